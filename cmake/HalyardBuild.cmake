@@ -1,0 +1,68 @@
+# How every target of the project is compiled: language level, warnings, sanitizers, where the
+# results go, and the one way to declare a test.
+
+include(GNUInstallDirs)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# The build tree has the shape of the install tree, so that plugins and the virtual GPU are found
+# the same way in both: relative to the program or library that looks for them.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(HALYARD_PLUGIN_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/halyard/plugins")
+set(HALYARD_VGPU_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/halyard/vgpu")
+set(HALYARD_CONFIG_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/share/halyard/config")
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+add_library(halyard_options INTERFACE)
+target_include_directories(halyard_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(halyard_options INTERFACE
+  -Wall -Wextra -Werror -Wno-unknown-pragmas
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
+  $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>)
+
+if(HALYARD_SANITIZE)
+  add_compile_options(-fsanitize=${HALYARD_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HALYARD_SANITIZE})
+endif()
+
+find_program(HALYARD_CCACHE ccache)
+if(HALYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${HALYARD_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${HALYARD_CCACHE}")
+endif()
+
+if(HALYARD_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+
+# halyard_add_test(NAME SOURCES file… [LIBS target…] [ENVIRONMENT VAR=value…] [TIMEOUT seconds])
+# A gtest program whose every test is one ctest test. NAME becomes the program's name.
+function(halyard_add_test name)
+  if(NOT HALYARD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBS;ENVIRONMENT")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE halyard_options ${arg_LIBS} GTest::gmock GTest::gtest_main)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set(properties TIMEOUT ${arg_TIMEOUT})
+  if(arg_ENVIRONMENT)
+    list(APPEND properties ENVIRONMENT "${arg_ENVIRONMENT}")
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
+                       PROPERTIES ${properties})
+endfunction()

@@ -1,0 +1,65 @@
+// Runs kernels: the door between the packet processors (vgpu/queue) and the AMDGCN engine.
+//
+// An Engine belongs to one virtual GPU and serves all of its queues. The packet processor has
+// already waited for the packet's turn; the engine lays the grid out in work-groups, starts waves
+// with the initial state that the kernel descriptor asks for, and returns when the last one has
+// ended, or when one has faulted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "vgpu/isa/memory.h"
+#include "vgpu/isa/wave.h"
+
+namespace halyard::vgpu::isa {
+
+struct EngineOptions {
+  std::string processor;          // "gfx900": what LLVM's -mcpu takes
+  std::string features;           // "+sramecc,-xnack" or empty
+  uint32_t workers = 0;           // threads that run work-groups; 0: one per host core
+  uint32_t wave_budget = 4096;    // instructions that a wave runs before another one gets its turn
+  uint32_t compute_units = 64;    // bounds how many work-groups are resident at once
+  uint64_t clock_hz = 100000000;  // s_memrealtime's rate
+};
+
+// The facts of one kernel dispatch: the packet's fields (HSA System Architecture 2.9.6, table 2-12)
+// and what the queue adds.
+struct Dispatch {
+  uint64_t packet_address = 0;  // the AQL packet, for the dispatch pointer
+  uint64_t queue_address = 0;   // amd_queue_t, for the queue pointer
+  uint64_t kernel_object = 0;   // kernel descriptor (64 bytes) or amd_kernel_code_t (256 bytes)
+  uint64_t kernarg_address = 0;
+  uint64_t dispatch_id = 0;
+  uint32_t grid[3] = {1, 1, 1};       // work-items
+  uint16_t group[3] = {1, 1, 1};      // work-items per work-group
+  uint32_t private_segment_size = 0;  // bytes per work-item
+  uint32_t group_segment_size = 0;    // bytes of LDS per work-group
+  uint32_t shared_aperture_hi = 0;    // amd_queue_t::group_segment_aperture_base_hi
+  uint32_t private_aperture_hi = 0;
+};
+
+// The result of a dispatch. Fault::Kind::kNone is success.
+struct DispatchResult {
+  Fault fault;
+  std::string report;  // with a fault: one readable block (kernel, group, wave, lane, pc, text)
+};
+
+class Engine {
+ public:
+  // `memory` must outlive the engine. Fails with a message if LLVM does not know the processor.
+  static std::unique_ptr<Engine> create(const EngineOptions& options, AddressSpace& memory,
+                                        std::string& error);
+  virtual ~Engine() = default;
+
+  // Runs one dispatch to its end. Any number of threads at once: queues run side by side, and
+  // resident work-groups of all of them make progress.
+  // `cancel`, polled between budgets, makes the dispatch end early (its queue is being destroyed).
+  virtual DispatchResult run(const Dispatch& dispatch, const volatile bool& cancel) = 0;
+
+  // Drops decoded code (s_icache_inv, PM4's invalidate): the same address may hold other code now.
+  virtual void invalidate_code() = 0;
+};
+
+}  // namespace halyard::vgpu::isa

@@ -1,0 +1,137 @@
+// One AMDGCN instruction, decoded once and executed many times.
+//
+// The decoder (decode.h) asks LLVM's MC library for the instruction's name and size, and takes the
+// operand fields from the encoding itself, as the "Vega" ISA document, chapter 13 ("Microcode
+// Formats"), lays them out. A handler then never looks at encodings again.
+#pragma once
+
+#include <cstdint>
+
+namespace halyard::vgpu::isa {
+
+struct Wave;
+struct Instruction;
+
+inline constexpr unsigned kLanes = 64;
+
+// Why a handler returns to the scheduler. kNext is the normal path.
+enum class Outcome : uint8_t {
+  kNext,     // go on with the next instruction
+  kJump,     // the handler has set wave.pc
+  kBarrier,  // s_barrier: wait for the work-group
+  kYield,    // s_sleep and the like: let another wave run
+  kEnd,      // s_endpgm
+  kFault,    // wave.fault says what and why
+};
+
+using Handler = Outcome (*)(Wave&, const Instruction&);
+
+enum class Format : uint8_t {
+  kSop1,
+  kSop2,
+  kSopc,
+  kSopk,
+  kSopp,
+  kSmem,
+  kVop1,
+  kVop2,
+  kVopc,
+  kVop3,  // VOP3A and VOP3B, and the 64-bit forms of VOP1, VOP2 and VOPC
+  kVop3p,
+  kVintrp,
+  kDs,
+  kFlat,  // flat, global and scratch
+  kMubuf,
+  kMtbuf,
+  kMimg,
+  kExp,
+};
+
+enum class OperandKind : uint8_t {
+  kNone,
+  kScalar,    // Wave::sgpr[index]; EXEC, VCC, M0, FLAT_SCRATCH and the TTMPs are scalars too
+  kVector,    // Wave::vgpr[index]
+  kAcc,       // Wave::agpr[index] (gfx908 and gfx90a)
+  kConstant,  // Operand::value: an inline constant or a literal
+  kAperture,  // SRC_SHARED_BASE … SRC_PRIVATE_LIMIT: Wave::apertures[index]
+  kVccz,
+  kExecz,
+  kScc,
+  kLdsDirect,
+};
+
+// A source or destination. `index` is the register's number in its file; an operand of several
+// dwords starts there. `value` holds a constant as the operand's type sees it: a float inline
+// constant is already an f16, f32 or f64 bit pattern, an integer one is sign-extended, and a
+// literal of a 64-bit operand is extended as the ISA says (upper half for f64, sign for i64).
+struct Operand {
+  OperandKind kind = OperandKind::kNone;
+  uint16_t index = 0;
+  uint64_t value = 0;
+};
+
+// Scalar register numbers, as encodings give them (gfx9).
+namespace scalar {
+inline constexpr uint16_t kFlatScratch = 102;
+inline constexpr uint16_t kXnackMask = 104;
+inline constexpr uint16_t kVcc = 106;
+inline constexpr uint16_t kTtmp0 = 108;
+inline constexpr uint16_t kM0 = 124;
+inline constexpr uint16_t kExec = 126;
+inline constexpr uint16_t kCount = 128;
+}  // namespace scalar
+
+// SDWA_SEL values (Vega ISA 13.3.7): which part of a dword a source reads or a result writes.
+enum class SubDword : uint8_t { kByte0, kByte1, kByte2, kByte3, kWord0, kWord1, kDword };
+// SDWA_DST_UNUSED: what becomes of the rest of the destination.
+enum class DstUnused : uint8_t { kPad, kSext, kPreserve };
+
+struct Sdwa {
+  bool enabled = false;
+  SubDword dst_sel = SubDword::kDword;
+  DstUnused dst_unused = DstUnused::kPad;
+  SubDword src_sel[2] = {SubDword::kDword, SubDword::kDword};
+  bool sext[2] = {false, false};
+};
+
+struct Dpp {
+  bool enabled = false;
+  uint16_t control = 0;  // DPP_CTRL, 9 bits (Vega ISA 13.3.8)
+  uint8_t bank_mask = 0xf;
+  uint8_t row_mask = 0xf;
+  bool bound_ctrl = false;  // the BC bit: a lane out of bounds reads 0 instead of being disabled
+};
+
+struct Instruction {
+  Handler execute = nullptr;
+  const char* mnemonic = "";  // without _e32, _e64, _sdwa, _dpp; lives as long as the process
+  uint64_t encoding = 0;      // the first 8 bytes (less if the instruction is shorter)
+  uint32_t literal = 0;       // the dword behind the encoding, if `has_literal`
+  uint8_t size = 0;           // bytes
+  Format format = Format::kSop1;
+  bool has_literal = false;
+
+  Operand dst;         // vdst, sdst, vdata or data destination
+  Operand sdst;        // VOP3B's and VOPC's scalar result, VCC where the encoding implies it
+  Operand src[3];      // src0..2; memory formats use src as their handler file documents
+  uint8_t neg = 0;     // bit i: negate src[i] (VOP3, DPP, SDWA); VOP3P: neg_lo
+  uint8_t abs = 0;     // bit i: absolute value of src[i]; VOP3P: neg_hi
+  uint8_t op_sel = 0;  // VOP3: op_sel[0..3]; VOP3P: op_sel
+  uint8_t op_sel_hi = 0;
+  uint8_t omod = 0;  // 0 none, 1 ×2, 2 ×4, 3 ÷2
+  bool clamp = false;
+  Sdwa sdwa;
+  Dpp dpp;
+
+  int32_t offset = 0;       // memory: byte offset, sign-extended; SOPK, SOPP: simm16, sign-extended
+  uint8_t data_dwords = 0;  // memory: dwords moved per lane
+  bool glc = false;
+  bool slc = false;
+  bool lds = false;
+  bool offen = false;   // MUBUF
+  bool idxen = false;   // MUBUF
+  bool gds = false;     // DS
+  uint8_t segment = 0;  // FLAT: 0 flat, 1 scratch, 2 global
+};
+
+}  // namespace halyard::vgpu::isa
