@@ -1,0 +1,105 @@
+// Buffer: a run of memory that a device can address.
+#pragma once
+
+#include <cstdint>
+
+#include "hal/ref.h"
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard {
+
+class Device;
+
+// Where a buffer's memory lies and who sees it.
+enum class MemoryType : uint32_t {
+  // The device's own memory, coarse-grained: the fastest for kernels. The host does not map it;
+  // it goes through Queue::update and Queue::copy.
+  kDevice = 0,
+  // The host's memory, pinned and fine-grained: coherent for host and device without flushes, and
+  // slower for kernels (every access crosses the link).
+  kHost = 1,
+  // The device's own memory, mapped into the host's address space through a large BAR and
+  // fine-grained. Not on every device: DeviceInfo::maps_device_memory.
+  kDeviceMapped = 2,
+};
+const char* to_string(MemoryType type) noexcept;
+
+struct BufferOptions {
+  uint32_t struct_size = sizeof(BufferOptions);
+  MemoryType type = MemoryType::kDevice;
+  // Bytes; a power of two, at most 2 MiB; 0 means the device's own minimum
+  // (DeviceInfo::allocation_alignment).
+  uint64_t alignment = 0;
+};
+
+enum class MapAccess : uint32_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
+
+// Any thread may use any method. What two users do to the same bytes is theirs to order.
+class Buffer : public RefCounted {
+ public:
+  uint64_t size() const noexcept { return size_; }  // bytes
+  MemoryType type() const noexcept { return type_; }
+  // The address that kernels see. Valid while the buffer lives.
+  uint64_t device_address() const noexcept { return device_address_; }
+  Device& device() const noexcept { return *device_; }
+
+  // The host's view of `length` bytes from `offset` on. Nested and overlapping maps are allowed;
+  // each wants its own unmap. OUT_OF_RANGE past the end; FAILED_PRECONDITION if the host cannot see
+  // this type of memory.
+  Result<void*> map(uint64_t offset, uint64_t length, MapAccess access);
+  // `pointer` as map returned it. INVALID_ARGUMENT if it is not mapped.
+  Status unmap(void* pointer);
+  // Makes host writes to the range visible to work that is submitted afterwards, and device writes
+  // of finished work visible to the host. Needed only where DeviceInfo::coherent_map is false.
+  Status flush(uint64_t offset, uint64_t length);
+  Status invalidate(uint64_t offset, uint64_t length);
+
+  // A view of part of this buffer that keeps it alive. Same memory, same type.
+  Result<Ref<Buffer>> subspan(uint64_t offset, uint64_t length);
+
+ protected:
+  Buffer(Device& device, MemoryType type, uint64_t size, uint64_t device_address) noexcept
+      : device_(&device), size_(size), device_address_(device_address), type_(type) {}
+  ~Buffer() = default;
+
+ private:
+  virtual Status do_map(uint64_t offset, uint64_t length, MapAccess access, void** pointer) = 0;
+  virtual Status do_unmap(void* pointer) = 0;
+  virtual Status do_flush(uint64_t offset, uint64_t length) = 0;
+  virtual Status do_invalidate(uint64_t offset, uint64_t length) = 0;
+  virtual Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) = 0;
+
+  Status check_range(const char* operation, uint64_t offset, uint64_t length) const;
+
+  Device* device_;
+  uint64_t size_;
+  uint64_t device_address_;
+  MemoryType type_;
+};
+
+// Part of a buffer, as an operand: no allocation, no reference. In a CommandBuffer `buffer` may be
+// null; then `slot` names an entry of the binding table that is given at execution.
+struct BufferRange {
+  Buffer* buffer = nullptr;
+  uint64_t offset = 0;       // bytes
+  uint64_t length = kToEnd;  // bytes
+  uint32_t slot = 0;
+
+  static constexpr uint64_t kToEnd = UINT64_MAX;
+
+  BufferRange() noexcept = default;
+  BufferRange(Buffer& b) noexcept : buffer(&b) {}  // NOLINT(google-explicit-constructor)
+  BufferRange(const Ref<Buffer>& b) noexcept : buffer(b.get()) {}  // NOLINT
+  BufferRange(Buffer& b, uint64_t o, uint64_t n) noexcept : buffer(&b), offset(o), length(n) {}
+  static BufferRange binding(uint32_t slot, uint64_t offset = 0,
+                             uint64_t length = kToEnd) noexcept {
+    BufferRange range;
+    range.slot = slot;
+    range.offset = offset;
+    range.length = length;
+    return range;
+  }
+};
+
+}  // namespace halyard

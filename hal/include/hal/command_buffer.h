@@ -1,0 +1,63 @@
+// CommandBuffer: work recorded once and executed many times.
+#pragma once
+
+#include <cstdint>
+
+#include "hal/buffer.h"
+#include "hal/dispatch.h"
+#include "hal/ref.h"
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard {
+
+class Device;
+
+// Recording is for one thread at a time. After finish() it is immutable: any thread may execute it,
+// any number of times, also while an earlier execution is still in flight.
+//
+// Commands may overlap and run in any order, except across a barrier(). The buffers and executables
+// that a recording names are kept alive by it; those that come through binding slots by the caller.
+class CommandBuffer : public RefCounted {
+ public:
+  Device& device() const noexcept { return *device_; }
+
+  // The operations are Queue's, without the semaphores. A BufferRange without a buffer is a slot of
+  // the binding table that Queue::execute is given.
+  Status fill(const BufferRange& target, const void* pattern, uint32_t pattern_size);
+  Status update(const BufferRange& target, const void* source, uint64_t size);
+  Status copy(const BufferRange& source, const BufferRange& target);
+  Status dispatch(const Dispatch& dispatch);
+  Status dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts);
+  // All that was recorded before is done, and its writes are visible, before what comes after.
+  Status barrier();
+  Status begin_debug_group(StringView label);
+  Status end_debug_group();
+  // Ends the recording. FAILED_PRECONDITION if a debug group is open.
+  Status finish();
+  bool finished() const noexcept { return finished_; }
+
+ protected:
+  explicit CommandBuffer(Device& device) noexcept : device_(&device) {}
+  ~CommandBuffer() = default;
+
+ private:
+  virtual Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) = 0;
+  virtual Status do_update(const BufferRange& target, const void* source, uint64_t size) = 0;
+  virtual Status do_copy(const BufferRange& source, const BufferRange& target) = 0;
+  virtual Status do_dispatch(const Dispatch& dispatch) = 0;
+  virtual Status do_dispatch_indirect(const Dispatch& dispatch,
+                                      const BufferRange& group_counts) = 0;
+  virtual Status do_barrier() = 0;
+  virtual Status do_begin_debug_group(StringView label) = 0;
+  virtual Status do_end_debug_group() = 0;
+  virtual Status do_finish() = 0;
+
+  Status check_recording(const char* operation) const;
+
+  Device* device_;
+  uint32_t open_debug_groups_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace halyard

@@ -1,0 +1,164 @@
+// Device: a GPU, its facts, its memory and what can be made on it.
+#pragma once
+
+#include <cstdint>
+
+#include "hal/buffer.h"
+#include "hal/command_buffer.h"
+#include "hal/executable.h"
+#include "hal/queue.h"
+#include "hal/ref.h"
+#include "hal/semaphore.h"
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard {
+
+// The facts and limits of a device. They do not change while it lives.
+struct DeviceInfo {
+  uint32_t struct_size = sizeof(DeviceInfo);
+  StringView driver;  // "amdgpu"
+  StringView name;    // "Radeon RX Vega 64"
+  StringView uuid;    // "GPU-…"; empty if the device has none
+  StringView target;  // "gfx90a:sramecc+:xnack-"
+  uint32_t compute_units = 0;
+  uint32_t wavefront_size = 0;        // work-items
+  uint32_t max_workgroup_size = 0;    // work-items in all
+  Dim3 max_workgroup = {0, 0, 0};     // work-items in each dimension
+  Dim3 max_grid = {0, 0, 0};          // work-items in each dimension
+  uint64_t max_grid_size = 0;         // work-items in all
+  uint32_t lds_bytes = 0;             // per work-group
+  uint64_t memory_bytes = 0;          // the device's own
+  uint64_t max_allocation_bytes = 0;  // one buffer
+  uint32_t allocation_alignment = 0;  // bytes
+  uint32_t max_clock_mhz = 0;
+  uint64_t timestamp_hz = 0;        // the clock of profiling timestamps
+  bool maps_device_memory = false;  // MemoryType::kDeviceMapped exists
+  bool coherent_map = true;         // Buffer::flush and invalidate do nothing
+};
+
+struct HeapInfo {
+  uint32_t struct_size = sizeof(HeapInfo);
+  MemoryType type = MemoryType::kDevice;
+  uint64_t size = 0;            // bytes
+  uint64_t max_allocation = 0;  // bytes
+  uint64_t granule = 0;         // bytes; an allocation takes a multiple of it
+};
+
+// What has been allocated from a heap through this device.
+struct HeapStatistics {
+  uint32_t struct_size = sizeof(HeapStatistics);
+  uint64_t live_bytes = 0;
+  uint64_t live_buffers = 0;
+  uint64_t peak_bytes = 0;
+};
+
+struct QueueOptions {
+  uint32_t struct_size = sizeof(QueueOptions);
+  enum class Priority : uint32_t { kLow, kNormal, kHigh } priority = Priority::kNormal;
+  // Operations in flight before a submission waits for room; rounded up to a power of two. 0: the
+  // driver's default.
+  uint32_t capacity = 0;
+};
+
+// A link to another device of the same driver.
+struct LinkInfo {
+  uint32_t struct_size = sizeof(LinkInfo);
+  uint32_t peer_ordinal = 0;
+  uint32_t hops = 0;
+  uint32_t min_bandwidth_mbps = 0;  // MB/s; 0: not known
+  uint32_t max_bandwidth_mbps = 0;
+  bool coherent = false;
+};
+
+// Memory of somebody else's that becomes a buffer; it stays theirs, and must outlive the buffer.
+struct ImportOptions {
+  uint32_t struct_size = sizeof(ImportOptions);
+  enum class Kind : uint32_t { kHostMemory, kDevicePointer, kIpcHandle } kind = Kind::kHostMemory;
+  const void* pointer = nullptr;  // kIpcHandle: 32 bytes
+  uint64_t size = 0;              // bytes
+};
+struct ExportedHandle {
+  uint32_t struct_size = sizeof(ExportedHandle);
+  uint8_t ipc[32] = {};
+};
+
+// One operation as it ran, in nanoseconds of CLOCK_MONOTONIC.
+struct ProfileEvent {
+  uint32_t struct_size = sizeof(ProfileEvent);
+  StringView name;
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+};
+using ProfileSink = void (*)(void* context, const ProfileEvent& event);
+
+enum class WaitMode : uint32_t { kAny, kAll };
+
+// Any thread may use any method. Whatever a device makes keeps the device alive.
+class Device : public RefCounted {
+ public:
+  const DeviceInfo& info() const noexcept { return *info_; }
+
+  size_t heap_count() const;
+  Result<HeapInfo> heap(size_t index) const;
+  Result<HeapStatistics> heap_statistics(size_t index) const;
+
+  Result<Ref<Queue>> create_queue(const QueueOptions& options = {});
+  // RESOURCE_EXHAUSTED names the size asked for, the limit and what is in use.
+  Result<Ref<Buffer>> allocate(uint64_t size, const BufferOptions& options = {});
+  Result<Ref<Buffer>> import_buffer(const ImportOptions& options);
+  Result<ExportedHandle> export_buffer(Buffer& buffer);
+  Result<Ref<Semaphore>> create_semaphore(uint64_t initial_value = 0);
+  // Returns when one, or all, of the points are reached. With kAny the index of a reached point is
+  // put into `index`, if that is not null.
+  Status wait(Span<const SemaphorePoint> points, WaitMode mode,
+              Deadline deadline = Deadline::infinite(), size_t* index = nullptr);
+  Result<Ref<CommandBuffer>> create_command_buffer();
+  // `data` is a code object, copied if it is still needed when the call returns. An executable for
+  // another target is FAILED_PRECONDITION and names both targets.
+  Result<Ref<Executable>> load_executable(const void* data, size_t size);
+
+  size_t link_count() const;
+  Result<LinkInfo> link(size_t index) const;
+
+  // Operations that are submitted between the two calls are timed; end_profile waits for them and
+  // gives each to `sink`.
+  Status begin_profile();
+  Status end_profile(ProfileSink sink, void* context);
+
+  // OK while the device works; afterwards the failure that lost it, for as long as it lives.
+  Status fault() const;
+
+  // Validation in front of the driver is on unless a benchmark turns it off.
+  bool validates() const noexcept { return validates_; }
+  void set_validation(bool on) noexcept { validates_ = on; }
+
+ protected:
+  // `info` belongs to the driver's object and lives as long.
+  explicit Device(const DeviceInfo& info) noexcept : info_(&info) {}
+  ~Device() = default;
+
+ private:
+  virtual size_t do_heap_count() const = 0;
+  virtual Status do_heap(size_t index, HeapInfo* info) const = 0;
+  virtual Status do_heap_statistics(size_t index, HeapStatistics* statistics) const = 0;
+  virtual Status do_create_queue(const QueueOptions& options, Queue** queue) = 0;
+  virtual Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) = 0;
+  virtual Status do_import_buffer(const ImportOptions& options, Buffer** buffer) = 0;
+  virtual Status do_export_buffer(Buffer& buffer, ExportedHandle* handle) = 0;
+  virtual Status do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) = 0;
+  virtual Status do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
+                         size_t* index) = 0;
+  virtual Status do_create_command_buffer(CommandBuffer** commands) = 0;
+  virtual Status do_load_executable(const void* data, size_t size, Executable** executable) = 0;
+  virtual size_t do_link_count() const = 0;
+  virtual Status do_link(size_t index, LinkInfo* info) const = 0;
+  virtual Status do_begin_profile() = 0;
+  virtual Status do_end_profile(ProfileSink sink, void* context) = 0;
+  virtual Status do_fault() const = 0;
+
+  const DeviceInfo* info_;
+  bool validates_ = true;
+};
+
+}  // namespace halyard

@@ -1,0 +1,60 @@
+// Driver: what a plugin brings. Finds the devices of one vendor runtime and opens them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hal/device.h"
+#include "hal/ref.h"
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard {
+
+struct DriverInfo {
+  uint32_t struct_size = sizeof(DriverInfo);
+  StringView name;          // "amdgpu"
+  StringView description;   // one line
+  StringView library_name;  // "libhsa-runtime64.so.1"; empty if the driver needs none
+  StringView library_path;  // its real path, symbolic links resolved
+  StringView library_version;
+};
+
+// What is known of a device before it is opened.
+struct DeviceSummary {
+  uint32_t struct_size = sizeof(DeviceSummary);
+  uint32_t ordinal = 0;
+  StringView name;
+  StringView uuid;
+  StringView target;
+  uint32_t compute_units = 0;
+  uint64_t memory_bytes = 0;
+};
+
+// Any thread may use any method.
+class Driver : public RefCounted {
+ public:
+  DriverInfo info() const;
+
+  // The devices there are, in the order of their ordinals. No device is an empty list, not an
+  // error; UNAVAILABLE if the vendor runtime cannot say. The views live as long as the driver.
+  Result<std::vector<DeviceSummary>> enumerate();
+
+  // NOT_FOUND names the ordinals that exist. An option that the driver does not know is
+  // INVALID_ARGUMENT and lists those that it knows.
+  Result<Ref<Device>> create_device(uint32_t ordinal, Span<const Option> options = {});
+
+ protected:
+  Driver() noexcept = default;
+  ~Driver() = default;
+
+ private:
+  using DeviceSink = void (*)(void* context, const DeviceSummary& summary);
+
+  virtual void do_info(DriverInfo* info) const = 0;
+  virtual Status do_enumerate(DeviceSink sink, void* context) = 0;
+  virtual Status do_create_device(uint32_t ordinal, Span<const Option> options,
+                                  Device** device) = 0;
+};
+
+}  // namespace halyard

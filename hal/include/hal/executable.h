@@ -1,0 +1,139 @@
+// Executable: a code object that is loaded on a device, and its functions.
+#pragma once
+
+#include <cstdint>
+
+#include "hal/ref.h"
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard {
+
+class Device;
+class Executable;
+
+// What a kernel argument is, from the code object's metadata (LLVM AMDGPUUsage, "AMDHSA Code Object
+// Kernel Argument Metadata Map", `.value_kind`). The hidden ones are filled by the driver; a caller
+// gives the others, in order.
+enum class ArgumentKind : uint32_t {
+  kValue = 0,        // by_value: a scalar or a struct
+  kBuffer = 1,       // global_buffer: an address of device memory
+  kDynamicLds = 2,   // dynamic_shared_pointer: LDS whose size the dispatch chooses
+  kUnsupported = 3,  // sampler, image, pipe, queue: a dispatch is refused and names it
+  kHiddenGlobalOffsetX = 16,
+  kHiddenGlobalOffsetY,
+  kHiddenGlobalOffsetZ,
+  kHiddenNone,
+  kHiddenBlockCountX,
+  kHiddenBlockCountY,
+  kHiddenBlockCountZ,
+  kHiddenGroupSizeX,
+  kHiddenGroupSizeY,
+  kHiddenGroupSizeZ,
+  kHiddenRemainderX,
+  kHiddenRemainderY,
+  kHiddenRemainderZ,
+  kHiddenGridDims,
+  kHiddenPrintfBuffer,
+  kHiddenHostcallBuffer,
+  kHiddenHeap,
+  kHiddenDefaultQueue,
+  kHiddenCompletionAction,
+  kHiddenMultigridSync,
+  kHiddenDynamicLdsSize,
+  kHiddenPrivateBase,
+  kHiddenSharedBase,
+  kHiddenQueuePtr,
+  kHiddenUnknown,
+};
+inline bool is_hidden(ArgumentKind kind) noexcept {
+  return kind >= ArgumentKind::kHiddenGlobalOffsetX;
+}
+
+struct ArgumentInfo {
+  uint32_t struct_size = sizeof(ArgumentInfo);
+  ArgumentKind kind = ArgumentKind::kValue;
+  uint32_t offset = 0;     // bytes from the start of the kernarg segment
+  uint32_t size = 0;       // bytes
+  uint32_t alignment = 0;  // kDynamicLds: bytes the LDS must be aligned to; otherwise 0
+  StringView name;         // empty if the compiler kept none
+  StringView type_name;    // as the source says it ("float*"); empty if the compiler kept none
+  StringView value_kind;   // as the metadata says it ("by_value")
+};
+
+struct FunctionInfo {
+  uint32_t struct_size = sizeof(FunctionInfo);
+  StringView name;
+  Span<const ArgumentInfo> arguments;  // the explicit ones, in order
+  Span<const ArgumentInfo> hidden;     // those that the driver fills
+  uint32_t kernarg_size = 0;           // bytes
+  uint32_t kernarg_alignment = 0;      // bytes
+  uint32_t group_segment_size = 0;     // bytes of static LDS per work-group
+  uint32_t private_segment_size = 0;   // bytes of scratch per work-item
+  bool uses_dynamic_stack = false;     // private_segment_size is only a lower bound
+  uint32_t sgpr_count = 0;
+  uint32_t vgpr_count = 0;
+  uint32_t agpr_count = 0;
+  uint32_t wavefront_size = 64;
+  uint32_t max_workgroup_size = 1024;        // work-items (.max_flat_workgroup_size)
+  Dim3 required_workgroup_size = {0, 0, 0};  // all 0: any
+};
+
+// An entry point of an executable; lives as long as that does. Immutable, any thread.
+class Function {
+ public:
+  Function(const Function&) = delete;
+  Function& operator=(const Function&) = delete;
+
+  const FunctionInfo& info() const noexcept { return info_; }
+  Executable& executable() const noexcept { return *executable_; }
+
+ protected:
+  Function(Executable& executable, const FunctionInfo& info) noexcept
+      : executable_(&executable), info_(info) {}
+  ~Function() = default;
+
+ private:
+  Executable* executable_;
+  FunctionInfo info_;
+};
+
+struct ExecutableInfo {
+  uint32_t struct_size = sizeof(ExecutableInfo);
+  StringView target;  // "gfx900", "gfx90a:sramecc+:xnack-": what the file was built for
+  uint32_t code_object_version = 0;  // 3 to 6
+};
+
+// A global variable of an executable.
+struct GlobalInfo {
+  uint32_t struct_size = sizeof(GlobalInfo);
+  uint64_t device_address = 0;
+  uint64_t size = 0;  // bytes
+};
+
+// Any thread may use any method.
+class Executable : public RefCounted {
+ public:
+  Device& device() const noexcept { return *device_; }
+  ExecutableInfo info() const;
+  size_t function_count() const;
+  // `index` < function_count().
+  const Function& function(size_t index) const;
+  // NOT_FOUND lists the names that exist and the one that was probably meant.
+  Result<const Function*> find(StringView name) const;
+  Result<GlobalInfo> global(StringView name) const;
+
+ protected:
+  explicit Executable(Device& device) noexcept : device_(&device) {}
+  ~Executable() = default;
+
+ private:
+  virtual void do_info(ExecutableInfo* info) const = 0;
+  virtual size_t do_function_count() const = 0;
+  virtual const Function* do_function(size_t index) const = 0;
+  virtual Status do_global(StringView name, GlobalInfo* info) const = 0;
+
+  Device* device_;
+};
+
+}  // namespace halyard

@@ -1,0 +1,111 @@
+// Queue: where a device takes its work.
+//
+// A queue is in order: an operation starts when the one submitted before it is done and its writes
+// are visible. Work that may overlap goes to several queues, or into one CommandBuffer. Each
+// operation is asynchronous: it waits for its `wait` points on the device where it can, and makes
+// its `signal` points true when it is done. If it fails, its signal points' semaphores fail with a
+// message that names it; so do those of everything behind it on a queue that can no more run.
+//
+// A failed call (the returned Status) has queued nothing and signals nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "hal/buffer.h"
+#include "hal/dispatch.h"
+#include "hal/ref.h"
+#include "hal/semaphore.h"
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard {
+
+class CommandBuffer;
+class Device;
+
+// What an operation waits for and what it signals. Read before the call returns. Semaphores are
+// kept alive by the operation.
+struct Sync {
+  Span<const SemaphorePoint> wait = {};
+  Span<const SemaphorePoint> signal = {};
+};
+
+// For Queue::alloca_buffer.
+struct PoolOptions {
+  uint32_t struct_size = sizeof(PoolOptions);
+  MemoryType type = MemoryType::kDevice;
+  uint64_t alignment = 0;  // as BufferOptions::alignment
+};
+
+// A file that a queue reads from or writes to; the descriptor stays the caller's.
+struct FileRange {
+  int descriptor = -1;
+  uint64_t offset = 0;  // bytes
+};
+
+// A host function in queue order. Called once, on a thread of the driver's; must not block on work
+// of the same queue. A failure fails the operation.
+using HostFunction = Status (*)(void* context);
+
+// Any thread may use any method. Operations submitted from several threads at once are ordered
+// as they happen to arrive.
+class Queue : public RefCounted {
+ public:
+  Device& device() const noexcept { return *device_; }
+
+  // Repeats a pattern of 1, 2, 4, 8 or 16 bytes over the range, whose length is a multiple of it.
+  Status fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
+              const Sync& sync = {});
+  // Writes `size` bytes of host memory, which are copied before the call returns.
+  Status update(const BufferRange& target, const void* source, uint64_t size,
+                const Sync& sync = {});
+  // Copies source to target; the lengths are equal. Overlapping ranges are INVALID_ARGUMENT.
+  Status copy(const BufferRange& source, const BufferRange& target, const Sync& sync = {});
+  // No lock, no allocation and no system call where the queue has room and waits are on this queue.
+  Status dispatch(const Dispatch& dispatch, const Sync& sync = {});
+  // Work-group counts (3 × uint32) are read from `group_counts` on the device, after the waits.
+  Status dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
+                           const Sync& sync = {});
+  // `bindings[i]` stands for slot i of the recording.
+  Status execute(CommandBuffer& commands, Span<const BufferRange> bindings = {},
+                 const Sync& sync = {});
+  // Queue-ordered memory: `buffer` may be used by work that waits for `sync.signal`.
+  Result<Ref<Buffer>> alloca_buffer(uint64_t size, const PoolOptions& options = {},
+                                    const Sync& sync = {});
+  Status dealloca_buffer(Buffer& buffer, const Sync& sync = {});
+  Status read(const FileRange& source, const BufferRange& target, const Sync& sync = {});
+  Status write(const BufferRange& source, const FileRange& target, const Sync& sync = {});
+  Status host_call(HostFunction function, void* context, const Sync& sync = {});
+  // Only waits and signals.
+  Status barrier(const Sync& sync);
+
+ protected:
+  explicit Queue(Device& device) noexcept : device_(&device) {}
+  ~Queue() = default;
+
+ private:
+  // A driver may assume valid input: ranges resolved (no kToEnd) and inside their buffers, sizes
+  // not zero, arguments that fit the function's metadata, shapes within the device's limits.
+  virtual Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
+                         const Sync& sync) = 0;
+  virtual Status do_update(const BufferRange& target, const void* source, uint64_t size,
+                           const Sync& sync) = 0;
+  virtual Status do_copy(const BufferRange& source, const BufferRange& target,
+                         const Sync& sync) = 0;
+  virtual Status do_dispatch(const Dispatch& dispatch, const Sync& sync) = 0;
+  virtual Status do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
+                                      const Sync& sync) = 0;
+  virtual Status do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
+                            const Sync& sync) = 0;
+  virtual Status do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
+                           Buffer** buffer) = 0;
+  virtual Status do_dealloca(Buffer& buffer, const Sync& sync) = 0;
+  virtual Status do_read(const FileRange& source, const BufferRange& target, const Sync& sync) = 0;
+  virtual Status do_write(const BufferRange& source, const FileRange& target, const Sync& sync) = 0;
+  virtual Status do_host_call(HostFunction function, void* context, const Sync& sync) = 0;
+  virtual Status do_barrier(const Sync& sync) = 0;
+
+  Device* device_;
+};
+
+}  // namespace halyard

@@ -1,0 +1,53 @@
+// Semaphore: a timeline, a 64-bit value that only grows.
+//
+// Work waits until a semaphore has reached a value, and makes it reach one when it is done. So does
+// the host. A semaphore fails for good when work that was to signal it fails: everybody who waits
+// for a value that was not reached before gets the first failure, with its message.
+#pragma once
+
+#include <cstdint>
+
+#include "hal/ref.h"
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard {
+
+class Device;
+class Semaphore;
+
+struct SemaphorePoint {
+  Semaphore* semaphore = nullptr;
+  uint64_t value = 0;
+};
+
+// Any thread may use any method.
+class Semaphore : public RefCounted {
+ public:
+  Device& device() const noexcept { return *device_; }
+
+  // The value reached so far, or the failure.
+  Result<uint64_t> query() const;
+  // From the host. `value` is above the current one, and below any that queued work will signal
+  // later: INVALID_ARGUMENT otherwise. Returns the failure if the semaphore has failed.
+  Status signal(uint64_t value);
+  // Returns as soon as `value` is reached, whatever else is pending. DEADLINE_EXCEEDED if that is
+  // not before the deadline; the failure if the value can no more be reached.
+  Status wait(uint64_t value, Deadline deadline = Deadline::infinite()) const;
+  // Fails the semaphore with `cause`, which is not OK. Only the first failure counts.
+  void fail(const Status& cause);
+
+ protected:
+  explicit Semaphore(Device& device) noexcept : device_(&device) {}
+  ~Semaphore() = default;
+
+ private:
+  virtual Status do_query(uint64_t* value) const = 0;
+  virtual Status do_signal(uint64_t value) = 0;
+  virtual Status do_wait(uint64_t value, Deadline deadline) const = 0;
+  virtual void do_fail(const Status& cause) = 0;
+
+  Device* device_;
+};
+
+}  // namespace halyard

@@ -1,0 +1,110 @@
+// The plain types that cross the boundary between a host program and a driver plugin.
+//
+// Everything here is standard layout and free of std:: types, because the two sides may have been
+// built by different compilers against different standard libraries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <type_traits>
+
+namespace halyard {
+
+// A pointer and a count. Does not own what it points at.
+template <typename T>
+class Span {
+ public:
+  constexpr Span() noexcept = default;
+  constexpr Span(T* data, size_t size) noexcept : data_(data), size_(size) {}
+
+  // Any contiguous container. A temporary container lives until the end of the full expression,
+  // which is as long as a call needs it.
+  template <typename Container>
+    requires requires(Container& c) {
+      { c.data() } -> std::convertible_to<T*>;
+      { c.size() } -> std::convertible_to<size_t>;
+    }
+  constexpr Span(Container&& c) noexcept  // NOLINT(google-explicit-constructor)
+      : data_(c.data()), size_(c.size()) {}
+
+  template <size_t N>
+  constexpr Span(T (&array)[N]) noexcept  // NOLINT(google-explicit-constructor)
+      : data_(array), size_(N) {}
+
+  // For braces in a call: `queue.barrier({.wait = {{semaphore, 1}}})` needs a named array, but
+  // `f({a, b})` works, as the list lives until the call returns.
+  constexpr Span(std::initializer_list<std::remove_const_t<T>> list) noexcept
+    requires std::is_const_v<T>
+      : data_(list.begin()), size_(list.size()) {}
+
+  constexpr T* data() const noexcept { return data_; }
+  constexpr size_t size() const noexcept { return size_; }
+  constexpr bool empty() const noexcept { return size_ == 0; }
+  constexpr T& operator[](size_t i) const noexcept { return data_[i]; }
+  constexpr T* begin() const noexcept { return data_; }
+  constexpr T* end() const noexcept { return data_ + size_; }
+
+ private:
+  T* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// UTF-8 text, not necessarily terminated. Does not own what it points at.
+class StringView {
+ public:
+  constexpr StringView() noexcept = default;
+  constexpr StringView(const char* data, size_t size) noexcept : data_(data), size_(size) {}
+  constexpr StringView(const char* text) noexcept  // NOLINT(google-explicit-constructor)
+      : data_(text), size_(std::char_traits<char>::length(text)) {}
+  // std::string_view, std::string and whatever else is text.
+  template <typename Text>
+    requires std::is_convertible_v<const Text&, std::string_view> &&
+                 (!std::is_convertible_v<const Text&, const char*>)
+  constexpr StringView(const Text& text) noexcept  // NOLINT(google-explicit-constructor)
+      : data_(std::string_view(text).data()), size_(std::string_view(text).size()) {}
+
+  constexpr const char* data() const noexcept { return data_; }
+  constexpr size_t size() const noexcept { return size_; }
+  constexpr bool empty() const noexcept { return size_ == 0; }
+  constexpr std::string_view view() const noexcept { return {data_, size_}; }
+  constexpr operator std::string_view() const noexcept {  // NOLINT(google-explicit-constructor)
+    return view();
+  }
+
+ private:
+  const char* data_ = "";
+  size_t size_ = 0;
+};
+
+struct Dim3 {
+  uint32_t x = 1;
+  uint32_t y = 1;
+  uint32_t z = 1;
+
+  constexpr uint64_t volume() const noexcept { return uint64_t{x} * y * z; }
+  friend constexpr bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+// A setting by name, as it comes from a configuration file, a device URI or a flag. Drivers refuse
+// a key that they do not know, and say which ones they do.
+struct Option {
+  StringView key;
+  StringView value;
+};
+
+// A point in time on CLOCK_MONOTONIC, in nanoseconds. Absolute, so that a wait that is restarted
+// does not last longer than was asked for.
+struct Deadline {
+  uint64_t monotonic_ns = UINT64_MAX;
+
+  static constexpr Deadline infinite() noexcept { return {UINT64_MAX}; }
+  static constexpr Deadline poll() noexcept { return {0}; }
+  // `ns` from now; saturates.
+  static Deadline after_ns(uint64_t ns) noexcept;
+
+  constexpr bool is_infinite() const noexcept { return monotonic_ns == UINT64_MAX; }
+};
+
+}  // namespace halyard
