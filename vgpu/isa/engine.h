@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,12 @@ struct EngineOptions {
   uint32_t wave_budget = 4096;    // instructions that a wave runs before another one gets its turn
   uint32_t compute_units = 64;    // bounds how many work-groups are resident at once
   uint64_t clock_hz = 100000000;  // s_memrealtime's rate
+  // s_memrealtime, if the clock of the thunk's GetClockCounters is to be seen; else CLOCK_MONOTONIC
+  // in units of clock_hz.
+  std::function<uint64_t()> reference_clock;
+  // s_sendmsg(MSG_INTERRUPT), with M0 as payload. Device libraries send 8 bits of the event id.
+  // Called on a worker's thread; must not block.
+  std::function<void(uint32_t payload)> raise_event;
 };
 
 // The facts of one kernel dispatch: the packet's fields (HSA System Architecture 2.9.6, table 2-12)

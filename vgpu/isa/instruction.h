@@ -22,6 +22,7 @@ enum class Outcome : uint8_t {
   kYield,    // s_sleep and the like: let another wave run
   kEnd,      // s_endpgm
   kFault,    // wave.fault says what and why
+  kMode,     // as kNext, but VGPR indexing, VSKIP or the code itself has changed: look again
 };
 
 using Handler = Outcome (*)(Wave&, const Instruction&);
@@ -102,6 +103,33 @@ struct Dpp {
   bool bound_ctrl = false;  // the BC bit: a lane out of bounds reads 0 instead of being disabled
 };
 
+// Which field holds what, where the names below leave it open:
+//
+//   VOPC              sdst is the lane mask (VCC in the 32-bit and, with SD = 0, the SDWA form);
+//                     dst is kNone.
+//   VOP2 carry ops    sdst is the carry out, src[2] the carry in (v_addc, v_subb, v_subbrev); both
+//                     are VCC in the 32-bit, SDWA and DPP forms.
+//   v_cndmask_b32     src[2] is the lane mask; VCC in the 32-bit, SDWA and DPP forms.
+//   v_madmk, v_madak  src[0] and src[1] are SRC0 and VSRC1; src[2] is the literal K, of the type
+//                     that the opcode's src[2] says. (D = S0 * K + S1, and D = S0 * S1 + K.)
+//   v_mac, v_fmac, v_dot2c and others that accumulate: the handler reads dst itself.
+//   v_div_fmas        reads VCC itself.  v_div_scale, v_mad_u64_u32, v_mad_i64_i32: sdst.
+//   v_readlane_b32, v_readfirstlane_b32: dst is kScalar.
+//   v_writelane_b32   dst is the vector, src[0] the value, src[1] the lane.
+//   v_swap_b32        dst and src[0] are both read and written.
+//   SDWA, DPP         src[0] is the real source; neg and abs come from the second dword.
+//   op_sel            VOP3 of 16-bit operands: bits 0..2 choose a source's half, bit 3 the
+//                     result's. VOP3P: op_sel and op_sel_hi have one bit for each source;
+//                     "no modifier" means op_sel = 0 and op_sel_hi = 1 for every source in use.
+//   SOPK              src[0] is the 16-bit constant, sign-extended; s_cmpk_* have the register in
+//                     src[0] and the constant in src[1].
+//   SMEM              dst is SDATA (also of a store), src[0] SBASE, src[1] the offset register.
+//   FLAT              dst is VDST, src[0] ADDR, src[1] DATA, src[2] SADDR (kNone where "off").
+//   MUBUF, MTBUF      dst is VDATA (also of a store), src[0] VADDR, src[1] SRSRC, src[2] SOFFSET.
+//   DS                dst is VDST, src[0] ADDR, src[1] DATA0, src[2] DATA1; offset is the 16-bit
+//                     offset, whose bytes are offset0 and offset1.
+//
+// VGPR indexing (s_set_gpr_idx_on) is applied before a handler sees the instruction.
 struct Instruction {
   Handler execute = nullptr;
   const char* mnemonic = "";  // without _e32, _e64, _sdwa, _dpp; lives as long as the process
@@ -132,6 +160,14 @@ struct Instruction {
   bool idxen = false;   // MUBUF
   bool gds = false;     // DS
   uint8_t segment = 0;  // FLAT: 0 flat, 1 scratch, 2 global
+  bool tfe = false;     // MUBUF, MTBUF
+  uint8_t dfmt = 0;     // MTBUF: data and number format
+  uint8_t nfmt = 0;
+
+  // How much of the register files it touches: VGPRs in the low half, SGPRs in the high half, each
+  // the highest index plus one. Checked against Wave::allocated before it is executed.
+  uint32_t needs = 0;
+  const struct Opcode* opcode = nullptr;  // null if no table knows the mnemonic
 };
 
 }  // namespace halyard::vgpu::isa

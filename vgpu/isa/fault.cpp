@@ -1,0 +1,27 @@
+#include "vgpu/isa/fault.h"
+
+#include <fmt/format.h>
+
+namespace halyard::vgpu::isa {
+
+Outcome fault_illegal(Wave& wave, const Instruction& instruction, const std::string& why) {
+  wave.fault.kind = Fault::Kind::kIllegalInstruction;
+  wave.fault.message = fmt::format("{} {}", instruction.mnemonic, why);
+  return Outcome::kFault;
+}
+
+Outcome fault_memory(Wave& wave, const Instruction& instruction, uint64_t address, uint64_t size,
+                     bool is_write, int lane) {
+  char where[256] = "";
+  if (wave.memory) wave.memory->describe(address, where, sizeof where);
+  wave.fault.kind = Fault::Kind::kMemory;
+  wave.fault.address = address;
+  wave.fault.is_write = is_write;
+  wave.fault.lane = lane;
+  wave.fault.message = fmt::format("{} cannot {} {} byte{} at address 0x{:x}{}{}",
+                                   instruction.mnemonic, is_write ? "write" : "read", size,
+                                   size == 1 ? "" : "s", address, where[0] ? ": " : "", where);
+  return Outcome::kFault;
+}
+
+}  // namespace halyard::vgpu::isa
