@@ -37,9 +37,17 @@ class CommandBuffer : public RefCounted {
   Status finish();
   bool finished() const noexcept { return finished_; }
 
+  // One more than the highest slot that the recording uses; what Queue::execute wants at least.
+  uint32_t binding_count() const noexcept { return binding_count_; }
+  // Bytes that the recording uses of the range bound to `slot`, as far as it says.
+  uint64_t binding_bytes(uint32_t slot) const noexcept {
+    return slot < binding_count_ ? binding_bytes_[slot] : 0;
+  }
+  static constexpr uint32_t kMaxBindings = 4096;
+
  protected:
   explicit CommandBuffer(Device& device) noexcept : device_(&device) {}
-  ~CommandBuffer() = default;
+  ~CommandBuffer();
 
  private:
   virtual Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) = 0;
@@ -54,10 +62,15 @@ class CommandBuffer : public RefCounted {
   virtual Status do_finish() = 0;
 
   Status check_recording(const char* operation) const;
+  // Notes the slot that `range` names, if it names one.
+  Status use(const char* operation, const BufferRange& range);
+  Status use_arguments(const char* operation, const Dispatch& dispatch);
 
   Device* device_;
   uint32_t open_debug_groups_ = 0;
   bool finished_ = false;
+  uint32_t binding_count_ = 0;
+  uint64_t* binding_bytes_ = nullptr;  // malloc'ed, one for each slot
 };
 
 }  // namespace halyard

@@ -80,6 +80,8 @@ class [[nodiscard]] Status {
     void (*destroy)(Payload*) noexcept;
   };
   void release() noexcept;
+  // A payload whose message is `first` and `second`, one behind the other.
+  static Payload* make(StatusCode code, std::string_view first, std::string_view second) noexcept;
   static Payload* out_of_memory(StatusCode code) noexcept;
 
   Payload* payload_ = nullptr;

@@ -4,6 +4,7 @@
 // built by different compilers against different standard libraries.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

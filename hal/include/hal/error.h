@@ -1,0 +1,47 @@
+// Failures with a formatted message, for code on either side of the boundary.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard {
+
+// error(StatusCode::kNotFound, "There is no file {} …", path). Never throws: where there is no
+// memory for the message the failure goes without it. Cold, so that it stays out of the way of the
+// code that succeeds.
+template <typename... Arguments>
+[[gnu::cold, gnu::noinline]] Status error(StatusCode code, fmt::format_string<Arguments...> format,
+                                          Arguments&&... arguments) noexcept {
+  try {
+    fmt::memory_buffer message;
+    fmt::format_to(std::back_inserter(message), format, std::forward<Arguments>(arguments)...);
+    return Status(code, std::string_view(message.data(), message.size()));
+  } catch (...) {
+    return Status(code, {});
+  }
+}
+
+}  // namespace halyard
+
+template <>
+struct fmt::formatter<halyard::StringView> : fmt::formatter<fmt::string_view> {
+  template <typename Context>
+  auto format(halyard::StringView text, Context& context) const {
+    return fmt::formatter<fmt::string_view>::format(fmt::string_view(text.data(), text.size()),
+                                                    context);
+  }
+};
+// "4×2×1"
+template <>
+struct fmt::formatter<halyard::Dim3> : fmt::formatter<fmt::string_view> {
+  template <typename Context>
+  auto format(const halyard::Dim3& d, Context& context) const {
+    return fmt::format_to(context.out(), "{}×{}×{}", d.x, d.y, d.z);
+  }
+};

@@ -1,0 +1,22 @@
+// Words for messages: what was probably meant, and lists that read well.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halyard {
+
+// The candidate that is closest to `name`, if one is close enough to have been meant; otherwise
+// empty. Case does not count. The first of equals wins. The view is one of `candidates`.
+std::string_view did_you_mean(std::string_view name,
+                              const std::vector<std::string_view>& candidates);
+
+// " Did you mean \"x\"?" with the space in front, or nothing.
+std::string did_you_mean_clause(std::string_view name,
+                                const std::vector<std::string_view>& candidates);
+
+// "a, b and c"; after `limit` names "a, b and 7 more". "none" for an empty list.
+std::string list_of(const std::vector<std::string_view>& names, size_t limit = 16);
+
+}  // namespace halyard

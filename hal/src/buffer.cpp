@@ -1,0 +1,80 @@
+#include "hal/buffer.h"
+
+#include "check.h"
+#include "hal/device.h"
+#include "hal/error.h"
+
+namespace halyard {
+
+Result<void*> Buffer::map(uint64_t offset, uint64_t length, MapAccess access) {
+  HALYARD_RETURN_IF_ERROR(internal::resolve_length("Buffer::map", "range", size_, offset, &length));
+  if (length == 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "Buffer::map is given an empty range (0 bytes from offset {} of {}).", offset,
+                 size_);
+  }
+  if (type_ == MemoryType::kDevice) {
+    return error(StatusCode::kFailedPrecondition,
+                 "Buffer::map is called on a buffer of device memory ({} bytes), which the host "
+                 "does not see. Use Queue::update and Queue::copy, or allocate host memory.",
+                 size_);
+  }
+  const uint32_t bits = static_cast<uint32_t>(access);
+  if (bits < 1 || bits > 3) {
+    return error(StatusCode::kInvalidArgument,
+                 "Buffer::map is given an access ({}) that does not exist. Legal are read (1), "
+                 "write (2) and both (3).",
+                 bits);
+  }
+  void* pointer = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_map(offset, length, access, &pointer));
+  return pointer;
+}
+
+Status Buffer::unmap(void* pointer) {
+  if (pointer == nullptr) {
+    return error(StatusCode::kInvalidArgument,
+                 "Buffer::unmap is given no pointer (null). It takes what Buffer::map returned.");
+  }
+  return do_unmap(pointer);
+}
+
+Status Buffer::flush(uint64_t offset, uint64_t length) {
+  HALYARD_RETURN_IF_ERROR(
+      internal::resolve_length("Buffer::flush", "range", size_, offset, &length));
+  HALYARD_RETURN_IF_ERROR(check_range("Buffer::flush", offset, length));
+  return length == 0 ? Status() : do_flush(offset, length);
+}
+
+Status Buffer::invalidate(uint64_t offset, uint64_t length) {
+  HALYARD_RETURN_IF_ERROR(
+      internal::resolve_length("Buffer::invalidate", "range", size_, offset, &length));
+  HALYARD_RETURN_IF_ERROR(check_range("Buffer::invalidate", offset, length));
+  return length == 0 ? Status() : do_invalidate(offset, length);
+}
+
+Result<Ref<Buffer>> Buffer::subspan(uint64_t offset, uint64_t length) {
+  HALYARD_RETURN_IF_ERROR(
+      internal::resolve_length("Buffer::subspan", "range", size_, offset, &length));
+  if (length == 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "Buffer::subspan is given an empty range (0 bytes from offset {} of {}).", offset,
+                 size_);
+  }
+  Buffer* view = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_subspan(offset, length, &view));
+  return Ref<Buffer>::adopt(view);
+}
+
+// Flushing means something only where the host has a view.
+Status Buffer::check_range(const char* operation, uint64_t offset, uint64_t length) const {
+  if (type_ == MemoryType::kDevice) {
+    return error(StatusCode::kFailedPrecondition,
+                 "{} is called for {} bytes from offset {} of a buffer of device memory, which "
+                 "the host does not map.",
+                 operation, length, offset);
+  }
+  return {};
+}
+
+}  // namespace halyard

@@ -1,0 +1,254 @@
+#include "check.h"
+
+#include "hal/device.h"
+#include "hal/error.h"
+
+namespace halyard::internal {
+
+Status resolve_length(const char* operation, const char* role, uint64_t size, uint64_t offset,
+                      uint64_t* length) {
+  if (offset > size) [[unlikely]] {
+    return error(StatusCode::kOutOfRange,
+                 "{} is given a {} whose offset ({}) lies past the end of its buffer ({} bytes).",
+                 operation, role, offset, size);
+  }
+  if (*length == BufferRange::kToEnd) {
+    *length = size - offset;
+  } else if (*length > size - offset) [[unlikely]] {
+    return error(StatusCode::kOutOfRange,
+                 "{} is given a {} of {} bytes from offset {}, which does not fit into its buffer "
+                 "({} bytes, of which {} are left).",
+                 operation, role, *length, offset, size, size - offset);
+  }
+  return {};
+}
+
+namespace {
+
+[[gnu::cold, gnu::noinline]] Status other_device(const char* operation, const char* role,
+                                                 const Device& device, const Buffer& buffer) {
+  return error(StatusCode::kInvalidArgument,
+               "{} on device \"{}\" is given a {} in a buffer of another device (\"{}\"). Allocate "
+               "the buffer on the same device, or import it there with Device::import_buffer.",
+               operation, device.info().name, role, buffer.device().info().name);
+}
+
+}  // namespace
+
+Status resolve_range(const char* operation, const char* role, const Device& device,
+                     const BufferRange& range, BufferRange* resolved) {
+  if (range.buffer == nullptr) [[unlikely]] {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a {} without a buffer (null). Only a CommandBuffer takes binding "
+                 "slots in place of buffers.",
+                 operation, role);
+  }
+  *resolved = range;
+  HALYARD_RETURN_IF_ERROR(
+      resolve_length(operation, role, range.buffer->size(), range.offset, &resolved->length));
+  if (&range.buffer->device() != &device && device.validates()) [[unlikely]] {
+    return other_device(operation, role, device, *range.buffer);
+  }
+  return {};
+}
+
+Status resolve_recorded(const char* operation, const char* role, const Device& device,
+                        const BufferRange& range, BufferRange* resolved) {
+  if (range.buffer != nullptr) return resolve_range(operation, role, device, range, resolved);
+  *resolved = range;
+  if (range.length != BufferRange::kToEnd && range.length > UINT64_MAX - range.offset) {
+    return error(StatusCode::kOutOfRange,
+                 "{} is given a {} in slot {} of {} bytes from offset {}, which is more than an "
+                 "address can hold.",
+                 operation, role, range.slot, range.length, range.offset);
+  }
+  return {};
+}
+
+Status check_pattern(const char* operation, const void* pattern, uint32_t pattern_size,
+                     uint64_t length) {
+  const bool legal = pattern_size == 1 || pattern_size == 2 || pattern_size == 4 ||
+                     pattern_size == 8 || pattern_size == 16;
+  if (!legal) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a pattern of {} bytes. A pattern has 1, 2, 4, 8 or 16 bytes.",
+                 operation, pattern_size);
+  }
+  if (pattern == nullptr) {
+    return error(StatusCode::kInvalidArgument, "{} is given no pattern (null).", operation);
+  }
+  if (length % pattern_size != 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a target ({} bytes) that is not a multiple of its pattern ({} "
+                 "bytes).",
+                 operation, length, pattern_size);
+  }
+  return {};
+}
+
+Status check_source(const char* operation, const void* source, uint64_t size,
+                    const BufferRange& target) {
+  if (size != target.length) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given {} bytes for a target of {} bytes. The two are equal.", operation,
+                 size, target.length);
+  }
+  if (source == nullptr && size > 0) {
+    return error(StatusCode::kInvalidArgument, "{} is given no source (null) for {} bytes.",
+                 operation, size);
+  }
+  return {};
+}
+
+Status check_copy(const char* operation, const BufferRange& source, const BufferRange& target) {
+  if (source.length != target.length) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a source of {} bytes and a target of {} bytes. The two are equal.",
+                 operation, source.length, target.length);
+  }
+  uint64_t from = source.offset;
+  uint64_t to = target.offset;
+  if (source.buffer != nullptr && target.buffer != nullptr) {
+    // By address, so that two views of one buffer are seen to be the same memory.
+    from += source.buffer->device_address();
+    to += target.buffer->device_address();
+  } else if (source.buffer != target.buffer || source.slot != target.slot) {
+    return {};  // what the slots will hold is not known yet
+  }
+  const uint64_t distance = from > to ? from - to : to - from;
+  if (distance < source.length) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a source and a target that overlap ({} bytes, {} apart). Copy "
+                 "through a third buffer.",
+                 operation, source.length, distance);
+  }
+  return {};
+}
+
+Status check_alignment(const char* operation, uint64_t alignment) {
+  constexpr uint64_t kLargest = 2u << 20;
+  if ((alignment & (alignment - 1)) != 0 || alignment > kLargest) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given an alignment ({}) that is neither 0 nor a power of two of at most "
+                 "2 MiB (2097152).",
+                 operation, alignment);
+  }
+  return {};
+}
+
+Status check_allocation(const char* operation, const Device& device, uint64_t size, MemoryType type,
+                        uint64_t alignment) {
+  if (size == 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a size of 0 bytes. A buffer has at least one.", operation);
+  }
+  HALYARD_RETURN_IF_ERROR(check_alignment(operation, alignment));
+  if (type != MemoryType::kDevice && type != MemoryType::kHost &&
+      type != MemoryType::kDeviceMapped) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a memory type ({}) that does not exist. Legal are device (0), host "
+                 "(1) and device-mapped (2).",
+                 operation, static_cast<uint32_t>(type));
+  }
+  const DeviceInfo& info = device.info();
+  if (type == MemoryType::kDeviceMapped && !info.maps_device_memory) {
+    return error(StatusCode::kFailedPrecondition,
+                 "{} asks for device memory that the host can map, which device \"{}\" does not "
+                 "have (DeviceInfo::maps_device_memory is false). Use device memory with "
+                 "Queue::update and Queue::copy, or host memory.",
+                 operation, info.name);
+  }
+  uint64_t limit = type == MemoryType::kHost ? 0 : info.max_allocation_bytes;
+  uint64_t live_bytes = 0;
+  uint64_t heap_bytes = 0;
+  for (size_t i = 0; i < device.heap_count(); ++i) {
+    const Result<HeapInfo> heap = device.heap(i);
+    if (!heap.ok() || heap->type != type) continue;
+    if (heap->max_allocation != 0) limit = heap->max_allocation;
+    heap_bytes = heap->size;
+    if (const auto statistics = device.heap_statistics(i); statistics.ok()) {
+      live_bytes = statistics->live_bytes;
+    }
+    break;
+  }
+  if (limit != 0 && size > limit) {
+    return error(StatusCode::kResourceExhausted,
+                 "{} is given a size ({} bytes) above the largest single allocation of {} memory "
+                 "on device \"{}\" ({} bytes). The heap has {} bytes; {} are in use by this "
+                 "program.",
+                 operation, size, to_string(type), info.name, limit, heap_bytes, live_bytes);
+  }
+  return {};
+}
+
+namespace {
+
+// A device's driver casts the semaphores it is given to its own class, so another driver's would be
+// memory that it does not know.
+bool same_driver(const Device& a, const Device& b) noexcept {
+  return a.info().driver.view() == b.info().driver.view();
+}
+
+bool points_are_plain(const Device& device, Span<const SemaphorePoint> points) noexcept {
+  for (const SemaphorePoint& point : points) {
+    if (point.semaphore == nullptr || &point.semaphore->device() != &device) [[unlikely]]
+      return false;
+  }
+  return true;
+}
+
+Status explain_points(const char* operation, const char* role, const Device& device,
+                      Span<const SemaphorePoint> points) {
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Semaphore* semaphore = points[i].semaphore;
+    if (semaphore == nullptr) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} is given no semaphore (null) in entry {} of what it {}.", operation, i,
+                   role);
+    }
+    if (&semaphore->device() != &device && !same_driver(semaphore->device(), device)) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} on a device of driver \"{}\" is given a semaphore of driver \"{}\" in entry "
+                   "{} of what it {}. Semaphores are shared only between devices of one driver.",
+                   operation, device.info().driver, semaphore->device().info().driver, i, role);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool sync_is_plain(const Device& device, const Sync& sync) noexcept {
+  return points_are_plain(device, sync.wait) && points_are_plain(device, sync.signal);
+}
+
+Status bad_sync(const char* operation, const Device& device, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(explain_points(operation, "waits for", device, sync.wait));
+  return explain_points(operation, "signals", device, sync.signal);
+}
+
+Status check_points(const char* operation, const Device& device,
+                    Span<const SemaphorePoint> points) {
+  if (points_are_plain(device, points)) return {};
+  return explain_points(operation, "waits for", device, points);
+}
+
+Status check_group_counts(const char* operation, const BufferRange& range) {
+  constexpr uint64_t kBytes = 3 * sizeof(uint32_t);
+  if (range.length < kBytes) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given group counts of {} bytes. They are three 32-bit integers (12 "
+                 "bytes).",
+                 operation, range.length);
+  }
+  const uint64_t address =
+      range.offset + (range.buffer != nullptr ? range.buffer->device_address() : 0);
+  if (address % sizeof(uint32_t) != 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given group counts at offset {}, which is not a multiple of 4.", operation,
+                 range.offset);
+  }
+  return {};
+}
+
+}  // namespace halyard::internal

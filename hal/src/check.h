@@ -1,0 +1,55 @@
+// Checks that several of the interface's methods share. Each returns OK or the sentence to give to
+// the caller; `operation` is the method as the caller knows it ("Queue::fill").
+#pragma once
+
+#include <cstdint>
+
+#include "hal/buffer.h"
+#include "hal/queue.h"
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard::internal {
+
+// Bytes that a buffer range of `offset` and `length` has in `size` bytes. A length of
+// BufferRange::kToEnd becomes what is left. OUT_OF_RANGE if it does not fit.
+Status resolve_length(const char* operation, const char* role, uint64_t size, uint64_t offset,
+                      uint64_t* length);
+
+// `range` with a buffer of `device` and its length resolved. `role` is "target", "source", …
+Status resolve_range(const char* operation, const char* role, const Device& device,
+                     const BufferRange& range, BufferRange* resolved);
+
+// A range in a recording may name a slot instead of a buffer; its length stays as it is.
+Status resolve_recorded(const char* operation, const char* role, const Device& device,
+                        const BufferRange& range, BufferRange* resolved);
+
+Status check_pattern(const char* operation, const void* pattern, uint32_t pattern_size,
+                     uint64_t length);
+Status check_source(const char* operation, const void* source, uint64_t size,
+                    const BufferRange& target);
+// Lengths equal; no byte in both.
+Status check_copy(const char* operation, const BufferRange& source, const BufferRange& target);
+
+// 0, or a power of two of at most 2 MiB.
+Status check_alignment(const char* operation, uint64_t alignment);
+// What allocate and alloca have in common.
+Status check_allocation(const char* operation, const Device& device, uint64_t size, MemoryType type,
+                        uint64_t alignment);
+
+[[gnu::cold]] Status bad_sync(const char* operation, const Device& device, const Sync& sync);
+
+// Semaphores exist and belong to a driver that `device` can wait on.
+bool sync_is_plain(const Device& device, const Sync& sync) noexcept;
+inline Status check_sync(const char* operation, const Device& device, const Sync& sync) {
+  if (sync_is_plain(device, sync)) [[likely]]
+    return {};
+  return bad_sync(operation, device, sync);
+}
+
+Status check_points(const char* operation, const Device& device, Span<const SemaphorePoint> points);
+
+// Three work-group counts, 4-byte aligned.
+Status check_group_counts(const char* operation, const BufferRange& range);
+
+}  // namespace halyard::internal

@@ -1,0 +1,162 @@
+#include "hal/device.h"
+
+#include "check.h"
+#include "hal/error.h"
+
+namespace halyard {
+namespace {
+
+[[gnu::cold]] Status bad_index(const char* operation, const char* what, size_t index,
+                               size_t count) {
+  return error(StatusCode::kOutOfRange, "{} is given {} {}; the device has {}.", operation, what,
+               index, count);
+}
+
+}  // namespace
+
+size_t Device::heap_count() const {
+  return do_heap_count();
+}
+
+Result<HeapInfo> Device::heap(size_t index) const {
+  if (const size_t count = do_heap_count(); index >= count) {
+    return bad_index("Device::heap", "heap", index, count);
+  }
+  HeapInfo info;
+  HALYARD_RETURN_IF_ERROR(do_heap(index, &info));
+  return info;
+}
+
+Result<HeapStatistics> Device::heap_statistics(size_t index) const {
+  if (const size_t count = do_heap_count(); index >= count) {
+    return bad_index("Device::heap_statistics", "heap", index, count);
+  }
+  HeapStatistics statistics;
+  HALYARD_RETURN_IF_ERROR(do_heap_statistics(index, &statistics));
+  return statistics;
+}
+
+Result<Ref<Queue>> Device::create_queue(const QueueOptions& options) {
+  using Priority = QueueOptions::Priority;
+  if (options.priority != Priority::kLow && options.priority != Priority::kNormal &&
+      options.priority != Priority::kHigh) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::create_queue is given a priority ({}) that does not exist. Legal are low "
+                 "(0), normal (1) and high (2).",
+                 static_cast<uint32_t>(options.priority));
+  }
+  Queue* queue = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_create_queue(options, &queue));
+  return Ref<Queue>::adopt(queue);
+}
+
+Result<Ref<Buffer>> Device::allocate(uint64_t size, const BufferOptions& options) {
+  HALYARD_RETURN_IF_ERROR(
+      internal::check_allocation("Device::allocate", *this, size, options.type, options.alignment));
+  Buffer* buffer = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_allocate(size, options, &buffer));
+  return Ref<Buffer>::adopt(buffer);
+}
+
+Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
+  using Kind = ImportOptions::Kind;
+  if (options.kind != Kind::kHostMemory && options.kind != Kind::kDevicePointer &&
+      options.kind != Kind::kIpcHandle) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::import_buffer is given a kind ({}) that does not exist. Legal are host "
+                 "memory (0), device pointer (1) and IPC handle (2).",
+                 static_cast<uint32_t>(options.kind));
+  }
+  if (options.pointer == nullptr) {
+    return error(StatusCode::kInvalidArgument, "Device::import_buffer is given no memory (null).");
+  }
+  if (options.size == 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::import_buffer is given a size of 0 bytes. A buffer has at least one.");
+  }
+  Buffer* buffer = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_import_buffer(options, &buffer));
+  return Ref<Buffer>::adopt(buffer);
+}
+
+Result<ExportedHandle> Device::export_buffer(Buffer& buffer) {
+  BufferRange range;
+  HALYARD_RETURN_IF_ERROR(
+      internal::resolve_range("Device::export_buffer", "range", *this, buffer, &range));
+  ExportedHandle handle;
+  HALYARD_RETURN_IF_ERROR(do_export_buffer(buffer, &handle));
+  return handle;
+}
+
+Result<Ref<Semaphore>> Device::create_semaphore(uint64_t initial_value) {
+  Semaphore* semaphore = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_create_semaphore(initial_value, &semaphore));
+  return Ref<Semaphore>::adopt(semaphore);
+}
+
+Status Device::wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
+                    size_t* index) {
+  HALYARD_RETURN_IF_ERROR(internal::check_points("Device::wait", *this, points));
+  if (mode != WaitMode::kAny && mode != WaitMode::kAll) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::wait is given a mode ({}) that does not exist. Legal are any (0) and all "
+                 "(1).",
+                 static_cast<uint32_t>(mode));
+  }
+  if (points.empty()) {
+    if (mode == WaitMode::kAll) return {};
+    return error(StatusCode::kInvalidArgument,
+                 "Device::wait waits for any of 0 points, which never happens.");
+  }
+  size_t reached = 0;
+  HALYARD_RETURN_IF_ERROR(do_wait(points, mode, deadline, &reached));
+  if (index != nullptr) *index = reached;
+  return {};
+}
+
+Result<Ref<CommandBuffer>> Device::create_command_buffer() {
+  CommandBuffer* commands = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_create_command_buffer(&commands));
+  return Ref<CommandBuffer>::adopt(commands);
+}
+
+Result<Ref<Executable>> Device::load_executable(const void* data, size_t size) {
+  if (data == nullptr || size == 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::load_executable is given an empty code object ({} bytes).",
+                 data == nullptr ? 0 : size);
+  }
+  Executable* executable = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_load_executable(data, size, &executable));
+  return Ref<Executable>::adopt(executable);
+}
+
+size_t Device::link_count() const {
+  return do_link_count();
+}
+
+Result<LinkInfo> Device::link(size_t index) const {
+  if (const size_t count = do_link_count(); index >= count) {
+    return bad_index("Device::link", "link", index, count);
+  }
+  LinkInfo info;
+  HALYARD_RETURN_IF_ERROR(do_link(index, &info));
+  return info;
+}
+
+Status Device::begin_profile() {
+  return do_begin_profile();
+}
+
+Status Device::end_profile(ProfileSink sink, void* context) {
+  if (sink == nullptr) {
+    return error(StatusCode::kInvalidArgument, "Device::end_profile is given no sink (null).");
+  }
+  return do_end_profile(sink, context);
+}
+
+Status Device::fault() const {
+  return do_fault();
+}
+
+}  // namespace halyard

@@ -1,0 +1,49 @@
+#include "hal/executable.h"
+
+#include <vector>
+
+#include "hal/error.h"
+#include "hal/text.h"
+
+namespace halyard {
+
+ExecutableInfo Executable::info() const {
+  ExecutableInfo info;
+  do_info(&info);
+  return info;
+}
+
+size_t Executable::function_count() const {
+  return do_function_count();
+}
+
+const Function& Executable::function(size_t index) const {
+  return *do_function(index);
+}
+
+Result<const Function*> Executable::find(StringView name) const {
+  const size_t count = do_function_count();
+  for (size_t i = 0; i < count; ++i) {
+    const Function* function = do_function(i);
+    if (function->info().name.view() == name.view()) return function;
+  }
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < count; ++i) names.push_back(do_function(i)->info().name.view());
+  if (names.empty()) {
+    return error(StatusCode::kNotFound,
+                 "There is no function \"{}\" in the executable, which has no functions at all. "
+                 "Check that the kernel is marked as one (amdgpu_kernel, __kernel, __global__).",
+                 name);
+  }
+  return error(StatusCode::kNotFound,
+               "There is no function \"{}\" in the executable.{} It has {}: {}.", name,
+               did_you_mean_clause(name.view(), names), names.size(), list_of(names));
+}
+
+Result<GlobalInfo> Executable::global(StringView name) const {
+  GlobalInfo info;
+  HALYARD_RETURN_IF_ERROR(do_global(name, &info));
+  return info;
+}
+
+}  // namespace halyard

@@ -1,0 +1,177 @@
+#include "hal/queue.h"
+
+#include "check.h"
+#include "dispatch_check.h"
+#include "hal/command_buffer.h"
+#include "hal/device.h"
+#include "hal/error.h"
+
+namespace halyard {
+
+// The ranges are checked also when validation is off: they cost little, and past them lies memory
+// that is not the caller's. An operation on nothing is a barrier, which still waits and signals.
+
+Status Queue::fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
+                   const Sync& sync) {
+  constexpr const char* kName = "Queue::fill";
+  BufferRange to;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, target, &to));
+  HALYARD_RETURN_IF_ERROR(internal::check_pattern(kName, pattern, pattern_size, to.length));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return to.length == 0 ? do_barrier(sync) : do_fill(to, pattern, pattern_size, sync);
+}
+
+Status Queue::update(const BufferRange& target, const void* source, uint64_t size,
+                     const Sync& sync) {
+  constexpr const char* kName = "Queue::update";
+  BufferRange to = target;
+  if (to.length == BufferRange::kToEnd) to.length = size;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, to, &to));
+  HALYARD_RETURN_IF_ERROR(internal::check_source(kName, source, size, to));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return size == 0 ? do_barrier(sync) : do_update(to, source, size, sync);
+}
+
+Status Queue::copy(const BufferRange& source, const BufferRange& target, const Sync& sync) {
+  constexpr const char* kName = "Queue::copy";
+  BufferRange from;
+  BufferRange to;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", *device_, source, &from));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, target, &to));
+  HALYARD_RETURN_IF_ERROR(internal::check_copy(kName, from, to));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return from.length == 0 ? do_barrier(sync) : do_copy(from, to, sync);
+}
+
+Status Queue::dispatch(const Dispatch& dispatch, const Sync& sync) {
+  if (device_->validates()) [[likely]] {
+    HALYARD_RETURN_IF_ERROR(internal::check_dispatch(
+        *device_, dispatch, internal::DispatchKind::kDirect, internal::Slots::kNo));
+    HALYARD_RETURN_IF_ERROR(internal::check_sync("Queue::dispatch", *device_, sync));
+  } else {
+    HALYARD_RETURN_IF_ERROR(internal::check_dispatch_memory(*device_, dispatch));
+  }
+  return do_dispatch(dispatch, sync);
+}
+
+Status Queue::dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
+                                const Sync& sync) {
+  constexpr const char* kName = "Queue::dispatch_indirect";
+  BufferRange counts;
+  HALYARD_RETURN_IF_ERROR(
+      internal::resolve_range(kName, "range of group counts", *device_, group_counts, &counts));
+  HALYARD_RETURN_IF_ERROR(internal::check_group_counts(kName, counts));
+  if (device_->validates()) [[likely]] {
+    HALYARD_RETURN_IF_ERROR(internal::check_dispatch(
+        *device_, dispatch, internal::DispatchKind::kIndirect, internal::Slots::kNo));
+    HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  } else {
+    HALYARD_RETURN_IF_ERROR(internal::check_dispatch_memory(*device_, dispatch));
+  }
+  return do_dispatch_indirect(dispatch, counts, sync);
+}
+
+Status Queue::execute(CommandBuffer& commands, Span<const BufferRange> bindings, const Sync& sync) {
+  constexpr const char* kName = "Queue::execute";
+  if (&commands.device() != device_) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} on device \"{}\" is given a command buffer of another device (\"{}\").", kName,
+                 device_->info().name, commands.device().info().name);
+  }
+  if (!commands.finished()) {
+    return error(StatusCode::kFailedPrecondition,
+                 "{} is given a command buffer that is still being recorded. Call "
+                 "CommandBuffer::finish first.",
+                 kName);
+  }
+  if (bindings.size() < commands.binding_count()) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given {} bindings for a command buffer that uses {} slots (0 to {}).",
+                 kName, bindings.size(), commands.binding_count(), commands.binding_count() - 1);
+  }
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    BufferRange binding;
+    HALYARD_RETURN_IF_ERROR(
+        internal::resolve_range(kName, "binding", *device_, bindings[i], &binding)
+            .with_context(i < commands.binding_count() ? "A used slot" : "An unused slot"));
+    const uint64_t needed = commands.binding_bytes(static_cast<uint32_t>(i));
+    if (binding.length < needed) {
+      return error(StatusCode::kOutOfRange,
+                   "{} is given {} bytes for slot {}, of which the recording uses {}.", kName,
+                   binding.length, i, needed);
+    }
+  }
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return do_execute(commands, bindings, sync);
+}
+
+Result<Ref<Buffer>> Queue::alloca_buffer(uint64_t size, const PoolOptions& options,
+                                         const Sync& sync) {
+  constexpr const char* kName = "Queue::alloca_buffer";
+  HALYARD_RETURN_IF_ERROR(
+      internal::check_allocation(kName, *device_, size, options.type, options.alignment));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  Buffer* buffer = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_alloca(size, options, sync, &buffer));
+  return Ref<Buffer>::adopt(buffer);
+}
+
+Status Queue::dealloca_buffer(Buffer& buffer, const Sync& sync) {
+  constexpr const char* kName = "Queue::dealloca_buffer";
+  BufferRange range;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "buffer", *device_, buffer, &range));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return do_dealloca(buffer, sync);
+}
+
+namespace {
+
+Status check_file(const char* operation, const FileRange& file, uint64_t length) {
+  if (file.descriptor < 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a file descriptor ({}) that is not open.", operation,
+                 file.descriptor);
+  }
+  if (file.offset > static_cast<uint64_t>(INT64_MAX) - length) {
+    return error(StatusCode::kOutOfRange,
+                 "{} is given {} bytes from file offset {}, past the largest that a file can have.",
+                 operation, length, file.offset);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Queue::read(const FileRange& source, const BufferRange& target, const Sync& sync) {
+  constexpr const char* kName = "Queue::read";
+  BufferRange to;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, target, &to));
+  HALYARD_RETURN_IF_ERROR(check_file(kName, source, to.length & INT64_MAX));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return to.length == 0 ? do_barrier(sync) : do_read(source, to, sync);
+}
+
+Status Queue::write(const BufferRange& source, const FileRange& target, const Sync& sync) {
+  constexpr const char* kName = "Queue::write";
+  BufferRange from;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", *device_, source, &from));
+  HALYARD_RETURN_IF_ERROR(check_file(kName, target, from.length & INT64_MAX));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return from.length == 0 ? do_barrier(sync) : do_write(from, target, sync);
+}
+
+Status Queue::host_call(HostFunction function, void* context, const Sync& sync) {
+  constexpr const char* kName = "Queue::host_call";
+  if (function == nullptr) {
+    return error(StatusCode::kInvalidArgument, "{} is given no function (null).", kName);
+  }
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return do_host_call(function, context, sync);
+}
+
+Status Queue::barrier(const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(internal::check_sync("Queue::barrier", *device_, sync));
+  return do_barrier(sync);
+}
+
+}  // namespace halyard

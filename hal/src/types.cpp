@@ -1,0 +1,29 @@
+#include "hal/types.h"
+
+#include <ctime>
+
+#include "hal/buffer.h"
+
+namespace halyard {
+
+Deadline Deadline::after_ns(uint64_t ns) noexcept {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const uint64_t now_ns =
+      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return {ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + ns};
+}
+
+const char* to_string(MemoryType type) noexcept {
+  switch (type) {
+    case MemoryType::kDevice:
+      return "device";
+    case MemoryType::kHost:
+      return "host";
+    case MemoryType::kDeviceMapped:
+      return "device-mapped";
+  }
+  return "unknown";
+}
+
+}  // namespace halyard
