@@ -1,0 +1,98 @@
+// Instructions that move data between lanes, scalars and register files, or do nothing.
+// v_readlane, v_writelane and v_readfirstlane ignore EXEC (Vega ISA 12.10, 12.15).
+
+#include <bit>
+#include <utility>
+
+#include "vgpu/isa/valu/operands.h"
+#include "vgpu/isa/valu/tables.h"
+
+namespace halyard::vgpu::isa::valu {
+namespace {
+
+// One lane of a source that need not be a vector.
+uint32_t lane_value(const Wave& w, const Operand& operand, unsigned lane) {
+  if (operand.kind == OperandKind::kVector) return w.vgpr[operand.index].lane[lane];
+  if (operand.kind == OperandKind::kAcc) return w.agpr[operand.index].lane[lane];
+  return static_cast<uint32_t>(uniform_value(w, operand));
+}
+
+void write_scalar(Wave& w, const Operand& dst, uint32_t value) {
+  if (dst.kind == OperandKind::kScalar) w.sgpr[dst.index] = value;
+}
+
+Outcome read_lane(Wave& w, const Instruction& in) {
+  const unsigned lane = static_cast<unsigned>(uniform_value(w, in.src[1])) % kLanes;
+  write_scalar(w, in.dst, lane_value(w, in.src[0], lane));
+  return Outcome::kNext;
+}
+
+Outcome read_first_lane(Wave& w, const Instruction& in) {
+  const uint64_t exec = w.exec();
+  const unsigned lane = exec == 0 ? 0 : static_cast<unsigned>(std::countr_zero(exec));
+  write_scalar(w, in.dst, lane_value(w, in.src[0], lane));
+  return Outcome::kNext;
+}
+
+Outcome write_lane(Wave& w, const Instruction& in) {
+  const uint32_t value = static_cast<uint32_t>(uniform_value(w, in.src[0]));
+  const unsigned lane = static_cast<unsigned>(uniform_value(w, in.src[1])) % kLanes;
+  if (in.dst.kind == OperandKind::kVector) w.vgpr[in.dst.index].lane[lane] = value;
+  return Outcome::kNext;
+}
+
+Outcome swap(Wave& w, const Instruction& in) {
+  if (in.dst.kind != OperandKind::kVector || in.src[0].kind != OperandKind::kVector) {
+    return Outcome::kNext;
+  }
+  const uint64_t exec = w.exec();
+  uint32_t* a = w.vgpr[in.dst.index].lane;
+  uint32_t* b = w.vgpr[in.src[0].index].lane;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if ((exec >> lane & 1) != 0) std::swap(a[lane], b[lane]);
+  }
+  return Outcome::kNext;
+}
+
+// v_accvgpr_read, v_accvgpr_write, v_accvgpr_mov: the operands' kinds say which file.
+Outcome acc_move(Wave& w, const Instruction& in) {
+  LaneBuffer scratch;
+  LaneBuffer copy;
+  const uint32_t* from = row(w, in.src[0], 0, scratch);
+  for (unsigned lane = 0; lane < kLanes; ++lane) copy.lane[lane] = from[lane];
+  commit(w, in.dst, &copy, 1, w.exec());
+  return Outcome::kNext;
+}
+
+Outcome nothing(Wave&, const Instruction&) {
+  return Outcome::kNext;
+}
+
+constexpr Opcode row_of(const char* mnemonic, Handler handler, Type dst, Type src0, Type src1) {
+  Opcode o{mnemonic, handler, handler};
+  o.dst = dst;
+  o.src[0] = src0;
+  o.src[1] = src1;
+  return o;
+}
+
+constexpr Opcode kOpcodes[] = {
+    row_of("v_readlane_b32", read_lane, Type::kB32, Type::kB32, Type::kB32),
+    row_of("v_readfirstlane_b32", read_first_lane, Type::kB32, Type::kB32, Type::kNone),
+    row_of("v_writelane_b32", write_lane, Type::kB32, Type::kB32, Type::kB32),
+    row_of("v_swap_b32", swap, Type::kB32, Type::kB32, Type::kNone),
+    row_of("v_accvgpr_read_b32", acc_move, Type::kB32, Type::kB32, Type::kNone),
+    row_of("v_accvgpr_write_b32", acc_move, Type::kB32, Type::kB32, Type::kNone),
+    row_of("v_accvgpr_mov_b32", acc_move, Type::kB32, Type::kB32, Type::kNone),
+    row_of("v_nop", nothing, Type::kNone, Type::kNone, Type::kNone),
+    // Float exceptions are not recorded, so there is nothing to clear.
+    row_of("v_clrexcp", nothing, Type::kNone, Type::kNone, Type::kNone),
+};
+
+}  // namespace
+
+std::span<const Opcode> lane_access_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace halyard::vgpu::isa::valu

@@ -1,0 +1,287 @@
+// Float arithmetic, one lane each, for f32, f64 and f16 alike.
+//
+// f32 and f64 round as the host is set (core() in apply.h sets it to the wave's mode); f16 is
+// computed in a wider type and rounded once. Denormals and NaNs follow values.h. The `_fast`
+// versions lack the rules for NaN and for modes other than the default; core() says when they run.
+#pragma once
+
+#include <cmath>
+
+#include "vgpu/isa/valu/half.h"
+#include "vgpu/isa/valu/values.h"
+
+namespace halyard::vgpu::isa::valu {
+
+// The bare operations, rounded once.
+inline float sum(float a, float b, const FloatMode&) {
+  return a + b;
+}
+inline double sum(double a, double b, const FloatMode&) {
+  return a + b;
+}
+inline F16 sum(F16 a, F16 b, const FloatMode& m) {
+  if (rounds_to_nearest(m)) return nearest_f16(to_f32(a) + to_f32(b));
+  return to_f16(to_f64(a) + to_f64(b), m);  // exact in f64
+}
+inline float product(float a, float b, const FloatMode&) {
+  return a * b;
+}
+inline double product(double a, double b, const FloatMode&) {
+  return a * b;
+}
+inline F16 product(F16 a, F16 b, const FloatMode& m) {
+  return to_f16(to_f32(a) * to_f32(b), m);  // exact in f32
+}
+inline float fused(float a, float b, float c, const FloatMode& m) {
+#if !defined(__FMA__)
+  // The product of two f32 is exact in f64. Vectorisable, unlike a call of fmaf.
+  if (m.round_f32 == kNearestEven) return static_cast<float>(add_to_odd(double{a} * b, c));
+#endif
+  static_cast<void>(m);
+  return std::fma(a, b, c);
+}
+inline double fused(double a, double b, double c, const FloatMode&) {
+  return std::fma(a, b, c);
+}
+inline F16 fused(F16 a, F16 b, F16 c, const FloatMode& m) {
+  return round_f16(add_to_odd(to_f64(a) * to_f64(b), to_f64(c)), m.round_f16_f64, m.fp16_overflow);
+}
+
+template <class T>
+T add(T a, T b, const FloatMode& m) {
+  a = flush_input(a, m);
+  b = flush_input(b, m);
+  return arithmetic(sum(a, b, m), m, a, b);
+}
+template <class T>
+T sub(T a, T b, const FloatMode& m) {
+  a = flush_input(a, m);
+  b = flush_input(b, m);
+  // The NaN that comes out is the operand itself, not its negative.
+  return arithmetic(sum(a, negate(b), m), m, a, b);
+}
+template <class T>
+T subrev(T a, T b, const FloatMode& m) {
+  a = flush_input(a, m);
+  b = flush_input(b, m);
+  return arithmetic(sum(b, negate(a), m), m, a, b);
+}
+template <class T>
+T mul(T a, T b, const FloatMode& m) {
+  a = flush_input(a, m);
+  b = flush_input(b, m);
+  return arithmetic(product(a, b, m), m, a, b);
+}
+template <class T>
+T fma(T a, T b, T c, const FloatMode& m) {
+  a = flush_input(a, m);
+  b = flush_input(b, m);
+  c = flush_input(c, m);
+  return arithmetic(fused(a, b, c, m), m, a, b, c);
+}
+// Unfused: the product is rounded, and flushed, on its own.
+template <class T>
+T mad(T a, T b, T c, const FloatMode& m) {
+  a = flush_input(a, m);
+  b = flush_input(b, m);
+  c = flush_input(c, m);
+  return arithmetic(sum(flush_output(product(a, b, m), m), c, m), m, a, b, c);
+}
+
+template <class T>
+T add_fast(T a, T b) {
+  return sum(a, b, kDefaultMode);
+}
+template <class T>
+T sub_fast(T a, T b) {
+  return sum(a, negate(b), kDefaultMode);
+}
+template <class T>
+T subrev_fast(T a, T b) {
+  return sum(b, negate(a), kDefaultMode);
+}
+template <class T>
+T mul_fast(T a, T b) {
+  return product(a, b, kDefaultMode);
+}
+template <class T>
+T fma_fast(T a, T b, T c) {
+  return fused(a, b, c, kDefaultMode);
+}
+
+// v_mad_f32, v_mac_f32, v_madmk_f32, v_madak_f32: f32 denormals are flushed in every mode.
+inline float mad_f32(float a, float b, float c, const FloatMode& m) {
+  return mad(a, b, c, flushing_f32(m));
+}
+inline float mad_f32_fast(float a, float b, float c) {
+  return flush(flush(flush(a) * flush(b)) + flush(c));
+}
+
+// Legacy multiplication: zero times anything is +0, NaN and infinity included.
+inline float mul_legacy_f32(float a, float b, const FloatMode& m) {
+  const float x = flush_input(a, m);
+  const float y = flush_input(b, m);
+  return is_zero(x) || is_zero(y) ? 0.0f : mul(x, y, m);
+}
+inline float mad_legacy_f32(float a, float b, float c, const FloatMode& m) {
+  const FloatMode flushing = flushing_f32(m);
+  return add(mul_legacy_f32(a, b, flushing), c, flushing);
+}
+
+// Order. A comparison with a NaN is false; -0 equals +0.
+inline float comparable(float x) {
+  return x;
+}
+inline double comparable(double x) {
+  return x;
+}
+inline float comparable(F16 x) {
+  return to_f32(x);
+}
+
+template <class T>
+bool less(T a, T b) {
+  return comparable(a) < comparable(b);
+}
+
+// Minimum and maximum: a signalling NaN wins in IEEE mode (and comes out quiet), any other NaN
+// loses, and -0 is less than +0.
+template <class T>
+T min_num(T x, T y, const FloatMode& m) {
+  const T a = flush_input(x, m);
+  const T b = flush_input(y, m);
+  T r = less(a, b) ? a : b;
+  // Equal zeros: the negative one, if there is one.
+  r = is_zero(a) && is_zero(b) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) | to_bits(b))) : r;
+  r = is_nan(b) ? a : r;
+  r = is_nan(a) ? b : r;
+  if (m.ieee) {
+    r = is_signaling(b) ? quieted(b) : r;
+    r = is_signaling(a) ? quieted(a) : r;
+  }
+  return r;
+}
+template <class T>
+T max_num(T x, T y, const FloatMode& m) {
+  const T a = flush_input(x, m);
+  const T b = flush_input(y, m);
+  T r = less(b, a) ? a : b;
+  r = is_zero(a) && is_zero(b) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) & to_bits(b))) : r;
+  r = is_nan(b) ? a : r;
+  r = is_nan(a) ? b : r;
+  if (m.ieee) {
+    r = is_signaling(b) ? quieted(b) : r;
+    r = is_signaling(a) ? quieted(a) : r;
+  }
+  return r;
+}
+template <class T>
+T min3(T a, T b, T c, const FloatMode& m) {
+  return min_num(min_num(a, b, m), c, m);
+}
+template <class T>
+T max3(T a, T b, T c, const FloatMode& m) {
+  return max_num(max_num(a, b, m), c, m);
+}
+template <class T>
+T med3(T a, T b, T c, const FloatMode& m) {
+  if (is_nan(a) || is_nan(b) || is_nan(c)) return min3(a, b, c, m);
+  const auto top = comparable(max3(a, b, c, m));
+  if (top == comparable(flush_input(a, m))) return max_num(b, c, m);
+  if (top == comparable(flush_input(b, m))) return max_num(a, c, m);
+  return max_num(a, b, m);
+}
+
+// Rounding to integers: exact, so the mode's rounding does not matter.
+template <class T>
+T to_integral(T x, const FloatMode& m, float (*f32)(float), double (*f64)(double)) {
+  x = flush_input(x, m);
+  if (is_nan(x)) return quieted(x);
+  if constexpr (std::is_same_v<T, double>) {
+    return f64(x);
+  } else if constexpr (std::is_same_v<T, float>) {
+    return f32(x);
+  } else {
+    return nearest_f16(f32(to_f32(x)));
+  }
+}
+// std::nearbyint would follow the host's mode.
+template <class F>
+F nearest_even_integer(F x) {
+  const F whole = std::trunc(x);
+  const F rest = std::fabs(x - whole);
+  const bool odd = std::trunc(whole * F{0.5}) != whole * F{0.5};
+  const F away = std::copysign(F{1}, x);
+  return std::copysign(rest > F{0.5} || (rest == F{0.5} && odd) ? whole + away : whole, x);
+}
+template <class T>
+T trunc(T x, const FloatMode& m) {
+  return to_integral(x, m, std::trunc, std::trunc);
+}
+template <class T>
+T floor(T x, const FloatMode& m) {
+  return to_integral(x, m, std::floor, std::floor);
+}
+template <class T>
+T ceil(T x, const FloatMode& m) {
+  return to_integral(x, m, std::ceil, std::ceil);
+}
+template <class T>
+T rndne(T x, const FloatMode& m) {
+  return to_integral(x, m, nearest_even_integer<float>, nearest_even_integer<double>);
+}
+// x - floor(x), and always below 1.
+template <class T>
+T fract(T x, const FloatMode& m) {
+  constexpr BitsOf<T> kBelowOne =
+      (static_cast<BitsOf<T>>(Real<T>::kBias) << Real<T>::kMantissaBits) - 1;
+  x = flush_input(x, m);
+  if (is_nan(x)) return quieted(x);
+  if (is_infinite(x)) return default_nan<T>();
+  const T r = flush_output(sum(x, negate(floor(x, m)), m), m);
+  return magnitude_bits(r) > kBelowOne ? from_bits<T>(kBelowOne) : r;
+}
+
+// x * 2^n.
+inline float ldexp_f32(float x, int32_t n, const FloatMode& m) {
+  const float a = flush_input(x, m);
+  return arithmetic(std::ldexp(a, n), m, a);
+}
+inline double ldexp_f64(double x, int32_t n, const FloatMode& m) {
+  const double a = flush_input(x, m);
+  return arithmetic(std::ldexp(a, n), m, a);
+}
+inline F16 ldexp_f16(F16 x, int16_t n, const FloatMode& m) {
+  const F16 a = flush_input(x, m);
+  // Beyond ±60 the result over- or underflows whatever x is.
+  const int bounded = n < -60 ? -60 : (n > 60 ? 60 : n);
+  return arithmetic(to_f16(std::ldexp(to_f64(a), bounded), m), m, a);
+}
+
+// Significand in [0.5, 1) and exponent; infinities and NaNs keep their value and have exponent 0.
+template <class T>
+int frexp_exp(T x, const FloatMode& m) {
+  x = flush_input(x, m);
+  if (is_nan(x) || is_infinite(x)) return 0;
+  int exponent = 0;
+  std::frexp(comparable(x), &exponent);
+  return exponent;
+}
+template <class T>
+T frexp_mant(T x, const FloatMode& m) {
+  x = flush_input(x, m);
+  if (is_nan(x)) return quieted(x);
+  if (is_infinite(x)) return x;
+  int exponent = 0;
+  const auto significand = std::frexp(comparable(x), &exponent);
+  if constexpr (std::is_same_v<T, F16>) {
+    return nearest_f16(significand);
+  } else {
+    return significand;
+  }
+}
+inline int16_t frexp_exp_i16_f16(F16 x, const FloatMode& m) {
+  return static_cast<int16_t>(frexp_exp(x, m));
+}
+
+}  // namespace halyard::vgpu::isa::valu

@@ -1,0 +1,17 @@
+// The parts of vector_opcodes(), one for each file of tables.
+#pragma once
+
+#include <span>
+
+#include "vgpu/isa/opcode.h"
+
+namespace halyard::vgpu::isa::valu {
+
+std::span<const Opcode> integer_opcodes();
+std::span<const Opcode> float32_opcodes();
+std::span<const Opcode> conversion_opcodes();
+std::span<const Opcode> compare_float_opcodes();
+std::span<const Opcode> compare_integer_opcodes();
+std::span<const Opcode> lane_access_opcodes();
+
+}  // namespace halyard::vgpu::isa::valu

@@ -1,0 +1,49 @@
+// f32 instructions.
+
+#include "vgpu/isa/valu/apply.h"
+#include "vgpu/isa/valu/lane_ops_float.h"
+#include "vgpu/isa/valu/tables.h"
+
+namespace halyard::vgpu::isa::valu {
+namespace {
+
+constexpr Traits kAccumulates{.accumulates = true};
+constexpr Traits kLiteralMultiplicand{.literal_multiplicand = true};
+
+constexpr Opcode kOpcodes[] = {
+    op_fast<add<float>, add_fast<float>>("v_add_f32"),
+    op_fast<sub<float>, sub_fast<float>>("v_sub_f32"),
+    op_fast<subrev<float>, subrev_fast<float>>("v_subrev_f32"),
+    op_fast<mul<float>, mul_fast<float>>("v_mul_f32"),
+    op<mul_legacy_f32>("v_mul_legacy_f32"),
+    op_fast<fma<float>, fma_fast<float>>("v_fma_f32"),
+    op_fast<fma<float>, fma_fast<float>, kAccumulates>("v_fmac_f32"),
+    op_fast<mad_f32, mad_f32_fast>("v_mad_f32"),
+    op_fast<mad_f32, mad_f32_fast, kAccumulates>("v_mac_f32"),
+    op_fast<mad_f32, mad_f32_fast, kLiteralMultiplicand>("v_madmk_f32"),
+    op_fast<mad_f32, mad_f32_fast>("v_madak_f32"),
+    op<mad_legacy_f32>("v_mad_legacy_f32"),
+
+    op<min_num<float>>("v_min_f32"),
+    op<max_num<float>>("v_max_f32"),
+    op<min3<float>>("v_min3_f32"),
+    op<max3<float>>("v_max3_f32"),
+    op<med3<float>>("v_med3_f32"),
+
+    op<trunc<float>>("v_trunc_f32"),
+    op<floor<float>>("v_floor_f32"),
+    op<ceil<float>>("v_ceil_f32"),
+    op<rndne<float>>("v_rndne_f32"),
+    op<fract<float>>("v_fract_f32"),
+    op<ldexp_f32>("v_ldexp_f32"),
+    op<frexp_exp<float>>("v_frexp_exp_i32_f32"),
+    op<frexp_mant<float>>("v_frexp_mant_f32"),
+};
+
+}  // namespace
+
+std::span<const Opcode> float32_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace halyard::vgpu::isa::valu

@@ -1,0 +1,202 @@
+// The value types of lane operations, and the float rules that all of them share.
+//
+// A lane operation is a function over these types, for one lane: f32 is float, f64 double, f16
+// F16 (its bit pattern), integers are the fixed-width types. What an operation does with NaNs,
+// denormals and rounding is spelled out in it, with the helpers below, because the host's rules
+// differ from the GPU's (x86 picks another NaN operand, and knows no per-type modes).
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "vgpu/isa/wave.h"
+
+namespace halyard::vgpu::isa::valu {
+
+struct F16 {
+  uint16_t bits;
+};
+struct PkF16 {
+  F16 lo, hi;
+};
+struct PkU16 {
+  uint16_t lo, hi;
+};
+struct PkI16 {
+  int16_t lo, hi;
+};
+struct PkF32 {
+  float lo, hi;
+};
+struct B128 {
+  uint32_t dword[4];
+};
+
+// A parameter of this type receives the number of the lane.
+struct Lane {
+  unsigned index;
+};
+
+// A result with one more bit: a carry, or v_div_scale's "scaled".
+template <class T>
+struct Flagged {
+  T value;
+  bool flag;
+};
+
+// The mode that kernels start in unless they ask for another one. Loops are compiled once with it
+// as a constant, so that its tests fold away, and once for all the rest.
+inline constexpr FloatMode kDefaultMode{};
+
+inline bool is_default(const FloatMode& m) {
+  return m.round_f32 == 0 && m.round_f16_f64 == 0 && m.denorm_f32 == 3 && m.denorm_f16_f64 == 3 &&
+         m.ieee && !m.fp16_overflow;
+}
+
+// v_mad_f32 and its kin, and the transcendental unit, flush f32 denormals in every mode.
+constexpr FloatMode flushing_f32(FloatMode m) {
+  m.denorm_f32 = 0;
+  return m;
+}
+
+template <class T>
+struct Real;
+
+template <>
+struct Real<float> {
+  using Bits = uint32_t;
+  static constexpr Bits kSign = 0x80000000, kExponent = 0x7f800000, kQuiet = 0x00400000;
+  static constexpr int kMantissaBits = 23, kBias = 127;
+  static constexpr unsigned denorm(const FloatMode& m) { return m.denorm_f32; }
+  static constexpr unsigned round(const FloatMode& m) { return m.round_f32; }
+};
+template <>
+struct Real<double> {
+  using Bits = uint64_t;
+  static constexpr Bits kSign = 0x8000000000000000, kExponent = 0x7ff0000000000000,
+                        kQuiet = 0x0008000000000000;
+  static constexpr int kMantissaBits = 52, kBias = 1023;
+  static constexpr unsigned denorm(const FloatMode& m) { return m.denorm_f16_f64; }
+  static constexpr unsigned round(const FloatMode& m) { return m.round_f16_f64; }
+};
+template <>
+struct Real<F16> {
+  using Bits = uint16_t;
+  static constexpr Bits kSign = 0x8000, kExponent = 0x7c00, kQuiet = 0x0200;
+  static constexpr int kMantissaBits = 10, kBias = 15;
+  static constexpr unsigned denorm(const FloatMode& m) { return m.denorm_f16_f64; }
+  static constexpr unsigned round(const FloatMode& m) { return m.round_f16_f64; }
+};
+
+template <class T>
+using BitsOf = typename Real<T>::Bits;
+
+template <class T>
+constexpr BitsOf<T> to_bits(T x) {
+  return std::bit_cast<BitsOf<T>>(x);
+}
+template <class T>
+constexpr T from_bits(BitsOf<T> bits) {
+  return std::bit_cast<T>(bits);
+}
+
+template <class T>
+constexpr BitsOf<T> magnitude_bits(T x) {
+  return static_cast<BitsOf<T>>(to_bits(x) & ~Real<T>::kSign);
+}
+template <class T>
+constexpr bool is_nan(T x) {
+  return magnitude_bits(x) > Real<T>::kExponent;
+}
+template <class T>
+constexpr bool is_signaling(T x) {
+  return is_nan(x) && (to_bits(x) & Real<T>::kQuiet) == 0;
+}
+template <class T>
+constexpr bool is_infinite(T x) {
+  return magnitude_bits(x) == Real<T>::kExponent;
+}
+template <class T>
+constexpr bool is_zero(T x) {
+  return magnitude_bits(x) == 0;
+}
+template <class T>
+constexpr bool is_negative(T x) {
+  return (to_bits(x) & Real<T>::kSign) != 0;
+}
+// A zero counts as one: whoever asks is about to replace it by a zero.
+template <class T>
+constexpr bool is_denormal_or_zero(T x) {
+  return (to_bits(x) & Real<T>::kExponent) == 0;
+}
+template <class T>
+constexpr int biased_exponent(T x) {
+  return static_cast<int>(magnitude_bits(x) >> Real<T>::kMantissaBits);
+}
+template <class T>
+constexpr T negate(T x) {
+  return from_bits<T>(static_cast<BitsOf<T>>(to_bits(x) ^ Real<T>::kSign));
+}
+template <class T>
+constexpr T absolute(T x) {
+  return from_bits<T>(magnitude_bits(x));
+}
+template <class T>
+constexpr T with_sign(T x, bool negative) {
+  return from_bits<T>(static_cast<BitsOf<T>>(magnitude_bits(x) | (negative ? Real<T>::kSign : 0)));
+}
+template <class T>
+constexpr T infinity(bool negative) {
+  return from_bits<T>(static_cast<BitsOf<T>>(Real<T>::kExponent | (negative ? Real<T>::kSign : 0)));
+}
+template <class T>
+constexpr T zero(bool negative) {
+  return from_bits<T>(static_cast<BitsOf<T>>(negative ? Real<T>::kSign : 0));
+}
+template <class T>
+constexpr T quieted(T x) {
+  return from_bits<T>(static_cast<BitsOf<T>>(to_bits(x) | Real<T>::kQuiet));
+}
+// What an invalid operation (inf - inf, 0 * inf, sqrt(-1)) makes. AMD documents neither sign nor
+// payload; the positive quiet NaN with an empty payload is what LLVM's constant folder assumes.
+template <class T>
+constexpr T default_nan() {
+  return from_bits<T>(static_cast<BitsOf<T>>(Real<T>::kExponent | Real<T>::kQuiet));
+}
+
+// Denormals, as the mode wants them: bit 0 of the mode's field keeps inputs, bit 1 outputs. A
+// flushed value keeps its sign.
+template <class T>
+constexpr T flush(T x) {
+  return from_bits<T>(is_denormal_or_zero(x) ? static_cast<BitsOf<T>>(to_bits(x) & Real<T>::kSign)
+                                             : to_bits(x));
+}
+template <class T>
+constexpr T flush_input(T x, const FloatMode& m) {
+  return (Real<T>::denorm(m) & 1) != 0 ? x : flush(x);
+}
+template <class T>
+constexpr T flush_output(T x, const FloatMode& m) {
+  return (Real<T>::denorm(m) & 2) != 0 ? x : flush(x);
+}
+
+// The NaN that an arithmetic operation returns: its first NaN operand, quieted, or the default one.
+template <class T>
+constexpr T nan_result(T a) {
+  return is_nan(a) ? quieted(a) : default_nan<T>();
+}
+template <class T, class... Rest>
+constexpr T nan_result(T a, Rest... rest) {
+  return is_nan(a) ? quieted(a) : nan_result(rest...);
+}
+
+// Completes an arithmetic operation whose host result is `r`: NaNs by the GPU's rule, denormal
+// results by the mode.
+template <class T, class... Operands>
+constexpr T arithmetic(T r, const FloatMode& m, Operands... operands) {
+  return is_nan(r) ? nan_result(operands...) : flush_output(r, m);
+}
+
+}  // namespace halyard::vgpu::isa::valu
