@@ -1,0 +1,153 @@
+#include "tools/values/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "hal/error.h"
+
+namespace halyard::values {
+namespace {
+
+StatusCode code_of(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return StatusCode::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return StatusCode::kPermissionDenied;
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE:
+      return StatusCode::kResourceExhausted;
+    default:
+      return StatusCode::kUnavailable;
+  }
+}
+
+Status cannot_read(const std::string& path, int error) {
+  return halyard::error(code_of(error), "The file ({}) cannot be read: {}.", path, strerror(error));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
+
+Result<std::vector<std::byte>> read_file(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat facts = {};
+  if (file.get() < 0 || fstat(file.get(), &facts) != 0) return cannot_read(path, errno);
+  if (S_ISDIR(facts.st_mode)) return cannot_read(path, EISDIR);
+  if (!S_ISREG(facts.st_mode) && !S_ISFIFO(facts.st_mode)) {
+    return error(StatusCode::kInvalidArgument,
+                 "The file ({}) is neither a regular file nor a pipe.", path);
+  }
+
+  std::vector<std::byte> bytes;
+  size_t filled = 0;
+  // One more than the size, so that the read that finds the end needs no growing.
+  bytes.resize(static_cast<size_t>(facts.st_size) + 1);
+  for (;;) {
+    if (filled == bytes.size()) bytes.resize(bytes.size() * 2 + 4096);
+    const ssize_t count = read(file.get(), bytes.data() + filled, bytes.size() - filled);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return cannot_read(path, errno);
+    if (count == 0) break;
+    filled += static_cast<size_t>(count);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+Result<OutputFile> OutputFile::open(const std::string& path) {
+  OutputFile file;
+  file.path_ = path;
+  struct stat facts = {};
+  const bool exists = stat(path.c_str(), &facts) == 0;
+  if (path.empty()) return file.failure("written", ENOENT);
+  if (exists && S_ISDIR(facts.st_mode)) return file.failure("written", EISDIR);
+  if (exists && !S_ISREG(facts.st_mode)) {
+    file.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file.descriptor_ < 0) return file.failure("written", errno);
+    return file;
+  }
+  // A directory that may be written lets a read-only file be replaced; respect the file's mode.
+  if (exists && access(path.c_str(), W_OK) != 0) return file.failure("written", errno);
+
+  file.target_ = path;
+  if (exists) {
+    std::error_code ignored;
+    const auto real = std::filesystem::canonical(path, ignored);
+    if (!ignored) file.target_ = real;
+  }
+  std::string temporary = file.target_ + ".XXXXXX";
+  file.descriptor_ = mkostemp(temporary.data(), O_CLOEXEC);
+  if (file.descriptor_ < 0) return file.failure("written", errno);
+  file.temporary_ = temporary;
+  // mkstemp makes files that only their owner reads. umask() can only be read by setting it.
+  const mode_t mask = umask(0);
+  umask(mask);
+  const mode_t mode = exists ? facts.st_mode & 07777 : 0666 & ~mask;
+  if (fchmod(file.descriptor_, mode) != 0) return file.failure("written", errno);
+  return file;
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Status OutputFile::failure(const char* what, int error) const {
+  return halyard::error(code_of(error), "The output file ({}) cannot be {}: {}.", path_, what,
+                        strerror(error));
+}
+
+Status OutputFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failure("written", errno);
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  return {};
+}
+
+Status OutputFile::commit() {
+  // Some file systems report a full disk only at close.
+  if (close(std::exchange(descriptor_, -1)) != 0) return failure("written", errno);
+  if (temporary_.empty()) return {};
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) return failure("put in place", errno);
+  temporary_.clear();
+  return {};
+}
+
+}  // namespace halyard::values

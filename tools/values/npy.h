@@ -1,0 +1,22 @@
+// NumPy's .npy files (NEP 1, and numpy.lib.format for versions 2 and 3).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hal/status.h"
+#include "tools/values/tensor.h"
+
+namespace halyard::values {
+
+// Little endian, C order. INVALID_ARGUMENT says what is wrong; Fortran order, big endian and types
+// that have no counterpart here are refused by name. The messages do not name the file.
+Result<Tensor> read_npy(std::span<const std::byte> file);
+
+// What stands in front of the data, version 1.0. INVALID_ARGUMENT for bf16, which .npy does not
+// have.
+Result<std::string> npy_header(const TensorType& type);
+
+}  // namespace halyard::values

@@ -1,0 +1,52 @@
+#include "tools/values/value.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+namespace halyard::values {
+
+uint64_t Value::bytes() const noexcept {
+  switch (kind) {
+    case Kind::kScalar:
+    case Kind::kBuffer:
+      return type.bytes();
+    case Kind::kBytes:
+      return data.size();
+    case Kind::kLds:
+      return lds_bytes;
+  }
+  return 0;
+}
+
+std::string Value::describe() const {
+  switch (kind) {
+    case Kind::kScalar:
+      return fmt::format("a scalar ({})", type.to_string());
+    case Kind::kBuffer:
+      return fmt::format("a buffer ({})", type.to_string());
+    case Kind::kBytes:
+      return fmt::format("{} untyped bytes", data.size());
+    case Kind::kLds:
+      return fmt::format("LDS ({} bytes)", lds_bytes);
+  }
+  return {};
+}
+
+Tensor Value::to_tensor() const {
+  Tensor tensor{type, {}};
+  if (contents == Contents::kData) {
+    tensor.data = data;
+    return tensor;
+  }
+  tensor.data.resize(bytes());
+  if (contents == Contents::kSplat) {
+    for (size_t offset = 0; offset < tensor.data.size(); offset += data.size()) {
+      std::memcpy(tensor.data.data() + offset, data.data(), data.size());
+    }
+  }
+  return tensor;
+}
+
+}  // namespace halyard::values

@@ -1,0 +1,60 @@
+// Value: what a kernel argument is given on the command line, and the text that it is written as.
+//
+//   4xf32=1 2 3 4              a buffer: shape, element type, elements
+//   2x2xi32=[[1 2][3 4]]       the same nested; commas may stand between elements
+//   1024xf32=0                 one number for all elements
+//   4x4xf32=@file.bin          a buffer from a file: raw bytes, or an .npy of this type and shape
+//   @file.npy                  a buffer whose type and shape the file says
+//   @file.bin                  untyped bytes: a buffer, or an argument that is passed by value
+//   &1024xf32                  an output-only buffer, which starts as zeros
+//   i32=7                      a scalar, passed by value
+//   {i32=7 2xi8=[1 2] {f64=1}} a struct, passed by value, laid out as C does on AMDGPU
+//   bytes=0x0a0b               the same as bytes, in memory order
+//   lds=4096                   bytes of LDS for an argument that points into it
+//
+// Element types: i1 i8 i16 i32 i64 u8 u16 u32 u64 (or ui8 …) f16 bf16 f32 f64.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hal/status.h"
+#include "tools/values/tensor.h"
+
+namespace halyard::values {
+
+struct Value {
+  enum class Kind : uint8_t {
+    kScalar,  // one element, of type.element
+    kBuffer,
+    kBytes,  // no type: for a buffer, or for an argument that is passed by value
+    kLds,
+  };
+  enum class Contents : uint8_t {
+    kData,   // `data` is all of it
+    kSplat,  // `data` is one element, for all of them: nothing is allocated for a huge buffer
+    kZero,   // output-only: `data` is empty
+  };
+
+  Kind kind = Kind::kScalar;
+  Contents contents = Contents::kData;
+  TensorType type = {};
+  std::vector<std::byte> data = {};
+  uint64_t lds_bytes = 0;
+
+  // What the value takes: of memory for a buffer, of the kernel's arguments otherwise.
+  uint64_t bytes() const noexcept;
+  // "a buffer (4xf32)", "a scalar (i32)", "8 untyped bytes", "LDS (4096 bytes)".
+  std::string describe() const;
+  // All elements of a buffer, splats and zeros written out. Allocates bytes().
+  Tensor to_tensor() const;
+};
+
+// Reads a value, and the file that it names. INVALID_ARGUMENT says what is wrong at which column,
+// with the text and a mark below the place; a file's trouble keeps its own code and names the file.
+Result<Value> parse_value(std::string_view text);
+
+}  // namespace halyard::values
