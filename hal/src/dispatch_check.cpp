@@ -1,18 +1,373 @@
 #include "dispatch_check.h"
 
+#include <string>
+
+#include "argument_plan.h"
 #include "hal/device.h"
 #include "hal/error.h"
 
 namespace halyard::internal {
+namespace {
 
-Status check_dispatch(const Device& device, const Dispatch& dispatch, DispatchKind, Slots) {
-  return check_dispatch_memory(device, dispatch);
+constexpr const char* kDimensions[] = {"x", "y", "z"};
+
+uint32_t at(const Dim3& d, int i) noexcept {
+  return i == 0 ? d.x : i == 1 ? d.y : d.z;
 }
 
-Status check_dispatch_memory(const Device&, const Dispatch& dispatch) {
-  if (dispatch.function == nullptr) [[unlikely]] {
-    return error(StatusCode::kInvalidArgument, "A dispatch is given no function (null).");
+StringView name_of(const Dispatch& dispatch) noexcept {
+  return dispatch.function->info().name;
+}
+
+[[gnu::cold, gnu::noinline]] Status no_function() {
+  return error(StatusCode::kInvalidArgument,
+               "A dispatch is given no function (null). Executable::find gives one.");
+}
+
+[[gnu::cold, gnu::noinline]] Status no_plan(const Dispatch& dispatch) {
+  return error(StatusCode::kResourceExhausted,
+               "A dispatch of \"{}\" fails: there was no host memory for its argument layout when "
+               "the executable was loaded.",
+               name_of(dispatch));
+}
+
+[[gnu::cold, gnu::noinline]] Status wrong_count(const Dispatch& dispatch) {
+  const FunctionInfo& info = dispatch.function->info();
+  const size_t given = dispatch.arguments.size();
+  const size_t wanted = info.arguments.size();
+  std::string which;
+  if (given < wanted) {
+    const ArgumentInfo& missing = info.arguments[given];
+    which = fmt::format(" The first one that is missing is argument {}{} ({}, {} bytes).", given,
+                        missing.name.empty() ? "" : fmt::format(" \"{}\"", missing.name),
+                        missing.value_kind, missing.size);
   }
+  return error(StatusCode::kInvalidArgument,
+               "A dispatch of \"{}\" is given {} argument{}; the function takes {}.{}", info.name,
+               given, given == 1 ? "" : "s", wanted, which);
+}
+
+[[gnu::cold, gnu::noinline]] Status other_device(const Device& device, const Dispatch& dispatch) {
+  return error(
+      StatusCode::kInvalidArgument,
+      "A dispatch on device \"{}\" is given function \"{}\" of an executable that is loaded "
+      "on another device (\"{}\"). Load the executable on each device that runs it.",
+      device.info().name, name_of(dispatch), dispatch.function->executable().device().info().name);
+}
+
+// Work-group.
+
+[[gnu::cold, gnu::noinline]] Status explain_workgroup(const Device& device,
+                                                      const Dispatch& dispatch) {
+  const DeviceInfo& info = device.info();
+  const FunctionInfo& function = dispatch.function->info();
+  const Dim3& group = dispatch.workgroup;
+  for (int i = 0; i < 3; ++i) {
+    if (at(group, i) == 0) {
+      return error(StatusCode::kInvalidArgument,
+                   "A dispatch of \"{}\" is given a work-group ({}) of size 0 in {}. Legal are 1 "
+                   "to {} work-items there, and {} in all.",
+                   function.name, group, kDimensions[i], at(info.max_workgroup, i),
+                   info.max_workgroup_size);
+    }
+    if (at(group, i) > at(info.max_workgroup, i)) {
+      return error(StatusCode::kInvalidArgument,
+                   "A dispatch of \"{}\" is given a work-group ({}) whose size in {} ({}) exceeds "
+                   "the device's limit ({}).",
+                   function.name, group, kDimensions[i], at(group, i), at(info.max_workgroup, i));
+    }
+  }
+  // Each size is within 32 bits; the device's limits keep the product within 64.
+  const uint64_t volume = group.volume();
+  if (volume > info.max_workgroup_size) {
+    return error(StatusCode::kInvalidArgument,
+                 "A dispatch of \"{}\" is given a work-group ({}) of {} work-items, above the "
+                 "device's limit ({}).",
+                 function.name, group, volume, info.max_workgroup_size);
+  }
+  const Dim3& required = function.required_workgroup_size;
+  if (required != Dim3{0, 0, 0} && required != group) {
+    return error(StatusCode::kInvalidArgument,
+                 "A dispatch of \"{}\" is given a work-group ({}) other than the one the function "
+                 "was compiled for ({}, reqd_work_group_size).",
+                 function.name, group, required);
+  }
+  if (volume > function.max_workgroup_size) {
+    return error(StatusCode::kInvalidArgument,
+                 "A dispatch of \"{}\" is given a work-group ({}) of {} work-items, above the "
+                 "function's limit ({}). Compile it for larger ones "
+                 "(amdgpu_flat_work_group_size, __launch_bounds__), or use a smaller one.",
+                 function.name, group, volume, function.max_workgroup_size);
+  }
+  return {};
+}
+
+bool workgroup_is_plain(const DeviceInfo& info, const ArgumentPlan& plan,
+                        const Dim3& group) noexcept {
+  // x - 1 < limit is 1 <= x <= limit in one comparison.
+  if (group.x - 1 >= info.max_workgroup.x || group.y - 1 >= info.max_workgroup.y ||
+      group.z - 1 >= info.max_workgroup.z) {
+    return false;
+  }
+  const uint64_t volume = group.volume();
+  if (volume > info.max_workgroup_size || volume > plan.max_workgroup_size) return false;
+  const Dim3& required = plan.required_workgroup_size;
+  return (required.x | required.y | required.z) == 0 || required == group;
+}
+
+// Grid.
+
+bool volume_exceeds(const Dim3& d, uint64_t limit) noexcept {
+  uint64_t volume = uint64_t{d.x} * d.y;
+  return __builtin_mul_overflow(volume, uint64_t{d.z}, &volume) || volume > limit;
+}
+
+[[gnu::cold, gnu::noinline]] Status explain_grid(const Device& device, const Dispatch& dispatch) {
+  const DeviceInfo& info = device.info();
+  const Dim3& grid = dispatch.grid;
+  const Dim3& group = dispatch.workgroup;
+  for (int i = 0; i < 3; ++i) {
+    if (at(grid, i) == 0) {
+      return error(StatusCode::kInvalidArgument,
+                   "A dispatch of \"{}\" is given a grid ({}) of size 0 in {}. Legal are 1 to {} "
+                   "work-items there.",
+                   name_of(dispatch), grid, kDimensions[i], at(info.max_grid, i));
+    }
+    if (at(grid, i) > at(info.max_grid, i)) {
+      return error(StatusCode::kInvalidArgument,
+                   "A dispatch of \"{}\" is given a grid ({}) whose size in {} ({}) exceeds the "
+                   "device's limit ({} work-items).",
+                   name_of(dispatch), grid, kDimensions[i], at(grid, i), at(info.max_grid, i));
+    }
+    if (at(grid, i) < at(group, i)) {
+      return error(StatusCode::kInvalidArgument,
+                   "A dispatch of \"{}\" is given a grid ({}) that is smaller than its work-group "
+                   "({}) in {}. The grid counts work-items: at least {} there, or use a smaller "
+                   "work-group.",
+                   name_of(dispatch), grid, group, kDimensions[i], at(group, i));
+    }
+  }
+  if (volume_exceeds(grid, info.max_grid_size)) {
+    return error(StatusCode::kInvalidArgument,
+                 "A dispatch of \"{}\" is given a grid ({}) of more work-items in all than the "
+                 "device's limit ({}).",
+                 name_of(dispatch), grid, info.max_grid_size);
+  }
+  return {};
+}
+
+bool grid_is_plain(const DeviceInfo& info, const Dim3& grid, const Dim3& group) noexcept {
+  return grid.x <= info.max_grid.x && grid.y <= info.max_grid.y && grid.z <= info.max_grid.z &&
+         grid.x >= group.x && grid.y >= group.y && grid.z >= group.z &&
+         !volume_exceeds(grid, info.max_grid_size);
+}
+
+// LDS.
+
+[[gnu::cold, gnu::noinline]] Status too_much_lds(const Device& device, const Dispatch& dispatch,
+                                                 uint64_t bytes) {
+  const uint32_t fixed = dispatch.function->info().group_segment_size;
+  return error(StatusCode::kInvalidArgument,
+               "A dispatch of \"{}\" needs {} bytes of LDS for each work-group ({} static and {} "
+               "dynamic), above the device's limit ({}).",
+               name_of(dispatch), bytes, fixed, bytes - fixed, device.info().lds_bytes);
+}
+
+// Arguments.
+
+const char* kind_name(Argument::Kind kind) noexcept {
+  switch (kind) {
+    case Argument::Kind::kValue:
+      return "a value";
+    case Argument::Kind::kBuffer:
+      return "a buffer";
+    case Argument::Kind::kDynamicLds:
+      return "dynamic LDS";
+  }
+  return "an argument of no known kind";
+}
+
+const char* wanted_name(ArgumentKind kind) noexcept {
+  switch (kind) {
+    case ArgumentKind::kValue:
+      return "a value";
+    case ArgumentKind::kBuffer:
+      return "a buffer";
+    default:
+      return "dynamic LDS";
+  }
+}
+
+// Argument 2 "n" of "vadd" (int, by_value at offset 24)
+std::string describe(const Dispatch& dispatch, size_t index) {
+  const ArgumentInfo& info = dispatch.function->info().arguments[index];
+  std::string text = fmt::format("Argument {}", index);
+  if (!info.name.empty()) text += fmt::format(" \"{}\"", info.name);
+  text += fmt::format(" of \"{}\" (", name_of(dispatch));
+  if (!info.type_name.empty()) text += fmt::format("{}, ", info.type_name);
+  text += fmt::format("{} of {} byte{} at offset {})", info.value_kind, info.size,
+                      info.size == 1 ? "" : "s", info.offset);
+  return text;
+}
+
+Status explain_range(const Device& device, const Dispatch& dispatch, size_t index, Slots slots) {
+  const BufferRange& range = dispatch.arguments[index].range;
+  if (range.buffer == nullptr) {
+    if (slots == Slots::kYes) return {};
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given no buffer (null). Only a CommandBuffer takes binding slots in place "
+                 "of buffers.",
+                 describe(dispatch, index));
+  }
+  if (&range.buffer->device() != &device) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a buffer of another device (\"{}\"; the dispatch is on \"{}\"). "
+                 "Allocate the buffer on the same device, or import it there with "
+                 "Device::import_buffer.",
+                 describe(dispatch, index), range.buffer->device().info().name, device.info().name);
+  }
+  const uint64_t size = range.buffer->size();
+  if (range.offset > size) {
+    return error(StatusCode::kOutOfRange,
+                 "{} is given offset {}, past the end of its buffer ({} bytes).",
+                 describe(dispatch, index), range.offset, size);
+  }
+  if (range.length != BufferRange::kToEnd && range.length > size - range.offset) {
+    return error(
+        StatusCode::kOutOfRange,
+        "{} is given {} bytes from offset {}, which do not fit into its buffer ({} bytes).",
+        describe(dispatch, index), range.length, range.offset, size);
+  }
+  return {};
+}
+
+[[gnu::cold, gnu::noinline]] Status explain_argument(const Device& device, const Dispatch& dispatch,
+                                                     size_t index, Slots slots) {
+  const ArgumentInfo& info = dispatch.function->info().arguments[index];
+  const Argument& argument = dispatch.arguments[index];
+  if (static_cast<uint32_t>(argument.kind) != static_cast<uint32_t>(info.kind)) {
+    const bool address = argument.kind == Argument::Kind::kBuffer && info.size == 8;
+    return error(StatusCode::kInvalidArgument, "{} is given {}; it takes {}.{}",
+                 describe(dispatch, index), kind_name(argument.kind), wanted_name(info.kind),
+                 address
+                     ? " For a buffer's address as a number, pass Buffer::device_address() with "
+                       "Argument::of."
+                     : "");
+  }
+  if (argument.kind == Argument::Kind::kBuffer) {
+    return explain_range(device, dispatch, index, slots);
+  }
+  if (argument.kind != Argument::Kind::kValue) return {};
+  if (argument.size != info.size) {
+    return error(
+        StatusCode::kInvalidArgument,
+        "{} is given a value of {} byte{}; it takes {}. Pass a value of the parameter's own "
+        "type.",
+        describe(dispatch, index), argument.size, argument.size == 1 ? "" : "s", info.size);
+  }
+  if (argument.value == nullptr) {
+    return error(StatusCode::kInvalidArgument, "{} is given no value (null).",
+                 describe(dispatch, index));
+  }
+  return {};
+}
+
+bool argument_is_plain(const Device& device, const ArgumentStep& step,
+                       const Argument& argument) noexcept {
+  if (static_cast<uint32_t>(argument.kind) != static_cast<uint32_t>(step.kind)) return false;
+  if (argument.kind == Argument::Kind::kBuffer) {
+    const BufferRange& range = argument.range;
+    if (range.buffer == nullptr || &range.buffer->device() != &device) return false;
+    const uint64_t size = range.buffer->size();
+    return range.offset <= size &&
+           (range.length == BufferRange::kToEnd || range.length <= size - range.offset);
+  }
+  if (argument.kind == Argument::Kind::kValue) {
+    return argument.size == step.size && argument.value != nullptr;
+  }
+  return true;
+}
+
+const char* without(ArgumentKind kind) noexcept {
+  switch (kind) {
+    case ArgumentKind::kHiddenPrintfBuffer:
+      return "Remove the calls of printf.";
+    case ArgumentKind::kHiddenHostcallBuffer:
+      return "Remove printf and assert from the kernel (-DNDEBUG), and other calls of the host.";
+    case ArgumentKind::kHiddenHeap:
+      return "Remove malloc, free, new and delete from the kernel.";
+    case ArgumentKind::kHiddenDefaultQueue:
+    case ArgumentKind::kHiddenCompletionAction:
+      return "Remove enqueue_kernel from the kernel.";
+    default:
+      return "It is not among those that Halyard knows.";
+  }
+}
+
+[[gnu::cold, gnu::noinline]] Status refused(const Dispatch& dispatch) {
+  const FunctionInfo& info = dispatch.function->info();
+  const ArgumentPlan& plan = *dispatch.function->plan();
+  if (plan.refused_argument != ArgumentPlan::kNone) {
+    const ArgumentInfo& argument = info.arguments[plan.refused_argument];
+    const char* why = argument.kind == ArgumentKind::kUnsupported
+                          ? "is of a kind that Halyard does not support. Supported are by_value, "
+                            "global_buffer and dynamic_shared_pointer."
+                          : "has a size or an offset that is not possible for its kind.";
+    return error(StatusCode::kUnimplemented, "{} {}", describe(dispatch, plan.refused_argument),
+                 fmt::format("{} The kernarg segment has {} bytes.", why, info.kernarg_size));
+  }
+  const ArgumentInfo& argument = info.hidden[plan.refused_hidden];
+  return error(StatusCode::kUnimplemented,
+               "Function \"{}\" uses the hidden argument {} ({} bytes at offset {}), which Halyard "
+               "does not support. {}",
+               info.name, argument.value_kind, argument.size, argument.offset,
+               without(argument.kind));
+}
+
+}  // namespace
+
+Status check_dispatch_memory(const Device&, const Dispatch& dispatch) {
+  if (dispatch.function == nullptr) [[unlikely]]
+    return no_function();
+  const ArgumentPlan* plan = dispatch.function->plan();
+  if (plan == nullptr) [[unlikely]]
+    return no_plan(dispatch);
+  if (dispatch.arguments.size() != plan->argument_count) [[unlikely]]
+    return wrong_count(dispatch);
+  return {};
+}
+
+Status check_dispatch(const Device& device, const Dispatch& dispatch, DispatchKind kind,
+                      Slots slots) {
+  HALYARD_RETURN_IF_ERROR(check_dispatch_memory(device, dispatch));
+  const ArgumentPlan& plan = *dispatch.function->plan();
+  const DeviceInfo& info = device.info();
+  if (&dispatch.function->executable().device() != &device) [[unlikely]]
+    return other_device(device, dispatch);
+  if ((plan.refused_argument & plan.refused_hidden) != ArgumentPlan::kNone) [[unlikely]]
+    return refused(dispatch);
+
+  if (!workgroup_is_plain(info, plan, dispatch.workgroup)) [[unlikely]] {
+    HALYARD_RETURN_IF_ERROR(explain_workgroup(device, dispatch));
+  }
+  if (kind == DispatchKind::kDirect && !grid_is_plain(info, dispatch.grid, dispatch.workgroup))
+      [[unlikely]] {
+    HALYARD_RETURN_IF_ERROR(explain_grid(device, dispatch));
+  }
+
+  const ArgumentStep* step = plan.arguments();
+  uint64_t lds = uint64_t{plan.group_segment_size} + dispatch.dynamic_lds_bytes;
+  for (size_t i = 0; i < plan.argument_count; ++i) {
+    const Argument& argument = dispatch.arguments[i];
+    if (!argument_is_plain(device, step[i], argument)) [[unlikely]] {
+      HALYARD_RETURN_IF_ERROR(explain_argument(device, dispatch, i, slots));
+    }
+    if (step[i].kind == StepKind::kDynamicLds) {
+      lds = (lds + step[i].alignment - 1) / step[i].alignment * step[i].alignment + argument.size;
+    }
+  }
+  if (lds > info.lds_bytes) [[unlikely]]
+    return too_much_lds(device, dispatch, lds);
   return {};
 }
 

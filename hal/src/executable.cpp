@@ -2,10 +2,18 @@
 
 #include <vector>
 
+#include "argument_plan.h"
 #include "hal/error.h"
 #include "hal/text.h"
 
 namespace halyard {
+
+Function::Function(Executable& executable, const FunctionInfo& info) noexcept
+    : executable_(&executable), plan_(ArgumentPlan::make(info)), info_(info) {}
+
+Function::~Function() {
+  ArgumentPlan::destroy(plan_);
+}
 
 ExecutableInfo Executable::info() const {
   ExecutableInfo info;

@@ -1,5 +1,7 @@
 #include "hal/queue.h"
 
+#include <string>
+
 #include "check.h"
 #include "dispatch_check.h"
 #include "hal/command_buffer.h"
@@ -91,9 +93,10 @@ Status Queue::execute(CommandBuffer& commands, Span<const BufferRange> bindings,
   }
   for (size_t i = 0; i < bindings.size(); ++i) {
     BufferRange binding;
-    HALYARD_RETURN_IF_ERROR(
-        internal::resolve_range(kName, "binding", *device_, bindings[i], &binding)
-            .with_context(i < commands.binding_count() ? "A used slot" : "An unused slot"));
+    if (Status status = internal::resolve_range(kName, "binding", *device_, bindings[i], &binding);
+        !status.ok()) {
+      return status.with_context("Slot " + std::to_string(i));
+    }
     const uint64_t needed = commands.binding_bytes(static_cast<uint32_t>(i));
     if (binding.length < needed) {
       return error(StatusCode::kOutOfRange,

@@ -11,6 +11,7 @@ namespace halyard {
 
 class Device;
 class Executable;
+struct ArgumentPlan;  // src/argument_plan.h
 
 // What a kernel argument is, from the code object's metadata (LLVM AMDGPUUsage, "AMDHSA Code Object
 // Kernel Argument Metadata Map", `.value_kind`). The hidden ones are filled by the driver; a caller
@@ -88,13 +89,17 @@ class Function {
   const FunctionInfo& info() const noexcept { return info_; }
   Executable& executable() const noexcept { return *executable_; }
 
+  // What validation and packing read at each dispatch. Null if there was no memory for it.
+  const ArgumentPlan* plan() const noexcept { return plan_; }
+
  protected:
-  Function(Executable& executable, const FunctionInfo& info) noexcept
-      : executable_(&executable), info_(info) {}
-  ~Function() = default;
+  // Works the plan out from `info`, whose views stay valid while the function lives.
+  Function(Executable& executable, const FunctionInfo& info) noexcept;
+  ~Function();
 
  private:
   Executable* executable_;
+  const ArgumentPlan* plan_;
   FunctionInfo info_;
 };
 

@@ -1,0 +1,70 @@
+// CodeObject: what an AMDGPU ELF says of itself. Target, version, kernels with their arguments,
+// global variables (LLVM AMDGPUUsage, "ELF Code Object" and "Code Object Metadata").
+//
+// For drivers and tools; not part of the ABI. The reader is total: any bytes give a result or an
+// error that says what is wrong and at which offset; it reads nothing outside of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hal/executable.h"
+#include "hal/status.h"
+#include "hal/target_id.h"
+
+namespace halyard {
+
+struct KernelInfo {
+  // For the constructor of a driver's Function. Its views live as long as the CodeObject.
+  FunctionInfo function;
+  StringView symbol;                // of the kernel descriptor: "name.kd"
+  uint64_t descriptor_address = 0;  // virtual, as in the ELF
+  uint64_t descriptor_offset = 0;   // in the file; 64 bytes are there
+};
+
+struct GlobalSymbol {
+  StringView name;
+  uint64_t address = 0;  // virtual, as in the ELF
+  uint64_t size = 0;     // bytes
+};
+
+class CodeObject {
+ public:
+  // INVALID_ARGUMENT for what is no AMDGPU code object or a damaged one, UNIMPLEMENTED for one that
+  // Halyard does not know (code object version 2, a later one than 6). Copies what it keeps.
+  static Result<CodeObject> read(const void* data, size_t size);
+
+  CodeObject(CodeObject&&) noexcept;
+  CodeObject& operator=(CodeObject&&) noexcept;
+  ~CodeObject();
+
+  uint32_t version() const noexcept;  // 3 to 6
+  const TargetId& target() const noexcept;
+  std::string target_name() const { return to_string(target()); }
+  // 0 unless the target is generic.
+  uint32_t generic_version() const noexcept;
+  uint32_t elf_flags() const noexcept;
+  // `amdhsa.target`, with the triple; empty before version 4.
+  std::string_view metadata_target() const noexcept;
+
+  const std::vector<KernelInfo>& kernels() const noexcept;
+  // NOT_FOUND lists the names that exist.
+  Result<const KernelInfo*> find(std::string_view name) const;
+  const std::vector<GlobalSymbol>& globals() const noexcept;
+
+ private:
+  struct Contents;
+  explicit CodeObject(std::unique_ptr<const Contents> contents) noexcept;
+
+  std::unique_ptr<const Contents> contents_;
+};
+
+// OK, or FAILED_PRECONDITION with a sentence that names both targets and how to build for the
+// device.
+Status check_target(const CodeObject& object, const TargetId& device);
+
+}  // namespace halyard

@@ -1,0 +1,53 @@
+// Packing of a kernel's arguments into its kernarg segment, as the code object's metadata lays it
+// out: the explicit ones from a Dispatch, the hidden ones from its shape and the queue.
+//
+// For drivers; not part of the ABI. A function's layout is worked out once, when the Function is
+// made (ArgumentPlan), so that packing is a walk over a few words.
+//
+// Hidden arguments that Halyard cannot give (LLVM AMDGPUUsage, "Kernel Argument Metadata Map"):
+//   hidden_printf_buffer     refused: compilers list it only where the kernel prints.
+//   hidden_hostcall_buffer   refused if it is used (see below), else null.
+//   hidden_heap_v1           likewise (device malloc).
+//   hidden_default_queue     likewise (OpenCL enqueue_kernel).
+//   hidden_completion_action likewise.
+//   hidden_multigrid_sync_arg null: what HIP passes for a launch that is not cooperative.
+// LLVM lists each of these unless it has proved that the kernel does not use it. Where it has
+// proved nothing (-O0, or a call through a pointer) it lists all of them, and that says nothing
+// about use: a kernel that lists hostcall, default queue and completion action together gets nulls.
+// One that lists some of them uses those. A kernel that then follows a null faults, and the queue
+// says so.
+#pragma once
+
+#include <cstdint>
+
+#include "hal/dispatch.h"
+#include "hal/executable.h"
+#include "hal/types.h"
+
+namespace halyard {
+
+// What hidden arguments need to know of the queue; constant while it lives.
+struct HiddenValues {
+  uint64_t queue_address = 0;  // hidden_queue_ptr: the amd_queue_t that the packet goes to
+  uint32_t private_base = 0;   // high half of the private aperture (amd_queue_t offset 68)
+  uint32_t shared_base = 0;    // high half of the group aperture (amd_queue_t offset 64)
+};
+
+// The number of dimensions of the AQL packet and of hidden_grid_dims: 1, 2 or 3.
+constexpr uint32_t grid_dimensions(const Dim3& grid) noexcept {
+  return grid.z > 1 ? 3 : grid.y > 1 ? 2 : 1;
+}
+
+// LDS of a work-group, in bytes, for the packet's group segment size: static, then
+// Dispatch::dynamic_lds_bytes, then the LDS arguments, each aligned as it asks.
+uint32_t lds_bytes(const Dispatch& dispatch) noexcept;
+
+// Writes the kernarg segment, FunctionInfo::kernarg_size bytes, to `kernarg`, each byte at most
+// once and in no order, reading none of them (it may be write-combined memory). Bytes that no
+// argument covers keep what they held. The dispatch has been validated. An argument that names a
+// binding slot is packed as its offset alone: add the binding's address at ArgumentInfo::offset.
+// Returns lds_bytes().
+uint32_t pack_kernel_arguments(const Dispatch& dispatch, const HiddenValues& hidden,
+                               void* kernarg) noexcept;
+
+}  // namespace halyard

@@ -1,0 +1,60 @@
+// Target ID: what a code object was built for and what a device is, such as
+// "gfx90a:sramecc+:xnack-" (LLVM AMDGPUUsage, "Target ID").
+//
+// For host code and drivers; not part of the ABI.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hal/status.h"
+
+namespace halyard {
+
+// A feature that changes what code is valid. "Any" is code that is right with either setting, or a
+// device whose setting is not known.
+enum class Feature : uint8_t { kUnsupported, kAny, kOff, kOn };
+
+struct TargetId {
+  std::string processor;  // "gfx900", "gfx9-generic"
+  Feature sramecc = Feature::kUnsupported;
+  Feature xnack = Feature::kUnsupported;
+
+  friend bool operator==(const TargetId&, const TargetId&) = default;
+};
+
+// Takes a target ID or an HSA ISA name ("amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"). A feature
+// that is not named is kAny where the processor has it. INVALID_ARGUMENT for what is neither; a
+// processor that is not known is accepted if it looks like one, since runtimes learn new ones
+// before we do.
+Result<TargetId> parse_target_id(std::string_view text);
+
+// Canonical: features in alphabetical order, only those that are on or off.
+std::string to_string(const TargetId& target);
+
+// Whether code for `code` runs on a device that is `device`: empty if it does, and otherwise the
+// reason, as the second half of a sentence ("it needs xnack on, and the device has it off").
+// `generic_version` is the code object's, for a generic target (0: not known).
+std::string why_not_runs_on(const TargetId& code, const TargetId& device,
+                            uint32_t generic_version = 0);
+inline bool runs_on(const TargetId& code, const TargetId& device, uint32_t generic_version = 0) {
+  return why_not_runs_on(code, device, generic_version).empty();
+}
+
+// What is known of a processor. Look-ups give nullptr for what is not.
+struct ProcessorInfo {
+  const char* name;
+  uint8_t elf_machine;  // EF_AMDGPU_MACH
+  bool has_xnack;
+  bool has_sramecc;
+  const char* generic;  // the generic target whose code it runs, or null
+  bool is_generic;
+};
+const ProcessorInfo* find_processor(std::string_view name);
+const ProcessorInfo* find_processor(uint8_t elf_machine);
+// The processors that run the code of a generic target.
+std::vector<std::string_view> processors_of_generic(std::string_view generic);
+
+}  // namespace halyard

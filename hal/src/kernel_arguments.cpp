@@ -1,0 +1,170 @@
+#include "hal/kernel_arguments.h"
+
+#include <cstring>
+
+#include "argument_plan.h"
+
+namespace halyard {
+namespace {
+
+struct Blocks {
+  uint32_t count;      // whole work-groups
+  uint32_t remainder;  // work-items of the partial one, or 0
+};
+
+// Work-group sizes are nearly always powers of two, and a division costs as much as all the rest.
+Blocks blocks_of(uint32_t grid, uint32_t workgroup) noexcept {
+  if ((workgroup & (workgroup - 1)) == 0) [[likely]]
+    return {grid >> __builtin_ctz(workgroup), grid & (workgroup - 1)};
+  return {grid / workgroup, grid % workgroup};
+}
+
+void store(std::byte* at, uint64_t value, uint32_t size) noexcept {
+  // Little-endian, as both sides are.
+  switch (size) {
+    case 8:
+      std::memcpy(at, &value, 8);
+      break;
+    case 4:
+      std::memcpy(at, &value, 4);
+      break;
+    case 2:
+      std::memcpy(at, &value, 2);
+      break;
+    default:
+      std::memcpy(at, &value, 1);
+      break;
+  }
+}
+
+void store_value(std::byte* at, const void* value, uint32_t size) noexcept {
+  switch (size) {
+    case 4:
+      std::memcpy(at, value, 4);
+      break;
+    case 8:
+      std::memcpy(at, value, 8);
+      break;
+    default:
+      std::memcpy(at, value, size);
+      break;
+  }
+}
+
+void store_shape(std::byte* at, const Dispatch& dispatch) noexcept {
+  const Dim3& group = dispatch.workgroup;
+  const Blocks x = blocks_of(dispatch.grid.x, group.x);
+  const Blocks y = blocks_of(dispatch.grid.y, group.y);
+  const Blocks z = blocks_of(dispatch.grid.z, group.z);
+  const uint64_t words[3] = {
+      uint64_t{x.count} | uint64_t{y.count} << 32,
+      uint64_t{z.count} | uint64_t{group.x & 0xffff} << 32 | uint64_t{group.y & 0xffff} << 48,
+      uint64_t{group.z & 0xffff} | uint64_t{x.remainder & 0xffff} << 16 |
+          uint64_t{y.remainder & 0xffff} << 32 | uint64_t{z.remainder & 0xffff} << 48,
+  };
+  std::memcpy(at, words, sizeof(words));
+}
+
+uint64_t hidden_value(StepKind kind, const Dispatch& dispatch, const HiddenValues& hidden,
+                      uint32_t dynamic_lds) noexcept {
+  const Dim3& grid = dispatch.grid;
+  const Dim3& group = dispatch.workgroup;
+  switch (kind) {
+    case StepKind::kBlockCountX:
+      return blocks_of(grid.x, group.x).count;
+    case StepKind::kBlockCountY:
+      return blocks_of(grid.y, group.y).count;
+    case StepKind::kBlockCountZ:
+      return blocks_of(grid.z, group.z).count;
+    case StepKind::kGroupSizeX:
+      return group.x;
+    case StepKind::kGroupSizeY:
+      return group.y;
+    case StepKind::kGroupSizeZ:
+      return group.z;
+    case StepKind::kRemainderX:
+      return blocks_of(grid.x, group.x).remainder;
+    case StepKind::kRemainderY:
+      return blocks_of(grid.y, group.y).remainder;
+    case StepKind::kRemainderZ:
+      return blocks_of(grid.z, group.z).remainder;
+    case StepKind::kGridDims:
+      return grid_dimensions(grid);
+    case StepKind::kDynamicLdsSize:
+      return dynamic_lds;
+    case StepKind::kPrivateBase:
+      return hidden.private_base;
+    case StepKind::kSharedBase:
+      return hidden.shared_base;
+    case StepKind::kQueuePtr:
+      return hidden.queue_address;
+    default:
+      return 0;
+  }
+}
+
+uint64_t align_up(uint64_t value, uint64_t alignment) noexcept {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace
+
+uint32_t lds_bytes(const Dispatch& dispatch) noexcept {
+  const ArgumentPlan& plan = *dispatch.function->plan();
+  uint64_t end = uint64_t{plan.group_segment_size} + dispatch.dynamic_lds_bytes;
+  if (plan.lds_argument_count != 0) {
+    const ArgumentStep* step = plan.arguments();
+    for (uint32_t i = 0; i < plan.argument_count; ++i) {
+      if (step[i].kind != StepKind::kDynamicLds) continue;
+      end = align_up(end, step[i].alignment) + dispatch.arguments[i].size;
+    }
+  }
+  return end > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(end);
+}
+
+uint32_t pack_kernel_arguments(const Dispatch& dispatch, const HiddenValues& hidden,
+                               void* kernarg) noexcept {
+  const ArgumentPlan& plan = *dispatch.function->plan();
+  auto* const base = static_cast<std::byte*>(kernarg);
+  uint32_t lds_end = plan.group_segment_size + dispatch.dynamic_lds_bytes;
+
+  const ArgumentStep* step = plan.arguments();
+  const Argument* argument = dispatch.arguments.data();
+  for (const ArgumentStep* const end = plan.hidden(); step != end; ++step, ++argument) {
+    std::byte* const at = base + step->offset;
+    switch (step->kind) {
+      case StepKind::kBuffer: {
+        const BufferRange& range = argument->range;
+        const uint64_t address =
+            (range.buffer != nullptr ? range.buffer->device_address() : 0) + range.offset;
+        std::memcpy(at, &address, sizeof(address));
+        break;
+      }
+      case StepKind::kValue:
+        store_value(at, argument->value, step->size);
+        break;
+      case StepKind::kDynamicLds: {
+        lds_end = static_cast<uint32_t>(align_up(lds_end, step->alignment));
+        std::memcpy(at, &lds_end, sizeof(lds_end));
+        lds_end += argument->size;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  if (plan.shape_offset != ArgumentPlan::kNone) store_shape(base + plan.shape_offset, dispatch);
+  for (const ArgumentStep* const end = step + plan.hidden_count; step != end; ++step) {
+    std::byte* const at = base + step->offset;
+    if (step->kind == StepKind::kZero) {
+      std::memset(at, 0, step->size);
+      continue;
+    }
+    store(at, hidden_value(step->kind, dispatch, hidden, lds_end - plan.group_segment_size),
+          step->size);
+  }
+  return lds_end;
+}
+
+}  // namespace halyard
