@@ -121,10 +121,11 @@ inline constexpr bool kIsReal =
 struct Traits {
   bool accumulates = false;
   bool literal_multiplicand = false;
-  bool keeps_high = false;
+  bool keeps_other = false;
+  bool to_high = false;
+  bool mixed_sources = false;
   bool reads_vcc = false;
   bool writes_exec = false;
-  bool no_plain = false;  // the encoding's fields always matter (v_mad_mix)
 };
 
 template <class Function>
@@ -161,7 +162,9 @@ struct Signature<R (*)(A...)> {
     s.exec_result = traits.writes_exec;
     s.accumulates = traits.accumulates;
     s.literal_multiplicand = traits.literal_multiplicand;
-    s.keeps_high = traits.keeps_high;
+    s.keeps_other = traits.keeps_other;
+    s.to_high = traits.to_high;
+    s.mixed_sources = traits.mixed_sources;
     if (kFlagInput) s.flag_input = traits.reads_vcc ? FlagInput::kVcc : FlagInput::kSource2;
     return s;
   }
@@ -311,7 +314,9 @@ struct Operation {
   }
 
   static constexpr Opcode opcode(const char* mnemonic) {
-    Opcode o{mnemonic, kTraits.no_plain || kTraits.keeps_high ? nullptr : &plain, &general};
+    // Merging and mixing are the general path's work.
+    constexpr bool kPlain = !kTraits.keeps_other && !kTraits.mixed_sources;
+    Opcode o{mnemonic, kPlain ? &plain : nullptr, &general};
     o.dst = kShape.dst;
     for (unsigned i = 0; i < 3; ++i) {
       // An accumulator is the destination, not an operand of the encoding.

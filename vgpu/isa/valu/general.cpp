@@ -170,6 +170,23 @@ class Sources {
     }
   }
 
+  // v_mad_mix: a source is an f32, or, with its op_sel_hi bit, the half of a dword that op_sel
+  // says.
+  void apply_mix(const FloatMode& mode) {
+    for (unsigned i = 0; i < shape_.sources; ++i) {
+      if ((in_.op_sel_hi >> i & 1) == 0) continue;
+      const bool high = (in_.op_sel >> i & 1) != 0;
+      const bool constant = in_.src[i].kind == OperandKind::kConstant;
+      update(i, 0, [&](const uint32_t* from, unsigned lane) {
+        uint32_t value = from[lane];
+        // The decoder gave a float constant as an f32; integer constants are small numbers.
+        if (constant && is_float_constant(i)) value = nearest_f16(from_bits<float>(value)).bits;
+        const F16 half{static_cast<uint16_t>(high ? value >> 16 : value)};
+        return to_bits(to_f32(flush_input(half, mode)));
+      });
+    }
+  }
+
   void apply_signs() {
     for (unsigned i = 0; i < shape_.sources; ++i) {
       const bool neg = (in_.neg >> i & 1) != 0;
@@ -190,6 +207,12 @@ class Sources {
   }
 
  private:
+  // Source field 240..248 of VOP3P: 0.5 … 1/(2 pi).
+  bool is_float_constant(unsigned i) const {
+    const unsigned field = static_cast<unsigned>(in_.encoding >> (32 + 9 * i)) & 0x1ff;
+    return field >= 240 && field <= 248;
+  }
+
   bool is_accumulator(unsigned i) const { return shape_.accumulates && i + 1u == shape_.sources; }
 
   template <class F>
@@ -296,8 +319,10 @@ void modify_results(const Instruction& in, const FloatMode& m, Type type, LaneBu
 
 // A result that fills only a part of its dword.
 void merge_destination(const Wave& w, const Instruction& in, const Shape& shape, LaneBuffer* out) {
-  const bool to_high = is_16bit(shape.dst) && (in.op_sel & 8) != 0 && in.format != Format::kVop3p;
-  if (!in.sdwa.enabled && !to_high && !shape.keeps_high) return;
+  const bool op_sel_high =
+      is_16bit(shape.dst) && (in.op_sel & 8) != 0 && in.format == Format::kVop3;
+  const bool to_high = shape.to_high || op_sel_high;
+  if (!in.sdwa.enabled && !to_high && !shape.keeps_other) return;
   LaneBuffer scratch;
   const uint32_t* old = row(w, in.dst, 0, scratch);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -327,7 +352,11 @@ Outcome run_general(Wave& w, const Instruction& in, const Shape& shape, Core cor
     exec &= lanes.written;
   }
   if (in.sdwa.enabled) sources.apply_sdwa();
-  if (in.format == Format::kVop3 || in.format == Format::kVop3p) sources.apply_op_sel();
+  if (shape.mixed_sources) {
+    sources.apply_mix(w.mode);
+  } else if (in.format == Format::kVop3 || in.format == Format::kVop3p) {
+    sources.apply_op_sel();
+  }
   if ((in.neg | in.abs) != 0) sources.apply_signs();
 
   if (shape.flag_input != FlagInput::kNone) {

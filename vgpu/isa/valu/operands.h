@@ -42,7 +42,9 @@ struct Shape {
   bool exec_result = false;           // v_cmpx: the mask goes to EXEC too
   bool accumulates = false;           // the last source is the destination's old value
   bool literal_multiplicand = false;  // v_madmk: the instruction's src[1] and src[2] trade places
-  bool keeps_high = false;            // a 16-bit result leaves the other half of the dword alone
+  bool keeps_other = false;           // a 16-bit result leaves the other half of the dword alone
+  bool to_high = false;               // a 16-bit result goes to the upper half
+  bool mixed_sources = false;         // v_mad_mix: op_sel_hi says which sources are f16
   FlagInput flag_input = FlagInput::kNone;
 };
 

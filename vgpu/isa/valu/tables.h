@@ -9,6 +9,12 @@ namespace halyard::vgpu::isa::valu {
 
 std::span<const Opcode> integer_opcodes();
 std::span<const Opcode> float32_opcodes();
+std::span<const Opcode> float64_opcodes();
+std::span<const Opcode> float16_opcodes();
+std::span<const Opcode> integer16_opcodes();
+std::span<const Opcode> packed_opcodes();
+std::span<const Opcode> transcendental_opcodes();
+std::span<const Opcode> byte_opcodes();
 std::span<const Opcode> conversion_opcodes();
 std::span<const Opcode> compare_float_opcodes();
 std::span<const Opcode> compare_integer_opcodes();

@@ -10,6 +10,8 @@ std::span<const Opcode> vector_opcodes() {
   static constexpr Part kParts[] = {
       valu::integer_opcodes,       valu::float32_opcodes,         valu::conversion_opcodes,
       valu::compare_float_opcodes, valu::compare_integer_opcodes, valu::lane_access_opcodes,
+      valu::float64_opcodes,       valu::float16_opcodes,         valu::integer16_opcodes,
+      valu::packed_opcodes,        valu::transcendental_opcodes,  valu::byte_opcodes,
   };
   // Never destroyed: the vendor runtime's threads outlive main.
   static const auto& all = *new std::vector<Opcode>([] {

@@ -1,0 +1,138 @@
+// The three steps around a division's Newton iterations, one lane each: v_div_scale brings
+// numerator and denominator into a range where the iterations neither overflow nor lose bits to
+// denormals, v_div_fmas undoes that in its last step, v_div_fixup handles the special operands.
+//
+// The ISA document's text for scale and fmas contradicts itself (fmas scales one way only, and a
+// huge denominator is scaled up); what follows is the reading under which the sequence that LLVM
+// emits is correctly rounded for all operands, as the tests check.
+#pragma once
+
+#include <cmath>
+
+#include "vgpu/isa/valu/half.h"
+#include "vgpu/isa/valu/lane_ops_float.h"
+#include "vgpu/isa/valu/values.h"
+
+namespace halyard::vgpu::isa::valu {
+
+template <class T>
+struct DivisionLimits;
+template <>
+struct DivisionLimits<float> {
+  static constexpr int kScale = 64;              // by which operands are scaled, as a power of two
+  static constexpr int kLargeQuotient = 96;      // difference of exponents
+  static constexpr int kSmallQuotient = -126;    // from here down the quotient may be denormal
+  static constexpr int kLargeDenominator = 253;  // biased: its reciprocal may be denormal
+  static constexpr int kSmallNumerator = 23;     // biased
+  static constexpr int kUnderflow = -150;
+};
+template <>
+struct DivisionLimits<double> {
+  static constexpr int kScale = 128;
+  static constexpr int kLargeQuotient = 768;
+  static constexpr int kSmallQuotient = -1022;
+  static constexpr int kLargeDenominator = 2045;
+  static constexpr int kSmallNumerator = 53;
+  static constexpr int kUnderflow = -1075;
+};
+
+// `x` is what is to be scaled, either the numerator or the denominator. The flag says that only one
+// of the two is scaled, so that the quotient is off by the scale.
+template <class T>
+Flagged<T> div_scale(T x, T denominator, T numerator, const FloatMode& m) {
+  using Limits = DivisionLimits<T>;
+  const T v = flush_input(x, m);
+  const T d = flush_input(denominator, m);
+  const T n = flush_input(numerator, m);
+  if (is_zero(n) || is_zero(d)) return {default_nan<T>(), false};
+  const bool is_denominator = to_bits(v) == to_bits(d);
+  const bool is_numerator = to_bits(v) == to_bits(n);
+  const int difference = biased_exponent(n) - biased_exponent(d);
+  const bool small_quotient = difference <= Limits::kSmallQuotient;
+  const bool large_denominator = biased_exponent(d) >= Limits::kLargeDenominator;
+  const auto scaled = [&](bool applies, int power) {
+    return applies ? static_cast<T>(std::ldexp(v, power)) : v;
+  };
+  if (is_nan(n) || is_nan(d) || is_infinite(n) || is_infinite(d)) return {v, false};
+  if (difference >= Limits::kLargeQuotient) return {scaled(is_denominator, Limits::kScale), true};
+  if (is_denormal_or_zero(d)) return {scaled(true, Limits::kScale), false};
+  if (large_denominator && small_quotient) return {scaled(is_denominator, -Limits::kScale), true};
+  if (large_denominator) return {scaled(true, -Limits::kScale), false};
+  if (small_quotient) return {scaled(is_numerator, Limits::kScale), true};
+  if (biased_exponent(n) <= Limits::kSmallNumerator) return {scaled(true, Limits::kScale), false};
+  return {v, false};
+}
+
+// fma, and with the flag of v_div_scale (in VCC) the scale undone: a large quotient was made
+// smaller, a small one larger. Rounded once, which std::ldexp after fma would not do for a
+// denormal result: so the bits that fma drops are kept by rounding to odd where that matters.
+template <class T>
+T unscaled_fma(T a, T b, T c, int power, const FloatMode& m);
+
+template <>
+inline float unscaled_fma(float a, float b, float c, int power, const FloatMode&) {
+  return static_cast<float>(std::ldexp(add_to_odd(double{a} * b, c), power));
+}
+template <>
+inline double unscaled_fma(double a, double b, double c, int power, const FloatMode&) {
+  const double r = std::fma(a, b, c);
+  const double result = std::ldexp(r, power);
+  if (!is_denormal_or_zero(result) || !(std::fabs(r) < 0x1p1000)) return result;
+  // A denormal result: the exact error of the fma (Boldo and Muller) decides between neighbours.
+  const double product = a * b;
+  const double product_error = std::fma(a, b, -product);
+  const double s = product_error + c;
+  const double s_shadow = s - product_error;
+  const double s_error = (product_error - (s - s_shadow)) + (c - s_shadow);
+  const double t = product + s;
+  const double t_shadow = t - product;
+  const double t_error = (product - (t - t_shadow)) + (s - t_shadow);
+  const double error = ((t - r) + t_error) + s_error;
+  const uint64_t bits = to_bits(r);
+  if (error == 0 || (bits & 1) != 0) return result;
+  const bool grow = std::signbit(error) == std::signbit(r);
+  return std::ldexp(from_bits<double>(grow ? bits + 1 : bits - 1), power);
+}
+
+template <class T>
+T div_fmas(T x, T y, T z, bool unscale, const FloatMode& m) {
+  const T a = flush_input(x, m);
+  const T b = flush_input(y, m);
+  const T c = flush_input(z, m);
+  if (!unscale) return fma(a, b, c, m);
+  const int scale = DivisionLimits<T>::kScale;
+  const int power = biased_exponent(c) > Real<T>::kBias ? scale : -scale;
+  return arithmetic(unscaled_fma(a, b, c, power, m), m, a, b, c);
+}
+
+// The result of numerator / denominator, given the iterations' quotient. Beyond the ISA's text: a
+// quotient that is NaN although both operands are finite is an overflow of the iterations.
+template <class T>
+T div_fixup_special(T quotient, T d, T n) {
+  const bool negative = is_negative(d) != is_negative(n);
+  if (is_nan(n)) return quieted(n);
+  if (is_nan(d)) return quieted(d);
+  if ((is_zero(d) && is_zero(n)) || (is_infinite(d) && is_infinite(n))) {
+    return negate(default_nan<T>());
+  }
+  if (is_zero(d) || is_infinite(n)) return infinity<T>(negative);
+  if (is_infinite(d) || is_zero(n)) return zero<T>(negative);
+  if (is_nan(quotient)) return infinity<T>(negative);
+  return with_sign(quotient, negative);
+}
+template <class T>
+T div_fixup(T quotient, T denominator, T numerator, const FloatMode& m) {
+  const T q = flush_input(quotient, m);
+  const T d = flush_input(denominator, m);
+  const T n = flush_input(numerator, m);
+  if constexpr (!std::is_same_v<T, F16>) {
+    const bool finite = !is_nan(n) && !is_nan(d) && !is_infinite(n) && !is_infinite(d);
+    const bool underflow = biased_exponent(n) - biased_exponent(d) < DivisionLimits<T>::kUnderflow;
+    if (finite && !is_zero(n) && !is_zero(d) && underflow) {
+      return zero<T>(is_negative(d) != is_negative(n));
+    }
+  }
+  return div_fixup_special(q, d, n);
+}
+
+}  // namespace halyard::vgpu::isa::valu

@@ -1,0 +1,85 @@
+// Packed pairs, dot products and mixed-precision multiply-add, one lane each (VOP3P).
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/isa/valu/half.h"
+#include "vgpu/isa/valu/lane_ops_float.h"
+#include "vgpu/isa/valu/lane_ops_integer.h"
+#include "vgpu/isa/valu/values.h"
+
+namespace halyard::vgpu::isa::valu {
+
+// An operation on both halves.
+template <class Pair, auto kHalf>
+Pair packed2(Pair a, Pair b) {
+  return {kHalf(a.lo, b.lo), kHalf(a.hi, b.hi)};
+}
+template <class Pair, auto kHalf>
+Pair packed3(Pair a, Pair b, Pair c) {
+  return {kHalf(a.lo, b.lo, c.lo), kHalf(a.hi, b.hi, c.hi)};
+}
+template <class Pair, auto kHalf>
+Pair packed_float2(Pair a, Pair b, const FloatMode& m) {
+  return {kHalf(a.lo, b.lo, m), kHalf(a.hi, b.hi, m)};
+}
+template <class Pair, auto kHalf>
+Pair packed_float3(Pair a, Pair b, Pair c, const FloatMode& m) {
+  return {kHalf(a.lo, b.lo, c.lo, m), kHalf(a.hi, b.hi, c.hi, m)};
+}
+inline PkI16 pk_ashrrev_i16(PkU16 a, PkI16 b) {
+  return {ashrrev_i16(a.lo, b.lo), ashrrev_i16(a.hi, b.hi)};
+}
+// op_sel has already brought the dword wanted of each source into its low half.
+inline PkF32 pk_mov_b32(PkF32 a, PkF32 b) {
+  return {a.lo, b.lo};
+}
+
+// Dot products. Integers are summed exactly; CLAMP saturates the sum, otherwise it wraps.
+template <class Int, unsigned kBits>
+constexpr int64_t field(uint32_t x, unsigned i) {
+  const uint32_t top = x << (32 - kBits * (i + 1));
+  if constexpr (std::is_signed_v<Int>) return static_cast<int32_t>(top) >> (32 - kBits);
+  return top >> (32 - kBits);
+}
+template <class Int, unsigned kBits, bool kClamp>
+Int dot(uint32_t a, uint32_t b, Int c) {
+  int64_t sum = c;
+  for (unsigned i = 0; i < 32 / kBits; ++i)
+    sum += field<Int, kBits>(a, i) * field<Int, kBits>(b, i);
+  return kClamp ? saturate<Int>(sum) : static_cast<Int>(sum);
+}
+// 16-bit fields come as pairs, for op_sel.
+template <bool kClamp>
+int32_t dot2_i32_i16(PkI16 a, PkI16 b, int32_t c) {
+  return dot<int32_t, 16, kClamp>(std::bit_cast<uint32_t>(a), std::bit_cast<uint32_t>(b), c);
+}
+template <bool kClamp>
+uint32_t dot2_u32_u16(PkU16 a, PkU16 b, uint32_t c) {
+  return dot<uint32_t, 16, kClamp>(std::bit_cast<uint32_t>(a), std::bit_cast<uint32_t>(b), c);
+}
+// The products of f16 are exact in f32; each addition rounds, low half first. f32 denormals are
+// flushed in every mode (LLVM's selection of this instruction relies on no more).
+inline float dot2_f32_f16(PkF16 a, PkF16 b, float c, const FloatMode& m) {
+  const FloatMode flushing = flushing_f32(m);
+  const auto f32 = [&](F16 x) { return to_f32(flush_input(x, m)); };
+  const float low = mad(f32(a.lo), f32(b.lo), c, flushing);
+  return mad(f32(a.hi), f32(b.hi), low, flushing);
+}
+
+// v_mad_mix and v_fma_mix: run_general() has made every source an f32. The f16 result of the lo and
+// hi forms is the f32 result, rounded again.
+inline float mad_mix(float a, float b, float c, const FloatMode& m) {
+  return mad_f32(a, b, c, m);
+}
+inline float fma_mix(float a, float b, float c, const FloatMode& m) {
+  return fma(a, b, c, m);
+}
+inline F16 mad_mix_f16(float a, float b, float c, const FloatMode& m) {
+  return flush_output(to_f16(mad_f32(a, b, c, m), m), m);
+}
+inline F16 fma_mix_f16(float a, float b, float c, const FloatMode& m) {
+  return flush_output(to_f16(fma(a, b, c, m), m), m);
+}
+
+}  // namespace halyard::vgpu::isa::valu

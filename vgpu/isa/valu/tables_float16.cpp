@@ -1,0 +1,52 @@
+// f16 instructions.
+
+#include "vgpu/isa/valu/apply.h"
+#include "vgpu/isa/valu/lane_ops_division.h"
+#include "vgpu/isa/valu/lane_ops_float.h"
+#include "vgpu/isa/valu/tables.h"
+
+namespace halyard::vgpu::isa::valu {
+namespace {
+
+// On gfx9 most 16-bit results clear the upper half of the register; what came new as VOP3 with gfx9
+// keeps it.
+constexpr Traits kKeep{.keeps_other = true};
+
+constexpr Opcode kOpcodes[] = {
+    op<add<F16>>("v_add_f16"),
+    op<sub<F16>>("v_sub_f16"),
+    op<subrev<F16>>("v_subrev_f16"),
+    op<mul<F16>>("v_mul_f16"),
+    op<mad<F16>, Traits{.accumulates = true}>("v_mac_f16"),
+    op<mad<F16>, Traits{.literal_multiplicand = true}>("v_madmk_f16"),
+    op<mad<F16>>("v_madak_f16"),
+    op<mad<F16>>("v_mad_legacy_f16"),
+    op<mad<F16>, kKeep>("v_mad_f16"),
+    op<fma<F16>>("v_fma_legacy_f16"),
+    op<fma<F16>, kKeep>("v_fma_f16"),
+    op<div_fixup<F16>>("v_div_fixup_legacy_f16"),
+    op<div_fixup<F16>, kKeep>("v_div_fixup_f16"),
+
+    op<min_num<F16>>("v_min_f16"),
+    op<max_num<F16>>("v_max_f16"),
+    op<min3<F16>, kKeep>("v_min3_f16"),
+    op<max3<F16>, kKeep>("v_max3_f16"),
+    op<med3<F16>, kKeep>("v_med3_f16"),
+
+    op<trunc<F16>>("v_trunc_f16"),
+    op<floor<F16>>("v_floor_f16"),
+    op<ceil<F16>>("v_ceil_f16"),
+    op<rndne<F16>>("v_rndne_f16"),
+    op<fract<F16>>("v_fract_f16"),
+    op<ldexp_f16>("v_ldexp_f16"),
+    op<frexp_exp_i16_f16>("v_frexp_exp_i16_f16"),
+    op<frexp_mant<F16>>("v_frexp_mant_f16"),
+};
+
+}  // namespace
+
+std::span<const Opcode> float16_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace halyard::vgpu::isa::valu

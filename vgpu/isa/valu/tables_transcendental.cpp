@@ -1,0 +1,56 @@
+// Reciprocals, roots, exponentials, trigonometry and the steps of a division.
+
+#include "vgpu/isa/valu/apply.h"
+#include "vgpu/isa/valu/lane_ops_division.h"
+#include "vgpu/isa/valu/lane_ops_transcendental.h"
+#include "vgpu/isa/valu/tables.h"
+
+namespace halyard::vgpu::isa::valu {
+namespace {
+
+// The overloads of by_f64.
+template <double (*kFunction)(double)>
+constexpr float (*kF32)(float, const FloatMode&) = by_f64<kFunction>;
+template <double (*kFunction)(double)>
+constexpr F16 (*kF16)(F16, const FloatMode&) = by_f64<kFunction>;
+
+constexpr Opcode kOpcodes[] = {
+    op<rcp_f32>("v_rcp_f32"),
+    op<rcp_f32>("v_rcp_iflag_f32"),
+    op<kF32<reciprocal_root>>("v_rsq_f32"),
+    op<sqrt_f32>("v_sqrt_f32"),
+    op<kF32<power_of_two>>("v_exp_f32"),
+    op<kF32<power_of_two>>("v_exp_legacy_f32"),
+    op<kF32<log_base_two>>("v_log_f32"),
+    op<kF32<log_base_two>>("v_log_legacy_f32"),
+    op<kF32<sine_in_domain>>("v_sin_f32"),
+    op<kF32<cosine_in_domain>>("v_cos_f32"),
+
+    op<kF16<reciprocal>>("v_rcp_f16"),
+    op<kF16<reciprocal_root>>("v_rsq_f16"),
+    op<kF16<root>>("v_sqrt_f16"),
+    op<kF16<power_of_two>>("v_exp_f16"),
+    op<kF16<log_base_two>>("v_log_f16"),
+    op<kF16<sine_in_domain>>("v_sin_f16"),
+    op<kF16<cosine_in_domain>>("v_cos_f16"),
+
+    op<in_f64<reciprocal>>("v_rcp_f64"),
+    op<in_f64<reciprocal_root>>("v_rsq_f64"),
+    op<in_f64<root>>("v_sqrt_f64"),
+    op<trig_preop_f64>("v_trig_preop_f64"),
+
+    op<div_scale<float>>("v_div_scale_f32"),
+    op<div_scale<double>>("v_div_scale_f64"),
+    op<div_fmas<float>, Traits{.reads_vcc = true}>("v_div_fmas_f32"),
+    op<div_fmas<double>, Traits{.reads_vcc = true}>("v_div_fmas_f64"),
+    op<div_fixup<float>>("v_div_fixup_f32"),
+    op<div_fixup<double>>("v_div_fixup_f64"),
+};
+
+}  // namespace
+
+std::span<const Opcode> transcendental_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace halyard::vgpu::isa::valu
