@@ -1,0 +1,415 @@
+#include "vgpu/queue/aql_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "vgpu/queue/kernel_name.h"
+#include "vgpu/queue/signal.h"
+
+namespace halyard::vgpu::queue {
+
+namespace {
+
+constexpr uint16_t kTypeMask = 0xff;
+constexpr uint8_t kAmdFormatPm4 = 1;
+constexpr uint8_t kAmdFormatBarrierValue = 2;
+
+// PM4 type-3 opcodes that an indirect buffer of ROCR may hold.
+constexpr uint32_t kPm4Nop = 0x10;
+constexpr uint32_t kPm4IndirectBuffer = 0x3f;
+constexpr uint32_t kPm4AcquireMem = 0x58;
+constexpr uint32_t kPm4InvalidateInstructions = 1u << 29;  // SH_ICACHE_ACTION_ENA
+
+// AMD's barrier-value packet (hsa_ext_amd.h), by dword.
+struct BarrierValue {
+  uint32_t header;
+  uint32_t reserved0;
+  uint64_t signal;
+  int64_t value;
+  int64_t mask;
+  uint32_t condition;
+  uint32_t reserved1;
+  uint64_t reserved2[2];
+  uint64_t completion_signal;
+};
+static_assert(sizeof(BarrierValue) == 64);
+
+bool holds(uint32_t condition, int64_t a, int64_t b) {
+  switch (condition) {
+    case HSA_SIGNAL_CONDITION_EQ:
+      return a == b;
+    case HSA_SIGNAL_CONDITION_NE:
+      return a != b;
+    case HSA_SIGNAL_CONDITION_LT:
+      return a < b;
+    default:
+      return a >= b;
+  }
+}
+
+QueueError error_of(isa::Fault::Kind kind) {
+  switch (kind) {
+    case isa::Fault::Kind::kAperture:
+    case isa::Fault::Kind::kMemory:
+      return QueueError::kAperture;
+    case isa::Fault::Kind::kIllegalInstruction:
+      return QueueError::kIllegalInstruction;
+    default:
+      return QueueError::kTrap;
+  }
+}
+
+const char* describe_error(isa::Fault::Kind kind) {
+  switch (kind) {
+    case isa::Fault::Kind::kAperture:
+      return "aperture violation";
+    case isa::Fault::Kind::kMemory:
+      return "memory access fault";
+    case isa::Fault::Kind::kIllegalInstruction:
+      return "illegal instruction";
+    case isa::Fault::Kind::kWatchdog:
+      return "no progress";
+    default:
+      return "trap";
+  }
+}
+
+}  // namespace
+
+AqlQueue::AqlQueue(const Device& device, uint32_t id, const AqlRing& ring)
+    : HardwareQueue(device, id, "aql"),
+      ring_(ring),
+      signals_(device.memory),
+      runtime_signals_(device.runtime_memory),
+      code_(device.memory) {
+  // A dispatch that runs takes long enough to publish every index. One that does not would only
+  // pass the index's cache line to and fro.
+  if (device.engine == nullptr) publish_interval_ = std::clamp<uint64_t>(ring.size / 4, 1, 32);
+}
+
+void AqlQueue::publish(uint64_t index) {
+  if (index == published_) return;
+  published_ = index;
+  __atomic_store_n(&ring_.queue->read_dispatch_id, index, __ATOMIC_RELEASE);
+}
+
+void AqlQueue::run() {
+  auto* const ring = static_cast<Packet*>(ring_.base);
+  const uint64_t mask = ring_.size - 1;
+  uint64_t next = __atomic_load_n(&ring_.queue->read_dispatch_id, __ATOMIC_ACQUIRE);
+  published_ = next;
+  while (!stopping()) {
+    const uint64_t write = write_index();
+    if (next == write || paused()) {
+      publish(next);
+      idle_.pause(true);
+      continue;
+    }
+    if (device_.engine == nullptr) now_ = device_.clock.now();
+    while (next != write) {
+      Packet& packet = ring[next & mask];
+      const uint16_t header = __atomic_load_n(&packet.header, __ATOMIC_ACQUIRE);
+      if ((header & kTypeMask) == HSA_PACKET_TYPE_INVALID) break;  // reserved, not written yet
+      idle_.reset();
+      if (write - next > 2) __builtin_prefetch(&ring[(next + 2) & mask], 1);
+      Completion completion;
+      if (!process(packet, next, header, completion)) {
+        publish(next);
+        return;
+      }
+      // The slot goes back before the signal tells: a producer that counts completions instead of
+      // reading the index may then write into it.
+      __atomic_store_n(&packet.header, uint16_t{HSA_PACKET_TYPE_INVALID}, __ATOMIC_RELEASE);
+      ++next;
+      if (next - published_ >= publish_interval_) publish(next);
+      if (completion.signal != 0) {
+        complete_signal(completion.signal, completion.start, completion.end, *device_.interrupts);
+      }
+      if (paused() || stopping()) break;
+    }
+    if (next != write) {
+      publish(next);
+      idle_.pause(true);
+    }
+  }
+  publish(next);
+}
+
+bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completion& completion) {
+  completion.signal = packet.dispatch.completion_signal.handle;
+  if (completion.signal != 0 && !check_signal(completion.signal, index, "completion signal")) {
+    return false;
+  }
+  const uint16_t type = header & kTypeMask;
+  if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH) return process_dispatch(packet, index, completion);
+
+  completion.start = device_.engine == nullptr ? now_ : device_.clock.now();
+  bool done = false;
+  switch (type) {
+    case HSA_PACKET_TYPE_BARRIER_AND:
+      done = process_barrier(packet, index, true);
+      break;
+    case HSA_PACKET_TYPE_BARRIER_OR:
+      done = process_barrier(packet, index, false);
+      break;
+    case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+      done = process_vendor(packet, index);
+      break;
+    default:
+      return fail(QueueError::kPacketFormat, index,
+                  fmt::format("packet type ({}) is not one that a GPU queue takes: 0 vendor "
+                              "specific, 2 kernel dispatch, 3 barrier-AND, 5 barrier-OR",
+                              type));
+  }
+  if (completion.signal != 0) completion.end = device_.clock.now();
+  return done;
+}
+
+bool AqlQueue::process_dispatch(Packet& packet, uint64_t index, Completion& completion) {
+  isa::Dispatch dispatch;
+  if (!check_dispatch(packet.dispatch, index, dispatch)) return false;
+  if (device_.engine == nullptr) {
+    completion.start = now_;
+    completion.end = now_;
+    return true;
+  }
+  if (!check_code(packet.dispatch, index, dispatch)) return false;
+  completion.start = device_.clock.now();
+  const isa::DispatchResult result = device_.engine->run(dispatch, cancel_);
+  completion.end = device_.clock.now();
+  // A cancelled dispatch has not done its work: nobody may be told that it has.
+  if (stopping()) return false;
+  if (result.fault.kind == isa::Fault::Kind::kNone) return true;
+  return fail_dispatch(packet, index, result);
+}
+
+bool AqlQueue::check_dispatch(const hsa_kernel_dispatch_packet_t& packet, uint64_t index,
+                              isa::Dispatch& dispatch) {
+  const uint32_t dimensions = packet.setup & 3;
+  if (dimensions == 0) {
+    return fail(QueueError::kDimensions, index,
+                "the setup field's number of dimensions (0) must be 1, 2 or 3");
+  }
+  // Sizes beyond the number of dimensions are not looked at: they count as 1.
+  const uint32_t grid[3] = {packet.grid_size_x, packet.grid_size_y, packet.grid_size_z};
+  const uint16_t group[3] = {packet.workgroup_size_x, packet.workgroup_size_y,
+                             packet.workgroup_size_z};
+  uint64_t items = 1;
+  for (uint32_t d = 0; d < dimensions; ++d) {
+    if (grid[d] == 0) {
+      return fail(QueueError::kDimensions, index,
+                  fmt::format("the grid ({}x{}x{}) is empty", grid[0], grid[1], grid[2]));
+    }
+    dispatch.grid[d] = grid[d];
+    dispatch.group[d] = group[d];
+    items *= group[d];
+  }
+  if (items == 0 || items > device_.limits.work_group_size) {
+    return fail(QueueError::kWorkGroupSize, index,
+                fmt::format("the work-group ({}x{}x{}) must have 1 to {} work-items", group[0],
+                            group[1], group[2], device_.limits.work_group_size));
+  }
+  if (packet.group_segment_size > device_.limits.group_segment_bytes) {
+    return fail(QueueError::kGroupMemory, index,
+                fmt::format("the group segment ({} bytes) exceeds the LDS ({} bytes)",
+                            packet.group_segment_size, device_.limits.group_segment_bytes));
+  }
+  if (packet.kernel_object == 0) {
+    return fail(QueueError::kCode, index, "the kernel object is null");
+  }
+  dispatch.packet_address = reinterpret_cast<uintptr_t>(&packet);
+  dispatch.queue_address = reinterpret_cast<uintptr_t>(ring_.queue);
+  dispatch.kernel_object = packet.kernel_object;
+  dispatch.kernarg_address = reinterpret_cast<uintptr_t>(packet.kernarg_address);
+  dispatch.dispatch_id = index;
+  dispatch.private_segment_size = packet.private_segment_size;
+  dispatch.group_segment_size = packet.group_segment_size;
+  dispatch.shared_aperture_hi = ring_.queue->group_segment_aperture_base_hi;
+  dispatch.private_aperture_hi = ring_.queue->private_segment_aperture_base_hi;
+  return true;
+}
+
+// Both forms of a kernel object, the 64-byte descriptor and amd_kernel_code_t, hold the entry's
+// distance at 16 and COMPUTE_PGM_RSRC1 at 48.
+bool AqlQueue::check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t index,
+                          const isa::Dispatch& dispatch) {
+  const uint64_t object = packet.kernel_object;
+  if (object % 64 != 0 || !code_.accessible(object, 64)) {
+    return fail(
+        QueueError::kCode, index,
+        fmt::format("the kernel object ({:#x}) is not 64-byte aligned memory of the GPU; {}",
+                    object, describe(object)));
+  }
+  int64_t entry_distance;
+  uint32_t rsrc1;
+  std::memcpy(&entry_distance, reinterpret_cast<const void*>(object + 16), sizeof entry_distance);
+  std::memcpy(&rsrc1, reinterpret_cast<const void*>(object + 48), sizeof rsrc1);
+  const uint64_t entry = object + static_cast<uint64_t>(entry_distance);
+  if (entry % 4 != 0 || !code_.accessible(entry, 4)) {
+    return fail(QueueError::kCode, index,
+                fmt::format("the kernel object ({:#x}) leads to code at {:#x}, which is not memory "
+                            "of the GPU; {}",
+                            object, entry, describe(entry)));
+  }
+  const DeviceLimits& limits = device_.limits;
+  const uint32_t items = uint32_t{dispatch.group[0]} * dispatch.group[1] * dispatch.group[2];
+  const uint32_t waves = (items + 63) / 64;
+  const uint32_t waves_per_simd = (waves + limits.simds_per_cu - 1) / limits.simds_per_cu;
+  const uint32_t vgprs = ((rsrc1 & 0x3f) + 1) * limits.vgpr_granule;
+  if (waves_per_simd * vgprs > limits.vgprs_per_simd) {
+    return fail(QueueError::kRegisters, index,
+                fmt::format("a work-group of {} work-items with {} VGPRs each does not fit: a SIMD "
+                            "has {} and must hold {} waves of it",
+                            items, vgprs, limits.vgprs_per_simd, waves_per_simd));
+  }
+  return true;
+}
+
+bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_for_all) {
+  uint64_t waiting[5];
+  size_t count = 0;
+  for (const hsa_signal_t& signal : packet.barrier.dep_signal) {
+    if (signal.handle == 0) continue;
+    if (!check_signal(signal.handle, index, "dependency signal")) return false;
+    waiting[count++] = signal.handle;
+  }
+  if (count == 0) return true;
+  const auto is_zero = [](uint64_t handle) { return load_signal(handle) == 0; };
+  for (bool first = true;; first = false) {
+    // A signal that has been seen at 0 is done with, whatever becomes of it afterwards.
+    const size_t left =
+        static_cast<size_t>(std::remove_if(waiting, waiting + count, is_zero) - waiting);
+    if (left == 0 || (!wait_for_all && left < count)) break;
+    count = left;
+    if (first) publish(index);
+    if (stopping()) return false;
+    idle_.pause(false);
+  }
+  idle_.reset();
+  return true;
+}
+
+bool AqlQueue::process_barrier_value(const Packet& packet, uint64_t index) {
+  BarrierValue barrier;
+  std::memcpy(&barrier, &packet, sizeof barrier);
+  if (barrier.condition > HSA_SIGNAL_CONDITION_GTE) {
+    return fail(QueueError::kVendorPacketFormat, index,
+                fmt::format("the barrier-value packet's condition ({}) must be 0 (==), 1 (!=), 2 "
+                            "(<) or 3 (>=)",
+                            barrier.condition));
+  }
+  if (barrier.signal == 0) return true;
+  if (!check_signal(barrier.signal, index, "dependency signal")) return false;
+  for (bool first = true;; first = false) {
+    if (holds(barrier.condition, load_signal(barrier.signal) & barrier.mask, barrier.value)) break;
+    if (first) publish(index);
+    if (stopping()) return false;
+    idle_.pause(false);
+  }
+  idle_.reset();
+  return true;
+}
+
+bool AqlQueue::process_vendor(const Packet& packet, uint64_t index) {
+  const uint32_t format = (packet.words[0] >> 16) & 0xff;
+  if (format == kAmdFormatPm4) return process_pm4(packet, index);
+  if (format == kAmdFormatBarrierValue) return process_barrier_value(packet, index);
+  return fail(QueueError::kVendorPacketFormat, index,
+              fmt::format("the vendor packet's format ({}) must be 1 (PM4 indirect buffer) or 2 "
+                          "(barrier value)",
+                          format));
+}
+
+// ROCR uses PM4 for one thing: to invalidate the instruction cache after loading code.
+bool AqlQueue::process_pm4(const Packet& packet, uint64_t index) {
+  const uint32_t jump = packet.words[1];
+  const uint64_t address =
+      (packet.words[2] & ~uint64_t{3}) | (uint64_t{packet.words[3] & 0xffff} << 32);
+  const uint32_t size = packet.words[4] & 0xfffff;
+  if (((jump >> 8) & 0xff) != kPm4IndirectBuffer ||
+      !code_.accessible(address, uint64_t{size} * 4)) {
+    return fail(QueueError::kVendorPacketFormat, index,
+                fmt::format("the PM4 packet's jump ({:#x}) to {} dwords at {:#x} does not lead to "
+                            "an indirect buffer in the GPU's memory",
+                            jump, size, address));
+  }
+  const auto* words = reinterpret_cast<const uint32_t*>(address);
+  for (uint32_t at = 0; at < size;) {
+    const uint32_t word = words[at];
+    const uint32_t opcode = (word >> 8) & 0xff;
+    const uint32_t length = ((word >> 16) & 0x3fff) + 2;
+    const bool known = (word >> 30) == 3 && (opcode == kPm4Nop || opcode == kPm4AcquireMem);
+    if (!known || length > size - at) {
+      return fail(QueueError::kVendorPacketFormat, index,
+                  fmt::format("the PM4 command ({:#x}) at dword {} of its indirect buffer is not "
+                              "NOP or ACQUIRE_MEM, which are what this GPU implements",
+                              word, at));
+    }
+    const bool invalidate =
+        opcode == kPm4AcquireMem && (words[at + 1] & kPm4InvalidateInstructions) != 0;
+    if (invalidate && device_.engine != nullptr) device_.engine->invalidate_code();
+    at += length;
+  }
+  return true;
+}
+
+bool AqlQueue::signal_usable(uint64_t handle) {
+  if (handle % 64 != 0) return false;
+  return signals_.accessible(handle, sizeof(amd_signal_t)) ||
+         runtime_signals_.accessible(handle, sizeof(amd_signal_t));
+}
+
+bool AqlQueue::check_signal(uint64_t handle, uint64_t index, const char* role) {
+  if (signal_usable(handle)) [[likely]]
+    return true;
+  fail_with_memory_fault(
+      {device_.node, handle, true, false},
+      fmt::format("halyard vgpu: queue {} stopped at packet {}: the {} ({:#x}) is not a signal; {}",
+                  id_, index, role, handle, describe(handle)));
+  set_failed();
+  return false;
+}
+
+bool AqlQueue::fail(QueueError error, uint64_t index, const std::string& text) {
+  report(fmt::format("halyard vgpu: queue {} stopped at packet {}: {} (queue error {:#x})", id_,
+                     index, text, static_cast<uint32_t>(error)));
+  publish(index);
+  set_failed();
+  const uint64_t signal = ring_.queue->queue_inactive_signal.handle;
+  if (signal != 0 && signal_usable(signal)) {
+    store_signal(signal, static_cast<int64_t>(error), *device_.interrupts);
+  }
+  return false;
+}
+
+bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
+                             const isa::DispatchResult& result) {
+  const uint64_t object = packet.dispatch.kernel_object;
+  const isa::Fault& fault = result.fault;
+  const std::string name = kernel_name(object, *device_.memory);
+  std::string text = fmt::format(
+      "halyard vgpu: queue {} stopped at packet {}: {} in kernel {} (kernel object {:#x})", id_,
+      index, describe_error(fault.kind), name.empty() ? "of unknown name" : name, object);
+  if (!fault.message.empty()) text += fmt::format("\n  {}", fault.message);
+  if (!result.report.empty()) text += fmt::format("\n{}", result.report);
+  publish(index);
+  set_failed();
+  if (fault.kind == isa::Fault::Kind::kMemory) {
+    text += fmt::format("\n  address {:#x}: {}", fault.address, describe(fault.address));
+    const MemoryFault access{device_.node, fault.address, fault.is_write, false};
+    // The runtime learns of it from the memory event; with nobody there, the queue's own signal is
+    // the next best thing.
+    if (fail_with_memory_fault(access, text)) return false;
+  } else {
+    report(text);
+  }
+  const uint64_t signal = ring_.queue->queue_inactive_signal.handle;
+  if (signal != 0 && signal_usable(signal)) {
+    store_signal(signal, static_cast<int64_t>(error_of(fault.kind)), *device_.interrupts);
+  }
+  return false;
+}
+
+}  // namespace halyard::vgpu::queue

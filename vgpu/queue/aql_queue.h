@@ -1,0 +1,92 @@
+// The packet processor of an AQL queue (HSA System Architecture 1.2, section 2.9, and AMD's vendor
+// packets).
+//
+// One thread takes packets in order and finishes each before the next one, so the barrier bit and
+// the order of completions hold by themselves. A packet that cannot be carried out stops the queue
+// for good and says why, through queue_inactive_signal, as the hardware's packet processor does.
+#pragma once
+
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/hsa.h>
+
+#include <cstdint>
+#include <string>
+
+#include "vgpu/queue/hardware_queue.h"
+
+namespace halyard::vgpu::queue {
+
+// What queue_inactive_signal is set to (the bits that ROCR 5.2.3 turns into a status).
+enum class QueueError : uint32_t {
+  kDimensions = 2,
+  kGroupMemory = 4,
+  kCode = 8,
+  kPacketFormat = 32,
+  kWorkGroupSize = 64,
+  kRegisters = 128,
+  kVendorPacketFormat = 256,
+  kAperture = 0x20000000,
+  kIllegalInstruction = 0x40000000,
+  kTrap = 0x80000000,
+};
+
+struct AqlRing {
+  void* base = nullptr;
+  uint64_t size = 0;             // packets of 64 bytes, a power of two
+  amd_queue_t* queue = nullptr;  // holds both indices
+};
+
+class AqlQueue final : public HardwareQueue {
+ public:
+  AqlQueue(const Device& device, uint32_t id, const AqlRing& ring);
+
+ protected:
+  void run() override;
+
+ private:
+  union Packet {
+    uint16_t header;
+    hsa_kernel_dispatch_packet_t dispatch;
+    hsa_barrier_and_packet_t barrier;
+    uint32_t words[16];
+  };
+  static_assert(sizeof(Packet) == 64);
+
+  // What is left to do once a packet's slot has been given back.
+  struct Completion {
+    uint64_t signal = 0;
+    uint64_t start = 0;
+    uint64_t end = 0;
+  };
+
+  uint64_t write_index() const {
+    return __atomic_load_n(&ring_.queue->write_dispatch_id, __ATOMIC_ACQUIRE);
+  }
+  void publish(uint64_t index);
+  // False: the queue stops here, and the packet keeps its slot.
+  bool process(Packet& packet, uint64_t index, uint16_t header, Completion& completion);
+  bool process_dispatch(Packet& packet, uint64_t index, Completion& completion);
+  bool check_dispatch(const hsa_kernel_dispatch_packet_t& packet, uint64_t index,
+                      isa::Dispatch& dispatch);
+  bool check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t index,
+                  const isa::Dispatch& dispatch);
+  bool process_barrier(const Packet& packet, uint64_t index, bool wait_for_all);
+  bool process_barrier_value(const Packet& packet, uint64_t index);
+  bool process_pm4(const Packet& packet, uint64_t index);
+  bool process_vendor(const Packet& packet, uint64_t index);
+
+  bool signal_usable(uint64_t handle);
+  bool check_signal(uint64_t handle, uint64_t index, const char* role);
+  bool fail(QueueError error, uint64_t index, const std::string& text);
+  bool fail_dispatch(const Packet& packet, uint64_t index, const isa::DispatchResult& result);
+
+  const AqlRing ring_;
+  RangeCache signals_;
+  RangeCache runtime_signals_;
+  RangeCache code_;
+  uint64_t published_ = 0;
+  uint64_t publish_interval_ = 1;
+  uint64_t now_ = 0;  // GPU clock of the current batch, where packets take no time
+};
+
+}  // namespace halyard::vgpu::queue

@@ -1,0 +1,77 @@
+// What a packet processor needs of the virtual GPU that it belongs to. The thunk provides it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "vgpu/isa/engine.h"
+#include "vgpu/isa/memory.h"
+#include "vgpu/queue/clock.h"
+#include "vgpu/queue/idle.h"
+
+namespace halyard::vgpu::queue {
+
+// An access that the GPU's page tables would refuse, or a queue that can make no progress.
+struct MemoryFault {
+  uint32_t node = 0;
+  uint64_t address = 0;
+  bool is_write = false;
+  bool is_hang = false;  // not an access: the engine cannot go on
+};
+
+// The way from the GPU to host threads that sleep.
+class Interrupts {
+ public:
+  virtual ~Interrupts() = default;
+  // Sets an event. An id that names no event is ignored, as an unclaimed interrupt is. No system
+  // call unless a thread sleeps on the event. The caller has published what the event is about
+  // with a sequentially consistent operation.
+  virtual void raise(uint32_t event_id) = 0;
+  // Hands a fault to whoever listens for the memory event; false if nobody does.
+  virtual bool memory_fault(const MemoryFault& fault) = 0;
+};
+
+struct DeviceLimits {
+  uint32_t group_segment_bytes = 64 * 1024;
+  uint32_t work_group_size = 1024;
+  uint32_t vgprs_per_simd = 256;  // per lane; gfx90a: 512
+  uint32_t simds_per_cu = 4;
+  uint32_t vgpr_granule = 4;  // gfx90a: 8
+};
+
+// One GPU, as its queues see it. Everything pointed to outlives every queue.
+struct Device {
+  uint32_t node = 1;
+  const isa::AddressSpace* memory = nullptr;  // what kernels and copies may touch
+  // What the packet processor itself may touch besides: signals in memory that was never mapped.
+  const isa::AddressSpace* runtime_memory = nullptr;
+  isa::Engine* engine = nullptr;  // null: dispatches complete without being executed
+  Interrupts* interrupts = nullptr;
+  Clock clock;
+  DeviceLimits limits;
+  IdlePolicy idle;
+};
+
+// The last range that a lookup found. One thread's; answers repeated questions without a search.
+class RangeCache {
+ public:
+  explicit RangeCache(const isa::AddressSpace* space) : space_(space) {}
+
+  bool accessible(uint64_t address, uint64_t size) {
+    if (epoch_ == space_->epoch() && range_.contains(address, size)) return true;
+    epoch_ = space_->epoch();
+    range_ = space_->find(address);
+    return range_.contains(address, size);
+  }
+  const isa::MemoryRange& range() const { return range_; }
+
+ private:
+  const isa::AddressSpace* space_;
+  isa::MemoryRange range_;
+  uint64_t epoch_ = ~uint64_t{0};
+};
+
+// Writes one block of text to stderr in one piece, so that reports of several queues do not mix.
+void report(std::string_view text);
+
+}  // namespace halyard::vgpu::queue

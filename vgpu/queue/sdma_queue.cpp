@@ -1,0 +1,285 @@
+#include "vgpu/queue/sdma_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace halyard::vgpu::queue {
+
+namespace {
+
+// Packet headers: operation in bits 0–7, sub-operation in 8–15.
+enum Operation : uint32_t {
+  kNop = 0,
+  kCopy = 1,
+  kFence = 5,
+  kTrap = 6,
+  kPollRegMem = 8,
+  kAtomic = 10,
+  kConstFill = 11,
+  kTimestamp = 13,
+};
+constexpr uint32_t kCopyLinear = 0;
+constexpr uint32_t kCopyLinearRectangle = 4;
+constexpr uint32_t kTimestampGetGlobal = 2;
+constexpr uint32_t kAtomicAdd64 = 47;
+
+// Dwords of a packet, or 0 if it is unknown.
+uint32_t packet_words(uint32_t header) {
+  const uint32_t sub = (header >> 8) & 0xff;
+  switch (header & 0xff) {
+    case kNop:
+      return 1 + ((header >> 16) & 0x3fff);
+    case kCopy:
+      if (sub == kCopyLinear) return 7;
+      return sub == kCopyLinearRectangle ? 13 : 0;
+    case kFence:
+      return 4;
+    case kTrap:
+      return 2;
+    case kPollRegMem:
+      return 6;
+    case kAtomic:
+      return 8;
+    case kConstFill:
+      return 5;
+    case kTimestamp:
+      return sub == kTimestampGetGlobal ? 3 : 0;
+    default:
+      return 0;
+  }
+}
+
+void* pointer(uint64_t address) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
+}
+
+// POLL_REGMEM's function field.
+bool poll_holds(uint32_t function, uint32_t value, uint32_t reference) {
+  switch (function) {
+    case 1:
+      return value < reference;
+    case 2:
+      return value <= reference;
+    case 3:
+      return value == reference;
+    case 4:
+      return value != reference;
+    case 5:
+      return value >= reference;
+    case 6:
+      return value > reference;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+SdmaQueue::SdmaQueue(const Device& device, uint32_t id, const SdmaRing& ring)
+    : HardwareQueue(device, id, "sdma"),
+      ring_(ring),
+      word_mask_(ring.size / 4 - 1),
+      source_(device.memory),
+      target_(device.memory),
+      runtime_(device.runtime_memory) {}
+
+void SdmaQueue::run() {
+  at_ = __atomic_load_n(ring_.read_index, __ATOMIC_ACQUIRE);
+  while (!stopping()) {
+    const uint64_t write = __atomic_load_n(ring_.write_index, __ATOMIC_ACQUIRE);
+    if (at_ == write || paused()) {
+      idle_.pause(true);
+      continue;
+    }
+    uint64_t size = 0;
+    const Step step = process(write - at_, size);
+    if (step == Step::kStopped) return;
+    if (step == Step::kIncomplete) {
+      idle_.pause(true);
+      continue;
+    }
+    idle_.reset();
+    at_ += size;
+    __atomic_store_n(ring_.read_index, at_, __ATOMIC_RELEASE);
+  }
+}
+
+SdmaQueue::Step SdmaQueue::process(uint64_t available, uint64_t& size) {
+  if (available < 4) return Step::kIncomplete;
+  const uint32_t header = word(0);
+  const uint32_t words = packet_words(header);
+  if (words == 0) {
+    return unknown(fmt::format("operation {} with sub-operation {} is not implemented",
+                               header & 0xff, (header >> 8) & 0xff));
+  }
+  size = uint64_t{words} * 4;
+  if (size > ring_.size) return unknown("the packet is larger than its ring");
+  if (available < size) return Step::kIncomplete;
+  switch (header & 0xff) {
+    case kCopy:
+      return ((header >> 8) & 0xff) == kCopyLinear ? copy(header) : copy_rectangle(header);
+    case kFence:
+      return write_value(address(1), word(3), 4);
+    case kTrap:
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      device_.interrupts->raise(word(1) & 0x0fffffff);
+      return Step::kDone;
+    case kPollRegMem:
+      return poll(header);
+    case kAtomic:
+      return atomic(header);
+    case kConstFill:
+      return fill(header);
+    case kTimestamp:
+      return write_value(address(1), device_.clock.now(), 8);
+    default:
+      return Step::kDone;
+  }
+}
+
+SdmaQueue::Step SdmaQueue::copy(uint32_t header) {
+  if ((header >> 16) != 0) {
+    return unknown(
+        fmt::format("COPY_LINEAR with options ({:#x}) is not implemented", header >> 16));
+  }
+  const uint64_t bytes = uint64_t{word(1) & 0x3fffff} + 1;
+  const uint64_t from = address(3);
+  const uint64_t to = address(5);
+  if (!source_.accessible(from, bytes) && !check(from, bytes, false, "copy")) return Step::kStopped;
+  if (!target_.accessible(to, bytes) && !check(to, bytes, true, "copy")) return Step::kStopped;
+  std::memmove(pointer(to), pointer(from), bytes);
+  return Step::kDone;
+}
+
+SdmaQueue::Step SdmaQueue::copy_rectangle(uint32_t header) {
+  const uint32_t element = header >> 29;  // log2 of the bytes of an element
+  if (element > 4)
+    return unknown(fmt::format("COPY_LINEAR_RECT has an element size of 2^{}", element));
+  struct Side {
+    uint64_t base, x, y, z, pitch, slice;
+  };
+  const auto side = [this](uint64_t first) {
+    const uint32_t xy = word(first + 2);
+    const uint32_t zp = word(first + 3);
+    return Side{address(first),         xy & 0x3fff,
+                (xy >> 16) & 0x3fff,    zp & 0x7ff,
+                uint64_t{zp >> 13} + 1, uint64_t{word(first + 4) & 0x0fffffff} + 1};
+  };
+  const Side from = side(1);
+  const Side to = side(6);
+  const uint64_t width = (uint64_t{word(11) & 0x3fff} + 1) << element;
+  const uint64_t height = uint64_t{(word(11) >> 16) & 0x3fff} + 1;
+  const uint64_t depth = uint64_t{word(12) & 0x7ff} + 1;
+  const auto row = [element](const Side& s, uint64_t y, uint64_t z) {
+    return s.base + (((s.z + z) * s.slice + (s.y + y) * s.pitch + s.x) << element);
+  };
+  for (uint64_t z = 0; z < depth; ++z) {
+    if (stopping()) return Step::kStopped;
+    for (uint64_t y = 0; y < height; ++y) {
+      const uint64_t source = row(from, y, z);
+      const uint64_t target = row(to, y, z);
+      if (!source_.accessible(source, width) && !check(source, width, false, "rectangle copy")) {
+        return Step::kStopped;
+      }
+      if (!target_.accessible(target, width) && !check(target, width, true, "rectangle copy")) {
+        return Step::kStopped;
+      }
+      std::memmove(pointer(target), pointer(source), width);
+    }
+  }
+  return Step::kDone;
+}
+
+SdmaQueue::Step SdmaQueue::fill(uint32_t header) {
+  const uint32_t size_code = header >> 30;
+  const uint64_t to = address(1);
+  const uint32_t value = word(3);
+  const uint64_t count = word(4) & 0x3fffff;
+  if (size_code != 0 && size_code != 2) {
+    return unknown(
+        fmt::format("CONST_FILL with elements of code {} is not implemented; 0 (byte) "
+                    "and 2 (dword) are",
+                    size_code));
+  }
+  // The count is one element short of the bytes to fill.
+  const uint64_t bytes = size_code == 0 ? count + 1 : (count & ~uint64_t{3}) + 4;
+  if (!target_.accessible(to, bytes) && !check(to, bytes, true, "fill")) return Step::kStopped;
+  if (size_code == 0) {
+    std::memset(pointer(to), static_cast<int>(value & 0xff), bytes);
+    return Step::kDone;
+  }
+  auto* out = static_cast<unsigned char*>(pointer(to));
+  for (uint64_t i = 0; i < bytes; i += 4) std::memcpy(out + i, &value, 4);
+  return Step::kDone;
+}
+
+SdmaQueue::Step SdmaQueue::write_value(uint64_t to, uint64_t value, uint32_t bytes) {
+  if (to % bytes != 0 || !(target_.accessible(to, bytes) || runtime_.accessible(to, bytes))) {
+    check(to, bytes, true, "fence");
+    return Step::kStopped;
+  }
+  if (bytes == 8) {
+    __atomic_store_n(static_cast<uint64_t*>(pointer(to)), value, __ATOMIC_RELEASE);
+  } else {
+    __atomic_store_n(static_cast<uint32_t*>(pointer(to)), static_cast<uint32_t>(value),
+                     __ATOMIC_RELEASE);
+  }
+  return Step::kDone;
+}
+
+SdmaQueue::Step SdmaQueue::poll(uint32_t header) {
+  const bool memory = (header >> 31) != 0;
+  if (!memory) return Step::kDone;  // the HDP flush: host and GPU share their caches here
+  const uint64_t from = address(1);
+  const uint32_t reference = word(3);
+  const uint32_t mask = word(4);
+  const uint32_t function = (header >> 28) & 7;
+  if (from % 4 != 0 || !(source_.accessible(from, 4) || runtime_.accessible(from, 4))) {
+    check(from, 4, false, "poll");
+    return Step::kStopped;
+  }
+  const auto* location = static_cast<const uint32_t*>(pointer(from));
+  while (!poll_holds(function, __atomic_load_n(location, __ATOMIC_ACQUIRE) & mask, reference)) {
+    if (stopping()) return Step::kStopped;
+    idle_.pause(false);
+  }
+  return Step::kDone;
+}
+
+SdmaQueue::Step SdmaQueue::atomic(uint32_t header) {
+  const uint32_t operation = header >> 25;
+  if (operation != kAtomicAdd64) {
+    return unknown(fmt::format("ATOMIC with operation {} is not implemented; {} (64-bit add) is",
+                               operation, kAtomicAdd64));
+  }
+  const uint64_t to = address(1);
+  if (to % 8 != 0 || !(target_.accessible(to, 8) || runtime_.accessible(to, 8))) {
+    check(to, 8, true, "atomic");
+    return Step::kStopped;
+  }
+  __atomic_fetch_add(static_cast<uint64_t*>(pointer(to)), address(3), __ATOMIC_SEQ_CST);
+  return Step::kDone;
+}
+
+// The slow path of an access that no cached range covers: always a failure.
+bool SdmaQueue::check(uint64_t to, uint64_t size, bool is_write, const char* what) {
+  set_failed();
+  fail_with_memory_fault(
+      {device_.node, to, is_write, false},
+      fmt::format("halyard vgpu: SDMA queue {} stopped at byte {}: the {} may not {} {} bytes at "
+                  "{:#x}; {}",
+                  id_, at_, what, is_write ? "write" : "read", size, to, describe(to)));
+  return false;
+}
+
+SdmaQueue::Step SdmaQueue::unknown(const std::string& text) {
+  set_failed();
+  fail_with_memory_fault(
+      {device_.node, 0, false, true},
+      fmt::format("halyard vgpu: SDMA queue {} stopped at byte {}: {}", id_, at_, text));
+  return Step::kStopped;
+}
+
+}  // namespace halyard::vgpu::queue

@@ -1,0 +1,134 @@
+#include "vgpu/thunk/doorbells.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <system_error>
+
+namespace halyard::vgpu::thunk {
+
+namespace {
+
+// Newer than the headers of some systems that we build on.
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+
+int open_fault_fd() {
+  // User-mode faults need no privilege, and a doorbell is only ever written from user mode.
+  const long fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
+  if (fd < 0) return -1;
+  uffdio_api api = {};
+  api.api = UFFD_API;
+  api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP;
+  if (ioctl(static_cast<int>(fd), UFFDIO_API, &api) != 0) {
+    close(static_cast<int>(fd));
+    return -1;
+  }
+  return static_cast<int>(fd);
+}
+
+uint64_t number(const void* address) {
+  return reinterpret_cast<uintptr_t>(address);
+}
+
+}  // namespace
+
+Doorbell::~Doorbell() {
+  owner_.release(*this);
+}
+
+bool Doorbell::arm() {
+  return watched_ && idle_ != nullptr && owner_.protect(page_, true);
+}
+
+Doorbells::Doorbells(bool watch) {
+  if (!watch) return;
+  fault_fd_ = open_fault_fd();
+  if (fault_fd_ < 0) return;
+  stop_fd_ = eventfd(0, EFD_CLOEXEC);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    if (stop_fd_ >= 0) watcher_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    // Without a watcher the queues poll.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Doorbells::~Doorbells() {
+  if (watcher_.joinable()) {
+    const uint64_t one = 1;
+    if (write(stop_fd_, &one, sizeof one) == sizeof one) watcher_.join();
+  }
+  if (stop_fd_ >= 0) close(stop_fd_);
+  if (fault_fd_ >= 0) close(fault_fd_);
+}
+
+std::unique_ptr<Doorbell> Doorbells::create(uint32_t queue_id) {
+  void* const page =
+      mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  madvise(page, kPageBytes, MADV_DONTFORK);
+  // ROCR looks a queue up by bits 3 to 12 of its doorbell's address.
+  auto* const slot = static_cast<uint64_t*>(page) + queue_id % (kPageBytes / sizeof(uint64_t));
+  *slot = 0;  // the page must exist to be protected
+  bool watched = false;
+  if (watching()) {
+    uffdio_register range = {};
+    range.range.start = number(page);
+    range.range.len = kPageBytes;
+    range.mode = UFFDIO_REGISTER_MODE_WP;
+    watched = ioctl(fault_fd_, UFFDIO_REGISTER, &range) == 0;
+  }
+  auto doorbell = std::make_unique<Doorbell>(*this, page, slot, watched);
+  const std::lock_guard lock(mutex_);
+  by_page_[number(page)] = doorbell.get();
+  return doorbell;
+}
+
+bool Doorbells::protect(void* page, bool on) {
+  uffdio_writeprotect request = {};
+  request.range.start = number(page);
+  request.range.len = kPageBytes;
+  request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0;
+  return ioctl(fault_fd_, UFFDIO_WRITEPROTECT, &request) == 0;
+}
+
+void Doorbells::release(Doorbell& doorbell) {
+  if (doorbell.watched()) protect(doorbell.page(), false);
+  const std::lock_guard lock(mutex_);
+  by_page_.erase(number(doorbell.page()));
+  munmap(doorbell.page(), kPageBytes);
+}
+
+void Doorbells::run() {
+  pthread_setname_np(pthread_self(), "vgpu-doorbells");
+  pollfd descriptors[2] = {{fault_fd_, POLLIN, 0}, {stop_fd_, POLLIN, 0}};
+  while (true) {
+    if (poll(descriptors, 2, -1) < 0) continue;
+    if ((descriptors[1].revents & POLLIN) != 0) return;
+    uffd_msg message;
+    if (read(fault_fd_, &message, sizeof message) != sizeof message) continue;
+    if (message.event != UFFD_EVENT_PAGEFAULT) continue;
+    const uint64_t page = message.arg.pagefault.address / kPageBytes * kPageBytes;
+    const std::lock_guard lock(mutex_);
+    const auto it = by_page_.find(page);
+    if (it == by_page_.end()) continue;  // released meanwhile, which has let the writer go on
+    protect(it->second->page(), false);
+    it->second->idle()->wake();
+  }
+}
+
+}  // namespace halyard::vgpu::thunk

@@ -1,0 +1,69 @@
+// Doorbells: the words that a producer writes after it has filled its ring.
+//
+// A doorbell is plain memory, so a write does not tell anybody by itself. Where the kernel allows
+// userfaultfd(2) for user-mode faults, a queue that has nothing to do has its doorbell's page
+// write-protected: the next ring faults, one watcher thread lifts the protection and wakes the
+// queue. An idle queue then needs no polling. Elsewhere the queues poll and sleep.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "vgpu/queue/idle.h"
+
+namespace halyard::vgpu::thunk {
+
+class Doorbells;
+
+// One queue's doorbell: an 8-byte slot on a page of its own.
+class Doorbell final : public queue::DoorbellWatch {
+ public:
+  Doorbell(Doorbells& owner, void* page, uint64_t* slot, bool watched)
+      : owner_(owner), page_(page), slot_(slot), watched_(watched) {}
+  ~Doorbell() override;
+
+  uint64_t* slot() const { return slot_; }
+  void* page() const { return page_; }
+  bool watched() const { return watched_; }
+  // Who is woken. Before the first arm().
+  void set_idle(queue::Idle* idle) { idle_ = idle; }
+  queue::Idle* idle() const { return idle_; }
+  bool arm() override;
+
+ private:
+  Doorbells& owner_;
+  void* page_;
+  uint64_t* slot_;
+  bool watched_;
+  queue::Idle* idle_ = nullptr;
+};
+
+class Doorbells {
+ public:
+  static constexpr uint64_t kPageBytes = 4096;
+
+  // `watch`: use userfaultfd if the kernel has it for us.
+  explicit Doorbells(bool watch);
+  ~Doorbells();
+
+  // Null if there is no memory. The doorbell must go before this does.
+  std::unique_ptr<Doorbell> create(uint32_t queue_id);
+  bool watching() const { return watcher_.joinable(); }
+
+ private:
+  friend class Doorbell;
+  bool protect(void* page, bool on);
+  void release(Doorbell& doorbell);
+  void run();
+
+  int fault_fd_ = -1;
+  int stop_fd_ = -1;
+  std::thread watcher_;
+  std::mutex mutex_;
+  std::map<uint64_t, Doorbell*> by_page_;
+};
+
+}  // namespace halyard::vgpu::thunk

@@ -1,0 +1,68 @@
+// Events: how the GPU wakes host threads (hsaKmtCreateEvent and its family).
+//
+// Setting an event that nobody waits for is on the path of every completion: it is one load if the
+// event is still set, and one exchange if it is not. A signal event resets itself: it stays set
+// until one wait consumes it, or, if threads sleep on it, wakes them all and is not left set. A
+// manual event stays set until it is reset.
+#pragma once
+
+#include <hsakmttypes.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "vgpu/queue/device.h"
+
+namespace halyard::vgpu::thunk {
+
+class EventTable final : public queue::Interrupts {
+ public:
+  static constexpr uint32_t kMaxEvents = 4096;  // as many as the kernel driver has
+
+  EventTable();
+  ~EventTable() override;
+
+  HSAKMT_STATUS create(const HsaEventDescriptor& descriptor, bool manual_reset, bool is_signaled,
+                       HsaEvent** event);
+  // Threads that wait for the event return with WAIT_FAILURE.
+  HSAKMT_STATUS destroy(HsaEvent* event);
+  HSAKMT_STATUS set(HsaEvent* event);
+  HSAKMT_STATUS reset(HsaEvent* event);
+  // SUCCESS if the event is set, WAIT_TIMEOUT if not.
+  HSAKMT_STATUS state(HsaEvent* event);
+  // `milliseconds`: 0 only looks; 0xFFFFFFFE and above is for ever.
+  HSAKMT_STATUS wait(HsaEvent* const* events, uint32_t count, bool all, uint32_t milliseconds);
+
+  // queue::Interrupts.
+  void raise(uint32_t event_id) override;
+  bool memory_fault(const queue::MemoryFault& fault) override;
+  // Device code names an event by the low 8 bits of its id and has written its mailbox.
+  void raise_low_bits(uint32_t low_bits);
+
+  // One 8-byte slot per event, for the GPU to write.
+  void* mailboxes() const { return mailboxes_; }
+  uint64_t mailbox_bytes() const { return uint64_t{kMaxEvents} * sizeof(uint64_t); }
+
+ private:
+  struct Event;
+  struct Waiter;
+  struct Entry;
+
+  Event* from_public(HsaEvent* event);
+  void signal(Event& event);
+  void wake_waiters(Event& event);
+  bool enlist(Event& event, Entry& entry);
+  void delist(Entry& entry);
+
+  // Events are never deleted: their ids are used again, and a stale pointer stays harmless.
+  std::array<std::atomic<Event*>, kMaxEvents> events_{};
+  std::mutex mutex_;              // creation and destruction
+  std::vector<uint32_t> unused_;  // ids of destroyed events
+  uint32_t next_id_ = 1;          // 0 means "no event" to device code
+  uint64_t* mailboxes_ = nullptr;
+};
+
+}  // namespace halyard::vgpu::thunk

@@ -1,0 +1,102 @@
+// Memory of the virtual machine: VRAM, system memory and registered user memory, and which GPU may
+// touch what. Addresses are host addresses.
+#pragma once
+
+#include <hsakmttypes.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "vgpu/thunk/address_table.h"
+
+namespace halyard::vgpu::thunk {
+
+class MemoryManager {
+ public:
+  // `vram[i]`: bytes of VRAM of node i; 0 for a CPU node.
+  explicit MemoryManager(std::vector<uint64_t> vram);
+
+  HSAKMT_STATUS allocate(uint32_t node, uint64_t size, HsaMemFlags flags, void** address);
+  HSAKMT_STATUS free(void* address);
+
+  // Registrations of one range are counted, and different ranges may overlap.
+  HSAKMT_STATUS register_user(void* address, uint64_t size, HsaMemFlags flags);
+  HSAKMT_STATUS register_to_nodes(void* address, uint64_t size, const uint32_t* nodes,
+                                  uint64_t count);
+  HSAKMT_STATUS deregister(void* address);
+
+  // Null `nodes`: every GPU. An allocation's nodes are replaced by the given ones; each mapping of
+  // a registration is undone by one unmap.
+  HSAKMT_STATUS map(void* address, uint64_t size, const uint32_t* nodes, uint64_t count);
+  HSAKMT_STATUS unmap(void* address);
+
+  HSAKMT_STATUS query(const void* address, HsaPointerInfo* info);
+  HSAKMT_STATUS set_user_data(const void* address, void* data);
+
+  // Makes memory of the thunk itself (mailboxes, doorbells) accessible to every GPU.
+  void add_internal(const void* address, uint64_t size);
+  void remove_internal(const void* address, uint64_t size);
+
+  const AddressTable& gpu_memory(uint32_t node) const { return *gpus_[node]; }
+  AddressTable& mutable_gpu_memory(uint32_t node) { return *gpus_[node]; }
+  // Everything that is allocated or registered, mapped or not.
+  const AddressTable& all_memory() const { return all_; }
+
+  uint64_t vram_used(uint32_t node) const;
+
+ private:
+  // A node set that stays where it is for ever: HsaPointerInfo hands out pointers into it.
+  using Nodes = const std::vector<uint32_t>*;
+
+  struct Allocation {
+    uint64_t begin = 0;
+    uint64_t size = 0;
+    uint32_t node = 0;
+    HsaMemFlags flags = {};
+    void* user_data = nullptr;
+    Nodes mapped = nullptr;
+    Nodes registered = nullptr;
+    // Scratch is mapped piece by piece: begin of a piece and its size.
+    std::map<uint64_t, uint64_t> pieces;
+  };
+
+  struct Registration {
+    uint64_t begin = 0;  // as the user gave it
+    uint64_t size = 0;
+    HsaMemFlags flags = {};
+    void* user_data = nullptr;
+    uint32_t count = 1;     // times registered
+    uint32_t mappings = 0;  // times mapped
+    Nodes mapped = nullptr;
+    Nodes registered = nullptr;
+    uint64_t first_page() const;
+    uint64_t end_page() const;
+  };
+
+  Nodes intern(std::vector<uint32_t> nodes);
+  Allocation* allocation_at(uint64_t address);
+  Registration* registration_of(uint64_t address, uint64_t size);  // that exact range
+  Registration* registration_at(uint64_t address);                 // any that holds the address
+  bool nodes_from(const uint32_t* nodes, uint64_t count, std::vector<uint32_t>& result) const;
+  void cover(const std::vector<uint32_t>& nodes, uint64_t begin, uint64_t end);
+  void uncover(const std::vector<uint32_t>& nodes, uint64_t begin, uint64_t end);
+  HSAKMT_STATUS map_allocation(Allocation& allocation, uint64_t address, uint64_t size,
+                               std::vector<uint32_t> nodes);
+  void drop_mapping(Registration& registration);
+
+  mutable std::mutex mutex_;
+  std::vector<uint64_t> vram_;
+  std::vector<uint64_t> vram_used_;
+  std::vector<std::unique_ptr<AddressTable>> gpus_;  // by node; null for a CPU node
+  AddressTable all_;
+  std::map<uint64_t, Allocation> allocations_;           // by begin
+  std::multimap<uint64_t, Registration> registrations_;  // by begin
+  uint64_t largest_registration_ = 0;
+  std::set<std::vector<uint32_t>> node_sets_;
+};
+
+}  // namespace halyard::vgpu::thunk
