@@ -56,8 +56,9 @@ class CodeObject {
   Result<const KernelInfo*> find(std::string_view name) const;
   const std::vector<GlobalSymbol>& globals() const noexcept;
 
+  struct Contents;  // src/code_object.cpp
+
  private:
-  struct Contents;
   explicit CodeObject(std::unique_ptr<const Contents> contents) noexcept;
 
   std::unique_ptr<const Contents> contents_;

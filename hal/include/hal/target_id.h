@@ -36,11 +36,11 @@ std::string to_string(const TargetId& target);
 
 // Whether code for `code` runs on a device that is `device`: empty if it does, and otherwise the
 // reason, as the second half of a sentence ("it needs xnack on, and the device has it off").
-// `generic_version` is the code object's, for a generic target (0: not known).
-std::string why_not_runs_on(const TargetId& code, const TargetId& device,
-                            uint32_t generic_version = 0);
-inline bool runs_on(const TargetId& code, const TargetId& device, uint32_t generic_version = 0) {
-  return why_not_runs_on(code, device, generic_version).empty();
+// The version of a generic target does not matter so far: every processor joined in version 1, and
+// later versions cover no less.
+std::string why_not_runs_on(const TargetId& code, const TargetId& device);
+inline bool runs_on(const TargetId& code, const TargetId& device) {
+  return why_not_runs_on(code, device).empty();
 }
 
 // What is known of a processor. Look-ups give nullptr for what is not.

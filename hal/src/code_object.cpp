@@ -1,0 +1,435 @@
+#include "hal/code_object.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "elf_image.h"
+#include "hal/error.h"
+#include "hal/text.h"
+#include "metadata.h"
+
+namespace halyard {
+
+struct CodeObject::Contents {
+  uint32_t version = 0;
+  uint32_t elf_flags = 0;
+  uint32_t generic_version = 0;
+  TargetId target;
+  std::string metadata;  // the note, copied; the strings below lie in it
+  std::string_view metadata_target;
+  std::deque<std::string> names;  // of globals
+  // The arguments of each kernel: a deque, since FunctionInfo points into its elements.
+  std::deque<std::vector<ArgumentInfo>> arguments;
+  std::vector<KernelInfo> kernels;
+  std::vector<GlobalSymbol> globals;
+};
+
+namespace {
+
+using internal::ElfImage;
+using internal::ElfNote;
+using internal::ElfSymbol;
+using internal::MetadataTree;
+using Node = internal::MetadataTree::Node;
+
+// LLVM AMDGPUUsage, "Note Records" and "Code Object Metadata".
+constexpr uint32_t kMetadataNote = 32;  // NT_AMDGPU_METADATA
+constexpr unsigned char kOsAbiHsa = 64;
+constexpr uint64_t kDescriptorBytes = 64;  // "Kernel Descriptor"
+
+struct KindName {
+  std::string_view name;
+  ArgumentKind kind;
+};
+constexpr KindName kKinds[] = {
+    {"by_value", ArgumentKind::kValue},
+    {"global_buffer", ArgumentKind::kBuffer},
+    {"dynamic_shared_pointer", ArgumentKind::kDynamicLds},
+    {"hidden_global_offset_x", ArgumentKind::kHiddenGlobalOffsetX},
+    {"hidden_global_offset_y", ArgumentKind::kHiddenGlobalOffsetY},
+    {"hidden_global_offset_z", ArgumentKind::kHiddenGlobalOffsetZ},
+    {"hidden_none", ArgumentKind::kHiddenNone},
+    {"hidden_block_count_x", ArgumentKind::kHiddenBlockCountX},
+    {"hidden_block_count_y", ArgumentKind::kHiddenBlockCountY},
+    {"hidden_block_count_z", ArgumentKind::kHiddenBlockCountZ},
+    {"hidden_group_size_x", ArgumentKind::kHiddenGroupSizeX},
+    {"hidden_group_size_y", ArgumentKind::kHiddenGroupSizeY},
+    {"hidden_group_size_z", ArgumentKind::kHiddenGroupSizeZ},
+    {"hidden_remainder_x", ArgumentKind::kHiddenRemainderX},
+    {"hidden_remainder_y", ArgumentKind::kHiddenRemainderY},
+    {"hidden_remainder_z", ArgumentKind::kHiddenRemainderZ},
+    {"hidden_grid_dims", ArgumentKind::kHiddenGridDims},
+    {"hidden_printf_buffer", ArgumentKind::kHiddenPrintfBuffer},
+    {"hidden_hostcall_buffer", ArgumentKind::kHiddenHostcallBuffer},
+    {"hidden_heap_v1", ArgumentKind::kHiddenHeap},
+    {"hidden_default_queue", ArgumentKind::kHiddenDefaultQueue},
+    {"hidden_completion_action", ArgumentKind::kHiddenCompletionAction},
+    {"hidden_multigrid_sync_arg", ArgumentKind::kHiddenMultigridSync},
+    {"hidden_dynamic_lds_size", ArgumentKind::kHiddenDynamicLdsSize},
+    {"hidden_private_base", ArgumentKind::kHiddenPrivateBase},
+    {"hidden_shared_base", ArgumentKind::kHiddenSharedBase},
+    {"hidden_queue_ptr", ArgumentKind::kHiddenQueuePtr},
+};
+
+ArgumentKind kind_of(std::string_view name) {
+  for (const KindName& known : kKinds) {
+    if (known.name == name) return known.kind;
+  }
+  return name.starts_with("hidden_") ? ArgumentKind::kHiddenUnknown : ArgumentKind::kUnsupported;
+}
+
+template <typename... Arguments>
+Status damaged(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  return error(StatusCode::kInvalidArgument, "The code object {}",
+               fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+// Typed look-ups in the metadata, with errors that say which entry of which map is wrong.
+class Fields {
+ public:
+  Fields(const MetadataTree& tree, const Node& map, std::string where)
+      : tree_(tree), map_(map), where_(std::move(where)) {}
+
+  const Node* find(std::string_view key) const { return tree_.find(map_, key); }
+  const std::string& where() const { return where_; }
+
+  Status string(std::string_view key, bool required, std::string_view* value) const {
+    const Node* node = find(key);
+    if (node == nullptr) return absent(key, required);
+    if (node->type != MetadataTree::Type::kString) return wrong_type(key, *node, "a string");
+    *value = node->text;
+    return {};
+  }
+  Status string(std::string_view key, bool required, StringView* value) const {
+    std::string_view text = value->view();
+    HALYARD_RETURN_IF_ERROR(string(key, required, &text));
+    *value = text;
+    return {};
+  }
+  Status number(std::string_view key, bool required, uint32_t* value) const {
+    const Node* node = find(key);
+    if (node == nullptr) return absent(key, required);
+    return to_number(key, *node, value);
+  }
+  Status boolean(std::string_view key, bool* value) const {
+    const Node* node = find(key);
+    if (node == nullptr) return {};
+    if (node->type != MetadataTree::Type::kBoolean) return wrong_type(key, *node, "a boolean");
+    *value = node->number != 0;
+    return {};
+  }
+  // Three integers.
+  Status dimensions(std::string_view key, Dim3* value) const {
+    const Node* node = find(key);
+    if (node == nullptr) return {};
+    if (node->type != MetadataTree::Type::kArray) return wrong_type(key, *node, "an array");
+    uint32_t numbers[3] = {};
+    size_t count = 0;
+    for (const Node* n = tree_.child(*node); n != nullptr; n = tree_.sibling(*n), ++count) {
+      if (count < 3) HALYARD_RETURN_IF_ERROR(to_number(key, *n, &numbers[count]));
+    }
+    if (count != 3) return damaged("has {} with {} numbers in {}; it has 3.", where_, count, key);
+    *value = {numbers[0], numbers[1], numbers[2]};
+    return {};
+  }
+  Status wrong_type(std::string_view key, const Node& node, const char* wanted) const {
+    return damaged("has {} whose {} is {} instead of {}.", where_, key,
+                   MetadataTree::type_name(node.type), wanted);
+  }
+
+ private:
+  Status absent(std::string_view key, bool required) const {
+    if (!required) return {};
+    return damaged("has {} without {}, which it needs.", where_, key);
+  }
+  Status to_number(std::string_view key, const Node& node, uint32_t* value) const {
+    if (node.type != MetadataTree::Type::kInteger) return wrong_type(key, node, "an integer");
+    if (node.negative || node.number > UINT32_MAX) {
+      return damaged("has {} whose {} ({}{}) is not between 0 and {}.", where_, key,
+                     node.negative ? "-" : "", node.number, UINT32_MAX);
+    }
+    *value = static_cast<uint32_t>(node.number);
+    return {};
+  }
+
+  const MetadataTree& tree_;
+  const Node& map_;
+  std::string where_;
+};
+
+Status read_argument(const Fields& fields, uint32_t kernarg_size, ArgumentInfo* argument) {
+  HALYARD_RETURN_IF_ERROR(fields.string(".value_kind", true, &argument->value_kind));
+  HALYARD_RETURN_IF_ERROR(fields.number(".offset", true, &argument->offset));
+  HALYARD_RETURN_IF_ERROR(fields.number(".size", true, &argument->size));
+  HALYARD_RETURN_IF_ERROR(fields.string(".name", false, &argument->name));
+  HALYARD_RETURN_IF_ERROR(fields.string(".type_name", false, &argument->type_name));
+  argument->kind = kind_of(argument->value_kind);
+  if (argument->offset > kernarg_size || argument->size > kernarg_size - argument->offset) {
+    return damaged("has {} ({} bytes at offset {}) outside of its kernarg segment ({} bytes).",
+                   fields.where(), argument->size, argument->offset, kernarg_size);
+  }
+  if (argument->kind == ArgumentKind::kDynamicLds) {
+    argument->alignment = 1;
+    HALYARD_RETURN_IF_ERROR(fields.number(".pointee_align", false, &argument->alignment));
+    const uint32_t alignment = argument->alignment;
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > 64 * 1024) {
+      return damaged("has {} whose .pointee_align ({}) is not a power of two of at most 65536.",
+                     fields.where(), alignment);
+    }
+  }
+  return {};
+}
+
+Status read_arguments(const MetadataTree& tree, const Fields& kernel, uint32_t kernarg_size,
+                      std::vector<ArgumentInfo>* explicit_ones, std::vector<ArgumentInfo>* hidden) {
+  const Node* list = kernel.find(".args");
+  if (list == nullptr) return {};
+  if (list->type != MetadataTree::Type::kArray)
+    return kernel.wrong_type(".args", *list, "an array");
+  size_t index = 0;
+  for (const Node* node = tree.child(*list); node != nullptr; node = tree.sibling(*node), ++index) {
+    const Fields fields(tree, *node, fmt::format("argument {} of {}", index, kernel.where()));
+    ArgumentInfo argument;
+    HALYARD_RETURN_IF_ERROR(read_argument(fields, kernarg_size, &argument));
+    (is_hidden(argument.kind) ? hidden : explicit_ones)->push_back(argument);
+  }
+  return {};
+}
+
+Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImage& image,
+                   CodeObject::Contents* contents, KernelInfo* kernel) {
+  FunctionInfo& function = kernel->function;
+  const struct {
+    std::string_view key;
+    bool required;
+    uint32_t* value;
+  } numbers[] = {
+      {".kernarg_segment_size", true, &function.kernarg_size},
+      {".kernarg_segment_align", true, &function.kernarg_alignment},
+      {".group_segment_fixed_size", true, &function.group_segment_size},
+      {".private_segment_fixed_size", true, &function.private_segment_size},
+      {".sgpr_count", false, &function.sgpr_count},
+      {".vgpr_count", false, &function.vgpr_count},
+      {".agpr_count", false, &function.agpr_count},
+      {".wavefront_size", false, &function.wavefront_size},
+      {".max_flat_workgroup_size", false, &function.max_workgroup_size},
+  };
+  for (const auto& number : numbers) {
+    HALYARD_RETURN_IF_ERROR(fields.number(number.key, number.required, number.value));
+  }
+  const uint32_t alignment = function.kernarg_alignment;
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > 4096) {
+    return damaged(
+        "has {} whose .kernarg_segment_align ({}) is not a power of two of at most 4096.",
+        fields.where(), alignment);
+  }
+  if (function.wavefront_size != 32 && function.wavefront_size != 64) {
+    return damaged("has {} whose .wavefront_size ({}) is neither 32 nor 64.", fields.where(),
+                   function.wavefront_size);
+  }
+  HALYARD_RETURN_IF_ERROR(fields.boolean(".uses_dynamic_stack", &function.uses_dynamic_stack));
+  HALYARD_RETURN_IF_ERROR(
+      fields.dimensions(".reqd_workgroup_size", &function.required_workgroup_size));
+
+  std::vector<ArgumentInfo>& arguments = contents->arguments.emplace_back();
+  std::vector<ArgumentInfo>& hidden = contents->arguments.emplace_back();
+  HALYARD_RETURN_IF_ERROR(read_arguments(tree, fields, function.kernarg_size, &arguments, &hidden));
+  function.arguments = {arguments.data(), arguments.size()};
+  function.hidden = {hidden.data(), hidden.size()};
+
+  const ElfSymbol* symbol = image.find(kernel->symbol.view());
+  if (symbol == nullptr) {
+    return damaged("has {} without its descriptor: there is no symbol \"{}\".", fields.where(),
+                   kernel->symbol);
+  }
+  HALYARD_ASSIGN_OR_RETURN(kernel->descriptor_offset, image.file_offset(*symbol, kDescriptorBytes));
+  kernel->descriptor_address = symbol->symbol.st_value;
+  return {};
+}
+
+Status read_kernels(const MetadataTree& tree, const ElfImage& image,
+                    CodeObject::Contents* contents) {
+  const Node* list = tree.find(tree.root(), "amdhsa.kernels");
+  if (list == nullptr) return {};
+  if (list->type != MetadataTree::Type::kArray) {
+    return damaged("has metadata whose amdhsa.kernels is {} instead of an array.",
+                   MetadataTree::type_name(list->type));
+  }
+  size_t index = 0;
+  for (const Node* node = tree.child(*list); node != nullptr; node = tree.sibling(*node), ++index) {
+    KernelInfo kernel;
+    const Fields unnamed(tree, *node, fmt::format("kernel {}", index));
+    HALYARD_RETURN_IF_ERROR(unnamed.string(".name", true, &kernel.function.name));
+    HALYARD_RETURN_IF_ERROR(unnamed.string(".symbol", true, &kernel.symbol));
+    const Fields fields(tree, *node, fmt::format("kernel \"{}\"", kernel.function.name));
+    HALYARD_RETURN_IF_ERROR(read_kernel(tree, fields, image, contents, &kernel));
+    contents->kernels.push_back(kernel);
+  }
+  return {};
+}
+
+void read_globals(const ElfImage& image, CodeObject::Contents* contents) {
+  for (const ElfSymbol& symbol : image.symbols()) {
+    const bool variable = ELF64_ST_TYPE(symbol.symbol.st_info) == STT_OBJECT &&
+                          ELF64_ST_BIND(symbol.symbol.st_info) != STB_LOCAL &&
+                          symbol.symbol.st_shndx != SHN_UNDEF && !symbol.name.ends_with(".kd");
+    if (!variable) continue;
+    contents->names.emplace_back(symbol.name);
+    contents->globals.push_back({.name = contents->names.back(),
+                                 .address = symbol.symbol.st_value,
+                                 .size = symbol.symbol.st_size});
+  }
+}
+
+// EI_ABIVERSION is the code object version less two.
+Status read_version(const ElfImage& image, uint32_t* version) {
+  const unsigned char os_abi = image.header().e_ident[EI_OSABI];
+  if (os_abi != kOsAbiHsa) {
+    return damaged(
+        "is not for HSA (EI_OSABI is {} at offset 7{}); Halyard runs code for amdhsa ({}). Compile "
+        "with -target amdgcn-amd-amdhsa.",
+        os_abi,
+        os_abi == 65   ? ", PAL"
+        : os_abi == 66 ? ", Mesa"
+                       : "",
+        kOsAbiHsa);
+  }
+  const uint32_t abi = image.header().e_ident[EI_ABIVERSION];
+  *version = abi + 2;
+  if (abi < 1) {
+    return error(
+        StatusCode::kUnimplemented,
+        "The code object has version 2 (EI_ABIVERSION is 0 at offset 8), from before 2020. "
+        "Supported are 3 to 6: compile it again with -mcode-object-version=5.");
+  }
+  if (abi > 4) {
+    return error(
+        StatusCode::kUnimplemented,
+        "The code object has version {} (EI_ABIVERSION is {} at offset 8). Supported are 3 "
+        "to 6: compile it again with -mcode-object-version=6 or lower.",
+        *version, abi);
+  }
+  return {};
+}
+
+Feature feature_of(bool supported, uint32_t version, uint32_t flags, uint32_t v3_bit,
+                   uint32_t v4_shift) {
+  if (!supported) return Feature::kUnsupported;
+  if (version == 3) return (flags & v3_bit) != 0 ? Feature::kOn : Feature::kOff;
+  constexpr Feature kSettings[] = {Feature::kAny, Feature::kAny, Feature::kOff, Feature::kOn};
+  return kSettings[(flags >> v4_shift) & 3];
+}
+
+// LLVM AMDGPUUsage, "AMDGPU ELF Header e_flags" for V3, V4 and V6.
+Status read_target(const ElfImage& image, std::string_view metadata_target,
+                   CodeObject::Contents* contents) {
+  const uint32_t flags = image.header().e_flags;
+  contents->elf_flags = flags;
+  const ProcessorInfo* processor = find_processor(static_cast<uint8_t>(flags & 0xff));
+  if (processor == nullptr) {
+    return error(
+        StatusCode::kUnimplemented,
+        "The code object is for a processor (EF_AMDGPU_MACH {:#04x} in e_flags at offset "
+        "48{}) that this version of Halyard does not know.",
+        flags & 0xff,
+        metadata_target.empty() ? "" : fmt::format("; its metadata says {}", metadata_target));
+  }
+  contents->generic_version = flags >> 24;
+  if (processor->is_generic && (contents->version < 6 || contents->generic_version == 0)) {
+    return damaged(
+        "is for the generic target {}, with version {} of it and code object version {}; generic "
+        "targets have at least 1 and 6.",
+        processor->name, contents->generic_version, contents->version);
+  }
+  contents->target.processor = processor->name;
+  contents->target.xnack = feature_of(processor->has_xnack, contents->version, flags, 0x100, 8);
+  contents->target.sramecc =
+      feature_of(processor->has_sramecc, contents->version, flags, 0x200, 10);
+  return {};
+}
+
+}  // namespace
+
+Result<CodeObject> CodeObject::read(const void* data, size_t size) {
+  HALYARD_ASSIGN_OR_RETURN(const ElfImage image, ElfImage::open(data, size));
+  auto contents = std::make_unique<Contents>();
+  HALYARD_RETURN_IF_ERROR(read_version(image, &contents->version));
+
+  const ElfNote* note = nullptr;
+  for (const ElfNote& candidate : image.notes()) {
+    if (candidate.type == kMetadataNote && candidate.name == "AMDGPU") note = &candidate;
+  }
+  if (note == nullptr) {
+    return damaged(
+        "has no metadata note (AMDGPU, type {}) among its {}, so its kernels are not "
+        "known. Do not strip it of .note.",
+        kMetadataNote, image.notes().size());
+  }
+  contents->metadata = std::string(note->description);
+  const uint64_t base = note->description.data() - reinterpret_cast<const char*>(data);
+  HALYARD_ASSIGN_OR_RETURN(const MetadataTree tree, MetadataTree::parse(contents->metadata, base));
+  if (tree.root().type != MetadataTree::Type::kMap) {
+    return damaged("has metadata at offset {} that is {} instead of a map.", base,
+                   MetadataTree::type_name(tree.root().type));
+  }
+  const Fields top(tree, tree.root(), "metadata");
+  HALYARD_RETURN_IF_ERROR(top.string("amdhsa.target", false, &contents->metadata_target));
+  HALYARD_RETURN_IF_ERROR(read_target(image, contents->metadata_target, contents.get()));
+  HALYARD_RETURN_IF_ERROR(read_kernels(tree, image, contents.get()));
+  read_globals(image, contents.get());
+  return CodeObject(std::move(contents));
+}
+
+CodeObject::CodeObject(std::unique_ptr<const Contents> contents) noexcept
+    : contents_(std::move(contents)) {}
+CodeObject::CodeObject(CodeObject&&) noexcept = default;
+CodeObject& CodeObject::operator=(CodeObject&&) noexcept = default;
+CodeObject::~CodeObject() = default;
+
+uint32_t CodeObject::version() const noexcept {
+  return contents_->version;
+}
+const TargetId& CodeObject::target() const noexcept {
+  return contents_->target;
+}
+uint32_t CodeObject::generic_version() const noexcept {
+  return contents_->generic_version;
+}
+uint32_t CodeObject::elf_flags() const noexcept {
+  return contents_->elf_flags;
+}
+std::string_view CodeObject::metadata_target() const noexcept {
+  return contents_->metadata_target;
+}
+const std::vector<KernelInfo>& CodeObject::kernels() const noexcept {
+  return contents_->kernels;
+}
+const std::vector<GlobalSymbol>& CodeObject::globals() const noexcept {
+  return contents_->globals;
+}
+
+Result<const KernelInfo*> CodeObject::find(std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const KernelInfo& kernel : contents_->kernels) {
+    if (kernel.function.name.view() == name) return &kernel;
+    names.push_back(kernel.function.name.view());
+  }
+  return error(StatusCode::kNotFound,
+               "There is no kernel \"{}\" in the code object.{} It has {}: {}.", name,
+               did_you_mean_clause(name, names), names.size(), list_of(names));
+}
+
+Status check_target(const CodeObject& object, const TargetId& device) {
+  const std::string why = why_not_runs_on(object.target(), device);
+  if (why.empty()) return {};
+  const ProcessorInfo* processor = find_processor(device.processor);
+  const std::string generic = processor != nullptr && processor->generic != nullptr
+                                  ? fmt::format(" or -mcpu={}", processor->generic)
+                                  : std::string();
+  return error(
+      StatusCode::kFailedPrecondition,
+      "The code object is built for {}, and the device is {}: {}. Build it with -mcpu={}{}.",
+      object.target_name(), to_string(device), why, device.processor, generic);
+}
+
+}  // namespace halyard

@@ -1,0 +1,71 @@
+// ElfImage: the tables of an ELF in memory, read with libelf behind bounds checks of our own, so
+// that every offset in it points into the file.
+#pragma once
+
+#include <elf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "hal/status.h"
+
+namespace halyard::internal {
+
+struct ElfSection {
+  Elf64_Shdr header;
+  std::string_view name;  // inside of the file; empty if it has none
+};
+
+struct ElfSymbol {
+  std::string_view name;  // inside of the file
+  Elf64_Sym symbol;
+};
+
+struct ElfNote {
+  uint64_t offset;  // of its header in the file
+  uint32_t type;
+  std::string_view name;         // without the terminator
+  std::string_view description;  // inside of the file
+};
+
+class ElfImage {
+ public:
+  // Checks that `data` is a linked, 64-bit, little-endian ELF for AMDGPU that is all there.
+  // `data` outlives the image.
+  static Result<ElfImage> open(const void* data, size_t size);
+
+  const std::byte* data() const noexcept { return data_; }
+  size_t size() const noexcept { return size_; }
+  const Elf64_Ehdr& header() const noexcept { return header_; }
+  const std::vector<Elf64_Phdr>& segments() const noexcept { return segments_; }
+  const std::vector<ElfSection>& sections() const noexcept { return sections_; }
+  const std::vector<ElfNote>& notes() const noexcept { return notes_; }
+  // Of .dynsym, or of .symtab if there is no .dynsym.
+  const std::vector<ElfSymbol>& symbols() const noexcept { return symbols_; }
+  const ElfSymbol* find(std::string_view name) const noexcept;
+
+  // Where the `size` bytes of `symbol` lie in the file. INVALID_ARGUMENT if they do not.
+  Result<uint64_t> file_offset(const ElfSymbol& symbol, uint64_t size) const;
+
+ private:
+  Status check_header();
+  Status read_tables();
+  Status read_notes(void* elf);
+  Status read_note_run(void* elf, uint64_t offset, uint64_t size, uint64_t alignment);
+  Status read_symbols(void* elf);
+  Result<std::string_view> string_at(uint32_t table, uint64_t index, const char* what) const;
+
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+  Elf64_Ehdr header_ = {};
+  std::vector<Elf64_Phdr> segments_;
+  std::vector<ElfSection> sections_;
+  std::vector<ElfNote> notes_;
+  std::vector<ElfSymbol> symbols_;
+  std::unordered_map<std::string_view, size_t> symbol_index_;
+};
+
+}  // namespace halyard::internal
