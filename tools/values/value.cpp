@@ -27,7 +27,7 @@ std::string Value::describe() const {
     case Kind::kBuffer:
       return fmt::format("a buffer ({})", type.to_string());
     case Kind::kBytes:
-      return fmt::format("{} untyped bytes", data.size());
+      return fmt::format("a block of {} untyped bytes", data.size());
     case Kind::kLds:
       return fmt::format("LDS ({} bytes)", lds_bytes);
   }

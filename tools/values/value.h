@@ -47,7 +47,7 @@ struct Value {
 
   // What the value takes: of memory for a buffer, of the kernel's arguments otherwise.
   uint64_t bytes() const noexcept;
-  // "a buffer (4xf32)", "a scalar (i32)", "8 untyped bytes", "LDS (4096 bytes)".
+  // "a buffer (4xf32)", "a scalar (i32)", "a block of 8 untyped bytes", "LDS (4096 bytes)".
   std::string describe() const;
   // All elements of a buffer, splats and zeros written out. Allocates bytes().
   Tensor to_tensor() const;

@@ -1,0 +1,14 @@
+// The commands of the `halyard` program. Each function adds one to the command line; when it is
+// chosen it runs inside of CLI::App::parse and leaves what became of it in `outcome`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "hal/status.h"
+
+namespace halyard::cli {
+
+void add_run_command(CLI::App& app, Status& outcome);
+void add_list_command(CLI::App& app, Status& outcome);
+
+}  // namespace halyard::cli

@@ -1,0 +1,189 @@
+// halyard list: which drivers and devices there are, and why others are not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "hal/error.h"
+#include "registry/load_report.h"
+#include "registry/vgpu.h"
+#include "tools/halyard/commands.h"
+#include "tools/halyard/session.h"
+
+namespace halyard::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Row = std::vector<std::string>;
+
+struct ListFlags {
+  SessionFlags session;
+  bool json = false;
+};
+
+// Letters of UTF-8 text, which is what a column is wide.
+size_t width_of(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+// Columns two spaces apart. The first row is the heading; an empty field shows as "-".
+std::string format_table(const std::vector<Row>& rows) {
+  std::vector<size_t> widths(rows.front().size(), 1);
+  for (const Row& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string& field = row[i].empty() ? std::string("-") : row[i];
+      line += field + std::string(widths[i] - width_of(field) + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string format_bytes(uint64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, kUnits[unit]);
+}
+
+std::string dump(const Json& json) {
+  // A name in a broken encoding must not end the listing.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json to_json(const LoadReport& report) {
+  Json places = Json::array();
+  for (const SearchedPlace& place : report.places) {
+    Json ignored = Json::array();
+    for (const IgnoredFile& file : place.ignored) {
+      ignored.push_back({{"name", file.name}, {"reason", file.reason}});
+    }
+    places.push_back({{"path", place.path},
+                      {"origin", to_string(place.origin)},
+                      {"problem", place.problem},
+                      {"candidates", place.candidates},
+                      {"ignored", ignored}});
+  }
+  Json candidates = Json::array();
+  for (const Candidate& candidate : report.candidates) {
+    candidates.push_back({{"plugin", candidate.path},
+                          {"plugin_real_path", candidate.real_path},
+                          {"origin", to_string(candidate.origin)},
+                          {"stage", to_string(candidate.stage)},
+                          {"usable", candidate.usable()},
+                          {"reason", candidate.reason},
+                          {"driver", candidate.driver},
+                          {"version", candidate.version},
+                          {"description", candidate.description},
+                          {"abi_major", candidate.abi_major},
+                          {"abi_minor", candidate.abi_minor},
+                          {"library", candidate.library_name},
+                          {"library_path", candidate.library_path},
+                          {"library_version", candidate.library_version},
+                          {"devices", candidate.device_count}});
+  }
+  return {{"places", places}, {"candidates", candidates}};
+}
+
+std::string to_table(const LoadReport& report) {
+  std::vector<Row> rows = {{"DRIVER", "VERSION", "STAGE", "DEVICES", "LIBRARY", "PLUGIN"}};
+  for (const Candidate& candidate : report.candidates) {
+    const std::string library =
+        candidate.library_name.empty()
+            ? ""
+            : fmt::format("{} {} ({})", candidate.library_name, candidate.library_version,
+                          candidate.library_path);
+    const bool enumerated = candidate.stage == LoadStage::kEnumerated;
+    rows.push_back({printable(candidate.driver), printable(candidate.version),
+                    to_string(candidate.stage),
+                    enumerated ? std::to_string(candidate.device_count) : "", printable(library),
+                    printable(candidate.path)});
+  }
+  std::string text = format_table(rows);
+  for (const Candidate& candidate : report.candidates) {
+    if (candidate.reason.empty()) continue;
+    text += fmt::format("\n{} stopped after the stage \"{}\": {}\n", printable(candidate.path),
+                        to_string(candidate.stage), candidate.reason);
+  }
+  return text;
+}
+
+Status list_drivers(const ListFlags& flags) {
+  HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
+  const LoadReport report = registry->report();
+  if (flags.json) return print(dump(to_json(report)));
+  if (report.candidates.empty()) {
+    return error(StatusCode::kNotFound, "There are no driver plugins.\n{}", to_text(report));
+  }
+  return print(to_table(report));
+}
+
+Json to_json(const LoadedDriver& driver, const DeviceSummary& device) {
+  return {{"uri", fmt::format("{}:{}", driver.name, device.ordinal)},
+          {"name", device.name.view()},
+          {"uuid", device.uuid.view()},
+          {"target", device.target.view()},
+          {"compute_units", device.compute_units},
+          {"memory_bytes", device.memory_bytes}};
+}
+
+Status list_devices(const ListFlags& flags) {
+  HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
+  const std::vector<LoadedDriver> drivers = registry->drivers();
+  Json json = Json::array();
+  std::vector<Row> rows = {{"DEVICE", "NAME", "UUID", "TARGET", "CUS", "MEMORY"}};
+  for (const LoadedDriver& driver : drivers) {
+    for (const DeviceSummary& device : driver.devices) {
+      json.push_back(to_json(driver, device));
+      rows.push_back({fmt::format("{}:{}", driver.name, device.ordinal),
+                      printable(device.name.view()), printable(device.uuid.view()),
+                      printable(device.target.view()), std::to_string(device.compute_units),
+                      format_bytes(device.memory_bytes)});
+    }
+  }
+  if (json.empty()) {
+    // A script that reads JSON gets its empty list as well.
+    if (flags.json) HALYARD_RETURN_IF_ERROR(print(dump(json)));
+    return error(StatusCode::kNotFound, "There is no device.{}\n{}",
+                 virtual_gpu_loaded()
+                     ? ""
+                     : " With --vgpu Halyard brings a virtual GPU, which runs on any machine.",
+                 to_text(registry->report()));
+  }
+  return print(flags.json ? dump(json) : format_table(rows));
+}
+
+void add_list(CLI::App& list, const char* name, const char* what,
+              Status (*action)(const ListFlags&), Status& outcome) {
+  CLI::App& command = *list.add_subcommand(name, what);
+  const auto flags = std::make_shared<ListFlags>();
+  command.add_flag("--json", flags->json, "Print JSON instead of a table");
+  add_session_flags(command, flags->session);
+  command.callback([flags, action, &outcome] { outcome = action(*flags); });
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app, Status& outcome) {
+  CLI::App& list = *app.add_subcommand("list", "List drivers or devices");
+  list.require_subcommand(1);
+  add_list(list, "drivers",
+           "Every driver plugin that was found, how far it got, and why no further", list_drivers,
+           outcome);
+  add_list(list, "devices", "Every device, with the URI that --device takes", list_devices,
+           outcome);
+}
+
+}  // namespace halyard::cli

@@ -1,0 +1,77 @@
+// halyard: runs kernels and shows drivers and devices.
+//
+// Exit code 0 if all went well, 1 for everything else: wrong usage, bad input, a result that is not
+// as expected. Errors go to standard error as "halyard: error: …".
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "hal/status.h"
+#include "plugins/plugin.h"
+#include "tools/halyard/commands.h"
+
+namespace halyard::cli {
+namespace {
+
+int fail(std::string_view message) {
+  while (message.ends_with('\n')) message.remove_suffix(1);
+  std::fprintf(stderr, "halyard: error: %.*s\n", static_cast<int>(message.size()), message.data());
+  return 1;
+}
+
+// The command that was being read, for the advice to ask for its help.
+std::string chosen_command(const CLI::App& app) {
+  std::string name = "halyard";
+  const CLI::App* current = &app;
+  while (!current->get_subcommands().empty()) {
+    current = current->get_subcommands().front();
+    name += " " + current->get_name();
+  }
+  return name;
+}
+
+int main_program(int argc, char** argv) {
+  CLI::App app("Runs compiled kernels on AMD GPUs, real or virtual.", "halyard");
+  const std::string version = "halyard " HALYARD_VERSION " (plugin ABI " +
+                              std::to_string(HALYARD_ABI_MAJOR) + "." +
+                              std::to_string(HALYARD_ABI_MINOR) + ")";
+  app.set_version_flag("--version", version, "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.require_subcommand(1);
+  app.footer(
+      "Exit code: 0, or 1 for any error. `halyard COMMAND --help` says more.\n\n"
+      "Example:\n"
+      "  halyard run --device=amdgpu --vgpu --module=vadd.hsaco --function=vadd \\\n"
+      "    '--input=4xf32=1 2 3 4' --input=4xf32=10 '--input=&4xf32' --input=i32=4");
+  Status outcome;
+  add_run_command(app, outcome);
+  add_list_command(app, outcome);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    app.exit(help);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  } catch (const CLI::ParseError& wrong) {
+    return fail(std::string(wrong.what()) + ". See `" + chosen_command(app) + " --help`.");
+  }
+  if (outcome.ok()) return 0;
+  return fail(outcome.message().empty() ? to_string(outcome.code()) : outcome.message().view());
+}
+
+}  // namespace
+}  // namespace halyard::cli
+
+int main(int argc, char** argv) {
+  try {
+    return halyard::cli::main_program(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return halyard::cli::fail("The host has not enough memory for this.");
+  } catch (const std::exception& e) {
+    return halyard::cli::fail(e.what());
+  }
+}

@@ -1,0 +1,336 @@
+// halyard run: one kernel, once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hal/error.h"
+#include "tools/halyard/commands.h"
+#include "tools/halyard/session.h"
+#include "tools/runner/arguments.h"
+#include "tools/runner/launch.h"
+#include "tools/runner/results.h"
+#include "tools/runner/run.h"
+#include "tools/values/compare.h"
+#include "tools/values/file.h"
+#include "tools/values/npy.h"
+#include "tools/values/tensor.h"
+#include "tools/values/value.h"
+
+namespace halyard::cli {
+namespace {
+
+using values::Tensor;
+using values::Value;
+
+constexpr const char* kHelp = R"(Values of --input and --expected-output:
+  4xf32=1 2 3 4            a buffer; 2x2xi32=[[1 2][3 4]] nested; commas may separate
+  1024xf32=0               one number for all elements
+  @a.npy                   a buffer from a NumPy file
+  4x4xf32=@a.bin           a buffer from raw bytes (or from an .npy of that type)
+  @a.bin                   untyped bytes, for a buffer or an argument passed by value
+  &1024xf32                an output-only buffer, which starts as zeros
+  i32=7  f32=1.5           a scalar, passed by value
+  {i32=7 f32=1.5 2xi8=[1 2]}  a struct, passed by value, laid out as C does;
+                           bytes=0x0a0b the same as bytes
+  lds=4096                 bytes of LDS for an argument that points into LDS
+Types: i1 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64. Numbers: 1 -2 0x1f 1.5e3 0x1.8p3 nan inf.
+
+Results are the output-only buffers; if there are none, all buffers. Without --output every result
+is printed, one line each, in the form that --input reads: "[2] out: 4xf32=1 2 3 4". --output and
+--expected-output are for the results in order, or for the argument that they begin with, by its
+place or name: --output=[2]:@c.npy, '--expected-output=[2] out: 4xf32=1 2 3 4', --output=out:-
+)";
+
+struct RunFlags {
+  SessionFlags session;
+  std::string device;
+  std::string module;
+  std::string function;
+  std::string grid;
+  std::string workgroup;
+  uint32_t lds = 0;
+  CLI::Option* inputs = nullptr;
+  CLI::Option* outputs = nullptr;
+  CLI::Option* expected_outputs = nullptr;
+  std::optional<double> atol;
+  std::optional<double> rtol;
+  uint64_t print_limit = 64;
+};
+
+// Where a result goes.
+struct Sink {
+  size_t argument = 0;
+  std::unique_ptr<values::OutputFile> file;  // null: printed
+  bool is_npy = false;
+};
+
+struct Expectation {
+  size_t argument = 0;
+  Tensor tensor;
+  values::Tolerance tolerance;
+};
+
+Result<std::vector<Value>> parse_inputs(const std::vector<std::string>& texts) {
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    auto value = values::parse_value(texts[i]);
+    if (!value.ok()) return value.status().with_context(fmt::format("Input {}", i));
+    inputs.push_back(std::move(value).value());
+  }
+  return inputs;
+}
+
+// Opens the files, so that one that cannot be written is known before the kernel runs.
+Result<std::vector<Sink>> open_sinks(const RunFlags& flags, const FunctionInfo& function,
+                                     const std::vector<Value>& arguments) {
+  std::vector<Sink> sinks;
+  if (flags.outputs->count() == 0) {
+    for (const size_t i : runner::results_of(arguments)) sinks.push_back({i, nullptr, false});
+    return sinks;
+  }
+  HALYARD_ASSIGN_OR_RETURN(
+      const std::vector<runner::ResultText> texts,
+      runner::assign_results("--output", flags.outputs->results(), function, arguments));
+  for (const runner::ResultText& text : texts) {
+    Sink sink{text.argument, nullptr, false};
+    if (text.text.starts_with('@')) {
+      sink.is_npy = text.text.ends_with(".npy");
+      if (sink.is_npy) {
+        const Status writable = values::npy_header(arguments[text.argument].type).status();
+        if (!writable.ok()) return writable.with_context("--output=" + text.text);
+      }
+      HALYARD_ASSIGN_OR_RETURN(values::OutputFile file,
+                               values::OutputFile::open(text.text.substr(1)));
+      sink.file = std::make_unique<values::OutputFile>(std::move(file));
+    } else if (text.text != "-") {
+      return error(StatusCode::kInvalidArgument,
+                   "--output is no place ({}). A result goes to a file (@out.npy, or raw to any "
+                   "other name such as @out.bin), or is printed (-).",
+                   text.text);
+    }
+    sinks.push_back(std::move(sink));
+  }
+  std::stable_sort(sinks.begin(), sinks.end(),
+                   [](const Sink& a, const Sink& b) { return a.argument < b.argument; });
+  return sinks;
+}
+
+Result<std::vector<Expectation>> parse_expectations(const RunFlags& flags,
+                                                    const FunctionInfo& function,
+                                                    const std::vector<Value>& arguments) {
+  HALYARD_ASSIGN_OR_RETURN(
+      const std::vector<runner::ResultText> texts,
+      runner::assign_results("--expected-output", flags.expected_outputs->results(), function,
+                             arguments));
+  std::vector<Expectation> expectations;
+  for (const runner::ResultText& text : texts) {
+    const std::string label = runner::argument_label(function, text.argument);
+    auto value = values::parse_value(text.text);
+    if (!value.ok()) {
+      return value.status().with_context(fmt::format("The expected output for {}", label));
+    }
+    const values::TensorType& type = arguments[text.argument].type;
+    // Untyped bytes are compared as what the buffer holds.
+    if (value->kind == Value::Kind::kBytes && value->data.size() == type.bytes()) {
+      value->kind = Value::Kind::kBuffer;
+      value->type = type;
+    }
+    const bool is_buffer =
+        value->kind == Value::Kind::kBuffer && value->contents != Value::Contents::kZero;
+    if (!is_buffer || !(value->type == type)) {
+      return error(StatusCode::kInvalidArgument,
+                   "The expected output for {} is {}, but the buffer is {}.", label,
+                   value->describe(), type.to_string());
+    }
+    const values::Tolerance standard = values::default_tolerance(type.element);
+    expectations.push_back(
+        {text.argument,
+         value->to_tensor(),
+         {flags.atol.value_or(standard.absolute), flags.rtol.value_or(standard.relative)}});
+  }
+  return expectations;
+}
+
+Result<runner::Launch> choose_launch(const RunFlags& flags, const Function& function,
+                                     const std::vector<Value>& arguments) {
+  runner::LaunchRequest request;
+  if (!flags.grid.empty()) {
+    HALYARD_ASSIGN_OR_RETURN(request.grid, runner::parse_extents("--grid", flags.grid));
+  }
+  if (!flags.workgroup.empty()) {
+    HALYARD_ASSIGN_OR_RETURN(request.workgroup,
+                             runner::parse_extents("--workgroup", flags.workgroup));
+  }
+  const std::vector<size_t> results = runner::results_of(arguments);
+  if (!results.empty()) request.elements = arguments[results.front()].type.element_count();
+  return runner::choose_launch(function.executable().device().info(), function.info(), request);
+}
+
+// The results by their argument's index.
+struct Results {
+  std::vector<size_t> arguments;
+  std::vector<Tensor> tensors;
+
+  const Tensor& of(size_t argument) const {
+    const auto found = std::find(arguments.begin(), arguments.end(), argument);
+    return tensors[static_cast<size_t>(found - arguments.begin())];
+  }
+};
+
+// Files first, all of them whole before the first is put in place; then the lines.
+Status deliver(std::vector<Sink>& sinks, const Results& results, const FunctionInfo& function,
+               uint64_t print_limit) {
+  std::string lines;
+  for (Sink& sink : sinks) {
+    const Tensor& tensor = results.of(sink.argument);
+    const std::string label = runner::argument_label(function, sink.argument);
+    if (!sink.file) {
+      lines += fmt::format("{}: {}\n", label, values::format_tensor(tensor, print_limit));
+      continue;
+    }
+    lines += fmt::format("{}: {}=@{}\n", label, tensor.type.to_string(), sink.file->path());
+    if (sink.is_npy) {
+      HALYARD_ASSIGN_OR_RETURN(const std::string header, values::npy_header(tensor.type));
+      HALYARD_RETURN_IF_ERROR(sink.file->write(std::as_bytes(std::span(header))));
+    }
+    HALYARD_RETURN_IF_ERROR(sink.file->write(tensor.data));
+  }
+  for (Sink& sink : sinks) {
+    if (sink.file) HALYARD_RETURN_IF_ERROR(sink.file->commit());
+  }
+  return print(lines);
+}
+
+Status compare(const std::vector<Expectation>& expectations, const Results& results,
+               const FunctionInfo& function) {
+  std::string good;
+  std::string bad;
+  for (const Expectation& expectation : expectations) {
+    const Tensor& tensor = results.of(expectation.argument);
+    const std::string label = runner::argument_label(function, expectation.argument);
+    const auto& [absolute, relative] = expectation.tolerance;
+    if (const auto difference =
+            values::describe_difference(tensor, expectation.tensor, expectation.tolerance)) {
+      bad += fmt::format("{}The result {} {}.", bad.empty() ? "" : "\n", label, *difference);
+    } else {
+      good += fmt::format("{} is as expected ({} elements, atol {}, rtol {})\n", label,
+                          tensor.type.element_count(), absolute, relative);
+    }
+  }
+  HALYARD_RETURN_IF_ERROR(print(good));
+  return bad.empty() ? Status() : Status(StatusCode::kAborted, bad);
+}
+
+Status run(const RunFlags& flags) {
+  HALYARD_ASSIGN_OR_RETURN(std::vector<Value> arguments, parse_inputs(flags.inputs->results()));
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> code, values::read_file(flags.module));
+
+  HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, registry->open_device(flags.device));
+  auto executable = device->load_executable(code.data(), code.size());
+  if (!executable.ok()) {
+    return executable.status().with_context(fmt::format("The module ({})", flags.module));
+  }
+  HALYARD_ASSIGN_OR_RETURN(const Function* const function, (*executable)->find(flags.function));
+  const FunctionInfo& info = function->info();
+
+  HALYARD_RETURN_IF_ERROR(runner::bind_arguments(info, arguments));
+  HALYARD_ASSIGN_OR_RETURN(const runner::Launch launch, choose_launch(flags, *function, arguments));
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<Expectation> expectations,
+                           parse_expectations(flags, info, arguments));
+  HALYARD_ASSIGN_OR_RETURN(std::vector<Sink> sinks, open_sinks(flags, info, arguments));
+
+  Results results;
+  for (const Sink& sink : sinks) results.arguments.push_back(sink.argument);
+  for (const Expectation& expectation : expectations) {
+    results.arguments.push_back(expectation.argument);
+  }
+  std::sort(results.arguments.begin(), results.arguments.end());
+  results.arguments.erase(std::unique(results.arguments.begin(), results.arguments.end()),
+                          results.arguments.end());
+
+  HALYARD_ASSIGN_OR_RETURN(results.tensors, runner::run(*device, {.function = function,
+                                                                  .launch = launch,
+                                                                  .dynamic_lds_bytes = flags.lds,
+                                                                  .arguments = std::move(arguments),
+                                                                  .results = results.arguments}));
+  HALYARD_RETURN_IF_ERROR(deliver(sinks, results, info, flags.print_limit));
+  return compare(expectations, results, info);
+}
+
+std::string check_tolerance(const std::string& text) {
+  double value = 0;
+  const bool good = CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
+  return good ? "" : "a tolerance (" + text + ") is a number from 0 on";
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Status& outcome) {
+  CLI::App& command = *app.add_subcommand("run", "Run one kernel of a code object");
+  const auto flags = std::make_shared<RunFlags>();
+  command
+      .add_option("--device", flags->device,
+                  "The device: DRIVER, DRIVER:ORDINAL or DRIVER://UUID, with ?key=value")
+      ->type_name("URI")
+      ->required();
+  command.add_option("--module", flags->module, "The code object (.hsaco)")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("--function", flags->function, "The kernel's name")
+      ->type_name("NAME")
+      ->required();
+  command
+      .add_option("--grid", flags->grid,
+                  "Work-items in all; by default one for each element of the first result")
+      ->type_name("X[,Y[,Z]]");
+  command
+      .add_option("--workgroup", flags->workgroup,
+                  "Work-items of a work-group; by default what the kernel requires, or else one "
+                  "wavefront")
+      ->type_name("X[,Y[,Z]]");
+  command
+      .add_option("--lds", flags->lds,
+                  "Bytes of LDS on top of the kernel's own (HIP's extern __shared__)")
+      ->type_name("BYTES");
+  // Read with results(): a vector would take "{}" and "[…]" for lists of CLI11's own.
+  const auto add_values = [&](const char* name, const char* type, const char* const what) {
+    return command.add_option(name, what)
+        ->type_name(type)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);
+  };
+  flags->inputs = add_values("--input", "VALUE",
+                             "The value of an argument; once for each, in order (see below)");
+  flags->outputs =
+      add_values("--output", "@FILE|-",
+                 "Where a result goes: @x.npy, raw to any other @file, or - to print it");
+  flags->expected_outputs =
+      add_values("--expected-output", "VALUE", "What a result must be; anything else is an error");
+  command
+      .add_option("--atol", flags->atol,
+                  "With --expected-output: |result - expected| <= atol + rtol * |expected|. By "
+                  "default 0 for integers, 1e-6 f32, 1e-12 f64, 1e-3 f16, 1e-2 bf16")
+      ->type_name("NUMBER")
+      ->check(check_tolerance);
+  command
+      .add_option("--rtol", flags->rtol,
+                  "By default 0 for integers, 1e-5 f32, 1e-9 f64, 1e-3 f16, 1e-2 bf16")
+      ->type_name("NUMBER")
+      ->check(check_tolerance);
+  command
+      .add_option("--print-limit", flags->print_limit,
+                  "Elements of a result that are printed; 0 prints all")
+      ->type_name("COUNT")
+      ->capture_default_str();
+  add_session_flags(command, flags->session);
+  command.footer(kHelp);
+  command.callback([flags, &outcome] { outcome = run(*flags); });
+}
+
+}  // namespace halyard::cli

@@ -1,0 +1,40 @@
+// The shape of a launch: what was asked for, and what is chosen where nothing was.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hal/device.h"
+#include "hal/executable.h"
+#include "hal/status.h"
+#include "hal/types.h"
+
+namespace halyard::runner {
+
+// Work-items in x, y and z, as text says it; not yet within any limit.
+using Extents = std::array<uint64_t, 3>;
+
+// "X", "X,Y" or "X,Y,Z"; what is not said is 1. `flag` names the text in an error.
+Result<Extents> parse_extents(std::string_view flag, std::string_view text);
+
+struct LaunchRequest {
+  std::optional<Extents> grid = {};
+  std::optional<Extents> workgroup = {};
+  // What the kernel writes; the grid where none is asked for. Nothing if it has no buffer.
+  std::optional<uint64_t> elements = {};
+};
+
+struct Launch {
+  Dim3 grid;       // work-items
+  Dim3 workgroup;  // work-items
+};
+
+// Grid: as asked for, or one work-item for each element. Work-group: as asked for, or what the
+// kernel requires, or else one wavefront, but not more than the grid, the kernel or the device has.
+// Refuses what is zero or beyond the device's limits and names those.
+Result<Launch> choose_launch(const DeviceInfo& device, const FunctionInfo& function,
+                             const LaunchRequest& request);
+
+}  // namespace halyard::runner

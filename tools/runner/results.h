@@ -1,0 +1,34 @@
+// Results: which of a kernel's buffers a user wants to see, and how a text says which one it means.
+//
+// The results of a run are its output-only buffers (&1024xf32); if it has none, all its buffers.
+// A text for a result may begin with the argument that it is for, in the form that results are
+// printed in: "[2] out: …", "[2]: …" or "out: …". Texts that do not are for the results in order.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hal/executable.h"
+#include "hal/status.h"
+#include "tools/values/value.h"
+
+namespace halyard::runner {
+
+// The indices of the arguments that are results. `values` as bind_arguments leaves them.
+std::vector<size_t> results_of(const std::vector<values::Value>& values);
+
+struct ResultText {
+  size_t argument = 0;
+  std::string text;
+};
+
+// What `texts`, which came with `flag`, are for. INVALID_ARGUMENT for an argument that does not
+// exist or is no buffer, and for more texts than results.
+Result<std::vector<ResultText>> assign_results(std::string_view flag,
+                                               const std::vector<std::string>& texts,
+                                               const FunctionInfo& function,
+                                               const std::vector<values::Value>& values);
+
+}  // namespace halyard::runner
