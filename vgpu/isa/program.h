@@ -50,11 +50,13 @@ class Program {
   // From now on every page is compared with memory before it is used.
   void invalidate() { generation_.fetch_add(1, std::memory_order_acq_rel); }
 
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
   // Brackets the use of pages: what they replaced is freed when nobody is inside.
   void enter();
   void leave();
 
-  const Decoder& decoder() const { return *decoder_; }
+  Decoder& decoder() const { return *decoder_; }
   std::string text(uint64_t pc);
 
  private:

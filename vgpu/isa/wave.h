@@ -127,6 +127,8 @@ struct Wave {
   uint8_t* lds = nullptr;  // the work-group's; only the thread that runs the group touches it
   uint32_t lds_size = 0;
   WaveServices* services = nullptr;
+  uint32_t hw_id = 0;    // HW_ID as s_getreg_b32 sees it: where on the device the wave sits
+  uint32_t trapsts = 0;  // TRAPSTS; exceptions are not raised, so it holds what was written to it
 
   // Ranges that were found for earlier accesses, valid while AddressSpace::epoch() is
   // `range_epoch`.

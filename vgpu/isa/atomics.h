@@ -1,0 +1,162 @@
+// Read-modify-write operations, as functors of (old value in memory, data, compare value) → new
+// value, and the two ways to carry them out: on memory that other threads use, and on LDS.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace halyard::vgpu::isa::atomic {
+
+struct Swap {
+  template <class T>
+  static T f(T, T data, T) {
+    return data;
+  }
+};
+struct Cmpswap {
+  template <class T>
+  static T f(T old, T data, T compare) {
+    return old == compare ? data : old;
+  }
+};
+struct Add {
+  template <class T>
+  static T f(T old, T data, T) {
+    return old + data;
+  }
+};
+struct Sub {
+  template <class T>
+  static T f(T old, T data, T) {
+    return old - data;
+  }
+};
+struct Rsub {
+  template <class T>
+  static T f(T old, T data, T) {
+    return data - old;
+  }
+};
+struct Smin {
+  template <class T>
+  static T f(T old, T data, T) {
+    using S = std::make_signed_t<T>;
+    return static_cast<S>(data) < static_cast<S>(old) ? data : old;
+  }
+};
+struct Smax {
+  template <class T>
+  static T f(T old, T data, T) {
+    using S = std::make_signed_t<T>;
+    return static_cast<S>(data) > static_cast<S>(old) ? data : old;
+  }
+};
+struct Umin {
+  template <class T>
+  static T f(T old, T data, T) {
+    return data < old ? data : old;
+  }
+};
+struct Umax {
+  template <class T>
+  static T f(T old, T data, T) {
+    return data > old ? data : old;
+  }
+};
+struct And {
+  template <class T>
+  static T f(T old, T data, T) {
+    return old & data;
+  }
+};
+struct Or {
+  template <class T>
+  static T f(T old, T data, T) {
+    return old | data;
+  }
+};
+struct Xor {
+  template <class T>
+  static T f(T old, T data, T) {
+    return old ^ data;
+  }
+};
+struct Inc {
+  template <class T>
+  static T f(T old, T data, T) {
+    return old >= data ? T{0} : static_cast<T>(old + 1);
+  }
+};
+struct Dec {
+  template <class T>
+  static T f(T old, T data, T) {
+    return old == 0 || old > data ? data : static_cast<T>(old - 1);
+  }
+};
+
+template <class T>
+using Float = std::conditional_t<sizeof(T) == 8, double, float>;
+
+// Float operations on bit patterns. Memory atomics round to nearest even; LDS ones too.
+struct Fadd {
+  template <class T>
+  static T f(T old, T data, T) {
+    return std::bit_cast<T>(std::bit_cast<Float<T>>(old) + std::bit_cast<Float<T>>(data));
+  }
+};
+// A NaN on either side compares false: memory is left as it is.
+struct Fmin {
+  template <class T>
+  static T f(T old, T data, T) {
+    return std::bit_cast<Float<T>>(data) < std::bit_cast<Float<T>>(old) ? data : old;
+  }
+};
+struct Fmax {
+  template <class T>
+  static T f(T old, T data, T) {
+    return std::bit_cast<Float<T>>(data) > std::bit_cast<Float<T>>(old) ? data : old;
+  }
+};
+struct Fcmpswap {
+  template <class T>
+  static T f(T old, T data, T compare) {
+    return std::bit_cast<Float<T>>(old) == std::bit_cast<Float<T>>(compare) ? data : old;
+  }
+};
+
+// On memory shared with other threads; `p` is aligned. Returns what was there before.
+template <class F, class T>
+T shared(uint8_t* p, T data, T compare) {
+  auto* const word = reinterpret_cast<T*>(p);
+  if constexpr (std::is_same_v<F, Add>) {
+    return __atomic_fetch_add(word, data, __ATOMIC_SEQ_CST);
+  } else if constexpr (std::is_same_v<F, Sub>) {
+    return __atomic_fetch_sub(word, data, __ATOMIC_SEQ_CST);
+  } else if constexpr (std::is_same_v<F, Swap>) {
+    return __atomic_exchange_n(word, data, __ATOMIC_SEQ_CST);
+  } else if constexpr (std::is_same_v<F, Cmpswap>) {
+    T expected = compare;
+    __atomic_compare_exchange_n(word, &expected, data, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;
+  } else {
+    T old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(word, &old, F::template f<T>(old, data, compare), true,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+    }
+    return old;
+  }
+}
+
+// On LDS, which one thread runs at a time.
+template <class F, class T>
+T local(uint8_t* p, T data, T compare) {
+  T old;
+  std::memcpy(&old, p, sizeof old);
+  const T value = F::template f<T>(old, data, compare);
+  std::memcpy(p, &value, sizeof value);
+  return old;
+}
+
+}  // namespace halyard::vgpu::isa::atomic

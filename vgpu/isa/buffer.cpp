@@ -1,0 +1,173 @@
+// MUBUF: untyped buffer loads, stores and atomics (Vega ISA, 8.1). The FORMAT instructions are in
+// buffer_format.cpp.
+
+#include <atomic>
+
+#include "vgpu/isa/buffer_resource.h"
+#include "vgpu/isa/tables.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+// Lanes that are not wholly inside the buffer: dwords outside read as zero and are not written.
+template <class Op>
+[[gnu::noinline]] Outcome partial_lanes(Wave& w, const Instruction& i, VectorRegister* dst,
+                                        const VectorRegister* data, uint64_t mask,
+                                        const BufferAddresses& addresses, size_t step) {
+  for (uint64_t left = mask; left; left &= left - 1) {
+    const auto l = static_cast<unsigned>(std::countr_zero(left));
+    if constexpr (Op::kAtomic) {
+      alignas(8) uint8_t zeros[8] = {};
+      if (dst) Op::lane(dst, data, l, zeros, kLinear);
+    } else {
+      const unsigned dwords = Op::kBytes > 4 ? addresses.inside[l] / 4 : 0;
+      alignas(8) uint8_t bytes[Op::kBytes < 4 ? 4 : Op::kBytes] = {};
+      for (unsigned k = 0; k < dwords; ++k) {
+        if (!accessible(w, addresses.lane[l] + k * step, 4))
+          return fault_memory(w, i, addresses.lane[l] + k * step, 4, Op::kWrites,
+                              static_cast<int>(l));
+      }
+      if constexpr (Op::kWrites) {
+        Op::lane(dst, data, l, bytes, kLinear);
+        for (unsigned k = 0; k < dwords; ++k)
+          std::memcpy(host_pointer(addresses.lane[l] + k * step), bytes + 4 * k, 4);
+      } else {
+        for (unsigned k = 0; k < dwords; ++k)
+          std::memcpy(bytes + 4 * k, host_pointer(addresses.lane[l] + k * step), 4);
+        Op::lane(dst, data, l, bytes, kLinear);
+      }
+    }
+  }
+  return Outcome::kNext;
+}
+
+template <class Op>
+Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const VectorRegister* data) {
+  begin_access(w);
+  const BufferResource resource = BufferResource::read(w, i.src[1]);
+  BufferAddresses addresses;
+  buffer_addresses(w, i, resource, Op::kBytes, addresses);
+  uint64_t whole = 0;
+  for (unsigned l = 0; l < kLanes; ++l)
+    whole |= static_cast<uint64_t>(addresses.inside[l] >= Op::kBytes) << l;
+  const uint64_t mask = w.exec();
+  const size_t step = resource.step();
+  if (mask & ~whole) [[unlikely]] {
+    const Outcome outcome = partial_lanes<Op>(w, i, dst, data, mask & ~whole, addresses, step);
+    if (outcome != Outcome::kNext) return outcome;
+  }
+  return access<Op>(w, i, dst, data, mask & whole, addresses.lane, step);
+}
+
+// With the LDS bit a load's result goes to LDS, at M0[15:0] + offset + lane * 4 (Vega ISA 8.1.9).
+template <class Op>
+[[gnu::noinline]] Outcome load_to_lds(Wave& w, const Instruction& i) {
+  VectorRegister result = {};
+  const Outcome outcome = transfer<Op>(w, i, &result, nullptr);
+  if (outcome != Outcome::kNext) return outcome;
+  const uint32_t base = (w.m0() & 0xffff) + static_cast<uint32_t>(i.offset);
+  for_each_lane(w.exec(), [&](unsigned l) {
+    const uint32_t offset = base + l * 4;
+    if (uint64_t{offset} + 4 <= w.lds_size) std::memcpy(w.lds + offset, &result.lane[l], 4);
+  });
+  return Outcome::kNext;
+}
+
+template <class Op>
+Outcome buffer_load(Wave& w, const Instruction& i) {
+  if constexpr (Op::kBytes <= 4) {
+    if (i.lds) [[unlikely]]
+      return load_to_lds<Op>(w, i);
+  } else if (i.lds) {
+    return fault_illegal(w, i, "cannot load more than a dword to LDS");
+  }
+  return transfer<Op>(w, i, vector_registers(w, i.dst), nullptr);
+}
+
+template <class Op>
+Outcome buffer_store(Wave& w, const Instruction& i) {
+  return transfer<Op>(w, i, nullptr, vector_registers(w, i.dst));
+}
+
+// VDATA holds the operands and takes the old value if GLC is set.
+template <class Op>
+Outcome buffer_atomic(Wave& w, const Instruction& i) {
+  VectorRegister* const data = vector_registers(w, i.dst);
+  return transfer<Op>(w, i, i.glc ? data : nullptr, data);
+}
+
+// The host's caches are coherent: only the order of accesses is left to keep.
+Outcome cache_control(Wave& w, const Instruction&) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  w.stores_pending = false;
+  return Outcome::kNext;
+}
+
+constexpr Type kN = Type::kNone, k32 = Type::kB32, k64 = Type::kB64, k96 = Type::kB96,
+               k128 = Type::kB128;
+
+constexpr Opcode op(const char* name, Handler handler, Type data) {
+  return {name, handler, handler, data, {k32, k128, k32}};
+}
+
+#define HALYARD_ATOMIC(name, F)                                               \
+  op("buffer_atomic_" name, buffer_atomic<Atomic<atomic::F, uint32_t>>, k32), \
+      op("buffer_atomic_" name "_x2", buffer_atomic<Atomic<atomic::F, uint64_t>>, k64)
+
+constexpr Opcode kOpcodes[] = {
+    op("buffer_load_ubyte", buffer_load<LoadSmall<uint8_t, Part::kFull>>, k32),
+    op("buffer_load_sbyte", buffer_load<LoadSmall<int8_t, Part::kFull>>, k32),
+    op("buffer_load_ushort", buffer_load<LoadSmall<uint16_t, Part::kFull>>, k32),
+    op("buffer_load_sshort", buffer_load<LoadSmall<int16_t, Part::kFull>>, k32),
+    op("buffer_load_ubyte_d16", buffer_load<LoadSmall<uint8_t, Part::kLow>>, k32),
+    op("buffer_load_ubyte_d16_hi", buffer_load<LoadSmall<uint8_t, Part::kHigh>>, k32),
+    op("buffer_load_sbyte_d16", buffer_load<LoadSmall<int8_t, Part::kLow>>, k32),
+    op("buffer_load_sbyte_d16_hi", buffer_load<LoadSmall<int8_t, Part::kHigh>>, k32),
+    op("buffer_load_short_d16", buffer_load<LoadSmall<uint16_t, Part::kLow>>, k32),
+    op("buffer_load_short_d16_hi", buffer_load<LoadSmall<uint16_t, Part::kHigh>>, k32),
+    op("buffer_load_dword", buffer_load<LoadDwords<1>>, k32),
+    op("buffer_load_dwordx2", buffer_load<LoadDwords<2>>, k64),
+    op("buffer_load_dwordx3", buffer_load<LoadDwords<3>>, k96),
+    op("buffer_load_dwordx4", buffer_load<LoadDwords<4>>, k128),
+    op("buffer_store_byte", buffer_store<StoreSmall<uint8_t, Part::kLow>>, k32),
+    op("buffer_store_byte_d16_hi", buffer_store<StoreSmall<uint8_t, Part::kHigh>>, k32),
+    op("buffer_store_short", buffer_store<StoreSmall<uint16_t, Part::kLow>>, k32),
+    op("buffer_store_short_d16_hi", buffer_store<StoreSmall<uint16_t, Part::kHigh>>, k32),
+    op("buffer_store_dword", buffer_store<StoreDwords<1>>, k32),
+    op("buffer_store_dwordx2", buffer_store<StoreDwords<2>>, k64),
+    op("buffer_store_dwordx3", buffer_store<StoreDwords<3>>, k96),
+    op("buffer_store_dwordx4", buffer_store<StoreDwords<4>>, k128),
+    HALYARD_ATOMIC("swap", Swap),
+    HALYARD_ATOMIC("add", Add),
+    HALYARD_ATOMIC("sub", Sub),
+    HALYARD_ATOMIC("smin", Smin),
+    HALYARD_ATOMIC("umin", Umin),
+    HALYARD_ATOMIC("smax", Smax),
+    HALYARD_ATOMIC("umax", Umax),
+    HALYARD_ATOMIC("and", And),
+    HALYARD_ATOMIC("or", Or),
+    HALYARD_ATOMIC("xor", Xor),
+    HALYARD_ATOMIC("inc", Inc),
+    HALYARD_ATOMIC("dec", Dec),
+    op("buffer_atomic_cmpswap", buffer_atomic<Atomic<atomic::Cmpswap, uint32_t>>, k64),
+    op("buffer_atomic_cmpswap_x2", buffer_atomic<Atomic<atomic::Cmpswap, uint64_t>>, k128),
+    // gfx908 and gfx90a
+    op("buffer_atomic_add_f32", buffer_atomic<Atomic<atomic::Fadd, uint32_t>>, k32),
+    op("buffer_atomic_add_f64", buffer_atomic<Atomic<atomic::Fadd, uint64_t>>, k64),
+    op("buffer_atomic_min_f64", buffer_atomic<Atomic<atomic::Fmin, uint64_t>>, k64),
+    op("buffer_atomic_max_f64", buffer_atomic<Atomic<atomic::Fmax, uint64_t>>, k64),
+    {"buffer_wbinvl1", cache_control, cache_control, kN, {kN, kN, kN}},
+    {"buffer_wbinvl1_vol", cache_control, cache_control, kN, {kN, kN, kN}},
+    {"buffer_wbl2", cache_control, cache_control, kN, {kN, kN, kN}},
+    {"buffer_invl2", cache_control, cache_control, kN, {kN, kN, kN}},
+};
+
+#undef HALYARD_ATOMIC
+
+}  // namespace
+
+std::span<const Opcode> buffer_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace halyard::vgpu::isa

@@ -1,0 +1,328 @@
+// MUBUF's FORMAT loads and stores, whose format is the descriptor's, and MTBUF, whose format is in
+// the instruction (Vega ISA, 8.1.3 and table "Buffer data formats").
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "vgpu/isa/buffer_resource.h"
+#include "vgpu/isa/tables.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+// BUF_DATA_FORMAT: the bits of each component, from the lowest.
+struct Layout {
+  uint8_t components;
+  uint8_t bits[4];
+};
+
+constexpr Layout kLayouts[16] = {
+    {0, {}},
+    {1, {8}},
+    {1, {16}},
+    {2, {8, 8}},
+    {1, {32}},
+    {2, {16, 16}},
+    {3, {11, 11, 10}},
+    {3, {10, 11, 11}},
+    {4, {2, 10, 10, 10}},
+    {4, {10, 10, 10, 2}},
+    {4, {8, 8, 8, 8}},
+    {2, {32, 32}},
+    {4, {16, 16, 16, 16}},
+    {3, {32, 32, 32}},
+    {4, {32, 32, 32, 32}},
+    {0, {}},
+};
+
+// BUF_NUM_FORMAT.
+enum NumberFormat : unsigned {
+  kUnorm = 0,
+  kSnorm = 1,
+  kUscaled = 2,
+  kSscaled = 3,
+  kUint = 4,
+  kSint = 5,
+  kFloat = 7,
+};
+
+unsigned byte_size(const Layout& layout) {
+  unsigned bits = 0;
+  for (unsigned c = 0; c < layout.components; ++c) bits += layout.bits[c];
+  return bits / 8;
+}
+
+uint32_t mask_of(unsigned bits) {
+  return bits >= 32 ? ~0u : (1u << bits) - 1;
+}
+
+int32_t sign_extend(uint32_t value, unsigned bits) {
+  return static_cast<int32_t>(value << (32 - bits)) >> (32 - bits);
+}
+
+// Floats narrower than 32 bits have 5 exponent bits with bias 15: f16 with a sign and 10 bits of
+// mantissa, the 11- and 10-bit ones with no sign and 6 or 5 bits.
+float small_to_float(uint32_t value, unsigned mantissa_bits, bool has_sign) {
+  const uint32_t mantissa = value & mask_of(mantissa_bits);
+  const uint32_t exponent = (value >> mantissa_bits) & 31;
+  float magnitude;
+  if (exponent == 31) {
+    magnitude = mantissa ? std::bit_cast<float>(0x7fc00000u | mantissa << (23 - mantissa_bits))
+                         : std::bit_cast<float>(0x7f800000u);
+  } else if (exponent == 0) {
+    magnitude = std::ldexp(static_cast<float>(mantissa), -14 - static_cast<int>(mantissa_bits));
+  } else {
+    magnitude = std::bit_cast<float>((exponent + 112) << 23 | mantissa << (23 - mantissa_bits));
+  }
+  const bool negative = has_sign && (value >> (mantissa_bits + 5) & 1);
+  return negative ? -magnitude : magnitude;
+}
+
+// Rounds to nearest even.
+uint32_t float_to_small(float value, unsigned mantissa_bits, bool has_sign) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = bits >> 31;
+  const uint32_t infinity = 31u << mantissa_bits;
+  const uint32_t sign_bit = has_sign ? sign << (mantissa_bits + 5) : 0;
+  if (std::isnan(value)) return sign_bit | infinity | 1u << (mantissa_bits - 1);
+  if (sign && !has_sign) return 0;
+  const float magnitude = std::fabs(value);
+  if (std::isinf(magnitude)) return sign_bit | infinity;
+  // In units of the smallest denormal of the binade (or of zero's).
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  const int lowest = -14 - static_cast<int>(mantissa_bits);
+  const int unit = std::max(exponent - 1 - static_cast<int>(mantissa_bits), lowest);
+  const auto scaled = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
+  const uint32_t encoded = (static_cast<uint32_t>(unit - lowest) << mantissa_bits) + scaled;
+  return sign_bit | std::min(encoded, infinity);
+}
+
+uint32_t decode_component(uint32_t raw, unsigned bits, unsigned number) {
+  const auto as_bits = [](float f) { return std::bit_cast<uint32_t>(f); };
+  switch (number) {
+    case kUnorm:
+      return as_bits(static_cast<float>(static_cast<double>(raw) / mask_of(bits)));
+    case kSnorm:
+      return as_bits(std::max(
+          -1.0f,
+          static_cast<float>(static_cast<double>(sign_extend(raw, bits)) / mask_of(bits - 1))));
+    case kUscaled:
+      return as_bits(static_cast<float>(raw));
+    case kSscaled:
+      return as_bits(static_cast<float>(sign_extend(raw, bits)));
+    case kSint:
+      return static_cast<uint32_t>(sign_extend(raw, bits));
+    case kFloat:
+      if (bits == 16) return as_bits(small_to_float(raw, 10, true));
+      if (bits == 11 || bits == 10) return as_bits(small_to_float(raw, bits - 5, false));
+      return raw;
+    default:
+      return raw;
+  }
+}
+
+uint32_t encode_component(uint32_t value, unsigned bits, unsigned number) {
+  const float f = std::bit_cast<float>(value);
+  const double d = std::isnan(f) ? 0.0 : double{f};
+  const double high = mask_of(bits), half = mask_of(bits - 1);
+  const auto integer = [&](double x) {
+    return static_cast<uint32_t>(static_cast<int64_t>(std::nearbyint(x))) & mask_of(bits);
+  };
+  switch (number) {
+    case kUnorm:
+      return integer(std::clamp(d, 0.0, 1.0) * high);
+    case kSnorm:
+      return integer(std::clamp(d, -1.0, 1.0) * half);
+    case kUscaled:
+      return integer(std::clamp(std::trunc(d), 0.0, high));
+    case kSscaled:
+      return integer(std::clamp(std::trunc(d), -half - 1, half));
+    case kUint:
+      return std::min(value, mask_of(bits));
+    case kSint: {
+      const int64_t limit = mask_of(bits - 1);
+      return static_cast<uint32_t>(
+                 std::clamp<int64_t>(static_cast<int32_t>(value), -limit - 1, limit)) &
+             mask_of(bits);
+    }
+    case kFloat:
+      if (bits == 16) return float_to_small(f, 10, true);
+      if (bits == 11 || bits == 10) return float_to_small(f, bits - 5, false);
+      return value;
+    default:
+      return value & mask_of(bits);
+  }
+}
+
+struct Format {
+  Layout layout;
+  unsigned number;
+  uint32_t select;  // four 3-bit destination selects: 0, 1, or 4 + component
+};
+
+constexpr uint32_t kIdentitySelect = 4 | 5 << 3 | 6 << 6 | 7 << 9;
+
+Format format_of(const Instruction& i, const BufferResource& r) {
+  if (i.format == isa::Format::kMtbuf) return {kLayouts[i.dfmt], i.nfmt, r.word3 & 0xfff};
+  // With ADD_TID_ENABLE the descriptor has no data format: dwords.
+  if (r.add_lane) return {kLayouts[4], kUint, kIdentitySelect};
+  return {kLayouts[r.word3 >> 15 & 15], r.word3 >> 12 & 7, r.word3 & 0xfff};
+}
+
+// Half: how the 16-bit forms place their components: two to a register, or one in the upper half.
+enum class Half : uint8_t { kNo, kPacked, kHigh };
+
+// A register component to or from the 16 bits that D16 holds: floats are f16, integers are cut.
+uint32_t to_half(uint32_t value, unsigned number) {
+  if (number == kUint || number == kSint) return value & 0xffff;
+  return float_to_small(std::bit_cast<float>(value), 10, true);
+}
+
+uint32_t from_half(uint32_t value, unsigned number) {
+  if (number == kUint) return value & 0xffff;
+  if (number == kSint) return static_cast<uint32_t>(sign_extend(value & 0xffff, 16));
+  return std::bit_cast<uint32_t>(small_to_float(value & 0xffff, 10, true));
+}
+
+void put_component(VectorRegister* dst, unsigned l, unsigned c, uint32_t value, Half half,
+                   unsigned number) {
+  if (half == Half::kNo) {
+    dst[c].lane[l] = value;
+    return;
+  }
+  const uint32_t bits = to_half(value, number);
+  uint32_t& reg = dst[half == Half::kHigh ? 0 : c / 2].lane[l];
+  if (half == Half::kHigh || c % 2) {
+    reg = (reg & 0xffff) | bits << 16;
+  } else {
+    reg = (reg & 0xffff0000) | bits;
+  }
+}
+
+uint32_t get_component(const VectorRegister* data, unsigned l, unsigned c, Half half,
+                       unsigned number) {
+  if (half == Half::kNo) return data[c].lane[l];
+  const uint32_t reg = data[half == Half::kHigh ? 0 : c / 2].lane[l];
+  return from_half(half == Half::kHigh || c % 2 ? reg >> 16 : reg, number);
+}
+
+// The address of byte `b` of a lane's element.
+uint8_t* byte_at(uint64_t address, unsigned b, size_t step) {
+  if (step == kLinear) return host_pointer(address) + b;
+  const unsigned start = address & 3;
+  return host_pointer(address - start) + (start + b) / 4 * step + (start + b) % 4;
+}
+
+template <unsigned kComponents, Half kHalf, bool kStore>
+Outcome format_access(Wave& w, const Instruction& i) {
+  if (i.lds) return fault_illegal(w, i, "with the LDS bit is not implemented");
+  begin_access(w);
+  const BufferResource resource = BufferResource::read(w, i.src[1]);
+  const Format format = format_of(i, resource);
+  const unsigned size = byte_size(format.layout);
+  if (size == 0) return fault_illegal(w, i, "names a data format that does not exist");
+  VectorRegister* const data = vector_registers(w, i.dst);
+  const size_t step = resource.step();
+  BufferAddresses addresses;
+  buffer_addresses(w, i, resource, size, addresses);
+  for (uint64_t left = w.exec(); left; left &= left - 1) {
+    const auto l = static_cast<unsigned>(std::countr_zero(left));
+    uint8_t bytes[16] = {};
+    // Formatted accesses are inside as a whole or not at all (Vega ISA 8.1.5).
+    const bool inside = addresses.inside[l] >= size;
+    if (inside) {
+      for (unsigned b = 0; b < size; b += 4) {
+        const uint8_t* const p = byte_at(addresses.lane[l], b, step);
+        if (!accessible(w, reinterpret_cast<uintptr_t>(p), std::min(size - b, 4u)))
+          return fault_memory(w, i, reinterpret_cast<uintptr_t>(p), size, kStore,
+                              static_cast<int>(l));
+      }
+    }
+    if constexpr (kStore) {
+      if (!inside) continue;
+      unsigned bit = 0;
+      for (unsigned c = 0; c < format.layout.components; ++c) {
+        const unsigned bits = format.layout.bits[c];
+        // A component beyond those that the instruction has repeats its last one.
+        const uint64_t raw = encode_component(
+            get_component(data, l, std::min(c, kComponents - 1), kHalf, format.number), bits,
+            format.number);
+        for (unsigned k = 0; k < bits; ++k) {
+          const unsigned at = bit + k;
+          bytes[at / 8] = static_cast<uint8_t>(bytes[at / 8] | (raw >> k & 1) << at % 8);
+        }
+        bit += bits;
+      }
+      for (unsigned b = 0; b < size; ++b) *byte_at(addresses.lane[l], b, step) = bytes[b];
+      w.stores_pending = true;
+    } else {
+      if (inside) {
+        for (unsigned b = 0; b < size; ++b) bytes[b] = *byte_at(addresses.lane[l], b, step);
+      }
+      uint32_t component[4] = {};
+      unsigned bit = 0;
+      for (unsigned c = 0; c < format.layout.components; ++c) {
+        uint32_t raw = 0;
+        const unsigned bits = format.layout.bits[c];
+        for (unsigned k = 0; k < bits; ++k)
+          raw |= static_cast<uint32_t>(bytes[(bit + k) / 8] >> (bit + k) % 8 & 1) << k;
+        bit += bits;
+        component[c] = inside ? decode_component(raw, bits, format.number) : 0;
+      }
+      const bool integer = format.number == kUint || format.number == kSint;
+      const uint32_t one = integer ? 1 : std::bit_cast<uint32_t>(1.0f);
+      for (unsigned c = 0; c < kComponents; ++c) {
+        const unsigned select = format.select >> (3 * c) & 7;
+        uint32_t value = select >= 4 ? component[select - 4] : select == 1 ? one : 0;
+        // A component that memory does not have: 0, and 1 for the last.
+        if (select >= 4 && select - 4 >= format.layout.components)
+          value = select == 7 && inside ? one : 0;
+        put_component(data, l, c, value, kHalf, format.number);
+      }
+    }
+  }
+  return Outcome::kNext;
+}
+
+constexpr Type k32 = Type::kB32, k64 = Type::kB64, k96 = Type::kB96, k128 = Type::kB128;
+
+constexpr Opcode op(const char* name, Handler handler, Type data) {
+  return {name, handler, handler, data, {k32, k128, k32}};
+}
+
+#define HALYARD_FORMATS(prefix)                                                        \
+  op(prefix "_load_format_x", format_access<1, Half::kNo, false>, k32),                \
+      op(prefix "_load_format_xy", format_access<2, Half::kNo, false>, k64),           \
+      op(prefix "_load_format_xyz", format_access<3, Half::kNo, false>, k96),          \
+      op(prefix "_load_format_xyzw", format_access<4, Half::kNo, false>, k128),        \
+      op(prefix "_store_format_x", format_access<1, Half::kNo, true>, k32),            \
+      op(prefix "_store_format_xy", format_access<2, Half::kNo, true>, k64),           \
+      op(prefix "_store_format_xyz", format_access<3, Half::kNo, true>, k96),          \
+      op(prefix "_store_format_xyzw", format_access<4, Half::kNo, true>, k128),        \
+      op(prefix "_load_format_d16_x", format_access<1, Half::kPacked, false>, k32),    \
+      op(prefix "_load_format_d16_xy", format_access<2, Half::kPacked, false>, k32),   \
+      op(prefix "_load_format_d16_xyz", format_access<3, Half::kPacked, false>, k64),  \
+      op(prefix "_load_format_d16_xyzw", format_access<4, Half::kPacked, false>, k64), \
+      op(prefix "_store_format_d16_x", format_access<1, Half::kPacked, true>, k32),    \
+      op(prefix "_store_format_d16_xy", format_access<2, Half::kPacked, true>, k32),   \
+      op(prefix "_store_format_d16_xyz", format_access<3, Half::kPacked, true>, k64),  \
+      op(prefix "_store_format_d16_xyzw", format_access<4, Half::kPacked, true>, k64)
+
+constexpr Opcode kOpcodes[] = {
+    HALYARD_FORMATS("buffer"),
+    HALYARD_FORMATS("tbuffer"),
+    op("buffer_load_format_d16_hi_x", format_access<1, Half::kHigh, false>, k32),
+    op("buffer_store_format_d16_hi_x", format_access<1, Half::kHigh, true>, k32),
+};
+
+#undef HALYARD_FORMATS
+
+}  // namespace
+
+std::span<const Opcode> buffer_format_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace halyard::vgpu::isa

@@ -1,0 +1,220 @@
+#include "vgpu/isa/decode.h"
+
+#include <fmt/format.h>
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include <llvm/MC/MCInst.h>
+#include <llvm/MC/MCInstPrinter.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/MCTargetOptions.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "vgpu/isa/encoding.h"
+#include "vgpu/isa/fault.h"
+#include "vgpu/isa/opcode.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+// Why an instruction cannot be executed travels in dst.value as a pointer to a string that lives as
+// long as the process: such an instruction has no operands.
+Outcome undecodable(Wave& wave, const Instruction& instruction) {
+  return fault_illegal(
+      wave, instruction,
+      reinterpret_cast<const char*>(static_cast<uintptr_t>(instruction.dst.value)));
+}
+
+void make_undecodable(Instruction& instruction, const char* why) {
+  const Instruction old = instruction;
+  instruction = Instruction{};
+  instruction.execute = undecodable;
+  instruction.mnemonic = old.mnemonic;
+  instruction.encoding = old.encoding;
+  instruction.size = old.size;
+  instruction.format = old.format;
+  instruction.dst.value = reinterpret_cast<uintptr_t>(why);
+}
+
+const std::unordered_map<std::string_view, const Opcode*>& opcodes_by_mnemonic() {
+  // Never destroyed: the vendor runtime's threads outlive static destructors.
+  static const auto* const table = [] {
+    auto* map = new std::unordered_map<std::string_view, const Opcode*>;
+    for (const auto& family :
+         {scalar_opcodes(), vector_opcodes(), memory_opcodes(), lds_opcodes()}) {
+      for (const Opcode& opcode : family) map->emplace(opcode.mnemonic, &opcode);
+    }
+    return map;
+  }();
+  return *table;
+}
+
+// A copy of `name` that lives as long as the process, for mnemonics that no table has.
+const char* intern(std::string_view name) {
+  static std::mutex mutex;
+  static auto* const names = new std::unordered_set<std::string>;
+  const std::lock_guard lock(mutex);
+  return names->emplace(name).first->c_str();
+}
+
+// "v_add_u32_e32 " → "v_add_u32".
+std::string_view bare_mnemonic(std::string_view name) {
+  while (!name.empty() && (name.back() == ' ' || name.back() == '\t')) name.remove_suffix(1);
+  for (const std::string_view suffix : {"_e32", "_e64", "_sdwa", "_dpp"}) {
+    if (name.ends_with(suffix)) {
+      name.remove_suffix(suffix.size());
+      break;
+    }
+  }
+  return name;
+}
+
+class McDecoder final : public Decoder {
+ public:
+  static std::unique_ptr<Decoder> create(const std::string& processor, const std::string& features,
+                                         std::string& error) {
+    auto decoder = std::unique_ptr<McDecoder>(new McDecoder);
+    if (!find_target(processor, decoder->target_, error)) return nullptr;
+    static std::once_flag once;
+    std::call_once(once, [] {
+      LLVMInitializeAMDGPUTargetInfo();
+      LLVMInitializeAMDGPUTargetMC();
+      LLVMInitializeAMDGPUDisassembler();
+    });
+    const llvm::Triple triple("amdgcn-amd-amdhsa");
+    const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+    if (!target) {
+      error = fmt::format("LLVM has no AMDGPU target ({}).", error);
+      return nullptr;
+    }
+    decoder->registers_.reset(target->createMCRegInfo(triple));
+    decoder->asm_info_.reset(
+        target->createMCAsmInfo(*decoder->registers_, triple, decoder->options_));
+    decoder->instructions_.reset(target->createMCInstrInfo());
+    decoder->subtarget_.reset(target->createMCSubtargetInfo(triple, processor, features));
+    if (!decoder->subtarget_) {
+      error = fmt::format("LLVM does not accept processor ({}) with features ({}).", processor,
+                          features);
+      return nullptr;
+    }
+    decoder->context_ = std::make_unique<llvm::MCContext>(
+        triple, decoder->asm_info_.get(), decoder->registers_.get(), decoder->subtarget_.get());
+    decoder->disassembler_.reset(
+        target->createMCDisassembler(*decoder->subtarget_, *decoder->context_));
+    decoder->printer_.reset(target->createMCInstPrinter(
+        triple, 0, *decoder->asm_info_, *decoder->instructions_, *decoder->registers_));
+    if (!decoder->disassembler_ || !decoder->printer_) {
+      error = fmt::format("LLVM cannot disassemble for processor ({}).", processor);
+      return nullptr;
+    }
+    return decoder;
+  }
+
+  const Target& target() const override { return target_; }
+
+  void decode(std::span<const uint8_t> bytes, uint64_t address, Instruction& instruction) override {
+    instruction = Instruction{};
+    uint32_t words[2] = {};
+    std::memcpy(words, bytes.data(), std::min<size_t>(bytes.size(), sizeof words));
+    instruction.encoding = words[0];
+    instruction.size = 4;
+    instruction.format = format_of(words[0]);
+    instruction.mnemonic = "<not an instruction>";
+
+    std::string name;
+    uint64_t size = 0;
+    if (!disassemble(bytes, address, name, size)) {
+      make_undecodable(instruction, "is no encoding of this processor");
+      return;
+    }
+    if (size > 4) instruction.encoding |= static_cast<uint64_t>(words[1]) << 32;
+    if (size <= 4) words[1] = 0;
+    instruction.size = static_cast<uint8_t>(size);
+    const auto& opcodes = opcodes_by_mnemonic();
+    const auto found = opcodes.find(bare_mnemonic(name));
+    if (found == opcodes.end()) {
+      instruction.mnemonic = intern(bare_mnemonic(name));
+      make_undecodable(instruction, "is not implemented");
+      return;
+    }
+    const Opcode& opcode = *found->second;
+    instruction.opcode = &opcode;
+    instruction.mnemonic = opcode.mnemonic;
+    if (const char* problem =
+            decode_fields(target_, opcode, words, static_cast<unsigned>(size), instruction)) {
+      make_undecodable(instruction, problem);
+      return;
+    }
+    if (!register_needs(instruction, instruction.needs)) {
+      make_undecodable(instruction, "has an operand that runs past the end of its register file");
+      return;
+    }
+    instruction.execute =
+        opcode.plain && !has_modifier(instruction) ? opcode.plain : opcode.general;
+    if (!instruction.execute)
+      make_undecodable(instruction, "is not implemented with its modifiers");
+  }
+
+  std::string text(std::span<const uint8_t> bytes, uint64_t address) override {
+    const std::lock_guard lock(mutex_);
+    llvm::MCInst inst;
+    uint64_t size = 0;
+    if (disassembler_->getInstruction(inst, size, {bytes.data(), bytes.size()}, address,
+                                      llvm::nulls()) != llvm::MCDisassembler::Success) {
+      return "<not an instruction>";
+    }
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printer_->printInst(&inst, address, "", *subtarget_, stream);
+    const size_t start = text.find_first_not_of(" \t\n");
+    return start == text.npos ? text : text.substr(start);
+  }
+
+ private:
+  McDecoder() = default;
+
+  bool disassemble(std::span<const uint8_t> bytes, uint64_t address, std::string& name,
+                   uint64_t& size) {
+    const std::lock_guard lock(mutex_);
+    llvm::MCInst inst;
+    if (disassembler_->getInstruction(inst, size, {bytes.data(), bytes.size()}, address,
+                                      llvm::nulls()) != llvm::MCDisassembler::Success) {
+      return false;
+    }
+    const char* mnemonic = printer_->getMnemonic(inst).first;
+    if (!mnemonic || size < 4 || size > 8 || size > bytes.size()) return false;
+    name = mnemonic;
+    return true;
+  }
+
+  Target target_;
+  std::mutex mutex_;  // LLVM's objects below belong to one thread at a time
+  llvm::MCTargetOptions options_;
+  std::unique_ptr<llvm::MCRegisterInfo> registers_;
+  std::unique_ptr<llvm::MCAsmInfo> asm_info_;
+  std::unique_ptr<llvm::MCInstrInfo> instructions_;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget_;
+  std::unique_ptr<llvm::MCContext> context_;
+  std::unique_ptr<llvm::MCDisassembler> disassembler_;
+  std::unique_ptr<llvm::MCInstPrinter> printer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> Decoder::create(const std::string& processor, const std::string& features,
+                                         std::string& error) {
+  return McDecoder::create(processor, features, error);
+}
+
+}  // namespace halyard::vgpu::isa

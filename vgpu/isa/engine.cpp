@@ -1,0 +1,390 @@
+#include "vgpu/isa/engine.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "vgpu/isa/kernel.h"
+#include "vgpu/isa/program.h"
+#include "vgpu/isa/work_group.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+constexpr uint32_t kMaximumLds = 65536;
+constexpr uint32_t kMaximumGroup = 1024;
+constexpr uint32_t kWavesPerUnit = 40;   // gfx9: 4 SIMDs with 10 waves each
+constexpr uint32_t kGroupsPerUnit = 16;  // that have more than one wave
+
+// Other threads are woken for a dispatch once it is expected to keep its own thread busy for longer
+// than waking them takes.
+constexpr std::chrono::microseconds kWorthHelp{30};
+
+uint64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Nothing that a thread runs makes progress: what it waits for is in another thread, which may need
+// this core.
+class Backoff {
+ public:
+  void worked() { rounds_ = 0; }
+  void idle() {
+    ++rounds_;
+    if (rounds_ < 16) return;
+    if (rounds_ < 256) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+
+ private:
+  unsigned rounds_ = 0;
+};
+
+// A dispatch under way. Lives on the stack of Engine::run; helpers are gone before that returns.
+struct Job {
+  GroupContext context;
+  Kernel kernel;
+  uint64_t total = 0;  // work-groups
+  uint64_t resident_limit = 0;
+  const volatile bool* cancel = nullptr;
+
+  std::atomic<uint64_t> next{0};      // the next work-group to start
+  std::atomic<uint64_t> resident{0};  // started and not finished
+  std::atomic<bool> stop{false};      // a fault, or cancelled
+
+  std::mutex mutex;  // result
+  DispatchResult result;
+
+  uint32_t helpers = 0;  // under the engine's lock
+};
+
+class EngineImpl final : public Engine, public WaveServices {
+ public:
+  EngineImpl(const EngineOptions& options, AddressSpace& memory, std::unique_ptr<Decoder> decoder)
+      : options_(options),
+        memory_(memory),
+        target_(decoder->target()),
+        program_(std::move(decoder), memory) {
+    if (options_.wave_budget == 0) options_.wave_budget = 4096;
+    if (options_.compute_units == 0) options_.compute_units = 1;
+    if (options_.workers == 0) options_.workers = std::max(1u, std::thread::hardware_concurrency());
+  }
+
+  ~EngineImpl() override {
+    {
+      const std::lock_guard lock(mutex_);
+      quit_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  DispatchResult run(const Dispatch& dispatch, const volatile bool& cancel) override;
+
+  void invalidate_code() override { program_.invalidate(); }
+
+  void raise_event(uint32_t payload) override {
+    if (options_.raise_event) options_.raise_event(payload);
+  }
+
+  // Shader clocks: 1 GHz.
+  uint64_t shader_clock() override { return monotonic_ns(); }
+
+  uint64_t reference_clock() override {
+    if (options_.reference_clock) return options_.reference_clock();
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(monotonic_ns()) *
+                                 options_.clock_hz / 1000000000);
+  }
+
+ private:
+  bool prepare(const Dispatch& dispatch, Job& job);
+  void work(Job& job, bool owner);
+  void fail(Job& job, const WorkGroup& group);
+  void publish(Job& job);
+  void retire(Job& job);
+  void help();
+  bool has_work(const Job& job) const {
+    return !job.stop.load(std::memory_order_relaxed) &&
+           job.next.load(std::memory_order_relaxed) < job.total &&
+           job.resident.load(std::memory_order_relaxed) < job.resident_limit;
+  }
+  std::unique_ptr<WorkGroup> take_group();
+  void give_group(std::unique_ptr<WorkGroup> group);
+
+  EngineOptions options_;
+  AddressSpace& memory_;
+  const Target target_;
+  Program program_;
+
+  std::mutex groups_mutex_;
+  std::vector<std::unique_ptr<WorkGroup>> groups_;  // to start again
+
+  std::mutex mutex_;  // all below, and Job::helpers
+  std::condition_variable wake_;
+  std::condition_variable left_;
+  std::list<Job*> jobs_;  // that want helpers
+  std::vector<std::thread> threads_;
+  bool quit_ = false;
+};
+
+std::unique_ptr<WorkGroup> EngineImpl::take_group() {
+  {
+    const std::lock_guard lock(groups_mutex_);
+    if (!groups_.empty()) {
+      auto group = std::move(groups_.back());
+      groups_.pop_back();
+      return group;
+    }
+  }
+  return std::make_unique<WorkGroup>();
+}
+
+void EngineImpl::give_group(std::unique_ptr<WorkGroup> group) {
+  // Enough for every thread to go on at once; what a burst of spinning work-groups needed beyond
+  // that goes back to the host.
+  const size_t keep = options_.workers * size_t{4} + 8;
+  const std::lock_guard lock(groups_mutex_);
+  if (groups_.size() < keep) groups_.push_back(std::move(group));
+}
+
+bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
+  Fault& fault = job.result.fault;
+  const auto refuse = [&](Fault::Kind kind, std::string message) {
+    fault.kind = kind;
+    fault.message = std::move(message);
+    return false;
+  };
+  const uint64_t items = uint64_t{dispatch.group[0]} * dispatch.group[1] * dispatch.group[2];
+  if (items == 0 || items > kMaximumGroup) {
+    return refuse(
+        Fault::Kind::kWorkGroupSize,
+        fmt::format("A work-group of ({}x{}x{}) work-items cannot run: it must have 1 to {}.",
+                    dispatch.group[0], dispatch.group[1], dispatch.group[2], kMaximumGroup));
+  }
+  if (dispatch.grid[0] == 0 || dispatch.grid[1] == 0 || dispatch.grid[2] == 0) {
+    return refuse(Fault::Kind::kWorkGroupSize,
+                  fmt::format("A grid of ({}x{}x{}) work-items cannot run: no dimension may be 0.",
+                              dispatch.grid[0], dispatch.grid[1], dispatch.grid[2]));
+  }
+  if (dispatch.group_segment_size > kMaximumLds) {
+    return refuse(Fault::Kind::kGroupMemory,
+                  fmt::format("A work-group cannot have ({}) bytes of LDS: a compute unit has {}.",
+                              dispatch.group_segment_size, kMaximumLds));
+  }
+  if (!read_kernel(memory_, target_, dispatch.kernel_object, job.kernel, fault)) return false;
+
+  job.context.dispatch = &dispatch;
+  job.context.kernel = &job.kernel;
+  job.context.target = &target_;
+  job.context.program = &program_;
+  job.context.memory = &memory_;
+  job.context.services = this;
+  job.context.wave_budget = options_.wave_budget;
+  unsigned __int128 total = 1;
+  for (unsigned d = 0; d < 3; ++d) {
+    job.context.groups[d] = static_cast<uint32_t>(
+        (uint64_t{dispatch.grid[d]} + dispatch.group[d] - 1) / dispatch.group[d]);
+    total *= job.context.groups[d];
+  }
+  if (total >> 63) {
+    return refuse(Fault::Kind::kWorkGroupSize,
+                  fmt::format("A grid of ({}x{}x{}) work-items has too many work-groups.",
+                              dispatch.grid[0], dispatch.grid[1], dispatch.grid[2]));
+  }
+  job.total = static_cast<uint64_t>(total);
+  // As many work-groups as the device would hold at once: programs that synchronise across the grid
+  // count on it.
+  const auto waves = static_cast<uint32_t>((items + kLanes - 1) / kLanes);
+  uint32_t per_unit = std::max(1u, kWavesPerUnit / waves);
+  if (waves > 1) per_unit = std::min(per_unit, kGroupsPerUnit);
+  if (dispatch.group_segment_size)
+    per_unit = std::min(per_unit, kMaximumLds / dispatch.group_segment_size);
+  job.resident_limit = uint64_t{options_.compute_units} * std::max(1u, per_unit);
+  return true;
+}
+
+DispatchResult EngineImpl::run(const Dispatch& dispatch, const volatile bool& cancel) {
+  Job job;
+  job.cancel = &cancel;
+  if (!prepare(dispatch, job)) {
+    job.result.report = fmt::format("{}\n  kernel object 0x{:x}\n", job.result.fault.message,
+                                    dispatch.kernel_object);
+    return std::move(job.result);
+  }
+  program_.enter();
+  work(job, true);
+  retire(job);
+  program_.leave();
+  return std::move(job.result);
+}
+
+// Runs work-groups of `job` until there are none left to start and those that this thread started
+// have ended.
+void EngineImpl::work(Job& job, bool owner) {
+  std::vector<std::unique_ptr<WorkGroup>> running;
+  std::unique_ptr<WorkGroup> spare;
+  PageCache pages;
+  Backoff backoff;
+  bool published = !owner || options_.workers < 2;
+  const auto began = std::chrono::steady_clock::now();
+  uint64_t finished = 0;
+
+  const auto start_next = [&] {
+    if (!has_work(job)) return;
+    const uint64_t number = job.next.fetch_add(1, std::memory_order_relaxed);
+    if (number >= job.total) return;
+    job.resident.fetch_add(1, std::memory_order_relaxed);
+    auto group = spare ? std::move(spare) : take_group();
+    const auto slot = static_cast<uint32_t>(number % options_.compute_units);
+    if (!group->start(job.context, number, slot)) {
+      const std::lock_guard lock(job.mutex);
+      job.result.fault.kind = Fault::Kind::kGroupMemory;
+      job.result.fault.message = fmt::format(
+          "The host has no memory for a work-group with ({}) bytes of private memory per "
+          "work-item.",
+          job.context.dispatch->private_segment_size);
+      job.result.report = job.result.fault.message;
+      job.stop.store(true, std::memory_order_relaxed);
+    }
+    running.push_back(std::move(group));
+  };
+
+  start_next();
+  while (!running.empty() && !job.stop.load(std::memory_order_relaxed)) {
+    bool worked = false, ended = false;
+    for (size_t n = 0; n < running.size();) {
+      if (*job.cancel) job.stop.store(true, std::memory_order_relaxed);
+      if (job.stop.load(std::memory_order_relaxed)) break;
+      const Turn turn = running[n]->turn(job.context, pages);
+      if (turn == Turn::kFault) {
+        fail(job, *running[n]);
+        break;
+      }
+      worked = worked || turn != Turn::kIdle;
+      if (turn != Turn::kFinished) {
+        ++n;
+        continue;
+      }
+      ended = true;
+      ++finished;
+      job.resident.fetch_sub(1, std::memory_order_relaxed);
+      if (spare) give_group(std::move(spare));
+      spare = std::move(running[n]);
+      running.erase(running.begin() + static_cast<ptrdiff_t>(n));
+    }
+    if (job.stop.load(std::memory_order_relaxed)) break;
+    // One more after each round: work-groups that wait for later ones get them sooner or later, and
+    // those that do not are finished first.
+    start_next();
+    if (worked || ended) {
+      backoff.worked();
+    } else {
+      backoff.idle();
+    }
+    if (!published && has_work(job)) {
+      const auto spent = std::chrono::steady_clock::now() - began;
+      const uint64_t remaining = job.total - job.next.load(std::memory_order_relaxed);
+      if (spent * (remaining + 1) > kWorthHelp * (finished + 1)) {
+        publish(job);
+        published = true;
+      }
+    }
+  }
+  job.resident.fetch_sub(running.size(), std::memory_order_relaxed);
+  for (auto& group : running) give_group(std::move(group));
+  if (spare) give_group(std::move(spare));
+}
+
+void EngineImpl::fail(Job& job, const WorkGroup& group) {
+  const Wave& wave = group.waves[group.faulted];
+  const std::lock_guard lock(job.mutex);
+  job.stop.store(true, std::memory_order_relaxed);
+  if (job.result.fault.kind != Fault::Kind::kNone) return;
+  job.result.fault = wave.fault;
+  std::string raw;
+  const MemoryRange range = memory_.find(wave.pc);
+  for (unsigned n = 0; n < 8 && range.contains(wave.pc, n + 1); ++n)
+    raw += fmt::format("{}{:02x}", n ? " " : "", reinterpret_cast<const uint8_t*>(wave.pc)[n]);
+  const Dispatch& dispatch = *job.context.dispatch;
+  job.result.report = fmt::format(
+      "{}\n"
+      "  kernel object 0x{:x}, entry 0x{:x}{}\n"
+      "  grid {}x{}x{}, work-groups of {}x{}x{}\n"
+      "  work-group ({}, {}, {}), wave {} of {}, lane {}, EXEC 0x{:016x}\n"
+      "  pc 0x{:x} (entry {} 0x{:x})\n"
+      "  instruction: {}\n"
+      "  bytes: {}\n",
+      wave.fault.message, dispatch.kernel_object, job.kernel.entry,
+      job.kernel.legacy ? " (amd_kernel_code_t)" : "", dispatch.grid[0], dispatch.grid[1],
+      dispatch.grid[2], dispatch.group[0], dispatch.group[1], dispatch.group[2], group.id[0],
+      group.id[1], group.id[2], wave.index_in_group, group.wave_count,
+      wave.fault.lane < 0 ? std::string("any") : std::to_string(wave.fault.lane), wave.exec(),
+      wave.pc, wave.pc >= job.kernel.entry ? "+" : "-",
+      wave.pc >= job.kernel.entry ? wave.pc - job.kernel.entry : job.kernel.entry - wave.pc,
+      program_.text(wave.pc), raw.empty() ? "<not mapped>" : raw);
+}
+
+// Asks the pool to help with `job`. The pool's threads start with the first dispatch that is worth
+// it.
+void EngineImpl::publish(Job& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    while (threads_.size() + 1 < options_.workers) threads_.emplace_back([this] { help(); });
+    jobs_.push_back(&job);
+  }
+  wake_.notify_all();
+}
+
+// Waits until no helper has `job`, and takes it off the list.
+void EngineImpl::retire(Job& job) {
+  std::unique_lock lock(mutex_);
+  jobs_.remove(&job);
+  left_.wait(lock, [&] { return job.helpers == 0; });
+}
+
+void EngineImpl::help() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    Job* job = nullptr;
+    wake_.wait(lock, [&] {
+      for (auto at = jobs_.begin(); at != jobs_.end(); ++at) {
+        if (!has_work(**at)) continue;
+        job = *at;
+        // The next helper looks at another dispatch first.
+        jobs_.splice(jobs_.end(), jobs_, at);
+        break;
+      }
+      return quit_ || job;
+    });
+    if (!job) return;
+    ++job->helpers;
+    lock.unlock();
+    work(*job, false);
+    lock.lock();
+    if (--job->helpers == 0) left_.notify_all();
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> Engine::create(const EngineOptions& options, AddressSpace& memory,
+                                       std::string& error) {
+  auto decoder = Decoder::create(options.processor, options.features, error);
+  if (!decoder) return nullptr;
+  return std::make_unique<EngineImpl>(options, memory, std::move(decoder));
+}
+
+}  // namespace halyard::vgpu::isa

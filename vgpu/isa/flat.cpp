@@ -1,0 +1,204 @@
+// FLAT, GLOBAL and SCRATCH (Vega ISA, chapter 10).
+//
+// A flat address belongs to LDS or to scratch if its upper half is that of the aperture. Scratch is
+// swizzled: see Wave::scratch_base.
+
+#include "vgpu/isa/lane_access.h"
+#include "vgpu/isa/scalar_operands.h"
+#include "vgpu/isa/tables.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+struct Addresses {
+  uint64_t lane[kLanes];
+};
+
+// Upper halves of the apertures. One that is 0 was not given: no address is in it.
+uint32_t shared_high(const Wave& w) {
+  return static_cast<uint32_t>(w.apertures[0] >> 32);
+}
+uint32_t private_high(const Wave& w) {
+  return static_cast<uint32_t>(w.apertures[2] >> 32);
+}
+
+uint64_t lanes_with_high(const Addresses& addresses, uint64_t mask, uint32_t high) {
+  if (high == 0) return 0;
+  uint64_t found = 0;
+  for (unsigned l = 0; l < kLanes; ++l)
+    found |= static_cast<uint64_t>(addresses.lane[l] >> 32 == high) << l;
+  return found & mask;
+}
+
+// Lanes whose offsets are in addresses.lane[] as 32-bit numbers become host addresses in scratch.
+template <class Op>
+bool to_scratch(Wave& w, const Instruction& i, Addresses& addresses, uint64_t mask) {
+  int bad = -1;
+  uint64_t bad_offset = 0;
+  for_each_lane(mask, [&](unsigned l) {
+    const uint64_t offset = addresses.lane[l];
+    if (offset + Op::kBytes > w.scratch_bytes_per_lane && bad < 0) {
+      bad = static_cast<int>(l);
+      bad_offset = offset;
+    }
+    addresses.lane[l] = w.scratch_base + (offset >> 2) * kSwizzledStep + l * 4 + (offset & 3);
+  });
+  if (bad < 0) return true;
+  fault_memory(w, i, w.apertures[2] | bad_offset, Op::kBytes, Op::kWrites, bad);
+  w.fault.message += " (private offset " + std::to_string(bad_offset) + " of a segment of " +
+                     std::to_string(w.scratch_bytes_per_lane) + " bytes)";
+  return false;
+}
+
+template <class Op>
+[[gnu::noinline]] Outcome access_apertures(Wave& w, const Instruction& i, VectorRegister* dst,
+                                           const VectorRegister* data, Addresses& addresses,
+                                           uint64_t shared, uint64_t priv) {
+  const uint64_t global = w.exec() & ~shared & ~priv;
+  if (shared) {
+    for (uint64_t left = shared; left; left &= left - 1) {
+      const auto l = static_cast<unsigned>(std::countr_zero(left));
+      const uint64_t offset = addresses.lane[l] & 0xffffffff;
+      if (offset + Op::kBytes > w.lds_size || (Op::kAtomic && offset % Op::kBytes)) {
+        fault_memory(w, i, addresses.lane[l], Op::kBytes, Op::kWrites, static_cast<int>(l));
+        w.fault.kind = Fault::Kind::kAperture;
+        w.fault.message += " (LDS offset " + std::to_string(offset) + " of " +
+                           std::to_string(w.lds_size) + " bytes)";
+        return Outcome::kFault;
+      }
+      Op::lane(dst, data, l, w.lds + offset, kLinear);
+    }
+  }
+  if (priv) {
+    Addresses scratch;
+    for_each_lane(priv, [&](unsigned l) { scratch.lane[l] = addresses.lane[l] & 0xffffffff; });
+    if (!to_scratch<Op>(w, i, scratch, priv)) return Outcome::kFault;
+    const Outcome outcome = access_lanes<Op>(w, i, dst, data, priv, scratch.lane, kSwizzledStep);
+    if (outcome != Outcome::kNext) return outcome;
+  }
+  return global ? access_lanes<Op>(w, i, dst, data, global, addresses.lane, kLinear)
+                : Outcome::kNext;
+}
+
+void wide_addresses(const Wave& w, const Instruction& i, Addresses& addresses) {
+  const uint32_t* const low = w.vgpr[i.src[0].index].lane;
+  const uint32_t* const high = w.vgpr[i.src[0].index + 1].lane;
+  const auto offset = static_cast<uint64_t>(static_cast<int64_t>(i.offset));
+  for (unsigned l = 0; l < kLanes; ++l)
+    addresses.lane[l] = (static_cast<uint64_t>(high[l]) << 32 | low[l]) + offset;
+}
+
+template <class Op>
+Outcome flat(Wave& w, const Instruction& i) {
+  begin_access(w);
+  Addresses addresses;
+  wide_addresses(w, i, addresses);
+  VectorRegister* const dst = vector_registers(w, i.dst);
+  const VectorRegister* const data = vector_registers(w, i.src[1]);
+  const uint64_t mask = w.exec();
+  const uint64_t shared = lanes_with_high(addresses, mask, shared_high(w));
+  const uint64_t priv = lanes_with_high(addresses, mask, private_high(w));
+  if (shared | priv) return access_apertures<Op>(w, i, dst, data, addresses, shared, priv);
+  return access<Op>(w, i, dst, data, mask, addresses.lane, kLinear);
+}
+
+template <class Op>
+Outcome global(Wave& w, const Instruction& i) {
+  begin_access(w);
+  Addresses addresses;
+  if (i.src[2].kind == OperandKind::kScalar) {
+    const uint64_t base =
+        read64(w, i.src[2]) + static_cast<uint64_t>(static_cast<int64_t>(i.offset));
+    const uint32_t* const offset = w.vgpr[i.src[0].index].lane;
+    for (unsigned l = 0; l < kLanes; ++l) addresses.lane[l] = base + offset[l];
+  } else {
+    wide_addresses(w, i, addresses);
+  }
+  return access<Op>(w, i, vector_registers(w, i.dst), vector_registers(w, i.src[1]), w.exec(),
+                    addresses.lane, kLinear);
+}
+
+template <class Op>
+Outcome scratch(Wave& w, const Instruction& i) {
+  begin_access(w);
+  Addresses addresses;
+  const auto offset = static_cast<uint32_t>(i.offset);
+  if (i.src[2].kind == OperandKind::kScalar) {
+    std::fill_n(addresses.lane, kLanes, uint64_t{read32(w, i.src[2]) + offset});
+  } else {
+    const uint32_t* const base = w.vgpr[i.src[0].index].lane;
+    for (unsigned l = 0; l < kLanes; ++l) addresses.lane[l] = base[l] + offset;
+  }
+  const uint64_t mask = w.exec();
+  if (!to_scratch<Op>(w, i, addresses, mask)) return Outcome::kFault;
+  return access<Op>(w, i, vector_registers(w, i.dst), vector_registers(w, i.src[1]), mask,
+                    addresses.lane, kSwizzledStep);
+}
+
+constexpr Type kN = Type::kNone, k32 = Type::kB32, k64 = Type::kB64, k96 = Type::kB96,
+               k128 = Type::kB128;
+
+constexpr Opcode op(const char* name, Handler handler, Type result, Type data) {
+  return {name, handler, handler, result, {k64, data, k64}};
+}
+
+#define HALYARD_TRANSFERS(prefix, space)                                                   \
+  op(prefix "_load_ubyte", space<LoadSmall<uint8_t, Part::kFull>>, k32, kN),               \
+      op(prefix "_load_sbyte", space<LoadSmall<int8_t, Part::kFull>>, k32, kN),            \
+      op(prefix "_load_ushort", space<LoadSmall<uint16_t, Part::kFull>>, k32, kN),         \
+      op(prefix "_load_sshort", space<LoadSmall<int16_t, Part::kFull>>, k32, kN),          \
+      op(prefix "_load_ubyte_d16", space<LoadSmall<uint8_t, Part::kLow>>, k32, kN),        \
+      op(prefix "_load_ubyte_d16_hi", space<LoadSmall<uint8_t, Part::kHigh>>, k32, kN),    \
+      op(prefix "_load_sbyte_d16", space<LoadSmall<int8_t, Part::kLow>>, k32, kN),         \
+      op(prefix "_load_sbyte_d16_hi", space<LoadSmall<int8_t, Part::kHigh>>, k32, kN),     \
+      op(prefix "_load_short_d16", space<LoadSmall<uint16_t, Part::kLow>>, k32, kN),       \
+      op(prefix "_load_short_d16_hi", space<LoadSmall<uint16_t, Part::kHigh>>, k32, kN),   \
+      op(prefix "_load_dword", space<LoadDwords<1>>, k32, kN),                             \
+      op(prefix "_load_dwordx2", space<LoadDwords<2>>, k64, kN),                           \
+      op(prefix "_load_dwordx3", space<LoadDwords<3>>, k96, kN),                           \
+      op(prefix "_load_dwordx4", space<LoadDwords<4>>, k128, kN),                          \
+      op(prefix "_store_byte", space<StoreSmall<uint8_t, Part::kLow>>, kN, k32),           \
+      op(prefix "_store_byte_d16_hi", space<StoreSmall<uint8_t, Part::kHigh>>, kN, k32),   \
+      op(prefix "_store_short", space<StoreSmall<uint16_t, Part::kLow>>, kN, k32),         \
+      op(prefix "_store_short_d16_hi", space<StoreSmall<uint16_t, Part::kHigh>>, kN, k32), \
+      op(prefix "_store_dword", space<StoreDwords<1>>, kN, k32),                           \
+      op(prefix "_store_dwordx2", space<StoreDwords<2>>, kN, k64),                         \
+      op(prefix "_store_dwordx3", space<StoreDwords<3>>, kN, k96),                         \
+      op(prefix "_store_dwordx4", space<StoreDwords<4>>, kN, k128)
+
+#define HALYARD_ATOMIC(prefix, space, name, F)                              \
+  op(prefix "_atomic_" name, space<Atomic<atomic::F, uint32_t>>, k32, k32), \
+      op(prefix "_atomic_" name "_x2", space<Atomic<atomic::F, uint64_t>>, k64, k64)
+
+#define HALYARD_ATOMICS(prefix, space)                                                          \
+  HALYARD_ATOMIC(prefix, space, "swap", Swap), HALYARD_ATOMIC(prefix, space, "add", Add),       \
+      HALYARD_ATOMIC(prefix, space, "sub", Sub), HALYARD_ATOMIC(prefix, space, "smin", Smin),   \
+      HALYARD_ATOMIC(prefix, space, "umin", Umin), HALYARD_ATOMIC(prefix, space, "smax", Smax), \
+      HALYARD_ATOMIC(prefix, space, "umax", Umax), HALYARD_ATOMIC(prefix, space, "and", And),   \
+      HALYARD_ATOMIC(prefix, space, "or", Or), HALYARD_ATOMIC(prefix, space, "xor", Xor),       \
+      HALYARD_ATOMIC(prefix, space, "inc", Inc), HALYARD_ATOMIC(prefix, space, "dec", Dec),     \
+      op(prefix "_atomic_cmpswap", space<Atomic<atomic::Cmpswap, uint32_t>>, k32, k64),         \
+      op(prefix "_atomic_cmpswap_x2", space<Atomic<atomic::Cmpswap, uint64_t>>, k64,            \
+         k128), /* gfx908 and gfx90a */                                                         \
+      op(prefix "_atomic_add_f32", space<Atomic<atomic::Fadd, uint32_t>>, k32, k32),            \
+      op(prefix "_atomic_add_f64", space<Atomic<atomic::Fadd, uint64_t>>, k64, k64),            \
+      op(prefix "_atomic_min_f64", space<Atomic<atomic::Fmin, uint64_t>>, k64, k64),            \
+      op(prefix "_atomic_max_f64", space<Atomic<atomic::Fmax, uint64_t>>, k64, k64)
+
+constexpr Opcode kOpcodes[] = {
+    HALYARD_TRANSFERS("flat", flat),       HALYARD_TRANSFERS("global", global),
+    HALYARD_TRANSFERS("scratch", scratch), HALYARD_ATOMICS("flat", flat),
+    HALYARD_ATOMICS("global", global),
+};
+
+#undef HALYARD_TRANSFERS
+#undef HALYARD_ATOMIC
+#undef HALYARD_ATOMICS
+
+}  // namespace
+
+std::span<const Opcode> flat_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace halyard::vgpu::isa

@@ -1,0 +1,141 @@
+#include "vgpu/isa/interpreter.h"
+
+#include <fmt/format.h>
+
+#include "vgpu/isa/encoding.h"
+#include "vgpu/isa/fault.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+// One subtraction compares both halves: a borrow clears the guard bit.
+constexpr uint32_t kGuards = 0x80008000;
+
+bool has_registers(uint32_t allocated, uint32_t needs) {
+  return (((allocated | kGuards) - needs) & kGuards) == kGuards;
+}
+
+[[gnu::cold]] Outcome fault_registers(Wave& wave, const Instruction& instruction) {
+  return fault_illegal(
+      wave, instruction,
+      fmt::format("uses {} VGPRs and {} SGPRs, but the kernel's descriptor asks for {} and {}",
+                  instruction.needs & 0xffff, instruction.needs >> 16, wave.allocated & 0xffff,
+                  wave.allocated >> 16));
+}
+
+[[gnu::cold]] Stop fault_fetch(Wave& wave) {
+  Instruction fetch;
+  fetch.mnemonic = "instruction fetch";
+  fault_memory(wave, fetch, wave.pc, 4, false, -1);
+  return Stop::kFault;
+}
+
+bool is_valu(Format format) {
+  return format == Format::kVop1 || format == Format::kVop2 || format == Format::kVopc ||
+         format == Format::kVop3 || format == Format::kVop3p;
+}
+
+bool is_vector(Format format) {
+  switch (format) {
+    case Format::kSop1:
+    case Format::kSop2:
+    case Format::kSopc:
+    case Format::kSopk:
+    case Format::kSopp:
+    case Format::kSmem:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// VGPR indexing (Vega ISA 3.8 and 5.x, s_set_gpr_idx_*): M0[7:0] is added to the VGPR numbers of
+// the operands that M0[15:12] names (src0, src1, src2, dst). Out of range, a source reads v0 and a
+// result is dropped with the whole instruction.
+Outcome execute_indexed(Wave& wave, const Instruction& instruction) {
+  const std::string_view name = instruction.mnemonic;
+  if (!instruction.opcode || name == "v_readlane_b32" || name == "v_writelane_b32" ||
+      name == "v_readfirstlane_b32") {
+    return instruction.execute(wave, instruction);
+  }
+  const uint32_t displacement = wave.m0() & 0xff;
+  const uint32_t operands = wave.m0() >> 12 & 15;
+  Instruction displaced = instruction;
+  for (unsigned s = 0; s < 3; ++s) {
+    Operand& source = displaced.src[s];
+    if (!(operands >> s & 1) || source.kind != OperandKind::kVector) continue;
+    const uint32_t index = source.index + displacement;
+    const bool inside = index + dwords_of(instruction.opcode->src[s]) <= wave.vgpr_count;
+    source.index = inside ? static_cast<uint16_t>(index) : 0;
+  }
+  if ((operands >> 3 & 1) && displaced.dst.kind == OperandKind::kVector) {
+    const uint32_t index = displaced.dst.index + displacement;
+    if (index + dwords_of(instruction.opcode->dst) > wave.vgpr_count) return Outcome::kNext;
+    displaced.dst.index = static_cast<uint16_t>(index);
+  }
+  return displaced.execute(wave, displaced);
+}
+
+Outcome execute_special(Wave& wave, const Instruction& instruction) {
+  if (wave.vskip && is_vector(instruction.format)) return Outcome::kNext;
+  if (wave.gpr_indexing && is_valu(instruction.format)) return execute_indexed(wave, instruction);
+  return instruction.execute(wave, instruction);
+}
+
+const Instruction* fetch(Wave& wave, Program& program, PageCache& pages, const CodePage*& page) {
+  page = pages.find(program, wave.pc);
+  if (!page) return nullptr;
+  const Instruction* const known =
+      page->slot[(wave.pc - page->base) / 4].load(std::memory_order_acquire);
+  return known ? known : program.decode_at(*page, wave.pc);
+}
+
+}  // namespace
+
+Stop run_wave(Wave& wave, Program& program, PageCache& pages, uint32_t& budget) {
+  const CodePage* page = nullptr;
+  uint64_t base = 1;  // no pc has this page: the first fetch looks it up
+  bool special = wave.gpr_indexing || wave.vskip;
+  while (budget) {
+    const Instruction* instruction = nullptr;
+    const uint64_t offset = wave.pc - base;
+    if (offset < CodePage::kBytes) [[likely]]
+      instruction = page->slot[offset / 4].load(std::memory_order_acquire);
+    if (!instruction) [[unlikely]] {
+      instruction = fetch(wave, program, pages, page);
+      if (!instruction) return fault_fetch(wave);
+      base = page->base;
+    }
+    --budget;
+    Outcome outcome;
+    if (!has_registers(wave.allocated, instruction->needs)) [[unlikely]] {
+      outcome = fault_registers(wave, *instruction);
+    } else if (special) [[unlikely]] {
+      outcome = execute_special(wave, *instruction);
+    } else {
+      outcome = instruction->execute(wave, *instruction);
+    }
+    if (outcome == Outcome::kNext) [[likely]] {
+      wave.pc += instruction->size;
+      continue;
+    }
+    if (outcome == Outcome::kJump) continue;
+    if (outcome == Outcome::kFault) return Stop::kFault;
+    wave.pc += instruction->size;
+    switch (outcome) {
+      case Outcome::kMode:
+        special = wave.gpr_indexing || wave.vskip;
+        base = 1;
+        break;
+      case Outcome::kYield:
+        return Stop::kYield;
+      case Outcome::kBarrier:
+        return Stop::kBarrier;
+      default:
+        return Stop::kEnd;
+    }
+  }
+  return Stop::kBudget;
+}
+
+}  // namespace halyard::vgpu::isa

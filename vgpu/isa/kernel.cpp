@@ -1,0 +1,164 @@
+#include "vgpu/isa/kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace halyard::vgpu::isa {
+namespace {
+
+constexpr uint32_t bits(uint32_t word, unsigned low, unsigned width) {
+  return (word >> low) & ((1u << width) - 1);
+}
+
+template <class T>
+T field(uint64_t object, uint64_t offset) {
+  T value;
+  std::memcpy(&value, reinterpret_cast<const uint8_t*>(object) + offset, sizeof value);
+  return value;
+}
+
+// amd_kernel_code_t starts with its version (1.0 to 1.2) and the machine (kind 1: AMDGPU; major 7
+// and up). The same words of a kernel descriptor are segment sizes, and its kernarg size would have
+// to be above 458752.
+bool is_legacy(uint64_t object) {
+  return field<uint32_t>(object, 0) == 1 && field<uint32_t>(object, 4) <= 2 &&
+         field<uint16_t>(object, 8) == 1 && field<uint16_t>(object, 10) >= 7;
+}
+
+constexpr uint64_t kDescriptorSize = 64;
+constexpr uint64_t kLegacySize = 256;
+
+// Properties: which user SGPRs are filled.
+constexpr uint32_t kPrivateSegmentBuffer = 1, kDispatchPtr = 2, kQueuePtr = 4, kKernargPtr = 8,
+                   kDispatchId = 16, kFlatScratchInit = 32, kPrivateSegmentSize = 64,
+                   kGridCountX = 128;  // then Y and Z; amd_kernel_code_t only
+
+void bad_kernel(Fault& fault, std::string message) {
+  fault.kind = Fault::Kind::kCode;
+  fault.message = std::move(message);
+}
+
+}  // namespace
+
+bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t object, Kernel& kernel,
+                 Fault& fault) {
+  const MemoryRange range = memory.find(object);
+  if (!range.contains(object, kDescriptorSize) || object % 8 != 0) {
+    char where[256] = "";
+    memory.describe(object, where, sizeof where);
+    bad_kernel(fault, fmt::format("The kernel object (0x{:x}) is not readable memory{}{}.", object,
+                                  where[0] ? ": " : "", where));
+    return false;
+  }
+  kernel.legacy = range.contains(object, kLegacySize) && is_legacy(object);
+  kernel.entry = object + static_cast<uint64_t>(field<int64_t>(object, 16));
+  kernel.rsrc1 = field<uint32_t>(object, 48);
+  kernel.rsrc2 = field<uint32_t>(object, 52);
+  kernel.rsrc3 = kernel.legacy ? 0 : field<uint32_t>(object, 44);
+  kernel.properties =
+      kernel.legacy ? field<uint32_t>(object, 56) : uint32_t{field<uint16_t>(object, 56)};
+  if (kernel.entry % 4 != 0 || !memory.find(kernel.entry).contains(kernel.entry, 4)) {
+    bad_kernel(fault, fmt::format("The entry (0x{:x}) of the kernel object (0x{:x}) is not mapped.",
+                                  kernel.entry, object));
+    return false;
+  }
+  const uint32_t registers = (bits(kernel.rsrc1, 0, 6) + 1) * target.vgpr_granule;
+  kernel.vgprs = static_cast<uint16_t>(std::min(registers, 256u));
+  kernel.agprs = target.accumulators ? kernel.vgprs : 0;
+  if (target.unified_registers) {
+    // rsrc3 bits 5:0: ACCUM_OFFSET / 4 - 1; AGPRs have the rest of the file.
+    const uint32_t accum = (bits(kernel.rsrc3, 0, 6) + 1) * 4;
+    kernel.vgprs = static_cast<uint16_t>(std::min(accum, registers));
+    kernel.agprs = static_cast<uint16_t>(std::min(registers - kernel.vgprs, 256u));
+  }
+  const uint32_t sgprs = (bits(kernel.rsrc1, 6, 4) / 2 + 1) * 16;
+  kernel.sgprs = static_cast<uint16_t>(std::min<uint32_t>(sgprs, scalar::kFlatScratch));
+  return true;
+}
+
+void start_wave(const Kernel& kernel, const Target& target, const Dispatch& dispatch,
+                const WavePlace& place, Wave& wave) {
+  std::fill(std::begin(wave.sgpr), std::end(wave.sgpr), 0u);
+  for (unsigned r = 0; r < kernel.registers(); ++r) wave.vgpr[r] = {};
+  wave.scc = false;
+  wave.pc = kernel.entry;
+  wave.vgpr_count = kernel.vgprs;
+  wave.agpr_count = kernel.agprs;
+  wave.allocated = uint32_t{kernel.sgprs} << 16 | kernel.vgprs;
+  // rsrc1: rounding and denormal modes (19:12), DX10_CLAMP (21), IEEE (23), FP16_OVFL (26).
+  wave.set_mode(bits(kernel.rsrc1, 12, 8) | bits(kernel.rsrc1, 21, 1) << 8 |
+                bits(kernel.rsrc1, 23, 1) << 9 | bits(kernel.rsrc1, 26, 1) << 23);
+  wave.apertures[0] = uint64_t{dispatch.shared_aperture_hi} << 32;
+  wave.apertures[1] = wave.apertures[0] | 0xffffffff;
+  wave.apertures[2] = uint64_t{dispatch.private_aperture_hi} << 32;
+  wave.apertures[3] = wave.apertures[2] | 0xffffffff;
+  wave.trapsts = 0;
+  wave.stores_pending = false;
+  wave.fault = {};
+
+  // User SGPRs, in this order, then the system's at rsrc2's USER_SGPR_COUNT.
+  unsigned next = 0;
+  const auto put = [&](uint32_t value) { wave.sgpr[next++] = value; };
+  const auto put64 = [&](uint64_t value) {
+    put(static_cast<uint32_t>(value));
+    put(static_cast<uint32_t>(value >> 32));
+  };
+  const uint32_t properties = kernel.properties;
+  if (properties & kPrivateSegmentBuffer) {
+    // A swizzled buffer over this wave's own scratch: stride 0, ADD_TID_ENABLE, 64 lanes
+    // interleaved. The scratch wave offset is therefore 0.
+    put64(wave.scratch_base | uint64_t{1} << 63);
+    put(static_cast<uint32_t>(
+        std::min<uint64_t>(uint64_t{wave.scratch_bytes_per_lane} * kLanes, 0xffffffff)));
+    put(3u << 21 | 1u << 23);
+  }
+  if (properties & kDispatchPtr) put64(dispatch.packet_address);
+  if (properties & kQueuePtr) put64(dispatch.queue_address);
+  if (properties & kKernargPtr) put64(dispatch.kernarg_address);
+  if (properties & kDispatchId) put64(dispatch.dispatch_id);
+  if (properties & kFlatScratchInit) put64(wave.scratch_base);
+  if (properties & kPrivateSegmentSize) put(dispatch.private_segment_size);
+  if (kernel.legacy) {
+    for (unsigned d = 0; d < 3; ++d) {
+      const uint32_t size = std::max<uint32_t>(dispatch.group[d], 1);
+      if (properties & kGridCountX << d)
+        put(static_cast<uint32_t>((uint64_t{dispatch.grid[d]} + size - 1) / size));
+    }
+  }
+  next = bits(kernel.rsrc2, 1, 5);
+  for (unsigned d = 0; d < 3; ++d) {
+    if (bits(kernel.rsrc2, 7 + d, 1)) put(place.group[d]);
+  }
+  if (bits(kernel.rsrc2, 10, 1)) put(uint32_t{place.wave == 0} << 31 | place.wave_count);
+  if (bits(kernel.rsrc2, 0, 1)) put(0);  // scratch wave offset
+
+  // Work-item ids, and EXEC for the lanes that have one.
+  const uint32_t dimensions = bits(kernel.rsrc2, 11, 2);
+  const uint64_t items = uint64_t{place.extent[0]} * place.extent[1] * place.extent[2];
+  const uint64_t first = uint64_t{place.wave} * kLanes;
+  const auto active = static_cast<unsigned>(std::min<uint64_t>(items - first, kLanes));
+  wave.set_exec(active == kLanes ? ~uint64_t{0} : (uint64_t{1} << active) - 1);
+  uint32_t x = static_cast<uint32_t>(first % place.extent[0]);
+  uint32_t y = static_cast<uint32_t>(first / place.extent[0] % place.extent[1]);
+  uint32_t z = static_cast<uint32_t>(first / place.extent[0] / place.extent[1]);
+  for (unsigned l = 0; l < active; ++l) {
+    if (target.packed_work_item_ids) {
+      wave.vgpr[0].lane[l] = x | (dimensions > 0 ? y << 10 : 0) | (dimensions > 1 ? z << 20 : 0);
+    } else {
+      wave.vgpr[0].lane[l] = x;
+      if (dimensions > 0 && kernel.vgprs > 1) wave.vgpr[1].lane[l] = y;
+      if (dimensions > 1 && kernel.vgprs > 2) wave.vgpr[2].lane[l] = z;
+    }
+    if (++x == place.extent[0]) {
+      x = 0;
+      if (++y == place.extent[1]) {
+        y = 0;
+        ++z;
+      }
+    }
+  }
+}
+
+}  // namespace halyard::vgpu::isa

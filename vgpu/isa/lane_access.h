@@ -1,0 +1,132 @@
+// Carries a lane operation (lane_ops.h) out for every active lane, each at its own address.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/isa/fault.h"
+#include "vgpu/isa/lane_ops.h"
+#include "vgpu/isa/memory_access.h"
+
+namespace halyard::vgpu::isa {
+
+inline constexpr uint64_t kAllLanes = ~uint64_t{0};
+
+// The distance between the dwords of one lane.
+inline constexpr size_t kLinear = 4;          // ordinary memory
+inline constexpr size_t kSwizzledStep = 256;  // scratch: a row of 64 lanes for each dword
+
+template <class Function>
+void for_each_lane(uint64_t mask, Function&& function) {
+  for (; mask; mask &= mask - 1) function(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+inline VectorRegister* vector_registers(Wave& wave, const Operand& operand) {
+  if (operand.kind == OperandKind::kVector) return wave.vgpr + operand.index;
+  if (operand.kind == OperandKind::kAcc) return wave.agpr + operand.index;
+  return nullptr;
+}
+
+// An access that straddles dwords of swizzled memory: byte by byte through a buffer.
+template <class Op>
+void straddling_lane(VectorRegister* dst, const VectorRegister* data, unsigned l, uint64_t address,
+                     size_t step) {
+  const unsigned start = address & 3;
+  uint8_t* const row = host_pointer(address - start);
+  alignas(8) uint8_t bytes[Op::kBytes];
+  for (unsigned k = 0; k < Op::kBytes; ++k)
+    bytes[k] = row[(start + k) / 4 * step + (start + k) % 4];
+  Op::lane(dst, data, l, bytes, kLinear);
+  if constexpr (Op::kWrites) {
+    for (unsigned k = 0; k < Op::kBytes; ++k)
+      row[(start + k) / 4 * step + (start + k) % 4] = bytes[k];
+  }
+}
+
+template <class Op>
+constexpr bool straddles(uint64_t address) {
+  return (address & 3) + std::min(Op::kBytes, 4u) > 4 || (Op::kBytes > 4 && address & 3);
+}
+
+// The bytes between a lane's first and last one, counted from the first dword's start.
+template <class Op>
+constexpr uint64_t extent(uint64_t address, size_t step) {
+  if (step == kLinear) return Op::kBytes;
+  return ((address & 3) + Op::kBytes - 1) / 4 * step + 4;
+}
+
+template <class Op>
+[[gnu::noinline]] Outcome access_lanes(Wave& w, const Instruction& i, VectorRegister* dst,
+                                       const VectorRegister* data, uint64_t mask,
+                                       const uint64_t* address, size_t step) {
+  MemoryRange range;
+  for (uint64_t left = mask; left; left &= left - 1) {
+    const auto l = static_cast<unsigned>(std::countr_zero(left));
+    const uint64_t first = step == kLinear ? address[l] : address[l] & ~uint64_t{3};
+    const uint64_t size = extent<Op>(address[l], step);
+    if (!range.contains(first, size)) [[unlikely]] {
+      range = find_range(w, first, size);
+      if (!range.contains(first, size))
+        return fault_memory(w, i, address[l], Op::kBytes, Op::kWrites, static_cast<int>(l));
+    }
+    if constexpr (Op::kAtomic) {
+      if (address[l] % std::min<uint64_t>(Op::kBytes, step == kLinear ? 8 : 4)) [[unlikely]] {
+        fault_memory(w, i, address[l], Op::kBytes, true, static_cast<int>(l));
+        w.fault.message += " (an atomic needs an aligned address)";
+        return Outcome::kFault;
+      }
+    }
+    if (step != kLinear && straddles<Op>(address[l])) [[unlikely]] {
+      straddling_lane<Op>(dst, data, l, address[l], step);
+    } else {
+      Op::lane(dst, data, l, host_pointer(address[l]), step);
+    }
+  }
+  return Outcome::kNext;
+}
+
+// The entry: `address` holds a host address for each lane of `mask`; the others are ignored.
+template <class Op>
+Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorRegister* data,
+               uint64_t mask, const uint64_t* address, size_t step) {
+  if constexpr (Op::kWrites) w.stores_pending = true;
+  if constexpr (!Op::kAtomic) {
+    if (mask == kAllLanes) {
+      const uint64_t stride = step == kLinear ? uint64_t{Op::kBytes} : 4;
+      uint64_t apart = 0, differ = 0;
+      for (unsigned l = 0; l < kLanes; ++l) {
+        apart |= address[l] ^ (address[0] + l * stride);
+        differ |= address[l] ^ address[0];
+      }
+      if (apart == 0 && step == kLinear) {
+        if (accessible(w, address[0], Op::kBytes * kLanes)) {
+          Op::whole(dst, data, host_pointer(address[0]));
+          return Outcome::kNext;
+        }
+      } else if constexpr (Op::kRows) {
+        constexpr uint64_t kRow = 4 * kLanes;
+        if (apart == 0 && address[0] % 4 == 0 &&
+            accessible(w, address[0], (Op::kBytes / 4 - 1) * step + kRow)) {
+          Op::rows(dst, data, host_pointer(address[0]), step);
+          return Outcome::kNext;
+        }
+      }
+      if constexpr (Op::kLoads) {
+        // All lanes read the same: once, and copied.
+        if (differ == 0 && step == kLinear && accessible(w, address[0], Op::kBytes)) {
+          VectorRegister one[(Op::kBytes + 3) / 4];
+          constexpr unsigned kCount = (Op::kBytes + 3) / 4;
+          for (unsigned k = 0; k < kCount; ++k) one[k].lane[0] = 0;
+          if constexpr (Op::kRows) {
+            Op::lane(one, nullptr, 0, host_pointer(address[0]), step);
+            for (unsigned k = 0; k < kCount; ++k) std::fill_n(dst[k].lane, kLanes, one[k].lane[0]);
+            return Outcome::kNext;
+          }
+        }
+      }
+    }
+  }
+  return access_lanes<Op>(w, i, dst, data, mask, address, step);
+}
+
+}  // namespace halyard::vgpu::isa

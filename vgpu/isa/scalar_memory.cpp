@@ -1,0 +1,199 @@
+// SMEM: scalar loads, stores and atomics (Vega ISA, chapter 7 and 12.6).
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "vgpu/isa/atomics.h"
+#include "vgpu/isa/fault.h"
+#include "vgpu/isa/memory_access.h"
+#include "vgpu/isa/scalar_operands.h"
+#include "vgpu/isa/tables.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+// Both parts of the sum and the sum itself are taken to a whole dword (Vega ISA 7.1).
+constexpr uint64_t kDwordMask = ~uint64_t{3};
+
+uint64_t offset_of(const Wave& w, const Instruction& i) {
+  const uint64_t reg = i.src[1].kind == OperandKind::kNone ? 0 : read32(w, i.src[1]);
+  return (static_cast<uint64_t>(static_cast<int64_t>(i.offset)) + reg) & kDwordMask;
+}
+
+// s_load and its like: a 64-bit base.
+struct Plain {
+  static bool resolve(Wave& w, const Instruction& i, unsigned, uint64_t& address) {
+    address = (read64(w, i.src[0]) & kDwordMask) + offset_of(w, i);
+    return true;
+  }
+};
+
+// s_buffer_*: base and size from a buffer descriptor. False if the dwords from `first` on are
+// beyond the buffer: a load then reads zeros, a store does nothing.
+struct Buffer {
+  static bool resolve(Wave& w, const Instruction& i, unsigned first, uint64_t& address) {
+    const unsigned s = i.src[0].index;
+    const uint64_t base = (w.scalar64(s) & 0xffffffffffff) & kDwordMask;
+    const uint64_t stride = (w.sgpr[s + 1] >> 16) & 0x3fff;
+    const uint64_t records = w.sgpr[s + 2];
+    const uint64_t size = stride ? records * stride : records;
+    // The offset is an unsigned number of bytes.
+    const uint64_t offset = (offset_of(w, i) & 0xffffffff) + first * 4;
+    address = base + offset - first * 4;
+    return offset + 4 <= size;
+  }
+};
+
+// s_scratch_*: SBASE holds FLAT_SCRATCH-like base, the offset counts 64-byte units (Vega ISA 7.3).
+struct Scratch {
+  static bool resolve(Wave& w, const Instruction& i, unsigned, uint64_t& address) {
+    const uint64_t reg =
+        i.src[1].kind == OperandKind::kNone ? 0 : uint64_t{read32(w, i.src[1])} * 64;
+    address = (read64(w, i.src[0]) & kDwordMask) +
+              ((reg + static_cast<uint64_t>(static_cast<int64_t>(i.offset))) & kDwordMask);
+    return true;
+  }
+};
+
+template <class Space, unsigned kDwords>
+Outcome s_load(Wave& w, const Instruction& i) {
+  begin_access(w);
+  uint64_t address = 0;
+  unsigned count = 0;  // the dwords that are inside
+  while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
+  // The descriptor may be overwritten: nothing of it is needed any more.
+  if (count && !accessible(w, address, count * 4))
+    return fault_memory(w, i, address, count * 4, false, -1);
+  uint32_t data[kDwords] = {};
+  for (unsigned k = 0; k < count; ++k) data[k] = load<uint32_t>(host_pointer(address) + 4 * k);
+  std::memcpy(&w.sgpr[i.dst.index], data, sizeof data);
+  return Outcome::kNext;
+}
+
+template <class Space, unsigned kDwords>
+Outcome s_store(Wave& w, const Instruction& i) {
+  begin_access(w);
+  uint64_t address = 0;
+  unsigned count = 0;
+  while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
+  if (count && !accessible(w, address, count * 4))
+    return fault_memory(w, i, address, count * 4, true, -1);
+  for (unsigned k = 0; k < count; ++k)
+    store<uint32_t>(host_pointer(address) + 4 * k, w.sgpr[i.dst.index + k]);
+  w.stores_pending = true;
+  return Outcome::kNext;
+}
+
+template <class Space, class F, class T>
+Outcome s_atomic(Wave& w, const Instruction& i) {
+  begin_access(w);
+  uint64_t address = 0;
+  if (!Space::resolve(w, i, sizeof(T) / 4 - 1, address)) {
+    if (i.glc) write(w, i.dst, T{0});
+    return Outcome::kNext;
+  }
+  if (address % sizeof(T) || !accessible(w, address, sizeof(T)))
+    return fault_memory(w, i, address, sizeof(T), true, -1);
+  T data, compare = 0;
+  std::memcpy(&data, &w.sgpr[i.dst.index], sizeof data);
+  if constexpr (std::is_same_v<F, atomic::Cmpswap>)
+    std::memcpy(&compare, &w.sgpr[i.dst.index + sizeof(T) / 4], sizeof compare);
+  const T old = atomic::shared<F, T>(host_pointer(address), data, compare);
+  if (i.glc) write(w, i.dst, old);
+  return Outcome::kNext;
+}
+
+// Loads are coherent here: writing back and invalidating only order what the compiler may move.
+Outcome s_dcache(Wave& w, const Instruction&) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  w.stores_pending = false;
+  return Outcome::kNext;
+}
+
+// Discarding a cache line that memory already holds has no effect.
+Outcome s_dcache_discard(Wave&, const Instruction&) {
+  return Outcome::kNext;
+}
+
+Outcome s_memtime(Wave& w, const Instruction& i) {
+  write(w, i.dst, w.services ? w.services->shader_clock() : uint64_t{0});
+  return Outcome::kNext;
+}
+
+Outcome s_memrealtime(Wave& w, const Instruction& i) {
+  write(w, i.dst, w.services ? w.services->reference_clock() : uint64_t{0});
+  return Outcome::kNext;
+}
+
+constexpr Type kN = Type::kNone, k32 = Type::kB32, k64 = Type::kB64, k128 = Type::kB128;
+
+constexpr Opcode op(const char* name, Handler handler, Type data = kN, Type base = kN) {
+  return {name, handler, handler, data, {base, kN, kN}};
+}
+
+#define HALYARD_ATOMICS(prefix, Space, base, name, F)               \
+  op(prefix name, s_atomic<Space, atomic::F, uint32_t>, k32, base), \
+      op(prefix name "_x2", s_atomic<Space, atomic::F, uint64_t>, k64, base)
+
+#define HALYARD_ALL_ATOMICS(prefix, Space, base)                                   \
+  HALYARD_ATOMICS(prefix, Space, base, "swap", Swap),                              \
+      HALYARD_ATOMICS(prefix, Space, base, "add", Add),                            \
+      HALYARD_ATOMICS(prefix, Space, base, "sub", Sub),                            \
+      HALYARD_ATOMICS(prefix, Space, base, "smin", Smin),                          \
+      HALYARD_ATOMICS(prefix, Space, base, "umin", Umin),                          \
+      HALYARD_ATOMICS(prefix, Space, base, "smax", Smax),                          \
+      HALYARD_ATOMICS(prefix, Space, base, "umax", Umax),                          \
+      HALYARD_ATOMICS(prefix, Space, base, "and", And),                            \
+      HALYARD_ATOMICS(prefix, Space, base, "or", Or),                              \
+      HALYARD_ATOMICS(prefix, Space, base, "xor", Xor),                            \
+      HALYARD_ATOMICS(prefix, Space, base, "inc", Inc),                            \
+      HALYARD_ATOMICS(prefix, Space, base, "dec", Dec),                            \
+      op(prefix "cmpswap", s_atomic<Space, atomic::Cmpswap, uint32_t>, k64, base), \
+      op(prefix "cmpswap_x2", s_atomic<Space, atomic::Cmpswap, uint64_t>, k128, base)
+
+constexpr Opcode kOpcodes[] = {
+    op("s_load_dword", s_load<Plain, 1>, k32, k64),
+    op("s_load_dwordx2", s_load<Plain, 2>, k64, k64),
+    op("s_load_dwordx4", s_load<Plain, 4>, k128, k64),
+    op("s_load_dwordx8", s_load<Plain, 8>, Type::kB256, k64),
+    op("s_load_dwordx16", s_load<Plain, 16>, Type::kB512, k64),
+    op("s_buffer_load_dword", s_load<Buffer, 1>, k32, k128),
+    op("s_buffer_load_dwordx2", s_load<Buffer, 2>, k64, k128),
+    op("s_buffer_load_dwordx4", s_load<Buffer, 4>, k128, k128),
+    op("s_buffer_load_dwordx8", s_load<Buffer, 8>, Type::kB256, k128),
+    op("s_buffer_load_dwordx16", s_load<Buffer, 16>, Type::kB512, k128),
+    op("s_scratch_load_dword", s_load<Scratch, 1>, k32, k64),
+    op("s_scratch_load_dwordx2", s_load<Scratch, 2>, k64, k64),
+    op("s_scratch_load_dwordx4", s_load<Scratch, 4>, k128, k64),
+    op("s_store_dword", s_store<Plain, 1>, k32, k64),
+    op("s_store_dwordx2", s_store<Plain, 2>, k64, k64),
+    op("s_store_dwordx4", s_store<Plain, 4>, k128, k64),
+    op("s_buffer_store_dword", s_store<Buffer, 1>, k32, k128),
+    op("s_buffer_store_dwordx2", s_store<Buffer, 2>, k64, k128),
+    op("s_buffer_store_dwordx4", s_store<Buffer, 4>, k128, k128),
+    op("s_scratch_store_dword", s_store<Scratch, 1>, k32, k64),
+    op("s_scratch_store_dwordx2", s_store<Scratch, 2>, k64, k64),
+    op("s_scratch_store_dwordx4", s_store<Scratch, 4>, k128, k64),
+    op("s_dcache_inv", s_dcache),
+    op("s_dcache_wb", s_dcache),
+    op("s_dcache_inv_vol", s_dcache),
+    op("s_dcache_wb_vol", s_dcache),
+    op("s_dcache_discard", s_dcache_discard, kN, k64),
+    op("s_dcache_discard_x2", s_dcache_discard, kN, k64),
+    op("s_memtime", s_memtime, k64),
+    op("s_memrealtime", s_memrealtime, k64),
+    HALYARD_ALL_ATOMICS("s_atomic_", Plain, k64),
+    HALYARD_ALL_ATOMICS("s_buffer_atomic_", Buffer, k128),
+};
+
+#undef HALYARD_ALL_ATOMICS
+#undef HALYARD_ATOMICS
+
+}  // namespace
+
+std::span<const Opcode> scalar_memory_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace halyard::vgpu::isa

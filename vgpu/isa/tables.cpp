@@ -1,0 +1,29 @@
+#include "vgpu/isa/tables.h"
+
+#include <vector>
+
+namespace halyard::vgpu::isa {
+namespace {
+
+std::span<const Opcode> join(std::initializer_list<std::span<const Opcode>> parts) {
+  // Never destroyed: instructions point into it.
+  auto* all = new std::vector<Opcode>;
+  for (const auto& part : parts) all->insert(all->end(), part.begin(), part.end());
+  return *all;
+}
+
+}  // namespace
+
+std::span<const Opcode> scalar_opcodes() {
+  static const std::span<const Opcode> all =
+      join({scalar_alu_opcodes(), scalar_control_opcodes(), scalar_memory_opcodes()});
+  return all;
+}
+
+std::span<const Opcode> memory_opcodes() {
+  static const std::span<const Opcode> all =
+      join({flat_opcodes(), buffer_opcodes(), buffer_format_opcodes()});
+  return all;
+}
+
+}  // namespace halyard::vgpu::isa

@@ -1,0 +1,157 @@
+#include "vgpu/isa/work_group.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace halyard::vgpu::isa {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint32_t kLdsGranule = 512;     // gfx9 allocates LDS in 128 dwords
+constexpr uint32_t kScratchGranule = 16;  // and scratch in 256 dwords a wave: 16 bytes a lane
+
+template <class T>
+constexpr T round_up(T value, T granule) {
+  return (value + granule - 1) / granule * granule;
+}
+
+// HW_ID's fields (Vega ISA 3.x): wave 3:0, SIMD 5:4, CU 11:8, SH 12, SE 14:13, work-group 19:16.
+uint32_t hw_id(uint32_t slot, uint32_t wave) {
+  return ((wave / 4) & 15) | (wave & 3) << 4 | (slot & 15) << 8 | (slot >> 4 & 7) << 12 |
+         (slot >> 7 & 15) << 16;
+}
+
+}  // namespace
+
+Arena::~Arena() {
+  if (data_) munmap(data_, size_);
+}
+
+uint8_t* Arena::reserve(uint64_t bytes) {
+  if (bytes <= size_ && data_) return data_;
+  const uint64_t size = round_up(std::max(bytes, kPage), kPage);
+  if (data_) munmap(data_, size_);
+  data_ = nullptr;
+  size_ = 0;
+  void* const fresh = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (fresh == MAP_FAILED) return nullptr;
+  data_ = static_cast<uint8_t*>(fresh);
+  size_ = size;
+  return data_;
+}
+
+bool WorkGroup::start(const GroupContext& context, uint64_t number, uint32_t slot) {
+  const Dispatch& dispatch = *context.dispatch;
+  const Kernel& kernel = *context.kernel;
+  id[0] = static_cast<uint32_t>(number % context.groups[0]);
+  id[1] = static_cast<uint32_t>(number / context.groups[0] % context.groups[1]);
+  id[2] = static_cast<uint32_t>(number / context.groups[0] / context.groups[1]);
+  WavePlace place;
+  uint32_t items = 1;
+  for (unsigned d = 0; d < 3; ++d) {
+    place.group[d] = id[d];
+    const uint32_t size = dispatch.group[d];
+    place.extent[d] = std::min(size, dispatch.grid[d] - id[d] * size);
+    items *= place.extent[d];
+  }
+  wave_count = (items + kLanes - 1) / kLanes;
+  place.wave_count = wave_count;
+  alive = wave_count;
+  at_barrier = 0;
+
+  // AGPR numbers are not checked against the allocation: have all of them.
+  const uint64_t file = kernel.vgprs + (context.target->accumulators ? 256u : 0u);
+  uint8_t* const registers = registers_.reserve(file * wave_count * sizeof(VectorRegister));
+  const uint32_t lds_size = round_up(dispatch.group_segment_size, kLdsGranule);
+  uint8_t* const lds = lds_.reserve(lds_size);
+  const uint64_t lane_scratch = round_up<uint64_t>(dispatch.private_segment_size, kScratchGranule);
+  const uint64_t wave_scratch = lane_scratch * kLanes;
+  uint8_t* const scratch = wave_scratch ? scratch_.reserve(wave_scratch * wave_count) : nullptr;
+  if (!registers || !lds || (wave_scratch && !scratch)) return false;
+  // Contents are undefined on hardware; zeros make every run the same.
+  std::memset(lds, 0, lds_size);
+
+  if (waves.size() < wave_count) {
+    waves.resize(wave_count);
+    states.resize(wave_count);
+    rested_.resize(wave_count);
+  }
+  for (uint32_t n = 0; n < wave_count; ++n) {
+    Wave& wave = waves[n];
+    wave.group = this;
+    wave.program = context.program;
+    wave.memory = context.memory;
+    wave.services = context.services;
+    wave.index_in_group = n;
+    wave.vgpr = reinterpret_cast<VectorRegister*>(registers) + file * n;
+    wave.agpr = wave.vgpr + kernel.vgprs;
+    wave.lds = lds;
+    wave.lds_size = lds_size;
+    wave.scratch_base = reinterpret_cast<uintptr_t>(scratch) + wave_scratch * n;
+    wave.scratch_bytes_per_lane = static_cast<uint32_t>(std::min<uint64_t>(lane_scratch, ~0u));
+    wave.hw_id = hw_id(slot, n);
+    wave.range_epoch = ~uint64_t{0};
+    place.wave = n;
+    start_wave(kernel, *context.target, dispatch, place, wave);
+    states[n] = State::kReady;
+  }
+  return true;
+}
+
+bool WorkGroup::release_barrier() {
+  // A wave that has ended counts as arrived.
+  if (at_barrier == 0 || at_barrier != alive) return false;
+  at_barrier = 0;
+  for (uint32_t n = 0; n < wave_count; ++n) {
+    if (states[n] == State::kBarrier) states[n] = State::kReady;
+  }
+  return true;
+}
+
+Turn WorkGroup::turn(const GroupContext& context, PageCache& pages) {
+  std::fill_n(rested_.begin(), wave_count, uint8_t{0});
+  uint64_t left = uint64_t{context.wave_budget} * alive;
+  bool worked = false;
+  bool again = true;
+  while (again && left > 0) {
+    again = false;
+    for (uint32_t n = 0; n < wave_count; ++n) {
+      if (states[n] != State::kReady || rested_[n]) continue;
+      const auto share = static_cast<uint32_t>(std::min<uint64_t>(context.wave_budget, left));
+      if (share == 0) break;
+      uint32_t budget = share;
+      const Stop stop = run_wave(waves[n], *context.program, pages, budget);
+      left -= share - budget;
+      switch (stop) {
+        case Stop::kBudget:
+          rested_[n] = 1;
+          worked = true;
+          break;
+        case Stop::kYield:
+          rested_[n] = 1;
+          break;
+        case Stop::kBarrier:
+          states[n] = State::kBarrier;
+          ++at_barrier;
+          worked = true;
+          break;
+        case Stop::kEnd:
+          states[n] = State::kDone;
+          --alive;
+          worked = true;
+          break;
+        case Stop::kFault:
+          faulted = n;
+          return Turn::kFault;
+      }
+    }
+    if (alive == 0) return Turn::kFinished;
+    again = release_barrier();
+  }
+  return worked ? Turn::kBusy : Turn::kIdle;
+}
+
+}  // namespace halyard::vgpu::isa

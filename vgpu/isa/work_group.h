@@ -1,0 +1,78 @@
+// One resident work-group: its waves, their registers, LDS and scratch, and barriers.
+//
+// The object is kept and started again for the next work-group, so that a dispatch allocates
+// nothing once it is under way. One thread at a time runs it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "vgpu/isa/interpreter.h"
+#include "vgpu/isa/kernel.h"
+
+namespace halyard::vgpu::isa {
+
+// Memory that only grows. Anonymous pages: what is never touched costs nothing.
+class Arena {
+ public:
+  Arena() = default;
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // At least `bytes`, page-aligned; what it held is lost if it has to grow. Null if the host
+  // refuses.
+  uint8_t* reserve(uint64_t bytes);
+
+ private:
+  uint8_t* data_ = nullptr;
+  uint64_t size_ = 0;
+};
+
+// What all work-groups of a dispatch have in common.
+struct GroupContext {
+  const Dispatch* dispatch = nullptr;
+  const Kernel* kernel = nullptr;
+  const Target* target = nullptr;
+  Program* program = nullptr;
+  AddressSpace* memory = nullptr;
+  WaveServices* services = nullptr;
+  uint32_t groups[3] = {};  // the grid's size in work-groups
+  uint32_t wave_budget = 0;
+};
+
+enum class Turn : uint8_t {
+  kBusy,      // did something, and has more to do
+  kIdle,      // every wave that could run went to sleep at once
+  kFinished,  // all waves have ended
+  kFault,
+};
+
+struct WorkGroup {
+  enum class State : uint8_t { kReady, kBarrier, kDone };
+
+  // Starts work-group number `number` (x fastest). False if the host has no memory for it.
+  bool start(const GroupContext& context, uint64_t number, uint32_t slot);
+
+  // Runs every wave for a while. After kFault, `faulted` is the wave.
+  Turn turn(const GroupContext& context, PageCache& pages);
+
+  uint32_t id[3] = {};
+  std::vector<Wave> waves;  // `wave_count` of them are in use
+  std::vector<State> states;
+  uint32_t wave_count = 0;
+  uint32_t alive = 0;
+  uint32_t at_barrier = 0;
+  uint32_t faulted = 0;
+
+ private:
+  bool release_barrier();
+
+  std::vector<uint8_t> rested_;  // this turn: has had its share, or sleeps
+  Arena registers_;
+  Arena lds_;
+  Arena scratch_;
+};
+
+}  // namespace halyard::vgpu::isa
