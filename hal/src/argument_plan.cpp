@@ -36,15 +36,15 @@ ArgumentStep explicit_step(const FunctionInfo& info, const ArgumentInfo& argumen
 // Whether the compiler lists what a kernel might use only because it has proved nothing about it;
 // see kernel_arguments.h.
 bool lists_everything(const FunctionInfo& info) noexcept {
-  bool hostcall = false;
+  bool multigrid = false;
   bool default_queue = false;
   bool completion_action = false;
   for (const ArgumentInfo& argument : info.hidden) {
-    hostcall |= argument.kind == ArgumentKind::kHiddenHostcallBuffer;
+    multigrid |= argument.kind == ArgumentKind::kHiddenMultigridSync;
     default_queue |= argument.kind == ArgumentKind::kHiddenDefaultQueue;
     completion_action |= argument.kind == ArgumentKind::kHiddenCompletionAction;
   }
-  return hostcall && default_queue && completion_action;
+  return multigrid && default_queue && completion_action;
 }
 
 StepKind hidden_kind(ArgumentKind kind, bool everything) noexcept {

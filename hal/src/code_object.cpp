@@ -196,8 +196,34 @@ Status read_arguments(const MetadataTree& tree, const Fields& kernel, uint32_t k
   return {};
 }
 
+// Compilers that could not prove that a kernel makes no host call, or does not allocate, list the
+// argument for it. But both go through functions of ROCm's device library that are never
+// inlined: where the symbol table shows that the file has none, nothing can use the argument.
+struct LibraryUse {
+  bool hostcall = true;
+  bool heap = true;
+};
+
+LibraryUse library_use(const ElfImage& image) {
+  if (image.static_symbols().empty()) return {};
+  LibraryUse use{.hostcall = false, .heap = false};
+  for (const ElfSymbol& symbol : image.static_symbols()) {
+    use.hostcall |= symbol.name.starts_with("__ockl_hostcall_");
+    use.heap |= symbol.name.starts_with("__ockl_dm_");
+  }
+  return use;
+}
+
+void drop_unused(const LibraryUse& use, std::vector<ArgumentInfo>* hidden) {
+  for (ArgumentInfo& argument : *hidden) {
+    const bool unused = (argument.kind == ArgumentKind::kHiddenHostcallBuffer && !use.hostcall) ||
+                        (argument.kind == ArgumentKind::kHiddenHeap && !use.heap);
+    if (unused) argument.kind = ArgumentKind::kHiddenNone;
+  }
+}
+
 Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImage& image,
-                   CodeObject::Contents* contents, KernelInfo* kernel) {
+                   const LibraryUse& use, CodeObject::Contents* contents, KernelInfo* kernel) {
   FunctionInfo& function = kernel->function;
   const struct {
     std::string_view key;
@@ -234,6 +260,7 @@ Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImag
   std::vector<ArgumentInfo>& arguments = contents->arguments.emplace_back();
   std::vector<ArgumentInfo>& hidden = contents->arguments.emplace_back();
   HALYARD_RETURN_IF_ERROR(read_arguments(tree, fields, function.kernarg_size, &arguments, &hidden));
+  drop_unused(use, &hidden);
   function.arguments = {arguments.data(), arguments.size()};
   function.hidden = {hidden.data(), hidden.size()};
 
@@ -255,6 +282,7 @@ Status read_kernels(const MetadataTree& tree, const ElfImage& image,
     return damaged("has metadata whose amdhsa.kernels is {} instead of an array.",
                    MetadataTree::type_name(list->type));
   }
+  const LibraryUse use = library_use(image);
   size_t index = 0;
   for (const Node* node = tree.child(*list); node != nullptr; node = tree.sibling(*node), ++index) {
     KernelInfo kernel;
@@ -262,7 +290,7 @@ Status read_kernels(const MetadataTree& tree, const ElfImage& image,
     HALYARD_RETURN_IF_ERROR(unnamed.string(".name", true, &kernel.function.name));
     HALYARD_RETURN_IF_ERROR(unnamed.string(".symbol", true, &kernel.symbol));
     const Fields fields(tree, *node, fmt::format("kernel \"{}\"", kernel.function.name));
-    HALYARD_RETURN_IF_ERROR(read_kernel(tree, fields, image, contents, &kernel));
+    HALYARD_RETURN_IF_ERROR(read_kernel(tree, fields, image, use, contents, &kernel));
     contents->kernels.push_back(kernel);
   }
   return {};

@@ -293,7 +293,9 @@ const char* without(ArgumentKind kind) noexcept {
     case ArgumentKind::kHiddenPrintfBuffer:
       return "Remove the calls of printf.";
     case ArgumentKind::kHiddenHostcallBuffer:
-      return "Remove printf and assert from the kernel (-DNDEBUG), and other calls of the host.";
+      return "Remove printf and assert from the kernel (-DNDEBUG), and compile it with -O1 or "
+             "higher: "
+             "at -O0 compilers list the argument for every kernel.";
     case ArgumentKind::kHiddenHeap:
       return "Remove malloc, free, new and delete from the kernel.";
     case ArgumentKind::kHiddenDefaultQueue:

@@ -213,7 +213,12 @@ Status ElfImage::read_tables() {
     }
   }
   HALYARD_RETURN_IF_ERROR(read_notes(elf.get()));
-  return read_symbols(elf.get());
+  HALYARD_RETURN_IF_ERROR(read_symbols(elf.get(), SHT_DYNSYM, &dynamic_symbols_));
+  HALYARD_RETURN_IF_ERROR(read_symbols(elf.get(), SHT_SYMTAB, &static_symbols_));
+  for (const ElfSymbol& symbol : symbols()) {
+    symbol_index_.emplace(symbol.name, &symbol - symbols().data());
+  }
+  return {};
 }
 
 Result<std::string_view> ElfImage::string_at(uint32_t table, uint64_t index,
@@ -283,12 +288,10 @@ Status ElfImage::read_note_run(void* elf, uint64_t offset, uint64_t size, uint64
   return {};
 }
 
-Status ElfImage::read_symbols(void* elf) {
+Status ElfImage::read_symbols(void* elf, uint32_t section_type, std::vector<ElfSymbol>* symbols) {
   size_t table = 0;
-  for (const Elf64_Word wanted : {SHT_DYNSYM, SHT_SYMTAB}) {
-    for (size_t i = 0; i < sections_.size() && table == 0; ++i) {
-      if (sections_[i].header.sh_type == wanted) table = i;
-    }
+  for (size_t i = 1; i < sections_.size() && table == 0; ++i) {
+    if (sections_[i].header.sh_type == section_type) table = i;
   }
   if (table == 0) return {};
   const Elf64_Shdr& header = sections_[table].header;
@@ -310,15 +313,14 @@ Status ElfImage::read_symbols(void* elf) {
     }
     HALYARD_ASSIGN_OR_RETURN(symbol.name,
                              string_at(header.sh_link, symbol.symbol.st_name, "symbol name"));
-    symbol_index_.emplace(symbol.name, symbols_.size());
-    symbols_.push_back(symbol);
+    symbols->push_back(symbol);
   }
   return {};
 }
 
 const ElfSymbol* ElfImage::find(std::string_view name) const noexcept {
   const auto found = symbol_index_.find(name);
-  return found == symbol_index_.end() ? nullptr : &symbols_[found->second];
+  return found == symbol_index_.end() ? nullptr : &symbols()[found->second];
 }
 
 Result<uint64_t> ElfImage::file_offset(const ElfSymbol& symbol, uint64_t size) const {

@@ -44,7 +44,12 @@ class ElfImage {
   const std::vector<ElfSection>& sections() const noexcept { return sections_; }
   const std::vector<ElfNote>& notes() const noexcept { return notes_; }
   // Of .dynsym, or of .symtab if there is no .dynsym.
-  const std::vector<ElfSymbol>& symbols() const noexcept { return symbols_; }
+  const std::vector<ElfSymbol>& symbols() const noexcept {
+    return dynamic_symbols_.empty() ? static_symbols_ : dynamic_symbols_;
+  }
+  // Of .symtab, which has the local functions too; empty if the file was stripped of it.
+  const std::vector<ElfSymbol>& static_symbols() const noexcept { return static_symbols_; }
+  // In symbols().
   const ElfSymbol* find(std::string_view name) const noexcept;
 
   // Where the `size` bytes of `symbol` lie in the file. INVALID_ARGUMENT if they do not.
@@ -55,7 +60,7 @@ class ElfImage {
   Status read_tables();
   Status read_notes(void* elf);
   Status read_note_run(void* elf, uint64_t offset, uint64_t size, uint64_t alignment);
-  Status read_symbols(void* elf);
+  Status read_symbols(void* elf, uint32_t section_type, std::vector<ElfSymbol>* symbols);
   Result<std::string_view> string_at(uint32_t table, uint64_t index, const char* what) const;
 
   const std::byte* data_ = nullptr;
@@ -64,7 +69,8 @@ class ElfImage {
   std::vector<Elf64_Phdr> segments_;
   std::vector<ElfSection> sections_;
   std::vector<ElfNote> notes_;
-  std::vector<ElfSymbol> symbols_;
+  std::vector<ElfSymbol> dynamic_symbols_;
+  std::vector<ElfSymbol> static_symbols_;
   std::unordered_map<std::string_view, size_t> symbol_index_;
 };
 

@@ -19,7 +19,8 @@
 namespace halyard {
 
 struct KernelInfo {
-  // For the constructor of a driver's Function. Its views live as long as the CodeObject.
+  // For the constructor of a driver's Function. Its views live as long as the CodeObject. Hidden
+  // arguments that provably nothing in the file uses have the kind kHiddenNone.
   FunctionInfo function;
   StringView symbol;                // of the kernel descriptor: "name.kd"
   uint64_t descriptor_address = 0;  // virtual, as in the ELF

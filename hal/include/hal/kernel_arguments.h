@@ -5,17 +5,18 @@
 // made (ArgumentPlan), so that packing is a walk over a few words.
 //
 // Hidden arguments that Halyard cannot give (LLVM AMDGPUUsage, "Kernel Argument Metadata Map"):
-//   hidden_printf_buffer     refused: compilers list it only where the kernel prints.
-//   hidden_hostcall_buffer   refused if it is used (see below), else null.
-//   hidden_heap_v1           likewise (device malloc).
-//   hidden_default_queue     likewise (OpenCL enqueue_kernel).
-//   hidden_completion_action likewise.
-//   hidden_multigrid_sync_arg null: what HIP passes for a launch that is not cooperative.
-// LLVM lists each of these unless it has proved that the kernel does not use it. Where it has
-// proved nothing (-O0, or a call through a pointer) it lists all of them, and that says nothing
-// about use: a kernel that lists hostcall, default queue and completion action together gets nulls.
-// One that lists some of them uses those. A kernel that then follows a null faults, and the queue
-// says so.
+//   hidden_multigrid_sync_arg  null: what HIP passes for a launch that is not cooperative.
+//   hidden_printf_buffer       refused: compilers list it only where the kernel prints.
+//   hidden_hostcall_buffer     refused, or null where it is not used.
+//   hidden_heap_v1             likewise.
+//   hidden_default_queue       likewise.
+//   hidden_completion_action   likewise.
+// LLVM lists each of the last four unless it has proved that the kernel does not use it. What says
+// otherwise: (1) the code object has none of the library functions that every host call and every
+// device malloc goes through; CodeObject::read then reports the argument as kHiddenNone. (2) The
+// kernel lists multigrid sync, default queue and completion action at once: the compiler proved
+// nothing (-O0, a call through a pointer), so the list says nothing. A kernel that follows a null
+// all the same faults, and the queue says so.
 #pragma once
 
 #include <cstdint>

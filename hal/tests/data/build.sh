@@ -1,0 +1,20 @@
+#!/bin/sh
+# Builds the code objects beside it from the sources beside it. Needs clang-22 and lld-22, and
+# clang-15 with rocm-device-libs for version 3 and OpenCL.
+set -eu
+cd "$(dirname "$0")"
+target="-target amdgcn-amd-amdhsa"
+flags="$target -O2 -nogpulib -ffile-prefix-map=$PWD=. -Wl,--build-id=none"
+for version in 4 5 6; do
+  clang-22 $flags -mcpu=gfx900 -mcode-object-version=$version arguments.c -o v$version.hsaco
+done
+clang-22 $flags -mcpu=gfx9-generic arguments.c -o gfx9-generic.hsaco
+clang-22 $flags -mcpu=gfx9-4-generic:sramecc+:xnack- arguments.c -o gfx9-4-generic-features.hsaco
+clang-22 $flags -mcpu=gfx90a:sramecc+:xnack- -mcode-object-version=5 arguments.c -o gfx90a-features.hsaco
+clang-22 $flags -O0 -mcpu=gfx900 arguments.c -o unoptimized.hsaco
+clang-15 $flags -mcpu=gfx906:xnack+ -mcode-object-version=3 arguments.c -o v3.hsaco
+clang-15 $flags -mcpu=gfx906 -mcode-object-version=2 arguments.c -o v2.hsaco
+bitcode=$(dpkg -L rocm-device-libs | grep 'bitcode$' | head -n 1)
+clang-15 $target -O2 -x cl -cl-std=CL2.0 -cl-kernel-arg-info -Xclang -finclude-default-header \
+  --rocm-device-lib-path="$bitcode" -mcode-object-version=4 -mcpu=gfx900 named.cl -o named.hsaco
+clang-22 $target -mcpu=gfx900 -O2 -nogpulib -c arguments.c -o relocatable.o
