@@ -1,0 +1,99 @@
+#include "vgpu/isa/tests/assembler.h"
+
+#include <llvm/MC/MCAsmBackend.h>
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCCodeEmitter.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCObjectFileInfo.h>
+#include <llvm/MC/MCObjectWriter.h>
+#include <llvm/MC/MCParser/MCAsmParser.h>
+#include <llvm/MC/MCParser/MCTargetAsmParser.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCStreamer.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/MCTargetOptions.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <memory>
+#include <mutex>
+
+namespace halyard::vgpu::isa::testing {
+
+std::vector<uint8_t> assemble(const std::string& text, const std::string& processor,
+                              std::string& error) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmParser();
+  });
+  error.clear();
+  const llvm::Triple triple("amdgcn-amd-amdhsa");
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) return {};
+
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text + "\n"), llvm::SMLoc());
+  sources.setDiagHandler(
+      [](const llvm::SMDiagnostic& diagnostic, void* out) {
+        llvm::raw_string_ostream stream(*static_cast<std::string*>(out));
+        diagnostic.print(nullptr, stream, false);
+      },
+      &error);
+
+  const llvm::MCTargetOptions options;
+  const std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(triple));
+  const std::unique_ptr<llvm::MCAsmInfo> info(target->createMCAsmInfo(*registers, triple, options));
+  const std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
+  const std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(triple, processor, ""));
+  llvm::MCContext context(triple, info.get(), registers.get(), subtarget.get(), &sources, &options);
+  const std::unique_ptr<llvm::MCObjectFileInfo> object_info(
+      target->createMCObjectFileInfo(context, /*PIC=*/true));
+  context.setObjectFileInfo(object_info.get());
+
+  llvm::SmallVector<char, 0> object;
+  {
+    llvm::raw_svector_ostream stream(object);
+    std::unique_ptr<llvm::MCAsmBackend> backend(
+        target->createMCAsmBackend(*subtarget, *registers, options));
+    std::unique_ptr<llvm::MCObjectWriter> writer = backend->createObjectWriter(stream);
+    std::unique_ptr<llvm::MCCodeEmitter> emitter(
+        target->createMCCodeEmitter(*instructions, context));
+    const std::unique_ptr<llvm::MCStreamer> streamer(target->createMCObjectStreamer(
+        triple, context, std::move(backend), std::move(writer), std::move(emitter), *subtarget));
+    const std::unique_ptr<llvm::MCAsmParser> parser(
+        llvm::createMCAsmParser(sources, context, *streamer, *info));
+    const std::unique_ptr<llvm::MCTargetAsmParser> target_parser(
+        target->createMCAsmParser(*subtarget, *parser, *instructions, options));
+    parser->setTargetParser(*target_parser);
+    if (parser->Run(/*NoInitialTextSection=*/false)) {
+      if (error.empty()) error = "the assembler failed";
+      return {};
+    }
+  }
+
+  auto file = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "assembled"));
+  if (!file) {
+    error = llvm::toString(file.takeError());
+    return {};
+  }
+  for (const llvm::object::SectionRef& section : (*file)->sections()) {
+    const llvm::StringRef name = llvm::cantFail(section.getName());
+    if (name != ".text") continue;
+    const llvm::StringRef contents = llvm::cantFail(section.getContents());
+    return {contents.bytes_begin(), contents.bytes_end()};
+  }
+  error = "no .text section";
+  return {};
+}
+
+}  // namespace halyard::vgpu::isa::testing

@@ -1,0 +1,96 @@
+// A virtual GPU's engine with memory of its own, for tests: assemble a kernel, run it, look at
+// memory.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "vgpu/isa/engine.h"
+
+namespace halyard::vgpu::isa::testing {
+
+class FakeMemory final : public AddressSpace {
+ public:
+  MemoryRange find(uint64_t address) const override;
+  uint64_t epoch() const override { return epoch_.load(std::memory_order_relaxed); }
+  void describe(uint64_t address, char* text, uint64_t capacity) const override;
+
+  void map(const void* begin, uint64_t size);
+  void unmap(const void* begin);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<uint64_t, uint64_t> ranges_;  // begin, size
+  std::atomic<uint64_t> epoch_{1};
+};
+
+// What a kernel descriptor says. The defaults: s[0:1] kernarg pointer, s2..s4 work-group ids,
+// v0..v2 work-item ids.
+struct KernelOptions {
+  uint32_t vgprs = 64;
+  uint32_t sgprs = 102;
+  uint32_t properties = 8;  // kernarg pointer
+  uint32_t user_sgprs = 2;
+  uint32_t rsrc2 = 7u << 7 | 2u << 11;  // work-group ids x, y, z; work-item ids x, y, z
+  uint32_t float_mode = 0xf0;
+  uint32_t rsrc1_extra = 1u << 21 | 1u << 23;  // DX10_CLAMP, IEEE
+  uint32_t rsrc3 = 0;
+  bool legacy = false;  // amd_kernel_code_t
+};
+
+class Machine {
+ public:
+  static constexpr uint32_t kSharedHigh = 0x10000;
+  static constexpr uint32_t kPrivateHigh = 0x20000;
+
+  explicit Machine(EngineOptions options = {});
+  ~Machine();
+
+  // Bytes that kernels may access; freed with the machine. Zeroed.
+  template <class T>
+  T* allocate(size_t count) {
+    return static_cast<T*>(allocate_bytes(count * sizeof(T)));
+  }
+  void* allocate_bytes(size_t bytes);
+  void release(void* pointer);  // unmaps it
+
+  // A kernel object for the assembled text, which "s_endpgm" is appended to. Fails the test if it
+  // does not assemble.
+  uint64_t kernel(const std::string& text, const KernelOptions& options = {});
+  uint64_t kernel_from_bytes(const std::vector<uint8_t>& code, const KernelOptions& options = {});
+  uint64_t code_of(uint64_t kernel) const;  // its entry
+
+  // Runs one work-group of 64 work-items unless `dispatch` says otherwise.
+  DispatchResult run(uint64_t kernel, const std::vector<uint64_t>& arguments,
+                     Dispatch dispatch = {});
+  // Runs `text` and fails the test if it faults.
+  void expect_ok(const std::string& text, const std::vector<uint64_t>& arguments,
+                 Dispatch dispatch = {}, const KernelOptions& options = {});
+
+  Engine& engine() { return *engine_; }
+  FakeMemory& memory() { return memory_; }
+  const std::string& processor() const { return processor_; }
+  std::vector<uint32_t> events;
+
+  static Dispatch grid(uint32_t x, uint16_t group_x);
+
+ private:
+  std::string processor_;
+  FakeMemory memory_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<void*> blocks_;
+};
+
+template <class T>
+uint64_t address_of(T* pointer) {
+  return reinterpret_cast<uint64_t>(pointer);
+}
+
+}  // namespace halyard::vgpu::isa::testing
