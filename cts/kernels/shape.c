@@ -1,8 +1,8 @@
-// The same facts as the compiler's builtins give them in C, code object version 6: sizes from
-// hidden arguments, the grid from the dispatch packet.
+// Some of the same facts as the compiler's builtins give them in C: work-group sizes from the
+// dispatch packet (version 4) or hidden arguments (5 and 6), the grid from the packet.
 #include "amdgpu.h"
 
-// Per work-item 12 words: ids, group ids, group sizes (partial groups are smaller), grid sizes.
+// Per work-item 12 words: ids, group ids, sizes of whole groups, grid sizes.
 KERNEL void shape_builtin(GLOBAL u32* out) {
   const u32 group[3] = {__builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y(),
                         __builtin_amdgcn_workgroup_id_z()};

@@ -1,0 +1,94 @@
+#include "cts/harness/device_test.h"
+
+#include "cts/harness/environment.h"
+
+namespace halyard::cts {
+
+void DeviceTest::SetUp() {
+  Environment& environment = Environment::get();
+  const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+  // Each test has numbers of its own, whichever tests run before it.
+  seed_ = environment.options().seed;
+  std::string name = std::string(test.test_suite_name()) + "." + test.name();
+  std::vector<uint32_t> words(name.begin(), name.end());
+  words.push_back(static_cast<uint32_t>(seed_));
+  words.push_back(static_cast<uint32_t>(seed_ >> 32));
+  std::seed_seq sequence(words.begin(), words.end());
+  random_.seed(sequence);
+
+  device_ = take(environment.device());
+  queue_ = new_queue();
+  timeline_ = new_semaphore();
+}
+
+void DeviceTest::TearDown() {
+  if (HasFailure()) std::printf("The random input came from --seed=%llu\n", 1ull * seed_);
+}
+
+Sync DeviceTest::next() {
+  point_ = {timeline_.get(), ++reached_};
+  return {.wait = {}, .signal = {&point_, 1}};
+}
+
+Ref<Executable> DeviceTest::executable(std::string_view object) {
+  if (const auto found = executables_.find(object); found != executables_.end()) {
+    return found->second;
+  }
+  const std::vector<std::byte> bytes =
+      take(Environment::get().read_object(processor_of(device().info().target), object));
+  Ref<Executable> loaded = take(device().load_executable(bytes.data(), bytes.size()));
+  executables_.emplace(object, loaded);
+  return loaded;
+}
+
+const Function* DeviceTest::function(std::string_view object, std::string_view name) {
+  return take(executable(object)->find(name));
+}
+
+Status DeviceTest::run(const Function* function, Dim3 grid, Dim3 workgroup,
+                       std::initializer_list<Argument> arguments, uint32_t dynamic_lds_bytes) {
+  Dispatch dispatch;
+  dispatch.function = function;
+  dispatch.grid = grid;
+  dispatch.workgroup = workgroup;
+  dispatch.dynamic_lds_bytes = dynamic_lds_bytes;
+  dispatch.arguments = {arguments.begin(), arguments.size()};
+  const Sync sync = next();
+  if (Status status = queue().dispatch(dispatch, sync); !status.ok()) {
+    --reached_;
+    return status;
+  }
+  return finish();
+}
+
+Ref<Buffer> DeviceTest::allocate(uint64_t bytes, MemoryType type) {
+  BufferOptions options;
+  options.type = type;
+  return take(device().allocate(bytes, options));
+}
+
+Ref<Buffer> DeviceTest::poisoned(uint64_t bytes) {
+  Ref<Buffer> buffer = allocate(bytes);
+  const uint8_t poison = 0xa5;
+  require(queue().fill(buffer, &poison, 1, next()));
+  require(finish());
+  return buffer;
+}
+
+void DeviceTest::write(Buffer& target, uint64_t offset, const void* source, uint64_t size) {
+  require(queue().update({target, offset, size}, source, size, next()));
+  require(finish());
+}
+
+void DeviceTest::read(Buffer& source, uint64_t offset, void* target, uint64_t size) {
+  if (size == 0) return;
+  Ref<Buffer> staging = allocate(size, MemoryType::kHost);
+  require(queue().copy({source, offset, size}, staging, next()));
+  require(finish());
+  void* mapped = take(staging->map(0, size, MapAccess::kRead));
+  require(staging->invalidate(0, size));
+  std::memcpy(target, mapped, size);
+  require(staging->unmap(mapped));
+}
+
+}  // namespace halyard::cts

@@ -1,0 +1,77 @@
+#include "cts/harness/environment.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "hal/error.h"
+#include "registry/installation.h"
+#include "registry/vgpu.h"
+
+namespace halyard::cts {
+namespace {
+
+Environment* the_environment = nullptr;
+
+}  // namespace
+
+void Environment::start(const Options& options) {
+  the_environment = new Environment(options);
+}
+
+Environment& Environment::get() {
+  return *the_environment;
+}
+
+Environment::Environment(const Options& options) : options_(options) {
+  if (!options.kernels.empty()) {
+    kernel_folders_.push_back(options.kernels);
+  } else {
+    for (const std::string& prefix : installation_prefixes()) {
+      kernel_folders_.push_back(prefix + "/share/halyard/cts/kernels");
+    }
+  }
+  RegistryOptions registry;
+  registry.discovery.plugin_paths = options.plugin_paths;
+  registry_ = Registry::create(registry);
+}
+
+Result<Ref<Device>> Environment::open_device() {
+  // Before the registry loads a driver, as that is what the virtual GPU has to be below of.
+  if (options_.vgpu) HALYARD_RETURN_IF_ERROR(load_virtual_gpu(*options_.vgpu));
+  return registry_->open_device(options_.device);
+}
+
+Result<Ref<Device>> Environment::device() {
+  if (device_ && device_->fault().ok()) return device_;
+  device_ = nullptr;
+  HALYARD_ASSIGN_OR_RETURN(device_, open_device());
+  return device_;
+}
+
+Result<std::vector<std::byte>> Environment::read_object(std::string_view target,
+                                                        std::string_view name) const {
+  std::string tried;
+  for (const std::string& folder : kernel_folders_) {
+    const std::string path = fmt::format("{}/{}/{}.hsaco", folder, target, name);
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+      tried += "\n  " + path;
+      continue;
+    }
+    const std::string content{std::istreambuf_iterator<char>(file), {}};
+    const auto* bytes = reinterpret_cast<const std::byte*>(content.data());
+    return std::vector<std::byte>(bytes, bytes + content.size());
+  }
+  return error(StatusCode::kNotFound,
+               "The suite's code object \"{}\" is not there for target {}. Tried:{}\nName the "
+               "folder that has it with --kernels.",
+               name, target, tried);
+}
+
+std::string processor_of(StringView target) {
+  const std::string_view text = target.view();
+  return std::string(text.substr(0, text.find(':')));
+}
+
+}  // namespace halyard::cts

@@ -1,0 +1,48 @@
+// What the tests of one run share: the device under test and the suite's code objects.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cts/harness/options.h"
+#include "hal/device.h"
+#include "hal/ref.h"
+#include "hal/status.h"
+#include "registry/registry.h"
+
+namespace halyard::cts {
+
+class Environment {
+ public:
+  // Made by main, once, before any test runs; never destroyed, as the vendor runtime's threads
+  // outlive main.
+  static void start(const Options& options);
+  static Environment& get();
+
+  const Options& options() const { return options_; }
+
+  // The device under test: the same one for all tests, except that one that a test has lost is
+  // opened anew.
+  Result<Ref<Device>> device();
+  // One more device object for the same GPU.
+  Result<Ref<Device>> open_device();
+
+  // The bytes of <kernels>/<target>/<name>.hsaco.
+  Result<std::vector<std::byte>> read_object(std::string_view target, std::string_view name) const;
+
+ private:
+  explicit Environment(const Options& options);
+
+  Options options_;
+  std::vector<std::string> kernel_folders_;
+  std::unique_ptr<Registry> registry_;
+  Ref<Device> device_;
+};
+
+// "gfx90a" of "gfx90a:sramecc+:xnack-".
+std::string processor_of(StringView target);
+
+}  // namespace halyard::cts

@@ -1,0 +1,120 @@
+// Loading code objects: those that are good, and every way of not being one.
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "cts/harness/device_test.h"
+#include "cts/harness/environment.h"
+
+namespace halyard::cts {
+namespace {
+
+class Loading : public DeviceTest {
+ protected:
+  std::vector<std::byte> object(std::string_view name) {
+    return take(Environment::get().read_object(processor_of(device().info().target), name));
+  }
+  Result<Ref<Executable>> load(const std::vector<std::byte>& bytes) {
+    return device().load_executable(bytes.data(), bytes.size());
+  }
+  void expect_vadd_works(Executable& loaded) {
+    const auto a = random_reals<float>(100, -1, 1);
+    const Ref<Buffer> out = poisoned(100 * sizeof(float));
+    const uint32_t n = 100;
+    ASSERT_OK(run(take(loaded.find("vadd")), {128, 1, 1}, {64, 1, 1},
+                  {upload(a), upload(a), out, Argument::of(n)}));
+    std::vector<float> expected = a;
+    for (float& value : expected) value += value;
+    EXPECT_TRUE(same(download<float>(out), expected));
+  }
+};
+
+// Version 6, for this very processor and for the whole generation.
+TEST_F(Loading, Version6) {
+  expect_vadd_works(*take(load(object("vadd_c_v6"))));
+}
+
+TEST_F(Loading, GenericTarget) {
+  if (!processor_of(device().info().target).starts_with("gfx9")) {
+    GTEST_SKIP() << "The suite has a generic code object only for gfx9.";
+  }
+  const auto bytes = take(Environment::get().read_object("gfx9-generic", "vadd_c_v6"));
+  const Ref<Executable> loaded = take(load(bytes));
+  EXPECT_EQ(loaded->info().target.view(), "gfx9-generic");
+  EXPECT_EQ(loaded->info().code_object_version, 6u);
+  expect_vadd_works(*loaded);
+}
+
+// The bytes belong to the caller again when the call returns.
+TEST_F(Loading, CopiesWhatItNeeds) {
+  std::vector<std::byte> bytes = object("vadd_c_v5");
+  const Ref<Executable> loaded = take(load(bytes));
+  std::fill(bytes.begin(), bytes.end(), std::byte{0xff});
+  bytes = {};
+  EXPECT_EQ(loaded->function(0).info().name.view(), "vadd");
+  expect_vadd_works(*loaded);
+}
+
+// A file that was read into the middle of something is at any address.
+TEST_F(Loading, TakesUnalignedBytes) {
+  const std::vector<std::byte> bytes = object("vadd_c_v5");
+  for (const size_t shift : {1, 2, 4, 7}) {
+    std::vector<std::byte> shifted(bytes.size() + shift);
+    std::memcpy(shifted.data() + shift, bytes.data(), bytes.size());
+    const Ref<Executable> loaded =
+        take(device().load_executable(shifted.data() + shift, bytes.size()));
+    expect_vadd_works(*loaded);
+  }
+}
+
+TEST_F(Loading, AnotherTargetNamesBoth) {
+  const std::string mine = processor_of(device().info().target);
+  for (const std::string other : {"gfx1100", "gfx90a", "gfx900"}) {
+    if (other == mine) continue;
+    const auto bytes = take(Environment::get().read_object(other, "vadd_c_v6"));
+    const Status status = load(bytes).status();
+    EXPECT_FAILS(status, StatusCode::kFailedPrecondition, other);
+    EXPECT_FAILS(status, StatusCode::kFailedPrecondition, mine);
+  }
+}
+
+TEST_F(Loading, Nothing) {
+  EXPECT_FAILS(device().load_executable(nullptr, 0), StatusCode::kInvalidArgument, "0 bytes");
+  const char byte = 0;
+  EXPECT_FAILS(device().load_executable(&byte, 0), StatusCode::kInvalidArgument, "0 bytes");
+}
+
+TEST_F(Loading, NotAnElf) {
+  for (const std::string_view text :
+       {std::string_view("x"),
+        std::string_view("\x7f"
+                         "ELF",
+                         4),
+        std::string_view(
+            "This is a text of more than sixty-four bytes, which is no ELF at all.")}) {
+    EXPECT_FAILS(device().load_executable(text.data(), text.size()), StatusCode::kInvalidArgument);
+  }
+  const auto noise = random_bits<uint8_t>(10000);
+  EXPECT_FAILS(device().load_executable(noise.data(), noise.size()), StatusCode::kInvalidArgument);
+}
+
+TEST_F(Loading, AnElfOfTheHost) {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_GT(bytes.size(), 64u);
+  EXPECT_FAILS(device().load_executable(bytes.data(), bytes.size()), StatusCode::kInvalidArgument);
+}
+
+TEST_F(Loading, CutShortAnywhere) {
+  const std::vector<std::byte> bytes = object("vadd_c_v5");
+  std::vector<size_t> sizes = {1, 4, 16, 63, 64, 65, bytes.size() - 1, bytes.size() - 64};
+  for (size_t i = 1; i < 40; ++i) sizes.push_back(bytes.size() * i / 40);
+  for (const size_t size : sizes) {
+    // A copy of just that size, so that a sanitizer sees what is read behind it.
+    const std::vector<std::byte> part(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
+    EXPECT_FAILS(load(part), StatusCode::kInvalidArgument) << size << " of " << bytes.size();
+  }
+}
+
+}  // namespace
+}  // namespace halyard::cts

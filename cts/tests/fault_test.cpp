@@ -1,0 +1,159 @@
+// Kernels that the device cannot run to their end: a failed semaphore that names the kernel, and a
+// process that goes on.
+#include "cts/harness/device_test.h"
+#include "cts/harness/environment.h"
+
+namespace halyard::cts {
+namespace {
+
+class Fault : public DeviceTest {
+ protected:
+  Status dispatch(Queue& target, const Function* kernel, std::initializer_list<Argument> arguments,
+                  const Sync& sync) {
+    Dispatch dispatch;
+    dispatch.function = kernel;
+    dispatch.grid = dispatch.workgroup = {64, 1, 1};
+    dispatch.arguments = {arguments.begin(), arguments.size()};
+    return target.dispatch(dispatch, sync);
+  }
+
+  // That `status` is a failure which names `kernel`.
+  static testing::AssertionResult blames(const Status& status, std::string_view kernel) {
+    if (status.ok()) return testing::AssertionFailure() << "The wait succeeds.";
+    if (status.code() == StatusCode::kDeadlineExceeded) {
+      return testing::AssertionFailure() << "The failure never arrives.";
+    }
+    if (status.message().view().find(kernel) == std::string_view::npos) {
+      return testing::AssertionFailure()
+             << "No mention of " << kernel << ": " << status.to_string();
+    }
+    return testing::AssertionSuccess() << status.to_string();
+  }
+
+  // Afterwards a device, the same or one that is opened anew, does its work.
+  void expect_life() {
+    const Ref<Device> now = take(Environment::get().device());
+    const Ref<Queue> queue = take(now->create_queue());
+    BufferOptions options;
+    options.type = MemoryType::kHost;
+    const Ref<Buffer> buffer = take(now->allocate(64, options));
+    const Ref<Semaphore> done = take(now->create_semaphore());
+    const SemaphorePoint point = {done.get(), 1};
+    const uint32_t pattern = 0x12345678;
+    ASSERT_OK(queue->fill(buffer, &pattern, 4, {.wait = {}, .signal = {&point, 1}}));
+    ASSERT_OK(done->wait(1, patience()));
+    const auto* words = static_cast<const uint32_t*>(take(buffer->map(0, 64, MapAccess::kRead)));
+    ASSERT_OK(buffer->invalidate(0, 64));
+    EXPECT_EQ(words[15], pattern);
+    ASSERT_OK(buffer->unmap(const_cast<uint32_t*>(words)));
+  }
+
+  // An address that no buffer has, within the GPU's 48 bits.
+  static constexpr uint64_t kNowhere = 0x0000'3dea'd000'0000;
+};
+
+TEST_F(Fault, IllegalInstruction) {
+  const Ref<Buffer> out = poisoned(256);
+  ASSERT_OK(dispatch(queue(), function("faults", "illegal_instruction"), {out}, next()));
+  EXPECT_TRUE(blames(finish(), "illegal_instruction"));
+  expect_life();
+}
+
+TEST_F(Fault, StoreOutOfBounds) {
+  const uint64_t address = kNowhere;
+  const uint32_t value = 1;
+  ASSERT_OK(dispatch(queue(), function("faults", "store_to"),
+                     {Argument::of(address), Argument::of(value)}, next()));
+  EXPECT_TRUE(blames(finish(), "store_to"));
+  expect_life();
+}
+
+TEST_F(Fault, LoadFromNull) {
+  const uint64_t address = 0;
+  const Ref<Buffer> out = poisoned(256);
+  ASSERT_OK(
+      dispatch(queue(), function("faults", "load_from"), {Argument::of(address), out}, next()));
+  EXPECT_TRUE(blames(finish(), "load_from"));
+  expect_life();
+}
+
+TEST_F(Fault, Trap) {
+  const Ref<Buffer> out = poisoned(256);
+  ASSERT_OK(dispatch(queue(), function("faults", "trap"), {out}, next()));
+  EXPECT_TRUE(blames(finish(), "trap"));
+  expect_life();
+}
+
+// What is behind the fault on its queue cannot run, and says so.
+TEST_F(Fault, FailsWhatIsBehindIt) {
+  const Ref<Semaphore> first = new_semaphore();
+  const Ref<Semaphore> second = new_semaphore();
+  const SemaphorePoint points[] = {{first.get(), 1}, {second.get(), 1}};
+  const Ref<Buffer> out = poisoned(256);
+  ASSERT_OK(dispatch(queue(), function("faults", "illegal_instruction"), {out},
+                     {.wait = {}, .signal = {&points[0], 1}}));
+  const Status submitted = queue().barrier({.wait = {}, .signal = {&points[1], 1}});
+  EXPECT_TRUE(blames(first->wait(1, patience()), "illegal_instruction"));
+  EXPECT_TRUE(
+      blames(submitted.ok() ? second->wait(1, patience()) : submitted, "illegal_instruction"));
+  // And so is everything that comes later.
+  const Ref<Semaphore> third = new_semaphore();
+  const SemaphorePoint point = {third.get(), 1};
+  const Status later = queue().barrier({.wait = {}, .signal = {&point, 1}});
+  EXPECT_TRUE(blames(later.ok() ? third->wait(1, patience()) : later, "illegal_instruction"));
+  expect_life();
+}
+
+// On another queue, what waits for it fails; what does not goes on if the device does.
+TEST_F(Fault, PassesToOtherQueues) {
+  const Ref<Queue> other = new_queue();
+  const Ref<Semaphore> faulted = new_semaphore();
+  const Ref<Semaphore> after = new_semaphore();
+  const SemaphorePoint wait = {faulted.get(), 1};
+  const SemaphorePoint signal = {after.get(), 1};
+  const Ref<Buffer> out = poisoned(256);
+  ASSERT_OK(other->barrier({.wait = {&wait, 1}, .signal = {&signal, 1}}));
+  ASSERT_OK(dispatch(queue(), function("faults", "illegal_instruction"), {out},
+                     {.wait = {}, .signal = {&wait, 1}}));
+  EXPECT_TRUE(blames(after->wait(1, patience()), "illegal_instruction"));
+  expect_life();
+}
+
+// The kernel that is named is the one that faulted, not its neighbours.
+TEST_F(Fault, NamesTheRightKernel) {
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(256, 1));
+  const uint32_t n = 256;
+  const uint32_t one = 1;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_OK(dispatch(queue(), function("busy", "affine"),
+                       {data, Argument::of(n), Argument::of(one), Argument::of(one)}, {}));
+  }
+  ASSERT_OK(dispatch(queue(), function("faults", "illegal_instruction"), {data}, next()));
+  for (int i = 0; i < 10; ++i) {
+    dispatch(queue(), function("busy", "affine"),
+             {data, Argument::of(n), Argument::of(one), Argument::of(one)}, {})
+        .ignore();
+  }
+  EXPECT_TRUE(blames(finish(), "illegal_instruction"));
+  expect_life();
+}
+
+TEST_F(Fault, ManyInARow) {
+  for (int i = 0; i < 5; ++i) {
+    const Ref<Device> now = take(Environment::get().device());
+    const Ref<Queue> queue = take(now->create_queue());
+    const std::vector<std::byte> bytes =
+        take(Environment::get().read_object(processor_of(now->info().target), "faults"));
+    const Ref<Executable> faults = take(now->load_executable(bytes.data(), bytes.size()));
+    const Ref<Buffer> out = take(now->allocate(256));
+    const Ref<Semaphore> done = take(now->create_semaphore());
+    const SemaphorePoint point = {done.get(), 1};
+    ASSERT_OK(dispatch(*queue, take(faults->find("illegal_instruction")), {out},
+                       {.wait = {}, .signal = {&point, 1}}));
+    EXPECT_TRUE(blames(done->wait(1, patience()), "illegal_instruction"));
+  }
+  expect_life();
+}
+
+}  // namespace
+}  // namespace halyard::cts
