@@ -37,7 +37,8 @@ typedef struct HalyardHost {
 } HalyardHost;
 
 // What the plugin tells the host. The host sets struct_size to what it has room for, and
-// `error`/`error_size` to a buffer for a message; the plugin fills the rest.
+// `error`/`error_size` to a buffer for a message; the plugin fills the rest, and sets struct_size
+// to the bytes that it has filled. `abi_major` and `abi_minor` stay where they are in every major.
 typedef struct HalyardPlugin {
   uint32_t struct_size;
   uint32_t abi_major;
@@ -64,13 +65,29 @@ typedef int (*HalyardPluginEntry)(const HalyardHost* host, HalyardPlugin* plugin
 #ifdef __cplusplus
 }  // extern "C"
 
-// Defines the entry point. `create` is a Status(const Span<const Option>*, Driver**).
+// Says `message` in plugin->error, cut to the room there is.
+inline void halyard_plugin_say(HalyardPlugin* plugin, const char* message) {
+  size_t i = 0;
+  if (plugin->error == nullptr || plugin->error_size == 0) return;
+  for (; message[i] != '\0' && i + 1 < plugin->error_size; ++i) plugin->error[i] = message[i];
+  plugin->error[i] = '\0';
+}
+
+// Defines the entry point. `create` is a Status(const Span<const Option>*, Driver**). A host of
+// another major gets the two numbers and nothing else: it then says what does not fit.
 #define HALYARD_PLUGIN(plugin_name, plugin_version, plugin_description, create)                 \
   extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost* host, \
                                                                        HalyardPlugin* plugin) { \
-    (void)host;                                                                                 \
     plugin->abi_major = HALYARD_ABI_MAJOR;                                                      \
     plugin->abi_minor = HALYARD_ABI_MINOR;                                                      \
+    if (host->abi_major != HALYARD_ABI_MAJOR) return 0;                                         \
+    if (plugin->struct_size < sizeof(HalyardPlugin)) {                                          \
+      halyard_plugin_say(plugin,                                                                \
+                         "This program's HalyardPlugin is smaller than the plugin's; "          \
+                         "use a newer program or build the plugin against this one.");          \
+      return 1;                                                                                 \
+    }                                                                                           \
+    plugin->struct_size = sizeof(HalyardPlugin);                                                \
     plugin->name = plugin_name;                                                                 \
     plugin->version = plugin_version;                                                           \
     plugin->description = plugin_description;                                                   \

@@ -1,0 +1,5 @@
+// Has a name that cannot stand in a device URI.
+#include "hal/driver.h"
+#include "plugins/plugin.h"
+
+HALYARD_PLUGIN("Bad:Name", "0.0", "has a bad name", nullptr)

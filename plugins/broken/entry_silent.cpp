@@ -1,0 +1,7 @@
+// Refuses the host without a word.
+#include "plugins/plugin.h"
+
+extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost*,
+                                                                     HalyardPlugin*) {
+  return -5;
+}

@@ -1,0 +1,11 @@
+// create_driver says that all is well and gives nothing.
+#include "hal/driver.h"
+#include "plugins/plugin.h"
+
+namespace {
+halyard::Status create(const halyard::Span<const halyard::Option>*, halyard::Driver**) {
+  return {};
+}
+}  // namespace
+
+HALYARD_PLUGIN("null_driver", "0.0", "gives no driver", create)

@@ -1,0 +1,43 @@
+// Buffer of the skeleton driver: host memory.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <set>
+
+#include "hal/buffer.h"
+
+namespace skeleton {
+
+class SkeletonDevice;
+
+class SkeletonBuffer final : public halyard::Buffer {
+ public:
+  // Zeroed memory of its own. RESOURCE_EXHAUSTED if there is not so much.
+  static halyard::Status allocate(SkeletonDevice& device, halyard::MemoryType type, uint64_t size,
+                                  uint64_t alignment, halyard::Buffer** buffer);
+
+  // In this driver the device's address is the host's.
+  uint8_t* bytes() const { return reinterpret_cast<uint8_t*>(device_address()); }
+
+ private:
+  // `parent` is null for a buffer that owns its memory.
+  SkeletonBuffer(SkeletonDevice& device, halyard::MemoryType type, uint64_t size, void* memory,
+                 halyard::Ref<halyard::Buffer> parent);
+  ~SkeletonBuffer();
+  void destroy() noexcept override;
+  halyard::Status do_map(uint64_t offset, uint64_t length, halyard::MapAccess access,
+                         void** pointer) override;
+  halyard::Status do_unmap(void* pointer) override;
+  halyard::Status do_flush(uint64_t offset, uint64_t length) override;
+  halyard::Status do_invalidate(uint64_t offset, uint64_t length) override;
+  halyard::Status do_subspan(uint64_t offset, uint64_t length, halyard::Buffer** view) override;
+
+  SkeletonDevice& device_;  // kept alive by owner_
+  halyard::Ref<halyard::Device> owner_;
+  halyard::Ref<halyard::Buffer> parent_;
+  std::mutex mutex_;
+  std::multiset<void*> maps_;  // under mutex_
+};
+
+}  // namespace skeleton

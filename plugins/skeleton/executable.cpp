@@ -1,0 +1,52 @@
+#include "executable.h"
+
+#include <cstring>
+
+#include "device.h"
+#include "hal/error.h"
+#include "plugins/guard.h"
+
+namespace skeleton {
+
+using halyard::error;
+using halyard::Status;
+using halyard::StatusCode;
+
+Status SkeletonExecutable::load(SkeletonDevice& device, const void* data, size_t size,
+                                halyard::Executable** executable) {
+  if (size < 4 || std::memcmp(data, "\177ELF", 4) != 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "The code object ({} bytes) is not an ELF file: it does not start with 7f 45 4c "
+                 "46.",
+                 size);
+  }
+  return halyard::guarded([&]() -> Status {
+    *executable = new SkeletonExecutable(device);
+    return {};
+  });
+}
+
+SkeletonExecutable::SkeletonExecutable(SkeletonDevice& device)
+    : Executable(device), owner_(halyard::Ref<halyard::Device>::retain(&device)) {}
+
+void SkeletonExecutable::destroy() noexcept {
+  delete this;
+}
+
+void SkeletonExecutable::do_info(halyard::ExecutableInfo* info) const {
+  info->target = "none";
+}
+
+size_t SkeletonExecutable::do_function_count() const {
+  return 0;
+}
+
+const halyard::Function* SkeletonExecutable::do_function(size_t) const {
+  return nullptr;
+}
+
+Status SkeletonExecutable::do_global(halyard::StringView name, halyard::GlobalInfo*) const {
+  return error(StatusCode::kNotFound, "The executable has no global variable ({}).", name);
+}
+
+}  // namespace skeleton

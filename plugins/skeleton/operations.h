@@ -1,0 +1,31 @@
+// What the skeleton driver can do to memory. Queues and command buffers share it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hal/buffer.h"
+
+namespace skeleton {
+
+// A BufferRange that keeps its buffer alive, as queued and recorded work has to.
+struct HeldRange {
+  explicit HeldRange(const halyard::BufferRange& range)
+      : buffer(halyard::Ref<halyard::Buffer>::retain(range.buffer)), range(range) {}
+
+  halyard::Ref<halyard::Buffer> buffer;
+  halyard::BufferRange range;
+};
+
+// The host's address of a range. A range without a buffer is a slot: its offset counts from the
+// start of `bindings[slot]`.
+uint8_t* address_of(const halyard::BufferRange& range,
+                    halyard::Span<const halyard::BufferRange> bindings = {});
+
+// `size` bytes of a pattern, over and over.
+void fill_bytes(uint8_t* target, uint64_t size, const std::vector<uint8_t>& pattern);
+
+// A pattern or the source of an update, copied while the caller still has it.
+std::vector<uint8_t> copy_of(const void* data, uint64_t size);
+
+}  // namespace skeleton

@@ -1,0 +1,197 @@
+#include "queue.h"
+
+#include <cstring>
+
+#include "buffer.h"
+#include "command_buffer.h"
+#include "device.h"
+#include "operations.h"
+#include "plugins/guard.h"
+
+namespace skeleton {
+
+using halyard::Buffer;
+using halyard::BufferRange;
+using halyard::CommandBuffer;
+using halyard::guarded;
+using halyard::Ref;
+using halyard::Status;
+using halyard::StatusCode;
+using halyard::Sync;
+
+SkeletonQueue::SkeletonQueue(SkeletonDevice& device)
+    : Queue(device),
+      device_(device),
+      owner_(Ref<halyard::Device>::retain(&device)),
+      state_(std::make_shared<State>()),
+      thread_([state = state_] { run(state); }) {}
+
+SkeletonQueue::~SkeletonQueue() {
+  {
+    const std::lock_guard lock(timelines().mutex);
+    state_->closing = true;
+  }
+  timelines().changed.notify_all();
+  // A host call may have dropped the last reference: then this is the queue's own thread.
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+void SkeletonQueue::destroy() noexcept {
+  delete this;
+}
+
+bool SkeletonQueue::Operation::settled(Status* outcome) const {
+  for (const Point& point : wait) {
+    if (!point.semaphore->settled(point.value, outcome)) return false;
+    if (!outcome->ok()) return true;
+  }
+  return true;
+}
+
+void SkeletonQueue::Operation::finish(const Status& outcome) const {
+  for (const Point& point : signal) {
+    if (outcome.ok()) {
+      point.semaphore->advance(point.value);
+    } else {
+      point.semaphore->fail(outcome);
+    }
+  }
+}
+
+void SkeletonQueue::run(const std::shared_ptr<State>& state) {
+  Timelines& shared = timelines();
+  std::unique_lock lock(shared.mutex);
+  while (true) {
+    shared.changed.wait(lock, [&] { return state->closing || !state->operations.empty(); });
+    if (state->operations.empty()) return;
+    Operation operation = std::move(state->operations.front());
+    state->operations.pop_front();
+    Status outcome;
+    shared.changed.wait(lock, [&] { return operation.settled(&outcome) || state->closing; });
+    if (!operation.settled(&outcome)) {
+      outcome = Status(StatusCode::kCancelled,
+                       "The queue was destroyed while the operation waited for a semaphore.");
+    }
+    lock.unlock();
+    if (outcome.ok()) outcome = guarded(operation.work);
+    operation.finish(outcome);
+    operation = {};  // lets go of buffers and semaphores, without the lock
+    lock.lock();
+  }
+}
+
+std::vector<SkeletonQueue::Point> SkeletonQueue::hold(
+    halyard::Span<const halyard::SemaphorePoint> points) {
+  std::vector<Point> held;
+  for (const halyard::SemaphorePoint& point : points) {
+    auto* semaphore = static_cast<SkeletonSemaphore*>(point.semaphore);
+    held.push_back({Ref<SkeletonSemaphore>::retain(semaphore), point.value});
+  }
+  return held;
+}
+
+Status SkeletonQueue::submit(const Sync& sync, Work work) {
+  Operation operation = {hold(sync.wait), hold(sync.signal), std::move(work)};
+  {
+    const std::lock_guard lock(timelines().mutex);
+    state_->operations.push_back(std::move(operation));
+  }
+  timelines().changed.notify_all();
+  return {};
+}
+
+Status SkeletonQueue::do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
+                              const Sync& sync) {
+  return guarded([&] {
+    return submit(sync,
+                  [to = HeldRange(target), bytes = copy_of(pattern, pattern_size)]() -> Status {
+                    fill_bytes(address_of(to.range), to.range.length, bytes);
+                    return {};
+                  });
+  });
+}
+
+Status SkeletonQueue::do_update(const BufferRange& target, const void* source, uint64_t size,
+                                const Sync& sync) {
+  return guarded([&] {
+    return submit(sync, [to = HeldRange(target), bytes = copy_of(source, size)]() -> Status {
+      std::memcpy(address_of(to.range), bytes.data(), bytes.size());
+      return {};
+    });
+  });
+}
+
+Status SkeletonQueue::do_copy(const BufferRange& source, const BufferRange& target,
+                              const Sync& sync) {
+  return guarded([&] {
+    return submit(sync, [from = HeldRange(source), to = HeldRange(target)]() -> Status {
+      // memmove: subspans of one buffer may overlap where validation does not see it.
+      std::memmove(address_of(to.range), address_of(from.range), to.range.length);
+      return {};
+    });
+  });
+}
+
+Status SkeletonQueue::do_execute(CommandBuffer& commands, halyard::Span<const BufferRange> bindings,
+                                 const Sync& sync) {
+  return guarded([&] {
+    std::vector<HeldRange> held;
+    for (const BufferRange& binding : bindings) held.emplace_back(binding);
+    return submit(sync, [commands = Ref<CommandBuffer>::retain(&commands), held]() -> Status {
+      std::vector<BufferRange> ranges;
+      for (const HeldRange& binding : held) ranges.push_back(binding.range);
+      return static_cast<const SkeletonCommandBuffer&>(*commands).run(ranges);
+    });
+  });
+}
+
+// The memory is there at once; only its first use is ordered.
+Status SkeletonQueue::do_alloca(uint64_t size, const halyard::PoolOptions& options,
+                                const Sync& sync, Buffer** buffer) {
+  Buffer* made = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      SkeletonBuffer::allocate(device_, options.type, size, options.alignment, &made));
+  Ref<Buffer> owned = Ref<Buffer>::adopt(made);
+  HALYARD_RETURN_IF_ERROR(do_barrier(sync));
+  *buffer = owned.leak();
+  return {};
+}
+
+// The memory goes with the last reference; this one lasts until the queue gets here.
+Status SkeletonQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
+  return guarded([&] {
+    return submit(sync, [held = Ref<Buffer>::retain(&buffer)]() -> Status { return {}; });
+  });
+}
+
+Status SkeletonQueue::do_host_call(halyard::HostFunction function, void* context,
+                                   const Sync& sync) {
+  return guarded([&] { return submit(sync, [=] { return function(context); }); });
+}
+
+Status SkeletonQueue::do_barrier(const Sync& sync) {
+  return guarded([&] { return submit(sync, []() -> Status { return {}; }); });
+}
+
+Status SkeletonQueue::do_dispatch(const halyard::Dispatch&, const Sync&) {
+  return no_kernels();
+}
+
+Status SkeletonQueue::do_dispatch_indirect(const halyard::Dispatch&, const BufferRange&,
+                                           const Sync&) {
+  return no_kernels();
+}
+
+Status SkeletonQueue::do_read(const halyard::FileRange&, const BufferRange&, const Sync&) {
+  return Status(StatusCode::kUnimplemented, "The skeleton driver does not read from files.");
+}
+
+Status SkeletonQueue::do_write(const BufferRange&, const halyard::FileRange&, const Sync&) {
+  return Status(StatusCode::kUnimplemented, "The skeleton driver does not write to files.");
+}
+
+}  // namespace skeleton

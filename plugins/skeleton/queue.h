@@ -1,0 +1,79 @@
+// Queue of the skeleton driver: one thread that does one operation after the other.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "hal/queue.h"
+#include "semaphore.h"
+
+namespace skeleton {
+
+class SkeletonDevice;
+
+class SkeletonQueue final : public halyard::Queue {
+ public:
+  explicit SkeletonQueue(SkeletonDevice& device);
+
+ private:
+  using BufferRange = halyard::BufferRange;
+  using Status = halyard::Status;
+  using Sync = halyard::Sync;
+  using Work = std::function<Status()>;
+
+  struct Point {
+    halyard::Ref<SkeletonSemaphore> semaphore;
+    uint64_t value;
+  };
+  struct Operation {
+    std::vector<Point> wait;
+    std::vector<Point> signal;
+    Work work;
+
+    bool settled(Status* outcome) const;
+    void finish(const Status& outcome) const;
+  };
+  // What the queue and its thread share; under the lock of timelines().
+  struct State {
+    std::deque<Operation> operations;
+    bool closing = false;
+  };
+
+  // Finishes the work that has nothing to wait for any more, and cancels the rest.
+  ~SkeletonQueue();
+  void destroy() noexcept override;
+
+  static std::vector<Point> hold(halyard::Span<const halyard::SemaphorePoint> points);
+  static void run(const std::shared_ptr<State>& state);
+  Status submit(const Sync& sync, Work work);
+
+  Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
+                 const Sync& sync) override;
+  Status do_update(const BufferRange& target, const void* source, uint64_t size,
+                   const Sync& sync) override;
+  Status do_copy(const BufferRange& source, const BufferRange& target, const Sync& sync) override;
+  Status do_dispatch(const halyard::Dispatch& dispatch, const Sync& sync) override;
+  Status do_dispatch_indirect(const halyard::Dispatch& dispatch, const BufferRange& group_counts,
+                              const Sync& sync) override;
+  Status do_execute(halyard::CommandBuffer& commands, halyard::Span<const BufferRange> bindings,
+                    const Sync& sync) override;
+  Status do_alloca(uint64_t size, const halyard::PoolOptions& options, const Sync& sync,
+                   halyard::Buffer** buffer) override;
+  Status do_dealloca(halyard::Buffer& buffer, const Sync& sync) override;
+  Status do_read(const halyard::FileRange& source, const BufferRange& target,
+                 const Sync& sync) override;
+  Status do_write(const BufferRange& source, const halyard::FileRange& target,
+                  const Sync& sync) override;
+  Status do_host_call(halyard::HostFunction function, void* context, const Sync& sync) override;
+  Status do_barrier(const Sync& sync) override;
+
+  SkeletonDevice& device_;
+  halyard::Ref<halyard::Device> owner_;
+  std::shared_ptr<State> state_;
+  std::thread thread_;
+};
+
+}  // namespace skeleton

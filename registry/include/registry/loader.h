@@ -1,0 +1,40 @@
+// Loads one plugin: from a file to a Driver, one stage after the other.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hal/driver.h"
+#include "hal/ref.h"
+#include "registry/load_report.h"
+
+namespace halyard {
+
+// A setting for a driver as a whole (not for one of its devices), such as where its vendor library
+// is.
+struct DriverOption {
+  std::string driver;
+  std::string key;
+  std::string value;
+};
+
+// What load_plugin takes and gives besides the candidate.
+struct LoadedPlugin {
+  Ref<Driver> driver;  // null unless candidate.usable()
+  // The devices as listed at load time, in the order of their ordinals. Views live as long as
+  // the driver.
+  std::vector<DeviceSummary> devices;
+};
+
+// Answers, for a driver's name, which file has brought it already, or empty. May be null.
+using TakenBy = std::function<std::string(const std::string& driver)>;
+
+// Takes `candidate` as far as it goes and writes down how far that was and why no further. Never
+// fails otherwise and lets no exception through, whatever the plugin does short of a crash. The
+// library stays in the process for good, also when it is of no use: what its constructors have
+// started cannot be undone.
+LoadedPlugin load_plugin(Candidate& candidate, const std::vector<DriverOption>& options,
+                         const TakenBy& taken_by);
+
+}  // namespace halyard

@@ -1,0 +1,71 @@
+// Registry: from a device URI to a Device.
+//
+// The search for plugins happens when the registry is made and opens no file. A plugin is loaded
+// when it is needed: open_device("amdgpu") loads the candidates in the order of the search until
+// one brings that driver, and passes over files whose names say that they hold another one
+// (libhalyard_driver_hip.so). report() and drivers() load whatever is left, and so does every
+// error: a report that is shown is complete. Who wins a name does not depend on that: it is always
+// the first candidate, in the order of the search, whose driver can be made.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hal/device.h"
+#include "hal/driver.h"
+#include "hal/ref.h"
+#include "hal/status.h"
+#include "registry/device_uri.h"
+#include "registry/discovery.h"
+#include "registry/load_report.h"
+#include "registry/loader.h"
+
+namespace halyard {
+
+struct RegistryOptions {
+  DiscoveryOptions discovery = {};
+  std::vector<DriverOption> driver_options = {};
+};
+
+// A driver that is loaded, and the devices it has listed. The views live as long as the driver.
+struct LoadedDriver {
+  std::string name;
+  std::string version;      // the plugin's
+  std::string description;  // one line
+  std::string path;         // the plugin's
+  Ref<Driver> driver;
+  std::vector<DeviceSummary> devices;
+};
+
+// Any thread may use any method. Devices and drivers may outlive the registry.
+class Registry {
+ public:
+  static std::unique_ptr<Registry> create(const RegistryOptions& options = {});
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  // What became of every candidate; loads those that nobody has asked for so far.
+  LoadReport report();
+  // As far as things are now; loads nothing.
+  LoadReport report_so_far() const;
+
+  // The drivers there are, sorted by name. Loads all.
+  std::vector<LoadedDriver> drivers();
+  // One of them. NOT_FOUND, or what kept it from starting, with the report.
+  Result<LoadedDriver> driver(std::string_view name);
+
+  // `options` come on top of the URI's own and win over them.
+  Result<Ref<Device>> open_device(std::string_view uri, Span<const Option> options = {});
+  Result<Ref<Device>> open_device(const DeviceUri& uri, Span<const Option> options = {});
+
+ private:
+  struct State;
+  explicit Registry(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace halyard

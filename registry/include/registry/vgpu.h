@@ -1,0 +1,32 @@
+// Puts the virtual GPU into this process, below the vendor runtime.
+//
+// The virtual GPU is a libhsakmt.so.1 of Halyard's own. Opened first and by path, it satisfies the
+// vendor runtime's need for a library of that name. So it has to be loaded before any driver is.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hal/status.h"
+
+namespace halyard {
+
+struct VirtualGpuOptions {
+  std::string installation = {};  // instead of the program's own prefix (installation.h)
+};
+
+// Loads libhsakmt.so.1 and has it play `profile` (a name such as "gfx900", or a YAML file; empty:
+// the library's default). It is looked for in HALYARD_VGPU_PATH (a folder or the file itself), or,
+// if that is not set, in lib/halyard/vgpu next to the program. It stays loaded for good.
+//
+// Once is enough: a second call with the same profile does nothing; with another one it is
+// FAILED_PRECONDITION. So is a process that has a libhsakmt.so.1 or a libhsa-runtime64.so.1
+// already. NOT_FOUND lists every path that was tried. INVALID_ARGUMENT if the library refuses the
+// profile, in its own words; the call may then be repeated with another.
+Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& options = {});
+
+// Whether load_virtual_gpu has succeeded in this process.
+bool virtual_gpu_loaded();
+
+}  // namespace halyard

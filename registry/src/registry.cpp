@@ -1,0 +1,194 @@
+#include "registry/registry.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "hal/error.h"
+#include "hal/text.h"
+#include "registry/vgpu.h"
+
+namespace halyard {
+namespace {
+
+LoadedDriver describe(const Candidate& candidate, const LoadedPlugin& plugin) {
+  return {.name = candidate.driver,
+          .version = candidate.version,
+          .description = candidate.description,
+          .path = candidate.path,
+          .driver = plugin.driver,
+          .devices = plugin.devices};
+}
+
+// What helps somebody whose machine has no GPU, if it has not been done yet.
+const char* virtual_gpu_hint() {
+  if (virtual_gpu_loaded()) return "";
+  return " With --vgpu Halyard brings a virtual GPU, which runs on any machine.";
+}
+
+}  // namespace
+
+struct Registry::State {
+  // Held while plugins load: a plugin's constructors must not call the registry.
+  std::mutex mutex;
+  std::vector<DriverOption> driver_options;
+  LoadReport report;
+  std::vector<LoadedPlugin> plugins;  // one for each candidate; empty if not usable
+
+  void load(size_t index) {
+    if (report.candidates[index].tried) return;
+    const TakenBy taken_by = [&](const std::string& driver) {
+      const size_t winner = find(driver);
+      return winner < index ? report.candidates[winner].path : std::string();
+    };
+    plugins[index] = load_plugin(report.candidates[index], driver_options, taken_by);
+  }
+
+  void load_all() {
+    for (size_t i = 0; i < report.candidates.size(); ++i) load(i);
+  }
+
+  // Loads in the order of the search until somebody has brought `driver`.
+  void load_until(std::string_view driver) {
+    for (size_t i = 0; i < report.candidates.size(); ++i) {
+      const std::string_view promised = driver_of_file_name(report.candidates[i].path);
+      if (!promised.empty() && promised != driver) continue;
+      load(i);
+      if (brings(i, driver)) return;
+    }
+  }
+
+  bool brings(size_t index, std::string_view driver) const {
+    return report.candidates[index].usable() && report.candidates[index].driver == driver;
+  }
+
+  // The index of the candidate that has brought `driver`; otherwise the number of candidates.
+  size_t find(std::string_view driver) const {
+    size_t i = 0;
+    while (i < report.candidates.size() && !brings(i, driver)) ++i;
+    return i;
+  }
+
+  // Behind a sentence that ends with a full stop.
+  std::string hint_and_report(const char* hint) {
+    load_all();
+    return std::string(hint) + "\n" + to_text(report);
+  }
+
+  Status no_such_driver(std::string_view name);
+  Result<size_t> driver_index(std::string_view name) {
+    load_until(name);
+    const size_t index = find(name);
+    if (index == report.candidates.size()) return no_such_driver(name);
+    return index;
+  }
+};
+
+Status Registry::State::no_such_driver(std::string_view name) {
+  load_all();
+  std::vector<std::string_view> names;
+  for (const Candidate& candidate : report.candidates) {
+    if (candidate.usable()) names.push_back(candidate.driver);
+    const bool meant = candidate.driver == name || driver_of_file_name(candidate.path) == name;
+    if (!meant) continue;
+    const bool refused = candidate.stage == LoadStage::kNegotiated;
+    return error(candidate.code, "The driver {} cannot be used: {}{}", name, candidate.reason,
+                 hint_and_report(refused ? virtual_gpu_hint() : ""));
+  }
+  return error(StatusCode::kNotFound,
+               "There is no driver ({}); the drivers that are there: {}.{} A driver of your own is "
+               "found with --plugin-path or HALYARD_PLUGIN_PATH.{}",
+               printable(name), list_of(names), did_you_mean_clause(name, names),
+               hint_and_report(""));
+}
+
+Registry::Registry(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Registry::~Registry() = default;
+
+std::unique_ptr<Registry> Registry::create(const RegistryOptions& options) {
+  auto state = std::make_unique<State>();
+  state->driver_options = options.driver_options;
+  state->report = discover(options.discovery);
+  state->plugins.resize(state->report.candidates.size());
+  return std::unique_ptr<Registry>(new Registry(std::move(state)));
+}
+
+LoadReport Registry::report() {
+  const std::lock_guard lock(state_->mutex);
+  state_->load_all();
+  return state_->report;
+}
+
+LoadReport Registry::report_so_far() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->report;
+}
+
+std::vector<LoadedDriver> Registry::drivers() {
+  const std::lock_guard lock(state_->mutex);
+  state_->load_all();
+  std::vector<LoadedDriver> drivers;
+  for (size_t i = 0; i < state_->plugins.size(); ++i) {
+    const Candidate& candidate = state_->report.candidates[i];
+    if (candidate.usable()) drivers.push_back(describe(candidate, state_->plugins[i]));
+  }
+  std::sort(drivers.begin(), drivers.end(),
+            [](const LoadedDriver& a, const LoadedDriver& b) { return a.name < b.name; });
+  return drivers;
+}
+
+Result<LoadedDriver> Registry::driver(std::string_view name) {
+  const std::lock_guard lock(state_->mutex);
+  HALYARD_ASSIGN_OR_RETURN(const size_t index, state_->driver_index(name));
+  return describe(state_->report.candidates[index], state_->plugins[index]);
+}
+
+Result<Ref<Device>> Registry::open_device(std::string_view uri, Span<const Option> options) {
+  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(uri));
+  return open_device(parsed, options);
+}
+
+Result<Ref<Device>> Registry::open_device(const DeviceUri& uri, Span<const Option> options) {
+  Ref<Driver> driver;
+  uint32_t ordinal = 0;
+  {
+    const std::lock_guard lock(state_->mutex);
+    HALYARD_ASSIGN_OR_RETURN(const size_t index, state_->driver_index(uri.driver));
+    const Candidate& candidate = state_->report.candidates[index];
+    const LoadedPlugin& plugin = state_->plugins[index];
+    if (candidate.stage < LoadStage::kEnumerated) {
+      return error(candidate.code, "The driver {} cannot list its devices: {}{}", uri.driver,
+                   candidate.reason, state_->hint_and_report(virtual_gpu_hint()));
+    }
+    const Result<size_t> selected = select_device(uri, plugin.devices);
+    if (!selected.ok()) {
+      const char* hint = plugin.devices.empty() ? virtual_gpu_hint() : "";
+      return error(selected.status().code(), "{}{}", selected.status().message(),
+                   state_->hint_and_report(hint));
+    }
+    driver = plugin.driver;
+    ordinal = plugin.devices[*selected].ordinal;
+  }
+
+  std::vector<Option> all;
+  for (const DeviceUriOption& option : uri.options) all.push_back({option.key, option.value});
+  for (const Option& option : options) {
+    std::erase_if(all, [&](const Option& o) { return o.key.view() == option.key.view(); });
+    all.push_back(option);
+  }
+  try {
+    Result<Ref<Device>> device =
+        driver->create_device(ordinal, Span<const Option>(all.data(), all.size()));
+    if (!device.ok() || *device) return device;
+    return error(StatusCode::kInternal,
+                 "The driver {} has returned OK but no device for its ordinal {}; this is an error "
+                 "in the plugin.",
+                 uri.driver, ordinal);
+  } catch (...) {
+    return error(StatusCode::kInternal,
+                 "The driver {} threw an exception while it opened its device {}; this is an error "
+                 "in the plugin.",
+                 uri.driver, ordinal);
+  }
+}
+
+}  // namespace halyard

@@ -1,0 +1,187 @@
+#include "registry/vgpu.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include "elf_check.h"
+#include "hal/error.h"
+#include "hal/text.h"
+#include "registry/installation.h"
+#include "registry/load_report.h"
+
+namespace halyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kThunk = "libhsakmt.so.1";
+constexpr const char* kRuntime = "libhsa-runtime64.so.1";
+constexpr const char* kConfigure = "halyard_vgpu_configure";
+constexpr const char* kPathVariable = "HALYARD_VGPU_PATH";
+
+// Of libhsakmt.so.1: 0, or anything else and a sentence in `error`.
+using Configure = int (*)(const char* profile, char* error, size_t error_size);
+
+// Never destroyed: the library's threads outlive main, and so may callers.
+struct State {
+  std::mutex mutex;
+  std::optional<std::string> profile;  // the one that is in force
+};
+State& state() {
+  static State* const state = new State;
+  return *state;
+}
+
+// The path of the library that goes by this soname in the process; empty if there is none.
+std::string loaded_path(const char* soname) {
+  void* library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return {};
+  const link_map* map = nullptr;
+  std::string path = soname;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map->l_name != nullptr) path = map->l_name;
+  dlclose(library);  // only what RTLD_NOLOAD has counted
+  return path;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error);
+}
+
+Status check_process(const std::string& path) {
+  const std::string thunk = loaded_path(kThunk);
+  if (!thunk.empty() && !same_file(thunk, path)) {
+    return error(StatusCode::kFailedPrecondition,
+                 "The virtual GPU cannot be loaded: this process has another {} already ({}). Load "
+                 "the virtual GPU before anything that uses the vendor runtime, or run the program "
+                 "under \"halyard vgpu exec\".",
+                 kThunk, thunk);
+  }
+  const std::string runtime = loaded_path(kRuntime);
+  if (!runtime.empty() && thunk.empty()) {
+    return error(StatusCode::kFailedPrecondition,
+                 "The virtual GPU cannot be loaded: this process has {} already ({}), which would "
+                 "not see it. Load the virtual GPU before any driver, or run the program under "
+                 "\"halyard vgpu exec\".",
+                 kRuntime, runtime);
+  }
+  return {};
+}
+
+// The paths that may hold the library, in order.
+std::vector<std::string> places(const VirtualGpuOptions& options) {
+  const std::string chosen = trusted_environment(kPathVariable);
+  if (!chosen.empty()) {
+    std::error_code error;
+    return {fs::is_directory(chosen, error) ? chosen + "/" + kThunk : chosen};
+  }
+  std::vector<std::string> paths;
+  for (const std::string& prefix : installation_prefixes(options.installation)) {
+    paths.push_back(prefix + "/lib/halyard/vgpu/" + kThunk);
+  }
+  return paths;
+}
+
+Status find_library(const VirtualGpuOptions& options, std::string* path) {
+  std::string tried;
+  for (const std::string& candidate : places(options)) {
+    const std::string why = why_not_loadable(candidate);
+    if (why.empty()) {
+      *path = candidate;
+      return {};
+    }
+    tried += fmt::format("\n  {}: {}", printable(candidate), why);
+  }
+  return error(
+      StatusCode::kNotFound,
+      "The virtual GPU's library ({}) is not found. Build Halyard with HALYARD_VGPU=ON, or "
+      "name the library's folder in {}. Tried:{}",
+      kThunk, kPathVariable, tried.empty() ? " nothing" : tried);
+}
+
+// For now without a hold on the process: a library that turns out to be something else must not
+// stay, or the vendor runtime would get it.
+Status open_library(const std::string& path, Configure* configure) {
+  const std::string absolute = fs::absolute(path).string();
+  void* trial = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (trial == nullptr) {
+    const char* why = dlerror();
+    return error(StatusCode::kFailedPrecondition,
+                 "The virtual GPU's library ({}) cannot be loaded: {}", path,
+                 why == nullptr ? "the loader does not say why." : why);
+  }
+  void* symbol = dlsym(trial, kConfigure);
+  void* library = nullptr;
+  if (symbol != nullptr) {
+    library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+  }
+  dlclose(trial);
+  if (library == nullptr) {
+    return error(StatusCode::kFailedPrecondition,
+                 "The library ({}) is not Halyard's virtual GPU: it has no function {}.{}", path,
+                 kConfigure,
+                 trusted_environment(kPathVariable).empty()
+                     ? ""
+                     : fmt::format(" It comes from {}.", kPathVariable));
+  }
+  *configure = reinterpret_cast<Configure>(symbol);
+  return {};
+}
+
+Status configure_library(Configure configure, const std::string& profile) {
+  char message[2048] = {};
+  int result = 0;
+  try {
+    result = configure(profile.c_str(), message, sizeof message);
+  } catch (...) {
+    return error(StatusCode::kInternal, "The virtual GPU's {} threw an exception.", kConfigure);
+  }
+  if (result == 0) return {};
+  message[sizeof message - 1] = '\0';
+  if (message[0] != '\0') return Status(StatusCode::kInvalidArgument, message);
+  return error(StatusCode::kInvalidArgument,
+               "The virtual GPU refuses the profile ({}) with {} and no message.",
+               printable(profile), result);
+}
+
+}  // namespace
+
+Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& options) {
+  if (profile.find('\0') != std::string_view::npos) {
+    return Status(StatusCode::kInvalidArgument, "The virtual GPU's profile holds a NUL character.");
+  }
+  const std::string wanted(profile);
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  if (now.profile) {
+    if (*now.profile == wanted) return {};
+    return error(StatusCode::kFailedPrecondition,
+                 "This process has a virtual GPU already, with the profile ({}); it cannot get "
+                 "another one ({}). A process has one virtual GPU.",
+                 now.profile->empty() ? "default" : printable(*now.profile),
+                 wanted.empty() ? "default" : printable(wanted));
+  }
+  std::string path;
+  HALYARD_RETURN_IF_ERROR(find_library(options, &path));
+  HALYARD_RETURN_IF_ERROR(check_process(path));
+  Configure configure = nullptr;
+  HALYARD_RETURN_IF_ERROR(open_library(path, &configure));
+  HALYARD_RETURN_IF_ERROR(configure_library(configure, wanted));
+  now.profile = wanted;
+  return {};
+}
+
+bool virtual_gpu_loaded() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.profile.has_value();
+}
+
+}  // namespace halyard

@@ -1,0 +1,201 @@
+#include "registry/discovery.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "registry/installation.h"
+#include "temporary_folder.h"
+
+namespace halyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::ScopedVariable;
+using testing::TemporaryFolder;
+
+std::vector<std::string> paths_of(const LoadReport& report) {
+  std::vector<std::string> paths;
+  for (const Candidate& candidate : report.candidates) paths.push_back(candidate.path);
+  return paths;
+}
+
+// Only what a test names, whatever the machine has.
+DiscoveryOptions only(std::vector<std::string> paths) {
+  return {.plugin_paths = std::move(paths), .use_environment = false, .use_installation = false};
+}
+
+TEST(DiscoveryTest, FilesOfAFolderAreSortedByName) {
+  const TemporaryFolder folder;
+  const std::string b = folder.add_file("b.so");
+  const std::string c = folder.add_file("c.so");
+  const std::string upper = folder.add_file("Z.so");
+  const std::string a = folder.add_file("a.so");
+  const LoadReport report = discover(only({folder.path()}));
+  EXPECT_THAT(paths_of(report), ElementsAre(upper, a, b, c));
+  EXPECT_EQ(report.places[0].candidates, 4u);
+  EXPECT_FALSE(report.candidates[0].tried);
+  EXPECT_EQ(report.candidates[0].stage, LoadStage::kFound);
+}
+
+TEST(DiscoveryTest, WhatIsNoSharedObjectIsIgnoredAndNamed) {
+  const TemporaryFolder folder;
+  folder.add_file("README");
+  folder.add_file("lib.so.1");
+  folder.add_file("x.so~");
+  folder.add_folder("folder.so");
+  const LoadReport report = discover(only({folder.path()}));
+  EXPECT_THAT(report.candidates, IsEmpty());
+  std::vector<std::string> ignored;
+  for (const IgnoredFile& file : report.places[0].ignored) {
+    ignored.push_back(file.name + ": " + file.reason);
+  }
+  EXPECT_THAT(
+      ignored,
+      ElementsAre("README: its name does not end in .so", "folder.so: it is a folder",
+                  "lib.so.1: its name does not end in .so", "x.so~: its name does not end in .so"));
+}
+
+TEST(DiscoveryTest, APlaceThatIsNotThereIsReported) {
+  const TemporaryFolder folder;
+  const LoadReport report = discover(only({folder / "none", folder.path()}));
+  ASSERT_EQ(report.places.size(), 2u);
+  EXPECT_EQ(report.places[0].path, folder / "none");
+  EXPECT_EQ(report.places[0].problem, "there is no such file or folder");
+  EXPECT_EQ(report.places[1].problem, "");
+}
+
+TEST(DiscoveryTest, APathMayBeASingleFileOfAnyName) {
+  const TemporaryFolder folder;
+  const std::string file = folder.add_file("my.plugin");
+  folder.add_file("other.so");
+  const LoadReport report = discover(only({file}));
+  EXPECT_THAT(paths_of(report), ElementsAre(file));
+}
+
+TEST(DiscoveryTest, OneFileUnderTwoNamesIsOneCandidate) {
+  const TemporaryFolder folder;
+  const std::string a = folder.add_file("one/a.so", "x");
+  folder.add_link("one/b.so", "a.so");
+  folder.add_link("two", "one");
+  const LoadReport report = discover(only({folder / "one", folder / "two", a}));
+  EXPECT_THAT(paths_of(report), ElementsAre(a));
+  ASSERT_EQ(report.places.size(), 3u);
+  EXPECT_EQ(report.places[0].ignored[0].name, "b.so");
+  EXPECT_THAT(report.places[0].ignored[0].reason, HasSubstr("the same file as " + a));
+  EXPECT_EQ(report.places[1].ignored.size(), 2u);
+  EXPECT_EQ(report.places[2].ignored.size(), 1u);
+}
+
+TEST(DiscoveryTest, ADanglingLinkIsACandidateThatWillSayWhy) {
+  const TemporaryFolder folder;
+  const std::string link = folder.add_link("a.so", "nowhere");
+  const LoadReport report = discover(only({folder.path()}));
+  EXPECT_THAT(paths_of(report), ElementsAre(link));
+  EXPECT_EQ(report.candidates[0].real_path, "");
+}
+
+TEST(DiscoveryTest, ExplicitThenEnvironmentThenInstallation) {
+  const TemporaryFolder folder;
+  const std::string c = folder.add_file("explicit/c.so");
+  const std::string b1 = folder.add_file("env1/b.so");
+  const std::string b2 = folder.add_file("env2/b.so");
+  const std::string a = folder.add_file("prefix/lib/halyard/plugins/a.so");
+  const ScopedVariable variable("HALYARD_PLUGIN_PATH",
+                                ":" + folder / "env1" + "::" + folder / "env2" + ":");
+  DiscoveryOptions options;
+  options.plugin_paths = {folder / "explicit"};
+  options.installation = folder / "prefix";
+  const LoadReport report = discover(options);
+  EXPECT_THAT(paths_of(report), ElementsAre(c, b1, b2, a));
+  ASSERT_EQ(report.places.size(), 4u);
+  EXPECT_EQ(report.places[0].origin, PluginOrigin::kExplicit);
+  EXPECT_EQ(report.places[1].origin, PluginOrigin::kEnvironment);
+  EXPECT_EQ(report.places[3].origin, PluginOrigin::kInstallation);
+  options.use_environment = false;
+  options.use_installation = false;
+  EXPECT_THAT(paths_of(discover(options)), ElementsAre(c));
+}
+
+TEST(DiscoveryTest, TheInstallationIsFoundFromTheRunningProgram) {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string prefix = program.parent_path().parent_path().string();
+  EXPECT_THAT(installation_prefixes(), ElementsAre(prefix));
+  EXPECT_THAT(installation_prefixes("/elsewhere"), ElementsAre("/elsewhere"));
+  DiscoveryOptions options;
+  options.use_environment = false;
+  const LoadReport report = discover(options);
+  ASSERT_EQ(report.places.size(), 1u);
+  EXPECT_EQ(report.places[0].path, prefix + "/lib/halyard/plugins");
+}
+
+TEST(DiscoveryTest, FileNamesPromiseDrivers) {
+  EXPECT_EQ(driver_of_file_name("/x/libhalyard_driver_amdgpu.so"), "amdgpu");
+  EXPECT_EQ(driver_of_file_name("libhalyard_driver_a_1.so"), "a_1");
+  EXPECT_EQ(driver_of_file_name("/x/libmine.so"), "");
+  EXPECT_EQ(driver_of_file_name("libhalyard_driver_.so"), "");
+  EXPECT_EQ(driver_of_file_name("libhalyard_driver_amdgpu-old.so"), "");
+  EXPECT_EQ(driver_of_file_name("libhalyard_driver_so"), "");
+  EXPECT_EQ(driver_of_file_name("libhalyard_driver_x/y.so"), "");
+  EXPECT_EQ(driver_of_file_name(""), "");
+}
+
+TEST(DiscoveryTest, DriverNames) {
+  EXPECT_TRUE(is_driver_name("a"));
+  EXPECT_TRUE(is_driver_name("amd_gpu2"));
+  EXPECT_TRUE(is_driver_name(std::string(64, 'a')));
+  for (const std::string& bad :
+       {std::string(), std::string("1a"), std::string("_a"), std::string("A"), std::string("a-b"),
+        std::string("a:"), std::string("ä"), std::string(65, 'a')}) {
+    EXPECT_FALSE(is_driver_name(bad)) << bad;
+  }
+}
+
+TEST(ReportTextTest, NothingAtAllSaysWhatToDo) {
+  EXPECT_THAT(to_text(LoadReport()), HasSubstr("--plugin-path"));
+}
+
+TEST(ReportTextTest, EveryPlaceCandidateStageAndReasonIsThere) {
+  LoadReport report;
+  report.places = {
+      {PluginOrigin::kExplicit, "/none", "there is no such file or folder", 0, {}},
+      {PluginOrigin::kInstallation, "/lib", "", 2, {{"README\x1b[31m", "it is no library"}}}};
+  Candidate good;
+  good.path = "/lib/a.so";
+  good.tried = true;
+  good.stage = LoadStage::kEnumerated;
+  good.driver = "a";
+  good.version = "1.5";
+  good.abi_major = 1;
+  good.device_count = 1;
+  good.library_name = "liba.so.1";
+  good.library_path = "/usr/lib/liba.so.1.0";
+  good.library_version = "5.2";
+  Candidate broken;
+  broken.path = "/lib/b.so";
+  broken.tried = true;
+  broken.stage = LoadStage::kOpened;
+  broken.reason = "undefined symbol: x\nand more";
+  Candidate later;
+  later.path = "/lib/c.so";
+  report.candidates = {good, broken, later};
+  EXPECT_EQ(to_text(report),
+            "Places searched for driver plugins:\n"
+            "  /none (plugin path): there is no such file or folder\n"
+            "  /lib (installation): 2 candidates\n"
+            "    ignored README\\x1b[31m: it is no library\n"
+            "Plugins:\n"
+            "  /lib/a.so\n"
+            "    driver a 1.5, ABI 1.0\n"
+            "    on liba.so.1 5.2 (/usr/lib/liba.so.1.0)\n"
+            "    enumerated: 1 device\n"
+            "  /lib/b.so\n"
+            "    opened, then stopped: undefined symbol: x\n"
+            "      and more\n"
+            "  /lib/c.so\n"
+            "    found; not opened, as nothing has needed it\n");
+}
+
+}  // namespace
+}  // namespace halyard
