@@ -22,6 +22,10 @@ constexpr uint32_t kPm4IndirectBuffer = 0x3f;
 constexpr uint32_t kPm4AcquireMem = 0x58;
 constexpr uint32_t kPm4InvalidateInstructions = 1u << 29;  // SH_ICACHE_ACTION_ENA
 
+// Where packets take no time: batches below this many are followed by so many pauses.
+constexpr uint64_t kWorthwhileBatch = 32;
+constexpr uint32_t kBatchRelax = 64;
+
 // AMD's barrier-value packet (hsa_ext_amd.h), by dword.
 struct BarrierValue {
   uint32_t header;
@@ -89,7 +93,29 @@ AqlQueue::AqlQueue(const Device& device, uint32_t id, const AqlRing& ring)
   if (device.engine == nullptr) publish_interval_ = std::clamp<uint64_t>(ring.size / 4, 1, 32);
 }
 
+// Several packets of a batch that takes no time often share a signal: they finish at once, and
+// their signal's line, which the host may be watching, is written once.
+void AqlQueue::complete(const Completion& completion) {
+  if (completion.signal == 0) return;
+  if (completion.signal != pending_.signal) {
+    flush();
+    pending_ = completion;
+  } else {
+    ++pending_.count;
+    pending_.end = completion.end;
+  }
+  if (device_.engine != nullptr) flush();
+}
+
+void AqlQueue::flush() {
+  if (pending_.signal == 0) return;
+  complete_signal(pending_.signal, pending_.count, pending_.start, pending_.end,
+                  *device_.interrupts);
+  pending_ = {};
+}
+
 void AqlQueue::publish(uint64_t index) {
+  flush();
   if (index == published_) return;
   published_ = index;
   __atomic_store_n(&ring_.queue->read_dispatch_id, index, __ATOMIC_RELEASE);
@@ -107,6 +133,7 @@ void AqlQueue::run() {
       idle_.pause(true);
       continue;
     }
+    const uint64_t batch = next;
     if (device_.engine == nullptr) now_ = device_.clock.now();
     while (next != write) {
       Packet& packet = ring[next & mask];
@@ -124,14 +151,17 @@ void AqlQueue::run() {
       __atomic_store_n(&packet.header, uint16_t{HSA_PACKET_TYPE_INVALID}, __ATOMIC_RELEASE);
       ++next;
       if (next - published_ >= publish_interval_) publish(next);
-      if (completion.signal != 0) {
-        complete_signal(completion.signal, completion.start, completion.end, *device_.interrupts);
-      }
+      complete(completion);
       if (paused() || stopping()) break;
     }
+    flush();
     if (next != write) {
       publish(next);
       idle_.pause(true);
+    } else if (device_.engine == nullptr && next - batch < kWorthwhileBatch) {
+      // Each look at the write index takes its cache line from the producer. Nothing is gained by
+      // looking as often as it writes: let it get ahead.
+      relax(kBatchRelax);
     }
   }
   publish(next);
@@ -139,12 +169,15 @@ void AqlQueue::run() {
 
 bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completion& completion) {
   completion.signal = packet.dispatch.completion_signal.handle;
+  completion.count = 1;
   if (completion.signal != 0 && !check_signal(completion.signal, index, "completion signal")) {
     return false;
   }
   const uint16_t type = header & kTypeMask;
   if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH) return process_dispatch(packet, index, completion);
 
+  // What follows may wait for other queues, which may wait for what is pending here.
+  flush();
   completion.start = device_.engine == nullptr ? now_ : device_.clock.now();
   bool done = false;
   switch (type) {

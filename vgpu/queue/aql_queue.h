@@ -55,6 +55,7 @@ class AqlQueue final : public HardwareQueue {
   // What is left to do once a packet's slot has been given back.
   struct Completion {
     uint64_t signal = 0;
+    int64_t count = 0;
     uint64_t start = 0;
     uint64_t end = 0;
   };
@@ -63,6 +64,9 @@ class AqlQueue final : public HardwareQueue {
     return __atomic_load_n(&ring_.queue->write_dispatch_id, __ATOMIC_ACQUIRE);
   }
   void publish(uint64_t index);
+  // Tells of a finished packet, now or, if packets take no time, with the next flush().
+  void complete(const Completion& completion);
+  void flush();
   // False: the queue stops here, and the packet keeps its slot.
   bool process(Packet& packet, uint64_t index, uint16_t header, Completion& completion);
   bool process_dispatch(Packet& packet, uint64_t index, Completion& completion);
@@ -86,6 +90,7 @@ class AqlQueue final : public HardwareQueue {
   RangeCache code_;
   uint64_t published_ = 0;
   uint64_t publish_interval_ = 1;
+  Completion pending_;
   uint64_t now_ = 0;  // GPU clock of the current batch, where packets take no time
 };
 

@@ -13,8 +13,11 @@ namespace halyard::vgpu::queue {
 
 namespace {
 
-// Enough for a partner on another core to answer, and short of a scheduler tick by far.
-constexpr uint32_t kBusyPolls = 256;
+// A look takes a cache line away from the producer, which then waits to get it back: between two
+// looks it is left in peace for about a microsecond, and for a few once it seems to have stopped.
+constexpr uint32_t kFirstRelax = 16;
+constexpr uint32_t kMaxRelax = 64;
+constexpr uint32_t kBusyPolls = 16;
 constexpr uint64_t kFirstSleepNs = 20000;
 
 uint64_t now_ns() {
@@ -29,7 +32,7 @@ void Idle::pause(bool doorbell_wakes) {
   if (polls_ == 0) spin_start_ns_ = now_ns();
   ++polls_;
   if (polls_ < kBusyPolls) {
-    cpu_relax();
+    relax(std::min(kFirstRelax * polls_, kMaxRelax));
     return;
   }
   if (sleep_ns_ == 0 && now_ns() - spin_start_ns_ < policy_.spin_ns) {

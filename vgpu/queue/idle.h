@@ -61,4 +61,8 @@ inline void cpu_relax() {
 #endif
 }
 
+inline void relax(uint32_t pauses) {
+  for (uint32_t i = 0; i < pauses; ++i) cpu_relax();
+}
+
 }  // namespace halyard::vgpu::queue
