@@ -68,9 +68,9 @@ const char* intern(std::string_view name) {
   return names->emplace(name).first->c_str();
 }
 
-// "v_add_u32_e32 " → "v_add_u32".
+// "v_add_u32_e32 " → "v_add_u32". LLVM may add a fixed operand: "scratch_store_dword off, ".
 std::string_view bare_mnemonic(std::string_view name) {
-  while (!name.empty() && (name.back() == ' ' || name.back() == '\t')) name.remove_suffix(1);
+  name = name.substr(0, name.find_first_of(" \t"));
   for (const std::string_view suffix : {"_e32", "_e64", "_sdwa", "_dpp"}) {
     if (name.ends_with(suffix)) {
       name.remove_suffix(suffix.size());

@@ -152,19 +152,21 @@ class Sources {
   }
 
   void apply_op_sel() {
+    const bool packed = in_.format == Format::kVop3p;
     for (unsigned i = 0; i < shape_.sources; ++i) {
+      if (is_accumulator(i)) continue;
       const bool low_from_high = (in_.op_sel >> i & 1) != 0;
       const bool high_from_high = (in_.op_sel_hi >> i & 1) != 0;
-      if (is_packed16(shape_.src[i]) && !is_accumulator(i)) {
+      if (packed && is_packed16(shape_.src[i])) {
         if (!low_from_high && high_from_high) continue;
         update(i, 0, [&](const uint32_t* from, unsigned lane) {
           const uint32_t low = low_from_high ? from[lane] >> 16 : from[lane] & 0xffff;
           const uint32_t high = high_from_high ? from[lane] >> 16 : from[lane] & 0xffff;
           return low | high << 16;
         });
-      } else if (shape_.src[i] == Type::kPkF32 && !is_accumulator(i)) {
+      } else if (packed && shape_.src[i] == Type::kPkF32) {
         select_dwords(i, low_from_high, high_from_high);
-      } else if (is_16bit(shape_.src[i]) && low_from_high && !is_accumulator(i)) {
+      } else if (is_16bit(shape_.src[i]) && low_from_high) {
         update(i, 0, [](const uint32_t* from, unsigned lane) { return from[lane] >> 16; });
       }
     }

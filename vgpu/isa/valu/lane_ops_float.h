@@ -19,9 +19,14 @@ inline float sum(float a, float b, const FloatMode&) {
 inline double sum(double a, double b, const FloatMode&) {
   return a + b;
 }
+// The sum that f64 arithmetic in nearest-even mode found, rounded. x - x is -0 when rounding down.
+inline F16 rounded_sum(double sum, bool signs_differ, const FloatMode& m) {
+  if (sum == 0 && signs_differ && m.round_f16_f64 == kDownward) return zero<F16>(true);
+  return to_f16(sum, m);
+}
 inline F16 sum(F16 a, F16 b, const FloatMode& m) {
   if (rounds_to_nearest(m)) return nearest_f16(to_f32(a) + to_f32(b));
-  return to_f16(to_f64(a) + to_f64(b), m);  // exact in f64
+  return rounded_sum(to_f64(a) + to_f64(b), is_negative(a) != is_negative(b), m);  // exact in f64
 }
 inline float product(float a, float b, const FloatMode&) {
   return a * b;
@@ -44,7 +49,9 @@ inline double fused(double a, double b, double c, const FloatMode&) {
   return std::fma(a, b, c);
 }
 inline F16 fused(F16 a, F16 b, F16 c, const FloatMode& m) {
-  return round_f16(add_to_odd(to_f64(a) * to_f64(b), to_f64(c)), m.round_f16_f64, m.fp16_overflow);
+  const double product = to_f64(a) * to_f64(b);  // exact
+  const bool signs_differ = is_negative(product) != is_negative(c);
+  return rounded_sum(add_to_odd(product, to_f64(c)), signs_differ, m);
 }
 
 template <class T>
@@ -192,17 +199,18 @@ T med3(T a, T b, T c, const FloatMode& m) {
   return max_num(a, b, m);
 }
 
-// Rounding to integers: exact, so the mode's rounding does not matter.
+// Rounding to integers: exact, so the mode's rounding does not matter. A zero has the sign of x,
+// also where the compiler's inline floor, in a directed mode, would think otherwise.
 template <class T>
 T to_integral(T x, const FloatMode& m, float (*f32)(float), double (*f64)(double)) {
   x = flush_input(x, m);
   if (is_nan(x)) return quieted(x);
   if constexpr (std::is_same_v<T, double>) {
-    return f64(x);
+    return std::copysign(f64(x), x);
   } else if constexpr (std::is_same_v<T, float>) {
-    return f32(x);
+    return std::copysign(f32(x), x);
   } else {
-    return nearest_f16(f32(to_f32(x)));
+    return with_sign(nearest_f16(f32(to_f32(x))), is_negative(x));
   }
 }
 // std::nearbyint would follow the host's mode.
