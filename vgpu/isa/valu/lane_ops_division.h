@@ -63,22 +63,22 @@ Flagged<T> div_scale(T x, T denominator, T numerator, const FloatMode& m) {
   return {v, false};
 }
 
-// fma, and with the flag of v_div_scale (in VCC) the scale undone: a large quotient was made
-// smaller, a small one larger. Rounded once, which std::ldexp after fma would not do for a
-// denormal result: so the bits that fma drops are kept by rounding to odd where that matters.
-template <class T>
-T unscaled_fma(T a, T b, T c, int power, const FloatMode& m);
-
-template <>
-inline float unscaled_fma(float a, float b, float c, int power, const FloatMode&) {
-  return static_cast<float>(std::ldexp(add_to_odd(double{a} * b, c), power));
+// fma times a power of two, rounded once although std::ldexp rounds a denormal result again.
+// Rounding twice the same way does no harm in the directed modes.
+inline float scaled_fma(float a, float b, float c, int power, const FloatMode& m) {
+  const double product = double{a} * b;  // exact
+  const double r = m.round_f32 == kNearestEven ? add_to_odd(product, c) : product + c;
+  return static_cast<float>(std::ldexp(r, power));
 }
-template <>
-inline double unscaled_fma(double a, double b, double c, int power, const FloatMode&) {
+inline double scaled_fma(double a, double b, double c, int power, const FloatMode& m) {
   const double r = std::fma(a, b, c);
   const double result = std::ldexp(r, power);
-  if (!is_denormal_or_zero(result) || !(std::fabs(r) < 0x1p1000)) return result;
-  // A denormal result: the exact error of the fma (Boldo and Muller) decides between neighbours.
+  if (m.round_f16_f64 != kNearestEven || !is_denormal_or_zero(result) || is_zero(r)) return result;
+  // Only where r lies halfway between two denormals can its own rounding error have misled the
+  // second rounding.
+  const double rest = r - std::ldexp(result, -power);  // exact
+  if (std::fabs(rest) != std::ldexp(1.0, -1075 - power)) return result;
+  // That error, exactly (Boldo and Muller, "Some functions computable with a fused-mac").
   const double product = a * b;
   const double product_error = std::fma(a, b, -product);
   const double s = product_error + c;
@@ -88,12 +88,12 @@ inline double unscaled_fma(double a, double b, double c, int power, const FloatM
   const double t_shadow = t - product;
   const double t_error = (product - (t - t_shadow)) + (s - t_shadow);
   const double error = ((t - r) + t_error) + s_error;
-  const uint64_t bits = to_bits(r);
-  if (error == 0 || (bits & 1) != 0) return result;
-  const bool grow = std::signbit(error) == std::signbit(r);
-  return std::ldexp(from_bits<double>(grow ? bits + 1 : bits - 1), power);
+  if (error == 0 || std::signbit(error) != std::signbit(rest)) return result;
+  return result + std::copysign(0x1p-1074, rest);
 }
 
+// fma, and with v_div_scale's flag (in VCC) the scale undone: a large quotient was made smaller, a
+// small one larger.
 template <class T>
 T div_fmas(T x, T y, T z, bool unscale, const FloatMode& m) {
   const T a = flush_input(x, m);
@@ -102,7 +102,7 @@ T div_fmas(T x, T y, T z, bool unscale, const FloatMode& m) {
   if (!unscale) return fma(a, b, c, m);
   const int scale = DivisionLimits<T>::kScale;
   const int power = biased_exponent(c) > Real<T>::kBias ? scale : -scale;
-  return arithmetic(unscaled_fma(a, b, c, power, m), m, a, b, c);
+  return arithmetic(scaled_fma(a, b, c, power, m), m, a, b, c);
 }
 
 // The result of numerator / denominator, given the iterations' quotient. Beyond the ISA's text: a

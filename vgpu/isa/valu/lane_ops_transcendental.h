@@ -18,6 +18,7 @@ namespace halyard::vgpu::isa::valu {
 // sin and cos of an angle in turns. Reduction to a quarter turn is exact, so that the zeros and the
 // extremes come out exact.
 inline double sine_of_turns(double turns) {
+  if (turns == 0) return turns;
   const double r = turns - nearest_even_integer(turns);
   const double quarter = std::fabs(r) > 0.25 ? std::copysign(0.5, r) - r : r;
   return std::sin(quarter * 6.283185307179586476925);
