@@ -266,8 +266,14 @@ Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImag
 
   const ElfSymbol* symbol = image.find(kernel->symbol.view());
   if (symbol == nullptr) {
-    return damaged("has {} without its descriptor: there is no symbol \"{}\".", fields.where(),
-                   kernel->symbol);
+    const auto& local = image.static_symbols();
+    const bool hidden = std::any_of(local.begin(), local.end(), [&](const ElfSymbol& s) {
+      return s.name == kernel->symbol.view();
+    });
+    return damaged(
+        "has {} without its descriptor: there is no {}symbol \"{}\".{}", fields.where(),
+        hidden ? "exported " : "", kernel->symbol,
+        hidden ? " It is local, and loaders skip it: compile with -fvisibility=protected." : "");
   }
   HALYARD_ASSIGN_OR_RETURN(kernel->descriptor_offset, image.file_offset(*symbol, kDescriptorBytes));
   kernel->descriptor_address = symbol->symbol.st_value;

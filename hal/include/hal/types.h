@@ -38,7 +38,12 @@ class Span {
   // `f({a, b})` works, as the list lives until the call returns.
   constexpr Span(std::initializer_list<std::remove_const_t<T>> list) noexcept
     requires std::is_const_v<T>
-      : data_(list.begin()), size_(list.size()) {}
+  {
+    // Not in the member initializers: gcc would warn of the array's lifetime, which is the caller's
+    // to mind with any Span.
+    data_ = list.begin();
+    size_ = list.size();
+  }
 
   constexpr T* data() const noexcept { return data_; }
   constexpr size_t size() const noexcept { return size_; }

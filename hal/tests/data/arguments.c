@@ -9,7 +9,7 @@ typedef struct {
   double weight;
 } Parameters;
 
-GLOBAL int table[4] = {1, 2, 3, 4};
+__attribute__((visibility("protected"))) GLOBAL int table[4] = {1, 2, 3, 4};
 
 __attribute__((amdgpu_kernel)) void every_kind(GLOBAL float* out, LDS float* scratch, int count,
                                                short small, double wide, Parameters parameters) {

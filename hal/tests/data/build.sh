@@ -12,8 +12,9 @@ clang-22 $flags -mcpu=gfx9-generic arguments.c -o gfx9-generic.hsaco
 clang-22 $flags -mcpu=gfx9-4-generic:sramecc+:xnack- arguments.c -o gfx9-4-generic-features.hsaco
 clang-22 $flags -mcpu=gfx90a:sramecc+:xnack- -mcode-object-version=5 arguments.c -o gfx90a-features.hsaco
 clang-22 $flags -O0 -mcpu=gfx900 arguments.c -o unoptimized.hsaco
-clang-15 $flags -mcpu=gfx906:xnack+ -mcode-object-version=3 arguments.c -o v3.hsaco
-clang-15 $flags -mcpu=gfx906 -mcode-object-version=2 arguments.c -o v2.hsaco
+clang-15 $flags -fvisibility=protected -mcpu=gfx906:xnack+ -mcode-object-version=3 arguments.c -o v3.hsaco
+clang-15 $flags -fvisibility=protected -mcpu=gfx906 -mcode-object-version=2 arguments.c -o v2.hsaco
+clang-15 $flags -mcpu=gfx906 -mcode-object-version=4 arguments.c -o hidden.hsaco
 bitcode=$(dpkg -L rocm-device-libs | grep 'bitcode$' | head -n 1)
 clang-15 $target -O2 -x cl -cl-std=CL2.0 -cl-kernel-arg-info -Xclang -finclude-default-header \
   --rocm-device-lib-path="$bitcode" -mcode-object-version=4 -mcpu=gfx900 named.cl -o named.hsaco

@@ -1,0 +1,243 @@
+// A device without hardware: records what reaches the driver's side of the interface, so that a
+// test sees both what validation refuses and what it lets through, and how.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hal/command_buffer.h"
+#include "hal/device.h"
+
+namespace halyard::testing {
+
+// Fits any of the interface's classes: deletes itself when the last reference goes.
+#define HALYARD_FAKE_DESTROY         \
+  void destroy() noexcept override { \
+    delete this;                     \
+  }
+
+// What reached the driver, in words: "fill 16@8 pattern 4".
+struct Log {
+  std::vector<std::string> calls;
+};
+
+class FakeBuffer final : public Buffer {
+ public:
+  FakeBuffer(Device& device, MemoryType type, uint64_t size, uint64_t address, Log& log)
+      : Buffer(device, type, size, address), log_(log) {}
+
+ private:
+  HALYARD_FAKE_DESTROY
+  Status do_map(uint64_t offset, uint64_t length, MapAccess, void** pointer) override {
+    log_.calls.push_back("map " + std::to_string(length) + "@" + std::to_string(offset));
+    *pointer = &log_;
+    return {};
+  }
+  Status do_unmap(void*) override { return {}; }
+  Status do_flush(uint64_t offset, uint64_t length) override {
+    log_.calls.push_back("flush " + std::to_string(length) + "@" + std::to_string(offset));
+    return {};
+  }
+  Status do_invalidate(uint64_t, uint64_t) override { return {}; }
+  Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override {
+    *view = new FakeBuffer(device(), type(), length, device_address() + offset, log_);
+    return {};
+  }
+  Log& log_;
+};
+
+class FakeSemaphore final : public Semaphore {
+ public:
+  explicit FakeSemaphore(Device& device) : Semaphore(device) {}
+  Status failure;
+
+ private:
+  HALYARD_FAKE_DESTROY
+  Status do_query(uint64_t* value) const override {
+    *value = 7;
+    return failure;
+  }
+  Status do_signal(uint64_t) override { return {}; }
+  Status do_wait(uint64_t, Deadline) const override { return {}; }
+  void do_fail(const Status& cause) override { failure = cause; }
+};
+
+class FakeFunction final : public Function {
+ public:
+  FakeFunction(Executable& executable, const FunctionInfo& info) : Function(executable, info) {}
+};
+
+class FakeExecutable final : public Executable {
+ public:
+  explicit FakeExecutable(Device& device) : Executable(device) {}
+  const Function& add(const FunctionInfo& info) {
+    functions_.push_back(std::make_unique<FakeFunction>(*this, info));
+    return *functions_.back();
+  }
+
+ private:
+  HALYARD_FAKE_DESTROY
+  void do_info(ExecutableInfo* info) const override { info->target = "gfx900"; }
+  size_t do_function_count() const override { return functions_.size(); }
+  const Function* do_function(size_t index) const override { return functions_[index].get(); }
+  Status do_global(StringView, GlobalInfo*) const override {
+    return Status(StatusCode::kNotFound, "There is no such global.");
+  }
+  std::vector<std::unique_ptr<FakeFunction>> functions_;
+};
+
+class FakeCommandBuffer final : public CommandBuffer {
+ public:
+  FakeCommandBuffer(Device& device, Log& log) : CommandBuffer(device), log_(log) {}
+
+ private:
+  HALYARD_FAKE_DESTROY
+  Status do_fill(const BufferRange&, const void*, uint32_t) override { return call("fill"); }
+  Status do_update(const BufferRange&, const void*, uint64_t) override { return call("update"); }
+  Status do_copy(const BufferRange& from, const BufferRange& to) override {
+    return call("copy " + std::to_string(from.length) + " " + std::to_string(to.length));
+  }
+  Status do_dispatch(const Dispatch&) override { return call("dispatch"); }
+  Status do_dispatch_indirect(const Dispatch&, const BufferRange&) override {
+    return call("dispatch_indirect");
+  }
+  Status do_barrier() override { return call("barrier"); }
+  Status do_begin_debug_group(StringView) override { return {}; }
+  Status do_end_debug_group() override { return {}; }
+  Status do_finish() override { return call("finish"); }
+  Status call(std::string what) {
+    log_.calls.push_back("record " + what);
+    return {};
+  }
+  Log& log_;
+};
+
+class FakeQueue final : public Queue {
+ public:
+  FakeQueue(Device& device, Log& log) : Queue(device), log_(log) {}
+
+ private:
+  HALYARD_FAKE_DESTROY
+  static std::string text(const BufferRange& range) {
+    return std::to_string(range.length) + "@" + std::to_string(range.offset);
+  }
+  Status call(std::string what) {
+    log_.calls.push_back(std::move(what));
+    return {};
+  }
+  Status do_fill(const BufferRange& target, const void*, uint32_t size, const Sync&) override {
+    return call("fill " + text(target) + " pattern " + std::to_string(size));
+  }
+  Status do_update(const BufferRange& target, const void*, uint64_t size, const Sync&) override {
+    return call("update " + text(target) + " from " + std::to_string(size));
+  }
+  Status do_copy(const BufferRange& source, const BufferRange& target, const Sync&) override {
+    return call("copy " + text(source) + " to " + text(target));
+  }
+  Status do_dispatch(const Dispatch&, const Sync&) override { return call("dispatch"); }
+  Status do_dispatch_indirect(const Dispatch&, const BufferRange& counts, const Sync&) override {
+    return call("dispatch_indirect " + text(counts));
+  }
+  Status do_execute(CommandBuffer&, Span<const BufferRange> bindings, const Sync&) override {
+    return call("execute " + std::to_string(bindings.size()));
+  }
+  Status do_alloca(uint64_t size, const PoolOptions& options, const Sync&,
+                   Buffer** buffer) override {
+    *buffer = new FakeBuffer(device(), options.type, size, 0x9000, log_);
+    return call("alloca " + std::to_string(size));
+  }
+  Status do_dealloca(Buffer&, const Sync&) override { return call("dealloca"); }
+  Status do_read(const FileRange&, const BufferRange& target, const Sync&) override {
+    return call("read " + text(target));
+  }
+  Status do_write(const BufferRange& source, const FileRange&, const Sync&) override {
+    return call("write " + text(source));
+  }
+  Status do_host_call(HostFunction, void*, const Sync&) override { return call("host_call"); }
+  Status do_barrier(const Sync&) override { return call("barrier"); }
+  Log& log_;
+};
+
+class FakeDevice final : public Device {
+ public:
+  explicit FakeDevice(StringView name = "Fake A", StringView driver = "fake")
+      : Device(facts_), facts_(make_info(name, driver)) {}
+
+  Log log;
+
+ private:
+  static DeviceInfo make_info(StringView name, StringView driver) {
+    DeviceInfo info;
+    info.driver = driver;
+    info.name = name;
+    info.target = "gfx900";
+    info.compute_units = 64;
+    info.wavefront_size = 64;
+    info.max_workgroup_size = 1024;
+    info.max_workgroup = {1024, 1024, 512};
+    info.max_grid = {UINT32_MAX, 65536, 65535};
+    info.max_grid_size = uint64_t{1} << 32;
+    info.lds_bytes = 65536;
+    info.memory_bytes = 1 << 20;
+    info.max_allocation_bytes = 1 << 19;
+    return info;
+  }
+
+  HALYARD_FAKE_DESTROY
+  size_t do_heap_count() const override { return 2; }
+  Status do_heap(size_t index, HeapInfo* info) const override {
+    info->type = index == 0 ? MemoryType::kDevice : MemoryType::kHost;
+    info->size = 1 << 20;
+    info->max_allocation = index == 0 ? 1 << 19 : 1 << 18;
+    info->granule = 4096;
+    return {};
+  }
+  Status do_heap_statistics(size_t, HeapStatistics* statistics) const override {
+    statistics->live_bytes = 4096;
+    return {};
+  }
+  Status do_create_queue(const QueueOptions&, Queue** queue) override {
+    *queue = new FakeQueue(*this, log);
+    return {};
+  }
+  Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override {
+    *buffer = new FakeBuffer(*this, options.type, size, next_address_, log);
+    next_address_ += 1 << 20;
+    return {};
+  }
+  Status do_import_buffer(const ImportOptions& options, Buffer** buffer) override {
+    *buffer = new FakeBuffer(*this, MemoryType::kHost, options.size, next_address_, log);
+    return {};
+  }
+  Status do_export_buffer(Buffer&, ExportedHandle*) override { return {}; }
+  Status do_create_semaphore(uint64_t, Semaphore** semaphore) override {
+    *semaphore = new FakeSemaphore(*this);
+    return {};
+  }
+  Status do_wait(Span<const SemaphorePoint>, WaitMode, Deadline, size_t* index) override {
+    *index = 1;
+    return {};
+  }
+  Status do_create_command_buffer(CommandBuffer** commands) override {
+    *commands = new FakeCommandBuffer(*this, log);
+    return {};
+  }
+  Status do_load_executable(const void*, size_t, Executable** executable) override {
+    *executable = new FakeExecutable(*this);
+    return {};
+  }
+  size_t do_link_count() const override { return 0; }
+  Status do_link(size_t, LinkInfo*) const override { return {}; }
+  Status do_begin_profile() override { return {}; }
+  Status do_end_profile(ProfileSink, void*) override { return {}; }
+  Status do_fault() const override { return {}; }
+
+  DeviceInfo facts_;
+  uint64_t next_address_ = 0x100000;
+};
+
+#undef HALYARD_FAKE_DESTROY
+
+}  // namespace halyard::testing
