@@ -36,7 +36,7 @@ bool any_watches(const Profile& profile) {
 // Makes the engine, or says why not. A library that was built without one can complete packets but
 // not execute them.
 std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpace& memory,
-                                         std::string& error) {
+                                         EventTable& events, std::string& error) {
 #if HALYARD_VGPU_ENGINE
   isa::EngineOptions options;
   options.processor = gpu.processor;
@@ -45,10 +45,13 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.wave_budget = gpu.wave_budget;
   options.compute_units = gpu.compute_units;
   options.clock_hz = gpu.clock_hz;
+  options.reference_clock = [clock = queue::Clock(gpu.clock_hz)] { return clock.now(); };
+  options.raise_event = [&events](uint32_t payload) { events.raise_low_bits(payload); };
   return isa::Engine::create(options, memory, error);
 #else
   static_cast<void>(gpu);
   static_cast<void>(memory);
+  static_cast<void>(events);
   static_cast<void>(error);
   return nullptr;
 #endif
@@ -73,7 +76,8 @@ std::unique_ptr<Driver> Driver::create(const Profile& profile, std::string& erro
     Node node;
     if (gpu.execute) {
       std::string reason;
-      node.engine = make_engine(gpu, driver->memory_.mutable_gpu_memory(number), reason);
+      node.engine =
+          make_engine(gpu, driver->memory_.mutable_gpu_memory(number), driver->events_, reason);
       if (node.engine == nullptr && !reason.empty()) {
         error = fmt::format("The virtual GPU ({}) cannot be made: {}", gpu.processor, reason);
         return nullptr;

@@ -1,0 +1,115 @@
+// A GPU for packet processor tests: all of memory is accessible except what a test forbids, the
+// engine records dispatches, and interrupts are counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "vgpu/queue/device.h"
+
+namespace halyard::vgpu::queue::testing {
+
+class FakeMemory final : public isa::AddressSpace {
+ public:
+  isa::MemoryRange find(uint64_t address) const override {
+    if (address < 0x10000 || address >= kForbidden) return {};
+    // Not further down than the address's page: what a search below would read need not exist.
+    return {address & ~uint64_t{4095}, kForbidden};
+  }
+  uint64_t epoch() const override { return 1; }
+  void describe(uint64_t, char* text, uint64_t capacity) const override {
+    if (capacity > 0) std::string("it is forbidden").copy(text, capacity - 1);
+  }
+
+  // Addresses from here on are not the GPU's.
+  static constexpr uint64_t kForbidden = uint64_t{1} << 48;
+};
+
+class FakeInterrupts final : public Interrupts {
+ public:
+  void raise(uint32_t event_id) override {
+    const std::lock_guard lock(mutex_);
+    ++raised_[event_id];
+  }
+  bool memory_fault(const MemoryFault& fault) override {
+    const std::lock_guard lock(mutex_);
+    faults_.push_back(fault);
+    return listening;
+  }
+  int raised(uint32_t event_id) {
+    const std::lock_guard lock(mutex_);
+    return raised_[event_id];
+  }
+  std::vector<MemoryFault> faults() {
+    const std::lock_guard lock(mutex_);
+    return faults_;
+  }
+
+  bool listening = true;
+
+ private:
+  std::mutex mutex_;
+  std::map<uint32_t, int> raised_;
+  std::vector<MemoryFault> faults_;
+};
+
+class FakeEngine final : public isa::Engine {
+ public:
+  isa::DispatchResult run(const isa::Dispatch& dispatch, const volatile bool& cancel) override {
+    {
+      const std::lock_guard lock(mutex_);
+      dispatches_.push_back(dispatch);
+    }
+    return behaviour ? behaviour(dispatch, cancel) : isa::DispatchResult{};
+  }
+  void invalidate_code() override {
+    const std::lock_guard lock(mutex_);
+    ++invalidations_;
+  }
+  std::vector<isa::Dispatch> dispatches() {
+    const std::lock_guard lock(mutex_);
+    return dispatches_;
+  }
+  int invalidations() {
+    const std::lock_guard lock(mutex_);
+    return invalidations_;
+  }
+
+  // Set before the queue starts.
+  std::function<isa::DispatchResult(const isa::Dispatch&, const volatile bool&)> behaviour;
+
+ private:
+  std::mutex mutex_;
+  std::vector<isa::Dispatch> dispatches_;
+  int invalidations_ = 0;
+};
+
+struct FakeGpu {
+  FakeMemory memory;
+  FakeInterrupts interrupts;
+  FakeEngine engine;
+
+  Device device(bool execute = true) {
+    Device device;
+    device.node = 1;
+    device.memory = &memory;
+    device.runtime_memory = &memory;
+    device.engine = execute ? &engine : nullptr;
+    device.interrupts = &interrupts;
+    device.idle.spin_ns = 10000;
+    return device;
+  }
+};
+
+// Polls until `done` holds. A test that never gets there is ended by its time limit.
+template <typename F>
+void wait_until(F done) {
+  while (!done()) std::this_thread::yield();
+}
+
+}  // namespace halyard::vgpu::queue::testing
