@@ -1,0 +1,175 @@
+// What `halyard` says about itself, about plugins, and about a command line that makes no sense.
+// None of this needs a device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/tests/cli.h"
+
+namespace halyard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// An error goes to standard error, in one form, and nothing to standard output.
+std::string error_of(const std::vector<std::string>& arguments, const SpawnOptions& options = {}) {
+  const Outcome outcome = spawn(arguments, options);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, StartsWith("halyard: error: "));
+  EXPECT_TRUE(outcome.err.ends_with('\n'));
+  return outcome.err;
+}
+
+TEST(CliUsage, SaysItsVersion) {
+  const Outcome outcome = spawn({"--version"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, StartsWith("halyard " HALYARD_VERSION " "));
+}
+
+TEST(CliUsage, EveryCommandHasHelp) {
+  const std::vector<std::vector<std::string>> commands = {{"--help"},
+                                                          {"run", "--help"},
+                                                          {"list", "-h"},
+                                                          {"list", "drivers", "--help"},
+                                                          {"list", "devices", "--help"}};
+  for (const auto& command : commands) {
+    const Outcome outcome = spawn(command);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.out, HasSubstr("Usage: halyard"));
+  }
+  const std::string run = spawn({"run", "--help"}).out;
+  for (const char* word : {"--device", "--vgpu", "--module", "--function", "--grid", "--workgroup",
+                           "--lds", "--input", "--output", "--expected-output", "--atol", "--rtol",
+                           "--plugin-path", "--libhsa", "--print-limit", "&1024xf32", "lds=4096"}) {
+    EXPECT_THAT(run, HasSubstr(word));
+  }
+}
+
+TEST(CliUsage, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(error_of({}), HasSubstr("--help"));
+  EXPECT_THAT(error_of({"rum"}), HasSubstr("has no command (rum). Did you mean \"run\"?"));
+  EXPECT_THAT(error_of({"list", "driver"}), HasSubstr("Did you mean \"drivers\"?"));
+  EXPECT_THAT(error_of({"list"}), HasSubstr("halyard list --help"));
+  const std::vector<std::string> run = {"run", "--device=a", "--module=b", "--function=c"};
+  const auto with = [&](std::string word) {
+    std::vector<std::string> words = run;
+    words.push_back(std::move(word));
+    return words;
+  };
+  EXPECT_THAT(error_of(with("--inptu=1")), HasSubstr("Did you mean \"--input\"?"));
+  EXPECT_THAT(error_of(with("extra")), HasSubstr("(extra)"));
+  EXPECT_THAT(error_of(with("--device=b")), HasSubstr("--device"));
+  EXPECT_THAT(error_of(with("--lds=-1")), HasSubstr("--lds"));
+  EXPECT_THAT(error_of(with("--atol=-1")), HasSubstr("a tolerance (-1)"));
+  EXPECT_THAT(error_of(with("--rtol=nan")), HasSubstr("a tolerance (nan)"));
+  EXPECT_THAT(error_of(with("--print-limit=x")), HasSubstr("--print-limit"));
+}
+
+TEST(CliUsage, NamesTheOptionsThatAreMissing) {
+  EXPECT_THAT(error_of({"run"}), HasSubstr("--device is required"));
+  EXPECT_THAT(error_of({"run", "--device=a"}), HasSubstr("--module is required"));
+  EXPECT_THAT(error_of({"run", "--device=a", "--module=b"}), HasSubstr("--function is required"));
+}
+
+TEST(CliUsage, MalformedValuesAreMarked) {
+  const std::vector<std::string> run = {"run", "--device=a", "--module=b", "--function=c",
+                                        "--input=i32=1"};
+  const auto with = [&](std::string word) {
+    std::vector<std::string> words = run;
+    words.push_back(std::move(word));
+    return error_of(words);
+  };
+  EXPECT_THAT(
+      with("--input=4xf32=1 2 x"),
+      HasSubstr("Input 1: The value is malformed at column 11: \"x\" is not a number of type "
+                "f32.\n  4xf32=1 2 x\n            ^\n"));
+  // CLI11 has meanings of its own for these.
+  EXPECT_THAT(with("--input={}"), HasSubstr("at least one field"));
+  EXPECT_THAT(with("--input=[1,2]"), HasSubstr("at column 1"));
+  EXPECT_THAT(with("--input="), HasSubstr("--input: 1 required"));
+  EXPECT_THAT(with("--input= "), HasSubstr("a value is expected"));
+  EXPECT_THAT(with("--input=@/nonexistent.npy"), HasSubstr("/nonexistent.npy"));
+}
+
+TEST(CliUsage, AModuleThatDoesNotExist) {
+  EXPECT_THAT(
+      error_of({"run", "--device=amdgpu", "--module=/nonexistent.hsaco", "--function=f"}),
+      HasSubstr("The file (/nonexistent.hsaco) cannot be read: No such file or directory."));
+  EXPECT_THAT(error_of({"run", "--device=amdgpu", "--module=/", "--function=f"}),
+              HasSubstr("Is a directory"));
+}
+
+TEST(CliUsage, ADriverThatDoesNotExist) {
+  const std::string text = error_of(
+      {"run", "--device=nosuch", "--module=" + kernel("gfx900/saxpy"), "--function=saxpy"});
+  EXPECT_THAT(text, HasSubstr("(nosuch)"));
+  EXPECT_THAT(text, HasSubstr("Places searched for driver plugins"));
+  EXPECT_THAT(
+      error_of({"run", "--device=7up", "--module=" + kernel("gfx900/saxpy"), "--function=saxpy"}),
+      HasSubstr("(7up)"));
+}
+
+// A program with nothing around it: no plugins, no virtual GPU.
+class BareInstallation : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(folder_ / "bin");
+    bare_.program = folder_ / "bin/halyard";
+    std::filesystem::copy_file(HALYARD_PROGRAM, bare_.program);
+  }
+
+  TemporaryFolder folder_;
+  SpawnOptions bare_;
+};
+
+TEST_F(BareInstallation, SaysWhereThereAreNoPlugins) {
+  const std::string place = folder_ / "lib/halyard/plugins";
+  EXPECT_THAT(error_of({"list", "drivers"}, bare_), HasSubstr(place));
+  EXPECT_THAT(error_of({"list", "devices"}, bare_), HasSubstr(place));
+  EXPECT_THAT(
+      error_of({"run", "--device=amdgpu", "--module=" + kernel("gfx900/saxpy"), "--function=saxpy"},
+               bare_),
+      HasSubstr(place));
+}
+
+TEST_F(BareInstallation, SaysWhereThereIsNoVirtualGpu) {
+  EXPECT_THAT(error_of({"list", "devices", "--vgpu"}, bare_),
+              HasSubstr(folder_ / "lib/halyard/vgpu/libhsakmt.so.1"));
+}
+
+TEST_F(BareInstallation, APluginPathThatDoesNotExistIsAnError) {
+  EXPECT_THAT(error_of({"list", "drivers", "--plugin-path=/nonexistent/plugins"}, bare_),
+              HasSubstr("The plugin path (/nonexistent/plugins) cannot be used"));
+}
+
+TEST_F(BareInstallation, BrokenPluginsAreListedWithTheReason) {
+  write_bytes(folder_ / "libbroken.so", "no library");
+  const Outcome outcome = spawn({"list", "drivers", "--plugin-path=" + folder_.path()}, bare_);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("DRIVER"));
+  EXPECT_THAT(outcome.out, HasSubstr(folder_ / "libbroken.so"));
+  EXPECT_THAT(outcome.out, HasSubstr("stopped after the stage \"found\": "));
+
+  const auto json = nlohmann::json::parse(
+      spawn({"list", "drivers", "--json", "--plugin-path=" + folder_ / "libbroken.so"}, bare_).out);
+  ASSERT_EQ(json["candidates"].size(), 1U);
+  EXPECT_EQ(json["candidates"][0]["plugin"], folder_ / "libbroken.so");
+  EXPECT_EQ(json["candidates"][0]["stage"], "found");
+  EXPECT_EQ(json["candidates"][0]["usable"], false);
+  EXPECT_NE(json["candidates"][0]["reason"], "");
+}
+
+TEST_F(BareInstallation, NoDriverIsAnEmptyJsonListAndStillAnError) {
+  const Outcome outcome = spawn({"list", "devices", "--json"}, bare_);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(nlohmann::json::parse(outcome.out), nlohmann::json::array());
+  EXPECT_THAT(outcome.err, HasSubstr("There is no device. With --vgpu"));
+}
+
+}  // namespace
+}  // namespace halyard::testing
