@@ -18,7 +18,7 @@ using halyard::StatusCode;
 
 namespace {
 
-constexpr uint64_t kHeapBytes = uint64_t{1} << 30;
+constexpr uint64_t kHeapBytes = uint64_t{64} << 20;
 constexpr size_t kHeapCount = 2;
 
 }  // namespace

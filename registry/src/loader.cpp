@@ -62,9 +62,10 @@ Status open_library(Candidate& candidate, void** library) {
   if (const std::string why = why_not_loadable(candidate.path); !why.empty()) {
     return Status(StatusCode::kFailedPrecondition, why);
   }
-  // A path without a slash would send the loader through its own search path.
-  const std::string path =
-      candidate.real_path.empty() ? "./" + candidate.path : candidate.real_path;
+  // The real path, so that $ORIGIN in the library is where its neighbours are. A path without a
+  // slash would send the loader through its own search path.
+  std::string path = candidate.real_path.empty() ? candidate.path : candidate.real_path;
+  if (path.find('/') == std::string::npos) path.insert(0, "./");
   *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (*library == nullptr) return Status(StatusCode::kFailedPrecondition, text_of(dlerror()));
   candidate.stage = LoadStage::kOpened;
