@@ -286,9 +286,10 @@ void EngineImpl::work(Job& job, bool owner) {
       running.erase(running.begin() + static_cast<ptrdiff_t>(n));
     }
     if (job.stop.load(std::memory_order_relaxed)) break;
-    // One more after each round: work-groups that wait for later ones get them sooner or later, and
-    // those that do not are finished first.
-    start_next();
+    // Work-groups that do not wait for others are finished before more are started. If a round ends
+    // none, they may be waiting for later ones: half as many again, so that a whole grid is
+    // resident after a few rounds.
+    for (size_t more = ended ? 1 : 1 + running.size() / 2; more > 0; --more) start_next();
     if (worked || ended) {
       backoff.worked();
     } else {
