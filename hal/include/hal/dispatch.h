@@ -28,7 +28,9 @@ struct Argument {
   Argument(const BufferRange& r) noexcept  // NOLINT(google-explicit-constructor)
       : kind(Kind::kBuffer), range(r) {}
 
-  // A scalar or a struct, passed by value; its size is checked against the metadata.
+  // A scalar or a struct, passed by value; its size is checked against the metadata. Only refers to
+  // `v`: a temporary, as in of(7), is gone at the end of the statement and so has to be in the call
+  // itself.
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   static Argument of(const T& v) noexcept {

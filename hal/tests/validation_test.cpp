@@ -1,0 +1,281 @@
+// What the interface refuses before a driver sees it, and what a driver then sees.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "fake_device.h"
+
+namespace halyard {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeDevice;
+using testing::FakeExecutable;
+using testing::FakeSemaphore;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Validation : public ::testing::Test {
+ protected:
+  Validation() {
+    device_ = Ref<FakeDevice>::adopt(new FakeDevice);
+    other_ = Ref<FakeDevice>::adopt(new FakeDevice("Fake B"));
+    queue_ = device_->create_queue().value();
+    buffer_ = device_->allocate(1024).value();
+    target_ = device_->allocate(512).value();
+  }
+  std::vector<std::string>& calls() { return device_->log.calls; }
+
+  void expect_ok(const Status& status) { EXPECT_TRUE(status.ok()) << status.to_string(); }
+  void expect_error(const Status& status, StatusCode code, const std::string& says) {
+    EXPECT_EQ(status.code(), code) << status.to_string();
+    EXPECT_THAT(std::string(status.message().view()), HasSubstr(says));
+    EXPECT_THAT(calls(), IsEmpty());
+  }
+  void expect_invalid(const Status& status, const std::string& says) {
+    expect_error(status, StatusCode::kInvalidArgument, says);
+  }
+
+  Ref<FakeDevice> device_;
+  Ref<FakeDevice> other_;
+  Ref<Queue> queue_;
+  Ref<Buffer> buffer_;
+  Ref<Buffer> target_;
+  const uint32_t pattern_ = 0;
+};
+
+TEST_F(Validation, RangesReachTheDriverResolved) {
+  expect_ok(queue_->fill(BufferRange(*buffer_, 1000, BufferRange::kToEnd), &pattern_, 4));
+  expect_ok(queue_->copy(BufferRange(*buffer_, 512, BufferRange::kToEnd), target_));
+  expect_ok(queue_->update(BufferRange(*buffer_, 8, BufferRange::kToEnd), &pattern_, 4));
+  EXPECT_THAT(calls(),
+              ElementsAre("fill 24@1000 pattern 4", "copy 512@512 to 512@0", "update 4@8 from 4"));
+}
+
+TEST_F(Validation, AnOperationOnNothingIsABarrier) {
+  expect_ok(queue_->fill(BufferRange(*buffer_, 1024, BufferRange::kToEnd), &pattern_, 4));
+  expect_ok(queue_->copy(BufferRange(*buffer_, 0, 0), BufferRange(*target_, 512, 0)));
+  expect_ok(queue_->update(BufferRange(*buffer_, 0, 0), nullptr, 0));
+  EXPECT_THAT(calls(), ElementsAre("barrier", "barrier", "barrier"));
+}
+
+TEST_F(Validation, RangesStayInsideOfTheirBuffers) {
+  expect_error(queue_->fill(BufferRange(*buffer_, 1025, BufferRange::kToEnd), &pattern_, 4),
+               StatusCode::kOutOfRange,
+               "Queue::fill is given a target whose offset (1025) lies past the end of its buffer "
+               "(1024 bytes).");
+  expect_error(
+      queue_->copy(BufferRange(*buffer_, 1000, 100), BufferRange(*target_, 0, 100)),
+      StatusCode::kOutOfRange,
+      "Queue::copy is given a source of 100 bytes from offset 1000, which does not fit into "
+      "its buffer (1024 bytes, of which 24 are left).");
+  expect_error(queue_->fill(BufferRange(*buffer_, 8, UINT64_MAX - 1), &pattern_, 4),
+               StatusCode::kOutOfRange, "does not fit");
+  expect_error(queue_->update(BufferRange(*target_, 510, BufferRange::kToEnd), &pattern_, 4),
+               StatusCode::kOutOfRange, "does not fit");
+}
+
+TEST_F(Validation, RangesAreCheckedEvenWithoutValidation) {
+  device_->set_validation(false);
+  expect_error(queue_->fill(BufferRange(*buffer_, 0, 2048), &pattern_, 4), StatusCode::kOutOfRange,
+               "does not fit");
+}
+
+TEST_F(Validation, FillTakesPatternsOfAPowerOfTwo) {
+  expect_invalid(
+      queue_->fill(buffer_, &pattern_, 3),
+      "Queue::fill is given a pattern of 3 bytes. A pattern has 1, 2, 4, 8 or 16 bytes.");
+  expect_invalid(queue_->fill(buffer_, &pattern_, 32), "pattern of 32 bytes");
+  expect_invalid(queue_->fill(buffer_, nullptr, 4), "no pattern (null)");
+  expect_invalid(queue_->fill(BufferRange(*buffer_, 0, 10), &pattern_, 4),
+                 "a target (10 bytes) that is not a multiple of its pattern (4 bytes)");
+}
+
+TEST_F(Validation, UpdateNeedsASourceOfTheTargetsSize) {
+  expect_invalid(queue_->update(BufferRange(*buffer_, 0, 8), &pattern_, 4),
+                 "Queue::update is given 4 bytes for a target of 8 bytes. The two are equal.");
+  expect_invalid(queue_->update(buffer_, nullptr, 4), "no source (null) for 4 bytes");
+}
+
+TEST_F(Validation, CopyWantsEqualLengths) {
+  expect_invalid(queue_->copy(buffer_, target_),
+                 "a source of 1024 bytes and a target of 512 bytes");
+}
+
+TEST_F(Validation, CopyRefusesOverlapAlsoThroughViews) {
+  expect_invalid(queue_->copy(BufferRange(*buffer_, 0, 100), BufferRange(*buffer_, 99, 100)),
+                 "overlap (100 bytes, 99 apart)");
+  const Ref<Buffer> view = buffer_->subspan(64, 128).value();
+  expect_invalid(queue_->copy(view, BufferRange(*buffer_, 0, 128)), "overlap");
+  expect_ok(queue_->copy(BufferRange(*buffer_, 0, 100), BufferRange(*buffer_, 100, 100)));
+  EXPECT_EQ(calls().size(), 1u);
+}
+
+TEST_F(Validation, BuffersBelongToTheDevice) {
+  const Ref<Buffer> elsewhere = other_->allocate(1024).value();
+  expect_invalid(queue_->fill(elsewhere, &pattern_, 4),
+                 "Queue::fill on device \"Fake A\" is given a target in a buffer of another device "
+                 "(\"Fake B\").");
+  expect_invalid(queue_->copy(Ref<Buffer>(), target_),
+                 "Queue::copy is given a source without a buffer (null).");
+  expect_invalid(device_->export_buffer(*elsewhere).status(), "another device");
+}
+
+TEST_F(Validation, SemaphoresBelongToTheDriver) {
+  const SemaphorePoint none[] = {{nullptr, 1}};
+  expect_invalid(queue_->barrier({.wait = none}),
+                 "Queue::barrier is given no semaphore (null) in entry 0 of what it waits for.");
+  const Ref<FakeDevice> foreign = Ref<FakeDevice>::adopt(new FakeDevice("Foreign", "other"));
+  const Ref<Semaphore> semaphore = foreign->create_semaphore().value();
+  const SemaphorePoint points[] = {{semaphore.get(), 1}};
+  expect_invalid(queue_->barrier({.signal = points}),
+                 "is given a semaphore of driver \"other\" in entry 0 of what it signals");
+  expect_invalid(device_->wait(points, WaitMode::kAll), "driver \"other\"");
+  // Another device of the same driver is fine.
+  const Ref<Semaphore> sibling = other_->create_semaphore().value();
+  const SemaphorePoint shared[] = {{sibling.get(), 1}};
+  expect_ok(queue_->barrier({.wait = shared}));
+}
+
+TEST_F(Validation, WaitForAnyOfNothingIsRefused) {
+  expect_ok(device_->wait({}, WaitMode::kAll));
+  expect_invalid(device_->wait({}, WaitMode::kAny), "which never happens");
+  const Ref<Semaphore> semaphore = device_->create_semaphore().value();
+  const SemaphorePoint points[] = {{semaphore.get(), 1}, {semaphore.get(), 2}};
+  size_t index = 0;
+  expect_ok(device_->wait(points, WaitMode::kAny, Deadline::infinite(), &index));
+  EXPECT_EQ(index, 1u);
+  expect_ok(device_->wait(points, WaitMode::kAny));
+}
+
+TEST_F(Validation, ASemaphoreFailsWithAFailure) {
+  FakeSemaphore semaphore(*device_);
+  semaphore.fail(Status());
+  EXPECT_EQ(semaphore.failure.code(), StatusCode::kInternal);
+  semaphore.fail(Status(StatusCode::kAborted, "cause"));
+  EXPECT_EQ(semaphore.query().status().message().view(), "cause");
+}
+
+TEST_F(Validation, AllocationsHaveASizeATypeAndALimit) {
+  expect_invalid(device_->allocate(0).status(), "a size of 0 bytes");
+  expect_invalid(device_->allocate(64, {.alignment = 48}).status(), "an alignment (48)");
+  expect_invalid(device_->allocate(64, {.alignment = 4u << 20}).status(), "at most 2 MiB");
+  expect_invalid(device_->allocate(64, {.type = static_cast<MemoryType>(9)}).status(),
+                 "a memory type (9) that does not exist");
+  expect_error(device_->allocate(64, {.type = MemoryType::kDeviceMapped}).status(),
+               StatusCode::kFailedPrecondition, "maps_device_memory is false");
+  expect_error(
+      device_->allocate(1 << 20).status(), StatusCode::kResourceExhausted,
+      "Device::allocate is given a size (1048576 bytes) above the largest single allocation "
+      "of device memory on device \"Fake A\" (524288 bytes). The heap has 1048576 bytes; "
+      "4096 are in use by this program.");
+  expect_error(device_->allocate((1 << 18) + 1, {.type = MemoryType::kHost}).status(),
+               StatusCode::kResourceExhausted, "host memory");
+  expect_invalid(queue_->alloca_buffer(0).status(), "Queue::alloca_buffer is given a size of 0");
+  EXPECT_EQ(queue_->alloca_buffer(64).value()->size(), 64u);
+}
+
+TEST_F(Validation, OnlyHostMemoryIsMapped) {
+  expect_error(buffer_->map(0, 16, MapAccess::kRead).status(), StatusCode::kFailedPrecondition,
+               "a buffer of device memory");
+  expect_error(buffer_->flush(0, 16), StatusCode::kFailedPrecondition, "Buffer::flush");
+  const Ref<Buffer> host = device_->allocate(256, {.type = MemoryType::kHost}).value();
+  expect_error(host->map(250, 10, MapAccess::kRead).status(), StatusCode::kOutOfRange,
+               "does not fit");
+  expect_invalid(host->map(256, BufferRange::kToEnd, MapAccess::kRead).status(), "an empty range");
+  expect_invalid(host->map(0, 16, static_cast<MapAccess>(4)).status(), "an access (4)");
+  expect_invalid(host->unmap(nullptr), "no pointer (null)");
+  EXPECT_TRUE(host->map(16, BufferRange::kToEnd, MapAccess::kReadWrite).ok());
+  expect_ok(host->flush(16, BufferRange::kToEnd));
+  EXPECT_THAT(calls(), ElementsAre("map 240@16", "flush 240@16"));
+}
+
+TEST_F(Validation, SubspansLieInside) {
+  const Ref<Buffer> view = buffer_->subspan(100, BufferRange::kToEnd).value();
+  EXPECT_EQ(view->size(), 924u);
+  EXPECT_EQ(view->device_address(), buffer_->device_address() + 100);
+  expect_error(buffer_->subspan(1000, 25).status(), StatusCode::kOutOfRange, "does not fit");
+  expect_invalid(buffer_->subspan(0, 0).status(), "an empty range");
+}
+
+TEST_F(Validation, FilesAreOpenAndHaveAnEnd) {
+  expect_invalid(queue_->read({.descriptor = -1}, buffer_), "a file descriptor (-1)");
+  expect_error(queue_->write(buffer_, {.descriptor = 1, .offset = UINT64_MAX}),
+               StatusCode::kOutOfRange, "file offset");
+  expect_ok(queue_->read({.descriptor = 0}, BufferRange(*buffer_, 0, 8)));
+  EXPECT_THAT(calls(), ElementsAre("read 8@0"));
+}
+
+TEST_F(Validation, EmptyThingsAreRefused) {
+  expect_invalid(queue_->host_call(nullptr, nullptr), "no function (null)");
+  expect_invalid(device_->load_executable(nullptr, 0).status(), "an empty code object (0 bytes)");
+  expect_invalid(device_->import_buffer({}).status(), "no memory (null)");
+  expect_invalid(device_->import_buffer({.pointer = &pattern_}).status(), "a size of 0 bytes");
+  expect_invalid(device_->end_profile(nullptr, nullptr), "no sink (null)");
+  expect_error(device_->heap(2).status(), StatusCode::kOutOfRange,
+               "Device::heap is given heap 2; the device has 2.");
+  expect_error(device_->link(0).status(), StatusCode::kOutOfRange, "the device has 0");
+}
+
+TEST_F(Validation, FindNamesTheFunctionsThatExist) {
+  FakeExecutable* executable = new FakeExecutable(*device_);
+  const Ref<FakeExecutable> owner = Ref<FakeExecutable>::adopt(executable);
+  const auto none = executable->find("saxpy");
+  expect_error(none.status(), StatusCode::kNotFound, "which has no functions at all");
+  FunctionInfo info;
+  info.name = "saxpy";
+  executable->add(info);
+  info.name = "vector_add";
+  executable->add(info);
+  EXPECT_TRUE(executable->find("saxpy").ok());
+  EXPECT_EQ(executable->find("saxpi").status().message().view(),
+            "There is no function \"saxpi\" in the executable. Did you mean \"saxpy\"? It has 2: "
+            "saxpy and vector_add.");
+}
+
+TEST_F(Validation, ARecordingIsFinishedOnceAndThenExecuted) {
+  const Ref<CommandBuffer> commands = device_->create_command_buffer().value();
+  expect_error(queue_->execute(*commands), StatusCode::kFailedPrecondition,
+               "still being recorded. Call CommandBuffer::finish first.");
+  expect_ok(commands->begin_debug_group("group"));
+  expect_error(commands->finish(), StatusCode::kFailedPrecondition, "1 debug group is open");
+  expect_ok(commands->end_debug_group());
+  expect_error(commands->end_debug_group(), StatusCode::kFailedPrecondition, "no debug group");
+  expect_ok(commands->finish());
+  calls().clear();
+  expect_error(commands->barrier(), StatusCode::kFailedPrecondition, "recording is finished");
+  expect_ok(queue_->execute(*commands));
+}
+
+TEST_F(Validation, ARecordingKnowsWhatItsSlotsMustHold) {
+  const Ref<CommandBuffer> commands = device_->create_command_buffer().value();
+  expect_invalid(commands->fill(BufferRange::binding(0), &pattern_, 4),
+                 "a target in slot 0 without a length");
+  expect_error(commands->fill(BufferRange::binding(4096, 0, 4), &pattern_, 4),
+               StatusCode::kOutOfRange, "slots 0 to 4095");
+  expect_error(commands->fill(BufferRange::binding(0, UINT64_MAX - 2, 4), &pattern_, 4),
+               StatusCode::kOutOfRange, "more than an address can hold");
+  expect_invalid(commands->copy(BufferRange::binding(1, 0, 64), BufferRange::binding(1, 32, 64)),
+                 "overlap");
+  // One length that is known stands for both.
+  expect_ok(commands->copy(BufferRange(*buffer_, 0, 64), BufferRange::binding(1, 16)));
+  expect_ok(commands->fill(BufferRange::binding(0, 0, 32), &pattern_, 4));
+  EXPECT_EQ(calls()[0], "record copy 64 64");
+  expect_ok(commands->finish());
+  EXPECT_EQ(commands->binding_count(), 2u);
+
+  calls().clear();
+  const BufferRange one[] = {buffer_};
+  expect_invalid(queue_->execute(*commands, one),
+                 "given 1 bindings for a command buffer that uses "
+                 "2 slots (0 to 1)");
+  const BufferRange small[] = {buffer_, BufferRange(*target_, 0, 79)};
+  expect_error(queue_->execute(*commands, small), StatusCode::kOutOfRange,
+               "given 79 bytes for slot 1, of which the recording uses 80");
+  const BufferRange enough[] = {buffer_, BufferRange(*target_, 0, 80)};
+  expect_ok(queue_->execute(*commands, enough));
+}
+
+}  // namespace
+}  // namespace halyard
