@@ -1,0 +1,421 @@
+// What a dispatch costs on the host: a bare HSA loop against Halyard, in one process on one device.
+//
+// The bare loop writes an AQL packet, whose three arguments are in place already, and rings the
+// doorbell, through the HSA runtime's own functions. Halyard's dispatch goes through the plugin
+// that the registry has loaded, packs its three arguments, and comes with validation and without.
+// Both use a queue of the same size, the same kernel, the same fences, and wait in the same way
+// when the queue is full.
+//
+// On the virtual GPU the profile gfx900-noexec completes packets without executing them.
+// The last line is the ratio, the median over interleaved repetitions.
+#include <benchmark/benchmark.h>
+#include <dlfcn.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hal/device.h"
+#include "hal/error.h"
+#include "registry/registry.h"
+#include "registry/vgpu.h"
+
+// The kernel, built by kernels/build.sh.
+asm(R"(
+  .section .rodata
+  .balign 64
+  .global halyard_bench_kernel
+halyard_bench_kernel:
+  .incbin ")" HALYARD_BENCH_KERNEL R"("
+  .global halyard_bench_kernel_end
+halyard_bench_kernel_end:
+  .byte 0
+  .previous
+)");
+extern "C" const char halyard_bench_kernel[];
+extern "C" const char halyard_bench_kernel_end[];
+
+namespace {
+
+using namespace halyard;
+
+constexpr uint32_t kQueueSize = 1024;  // packets
+constexpr uint32_t kWorkgroup = 64;
+
+[[noreturn]] void die(const Status& status) {
+  std::fprintf(stderr, "halyard-bench-submit: %s\n", status.to_string().c_str());
+  std::exit(1);
+}
+void require(const Status& status) {
+  if (!status.ok()) die(status);
+}
+template <typename T>
+T require(Result<T> result) {
+  if (!result.ok()) die(result.status());
+  return std::move(result).value();
+}
+
+// The HSA functions that the bare loop uses, from the library that the driver has opened.
+struct Hsa {
+#define HALYARD_BENCH_FUNCTIONS(X)             \
+  X(hsa_init)                                  \
+  X(hsa_iterate_agents)                        \
+  X(hsa_agent_get_info)                        \
+  X(hsa_code_object_reader_create_from_memory) \
+  X(hsa_executable_create_alt)                 \
+  X(hsa_executable_load_agent_code_object)     \
+  X(hsa_executable_freeze)                     \
+  X(hsa_executable_get_symbol_by_name)         \
+  X(hsa_executable_symbol_get_info)            \
+  X(hsa_queue_create)                          \
+  X(hsa_queue_destroy)                         \
+  X(hsa_queue_add_write_index_relaxed)         \
+  X(hsa_queue_load_read_index_scacquire)       \
+  X(hsa_queue_load_write_index_relaxed)        \
+  X(hsa_signal_create)                         \
+  X(hsa_signal_destroy)                        \
+  X(hsa_signal_store_screlease)                \
+  X(hsa_signal_store_relaxed)                  \
+  X(hsa_signal_wait_scacquire)
+#define X(name) decltype(&::name) name = nullptr;
+  HALYARD_BENCH_FUNCTIONS(X)
+#undef X
+
+  explicit Hsa(const char* path) {
+    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) die(error(StatusCode::kUnavailable, "{}", dlerror()));
+#define X(name)                                                   \
+  name = reinterpret_cast<decltype(name)>(dlsym(library, #name)); \
+  if (name == nullptr) die(error(StatusCode::kUnavailable, "no {}", #name));
+    HALYARD_BENCH_FUNCTIONS(X)
+#undef X
+    check(hsa_init(), "hsa_init");
+  }
+  static void check(hsa_status_t status, const char* what) {
+    if (status == HSA_STATUS_SUCCESS || status == HSA_STATUS_INFO_BREAK) return;
+    die(error(StatusCode::kInternal, "{} fails: HSA status {:#x}", what,
+              static_cast<uint32_t>(status)));
+  }
+};
+
+// Everything that the two loops share.
+struct Setup {
+  Ref<Device> device;
+  Ref<Executable> executable;
+  const Function* function = nullptr;
+  Ref<Buffer> a, b, out;
+  Ref<Buffer> kernarg;  // host memory, with the bare loop's arguments
+  void* kernarg_address = nullptr;
+  Ref<Queue> queue;
+  Ref<Semaphore> semaphore;
+  uint64_t timeline = 0;
+
+  const Hsa* hsa = nullptr;
+  hsa_queue_t* bare_queue = nullptr;
+  hsa_signal_t bare_signal = {};
+  uint64_t kernel_object = 0;
+  uint32_t private_bytes = 0;
+  uint32_t group_bytes = 0;
+};
+Setup* setup = nullptr;
+
+// --- The bare loop.
+
+uint16_t bare_header(bool signals) {
+  // The fences that Halyard gives a dispatch on device memory: agent scope, and system scope for
+  // what the host will look at.
+  const uint16_t release = signals ? HSA_FENCE_SCOPE_SYSTEM : HSA_FENCE_SCOPE_AGENT;
+  return static_cast<uint16_t>((HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE) |
+                               (1 << HSA_PACKET_HEADER_BARRIER) |
+                               (HSA_FENCE_SCOPE_AGENT << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE) |
+                               (release << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE));
+}
+
+inline void bare_dispatch(const Setup& s, hsa_signal_t completion, uint16_t header) {
+  const Hsa& hsa = *s.hsa;
+  hsa_queue_t* const queue = s.bare_queue;
+  const uint64_t index = hsa.hsa_queue_add_write_index_relaxed(queue, 1);
+  for (uint32_t attempt = 0; index - hsa.hsa_queue_load_read_index_scacquire(queue) >= queue->size;
+       ++attempt) {
+    if (attempt >= 64) sched_yield();
+  }
+  auto* const packet =
+      static_cast<hsa_kernel_dispatch_packet_t*>(queue->base_address) + (index & (queue->size - 1));
+  packet->workgroup_size_x = kWorkgroup;
+  packet->workgroup_size_y = 1;
+  packet->workgroup_size_z = 1;
+  packet->reserved0 = 0;
+  packet->grid_size_x = kWorkgroup;
+  packet->grid_size_y = 1;
+  packet->grid_size_z = 1;
+  packet->private_segment_size = s.private_bytes;
+  packet->group_segment_size = s.group_bytes;
+  packet->kernel_object = s.kernel_object;
+  packet->kernarg_address = s.kernarg_address;
+  packet->reserved2 = 0;
+  packet->completion_signal = completion;
+  const uint32_t first =
+      header | (uint32_t{1} << (16 + HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS));
+  __atomic_store_n(reinterpret_cast<uint32_t*>(packet), first, __ATOMIC_RELEASE);
+  hsa.hsa_signal_store_screlease(queue->doorbell_signal, static_cast<hsa_signal_value_t>(index));
+}
+
+void drain_bare(const Setup& s) {
+  const uint64_t written = s.hsa->hsa_queue_load_write_index_relaxed(s.bare_queue);
+  while (s.hsa->hsa_queue_load_read_index_scacquire(s.bare_queue) < written) sched_yield();
+}
+
+void bare(benchmark::State& state) {
+  const uint16_t header = bare_header(false);
+  for (auto _ : state) bare_dispatch(*setup, {}, header);
+  drain_bare(*setup);
+}
+
+void bare_and_wait(benchmark::State& state) {
+  const Setup& s = *setup;
+  const uint16_t header = bare_header(true);
+  for (auto _ : state) {
+    s.hsa->hsa_signal_store_relaxed(s.bare_signal, 1);
+    bare_dispatch(s, s.bare_signal, header);
+    s.hsa->hsa_signal_wait_scacquire(s.bare_signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                     HSA_WAIT_STATE_BLOCKED);
+  }
+}
+
+// --- Halyard's.
+
+void drain(Setup& s) {
+  const SemaphorePoint done = {s.semaphore.get(), ++s.timeline};
+  require(s.queue->barrier({.wait = {}, .signal = {&done, 1}}));
+  require(s.semaphore->wait(s.timeline));
+}
+
+Dispatch make_dispatch(const Setup& s, const Argument (&arguments)[3]) {
+  Dispatch dispatch;
+  dispatch.function = s.function;
+  dispatch.grid = {kWorkgroup, 1, 1};
+  dispatch.workgroup = {kWorkgroup, 1, 1};
+  dispatch.arguments = arguments;
+  return dispatch;
+}
+
+void halyard_dispatch(benchmark::State& state, bool validate) {
+  Setup& s = *setup;
+  s.device->set_validation(validate);
+  for (auto _ : state) {
+    const Argument arguments[] = {s.a, s.b, s.out};
+    require(s.queue->dispatch(make_dispatch(s, arguments)));
+  }
+  drain(s);
+  s.device->set_validation(true);
+}
+
+void halyard_and_wait(benchmark::State& state) {
+  Setup& s = *setup;
+  for (auto _ : state) {
+    const Argument arguments[] = {s.a, s.b, s.out};
+    const SemaphorePoint done = {s.semaphore.get(), ++s.timeline};
+    require(s.queue->dispatch(make_dispatch(s, arguments), {.wait = {}, .signal = {&done, 1}}));
+    require(s.semaphore->wait(s.timeline));
+  }
+}
+
+void halyard_signalling(benchmark::State& state) {
+  Setup& s = *setup;
+  for (auto _ : state) {
+    const Argument arguments[] = {s.a, s.b, s.out};
+    const SemaphorePoint done = {s.semaphore.get(), ++s.timeline};
+    require(s.queue->dispatch(make_dispatch(s, arguments), {.wait = {}, .signal = {&done, 1}}));
+  }
+  drain(s);
+}
+
+// --- Setting up.
+
+hsa_agent_t find_gpu(const Hsa& hsa) {
+  struct Context {
+    const Hsa& hsa;
+    hsa_agent_t gpu = {};
+  } context{hsa};
+  const auto visit = [](hsa_agent_t agent, void* data) {
+    auto& c = *static_cast<Context*>(data);
+    hsa_device_type_t type = {};
+    c.hsa.hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+    if (type != HSA_DEVICE_TYPE_GPU) return HSA_STATUS_SUCCESS;
+    c.gpu = agent;
+    return HSA_STATUS_INFO_BREAK;
+  };
+  Hsa::check(hsa.hsa_iterate_agents(visit, &context), "hsa_iterate_agents");
+  return context.gpu;
+}
+
+// The same file as Halyard's, loaded the way any HSA program does it.
+void load_bare_kernel(Setup& s, hsa_agent_t gpu, std::string_view file) {
+  const Hsa& hsa = *s.hsa;
+  hsa_code_object_reader_t reader = {};
+  hsa_executable_t executable = {};
+  hsa_executable_symbol_t symbol = {};
+  Hsa::check(hsa.hsa_code_object_reader_create_from_memory(file.data(), file.size(), &reader),
+             "hsa_code_object_reader_create_from_memory");
+  Hsa::check(hsa.hsa_executable_create_alt(
+                 HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, nullptr, &executable),
+             "hsa_executable_create_alt");
+  Hsa::check(hsa.hsa_executable_load_agent_code_object(executable, gpu, reader, nullptr, nullptr),
+             "hsa_executable_load_agent_code_object");
+  Hsa::check(hsa.hsa_executable_freeze(executable, nullptr), "hsa_executable_freeze");
+  Hsa::check(hsa.hsa_executable_get_symbol_by_name(executable, "three_arguments.kd", &gpu, &symbol),
+             "hsa_executable_get_symbol_by_name");
+  const auto get = [&](hsa_executable_symbol_info_t what, void* value) {
+    Hsa::check(hsa.hsa_executable_symbol_get_info(symbol, what, value),
+               "hsa_executable_symbol_get_info");
+  };
+  get(HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &s.kernel_object);
+  get(HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE, &s.private_bytes);
+  get(HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE, &s.group_bytes);
+}
+
+void set_up_halyard(Setup& s, Registry& registry, const std::string& uri, std::string_view file) {
+  s.device = require(registry.open_device(uri));
+  s.executable = require(s.device->load_executable(file.data(), file.size()));
+  s.function = require(s.executable->find("three_arguments"));
+  constexpr uint64_t kBytes = kWorkgroup * sizeof(float);
+  s.a = require(s.device->allocate(kBytes));
+  s.b = require(s.device->allocate(kBytes));
+  s.out = require(s.device->allocate(kBytes));
+  BufferOptions host;
+  host.type = MemoryType::kHost;
+  s.kernarg = require(s.device->allocate(4096, host));
+  s.kernarg_address = require(s.kernarg->map(0, 4096, MapAccess::kWrite));
+  const uint64_t arguments[] = {s.a->device_address(), s.b->device_address(),
+                                s.out->device_address()};
+  std::memcpy(s.kernarg_address, arguments, sizeof arguments);
+  QueueOptions options;
+  options.capacity = kQueueSize;
+  s.queue = require(s.device->create_queue(options));
+  s.semaphore = require(s.device->create_semaphore());
+}
+
+void set_up_bare(Setup& s, const Hsa& hsa, std::string_view file) {
+  s.hsa = &hsa;
+  const hsa_agent_t gpu = find_gpu(hsa);
+  load_bare_kernel(s, gpu, file);
+  Hsa::check(hsa.hsa_queue_create(gpu, kQueueSize, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr,
+                                  UINT32_MAX, UINT32_MAX, &s.bare_queue),
+             "hsa_queue_create");
+  Hsa::check(hsa.hsa_signal_create(1, 0, nullptr, &s.bare_signal), "hsa_signal_create");
+}
+
+// --- Results.
+
+// Shows what the console reporter shows, and keeps each repetition's time.
+class Reporter final : public benchmark::ConsoleReporter {
+ public:
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+      times_[run.run_name.function_name].push_back(run.GetAdjustedRealTime());
+    }
+    ConsoleReporter::ReportRuns(runs);
+  }
+
+  double median(const std::string& name) const {
+    const auto found = times_.find(name);
+    if (found == times_.end()) return 0;
+    std::vector<double> times = found->second;
+    std::sort(times.begin(), times.end());
+    return times.empty() ? 0 : times[times.size() / 2];
+  }
+
+ private:
+  std::map<std::string, std::vector<double>> times_;
+};
+
+void summarise(const Reporter& reporter) {
+  const double bare_ns = reporter.median("bare");
+  const double wait_ns = reporter.median("bare_and_wait");
+  if (bare_ns <= 0 || reporter.median("halyard") <= 0) return;
+  std::printf("launch and wait: bare %.0f ns, halyard %.0f ns, ratio %.2f\n", wait_ns,
+              reporter.median("halyard_and_wait"),
+              wait_ns > 0 ? reporter.median("halyard_and_wait") / wait_ns : 0.0);
+  std::printf(
+      "dispatch of three arguments: bare HSA %.1f ns, halyard %.1f ns (%.1f ns without validation, "
+      "%.1f ns with a signal), ratio %.2f\n",
+      bare_ns, reporter.median("halyard"), reporter.median("halyard_unvalidated"),
+      reporter.median("halyard_signalling"), reporter.median("halyard") / bare_ns);
+}
+
+void add_benchmarks() {
+  const auto add = [](const char* name, auto function) {
+    // Many short repetitions, taken in random order: what disturbs the machine then disturbs all.
+    benchmark::RegisterBenchmark(name, function)->UseRealTime()->Repetitions(15)->MinTime(0.03);
+  };
+  add("bare", &bare);
+  add("halyard", [](benchmark::State& state) { halyard_dispatch(state, true); });
+  add("halyard_unvalidated", [](benchmark::State& state) { halyard_dispatch(state, false); });
+  add("halyard_signalling", &halyard_signalling);
+  add("bare_and_wait", &bare_and_wait);
+  add("halyard_and_wait", &halyard_and_wait);
+}
+
+const char* option(int* argc, char** argv, const char* name, const char* otherwise) {
+  const char* value = otherwise;
+  const size_t length = std::strlen(name);
+  int kept = 1;
+  for (int i = 1; i < *argc; ++i) {
+    const bool ours = std::strncmp(argv[i], name, length) == 0 && argv[i][length] == '=';
+    if (ours) {
+      value = argv[i] + length + 1;
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  *argc = kept;
+  return value;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // --vgpu=none measures on a real GPU.
+  const std::string profile = option(&argc, argv, "--vgpu", "gfx900-noexec");
+  const std::string uri = option(&argc, argv, "--device", "amdgpu");
+  std::vector<char*> arguments(argv, argv + argc);
+  std::string interleave = "--benchmark_enable_random_interleaving=true";
+  std::string aggregates = "--benchmark_display_aggregates_only=true";
+  arguments.push_back(interleave.data());
+  arguments.push_back(aggregates.data());
+  int count = static_cast<int>(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
+
+  if (profile != "none") require(load_virtual_gpu(profile));
+  const std::unique_ptr<Registry> registry = Registry::create();
+  const std::string_view file(halyard_bench_kernel,
+                              static_cast<size_t>(halyard_bench_kernel_end - halyard_bench_kernel));
+  // Never destroyed before the process ends: the loops' threads are the runtime's.
+  setup = new Setup;
+  set_up_halyard(*setup, *registry, uri, file);
+  const LoadedDriver driver = require(registry->driver("amdgpu"));
+  const std::string library(driver.driver->info().library_path.view());
+  const Hsa hsa(library.c_str());
+  set_up_bare(*setup, hsa, file);
+
+  add_benchmarks();
+  Reporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  summarise(reporter);
+
+  hsa.hsa_queue_destroy(setup->bare_queue);
+  hsa.hsa_signal_destroy(setup->bare_signal);
+  delete setup;
+  return 0;
+}

@@ -1,0 +1,137 @@
+#include "drivers/amdgpu/agents.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hal/error.h"
+
+namespace halyard::amdgpu {
+
+namespace {
+
+struct Visitor {
+  const Hsa& hsa;
+  Agents agents;
+  bool has_host = false;
+  Status status;
+};
+
+template <typename T>
+bool get(const Hsa& hsa, hsa_agent_t agent, int what, T* value) {
+  return hsa.hsa_agent_get_info(agent, static_cast<hsa_agent_info_t>(what), value) ==
+         HSA_STATUS_SUCCESS;
+}
+
+std::string text(const Hsa& hsa, hsa_agent_t agent, int what) {
+  // Names are at most 64 bytes with the terminator; newer runtimes may fill all of it.
+  char buffer[128] = {};
+  return get(hsa, agent, what, &buffer) ? std::string(buffer) : std::string();
+}
+
+// "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-" without what comes before the processor.
+std::string isa_target(const Hsa& hsa, hsa_agent_t agent) {
+  struct Context {
+    const Hsa& hsa;
+    std::string name;
+  } context{hsa, {}};
+  const auto visit = [](hsa_isa_t isa, void* data) {
+    auto& c = *static_cast<Context*>(data);
+    uint32_t length = 0;
+    if (c.hsa.hsa_isa_get_info_alt(isa, HSA_ISA_INFO_NAME_LENGTH, &length) != HSA_STATUS_SUCCESS) {
+      return HSA_STATUS_SUCCESS;
+    }
+    std::string name(length, '\0');
+    if (c.hsa.hsa_isa_get_info_alt(isa, HSA_ISA_INFO_NAME, name.data()) != HSA_STATUS_SUCCESS) {
+      return HSA_STATUS_SUCCESS;
+    }
+    name.resize(std::min(name.size(), name.find('\0')));
+    c.name = name;
+    // The first is the agent's own; generic ones follow on newer runtimes.
+    return HSA_STATUS_INFO_BREAK;
+  };
+  hsa.hsa_agent_iterate_isas(agent, visit, &context);
+  const size_t at = context.name.find("--");
+  return at == std::string::npos ? context.name : context.name.substr(at + 2);
+}
+
+uint64_t local_memory(const Hsa& hsa, hsa_agent_t agent, uint32_t* lds_bytes) {
+  struct Context {
+    const Hsa& hsa;
+    uint64_t global = 0;
+    uint32_t group = 0;
+  } context{hsa};
+  const auto visit = [](hsa_amd_memory_pool_t pool, void* data) {
+    auto& c = *static_cast<Context*>(data);
+    hsa_amd_segment_t segment = {};
+    size_t size = 0;
+    if (c.hsa.hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) !=
+            HSA_STATUS_SUCCESS ||
+        c.hsa.hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size) !=
+            HSA_STATUS_SUCCESS) {
+      return HSA_STATUS_SUCCESS;
+    }
+    if (segment == HSA_AMD_SEGMENT_GROUP) c.group = static_cast<uint32_t>(size);
+    // Fine- and coarse-grained pools are views of the same memory.
+    if (segment == HSA_AMD_SEGMENT_GLOBAL) c.global = std::max<uint64_t>(c.global, size);
+    return HSA_STATUS_SUCCESS;
+  };
+  hsa.hsa_amd_agent_iterate_memory_pools(agent, visit, &context);
+  *lds_bytes = context.group;
+  return context.global;
+}
+
+Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
+  facts->agent = agent;
+  facts->processor = text(hsa, agent, HSA_AGENT_INFO_NAME);
+  facts->product = text(hsa, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
+  if (facts->product.empty()) facts->product = facts->processor;
+  facts->uuid = text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
+  // What the runtime says of a device without one.
+  if (facts->uuid == "GPU-XX") facts->uuid.clear();
+  facts->target = isa_target(hsa, agent);
+  HALYARD_ASSIGN_OR_RETURN(facts->target_id, parse_target_id(facts->target));
+  facts->target = to_string(facts->target_id);
+  get(hsa, agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &facts->compute_units);
+  get(hsa, agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, &facts->wavefront_size);
+  get(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, &facts->max_workgroup_size);
+  get(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_DIM, &facts->max_workgroup);
+  get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_DIM, &facts->max_grid);
+  get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_SIZE, &facts->max_grid_size);
+  get(hsa, agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &facts->max_clock_mhz);
+  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts->min_queue_size);
+  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts->max_queue_size);
+  facts->memory_bytes = local_memory(hsa, agent, &facts->lds_bytes);
+  return {};
+}
+
+hsa_status_t visit_agent(hsa_agent_t agent, void* data) {
+  auto& visitor = *static_cast<Visitor*>(data);
+  hsa_device_type_t type = {};
+  if (!get(visitor.hsa, agent, HSA_AGENT_INFO_DEVICE, &type)) return HSA_STATUS_SUCCESS;
+  if (type == HSA_DEVICE_TYPE_CPU && !visitor.has_host) {
+    visitor.agents.host = agent;
+    visitor.has_host = true;
+  }
+  if (type != HSA_DEVICE_TYPE_GPU) return HSA_STATUS_SUCCESS;
+  GpuFacts facts;
+  visitor.status = describe_gpu(visitor.hsa, agent, &facts);
+  if (!visitor.status.ok()) return HSA_STATUS_INFO_BREAK;
+  visitor.agents.gpus.push_back(std::move(facts));
+  return HSA_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+Result<Agents> list_agents(const Hsa& hsa) {
+  Visitor visitor{hsa, {}, false, {}};
+  HALYARD_RETURN_IF_ERROR(
+      check(hsa, hsa.hsa_iterate_agents(&visit_agent, &visitor), "Listing the HSA agents"));
+  HALYARD_RETURN_IF_ERROR(visitor.status);
+  if (!visitor.has_host) {
+    return error(StatusCode::kUnavailable, "The HSA runtime ({}) lists no agent for the host.",
+                 hsa.path());
+  }
+  return std::move(visitor.agents);
+}
+
+}  // namespace halyard::amdgpu

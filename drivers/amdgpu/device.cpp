@@ -1,0 +1,367 @@
+#include "drivers/amdgpu/device.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "drivers/amdgpu/buffer.h"
+#include "drivers/amdgpu/executable.h"
+#include "drivers/amdgpu/faults.h"
+#include "drivers/amdgpu/held_queue.h"
+#include "drivers/amdgpu/links.h"
+#include "drivers/amdgpu/queue.h"
+#include "drivers/amdgpu/semaphore.h"
+#include "drivers/amdgpu/transfers.h"
+#include "drivers/amdgpu/wait_plan.h"
+#include "hal/error.h"
+
+namespace halyard::amdgpu {
+
+DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, hsa_agent_t host_agent, GpuFacts facts)
+    : Device(info_),
+      keep_alive_(Ref<Driver>::retain(&driver)),
+      hsa_(hsa),
+      host_agent_(host_agent),
+      facts_(std::move(facts)),
+      barrier_value_(has_barrier_value(facts_.processor)),
+      memory_(*this),
+      cross_waits_(*this) {
+  fill_info();
+}
+
+Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hsa& hsa, const Agents& agents,
+                                       size_t ordinal) {
+  auto* const device = new DeviceImpl(driver, hsa, agents.host, agents.gpus[ordinal]);
+  Ref<Device> ref = Ref<Device>::adopt(device);
+  HALYARD_RETURN_IF_ERROR(device->open());
+  return ref;
+}
+
+Status DeviceImpl::open() {
+  HALYARD_RETURN_IF_ERROR(memory_.open());
+  const Pool& local = memory_.pool(MemoryType::kDevice);
+  info_.memory_bytes = local.size;
+  info_.max_allocation_bytes = local.max_allocation;
+  info_.allocation_alignment = static_cast<uint32_t>(local.alignment);
+  info_.maps_device_memory = memory_.heaps().size() > 2;
+  HALYARD_RETURN_IF_ERROR(watcher_.open());
+  return Faults::watch(hsa_, *this);
+}
+
+void DeviceImpl::fill_info() {
+  info_.driver = "amdgpu";
+  info_.name = facts_.product;
+  info_.uuid = facts_.uuid;
+  info_.target = facts_.target;
+  info_.compute_units = facts_.compute_units;
+  info_.wavefront_size = facts_.wavefront_size;
+  info_.max_workgroup_size = facts_.max_workgroup_size;
+  info_.max_workgroup = {facts_.max_workgroup[0], facts_.max_workgroup[1], facts_.max_workgroup[2]};
+  info_.max_grid = {facts_.max_grid.x, facts_.max_grid.y, facts_.max_grid.z};
+  info_.max_grid_size = facts_.max_grid_size;
+  info_.lds_bytes = facts_.lds_bytes;
+  info_.max_clock_mhz = facts_.max_clock_mhz;
+  uint64_t frequency = 0;
+  if (hsa_.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency) ==
+      HSA_STATUS_SUCCESS) {
+    info_.timestamp_hz = frequency;
+  }
+}
+
+void DeviceImpl::destroy() noexcept {
+  const auto last = [](void* device) { delete static_cast<DeviceImpl*>(device); };
+  if (watcher_.stop(last, this)) delete this;
+}
+
+DeviceImpl::~DeviceImpl() {
+  Faults::forget(*this);
+  drain();
+  memory_.collect();
+  owned_cores_.clear();
+  for (const hsa_signal_t signal : signals_) hsa_.hsa_signal_destroy(signal);
+}
+
+// Work in flight uses memory that is about to go.
+void DeviceImpl::drain() {
+  for (const auto& core : owned_cores_) {
+    for (uint32_t attempt = 0; !core->idle() && !core->lost(); ++attempt) {
+      core->transfers().find_failures();
+      if (attempt < 256) {
+        sched_yield();
+        continue;
+      }
+      const timespec pause = {0, 100'000};
+      nanosleep(&pause, nullptr);
+    }
+  }
+}
+
+Result<hsa_signal_t> DeviceImpl::take_signal() {
+  hsa_signal_t signal = {};
+  {
+    const std::lock_guard lock(signals_mutex_);
+    if (!signals_.empty()) {
+      signal = signals_.back();
+      signals_.pop_back();
+    }
+  }
+  if (signal.handle != 0) {
+    hsa_.hsa_signal_store_screlease(signal, 1);
+    return signal;
+  }
+  HALYARD_RETURN_IF_ERROR(
+      check(hsa_, hsa_.hsa_amd_signal_create(1, 0, nullptr, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal),
+            "Creating a signal"));
+  return signal;
+}
+
+void DeviceImpl::give_signal(hsa_signal_t signal) {
+  const std::lock_guard lock(signals_mutex_);
+  signals_.push_back(signal);
+}
+
+void DeviceImpl::list_cores(std::vector<QueueCore*>* cores) const {
+  const uint32_t count = core_count_.load(std::memory_order_acquire);
+  cores->clear();
+  for (uint32_t i = 0; i < count; ++i) {
+    cores->push_back(cores_[i].load(std::memory_order_acquire));
+  }
+}
+
+void DeviceImpl::return_core(QueueCore& core) {
+  cross_waits_.prune();
+  bool busy = false;
+  {
+    const std::lock_guard lock(cores_mutex_);
+    if (core.lost()) return;
+    busy = core.held().any() || !core.idle();
+    (busy ? returned_cores_ : spare_cores_).push_back(&core);
+  }
+  if (busy) watcher_.add_interest();
+}
+
+void DeviceImpl::drop_later(std::vector<HeldPoint> points) {
+  {
+    const std::lock_guard lock(cores_mutex_);
+    for (HeldPoint& point : points) dropped_.push_back(std::move(point));
+  }
+  watcher_.add_interest();
+}
+
+bool DeviceImpl::advance(const std::vector<QueueCore*>& cores) {
+  bool poll = false;
+  for (QueueCore* const core : cores) {
+    poll |= core->held().advance();
+    core->transfers().find_failures();
+    poll |= core->transfers().any() && !core->lost();
+  }
+  poll |= memory_.collect();
+
+  std::vector<HeldPoint> dropped;
+  uint32_t settled = 0;
+  {
+    const std::lock_guard lock(cores_mutex_);
+    if (!dropped_.empty()) ++settled;
+    dropped.swap(dropped_);
+    settled += static_cast<uint32_t>(std::erase_if(returned_cores_, [&](QueueCore* core) {
+      if (core->lost()) return true;
+      if (core->held().any() || !core->idle()) return false;
+      spare_cores_.push_back(core);
+      return true;
+    }));
+    poll |= !returned_cores_.empty();
+  }
+  if (settled != 0) cross_waits_.prune();
+  for (uint32_t i = 0; i < settled; ++i) watcher_.remove_interest();
+  return poll;
+}
+
+void DeviceImpl::queue_failed(QueueCore& core, hsa_status_t status) {
+  lose_queue(core, error(StatusCode::kInternal,
+                         "On {} {} fails: {}. The queue is lost with all that is "
+                         "queued behind it; make a new one.",
+                         info_.name, core.describe_current(), describe(hsa_, status)));
+}
+
+void DeviceImpl::lose_queue(QueueCore& core, const Status& cause) {
+  if (!core.lose(cause)) return;
+  {
+    const std::lock_guard lock(fault_mutex_);
+    if (fault_.ok()) fault_ = cause;
+  }
+  tell_loss(core, cause);
+}
+
+// Those who wait for the queue on the device are failed before they are let go.
+void DeviceImpl::tell_loss(QueueCore& core, const Status& cause) {
+  cross_waits_.source_lost(core, cause);
+  core.transfers().abandon();
+  core.release_waiters();
+  progress();
+}
+
+void DeviceImpl::lose_device(const std::string& what) {
+  std::vector<QueueCore*> cores;
+  list_cores(&cores);
+  std::string running;
+  for (const QueueCore* core : cores) {
+    if (core->lost() || core->idle()) continue;
+    running += running.empty() ? " Running: " : ", ";
+    running += core->describe_current();
+  }
+  if (!running.empty()) running += '.';
+  const Status cause =
+      error(StatusCode::kInternal, "The device {} is lost: {}.{}", info_.name, what, running);
+  {
+    const std::lock_guard lock(fault_mutex_);
+    if (fault_.ok()) fault_ = cause;
+    if (lost_.empty()) lost_ = what;
+  }
+  for (QueueCore* const core : cores) {
+    if (core->lose(cause)) tell_loss(*core, cause);
+  }
+}
+
+size_t DeviceImpl::do_heap_count() const {
+  return memory_.heaps().size();
+}
+
+Status DeviceImpl::do_heap(size_t index, HeapInfo* info) const {
+  *info = memory_.info(memory_.heaps()[index]);
+  return {};
+}
+
+Status DeviceImpl::do_heap_statistics(size_t index, HeapStatistics* statistics) const {
+  *statistics = memory_.statistics(memory_.heaps()[index]);
+  return {};
+}
+
+Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
+  {
+    const std::lock_guard lock(fault_mutex_);
+    if (!lost_.empty()) return fault_;
+  }
+  const uint32_t capacity =
+      ring_capacity(options.capacity, facts_.min_queue_size, facts_.max_queue_size);
+  QueueCore* core = nullptr;
+  {
+    const std::lock_guard lock(cores_mutex_);
+    const auto found =
+        std::find_if(spare_cores_.begin(), spare_cores_.end(), [&](const QueueCore* spare) {
+          return spare->capacity() == capacity && spare->priority() == options.priority &&
+                 !spare->lost();
+        });
+    if (found != spare_cores_.end()) {
+      core = *found;
+      spare_cores_.erase(found);
+    }
+  }
+  if (core == nullptr) {
+    HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<QueueCore> made,
+                             QueueCore::create(*this, capacity, options.priority));
+    const std::lock_guard lock(cores_mutex_);
+    const uint32_t count = core_count_.load(std::memory_order_relaxed);
+    if (count == kMaxCores) {
+      return error(StatusCode::kResourceExhausted,
+                   "The device {} has as many queues as this driver makes ({}).", info_.name,
+                   kMaxCores);
+    }
+    core = made.get();
+    owned_cores_.push_back(std::move(made));
+    cores_[count].store(core, std::memory_order_release);
+    core_count_.store(count + 1, std::memory_order_release);
+  }
+  progress();  // the watcher watches this one as well
+  *queue = new QueueImpl(*this, *core);
+  return {};
+}
+
+Status DeviceImpl::do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) {
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, BufferImpl::allocate(*this, size, options));
+  *buffer = made.leak();
+  return {};
+}
+
+Status DeviceImpl::do_import_buffer(const ImportOptions&, Buffer**) {
+  return error(StatusCode::kUnimplemented,
+               "The driver amdgpu does not import buffers yet. Allocate a buffer and copy.");
+}
+
+Status DeviceImpl::do_export_buffer(Buffer&, ExportedHandle*) {
+  return error(StatusCode::kUnimplemented, "The driver amdgpu does not export buffers yet.");
+}
+
+Status DeviceImpl::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
+  *semaphore = new SemaphoreImpl(*this, initial_value);
+  return {};
+}
+
+Status DeviceImpl::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
+                           size_t* index) {
+  size_t decided = 0;  // the point that is reached (any) or has failed
+  const auto evaluate = [&] {
+    bool pending = false;
+    size_t failed = points.size();
+    for (size_t i = 0; i < points.size(); ++i) {
+      const PointState state = impl(*points[i].semaphore).evaluate(points[i].value);
+      if (state == PointState::kReached && mode == WaitMode::kAny) {
+        decided = i;
+        return PointState::kReached;
+      }
+      if (state == PointState::kFailed && failed == points.size()) failed = i;
+      pending |= state == PointState::kPending;
+    }
+    if (failed != points.size()) {
+      decided = failed;
+      return PointState::kFailed;
+    }
+    return pending ? PointState::kPending : PointState::kReached;
+  };
+  switch (wait_until(evaluate, deadline)) {
+    case PointState::kReached:
+      if (index != nullptr) *index = decided;
+      return {};
+    case PointState::kFailed:
+      return impl(*points[decided].semaphore).failure();
+    default:
+      return error(StatusCode::kDeadlineExceeded, "Of {} semaphore points {} before the deadline.",
+                   points.size(),
+                   mode == WaitMode::kAny ? "none is reached" : "not all are reached");
+  }
+}
+
+Status DeviceImpl::do_create_command_buffer(CommandBuffer**) {
+  return error(StatusCode::kUnimplemented,
+               "The driver amdgpu does not record command buffers yet. Submit to a queue.");
+}
+
+Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable** executable) {
+  HALYARD_ASSIGN_OR_RETURN(Ref<Executable> loaded, ExecutableImpl::load(*this, data, size));
+  *executable = loaded.leak();
+  return {};
+}
+
+size_t DeviceImpl::do_link_count() const {
+  return list_links(*this).size();
+}
+
+Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
+  *info = list_links(*this)[index];
+  return {};
+}
+
+Status DeviceImpl::do_begin_profile() {
+  return error(StatusCode::kUnimplemented, "The driver amdgpu does not profile yet.");
+}
+
+Status DeviceImpl::do_end_profile(ProfileSink, void*) {
+  return error(StatusCode::kUnimplemented, "The driver amdgpu does not profile yet.");
+}
+
+Status DeviceImpl::do_fault() const {
+  const std::lock_guard lock(fault_mutex_);
+  return fault_;
+}
+
+}  // namespace halyard::amdgpu

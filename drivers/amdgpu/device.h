@@ -1,0 +1,126 @@
+// DeviceImpl: a GPU agent of the HSA runtime, with its memory, its queues and the thread that
+// watches them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "drivers/amdgpu/agents.h"
+#include "drivers/amdgpu/cross_waits.h"
+#include "drivers/amdgpu/hsa.h"
+#include "drivers/amdgpu/memory.h"
+#include "drivers/amdgpu/queue_core.h"
+#include "drivers/amdgpu/watcher.h"
+#include "hal/device.h"
+#include "hal/driver.h"
+
+namespace halyard::amdgpu {
+
+class DeviceImpl final : public Device {
+ public:
+  static Result<Ref<Device>> create(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal);
+
+  const Hsa& hsa() const { return hsa_; }
+  hsa_agent_t agent() const { return facts_.agent; }
+  hsa_agent_t host_agent() const { return host_agent_; }
+  const GpuFacts& facts() const { return facts_; }
+  bool barrier_value() const { return barrier_value_; }
+  Memory& memory() { return memory_; }
+  Watcher& watcher() { return watcher_; }
+  CrossWaits& cross_waits() { return cross_waits_; }
+
+  template <typename Evaluate>
+  PointState wait_until(Evaluate&& evaluate, Deadline deadline) {
+    const PointState state = watcher_.wait_until(std::forward<Evaluate>(evaluate), deadline);
+    if (state == PointState::kReached) host_observed();
+    return state;
+  }
+  void progress() { watcher_.progress(); }
+  // The host has seen work done: what it submits next may rely on that without saying so.
+  void host_observed() {
+    const uint32_t count = core_count_.load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < count; ++i) cores_[i].load(std::memory_order_acquire)->host_observed();
+  }
+
+  // Signals with value 1 and no event, for the device's own use; recycled.
+  Result<hsa_signal_t> take_signal();
+  void give_signal(hsa_signal_t signal);
+
+  void list_cores(std::vector<QueueCore*>* cores) const;
+  // A queue gives its core back; the next queue gets it once it is idle.
+  void return_core(QueueCore& core);
+  // Drops references on the watcher's thread: for threads of the runtime's, which must not be the
+  // ones that destroy a queue.
+  void drop_later(std::vector<HeldPoint> points);
+
+  // A round of the watcher's thread. True if there is work left that no signal announces.
+  bool advance(const std::vector<QueueCore*>& cores);
+
+  // From the runtime's thread: the queue's error callback, and memory faults.
+  void queue_failed(QueueCore& core, hsa_status_t status);
+  void lose_queue(QueueCore& core, const Status& cause);
+  void lose_device(const std::string& what);
+
+ private:
+  // Hardware queues are few; the runtime refuses long before.
+  static constexpr uint32_t kMaxCores = 1024;
+
+  DeviceImpl(Driver& driver, Hsa& hsa, hsa_agent_t host_agent, GpuFacts facts);
+  ~DeviceImpl();
+  void destroy() noexcept override;
+  Status open();
+  void fill_info();
+  void drain();
+  void tell_loss(QueueCore& core, const Status& cause);
+
+  size_t do_heap_count() const override;
+  Status do_heap(size_t index, HeapInfo* info) const override;
+  Status do_heap_statistics(size_t index, HeapStatistics* statistics) const override;
+  Status do_create_queue(const QueueOptions& options, Queue** queue) override;
+  Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override;
+  Status do_import_buffer(const ImportOptions& options, Buffer** buffer) override;
+  Status do_export_buffer(Buffer& buffer, ExportedHandle* handle) override;
+  Status do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) override;
+  Status do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
+                 size_t* index) override;
+  Status do_create_command_buffer(CommandBuffer** commands) override;
+  Status do_load_executable(const void* data, size_t size, Executable** executable) override;
+  size_t do_link_count() const override;
+  Status do_link(size_t index, LinkInfo* info) const override;
+  Status do_begin_profile() override;
+  Status do_end_profile(ProfileSink sink, void* context) override;
+  Status do_fault() const override;
+
+  DeviceInfo info_;
+  const Ref<Driver> keep_alive_;
+  Hsa& hsa_;
+  const hsa_agent_t host_agent_;
+  const GpuFacts facts_;
+  const bool barrier_value_;
+  Memory memory_;
+  CrossWaits cross_waits_;
+
+  // Only ever appended to, so that it is read without a lock.
+  std::array<std::atomic<QueueCore*>, kMaxCores> cores_{};
+  std::atomic<uint32_t> core_count_{0};
+  std::mutex cores_mutex_;
+  std::vector<std::unique_ptr<QueueCore>> owned_cores_;  // under cores_mutex_
+  std::vector<QueueCore*> spare_cores_;                  // under cores_mutex_
+  std::vector<QueueCore*> returned_cores_;               // under cores_mutex_: not idle yet
+  std::vector<HeldPoint> dropped_;                       // under cores_mutex_
+
+  std::mutex signals_mutex_;
+  std::vector<hsa_signal_t> signals_;  // under signals_mutex_: the spare ones
+
+  mutable std::mutex fault_mutex_;
+  Status fault_;      // under fault_mutex_: the first
+  std::string lost_;  // under fault_mutex_: what lost the device as a whole, or empty
+
+  Watcher watcher_{*this};
+};
+
+}  // namespace halyard::amdgpu

@@ -1,0 +1,53 @@
+#include "drivers/amdgpu/dispatch_operation.h"
+
+#include <cstring>
+
+namespace halyard::amdgpu {
+
+namespace {
+
+// A launch that waits for its turn, with its arguments packed.
+class HeldDispatch final : public Operation {
+ public:
+  HeldDispatch(const Dispatch& dispatch, const HiddenValues& hidden)
+      : executable_(Ref<Executable>::retain(&dispatch.function->executable())),
+        launch_{
+            static_cast<const FunctionImpl*>(dispatch.function), dispatch.grid, dispatch.workgroup,
+            reads_foreign(dispatch, static_cast<const FunctionImpl*>(dispatch.function)->code())},
+        kernarg_(dispatch.function->info().kernarg_size) {
+    lds_bytes_ = pack_kernel_arguments(dispatch, hidden, kernarg_.data());
+    for (const Argument& argument : dispatch.arguments) {
+      if (argument.kind != Argument::Kind::kBuffer) continue;
+      buffers_.push_back(Ref<Buffer>::retain(argument.range.buffer));
+    }
+  }
+
+  uint32_t packets() const override { return launch_.function->code().kernarg_blocks; }
+  Status issue(QueueCore& core, const IssueContext& context) override {
+    Launch launch = launch_;
+    launch.foreign |= context.foreign;
+    return emit(core, packets(), context, [&](uint64_t index, bool loud) {
+      write_launch(core, index, loud, launch, [&](void* kernarg) {
+        std::memcpy(kernarg, kernarg_.data(), kernarg_.size());
+        return lds_bytes_;
+      });
+    });
+  }
+  // It is held already.
+  Result<std::unique_ptr<Operation>> hold() override { return std::unique_ptr<Operation>(); }
+
+ private:
+  Ref<Executable> executable_;
+  Launch launch_;
+  std::vector<std::byte> kernarg_;
+  uint32_t lds_bytes_ = 0;
+  std::vector<Ref<Buffer>> buffers_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Operation>> DispatchOperation::hold() {
+  return std::unique_ptr<Operation>(std::make_unique<HeldDispatch>(dispatch_, hidden_));
+}
+
+}  // namespace halyard::amdgpu

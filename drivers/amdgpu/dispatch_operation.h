@@ -1,0 +1,99 @@
+// DispatchOperation: a kernel launch as an AQL packet.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "drivers/amdgpu/executable.h"
+#include "drivers/amdgpu/operation.h"
+#include "hal/dispatch.h"
+#include "hal/kernel_arguments.h"
+
+namespace halyard::amdgpu {
+
+// Whether a launch may read, through its arguments, what was not written by this device.
+inline bool reads_foreign(const Dispatch& dispatch, const KernelCode& code) {
+  bool foreign = code.may_read_foreign;
+  for (const Argument& argument : dispatch.arguments) {
+    foreign |= argument.kind == Argument::Kind::kBuffer &&
+               argument.range.buffer->type() != MemoryType::kDevice;
+  }
+  return foreign;
+}
+
+// What the packet of a launch holds besides its arguments.
+struct Launch {
+  const FunctionImpl* function = nullptr;
+  Dim3 grid;
+  Dim3 workgroup;
+  bool foreign = false;
+};
+
+// Writes the packets of a launch whose arguments `pack(kernarg)` writes, returning the LDS bytes.
+// Inline: the path of every dispatch.
+template <typename Pack>
+inline void write_launch(QueueCore& core, uint64_t index, bool loud, const Launch& launch,
+                         Pack&& pack) {
+  const KernelCode& code = launch.function->code();
+  const bool single = code.kernarg_blocks == 1;
+  hsa_kernel_dispatch_packet_t& packet = core.slot(index).dispatch;
+  void* const kernarg = core.kernarg(index);
+  const uint32_t lds = pack(kernarg);
+  packet.workgroup_size_x = static_cast<uint16_t>(launch.workgroup.x);
+  packet.workgroup_size_y = static_cast<uint16_t>(launch.workgroup.y);
+  packet.workgroup_size_z = static_cast<uint16_t>(launch.workgroup.z);
+  packet.reserved0 = 0;
+  packet.grid_size_x = launch.grid.x;
+  packet.grid_size_y = launch.grid.y;
+  packet.grid_size_z = launch.grid.z;
+  packet.private_segment_size = code.private_bytes;
+  packet.group_segment_size = lds;
+  packet.kernel_object = code.object;
+  packet.kernarg_address = kernarg;
+  packet.reserved2 = 0;
+  packet.completion_signal = core.completion(loud && single);
+  core.note(index, launch.function);
+  const uint16_t header =
+      packet_header({.kind = PacketKind::kDispatch,
+                     .observed = loud,
+                     .reads_foreign = core.acquires_foreign(index) || launch.foreign});
+  core.publish(index, header,
+               static_cast<uint16_t>(grid_dimensions(launch.grid)
+                                     << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS));
+  // The slots whose argument blocks this launch uses too.
+  for (uint32_t i = 1; i < code.kernarg_blocks; ++i) {
+    const bool last = i + 1 == code.kernarg_blocks;
+    core.write_barrier(index + i, loud && last,
+                       {.kind = PacketKind::kBarrier, .observed = loud && last});
+  }
+}
+
+class DispatchOperation final : public Operation {
+ public:
+  // `dispatch` outlives this.
+  explicit DispatchOperation(const Dispatch& dispatch, const HiddenValues& hidden)
+      : dispatch_(dispatch), hidden_(hidden) {}
+
+  uint32_t packets() const override { return function().code().kernarg_blocks; }
+  Status issue(QueueCore& core, const IssueContext& context) override {
+    const Launch launch = {&function(), dispatch_.grid, dispatch_.workgroup,
+                           context.foreign || reads_foreign(dispatch_, function().code())};
+    return emit(core, packets(), context, [&](uint64_t index, bool loud) {
+      write_launch(core, index, loud, launch, [&](void* kernarg) {
+        return pack_kernel_arguments(dispatch_, hidden_, kernarg);
+      });
+    });
+  }
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  const FunctionImpl& function() const {
+    return static_cast<const FunctionImpl&>(*dispatch_.function);
+  }
+
+  const Dispatch& dispatch_;
+  const HiddenValues& hidden_;
+};
+
+}  // namespace halyard::amdgpu

@@ -1,0 +1,176 @@
+#include "drivers/amdgpu/executable.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/ring.h"
+#include "hal/error.h"
+#include "hal/presentation.h"
+#include "hal/text.h"
+
+namespace halyard::amdgpu {
+
+namespace {
+
+// The newest code object version that every runtime from ROCm 5.2.3 on loads.
+constexpr uint32_t kOldestLoadersVersion = 5;
+// Scratch per work-item for a kernel that calls functions whose need the compiler does not know.
+constexpr uint32_t kDynamicStackBytes = 4096;
+
+}  // namespace
+
+ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
+    : Executable(device),
+      keep_alive_(Ref<Device>::retain(&device)),
+      hsa_(device.hsa()),
+      agent_(device.agent()),
+      object_(std::move(object)),
+      target_(object_.target_name()) {}
+
+ExecutableImpl::~ExecutableImpl() {
+  unload();
+}
+
+void ExecutableImpl::destroy() noexcept {
+  // Kernels in flight run its code, and messages about them name its functions.
+  const Ref<Device> device = std::move(keep_alive_);
+  static_cast<DeviceImpl*>(device.get())->memory().retire([this] { delete this; });
+}
+
+Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {
+  HALYARD_ASSIGN_OR_RETURN(CodeObject object, CodeObject::read(data, size));
+  HALYARD_RETURN_IF_ERROR(check_target(object, device.facts().target_id));
+  auto* const executable = new ExecutableImpl(device, std::move(object));
+  Ref<Executable> ref = Ref<Executable>::adopt(executable);
+  HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));
+  HALYARD_RETURN_IF_ERROR(executable->make_functions());
+  return ref;
+}
+
+Status ExecutableImpl::load_code(const void* data, size_t size) {
+  const char* step = "";
+  hsa_status_t status = try_load(data, size, &step);
+  if (status == HSA_STATUS_SUCCESS) return {};
+  // ROCm 5.2.3 refuses version 6, which differs from 5 in nothing that the loader needs. Newer
+  // runtimes know it, so the file as it is goes first.
+  if (needs_presentation(object_, kOldestLoadersVersion)) {
+    HALYARD_ASSIGN_OR_RETURN(
+        const std::vector<std::byte> older,
+        present_code_object(data, size, kOldestLoadersVersion,
+                            static_cast<const DeviceImpl&>(device()).facts().target_id));
+    status = try_load(older.data(), older.size(), &step);
+    if (status == HSA_STATUS_SUCCESS) return {};
+  }
+  return check(
+      hsa_, status,
+      fmt::format("{} for the code object (version {}, target {}, {} bytes) on {} ({})", step,
+                  object_.version(), target_, size, device().info().name, device().info().target));
+}
+
+hsa_status_t ExecutableImpl::try_load(const void* data, size_t size, const char** step) {
+  unload();
+  code_.resize(size);
+  std::memcpy(code_.data(), data, size);
+  *step = "hsa_code_object_reader_create_from_memory";
+  hsa_status_t status =
+      hsa_.hsa_code_object_reader_create_from_memory(code_.data(), code_.size(), &reader_);
+  if (status == HSA_STATUS_SUCCESS) {
+    *step = "hsa_executable_create_alt";
+    status = hsa_.hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR,
+                                            nullptr, &executable_);
+  }
+  if (status == HSA_STATUS_SUCCESS) {
+    *step = "hsa_executable_load_agent_code_object";
+    status =
+        hsa_.hsa_executable_load_agent_code_object(executable_, agent_, reader_, nullptr, nullptr);
+  }
+  if (status == HSA_STATUS_SUCCESS) {
+    *step = "hsa_executable_freeze";
+    status = hsa_.hsa_executable_freeze(executable_, nullptr);
+  }
+  if (status != HSA_STATUS_SUCCESS) unload();
+  return status;
+}
+
+void ExecutableImpl::unload() {
+  if (executable_.handle != 0) hsa_.hsa_executable_destroy(executable_);
+  if (reader_.handle != 0) hsa_.hsa_code_object_reader_destroy(reader_);
+  executable_ = {};
+  reader_ = {};
+}
+
+Status ExecutableImpl::make_functions() {
+  for (const KernelInfo& kernel : object_.kernels()) {
+    HALYARD_ASSIGN_OR_RETURN(const KernelCode code, code_of(kernel));
+    functions_.emplace_back(*this, kernel.function, code);
+  }
+  return {};
+}
+
+Result<KernelCode> ExecutableImpl::code_of(const KernelInfo& kernel) const {
+  const FunctionInfo& info = kernel.function;
+  hsa_executable_symbol_t symbol = {};
+  const std::string name(kernel.symbol.view());
+  HALYARD_RETURN_IF_ERROR(check(
+      hsa_, hsa_.hsa_executable_get_symbol_by_name(executable_, name.c_str(), &agent_, &symbol),
+      fmt::format("Looking up the kernel descriptor {}", name)));
+  KernelCode code;
+  HALYARD_RETURN_IF_ERROR(check(hsa_,
+                                hsa_.hsa_executable_symbol_get_info(
+                                    symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &code.object),
+                                fmt::format("Asking for the kernel object of {}", name)));
+  code.private_bytes = info.private_segment_size;
+  if (info.uses_dynamic_stack) {
+    code.private_bytes = std::max(code.private_bytes, kDynamicStackBytes);
+  }
+  code.kernarg_blocks = kernarg_blocks(info.kernarg_size);
+  if (code.kernarg_blocks > kMaxKernargBlocks) {
+    return error(StatusCode::kUnimplemented,
+                 "The kernel \"{}\" takes {} bytes of arguments; the driver amdgpu passes at most "
+                 "{}. Pass the address of a buffer instead.",
+                 info.name, info.kernarg_size, kMaxKernargBlocks * kKernargBlock);
+  }
+  for (const ArgumentInfo& argument : info.arguments) {
+    code.may_read_foreign |=
+        argument.kind == ArgumentKind::kValue && argument.size >= sizeof(uint64_t);
+  }
+  return code;
+}
+
+void ExecutableImpl::do_info(ExecutableInfo* info) const {
+  info->target = target_;
+  info->code_object_version = object_.version();
+}
+
+size_t ExecutableImpl::do_function_count() const {
+  return functions_.size();
+}
+
+const Function* ExecutableImpl::do_function(size_t index) const {
+  return &functions_[index];
+}
+
+Status ExecutableImpl::do_global(StringView name, GlobalInfo* info) const {
+  std::vector<std::string_view> names;
+  for (const GlobalSymbol& global : object_.globals()) {
+    names.push_back(global.name);
+    if (global.name.view() != name.view()) continue;
+    const std::string text(name.view());
+    hsa_executable_symbol_t symbol = {};
+    HALYARD_RETURN_IF_ERROR(check(
+        hsa_, hsa_.hsa_executable_get_symbol_by_name(executable_, text.c_str(), &agent_, &symbol),
+        fmt::format("Looking up the global variable {}", text)));
+    HALYARD_RETURN_IF_ERROR(
+        check(hsa_,
+              hsa_.hsa_executable_symbol_get_info(
+                  symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, &info->device_address),
+              fmt::format("Asking for the address of the global variable {}", text)));
+    info->size = global.size;
+    return {};
+  }
+  return error(StatusCode::kNotFound, "The executable has no global variable ({}). It has: {}.{}",
+               name, list_of(names), did_you_mean_clause(name.view(), names));
+}
+
+}  // namespace halyard::amdgpu

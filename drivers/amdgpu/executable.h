@@ -1,0 +1,70 @@
+// ExecutableImpl: a code object, loaded by the HSA runtime; and its functions.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "drivers/amdgpu/hsa.h"
+#include "hal/code_object.h"
+#include "hal/executable.h"
+#include "hal/ref.h"
+
+namespace halyard::amdgpu {
+
+class DeviceImpl;
+
+// What a dispatch needs of a kernel beyond its arguments.
+struct KernelCode {
+  uint64_t object = 0;          // address of the kernel descriptor, for the packet
+  uint32_t private_bytes = 0;   // scratch per work-item
+  uint32_t kernarg_blocks = 1;  // slots of the ring (ring.h)
+  // An argument passed by value may hold an address of anything, also of host memory.
+  bool may_read_foreign = false;
+};
+
+class FunctionImpl final : public Function {
+ public:
+  FunctionImpl(Executable& executable, const FunctionInfo& info, const KernelCode& code)
+      : Function(executable, info), code_(code) {}
+  ~FunctionImpl() = default;
+
+  const KernelCode& code() const { return code_; }
+
+ private:
+  KernelCode code_;
+};
+
+class ExecutableImpl final : public Executable {
+ public:
+  static Result<Ref<Executable>> load(DeviceImpl& device, const void* data, size_t size);
+
+ private:
+  ExecutableImpl(DeviceImpl& device, CodeObject object);
+  ~ExecutableImpl();
+  void destroy() noexcept override;
+
+  Status load_code(const void* data, size_t size);
+  // What a first attempt has made is undone.
+  hsa_status_t try_load(const void* data, size_t size, const char** step);
+  void unload();
+  Status make_functions();
+  Result<KernelCode> code_of(const KernelInfo& kernel) const;
+
+  void do_info(ExecutableInfo* info) const override;
+  size_t do_function_count() const override;
+  const Function* do_function(size_t index) const override;
+  Status do_global(StringView name, GlobalInfo* info) const override;
+
+  Ref<Device> keep_alive_;
+  const Hsa& hsa_;
+  const hsa_agent_t agent_;
+  CodeObject object_;
+  std::string target_;
+  std::vector<std::byte> code_;  // the runtime may look at it while the executable lives
+  hsa_code_object_reader_t reader_ = {};
+  hsa_executable_t executable_ = {};
+  std::deque<FunctionImpl> functions_;
+};
+
+}  // namespace halyard::amdgpu

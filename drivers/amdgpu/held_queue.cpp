@@ -1,0 +1,170 @@
+#include "drivers/amdgpu/held_queue.h"
+
+#include <system_error>
+
+#include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/plan.h"
+
+namespace halyard::amdgpu {
+
+namespace {
+
+std::vector<SemaphorePoint> views(const std::vector<HeldPoint>& points) {
+  std::vector<SemaphorePoint> result;
+  result.reserve(points.size());
+  for (const HeldPoint& point : points) result.push_back({point.semaphore.get(), point.value});
+  return result;
+}
+
+}  // namespace
+
+HeldQueue::~HeldQueue() {
+  if (host_thread_.joinable()) host_thread_.join();
+}
+
+void HeldQueue::push(std::unique_ptr<Operation> operation, std::vector<HeldPoint> waits,
+                     std::vector<HeldPoint> signals) {
+  for (const HeldPoint& signal : signals) signal.semaphore->promise(signal.value);
+  {
+    const std::lock_guard lock(mutex_);
+    Entry& entry = entries_.emplace_back();
+    entry.keep_alive = Ref<Device>::retain(&core_.device());
+    entry.operation = std::move(operation);
+    entry.waits = std::move(waits);
+    entry.signals = std::move(signals);
+    count_.fetch_add(1, std::memory_order_acq_rel);
+    core_.add_detour();
+  }
+  core_.device().watcher().add_interest();
+}
+
+bool HeldQueue::advance() {
+  while (any()) {
+    Entry* front = nullptr;
+    {
+      // A deque's elements stay where they are when others are pushed.
+      const std::lock_guard lock(mutex_);
+      front = &entries_.front();
+    }
+    const Outcome outcome = front->operation->on_host() ? try_host(*front) : try_issue(*front);
+    if (outcome == Outcome::kPoll) return true;
+    if (outcome != Outcome::kDone) return false;
+    drop_front();
+  }
+  return false;
+}
+
+void HeldQueue::drop_front() {
+  Entry done;
+  {
+    const std::lock_guard lock(mutex_);
+    done = std::move(entries_.front());
+    entries_.pop_front();
+    // Last: whoever finds nothing held back submits on its own, behind what we have just put there.
+    count_.fetch_sub(1, std::memory_order_acq_rel);
+    core_.remove_detour();
+  }
+  // `done` may hold the last reference to anything, the device included.
+  DeviceImpl& device = core_.device();
+  device.watcher().remove_interest();
+}
+
+// The operation's signals become true, or fail.
+void HeldQueue::finish(Entry& entry, const Status& status) {
+  for (const HeldPoint& signal : entry.signals) {
+    if (status.ok()) {
+      signal.semaphore->reach(signal.value);
+    } else {
+      signal.semaphore->fail_with(status);
+    }
+    signal.semaphore->keep_promise(signal.value);
+  }
+}
+
+HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
+  if (core_.lost()) {
+    finish(entry, core_.fault());
+    return Outcome::kDone;
+  }
+  const WaitPlan plan = plan_waits(core_, views(entry.waits), false);
+  if (!plan.failure.ok()) {
+    finish(entry, plan.failure);
+    return Outcome::kDone;
+  }
+  if (plan.hold) return Outcome::kLater;
+  const auto packets = entry.operation->packets() + static_cast<uint32_t>(plan.device.size());
+  if (!core_.has_room(packets)) return Outcome::kPoll;
+  const std::vector<SemaphorePoint> signals = views(entry.signals);
+  const Status status = entry.operation->issue(
+      core_, {.waits = plan.device, .signals = signals, .foreign = plan.foreign});
+  if (!status.ok()) {
+    finish(entry, status);
+    return Outcome::kDone;
+  }
+  for (const HeldPoint& signal : entry.signals) signal.semaphore->keep_promise(signal.value);
+  return Outcome::kDone;
+}
+
+HeldQueue::Outcome HeldQueue::try_host(Entry& entry) {
+  if (entry.started) {
+    if (host_running_.load(std::memory_order_acquire)) return Outcome::kRunning;
+    if (host_thread_.joinable()) host_thread_.join();
+    return Outcome::kDone;
+  }
+  if (core_.lost()) {
+    finish(entry, core_.fault());
+    return Outcome::kDone;
+  }
+  if (!entry.fenced) {
+    const WaitPlan plan = plan_waits(core_, views(entry.waits), true);
+    if (!plan.failure.ok()) {
+      finish(entry, plan.failure);
+      return Outcome::kDone;
+    }
+    for (const HeldPoint& wait : entry.waits) {
+      if (wait.semaphore->evaluate(wait.value) != PointState::kReached) return Outcome::kLater;
+    }
+    if (core_.idle()) {
+      entry.fence = core_.reserved() - 1;
+    } else {
+      // A loud barrier, whose interrupt tells when all before it is done.
+      if (!core_.has_room(1)) return Outcome::kPoll;
+      const Ticket ticket = core_.reserve(1, 1);
+      if (!core_.wait_for_room(ticket.index, 1).ok()) return Outcome::kPoll;
+      core_.write_barrier(ticket.index, true, {.kind = PacketKind::kBarrier, .observed = true});
+      core_.ring(ticket.index);
+      entry.fence = ticket.index;
+    }
+    entry.fenced = true;
+  }
+  // The index before the first is -1: nothing was ever submitted.
+  if (entry.fence != UINT64_MAX) {
+    const PointState state = core_.state_of(entry.fence);
+    if (state == PointState::kPending) return Outcome::kLater;
+    if (state == PointState::kFailed) {
+      finish(entry, core_.fault());
+      return Outcome::kDone;
+    }
+  }
+  run_host(entry);
+  return Outcome::kRunning;
+}
+
+void HeldQueue::run_host(Entry& entry) {
+  entry.started = true;
+  host_running_.store(true, std::memory_order_release);
+  const auto body = [this, &entry] {
+    finish(entry, entry.operation->issue(core_, {}));
+    core_.host_observed();
+    host_running_.store(false, std::memory_order_release);
+    core_.device().watcher().progress();
+  };
+  try {
+    host_thread_ = std::thread(body);
+  } catch (const std::system_error&) {
+    // There is no thread to be had: better late wake-ups than none.
+    body();
+  }
+}
+
+}  // namespace halyard::amdgpu

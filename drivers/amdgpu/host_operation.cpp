@@ -1,0 +1,104 @@
+#include "drivers/amdgpu/host_operation.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "drivers/amdgpu/buffer.h"
+#include "drivers/amdgpu/device.h"
+#include "hal/error.h"
+
+namespace halyard::amdgpu {
+
+Status HostCallOperation::issue(QueueCore&, const IssueContext&) {
+  return function_(context_).with_context("The host function of Queue::host_call fails");
+}
+
+Result<std::unique_ptr<Operation>> HostCallOperation::hold() {
+  return std::unique_ptr<Operation>(std::make_unique<HostCallOperation>(function_, context_));
+}
+
+namespace {
+
+// All of the range, or an error: pread and pwrite may do less than they are asked for.
+Status transfer_file(FileOperation::Direction direction, int descriptor, uint64_t offset,
+                     std::byte* bytes, uint64_t size) {
+  const bool reading = direction == FileOperation::Direction::kFromFile;
+  for (uint64_t done = 0; done < size;) {
+    const auto at = static_cast<off_t>(offset + done);
+    const ssize_t moved = reading ? pread(descriptor, bytes + done, size - done, at)
+                                  : pwrite(descriptor, bytes + done, size - done, at);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0) {
+      return error(StatusCode::kDataLoss, "Queue::{} of {} bytes at file offset {} fails: {}.",
+                   reading ? "read" : "write", size, offset, std::strerror(errno));
+    }
+    if (moved == 0) {
+      return error(StatusCode::kOutOfRange,
+                   "Queue::{} of {} bytes at file offset {} meets the end of the file after {}.",
+                   reading ? "read" : "write", size, offset, done);
+    }
+    done += static_cast<uint64_t>(moved);
+  }
+  return {};
+}
+
+// One copy by an engine, waited for. Nothing else is in flight on the queue.
+Status copy_now(DeviceImpl& device, void* target, hsa_agent_t target_agent, const void* source,
+                hsa_agent_t source_agent, uint64_t size) {
+  const Hsa& hsa = device.hsa();
+  HALYARD_ASSIGN_OR_RETURN(const hsa_signal_t signal, device.take_signal());
+  Status status = check(hsa,
+                        hsa.hsa_amd_memory_async_copy(target, target_agent, source, source_agent,
+                                                      size, 0, nullptr, signal),
+                        fmt::format("Queueing a copy of {} bytes", size));
+  if (status.ok() && hsa.hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                                   HSA_WAIT_STATE_BLOCKED) < 0) {
+    status = error(StatusCode::kInternal, "A copy of {} bytes fails on a copy engine of {}.", size,
+                   device.info().name);
+  }
+  device.give_signal(signal);
+  return status;
+}
+
+}  // namespace
+
+Status FileOperation::issue(QueueCore& core, const IssueContext&) {
+  DeviceImpl& device = core.device();
+  auto* const at =
+      static_cast<std::byte*>(static_cast<BufferImpl*>(range_.buffer)->at(range_.offset));
+  if (range_.buffer->type() != MemoryType::kDevice) {
+    return transfer_file(direction_, file_.descriptor, file_.offset, at, range_.length);
+  }
+  constexpr uint64_t kPiece = 1024 * 1024;
+  HALYARD_ASSIGN_OR_RETURN(const Staging staging,
+                           device.memory().stage(std::min(kPiece, range_.length)));
+  auto* const bytes = static_cast<std::byte*>(staging.data());
+  for (uint64_t done = 0; done < range_.length;) {
+    const uint64_t size = std::min({kPiece, staging.size(), range_.length - done});
+    const uint64_t file_offset = file_.offset + done;
+    if (direction_ == Direction::kFromFile) {
+      HALYARD_RETURN_IF_ERROR(
+          transfer_file(direction_, file_.descriptor, file_offset, bytes, size));
+      HALYARD_RETURN_IF_ERROR(
+          copy_now(device, at + done, device.agent(), bytes, device.host_agent(), size));
+    } else {
+      HALYARD_RETURN_IF_ERROR(
+          copy_now(device, bytes, device.host_agent(), at + done, device.agent(), size));
+      HALYARD_RETURN_IF_ERROR(
+          transfer_file(direction_, file_.descriptor, file_offset, bytes, size));
+    }
+    done += size;
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Operation>> FileOperation::hold() {
+  auto copy = std::make_unique<FileOperation>(direction_, file_, range_);
+  copy->keep_ = Ref<Buffer>::retain(range_.buffer);
+  return std::unique_ptr<Operation>(std::move(copy));
+}
+
+}  // namespace halyard::amdgpu

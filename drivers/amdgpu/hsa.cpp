@@ -1,0 +1,183 @@
+#include "drivers/amdgpu/hsa.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <climits>
+
+#include "hal/error.h"
+
+namespace halyard::amdgpu {
+
+namespace {
+
+std::string real_path(void* library, const std::string& fallback) {
+  link_map* map = nullptr;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return fallback;
+  char resolved[PATH_MAX];
+  if (realpath(map->l_name, resolved) != nullptr) return resolved;
+  return map->l_name;
+}
+
+// Every library that was opened, so that two drivers in one process share one table. Leaked on
+// purpose: the vendor's threads outlive main.
+struct Loaded {
+  std::mutex mutex;
+  std::vector<Hsa*> tables;
+};
+Loaded& loaded() {
+  static auto* const all = new Loaded;
+  return *all;
+}
+
+}  // namespace
+
+std::vector<std::string> candidates_for(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return {path};
+  const std::string folder = path.ends_with('/') ? path : path + "/";
+  return {folder + kHsaSoname, folder + "lib/" + kHsaSoname};
+}
+
+Result<Hsa*> Hsa::load(std::string_view path) {
+  if (!path.empty()) return load_from(candidates_for(std::string(path)), "the option libhsa");
+  // secure_getenv: a setuid program does not load what its caller names.
+  const char* const variable = secure_getenv(kHsaPathVariable);
+  if (variable != nullptr && variable[0] != '\0') {
+    return load_from(candidates_for(variable),
+                     fmt::format("the environment variable {}", kHsaPathVariable));
+  }
+  return load_from({kHsaSoname}, "the system's library path");
+}
+
+Result<Hsa*> Hsa::load_from(const std::vector<std::string>& candidates, std::string_view origin) {
+  std::string tried;
+  for (const std::string& candidate : candidates) {
+    void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library == nullptr) {
+      const char* const words = dlerror();
+      tried += fmt::format("\n  {}: {}", candidate, words != nullptr ? words : "no reason given");
+      continue;
+    }
+    const std::string real = real_path(library, candidate);
+    Loaded& all = loaded();
+    const std::lock_guard lock(all.mutex);
+    for (Hsa* known : all.tables) {
+      if (known->path_ == real) return known;
+    }
+    auto* const hsa = new Hsa;
+    if (Status status = hsa->resolve(library, real); !status.ok()) {
+      delete hsa;
+      return status;
+    }
+    all.tables.push_back(hsa);
+    return hsa;
+  }
+  return error(StatusCode::kUnavailable,
+               "The HSA runtime ({}) cannot be opened through {}. Tried:{}\nInstall it (Debian: "
+               "libhsa-runtime64-1), or name the file or its folder with the option libhsa or the "
+               "environment variable {}.",
+               kHsaSoname, origin, tried, kHsaPathVariable);
+}
+
+Status Hsa::resolve(void* library, const std::string& opened) {
+  path_ = opened;
+#define HALYARD_HSA_REQUIRED(symbol)                                                         \
+  symbol = reinterpret_cast<decltype(symbol)>(dlsym(library, #symbol));                      \
+  if (symbol == nullptr) {                                                                   \
+    return error(StatusCode::kUnavailable,                                                   \
+                 "The HSA runtime ({}) lacks the function {}, which the driver needs. ROCm " \
+                 "5.2.3 and newer have it.",                                                 \
+                 opened, #symbol);                                                           \
+  }
+#define HALYARD_HSA_OPTIONAL(symbol, ...) \
+  symbol = reinterpret_cast<decltype(symbol)>(dlsym(library, #symbol));
+#include "drivers/amdgpu/hsa_symbols.inl"
+#undef HALYARD_HSA_REQUIRED
+#undef HALYARD_HSA_OPTIONAL
+  return {};
+}
+
+Status Hsa::initialise() {
+  const std::lock_guard lock(mutex_);
+  if (initialised_) return init_status_;
+  initialised_ = true;
+  const hsa_status_t status = hsa_init();
+  if (status != HSA_STATUS_SUCCESS) {
+    init_status_ = error(StatusCode::kUnavailable,
+                         "The HSA runtime ({}) does not start: {}. It needs an AMD GPU and the "
+                         "kernel's door to it (/dev/kfd). On a machine without one, --vgpu gives "
+                         "a virtual GPU.",
+                         path_, describe(*this, status));
+  }
+  return init_status_;
+}
+
+Status Hsa::on_system_event(hsa_amd_system_event_callback_t callback) {
+  const std::lock_guard lock(mutex_);
+  if (listening_) return {};
+  HALYARD_RETURN_IF_ERROR(check(*this, hsa_amd_register_system_event_handler(callback, nullptr),
+                                "Registering the handler of device faults"));
+  listening_ = true;
+  return {};
+}
+
+std::string Hsa::version() {
+  const std::lock_guard lock(mutex_);
+  if (!initialised_ || !init_status_.ok()) return {};
+  uint16_t major = 0;
+  uint16_t minor = 0;
+  if (hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major) != HSA_STATUS_SUCCESS ||
+      hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor) != HSA_STATUS_SUCCESS) {
+    return {};
+  }
+  const char* build = nullptr;
+  const bool has_build =
+      hsa_system_get_info(static_cast<hsa_system_info_t>(HSA_AMD_SYSTEM_INFO_BUILD_VERSION),
+                          &build) == HSA_STATUS_SUCCESS &&
+      build != nullptr && build[0] != '\0';
+  if (has_build) return fmt::format("{}.{} ({})", major, minor, build);
+  return fmt::format("{}.{}", major, minor);
+}
+
+std::string describe(const Hsa& hsa, hsa_status_t status) {
+  const char* words = nullptr;
+  if (hsa.hsa_status_string(status, &words) == HSA_STATUS_SUCCESS && words != nullptr) {
+    std::string text = words;
+    while (!text.empty() && (text.back() == '.' || text.back() == '\n')) text.pop_back();
+    return fmt::format("{} (HSA status {:#x})", text, static_cast<uint32_t>(status));
+  }
+  return fmt::format("HSA status {:#x}", static_cast<uint32_t>(status));
+}
+
+StatusCode code_for(hsa_status_t status) {
+  switch (static_cast<int>(status)) {
+    case HSA_STATUS_ERROR_INVALID_ARGUMENT:
+    case HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS:
+    case HSA_STATUS_ERROR_INVALID_CODE_OBJECT:
+    case HSA_STATUS_ERROR_INVALID_ISA_NAME:
+    case HSA_STATUS_ERROR_INVALID_FILE:
+      return StatusCode::kInvalidArgument;
+    case HSA_STATUS_ERROR_OUT_OF_RESOURCES:
+    case HSA_STATUS_ERROR_INVALID_ALLOCATION:
+    case HSA_STATUS_ERROR_RESOURCE_FREE:
+      return StatusCode::kResourceExhausted;
+    case HSA_STATUS_ERROR_NOT_INITIALIZED:
+      return StatusCode::kUnavailable;
+    case HSA_STATUS_ERROR_INVALID_SYMBOL_NAME:
+    case HSA_STATUS_ERROR_INVALID_EXECUTABLE_SYMBOL:
+      return StatusCode::kNotFound;
+    default:
+      return StatusCode::kInternal;
+  }
+}
+
+Status check(const Hsa& hsa, hsa_status_t status, std::string_view doing) {
+  if (status == HSA_STATUS_SUCCESS || status == HSA_STATUS_INFO_BREAK) [[likely]]
+    return {};
+  return error(code_for(status), "{} fails: {}.", doing, describe(hsa, status));
+}
+
+}  // namespace halyard::amdgpu

@@ -1,0 +1,312 @@
+#include "drivers/amdgpu/memory.h"
+
+#include <algorithm>
+
+#include "drivers/amdgpu/device.h"
+#include "hal/error.h"
+
+namespace halyard::amdgpu {
+
+Staging::~Staging() {
+  if (memory_ != nullptr) memory_->unstage(data_, size_);
+}
+
+Memory::~Memory() {
+  for (void* const block : staging_) device_.hsa().hsa_amd_memory_pool_free(block);
+}
+
+namespace {
+
+struct PoolFacts {
+  Pool pool;
+  uint32_t flags = 0;
+};
+
+// The global pools of an agent that can be allocated from.
+Status list_pools(const Hsa& hsa, hsa_agent_t agent, bool host, std::vector<PoolFacts>* pools) {
+  struct Context {
+    const Hsa& hsa;
+    bool host;
+    std::vector<PoolFacts>* pools;
+  } context{hsa, host, pools};
+  const auto visit = [](hsa_amd_memory_pool_t handle, void* data) {
+    auto& c = *static_cast<Context*>(data);
+    const auto get = [&](hsa_amd_memory_pool_info_t what, void* value) {
+      return c.hsa.hsa_amd_memory_pool_get_info(handle, what, value) == HSA_STATUS_SUCCESS;
+    };
+    hsa_amd_segment_t segment = {};
+    bool allowed = false;
+    PoolFacts facts;
+    if (!get(HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) || segment != HSA_AMD_SEGMENT_GLOBAL ||
+        !get(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &allowed) || !allowed ||
+        !get(HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &facts.flags)) {
+      return HSA_STATUS_SUCCESS;
+    }
+    Pool& pool = facts.pool;
+    pool.handle = handle;
+    pool.exists = true;
+    pool.host = c.host;
+    size_t size = 0;
+    size_t granule = 0;
+    size_t alignment = 0;
+    size_t longest = 0;
+    if (get(HSA_AMD_MEMORY_POOL_INFO_SIZE, &size)) pool.size = size;
+    if (get(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE, &granule) && granule != 0) {
+      pool.granule = granule;
+    }
+    if (get(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT, &alignment) && alignment != 0) {
+      pool.alignment = alignment;
+    }
+    // A runtime that does not say bounds it by the pool alone.
+    const bool says = get(HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE, &longest) && longest != 0;
+    pool.max_allocation = says ? std::min<uint64_t>(longest, pool.size) : pool.size;
+    c.pools->push_back(facts);
+    return HSA_STATUS_SUCCESS;
+  };
+  return check(hsa, hsa.hsa_amd_agent_iterate_memory_pools(agent, visit, &context),
+               "Listing the memory pools");
+}
+
+bool has(const PoolFacts& facts, uint32_t flag) {
+  return (facts.flags & flag) != 0;
+}
+
+void choose(Pool* pool, const PoolFacts& facts) {
+  if (!pool->exists || facts.pool.size > pool->size) *pool = facts.pool;
+}
+
+}  // namespace
+
+Status Memory::find_pools() {
+  const Hsa& hsa = device_.hsa();
+  std::vector<PoolFacts> device;
+  std::vector<PoolFacts> host;
+  HALYARD_RETURN_IF_ERROR(list_pools(hsa, device_.agent(), false, &device));
+  HALYARD_RETURN_IF_ERROR(list_pools(hsa, device_.host_agent(), true, &host));
+  for (const PoolFacts& facts : device) {
+    if (has(facts, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED)) choose(&pools_.device, facts);
+    hsa_amd_memory_pool_access_t access = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
+    const bool visible =
+        hsa.hsa_amd_agent_memory_pool_get_info(device_.host_agent(), facts.pool.handle,
+                                               HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS,
+                                               &access) == HSA_STATUS_SUCCESS &&
+        access != HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
+    if (has(facts, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) && visible) {
+      choose(&pools_.device_mapped, facts);
+    }
+  }
+  for (const PoolFacts& facts : host) {
+    if (has(facts, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)) choose(&pools_.kernarg, facts);
+    // The kernarg pool is fine-grained too; on some runtimes it is the only such pool.
+    if (has(facts, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) &&
+        !has(facts, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)) {
+      choose(&pools_.host, facts);
+    }
+  }
+  if (!pools_.host.exists) pools_.host = pools_.kernarg;
+  // ROCm 5.2.3 flags the fine-grained pool itself; a runtime that flags none takes kernel arguments
+  // from fine-grained memory as well.
+  if (!pools_.kernarg.exists) pools_.kernarg = pools_.host;
+  if (!pools_.device.exists || !pools_.host.exists) {
+    return error(
+        StatusCode::kUnavailable, "The device {} has no {} memory pool that can be allocated from.",
+        device_.info().name, pools_.device.exists ? "fine-grained host" : "coarse-grained device");
+  }
+  return {};
+}
+
+Status Memory::open() {
+  HALYARD_RETURN_IF_ERROR(find_pools());
+  heaps_ = {MemoryType::kDevice, MemoryType::kHost};
+  if (pools_.device_mapped.exists) heaps_.push_back(MemoryType::kDeviceMapped);
+  return {};
+}
+
+const Pool& Memory::pool(MemoryType type) const {
+  switch (type) {
+    case MemoryType::kHost:
+      return pools_.host;
+    case MemoryType::kDeviceMapped:
+      return pools_.device_mapped;
+    default:
+      return pools_.device;
+  }
+}
+
+HeapInfo Memory::info(MemoryType type) const {
+  const Pool& from = pool(type);
+  HeapInfo info;
+  info.type = type;
+  info.size = from.size;
+  info.max_allocation = from.max_allocation;
+  info.granule = from.granule;
+  return info;
+}
+
+HeapStatistics Memory::statistics(MemoryType type) const {
+  const Usage& used = usage(type);
+  HeapStatistics statistics;
+  statistics.live_bytes = used.live_bytes.load(std::memory_order_relaxed);
+  statistics.live_buffers = used.live_buffers.load(std::memory_order_relaxed);
+  statistics.peak_bytes = used.peak_bytes.load(std::memory_order_relaxed);
+  return statistics;
+}
+
+Status Memory::raw_allocate(const Pool& pool, uint64_t size, void** pointer) {
+  const Hsa& hsa = device_.hsa();
+  HALYARD_RETURN_IF_ERROR(
+      check(hsa, hsa.hsa_amd_memory_pool_allocate(pool.handle, size, 0, pointer),
+            fmt::format("Allocating {} bytes on {}", size, device_.info().name)));
+  // The host's memory is not the device's to see until it is given access; the other way round for
+  // device memory that the host maps.
+  const bool mapped = pool.handle.handle == pools_.device_mapped.handle.handle;
+  if (!pool.host && !mapped) return {};
+  const hsa_agent_t agents[] = {device_.agent(), device_.host_agent()};
+  const hsa_status_t status = hsa.hsa_amd_agents_allow_access(2, agents, nullptr, *pointer);
+  if (status == HSA_STATUS_SUCCESS) return {};
+  hsa.hsa_amd_memory_pool_free(*pointer);
+  return check(hsa, status, fmt::format("Giving {} access to host memory", device_.info().name));
+}
+
+Status Memory::take(MemoryType type, const Pool& pool, uint64_t size, uint64_t rounded) {
+  if (size > pool.max_allocation || rounded < size) {
+    return error(StatusCode::kResourceExhausted,
+                 "The allocation of {} bytes of {} memory exceeds the largest that {} makes ({} "
+                 "bytes); {} of {} bytes are in use.",
+                 size, to_string(type), device_.info().name, pool.max_allocation,
+                 usage(type).live_bytes.load(std::memory_order_relaxed), pool.size);
+  }
+  Usage& used = usage(type);
+  uint64_t before = used.live_bytes.load(std::memory_order_relaxed);
+  do {
+    if (rounded > pool.size || before > pool.size - rounded) {
+      return error(StatusCode::kResourceExhausted,
+                   "The allocation of {} bytes of {} memory does not fit on {}: of {} bytes {} are "
+                   "in use.",
+                   size, to_string(type), device_.info().name, pool.size, before);
+    }
+  } while (!used.live_bytes.compare_exchange_weak(before, before + rounded));
+  uint64_t peak = used.peak_bytes.load(std::memory_order_relaxed);
+  while (peak < before + rounded &&
+         !used.peak_bytes.compare_exchange_weak(peak, before + rounded)) {
+  }
+  return {};
+}
+
+Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, void** base,
+                        void** pointer, uint64_t* taken) {
+  const Pool& from = pool(type);
+  if (!from.exists) {
+    return error(StatusCode::kUnimplemented,
+                 "The device {} has no {} memory: the host cannot map its memory. Use device or "
+                 "host memory.",
+                 device_.info().name, to_string(type));
+  }
+  // The runtime aligns to its own measure; what is asked for beyond that is made room for.
+  const uint64_t slack = alignment > from.alignment ? alignment - from.alignment : 0;
+  const uint64_t rounded = (size + slack + from.granule - 1) / from.granule * from.granule;
+  collect();
+  HALYARD_RETURN_IF_ERROR(take(type, from, size, rounded));
+  Status status = raw_allocate(from, rounded, base);
+  if (!status.ok()) {
+    const uint64_t in_use = usage(type).live_bytes.fetch_sub(rounded) - rounded;
+    if (status.code() != StatusCode::kResourceExhausted) return status;
+    return error(StatusCode::kResourceExhausted,
+                 "The allocation of {} bytes of {} memory does not succeed: {} The heap has {} "
+                 "bytes, of which {} are in use through this device.",
+                 size, to_string(type), status.message(), from.size, in_use);
+  }
+  usage(type).live_buffers.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t align = std::max<uint64_t>(alignment, 1);
+  const auto address = reinterpret_cast<uint64_t>(*base);
+  *pointer = reinterpret_cast<void*>((address + align - 1) / align * align);
+  *taken = rounded;
+  return {};
+}
+
+void Memory::free(MemoryType type, void* base, uint64_t taken) {
+  device_.hsa().hsa_amd_memory_pool_free(base);
+  usage(type).live_bytes.fetch_sub(taken, std::memory_order_relaxed);
+  usage(type).live_buffers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Status Memory::allocate_kernarg(uint64_t size, void** pointer) {
+  const uint64_t granule = pools_.kernarg.granule;
+  return raw_allocate(pools_.kernarg, (size + granule - 1) / granule * granule, pointer);
+}
+
+void Memory::free_kernarg(void* pointer) {
+  device_.hsa().hsa_amd_memory_pool_free(pointer);
+}
+
+Result<Staging> Memory::stage(uint64_t size) {
+  const bool small = size <= kStagingBlock;
+  if (small) {
+    const std::lock_guard lock(staging_mutex_);
+    if (!staging_.empty()) {
+      void* const block = staging_.back();
+      staging_.pop_back();
+      return Staging(*this, block, kStagingBlock);
+    }
+  }
+  const uint64_t granule = pools_.host.granule;
+  const uint64_t rounded = small ? kStagingBlock : (size + granule - 1) / granule * granule;
+  void* block = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      raw_allocate(pools_.host, rounded, &block).with_context("Staging an upload"));
+  return Staging(*this, block, rounded);
+}
+
+void Memory::unstage(void* data, uint64_t size) {
+  if (size == kStagingBlock) {
+    const std::lock_guard lock(staging_mutex_);
+    if (staging_.size() < kStagingKept) {
+      staging_.push_back(data);
+      return;
+    }
+  }
+  device_.hsa().hsa_amd_memory_pool_free(data);
+}
+
+void Memory::retire(std::function<void()> release) {
+  Retired retired;
+  std::vector<QueueCore*> cores;
+  device_.list_cores(&cores);
+  for (QueueCore* const core : cores) {
+    // What is held back keeps references of its own.
+    const uint64_t reserved = core->reserved();
+    if (core->completed() < reserved && !core->lost()) retired.in_use.emplace_back(core, reserved);
+  }
+  if (retired.in_use.empty()) return release();
+  retired.release = std::move(release);
+  {
+    const std::lock_guard lock(retired_mutex_);
+    retired_.push_back(std::move(retired));
+  }
+  device_.watcher().add_interest();
+}
+
+bool Memory::collect() {
+  std::vector<Retired> due;
+  bool left = false;
+  {
+    const std::lock_guard lock(retired_mutex_);
+    if (retired_.empty()) return false;
+    const auto in_use = [](const Retired& retired) {
+      return std::any_of(retired.in_use.begin(), retired.in_use.end(), [](const auto& use) {
+        return use.first->completed() < use.second && !use.first->lost();
+      });
+    };
+    const auto first_due = std::stable_partition(retired_.begin(), retired_.end(), in_use);
+    due.assign(std::make_move_iterator(first_due), std::make_move_iterator(retired_.end()));
+    retired_.erase(first_due, retired_.end());
+    left = !retired_.empty();
+  }
+  for (Retired& retired : due) {
+    retired.release();
+    device_.watcher().remove_interest();
+  }
+  return left;
+}
+
+}  // namespace halyard::amdgpu

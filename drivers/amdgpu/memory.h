@@ -1,0 +1,125 @@
+// A device's memory: which pools there are, what is allocated from them, and what is still in use
+// by work in flight after its owner has let go of it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "drivers/amdgpu/hsa.h"
+#include "hal/buffer.h"
+#include "hal/device.h"
+#include "hal/status.h"
+
+namespace halyard::amdgpu {
+
+class DeviceImpl;
+class Memory;
+
+struct Pool {
+  hsa_amd_memory_pool_t handle = {};
+  bool exists = false;
+  bool host = false;            // lies in the host's memory
+  uint64_t size = 0;            // bytes
+  uint64_t max_allocation = 0;  // bytes
+  uint64_t granule = 4096;      // bytes
+  uint64_t alignment = 4096;    // bytes, of every allocation
+};
+
+// What a device's agents have. Pure data, so that choosing among it can be tested.
+struct PoolSet {
+  Pool device;         // device-local, coarse-grained
+  Pool device_mapped;  // device-local, fine-grained, accessible to the host
+  Pool host;           // the host's, fine-grained
+  Pool kernarg;        // the host's, for kernel arguments
+};
+
+// Host memory that the device reads from, on loan. Returned when it is destroyed.
+class Staging {
+ public:
+  Staging() = default;
+  Staging(Memory& memory, void* data, uint64_t size) : memory_(&memory), data_(data), size_(size) {}
+  Staging(Staging&& other) noexcept { *this = std::move(other); }
+  Staging& operator=(Staging&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~Staging();
+
+  void* data() const { return data_; }
+  uint64_t size() const { return size_; }  // bytes
+
+ private:
+  Memory* memory_ = nullptr;
+  void* data_ = nullptr;
+  uint64_t size_ = 0;
+};
+
+// Any thread may use any method.
+class Memory {
+ public:
+  explicit Memory(DeviceImpl& device) : device_(device) {}
+  ~Memory();
+
+  Status open();
+
+  // One for each kind of memory there is, kDevice first.
+  const std::vector<MemoryType>& heaps() const { return heaps_; }
+  HeapInfo info(MemoryType type) const;
+  HeapStatistics statistics(MemoryType type) const;
+  const Pool& pool(MemoryType type) const;
+
+  // `*taken` is what counts against the heap. RESOURCE_EXHAUSTED names size, limit and use.
+  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, void** base, void** pointer,
+                  uint64_t* taken);
+  // At once; for what no work uses.
+  void free(MemoryType type, void* base, uint64_t taken);
+  Status allocate_kernarg(uint64_t size, void** pointer);
+  void free_kernarg(void* pointer);
+
+  Result<Staging> stage(uint64_t size);
+  void unstage(void* data, uint64_t size);
+
+  // Calls `release` as soon as all that is in flight on the device now is done; at once, if
+  // nothing is.
+  void retire(std::function<void()> release);
+  // Releases what is due. True if something is left.
+  bool collect();
+
+ private:
+  // Small uploads share blocks of this size, of which some are kept.
+  static constexpr uint64_t kStagingBlock = 64 * 1024;
+  static constexpr size_t kStagingKept = 64;
+
+  struct Usage {
+    std::atomic<uint64_t> live_bytes{0};
+    std::atomic<uint64_t> live_buffers{0};
+    std::atomic<uint64_t> peak_bytes{0};
+  };
+  struct Retired {
+    std::vector<std::pair<class QueueCore*, uint64_t>> in_use;  // until packet n - 1 is done
+    std::function<void()> release;
+  };
+
+  Status find_pools();
+  Status take(MemoryType type, const Pool& pool, uint64_t size, uint64_t rounded);
+  Status raw_allocate(const Pool& pool, uint64_t size, void** pointer);
+  Usage& usage(MemoryType type) const { return usage_[static_cast<size_t>(type)]; }
+
+  DeviceImpl& device_;
+  PoolSet pools_;
+  std::vector<MemoryType> heaps_;
+  mutable std::array<Usage, 3> usage_;
+  std::mutex staging_mutex_;
+  std::vector<void*> staging_;
+  std::mutex retired_mutex_;
+  std::vector<Retired> retired_;
+};
+
+}  // namespace halyard::amdgpu

@@ -1,0 +1,127 @@
+#include "drivers/amdgpu/operation.h"
+
+#include "drivers/amdgpu/cross_waits.h"
+#include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/held_queue.h"
+#include "drivers/amdgpu/plan.h"
+
+namespace halyard::amdgpu {
+
+void fail_signals(Span<const SemaphorePoint> signals, const Status& cause) {
+  for (const SemaphorePoint& signal : signals) impl(*signal.semaphore).fail_with(cause);
+}
+
+void write_waits(QueueCore& core, uint64_t index, uint64_t last, const IssueContext& context) {
+  core.device().cross_waits().add(core, last, context.waits, context.signals);
+  constexpr uint16_t kHeader = packet_header(
+      FenceFacts{.kind = PacketKind::kBarrierValue, .observed = false, .reads_foreign = true});
+  for (const QueuePoint& wait : context.waits) {
+    hsa_amd_barrier_value_packet_t& packet = core.slot(index).barrier_value;
+    packet.reserved0 = 0;
+    packet.signal = wait.core->loud_signal();
+    packet.value = QueueCore::loud_value(wait.loud) + 1;
+    packet.mask = -1;
+    packet.cond = HSA_SIGNAL_CONDITION_LT;
+    packet.reserved1 = 0;
+    packet.reserved2 = 0;
+    packet.reserved3 = 0;
+    packet.completion_signal = core.completion(false);
+    core.note(index, nullptr);
+    // The upper half of the first word is the AMD packet format (hsa_amd_vendor_packet_header_t).
+    core.publish(index, kHeader, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
+    ++index;
+  }
+}
+
+namespace {
+
+WaitFacts facts_of(const SemaphoreImpl& semaphore, uint64_t value, QueueCore& core,
+                   bool behind_held_back, QueuePoint* point) {
+  WaitFacts facts;
+  const PointState state = semaphore.evaluate(value);
+  facts.reached = state == PointState::kReached;
+  facts.failed = state == PointState::kFailed;
+  if (state != PointState::kPending) return facts;
+  *point = semaphore.point_for(value, &core);
+  facts.submitted = point->core != nullptr;
+  facts.same_queue = point->core == &core;
+  facts.counted = point->loud != 0;
+  facts.barrier_value = core.device().barrier_value();
+  facts.behind_held_back = behind_held_back;
+  return facts;
+}
+
+}  // namespace
+
+WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behind_held_back) {
+  WaitPlan plan;
+  plan.hold = behind_held_back;
+  for (const SemaphorePoint& wait : waits) {
+    const SemaphoreImpl& semaphore = impl(*wait.semaphore);
+    QueuePoint point;
+    const WaitFacts facts = facts_of(semaphore, wait.value, core, behind_held_back, &point);
+    plan.foreign |= !facts.same_queue;
+    switch (plan_wait(facts)) {
+      case WaitAction::kNone:
+        break;
+      case WaitAction::kDevice:
+        plan.device.push_back(point);
+        break;
+      case WaitAction::kHost:
+        plan.hold = true;
+        break;
+      case WaitAction::kFail:
+        plan.failure = semaphore.failure();
+        return plan;
+    }
+  }
+  return plan;
+}
+
+namespace {
+
+std::vector<HeldPoint> held(Span<const SemaphorePoint> points) {
+  std::vector<HeldPoint> result;
+  result.reserve(points.size());
+  for (const SemaphorePoint& point : points) {
+    result.push_back({Ref<SemaphoreImpl>::retain(&impl(*point.semaphore)), point.value});
+  }
+  return result;
+}
+
+}  // namespace
+
+Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
+  if (core.lost()) {
+    const Status fault = core.fault();
+    fail_signals(sync.signal, fault);
+    return fault;
+  }
+  const bool behind = core.held().any() || operation.on_host();
+  const WaitPlan plan = plan_waits(core, sync.wait, behind);
+  if (!plan.failure.ok()) {
+    fail_signals(sync.signal, plan.failure);
+    return {};
+  }
+  if (!plan.hold) {
+    return operation.issue(core,
+                           {.waits = plan.device, .signals = sync.signal, .foreign = plan.foreign});
+  }
+  HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
+  core.held().push(std::move(copy), held(sync.wait), held(sync.signal));
+  return {};
+}
+
+Status BarrierOperation::issue(QueueCore& core, const IssueContext& context) {
+  return emit(core, 1, context, [&](uint64_t index, bool loud) {
+    core.acquires_foreign(index);
+    core.write_barrier(index, loud,
+                       {.kind = PacketKind::kBarrier, .observed = loud, .reads_foreign = true});
+  });
+}
+
+Result<std::unique_ptr<Operation>> BarrierOperation::hold() {
+  return std::unique_ptr<Operation>(std::make_unique<BarrierOperation>());
+}
+
+}  // namespace halyard::amdgpu

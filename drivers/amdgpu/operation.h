@@ -1,0 +1,90 @@
+// Operation: something that goes into a queue, now or, if it has to be held back, later; and how
+// packets are put into a ring.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "drivers/amdgpu/queue_core.h"
+#include "drivers/amdgpu/semaphore.h"
+#include "hal/queue.h"
+#include "hal/ref.h"
+#include "hal/status.h"
+
+namespace halyard::amdgpu {
+
+// What goes with an operation into the ring.
+struct IssueContext {
+  // Packets of other queues that have to be done before it; each becomes a barrier-value packet.
+  Span<const QueuePoint> waits;
+  Span<const SemaphorePoint> signals;
+  // It waited for something that this queue did not do.
+  bool foreign = false;
+};
+
+class Operation {
+ public:
+  Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+  virtual ~Operation() = default;
+
+  // Slots of the ring that it takes, without those of its waits.
+  virtual uint32_t packets() const = 0;
+  // Puts it into the ring. A failure has queued nothing.
+  virtual Status issue(QueueCore& core, const IssueContext& context) = 0;
+  // A copy that refers to nothing of the caller's and keeps alive what it needs.
+  virtual Result<std::unique_ptr<Operation>> hold() = 0;
+  // Whether it runs on the host; issue() is then called by a thread that may block, when
+  // everything before it is done, and returns when it is done itself.
+  virtual bool on_host() const { return false; }
+};
+
+inline SemaphoreImpl& impl(Semaphore& semaphore) {
+  return static_cast<SemaphoreImpl&>(semaphore);
+}
+
+void fail_signals(Span<const SemaphorePoint> signals, const Status& cause);
+
+// Writes one barrier-value packet for each of the context's waits, from `index` on, and has
+// CrossWaits know of them. `last` is the last packet of the operation behind them.
+void write_waits(QueueCore& core, uint64_t index, uint64_t last, const IssueContext& context);
+
+// Reserves slots for the context's waits and `packets` more, fills in the waits, has
+// `fill(index, loud)` write and publish the rest from `index` on (the last one is loud if `loud`),
+// registers the signals and rings. Inline, as it is the path of every dispatch.
+template <typename Fill>
+inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& context, Fill&& fill) {
+  const auto waits = static_cast<uint32_t>(context.waits.size());
+  const bool loud = !context.signals.empty();
+  const Ticket ticket = core.reserve(waits + packets, loud ? 1 : 0);
+  if (Status status = core.wait_for_room(ticket.index, waits + packets); !status.ok())
+      [[unlikely]] {
+    fail_signals(context.signals, status);
+    return status;
+  }
+  const uint64_t last = ticket.index + waits + packets - 1;
+  // Before the packets are valid: whoever sees them done finds the points.
+  for (const SemaphorePoint& signal : context.signals) {
+    impl(*signal.semaphore).add_point(signal.value, {&core, last, ticket.loud});
+  }
+  if (waits != 0) [[unlikely]]
+    write_waits(core, ticket.index, last, context);
+  fill(ticket.index + waits, loud);
+  core.ring(last);
+  return {};
+}
+
+// The path of everything that is not a plain dispatch: decides how to wait, and issues the
+// operation or holds it back.
+Status submit(QueueCore& core, Operation& operation, const Sync& sync);
+
+// Only waits and signals.
+class BarrierOperation final : public Operation {
+ public:
+  uint32_t packets() const override { return 1; }
+  Status issue(QueueCore& core, const IssueContext& context) override;
+  Result<std::unique_ptr<Operation>> hold() override;
+};
+
+}  // namespace halyard::amdgpu

@@ -1,0 +1,20 @@
+// What a submission does about all of its waits: the facts of each point, put to plan_wait.
+#pragma once
+
+#include <vector>
+
+#include "drivers/amdgpu/operation.h"
+#include "drivers/amdgpu/wait_plan.h"
+
+namespace halyard::amdgpu {
+
+struct WaitPlan {
+  std::vector<QueuePoint> device;  // one barrier-value packet each
+  bool hold = false;               // the host has to wait for something first
+  bool foreign = false;            // something is waited for that this queue does not do
+  Status failure;                  // a point can no more be reached
+};
+
+WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behind_held_back);
+
+}  // namespace halyard::amdgpu

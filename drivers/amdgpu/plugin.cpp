@@ -1,0 +1,7 @@
+// The plugin's one exported function.
+#include "plugins/plugin.h"
+
+#include "drivers/amdgpu/driver.h"
+
+HALYARD_PLUGIN(halyard::amdgpu::kDriverName, halyard::amdgpu::kDriverVersion,
+               halyard::amdgpu::kDriverDescription, &halyard::amdgpu::DriverImpl::create)

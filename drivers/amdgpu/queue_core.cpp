@@ -1,0 +1,210 @@
+#include "drivers/amdgpu/queue_core.h"
+
+#include <hsa/amd_hsa_signal.h>
+#include <immintrin.h>
+#include <sched.h>
+#include <time.h>
+
+#include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/held_queue.h"
+#include "drivers/amdgpu/transfers.h"
+#include "hal/error.h"
+
+namespace halyard::amdgpu {
+
+QueueCore::QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priority priority)
+    : device_(&device),
+      hsa_(device.hsa()),
+      mask_(capacity - 1),
+      capacity_(capacity),
+      priority_(priority),
+      functions_(new std::atomic<const Function*>[capacity] {}),
+      held_(std::make_unique<HeldQueue>(*this)),
+      transfers_(std::make_unique<Transfers>(*this)) {}
+
+Result<std::unique_ptr<QueueCore>> QueueCore::create(DeviceImpl& device, uint32_t capacity,
+                                                     QueueOptions::Priority priority) {
+  std::unique_ptr<QueueCore> core(new QueueCore(device, capacity, priority));
+  HALYARD_RETURN_IF_ERROR(core->open());
+  return core;
+}
+
+Status QueueCore::open() {
+  const uint64_t kernarg_bytes = (uint64_t{capacity_} + kMaxKernargBlocks - 1) * kKernargBlock;
+  void* kernarg = nullptr;
+  HALYARD_RETURN_IF_ERROR(device_->memory().allocate_kernarg(kernarg_bytes, &kernarg));
+  kernarg_ = static_cast<std::byte*>(kernarg);
+
+  // For the device's use alone: such a signal has no event, so that a completion is one atomic
+  // subtraction and no interrupt, and its value may be read in place (hsa_ext_amd.h,
+  // hsa_amd_signal_value_pointer).
+  HALYARD_RETURN_IF_ERROR(check(
+      hsa_,
+      hsa_.hsa_amd_signal_create(kInitialValue, 0, nullptr, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &quiet_),
+      "Creating a queue's epoch signal"));
+  HALYARD_RETURN_IF_ERROR(check(hsa_, hsa_.hsa_amd_signal_value_pointer(quiet_, &quiet_value_),
+                                "Reading a queue's epoch signal"));
+  HALYARD_RETURN_IF_ERROR(check(hsa_, hsa_.hsa_signal_create(kInitialValue, 0, nullptr, &loud_),
+                                "Creating a queue's completion signal"));
+
+  const hsa_status_t status =
+      hsa_.hsa_queue_create(device_->agent(), capacity_, HSA_QUEUE_TYPE_MULTI, &on_error, this,
+                            UINT32_MAX, UINT32_MAX, &queue_);
+  if (status != HSA_STATUS_SUCCESS) {
+    queue_ = nullptr;
+    return check(
+        hsa_, status,
+        fmt::format("Creating a queue of {} packets on {}", capacity_, device_->info().name));
+  }
+  ring_ = static_cast<Packet*>(queue_->base_address);
+  room_.store(capacity_, std::memory_order_release);
+
+  // The fields that the packet processor itself reads (amd_hsa_queue.h). A queue that a tool has
+  // put itself in front of has another kind of doorbell; it is then driven through the runtime.
+  auto* const amd_queue = reinterpret_cast<amd_queue_t*>(queue_);
+  const auto* const doorbell =
+      reinterpret_cast<const amd_signal_t*>(queue_->doorbell_signal.handle);
+  if (doorbell->kind == AMD_SIGNAL_KIND_DOORBELL) {
+    doorbell_ = doorbell->hardware_doorbell_ptr;
+    write_index_ = &amd_queue->write_dispatch_id;
+  }
+  hidden_.queue_address = reinterpret_cast<uint64_t>(amd_queue);
+  hidden_.private_base = amd_queue->private_segment_aperture_base_hi;
+  hidden_.shared_base = amd_queue->group_segment_aperture_base_hi;
+
+  if (priority_ != QueueOptions::Priority::kNormal && hsa_.hsa_amd_queue_set_priority != nullptr) {
+    const hsa_amd_queue_priority_t level = priority_ == QueueOptions::Priority::kHigh
+                                               ? HSA_AMD_QUEUE_PRIORITY_HIGH
+                                               : HSA_AMD_QUEUE_PRIORITY_LOW;
+    HALYARD_RETURN_IF_ERROR(
+        check(hsa_, hsa_.hsa_amd_queue_set_priority(queue_, level), "Setting a queue's priority"));
+  }
+  return {};
+}
+
+QueueCore::~QueueCore() {
+  // Waits for a running error callback, so nothing that it takes may be held here.
+  if (queue_ != nullptr) hsa_.hsa_queue_destroy(queue_);
+  transfers_.reset();
+  if (loud_.handle != 0) hsa_.hsa_signal_destroy(loud_);
+  if (quiet_.handle != 0) hsa_.hsa_signal_destroy(quiet_);
+  if (kernarg_ != nullptr) device_->memory().free_kernarg(kernarg_);
+}
+
+Ticket QueueCore::reserve(uint32_t packets, uint32_t loud) {
+  const uint64_t before = state_.fetch_add(reservation(packets, loud), std::memory_order_acq_rel);
+  // The packet processor's own count. It may run behind or ahead of what is written: a slot whose
+  // header is still INVALID stops it (HSA System Architecture 2.8.1).
+  if (write_index_ != nullptr) [[likely]] {
+    __atomic_fetch_add(write_index_, packets, __ATOMIC_RELAXED);
+  } else {
+    hsa_.hsa_queue_add_write_index_relaxed(queue_, packets);
+  }
+  Ticket ticket;
+  ticket.index = index_of(before);
+  if (loud != 0 && device_->barrier_value()) {
+    ticket.loud = full_loud_ordinal(static_cast<uint16_t>(loud_of(before) + 1), loud_completed());
+  }
+  return ticket;
+}
+
+uint64_t QueueCore::refresh_room() {
+  const uint64_t limit =
+      room_limit(completed(), hsa_.hsa_queue_load_read_index_scacquire(queue_), capacity_);
+  uint64_t known = room_.load(std::memory_order_relaxed);
+  while (known < limit && !room_.compare_exchange_weak(known, limit, std::memory_order_acq_rel)) {
+  }
+  return limit;
+}
+
+bool QueueCore::has_room(uint32_t packets) {
+  const uint64_t end = reserved() + packets;
+  return end <= room_.load(std::memory_order_acquire) || end <= refresh_room();
+}
+
+Status QueueCore::wait_for_room_slowly(uint64_t index, uint32_t packets) {
+  constexpr uint32_t kSpins = 64;
+  constexpr uint32_t kYields = 256;
+  for (uint32_t attempt = 0;; ++attempt) {
+    if (lost()) return fault();
+    if (index + packets <= refresh_room()) return {};
+    if (attempt < kSpins) {
+      for (int i = 0; i < 8; ++i) _mm_pause();
+    } else if (attempt < kSpins + kYields) {
+      sched_yield();
+    } else {
+      // A kernel that runs for long: leave the core to somebody who can use it.
+      const timespec pause = {0, 50'000};
+      nanosleep(&pause, nullptr);
+      transfers_->find_failures();
+    }
+  }
+}
+
+void QueueCore::write_barrier(uint64_t index, bool loud, const FenceFacts& facts,
+                              hsa_signal_t dependency, hsa_signal_t* completion_override) {
+  hsa_barrier_and_packet_t& packet = slot(index).barrier;
+  packet.reserved1 = 0;
+  packet.dep_signal[0] = dependency;
+  for (int i = 1; i < 5; ++i) packet.dep_signal[i].handle = 0;
+  packet.reserved2 = 0;
+  packet.completion_signal =
+      completion_override != nullptr ? *completion_override : completion(loud);
+  note(index, nullptr);
+  publish(index, packet_header(facts), 0);
+}
+
+uint64_t QueueCore::completed() const {
+  const auto quiet =
+      static_cast<uint64_t>(kInitialValue - __atomic_load_n(quiet_value_, __ATOMIC_ACQUIRE));
+  const auto loud = static_cast<uint64_t>(kInitialValue - loud_now());
+  const uint64_t markers = transfers_->markers_done();
+  // Read after the signals: once they have been tampered with to release waiters, this is set.
+  if (lost_.load(std::memory_order_acquire)) [[unlikely]]
+    return frozen_.load(std::memory_order_relaxed);
+  return quiet + loud + markers;
+}
+
+uint64_t QueueCore::loud_completed() const {
+  return static_cast<uint64_t>(kInitialValue - loud_now());
+}
+
+PointState QueueCore::state_of(uint64_t index) const {
+  if (completed() > index) return PointState::kReached;
+  return lost() ? PointState::kFailed : PointState::kPending;
+}
+
+Status QueueCore::fault() const {
+  const std::lock_guard lock(fault_mutex_);
+  return fault_;
+}
+
+bool QueueCore::lose(const Status& cause) {
+  const std::lock_guard lock(fault_mutex_);
+  if (lost()) return false;
+  frozen_.store(completed(), std::memory_order_relaxed);
+  fault_ = cause;
+  lost_.store(true, std::memory_order_release);
+  add_detour();
+  return true;
+}
+
+void QueueCore::release_waiters() {
+  hsa_.hsa_signal_store_screlease(loud_, 1);
+}
+
+std::string QueueCore::describe_current() const {
+  // Packets are done in order: the first that is not done is the one being worked on.
+  const uint64_t index = completed();
+  if (index >= reserved()) return "no kernel (the queue is idle)";
+  const Function* const function = functions_[index & mask_].load(std::memory_order_relaxed);
+  if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
+  return fmt::format("kernel \"{}\" (packet {})", function->info().name, index);
+}
+
+void QueueCore::on_error(hsa_status_t status, hsa_queue_t*, void* data) {
+  auto* const core = static_cast<QueueCore*>(data);
+  core->device_->queue_failed(*core, status);
+}
+
+}  // namespace halyard::amdgpu

@@ -1,0 +1,211 @@
+// QueueCore: one hardware queue, its ring of AQL packets, the kernel arguments that go with them,
+// and its epoch, the number of packets that are done.
+//
+// Copies run on engines of their own: such an operation has a packet in the ring whose completion
+// starts the engine, and which therefore cannot count itself (Transfers::markers_done does).
+//
+// Cores belong to their device and live as long as it does, so that a semaphore may point at one
+// without counting references. A Queue borrows a core and gives it back when it is idle.
+#pragma once
+
+#include <hsa/amd_hsa_queue.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "drivers/amdgpu/hsa.h"
+#include "drivers/amdgpu/packet_header.h"
+#include "drivers/amdgpu/ring.h"
+#include "hal/device.h"
+#include "hal/kernel_arguments.h"
+#include "hal/queue.h"
+#include "hal/status.h"
+
+namespace halyard::amdgpu {
+
+class DeviceImpl;
+class HeldQueue;
+class Transfers;
+
+enum class PointState : uint8_t { kPending, kReached, kFailed };
+
+// Where a submission went.
+struct Ticket {
+  uint64_t index = 0;  // of its first packet
+  uint64_t loud = 0;   // ordinal of its loud packet among the queue's (1, 2, …); 0: it has none
+};
+
+union Packet {
+  hsa_kernel_dispatch_packet_t dispatch;
+  hsa_barrier_and_packet_t barrier;
+  hsa_amd_barrier_value_packet_t barrier_value;
+  uint32_t words[16];
+};
+static_assert(sizeof(Packet) == 64);
+
+// Any thread may use any method.
+class QueueCore {
+ public:
+  static Result<std::unique_ptr<QueueCore>> create(DeviceImpl& device, uint32_t capacity,
+                                                   QueueOptions::Priority priority);
+  // Only when nothing is in flight, or the queue is lost.
+  ~QueueCore();
+  QueueCore(const QueueCore&) = delete;
+  QueueCore& operator=(const QueueCore&) = delete;
+
+  DeviceImpl& device() const { return *device_; }
+  uint32_t capacity() const { return capacity_; }
+  QueueOptions::Priority priority() const { return priority_; }
+  const HiddenValues& hidden_values() const { return hidden_; }
+
+  // --- Submission. reserve, wait_for_room, fill the slots, publish from the last slot to the
+  // first, ring. Whoever has reserved must publish, unless wait_for_room has failed.
+
+  // Takes `packets` slots, of which the last is loud if `loud` is 1. `packets` ≤ capacity.
+  Ticket reserve(uint32_t packets, uint32_t loud);
+  // OK when the slots from `index` on can be written. Spins, then yields, then sleeps; fails only
+  // if the queue is lost, and then it takes nothing any more.
+  Status wait_for_room(uint64_t index, uint32_t packets) {
+    if (index + packets <= room_.load(std::memory_order_acquire)) [[likely]]
+      return {};
+    return wait_for_room_slowly(index, packets);
+  }
+  // Whether wait_for_room would return at once for a reservation of `packets` made now.
+  bool has_room(uint32_t packets);
+
+  // The slot of a reserved packet. The acquire pairs with the release of whoever wrote this slot
+  // before (the other half of that hand-over is the device's).
+  Packet& slot(uint64_t index) {
+    Packet& packet = ring_[index & mask_];
+    (void)__atomic_load_n(&packet.words[0], __ATOMIC_ACQUIRE);
+    return packet;
+  }
+  void* kernarg(uint64_t index) { return kernarg_ + (index & mask_) * kKernargBlock; }
+  // What the packet's completion decrements.
+  hsa_signal_t completion(bool loud) const { return loud ? loud_ : quiet_; }
+  // For the message, should the packet fail.
+  void note(uint64_t index, const Function* function) {
+    functions_[index & mask_].store(function, std::memory_order_relaxed);
+  }
+  // Makes the packet valid: its first 32 bits, with the rest of it before.
+  void publish(uint64_t index, uint16_t header, uint16_t setup) {
+    __atomic_store_n(&ring_[index & mask_].words[0], header | (uint32_t{setup} << 16),
+                     __ATOMIC_RELEASE);
+  }
+  // Tells the packet processor of all packets up to `index`.
+  void ring(uint64_t index) {
+    if (doorbell_ != nullptr) [[likely]] {
+      __atomic_store_n(doorbell_, index, __ATOMIC_RELEASE);
+    } else {
+      hsa_.hsa_signal_store_screlease(queue_->doorbell_signal,
+                                      static_cast<hsa_signal_value_t>(index));
+    }
+  }
+  // A barrier packet that waits for nothing, or for `dependency` to be 0.
+  void write_barrier(uint64_t index, bool loud, const FenceFacts& facts,
+                     hsa_signal_t dependency = {}, hsa_signal_t* completion = nullptr);
+
+  // --- Epoch.
+
+  uint64_t reserved() const { return index_of(state_.load(std::memory_order_acquire)); }
+  // How many packets are done; packets 0 to completed() - 1 are. Two loads.
+  uint64_t completed() const;
+  bool idle() const { return completed() >= reserved(); }
+  // Whether the packet with this index is done, or can no more be.
+  PointState state_of(uint64_t index) const;
+  // Loud packets that are done.
+  uint64_t loud_completed() const;
+  hsa_signal_t loud_signal() const { return loud_; }
+  // What loud_signal's value is when the loud packet `ordinal` is done: that, or less.
+  static hsa_signal_value_t loud_value(uint64_t ordinal) {
+    return kInitialValue - static_cast<hsa_signal_value_t>(ordinal);
+  }
+  hsa_signal_value_t loud_now() const { return hsa_.hsa_signal_load_scacquire(loud_); }
+
+  // --- Loss.
+
+  bool lost() const { return lost_.load(std::memory_order_acquire); }
+  // Why; only if lost().
+  Status fault() const;
+  // Nothing completes any more; the first cause counts. Then wakes everybody who waits. False if
+  // it was lost before.
+  bool lose(const Status& cause);
+  // "kernel \"x\" (packet 12)" or "a barrier (packet 12)", the packet that is being processed.
+  std::string describe_current() const;
+  // Whether the packet with this index has to acquire at system scope because the host may have
+  // seen foreign work finished since the last packet that did. Call it before publishing.
+  bool acquires_foreign(uint64_t index) {
+    const uint64_t clean = clean_from_.load(std::memory_order_relaxed);
+    if (clean < index) [[likely]]
+      return false;
+    // If the exchange succeeds after a host_observed, so does the packet's fence, which is
+    // published later: it covers what the host has observed.
+    uint64_t expected = kDirty;
+    clean_from_.compare_exchange_strong(expected, index, std::memory_order_seq_cst);
+    return true;
+  }
+  // The host has seen that some work is done, and may now submit what depends on it without a wait.
+  void host_observed() { clean_from_.store(kDirty, std::memory_order_seq_cst); }
+
+  // Lets packets of other queues that wait for this one's loud packets go on.
+  void release_waiters();
+
+  // Whether submissions have to look closer before they go into the ring: the queue is lost, or
+  // operations are held back.
+  bool detour() const { return detours_.load(std::memory_order_acquire) != 0; }
+  void add_detour() { detours_.fetch_add(1, std::memory_order_acq_rel); }
+  void remove_detour() { detours_.fetch_sub(1, std::memory_order_acq_rel); }
+
+  HeldQueue& held() { return *held_; }
+  Transfers& transfers() { return *transfers_; }
+
+ private:
+  static constexpr hsa_signal_value_t kInitialValue = hsa_signal_value_t{1} << 62;
+
+  QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priority priority);
+  Status open();
+  Status wait_for_room_slowly(uint64_t index, uint32_t packets);
+  uint64_t refresh_room();
+  static void on_error(hsa_status_t status, hsa_queue_t* source, void* data);
+
+  // Read by every submission, written by none.
+  DeviceImpl* device_;
+  const Hsa& hsa_;
+  hsa_queue_t* queue_ = nullptr;
+  Packet* ring_ = nullptr;
+  volatile uint64_t* doorbell_ = nullptr;
+  volatile uint64_t* write_index_ = nullptr;
+  std::byte* kernarg_ = nullptr;
+  uint64_t mask_ = 0;
+  uint32_t capacity_;
+  QueueOptions::Priority priority_;
+  hsa_signal_t quiet_ = {};  // completions that nobody is waiting for: no interrupt
+  hsa_signal_t loud_ = {};   // completions that raise one
+  volatile hsa_signal_value_t* quiet_value_ = nullptr;
+  std::unique_ptr<std::atomic<const Function*>[]> functions_;
+  HiddenValues hidden_;
+  std::unique_ptr<HeldQueue> held_;
+  std::unique_ptr<Transfers> transfers_;
+
+  // Written by every submission.
+  alignas(64) std::atomic<uint64_t> state_{0};
+  // The end of the indices that are known to be writable; only grows.
+  alignas(64) std::atomic<uint64_t> room_{0};
+
+  // Index of a packet that acquires at system scope and since which the host has observed nothing;
+  // kDirty: there is none.
+  static constexpr uint64_t kDirty = UINT64_MAX;
+  alignas(64) std::atomic<uint64_t> clean_from_{kDirty};
+
+  std::atomic<uint32_t> detours_{0};
+  std::atomic<bool> lost_{false};
+  std::atomic<uint64_t> frozen_{0};  // completed() at the moment of the loss
+  mutable std::mutex fault_mutex_;
+  Status fault_;
+};
+
+}  // namespace halyard::amdgpu

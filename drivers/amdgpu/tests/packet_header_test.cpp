@@ -1,0 +1,72 @@
+#include "drivers/amdgpu/packet_header.h"
+
+#include <gtest/gtest.h>
+
+namespace halyard::amdgpu {
+namespace {
+
+uint32_t bits(uint16_t header, int position, int width) {
+  return (header >> position) & ((1u << width) - 1);
+}
+
+TEST(FenceScopes, WorkAmongOneQueueStaysInTheDevice) {
+  const FenceScopes scopes = fence_scopes({.kind = PacketKind::kDispatch});
+  EXPECT_EQ(scopes.acquire, HSA_FENCE_SCOPE_AGENT);
+  EXPECT_EQ(scopes.release, HSA_FENCE_SCOPE_AGENT);
+}
+
+TEST(FenceScopes, WhatTheHostMayLookAtIsReleasedToTheSystem) {
+  EXPECT_EQ(fence_scopes({.kind = PacketKind::kDispatch, .observed = true}).release,
+            HSA_FENCE_SCOPE_SYSTEM);
+  EXPECT_EQ(fence_scopes({.kind = PacketKind::kBarrier, .observed = true}).release,
+            HSA_FENCE_SCOPE_SYSTEM);
+}
+
+TEST(FenceScopes, WhatOthersWroteIsAcquiredFromTheSystem) {
+  EXPECT_EQ(fence_scopes({.kind = PacketKind::kDispatch, .reads_foreign = true}).acquire,
+            HSA_FENCE_SCOPE_SYSTEM);
+}
+
+TEST(FenceScopes, BarriersAlwaysAcquireFromTheSystem) {
+  EXPECT_EQ(fence_scopes({.kind = PacketKind::kBarrier}).acquire, HSA_FENCE_SCOPE_SYSTEM);
+  EXPECT_EQ(fence_scopes({.kind = PacketKind::kBarrierValue}).acquire, HSA_FENCE_SCOPE_SYSTEM);
+}
+
+TEST(FenceScopes, NoPacketGoesWithoutFences) {
+  for (const PacketKind kind :
+       {PacketKind::kDispatch, PacketKind::kBarrier, PacketKind::kBarrierValue}) {
+    for (const bool observed : {false, true}) {
+      for (const bool foreign : {false, true}) {
+        const FenceScopes scopes =
+            fence_scopes({.kind = kind, .observed = observed, .reads_foreign = foreign});
+        EXPECT_NE(scopes.acquire, HSA_FENCE_SCOPE_NONE);
+        EXPECT_NE(scopes.release, HSA_FENCE_SCOPE_NONE);
+      }
+    }
+  }
+}
+
+TEST(PacketHeader, PutsEachFieldWhereTheSpecificationHasIt) {
+  const uint16_t header =
+      packet_header({.kind = PacketKind::kDispatch, .observed = true, .reads_foreign = false});
+  EXPECT_EQ(bits(header, HSA_PACKET_HEADER_TYPE, 8), HSA_PACKET_TYPE_KERNEL_DISPATCH);
+  EXPECT_EQ(bits(header, HSA_PACKET_HEADER_BARRIER, 1), 1u);
+  EXPECT_EQ(bits(header, HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE, 2), HSA_FENCE_SCOPE_AGENT);
+  EXPECT_EQ(bits(header, HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE, 2), HSA_FENCE_SCOPE_SYSTEM);
+}
+
+TEST(PacketHeader, NamesThePacketType) {
+  EXPECT_EQ(bits(packet_header({.kind = PacketKind::kBarrier}), 0, 8), HSA_PACKET_TYPE_BARRIER_AND);
+  EXPECT_EQ(bits(packet_header({.kind = PacketKind::kBarrierValue}), 0, 8),
+            HSA_PACKET_TYPE_VENDOR_SPECIFIC);
+}
+
+TEST(PacketHeader, EveryPacketKeepsTheQueueInOrder) {
+  for (const PacketKind kind :
+       {PacketKind::kDispatch, PacketKind::kBarrier, PacketKind::kBarrierValue}) {
+    EXPECT_EQ(bits(packet_header({.kind = kind}), HSA_PACKET_HEADER_BARRIER, 1), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace halyard::amdgpu

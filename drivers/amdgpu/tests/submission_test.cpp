@@ -1,0 +1,133 @@
+// The ring: its wrap-around, kernel arguments that share it, back-pressure, many threads.
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "drivers/amdgpu/tests/virtual_device.h"
+
+namespace halyard::amdgpu {
+namespace {
+
+using Submission = VirtualDeviceTest;
+
+TEST_F(Submission, WrapsAroundManyTimesWithDifferentArguments) {
+  const Ref<Queue> queue = new_queue(64);
+  ASSERT_EQ(core(queue).capacity(), 64u);
+  const Ref<Buffer> data = host_buffer(64 * sizeof(uint32_t));
+  std::fill_n(view<uint32_t>(data), 64, 1u);
+  uint32_t expected = 1;
+  for (uint32_t i = 0; i < 1000; ++i) {
+    ASSERT_OK(affine(*queue, data, 3, i));
+    expected = expected * 3 + i;
+  }
+  finish(*queue);
+  EXPECT_EQ(view<uint32_t>(data)[63], expected);
+}
+
+TEST_F(Submission, CountsEveryPacketOnce) {
+  const Ref<Queue> queue = new_queue(64);
+  const Ref<Buffer> data = device_buffer(256);
+  const uint32_t zero = 0;
+  ASSERT_OK(queue->fill(data, &zero, 4));  // a marker and a barrier
+  ASSERT_OK(affine(*queue, data, 1, 1));   // quiet
+  finish(*queue);                          // loud
+  EXPECT_EQ(core(queue).reserved(), 4u);
+  EXPECT_EQ(core(queue).completed(), 4u);
+  EXPECT_TRUE(core(queue).idle());
+}
+
+TEST_F(Submission, ThreadsShareASmallRing) {
+  constexpr int kThreads = 4;
+  constexpr uint32_t kEach = 400;
+  const Ref<Queue> queue = new_queue(64);
+  const Ref<Buffer> data = host_buffer(64 * sizeof(uint32_t));
+  std::fill_n(view<uint32_t>(data), 64, 0u);
+  const Function& kernel = function("busy", "affine");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      const Ref<Semaphore> mine = new_semaphore();
+      for (uint32_t i = 0; i < kEach; ++i) {
+        const uint32_t n = 64;
+        const uint32_t one = 1;
+        const Argument arguments[] = {data, Argument::of(n), Argument::of(one), Argument::of(one)};
+        Dispatch dispatch;
+        dispatch.function = &kernel;
+        dispatch.grid = dispatch.workgroup = {64, 1, 1};
+        dispatch.arguments = arguments;
+        const SemaphorePoint point = {mine.get(), i + 1};
+        // Half of the threads signal, so that loud and quiet packets mix.
+        const Sync sync = {.wait = {}, .signal = {&point, t % 2 == 0 ? size_t{1} : size_t{0}}};
+        EXPECT_OK(queue->dispatch(dispatch, sync));
+      }
+      if (t % 2 == 0) EXPECT_OK(mine->wait(kEach, patience()));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  finish(*queue);
+  EXPECT_EQ(view<uint32_t>(data)[0], kThreads * kEach);
+}
+
+TEST_F(Submission, AFullQueueWaitsForRoom) {
+  const Ref<Queue> queue = new_queue(64);
+  const Ref<Semaphore> gate = new_semaphore();
+  const Ref<Buffer> log = host_buffer(4096);
+  std::memset(view<void>(log), 0, 4096);
+  const uint32_t mark = 7;
+  const uint32_t rounds = 20000;
+  const Argument arguments[] = {log, Argument::of(mark), Argument::of(rounds)};
+  Dispatch dispatch;
+  dispatch.function = &function("busy", "append");
+  dispatch.grid = dispatch.workgroup = {64, 1, 1};
+  dispatch.arguments = arguments;
+  for (int i = 0; i < 200; ++i) ASSERT_OK(queue->dispatch(dispatch));
+  finish(*queue);
+  EXPECT_EQ(view<uint32_t>(log)[0], 200u);
+}
+
+// A kernel's arguments may be longer than one slot's block.
+TEST_F(Submission, LongArgumentsTakeTheBlocksOfSeveralSlots) {
+  const Ref<Queue> queue = new_queue(64);
+  const uint64_t first = core(queue).reserve(0, 0).index;
+  std::vector<std::byte> arguments(3 * kKernargBlock + 8);
+  (void)arguments;
+  EXPECT_EQ(first, 0u);
+  EXPECT_EQ(kernarg_blocks(arguments.size()), 4u);
+  // The last slot's blocks lie in one piece behind the ring's.
+  auto* const last = static_cast<std::byte*>(core(queue).kernarg(63));
+  auto* const start = static_cast<std::byte*>(core(queue).kernarg(0));
+  EXPECT_EQ(last - start, 63 * static_cast<ptrdiff_t>(kKernargBlock));
+  std::memset(last, 0xff, kMaxKernargBlocks * kKernargBlock);
+  EXPECT_EQ(core(queue).kernarg(64), start);
+}
+
+TEST_F(Submission, ASemaphoreTakesMorePointsThanItHasRoomFor) {
+  const Ref<Queue> queue = new_queue(256);
+  const Ref<Semaphore> timeline = new_semaphore();
+  const Ref<Semaphore> gate = new_semaphore();
+  const SemaphorePoint open = {gate.get(), 1};
+  ASSERT_OK(queue->barrier({.wait = {&open, 1}, .signal = {}}));
+  for (uint64_t i = 1; i <= 200; ++i) {
+    const SemaphorePoint point = {timeline.get(), i};
+    ASSERT_OK(queue->barrier({.wait = {}, .signal = {&point, 1}}));
+  }
+  EXPECT_EQ(take(timeline->query()), 0u);
+  ASSERT_OK(gate->signal(1));
+  for (uint64_t i = 1; i <= 200; ++i) ASSERT_OK(timeline->wait(i, patience()));
+  EXPECT_EQ(take(timeline->query()), 200u);
+}
+
+TEST_F(Submission, FirstPacketsAndHostObservationsAcquireFromTheSystem) {
+  const Ref<Queue> queue = new_queue();
+  QueueCore& ring = core(queue);
+  EXPECT_TRUE(ring.acquires_foreign(0));
+  EXPECT_FALSE(ring.acquires_foreign(1));
+  ring.host_observed();
+  EXPECT_TRUE(ring.acquires_foreign(5));
+  // An earlier packet that is written later has no fence before it.
+  EXPECT_TRUE(ring.acquires_foreign(4));
+  EXPECT_FALSE(ring.acquires_foreign(6));
+}
+
+}  // namespace
+}  // namespace halyard::amdgpu

@@ -1,0 +1,110 @@
+#include "drivers/amdgpu/tests/virtual_device.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "drivers/amdgpu/driver.h"
+
+namespace halyard::amdgpu {
+
+namespace {
+
+using Configure = int (*)(const char* profile, char* error, size_t error_size);
+
+// Before the HSA runtime is opened, whose need of a libhsakmt.so.1 it then meets.
+void load_virtual_gpu() {
+  void* const library = dlopen(HALYARD_TEST_VGPU, RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    std::fprintf(stderr, "%s\n", dlerror());
+    std::abort();
+  }
+  const auto configure = reinterpret_cast<Configure>(dlsym(library, "halyard_vgpu_configure"));
+  const char* const profile = std::getenv("HALYARD_TEST_PROFILE");
+  char error[1024] = "";
+  if (configure(profile != nullptr ? profile : "gfx900", error, sizeof error) != 0) {
+    std::fprintf(stderr, "%s\n", error);
+    std::abort();
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> read_kernels(const std::string& target, const std::string& name) {
+  const std::string path = std::string(HALYARD_TEST_KERNELS) + "/" + target + "/" + name + ".hsaco";
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_FALSE(bytes.empty()) << path;
+  std::vector<std::byte> result(bytes.size());
+  std::memcpy(result.data(), bytes.data(), bytes.size());
+  return result;
+}
+
+Driver& VirtualDeviceTest::driver() {
+  // Never destroyed: the runtime's threads outlive main.
+  static Driver* const driver = [] {
+    load_virtual_gpu();
+    Driver* made = nullptr;
+    if (const Status status = DriverImpl::create(nullptr, &made); !status.ok()) {
+      std::fprintf(stderr, "%s\n", text(status).c_str());
+      std::abort();
+    }
+    return made;
+  }();
+  return *driver;
+}
+
+VirtualDeviceTest::VirtualDeviceTest() : device_(take(driver().create_device(0))) {}
+
+Ref<Queue> VirtualDeviceTest::new_queue(uint32_t capacity) {
+  QueueOptions options;
+  options.capacity = capacity;
+  return take(device_->create_queue(options));
+}
+
+Ref<Buffer> VirtualDeviceTest::host_buffer(uint64_t size) {
+  BufferOptions options;
+  options.type = MemoryType::kHost;
+  return take(device_->allocate(size, options));
+}
+
+const Function& VirtualDeviceTest::function(const std::string& file, const std::string& name) {
+  for (const auto& [known, executable] : executables_) {
+    if (known == file) return *take(executable->find(name));
+  }
+  const std::vector<std::byte> bytes = read_kernels("gfx900", file);
+  executables_.emplace_back(file, take(device_->load_executable(bytes.data(), bytes.size())));
+  return *take(executables_.back().second->find(name));
+}
+
+Status VirtualDeviceTest::affine(Queue& queue, const Ref<Buffer>& data, uint32_t multiplier,
+                                 uint32_t addend, const Sync& sync) {
+  const auto n = static_cast<uint32_t>(data->size() / sizeof(uint32_t));
+  const Argument arguments[] = {data, Argument::of(n), Argument::of(multiplier),
+                                Argument::of(addend)};
+  Dispatch dispatch;
+  dispatch.function = &function("busy", "affine");
+  dispatch.grid = {(n + 63) / 64 * 64, 1, 1};
+  dispatch.workgroup = {64, 1, 1};
+  dispatch.arguments = arguments;
+  return queue.dispatch(dispatch, sync);
+}
+
+void VirtualDeviceTest::finish(Queue& queue) {
+  const Ref<Semaphore> done = new_semaphore();
+  const SemaphorePoint point = {done.get(), 1};
+  ASSERT_OK(queue.barrier({.wait = {}, .signal = {&point, 1}}));
+  ASSERT_OK(done->wait(1, patience()));
+}
+
+std::vector<uint32_t> VirtualDeviceTest::download(Queue& queue, const Ref<Buffer>& buffer) {
+  const Ref<Buffer> staging = host_buffer(buffer->size());
+  EXPECT_OK(queue.copy(buffer, staging));
+  finish(queue);
+  const auto* words = view<uint32_t>(staging);
+  return {words, words + buffer->size() / sizeof(uint32_t)};
+}
+
+}  // namespace halyard::amdgpu

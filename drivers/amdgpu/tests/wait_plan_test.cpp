@@ -1,0 +1,58 @@
+#include "drivers/amdgpu/wait_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace halyard::amdgpu {
+namespace {
+
+TEST(PlanWait, NothingToDoForWhatIsReached) {
+  EXPECT_EQ(plan_wait({.reached = true}), WaitAction::kNone);
+  EXPECT_EQ(plan_wait({.reached = true, .failed = true}), WaitAction::kNone);
+  EXPECT_EQ(plan_wait({.reached = true, .behind_held_back = true}), WaitAction::kNone);
+}
+
+TEST(PlanWait, FailsWithWhatHasFailed) {
+  EXPECT_EQ(plan_wait({.failed = true}), WaitAction::kFail);
+  EXPECT_EQ(plan_wait({.failed = true, .submitted = true, .same_queue = true}), WaitAction::kFail);
+}
+
+TEST(PlanWait, TheQueuesOwnOrderIsEnough) {
+  EXPECT_EQ(plan_wait({.submitted = true, .same_queue = true}), WaitAction::kNone);
+  EXPECT_EQ(plan_wait({.submitted = true, .same_queue = true, .behind_held_back = true}),
+            WaitAction::kNone);
+}
+
+TEST(PlanWait, AnotherQueuesWorkIsWaitedForOnTheDeviceWhereItCan) {
+  EXPECT_EQ(plan_wait({.submitted = true, .counted = true, .barrier_value = true}),
+            WaitAction::kDevice);
+}
+
+TEST(PlanWait, TheHostWaitsWhereTheDeviceCannot) {
+  EXPECT_EQ(plan_wait({.submitted = true, .counted = true, .barrier_value = false}),
+            WaitAction::kHost);
+  EXPECT_EQ(plan_wait({.submitted = true, .counted = false, .barrier_value = true}),
+            WaitAction::kHost);
+}
+
+TEST(PlanWait, TheHostWaitsForWhatNobodyHasSubmitted) {
+  EXPECT_EQ(plan_wait({}), WaitAction::kHost);
+  EXPECT_EQ(plan_wait({.counted = true, .barrier_value = true}), WaitAction::kHost);
+}
+
+TEST(PlanWait, BehindSomethingHeldBackTheDecisionIsPutOff) {
+  EXPECT_EQ(
+      plan_wait(
+          {.submitted = true, .counted = true, .barrier_value = true, .behind_held_back = true}),
+      WaitAction::kHost);
+}
+
+TEST(HasBarrierValue, OnlyWhereTheVendorsRuntimeUsesIt) {
+  EXPECT_TRUE(has_barrier_value("gfx900"));
+  EXPECT_TRUE(has_barrier_value("gfx90a"));
+  EXPECT_FALSE(has_barrier_value("gfx906"));
+  EXPECT_FALSE(has_barrier_value("gfx1100"));
+  EXPECT_FALSE(has_barrier_value(""));
+}
+
+}  // namespace
+}  // namespace halyard::amdgpu

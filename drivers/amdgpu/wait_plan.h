@@ -1,0 +1,50 @@
+// How a submission waits for one semaphore point. A pure function over what is known of the point.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace halyard::amdgpu {
+
+enum class WaitAction : uint8_t {
+  kNone,    // nothing to do: it is reached, or the queue's order sees to it
+  kDevice,  // a barrier-value packet in front of the operation
+  kHost,    // the operation is held back until the host has seen the point reached
+  kFail,    // the point can no more be reached: the operation fails
+};
+
+struct WaitFacts {
+  bool reached = false;
+  bool failed = false;
+  // A packet that will reach the point is in some queue's ring.
+  bool submitted = false;
+  // … in the ring of the queue that the operation goes to.
+  bool same_queue = false;
+  // Its queue's count of loud packets says when it is done (it is a loud packet itself).
+  bool counted = false;
+  // The device's packet processor has the barrier-value packet.
+  bool barrier_value = false;
+  // The operation cannot go into the ring now anyway: something before it is held back.
+  bool behind_held_back = false;
+};
+
+constexpr WaitAction plan_wait(const WaitFacts& facts) {
+  if (facts.reached) return WaitAction::kNone;
+  if (facts.failed) return WaitAction::kFail;
+  if (!facts.submitted) return WaitAction::kHost;
+  // Packets of a queue complete in order, so whatever is in the ring is done before what follows.
+  if (facts.same_queue) return WaitAction::kNone;
+  if (facts.behind_held_back) return WaitAction::kHost;
+  if (facts.counted && facts.barrier_value) return WaitAction::kDevice;
+  return WaitAction::kHost;
+}
+
+// Whether the packet processor of a GPU takes AMD's barrier-value packet (hsa_ext_amd.h). What the
+// vendor's own runtime relies on (ROCclr 5.2.3, aqlBarrierValue_): gfx900, gfx904, gfx908, gfx90a.
+// `processor` without features.
+constexpr bool has_barrier_value(std::string_view processor) {
+  return processor == "gfx900" || processor == "gfx904" || processor == "gfx908" ||
+         processor == "gfx90a";
+}
+
+}  // namespace halyard::amdgpu
