@@ -425,12 +425,17 @@ bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
   std::string text = fmt::format(
       "halyard vgpu: queue {} stopped at packet {}: {} in kernel {} (kernel object {:#x})", id_,
       index, describe_error(fault.kind), name.empty() ? "of unknown name" : name, object);
-  if (!fault.message.empty()) text += fmt::format("\n  {}", fault.message);
-  if (!result.report.empty()) text += fmt::format("\n{}", result.report);
+  if (!result.report.empty()) {
+    text += fmt::format("\n{}", result.report);
+  } else {
+    if (!fault.message.empty()) text += fmt::format("\n  {}", fault.message);
+    if (fault.kind == isa::Fault::Kind::kMemory) {
+      text += fmt::format("\n  address {:#x}: {}", fault.address, describe(fault.address));
+    }
+  }
   publish(index);
   set_failed();
   if (fault.kind == isa::Fault::Kind::kMemory) {
-    text += fmt::format("\n  address {:#x}: {}", fault.address, describe(fault.address));
     const MemoryFault access{device_.node, fault.address, fault.is_write, false};
     // The runtime learns of it from the memory event; with nobody there, the queue's own signal is
     // the next best thing.

@@ -33,15 +33,16 @@ union Packet {
   uint32_t words[16];
 };
 
-// A kernel object whose code follows it, as both forms of it have.
-struct alignas(256) KernelObject {
+// A kernel object whose code follows it, as both forms of it have. On a page of its own: a fault's
+// report searches the page for a code object's header.
+struct alignas(4096) KernelObject {
   KernelObject() {
     const int64_t distance = 256;
     std::memcpy(bytes + 16, &distance, sizeof distance);
   }
   void set_rsrc1(uint32_t value) { std::memcpy(bytes + 48, &value, sizeof value); }
   uint64_t address() const { return reinterpret_cast<uintptr_t>(this); }
-  unsigned char bytes[512] = {};
+  unsigned char bytes[4096] = {};
 };
 
 class AqlQueueTest : public ::testing::Test {
@@ -515,7 +516,7 @@ TEST_P(AqlQueueFaultTest, DispatchFaultStopsTheQueueWithItsCode) {
     isa::DispatchResult result;
     result.fault.kind = GetParam().kind;
     result.fault.message = "the message of the fault";
-    result.report = "the report of the engine";
+    result.report = "the message of the fault and the report of the engine";
     return result;
   };
   amd_signal_t* done = make_signal(1);

@@ -169,10 +169,11 @@ TEST_F(EventTableTest, IdsAreReusedAndLimited) {
 TEST_F(EventTableTest, MailboxSlotsAreTheEventsOwn) {
   HsaEvent* a = create();
   HsaEvent* b = create();
-  EXPECT_EQ(a->EventData.HWData1, a->EventId);
-  EXPECT_EQ(a->EventData.HWData3, a->EventId);
-  EXPECT_NE(a->EventData.HWData2, b->EventData.HWData2);
-  EXPECT_EQ(a->EventData.HWData2 % 8, 0u);
+  // The struct is packed to 4 bytes: its fields are compared by value.
+  EXPECT_EQ(uint64_t{a->EventData.HWData1}, a->EventId);
+  EXPECT_EQ(uint32_t{a->EventData.HWData3}, a->EventId);
+  EXPECT_NE(uint64_t{a->EventData.HWData2}, uint64_t{b->EventData.HWData2});
+  EXPECT_EQ(uint64_t{a->EventData.HWData2} % 8, 0u);
 }
 
 TEST_F(EventTableTest, LowBitsOfAnIdFindTheEventThroughItsMailbox) {

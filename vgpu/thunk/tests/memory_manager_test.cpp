@@ -12,6 +12,12 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
+// A copy: gtest takes references, and the thunk's structs are packed to 4 bytes.
+template <typename T>
+T by_value(T value) {
+  return value;
+}
+
 HsaMemFlags vram_flags() {
   HsaMemFlags flags = {};
   flags.ui32.NonPaged = 1;
@@ -193,9 +199,9 @@ TEST_F(MemoryManagerTest, PointerInfoDescribesAllocations) {
   ASSERT_EQ(manager_.query(memory + 12345, &info), HSAKMT_STATUS_SUCCESS);
   EXPECT_EQ(info.Type, HSA_POINTER_ALLOCATED);
   EXPECT_EQ(info.Node, 2u);
-  EXPECT_EQ(info.CPUAddress, memory);
-  EXPECT_EQ(info.GPUAddress, reinterpret_cast<uintptr_t>(memory));
-  EXPECT_EQ(info.SizeInBytes, kMiB);
+  EXPECT_EQ(by_value(info.CPUAddress), memory);
+  EXPECT_EQ(by_value(info.GPUAddress), reinterpret_cast<uintptr_t>(memory));
+  EXPECT_EQ(by_value(info.SizeInBytes), kMiB);
   EXPECT_EQ(info.NMappedNodes, 0u);
   const uint32_t nodes[] = {2, 1};
   manager_.map(memory, kMiB, nodes, 2);
@@ -203,9 +209,9 @@ TEST_F(MemoryManagerTest, PointerInfoDescribesAllocations) {
   ASSERT_EQ(manager_.set_user_data(memory + 1, &tag), HSAKMT_STATUS_SUCCESS);
   ASSERT_EQ(manager_.query(memory, &info), HSAKMT_STATUS_SUCCESS);
   ASSERT_EQ(info.NMappedNodes, 2u);
-  EXPECT_EQ(info.MappedNodes[0], 1u);
-  EXPECT_EQ(info.MappedNodes[1], 2u);
-  EXPECT_EQ(info.UserData, &tag);
+  EXPECT_EQ(by_value(info.MappedNodes)[0], 1u);
+  EXPECT_EQ(by_value(info.MappedNodes)[1], 2u);
+  EXPECT_EQ(by_value(info.UserData), &tag);
   // The array that was handed out stays valid when the mapping changes.
   const HSAuint32* before = info.MappedNodes;
   manager_.unmap(memory);
@@ -221,8 +227,8 @@ TEST_F(MemoryManagerTest, PointerInfoDescribesRegistrations) {
   HsaPointerInfo info;
   ASSERT_EQ(manager_.query(buffer + 2000, &info), HSAKMT_STATUS_SUCCESS);
   EXPECT_EQ(info.Type, HSA_POINTER_REGISTERED_USER);
-  EXPECT_EQ(info.CPUAddress, buffer + 100);
-  EXPECT_EQ(info.SizeInBytes, 5000u);
+  EXPECT_EQ(by_value(info.CPUAddress), buffer + 100);
+  EXPECT_EQ(by_value(info.SizeInBytes), 5000u);
   EXPECT_EQ(manager_.query(buffer + 5100, &info), HSAKMT_STATUS_ERROR);
   EXPECT_EQ(manager_.deregister(buffer + 100), HSAKMT_STATUS_SUCCESS);
 }
