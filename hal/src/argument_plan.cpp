@@ -6,8 +6,6 @@
 namespace halyard {
 namespace {
 
-constexpr uint32_t kNone = ArgumentPlan::kNone;
-
 bool fits(const FunctionInfo& info, const ArgumentInfo& argument) noexcept {
   return argument.offset <= info.kernarg_size &&
          argument.size <= info.kernarg_size - argument.offset;
