@@ -24,6 +24,11 @@ struct ListFlags {
   bool json = false;
 };
 
+const char* virtual_gpu_hint() {
+  if (virtual_gpu_loaded()) return "";
+  return " With --vgpu Halyard brings a virtual GPU, which runs on any machine.";
+}
+
 // Letters of UTF-8 text, which is what a column is wide.
 size_t width_of(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -139,6 +144,19 @@ Json to_json(const LoadedDriver& driver, const DeviceSummary& device) {
           {"memory_bytes", device.memory_bytes}};
 }
 
+// What stands between the user and further devices: to standard error, as the list itself is good.
+void print_notes(const LoadReport& report) {
+  for (const Candidate& candidate : report.candidates) {
+    const std::string who = candidate.driver.empty() ? "plugin (" + printable(candidate.path) + ")"
+                                                     : "driver " + printable(candidate.driver);
+    if (!candidate.reason.empty()) {
+      fmt::print(stderr, "halyard: note: The {} lists no devices: {}\n", who, candidate.reason);
+    } else if (candidate.device_count == 0) {
+      fmt::print(stderr, "halyard: note: The {} finds no device.{}\n", who, virtual_gpu_hint());
+    }
+  }
+}
+
 Status list_devices(const ListFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
   const std::vector<LoadedDriver> drivers = registry->drivers();
@@ -156,12 +174,10 @@ Status list_devices(const ListFlags& flags) {
   if (json.empty()) {
     // A script that reads JSON gets its empty list as well.
     if (flags.json) HALYARD_RETURN_IF_ERROR(print(dump(json)));
-    return error(StatusCode::kNotFound, "There is no device.{}\n{}",
-                 virtual_gpu_loaded()
-                     ? ""
-                     : " With --vgpu Halyard brings a virtual GPU, which runs on any machine.",
+    return error(StatusCode::kNotFound, "There is no device.{}\n{}", virtual_gpu_hint(),
                  to_text(registry->report()));
   }
+  print_notes(registry->report());
   return print(flags.json ? dump(json) : format_table(rows));
 }
 

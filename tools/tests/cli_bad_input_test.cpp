@@ -73,7 +73,7 @@ TEST_F(CliBadInput, AModuleForAnotherGpuNamesBothTargets) {
 
 TEST_F(CliBadInput, AFunctionThatDoesNotExist) {
   EXPECT_THAT(error_of(run("gfx900/vadd_cl_v5", "vad", kAdd)),
-              AllOf(HasSubstr("(vad)"), HasSubstr("vadd"), HasSubstr("Did you mean \"vadd\"?")));
+              AllOf(HasSubstr("vad"), HasSubstr("Did you mean \"vadd\"?")));
   EXPECT_THAT(error_of(run("gfx900/call", "nothing", {})),
               AllOf(HasSubstr("call_direct"), HasSubstr("call_indirect")));
 }
@@ -161,26 +161,32 @@ TEST_F(CliBadInput, NoHsaRuntime) {
                                        HasSubstr("HALYARD_LIBHSA_PATH")));
   SpawnOptions options;
   options.environment["HALYARD_LIBHSA_PATH"] = "/nonexistent/libhsa.so";
-  EXPECT_THAT(error_of(spawn({"list", "devices"}, options)), HasSubstr("/nonexistent/libhsa.so"));
+  EXPECT_THAT(spawn({"list", "devices"}, options).err, HasSubstr("/nonexistent/libhsa.so"));
 }
 
 TEST_F(CliBadInput, NoGpu) {
   if (access("/dev/kfd", F_OK) == 0) GTEST_SKIP() << "This machine may have a GPU.";
-  EXPECT_THAT(error_of(spawn({"list", "devices"})), HasSubstr("--vgpu"));
   EXPECT_THAT(error_of(spawn({"run", "--device=amdgpu", "--module=" + kernel("gfx900/vadd_c_v6"),
                               "--function=vadd"})),
               HasSubstr("--vgpu"));
+  // Other drivers may have devices, and the list is good then; it still says what is missing.
+  EXPECT_THAT(spawn({"list", "devices"}).err, AllOf(HasSubstr("amdgpu"), HasSubstr("--vgpu")));
 }
 
+// The virtual GPU itself says first where the kernel was.
 TEST_F(CliBadInput, AFaultNamesTheKernel) {
-  EXPECT_THAT(
-      error_of(run("gfx900/faults", "illegal_instruction", {"--input=&64xi32", "--grid=64"})),
-      HasSubstr("illegal_instruction"));
-  EXPECT_THAT(error_of(run("gfx900/faults", "store_to",
-                           {"--input=u64=0x10", "--input=u32=1", "--grid=64"})),
-              HasSubstr("store_to"));
-  EXPECT_THAT(error_of(run("gfx900/faults", "trap", {"--input=&64xi32", "--grid=64"})),
-              HasSubstr("trap"));
+  const auto fault = [](std::string_view function, const std::vector<std::string>& arguments) {
+    const Outcome outcome = run("gfx900/faults", function, arguments);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.out, "");
+    const size_t error = outcome.err.find("halyard: error: ");
+    return error == std::string::npos ? "" : outcome.err.substr(error);
+  };
+  EXPECT_THAT(fault("illegal_instruction", {"--input=&64xi32", "--grid=64"}),
+              HasSubstr("illegal_instruction"));
+  EXPECT_THAT(fault("store_to", {"--input=u64=0x10", "--input=u32=1", "--grid=64"}),
+              AllOf(HasSubstr("store_to"), HasSubstr("0x10")));
+  EXPECT_THAT(fault("trap", {"--input=&64xi32", "--grid=64"}), HasSubstr("\"trap\""));
 }
 
 TEST_F(CliBadInput, AKernelWithoutBuffersNeedsAGrid) {
