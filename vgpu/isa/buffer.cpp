@@ -45,6 +45,21 @@ template <class Op>
 Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const VectorRegister* data) {
   begin_access(w);
   const BufferResource resource = BufferResource::read(w, i.src[1]);
+  if constexpr (Op::kRows) {
+    // Spills and the like: one offset for all lanes of a private segment.
+    if (!i.offen && !i.idxen && resource.is_private_segment() && w.exec() == kAllLanes &&
+        i.offset % 4 == 0) {
+      const uint64_t soffset = read32(w, i.src[2]);
+      const uint64_t row =
+          resource.base + soffset + static_cast<uint64_t>(i.offset) / 4 * kSwizzledStep;
+      if (soffset + static_cast<uint64_t>(i.offset) + Op::kBytes <= resource.records &&
+          accessible(w, row, Op::kBytes / 4 * kSwizzledStep)) {
+        Op::rows(dst, data, host_pointer(row), kSwizzledStep);
+        if constexpr (Op::kWrites) w.stores_pending = true;
+        return Outcome::kNext;
+      }
+    }
+  }
   BufferAddresses addresses;
   buffer_addresses(w, i, resource, Op::kBytes, addresses);
   uint64_t whole = 0;

@@ -12,9 +12,9 @@ struct BufferResource {
   uint32_t stride = 0;  // bytes from one record to the next
   uint32_t records = 0;
   bool swizzled = false;
-  bool add_lane = false;      // ADD_TID_ENABLE: the lane number is part of the index
-  uint32_t index_stride = 8;  // records whose elements are interleaved, if swizzled
-  uint32_t word3 = 0;         // destination selects, number and data format
+  bool add_lane = false;     // ADD_TID_ENABLE: the lane number is part of the index
+  uint32_t index_shift = 3;  // log2 of how many records' elements are interleaved, if swizzled
+  uint32_t word3 = 0;        // destination selects, number and data format
 
   static BufferResource read(const Wave& w, const Operand& srsrc) {
     const uint32_t* const word = &w.sgpr[srsrc.index];
@@ -27,12 +27,17 @@ struct BufferResource {
     r.add_lane = (word[3] >> 23) & 1;
     // With ADD_TID_ENABLE the data format's bits extend the stride.
     if (r.add_lane) r.stride |= ((word[3] >> 15) & 15) << 14;
-    r.index_stride = 8u << ((word[3] >> 21) & 3);
+    r.index_shift = 3 + ((word[3] >> 21) & 3);
     return r;
   }
 
+  // A private segment: lane l's dword k is in row k, and all lanes have one row for each dword.
+  bool is_private_segment() const {
+    return swizzled && add_lane && stride == 0 && index_shift == 6;
+  }
+
   // Swizzled memory interleaves elements of 4 bytes on gfx9.
-  size_t step() const { return swizzled ? size_t{index_stride} * 4 : kLinear; }
+  size_t step() const { return swizzled ? size_t{4} << index_shift : kLinear; }
 };
 
 // Where each lane's access lies, and how many of its bytes are inside the buffer.
@@ -61,9 +66,9 @@ inline void buffer_addresses(const Wave& w, const Instruction& i, const BufferRe
     const uint32_t index = (index_register ? index_register[l] : 0) + (r.add_lane ? l : 0);
     uint64_t position;
     if (r.swizzled) {
-      const uint32_t msb = index / r.index_stride, lsb = index % r.index_stride;
+      const uint32_t msb = index >> r.index_shift, lsb = index & ((1u << r.index_shift) - 1);
       position =
-          (uint64_t{msb} * r.stride + (offset & ~3u)) * r.index_stride + lsb * 4 + (offset & 3);
+          ((uint64_t{msb} * r.stride + (offset & ~3u)) << r.index_shift) + lsb * 4 + (offset & 3);
     } else {
       position = uint64_t{index} * r.stride + offset;
     }

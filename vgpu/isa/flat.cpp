@@ -124,7 +124,15 @@ Outcome scratch(Wave& w, const Instruction& i) {
   Addresses addresses;
   const auto offset = static_cast<uint32_t>(i.offset);
   if (i.src[2].kind == OperandKind::kScalar) {
-    std::fill_n(addresses.lane, kLanes, uint64_t{read32(w, i.src[2]) + offset});
+    const uint64_t at = uint64_t{read32(w, i.src[2]) + offset};
+    if constexpr (Op::kRows) {
+      if (w.exec() == kAllLanes && at % 4 == 0 && at + Op::kBytes <= w.scratch_bytes_per_lane) {
+        Op::rows(vector_registers(w, i.dst), vector_registers(w, i.src[1]),
+                 host_pointer(w.scratch_base + at / 4 * kSwizzledStep), kSwizzledStep);
+        return Outcome::kNext;
+      }
+    }
+    std::fill_n(addresses.lane, kLanes, at);
   } else {
     const uint32_t* const base = w.vgpr[i.src[0].index].lane;
     for (unsigned l = 0; l < kLanes; ++l) addresses.lane[l] = base[l] + offset;

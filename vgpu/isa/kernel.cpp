@@ -81,7 +81,7 @@ bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t obje
 void start_wave(const Kernel& kernel, const Target& target, const Dispatch& dispatch,
                 const WavePlace& place, Wave& wave) {
   std::fill(std::begin(wave.sgpr), std::end(wave.sgpr), 0u);
-  for (unsigned r = 0; r < kernel.registers(); ++r) wave.vgpr[r] = {};
+  std::memset(static_cast<void*>(wave.vgpr), 0, kernel.registers() * sizeof(VectorRegister));
   wave.scc = false;
   wave.pc = kernel.entry;
   wave.vgpr_count = kernel.vgprs;

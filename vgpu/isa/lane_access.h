@@ -85,6 +85,15 @@ template <class Op>
   return Outcome::kNext;
 }
 
+// All lanes load the same dwords.
+template <class Op>
+void broadcast(VectorRegister* dst, uint8_t* p) {
+  constexpr unsigned kDwords = Op::kBytes / 4;
+  VectorRegister one[kDwords];
+  Op::lane(one, nullptr, 0, p, kLinear);
+  for (unsigned k = 0; k < kDwords; ++k) std::fill_n(dst[k].lane, kLanes, one[k].lane[0]);
+}
+
 // The entry: `address` holds a host address for each lane of `mask`; the others are ignored.
 template <class Op>
 Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorRegister* data,
@@ -111,17 +120,10 @@ Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorR
           return Outcome::kNext;
         }
       }
-      if constexpr (Op::kLoads) {
-        // All lanes read the same: once, and copied.
+      if constexpr (Op::kLoads && Op::kRows) {
         if (differ == 0 && step == kLinear && accessible(w, address[0], Op::kBytes)) {
-          VectorRegister one[(Op::kBytes + 3) / 4];
-          constexpr unsigned kCount = (Op::kBytes + 3) / 4;
-          for (unsigned k = 0; k < kCount; ++k) one[k].lane[0] = 0;
-          if constexpr (Op::kRows) {
-            Op::lane(one, nullptr, 0, host_pointer(address[0]), step);
-            for (unsigned k = 0; k < kCount; ++k) std::fill_n(dst[k].lane, kLanes, one[k].lane[0]);
-            return Outcome::kNext;
-          }
+          broadcast<Op>(dst, host_pointer(address[0]));
+          return Outcome::kNext;
         }
       }
     }

@@ -31,14 +31,24 @@ Outcome ds_access(Wave& w, const Instruction& i) {
   const VectorRegister* const data = vector_registers(w, i.src[1]);
   const auto offset = static_cast<uint32_t>(i.offset);
   const uint64_t mask = w.exec();
-  if (mask == kAllLanes && Op::kBytes <= 16) {
-    // Lanes side by side: one copy.
-    uint32_t apart = 0;
-    for (unsigned l = 0; l < kLanes; ++l) apart |= address[l] ^ (address[0] + l * Op::kBytes);
-    uint8_t* const p = lds_at(w, uint64_t{address[0]} + offset, Op::kBytes * kLanes);
-    if (apart == 0 && p) {
-      Op::whole(dst, data, p);
+  if (mask == kAllLanes) {
+    // Lanes side by side, or all at one place: one copy.
+    uint32_t apart = 0, differ = 0;
+    for (unsigned l = 0; l < kLanes; ++l) {
+      apart |= address[l] ^ (address[0] + l * Op::kBytes);
+      differ |= address[l] ^ address[0];
+    }
+    uint8_t* const all = lds_at(w, uint64_t{address[0]} + offset, Op::kBytes * kLanes);
+    if (apart == 0 && all) {
+      Op::whole(dst, data, all);
       return Outcome::kNext;
+    }
+    if constexpr (Op::kLoads && Op::kRows) {
+      uint8_t* const one = lds_at(w, uint64_t{address[0]} + offset, Op::kBytes);
+      if (differ == 0 && one) {
+        broadcast<Op>(dst, one);
+        return Outcome::kNext;
+      }
     }
   }
   for_each_lane(mask, [&](unsigned l) {

@@ -5,25 +5,25 @@
 namespace halyard::vgpu::isa {
 namespace {
 
-std::span<const Opcode> join(std::initializer_list<std::span<const Opcode>> parts) {
-  // Never destroyed: instructions point into it.
+// Never destroyed: instructions point into it.
+const std::vector<Opcode>* join(std::initializer_list<std::span<const Opcode>> parts) {
   auto* all = new std::vector<Opcode>;
   for (const auto& part : parts) all->insert(all->end(), part.begin(), part.end());
-  return *all;
+  return all;
 }
 
 }  // namespace
 
 std::span<const Opcode> scalar_opcodes() {
-  static const std::span<const Opcode> all =
+  static const std::vector<Opcode>* const all =
       join({scalar_alu_opcodes(), scalar_control_opcodes(), scalar_memory_opcodes()});
-  return all;
+  return *all;
 }
 
 std::span<const Opcode> memory_opcodes() {
-  static const std::span<const Opcode> all =
+  static const std::vector<Opcode>* const all =
       join({flat_opcodes(), buffer_opcodes(), buffer_format_opcodes()});
-  return all;
+  return *all;
 }
 
 }  // namespace halyard::vgpu::isa
