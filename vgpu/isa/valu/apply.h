@@ -208,14 +208,15 @@ template <auto kFunction>
                                         uint32_t* __restrict flag) {
   using S = Signature<decltype(kFunction)>;
   uint32_t* const out[kMaxDwords] = {out0, out1, out2, out3};
+  const LaneArgs rows = args;  // a local cannot be changed by the stores: row addresses stay put
 #pragma GCC ivdep
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const auto result = S::template call<kFunction>(args, lane, mode, typename S::Indices{});
+    const auto result = S::template call<kFunction>(rows, lane, mode, typename S::Indices{});
     if constexpr (std::is_void_v<typename S::Value>) {
       flag[lane] = result ? ~0u : 0u;
     } else if constexpr (S::kFlagResult) {
       Carrier<typename S::Value>::store(result.value, out, lane);
-      flag[lane] = result.flag ? ~0u : 0u;
+      flag[lane] = 0u - result.flag;
     } else {
       Carrier<typename S::Value>::store(result, out, lane);
     }
@@ -235,11 +236,24 @@ template <auto kFunction>
   loop<kFunction>(args, mode, args.out[0], args.out[1], args.out[2], args.out[3], args.flag_out);
 }
 
+template <class T>
+bool any_nan(const LaneBuffer* rows) {
+  if constexpr (std::is_same_v<T, double>) {
+    return any_nan64(rows[0], rows[1]);
+  } else if constexpr (std::is_same_v<T, PkF32>) {
+    return any_nan32(rows[0]) || any_nan32(rows[1]);
+  } else if constexpr (std::is_same_v<T, float>) {
+    return any_nan32(rows[0]);
+  } else {
+    return any_nan16(rows[0]);
+  }
+}
+
 // Runs the loop in the wave's mode. f32 and f64 results round as the host does, so it is switched;
 // f16 results are rounded by half.h, which wants the host in nearest even.
 //
-// `kFast`, if given, is kFunction without its rule for NaNs: it runs first, and only if a NaN comes
-// out does the full one run.
+// `kFast`, if given, is kFunction without its rules for rare cases: it runs first, and only if a
+// NaN comes out, or one of the flags that it returns is set, does the full one run.
 template <auto kFunction, auto kFast>
 void core(const LaneArgs& args, const FloatMode& m) {
   using S = Signature<decltype(kFunction)>;
@@ -249,8 +263,11 @@ void core(const LaneArgs& args, const FloatMode& m) {
   } else if (is_default(m)) [[likely]] {
     if constexpr (!std::is_same_v<decltype(kFast), std::nullptr_t>) {
       core_in_default_mode<kFast>(args);
-      const auto* rows = reinterpret_cast<const LaneBuffer*>(args.out[0]);
-      if (std::is_same_v<Value, double> ? !any_nan64(rows[0], rows[1]) : !any_nan32(rows[0]))
+      bool rare = any_nan<Value>(reinterpret_cast<const LaneBuffer*>(args.out[0]));
+      if constexpr (Signature<decltype(kFast)>::kFlagResult) {
+        rare = rare || any_flag(*reinterpret_cast<const LaneBuffer*>(args.flag_out));
+      }
+      if (!rare) [[likely]]
         return;
     }
     core_in_default_mode<kFunction>(args);

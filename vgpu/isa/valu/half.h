@@ -99,4 +99,12 @@ inline double add_to_odd(double x, double y) {
   return from_bits<double>(adjust ? toward : bits);
 }
 
+// f64 to f32, rounded to odd; for values in the range of normal f32.
+inline float narrow_to_odd(double x) {
+  const float r = static_cast<float>(x);
+  const uint32_t bits = to_bits(r);
+  const uint32_t toward = std::fabs(static_cast<double>(r)) < std::fabs(x) ? bits + 1 : bits - 1;
+  return from_bits<float>(static_cast<double>(r) != x && (bits & 1) == 0 ? toward : bits);
+}
+
 }  // namespace halyard::vgpu::isa::valu

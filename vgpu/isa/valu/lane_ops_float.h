@@ -50,6 +50,9 @@ inline double fused(double a, double b, double c, const FloatMode&) {
 }
 inline F16 fused(F16 a, F16 b, F16 c, const FloatMode& m) {
   const double product = to_f64(a) * to_f64(b);  // exact
+  if (rounds_to_nearest(m)) {
+    return nearest_f16(narrow_to_odd(add_to_odd(product, to_f64(c))));
+  }
   const bool signs_differ = is_negative(product) != is_negative(c);
   return rounded_sum(add_to_odd(product, to_f64(c)), signs_differ, m);
 }
@@ -115,6 +118,23 @@ template <class T>
 T fma_fast(T a, T b, T c) {
   return fused(a, b, c, kDefaultMode);
 }
+// The product is exact in f64, and the sum rounded twice: wrong only if the f64 sum happens to lie
+// halfway between two f32, or where f32 gets denormal. The flag says that it might be.
+inline Flagged<float> fma_f32_fast(float a, float b, float c) {
+#if defined(__FMA__)
+  return {std::fma(a, b, c), false};
+#else
+  const double sum = double{a} * b + c;
+  const float r = static_cast<float>(sum);
+  const bool halfway = (static_cast<uint32_t>(to_bits(sum)) & 0x1fffffff) == 0x10000000;
+  const bool exact_zero = ((a == 0) | (b == 0)) & (c == 0);
+  return {r, halfway || (is_denormal_or_zero(r) && !exact_zero)};
+#endif
+}
+
+inline F16 mad_f16_fast(F16 a, F16 b, F16 c) {
+  return sum(product(a, b, kDefaultMode), c, kDefaultMode);
+}
 
 // v_mad_f32, v_mac_f32, v_madmk_f32, v_madak_f32: f32 denormals are flushed in every mode.
 inline float mad_f32(float a, float b, float c, const FloatMode& m) {
@@ -151,6 +171,8 @@ bool less(T a, T b) {
   return comparable(a) < comparable(b);
 }
 
+// `&` rather than `&&` here and below: a branch would keep the loop from being vectorised.
+//
 // Minimum and maximum: a signalling NaN wins in IEEE mode (and comes out quiet), any other NaN
 // loses, and -0 is less than +0.
 template <class T>
@@ -159,7 +181,7 @@ T min_num(T x, T y, const FloatMode& m) {
   const T b = flush_input(y, m);
   T r = less(a, b) ? a : b;
   // Equal zeros: the negative one, if there is one.
-  r = is_zero(a) && is_zero(b) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) | to_bits(b))) : r;
+  r = is_zero(a) & is_zero(b) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) | to_bits(b))) : r;
   r = is_nan(b) ? a : r;
   r = is_nan(a) ? b : r;
   if (m.ieee) {
@@ -173,7 +195,7 @@ T max_num(T x, T y, const FloatMode& m) {
   const T a = flush_input(x, m);
   const T b = flush_input(y, m);
   T r = less(b, a) ? a : b;
-  r = is_zero(a) && is_zero(b) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) & to_bits(b))) : r;
+  r = is_zero(a) & is_zero(b) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) & to_bits(b))) : r;
   r = is_nan(b) ? a : r;
   r = is_nan(a) ? b : r;
   if (m.ieee) {
@@ -181,6 +203,16 @@ T max_num(T x, T y, const FloatMode& m) {
     r = is_signaling(a) ? quieted(a) : r;
   }
   return r;
+}
+// Without the rules for NaNs and for two zeros of different sign, which the flag reports.
+inline bool is_unusual_order(float a, float b) {
+  return ((a != a) | (b != b) | ((a == b) & (to_bits(a) != to_bits(b)))) != 0;
+}
+inline Flagged<float> min_f32_fast(float a, float b) {
+  return {a < b ? a : b, is_unusual_order(a, b)};
+}
+inline Flagged<float> max_f32_fast(float a, float b) {
+  return {b < a ? a : b, is_unusual_order(a, b)};
 }
 template <class T>
 T min3(T a, T b, T c, const FloatMode& m) {
@@ -201,17 +233,18 @@ T med3(T a, T b, T c, const FloatMode& m) {
 
 // Rounding to integers: exact, so the mode's rounding does not matter. A zero has the sign of x,
 // also where the compiler's inline floor, in a directed mode, would think otherwise.
-template <class T>
-T to_integral(T x, const FloatMode& m, float (*f32)(float), double (*f64)(double)) {
+template <class T, class F32, class F64>
+T to_integral(T x, const FloatMode& m, F32 f32, F64 f64) {
   x = flush_input(x, m);
-  if (is_nan(x)) return quieted(x);
+  T r;
   if constexpr (std::is_same_v<T, double>) {
-    return std::copysign(f64(x), x);
+    r = std::copysign(f64(x), x);
   } else if constexpr (std::is_same_v<T, float>) {
-    return std::copysign(f32(x), x);
+    r = std::copysign(f32(x), x);
   } else {
-    return with_sign(nearest_f16(f32(to_f32(x))), is_negative(x));
+    r = with_sign(nearest_f16(f32(to_f32(x))), is_negative(x));
   }
+  return is_nan(x) ? quieted(x) : r;
 }
 // std::nearbyint would follow the host's mode.
 template <class F>
@@ -222,20 +255,45 @@ F nearest_even_integer(F x) {
   const F away = std::copysign(F{1}, x);
   return std::copysign(rest > F{0.5} || (rest == F{0.5} && odd) ? whole + away : whole, x);
 }
+// For a host in nearest-even mode: adding and taking away 2^23 (2^52) leaves an integer.
+template <class F>
+F nearest_even_integer_fast(F x) {
+  constexpr F kUnit = std::is_same_v<F, float> ? F{0x1p23f} : F{0x1p52};
+  const F magnitude = std::fabs(x);
+  const F rounded = (magnitude + kUnit) - kUnit;
+  return std::copysign(magnitude < kUnit ? rounded : magnitude, x);
+}
+// Baseline x86-64 has no instruction for these, and a call could not be vectorised.
+inline float trunc_f32(float x) {
+  const bool has_fraction = std::fabs(x) < 0x1p23f;
+  const float whole = static_cast<float>(static_cast<int32_t>(has_fraction ? x : 0.0f));
+  return has_fraction ? whole : x;
+}
+inline float floor_f32(float x) {
+  const float whole = trunc_f32(x);
+  return whole > x ? whole - 1.0f : whole;
+}
+inline float ceil_f32(float x) {
+  const float whole = trunc_f32(x);
+  return whole < x ? whole + 1.0f : whole;
+}
 template <class T>
 T trunc(T x, const FloatMode& m) {
-  return to_integral(x, m, std::trunc, std::trunc);
+  return to_integral(x, m, trunc_f32, [](double y) { return std::trunc(y); });
 }
 template <class T>
 T floor(T x, const FloatMode& m) {
-  return to_integral(x, m, std::floor, std::floor);
+  return to_integral(x, m, floor_f32, [](double y) { return std::floor(y); });
 }
 template <class T>
 T ceil(T x, const FloatMode& m) {
-  return to_integral(x, m, std::ceil, std::ceil);
+  return to_integral(x, m, ceil_f32, [](double y) { return std::ceil(y); });
 }
 template <class T>
 T rndne(T x, const FloatMode& m) {
+  if (rounds_to_nearest(m)) {
+    return to_integral(x, m, nearest_even_integer_fast<float>, nearest_even_integer_fast<double>);
+  }
   return to_integral(x, m, nearest_even_integer<float>, nearest_even_integer<double>);
 }
 // x - floor(x), and always below 1.

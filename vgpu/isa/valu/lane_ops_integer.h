@@ -191,10 +191,10 @@ inline Flagged<uint32_t> subbrev_co_u32(uint32_t a, uint32_t b, bool borrow) {
 }
 // With CLAMP the value saturates; the carry is what it is.
 inline Flagged<uint32_t> saturated_sum(Flagged<uint32_t> r) {
-  return {r.flag ? ~0u : r.value, r.flag};
+  return {r.flag ? ~0u : r.value, r.flag != 0};
 }
 inline Flagged<uint32_t> saturated_difference(Flagged<uint32_t> r) {
-  return {r.flag ? 0u : r.value, r.flag};
+  return {r.flag ? 0u : r.value, r.flag != 0};
 }
 inline Flagged<uint32_t> add_co_u32_clamp(uint32_t a, uint32_t b) {
   return saturated_sum(add_co_u32(a, b));
@@ -281,12 +281,12 @@ inline Flagged<int64_t> mad_i64_i32(int32_t a, int32_t b, int64_t c) {
 }
 inline Flagged<uint64_t> mad_u64_u32_clamp(uint32_t a, uint32_t b, uint64_t c) {
   const Flagged<uint64_t> r = mad_u64_u32(a, b, c);
-  return {r.flag ? ~0ull : r.value, r.flag};
+  return {r.flag ? ~0ull : r.value, r.flag != 0};
 }
 inline Flagged<int64_t> mad_i64_i32_clamp(int32_t a, int32_t b, int64_t c) {
   const Flagged<int64_t> r = mad_i64_i32(a, b, c);
-  if ((r.value < 0) == r.flag) return r;
-  return {r.flag ? INT64_MIN : INT64_MAX, r.flag};
+  if ((r.value < 0) == (r.flag != 0)) return r;
+  return {r.flag ? INT64_MIN : INT64_MAX, r.flag != 0};
 }
 
 // Minimum, maximum, median.

@@ -23,6 +23,19 @@ constexpr auto kNibbleRows = [] {
 
 constexpr unsigned kNibbles = kLanes / 4;
 
+// Not memcpy: its wide loads would wait for the narrower stores of the loop that has just filled
+// `from`, because no store buffer entry holds all of their bytes.
+void copy_row(uint32_t* to, const uint32_t* from) {
+#if defined(__SSE2__) && !defined(__AVX__)
+  for (unsigned n = 0; n < kNibbles; ++n) {
+    const __m128i four = _mm_load_si128(reinterpret_cast<const __m128i*>(from + 4 * n));
+    _mm_store_si128(reinterpret_cast<__m128i*>(to + 4 * n), four);
+  }
+#else
+  std::memcpy(to, from, sizeof(LaneBuffer));
+#endif
+}
+
 }  // namespace
 
 uint64_t uniform_value(const Wave& w, const Operand& operand) {
@@ -84,7 +97,7 @@ void commit(Wave& w, const Operand& dst, const LaneBuffer* rows, unsigned dwords
     uint32_t* to = file[dst.index + d].lane;
     const uint32_t* from = rows[d].lane;
     if (exec == ~0ull) {
-      std::memcpy(to, from, sizeof(LaneBuffer));
+      copy_row(to, from);
       continue;
     }
     for (unsigned n = 0; n < kNibbles; ++n) {
@@ -97,11 +110,27 @@ void commit(Wave& w, const Operand& dst, const LaneBuffer* rows, unsigned dwords
   }
 }
 
+bool any_flag(const LaneBuffer& flags) {
+  uint32_t found = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) found |= flags.lane[lane];
+  return found != 0;
+}
+
 bool any_nan32(const LaneBuffer& row) {
   int32_t found = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     // Magnitudes are positive as int32_t, which baseline SIMD can compare.
     found |= static_cast<int32_t>(row.lane[lane] & 0x7fffffff) > 0x7f800000;
+  }
+  return found != 0;
+}
+
+bool any_nan16(const LaneBuffer& row) {
+  int32_t found = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const uint32_t magnitudes = row.lane[lane] & 0x7fff7fff;
+    found |= static_cast<int32_t>(magnitudes) > 0x7c00ffff;
+    found |= static_cast<int32_t>(magnitudes & 0x7fff) > 0x7c00;
   }
   return found != 0;
 }

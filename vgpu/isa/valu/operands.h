@@ -101,7 +101,9 @@ inline void commit_mask(Wave& w, const Operand& sdst, uint64_t mask) {
   if (sdst.kind == OperandKind::kScalar) w.set_scalar64(sdst.index, mask);
 }
 
-// True if any lane holds a NaN.
+// True if any lane has its flag set, or holds a NaN; of f16, if either half does.
+bool any_flag(const LaneBuffer& flags);
+bool any_nan16(const LaneBuffer& row);
 bool any_nan32(const LaneBuffer& row);
 bool any_nan64(const LaneBuffer& low, const LaneBuffer& high);
 

@@ -13,17 +13,17 @@ namespace {
 constexpr Traits kKeep{.keeps_other = true};
 
 constexpr Opcode kOpcodes[] = {
-    op<add<F16>>("v_add_f16"),
-    op<sub<F16>>("v_sub_f16"),
-    op<subrev<F16>>("v_subrev_f16"),
-    op<mul<F16>>("v_mul_f16"),
-    op<mad<F16>, Traits{.accumulates = true}>("v_mac_f16"),
-    op<mad<F16>, Traits{.literal_multiplicand = true}>("v_madmk_f16"),
-    op<mad<F16>>("v_madak_f16"),
-    op<mad<F16>>("v_mad_legacy_f16"),
-    op<mad<F16>, kKeep>("v_mad_f16"),
-    op<fma<F16>>("v_fma_legacy_f16"),
-    op<fma<F16>, kKeep>("v_fma_f16"),
+    op_fast<add<F16>, add_fast<F16>>("v_add_f16"),
+    op_fast<sub<F16>, sub_fast<F16>>("v_sub_f16"),
+    op_fast<subrev<F16>, subrev_fast<F16>>("v_subrev_f16"),
+    op_fast<mul<F16>, mul_fast<F16>>("v_mul_f16"),
+    op_fast<mad<F16>, mad_f16_fast, Traits{.accumulates = true}>("v_mac_f16"),
+    op_fast<mad<F16>, mad_f16_fast, Traits{.literal_multiplicand = true}>("v_madmk_f16"),
+    op_fast<mad<F16>, mad_f16_fast>("v_madak_f16"),
+    op_fast<mad<F16>, mad_f16_fast>("v_mad_legacy_f16"),
+    op_fast<mad<F16>, mad_f16_fast, kKeep>("v_mad_f16"),
+    op_fast<fma<F16>, fma_fast<F16>>("v_fma_legacy_f16"),
+    op_fast<fma<F16>, fma_fast<F16>, kKeep>("v_fma_f16"),
     op<div_fixup<F16>>("v_div_fixup_legacy_f16"),
     op<div_fixup<F16>, kKeep>("v_div_fixup_f16"),
 

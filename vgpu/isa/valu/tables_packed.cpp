@@ -27,16 +27,17 @@ constexpr Opcode kOpcodes[] = {
     op<packed2<PkU16, min_int<uint16_t>>>("v_pk_min_u16"),
     op<packed2<PkU16, max_int<uint16_t>>>("v_pk_max_u16"),
 
-    op<packed_float2<PkF16, add<F16>>>("v_pk_add_f16"),
-    op<packed_float2<PkF16, mul<F16>>>("v_pk_mul_f16"),
-    op<packed_float3<PkF16, fma<F16>>>("v_pk_fma_f16"),
-    op<packed_float3<PkF16, fma<F16>>, kAccumulates>("v_pk_fmac_f16"),
+    op_fast<packed_float2<PkF16, add<F16>>, packed2<PkF16, add_fast<F16>>>("v_pk_add_f16"),
+    op_fast<packed_float2<PkF16, mul<F16>>, packed2<PkF16, mul_fast<F16>>>("v_pk_mul_f16"),
+    op_fast<packed_float3<PkF16, fma<F16>>, packed3<PkF16, fma_fast<F16>>>("v_pk_fma_f16"),
+    op_fast<packed_float3<PkF16, fma<F16>>, packed3<PkF16, fma_fast<F16>>, kAccumulates>(
+        "v_pk_fmac_f16"),
     op<packed_float2<PkF16, min_num<F16>>>("v_pk_min_f16"),
     op<packed_float2<PkF16, max_num<F16>>>("v_pk_max_f16"),
 
-    op<packed_float2<PkF32, add<float>>>("v_pk_add_f32"),
-    op<packed_float2<PkF32, mul<float>>>("v_pk_mul_f32"),
-    op<packed_float3<PkF32, fma<float>>>("v_pk_fma_f32"),
+    op_fast<packed_float2<PkF32, add<float>>, packed2<PkF32, add_fast<float>>>("v_pk_add_f32"),
+    op_fast<packed_float2<PkF32, mul<float>>, packed2<PkF32, mul_fast<float>>>("v_pk_mul_f32"),
+    op_fast<packed_float3<PkF32, fma<float>>, packed3<PkF32, fma_fast<float>>>("v_pk_fma_f32"),
     op<pk_mov_b32>("v_pk_mov_b32"),
 
     op<mad_mix, Traits{.mixed_sources = true}>("v_mad_mix_f32"),

@@ -42,8 +42,9 @@ struct Lane {
 // A result with one more bit: a carry, or v_div_scale's "scaled".
 template <class T>
 struct Flagged {
+  constexpr Flagged(T v, bool f) : value(v), flag(f ? 1 : 0) {}
   T value;
-  bool flag;
+  uint32_t flag;  // 0 or 1; not bool, which keeps gcc from vectorising
 };
 
 // The mode that kernels start in unless they ask for another one. Loops are compiled once with it
@@ -112,7 +113,7 @@ constexpr bool is_nan(T x) {
 }
 template <class T>
 constexpr bool is_signaling(T x) {
-  return is_nan(x) && (to_bits(x) & Real<T>::kQuiet) == 0;
+  return is_nan(x) & ((to_bits(x) & Real<T>::kQuiet) == 0);
 }
 template <class T>
 constexpr bool is_infinite(T x) {
