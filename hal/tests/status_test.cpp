@@ -11,12 +11,15 @@
 #include "hal/error.h"
 
 // The tests below ask for more memory than there is, on purpose.
-extern "C" const char* __asan_default_options() {
+// The sanitizer's library looks these up, so they are not hidden.
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+EXPORTED const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
-extern "C" const char* __tsan_default_options() {
+EXPORTED const char* __tsan_default_options() {
   return "allocator_may_return_null=1";
 }
+#undef EXPORTED
 
 namespace halyard {
 namespace {
