@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vgpu/queue/fence.h"
+
 namespace halyard::vgpu::queue {
 
 namespace {
@@ -123,7 +125,8 @@ SdmaQueue::Step SdmaQueue::process(uint64_t available, uint64_t& size) {
     case kFence:
       return write_value(address(1), word(3), 4);
     case kTrap:
-      std::atomic_thread_fence(std::memory_order_seq_cst);
+      // The signal's value was written by packets before this one.
+      full_fence();
       device_.interrupts->raise(word(1) & 0x0fffffff);
       return Step::kDone;
     case kPollRegMem:

@@ -11,7 +11,8 @@
 namespace halyard::vgpu::thunk {
 
 // The published ranges, sorted. Atomics because a reader may look while they move; what it then
-// sees is thrown away.
+// sees is thrown away. A reader that sees a store of a writer (release, acquire) also sees that the
+// writer has made the sequence odd: so no fences are needed, which ThreadSanitizer would not know.
 struct AddressTable::Slots {
   struct Slot {
     std::atomic<uint64_t> begin{0};
@@ -21,20 +22,20 @@ struct AddressTable::Slots {
   explicit Slots(size_t capacity) : capacity(capacity), slots(new Slot[capacity]) {}
 
   isa::MemoryRange load(size_t i) const {
-    return {slots[i].begin.load(std::memory_order_relaxed),
-            slots[i].end.load(std::memory_order_relaxed)};
+    return {slots[i].begin.load(std::memory_order_acquire),
+            slots[i].end.load(std::memory_order_acquire)};
   }
   void store(size_t i, const isa::MemoryRange& range) {
-    slots[i].begin.store(range.begin, std::memory_order_relaxed);
-    slots[i].end.store(range.end, std::memory_order_relaxed);
+    slots[i].begin.store(range.begin, std::memory_order_release);
+    slots[i].end.store(range.end, std::memory_order_release);
   }
   // The number of ranges that begin at or below `address`.
   size_t upper_bound(uint64_t address) const {
     size_t low = 0;
-    size_t high = std::min(count.load(std::memory_order_relaxed), capacity);
+    size_t high = std::min(count.load(std::memory_order_acquire), capacity);
     while (low < high) {
       const size_t middle = low + (high - low) / 2;
-      if (slots[middle].begin.load(std::memory_order_relaxed) <= address) {
+      if (slots[middle].begin.load(std::memory_order_acquire) <= address) {
         low = middle + 1;
       } else {
         high = middle;
@@ -125,7 +126,6 @@ void AddressTable::rewrite(uint64_t begin, uint64_t end) {
   const size_t new_count = count - (last - first) + ranges.size();
   const uint64_t sequence = sequence_.load(std::memory_order_relaxed);
   sequence_.store(sequence + 1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
   if (new_count > slots->capacity) {
     auto grown = std::make_unique<Slots>(std::max(new_count, slots->capacity * 2));
     for (size_t i = 0; i < count; ++i) grown->store(i, slots->load(i));
@@ -141,7 +141,7 @@ void AddressTable::rewrite(uint64_t begin, uint64_t end) {
     for (size_t i = 0; i < tail; ++i) slots->store(new_last + i, slots->load(last + i));
   }
   for (size_t i = 0; i < ranges.size(); ++i) slots->store(first + i, ranges[i]);
-  slots->count.store(new_count, std::memory_order_relaxed);
+  slots->count.store(new_count, std::memory_order_release);
   sequence_.store(sequence + 2, std::memory_order_release);
 }
 
@@ -154,11 +154,10 @@ void AddressTable::neighbours(uint64_t address, isa::MemoryRange& below,
       continue;
     }
     const Slots* slots = slots_.load(std::memory_order_acquire);
-    const size_t count = std::min(slots->count.load(std::memory_order_relaxed), slots->capacity);
+    const size_t count = std::min(slots->count.load(std::memory_order_acquire), slots->capacity);
     const size_t i = slots->upper_bound(address);
     below = i > 0 ? slots->load(i - 1) : isa::MemoryRange{};
     above = i < count ? slots->load(i) : isa::MemoryRange{};
-    std::atomic_thread_fence(std::memory_order_acquire);
     if (sequence_.load(std::memory_order_relaxed) == sequence) return;
   }
 }

@@ -47,7 +47,7 @@ Doorbell::~Doorbell() {
 }
 
 bool Doorbell::arm() {
-  return watched_ && idle_ != nullptr && owner_.protect(page_, true);
+  return watched_ && idle() != nullptr && owner_.protect(page_, true);
 }
 
 Doorbells::Doorbells(bool watch) {

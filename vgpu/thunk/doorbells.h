@@ -6,6 +6,7 @@
 // queue. An idle queue then needs no polling. Elsewhere the queues poll and sleep.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,8 +30,8 @@ class Doorbell final : public queue::DoorbellWatch {
   void* page() const { return page_; }
   bool watched() const { return watched_; }
   // Who is woken. Before the first arm().
-  void set_idle(queue::Idle* idle) { idle_ = idle; }
-  queue::Idle* idle() const { return idle_; }
+  void set_idle(queue::Idle* idle) { idle_.store(idle, std::memory_order_release); }
+  queue::Idle* idle() const { return idle_.load(std::memory_order_acquire); }
   bool arm() override;
 
  private:
@@ -38,7 +39,7 @@ class Doorbell final : public queue::DoorbellWatch {
   void* page_;
   uint64_t* slot_;
   bool watched_;
-  queue::Idle* idle_ = nullptr;
+  std::atomic<queue::Idle*> idle_{nullptr};
 };
 
 class Doorbells {

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <memory>
 
+#include "vgpu/queue/fence.h"
+
 namespace halyard::vgpu::thunk {
 
 namespace {
@@ -203,7 +205,7 @@ HSAKMT_STATUS EventTable::set(HsaEvent* event) {
   Event* const found = from_public(event);
   if (found == nullptr) return HSAKMT_STATUS_INVALID_HANDLE;
   // The caller's own stores may be weaker than what signal() builds on.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  queue::full_fence();
   signal(*found);
   return HSAKMT_STATUS_SUCCESS;
 }

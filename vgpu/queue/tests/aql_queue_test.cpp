@@ -379,7 +379,7 @@ TEST_F(AqlQueueTest, StopCancelsARunningDispatch) {
   std::atomic<bool> running{false};
   gpu_.engine.behaviour = [&](const isa::Dispatch&, const volatile bool& cancel) {
     running = true;
-    while (!cancel) std::this_thread::yield();
+    while (!__atomic_load_n(&cancel, __ATOMIC_ACQUIRE)) std::this_thread::yield();
     return isa::DispatchResult{};
   };
   start();
