@@ -126,6 +126,9 @@ struct Traits {
   bool mixed_sources = false;
   bool reads_vcc = false;
   bool writes_exec = false;
+  // Sources (a bit for each) that are shift amounts or widths. Baseline x86-64 shifts all lanes by
+  // one amount only, so a loop for amounts that are the same in all lanes is worth having.
+  unsigned amounts = 0;
 };
 
 template <class Function>
@@ -169,10 +172,11 @@ struct Signature<R (*)(A...)> {
     return s;
   }
 
-  template <auto kFunction, size_t... I>
-  static R call(const LaneArgs& args, unsigned lane, const FloatMode& mode,
-                std::index_sequence<I...>) {
-    return kFunction(argument<A, source_index(I)>(args, lane, mode)...);
+  // Sources in kUniform are the same in all lanes, and come from `amounts`.
+  template <auto kFunction, unsigned kUniform, size_t... I>
+  static R call(const LaneArgs& args, const uint32_t (&amounts)[3], unsigned lane,
+                const FloatMode& mode, std::index_sequence<I...>) {
+    return kFunction(argument<A, source_index(I), kUniform>(args, amounts, lane, mode)...);
   }
   using Indices = std::index_sequence_for<A...>;
 
@@ -185,33 +189,56 @@ struct Signature<R (*)(A...)> {
       ++s.sources;
     }
   }
-  template <class T, unsigned kSource>
-  static decltype(auto) argument(const LaneArgs& args, unsigned lane, const FloatMode& mode) {
+  template <class T, unsigned kSource, unsigned kUniform>
+  static decltype(auto) argument(const LaneArgs& args, const uint32_t (&amounts)[3], unsigned lane,
+                                 const FloatMode& mode) {
     if constexpr (std::is_same_v<T, bool>) {
       return args.flag_in[lane] != 0;
     } else if constexpr (std::is_same_v<T, Lane>) {
       return Lane{lane};
     } else if constexpr (std::is_same_v<T, const FloatMode&>) {
       return (mode);
+    } else if constexpr ((kUniform >> kSource & 1) != 0) {
+      static_assert(std::is_same_v<T, uint32_t>);
+      return T{amounts[kSource]};
     } else {
       return Carrier<T>::load(args.src[kSource], lane);
     }
   }
 };
 
+// The rows that an operation of this shape reads. Not a loop over them: gcc would unroll it too
+// late to keep the copies in registers.
+template <Shape kShape, size_t... K>
+LaneArgs used_rows(const LaneArgs& args, std::index_sequence<K...>) {
+  LaneArgs rows{};
+  ((K % kMaxDwords < kShape.src_dwords[K / kMaxDwords]
+        ? void(rows.src[K / kMaxDwords][K % kMaxDwords] = args.src[K / kMaxDwords][K % kMaxDwords])
+        : void()),
+   ...);
+  rows.flag_in = args.flag_in;
+  return rows;
+}
+
 // The loop. `out` and `flag` are LaneArgs' outputs, as parameters because only there does
 // __restrict mean something to both compilers.
-template <auto kFunction>
+template <auto kFunction, unsigned kUniform = 0>
 [[gnu::always_inline]] inline void loop(const LaneArgs& args, const FloatMode& mode,
                                         uint32_t* __restrict out0, uint32_t* __restrict out1,
                                         uint32_t* __restrict out2, uint32_t* __restrict out3,
                                         uint32_t* __restrict flag) {
   using S = Signature<decltype(kFunction)>;
   uint32_t* const out[kMaxDwords] = {out0, out1, out2, out3};
-  const LaneArgs rows = args;  // a local cannot be changed by the stores: row addresses stay put
+  // Row addresses in a local, which the stores cannot change.
+  const LaneArgs rows = used_rows<S::shape({})>(args, std::make_index_sequence<3 * kMaxDwords>{});
+  uint32_t amounts[3] = {};
+  for (unsigned i = 0; i < 3; ++i) {
+    if ((kUniform >> i & 1) != 0) amounts[i] = args.src[i][0][0];
+  }
 #pragma GCC ivdep
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const auto result = S::template call<kFunction>(rows, lane, mode, typename S::Indices{});
+    const auto result =
+        S::template call<kFunction, kUniform>(rows, amounts, lane, mode, typename S::Indices{});
     if constexpr (std::is_void_v<typename S::Value>) {
       flag[lane] = result ? ~0u : 0u;
     } else if constexpr (S::kFlagResult) {
@@ -223,10 +250,10 @@ template <auto kFunction>
   }
 }
 
-template <auto kFunction>
+template <auto kFunction, unsigned kUniform = 0>
 [[gnu::noinline]] void core_in_default_mode(const LaneArgs& args) {
-  loop<kFunction>(args, kDefaultMode, args.out[0], args.out[1], args.out[2], args.out[3],
-                  args.flag_out);
+  loop<kFunction, kUniform>(args, kDefaultMode, args.out[0], args.out[1], args.out[2], args.out[3],
+                            args.flag_out);
 }
 
 // Out of line, so that no float operation can move out of the rounding scope.
@@ -289,6 +316,17 @@ struct Operation {
   static constexpr unsigned kRows =
       kShape.src_dwords[0] + kShape.src_dwords[1] + kShape.src_dwords[2];
 
+  static_assert(kTraits.amounts == 0 || !S::kUsesMode);
+
+  static bool amounts_are_uniform(const Instruction& in) {
+    for (unsigned i = 0; i < kShape.sources; ++i) {
+      const OperandKind kind = source_operand(in, kShape, i).kind;
+      const bool vector = kind == OperandKind::kVector || kind == OperandKind::kAcc;
+      if ((kTraits.amounts >> i & 1) != 0 && vector) return false;
+    }
+    return true;
+  }
+
   // No modifiers: registers are read in place.
   static Outcome plain(Wave& w, const Instruction& in) {
     LaneBuffer scratch[kRows == 0 ? 1 : kRows];
@@ -312,7 +350,11 @@ struct Operation {
       args.out[d] = d < kShape.dst_dwords ? out[d].lane : nullptr;
     }
     args.flag_out = flag_out.lane;
-    core<kFunction, kFast>(args, w.mode);
+    if (kTraits.amounts != 0 && amounts_are_uniform(in)) {
+      core_in_default_mode<kFunction, kTraits.amounts>(args);
+    } else {
+      core<kFunction, kFast>(args, w.mode);
+    }
     const uint64_t exec = w.exec();
     if constexpr (kShape.dst_dwords != 0) commit(w, in.dst, out, kShape.dst_dwords, exec);
     if constexpr (kShape.flag_result) {

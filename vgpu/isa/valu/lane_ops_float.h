@@ -136,6 +136,15 @@ inline F16 mad_f16_fast(F16 a, F16 b, F16 c) {
   return sum(product(a, b, kDefaultMode), c, kDefaultMode);
 }
 
+// The product of two f16 is exact in f32, and the sum rounded twice; the flag as above.
+inline Flagged<F16> fma_f16_fast(F16 a, F16 b, F16 c) {
+  const float sum = to_f32(a) * to_f32(b) + to_f32(c);
+  const uint32_t magnitude = magnitude_bits(sum);
+  const bool halfway = (magnitude & 0x1fff) == 0x1000;
+  const bool denormal = (magnitude < 0x38800000) & (magnitude != 0);
+  return {nearest_f16(sum), halfway || denormal};
+}
+
 // v_mad_f32, v_mac_f32, v_madmk_f32, v_madak_f32: f32 denormals are flushed in every mode.
 inline float mad_f32(float a, float b, float c, const FloatMode& m) {
   return mad(a, b, c, flushing_f32(m));

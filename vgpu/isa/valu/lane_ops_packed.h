@@ -27,6 +27,11 @@ template <class Pair, auto kHalf>
 Pair packed_float3(Pair a, Pair b, Pair c, const FloatMode& m) {
   return {kHalf(a.lo, b.lo, c.lo, m), kHalf(a.hi, b.hi, c.hi, m)};
 }
+inline Flagged<PkF16> pk_fma_f16_fast(PkF16 a, PkF16 b, PkF16 c) {
+  const Flagged<F16> low = fma_f16_fast(a.lo, b.lo, c.lo);
+  const Flagged<F16> high = fma_f16_fast(a.hi, b.hi, c.hi);
+  return {{low.value, high.value}, (low.flag | high.flag) != 0};
+}
 inline PkI16 pk_ashrrev_i16(PkU16 a, PkI16 b) {
   return {ashrrev_i16(a.lo, b.lo), ashrrev_i16(a.hi, b.hi)};
 }

@@ -22,8 +22,8 @@ constexpr Opcode kOpcodes[] = {
     op_fast<mad<F16>, mad_f16_fast>("v_madak_f16"),
     op_fast<mad<F16>, mad_f16_fast>("v_mad_legacy_f16"),
     op_fast<mad<F16>, mad_f16_fast, kKeep>("v_mad_f16"),
-    op_fast<fma<F16>, fma_fast<F16>>("v_fma_legacy_f16"),
-    op_fast<fma<F16>, fma_fast<F16>, kKeep>("v_fma_f16"),
+    op_fast<fma<F16>, fma_f16_fast>("v_fma_legacy_f16"),
+    op_fast<fma<F16>, fma_f16_fast, kKeep>("v_fma_f16"),
     op<div_fixup<F16>>("v_div_fixup_legacy_f16"),
     op<div_fixup<F16>, kKeep>("v_div_fixup_f16"),
 

@@ -7,6 +7,11 @@
 namespace halyard::vgpu::isa::valu {
 namespace {
 
+constexpr Traits kAmount0{.amounts = 1};
+constexpr Traits kAmount1{.amounts = 2};
+constexpr Traits kAmount2{.amounts = 4};
+constexpr Traits kField{.amounts = 6};
+
 constexpr Opcode kOpcodes[] = {
     op<mov_b32>("v_mov_b32"),
     op<not_b32>("v_not_b32"),
@@ -26,20 +31,20 @@ constexpr Opcode kOpcodes[] = {
     op<mbcnt_lo_u32_b32>("v_mbcnt_lo_u32_b32"),
     op<mbcnt_hi_u32_b32>("v_mbcnt_hi_u32_b32"),
     op<bfm_b32>("v_bfm_b32"),
-    op<bfe_u32>("v_bfe_u32"),
-    op<bfe_i32>("v_bfe_i32"),
-    op<alignbit_b32>("v_alignbit_b32"),
-    op<alignbyte_b32>("v_alignbyte_b32"),
+    op<bfe_u32, kField>("v_bfe_u32"),
+    op<bfe_i32, kField>("v_bfe_i32"),
+    op<alignbit_b32, kAmount2>("v_alignbit_b32"),
+    op<alignbyte_b32, kAmount2>("v_alignbyte_b32"),
 
-    op<lshlrev_b32>("v_lshlrev_b32"),
-    op<lshrrev_b32>("v_lshrrev_b32"),
-    op<ashrrev_i32>("v_ashrrev_i32"),
-    op<lshlrev_b64>("v_lshlrev_b64"),
-    op<lshrrev_b64>("v_lshrrev_b64"),
-    op<ashrrev_i64>("v_ashrrev_i64"),
-    op<lshl_add_u32>("v_lshl_add_u32"),
-    op<add_lshl_u32>("v_add_lshl_u32"),
-    op<lshl_or_b32>("v_lshl_or_b32"),
+    op<lshlrev_b32, kAmount0>("v_lshlrev_b32"),
+    op<lshrrev_b32, kAmount0>("v_lshrrev_b32"),
+    op<ashrrev_i32, kAmount0>("v_ashrrev_i32"),
+    op<lshlrev_b64, kAmount0>("v_lshlrev_b64"),
+    op<lshrrev_b64, kAmount0>("v_lshrrev_b64"),
+    op<ashrrev_i64, kAmount0>("v_ashrrev_i64"),
+    op<lshl_add_u32, kAmount1>("v_lshl_add_u32"),
+    op<add_lshl_u32, kAmount2>("v_add_lshl_u32"),
+    op<lshl_or_b32, kAmount1>("v_lshl_or_b32"),
     op<xad_u32>("v_xad_u32"),
 
     op_clamp<add_u32, add_u32_clamp>("v_add_u32"),

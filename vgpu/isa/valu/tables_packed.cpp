@@ -29,9 +29,8 @@ constexpr Opcode kOpcodes[] = {
 
     op_fast<packed_float2<PkF16, add<F16>>, packed2<PkF16, add_fast<F16>>>("v_pk_add_f16"),
     op_fast<packed_float2<PkF16, mul<F16>>, packed2<PkF16, mul_fast<F16>>>("v_pk_mul_f16"),
-    op_fast<packed_float3<PkF16, fma<F16>>, packed3<PkF16, fma_fast<F16>>>("v_pk_fma_f16"),
-    op_fast<packed_float3<PkF16, fma<F16>>, packed3<PkF16, fma_fast<F16>>, kAccumulates>(
-        "v_pk_fmac_f16"),
+    op_fast<packed_float3<PkF16, fma<F16>>, pk_fma_f16_fast>("v_pk_fma_f16"),
+    op_fast<packed_float3<PkF16, fma<F16>>, pk_fma_f16_fast, kAccumulates>("v_pk_fmac_f16"),
     op<packed_float2<PkF16, min_num<F16>>>("v_pk_min_f16"),
     op<packed_float2<PkF16, max_num<F16>>>("v_pk_max_f16"),
 

@@ -177,6 +177,46 @@ TEST(Integer, ThreeOperandCombinations) {
   EXPECT_EQ(m.op32("v_med3_u32", {0xffffffff, 0, 1}), 1u);
 }
 
+// Amounts that are the same in all lanes take a loop of their own.
+TEST(Integer, UniformAmountsGiveWhatVectorAmountsGive) {
+  struct Case {
+    const char* mnemonic;
+    unsigned amounts;  // a bit for each source
+    unsigned dwords;
+  };
+  const Case cases[] = {{"v_lshlrev_b32", 1, 1},  {"v_lshrrev_b32", 1, 1}, {"v_ashrrev_i32", 1, 1},
+                        {"v_lshlrev_b64", 1, 2},  {"v_lshrrev_b64", 1, 2}, {"v_ashrrev_i64", 1, 2},
+                        {"v_lshl_add_u32", 2, 1}, {"v_lshl_or_b32", 2, 1}, {"v_add_lshl_u32", 4, 1},
+                        {"v_bfe_u32", 6, 1},      {"v_bfe_i32", 6, 1},     {"v_alignbit_b32", 4, 1},
+                        {"v_alignbyte_b32", 4, 1}};
+  std::mt19937 random(17);
+  for (const Case& c : cases) {
+    for (unsigned amount = 0; amount < 70; ++amount) {
+      Machine m;
+      Instruction in = Machine::make(c.mnemonic);
+      for (unsigned i = 0; i < 3; ++i) {
+        for (unsigned lane = 0; lane < kLanes; ++lane) m.v(2 * i, lane) = random();
+        for (unsigned lane = 0; lane < kLanes; ++lane) m.v(2 * i + 1, lane) = random();
+        if (c.amounts >> i & 1) m.fill(2 * i, amount + i);
+        in.src[i] = vreg(2 * i);
+      }
+      in.dst = vreg(8);
+      m.run_both(in, c.dwords);
+      in.dst = vreg(10);
+      m.wave.sgpr[5] = amount + 1;
+      for (unsigned i = 0; i < 3; ++i) {
+        if (c.amounts >> i & 1) in.src[i] = i == 1 ? sreg(5) : constant(amount + i);
+      }
+      m.run_both(in, c.dwords);
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        for (unsigned d = 0; d < c.dwords; ++d) {
+          ASSERT_EQ(m.v(8 + d, lane), m.v(10 + d, lane)) << c.mnemonic << " by " << amount;
+        }
+      }
+    }
+  }
+}
+
 TEST(Integer, SumsOfAbsoluteDifferences) {
   Machine m;
   const uint32_t a = 0x10ff0005, b = 0x20010a05;
