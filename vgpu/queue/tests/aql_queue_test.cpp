@@ -138,10 +138,10 @@ class AqlQueueTest : public ::testing::Test {
     start();
     submit(packet, header);
     wait_until([&] { return value(inactive_) != 0; });
+    processor_->stop();
     EXPECT_EQ(value(inactive_), static_cast<int64_t>(code));
     EXPECT_EQ(gpu_.interrupts.raised(3), 1);
     EXPECT_TRUE(processor_->failed());
-    processor_->stop();
     return GetCapturedStderr();
   }
 
@@ -243,6 +243,7 @@ TEST_F(AqlQueueTest, WithoutExecutionNothingRunsAndEverythingCompletes) {
   submit(dispatch_packet(first), kDispatch);
   submit(dispatch_packet(second), kDispatch);
   wait_until([&] { return value(second) == 0; });
+  processor_->stop();
   EXPECT_EQ(value(first), 0);
   EXPECT_GE(gpu_.interrupts.raised(4), 1);
   EXPECT_TRUE(gpu_.engine.dispatches().empty());
