@@ -1,9 +1,8 @@
 // MUBUF: untyped buffer loads, stores and atomics (Vega ISA, 8.1). The FORMAT instructions are in
 // buffer_format.cpp.
 
-#include <atomic>
-
 #include "vgpu/isa/buffer_resource.h"
+#include "vgpu/isa/fence.h"
 #include "vgpu/isa/tables.h"
 
 namespace halyard::vgpu::isa {
@@ -113,7 +112,7 @@ Outcome buffer_atomic(Wave& w, const Instruction& i) {
 
 // The host's caches are coherent: only the order of accesses is left to keep.
 Outcome cache_control(Wave& w, const Instruction&) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  full_fence();
   w.stores_pending = false;
   return Outcome::kNext;
 }

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "vgpu/isa/fault.h"
+#include "vgpu/isa/fence.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
 
@@ -266,7 +267,7 @@ Outcome s_waitcnt(Wave& w, const Instruction& i) {
   const uint32_t vector_count = (bits & 15) | (bits >> 10 & 0x30);
   const uint32_t scalar_count = bits >> 8 & 15;
   if (w.stores_pending && (vector_count == 0 || scalar_count == 0)) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     w.stores_pending = false;
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -280,7 +281,7 @@ Outcome s_sendmsg(Wave& w, const Instruction& i) {
     return fault_illegal(
         w, i, fmt::format("sends message ({}), and only interrupts (1) exist here", message));
   // What the wave wrote before it must be visible to whoever the event wakes.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  full_fence();
   if (w.services) w.services->raise_event(w.m0());
   return Outcome::kNext;
 }

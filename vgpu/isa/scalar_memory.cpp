@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
-
 #include "vgpu/isa/atomics.h"
 #include "vgpu/isa/fault.h"
+#include "vgpu/isa/fence.h"
 #include "vgpu/isa/memory_access.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
@@ -106,7 +105,7 @@ Outcome s_atomic(Wave& w, const Instruction& i) {
 
 // Loads are coherent here: writing back and invalidating only order what the compiler may move.
 Outcome s_dcache(Wave& w, const Instruction&) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  full_fence();
   w.stores_pending = false;
   return Outcome::kNext;
 }
