@@ -27,19 +27,19 @@ bool compare_float(T x, T y, const FloatMode& m) {
     case kGreater:
       return a > b;
     case kLess | kGreater:
-      return (a < b) | (a > b);
+      return either(a<b, a> b);
     case kGreater | kEqual:
       return a >= b;
     case kLess | kEqual | kGreater:
-      return (a == a) & (b == b);
+      return both(a == a, b == b);
     case kUnordered:
-      return (a != a) | (b != b);
+      return either(a != a, b != b);
     case kUnordered | kLess | kGreater:
       return a != b;
     case kUnordered | kLess:
       return !(a >= b);
     case kUnordered | kEqual:
-      return !((a < b) | (a > b));
+      return !either(a<b, a> b);
     case kUnordered | kLess | kEqual:
       return !(a > b);
     case kUnordered | kGreater:

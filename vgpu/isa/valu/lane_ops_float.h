@@ -127,8 +127,8 @@ inline Flagged<float> fma_f32_fast(float a, float b, float c) {
   const double sum = double{a} * b + c;
   const float r = static_cast<float>(sum);
   const bool halfway = (static_cast<uint32_t>(to_bits(sum)) & 0x1fffffff) == 0x10000000;
-  const bool exact_zero = ((a == 0) | (b == 0)) & (c == 0);
-  return {r, halfway || (is_denormal_or_zero(r) && !exact_zero)};
+  const bool exact_zero = both(either(a == 0, b == 0), c == 0);
+  return {r, either(halfway, both(is_denormal_or_zero(r), !exact_zero))};
 #endif
 }
 
@@ -141,8 +141,8 @@ inline Flagged<F16> fma_f16_fast(F16 a, F16 b, F16 c) {
   const float sum = to_f32(a) * to_f32(b) + to_f32(c);
   const uint32_t magnitude = magnitude_bits(sum);
   const bool halfway = (magnitude & 0x1fff) == 0x1000;
-  const bool denormal = (magnitude < 0x38800000) & (magnitude != 0);
-  return {nearest_f16(sum), halfway || denormal};
+  const bool denormal = both(magnitude < 0x38800000, magnitude != 0);
+  return {nearest_f16(sum), either(halfway, denormal)};
 }
 
 // v_mad_f32, v_mac_f32, v_madmk_f32, v_madak_f32: f32 denormals are flushed in every mode.
@@ -180,8 +180,6 @@ bool less(T a, T b) {
   return comparable(a) < comparable(b);
 }
 
-// `&` rather than `&&` here and below: a branch would keep the loop from being vectorised.
-//
 // Minimum and maximum: a signalling NaN wins in IEEE mode (and comes out quiet), any other NaN
 // loses, and -0 is less than +0.
 template <class T>
@@ -190,7 +188,8 @@ T min_num(T x, T y, const FloatMode& m) {
   const T b = flush_input(y, m);
   T r = less(a, b) ? a : b;
   // Equal zeros: the negative one, if there is one.
-  r = is_zero(a) & is_zero(b) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) | to_bits(b))) : r;
+  r = both(is_zero(a), is_zero(b)) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) | to_bits(b)))
+                                   : r;
   r = is_nan(b) ? a : r;
   r = is_nan(a) ? b : r;
   if (m.ieee) {
@@ -204,7 +203,8 @@ T max_num(T x, T y, const FloatMode& m) {
   const T a = flush_input(x, m);
   const T b = flush_input(y, m);
   T r = less(b, a) ? a : b;
-  r = is_zero(a) & is_zero(b) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) & to_bits(b))) : r;
+  r = both(is_zero(a), is_zero(b)) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) & to_bits(b)))
+                                   : r;
   r = is_nan(b) ? a : r;
   r = is_nan(a) ? b : r;
   if (m.ieee) {
@@ -215,7 +215,7 @@ T max_num(T x, T y, const FloatMode& m) {
 }
 // Without the rules for NaNs and for two zeros of different sign, which the flag reports.
 inline bool is_unusual_order(float a, float b) {
-  return ((a != a) | (b != b) | ((a == b) & (to_bits(a) != to_bits(b)))) != 0;
+  return either(either(a != a, b != b), both(a == b, to_bits(a) != to_bits(b)));
 }
 inline Flagged<float> min_f32_fast(float a, float b) {
   return {a < b ? a : b, is_unusual_order(a, b)};

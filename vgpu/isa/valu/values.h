@@ -103,6 +103,14 @@ constexpr T from_bits(BitsOf<T> bits) {
   return std::bit_cast<T>(bits);
 }
 
+// `&&` and `||` that evaluate both sides: a branch would keep a loop from being vectorised.
+constexpr bool both(bool a, bool b) {
+  return (unsigned{a} & unsigned{b}) != 0;
+}
+constexpr bool either(bool a, bool b) {
+  return (unsigned{a} | unsigned{b}) != 0;
+}
+
 template <class T>
 constexpr BitsOf<T> magnitude_bits(T x) {
   return static_cast<BitsOf<T>>(to_bits(x) & ~Real<T>::kSign);
@@ -113,7 +121,7 @@ constexpr bool is_nan(T x) {
 }
 template <class T>
 constexpr bool is_signaling(T x) {
-  return is_nan(x) & ((to_bits(x) & Real<T>::kQuiet) == 0);
+  return both(is_nan(x), (to_bits(x) & Real<T>::kQuiet) == 0);
 }
 template <class T>
 constexpr bool is_infinite(T x) {
