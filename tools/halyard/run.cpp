@@ -115,8 +115,6 @@ Result<std::vector<Sink>> open_sinks(const RunFlags& flags, const FunctionInfo& 
     }
     sinks.push_back(std::move(sink));
   }
-  std::stable_sort(sinks.begin(), sinks.end(),
-                   [](const Sink& a, const Sink& b) { return a.argument < b.argument; });
   return sinks;
 }
 
@@ -229,6 +227,11 @@ Status compare(const std::vector<Expectation>& expectations, const Results& resu
 Status run(const RunFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(std::vector<Value> arguments, parse_inputs(flags.inputs->results()));
   HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> code, values::read_file(flags.module));
+  if (code.empty()) {
+    return error(StatusCode::kInvalidArgument,
+                 "The module ({}) is empty (0 bytes). It is to be a code object, usually *.hsaco.",
+                 flags.module);
+  }
 
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
   HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, registry->open_device(flags.device));

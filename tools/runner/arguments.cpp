@@ -96,10 +96,11 @@ Status bind_value(const std::string& label, const ArgumentInfo& argument, const 
     return wrong_kind(label, argument, value);
   }
   if (value.bytes() != argument.size) {
-    return error(StatusCode::kInvalidArgument,
-                 "The kernel's argument {} wants {}, but {} is given, which has {} bytes. Write it as "
-                 "{}.",
-                 label, describe(argument), value.describe(), value.bytes(), example(argument));
+    return error(
+        StatusCode::kInvalidArgument,
+        "The kernel's argument {} wants {}, but {} is given, which has {} bytes. Write it as "
+        "{}.",
+        label, describe(argument), value.describe(), value.bytes(), example(argument));
   }
   const auto declared = source_type(argument.type_name);
   if (value.kind == Value::Kind::kBytes || !declared || declared->is_pointer) return {};

@@ -47,7 +47,7 @@ class Session {
   Ref<Queue> queue_;
   Ref<Semaphore> done_;
   uint64_t submitted_ = 0;
-  bool unfinished_ = false;  // operations that nothing has waited for
+  bool unfinished_ = false;           // operations that nothing has waited for
   std::vector<Ref<Buffer>> buffers_;  // one for each argument; null if it is no buffer
 };
 

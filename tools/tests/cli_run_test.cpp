@@ -114,8 +114,8 @@ TEST_F(CliRun, ReadsAndWritesFiles) {
                      {a, "--input=4xf32=@" + (folder_ / "b.bin"), "--input=&4xf32", "--input=i32=4",
                       "--output=@" + (folder_ / "c.npy"), "--output=out:@" + (folder_ / "c.bin"),
                       "--output=a:-"}),
-            "[0] a: 4xf32=1 2 3 4\n[2] out: 4xf32=@" + (folder_ / "c.npy") + "\n[2] out: 4xf32=@" +
-                (folder_ / "c.bin") + "\n");
+            "[2] out: 4xf32=@" + (folder_ / "c.npy") + "\n[2] out: 4xf32=@" + (folder_ / "c.bin") +
+                "\n[0] a: 4xf32=1 2 3 4\n");
   EXPECT_THAT(npy_elements<float>("c.npy"), ElementsAre(6, 8, 10, 12));
   EXPECT_EQ(read_bytes(folder_ / "c.bin"), read_bytes(folder_ / "c.npy").substr(128));
   EXPECT_EQ(folder_.entries(), 4U);
