@@ -316,15 +316,21 @@ void set_up_bare(Setup& s, const Hsa& hsa, std::string_view file) {
 
 // --- Results.
 
-// Shows what the console reporter shows, and keeps each repetition's time.
+// Shows the medians, and keeps each repetition's time.
 class Reporter final : public benchmark::ConsoleReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override {
+    std::vector<Run> shown;
     for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
-      times_[run.run_name.function_name].push_back(run.GetAdjustedRealTime());
+      if (run.run_type != Run::RT_Iteration) {
+        if (run.aggregate_name == "median") shown.push_back(run);
+        continue;
+      }
+      if (!run.error_occurred) {
+        times_[run.run_name.function_name].push_back(run.GetAdjustedRealTime());
+      }
     }
-    ConsoleReporter::ReportRuns(runs);
+    ConsoleReporter::ReportRuns(shown);
   }
 
   double median(const std::string& name) const {
@@ -390,9 +396,7 @@ int main(int argc, char** argv) {
   const std::string uri = option(&argc, argv, "--device", "amdgpu");
   std::vector<char*> arguments(argv, argv + argc);
   std::string interleave = "--benchmark_enable_random_interleaving=true";
-  std::string aggregates = "--benchmark_display_aggregates_only=true";
   arguments.push_back(interleave.data());
-  arguments.push_back(aggregates.data());
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;

@@ -53,7 +53,7 @@ inline void write_launch(QueueCore& core, uint64_t index, bool loud, const Launc
   packet.kernarg_address = kernarg;
   packet.reserved2 = 0;
   packet.completion_signal = core.completion(loud && single);
-  core.note(index, launch.function);
+  core.note(index, launch.function, loud && single);
   const uint16_t header =
       packet_header({.kind = PacketKind::kDispatch,
                      .observed = loud,

@@ -129,11 +129,11 @@ HeldQueue::Outcome HeldQueue::try_host(Entry& entry) {
     } else {
       // A loud barrier, whose interrupt tells when all before it is done.
       if (!core_.has_room(1)) return Outcome::kPoll;
-      const Ticket ticket = core_.reserve(1, 1);
-      if (!core_.wait_for_room(ticket.index, 1).ok()) return Outcome::kPoll;
-      core_.write_barrier(ticket.index, true, {.kind = PacketKind::kBarrier, .observed = true});
-      core_.ring(ticket.index);
-      entry.fence = ticket.index;
+      const uint64_t index = core_.reserve(1);
+      if (!core_.wait_for_room(index, 1).ok()) return Outcome::kPoll;
+      core_.write_barrier(index, true, {.kind = PacketKind::kBarrier, .observed = true});
+      core_.ring(index);
+      entry.fence = index;
     }
     entry.fenced = true;
   }

@@ -49,7 +49,9 @@ Status transfer_file(FileOperation::Direction direction, int descriptor, uint64_
 Status copy_now(DeviceImpl& device, void* target, hsa_agent_t target_agent, const void* source,
                 hsa_agent_t source_agent, uint64_t size) {
   const Hsa& hsa = device.hsa();
-  HALYARD_ASSIGN_OR_RETURN(const hsa_signal_t signal, device.take_signal());
+  hsa_signal_t signal = {};
+  HALYARD_RETURN_IF_ERROR(
+      check(hsa, hsa.hsa_signal_create(1, 0, nullptr, &signal), "Creating a signal"));
   Status status = check(hsa,
                         hsa.hsa_amd_memory_async_copy(target, target_agent, source, source_agent,
                                                       size, 0, nullptr, signal),
@@ -59,7 +61,7 @@ Status copy_now(DeviceImpl& device, void* target, hsa_agent_t target_agent, cons
     status = error(StatusCode::kInternal, "A copy of {} bytes fails on a copy engine of {}.", size,
                    device.info().name);
   }
-  device.give_signal(signal);
+  hsa.hsa_signal_destroy(signal);
   return status;
 }
 

@@ -19,14 +19,14 @@ void write_waits(QueueCore& core, uint64_t index, uint64_t last, const IssueCont
     hsa_amd_barrier_value_packet_t& packet = core.slot(index).barrier_value;
     packet.reserved0 = 0;
     packet.signal = wait.core->loud_signal();
-    packet.value = QueueCore::loud_value(wait.loud) + 1;
+    packet.value = wait.core->loud_value(wait.index) + 1;
     packet.mask = -1;
     packet.cond = HSA_SIGNAL_CONDITION_LT;
     packet.reserved1 = 0;
     packet.reserved2 = 0;
     packet.reserved3 = 0;
     packet.completion_signal = core.completion(false);
-    core.note(index, nullptr);
+    core.note(index, nullptr, false);
     // The upper half of the first word is the AMD packet format (hsa_amd_vendor_packet_header_t).
     core.publish(index, kHeader, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
     ++index;
@@ -45,7 +45,6 @@ WaitFacts facts_of(const SemaphoreImpl& semaphore, uint64_t value, QueueCore& co
   *point = semaphore.point_for(value, &core);
   facts.submitted = point->core != nullptr;
   facts.same_queue = point->core == &core;
-  facts.counted = point->loud != 0;
   facts.barrier_value = core.device().barrier_value();
   facts.behind_held_back = behind_held_back;
   return facts;

@@ -57,20 +57,19 @@ template <typename Fill>
 inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& context, Fill&& fill) {
   const auto waits = static_cast<uint32_t>(context.waits.size());
   const bool loud = !context.signals.empty();
-  const Ticket ticket = core.reserve(waits + packets, loud ? 1 : 0);
-  if (Status status = core.wait_for_room(ticket.index, waits + packets); !status.ok())
-      [[unlikely]] {
+  const uint64_t first = core.reserve(waits + packets);
+  if (Status status = core.wait_for_room(first, waits + packets); !status.ok()) [[unlikely]] {
     fail_signals(context.signals, status);
     return status;
   }
-  const uint64_t last = ticket.index + waits + packets - 1;
+  const uint64_t last = first + waits + packets - 1;
   // Before the packets are valid: whoever sees them done finds the points.
   for (const SemaphorePoint& signal : context.signals) {
-    impl(*signal.semaphore).add_point(signal.value, {&core, last, ticket.loud});
+    impl(*signal.semaphore).add_point(signal.value, {&core, last});
   }
   if (waits != 0) [[unlikely]]
-    write_waits(core, ticket.index, last, context);
-  fill(ticket.index + waits, loud);
+    write_waits(core, first, last, context);
+  fill(first + waits, loud);
   core.ring(last);
   return {};
 }

@@ -18,7 +18,7 @@ QueueCore::QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priori
       mask_(capacity - 1),
       capacity_(capacity),
       priority_(priority),
-      functions_(new std::atomic<const Function*>[capacity] {}),
+      notes_(new Note[capacity]),
       held_(std::make_unique<HeldQueue>(*this)),
       transfers_(std::make_unique<Transfers>(*this)) {}
 
@@ -91,23 +91,6 @@ QueueCore::~QueueCore() {
   if (kernarg_ != nullptr) device_->memory().free_kernarg(kernarg_);
 }
 
-Ticket QueueCore::reserve(uint32_t packets, uint32_t loud) {
-  const uint64_t before = state_.fetch_add(reservation(packets, loud), std::memory_order_acq_rel);
-  // The packet processor's own count. It may run behind or ahead of what is written: a slot whose
-  // header is still INVALID stops it (HSA System Architecture 2.8.1).
-  if (write_index_ != nullptr) [[likely]] {
-    __atomic_fetch_add(write_index_, packets, __ATOMIC_RELAXED);
-  } else {
-    hsa_.hsa_queue_add_write_index_relaxed(queue_, packets);
-  }
-  Ticket ticket;
-  ticket.index = index_of(before);
-  if (loud != 0 && device_->barrier_value()) {
-    ticket.loud = full_loud_ordinal(static_cast<uint16_t>(loud_of(before) + 1), loud_completed());
-  }
-  return ticket;
-}
-
 uint64_t QueueCore::refresh_room() {
   const uint64_t limit =
       room_limit(completed(), hsa_.hsa_queue_load_read_index_scacquire(queue_), capacity_);
@@ -129,7 +112,8 @@ Status QueueCore::wait_for_room_slowly(uint64_t index, uint32_t packets) {
     if (lost()) return fault();
     if (index + packets <= refresh_room()) return {};
     if (attempt < kSpins) {
-      for (int i = 0; i < 8; ++i) _mm_pause();
+      // Some pauses between looks: each takes the signals' cache lines from the device.
+      for (int i = 0; i < 16; ++i) _mm_pause();
     } else if (attempt < kSpins + kYields) {
       sched_yield();
     } else {
@@ -150,23 +134,45 @@ void QueueCore::write_barrier(uint64_t index, bool loud, const FenceFacts& facts
   packet.reserved2 = 0;
   packet.completion_signal =
       completion_override != nullptr ? *completion_override : completion(loud);
-  note(index, nullptr);
+  note(index, nullptr, loud);
   publish(index, packet_header(facts), 0);
 }
 
-uint64_t QueueCore::completed() const {
-  const auto quiet =
-      static_cast<uint64_t>(kInitialValue - __atomic_load_n(quiet_value_, __ATOMIC_ACQUIRE));
-  const auto loud = static_cast<uint64_t>(kInitialValue - loud_now());
-  const uint64_t markers = transfers_->markers_done();
-  // Read after the signals: once they have been tampered with to release waiters, this is set.
-  if (lost_.load(std::memory_order_acquire)) [[unlikely]]
-    return frozen_.load(std::memory_order_relaxed);
-  return quiet + loud + markers;
+uint64_t QueueCore::quiet_completed() const {
+  return static_cast<uint64_t>(kInitialValue - __atomic_load_n(quiet_value_, __ATOMIC_ACQUIRE));
 }
 
 uint64_t QueueCore::loud_completed() const {
   return static_cast<uint64_t>(kInitialValue - loud_now());
+}
+
+uint64_t QueueCore::completed() const {
+  const uint64_t done = quiet_completed() + loud_completed() + transfers_->markers_done();
+  // Read after the signals: once they have been tampered with to release waiters, this is set.
+  if (lost_.load(std::memory_order_acquire)) [[unlikely]]
+    return frozen_.load(std::memory_order_relaxed);
+  return done;
+}
+
+hsa_signal_value_t QueueCore::loud_value(uint64_t index) const {
+  for (uint32_t attempt = 0; !lost(); ++attempt) {
+    // While the number of loud completions stands still, the packets that are done hold exactly as
+    // many loud ones, wherever in that time the other two numbers were read.
+    uint64_t loud = loud_completed();
+    const uint64_t done = quiet_completed() + loud + transfers_->markers_done();
+    if (loud_completed() != loud) continue;
+    if (done > index) return kInitialValue - static_cast<hsa_signal_value_t>(loud);
+    uint64_t at = done;
+    for (; at <= index; ++at) {
+      const uint64_t tag = notes_[at & mask_].tag.load(std::memory_order_acquire);
+      // Not written yet by another thread, or done meanwhile and its slot used again.
+      if (tag_index(tag) != at) break;
+      loud += tag_loud(tag) ? 1 : 0;
+    }
+    if (at > index) return kInitialValue - static_cast<hsa_signal_value_t>(loud);
+    if (attempt > 64) sched_yield();
+  }
+  return kInitialValue;
 }
 
 PointState QueueCore::state_of(uint64_t index) const {
@@ -197,7 +203,7 @@ std::string QueueCore::describe_current() const {
   // Packets are done in order: the first that is not done is the one being worked on.
   const uint64_t index = completed();
   if (index >= reserved()) return "no kernel (the queue is idle)";
-  const Function* const function = functions_[index & mask_].load(std::memory_order_relaxed);
+  const Function* const function = notes_[index & mask_].function.load(std::memory_order_relaxed);
   if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
   return fmt::format("kernel \"{}\" (packet {})", function->info().name, index);
 }

@@ -33,12 +33,6 @@ class Transfers;
 
 enum class PointState : uint8_t { kPending, kReached, kFailed };
 
-// Where a submission went.
-struct Ticket {
-  uint64_t index = 0;  // of its first packet
-  uint64_t loud = 0;   // ordinal of its loud packet among the queue's (1, 2, …); 0: it has none
-};
-
 union Packet {
   hsa_kernel_dispatch_packet_t dispatch;
   hsa_barrier_and_packet_t barrier;
@@ -65,8 +59,15 @@ class QueueCore {
   // --- Submission. reserve, wait_for_room, fill the slots, publish from the last slot to the
   // first, ring. Whoever has reserved must publish, unless wait_for_room has failed.
 
-  // Takes `packets` slots, of which the last is loud if `loud` is 1. `packets` ≤ capacity.
-  Ticket reserve(uint32_t packets, uint32_t loud);
+  // Takes `packets` (≤ capacity) slots; the index of the first. The packet processor stops at slots
+  // that are reserved and not written (their headers say INVALID), and the processor's own write
+  // index is where slots are taken from (HSA System Architecture 2.8.1).
+  uint64_t reserve(uint32_t packets) {
+    if (write_index_ != nullptr) [[likely]] {
+      return __atomic_fetch_add(write_index_, packets, __ATOMIC_ACQ_REL);
+    }
+    return hsa_.hsa_queue_add_write_index_scacq_screl(queue_, packets);
+  }
   // OK when the slots from `index` on can be written. Spins, then yields, then sleeps; fails only
   // if the queue is lost, and then it takes nothing any more.
   Status wait_for_room(uint64_t index, uint32_t packets) {
@@ -77,19 +78,25 @@ class QueueCore {
   // Whether wait_for_room would return at once for a reservation of `packets` made now.
   bool has_room(uint32_t packets);
 
-  // The slot of a reserved packet. The acquire pairs with the release of whoever wrote this slot
-  // before (the other half of that hand-over is the device's).
+  // The slot of a reserved packet. Whoever wrote it before has handed it to the device, which has
+  // handed it to us: an order that a race detector cannot see. So for its sake alone the release of
+  // publish() is acquired; otherwise that load would wait for a cache line.
   Packet& slot(uint64_t index) {
     Packet& packet = ring_[index & mask_];
+#ifdef __SANITIZE_THREAD__
     (void)__atomic_load_n(&packet.words[0], __ATOMIC_ACQUIRE);
+#endif
     return packet;
   }
   void* kernarg(uint64_t index) { return kernarg_ + (index & mask_) * kKernargBlock; }
   // What the packet's completion decrements.
   hsa_signal_t completion(bool loud) const { return loud ? loud_ : quiet_; }
-  // For the message, should the packet fail.
-  void note(uint64_t index, const Function* function) {
-    functions_[index & mask_].store(function, std::memory_order_relaxed);
+  // What is remembered of the packet, before it is published: its function, for the message should
+  // it fail, and whether it is loud.
+  void note(uint64_t index, const Function* function, bool loud) {
+    Note& note = notes_[index & mask_];
+    note.function.store(function, std::memory_order_relaxed);
+    note.tag.store(slot_tag(index, loud), std::memory_order_release);
   }
   // Makes the packet valid: its first 32 bits, with the rest of it before.
   void publish(uint64_t index, uint16_t header, uint16_t setup) {
@@ -111,19 +118,20 @@ class QueueCore {
 
   // --- Epoch.
 
-  uint64_t reserved() const { return index_of(state_.load(std::memory_order_acquire)); }
+  uint64_t reserved() const {
+    if (write_index_ != nullptr) [[likely]]
+      return __atomic_load_n(write_index_, __ATOMIC_ACQUIRE);
+    return hsa_.hsa_queue_load_write_index_scacquire(queue_);
+  }
   // How many packets are done; packets 0 to completed() - 1 are. Two loads.
   uint64_t completed() const;
   bool idle() const { return completed() >= reserved(); }
   // Whether the packet with this index is done, or can no more be.
   PointState state_of(uint64_t index) const;
-  // Loud packets that are done.
-  uint64_t loud_completed() const;
   hsa_signal_t loud_signal() const { return loud_; }
-  // What loud_signal's value is when the loud packet `ordinal` is done: that, or less.
-  static hsa_signal_value_t loud_value(uint64_t ordinal) {
-    return kInitialValue - static_cast<hsa_signal_value_t>(ordinal);
-  }
+  // The value of loud_signal, that or less, once the published loud packet `index` is done. Looks
+  // through the packets in flight, and waits for those before it to be written.
+  hsa_signal_value_t loud_value(uint64_t index) const;
   hsa_signal_value_t loud_now() const { return hsa_.hsa_signal_load_scacquire(loud_); }
 
   // --- Loss.
@@ -166,10 +174,17 @@ class QueueCore {
  private:
   static constexpr hsa_signal_value_t kInitialValue = hsa_signal_value_t{1} << 62;
 
+  struct Note {
+    std::atomic<const Function*> function{nullptr};
+    std::atomic<uint64_t> tag{kUnusedTag};
+  };
+
   QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priority priority);
   Status open();
   Status wait_for_room_slowly(uint64_t index, uint32_t packets);
   uint64_t refresh_room();
+  uint64_t quiet_completed() const;
+  uint64_t loud_completed() const;
   static void on_error(hsa_status_t status, hsa_queue_t* source, void* data);
 
   // Read by every submission, written by none.
@@ -186,13 +201,11 @@ class QueueCore {
   hsa_signal_t quiet_ = {};  // completions that nobody is waiting for: no interrupt
   hsa_signal_t loud_ = {};   // completions that raise one
   volatile hsa_signal_value_t* quiet_value_ = nullptr;
-  std::unique_ptr<std::atomic<const Function*>[]> functions_;
+  std::unique_ptr<Note[]> notes_;
   HiddenValues hidden_;
   std::unique_ptr<HeldQueue> held_;
   std::unique_ptr<Transfers> transfers_;
 
-  // Written by every submission.
-  alignas(64) std::atomic<uint64_t> state_{0};
   // The end of the indices that are known to be writable; only grows.
   alignas(64) std::atomic<uint64_t> room_{0};
 

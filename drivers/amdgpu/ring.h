@@ -2,9 +2,7 @@
 //
 // A packet's index (0, 1, 2, … without end) is everything: it gives the packet's slot in the ring,
 // its kernel-argument block, and, since packets complete in order and each counts once, the number
-// of completions at which it is done (index + 1). A reservation is one atomic addition to a word
-// that holds the next index in its low 48 bits and, above, how many of the packets so far ring the
-// host's bell ("loud" packets, those that signal semaphores), modulo 2^16.
+// of completions at which it is done (index + 1).
 #pragma once
 
 #include <algorithm>
@@ -12,9 +10,6 @@
 #include <cstdint>
 
 namespace halyard::amdgpu {
-
-inline constexpr uint32_t kIndexBits = 48;
-inline constexpr uint64_t kIndexMask = (uint64_t{1} << kIndexBits) - 1;
 
 // Bytes of kernel arguments that belong to each slot. A launch that needs more takes the blocks of
 // the slots behind it as well, and fills these with packets that do nothing. Covers what compilers
@@ -25,25 +20,23 @@ inline constexpr uint32_t kKernargBlock = 512;
 // piece. Bounds a kernel's arguments to 16 KiB.
 inline constexpr uint32_t kMaxKernargBlocks = 32;
 
-inline constexpr uint32_t kMinCapacity = 64;     // also what ROCR's smallest ring holds
-inline constexpr uint32_t kMaxCapacity = 16384;  // keeps loud counts apart modulo 2^16
+inline constexpr uint32_t kMinCapacity = 64;  // also what ROCR's smallest ring holds
+inline constexpr uint32_t kMaxCapacity = 16384;
 inline constexpr uint32_t kDefaultCapacity = 1024;
 
-constexpr uint64_t reservation(uint64_t packets, uint64_t loud) {
-  return (loud << kIndexBits) + packets;
+// What the ring remembers of a packet in its slot, so that a reader knows whether it is that
+// packet's already, and still: the index, and whether its completion rings the host's bell.
+constexpr uint64_t slot_tag(uint64_t index, bool loud) {
+  return (index << 1) | (loud ? 1 : 0);
 }
-constexpr uint64_t index_of(uint64_t state) {
-  return state & kIndexMask;
+constexpr uint64_t tag_index(uint64_t tag) {
+  return tag >> 1;
 }
-constexpr uint16_t loud_of(uint64_t state) {
-  return static_cast<uint16_t>(state >> kIndexBits);
+constexpr bool tag_loud(uint64_t tag) {
+  return (tag & 1) != 0;
 }
-
-// The full ordinal of a loud packet whose ordinal is `low` modulo 2^16 and which is not done, when
-// `done` loud packets are known to be.
-constexpr uint64_t full_loud_ordinal(uint16_t low, uint64_t done) {
-  return done + 1 + static_cast<uint16_t>(low - static_cast<uint16_t>(done + 1));
-}
+// Of a slot that no packet has used yet; larger than any index.
+inline constexpr uint64_t kUnusedTag = UINT64_MAX;
 
 constexpr uint32_t kernarg_blocks(uint64_t bytes) {
   return static_cast<uint32_t>(std::max<uint64_t>(1, (bytes + kKernargBlock - 1) / kKernargBlock));

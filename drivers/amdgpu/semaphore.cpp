@@ -25,7 +25,6 @@ bool SemaphoreImpl::read(const Slot& slot, uint64_t* tag, Point* point) {
   if ((*tag & kTagMask) != kReady) return false;
   point->at.core = slot.core.load(std::memory_order_acquire);
   point->at.index = slot.index.load(std::memory_order_acquire);
-  point->at.loud = slot.loud.load(std::memory_order_acquire);
   point->value = slot.value.load(std::memory_order_acquire);
   return slot.tag.load(std::memory_order_relaxed) == *tag;
 }
@@ -49,7 +48,6 @@ void SemaphoreImpl::add_point(uint64_t value, const QueuePoint& point) {
     if (!slot.tag.compare_exchange_strong(tag, busy, std::memory_order_acq_rel)) continue;
     slot.core.store(point.core, std::memory_order_release);
     slot.index.store(point.index, std::memory_order_release);
-    slot.loud.store(point.loud, std::memory_order_release);
     slot.value.store(value, std::memory_order_release);
     slot.tag.store(busy - kBusy + kReady, std::memory_order_release);
     return;
@@ -169,6 +167,7 @@ Status SemaphoreImpl::do_query(uint64_t* value) const {
   settle();
   if (failed_.load(std::memory_order_acquire)) return failure();
   *value = value_.load(std::memory_order_acquire);
+  device().host_observed();
   return {};
 }
 

@@ -20,7 +20,6 @@ namespace halyard::amdgpu {
 struct QueuePoint {
   QueueCore* core = nullptr;
   uint64_t index = 0;
-  uint64_t loud = 0;  // Ticket::loud
 };
 
 class SemaphoreImpl final : public Semaphore {
@@ -55,7 +54,6 @@ class SemaphoreImpl final : public Semaphore {
     std::atomic<uint64_t> tag{kFree};
     std::atomic<QueueCore*> core{nullptr};
     std::atomic<uint64_t> index{0};
-    std::atomic<uint64_t> loud{0};
     std::atomic<uint64_t> value{0};
   };
   struct Point {

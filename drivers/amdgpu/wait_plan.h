@@ -20,8 +20,6 @@ struct WaitFacts {
   bool submitted = false;
   // … in the ring of the queue that the operation goes to.
   bool same_queue = false;
-  // Its queue's count of loud packets says when it is done (it is a loud packet itself).
-  bool counted = false;
   // The device's packet processor has the barrier-value packet.
   bool barrier_value = false;
   // The operation cannot go into the ring now anyway: something before it is held back.
@@ -35,7 +33,7 @@ constexpr WaitAction plan_wait(const WaitFacts& facts) {
   // Packets of a queue complete in order, so whatever is in the ring is done before what follows.
   if (facts.same_queue) return WaitAction::kNone;
   if (facts.behind_held_back) return WaitAction::kHost;
-  if (facts.counted && facts.barrier_value) return WaitAction::kDevice;
+  if (facts.barrier_value) return WaitAction::kDevice;
   return WaitAction::kHost;
 }
 

@@ -5,40 +5,16 @@
 namespace halyard::amdgpu {
 namespace {
 
-TEST(Reservation, KeepsIndexAndLoudCountApart) {
-  uint64_t state = 0;
-  state += reservation(3, 1);
-  state += reservation(1, 0);
-  state += reservation(2, 1);
-  EXPECT_EQ(index_of(state), 6u);
-  EXPECT_EQ(loud_of(state), 2u);
+TEST(SlotTag, KeepsIndexAndLoudnessApart) {
+  EXPECT_EQ(tag_index(slot_tag(5, true)), 5u);
+  EXPECT_TRUE(tag_loud(slot_tag(5, true)));
+  EXPECT_EQ(tag_index(slot_tag(5, false)), 5u);
+  EXPECT_FALSE(tag_loud(slot_tag(5, false)));
 }
 
-TEST(Reservation, LoudCountWrapsWithoutTouchingTheIndex) {
-  uint64_t state = 0;
-  for (int i = 0; i < 65536 + 5; ++i) state += reservation(1, 1);
-  EXPECT_EQ(index_of(state), 65541u);
-  EXPECT_EQ(loud_of(state), 5u);
-}
-
-TEST(FullLoudOrdinal, IsTheNextOneWhenNothingIsInFlight) {
-  EXPECT_EQ(full_loud_ordinal(1, 0), 1u);
-  EXPECT_EQ(full_loud_ordinal(8, 7), 8u);
-}
-
-TEST(FullLoudOrdinal, CrossesTheWrapOfItsLowBits) {
-  EXPECT_EQ(full_loud_ordinal(0, 65535), 65536u);
-  EXPECT_EQ(full_loud_ordinal(3, 65530), 65539u);
-  EXPECT_EQ(full_loud_ordinal(3, 65536 + 2), 65539u);
-  EXPECT_EQ(full_loud_ordinal(static_cast<uint16_t>(1'000'000), 999'000), 1'000'000u);
-}
-
-TEST(FullLoudOrdinal, HoldsForAllThatCanBeInFlight) {
-  for (const uint64_t done : {uint64_t{0}, uint64_t{65535}, uint64_t{123'456'789}}) {
-    for (const uint64_t ahead : {1u, 2u, kMaxCapacity, 2 * kMaxCapacity}) {
-      EXPECT_EQ(full_loud_ordinal(static_cast<uint16_t>(done + ahead), done), done + ahead);
-    }
-  }
+TEST(SlotTag, AnUnusedSlotIsNoPackets) {
+  EXPECT_NE(tag_index(kUnusedTag), 0u);
+  EXPECT_GT(tag_index(kUnusedTag), uint64_t{1} << 60);
 }
 
 TEST(KernargBlocks, AtLeastOneAndRoundedUp) {

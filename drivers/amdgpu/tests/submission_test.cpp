@@ -88,7 +88,7 @@ TEST_F(Submission, AFullQueueWaitsForRoom) {
 // A kernel's arguments may be longer than one slot's block.
 TEST_F(Submission, LongArgumentsTakeTheBlocksOfSeveralSlots) {
   const Ref<Queue> queue = new_queue(64);
-  const uint64_t first = core(queue).reserve(0, 0).index;
+  const uint64_t first = core(queue).reserve(0);
   std::vector<std::byte> arguments(3 * kKernargBlock + 8);
   (void)arguments;
   EXPECT_EQ(first, 0u);
