@@ -1,5 +1,6 @@
 // Kernels that the device cannot run to their end: a failed semaphore that names the kernel, and a
 // process that goes on.
+#include "cts/harness/child.h"
 #include "cts/harness/device_test.h"
 #include "cts/harness/environment.h"
 
@@ -59,22 +60,89 @@ TEST_F(Fault, IllegalInstruction) {
   expect_life();
 }
 
-TEST_F(Fault, StoreOutOfBounds) {
+// A bad access ends a real GPU's work for the whole process: the kernel driver stops all of its
+// queues. So these tests have processes of their own.
+class MemoryFault : public Fault {
+ protected:
+  // The device is lost, and whoever still uses it is told so instead of waiting for ever.
+  void expect_lost() {
+    EXPECT_FALSE(device().fault().ok());
+    const Ref<Queue> another = [this]() -> Ref<Queue> {
+      Result<Ref<Queue>> made = device().create_queue();
+      return made.ok() ? std::move(made).value() : nullptr;
+    }();
+    if (!another) return;
+    for (Queue* target : {&queue(), another.get()}) {
+      const Status submitted = target->barrier(next());
+      const Status status = submitted.ok() ? finish() : submitted;
+      EXPECT_FALSE(status.ok());
+      EXPECT_NE(status.code(), StatusCode::kDeadlineExceeded);
+    }
+  }
+};
+
+TEST_F(MemoryFault, StoreOutOfBounds) {
+  if (runs_in_child()) return;
   const uint64_t address = kNowhere;
   const uint32_t value = 1;
   ASSERT_OK(dispatch(queue(), function("faults", "store_to"),
                      {Argument::of(address), Argument::of(value)}, next()));
   EXPECT_TRUE(blames(finish(), "store_to"));
-  expect_life();
+  expect_lost();
 }
 
-TEST_F(Fault, LoadFromNull) {
+TEST_F(MemoryFault, LoadFromNull) {
+  if (runs_in_child()) return;
   const uint64_t address = 0;
   const Ref<Buffer> out = poisoned(256);
   ASSERT_OK(
       dispatch(queue(), function("faults", "load_from"), {Argument::of(address), out}, next()));
   EXPECT_TRUE(blames(finish(), "load_from"));
-  expect_life();
+  expect_lost();
+}
+
+// What other queues have in flight, or wait for, ends too.
+TEST_F(MemoryFault, EndsWhatOtherQueuesWaitFor) {
+  if (runs_in_child()) return;
+  const Ref<Queue> other = new_queue();
+  const Ref<Semaphore> faulted = new_semaphore();
+  const Ref<Semaphore> after = new_semaphore();
+  const SemaphorePoint wait = {faulted.get(), 1};
+  const SemaphorePoint signal = {after.get(), 1};
+  const uint64_t address = kNowhere;
+  const uint32_t value = 1;
+  ASSERT_OK(other->barrier({.wait = {&wait, 1}, .signal = {&signal, 1}}));
+  ASSERT_OK(dispatch(queue(), function("faults", "store_to"),
+                     {Argument::of(address), Argument::of(value)},
+                     {.wait = {}, .signal = {&wait, 1}}));
+  EXPECT_TRUE(blames(after->wait(1, patience()), "store_to"));
+  expect_lost();
+}
+
+// Opening the device again either works or is refused in so many words; nobody waits for ever.
+TEST_F(MemoryFault, TheDeviceOpensAgainOrSaysWhyNot) {
+  if (runs_in_child()) return;
+  const uint64_t address = kNowhere;
+  const uint32_t value = 1;
+  for (int i = 0; i < 2; ++i) {
+    const Result<Ref<Device>> opened = Environment::get().device();
+    if (!opened.ok()) {
+      EXPECT_GT(i, 0) << opened.status().to_string();
+      EXPECT_FALSE(opened.status().message().empty());
+      return;
+    }
+    Device& now = **opened;
+    const Ref<Queue> queue = take(now.create_queue());
+    const std::vector<std::byte> bytes =
+        take(Environment::get().read_object(processor_of(now.info().target), "faults"));
+    const Ref<Executable> faults = take(now.load_executable(bytes.data(), bytes.size()));
+    const Ref<Semaphore> done = take(now.create_semaphore());
+    const SemaphorePoint point = {done.get(), 1};
+    ASSERT_OK(dispatch(*queue, take(faults->find("store_to")),
+                       {Argument::of(address), Argument::of(value)},
+                       {.wait = {}, .signal = {&point, 1}}));
+    EXPECT_TRUE(blames(done->wait(1, patience()), "store_to"));
+  }
 }
 
 TEST_F(Fault, Trap) {

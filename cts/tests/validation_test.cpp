@@ -80,6 +80,12 @@ TEST_F(Validation, EmptyShapes) {
   }
 }
 
+// HSA wants at least one whole work-group (HSA System Architecture 2.9.6).
+TEST_F(Validation, GridsThatAreSmallerThanAWorkGroup) {
+  EXPECT_FAILS(launch_vadd({63, 1, 1}, {64, 1, 1}), StatusCode::kInvalidArgument, "63");
+  EXPECT_FAILS(launch_vadd({64, 3, 1}, {16, 4, 1}), StatusCode::kInvalidArgument, "3");
+}
+
 TEST_F(Validation, WorkGroupsThatAreTooLarge) {
   const uint32_t most = device().info().max_workgroup_size;
   EXPECT_FAILS(launch_vadd({most * 2, 1, 1}, {most * 2, 1, 1}), StatusCode::kInvalidArgument,
