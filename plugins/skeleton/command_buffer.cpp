@@ -11,7 +11,6 @@ namespace skeleton {
 using halyard::BufferRange;
 using halyard::guarded;
 using halyard::Status;
-using halyard::StatusCode;
 
 SkeletonCommandBuffer::SkeletonCommandBuffer(SkeletonDevice& device)
     : CommandBuffer(device), owner_(halyard::Ref<halyard::Device>::retain(&device)) {}

@@ -143,6 +143,7 @@ Status SkeletonQueue::do_execute(CommandBuffer& commands, halyard::Span<const Bu
     for (const BufferRange& binding : bindings) held.emplace_back(binding);
     return submit(sync, [commands = Ref<CommandBuffer>::retain(&commands), held]() -> Status {
       std::vector<BufferRange> ranges;
+      ranges.reserve(held.size());
       for (const HeldRange& binding : held) ranges.push_back(binding.range);
       return static_cast<const SkeletonCommandBuffer&>(*commands).run(ranges);
     });

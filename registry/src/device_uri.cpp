@@ -173,6 +173,7 @@ std::string describe(const std::string& driver, const DeviceSummary& device) {
 
 std::string list_devices(const std::string& driver, const std::vector<DeviceSummary>& devices) {
   std::vector<std::string> texts;
+  texts.reserve(devices.size());
   for (const DeviceSummary& device : devices) texts.push_back(describe(driver, device));
   return list_of(std::vector<std::string_view>(texts.begin(), texts.end()));
 }

@@ -170,6 +170,7 @@ Result<Ref<Device>> Registry::open_device(const DeviceUri& uri, Span<const Optio
   }
 
   std::vector<Option> all;
+  all.reserve(uri.options.size() + options.size());
   for (const DeviceUriOption& option : uri.options) all.push_back({option.key, option.value});
   for (const Option& option : options) {
     std::erase_if(all, [&](const Option& o) { return o.key.view() == option.key.view(); });

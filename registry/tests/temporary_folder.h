@@ -37,7 +37,7 @@ class TemporaryFolder {
   std::string add_file(std::string_view name, std::string_view content = "") const {
     const std::filesystem::path file = *this / name;
     std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary).write(content.data(), std::ssize(content));
+    std::ofstream(file, std::ios::binary) << content;
     return file.string();
   }
   std::string add_copy(std::string_view name, const std::string& of) const {
