@@ -258,16 +258,17 @@ Status explain_range(const Device& device, const Dispatch& dispatch, size_t inde
     return explain_range(device, dispatch, index, slots);
   }
   if (argument.kind != Argument::Kind::kValue) return {};
+  if (argument.value == nullptr &&
+      (argument.size == 0 || argument.size > sizeof(argument.immediate))) {
+    return error(StatusCode::kInvalidArgument, "{} is given no value (null).",
+                 describe(dispatch, index));
+  }
   if (argument.size != info.size) {
     return error(
         StatusCode::kInvalidArgument,
         "{} is given a value of {} byte{}; it takes {}. Pass a value of the parameter's own "
         "type.",
         describe(dispatch, index), argument.size, argument.size == 1 ? "" : "s", info.size);
-  }
-  if (argument.value == nullptr) {
-    return error(StatusCode::kInvalidArgument, "{} is given no value (null).",
-                 describe(dispatch, index));
   }
   return {};
 }
@@ -283,7 +284,8 @@ bool argument_is_plain(const Device& device, const ArgumentStep& step,
            (range.length == BufferRange::kToEnd || range.length <= size - range.offset);
   }
   if (argument.kind == Argument::Kind::kValue) {
-    return argument.size == step.size && argument.value != nullptr;
+    return argument.size == step.size &&
+           (argument.value != nullptr || argument.size <= sizeof(argument.immediate));
   }
   return true;
 }

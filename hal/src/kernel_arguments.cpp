@@ -141,7 +141,7 @@ uint32_t pack_kernel_arguments(const Dispatch& dispatch, const HiddenValues& hid
         break;
       }
       case StepKind::kValue:
-        store_value(at, argument->value, step->size);
+        store_value(at, argument->data(), step->size);
         break;
       case StepKind::kDynamicLds: {
         lds_end = static_cast<uint32_t>(align_up(lds_end, step->alignment));

@@ -88,6 +88,24 @@ TEST_F(KernelArguments, PutsBuffersAndValuesWhereTheMetadataSays) {
   EXPECT_EQ(at<double>(48), 2.5);
 }
 
+TEST_F(KernelArguments, KeepsASmallValueWhoseVariableIsGone) {
+  FunctionBuilder builder;
+  builder.value(0, 4).value(8, 32);
+  struct Block {
+    uint64_t words[4];
+  };
+  std::vector<Argument> arguments;
+  {
+    Block block = {{1, 2, 3, 4}};
+    arguments.push_back(Argument::of(uint32_t{7}));
+    arguments.push_back(Argument::of(block));
+    block.words[3] = 0;
+  }
+  pack(builder.build(*executable_), arguments);
+  EXPECT_EQ(at<uint32_t>(0), 7u);
+  EXPECT_EQ(at<uint64_t>(32), 4u);
+}
+
 TEST_F(KernelArguments, PacksABindingSlotAsItsOffset) {
   FunctionBuilder builder;
   builder.buffer(0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "hal/buffer.h"
@@ -10,17 +11,20 @@
 
 namespace halyard {
 
-// One explicit kernel argument. Refers to the caller's value or buffer; both are read before the
-// call that takes the argument returns.
+// One explicit kernel argument. Small values are kept inside; a large one, and a buffer, is
+// referred to and read before the call that takes the argument returns.
 struct Argument {
   enum class Kind : uint32_t { kValue, kBuffer, kDynamicLds };
 
   Kind kind = Kind::kValue;
   uint32_t size = 0;            // kValue: bytes; kDynamicLds: bytes of LDS
-  const void* value = nullptr;  // kValue
-  BufferRange range;            // kBuffer; also a slot, in a CommandBuffer
+  const void* value = nullptr;  // kValue: where it lies; null: in `immediate`
+  union {
+    BufferRange range;  // kBuffer; also a slot, in a CommandBuffer
+    unsigned char immediate[sizeof(BufferRange)];
+  };
 
-  Argument() noexcept = default;
+  Argument() noexcept : range() {}
   Argument(Buffer& buffer) noexcept  // NOLINT(google-explicit-constructor)
       : kind(Kind::kBuffer), range(buffer) {}
   Argument(const Ref<Buffer>& buffer) noexcept  // NOLINT(google-explicit-constructor)
@@ -28,18 +32,29 @@ struct Argument {
   Argument(const BufferRange& r) noexcept  // NOLINT(google-explicit-constructor)
       : kind(Kind::kBuffer), range(r) {}
 
-  // A scalar or a struct, passed by value; its size is checked against the metadata. Only refers to
-  // `v`: a temporary, as in of(7), is gone at the end of the statement and so has to be in the call
-  // itself.
+  // A scalar or a struct, passed by value; its size is checked against the metadata.
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   static Argument of(const T& v) noexcept {
-    return bytes(&v, sizeof(T));
+    if constexpr (sizeof(T) > sizeof(immediate)) {
+      return bytes(&v, sizeof(T));
+    } else {
+      Argument argument;
+      argument.size = sizeof(T);
+      std::memcpy(argument.immediate, &v, sizeof(T));
+      return argument;
+    }
   }
+  // A large value is only referred to, so it must not be a temporary.
+  template <typename T>
+    requires(std::is_trivially_copyable_v<T> && !std::is_reference_v<T> &&
+             sizeof(T) > sizeof(BufferRange))
+  static Argument of(const T&& v) = delete;
+
   static Argument bytes(const void* data, uint32_t size) noexcept {
     Argument argument;
     argument.value = data;
-    argument.size = size;
+    argument.size = data != nullptr ? size : 0;
     return argument;
   }
   // `size` bytes of LDS for a kernel argument that points into LDS (OpenCL's __local).
@@ -49,6 +64,9 @@ struct Argument {
     argument.size = size;
     return argument;
   }
+
+  // kValue: its bytes, `size` of them.
+  const void* data() const noexcept { return value != nullptr ? value : immediate; }
 };
 
 // A kernel launch. The shape is AQL's (HSA System Architecture 2.9.6): the grid counts work-items,
@@ -58,8 +76,8 @@ struct Dispatch {
   const Function* function = nullptr;
   Dim3 grid = {};       // work-items
   Dim3 workgroup = {};  // work-items
-  uint32_t dynamic_lds_bytes =
-      0;  // on top of static LDS and of LDS arguments (HIP's extern __shared__)
+  // On top of static LDS and of LDS arguments (HIP's extern __shared__).
+  uint32_t dynamic_lds_bytes = 0;
   Span<const Argument> arguments = {};  // one for each of FunctionInfo::arguments, in order
 };
 
