@@ -98,7 +98,9 @@ void commit(Wave& w, const Operand& dst, const LaneBuffer* rows, unsigned dwords
 
 // Writes a lane mask to an SGPR pair.
 inline void commit_mask(Wave& w, const Operand& sdst, uint64_t mask) {
-  if (sdst.kind == OperandKind::kScalar) w.set_scalar64(sdst.index, mask);
+  if (sdst.kind == OperandKind::kScalar && sdst.index + 1u < scalar::kCount) {
+    w.set_scalar64(sdst.index, mask);
+  }
 }
 
 // True if any lane has its flag set, or holds a NaN; of f16, if either half does.
