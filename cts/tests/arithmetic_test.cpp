@@ -7,7 +7,7 @@ namespace halyard::cts {
 namespace {
 
 // One vector add for each language and code object version.
-class VectorAdd : public DeviceTest, public testing::WithParamInterface<const char*> {
+class VectorAdd : public DeviceTest, public testing::WithParamInterface<std::string> {
  protected:
   void add(const std::vector<float>& a, const std::vector<float>& b) {
     const uint32_t n = static_cast<uint32_t>(a.size());
@@ -34,7 +34,7 @@ TEST_P(VectorAdd, AddsAnyBits) {
 INSTANTIATE_TEST_SUITE_P(All, VectorAdd,
                          testing::Values("vadd_c_v4", "vadd_c_v5", "vadd_c_v6", "vadd_cl_v4",
                                          "vadd_cl_v5", "vadd_hip_v4", "vadd_hip_v5"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& info) { return info.param; });
 
 class Arithmetic : public DeviceTest {};
 

@@ -1,5 +1,6 @@
 // Queue::fill, update and copy: every size and offset, and not a byte beside.
 #include <cstring>
+#include <ostream>
 
 #include "cts/harness/device_test.h"
 
@@ -104,6 +105,8 @@ struct Direction {
   const char* name;
   MemoryType source;
   MemoryType target;
+  // gtest's way to show a parameter.
+  friend void PrintTo(const Direction& direction, std::ostream* out) { *out << direction.name; }
 };
 
 class Copy : public DeviceTest, public testing::WithParamInterface<Direction> {
