@@ -80,6 +80,29 @@ std::string_view bare_mnemonic(std::string_view name) {
   return name;
 }
 
+// An 8-byte encoding that names a literal as a source. gfx9 has none, and LLVM 22 crashes while it
+// says so (it writes its complaint to a stream that it has not set). For the same reason LLVM
+// always gets 8 bytes.
+bool lacks_its_literal(const uint8_t bytes[8]) {
+  constexpr uint32_t kLiteral = 255;
+  uint32_t words[2];
+  std::memcpy(words, bytes, sizeof words);
+  switch (format_of(words[0])) {
+    case Format::kVop3:
+      // A comparison's result is decoded like a source.
+      if ((words[0] & 0xff) == kLiteral && (words[0] >> 16 & 0x3ff) < 0x100) return true;
+      [[fallthrough]];
+    case Format::kVop3p:
+      return (words[1] & 0x1ff) == kLiteral || (words[1] >> 9 & 0x1ff) == kLiteral ||
+             (words[1] >> 18 & 0x1ff) == kLiteral;
+    case Format::kMubuf:
+    case Format::kMtbuf:
+      return words[1] >> 24 == kLiteral;
+    default:
+      return false;
+  }
+}
+
 class McDecoder final : public Decoder {
  public:
   static std::unique_ptr<Decoder> create(const std::string& processor, const std::string& features,
@@ -170,8 +193,7 @@ class McDecoder final : public Decoder {
     const std::lock_guard lock(mutex_);
     llvm::MCInst inst;
     uint64_t size = 0;
-    if (disassembler_->getInstruction(inst, size, {bytes.data(), bytes.size()}, address,
-                                      llvm::nulls()) != llvm::MCDisassembler::Success) {
+    if (!known(bytes, address, inst, size)) {
       return "<not an instruction>";
     }
     std::string text;
@@ -184,16 +206,23 @@ class McDecoder final : public Decoder {
  private:
   McDecoder() = default;
 
+  // Under the lock.
+  bool known(std::span<const uint8_t> bytes, uint64_t address, llvm::MCInst& inst, uint64_t& size) {
+    uint8_t padded[8] = {};
+    std::memcpy(padded, bytes.data(), std::min<size_t>(bytes.size(), sizeof padded));
+    if (lacks_its_literal(padded)) return false;
+    return disassembler_->getInstruction(inst, size, padded, address, llvm::nulls()) ==
+               llvm::MCDisassembler::Success &&
+           size >= 4 && size <= bytes.size();
+  }
+
   bool disassemble(std::span<const uint8_t> bytes, uint64_t address, std::string& name,
                    uint64_t& size) {
     const std::lock_guard lock(mutex_);
     llvm::MCInst inst;
-    if (disassembler_->getInstruction(inst, size, {bytes.data(), bytes.size()}, address,
-                                      llvm::nulls()) != llvm::MCDisassembler::Success) {
-      return false;
-    }
+    if (!known(bytes, address, inst, size)) return false;
     const char* mnemonic = printer_->getMnemonic(inst).first;
-    if (!mnemonic || size < 4 || size > 8 || size > bytes.size()) return false;
+    if (!mnemonic) return false;
     name = mnemonic;
     return true;
   }

@@ -285,6 +285,8 @@ struct FieldReader {
     vector_source0(false);
     if (std::string_view(opcode.mnemonic) == "v_readfirstlane_b32")
       out.dst = scalar_register(field(words[0], 17, 8) & 127);
+    if (out.dst.kind == OperandKind::kScalar && field(words[0], 17, 8) > code::kSgprLast)
+      problem = "has a destination that is no register";
     if (opcode.dst == Type::kNone) out.dst = {};
     if (opcode.src[0] == Type::kNone) out.src[0] = {};
   }
@@ -338,6 +340,8 @@ struct FieldReader {
       if (opcode.src[i] != Type::kNone) out.src[i] = source(field(w1, 9 * i, 9), opcode.src[i]);
     }
     if (opcode.dst == Type::kNone) out.dst = {};
+    if ((compare || out.dst.kind == OperandKind::kScalar) && vdst > code::kSgprLast)
+      problem = "has a destination that is no register";
   }
 
   void vop3p() {
