@@ -266,7 +266,8 @@ void EngineImpl::work(Job& job, bool owner) {
   while (!running.empty() && !job.stop.load(std::memory_order_relaxed)) {
     bool worked = false, ended = false;
     for (size_t n = 0; n < running.size();) {
-      if (*job.cancel) job.stop.store(true, std::memory_order_relaxed);
+      if (__atomic_load_n(job.cancel, __ATOMIC_RELAXED))
+        job.stop.store(true, std::memory_order_relaxed);
       if (job.stop.load(std::memory_order_relaxed)) break;
       const Turn turn = running[n]->turn(job.context, pages);
       if (turn == Turn::kFault) {

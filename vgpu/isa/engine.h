@@ -62,7 +62,8 @@ class Engine {
 
   // Runs one dispatch to its end. Any number of threads at once: queues run side by side, and
   // resident work-groups of all of them make progress.
-  // `cancel`, polled between budgets, makes the dispatch end early (its queue is being destroyed).
+  // `cancel`, polled between budgets, makes the dispatch end early (its queue is being destroyed);
+  // the result is then success. It is read as a relaxed atomic.
   virtual DispatchResult run(const Dispatch& dispatch, const volatile bool& cancel) = 0;
 
   // Drops decoded code (s_icache_inv, PM4's invalidate): the same address may hold other code now.

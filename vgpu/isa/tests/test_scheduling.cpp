@@ -212,7 +212,7 @@ TEST_P(Scheduling, ACancelledDispatchEnds) {
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(ended);
-  cancel = true;
+  __atomic_store_n(&cancel, true, __ATOMIC_RELAXED);
   runner.join();
 }
 
