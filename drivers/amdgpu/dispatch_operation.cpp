@@ -11,9 +11,10 @@ class HeldDispatch final : public Operation {
  public:
   HeldDispatch(const Dispatch& dispatch, const HiddenValues& hidden)
       : executable_(Ref<Executable>::retain(&dispatch.function->executable())),
-        launch_{
-            static_cast<const FunctionImpl*>(dispatch.function), dispatch.grid, dispatch.workgroup,
-            reads_foreign(dispatch, static_cast<const FunctionImpl*>(dispatch.function)->code())},
+        function_(static_cast<const FunctionImpl&>(*dispatch.function)),
+        grid_(dispatch.grid),
+        workgroup_(dispatch.workgroup),
+        foreign_(reads_foreign(dispatch, function_.code())),
         kernarg_(dispatch.function->info().kernarg_size) {
     lds_bytes_ = pack_kernel_arguments(dispatch, hidden, kernarg_.data());
     for (const Argument& argument : dispatch.arguments) {
@@ -22,10 +23,9 @@ class HeldDispatch final : public Operation {
     }
   }
 
-  uint32_t packets() const override { return launch_.function->code().kernarg_blocks; }
+  uint32_t packets() const override { return function_.code().kernarg_blocks; }
   Status issue(QueueCore& core, const IssueContext& context) override {
-    Launch launch = launch_;
-    launch.foreign |= context.foreign;
+    const Launch launch = {function_, grid_, workgroup_, foreign_ || context.foreign};
     return emit(core, packets(), context, [&](uint64_t index, bool loud) {
       write_launch(core, index, loud, launch, [&](void* kernarg) {
         std::memcpy(kernarg, kernarg_.data(), kernarg_.size());
@@ -38,7 +38,10 @@ class HeldDispatch final : public Operation {
 
  private:
   Ref<Executable> executable_;
-  Launch launch_;
+  const FunctionImpl& function_;
+  Dim3 grid_;
+  Dim3 workgroup_;
+  bool foreign_;
   std::vector<std::byte> kernarg_;
   uint32_t lds_bytes_ = 0;
   std::vector<Ref<Buffer>> buffers_;

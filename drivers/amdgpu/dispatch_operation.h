@@ -22,12 +22,13 @@ inline bool reads_foreign(const Dispatch& dispatch, const KernelCode& code) {
   return foreign;
 }
 
-// What the packet of a launch holds besides its arguments.
+// What the packet of a launch holds besides its arguments. Refers to the shape where it is: a copy
+// would be made in other pieces than it was written in, and stall.
 struct Launch {
-  const FunctionImpl* function = nullptr;
-  Dim3 grid;
-  Dim3 workgroup;
-  bool foreign = false;
+  const FunctionImpl& function;
+  const Dim3& grid;
+  const Dim3& workgroup;
+  bool foreign;
 };
 
 // Writes the packets of a launch whose arguments `pack(kernarg)` writes, returning the LDS bytes.
@@ -35,8 +36,9 @@ struct Launch {
 template <typename Pack>
 inline void write_launch(QueueCore& core, uint64_t index, bool loud, const Launch& launch,
                          Pack&& pack) {
-  const KernelCode& code = launch.function->code();
+  const KernelCode& code = launch.function.code();
   const bool single = code.kernarg_blocks == 1;
+  core.prefetch_slot(index + 4);
   hsa_kernel_dispatch_packet_t& packet = core.slot(index).dispatch;
   void* const kernarg = core.kernarg(index);
   const uint32_t lds = pack(kernarg);
@@ -53,7 +55,7 @@ inline void write_launch(QueueCore& core, uint64_t index, bool loud, const Launc
   packet.kernarg_address = kernarg;
   packet.reserved2 = 0;
   packet.completion_signal = core.completion(loud && single);
-  core.note(index, launch.function, loud && single);
+  core.note(index, &launch.function, loud && single);
   const uint16_t header =
       packet_header({.kind = PacketKind::kDispatch,
                      .observed = loud,
@@ -77,7 +79,7 @@ class DispatchOperation final : public Operation {
 
   uint32_t packets() const override { return function().code().kernarg_blocks; }
   Status issue(QueueCore& core, const IssueContext& context) override {
-    const Launch launch = {&function(), dispatch_.grid, dispatch_.workgroup,
+    const Launch launch = {function(), dispatch_.grid, dispatch_.workgroup,
                            context.foreign || reads_foreign(dispatch_, function().code())};
     return emit(core, packets(), context, [&](uint64_t index, bool loud) {
       write_launch(core, index, loud, launch, [&](void* kernarg) {

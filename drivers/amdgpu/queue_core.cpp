@@ -106,14 +106,14 @@ bool QueueCore::has_room(uint32_t packets) {
 }
 
 Status QueueCore::wait_for_room_slowly(uint64_t index, uint32_t packets) {
-  constexpr uint32_t kSpins = 64;
+  constexpr uint32_t kSpins = 32;
   constexpr uint32_t kYields = 256;
   for (uint32_t attempt = 0;; ++attempt) {
     if (lost()) return fault();
     if (index + packets <= refresh_room()) return {};
     if (attempt < kSpins) {
       // Some pauses between looks: each takes the signals' cache lines from the device.
-      for (int i = 0; i < 16; ++i) _mm_pause();
+      for (int i = 0; i < 8; ++i) _mm_pause();
     } else if (attempt < kSpins + kYields) {
       sched_yield();
     } else {

@@ -89,6 +89,12 @@ class QueueCore {
     return packet;
   }
   void* kernarg(uint64_t index) { return kernarg_ + (index & mask_) * kKernargBlock; }
+  // Asks for what a submission that comes soon will write: the device had the slot's cache line
+  // last, and it takes as long to come back as a whole dispatch takes.
+  void prefetch_slot(uint64_t index) {
+    prefetch_for_write(&ring_[index & mask_]);
+    prefetch_for_write(kernarg(index));
+  }
   // What the packet's completion decrements.
   hsa_signal_t completion(bool loud) const { return loud ? loud_ : quiet_; }
   // What is remembered of the packet, before it is published: its function, for the message should
@@ -126,6 +132,10 @@ class QueueCore {
   // How many packets are done; packets 0 to completed() - 1 are. Two loads.
   uint64_t completed() const;
   bool idle() const { return completed() >= reserved(); }
+  // Whether the packet with this index is known to be done, without asking the device.
+  bool known_done(uint64_t index) const {
+    return index + capacity_ < room_.load(std::memory_order_acquire);
+  }
   // Whether the packet with this index is done, or can no more be.
   PointState state_of(uint64_t index) const;
   hsa_signal_t loud_signal() const { return loud_; }
@@ -172,6 +182,15 @@ class QueueCore {
   Transfers& transfers() { return *transfers_; }
 
  private:
+  static void prefetch_for_write(void* line) {
+#ifdef __x86_64__
+    // __builtin_prefetch would fetch it for reading only, unless compiled for newer processors.
+    asm volatile("prefetchw %0" : : "m"(*static_cast<char*>(line)));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+  }
+
   static constexpr hsa_signal_value_t kInitialValue = hsa_signal_value_t{1} << 62;
 
   struct Note {

@@ -1,6 +1,7 @@
 #include "drivers/amdgpu/semaphore.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "drivers/amdgpu/device.h"
 #include "hal/error.h"
@@ -18,42 +19,32 @@ DeviceImpl& SemaphoreImpl::device() const {
   return static_cast<DeviceImpl&>(Semaphore::device());
 }
 
-// The acquire loads keep the second look at the tag behind them; a writer makes the tag busy before
-// it touches the rest (its stores release).
-bool SemaphoreImpl::read(const Slot& slot, uint64_t* tag, Point* point) {
-  *tag = slot.tag.load(std::memory_order_acquire);
-  if ((*tag & kTagMask) != kReady) return false;
-  point->at.core = slot.core.load(std::memory_order_acquire);
-  point->at.index = slot.index.load(std::memory_order_acquire);
-  point->value = slot.value.load(std::memory_order_acquire);
-  return slot.tag.load(std::memory_order_relaxed) == *tag;
+void SemaphoreImpl::add_point(uint64_t value, const QueuePoint& at) {
+  const TimelinePoint point = {value, at};
+  // A point that is done with makes room. Only those of which that is known without asking the
+  // device, and for the oldest it is asked.
+  bool ask = true;
+  const auto release = [&](const TimelinePoint& old) {
+    const bool done =
+        old.at.core->known_done(old.at.index) ||
+        (std::exchange(ask, false) && old.at.core->state_of(old.at.index) == PointState::kReached);
+    if (done) raise(old.value);
+    return done;
+  };
+  if (!points_.add(point, release)) [[unlikely]]
+    add_point_slowly(point);
 }
 
-void SemaphoreImpl::add_point(uint64_t value, const QueuePoint& point) {
-  const uint32_t start = next_.fetch_add(1, std::memory_order_relaxed);
-  for (uint32_t i = 0; i < kInlinePoints; ++i) {
-    Slot& slot = slots_[(start + i) % kInlinePoints];
-    uint64_t tag = 0;
-    Point old;
-    uint64_t busy = 0;
-    if (read(slot, &tag, &old)) {
-      // Done with: make it count, and take the slot over.
-      if (old.at.core->state_of(old.at.index) != PointState::kReached) continue;
-      raise(old.value);
-      busy = (tag & ~uint64_t{kTagMask}) + 4 + kBusy;
-    } else {
-      if ((tag & kTagMask) != kFree) continue;
-      busy = tag + kBusy;
-    }
-    if (!slot.tag.compare_exchange_strong(tag, busy, std::memory_order_acq_rel)) continue;
-    slot.core.store(point.core, std::memory_order_release);
-    slot.index.store(point.index, std::memory_order_release);
-    slot.value.store(value, std::memory_order_release);
-    slot.tag.store(busy - kBusy + kReady, std::memory_order_release);
-    return;
-  }
+void SemaphoreImpl::add_point_slowly(const TimelinePoint& point) {
   const std::lock_guard lock(mutex_);
-  overflow_.push_back({value, point});
+  points_.grow();
+  const auto release = [&](const TimelinePoint& old) {
+    if (old.at.core->state_of(old.at.index) != PointState::kReached) return false;
+    raise(old.value);
+    return true;
+  };
+  if (points_.add(point, release)) return;
+  overflow_.push_back(point);
   overflow_count_.store(static_cast<uint32_t>(overflow_.size()), std::memory_order_release);
 }
 
@@ -65,42 +56,43 @@ void SemaphoreImpl::raise(uint64_t value) const {
   }
 }
 
-// Calls visit(point, index of its slot or -1, tag). A point that is resolved while we look may be
-// missed: then its value has been raised.
+// Calls visit(point). A point that is resolved while we look may be missed: then its value has been
+// raised.
 template <typename Visit>
 void SemaphoreImpl::visit_points(Visit visit) const {
-  for (size_t i = 0; i < kInlinePoints; ++i) {
-    uint64_t tag = 0;
-    Point point;
-    if (read(slots_[i], &tag, &point)) visit(point, static_cast<int>(i), tag);
-  }
+  points_.visit([&](PointSlot&, uint64_t, const TimelinePoint& point) { visit(point); });
   if (overflow_count_.load(std::memory_order_acquire) == 0) return;
   const std::lock_guard lock(mutex_);
-  for (const Point& point : overflow_) visit(point, -1, uint64_t{0});
+  for (const TimelinePoint& point : overflow_) visit(point);
 }
 
 // Raises the value to what queues have reached, frees those points, and takes over the failure of a
 // queue that will not reach one. Reached points first: they were before the failure.
 void SemaphoreImpl::settle() const {
   const QueueCore* broken = nullptr;
-  visit_points([&](const Point& point, int slot, uint64_t tag) {
-    const PointState state = point.at.core->state_of(point.at.index);
-    if (state == PointState::kFailed) broken = point.at.core;
-    if (state != PointState::kReached) return;
+  // Points are mostly of one queue; its signals are read once.
+  const QueueCore* known = nullptr;
+  uint64_t completed = 0;
+  const auto settled = [&](const TimelinePoint& point) {
+    if (point.at.core != known) {
+      known = point.at.core;
+      completed = known->completed();
+    }
+    if (point.at.index >= completed) {
+      // Looked at again: it may have come between the two.
+      const bool failed = known->lost() && known->state_of(point.at.index) == PointState::kFailed;
+      if (failed) broken = known;
+      return false;
+    }
     raise(point.value);
-    if (slot < 0) return;
-    // Release: whoever reuses the slot comes after the raise.
-    uint64_t expected = tag;
-    slots_[static_cast<size_t>(slot)].tag.compare_exchange_strong(
-        expected, (tag & ~uint64_t{kTagMask}) + 4 + kFree, std::memory_order_acq_rel);
+    return true;
+  };
+  points_.visit([&](PointSlot& slot, uint64_t tag, const TimelinePoint& point) {
+    if (settled(point)) slot.free(tag);
   });
   if (overflow_count_.load(std::memory_order_acquire) != 0) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(overflow_, [&](const Point& point) {
-      if (point.at.core->state_of(point.at.index) != PointState::kReached) return false;
-      raise(point.value);
-      return true;
-    });
+    std::erase_if(overflow_, settled);
     overflow_count_.store(static_cast<uint32_t>(overflow_.size()), std::memory_order_release);
   }
   if (broken == nullptr || failed_.load(std::memory_order_acquire)) return;
@@ -125,7 +117,7 @@ Status SemaphoreImpl::failure() const {
 
 QueuePoint SemaphoreImpl::point_for(uint64_t value, const QueueCore* preferred) const {
   QueuePoint best;
-  visit_points([&](const Point& point, int, uint64_t) {
+  visit_points([&](const TimelinePoint& point) {
     if (point.value < value) return;
     if (point.at.core->state_of(point.at.index) == PointState::kFailed) return;
     if (best.core == nullptr || (best.core != preferred && point.at.core == preferred) ||
@@ -174,8 +166,7 @@ Status SemaphoreImpl::do_query(uint64_t* value) const {
 Status SemaphoreImpl::do_signal(uint64_t value) {
   settle();
   uint64_t pending = UINT64_MAX;
-  visit_points(
-      [&](const Point& point, int, uint64_t) { pending = std::min(pending, point.value); });
+  visit_points([&](const TimelinePoint& point) { pending = std::min(pending, point.value); });
   {
     const std::lock_guard lock(mutex_);
     if (failed_.load(std::memory_order_relaxed)) return failure_;

@@ -1,26 +1,20 @@
 // SemaphoreImpl: a timeline that host and queues move forward.
 //
-// What queued work will signal is kept as points, "value v is reached when packet i of queue q is
-// done", and looked at when somebody asks. Adding one costs no lock and no allocation while fewer
-// than kInlinePoints are unresolved; beyond that they go to a list behind a mutex.
+// What queued work will signal is kept as points (point_table.h) and looked at when somebody asks.
+// Adding one costs no lock and no allocation, except the first time that more than a few are
+// unresolved, and while more than two thousand are.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
+#include "drivers/amdgpu/point_table.h"
 #include "drivers/amdgpu/queue_core.h"
 #include "hal/semaphore.h"
 
 namespace halyard::amdgpu {
-
-// A packet of a queue, as far as waiting for it goes.
-struct QueuePoint {
-  QueueCore* core = nullptr;
-  uint64_t index = 0;
-};
 
 class SemaphoreImpl final : public Semaphore {
  public:
@@ -45,22 +39,6 @@ class SemaphoreImpl final : public Semaphore {
   QueuePoint point_for(uint64_t value, const QueueCore* preferred) const;
 
  private:
-  static constexpr size_t kInlinePoints = 32;
-
-  // A slot of the lock-free table. The low two bits of `tag` say what state it is in, the others
-  // count its uses, so that a reader notices when a slot has changed under it.
-  enum Tag : uint64_t { kFree = 0, kBusy = 1, kReady = 2, kTagMask = 3 };
-  struct Slot {
-    std::atomic<uint64_t> tag{kFree};
-    std::atomic<QueueCore*> core{nullptr};
-    std::atomic<uint64_t> index{0};
-    std::atomic<uint64_t> value{0};
-  };
-  struct Point {
-    uint64_t value = 0;
-    QueuePoint at;
-  };
-
   ~SemaphoreImpl() = default;
   void destroy() noexcept override;
   Status do_query(uint64_t* value) const override;
@@ -69,7 +47,7 @@ class SemaphoreImpl final : public Semaphore {
   void do_fail(const Status& cause) override;
 
   DeviceImpl& device() const;
-  static bool read(const Slot& slot, uint64_t* tag, Point* point);
+  void add_point_slowly(const TimelinePoint& point);
   void raise(uint64_t value) const;
   void settle() const;
   template <typename Visit>
@@ -78,14 +56,13 @@ class SemaphoreImpl final : public Semaphore {
   const Ref<Device> keep_alive_;
   mutable std::atomic<uint64_t> value_;
   mutable std::atomic<bool> failed_{false};
-  mutable std::atomic<uint32_t> next_{0};  // where to look for a free slot
-  mutable std::array<Slot, kInlinePoints> slots_;
+  mutable PointTable points_;
 
   mutable std::atomic<uint32_t> overflow_count_{0};
   mutable std::mutex mutex_;
-  mutable std::vector<Point> overflow_;  // under mutex_
-  std::vector<uint64_t> promises_;       // under mutex_
-  mutable Status failure_;               // under mutex_, set before failed_
+  mutable std::vector<TimelinePoint> overflow_;  // under mutex_: what the table had no room for
+  std::vector<uint64_t> promises_;               // under mutex_
+  mutable Status failure_;                       // under mutex_, set before failed_
 };
 
 // A semaphore point that is kept alive.
