@@ -85,7 +85,7 @@ DeviceImpl::~DeviceImpl() {
 // Work in flight uses memory that is about to go.
 void DeviceImpl::drain() {
   for (const auto& core : owned_cores_) {
-    for (uint32_t attempt = 0; !core->idle() && !core->lost(); ++attempt) {
+    for (uint32_t attempt = 0; !core->is_through(core->reserved()); ++attempt) {
       core->transfers().find_failures();
       if (attempt < 256) {
         sched_yield();

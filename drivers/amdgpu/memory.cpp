@@ -275,7 +275,7 @@ void Memory::retire(std::function<void()> release) {
   for (QueueCore* const core : cores) {
     // What is held back keeps references of its own.
     const uint64_t reserved = core->reserved();
-    if (core->completed() < reserved && !core->lost()) retired.in_use.emplace_back(core, reserved);
+    if (!core->is_through(reserved)) retired.in_use.emplace_back(core, reserved);
   }
   if (retired.in_use.empty()) return release();
   retired.release = std::move(release);
@@ -293,11 +293,10 @@ bool Memory::collect() {
     const std::lock_guard lock(retired_mutex_);
     if (retired_.empty()) return false;
     const auto in_use = [](const Retired& retired) {
-      return std::any_of(retired.in_use.begin(), retired.in_use.end(), [](const auto& use) {
-        return use.first->completed() < use.second && !use.first->lost();
-      });
+      return std::any_of(retired.in_use.begin(), retired.in_use.end(),
+                         [](const auto& use) { return !use.first->is_through(use.second); });
     };
-    const auto first_due = std::stable_partition(retired_.begin(), retired_.end(), in_use);
+    const auto first_due = std::partition(retired_.begin(), retired_.end(), in_use);
     due.assign(std::make_move_iterator(first_due), std::make_move_iterator(retired_.end()));
     retired_.erase(first_due, retired_.end());
     left = !retired_.empty();

@@ -180,6 +180,10 @@ PointState QueueCore::state_of(uint64_t index) const {
   return lost() ? PointState::kFailed : PointState::kPending;
 }
 
+bool QueueCore::is_through(uint64_t index) const {
+  return completed() >= index || (lost() && transfers_->quiescent());
+}
+
 Status QueueCore::fault() const {
   const std::lock_guard lock(fault_mutex_);
   return fault_;

@@ -132,6 +132,8 @@ class QueueCore {
   // How many packets are done; packets 0 to completed() - 1 are. Two loads.
   uint64_t completed() const;
   bool idle() const { return completed() >= reserved(); }
+  // Whether neither packets before `index` nor their copies use memory any more.
+  bool is_through(uint64_t index) const;
   // Whether the packet with this index is known to be done, without asking the device.
   bool known_done(uint64_t index) const {
     return index + capacity_ < room_.load(std::memory_order_acquire);

@@ -81,10 +81,9 @@ Status Transfers::submit(const std::vector<CopyStep>& steps, Staging staging,
                         {.kind = PacketKind::kBarrier, .observed = loud, .reads_foreign = true},
                         last_done);
   });
-  if (!emitted.ok()) {
-    abandon();
-    return emitted;
-  }
+  // Lost meanwhile: then the packets may never run, and whoever lost it may have overlooked us.
+  if (!emitted.ok() || core_.lost()) abandon();
+  if (!emitted.ok()) return emitted;
   if (!status.ok()) fail_signals(context.signals, status);
   return status;
 }
@@ -151,6 +150,18 @@ void Transfers::abandon() {
   const Hsa& hsa = core_.device().hsa();
   const std::lock_guard lock(mutex_);
   for (const Record& record : records_) hsa.hsa_signal_store_screlease(record.marker, 0);
+}
+
+bool Transfers::quiescent() const {
+  if (!any()) return true;
+  const Hsa& hsa = core_.device().hsa();
+  const std::lock_guard lock(mutex_);
+  for (const Record& record : records_) {
+    for (const hsa_signal_t signal : record.done) {
+      if (hsa.hsa_signal_load_scacquire(signal) > 0) return false;
+    }
+  }
+  return true;
 }
 
 CopyOperation::CopyOperation(Buffer& source, const void* from, Buffer& target, void* to,

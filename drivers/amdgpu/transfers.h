@@ -43,8 +43,11 @@ class Transfers {
   }
   // Looks for copies that have failed, and loses the queue if one has. Frees what is done.
   void find_failures();
-  // The queue is lost: lets the engines go on, which serve others as well.
+  // The queue is lost: lets the engines go on, which serve others as well. They then carry the
+  // copies out, so what these use stays in use until quiescent().
   void abandon();
+  // No engine has a copy left to do.
+  bool quiescent() const;
   bool any() const { return outstanding_.load(std::memory_order_acquire) != 0; }
 
  private:
