@@ -28,7 +28,9 @@ class DeviceImpl final : public Device {
   hsa_agent_t agent() const { return facts_.agent; }
   hsa_agent_t host_agent() const { return host_agent_; }
   const GpuFacts& facts() const { return facts_; }
+  // Whether queues wait for each other on the device. A test may choose, before there is work.
   bool barrier_value() const { return barrier_value_; }
+  void set_barrier_value(bool on) { barrier_value_ = on; }
   Memory& memory() { return memory_; }
   Watcher& watcher() { return watcher_; }
   CrossWaits& cross_waits() { return cross_waits_; }
@@ -100,7 +102,7 @@ class DeviceImpl final : public Device {
   Hsa& hsa_;
   const hsa_agent_t host_agent_;
   const GpuFacts facts_;
-  const bool barrier_value_;
+  bool barrier_value_;
   Memory memory_;
   CrossWaits cross_waits_;
 

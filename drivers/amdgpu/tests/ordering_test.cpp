@@ -38,6 +38,26 @@ TEST_F(Ordering, QueuesTakeTurnsOnTheDevice) {
   EXPECT_EQ(view<uint32_t>(data)[17], expected);
 }
 
+// As on processors without the packet that waits for another queue.
+TEST_F(Ordering, QueuesTakeTurnsThroughTheHost) {
+  impl().set_barrier_value(false);
+  const Ref<Queue> queues[] = {new_queue(64), new_queue(64)};
+  const Ref<Buffer> data = host_buffer(64 * sizeof(uint32_t));
+  std::fill_n(view<uint32_t>(data), 64, 1u);
+  const Ref<Semaphore> turn = new_semaphore();
+  uint32_t expected = 1;
+  for (uint32_t i = 0; i < 200; ++i) {
+    const SemaphorePoint before = {turn.get(), i};
+    const SemaphorePoint after = {turn.get(), i + 1};
+    ASSERT_OK(affine(*queues[i % 2], data, 5, i, {.wait = {&before, 1}, .signal = {&after, 1}}));
+    expected = expected * 5 + i;
+  }
+  ASSERT_OK(turn->wait(200, patience()));
+  EXPECT_EQ(view<uint32_t>(data)[17], expected);
+  // Each took its own launches, and no packet to wait.
+  EXPECT_EQ(core(queues[0]).reserved() + core(queues[1]).reserved(), 200u);
+}
+
 TEST_F(Ordering, WorkIsHeldBackUntilTheHostSignals) {
   const Ref<Queue> queue = new_queue();
   const Ref<Buffer> data = host_buffer(256);
