@@ -68,7 +68,7 @@ TEST_F(Optional, QueueOrderedMemory) {
   ASSERT_TRUE(works_or_says_so(made.status()));
   if (!made.ok()) return;
   ASSERT_OK(finish());
-  const Ref<Buffer> buffer = *made;
+  const Ref<Buffer>& buffer = *made;
   const auto values = random_bits<uint8_t>(4096);
   write(*buffer, 0, values.data(), values.size());
   EXPECT_TRUE(same(download<uint8_t>(buffer), values));

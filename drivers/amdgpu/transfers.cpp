@@ -66,7 +66,7 @@ Status Transfers::submit(const std::vector<CopyStep>& steps, Staging staging,
     stored = &records_.back();
     outstanding_.store(static_cast<uint32_t>(records_.size()), std::memory_order_release);
   }
-  const Status emitted = emit(core_, 2, rest, [&](uint64_t index, bool loud) {
+  Status emitted = emit(core_, 2, rest, [&](uint64_t index, bool loud) {
     {
       const std::lock_guard lock(mutex_);
       stored->last = index + 1;

@@ -112,7 +112,7 @@ bool Watcher::start() {
   try {
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "halyard-watch");
-  } catch (const std::system_error&) {
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
     // No thread to be had: waiters poll.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -104,7 +104,8 @@ std::vector<uint32_t> VirtualDeviceTest::download(Queue& queue, const Ref<Buffer
   EXPECT_OK(queue.copy(buffer, staging));
   finish(queue);
   const auto* words = view<uint32_t>(staging);
-  return {words, words + buffer->size() / sizeof(uint32_t)};
+  const uint64_t count = buffer->size() / sizeof(uint32_t);
+  return {words, words + count};
 }
 
 }  // namespace halyard::amdgpu
