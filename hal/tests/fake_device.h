@@ -107,7 +107,7 @@ class FakeCommandBuffer final : public CommandBuffer {
   Status do_begin_debug_group(StringView) override { return {}; }
   Status do_end_debug_group() override { return {}; }
   Status do_finish() override { return call("finish"); }
-  Status call(std::string what) {
+  Status call(const std::string& what) {
     log_.calls.push_back("record " + what);
     return {};
   }
@@ -123,7 +123,7 @@ class FakeQueue final : public Queue {
   static std::string text(const BufferRange& range) {
     return std::to_string(range.length) + "@" + std::to_string(range.offset);
   }
-  Status call(std::string what) {
+  Status call(const std::string& what) {
     log_.calls.push_back(std::move(what));
     return {};
   }

@@ -11,7 +11,6 @@ namespace halyard::testing {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 // An error goes to standard error, in one form, and nothing to standard output.
