@@ -61,7 +61,7 @@ Doorbells::Doorbells(bool watch) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     if (stop_fd_ >= 0) watcher_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
     // Without a watcher the queues poll.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

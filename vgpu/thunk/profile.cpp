@@ -32,7 +32,7 @@ void read_pci_location(config::Map& map, GpuProfile& gpu) {
   unsigned device = 0;
   unsigned function = 0;
   int used = 0;
-  const int fields =
+  const int fields =  // the widths bound what is read, so nothing overflows
       std::sscanf(text.c_str(), "%4x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &used);
   if (fields != 4 || static_cast<size_t>(used) != text.size() || device > 31 || function > 7) {
     map.fail("pci_location",
