@@ -124,7 +124,7 @@ class FakeQueue final : public Queue {
     return std::to_string(range.length) + "@" + std::to_string(range.offset);
   }
   Status call(const std::string& what) {
-    log_.calls.push_back(std::move(what));
+    log_.calls.push_back(what);
     return {};
   }
   Status do_fill(const BufferRange& target, const void*, uint32_t size, const Sync&) override {

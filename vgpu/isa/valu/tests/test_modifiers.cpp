@@ -300,8 +300,8 @@ const std::vector<DppCase>& dpp_cases() {
     c.push_back({"quad_perm:[0,1,2,3]", 0xe4, [](int i) { return i; }});
     c.push_back({"quad_perm:[3,2,1,0]", 0x1b, [](int i) { return i / 4 * 4 + 3 - i % 4; }});
     c.push_back({"quad_perm:[2,2,0,1]", 0x4a, [](int i) {
-                   constexpr int from[] = {2, 2, 0, 1};
-                   return i / 4 * 4 + from[i % 4];
+                   constexpr int kFrom[] = {2, 2, 0, 1};
+                   return i / 4 * 4 + kFrom[i % 4];
                  }});
     for (int n = 1; n < 16; ++n) {
       const unsigned un = static_cast<unsigned>(n);
