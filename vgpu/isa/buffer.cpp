@@ -1,8 +1,8 @@
 // MUBUF: untyped buffer loads, stores and atomics (Vega ISA, 8.1). The FORMAT instructions are in
 // buffer_format.cpp.
 
+#include "vgpu/fence.h"
 #include "vgpu/isa/buffer_resource.h"
-#include "vgpu/isa/fence.h"
 #include "vgpu/isa/tables.h"
 
 namespace halyard::vgpu::isa {

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <bit>
 
+#include "vgpu/fence.h"
 #include "vgpu/isa/fault.h"
-#include "vgpu/isa/fence.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/fence.h"
 #include "vgpu/isa/atomics.h"
 #include "vgpu/isa/fault.h"
-#include "vgpu/isa/fence.h"
 #include "vgpu/isa/memory_access.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"

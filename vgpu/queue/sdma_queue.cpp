@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "vgpu/queue/fence.h"
+#include "vgpu/fence.h"
 
 namespace halyard::vgpu::queue {
 

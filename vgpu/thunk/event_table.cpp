@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "vgpu/queue/fence.h"
+#include "vgpu/fence.h"
 
 namespace halyard::vgpu::thunk {
 
@@ -205,7 +205,7 @@ HSAKMT_STATUS EventTable::set(HsaEvent* event) {
   Event* const found = from_public(event);
   if (found == nullptr) return HSAKMT_STATUS_INVALID_HANDLE;
   // The caller's own stores may be weaker than what signal() builds on.
-  queue::full_fence();
+  full_fence();
   signal(*found);
   return HSAKMT_STATUS_SUCCESS;
 }

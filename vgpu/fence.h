@@ -1,11 +1,11 @@
-// A full fence, also where ThreadSanitizer is at work, which does not know fences.
+// A full fence, also under ThreadSanitizer, which does not know fences.
 #pragma once
 
 #include <atomic>
 
-namespace halyard::vgpu::queue {
+namespace halyard::vgpu {
 
-// Everything before it, in program order, becomes visible before anything after it.
+// What this thread did before it is visible to others before anything that it does after it.
 inline void full_fence() {
 #if defined(__SANITIZE_THREAD__)
   static std::atomic<int> word{0};
@@ -15,4 +15,4 @@ inline void full_fence() {
 #endif
 }
 
-}  // namespace halyard::vgpu::queue
+}  // namespace halyard::vgpu
