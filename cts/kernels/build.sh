@@ -53,40 +53,42 @@ hip() {  # hip SOURCE VERSION TARGET NAME
     --no-gpu-bundle-output -B/usr/lib/llvm-15/bin -mcode-object-version="$2" "$1" -o "$object"
 }
 
-# One vector add for every language, code object version and kind of target.
-c vadd.c 4 gfx900 vadd_c_v4
-c vadd.c 5 gfx900 vadd_c_v5
-c vadd.c 6 gfx900 vadd_c_v6
-cl vadd.cl 4 gfx900 vadd_cl_v4
-cl vadd.cl 5 gfx900 vadd_cl_v5
-hip vadd.hip 4 gfx900 vadd_hip_v4
-hip vadd.hip 5 gfx900 vadd_hip_v5
+for gpu in gfx900 gfx906 gfx908 gfx90a; do
+  # One vector add for every language and code object version.
+  c vadd.c 4 $gpu vadd_c_v4
+  c vadd.c 5 $gpu vadd_c_v5
+  c vadd.c 6 $gpu vadd_c_v6
+  cl vadd.cl 4 $gpu vadd_cl_v4
+  cl vadd.cl 5 $gpu vadd_cl_v5
+  hip vadd.hip 4 $gpu vadd_hip_v4
+  hip vadd.hip 5 $gpu vadd_hip_v5
+
+  c matmul.c 6 $gpu matmul
+  c struct_arg.c 6 $gpu struct_arg
+  c float64.c 6 $gpu float64
+  c float16.c 6 $gpu float16
+  c call.c 5 $gpu call
+  c shape.c 4 $gpu shape_c_v4
+  c shape.c 6 $gpu shape_c_v6
+  c busy.c 6 $gpu busy
+  c global.c 6 $gpu global
+  c faults.c 6 $gpu faults
+
+  cl histogram.cl 5 $gpu histogram
+  cl mandelbrot.cl 4 $gpu mandelbrot
+  cl private_array.cl 5 $gpu private_array
+  cl shape.cl 4 $gpu shape_cl_v4
+  cl shape.cl 5 $gpu shape_cl_v5
+  cl dynamic_lds.cl 5 $gpu dynamic_lds_cl
+  cl arguments.cl 5 $gpu arguments
+
+  hip saxpy.hip 4 $gpu saxpy
+  hip reduce.hip 5 $gpu reduce
+  hip dynamic_lds.hip 4 $gpu dynamic_lds_hip
+done
+# Other kinds of target.
 c vadd.c 6 gfx9-generic vadd_c_v6
-c vadd.c 6 gfx90a vadd_c_v6
 c vadd.c 6 gfx1100 vadd_c_v6
-
-c matmul.c 6 gfx900 matmul
-c struct_arg.c 6 gfx900 struct_arg
-c float64.c 6 gfx900 float64
-c float16.c 6 gfx900 float16
-c call.c 5 gfx900 call
-c shape.c 4 gfx900 shape_c_v4
-c shape.c 6 gfx900 shape_c_v6
-c busy.c 6 gfx900 busy
-c global.c 6 gfx900 global
-c faults.c 6 gfx900 faults
-
-cl histogram.cl 5 gfx900 histogram
-cl mandelbrot.cl 4 gfx900 mandelbrot
-cl private_array.cl 5 gfx900 private_array
-cl shape.cl 4 gfx900 shape_cl_v4
-cl shape.cl 5 gfx900 shape_cl_v5
-cl dynamic_lds.cl 5 gfx900 dynamic_lds_cl
-cl arguments.cl 5 gfx900 arguments
-
-hip saxpy.hip 4 gfx900 saxpy
-hip reduce.hip 5 gfx900 reduce
-hip dynamic_lds.hip 4 gfx900 dynamic_lds_hip
 
 if [[ "$out" != . ]]; then
   failed=0
