@@ -33,6 +33,7 @@ using Configure = int (*)(const char* profile, char* error, size_t error_size);
 struct State {
   std::mutex mutex;
   std::optional<std::string> profile;  // the one that is in force
+  std::string library;                 // its path, absolute
 };
 State& state() {
   static State* const state = new State;
@@ -175,6 +176,7 @@ Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& optio
   HALYARD_RETURN_IF_ERROR(open_library(path, &configure));
   HALYARD_RETURN_IF_ERROR(configure_library(configure, wanted));
   now.profile = wanted;
+  now.library = fs::absolute(path).string();
   return {};
 }
 
@@ -182,6 +184,12 @@ bool virtual_gpu_loaded() {
   State& now = state();
   const std::lock_guard lock(now.mutex);
   return now.profile.has_value();
+}
+
+std::string virtual_gpu_library() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.library;
 }
 
 }  // namespace halyard

@@ -1,4 +1,4 @@
-// halyard: runs kernels and shows drivers and devices.
+// halyard: runs kernels, shows drivers and devices, and lends its virtual GPU to other programs.
 //
 // Exit code 0 if all went well, 1 for everything else: wrong usage, bad input, a result that is not
 // as expected. Errors go to standard error as "halyard: error: …".
@@ -96,6 +96,7 @@ int main_program(int argc, char** argv) {
   Status outcome;
   add_run_command(app, outcome);
   add_list_command(app, outcome);
+  add_vgpu_command(app, outcome);
   // Last, because commands inherit it.
   app.footer(
       "Exit code: 0, or 1 for any error. `halyard COMMAND --help` says more.\n\n"

@@ -34,7 +34,9 @@ TEST(CliUsage, EveryCommandHasHelp) {
                                                           {"run", "--help"},
                                                           {"list", "-h"},
                                                           {"list", "drivers", "--help"},
-                                                          {"list", "devices", "--help"}};
+                                                          {"list", "devices", "--help"},
+                                                          {"vgpu", "--help"},
+                                                          {"vgpu", "exec", "--help"}};
   for (const auto& command : commands) {
     const Outcome outcome = spawn(command);
     EXPECT_EQ(outcome.exit_code, 0);

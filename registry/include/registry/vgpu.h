@@ -29,4 +29,8 @@ Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& optio
 // Whether load_virtual_gpu has succeeded in this process.
 bool virtual_gpu_loaded();
 
+// The path of the library that load_virtual_gpu has loaded; empty if it has not. Another program
+// gets the virtual GPU if the library's folder comes first in its LD_LIBRARY_PATH.
+std::string virtual_gpu_library();
+
 }  // namespace halyard

@@ -1,0 +1,95 @@
+// `halyard vgpu exec`: other programs on the virtual GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/tests/cli.h"
+
+namespace halyard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> exec_command(const std::vector<std::string>& options,
+                                      const std::vector<std::string>& program) {
+  std::vector<std::string> words = {"vgpu", "exec"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+// What the program that was started sees as its GPU. `halyard` itself is such a program.
+std::string target_under(const std::vector<std::string>& options,
+                         const SpawnOptions& spawn_options = {}) {
+  const Outcome outcome =
+      spawn(exec_command(options, {HALYARD_PROGRAM, "list", "devices", "--json"}), spawn_options);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto devices = nlohmann::json::parse(outcome.out, nullptr, false);
+  return devices.is_array() && !devices.empty() ? devices[0]["target"].get<std::string>() : "";
+}
+
+TEST(CliVgpuExec, AProgramSeesTheProfilesGpu) {
+  EXPECT_THAT(target_under({}), HasSubstr("gfx900"));
+  EXPECT_THAT(target_under({"--profile", "gfx906"}), HasSubstr("gfx906"));
+  EXPECT_THAT(target_under({"--profile=gfx90a"}), HasSubstr("gfx90a"));
+}
+
+TEST(CliVgpuExec, TheProfileMayComeFromTheEnvironmentOrAFile) {
+  SpawnOptions environment;
+  environment.environment["HALYARD_VGPU_PROFILE"] = "gfx908";
+  EXPECT_THAT(target_under({}, environment), HasSubstr("gfx908"));
+  EXPECT_THAT(target_under({"--profile=gfx906"}, environment), HasSubstr("gfx906"));
+
+  const TemporaryFolder folder;
+  write_bytes(folder / "mine.yaml", "extends: gfx90a\ngpu:\n  memory_size: 1GiB\n");
+  EXPECT_THAT(target_under({"--profile", folder / "mine.yaml"}), HasSubstr("gfx90a"));
+}
+
+TEST(CliVgpuExec, AFileIsFoundFromAnotherFolder) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "mine.yaml", "extends: gfx906\n");
+  const std::string inner = "cd / && exec \"$0\" list devices --json";
+  const std::string outer =
+      "cd \"$1\" && exec \"$0\" vgpu exec --profile ./mine.yaml -- sh -c '" + inner + "' \"$0\"";
+  SpawnOptions options;
+  options.program = "/bin/sh";
+  const Outcome outcome = spawn({"-c", outer, HALYARD_PROGRAM, folder.path()}, options);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("gfx906"));
+}
+
+TEST(CliVgpuExec, TheProgramKeepsItsArgumentsAndItsExitCode) {
+  const Outcome outcome = spawn(
+      exec_command({}, {"sh", "-c", "printf '%s|' \"$@\"; exit 7", "sh", "--profile", "a b"}));
+  EXPECT_EQ(outcome.out, "--profile|a b|");
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_EQ(spawn(exec_command({}, {"sh", "-c", "kill -9 $$"})).exit_code, 128 + 9);
+}
+
+TEST(CliVgpuExec, TheProgramsOwnLibraryPathStays) {
+  SpawnOptions options;
+  options.environment["LD_LIBRARY_PATH"] = "/nonexistent/a:/nonexistent/b";
+  const Outcome outcome = spawn(exec_command({}, {"printenv", "LD_LIBRARY_PATH"}), options);
+  EXPECT_THAT(outcome.out, HasSubstr("vgpu:/nonexistent/a:/nonexistent/b\n"));
+}
+
+TEST(CliVgpuExec, MistakesStopTheProgramBeforeItStarts) {
+  const Outcome profile = spawn(exec_command({"--profile=gfx90"}, {"echo", "started"}));
+  EXPECT_EQ(profile.exit_code, 1);
+  EXPECT_EQ(profile.out, "");
+  EXPECT_THAT(profile.err, HasSubstr("did you mean gfx900?"));
+
+  const Outcome program = spawn(exec_command({}, {"/nonexistent/program"}));
+  EXPECT_EQ(program.exit_code, 1);
+  EXPECT_THAT(program.err, HasSubstr("The program (/nonexistent/program) cannot be run: No such"));
+
+  const Outcome option = spawn({"vgpu", "exec", "ls", "-l"});
+  EXPECT_EQ(option.exit_code, 1);
+  EXPECT_THAT(option.err, HasSubstr("halyard vgpu exec has no option (-l)"));
+  EXPECT_THAT(spawn({"vgpu", "exec"}).err, HasSubstr("program is required"));
+}
+
+}  // namespace
+}  // namespace halyard::testing
