@@ -283,6 +283,23 @@ Status DeviceImpl::do_allocate(uint64_t size, const BufferOptions& options, Buff
   return {};
 }
 
+Status DeviceImpl::do_pool_statistics(MemoryType, PoolStatistics*) const {
+  return {};
+}
+
+Status DeviceImpl::do_trim_pool(MemoryType, uint64_t) {
+  return {};
+}
+
+bool DeviceImpl::do_can_access(const Device&) const noexcept {
+  return false;
+}
+
+// An AQL ring that somebody else writes to as well has no order that Halyard could keep.
+Status DeviceImpl::do_import_queue(void*, Queue**) {
+  return error(StatusCode::kUnimplemented, "The driver amdgpu does not import queues.");
+}
+
 Status DeviceImpl::do_import_buffer(const ImportOptions&, Buffer**) {
   return error(StatusCode::kUnimplemented,
                "The driver amdgpu does not import buffers yet. Allocate a buffer and copy.");

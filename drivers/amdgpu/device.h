@@ -84,6 +84,10 @@ class DeviceImpl final : public Device {
   Status do_heap_statistics(size_t index, HeapStatistics* statistics) const override;
   Status do_create_queue(const QueueOptions& options, Queue** queue) override;
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override;
+  Status do_pool_statistics(MemoryType type, PoolStatistics* statistics) const override;
+  Status do_trim_pool(MemoryType type, uint64_t keep_bytes) override;
+  bool do_can_access(const Device& peer) const noexcept override;
+  Status do_import_queue(void* native_queue, Queue** queue) override;
   Status do_import_buffer(const ImportOptions& options, Buffer** buffer) override;
   Status do_export_buffer(Buffer& buffer, ExportedHandle* handle) override;
   Status do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) override;

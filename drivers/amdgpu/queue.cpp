@@ -103,8 +103,12 @@ Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, c
   return submit(core_, operation, sync);
 }
 
-Status QueueImpl::do_host_call(HostFunction function, void* context, const Sync& sync) {
-  HostCallOperation operation(function, context);
+Status QueueImpl::do_host_call(const HostCall& call, const Sync& sync) {
+  if (call.deferred != nullptr) {
+    return error(StatusCode::kUnimplemented,
+                 "The driver amdgpu does not defer host calls yet. Use Queue::host_call.");
+  }
+  HostCallOperation operation(call.function, call.context);
   return submit(core_, operation, sync);
 }
 

@@ -32,8 +32,9 @@ class QueueImpl final : public Queue {
   Status do_dealloca(Buffer& buffer, const Sync& sync) override;
   Status do_read(const FileRange& source, const BufferRange& target, const Sync& sync) override;
   Status do_write(const BufferRange& source, const FileRange& target, const Sync& sync) override;
-  Status do_host_call(HostFunction function, void* context, const Sync& sync) override;
+  Status do_host_call(const HostCall& call, const Sync& sync) override;
   Status do_barrier(const Sync& sync) override;
+  void* do_native_handle() const noexcept override { return core_.native(); }
 
   Ref<Device> keep_alive_;
   QueueCore& core_;

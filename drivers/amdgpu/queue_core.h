@@ -52,6 +52,7 @@ class QueueCore {
   QueueCore& operator=(const QueueCore&) = delete;
 
   DeviceImpl& device() const { return *device_; }
+  hsa_queue_t* native() const { return queue_; }
   uint32_t capacity() const { return capacity_; }
   QueueOptions::Priority priority() const { return priority_; }
   const HiddenValues& hidden_values() const { return hidden_; }
@@ -88,7 +89,9 @@ class QueueCore {
 #endif
     return packet;
   }
-  void* kernarg(uint64_t index) { return kernarg_ + (index & mask_) * kKernargBlock; }
+  void* kernarg(uint64_t index) {
+    return kernarg_ + (index & mask_) * kKernargBlock;
+  }
   // Asks for what a submission that comes soon will write: the device had the slot's cache line
   // last, and it takes as long to come back as a whole dispatch takes.
   void prefetch_slot(uint64_t index) {
@@ -96,7 +99,9 @@ class QueueCore {
     prefetch_for_write(kernarg(index));
   }
   // What the packet's completion decrements.
-  hsa_signal_t completion(bool loud) const { return loud ? loud_ : quiet_; }
+  hsa_signal_t completion(bool loud) const {
+    return loud ? loud_ : quiet_;
+  }
   // What is remembered of the packet, before it is published: its function, for the message should
   // it fail, and whether it is loud.
   void note(uint64_t index, const Function* function, bool loud) {
@@ -131,7 +136,9 @@ class QueueCore {
   }
   // How many packets are done; packets 0 to completed() - 1 are. Two loads.
   uint64_t completed() const;
-  bool idle() const { return completed() >= reserved(); }
+  bool idle() const {
+    return completed() >= reserved();
+  }
   // Whether neither packets before `index` nor their copies use memory any more.
   bool is_through(uint64_t index) const;
   // Whether the packet with this index is known to be done, without asking the device.
@@ -140,15 +147,21 @@ class QueueCore {
   }
   // Whether the packet with this index is done, or can no more be.
   PointState state_of(uint64_t index) const;
-  hsa_signal_t loud_signal() const { return loud_; }
+  hsa_signal_t loud_signal() const {
+    return loud_;
+  }
   // The value of loud_signal, that or less, once the published loud packet `index` is done. Looks
   // through the packets in flight, and waits for those before it to be written.
   hsa_signal_value_t loud_value(uint64_t index) const;
-  hsa_signal_value_t loud_now() const { return hsa_.hsa_signal_load_scacquire(loud_); }
+  hsa_signal_value_t loud_now() const {
+    return hsa_.hsa_signal_load_scacquire(loud_);
+  }
 
   // --- Loss.
 
-  bool lost() const { return lost_.load(std::memory_order_acquire); }
+  bool lost() const {
+    return lost_.load(std::memory_order_acquire);
+  }
   // Why; only if lost().
   Status fault() const;
   // Nothing completes any more; the first cause counts. Then wakes everybody who waits. False if
@@ -169,19 +182,31 @@ class QueueCore {
     return true;
   }
   // The host has seen that some work is done, and may now submit what depends on it without a wait.
-  void host_observed() { clean_from_.store(kDirty, std::memory_order_seq_cst); }
+  void host_observed() {
+    clean_from_.store(kDirty, std::memory_order_seq_cst);
+  }
 
   // Lets packets of other queues that wait for this one's loud packets go on.
   void release_waiters();
 
   // Whether submissions have to look closer before they go into the ring: the queue is lost, or
   // operations are held back.
-  bool detour() const { return detours_.load(std::memory_order_acquire) != 0; }
-  void add_detour() { detours_.fetch_add(1, std::memory_order_acq_rel); }
-  void remove_detour() { detours_.fetch_sub(1, std::memory_order_acq_rel); }
+  bool detour() const {
+    return detours_.load(std::memory_order_acquire) != 0;
+  }
+  void add_detour() {
+    detours_.fetch_add(1, std::memory_order_acq_rel);
+  }
+  void remove_detour() {
+    detours_.fetch_sub(1, std::memory_order_acq_rel);
+  }
 
-  HeldQueue& held() { return *held_; }
-  Transfers& transfers() { return *transfers_; }
+  HeldQueue& held() {
+    return *held_;
+  }
+  Transfers& transfers() {
+    return *transfers_;
+  }
 
  private:
   static void prefetch_for_write(void* line) {

@@ -27,13 +27,22 @@ namespace {
 
 [[gnu::cold, gnu::noinline]] Status other_device(const char* operation, const char* role,
                                                  const Device& device, const Buffer& buffer) {
-  return error(StatusCode::kInvalidArgument,
-               "{} on device \"{}\" is given a {} in a buffer of another device (\"{}\"). Allocate "
-               "the buffer on the same device, or import it there with Device::import_buffer.",
-               operation, device.info().name, role, buffer.device().info().name);
+  return error(
+      StatusCode::kInvalidArgument,
+      "{} on device \"{}\" is given a {} in a buffer of another device (\"{}\") that it cannot "
+      "access (Device::can_access). Allocate the buffer on the same device.",
+      operation, device.info().name, role, buffer.device().info().name);
 }
 
 }  // namespace
+
+Status check_own(const char* operation, const Device& device, const Buffer& buffer) {
+  if (&buffer.device() == &device) return {};
+  return error(StatusCode::kInvalidArgument,
+               "{} on device \"{}\" is given a buffer of another device (\"{}\"). Call it on that "
+               "one.",
+               operation, device.info().name, buffer.device().info().name);
+}
 
 Status resolve_range(const char* operation, const char* role, const Device& device,
                      const BufferRange& range, BufferRange* resolved) {
@@ -46,7 +55,8 @@ Status resolve_range(const char* operation, const char* role, const Device& devi
   *resolved = range;
   HALYARD_RETURN_IF_ERROR(
       resolve_length(operation, role, range.buffer->size(), range.offset, &resolved->length));
-  if (&range.buffer->device() != &device && device.validates()) [[unlikely]] {
+  if (&range.buffer->device() != &device && device.validates() &&
+      !device.can_access(range.buffer->device())) [[unlikely]] {
     return other_device(operation, role, device, *range.buffer);
   }
   return {};

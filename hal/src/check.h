@@ -16,7 +16,11 @@ namespace halyard::internal {
 Status resolve_length(const char* operation, const char* role, uint64_t size, uint64_t offset,
                       uint64_t* length);
 
-// `range` with a buffer of `device` and its length resolved. `role` is "target", "source", …
+// INVALID_ARGUMENT unless `buffer` was made by `device`, which is more than being accessible to it.
+Status check_own(const char* operation, const Device& device, const Buffer& buffer);
+
+// `range` with a buffer that `device` can access and its length resolved. `role` is "target",
+// "source", …
 Status resolve_range(const char* operation, const char* role, const Device& device,
                      const BufferRange& range, BufferRange* resolved);
 

@@ -36,6 +36,50 @@ Result<HeapStatistics> Device::heap_statistics(size_t index) const {
   return statistics;
 }
 
+namespace {
+
+Status check_type(const char* operation, MemoryType type) {
+  if (type == MemoryType::kDevice || type == MemoryType::kHost ||
+      type == MemoryType::kDeviceMapped) {
+    return {};
+  }
+  return error(StatusCode::kInvalidArgument,
+               "{} is given a memory type ({}) that does not exist. Legal are device (0), host (1) "
+               "and device-mapped (2).",
+               operation, static_cast<uint32_t>(type));
+}
+
+}  // namespace
+
+Result<PoolStatistics> Device::pool_statistics(MemoryType type) const {
+  HALYARD_RETURN_IF_ERROR(check_type("Device::pool_statistics", type));
+  PoolStatistics statistics;
+  HALYARD_RETURN_IF_ERROR(do_pool_statistics(type, &statistics));
+  return statistics;
+}
+
+Status Device::trim_pool(MemoryType type, uint64_t keep_bytes) {
+  HALYARD_RETURN_IF_ERROR(check_type("Device::trim_pool", type));
+  return do_trim_pool(type, keep_bytes);
+}
+
+bool Device::can_access(const Device& peer) const noexcept {
+  if (&peer == this) return true;
+  return peer.info().driver.view() == info_->driver.view() && do_can_access(peer);
+}
+
+Result<Ref<Queue>> Device::import_queue(void* native_queue) {
+  if (!info_->imports_queues) {
+    return error(StatusCode::kFailedPrecondition,
+                 "Device::import_queue is called on device \"{}\" of driver \"{}\", which does not "
+                 "import queues (DeviceInfo::imports_queues is false). Use Device::create_queue.",
+                 info_->name, info_->driver);
+  }
+  Queue* queue = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_import_queue(native_queue, &queue));
+  return Ref<Queue>::adopt(queue);
+}
+
 Result<Ref<Queue>> Device::create_queue(const QueueOptions& options) {
   using Priority = QueueOptions::Priority;
   if (options.priority != Priority::kLow && options.priority != Priority::kNormal &&
@@ -80,9 +124,7 @@ Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
 }
 
 Result<ExportedHandle> Device::export_buffer(Buffer& buffer) {
-  BufferRange range;
-  HALYARD_RETURN_IF_ERROR(
-      internal::resolve_range("Device::export_buffer", "range", *this, buffer, &range));
+  HALYARD_RETURN_IF_ERROR(internal::check_own("Device::export_buffer", *this, buffer));
   ExportedHandle handle;
   HALYARD_RETURN_IF_ERROR(do_export_buffer(buffer, &handle));
   return handle;

@@ -183,6 +183,8 @@ const char* kind_name(Argument::Kind kind) noexcept {
       return "a buffer";
     case Argument::Kind::kDynamicLds:
       return "dynamic LDS";
+    case Argument::Kind::kAddress:
+      return "an address";
   }
   return "an argument of no known kind";
 }
@@ -219,11 +221,10 @@ Status explain_range(const Device& device, const Dispatch& dispatch, size_t inde
                  "of buffers.",
                  describe(dispatch, index));
   }
-  if (&range.buffer->device() != &device) {
+  if (!device.can_access(range.buffer->device())) {
     return error(StatusCode::kInvalidArgument,
-                 "{} is given a buffer of another device (\"{}\"; the dispatch is on \"{}\"). "
-                 "Allocate the buffer on the same device, or import it there with "
-                 "Device::import_buffer.",
+                 "{} is given a buffer of another device (\"{}\"; the dispatch is on \"{}\", which "
+                 "cannot access it: Device::can_access). Allocate the buffer on the same device.",
                  describe(dispatch, index), range.buffer->device().info().name, device.info().name);
   }
   const uint64_t size = range.buffer->size();
@@ -275,7 +276,9 @@ Status explain_range(const Device& device, const Dispatch& dispatch, size_t inde
 
 bool argument_is_plain(const Device& device, const ArgumentStep& step,
                        const Argument& argument) noexcept {
-  if (static_cast<uint32_t>(argument.kind) != static_cast<uint32_t>(step.kind)) return false;
+  if (static_cast<uint32_t>(argument.kind) != static_cast<uint32_t>(step.kind)) {
+    return argument.kind == Argument::Kind::kAddress && step.kind == StepKind::kBuffer;
+  }
   if (argument.kind == Argument::Kind::kBuffer) {
     const BufferRange& range = argument.range;
     if (range.buffer == nullptr || &range.buffer->device() != &device) return false;

@@ -133,7 +133,7 @@ uint32_t pack_kernel_arguments(const Dispatch& dispatch, const HiddenValues& hid
   for (const ArgumentStep* const end = plan.hidden(); step != end; ++step, ++argument) {
     std::byte* const at = base + step->offset;
     switch (step->kind) {
-      case StepKind::kBuffer: {
+      case StepKind::kBuffer: {  // of an address, `range` has no buffer and the address as offset
         const BufferRange& range = argument->range;
         const uint64_t address =
             (range.buffer != nullptr ? range.buffer->device_address() : 0) + range.offset;

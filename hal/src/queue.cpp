@@ -121,8 +121,7 @@ Result<Ref<Buffer>> Queue::alloca_buffer(uint64_t size, const PoolOptions& optio
 
 Status Queue::dealloca_buffer(Buffer& buffer, const Sync& sync) {
   constexpr const char* kName = "Queue::dealloca_buffer";
-  BufferRange range;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "buffer", *device_, buffer, &range));
+  HALYARD_RETURN_IF_ERROR(internal::check_own(kName, *device_, buffer));
   HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
   return do_dealloca(buffer, sync);
 }
@@ -169,7 +168,22 @@ Status Queue::host_call(HostFunction function, void* context, const Sync& sync) 
     return error(StatusCode::kInvalidArgument, "{} is given no function (null).", kName);
   }
   HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return do_host_call(function, context, sync);
+  HostCall call;
+  call.function = function;
+  call.context = context;
+  return do_host_call(call, sync);
+}
+
+Status Queue::host_call_deferred(DeferredHostFunction function, void* context, const Sync& sync) {
+  constexpr const char* kName = "Queue::host_call_deferred";
+  if (function == nullptr) {
+    return error(StatusCode::kInvalidArgument, "{} is given no function (null).", kName);
+  }
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  HostCall call;
+  call.deferred = function;
+  call.context = context;
+  return do_host_call(call, sync);
 }
 
 Status Queue::barrier(const Sync& sync) {

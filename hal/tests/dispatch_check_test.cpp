@@ -71,6 +71,18 @@ class DispatchCheck : public ::testing::Test {
   bool no_function_ = false;
 };
 
+TEST_F(DispatchCheck, AnAddressStandsForABuffer) {
+  arguments_[0] = Argument::address(buffer_->device_address() + 16);
+  expect_ok();
+}
+
+TEST_F(DispatchCheck, AnAddressIsNoValue) {
+  arguments_[1] = Argument::address(16);
+  expect_invalid(
+      "Argument 1 \"n\" of \"vadd\" (by_value of 4 bytes at offset 8) is given an address; it "
+      "takes a value.");
+}
+
 TEST_F(DispatchCheck, LetsAValidOneThrough) {
   expect_ok();
 }
@@ -157,7 +169,7 @@ TEST_F(DispatchCheck, ABufferOfAnotherDevice) {
   EXPECT_THAT(
       std::string(status.message().view()),
       HasSubstr("is given a buffer of another device (\"Fake B\"; the dispatch is on \"Fake "
-                "A\")"));
+                "A\", which cannot access it: Device::can_access)"));
 }
 
 TEST_F(DispatchCheck, ARangePastTheEndOfItsBuffer) {

@@ -155,7 +155,10 @@ class FakeQueue final : public Queue {
   Status do_write(const BufferRange& source, const FileRange&, const Sync&) override {
     return call("write " + text(source));
   }
-  Status do_host_call(HostFunction, void*, const Sync&) override { return call("host_call"); }
+  Status do_host_call(const HostCall& given, const Sync&) override {
+    return call(given.deferred != nullptr ? "host_call_deferred" : "host_call");
+  }
+  void* do_native_handle() const noexcept override { return &log_; }
   Status do_barrier(const Sync&) override { return call("barrier"); }
   Log& log_;
 };
@@ -166,6 +169,9 @@ class FakeDevice final : public Device {
       : Device(facts_), facts_(make_info(name, driver)) {}
 
   Log log;
+  // Another device whose buffers this one can use.
+  void set_peer(const Device* peer) { peer_ = peer; }
+  void set_imports_queues(bool on) { facts_.imports_queues = on; }
 
  private:
   static DeviceInfo make_info(StringView name, StringView driver) {
@@ -196,6 +202,19 @@ class FakeDevice final : public Device {
   }
   Status do_heap_statistics(size_t, HeapStatistics* statistics) const override {
     statistics->live_bytes = 4096;
+    return {};
+  }
+  Status do_pool_statistics(MemoryType, PoolStatistics* statistics) const override {
+    statistics->allocations = 3;
+    return {};
+  }
+  Status do_trim_pool(MemoryType, uint64_t keep_bytes) override {
+    log.calls.push_back("trim_pool " + std::to_string(keep_bytes));
+    return {};
+  }
+  bool do_can_access(const Device& peer) const noexcept override { return &peer == peer_; }
+  Status do_import_queue(void*, Queue** queue) override {
+    *queue = new FakeQueue(*this, log);
     return {};
   }
   Status do_create_queue(const QueueOptions&, Queue** queue) override {
@@ -236,6 +255,7 @@ class FakeDevice final : public Device {
 
   DeviceInfo facts_;
   uint64_t next_address_ = 0x100000;
+  const Device* peer_ = nullptr;
 };
 
 #undef HALYARD_FAKE_DESTROY

@@ -59,14 +59,23 @@ class KernelArguments : public ::testing::Test {
   std::vector<uint8_t> segment_;
 };
 
+TEST_F(KernelArguments, AnAddressIsPackedAsItIs) {
+  FunctionBuilder builder;
+  builder.add(ArgumentKind::kBuffer, 0, 8, "global_buffer")
+      .add(ArgumentKind::kBuffer, 8, 8, "global_buffer");
+  builder.info.kernarg_size = 16;
+  const Argument arguments[] = {Argument::address(0x7f0012345678), Argument::address(0)};
+  pack(builder.build(*executable_), arguments);
+  EXPECT_EQ(at<uint64_t>(0), 0x7f0012345678u);
+  EXPECT_EQ(at<uint64_t>(8), 0u);
+}
+
 TEST_F(KernelArguments, PutsBuffersAndValuesWhereTheMetadataSays) {
   FunctionBuilder builder;
   builder.buffer(0).value(8, 4).value(12, 1).buffer(16).value(24, 20).value(48, 8);
   const auto buffer = device_->allocate(4096);
   ASSERT_TRUE(buffer.ok());
-  const struct {
-    char bytes[20];
-  } block = {"nineteen characters"};
+  const struct { char bytes[20]; } block = {"nineteen characters"};
   const uint32_t count = 7;
   const char letter = 'x';
   const double factor = 2.5;

@@ -116,10 +116,59 @@ TEST_F(Validation, BuffersBelongToTheDevice) {
   const Ref<Buffer> elsewhere = other_->allocate(1024).value();
   expect_invalid(queue_->fill(elsewhere, &pattern_, 4),
                  "Queue::fill on device \"Fake A\" is given a target in a buffer of another device "
-                 "(\"Fake B\").");
+                 "(\"Fake B\") that it cannot access (Device::can_access).");
   expect_invalid(queue_->copy(Ref<Buffer>(), target_),
                  "Queue::copy is given a source without a buffer (null).");
   expect_invalid(device_->export_buffer(*elsewhere).status(), "another device");
+}
+
+TEST_F(Validation, AnAccessiblePeersBuffersAreOperands) {
+  // Devices of one driver share an address space.
+  const Ref<Buffer> first = other_->allocate(1024).value();
+  const Ref<Buffer> second = other_->allocate(1024).value();
+  const Ref<Buffer> elsewhere = other_->allocate(1024).value();
+  device_->set_peer(other_.get());
+  EXPECT_TRUE(device_->can_access(*device_));
+  EXPECT_TRUE(device_->can_access(*other_));
+  EXPECT_FALSE(other_->can_access(*device_));
+  // But it is not this device's to give away.
+  expect_invalid(queue_->dealloca_buffer(*elsewhere),
+                 "Queue::dealloca_buffer on device \"Fake A\" is given a buffer of another device "
+                 "(\"Fake B\"). Call it on that one.");
+  expect_invalid(device_->export_buffer(*elsewhere).status(), "another device");
+  expect_ok(queue_->copy(elsewhere, buffer_));
+  EXPECT_THAT(calls(), ElementsAre("copy 1024@0 to 1024@0"));
+}
+
+TEST_F(Validation, ADeviceOfAnotherDriverIsNeverAccessible) {
+  const Ref<FakeDevice> foreign = Ref<FakeDevice>::adopt(new FakeDevice("Foreign", "other"));
+  device_->set_peer(foreign.get());
+  EXPECT_FALSE(device_->can_access(*foreign));
+}
+
+TEST_F(Validation, HostCallsNeedAFunction) {
+  expect_invalid(queue_->host_call(nullptr, nullptr), "Queue::host_call is given no function");
+  expect_invalid(queue_->host_call_deferred(nullptr, nullptr),
+                 "Queue::host_call_deferred is given no function (null).");
+  expect_ok(queue_->host_call_deferred([](void*, HostCompletion&) {}, nullptr));
+  EXPECT_THAT(calls(), ElementsAre("host_call_deferred"));
+}
+
+TEST_F(Validation, PoolsAreOfAMemoryTypeThatExists) {
+  constexpr auto kNone = static_cast<MemoryType>(7);
+  expect_invalid(device_->trim_pool(kNone, 0),
+                 "Device::trim_pool is given a memory type (7) that does not exist.");
+  expect_invalid(device_->pool_statistics(kNone).status(), "memory type (7)");
+  EXPECT_EQ(device_->pool_statistics(MemoryType::kHost)->allocations, 3u);
+  expect_ok(device_->trim_pool(MemoryType::kDevice, 4096));
+}
+
+TEST_F(Validation, QueuesAreImportedOnlyWhereTheDeviceSaysSo) {
+  int native = 0;
+  expect_error(device_->import_queue(&native).status(), StatusCode::kFailedPrecondition,
+               "DeviceInfo::imports_queues is false");
+  device_->set_imports_queues(true);
+  expect_ok(device_->import_queue(&native).status());
 }
 
 TEST_F(Validation, SemaphoresBelongToTheDriver) {

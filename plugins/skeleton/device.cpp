@@ -98,6 +98,24 @@ Status SkeletonDevice::do_heap_statistics(size_t index, halyard::HeapStatistics*
   return {};
 }
 
+// Queue::alloca_buffer allocates each time: there is no pool.
+Status SkeletonDevice::do_pool_statistics(halyard::MemoryType, halyard::PoolStatistics*) const {
+  return {};
+}
+
+Status SkeletonDevice::do_trim_pool(halyard::MemoryType, uint64_t) {
+  return {};
+}
+
+// All devices of the driver are the host.
+bool SkeletonDevice::do_can_access(const halyard::Device&) const noexcept {
+  return true;
+}
+
+Status SkeletonDevice::do_import_queue(void*, halyard::Queue**) {
+  return Status(StatusCode::kUnimplemented, "The skeleton driver does not import queues.");
+}
+
 Status SkeletonDevice::do_create_queue(const halyard::QueueOptions&, halyard::Queue** queue) {
   return guarded([&]() -> Status {
     *queue = new SkeletonQueue(*this);

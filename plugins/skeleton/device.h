@@ -30,6 +30,11 @@ class SkeletonDevice final : public halyard::Device {
   Status do_create_queue(const halyard::QueueOptions& options, halyard::Queue** queue) override;
   Status do_allocate(uint64_t size, const halyard::BufferOptions& options,
                      halyard::Buffer** buffer) override;
+  Status do_pool_statistics(halyard::MemoryType type,
+                            halyard::PoolStatistics* statistics) const override;
+  Status do_trim_pool(halyard::MemoryType type, uint64_t keep_bytes) override;
+  bool do_can_access(const halyard::Device& peer) const noexcept override;
+  Status do_import_queue(void* native_queue, halyard::Queue** queue) override;
   Status do_import_buffer(const halyard::ImportOptions& options, halyard::Buffer** buffer) override;
   Status do_export_buffer(halyard::Buffer& buffer, halyard::ExportedHandle* handle) override;
   Status do_create_semaphore(uint64_t initial_value, halyard::Semaphore** semaphore) override;

@@ -1,6 +1,7 @@
 #include "queue.h"
 
 #include <cstring>
+#include <future>
 
 #include "buffer.h"
 #include "command_buffer.h"
@@ -18,6 +19,20 @@ using halyard::Ref;
 using halyard::Status;
 using halyard::StatusCode;
 using halyard::Sync;
+
+namespace {
+
+// The queue's thread waits for a deferred host call; nothing else could run on it meanwhile.
+class Completion final : public halyard::HostCompletion {
+ public:
+  void complete(const Status& outcome) override { outcome_.set_value(outcome); }
+  Status wait() { return outcome_.get_future().get(); }
+
+ private:
+  std::promise<Status> outcome_;
+};
+
+}  // namespace
 
 SkeletonQueue::SkeletonQueue(SkeletonDevice& device)
     : Queue(device),
@@ -169,9 +184,17 @@ Status SkeletonQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
   });
 }
 
-Status SkeletonQueue::do_host_call(halyard::HostFunction function, void* context,
-                                   const Sync& sync) {
-  return guarded([&] { return submit(sync, [=] { return function(context); }); });
+Status SkeletonQueue::do_host_call(const halyard::HostCall& call, const Sync& sync) {
+  return guarded([&] {
+    if (call.function != nullptr) {
+      return submit(sync, [call] { return call.function(call.context); });
+    }
+    return submit(sync, [call] {
+      Completion completion;
+      call.deferred(call.context, completion);
+      return completion.wait();
+    });
+  });
 }
 
 Status SkeletonQueue::do_barrier(const Sync& sync) {

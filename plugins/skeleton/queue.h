@@ -67,8 +67,9 @@ class SkeletonQueue final : public halyard::Queue {
                  const Sync& sync) override;
   Status do_write(const BufferRange& source, const halyard::FileRange& target,
                   const Sync& sync) override;
-  Status do_host_call(halyard::HostFunction function, void* context, const Sync& sync) override;
+  Status do_host_call(const halyard::HostCall& call, const Sync& sync) override;
   Status do_barrier(const Sync& sync) override;
+  void* do_native_handle() const noexcept override { return nullptr; }
 
   SkeletonDevice& device_;
   halyard::Ref<halyard::Device> owner_;

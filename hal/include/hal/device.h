@@ -35,6 +35,7 @@ struct DeviceInfo {
   uint64_t timestamp_hz = 0;        // the clock of profiling timestamps
   bool maps_device_memory = false;  // MemoryType::kDeviceMapped exists
   bool coherent_map = true;         // Buffer::flush and invalidate do nothing
+  bool imports_queues = false;      // Device::import_queue works
 };
 
 struct HeapInfo {
@@ -51,6 +52,17 @@ struct HeapStatistics {
   uint64_t live_bytes = 0;
   uint64_t live_buffers = 0;
   uint64_t peak_bytes = 0;
+};
+
+// What Queue::alloca_buffer's pool of one memory type holds. Blocks that were given back stay in
+// the pool until they are used again or trimmed.
+struct PoolStatistics {
+  uint32_t struct_size = sizeof(PoolStatistics);
+  uint64_t reserved_bytes = 0;       // taken from the heap
+  uint64_t used_bytes = 0;           // of these, in live buffers
+  uint64_t peak_reserved_bytes = 0;  // the most there ever was
+  uint64_t allocations = 0;          // buffers ever made
+  uint64_t reuses = 0;               // of these, in memory that an earlier one gave back
 };
 
 struct QueueOptions {
@@ -75,12 +87,14 @@ struct LinkInfo {
 struct ImportOptions {
   uint32_t struct_size = sizeof(ImportOptions);
   enum class Kind : uint32_t { kHostMemory, kDevicePointer, kIpcHandle } kind = Kind::kHostMemory;
-  const void* pointer = nullptr;  // kIpcHandle: 32 bytes
-  uint64_t size = 0;              // bytes
+  const void* pointer = nullptr;  // kIpcHandle: ExportedHandle::ipc
+  uint64_t size = 0;              // bytes; kIpcHandle: at most what was exported
 };
+// What another process, with the same driver, imports. A device pointer is exported as it is:
+// Buffer::device_address.
 struct ExportedHandle {
   uint32_t struct_size = sizeof(ExportedHandle);
-  uint8_t ipc[32] = {};
+  uint8_t ipc[64] = {};  // hsa_amd_ipc_memory_t uses 32 bytes, hipIpcMemHandle_t all 64
 };
 
 // One operation as it ran, in nanoseconds of CLOCK_MONOTONIC.
@@ -103,10 +117,22 @@ class Device : public RefCounted {
   Result<HeapInfo> heap(size_t index) const;
   Result<HeapStatistics> heap_statistics(size_t index) const;
 
+  // Zeros for a type that has no pool yet.
+  Result<PoolStatistics> pool_statistics(MemoryType type) const;
+  // Gives unused blocks of the pool back to the heap, until it has at most `keep_bytes` reserved or
+  // only blocks in use. Work in flight is not waited for: what it uses stays.
+  Status trim_pool(MemoryType type, uint64_t keep_bytes);
+
   Result<Ref<Queue>> create_queue(const QueueOptions& options = {});
+  // A queue over the vendor runtime's own (hipStream_t), which stays the caller's and must outlive
+  // it; work submitted to either is ordered as it arrives. FAILED_PRECONDITION where
+  // DeviceInfo::imports_queues is false.
+  Result<Ref<Queue>> import_queue(void* native_queue);
   // RESOURCE_EXHAUSTED names the size asked for, the limit and what is in use.
   Result<Ref<Buffer>> allocate(uint64_t size, const BufferOptions& options = {});
   Result<Ref<Buffer>> import_buffer(const ImportOptions& options);
+  // The buffer stays this process's, and must outlive the imports. FAILED_PRECONDITION for a part
+  // of an allocation, and for memory that is not the device's own.
   Result<ExportedHandle> export_buffer(Buffer& buffer);
   Result<Ref<Semaphore>> create_semaphore(uint64_t initial_value = 0);
   // Returns when one, or all, of the points are reached. With kAny the index of a reached point is
@@ -118,6 +144,9 @@ class Device : public RefCounted {
   // another target is FAILED_PRECONDITION and names both targets.
   Result<Ref<Executable>> load_executable(const void* data, size_t size);
 
+  // Whether this device's work can use `peer`'s buffers: always true of itself, and never of a
+  // device of another driver.
+  bool can_access(const Device& peer) const noexcept;
   size_t link_count() const;
   Result<LinkInfo> link(size_t index) const;
 
@@ -142,6 +171,11 @@ class Device : public RefCounted {
   virtual size_t do_heap_count() const = 0;
   virtual Status do_heap(size_t index, HeapInfo* info) const = 0;
   virtual Status do_heap_statistics(size_t index, HeapStatistics* statistics) const = 0;
+  virtual Status do_pool_statistics(MemoryType type, PoolStatistics* statistics) const = 0;
+  virtual Status do_trim_pool(MemoryType type, uint64_t keep_bytes) = 0;
+  // `peer` is another device of the same driver.
+  virtual bool do_can_access(const Device& peer) const noexcept = 0;
+  virtual Status do_import_queue(void* native_queue, Queue** queue) = 0;
   virtual Status do_create_queue(const QueueOptions& options, Queue** queue) = 0;
   virtual Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) = 0;
   virtual Status do_import_buffer(const ImportOptions& options, Buffer** buffer) = 0;

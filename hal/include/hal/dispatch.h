@@ -14,13 +14,14 @@ namespace halyard {
 // One explicit kernel argument. Small values are kept inside; a large one, and a buffer, is
 // referred to and read before the call that takes the argument returns.
 struct Argument {
-  enum class Kind : uint32_t { kValue, kBuffer, kDynamicLds };
+  enum class Kind : uint32_t { kValue, kBuffer, kDynamicLds, kAddress };
 
   Kind kind = Kind::kValue;
   uint32_t size = 0;            // kValue: bytes; kDynamicLds: bytes of LDS
   const void* value = nullptr;  // kValue: where it lies; null: in `immediate`
   union {
-    BufferRange range;  // kBuffer; also a slot, in a CommandBuffer
+    // kBuffer; also a slot, in a CommandBuffer. kAddress: no buffer, and the address as the offset.
+    BufferRange range;
     unsigned char immediate[sizeof(BufferRange)];
   };
 
@@ -34,7 +35,7 @@ struct Argument {
 
   // A scalar or a struct, passed by value; its size is checked against the metadata.
   template <typename T>
-    requires std::is_trivially_copyable_v<T>
+  requires std::is_trivially_copyable_v<T>
   static Argument of(const T& v) noexcept {
     if constexpr (sizeof(T) > sizeof(immediate)) {
       return bytes(&v, sizeof(T));
@@ -47,14 +48,21 @@ struct Argument {
   }
   // A large value is only referred to, so it must not be a temporary.
   template <typename T>
-    requires(std::is_trivially_copyable_v<T> && !std::is_reference_v<T> &&
-             sizeof(T) > sizeof(BufferRange))
-  static Argument of(const T&& v) = delete;
+  requires(std::is_trivially_copyable_v<T> && !std::is_reference_v<T> &&
+           sizeof(T) > sizeof(BufferRange)) static Argument of(const T&& v) = delete;
 
   static Argument bytes(const void* data, uint32_t size) noexcept {
     Argument argument;
     argument.value = data;
     argument.size = data != nullptr ? size : 0;
+    return argument;
+  }
+  // An address of the device's memory, or null, where the kernel takes a pointer. Nothing checks
+  // it, and nothing keeps the memory alive.
+  static Argument address(uint64_t device_address) noexcept {
+    Argument argument;
+    argument.kind = Kind::kAddress;
+    argument.range.offset = device_address;
     return argument;
   }
   // `size` bytes of LDS for a kernel argument that points into LDS (OpenCL's __local).

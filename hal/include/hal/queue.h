@@ -44,8 +44,28 @@ struct FileRange {
 };
 
 // A host function in queue order. Called once, on a thread of the driver's; must not block on work
-// of the same queue. A failure fails the operation.
+// of the same queue. A failure fails the operation. Not called if a wait failed.
 using HostFunction = Status (*)(void* context);
+
+// The end of a host call that goes on after its function has returned. Valid until complete().
+class HostCompletion {
+ public:
+  // Exactly once, from any thread, also from within the function: the operation is done, or failed
+  // with `outcome`. A queue whose host call never completes never goes on.
+  virtual void complete(const Status& outcome) = 0;
+
+ protected:
+  ~HostCompletion() = default;
+};
+using DeferredHostFunction = void (*)(void* context, HostCompletion& completion);
+
+// What Queue::host_call and host_call_deferred give to a driver: one of the two functions.
+struct HostCall {
+  uint32_t struct_size = sizeof(HostCall);
+  HostFunction function = nullptr;
+  DeferredHostFunction deferred = nullptr;
+  void* context = nullptr;
+};
 
 // Any thread may use any method. Operations submitted from several threads at once are ordered
 // as they happen to arrive.
@@ -59,7 +79,8 @@ class Queue : public RefCounted {
   // Writes `size` bytes of host memory, which are copied before the call returns.
   Status update(const BufferRange& target, const void* source, uint64_t size,
                 const Sync& sync = {});
-  // Copies source to target; the lengths are equal. Overlapping ranges are INVALID_ARGUMENT.
+  // Copies source to target; the lengths are equal. Overlapping ranges are INVALID_ARGUMENT. Either
+  // may be a buffer of another device that Device::can_access is true of.
   Status copy(const BufferRange& source, const BufferRange& target, const Sync& sync = {});
   // No lock, no allocation and no system call where the queue has room and waits are on this queue.
   Status dispatch(const Dispatch& dispatch, const Sync& sync = {});
@@ -76,8 +97,15 @@ class Queue : public RefCounted {
   Status read(const FileRange& source, const BufferRange& target, const Sync& sync = {});
   Status write(const BufferRange& source, const FileRange& target, const Sync& sync = {});
   Status host_call(HostFunction function, void* context, const Sync& sync = {});
+  // As host_call, but the operation lasts until the completion is told.
+  Status host_call_deferred(DeferredHostFunction function, void* context, const Sync& sync = {});
   // Only waits and signals.
   Status barrier(const Sync& sync);
+
+  // The vendor runtime's own queue, for work beside Halyard: hsa_queue_t*, hipStream_t; null if
+  // there is none. Lives as long as this. Whether the vendor's queue may also be submitted to is
+  // the driver's to say (docs).
+  void* native_handle() const noexcept { return do_native_handle(); }
 
  protected:
   explicit Queue(Device& device) noexcept : device_(&device) {}
@@ -102,8 +130,9 @@ class Queue : public RefCounted {
   virtual Status do_dealloca(Buffer& buffer, const Sync& sync) = 0;
   virtual Status do_read(const FileRange& source, const BufferRange& target, const Sync& sync) = 0;
   virtual Status do_write(const BufferRange& source, const FileRange& target, const Sync& sync) = 0;
-  virtual Status do_host_call(HostFunction function, void* context, const Sync& sync) = 0;
+  virtual Status do_host_call(const HostCall& call, const Sync& sync) = 0;
   virtual Status do_barrier(const Sync& sync) = 0;
+  virtual void* do_native_handle() const noexcept = 0;
 
   Device* device_;
 };
