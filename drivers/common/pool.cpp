@@ -1,0 +1,188 @@
+#include "drivers/common/pool.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace halyard {
+
+uint64_t pool_size(uint64_t size) noexcept {
+  constexpr uint64_t kPage = 4096;
+  constexpr uint64_t kLargest = UINT64_MAX / 2;
+  if (size > kLargest) return size;  // no source has as much; it says so
+  const uint64_t step = std::max(kPage, std::bit_floor(size) / 8);
+  return (size + step - 1) / step * step;
+}
+
+QueuePool::~QueuePool() {
+  for (const auto& [size, list] : free_) {
+    for (const Free& free : list) source_.free(free.block);
+  }
+}
+
+bool QueuePool::done(const Free& free) {
+  if (free.last_use.queue == 0) return true;
+  return free.last_use.index != kNotSettled && source_.reached(free.last_use);
+}
+
+void QueuePool::hand_out(List& list, size_t at, PoolBlock* block) {
+  *block = list[at].block;
+  list.erase(list.begin() + static_cast<List::difference_type>(at));
+  figures_.used_bytes += block->size;
+  ++figures_.reuses;
+}
+
+// A block that `queue` may use without waiting. Its own first: others may need those that are done.
+bool QueuePool::take(uint64_t size, uint64_t alignment, uint64_t queue, PoolBlock* block) {
+  const auto found = free_.find(size);
+  if (found == free_.end()) return false;
+  List& list = found->second;
+  for (size_t i = list.size(); i-- != 0;) {
+    const Free& free = list[i];
+    if (free.last_use.queue != queue || free.block.address % alignment != 0) continue;
+    hand_out(list, i, block);
+    return true;
+  }
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].block.address % alignment != 0 || !done(list[i])) continue;
+    hand_out(list, i, block);
+    return true;
+  }
+  return false;
+}
+
+bool QueuePool::take_pending(uint64_t size, uint64_t alignment, PoolBlock* block,
+                             PoolPoint* after) {
+  const auto found = free_.find(size);
+  if (found == free_.end()) return false;
+  List& list = found->second;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Free& free = list[i];
+    if (free.last_use.index == kNotSettled || free.block.address % alignment != 0) continue;
+    if (!done(free)) *after = free.last_use;
+    hand_out(list, i, block);
+    return true;
+  }
+  return false;
+}
+
+Status QueuePool::acquire(uint64_t size, uint64_t alignment, uint64_t queue, PoolBlock* block,
+                          PoolPoint* after) {
+  const uint64_t bytes = pool_size(size);
+  const uint64_t align = std::max<uint64_t>(alignment, 1);
+  *after = {};
+  {
+    const std::lock_guard lock(mutex_);
+    if (take(bytes, align, queue, block)) return {};
+  }
+  Status status = source_.allocate(bytes, align, block);
+  if (status.code() == StatusCode::kResourceExhausted) {
+    // Blocks of other sizes are in the way.
+    std::vector<PoolBlock> unused;
+    {
+      const std::lock_guard lock(mutex_);
+      unused = surplus(0, 0);
+    }
+    if (!unused.empty()) {
+      free_all(unused);
+      status = source_.allocate(bytes, align, block);
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  if (!status.ok()) {
+    if (take_pending(bytes, align, block, after)) return {};
+    return status;
+  }
+  figures_.reserved_bytes += block->size;
+  figures_.used_bytes += block->size;
+  figures_.peak_reserved_bytes = std::max(figures_.peak_reserved_bytes, figures_.reserved_bytes);
+  ++figures_.allocations;
+  return {};
+}
+
+uint64_t QueuePool::add_free(const PoolBlock& block, const PoolPoint& last_use) {
+  std::vector<PoolBlock> unused;
+  uint64_t ticket = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    ticket = next_ticket_++;
+    free_[block.size].push_back({block, ticket, last_use});
+    figures_.used_bytes -= block.size;
+    unused = surplus(UINT64_MAX, keep_bytes_);
+  }
+  free_all(unused);
+  return ticket;
+}
+
+uint64_t QueuePool::release(const PoolBlock& block, uint64_t queue) {
+  return add_free(block, {queue, kNotSettled});
+}
+
+void QueuePool::release_unused(const PoolBlock& block) {
+  add_free(block, {});
+}
+
+void QueuePool::settle(uint64_t ticket, uint64_t index) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [size, list] : free_) {
+    // Tickets only grow along a list.
+    const auto found =
+        std::lower_bound(list.begin(), list.end(), ticket,
+                         [](const Free& free, uint64_t wanted) { return free.ticket < wanted; });
+    if (found == list.end() || found->ticket != ticket) continue;
+    found->last_use.index = index;
+    return;
+  }
+}
+
+std::vector<PoolBlock> QueuePool::surplus(uint64_t keep_reserved, uint64_t keep_free) {
+  std::vector<PoolBlock> blocks;
+  const auto too_much = [&] {
+    return figures_.reserved_bytes > keep_reserved ||
+           figures_.reserved_bytes - figures_.used_bytes > keep_free;
+  };
+  if (!too_much()) return blocks;
+  struct Candidate {
+    uint64_t ticket;
+    uint64_t size;
+  };
+  std::vector<Candidate> candidates;
+  for (auto& [size, list] : free_) {
+    for (const Free& free : list) {
+      if (done(free)) candidates.push_back({free.ticket, size});
+    }
+  }
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.ticket < b.ticket; });
+  for (const Candidate& candidate : candidates) {
+    if (!too_much()) break;
+    List& list = free_[candidate.size];
+    const auto found = std::find_if(list.begin(), list.end(), [&](const Free& free) {
+      return free.ticket == candidate.ticket;
+    });
+    blocks.push_back(found->block);
+    list.erase(found);
+    figures_.reserved_bytes -= candidate.size;
+  }
+  std::erase_if(free_, [](const auto& entry) { return entry.second.empty(); });
+  return blocks;
+}
+
+void QueuePool::free_all(const std::vector<PoolBlock>& blocks) {
+  for (const PoolBlock& block : blocks) source_.free(block);
+}
+
+void QueuePool::trim(uint64_t keep_bytes) {
+  std::vector<PoolBlock> unused;
+  {
+    const std::lock_guard lock(mutex_);
+    unused = surplus(keep_bytes, UINT64_MAX);
+  }
+  free_all(unused);
+}
+
+PoolFigures QueuePool::figures() const {
+  const std::lock_guard lock(mutex_);
+  return figures_;
+}
+
+}  // namespace halyard

@@ -1,0 +1,116 @@
+// QueuePool: memory that is allocated and given back in the order of queues.
+//
+// A block that is given back may be handed out again at once to the queue that gave it back, since
+// whatever that queue does next comes after; to others when the work in front of it is known to be
+// done. Nobody waits on the host. The pool grows from the driver's heap and gives back to it what
+// is above a bound, oldest first.
+//
+// Pure logic: how memory is obtained and how far queues have come is asked of a PoolSource.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "hal/status.h"
+
+namespace halyard {
+
+// A run of memory, as the source made it.
+struct PoolBlock {
+  void* base = nullptr;    // what the source frees
+  uint64_t address = 0;    // of its first byte
+  uint64_t size = 0;       // bytes
+  uint64_t alignment = 0;  // of `address`, bytes
+};
+
+// Work of one queue up to `index`: when that is done, so is everything the queue did before.
+struct PoolPoint {
+  uint64_t queue = 0;  // names a queue for as long as the pool lives; 0: none
+  uint64_t index = 0;
+};
+
+// What a pool needs of its driver. Any thread may call any method.
+class PoolSource {
+ public:
+  // RESOURCE_EXHAUSTED makes the pool give back what it does not need, and ask once more.
+  virtual Status allocate(uint64_t size, uint64_t alignment, PoolBlock* block) = 0;
+  virtual void free(const PoolBlock& block) = 0;
+  // Whether the work is done. Cheap, and without waiting. Called under the pool's lock.
+  virtual bool reached(const PoolPoint& point) = 0;
+
+ protected:
+  ~PoolSource() = default;
+};
+
+struct PoolFigures {
+  uint64_t reserved_bytes = 0;       // obtained from the source
+  uint64_t used_bytes = 0;           // … of which handed out
+  uint64_t peak_reserved_bytes = 0;  // the most that was ever reserved
+  uint64_t reuses = 0;               // acquisitions that a block in the pool has served
+  uint64_t allocations = 0;          // those for which the source was asked
+};
+
+// The bytes that are obtained for a request of `size`: few sizes, so that blocks fit again, and at
+// most an eighth more than asked for (or 4 KiB).
+uint64_t pool_size(uint64_t size) noexcept;
+
+// Any thread may use any method.
+class QueuePool {
+ public:
+  // Free memory above `keep_bytes` goes back to the source.
+  QueuePool(PoolSource& source, uint64_t keep_bytes) : source_(source), keep_bytes_(keep_bytes) {}
+  // Gives all free blocks back, whatever uses them: the device is idle.
+  ~QueuePool();
+  QueuePool(const QueuePool&) = delete;
+  QueuePool& operator=(const QueuePool&) = delete;
+
+  // A block for work of `queue` that is submitted from now on. If it is still used by another
+  // queue, `*after` says what the work has to wait for (on the device); otherwise its queue is 0.
+  // That is the last resort, before the source's RESOURCE_EXHAUSTED is returned.
+  Status acquire(uint64_t size, uint64_t alignment, uint64_t queue, PoolBlock* block,
+                 PoolPoint* after);
+
+  // The block is given back in `queue`'s order, by work that has no index yet; only that queue may
+  // have it again until settle() is called with the ticket that is returned.
+  uint64_t release(const PoolBlock& block, uint64_t queue);
+  // The work of `ticket` got this index. Nothing happens if the block has been handed out since.
+  void settle(uint64_t ticket, uint64_t index);
+  // The block is given back, and nothing uses it.
+  void release_unused(const PoolBlock& block);
+
+  // Gives free blocks that nothing uses back until at most `keep_bytes` are reserved, oldest first.
+  void trim(uint64_t keep_bytes);
+  PoolFigures figures() const;
+
+ private:
+  static constexpr uint64_t kNotSettled = UINT64_MAX;
+  struct Free {
+    PoolBlock block;
+    uint64_t ticket = 0;
+    PoolPoint last_use;
+  };
+  using List = std::deque<Free>;  // oldest first
+
+  bool done(const Free& free);
+  bool take(uint64_t size, uint64_t alignment, uint64_t queue, PoolBlock* block);
+  bool take_pending(uint64_t size, uint64_t alignment, PoolBlock* block, PoolPoint* after);
+  void hand_out(List& list, size_t at, PoolBlock* block);
+  // Takes out blocks that nothing uses, until at most `keep_bytes` are reserved and free together
+  // are at most `keep_free`. Under mutex_; the caller frees them.
+  std::vector<PoolBlock> surplus(uint64_t keep_reserved, uint64_t keep_free);
+  void free_all(const std::vector<PoolBlock>& blocks);
+  uint64_t add_free(const PoolBlock& block, const PoolPoint& last_use);
+
+  PoolSource& source_;
+  const uint64_t keep_bytes_;
+  mutable std::mutex mutex_;
+  std::map<uint64_t, List> free_;  // under mutex_: by size
+  uint64_t next_ticket_ = 1;       // under mutex_
+  PoolFigures figures_;            // under mutex_
+};
+
+}  // namespace halyard

@@ -1,0 +1,132 @@
+#include "drivers/common/recording.h"
+
+#include <cstring>
+
+namespace halyard {
+
+RecordedCommand& Recording::add(RecordedKind kind) {
+  RecordedCommand& command = commands_.emplace_back();
+  command.kind = kind;
+  command.group = open_group_;
+  // Nothing comes before the first command.
+  command.after_barrier = barrier_ && commands_.size() > 1;
+  barrier_ = false;
+  return command;
+}
+
+void Recording::keep(const BufferRange& range) {
+  if (range.buffer == nullptr) return;
+  // Commands in a row mostly use the same few.
+  constexpr size_t kLook = 4;
+  const size_t first = buffers_.size() > kLook ? buffers_.size() - kLook : 0;
+  for (size_t i = first; i < buffers_.size(); ++i) {
+    if (buffers_[i].get() == range.buffer) return;
+  }
+  buffers_.push_back(Ref<Buffer>::retain(range.buffer));
+}
+
+std::byte* Recording::reserve(RecordedCommand& command, uint64_t size) {
+  constexpr uint64_t kAlignment = 16;
+  command.data = (data_.size() + kAlignment - 1) / kAlignment * kAlignment;
+  command.bytes = size;
+  // One byte more than nothing, so that data() may point at it.
+  data_.resize(command.data + (size == 0 ? 1 : size));
+  return &data_[command.data];
+}
+
+void Recording::fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) {
+  keep(target);
+  RecordedCommand& command = add(RecordedKind::kFill);
+  command.target = target;
+  command.pattern_size = pattern_size;
+  for (uint32_t i = 0; i < sizeof command.pattern; i += pattern_size) {
+    std::memcpy(command.pattern + i, pattern, pattern_size);
+  }
+}
+
+void Recording::update(const BufferRange& target, const void* source, uint64_t size) {
+  keep(target);
+  RecordedCommand& command = add(RecordedKind::kUpdate);
+  command.target = target;
+  command.target.length = size;
+  std::memcpy(reserve(command, size), source, size);
+}
+
+void Recording::copy(const BufferRange& source, const BufferRange& target) {
+  keep(source);
+  keep(target);
+  RecordedCommand& command = add(RecordedKind::kCopy);
+  command.source = source;
+  command.target = target;
+}
+
+uint32_t pack_indirect_arguments(const Dispatch& dispatch, const HiddenValues& hidden,
+                                 void* kernarg) noexcept {
+  Dispatch one = dispatch;
+  one.grid = dispatch.workgroup;
+  const uint32_t lds = pack_kernel_arguments(one, hidden, kernarg);
+  for (const ArgumentInfo& argument : dispatch.function->info().hidden) {
+    if (argument.kind != ArgumentKind::kHiddenGridDims) continue;
+    const uint64_t dimensions = 3;
+    const size_t size = argument.size < sizeof dimensions ? argument.size : sizeof dimensions;
+    std::memcpy(static_cast<std::byte*>(kernarg) + argument.offset, &dimensions, size);
+  }
+  return lds;
+}
+
+RecordedCommand& Recording::add_dispatch(RecordedKind kind, const Dispatch& dispatch) {
+  const FunctionInfo& info = dispatch.function->info();
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind == Argument::Kind::kBuffer) keep(argument.range);
+  }
+  Executable& executable = dispatch.function->executable();
+  if (executables_.empty() || executables_.back().get() != &executable) {
+    executables_.push_back(Ref<Executable>::retain(&executable));
+  }
+  RecordedCommand& command = add(kind);
+  command.function = dispatch.function;
+  command.grid = dispatch.grid;
+  command.workgroup = dispatch.workgroup;
+  command.first_patch = static_cast<uint32_t>(patches_.size());
+  for (size_t i = 0; i < dispatch.arguments.size(); ++i) {
+    const Argument& argument = dispatch.arguments[i];
+    if (argument.kind != Argument::Kind::kBuffer || argument.range.buffer != nullptr) continue;
+    patches_.push_back({info.arguments[i].offset, argument.range.slot, argument.range.offset});
+  }
+  command.patch_count = static_cast<uint32_t>(patches_.size()) - command.first_patch;
+  reserve(command, info.kernarg_size);
+  return command;
+}
+
+void Recording::dispatch(const Dispatch& dispatch, const HiddenValues& hidden) {
+  RecordedCommand& command = add_dispatch(RecordedKind::kDispatch, dispatch);
+  command.lds_bytes = pack_kernel_arguments(dispatch, hidden, &data_[command.data]);
+}
+
+void Recording::dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
+                                  const HiddenValues& hidden) {
+  keep(group_counts);
+  RecordedCommand& command = add_dispatch(RecordedKind::kDispatchIndirect, dispatch);
+  command.grid = dispatch.workgroup;
+  command.group_counts = group_counts;
+  command.lds_bytes = pack_indirect_arguments(dispatch, hidden, &data_[command.data]);
+}
+
+void Recording::begin_group(StringView label) {
+  groups_.push_back({open_group_, std::string(label.view())});
+  open_group_ = static_cast<uint32_t>(groups_.size());
+}
+
+void Recording::end_group() {
+  open_group_ = groups_[open_group_ - 1].parent;
+}
+
+std::string Recording::group_path(const RecordedCommand& command) const {
+  std::string path;
+  for (uint32_t at = command.group; at != 0; at = groups_[at - 1].parent) {
+    path = path.empty() ? groups_[at - 1].label : groups_[at - 1].label + "/" + path;
+  }
+  return path;
+}
+
+}  // namespace halyard

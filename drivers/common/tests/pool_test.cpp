@@ -1,0 +1,212 @@
+#include "drivers/common/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace halyard {
+namespace {
+
+// A heap of numbers, and queues whose progress the test decides.
+class FakeSource final : public PoolSource {
+ public:
+  explicit FakeSource(uint64_t capacity) : capacity_(capacity) {}
+
+  Status allocate(uint64_t size, uint64_t alignment, PoolBlock* block) override {
+    if (in_use_ + size > capacity_) {
+      return Status(StatusCode::kResourceExhausted, "The heap is full.");
+    }
+    in_use_ += size;
+    next_ = (next_ + alignment - 1) / alignment * alignment;
+    *block = {reinterpret_cast<void*>(next_), next_, size, alignment};
+    next_ += size;
+    live_.insert(block->address);
+    return {};
+  }
+  void free(const PoolBlock& block) override {
+    EXPECT_EQ(live_.erase(block.address), 1u) << "freed twice";
+    in_use_ -= block.size;
+  }
+  bool reached(const PoolPoint& point) override { return point.index < done[point.queue]; }
+
+  size_t live() const { return live_.size(); }
+  std::map<uint64_t, uint64_t> done;  // packets by queue
+
+ private:
+  uint64_t capacity_;
+  uint64_t in_use_ = 0;
+  uint64_t next_ = 1 << 20;
+  std::set<uint64_t> live_;
+};
+
+constexpr uint64_t kQueue = 1;
+constexpr uint64_t kOther = 2;
+constexpr uint64_t kMany = uint64_t{1} << 40;
+
+struct Fixture {
+  explicit Fixture(uint64_t capacity = kMany, uint64_t keep = kMany)
+      : source(capacity), pool(source, keep) {}
+  PoolBlock take(uint64_t size, uint64_t queue = kQueue, uint64_t alignment = 1) {
+    PoolBlock block;
+    const Status status = pool.acquire(size, alignment, queue, &block, &after);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    return block;
+  }
+  FakeSource source;
+  QueuePool pool;
+  PoolPoint after;
+};
+
+TEST(PoolSize, WastesAtMostAnEighthOrAPage) {
+  for (const uint64_t size :
+       {1ull, 4095ull, 4096ull, 4097ull, 100000ull, 1048577ull, 5000000000ull}) {
+    const uint64_t bytes = pool_size(size);
+    EXPECT_GE(bytes, size);
+    EXPECT_LT(bytes - size, std::max<uint64_t>(4096, size / 8 + 1)) << size;
+    EXPECT_EQ(pool_size(bytes), bytes) << size;
+  }
+}
+
+TEST(PoolSize, DoesNotWrapAround) {
+  EXPECT_EQ(pool_size(UINT64_MAX), UINT64_MAX);
+}
+
+TEST(Pool, TheQueueThatGaveABlockBackGetsItAtOnce) {
+  Fixture f;
+  const PoolBlock first = f.take(1000);
+  f.pool.release(first, kQueue);
+  EXPECT_EQ(f.take(1000).address, first.address);
+  EXPECT_EQ(f.after.queue, 0u);
+  EXPECT_EQ(f.pool.figures().reuses, 1u);
+  EXPECT_EQ(f.pool.figures().allocations, 1u);
+}
+
+TEST(Pool, AnotherQueueGetsABlockOnceItsWorkIsDone) {
+  Fixture f;
+  const PoolBlock first = f.take(1000);
+  f.pool.settle(f.pool.release(first, kQueue), 7);
+  f.source.done[kQueue] = 7;  // packets 0 to 6
+  const PoolBlock second = f.take(1000, kOther);
+  EXPECT_NE(second.address, first.address);
+  f.source.done[kQueue] = 8;
+  EXPECT_EQ(f.take(1000, kOther).address, first.address);
+  EXPECT_EQ(f.after.queue, 0u);
+}
+
+TEST(Pool, ABlockWhoseWorkHasNoIndexYetIsItsQueuesAlone) {
+  Fixture f(8192);
+  const PoolBlock first = f.take(1000);
+  const PoolBlock second = f.take(1000);
+  f.pool.release(first, kQueue);
+  f.source.done[kQueue] = UINT64_MAX;
+  PoolBlock block;
+  PoolPoint after;
+  EXPECT_EQ(f.pool.acquire(1000, 1, kOther, &block, &after).code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(f.take(1000).address, first.address);
+  f.pool.release_unused(second);
+}
+
+TEST(Pool, AnIndexThatComesTooLateTouchesNobody) {
+  Fixture f;
+  const PoolBlock block = f.take(1000);
+  const uint64_t old = f.pool.release(block, kQueue);
+  EXPECT_EQ(f.take(1000).address, block.address);
+  f.pool.settle(old, 3);
+  const uint64_t ticket = f.pool.release(block, kQueue);
+  f.pool.settle(old, 3);
+  f.source.done[kQueue] = 4;
+  EXPECT_NE(f.take(1000, kOther).address, block.address) << "3 is not when it was given back";
+  f.pool.settle(ticket, 3);
+  EXPECT_EQ(f.take(1000, kOther).address, block.address);
+}
+
+TEST(Pool, AFullHeapMakesWorkWaitForABlock) {
+  Fixture f(4096);
+  const PoolBlock block = f.take(4096);
+  f.pool.settle(f.pool.release(block, kQueue), 5);
+  EXPECT_EQ(f.take(4096, kOther).address, block.address);
+  EXPECT_EQ(f.after.queue, kQueue);
+  EXPECT_EQ(f.after.index, 5u);
+}
+
+TEST(Pool, AFullHeapGetsUnusedBlocksOfOtherSizesBack) {
+  Fixture f(8192);
+  f.pool.release_unused(f.take(4096));
+  EXPECT_EQ(f.take(8192).size, 8192u);
+  EXPECT_EQ(f.pool.figures().reserved_bytes, 8192u);
+}
+
+TEST(Pool, SaysWhatTheHeapSaysWhenNothingHelps) {
+  Fixture f(4096);
+  PoolBlock block;
+  PoolPoint after;
+  const Status status = f.pool.acquire(8192, 1, kQueue, &block, &after);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message().view(), "The heap is full.");
+  EXPECT_EQ(f.pool.figures().used_bytes, 0u);
+}
+
+TEST(Pool, KeepsNoMoreFreeMemoryThanItsBound) {
+  Fixture f(kMany, 8192);
+  PoolBlock blocks[4];
+  for (PoolBlock& block : blocks) block = f.take(4096);
+  for (const PoolBlock& block : blocks) f.pool.release_unused(block);
+  EXPECT_EQ(f.pool.figures().reserved_bytes, 8192u);
+  EXPECT_EQ(f.source.live(), 2u);
+  // The oldest went first.
+  EXPECT_EQ(f.take(4096, kOther).address, blocks[2].address);
+}
+
+TEST(Pool, BlocksInUseAreKeptWhateverTheBound) {
+  Fixture f(kMany, 0);
+  const PoolBlock block = f.take(4096);
+  const uint64_t ticket = f.pool.release(block, kQueue);
+  EXPECT_EQ(f.source.live(), 1u);
+  f.pool.settle(ticket, 0);
+  f.pool.trim(0);
+  EXPECT_EQ(f.source.live(), 1u);
+  f.source.done[kQueue] = 1;
+  f.pool.trim(0);
+  EXPECT_EQ(f.source.live(), 0u);
+}
+
+TEST(Pool, TrimsDownToWhatIsAskedFor) {
+  Fixture f;
+  const PoolBlock used = f.take(4096);
+  PoolBlock blocks[3];
+  for (PoolBlock& block : blocks) block = f.take(4096);
+  for (const PoolBlock& block : blocks) f.pool.release_unused(block);
+  f.pool.trim(8192);
+  EXPECT_EQ(f.pool.figures().reserved_bytes, 8192u);
+  f.pool.trim(0);
+  EXPECT_EQ(f.pool.figures().reserved_bytes, 4096u) << "what is in use stays";
+  EXPECT_EQ(f.pool.figures().peak_reserved_bytes, 4u * 4096);
+  f.pool.release_unused(used);
+}
+
+TEST(Pool, ABlockMustBeAlignedAsAsked) {
+  Fixture f;
+  f.take(4096);
+  const PoolBlock plain = f.take(4096);
+  f.pool.release_unused(plain);
+  EXPECT_NE(plain.address % 65536, 0u);
+  const PoolBlock aligned = f.take(4096, kQueue, 65536);
+  EXPECT_EQ(aligned.address % 65536, 0u);
+  EXPECT_NE(aligned.address, plain.address);
+}
+
+TEST(Pool, GivesEverythingBackInTheEnd) {
+  FakeSource source(kMany);
+  {
+    QueuePool pool(source, kMany);
+    PoolBlock block;
+    PoolPoint after;
+    ASSERT_TRUE(pool.acquire(1, 1, kQueue, &block, &after).ok());
+    pool.release(block, kQueue);
+  }
+  EXPECT_EQ(source.live(), 0u);
+}
+
+}  // namespace
+}  // namespace halyard

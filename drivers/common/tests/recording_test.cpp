@@ -1,0 +1,185 @@
+#include "drivers/common/recording.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "hal/tests/functions.h"
+
+namespace halyard {
+namespace {
+
+using testing::FakeDevice;
+using testing::FakeExecutable;
+using testing::FunctionBuilder;
+
+struct Fixture {
+  Ref<FakeDevice> device = Ref<FakeDevice>::adopt(new FakeDevice);
+  Ref<FakeExecutable> executable = Ref<FakeExecutable>::adopt(new FakeExecutable(*device));
+  Ref<Buffer> buffer = device->allocate(4096).value();
+  Recording recording;
+
+  template <typename T>
+  T word(const RecordedCommand& command, uint32_t offset) {
+    T value;
+    std::memcpy(&value, recording.data(command) + offset, sizeof value);
+    return value;
+  }
+};
+
+TEST(Recording, ADispatchIsPackedAndItsSlotsAreListed) {
+  Fixture f;
+  FunctionBuilder builder;
+  builder.buffer(0).value(8, 4).buffer(16);
+  const uint32_t seven = 7;
+  const Argument arguments[] = {BufferRange::binding(3, 64), Argument::of(seven),
+                                BufferRange(*f.buffer, 128, 8)};
+  Dispatch dispatch;
+  dispatch.function = &builder.build(*f.executable);
+  dispatch.grid = {128, 2, 1};
+  dispatch.workgroup = {64, 1, 1};
+  dispatch.arguments = arguments;
+  f.recording.dispatch(dispatch);
+
+  ASSERT_EQ(f.recording.commands().size(), 1u);
+  const RecordedCommand& command = f.recording.commands()[0];
+  EXPECT_EQ(command.grid, (Dim3{128, 2, 1}));
+  EXPECT_EQ(command.bytes, 24u);
+  EXPECT_EQ(f.word<uint64_t>(command, 0), 64u);
+  EXPECT_EQ(f.word<uint32_t>(command, 8), 7u);
+  EXPECT_EQ(f.word<uint64_t>(command, 16), f.buffer->device_address() + 128);
+  const Span<const SlotPatch> patches = f.recording.patches(command);
+  ASSERT_EQ(patches.size(), 1u);
+  EXPECT_EQ(patches[0].offset, 0u);
+  EXPECT_EQ(patches[0].slot, 3u);
+  EXPECT_EQ(patches[0].addend, 64u);
+}
+
+TEST(Recording, EachDispatchHasItsOwnSlots) {
+  Fixture f;
+  FunctionBuilder builder;
+  builder.buffer(0).buffer(8);
+  Dispatch dispatch;
+  dispatch.function = &builder.build(*f.executable);
+  const Argument first[] = {BufferRange::binding(0), BufferRange::binding(1)};
+  dispatch.arguments = first;
+  f.recording.dispatch(dispatch);
+  const Argument second[] = {*f.buffer, BufferRange::binding(2, 8)};
+  dispatch.arguments = second;
+  f.recording.dispatch(dispatch);
+  EXPECT_EQ(f.recording.patches(f.recording.commands()[0]).size(), 2u);
+  const Span<const SlotPatch> patches = f.recording.patches(f.recording.commands()[1]);
+  ASSERT_EQ(patches.size(), 1u);
+  EXPECT_EQ(patches[0].offset, 8u);
+  EXPECT_EQ(patches[0].slot, 2u);
+}
+
+TEST(Recording, KeepsWhatItNames) {
+  Fixture f;
+  FunctionBuilder builder;
+  builder.buffer(0);
+  Ref<Buffer> other = f.device->allocate(64).value();
+  Buffer* const raw = other.get();
+  {
+    const Argument arguments[] = {other};
+    Dispatch dispatch;
+    dispatch.function = &builder.build(*f.executable);
+    dispatch.arguments = arguments;
+    f.recording.dispatch(dispatch);
+    f.recording.copy(*f.buffer, *other);
+  }
+  other = nullptr;
+  f.buffer = nullptr;
+  f.executable = nullptr;
+  // Gone, they would be reported by the address sanitizer.
+  EXPECT_EQ(f.recording.commands()[1].target.buffer, raw);
+  EXPECT_EQ(raw->size(), 64u);
+  EXPECT_EQ(f.recording.commands()[0].function->info().kernarg_size, 8u);
+}
+
+TEST(Recording, CopiesTheBytesOfAnUpdate) {
+  Fixture f;
+  std::string text = "forty-two";
+  f.recording.update(BufferRange::binding(0, 16, 64), text.data(), text.size());
+  text = "something";
+  const RecordedCommand& command = f.recording.commands()[0];
+  EXPECT_EQ(std::memcmp(f.recording.data(command), "forty-two", 9), 0);
+  EXPECT_EQ(command.bytes, 9u);
+  EXPECT_EQ(command.target.length, 9u);
+}
+
+TEST(Recording, RepeatsAPatternTo16Bytes) {
+  Fixture f;
+  f.recording.fill(*f.buffer, "ab", 2);
+  EXPECT_EQ(std::memcmp(f.recording.commands()[0].pattern, "abababababababab", 16), 0);
+  EXPECT_EQ(f.recording.commands()[0].pattern_size, 2u);
+}
+
+TEST(Recording, BarriersBelongToTheCommandBehindThem) {
+  Fixture f;
+  f.recording.barrier();
+  f.recording.fill(*f.buffer, "a", 1);
+  f.recording.fill(*f.buffer, "b", 1);
+  f.recording.barrier();
+  f.recording.barrier();
+  f.recording.fill(*f.buffer, "c", 1);
+  f.recording.barrier();
+  const auto& commands = f.recording.commands();
+  ASSERT_EQ(commands.size(), 3u);
+  EXPECT_FALSE(commands[0].after_barrier) << "nothing is before it";
+  EXPECT_FALSE(commands[1].after_barrier);
+  EXPECT_TRUE(commands[2].after_barrier);
+}
+
+TEST(Recording, GroupsNest) {
+  Fixture f;
+  f.recording.fill(*f.buffer, "a", 1);
+  f.recording.begin_group("frame");
+  f.recording.begin_group("shadows");
+  f.recording.fill(*f.buffer, "a", 1);
+  f.recording.end_group();
+  f.recording.fill(*f.buffer, "a", 1);
+  f.recording.begin_group("light");
+  f.recording.fill(*f.buffer, "a", 1);
+  f.recording.end_group();
+  f.recording.end_group();
+  const auto& commands = f.recording.commands();
+  EXPECT_EQ(f.recording.group_path(commands[0]), "");
+  EXPECT_EQ(f.recording.group_path(commands[1]), "frame/shadows");
+  EXPECT_EQ(f.recording.group_path(commands[2]), "frame");
+  EXPECT_EQ(f.recording.group_path(commands[3]), "frame/light");
+}
+
+TEST(Recording, ABindingsOffsetAddsToTheRecordedOne) {
+  Fixture f;
+  const BufferRange bindings[] = {{}, BufferRange(*f.buffer, 256, 1024)};
+  const BufferRange bound = bound_range(BufferRange::binding(1, 16, 32), bindings);
+  EXPECT_EQ(bound.buffer, f.buffer.get());
+  EXPECT_EQ(bound.offset, 272u);
+  EXPECT_EQ(bound.length, 32u);
+  EXPECT_EQ(bound_range(BufferRange(*f.buffer, 1, 2), bindings).offset, 1u);
+}
+
+TEST(Recording, AnIndirectDispatchIsRecordedAsOneWholeWorkgroup) {
+  Fixture f;
+  FunctionBuilder builder;
+  builder.add(ArgumentKind::kHiddenBlockCountX, 0, 4)
+      .add(ArgumentKind::kHiddenRemainderX, 4, 2)
+      .add(ArgumentKind::kHiddenGridDims, 6, 2);
+  Dispatch dispatch;
+  dispatch.function = &builder.build(*f.executable);
+  dispatch.workgroup = {64, 2, 1};
+  dispatch.grid = {1, 1, 1};
+  f.recording.dispatch_indirect(dispatch, BufferRange::binding(5, 0, 12));
+  const RecordedCommand& command = f.recording.commands()[0];
+  EXPECT_EQ(command.kind, RecordedKind::kDispatchIndirect);
+  EXPECT_EQ(command.group_counts.slot, 5u);
+  EXPECT_EQ(f.word<uint32_t>(command, 0), 1u);
+  EXPECT_EQ(f.word<uint16_t>(command, 4), 0u);
+  EXPECT_EQ(f.word<uint16_t>(command, 6), 3u);
+  EXPECT_EQ(command.grid, (Dim3{64, 2, 1}));
+}
+
+}  // namespace
+}  // namespace halyard
