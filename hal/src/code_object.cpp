@@ -5,6 +5,7 @@
 
 #include "elf_image.h"
 #include "hal/error.h"
+#include "hal/target_map.h"
 #include "hal/text.h"
 #include "metadata.h"
 
@@ -369,7 +370,7 @@ Status read_target(const ElfImage& image, std::string_view metadata_target,
         metadata_target.empty() ? "" : fmt::format("; its metadata says {}", metadata_target));
   }
   contents->generic_version = flags >> 24;
-  if (processor->is_generic && (contents->version < 6 || contents->generic_version == 0)) {
+  if (processor->is_generic() && (contents->version < 6 || contents->generic_version == 0)) {
     return damaged(
         "is for the generic target {}, with version {} of it and code object version {}; generic "
         "targets have at least 1 and 6.",

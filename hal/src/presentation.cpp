@@ -5,6 +5,7 @@
 
 #include "elf_image.h"
 #include "hal/error.h"
+#include "hal/target_map.h"
 #include "metadata.h"
 
 namespace halyard {
@@ -221,7 +222,7 @@ Result<std::vector<std::byte>> present_code_object(const void* data, size_t size
   if (!needs_presentation(object, version)) return file;
 
   const ProcessorInfo* processor = find_processor(device.processor);
-  if (processor == nullptr || processor->is_generic) {
+  if (processor == nullptr || processor->is_generic()) {
     return error(StatusCode::kUnimplemented,
                  "A code object for {} cannot be presented as one for {}, whose ELF machine number "
                  "is not known.",

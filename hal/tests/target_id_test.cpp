@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 
 namespace halyard {
@@ -103,23 +102,6 @@ TEST(TargetId, SaysWhatRunsWhere) {
     }
     EXPECT_EQ(runs_on(target(c.code), target(c.device)), *c.why == '\0');
   }
-}
-
-TEST(Processors, HaveOneMachineNumberEach) {
-  std::set<std::string> names;
-  for (int machine = 0; machine < 256; ++machine) {
-    const ProcessorInfo* processor = find_processor(static_cast<uint8_t>(machine));
-    if (processor == nullptr) continue;
-    EXPECT_TRUE(names.insert(processor->name).second) << processor->name;
-    EXPECT_EQ(find_processor(std::string_view(processor->name)), processor);
-    if (processor->generic != nullptr) {
-      const ProcessorInfo* generic = find_processor(std::string_view(processor->generic));
-      ASSERT_NE(generic, nullptr) << processor->generic;
-      EXPECT_TRUE(generic->is_generic);
-    }
-  }
-  EXPECT_EQ(names.size(), 55u);
-  EXPECT_EQ(find_processor(std::string_view("gfx000")), nullptr);
 }
 
 }  // namespace

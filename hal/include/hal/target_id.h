@@ -43,18 +43,4 @@ inline bool runs_on(const TargetId& code, const TargetId& device) {
   return why_not_runs_on(code, device).empty();
 }
 
-// What is known of a processor. Look-ups give nullptr for what is not.
-struct ProcessorInfo {
-  const char* name;
-  uint8_t elf_machine;  // EF_AMDGPU_MACH
-  bool has_xnack;
-  bool has_sramecc;
-  const char* generic;  // the generic target whose code it runs, or null
-  bool is_generic;
-};
-const ProcessorInfo* find_processor(std::string_view name);
-const ProcessorInfo* find_processor(uint8_t elf_machine);
-// The processors that run the code of a generic target.
-std::vector<std::string_view> processors_of_generic(std::string_view generic);
-
 }  // namespace halyard
