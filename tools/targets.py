@@ -28,7 +28,7 @@ class MapError(Exception):
     """The map is wrong; the text says where and how."""
 
 
-class Loader(yaml.BaseLoader):
+class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
     """Leaves every scalar a string (`on` and `off` stay what they are), refuses a key given twice."""
 
     def construct_mapping(self, node, deep=False):
