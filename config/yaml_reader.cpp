@@ -210,6 +210,15 @@ bool Map::has(std::string_view key) const {
   return state_->find(key).IsDefined();
 }
 
+std::vector<std::string> Map::keys() const {
+  std::vector<std::string> keys;
+  if (!state_->node.IsMap()) return keys;
+  for (const auto& entry : state_->node) {
+    if (entry.first.IsScalar()) keys.push_back(entry.first.Scalar());
+  }
+  return keys;
+}
+
 Location Map::location(std::string_view key) const {
   const YAML::Node value = state_->find(key);
   if (!value.IsDefined()) return location_of(state_->file, state_->node.Mark());

@@ -53,6 +53,8 @@ class Map {
   ~Map();
 
   bool has(std::string_view key) const;
+  // All keys, in the order of the file: for a mapping whose keys are data.
+  std::vector<std::string> keys() const;
 
   bool string(std::string_view key, std::string& out);
   bool boolean(std::string_view key, bool& out);

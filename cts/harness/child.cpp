@@ -27,9 +27,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 std::vector<std::string> arguments_for(const std::string& test) {
   const Options& options = Environment::get().options();
-  std::vector<std::string> arguments = {
-      "halyard-cts", "--device=" + options.device, "--seed=" + std::to_string(options.seed),
-      "--gtest_filter=" + test, "--gtest_also_run_disabled_tests"};
+  std::vector<std::string> arguments = {"halyard-cts",
+                                        "--device=" + options.device,
+                                        "--seed=" + std::to_string(options.seed),
+                                        "--filter=" + test,
+                                        "--expectations=none",
+                                        "--patience=" + std::to_string(options.patience_seconds)};
   if (options.vgpu) arguments.push_back("--vgpu=" + *options.vgpu);
   if (!options.kernels.empty()) arguments.push_back("--kernels=" + options.kernels);
   for (const std::string& path : options.plugin_paths) {

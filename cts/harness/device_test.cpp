@@ -25,6 +25,11 @@ void DeviceTest::TearDown() {
   if (HasFailure()) std::printf("The random input came from --seed=%llu\n", 1ull * seed_);
 }
 
+Deadline DeviceTest::patience() {
+  constexpr uint64_t kSecond = 1000 * 1000 * 1000;
+  return Deadline::after_ns(Environment::get().options().patience_seconds * kSecond);
+}
+
 Sync DeviceTest::next() {
   point_ = {timeline_.get(), ++reached_};
   return {.wait = {}, .signal = {&point_, 1}};

@@ -27,7 +27,7 @@ class DeviceTest : public testing::Test {
   Queue& queue() { return *queue_; }
 
   // Long enough for everything that ends at all, so that a hang is a failure with a message.
-  static Deadline patience() { return Deadline::after_ns(uint64_t{60} * 1000 * 1000 * 1000); }
+  static Deadline patience();
 
   Ref<Queue> new_queue() { return take(device().create_queue()); }
   Ref<Semaphore> new_semaphore(uint64_t value = 0) {

@@ -23,11 +23,12 @@ Environment& Environment::get() {
   return *the_environment;
 }
 
-Environment::Environment(const Options& options) : options_(options) {
+Environment::Environment(const Options& options)
+    : options_(options), prefixes_(installation_prefixes()) {
   if (!options.kernels.empty()) {
     kernel_folders_.push_back(options.kernels);
   } else {
-    for (const std::string& prefix : installation_prefixes()) {
+    for (const std::string& prefix : prefixes_) {
       kernel_folders_.push_back(prefix + "/share/halyard/cts/kernels");
     }
   }
@@ -47,6 +48,43 @@ Result<Ref<Device>> Environment::device() {
   device_ = nullptr;
   HALYARD_ASSIGN_OR_RETURN(device_, open_device());
   return device_;
+}
+
+std::string Environment::driver_name() const {
+  return options_.device.substr(0, options_.device.find_first_of(":?"));
+}
+
+Result<LoadedDriver> Environment::driver() {
+  if (options_.vgpu) HALYARD_RETURN_IF_ERROR(load_virtual_gpu(*options_.vgpu));
+  return registry_->driver(driver_name());
+}
+
+Subject Environment::subject() {
+  Subject subject;
+  subject.uri = options_.device;
+  subject.commit = built_from_commit();
+  subject.seed = options_.seed;
+  if (const Result<LoadedDriver> loaded = driver(); loaded.ok()) {
+    const DriverInfo info = loaded->driver->info();
+    subject.driver = info.name.view();
+    subject.plugin = loaded->path;
+    subject.library = info.library_name.view();
+    subject.library_path = info.library_path.view();
+    subject.library_version = info.library_version.view();
+  }
+  if (const Result<Ref<Device>> opened = device(); opened.ok()) {
+    subject.device = (*opened)->info().name.view();
+    subject.target = (*opened)->info().target.view();
+  }
+  return subject;
+}
+
+std::string Environment::expectations_path() const {
+  for (const std::string& prefix : prefixes_) {
+    const std::string path = prefix + "/share/halyard/cts/expectations/" + driver_name() + ".yaml";
+    if (std::filesystem::exists(path)) return path;
+  }
+  return {};
 }
 
 Result<std::vector<std::byte>> Environment::read_object(std::string_view target,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cts/harness/options.h"
+#include "cts/harness/report.h"
 #include "hal/device.h"
 #include "hal/ref.h"
 #include "hal/status.h"
@@ -29,14 +30,23 @@ class Environment {
   Result<Ref<Device>> device();
   // One more device object for the same GPU.
   Result<Ref<Device>> open_device();
+  // The driver under test, with the devices that it lists.
+  Result<LoadedDriver> driver();
+  // The driver's name, from the URI.
+  std::string driver_name() const;
+  // For the reports.
+  Subject subject();
 
   // The bytes of <kernels>/<target>/<name>.hsaco.
   Result<std::vector<std::byte>> read_object(std::string_view target, std::string_view name) const;
+  // The driver's expectations, or empty if it has none.
+  std::string expectations_path() const;
 
  private:
   explicit Environment(const Options& options);
 
   Options options_;
+  std::vector<std::string> prefixes_;
   std::vector<std::string> kernel_folders_;
   std::unique_ptr<Registry> registry_;
   Ref<Device> device_;

@@ -1,4 +1,4 @@
-// The command line of halyard-cts: which device, from which plugins, on which GPU.
+// The command line of halyard-cts: which device, from which plugins, on which GPU, which tests.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,30 @@
 #include <string>
 #include <vector>
 
+#include "cts/harness/selection.h"
+
 namespace halyard::cts {
 
 struct Options {
-  std::string device;                     // --device=URI
-  std::optional<std::string> vgpu;        // --vgpu[=PROFILE]; empty: the default profile
-  std::vector<std::string> plugin_paths;  // --plugin-path=PATH, --plugin=FILE
-  std::string kernels;                    // --kernels=FOLDER; empty: beside the program
-  uint64_t seed = 20261120;               // --seed=N
-  bool lists_tests = false;               // --gtest_list_tests: needs no device
-  bool help = false;                      // --help
+  std::string device;                       // --device=URI
+  std::optional<std::string> vgpu;          // --vgpu[=PROFILE]; empty: the default profile
+  std::vector<std::string> plugin_paths;    // --plugin-path=PATH, --plugin=FILE
+  std::string kernels;                      // --kernels=FOLDER; empty: beside the program
+  std::optional<std::string> expectations;  // --expectations=FILE; empty: none at all
+
+  bool list = false;               // --list
+  std::string filter;              // --filter=GLOBS; empty: everything
+  Shard shard;                     // --shard=I/N
+  uint32_t repeat = 1;             // --repeat=N
+  std::optional<int> shuffle;      // --shuffle[=SEED]; 0: a seed of gtest's choice
+  uint64_t seed = 20261120;        // --seed=N
+  uint64_t patience_seconds = 60;  // --patience=SECONDS
+
+  std::string junit;  // --junit=FILE
+  std::string json;   // --json=FILE
+
+  bool help = false;               // --help
+  bool gtest_lists_tests = false;  // --gtest_list_tests, as build systems ask for it
 };
 
 extern const char kUsage[];
