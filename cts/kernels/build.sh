@@ -73,6 +73,8 @@ for gpu in gfx900 gfx906 gfx908 gfx90a; do
   c busy.c 6 $gpu busy
   c global.c 6 $gpu global
   c faults.c 6 $gpu faults
+  c entry_points.c 6 $gpu entry_points
+  c coherence.c 6 $gpu coherence
 
   cl histogram.cl 5 $gpu histogram
   cl mandelbrot.cl 4 $gpu mandelbrot
