@@ -5,7 +5,7 @@
 
 #include "cts/harness/device_test.h"
 #include "cts/harness/environment.h"
-#include "hal/target_id.h"
+#include "hal/target_map.h"
 
 namespace halyard::cts {
 namespace {
@@ -39,7 +39,7 @@ TEST_F(Loading, GenericTarget) {
   const std::string mine = processor_of(device().info().target);
   const auto bytes = take(Environment::get().read_object("gfx9-generic", "vadd_c_v6"));
   // Not every gfx9 is one of gfx9-generic's: gfx908 and gfx90a have changed instructions.
-  const ProcessorInfo* processor = find_processor(mine);
+  const auto* processor = find_processor(mine);
   const char* generic = processor != nullptr ? processor->generic : nullptr;
   if (generic == nullptr || std::string_view(generic) != "gfx9-generic") {
     EXPECT_FAILS(load(bytes), StatusCode::kFailedPrecondition, mine);
