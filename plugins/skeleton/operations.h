@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hal/buffer.h"
+#include "hal/queue.h"
 
 namespace skeleton {
 
@@ -24,6 +25,10 @@ uint8_t* address_of(const halyard::BufferRange& range,
 
 // `size` bytes of a pattern, over and over.
 void fill_bytes(uint8_t* target, uint64_t size, const std::vector<uint8_t>& pattern);
+
+// All of the range, or an error that says how far it came.
+halyard::Status read_file(const halyard::FileRange& file, uint8_t* target, uint64_t size);
+halyard::Status write_file(const halyard::FileRange& file, const uint8_t* source, uint64_t size);
 
 // A pattern or the source of an update, copied while the caller still has it.
 std::vector<uint8_t> copy_of(const void* data, uint64_t size);

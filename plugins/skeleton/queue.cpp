@@ -210,12 +210,22 @@ Status SkeletonQueue::do_dispatch_indirect(const halyard::Dispatch&, const Buffe
   return no_kernels();
 }
 
-Status SkeletonQueue::do_read(const halyard::FileRange&, const BufferRange&, const Sync&) {
-  return Status(StatusCode::kUnimplemented, "The skeleton driver does not read from files.");
+Status SkeletonQueue::do_read(const halyard::FileRange& source, const BufferRange& target,
+                              const Sync& sync) {
+  return guarded([&] {
+    return submit(sync, [source, to = HeldRange(target)] {
+      return read_file(source, address_of(to.range), to.range.length);
+    });
+  });
 }
 
-Status SkeletonQueue::do_write(const BufferRange&, const halyard::FileRange&, const Sync&) {
-  return Status(StatusCode::kUnimplemented, "The skeleton driver does not write to files.");
+Status SkeletonQueue::do_write(const BufferRange& source, const halyard::FileRange& target,
+                               const Sync& sync) {
+  return guarded([&] {
+    return submit(sync, [target, from = HeldRange(source)] {
+      return write_file(target, address_of(from.range), from.range.length);
+    });
+  });
 }
 
 }  // namespace skeleton

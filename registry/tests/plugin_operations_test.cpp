@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -269,6 +272,55 @@ TEST_P(PluginOperationsTest, AnExceptionOfAHostFunctionFailsTheOperationAndNothi
                   .ok());
   EXPECT_EQ(semaphore_->wait(1).code(), StatusCode::kInternal);
   finish();
+}
+
+TEST_P(PluginOperationsTest, ADeferredHostCallHoldsTheQueueUntilItCompletes) {
+  std::atomic<HostCompletion*> pending = nullptr;
+  const SemaphorePoint first[] = {{semaphore_.get(), 1}};
+  const SemaphorePoint second[] = {{semaphore_.get(), 2}};
+  ASSERT_TRUE(queue_
+                  ->host_call_deferred(
+                      [](void* context, HostCompletion& completion) {
+                        static_cast<std::atomic<HostCompletion*>*>(context)->store(&completion);
+                      },
+                      &pending, {.wait = {}, .signal = first})
+                  .ok());
+  ASSERT_TRUE(queue_->barrier({.wait = {}, .signal = second}).ok());
+  EXPECT_EQ(semaphore_->wait(1, Deadline::after_ns(kShort)).code(), StatusCode::kDeadlineExceeded);
+  while (pending.load() == nullptr) std::this_thread::yield();
+  pending.load()->complete({});
+  EXPECT_TRUE(semaphore_->wait(2).ok());
+}
+
+TEST_P(PluginOperationsTest, ADeferredHostCallFailsWithItsOutcome) {
+  const SemaphorePoint signal[] = {{semaphore_.get(), 1}};
+  ASSERT_TRUE(queue_
+                  ->host_call_deferred(
+                      [](void*, HostCompletion& completion) {
+                        completion.complete(Status(StatusCode::kAborted, "no more"));
+                      },
+                      nullptr, {.wait = {}, .signal = signal})
+                  .ok());
+  EXPECT_EQ(semaphore_->wait(1).to_string(), "ABORTED: no more");
+}
+
+TEST_P(PluginOperationsTest, FilesAreWrittenAndReadBack) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::tmpfile(), std::fclose);
+  ASSERT_NE(file, nullptr);
+  const int descriptor = fileno(file.get());
+  const Ref<Buffer> source = buffer(16);
+  const Ref<Buffer> target = buffer(8);
+  const uint32_t word = 0x04030201;
+  ASSERT_TRUE(queue_->fill(source, &word, 4).ok());
+  ASSERT_TRUE(queue_->write(source, {descriptor, 3}).ok());
+  ASSERT_TRUE(queue_->read({descriptor, 4}, target).ok());
+  EXPECT_THAT(bytes(target), ::testing::ElementsAre(2, 3, 4, 1, 2, 3, 4, 1));
+
+  const SemaphorePoint signal[] = {{semaphore_.get(), 1}};
+  ASSERT_TRUE(queue_->read({descriptor, 15}, target, {.wait = {}, .signal = signal}).ok());
+  EXPECT_EQ(semaphore_->wait(1).to_string(),
+            "OUT_OF_RANGE: Queue::read of 8 bytes at file offset 15 meets the end of the file "
+            "after 4.");
 }
 
 TEST_P(PluginOperationsTest, ACommandBufferIsReplayedWithOtherBindings) {

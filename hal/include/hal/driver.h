@@ -45,12 +45,13 @@ class Driver : public RefCounted {
   Result<Ref<Device>> create_device(uint32_t ordinal, Span<const Option> options = {});
 
  protected:
+  // Takes what an enumeration finds. The summary's views stay valid while the driver lives.
+  using DeviceSink = void (*)(void* context, const DeviceSummary& summary);
+
   Driver() noexcept = default;
   ~Driver() = default;
 
  private:
-  using DeviceSink = void (*)(void* context, const DeviceSummary& summary);
-
   virtual void do_info(DriverInfo* info) const = 0;
   virtual Status do_enumerate(DeviceSink sink, void* context) = 0;
   virtual Status do_create_device(uint32_t ordinal, Span<const Option> options,
