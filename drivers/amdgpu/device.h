@@ -11,6 +11,7 @@
 
 #include "drivers/amdgpu/agents.h"
 #include "drivers/amdgpu/cross_waits.h"
+#include "drivers/amdgpu/device_library.h"
 #include "drivers/amdgpu/hsa.h"
 #include "drivers/amdgpu/memory.h"
 #include "drivers/amdgpu/queue_core.h"
@@ -34,6 +35,7 @@ class DeviceImpl final : public Device {
   Memory& memory() { return memory_; }
   Watcher& watcher() { return watcher_; }
   CrossWaits& cross_waits() { return cross_waits_; }
+  DeviceLibrary& library() { return library_; }
 
   template <typename Evaluate>
   PointState wait_until(Evaluate&& evaluate, Deadline deadline) {
@@ -109,6 +111,7 @@ class DeviceImpl final : public Device {
   bool barrier_value_;
   Memory memory_;
   CrossWaits cross_waits_;
+  DeviceLibrary library_{*this};
 
   // Only ever appended to, so that it is read without a lock.
   std::array<std::atomic<QueueCore*>, kMaxCores> cores_{};

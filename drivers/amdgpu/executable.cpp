@@ -20,9 +20,9 @@ constexpr uint32_t kDynamicStackBytes = 4096;
 
 }  // namespace
 
-ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
+ExecutableImpl::ExecutableImpl(DeviceImpl& device, Ref<Device> keep_alive, CodeObject object)
     : Executable(device),
-      keep_alive_(Ref<Device>::retain(&device)),
+      keep_alive_(std::move(keep_alive)),
       hsa_(device.hsa()),
       agent_(device.agent()),
       object_(std::move(object)),
@@ -33,15 +33,30 @@ ExecutableImpl::~ExecutableImpl() {
 }
 
 void ExecutableImpl::destroy() noexcept {
+  // Its device is going, and has nothing in flight any more.
+  if (keep_alive_.get() == nullptr) {
+    delete this;
+    return;
+  }
   // Kernels in flight run its code, and messages about them name its functions.
   const Ref<Device> device = std::move(keep_alive_);
   static_cast<DeviceImpl*>(device.get())->memory().retire([this] { delete this; });
 }
 
 Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {
+  return load(device, Ref<Device>::retain(&device), data, size);
+}
+
+Result<Ref<Executable>> ExecutableImpl::load_builtin(DeviceImpl& device, const void* data,
+                                                     size_t size) {
+  return load(device, {}, data, size);
+}
+
+Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, Ref<Device> keep_alive,
+                                             const void* data, size_t size) {
   HALYARD_ASSIGN_OR_RETURN(CodeObject object, CodeObject::read(data, size));
   HALYARD_RETURN_IF_ERROR(check_target(object, device.facts().target_id));
-  auto* const executable = new ExecutableImpl(device, std::move(object));
+  auto* const executable = new ExecutableImpl(device, std::move(keep_alive), std::move(object));
   Ref<Executable> ref = Ref<Executable>::adopt(executable);
   HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));
   HALYARD_RETURN_IF_ERROR(executable->make_functions());

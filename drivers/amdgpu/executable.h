@@ -38,12 +38,16 @@ class FunctionImpl final : public Function {
 class ExecutableImpl final : public Executable {
  public:
   static Result<Ref<Executable>> load(DeviceImpl& device, const void* data, size_t size);
+  // The device's own, which does not keep the device alive and goes with it.
+  static Result<Ref<Executable>> load_builtin(DeviceImpl& device, const void* data, size_t size);
 
  private:
-  ExecutableImpl(DeviceImpl& device, CodeObject object);
+  ExecutableImpl(DeviceImpl& device, Ref<Device> keep_alive, CodeObject object);
   ~ExecutableImpl();
   void destroy() noexcept override;
 
+  static Result<Ref<Executable>> load(DeviceImpl& device, Ref<Device> keep_alive, const void* data,
+                                      size_t size);
   Status load_code(const void* data, size_t size);
   // What a first attempt has made is undone.
   hsa_status_t try_load(const void* data, size_t size, const char** step);
@@ -56,7 +60,7 @@ class ExecutableImpl final : public Executable {
   const Function* do_function(size_t index) const override;
   Status do_global(StringView name, GlobalInfo* info) const override;
 
-  Ref<Device> keep_alive_;
+  Ref<Device> keep_alive_;  // null if the device owns this
   const Hsa& hsa_;
   const hsa_agent_t agent_;
   CodeObject object_;

@@ -1,0 +1,19 @@
+#include "drivers/amdgpu/library_operation.h"
+
+namespace halyard::amdgpu {
+
+Status LibraryOperation::issue(QueueCore& core, const IssueContext& context) {
+  return emit(core, 1, context, [&](uint64_t index, bool loud) {
+    write_library_launch(core, index, loud, function_, launch_, reads_foreign_ || context.foreign);
+  });
+}
+
+Result<std::unique_ptr<Operation>> LibraryOperation::hold() {
+  auto copy =
+      std::make_unique<LibraryOperation>(function_, launch_, reads_foreign_, first_, second_);
+  if (first_ != nullptr) copy->keep_first_ = Ref<Buffer>::retain(first_);
+  if (second_ != nullptr) copy->keep_second_ = Ref<Buffer>::retain(second_);
+  return std::unique_ptr<Operation>(std::move(copy));
+}
+
+}  // namespace halyard::amdgpu
