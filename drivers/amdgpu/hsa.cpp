@@ -108,8 +108,7 @@ Status Hsa::initialise() {
   if (status != HSA_STATUS_SUCCESS) {
     init_status_ = error(StatusCode::kUnavailable,
                          "The HSA runtime ({}) does not start: {}. It needs an AMD GPU and the "
-                         "kernel's door to it (/dev/kfd). On a machine without one, --vgpu gives "
-                         "a virtual GPU.",
+                         "kernel's door to it (/dev/kfd).",
                          path_, describe(*this, status));
   }
   return init_status_;

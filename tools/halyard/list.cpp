@@ -1,59 +1,23 @@
 // halyard list: which drivers and devices there are, and why others are not.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "hal/error.h"
 #include "registry/load_report.h"
-#include "registry/vgpu.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/session.h"
+#include "tools/halyard/table.h"
 
 namespace halyard::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
-using Row = std::vector<std::string>;
 
 struct ListFlags {
   SessionFlags session;
   bool json = false;
 };
-
-const char* virtual_gpu_hint() {
-  if (virtual_gpu_loaded()) return "";
-  return " With --vgpu Halyard brings a virtual GPU, which runs on any machine.";
-}
-
-// Letters of UTF-8 text, which is what a column is wide.
-size_t width_of(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
-
-// Columns two spaces apart. The first row is the heading; an empty field shows as "-".
-std::string format_table(const std::vector<Row>& rows) {
-  std::vector<size_t> widths(rows.front().size(), 1);
-  for (const Row& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string& field = row[i].empty() ? std::string("-") : row[i];
-      line += field + std::string(widths[i] - width_of(field) + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 std::string format_bytes(uint64_t bytes) {
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -61,11 +25,6 @@ std::string format_bytes(uint64_t bytes) {
   size_t unit = 0;
   for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
   return fmt::format("{:.4g} {}", value, kUnits[unit]);
-}
-
-std::string dump(const Json& json) {
-  // A name in a broken encoding must not end the listing.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Json to_json(const LoadReport& report) {
@@ -144,19 +103,6 @@ Json to_json(const LoadedDriver& driver, const DeviceSummary& device) {
           {"memory_bytes", device.memory_bytes}};
 }
 
-// What stands between the user and further devices: to standard error, as the list itself is good.
-void print_notes(const LoadReport& report) {
-  for (const Candidate& candidate : report.candidates) {
-    const std::string who = candidate.driver.empty() ? "plugin (" + printable(candidate.path) + ")"
-                                                     : "driver " + printable(candidate.driver);
-    if (!candidate.reason.empty()) {
-      fmt::print(stderr, "halyard: note: The {} lists no devices: {}\n", who, candidate.reason);
-    } else if (candidate.device_count == 0) {
-      fmt::print(stderr, "halyard: note: The {} finds no device.{}\n", who, virtual_gpu_hint());
-    }
-  }
-}
-
 Status list_devices(const ListFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
   const std::vector<LoadedDriver> drivers = registry->drivers();
@@ -174,8 +120,7 @@ Status list_devices(const ListFlags& flags) {
   if (json.empty()) {
     // A script that reads JSON gets its empty list as well.
     if (flags.json) HALYARD_RETURN_IF_ERROR(print(dump(json)));
-    return error(StatusCode::kNotFound, "There is no device.{}\n{}", virtual_gpu_hint(),
-                 to_text(registry->report()));
+    return no_device(*registry);
   }
   print_notes(registry->report());
   return print(flags.json ? dump(json) : format_table(rows));

@@ -1,13 +1,24 @@
 #include "tools/halyard/session.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include "hal/error.h"
+#include "registry/load_report.h"
 #include "registry/vgpu.h"
 
 namespace halyard::cli {
+namespace {
+
+const char* virtual_gpu_hint() {
+  if (virtual_gpu_loaded()) return "";
+  return " With --vgpu Halyard brings a virtual GPU, which runs on any machine.";
+}
+
+}  // namespace
 
 void add_session_flags(CLI::App& command, SessionFlags& flags) {
   flags.vgpu = command
@@ -46,6 +57,30 @@ Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags) {
                  printable(place.path), place.problem);
   }
   return registry;
+}
+
+void print_notes(const LoadReport& report) {
+  bool is_lacking = false;
+  for (const Candidate& candidate : report.candidates) {
+    const std::string who = candidate.driver.empty() ? "plugin (" + printable(candidate.path) + ")"
+                                                     : "driver " + printable(candidate.driver);
+    if (!candidate.reason.empty()) {
+      fmt::print(stderr, "halyard: note: The {} lists no devices: {}\n", who, candidate.reason);
+    } else if (candidate.device_count == 0) {
+      fmt::print(stderr, "halyard: note: The {} finds no device.\n", who);
+    } else {
+      continue;
+    }
+    is_lacking = true;
+  }
+  if (is_lacking && !virtual_gpu_loaded()) {
+    fmt::print(stderr, "halyard: note:{}\n", virtual_gpu_hint());
+  }
+}
+
+Status no_device(Registry& registry) {
+  return error(StatusCode::kNotFound, "There is no device.{}\n{}", virtual_gpu_hint(),
+               to_text(registry.report()));
 }
 
 Status print(const std::string& text) {

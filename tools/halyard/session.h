@@ -26,6 +26,12 @@ void add_session_flags(CLI::App& command, SessionFlags& flags);
 // a driver's vendor library takes the first libhsakmt that it finds.
 Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags);
 
+// Says to standard error why drivers have brought no devices, as what they did bring is good.
+void print_notes(const LoadReport& report);
+
+// NOT_FOUND for a command that needs devices: with what helps, and what became of the drivers.
+Status no_device(Registry& registry);
+
 // Writes to standard output and makes sure that it has arrived: a full disk or a closed pipe is a
 // failure like any other.
 Status print(const std::string& text);

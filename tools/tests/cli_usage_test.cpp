@@ -35,6 +35,7 @@ TEST(CliUsage, EveryCommandHasHelp) {
                                                           {"list", "-h"},
                                                           {"list", "drivers", "--help"},
                                                           {"list", "devices", "--help"},
+                                                          {"targets", "--help"},
                                                           {"vgpu", "--help"},
                                                           {"vgpu", "exec", "--help"}};
   for (const auto& command : commands) {
