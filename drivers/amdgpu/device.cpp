@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "drivers/amdgpu/buffer.h"
+#include "drivers/amdgpu/command_buffer.h"
 #include "drivers/amdgpu/executable.h"
 #include "drivers/amdgpu/faults.h"
 #include "drivers/amdgpu/held_queue.h"
@@ -348,9 +349,9 @@ Status DeviceImpl::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Dea
   }
 }
 
-Status DeviceImpl::do_create_command_buffer(CommandBuffer**) {
-  return error(StatusCode::kUnimplemented,
-               "The driver amdgpu does not record command buffers yet. Submit to a queue.");
+Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {
+  *commands = new CommandBufferImpl(*this);
+  return {};
 }
 
 Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable** executable) {

@@ -18,6 +18,7 @@ inline bool reads_foreign(const Dispatch& dispatch, const KernelCode& code) {
   for (const Argument& argument : dispatch.arguments) {
     foreign |= argument.kind == Argument::Kind::kBuffer &&
                argument.range.buffer->type() != MemoryType::kDevice;
+    foreign |= argument.kind == Argument::Kind::kAddress;
   }
   return foreign;
 }

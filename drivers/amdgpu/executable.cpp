@@ -18,6 +18,22 @@ constexpr uint32_t kOldestLoadersVersion = 5;
 // Scratch per work-item for a kernel that calls functions whose need the compiler does not know.
 constexpr uint32_t kDynamicStackBytes = 4096;
 
+uint32_t block_counts_of(const FunctionInfo& info) {
+  uint32_t offsets[3] = {};
+  uint32_t found = 0;
+  for (const ArgumentInfo& argument : info.hidden) {
+    const uint32_t dimension = static_cast<uint32_t>(argument.kind) -
+                               static_cast<uint32_t>(ArgumentKind::kHiddenBlockCountX);
+    if (dimension > 2) continue;
+    if (argument.size != sizeof(uint32_t)) return KernelCode::kScatteredBlockCounts;
+    offsets[dimension] = argument.offset;
+    ++found;
+  }
+  if (found == 0) return KernelCode::kNoBlockCounts;
+  const bool in_a_row = found == 3 && offsets[1] == offsets[0] + 4 && offsets[2] == offsets[0] + 8;
+  return in_a_row ? offsets[0] : KernelCode::kScatteredBlockCounts;
+}
+
 }  // namespace
 
 ExecutableImpl::ExecutableImpl(DeviceImpl& device, Ref<Device> keep_alive, CodeObject object)
@@ -150,6 +166,7 @@ Result<KernelCode> ExecutableImpl::code_of(const KernelInfo& kernel) const {
     code.may_read_foreign |=
         argument.kind == ArgumentKind::kValue && argument.size >= sizeof(uint64_t);
   }
+  code.block_counts = block_counts_of(info);
   return code;
 }
 

@@ -21,6 +21,10 @@ struct KernelCode {
   uint32_t kernarg_blocks = 1;  // slots of the ring (ring.h)
   // An argument passed by value may hold an address of anything, also of host memory.
   bool may_read_foreign = false;
+  // Where in the arguments the work-group counts in x, y and z lie, if they do.
+  uint32_t block_counts = kNoBlockCounts;
+  static constexpr uint32_t kNoBlockCounts = UINT32_MAX;
+  static constexpr uint32_t kScatteredBlockCounts = UINT32_MAX - 1;  // not one behind the other
 };
 
 class FunctionImpl final : public Function {

@@ -46,9 +46,32 @@ constexpr FenceScopes fence_scopes(const FenceFacts& facts) {
   return scopes;
 }
 
-// The first 16 bits of a packet. The barrier bit is always set: a queue is in order.
-constexpr uint16_t packet_header(hsa_packet_type_t type, FenceScopes scopes) {
-  return static_cast<uint16_t>((type << HSA_PACKET_HEADER_TYPE) | (1 << HSA_PACKET_HEADER_BARRIER) |
+// A dispatch within a recorded command buffer.
+struct RecordedFacts {
+  bool first = false;    // of the execution: the barrier bit orders it behind what was submitted
+  bool barrier = false;  // a barrier was recorded in front of it
+};
+
+constexpr FenceScopes recorded_scopes(const RecordedFacts& facts) {
+  FenceScopes scopes;
+  // The first one acquires for the whole execution whatever was there when it was submitted: its
+  // kernel arguments, bindings in the host's memory, results of others that were waited for.
+  // Behind a recorded barrier come only this device's own writes, which the L2 has. What runs
+  // beside others may read nothing that changes meanwhile, so it has nothing to acquire.
+  scopes.acquire = facts.first     ? HSA_FENCE_SCOPE_SYSTEM
+                   : facts.barrier ? HSA_FENCE_SCOPE_AGENT
+                                   : HSA_FENCE_SCOPE_NONE;
+  // For what comes behind the next barrier. The packet that ends the execution releases further if
+  // somebody outside may look.
+  scopes.release = HSA_FENCE_SCOPE_AGENT;
+  return scopes;
+}
+
+// The first 16 bits of a packet. A queue is in order, so all have the barrier bit but those that a
+// command buffer says may overlap.
+constexpr uint16_t packet_header(hsa_packet_type_t type, FenceScopes scopes, bool barrier = true) {
+  return static_cast<uint16_t>((type << HSA_PACKET_HEADER_TYPE) |
+                               ((barrier ? 1 : 0) << HSA_PACKET_HEADER_BARRIER) |
                                (scopes.acquire << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE) |
                                (scopes.release << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE));
 }
@@ -59,6 +82,20 @@ constexpr uint16_t packet_header(const FenceFacts& facts) {
       : facts.kind == PacketKind::kBarrier ? HSA_PACKET_TYPE_BARRIER_AND
                                            : HSA_PACKET_TYPE_VENDOR_SPECIFIC;
   return packet_header(type, fence_scopes(facts));
+}
+
+// Of the barrier packet that ends an execution, or a part of it: it waits and releases, for what
+// comes behind acquires for itself.
+constexpr uint16_t counting_header(bool observed) {
+  return packet_header(HSA_PACKET_TYPE_BARRIER_AND,
+                       {.acquire = HSA_FENCE_SCOPE_NONE,
+                        .release = static_cast<uint16_t>(observed ? HSA_FENCE_SCOPE_SYSTEM
+                                                                  : HSA_FENCE_SCOPE_AGENT)});
+}
+
+// The first 32 bits of a dispatch packet: the header, and the number of dimensions.
+constexpr uint32_t first_word(uint16_t header, uint32_t dimensions) {
+  return header | dimensions << (16 + HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS);
 }
 
 }  // namespace halyard::amdgpu

@@ -3,6 +3,7 @@
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/dispatch_operation.h"
+#include "drivers/amdgpu/execute_operation.h"
 #include "drivers/amdgpu/host_operation.h"
 #include "drivers/amdgpu/transfers.h"
 #include "hal/error.h"
@@ -70,9 +71,13 @@ Status QueueImpl::do_dispatch_indirect(const Dispatch&, const BufferRange&, cons
                "use Queue::dispatch.");
 }
 
-Status QueueImpl::do_execute(CommandBuffer&, Span<const BufferRange>, const Sync&) {
-  return error(StatusCode::kUnimplemented,
-               "The driver amdgpu does not execute command buffers yet.");
+Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
+                             const Sync& sync) {
+  ExecuteOperation operation(core_, static_cast<CommandBufferImpl&>(commands), bindings);
+  if (sync.wait.empty() && !core_.detour()) [[likely]] {
+    return operation.issue(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
+  }
+  return submit(core_, operation, sync);
 }
 
 // Allocated at once: the memory is nobody else's before the caller knows of it.

@@ -5,8 +5,11 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/held_queue.h"
+#include "drivers/amdgpu/program.h"
 #include "drivers/amdgpu/transfers.h"
 #include "hal/error.h"
 
@@ -91,6 +94,33 @@ QueueCore::~QueueCore() {
   if (kernarg_ != nullptr) device_->memory().free_kernarg(kernarg_);
 }
 
+uint64_t QueueCore::reserve_batch(uint32_t leading, const BatchLayout& layout,
+                                  const Program& program) {
+  const auto lock = silent_.lock();
+  const uint64_t first = reserve(static_cast<uint32_t>(leading + layout.slots()));
+  for (uint32_t i = 0; i < layout.chunks; ++i) {
+    silent_.add({.first = first + leading + layout.slot(i),
+                 .count = layout.size(i),
+                 .program = &program,
+                 .at = layout.begin(i)});
+  }
+  return first;
+}
+
+void QueueCore::publish_run(uint64_t index, const Packet* packets, uint32_t count) {
+  if (count == 0) return;
+  // The packet processor stops at the first slot, which is invalid until all are written.
+  Packet& first = slot(index);
+  const uint32_t head = packets[0].words[0];
+  for (uint32_t i = 1; i < 16; ++i) first.words[i] = packets[0].words[i];
+  constexpr uint32_t kAhead = 8;
+  for (uint32_t i = 1; i < count; ++i) {
+    prefetch_for_write(&ring_[(index + i + kAhead) & mask_]);
+    store_packet(slot(index + i), packets[i]);
+  }
+  __atomic_store_n(&first.words[0], head, __ATOMIC_RELEASE);
+}
+
 uint64_t QueueCore::refresh_room() {
   const uint64_t limit =
       room_limit(completed(), hsa_.hsa_queue_load_read_index_scacquire(queue_), capacity_);
@@ -125,8 +155,8 @@ Status QueueCore::wait_for_room_slowly(uint64_t index, uint32_t packets) {
   }
 }
 
-void QueueCore::write_barrier(uint64_t index, bool loud, const FenceFacts& facts,
-                              hsa_signal_t dependency, hsa_signal_t* completion_override) {
+void QueueCore::write_barrier(uint64_t index, bool loud, uint16_t header, hsa_signal_t dependency,
+                              hsa_signal_t* completion_override) {
   hsa_barrier_and_packet_t& packet = slot(index).barrier;
   packet.reserved1 = 0;
   packet.dep_signal[0] = dependency;
@@ -135,7 +165,7 @@ void QueueCore::write_barrier(uint64_t index, bool loud, const FenceFacts& facts
   packet.completion_signal =
       completion_override != nullptr ? *completion_override : completion(loud);
   note(index, nullptr, loud);
-  publish(index, packet_header(facts), 0);
+  publish(index, header, 0);
 }
 
 uint64_t QueueCore::quiet_completed() const {
@@ -147,7 +177,8 @@ uint64_t QueueCore::loud_completed() const {
 }
 
 uint64_t QueueCore::completed() const {
-  const uint64_t done = quiet_completed() + loud_completed() + transfers_->markers_done();
+  const uint64_t done =
+      with_silent(quiet_completed() + loud_completed() + transfers_->markers_done());
   // Read after the signals: once they have been tampered with to release waiters, this is set.
   if (lost_.load(std::memory_order_acquire)) [[unlikely]]
     return frozen_.load(std::memory_order_relaxed);
@@ -159,14 +190,20 @@ hsa_signal_value_t QueueCore::loud_value(uint64_t index) const {
     // While the number of loud completions stands still, the packets that are done hold exactly as
     // many loud ones, wherever in that time the other two numbers were read.
     uint64_t loud = loud_completed();
-    const uint64_t done = quiet_completed() + loud + transfers_->markers_done();
+    const uint64_t done = with_silent(quiet_completed() + loud + transfers_->markers_done());
     if (loud_completed() != loud) continue;
     if (done > index) return kInitialValue - static_cast<hsa_signal_value_t>(loud);
     uint64_t at = done;
     for (; at <= index; ++at) {
       const uint64_t tag = notes_[at & mask_].tag.load(std::memory_order_acquire);
-      // Not written yet by another thread, or done meanwhile and its slot used again.
-      if (tag_index(tag) != at) break;
+      if (tag_index(tag) != at) {
+        // Of a silent run, of which nothing is noted; otherwise not written yet by another thread,
+        // or done meanwhile and its slot used again.
+        SilentRun run;
+        if (!silent_.find(at, &run)) break;
+        at = run.counting() - 1;
+        continue;
+      }
       loud += tag_loud(tag) ? 1 : 0;
     }
     if (at > index) return kInitialValue - static_cast<hsa_signal_value_t>(loud);
@@ -207,9 +244,19 @@ std::string QueueCore::describe_current() const {
   // Packets are done in order: the first that is not done is the one being worked on.
   const uint64_t index = completed();
   if (index >= reserved()) return "no kernel (the queue is idle)";
+  if (SilentRun run; silent_.find(index, &run)) return describe_run(run);
   const Function* const function = notes_[index & mask_].function.load(std::memory_order_relaxed);
   if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
   return fmt::format("kernel \"{}\" (packet {})", function->info().name, index);
+}
+
+// Nothing tells how far a run is but the read index, which may be ahead of what is executed; never
+// past a barrier, though.
+std::string QueueCore::describe_run(const SilentRun& run) const {
+  const uint64_t taken = hsa_.hsa_queue_load_read_index_scacquire(queue_);
+  const uint64_t at = std::clamp(taken, run.first, run.counting());
+  if (at == run.counting()) return run.program->describe(run.at + run.count - 1);
+  return run.program->describe(static_cast<uint32_t>(run.at + (at - run.first)));
 }
 
 void QueueCore::on_error(hsa_status_t status, hsa_queue_t*, void* data) {

@@ -1,6 +1,8 @@
 // QueueCore: one hardware queue, its ring of AQL packets, the kernel arguments that go with them,
 // and its epoch, the number of packets that are done.
 //
+// The packets of a recorded command buffer count together (silent_runs.h).
+//
 // Copies run on engines of their own: such an operation has a packet in the ring whose completion
 // starts the engine, and which therefore cannot count itself (Transfers::markers_done does).
 //
@@ -18,8 +20,10 @@
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
+#include "drivers/amdgpu/packet.h"
 #include "drivers/amdgpu/packet_header.h"
 #include "drivers/amdgpu/ring.h"
+#include "drivers/amdgpu/silent_runs.h"
 #include "hal/device.h"
 #include "hal/kernel_arguments.h"
 #include "hal/queue.h"
@@ -33,15 +37,6 @@ class Transfers;
 
 enum class PointState : uint8_t { kPending, kReached, kFailed };
 
-union Packet {
-  hsa_kernel_dispatch_packet_t dispatch;
-  hsa_barrier_and_packet_t barrier;
-  hsa_amd_barrier_value_packet_t barrier_value;
-  uint32_t words[16];
-};
-static_assert(sizeof(Packet) == 64);
-
-// Any thread may use any method.
 class QueueCore {
  public:
   static Result<std::unique_ptr<QueueCore>> create(DeviceImpl& device, uint32_t capacity,
@@ -60,7 +55,8 @@ class QueueCore {
   // --- Submission. reserve, wait_for_room, fill the slots, publish from the last slot to the
   // first, ring. Whoever has reserved must publish, unless wait_for_room has failed.
 
-  // Takes `packets` (≤ capacity) slots; the index of the first. The packet processor stops at slots
+  // Takes `packets` slots; the index of the first. They may be more than there are, if they are then
+  // written as room appears (HSA System Architecture 2.8.2). The packet processor stops at slots
   // that are reserved and not written (their headers say INVALID), and the processor's own write
   // index is where slots are taken from (HSA System Architecture 2.8.1).
   uint64_t reserve(uint32_t packets) {
@@ -69,7 +65,9 @@ class QueueCore {
     }
     return hsa_.hsa_queue_add_write_index_scacq_screl(queue_, packets);
   }
-  // OK when the slots from `index` on can be written. Spins, then yields, then sleeps; fails only
+  // Takes `leading` slots and a layout's behind them, whose packets are a program's. `rest` is free.
+  uint64_t reserve_batch(uint32_t leading, const BatchLayout& layout, const Program& program);
+  // OK when the slots from `index` on can be written (at most as many as there are). Spins, then yields, then sleeps; fails only
   // if the queue is lost, and then it takes nothing any more.
   Status wait_for_room(uint64_t index, uint32_t packets) {
     if (index + packets <= room_.load(std::memory_order_acquire)) [[likely]]
@@ -114,6 +112,13 @@ class QueueCore {
     __atomic_store_n(&ring_[index & mask_].words[0], header | (uint32_t{setup} << 16),
                      __ATOMIC_RELEASE);
   }
+  // Copies `count` packets into reserved slots that have room, from `index` on, and makes them valid
+  // all at once. Nothing is noted of them; they are a silent run.
+  void publish_run(uint64_t index, const Packet* packets, uint32_t count);
+  // Where the packet processor is told, for a kernel that does it; null if only the runtime can.
+  volatile uint64_t* doorbell() const {
+    return doorbell_;
+  }
   // Tells the packet processor of all packets up to `index`.
   void ring(uint64_t index) {
     if (doorbell_ != nullptr) [[likely]] {
@@ -124,8 +129,12 @@ class QueueCore {
     }
   }
   // A barrier packet that waits for nothing, or for `dependency` to be 0.
+  void write_barrier(uint64_t index, bool loud, uint16_t header, hsa_signal_t dependency = {},
+                     hsa_signal_t* completion = nullptr);
   void write_barrier(uint64_t index, bool loud, const FenceFacts& facts,
-                     hsa_signal_t dependency = {}, hsa_signal_t* completion = nullptr);
+                     hsa_signal_t dependency = {}, hsa_signal_t* completion = nullptr) {
+    write_barrier(index, loud, packet_header(facts), dependency, completion);
+  }
 
   // --- Epoch.
 
@@ -134,7 +143,7 @@ class QueueCore {
       return __atomic_load_n(write_index_, __ATOMIC_ACQUIRE);
     return hsa_.hsa_queue_load_write_index_scacquire(queue_);
   }
-  // How many packets are done; packets 0 to completed() - 1 are. Two loads.
+  // How many packets are done; packets 0 to completed() - 1 are. A few loads.
   uint64_t completed() const;
   bool idle() const {
     return completed() >= reserved();
@@ -229,8 +238,13 @@ class QueueCore {
   Status open();
   Status wait_for_room_slowly(uint64_t index, uint32_t packets);
   uint64_t refresh_room();
+  std::string describe_run(const SilentRun& run) const;
   uint64_t quiet_completed() const;
   uint64_t loud_completed() const;
+  // How many packets are done, those `counted` and the silent ones among them.
+  uint64_t with_silent(uint64_t counted) const {
+    return counted + silent_.credit(counted);
+  }
   static void on_error(hsa_status_t status, hsa_queue_t* source, void* data);
 
   // Read by every submission, written by none.
@@ -251,6 +265,7 @@ class QueueCore {
   HiddenValues hidden_;
   std::unique_ptr<HeldQueue> held_;
   std::unique_ptr<Transfers> transfers_;
+  SilentRuns silent_;
 
   // The end of the indices that are known to be writable; only grows.
   alignas(64) std::atomic<uint64_t> room_{0};

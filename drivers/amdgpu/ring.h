@@ -49,6 +49,34 @@ constexpr uint64_t room_limit(uint64_t completed, uint64_t taken, uint64_t capac
   return std::min(completed, taken) + capacity;
 }
 
+// How a recorded run of packets goes into a ring: in chunks, each followed by a packet that is done
+// when the chunk is and counts for all of it. Chunks are small beside the ring, so that the device
+// works on one while the next is written.
+struct BatchLayout {
+  uint32_t packets = 0;  // that are recorded
+  uint32_t chunk = 0;    // … of which at most so many go in front of a counting one
+  uint32_t chunks = 0;
+
+  constexpr uint64_t slots() const { return uint64_t{packets} + chunks; }
+  // Of chunk i: its first slot, counted from the layout's first; its first packet; its packets.
+  constexpr uint64_t slot(uint32_t i) const { return uint64_t{i} * (chunk + 1); }
+  constexpr uint32_t begin(uint32_t i) const { return i * chunk; }
+  constexpr uint32_t size(uint32_t i) const { return std::min(chunk, packets - begin(i)); }
+  // Of a packet, likewise.
+  constexpr uint64_t slot_of(uint32_t packet) const {
+    return slot(packet / chunk) + packet % chunk;
+  }
+};
+
+constexpr BatchLayout batch_layout(uint32_t packets, uint32_t capacity) {
+  BatchLayout layout;
+  layout.packets = packets;
+  // Even, so that a packet of even number and the one behind it are in the same chunk.
+  layout.chunk = capacity / 4 - 2;
+  layout.chunks = std::max(1u, (packets + layout.chunk - 1) / layout.chunk);
+  return layout;
+}
+
 // The capacity that is made when `requested` (0: any) is asked for and the agent takes sizes from
 // `smallest` to `largest`, both powers of two.
 constexpr uint32_t ring_capacity(uint32_t requested, uint32_t smallest, uint32_t largest) {

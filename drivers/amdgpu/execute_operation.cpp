@@ -1,0 +1,86 @@
+#include "drivers/amdgpu/execute_operation.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/device/abi.h"
+
+namespace halyard::amdgpu {
+
+// Of a recording that is larger than the ring, what the ring takes at once.
+uint32_t ExecuteOperation::packets() const {
+  const auto count = static_cast<uint32_t>(commands_.program().packets().size());
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(batch_layout(count, core_.capacity()).slots(), core_.capacity() / 2));
+}
+
+// Tells the kernels that complete the packets behind them where in the ring those are.
+void ExecuteOperation::place(QueueCore& core, Instance& instance, const BatchLayout& layout,
+                             uint64_t first) {
+  for (const IndirectPatch& patch : commands_.program().indirect()) {
+    const uint64_t index = first + layout.slot_of(patch.packet + 1);
+    std::byte* const at = instance.arguments() + patch.offset;
+    const auto store = [&](size_t offset, uint64_t value) {
+      std::memcpy(at + offset, &value, sizeof value);
+    };
+    store(offsetof(HalyardPatchDispatchArguments, packet),
+          reinterpret_cast<uint64_t>(&core.slot(index)));
+    store(offsetof(HalyardPatchDispatchArguments, doorbell),
+          reinterpret_cast<uint64_t>(core.doorbell()));
+    store(offsetof(HalyardPatchDispatchArguments, doorbell_value), index);
+  }
+}
+
+Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
+  const Program& program = commands_.program();
+  Instances& instances = commands_.instances();
+  const BatchLayout layout =
+      batch_layout(static_cast<uint32_t>(program.packets().size()), core.capacity());
+  Result<Instance*> taken = instances.take(core, bound_.get());
+  if (!taken.ok()) return std::move(taken).status();
+  Instance& instance = **taken;
+
+  const auto waits = static_cast<uint32_t>(context.waits.size());
+  const uint64_t start = core.reserve_batch(waits, layout, program);
+  const uint64_t first = start + waits;
+  const uint64_t last = first + layout.slots() - 1;
+  const bool loud = !context.signals.empty();
+  instances.used_until(instance, core, last);
+  place(core, instance, layout, first);
+  // Before the packets are valid: whoever sees them done finds the points.
+  for (const SemaphorePoint& signal : context.signals) {
+    impl(*signal.semaphore).add_point(signal.value, {&core, last});
+  }
+  Status status;
+  if (waits != 0) {
+    status = core.wait_for_room(start, waits);
+    if (status.ok()) write_waits(core, start, last, context);
+  }
+  for (uint32_t i = 0; i < layout.chunks && status.ok(); ++i) {
+    const uint64_t at = first + layout.slot(i);
+    const uint32_t count = layout.size(i);
+    status = core.wait_for_room(at, count + 1);
+    if (!status.ok()) break;
+    if (i == 0) core.acquires_foreign(at);
+    const bool end = i + 1 == layout.chunks;
+    // First what counts, so that the packet processor does not meet an invalid slot.
+    core.write_barrier(at + count, loud && end, counting_header(loud && end));
+    core.publish_run(at, instance.packets() + layout.begin(i), count);
+    core.ring(at + count);
+  }
+  if (!status.ok()) fail_signals(context.signals, status);
+  return status;
+}
+
+Result<std::unique_ptr<Operation>> ExecuteOperation::hold() {
+  auto copy = std::make_unique<ExecuteOperation>(core_, commands_, bindings_);
+  copy->keep_commands_ = Ref<CommandBuffer>::retain(&commands_);
+  copy->bindings_ = {};
+  for (const BufferRange& binding : bindings_) {
+    copy->keep_buffers_.push_back(Ref<Buffer>::retain(binding.buffer));
+  }
+  return std::unique_ptr<Operation>(std::move(copy));
+}
+
+}  // namespace halyard::amdgpu
