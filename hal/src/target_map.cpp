@@ -115,19 +115,19 @@ size_t named_features(const TargetId& target) {
          static_cast<size_t>(is_named(target.sramecc));
 }
 
-// Every way to name some of the features of `device`, for a processor that has them.
+// Every way to name some of the features of `device`, the most at first, for a processor that has
+// them.
 void append_settings(const ProcessorInfo* processor, const TargetId& device,
                      std::vector<TargetId>* order) {
   const bool known = processor != nullptr;
-  const auto settings = [known](Feature device_setting, bool supported) {
-    const Feature open = known && !supported ? Feature::kUnsupported : Feature::kAny;
-    std::vector<Feature> choices = {open};
+  const auto settings = [known](Feature device_setting, bool supported) -> std::vector<Feature> {
+    if (known && !supported) return {Feature::kUnsupported};
     const bool is_set = device_setting == Feature::kOn || device_setting == Feature::kOff;
-    if (is_set && open == Feature::kAny) choices.push_back(device_setting);
-    return choices;
+    if (!is_set) return {Feature::kAny};
+    return {device_setting, Feature::kAny};
   };
-  for (const Feature xnack : settings(device.xnack, known && processor->has_xnack)) {
-    for (const Feature sramecc : settings(device.sramecc, known && processor->has_sramecc)) {
+  for (const Feature sramecc : settings(device.sramecc, known && processor->has_sramecc)) {
+    for (const Feature xnack : settings(device.xnack, known && processor->has_xnack)) {
       order->push_back({known ? processor->name : device.processor, sramecc, xnack});
     }
   }
@@ -218,7 +218,6 @@ std::vector<TargetId> load_order(const TargetId& device) {
   if (processor != nullptr && processor->generic != nullptr) {
     append_settings(find_processor(processor->generic), device, &order);
   }
-  std::stable_sort(order.begin(), order.end(), is_preferred);
   return order;
 }
 

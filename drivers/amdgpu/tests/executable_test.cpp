@@ -4,6 +4,7 @@
 namespace halyard::amdgpu {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class ExecutableTest : public VirtualDeviceTest {
@@ -67,7 +68,41 @@ TEST_F(ExecutableTest, DamagedFilesAreRefused) {
 
 TEST_F(ExecutableTest, GlobalsHaveAnAddressAndASize) {
   const Ref<Executable> executable = take(load("gfx900", "global"));
-  EXPECT_EQ(executable->global("no_such_global").status().code(), StatusCode::kNotFound);
+  const GlobalInfo input = take(executable->global("global_input"));
+  const GlobalInfo output = take(executable->global("global_output"));
+  EXPECT_EQ(input.size, 16U);
+  EXPECT_EQ(output.size, 16U);
+  // So they stand in the file.
+  EXPECT_EQ(output.device_address, input.device_address + 16);
+
+  // Another kernel changes the variable at that address, and the file's own kernel sees it.
+  const Ref<Queue> queue = new_queue();
+  const Argument change[] = {Argument::address(input.device_address), Argument::of(uint32_t{4}),
+                             Argument::of(uint32_t{3}), Argument::of(uint32_t{1})};
+  Dispatch affine;
+  affine.function = &function("busy", "affine");
+  affine.grid = affine.workgroup = {64, 1, 1};
+  affine.arguments = change;
+  ASSERT_OK(queue->dispatch(affine));
+  const Ref<Buffer> result = host_buffer(16);
+  const Argument arguments[] = {result, Argument::of(uint32_t{2})};
+  Dispatch use;
+  use.function = take(executable->find("use_globals"));
+  use.grid = use.workgroup = {64, 1, 1};
+  use.arguments = arguments;
+  ASSERT_OK(queue->dispatch(use));
+  finish(*queue);
+  const auto* words = view<uint32_t>(result);
+  EXPECT_THAT(std::vector<uint32_t>(words, words + 4),
+              ElementsAre(31 + 4, 61 + 9, 91 + 16, 121 + 25));
+}
+
+TEST_F(ExecutableTest, AGlobalThatIsNotThereIsRefusedWithThoseThatAre) {
+  const Ref<Executable> executable = take(load("gfx900", "global"));
+  const Status status = executable->global("global_imput").status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_THAT(text(status), HasSubstr("global_input and global_output"));
+  EXPECT_THAT(text(status), HasSubstr("Did you mean \"global_input\"?"));
 }
 
 TEST_F(ExecutableTest, LoadsTheSameFileManyTimes) {
