@@ -179,8 +179,8 @@ class McDecoder final : public Decoder {
       make_undecodable(instruction, problem);
       return;
     }
-    if (!register_needs(instruction, instruction.needs)) {
-      make_undecodable(instruction, "has an operand that runs past the end of its register file");
+    if (const char* problem = register_needs(target_, instruction, instruction.needs)) {
+      make_undecodable(instruction, problem);
       return;
     }
     instruction.execute =

@@ -1,93 +1,12 @@
 #include "vgpu/isa/encoding.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
+
+#include "vgpu/isa/source_codes.h"
 
 namespace halyard::vgpu::isa {
 namespace {
-
-// Source operand encodings (Vega ISA, table "SGPR, constants and VGPR operand encodings").
-namespace code {
-constexpr unsigned kSgprLast = 127;  // SGPRs, FLAT_SCRATCH, XNACK_MASK, VCC, TTMPs, M0, EXEC
-constexpr unsigned kIntegerZero = 128;
-constexpr unsigned kIntegerMaximum = 192;
-constexpr unsigned kIntegerMinimum = 208;
-constexpr unsigned kSharedBase = 235;
-constexpr unsigned kPrivateLimit = 238;
-constexpr unsigned kFloatFirst = 240;
-constexpr unsigned kFloatLast = 248;
-constexpr unsigned kSdwa = 249;
-constexpr unsigned kDpp = 250;
-constexpr unsigned kVccz = 251;
-constexpr unsigned kExecz = 252;
-constexpr unsigned kScc = 253;
-constexpr unsigned kLdsDirect = 254;
-constexpr unsigned kLiteral = 255;
-constexpr unsigned kVgpr0 = 256;
-}  // namespace code
-
-constexpr uint32_t field(uint32_t word, unsigned low, unsigned width) {
-  return (word >> low) & ((1u << width) - 1);
-}
-
-// 0.5, -0.5, 1, -1, 2, -2, 4, -4, 1/(2π), as the operand's type sees them.
-uint64_t float_constant(unsigned index, Type type) {
-  static constexpr uint16_t kF16[] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
-                                      0xc000, 0x4400, 0xc400, 0x3118};
-  static constexpr uint32_t kF32[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
-                                      0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
-  static constexpr uint64_t kF64[] = {0x3fe0000000000000, 0xbfe0000000000000, 0x3ff0000000000000,
-                                      0xbff0000000000000, 0x4000000000000000, 0xc000000000000000,
-                                      0x4010000000000000, 0xc010000000000000, 0x3fc45f306dc9c882};
-  switch (type) {
-    case Type::kF16:
-    case Type::kPkF16:
-      return kF16[index];
-    case Type::kB64:
-    case Type::kI64:
-    case Type::kF64:
-    case Type::kMask:
-      return kF64[index];
-    default:
-      return kF32[index];
-  }
-}
-
-uint64_t literal_constant(uint32_t literal, Type type) {
-  switch (type) {
-    case Type::kI64:
-      return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(literal)));
-    case Type::kF64:
-      return static_cast<uint64_t>(literal) << 32;
-    case Type::kB16:
-    case Type::kF16:
-      return literal & 0xffff;
-    default:
-      return literal;
-  }
-}
-
-Operand vector(unsigned index) {
-  Operand operand;
-  operand.kind = OperandKind::kVector;
-  operand.index = static_cast<uint16_t>(index);
-  return operand;
-}
-
-Operand scalar_register(unsigned index) {
-  Operand operand;
-  operand.kind = OperandKind::kScalar;
-  operand.index = static_cast<uint16_t>(index);
-  return operand;
-}
-
-Operand constant(uint64_t value) {
-  Operand operand;
-  operand.kind = OperandKind::kConstant;
-  operand.value = value;
-  return operand;
-}
 
 // Decodes one instruction's fields; `problem` collects what went wrong.
 struct FieldReader {
@@ -100,53 +19,7 @@ struct FieldReader {
 
   // A 9-bit source field; 8-bit scalar fields use the lower half of the same table.
   Operand source(unsigned value, Type type) {
-    if (value >= code::kVgpr0) return vector(value - code::kVgpr0);
-    if (value <= code::kSgprLast) return scalar_register(value);
-    if (value <= code::kIntegerMaximum) return constant(value - code::kIntegerZero);
-    if (value <= code::kIntegerMinimum) return constant(integer(value, type));
-    if (value >= code::kSharedBase && value <= code::kPrivateLimit) {
-      Operand operand;
-      operand.kind = OperandKind::kAperture;
-      operand.index = static_cast<uint16_t>(value - code::kSharedBase);
-      return operand;
-    }
-    if (value >= code::kFloatFirst && value <= code::kFloatLast)
-      return constant(float_constant(value - code::kFloatFirst, type));
-    Operand operand;
-    switch (value) {
-      case code::kVccz:
-        operand.kind = OperandKind::kVccz;
-        return operand;
-      case code::kExecz:
-        operand.kind = OperandKind::kExecz;
-        return operand;
-      case code::kScc:
-        operand.kind = OperandKind::kScc;
-        return operand;
-      case code::kLdsDirect:
-        operand.kind = OperandKind::kLdsDirect;
-        return operand;
-      case code::kLiteral:
-        if (!out.has_literal) problem = "has a literal operand but no literal";
-        return constant(literal_constant(out.literal, type));
-      default:
-        problem = "has a source operand that this processor does not have";
-        return operand;
-    }
-  }
-
-  // -1 … -16, as wide as the type; halves of packed types are those of the 32-bit number.
-  static uint64_t integer(unsigned value, Type type) {
-    const int64_t number = static_cast<int64_t>(code::kIntegerMaximum) - static_cast<int>(value);
-    switch (type) {
-      case Type::kB64:
-      case Type::kI64:
-      case Type::kF64:
-      case Type::kMask:
-        return static_cast<uint64_t>(number);
-      default:
-        return static_cast<uint32_t>(number);
-    }
+    return decode_source(value, type, out.has_literal ? &out.literal : nullptr, problem);
   }
 
   // Needs `literal_dword`'s words: the literal is the second dword of every format that has one.
@@ -283,8 +156,12 @@ struct FieldReader {
   void vop1() {
     out.dst = vector(field(words[0], 17, 8));
     vector_source0(false);
-    if (std::string_view(opcode.mnemonic) == "v_readfirstlane_b32")
-      out.dst = scalar_register(field(words[0], 17, 8) & 127);
+    const std::string_view name = opcode.mnemonic;
+    if (name == "v_readfirstlane_b32") out.dst = scalar_register(field(words[0], 17, 8) & 127);
+    if (name == "v_accvgpr_mov_b32") {
+      out.dst.kind = OperandKind::kAcc;
+      if (out.src[0].kind == OperandKind::kVector) out.src[0].kind = OperandKind::kAcc;
+    }
     if (out.dst.kind == OperandKind::kScalar && field(words[0], 17, 8) > code::kSgprLast)
       problem = "has a destination that is no register";
     if (opcode.dst == Type::kNone) out.dst = {};
@@ -449,43 +326,7 @@ struct FieldReader {
   }
 };
 
-unsigned source_dwords(Type type, OperandKind kind) {
-  if (kind == OperandKind::kNone) return 0;
-  return std::max(dwords_of(type), 1u);
-}
-
 }  // namespace
-
-unsigned dwords_of(Type type) {
-  switch (type) {
-    case Type::kNone:
-      return 0;
-    case Type::kB16:
-    case Type::kF16:
-    case Type::kB32:
-    case Type::kF32:
-    case Type::kPkB16:
-    case Type::kPkF16:
-      return 1;
-    case Type::kB64:
-    case Type::kI64:
-    case Type::kF64:
-    case Type::kPkF32:
-    case Type::kMask:
-      return 2;
-    case Type::kB96:
-      return 3;
-    case Type::kB128:
-      return 4;
-    case Type::kB256:
-      return 8;
-    case Type::kB512:
-      return 16;
-    case Type::kB1024:
-      return 32;
-  }
-  return 0;
-}
 
 Format format_of(uint32_t word0) {
   if (!(word0 >> 31)) {
@@ -576,58 +417,6 @@ const char* decode_fields(const Target& target, const Opcode& opcode, const uint
       return "belongs to the graphics pipeline, which the virtual GPU does not have";
   }
   return reader.problem;
-}
-
-bool has_modifier(const Instruction& i) {
-  if (i.sdwa.enabled || i.dpp.enabled || i.neg || i.abs || i.op_sel || i.omod || i.clamp)
-    return true;
-  if (i.format != Format::kVop3p || !i.opcode) return false;
-  for (unsigned s = 0; s < 3; ++s) {
-    if (i.opcode->src[s] != Type::kNone && !((i.op_sel_hi >> s) & 1)) return true;
-  }
-  return false;
-}
-
-bool register_needs(const Instruction& i, uint32_t& needs) {
-  unsigned vgprs = 0, sgprs = 0;
-  bool fits = true;
-  const auto add = [&](const Operand& operand, unsigned dwords) {
-    const unsigned end = operand.index + dwords;
-    if (operand.kind == OperandKind::kVector || operand.kind == OperandKind::kAcc) {
-      fits = fits && end <= 256;
-      if (operand.kind == OperandKind::kVector) vgprs = std::max(vgprs, end);
-    } else if (operand.kind == OperandKind::kScalar) {
-      fits = fits && end <= scalar::kCount;
-      // What lies above the SGPRs (VCC, M0, EXEC, …) every wave has.
-      if (operand.index < scalar::kFlatScratch)
-        sgprs = std::max(sgprs, std::min<unsigned>(end, scalar::kFlatScratch));
-    }
-  };
-  const Opcode& opcode = *i.opcode;
-  add(i.dst, source_dwords(opcode.dst, i.dst.kind));
-  add(i.sdst, source_dwords(Type::kMask, i.sdst.kind));
-  switch (i.format) {
-    case Format::kMubuf:
-    case Format::kMtbuf:
-      add(i.src[0], i.src[0].kind == OperandKind::kNone ? 0u : unsigned{i.offen} + i.idxen);
-      add(i.src[1], i.src[1].kind == OperandKind::kNone ? 0u : 4u);
-      add(i.src[2], 1);
-      break;
-    case Format::kFlat:
-      add(i.src[0], i.segment == 1 || i.src[2].kind == OperandKind::kScalar ? 1u : 2u);
-      add(i.src[1], source_dwords(opcode.src[1], i.src[1].kind));
-      add(i.src[2], i.segment == 1 ? 1u : 2u);
-      break;
-    case Format::kSmem:
-      add(i.src[0], source_dwords(opcode.src[0], i.src[0].kind));
-      add(i.src[1], 1);
-      break;
-    default:
-      for (unsigned s = 0; s < 3; ++s) add(i.src[s], source_dwords(opcode.src[s], i.src[s].kind));
-      break;
-  }
-  needs = sgprs << 16 | vgprs;
-  return fits;
 }
 
 }  // namespace halyard::vgpu::isa

@@ -58,7 +58,6 @@ enum class OperandKind : uint8_t {
   kVccz,
   kExecz,
   kScc,
-  kLdsDirect,
 };
 
 // A source or destination. `index` is the register's number in its file; an operand of several
@@ -164,9 +163,10 @@ struct Instruction {
   uint8_t dfmt = 0;     // MTBUF: data and number format
   uint8_t nfmt = 0;
 
-  // How much of the register files it touches: VGPRs in the low half, SGPRs in the high half, each
-  // the highest index plus one. Checked against Wave::allocated before it is executed.
-  uint32_t needs = 0;
+  // How much of the register files it touches: VGPRs in bits 15:0, SGPRs in bits 31:16, AGPRs in
+  // bits 47:32, each the highest index plus one. Checked against Wave::allocated before it is
+  // executed.
+  uint64_t needs = 0;
   const struct Opcode* opcode = nullptr;  // null if no table knows the mnemonic
 };
 

@@ -8,19 +8,22 @@
 namespace halyard::vgpu::isa {
 namespace {
 
-// One subtraction compares both halves: a borrow clears the guard bit.
-constexpr uint32_t kGuards = 0x80008000;
+// One subtraction compares all three counts: a borrow clears the guard bit.
+constexpr uint64_t kGuards = 0x800080008000;
 
-bool has_registers(uint32_t allocated, uint32_t needs) {
+bool has_registers(uint64_t allocated, uint64_t needs) {
   return (((allocated | kGuards) - needs) & kGuards) == kGuards;
 }
 
 [[gnu::cold]] Outcome fault_registers(Wave& wave, const Instruction& instruction) {
+  const auto count = [](uint64_t packed, unsigned file) { return packed >> (16 * file) & 0xffff; };
+  const uint64_t needs = instruction.needs, has = wave.allocated;
   return fault_illegal(
       wave, instruction,
-      fmt::format("uses {} VGPRs and {} SGPRs, but the kernel's descriptor asks for {} and {}",
-                  instruction.needs & 0xffff, instruction.needs >> 16, wave.allocated & 0xffff,
-                  wave.allocated >> 16));
+      fmt::format("uses {} VGPRs, {} SGPRs and {} AGPRs, but the kernel's descriptor asks for {}, "
+                  "{} and {}",
+                  count(needs, 0), count(needs, 1), count(needs, 2), count(has, 0), count(has, 1),
+                  count(has, 2)));
 }
 
 [[gnu::cold]] Stop fault_fetch(Wave& wave) {

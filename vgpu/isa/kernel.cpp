@@ -56,7 +56,9 @@ bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t obje
   kernel.entry = object + static_cast<uint64_t>(field<int64_t>(object, 16));
   kernel.rsrc1 = field<uint32_t>(object, 48);
   kernel.rsrc2 = field<uint32_t>(object, 52);
-  kernel.rsrc3 = kernel.legacy ? 0 : field<uint32_t>(object, 44);
+  // The packet processor reads it at this offset whatever the object's version says: the vendor
+  // runtime's own gfx90a shaders keep it in amd_kernel_code_t's max_scratch_backing_memory.
+  kernel.rsrc3 = field<uint32_t>(object, 44);
   kernel.properties =
       kernel.legacy ? field<uint32_t>(object, 56) : uint32_t{field<uint16_t>(object, 56)};
   if (kernel.entry % 4 != 0 || !memory.find(kernel.entry).contains(kernel.entry, 4)) {
@@ -86,7 +88,9 @@ void start_wave(const Kernel& kernel, const Target& target, const Dispatch& disp
   wave.pc = kernel.entry;
   wave.vgpr_count = kernel.vgprs;
   wave.agpr_count = kernel.agprs;
-  wave.allocated = uint32_t{kernel.sgprs} << 16 | kernel.vgprs;
+  wave.allocated =
+      uint64_t{kernel.agprs} << 32 | uint64_t{kernel.sgprs} << 16 | uint64_t{kernel.vgprs};
+  wave.target = &target;
   // rsrc1: rounding and denormal modes (19:12), DX10_CLAMP (21), IEEE (23), FP16_OVFL (26).
   wave.set_mode(bits(kernel.rsrc1, 12, 8) | bits(kernel.rsrc1, 21, 1) << 8 |
                 bits(kernel.rsrc1, 23, 1) << 9 | bits(kernel.rsrc1, 26, 1) << 23);

@@ -31,7 +31,8 @@ enum class Type : uint8_t {
   kB256,
   kB512,
   kB1024,
-  kMask,  // a 64-bit lane mask in scalars
+  kF64x4,  // four f64 in a row (gfx90a's matrix instructions)
+  kMask,   // a 64-bit lane mask in scalars
 };
 
 struct Opcode {

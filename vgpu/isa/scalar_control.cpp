@@ -126,7 +126,7 @@ Outcome s_cbranch_join(Wave& w, const Instruction& i) {
 bool relative(const Wave& w, unsigned base, unsigned dwords, unsigned& index) {
   const uint64_t wide = uint64_t{base} + w.m0();
   index = static_cast<unsigned>(wide);
-  return wide + dwords <= w.allocated >> 16;
+  return wide + dwords <= (w.allocated >> 16 & 0xffff);
 }
 
 template <class T>
@@ -204,7 +204,7 @@ uint32_t read_hwreg(const Wave& w, unsigned id) {
     case hwreg::kHwId:
       return w.hw_id;
     case hwreg::kGprAlloc:  // sizes in granules, less one: 4 VGPRs, 16 SGPRs
-      return ((w.allocated & 0xffff) / 4 - 1) << 8 | ((w.allocated >> 16) / 16 - 1) << 24;
+      return ((w.allocated & 0xffff) / 4 - 1) << 8 | ((w.allocated >> 16 & 0xffff) / 16 - 1) << 24;
     case hwreg::kLdsAlloc:  // 512-byte granules
       return w.lds_size / 512 << 12;
     case hwreg::kShMemBases:  // bits 63:48 of both apertures

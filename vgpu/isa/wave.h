@@ -120,10 +120,11 @@ struct Wave {
 
   WorkGroup* group = nullptr;
   const Program* program = nullptr;
+  const struct Target* target = nullptr;
   AddressSpace* memory = nullptr;
   uint32_t index_in_group = 0;
 
-  uint32_t allocated = 0;  // VGPRs in the low half, SGPRs in the high half: see Instruction::needs
+  uint64_t allocated = 0;  // registers of each file, packed as in Instruction::needs
   uint8_t* lds = nullptr;  // the work-group's; only the thread that runs the group touches it
   uint32_t lds_size = 0;
   WaveServices* services = nullptr;

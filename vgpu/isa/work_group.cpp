@@ -62,8 +62,7 @@ bool WorkGroup::start(const GroupContext& context, uint64_t number, uint32_t slo
   alive = wave_count;
   at_barrier = 0;
 
-  // AGPR numbers are not checked against the allocation: have all of them.
-  const uint64_t file = kernel.vgprs + (context.target->accumulators ? 256u : 0u);
+  const uint64_t file = kernel.registers();
   uint8_t* const registers = registers_.reserve(file * wave_count * sizeof(VectorRegister));
   const uint32_t lds_size = round_up(dispatch.group_segment_size, kLdsGranule);
   uint8_t* const lds = lds_.reserve(lds_size);

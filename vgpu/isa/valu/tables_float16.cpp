@@ -9,7 +9,8 @@ namespace halyard::vgpu::isa::valu {
 namespace {
 
 // On gfx9 most 16-bit results clear the upper half of the register; what came new as VOP3 with gfx9
-// keeps it.
+// and the VOP2 forms of multiply-add keep it (LLVM's GCNSubtarget::zeroesHigh16BitsOfDest, which
+// was found by experiment).
 constexpr Traits kKeep{.keeps_other = true};
 
 constexpr Opcode kOpcodes[] = {
@@ -17,9 +18,10 @@ constexpr Opcode kOpcodes[] = {
     op_fast<sub<F16>, sub_fast<F16>>("v_sub_f16"),
     op_fast<subrev<F16>, subrev_fast<F16>>("v_subrev_f16"),
     op_fast<mul<F16>, mul_fast<F16>>("v_mul_f16"),
-    op_fast<mad<F16>, mad_f16_fast, Traits{.accumulates = true}>("v_mac_f16"),
-    op_fast<mad<F16>, mad_f16_fast, Traits{.literal_multiplicand = true}>("v_madmk_f16"),
-    op_fast<mad<F16>, mad_f16_fast>("v_madak_f16"),
+    op_fast<mad<F16>, mad_f16_fast, Traits{.accumulates = true, .keeps_other = true}>("v_mac_f16"),
+    op_fast<mad<F16>, mad_f16_fast, Traits{.literal_multiplicand = true, .keeps_other = true}>(
+        "v_madmk_f16"),
+    op_fast<mad<F16>, mad_f16_fast, kKeep>("v_madak_f16"),
     op_fast<mad<F16>, mad_f16_fast>("v_mad_legacy_f16"),
     op_fast<mad<F16>, mad_f16_fast, kKeep>("v_mad_f16"),
     op_fast<fma<F16>, fma_f16_fast>("v_fma_legacy_f16"),
