@@ -7,6 +7,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "vgpu/isa/valu/half.h"
+
 namespace halyard::vgpu::isa::atomic {
 
 struct Swap {
@@ -99,11 +101,40 @@ struct Dec {
 template <class T>
 using Float = std::conditional_t<sizeof(T) == 8, double, float>;
 
-// Float operations on bit patterns. Memory atomics round to nearest even; LDS ones too.
+// Float operations on bit patterns. All round to nearest even whatever MODE says.
 struct Fadd {
   template <class T>
   static T f(T old, T data, T) {
     return std::bit_cast<T>(std::bit_cast<Float<T>>(old) + std::bit_cast<Float<T>>(data));
+  }
+};
+// With the denormals flushed that a mode field wants flushed: without its bit 0 on the way in,
+// without its bit 1 on the way out. A flushed value keeps its sign.
+template <unsigned kDenormals>
+struct FaddFlushing {
+  template <class T>
+  static T f(T old, T data, T) {
+    using valu::flush, valu::from_bits, valu::to_bits;
+    Float<T> a = from_bits<Float<T>>(old), b = from_bits<Float<T>>(data);
+    if (!(kDenormals & 1)) a = flush(a), b = flush(b);
+    const Float<T> sum = a + b;
+    return to_bits(kDenormals & 2 ? sum : flush(sum));
+  }
+};
+// f32 in memory: denormals are flushed in every mode (LLVM's SIISelLowering on global atomics,
+// https://reviews.llvm.org/D87864: "a hardcoded FP mode", no f32 denormals, but those of v2f16).
+using FaddMemory = FaddFlushing<0>;
+
+// Two f16, each on its own. f32 has bits enough for rounding twice to be harmless.
+struct PkFaddF16 {
+  template <class T>
+  static T f(T old, T data, T) {
+    const auto half = [&](unsigned shift) {
+      const valu::F16 a{static_cast<uint16_t>(old >> shift)};
+      const valu::F16 b{static_cast<uint16_t>(data >> shift)};
+      return T{valu::nearest_f16(valu::to_f32(a) + valu::to_f32(b)).bits} << shift;
+    };
+    return half(0) | half(16);
   }
 };
 // A NaN on either side compares false: memory is left as it is.

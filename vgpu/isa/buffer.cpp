@@ -166,7 +166,8 @@ constexpr Opcode kOpcodes[] = {
     op("buffer_atomic_cmpswap", buffer_atomic<Atomic<atomic::Cmpswap, uint32_t>>, k64),
     op("buffer_atomic_cmpswap_x2", buffer_atomic<Atomic<atomic::Cmpswap, uint64_t>>, k128),
     // gfx908 and gfx90a
-    op("buffer_atomic_add_f32", buffer_atomic<Atomic<atomic::Fadd, uint32_t>>, k32),
+    op("buffer_atomic_add_f32", buffer_atomic<Atomic<atomic::FaddMemory, uint32_t>>, k32),
+    op("buffer_atomic_pk_add_f16", buffer_atomic<Atomic<atomic::PkFaddF16, uint32_t>>, k32),
     op("buffer_atomic_add_f64", buffer_atomic<Atomic<atomic::Fadd, uint64_t>>, k64),
     op("buffer_atomic_min_f64", buffer_atomic<Atomic<atomic::Fmin, uint64_t>>, k64),
     op("buffer_atomic_max_f64", buffer_atomic<Atomic<atomic::Fmax, uint64_t>>, k64),

@@ -52,7 +52,7 @@ const std::unordered_map<std::string_view, const Opcode*>& opcodes_by_mnemonic()
   static const auto* const table = [] {
     auto* map = new std::unordered_map<std::string_view, const Opcode*>;
     for (const auto& family :
-         {scalar_opcodes(), vector_opcodes(), memory_opcodes(), lds_opcodes()}) {
+         {scalar_opcodes(), vector_opcodes(), matrix_opcodes(), memory_opcodes(), lds_opcodes()}) {
       for (const Opcode& opcode : family) map->emplace(opcode.mnemonic, &opcode);
     }
     return map;

@@ -1,6 +1,7 @@
 #include "vgpu/isa/encoding.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string_view>
 
 #include "vgpu/isa/source_codes.h"
@@ -245,6 +246,7 @@ struct FieldReader {
         out.abs = static_cast<uint8_t>(field(w0, 8, 3));      // CBSZ
         out.op_sel = static_cast<uint8_t>(field(w0, 11, 4));  // ABID
         out.neg = static_cast<uint8_t>(field(w1, 29, 3));     // BLGP
+        matrix_modifiers();
       }
       return;
     }
@@ -253,6 +255,26 @@ struct FieldReader {
     out.op_sel_hi = static_cast<uint8_t>(field(w1, 27, 2) | field(w0, 14, 1) << 2);
     out.clamp = field(w0, 15, 1);
     out.neg = static_cast<uint8_t>(field(w1, 29, 3));
+  }
+
+  // What the matrix instruction calculator allows. Of the rest nobody has said what it does.
+  void matrix_modifiers() {
+    unsigned m, n, k;
+    const std::string_view name = opcode.mnemonic;
+    if (std::sscanf(opcode.mnemonic, "v_mfma_%*3c_%ux%ux%u", &m, &n, &k) != 3) return;
+    const auto is_register = [](const Operand& operand) {
+      return operand.kind == OperandKind::kVector || operand.kind == OperandKind::kAcc;
+    };
+    if (!is_register(out.src[0]) || !is_register(out.src[1]))
+      problem = "needs VGPRs or AGPRs as A and B";
+    if (!is_register(out.src[2]) && out.src[2].kind != OperandKind::kConstant)
+      problem = "needs VGPRs, AGPRs or an inline constant as C";
+    const unsigned elements = dwords_of(opcode.dst) / (name.starts_with("v_mfma_f64") ? 2 : 1);
+    const unsigned blocks = elements * 64 / (m * n);
+    if (1u << out.abs > blocks) problem = "has a CBSZ that is larger than its number of blocks";
+    if (out.op_sel >= 1u << out.abs) problem = "has an ABID that CBSZ does not allow";
+    if (out.neg && name.starts_with("v_mfma_f64"))
+      problem = "has BLGP, which matrix instructions of f64 do not have";
   }
 
   void use_accumulators(bool acc, bool data) {

@@ -188,15 +188,18 @@ constexpr Opcode op(const char* name, Handler handler, Type result, Type data) {
       op(prefix "_atomic_cmpswap", space<Atomic<atomic::Cmpswap, uint32_t>>, k32, k64),         \
       op(prefix "_atomic_cmpswap_x2", space<Atomic<atomic::Cmpswap, uint64_t>>, k64,            \
          k128), /* gfx908 and gfx90a */                                                         \
-      op(prefix "_atomic_add_f32", space<Atomic<atomic::Fadd, uint32_t>>, k32, k32),            \
       op(prefix "_atomic_add_f64", space<Atomic<atomic::Fadd, uint64_t>>, k64, k64),            \
       op(prefix "_atomic_min_f64", space<Atomic<atomic::Fmin, uint64_t>>, k64, k64),            \
       op(prefix "_atomic_max_f64", space<Atomic<atomic::Fmax, uint64_t>>, k64, k64)
 
 constexpr Opcode kOpcodes[] = {
-    HALYARD_TRANSFERS("flat", flat),       HALYARD_TRANSFERS("global", global),
-    HALYARD_TRANSFERS("scratch", scratch), HALYARD_ATOMICS("flat", flat),
+    HALYARD_TRANSFERS("flat", flat),
+    HALYARD_TRANSFERS("global", global),
+    HALYARD_TRANSFERS("scratch", scratch),
+    HALYARD_ATOMICS("flat", flat),
     HALYARD_ATOMICS("global", global),
+    op("global_atomic_add_f32", global<Atomic<atomic::FaddMemory, uint32_t>>, k32, k32),
+    op("global_atomic_pk_add_f16", global<Atomic<atomic::PkFaddF16, uint32_t>>, k32, k32),
 };
 
 #undef HALYARD_TRANSFERS

@@ -169,6 +169,23 @@ Outcome ds_atomic(Wave& w, const Instruction& i) {
   return Outcome::kNext;
 }
 
+// Adding heeds MODE's denormal field but not its rounding (LLVM's SIISelLowering on LDS atomics,
+// https://reviews.llvm.org/D87864).
+template <class T, bool kReturns>
+Outcome ds_add_float(Wave& w, const Instruction& i) {
+  const unsigned denormals = sizeof(T) == 8 ? w.mode.denorm_f16_f64 : w.mode.denorm_f32;
+  switch (denormals) {
+    case 0:
+      return ds_atomic<atomic::FaddFlushing<0>, T, kReturns, false>(w, i);
+    case 1:
+      return ds_atomic<atomic::FaddFlushing<1>, T, kReturns, false>(w, i);
+    case 2:
+      return ds_atomic<atomic::FaddFlushing<2>, T, kReturns, false>(w, i);
+    default:
+      return ds_atomic<atomic::Fadd, T, kReturns, false>(w, i);
+  }
+}
+
 // Conditionally exchanges two dwords: each is written, without its top bit, if the data's top bit
 // is set.
 Outcome ds_condxchg32_rtn_b64(Wave& w, const Instruction& i) {
@@ -337,7 +354,10 @@ constexpr Opcode kOpcodes[] = {
     HALYARD_DS_BOTH("xor", "b", atomic::Xor),
     HALYARD_DS_BOTH("min", "f", atomic::Fmin),
     HALYARD_DS_BOTH("max", "f", atomic::Fmax),
-    HALYARD_DS_BOTH("add", "f", atomic::Fadd),
+    op("ds_add_f32", ds_add_float<uint32_t, false>, kN, k32, k32),
+    op("ds_add_f64", ds_add_float<uint64_t, false>, kN, k32, k64),
+    op("ds_add_rtn_f32", ds_add_float<uint32_t, true>, k32, k32, k32),
+    op("ds_add_rtn_f64", ds_add_float<uint64_t, true>, k64, k32, k64),
     HALYARD_DS_RTN("wrxchg_rtn_b32", "wrxchg_rtn_b64", atomic::Swap),
     HALYARD_DS_TWO("mskor", "b", Mskor),
     HALYARD_DS_TWO("cmpst", "b", Cmpst),

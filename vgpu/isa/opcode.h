@@ -48,6 +48,7 @@ struct Opcode {
 
 std::span<const Opcode> scalar_opcodes();  // SOP1, SOP2, SOPC, SOPK, SOPP, SMEM
 std::span<const Opcode> vector_opcodes();  // VOP1, VOP2, VOPC, VOP3, VOP3P
+std::span<const Opcode> matrix_opcodes();  // VOP3P-MAI: matrix multiply-accumulate
 std::span<const Opcode> memory_opcodes();  // FLAT, GLOBAL, SCRATCH, MUBUF, MTBUF
 std::span<const Opcode> lds_opcodes();     // DS
 

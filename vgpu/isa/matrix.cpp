@@ -1,0 +1,208 @@
+// VOP3P-MAI: matrix multiply-accumulate (MI100 ISA and MI200 ISA, chapter 7).
+//
+// The decoder has put CBSZ into Instruction::abs, ABID into op_sel and BLGP into neg. EXEC plays no
+// part: all lanes are read and written.
+
+#include <algorithm>
+
+#include "vgpu/isa/lane_access.h"
+#include "vgpu/isa/matrix_arithmetic.h"
+#include "vgpu/isa/matrix_layout.h"
+#include "vgpu/isa/opcode.h"
+#include "vgpu/isa/target.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+template <class T>
+T get_element(const VectorRegister* registers, unsigned element, unsigned lane) {
+  if constexpr (sizeof(T) == 8) {
+    return std::bit_cast<T>(static_cast<uint64_t>(registers[2 * element + 1].lane[lane]) << 32 |
+                            registers[2 * element].lane[lane]);
+  } else {
+    return std::bit_cast<T>(registers[element].lane[lane]);
+  }
+}
+
+template <class T>
+void put_element(VectorRegister* registers, unsigned element, unsigned lane, T value) {
+  if constexpr (sizeof(T) == 8) {
+    const auto bits = std::bit_cast<uint64_t>(value);
+    registers[2 * element].lane[lane] = static_cast<uint32_t>(bits);
+    registers[2 * element + 1].lane[lane] = static_cast<uint32_t>(bits >> 32);
+  } else {
+    registers[element].lane[lane] = std::bit_cast<uint32_t>(value);
+  }
+}
+
+template <class T>
+T constant_element(const Operand& operand) {
+  if constexpr (sizeof(T) == 8)
+    return std::bit_cast<T>(operand.value);
+  else
+    return std::bit_cast<T>(static_cast<uint32_t>(operand.value));
+}
+
+// All elements of A or B by (block, k, position), so that the loops over them are plain.
+template <class In, InputLayout kLayout, unsigned kDepth>
+struct Matrix {
+  In at[kLayout.blocks][kDepth][kLayout.edge];
+
+  template <class Elements, class SourceLane>
+  void load(const VectorRegister* registers, unsigned dwords, SourceLane&& source_lane) {
+    for (unsigned block = 0; block < kLayout.blocks; ++block) {
+      for (unsigned k = 0; k < kDepth; k += kLayout.per_lane) {
+        for (unsigned p = 0; p < kLayout.edge; ++p) {
+          const unsigned lane = source_lane(block, k, p);
+          uint32_t own[4];
+          for (unsigned d = 0; d < dwords; ++d) own[d] = registers[d].lane[lane];
+          for (unsigned e = 0; e < kLayout.per_lane; ++e)
+            at[block][k + e][p] = Elements::get(own, e);
+        }
+      }
+    }
+  }
+};
+
+template <class Math, class Elements, MatrixShape kShape, unsigned kInputDwords>
+Outcome multiply(Wave& w, const Instruction& i) {
+  using In = typename Math::In;
+  using Out = typename Math::Out;
+  static constexpr InputLayout kA(kShape.m, kShape.k, kShape.blocks);
+  static constexpr InputLayout kB(kShape.n, kShape.k, kShape.blocks);
+  static constexpr OutputLayout kD(kShape, sizeof(Out));
+  static_assert(kShape.k % Math::kStep == 0);
+
+  const unsigned cbsz = i.abs, abid = i.op_sel, blgp = i.neg;
+  Matrix<In, kA, kShape.k> a;
+  Matrix<In, kB, kShape.k> b;
+  a.template load<Elements>(vector_registers(w, i.src[0]), kInputDwords,
+                            [&](unsigned block, unsigned k, unsigned p) {
+                              return kA.lane(broadcast_block(block, cbsz, abid), p, k);
+                            });
+  b.template load<Elements>(vector_registers(w, i.src[1]), kInputDwords,
+                            [&](unsigned block, unsigned k, unsigned p) {
+                              return permuted_lane(kB.lane(block, p, k), blgp);
+                            });
+  const VectorRegister* const c = vector_registers(w, i.src[2]);
+  const Out constant = c ? Out{} : constant_element<Out>(i.src[2]);
+  VectorRegister result[kD.elements() * sizeof(Out) / 4];
+  for (unsigned block = 0; block < kShape.blocks; ++block) {
+    for (unsigned row = 0; row < kShape.m; ++row) {
+      const unsigned element = kD.element(block, row), lane = kD.lane(block, row);
+      Out sum[kShape.n];
+      for (unsigned j = 0; j < kShape.n; ++j)
+        sum[j] = Math::prepare(c ? get_element<Out>(c, element, lane + j) : constant);
+      for (unsigned k = 0; k < kShape.k; k += Math::kStep) {
+        In left[Math::kStep];
+        for (unsigned s = 0; s < Math::kStep; ++s) left[s] = a.at[block][k + s][row];
+        for (unsigned j = 0; j < kShape.n; ++j) {
+          In right[Math::kStep];
+          for (unsigned s = 0; s < Math::kStep; ++s) right[s] = b.at[block][k + s][j];
+          sum[j] = Math::step(sum[j], left, right);
+        }
+      }
+      for (unsigned j = 0; j < kShape.n; ++j) {
+        if constexpr (std::is_floating_point_v<Out>) sum[j] = matrix::canonical(sum[j]);
+        put_element(result, element, lane + j, sum[j]);
+      }
+    }
+  }
+  std::copy(std::begin(result), std::end(result), vector_registers(w, i.dst));
+  return Outcome::kNext;
+}
+
+// 16-bit floats: gfx908 sums exactly, gfx90a flushes.
+template <MatrixShape kShape, unsigned kInputDwords>
+Outcome multiply_f16(Wave& w, const Instruction& i) {
+  using namespace matrix;
+  if (w.target->unified_registers)
+    return multiply<Flushing16<4>, FlushedFloat16Elements, kShape, kInputDwords>(w, i);
+  return multiply<Exact16<4>, Float16Elements, kShape, kInputDwords>(w, i);
+}
+template <MatrixShape kShape, unsigned kInputDwords>
+Outcome multiply_bf16(Wave& w, const Instruction& i) {
+  using namespace matrix;
+  if (w.target->unified_registers)
+    return multiply<Flushing16<2>, FlushedBfloat16Elements, kShape, kInputDwords>(w, i);
+  return multiply<Exact16<2>, Bfloat16Elements, kShape, kInputDwords>(w, i);
+}
+
+// The operand type of so many elements of C and D.
+constexpr Type output_type(const MatrixShape& s, bool is_f64) {
+  const unsigned elements = s.m * s.n * s.blocks / 64;
+  if (is_f64) return elements == 1 ? Type::kF64 : Type::kF64x4;
+  return elements == 4 ? Type::kB128 : elements == 16 ? Type::kB512 : Type::kB1024;
+}
+
+constexpr Opcode row(const char* mnemonic, Handler handler, Type input, Type output) {
+  return {mnemonic, handler, handler, output, {input, input, output}};
+}
+
+template <MatrixShape kShape>
+constexpr Opcode f32(const char* name) {
+  return row(name, multiply<matrix::F32, matrix::Float32Elements, kShape, 1>, Type::kF32,
+             output_type(kShape, false));
+}
+template <MatrixShape kShape>
+constexpr Opcode f16(const char* name) {
+  return row(name, multiply_f16<kShape, 2>, Type::kB64, output_type(kShape, false));
+}
+template <MatrixShape kShape>
+constexpr Opcode bf16(const char* name) {
+  return row(name, multiply_bf16<kShape, 1>, Type::kB32, output_type(kShape, false));
+}
+// Four bf16 in a lane; gfx90a only.
+template <MatrixShape kShape>
+constexpr Opcode bf16_1k(const char* name) {
+  return row(name, multiply<matrix::Flushing16<4>, matrix::FlushedBfloat16Elements, kShape, 2>,
+             Type::kB64, output_type(kShape, false));
+}
+template <MatrixShape kShape>
+constexpr Opcode i8(const char* name) {
+  return row(name, multiply<matrix::I8, matrix::Int8Elements, kShape, 1>, Type::kB32,
+             output_type(kShape, false));
+}
+template <MatrixShape kShape>
+constexpr Opcode f64(const char* name) {
+  return row(name, multiply<matrix::F64, matrix::Float64Elements, kShape, 2>, Type::kF64,
+             output_type(kShape, true));
+}
+
+constexpr Opcode kOpcodes[] = {
+    f32<MatrixShape{32, 32, 1, 2}>("v_mfma_f32_32x32x1f32"),
+    f32<MatrixShape{16, 16, 1, 4}>("v_mfma_f32_16x16x1f32"),
+    f32<MatrixShape{4, 4, 1, 16}>("v_mfma_f32_4x4x1f32"),
+    f32<MatrixShape{32, 32, 2, 1}>("v_mfma_f32_32x32x2f32"),
+    f32<MatrixShape{16, 16, 4, 1}>("v_mfma_f32_16x16x4f32"),
+    f16<MatrixShape{32, 32, 4, 2}>("v_mfma_f32_32x32x4f16"),
+    f16<MatrixShape{16, 16, 4, 4}>("v_mfma_f32_16x16x4f16"),
+    f16<MatrixShape{4, 4, 4, 16}>("v_mfma_f32_4x4x4f16"),
+    f16<MatrixShape{32, 32, 8, 1}>("v_mfma_f32_32x32x8f16"),
+    f16<MatrixShape{16, 16, 16, 1}>("v_mfma_f32_16x16x16f16"),
+    i8<MatrixShape{32, 32, 4, 2}>("v_mfma_i32_32x32x4i8"),
+    i8<MatrixShape{16, 16, 4, 4}>("v_mfma_i32_16x16x4i8"),
+    i8<MatrixShape{4, 4, 4, 16}>("v_mfma_i32_4x4x4i8"),
+    i8<MatrixShape{32, 32, 8, 1}>("v_mfma_i32_32x32x8i8"),
+    i8<MatrixShape{16, 16, 16, 1}>("v_mfma_i32_16x16x16i8"),
+    bf16<MatrixShape{32, 32, 2, 2}>("v_mfma_f32_32x32x2bf16"),
+    bf16<MatrixShape{16, 16, 2, 4}>("v_mfma_f32_16x16x2bf16"),
+    bf16<MatrixShape{4, 4, 2, 16}>("v_mfma_f32_4x4x2bf16"),
+    bf16<MatrixShape{32, 32, 4, 1}>("v_mfma_f32_32x32x4bf16"),
+    bf16<MatrixShape{16, 16, 8, 1}>("v_mfma_f32_16x16x8bf16"),
+    bf16_1k<MatrixShape{32, 32, 4, 2}>("v_mfma_f32_32x32x4bf16_1k"),
+    bf16_1k<MatrixShape{16, 16, 4, 4}>("v_mfma_f32_16x16x4bf16_1k"),
+    bf16_1k<MatrixShape{4, 4, 4, 16}>("v_mfma_f32_4x4x4bf16_1k"),
+    bf16_1k<MatrixShape{32, 32, 8, 1}>("v_mfma_f32_32x32x8bf16_1k"),
+    bf16_1k<MatrixShape{16, 16, 16, 1}>("v_mfma_f32_16x16x16bf16_1k"),
+    f64<MatrixShape{16, 16, 4, 1}>("v_mfma_f64_16x16x4f64"),
+    f64<MatrixShape{4, 4, 4, 4}>("v_mfma_f64_4x4x4f64"),
+};
+
+}  // namespace
+
+std::span<const Opcode> matrix_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace halyard::vgpu::isa

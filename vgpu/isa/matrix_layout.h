@@ -1,0 +1,83 @@
+// Which lane and register holds which element of a matrix instruction's operands, as AMD's matrix
+// instruction calculator has it (github.com/ROCm/amd_matrix_instruction_calculator; the examples of
+// github.com/amd/amd-lab-notes, matrix-cores, agree).
+#pragma once
+
+#include <cstdint>
+
+namespace halyard::vgpu::isa {
+
+// D = A * B + C in `blocks` independent blocks: A is m × k, B is k × n, C and D are m × n.
+struct MatrixShape {
+  unsigned m;
+  unsigned n;
+  unsigned k;
+  unsigned blocks;
+};
+
+// A and B: each lane holds `per_lane` elements that follow each other in k, packed into its
+// registers from the low bits up.
+struct InputLayout {
+  unsigned per_lane;
+  unsigned edge;  // m of A, n of B
+  unsigned blocks;
+
+  constexpr InputLayout(unsigned edge_, unsigned k, unsigned blocks_)
+      : per_lane(k * edge_ * blocks_ / 64), edge(edge_), blocks(blocks_) {}
+  // Of element (position along the edge, k) of a block.
+  constexpr unsigned lane(unsigned block, unsigned position, unsigned k) const {
+    return k / per_lane * edge * blocks + block * edge + position;
+  }
+  constexpr unsigned element(unsigned k) const { return k % per_lane; }
+};
+
+// C and D: a row's n elements lie in consecutive lanes of one register (pair). Of 32-bit elements,
+// four rows are in four registers before the next four rows continue in the next lanes; of 64-bit
+// elements, each row continues in the next lanes. Small blocks share a register.
+struct OutputLayout {
+  MatrixShape shape;
+  unsigned group;       // rows in consecutive registers
+  unsigned row_groups;  // rows that 64 lanes hold
+  unsigned sharing;     // blocks in one register
+
+  constexpr OutputLayout(const MatrixShape& s, unsigned element_bytes)
+      : shape(s),
+        group(element_bytes == 8 ? 1 : 4),
+        row_groups(64 / s.n),
+        sharing(64 * group > s.m * s.n ? 64 * group / (s.m * s.n) : 1) {}
+  // The first lane of row i of a block.
+  constexpr unsigned lane(unsigned block, unsigned i) const {
+    return (block % sharing + i / group % row_groups * sharing) * shape.n;
+  }
+  // The register, counted in elements.
+  constexpr unsigned element(unsigned block, unsigned i) const {
+    return block * (shape.m * shape.n / 64) + i / (group * row_groups) * group + i % group;
+  }
+  constexpr unsigned elements() const { return shape.m * shape.n * shape.blocks / 64; }
+};
+
+// CBSZ and ABID: groups of 2^CBSZ blocks read the A of the group's block number ABID.
+constexpr unsigned broadcast_block(unsigned block, unsigned cbsz, unsigned abid) {
+  return (block >> cbsz << cbsz) + abid;
+}
+
+// BLGP: the lane of B that is read where the layout says `lane`.
+constexpr unsigned permuted_lane(unsigned lane, unsigned blgp) {
+  switch (blgp) {
+    case 1:  // the first 32 lanes twice
+      return lane & 31;
+    case 2:  // the last 32 lanes twice
+      return lane | 32;
+    case 3:  // rotated down by 16
+      return (lane + 16) & 63;
+    case 4:  // one quarter four times
+    case 5:
+    case 6:
+    case 7:
+      return (blgp - 4) * 16 + (lane & 15);
+    default:
+      return lane;
+  }
+}
+
+}  // namespace halyard::vgpu::isa
