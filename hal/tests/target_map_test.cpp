@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 
+#include "hal/selection.h"
+
 namespace halyard {
 namespace {
 
@@ -200,7 +202,9 @@ TEST(LoadOrder, IsWhatRuns) {
       EXPECT_EQ(why_not_runs_on(code, device), "") << to_string(code);
       EXPECT_TRUE(offered.insert(to_string(code)).second) << to_string(code);
     }
-    EXPECT_TRUE(std::is_sorted(order.begin(), order.end(), is_preferred));
+    EXPECT_TRUE(
+        std::is_sorted(order.begin(), order.end(),
+                       [](const TargetId& a, const TargetId& b) { return is_preferred(a, b); }));
     for (const ProcessorInfo& built : all_processors()) {
       for (const char* features : {"", ":xnack+", ":xnack-", ":sramecc+", ":sramecc-"}) {
         const Result<TargetId> code = parse_target_id(std::string(built.name) + features);
@@ -208,6 +212,35 @@ TEST(LoadOrder, IsWhatRuns) {
         EXPECT_EQ(offered.contains(to_string(*code)), runs_on(*code, device))
             << to_string(*code) << " on " << to_string(device);
       }
+    }
+  }
+}
+
+// `halyard targets` promises this order; select_variant is what keeps the promise.
+TEST(LoadOrder, IsTheOrderOfSelection) {
+  for (const ProcessorInfo& processor : all_processors()) {
+    if (processor.kind != ProcessorKind::kExact) continue;
+    LoaderFacts loader;
+    loader.device = target(processor.name);
+    if (processor.has_xnack) loader.device.xnack = Feature::kOff;
+    if (processor.has_sramecc) loader.device.sramecc = Feature::kOn;
+    std::vector<TargetId> order = load_order(loader.device);
+    // A module that lacks the best ones, more and more of them; the worst stands first.
+    while (!order.empty()) {
+      std::vector<VariantFacts> variants;
+      for (auto code = order.rbegin(); code != order.rend(); ++code) {
+        VariantFacts facts;
+        facts.target = *code;
+        facts.version = 6;
+        facts.generic_version = find_processor(code->processor)->is_generic() ? 1 : 0;
+        variants.push_back(facts);
+      }
+      const Selection selection = select_variant(variants, loader);
+      ASSERT_TRUE(selection.chosen.has_value());
+      const TargetId& chosen = variants[*selection.chosen].target;
+      EXPECT_EQ(match_rank(chosen), match_rank(order.front())) << to_string(chosen);
+      EXPECT_FALSE(is_preferred(order.front(), chosen)) << to_string(chosen);
+      order.erase(order.begin());
     }
   }
 }
