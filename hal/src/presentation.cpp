@@ -7,6 +7,7 @@
 #include "hal/error.h"
 #include "hal/target_map.h"
 #include "metadata.h"
+#include "opaque_arguments.h"
 
 namespace halyard {
 namespace {
@@ -17,6 +18,8 @@ using internal::ElfSection;
 using internal::MetadataTree;
 
 constexpr uint32_t kMetadataNote = 32;  // NT_AMDGPU_METADATA
+// In a kernel descriptor (LLVM AMDGPUUsage, "Kernel Descriptor"): private_segment_fixed_size.
+constexpr uint64_t kPrivateSegmentSize = 4;
 constexpr uint32_t kMachineMask = 0xff;
 constexpr uint32_t kXnackShift = 8;
 constexpr uint32_t kSrameccShift = 10;
@@ -172,15 +175,16 @@ void patch_note_headers(const ElfImage& image, const NoteRun& old, uint64_t offs
   }
 }
 
-Status rewrite_notes(const ElfImage& image, const TargetId& target, std::vector<std::byte>* file) {
+// Replaces the metadata by what `rewrite(text, offset)` makes of it.
+template <typename Rewrite>
+Status rewrite_notes(const ElfImage& image, Rewrite&& rewrite, std::vector<std::byte>* file) {
   const ElfNote* metadata = nullptr;
   for (const ElfNote& note : image.notes()) {
     if (note.type == kMetadataNote && note.name == "AMDGPU") metadata = &note;
   }
   if (metadata == nullptr) return {};
   const uint64_t base = metadata->description.data() - reinterpret_cast<const char*>(image.data());
-  HALYARD_ASSIGN_OR_RETURN(const std::string rewritten,
-                           rewrite_metadata(metadata->description, base, target));
+  HALYARD_ASSIGN_OR_RETURN(const std::string rewritten, rewrite(metadata->description, base));
   if (rewritten == metadata->description) return {};
 
   HALYARD_ASSIGN_OR_RETURN(const NoteRun old, run_of(image, *metadata));
@@ -235,7 +239,30 @@ Result<std::vector<std::byte>> present_code_object(const void* data, size_t size
   patch(&file, EI_ABIVERSION, static_cast<uint8_t>(version - 2));
   patch(&file, offsetof(Elf64_Ehdr, e_flags), flags);
   HALYARD_ASSIGN_OR_RETURN(const ElfImage image, ElfImage::open(data, size));
-  HALYARD_RETURN_IF_ERROR(rewrite_notes(image, target, &file));
+  const auto retarget = [&target](std::string_view metadata, uint64_t base) {
+    return rewrite_metadata(metadata, base, target);
+  };
+  HALYARD_RETURN_IF_ERROR(rewrite_notes(image, retarget, &file));
+  return file;
+}
+
+Result<std::vector<std::byte>> present_opaque_arguments(const void* data, size_t size,
+                                                        uint32_t dynamic_stack_bytes) {
+  HALYARD_ASSIGN_OR_RETURN(const CodeObject object, CodeObject::read(data, size));
+  HALYARD_ASSIGN_OR_RETURN(const ElfImage image, ElfImage::open(data, size));
+  const auto* begin = static_cast<const std::byte*>(data);
+  std::vector<std::byte> file(begin, begin + size);
+  for (const KernelInfo& kernel : object.kernels()) {
+    const FunctionInfo& function = kernel.function;
+    if (!function.uses_dynamic_stack || function.private_segment_size >= dynamic_stack_bytes) {
+      continue;
+    }
+    patch(&file, kernel.descriptor_offset + kPrivateSegmentSize, dynamic_stack_bytes);
+  }
+  const auto hide = [=](std::string_view metadata, uint64_t base) {
+    return internal::with_opaque_arguments(metadata, base, dynamic_stack_bytes);
+  };
+  HALYARD_RETURN_IF_ERROR(rewrite_notes(image, hide, &file));
   return file;
 }
 

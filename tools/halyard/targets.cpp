@@ -55,6 +55,17 @@ std::vector<std::string> products_of(const ProcessorInfo& processor) {
   return names;
 }
 
+std::vector<std::string> processors_of(const ArchitectureInfo& architecture) {
+  std::vector<std::string> names;
+  for (const ProcessorInfo& processor : all_processors()) {
+    if (processor.architecture == nullptr) continue;
+    if (std::string_view(processor.architecture) == architecture.name) {
+      names.emplace_back(processor.name);
+    }
+  }
+  return names;
+}
+
 std::string text_of(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
 }
@@ -273,8 +284,7 @@ std::string list_as_text() {
   std::vector<Row> architectures = {{"CODE NAME", "ARCHITECTURE", "PROCESSORS"}};
   for (const ArchitectureInfo& architecture : all_architectures()) {
     architectures.push_back(
-        {architecture.name, architecture.title,
-         fmt::format("{}", fmt::join(processors_of_architecture(architecture.name), ", "))});
+        {architecture.name, architecture.title, join(processors_of(architecture))});
   }
   std::vector<Row> families = {{"FAMILY", "PROCESSORS"}};
   for (const FamilyInfo& family : all_families()) {
@@ -316,10 +326,9 @@ Json list_as_json() {
                                 {"devices", product.devices}});
   }
   for (const ArchitectureInfo& architecture : all_architectures()) {
-    json["architectures"].push_back(
-        {{"name", architecture.name},
-         {"title", architecture.title},
-         {"processors", processors_of_architecture(architecture.name)}});
+    json["architectures"].push_back({{"name", architecture.name},
+                                     {"title", architecture.title},
+                                     {"processors", processors_of(architecture)}});
   }
   for (const FamilyInfo& family : all_families()) {
     json["families"].push_back({{"name", family.name}, {"processors", family.processors}});

@@ -29,4 +29,13 @@ bool needs_presentation(const CodeObject& object, uint32_t newest_version) noexc
 Result<std::vector<std::byte>> present_code_object(const void* data, size_t size, uint32_t version,
                                                    const TargetId& device);
 
+// A copy of the code object in `data` whose kernels take their arguments as a block: the metadata
+// describes values that cover the kernarg segment, so that a runtime that lays arguments
+// out itself copies a packed segment as it is. Hidden arguments that name the hardware queue
+// (hidden_queue_ptr, hidden_private_base, hidden_shared_base) stay, for the runtime to fill.
+// Kernels that use a stack whose depth the compiler does not know say that they need at least
+// `dynamic_stack_bytes` of scratch per work-item.
+Result<std::vector<std::byte>> present_opaque_arguments(const void* data, size_t size,
+                                                        uint32_t dynamic_stack_bytes);
+
 }  // namespace halyard

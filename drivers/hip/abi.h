@@ -1,0 +1,116 @@
+// What of HIP's binary interface the driver uses, declared here because a machine that runs it has
+// libamdhip64 but not always its headers. Names and numbers are those of hip/hip_runtime_api.h;
+// they are the same in HIP 5 and 6 but where said.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace halyard::hip {
+
+using hipError_t = int;  // an enumeration
+using hipDevice_t = int;
+using hipDeviceptr_t = void*;
+
+struct ihipStream_t;
+struct ihipEvent_t;
+struct ihipModule_t;
+struct ihipModuleSymbol_t;
+using hipStream_t = ihipStream_t*;
+using hipEvent_t = ihipEvent_t*;
+using hipModule_t = ihipModule_t*;
+using hipFunction_t = ihipModuleSymbol_t*;
+
+using hipStreamCallback_t = void (*)(hipStream_t stream, hipError_t status, void* data);
+using hipHostFn_t = void (*)(void* data);
+
+struct hipUUID {
+  char bytes[16];
+};
+struct hipIpcMemHandle_t {
+  char reserved[64];
+};
+
+inline constexpr int kMemoryTypeHost5 = 0;
+inline constexpr int kMemoryTypeHost6 = 1;
+struct hipPointerAttribute_t {
+  int memoryType;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+  int isManaged;
+  unsigned allocationFlags;
+};
+
+// hipDeviceProp_t differs between HIP 5 (792 bytes) and HIP 6 (1472); the driver reads three of its
+// members.
+struct DeviceProperties {
+  static constexpr size_t kNameOffset = 0;
+  static constexpr size_t kArchOffset5 = 396;   // gcnArchName
+  static constexpr size_t kArchOffset6 = 1160;  // … of hipDeviceProp_tR0600
+  static constexpr size_t kTextSize = 256;
+  static constexpr size_t kLargeBarOffset5 = 764;  // isLargeBar, an int
+  static constexpr size_t kLargeBarOffset6 = 1464;
+
+  alignas(8) char bytes[4096] = {};
+};
+
+enum : hipError_t {
+  hipSuccess = 0,
+  hipErrorInvalidValue = 1,
+  hipErrorOutOfMemory = 2,
+  hipErrorNotInitialized = 3,
+  hipErrorInsufficientDriver = 35,
+  hipErrorNoDevice = 100,
+  hipErrorInvalidDevice = 101,
+  hipErrorInvalidImage = 200,
+  hipErrorNoBinaryForGpu = 209,
+  hipErrorInvalidKernelFile = 218,
+  hipErrorSharedObjectInitFailed = 303,
+  hipErrorInvalidHandle = 400,
+  hipErrorNotFound = 500,
+  hipErrorNotReady = 600,
+  hipErrorPeerAccessAlreadyEnabled = 704,
+  hipErrorHostMemoryAlreadyRegistered = 712,
+  hipErrorNotSupported = 801,
+};
+
+enum hipDeviceAttribute_t : int {
+  hipDeviceAttributeClockRate = 5,  // kHz
+  hipDeviceAttributeMaxBlockDimX = 26,
+  hipDeviceAttributeMaxBlockDimY = 27,
+  hipDeviceAttributeMaxBlockDimZ = 28,
+  hipDeviceAttributeMaxGridDimX = 29,
+  hipDeviceAttributeMaxGridDimY = 30,
+  hipDeviceAttributeMaxGridDimZ = 31,
+  hipDeviceAttributeMaxThreadsPerBlock = 56,
+  hipDeviceAttributeMultiprocessorCount = 63,
+  hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
+  hipDeviceAttributeWarpSize = 87,
+  hipDeviceAttributeFineGrainSupport = 10016,
+};
+
+enum hipMemcpyKind : int { hipMemcpyDefault = 4 };
+
+enum : unsigned {
+  hipEventDefault = 0,
+  hipEventDisableTiming = 2,
+  hipStreamNonBlocking = 1,
+  hipHostMallocPortable = 1,
+  hipHostMallocMapped = 2,
+  hipHostMallocCoherent = 0x40000000,
+  hipHostRegisterPortable = 1,
+  hipHostRegisterMapped = 2,
+  hipDeviceMallocFinegrained = 1,
+};
+
+// The only flag of hipIpcOpenMemHandle, which has another number in each.
+inline constexpr unsigned kIpcLazyPeerAccess5 = 0;
+inline constexpr unsigned kIpcLazyPeerAccess6 = 1;
+
+// Keys of hipModuleLaunchKernel's `extra`.
+inline void* const kLaunchParamBufferPointer = reinterpret_cast<void*>(1);
+inline void* const kLaunchParamBufferSize = reinterpret_cast<void*>(2);
+inline void* const kLaunchParamEnd = reinterpret_cast<void*>(3);
+
+}  // namespace halyard::hip

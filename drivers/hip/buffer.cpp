@@ -1,0 +1,127 @@
+#include "drivers/hip/buffer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "drivers/hip/device.h"
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+BufferImpl::BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void* pointer,
+                       Origin origin)
+    : Buffer(device, type, size, reinterpret_cast<uint64_t>(pointer)),
+      keep_alive_(Ref<Device>::retain(&device)),
+      origin_(origin),
+      pointer_(static_cast<std::byte*>(pointer)) {
+  // The two have one address; only imported host memory may have two.
+  if (type != MemoryType::kDevice) host_ = pointer_;
+}
+
+Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
+                                         const BufferOptions& options) {
+  Block block;
+  void* pointer = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      device.memory().allocate(options.type, size, options.alignment, &block, &pointer));
+  auto* const buffer = new BufferImpl(device, options.type, size, pointer, Origin::kAllocated);
+  buffer->block_ = block;
+  return Ref<Buffer>::adopt(buffer);
+}
+
+Ref<Buffer> BufferImpl::of_pool(DeviceImpl& device, MemoryType type, uint64_t size,
+                                const PoolBlock& block) {
+  auto* const buffer =
+      new BufferImpl(device, type, size, reinterpret_cast<void*>(block.address), Origin::kPool);
+  buffer->pool_block_ = block;
+  buffer->has_pool_block_ = true;
+  return Ref<Buffer>::adopt(buffer);
+}
+
+bool BufferImpl::take_pool_block(PoolBlock* block) {
+  const std::lock_guard lock(mutex_);
+  if (!has_pool_block_) return false;
+  *block = pool_block_;
+  has_pool_block_ = false;
+  return true;
+}
+
+void BufferImpl::destroy() noexcept {
+  const Ref<Device> device = keep_alive_;
+  give_back();
+  delete this;
+}
+
+// Work in flight may use the memory still; the device outlives that.
+void BufferImpl::give_back() {
+  auto& device = static_cast<DeviceImpl&>(*keep_alive_);
+  Memory& memory = device.memory();
+  const Hip& hip = device.hip();
+  switch (origin_) {
+    case Origin::kAllocated:
+      memory.retire([&memory, type = type(), block = block_] { memory.free(type, block); });
+      break;
+    case Origin::kPool:
+      if (PoolBlock block; take_pool_block(&block)) {
+        memory.retire([&memory, type = type(), block] { memory.pool(type).release_unused(block); });
+      }
+      break;
+    case Origin::kRegistered:
+      memory.retire([&hip, imported = imported_] { hip.hipHostUnregister(imported); });
+      break;
+    case Origin::kIpc:
+      memory.retire([&hip, number = device.facts().device, imported = imported_] {
+        const CurrentDevice current(hip, number);
+        hip.hipIpcCloseMemHandle(imported);
+      });
+      break;
+    case Origin::kView:
+    case Origin::kBorrowed:
+      break;
+  }
+}
+
+Status BufferImpl::do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) {
+  if (host_ == nullptr) {
+    return error(StatusCode::kFailedPrecondition,
+                 "A buffer of device memory cannot be mapped: the host does not see it. Use "
+                 "Queue::update and Queue::copy, or allocate host memory.");
+  }
+  void* const mapped = host_ + offset;
+  const std::lock_guard lock(mutex_);
+  maps_.push_back(mapped);
+  *pointer = mapped;
+  return {};
+}
+
+Status BufferImpl::do_unmap(void* pointer) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find(maps_.begin(), maps_.end(), pointer);
+  if (found == maps_.end()) {
+    return error(StatusCode::kInvalidArgument,
+                 "Buffer::unmap is given a pointer ({}) that this buffer has not mapped, or that "
+                 "is unmapped already. It takes what Buffer::map returned.",
+                 pointer);
+  }
+  maps_.erase(found);
+  return {};
+}
+
+// Both kinds of memory that the host maps are fine-grained: coherent without our doing.
+Status BufferImpl::do_flush(uint64_t, uint64_t) {
+  return {};
+}
+Status BufferImpl::do_invalidate(uint64_t, uint64_t) {
+  return {};
+}
+
+Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
+  auto* const part =
+      new BufferImpl(static_cast<DeviceImpl&>(device()), type(), length, at(offset), Origin::kView);
+  part->parent_ = Ref<Buffer>::retain(parent_ ? parent_.get() : this);
+  if (host_ != nullptr) part->host_ = host_ + offset;
+  *view = part;
+  return {};
+}
+
+}  // namespace halyard::hip

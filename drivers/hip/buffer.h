@@ -1,0 +1,67 @@
+// BufferImpl: memory of the device's or the host's, memory of somebody else's, or a view of part of
+// such a buffer.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "drivers/common/pool.h"
+#include "drivers/hip/memory.h"
+#include "hal/buffer.h"
+#include "hal/ref.h"
+
+namespace halyard::hip {
+
+class BufferImpl final : public Buffer {
+ public:
+  static Result<Ref<Buffer>> allocate(DeviceImpl& device, uint64_t size,
+                                      const BufferOptions& options);
+  static Result<Ref<Buffer>> import(DeviceImpl& device, const ImportOptions& options);
+  // Of a queue-ordered pool.
+  static Ref<Buffer> of_pool(DeviceImpl& device, MemoryType type, uint64_t size,
+                             const PoolBlock& block);
+
+  void* at(uint64_t offset) const { return pointer_ + offset; }
+  // For the host; null if it does not see the memory.
+  std::byte* host_at(uint64_t offset) const { return host_ != nullptr ? host_ + offset : nullptr; }
+  bool on_host() const { return type() == MemoryType::kHost; }
+
+  // For a buffer of a pool: the block, once. False if it has been given back, or there is none.
+  bool take_pool_block(PoolBlock* block);
+  bool of_pool() const { return origin_ == Origin::kPool; }
+  // For another process. FAILED_PRECONDITION unless it is a whole allocation of device memory.
+  Status export_ipc(ExportedHandle* handle) const;
+
+ private:
+  enum class Origin : uint8_t { kView, kAllocated, kPool, kBorrowed, kRegistered, kIpc };
+
+  BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void* pointer, Origin origin);
+  ~BufferImpl() = default;
+  void destroy() noexcept override;
+  void give_back();
+
+  static Result<Ref<Buffer>> import_host(DeviceImpl& device, const ImportOptions& options);
+  static Result<Ref<Buffer>> import_pointer(DeviceImpl& device, const ImportOptions& options);
+  static Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options);
+
+  Status do_map(uint64_t offset, uint64_t length, MapAccess access, void** pointer) override;
+  Status do_unmap(void* pointer) override;
+  Status do_flush(uint64_t offset, uint64_t length) override;
+  Status do_invalidate(uint64_t offset, uint64_t length) override;
+  Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override;
+
+  Ref<Device> keep_alive_;
+  Ref<Buffer> parent_;  // of a view; the others are then unused
+  Origin origin_;
+  std::byte* pointer_;           // as the device sees it
+  std::byte* host_ = nullptr;    // as the host does; null: it does not
+  Block block_;                  // kAllocated
+  PoolBlock pool_block_;         // kPool, under mutex_
+  bool has_pool_block_ = false;  // under mutex_
+  void* imported_ = nullptr;     // kRegistered, kIpc: what is to be undone
+  std::mutex mutex_;
+  std::vector<void*> maps_;  // under mutex_
+};
+
+}  // namespace halyard::hip

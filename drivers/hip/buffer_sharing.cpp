@@ -1,0 +1,117 @@
+// Buffers over memory of somebody else's, and memory for somebody else.
+#include <cstring>
+
+#include "drivers/hip/buffer.h"
+#include "drivers/hip/device.h"
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+Result<Ref<Buffer>> BufferImpl::import(DeviceImpl& device, const ImportOptions& options) {
+  switch (options.kind) {
+    case ImportOptions::Kind::kHostMemory:
+      return import_host(device, options);
+    case ImportOptions::Kind::kDevicePointer:
+      return import_pointer(device, options);
+    default:
+      return import_ipc(device, options);
+  }
+}
+
+Result<Ref<Buffer>> BufferImpl::import_host(DeviceImpl& device, const ImportOptions& options) {
+  const Hip& hip = device.hip();
+  const CurrentDevice current(hip, device.facts().device);
+  void* const host = const_cast<void*>(options.pointer);
+  const hipError_t result =
+      hip.hipHostRegister(host, options.size, hipHostRegisterPortable | hipHostRegisterMapped);
+  // Memory that HIP knows (hipHostMalloc) needs no registration.
+  const bool known = result == hipErrorHostMemoryAlreadyRegistered;
+  if (!known) {
+    HALYARD_RETURN_IF_ERROR(check(
+        hip, result,
+        fmt::format("Registering {} bytes of host memory at {}", options.size, options.pointer)));
+  }
+  void* seen = nullptr;
+  const Status status = check(hip, hip.hipHostGetDevicePointer(&seen, host, 0),
+                              "Asking for the device's address of host memory");
+  if (!status.ok()) {
+    if (!known) hip.hipHostUnregister(host);
+    return status;
+  }
+  auto* const buffer = new BufferImpl(device, MemoryType::kHost, options.size, seen,
+                                      known ? Origin::kBorrowed : Origin::kRegistered);
+  buffer->host_ = static_cast<std::byte*>(host);
+  buffer->imported_ = host;
+  return Ref<Buffer>::adopt(buffer);
+}
+
+Result<Ref<Buffer>> BufferImpl::import_pointer(DeviceImpl& device, const ImportOptions& options) {
+  const Hip& hip = device.hip();
+  const CurrentDevice current(hip, device.facts().device);
+  void* const pointer = const_cast<void*>(options.pointer);
+  hipPointerAttribute_t attributes = {};
+  HALYARD_RETURN_IF_ERROR(check(hip, hip.hipPointerGetAttributes(&attributes, pointer),
+                                fmt::format("Importing the device pointer {}", pointer)));
+  const int host_memory = hip.major() >= 6 ? kMemoryTypeHost6 : kMemoryTypeHost5;
+  const bool on_host = attributes.memoryType == host_memory;
+  if (!on_host && attributes.device != device.facts().device) {
+    return error(StatusCode::kInvalidArgument,
+                 "The device pointer ({}) to import belongs to HIP device {}, not to {} ({}).",
+                 pointer, attributes.device, device.facts().device, device.info().name);
+  }
+  void* base = nullptr;
+  size_t size = 0;
+  if (hip.hipMemGetAddressRange(&base, &size, pointer) == hipSuccess) {
+    const uint64_t left = size - static_cast<uint64_t>(static_cast<std::byte*>(pointer) -
+                                                       static_cast<std::byte*>(base));
+    if (options.size > left) {
+      return error(StatusCode::kOutOfRange,
+                   "The device pointer ({}) to import is said to have {} bytes; {} are left of its "
+                   "allocation.",
+                   pointer, options.size, left);
+    }
+  }
+  return Ref<Buffer>::adopt(new BufferImpl(device,
+                                           on_host ? MemoryType::kHost : MemoryType::kDevice,
+                                           options.size, pointer, Origin::kBorrowed));
+}
+
+Result<Ref<Buffer>> BufferImpl::import_ipc(DeviceImpl& device, const ImportOptions& options) {
+  const Hip& hip = device.hip();
+  const CurrentDevice current(hip, device.facts().device);
+  hipIpcMemHandle_t handle;
+  std::memcpy(&handle, options.pointer, sizeof(handle));
+  void* pointer = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      check(hip,
+            hip.hipIpcOpenMemHandle(&pointer, handle,
+                                    hip.major() >= 6 ? kIpcLazyPeerAccess6 : kIpcLazyPeerAccess5),
+            "Opening another process's memory"));
+  auto* const buffer =
+      new BufferImpl(device, MemoryType::kDevice, options.size, pointer, Origin::kIpc);
+  buffer->imported_ = pointer;
+  return Ref<Buffer>::adopt(buffer);
+}
+
+Status BufferImpl::export_ipc(ExportedHandle* handle) const {
+  if (origin_ != Origin::kAllocated || type() != MemoryType::kDevice || pointer_ != block_.base) {
+    return error(StatusCode::kFailedPrecondition,
+                 "Device::export_buffer is given {}, which another process cannot open. Export a "
+                 "whole buffer of device memory that Device::allocate has made.",
+                 type() != MemoryType::kDevice   ? "memory that is not the device's"
+                 : origin_ == Origin::kView      ? "a part of a buffer"
+                 : origin_ == Origin::kAllocated ? "a buffer with an alignment of its own"
+                                                 : "a buffer of imported or pooled memory");
+  }
+  const auto& device = static_cast<const DeviceImpl&>(*keep_alive_);
+  const Hip& hip = device.hip();
+  const CurrentDevice current(hip, device.facts().device);
+  hipIpcMemHandle_t exported = {};
+  HALYARD_RETURN_IF_ERROR(check(hip, hip.hipIpcGetMemHandle(&exported, pointer_),
+                                "Making a handle for another process"));
+  static_assert(sizeof(handle->ipc) == sizeof(exported));
+  std::memcpy(handle->ipc, &exported, sizeof(exported));
+  return {};
+}
+
+}  // namespace halyard::hip

@@ -1,0 +1,187 @@
+#include "drivers/hip/command_buffer.h"
+
+#include <cstring>
+
+#include "drivers/hip/device.h"
+#include "drivers/hip/host_operation.h"
+#include "drivers/hip/launch.h"
+#include "drivers/hip/transfers.h"
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+// Work in flight may run what it keeps alive; buffers and executables see to that themselves.
+void CommandBufferImpl::destroy() noexcept {
+  delete this;
+}
+
+Status CommandBufferImpl::do_fill(const BufferRange& target, const void* pattern,
+                                  uint32_t pattern_size) {
+  recording_.fill(target, pattern, pattern_size);
+  return {};
+}
+
+Status CommandBufferImpl::do_update(const BufferRange& target, const void* source, uint64_t size) {
+  recording_.update(target, source, size);
+  return {};
+}
+
+Status CommandBufferImpl::do_copy(const BufferRange& source, const BufferRange& target) {
+  recording_.copy(source, target);
+  return {};
+}
+
+Status CommandBufferImpl::do_dispatch(const Dispatch& dispatch) {
+  recording_.dispatch(dispatch, kNoHiddenValues);
+  return {};
+}
+
+Status CommandBufferImpl::do_dispatch_indirect(const Dispatch& dispatch,
+                                               const BufferRange& group_counts) {
+  has_indirect_ = true;
+  recording_.dispatch_indirect(dispatch, group_counts, kNoHiddenValues);
+  return {};
+}
+
+// A stream is in order, so that there is a barrier between any two commands.
+Status CommandBufferImpl::do_barrier() {
+  recording_.barrier();
+  return {};
+}
+
+Status CommandBufferImpl::do_begin_debug_group(StringView label) {
+  recording_.begin_group(label);
+  return {};
+}
+
+Status CommandBufferImpl::do_end_debug_group() {
+  recording_.end_group();
+  return {};
+}
+
+Status CommandBufferImpl::do_finish() {
+  return {};
+}
+
+namespace {
+
+void patch(const Recording& recording, const RecordedCommand& command,
+           Span<const BufferRange> bindings, std::byte* kernarg) {
+  for (const SlotPatch& patch : recording.patches(command)) {
+    const BufferRange& binding = bindings[patch.slot];
+    const uint64_t address = binding.buffer->device_address() + binding.offset + patch.addend;
+    std::memcpy(kernarg + patch.offset, &address, sizeof(address));
+  }
+}
+
+}  // namespace
+
+Status ReplayOperation::replay_launch(QueueCore& core, const RecordedCommand& command) const {
+  const Recording& recording = commands_.recording();
+  const auto& function = static_cast<const FunctionImpl&>(*command.function);
+  // HIP copies the arguments, and writes nothing to them.
+  auto* const recorded = const_cast<std::byte*>(recording.data(command));
+  if (command.patch_count == 0) {
+    return launch(core, {function, command.grid, command.workgroup, command.lds_bytes, recorded});
+  }
+  constexpr size_t kOnStack = 1024;
+  alignas(64) std::byte on_stack[kOnStack];
+  std::vector<std::byte> on_heap;
+  std::byte* kernarg = on_stack;
+  if (command.bytes > kOnStack) {
+    on_heap.resize(command.bytes);
+    kernarg = on_heap.data();
+  }
+  std::memcpy(kernarg, recorded, command.bytes);
+  patch(recording, command, bindings_, kernarg);
+  return launch(core, {function, command.grid, command.workgroup, command.lds_bytes, kernarg});
+}
+
+Status ReplayOperation::replay(QueueCore& core, const RecordedCommand& command) const {
+  const auto bound = [this](const BufferRange& range) {
+    return place_of(bound_range(range, bindings_));
+  };
+  switch (command.kind) {
+    case RecordedKind::kFill:
+      return put_fill(core, bound(command.target), command.target.length, command.pattern,
+                      sizeof(command.pattern));
+    case RecordedKind::kUpdate:
+      return put_update(core, bound(command.target), commands_.recording().data(command),
+                        command.bytes);
+    case RecordedKind::kCopy:
+      return put_copy(core, bound(command.target), bound(command.source), command.source.length);
+    default:
+      return replay_launch(core, command);
+  }
+}
+
+Status ReplayOperation::issue(QueueCore& core) {
+  const std::vector<RecordedCommand>& commands = commands_.recording().commands();
+  for (size_t i = first_; i < last_; ++i) {
+    const Status status = replay(core, commands[i]);
+    if (!status.ok()) {
+      const std::string group = commands_.recording().group_path(commands[i]);
+      return status.with_context(
+          group.empty() ? fmt::format("Command {} of a command buffer", i)
+                        : fmt::format("Command {} of a command buffer ({})", i, group));
+    }
+    core.stream().count();
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Operation>> ReplayOperation::hold() {
+  auto copy = std::make_unique<ReplayOperation>(commands_, bindings_, first_, last_);
+  copy->keep_commands_ = Ref<CommandBuffer>::retain(&commands_);
+  copy->kept_bindings_.assign(bindings_.begin(), bindings_.end());
+  copy->bindings_ = copy->kept_bindings_;
+  for (const BufferRange& binding : bindings_) {
+    copy->keep_buffers_.push_back(Ref<Buffer>::retain(binding.buffer));
+  }
+  return std::unique_ptr<Operation>(std::move(copy));
+}
+
+namespace {
+
+std::unique_ptr<Operation> indirect_step(CommandBufferImpl& commands,
+                                         const RecordedCommand& command,
+                                         Span<const BufferRange> bindings) {
+  const Recording& recording = commands.recording();
+  const std::byte* const recorded = recording.data(command);
+  std::vector<std::byte> kernarg(recorded, recorded + command.bytes);
+  patch(recording, command, bindings, kernarg.data());
+  auto launch = std::make_unique<IndirectLaunch>(*command.function, command.workgroup,
+                                                 command.lds_bytes, std::move(kernarg),
+                                                 bound_range(command.group_counts, bindings));
+  for (const SlotPatch& slot : recording.patches(command)) {
+    launch->keep(bindings[slot.slot].buffer);
+  }
+  launch->keep_recording(commands);
+  return launch;
+}
+
+}  // namespace
+
+Result<std::vector<std::unique_ptr<Operation>>> replay_steps(CommandBufferImpl& commands,
+                                                             Span<const BufferRange> bindings) {
+  const std::vector<RecordedCommand>& recorded = commands.recording().commands();
+  std::vector<std::unique_ptr<Operation>> steps;
+  size_t first = 0;
+  const auto replay_until = [&](size_t last) -> Status {
+    if (first == last) return {};
+    HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> step,
+                             ReplayOperation(commands, bindings, first, last).hold());
+    steps.push_back(std::move(step));
+    return {};
+  };
+  for (size_t i = 0; i < recorded.size(); ++i) {
+    if (recorded[i].kind != RecordedKind::kDispatchIndirect) continue;
+    HALYARD_RETURN_IF_ERROR(replay_until(i));
+    steps.push_back(indirect_step(commands, recorded[i], bindings));
+    first = i + 1;
+  }
+  HALYARD_RETURN_IF_ERROR(replay_until(recorded.size()));
+  return steps;
+}
+
+}  // namespace halyard::hip

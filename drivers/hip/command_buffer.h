@@ -1,0 +1,70 @@
+// CommandBufferImpl: a recording, and its replay on a stream.
+//
+// HIP graphs are not used: ROCm 5.2.3 replays one in no less time per launch than hipModuleLaunch
+// does here, changes bindings only node by node, and does not let one graph be in flight twice.
+#pragma once
+
+#include <vector>
+
+#include "drivers/common/recording.h"
+#include "drivers/hip/operation.h"
+#include "hal/command_buffer.h"
+#include "hal/ref.h"
+
+namespace halyard::hip {
+
+class CommandBufferImpl final : public CommandBuffer {
+ public:
+  explicit CommandBufferImpl(Device& device)
+      : CommandBuffer(device), keep_alive_(Ref<Device>::retain(&device)) {}
+
+  const Recording& recording() const { return recording_; }
+  bool has_indirect() const { return has_indirect_; }
+
+ private:
+  ~CommandBufferImpl() = default;
+  void destroy() noexcept override;
+
+  Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) override;
+  Status do_update(const BufferRange& target, const void* source, uint64_t size) override;
+  Status do_copy(const BufferRange& source, const BufferRange& target) override;
+  Status do_dispatch(const Dispatch& dispatch) override;
+  Status do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts) override;
+  Status do_barrier() override;
+  Status do_begin_debug_group(StringView label) override;
+  Status do_end_debug_group() override;
+  Status do_finish() override;
+
+  Ref<Device> keep_alive_;
+  Recording recording_;
+  bool has_indirect_ = false;
+};
+
+// Replays commands `first` to `last` - 1, none of them an indirect dispatch. Refers to the bindings
+// until it is held.
+class ReplayOperation final : public Operation {
+ public:
+  ReplayOperation(CommandBufferImpl& commands, Span<const BufferRange> bindings, size_t first,
+                  size_t last)
+      : commands_(commands), bindings_(bindings), first_(first), last_(last) {}
+  Status issue(QueueCore& core) override;
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  Status replay(QueueCore& core, const RecordedCommand& command) const;
+  Status replay_launch(QueueCore& core, const RecordedCommand& command) const;
+
+  CommandBufferImpl& commands_;
+  Span<const BufferRange> bindings_;
+  size_t first_;
+  size_t last_;
+  Ref<CommandBuffer> keep_commands_;
+  std::vector<BufferRange> kept_bindings_;
+  std::vector<Ref<Buffer>> keep_buffers_;
+};
+
+// The whole recording as steps that follow each other: indirect dispatches stand alone.
+Result<std::vector<std::unique_ptr<Operation>>> replay_steps(CommandBufferImpl& commands,
+                                                             Span<const BufferRange> bindings);
+
+}  // namespace halyard::hip

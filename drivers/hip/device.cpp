@@ -1,0 +1,264 @@
+#include "drivers/hip/device.h"
+
+#include "drivers/hip/buffer.h"
+#include "drivers/hip/command_buffer.h"
+#include "drivers/hip/executable.h"
+#include "drivers/hip/progress.h"
+#include "drivers/hip/queue.h"
+#include "drivers/hip/semaphore.h"
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+DeviceImpl::DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts)
+    : Device(info_),
+      keep_alive_(Ref<Driver>::retain(&driver)),
+      hip_(hip),
+      facts_(std::move(facts)),
+      memory_(*this) {
+  fill_info();
+}
+
+Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts& facts) {
+  for (const Stream* stream : Streams::instance().of_device(facts.device)) {
+    if (!stream->lost()) continue;
+    return error(StatusCode::kUnavailable,
+                 "The device {} is lost to this process since an earlier fault ({}). Start a new "
+                 "process to use it again.",
+                 facts.name, stream->fault().message());
+  }
+  auto* const device = new DeviceImpl(driver, hip, facts);
+  device->memory_.open();
+  return Ref<Device>::adopt(device);
+}
+
+void DeviceImpl::fill_info() {
+  info_.driver = "hip";
+  info_.name = facts_.name;
+  info_.uuid = facts_.uuid;
+  info_.target = facts_.target;
+  info_.compute_units = facts_.compute_units;
+  info_.wavefront_size = facts_.wavefront_size;
+  info_.max_workgroup_size = facts_.max_workgroup_size;
+  info_.max_workgroup = facts_.max_workgroup;
+  info_.max_grid = facts_.max_grid;
+  // What an AQL packet holds, which is what HIP makes of a launch.
+  info_.max_grid_size = UINT32_MAX;
+  info_.lds_bytes = facts_.lds_bytes;
+  info_.memory_bytes = facts_.memory_bytes;
+  info_.max_allocation_bytes = facts_.memory_bytes;
+  info_.allocation_alignment = 4096;
+  info_.max_clock_mhz = facts_.max_clock_mhz;
+  info_.timestamp_hz = 1'000'000'000;  // HIP's times are on the host's scale
+  info_.maps_device_memory = facts_.maps_device_memory;
+  info_.imports_queues = true;
+}
+
+// Work in flight uses memory that is about to go.
+DeviceImpl::~DeviceImpl() {
+  Progress::instance().wait_until(
+      [this](bool* on_device) {
+        *on_device = true;
+        memory_.collect();
+        return memory_.all_collected() ? PointState::kReached : PointState::kPending;
+      },
+      Deadline::infinite());
+}
+
+size_t DeviceImpl::do_heap_count() const {
+  return memory_.heaps().size();
+}
+
+Status DeviceImpl::do_heap(size_t index, HeapInfo* info) const {
+  *info = memory_.info(memory_.heaps()[index]);
+  return {};
+}
+
+Status DeviceImpl::do_heap_statistics(size_t index, HeapStatistics* statistics) const {
+  *statistics = memory_.statistics(memory_.heaps()[index]);
+  return {};
+}
+
+Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
+  int least = 0;
+  int greatest = 0;
+  hip_.hipDeviceGetStreamPriorityRange(&least, &greatest);
+  const int priority = options.priority == QueueOptions::Priority::kLow    ? least
+                       : options.priority == QueueOptions::Priority::kHigh ? greatest
+                                                                           : 0;
+  HALYARD_ASSIGN_OR_RETURN(Stream* const stream,
+                           Streams::instance().take(hip_, facts_.device, priority));
+  *queue = new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream));
+  return {};
+}
+
+Status DeviceImpl::do_import_queue(void* native_queue, Queue** queue) {
+  const auto handle = static_cast<hipStream_t>(native_queue);
+  unsigned flags = 0;
+  if (handle == nullptr) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::import_queue is given HIP's null stream, whose device and order change "
+                 "with the calling thread. Give a stream that hipStreamCreate has made.");
+  }
+  HALYARD_RETURN_IF_ERROR(
+      check(hip_, hip_.hipStreamGetFlags(handle, &flags), "Importing a HIP stream"));
+  if (hip_.hipGetStreamDeviceId != nullptr) {
+    const int device = hip_.hipGetStreamDeviceId(handle);
+    if (device != facts_.device) {
+      return error(StatusCode::kInvalidArgument,
+                   "Device::import_queue is given a stream of HIP device {}; this is device {} "
+                   "({}).",
+                   device, facts_.device, info_.name);
+    }
+  }
+  Stream* const stream = Streams::instance().import(hip_, facts_.device, handle);
+  *queue = new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream));
+  return {};
+}
+
+Status DeviceImpl::do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) {
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, BufferImpl::allocate(*this, size, options));
+  *buffer = made.leak();
+  return {};
+}
+
+Status DeviceImpl::do_pool_statistics(MemoryType type, PoolStatistics* statistics) const {
+  memory_.collect();
+  const PoolFigures figures = memory_.pool(type).figures();
+  statistics->reserved_bytes = figures.reserved_bytes;
+  statistics->used_bytes = figures.used_bytes;
+  statistics->peak_reserved_bytes = figures.peak_reserved_bytes;
+  statistics->allocations = figures.allocations + figures.reuses;
+  statistics->reuses = figures.reuses;
+  return {};
+}
+
+Status DeviceImpl::do_trim_pool(MemoryType type, uint64_t keep_bytes) {
+  memory_.collect();
+  // What has been marked since is known to be done only when asked for.
+  Streams::instance().all_idle();
+  memory_.pool(type).trim(keep_bytes);
+  return {};
+}
+
+bool DeviceImpl::do_can_access(const Device& peer) const noexcept {
+  const int other = static_cast<const DeviceImpl&>(peer).facts_.device;
+  if (other == facts_.device) return true;
+  int can = 0;
+  if (hip_.hipDeviceCanAccessPeer(&can, facts_.device, other) != hipSuccess || can == 0) {
+    return false;
+  }
+  const CurrentDevice current(hip_, facts_.device);
+  const hipError_t result = hip_.hipDeviceEnablePeerAccess(other, 0);
+  return result == hipSuccess || result == hipErrorPeerAccessAlreadyEnabled;
+}
+
+Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, BufferImpl::import(*this, options));
+  *buffer = made.leak();
+  return {};
+}
+
+Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
+  return static_cast<const BufferImpl&>(buffer).export_ipc(handle);
+}
+
+Status DeviceImpl::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
+  *semaphore = new SemaphoreImpl(*this, initial_value);
+  return {};
+}
+
+Status DeviceImpl::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
+                           size_t* index) {
+  size_t decided = 0;  // the point that is reached (any) or has failed
+  const auto evaluate = [&](bool* on_device) {
+    bool pending = false;
+    size_t failed = points.size();
+    *on_device = false;
+    for (size_t i = 0; i < points.size(); ++i) {
+      bool on_this = false;
+      const PointState state = impl(*points[i].semaphore).evaluate(points[i].value, &on_this);
+      if (state == PointState::kReached && mode == WaitMode::kAny) {
+        decided = i;
+        return PointState::kReached;
+      }
+      if (state == PointState::kFailed && failed == points.size()) failed = i;
+      pending |= state == PointState::kPending;
+      *on_device |= on_this;
+    }
+    if (failed != points.size()) {
+      decided = failed;
+      return PointState::kFailed;
+    }
+    return pending ? PointState::kPending : PointState::kReached;
+  };
+  switch (Progress::instance().wait_until(evaluate, deadline)) {
+    case PointState::kReached:
+      if (index != nullptr) *index = decided;
+      return {};
+    case PointState::kFailed:
+      return impl(*points[decided].semaphore).failure();
+    default:
+      return error(StatusCode::kDeadlineExceeded, "Of {} semaphore points {} before the deadline.",
+                   points.size(),
+                   mode == WaitMode::kAny ? "none is reached" : "not all are reached");
+  }
+}
+
+Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {
+  *commands = new CommandBufferImpl(*this);
+  return {};
+}
+
+Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable** executable) {
+  HALYARD_ASSIGN_OR_RETURN(Ref<Executable> loaded, ExecutableImpl::load(*this, data, size));
+  *executable = loaded.leak();
+  return {};
+}
+
+std::vector<LinkInfo> DeviceImpl::list_links() const {
+  std::vector<LinkInfo> links;
+  int count = 0;
+  if (hip_.hipGetDeviceCount(&count) != hipSuccess) return links;
+  for (int peer = 0; peer < count; ++peer) {
+    if (peer == facts_.device) continue;
+    LinkInfo info;
+    info.peer_ordinal = static_cast<uint32_t>(peer);
+    uint32_t type = 0;
+    if (hip_.hipExtGetLinkTypeAndHopCount == nullptr ||
+        hip_.hipExtGetLinkTypeAndHopCount(facts_.device, peer, &type, &info.hops) != hipSuccess) {
+      continue;
+    }
+    int can = 0;
+    info.coherent =
+        hip_.hipDeviceCanAccessPeer(&can, facts_.device, peer) == hipSuccess && can != 0;
+    links.push_back(info);
+  }
+  return links;
+}
+
+size_t DeviceImpl::do_link_count() const {
+  return list_links().size();
+}
+
+Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
+  *info = list_links()[index];
+  return {};
+}
+
+Status DeviceImpl::do_begin_profile() {
+  return profiler_.start();
+}
+
+Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
+  return profiler_.finish(sink, context);
+}
+
+Status DeviceImpl::do_fault() const {
+  for (const Stream* stream : Streams::instance().of_device(facts_.device)) {
+    if (stream->lost()) return stream->fault();
+  }
+  return {};
+}
+
+}  // namespace halyard::hip

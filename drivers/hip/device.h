@@ -1,0 +1,65 @@
+// DeviceImpl: a GPU of the HIP runtime, with its memory.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "drivers/hip/facts.h"
+#include "drivers/hip/hip.h"
+#include "drivers/hip/memory.h"
+#include "drivers/hip/profiler.h"
+#include "hal/device.h"
+#include "hal/driver.h"
+
+namespace halyard::hip {
+
+class DeviceImpl final : public Device {
+ public:
+  static Result<Ref<Device>> create(Driver& driver, Hip& hip, const GpuFacts& facts);
+
+  const Hip& hip() const { return hip_; }
+  const GpuFacts& facts() const { return facts_; }
+  Memory& memory() { return memory_; }
+  Profiler& profiler() { return profiler_; }
+
+ private:
+  DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts);
+  ~DeviceImpl();
+  void destroy() noexcept override { delete this; }
+  void fill_info();
+
+  size_t do_heap_count() const override;
+  Status do_heap(size_t index, HeapInfo* info) const override;
+  Status do_heap_statistics(size_t index, HeapStatistics* statistics) const override;
+  Status do_create_queue(const QueueOptions& options, Queue** queue) override;
+  Status do_import_queue(void* native_queue, Queue** queue) override;
+  Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override;
+  Status do_pool_statistics(MemoryType type, PoolStatistics* statistics) const override;
+  Status do_trim_pool(MemoryType type, uint64_t keep_bytes) override;
+  bool do_can_access(const Device& peer) const noexcept override;
+  Status do_import_buffer(const ImportOptions& options, Buffer** buffer) override;
+  Status do_export_buffer(Buffer& buffer, ExportedHandle* handle) override;
+  Status do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) override;
+  Status do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
+                 size_t* index) override;
+  Status do_create_command_buffer(CommandBuffer** commands) override;
+  Status do_load_executable(const void* data, size_t size, Executable** executable) override;
+  size_t do_link_count() const override;
+  Status do_link(size_t index, LinkInfo* info) const override;
+  Status do_begin_profile() override;
+  Status do_end_profile(ProfileSink sink, void* context) override;
+  Status do_fault() const override;
+
+  std::vector<LinkInfo> list_links() const;
+
+  DeviceInfo info_;
+  const Ref<Driver> keep_alive_;
+  Hip& hip_;
+  const GpuFacts facts_;
+  // Statistics take back what is due first.
+  mutable Memory memory_;
+  Profiler profiler_{*this};
+};
+
+}  // namespace halyard::hip

@@ -1,0 +1,113 @@
+#include "drivers/hip/executable.h"
+
+#include "drivers/hip/device.h"
+#include "hal/error.h"
+#include "hal/presentation.h"
+#include "hal/text.h"
+
+namespace halyard::hip {
+
+namespace {
+
+// The newest code object version that HIP 5.2.3 loads: its comgr knows no later one (AMDGPUUsage,
+// "ELF Header", EI_ABIVERSION), although the HSA runtime beneath would.
+constexpr uint32_t kOldestLoadersVersion = 4;
+// Scratch per work-item for a kernel that calls functions whose need the compiler does not know.
+constexpr uint32_t kDynamicStackBytes = 4096;
+
+}  // namespace
+
+ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
+    : Executable(device),
+      keep_alive_(Ref<Device>::retain(&device)),
+      hip_(device.hip()),
+      device_number_(device.facts().device),
+      object_(std::move(object)),
+      target_(object_.target_name()) {}
+
+ExecutableImpl::~ExecutableImpl() {
+  if (module_ == nullptr) return;
+  const CurrentDevice current(hip_, device_number_);
+  hip_.hipModuleUnload(module_);
+}
+
+void ExecutableImpl::destroy() noexcept {
+  // Kernels in flight run its code.
+  const Ref<Device> device = std::move(keep_alive_);
+  static_cast<DeviceImpl*>(device.get())->memory().retire([this] { delete this; });
+}
+
+Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {
+  HALYARD_ASSIGN_OR_RETURN(CodeObject object, CodeObject::read(data, size));
+  HALYARD_RETURN_IF_ERROR(check_target(object, device.facts().target_id));
+  auto* const executable = new ExecutableImpl(device, std::move(object));
+  Ref<Executable> ref = Ref<Executable>::adopt(executable);
+  HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));
+  HALYARD_RETURN_IF_ERROR(executable->make_functions());
+  return ref;
+}
+
+// Any loader takes the oldest version, so there is one path for all.
+Status ExecutableImpl::load_code(const void* data, size_t size) {
+  const auto& device = static_cast<const DeviceImpl&>(this->device());
+  HALYARD_ASSIGN_OR_RETURN(
+      const std::vector<std::byte> older,
+      present_code_object(data, size, kOldestLoadersVersion, device.facts().target_id));
+  // The driver packs arguments itself, hidden ones too: HIP's own packing would put its values over
+  // those of LDS pointers, and give every launch three dimensions.
+  HALYARD_ASSIGN_OR_RETURN(
+      code_, present_opaque_arguments(older.data(), older.size(), kDynamicStackBytes));
+  const CurrentDevice current(hip_, device_number_);
+  return check(
+      hip_, hip_.hipModuleLoadData(&module_, code_.data()),
+      fmt::format("hipModuleLoadData for the code object (version {}, target {}, {} bytes) on {} "
+                  "({})",
+                  object_.version(), target_, size, device.info().name, device.info().target));
+}
+
+Status ExecutableImpl::make_functions() {
+  const CurrentDevice current(hip_, device_number_);
+  for (const KernelInfo& kernel : object_.kernels()) {
+    hipFunction_t handle = nullptr;
+    const std::string name(kernel.function.name.view());
+    HALYARD_RETURN_IF_ERROR(check(hip_, hip_.hipModuleGetFunction(&handle, module_, name.c_str()),
+                                  fmt::format("Looking up the kernel {}", name)));
+    functions_.emplace_back(*this, kernel.function, handle);
+  }
+  return {};
+}
+
+void ExecutableImpl::do_info(ExecutableInfo* info) const {
+  info->target = target_;
+  info->code_object_version = object_.version();
+}
+
+size_t ExecutableImpl::do_function_count() const {
+  return functions_.size();
+}
+
+const Function* ExecutableImpl::do_function(size_t index) const {
+  return &functions_[index];
+}
+
+Status ExecutableImpl::do_global(StringView name, GlobalInfo* info) const {
+  std::vector<std::string_view> names;
+  for (const GlobalSymbol& global : object_.globals()) {
+    names.push_back(global.name);
+    if (global.name.view() != name.view()) continue;
+    const std::string text(name.view());
+    hipDeviceptr_t address = nullptr;
+    size_t size = 0;
+    const CurrentDevice current(hip_, device_number_);
+    HALYARD_RETURN_IF_ERROR(check(hip_,
+                                  hip_.hipModuleGetGlobal(&address, &size, module_, text.c_str()),
+                                  fmt::format("Looking up the global variable {}", text)));
+    info->device_address = reinterpret_cast<uint64_t>(address);
+    info->size = global.size;
+    return {};
+  }
+  return error(StatusCode::kNotFound, "The executable has no global variable ({}). It has: {}.{}",
+               name, list_of(names), did_you_mean_clause(name.view(), names));
+}
+
+}  // namespace halyard::hip

@@ -1,0 +1,96 @@
+#include "drivers/hip/facts.h"
+
+#include <cstring>
+
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+namespace {
+
+std::string text_at(const DeviceProperties& properties, size_t offset) {
+  const char* const text = properties.bytes + offset;
+  return {text, strnlen(text, DeviceProperties::kTextSize)};
+}
+
+// What only hipDeviceProp_t tells. HIP 6 has both layouts; the newer one also knows newer
+// processors.
+hipError_t read_properties(const Hip& hip, int device, GpuFacts* facts) {
+  DeviceProperties properties;
+  const bool newer = hip.hipGetDevicePropertiesR0600 != nullptr;
+  const hipError_t result = newer ? hip.hipGetDevicePropertiesR0600(&properties, device)
+                                  : hip.hipGetDeviceProperties(&properties, device);
+  if (result != hipSuccess) return result;
+  using P = DeviceProperties;
+  facts->name = text_at(properties, P::kNameOffset);
+  facts->target = text_at(properties, newer ? P::kArchOffset6 : P::kArchOffset5);
+  int large_bar = 0;
+  std::memcpy(&large_bar, properties.bytes + (newer ? P::kLargeBarOffset6 : P::kLargeBarOffset5),
+              sizeof(large_bar));
+  facts->maps_device_memory = large_bar != 0;
+  return hipSuccess;
+}
+
+uint32_t attribute(const Hip& hip, int device, hipDeviceAttribute_t what) {
+  int value = 0;
+  return hip.hipDeviceGetAttribute(&value, what, device) == hipSuccess && value > 0
+             ? static_cast<uint32_t>(value)
+             : 0;
+}
+
+Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
+  GpuFacts facts;
+  facts.device = device;
+  HALYARD_RETURN_IF_ERROR(check(hip, read_properties(hip, device, &facts),
+                                fmt::format("Asking for the properties of device {}", device)));
+  HALYARD_ASSIGN_OR_RETURN(facts.target_id, parse_target_id(facts.target));
+  facts.target = to_string(facts.target_id);
+  if (facts.name.empty()) facts.name = facts.target_id.processor;
+  hipUUID uuid = {};
+  if (hip.hipDeviceGetUuid != nullptr && hip.hipDeviceGetUuid(&uuid, device) == hipSuccess) {
+    facts.uuid = uuid_text(uuid);
+  }
+  const auto get = [&](hipDeviceAttribute_t what) { return attribute(hip, device, what); };
+  facts.compute_units = get(hipDeviceAttributeMultiprocessorCount);
+  facts.wavefront_size = get(hipDeviceAttributeWarpSize);
+  facts.max_workgroup_size = get(hipDeviceAttributeMaxThreadsPerBlock);
+  facts.max_workgroup = {get(hipDeviceAttributeMaxBlockDimX), get(hipDeviceAttributeMaxBlockDimY),
+                         get(hipDeviceAttributeMaxBlockDimZ)};
+  facts.max_grid = {get(hipDeviceAttributeMaxGridDimX), get(hipDeviceAttributeMaxGridDimY),
+                    get(hipDeviceAttributeMaxGridDimZ)};
+  facts.lds_bytes = get(hipDeviceAttributeMaxSharedMemoryPerBlock);
+  facts.max_clock_mhz = get(hipDeviceAttributeClockRate) / 1000;
+  // Both: memory that the device shares at a fine grain, and a window through which the host
+  // reaches all of it.
+  facts.maps_device_memory &= get(hipDeviceAttributeFineGrainSupport) != 0;
+  size_t bytes = 0;
+  HALYARD_RETURN_IF_ERROR(check(hip, hip.hipDeviceTotalMem(&bytes, device),
+                                fmt::format("Asking for the memory of device {}", device)));
+  facts.memory_bytes = bytes;
+  return facts;
+}
+
+}  // namespace
+
+std::string uuid_text(const hipUUID& uuid) {
+  std::string digits(uuid.bytes, strnlen(uuid.bytes, sizeof(uuid.bytes)));
+  if (digits.size() != sizeof(uuid.bytes) ||
+      digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos ||
+      digits.find_first_not_of('0') == std::string::npos) {
+    return {};
+  }
+  return "GPU-" + digits;
+}
+
+Result<std::vector<GpuFacts>> list_gpus(const Hip& hip) {
+  int count = 0;
+  HALYARD_RETURN_IF_ERROR(check(hip, hip.hipGetDeviceCount(&count), "Counting the devices"));
+  std::vector<GpuFacts> gpus;
+  for (int device = 0; device < count; ++device) {
+    HALYARD_ASSIGN_OR_RETURN(GpuFacts facts, describe_gpu(hip, device));
+    gpus.push_back(std::move(facts));
+  }
+  return gpus;
+}
+
+}  // namespace halyard::hip

@@ -1,0 +1,88 @@
+// What the driver calls in libamdhip64: one row for each function.
+//
+// HALYARD_HIP_REQUIRED(name, type): every release from ROCm 5.2.3 (Debian 12) on has it; without it
+// the library is refused.
+// HALYARD_HIP_OPTIONAL(name, symbol, type): some release lacks it; the pointer is then null, and
+// whoever calls it looks first.
+
+// Runtime
+HALYARD_HIP_REQUIRED(hipInit, hipError_t(unsigned))
+HALYARD_HIP_REQUIRED(hipRuntimeGetVersion, hipError_t(int*))
+HALYARD_HIP_REQUIRED(hipGetErrorName, const char*(hipError_t))
+HALYARD_HIP_REQUIRED(hipGetErrorString, const char*(hipError_t))
+
+// Devices
+HALYARD_HIP_REQUIRED(hipGetDeviceCount, hipError_t(int*))
+HALYARD_HIP_REQUIRED(hipGetDevice, hipError_t(int*))
+HALYARD_HIP_REQUIRED(hipSetDevice, hipError_t(int))
+HALYARD_HIP_REQUIRED(hipDeviceGetAttribute, hipError_t(int*, hipDeviceAttribute_t, int))
+HALYARD_HIP_REQUIRED(hipDeviceTotalMem, hipError_t(size_t*, hipDevice_t))
+HALYARD_HIP_REQUIRED(hipDeviceCanAccessPeer, hipError_t(int*, int, int))
+HALYARD_HIP_REQUIRED(hipDeviceEnablePeerAccess, hipError_t(int, unsigned))
+HALYARD_HIP_REQUIRED(hipDeviceGetStreamPriorityRange, hipError_t(int*, int*))
+// HIP 6 keeps the old name for the old layout.
+HALYARD_HIP_OPTIONAL(hipGetDeviceProperties, "hipGetDeviceProperties",
+                     hipError_t(DeviceProperties*, int))
+HALYARD_HIP_OPTIONAL(hipGetDevicePropertiesR0600, "hipGetDevicePropertiesR0600",
+                     hipError_t(DeviceProperties*, int))
+HALYARD_HIP_OPTIONAL(hipDeviceGetUuid, "hipDeviceGetUuid", hipError_t(hipUUID*, hipDevice_t))
+HALYARD_HIP_OPTIONAL(hipExtGetLinkTypeAndHopCount, "hipExtGetLinkTypeAndHopCount",
+                     hipError_t(int, int, uint32_t*, uint32_t*))
+
+// Streams and events
+HALYARD_HIP_REQUIRED(hipStreamCreateWithPriority, hipError_t(hipStream_t*, unsigned, int))
+HALYARD_HIP_REQUIRED(hipStreamDestroy, hipError_t(hipStream_t))
+HALYARD_HIP_REQUIRED(hipStreamSynchronize, hipError_t(hipStream_t))
+HALYARD_HIP_REQUIRED(hipStreamGetFlags, hipError_t(hipStream_t, unsigned*))
+HALYARD_HIP_REQUIRED(hipStreamWaitEvent, hipError_t(hipStream_t, hipEvent_t, unsigned))
+HALYARD_HIP_REQUIRED(hipStreamAddCallback,
+                     hipError_t(hipStream_t, hipStreamCallback_t, void*, unsigned))
+HALYARD_HIP_OPTIONAL(hipLaunchHostFunc, "hipLaunchHostFunc",
+                     hipError_t(hipStream_t, hipHostFn_t, void*))
+HALYARD_HIP_OPTIONAL(hipGetStreamDeviceId, "hipGetStreamDeviceId", int(hipStream_t))
+HALYARD_HIP_REQUIRED(hipEventCreateWithFlags, hipError_t(hipEvent_t*, unsigned))
+HALYARD_HIP_REQUIRED(hipEventDestroy, hipError_t(hipEvent_t))
+HALYARD_HIP_REQUIRED(hipEventRecord, hipError_t(hipEvent_t, hipStream_t))
+HALYARD_HIP_REQUIRED(hipEventQuery, hipError_t(hipEvent_t))
+HALYARD_HIP_REQUIRED(hipEventSynchronize, hipError_t(hipEvent_t))
+HALYARD_HIP_REQUIRED(hipEventElapsedTime, hipError_t(float*, hipEvent_t, hipEvent_t))
+
+// Memory
+HALYARD_HIP_REQUIRED(hipMalloc, hipError_t(void**, size_t))
+HALYARD_HIP_REQUIRED(hipExtMallocWithFlags, hipError_t(void**, size_t, unsigned))
+HALYARD_HIP_REQUIRED(hipFree, hipError_t(void*))
+HALYARD_HIP_REQUIRED(hipHostMalloc, hipError_t(void**, size_t, unsigned))
+HALYARD_HIP_REQUIRED(hipHostFree, hipError_t(void*))
+HALYARD_HIP_REQUIRED(hipHostRegister, hipError_t(void*, size_t, unsigned))
+HALYARD_HIP_REQUIRED(hipHostUnregister, hipError_t(void*))
+HALYARD_HIP_REQUIRED(hipHostGetDevicePointer, hipError_t(void**, void*, unsigned))
+HALYARD_HIP_REQUIRED(hipPointerGetAttributes, hipError_t(hipPointerAttribute_t*, const void*))
+HALYARD_HIP_REQUIRED(hipMemGetAddressRange,
+                     hipError_t(hipDeviceptr_t*, size_t*, hipDeviceptr_t))
+HALYARD_HIP_REQUIRED(hipIpcGetMemHandle, hipError_t(hipIpcMemHandle_t*, void*))
+HALYARD_HIP_REQUIRED(hipIpcOpenMemHandle, hipError_t(void**, hipIpcMemHandle_t, unsigned))
+HALYARD_HIP_REQUIRED(hipIpcCloseMemHandle, hipError_t(void*))
+HALYARD_HIP_REQUIRED(hipMemcpyAsync,
+                     hipError_t(void*, const void*, size_t, hipMemcpyKind, hipStream_t))
+HALYARD_HIP_REQUIRED(hipMemsetD8Async,
+                     hipError_t(hipDeviceptr_t, unsigned char, size_t, hipStream_t))
+HALYARD_HIP_REQUIRED(hipMemsetD16Async,
+                     hipError_t(hipDeviceptr_t, unsigned short, size_t, hipStream_t))
+HALYARD_HIP_REQUIRED(hipMemsetD32Async, hipError_t(hipDeviceptr_t, int, size_t, hipStream_t))
+
+// Code
+HALYARD_HIP_REQUIRED(hipModuleLoadData, hipError_t(hipModule_t*, const void*))
+HALYARD_HIP_REQUIRED(hipModuleUnload, hipError_t(hipModule_t))
+HALYARD_HIP_REQUIRED(hipModuleGetFunction, hipError_t(hipFunction_t*, hipModule_t, const char*))
+HALYARD_HIP_REQUIRED(hipModuleGetGlobal,
+                     hipError_t(hipDeviceptr_t*, size_t*, hipModule_t, const char*))
+// The launch that counts work-items. HIP 6 exports it as C, HIP 5 as C++.
+HALYARD_HIP_OPTIONAL(hipExtModuleLaunchKernel, "hipExtModuleLaunchKernel",
+                     hipError_t(hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+                                uint32_t, size_t, hipStream_t, void**, void**, hipEvent_t,
+                                hipEvent_t, uint32_t))
+HALYARD_HIP_OPTIONAL(
+    hipExtModuleLaunchKernelCxx,
+    "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j",
+    hipError_t(hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, size_t,
+               hipStream_t, void**, void**, hipEvent_t, hipEvent_t, uint32_t))

@@ -1,0 +1,171 @@
+#include "drivers/hip/host_operation.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "drivers/common/file_io.h"
+#include "drivers/common/recording.h"
+#include "drivers/hip/buffer.h"
+#include "drivers/hip/device.h"
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+void HostCallOperation::run(QueueCore&, HostCompletion& completion) {
+  const HostCall call = call_;
+  if (call.deferred != nullptr) return call.deferred(call.context, completion);
+  completion.complete(
+      call.function(call.context).with_context("The host function of Queue::host_call fails"));
+}
+
+Result<std::unique_ptr<Operation>> HostCallOperation::hold() {
+  return std::unique_ptr<Operation>(std::make_unique<HostCallOperation>(call_));
+}
+
+namespace {
+
+// A stream of its own and pinned memory, for copies that a host thread waits for.
+class Courier {
+ public:
+  static Result<Courier> make(DeviceImpl& device, uint64_t size) {
+    HALYARD_ASSIGN_OR_RETURN(Stream* const stream,
+                             Streams::instance().take(device.hip(), device.facts().device, 0));
+    Courier courier(device, *stream);
+    HALYARD_ASSIGN_OR_RETURN(courier.staging_, device.memory().take_staging(size));
+    return courier;
+  }
+  Courier(Courier&& other) noexcept
+      : device_(other.device_),
+        stream_(std::exchange(other.stream_, nullptr)),
+        staging_(std::exchange(other.staging_, {})) {}
+  Courier& operator=(Courier&&) = delete;
+  ~Courier() {
+    if (stream_ != nullptr) Streams::instance().give(*stream_);
+    if (staging_.base != nullptr) device_.memory().return_staging(staging_);
+  }
+
+  std::byte* bytes() const { return static_cast<std::byte*>(staging_.base); }
+  Status copy(void* target, const void* source, uint64_t size) const {
+    const Hip& hip = device_.hip();
+    HALYARD_RETURN_IF_ERROR(
+        check(hip, hip.hipMemcpyAsync(target, source, size, hipMemcpyDefault, stream_->handle()),
+              fmt::format("Queueing a copy of {} bytes", size)));
+    return check(hip, hip.hipStreamSynchronize(stream_->handle()),
+                 fmt::format("A copy of {} bytes", size));
+  }
+
+ private:
+  Courier(DeviceImpl& device, Stream& stream) : device_(device), stream_(&stream) {}
+
+  DeviceImpl& device_;
+  Stream* stream_;
+  Block staging_;
+};
+
+}  // namespace
+
+Status FileOperation::transfer(DeviceImpl& device) const {
+  const auto& buffer = static_cast<const BufferImpl&>(*range_.buffer);
+  auto* const at = static_cast<std::byte*>(buffer.at(range_.offset));
+  const bool reading = direction_ == Direction::kFromFile;
+  const FileTransfer whole = {reading, file_.descriptor, file_.offset, range_.length};
+  if (std::byte* const host = buffer.host_at(range_.offset); host != nullptr) {
+    return transfer_file(whole, 0, host, range_.length);
+  }
+  constexpr uint64_t kPiece = 1024 * 1024;
+  HALYARD_ASSIGN_OR_RETURN(const Courier courier,
+                           Courier::make(device, std::min(kPiece, range_.length)));
+  for (uint64_t done = 0; done < range_.length; done += kPiece) {
+    const uint64_t size = std::min(kPiece, range_.length - done);
+    if (reading) {
+      HALYARD_RETURN_IF_ERROR(transfer_file(whole, done, courier.bytes(), size));
+      HALYARD_RETURN_IF_ERROR(courier.copy(at + done, courier.bytes(), size));
+    } else {
+      HALYARD_RETURN_IF_ERROR(courier.copy(courier.bytes(), at + done, size));
+      HALYARD_RETURN_IF_ERROR(transfer_file(whole, done, courier.bytes(), size));
+    }
+  }
+  return {};
+}
+
+void FileOperation::run(QueueCore& core, HostCompletion& completion) {
+  completion.complete(transfer(core.device()));
+}
+
+Result<std::unique_ptr<Operation>> FileOperation::hold() {
+  auto copy = std::make_unique<FileOperation>(direction_, file_, range_);
+  copy->keep_ = Ref<Buffer>::retain(range_.buffer);
+  return std::unique_ptr<Operation>(std::move(copy));
+}
+
+IndirectLaunch::IndirectLaunch(const Function& function, const Dim3& workgroup, uint32_t lds_bytes,
+                               std::vector<std::byte> kernarg, const BufferRange& group_counts)
+    : function_(static_cast<const FunctionImpl&>(function)),
+      workgroup_(workgroup),
+      lds_bytes_(lds_bytes),
+      kernarg_(std::move(kernarg)),
+      group_counts_(group_counts),
+      keep_executable_(Ref<Executable>::retain(&function.executable())) {
+  keep(group_counts.buffer);
+}
+
+std::unique_ptr<IndirectLaunch> indirect_launch(const Dispatch& dispatch,
+                                                const BufferRange& group_counts) {
+  std::vector<std::byte> kernarg(dispatch.function->info().kernarg_size);
+  const uint32_t lds = pack_indirect_arguments(dispatch, kNoHiddenValues, kernarg.data());
+  auto launch = std::make_unique<IndirectLaunch>(*dispatch.function, dispatch.workgroup, lds,
+                                                 std::move(kernarg), group_counts);
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind == Argument::Kind::kBuffer && argument.range.buffer != nullptr) {
+      launch->keep(argument.range.buffer);
+    }
+  }
+  return launch;
+}
+
+Status IndirectLaunch::read_counts(DeviceImpl& device) {
+  const auto& buffer = static_cast<const BufferImpl&>(*group_counts_.buffer);
+  if (const std::byte* const host = buffer.host_at(group_counts_.offset); host != nullptr) {
+    std::memcpy(counts_, host, sizeof(counts_));
+  } else {
+    HALYARD_ASSIGN_OR_RETURN(const Courier courier, Courier::make(device, sizeof(counts_)));
+    HALYARD_RETURN_IF_ERROR(
+        courier.copy(courier.bytes(), buffer.at(group_counts_.offset), sizeof(counts_)));
+    std::memcpy(counts_, courier.bytes(), sizeof(counts_));
+  }
+  const uint32_t sides[] = {workgroup_.x, workgroup_.y, workgroup_.z};
+  for (int i = 0; i < 3; ++i) {
+    if (uint64_t{counts_[i]} * sides[i] > UINT32_MAX) {
+      return error(StatusCode::kOutOfRange,
+                   "The indirect dispatch of \"{}\" reads a count ({} work-groups of {} work-items "
+                   "in dimension {}) above what a grid has (4294967295 work-items).",
+                   function_.info().name, counts_[i], sides[i], i);
+    }
+  }
+  return {};
+}
+
+void IndirectLaunch::run(QueueCore& core, HostCompletion& completion) {
+  completion.complete(read_counts(core.device()));
+}
+
+Status IndirectLaunch::issue(QueueCore& core) {
+  // A grid of nothing is done.
+  if (counts_[0] == 0 || counts_[1] == 0 || counts_[2] == 0) return {};
+  for (const ArgumentInfo& argument : function_.info().hidden) {
+    const auto dimension = static_cast<uint32_t>(argument.kind) -
+                           static_cast<uint32_t>(ArgumentKind::kHiddenBlockCountX);
+    if (dimension > 2) continue;
+    std::memcpy(kernarg_.data() + argument.offset, &counts_[dimension],
+                std::min<size_t>(argument.size, sizeof(uint32_t)));
+  }
+  const Dim3 grid = {counts_[0] * workgroup_.x, counts_[1] * workgroup_.y,
+                     counts_[2] * workgroup_.z};
+  return launch(core, {function_, grid, workgroup_, lds_bytes_, kernarg_.data()});
+}
+
+Result<std::unique_ptr<Operation>> IndirectLaunch::hold() {
+  return error(StatusCode::kInternal, "A launch that is held back is to be held back again.");
+}
+
+}  // namespace halyard::hip

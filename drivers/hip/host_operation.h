@@ -1,0 +1,79 @@
+// Operations in which the host has a part: host functions, files, and launches whose size the
+// device has written.
+#pragma once
+
+#include "drivers/hip/launch.h"
+#include "drivers/hip/operation.h"
+#include "hal/command_buffer.h"
+#include "hal/queue.h"
+
+namespace halyard::hip {
+
+class HostCallOperation final : public Operation {
+ public:
+  explicit HostCallOperation(const HostCall& call) : call_(call) {}
+  bool on_host() const override { return true; }
+  void run(QueueCore& core, HostCompletion& completion) override;
+  Status issue(QueueCore&) override { return {}; }
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  HostCall call_;
+};
+
+// Between a file and a range of a buffer.
+class FileOperation final : public Operation {
+ public:
+  enum class Direction { kFromFile, kToFile };
+  FileOperation(Direction direction, const FileRange& file, const BufferRange& range)
+      : direction_(direction), file_(file), range_(range) {}
+  bool on_host() const override { return true; }
+  void run(QueueCore& core, HostCompletion& completion) override;
+  Status issue(QueueCore&) override { return {}; }
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  Status transfer(DeviceImpl& device) const;
+
+  Direction direction_;
+  FileRange file_;
+  BufferRange range_;
+  Ref<Buffer> keep_;
+};
+
+// HIP has no launch that reads its size on the device. So the host reads the counts when their turn
+// comes, and then launches. `kernarg` is packed for one work-group (pack_indirect_arguments).
+class IndirectLaunch final : public Operation {
+ public:
+  IndirectLaunch(const Function& function, const Dim3& workgroup, uint32_t lds_bytes,
+                 std::vector<std::byte> kernarg, const BufferRange& group_counts);
+  // `buffer` lives until the launch is on the stream.
+  void keep(Buffer* buffer) { keep_buffers_.push_back(Ref<Buffer>::retain(buffer)); }
+  void keep_recording(CommandBuffer& commands) {
+    keep_commands_ = Ref<CommandBuffer>::retain(&commands);
+  }
+  bool on_host() const override { return true; }
+  bool issues_after_run() const override { return true; }
+  void run(QueueCore& core, HostCompletion& completion) override;
+  Status issue(QueueCore& core) override;
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  Status read_counts(DeviceImpl& device);
+
+  const FunctionImpl& function_;
+  Dim3 workgroup_;
+  uint32_t lds_bytes_;
+  std::vector<std::byte> kernarg_;
+  BufferRange group_counts_;
+  Ref<Executable> keep_executable_;
+  Ref<CommandBuffer> keep_commands_;
+  std::vector<Ref<Buffer>> keep_buffers_;
+  uint32_t counts_[3] = {0, 0, 0};
+};
+
+// Makes one of a dispatch.
+std::unique_ptr<IndirectLaunch> indirect_launch(const Dispatch& dispatch,
+                                                const BufferRange& group_counts);
+
+}  // namespace halyard::hip

@@ -1,0 +1,86 @@
+#include "drivers/hip/launch.h"
+
+#include <cstring>
+
+#include "drivers/hip/device.h"
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+namespace {
+
+const FunctionImpl& function_of(const Dispatch& dispatch) {
+  return static_cast<const FunctionImpl&>(*dispatch.function);
+}
+
+}  // namespace
+
+Status launch(QueueCore& core, const Launch& launch) {
+  const FunctionInfo& info = launch.function.info();
+  size_t size = info.kernarg_size;
+  void* extra[] = {kLaunchParamBufferPointer, launch.kernarg, kLaunchParamBufferSize, &size,
+                   kLaunchParamEnd};
+  TimedLaunch timed;
+  Profiler& profiler = core.device().profiler();
+  if (profiler.active()) [[unlikely]]
+    timed = profiler.begin(info.name);
+  const hipError_t result = core.hip().hipExtModuleLaunchKernel(
+      launch.function.handle(), launch.grid.x, launch.grid.y, launch.grid.z, launch.workgroup.x,
+      launch.workgroup.y, launch.workgroup.z, launch.lds_bytes - info.group_segment_size,
+      core.stream().handle(), nullptr, extra, timed.start, timed.stop, 0);
+  if (result != hipSuccess) [[unlikely]] {
+    profiler.drop(timed);
+    return check(
+        core.hip(), result,
+        fmt::format("Launching the kernel \"{}\" (grid {}, work-group {}, {} bytes of LDS)",
+                    info.name, launch.grid, launch.workgroup, launch.lds_bytes));
+  }
+  core.stream().note(&launch.function);
+  if (timed.stop != nullptr) [[unlikely]]
+    profiler.end(timed, core.stream());
+  return {};
+}
+
+Status DispatchOperation::issue(QueueCore& core) {
+  constexpr size_t kOnStack = 1024;
+  const FunctionImpl& function = function_of(dispatch_);
+  const size_t size = function.info().kernarg_size;
+  alignas(64) std::byte on_stack[kOnStack];
+  std::vector<std::byte> on_heap;
+  std::byte* kernarg = on_stack;
+  if (size > kOnStack) [[unlikely]] {
+    on_heap.resize(size);
+    kernarg = on_heap.data();
+  } else {
+    std::memset(kernarg, 0, size);
+  }
+  const uint32_t lds = pack_kernel_arguments(dispatch_, kNoHiddenValues, kernarg);
+  return launch(core, {function, dispatch_.grid, dispatch_.workgroup, lds, kernarg});
+}
+
+Result<std::unique_ptr<Operation>> DispatchOperation::hold() {
+  return std::unique_ptr<Operation>(std::make_unique<HeldLaunch>(dispatch_));
+}
+
+HeldLaunch::HeldLaunch(const Dispatch& dispatch)
+    : function_(function_of(dispatch)),
+      grid_(dispatch.grid),
+      workgroup_(dispatch.workgroup),
+      kernarg_(function_.info().kernarg_size),
+      keep_executable_(Ref<Executable>::retain(&function_.executable())) {
+  lds_bytes_ = pack_kernel_arguments(dispatch, kNoHiddenValues, kernarg_.data());
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind != Argument::Kind::kBuffer || argument.range.buffer == nullptr) continue;
+    keep_buffers_.push_back(Ref<Buffer>::retain(argument.range.buffer));
+  }
+}
+
+Status HeldLaunch::issue(QueueCore& core) {
+  return launch(core, {function_, grid_, workgroup_, lds_bytes_, kernarg_.data()});
+}
+
+Result<std::unique_ptr<Operation>> HeldLaunch::hold() {
+  return error(StatusCode::kInternal, "A launch that is held back is to be held back again.");
+}
+
+}  // namespace halyard::hip

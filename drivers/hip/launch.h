@@ -1,0 +1,58 @@
+// Kernel launches: a packed kernarg segment goes to HIP as one block.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "drivers/hip/executable.h"
+#include "drivers/hip/operation.h"
+#include "drivers/hip/queue_core.h"
+#include "hal/dispatch.h"
+#include "hal/kernel_arguments.h"
+
+namespace halyard::hip {
+
+// What only the hardware queue would know is filled in by HIP (present_opaque_arguments).
+inline constexpr HiddenValues kNoHiddenValues = {};
+
+struct Launch {
+  const FunctionImpl& function;
+  const Dim3& grid;  // work-items
+  const Dim3& workgroup;
+  uint32_t lds_bytes;  // static and dynamic
+  void* kernarg;       // FunctionInfo::kernarg_size bytes
+};
+
+// Puts the launch onto the queue's stream, and times it if somebody asks for that.
+Status launch(QueueCore& core, const Launch& launch);
+
+// `dispatch` outlives this.
+class DispatchOperation final : public Operation {
+ public:
+  explicit DispatchOperation(const Dispatch& dispatch) : dispatch_(dispatch) {}
+  Status issue(QueueCore& core) override;
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  const Dispatch& dispatch_;
+};
+
+// A launch that refers to nothing of the caller's.
+class HeldLaunch final : public Operation {
+ public:
+  explicit HeldLaunch(const Dispatch& dispatch);
+  Status issue(QueueCore& core) override;
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  const FunctionImpl& function_;
+  Dim3 grid_;
+  Dim3 workgroup_;
+  uint32_t lds_bytes_ = 0;
+  std::vector<std::byte> kernarg_;
+  Ref<Executable> keep_executable_;
+  std::vector<Ref<Buffer>> keep_buffers_;
+};
+
+}  // namespace halyard::hip

@@ -1,0 +1,119 @@
+// A device's memory: what is allocated from it, and what is still in use by work in flight after
+// its owner has let go of it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "drivers/common/pool.h"
+#include "drivers/hip/stream.h"
+#include "hal/buffer.h"
+#include "hal/device.h"
+#include "hal/status.h"
+
+namespace halyard::hip {
+
+class DeviceImpl;
+
+// An allocation, as HIP made it.
+struct Block {
+  void* base = nullptr;
+  uint64_t size = 0;  // bytes
+};
+
+// Any thread may use any method.
+class Memory {
+ public:
+  explicit Memory(DeviceImpl& device);
+  // The device is idle.
+  ~Memory();
+
+  void open();
+
+  // One for each kind of memory there is, kDevice first.
+  const std::vector<MemoryType>& heaps() const { return heaps_; }
+  HeapInfo info(MemoryType type) const;
+  HeapStatistics statistics(MemoryType type);
+  QueuePool& pool(MemoryType type) { return *pools_[static_cast<size_t>(type)]; }
+
+  // RESOURCE_EXHAUSTED names size, limit and use. `*pointer` is aligned as asked for.
+  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, Block* block, void** pointer);
+  // At once; for what no work uses.
+  void free(MemoryType type, const Block& block);
+
+  // Host memory that copies read from. Given back by whoever has not used it (return_staging), or
+  // under a stream's lock, for when that is done with the operation that is being put onto it.
+  Result<Block> take_staging(uint64_t size);
+  // Without a stream's lock: takes back what is due if there is much of it.
+  void tidy();
+  void return_staging(const Block& block);
+  void give_staging(const Block& block, Stream& stream);
+
+  // Calls `release` as soon as all that is in flight now is done; at once, if nothing is.
+  void retire(std::function<void()> release);
+  void retire_after(std::vector<StreamPoint> points, std::function<void()> release);
+  // Releases what is due.
+  void collect();
+  bool all_collected();
+
+ private:
+  // Small uploads share blocks of this size, of which some are kept.
+  static constexpr uint64_t kStagingBlock = 64 * 1024;
+  static constexpr size_t kStagingKept = 64;
+  static constexpr size_t kTypes = 3;
+
+  struct Usage {
+    std::atomic<uint64_t> live_bytes{0};
+    std::atomic<uint64_t> live_buffers{0};
+    std::atomic<uint64_t> peak_bytes{0};
+  };
+  struct Retired {
+    std::vector<StreamPoint> in_use;
+    std::function<void()> release;
+  };
+  // What the pool of one type allocates from.
+  class Source final : public PoolSource {
+   public:
+    Source(Memory& memory, MemoryType type) : memory_(memory), type_(type) {}
+    Status allocate(uint64_t size, uint64_t alignment, PoolBlock* block) override;
+    void free(const PoolBlock& block) override;
+    bool reached(const PoolPoint& point) override;
+
+   private:
+    Memory& memory_;
+    MemoryType type_;
+  };
+
+  Status take(MemoryType type, uint64_t size, uint64_t rounded);
+  // From the blocks that are parked, or from HIP.
+  hipError_t raw_allocate(MemoryType type, uint64_t size, void** base);
+  void raw_free(MemoryType type, const Block& block);
+  bool unpark(MemoryType type, uint64_t size, void** base);
+  void free_parked();
+  uint64_t heap_size(MemoryType type) const;
+  Usage& usage(MemoryType type) const { return usage_[static_cast<size_t>(type)]; }
+
+  DeviceImpl& device_;
+  std::vector<MemoryType> heaps_;
+  uint64_t host_bytes_ = 0;
+  mutable std::array<Usage, kTypes> usage_;
+  std::mutex staging_mutex_;
+  std::vector<Block> staging_;
+  std::mutex retired_mutex_;
+  std::vector<Retired> retired_;  // under retired_mutex_
+  // hipFree waits for all work of the device. So what is freed while there is some is kept until
+  // there is none, or somebody wants as much.
+  std::mutex parked_mutex_;
+  std::vector<std::pair<MemoryType, Block>> parked_;  // under parked_mutex_
+  uint64_t parked_bytes_ = 0;                         // under parked_mutex_
+  std::vector<Source> sources_;
+  std::array<std::unique_ptr<QueuePool>, kTypes> pools_;
+};
+
+}  // namespace halyard::hip

@@ -1,0 +1,44 @@
+// Operation: something that goes onto a stream, now or, if it has to be held back, later.
+#pragma once
+
+#include <memory>
+
+#include "hal/queue.h"
+#include "hal/ref.h"
+#include "hal/status.h"
+
+namespace halyard::hip {
+
+class QueueCore;
+
+class Operation {
+ public:
+  Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+  virtual ~Operation() = default;
+
+  // Puts it onto the queue's stream, whose lock is held.
+  virtual Status issue(QueueCore& core) = 0;
+  // A copy that refers to nothing of the caller's and keeps alive what it needs; this one is not
+  // used any more.
+  virtual Result<std::unique_ptr<Operation>> hold() = 0;
+
+  // Whether the host has a part in it. Then run() comes first, on a thread that may block, when
+  // everything before it is done; it tells the completion once, and touches nothing of its own
+  // afterwards. issue() follows if issues_after_run().
+  virtual bool on_host() const { return false; }
+  virtual void run(QueueCore&, HostCompletion& completion) { completion.complete({}); }
+  virtual bool issues_after_run() const { return false; }
+};
+
+// Only waits and signals.
+class BarrierOperation final : public Operation {
+ public:
+  Status issue(QueueCore&) override { return {}; }
+  Result<std::unique_ptr<Operation>> hold() override {
+    return std::unique_ptr<Operation>(std::make_unique<BarrierOperation>());
+  }
+};
+
+}  // namespace halyard::hip

@@ -1,0 +1,120 @@
+#include "drivers/hip/progress.h"
+
+#include <immintrin.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "drivers/hip/queue_core.h"
+
+namespace halyard::hip {
+
+namespace {
+
+// A kernel that does next to nothing is back after some microseconds; a thread that is put to sleep
+// takes longer than that to wake.
+constexpr uint64_t kSpinNs = 100'000;
+// Then a waiter sleeps for this part of the time that it has waited, within bounds: it is late by
+// that much at most.
+constexpr uint64_t kSleepPart = 16;
+constexpr uint64_t kShortestSleepNs = 20'000;
+constexpr uint64_t kLongestSleepNs = 1'000'000;
+
+}  // namespace
+
+uint64_t now_ns() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+Progress& Progress::instance() {
+  // Leaked on purpose: callers may outlive main.
+  static auto* const progress = new Progress;
+  return *progress;
+}
+
+PointState Progress::wait(const Predicate& predicate, Deadline deadline) {
+  bool on_device = true;
+  PointState state = predicate.evaluate(predicate.context, &on_device);
+  if (state != PointState::kPending || deadline.monotonic_ns == 0) return state;
+  const uint64_t start = now_ns();
+  for (uint32_t round = 0;; ++round) {
+    const uint64_t now = now_ns();
+    if (now >= deadline.monotonic_ns) return predicate.evaluate(predicate.context, &on_device);
+    if (now >= start + kSpinNs || !on_device) break;
+    for (int i = 0; i < 8; ++i) _mm_pause();
+    // The partner may be a thread that needs this core (a virtual GPU's, a host function's).
+    if (round >= 8) sched_yield();
+    state = predicate.evaluate(predicate.context, &on_device);
+    if (state != PointState::kPending) return state;
+  }
+  return park(predicate, deadline, start);
+}
+
+PointState Progress::park(const Predicate& predicate, Deadline deadline, uint64_t start) {
+  waiters_.fetch_add(1);
+  std::unique_lock lock(mutex_);
+  PointState state = PointState::kPending;
+  for (;;) {
+    bool on_device = true;
+    state = predicate.evaluate(predicate.context, &on_device);
+    if (state != PointState::kPending) break;
+    const uint64_t now = now_ns();
+    if (now >= deadline.monotonic_ns) break;
+    // Long waits go in pieces that the clock's type can hold.
+    uint64_t sleep = 3'600'000'000'000;
+    if (on_device) {
+      sleep = std::clamp((now - start) / kSleepPart, kShortestSleepNs, kLongestSleepNs);
+    }
+    parked_.wait_for(lock, std::chrono::nanoseconds(std::min(sleep, deadline.monotonic_ns - now)));
+  }
+  waiters_.fetch_sub(1);
+  return state;
+}
+
+void Progress::wake() {
+  // With the lock, so that nobody is between looking and sleeping.
+  const std::lock_guard lock(mutex_);
+  parked_.notify_all();
+}
+
+void Progress::add_holder(const std::shared_ptr<QueueCore>& core) {
+  const std::lock_guard lock(holders_mutex_);
+  holders_.push_back(core);
+  holders_count_.fetch_add(1);
+}
+
+void Progress::remove_holder(const QueueCore& core) {
+  const std::lock_guard lock(holders_mutex_);
+  holders_count_.fetch_sub(static_cast<uint32_t>(
+      std::erase_if(holders_, [&](const auto& holder) { return holder.get() == &core; })));
+}
+
+// One thread at a time; who comes meanwhile leaves a request, and the one who is at it looks again.
+void Progress::advance() {
+  requests_.fetch_add(1);
+  for (;;) {
+    if (advancing_.exchange(true)) return;
+    uint64_t seen = 0;
+    do {
+      seen = requests_.load();
+      std::vector<std::shared_ptr<QueueCore>> holders;
+      {
+        const std::lock_guard lock(holders_mutex_);
+        holders = holders_;
+      }
+      // What one submits another may wait for.
+      for (const auto& holder : holders) {
+        if (holder->advance()) requests_.fetch_add(1);
+      }
+      if (requests_.load() != seen && waiters_.load() != 0) wake();
+    } while (requests_.load() != seen);
+    advancing_.store(false);
+    if (requests_.load() == seen) return;
+  }
+}
+
+}  // namespace halyard::hip

@@ -1,0 +1,77 @@
+// Progress: who waits for something to happen, and is told that something has.
+//
+// Host threads that wait look for themselves what the device has done, first all the time and then
+// ever less often; what other host threads do (a signal, a failure, a submission) wakes them at
+// once. Queues that hold operations back are looked at by whoever made the progress: there is no
+// thread for it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "drivers/hip/stream.h"
+#include "hal/types.h"
+
+namespace halyard::hip {
+
+class QueueCore;
+
+class Progress {
+ public:
+  // One for the process, as semaphores may be shared between devices.
+  static Progress& instance();
+
+  // Something that a waiter or a held-back operation looks at has changed. Without any lock of the
+  // driver's. Cheap when nobody waits.
+  void changed() {
+    // An addition of nothing, so that it and the addition of whoever starts waiting have an order.
+    if (waiters_.fetch_add(0) != 0) wake();
+    if (holders_count_.fetch_add(0) != 0) advance();
+  }
+
+  // Calls `evaluate(&on_device)` until it says something else than kPending, or the deadline is
+  // past. `on_device`: whether the device may make the progress that is waited for.
+  template <typename Evaluate>
+  PointState wait_until(Evaluate&& evaluate, Deadline deadline) {
+    using Callable = std::remove_reference_t<Evaluate>;
+    const Predicate predicate = {[](void* context, bool* on_device) {
+                                   return (*static_cast<Callable*>(context))(on_device);
+                                 },
+                                 const_cast<void*>(static_cast<const void*>(&evaluate))};
+    return wait(predicate, deadline);
+  }
+
+  // The queue holds operations back, from now until it is removed. Under the stream's lock.
+  void add_holder(const std::shared_ptr<QueueCore>& core);
+  void remove_holder(const QueueCore& core);
+
+ private:
+  struct Predicate {
+    PointState (*evaluate)(void* context, bool* on_device);
+    void* context;
+  };
+
+  PointState wait(const Predicate& predicate, Deadline deadline);
+  PointState park(const Predicate& predicate, Deadline deadline, uint64_t start);
+  void wake();
+  void advance();
+
+  std::atomic<uint32_t> waiters_{0};
+  std::mutex mutex_;
+  std::condition_variable parked_;
+
+  std::atomic<uint32_t> holders_count_{0};
+  std::atomic<bool> advancing_{false};
+  std::atomic<uint64_t> requests_{0};
+  std::mutex holders_mutex_;
+  std::vector<std::shared_ptr<QueueCore>> holders_;  // under holders_mutex_
+};
+
+// CLOCK_MONOTONIC, in nanoseconds.
+uint64_t now_ns();
+
+}  // namespace halyard::hip

@@ -1,0 +1,145 @@
+#include "drivers/hip/queue.h"
+
+#include "drivers/hip/buffer.h"
+#include "drivers/hip/command_buffer.h"
+#include "drivers/hip/device.h"
+#include "drivers/hip/host_operation.h"
+#include "drivers/hip/launch.h"
+#include "drivers/hip/transfers.h"
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+QueueImpl::QueueImpl(DeviceImpl& device, std::shared_ptr<QueueCore> core)
+    : Queue(device), keep_alive_(Ref<Device>::retain(&device)), core_(std::move(core)) {}
+
+Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
+  DispatchOperation operation(dispatch);
+  return core_->submit(operation, sync);
+}
+
+Status QueueImpl::do_barrier(const Sync& sync) {
+  BarrierOperation operation;
+  return core_->submit(operation, sync);
+}
+
+Status QueueImpl::do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
+                          const Sync& sync) {
+  core_->device().memory().tidy();
+  FillOperation operation(target, pattern, pattern_size);
+  return core_->submit(operation, sync);
+}
+
+Status QueueImpl::do_update(const BufferRange& target, const void* source, uint64_t size,
+                            const Sync& sync) {
+  core_->device().memory().tidy();
+  BufferRange range = target;
+  range.length = size;
+  HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<UpdateOperation> operation,
+                           UpdateOperation::make(core_->device(), range, source));
+  return core_->submit(*operation, sync);
+}
+
+Status QueueImpl::do_copy(const BufferRange& source, const BufferRange& target, const Sync& sync) {
+  CopyOperation operation(source, target);
+  return core_->submit(operation, sync);
+}
+
+Status QueueImpl::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
+                                       const Sync& sync) {
+  std::vector<std::unique_ptr<Operation>> steps;
+  steps.push_back(indirect_launch(dispatch, group_counts));
+  return core_->submit_steps(std::move(steps), sync);
+}
+
+Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
+                             const Sync& sync) {
+  auto& recorded = static_cast<CommandBufferImpl&>(commands);
+  core_->device().memory().tidy();
+  if (recorded.has_indirect()) {
+    HALYARD_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Operation>> steps,
+                             replay_steps(recorded, bindings));
+    return core_->submit_steps(std::move(steps), sync);
+  }
+  ReplayOperation operation(recorded, bindings, 0, recorded.recording().commands().size());
+  return core_->submit(operation, sync);
+}
+
+namespace {
+
+uint64_t pool_queue(const Stream& stream) {
+  return reinterpret_cast<uint64_t>(&stream);
+}
+
+// Gives a block back in the stream's order.
+class GiveBackOperation final : public Operation {
+ public:
+  GiveBackOperation(QueuePool& pool, uint64_t ticket) : pool_(pool), ticket_(ticket) {}
+  Status issue(QueueCore& core) override {
+    pool_.settle(ticket_, core.stream().number() + 1);
+    return {};
+  }
+  Result<std::unique_ptr<Operation>> hold() override {
+    return std::unique_ptr<Operation>(std::make_unique<GiveBackOperation>(pool_, ticket_));
+  }
+
+ private:
+  QueuePool& pool_;
+  uint64_t ticket_;
+};
+
+}  // namespace
+
+// The memory is chosen at once, as the caller wants its address; what still uses it the queue waits
+// for.
+Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
+                            Buffer** buffer) {
+  DeviceImpl& device = core_->device();
+  QueuePool& pool = device.memory().pool(options.type);
+  PoolBlock block;
+  PoolPoint after;
+  HALYARD_RETURN_IF_ERROR(
+      pool.acquire(size, options.alignment, pool_queue(core_->stream()), &block, &after));
+  Ref<Buffer> made = BufferImpl::of_pool(device, options.type, size, block);
+  BarrierOperation operation;
+  HALYARD_RETURN_IF_ERROR(core_->submit(
+      operation, sync,
+      {after.queue != 0 ? reinterpret_cast<Stream*>(after.queue) : nullptr, after.index}));
+  *buffer = made.leak();
+  return {};
+}
+
+Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
+  auto& pooled = static_cast<BufferImpl&>(buffer);
+  PoolBlock block;
+  if (!pooled.of_pool()) {
+    return error(StatusCode::kInvalidArgument,
+                 "Queue::dealloca_buffer is given a buffer that Queue::alloca_buffer has not made. "
+                 "Drop the last reference to it instead.");
+  }
+  if (!pooled.take_pool_block(&block)) {
+    return error(StatusCode::kFailedPrecondition,
+                 "Queue::dealloca_buffer is given a buffer that was given back already.");
+  }
+  QueuePool& pool = core_->device().memory().pool(buffer.type());
+  const uint64_t ticket = pool.release(block, pool_queue(core_->stream()));
+  GiveBackOperation operation(pool, ticket);
+  return core_->submit(operation, sync);
+}
+
+Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
+  FileOperation operation(FileOperation::Direction::kFromFile, source, target);
+  return core_->submit(operation, sync);
+}
+
+Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
+  FileOperation operation(FileOperation::Direction::kToFile, target, source);
+  return core_->submit(operation, sync);
+}
+
+Status QueueImpl::do_host_call(const HostCall& call, const Sync& sync) {
+  HostCallOperation operation(call);
+  return core_->submit(operation, sync);
+}
+
+}  // namespace halyard::hip

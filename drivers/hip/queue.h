@@ -1,0 +1,46 @@
+// QueueImpl: the interface's queue over a QueueCore.
+#pragma once
+
+#include <memory>
+
+#include "drivers/hip/queue_core.h"
+#include "hal/queue.h"
+
+namespace halyard::hip {
+
+class QueueImpl final : public Queue {
+ public:
+  QueueImpl(DeviceImpl& device, std::shared_ptr<QueueCore> core);
+
+  // For tests.
+  QueueCore& core() { return *core_; }
+
+ private:
+  ~QueueImpl() = default;
+  // What is in flight or held back goes on without us.
+  void destroy() noexcept override { delete this; }
+
+  Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
+                 const Sync& sync) override;
+  Status do_update(const BufferRange& target, const void* source, uint64_t size,
+                   const Sync& sync) override;
+  Status do_copy(const BufferRange& source, const BufferRange& target, const Sync& sync) override;
+  Status do_dispatch(const Dispatch& dispatch, const Sync& sync) override;
+  Status do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
+                              const Sync& sync) override;
+  Status do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
+                    const Sync& sync) override;
+  Status do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
+                   Buffer** buffer) override;
+  Status do_dealloca(Buffer& buffer, const Sync& sync) override;
+  Status do_read(const FileRange& source, const BufferRange& target, const Sync& sync) override;
+  Status do_write(const BufferRange& source, const FileRange& target, const Sync& sync) override;
+  Status do_host_call(const HostCall& call, const Sync& sync) override;
+  Status do_barrier(const Sync& sync) override;
+  void* do_native_handle() const noexcept override { return core_->stream().handle(); }
+
+  Ref<Device> keep_alive_;
+  std::shared_ptr<QueueCore> core_;
+};
+
+}  // namespace halyard::hip

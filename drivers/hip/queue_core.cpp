@@ -1,0 +1,261 @@
+#include "drivers/hip/queue_core.h"
+
+#include "drivers/hip/device.h"
+#include "drivers/hip/progress.h"
+#include "drivers/hip/wait_plan.h"
+#include "drivers/hip/workers.h"
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+namespace {
+
+std::vector<HeldPoint> held(Span<const SemaphorePoint> points) {
+  std::vector<HeldPoint> result;
+  result.reserve(points.size());
+  for (const SemaphorePoint& point : points) {
+    result.push_back({Ref<SemaphoreImpl>::retain(&impl(*point.semaphore)), point.value});
+  }
+  return result;
+}
+
+std::vector<SemaphorePoint> views(const std::vector<HeldPoint>& points) {
+  std::vector<SemaphorePoint> result;
+  result.reserve(points.size());
+  for (const HeldPoint& point : points) result.push_back({point.semaphore.get(), point.value});
+  return result;
+}
+
+}  // namespace
+
+void fail_signals(Span<const SemaphorePoint> signals, const Status& cause) {
+  for (const SemaphorePoint& signal : signals) impl(*signal.semaphore).fail_with(cause);
+}
+
+QueueCore::WaitPlan QueueCore::plan_waits(Span<const SemaphorePoint> waits,
+                                          const StreamPoint& after) const {
+  WaitPlan plan;
+  if (after.stream != nullptr) plan.points.push_back(after);
+  for (const SemaphorePoint& wait : waits) {
+    const SemaphoreImpl& semaphore = impl(*wait.semaphore);
+    WaitFacts facts;
+    const PointState state = semaphore.evaluate(wait.value, nullptr);
+    facts.reached = state == PointState::kReached;
+    facts.failed = state == PointState::kFailed;
+    StreamPoint point;
+    if (state == PointState::kPending) {
+      point = semaphore.point_for(wait.value, &stream_);
+      facts.submitted = point.stream != nullptr;
+      facts.same_stream = point.stream == &stream_;
+    }
+    switch (plan_wait(facts)) {
+      case WaitAction::kNone:
+        break;
+      case WaitAction::kEvent:
+        plan.points.push_back(point);
+        break;
+      case WaitAction::kHold:
+        plan.hold = true;
+        break;
+      case WaitAction::kFail:
+        plan.failure = semaphore.failure();
+        return plan;
+    }
+  }
+  return plan;
+}
+
+Status QueueCore::put(Operation& operation, const WaitPlan& plan,
+                      Span<const SemaphorePoint> signals) {
+  for (const StreamPoint& point : plan.points) {
+    HALYARD_RETURN_IF_ERROR(stream_.wait_for(point));
+  }
+  HALYARD_RETURN_IF_ERROR(operation.issue(*this));
+  stream_.count();
+  if (signals.empty()) return {};
+  HALYARD_RETURN_IF_ERROR(stream_.mark());
+  for (const SemaphorePoint& signal : signals) {
+    impl(*signal.semaphore).add_point(signal.value, {&stream_, stream_.number()});
+  }
+  return {};
+}
+
+Status QueueCore::submit(Operation& operation, const Sync& sync, const StreamPoint& after) {
+  Status result;
+  bool tell = !sync.signal.empty();
+  {
+    const std::lock_guard lock(stream_.order());
+    if (stream_.lost()) [[unlikely]] {
+      result = stream_.fault();
+      fail_signals(sync.signal, result);
+    } else if (!entries_.empty() || operation.on_host()) {
+      HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
+      push(std::move(copy), sync, after, nullptr);
+      tell = true;
+    } else {
+      const WaitPlan plan = plan_waits(sync.wait, after);
+      if (!plan.failure.ok()) {
+        fail_signals(sync.signal, plan.failure);
+      } else if (plan.hold) {
+        HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
+        push(std::move(copy), sync, after, nullptr);
+        tell = true;
+      } else {
+        result = put(operation, plan, sync.signal);
+      }
+    }
+  }
+  if (tell) Progress::instance().changed();
+  return result;
+}
+
+Status QueueCore::submit_steps(std::vector<std::unique_ptr<Operation>> steps, const Sync& sync) {
+  Status result;
+  {
+    const std::lock_guard lock(stream_.order());
+    if (stream_.lost()) {
+      result = stream_.fault();
+      fail_signals(sync.signal, result);
+    } else {
+      const auto shared = std::make_shared<Steps>();
+      for (size_t i = 0; i < steps.size(); ++i) {
+        Sync part;
+        if (i == 0) part.wait = sync.wait;
+        if (i + 1 == steps.size()) part.signal = sync.signal;
+        push(std::move(steps[i]), part, {}, shared);
+      }
+    }
+  }
+  Progress::instance().changed();
+  return result;
+}
+
+void QueueCore::push(std::unique_ptr<Operation> operation, const Sync& sync,
+                     const StreamPoint& after, std::shared_ptr<Steps> steps) {
+  auto entry = std::make_unique<Entry>();
+  entry->core = this;
+  entry->id = next_id_++;
+  entry->keep_alive = Ref<Device>::retain(&device_);
+  entry->operation = std::move(operation);
+  entry->waits = held(sync.wait);
+  entry->signals = held(sync.signal);
+  entry->after = after;
+  entry->steps = std::move(steps);
+  for (const HeldPoint& signal : entry->signals) signal.semaphore->promise(signal.value);
+  if (entries_.empty()) Progress::instance().add_holder(shared_from_this());
+  entries_.push_back(std::move(entry));
+}
+
+bool QueueCore::advance() {
+  bool changed = false;
+  for (;;) {
+    std::unique_ptr<Entry> done;  // may hold the last reference to anything: goes without the lock
+    {
+      const std::lock_guard lock(stream_.order());
+      if (entries_.empty() || !try_front(*entries_.front())) return changed;
+      done = std::move(entries_.front());
+      entries_.pop_front();
+      if (entries_.empty()) Progress::instance().remove_holder(*this);
+    }
+    changed = true;
+  }
+}
+
+// The operation's signals become true, or fail.
+bool QueueCore::finish(Entry& entry, const Status& status) {
+  if (!status.ok() && entry.steps != nullptr) entry.steps->failure = status;
+  for (const HeldPoint& signal : entry.signals) {
+    if (status.ok()) {
+      signal.semaphore->reach(signal.value);
+    } else {
+      signal.semaphore->fail_with(status);
+    }
+    signal.semaphore->keep_promise(signal.value);
+  }
+  return true;
+}
+
+bool QueueCore::try_front(Entry& entry) {
+  if (entry.phase == Phase::kRunning) return false;
+  if (stream_.lost()) return finish(entry, stream_.fault());
+  if (entry.phase == Phase::kArriving) return false;
+  const std::vector<SemaphorePoint> signals = views(entry.signals);
+  WaitPlan plan;
+  if (entry.phase == Phase::kRan) {
+    if (!entry.outcome.ok() || !entry.operation->issues_after_run()) {
+      return finish(entry, entry.outcome);
+    }
+  } else {
+    if (entry.steps != nullptr && !entry.steps->failure.ok()) {
+      return finish(entry, entry.steps->failure);
+    }
+    plan = plan_waits(views(entry.waits), entry.after);
+    if (!plan.failure.ok()) return finish(entry, plan.failure);
+    if (plan.hold) return false;
+    if (entry.operation->on_host()) return start_host(entry, plan);
+  }
+  if (const Status status = put(*entry.operation, plan, signals); !status.ok()) {
+    return finish(entry, status);
+  }
+  for (const HeldPoint& signal : entry.signals) signal.semaphore->keep_promise(signal.value);
+  return true;
+}
+
+bool QueueCore::start_host(Entry& entry, const WaitPlan& plan) {
+  for (const StreamPoint& point : plan.points) {
+    if (const Status status = stream_.wait_for(point); !status.ok()) return finish(entry, status);
+  }
+  entry.phase = Phase::kArriving;
+  if (plan.points.empty() && stream_.state_of(stream_.number()) == PointState::kReached) {
+    Workers::instance().run(
+        [core = shared_from_this(), keep = entry.keep_alive, id = entry.id] { core->arrived(id); });
+    return false;
+  }
+  auto arrival = std::make_unique<Arrival>(shared_from_this(), entry.keep_alive, entry.id);
+  hipError_t result = hipSuccess;
+  if (hip().hipLaunchHostFunc != nullptr) {
+    result = hip().hipLaunchHostFunc(stream_.handle(), &on_arrival, arrival.get());
+  } else {
+    result = hip().hipStreamAddCallback(
+        stream_.handle(), [](hipStream_t, hipError_t, void* data) { on_arrival(data); },
+        arrival.get(), 0);
+  }
+  if (result != hipSuccess) {
+    return finish(entry, check(hip(), result, "Asking to be told when a stream has come so far"));
+  }
+  arrival.release();  // NOLINT(bugprone-unused-return-value): on_arrival owns it
+  return false;
+}
+
+// On HIP's thread, which is not for our work.
+void QueueCore::on_arrival(void* data) {
+  Workers::instance().run([data] {
+    const std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(data));
+    arrival->core->arrived(arrival->id);
+  });
+}
+
+void QueueCore::arrived(uint64_t id) {
+  Entry* entry = nullptr;
+  {
+    const std::lock_guard lock(stream_.order());
+    // It is gone if the stream has been lost meanwhile.
+    if (entries_.empty() || entries_.front()->id != id) return;
+    entry = entries_.front().get();
+    entry->phase = Phase::kRunning;
+  }
+  entry->operation->run(*this, *entry);
+}
+
+void QueueCore::ran(Entry& entry, const Status& outcome) {
+  const std::shared_ptr<QueueCore> keep = shared_from_this();
+  const Ref<Device> device = entry.keep_alive;
+  {
+    const std::lock_guard lock(stream_.order());
+    entry.outcome = outcome;
+    entry.phase = Phase::kRan;
+  }
+  Progress::instance().changed();
+}
+
+}  // namespace halyard::hip

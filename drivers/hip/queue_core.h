@@ -1,0 +1,104 @@
+// QueueCore: a stream, and the operations that cannot go onto it yet.
+//
+// A wait goes onto the stream if work that is on another stream will reach it (hipStreamWaitEvent).
+// Otherwise the operation is held back, and so is all that comes after it, until somebody submits
+// or signals what it waits for; that thread then submits it. So a stream never waits for something
+// that is not yet submitted: HIP maps many streams onto few hardware queues, and such a wait
+// (hipStreamWaitValue64) would hold up every stream that shares its queue, maybe the one that is to
+// end it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "drivers/hip/operation.h"
+#include "drivers/hip/semaphore.h"
+#include "drivers/hip/stream.h"
+#include "hal/queue.h"
+
+namespace halyard::hip {
+
+class DeviceImpl;
+
+class QueueCore : public std::enable_shared_from_this<QueueCore> {
+ public:
+  // Takes the stream, and gives it back in the end.
+  QueueCore(DeviceImpl& device, Stream& stream) : device_(device), stream_(stream) {}
+  ~QueueCore() { Streams::instance().give(stream_); }
+  QueueCore(const QueueCore&) = delete;
+  QueueCore& operator=(const QueueCore&) = delete;
+
+  // Only while something keeps the device alive.
+  DeviceImpl& device() const { return device_; }
+  Stream& stream() const { return stream_; }
+  const Hip& hip() const { return stream_.hip(); }
+
+  // Puts the operation onto the stream, or holds it back. `after` (its stream may be null) is work
+  // that it waits for as well.
+  Status submit(Operation& operation, const Sync& sync, const StreamPoint& after = {});
+  // The same for operations that follow each other and stand for one: the first waits, the last
+  // signals, and if one fails those after it do not run.
+  Status submit_steps(std::vector<std::unique_ptr<Operation>> steps, const Sync& sync);
+
+  // Submits what can be. One thread at a time (Progress). True if something has changed.
+  bool advance();
+
+ private:
+  enum class Phase : uint8_t { kWaiting, kArriving, kRunning, kRan };
+  // What the steps of one operation share.
+  struct Steps {
+    Status failure;
+  };
+  struct Entry final : HostCompletion {
+    void complete(const Status& outcome) override { core->ran(*this, outcome); }
+
+    QueueCore* core = nullptr;
+    uint64_t id = 0;
+    Ref<Device> keep_alive;
+    std::unique_ptr<Operation> operation;
+    std::vector<HeldPoint> waits;
+    std::vector<HeldPoint> signals;
+    StreamPoint after;
+    std::shared_ptr<Steps> steps;
+    Phase phase = Phase::kWaiting;
+    Status outcome;  // in kRan
+  };
+  // The way to a place in a stream and back (hipStreamAddCallback).
+  struct Arrival {
+    std::shared_ptr<QueueCore> core;
+    Ref<Device> keep_alive;
+    uint64_t id = 0;
+  };
+  struct WaitPlan {
+    bool hold = false;
+    Status failure;
+    std::vector<StreamPoint> points;
+  };
+
+  // All under the stream's lock.
+  WaitPlan plan_waits(Span<const SemaphorePoint> waits, const StreamPoint& after) const;
+  Status put(Operation& operation, const WaitPlan& plan, Span<const SemaphorePoint> signals);
+  void push(std::unique_ptr<Operation> operation, const Sync& sync, const StreamPoint& after,
+            std::shared_ptr<Steps> steps);
+  // Whether the front entry is done with.
+  bool try_front(Entry& entry);
+  bool start_host(Entry& entry, const WaitPlan& plan);
+  bool finish(Entry& entry, const Status& status);
+
+  void arrived(uint64_t id);
+  void ran(Entry& entry, const Status& outcome);
+  static void on_arrival(void* arrival);
+
+  DeviceImpl& device_;
+  Stream& stream_;
+  std::deque<std::unique_ptr<Entry>> entries_;  // under the stream's lock
+  uint64_t next_id_ = 1;                        // under the stream's lock
+};
+
+// Does not tell Progress.
+void fail_signals(Span<const SemaphorePoint> signals, const Status& cause);
+
+}  // namespace halyard::hip

@@ -1,0 +1,236 @@
+#include "drivers/hip/stream.h"
+
+#include <algorithm>
+
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+Result<hipEvent_t> Stream::take_event() {
+  {
+    const std::lock_guard lock(marks_mutex_);
+    if (!events_.empty()) {
+      const hipEvent_t event = events_.back();
+      events_.pop_back();
+      return event;
+    }
+  }
+  // An event belongs to the device that is current when it is made.
+  const CurrentDevice current(hip_, device_);
+  hipEvent_t event = nullptr;
+  HALYARD_RETURN_IF_ERROR(check(hip_, hip_.hipEventCreateWithFlags(&event, hipEventDisableTiming),
+                                "Creating an event"));
+  return event;
+}
+
+Status Stream::mark() {
+  const uint64_t number = number_.load(std::memory_order_relaxed);
+  if (marked_ == number) return {};
+  HALYARD_ASSIGN_OR_RETURN(const hipEvent_t event, take_event());
+  const hipError_t result = hip_.hipEventRecord(event, handle_);
+  const std::lock_guard lock(marks_mutex_);
+  if (result != hipSuccess) {
+    events_.push_back(event);
+    const Status status = check(hip_, result, "Recording an event");
+    lose_locked(status);
+    return status;
+  }
+  marked_ = number;
+  marks_.push_back({number, event});
+  return {};
+}
+
+Status Stream::wait_for(const StreamPoint& point) {
+  Stream& other = *point.stream;
+  const std::lock_guard lock(other.marks_mutex_);
+  const auto mark =
+      std::lower_bound(other.marks_.begin(), other.marks_.end(), point.number,
+                       [](const Mark& m, uint64_t number) { return m.number < number; });
+  if (mark == other.marks_.end()) return {};  // done meanwhile
+  return check(hip_, hip_.hipStreamWaitEvent(handle_, mark->event, 0),
+               "Waiting for another stream's event");
+}
+
+Result<void*> Stream::scratch() {
+  if (scratch_ == nullptr) {
+    const CurrentDevice current(hip_, device_);
+    HALYARD_RETURN_IF_ERROR(
+        check(hip_, hip_.hipMalloc(&scratch_, kScratch), "Allocating a stream's scratch memory"));
+  }
+  return scratch_;
+}
+
+bool Stream::passes(size_t index) {
+  const hipError_t result = hip_.hipEventQuery(marks_[index].event);
+  if (result == hipErrorNotReady) return false;
+  if (result != hipSuccess) {
+    lose_locked(check(hip_, result, "Work on a HIP stream"));
+    return false;
+  }
+  const uint64_t number = marks_[index].number;
+  for (size_t i = 0; i <= index; ++i) {
+    events_.push_back(marks_.front().event);
+    marks_.pop_front();
+  }
+  if (completed_.load(std::memory_order_relaxed) < number) {
+    completed_.store(number, std::memory_order_release);
+  }
+  return true;
+}
+
+PointState Stream::state_of(uint64_t number) {
+  if (known_done(number)) return PointState::kReached;
+  const std::lock_guard lock(marks_mutex_);
+  const auto mark = std::lower_bound(marks_.begin(), marks_.end(), number,
+                                     [](const Mark& m, uint64_t n) { return m.number < n; });
+  if (!lost() && mark != marks_.end()) passes(static_cast<size_t>(mark - marks_.begin()));
+  if (known_done(number)) return PointState::kReached;
+  return lost() ? PointState::kFailed : PointState::kPending;
+}
+
+PointState Stream::settled_state_of(uint64_t number) {
+  if (known_done(number)) return PointState::kReached;
+  if (const std::unique_lock lock(order_, std::try_to_lock);
+      lock.owns_lock() && marked_ < number && !lost()) {
+    mark().ignore();
+  }
+  return state_of(number);
+}
+
+void Stream::poll() {
+  const std::lock_guard lock(marks_mutex_);
+  // A mark that is not done costs some microseconds, and those before one that is done are done: in
+  // growing steps from the oldest.
+  size_t step = 1;
+  while (!marks_.empty() && !lost()) {
+    if (passes(std::min(step, marks_.size()) - 1)) {
+      step *= 2;
+    } else if (step == 1) {
+      return;
+    } else {
+      step = 1;
+    }
+  }
+}
+
+// Operations are done in order, so the first that is not done runs; what is marked together is not
+// told apart.
+std::string Stream::describe_running() {
+  poll();
+  const uint64_t first = completed_.load(std::memory_order_acquire) + 1;
+  const uint64_t last = number();
+  std::vector<std::string_view> names;
+  for (uint64_t number = first; number <= last && number < first + kRemembered; ++number) {
+    const Function* const function =
+        launched_[number % kRemembered].load(std::memory_order_acquire);
+    if (function == nullptr) continue;
+    const std::string_view name = function->info().name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (names.empty()) return {};
+  std::string text = names.size() == 1 ? "the kernel " : "one of the kernels ";
+  for (size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", names[i]);
+  }
+  return text;
+}
+
+void Stream::lose_locked(const Status& cause) {
+  if (lost()) return;
+  fault_ = cause;
+  lost_.store(true, std::memory_order_release);
+}
+
+void Stream::lose(const Status& cause) {
+  poll();  // what was done before is done
+  const std::lock_guard lock(marks_mutex_);
+  lose_locked(cause);
+}
+
+Status Stream::fault() const {
+  const std::lock_guard lock(marks_mutex_);
+  return fault_;
+}
+
+Streams& Streams::instance() {
+  // Leaked on purpose: the vendor's threads outlive main.
+  static auto* const streams = new Streams;
+  return *streams;
+}
+
+Result<Stream*> Streams::take(const Hip& hip, int device, int priority) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(spare_.begin(), spare_.end(), [&](const Stream* stream) {
+    return &stream->hip() == &hip && stream->device() == device && stream->priority() == priority &&
+           !stream->external_;
+  });
+  if (found != spare_.end()) {
+    Stream* const stream = *found;
+    spare_.erase(found);
+    return stream;
+  }
+  const CurrentDevice current(hip, device);
+  auto made = std::make_unique<Stream>(hip, device, priority);
+  HALYARD_RETURN_IF_ERROR(
+      check(hip, hip.hipStreamCreateWithPriority(&made->handle_, hipStreamNonBlocking, priority),
+            "Creating a stream"));
+  all_.push_back(std::move(made));
+  return all_.back().get();
+}
+
+Stream* Streams::import(const Hip& hip, int device, hipStream_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(spare_.begin(), spare_.end(), [&](const Stream* stream) {
+    return &stream->hip() == &hip && stream->device() == device && stream->external_ &&
+           stream->known_idle();
+  });
+  Stream* stream = nullptr;
+  if (found != spare_.end()) {
+    stream = *found;
+    spare_.erase(found);
+  } else {
+    all_.push_back(std::make_unique<Stream>(hip, device, 0));
+    stream = all_.back().get();
+  }
+  stream->external_ = true;
+  stream->handle_ = handle;
+  return stream;
+}
+
+void Streams::give(Stream& stream) {
+  // Its owner may destroy an imported stream from now on; HIP does the work in it before that.
+  if (stream.external_) {
+    const std::lock_guard lock(stream.order_);
+    stream.mark().ignore();
+  }
+  const std::lock_guard lock(mutex_);
+  if (!stream.lost()) spare_.push_back(&stream);
+}
+
+std::vector<StreamPoint> Streams::busy() {
+  std::vector<StreamPoint> points;
+  const std::lock_guard lock(mutex_);
+  for (const auto& stream : all_) {
+    if (!stream->known_idle() && !stream->lost())
+      points.push_back({stream.get(), stream->number()});
+  }
+  return points;
+}
+
+bool Streams::all_idle() {
+  const std::vector<StreamPoint> points = busy();
+  return std::all_of(points.begin(), points.end(), [](const StreamPoint& point) {
+    return point.stream->settled_state_of(point.number) == PointState::kReached;
+  });
+}
+
+std::vector<Stream*> Streams::of_device(int device) {
+  std::vector<Stream*> streams;
+  const std::lock_guard lock(mutex_);
+  for (const auto& stream : all_) {
+    if (stream->device() == device) streams.push_back(stream.get());
+  }
+  return streams;
+}
+
+}  // namespace halyard::hip

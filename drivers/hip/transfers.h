@@ -1,0 +1,82 @@
+// Transfers: fill, update and copy on a stream.
+//
+// HIP 5.2.3 makes the calling thread wait wherever both ends lie in host memory, and where it
+// fills host memory. So such data takes a detour through the stream's scratch memory on the device.
+#pragma once
+
+#include <memory>
+
+#include "drivers/hip/buffer.h"
+#include "drivers/hip/operation.h"
+#include "drivers/hip/queue_core.h"
+
+namespace halyard::hip {
+
+// A place that a transfer reads from or writes to.
+struct Place {
+  void* pointer = nullptr;
+  bool on_host = false;
+};
+Place place_of(const BufferRange& range);
+
+// One copy on the stream.
+Status put_copy(QueueCore& core, const Place& target, const Place& source, uint64_t size);
+
+class CopyOperation final : public Operation {
+ public:
+  CopyOperation(const BufferRange& source, const BufferRange& target)
+      : source_(source), target_(target) {}
+  Status issue(QueueCore& core) override;
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  BufferRange source_;
+  BufferRange target_;
+  Ref<Buffer> keep_source_;
+  Ref<Buffer> keep_target_;
+};
+
+// Bytes of the caller's, which are copied to staging memory when it is made.
+class UpdateOperation final : public Operation {
+ public:
+  static Result<std::unique_ptr<UpdateOperation>> make(DeviceImpl& device,
+                                                       const BufferRange& target,
+                                                       const void* source);
+  ~UpdateOperation() override;
+  Status issue(QueueCore& core) override;
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  UpdateOperation(DeviceImpl& device, const BufferRange& target, const Block& staging)
+      : device_(device), target_(target), staging_(staging) {}
+
+  DeviceImpl& device_;
+  BufferRange target_;
+  Block staging_;  // base is null once a stream has it
+  Ref<Buffer> keep_target_;
+};
+
+class FillOperation final : public Operation {
+ public:
+  FillOperation(const BufferRange& target, const void* pattern, uint32_t pattern_size);
+  Status issue(QueueCore& core) override;
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  BufferRange target_;
+  unsigned char pattern_[16];
+  uint32_t pattern_size_;
+  Ref<Buffer> keep_target_;
+};
+
+// The shortest pattern that gives the same bytes: 1, 2, 4, 8 or 16.
+uint32_t shortest_period(const unsigned char* pattern, uint32_t size);
+
+// Writes `size` bytes of ordinary memory, which are copied at once.
+Status put_update(QueueCore& core, const Place& target, const void* source, uint64_t size);
+
+// Fills `size` bytes, a multiple of `pattern_size`.
+Status put_fill(QueueCore& core, const Place& target, uint64_t size, const unsigned char* pattern,
+                uint32_t pattern_size);
+
+}  // namespace halyard::hip

@@ -1,0 +1,30 @@
+// Workers: threads for what the host does in a queue's order. HIP's own thread, which tells that a
+// stream has come so far, serves the whole process and must not be held up.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+namespace halyard::hip {
+
+class Workers {
+ public:
+  static Workers& instance();
+
+  // Runs `work` on a thread of its own: an idle one, or a new one, as work may block.
+  void run(std::function<void()> work);
+
+ private:
+  void serve(std::chrono::seconds patience);
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> waiting_;  // under mutex_
+  uint32_t idle_ = 0;                          // under mutex_
+};
+
+}  // namespace halyard::hip
