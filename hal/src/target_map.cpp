@@ -39,6 +39,16 @@ const Entry* find_folded(std::span<const Entry> entries, const std::string& name
   return found == entries.end() ? nullptr : &*found;
 }
 
+std::vector<std::string_view> processors_with(const char* const ProcessorInfo::* field,
+                                              std::string_view value) {
+  std::vector<std::string_view> names;
+  for (const ProcessorInfo& processor : all_processors()) {
+    const char* const text = processor.*field;
+    if (text != nullptr && value == text) names.emplace_back(processor.name);
+  }
+  return names;
+}
+
 const ProductInfo* find_product_folded(const std::string& name) {
   if (const ProductInfo* product = find_folded(all_products(), name)) return product;
   if (const ProductAlias* alias = find_folded(all_product_aliases(), name)) {
@@ -90,12 +100,7 @@ Result<NamedTarget> find_name(const std::string& name, std::string_view shown,
         {}};
   }
   if (const ArchitectureInfo* architecture = find_folded(all_architectures(), name)) {
-    for (const ProcessorInfo& processor : all_processors()) {
-      if (processor.architecture != nullptr &&
-          std::string_view(processor.architecture) == architecture->name) {
-        processors->emplace_back(processor.name);
-      }
-    }
+    *processors = processors_of_architecture(architecture->name);
     return NamedTarget{TargetNameKind::kArchitecture, architecture->name, nullptr, {}};
   }
   if (const FamilyInfo* family = find_folded(all_families(), name)) {
@@ -156,13 +161,11 @@ const ProductInfo* find_product(std::string_view name) noexcept {
 }
 
 std::vector<std::string_view> processors_of_generic(std::string_view generic) {
-  std::vector<std::string_view> names;
-  for (const ProcessorInfo& processor : all_processors()) {
-    if (processor.generic != nullptr && generic == processor.generic) {
-      names.emplace_back(processor.name);
-    }
-  }
-  return names;
+  return processors_with(&ProcessorInfo::generic, generic);
+}
+
+std::vector<std::string_view> processors_of_architecture(std::string_view architecture) {
+  return processors_with(&ProcessorInfo::architecture, architecture);
 }
 
 const char* to_string(TargetNameKind kind) {

@@ -55,17 +55,6 @@ std::vector<std::string> products_of(const ProcessorInfo& processor) {
   return names;
 }
 
-std::vector<std::string> processors_of(const ArchitectureInfo& architecture) {
-  std::vector<std::string> names;
-  for (const ProcessorInfo& processor : all_processors()) {
-    if (processor.architecture == nullptr) continue;
-    if (std::string_view(processor.architecture) == architecture.name) {
-      names.emplace_back(processor.name);
-    }
-  }
-  return names;
-}
-
 std::string text_of(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
 }
@@ -284,7 +273,8 @@ std::string list_as_text() {
   std::vector<Row> architectures = {{"CODE NAME", "ARCHITECTURE", "PROCESSORS"}};
   for (const ArchitectureInfo& architecture : all_architectures()) {
     architectures.push_back(
-        {architecture.name, architecture.title, join(processors_of(architecture))});
+        {architecture.name, architecture.title,
+         fmt::format("{}", fmt::join(processors_of_architecture(architecture.name), ", "))});
   }
   std::vector<Row> families = {{"FAMILY", "PROCESSORS"}};
   for (const FamilyInfo& family : all_families()) {
@@ -326,9 +316,10 @@ Json list_as_json() {
                                 {"devices", product.devices}});
   }
   for (const ArchitectureInfo& architecture : all_architectures()) {
-    json["architectures"].push_back({{"name", architecture.name},
-                                     {"title", architecture.title},
-                                     {"processors", processors_of(architecture)}});
+    json["architectures"].push_back(
+        {{"name", architecture.name},
+         {"title", architecture.title},
+         {"processors", processors_of_architecture(architecture.name)}});
   }
   for (const FamilyInfo& family : all_families()) {
     json["families"].push_back({{"name", family.name}, {"processors", family.processors}});

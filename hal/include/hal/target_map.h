@@ -89,6 +89,8 @@ const ProductInfo* find_product(std::string_view name) noexcept;  // or an alias
 
 // The processors that run the code of a generic target.
 std::vector<std::string_view> processors_of_generic(std::string_view generic);
+// The processors of an architecture, by its code name.
+std::vector<std::string_view> processors_of_architecture(std::string_view architecture);
 
 enum class TargetNameKind : uint8_t { kProcessor, kGeneric, kProduct, kArchitecture, kFamily };
 
