@@ -58,7 +58,10 @@ inline void buffer_addresses(const Wave& w, const Instruction& i, const BufferRe
   }
   const uint64_t start = r.base + soffset;
   const auto immediate = static_cast<uint32_t>(i.offset);
-  // gfx9: records count strides if the instruction has an index, and bytes otherwise.
+  // gfx9: records count strides if the instruction has an index, and bytes otherwise. The Vega ISA
+  // document asks for swizzling instead of an index; Mesa's drivers, which run on gfx9, fill in
+  // vertex and texel buffers, which are not swizzled, this way (si_set_vb_descriptor,
+  // radv_make_texel_buffer_descriptor).
   const bool structured = i.idxen && r.stride != 0;
   const uint32_t limit = r.records > soffset ? r.records - soffset : 0;
   for (unsigned l = 0; l < kLanes; ++l) {

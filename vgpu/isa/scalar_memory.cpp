@@ -44,7 +44,8 @@ struct Buffer {
   }
 };
 
-// s_scratch_*: SBASE holds FLAT_SCRATCH-like base, the offset counts 64-byte units (Vega ISA 7.3).
+// s_scratch_*: SBASE holds FLAT_SCRATCH-like base; the offset register counts units of 64 bytes,
+// the immediate bytes (Vega ISA 7.3; CLRX's GcnInstrsSmem).
 struct Scratch {
   static bool resolve(Wave& w, const Instruction& i, unsigned, uint64_t& address) {
     const uint64_t reg =

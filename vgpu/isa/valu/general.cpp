@@ -268,8 +268,8 @@ T one() {
 }
 
 // OMOD, then CLAMP (Vega ISA 6.2.2, "Output modifiers"): OMOD does nothing in IEEE mode or while
-// output denormals are kept, and turns -0 into +0. CLAMP gives [0, 1]; a NaN becomes 0 in
-// DX10_CLAMP mode.
+// output denormals are kept, and turns -0 into +0 (LLVM's SIFoldOperands says the same). CLAMP
+// gives [0, 1]; a NaN becomes 0 in DX10_CLAMP mode.
 template <class T>
 T modify_result(T x, const Instruction& in, const FloatMode& m) {
   if (in.omod != 0 && !m.ieee && (Real<T>::denorm(m) & 2) == 0) {
