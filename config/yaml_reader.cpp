@@ -342,6 +342,29 @@ Map Map::child(std::string_view key) {
   return Map(value, std::string(key), state_->file, *state_->diagnostics);
 }
 
+std::vector<Map> Map::list(std::string_view key) {
+  state_->asked.emplace(key);
+  std::vector<Map> maps;
+  const YAML::Node value = state_->find(key);
+  if (!value.IsDefined()) return maps;
+  if (!value.IsSequence()) {
+    fail(key, fmt::format("{} is {}; it must be a list of mappings.", key, kind_name(value)));
+    return maps;
+  }
+  for (size_t i = 0; i < value.size(); ++i) {
+    const YAML::Node entry = value[i];
+    const std::string name = fmt::format("{}[{}]", key, maps.size());
+    if (!entry.IsMap()) {
+      state_->diagnostics->error(
+          location_of(state_->file, entry.Mark()),
+          fmt::format("{} is {}; it must be a mapping.", name, kind_name(entry)));
+    }
+    maps.emplace_back(entry.IsMap() ? entry : YAML::Node(YAML::NodeType::Map), name, state_->file,
+                      *state_->diagnostics);
+  }
+  return maps;
+}
+
 void Map::finish() {
   if (!state_->node.IsMap()) return;
   const std::vector<std::string> known(state_->asked.begin(), state_->asked.end());

@@ -72,6 +72,8 @@ class Map {
   bool choice(std::string_view key, std::string& out, std::initializer_list<const char*> allowed);
   // A mapping below this one. If the key is absent, an empty map, which accepts every question.
   Map child(std::string_view key);
+  // The mappings of a list below this one; none if the key is absent.
+  std::vector<Map> list(std::string_view key);
 
   // Reports a mistake that only the caller can see, at the value of `key`.
   void fail(std::string_view key, std::string_view sentence);

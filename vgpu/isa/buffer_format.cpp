@@ -209,10 +209,10 @@ uint32_t get_component(const VectorRegister* data, unsigned l, unsigned c, Half 
 }
 
 // The address of byte `b` of a lane's element.
-uint8_t* byte_at(uint64_t address, unsigned b, size_t step) {
-  if (step == kLinear) return host_pointer(address) + b;
+uint64_t byte_at(uint64_t address, unsigned b, size_t step) {
+  if (step == kLinear) return address + b;
   const unsigned start = address & 3;
-  return host_pointer(address - start) + (start + b) / 4 * step + (start + b) % 4;
+  return address - start + (start + b) / 4 * step + (start + b) % 4;
 }
 
 template <unsigned kComponents, Half kHalf, bool kStore>
@@ -234,10 +234,9 @@ Outcome format_access(Wave& w, const Instruction& i) {
     const bool inside = addresses.inside[l] >= size;
     if (inside) {
       for (unsigned b = 0; b < size; b += 4) {
-        const uint8_t* const p = byte_at(addresses.lane[l], b, step);
-        if (!accessible(w, reinterpret_cast<uintptr_t>(p), std::min(size - b, 4u)))
-          return fault_memory(w, i, reinterpret_cast<uintptr_t>(p), size, kStore,
-                              static_cast<int>(l));
+        const uint64_t p = byte_at(addresses.lane[l], b, step);
+        if (!accessible(w, p, std::min(size - b, 4u)))
+          return fault_memory(w, i, p, size, kStore, static_cast<int>(l));
       }
     }
     if constexpr (kStore) {
@@ -255,11 +254,13 @@ Outcome format_access(Wave& w, const Instruction& i) {
         }
         bit += bits;
       }
-      for (unsigned b = 0; b < size; ++b) *byte_at(addresses.lane[l], b, step) = bytes[b];
+      for (unsigned b = 0; b < size; ++b)
+        *host_pointer(byte_at(addresses.lane[l], b, step)) = bytes[b];
       w.stores_pending = true;
     } else {
       if (inside) {
-        for (unsigned b = 0; b < size; ++b) bytes[b] = *byte_at(addresses.lane[l], b, step);
+        for (unsigned b = 0; b < size; ++b)
+          bytes[b] = *host_pointer(byte_at(addresses.lane[l], b, step));
       }
       uint32_t component[4] = {};
       unsigned bit = 0;

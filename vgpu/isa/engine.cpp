@@ -319,7 +319,8 @@ void EngineImpl::fail(Job& job, const WorkGroup& group) {
   std::string raw;
   const MemoryRange range = memory_.find(wave.pc);
   for (unsigned n = 0; n < 8 && range.contains(wave.pc, n + 1); ++n)
-    raw += fmt::format("{}{:02x}", n ? " " : "", reinterpret_cast<const uint8_t*>(wave.pc)[n]);
+    raw += fmt::format("{}{:02x}", n ? " " : "",
+                       reinterpret_cast<const uint8_t*>(host_address(wave.pc))[n]);
   const Dispatch& dispatch = *job.context.dispatch;
   job.result.report = fmt::format(
       "{}\n"

@@ -15,7 +15,8 @@ constexpr uint32_t bits(uint32_t word, unsigned low, unsigned width) {
 template <class T>
 T field(uint64_t object, uint64_t offset) {
   T value;
-  std::memcpy(&value, reinterpret_cast<const uint8_t*>(object) + offset, sizeof value);
+  std::memcpy(&value, reinterpret_cast<const uint8_t*>(host_address(object)) + offset,
+              sizeof value);
   return value;
 }
 

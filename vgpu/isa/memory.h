@@ -1,13 +1,23 @@
 // What the engine may touch of the process's memory.
 //
-// Addresses are identity-mapped: a GPU virtual address is a host address. An access outside every
-// mapped allocation must become a fault of the queue, never a crash of the process, so the engine
-// asks before it touches. The thunk (vgpu/thunk) owns the map and implements this.
+// A GPU virtual address is a host address, but for memory that the host has registered: the kernel
+// driver gives that an address of its own on the GPU, and HIP 5.2.3 counts on the two being
+// different. Here it is the host's address with kRegistered set, which no host address has. An
+// access outside every mapped allocation must become a fault of the queue, never a crash of the
+// process, so the engine asks before it touches. The thunk (vgpu/thunk) owns the map and implements
+// this.
 #pragma once
 
 #include <cstdint>
 
 namespace halyard::vgpu::isa {
+
+inline constexpr uint64_t kRegistered = uint64_t{1} << 47;
+
+// Where the memory is that the GPU sees at an accessible address.
+inline uint64_t host_address(uint64_t address) {
+  return address & ~kRegistered;
+}
 
 // A run of accessible bytes, [begin, end). `epoch` is the map's version when it was looked up.
 struct MemoryRange {

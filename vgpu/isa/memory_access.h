@@ -59,7 +59,7 @@ void store(uint8_t* p, T value) {
 }
 
 inline uint8_t* host_pointer(uint64_t address) {
-  return reinterpret_cast<uint8_t*>(address);
+  return reinterpret_cast<uint8_t*>(host_address(address));
 }
 
 }  // namespace halyard::vgpu::isa

@@ -57,8 +57,8 @@ const CodePage* Program::page(uint64_t pc) {
 bool Program::still_valid(CodePage& page) const {
   const MemoryRange range = memory_.find(page.valid_begin);
   if (!range.contains(page.valid_begin, page.valid_end - page.valid_begin)) return false;
-  return std::memcmp(reinterpret_cast<const void*>(page.valid_begin), page.bytes.data(),
-                     page.bytes.size()) == 0;
+  return std::memcmp(reinterpret_cast<const void*>(host_address(page.valid_begin)),
+                     page.bytes.data(), page.bytes.size()) == 0;
 }
 
 std::unique_ptr<CodePage> Program::make_page(uint64_t base, uint64_t pc) const {
@@ -68,7 +68,7 @@ std::unique_ptr<CodePage> Program::make_page(uint64_t base, uint64_t pc) const {
   page->base = base;
   page->valid_begin = std::max(base, (range.begin + 3) & ~uint64_t{3});
   page->valid_end = std::min(base + CodePage::kBytes + kTail, range.end & ~uint64_t{3});
-  const auto* bytes = reinterpret_cast<const uint8_t*>(page->valid_begin);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(host_address(page->valid_begin));
   page->bytes.assign(bytes, bytes + (page->valid_end - page->valid_begin));
   return page;
 }
@@ -116,7 +116,7 @@ void Program::leave() {
 std::string Program::text(uint64_t pc) {
   const MemoryRange range = memory_.find(pc);
   if (!range.contains(pc, 4)) return "<not mapped>";
-  const auto* bytes = reinterpret_cast<const uint8_t*>(pc);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(host_address(pc));
   return decoder_->text({bytes, std::min<uint64_t>(range.end - pc, 8)}, pc);
 }
 

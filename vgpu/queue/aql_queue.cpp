@@ -277,8 +277,9 @@ bool AqlQueue::check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t i
   }
   int64_t entry_distance;
   uint32_t rsrc1;
-  std::memcpy(&entry_distance, reinterpret_cast<const void*>(object + 16), sizeof entry_distance);
-  std::memcpy(&rsrc1, reinterpret_cast<const void*>(object + 48), sizeof rsrc1);
+  const auto* const bytes = reinterpret_cast<const char*>(isa::host_address(object));
+  std::memcpy(&entry_distance, bytes + 16, sizeof entry_distance);
+  std::memcpy(&rsrc1, bytes + 48, sizeof rsrc1);
   const uint64_t entry = object + static_cast<uint64_t>(entry_distance);
   if (entry % 4 != 0 || !code_.accessible(entry, 4)) {
     return fail(QueueError::kCode, index,
@@ -368,7 +369,7 @@ bool AqlQueue::process_pm4(const Packet& packet, uint64_t index) {
                             "an indirect buffer in the GPU's memory",
                             jump, size, address));
   }
-  const auto* words = reinterpret_cast<const uint32_t*>(address);
+  const auto* words = reinterpret_cast<const uint32_t*>(isa::host_address(address));
   for (uint32_t at = 0; at < size;) {
     const uint32_t word = words[at];
     const uint32_t opcode = (word >> 8) & 0xff;

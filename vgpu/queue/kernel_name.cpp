@@ -22,7 +22,8 @@ class Image {
   template <typename T>
   bool read(uint64_t offset, T& value) const {
     if (offset > size_ || sizeof(T) > size_ - offset) return false;
-    std::memcpy(&value, reinterpret_cast<const void*>(begin_ + offset), sizeof(T));
+    std::memcpy(&value, reinterpret_cast<const void*>(isa::host_address(begin_ + offset)),
+                sizeof(T));
     return true;
   }
 

@@ -54,7 +54,7 @@ uint32_t packet_words(uint32_t header) {
 }
 
 void* pointer(uint64_t address) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(isa::host_address(address)));
 }
 
 // POLL_REGMEM's function field.

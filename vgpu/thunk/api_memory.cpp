@@ -1,6 +1,18 @@
 // The thunk's functions for memory.
 #include "vgpu/thunk/api.h"
 
+namespace {
+
+HSAKMT_STATUS map(halyard::vgpu::thunk::Driver& driver, void* address, HSAuint64 size,
+                  HSAuint64* alternate, const HSAuint32* nodes, HSAuint64 count) {
+  uint64_t gpu_address = 0;
+  const HSAKMT_STATUS status = driver.memory().map(address, size, nodes, count, &gpu_address);
+  if (alternate != nullptr && status == HSAKMT_STATUS_SUCCESS) *alternate = gpu_address;
+  return status;
+}
+
+}  // namespace
+
 HALYARD_THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 size, HsaMemFlags flags,
                                                   void** address) {
   HALYARD_THUNK_OPEN(driver);
@@ -42,8 +54,7 @@ HALYARD_THUNK_API HSAKMT_STATUS hsaKmtDeregisterMemory(void* address) {
 HALYARD_THUNK_API HSAKMT_STATUS hsaKmtMapMemoryToGPU(void* address, HSAuint64 size,
                                                      HSAuint64* alternate) {
   HALYARD_THUNK_OPEN(driver);
-  if (alternate != nullptr) *alternate = reinterpret_cast<uintptr_t>(address);
-  return driver->memory().map(address, size, nullptr, 0);
+  return map(*driver, address, size, alternate, nullptr, 0);
 }
 
 HALYARD_THUNK_API HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void* address, HSAuint64 size,
@@ -51,8 +62,7 @@ HALYARD_THUNK_API HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void* address, HSAuint
                                                           HSAuint64 count, HSAuint32* nodes) {
   HALYARD_THUNK_OPEN(driver);
   if (count == 0 || nodes == nullptr) return HSAKMT_STATUS_INVALID_PARAMETER;
-  if (alternate != nullptr) *alternate = reinterpret_cast<uintptr_t>(address);
-  return driver->memory().map(address, size, nodes, count);
+  return map(*driver, address, size, alternate, nodes, count);
 }
 
 HALYARD_THUNK_API HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void* address) {

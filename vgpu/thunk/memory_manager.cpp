@@ -18,8 +18,14 @@ uint64_t round_up(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
 }
 
+// The host's address of memory that is named by the host's or by the GPU's.
 uint64_t number(const void* address) {
-  return reinterpret_cast<uintptr_t>(address);
+  return isa::host_address(reinterpret_cast<uintptr_t>(address));
+}
+
+// Where GPUs see registered memory.
+uint64_t on_gpu(uint64_t address) {
+  return address | isa::kRegistered;
 }
 
 // Address space with the alignment that the runtime's allocators count on; null if there is none.
@@ -187,7 +193,7 @@ HSAKMT_STATUS MemoryManager::register_user(void* address, uint64_t size, HsaMemF
   if (address == nullptr || size == 0 || size > (uint64_t{1} << 47)) {
     return HSAKMT_STATUS_INVALID_PARAMETER;
   }
-  const uint64_t begin = number(address);
+  const uint64_t begin = reinterpret_cast<uintptr_t>(address);
   if (begin > (uint64_t{1} << 47) - size) return HSAKMT_STATUS_INVALID_PARAMETER;
   const std::lock_guard lock(mutex_);
   // Memory of the thunk is known to it already.
@@ -246,7 +252,7 @@ HSAKMT_STATUS MemoryManager::deregister(void* address) {
 }
 
 void MemoryManager::drop_mapping(Registration& registration) {
-  uncover(*registration.mapped, registration.first_page(), registration.end_page());
+  uncover(*registration.mapped, on_gpu(registration.first_page()), on_gpu(registration.end_page()));
   registration.mapped = nullptr;
   registration.mappings = 0;
 }
@@ -276,8 +282,9 @@ HSAKMT_STATUS MemoryManager::map_allocation(Allocation& allocation, uint64_t add
 }
 
 HSAKMT_STATUS MemoryManager::map(void* address, uint64_t size, const uint32_t* nodes,
-                                 uint64_t count) {
+                                 uint64_t count, uint64_t* gpu_address) {
   if (address == nullptr) return HSAKMT_STATUS_INVALID_PARAMETER;
+  if (gpu_address != nullptr) *gpu_address = number(address);
   const std::lock_guard lock(mutex_);
   std::vector<uint32_t> list;
   if (!nodes_from(nodes, count, list)) return HSAKMT_STATUS_ERROR;
@@ -287,6 +294,7 @@ HSAKMT_STATUS MemoryManager::map(void* address, uint64_t size, const uint32_t* n
   Registration* registration = registration_of(number(address), size);
   if (registration == nullptr) registration = registration_at(number(address));
   if (registration == nullptr) return HSAKMT_STATUS_ERROR;
+  if (gpu_address != nullptr) *gpu_address = on_gpu(number(address));
   if (registration->mappings++ > 0) return HSAKMT_STATUS_SUCCESS;
   // As the real thunk does: user memory is mapped to the nodes that it was registered for, which
   // allows to register it several times.
@@ -295,7 +303,7 @@ HSAKMT_STATUS MemoryManager::map(void* address, uint64_t size, const uint32_t* n
   } else {
     nodes_from(nullptr, 0, list);
   }
-  cover(list, registration->first_page(), registration->end_page());
+  cover(list, on_gpu(registration->first_page()), on_gpu(registration->end_page()));
   registration->mapped = intern(std::move(list));
   return HSAKMT_STATUS_SUCCESS;
 }
@@ -343,7 +351,7 @@ HSAKMT_STATUS MemoryManager::query(const void* address, HsaPointerInfo* info) {
     info->Node = 0;
     info->MemFlags = registration->flags;
     info->CPUAddress = reinterpret_cast<void*>(registration->begin);
-    info->GPUAddress = registration->begin;
+    info->GPUAddress = on_gpu(registration->begin);
     info->SizeInBytes = registration->size;
     info->UserData = registration->user_data;
     mapped = registration->mapped;

@@ -1,5 +1,8 @@
 // Memory of the virtual machine: VRAM, system memory and registered user memory, and which GPU may
-// touch what. Addresses are host addresses.
+// touch what.
+//
+// Allocated memory has one address. Registered memory has the host's and, on GPUs, another one
+// (vgpu/isa/memory.h); functions that take an address take either.
 #pragma once
 
 #include <hsakmttypes.h>
@@ -31,7 +34,9 @@ class MemoryManager {
 
   // Null `nodes`: every GPU. An allocation's nodes are replaced by the given ones; each mapping of
   // a registration is undone by one unmap.
-  HSAKMT_STATUS map(void* address, uint64_t size, const uint32_t* nodes, uint64_t count);
+  // `gpu_address`: where GPUs see it then; may be null.
+  HSAKMT_STATUS map(void* address, uint64_t size, const uint32_t* nodes, uint64_t count,
+                    uint64_t* gpu_address = nullptr);
   HSAKMT_STATUS unmap(void* address);
 
   HSAKMT_STATUS query(const void* address, HsaPointerInfo* info);
@@ -73,7 +78,7 @@ class MemoryManager {
     uint32_t mappings = 0;  // times mapped
     Nodes mapped = nullptr;
     Nodes registered = nullptr;
-    uint64_t first_page() const;
+    uint64_t first_page() const;  // of the host
     uint64_t end_page() const;
   };
 

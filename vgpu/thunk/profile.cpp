@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "config/yaml_reader.h"
 
@@ -17,6 +18,7 @@ namespace {
 constexpr const char* kDefaultProfile = "gfx900";
 constexpr const char* kSuffix = ".yaml";
 constexpr int kMaxDepth = 8;
+constexpr uint32_t kMaxGpus = 64;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
@@ -73,6 +75,7 @@ void read_gpu(config::Map map, GpuProfile& gpu) {
   map.size("l2_cache", gpu.l2_bytes, 65536, kGiB);
   map.size("cache_line", gpu.cache_line_bytes, 32, 256);
   map.integer("sdma_engines", gpu.sdma_engines, 0, 8);
+  map.integer("xgmi_sdma_engines", gpu.xgmi_sdma_engines, 0, 8);
   map.integer("compute_queues", gpu.compute_queues, 1, 128);
   map.boolean("fine_grained_memory", gpu.fine_grained_memory);
   map.boolean("sramecc", gpu.sramecc);
@@ -94,53 +97,191 @@ void read_queue(config::Map map, GpuProfile& gpu) {
   map.finish();
 }
 
-// Reads a file on top of what `gpu` holds, after the file that it extends.
-bool read_file(const std::string& path, const std::string& directory, GpuProfile& gpu, int depth,
-               config::Diagnostics& diagnostics) {
+// Reads a profile and those that it extends.
+class ProfileFiles {
+ public:
+  ProfileFiles(const std::string& directory, config::Diagnostics& diagnostics)
+      : directory_(directory), diagnostics_(diagnostics) {}
+
+  bool read(const std::string& path, Profile& profile);
+
+ private:
+  bool extend(config::Map& map, const std::string& path, int depth, GpuProfile& gpu);
+  bool read_base(const std::string& path, int depth, GpuProfile& gpu);
+  static void read_sections(config::Map& map, GpuProfile& gpu);
+  bool read_gpus(config::Map& root, const std::string& path, const GpuProfile& start,
+                 Profile& profile);
+  bool check(const std::string& path, const GpuProfile& gpu, const std::string& where);
+
+  const std::string& directory_;
+  config::Diagnostics& diagnostics_;
+};
+
+void ProfileFiles::read_sections(config::Map& map, GpuProfile& gpu) {
+  read_gpu(map.child("gpu"), gpu);
+  read_engine(map.child("engine"), gpu);
+  read_queue(map.child("queue"), gpu);
+}
+
+bool ProfileFiles::extend(config::Map& map, const std::string& path, int depth, GpuProfile& gpu) {
+  std::string base;
+  if (!map.string("extends", base)) return true;
+  if (depth >= kMaxDepth) {
+    map.fail("extends", fmt::format("extends ({}) leads more than {} files deep; profiles may not "
+                                    "extend each other in a circle.",
+                                    base, kMaxDepth));
+    return false;
+  }
+  namespace fs = std::filesystem;
+  const std::string base_path = is_path(base) ? (fs::path(path).parent_path() / base).string()
+                                              : (fs::path(directory_) / (base + kSuffix)).string();
+  std::error_code code;
+  if (!fs::is_regular_file(base_path, code)) {
+    const std::vector<std::string> names = list_profiles(directory_);
+    const std::string guess = config::closest_match(base, names);
+    map.fail("extends", fmt::format("extends ({}) names no profile{}; the profiles are: {}.", base,
+                                    guess.empty() ? "" : fmt::format(", did you mean {}?", guess),
+                                    fmt::join(names, ", ")));
+    return false;
+  }
+  gpu = {};
+  return read_base(base_path, depth + 1, gpu);
+}
+
+// A profile that another one extends: of one GPU.
+bool ProfileFiles::read_base(const std::string& path, int depth, GpuProfile& gpu) {
   config::Document document;
-  if (!document.load_file(path, diagnostics)) return false;
-  config::Map root = document.root(diagnostics);
+  if (!document.load_file(path, diagnostics_)) return false;
+  config::Map root = document.root(diagnostics_);
   std::string description;
   root.string("description", description);
-  std::string base;
-  if (root.string("extends", base)) {
-    if (depth >= kMaxDepth) {
-      root.fail("extends", fmt::format("extends ({}) leads more than {} files deep; profiles may "
-                                       "not extend each other in a circle.",
-                                       base, kMaxDepth));
-      return false;
-    }
-    namespace fs = std::filesystem;
-    const std::string base_path = is_path(base) ? (fs::path(path).parent_path() / base).string()
-                                                : (fs::path(directory) / (base + kSuffix)).string();
-    std::error_code code;
-    if (!fs::is_regular_file(base_path, code)) {
-      const std::vector<std::string> names = list_profiles(directory);
-      const std::string guess = config::closest_match(base, names);
-      root.fail("extends",
-                fmt::format("extends ({}) names no profile{}; the profiles are: {}.", base,
-                            guess.empty() ? "" : fmt::format(", did you mean {}?", guess),
-                            fmt::join(names, ", ")));
-      return false;
-    }
-    if (!read_file(base_path, directory, gpu, depth + 1, diagnostics)) return false;
+  if (!extend(root, path, depth, gpu)) return false;
+  read_sections(root, gpu);
+  if (root.has("gpus")) {
+    root.fail("gpus",
+              "A profile with a list of GPUs cannot be extended; extend one of a single GPU "
+              "and give it to entries of a list of your own.");
+    return false;
   }
-  read_gpu(root.child("gpu"), gpu);
-  read_engine(root.child("engine"), gpu);
-  read_queue(root.child("queue"), gpu);
   root.finish();
-  if (depth == 0 && gpu.processor.empty() && diagnostics.ok()) {
-    diagnostics.error({path, 0, 0},
-                      "The profile has no gpu.processor; give one, such as gfx900, or extend a "
-                      "profile that has one.");
+  return diagnostics_.ok();
+}
+
+bool ProfileFiles::check(const std::string& path, const GpuProfile& gpu, const std::string& where) {
+  if (!diagnostics_.ok()) return false;
+  if (gpu.processor.empty()) {
+    diagnostics_.error({path, 0, 0},
+                       fmt::format("The profile has no {}gpu.processor; give one, such as gfx900, "
+                                   "or extend a profile that has one.",
+                                   where));
+  } else if (gpu.sramecc && !gpu.has_sramecc()) {
+    diagnostics_.error({path, 0, 0},
+                       fmt::format("{}gpu.sramecc is true, but the processor ({}) has no sramecc "
+                                   "feature; gfx906, gfx908 and gfx90a have it.",
+                                   where, gpu.processor));
   }
-  if (depth == 0 && gpu.sramecc && !gpu.has_sramecc() && diagnostics.ok()) {
-    diagnostics.error({path, 0, 0},
-                      fmt::format("gpu.sramecc is true, but the processor ({}) has no sramecc "
-                                  "feature; gfx906, gfx908 and gfx90a have it.",
-                                  gpu.processor));
+  return diagnostics_.ok();
+}
+
+// GPUs are told apart by their unique ids and by where they are. An entry that does not say either
+// gets the next free one.
+template <typename Same, typename Next>
+bool make_unique(const std::vector<GpuProfile>& gpus, GpuProfile& gpu, bool is_stated, Same same,
+                 Next next) {
+  const auto taken = [&] {
+    return std::any_of(gpus.begin(), gpus.end(),
+                       [&](const GpuProfile& other) { return same(other, gpu); });
+  };
+  if (is_stated) return !taken();
+  while (taken()) next(gpu);
+  return true;
+}
+
+bool ProfileFiles::read_gpus(config::Map& root, const std::string& path, const GpuProfile& start,
+                             Profile& profile) {
+  for (config::Map& entry : root.list("gpus")) {
+    GpuProfile gpu = start;
+    if (!extend(entry, path, 0, gpu)) return false;
+    config::Map section = entry.child("gpu");
+    read_sections(entry, gpu);
+    uint32_t count = 1;
+    entry.integer("count", count, 1, kMaxGpus);
+    entry.finish();
+    if (!check(path, gpu, fmt::format("gpus[{}].", profile.gpus.size()))) return false;
+    for (uint32_t i = 0; i < count; ++i) {
+      const bool has_id = make_unique(
+          profile.gpus, gpu, i == 0 && section.has("uuid"),
+          [](const GpuProfile& a, const GpuProfile& b) { return a.uuid == b.uuid; },
+          [](GpuProfile& g) { ++g.uuid; });
+      const bool has_place = make_unique(
+          profile.gpus, gpu, i == 0 && section.has("pci_location"),
+          [](const GpuProfile& a, const GpuProfile& b) {
+            return a.pci_domain == b.pci_domain && a.pci_location == b.pci_location;
+          },
+          [](GpuProfile& g) { g.pci_location = (g.pci_location + 0x100) & 0xffff; });
+      if (!has_id || !has_place) {
+        section.fail(has_id ? "pci_location" : "uuid",
+                     "Another GPU of the profile has this one already; each needs its own.");
+        return false;
+      }
+      profile.gpus.push_back(gpu);
+    }
   }
-  return diagnostics.ok();
+  if (profile.gpus.empty() || profile.gpus.size() > kMaxGpus) {
+    root.fail("gpus", fmt::format("gpus describes ({}) GPUs; it must be from 1 to {}.",
+                                  profile.gpus.size(), kMaxGpus));
+  }
+  return diagnostics_.ok();
+}
+
+LinkType read_link_type(config::Map& map, const char* key, LinkType otherwise) {
+  std::string type;
+  if (!map.choice(key, type, {"none", "pcie", "xgmi"})) return otherwise;
+  if (type == "none") return LinkType::kNone;
+  return type == "xgmi" ? LinkType::kXgmi : LinkType::kPcie;
+}
+
+void read_links(config::Map& root, Profile& profile) {
+  const LinkType usual = read_link_type(root, "default_link", LinkType::kPcie);
+  const auto count = static_cast<uint32_t>(profile.gpus.size());
+  for (uint32_t from = 0; from < count; ++from) {
+    for (uint32_t to = from + 1; to < count; ++to) profile.links.push_back({from, to, usual});
+  }
+  for (config::Map& entry : root.list("links")) {
+    LinkProfile wanted;
+    entry.integer("from", wanted.from, 0, count - 1);
+    entry.integer("to", wanted.to, 0, count - 1);
+    wanted.type = read_link_type(entry, "type", LinkType::kPcie);
+    entry.finish();
+    if (!entry.has("from") || !entry.has("to") || wanted.from == wanted.to) {
+      entry.fail("to", "A link needs two different GPUs, from and to, counted from 0.");
+      continue;
+    }
+    if (wanted.from > wanted.to) std::swap(wanted.from, wanted.to);
+    for (LinkProfile& link : profile.links) {
+      if (link.from == wanted.from && link.to == wanted.to) link.type = wanted.type;
+    }
+  }
+}
+
+bool ProfileFiles::read(const std::string& path, Profile& profile) {
+  config::Document document;
+  if (!document.load_file(path, diagnostics_)) return false;
+  config::Map root = document.root(diagnostics_);
+  std::string description;
+  root.string("description", description);
+  GpuProfile gpu;
+  if (!extend(root, path, 0, gpu)) return false;
+  read_sections(root, gpu);
+  if (!root.has("gpus")) {
+    root.finish();
+    profile.gpus = {gpu};
+    return check(path, gpu, "");
+  }
+  if (!read_gpus(root, path, gpu, profile)) return false;
+  read_links(root, profile);
+  root.finish();
+  return diagnostics_.ok();
 }
 
 }  // namespace
@@ -202,14 +343,14 @@ bool load_profile(const std::string& choice, const std::string& directory, Profi
     }
     return false;
   }
-  GpuProfile gpu;
   config::Diagnostics diagnostics;
-  if (!read_file(path, directory, gpu, 0, diagnostics)) {
+  Profile loaded;
+  if (!ProfileFiles(directory, diagnostics).read(path, loaded)) {
     error = diagnostics.text();
     return false;
   }
+  profile = std::move(loaded);
   profile.name = name;
-  profile.gpus = {gpu};
   return true;
 }
 

@@ -28,6 +28,7 @@ struct GpuProfile {
   uint64_t l2_bytes = uint64_t{4} << 20;
   uint64_t cache_line_bytes = 64;
   uint32_t sdma_engines = 2;
+  uint32_t xgmi_sdma_engines = 0;
   uint32_t compute_queues = 24;
   bool fine_grained_memory = false;
   bool sramecc = false;
@@ -51,9 +52,19 @@ struct GpuProfile {
   std::string features() const;
 };
 
+enum class LinkType { kNone, kPcie, kXgmi };
+
+// How two GPUs, counted from 0, reach each other. Without a link neither sees the other's memory.
+struct LinkProfile {
+  uint32_t from = 0;
+  uint32_t to = 0;
+  LinkType type = LinkType::kPcie;
+};
+
 struct Profile {
   std::string name;
   std::vector<GpuProfile> gpus;
+  std::vector<LinkProfile> links;  // one for each pair of GPUs, from < to
 };
 
 // `choice`: a name, or a path if it holds a '/' or ends in ".yaml"; empty: gfx900. On failure

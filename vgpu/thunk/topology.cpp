@@ -13,8 +13,11 @@ namespace halyard::vgpu::thunk {
 namespace {
 
 constexpr uint16_t kVendorAmd = 0x1002;
-constexpr uint32_t kLinkWeight = 20;  // what the kernel driver reports for PCIe
+// What the kernel driver reports: for PCIe, between a GPU and a CPU, and for one hop of xGMI.
+constexpr uint32_t kLinkWeight = 20;
+constexpr uint32_t kXgmiWeight = 15;
 constexpr uint32_t kPcieMegabytes = 16000;
+constexpr uint32_t kXgmiMegabytes = 50000;
 constexpr uint64_t kHive = 0x48414c59;
 
 // Fields of these structs are misaligned (they are packed to 4 bytes), so they are set by value.
@@ -72,12 +75,33 @@ HsaMemoryProperties bank(HSA_HEAPTYPE type, uint64_t bytes, uint64_t base) {
   return result;
 }
 
+// GPUs that are linked by xGMI, directly or not, form a hive: each gets the number of the first GPU
+// of its own.
+std::vector<uint32_t> hives_of(const Profile& profile) {
+  std::vector<uint32_t> hives(profile.gpus.size());
+  for (uint32_t i = 0; i < hives.size(); ++i) hives[i] = i;
+  for (const LinkProfile& link : profile.links) {
+    if (link.type != LinkType::kXgmi) continue;
+    const uint32_t kept = std::min(hives[link.from], hives[link.to]);
+    const uint32_t gone = std::max(hives[link.from], hives[link.to]);
+    std::replace(hives.begin(), hives.end(), gone, kept);
+  }
+  return hives;
+}
+
 }  // namespace
 
 Topology::Topology(const Profile& profile) {
   add_cpu();
-  for (uint32_t i = 0; i < profile.gpus.size(); ++i) add_gpu(profile.gpus[i], i);
-  add_links();
+  const std::vector<uint32_t> hives = hives_of(profile);
+  for (uint32_t i = 0; i < profile.gpus.size(); ++i) {
+    add_gpu(profile.gpus[i], i);
+    if (std::count(hives.begin(), hives.end(), hives[i]) > 1 ||
+        profile.gpus[i].fine_grained_memory) {
+      nodes_.back().properties.HiveID = kHive + hives[i];
+    }
+  }
+  add_links(profile);
   for (Node& node : nodes_) finish(node);
 }
 
@@ -118,10 +142,9 @@ void Topology::add_gpu(const GpuProfile& gpu, uint32_t index) {
   p.uCodeEngineVersions.uCodeSDMA = 430;
   p.VendorId = kVendorAmd;
   p.DeviceId = static_cast<HSAuint16>(gpu.device_id);
-  // Several GPUs of one profile are told apart by their bus and by the low bits of their id.
-  p.LocationId = gpu.pci_location + (index << 8);
+  p.LocationId = gpu.pci_location;
   p.Domain = gpu.pci_domain;
-  p.UniqueID = gpu.uuid + index;
+  p.UniqueID = gpu.uuid;
   p.LocalMemSize = gpu.memory_bytes;
   p.MaxEngineClockMhzFCompute = static_cast<HSAuint32>(gpu.engine_clock_hz / 1000000);
   p.MaxEngineClockMhzCCompute = 2000;
@@ -129,8 +152,8 @@ void Topology::add_gpu(const GpuProfile& gpu, uint32_t index) {
   set_name(p, gpu.marketing_name);
   std::memcpy(p.AMDName, gpu.processor.data(),
               std::min<size_t>(gpu.processor.size(), HSA_PUBLIC_NAME_SIZE - 1));
-  p.HiveID = gpu.fine_grained_memory ? kHive : 0;
   p.NumSdmaEngines = gpu.sdma_engines;
+  p.NumSdmaXgmiEngines = gpu.xgmi_sdma_engines;
   p.NumSdmaQueuesPerEngine = 8;
   p.NumCpQueues = static_cast<HSAuint8>(gpu.compute_queues);
   p.VGPRSizePerCU = gpu.is_gfx90a() ? 0x80000 : 0x40000;
@@ -147,20 +170,29 @@ void Topology::add_gpu(const GpuProfile& gpu, uint32_t index) {
   nodes_.push_back(std::move(node));
 }
 
-// Every GPU is linked with the CPU, and with every other GPU, both ways.
-void Topology::add_links() {
-  for (uint32_t from = 0; from < nodes_.size(); ++from) {
-    for (uint32_t to = 0; to < nodes_.size(); ++to) {
-      if (from == to) continue;
-      HsaIoLinkProperties link = {};
-      link.IoLinkType = HSA_IOLINKTYPE_PCIEXPRESS;
-      link.NodeFrom = from;
-      link.NodeTo = to;
-      link.Weight = from == 0 || to == 0 ? kLinkWeight : 2 * kLinkWeight;
-      link.MinimumBandwidth = kPcieMegabytes;
-      link.MaximumBandwidth = kPcieMegabytes;
-      nodes_[from].links.push_back(link);
-    }
+void Topology::add_link(uint32_t from, uint32_t to, LinkType type) {
+  const bool is_xgmi = type == LinkType::kXgmi;
+  const bool between_gpus = from != 0 && to != 0;
+  HsaIoLinkProperties link = {};
+  link.IoLinkType = is_xgmi ? HSA_IOLINK_TYPE_XGMI : HSA_IOLINKTYPE_PCIEXPRESS;
+  link.NodeFrom = from;
+  link.NodeTo = to;
+  link.Weight = is_xgmi ? kXgmiWeight : between_gpus ? 2 * kLinkWeight : kLinkWeight;
+  link.MinimumBandwidth = is_xgmi ? kXgmiMegabytes : kPcieMegabytes;
+  link.MaximumBandwidth = link.MinimumBandwidth;
+  nodes_[from].links.push_back(link);
+}
+
+// Every GPU is linked with the CPU, and with other GPUs as the profile says, both ways.
+void Topology::add_links(const Profile& profile) {
+  for (uint32_t gpu = 1; gpu < nodes_.size(); ++gpu) {
+    add_link(0, gpu, LinkType::kPcie);
+    add_link(gpu, 0, LinkType::kPcie);
+  }
+  for (const LinkProfile& link : profile.links) {
+    if (link.type == LinkType::kNone) continue;
+    add_link(link.from + 1, link.to + 1, link.type);
+    add_link(link.to + 1, link.from + 1, link.type);
   }
 }
 

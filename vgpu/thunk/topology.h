@@ -37,7 +37,8 @@ class Topology {
   };
   void add_cpu();
   void add_gpu(const GpuProfile& gpu, uint32_t index);
-  void add_links();
+  void add_links(const Profile& profile);
+  void add_link(uint32_t from, uint32_t to, LinkType type);
   static void finish(Node& node);
 
   std::vector<Node> nodes_;

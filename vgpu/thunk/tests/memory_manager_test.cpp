@@ -37,6 +37,11 @@ class MemoryManagerTest : public ::testing::Test {
     const auto at = reinterpret_cast<uintptr_t>(address);
     return manager_.gpu_memory(node).find(at).contains(at, size);
   }
+  // At the address that registered memory has on the GPU.
+  bool registered_accessible(const void* address, uint64_t size) {
+    const uint64_t at = reinterpret_cast<uintptr_t>(address) | isa::kRegistered;
+    return manager_.gpu_memory(1).find(at).contains(at, size);
+  }
   void* allocate(uint32_t node, uint64_t size, HsaMemFlags flags) {
     void* memory = nullptr;
     EXPECT_EQ(manager_.allocate(node, size, flags, &memory), HSAKMT_STATUS_SUCCESS);
@@ -149,13 +154,13 @@ TEST_F(MemoryManagerTest, RegistrationsOfOneRangeAreCounted) {
     ASSERT_EQ(manager_.register_user(buffer, sizeof buffer, flags), HSAKMT_STATUS_SUCCESS);
     ASSERT_EQ(manager_.map(buffer, sizeof buffer, nullptr, 0), HSAKMT_STATUS_SUCCESS);
   }
-  EXPECT_TRUE(accessible(buffer, sizeof buffer));
+  EXPECT_TRUE(registered_accessible(buffer, sizeof buffer));
   ASSERT_EQ(manager_.unmap(buffer), HSAKMT_STATUS_SUCCESS);
   ASSERT_EQ(manager_.deregister(buffer), HSAKMT_STATUS_SUCCESS);
-  EXPECT_TRUE(accessible(buffer, sizeof buffer)) << "registered and mapped twice";
+  EXPECT_TRUE(registered_accessible(buffer, sizeof buffer)) << "registered and mapped twice";
   ASSERT_EQ(manager_.unmap(buffer), HSAKMT_STATUS_SUCCESS);
   ASSERT_EQ(manager_.deregister(buffer), HSAKMT_STATUS_SUCCESS);
-  EXPECT_FALSE(accessible(buffer, 1));
+  EXPECT_FALSE(registered_accessible(buffer, 1));
   EXPECT_EQ(manager_.deregister(buffer), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
 }
 
@@ -166,22 +171,22 @@ TEST_F(MemoryManagerTest, DifferentRegistrationsMayOverlap) {
   ASSERT_EQ(manager_.register_user(buffer + 2 * 4096, 3 * 4096, flags), HSAKMT_STATUS_SUCCESS);
   ASSERT_EQ(manager_.map(buffer, 3 * 4096, nullptr, 0), HSAKMT_STATUS_SUCCESS);
   ASSERT_EQ(manager_.map(buffer + 2 * 4096, 3 * 4096, nullptr, 0), HSAKMT_STATUS_SUCCESS);
-  EXPECT_TRUE(accessible(buffer, sizeof buffer));
+  EXPECT_TRUE(registered_accessible(buffer, sizeof buffer));
   ASSERT_EQ(manager_.unmap(buffer), HSAKMT_STATUS_SUCCESS);
   ASSERT_EQ(manager_.deregister(buffer), HSAKMT_STATUS_SUCCESS);
-  EXPECT_FALSE(accessible(buffer, 1));
-  EXPECT_TRUE(accessible(buffer + 2 * 4096, 3 * 4096));
+  EXPECT_FALSE(registered_accessible(buffer, 1));
+  EXPECT_TRUE(registered_accessible(buffer + 2 * 4096, 3 * 4096));
   // Deregistering what is still mapped takes the mapping along.
   ASSERT_EQ(manager_.deregister(buffer + 2 * 4096), HSAKMT_STATUS_SUCCESS);
-  EXPECT_FALSE(accessible(buffer + 2 * 4096, 1));
+  EXPECT_FALSE(registered_accessible(buffer + 2 * 4096, 1));
 }
 
 TEST_F(MemoryManagerTest, RegistrationsCoverWholePages) {
   alignas(4096) static char buffer[3 * 4096];
   ASSERT_EQ(manager_.register_user(buffer + 4000, 200, host_flags()), HSAKMT_STATUS_SUCCESS);
   ASSERT_EQ(manager_.map(buffer + 4000, 200, nullptr, 0), HSAKMT_STATUS_SUCCESS);
-  EXPECT_TRUE(accessible(buffer, 2 * 4096));
-  EXPECT_FALSE(accessible(buffer + 2 * 4096, 1));
+  EXPECT_TRUE(registered_accessible(buffer, 2 * 4096));
+  EXPECT_FALSE(registered_accessible(buffer + 2 * 4096, 1));
   ASSERT_EQ(manager_.deregister(buffer + 4000), HSAKMT_STATUS_SUCCESS);
 }
 
@@ -227,6 +232,17 @@ TEST_F(MemoryManagerTest, PointerInfoDescribesRegistrations) {
   HsaPointerInfo info;
   ASSERT_EQ(manager_.query(buffer + 2000, &info), HSAKMT_STATUS_SUCCESS);
   EXPECT_EQ(info.Type, HSA_POINTER_REGISTERED_USER);
+  EXPECT_EQ(by_value(info.CPUAddress), buffer + 100);
+  // The GPU's address is another one, and leads to the same memory.
+  const uint64_t on_gpu = by_value(info.GPUAddress);
+  EXPECT_NE(on_gpu, reinterpret_cast<uintptr_t>(buffer + 100));
+  EXPECT_EQ(isa::host_address(on_gpu), reinterpret_cast<uintptr_t>(buffer + 100));
+  uint64_t mapped = 0;
+  ASSERT_EQ(manager_.map(buffer + 100, 5000, nullptr, 0, &mapped), HSAKMT_STATUS_SUCCESS);
+  EXPECT_EQ(mapped, on_gpu);
+  EXPECT_TRUE(registered_accessible(buffer + 100, 5000));
+  EXPECT_FALSE(accessible(buffer + 100, 1)) << "the host's own address";
+  ASSERT_EQ(manager_.query(reinterpret_cast<void*>(on_gpu + 10), &info), HSAKMT_STATUS_SUCCESS);
   EXPECT_EQ(by_value(info.CPUAddress), buffer + 100);
   EXPECT_EQ(by_value(info.SizeInBytes), 5000u);
   EXPECT_EQ(manager_.query(buffer + 5100, &info), HSAKMT_STATUS_ERROR);

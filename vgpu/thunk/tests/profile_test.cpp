@@ -48,7 +48,7 @@ TEST_F(ProfileTest, EveryShippedProfileLoads) {
     Profile profile;
     std::string error;
     EXPECT_TRUE(load_profile(name, HALYARD_VGPU_PROFILES, profile, error)) << error;
-    EXPECT_EQ(profile.gpus.size(), 1u);
+    EXPECT_GE(profile.gpus.size(), 1u);
   }
 }
 
@@ -141,10 +141,91 @@ TEST_F(ProfileTest, PciLocationIsChecked) {
   }
 }
 
-TEST_F(ProfileTest, TopologyShowsEveryGpu) {
-  write("a.yaml", "gpu: {processor: gfx90a, compute_units: 10, waves_per_simd: 8}\n");
+TEST_F(ProfileTest, AProfileMayHaveSeveralGpus) {
+  write("big.yaml", "gpu: {processor: gfx90a, waves_per_simd: 8, uuid: 0x77}\n");
+  write("several.yaml",
+        "extends: big\n"
+        "engine: {wave_budget: 100}\n"
+        "gpus:\n"
+        "  - count: 2\n"
+        "  - gpu: {processor: gfx906, memory_size: 1GiB, uuid: 0x1234, pci_location: "
+        "\"0000:41:00.0\"}\n"
+        "  - extends: big\n"
+        "    engine: {workers: 3}\n");
+  ASSERT_EQ(load("several"), "");
+  ASSERT_EQ(profile_.gpus.size(), 4u);
+  EXPECT_EQ(profile_.gpus[1].processor, "gfx90a");
+  EXPECT_EQ(profile_.gpus[1].wave_budget, 100u);
+  EXPECT_EQ(profile_.gpus[2].processor, "gfx906");
+  EXPECT_EQ(profile_.gpus[2].uuid, 0x1234u);
+  EXPECT_EQ(profile_.gpus[2].memory_bytes, uint64_t{1} << 30);
+  EXPECT_EQ(profile_.gpus[3].workers, 3u);
+  EXPECT_EQ(profile_.gpus[3].wave_budget, GpuProfile().wave_budget) << "starts from its own base";
+  for (size_t a = 0; a < 4; ++a) {
+    for (size_t b = a + 1; b < 4; ++b) {
+      EXPECT_NE(profile_.gpus[a].uuid, profile_.gpus[b].uuid);
+      EXPECT_NE(profile_.gpus[a].pci_location, profile_.gpus[b].pci_location);
+    }
+  }
+  EXPECT_EQ(profile_.links.size(), 6u);
+}
+
+TEST_F(ProfileTest, MistakesInAListOfGpusHaveTheirPlace) {
+  write("one.yaml", "gpu: {processor: gfx900}\n");
+  const auto error_of = [this](const std::string& text) {
+    write("several.yaml", "extends: one\n" + text);
+    return load("several");
+  };
+  EXPECT_THAT(error_of("gpus: []\n"), HasSubstr("several.yaml:2:7: gpus describes (0) GPUs"));
+  EXPECT_THAT(error_of("gpus: 3\n"), HasSubstr("gpus is a single value; it must be a list"));
+  EXPECT_THAT(error_of("gpus: [gfx900]\n"), HasSubstr("gpus[0] is a single value"));
+  EXPECT_THAT(error_of("gpus: [{cout: 2}]\n"), HasSubstr("did you mean count?"));
+  EXPECT_THAT(error_of("gpus: [{count: 40}, {count: 40}]\n"), HasSubstr("(80) GPUs"));
+  EXPECT_THAT(error_of("gpus: [{gpu: {uuid: 5}}, {gpu: {uuid: 5}}]\n"),
+              HasSubstr("several.yaml:2:39: Another GPU of the profile has this one"));
+  EXPECT_THAT(error_of("gpus: [{gpu: {sramecc: true}}]\n"), HasSubstr("gpus[0].gpu.sramecc"));
+  EXPECT_THAT(error_of("gpus: [{}, {}]\nlinks: [{from: 0, to: 2}]\n"), HasSubstr("to (2)"));
+  EXPECT_THAT(error_of("gpus: [{}, {}]\nlinks: [{from: 1, to: 1}]\n"),
+              HasSubstr("two different GPUs"));
+  EXPECT_THAT(error_of("gpus: [{}, {}]\ndefault_link: xgmy\n"), HasSubstr("did you mean xgmi?"));
+  EXPECT_EQ(error_of("gpus: [{}, {}]\n"), "");
+  write("more.yaml", "extends: several\n");
+  EXPECT_THAT(load("more"), HasSubstr("cannot be extended"));
+}
+
+TEST_F(ProfileTest, LinksFormHives) {
+  write("a.yaml",
+        "gpu: {processor: gfx90a, xgmi_sdma_engines: 3}\n"
+        "gpus: [{count: 5}]\n"
+        "links:\n"
+        "  - {from: 1, to: 0, type: xgmi}\n"
+        "  - {from: 1, to: 2, type: xgmi}\n"
+        "  - {from: 3, to: 4, type: none}\n");
   ASSERT_EQ(load("a"), "");
-  profile_.gpus.push_back(profile_.gpus[0]);
+  const Topology topology(profile_);
+  const auto hive = [&](uint32_t gpu) { return HSAuint64{topology.properties(gpu + 1).HiveID}; };
+  EXPECT_NE(hive(0), 0u);
+  EXPECT_EQ(hive(0), hive(1));
+  EXPECT_EQ(hive(0), hive(2));
+  EXPECT_EQ(hive(3), 0u);
+  EXPECT_EQ(hive(4), 0u);
+  const auto link_type = [&](uint32_t from, uint32_t to) {
+    for (const HsaIoLinkProperties& link : topology.links(from + 1)) {
+      if (link.NodeTo == to + 1) return static_cast<int>(link.IoLinkType);
+    }
+    return -1;
+  };
+  EXPECT_EQ(link_type(0, 1), HSA_IOLINK_TYPE_XGMI);
+  EXPECT_EQ(link_type(1, 0), HSA_IOLINK_TYPE_XGMI);
+  EXPECT_EQ(link_type(0, 3), HSA_IOLINKTYPE_PCIEXPRESS);
+  EXPECT_EQ(link_type(3, 4), -1);
+  EXPECT_EQ(link_type(4, 3), -1);
+}
+
+TEST_F(ProfileTest, TopologyShowsEveryGpu) {
+  write("a.yaml",
+        "gpu: {processor: gfx90a, compute_units: 10, waves_per_simd: 8}\ngpus: [{count: 2}]\n");
+  ASSERT_EQ(load("a"), "");
   const Topology topology(profile_);
   ASSERT_EQ(topology.node_count(), 3u);
   EXPECT_GT(HSAuint32{topology.properties(0).NumCPUCores}, 0u);
