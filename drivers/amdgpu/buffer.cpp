@@ -7,33 +7,103 @@
 
 namespace halyard::amdgpu {
 
-BufferImpl::BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void* pointer)
-    : Buffer(device, type, size, reinterpret_cast<uint64_t>(pointer)),
+BufferImpl::BufferImpl(DeviceImpl& device, Backing backing)
+    : Buffer(device, backing.type, backing.size, reinterpret_cast<uint64_t>(backing.device)),
       keep_alive_(Ref<Device>::retain(&device)),
-      pointer_(static_cast<std::byte*>(pointer)) {}
+      backing_(std::move(backing)) {}
+
+Ref<Buffer> BufferImpl::adopt(DeviceImpl& device, Backing backing) {
+  return Ref<Buffer>::adopt(new BufferImpl(device, std::move(backing)));
+}
 
 Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
                                          const BufferOptions& options) {
-  void* base = nullptr;
-  void* pointer = nullptr;
+  Memory& memory = device.memory();
+  Backing backing;
+  backing.type = options.type;
+  backing.size = size;
   uint64_t taken = 0;
+  const auto attempt = [&] {
+    return memory.allocate(options.type, size, options.alignment, &backing.allocation,
+                           &backing.device, &taken);
+  };
+  Status status = attempt();
+  if (status.code() == StatusCode::kResourceExhausted) {
+    // What the pool keeps for later is better used now.
+    device.pools().trim(options.type, 0);
+    status = attempt();
+  }
+  HALYARD_RETURN_IF_ERROR(status);
+  backing.host = backing.device;
+  backing.allocation_size = taken;
+  backing.release = [&memory, type = options.type, base = backing.allocation, taken] {
+    memory.free(type, base, taken);
+  };
+  return adopt(device, std::move(backing));
+}
+
+Result<Ref<Buffer>> BufferImpl::from_pool(QueueCore& core, uint64_t size,
+                                          const PoolOptions& options, PoolPoint* after) {
+  DeviceImpl& device = core.device();
+  PoolBlock block;
   HALYARD_RETURN_IF_ERROR(
-      device.memory().allocate(options.type, size, options.alignment, &base, &pointer, &taken));
-  auto* const buffer = new BufferImpl(device, options.type, size, pointer);
-  buffer->base_ = base;
-  buffer->taken_ = taken;
+      device.pools().acquire(options.type, size, options.alignment, core, &block, after));
+  Backing backing;
+  backing.type = options.type;
+  backing.size = size;
+  backing.device = reinterpret_cast<void*>(block.address);
+  backing.host = backing.device;
+  backing.release = [&device, type = options.type, block] {
+    device.pools().release_unused(type, block);
+  };
+  auto* const buffer = new BufferImpl(device, std::move(backing));
+  buffer->block_ = block;
   return Ref<Buffer>::adopt(buffer);
+}
+
+Result<PoolBlock> BufferImpl::take_block() {
+  if (block_.size == 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "Queue::dealloca_buffer is given a buffer ({} bytes at {:#x}) that "
+                 "Queue::alloca_buffer has not made. Drop its last reference instead; it is then "
+                 "freed when no work uses it.",
+                 size(), device_address());
+  }
+  if (given_back_.exchange(true, std::memory_order_acq_rel)) {
+    return error(StatusCode::kFailedPrecondition,
+                 "Queue::dealloca_buffer is given a buffer ({} bytes at {:#x}) that was given back "
+                 "before.",
+                 size(), device_address());
+  }
+  return block_;
 }
 
 void BufferImpl::destroy() noexcept {
   // Work in flight may use the memory still; the device outlives that.
   const Ref<Device> device = keep_alive_;
-  if (base_ != nullptr) {
-    Memory& memory = static_cast<DeviceImpl*>(device.get())->memory();
-    memory.retire(
-        [&memory, type = type(), base = base_, taken = taken_] { memory.free(type, base, taken); });
+  if (backing_.release && !given_back_.load(std::memory_order_acquire)) {
+    static_cast<DeviceImpl*>(device.get())->memory().retire(std::move(backing_.release));
   }
   delete this;
+}
+
+Status BufferImpl::share_with(DeviceImpl& peer) {
+  if (parent_) return static_cast<BufferImpl&>(*parent_).share_with(peer);
+  const auto& own = static_cast<const DeviceImpl&>(device());
+  const std::lock_guard lock(mutex_);
+  if (std::find(peers_.begin(), peers_.end(), &peer) != peers_.end()) return {};
+  // The list that is given takes the place of the one before; the owner is always on it.
+  std::vector<hsa_agent_t> agents = {own.agent(), peer.agent()};
+  for (const DeviceImpl* known : peers_) agents.push_back(known->agent());
+  if (type() != MemoryType::kDevice) agents.push_back(own.host_agent());
+  void* const base = backing_.allocation != nullptr ? backing_.allocation : backing_.device;
+  HALYARD_RETURN_IF_ERROR(
+      check(own.hsa(),
+            own.hsa().hsa_amd_agents_allow_access(static_cast<uint32_t>(agents.size()),
+                                                  agents.data(), nullptr, base),
+            fmt::format("Giving {} access to a buffer of {}", peer.info().name, own.info().name)));
+  peers_.push_back(&peer);
+  return {};
 }
 
 Status BufferImpl::do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) {
@@ -42,7 +112,7 @@ Status BufferImpl::do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) 
                  "A buffer of device memory cannot be mapped: the host does not see it. Use "
                  "Queue::update and Queue::copy, or allocate host memory.");
   }
-  void* const mapped = at(offset);
+  void* const mapped = host_at(offset);
   const std::lock_guard lock(mutex_);
   maps_.push_back(mapped);
   *pointer = mapped;
@@ -71,9 +141,14 @@ Status BufferImpl::do_invalidate(uint64_t, uint64_t) {
 }
 
 Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
-  auto* const part = new BufferImpl(static_cast<DeviceImpl&>(device()), type(), length, at(offset));
-  part->parent_ = Ref<Buffer>::retain(parent_ ? parent_.get() : this);
-  *view = part;
+  Backing part;
+  part.type = type();
+  part.device = at(offset);
+  part.host = host_at(offset);
+  part.size = length;
+  auto* const made = new BufferImpl(static_cast<DeviceImpl&>(device()), std::move(part));
+  made->parent_ = Ref<Buffer>::retain(parent_ ? parent_.get() : this);
+  *view = made;
   return {};
 }
 

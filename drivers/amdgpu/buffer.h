@@ -1,24 +1,56 @@
-// BufferImpl: memory from a pool of the device's, or a view of part of such a buffer.
+// BufferImpl: a run of memory that the device sees. Its own, a pool's, or somebody else's that was
+// imported (import.h); or a view of part of such a buffer.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <mutex>
 #include <vector>
 
 #include "drivers/amdgpu/memory.h"
+#include "drivers/common/pool.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
 
 namespace halyard::amdgpu {
 
+// Where a buffer's memory is, and what becomes of it.
+struct Backing {
+  MemoryType type = MemoryType::kDevice;
+  void* device = nullptr;  // its address for the device
+  void* host = nullptr;    // … and for the host; the same, unless it was imported
+  uint64_t size = 0;       // bytes
+  // Called when no work uses the memory any more; empty if it is not ours to release. The device
+  // lives until then.
+  std::function<void()> release;
+  // The runtime's own allocation, for exporting it: what it returned, and its size.
+  void* allocation = nullptr;
+  uint64_t allocation_size = 0;  // bytes
+};
+
 class BufferImpl final : public Buffer {
  public:
   static Result<Ref<Buffer>> allocate(DeviceImpl& device, uint64_t size,
                                       const BufferOptions& options);
+  // For work of `core` that is submitted from now on, and waits for `*after` if that has a queue.
+  static Result<Ref<Buffer>> from_pool(QueueCore& core, uint64_t size, const PoolOptions& options,
+                                       PoolPoint* after);
+  static Ref<Buffer> adopt(DeviceImpl& device, Backing backing);
 
-  void* at(uint64_t offset) const { return pointer_ + offset; }
+  // For the device, and for the host (only if it can see the memory).
+  void* at(uint64_t offset) const { return static_cast<std::byte*>(backing_.device) + offset; }
+  void* host_at(uint64_t offset) const { return static_cast<std::byte*>(backing_.host) + offset; }
+  const Backing& backing() const { return backing_; }
+  bool is_view() const { return parent_.get() != nullptr; }
+
+  // Of a pool's buffer: its block, for a dealloca; once.
+  Result<PoolBlock> take_block();
+
+  // Lets work of `peer` use the memory. Any thread.
+  Status share_with(DeviceImpl& peer);
 
  private:
-  BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void* pointer);
+  BufferImpl(DeviceImpl& device, Backing backing);
   ~BufferImpl() = default;
   void destroy() noexcept override;
 
@@ -29,12 +61,13 @@ class BufferImpl final : public Buffer {
   Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override;
 
   Ref<Device> keep_alive_;
-  Ref<Buffer> parent_;  // of a view; the others are then unused
-  std::byte* pointer_;
-  void* base_ = nullptr;  // what the runtime allocated
-  uint64_t taken_ = 0;    // bytes, from the heap
+  Ref<Buffer> parent_;  // of a view
+  Backing backing_;
+  PoolBlock block_;                      // of a pool's buffer; size 0: of none
+  std::atomic<bool> given_back_{false};  // to the pool
   std::mutex mutex_;
-  std::vector<void*> maps_;  // under mutex_
+  std::vector<void*> maps_;               // under mutex_
+  std::vector<const DeviceImpl*> peers_;  // under mutex_: that it is shared with
 };
 
 }  // namespace halyard::amdgpu

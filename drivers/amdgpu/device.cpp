@@ -10,6 +10,7 @@
 #include "drivers/amdgpu/executable.h"
 #include "drivers/amdgpu/faults.h"
 #include "drivers/amdgpu/held_queue.h"
+#include "drivers/amdgpu/import.h"
 #include "drivers/amdgpu/links.h"
 #include "drivers/amdgpu/queue.h"
 #include "drivers/amdgpu/semaphore.h"
@@ -19,21 +20,22 @@
 
 namespace halyard::amdgpu {
 
-DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, hsa_agent_t host_agent, GpuFacts facts)
+DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal)
     : Device(info_),
       keep_alive_(Ref<Driver>::retain(&driver)),
       hsa_(hsa),
-      host_agent_(host_agent),
-      facts_(std::move(facts)),
+      host_agent_(agents.host),
+      facts_(agents.gpus[ordinal]),
       barrier_value_(has_barrier_value(facts_.processor)),
       memory_(*this),
-      cross_waits_(*this) {
+      cross_waits_(*this),
+      has_peers_(agents.gpus.size() > 1) {
   fill_info();
 }
 
 Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hsa& hsa, const Agents& agents,
                                        size_t ordinal) {
-  auto* const device = new DeviceImpl(driver, hsa, agents.host, agents.gpus[ordinal]);
+  auto* const device = new DeviceImpl(driver, hsa, agents, ordinal);
   Ref<Device> ref = Ref<Device>::adopt(device);
   HALYARD_RETURN_IF_ERROR(device->open());
   return ref;
@@ -41,6 +43,7 @@ Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hsa& hsa, const Agents& a
 
 Status DeviceImpl::open() {
   HALYARD_RETURN_IF_ERROR(memory_.open());
+  pools_ = std::make_unique<Pools>(*this);
   const Pool& local = memory_.pool(MemoryType::kDevice);
   info_.memory_bytes = local.size;
   info_.max_allocation_bytes = local.max_allocation;
@@ -79,6 +82,7 @@ DeviceImpl::~DeviceImpl() {
   Faults::forget(*this);
   drain();
   memory_.collect();
+  pools_.reset();
   owned_cores_.clear();
   for (const hsa_signal_t signal : signals_) hsa_.hsa_signal_destroy(signal);
 }
@@ -158,6 +162,7 @@ bool DeviceImpl::advance(const std::vector<QueueCore*>& cores) {
     poll |= core->transfers().any() && !core->lost();
   }
   poll |= memory_.collect();
+  poll |= shares_semaphores();
 
   std::vector<HeldPoint> dropped;
   uint32_t settled = 0;
@@ -273,6 +278,7 @@ Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
     cores_[count].store(core, std::memory_order_release);
     core_count_.store(count + 1, std::memory_order_release);
   }
+  profiler_.watch(*core);
   progress();  // the watcher watches this one as well
   *queue = new QueueImpl(*this, *core);
   return {};
@@ -284,16 +290,23 @@ Status DeviceImpl::do_allocate(uint64_t size, const BufferOptions& options, Buff
   return {};
 }
 
-Status DeviceImpl::do_pool_statistics(MemoryType, PoolStatistics*) const {
+Status DeviceImpl::do_pool_statistics(MemoryType type, PoolStatistics* statistics) const {
+  *statistics = pools_->statistics(type);
   return {};
 }
 
-Status DeviceImpl::do_trim_pool(MemoryType, uint64_t) {
+Status DeviceImpl::do_trim_pool(MemoryType type, uint64_t keep_bytes) {
+  pools_->trim(type, keep_bytes);
   return {};
 }
 
-bool DeviceImpl::do_can_access(const Device&) const noexcept {
-  return false;
+bool DeviceImpl::do_can_access(const Device& peer) const noexcept {
+  const Pool& pool = static_cast<const DeviceImpl&>(peer).memory_.pool(MemoryType::kDevice);
+  hsa_amd_memory_pool_access_t access = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
+  return hsa_.hsa_amd_agent_memory_pool_get_info(agent(), pool.handle,
+                                                 HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS,
+                                                 &access) == HSA_STATUS_SUCCESS &&
+         access != HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
 }
 
 // An AQL ring that somebody else writes to as well has no order that Halyard could keep.
@@ -301,13 +314,14 @@ Status DeviceImpl::do_import_queue(void*, Queue**) {
   return error(StatusCode::kUnimplemented, "The driver amdgpu does not import queues.");
 }
 
-Status DeviceImpl::do_import_buffer(const ImportOptions&, Buffer**) {
-  return error(StatusCode::kUnimplemented,
-               "The driver amdgpu does not import buffers yet. Allocate a buffer and copy.");
+Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> imported, amdgpu::import_buffer(*this, options));
+  *buffer = imported.leak();
+  return {};
 }
 
-Status DeviceImpl::do_export_buffer(Buffer&, ExportedHandle*) {
-  return error(StatusCode::kUnimplemented, "The driver amdgpu does not export buffers yet.");
+Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
+  return amdgpu::export_buffer(static_cast<BufferImpl&>(buffer), handle);
 }
 
 Status DeviceImpl::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
@@ -322,6 +336,7 @@ Status DeviceImpl::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Dea
     bool pending = false;
     size_t failed = points.size();
     for (size_t i = 0; i < points.size(); ++i) {
+      if (&points[i].semaphore->device() != this) share_semaphores();
       const PointState state = impl(*points[i].semaphore).evaluate(points[i].value);
       if (state == PointState::kReached && mode == WaitMode::kAny) {
         decided = i;
@@ -370,11 +385,11 @@ Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
 }
 
 Status DeviceImpl::do_begin_profile() {
-  return error(StatusCode::kUnimplemented, "The driver amdgpu does not profile yet.");
+  return profiler_.begin();
 }
 
-Status DeviceImpl::do_end_profile(ProfileSink, void*) {
-  return error(StatusCode::kUnimplemented, "The driver amdgpu does not profile yet.");
+Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
+  return profiler_.end(sink, context);
 }
 
 Status DeviceImpl::do_fault() const {

@@ -14,6 +14,8 @@
 #include "drivers/amdgpu/device_library.h"
 #include "drivers/amdgpu/hsa.h"
 #include "drivers/amdgpu/memory.h"
+#include "drivers/amdgpu/pools.h"
+#include "drivers/amdgpu/profiler.h"
 #include "drivers/amdgpu/queue_core.h"
 #include "drivers/amdgpu/watcher.h"
 #include "hal/device.h"
@@ -36,6 +38,13 @@ class DeviceImpl final : public Device {
   Watcher& watcher() { return watcher_; }
   CrossWaits& cross_waits() { return cross_waits_; }
   DeviceLibrary& library() { return library_; }
+  Pools& pools() { return *pools_; }
+  Profiler& profiler() { return profiler_; }
+  // Whether the driver has other devices, whose buffers this one may be given.
+  bool has_peers() const { return has_peers_; }
+  // Semaphores are shared with another device: what waits has to look now and then.
+  void share_semaphores() { shares_semaphores_.store(true, std::memory_order_relaxed); }
+  bool shares_semaphores() const { return shares_semaphores_.load(std::memory_order_relaxed); }
 
   template <typename Evaluate>
   PointState wait_until(Evaluate&& evaluate, Deadline deadline) {
@@ -73,7 +82,7 @@ class DeviceImpl final : public Device {
   // Hardware queues are few; the runtime refuses long before.
   static constexpr uint32_t kMaxCores = 1024;
 
-  DeviceImpl(Driver& driver, Hsa& hsa, hsa_agent_t host_agent, GpuFacts facts);
+  DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal);
   ~DeviceImpl();
   void destroy() noexcept override;
   Status open();
@@ -112,6 +121,10 @@ class DeviceImpl final : public Device {
   Memory memory_;
   CrossWaits cross_waits_;
   DeviceLibrary library_{*this};
+  std::unique_ptr<Pools> pools_;
+  Profiler profiler_{*this};
+  const bool has_peers_;
+  std::atomic<bool> shares_semaphores_{false};
 
   // Only ever appended to, so that it is read without a lock.
   std::array<std::atomic<QueueCore*>, kMaxCores> cores_{};

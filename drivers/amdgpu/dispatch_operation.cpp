@@ -33,6 +33,7 @@ class HeldDispatch final : public Operation {
       });
     });
   }
+  StringView name() const override { return function_.info().name; }
   // It is held already.
   Result<std::unique_ptr<Operation>> hold() override { return std::unique_ptr<Operation>(); }
 

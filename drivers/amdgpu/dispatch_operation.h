@@ -17,7 +17,8 @@ inline bool reads_foreign(const Dispatch& dispatch, const KernelCode& code) {
   bool foreign = code.may_read_foreign;
   for (const Argument& argument : dispatch.arguments) {
     foreign |= argument.kind == Argument::Kind::kBuffer &&
-               argument.range.buffer->type() != MemoryType::kDevice;
+               (argument.range.buffer->type() != MemoryType::kDevice ||
+                &argument.range.buffer->device() != &dispatch.function->executable().device());
     foreign |= argument.kind == Argument::Kind::kAddress;
   }
   return foreign;
@@ -89,6 +90,7 @@ class DispatchOperation final : public Operation {
     });
   }
   Result<std::unique_ptr<Operation>> hold() override;
+  StringView name() const override { return function().info().name; }
 
  private:
   const FunctionImpl& function() const {

@@ -42,7 +42,7 @@ Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
   Instance& instance = **taken;
 
   const auto waits = static_cast<uint32_t>(context.waits.size());
-  const uint64_t start = core.reserve_batch(waits, layout, program);
+  const uint64_t start = core.reserve_batch(waits, layout, &program);
   const uint64_t first = start + waits;
   const uint64_t last = first + layout.slots() - 1;
   const bool loud = !context.signals.empty();

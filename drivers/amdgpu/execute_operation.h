@@ -43,6 +43,7 @@ class ExecuteOperation final : public Operation {
   uint32_t packets() const override;
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
+  StringView name() const override { return "execute"; }
 
  private:
   void place(QueueCore& core, Instance& instance, const BatchLayout& layout, uint64_t first);

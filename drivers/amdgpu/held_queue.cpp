@@ -95,8 +95,8 @@ HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
   const auto packets = entry.operation->packets() + static_cast<uint32_t>(plan.device.size());
   if (!core_.has_room(packets)) return Outcome::kPoll;
   const std::vector<SemaphorePoint> signals = views(entry.signals);
-  const Status status = entry.operation->issue(
-      core_, {.waits = plan.device, .signals = signals, .foreign = plan.foreign});
+  const Status status = issue(core_, *entry.operation,
+                              {.waits = plan.device, .signals = signals, .foreign = plan.foreign});
   if (!status.ok()) {
     finish(entry, status);
     return Outcome::kDone;
@@ -154,7 +154,12 @@ void HeldQueue::run_host(Entry& entry) {
   entry.started = true;
   host_running_.store(true, std::memory_order_release);
   const auto body = [this, &entry] {
-    finish(entry, entry.operation->issue(core_, {}));
+    Profiler& profiler = core_.device().profiler();
+    const uint64_t begin_ns = profiler.active() ? Profiler::now_ns() : 0;
+    const Status outcome = entry.operation->issue(core_, {});
+    // Before anybody learns that it is done, and ends the profile.
+    if (begin_ns != 0) profiler.add_host(entry.operation->name(), begin_ns, Profiler::now_ns());
+    finish(entry, outcome);
     core_.host_observed();
     host_running_.store(false, std::memory_order_release);
     core_.device().watcher().progress();

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
@@ -12,12 +14,44 @@
 
 namespace halyard::amdgpu {
 
+namespace {
+
+// Waits on the queue's host thread for whoever completes the call.
+class Completion final : public HostCompletion {
+ public:
+  void complete(const Status& outcome) override {
+    // Told under the lock: the waiting thread destroys this as soon as it has it.
+    const std::lock_guard lock(mutex_);
+    outcome_ = outcome;
+    done_ = true;
+    changed_.notify_all();
+  }
+  Status wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return done_; });
+    return outcome_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  Status outcome_;
+};
+
+}  // namespace
+
 Status HostCallOperation::issue(QueueCore&, const IssueContext&) {
-  return function_(context_).with_context("The host function of Queue::host_call fails");
+  if (call_.deferred != nullptr) {
+    Completion completion;
+    call_.deferred(call_.context, completion);
+    return completion.wait().with_context("The host call of Queue::host_call_deferred fails");
+  }
+  return call_.function(call_.context).with_context("The host function of Queue::host_call fails");
 }
 
 Result<std::unique_ptr<Operation>> HostCallOperation::hold() {
-  return std::unique_ptr<Operation>(std::make_unique<HostCallOperation>(function_, context_));
+  return std::unique_ptr<Operation>(std::make_unique<HostCallOperation>(call_));
 }
 
 namespace {
@@ -70,7 +104,7 @@ Status copy_now(DeviceImpl& device, void* target, hsa_agent_t target_agent, cons
 Status FileOperation::issue(QueueCore& core, const IssueContext&) {
   DeviceImpl& device = core.device();
   auto* const at =
-      static_cast<std::byte*>(static_cast<BufferImpl*>(range_.buffer)->at(range_.offset));
+      static_cast<std::byte*>(static_cast<BufferImpl*>(range_.buffer)->host_at(range_.offset));
   if (range_.buffer->type() != MemoryType::kDevice) {
     return transfer_file(direction_, file_.descriptor, file_.offset, at, range_.length);
   }

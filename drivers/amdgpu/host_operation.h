@@ -8,16 +8,16 @@ namespace halyard::amdgpu {
 
 class HostCallOperation final : public Operation {
  public:
-  HostCallOperation(HostFunction function, void* context)
-      : function_(function), context_(context) {}
+  explicit HostCallOperation(const HostCall& call) : call_(call) {}
   uint32_t packets() const override { return 1; }
   bool on_host() const override { return true; }
+  // Of a deferred call: returns when it is completed.
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
+  StringView name() const override { return "host_call"; }
 
  private:
-  HostFunction function_;
-  void* context_;
+  HostCall call_;
 };
 
 // Between a file and `length` bytes of `buffer` from `offset` on.
@@ -30,6 +30,7 @@ class FileOperation final : public Operation {
   bool on_host() const override { return true; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
+  StringView name() const override { return direction_ == Direction::kFromFile ? "read" : "write"; }
 
  private:
   Direction direction_;

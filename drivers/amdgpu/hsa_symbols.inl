@@ -42,6 +42,16 @@ HALYARD_HSA_REQUIRED(hsa_amd_memory_pool_allocate)
 HALYARD_HSA_REQUIRED(hsa_amd_memory_pool_free)
 HALYARD_HSA_REQUIRED(hsa_amd_agents_allow_access)
 HALYARD_HSA_REQUIRED(hsa_amd_memory_async_copy)
+HALYARD_HSA_REQUIRED(hsa_amd_memory_lock)
+HALYARD_HSA_REQUIRED(hsa_amd_memory_unlock)
+HALYARD_HSA_REQUIRED(hsa_amd_pointer_info)
+HALYARD_HSA_REQUIRED(hsa_amd_ipc_memory_create)
+HALYARD_HSA_REQUIRED(hsa_amd_ipc_memory_attach)
+HALYARD_HSA_REQUIRED(hsa_amd_ipc_memory_detach)
+
+// Profiling
+HALYARD_HSA_REQUIRED(hsa_amd_profiling_set_profiler_enabled)
+HALYARD_HSA_REQUIRED(hsa_amd_profiling_get_dispatch_time)
 
 // Code
 HALYARD_HSA_REQUIRED(hsa_code_object_reader_create_from_memory)

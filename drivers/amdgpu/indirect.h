@@ -23,14 +23,15 @@ inline Status check_indirect(const FunctionImpl& function) {
 // What the patching kernel is told of `function`, but for addresses: group_counts, packet,
 // block_counts and the doorbell.
 inline HalyardPatchDispatchArguments indirect_arguments(const DeviceInfo& info,
-                                                        const Dim3& workgroup) {
+                                                        const Dim3& workgroup,
+                                                        bool observed = false) {
   // It acquires: its arguments were changed since they were written, and by the device.
-  constexpr FenceScopes kScopes = {.acquire = HSA_FENCE_SCOPE_SYSTEM,
-                                   .release = HSA_FENCE_SCOPE_AGENT};
+  const FenceScopes scopes =
+      fence_scopes({.kind = PacketKind::kDispatch, .observed = observed, .reads_foreign = true});
   HalyardPatchDispatchArguments arguments = {};
   // Three dimensions always: how many the counts have is not known when the header is made.
-  arguments.first_word = first_word(packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, kScopes), 3);
-  arguments.empty_first_word = packet_header(HSA_PACKET_TYPE_BARRIER_AND, kScopes);
+  arguments.first_word = first_word(packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, scopes), 3);
+  arguments.empty_first_word = packet_header(HSA_PACKET_TYPE_BARRIER_AND, scopes);
   arguments.group_size[0] = workgroup.x;
   arguments.group_size[1] = workgroup.y;
   arguments.group_size[2] = workgroup.z;

@@ -35,6 +35,7 @@ class LibraryOperation final : public Operation {
   uint32_t packets() const override { return 1; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
+  StringView name() const override { return function_.info().name; }
 
  private:
   const FunctionImpl& function_;

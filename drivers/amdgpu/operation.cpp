@@ -38,12 +38,16 @@ namespace {
 WaitFacts facts_of(const SemaphoreImpl& semaphore, uint64_t value, QueueCore& core,
                    bool behind_held_back, QueuePoint* point) {
   WaitFacts facts;
+  DeviceImpl& device = core.device();
+  // Nothing of another device's wakes this one's watcher.
+  if (&semaphore.device() != &device) device.share_semaphores();
   const PointState state = semaphore.evaluate(value);
   facts.reached = state == PointState::kReached;
   facts.failed = state == PointState::kFailed;
   if (state != PointState::kPending) return facts;
   *point = semaphore.point_for(value, &core);
-  facts.submitted = point->core != nullptr;
+  facts.submitted = point->core != nullptr && &point->core->device() == &device;
+  if (point->core != nullptr && !facts.submitted) device.share_semaphores();
   facts.same_queue = point->core == &core;
   facts.barrier_value = core.device().barrier_value();
   facts.behind_held_back = behind_held_back;
@@ -90,6 +94,12 @@ std::vector<HeldPoint> held(Span<const SemaphorePoint> points) {
 
 }  // namespace
 
+Status issue(QueueCore& core, Operation& operation, const IssueContext& context) {
+  Profiler& profiler = core.device().profiler();
+  if (profiler.active()) return profiler.issue(core, operation, context);
+  return operation.issue(core, context);
+}
+
 Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
   if (core.lost()) {
     const Status fault = core.fault();
@@ -103,8 +113,8 @@ Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
     return {};
   }
   if (!plan.hold) {
-    return operation.issue(core,
-                           {.waits = plan.device, .signals = sync.signal, .foreign = plan.foreign});
+    return issue(core, operation,
+                 {.waits = plan.device, .signals = sync.signal, .foreign = plan.foreign});
   }
   HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
   core.held().push(std::move(copy), held(sync.wait), held(sync.signal));

@@ -35,6 +35,8 @@ class Operation {
   virtual Status issue(QueueCore& core, const IssueContext& context) = 0;
   // A copy that refers to nothing of the caller's and keeps alive what it needs.
   virtual Result<std::unique_ptr<Operation>> hold() = 0;
+  // What it is called in a profile; a dispatch, by its function.
+  virtual StringView name() const = 0;
   // Whether it runs on the host; issue() is then called by a thread that may block, when
   // everything before it is done, and returns when it is done itself.
   virtual bool on_host() const { return false; }
@@ -74,6 +76,9 @@ inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& contex
   return {};
 }
 
+// Puts the operation into the ring, and has it timed if a profile is being taken.
+Status issue(QueueCore& core, Operation& operation, const IssueContext& context);
+
 // The path of everything that is not a plain dispatch: decides how to wait, and issues the
 // operation or holds it back.
 Status submit(QueueCore& core, Operation& operation, const Sync& sync);
@@ -84,6 +89,7 @@ class BarrierOperation final : public Operation {
   uint32_t packets() const override { return 1; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
+  StringView name() const override { return "barrier"; }
 };
 
 }  // namespace halyard::amdgpu

@@ -42,6 +42,8 @@ Result<Instance*> Instances::make() {
   if (!arguments.empty()) std::memcpy(instance->arguments_, arguments.data(), arguments.size());
   instance->packets_ = program_.packets();
   for (Packet& packet : instance->packets_) {
+    // A packet that only takes a slot has signals in that place.
+    if ((packet.words[0] & 0xff) == HSA_PACKET_TYPE_BARRIER_AND) continue;
     const auto offset = reinterpret_cast<uint64_t>(packet.dispatch.kernarg_address);
     packet.dispatch.kernarg_address = instance->arguments_ + offset;
   }

@@ -5,6 +5,8 @@
 #include "drivers/amdgpu/dispatch_operation.h"
 #include "drivers/amdgpu/execute_operation.h"
 #include "drivers/amdgpu/host_operation.h"
+#include "drivers/amdgpu/indirect_operation.h"
+#include "drivers/amdgpu/pool_operation.h"
 #include "drivers/amdgpu/transfers.h"
 #include "hal/error.h"
 
@@ -28,7 +30,22 @@ void QueueImpl::destroy() noexcept {
   delete this;
 }
 
+Status QueueImpl::share(Buffer& buffer) {
+  if (&buffer.device() == &core_.device()) return {};
+  return impl(buffer).share_with(core_.device());
+}
+
+Status QueueImpl::share_arguments(const Dispatch& dispatch) {
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind != Argument::Kind::kBuffer) continue;
+    HALYARD_RETURN_IF_ERROR(share(*argument.range.buffer));
+  }
+  return {};
+}
+
 Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
+  if (core_.device().has_peers()) [[unlikely]]
+    HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
   DispatchOperation operation(dispatch, core_.hidden_values());
   if (sync.wait.empty() && !core_.detour()) [[likely]] {
     return operation.issue(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
@@ -60,19 +77,29 @@ Status QueueImpl::do_update(const BufferRange& target, const void* source, uint6
 }
 
 Status QueueImpl::do_copy(const BufferRange& source, const BufferRange& target, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(share(*source.buffer));
+  HALYARD_RETURN_IF_ERROR(share(*target.buffer));
   CopyOperation operation(*source.buffer, impl(*source.buffer).at(source.offset), *target.buffer,
                           impl(*target.buffer).at(target.offset), source.length);
   return submit(core_, operation, sync);
 }
 
-Status QueueImpl::do_dispatch_indirect(const Dispatch&, const BufferRange&, const Sync&) {
-  return error(StatusCode::kUnimplemented,
-               "The driver amdgpu does not dispatch indirectly yet. Read the group counts back and "
-               "use Queue::dispatch.");
+Status QueueImpl::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
+                                       const Sync& sync) {
+  if (core_.device().has_peers()) {
+    HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
+    HALYARD_RETURN_IF_ERROR(share(*group_counts.buffer));
+  }
+  HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<IndirectOperation> operation,
+                           IndirectOperation::make(core_, dispatch, group_counts));
+  return submit(core_, *operation, sync);
 }
 
 Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
                              const Sync& sync) {
+  if (core_.device().has_peers()) [[unlikely]] {
+    for (const BufferRange& binding : bindings) HALYARD_RETURN_IF_ERROR(share(*binding.buffer));
+  }
   ExecuteOperation operation(core_, static_cast<CommandBufferImpl&>(commands), bindings);
   if (sync.wait.empty() && !core_.detour()) [[likely]] {
     return operation.issue(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
@@ -80,22 +107,33 @@ Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bi
   return submit(core_, operation, sync);
 }
 
-// Allocated at once: the memory is nobody else's before the caller knows of it.
+// The block is the caller's at once; work that may use it comes behind a packet of this queue's.
 Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
                             Buffer** buffer) {
-  BufferOptions buffer_options;
-  buffer_options.type = options.type;
-  buffer_options.alignment = options.alignment;
-  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made,
-                           BufferImpl::allocate(core_.device(), size, buffer_options));
-  HALYARD_RETURN_IF_ERROR(do_barrier(sync));
+  PoolPoint after;
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, BufferImpl::from_pool(core_, size, options, &after));
+  BarrierOperation operation;
+  if (after.queue == 0) {
+    HALYARD_RETURN_IF_ERROR(submit(core_, operation, sync));
+  } else {
+    // Another queue gave the block back and is not there yet: one more thing to wait for.
+    auto& device = core_.device();
+    const Ref<SemaphoreImpl> free = Ref<SemaphoreImpl>::adopt(new SemaphoreImpl(device, 0));
+    free->add_point(1, {reinterpret_cast<QueueCore*>(after.queue), after.index});
+    std::vector<SemaphorePoint> waits(sync.wait.begin(), sync.wait.end());
+    waits.push_back({free.get(), 1});
+    HALYARD_RETURN_IF_ERROR(submit(core_, operation, {.wait = waits, .signal = sync.signal}));
+  }
   *buffer = made.leak();
   return {};
 }
 
-// The memory goes with the last reference, when the work that is then in flight is done.
-Status QueueImpl::do_dealloca(Buffer&, const Sync& sync) {
-  return do_barrier(sync);
+Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
+  HALYARD_ASSIGN_OR_RETURN(const PoolBlock block, impl(buffer).take_block());
+  Pools& pools = core_.device().pools();
+  const uint64_t ticket = pools.release(buffer.type(), block, core_);
+  DeallocaOperation operation(std::make_unique<PoolTicket>(core_, buffer.type(), ticket));
+  return submit(core_, operation, sync);
 }
 
 Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
@@ -109,11 +147,7 @@ Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, c
 }
 
 Status QueueImpl::do_host_call(const HostCall& call, const Sync& sync) {
-  if (call.deferred != nullptr) {
-    return error(StatusCode::kUnimplemented,
-                 "The driver amdgpu does not defer host calls yet. Use Queue::host_call.");
-  }
-  HostCallOperation operation(call.function, call.context);
+  HostCallOperation operation(call);
   return submit(core_, operation, sync);
 }
 

@@ -36,6 +36,10 @@ class QueueImpl final : public Queue {
   Status do_barrier(const Sync& sync) override;
   void* do_native_handle() const noexcept override { return core_.native(); }
 
+  // Buffers of other devices are let in before this one's work uses them.
+  Status share(Buffer& buffer);
+  Status share_arguments(const Dispatch& dispatch);
+
   Ref<Device> keep_alive_;
   QueueCore& core_;
 };

@@ -95,13 +95,13 @@ QueueCore::~QueueCore() {
 }
 
 uint64_t QueueCore::reserve_batch(uint32_t leading, const BatchLayout& layout,
-                                  const Program& program) {
+                                  const Program* program) {
   const auto lock = silent_.lock();
   const uint64_t first = reserve(static_cast<uint32_t>(leading + layout.slots()));
   for (uint32_t i = 0; i < layout.chunks; ++i) {
     silent_.add({.first = first + leading + layout.slot(i),
                  .count = layout.size(i),
-                 .program = &program,
+                 .program = program,
                  .at = layout.begin(i)});
   }
   return first;
@@ -244,7 +244,9 @@ std::string QueueCore::describe_current() const {
   // Packets are done in order: the first that is not done is the one being worked on.
   const uint64_t index = completed();
   if (index >= reserved()) return "no kernel (the queue is idle)";
-  if (SilentRun run; silent_.find(index, &run)) return describe_run(run);
+  if (SilentRun run; silent_.find(index, &run) && run.program != nullptr) {
+    return describe_run(run);
+  }
   const Function* const function = notes_[index & mask_].function.load(std::memory_order_relaxed);
   if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
   return fmt::format("kernel \"{}\" (packet {})", function->info().name, index);

@@ -65,8 +65,9 @@ class QueueCore {
     }
     return hsa_.hsa_queue_add_write_index_scacq_screl(queue_, packets);
   }
-  // Takes `leading` slots and a layout's behind them, whose packets are a program's. `rest` is free.
-  uint64_t reserve_batch(uint32_t leading, const BatchLayout& layout, const Program& program);
+  // Takes `leading` slots and a layout's behind them, whose packets are a program's (null: are
+  // noted like others).
+  uint64_t reserve_batch(uint32_t leading, const BatchLayout& layout, const Program* program);
   // OK when the slots from `index` on can be written (at most as many as there are). Spins, then yields, then sleeps; fails only
   // if the queue is lost, and then it takes nothing any more.
   Status wait_for_room(uint64_t index, uint32_t packets) {

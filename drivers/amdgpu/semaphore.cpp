@@ -19,7 +19,18 @@ DeviceImpl& SemaphoreImpl::device() const {
   return static_cast<DeviceImpl&>(Semaphore::device());
 }
 
+void SemaphoreImpl::add_signaller(DeviceImpl& signaller) {
+  device().share_semaphores();
+  const std::lock_guard lock(mutex_);
+  for (const Ref<Device>& known : signallers_) {
+    if (known.get() == &signaller) return;
+  }
+  signallers_.push_back(Ref<Device>::retain(&signaller));
+}
+
 void SemaphoreImpl::add_point(uint64_t value, const QueuePoint& at) {
+  if (&at.core->device() != &Semaphore::device()) [[unlikely]]
+    add_signaller(at.core->device());
   const TimelinePoint point = {value, at};
   // A point that is done with makes room. Only those of which that is known without asking the
   // device, and for the oldest it is asked.

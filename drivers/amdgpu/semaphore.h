@@ -20,6 +20,7 @@ class SemaphoreImpl final : public Semaphore {
  public:
   SemaphoreImpl(DeviceImpl& device, uint64_t initial_value);
 
+  DeviceImpl& device() const;
   // `value` will be reached when `point` is.
   void add_point(uint64_t value, const QueuePoint& point);
   // Work that is held back, or that the host does, will signal `value`. kept as a promise until
@@ -46,7 +47,8 @@ class SemaphoreImpl final : public Semaphore {
   Status do_wait(uint64_t value, Deadline deadline) const override;
   void do_fail(const Status& cause) override;
 
-  DeviceImpl& device() const;
+  // Points are kept that lead to a queue of another device, which must not go.
+  void add_signaller(DeviceImpl& signaller);
   void add_point_slowly(const TimelinePoint& point);
   void raise(uint64_t value) const;
   void settle() const;
@@ -62,6 +64,7 @@ class SemaphoreImpl final : public Semaphore {
   mutable std::mutex mutex_;
   mutable std::vector<TimelinePoint> overflow_;  // under mutex_: what the table had no room for
   std::vector<uint64_t> promises_;               // under mutex_
+  std::vector<Ref<Device>> signallers_;          // under mutex_: other devices that points are of
   mutable Status failure_;                       // under mutex_, set before failed_
 };
 

@@ -171,7 +171,8 @@ CopyOperation::CopyOperation(Buffer& source, const void* from, Buffer& target, v
 namespace {
 
 hsa_agent_t agent_of(const DeviceImpl& device, const Buffer& buffer) {
-  return buffer.type() == MemoryType::kHost ? device.host_agent() : device.agent();
+  if (buffer.type() == MemoryType::kHost) return device.host_agent();
+  return static_cast<const DeviceImpl&>(buffer.device()).agent();
 }
 
 }  // namespace
@@ -185,7 +186,9 @@ Status CopyOperation::issue(QueueCore& core, const IssueContext& context) {
   step.source_agent = agent_of(device, source_);
   step.size = size_;
   // Between two host agents the runtime would copy on a thread of its own, and not in order.
-  if (source_.type() == MemoryType::kHost) step.target_agent = device.agent();
+  if (source_.type() == MemoryType::kHost && target_.type() == MemoryType::kHost) {
+    step.target_agent = device.agent();
+  }
   return core.transfers().submit({step}, {}, context);
 }
 
@@ -221,8 +224,10 @@ Result<std::unique_ptr<UploadOperation>> UploadOperation::fill(Buffer& target, v
     std::memcpy(bytes + done, bytes, more);
     done += more;
   }
-  return std::unique_ptr<UploadOperation>(
+  std::unique_ptr<UploadOperation> operation(
       new UploadOperation(target, to, std::move(staging), seed, size));
+  operation->fills_ = true;
+  return operation;
 }
 
 Status UploadOperation::issue(QueueCore& core, const IssueContext& context) {
@@ -250,6 +255,7 @@ Status UploadOperation::issue(QueueCore& core, const IssueContext& context) {
 Result<std::unique_ptr<Operation>> UploadOperation::hold() {
   auto copy = std::unique_ptr<UploadOperation>(
       new UploadOperation(target_, to_, std::move(staging_), seed_size_, size_));
+  copy->fills_ = fills_;
   copy->keep_target_ = Ref<Buffer>::retain(&target_);
   return std::unique_ptr<Operation>(std::move(copy));
 }

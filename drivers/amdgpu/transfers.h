@@ -79,6 +79,7 @@ class CopyOperation final : public Operation {
   uint32_t packets() const override { return 2; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
+  StringView name() const override { return "copy"; }
 
  private:
   Buffer& source_;
@@ -104,6 +105,7 @@ class UploadOperation final : public Operation {
   uint32_t packets() const override { return 2; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
+  StringView name() const override { return fills_ ? "fill" : "update"; }
 
  private:
   UploadOperation(Buffer& target, void* to, Staging staging, uint64_t seed_size, uint64_t size)
@@ -118,6 +120,7 @@ class UploadOperation final : public Operation {
   Staging staging_;
   uint64_t seed_size_;
   uint64_t size_;
+  bool fills_ = false;  // made by fill()
   Ref<Buffer> keep_target_;
 };
 

@@ -73,13 +73,15 @@ PointState Watcher::park(const Predicate& predicate, Deadline deadline) {
     if (state != PointState::kPending) break;
     const uint64_t now = now_ns();
     if (now >= deadline.monotonic_ns) break;
-    if (watched && deadline.is_infinite()) {
+    // Another device's progress wakes nobody here.
+    const bool alone = watched && !device_.shares_semaphores();
+    if (alone && deadline.is_infinite()) {
       parked_.wait(lock);
       continue;
     }
     // Without a thread to wake us we look for ourselves, now and then. Long waits go in pieces
     // that the clock's type can hold.
-    const uint64_t longest = watched ? 3'600'000'000'000 : 1'000'000;
+    const uint64_t longest = alone ? 3'600'000'000'000 : 1'000'000;
     const uint64_t left = std::min(deadline.monotonic_ns - now, longest);
     parked_.wait_for(lock, std::chrono::nanoseconds(left));
   }

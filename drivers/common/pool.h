@@ -25,6 +25,7 @@ struct PoolBlock {
   uint64_t address = 0;    // of its first byte
   uint64_t size = 0;       // bytes
   uint64_t alignment = 0;  // of `address`, bytes
+  uint64_t taken = 0;      // for the source's own use
 };
 
 // Work of one queue up to `index`: when that is done, so is everything the queue did before.

@@ -1,0 +1,150 @@
+#include "drivers/amdgpu/import.h"
+
+#include <cstring>
+
+#include "drivers/amdgpu/buffer.h"
+#include "drivers/amdgpu/device.h"
+#include "hal/error.h"
+
+namespace halyard::amdgpu {
+
+namespace {
+
+// What ExportedHandle::ipc holds: the runtime's handle, which knows an allocation as a whole, and
+// where in it the buffer lies. Zeros behind a handle that Halyard has not made mean all of it.
+struct IpcHandle {
+  hsa_amd_ipc_memory_t memory;
+  uint64_t allocation_size;  // bytes
+  uint64_t offset;           // bytes
+  uint64_t size;             // bytes
+};
+static_assert(sizeof(IpcHandle) <= sizeof(ExportedHandle::ipc));
+
+// The program's own memory, pinned for as long as the buffer lives.
+Result<Ref<Buffer>> import_host(DeviceImpl& device, const ImportOptions& options) {
+  const Hsa& hsa = device.hsa();
+  void* const host = const_cast<void*>(options.pointer);
+  hsa_agent_t agent = device.agent();
+  void* address = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      check(hsa, hsa.hsa_amd_memory_lock(host, options.size, &agent, 1, &address),
+            fmt::format("Pinning {} bytes of host memory at {}", options.size, host)));
+  Backing backing;
+  backing.type = MemoryType::kHost;
+  backing.device = address;
+  backing.host = host;
+  backing.size = options.size;
+  backing.release = [&hsa, host] { hsa.hsa_amd_memory_unlock(host); };
+  return BufferImpl::adopt(device, std::move(backing));
+}
+
+// An address of an allocation of the same runtime's in this process.
+Result<Ref<Buffer>> import_pointer(DeviceImpl& device, const ImportOptions& options) {
+  const Hsa& hsa = device.hsa();
+  void* const pointer = const_cast<void*>(options.pointer);
+  hsa_amd_pointer_info_t info = {};
+  info.size = sizeof info;
+  HALYARD_RETURN_IF_ERROR(check(hsa,
+                                hsa.hsa_amd_pointer_info(pointer, &info, nullptr, nullptr, nullptr),
+                                fmt::format("Asking for the memory at {}", pointer)));
+  if (info.type == HSA_EXT_POINTER_TYPE_UNKNOWN) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::import_buffer is given a device pointer ({}) that is in no allocation of "
+                 "the HSA runtime's. Import ordinary host memory with Kind::kHostMemory.",
+                 pointer);
+  }
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const auto base = reinterpret_cast<uint64_t>(info.agentBaseAddress);
+  if (address < base || address - base > info.sizeInBytes ||
+      options.size > info.sizeInBytes - (address - base)) {
+    return error(StatusCode::kOutOfRange,
+                 "Device::import_buffer is given {} bytes at {}, which do not fit into the "
+                 "allocation there ({} bytes at {}).",
+                 options.size, pointer, info.sizeInBytes, info.agentBaseAddress);
+  }
+  const bool own = info.agentOwner.handle == device.agent().handle;
+  const bool host = info.agentOwner.handle == device.host_agent().handle;
+  if (!own && info.type == HSA_EXT_POINTER_TYPE_HSA) {
+    const hsa_agent_t agents[] = {device.agent(), info.agentOwner};
+    HALYARD_RETURN_IF_ERROR(
+        check(hsa, hsa.hsa_amd_agents_allow_access(2, agents, nullptr, info.agentBaseAddress),
+              fmt::format("Giving {} access to the memory at {}", device.info().name, pointer)));
+  }
+  Backing backing;
+  backing.type = host ? MemoryType::kHost : MemoryType::kDevice;
+  backing.device = pointer;
+  backing.host = pointer;
+  // Locked memory has an address for each side.
+  if (host && info.hostBaseAddress != nullptr) {
+    backing.host = static_cast<std::byte*>(info.hostBaseAddress) + (address - base);
+  }
+  backing.size = options.size;
+  return BufferImpl::adopt(device, std::move(backing));
+}
+
+Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options) {
+  const Hsa& hsa = device.hsa();
+  IpcHandle handle;
+  std::memcpy(&handle, options.pointer, sizeof handle);
+  if (handle.allocation_size == 0) {
+    handle.allocation_size = options.size;
+    handle.size = options.size;
+  }
+  if (options.size > handle.size) {
+    return error(StatusCode::kOutOfRange,
+                 "Device::import_buffer is given {} bytes for an IPC handle of {}.", options.size,
+                 handle.size);
+  }
+  const hsa_agent_t agent = device.agent();
+  void* mapped = nullptr;
+  HALYARD_RETURN_IF_ERROR(check(
+      hsa,
+      hsa.hsa_amd_ipc_memory_attach(&handle.memory, handle.allocation_size, 1, &agent, &mapped),
+      fmt::format("Attaching to {} bytes that another process exports", handle.allocation_size)));
+  Backing backing;
+  backing.device = static_cast<std::byte*>(mapped) + handle.offset;
+  backing.host = backing.device;
+  backing.size = options.size;
+  backing.release = [&hsa, mapped] { hsa.hsa_amd_ipc_memory_detach(mapped); };
+  return BufferImpl::adopt(device, std::move(backing));
+}
+
+}  // namespace
+
+Result<Ref<Buffer>> import_buffer(DeviceImpl& device, const ImportOptions& options) {
+  switch (options.kind) {
+    case ImportOptions::Kind::kHostMemory:
+      return import_host(device, options);
+    case ImportOptions::Kind::kDevicePointer:
+      return import_pointer(device, options);
+    default:
+      return import_ipc(device, options);
+  }
+}
+
+Status export_buffer(const BufferImpl& buffer, ExportedHandle* exported) {
+  const Backing& backing = buffer.backing();
+  if (buffer.is_view() || backing.allocation == nullptr || backing.type != MemoryType::kDevice) {
+    const char* const what = buffer.is_view() ? "a part of another buffer"
+                             : backing.type != MemoryType::kDevice
+                                 ? "not device memory"
+                                 : "imported, or from a queue's pool";
+    return error(StatusCode::kFailedPrecondition,
+                 "Device::export_buffer is given a buffer ({} bytes at {:#x}) that is {}. Export a "
+                 "whole buffer of device memory that Device::allocate has made.",
+                 buffer.size(), buffer.device_address(), what);
+  }
+  const Hsa& hsa = static_cast<DeviceImpl&>(buffer.device()).hsa();
+  IpcHandle handle = {};
+  HALYARD_RETURN_IF_ERROR(check(
+      hsa,
+      hsa.hsa_amd_ipc_memory_create(backing.allocation, backing.allocation_size, &handle.memory),
+      fmt::format("Exporting {} bytes", buffer.size())));
+  handle.allocation_size = backing.allocation_size;
+  handle.offset = buffer.device_address() - reinterpret_cast<uint64_t>(backing.allocation);
+  handle.size = buffer.size();
+  std::memcpy(exported->ipc, &handle, sizeof handle);
+  return {};
+}
+
+}  // namespace halyard::amdgpu

@@ -1,0 +1,92 @@
+#include "drivers/amdgpu/pools.h"
+
+#include "drivers/amdgpu/device.h"
+
+namespace halyard::amdgpu {
+
+namespace {
+
+// Of a heap, what free blocks of its pool may keep from others.
+constexpr uint64_t kKeptShare = 4;
+
+uint64_t id_of(const QueueCore& core) {
+  return reinterpret_cast<uint64_t>(&core);
+}
+
+}  // namespace
+
+class Pools::Source final : public PoolSource {
+ public:
+  Source(DeviceImpl& device, MemoryType type) : device_(device), type_(type) {}
+
+  Status allocate(uint64_t size, uint64_t alignment, PoolBlock* block) override {
+    void* pointer = nullptr;
+    uint64_t taken = 0;
+    HALYARD_RETURN_IF_ERROR(
+        device_.memory().allocate(type_, size, alignment, &block->base, &pointer, &taken));
+    block->address = reinterpret_cast<uint64_t>(pointer);
+    block->size = size;
+    block->alignment = alignment;
+    block->taken = taken;
+    return {};
+  }
+  void free(const PoolBlock& block) override {
+    device_.memory().free(type_, block.base, block.taken);
+  }
+  bool reached(const PoolPoint& point) override {
+    return reinterpret_cast<const QueueCore*>(point.queue)->is_through(point.index + 1);
+  }
+
+ private:
+  DeviceImpl& device_;
+  MemoryType type_;
+};
+
+Pools::Pools(DeviceImpl& device) {
+  for (size_t i = 0; i < kTypes; ++i) {
+    const auto type = static_cast<MemoryType>(i);
+    sources_[i] = std::make_unique<Source>(device, type);
+    const uint64_t keep = device.memory().pool(type).size / kKeptShare;
+    pools_[i] = std::make_unique<QueuePool>(*sources_[i], keep);
+  }
+}
+
+Pools::~Pools() = default;
+
+QueuePool* Pools::pool(MemoryType type) const {
+  return pools_[static_cast<size_t>(type)].get();
+}
+
+Status Pools::acquire(MemoryType type, uint64_t size, uint64_t alignment, const QueueCore& core,
+                      PoolBlock* block, PoolPoint* after) {
+  return pool(type)->acquire(size, alignment, id_of(core), block, after);
+}
+
+uint64_t Pools::release(MemoryType type, const PoolBlock& block, const QueueCore& core) {
+  return pool(type)->release(block, id_of(core));
+}
+
+void Pools::settle(MemoryType type, uint64_t ticket, uint64_t index) {
+  pool(type)->settle(ticket, index);
+}
+
+void Pools::release_unused(MemoryType type, const PoolBlock& block) {
+  pool(type)->release_unused(block);
+}
+
+void Pools::trim(MemoryType type, uint64_t keep_bytes) {
+  pool(type)->trim(keep_bytes);
+}
+
+PoolStatistics Pools::statistics(MemoryType type) const {
+  const PoolFigures figures = pool(type)->figures();
+  PoolStatistics statistics;
+  statistics.reserved_bytes = figures.reserved_bytes;
+  statistics.used_bytes = figures.used_bytes;
+  statistics.peak_reserved_bytes = figures.peak_reserved_bytes;
+  statistics.allocations = figures.allocations + figures.reuses;
+  statistics.reuses = figures.reuses;
+  return statistics;
+}
+
+}  // namespace halyard::amdgpu
