@@ -502,15 +502,15 @@ INSTANTIATE_TEST_SUITE_P(Processors, Matrices, ::testing::Values("gfx908", "gfx9
 // What amd-lab-notes' examples say of where D is, in its own words: "lanes 0-15 cover the first row
 // of each of the four D matrices", and so on.
 TEST(MatrixLayout, AgreesWithThePublishedExamples) {
-  constexpr OutputLayout small({4, 4, 4, 4}, 8);
-  static_assert(small.lane(1, 0) == 4 && small.lane(0, 1) == 16 && small.lane(3, 3) == 60);
-  constexpr OutputLayout wide({16, 16, 4, 1}, 8);
-  static_assert(wide.lane(0, 1) == 16 && wide.element(0, 1) == 0 && wide.element(0, 4) == 1);
-  constexpr OutputLayout large({32, 32, 1, 2}, 4);
-  static_assert(large.element(0, 3) == 3 && large.lane(0, 4) == 32 && large.element(0, 4) == 0);
-  static_assert(large.element(0, 8) == 4 && large.element(1, 0) == 16);
-  constexpr InputLayout input(16, 16, 1);
-  static_assert(input.per_lane == 4 && input.lane(0, 3, 4) == 19 && input.element(7) == 3);
+  constexpr OutputLayout kSmall({4, 4, 4, 4}, 8);
+  static_assert(kSmall.lane(1, 0) == 4 && kSmall.lane(0, 1) == 16 && kSmall.lane(3, 3) == 60);
+  constexpr OutputLayout kWide({16, 16, 4, 1}, 8);
+  static_assert(kWide.lane(0, 1) == 16 && kWide.element(0, 1) == 0 && kWide.element(0, 4) == 1);
+  constexpr OutputLayout kLarge({32, 32, 1, 2}, 4);
+  static_assert(kLarge.element(0, 3) == 3 && kLarge.lane(0, 4) == 32 && kLarge.element(0, 4) == 0);
+  static_assert(kLarge.element(0, 8) == 4 && kLarge.element(1, 0) == 16);
+  constexpr InputLayout kInput(16, 16, 1);
+  static_assert(kInput.per_lane == 4 && kInput.lane(0, 3, 4) == 19 && kInput.element(7) == 3);
 }
 
 }  // namespace
