@@ -6,6 +6,10 @@
 // Both use a queue of the same size, the same kernel, the same fences, and wait in the same way
 // when the queue is full.
 //
+// A replay is a command buffer of 1,000 dispatches that is executed again and again, with the same
+// buffers ("static") or with two sets of three in turn ("rebind"); its time is that of one
+// dispatch.
+//
 // "Sustained" is wall-clock time with the queue full most of the time, as the device takes packets.
 // "Burst" is the calling thread's own CPU time for half a queue of dispatches into an empty queue,
 // so neither the device nor a busy machine has a part in it.
@@ -55,6 +59,7 @@ using namespace halyard;
 
 constexpr uint32_t kQueueSize = 1024;  // packets
 constexpr uint32_t kWorkgroup = 64;
+constexpr uint32_t kRecorded = 1000;  // dispatches in a command buffer
 
 [[noreturn]] void die(const Status& status) {
   std::fprintf(stderr, "halyard-bench-submit: %s\n", status.to_string().c_str());
@@ -123,6 +128,10 @@ struct Setup {
   Ref<Queue> queue;
   Ref<Semaphore> semaphore;
   uint64_t timeline = 0;
+  Ref<CommandBuffer> fixed;  // kRecorded dispatches on a, b and out
+  Ref<CommandBuffer> bound;  // … on slots 0 to 2
+  Ref<Queue> other_queue;
+  hsa_queue_t* other_bare_queue = nullptr;
 
   const Hsa* hsa = nullptr;
   hsa_queue_t* bare_queue = nullptr;
@@ -219,7 +228,8 @@ void burst(benchmark::State& state, One one, Drain drain_all) {
 template <Room kRoom>
 void bare_burst(benchmark::State& state) {
   const uint16_t header = bare_header(false);
-  burst(state, [&] { bare_dispatch<kRoom>(*setup, {}, header); }, [] { drain_bare(*setup); });
+  burst(
+      state, [&] { bare_dispatch<kRoom>(*setup, {}, header); }, [] { drain_bare(*setup); });
 }
 
 void bare_and_wait(benchmark::State& state) {
@@ -265,7 +275,8 @@ void halyard_burst(benchmark::State& state, bool validate) {
   s.device->set_validation(validate);
   const Argument arguments[] = {s.a, s.b, s.out};
   const Dispatch dispatch = make_dispatch(s, arguments);
-  burst(state, [&] { require(s.queue->dispatch(dispatch)); }, [&] { drain(s); });
+  burst(
+      state, [&] { require(s.queue->dispatch(dispatch)); }, [&] { drain(s); });
   s.device->set_validation(true);
 }
 
@@ -291,7 +302,121 @@ void halyard_signalling(benchmark::State& state) {
   drain(s);
 }
 
+// --- Command buffers.
+
+enum class Bindings { kStatic, kRebind };
+
+// Executes once; every other time with other buffers.
+template <Bindings kBindings>
+void replay_once(Setup& s, bool odd, Span<const SemaphorePoint> signal = {}) {
+  const Sync sync = {.wait = {}, .signal = signal};
+  if (kBindings == Bindings::kStatic) return require(s.queue->execute(*s.fixed, {}, sync));
+  const BufferRange even_table[] = {s.a, s.b, s.out};
+  const BufferRange odd_table[] = {s.b, s.out, s.a};
+  require(s.queue->execute(*s.bound, odd ? odd_table : even_table, sync));
+}
+
+double wall_ns() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+template <Bindings kBindings>
+void replay(benchmark::State& state) {
+  bool odd = false;
+  for (auto _ : state) {
+    const double begin = wall_ns();
+    replay_once<kBindings>(*setup, odd = !odd);
+    state.SetIterationTime((wall_ns() - begin) / kRecorded * 1e-9);
+  }
+  drain(*setup);
+}
+
+template <Bindings kBindings>
+void replay_burst(benchmark::State& state) {
+  bool odd = false;
+  for (auto _ : state) {
+    const double begin = thread_ns();
+    replay_once<kBindings>(*setup, odd = !odd);
+    state.SetIterationTime((thread_ns() - begin) / kRecorded * 1e-9);
+    drain(*setup);
+  }
+}
+
+void replay_and_wait(benchmark::State& state) {
+  Setup& s = *setup;
+  bool odd = false;
+  for (auto _ : state) {
+    const double begin = wall_ns();
+    const SemaphorePoint done = {s.semaphore.get(), ++s.timeline};
+    replay_once<Bindings::kRebind>(s, odd = !odd, {&done, 1});
+    require(s.semaphore->wait(s.timeline));
+    state.SetIterationTime((wall_ns() - begin) / kRecorded * 1e-9);
+  }
+}
+
+// --- Two queues, of which each dispatch waits for the one before, on the other; a round of two.
+
+void halyard_two_queues(benchmark::State& state) {
+  Setup& s = *setup;
+  const Argument arguments[] = {s.a, s.b, s.out};
+  const Dispatch dispatch = make_dispatch(s, arguments);
+  Queue* const queues[] = {s.queue.get(), s.other_queue.get()};
+  for (auto _ : state) {
+    for (Queue* const queue : queues) {
+      const SemaphorePoint before = {s.semaphore.get(), s.timeline};
+      const SemaphorePoint after = {s.semaphore.get(), ++s.timeline};
+      require(queue->dispatch(dispatch, {.wait = {&before, 1}, .signal = {&after, 1}}));
+    }
+    require(s.semaphore->wait(s.timeline));
+  }
+}
+
+void write_bare_barrier(const Setup& s, hsa_queue_t* queue, hsa_signal_t dependency,
+                        hsa_signal_t completion) {
+  const uint64_t index = s.hsa->hsa_queue_add_write_index_relaxed(queue, 1);
+  auto* const packet =
+      static_cast<hsa_barrier_and_packet_t*>(queue->base_address) + (index & (queue->size - 1));
+  packet->reserved1 = 0;
+  packet->dep_signal[0] = dependency;
+  for (int i = 1; i < 5; ++i) packet->dep_signal[i].handle = 0;
+  packet->reserved2 = 0;
+  packet->completion_signal = completion;
+  const uint32_t header = (HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE) |
+                          (1 << HSA_PACKET_HEADER_BARRIER) |
+                          (HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE) |
+                          (HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
+  __atomic_store_n(reinterpret_cast<uint32_t*>(packet), header, __ATOMIC_RELEASE);
+  s.hsa->hsa_signal_store_screlease(queue->doorbell_signal, static_cast<hsa_signal_value_t>(index));
+}
+
+// The first queue dispatches with a signal, the second waits for it with a barrier packet.
+void bare_two_queues(benchmark::State& state) {
+  const Setup& s = *setup;
+  const uint16_t header = bare_header(true);
+  hsa_signal_t between = {};
+  Hsa::check(s.hsa->hsa_signal_create(1, 0, nullptr, &between), "hsa_signal_create");
+  for (auto _ : state) {
+    s.hsa->hsa_signal_store_relaxed(between, 1);
+    s.hsa->hsa_signal_store_relaxed(s.bare_signal, 1);
+    bare_dispatch<Room::kAsk>(s, between, header);
+    write_bare_barrier(s, s.other_bare_queue, between, s.bare_signal);
+    s.hsa->hsa_signal_wait_scacquire(s.bare_signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                     HSA_WAIT_STATE_BLOCKED);
+  }
+  s.hsa->hsa_signal_destroy(between);
+}
+
 // --- Setting up.
+
+Ref<CommandBuffer> record(const Setup& s, const Argument (&arguments)[3]) {
+  Ref<CommandBuffer> commands = require(s.device->create_command_buffer());
+  const Dispatch dispatch = make_dispatch(s, arguments);
+  for (uint32_t i = 0; i < kRecorded; ++i) require(commands->dispatch(dispatch));
+  require(commands->finish());
+  return commands;
+}
 
 hsa_agent_t find_gpu(const Hsa& hsa) {
   struct Context {
@@ -353,7 +478,11 @@ void set_up_halyard(Setup& s, Registry& registry, const std::string& uri, std::s
   QueueOptions options;
   options.capacity = kQueueSize;
   s.queue = require(s.device->create_queue(options));
+  s.other_queue = require(s.device->create_queue(options));
   s.semaphore = require(s.device->create_semaphore());
+  s.fixed = record(s, {s.a, s.b, s.out});
+  s.bound = record(s, {BufferRange::binding(0, 0, kBytes), BufferRange::binding(1, 0, kBytes),
+                       BufferRange::binding(2, 0, kBytes)});
 }
 
 void set_up_bare(Setup& s, const Hsa& hsa, std::string_view file) {
@@ -362,6 +491,9 @@ void set_up_bare(Setup& s, const Hsa& hsa, std::string_view file) {
   load_bare_kernel(s, gpu, file);
   Hsa::check(hsa.hsa_queue_create(gpu, kQueueSize, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr,
                                   UINT32_MAX, UINT32_MAX, &s.bare_queue),
+             "hsa_queue_create");
+  Hsa::check(hsa.hsa_queue_create(gpu, kQueueSize, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr,
+                                  UINT32_MAX, UINT32_MAX, &s.other_bare_queue),
              "hsa_queue_create");
   Hsa::check(hsa.hsa_signal_create(1, 0, nullptr, &s.bare_signal), "hsa_signal_create");
 }
@@ -404,6 +536,19 @@ void summarise(const Reporter& reporter) {
   std::printf("launch and wait: bare %.0f ns, halyard %.0f ns, ratio %.2f\n", wait_ns,
               reporter.median("halyard_and_wait"),
               wait_ns > 0 ? reporter.median("halyard_and_wait") / wait_ns : 0.0);
+  std::printf("two queues, each waiting for the other, a round: bare %.0f ns, halyard %.0f ns\n",
+              reporter.median("bare_two_queues"), reporter.median("halyard_two_queues"));
+  const auto compare_replay = [&](const char* what, const std::string& suffix) {
+    const double bare = reporter.median("bare" + suffix);
+    const double fixed = reporter.median("replay" + suffix);
+    const double bound = reporter.median("replay_rebind" + suffix);
+    std::printf("%s: bare HSA %.1f ns, replay %.1f ns (ratio %.2f), rebind %.1f ns (ratio %.2f)\n",
+                what, bare, fixed, fixed / bare, bound, bound / bare);
+  };
+  compare_replay("burst, replay of 1,000 dispatches, a dispatch", "_burst");
+  compare_replay("sustained, replay of 1,000 dispatches, a dispatch", "");
+  std::printf("replay with other bindings and wait: %.1f ns a dispatch\n",
+              reporter.median("replay_and_wait"));
   const auto compare = [&](const char* what, const std::string& suffix) {
     const double ask = reporter.median("bare" + suffix);
     const double remember = reporter.median("bare_remembering" + suffix);
@@ -438,6 +583,13 @@ void add_benchmarks() {
   add_burst("halyard_burst", [](benchmark::State& state) { halyard_burst(state, true); });
   add_burst("halyard_unvalidated_burst",
             [](benchmark::State& state) { halyard_burst(state, false); });
+  add_burst("replay", &replay<Bindings::kStatic>);
+  add_burst("replay_rebind", &replay<Bindings::kRebind>);
+  add_burst("replay_burst", &replay_burst<Bindings::kStatic>);
+  add_burst("replay_rebind_burst", &replay_burst<Bindings::kRebind>);
+  add_burst("replay_and_wait", &replay_and_wait);
+  add("bare_two_queues", &bare_two_queues);
+  add("halyard_two_queues", &halyard_two_queues);
   add("bare_and_wait", &bare_and_wait);
   add("halyard_and_wait", &halyard_and_wait);
 }
@@ -489,6 +641,7 @@ int main(int argc, char** argv) {
   summarise(reporter);
 
   hsa.hsa_queue_destroy(setup->bare_queue);
+  hsa.hsa_queue_destroy(setup->other_bare_queue);
   hsa.hsa_signal_destroy(setup->bare_signal);
   delete setup;
   return 0;
