@@ -113,6 +113,7 @@ class EngineImpl final : public Engine, public WaveServices {
   bool prepare(const Dispatch& dispatch, Job& job);
   void work(Job& job, bool owner);
   void fail(Job& job, const WorkGroup& group);
+  void bark(Job& job, WorkGroup& group);
   void publish(Job& job);
   void retire(Job& job);
   void help();
@@ -287,6 +288,11 @@ void EngineImpl::work(Job& job, bool owner) {
       running.erase(running.begin() + static_cast<ptrdiff_t>(n));
     }
     if (job.stop.load(std::memory_order_relaxed)) break;
+    if (options_.watchdog_ns != 0 && !running.empty() &&
+        std::chrono::steady_clock::now() - began > std::chrono::nanoseconds(options_.watchdog_ns)) {
+      bark(job, *running.front());
+      break;
+    }
     // Work-groups that do not wait for others are finished before more are started. If a round ends
     // none, they may be waiting for later ones: half as many again, so that a whole grid is
     // resident after a few rounds.
@@ -308,6 +314,22 @@ void EngineImpl::work(Job& job, bool owner) {
   job.resident.fetch_sub(running.size(), std::memory_order_relaxed);
   for (auto& group : running) give_group(std::move(group));
   if (spare) give_group(std::move(spare));
+}
+
+// Ends a dispatch that runs for too long, as a fault of the first wave of `group` that still runs.
+void EngineImpl::bark(Job& job, WorkGroup& group) {
+  group.faulted = 0;
+  while (group.faulted + 1 < group.wave_count &&
+         group.states[group.faulted] == WorkGroup::State::kDone)
+    ++group.faulted;
+  Wave& wave = group.waves[group.faulted];
+  wave.fault = {};
+  wave.fault.kind = Fault::Kind::kWatchdog;
+  wave.fault.message = fmt::format(
+      "The kernel has run for longer than the watchdog allows ({} ms); the profile's key "
+      "engine.watchdog sets the limit.",
+      options_.watchdog_ns / 1000000);
+  fail(job, group);
 }
 
 void EngineImpl::fail(Job& job, const WorkGroup& group) {

@@ -21,6 +21,7 @@ struct EngineOptions {
   std::string features;           // "+sramecc,-xnack" or empty
   uint32_t workers = 0;           // threads that run work-groups; 0: one per host core
   uint32_t wave_budget = 4096;    // instructions that a wave runs before another one gets its turn
+  uint64_t watchdog_ns = 0;       // a dispatch that runs longer is a fault; 0: none does
   uint32_t compute_units = 64;    // bounds how many work-groups are resident at once
   uint64_t clock_hz = 100000000;  // s_memrealtime's rate
   // s_memrealtime, if the clock of the thunk's GetClockCounters is to be seen; else CLOCK_MONOTONIC

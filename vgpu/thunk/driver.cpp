@@ -43,6 +43,7 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.features = gpu.features();
   options.workers = gpu.workers;
   options.wave_budget = gpu.wave_budget;
+  options.watchdog_ns = gpu.watchdog_ns;
   options.compute_units = gpu.compute_units;
   options.clock_hz = gpu.clock_hz;
   options.reference_clock = [clock = queue::Clock(gpu.clock_hz)] { return clock.now(); };

@@ -36,6 +36,7 @@ struct GpuProfile {
   bool execute = true;
   uint32_t workers = 0;
   uint32_t wave_budget = 4096;
+  uint64_t watchdog_ns = 0;
   uint64_t clock_hz = 100000000;
 
   uint64_t spin_ns = 100000;
