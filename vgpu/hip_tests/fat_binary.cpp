@@ -14,6 +14,8 @@ asm(".pushsection .hip_fatbin,\"a\",@progbits\n"
     "\"\n"
     ".popsection\n");
 
+// The names are the linker's and the runtime's.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 extern const char halyard_hip_kernels[];
@@ -28,6 +30,7 @@ void __hipRegisterVar(void** modules, void* variable, char* host_name, char* dev
 void __hipRegisterManagedVar(void* modules, void** pointer, void* initial_value, const char* name,
                              size_t size, unsigned alignment);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace halyard::vgpu::hip_testing {
 
