@@ -38,8 +38,11 @@ Result<Ref<Buffer>> BufferImpl::import_host(DeviceImpl& device, const ImportOpti
     if (!known) hip.hipHostUnregister(host);
     return status;
   }
+  // HIP 5 ends the process when it unregisters memory that host and device see at one address
+  // (ihipHostUnregister forgets it twice). Such memory stays registered.
+  const bool stays = known || (hip.major() < 6 && seen == host);
   auto* const buffer = new BufferImpl(device, MemoryType::kHost, options.size, seen,
-                                      known ? Origin::kBorrowed : Origin::kRegistered);
+                                      stays ? Origin::kBorrowed : Origin::kRegistered);
   buffer->host_ = static_cast<std::byte*>(host);
   buffer->imported_ = host;
   return Ref<Buffer>::adopt(buffer);

@@ -170,5 +170,49 @@ TEST(Presentation, RefusesADeviceThatCannotRunIt) {
   EXPECT_FALSE(present_code_object(bytes.data(), 100, 5, device("gfx900")).ok());
 }
 
+TEST(OpaqueArguments, AreOneValueOverTheWholeSegment) {
+  const Bytes original = read_data("v5.hsaco");
+  const auto opaque = present_opaque_arguments(original.data(), original.size(), 4096);
+  ASSERT_TRUE(opaque.ok()) << opaque.status().to_string();
+  const CodeObject before = parse(original);
+  const auto* begin = reinterpret_cast<const char*>(opaque->data());
+  const CodeObject after = parse(Bytes(begin, begin + opaque->size()));
+  ASSERT_EQ(after.kernels().size(), before.kernels().size());
+  for (size_t i = 0; i < after.kernels().size(); ++i) {
+    const FunctionInfo& kernel = after.kernels()[i].function;
+    EXPECT_EQ(kernel.name.view(), before.kernels()[i].function.name.view());
+    EXPECT_EQ(kernel.kernarg_size, before.kernels()[i].function.kernarg_size);
+    uint32_t end = 0;
+    for (const ArgumentInfo& argument : kernel.arguments) {
+      EXPECT_EQ(argument.kind, ArgumentKind::kValue);
+      EXPECT_EQ(argument.offset, end);
+      end = argument.offset + argument.size;
+    }
+    EXPECT_EQ(end, kernel.kernarg_size);
+  }
+}
+
+TEST(OpaqueArguments, LeaveTheQueuesAddressToTheRuntime) {
+  const Bytes original = read_data("unoptimized.hsaco");
+  const auto opaque = present_opaque_arguments(original.data(), original.size(), 4096);
+  ASSERT_TRUE(opaque.ok()) << opaque.status().to_string();
+  const auto* begin = reinterpret_cast<const char*>(opaque->data());
+  const CodeObject after = parse(Bytes(begin, begin + opaque->size()));
+  const CodeObject before = parse(original);
+  for (size_t i = 0; i < after.kernels().size(); ++i) {
+    for (const ArgumentInfo& hidden : after.kernels()[i].function.hidden) {
+      EXPECT_THAT(hidden.kind,
+                  ::testing::AnyOf(ArgumentKind::kHiddenQueuePtr, ArgumentKind::kHiddenPrivateBase,
+                                   ArgumentKind::kHiddenSharedBase));
+    }
+    EXPECT_LE(after.kernels()[i].function.hidden.size(),
+              before.kernels()[i].function.hidden.size());
+  }
+}
+
+TEST(OpaqueArguments, AreRefusedForWhatIsNoCodeObject) {
+  EXPECT_FALSE(present_opaque_arguments("text", 4, 0).ok());
+}
+
 }  // namespace
 }  // namespace halyard

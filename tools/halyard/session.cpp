@@ -38,6 +38,12 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
                   "The HSA runtime for the amdgpu driver: libhsa-runtime64.so.1 or its folder; "
                   "before HALYARD_LIBHSA_PATH and the system's own")
       ->type_name("PATH");
+  command
+      .add_option(
+          "--libhip", flags.libhip,
+          "The HIP runtime for the hip driver: libamdhip64.so.6 or .5, or its folder; before "
+          "HALYARD_LIBHIP_PATH and the system's own")
+      ->type_name("PATH");
 }
 
 Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags) {
@@ -48,6 +54,7 @@ Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags) {
   RegistryOptions options;
   options.discovery.plugin_paths = flags.plugin_paths;
   if (!flags.libhsa.empty()) options.driver_options.push_back({"amdgpu", "libhsa", flags.libhsa});
+  if (!flags.libhip.empty()) options.driver_options.push_back({"hip", "libhip", flags.libhip});
   auto registry = Registry::create(options);
   // The search goes on without a folder that cannot be read; somebody who has named it wants to
   // know.

@@ -18,6 +18,7 @@ struct SessionFlags {
   CLI::Option* vgpu = nullptr;  // with at most one value, the profile
   std::vector<std::string> plugin_paths;
   std::string libhsa;
+  std::string libhip;
 };
 
 void add_session_flags(CLI::App& command, SessionFlags& flags);

@@ -329,7 +329,8 @@ Json list_as_json() {
 
 Status targets(TargetsFlags& flags) {
   const bool asks_drivers = flags.session.vgpu->count() > 0 ||
-                            !flags.session.plugin_paths.empty() || !flags.session.libhsa.empty();
+                            !flags.session.plugin_paths.empty() || !flags.session.libhsa.empty() ||
+                            !flags.session.libhip.empty();
   if (flags.names.empty() && asks_drivers) flags.names.emplace_back("native");
   if (!flags.names.empty()) return answer(flags);
   return print(flags.json ? dump(list_as_json()) : list_as_text());

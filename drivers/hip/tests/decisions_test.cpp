@@ -1,0 +1,75 @@
+// The driver's decisions that need no device.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "drivers/hip/facts.h"
+#include "drivers/hip/profiler.h"
+#include "drivers/hip/transfers.h"
+#include "drivers/hip/wait_plan.h"
+
+namespace halyard::hip {
+namespace {
+
+TEST(PlanWait, WhatIsReachedNeedsNothing) {
+  EXPECT_EQ(plan_wait({.reached = true, .submitted = true}), WaitAction::kNone);
+}
+TEST(PlanWait, WhatHasFailedFails) {
+  EXPECT_EQ(plan_wait({.failed = true}), WaitAction::kFail);
+}
+TEST(PlanWait, WhatNobodyHasSubmittedIsHeldBack) {
+  EXPECT_EQ(plan_wait({}), WaitAction::kHold);
+}
+TEST(PlanWait, AnotherStreamsEventIsWaitedForOnTheDevice) {
+  EXPECT_EQ(plan_wait({.submitted = true}), WaitAction::kEvent);
+}
+TEST(PlanWait, TheSameStreamsOrderIsEnough) {
+  EXPECT_EQ(plan_wait({.submitted = true, .same_stream = true}), WaitAction::kNone);
+}
+
+uint32_t period(const char* pattern) {
+  return shortest_period(reinterpret_cast<const unsigned char*>(pattern),
+                         static_cast<uint32_t>(std::strlen(pattern)));
+}
+
+TEST(ShortestPeriod, IsThatOfTheBytes) {
+  EXPECT_EQ(period("aaaaaaaaaaaaaaaa"), 1u);
+  EXPECT_EQ(period("abababab"), 2u);
+  EXPECT_EQ(period("abcdabcd"), 4u);
+  EXPECT_EQ(period("abcdabce"), 8u);
+  EXPECT_EQ(period("abcdefghabcdefgi"), 16u);
+  EXPECT_EQ(period("a"), 1u);
+}
+
+TEST(UuidText, IsTheDigitsThatHipGives) {
+  hipUUID uuid;
+  std::memcpy(uuid.bytes, "48414c5944390000", 16);
+  EXPECT_EQ(uuid_text(uuid), "GPU-48414c5944390000");
+}
+TEST(UuidText, IsEmptyForWhatIsNone) {
+  EXPECT_EQ(uuid_text(hipUUID{}), "");
+  hipUUID zeros;
+  std::memset(zeros.bytes, '0', 16);
+  EXPECT_EQ(uuid_text(zeros), "");
+  hipUUID binary;
+  std::memset(binary.bytes, '\x9c', 16);
+  EXPECT_EQ(uuid_text(binary), "");
+}
+
+TEST(PlaceOnClock, MeasuresFromTheAnchor) {
+  const ProfileEvent event = place_on_clock(1'000'000'000, 2.0F, 3.5F, 900'000'000, 2'000'000'000);
+  EXPECT_EQ(event.begin_ns, 1'002'000'000u);
+  EXPECT_EQ(event.end_ns, 1'003'500'000u);
+}
+TEST(PlaceOnClock, NothingBeginsBeforeItIsSubmitted) {
+  const ProfileEvent event = place_on_clock(1'000'000, 0.5F, 0.6F, 1'600'000, 9'000'000);
+  EXPECT_EQ(event.begin_ns, 1'600'000u);
+  EXPECT_NEAR(static_cast<double>(event.end_ns), 1'700'000, 10);
+}
+TEST(PlaceOnClock, NothingEndsAfterNow) {
+  const ProfileEvent event = place_on_clock(1'000'000, 0.5F, 5.0F, 1'200'000, 2'000'000);
+  EXPECT_EQ(event.end_ns, 2'000'000u);
+}
+
+}  // namespace
+}  // namespace halyard::hip

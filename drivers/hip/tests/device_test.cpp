@@ -1,0 +1,285 @@
+// The driver on the virtual GPU: what HIP makes its own.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "drivers/hip/device.h"
+#include "drivers/hip/driver.h"
+#include "drivers/hip/progress.h"
+#include "drivers/hip/queue.h"
+
+namespace halyard::hip {
+namespace {
+
+#define ASSERT_OK(expression) \
+  if (const ::halyard::Status status_ = (expression); !status_.ok()) FAIL() << status_.to_string()
+
+template <typename T>
+T take(Result<T> result) {
+  if (!result.ok()) {
+    ADD_FAILURE() << result.status().to_string();
+    std::abort();
+  }
+  return std::move(result).value();
+}
+
+// Never destroyed: the runtime's threads outlive main.
+Driver& driver() {
+  static Driver* const driver = [] {
+    // Before HIP is opened, whose HSA runtime needs a libhsakmt.so.1.
+    void* const library = dlopen(HALYARD_TEST_VGPU, RTLD_NOW | RTLD_GLOBAL);
+    using Configure = int (*)(const char* profile, char* error, size_t error_size);
+    const auto configure =
+        library != nullptr ? reinterpret_cast<Configure>(dlsym(library, "halyard_vgpu_configure"))
+                           : nullptr;
+    char error[1024] = "";
+    Driver* made = nullptr;
+    if (configure == nullptr || configure("gfx900", error, sizeof error) != 0 ||
+        !DriverImpl::create(nullptr, &made).ok()) {
+      std::fprintf(stderr, "no virtual GPU, or no HIP: %s\n", error);
+      std::abort();
+    }
+    return made;
+  }();
+  return *driver;
+}
+
+class HipDevice : public testing::Test {
+ protected:
+  HipDevice()
+      : device_(take(driver().create_device(0))),
+        queue_(take(device_->create_queue())),
+        done_(take(device_->create_semaphore(0))) {}
+
+  static Deadline patience() { return Deadline::after_ns(60'000'000'000); }
+  const Hip& hip() { return static_cast<DeviceImpl&>(*device_).hip(); }
+
+  Ref<Buffer> host(uint64_t size) {
+    BufferOptions options;
+    options.type = MemoryType::kHost;
+    return take(device_->allocate(size, options));
+  }
+  static uint32_t* words(const Ref<Buffer>& buffer) {
+    return static_cast<uint32_t*>(take(buffer->map(0, buffer->size(), MapAccess::kReadWrite)));
+  }
+  // data[i] = data[i] * multiplier + addend
+  const Function& affine() {
+    if (!executable_) {
+      std::ifstream file(std::string(HALYARD_TEST_KERNELS) + "/gfx900/busy.hsaco",
+                         std::ios::binary);
+      const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+      executable_ = take(device_->load_executable(bytes.data(), bytes.size()));
+    }
+    return *take(executable_->find("affine"));
+  }
+  Dispatch dispatch_of(Span<const Argument> arguments, uint32_t n) {
+    Dispatch dispatch;
+    dispatch.function = &affine();
+    dispatch.grid = {n, 1, 1};
+    dispatch.workgroup = {64, 1, 1};
+    dispatch.arguments = arguments;
+    return dispatch;
+  }
+  Status finish(Queue& queue) {
+    const SemaphorePoint point = {done_.get(), ++value_};
+    HALYARD_RETURN_IF_ERROR(queue.barrier({.wait = {}, .signal = {&point, 1}}));
+    return done_->wait(value_, patience());
+  }
+
+  Ref<Device> device_;
+  Ref<Queue> queue_;
+  Ref<Semaphore> done_;
+  uint64_t value_ = 0;
+  Ref<Executable> executable_;
+};
+
+TEST_F(HipDevice, ReplaysARecordingWithOtherBindings) {
+  const Ref<CommandBuffer> commands = take(device_->create_command_buffer());
+  const uint32_t one = 1;
+  const Argument arguments[] = {BufferRange::binding(0, 0, 256), Argument::of(uint32_t{64}),
+                                Argument::of(uint32_t{3}), Argument::of(uint32_t{4})};
+  ASSERT_OK(commands->fill(BufferRange::binding(0, 0, 256), &one, sizeof one));
+  ASSERT_OK(commands->barrier());
+  ASSERT_OK(commands->dispatch(dispatch_of(arguments, 64)));
+  ASSERT_OK(commands->finish());
+  const Ref<Buffer> a = host(256);
+  const Ref<Buffer> b = host(512);
+  const BufferRange first[] = {a};
+  const BufferRange second[] = {BufferRange(*b, 256, 256)};
+  ASSERT_OK(queue_->execute(*commands, first));
+  ASSERT_OK(queue_->execute(*commands, second));
+  ASSERT_OK(finish(*queue_));
+  EXPECT_EQ(words(a)[63], 7u);
+  EXPECT_EQ(words(b)[63], 0u);
+  EXPECT_EQ(words(b)[64], 7u);
+}
+
+TEST_F(HipDevice, IndirectDispatchesReadTheirCountsWhenTheirTurnComes) {
+  const Ref<Buffer> counts = take(device_->allocate(16));
+  const Ref<Buffer> data = host(512);
+  std::memset(words(data), 0, 512);
+  const uint32_t late[] = {2, 1, 1};
+  const Argument arguments[] = {data, Argument::of(uint32_t{128}), Argument::of(uint32_t{1}),
+                                Argument::of(uint32_t{5})};
+  const Ref<Semaphore> go = take(device_->create_semaphore(0));
+  const SemaphorePoint wait = {go.get(), 1};
+  ASSERT_OK(queue_->update(BufferRange(*counts, 0, 12), late, 12, {.wait = {&wait, 1}}));
+  ASSERT_OK(queue_->dispatch_indirect(dispatch_of(arguments, 64), BufferRange(*counts, 0, 12)));
+  ASSERT_OK(go->signal(1));
+  ASSERT_OK(finish(*queue_));
+  EXPECT_EQ(words(data)[127], 5u);
+}
+
+TEST_F(HipDevice, AnIndirectDispatchOfNothingIsDone) {
+  const Ref<Buffer> counts = host(16);
+  std::memset(words(counts), 0, 16);
+  const Ref<Buffer> data = host(256);
+  words(data)[0] = 9;
+  const Argument arguments[] = {data, Argument::of(uint32_t{64}), Argument::of(uint32_t{0}),
+                                Argument::of(uint32_t{0})};
+  ASSERT_OK(queue_->dispatch_indirect(dispatch_of(arguments, 64), BufferRange(*counts, 0, 12)));
+  ASSERT_OK(finish(*queue_));
+  EXPECT_EQ(words(data)[0], 9u);
+}
+
+TEST_F(HipDevice, DeferredHostCallsHoldTheQueueUntilTheyAreCompleted) {
+  struct Context {
+    HostCompletion* completion = nullptr;
+    std::atomic<bool> called{false};
+  } context;
+  ASSERT_OK(queue_->host_call_deferred(
+      [](void* data, HostCompletion& completion) {
+        auto& c = *static_cast<Context*>(data);
+        c.completion = &completion;
+        c.called.store(true);
+      },
+      &context));
+  const SemaphorePoint point = {done_.get(), ++value_};
+  ASSERT_OK(queue_->barrier({.wait = {}, .signal = {&point, 1}}));
+  while (!context.called.load()) std::this_thread::yield();
+  EXPECT_EQ(take(done_->query()), 0u);
+  context.completion->complete({});
+  ASSERT_OK(done_->wait(value_, patience()));
+}
+
+TEST_F(HipDevice, PoolMemoryIsUsedAgainInTheQueuesOrder) {
+  Ref<Buffer> first = take(queue_->alloca_buffer(4096));
+  const uint64_t address = first->device_address();
+  ASSERT_OK(queue_->dealloca_buffer(*first));
+  const Ref<Buffer> second = take(queue_->alloca_buffer(4096));
+  EXPECT_EQ(second->device_address(), address);
+  EXPECT_FALSE(queue_->dealloca_buffer(*first).ok());
+  ASSERT_OK(queue_->dealloca_buffer(*second));
+  ASSERT_OK(finish(*queue_));
+  const PoolStatistics statistics = take(device_->pool_statistics(MemoryType::kDevice));
+  EXPECT_EQ(statistics.reuses, 1u);
+  EXPECT_EQ(statistics.used_bytes, 0u);
+  ASSERT_OK(device_->trim_pool(MemoryType::kDevice, 0));
+  EXPECT_EQ(take(device_->pool_statistics(MemoryType::kDevice)).reserved_bytes, 0u);
+}
+
+TEST_F(HipDevice, ProfilesDispatchesOnTheHostsClock) {
+  const Ref<Buffer> data = host(256);
+  const Argument arguments[] = {data, Argument::of(uint32_t{64}), Argument::of(uint32_t{1}),
+                                Argument::of(uint32_t{1})};
+  ASSERT_OK(device_->begin_profile());
+  const uint64_t before = now_ns();
+  ASSERT_OK(queue_->dispatch(dispatch_of(arguments, 64)));
+  ASSERT_OK(finish(*queue_));
+  struct Seen {
+    std::string name;
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    int count = 0;
+  } seen;
+  ASSERT_OK(device_->end_profile(
+      [](void* context, const ProfileEvent& event) {
+        auto& s = *static_cast<Seen*>(context);
+        s = {std::string(event.name.view()), event.begin_ns, event.end_ns, s.count + 1};
+      },
+      &seen));
+  EXPECT_EQ(seen.count, 1);
+  EXPECT_EQ(seen.name, "affine");
+  EXPECT_GE(seen.begin, before);
+  EXPECT_GE(seen.end, seen.begin);
+  EXPECT_LE(seen.end, now_ns());
+}
+
+TEST_F(HipDevice, AnImportedStreamIsAQueueInItsOwnOrder) {
+  hipStream_t stream = static_cast<hipStream_t>(queue_->native_handle());
+  const Ref<Queue> imported = take(device_->import_queue(stream));
+  EXPECT_EQ(imported->native_handle(), stream);
+  const Ref<Buffer> data = host(256);
+  const uint32_t three = 3;
+  ASSERT_OK(imported->fill(data, &three, sizeof three));
+  ASSERT_OK(finish(*imported));
+  EXPECT_EQ(words(data)[63], 3u);
+  EXPECT_FALSE(device_->import_queue(nullptr).ok());
+}
+
+TEST_F(HipDevice, HostMemoryAndDevicePointersAreImported) {
+  void* const memory = std::aligned_alloc(4096, 4096);
+  void* pointer = nullptr;
+  ASSERT_EQ(hip().hipMalloc(&pointer, 4096), hipSuccess);
+  {
+    ImportOptions options;
+    options.pointer = memory;
+    options.size = 4096;
+    const Ref<Buffer> ours = take(device_->import_buffer(options));
+    options.kind = ImportOptions::Kind::kDevicePointer;
+    options.pointer = pointer;
+    const Ref<Buffer> theirs = take(device_->import_buffer(options));
+    EXPECT_EQ(theirs->device_address(), reinterpret_cast<uint64_t>(pointer));
+    options.size = 1 << 30;
+    EXPECT_EQ(device_->import_buffer(options).status().code(), StatusCode::kOutOfRange);
+    const uint32_t pattern = 0x01020304;
+    ASSERT_OK(queue_->fill(theirs, &pattern, sizeof pattern));
+    ASSERT_OK(queue_->copy(theirs, ours));
+    ASSERT_OK(finish(*queue_));
+    EXPECT_EQ(static_cast<uint32_t*>(memory)[1023], pattern);
+  }
+  hip().hipFree(pointer);
+  std::free(memory);
+}
+
+TEST_F(HipDevice, TheCurrentDeviceStaysTheThreads) {
+  int before = -1;
+  ASSERT_EQ(hip().hipGetDevice(&before), hipSuccess);
+  const Ref<Buffer> data = host(256);
+  affine();
+  ASSERT_OK(finish(*queue_));
+  int after = -1;
+  ASSERT_EQ(hip().hipGetDevice(&after), hipSuccess);
+  EXPECT_EQ(after, before);
+}
+
+TEST_F(HipDevice, ShortFillsAtOddPlacesStayInside) {
+  const Ref<Buffer> data = take(device_->allocate(64));
+  const Ref<Buffer> seen = host(64);
+  const uint8_t zero = 0;
+  const uint8_t byte = 0xab;
+  for (uint64_t offset = 0; offset < 9; ++offset) {
+    for (uint64_t size = 1; size < 20; ++size) {
+      ASSERT_OK(queue_->fill(data, &zero, 1));
+      ASSERT_OK(queue_->fill(BufferRange(*data, offset, size), &byte, 1));
+      ASSERT_OK(queue_->copy(data, seen));
+      ASSERT_OK(finish(*queue_));
+      const auto* bytes = reinterpret_cast<const uint8_t*>(words(seen));
+      for (uint64_t i = 0; i < 64; ++i) {
+        ASSERT_EQ(bytes[i], i >= offset && i < offset + size ? byte : 0)
+            << "byte " << i << " of a fill of " << size << " at " << offset;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halyard::hip
