@@ -31,10 +31,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "benchmarks/bare_hip.h"
 #include "hal/device.h"
 #include "hal/error.h"
+#include "hal/presentation.h"
+#include "hal/target_id.h"
 #include "registry/registry.h"
 #include "registry/vgpu.h"
 
@@ -140,7 +144,9 @@ struct Setup {
   uint32_t private_bytes = 0;
   uint32_t group_bytes = 0;
 };
-Setup* setup = nullptr;
+Setup* setup = nullptr;      // what the loops use: of the device that is measured first
+Setup* hip_setup = nullptr;  // of the driver hip, or null
+bench::BareHip* bare_hip = nullptr;
 
 // --- The bare loop.
 
@@ -356,6 +362,53 @@ void replay_and_wait(benchmark::State& state) {
   }
 }
 
+// --- HIP.
+
+// A loop of Halyard's on the driver hip.
+template <typename Function>
+void on_hip(benchmark::State& state, Function function) {
+  Setup* const first = std::exchange(setup, hip_setup);
+  function(state);
+  setup = first;
+}
+
+void hip_launch(benchmark::State& state) {
+  for (auto _ : state) bare_hip->launch(bare_hip->streams[0]);
+  bare_hip->wait(bare_hip->streams[0]);
+}
+
+void hip_burst(benchmark::State& state) {
+  burst(
+      state, [] { bare_hip->launch(bare_hip->streams[0]); },
+      [] { bare_hip->wait(bare_hip->streams[0]); });
+}
+
+void hip_and_wait(benchmark::State& state) {
+  for (auto _ : state) {
+    bare_hip->launch(bare_hip->streams[0]);
+    bare_hip->wait(bare_hip->streams[0]);
+  }
+}
+
+void hip_graph(benchmark::State& state) {
+  for (auto _ : state) {
+    const double begin = wall_ns();
+    bare_hip->replay();
+    state.SetIterationTime((wall_ns() - begin) / kRecorded * 1e-9);
+    bare_hip->wait(bare_hip->streams[0]);
+  }
+}
+
+void hip_two_queues(benchmark::State& state) {
+  bench::BareHip& hip = *bare_hip;
+  for (auto _ : state) {
+    hip.launch(hip.streams[0]);
+    hip.wait_for(hip.streams[1], hip.streams[0]);
+    hip.launch(hip.streams[1]);
+    hip.wait(hip.streams[1]);
+  }
+}
+
 // --- Two queues, of which each dispatch waits for the one before, on the other; a round of two.
 
 void halyard_two_queues(benchmark::State& state) {
@@ -565,6 +618,23 @@ void summarise(const Reporter& reporter) {
   compare("sustained, time of a dispatch of three arguments", "");
 }
 
+void summarise_hip(const Reporter& reporter) {
+  const double launch = reporter.median("hip_burst");
+  if (launch <= 0) return;
+  const auto show = [&](const char* what, const char* hip, const char* driver, const char* ours) {
+    const double bare = reporter.median(hip);
+    std::printf("%s: bare HIP %.1f ns, driver hip %.1f ns (%.2f of it), amdgpu %.1f ns (%.3f)\n",
+                what, bare, reporter.median(driver), reporter.median(driver) / bare,
+                reporter.median(ours), reporter.median(ours) / bare);
+  };
+  show("launch, burst", "hip_burst", "hip_driver_burst", "halyard_burst");
+  show("launch, sustained", "hip", "hip_driver", "halyard");
+  show("launch and wait", "hip_and_wait", "hip_driver_and_wait", "halyard_and_wait");
+  show("two queues, a round", "hip_two_queues", "hip_driver_two_queues", "halyard_two_queues");
+  show("graph or replay, a launch", "hip_graph", "hip_driver_replay", "replay_burst");
+  show("… with other bindings", "hip_graph", "hip_driver_replay_rebind", "replay_rebind_burst");
+}
+
 void add_benchmarks() {
   const auto add = [](const char* name, auto function) {
     // Many short repetitions, taken in random order: what disturbs the machine then disturbs all.
@@ -588,6 +658,23 @@ void add_benchmarks() {
   add_burst("replay_burst", &replay_burst<Bindings::kStatic>);
   add_burst("replay_rebind_burst", &replay_burst<Bindings::kRebind>);
   add_burst("replay_and_wait", &replay_and_wait);
+  if (bare_hip != nullptr) {
+    const auto of_driver = [](auto function) {
+      return [function](benchmark::State& state) { on_hip(state, function); };
+    };
+    add("hip", &hip_launch);
+    add("hip_and_wait", &hip_and_wait);
+    add("hip_two_queues", &hip_two_queues);
+    add_burst("hip_burst", &hip_burst);
+    add_burst("hip_graph", &hip_graph);
+    add("hip_driver", of_driver([](benchmark::State& state) { halyard_dispatch(state, true); }));
+    add("hip_driver_and_wait", of_driver(&halyard_and_wait));
+    add("hip_driver_two_queues", of_driver(&halyard_two_queues));
+    add_burst("hip_driver_burst",
+              of_driver([](benchmark::State& state) { halyard_burst(state, true); }));
+    add_burst("hip_driver_replay", of_driver(&replay_burst<Bindings::kStatic>));
+    add_burst("hip_driver_replay_rebind", of_driver(&replay_burst<Bindings::kRebind>));
+  }
   add("bare_two_queues", &bare_two_queues);
   add("halyard_two_queues", &halyard_two_queues);
   add("bare_and_wait", &bare_and_wait);
@@ -616,6 +703,8 @@ int main(int argc, char** argv) {
   // --vgpu=none measures on a real GPU.
   const std::string profile = option(&argc, argv, "--vgpu", "gfx900-noexec");
   const std::string uri = option(&argc, argv, "--device", "amdgpu");
+  // --hip=no leaves HIP's loops out, bare and the driver's.
+  const std::string hip = option(&argc, argv, "--hip", "yes");
   std::vector<char*> arguments(argv, argv + argc);
   std::string interleave = "--benchmark_enable_random_interleaving=true";
   arguments.push_back(interleave.data());
@@ -635,14 +724,29 @@ int main(int argc, char** argv) {
   const Hsa hsa(library.c_str());
   set_up_bare(*setup, hsa, file);
 
+  if (hip == "yes") {
+    hip_setup = new Setup;
+    set_up_halyard(*hip_setup, *registry, "hip", file);
+    const LoadedDriver hip_driver = require(registry->driver("hip"));
+    const std::string hip_library(hip_driver.driver->info().library_path.view());
+    // HIP 5.2 takes no newer version; for this kernel they differ in the file's header alone.
+    constexpr uint32_t kVersion = 4;
+    const TargetId target = require(parse_target_id(hip_setup->device->info().target));
+    const std::vector<std::byte> image =
+        require(present_code_object(file.data(), file.size(), kVersion, target));
+    bare_hip = new bench::BareHip(hip_library.c_str(), image.data());
+  }
+
   add_benchmarks();
   Reporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   summarise(reporter);
+  summarise_hip(reporter);
 
   hsa.hsa_queue_destroy(setup->bare_queue);
   hsa.hsa_queue_destroy(setup->other_bare_queue);
   hsa.hsa_signal_destroy(setup->bare_signal);
+  delete hip_setup;
   delete setup;
   return 0;
 }

@@ -1,0 +1,101 @@
+// The HIP functions that the bare loops use, from the library that the driver hip has opened. They
+// are declared here, so that the benchmark needs no HIP headers: handles are pointers, results are
+// hipError_t (0: hipSuccess). (HIP 5.2 API reference)
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+namespace halyard::bench {
+
+struct BareHip {
+#define HALYARD_BENCH_HIP_FUNCTIONS(X)                                                            \
+  X(hipInit, unsigned)                                                                            \
+  X(hipModuleLoadData, void** module, const void* image)                                          \
+  X(hipModuleGetFunction, void** function, void* module, const char* name)                        \
+  X(hipModuleLaunchKernel, void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,     \
+    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream,    \
+    void** arguments, void** extra)                                                               \
+  X(hipMalloc, void** pointer, size_t size)                                                       \
+  X(hipStreamCreate, void** stream)                                                               \
+  X(hipStreamSynchronize, void* stream)                                                           \
+  X(hipStreamWaitEvent, void* stream, void* event, unsigned flags)                                \
+  X(hipEventCreateWithFlags, void** event, unsigned flags)                                        \
+  X(hipEventRecord, void* event, void* stream)                                                    \
+  X(hipStreamBeginCapture, void* stream, int mode)                                                \
+  X(hipStreamEndCapture, void* stream, void** graph)                                              \
+  X(hipGraphInstantiate, void** executable, void* graph, void** node, char* log, size_t log_size) \
+  X(hipGraphLaunch, void* executable, void* stream)
+#define X(name, ...) int (*name)(__VA_ARGS__) = nullptr;
+  HALYARD_BENCH_HIP_FUNCTIONS(X)
+#undef X
+
+  static constexpr uint32_t kWorkgroup = 64;
+  static constexpr uint32_t kRecorded = 1000;  // launches in the graph
+
+  void* function = nullptr;
+  void* streams[2] = {};
+  void* event = nullptr;
+  void* buffers[3] = {};
+  void* graph = nullptr;
+
+  // `image`: a code object with the kernel three_arguments.
+  BareHip(const char* path, const void* image) {
+    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) fail(dlerror());
+#define X(name, ...)                                              \
+  name = reinterpret_cast<decltype(name)>(dlsym(library, #name)); \
+  if (name == nullptr) fail("no " #name);
+    HALYARD_BENCH_HIP_FUNCTIONS(X)
+#undef X
+    constexpr unsigned kDisableTiming = 2;  // hipEventDisableTiming
+    constexpr int kThreadLocal = 1;         // hipStreamCaptureModeThreadLocal
+    void* module = nullptr;
+    check(hipInit(0), "hipInit");
+    check(hipModuleLoadData(&module, image), "hipModuleLoadData");
+    check(hipModuleGetFunction(&function, module, "three_arguments"), "hipModuleGetFunction");
+    for (void*& buffer : buffers)
+      check(hipMalloc(&buffer, kWorkgroup * sizeof(float)), "hipMalloc");
+    for (void*& stream : streams) check(hipStreamCreate(&stream), "hipStreamCreate");
+    check(hipEventCreateWithFlags(&event, kDisableTiming), "hipEventCreateWithFlags");
+    void* captured = nullptr;
+    check(hipStreamBeginCapture(streams[0], kThreadLocal), "hipStreamBeginCapture");
+    for (uint32_t i = 0; i < kRecorded; ++i) launch(streams[0]);
+    check(hipStreamEndCapture(streams[0], &captured), "hipStreamEndCapture");
+    check(hipGraphInstantiate(&graph, captured, nullptr, nullptr, 0), "hipGraphInstantiate");
+  }
+
+  void launch(void* stream) {
+    void* arguments[] = {&buffers[0], &buffers[1], &buffers[2]};
+    check(hipModuleLaunchKernel(function, 1, 1, 1, kWorkgroup, 1, 1, 0, stream, arguments, nullptr),
+          "hipModuleLaunchKernel");
+  }
+  void wait(void* stream) {
+    check(hipStreamSynchronize(stream), "hipStreamSynchronize");
+  }
+  // `stream` waits for what `other` has so far.
+  void wait_for(void* stream, void* other) {
+    check(hipEventRecord(event, other), "hipEventRecord");
+    check(hipStreamWaitEvent(stream, event, 0), "hipStreamWaitEvent");
+  }
+  void replay() {
+    check(hipGraphLaunch(graph, streams[0]), "hipGraphLaunch");
+  }
+
+ private:
+  [[noreturn]] static void fail(const char* what) {
+    std::fprintf(stderr, "halyard-bench-submit: %s\n", what);
+    std::exit(1);
+  }
+  static void check(int result, const char* what) {
+    if (result == 0) [[likely]]
+      return;
+    std::fprintf(stderr, "halyard-bench-submit: %s fails: HIP error %d\n", what, result);
+    std::exit(1);
+  }
+};
+
+}  // namespace halyard::bench
