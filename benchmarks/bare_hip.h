@@ -12,35 +12,29 @@
 namespace halyard::bench {
 
 struct BareHip {
-#define HALYARD_BENCH_HIP_FUNCTIONS(X)                                                            \
-  X(hipInit, unsigned)                                                                            \
-  X(hipModuleLoadData, void** module, const void* image)                                          \
-  X(hipModuleGetFunction, void** function, void* module, const char* name)                        \
-  X(hipModuleLaunchKernel, void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,     \
-    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream,    \
-    void** arguments, void** extra)                                                               \
-  X(hipMalloc, void** pointer, size_t size)                                                       \
-  X(hipStreamCreate, void** stream)                                                               \
-  X(hipStreamSynchronize, void* stream)                                                           \
-  X(hipStreamWaitEvent, void* stream, void* event, unsigned flags)                                \
-  X(hipEventCreateWithFlags, void** event, unsigned flags)                                        \
-  X(hipEventRecord, void* event, void* stream)                                                    \
-  X(hipStreamBeginCapture, void* stream, int mode)                                                \
-  X(hipStreamEndCapture, void* stream, void** graph)                                              \
-  X(hipGraphInstantiate, void** executable, void* graph, void** node, char* log, size_t log_size) \
-  X(hipGraphLaunch, void* executable, void* stream)
+#define HALYARD_BENCH_HIP_FUNCTIONS(X)                                                         \
+  X(hipInit, unsigned)                                                                         \
+  X(hipModuleLoadData, void** module, const void* image)                                       \
+  X(hipModuleGetFunction, void** function, void* module, const char* name)                     \
+  X(hipModuleLaunchKernel, void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,  \
+    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, \
+    void** arguments, void** extra)                                                            \
+  X(hipMalloc, void** pointer, size_t size)                                                    \
+  X(hipStreamCreate, void** stream)                                                            \
+  X(hipStreamSynchronize, void* stream)                                                        \
+  X(hipStreamWaitEvent, void* stream, void* event, unsigned flags)                             \
+  X(hipEventCreateWithFlags, void** event, unsigned flags)                                     \
+  X(hipEventRecord, void* event, void* stream)
 #define X(name, ...) int (*name)(__VA_ARGS__) = nullptr;
   HALYARD_BENCH_HIP_FUNCTIONS(X)
 #undef X
 
   static constexpr uint32_t kWorkgroup = 64;
-  static constexpr uint32_t kRecorded = 1000;  // launches in the graph
 
   void* function = nullptr;
   void* streams[2] = {};
   void* event = nullptr;
   void* buffers[3] = {};
-  void* graph = nullptr;
 
   // `image`: a code object with the kernel three_arguments.
   BareHip(const char* path, const void* image) {
@@ -52,7 +46,6 @@ struct BareHip {
     HALYARD_BENCH_HIP_FUNCTIONS(X)
 #undef X
     constexpr unsigned kDisableTiming = 2;  // hipEventDisableTiming
-    constexpr int kThreadLocal = 1;         // hipStreamCaptureModeThreadLocal
     void* module = nullptr;
     check(hipInit(0), "hipInit");
     check(hipModuleLoadData(&module, image), "hipModuleLoadData");
@@ -61,11 +54,6 @@ struct BareHip {
       check(hipMalloc(&buffer, kWorkgroup * sizeof(float)), "hipMalloc");
     for (void*& stream : streams) check(hipStreamCreate(&stream), "hipStreamCreate");
     check(hipEventCreateWithFlags(&event, kDisableTiming), "hipEventCreateWithFlags");
-    void* captured = nullptr;
-    check(hipStreamBeginCapture(streams[0], kThreadLocal), "hipStreamBeginCapture");
-    for (uint32_t i = 0; i < kRecorded; ++i) launch(streams[0]);
-    check(hipStreamEndCapture(streams[0], &captured), "hipStreamEndCapture");
-    check(hipGraphInstantiate(&graph, captured, nullptr, nullptr, 0), "hipGraphInstantiate");
   }
 
   void launch(void* stream) {
@@ -80,9 +68,6 @@ struct BareHip {
   void wait_for(void* stream, void* other) {
     check(hipEventRecord(event, other), "hipEventRecord");
     check(hipStreamWaitEvent(stream, event, 0), "hipStreamWaitEvent");
-  }
-  void replay() {
-    check(hipGraphLaunch(graph, streams[0]), "hipGraphLaunch");
   }
 
  private:
