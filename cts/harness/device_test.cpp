@@ -35,6 +35,20 @@ Sync DeviceTest::next() {
   return {.wait = {}, .signal = {&point_, 1}};
 }
 
+Status DeviceTest::drain(Queue& target) {
+  if (Status status = target.barrier(next()); !status.ok()) {
+    --reached_;
+    return status;
+  }
+  return finish();
+}
+
+Launch DeviceTest::affine(const Argument& data, uint32_t count, uint32_t multiplier,
+                          uint32_t addend) {
+  return Launch(function("busy", "affine"), whole_groups(count, 64), {64, 1, 1},
+                {data, Argument::of(count), Argument::of(multiplier), Argument::of(addend)});
+}
+
 Ref<Executable> DeviceTest::executable(std::string_view object) {
   if (const auto found = executables_.find(object); found != executables_.end()) {
     return found->second;

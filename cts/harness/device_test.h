@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cts/harness/check.h"
+#include "cts/harness/when.h"
 #include "hal/device.h"
 
 namespace halyard::cts {
@@ -39,6 +40,12 @@ class DeviceTest : public testing::Test {
   //   ASSERT_OK(finish());
   Sync next();
   Status finish() const { return timeline_->wait(reached_, patience()); }
+  // Waits for all that was submitted to `target` so far.
+  Status drain(Queue& target);
+
+  // data[i] = data[i] * multiplier + addend over the first `count` words of `data`, which is a
+  // buffer or a slot: work whose order shows in the result.
+  Launch affine(const Argument& data, uint32_t count, uint32_t multiplier, uint32_t addend);
 
   // A function of one of the suite's code objects for the device's target, loaded once per test.
   const Function* function(std::string_view object, std::string_view name);

@@ -4,12 +4,12 @@
 namespace halyard::cts {
 namespace {
 
-struct Launch {
+struct Shape3 {
   Dim3 grid;
   Dim3 workgroup;
 };
 
-const Launch kLaunches[] = {
+const Shape3 kLaunches[] = {
     {{1, 1, 1}, {1, 1, 1}},    {{64, 1, 1}, {64, 1, 1}}, {{1000, 1, 1}, {256, 1, 1}},
     {{65, 1, 1}, {64, 1, 1}},  {{257, 1, 1}, {1, 1, 1}}, {{16, 16, 1}, {8, 8, 1}},
     {{33, 17, 1}, {16, 4, 1}}, {{1, 70, 1}, {1, 32, 1}}, {{9, 10, 11}, {4, 4, 4}},
@@ -36,7 +36,7 @@ Axis along(uint32_t id, uint32_t grid, uint32_t workgroup) {
 }
 
 template <typename Visit>
-void for_each_item(const Launch& launch, const Visit& visit) {
+void for_each_item(const Shape3& launch, const Visit& visit) {
   for (uint32_t z = 0; z < launch.grid.z; ++z) {
     for (uint32_t y = 0; y < launch.grid.y; ++y) {
       for (uint32_t x = 0; x < launch.grid.x; ++x) {
@@ -51,7 +51,7 @@ void for_each_item(const Launch& launch, const Visit& visit) {
 class LaunchShape : public DeviceTest {
  protected:
   void check_opencl(std::string_view object) {
-    for (const Launch& launch : kLaunches) {
+    for (const Shape3& launch : kLaunches) {
       SCOPED_TRACE(fmt_of(launch));
       const Ref<Buffer> out = poisoned(launch.grid.volume() * 24 * sizeof(uint32_t));
       ASSERT_OK(run(function(object, "shape"), launch.grid, launch.workgroup, {out}));
@@ -93,7 +93,7 @@ class LaunchShape : public DeviceTest {
 
   // The compiler's builtins give the size of whole groups also in a partial one.
   void check_builtins(std::string_view object) {
-    for (const Launch& launch : kLaunches) {
+    for (const Shape3& launch : kLaunches) {
       SCOPED_TRACE(fmt_of(launch));
       const Ref<Buffer> out = poisoned(launch.grid.volume() * 12 * sizeof(uint32_t));
       ASSERT_OK(run(function(object, "shape_builtin"), launch.grid, launch.workgroup, {out}));
@@ -117,7 +117,7 @@ class LaunchShape : public DeviceTest {
     }
   }
 
-  static std::string fmt_of(const Launch& launch) {
+  static std::string fmt_of(const Shape3& launch) {
     const auto text = [](const Dim3& d) {
       return std::to_string(d.x) + "x" + std::to_string(d.y) + "x" + std::to_string(d.z);
     };
