@@ -53,11 +53,14 @@ Ref<Executable> DeviceTest::executable(std::string_view object) {
   if (const auto found = executables_.find(object); found != executables_.end()) {
     return found->second;
   }
-  const std::vector<std::byte> bytes =
-      take(Environment::get().read_object(processor_of(device().info().target), object));
+  const std::vector<std::byte> bytes = object_bytes(object);
   Ref<Executable> loaded = take(device().load_executable(bytes.data(), bytes.size()));
   executables_.emplace(object, loaded);
   return loaded;
+}
+
+std::vector<std::byte> DeviceTest::object_bytes(std::string_view object) {
+  return take(Environment::get().read_object(processor_of(device().info().target), object));
 }
 
 const Function* DeviceTest::function(std::string_view object, std::string_view name) {

@@ -50,6 +50,8 @@ class DeviceTest : public testing::Test {
   // A function of one of the suite's code objects for the device's target, loaded once per test.
   const Function* function(std::string_view object, std::string_view name);
   Ref<Executable> executable(std::string_view object);
+  // The file that it comes from.
+  std::vector<std::byte> object_bytes(std::string_view object);
 
   // Submits and waits.
   Status run(const Function* function, Dim3 grid, Dim3 workgroup,
