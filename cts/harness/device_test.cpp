@@ -31,6 +31,11 @@ Deadline DeviceTest::patience() {
 }
 
 Sync DeviceTest::next() {
+  // A timeline that has failed stays so; what comes next gets another one.
+  if (!timeline_->query().ok()) {
+    timeline_ = new_semaphore();
+    reached_ = 0;
+  }
   point_ = {timeline_.get(), ++reached_};
   return {.wait = {}, .signal = {&point_, 1}};
 }

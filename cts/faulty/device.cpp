@@ -1,0 +1,107 @@
+#include "device.h"
+
+#include "command_buffer.h"
+#include "queue.h"
+
+namespace faulty {
+namespace {
+
+using namespace halyard;
+
+// The value of a result into `out`, or its failure.
+template <typename T>
+Status give(Result<T> result, T* out) {
+  if (result.ok()) *out = *result;
+  return result.status();
+}
+template <typename T>
+Status give(Result<Ref<T>> result, T** out) {
+  if (result.ok()) *out = Ref<T>(*result).leak();
+  return result.status();
+}
+
+}  // namespace
+
+size_t FaultyDevice::do_heap_count() const {
+  return inner_->heap_count();
+}
+Status FaultyDevice::do_heap(size_t index, HeapInfo* info) const {
+  return give(inner_->heap(index), info);
+}
+
+Status FaultyDevice::do_heap_statistics(size_t index, HeapStatistics* statistics) const {
+  HALYARD_RETURN_IF_ERROR(give(inner_->heap_statistics(index), statistics));
+  if (fault_ == Fault::kHeapLeak) {
+    if (statistics->live_buffers > most_buffers_) most_buffers_ = statistics->live_buffers;
+    statistics->live_buffers = most_buffers_;
+  }
+  return {};
+}
+
+Status FaultyDevice::do_pool_statistics(MemoryType type, PoolStatistics* statistics) const {
+  return give(inner_->pool_statistics(type), statistics);
+}
+Status FaultyDevice::do_trim_pool(MemoryType type, uint64_t keep_bytes) {
+  return inner_->trim_pool(type, keep_bytes);
+}
+bool FaultyDevice::do_can_access(const Device& peer) const noexcept {
+  return inner_->can_access(peer);
+}
+Status FaultyDevice::do_import_queue(void* native_queue, Queue** queue) {
+  return give(inner_->import_queue(native_queue), queue);
+}
+
+Status FaultyDevice::do_create_queue(const QueueOptions& options, Queue** queue) {
+  Result<Ref<Queue>> made = inner_->create_queue(options);
+  HALYARD_RETURN_IF_ERROR(made.status());
+  *queue = new FaultyQueue(inner_, *made, fault_);
+  return {};
+}
+
+Status FaultyDevice::do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) {
+  return give(inner_->allocate(size, options), buffer);
+}
+Status FaultyDevice::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
+  return give(inner_->import_buffer(options), buffer);
+}
+Status FaultyDevice::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
+  return give(inner_->export_buffer(buffer), handle);
+}
+Status FaultyDevice::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
+  return give(inner_->create_semaphore(initial_value), semaphore);
+}
+
+Status FaultyDevice::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
+                             size_t* index) {
+  HALYARD_RETURN_IF_ERROR(inner_->wait(points, mode, deadline, index));
+  if (fault_ == Fault::kWrongIndex) *index = 0;
+  return {};
+}
+
+Status FaultyDevice::do_create_command_buffer(CommandBuffer** commands) {
+  Result<Ref<CommandBuffer>> made = inner_->create_command_buffer();
+  HALYARD_RETURN_IF_ERROR(made.status());
+  *commands = new FaultyCommandBuffer(inner_, *made, fault_);
+  return {};
+}
+
+Status FaultyDevice::do_load_executable(const void* data, size_t size, Executable** executable) {
+  return give(inner_->load_executable(data, size), executable);
+}
+size_t FaultyDevice::do_link_count() const {
+  return inner_->link_count();
+}
+Status FaultyDevice::do_link(size_t index, LinkInfo* info) const {
+  return give(inner_->link(index), info);
+}
+Status FaultyDevice::do_begin_profile() {
+  return inner_->begin_profile();
+}
+Status FaultyDevice::do_end_profile(ProfileSink sink, void* context) {
+  return inner_->end_profile(sink, context);
+}
+Status FaultyDevice::do_fault() const {
+  return inner_->fault();
+}
+
+}  // namespace faulty

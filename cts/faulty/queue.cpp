@@ -1,0 +1,136 @@
+#include "queue.h"
+
+#include <cstring>
+#include <utility>
+
+#include "command_buffer.h"
+
+namespace faulty {
+
+using namespace halyard;
+
+Sync FaultyQueue::spoil(const Sync& sync) const {
+  Sync spoilt = sync;
+  if (fault_ == Fault::kLostSignal) spoilt.signal = {};
+  if (fault_ == Fault::kHalfSignal && sync.signal.size() > 1) {
+    spoilt.signal = {sync.signal.data(), 1};
+  }
+  if (fault_ == Fault::kIgnoredWait) spoilt.wait = {};
+  if (fault_ == Fault::kEarlySignal) {
+    for (const SemaphorePoint& point : sync.signal) point.semaphore->signal(point.value).ignore();
+    spoilt.signal = {};
+  }
+  return spoilt;
+}
+
+Status FaultyQueue::do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
+                            const Sync& sync) {
+  BufferRange to = target;
+  if (fault_ == Fault::kOffByOneFill) to.length -= pattern_size;
+  if (fault_ == Fault::kShortPattern && pattern_size == 16) pattern_size = 8;
+  return inner_->fill(to, pattern, pattern_size, spoil(sync));
+}
+
+Status FaultyQueue::do_update(const BufferRange& target, const void* source, uint64_t size,
+                              const Sync& sync) {
+  return inner_->update(target, source, size, spoil(sync));
+}
+
+Status FaultyQueue::do_copy(const BufferRange& source, const BufferRange& target,
+                            const Sync& sync) {
+  BufferRange from = source;
+  BufferRange to = target;
+  if (fault_ == Fault::kShortCopy && from.length % 2 == 1) to.length = --from.length;
+  if (fault_ == Fault::kCopyOffset && from.buffer != to.buffer) from.offset = 0;
+  if (fault_ == Fault::kCopyOffset && from.buffer == to.buffer)
+    to.offset -= 1, from.length -= 1, to.length -= 1;
+  return inner_->copy(from, to, spoil(sync));
+}
+
+// The values of the launch before, with this one's buffers.
+Status FaultyQueue::dispatch_stale(const Dispatch& dispatch, const Sync& sync) {
+  std::vector<Argument> arguments(dispatch.arguments.begin(), dispatch.arguments.end());
+  const std::lock_guard lock(mutex_);
+  std::vector<Argument>& last = last_arguments_[dispatch.function];
+  const std::vector<Argument> now = arguments;
+  for (size_t i = 0; i < last.size(); ++i) {
+    if (arguments[i].kind == Argument::Kind::kValue && arguments[i].value == nullptr) {
+      arguments[i] = last[i];
+    }
+  }
+  last = now;
+  Dispatch stale = dispatch;
+  stale.arguments = arguments;
+  return inner_->dispatch(stale, sync);
+}
+
+Status FaultyQueue::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
+  const Sync spoilt = spoil(sync);
+  if (fault_ == Fault::kStaleKernarg) return dispatch_stale(dispatch, spoilt);
+  Dispatch changed = dispatch;
+  if (fault_ == Fault::kSwappedDimensions) {
+    std::swap(changed.grid.x, changed.grid.y);
+    std::swap(changed.workgroup.x, changed.workgroup.y);
+  }
+  if (fault_ == Fault::kLostLds) changed.dynamic_lds_bytes = 0;
+  return inner_->dispatch(changed, spoilt);
+}
+
+Status FaultyQueue::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
+                                         const Sync& sync) {
+  return inner_->dispatch_indirect(dispatch, group_counts, spoil(sync));
+}
+
+Status FaultyQueue::do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
+                               const Sync& sync) {
+  auto& recording = static_cast<FaultyCommandBuffer&>(commands);
+  if (fault_ != Fault::kStaleBindings) {
+    return inner_->execute(recording.inner(), bindings, spoil(sync));
+  }
+  if (recording.first_bindings.empty()) {
+    for (const BufferRange& binding : bindings) {
+      recording.first_bindings.push_back(binding);
+      recording.first_buffers.push_back(Ref<Buffer>::retain(binding.buffer));
+    }
+  }
+  return inner_->execute(recording.inner(), recording.first_bindings, sync);
+}
+
+Status FaultyQueue::do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
+                              Buffer** buffer) {
+  Result<Ref<Buffer>> made = inner_->alloca_buffer(size, options, spoil(sync));
+  if (made.ok()) *buffer = Ref<Buffer>(*made).leak();
+  return made.status();
+}
+Status FaultyQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
+  return inner_->dealloca_buffer(buffer, spoil(sync));
+}
+
+Status FaultyQueue::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
+  FileRange from = source;
+  if (fault_ == Fault::kFileOffset) from.offset = 0;
+  return inner_->read(from, target, spoil(sync));
+}
+Status FaultyQueue::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
+  return inner_->write(source, target, spoil(sync));
+}
+
+Status FaultyQueue::do_host_call(const HostCall& call, const Sync& sync) {
+  if (call.deferred != nullptr) {
+    return inner_->host_call_deferred(call.deferred, call.context, spoil(sync));
+  }
+  if (fault_ == Fault::kEagerHostCall) {
+    HALYARD_RETURN_IF_ERROR(call.function(call.context));
+    return inner_->barrier(sync);
+  }
+  return inner_->host_call(call.function, call.context, spoil(sync));
+}
+
+Status FaultyQueue::do_barrier(const Sync& sync) {
+  return inner_->barrier(spoil(sync));
+}
+void* FaultyQueue::do_native_handle() const noexcept {
+  return inner_->native_handle();
+}
+
+}  // namespace faulty
