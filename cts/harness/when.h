@@ -19,11 +19,11 @@ class When {
       : wait_(sync.wait.begin(), sync.wait.end()),
         signal_(sync.signal.begin(), sync.signal.end()) {}
 
-  When&& after(const Ref<Semaphore>& semaphore, uint64_t value) && {
+  When after(const Ref<Semaphore>& semaphore, uint64_t value) && {
     wait_.push_back({semaphore.get(), value});
     return std::move(*this);
   }
-  When&& then(const Ref<Semaphore>& semaphore, uint64_t value) && {
+  When then(const Ref<Semaphore>& semaphore, uint64_t value) && {
     signal_.push_back({semaphore.get(), value});
     return std::move(*this);
   }
