@@ -121,16 +121,6 @@ TEST_F(Profile, CoversEveryQueue) {
   EXPECT_EQ(named(end_profile(), "affine").size(), 10u);
 }
 
-TEST_F(Profile, CoversTransfers) {
-  const Ref<Buffer> a = poisoned(1 << 20);
-  const Ref<Buffer> b = poisoned(1 << 20);
-  ASSERT_OK(device().begin_profile());
-  const uint8_t zero = 0;
-  ASSERT_OK(queue().fill(a, &zero, 1));
-  ASSERT_OK(queue().copy(a, b));
-  EXPECT_GE(end_profile().size(), 2u);
-}
-
 TEST_F(Profile, CoversTheDispatchesOfARecording) {
   const Ref<Buffer> data = upload(std::vector<uint32_t>(64, 1));
   const Ref<CommandBuffer> commands = take(device().create_command_buffer());
