@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "code_object_header.h"
 #include "elf_image.h"
 #include "hal/error.h"
 #include "hal/target_map.h"
@@ -12,10 +13,7 @@
 namespace halyard {
 
 struct CodeObject::Contents {
-  uint32_t version = 0;
-  uint32_t elf_flags = 0;
-  uint32_t generic_version = 0;
-  TargetId target;
+  internal::CodeObjectHeader header;
   std::string metadata;  // the note, copied; the strings below lie in it
   std::string_view metadata_target;
   std::deque<std::string> names;  // of globals
@@ -34,8 +32,7 @@ using internal::MetadataTree;
 using Node = internal::MetadataTree::Node;
 
 // LLVM AMDGPUUsage, "Note Records" and "Code Object Metadata".
-constexpr uint32_t kMetadataNote = 32;  // NT_AMDGPU_METADATA
-constexpr unsigned char kOsAbiHsa = 64;
+constexpr uint32_t kMetadataNote = 32;     // NT_AMDGPU_METADATA
 constexpr uint64_t kDescriptorBytes = 64;  // "Kernel Descriptor"
 
 struct KindName {
@@ -316,79 +313,12 @@ void read_globals(const ElfImage& image, CodeObject::Contents* contents) {
   }
 }
 
-// EI_ABIVERSION is the code object version less two.
-Status read_version(const ElfImage& image, uint32_t* version) {
-  const unsigned char os_abi = image.header().e_ident[EI_OSABI];
-  if (os_abi != kOsAbiHsa) {
-    return damaged(
-        "is not for HSA (EI_OSABI is {} at offset 7{}); Halyard runs code for amdhsa ({}). Compile "
-        "with -target amdgcn-amd-amdhsa.",
-        os_abi,
-        os_abi == 65   ? ", PAL"
-        : os_abi == 66 ? ", Mesa"
-                       : "",
-        kOsAbiHsa);
-  }
-  const uint32_t abi = image.header().e_ident[EI_ABIVERSION];
-  *version = abi + 2;
-  if (abi < 1) {
-    return error(
-        StatusCode::kUnimplemented,
-        "The code object has version 2 (EI_ABIVERSION is 0 at offset 8), from before 2020. "
-        "Supported are 3 to 6: compile it again with -mcode-object-version=5.");
-  }
-  if (abi > 4) {
-    return error(
-        StatusCode::kUnimplemented,
-        "The code object has version {} (EI_ABIVERSION is {} at offset 8). Supported are 3 "
-        "to 6: compile it again with -mcode-object-version=6 or lower.",
-        *version, abi);
-  }
-  return {};
-}
-
-Feature feature_of(bool supported, uint32_t version, uint32_t flags, uint32_t v3_bit,
-                   uint32_t v4_shift) {
-  if (!supported) return Feature::kUnsupported;
-  if (version == 3) return (flags & v3_bit) != 0 ? Feature::kOn : Feature::kOff;
-  constexpr Feature kSettings[] = {Feature::kAny, Feature::kAny, Feature::kOff, Feature::kOn};
-  return kSettings[(flags >> v4_shift) & 3];
-}
-
-// LLVM AMDGPUUsage, "AMDGPU ELF Header e_flags" for V3, V4 and V6.
-Status read_target(const ElfImage& image, std::string_view metadata_target,
-                   CodeObject::Contents* contents) {
-  const uint32_t flags = image.header().e_flags;
-  contents->elf_flags = flags;
-  const ProcessorInfo* processor = find_processor(static_cast<uint8_t>(flags & 0xff));
-  if (processor == nullptr) {
-    return error(
-        StatusCode::kUnimplemented,
-        "The code object is for a processor (EF_AMDGPU_MACH {:#04x} in e_flags at offset "
-        "48{}) that this version of Halyard does not know.",
-        flags & 0xff,
-        metadata_target.empty() ? "" : fmt::format("; its metadata says {}", metadata_target));
-  }
-  contents->generic_version = flags >> 24;
-  if (processor->is_generic() && (contents->version < 6 || contents->generic_version == 0)) {
-    return damaged(
-        "is for the generic target {}, with version {} of it and code object version {}; generic "
-        "targets have at least 1 and 6.",
-        processor->name, contents->generic_version, contents->version);
-  }
-  contents->target.processor = processor->name;
-  contents->target.xnack = feature_of(processor->has_xnack, contents->version, flags, 0x100, 8);
-  contents->target.sramecc =
-      feature_of(processor->has_sramecc, contents->version, flags, 0x200, 10);
-  return {};
-}
-
 }  // namespace
 
 Result<CodeObject> CodeObject::read(const void* data, size_t size) {
   HALYARD_ASSIGN_OR_RETURN(const ElfImage image, ElfImage::open(data, size));
   auto contents = std::make_unique<Contents>();
-  HALYARD_RETURN_IF_ERROR(read_version(image, &contents->version));
+  HALYARD_ASSIGN_OR_RETURN(const uint32_t version, internal::code_object_version(image.header()));
 
   const ElfNote* note = nullptr;
   for (const ElfNote& candidate : image.notes()) {
@@ -409,7 +339,9 @@ Result<CodeObject> CodeObject::read(const void* data, size_t size) {
   }
   const Fields top(tree, tree.root(), "metadata");
   HALYARD_RETURN_IF_ERROR(top.string("amdhsa.target", false, &contents->metadata_target));
-  HALYARD_RETURN_IF_ERROR(read_target(image, contents->metadata_target, contents.get()));
+  HALYARD_ASSIGN_OR_RETURN(
+      contents->header,
+      internal::code_object_header(image.header(), version, contents->metadata_target));
   HALYARD_RETURN_IF_ERROR(read_kernels(tree, image, contents.get()));
   read_globals(image, contents.get());
   return CodeObject(std::move(contents));
@@ -422,16 +354,16 @@ CodeObject& CodeObject::operator=(CodeObject&&) noexcept = default;
 CodeObject::~CodeObject() = default;
 
 uint32_t CodeObject::version() const noexcept {
-  return contents_->version;
+  return contents_->header.version;
 }
 const TargetId& CodeObject::target() const noexcept {
-  return contents_->target;
+  return contents_->header.target;
 }
 uint32_t CodeObject::generic_version() const noexcept {
-  return contents_->generic_version;
+  return contents_->header.generic_version;
 }
 uint32_t CodeObject::elf_flags() const noexcept {
-  return contents_->elf_flags;
+  return contents_->header.elf_flags;
 }
 std::string_view CodeObject::metadata_target() const noexcept {
   return contents_->metadata_target;

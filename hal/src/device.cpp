@@ -162,17 +162,6 @@ Result<Ref<CommandBuffer>> Device::create_command_buffer() {
   return Ref<CommandBuffer>::adopt(commands);
 }
 
-Result<Ref<Executable>> Device::load_executable(const void* data, size_t size) {
-  if (data == nullptr || size == 0) {
-    return error(StatusCode::kInvalidArgument,
-                 "Device::load_executable is given an empty code object ({} bytes).",
-                 data == nullptr ? 0 : size);
-  }
-  Executable* executable = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_load_executable(data, size, &executable));
-  return Ref<Executable>::adopt(executable);
-}
-
 size_t Device::link_count() const {
   return do_link_count();
 }

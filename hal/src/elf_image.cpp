@@ -8,6 +8,7 @@
 #include <string>
 
 #include "hal/error.h"
+#include "host_elf.h"
 
 namespace halyard::internal {
 namespace {
@@ -34,40 +35,17 @@ bool inside(uint64_t offset, uint64_t length, uint64_t size) {
   return offset <= size && length <= size - offset;
 }
 
-std::string machine_name(uint16_t machine) {
-  switch (machine) {
-    case EM_X86_64:
-      return "x86-64";
-    case EM_386:
-      return "x86";
-    case EM_AARCH64:
-      return "AArch64";
-    case EM_ARM:
-      return "ARM";
-    case EM_RISCV:
-      return "RISC-V";
-    case EM_PPC64:
-      return "PowerPC";
-    case EM_S390:
-      return "S/390";
-    case EM_CUDA:
-      return "CUDA";
-    default:
-      return "another machine";
-  }
-}
-
 // What a file that is no ELF is, where its first bytes tell.
 std::string_view other_format(std::string_view bytes) {
   if (bytes.starts_with("__CLANG_OFFLOAD_BUNDLE__") || bytes.starts_with("CCOB")) {
-    return " It is a Clang offload bundle: take the code object for one target out of it with "
-           "clang-offload-bundler --unbundle.";
+    return " It is a Clang offload bundle: load it as a module, or take the code object for one "
+           "target out of it with clang-offload-bundler --unbundle.";
   }
   if (bytes.starts_with("BC\xc0\xde")) {
     return " It is LLVM bitcode: compile and link it with clang -target amdgcn-amd-amdhsa.";
   }
   if (bytes.starts_with("!<arch>\n")) {
-    return " It is an archive: link its members with ld.lld -shared.";
+    return " It is an archive: load it as a module.";
   }
   return " A code object is what clang -target amdgcn-amd-amdhsa writes, usually *.hsaco.";
 }
@@ -82,27 +60,19 @@ std::string hex(std::string_view bytes) {
 
 }  // namespace
 
-Result<ElfImage> ElfImage::open(const void* data, size_t size) {
-  ElfImage image;
-  image.data_ = static_cast<const std::byte*>(data);
-  image.size_ = data == nullptr ? 0 : size;
-  HALYARD_RETURN_IF_ERROR(image.check_header());
-  HALYARD_RETURN_IF_ERROR(image.read_tables());
-  return image;
-}
-
-Status ElfImage::check_header() {
-  const std::string_view bytes(reinterpret_cast<const char*>(data_), size_);
+Result<Elf64_Ehdr> read_elf_header(const void* data, size_t data_size) {
+  const size_t size = data == nullptr ? 0 : data_size;
+  const std::string_view bytes(static_cast<const char*>(data), size);
   if (bytes.empty()) return damaged("is empty (0 bytes).");
   const std::string_view magic(ELFMAG, SELFMAG);
   if (bytes.size() < magic.size() && magic.starts_with(bytes)) {
-    return truncated("ELF header", 0, sizeof(Elf64_Ehdr), size_);
+    return truncated("ELF header", 0, sizeof(Elf64_Ehdr), size);
   }
   if (!bytes.starts_with(magic)) {
     return damaged("is not an ELF: it begins with {} instead of {}.{}", hex(bytes.substr(0, 4)),
                    hex(magic), other_format(bytes));
   }
-  if (bytes.size() < EI_NIDENT) return truncated("ELF header", 0, sizeof(Elf64_Ehdr), size_);
+  if (bytes.size() < EI_NIDENT) return truncated("ELF header", 0, sizeof(Elf64_Ehdr), size);
   const auto ident = [&](int index) { return static_cast<unsigned char>(bytes[index]); };
   if (ident(EI_DATA) == ELFDATA2MSB) {
     return damaged("is big-endian (EI_DATA is 2 at offset 5); AMDGPU code is little-endian (1).");
@@ -114,33 +84,43 @@ Status ElfImage::check_header() {
   // The machine lies at the same place in 32 and 64 bits, and says more.
   uint16_t machine = 0;
   constexpr size_t kMachineOffset = offsetof(Elf64_Ehdr, e_machine);
-  if (size_ >= kMachineOffset + sizeof(machine)) {
-    std::memcpy(&machine, data_ + kMachineOffset, sizeof(machine));
+  if (size >= kMachineOffset + sizeof(machine)) {
+    std::memcpy(&machine, bytes.data() + kMachineOffset, sizeof(machine));
     if (machine != EM_AMDGPU) {
       return damaged(
           "is an ELF for {} (e_machine {} at offset {}), not for an AMD GPU ({}). Give the "
           "kernels' "
           "code object, not the program or library for the host.",
-          machine_name(machine), machine, kMachineOffset, EM_AMDGPU);
+          elf_machine_name(machine), machine, kMachineOffset, EM_AMDGPU);
     }
   }
   if (ident(EI_CLASS) != ELFCLASS64) {
     return damaged("is a 32-bit ELF (EI_CLASS is {} at offset 4); AMDGPU code objects have 64 (2).",
                    ident(EI_CLASS));
   }
-  if (size_ < sizeof(Elf64_Ehdr)) return truncated("ELF header", 0, sizeof(Elf64_Ehdr), size_);
-  std::memcpy(&header_, data_, sizeof(header_));
-  if (header_.e_type == ET_REL) {
+  if (size < sizeof(Elf64_Ehdr)) return truncated("ELF header", 0, sizeof(Elf64_Ehdr), size);
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.e_type == ET_REL) {
     return damaged(
         "is not linked (e_type is {} at offset 16, a relocatable object). Link it with ld.lld "
         "-shared.",
-        header_.e_type);
+        header.e_type);
   }
-  if (header_.e_type != ET_DYN) {
+  if (header.e_type != ET_DYN) {
     return damaged("has an ELF type (e_type is {} at offset 16) other than a shared object ({}).",
-                   header_.e_type, ET_DYN);
+                   header.e_type, ET_DYN);
   }
-  return {};
+  return header;
+}
+
+Result<ElfImage> ElfImage::open(const void* data, size_t size) {
+  ElfImage image;
+  image.data_ = static_cast<const std::byte*>(data);
+  image.size_ = data == nullptr ? 0 : size;
+  HALYARD_ASSIGN_OR_RETURN(image.header_, read_elf_header(data, size));
+  HALYARD_RETURN_IF_ERROR(image.read_tables());
+  return image;
 }
 
 Status ElfImage::read_tables() {

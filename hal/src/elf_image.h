@@ -31,10 +31,12 @@ struct ElfNote {
   std::string_view description;  // inside of the file
 };
 
+// Checks by its header that `data` is a linked, 64-bit, little-endian ELF for AMDGPU.
+Result<Elf64_Ehdr> read_elf_header(const void* data, size_t size);
+
 class ElfImage {
  public:
-  // Checks that `data` is a linked, 64-bit, little-endian ELF for AMDGPU that is all there.
-  // `data` outlives the image.
+  // The same, and that it is all there. `data` outlives the image.
   static Result<ElfImage> open(const void* data, size_t size);
 
   const std::byte* data() const noexcept { return data_; }
@@ -56,7 +58,6 @@ class ElfImage {
   Result<uint64_t> file_offset(const ElfSymbol& symbol, uint64_t size) const;
 
  private:
-  Status check_header();
   Status read_tables();
   Status read_notes(void* elf);
   Status read_note_run(void* elf, uint64_t offset, uint64_t size, uint64_t alignment);

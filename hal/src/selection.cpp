@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <tuple>
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "hal/target_map.h"
 
 namespace halyard {
 namespace {
@@ -11,30 +16,12 @@ bool is_set(Feature feature) {
   return feature == Feature::kOn || feature == Feature::kOff;
 }
 
-// Settings of the code that the device has too, and such as the device says nothing about.
-struct Settings {
-  int known = 0;
-  int unknown = 0;
-};
-
-Settings settings_of(const TargetId& code, const TargetId& device) {
-  Settings settings;
-  const auto count = [&settings](Feature wanted, Feature there) {
-    if (!is_set(wanted)) return;
-    ++(is_set(there) ? settings.known : settings.unknown);
+// How many settings the code needs of which the device says nothing.
+int unknown_settings(const TargetId& code, const TargetId& device) {
+  const auto is_unknown = [](Feature wanted, Feature there) {
+    return is_set(wanted) && !is_set(there);
   };
-  count(code.xnack, device.xnack);
-  count(code.sramecc, device.sramecc);
-  return settings;
-}
-
-// Smaller is better.
-auto rank_of(const VariantFacts& variant, const LoaderFacts& loader) {
-  const bool is_generic = variant.target.processor != loader.device.processor;
-  const Settings settings = settings_of(variant.target, loader.device);
-  return std::tuple(is_generic, settings.unknown, -settings.known,
-                    -static_cast<int64_t>(variant.generic_version),
-                    -static_cast<int64_t>(variant.version));
+  return is_unknown(code.xnack, device.xnack) + is_unknown(code.sramecc, device.sramecc);
 }
 
 }  // namespace
@@ -49,7 +36,16 @@ std::string why_not_fits(const VariantFacts& variant, const LoaderFacts& loader)
 }
 
 bool is_preferred(const VariantFacts& a, const VariantFacts& b, const LoaderFacts& loader) {
-  return rank_of(a, loader) < rank_of(b, loader);
+  const auto is_generic = [&](const VariantFacts& variant) {
+    return variant.target.processor != loader.device.processor;
+  };
+  if (is_generic(a) != is_generic(b)) return is_generic(b);
+  const int unknown_a = unknown_settings(a.target, loader.device);
+  const int unknown_b = unknown_settings(b.target, loader.device);
+  if (unknown_a != unknown_b) return unknown_a < unknown_b;
+  if (is_preferred(a.target, b.target)) return true;
+  if (is_preferred(b.target, a.target)) return false;
+  return std::pair(a.generic_version, a.version) > std::pair(b.generic_version, b.version);
 }
 
 Selection select_variant(const std::vector<VariantFacts>& variants, const LoaderFacts& loader) {
@@ -62,6 +58,26 @@ Selection select_variant(const std::vector<VariantFacts>& variants, const Loader
     }
   }
   return selection;
+}
+
+std::vector<size_t> select_loose(const std::vector<LooseVariant>& variants,
+                                 const LoaderFacts& loader) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < variants.size(); ++i) {
+    if (why_not_fits(variants[i].facts, loader).empty()) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return is_preferred(variants[a].facts, variants[b].facts, loader);
+  });
+  std::vector<size_t> chosen;
+  std::set<std::string_view> kernels;
+  for (const size_t i : order) {
+    bool has_new = false;
+    for (const std::string& kernel : variants[i].kernels) has_new |= kernels.insert(kernel).second;
+    if (has_new) chosen.push_back(i);
+  }
+  if (chosen.empty() && !order.empty()) chosen.push_back(order.front());
+  return chosen;
 }
 
 }  // namespace halyard

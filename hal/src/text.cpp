@@ -1,5 +1,7 @@
 #include "hal/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace halyard {
@@ -69,6 +71,20 @@ std::string list_of(const std::vector<std::string_view>& names, size_t limit) {
   }
   if (rest > 0) text += " and " + std::to_string(rest) + " more";
   return text;
+}
+
+std::string printable(std::string_view text, size_t limit) {
+  std::string result;
+  for (const char c : text) {
+    if (result.size() >= limit) return result + "…";
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      fmt::format_to(std::back_inserter(result), "\\x{:02x}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result;
 }
 
 }  // namespace halyard

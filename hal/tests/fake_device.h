@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "hal/code_object.h"
 #include "hal/command_buffer.h"
 #include "hal/device.h"
 
@@ -72,6 +75,11 @@ class FakeFunction final : public Function {
 class FakeExecutable final : public Executable {
  public:
   explicit FakeExecutable(Device& device) : Executable(device) {}
+  // With the functions and globals of a code object.
+  FakeExecutable(Device& device, CodeObject object)
+      : Executable(device), object_(std::move(object)) {
+    for (const KernelInfo& kernel : object_->kernels()) add(kernel.function);
+  }
   const Function& add(const FunctionInfo& info) {
     functions_.push_back(std::make_unique<FakeFunction>(*this, info));
     return *functions_.back();
@@ -82,9 +90,16 @@ class FakeExecutable final : public Executable {
   void do_info(ExecutableInfo* info) const override { info->target = "gfx900"; }
   size_t do_function_count() const override { return functions_.size(); }
   const Function* do_function(size_t index) const override { return functions_[index].get(); }
-  Status do_global(StringView, GlobalInfo*) const override {
+  Status do_global(StringView name, GlobalInfo* info) const override {
+    for (size_t i = 0; object_ && i < object_->globals().size(); ++i) {
+      const GlobalSymbol& global = object_->globals()[i];
+      if (global.name.view() != name.view()) continue;
+      info->size = global.size;
+      return {};
+    }
     return Status(StatusCode::kNotFound, "There is no such global.");
   }
+  std::optional<CodeObject> object_;
   std::vector<std::unique_ptr<FakeFunction>> functions_;
 };
 
@@ -171,6 +186,8 @@ class FakeDevice final : public Device {
   Log log;
   // Another device whose buffers this one can use.
   void set_peer(const Device* peer) { peer_ = peer; }
+  // Lives as long as the text.
+  void set_target(StringView target) { facts_.target = target; }
   void set_imports_queues(bool on) { facts_.imports_queues = on; }
 
  private:
@@ -243,8 +260,12 @@ class FakeDevice final : public Device {
     *commands = new FakeCommandBuffer(*this, log);
     return {};
   }
-  Status do_load_executable(const void*, size_t, Executable** executable) override {
-    *executable = new FakeExecutable(*this);
+  // Takes any bytes; of a code object it has the functions.
+  Status do_load_executable(const void* data, size_t size, Executable** executable) override {
+    log.calls.push_back("load " + std::to_string(size));
+    Result<CodeObject> object = CodeObject::read(data, size);
+    *executable = object.ok() ? new FakeExecutable(*this, std::move(object).value())
+                              : new FakeExecutable(*this);
     return {};
   }
   size_t do_link_count() const override { return 0; }

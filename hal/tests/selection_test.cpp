@@ -122,6 +122,24 @@ TEST(Selection, SaysOfEachVariantWhyItDoesNotFit) {
   EXPECT_EQ(selection.reasons[4], "it is LLVM bitcode");
 }
 
+TEST(Selection, TakesOfLooseOnesAsManyAsHaveAllKernels) {
+  const auto choose = [](const std::vector<LooseVariant>& variants) {
+    return select_loose(variants, loader("gfx900:xnack-"));
+  };
+  const LooseVariant generic = {variant("gfx9-generic"), {"a", "b"}};
+  const LooseVariant exact = {variant("gfx900"), {"a"}};
+  const LooseVariant older = {variant("gfx900 v5"), {"a"}};
+  const LooseVariant other = {variant("gfx906"), {"c"}};
+  const LooseVariant empty = {variant("gfx900"), {}};
+  using ::testing::ElementsAre;
+  EXPECT_THAT(choose({generic, older, exact, other}), ElementsAre(2, 0));
+  EXPECT_THAT(choose({exact, generic}), ElementsAre(0, 1));
+  EXPECT_THAT(choose({exact, exact}), ElementsAre(0));
+  EXPECT_THAT(choose({empty, exact}), ElementsAre(1));
+  EXPECT_THAT(choose({empty, empty}), ElementsAre(0));
+  EXPECT_THAT(choose({other}), ElementsAre());
+}
+
 TEST(Selection, OfNothingIsNothing) {
   EXPECT_FALSE(select_variant({}, loader("gfx900")).chosen);
 }

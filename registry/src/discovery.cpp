@@ -5,6 +5,7 @@
 #include <map>
 #include <system_error>
 
+#include "hal/text.h"
 #include "registry/installation.h"
 
 namespace halyard {

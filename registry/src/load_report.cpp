@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "hal/text.h"
+
 namespace halyard {
 namespace {
 
@@ -102,20 +104,6 @@ std::string to_text(const LoadReport& report) {
   if (report.candidates.empty()) text += "  none\n";
   for (const Candidate& candidate : report.candidates) append_candidate(text, candidate);
   return text;
-}
-
-std::string printable(std::string_view text, size_t limit) {
-  std::string result;
-  for (const char c : text) {
-    if (result.size() >= limit) return result + "…";
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      fmt::format_to(std::back_inserter(result), "\\x{:02x}", byte);
-    } else {
-      result += c;
-    }
-  }
-  return result;
 }
 
 }  // namespace halyard

@@ -9,6 +9,7 @@
 
 #include "elf_check.h"
 #include "hal/error.h"
+#include "hal/text.h"
 #include "plugins/plugin.h"
 #include "registry/discovery.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hal/error.h"
+#include "hal/text.h"
 #include "registry/load_report.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/session.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hal/error.h"
+#include "hal/module.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/session.h"
 #include "tools/runner/arguments.h"
@@ -226,16 +227,11 @@ Status compare(const std::vector<Expectation>& expectations, const Results& resu
 
 Status run(const RunFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(std::vector<Value> arguments, parse_inputs(flags.inputs->results()));
-  HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> code, values::read_file(flags.module));
-  if (code.empty()) {
-    return error(StatusCode::kInvalidArgument,
-                 "The module ({}) is empty (0 bytes). It is to be a code object, usually *.hsaco.",
-                 flags.module);
-  }
+  HALYARD_ASSIGN_OR_RETURN(const Module module, Module::open(flags.module));
 
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
   HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, registry->open_device(flags.device));
-  auto executable = device->load_executable(code.data(), code.size());
+  auto executable = device->load_executable(module);
   if (!executable.ok()) {
     return executable.status().with_context(fmt::format("The module ({})", flags.module));
   }
@@ -275,15 +271,19 @@ std::string check_tolerance(const std::string& text) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand("run", "Run one kernel of a code object");
+  CLI::App& command = *app.add_subcommand("run", "Run one kernel of a module");
   const auto flags = std::make_shared<RunFlags>();
   command
       .add_option("--device", flags->device,
                   "The device: DRIVER, DRIVER:ORDINAL or DRIVER://UUID, with ?key=value")
       ->type_name("URI")
       ->required();
-  command.add_option("--module", flags->module, "The code object (.hsaco)")
-      ->type_name("FILE")
+  command
+      .add_option("--module", flags->module,
+                  "Where the kernel is: a code object (.hsaco), an offload bundle, plain or "
+                  "compressed, a program or library that hipcc made, an archive (.a) or a folder "
+                  "of these. The variant for the device is loaded")
+      ->type_name("PATH")
       ->required();
   command.add_option("--function", flags->function, "The kernel's name")
       ->type_name("NAME")

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "hal/error.h"
-#include "registry/load_report.h"
+#include "hal/text.h"
 #include "registry/vgpu.h"
 
 namespace halyard::cli {

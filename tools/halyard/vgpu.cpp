@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hal/error.h"
+#include "hal/text.h"
 #include "registry/load_report.h"
 #include "registry/vgpu.h"
 #include "tools/halyard/commands.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "hal/file.h"
 #include "tools/tests/support.h"
-#include "tools/values/file.h"
 #include "tools/values/npy.h"
 #include "tools/values/tensor.h"
 
@@ -56,7 +56,7 @@ class CliTest : public ::testing::Test {
 
   template <typename T>
   std::vector<T> npy_elements(std::string_view name) const {
-    const auto file = values::read_file(folder_ / name);
+    const auto file = read_file(folder_ / name);
     EXPECT_TRUE(file.ok()) << message_of(file.status());
     if (!file.ok()) return {};
     const auto tensor = values::read_npy(*file);

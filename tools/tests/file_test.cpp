@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hal/file.h"
 #include "tools/tests/support.h"
 
 namespace halyard::values {

@@ -13,74 +13,9 @@
 #include <utility>
 
 #include "hal/error.h"
+#include "hal/file.h"
 
 namespace halyard::values {
-namespace {
-
-StatusCode code_of(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return StatusCode::kNotFound;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return StatusCode::kPermissionDenied;
-    case ENOSPC:
-    case EDQUOT:
-    case EMFILE:
-    case ENFILE:
-      return StatusCode::kResourceExhausted;
-    default:
-      return StatusCode::kUnavailable;
-  }
-}
-
-Status cannot_read(const std::string& path, int error) {
-  return halyard::error(code_of(error), "The file ({}) cannot be read: {}.", path, strerror(error));
-}
-
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-}  // namespace
-
-Result<std::vector<std::byte>> read_file(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat facts = {};
-  if (file.get() < 0 || fstat(file.get(), &facts) != 0) return cannot_read(path, errno);
-  if (S_ISDIR(facts.st_mode)) return cannot_read(path, EISDIR);
-  if (!S_ISREG(facts.st_mode) && !S_ISFIFO(facts.st_mode)) {
-    return error(StatusCode::kInvalidArgument,
-                 "The file ({}) is neither a regular file nor a pipe.", path);
-  }
-
-  std::vector<std::byte> bytes;
-  size_t filled = 0;
-  // One more than the size, so that the read that finds the end needs no growing.
-  bytes.resize(static_cast<size_t>(facts.st_size) + 1);
-  for (;;) {
-    if (filled == bytes.size()) bytes.resize(bytes.size() * 2 + 4096);
-    const ssize_t count = read(file.get(), bytes.data() + filled, bytes.size() - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return cannot_read(path, errno);
-    if (count == 0) break;
-    filled += static_cast<size_t>(count);
-  }
-  bytes.resize(filled);
-  return bytes;
-}
 
 Result<OutputFile> OutputFile::open(const std::string& path) {
   OutputFile file;
@@ -127,8 +62,8 @@ OutputFile::~OutputFile() {
 }
 
 Status OutputFile::failure(const char* what, int error) const {
-  return halyard::error(code_of(error), "The output file ({}) cannot be {}: {}.", path_, what,
-                        strerror(error));
+  return halyard::error(status_code_of_errno(error), "The output file ({}) cannot be {}: {}.",
+                        path_, what, strerror(error));
 }
 
 Status OutputFile::write(std::span<const std::byte> bytes) {

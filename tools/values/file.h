@@ -1,17 +1,13 @@
-// Files: read whole, and written so that nobody ever sees half of one.
+// Files, written so that nobody ever sees half of one. They are read with hal/file.h.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "hal/status.h"
 
 namespace halyard::values {
-
-// The whole of a file or pipe. NOT_FOUND, PERMISSION_DENIED, … name the path and the reason.
-Result<std::vector<std::byte>> read_file(const std::string& path);
 
 // A file that appears, or replaces an older one, when commit() is called, and not before. Opened
 // first, so that a place that cannot be written is known before the work is done.

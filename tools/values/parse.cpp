@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "hal/error.h"
-#include "tools/values/file.h"
+#include "hal/file.h"
 #include "tools/values/npy.h"
 #include "tools/values/value.h"
 

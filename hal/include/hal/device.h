@@ -14,6 +14,8 @@
 
 namespace halyard {
 
+class Module;  // hal/module.h
+
 // The facts and limits of a device. They do not change while it lives.
 struct DeviceInfo {
   uint32_t struct_size = sizeof(DeviceInfo);
@@ -140,9 +142,14 @@ class Device : public RefCounted {
   Status wait(Span<const SemaphorePoint> points, WaitMode mode,
               Deadline deadline = Deadline::infinite(), size_t* index = nullptr);
   Result<Ref<CommandBuffer>> create_command_buffer();
-  // `data` is a code object, copied if it is still needed when the call returns. An executable for
-  // another target is FAILED_PRECONDITION and names both targets.
+  // `data` is a code object or anything else that hal/module.h reads: an offload bundle, a program
+  // of hipcc's, an archive. It is copied if it is still needed when the call returns. The variants
+  // for this device are loaded; if there are several (the bundles of several translation units),
+  // the executable has the functions of all, the first of those with one name.
+  // FAILED_PRECONDITION for a module with no variant for the device says why none fits.
   Result<Ref<Executable>> load_executable(const void* data, size_t size);
+  // The same of a module that has been read, which may be a folder.
+  Result<Ref<Executable>> load_executable(const Module& module);
 
   // Whether this device's work can use `peer`'s buffers: always true of itself, and never of a
   // device of another driver.

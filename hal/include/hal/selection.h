@@ -50,4 +50,16 @@ bool is_preferred(const VariantFacts& a, const VariantFacts& b, const LoaderFact
 // The preferred one of those that fit; of equals the first.
 Selection select_variant(const std::vector<VariantFacts>& variants, const LoaderFacts& loader);
 
+// One of several code objects of which nobody says whether they are alternatives or parts.
+struct LooseVariant {
+  VariantFacts facts;
+  std::vector<std::string> kernels;
+};
+
+// As few of those that fit as have all the kernels that any of them has, the preferred one of those
+// that have a kernel. As indices, the preferred ones first. If none has a kernel, the preferred
+// one.
+std::vector<size_t> select_loose(const std::vector<LooseVariant>& variants,
+                                 const LoaderFacts& loader);
+
 }  // namespace halyard

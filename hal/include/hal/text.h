@@ -1,6 +1,7 @@
-// Words for messages: what was probably meant, and lists that read well.
+// Words for messages: what was probably meant, lists that read well, text from outside.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,5 +19,9 @@ std::string did_you_mean_clause(std::string_view name,
 
 // "a, b and c"; after `limit` names "a, b and 7 more". "none" for an empty list.
 std::string list_of(const std::vector<std::string_view>& names, size_t limit = 16);
+
+// `text` with what a terminal or a log would stumble over (control characters) written as \xNN and,
+// past `limit` bytes, cut short. For text that came from outside and goes into a message.
+std::string printable(std::string_view text, size_t limit = 400);
 
 }  // namespace halyard

@@ -19,3 +19,16 @@ bitcode=$(dpkg -L rocm-device-libs | grep 'bitcode$' | head -n 1)
 clang-15 $target -O2 -x cl -cl-std=CL2.0 -cl-kernel-arg-info -Xclang -finclude-default-header \
   --rocm-device-lib-path="$bitcode" -mcode-object-version=4 -mcpu=gfx900 named.cl -o named.hsaco
 clang-22 $target -mcpu=gfx900 -O2 -nogpulib -c arguments.c -o relocatable.o
+
+# Fat files. The library is what a user has, made with hipcc; the bundles are clang-offload-bundler's.
+hipcc -O2 -shared -fPIC -s --offload-arch=gfx900 --offload-arch=gfx906 --offload-arch=gfx908 \
+  --offload-arch=gfx90a fat/scale.hip fat/offset.hip -o fat/library.so
+bundle() {
+  clang-offload-bundler-22 --type=o "$@" \
+    --targets=host-x86_64-unknown-linux-gnu-,hipv4-amdgcn-amd-amdhsa--gfx900,hipv4-amdgcn-amd-amdhsa--gfx9-generic,hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack- \
+    --input=/dev/null --input=v6.hsaco --input=gfx9-generic.hsaco --input=gfx90a-features.hsaco
+}
+bundle --bundle-align=4096 --output=fat/plain.bundle
+for version in 2 3; do
+  COMPRESSED_BUNDLE_FORMAT_VERSION=$version bundle --compress --output=fat/zstd-v$version.bundle
+done

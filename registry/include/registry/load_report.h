@@ -85,8 +85,4 @@ struct LoadReport {
 // For people: several lines, each ended by a newline.
 std::string to_text(const LoadReport& report);
 
-// `text` with what a terminal or a log would stumble over (control characters) written as \xNN and,
-// past `limit` bytes, cut short. For text that came from outside and goes into a message.
-std::string printable(std::string_view text, size_t limit = 400);
-
 }  // namespace halyard

@@ -1,0 +1,99 @@
+// Module: a file with kernels, whatever its format: the code objects in it, for which targets they
+// are, and which of them a device loads.
+//
+// Read are: a code object; a Clang offload bundle, plain or compressed; a program, library or
+// object for the host with a section .hip_fatbin, as hipcc makes them; an ar archive and a folder
+// of any of these. A file may hold several offload bundles, one for each translation unit, with
+// kernels of their own; the code objects of one bundle are alternatives. Code objects that lie
+// loose in an archive or folder are alternatives as far as they have the same kernels.
+//
+// For host code and tools; not part of the ABI. Immutable: any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hal/bundle_writer.h"
+#include "hal/selection.h"
+#include "hal/status.h"
+
+namespace halyard {
+
+enum class ModuleFormat : uint8_t { kCodeObject, kOffloadBundle, kHostElf, kArchive, kFolder };
+
+// "code object", "offload bundle", …
+const char* to_string(ModuleFormat format) noexcept;
+
+struct ModuleOptions {
+  // What all compressed bundles together may become, bytes.
+  uint64_t max_decompressed_bytes = uint64_t{4} << 30;
+};
+
+// An offload bundle of a module.
+struct ModuleBundle {
+  std::string origin;  // "member \"a.o\", bundle at offset 4096"; empty if the file is one bundle
+  uint64_t offset = 0;
+  uint64_t size = 0;                       // bytes in the file
+  std::optional<Compression> compression;  // none for a plain one
+  uint32_t compressed_version = 0;         // of the compressed bundle's header, 1 to 3
+  uint64_t decompressed_size = 0;          // bytes; 0 for a plain one
+};
+
+// A code object of a module, or what stands in a bundle instead of one.
+struct ModuleVariant {
+  std::string origin;            // where in the module it is; empty if that is a plain code object
+  std::string entry;             // its ID in the bundle; empty for a loose one
+  std::optional<size_t> bundle;  // index into bundles()
+  // Of its first byte: in the file, in the folder's or archive's file, or in what a compressed
+  // bundle holds.
+  uint64_t offset = 0;
+  std::span<const std::byte> bytes;
+  VariantFacts facts;
+};
+
+class Module {
+ public:
+  // `data` outlives the module. INVALID_ARGUMENT for bytes in none of the formats and for damaged
+  // ones (truncated, overlapping, wrong sizes) says what is wrong and at which offset;
+  // UNIMPLEMENTED is a version or variant of a format that Halyard does not read;
+  // RESOURCE_EXHAUSTED a compressed bundle that is larger than the options allow. Of the code
+  // objects only the headers are looked at.
+  static Result<Module> read(const void* data, size_t size, const ModuleOptions& options = {});
+  // The file or folder at `path`; messages name it. Also NOT_FOUND and what else opening a file can
+  // give.
+  static Result<Module> open(const std::string& path, const ModuleOptions& options = {});
+
+  Module(Module&&) noexcept;
+  Module& operator=(Module&&) noexcept;
+  ~Module();
+
+  ModuleFormat format() const noexcept;
+  const std::vector<ModuleBundle>& bundles() const noexcept;
+  const std::vector<ModuleVariant>& variants() const noexcept;
+  // Files of the folder, or members of the archive, that hold no code object, and why.
+  const std::vector<std::pair<std::string, std::string>>& ignored() const noexcept;
+
+  // The variants that the device loads, as indices into variants(): of each bundle the one that
+  // select_variant() prefers, and of the loose ones as many as it takes to have all kernels, the
+  // preferred ones first. At least one; FAILED_PRECONDITION lists each variant and why it does not
+  // fit.
+  Result<std::vector<size_t>> choose(const LoaderFacts& loader) const;
+
+  struct Contents;  // src/module_reader.h
+
+ private:
+  explicit Module(std::unique_ptr<const Contents> contents) noexcept;
+
+  std::unique_ptr<const Contents> contents_;
+};
+
+// Whether `data` has a format that Module reads and a driver does not: any but a code object.
+bool is_container(const void* data, size_t size) noexcept;
+
+}  // namespace halyard

@@ -1,0 +1,56 @@
+// Device::load_executable, on its own: what it needs (decompression, the readers of containers) is
+// the host's, and a plugin links none of it.
+#include <utility>
+#include <vector>
+
+#include "hal/device.h"
+#include "hal/error.h"
+#include "hal/module.h"
+#include "hal/target_id.h"
+#include "joined_executable.h"
+
+namespace halyard {
+
+Result<Ref<Executable>> Device::load_executable(const void* data, size_t size) {
+  if (data == nullptr || size == 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::load_executable is given an empty code object ({} bytes).",
+                 data == nullptr ? 0 : size);
+  }
+  if (is_container(data, size)) {
+    HALYARD_ASSIGN_OR_RETURN(const Module module, Module::read(data, size));
+    return load_executable(module);
+  }
+  Executable* executable = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_load_executable(data, size, &executable));
+  return Ref<Executable>::adopt(executable);
+}
+
+Result<Ref<Executable>> Device::load_executable(const Module& module) {
+  const auto load = [this](const ModuleVariant& variant) -> Result<Ref<Executable>> {
+    Executable* executable = nullptr;
+    Status status = do_load_executable(variant.bytes.data(), variant.bytes.size(), &executable);
+    if (status.ok()) return Ref<Executable>::adopt(executable);
+    return variant.origin.empty() ? status : status.with_context("In " + variant.origin);
+  };
+  // The driver itself knows best what it makes of the only candidate.
+  if (module.format() == ModuleFormat::kCodeObject) return load(module.variants().front());
+  Result<TargetId> target = parse_target_id(info_->target);
+  if (!target.ok()) {
+    return error(StatusCode::kFailedPrecondition,
+                 "Which of the module's {} variants is for the device cannot be told: its driver "
+                 "({}) gives its target as \"{}\", which is no AMD GPU. Load a plain code object.",
+                 module.variants().size(), info_->driver, info_->target);
+  }
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<size_t> chosen,
+                           module.choose({.device = std::move(target).value()}));
+  std::vector<Ref<Executable>> parts;
+  for (const size_t i : chosen) {
+    HALYARD_ASSIGN_OR_RETURN(Ref<Executable> part, load(module.variants()[i]));
+    parts.push_back(std::move(part));
+  }
+  if (parts.size() == 1) return std::move(parts.front());
+  return internal::join_executables(*this, std::move(parts));
+}
+
+}  // namespace halyard
