@@ -58,13 +58,13 @@ class DeviceLibrary {
   // The first call loads the library; should that fail, every later one says so too. Lives as long
   // as the device.
   Result<const FunctionImpl*> function(LibraryKernel kernel) {
-    HALYARD_RETURN_IF_ERROR(load());
+    std::call_once(once_, [this] { status_ = load_now(); });
+    HALYARD_RETURN_IF_ERROR(status_);
     return functions_[static_cast<size_t>(kernel)];
   }
-  // OK if there are kernels. Loads them.
-  Status load() {
-    std::call_once(once_, [this] { status_ = load_now(); });
-    return status_;
+  // For a test, before the first call: there is no library, and this is why.
+  void take_away(const Status& why) {
+    std::call_once(once_, [&] { status_ = why; });
   }
 
  private:

@@ -6,19 +6,11 @@
 #include "drivers/amdgpu/execute_operation.h"
 #include "drivers/amdgpu/host_operation.h"
 #include "drivers/amdgpu/indirect_operation.h"
+#include "drivers/amdgpu/memory_operations.h"
 #include "drivers/amdgpu/pool_operation.h"
-#include "drivers/amdgpu/transfers.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
-
-namespace {
-
-BufferImpl& impl(Buffer& buffer) {
-  return static_cast<BufferImpl&>(buffer);
-}
-
-}  // namespace
 
 QueueImpl::QueueImpl(DeviceImpl& device, QueueCore& core)
     : Queue(device), keep_alive_(Ref<Device>::retain(&device)), core_(core) {}
@@ -60,28 +52,20 @@ Status QueueImpl::do_barrier(const Sync& sync) {
 
 Status QueueImpl::do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
                           const Sync& sync) {
-  HALYARD_ASSIGN_OR_RETURN(
-      const std::unique_ptr<UploadOperation> operation,
-      UploadOperation::fill(*target.buffer, impl(*target.buffer).at(target.offset), pattern,
-                            pattern_size, target.length));
-  return submit(core_, *operation, sync);
+  HALYARD_RETURN_IF_ERROR(share(*target.buffer));
+  return submit_fill(core_, target, pattern, pattern_size, sync);
 }
 
 Status QueueImpl::do_update(const BufferRange& target, const void* source, uint64_t size,
                             const Sync& sync) {
-  HALYARD_ASSIGN_OR_RETURN(
-      const std::unique_ptr<UploadOperation> operation,
-      UploadOperation::update(*target.buffer, impl(*target.buffer).at(target.offset), source,
-                              size));
-  return submit(core_, *operation, sync);
+  HALYARD_RETURN_IF_ERROR(share(*target.buffer));
+  return submit_update(core_, target, source, size, sync);
 }
 
 Status QueueImpl::do_copy(const BufferRange& source, const BufferRange& target, const Sync& sync) {
   HALYARD_RETURN_IF_ERROR(share(*source.buffer));
   HALYARD_RETURN_IF_ERROR(share(*target.buffer));
-  CopyOperation operation(*source.buffer, impl(*source.buffer).at(source.offset), *target.buffer,
-                          impl(*target.buffer).at(target.offset), source.length);
-  return submit(core_, operation, sync);
+  return submit_copy(core_, source, target, sync);
 }
 
 Status QueueImpl::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,

@@ -140,5 +140,54 @@ TEST_F(MemoryTest, CopiesBetweenAllKindsOfMemory) {
   EXPECT_EQ(view<uint32_t>(kinds[4])[1023], word);
 }
 
+// What waits for the host keeps what it needs, and is done in order.
+TEST_F(MemoryTest, HeldBackTransfersKeepTheirBytesAndBuffers) {
+  const Ref<Queue> queue = new_queue();
+  const Ref<Semaphore> gate = new_semaphore();
+  const Ref<Buffer> result = host_buffer(70'000);
+  auto* const bytes = view<uint8_t>(result);
+  std::memset(bytes, 0, result->size());
+  std::vector<uint8_t> expected(result->size());
+  {
+    const Ref<Buffer> a = device_buffer(result->size());
+    std::vector<uint8_t> small(100, 2);
+    std::vector<uint8_t> medium(3000, 3);
+    std::vector<uint8_t> large(66'000, 4);
+    const uint8_t pattern[] = {7, 8};
+    const SemaphorePoint open = {gate.get(), 1};
+    ASSERT_OK(queue->fill(a, pattern, 2, {.wait = {&open, 1}, .signal = {}}));
+    ASSERT_OK(queue->update(BufferRange(*a, 3001, large.size()), large.data(), large.size()));
+    ASSERT_OK(queue->update(BufferRange(*a, 1, medium.size()), medium.data(), medium.size()));
+    ASSERT_OK(queue->update(BufferRange(*a, 7, small.size()), small.data(), small.size()));
+    ASSERT_OK(queue->copy(a, result));
+    for (size_t i = 0; i < expected.size(); ++i) expected[i] = pattern[i % 2];
+    std::copy(large.begin(), large.end(), expected.begin() + 3001);
+    std::copy(medium.begin(), medium.end(), expected.begin() + 1);
+    std::copy(small.begin(), small.end(), expected.begin() + 7);
+    small.assign(small.size(), 9);
+    medium.assign(medium.size(), 9);
+  }
+  EXPECT_EQ(bytes[0], 0);
+  ASSERT_OK(gate->signal(1));
+  finish(*queue);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), bytes));
+}
+
+// A device that the library has no code for.
+TEST_F(MemoryTest, EnginesDoAllWhereThereAreNoKernels) {
+  impl().library().take_away(Status(StatusCode::kNotFound, "There are no kernels."));
+  const Ref<Queue> queue = new_queue();
+  const uint8_t pattern[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  const Ref<Buffer> a = device_buffer(16 * 10'000);
+  const Ref<Buffer> b = device_buffer(a->size());
+  ASSERT_OK(queue->fill(a, pattern, 16));
+  ASSERT_OK(queue->update(BufferRange(*a, 5, 3), pattern, 3));
+  ASSERT_OK(queue->copy(a, b));
+  const std::vector<uint8_t> bytes = bytes_of(*queue, b);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    ASSERT_EQ(bytes[i], i >= 5 && i < 8 ? pattern[i - 5] : pattern[i % 16]) << i;
+  }
+}
+
 }  // namespace
 }  // namespace halyard::amdgpu
