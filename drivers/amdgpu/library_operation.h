@@ -23,10 +23,12 @@ inline void write_library_launch(QueueCore& core, uint64_t index, bool loud,
 
 class LibraryOperation final : public Operation {
  public:
-  // `first` and `second` (may be null) are what the launch uses: kept alive while it is held back.
-  LibraryOperation(const FunctionImpl& function, const LibraryLaunch& launch, bool reads_foreign,
-                   Buffer* first, Buffer* second = nullptr)
-      : function_(function),
+  // `name` is the queue's operation that it does, for profiles; a literal. `first` and `second`
+  // (may be null) are what the launch uses: kept alive while it is held back.
+  LibraryOperation(StringView name, const FunctionImpl& function, const LibraryLaunch& launch,
+                   bool reads_foreign, Buffer* first, Buffer* second = nullptr)
+      : name_(name),
+        function_(function),
         launch_(launch),
         reads_foreign_(reads_foreign),
         first_(first),
@@ -35,9 +37,10 @@ class LibraryOperation final : public Operation {
   uint32_t packets() const override { return 1; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return function_.info().name; }
+  StringView name() const override { return name_; }
 
  private:
+  StringView name_;
   const FunctionImpl& function_;
   LibraryLaunch launch_;
   bool reads_foreign_;

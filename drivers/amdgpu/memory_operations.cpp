@@ -32,6 +32,7 @@ class InlineUpdate final : public Operation {
       : copy_(copy), target_(target), to_(to), bytes_(bytes), size_(size) {}
 
   uint32_t packets() const override { return 1; }
+  StringView name() const override { return "update"; }
 
   Status issue(QueueCore& core, const IssueContext& context) override {
     const LibraryLaunch launch = copy_launch(to_, nullptr, size_, 1);
@@ -79,6 +80,7 @@ class StagedUpdate final : public Operation {
       : copy_(copy), target_(target), to_(to), size_(size), staging_(std::move(staging)) {}
 
   uint32_t packets() const override { return 1; }
+  StringView name() const override { return "update"; }
 
   Status issue(QueueCore& core, const IssueContext& context) override {
     DeviceImpl& device = core.device();
@@ -123,7 +125,7 @@ Status submit_fill(QueueCore& core, const BufferRange& target, const void* patte
     return submit(core, *operation, sync);
   }
   LibraryOperation operation(
-      **fill,
+      "fill", **fill,
       fill_launch(at(target), target.length, pattern, pattern_size, device.facts().compute_units),
       false, target.buffer);
   return submit(core, operation, sync);
@@ -168,7 +170,8 @@ Status submit_copy(QueueCore& core, const BufferRange& source, const BufferRange
   // The host may have written what it sees.
   const bool reads_foreign = source.buffer->type() != MemoryType::kDevice;
   LibraryOperation operation(
-      **copy, copy_launch(at(target), at(source), source.length, device.facts().compute_units),
+      "copy", **copy,
+      copy_launch(at(target), at(source), source.length, device.facts().compute_units),
       reads_foreign, target.buffer, source.buffer);
   return submit(core, operation, sync);
 }
