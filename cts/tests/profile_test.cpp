@@ -78,6 +78,16 @@ TEST_F(Profile, AQueuesOperationsFollowEachOther) {
   for (size_t i = 1; i < events.size(); ++i) EXPECT_GE(events[i].begin, events[i - 1].end);
 }
 
+TEST_F(Profile, CoversTransfers) {
+  const Ref<Buffer> source = upload(std::vector<uint32_t>(64, 1));
+  const Ref<Buffer> target = upload(std::vector<uint32_t>(64, 2));
+  const uint32_t word = 5;
+  ASSERT_OK(device().begin_profile());
+  ASSERT_OK(queue().fill(source, &word, sizeof(word)));
+  ASSERT_OK(queue().copy(source, target));
+  EXPECT_EQ(end_profile().size(), 2u);
+}
+
 TEST_F(Profile, WaitsForWhatIsInFlight) {
   const Ref<Buffer> data = upload(std::vector<uint32_t>(64, 1));
   const Ref<Buffer> log = upload(std::vector<uint32_t>(2, 0));

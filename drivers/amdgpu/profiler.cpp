@@ -71,7 +71,8 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
   }
   event.end = *end;
   // A packet that is done with `signal`, which counts only through the one behind it.
-  const auto mark = [&core](const IssueContext& rest, hsa_signal_t signal, uint64_t* last) {
+  const auto mark = [&core](const IssueContext& rest, hsa_signal_t signal, bool loud,
+                            uint64_t* last) {
     const auto waits = static_cast<uint32_t>(rest.waits.size());
     const BatchLayout layout = {.packets = 1, .chunk = 2, .chunks = 1};
     const uint64_t first = core.reserve_batch(waits, layout, nullptr);
@@ -79,20 +80,21 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
     HALYARD_RETURN_IF_ERROR(core.wait_for_room(first, waits + 2));
     if (waits != 0) write_waits(core, first, *last, rest);
     const FenceFacts facts = {.kind = PacketKind::kBarrier, .observed = true};
-    core.write_barrier(*last, false, facts);
+    core.write_barrier(*last, loud, facts);
     core.write_barrier(*last - 1, false, facts, {}, &signal);
     core.ring(*last);
     return Status();
   };
   uint64_t last = 0;
   Status status =
-      mark({.waits = context.waits, .signals = {}, .foreign = false}, event.begin, &last);
+      mark({.waits = context.waits, .signals = {}, .foreign = false}, event.begin, false, &last);
   if (!status.ok()) {
     fail_signals(context.signals, status);
     return status;
   }
   status = operation.issue(core, {.waits = {}, .signals = context.signals, .foreign = true});
-  const Status marked = mark({}, event.end, &event.last);
+  // The profile's end waits for it, and only a loud packet wakes those who wait.
+  const Status marked = mark({}, event.end, true, &event.last);
   if (!status.ok()) return status;
   // A queue that is lost in between has run the operation or not; there is nothing to tell then.
   if (!marked.ok()) return {};
