@@ -61,9 +61,7 @@ struct BareHip {
     check(hipModuleLaunchKernel(function, 1, 1, 1, kWorkgroup, 1, 1, 0, stream, arguments, nullptr),
           "hipModuleLaunchKernel");
   }
-  void wait(void* stream) {
-    check(hipStreamSynchronize(stream), "hipStreamSynchronize");
-  }
+  void wait(void* stream) { check(hipStreamSynchronize(stream), "hipStreamSynchronize"); }
   // `stream` waits for what `other` has so far.
   void wait_for(void* stream, void* other) {
     check(hipEventRecord(event, other), "hipEventRecord");

@@ -234,8 +234,7 @@ void burst(benchmark::State& state, One one, Drain drain_all) {
 template <Room kRoom>
 void bare_burst(benchmark::State& state) {
   const uint16_t header = bare_header(false);
-  burst(
-      state, [&] { bare_dispatch<kRoom>(*setup, {}, header); }, [] { drain_bare(*setup); });
+  burst(state, [&] { bare_dispatch<kRoom>(*setup, {}, header); }, [] { drain_bare(*setup); });
 }
 
 void bare_and_wait(benchmark::State& state) {
@@ -281,8 +280,7 @@ void halyard_burst(benchmark::State& state, bool validate) {
   s.device->set_validation(validate);
   const Argument arguments[] = {s.a, s.b, s.out};
   const Dispatch dispatch = make_dispatch(s, arguments);
-  burst(
-      state, [&] { require(s.queue->dispatch(dispatch)); }, [&] { drain(s); });
+  burst(state, [&] { require(s.queue->dispatch(dispatch)); }, [&] { drain(s); });
   s.device->set_validation(true);
 }
 

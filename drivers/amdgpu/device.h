@@ -42,8 +42,13 @@ class DeviceImpl final : public Device {
   Profiler& profiler() { return profiler_; }
   // Whether the driver has other devices, whose buffers this one may be given.
   bool has_peers() const { return has_peers_; }
-  // Semaphores are shared with another device: what waits has to look now and then.
-  void share_semaphores() { shares_semaphores_.store(true, std::memory_order_relaxed); }
+  // Semaphores are shared with another device: what waits has to look now and then, also what
+  // sleeps already.
+  void share_semaphores() {
+    if (shares_semaphores()) return;
+    shares_semaphores_.store(true, std::memory_order_relaxed);
+    progress();
+  }
   bool shares_semaphores() const { return shares_semaphores_.load(std::memory_order_relaxed); }
 
   template <typename Evaluate>

@@ -55,10 +55,10 @@ class QueueCore {
   // --- Submission. reserve, wait_for_room, fill the slots, publish from the last slot to the
   // first, ring. Whoever has reserved must publish, unless wait_for_room has failed.
 
-  // Takes `packets` slots; the index of the first. They may be more than there are, if they are then
-  // written as room appears (HSA System Architecture 2.8.2). The packet processor stops at slots
-  // that are reserved and not written (their headers say INVALID), and the processor's own write
-  // index is where slots are taken from (HSA System Architecture 2.8.1).
+  // Takes `packets` slots; the index of the first. They may be more than there are, if they are
+  // then written as room appears (HSA System Architecture 2.8.2). The packet processor stops at
+  // slots that are reserved and not written (their headers say INVALID), and the processor's own
+  // write index is where slots are taken from (HSA System Architecture 2.8.1).
   uint64_t reserve(uint32_t packets) {
     if (write_index_ != nullptr) [[likely]] {
       return __atomic_fetch_add(write_index_, packets, __ATOMIC_ACQ_REL);
@@ -68,8 +68,8 @@ class QueueCore {
   // Takes `leading` slots and a layout's behind them, whose packets are a program's (null: are
   // noted like others).
   uint64_t reserve_batch(uint32_t leading, const BatchLayout& layout, const Program* program);
-  // OK when the slots from `index` on can be written (at most as many as there are). Spins, then yields, then sleeps; fails only
-  // if the queue is lost, and then it takes nothing any more.
+  // OK when the slots from `index` on can be written (at most as many as there are). Spins, then
+  // yields, then sleeps; fails only if the queue is lost, and then it takes nothing any more.
   Status wait_for_room(uint64_t index, uint32_t packets) {
     if (index + packets <= room_.load(std::memory_order_acquire)) [[likely]]
       return {};
@@ -88,9 +88,7 @@ class QueueCore {
 #endif
     return packet;
   }
-  void* kernarg(uint64_t index) {
-    return kernarg_ + (index & mask_) * kKernargBlock;
-  }
+  void* kernarg(uint64_t index) { return kernarg_ + (index & mask_) * kKernargBlock; }
   // Asks for what a submission that comes soon will write: the device had the slot's cache line
   // last, and it takes as long to come back as a whole dispatch takes.
   void prefetch_slot(uint64_t index) {
@@ -98,9 +96,7 @@ class QueueCore {
     prefetch_for_write(kernarg(index));
   }
   // What the packet's completion decrements.
-  hsa_signal_t completion(bool loud) const {
-    return loud ? loud_ : quiet_;
-  }
+  hsa_signal_t completion(bool loud) const { return loud ? loud_ : quiet_; }
   // What is remembered of the packet, before it is published: its function, for the message should
   // it fail, and whether it is loud.
   void note(uint64_t index, const Function* function, bool loud) {
@@ -113,13 +109,11 @@ class QueueCore {
     __atomic_store_n(&ring_[index & mask_].words[0], header | (uint32_t{setup} << 16),
                      __ATOMIC_RELEASE);
   }
-  // Copies `count` packets into reserved slots that have room, from `index` on, and makes them valid
-  // all at once. Nothing is noted of them; they are a silent run.
+  // Copies `count` packets into reserved slots that have room, from `index` on, and makes them
+  // valid all at once. Nothing is noted of them; they are a silent run.
   void publish_run(uint64_t index, const Packet* packets, uint32_t count);
   // Where the packet processor is told, for a kernel that does it; null if only the runtime can.
-  volatile uint64_t* doorbell() const {
-    return doorbell_;
-  }
+  volatile uint64_t* doorbell() const { return doorbell_; }
   // Tells the packet processor of all packets up to `index`.
   void ring(uint64_t index) {
     if (doorbell_ != nullptr) [[likely]] {
@@ -146,9 +140,7 @@ class QueueCore {
   }
   // How many packets are done; packets 0 to completed() - 1 are. A few loads.
   uint64_t completed() const;
-  bool idle() const {
-    return completed() >= reserved();
-  }
+  bool idle() const { return completed() >= reserved(); }
   // Whether neither packets before `index` nor their copies use memory any more.
   bool is_through(uint64_t index) const;
   // Whether the packet with this index is known to be done, without asking the device.
@@ -157,21 +149,15 @@ class QueueCore {
   }
   // Whether the packet with this index is done, or can no more be.
   PointState state_of(uint64_t index) const;
-  hsa_signal_t loud_signal() const {
-    return loud_;
-  }
+  hsa_signal_t loud_signal() const { return loud_; }
   // The value of loud_signal, that or less, once the published loud packet `index` is done. Looks
   // through the packets in flight, and waits for those before it to be written.
   hsa_signal_value_t loud_value(uint64_t index) const;
-  hsa_signal_value_t loud_now() const {
-    return hsa_.hsa_signal_load_scacquire(loud_);
-  }
+  hsa_signal_value_t loud_now() const { return hsa_.hsa_signal_load_scacquire(loud_); }
 
   // --- Loss.
 
-  bool lost() const {
-    return lost_.load(std::memory_order_acquire);
-  }
+  bool lost() const { return lost_.load(std::memory_order_acquire); }
   // Why; only if lost().
   Status fault() const;
   // Nothing completes any more; the first cause counts. Then wakes everybody who waits. False if
@@ -192,31 +178,19 @@ class QueueCore {
     return true;
   }
   // The host has seen that some work is done, and may now submit what depends on it without a wait.
-  void host_observed() {
-    clean_from_.store(kDirty, std::memory_order_seq_cst);
-  }
+  void host_observed() { clean_from_.store(kDirty, std::memory_order_seq_cst); }
 
   // Lets packets of other queues that wait for this one's loud packets go on.
   void release_waiters();
 
   // Whether submissions have to look closer before they go into the ring: the queue is lost, or
   // operations are held back.
-  bool detour() const {
-    return detours_.load(std::memory_order_acquire) != 0;
-  }
-  void add_detour() {
-    detours_.fetch_add(1, std::memory_order_acq_rel);
-  }
-  void remove_detour() {
-    detours_.fetch_sub(1, std::memory_order_acq_rel);
-  }
+  bool detour() const { return detours_.load(std::memory_order_acquire) != 0; }
+  void add_detour() { detours_.fetch_add(1, std::memory_order_acq_rel); }
+  void remove_detour() { detours_.fetch_sub(1, std::memory_order_acq_rel); }
 
-  HeldQueue& held() {
-    return *held_;
-  }
-  Transfers& transfers() {
-    return *transfers_;
-  }
+  HeldQueue& held() { return *held_; }
+  Transfers& transfers() { return *transfers_; }
 
  private:
   static void prefetch_for_write(void* line) {
@@ -243,9 +217,7 @@ class QueueCore {
   uint64_t quiet_completed() const;
   uint64_t loud_completed() const;
   // How many packets are done, those `counted` and the silent ones among them.
-  uint64_t with_silent(uint64_t counted) const {
-    return counted + silent_.credit(counted);
-  }
+  uint64_t with_silent(uint64_t counted) const { return counted + silent_.credit(counted); }
   static void on_error(hsa_status_t status, hsa_queue_t* source, void* data);
 
   // Read by every submission, written by none.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "drivers/hip/device.h"
+#include "drivers/hip/registrations.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -67,7 +68,8 @@ void BufferImpl::give_back() {
       }
       break;
     case Origin::kRegistered:
-      memory.retire([&hip, imported = imported_] { hip.hipHostUnregister(imported); });
+      memory.retire(
+          [&hip, imported = imported_] { Registrations::instance().remove(hip, imported); });
       break;
     case Origin::kIpc:
       memory.retire([&hip, number = device.facts().device, imported = imported_] {

@@ -3,6 +3,7 @@
 
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/device.h"
+#include "drivers/hip/registrations.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -22,25 +23,17 @@ Result<Ref<Buffer>> BufferImpl::import_host(DeviceImpl& device, const ImportOpti
   const Hip& hip = device.hip();
   const CurrentDevice current(hip, device.facts().device);
   void* const host = const_cast<void*>(options.pointer);
-  const hipError_t result =
-      hip.hipHostRegister(host, options.size, hipHostRegisterPortable | hipHostRegisterMapped);
-  // Memory that HIP knows (hipHostMalloc) needs no registration.
-  const bool known = result == hipErrorHostMemoryAlreadyRegistered;
-  if (!known) {
-    HALYARD_RETURN_IF_ERROR(check(
-        hip, result,
-        fmt::format("Registering {} bytes of host memory at {}", options.size, options.pointer)));
-  }
+  HALYARD_ASSIGN_OR_RETURN(const bool ours, Registrations::instance().add(hip, host, options.size));
   void* seen = nullptr;
   const Status status = check(hip, hip.hipHostGetDevicePointer(&seen, host, 0),
                               "Asking for the device's address of host memory");
   if (!status.ok()) {
-    if (!known) hip.hipHostUnregister(host);
+    if (ours) Registrations::instance().remove(hip, host);
     return status;
   }
   // HIP 5 ends the process when it unregisters memory that host and device see at one address
   // (ihipHostUnregister forgets it twice). Such memory stays registered.
-  const bool stays = known || (hip.major() < 6 && seen == host);
+  const bool stays = !ours || (hip.major() < 6 && seen == host);
   auto* const buffer = new BufferImpl(device, MemoryType::kHost, options.size, seen,
                                       stays ? Origin::kBorrowed : Origin::kRegistered);
   buffer->host_ = static_cast<std::byte*>(host);

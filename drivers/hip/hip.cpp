@@ -140,8 +140,7 @@ Status Hip::initialise() {
   if (result != hipSuccess) {
     init_status_ = error(StatusCode::kUnavailable,
                          "The HIP runtime ({}) does not start: {}. It needs an AMD GPU and the "
-                         "kernel's door to it (/dev/kfd). On a machine without one, --vgpu gives "
-                         "a virtual GPU.",
+                         "kernel's door to it (/dev/kfd).",
                          path_, describe(*this, result));
   }
   return init_status_;

@@ -113,8 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Version{"gfx90a-features.hsaco", 5, "gfx90a:sramecc+:xnack-", 0}),
     [](const auto& info) {
       std::string name = info.param.file;
-      std::replace_if(
-          name.begin(), name.end(), [](char c) { return !isalnum(c); }, '_');
+      std::replace_if(name.begin(), name.end(), [](char c) { return !isalnum(c); }, '_');
       return name;
     });
 

@@ -75,7 +75,9 @@ TEST_F(KernelArguments, PutsBuffersAndValuesWhereTheMetadataSays) {
   builder.buffer(0).value(8, 4).value(12, 1).buffer(16).value(24, 20).value(48, 8);
   const auto buffer = device_->allocate(4096);
   ASSERT_TRUE(buffer.ok());
-  const struct { char bytes[20]; } block = {"nineteen characters"};
+  const struct {
+    char bytes[20];
+  } block = {"nineteen characters"};
   const uint32_t count = 7;
   const char letter = 'x';
   const double factor = 2.5;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "tools/tests/cli.h"
@@ -102,8 +104,10 @@ TEST(CliUsage, AModuleThatDoesNotExist) {
   EXPECT_THAT(
       error_of({"run", "--device=amdgpu", "--module=/nonexistent.hsaco", "--function=f"}),
       HasSubstr("The file (/nonexistent.hsaco) cannot be read: No such file or directory."));
-  EXPECT_THAT(error_of({"run", "--device=amdgpu", "--module=/", "--function=f"}),
-              HasSubstr("Is a directory"));
+  const std::string folder = ::testing::TempDir() + "halyard-no-module";
+  std::filesystem::create_directories(folder);
+  EXPECT_THAT(error_of({"run", "--device=amdgpu", "--module=" + folder, "--function=f"}),
+              HasSubstr("The folder has no code object."));
 }
 
 TEST(CliUsage, ADriverThatDoesNotExist) {

@@ -35,7 +35,7 @@ struct Argument {
 
   // A scalar or a struct, passed by value; its size is checked against the metadata.
   template <typename T>
-  requires std::is_trivially_copyable_v<T>
+    requires std::is_trivially_copyable_v<T>
   static Argument of(const T& v) noexcept {
     if constexpr (sizeof(T) > sizeof(immediate)) {
       return bytes(&v, sizeof(T));
@@ -48,8 +48,9 @@ struct Argument {
   }
   // A large value is only referred to, so it must not be a temporary.
   template <typename T>
-  requires(std::is_trivially_copyable_v<T> && !std::is_reference_v<T> &&
-           sizeof(T) > sizeof(BufferRange)) static Argument of(const T&& v) = delete;
+    requires(std::is_trivially_copyable_v<T> && !std::is_reference_v<T> &&
+             sizeof(T) > sizeof(BufferRange))
+  static Argument of(const T&& v) = delete;
 
   static Argument bytes(const void* data, uint32_t size) noexcept {
     Argument argument;
