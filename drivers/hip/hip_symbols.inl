@@ -57,8 +57,7 @@ HALYARD_HIP_REQUIRED(hipHostRegister, hipError_t(void*, size_t, unsigned))
 HALYARD_HIP_REQUIRED(hipHostUnregister, hipError_t(void*))
 HALYARD_HIP_REQUIRED(hipHostGetDevicePointer, hipError_t(void**, void*, unsigned))
 HALYARD_HIP_REQUIRED(hipPointerGetAttributes, hipError_t(hipPointerAttribute_t*, const void*))
-HALYARD_HIP_REQUIRED(hipMemGetAddressRange,
-                     hipError_t(hipDeviceptr_t*, size_t*, hipDeviceptr_t))
+HALYARD_HIP_REQUIRED(hipMemGetAddressRange, hipError_t(hipDeviceptr_t*, size_t*, hipDeviceptr_t))
 HALYARD_HIP_REQUIRED(hipIpcGetMemHandle, hipError_t(hipIpcMemHandle_t*, void*))
 HALYARD_HIP_REQUIRED(hipIpcOpenMemHandle, hipError_t(void**, hipIpcMemHandle_t, unsigned))
 HALYARD_HIP_REQUIRED(hipIpcCloseMemHandle, hipError_t(void*))
@@ -81,8 +80,9 @@ HALYARD_HIP_OPTIONAL(hipExtModuleLaunchKernel, "hipExtModuleLaunchKernel",
                      hipError_t(hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
                                 uint32_t, size_t, hipStream_t, void**, void**, hipEvent_t,
                                 hipEvent_t, uint32_t))
-HALYARD_HIP_OPTIONAL(
-    hipExtModuleLaunchKernelCxx,
-    "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j",
-    hipError_t(hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, size_t,
-               hipStream_t, void**, void**, hipEvent_t, hipEvent_t, uint32_t))
+HALYARD_HIP_OPTIONAL(hipExtModuleLaunchKernelCxx,
+                     "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_"
+                     "P11ihipEvent_tS6_j",
+                     hipError_t(hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+                                uint32_t, size_t, hipStream_t, void**, void**, hipEvent_t,
+                                hipEvent_t, uint32_t))
