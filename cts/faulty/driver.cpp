@@ -21,7 +21,6 @@ using halyard::guarded;
 using halyard::LoadedDriver;
 using halyard::Option;
 using halyard::Ref;
-using halyard::Result;
 using halyard::Span;
 using halyard::Status;
 using halyard::StatusCode;

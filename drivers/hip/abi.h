@@ -8,6 +8,9 @@
 
 namespace halyard::hip {
 
+// HIP's names.
+// NOLINTBEGIN(readability-identifier-naming)
+
 using hipError_t = int;  // an enumeration
 using hipDevice_t = int;
 using hipDeviceptr_t = void*;
@@ -112,5 +115,7 @@ inline constexpr unsigned kIpcLazyPeerAccess6 = 1;
 inline void* const kLaunchParamBufferPointer = reinterpret_cast<void*>(1);
 inline void* const kLaunchParamBufferSize = reinterpret_cast<void*>(2);
 inline void* const kLaunchParamEnd = reinterpret_cast<void*>(3);
+
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace halyard::hip

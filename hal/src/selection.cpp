@@ -66,8 +66,10 @@ std::vector<size_t> select_loose(const std::vector<LooseVariant>& variants,
   for (size_t i = 0; i < variants.size(); ++i) {
     if (why_not_fits(variants[i].facts, loader).empty()) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return is_preferred(variants[a].facts, variants[b].facts, loader);
+  // Of two that are as good, the first stays first.
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (is_preferred(variants[a].facts, variants[b].facts, loader)) return true;
+    return a < b && !is_preferred(variants[b].facts, variants[a].facts, loader);
   });
   std::vector<size_t> chosen;
   std::set<std::string_view> kernels;

@@ -22,7 +22,7 @@ using testing::get;
 using testing::hip;
 using testing::host_elf;
 using testing::make_bundle;
-using testing::operator+;
+using testing::operator+;  // NOLINT(misc-unused-using-decls): it is
 using testing::put;
 using testing::read_data;
 using testing::to_bytes;

@@ -16,7 +16,7 @@ using testing::FakeDevice;
 using ::testing::HasSubstr;
 using testing::hip;
 using testing::make_bundle;
-using testing::operator+;
+using testing::operator+;  // NOLINT(misc-unused-using-decls): it is
 using testing::read_data;
 
 class ModuleLoad : public ::testing::Test {

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using testing::hip;
 using testing::host_elf;
 using testing::make_bundle;
-using testing::operator+;
+using testing::operator+;  // NOLINT(misc-unused-using-decls): it is
 using testing::module_of;
 using testing::read_data;
 using testing::to_bytes;
@@ -285,6 +285,7 @@ TEST(Module, SaysOfEachVariantWhyItDoesNotFit) {
   ASSERT_FALSE(indices.ok());
   EXPECT_EQ(indices.status().code(), StatusCode::kFailedPrecondition);
   const std::string message(indices.status().message().view());
+  // NOLINTBEGIN(bugprone-suspicious-missing-comma): one of the parts takes two lines.
   for (const char* part :
        {"no variant for the device (gfx90a:sramecc+:xnack-)", "Build it for gfx90a too",
         "It has 7:",
@@ -294,6 +295,7 @@ TEST(Module, SaysOfEachVariantWhyItDoesNotFit) {
         "version 2 (EI_ABIVERSION is 0", "it is for the host", "it is SPIR-V"}) {
     EXPECT_THAT(message, HasSubstr(part));
   }
+  // NOLINTEND(bugprone-suspicious-missing-comma)
 }
 
 TEST(Module, KnowsEntriesByTheirOlderAndNewerIds) {
