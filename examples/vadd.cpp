@@ -1,7 +1,7 @@
 // Adds two vectors on a GPU: open a device, load a code object, launch a kernel, read the result.
 //
-//   vadd cts/kernels/gfx900/vadd_c_v6.hsaco            on the first AMD GPU
-//   vadd cts/kernels/gfx900/vadd_c_v6.hsaco --vgpu     on the virtual one
+//   vadd cts/kernels/vadd_c_v6.hipfb            on the first AMD GPU
+//   vadd cts/kernels/vadd_c_v6.hipfb --vgpu     on the virtual one
 #include <cstdio>
 #include <cstring>
 #include <fstream>

@@ -65,7 +65,7 @@ Ref<Executable> DeviceTest::executable(std::string_view object) {
 }
 
 std::vector<std::byte> DeviceTest::object_bytes(std::string_view object) {
-  return take(Environment::get().read_object(processor_of(device().info().target), object));
+  return take(Environment::get().read_module(object));
 }
 
 const Function* DeviceTest::function(std::string_view object, std::string_view name) {

@@ -47,10 +47,10 @@ class DeviceTest : public testing::Test {
   // buffer or a slot: work whose order shows in the result.
   Launch affine(const Argument& data, uint32_t count, uint32_t multiplier, uint32_t addend);
 
-  // A function of one of the suite's code objects for the device's target, loaded once per test.
+  // A function of one of the suite's fat files, loaded once per test.
   const Function* function(std::string_view object, std::string_view name);
   Ref<Executable> executable(std::string_view object);
-  // The file that it comes from.
+  // The fat file that it comes from.
   std::vector<std::byte> object_bytes(std::string_view object);
 
   // Submits and waits.

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cts/kernels/variant.h"
 #include "hal/error.h"
 #include "registry/installation.h"
 #include "registry/vgpu.h"
@@ -87,24 +88,31 @@ std::string Environment::expectations_path() const {
   return {};
 }
 
-Result<std::vector<std::byte>> Environment::read_object(std::string_view target,
-                                                        std::string_view name) const {
+Result<std::string> Environment::find_module(std::string_view name) const {
   std::string tried;
   for (const std::string& folder : kernel_folders_) {
-    const std::string path = fmt::format("{}/{}/{}.hsaco", folder, target, name);
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-      tried += "\n  " + path;
-      continue;
-    }
-    const std::string content{std::istreambuf_iterator<char>(file), {}};
-    const auto* bytes = reinterpret_cast<const std::byte*>(content.data());
-    return std::vector<std::byte>(bytes, bytes + content.size());
+    const std::string path = fmt::format("{}/{}.hipfb", folder, name);
+    if (std::filesystem::exists(path)) return path;
+    tried += "\n  " + path;
   }
   return error(StatusCode::kNotFound,
-               "The suite's code object \"{}\" is not there for target {}. Tried:{}\nName the "
-               "folder that has it with --kernels.",
-               name, target, tried);
+               "The suite's kernels \"{}\" are not there. Tried:{}\nName the folder that has them "
+               "with --kernels.",
+               name, tried);
+}
+
+Result<std::vector<std::byte>> Environment::read_module(std::string_view name) const {
+  HALYARD_ASSIGN_OR_RETURN(const std::string path, find_module(name));
+  std::ifstream file(path, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  const auto* bytes = reinterpret_cast<const std::byte*>(content.data());
+  return std::vector<std::byte>(bytes, bytes + content.size());
+}
+
+Result<std::vector<std::byte>> Environment::read_object(std::string_view target,
+                                                        std::string_view name) const {
+  HALYARD_ASSIGN_OR_RETURN(const std::string path, find_module(name));
+  return read_variant(path, target);
 }
 
 std::string processor_of(StringView target) {

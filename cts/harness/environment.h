@@ -37,13 +37,18 @@ class Environment {
   // For the reports.
   Subject subject();
 
-  // The bytes of <kernels>/<target>/<name>.hsaco.
+  // The bytes of <kernels>/<name>.hipfb, which has code objects for all targets.
+  Result<std::vector<std::byte>> read_module(std::string_view name) const;
+  // The code object in it that is for `target`, or that such a device loads (cts/kernels/variant.h).
   Result<std::vector<std::byte>> read_object(std::string_view target, std::string_view name) const;
   // The driver's expectations, or empty if it has none.
   std::string expectations_path() const;
 
  private:
   explicit Environment(const Options& options);
+
+  // The path of <name>.hipfb. NOT_FOUND lists where it was looked for.
+  Result<std::string> find_module(std::string_view name) const;
 
   Options options_;
   std::vector<std::string> prefixes_;

@@ -133,8 +133,7 @@ TEST_F(MemoryFault, TheDeviceOpensAgainOrSaysWhyNot) {
     }
     Device& now = **opened;
     const Ref<Queue> queue = take(now.create_queue());
-    const std::vector<std::byte> bytes =
-        take(Environment::get().read_object(processor_of(now.info().target), "faults"));
+    const std::vector<std::byte> bytes = take(Environment::get().read_module("faults"));
     const Ref<Executable> faults = take(now.load_executable(bytes.data(), bytes.size()));
     const Ref<Semaphore> done = take(now.create_semaphore());
     const SemaphorePoint point = {done.get(), 1};
@@ -210,8 +209,7 @@ TEST_F(Fault, ManyInARow) {
   for (int i = 0; i < 5; ++i) {
     const Ref<Device> now = take(Environment::get().device());
     const Ref<Queue> queue = take(now->create_queue());
-    const std::vector<std::byte> bytes =
-        take(Environment::get().read_object(processor_of(now->info().target), "faults"));
+    const std::vector<std::byte> bytes = take(Environment::get().read_module("faults"));
     const Ref<Executable> faults = take(now->load_executable(bytes.data(), bytes.size()));
     const Ref<Buffer> out = take(now->allocate(256));
     const Ref<Semaphore> done = take(now->create_semaphore());

@@ -69,8 +69,7 @@ TEST_F(Lifetime, ObjectsKeepTheirDevice) {
   const Ref<Buffer> buffer = take(own->allocate(64, options));
   const Ref<Queue> queue = take(own->create_queue());
   const Ref<Semaphore> done = take(own->create_semaphore());
-  const std::vector<std::byte> bytes =
-      take(Environment::get().read_object(processor_of(own->info().target), "vadd_c_v6"));
+  const std::vector<std::byte> bytes = take(Environment::get().read_module("vadd_c_v6"));
   const Ref<Executable> executable = take(own->load_executable(bytes.data(), bytes.size()));
   own = nullptr;
   EXPECT_GT(queue->device().info().compute_units, 0u);
@@ -83,8 +82,7 @@ TEST_F(Lifetime, ObjectsKeepTheirDevice) {
 }
 
 TEST_F(Lifetime, ExecutablesComeAndGo) {
-  const std::vector<std::byte> bytes =
-      take(Environment::get().read_object(processor_of(device().info().target), "vadd_c_v6"));
+  const std::vector<std::byte> bytes = take(Environment::get().read_module("vadd_c_v6"));
   const auto a = random_reals<float>(64, 0, 1);
   const Ref<Buffer> in = upload(a);
   const uint32_t n = 64;

@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 
+#include "cts/kernels/variant.h"
+
 namespace halyard::testing {
 namespace {
 
@@ -104,7 +106,16 @@ Outcome spawn(const std::vector<std::string>& arguments, const SpawnOptions& opt
 }
 
 std::string kernel(std::string_view name) {
-  return std::string(HALYARD_KERNELS) + "/" + std::string(name) + ".hsaco";
+  return std::string(HALYARD_KERNELS) + "/" + std::string(name) + ".hipfb";
+}
+
+std::string plain_kernel(std::string_view name, std::string_view target) {
+  const Result<std::vector<std::byte>> object = read_variant(kernel(name), target);
+  if (!object.ok()) {
+    ADD_FAILURE() << object.status().to_string();
+    return {};
+  }
+  return {reinterpret_cast<const char*>(object->data()), object->size()};
 }
 
 Outcome CliTest::run(std::string_view module, std::string_view function,

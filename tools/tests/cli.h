@@ -30,8 +30,10 @@ struct SpawnOptions {
 // HALYARD_* variables of this process are not handed on.
 Outcome spawn(const std::vector<std::string>& arguments, const SpawnOptions& options = {});
 
-// The path of a prebuilt code object: "gfx900/vadd_c_v6".
+// The path of one of the suite's fat files: "vadd_c_v6".
 std::string kernel(std::string_view name);
+// The code object in one of them that is for `target`.
+std::string plain_kernel(std::string_view name, std::string_view target);
 
 class CliTest : public ::testing::Test {
  protected:

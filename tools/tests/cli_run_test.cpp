@@ -40,46 +40,44 @@ class CliRun : public CliTest {
 
 TEST_F(CliRun, PrintsTheOutputOnlyBuffer) {
   // OpenCL C keeps the arguments' names, C does not.
-  EXPECT_EQ(run_well("gfx900/vadd_cl_v5", "vadd", kAdd), "[2] out: 4xf32=11 22 33 44\n");
-  EXPECT_EQ(run_well("gfx900/vadd_c_v6", "vadd", kAdd), "[2]: 4xf32=11 22 33 44\n");
+  EXPECT_EQ(run_well("vadd_cl_v5", "vadd", kAdd), "[2] out: 4xf32=11 22 33 44\n");
+  EXPECT_EQ(run_well("vadd_c_v6", "vadd", kAdd), "[2]: 4xf32=11 22 33 44\n");
 }
 
 TEST_F(CliRun, PrintsEveryBufferIfNoneIsOutputOnly) {
-  EXPECT_EQ(run_well("gfx900/vadd_cl_v5", "vadd",
+  EXPECT_EQ(run_well("vadd_cl_v5", "vadd",
                      {"--input=2xf32=1 2", "--input=2xf32=3", "--input=1x2xf32=0", "--input=i32=2",
                       "--grid=2"}),
             "[0] a: 2xf32=1 2\n[1] b: 2xf32=3 3\n[2] out: 1x2xf32=[[4 5]]\n");
 }
 
 TEST_F(CliRun, WhatIsPrintedCanBeExpectedAndPutInAgain) {
-  std::string line = run_well("gfx900/vadd_cl_v5", "vadd", kAdd);
+  std::string line = run_well("vadd_cl_v5", "vadd", kAdd);
   line.pop_back();
-  EXPECT_EQ(run_well("gfx900/vadd_cl_v5", "vadd", add_with({"--expected-output=" + line})),
+  EXPECT_EQ(run_well("vadd_cl_v5", "vadd", add_with({"--expected-output=" + line})),
             line + "\n[2] out is as expected (4 elements, atol 1e-06, rtol 1e-05)\n");
   const std::string value = line.substr(line.find(": ") + 2);
-  EXPECT_EQ(run_well("gfx900/vadd_cl_v5", "vadd",
+  EXPECT_EQ(run_well("vadd_cl_v5", "vadd",
                      {"--input=" + value, "--input=4xf32=0", "--input=&4xf32", "--input=i32=4"}),
             line + "\n");
 }
 
 TEST_F(CliRun, AnotherResultThanExpectedIsAnError) {
   const Outcome outcome =
-      run("gfx900/vadd_cl_v5", "vadd", add_with({"--expected-output=4xf32=11 22.5 33 45"}));
+      run("vadd_cl_v5", "vadd", add_with({"--expected-output=4xf32=11 22.5 33 45"}));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.out, "[2] out: 4xf32=11 22 33 44\n");
   EXPECT_EQ(outcome.err,
             "halyard: error: The result [2] out differs in 2 of 4 elements; the first: [1] is 22, "
             "expected 22.5; the worst: [3] is 44, expected 45 (atol 1e-06, rtol 1e-05).\n");
-  run_well("gfx900/vadd_cl_v5", "vadd",
-           add_with({"--expected-output=4xf32=11 22.5 33 45", "--atol=1"}));
-  run_well("gfx900/vadd_cl_v5", "vadd",
+  run_well("vadd_cl_v5", "vadd", add_with({"--expected-output=4xf32=11 22.5 33 45", "--atol=1"}));
+  run_well("vadd_cl_v5", "vadd",
            add_with({"--expected-output=4xf32=11 22.5 33 45", "--rtol=0.05"}));
 }
 
 TEST_F(CliRun, ExpectationsAreCheckedBeforeTheKernelRuns) {
   const auto expect = [&](const std::string& text) {
-    const Outcome outcome =
-        run("gfx900/vadd_cl_v5", "vadd", add_with({"--expected-output=" + text}));
+    const Outcome outcome = run("vadd_cl_v5", "vadd", add_with({"--expected-output=" + text}));
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.out, "");
     return outcome.err;
@@ -97,20 +95,19 @@ TEST_F(CliRun, ShortensLongResults) {
                                           "--input=&2000xf32", "--input=i32=2000"};
   std::vector<std::string> few = words;
   few.emplace_back("--print-limit=3");
-  EXPECT_EQ(run_well("gfx900/vadd_cl_v5", "vadd", few),
-            "[2] out: 2000xf32=3 3 3 ... (1997 more)\n");
+  EXPECT_EQ(run_well("vadd_cl_v5", "vadd", few), "[2] out: 2000xf32=3 3 3 ... (1997 more)\n");
   std::vector<std::string> all = words;
   all.emplace_back("--print-limit=0");
-  EXPECT_EQ(run_well("gfx900/vadd_cl_v5", "vadd", all).size(),
+  EXPECT_EQ(run_well("vadd_cl_v5", "vadd", all).size(),
             std::string("[2] out: 2000xf32=\n").size() + 2 * 2000 - 1);
-  EXPECT_THAT(run_well("gfx900/vadd_cl_v5", "vadd", words), HasSubstr("... (1936 more)\n"));
+  EXPECT_THAT(run_well("vadd_cl_v5", "vadd", words), HasSubstr("... (1936 more)\n"));
 }
 
 TEST_F(CliRun, ReadsAndWritesFiles) {
   const std::string a = npy_input<float>("a.npy", values::ElementType::kF32, {1, 2, 3, 4});
   const std::vector<float> b = {5, 6, 7, 8};
   write_bytes(folder_ / "b.bin", {reinterpret_cast<const char*>(b.data()), 16});
-  EXPECT_EQ(run_well("gfx900/vadd_cl_v5", "vadd",
+  EXPECT_EQ(run_well("vadd_cl_v5", "vadd",
                      {a, "--input=4xf32=@" + (folder_ / "b.bin"), "--input=&4xf32", "--input=i32=4",
                       "--output=@" + (folder_ / "c.npy"), "--output=out:@" + (folder_ / "c.bin"),
                       "--output=a:-"}),
@@ -121,7 +118,7 @@ TEST_F(CliRun, ReadsAndWritesFiles) {
   EXPECT_EQ(folder_.entries(), 4U);
   // Untyped bytes take the type that the kernel's source gives the buffer.
   EXPECT_EQ(
-      run_well("gfx900/vadd_cl_v5", "vadd",
+      run_well("vadd_cl_v5", "vadd",
                {"--input=@" + (folder_ / "b.bin"), "--input=4xf32=0", "--input=&4xf32",
                 "--input=i32=4", "--output=[0]:-", "--expected-output=@" + (folder_ / "b.bin")}),
       "[0] a: 4xf32=5 6 7 8\n[2] out is as expected (4 elements, atol 1e-06, rtol 1e-05)\n");
@@ -129,16 +126,16 @@ TEST_F(CliRun, ReadsAndWritesFiles) {
 
 TEST_F(CliRun, AFileThatCannotBeWrittenStopsTheRun) {
   const Outcome outcome =
-      run("gfx900/vadd_cl_v5", "vadd", add_with({"--output=@" + (folder_ / "none/c.npy")}));
+      run("vadd_cl_v5", "vadd", add_with({"--output=@" + (folder_ / "none/c.npy")}));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("The output file (" + (folder_ / "none/c.npy") +
                                      ") cannot be written: No such file or directory."));
-  EXPECT_THAT(run("gfx900/vadd_cl_v5", "vadd", add_with({"--output=@" + folder_.path()})).err,
+  EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=@" + folder_.path()})).err,
               HasSubstr("Is a directory"));
-  EXPECT_THAT(run("gfx900/vadd_cl_v5", "vadd", add_with({"--output=c.npy"})).err,
+  EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=c.npy"})).err,
               HasSubstr("--output is no place (c.npy)"));
-  EXPECT_THAT(run("gfx900/vadd_cl_v5", "vadd", add_with({"--output=-", "--output=-"})).err,
+  EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=-", "--output=-"})).err,
               HasSubstr("There are more --output than the run has results (1)"));
 }
 
@@ -146,7 +143,7 @@ TEST_F(CliRun, AFileThatCannotBeWrittenStopsTheRun) {
 TEST_F(CliRun, AFailedRunLeavesOutputFilesAlone) {
   write_bytes(folder_ / "out.bin", "old");
   const Outcome outcome =
-      run("gfx900/faults", "illegal_instruction",
+      run("faults", "illegal_instruction",
           {"--input=&64xi32", "--grid=64", "--output=@" + (folder_ / "out.bin")});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(read_bytes(folder_ / "out.bin"), "old");
@@ -155,7 +152,7 @@ TEST_F(CliRun, AFailedRunLeavesOutputFilesAlone) {
 
 TEST_F(CliRun, AFullStandardOutputIsAnError) {
   std::vector<std::string> words = {"run", "--device=amdgpu", "--vgpu=gfx900",
-                                    "--module=" + kernel("gfx900/vadd_cl_v5"), "--function=vadd"};
+                                    "--module=" + kernel("vadd_cl_v5"), "--function=vadd"};
   words.insert(words.end(), kAdd.begin(), kAdd.end());
   SpawnOptions full;
   full.standard_output = "/dev/full";
@@ -166,25 +163,25 @@ TEST_F(CliRun, AFullStandardOutputIsAnError) {
 
 TEST_F(CliRun, GridAndWorkgroupAreAsAskedFor) {
   // Per work-item: ids, group ids, group sizes, grid sizes.
-  EXPECT_THAT(run_well("gfx900/shape_c_v6", "shape_builtin",
-                       {"--input=&2x12xu32", "--grid=2", "--workgroup=1"}),
-              HasSubstr("2x12xu32=[[0 0 0 0 0 0 1 1 1 2 1 1][0 0 0 1 0 0 1 1 1 2 1 1]]"));
   EXPECT_THAT(
-      run_well("gfx900/shape_c_v6", "shape_builtin",
+      run_well("shape_c_v6", "shape_builtin", {"--input=&2x12xu32", "--grid=2", "--workgroup=1"}),
+      HasSubstr("2x12xu32=[[0 0 0 0 0 0 1 1 1 2 1 1][0 0 0 1 0 0 1 1 1 2 1 1]]"));
+  EXPECT_THAT(
+      run_well("shape_c_v6", "shape_builtin",
                {"--input=&12x12xu32", "--grid=3,2,2", "--workgroup=3,2,1", "--print-limit=0"}),
       HasSubstr("[2 1 0 0 0 1 3 2 1 3 2 2]]"));
   // Without --grid: one work-item for each element of the first result.
-  EXPECT_EQ(run_well("gfx900/shape_cl_v5", "fill_ids", {"--input=&2x3xu32", "--input=u32=7"}),
+  EXPECT_EQ(run_well("shape_cl_v5", "fill_ids", {"--input=&2x3xu32", "--input=u32=7"}),
             "[0] out: 2x3xu32=[[7 8 9][10 11 12]]\n");
 }
 
 TEST_F(CliRun, LdsArgumentsAndDynamicLds) {
   // out = reversed + reversed neighbour, in groups of 4, plus the group's id.
-  EXPECT_EQ(run_well("gfx900/dynamic_lds_cl", "dynamic_lds",
+  EXPECT_EQ(run_well("dynamic_lds_cl", "dynamic_lds",
                      {"--input=8xu32=1 2 3 4 10 20 30 40", "--input=&8xu32", "--input=lds=16",
                       "--input=lds=32", "--workgroup=4"}),
             "[1] out: 8xu32=7 5 3 5 71 51 31 51\n");
-  EXPECT_EQ(run_well("gfx900/dynamic_lds_hip", "dynamic_shared",
+  EXPECT_EQ(run_well("dynamic_lds_hip", "dynamic_shared",
                      {"--input=4xu32=1 2 3 4", "--input=&4xu32", "--workgroup=4", "--lds=16"}),
             "[1]: 4xu32=14 13 12 11\n");
 }
@@ -195,7 +192,7 @@ TEST_F(CliRun, StructsByValue) {
   const auto with = [&](const std::string& structure) {
     std::vector<std::string> words = {"--input=u8=10", structure};
     words.insert(words.end(), rest.begin(), rest.end());
-    return run_well("gfx900/struct_arg", "apply_shape", words);
+    return run_well("struct_arg", "apply_shape", words);
   };
   const std::string expected = "[3]: 2x3xf64=[[57.25 57.75 -1][60.25 62.25 -1]]\n";
   EXPECT_EQ(with("--input={u8=1 u16=2 u32=2 u64=3 f32=0.5 f64=0.25 {u8=3 u32=6} {u8=4 u32=9}}"),
@@ -249,7 +246,7 @@ TEST_F(CliRun, DevicesAreNamedByOrdinalAndUuid) {
   if (!uuid.empty()) uris.push_back("amdgpu://" + uuid);
   for (const std::string& uri : uris) {
     std::vector<std::string> words = {"run", "--device=" + uri, "--vgpu=gfx900",
-                                      "--module=" + kernel("gfx900/vadd_cl_v5"), "--function=vadd"};
+                                      "--module=" + kernel("vadd_cl_v5"), "--function=vadd"};
     words.insert(words.end(), kAdd.begin(), kAdd.end());
     EXPECT_EQ(spawn(words).out, "[2] out: 4xf32=11 22 33 44\n") << uri;
   }

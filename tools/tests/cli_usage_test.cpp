@@ -111,13 +111,12 @@ TEST(CliUsage, AModuleThatDoesNotExist) {
 }
 
 TEST(CliUsage, ADriverThatDoesNotExist) {
-  const std::string text = error_of(
-      {"run", "--device=nosuch", "--module=" + kernel("gfx900/saxpy"), "--function=saxpy"});
+  const std::string text =
+      error_of({"run", "--device=nosuch", "--module=" + kernel("saxpy"), "--function=saxpy"});
   EXPECT_THAT(text, HasSubstr("(nosuch)"));
   EXPECT_THAT(text, HasSubstr("Places searched for driver plugins"));
-  EXPECT_THAT(
-      error_of({"run", "--device=7up", "--module=" + kernel("gfx900/saxpy"), "--function=saxpy"}),
-      HasSubstr("(7up)"));
+  EXPECT_THAT(error_of({"run", "--device=7up", "--module=" + kernel("saxpy"), "--function=saxpy"}),
+              HasSubstr("(7up)"));
 }
 
 // A program with nothing around it: no plugins, no virtual GPU.
@@ -138,7 +137,7 @@ TEST_F(BareInstallation, SaysWhereThereAreNoPlugins) {
   EXPECT_THAT(error_of({"list", "drivers"}, bare_), HasSubstr(place));
   EXPECT_THAT(error_of({"list", "devices"}, bare_), HasSubstr(place));
   EXPECT_THAT(
-      error_of({"run", "--device=amdgpu", "--module=" + kernel("gfx900/saxpy"), "--function=saxpy"},
+      error_of({"run", "--device=amdgpu", "--module=" + kernel("saxpy"), "--function=saxpy"},
                bare_),
       HasSubstr(place));
 }

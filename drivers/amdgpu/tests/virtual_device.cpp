@@ -3,9 +3,8 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
+#include "cts/kernels/variant.h"
 #include "drivers/amdgpu/driver.h"
 
 namespace halyard::amdgpu {
@@ -33,13 +32,11 @@ void load_virtual_gpu() {
 }  // namespace
 
 std::vector<std::byte> read_kernels(const std::string& target, const std::string& name) {
-  const std::string path = std::string(HALYARD_TEST_KERNELS) + "/" + target + "/" + name + ".hsaco";
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_FALSE(bytes.empty()) << path;
-  std::vector<std::byte> result(bytes.size());
-  std::memcpy(result.data(), bytes.data(), bytes.size());
-  return result;
+  Result<std::vector<std::byte>> object =
+      read_variant(std::string(HALYARD_TEST_KERNELS) + "/" + name + ".hipfb", target);
+  if (object.ok()) return std::move(object).value();
+  ADD_FAILURE() << text(object.status());
+  return {};
 }
 
 Driver& VirtualDeviceTest::driver() {

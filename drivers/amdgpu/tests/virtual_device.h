@@ -17,7 +17,7 @@
 
 namespace halyard::amdgpu {
 
-// The bytes of cts/kernels/<target>/<name>.hsaco.
+// The code object in cts/kernels/<name>.hipfb that is for `target`, or that it loads.
 std::vector<std::byte> read_kernels(const std::string& target, const std::string& name);
 
 inline std::string text(const Status& status) {
@@ -60,7 +60,7 @@ class VirtualDeviceTest : public testing::Test {
   static T* view(const Ref<Buffer>& buffer) {
     return static_cast<T*>(take(buffer->map(0, buffer->size(), MapAccess::kReadWrite)));
   }
-  // The function `name` of cts/kernels/gfx900/<file>.hsaco, loaded once.
+  // The function `name` of cts/kernels/<file>.hipfb, loaded once.
   const Function& function(const std::string& file, const std::string& name);
 
   // data[i] = data[i] * multiplier + addend for the n words of `data`.

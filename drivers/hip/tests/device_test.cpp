@@ -73,8 +73,7 @@ class HipDevice : public testing::Test {
   // data[i] = data[i] * multiplier + addend
   const Function& affine() {
     if (!executable_) {
-      std::ifstream file(std::string(HALYARD_TEST_KERNELS) + "/gfx900/busy.hsaco",
-                         std::ios::binary);
+      std::ifstream file(std::string(HALYARD_TEST_KERNELS) + "/busy.hipfb", std::ios::binary);
       const std::string bytes{std::istreambuf_iterator<char>(file), {}};
       executable_ = take(device_->load_executable(bytes.data(), bytes.size()));
     }
