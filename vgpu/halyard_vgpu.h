@@ -1,11 +1,12 @@
 /* The virtual GPU's own C interface, beside the hsaKmt* functions that the vendor's runtime calls.
  *
  * libhsakmt.so.1 is opened at run time, with RTLD_NOW | RTLD_GLOBAL and before the HSA runtime, and
- * this function is looked up in it with dlsym. It is safe to call from any thread. */
+ * these functions are looked up in it with dlsym. They are safe to call from any thread. */
 #ifndef HALYARD_VGPU_HALYARD_VGPU_H
 #define HALYARD_VGPU_HALYARD_VGPU_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,34 @@ extern "C" {
 int halyard_vgpu_configure(const char* profile, char* error, size_t error_size);
 
 typedef int (*halyard_vgpu_configure_t)(const char* profile, char* error, size_t error_size);
+
+/* One instruction, as the engine decodes it. The strings live until the call of the visitor ends.
+ */
+typedef struct halyard_vgpu_instruction { /* NOLINT(readability-identifier-naming): C */
+  uint64_t address;
+  uint32_t size;    /* bytes, 4 or 8 (or what is left, at the end) */
+  const char* text; /* assembler text, by LLVM; "<not an instruction>" */
+  const char* kind; /* "vector", "matrix", "scalar", "scalar memory", "vector memory", "LDS",
+                       "branch", "other" */
+  int executes;     /* 0: the engine has no handler, and a wave that comes here is a queue error */
+} halyard_vgpu_instruction;
+
+/* Decodes machine code for `processor` ("gfx90a"), one instruction after the other, and calls
+ * `visit` for each; it stops when that returns other than 0. Needs no GPU and no runtime.
+ *
+ * address     of the first byte, for branch targets
+ * error       receives what is wrong, as sentences; may be null
+ *
+ * Returns 0, or 1 if the engine does not know the processor or was not built. */
+int halyard_vgpu_disassemble(const char* processor, const void* code, size_t size, uint64_t address,
+                             int (*visit)(void* user, const halyard_vgpu_instruction* instruction),
+                             void* user, char* error, size_t error_size);
+
+typedef int (*halyard_vgpu_disassemble_t)(const char* processor, const void* code, size_t size,
+                                          uint64_t address,
+                                          int (*visit)(void* user,
+                                                       const halyard_vgpu_instruction* instruction),
+                                          void* user, char* error, size_t error_size);
 
 #ifdef __cplusplus
 }

@@ -77,7 +77,7 @@ class EngineImpl final : public Engine, public WaveServices {
       : options_(options),
         memory_(memory),
         target_(decoder->target()),
-        program_(std::move(decoder), memory) {
+        program_(std::move(decoder), memory, !options.observers.empty()) {
     if (options_.wave_budget == 0) options_.wave_budget = 4096;
     if (options_.compute_units == 0) options_.compute_units = 1;
     if (options_.workers == 0) options_.workers = std::max(1u, std::thread::hardware_concurrency());
@@ -129,6 +129,7 @@ class EngineImpl final : public Engine, public WaveServices {
   AddressSpace& memory_;
   const Target target_;
   Program program_;
+  std::atomic<uint64_t> dispatches_{0};
 
   std::mutex groups_mutex_;
   std::vector<std::unique_ptr<WorkGroup>> groups_;  // to start again
@@ -194,6 +195,8 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   job.context.memory = &memory_;
   job.context.services = this;
   job.context.wave_budget = options_.wave_budget;
+  job.context.observers = options_.observers;
+  job.context.serial = dispatches_.fetch_add(1, std::memory_order_relaxed) + 1;
   unsigned __int128 total = 1;
   for (unsigned d = 0; d < 3; ++d) {
     job.context.groups[d] = static_cast<uint32_t>(
@@ -226,8 +229,10 @@ DispatchResult EngineImpl::run(const Dispatch& dispatch, const volatile bool& ca
     return std::move(job.result);
   }
   program_.enter();
+  for (Observer* const observer : options_.observers) observer->begin(job.context);
   work(job, true);
   retire(job);
+  for (Observer* const observer : options_.observers) observer->end(job.context, job.result);
   program_.leave();
   return std::move(job.result);
 }
@@ -285,6 +290,7 @@ void EngineImpl::work(Job& job, bool owner) {
       job.resident.fetch_sub(1, std::memory_order_relaxed);
       if (spare) give_group(std::move(spare));
       spare = std::move(running[n]);
+      spare->observers.clear();
       running.erase(running.begin() + static_cast<ptrdiff_t>(n));
     }
     if (job.stop.load(std::memory_order_relaxed)) break;
@@ -312,7 +318,10 @@ void EngineImpl::work(Job& job, bool owner) {
     }
   }
   job.resident.fetch_sub(running.size(), std::memory_order_relaxed);
-  for (auto& group : running) give_group(std::move(group));
+  for (auto& group : running) {
+    group->observers.clear();
+    give_group(std::move(group));
+  }
   if (spare) give_group(std::move(spare));
 }
 

@@ -10,8 +10,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "vgpu/isa/memory.h"
+#include "vgpu/isa/observer.h"
 #include "vgpu/isa/wave.h"
 
 namespace halyard::vgpu::isa {
@@ -30,6 +32,8 @@ struct EngineOptions {
   // s_sendmsg(MSG_INTERRUPT), with M0 as payload. Device libraries send 8 bits of the event id.
   // Called on a worker's thread; must not block.
   std::function<void(uint32_t payload)> raise_event;
+  // Told of all that is executed (observer.h). They outlive the engine.
+  std::vector<Observer*> observers;
 };
 
 // The facts of one kernel dispatch: the packet's fields (HSA System Architecture 2.9.6, table 2-12)

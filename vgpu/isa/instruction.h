@@ -168,6 +168,7 @@ struct Instruction {
   // executed.
   uint64_t needs = 0;
   const struct Opcode* opcode = nullptr;  // null if no table knows the mnemonic
+  Handler observed = nullptr;  // the real handler, if `execute` tells observers (observer.h)
 };
 
 }  // namespace halyard::vgpu::isa

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vgpu/isa/observer.h"
+
 namespace halyard::vgpu::isa {
 namespace {
 
@@ -21,8 +23,8 @@ bool ends_run(const Instruction& instruction) {
 
 }  // namespace
 
-Program::Program(std::unique_ptr<Decoder> decoder, const AddressSpace& memory)
-    : decoder_(std::move(decoder)), memory_(memory) {}
+Program::Program(std::unique_ptr<Decoder> decoder, const AddressSpace& memory, bool observed)
+    : decoder_(std::move(decoder)), memory_(memory), observed_(observed) {}
 
 Program::~Program() = default;
 
@@ -92,6 +94,7 @@ const Instruction* Program::decode_at(const CodePage& const_page, uint64_t pc) {
     run.emplace_back();
     slots.push_back(slot);
     decoder_->decode({bytes, std::min<uint64_t>(left, 8)}, at, run.back());
+    if (observed_) observe(run.back());
     at += run.back().size;
     if (ends_run(run.back()) || !run.back().opcode) break;
   }
@@ -113,7 +116,7 @@ void Program::leave() {
   if (--users_ == 0) replaced_.clear();
 }
 
-std::string Program::text(uint64_t pc) {
+std::string Program::text(uint64_t pc) const {
   const MemoryRange range = memory_.find(pc);
   if (!range.contains(pc, 4)) return "<not mapped>";
   const auto* bytes = reinterpret_cast<const uint8_t*>(host_address(pc));

@@ -37,7 +37,9 @@ struct CodePage {
 
 class Program {
  public:
-  Program(std::unique_ptr<Decoder> decoder, const AddressSpace& memory);
+  // `observed`: decoded instructions tell their work-group's observers (observer.h).
+  Program(std::unique_ptr<Decoder> decoder, const AddressSpace& memory,
+          bool observed = false);
   ~Program();
 
   // The page that holds `pc`, or null if `pc` is not mapped. Any thread.
@@ -57,7 +59,7 @@ class Program {
   void leave();
 
   Decoder& decoder() const { return *decoder_; }
-  std::string text(uint64_t pc);
+  std::string text(uint64_t pc) const;
 
  private:
   bool still_valid(CodePage& page) const;
@@ -65,6 +67,7 @@ class Program {
 
   const std::unique_ptr<Decoder> decoder_;
   const AddressSpace& memory_;
+  const bool observed_;
   std::atomic<uint64_t> generation_{1};
 
   std::mutex mutex_;  // all below

@@ -97,6 +97,9 @@ bool WorkGroup::start(const GroupContext& context, uint64_t number, uint32_t slo
     start_wave(kernel, *context.target, dispatch, place, wave);
     states[n] = State::kReady;
   }
+  for (Observer* const observer : context.observers) {
+    if (auto watching = observer->watch(*this, context)) observers.push_back(std::move(watching));
+  }
   return true;
 }
 
@@ -104,6 +107,7 @@ bool WorkGroup::release_barrier() {
   // A wave that has ended counts as arrived.
   if (at_barrier == 0 || at_barrier != alive) return false;
   at_barrier = 0;
+  for (const auto& observer : observers) observer->barrier();
   for (uint32_t n = 0; n < wave_count; ++n) {
     if (states[n] == State::kBarrier) states[n] = State::kReady;
   }

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "vgpu/isa/interpreter.h"
 #include "vgpu/isa/kernel.h"
+#include "vgpu/isa/observer.h"
 
 namespace halyard::vgpu::isa {
 
@@ -40,6 +42,8 @@ struct GroupContext {
   WaveServices* services = nullptr;
   uint32_t groups[3] = {};  // the grid's size in work-groups
   uint32_t wave_budget = 0;
+  uint64_t serial = 0;  // of the dispatch, from 1, on its engine
+  std::span<Observer* const> observers;
 };
 
 enum class Turn : uint8_t {
@@ -65,6 +69,7 @@ struct WorkGroup {
   uint32_t alive = 0;
   uint32_t at_barrier = 0;
   uint32_t faulted = 0;
+  std::vector<std::unique_ptr<GroupObserver>> observers;
 
  private:
   bool release_barrier();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "vgpu/queue/aql_queue.h"
+#include "vgpu/queue/kernel_name.h"
 #include "vgpu/queue/sdma_queue.h"
 
 namespace halyard::vgpu::thunk {
@@ -36,7 +37,8 @@ bool any_watches(const Profile& profile) {
 // Makes the engine, or says why not. A library that was built without one can complete packets but
 // not execute them.
 std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpace& memory,
-                                         EventTable& events, std::string& error) {
+                                         EventTable& events, std::vector<isa::Observer*> observers,
+                                         std::string& error) {
 #if HALYARD_VGPU_ENGINE
   isa::EngineOptions options;
   options.processor = gpu.processor;
@@ -48,11 +50,13 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.clock_hz = gpu.clock_hz;
   options.reference_clock = [clock = queue::Clock(gpu.clock_hz)] { return clock.now(); };
   options.raise_event = [&events](uint32_t payload) { events.raise_low_bits(payload); };
+  options.observers = std::move(observers);
   return isa::Engine::create(options, memory, error);
 #else
   static_cast<void>(gpu);
   static_cast<void>(memory);
   static_cast<void>(events);
+  static_cast<void>(observers);
   static_cast<void>(error);
   return nullptr;
 #endif
@@ -69,23 +73,55 @@ Driver::~Driver() {
   for (auto& [id, queue] : queues_) queue.hardware->stop();
 }
 
+// Sets up what the environment asks for: traces, counts, checks.
+bool Driver::watch(std::string& error) {
+#if HALYARD_VGPU_ENGINE
+  const observe::Settings settings = observe::Settings::from_environment();
+  const auto names = [this](uint64_t object) {
+    return queue::kernel_name(object, memory_.all_memory());
+  };
+  observers_ = observe::Observers::create(settings, names, queue::report, error);
+  if (!observers_) return false;
+  if (settings.check) blocks_ = std::make_unique<BlockMap>();
+#else
+  static_cast<void>(error);
+#endif
+  return true;
+}
+
+void Driver::finish() {
+#if HALYARD_VGPU_ENGINE
+  observers_->finish();
+#endif
+}
+
 std::unique_ptr<Driver> Driver::create(const Profile& profile, std::string& error) {
   std::unique_ptr<Driver> driver(new Driver(profile));
+  if (!driver->watch(error)) return nullptr;
   for (uint32_t i = 0; i < profile.gpus.size(); ++i) {
     const GpuProfile& gpu = profile.gpus[i];
     const uint32_t number = i + 1;
     Node node;
+    isa::AddressSpace* memory = &driver->memory_.mutable_gpu_memory(number);
+    std::vector<isa::Observer*> observers;
+#if HALYARD_VGPU_ENGINE
+    observers = driver->observers_->list();
+#endif
+    if (driver->blocks_) {
+      node.checked =
+          std::make_unique<CheckedMemory>(driver->memory_.gpu_memory(number), *driver->blocks_);
+      memory = node.checked.get();
+    }
     if (gpu.execute) {
       std::string reason;
-      node.engine =
-          make_engine(gpu, driver->memory_.mutable_gpu_memory(number), driver->events_, reason);
+      node.engine = make_engine(gpu, *memory, driver->events_, std::move(observers), reason);
       if (node.engine == nullptr && !reason.empty()) {
         error = fmt::format("The virtual GPU ({}) cannot be made: {}", gpu.processor, reason);
         return nullptr;
       }
     }
     node.device.node = number;
-    node.device.memory = &driver->memory_.gpu_memory(number);
+    node.device.memory = memory;
     node.device.runtime_memory = &driver->memory_.all_memory();
     node.device.engine = node.engine.get();
     node.device.interrupts = &driver->events_;
@@ -271,6 +307,7 @@ HSAKMT_STATUS open_driver() {
       queue::report("halyard vgpu: " + error);
       return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
     }
+    std::atexit([] { process().driver->finish(); });
   }
   ++p.opens;
   p.open.store(p.driver.get(), std::memory_order_release);

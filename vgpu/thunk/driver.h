@@ -15,7 +15,11 @@
 #include <vector>
 
 #include "vgpu/isa/engine.h"
+#if HALYARD_VGPU_ENGINE
+#include "vgpu/observe/observers.h"
+#endif
 #include "vgpu/queue/hardware_queue.h"
+#include "vgpu/thunk/block_map.h"
 #include "vgpu/thunk/doorbells.h"
 #include "vgpu/thunk/event_table.h"
 #include "vgpu/thunk/memory_manager.h"
@@ -37,6 +41,8 @@ class Driver {
   const GpuProfile* gpu(uint32_t node) const;
   MemoryManager& memory() { return memory_; }
   EventTable& events() { return events_; }
+  // The program's own blocks; null but in the checking mode.
+  BlockMap* blocks() { return blocks_.get(); }
   queue::Clock clock(uint32_t node) const;
 
   HSAKMT_STATUS create_queue(uint32_t node, HSA_QUEUE_TYPE type, uint32_t percentage, void* ring,
@@ -46,8 +52,12 @@ class Driver {
   HSAKMT_STATUS set_cu_mask(HSA_QUEUEID id, uint32_t bits, const uint32_t* mask);
   bool has_queue(HSA_QUEUEID id);
 
+  // Writes what observers write once, at the process's end.
+  void finish();
+
  private:
   struct Node {
+    std::unique_ptr<CheckedMemory> checked;  // null but in the checking mode
     std::unique_ptr<isa::Engine> engine;
     queue::Device device;
   };
@@ -66,10 +76,15 @@ class Driver {
   };
 
   explicit Driver(const Profile& profile);
+  bool watch(std::string& error);
 
   Profile profile_;
   MemoryManager memory_;
   EventTable events_;
+  std::unique_ptr<BlockMap> blocks_;
+#if HALYARD_VGPU_ENGINE
+  std::unique_ptr<observe::Observers> observers_;
+#endif
   std::vector<Node> nodes_;  // by GPU, not by node number
   Doorbells doorbells_;
   std::mutex mutex_;  // queues_

@@ -1,0 +1,169 @@
+// halyard vgpu exec: runs any program that uses AMD's runtimes on the virtual GPU.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hal/error.h"
+#include "hal/file.h"
+#include "hal/text.h"
+#include "registry/load_report.h"
+#include "registry/vgpu.h"
+#include "tools/halyard/child.h"
+#include "tools/halyard/vgpu.h"
+
+namespace halyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibraryPath = "LD_LIBRARY_PATH";
+constexpr const char* kProfile = "HALYARD_VGPU_PROFILE";
+
+struct ExecFlags {
+  std::string profile;
+  std::string trace;
+  std::string counts;
+  bool check = false;
+  std::vector<std::string> program;
+};
+
+// A profile that is a file is found from every folder that the program may go to.
+std::string absolute_profile(const std::string& profile) {
+  const bool is_file = profile.find('/') != std::string::npos || profile.ends_with(".yaml");
+  return is_file ? fs::absolute(profile).string() : profile;
+}
+
+// LD_LIBRARY_PATH and not LD_PRELOAD: only processes that want the thunk get the library, and not
+// every shell and helper program that they start.
+void set_environment(const std::string& profile) {
+  std::string path = fs::path(virtual_gpu_library()).parent_path().string();
+  const char* const before = std::getenv(kLibraryPath);
+  if (before != nullptr && *before != '\0') path += ":" + std::string(before);
+  setenv(kLibraryPath, path.c_str(), 1);
+  if (!profile.empty()) setenv(kProfile, profile.c_str(), 1);
+}
+
+// The program's processes only ever add to the file: it starts empty.
+Status start_output(const char* option, const char* variable, const std::string& path) {
+  if (path.empty()) return {};
+  errno = 0;
+  const std::ofstream file(path, std::ios::trunc);
+  if (!file) {
+    return error(StatusCode::kInvalidArgument, "The file ({}) of {} cannot be written: {}.",
+                 printable(path), option, std::strerror(errno));
+  }
+  setenv(variable, fs::absolute(path).c_str(), 1);
+  return {};
+}
+
+// As HSA_TOOLS_LIB wants a name that holds blanks.
+std::string escaped(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    if (c == ' ' || c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+// The runtime tells the library of each block that the program allocates, and gives each an
+// allocation of its own.
+void set_check_environment(const std::string& findings) {
+  std::string tools = escaped(virtual_gpu_library());
+  const char* const before = std::getenv("HSA_TOOLS_LIB");
+  if (before != nullptr && *before != '\0') tools += " " + std::string(before);
+  setenv("HSA_TOOLS_LIB", tools.c_str(), 1);
+  setenv("HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", 1);
+  setenv("HALYARD_VGPU_CHECK", findings.c_str(), 1);
+}
+
+// How many findings the program's processes have added to the file.
+size_t count_findings(const std::string& path) {
+  std::ifstream file(path);
+  size_t count = 0;
+  for (std::string line; std::getline(file, line);)
+    count += line.starts_with("halyard vgpu: check: ") ? 1 : 0;
+  return count;
+}
+
+// Not in this program's place: somebody has to look at what was found.
+Status exec_and_check(std::vector<std::string>& program) {
+  TemporaryFile findings;
+  HALYARD_RETURN_IF_ERROR(findings.create());
+  set_check_environment(findings.path());
+  HALYARD_ASSIGN_OR_RETURN(const ChildEnd end, run_child(program));
+  const size_t count = count_findings(findings.path());
+  findings.remove();
+  if (!end.ok()) end_as(end);
+  if (count == 0) return {};
+  return error(StatusCode::kFailedPrecondition,
+               "The program ({}) has ended well, but the check has found {} mistake{}, reported "
+               "above.",
+               printable(program[0]), count, count == 1 ? "" : "s");
+}
+
+Status exec(const ExecFlags& flags) {
+  const char* const environment = std::getenv(kProfile);
+  std::string profile = flags.profile;
+  if (profile.empty() && environment != nullptr) profile = environment;
+  profile = absolute_profile(profile);
+  // Loaded here as well, so that a profile with a mistake stops the program before it starts.
+  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile));
+  HALYARD_RETURN_IF_ERROR(start_output("--trace", "HALYARD_VGPU_TRACE", flags.trace));
+  HALYARD_RETURN_IF_ERROR(start_output("--counts", "HALYARD_VGPU_COUNTS", flags.counts));
+  set_environment(profile);
+
+  std::vector<std::string> words = flags.program;
+  if (flags.check) return exec_and_check(words);
+  return replace_by(words);
+}
+
+}  // namespace
+
+void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
+  CLI::App& command =
+      *vgpu.add_subcommand("exec", "Run a HIP or HSA program with the virtual GPU as its GPU");
+  const auto flags = std::make_shared<ExecFlags>();
+  command
+      .add_option("--profile", flags->profile,
+                  "Which GPU or GPUs to be: a name (gfx90a) or a YAML file; without it "
+                  "HALYARD_VGPU_PROFILE, else the default profile")
+      ->type_name("PROFILE");
+  command.add_flag("--check", flags->check,
+                   "Also find accesses outside of the program's own allocations (a memory fault), "
+                   "reads of uninitialised LDS, accesses outside LDS and races on it (reported; "
+                   "exit code 1)");
+  command
+      .add_option("--trace", flags->trace,
+                  "Write every instruction that is executed, and what it changed, to this file")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--counts", flags->counts,
+          "Write to this file how many instructions of which kind each kernel has executed, "
+          "and the hottest ones")
+      ->type_name("FILE");
+  command
+      .add_option("program", flags->program,
+                  "The program, looked for in PATH, and its arguments: after \"--\", so that its "
+                  "options are not taken for halyard's")
+      ->type_name("PROGRAM [ARGUMENT]")
+      ->required();
+  command.footer(
+      "The program takes halyard's place: its exit code and its signals are its own. The programs "
+      "that\nit starts get the virtual GPU too.\n\n"
+      "Example:\n"
+      "  halyard vgpu exec --profile gfx90a -- rocminfo\n"
+      "  halyard vgpu exec --check --counts=hot.txt -- ./my_hip_program");
+  command.callback([flags, &outcome] { outcome = exec(*flags); });
+}
+
+}  // namespace halyard::cli

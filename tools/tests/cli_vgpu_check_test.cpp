@@ -1,0 +1,150 @@
+// `halyard vgpu exec --check`, `--trace` and `--counts`: what is seen of a program's kernels.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/tests/cli.h"
+
+namespace halyard::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// `halyard run` is the program that is watched.
+Outcome watch(const std::vector<std::string>& options, const std::string& module,
+              const std::string& function, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {"vgpu", "exec"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", HALYARD_PROGRAM, "run", "--device=amdgpu",
+                             "--module=" + kernel(module), "--function=" + function});
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return spawn(words);
+}
+
+// vadd of `count` elements over buffers of four.
+std::vector<std::string> vadd_of(int count) {
+  return {"--input=4xf32=1 2 3 4", "--input=4xf32=10", "--input=&4xf32",
+          "--input=i32=" + std::to_string(count), "--grid=" + std::to_string(count)};
+}
+
+TEST(CliVgpuCheck, AProgramWithoutMistakesEndsAsItDoesWithoutTheCheck) {
+  const Outcome outcome = watch({"--check"}, "gfx900/vadd_c_v6", "vadd", vadd_of(4));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "[2]: 4xf32=11 12 13 14\n");
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(CliVgpuCheck, AnAccessPastABufferIsAMemoryFault) {
+  // Six elements lie within the page that the runtime gives each buffer: only the check sees it.
+  EXPECT_EQ(watch({}, "gfx900/vadd_c_v6", "vadd", vadd_of(6)).exit_code, 0);
+  const Outcome outcome = watch({"--check"}, "gfx900/vadd_c_v6", "vadd", vadd_of(6));
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("memory access fault in kernel vadd"), HasSubstr("lane 4"),
+                    HasSubstr("0 bytes past the end of the 16 bytes at [0x")));
+}
+
+TEST(CliVgpuCheck, AMistakeWithLdsIsReportedAndMakesTheExitCodeOne) {
+  const std::vector<std::string> arguments = {"--workgroup=64", "--input=64xu32=1",
+                                              "--input=&64xu32", "--input=lds=256",
+                                              "--input=lds=256"};
+  EXPECT_EQ(watch({}, "gfx900/dynamic_lds_cl", "dynamic_lds", arguments).exit_code, 0);
+  const Outcome outcome = watch({"--check"}, "gfx900/dynamic_lds_cl", "dynamic_lds", arguments);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, StartsWith("[1] out: 64xu32="));
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("halyard vgpu: check: access outside LDS in kernel dynamic_lds"),
+                    HasSubstr("has ended well, but the check has found")));
+}
+
+TEST(CliVgpuCheck, TheProgramsOwnFailureStays) {
+  const auto exit_code = [](const std::string& script) {
+    return spawn({"vgpu", "exec", "--check", "--", "sh", "-c", script}).exit_code;
+  };
+  EXPECT_EQ(exit_code("exit 7"), 7);
+  EXPECT_EQ(exit_code("kill -9 $$"), 128 + 9);
+  const Outcome missing = spawn({"vgpu", "exec", "--check", "--", "/nonexistent/program"});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("The program (/nonexistent/program) cannot be run: No such"));
+}
+
+class CliVgpuWatch : public ::testing::Test {
+ protected:
+  std::string text_of(const std::string& name) const {
+    const auto file = read_file(folder_ / name);
+    EXPECT_TRUE(file.ok()) << message_of(file.status());
+    return file.ok() ? std::string(reinterpret_cast<const char*>(file->data()), file->size()) : "";
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CliVgpuWatch, CountsNameTheKernelAndItsInstructions) {
+  write_bytes(folder_ / "counts", "old\n");
+  const Outcome outcome =
+      watch({"--counts", folder_ / "counts"}, "gfx900/vadd_c_v6", "vadd", vadd_of(4));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(text_of("counts"),
+              AllOf(StartsWith("process "), Not(HasSubstr("old")),
+                    HasSubstr("kernel vadd on gfx900: 29 instructions, 1 dispatches"),
+                    HasSubstr("+0x0000   s_load_dword s0, s[4:5], 0x2c\n")));
+}
+
+TEST_F(CliVgpuWatch, TheTraceShowsTheSums) {
+  const Outcome outcome =
+      watch({"--trace", folder_ / "trace"}, "gfx900/vadd_c_v6", "vadd", vadd_of(4));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  // 11, 12, 13 and 14 as bits.
+  EXPECT_THAT(text_of("trace"), AllOf(HasSubstr("kernel vadd on gfx900, grid 4x1x1"),
+                                      HasSubstr("v2=0x41300000+0x100000*lane\n")));
+}
+
+TEST_F(CliVgpuWatch, AFileThatCannotBeWrittenStopsTheProgramBeforeItStarts) {
+  const Outcome outcome =
+      spawn({"vgpu", "exec", "--trace=/nonexistent/trace", "--", "echo", "started"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("(/nonexistent/trace) of --trace cannot be written: No such"));
+}
+
+TEST(CliVgpuDisasm, ShowsOffsetsCodeKindAndText) {
+  const Outcome outcome = spawn({"vgpu", "disasm", kernel("gfx900/vadd_c_v6")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(StartsWith("vadd for gfx900: 29 instructions, 152 bytes; 8 VGPRs"),
+                    HasSubstr("  +0x0000  c0020002 0000002c  scalar memory  s_load_dword s0, "),
+                    HasSubstr("  +0x0094  bf810000           other          s_endpgm\n")));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("not executed")));
+}
+
+TEST(CliVgpuDisasm, ChoosesKernelsAndTargets) {
+  const std::string module = kernel("gfx90a/entry_points");
+  const std::string all = spawn({"vgpu", "disasm", module}).out;
+  const Outcome one = spawn({"vgpu", "disasm", module, "--function=entry_0_3"});
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_THAT(one.out, StartsWith("entry_0_3 for gfx90a"));
+  EXPECT_LT(one.out.size(), all.size());
+  const Outcome target = spawn({"vgpu", "disasm", module, "--target=gfx906"});
+  EXPECT_EQ(target.exit_code, 1);
+  EXPECT_THAT(target.err, HasSubstr("has no code for the target (gfx906). It has gfx90a"));
+  const Outcome name = spawn({"vgpu", "disasm", module, "--function=nothing"});
+  EXPECT_EQ(name.exit_code, 1);
+  EXPECT_THAT(name.err, HasSubstr("nothing"));
+}
+
+TEST(CliVgpuDisasm, AGenericTargetsCodeIsReadAsAMembers) {
+  EXPECT_THAT(spawn({"vgpu", "disasm", kernel("gfx9-generic/vadd_c_v6")}).out,
+              StartsWith("vadd for gfx9-generic"));
+}
+
+TEST(CliVgpuDisasm, AProcessorThatTheEngineDoesNotKnowIsRefused) {
+  const Outcome outcome = spawn({"vgpu", "disasm", kernel("gfx1100/vadd_c_v6")});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("gfx1100"), HasSubstr("gfx90a")));
+  EXPECT_THAT(outcome.out, IsEmpty());
+}
+
+}  // namespace
+}  // namespace halyard::testing

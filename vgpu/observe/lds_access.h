@@ -1,0 +1,30 @@
+// Which bytes of LDS an instruction touches.
+//
+// Told from the mnemonic and the registers before the instruction is executed, and not by the
+// handlers that execute it (vgpu/isa/lds.cpp, flat.cpp): what checks them does not share their
+// mistakes, and they stay free of checks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "vgpu/isa/wave.h"
+
+namespace halyard::vgpu::observe {
+
+enum class LdsUse : uint8_t { kRead, kWrite, kAtomic };
+
+// One lane's access.
+struct LdsAccess {
+  LdsUse use = LdsUse::kRead;
+  unsigned lane = 0;
+  uint64_t offset = 0;  // bytes from the start of the work-group's LDS; may lie outside
+  unsigned bytes = 0;
+};
+
+// Calls `visit` for each access of each active lane, in the order of lanes. For none if the
+// instruction does not use LDS memory (permutes and swizzles do not).
+void for_each_lds_access(const isa::Wave& wave, const isa::Instruction& instruction,
+                         const std::function<void(const LdsAccess&)>& visit);
+
+}  // namespace halyard::vgpu::observe

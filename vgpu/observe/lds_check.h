@@ -1,0 +1,53 @@
+// Finds three mistakes with LDS that hardware does not report:
+//
+//   - a read of bytes that nobody has written since the work-group started;
+//   - an access outside the LDS that the dispatch asked for;
+//   - a race: waves of one work-group use the same bytes with no barrier between, and at least one
+//     of them writes. Two atomics do not race; an atomic and a plain access do.
+//
+// Each is reported once for an instruction of a kernel, and the kernel goes on. Waves that
+// synchronise by other means than s_barrier (a flag in LDS that one of them spins on) look like a
+// race.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "vgpu/observe/kernel_names.h"
+
+namespace halyard::vgpu::observe {
+
+class LdsCheck final : public isa::Observer {
+ public:
+  // Gets each finding as one block of text. Called on any thread.
+  using Report = std::function<void(std::string_view)>;
+
+  LdsCheck(KernelNames names, Report report)
+      : names_(std::move(names)), report_(std::move(report)) {}
+
+  void begin(const isa::GroupContext&) override {}
+  void end(const isa::GroupContext&, const isa::DispatchResult&) override {}
+  std::unique_ptr<isa::GroupObserver> watch(const isa::WorkGroup& group,
+                                            const isa::GroupContext& context) override;
+
+ private:
+  class Group;
+  enum class Mistake : uint8_t { kUninitialised, kOutside, kRace };
+
+  // False if this was reported before.
+  bool is_new(uint64_t kernel_object, uint64_t pc, Mistake mistake);
+
+  KernelNames names_;
+  Report report_;
+  std::mutex mutex_;
+  std::set<std::tuple<uint64_t, uint64_t, Mistake>> reported_;
+};
+
+}  // namespace halyard::vgpu::observe

@@ -1,0 +1,107 @@
+#include "vgpu/observe/lds_check.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+#include "vgpu/observe/tests/watched_machine.h"
+
+namespace halyard::vgpu::observe::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class LdsCheckTest : public ::testing::Test {
+ protected:
+  std::vector<std::string> findings;
+  LdsCheck check{one_name("tile"), [this](std::string_view text) { findings.emplace_back(text); }};
+  Machine machine{watched_by(check)};
+
+  // v0 is the work-item; v1 four times that; s10 the wave's number.
+  void run(const std::string& text, uint32_t waves = 2, uint32_t lds = 1024) {
+    machine.expect_ok(
+        "v_lshlrev_b32 v1, 2, v0\nv_readfirstlane_b32 s10, v0\ns_lshr_b32 s10, s10, 6\n" + text, {},
+        one_group(waves, lds));
+  }
+};
+
+TEST_F(LdsCheckTest, WavesWithABarrierBetweenDoNotRace) {
+  run("ds_write_b32 v1, v0\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
+      "v_xor_b32 v2, 0x100, v1\nds_read_b32 v3, v2\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
+      "ds_write_b32 v2, v0");
+  EXPECT_THAT(findings, IsEmpty());
+}
+
+TEST_F(LdsCheckTest, AReadOfWhatAnotherWaveHasWrittenIsARace) {
+  run("ds_write_b32 v1, v0\nv_xor_b32 v2, 0x100, v1\ns_waitcnt lgkmcnt(0)\n"
+      "s_cmp_eq_u32 s10, 0\ns_cbranch_scc1 end\nds_read_b32 v3, v2\nend:");
+  EXPECT_THAT(findings,
+              ElementsAre(AllOf(
+                  HasSubstr("check: race on LDS in kernel tile on gfx900"),
+                  HasSubstr("work-group (0, 0, 0), wave 1, lane 0 reads 4 bytes at LDS offset 0,"),
+                  HasSubstr("which wave 0 has used at +0x000c (ds_write_b32 v1, v0"),
+                  HasSubstr("no barrier between"), HasSubstr("ds_read_b32 v3, v2"))));
+}
+
+TEST_F(LdsCheckTest, AWriteOverWhatAnotherWaveHasReadIsARace) {
+  run("ds_write_b32 v1, v0\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
+      "s_cmp_eq_u32 s10, 0\ns_cbranch_scc0 second\nds_read_b32 v3, v1\ns_branch end\n"
+      "second:\nv_subrev_u32 v1, 0x100, v1\nds_write_b32 v1, v0\nend:");
+  EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("race on LDS"), HasSubstr("writes 4 bytes"),
+                                          HasSubstr("which wave 0 has used"))));
+}
+
+TEST_F(LdsCheckTest, TwoWavesThatWriteTheSamePlaceRace) {
+  run("v_mov_b32 v2, 0\nds_write_b8 v2, v0");
+  EXPECT_THAT(findings,
+              ElementsAre(AllOf(HasSubstr("race on LDS"), HasSubstr("writes 1 byte at"))));
+}
+
+TEST_F(LdsCheckTest, AtomicsDoNotRaceWithEachOtherButWithPlainAccesses) {
+  const std::string start =
+      "v_mov_b32 v2, 0\nv_mov_b32 v4, 0\ns_cmp_eq_u32 s10, 0\ns_cbranch_scc0 ready\n"
+      "ds_write_b32 v2, v4\nready:\ns_waitcnt lgkmcnt(0)\ns_barrier\n";
+  run(start + "ds_add_u32 v2, v0\ns_waitcnt lgkmcnt(0)\ns_barrier\nds_read_b32 v3, v2");
+  EXPECT_THAT(findings, IsEmpty());
+  run(start + "ds_add_u32 v2, v0\ns_waitcnt lgkmcnt(0)\nds_read_b32 v3, v2");
+  EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("race on LDS"), HasSubstr("updates")),
+                                    AllOf(HasSubstr("race on LDS"), HasSubstr("reads"))));
+}
+
+TEST_F(LdsCheckTest, LanesOfOneWaveDoNotRace) {
+  run("v_mov_b32 v2, 0\nds_write_b32 v2, v0\nds_read_b32 v3, v2", 1);
+  EXPECT_THAT(findings, IsEmpty());
+}
+
+TEST_F(LdsCheckTest, AReadOfWhatNobodyHasWrittenIsReportedOnce) {
+  run("ds_read_b32 v3, v1 offset:512\nds_read_b32 v3, v1 offset:512", 1);
+  EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("read of uninitialised LDS"),
+                                          HasSubstr("lane 0 reads 4 bytes at LDS offset 512"),
+                                          HasSubstr("pc +0x000c")),
+                                    HasSubstr("pc +0x0014")));
+}
+
+TEST_F(LdsCheckTest, LdsIsUninitialisedAgainInTheNextWorkGroup) {
+  isa::Dispatch dispatch = Machine::grid(128, 64);
+  dispatch.group_segment_size = 256;
+  machine.expect_ok(
+      "v_lshlrev_b32 v1, 2, v0\ns_cmp_eq_u32 s2, 0\ns_cbranch_scc0 second\nds_write_b32 v1, v0\n"
+      "second:\nds_read_b32 v3, v1",
+      {}, dispatch);
+  EXPECT_THAT(findings,
+              ElementsAre(AllOf(HasSubstr("uninitialised"), HasSubstr("work-group (1, 0, 0)"))));
+}
+
+TEST_F(LdsCheckTest, AnAccessPastWhatTheDispatchAsksForIsReported) {
+  run("ds_write_b32 v1, v0", 1, 252);
+  EXPECT_THAT(findings,
+              ElementsAre(AllOf(HasSubstr("access outside LDS"),
+                                HasSubstr("lane 63 writes 4 bytes at LDS offset 252, outside the "
+                                          "252 bytes of LDS that the dispatch asks for"))));
+}
+
+}  // namespace
+}  // namespace halyard::vgpu::observe::testing

@@ -1,0 +1,216 @@
+#include "vgpu/observe/trace.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <iterator>
+#include <utility>
+
+#include "vgpu/isa/encoding.h"
+#include "vgpu/isa/opcode.h"
+#include "vgpu/isa/target.h"
+
+namespace halyard::vgpu::observe {
+namespace {
+
+using isa::Instruction;
+using isa::Operand;
+using isa::OperandKind;
+using isa::Wave;
+
+// A block is handed to the file when it is this long, bytes.
+constexpr size_t kBlock = 64 * 1024;
+
+std::string scalar_name(unsigned index) {
+  switch (index) {
+    case isa::scalar::kFlatScratch:
+      return "flat_scratch_lo";
+    case isa::scalar::kFlatScratch + 1:
+      return "flat_scratch_hi";
+    case isa::scalar::kXnackMask:
+      return "xnack_mask_lo";
+    case isa::scalar::kXnackMask + 1:
+      return "xnack_mask_hi";
+    case isa::scalar::kVcc:
+      return "vcc_lo";
+    case isa::scalar::kVcc + 1:
+      return "vcc_hi";
+    case isa::scalar::kM0:
+      return "m0";
+    case isa::scalar::kExec:
+      return "exec_lo";
+    case isa::scalar::kExec + 1:
+      return "exec_hi";
+    default:
+      break;
+  }
+  if (index >= isa::scalar::kTtmp0 && index < isa::scalar::kM0)
+    return fmt::format("ttmp{}", index - isa::scalar::kTtmp0);
+  return fmt::format("s{}", index);
+}
+
+// The values of the active lanes: "0x7", "0x0+0x4*lane" or "{0: 0x7, 3: 0x9}".
+std::string lanes_text(const isa::VectorRegister& values, uint64_t mask) {
+  if (mask == 0) return "no lane";
+  const auto first = static_cast<unsigned>(std::countr_zero(mask));
+  const uint64_t others = mask & (mask - 1);
+  uint32_t step = 0;
+  if (others != 0) {
+    const auto second = static_cast<unsigned>(std::countr_zero(others));
+    const uint32_t apart = values.lane[second] - values.lane[first];
+    if (apart % (second - first) == 0) step = apart / (second - first);
+  }
+  const uint32_t origin = values.lane[first] - step * first;
+  bool regular = true;
+  for (unsigned l = 0; l < isa::kLanes; ++l)
+    regular = regular && (!(mask >> l & 1) || values.lane[l] == origin + step * l);
+  if (regular && step == 0) return fmt::format("0x{:x}", origin);
+  if (regular) return fmt::format("0x{:x}+0x{:x}*lane", origin, step);
+  std::string text = "{";
+  for (unsigned l = 0; l < isa::kLanes; ++l) {
+    if (!(mask >> l & 1)) continue;
+    fmt::format_to(std::back_inserter(text), "{}{}: 0x{:x}", text.size() > 1 ? ", " : "", l,
+                   values.lane[l]);
+  }
+  return text + "}";
+}
+
+// The registers that hold state besides an instruction's operands.
+struct State {
+  explicit State(const Wave& wave)
+      : exec(wave.exec()), vcc(wave.vcc()), m0(wave.m0()), scc(wave.scc) {}
+  uint64_t exec, vcc;
+  uint32_t m0;
+  bool scc;
+};
+
+class GroupTrace final : public isa::GroupObserver {
+ public:
+  GroupTrace(OutputFile& file, const isa::WorkGroup& group, const isa::GroupContext& context)
+      : file_(file), context_(context), place_(group_text(group)) {}
+  ~GroupTrace() override { file_.append(lines_); }
+  GroupTrace(const GroupTrace&) = delete;
+  GroupTrace& operator=(const GroupTrace&) = delete;
+
+  void before(const Wave& wave, const Instruction& instruction) override;
+  void after(const Wave& wave, const Instruction& instruction, uint64_t pc,
+             isa::Outcome outcome) override;
+  void barrier() override {
+    fmt::format_to(std::back_inserter(lines_), "{} {} barrier\n", context_.serial, place_);
+  }
+
+ private:
+  void add(std::string_view change) {
+    lines_ += separator_;
+    lines_ += change;
+    separator_ = ", ";
+  }
+  void add_operand(const Wave& wave, const Operand& operand, unsigned dwords);
+  void add_state(const Wave& wave);
+
+  OutputFile& file_;
+  const isa::GroupContext& context_;
+  const std::string place_;
+  std::string lines_;
+  const char* separator_ = "";
+  State then_{Wave{}};
+};
+
+void GroupTrace::before(const Wave& wave, const Instruction& instruction) {
+  static_cast<void>(instruction);
+  then_ = State(wave);
+}
+
+void GroupTrace::add_operand(const Wave& wave, const Operand& operand, unsigned dwords) {
+  for (unsigned k = 0; k < dwords; ++k) {
+    const unsigned index = operand.index + k;
+    switch (operand.kind) {
+      case OperandKind::kScalar:
+        // VCC, EXEC and M0 are state, shown if they change.
+        if (index >= isa::scalar::kCount || index == isa::scalar::kM0 ||
+            index / 2 == isa::scalar::kVcc / 2 || index / 2 == isa::scalar::kExec / 2) {
+          break;
+        }
+        add(fmt::format("{}=0x{:x}", scalar_name(index), wave.sgpr[index]));
+        break;
+      case OperandKind::kVector:
+        if (index < wave.vgpr_count)
+          add(fmt::format("v{}={}", index, lanes_text(wave.vgpr[index], then_.exec)));
+        break;
+      case OperandKind::kAcc:
+        if (index < wave.agpr_count)
+          add(fmt::format("a{}={}", index, lanes_text(wave.agpr[index], then_.exec)));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void GroupTrace::add_state(const Wave& wave) {
+  const State now(wave);
+  if (now.exec != then_.exec) add(fmt::format("exec=0x{:016x}", now.exec));
+  if (now.vcc != then_.vcc) add(fmt::format("vcc=0x{:016x}", now.vcc));
+  if (now.m0 != then_.m0) add(fmt::format("m0=0x{:x}", now.m0));
+  if (now.scc != then_.scc) add(fmt::format("scc={}", now.scc ? 1 : 0));
+}
+
+void GroupTrace::after(const Wave& wave, const Instruction& instruction, uint64_t pc,
+                       isa::Outcome outcome) {
+  fmt::format_to(std::back_inserter(lines_), "{} {} w{} {}  {}", context_.serial, place_,
+                 wave.index_in_group, offset_text(context_, pc), context_.program->text(pc));
+  separator_ = "  | ";
+  if (outcome == isa::Outcome::kFault) {
+    add("fault: " + wave.fault.message);
+  } else {
+    // A store's dst field is the data that it reads.
+    const bool stores = instruction.opcode && instruction.opcode->dst == isa::Type::kNone;
+    if (instruction.opcode && !stores)
+      add_operand(wave, instruction.dst, isa::dwords_of(instruction.opcode->dst));
+    add_operand(wave, instruction.sdst, 2);
+    add_state(wave);
+  }
+  lines_ += '\n';
+  if (lines_.size() < kBlock && outcome != isa::Outcome::kFault) return;
+  file_.append(lines_);
+  lines_.clear();
+}
+
+class Trace final : public isa::Observer {
+ public:
+  Trace(std::unique_ptr<OutputFile> file, KernelNames names)
+      : file_(std::move(file)), names_(std::move(names)) {}
+
+  void begin(const isa::GroupContext& context) override {
+    const isa::Dispatch& dispatch = *context.dispatch;
+    file_->append(fmt::format(
+        "dispatch {}: {} on {}, grid {}x{}x{}, work-groups of {}x{}x{}, kernarg 0x{:x}\n",
+        context.serial, kernel_text(names_, dispatch.kernel_object), context.target->processor,
+        dispatch.grid[0], dispatch.grid[1], dispatch.grid[2], dispatch.group[0], dispatch.group[1],
+        dispatch.group[2], dispatch.kernarg_address));
+  }
+
+  void end(const isa::GroupContext& context, const isa::DispatchResult& result) override {
+    file_->append(fmt::format("dispatch {} {}\n", context.serial,
+                              result.fault.kind == isa::Fault::Kind::kNone
+                                  ? std::string("ends")
+                                  : "has failed: " + result.fault.message));
+  }
+
+  std::unique_ptr<isa::GroupObserver> watch(const isa::WorkGroup& group,
+                                            const isa::GroupContext& context) override {
+    return std::make_unique<GroupTrace>(*file_, group, context);
+  }
+
+ private:
+  std::unique_ptr<OutputFile> file_;
+  KernelNames names_;
+};
+
+}  // namespace
+
+std::unique_ptr<isa::Observer> make_trace(std::unique_ptr<OutputFile> file, KernelNames names) {
+  return std::make_unique<Trace>(std::move(file), std::move(names));
+}
+
+}  // namespace halyard::vgpu::observe
