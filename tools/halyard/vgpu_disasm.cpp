@@ -59,6 +59,14 @@ std::string processor_for(const TargetId& target) {
   return target.processor == "gfx9-generic" ? "gfx900" : target.processor;
 }
 
+// OK if the engine decodes code for this processor.
+Status check_processor(halyard_vgpu_disassemble_t disassemble, const std::string& processor) {
+  char message[1024] = {};
+  if (disassemble(processor.c_str(), nullptr, 0, 0, nullptr, nullptr, message, sizeof message) == 0)
+    return {};
+  return Status(StatusCode::kInvalidArgument, message);
+}
+
 Status list_kernel(halyard_vgpu_disassemble_t disassemble, const std::string& processor,
                    const CodeObject& object, const ModuleVariant& variant, const KernelInfo& kernel,
                    std::string& text) {
@@ -118,8 +126,15 @@ Status disasm(const DisasmFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const std::vector<size_t> variants, wanted_variants(module, flags));
   HALYARD_ASSIGN_OR_RETURN(const halyard_vgpu_disassemble_t disassemble, find_disassembler());
   std::string text;
+  Status refused;
   for (const size_t index : variants) {
     const ModuleVariant& variant = module.variants()[index];
+    Status decodes = check_processor(disassemble, processor_for(variant.facts.target));
+    // A fat file has code for many GPUs; what the engine is not can be left out.
+    if (!decodes.ok()) {
+      refused = std::move(decodes);
+      continue;
+    }
     HALYARD_ASSIGN_OR_RETURN(const CodeObject object,
                              CodeObject::read(variant.bytes.data(), variant.bytes.size()));
     std::vector<const KernelInfo*> kernels;
@@ -134,6 +149,7 @@ Status disasm(const DisasmFlags& flags) {
     for (const KernelInfo* kernel : kernels)
       HALYARD_RETURN_IF_ERROR(list_kernel(disassemble, processor, object, variant, *kernel, text));
   }
+  if (text.empty() && !refused.ok()) return refused;
   return print(text);
 }
 

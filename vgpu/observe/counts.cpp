@@ -188,8 +188,9 @@ std::string Counts::report() const {
 std::string Counts::report_locked() const {
   std::vector<const KernelCount*> kernels;
   for (const auto& [key, kernel] : kernels_) kernels.push_back(&kernel);
-  std::stable_sort(kernels.begin(), kernels.end(), [](const KernelCount* a, const KernelCount* b) {
-    return total_of(*a) > total_of(*b);
+  std::sort(kernels.begin(), kernels.end(), [](const KernelCount* a, const KernelCount* b) {
+    const uint64_t first = total_of(*a), second = total_of(*b);
+    return first != second ? first > second : a->name < b->name;
   });
   std::string text;
   for (const KernelCount* kernel : kernels) {
