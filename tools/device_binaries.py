@@ -88,7 +88,8 @@ def check_targets(compiler, targets):
         processor, *features = target.split(":")
         if processor not in known:
             raise Failure(f"The target ({target}) names no processor that {compiler} compiles for. "
-                          f"It knows {', '.join(known)}.")
+                          f"It knows {', '.join(known)}. Choose among them (--target, "
+                          "HALYARD_DEVICE_TARGETS).")
         for feature in features:
             if feature not in ("xnack+", "xnack-", "sramecc+", "sramecc-"):
                 raise Failure(f"The target ({target}) has a feature ({feature}) other than xnack+, "
