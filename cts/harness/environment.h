@@ -39,7 +39,8 @@ class Environment {
 
   // The bytes of <kernels>/<name>.hipfb, which has code objects for all targets.
   Result<std::vector<std::byte>> read_module(std::string_view name) const;
-  // The code object in it that is for `target`, or that such a device loads (cts/kernels/variant.h).
+  // The code object in it that is for `target`, or that such a device loads
+  // (cts/kernels/variant.h).
   Result<std::vector<std::byte>> read_object(std::string_view target, std::string_view name) const;
   // The driver's expectations, or empty if it has none.
   std::string expectations_path() const;
