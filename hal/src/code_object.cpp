@@ -235,6 +235,8 @@ Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImag
       {".sgpr_count", false, &function.sgpr_count},
       {".vgpr_count", false, &function.vgpr_count},
       {".agpr_count", false, &function.agpr_count},
+      {".sgpr_spill_count", false, &kernel->sgpr_spill_count},
+      {".vgpr_spill_count", false, &kernel->vgpr_spill_count},
       {".wavefront_size", false, &function.wavefront_size},
       {".max_flat_workgroup_size", false, &function.max_workgroup_size},
   };

@@ -10,6 +10,7 @@ namespace halyard::cli {
 
 void add_run_command(CLI::App& app, Status& outcome);
 void add_list_command(CLI::App& app, Status& outcome);
+void add_objdump_command(CLI::App& app, Status& outcome);
 void add_pack_command(CLI::App& app, Status& outcome);
 void add_targets_command(CLI::App& app, Status& outcome);
 void add_vgpu_command(CLI::App& app, Status& outcome);

@@ -96,6 +96,7 @@ int main_program(int argc, char** argv) {
   Status outcome;
   add_run_command(app, outcome);
   add_list_command(app, outcome);
+  add_objdump_command(app, outcome);
   add_pack_command(app, outcome);
   add_targets_command(app, outcome);
   add_vgpu_command(app, outcome);

@@ -72,15 +72,16 @@ TEST_F(CliPack, TakesWhatClangsToolHasMade) {
   if (std::string(HALYARD_OFFLOAD_BUNDLER).empty()) GTEST_SKIP() << "no clang-offload-bundler";
   write_bytes(folder_ / "host", "");
   for (const bool compressed : {false, true}) {
-    std::vector<std::string> words = {
-        "--type=o",
-        "--bundle-align=4096",
-        "--targets=host-x86_64-unknown-linux-gnu,hipv4-amdgcn-amd-amdhsa--gfx900,"
-        "hipv4-amdgcn-amd-amdhsa--gfx90a",
-        "--input=" + (folder_ / "host"),
-        "--input=" + (folder_ / "a.hsaco"),
-        "--input=" + (folder_ / "b.hsaco"),
-        "--output=" + (folder_ / "theirs")};
+    const std::string targets =
+        "host-x86_64-unknown-linux-gnu,hipv4-amdgcn-amd-amdhsa--gfx900,"
+        "hipv4-amdgcn-amd-amdhsa--gfx90a";
+    std::vector<std::string> words = {"--type=o",
+                                      "--bundle-align=4096",
+                                      "--targets=" + targets,
+                                      "--input=" + (folder_ / "host"),
+                                      "--input=" + (folder_ / "a.hsaco"),
+                                      "--input=" + (folder_ / "b.hsaco"),
+                                      "--output=" + (folder_ / "theirs")};
     if (compressed) words.emplace_back("--compress");
     ASSERT_EQ(bundler(words).exit_code, 0);
     ASSERT_EQ(pack({folder_ / "theirs", "-o", folder_ / "again"}).exit_code, 0);

@@ -25,6 +25,9 @@ struct KernelInfo {
   StringView symbol;                // of the kernel descriptor: "name.kd"
   uint64_t descriptor_address = 0;  // virtual, as in the ELF
   uint64_t descriptor_offset = 0;   // in the file; 64 bytes are there
+  // Registers that the compiler stored to scratch for want of room.
+  uint32_t sgpr_spill_count = 0;
+  uint32_t vgpr_spill_count = 0;
 };
 
 struct GlobalSymbol {
