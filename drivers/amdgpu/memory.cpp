@@ -207,8 +207,8 @@ Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, void
   const uint64_t rounded = (size + slack + from.granule - 1) / from.granule * from.granule;
   collect();
   HALYARD_RETURN_IF_ERROR(take(type, from, size, rounded));
-  // The runtime rounds up as well (hsa_ext_amd.h, hsa_amd_memory_pool_allocate); tools that watch it
-  // learn how much is really meant.
+  // The runtime rounds up as well (hsa_ext_amd.h, hsa_amd_memory_pool_allocate); tools that watch
+  // it learn how much is really meant.
   Status status = raw_allocate(from, size + slack, base);
   if (!status.ok()) {
     const uint64_t in_use = usage(type).live_bytes.fetch_sub(rounded) - rounded;

@@ -38,8 +38,7 @@ struct CodePage {
 class Program {
  public:
   // `observed`: decoded instructions tell their work-group's observers (observer.h).
-  Program(std::unique_ptr<Decoder> decoder, const AddressSpace& memory,
-          bool observed = false);
+  Program(std::unique_ptr<Decoder> decoder, const AddressSpace& memory, bool observed = false);
   ~Program();
 
   // The page that holds `pc`, or null if `pc` is not mapped. Any thread.
