@@ -1,7 +1,7 @@
 // CommandBufferImpl: a recording, and its replay on a stream.
 //
-// HIP graphs are not used: ROCm 5.2.3 replays one in no less time per launch than hipModuleLaunch
-// does here, changes bindings only node by node, and does not let one graph be in flight twice.
+// HIP graphs are not used: bindings change with every execution, and a graph takes new arguments
+// only node by node. What a graph's launch costs on ROCm 5.2.3 has not been measured.
 #pragma once
 
 #include <vector>
