@@ -42,6 +42,11 @@ if(HALYARD_SANITIZE)
   endif()
 endif()
 
+if(HALYARD_FUZZ)
+  # Every library, so that the fuzzer sees its branches.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 find_program(HALYARD_CCACHE ccache)
 if(HALYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${HALYARD_CCACHE}")

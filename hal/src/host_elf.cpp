@@ -48,7 +48,8 @@ Result<SectionTable> find_sections(const ByteRange& range) {
         header.e_ident[EI_CLASS], header.e_ident[EI_DATA], range.base + EI_CLASS);
   }
   SectionTable table = {header.e_shoff, header.e_shnum, header.e_shstrndx};
-  if (table.offset == 0) return table;
+  // Without a table there are no sections, whatever number the header gives.
+  if (table.offset == 0) return SectionTable{};
   if (header.e_shentsize != sizeof(Elf64_Shdr)) {
     return damaged("has section headers of {} bytes (e_shentsize at offset {}); they have {}.",
                    header.e_shentsize, range.base + offsetof(Elf64_Ehdr, e_shentsize),

@@ -190,6 +190,13 @@ TEST(ModuleDamage, HostFilesWithLyingHeaders) {
   put<Elf64_Xword>(bytes, header.e_shoff + offsetof(Elf64_Shdr, sh_size), UINT64_MAX);
   expect_module_error(bytes, kInvalid, {"18446744073709551615 section headers"});
 
+  // A number of sections and no table of them.
+  bytes = good;
+  put<Elf64_Off>(bytes, offsetof(Elf64_Ehdr, e_shoff), 0);
+  put<Elf64_Half>(bytes, offsetof(Elf64_Ehdr, e_shnum), 60000);
+  put<Elf64_Half>(bytes, offsetof(Elf64_Ehdr, e_shstrndx), 59999);
+  expect_module_error(bytes, kInvalid, {"x86-64", ".hip_fatbin"});
+
   bytes = good;
   put<Elf64_Half>(bytes, offsetof(Elf64_Ehdr, e_shentsize), 40);
   expect_module_error(bytes, kInvalid, {"e_shentsize at offset 58"});

@@ -1,0 +1,43 @@
+// Machine code: the engine's decoder takes any bytes.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vgpu/isa/decode.h"
+
+namespace {
+
+using halyard::vgpu::isa::Decoder;
+
+std::vector<std::unique_ptr<Decoder>> make_decoders() {
+  std::vector<std::unique_ptr<Decoder>> decoders;
+  for (const char* processor : {"gfx900", "gfx906", "gfx908", "gfx90a"}) {
+    std::string error;
+    decoders.push_back(Decoder::create(processor, "", error));
+    if (!decoders.back()) abort();
+  }
+  return decoders;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const std::vector<std::unique_ptr<Decoder>> decoders = make_decoders();
+  for (const auto& decoder : decoders) {
+    for (size_t at = 0; at + 4 <= size;) {
+      const std::span<const uint8_t> bytes(data + at, std::min<size_t>(size - at, 8));
+      halyard::vgpu::isa::Instruction instruction;
+      decoder->decode(bytes, at, instruction);
+      if (instruction.execute == nullptr || instruction.size < 4 || instruction.size > bytes.size())
+        abort();
+      if (decoder->text(bytes, at).empty()) abort();
+      at += instruction.size;
+    }
+  }
+  return 0;
+}
