@@ -151,6 +151,9 @@ std::string Diagnostics::text() const {
 }
 
 std::string closest_match(std::string_view word, const std::vector<std::string>& candidates) {
+  // Nobody means a longer one, and the distance takes memory for both lengths.
+  constexpr size_t kLongest = 256;
+  if (word.size() > kLongest) return {};
   std::string best;
   // A third of the word may be wrong: more than that is another word.
   size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;

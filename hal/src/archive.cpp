@@ -11,6 +11,7 @@ namespace {
 
 // A member's header: name (16 characters), date (12), user (6), group (6), mode (8), size (10), and
 // two that end it; all of it text, padded with blanks.
+constexpr size_t kLongestName = 4096;  // PATH_MAX
 constexpr uint64_t kHeaderBytes = 60;
 constexpr uint64_t kNameBytes = 16;
 constexpr uint64_t kSizeOffset = 48;
@@ -89,6 +90,13 @@ Result<std::string> long_name(const ByteRange& table, std::string_view name, uin
   if (end == std::string_view::npos) {
     return damaged("has a member at offset {} whose name, at offset {}, does not end.", offset,
                    table.base + *at);
+  }
+  // Many members may share one name, and each gets a copy.
+  if (end > kLongestName) {
+    return damaged(
+        "has a member at offset {} whose name, at offset {}, has {} bytes; no file's name has more "
+        "than {}.",
+        offset, table.base + *at, end, kLongestName);
   }
   std::string_view text = rest.substr(0, end);
   if (text.ends_with('/')) text.remove_suffix(1);

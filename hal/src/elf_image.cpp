@@ -13,6 +13,9 @@
 namespace halyard::internal {
 namespace {
 
+// What the names of a symbol table may have together, for each byte of the file.
+constexpr uint64_t kNameBytesPerByte = 16;
+
 struct ElfEnd {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
@@ -286,6 +289,7 @@ Status ElfImage::read_symbols(void* elf, uint32_t section_type, std::vector<ElfS
                    elf_errmsg(-1));
   }
   const size_t count = header.sh_size / sizeof(Elf64_Sym);
+  uint64_t name_bytes = 0;
   for (size_t i = 1; i < count; ++i) {
     ElfSymbol symbol;
     if (gelf_getsym(data, static_cast<int>(i), &symbol.symbol) == nullptr) {
@@ -293,6 +297,16 @@ Status ElfImage::read_symbols(void* elf, uint32_t section_type, std::vector<ElfS
     }
     HALYARD_ASSIGN_OR_RETURN(symbol.name,
                              string_at(header.sh_link, symbol.symbol.st_name, "symbol name"));
+    // Names may share bytes, as linkers let one be the end of another. So many that share so long
+    // ones are made to be slow.
+    name_bytes += symbol.name.size();
+    if (name_bytes / kNameBytesPerByte > size_) {
+      return damaged(
+          "has a symbol table at offset {} whose first {} names have {} bytes together, in a file "
+          "of "
+          "{}.",
+          header.sh_offset, i, name_bytes, size_);
+    }
     symbols->push_back(symbol);
   }
   return {};

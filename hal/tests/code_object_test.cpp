@@ -265,6 +265,35 @@ TEST(BadCodeObject, Truncated) {
   expect_error(bytes, StatusCode::kInvalidArgument, {"is truncated", "ends at 3"});
 }
 
+// Two thousand symbols that share one name of 64 KiB.
+TEST(BadCodeObject, ManySymbolsThatShareALongName) {
+  Bytes bytes = read_data("v5.hsaco");
+  const auto header = testing::get<Elf64_Ehdr>(bytes, 0);
+  for (int i = 0; i < header.e_shnum; ++i) {
+    const size_t at = header.e_shoff + i * sizeof(Elf64_Shdr);
+    auto table = testing::get<Elf64_Shdr>(bytes, at);
+    if (table.sh_type != SHT_SYMTAB) continue;
+    const size_t names_at = header.e_shoff + table.sh_link * sizeof(Elf64_Shdr);
+    auto names = testing::get<Elf64_Shdr>(bytes, names_at);
+    const std::string text = std::string(1, '\0') + std::string(65536, 'n') + std::string(1, '\0');
+    names.sh_offset = bytes.size();
+    names.sh_size = text.size();
+    bytes.insert(bytes.end(), text.begin(), text.end());
+    bytes.resize((bytes.size() + 7) / 8 * 8);
+    Elf64_Sym symbol = {};
+    symbol.st_name = 1;
+    table.sh_offset = bytes.size();
+    table.sh_size = 2000 * sizeof symbol;
+    for (int n = 0; n < 2000; ++n) {
+      const char* const raw = reinterpret_cast<const char*>(&symbol);
+      bytes.insert(bytes.end(), raw, raw + sizeof symbol);
+    }
+    testing::put(bytes, at, table);
+    testing::put(bytes, names_at, names);
+  }
+  expect_error(bytes, StatusCode::kInvalidArgument, {"names have", "bytes together, in a file of"});
+}
+
 TEST(BadCodeObject, OfAVersionThatIsNotSupported) {
   expect_error(read_data("v2.hsaco"), StatusCode::kUnimplemented,
                {"has version 2", "-mcode-object-version=5"});

@@ -256,6 +256,9 @@ TEST(ModuleDamage, ArchivesWithLyingHeaders) {
   expect_module_error(bytes, kInvalid, {"is no number"});
 
   expect_module_error(archive_of({archive_member("/7", v5)}), kInvalid, {"\"/7\"", "0 bytes"});
+  const Bytes long_name = to_bytes(std::string(5000, 'n') + "/\n");
+  expect_module_error(archive_of({archive_member("//", long_name), archive_member("/0", v5)}),
+                      kInvalid, {"has 5001 bytes", "more than 4096"});
   expect_module_error(
       archive_of({archive_member("//", to_bytes("name")), archive_member("/0", v5)}), kInvalid,
       {"does not end"});

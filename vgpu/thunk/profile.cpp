@@ -209,11 +209,17 @@ bool ProfileFiles::read_gpus(config::Map& root, const std::string& path, const G
     entry.integer("count", count, 1, kMaxGpus);
     entry.finish();
     if (!check(path, gpu, fmt::format("gpus[{}].", profile.gpus.size()))) return false;
+    // Before they are made: each must find a place of its own on the bus, which has 256.
+    if (const size_t all = profile.gpus.size() + count; all > kMaxGpus) {
+      root.fail("gpus", fmt::format("gpus describes ({}) GPUs or more; it must be from 1 to {}.",
+                                    all, kMaxGpus));
+      return false;
+    }
     for (uint32_t i = 0; i < count; ++i) {
       const bool has_id = make_unique(
           profile.gpus, gpu, i == 0 && section.has("uuid"),
           [](const GpuProfile& a, const GpuProfile& b) { return a.uuid == b.uuid; },
-          [](GpuProfile& g) { ++g.uuid; });
+          [](GpuProfile& g) { g.uuid = g.uuid == UINT64_MAX ? 1 : g.uuid + 1; });
       const bool has_place = make_unique(
           profile.gpus, gpu, i == 0 && section.has("pci_location"),
           [](const GpuProfile& a, const GpuProfile& b) {
@@ -228,9 +234,8 @@ bool ProfileFiles::read_gpus(config::Map& root, const std::string& path, const G
       profile.gpus.push_back(gpu);
     }
   }
-  if (profile.gpus.empty() || profile.gpus.size() > kMaxGpus) {
-    root.fail("gpus", fmt::format("gpus describes ({}) GPUs; it must be from 1 to {}.",
-                                  profile.gpus.size(), kMaxGpus));
+  if (profile.gpus.empty()) {
+    root.fail("gpus", fmt::format("gpus describes (0) GPUs; it must be from 1 to {}.", kMaxGpus));
   }
   return diagnostics_.ok();
 }

@@ -181,6 +181,9 @@ TEST_F(ProfileTest, MistakesInAListOfGpusHaveTheirPlace) {
   EXPECT_THAT(error_of("gpus: [gfx900]\n"), HasSubstr("gpus[0] is a single value"));
   EXPECT_THAT(error_of("gpus: [{cout: 2}]\n"), HasSubstr("did you mean count?"));
   EXPECT_THAT(error_of("gpus: [{count: 40}, {count: 40}]\n"), HasSubstr("(80) GPUs"));
+  // More than a PCI domain has places for.
+  EXPECT_THAT(error_of("gpus: [{count: 64}, {count: 64}, {count: 64}, {count: 64}, {count: 64}]\n"),
+              HasSubstr("(128) GPUs"));
   EXPECT_THAT(error_of("gpus: [{gpu: {uuid: 5}}, {gpu: {uuid: 5}}]\n"),
               HasSubstr("several.yaml:2:39: Another GPU of the profile has this one"));
   EXPECT_THAT(error_of("gpus: [{gpu: {sramecc: true}}]\n"), HasSubstr("gpus[0].gpu.sramecc"));
