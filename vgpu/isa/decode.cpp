@@ -80,17 +80,21 @@ std::string_view bare_mnemonic(std::string_view name) {
   return name;
 }
 
+// VOP3 opcodes whose result, a scalar, LLVM decodes as it does a source: comparisons,
+// v_readfirstlane_b32 and v_readlane_b32.
+bool has_scalar_result(uint32_t opcode) {
+  return opcode < 0x100 || opcode == 0x142 || opcode == 0x289;
+}
+
 // An 8-byte encoding that names a literal as a source. gfx9 has none, and LLVM 22 crashes while it
-// says so (it writes its complaint to a stream that it has not set). For the same reason LLVM
-// always gets 8 bytes.
+// says so. For the same reason LLVM always gets 8 bytes.
 bool lacks_its_literal(const uint8_t bytes[8]) {
   constexpr uint32_t kLiteral = 255;
   uint32_t words[2];
   std::memcpy(words, bytes, sizeof words);
   switch (format_of(words[0])) {
     case Format::kVop3:
-      // A comparison's result is decoded like a source.
-      if ((words[0] & 0xff) == kLiteral && (words[0] >> 16 & 0x3ff) < 0x100) return true;
+      if ((words[0] & 0xff) == kLiteral && has_scalar_result(words[0] >> 16 & 0x3ff)) return true;
       [[fallthrough]];
     case Format::kVop3p:
       return (words[1] & 0x1ff) == kLiteral || (words[1] >> 9 & 0x1ff) == kLiteral ||
@@ -101,6 +105,26 @@ bool lacks_its_literal(const uint8_t bytes[8]) {
     default:
       return false;
   }
+}
+
+// An SDWA encoding with a selection that has no meaning (Vega ISA 13.3.7): LLVM 22 decodes it and
+// crashes when it prints it.
+bool has_reserved_selection(const uint8_t bytes[8]) {
+  constexpr uint32_t kSdwa = 249, kReservedSelection = 7, kReservedUnused = 3;
+  uint32_t words[2];
+  std::memcpy(words, bytes, sizeof words);
+  const Format format = format_of(words[0]);
+  const bool compares = format == Format::kVopc;
+  if (format != Format::kVop1 && format != Format::kVop2 && !compares) return false;
+  if ((words[0] & 0x1ff) != kSdwa) return false;
+  const auto field = [&](unsigned bit, unsigned width) {
+    return words[1] >> bit & ((1u << width) - 1);
+  };
+  // A comparison has the number of its scalar result where others select parts of theirs.
+  if (!compares && (field(8, 3) == kReservedSelection || field(11, 2) == kReservedUnused))
+    return true;
+  if (field(16, 3) == kReservedSelection) return true;
+  return format != Format::kVop1 && field(24, 3) == kReservedSelection;
 }
 
 class McDecoder final : public Decoder {
@@ -139,6 +163,8 @@ class McDecoder final : public Decoder {
         triple, 0, *decoder->asm_info_, *decoder->instructions_, *decoder->registers_));
     if (!decoder->disassembler_ || !decoder->printer_) {
       error = fmt::format("LLVM cannot disassemble for processor ({}).", processor);
+      // LLVM 22 says why it refuses an operand to this stream, which it leaves unset.
+      decoder->disassembler_->CommentStream = &llvm::nulls();
       return nullptr;
     }
     return decoder;
@@ -210,7 +236,7 @@ class McDecoder final : public Decoder {
   bool known(std::span<const uint8_t> bytes, uint64_t address, llvm::MCInst& inst, uint64_t& size) {
     uint8_t padded[8] = {};
     std::memcpy(padded, bytes.data(), std::min<size_t>(bytes.size(), sizeof padded));
-    if (lacks_its_literal(padded)) return false;
+    if (lacks_its_literal(padded) || has_reserved_selection(padded)) return false;
     return disassembler_->getInstruction(inst, size, padded, address, llvm::nulls()) ==
                llvm::MCDisassembler::Success &&
            size >= 4 && size <= bytes.size();
