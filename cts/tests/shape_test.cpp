@@ -48,13 +48,24 @@ void for_each_item(const Shape3& launch, const Visit& visit) {
   }
 }
 
+// What the kernel "shape" writes for each work-item (cts/kernels/shape.cl).
+constexpr size_t kShapeWords = 24;
+constexpr size_t kWorkDimWord = 21;
+
 class LaunchShape : public DeviceTest {
  protected:
+  std::vector<uint32_t> shape_of(std::string_view object, const Shape3& launch) {
+    const Ref<Buffer> out = poisoned(launch.grid.volume() * kShapeWords * sizeof(uint32_t));
+    require(run(function(object, "shape"), launch.grid, launch.workgroup, {out}));
+    return download<uint32_t>(out);
+  }
+
+  // All but get_work_dim, which has tests of its own.
   void check_opencl(std::string_view object) {
     for (const Shape3& launch : kLaunches) {
       SCOPED_TRACE(fmt_of(launch));
-      const Ref<Buffer> out = poisoned(launch.grid.volume() * 24 * sizeof(uint32_t));
-      ASSERT_OK(run(function(object, "shape"), launch.grid, launch.workgroup, {out}));
+      std::vector<uint32_t> actual = shape_of(object, launch);
+      for (size_t i = kWorkDimWord; i < actual.size(); i += kShapeWords) actual[i] = 0;
       const Dim3 grid = launch.grid;
       const Dim3 group = launch.workgroup;
       std::vector<uint32_t> expected;
@@ -82,12 +93,23 @@ class LaunchShape : public DeviceTest {
                                  x.groups,
                                  y.groups,
                                  z.groups,
-                                 dimensions_of(grid),
+                                 0,
                                  (z.id * grid.y + y.id) * grid.x + x.id,
                                  (z.item * group.y + y.item) * group.x + x.item};
         expected.insert(expected.end(), std::begin(item), std::end(item));
       });
-      EXPECT_TRUE(same(download<uint32_t>(out), expected));
+      EXPECT_TRUE(same(actual, expected));
+    }
+  }
+
+  void check_dimensions(std::string_view object) {
+    for (const Shape3& launch : kLaunches) {
+      SCOPED_TRACE(fmt_of(launch));
+      const std::vector<uint32_t> words = shape_of(object, launch);
+      std::vector<uint32_t> actual;
+      for (size_t i = kWorkDimWord; i < words.size(); i += kShapeWords) actual.push_back(words[i]);
+      EXPECT_TRUE(
+          same(actual, std::vector<uint32_t>(launch.grid.volume(), dimensions_of(launch.grid))));
     }
   }
 
@@ -130,6 +152,12 @@ TEST_F(LaunchShape, WorkItemFunctionsOfVersion4) {
 }
 TEST_F(LaunchShape, WorkItemFunctionsOfVersion5) {
   check_opencl("shape_cl_v5");
+}
+TEST_F(LaunchShape, NumberOfDimensionsOfVersion4) {
+  check_dimensions("shape_cl_v4");
+}
+TEST_F(LaunchShape, NumberOfDimensionsOfVersion5) {
+  check_dimensions("shape_cl_v5");
 }
 TEST_F(LaunchShape, BuiltinsOfVersion4) {
   check_builtins("shape_c_v4");
