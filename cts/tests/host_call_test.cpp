@@ -177,9 +177,10 @@ TEST_F(HostCalls, MayWaitForAnotherQueue) {
   const Ref<Queue> other = new_queue();
   const Ref<Semaphore> done = new_semaphore();
   auto wait = [&]() -> Status { return done->wait(1, patience()); };
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(64, 1));
+  const Ref<Buffer> data = poisoned(256);
+  const uint32_t pattern = 1;
   ASSERT_OK(call(queue(), wait, next()));
-  ASSERT_OK(other->dispatch(affine(data, 64, 2, 1), When().then(done, 1)));
+  ASSERT_OK(other->fill(data, &pattern, 4, When().then(done, 1)));
   EXPECT_OK(finish());
 }
 

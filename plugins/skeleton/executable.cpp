@@ -14,11 +14,13 @@ using halyard::StatusCode;
 
 Status SkeletonExecutable::load(SkeletonDevice& device, const void* data, size_t size,
                                 halyard::Executable** executable) {
-  if (size < 4 || std::memcmp(data, "\177ELF", 4) != 0) {
-    return error(StatusCode::kInvalidArgument,
-                 "The code object ({} bytes) is not an ELF file: it does not start with 7f 45 4c "
-                 "46.",
-                 size);
+  constexpr size_t kHeaderSize = 64;  // of an ELF file for 64 bits
+  if (size < kHeaderSize || std::memcmp(data, "\177ELF", 4) != 0) {
+    return error(
+        StatusCode::kInvalidArgument,
+        "The code object ({} bytes) is not an ELF file, which has {} bytes at least and starts "
+        "with 7f 45 4c 46.",
+        size, kHeaderSize);
   }
   return halyard::guarded([&]() -> Status {
     *executable = new SkeletonExecutable(device);

@@ -364,7 +364,10 @@ class AnyFunction : public Function {
 };
 
 TEST_P(PluginOperationsTest, KernelsAreUnimplementedAndSayWhatToUse) {
-  const Ref<Executable> executable = device_->load_executable("\177ELF", 4).value();
+  // The header of a code object: 64 bits, little-endian, EM_AMDGPU.
+  std::string elf = "\177ELF\2\1\1" + std::string(57, '\0');
+  elf[18] = '\xe0';
+  const Ref<Executable> executable = device_->load_executable(elf.data(), elf.size()).value();
   EXPECT_EQ(executable->function_count(), 0u);
   EXPECT_EQ(executable->info().target.view(), "none");
   EXPECT_EQ(executable->find("k").status().code(), StatusCode::kNotFound);
