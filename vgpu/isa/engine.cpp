@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "vgpu/host_guard.h"
 #include "vgpu/isa/kernel.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/work_group.h"
@@ -349,9 +350,11 @@ void EngineImpl::fail(Job& job, const WorkGroup& group) {
   job.result.fault = wave.fault;
   std::string raw;
   const MemoryRange range = memory_.find(wave.pc);
-  for (unsigned n = 0; n < 8 && range.contains(wave.pc, n + 1); ++n)
-    raw += fmt::format("{}{:02x}", n ? " " : "",
-                       reinterpret_cast<const uint8_t*>(host_address(wave.pc))[n]);
+  uint8_t byte = 0;
+  for (unsigned n = 0; n < 8 && range.contains(wave.pc + n, 1); ++n) {
+    if (!read_host(&byte, reinterpret_cast<const void*>(host_address(wave.pc + n)), 1)) break;
+    raw += fmt::format("{}{:02x}", n ? " " : "", byte);
+  }
   const Dispatch& dispatch = *job.context.dispatch;
   job.result.report = fmt::format(
       "{}\n"
@@ -418,6 +421,7 @@ std::unique_ptr<Engine> Engine::create(const EngineOptions& options, AddressSpac
                                        std::string& error) {
   auto decoder = Decoder::create(options.processor, options.features, error);
   if (!decoder) return nullptr;
+  install_host_guard();
   return std::make_unique<EngineImpl>(options, memory, std::move(decoder));
 }
 

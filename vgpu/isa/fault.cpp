@@ -24,4 +24,21 @@ Outcome fault_memory(Wave& wave, const Instruction& instruction, uint64_t addres
   return Outcome::kFault;
 }
 
+void fault_unmapped(Wave& wave, const char* mnemonic, const HostFault& fault) {
+  // Memory that the host registered has a second address, which is the one that the GPU used.
+  const bool registered =
+      wave.memory->find(fault.address | kRegistered).contains(fault.address | kRegistered, 1);
+  const uint64_t address = registered ? fault.address | kRegistered : fault.address;
+  char where[256] = "";
+  wave.memory->describe(address, where, sizeof where);
+  wave.fault = {};
+  wave.fault.kind = Fault::Kind::kMemory;
+  wave.fault.address = address;
+  wave.fault.is_write = fault.is_write;
+  wave.fault.message = fmt::format(
+      "{} cannot {} address 0x{:x}: the host has unmapped or protected that memory while the GPU "
+      "may use it{}{}",
+      mnemonic, fault.is_write ? "write" : "read", address, where[0] ? "; " : "", where);
+}
+
 }  // namespace halyard::vgpu::isa

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "vgpu/host_guard.h"
 #include "vgpu/isa/wave.h"
 
 namespace halyard::vgpu::isa {
@@ -14,5 +15,8 @@ namespace halyard::vgpu::isa {
 // An access to memory that is not mapped, or beyond a wave's private segment.
 [[gnu::cold]] Outcome fault_memory(Wave& wave, const Instruction& instruction, uint64_t address,
                                    uint64_t size, bool is_write, int lane);
+
+// The host does not have memory that an instruction of `wave`, at its pc, touched (host_guard.h).
+[[gnu::cold]] void fault_unmapped(Wave& wave, const char* mnemonic, const HostFault& fault);
 
 }  // namespace halyard::vgpu::isa

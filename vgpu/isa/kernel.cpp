@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vgpu/host_guard.h"
+
 namespace halyard::vgpu::isa {
 namespace {
 
@@ -12,24 +14,28 @@ constexpr uint32_t bits(uint32_t word, unsigned low, unsigned width) {
   return (word >> low) & ((1u << width) - 1);
 }
 
-template <class T>
-T field(uint64_t object, uint64_t offset) {
-  T value;
-  std::memcpy(&value, reinterpret_cast<const uint8_t*>(host_address(object)) + offset,
-              sizeof value);
-  return value;
-}
+constexpr uint64_t kDescriptorSize = 64;
+constexpr uint64_t kLegacySize = 256;
+
+// A copy of as much of a kernel object as is mapped.
+struct Object {
+  uint8_t bytes[kLegacySize] = {};
+
+  template <class T>
+  T field(uint64_t offset) const {
+    T value;
+    std::memcpy(&value, bytes + offset, sizeof value);
+    return value;
+  }
+};
 
 // amd_kernel_code_t starts with its version (1.0 to 1.2) and the machine (kind 1: AMDGPU; major 7
 // and up). The same words of a kernel descriptor are segment sizes, and its kernarg size would have
 // to be above 458752.
-bool is_legacy(uint64_t object) {
-  return field<uint32_t>(object, 0) == 1 && field<uint32_t>(object, 4) <= 2 &&
-         field<uint16_t>(object, 8) == 1 && field<uint16_t>(object, 10) >= 7;
+bool is_legacy(const Object& object) {
+  return object.field<uint32_t>(0) == 1 && object.field<uint32_t>(4) <= 2 &&
+         object.field<uint16_t>(8) == 1 && object.field<uint16_t>(10) >= 7;
 }
-
-constexpr uint64_t kDescriptorSize = 64;
-constexpr uint64_t kLegacySize = 256;
 
 // Properties: which user SGPRs are filled.
 constexpr uint32_t kPrivateSegmentBuffer = 1, kDispatchPtr = 2, kQueuePtr = 4, kKernargPtr = 8,
@@ -46,22 +52,24 @@ void bad_kernel(Fault& fault, std::string message) {
 bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t object, Kernel& kernel,
                  Fault& fault) {
   const MemoryRange range = memory.find(object);
-  if (!range.contains(object, kDescriptorSize) || object % 8 != 0) {
+  const uint64_t size = range.contains(object, kLegacySize) ? kLegacySize : kDescriptorSize;
+  Object copy;
+  if (object % 8 != 0 || !range.contains(object, size) ||
+      !read_host(copy.bytes, reinterpret_cast<const void*>(host_address(object)), size)) {
     char where[256] = "";
     memory.describe(object, where, sizeof where);
     bad_kernel(fault, fmt::format("The kernel object (0x{:x}) is not readable memory{}{}.", object,
                                   where[0] ? ": " : "", where));
     return false;
   }
-  kernel.legacy = range.contains(object, kLegacySize) && is_legacy(object);
-  kernel.entry = object + static_cast<uint64_t>(field<int64_t>(object, 16));
-  kernel.rsrc1 = field<uint32_t>(object, 48);
-  kernel.rsrc2 = field<uint32_t>(object, 52);
+  kernel.legacy = size == kLegacySize && is_legacy(copy);
+  kernel.entry = object + static_cast<uint64_t>(copy.field<int64_t>(16));
+  kernel.rsrc1 = copy.field<uint32_t>(48);
+  kernel.rsrc2 = copy.field<uint32_t>(52);
   // The packet processor reads it at this offset whatever the object's version says: the vendor
   // runtime's own gfx90a shaders keep it in amd_kernel_code_t's max_scratch_backing_memory.
-  kernel.rsrc3 = field<uint32_t>(object, 44);
-  kernel.properties =
-      kernel.legacy ? field<uint32_t>(object, 56) : uint32_t{field<uint16_t>(object, 56)};
+  kernel.rsrc3 = copy.field<uint32_t>(44);
+  kernel.properties = kernel.legacy ? copy.field<uint32_t>(56) : uint32_t{copy.field<uint16_t>(56)};
   if (kernel.entry % 4 != 0 || !memory.find(kernel.entry).contains(kernel.entry, 4)) {
     bad_kernel(fault, fmt::format("The entry (0x{:x}) of the kernel object (0x{:x}) is not mapped.",
                                   kernel.entry, object));

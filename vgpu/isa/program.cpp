@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vgpu/host_guard.h"
 #include "vgpu/isa/observer.h"
 
 namespace halyard::vgpu::isa {
@@ -59,8 +60,12 @@ const CodePage* Program::page(uint64_t pc) {
 bool Program::still_valid(CodePage& page) const {
   const MemoryRange range = memory_.find(page.valid_begin);
   if (!range.contains(page.valid_begin, page.valid_end - page.valid_begin)) return false;
-  return std::memcmp(reinterpret_cast<const void*>(host_address(page.valid_begin)),
-                     page.bytes.data(), page.bytes.size()) == 0;
+  bool same = false;
+  HostFault gone;
+  const auto* const now = reinterpret_cast<const void*>(host_address(page.valid_begin));
+  return guarded([&] { same = std::memcmp(now, page.bytes.data(), page.bytes.size()) == 0; },
+                 gone) &&
+         same;
 }
 
 std::unique_ptr<CodePage> Program::make_page(uint64_t base, uint64_t pc) const {
@@ -70,8 +75,9 @@ std::unique_ptr<CodePage> Program::make_page(uint64_t base, uint64_t pc) const {
   page->base = base;
   page->valid_begin = std::max(base, (range.begin + 3) & ~uint64_t{3});
   page->valid_end = std::min(base + CodePage::kBytes + kTail, range.end & ~uint64_t{3});
-  const auto* bytes = reinterpret_cast<const uint8_t*>(host_address(page->valid_begin));
-  page->bytes.assign(bytes, bytes + (page->valid_end - page->valid_begin));
+  page->bytes.resize(page->valid_end - page->valid_begin);
+  const auto* const bytes = reinterpret_cast<const void*>(host_address(page->valid_begin));
+  if (!read_host(page->bytes.data(), bytes, page->bytes.size())) return nullptr;
   return page;
 }
 
@@ -106,6 +112,11 @@ const Instruction* Program::decode_at(const CodePage& const_page, uint64_t pc) {
   return page.slot[first].load(std::memory_order_relaxed);
 }
 
+const Instruction* Program::instruction(uint64_t pc) {
+  const CodePage* const code = page(pc);
+  return code ? code->slot[(pc - code->base) / 4].load(std::memory_order_acquire) : nullptr;
+}
+
 void Program::enter() {
   const std::lock_guard lock(mutex_);
   ++users_;
@@ -119,8 +130,11 @@ void Program::leave() {
 std::string Program::text(uint64_t pc) const {
   const MemoryRange range = memory_.find(pc);
   if (!range.contains(pc, 4)) return "<not mapped>";
-  const auto* bytes = reinterpret_cast<const uint8_t*>(host_address(pc));
-  return decoder_->text({bytes, std::min<uint64_t>(range.end - pc, 8)}, pc);
+  uint8_t bytes[8];
+  const uint64_t size = std::min<uint64_t>(range.end - pc, sizeof bytes);
+  if (!read_host(bytes, reinterpret_cast<const void*>(host_address(pc)), size))
+    return "<not mapped>";
+  return decoder_->text({bytes, size}, pc);
 }
 
 }  // namespace halyard::vgpu::isa

@@ -48,6 +48,9 @@ class Program {
   // `pc` is not mapped. `pc` is a multiple of 4. Any thread.
   const Instruction* decode_at(const CodePage& page, uint64_t pc);
 
+  // The instruction at `pc` if it has been decoded and can be read, or null. Any thread.
+  const Instruction* instruction(uint64_t pc);
+
   // From now on every page is compared with memory before it is used.
   void invalidate() { generation_.fetch_add(1, std::memory_order_acq_rel); }
 

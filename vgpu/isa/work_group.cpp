@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vgpu/host_guard.h"
+#include "vgpu/isa/fault.h"
+#include "vgpu/isa/program.h"
+
 namespace halyard::vgpu::isa {
 namespace {
 
@@ -115,6 +119,17 @@ bool WorkGroup::release_barrier() {
 }
 
 Turn WorkGroup::turn(const GroupContext& context, PageCache& pages) {
+  Turn turn = Turn::kFault;
+  HostFault gone;
+  if (guarded([&] { turn = run_turn(context, pages); }, gone)) return turn;
+  faulted = running_;
+  Wave& wave = waves[faulted];
+  const Instruction* const instruction = context.program->instruction(wave.pc);
+  fault_unmapped(wave, instruction ? instruction->mnemonic : "an instruction", gone);
+  return Turn::kFault;
+}
+
+Turn WorkGroup::run_turn(const GroupContext& context, PageCache& pages) {
   std::fill_n(rested_.begin(), wave_count, uint8_t{0});
   uint64_t left = uint64_t{context.wave_budget} * alive;
   bool worked = false;
@@ -126,6 +141,7 @@ Turn WorkGroup::turn(const GroupContext& context, PageCache& pages) {
       const auto share = static_cast<uint32_t>(std::min<uint64_t>(context.wave_budget, left));
       if (share == 0) break;
       uint32_t budget = share;
+      running_ = n;
       const Stop stop = run_wave(waves[n], *context.program, pages, budget);
       left -= share - budget;
       switch (stop) {

@@ -59,7 +59,8 @@ struct WorkGroup {
   // Starts work-group number `number` (x fastest). False if the host has no memory for it.
   bool start(const GroupContext& context, uint64_t number, uint32_t slot);
 
-  // Runs every wave for a while. After kFault, `faulted` is the wave.
+  // Runs every wave for a while. After kFault, `faulted` is the wave. Memory that the host does not
+  // have is a fault like any other.
   Turn turn(const GroupContext& context, PageCache& pages);
 
   uint32_t id[3] = {};
@@ -72,8 +73,10 @@ struct WorkGroup {
   std::vector<std::unique_ptr<GroupObserver>> observers;
 
  private:
+  Turn run_turn(const GroupContext& context, PageCache& pages);
   bool release_barrier();
 
+  uint32_t running_ = 0;         // the wave that is being run
   std::vector<uint8_t> rested_;  // this turn: has had its share, or sleeps
   Arena registers_;
   Arena lds_;

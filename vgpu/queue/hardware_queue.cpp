@@ -8,6 +8,8 @@
 
 #include <system_error>
 
+#include "vgpu/host_guard.h"
+
 namespace halyard::vgpu::queue {
 
 void report(std::string_view text) {
@@ -22,14 +24,18 @@ void report(std::string_view text) {
 }
 
 HardwareQueue::HardwareQueue(const Device& device, uint32_t id, const char* kind)
-    : device_(device), id_(id), idle_(device.idle), kind_(kind) {}
+    : device_(device), id_(id), idle_(device.idle), kind_(kind) {
+  install_host_guard();
+}
 
 bool HardwareQueue::start() {
   // The program's signal handlers are not written for a GPU's threads: all signals are blocked
-  // before the thread exists, so that it is born with that mask.
+  // before the thread exists, so that it is born with that mask. All but those that guards take.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  sigdelset(&all, SIGSEGV);
+  sigdelset(&all, SIGBUS);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool started = true;
   try {
@@ -37,7 +43,8 @@ bool HardwareQueue::start() {
       pthread_setname_np(pthread_self(),
                          fmt::format("vgpu-{}-{}", kind_, id_).substr(0, 15).c_str());
       prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
-      run();
+      HostFault gone;
+      if (!guarded([this] { run(); }, gone)) fail_unmapped(gone);
     });
   } catch (const std::system_error&) {
     started = false;
@@ -50,6 +57,20 @@ void HardwareQueue::stop() {
   __atomic_store_n(&cancel_, true, __ATOMIC_SEQ_CST);
   idle_.wake();
   if (thread_.joinable()) thread_.join();
+}
+
+// The queue itself touched memory that the host does not have: what a packet copies, or a kernel
+// object, signal or ring that was taken away.
+void HardwareQueue::fail_unmapped(const HostFault& gone) {
+  const uint64_t registered = gone.address | isa::kRegistered;
+  const bool is_registered = device_.memory->find(registered).contains(registered, 1);
+  const uint64_t address = is_registered ? registered : gone.address;
+  set_failed();
+  fail_with_memory_fault(
+      {device_.node, address, gone.is_write, false},
+      fmt::format("halyard vgpu: {} queue {} stopped: it cannot {} address {:#x}: the host has "
+                  "unmapped or protected that memory while the GPU may use it; {}",
+                  kind_, id_, gone.is_write ? "write" : "read", address, describe(address)));
 }
 
 void HardwareQueue::set_paused(bool paused) {

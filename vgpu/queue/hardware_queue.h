@@ -9,6 +9,10 @@
 
 #include "vgpu/queue/device.h"
 
+namespace halyard::vgpu {
+struct HostFault;
+}
+
 namespace halyard::vgpu::queue {
 
 class HardwareQueue {
@@ -49,6 +53,8 @@ class HardwareQueue {
   volatile bool cancel_ = false;
 
  private:
+  void fail_unmapped(const HostFault& gone);
+
   const char* kind_;
   std::atomic<bool> paused_{false};
   std::atomic<bool> failed_{false};

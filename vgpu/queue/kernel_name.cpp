@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "vgpu/host_guard.h"
+
 namespace halyard::vgpu::queue {
 
 namespace {
@@ -22,9 +24,8 @@ class Image {
   template <typename T>
   bool read(uint64_t offset, T& value) const {
     if (offset > size_ || sizeof(T) > size_ - offset) return false;
-    std::memcpy(&value, reinterpret_cast<const void*>(isa::host_address(begin_ + offset)),
-                sizeof(T));
-    return true;
+    return read_host(&value, reinterpret_cast<const void*>(isa::host_address(begin_ + offset)),
+                     sizeof(T));
   }
 
   std::string text(uint64_t offset) const {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <chrono>
 #include <cstring>
@@ -185,6 +186,25 @@ TEST_F(SdmaQueueTest, RefusedAccessStopsTheQueue) {
   EXPECT_EQ(gpu_.interrupts.faults()[0].address, to);
   EXPECT_EQ(gpu_.interrupts.raised(42), 0);
   EXPECT_TRUE(processor_->failed());
+}
+
+TEST_F(SdmaQueueTest, MemoryThatTheHostTookAwayStopsTheQueue) {
+  CaptureStderr();
+  constexpr size_t kPage = 4096;
+  void* const gone = mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(gone, MAP_FAILED);
+  unsigned char to[16] = {};
+  put({1, 15, 0, low(gone), high(gone), low(to), high(to)});
+  put({6, 42});
+  publish();
+  wait_until([&] { return !gpu_.interrupts.faults().empty(); });
+  processor_->stop();
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("the host has unmapped or protected"));
+  EXPECT_EQ(isa::host_address(gpu_.interrupts.faults()[0].address), number(gone));
+  EXPECT_FALSE(gpu_.interrupts.faults()[0].is_write);
+  EXPECT_EQ(gpu_.interrupts.raised(42), 0);
+  EXPECT_TRUE(processor_->failed());
+  munmap(gone, kPage);
 }
 
 TEST_F(SdmaQueueTest, UnknownPacketIsAHang) {

@@ -1,0 +1,84 @@
+#include "vgpu/host_guard.h"
+
+#include <signal.h>
+#include <ucontext.h>
+
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace halyard::vgpu {
+namespace {
+
+using detail::Guard;
+
+// In the static TLS block: the handler must not be what allocates a thread's copy.
+[[gnu::tls_model("initial-exec")]] thread_local Guard* current = nullptr;
+
+struct sigaction before_segv;
+struct sigaction before_bus;
+
+bool wrote([[maybe_unused]] const void* context) {
+#if defined(__x86_64__)
+  // Bit 1 of a page fault's error code (Intel SDM, volume 3, 4.7).
+  const auto* const machine = static_cast<const ucontext_t*>(context);
+  return (machine->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#else
+  return false;
+#endif
+}
+
+// Not a guard's: what would have happened without this handler.
+void hand_on(int signal, siginfo_t* info, void* context) {
+  const struct sigaction& before = signal == SIGSEGV ? before_segv : before_bus;
+  if ((before.sa_flags & SA_SIGINFO) != 0) {
+    before.sa_sigaction(signal, info, context);
+    return;
+  }
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    before.sa_handler(signal);
+    return;
+  }
+  // An ignored signal that somebody sent stays ignored. Otherwise the default: for an access the
+  // instruction is executed again without this handler; for a sent signal it is sent again.
+  if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(signal, &standard, nullptr);
+  if (info->si_code <= 0) raise(signal);
+}
+
+void handle(int signal, siginfo_t* info, void* context) {
+  Guard* const guard = current;
+  // A code above 0 says that the kernel made the signal, for an access of this thread.
+  if (guard == nullptr || info->si_code <= 0) return hand_on(signal, info, context);
+  guard->fault.address = reinterpret_cast<uintptr_t>(info->si_addr);
+  guard->fault.is_write = wrote(context);
+  siglongjmp(guard->jump, 1);  // NOLINT(cert-err52-cpp)
+}
+
+}  // namespace
+
+detail::Guard* detail::exchange_guard(Guard* guard) {
+  return std::exchange(current, guard);
+}
+
+void install_host_guard() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action = {};
+    action.sa_sigaction = handle;
+    // SA_ONSTACK: a handler behind this one may be there for overflowing stacks.
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &before_segv);
+    sigaction(SIGBUS, &action, &before_bus);
+  });
+}
+
+bool read_host(void* to, const void* from, size_t bytes) {
+  HostFault fault;
+  return guarded([&] { std::memcpy(to, from, bytes); }, fault);
+}
+
+}  // namespace halyard::vgpu

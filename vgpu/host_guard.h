@@ -1,0 +1,65 @@
+// Memory that goes away while the GPU uses it.
+//
+// The engine asks the map before it touches memory, but the host can unmap or protect what the map
+// still has: memory that the program registered and then gave back, a file that was truncated, an
+// allocation freed under a running kernel. The kernel then tells by SIGSEGV or SIGBUS. A function
+// that runs under a guard ends there instead, and its caller learns where.
+#pragma once
+
+#include <setjmp.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace halyard::vgpu {
+
+// What stopped a guarded function.
+struct HostFault {
+  uint64_t address = 0;   // as the host sees it
+  bool is_write = false;  // always false where the processor does not tell
+};
+
+// Installs the process's handlers for SIGSEGV and SIGBUS, once; later calls do nothing. Faults of
+// code that no guard protects go on to the handlers that were there before. A program that installs
+// handlers of its own later takes the guards' effect away. Any thread.
+void install_host_guard();
+
+namespace detail {
+
+struct Guard {
+  sigjmp_buf jump;
+  HostFault fault;
+  Guard* outer = nullptr;
+};
+
+// Makes `guard` the calling thread's, and returns the one that was.
+Guard* exchange_guard(Guard* guard);
+
+}  // namespace detail
+
+// Runs `function`; false if it was stopped because it touched memory that the host does not have.
+// No destructor runs for what `function` had on its stack then: it must hold no lock and own
+// nothing while it touches such memory. Guards nest: the innermost one takes the fault. Both
+// signals must be unblocked on the calling thread.
+template <class Function>
+[[gnu::noinline]] bool guarded(Function&& function, HostFault& fault) {
+  detail::Guard guard;
+  guard.outer = detail::exchange_guard(&guard);
+  // The signal mask is not saved: the handler does not change it (SA_NODEFER), and a guard must
+  // cost no system call. C++ has no other way out of a fault.
+  if (sigsetjmp(guard.jump, 0) == 0) {  // NOLINT(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
+    std::forward<Function>(function)();
+    detail::exchange_guard(guard.outer);
+    return true;
+  }
+  detail::exchange_guard(guard.outer);
+  fault = guard.fault;
+  return false;
+}
+
+// Copies `bytes` bytes from memory that the host may have unmapped. False if it has; what `to`
+// holds is then undefined.
+bool read_host(void* to, const void* from, size_t bytes);
+
+}  // namespace halyard::vgpu
