@@ -1,0 +1,108 @@
+// Every kernel of the corpus, on the engine and on the host.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vgpu/corpus/case.h"
+#include "vgpu/corpus/code_object.h"
+#include "vgpu/corpus/compare.h"
+
+namespace halyard::vgpu::corpus {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The whole matrix of processors and optimization levels has a folder of its own
+// (docs/virtual-gpu.md).
+fs::path objects_folder() {
+  const char* const folder = std::getenv("HALYARD_CORPUS_OBJECTS");
+  return folder ? folder : HALYARD_CORPUS_OBJECTS;
+}
+
+// <source>.<processor>.O<level>.hsaco
+struct Object {
+  fs::path path;
+  std::string processor;
+};
+
+std::vector<Object> objects_of(const CorpusCase& one) {
+  const std::string start = fs::path(one.file).filename().string() + ".";
+  std::vector<Object> objects;
+  for (const fs::directory_entry& entry : fs::directory_iterator(objects_folder())) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() != ".hsaco" || name.rfind(start, 0) != 0) continue;
+    objects.push_back({entry.path(), name.substr(start.size(), name.find('.', start.size()) - start.size())});
+  }
+  std::sort(objects.begin(), objects.end(),
+            [](const Object& a, const Object& b) { return a.path < b.path; });
+  return objects;
+}
+
+class Corpus : public testing::TestWithParam<CorpusCase*> {};
+
+TEST_P(Corpus, EngineAgreesWithHost) {
+  const CorpusCase& one = *GetParam();
+  std::vector<uint32_t> in(one.words_in), expected(one.words_out), work(one.words_work);
+  if (one.prepare) {
+    one.prepare(in.data(), one.words_in);
+  } else {
+    uint32_t state = 1;
+    for (uint32_t& word : in) {
+      state = state * 1664525 + 1013904223;
+      word = state ^ state >> 15;
+    }
+  }
+  corpus_run_on_host(&one, in.data(), expected.data(), work.data());
+
+  const std::vector<Object> objects = objects_of(one);
+  ASSERT_THAT(objects, testing::Not(testing::IsEmpty())) << objects_folder();
+  for (const Object& object : objects) {
+    SCOPED_TRACE(object.path.filename().string() + ", kernel " + one.name);
+    isa::EngineOptions options;
+    options.processor = object.processor;
+    isa::testing::Machine machine(options);
+    auto* const gpu_in = machine.allocate<uint32_t>(in.size());
+    auto* const gpu_out = machine.allocate<uint32_t>(expected.size());
+    auto* const gpu_work = machine.allocate<uint32_t>(work.size());
+    std::copy(in.begin(), in.end(), gpu_in);
+
+    std::string error;
+    CodeObject code(machine, object.path, error);
+    ASSERT_EQ(error, "");
+    ASSERT_TRUE(code.has(one.name));
+    Launch launch;
+    std::copy(std::begin(one.items), std::end(one.items), launch.items);
+    std::copy(std::begin(one.groups), std::end(one.groups), launch.groups);
+    launch.arguments = {isa::testing::address_of(gpu_in), isa::testing::address_of(gpu_out),
+                        isa::testing::address_of(gpu_work), one.n};
+    launch.arguments.insert(launch.arguments.end(), one.more, one.more + one.more_count);
+    const isa::DispatchResult result = code.run(one.name, launch);
+    EXPECT_EQ(result.fault.kind, isa::Fault::Kind::kNone) << result.report;
+    EXPECT_EQ(differences(expected, gpu_out, one.compare, one.ulps), "");
+  }
+}
+
+std::vector<CorpusCase*> all_cases() {
+  std::vector<CorpusCase*> cases;
+  for (CorpusCase* one = corpus_cases(); one; one = one->next) cases.push_back(one);
+  std::sort(cases.begin(), cases.end(), [](const CorpusCase* a, const CorpusCase* b) {
+    return std::strcmp(a->name, b->name) < 0;
+  });
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Corpus, testing::ValuesIn(all_cases()),
+                         [](const testing::TestParamInfo<CorpusCase*>& info) {
+                           return std::string(info.param->name);
+                         });
+
+}  // namespace
+}  // namespace halyard::vgpu::corpus
