@@ -74,8 +74,8 @@ std::string relocate(uint8_t* image, const File& file, const Elf64_Shdr& relocat
       return "a relocation of type " + std::to_string(type) + ", which this loader does not know";
     uint64_t value = base + static_cast<uint64_t>(entry.r_addend);
     if (type == kAbs64) {
-      value += read<Elf64_Sym>(file.data(), symbols.sh_offset + ELF64_R_SYM(entry.r_info) *
-                                                                    sizeof(Elf64_Sym))
+      value += read<Elf64_Sym>(file.data(),
+                               symbols.sh_offset + ELF64_R_SYM(entry.r_info) * sizeof(Elf64_Sym))
                    .st_value;
     }
     write(image, entry.r_offset, value);
@@ -130,7 +130,8 @@ isa::DispatchResult CodeObject::run(const std::string& kernel, const Launch& lau
     dispatch.private_segment_size += launch.dynamic_stack_bytes;
 
   const size_t own_bytes = launch.arguments.size() * sizeof(uint64_t);
-  const size_t bytes = std::max<size_t>(own_bytes + kHiddenBytes, read<uint32_t>(facts, kKernargSize));
+  const size_t bytes =
+      std::max<size_t>(own_bytes + kHiddenBytes, read<uint32_t>(facts, kKernargSize));
   auto* const kernarg = static_cast<uint8_t*>(machine_.allocate_bytes(bytes));
   std::memcpy(kernarg, launch.arguments.data(), own_bytes);
   uint8_t* const hidden = kernarg + own_bytes;

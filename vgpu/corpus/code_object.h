@@ -12,7 +12,7 @@ namespace halyard::vgpu::corpus {
 
 // What a packet says of a launch. Zero counts as one.
 struct Launch {
-  uint32_t items[3] = {};                // of a work-group
+  uint32_t items[3] = {};  // of a work-group
   uint32_t groups[3] = {};
   std::vector<uint64_t> arguments;       // the kernel's, 8 bytes each
   uint32_t dynamic_stack_bytes = 16384;  // scratch for each work-item, if the kernel cannot say

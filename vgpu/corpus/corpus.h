@@ -32,9 +32,9 @@ typedef double f64;
 #define GLOBAL
 #define LOCAL
 #define SHARED static __attribute__((shared))
-#define KERNEL(name, group_items)                                                           \
-  CORPUS_C __attribute__((global, amdgpu_flat_work_group_size(group_items, group_items))) void name( \
-      const u32* in, u32* out, u32* work, u32 n)
+#define KERNEL(name, group_items)                                                              \
+  CORPUS_C __attribute__((global, amdgpu_flat_work_group_size(group_items, group_items))) void \
+  name(const u32* in, u32* out, u32* work, u32 n)
 #else
 #define FUNCTION static inline
 #define DEVICE
@@ -42,11 +42,11 @@ typedef double f64;
 #define LOCAL __attribute__((address_space(3)))
 // Work-group memory, for variables at file scope.
 #define SHARED static __attribute__((address_space(3), loader_uninitialized))
-#define KERNEL_ATTRIBUTES(group_items)                                              \
+#define KERNEL_ATTRIBUTES(group_items)                                                 \
   __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(group_items, group_items), \
                  visibility("protected")))
-#define KERNEL(name, group_items)                                                           \
-  KERNEL_ATTRIBUTES(group_items)                                                            \
+#define KERNEL(name, group_items) \
+  KERNEL_ATTRIBUTES(group_items)  \
   void name(GLOBAL const u32* in, GLOBAL u32* out, GLOBAL u32* work, u32 n)
 #endif
 #define NOINLINE FUNCTION __attribute__((noinline))
@@ -99,11 +99,11 @@ FUNCTION u32 lane_id(void) {
 #define SHARED static
 #define KERNEL_ATTRIBUTES(group_items)
 #define KERNEL(name, group_items) static void name(const u32* in, u32* out, u32* work, u32 n)
-#define CASE(name_, ...)                                                   \
-  static struct CorpusCase name_##_case = {                                \
-      .name = #name_, .file = __FILE__, .kernel = name_, __VA_ARGS__};     \
-  __attribute__((constructor)) static void name_##_register(void) {        \
-    corpus_register(&name_##_case);                                        \
+#define CASE(name_, ...)                                               \
+  static struct CorpusCase name_##_case = {                            \
+      .name = #name_, .file = __FILE__, .kernel = name_, __VA_ARGS__}; \
+  __attribute__((constructor)) static void name_##_register(void) {    \
+    corpus_register(&name_##_case);                                    \
   }
 
 #ifdef __cplusplus

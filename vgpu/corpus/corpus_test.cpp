@@ -39,7 +39,8 @@ std::vector<Object> objects_of(const CorpusCase& one) {
   for (const fs::directory_entry& entry : fs::directory_iterator(objects_folder())) {
     const std::string name = entry.path().filename();
     if (entry.path().extension() != ".hsaco" || name.rfind(start, 0) != 0) continue;
-    objects.push_back({entry.path(), name.substr(start.size(), name.find('.', start.size()) - start.size())});
+    objects.push_back(
+        {entry.path(), name.substr(start.size(), name.find('.', start.size()) - start.size())});
   }
   std::sort(objects.begin(), objects.end(),
             [](const Object& a, const Object& b) { return a.path < b.path; });

@@ -58,8 +58,7 @@ FUNCTION void edge_doubles(u32* in, u32 words) {
 // Single precision in [-1, 1), with few bits: sums of some are exact.
 FUNCTION void unit_floats(u32* in, u32 words) {
   u64 state = words + 3;
-  for (u32 i = 0; i < words; ++i)
-    in[i] = f32_bits((f32)(i32)next_random(&state) * 0x1p-31f);
+  for (u32 i = 0; i < words; ++i) in[i] = f32_bits((f32)(i32)next_random(&state) * 0x1p-31f);
 }
 
 FUNCTION void text(u32* in, u32 words) {
