@@ -79,3 +79,25 @@ HALYARD_THUNK_API HSAKMT_STATUS hsaKmtSetMemoryUserData(const void* address, voi
   HALYARD_THUNK_OPEN(driver);
   return driver->memory().set_user_data(address, data);
 }
+
+HALYARD_THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void* address, HSAuint64 size,
+                                                  HsaSharedMemoryHandle* handle) {
+  HALYARD_THUNK_OPEN(driver);
+  if (handle == nullptr) return HSAKMT_STATUS_INVALID_PARAMETER;
+  return driver->memory().share(address, size, *handle);
+}
+
+HALYARD_THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle* handle,
+                                                           void** address, HSAuint64* size) {
+  HALYARD_THUNK_OPEN(driver);
+  if (handle == nullptr) return HSAKMT_STATUS_INVALID_PARAMETER;
+  return driver->memory().import(*handle, nullptr, 0, address, size);
+}
+
+HALYARD_THUNK_API HSAKMT_STATUS
+hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle* handle, void** address,
+                                  HSAuint64* size, HSAuint64 count, HSAuint32* nodes) {
+  HALYARD_THUNK_OPEN(driver);
+  if (handle == nullptr) return HSAKMT_STATUS_INVALID_PARAMETER;
+  return driver->memory().import(*handle, nodes, count, address, size);
+}

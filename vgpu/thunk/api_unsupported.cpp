@@ -1,5 +1,5 @@
 // The thunk's functions that make no sense on a virtual GPU, or that it does not have: shared
-// virtual memory attributes, memory of other processes, graphics interoperation, debugging,
+// virtual memory attributes, looking into other processes, graphics interoperation, debugging,
 // performance counters. They say so.
 #include "vgpu/thunk/api.h"
 
@@ -15,12 +15,7 @@
 HALYARD_THUNK_UNSUPPORTED(hsaKmtSVMSetAttr, void*, HSAuint64, unsigned int, HSA_SVM_ATTRIBUTE*);
 HALYARD_THUNK_UNSUPPORTED(hsaKmtSVMGetAttr, void*, HSAuint64, unsigned int, HSA_SVM_ATTRIBUTE*);
 
-// Memory of other processes.
-HALYARD_THUNK_UNSUPPORTED(hsaKmtShareMemory, void*, HSAuint64, HsaSharedMemoryHandle*);
-HALYARD_THUNK_UNSUPPORTED(hsaKmtRegisterSharedHandle, const HsaSharedMemoryHandle*, void**,
-                          HSAuint64*);
-HALYARD_THUNK_UNSUPPORTED(hsaKmtRegisterSharedHandleToNodes, const HsaSharedMemoryHandle*, void**,
-                          HSAuint64*, HSAuint64, HSAuint32*);
+// Memory that other processes have not exported.
 HALYARD_THUNK_UNSUPPORTED(hsaKmtProcessVMRead, HSAuint32, HsaMemoryRange*, HSAuint64,
                           HsaMemoryRange*, HSAuint64, HSAuint64*);
 HALYARD_THUNK_UNSUPPORTED(hsaKmtProcessVMWrite, HSAuint32, HsaMemoryRange*, HSAuint64,

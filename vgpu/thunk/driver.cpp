@@ -1,6 +1,7 @@
 #include "vgpu/thunk/driver.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <bit>
@@ -261,9 +262,27 @@ struct Process {
   std::atomic<Driver*> open{nullptr};
 };
 
+Process*& instance() {
+  static Process* pointer = new Process;
+  return pointer;
+}
+
 Process& process() {
-  static Process* const instance = new Process;
-  return *instance;
+  return *instance();
+}
+
+// A child of fork has none of the driver's threads and none of its memory. Like the real thunk's,
+// it finds the driver closed and may open one of its own; what the parent had stays as it is.
+void close_in_children() {
+  pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); },
+                 [] {
+                   const Process& parents = process();
+                   auto* const own = new Process;
+                   own->chosen = parents.chosen;
+                   own->loaded = parents.loaded;
+                   own->is_loaded = parents.is_loaded;
+                   instance() = own;
+                 });
 }
 
 bool load(Process& p, std::string& error) {
@@ -307,7 +326,14 @@ HSAKMT_STATUS open_driver() {
       queue::report("halyard vgpu: " + error);
       return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
     }
-    std::atexit([] { process().driver->finish(); });
+    static bool once = false;
+    if (!once) {
+      once = true;
+      std::atexit([] {
+        if (process().driver != nullptr) process().driver->finish();
+      });
+      close_in_children();
+    }
   }
   ++p.opens;
   p.open.store(p.driver.get(), std::memory_order_release);

@@ -12,7 +12,6 @@ namespace halyard::vgpu::thunk {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
 uint64_t round_up(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
@@ -26,30 +25,6 @@ uint64_t number(const void* address) {
 // Where GPUs see registered memory.
 uint64_t on_gpu(uint64_t address) {
   return address | isa::kRegistered;
-}
-
-// Address space with the alignment that the runtime's allocators count on; null if there is none.
-// MAP_NORESERVE: VRAM and scratch are promised in sizes that the host need not have.
-void* reserve(uint64_t size, void* fixed) {
-  constexpr int kProtection = PROT_READ | PROT_WRITE;
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  if (fixed != nullptr) {
-    void* const at = mmap(fixed, size, kProtection, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
-    if (at == MAP_FAILED) return nullptr;
-    if (at == fixed) return at;
-    munmap(at, size);
-    return nullptr;
-  }
-  const uint64_t alignment = size >= kHugePage ? kHugePage : kPage;
-  const uint64_t slack = alignment - kPage;
-  void* const raw = mmap(nullptr, size + slack, kProtection, kFlags, -1, 0);
-  if (raw == MAP_FAILED) return nullptr;
-  const uint64_t begin = number(raw);
-  const uint64_t aligned = round_up(begin, alignment);
-  if (aligned > begin) munmap(raw, aligned - begin);
-  const uint64_t tail = begin + slack - aligned;
-  if (tail > 0) munmap(reinterpret_cast<void*>(aligned + size), tail);
-  return reinterpret_cast<void*>(aligned);
 }
 
 // Whether the process has memory on every page of the range. msync looks at the mappings only;
@@ -101,20 +76,28 @@ HSAKMT_STATUS MemoryManager::allocate(uint32_t node, uint64_t size, HsaMemFlags 
 
   const std::lock_guard lock(mutex_);
   if (is_vram && size > vram_[node] - vram_used_[node]) return HSAKMT_STATUS_NO_MEMORY;
-  void* const memory = reserve(size, fixed);
+  void* const memory = reserve_pages(size, fixed);
   if (memory == nullptr) return HSAKMT_STATUS_NO_MEMORY;
-  // Memory of the GPU is not the child's: a child's copy-on-write copies would come between.
-  madvise(memory, size, MADV_DONTFORK);
-  if (is_vram) vram_used_[node] += size;
   Allocation allocation;
   allocation.begin = number(memory);
   allocation.size = size;
   allocation.node = node;
   allocation.flags = flags;
-  allocations_.emplace(allocation.begin, std::move(allocation));
-  all_.add(number(memory), number(memory) + size);
+  // What the runtime may export is not paged: VRAM, and memory that it asks for with AllocateIPC.
+  const bool exportable = flags.ui32.NonPaged != 0 && flags.ui32.Scratch == 0;
+  if (exportable && segments_ < kMaxSegments) allocation.segment = share_pages(memory, size);
+  if (allocation.segment.exists()) ++segments_;
+  if (is_vram) vram_used_[node] += size;
+  add(std::move(allocation));
   *address = memory;
   return HSAKMT_STATUS_SUCCESS;
+}
+
+void MemoryManager::add(Allocation allocation) {
+  // Memory of the GPU is not the child's: a child's copy-on-write copies would come between.
+  madvise(reinterpret_cast<void*>(allocation.begin), allocation.size, MADV_DONTFORK);
+  all_.add(allocation.begin, allocation.begin + allocation.size);
+  allocations_.emplace(allocation.begin, std::move(allocation));
 }
 
 HSAKMT_STATUS MemoryManager::free(void* address) {
@@ -122,7 +105,12 @@ HSAKMT_STATUS MemoryManager::free(void* address) {
   const std::lock_guard lock(mutex_);
   const auto it = allocations_.find(number(address));
   if (it == allocations_.end()) return HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
-  Allocation& allocation = it->second;
+  remove(it);
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+void MemoryManager::remove(std::map<uint64_t, Allocation>::iterator it) {
+  const Allocation& allocation = it->second;
   const uint64_t end = allocation.begin + allocation.size;
   if (allocation.mapped != nullptr) uncover(*allocation.mapped, allocation.begin, end);
   for (const auto& [begin, size] : allocation.pieces) {
@@ -131,10 +119,12 @@ HSAKMT_STATUS MemoryManager::free(void* address) {
   all_.remove(allocation.begin, end);
   const bool is_vram = vram_[allocation.node] != 0 && allocation.flags.ui32.NonPaged != 0 &&
                        allocation.flags.ui32.Scratch == 0;
-  if (is_vram) vram_used_[allocation.node] -= allocation.size;
-  munmap(address, allocation.size);
+  if (!allocation.imported) {
+    if (is_vram) vram_used_[allocation.node] -= allocation.size;
+    if (allocation.segment.exists()) --segments_;
+  }
+  release_pages(reinterpret_cast<void*>(allocation.begin), allocation.size);
   allocations_.erase(it);
-  return HSAKMT_STATUS_SUCCESS;
 }
 
 MemoryManager::Allocation* MemoryManager::allocation_at(uint64_t address) {
@@ -235,6 +225,11 @@ HSAKMT_STATUS MemoryManager::register_to_nodes(void* address, uint64_t size, con
 HSAKMT_STATUS MemoryManager::deregister(void* address) {
   const std::lock_guard lock(mutex_);
   if (Allocation* allocation = allocation_at(number(address))) {
+    if (allocation->imported) {
+      if (allocation->begin != number(address)) return HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
+      remove(allocations_.find(allocation->begin));
+      return HSAKMT_STATUS_SUCCESS;
+    }
     if (allocation->registered == nullptr) return HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
     allocation->registered = nullptr;
     return HSAKMT_STATUS_SUCCESS;
@@ -289,6 +284,9 @@ HSAKMT_STATUS MemoryManager::map(void* address, uint64_t size, const uint32_t* n
   std::vector<uint32_t> list;
   if (!nodes_from(nodes, count, list)) return HSAKMT_STATUS_ERROR;
   if (Allocation* allocation = allocation_at(number(address))) {
+    if (allocation->imported && nodes == nullptr && allocation->registered != nullptr) {
+      list = *allocation->registered;
+    }
     return map_allocation(*allocation, number(address), size, std::move(list));
   }
   Registration* registration = registration_of(number(address), size);
@@ -337,10 +335,11 @@ HSAKMT_STATUS MemoryManager::query(const void* address, HsaPointerInfo* info) {
   Nodes mapped = nullptr;
   Nodes registered = nullptr;
   if (const Allocation* allocation = allocation_at(number(address))) {
-    info->Type = HSA_POINTER_ALLOCATED;
+    info->Type = allocation->imported ? HSA_POINTER_REGISTERED_SHARED : HSA_POINTER_ALLOCATED;
     info->Node = allocation->node;
     info->MemFlags = allocation->flags;
-    info->CPUAddress = reinterpret_cast<void*>(allocation->begin);
+    // The real thunk names the host's address of its own memory only.
+    if (!allocation->imported) info->CPUAddress = reinterpret_cast<void*>(allocation->begin);
     info->GPUAddress = allocation->begin;
     info->SizeInBytes = allocation->size;
     info->UserData = allocation->user_data;

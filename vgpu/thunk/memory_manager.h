@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "vgpu/thunk/address_table.h"
+#include "vgpu/thunk/host_memory.h"
 
 namespace halyard::vgpu::thunk {
 
@@ -38,6 +39,15 @@ class MemoryManager {
   HSAKMT_STATUS map(void* address, uint64_t size, const uint32_t* nodes, uint64_t count,
                     uint64_t* gpu_address = nullptr);
   HSAKMT_STATUS unmap(void* address);
+
+  // Other processes: a handle of the allocation that begins at `address`, for import() in any
+  // process of this user's. The memory lives until it is freed here and by all who imported it.
+  HSAKMT_STATUS share(const void* address, uint64_t size, HsaSharedMemoryHandle& handle);
+  // Makes the memory of a handle this process's too, at an address of its own. It is given back by
+  // deregister(), and does not count against the VRAM of this process. Null `nodes`: any may map
+  // it.
+  HSAKMT_STATUS import(const HsaSharedMemoryHandle& handle, const uint32_t* nodes, uint64_t count,
+                       void** address, uint64_t* size);
 
   HSAKMT_STATUS query(const void* address, HsaPointerInfo* info);
   HSAKMT_STATUS set_user_data(const void* address, void* data);
@@ -65,6 +75,8 @@ class MemoryManager {
     void* user_data = nullptr;
     Nodes mapped = nullptr;
     Nodes registered = nullptr;
+    Segment segment;        // none: cannot be shared
+    bool imported = false;  // from another process, or by a handle of this one's
     // Scratch is mapped piece by piece: begin of a piece and its size.
     std::map<uint64_t, uint64_t> pieces;
   };
@@ -83,6 +95,8 @@ class MemoryManager {
   };
 
   Nodes intern(std::vector<uint32_t> nodes);
+  void add(Allocation allocation);
+  void remove(std::map<uint64_t, Allocation>::iterator it);
   Allocation* allocation_at(uint64_t address);
   Registration* registration_of(uint64_t address, uint64_t size);  // that exact range
   Registration* registration_at(uint64_t address);                 // any that holds the address
@@ -96,6 +110,7 @@ class MemoryManager {
   mutable std::mutex mutex_;
   std::vector<uint64_t> vram_;
   std::vector<uint64_t> vram_used_;
+  uint32_t segments_ = 0;                            // of this process's own allocations
   std::vector<std::unique_ptr<AddressTable>> gpus_;  // by node; null for a CPU node
   AddressTable all_;
   std::map<uint64_t, Allocation> allocations_;           // by begin

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hsakmt.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <string>
@@ -136,9 +138,49 @@ TEST_F(OpenThunk, BadQueueRequestsAreRefused) {
             HSAKMT_STATUS_SUCCESS);
 }
 
+// Runs `check` in a child of fork and returns what it returns.
+template <typename Check>
+int in_child_of_fork(Check check) {
+  const pid_t child = fork();
+  if (child == 0) _exit(check());
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
+  return WEXITSTATUS(status);
+}
+
+TEST_F(OpenThunk, AChildOfForkFindsItClosed) {
+  constexpr HSAuint64 kSize = 1 << 21;
+  HsaMemFlags flags = {};
+  flags.ui32.NonPaged = 1;
+  flags.ui32.HostAccess = 1;
+  void* memory = nullptr;
+  ASSERT_EQ(hsaKmtAllocMemory(1, kSize, flags, &memory), HSAKMT_STATUS_SUCCESS);
+  *static_cast<uint32_t*>(memory) = 21;
+  HsaSharedMemoryHandle handle = {};
+  ASSERT_EQ(hsaKmtShareMemory(memory, kSize, &handle), HSAKMT_STATUS_SUCCESS);
+  const int failed_step = in_child_of_fork([&] {
+    HsaVersionInfo version;
+    if (hsaKmtGetVersion(&version) != HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED) return 1;
+    if (hsaKmtFreeMemory(memory, kSize) != HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED) return 2;
+    // Opened anew, it is another process's: what that has is there by its handle only.
+    if (hsaKmtOpenKFD() != HSAKMT_STATUS_SUCCESS) return 3;
+    HsaPointerInfo info;
+    if (hsaKmtQueryPointerInfo(memory, &info) != HSAKMT_STATUS_ERROR) return 4;
+    void* imported = nullptr;
+    HSAuint64 size = 0;
+    if (hsaKmtRegisterSharedHandle(&handle, &imported, &size) != HSAKMT_STATUS_SUCCESS) return 5;
+    auto* const word = static_cast<uint32_t*>(imported);
+    if (*word != 21) return 6;
+    *word = 22;
+    return 0;
+  });
+  EXPECT_EQ(failed_step, 0);
+  EXPECT_EQ(*static_cast<uint32_t*>(memory), 22u);
+  EXPECT_EQ(hsaKmtFreeMemory(memory, kSize), HSAKMT_STATUS_SUCCESS);
+}
+
 TEST_F(OpenThunk, WhatItHasNotItSays) {
-  HsaSharedMemoryHandle handle;
-  EXPECT_EQ(hsaKmtShareMemory(nullptr, 0, &handle), HSAKMT_STATUS_NOT_SUPPORTED);
   EXPECT_EQ(hsaKmtSVMSetAttr(nullptr, 0, 0, nullptr), HSAKMT_STATUS_NOT_SUPPORTED);
   EXPECT_EQ(hsaKmtRuntimeEnable(nullptr, false), HSAKMT_STATUS_NOT_SUPPORTED);
   HSAint32 xnack = 7;

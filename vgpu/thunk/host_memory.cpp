@@ -1,0 +1,79 @@
+#include "vgpu/thunk/host_memory.h"
+
+#include <sys/mman.h>
+#include <sys/shm.h>
+
+namespace halyard::vgpu::thunk {
+
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+constexpr int kProtection = PROT_READ | PROT_WRITE;
+// MAP_NORESERVE: VRAM and scratch are promised in sizes that the host need not have.
+constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+void* const kShmFailed = reinterpret_cast<void*>(-1);
+
+// shmat maps the whole segment over what is there.
+bool attach_over(int id, void* begin, uint64_t size) {
+  if (shmat(id, begin, SHM_REMAP) != kShmFailed) return true;
+  // What was there may be gone by now.
+  mmap(begin, size, kProtection, kPrivate | MAP_FIXED, -1, 0);
+  return false;
+}
+
+uint32_t made_at(const shmid_ds& state) {
+  return static_cast<uint32_t>(state.shm_ctime);
+}
+
+}  // namespace
+
+void* reserve_pages(uint64_t size, void* fixed) {
+  if (fixed != nullptr) {
+    void* const at = mmap(fixed, size, kProtection, kPrivate | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at == MAP_FAILED) return nullptr;
+    if (at == fixed) return at;
+    munmap(at, size);
+    return nullptr;
+  }
+  const uint64_t alignment = size >= kHugePage ? kHugePage : kPage;
+  const uint64_t slack = alignment - kPage;
+  void* const raw = mmap(nullptr, size + slack, kProtection, kPrivate, -1, 0);
+  if (raw == MAP_FAILED) return nullptr;
+  const auto begin = reinterpret_cast<uintptr_t>(raw);
+  const uint64_t aligned = (begin + alignment - 1) / alignment * alignment;
+  if (aligned > begin) munmap(raw, aligned - begin);
+  const uint64_t tail = begin + slack - aligned;
+  if (tail > 0) munmap(reinterpret_cast<void*>(aligned + size), tail);
+  return reinterpret_cast<void*>(aligned);
+}
+
+void release_pages(void* begin, uint64_t size) {
+  munmap(begin, size);
+}
+
+Segment share_pages(void* begin, uint64_t size) {
+  Segment segment;
+  const int id = shmget(IPC_PRIVATE, size, IPC_CREAT | SHM_NORESERVE | 0600);
+  if (id < 0) return segment;
+  shmid_ds state = {};
+  if (attach_over(id, begin, size) && shmctl(id, IPC_STAT, &state) == 0) {
+    segment.id = id;
+    segment.made = made_at(state);
+  }
+  // Without an attachment it goes at once.
+  shmctl(id, IPC_RMID, nullptr);
+  return segment;
+}
+
+bool attach_pages(const Segment& segment, void* begin, uint64_t size) {
+  shmid_ds state = {};
+  if (shmctl(segment.id, IPC_STAT, &state) != 0) return false;
+  // Segments of other programs are not marked for removal, as a rule.
+  const bool same = state.shm_segsz == size && made_at(state) == segment.made &&
+                    (state.shm_perm.mode & SHM_DEST) != 0;
+  return same && attach_over(segment.id, begin, size);
+}
+
+}  // namespace halyard::vgpu::thunk
