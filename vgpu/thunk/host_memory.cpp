@@ -15,12 +15,9 @@ constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 void* const kShmFailed = reinterpret_cast<void*>(-1);
 
-// shmat maps the whole segment over what is there.
-bool attach_over(int id, void* begin, uint64_t size) {
-  if (shmat(id, begin, SHM_REMAP) != kShmFailed) return true;
-  // What was there may be gone by now.
-  mmap(begin, size, kProtection, kPrivate | MAP_FIXED, -1, 0);
-  return false;
+// Maps the whole segment over what is there.
+bool attach_over(int id, void* begin) {
+  return shmat(id, begin, SHM_REMAP) != kShmFailed;
 }
 
 uint32_t made_at(const shmid_ds& state) {
@@ -53,18 +50,16 @@ void release_pages(void* begin, uint64_t size) {
   munmap(begin, size);
 }
 
-Segment share_pages(void* begin, uint64_t size) {
-  Segment segment;
+bool share_pages(void* begin, uint64_t size, Segment* segment) {
+  *segment = {};
   const int id = shmget(IPC_PRIVATE, size, IPC_CREAT | SHM_NORESERVE | 0600);
-  if (id < 0) return segment;
+  if (id < 0) return true;
   shmid_ds state = {};
-  if (attach_over(id, begin, size) && shmctl(id, IPC_STAT, &state) == 0) {
-    segment.id = id;
-    segment.made = made_at(state);
-  }
+  const bool attached = attach_over(id, begin);
+  if (attached && shmctl(id, IPC_STAT, &state) == 0) *segment = {id, made_at(state)};
   // Without an attachment it goes at once.
   shmctl(id, IPC_RMID, nullptr);
-  return segment;
+  return attached;
 }
 
 bool attach_pages(const Segment& segment, void* begin, uint64_t size) {
@@ -73,7 +68,7 @@ bool attach_pages(const Segment& segment, void* begin, uint64_t size) {
   // Segments of other programs are not marked for removal, as a rule.
   const bool same = state.shm_segsz == size && made_at(state) == segment.made &&
                     (state.shm_perm.mode & SHM_DEST) != 0;
-  return same && attach_over(segment.id, begin, size);
+  return same && attach_over(segment.id, begin);
 }
 
 }  // namespace halyard::vgpu::thunk

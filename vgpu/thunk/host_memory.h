@@ -27,12 +27,12 @@ struct Segment {
   bool exists() const { return id >= 0; }
 };
 
-// Puts a new segment in the place of reserved pages. If the system has no segment left, the pages
-// stay private and there is none.
-Segment share_pages(void* begin, uint64_t size);
+// Puts a new segment in the place of reserved pages. If the system has no segment left, there is
+// none, and the pages stay private. False if it does not get there: the pages are of no use then.
+bool share_pages(void* begin, uint64_t size, Segment* segment);
 
 // Puts a segment of this user's, which must have that size, in the place of reserved pages. False
-// if it is gone or another one: the pages stay private.
+// if it is gone or another one: the pages are of no use then.
 bool attach_pages(const Segment& segment, void* begin, uint64_t size);
 
 // The segments of this process's own are counted, as the system has few (4096 unless

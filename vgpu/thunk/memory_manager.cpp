@@ -85,7 +85,10 @@ HSAKMT_STATUS MemoryManager::allocate(uint32_t node, uint64_t size, HsaMemFlags 
   allocation.flags = flags;
   // What the runtime may export is not paged: VRAM, and memory that it asks for with AllocateIPC.
   const bool exportable = flags.ui32.NonPaged != 0 && flags.ui32.Scratch == 0;
-  if (exportable && segments_ < kMaxSegments) allocation.segment = share_pages(memory, size);
+  if (exportable && segments_ < kMaxSegments && !share_pages(memory, size, &allocation.segment)) {
+    release_pages(memory, size);
+    return HSAKMT_STATUS_NO_MEMORY;
+  }
   if (allocation.segment.exists()) ++segments_;
   if (is_vram) vram_used_[node] += size;
   add(std::move(allocation));
