@@ -50,6 +50,18 @@ TEST_F(HipFaultDeathTest, ATrap) {
   EXPECT_DEATH(run("trap"), "trap in kernel trap(.|\n)*s_trap 2");
 }
 
+// The kernel driver lets the GPU execute all memory: what ends it is what it finds there.
+TEST_F(HipFaultDeathTest, DataThatIsExecuted) {
+  EXPECT_DEATH(
+      {
+        void* memory = nullptr;
+        static_cast<void>(hipMalloc(&memory, 4096));
+        static_cast<void>(hipMemset(memory, 0xff, 4096));
+        run("execute_data", memory);
+      },
+      "illegal instruction in kernel execute_data(.|\n)*bytes: ff ff ff ff");
+}
+
 TEST_F(HipWatchdogDeathTest, AKernelThatNeverEnds) {
   EXPECT_DEATH(
       {
