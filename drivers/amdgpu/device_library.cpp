@@ -3,8 +3,8 @@
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/device/abi.h"
 #include "drivers/amdgpu/device_binaries.h"
+#include "hal/code_object.h"
 #include "hal/error.h"
-#include "hal/selection.h"
 #include "hal/target_map.h"
 
 namespace halyard::amdgpu {
@@ -20,22 +20,17 @@ const LibraryKernelInfo& info_of(LibraryKernel kernel) {
   return kInfos[static_cast<size_t>(kernel)];
 }
 
-Result<size_t> choose_device_binary(const std::vector<std::string_view>& targets,
+Result<size_t> choose_device_binary(const std::vector<VariantFacts>& binaries,
                                     const TargetId& device) {
-  std::vector<VariantFacts> variants;
-  for (const std::string_view target : targets) {
-    VariantFacts& variant = variants.emplace_back();
-    HALYARD_ASSIGN_OR_RETURN(variant.target, parse_target_id(target));
-    variant.version = kNewestCodeObjectVersion;
-  }
   LoaderFacts loader;
   loader.device = device;
-  const Selection selection = select_variant(variants, loader);
+  const Selection selection = select_variant(binaries, loader);
   if (selection.chosen) return *selection.chosen;
 
   std::string reasons;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    reasons += fmt::format("{}{} ({})", i == 0 ? "" : "; ", targets[i], selection.reasons[i]);
+  for (size_t i = 0; i < binaries.size(); ++i) {
+    reasons += fmt::format("{}{} ({})", i == 0 ? "" : "; ", to_string(binaries[i].target),
+                           selection.reasons[i]);
   }
   const ProcessorInfo* const processor = find_processor(device.processor);
   const std::string generic = processor != nullptr && processor->generic != nullptr
@@ -52,10 +47,12 @@ Result<size_t> choose_device_binary(const std::vector<std::string_view>& targets
 
 Status DeviceLibrary::load_now() {
   const Span<const DeviceBinary> binaries = device_binaries();
-  std::vector<std::string_view> targets;
-  for (const DeviceBinary& binary : binaries) targets.emplace_back(binary.target);
+  std::vector<VariantFacts> facts;
+  for (const DeviceBinary& binary : binaries) {
+    HALYARD_ASSIGN_OR_RETURN(facts.emplace_back(), read_variant_facts(binary.data, binary.size));
+  }
   HALYARD_ASSIGN_OR_RETURN(const size_t chosen,
-                           choose_device_binary(targets, device_.facts().target_id));
+                           choose_device_binary(facts, device_.facts().target_id));
   HALYARD_ASSIGN_OR_RETURN(executable_, ExecutableImpl::load_builtin(device_, binaries[chosen].data,
                                                                      binaries[chosen].size));
   for (size_t i = 0; i < kLibraryKernelCount; ++i) {

@@ -16,12 +16,11 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "drivers/amdgpu/executable.h"
 #include "hal/ref.h"
+#include "hal/selection.h"
 #include "hal/status.h"
 #include "hal/target_id.h"
 
@@ -44,10 +43,10 @@ struct LibraryKernelInfo {
 };
 const LibraryKernelInfo& info_of(LibraryKernel kernel);
 
-// Which of the code objects for `targets` (target IDs) runs on `device`, best first: its processor
-// with its features, its processor, its generic target. NOT_FOUND says what there is, why none of
+// Which of the code objects runs on `device`, best first: its processor with its features, its
+// processor, its generic target. NOT_FOUND says what there is, why none of
 // it fits, and how to build one that does.
-Result<size_t> choose_device_binary(const std::vector<std::string_view>& targets,
+Result<size_t> choose_device_binary(const std::vector<VariantFacts>& binaries,
                                     const TargetId& device);
 
 // Any thread may use any method.

@@ -1,19 +1,15 @@
 #include "drivers/amdgpu/host_operation.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
+#include "drivers/common/file_io.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
-
 namespace {
 
 // Waits on the queue's host thread for whoever completes the call.
@@ -56,29 +52,6 @@ Result<std::unique_ptr<Operation>> HostCallOperation::hold() {
 
 namespace {
 
-// All of the range, or an error: pread and pwrite may do less than they are asked for.
-Status transfer_file(FileOperation::Direction direction, int descriptor, uint64_t offset,
-                     std::byte* bytes, uint64_t size) {
-  const bool reading = direction == FileOperation::Direction::kFromFile;
-  for (uint64_t done = 0; done < size;) {
-    const auto at = static_cast<off_t>(offset + done);
-    const ssize_t moved = reading ? pread(descriptor, bytes + done, size - done, at)
-                                  : pwrite(descriptor, bytes + done, size - done, at);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved < 0) {
-      return error(StatusCode::kDataLoss, "Queue::{} of {} bytes at file offset {} fails: {}.",
-                   reading ? "read" : "write", size, offset, std::strerror(errno));
-    }
-    if (moved == 0) {
-      return error(StatusCode::kOutOfRange,
-                   "Queue::{} of {} bytes at file offset {} meets the end of the file after {}.",
-                   reading ? "read" : "write", size, offset, done);
-    }
-    done += static_cast<uint64_t>(moved);
-  }
-  return {};
-}
-
 // One copy by an engine, waited for. Nothing else is in flight on the queue.
 Status copy_now(DeviceImpl& device, void* target, hsa_agent_t target_agent, const void* source,
                 hsa_agent_t source_agent, uint64_t size) {
@@ -105,8 +78,10 @@ Status FileOperation::issue(QueueCore& core, const IssueContext&) {
   DeviceImpl& device = core.device();
   auto* const at =
       static_cast<std::byte*>(static_cast<BufferImpl*>(range_.buffer)->host_at(range_.offset));
+  const FileTransfer transfer = {direction_ == Direction::kFromFile, file_.descriptor, file_.offset,
+                                 range_.length};
   if (range_.buffer->type() != MemoryType::kDevice) {
-    return transfer_file(direction_, file_.descriptor, file_.offset, at, range_.length);
+    return transfer_file(transfer, 0, at, range_.length);
   }
   constexpr uint64_t kPiece = 1024 * 1024;
   HALYARD_ASSIGN_OR_RETURN(const Staging staging,
@@ -114,17 +89,14 @@ Status FileOperation::issue(QueueCore& core, const IssueContext&) {
   auto* const bytes = static_cast<std::byte*>(staging.data());
   for (uint64_t done = 0; done < range_.length;) {
     const uint64_t size = std::min({kPiece, staging.size(), range_.length - done});
-    const uint64_t file_offset = file_.offset + done;
-    if (direction_ == Direction::kFromFile) {
-      HALYARD_RETURN_IF_ERROR(
-          transfer_file(direction_, file_.descriptor, file_offset, bytes, size));
+    if (transfer.reading) {
+      HALYARD_RETURN_IF_ERROR(transfer_file(transfer, done, bytes, size));
       HALYARD_RETURN_IF_ERROR(
           copy_now(device, at + done, device.agent(), bytes, device.host_agent(), size));
     } else {
       HALYARD_RETURN_IF_ERROR(
           copy_now(device, bytes, device.host_agent(), at + done, device.agent(), size));
-      HALYARD_RETURN_IF_ERROR(
-          transfer_file(direction_, file_.descriptor, file_offset, bytes, size));
+      HALYARD_RETURN_IF_ERROR(transfer_file(transfer, done, bytes, size));
     }
     done += size;
   }

@@ -388,8 +388,14 @@ Result<const KernelInfo*> CodeObject::find(std::string_view name) const {
                did_you_mean_clause(name, names), names.size(), list_of(names));
 }
 
+Result<VariantFacts> read_variant_facts(const void* data, size_t size) {
+  HALYARD_ASSIGN_OR_RETURN(const internal::CodeObjectHeader header,
+                           internal::read_code_object_header(data, size));
+  return VariantFacts{header.target, header.version, header.generic_version, {}};
+}
+
 Status check_target(const CodeObject& object, const TargetId& device) {
-  const std::string why = why_not_runs_on(object.target(), device);
+  const std::string why = why_not_runs_on(object.target(), device, object.generic_version());
   if (why.empty()) return {};
   const ProcessorInfo* processor = find_processor(device.processor);
   const std::string generic = processor != nullptr && processor->generic != nullptr

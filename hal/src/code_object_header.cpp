@@ -72,7 +72,7 @@ Result<CodeObjectHeader> code_object_header(const Elf64_Ehdr& header, uint32_t v
         flags & 0xff,
         metadata_target.empty() ? "" : fmt::format("; its metadata says {}", metadata_target));
   }
-  result.generic_version = flags >> 24;
+  if (processor->is_generic()) result.generic_version = flags >> 24;
   if (processor->is_generic() && (result.version < 6 || result.generic_version == 0)) {
     return damaged(
         "is for the generic target {}, with version {} of it and code object version {}; generic "

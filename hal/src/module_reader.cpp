@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "archive.h"
-#include "code_object_header.h"
 #include "compressed_bundle.h"
+#include "hal/code_object.h"
 #include "hal/error.h"
 #include "hal/text.h"
 #include "host_elf.h"
@@ -113,7 +113,7 @@ Status ModuleReader::add_file(const ByteRange& range) {
       break;
   }
   // Unlike a part of something larger it has to be a good code object.
-  HALYARD_RETURN_IF_ERROR(read_code_object_header(range.data, range.size).status());
+  HALYARD_RETURN_IF_ERROR(read_variant_facts(range.data, range.size).status());
   ModuleVariant variant;
   variant.bytes = range.bytes();
   return add_code_object(std::move(variant));
@@ -252,16 +252,13 @@ Status ModuleReader::add_entries(size_t index, const ByteRange& range, uint64_t*
 }
 
 Status ModuleReader::add_code_object(ModuleVariant variant) {
-  const Result<CodeObjectHeader> header =
-      read_code_object_header(variant.bytes.data(), variant.bytes.size());
-  if (header.ok()) {
-    variant.facts.target = header->target;
-    variant.facts.version = header->version;
-    variant.facts.generic_version = header->generic_version;
-  } else if (header.status().code() == StatusCode::kUnimplemented) {
-    variant.facts.problem = header.status().message().view();
+  Result<VariantFacts> facts = read_variant_facts(variant.bytes.data(), variant.bytes.size());
+  if (facts.ok()) {
+    variant.facts = std::move(facts).value();
+  } else if (facts.status().code() == StatusCode::kUnimplemented) {
+    variant.facts.problem = facts.status().message().view();
   } else {
-    return at(variant.origin, header.status());
+    return at(variant.origin, facts.status());
   }
   contents_.variants.push_back(std::move(variant));
   return {};

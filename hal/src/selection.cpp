@@ -32,7 +32,7 @@ std::string why_not_fits(const VariantFacts& variant, const LoaderFacts& loader)
     return fmt::format("it has code object version {}, and the newest that is loaded is {}",
                        variant.version, loader.newest_version);
   }
-  return why_not_runs_on(variant.target, loader.device);
+  return why_not_runs_on(variant.target, loader.device, variant.generic_version);
 }
 
 bool is_preferred(const VariantFacts& a, const VariantFacts& b, const LoaderFacts& loader) {

@@ -99,7 +99,8 @@ std::string to_string(const TargetId& target) {
   return text;
 }
 
-std::string why_not_runs_on(const TargetId& code, const TargetId& device) {
+std::string why_not_runs_on(const TargetId& code, const TargetId& device,
+                            uint32_t generic_version) {
   if (code.processor != device.processor) {
     const ProcessorInfo* built = find_processor(code.processor);
     if (built == nullptr || !built->is_generic()) {
@@ -110,6 +111,9 @@ std::string why_not_runs_on(const TargetId& code, const TargetId& device) {
       return fmt::format("{} covers {}, but not {}", code.processor,
                          list_of(processors_of_generic(code.processor), SIZE_MAX),
                          device.processor);
+    }
+    if (std::string why = why_older_than_processor(*there, generic_version); !why.empty()) {
+      return why;
     }
   }
   if (std::string why = why_feature_differs("xnack", code.xnack, device.xnack); !why.empty()) {

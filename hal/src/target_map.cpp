@@ -160,6 +160,12 @@ const ProductInfo* find_product(std::string_view name) noexcept {
   return find_named(all_products(), alias == nullptr ? name : alias->product);
 }
 
+std::string why_older_than_processor(const ProcessorInfo& processor, uint32_t generic_version) {
+  if (generic_version >= processor.generic_version) return {};
+  return fmt::format("it has version {} of {}, which covers {} from version {} on", generic_version,
+                     processor.generic, processor.name, processor.generic_version);
+}
+
 std::vector<std::string_view> processors_of_generic(std::string_view generic) {
   return processors_with(&ProcessorInfo::generic, generic);
 }

@@ -206,6 +206,15 @@ TEST(CodeObject, ChecksTheTargetOfADevice) {
             "code does not run on gfx906. Build it with -mcpu=gfx906 or -mcpu=gfx9-generic.");
 }
 
+TEST(CodeObject, HasAVersionOfAGenericTargetOnly) {
+  const Bytes generic = read_data("gfx9-generic.hsaco");
+  EXPECT_EQ(read_variant_facts(generic.data(), generic.size())->generic_version, 1u);
+  Bytes exact = read_data("v6.hsaco");
+  exact[51] = 7;  // what e_flags has there is nothing that an exact processor's code says
+  EXPECT_EQ(read_variant_facts(exact.data(), exact.size())->generic_version, 0u);
+  EXPECT_EQ(CodeObject::read(exact.data(), exact.size())->generic_version(), 0u);
+}
+
 TEST(BadCodeObject, Empty) {
   expect_error({}, StatusCode::kInvalidArgument, {"is empty (0 bytes)"});
   const auto null = CodeObject::read(nullptr, 100);

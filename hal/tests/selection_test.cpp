@@ -77,6 +77,23 @@ TEST(Selection, PrefersTheNewerVersionOfAGenericTarget) {
   EXPECT_EQ(select_variant(variants, loader("gfx900")).chosen, 1u);
 }
 
+// LLVM AMDGPUUsage, "Generic Processor Versioning": code runs on what its version covers. All
+// processors are covered from version 1 on so far, so an older one than all is 0.
+TEST(Selection, RefusesGenericCodeFromBeforeTheProcessorWasCovered) {
+  std::vector<VariantFacts> variants = {variant("gfx9-generic")};
+  variants[0].generic_version = 0;
+  const Selection old = select_variant(variants, loader("gfx906:xnack-"));
+  EXPECT_FALSE(old.chosen);
+  EXPECT_EQ(old.reasons[0],
+            "it has version 0 of gfx9-generic, which covers gfx906 from version 1 on");
+  for (const uint32_t version : {1u, 2u, 255u}) {
+    variants[0].generic_version = version;
+    EXPECT_TRUE(select_variant(variants, loader("gfx906:xnack-")).chosen) << version;
+  }
+  // An exact processor's code has none.
+  EXPECT_TRUE(select_variant({variant("gfx906")}, loader("gfx906")).chosen);
+}
+
 // The vendor's loader may refuse the setting, and code for any setting it takes.
 TEST(Selection, PrefersAnySettingWhereTheDevicesIsNotKnown) {
   EXPECT_EQ(choose_always({"gfx90a:xnack+", "gfx90a"}, "gfx90a"), "gfx90a");

@@ -98,6 +98,15 @@ TEST(Processors, OfAGenericTargetAreThoseThatItCovers) {
   EXPECT_THAT(processors_of_generic("gfx900"), IsEmpty());
 }
 
+TEST(Processors, RunTheVersionsOfTheirGenericTargetThatKnowThem) {
+  ProcessorInfo processor = *find_processor("gfx1153");
+  processor.generic_version = 3;
+  EXPECT_EQ(why_older_than_processor(processor, 2),
+            "it has version 2 of gfx11-generic, which covers gfx1153 from version 3 on");
+  EXPECT_EQ(why_older_than_processor(processor, 3), "");
+  EXPECT_EQ(why_older_than_processor(processor, 255), "");
+}
+
 TEST(TargetNames, StandForProcessors) {
   EXPECT_THAT(resolved("gfx942", TargetNameKind::kProcessor), ElementsAre("gfx942"));
   EXPECT_THAT(resolved("gfx90a:xnack+", TargetNameKind::kProcessor), ElementsAre("gfx90a:xnack+"));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "tools/halyard/commands.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/table.h"
+#include "tools/halyard/variants.h"
 
 namespace halyard::cli {
 namespace {
@@ -36,8 +38,9 @@ struct Variant {
   std::string problem;               // then
 };
 
+// Whole, however long: what a compiler makes of C++ names may be thousands of letters.
 std::string text_of(StringView text) {
-  return std::string(printable(text.view()));
+  return printable(text.view(), SIZE_MAX);
 }
 
 uint64_t product(const Dim3& size) {
@@ -255,29 +258,16 @@ Json as_json(const ObjdumpFlags& flags, const Module& module,
 }
 
 // A variant that cannot be read is shown with the reason: the others are as good as before.
-Result<std::vector<Variant>> read_variants(const ObjdumpFlags& flags, const Module& module) {
-  std::vector<Variant> variants;
-  std::string present;
-  for (const ModuleVariant& variant : module.variants()) {
-    const std::string target = to_string(variant.facts.target);
-    if (!present.ends_with(target)) present += (present.empty() ? "" : ", ") + target;
-    const bool wanted = flags.target.empty() || flags.target == target ||
-                        flags.target == variant.facts.target.processor;
-    if (!wanted) continue;
-    Variant entry{&variant, std::nullopt, variant.facts.problem};
-    if (entry.problem.empty()) {
-      Result<CodeObject> object = CodeObject::read(variant.bytes.data(), variant.bytes.size());
-      if (object.ok()) {
-        entry.object = std::move(object).value();
-      } else {
-        entry.problem = object.status().message().view();
-      }
-    }
-    variants.push_back(std::move(entry));
+Variant read_variant(const ModuleVariant& variant) {
+  Variant entry{&variant, std::nullopt, variant.facts.problem};
+  if (!entry.problem.empty()) return entry;
+  Result<CodeObject> object = CodeObject::read(variant.bytes.data(), variant.bytes.size());
+  if (object.ok()) {
+    entry.object = std::move(object).value();
+  } else {
+    entry.problem = object.status().message().view();
   }
-  if (!variants.empty() || flags.target.empty()) return variants;
-  return error(StatusCode::kNotFound, "The file ({}) has no code for the target ({}). It has {}.",
-               printable(flags.file), printable(flags.target), present.empty() ? "none" : present);
+  return entry;
 }
 
 Status check_kernels(const ObjdumpFlags& flags, const std::vector<Variant>& variants) {
@@ -297,7 +287,10 @@ Status check_kernels(const ObjdumpFlags& flags, const std::vector<Variant>& vari
 
 Status objdump(const ObjdumpFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const Module module, Module::open(flags.file));
-  HALYARD_ASSIGN_OR_RETURN(const std::vector<Variant> variants, read_variants(flags, module));
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<const ModuleVariant*> wanted,
+                           variants_for(module, flags.file, flags.target));
+  std::vector<Variant> variants;
+  for (const ModuleVariant* variant : wanted) variants.push_back(read_variant(*variant));
   HALYARD_RETURN_IF_ERROR(check_kernels(flags, variants));
   return print(flags.json ? dump(as_json(flags, module, variants))
                           : as_text(flags, module, variants));

@@ -13,6 +13,7 @@
 #include "hal/text.h"
 #include "registry/load_report.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/variants.h"
 #include "tools/values/file.h"
 
 namespace halyard::cli {
@@ -27,13 +28,26 @@ struct PackFlags {
 // A code object on its way into the bundle.
 struct Part {
   std::string file;
+  const ModuleVariant* variant;
   BundleInput input;
 };
 
-// What a message calls a variant: the file, and where in it.
-std::string place_of(const std::string& file, const ModuleVariant& variant) {
-  if (variant.origin.empty()) return fmt::format("({})", printable(file));
-  return fmt::format("({}, {})", printable(file), variant.origin);
+Status two_for_one_target(const Part& first, const Part& second) {
+  const uint32_t versions[] = {first.variant->facts.generic_version,
+                               second.variant->facts.generic_version};
+  if (versions[0] != versions[1]) {
+    return error(StatusCode::kInvalidArgument,
+                 "Two code objects are for the target {}: {} has version {} of it and {} has "
+                 "version {}. A bundle has one for each target: leave the older one out, since the "
+                 "newer one runs on all that it runs on.",
+                 to_string(second.variant->facts.target), place_of(first.file, *first.variant),
+                 versions[0], place_of(second.file, *second.variant), versions[1]);
+  }
+  return error(StatusCode::kInvalidArgument,
+               "Two code objects are for the target {}: {} and {}. A bundle has one for each "
+               "target: link them into one, or pack them into two files.",
+               to_string(second.variant->facts.target), place_of(first.file, *first.variant),
+               place_of(second.file, *second.variant));
 }
 
 // One code object for each target: a loader takes the first of two, and the other one is lost.
@@ -45,16 +59,11 @@ Status add_parts(const std::string& file, const Module& module, std::vector<Part
       return error(StatusCode::kInvalidArgument, "The code object {} cannot be packed: {}.",
                    place_of(file, variant), variant.facts.problem);
     }
-    Part part{file, {bundle_entry_id(variant.facts.target), variant.bytes}};
+    Part part{file, &variant, {bundle_entry_id(variant.facts.target), variant.bytes}};
     const auto same = std::find_if(parts.begin(), parts.end(), [&](const Part& other) {
       return other.input.id == part.input.id;
     });
-    if (same != parts.end()) {
-      return error(StatusCode::kInvalidArgument,
-                   "Two code objects are for the target {}: one of ({}) and the other {}. A bundle "
-                   "has one for each target: link them into one, or pack them into two files.",
-                   to_string(variant.facts.target), printable(same->file), place_of(file, variant));
-    }
+    if (same != parts.end()) return two_for_one_target(*same, part);
     parts.push_back(std::move(part));
   }
   return {};

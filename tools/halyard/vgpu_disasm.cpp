@@ -12,10 +12,10 @@
 #include "hal/error.h"
 #include "hal/kernel_code.h"
 #include "hal/module.h"
-#include "hal/text.h"
 #include "registry/load_report.h"
 #include "registry/vgpu.h"
 #include "tools/halyard/session.h"
+#include "tools/halyard/variants.h"
 #include "tools/halyard/vgpu.h"
 #include "vgpu/halyard_vgpu.h"
 
@@ -59,8 +59,14 @@ std::string processor_for(const TargetId& target) {
   return target.processor == "gfx9-generic" ? "gfx900" : target.processor;
 }
 
-// OK if the engine decodes code for this processor.
-Status check_processor(halyard_vgpu_disassemble_t disassemble, const std::string& processor) {
+// OK if the engine decodes the variant's code.
+Status check_variant(halyard_vgpu_disassemble_t disassemble, const DisasmFlags& flags,
+                     const ModuleVariant& variant) {
+  if (!variant.facts.problem.empty()) {
+    return error(StatusCode::kInvalidArgument, "What is in {} cannot be disassembled: {}.",
+                 place_of(flags.file, variant), variant.facts.problem);
+  }
+  const std::string processor = processor_for(variant.facts.target);
   char message[1024] = {};
   if (disassemble(processor.c_str(), nullptr, 0, 0, nullptr, nullptr, message, sizeof message) == 0)
     return {};
@@ -104,32 +110,16 @@ Result<halyard_vgpu_disassemble_t> find_disassembler() {
   return reinterpret_cast<halyard_vgpu_disassemble_t>(symbol);
 }
 
-// Variants of the wanted target; of all if none was named.
-Result<std::vector<size_t>> wanted_variants(const Module& module, const DisasmFlags& flags) {
-  std::vector<size_t> wanted;
-  std::string present;
-  for (size_t i = 0; i < module.variants().size(); ++i) {
-    const VariantFacts& facts = module.variants()[i].facts;
-    if (!facts.problem.empty()) continue;
-    const std::string target = to_string(facts.target);
-    if (!present.ends_with(target)) present += (present.empty() ? "" : ", ") + target;
-    if (flags.target.empty() || flags.target == target || flags.target == facts.target.processor)
-      wanted.push_back(i);
-  }
-  if (!wanted.empty()) return wanted;
-  return error(StatusCode::kNotFound, "The file ({}) has no code for the target ({}). It has {}.",
-               printable(flags.file), printable(flags.target), present.empty() ? "none" : present);
-}
-
 Status disasm(const DisasmFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const Module module, Module::open(flags.file));
-  HALYARD_ASSIGN_OR_RETURN(const std::vector<size_t> variants, wanted_variants(module, flags));
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<const ModuleVariant*> variants,
+                           variants_for(module, flags.file, flags.target));
   HALYARD_ASSIGN_OR_RETURN(const halyard_vgpu_disassemble_t disassemble, find_disassembler());
   std::string text;
   Status refused;
-  for (const size_t index : variants) {
-    const ModuleVariant& variant = module.variants()[index];
-    Status decodes = check_processor(disassemble, processor_for(variant.facts.target));
+  for (const ModuleVariant* const entry : variants) {
+    const ModuleVariant& variant = *entry;
+    Status decodes = check_variant(disassemble, flags, variant);
     // A fat file has code for many GPUs; what the engine is not can be left out.
     if (!decodes.ok()) {
       refused = std::move(decodes);

@@ -109,6 +109,22 @@ TEST_F(CliPack, TwoForOneTargetAreRefusedAndNothingIsWritten) {
   EXPECT_FALSE(exists("fat"));
 }
 
+TEST_F(CliPack, TwoVersionsOfOneGenericTargetAreRefused) {
+  std::string object = plain_kernel("vadd_c_v6", "gfx9-generic");
+  write_bytes(folder_ / "one.hsaco", object);
+  object[51] =
+      2;  // LLVM AMDGPUUsage, "AMDGPU ELF Header e_flags" for V6: EF_AMDGPU_GENERIC_VERSION
+  write_bytes(folder_ / "two.hsaco", object);
+  const Outcome packed =
+      pack({folder_ / "one.hsaco", folder_ / "two.hsaco", "-o", folder_ / "fat"});
+  EXPECT_EQ(packed.exit_code, 1);
+  EXPECT_THAT(packed.err,
+              AllOf(HasSubstr("Two code objects are for the target gfx9-generic"),
+                    HasSubstr("one.hsaco) has version 1"), HasSubstr("two.hsaco) has version 2"),
+                    HasSubstr("leave the older one out")));
+  EXPECT_FALSE(exists("fat"));
+}
+
 TEST_F(CliPack, WhatIsNoCodeObjectIsRefused) {
   write_bytes(folder_ / "text", "hello");
   EXPECT_THAT(pack({folder_ / "text", "-o", folder_ / "fat"}).err, HasSubstr("text"));

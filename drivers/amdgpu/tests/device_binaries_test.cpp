@@ -12,6 +12,7 @@
 #include "drivers/amdgpu/device_library.h"
 #include "hal/code_object.h"
 #include "hal/presentation.h"
+#include "hal/selection.h"
 #include "hal/target_id.h"
 #include "hal/target_map.h"
 
@@ -95,8 +96,19 @@ TEST(DeviceBinariesTest, CanBePresentedToAnOldLoader) {
   }
 }
 
+std::vector<VariantFacts> binaries_for(const std::vector<std::string_view>& targets) {
+  std::vector<VariantFacts> binaries;
+  for (const std::string_view name : targets) {
+    const TargetId target = *parse_target_id(name);
+    const bool is_generic = find_processor(target.processor)->is_generic();
+    binaries.push_back({target, kNewestCodeObjectVersion, is_generic ? 1u : 0u, {}});
+  }
+  return binaries;
+}
+
 std::string chosen(const std::vector<std::string_view>& targets, const char* device) {
-  const Result<size_t> choice = choose_device_binary(targets, *parse_target_id(device));
+  const Result<size_t> choice =
+      choose_device_binary(binaries_for(targets), *parse_target_id(device));
   return choice.ok() ? std::string(targets[*choice]) : choice.status().to_string();
 }
 
@@ -145,7 +157,7 @@ TEST(ChooseDeviceBinaryTest, ThePrebuiltSetCoversItsProcessors) {
       {"gfx1201", "gfx12-generic"},
   };
   for (const auto& [device, target] : expected) EXPECT_EQ(chosen(targets, device), target);
-  EXPECT_EQ(choose_device_binary(targets, *parse_target_id("gfx803")).status().code(),
+  EXPECT_EQ(choose_device_binary(binaries_for(targets), *parse_target_id("gfx803")).status().code(),
             StatusCode::kNotFound);
 }
 

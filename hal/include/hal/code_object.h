@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hal/executable.h"
+#include "hal/selection.h"
 #include "hal/status.h"
 #include "hal/target_id.h"
 
@@ -67,6 +68,10 @@ class CodeObject {
 
   std::unique_ptr<const Contents> contents_;
 };
+
+// What selection knows of the code object in `data`, from its ELF header alone: nothing behind that
+// is looked at. Fails as CodeObject::read does.
+Result<VariantFacts> read_variant_facts(const void* data, size_t size);
 
 // OK, or FAILED_PRECONDITION with a sentence that names both targets and how to build for the
 // device.

@@ -34,11 +34,16 @@ Result<TargetId> parse_target_id(std::string_view text);
 // Canonical: features in alphabetical order, only those that are on or off.
 std::string to_string(const TargetId& target);
 
+// Later than every version of a generic target (LLVM AMDGPUUsage, "Generic Processor Versioning":
+// they are 1 to 255).
+inline constexpr uint32_t kAnyGenericVersion = UINT32_MAX;
+
 // Whether code for `code` runs on a device that is `device`: empty if it does, and otherwise the
 // reason, as the second half of a sentence ("it needs xnack on, and the device has it off").
-// The version of a generic target does not matter so far: every processor joined in version 1, and
-// later versions cover no less.
-std::string why_not_runs_on(const TargetId& code, const TargetId& device);
+// `generic_version` is the one that the code has of a generic target, and not looked at for any
+// other; without it the answer is for the target's newest version.
+std::string why_not_runs_on(const TargetId& code, const TargetId& device,
+                            uint32_t generic_version = kAnyGenericVersion);
 inline bool runs_on(const TargetId& code, const TargetId& device) {
   return why_not_runs_on(code, device).empty();
 }

@@ -87,6 +87,11 @@ const ProcessorInfo* find_processor(uint8_t elf_machine) noexcept;
 const ArchitectureInfo* find_architecture(std::string_view name) noexcept;
 const ProductInfo* find_product(std::string_view name) noexcept;  // or an alias
 
+// Whether `processor` runs code of that version of its generic target: empty if it does, and
+// otherwise the reason, as the second half of a sentence. Code runs on the processors that the
+// target had when the code was compiled (LLVM AMDGPUUsage, "Generic Processor Versioning").
+std::string why_older_than_processor(const ProcessorInfo& processor, uint32_t generic_version);
+
 // The processors that run the code of a generic target.
 std::vector<std::string_view> processors_of_generic(std::string_view generic);
 // The processors of an architecture, by its code name.
