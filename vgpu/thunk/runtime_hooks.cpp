@@ -38,11 +38,14 @@ constexpr size_t padded(size_t size) {
   return size <= ~size_t{0} - kPage ? size + kPage : size;
 }
 
+constexpr size_t in_pages(size_t size) {
+  return (size + kPage - 1) / kPage * kPage;
+}
+
 void add_block(void* pointer, size_t size) {
   BlockMap* const map = blocks();
   if (map == nullptr || pointer == nullptr) return;
-  const size_t guarded = (padded(size) + kPage - 1) / kPage * kPage;
-  map->add({reinterpret_cast<uintptr_t>(pointer), size, guarded});
+  map->add({reinterpret_cast<uintptr_t>(pointer), size, in_pages(padded(size))});
 }
 
 void remove_block(void* pointer) {
@@ -86,13 +89,15 @@ hsa_status_t pointer_info(const void* pointer, hsa_amd_pointer_info_t* info,
   return status;
 }
 
-// Only whole allocations can be exported.
+// Only whole allocations can be exported. Their size is in pages for the runtime; pointer_info()
+// has told the program its own.
 hsa_status_t ipc_create(void* pointer, size_t size, hsa_amd_ipc_memory_t* handle) {
   BlockMap* const map = blocks();
   const auto block =
       map != nullptr ? map->find(reinterpret_cast<uintptr_t>(pointer)) : std::nullopt;
-  if (block && block->begin == reinterpret_cast<uintptr_t>(pointer) && block->size == size)
-    size = padded(size);
+  if (block && block->begin == reinterpret_cast<uintptr_t>(pointer) &&
+      (size == block->size || size == in_pages(block->size)))
+    size = block->guarded;
   return real.ipc_create(pointer, size, handle);
 }
 
