@@ -416,7 +416,7 @@ constexpr Opcode kOpcodes[] = {
 
 }  // namespace
 
-std::span<const Opcode> lds_opcodes() {
+std::span<const Opcode> simd_lds_opcodes() {
   return kOpcodes;
 }
 

@@ -9,6 +9,7 @@
 #include "vgpu/isa/matrix_arithmetic.h"
 #include "vgpu/isa/matrix_layout.h"
 #include "vgpu/isa/opcode.h"
+#include "vgpu/isa/tables.h"
 #include "vgpu/isa/target.h"
 
 namespace halyard::vgpu::isa {
@@ -201,7 +202,7 @@ constexpr Opcode kOpcodes[] = {
 
 }  // namespace
 
-std::span<const Opcode> matrix_opcodes() {
+std::span<const Opcode> simd_matrix_opcodes() {
   return kOpcodes;
 }
 

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "vgpu/isa/simd.h"
+
 namespace halyard::vgpu::isa {
 namespace {
 
@@ -22,7 +24,7 @@ std::span<const Opcode> scalar_opcodes() {
 
 std::span<const Opcode> memory_opcodes() {
   static const std::vector<Opcode>* const all =
-      join({flat_opcodes(), buffer_opcodes(), buffer_format_opcodes()});
+      join({simd_build().flat, simd_build().buffer, buffer_format_opcodes()});
   return *all;
 }
 

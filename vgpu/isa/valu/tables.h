@@ -1,4 +1,4 @@
-// The parts of vector_opcodes(), one for each file of tables.
+// The parts of SimdBuild::vector, one for each file of tables.
 #pragma once
 
 #include <span>

@@ -1,0 +1,68 @@
+# Compiles the lane handlers for several instruction sets of the host (simd.h).
+#
+# Functions of headers, std::'s as well as our own, end up in several object files under one weak
+# symbol, and the linker keeps any one of them: code for AVX-512 could run on a CPU without it. So
+# the objects of each build but the baseline are linked into one, in which every symbol but the
+# entry becomes local. Then a build can use only its own copies, whatever the compiler has not
+# inlined, and everybody else can use none of them.
+
+set(HALYARD_SIMD_SOURCES
+  buffer.cpp
+  flat.cpp
+  lds.cpp
+  matrix.cpp
+  simd_entry.cpp
+  valu/general.cpp
+  valu/lane_access.cpp
+  valu/operands.cpp
+  valu/tables_byte.cpp
+  valu/tables_compare_float.cpp
+  valu/tables_compare_integer.cpp
+  valu/tables_conversion.cpp
+  valu/tables_float16.cpp
+  valu/tables_float32.cpp
+  valu/tables_float64.cpp
+  valu/tables_integer.cpp
+  valu/tables_integer16.cpp
+  valu/tables_packed.cpp
+  valu/tables_transcendental.cpp
+)
+
+function(halyard_simd_options target name)
+  target_link_libraries(${target} PRIVATE halyard_options)
+  target_compile_definitions(${target} PRIVATE HALYARD_SIMD_BUILD=${name})
+  # No contraction: v_mad rounds twice, and builds must agree. Float exceptions and errno are
+  # observed by nobody, and the vectoriser gives up on loops that might raise them.
+  target_compile_options(${target} PRIVATE
+    -ffp-contract=off -fno-strict-aliasing -fno-trapping-math -fno-math-errno
+    $<$<CONFIG:Release>:-O3> ${ARGN})
+endfunction()
+
+add_library(halyard_vgpu_simd_baseline OBJECT ${HALYARD_SIMD_SOURCES})
+halyard_simd_options(halyard_vgpu_simd_baseline baseline)
+
+# Sets `out` to the object file of build `name`, compiled with the remaining options.
+function(halyard_add_simd_build out name)
+  set(target halyard_vgpu_simd_${name})
+  add_library(${target} OBJECT ${HALYARD_SIMD_SOURCES})
+  # Unique symbols, as gcc makes them for templates' static members, cannot become local.
+  halyard_simd_options(${target} ${name} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> ${ARGN})
+  # Linting the same sources again would find nothing else.
+  set_target_properties(${target} PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/simd_${name}.o")
+  add_custom_command(OUTPUT "${object}"
+    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o "${object}.all" $<TARGET_OBJECTS:${target}>
+    COMMAND ${CMAKE_OBJCOPY} --keep-global-symbol=halyard_simd_${name} "${object}.all" "${object}"
+    DEPENDS ${target} $<TARGET_OBJECTS:${target}>
+    COMMENT "Joining the virtual GPU's handlers for ${name}"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  set(${out} "${object}" PARENT_SCOPE)
+endfunction()
+
+set(HALYARD_SIMD_OBJECTS "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT HALYARD_FUZZ)
+  halyard_add_simd_build(object avx2 -march=x86-64-v3)
+  list(APPEND HALYARD_SIMD_OBJECTS "${object}")
+  halyard_add_simd_build(object avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+  list(APPEND HALYARD_SIMD_OBJECTS "${object}")
+endif()

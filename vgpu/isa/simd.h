@@ -1,0 +1,30 @@
+// The handlers that work on 64 lanes, compiled for several instruction sets of the host.
+//
+// The same sources (simd.cmake lists them) are compiled for each; their results are the same to the
+// bit. One build is chosen when it is first asked for: the widest that the CPU has, or the one that
+// the environment variable HALYARD_VGPU_SIMD names.
+#pragma once
+
+#include <span>
+
+#include "vgpu/isa/opcode.h"
+
+namespace halyard::vgpu::isa {
+
+struct SimdBuild {
+  const char* name;  // "baseline", "avx2", "avx512"
+  std::span<const Opcode> vector;
+  std::span<const Opcode> matrix;
+  std::span<const Opcode> flat;
+  std::span<const Opcode> buffer;
+  std::span<const Opcode> lds;
+};
+
+// The builds that this CPU can run, narrowest first. Any thread.
+std::span<const SimdBuild* const> simd_builds();
+
+// The build in use, the same for the whole life of the process. Any thread. A value of
+// HALYARD_VGPU_SIMD that is no build, or not one for this CPU, is reported to stderr and ignored.
+const SimdBuild& simd_build();
+
+}  // namespace halyard::vgpu::isa
