@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/common/memory_fault.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -27,37 +28,12 @@ Watched& watched() {
   return *all;
 }
 
-std::string describe_fault(const hsa_amd_gpu_memory_fault_info_t& fault) {
-  struct Reason {
-    uint32_t bit;
-    const char* words;
-  };
-  static constexpr Reason kReasons[] = {
-      {HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT, "the page is not present or not accessible"},
-      {HSA_AMD_MEMORY_FAULT_READ_ONLY, "a write to a read-only page"},
-      {HSA_AMD_MEMORY_FAULT_NX, "execution from a page without permission"},
-      {HSA_AMD_MEMORY_FAULT_HOST_ONLY, "a page that only the host may access"},
-      {HSA_AMD_MEMORY_FAULT_DRAMECC, "an uncorrectable DRAM error"},
-      {HSA_AMD_MEMORY_FAULT_IMPRECISE, "the address is not exact"},
-      {HSA_AMD_MEMORY_FAULT_SRAMECC, "an uncorrectable SRAM error"},
-      {static_cast<uint32_t>(HSA_AMD_MEMORY_FAULT_HANG), "the GPU was reset after it hung"},
-  };
-  std::string text = fmt::format("memory access fault at address {:#x}", fault.virtual_address);
-  const char* separator = ": ";
-  for (const Reason& reason : kReasons) {
-    if ((fault.fault_reason_mask & reason.bit) == 0) continue;
-    text += separator;
-    text += reason.words;
-    separator = ", ";
-  }
-  return text;
-}
-
 hsa_status_t on_event(const hsa_amd_event_t* event, void*) {
   if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT) return HSA_STATUS_ERROR;
   Watched& all = watched();
   const std::lock_guard lock(all.mutex);
-  const std::string what = describe_fault(event->memory_fault);
+  const std::string what = describe_memory_fault(event->memory_fault.virtual_address,
+                                                 event->memory_fault.fault_reason_mask);
   all.lost_agents.emplace(event->memory_fault.agent.handle, what);
   bool ours = false;
   for (DeviceImpl* const device : all.devices) {

@@ -116,6 +116,27 @@ inline void* const kLaunchParamBufferPointer = reinterpret_cast<void*>(1);
 inline void* const kLaunchParamBufferSize = reinterpret_cast<void*>(2);
 inline void* const kLaunchParamEnd = reinterpret_cast<void*>(3);
 
+// Of the HSA runtime beneath (hsa.h, hsa_ext_amd.h): how it tells of a memory fault.
+using hsa_status_t = int;  // an enumeration
+inline constexpr hsa_status_t HSA_STATUS_SUCCESS = 0;
+inline constexpr hsa_status_t HSA_STATUS_ERROR = 0x1000;
+struct hsa_agent_t {
+  uint64_t handle;
+};
+inline constexpr int HSA_AMD_AGENT_INFO_BDFID = 0xa006;   // uint32_t
+inline constexpr int HSA_AMD_AGENT_INFO_DOMAIN = 0xa00f;  // uint32_t
+inline constexpr int HSA_AMD_GPU_MEMORY_FAULT_EVENT = 0;
+struct hsa_amd_event_t {
+  int event_type;
+  // Of a union, the member for memory faults.
+  struct {
+    hsa_agent_t agent;
+    uint64_t virtual_address;
+    uint32_t fault_reason_mask;
+  } memory_fault;
+};
+using hsa_amd_system_event_callback_t = hsa_status_t (*)(const hsa_amd_event_t* event, void* data);
+
 // NOLINTEND(readability-identifier-naming)
 
 }  // namespace halyard::hip

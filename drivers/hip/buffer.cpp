@@ -73,6 +73,7 @@ void BufferImpl::give_back() {
       break;
     case Origin::kIpc:
       memory.retire([&hip, number = device.facts().device, imported = imported_] {
+        if (!Streams::instance().fault_of(number).ok()) return;
         const CurrentDevice current(hip, number);
         hip.hipIpcCloseMemHandle(imported);
       });

@@ -3,6 +3,8 @@
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
 #include "drivers/hip/executable.h"
+#include "drivers/hip/faults.h"
+#include "drivers/hip/last_words.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/queue.h"
 #include "drivers/hip/semaphore.h"
@@ -20,13 +22,14 @@ DeviceImpl::DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts)
 }
 
 Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts& facts) {
-  for (const Stream* stream : Streams::instance().of_device(facts.device)) {
-    if (!stream->lost()) continue;
+  if (const Status fault = Streams::instance().fault_of(facts.device); !fault.ok()) {
     return error(StatusCode::kUnavailable,
                  "The device {} is lost to this process since an earlier fault ({}). Start a new "
                  "process to use it again.",
-                 facts.name, stream->fault().message());
+                 facts.name, fault.message());
   }
+  Faults::watch(hip, facts);
+  install_last_words();
   auto* const device = new DeviceImpl(driver, hip, facts);
   device->memory_.open();
   return Ref<Device>::adopt(device);
@@ -93,6 +96,7 @@ Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
 }
 
 Status DeviceImpl::do_import_queue(void* native_queue, Queue** queue) {
+  HALYARD_RETURN_IF_ERROR(do_fault());
   const auto handle = static_cast<hipStream_t>(native_queue);
   unsigned flags = 0;
   if (handle == nullptr) {
@@ -210,7 +214,9 @@ Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {
   return {};
 }
 
+// The bytes get onto the device by a queue of HIP's, which a lost device would not serve.
 Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable** executable) {
+  HALYARD_RETURN_IF_ERROR(do_fault());
   HALYARD_ASSIGN_OR_RETURN(Ref<Executable> loaded, ExecutableImpl::load(*this, data, size));
   *executable = loaded.leak();
   return {};
@@ -255,10 +261,7 @@ Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
 }
 
 Status DeviceImpl::do_fault() const {
-  for (const Stream* stream : Streams::instance().of_device(facts_.device)) {
-    if (stream->lost()) return stream->fault();
-  }
-  return {};
+  return Streams::instance().fault_of(facts_.device);
 }
 
 }  // namespace halyard::hip

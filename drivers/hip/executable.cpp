@@ -26,7 +26,8 @@ ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
       target_(object_.target_name()) {}
 
 ExecutableImpl::~ExecutableImpl() {
-  if (module_ == nullptr) return;
+  // Its memory may only go when the device is idle, which a lost one never is.
+  if (module_ == nullptr || !Streams::instance().fault_of(device_number_).ok()) return;
   const CurrentDevice current(hip_, device_number_);
   hip_.hipModuleUnload(module_);
 }

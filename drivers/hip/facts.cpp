@@ -1,5 +1,6 @@
 #include "drivers/hip/facts.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "hal/error.h"
@@ -50,6 +51,11 @@ Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
   if (hip.hipDeviceGetUuid != nullptr && hip.hipDeviceGetUuid(&uuid, device) == hipSuccess) {
     facts.uuid = uuid_text(uuid);
   }
+  char pci[32] = "";
+  HALYARD_RETURN_IF_ERROR(check(hip, hip.hipDeviceGetPCIBusId(pci, sizeof(pci), device),
+                                fmt::format("Asking for the PCI address of device {}", device)));
+  facts.pci = pci;
+  facts.pci.resize(std::min(facts.pci.find('.'), facts.pci.size()));  // HIP's function is always 0
   const auto get = [&](hipDeviceAttribute_t what) { return attribute(hip, device, what); };
   facts.compute_units = get(hipDeviceAttributeMultiprocessorCount);
   facts.wavefront_size = get(hipDeviceAttributeWarpSize);

@@ -15,6 +15,7 @@ struct GpuFacts {
   int device = 0;      // HIP's number, which is the ordinal
   std::string name;    // "AMD Instinct MI210"; the processor if it has no such name
   std::string uuid;    // "GPU-…"; empty if it has none
+  std::string pci;     // "0000:03:00": domain, bus and device
   std::string target;  // "gfx90a:sramecc+:xnack-"
   TargetId target_id;
   uint32_t compute_units = 0;

@@ -25,9 +25,16 @@ HALYARD_HIP_OPTIONAL(hipGetDeviceProperties, "hipGetDeviceProperties",
                      hipError_t(DeviceProperties*, int))
 HALYARD_HIP_OPTIONAL(hipGetDevicePropertiesR0600, "hipGetDevicePropertiesR0600",
                      hipError_t(DeviceProperties*, int))
+HALYARD_HIP_REQUIRED(hipDeviceGetPCIBusId, hipError_t(char*, int, int))
 HALYARD_HIP_OPTIONAL(hipDeviceGetUuid, "hipDeviceGetUuid", hipError_t(hipUUID*, hipDevice_t))
 HALYARD_HIP_OPTIONAL(hipExtGetLinkTypeAndHopCount, "hipExtGetLinkTypeAndHopCount",
                      hipError_t(int, int, uint32_t*, uint32_t*))
+
+// Of the HSA runtime that the library is linked with; looked up through it, so that it is the same.
+HALYARD_HIP_OPTIONAL(hsa_amd_register_system_event_handler, "hsa_amd_register_system_event_handler",
+                     hsa_status_t(hsa_amd_system_event_callback_t, void*))
+HALYARD_HIP_OPTIONAL(hsa_agent_get_info, "hsa_agent_get_info",
+                     hsa_status_t(hsa_agent_t, int, void*))
 
 // Streams and events
 HALYARD_HIP_REQUIRED(hipStreamCreateWithPriority, hipError_t(hipStream_t*, unsigned, int))

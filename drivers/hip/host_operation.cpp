@@ -7,6 +7,7 @@
 #include "drivers/common/recording.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/device.h"
+#include "drivers/hip/progress.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -47,11 +48,24 @@ class Courier {
   std::byte* bytes() const { return static_cast<std::byte*>(staging_.base); }
   Status copy(void* target, const void* source, uint64_t size) const {
     const Hip& hip = device_.hip();
-    HALYARD_RETURN_IF_ERROR(
-        check(hip, hip.hipMemcpyAsync(target, source, size, hipMemcpyDefault, stream_->handle()),
-              fmt::format("Queueing a copy of {} bytes", size)));
-    return check(hip, hip.hipStreamSynchronize(stream_->handle()),
-                 fmt::format("A copy of {} bytes", size));
+    uint64_t number = 0;
+    {
+      const std::lock_guard lock(stream_->order());
+      HALYARD_RETURN_IF_ERROR(
+          check(hip, hip.hipMemcpyAsync(target, source, size, hipMemcpyDefault, stream_->handle()),
+                fmt::format("Queueing a copy of {} bytes", size)));
+      stream_->count();
+      HALYARD_RETURN_IF_ERROR(stream_->mark());
+      number = stream_->number();
+    }
+    // Not hipStreamSynchronize, which does not come back when the device is lost.
+    const PointState state = Progress::instance().wait_until(
+        [&](bool* on_device) {
+          *on_device = true;
+          return stream_->state_of(number);
+        },
+        Deadline::infinite());
+    return state == PointState::kReached ? Status() : stream_->fault();
   }
 
  private:

@@ -24,18 +24,19 @@ Status launch(QueueCore& core, const Launch& launch) {
   Profiler& profiler = core.device().profiler();
   if (profiler.active()) [[unlikely]]
     timed = profiler.begin(info.name);
+  core.stream().note(&launch.function);
   const hipError_t result = core.hip().hipExtModuleLaunchKernel(
       launch.function.handle(), launch.grid.x, launch.grid.y, launch.grid.z, launch.workgroup.x,
       launch.workgroup.y, launch.workgroup.z, launch.lds_bytes - info.group_segment_size,
       core.stream().handle(), nullptr, extra, timed.start, timed.stop, 0);
   if (result != hipSuccess) [[unlikely]] {
+    core.stream().note(nullptr);
     profiler.drop(timed);
     return check(
         core.hip(), result,
         fmt::format("Launching the kernel \"{}\" (grid {}, work-group {}, {} bytes of LDS)",
                     info.name, launch.grid, launch.workgroup, launch.lds_bytes));
   }
-  core.stream().note(&launch.function);
   if (timed.stop != nullptr) [[unlikely]]
     profiler.end(timed, core.stream());
   return {};

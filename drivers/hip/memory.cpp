@@ -137,17 +137,23 @@ void Memory::raw_free(MemoryType type, const Block& block) {
   }
 }
 
+// HIP waits for the device, or, for memory that all devices see, for all of them; a lost one never
+// comes. What would wait for it stays, for whoever allocates as much.
 void Memory::free_parked() {
   const Hip& hip = device_.hip();
-  for (const auto& [type, block] : parked_) {
+  const bool lost = !Streams::instance().fault_of(device_.facts().device).ok();
+  const bool any_lost = lost || Streams::instance().any_lost();
+  std::erase_if(parked_, [&](const auto& parked) {
+    const auto& [type, block] = parked;
+    if (type == MemoryType::kDevice ? lost : any_lost) return false;
     if (type == MemoryType::kHost) {
       hip.hipHostFree(block.base);
     } else {
       hip.hipFree(block.base);
     }
-  }
-  parked_.clear();
-  parked_bytes_ = 0;
+    parked_bytes_ -= block.size;
+    return true;
+  });
 }
 
 Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Block* block,

@@ -108,7 +108,7 @@ class Memory {
   std::mutex retired_mutex_;
   std::vector<Retired> retired_;  // under retired_mutex_
   // hipFree waits for all work of the device. So what is freed while there is some is kept until
-  // there is none, or somebody wants as much.
+  // there is none, or somebody wants as much; for good, if a device is lost.
   std::mutex parked_mutex_;
   std::vector<std::pair<MemoryType, Block>> parked_;  // under parked_mutex_
   uint64_t parked_bytes_ = 0;                         // under parked_mutex_

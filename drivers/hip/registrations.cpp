@@ -1,5 +1,6 @@
 #include "drivers/hip/registrations.h"
 
+#include "drivers/hip/stream.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -37,6 +38,8 @@ void Registrations::remove(const Hip& hip, void* host) {
   const auto known = ranges_.find(host);
   if (known == ranges_.end() || --known->second.users != 0) return;
   ranges_.erase(known);
+  // It waits for every device, and a lost one never comes.
+  if (Streams::instance().any_lost()) return;
   hip.hipHostUnregister(host);
 }
 

@@ -42,13 +42,27 @@ Status Stream::mark() {
 
 Status Stream::wait_for(const StreamPoint& point) {
   Stream& other = *point.stream;
-  const std::lock_guard lock(other.marks_mutex_);
-  const auto mark =
-      std::lower_bound(other.marks_.begin(), other.marks_.end(), point.number,
-                       [](const Mark& m, uint64_t number) { return m.number < number; });
-  if (mark == other.marks_.end()) return {};  // done meanwhile
-  return check(hip_, hip_.hipStreamWaitEvent(handle_, mark->event, 0),
-               "Waiting for another stream's event");
+  {
+    const std::lock_guard lock(other.marks_mutex_);
+    const auto mark =
+        std::lower_bound(other.marks_.begin(), other.marks_.end(), point.number,
+                         [](const Mark& m, uint64_t number) { return m.number < number; });
+    if (mark == other.marks_.end()) return {};  // done meanwhile
+    HALYARD_RETURN_IF_ERROR(check(hip_, hip_.hipStreamWaitEvent(handle_, mark->event, 0),
+                                  "Waiting for another stream's event"));
+  }
+  if (other.device() == device_) return {};
+  const std::lock_guard lock(marks_mutex_);
+  std::erase_if(awaited_, [](const StreamPoint& p) { return p.stream->known_done(p.number); });
+  awaited_.push_back(point);
+  return {};
+}
+
+bool Stream::awaits_device(int device) {
+  const std::lock_guard lock(marks_mutex_);
+  return std::any_of(awaited_.begin(), awaited_.end(), [device](const StreamPoint& point) {
+    return point.stream->device() == device && !point.stream->known_done(point.number);
+  });
 }
 
 Result<void*> Stream::scratch() {
@@ -117,12 +131,11 @@ void Stream::poll() {
 // told apart.
 std::string Stream::describe_running() {
   poll();
-  const uint64_t first = completed_.load(std::memory_order_acquire) + 1;
-  const uint64_t last = number();
+  const uint64_t first = first_running();
+  const uint64_t last = number() + 1;  // which is maybe being put onto the stream
   std::vector<std::string_view> names;
   for (uint64_t number = first; number <= last && number < first + kRemembered; ++number) {
-    const Function* const function =
-        launched_[number % kRemembered].load(std::memory_order_acquire);
+    const Function* const function = launch_at(number);
     if (function == nullptr) continue;
     const std::string_view name = function->info().name;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -160,6 +173,7 @@ Streams& Streams::instance() {
 
 Result<Stream*> Streams::take(const Hip& hip, int device, int priority) {
   const std::lock_guard lock(mutex_);
+  HALYARD_RETURN_IF_ERROR(fault_of_locked(device));
   const auto found = std::find_if(spare_.begin(), spare_.end(), [&](const Stream* stream) {
     return &stream->hip() == &hip && stream->device() == device && stream->priority() == priority &&
            !stream->external_;
@@ -174,7 +188,13 @@ Result<Stream*> Streams::take(const Hip& hip, int device, int priority) {
   HALYARD_RETURN_IF_ERROR(
       check(hip, hip.hipStreamCreateWithPriority(&made->handle_, hipStreamNonBlocking, priority),
             "Creating a stream"));
-  all_.push_back(std::move(made));
+  return add(std::move(made));
+}
+
+Stream* Streams::add(std::unique_ptr<Stream> stream) {
+  stream->older_ = newest_.load(std::memory_order_relaxed);
+  newest_.store(stream.get(), std::memory_order_release);
+  all_.push_back(std::move(stream));
   return all_.back().get();
 }
 
@@ -189,8 +209,7 @@ Stream* Streams::import(const Hip& hip, int device, hipStream_t handle) {
     stream = *found;
     spare_.erase(found);
   } else {
-    all_.push_back(std::make_unique<Stream>(hip, device, 0));
-    stream = all_.back().get();
+    stream = add(std::make_unique<Stream>(hip, device, 0));
   }
   stream->external_ = true;
   stream->handle_ = handle;
@@ -199,7 +218,7 @@ Stream* Streams::import(const Hip& hip, int device, hipStream_t handle) {
 
 void Streams::give(Stream& stream) {
   // Its owner may destroy an imported stream from now on; HIP does the work in it before that.
-  if (stream.external_) {
+  if (stream.external_ && !stream.lost()) {
     const std::lock_guard lock(stream.order_);
     stream.mark().ignore();
   }
@@ -231,6 +250,44 @@ std::vector<Stream*> Streams::of_device(int device) {
     if (stream->device() == device) streams.push_back(stream.get());
   }
   return streams;
+}
+
+void Streams::lose_device(int device, const Status& cause) {
+  const std::lock_guard lock(mutex_);
+  std::vector<int> lost = {device};
+  for (size_t i = 0; i < lost.size(); ++i) {
+    lost_devices_.emplace(lost[i], cause);
+    for (const auto& stream : all_) {
+      const int other = stream->device();
+      if (std::find(lost.begin(), lost.end(), other) == lost.end() &&
+          stream->awaits_device(lost[i])) {
+        lost.push_back(other);
+      }
+    }
+  }
+  for (const auto& stream : all_) {
+    if (lost_devices_.contains(stream->device())) stream->lose(cause);
+  }
+}
+
+Status Streams::fault_of_locked(int device) const {
+  if (const auto lost = lost_devices_.find(device); lost != lost_devices_.end()) {
+    return lost->second;
+  }
+  for (const auto& stream : all_) {
+    if (stream->device() == device && stream->lost()) return stream->fault();
+  }
+  return {};
+}
+
+Status Streams::fault_of(int device) {
+  const std::lock_guard lock(mutex_);
+  return fault_of_locked(device);
+}
+
+bool Streams::any_lost() {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(all_.begin(), all_.end(), [](const auto& stream) { return stream->lost(); });
 }
 
 }  // namespace halyard::hip

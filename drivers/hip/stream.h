@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -48,11 +49,12 @@ class Stream {
   // Something was put on the stream. Every now and then it is marked.
   void count() {
     const uint64_t number = number_.load(std::memory_order_relaxed) + 1;
-    number_.store(number, std::memory_order_release);
     launched_[(number + 1) % kRemembered].store(nullptr, std::memory_order_relaxed);
+    number_.store(number, std::memory_order_release);
     if (number - marked_ >= kMostUnmarked) mark().ignore();
   }
-  // The operation that is being put onto it launches `function`; for messages.
+  // The operation that is about to be put onto it launches `function`, or, if that has failed, none
+  // (null). Before it is put there: it may fault before the call that does so returns.
   void note(const Function* function) {
     launched_[(number_.load(std::memory_order_relaxed) + 1) % kRemembered].store(
         function, std::memory_order_release);
@@ -84,11 +86,26 @@ class Stream {
   // "the kernel "saxpy"", or several, of those launches that may be running; empty if there is
   // none.
   std::string describe_running();
+  // Whether all is known to be done, also what is just being put onto it.
+  bool rests() const { return known_idle() && launch_at(number() + 1) == nullptr; }
+  // The launch that is operation `number`; null if it is none, or so long ago that it is forgotten.
+  // Without a lock, as everything that signal handlers use.
+  const Function* launch_at(uint64_t number) const {
+    return launched_[number % kRemembered].load(std::memory_order_acquire);
+  }
+  // The first operation that is not known to be done.
+  uint64_t first_running() const { return completed_.load(std::memory_order_acquire) + 1; }
+  // Launches of that many latest operations are remembered.
+  static constexpr uint64_t kRemembered = 256;
+  // The one that was made before this one, or null.
+  const Stream* older() const { return older_; }
 
   // Nothing completes any more; the first cause counts.
   void lose(const Status& cause);
   bool lost() const { return lost_.load(std::memory_order_acquire); }
   Status fault() const;
+  // Whether it has been told to wait for work of another device that is not known to be done.
+  bool awaits_device(int device);
 
  private:
   friend class Streams;
@@ -104,14 +121,13 @@ class Stream {
   bool passes(size_t index);
   Result<hipEvent_t> take_event();
   void lose_locked(const Status& cause);
-  // Launches of the latest operations are remembered.
-  static constexpr uint64_t kRemembered = 256;
 
   const Hip& hip_;
   const int device_;
   const int priority_;
   hipStream_t handle_ = nullptr;
   bool external_ = false;
+  const Stream* older_ = nullptr;
 
   std::mutex order_;
   uint64_t marked_ = 0;              // under order_: the last operation with a mark
@@ -121,8 +137,9 @@ class Stream {
   std::array<std::atomic<const Function*>, kRemembered> launched_{};
 
   mutable std::mutex marks_mutex_;
-  std::deque<Mark> marks_;          // under marks_mutex_, in order
-  std::vector<hipEvent_t> events_;  // under marks_mutex_: the spare ones
+  std::deque<Mark> marks_;            // under marks_mutex_, in order
+  std::vector<hipEvent_t> events_;    // under marks_mutex_: the spare ones
+  std::vector<StreamPoint> awaited_;  // under marks_mutex_: of other devices
   std::atomic<bool> lost_{false};
   Status fault_;  // under marks_mutex_, set before lost_
 };
@@ -133,6 +150,7 @@ class Streams {
  public:
   static Streams& instance();
 
+  // The device's fault, if it has one.
   Result<Stream*> take(const Hip& hip, int device, int priority);
   // Over somebody else's stream.
   Stream* import(const Hip& hip, int device, hipStream_t handle);
@@ -142,9 +160,23 @@ class Streams {
   std::vector<StreamPoint> busy();
   bool all_idle();
   std::vector<Stream*> of_device(int device);
+  // The one that was made last.
+  const Stream* newest() const { return newest_.load(std::memory_order_acquire); }
+
+  // Nothing of the device's completes any more; nor does anything of a device of which a stream
+  // waits for that, as HIP cannot take such a wait back.
+  void lose_device(int device, const Status& cause);
+  // Why work of the device does not complete; OK if it does.
+  Status fault_of(int device);
+  bool any_lost();
 
  private:
+  Stream* add(std::unique_ptr<Stream> stream);  // under mutex_
+  Status fault_of_locked(int device) const;
+
   std::mutex mutex_;
+  std::atomic<const Stream*> newest_{nullptr};
+  std::map<int, Status> lost_devices_;        // under mutex_
   std::vector<std::unique_ptr<Stream>> all_;  // under mutex_
   std::vector<Stream*> spare_;                // under mutex_
 };
