@@ -62,15 +62,16 @@ Status write_reports(const Options& options, const Record& record) {
 
 int run(const Options& options, const std::vector<std::string>& selected) {
   Environment::start(options);
-  const Result<Expectations> expectations = expectations_for(options);
+  Result<Expectations> expectations = expectations_for(options);
   if (!expectations.ok()) return refuse(std::string(expectations.status().message().view()));
+  Environment::get().set_expectations(std::move(expectations).value());
   // A device that does not open would fail every test in the same words: say it once.
   if (const auto device = Environment::get().device(); !device.ok()) {
     std::fprintf(stderr, "halyard-cts: %s\n", device.status().to_string().c_str());
     return EXIT_FAILURE;
   }
   Record record;
-  record_results(*expectations, &record);
+  record_results(Environment::get().expectations(), &record);
   configure_gtest(options, selected);
   // gtest's own result knows nothing of expectations.
   [[maybe_unused]] const int unexcused = RUN_ALL_TESTS();

@@ -1,16 +1,21 @@
 #include "cts/harness/child.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cts/harness/environment.h"
+#include "cts/harness/record.h"
 
 namespace halyard::cts {
 namespace {
@@ -23,6 +28,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
+}
+
+// "Suite.Test".
+std::string current_test() {
+  const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+  return std::string(test.test_suite_name()) + "." + test.name();
 }
 
 std::vector<std::string> arguments_for(const std::string& test) {
@@ -50,28 +61,87 @@ std::vector<std::string> variables_for_child() {
   return variables;
 }
 
+// How the current test ends in a process of its own.
+struct ChildEnd {
+  int status = 0;      // as waitpid gives it
+  std::string errors;  // what it wrote to stderr, which is passed on
+};
+
+std::string read_to_end(int descriptor) {
+  std::string text;
+  char piece[4096];
+  for (;;) {
+    const ssize_t size = read(descriptor, piece, sizeof piece);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return text;
+    text.append(piece, static_cast<size_t>(size));
+    std::fwrite(piece, 1, static_cast<size_t>(size), stderr);
+  }
+}
+
+// Nothing, with a failure added to the test, if there is no such process.
+std::optional<ChildEnd> run_child() {
+  std::vector<std::string> arguments = arguments_for(current_test());
+  std::vector<std::string> variables = variables_for_child();
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    ADD_FAILURE() << "There is no pipe for the test's own process (error " << errno << ").";
+    return std::nullopt;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  pid_t child = 0;
+  const int problem = posix_spawn(&child, "/proc/self/exe", &actions, nullptr,
+                                  pointers_to(arguments).data(), pointers_to(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  ChildEnd end;
+  if (problem == 0) end.errors = read_to_end(ends[0]);
+  close(ends[0]);
+  if (problem != 0) {
+    ADD_FAILURE() << "The test's own process does not start (error " << problem << ").";
+    return std::nullopt;
+  }
+  while (waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
+  }
+  return end;
+}
+
+bool in_child() {
+  return std::getenv(kMark) != nullptr;
+}
+
 }  // namespace
 
 bool runs_in_child() {
-  if (std::getenv(kMark) != nullptr) return false;
-  const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
-  std::vector<std::string> arguments =
-      arguments_for(std::string(test.test_suite_name()) + "." + test.name());
-  std::vector<std::string> variables = variables_for_child();
-  pid_t child = 0;
-  const int problem = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr,
-                                  pointers_to(arguments).data(), pointers_to(variables).data());
-  if (problem != 0) {
-    ADD_FAILURE() << "The test's own process does not start (error " << problem << ").";
-    return true;
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(status)) {
-    ADD_FAILURE() << "The test's own process is ended by signal " << WTERMSIG(status) << ".";
-  } else if (WEXITSTATUS(status) != 0) {
+  if (in_child()) return false;
+  const std::optional<ChildEnd> end = run_child();
+  if (!end) return true;
+  if (WIFSIGNALED(end->status)) {
+    ADD_FAILURE() << "The test's own process is ended by signal " << WTERMSIG(end->status) << ".";
+  } else if (WEXITSTATUS(end->status) != 0) {
     ADD_FAILURE() << "The test fails in its own process; see above.";
+  }
+  return true;
+}
+
+bool ends_in_child(std::string_view words) {
+  if (in_child()) return false;
+  const Excuse* const excuse = Environment::get().expectations().find(current_test());
+  if (excuse == nullptr || excuse->kind != Excuse::Kind::kEndsProcess) return false;
+  const std::optional<ChildEnd> end = run_child();
+  if (!end) return true;
+  if (!WIFSIGNALED(end->status)) {
+    ADD_FAILURE() << "The process goes on, where it is expected to be ended (" << excuse->reason
+                  << "). Take the test out of ends_process in the driver's expectations.";
+  } else if (WTERMSIG(end->status) != SIGABRT) {
+    ADD_FAILURE() << "The process is ended by signal " << WTERMSIG(end->status)
+                  << " instead of abort().";
+  } else if (end->errors.find(words) == std::string::npos) {
+    ADD_FAILURE() << "The process is ended without a mention of \"" << words << "\" on stderr.";
+  } else {
+    testing::Test::RecordProperty(kEndedProperty, 1);
   }
   return true;
 }

@@ -1,12 +1,21 @@
-// Tests that end the device for the whole process run in a process of their own.
+// Tests that end the device for the whole process, or the process, run in a process of their own.
 #pragma once
+
+#include <string_view>
 
 namespace halyard::cts {
 
-// At the start of such a test:
+// At the start of a test that ends the device for the whole process:
 //   if (runs_in_child()) return;
 // In the suite's own process: runs the current test again in a child, adds a failure to the test if
 // it fails there, and returns true. In the child: returns false, so that the test goes on.
 bool runs_in_child();
+
+// At the start of a test with which a vendor's runtime may end the process:
+//   if (ends_in_child("words")) return;
+// If the driver's expectations say that it does (ends_process): runs the test in a child, adds a
+// failure to the test unless the child is ended by abort() and has written `words` to stderr
+// before, and returns true. Otherwise returns false, so that the test goes on.
+bool ends_in_child(std::string_view words);
 
 }  // namespace halyard::cts

@@ -5,8 +5,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cts/harness/expectations.h"
 #include "cts/harness/options.h"
 #include "cts/harness/report.h"
 #include "hal/device.h"
@@ -44,6 +46,9 @@ class Environment {
   Result<std::vector<std::byte>> read_object(std::string_view target, std::string_view name) const;
   // The driver's expectations, or empty if it has none.
   std::string expectations_path() const;
+  // What is expected of the tests of this run.
+  void set_expectations(Expectations expectations) { expectations_ = std::move(expectations); }
+  const Expectations& expectations() const { return expectations_; }
 
  private:
   explicit Environment(const Options& options);
@@ -52,6 +57,7 @@ class Environment {
   Result<std::string> find_module(std::string_view name) const;
 
   Options options_;
+  Expectations expectations_;
   std::vector<std::string> prefixes_;
   std::vector<std::string> kernel_folders_;
   std::unique_ptr<Registry> registry_;

@@ -8,11 +8,11 @@
 namespace halyard::cts {
 namespace {
 
-void read_list(config::Map excused, bool for_good, std::vector<Excuse>* excuses) {
+void read_list(config::Map excused, Excuse::Kind kind, std::vector<Excuse>* excuses) {
   for (const std::string& pattern : excused.keys()) {
     Excuse excuse;
     excuse.pattern = pattern;
-    excuse.for_good = for_good;
+    excuse.kind = kind;
     if (!excused.string(pattern, excuse.reason)) continue;
     if (excuse.reason.empty()) {
       excused.fail(pattern, "There is no reason. Say why the tests cannot pass.");
@@ -26,8 +26,9 @@ Result<std::vector<Excuse>> read(const config::Document& document,
                                  config::Diagnostics& diagnostics) {
   config::Map root = document.root(diagnostics);
   std::vector<Excuse> excuses;
-  read_list(root.child("unsupported"), true, &excuses);
-  read_list(root.child("xfail"), false, &excuses);
+  read_list(root.child("unsupported"), Excuse::Kind::kUnsupported, &excuses);
+  read_list(root.child("xfail"), Excuse::Kind::kExpectedFailure, &excuses);
+  read_list(root.child("ends_process"), Excuse::Kind::kEndsProcess, &excuses);
   root.finish();
   if (!diagnostics.ok()) return Status(StatusCode::kInvalidArgument, diagnostics.text());
   return excuses;

@@ -4,11 +4,16 @@
 //       "Suite.Test*": why no device of this driver can do it
 //     xfail:                    # for now
 //       "Suite.Test": what has to be mended
+//     ends_process:             # for good: a vendor's runtime calls abort()
+//       "Suite.Test": who calls it, and why it cannot be kept from that
 //
-// An excused test runs all the same. That it passes is a failure, and so is a pattern that matches
-// no test: an excuse that is not needed any more has to go.
+// An excused test runs all the same; where it ends the process, in a process of its own
+// (cts/harness/child.h), which has to be ended by abort() after it has named the kernel. That an
+// excused test passes is a failure, and so is a pattern that matches no test: an excuse that is not
+// needed any more has to go.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +23,11 @@
 namespace halyard::cts {
 
 struct Excuse {
+  enum class Kind : uint8_t { kUnsupported, kExpectedFailure, kEndsProcess };
+
   std::string pattern;  // a glob over "Suite.Test"
   std::string reason;
-  bool for_good = false;  // unsupported; otherwise xfail
+  Kind kind = Kind::kExpectedFailure;
 };
 
 class Expectations {

@@ -33,11 +33,19 @@ class Recorder : public testing::EmptyTestEventListener {
     }
     const Excuse* excuse = expectations_.find(entry.suite + "." + entry.name);
     if (excuse != nullptr) entry.reason = excuse->reason;
-    entry.verdict = judge(result.Failed()    ? Outcome::kFailed
-                          : result.Skipped() ? Outcome::kSkipped
-                                             : Outcome::kPassed,
-                          excuse);
+    entry.verdict = judge(outcome_of(result), excuse);
     record_->tests.push_back(std::move(entry));
+  }
+
+  static Outcome outcome_of(const testing::TestResult& result) {
+    if (result.Failed()) return Outcome::kFailed;
+    if (result.Skipped()) return Outcome::kSkipped;
+    for (int i = 0; i < result.test_property_count(); ++i) {
+      if (result.GetTestProperty(i).key() == std::string_view(kEndedProperty)) {
+        return Outcome::kEnded;
+      }
+    }
+    return Outcome::kPassed;
   }
 
   const Expectations& expectations_;
@@ -57,6 +65,8 @@ const char* to_string(Verdict verdict) {
       return "skipped";
     case Verdict::kExpectedFailure:
       return "failed as expected";
+    case Verdict::kExpectedEnd:
+      return "ended as expected";
     case Verdict::kUnexpectedPass:
       return "passed unexpectedly";
   }
@@ -64,11 +74,14 @@ const char* to_string(Verdict verdict) {
 }
 
 Verdict judge(Outcome outcome, const Excuse* excuse) {
+  const bool ends = excuse != nullptr && excuse->kind == Excuse::Kind::kEndsProcess;
   switch (outcome) {
     case Outcome::kSkipped:
       return Verdict::kSkipped;
     case Outcome::kFailed:
-      return excuse != nullptr ? Verdict::kExpectedFailure : Verdict::kFailed;
+      return excuse != nullptr && !ends ? Verdict::kExpectedFailure : Verdict::kFailed;
+    case Outcome::kEnded:
+      return ends ? Verdict::kExpectedEnd : Verdict::kFailed;
     case Outcome::kPassed:
       break;
   }
@@ -103,8 +116,8 @@ std::string summary(const Record& record) {
   }
   text += fmt::format("{} passed, {} failed", record.count(Verdict::kPassed),
                       record.count(Verdict::kFailed));
-  for (const Verdict verdict :
-       {Verdict::kUnexpectedPass, Verdict::kExpectedFailure, Verdict::kSkipped}) {
+  for (const Verdict verdict : {Verdict::kUnexpectedPass, Verdict::kExpectedFailure,
+                                Verdict::kExpectedEnd, Verdict::kSkipped}) {
     if (const size_t count = record.count(verdict); count > 0) {
       text += fmt::format(", {} {}", count, to_string(verdict));
     }

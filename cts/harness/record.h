@@ -16,6 +16,7 @@ enum class Verdict : uint8_t {
   kFailed,
   kSkipped,          // the test says why
   kExpectedFailure,  // excused, and did fail
+  kExpectedEnd,      // excused, and did end its process
   kUnexpectedPass,   // excused, and passed: a failure
 };
 const char* to_string(Verdict verdict);
@@ -23,8 +24,11 @@ inline bool is_failure(Verdict verdict) {
   return verdict == Verdict::kFailed || verdict == Verdict::kUnexpectedPass;
 }
 
-enum class Outcome : uint8_t { kPassed, kFailed, kSkipped };
+enum class Outcome : uint8_t { kPassed, kFailed, kSkipped, kEnded };
 Verdict judge(Outcome outcome, const Excuse* excuse);
+
+// The property of a test that did end its process, as it should.
+inline constexpr const char* kEndedProperty = "ended_its_process";
 
 struct TestRecord {
   std::string suite;

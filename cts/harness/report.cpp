@@ -59,7 +59,8 @@ std::string test_case(const TestRecord& test) {
       text += fmt::format(">\n      <skipped message=\"{}\"/>\n", escaped(test.message));
       break;
     case Verdict::kExpectedFailure:
-      text += fmt::format(">\n      <skipped message=\"failed as expected: {}\"/>\n",
+    case Verdict::kExpectedEnd:
+      text += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n", to_string(test.verdict),
                           escaped(test.reason));
       break;
   }
@@ -87,7 +88,8 @@ std::string test_suite(const Subject& subject, const Record& all, uint32_t itera
       "errors=\"0\" time=\"{:.3f}\">\n    <properties>\n",
       escaped(subject.driver), record.tests.size(),
       record.count(Verdict::kFailed) + record.count(Verdict::kUnexpectedPass),
-      record.count(Verdict::kSkipped) + record.count(Verdict::kExpectedFailure),
+      record.count(Verdict::kSkipped) + record.count(Verdict::kExpectedFailure) +
+          record.count(Verdict::kExpectedEnd),
       static_cast<double>(milliseconds) / 1000);
   const std::pair<const char*, std::string> properties[] = {
       {"driver", subject.driver},
@@ -126,8 +128,9 @@ std::string json_report(const Subject& subject, const Record& record) {
   report["commit"] = subject.commit;
   report["seed"] = subject.seed;
   report["good"] = record.good();
-  for (const Verdict verdict : {Verdict::kPassed, Verdict::kFailed, Verdict::kUnexpectedPass,
-                                Verdict::kExpectedFailure, Verdict::kSkipped}) {
+  for (const Verdict verdict :
+       {Verdict::kPassed, Verdict::kFailed, Verdict::kUnexpectedPass, Verdict::kExpectedFailure,
+        Verdict::kExpectedEnd, Verdict::kSkipped}) {
     report["counts"][to_string(verdict)] = record.count(verdict);
   }
   report["tests"] = Json::array();

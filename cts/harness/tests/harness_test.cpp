@@ -53,13 +53,16 @@ TEST(Shards, AreEverythingOnce) {
 
 TEST(ExpectationFiles, AreRead) {
   const Result<Expectations> read = Expectations::read_text(
-      "unsupported:\n  \"A.*\": The sea is too deep.\nxfail:\n  B.C: It rains.\n", "x.yaml");
+      "unsupported:\n  \"A.*\": The sea is too deep.\nxfail:\n  B.C: It rains.\n"
+      "ends_process:\n  D.E: The cook aborts.\n",
+      "x.yaml");
   ASSERT_TRUE(read.ok()) << read.status().to_string();
-  ASSERT_EQ(read->excuses().size(), 2u);
+  ASSERT_EQ(read->excuses().size(), 3u);
   ASSERT_NE(read->find("A.anything"), nullptr);
   EXPECT_EQ(read->find("A.anything")->reason, "The sea is too deep.");
-  EXPECT_TRUE(read->find("A.anything")->for_good);
-  EXPECT_FALSE(read->find("B.C")->for_good);
+  EXPECT_EQ(read->find("A.anything")->kind, Excuse::Kind::kUnsupported);
+  EXPECT_EQ(read->find("B.C")->kind, Excuse::Kind::kExpectedFailure);
+  EXPECT_EQ(read->find("D.E")->kind, Excuse::Kind::kEndsProcess);
   EXPECT_EQ(read->find("B.D"), nullptr);
 }
 
@@ -82,7 +85,7 @@ TEST(ExpectationFiles, PatternsThatMatchNothingAreStale) {
 }
 
 TEST(Verdicts, FollowFromOutcomeAndExcuse) {
-  const Excuse excuse = {"A.*", "why", true};
+  const Excuse excuse = {"A.*", "why", Excuse::Kind::kUnsupported};
   EXPECT_EQ(judge(Outcome::kPassed, nullptr), Verdict::kPassed);
   EXPECT_EQ(judge(Outcome::kFailed, nullptr), Verdict::kFailed);
   EXPECT_EQ(judge(Outcome::kSkipped, nullptr), Verdict::kSkipped);
@@ -90,6 +93,16 @@ TEST(Verdicts, FollowFromOutcomeAndExcuse) {
   EXPECT_EQ(judge(Outcome::kFailed, &excuse), Verdict::kExpectedFailure);
   EXPECT_TRUE(is_failure(Verdict::kUnexpectedPass));
   EXPECT_FALSE(is_failure(Verdict::kExpectedFailure));
+}
+
+// Only an end that was seen will do: a test that passes, or fails in another way, is none.
+TEST(Verdicts, AnExpectedEndHasToBeSeen) {
+  const Excuse excuse = {"A.*", "why", Excuse::Kind::kEndsProcess};
+  EXPECT_EQ(judge(Outcome::kEnded, &excuse), Verdict::kExpectedEnd);
+  EXPECT_EQ(judge(Outcome::kPassed, &excuse), Verdict::kUnexpectedPass);
+  EXPECT_EQ(judge(Outcome::kFailed, &excuse), Verdict::kFailed);
+  EXPECT_EQ(judge(Outcome::kEnded, nullptr), Verdict::kFailed);
+  EXPECT_FALSE(is_failure(Verdict::kExpectedEnd));
 }
 
 Record two_tests() {
