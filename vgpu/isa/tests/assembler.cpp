@@ -23,11 +23,19 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 
 namespace halyard::vgpu::isa::testing {
+namespace {
+
+struct Diagnostics {
+  std::string text;
+  std::set<unsigned> lines;  // numbered from 1
+};
 
 std::vector<uint8_t> assemble(const std::string& text, const std::string& processor,
-                              std::string& error) {
+                              Diagnostics& diagnostics) {
+  std::string& error = diagnostics.text;
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeAMDGPUTargetInfo();
@@ -43,10 +51,12 @@ std::vector<uint8_t> assemble(const std::string& text, const std::string& proces
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text + "\n"), llvm::SMLoc());
   sources.setDiagHandler(
       [](const llvm::SMDiagnostic& diagnostic, void* out) {
-        llvm::raw_string_ostream stream(*static_cast<std::string*>(out));
+        auto& found = *static_cast<Diagnostics*>(out);
+        llvm::raw_string_ostream stream(found.text);
         diagnostic.print(nullptr, stream, false);
+        found.lines.insert(static_cast<unsigned>(diagnostic.getLineNo()));
       },
-      &error);
+      &diagnostics);
 
   const llvm::MCTargetOptions options;
   const std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(triple));
@@ -94,6 +104,34 @@ std::vector<uint8_t> assemble(const std::string& text, const std::string& proces
   }
   error = "no .text section";
   return {};
+}
+
+}  // namespace
+
+std::vector<uint8_t> assemble(const std::string& text, const std::string& processor,
+                              std::string& error) {
+  Diagnostics diagnostics;
+  std::vector<uint8_t> code = assemble(text, processor, diagnostics);
+  error = diagnostics.text;
+  return code;
+}
+
+std::vector<uint8_t> assemble_valid(std::vector<std::string>& lines, const std::string& processor) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  Diagnostics first;
+  std::vector<uint8_t> code = assemble(text, processor, first);
+  if (first.lines.empty()) return code;
+  std::vector<std::string> valid;
+  std::string rest;
+  for (unsigned n = 0; n < lines.size(); ++n) {
+    if (first.lines.contains(n + 1)) continue;
+    valid.push_back(lines[n]);
+    rest += lines[n] + "\n";
+  }
+  lines = valid;
+  std::string error;
+  return assemble(rest, processor, error);
 }
 
 }  // namespace halyard::vgpu::isa::testing

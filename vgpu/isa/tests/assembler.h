@@ -12,4 +12,8 @@ namespace halyard::vgpu::isa::testing {
 std::vector<uint8_t> assemble(const std::string& text, const std::string& processor,
                               std::string& error);
 
+// Assembles what it can: lines that the processor does not have, or the assembler does not accept,
+// are taken out of `lines`.
+std::vector<uint8_t> assemble_valid(std::vector<std::string>& lines, const std::string& processor);
+
 }  // namespace halyard::vgpu::isa::testing

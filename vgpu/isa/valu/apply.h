@@ -141,6 +141,7 @@ struct Signature<R (*)(A...)> {
   static constexpr bool kFlagResult = ResultOf<R>::kFlag;
   static constexpr bool kFlagInput = (std::is_same_v<A, bool> || ...);
   static constexpr bool kUsesMode = (std::is_same_v<A, const FloatMode&> || ...);
+  static constexpr bool kF32Sources = (std::is_same_v<A, float> || ...);
   static constexpr unsigned kSources = (0u + ... + (kIsSource<A> ? 1u : 0u));
 
   // Source number of parameter `i`.
@@ -298,7 +299,9 @@ void core(const LaneArgs& args, const FloatMode& m) {
         return;
     }
     core_in_default_mode<kFunction>(args);
-  } else if constexpr (std::is_same_v<Value, float> || std::is_same_v<Value, PkF32>) {
+  } else if constexpr (std::is_same_v<Value, float> || std::is_same_v<Value, PkF32> ||
+                       (kIsReal<Value> && S::kF32Sources)) {
+    // Also v_mad_mixlo and its kin: an f32 sum, whose rounding to f16 does not depend on the host.
     const RoundingScope scope(m.round_f32);
     core_in_any_mode<kFunction>(args, m);
   } else if constexpr (std::is_same_v<Value, double>) {

@@ -250,12 +250,13 @@ class Sources {
   LaneBuffer buffer_[3][kMaxDwords];
 };
 
-// Scaling by a power of two, as OMOD codes it, for a type that computes in float or double.
+// Scaling by a power of two, as OMOD codes it: a multiplication, which the host rounds for f32 and
+// f64.
 template <class T>
-T scaled(T x, unsigned omod) {
+T scaled(T x, unsigned omod, const FloatMode& m) {
   constexpr double kFactor[] = {1, 2, 4, 0.5};
   if constexpr (std::is_same_v<T, F16>) {
-    return is_nan(x) ? x : nearest_f16(to_f32(x) * static_cast<float>(kFactor[omod]));
+    return is_nan(x) ? x : to_f16(to_f64(x) * kFactor[omod], m);
   } else {
     return is_nan(x) ? x : x * static_cast<T>(kFactor[omod]);
   }
@@ -273,7 +274,7 @@ T one() {
 template <class T>
 T modify_result(T x, const Instruction& in, const FloatMode& m) {
   if (in.omod != 0 && !m.ieee && (Real<T>::denorm(m) & 2) == 0) {
-    x = flush(scaled(x, in.omod));
+    x = flush(scaled(x, in.omod, m));
     if (is_zero(x)) x = zero<T>(false);
   }
   if (!in.clamp) return x;
@@ -282,7 +283,9 @@ T modify_result(T x, const Instruction& in, const FloatMode& m) {
   return magnitude_bits(x) > to_bits(one<T>()) ? one<T>() : x;
 }
 
-void modify_results(const Instruction& in, const FloatMode& m, Type type, LaneBuffer* out) {
+// Out of line, so that no float operation can move out of the caller's rounding scope.
+[[gnu::noinline]] void modify_results(const Instruction& in, const FloatMode& m, Type type,
+                                      LaneBuffer* out) {
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     uint32_t& low = out[0].lane[lane];
     uint32_t& high = out[1].lane[lane];
@@ -372,6 +375,8 @@ Outcome run_general(Wave& w, const Instruction& in, const Shape& shape, Core cor
 
   if (shape.dst_dwords != 0) {
     if (shape.float_result && (in.omod != 0 || in.clamp)) {
+      const bool single = shape.dst == Type::kF32 || shape.dst == Type::kPkF32;
+      const RoundingScope scope(single ? w.mode.round_f32 : w.mode.round_f16_f64);
       modify_results(in, w.mode, shape.dst, out);
     }
     merge_destination(w, in, shape, out);

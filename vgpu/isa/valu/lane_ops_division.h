@@ -72,6 +72,14 @@ inline float scaled_fma(float a, float b, float c, int power, const FloatMode& m
 }
 inline double scaled_fma(double a, double b, double c, int power, const FloatMode& m) {
   const double r = std::fma(a, b, c);
+  const bool overflows = magnitude_bits(r) >= Real<double>::kExponent - 1;
+  if (power < 0 && overflows && !is_infinite(a) && !is_infinite(b)) {
+    // The product is out of range before it is scaled; `c`, which is below 2 then, only says how to
+    // round, so it must not become 0.
+    const double rest = std::ldexp(c, power);
+    return std::fma(std::ldexp(a, power), b,
+                    is_zero(rest) && !is_zero(c) ? std::copysign(0x1p-1074, c) : rest);
+  }
   const double result = std::ldexp(r, power);
   if (m.round_f16_f64 != kNearestEven || !is_denormal_or_zero(result) || is_zero(r)) return result;
   // Only where r lies halfway between two denormals can its own rounding error have misled the

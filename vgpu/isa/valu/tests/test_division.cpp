@@ -178,6 +178,22 @@ TEST(Division, FmasScalesByTheFlagsOfVcc) {
   EXPECT_EQ(f32(m.v(0, 1)), 0x1p67f);
 }
 
+TEST(Division, FmasScalesBeforeItRounds) {
+  Machine m;
+  m.wave.set_vcc(~0ull);
+  Instruction in = Machine::make("v_div_fmas_f64");
+  m.fill64(2, bits(0x1p520));
+  m.fill64(4, bits(1.0));
+  in.dst = vreg(0);
+  in.src[0] = in.src[1] = vreg(2);
+  in.src[2] = vreg(4);
+  for (const unsigned rounding : {0u, 3u}) {
+    m.wave.mode.round_f16_f64 = static_cast<uint8_t>(rounding);
+    m.run_both(in, 2);
+    EXPECT_EQ(f64(m.v64(0)), 0x1p912);  // 2^1040 alone would be infinite
+  }
+}
+
 TEST(Division, FixupOfHalf) {
   Machine m;
   const auto fixup = [&](uint32_t q, uint32_t d, uint32_t n) {

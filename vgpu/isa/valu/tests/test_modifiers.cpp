@@ -223,6 +223,18 @@ TEST(FloatModifiers, OmodScalesOnlyWithoutIeeeModeAndWithoutDenormals) {
   EXPECT_EQ(m.v(1), 0u);
 }
 
+TEST(FloatModifiers, OmodRoundsAsTheMultiplicationThatItReplaces) {
+  Machine m;
+  m.wave.mode.ieee = false;
+  m.wave.mode.denorm_f32 = 0;
+  m.fill(0, 0x7f7fffff);
+  m.run(mul_by_one(1, false));
+  EXPECT_EQ(m.v(1), 0x7f800000u);
+  m.wave.mode.round_f32 = 3;
+  m.run(mul_by_one(1, false));
+  EXPECT_EQ(m.v(1), 0x7f7fffffu);
+}
+
 TEST(FloatModifiers, ClampComesAfterOmodAndTurnsNanIntoZero) {
   Machine m;
   m.wave.mode.ieee = false;

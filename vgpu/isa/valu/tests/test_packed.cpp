@@ -167,6 +167,17 @@ TEST_F(Packed, MixedPrecisionResultsGoToOneHalf) {
   }
 }
 
+TEST_F(Packed, MixedPrecisionRoundsItsF32SumInF32sMode) {
+  // (1 + 2^-11) + 2^-25: just above halfway between two f16, which only rounding up can tell.
+  const uint32_t halfway = bits(1.0f + 0x1p-11f), one = bits(1.0f), little = bits(0x1p-25f);
+  for (const char* op : {"v_mad_mixlo_f16", "v_fma_mixlo_f16"}) {
+    m.wave.mode.round_f32 = 0;
+    EXPECT_EQ(run(op, {halfway, one, little}, 0, 0) & 0xffff, 0x3c00u) << op;
+    m.wave.mode.round_f32 = 1;
+    EXPECT_EQ(run(op, {halfway, one, little}, 0, 0) & 0xffff, 0x3c01u) << op;
+  }
+}
+
 TEST_F(Packed, MixedPrecisionReadsFloatConstantsInTheSourcesType) {
   Instruction in = Machine::make("v_fma_mix_f32", Format::kVop3p);
   in.src[0] = constant(bits(0.5f));

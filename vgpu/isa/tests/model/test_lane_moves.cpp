@@ -1,0 +1,141 @@
+// Instructions that move values between lanes, scalars and register files, against the ISA's text:
+// v_readlane, v_writelane and v_readfirstlane ignore EXEC, v_swap and the moves of accumulators
+// heed it (Vega ISA 12.8, 12.10; MI100 and MI200 ISA, VOP3P-MAI).
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <span>
+
+#include "vgpu/isa/decode.h"
+#include "vgpu/isa/tests/assembler.h"
+#include "vgpu/isa/tests/model/case.h"
+#include "vgpu/isa/wave.h"
+
+namespace halyard::vgpu::isa::model {
+namespace {
+
+// v[] and a[] of the wave, its scalars, and the instruction's three numbers.
+struct Machine {
+  Registers r, acc;
+  unsigned d, a, b;
+};
+struct Move {
+  const char* text;  // with D, A and B for the numbers of registers
+  void (*model)(Machine& m);
+  bool accumulators;
+  bool moving_accumulators;  // from one to another: gfx90a only
+};
+
+uint64_t exec(const Machine& m) {
+  return m.r.pair(kExecRegister);
+}
+template <class F>
+void for_lanes(const Machine& m, F f) {
+  const uint64_t mask = exec(m);
+  for (unsigned lane = 0; lane < kLaneCount; ++lane) {
+    if ((mask >> lane & 1) != 0) f(lane);
+  }
+}
+
+const Move kMoves[] = {
+    {"v_readlane_b32 sD, vA, sB", [](Machine& m) { m.r.s[m.d] = m.r.v[m.a][m.r.s[m.b] % 64]; },
+     false, false},
+    {"v_readlane_b32 sD, vA, 37", [](Machine& m) { m.r.s[m.d] = m.r.v[m.a][37]; }, false, false},
+    {"v_readfirstlane_b32 sD, vA",
+     [](Machine& m) {
+       const uint64_t mask = exec(m);
+       m.r.s[m.d] = m.r.v[m.a][mask == 0 ? 0 : std::countr_zero(mask)];
+     },
+     false, false},
+    {"v_writelane_b32 vD, sA, 5", [](Machine& m) { m.r.v[m.d][5] = m.r.s[m.a]; }, false, false},
+    {"v_writelane_b32 vD, -7, sB",
+     [](Machine& m) { m.r.v[m.d][m.r.s[m.b] % 64] = static_cast<uint32_t>(-7); }, false, false},
+    {"v_swap_b32 vD, vA",
+     [](Machine& m) {
+       for_lanes(m, [&](unsigned lane) { std::swap(m.r.v[m.d][lane], m.r.v[m.a][lane]); });
+     },
+     false, false},
+    {"v_accvgpr_read_b32 vD, aA",
+     [](Machine& m) {
+       for_lanes(m, [&](unsigned lane) { m.r.v[m.d][lane] = m.acc.v[m.a][lane]; });
+     },
+     true, false},
+    {"v_accvgpr_write_b32 aD, vA",
+     [](Machine& m) {
+       for_lanes(m, [&](unsigned lane) { m.acc.v[m.d][lane] = m.r.v[m.a][lane]; });
+     },
+     true, false},
+    {"v_accvgpr_write_b32 aD, 1.0",
+     [](Machine& m) { for_lanes(m, [&](unsigned lane) { m.acc.v[m.d][lane] = 0x3f800000; }); },
+     true, false},
+    {"v_accvgpr_mov_b32 aD, aA",
+     [](Machine& m) {
+       for_lanes(m, [&](unsigned lane) { m.acc.v[m.d][lane] = m.acc.v[m.a][lane]; });
+     },
+     true, true},
+    {"v_nop", [](Machine&) {}, false, false},
+    {"v_clrexcp", [](Machine&) {}, false, false},
+};
+
+class LaneMoves : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LaneMoves, AgreeWithTheModel) {
+  const std::string processor = GetParam();
+  std::string error;
+  const auto decoder = Decoder::create(processor, "", error);
+  ASSERT_NE(decoder, nullptr) << error;
+  Random random(11);
+  const auto vgprs = std::make_unique<VectorRegister[]>(kVgprs);
+  const auto agprs = std::make_unique<VectorRegister[]>(kVgprs);
+  const auto m = std::make_unique<Machine>();
+  const auto randomize = [&](Registers& r) {
+    for (auto& row : r.v) {
+      for (uint32_t& x : row) x = static_cast<uint32_t>(random());
+    }
+    for (uint32_t& x : r.s) x = static_cast<uint32_t>(random());
+  };
+  for (const Move& move : kMoves) {
+    if (move.accumulators && processor != "gfx908" && processor != "gfx90a") continue;
+    if (move.moving_accumulators && processor != "gfx90a") continue;
+    for (unsigned n = 0; n < 40; ++n) {
+      randomize(m->r);
+      randomize(m->acc);
+      if (n % 4 == 0) m->r.set_pair(kExecRegister, n == 0 ? 0 : ~uint64_t{0});
+      m->d = static_cast<unsigned>(random() % kVgprs);
+      m->a = static_cast<unsigned>(random() % kVgprs);
+      m->b = static_cast<unsigned>(random() % kVgprs);
+      std::string text;
+      for (const char* c = move.text; *c != 0; ++c) {
+        text += *c == 'D'   ? std::to_string(m->d)
+                : *c == 'A' ? std::to_string(m->a)
+                : *c == 'B' ? std::to_string(m->b)
+                            : std::string(1, *c);
+      }
+      const std::vector<uint8_t> code = testing::assemble(text, processor, error);
+      ASSERT_EQ(error, "") << text;
+      Wave wave;
+      wave.vgpr = vgprs.get();
+      wave.agpr = agprs.get();
+      wave.vgpr_count = wave.agpr_count = kVgprs;
+      std::memcpy(vgprs.get(), m->r.v, sizeof m->r.v);
+      std::memcpy(agprs.get(), m->acc.v, sizeof m->acc.v);
+      std::memcpy(wave.sgpr, m->r.s, sizeof m->r.s);
+      Instruction in;
+      decoder->decode(std::span(code), 0, in);
+      ASSERT_EQ(in.execute(wave, in), Outcome::kNext) << text;
+      move.model(*m);
+      EXPECT_EQ(std::memcmp(vgprs.get(), m->r.v, sizeof m->r.v), 0) << text;
+      EXPECT_EQ(std::memcmp(agprs.get(), m->acc.v, sizeof m->acc.v), 0) << text;
+      EXPECT_EQ(std::memcmp(wave.sgpr, m->r.s, sizeof m->r.s), 0) << text;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Processors, LaneMoves,
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace halyard::vgpu::isa::model
