@@ -11,6 +11,7 @@ namespace halyard {
 
 CommandBuffer::~CommandBuffer() {
   std::free(binding_bytes_);
+  std::free(slot_copies_);
 }
 
 Status CommandBuffer::check_recording(const char* operation) const {
@@ -96,7 +97,42 @@ Status CommandBuffer::copy(const BufferRange& source, const BufferRange& target)
   HALYARD_RETURN_IF_ERROR(internal::check_copy(kName, from, to));
   HALYARD_RETURN_IF_ERROR(use(kName, from));
   HALYARD_RETURN_IF_ERROR(use(kName, to));
-  return from.length == 0 ? Status() : do_copy(from, to);
+  if (from.length == 0) return {};
+  HALYARD_RETURN_IF_ERROR(note_copy(kName, from, to));
+  return do_copy(from, to);
+}
+
+Status CommandBuffer::note_copy(const char* operation, const BufferRange& source,
+                                const BufferRange& target) {
+  if (source.buffer != nullptr && target.buffer != nullptr) return {};
+  if (slot_copy_count_ == slot_copy_room_) {
+    const uint32_t room = slot_copy_room_ == 0 ? 8 : 2 * slot_copy_room_;
+    void* grown = std::realloc(slot_copies_, room * sizeof(SlotCopy));
+    if (grown == nullptr) {
+      return error(StatusCode::kResourceExhausted,
+                   "{} finds no host memory for a list of {} copies.", operation, room);
+    }
+    slot_copies_ = static_cast<SlotCopy*>(grown);
+    slot_copy_room_ = room;
+  }
+  slot_copies_[slot_copy_count_++] = {source, target};
+  return {};
+}
+
+Status CommandBuffer::check_copies(const char* operation, Span<const BufferRange> bindings) const {
+  const auto bound = [bindings](const BufferRange& range) {
+    if (range.buffer != nullptr) return range;
+    const BufferRange& binding = bindings[range.slot];
+    return BufferRange(*binding.buffer, binding.offset + range.offset, range.length);
+  };
+  for (uint32_t i = 0; i < slot_copy_count_; ++i) {
+    const SlotCopy& copy = slot_copies_[i];
+    if (Status status = internal::check_copy(operation, bound(copy.source), bound(copy.target));
+        !status.ok()) {
+      return status.with_context("A recorded copy");
+    }
+  }
+  return {};
 }
 
 Status CommandBuffer::use_arguments(const char* operation, const Dispatch& dispatch) {

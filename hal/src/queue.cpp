@@ -104,6 +104,7 @@ Status Queue::execute(CommandBuffer& commands, Span<const BufferRange> bindings,
                    binding.length, i, needed);
     }
   }
+  HALYARD_RETURN_IF_ERROR(commands.check_copies(kName, bindings));
   HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
   return do_execute(commands, bindings, sync);
 }

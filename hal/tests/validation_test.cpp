@@ -322,6 +322,8 @@ TEST_F(Validation, ARecordingKnowsWhatItsSlotsMustHold) {
   const BufferRange small[] = {buffer_, BufferRange(*target_, 0, 79)};
   expect_error(queue_->execute(*commands, small), StatusCode::kOutOfRange,
                "given 79 bytes for slot 1, of which the recording uses 80");
+  const BufferRange itself[] = {target_, buffer_};
+  expect_invalid(queue_->execute(*commands, itself), "overlap (64 bytes, 16 apart)");
   const BufferRange enough[] = {buffer_, BufferRange(*target_, 0, 80)};
   expect_ok(queue_->execute(*commands, enough));
 }

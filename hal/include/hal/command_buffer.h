@@ -18,6 +18,7 @@ class Device;
 //
 // Commands may overlap and run in any order, except across a barrier(). The buffers and executables
 // that a recording names are kept alive by it; those that come through binding slots by the caller.
+// Copies do not overlap themselves; where slots are involved, Queue::execute refuses the bindings.
 class CommandBuffer : public RefCounted {
  public:
   Device& device() const noexcept { return *device_; }
@@ -44,6 +45,9 @@ class CommandBuffer : public RefCounted {
     return slot < binding_count_ ? binding_bytes_[slot] : 0;
   }
   static constexpr uint32_t kMaxBindings = 4096;
+  // For Queue::execute: INVALID_ARGUMENT if a recorded copy would overlap itself with these
+  // bindings, which have a buffer for every slot.
+  Status check_copies(const char* operation, Span<const BufferRange> bindings) const;
 
  protected:
   explicit CommandBuffer(Device& device) noexcept : device_(&device) {}
@@ -65,12 +69,22 @@ class CommandBuffer : public RefCounted {
   // Notes the slot that `range` names, if it names one.
   Status use(const char* operation, const BufferRange& range);
   Status use_arguments(const char* operation, const Dispatch& dispatch);
+  // Notes a copy whose place is known only at execution.
+  Status note_copy(const char* operation, const BufferRange& source, const BufferRange& target);
+
+  struct SlotCopy {
+    BufferRange source;
+    BufferRange target;
+  };
 
   Device* device_;
   uint32_t open_debug_groups_ = 0;
   bool finished_ = false;
   uint32_t binding_count_ = 0;
   uint64_t* binding_bytes_ = nullptr;  // malloc'ed, one for each slot
+  SlotCopy* slot_copies_ = nullptr;    // malloc'ed
+  uint32_t slot_copy_count_ = 0;
+  uint32_t slot_copy_room_ = 0;
 };
 
 }  // namespace halyard
