@@ -79,55 +79,76 @@ std::string read_to_end(int descriptor) {
   }
 }
 
+// What waitpid gives when it has ended.
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 // Nothing, with a failure added to the test, if there is no such process.
 std::optional<ChildEnd> run_child() {
-  std::vector<std::string> arguments = arguments_for(current_test());
-  std::vector<std::string> variables = variables_for_child();
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0) {
     ADD_FAILURE() << "There is no pipe for the test's own process (error " << errno << ").";
     return std::nullopt;
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  pid_t child = 0;
-  const int problem = posix_spawn(&child, "/proc/self/exe", &actions, nullptr,
-                                  pointers_to(arguments).data(), pointers_to(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
+  const pid_t child = start_child(ends[1], STDERR_FILENO);
   close(ends[1]);
-  ChildEnd end;
-  if (problem == 0) end.errors = read_to_end(ends[0]);
-  close(ends[0]);
-  if (problem != 0) {
-    ADD_FAILURE() << "The test's own process does not start (error " << problem << ").";
+  if (child < 0) {
+    close(ends[0]);
     return std::nullopt;
   }
-  while (waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
-  }
+  ChildEnd end;
+  end.errors = read_to_end(ends[0]);
+  close(ends[0]);
+  end.status = wait_for(child);
   return end;
 }
 
-bool in_child() {
-  return std::getenv(kMark) != nullptr;
+// A failure of the test unless the child has passed.
+void expect_success(int status) {
+  if (WIFSIGNALED(status)) {
+    ADD_FAILURE() << "The test's own process is ended by signal " << WTERMSIG(status) << ".";
+  } else if (WEXITSTATUS(status) != 0) {
+    ADD_FAILURE() << "The test fails in its own process; see above.";
+  }
 }
 
 }  // namespace
 
+bool is_child() {
+  return std::getenv(kMark) != nullptr;
+}
+
+pid_t start_child(int descriptor, int as) {
+  std::vector<std::string> arguments = arguments_for(current_test());
+  std::vector<std::string> variables = variables_for_child();
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, descriptor, as);
+  pid_t child = -1;
+  const int problem = posix_spawn(&child, "/proc/self/exe", &actions, nullptr,
+                                  pointers_to(arguments).data(), pointers_to(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (problem == 0) return child;
+  ADD_FAILURE() << "The test's own process does not start (error " << problem << ").";
+  return -1;
+}
+
+void finish_child(pid_t child) {
+  expect_success(wait_for(child));
+}
+
 bool runs_in_child() {
-  if (in_child()) return false;
-  const std::optional<ChildEnd> end = run_child();
-  if (!end) return true;
-  if (WIFSIGNALED(end->status)) {
-    ADD_FAILURE() << "The test's own process is ended by signal " << WTERMSIG(end->status) << ".";
-  } else if (WEXITSTATUS(end->status) != 0) {
-    ADD_FAILURE() << "The test fails in its own process; see above.";
-  }
+  if (is_child()) return false;
+  if (const std::optional<ChildEnd> end = run_child()) expect_success(end->status);
   return true;
 }
 
 bool ends_in_child(std::string_view words) {
-  if (in_child()) return false;
+  if (is_child()) return false;
   const Excuse* const excuse = Environment::get().expectations().find(current_test());
   if (excuse == nullptr || excuse->kind != Excuse::Kind::kEndsProcess) return false;
   const std::optional<ChildEnd> end = run_child();

@@ -1,6 +1,8 @@
 // Tests that end the device for the whole process, or the process, run in a process of their own.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string_view>
 
 namespace halyard::cts {
@@ -17,5 +19,13 @@ bool runs_in_child();
 // failure to the test unless the child is ended by abort() and has written `words` to stderr
 // before, and returns true. Otherwise returns false, so that the test goes on.
 bool ends_in_child(std::string_view words);
+
+// The parts of them. Whether this process is such a child:
+bool is_child();
+// Runs the current test again in a child, which has `descriptor` as number `as`. -1, and a failure
+// of the test, if it does not start.
+pid_t start_child(int descriptor, int as);
+// Waits until the child has ended. What failed there is a failure of the test.
+void finish_child(pid_t child);
 
 }  // namespace halyard::cts

@@ -1,5 +1,7 @@
 #include "drivers/amdgpu/import.h"
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 
 #include "drivers/amdgpu/buffer.h"
@@ -17,8 +19,18 @@ struct IpcHandle {
   uint64_t allocation_size;  // bytes
   uint64_t offset;           // bytes
   uint64_t size;             // bytes
+  uint64_t check;            // check_of() all before it
 };
-static_assert(sizeof(IpcHandle) <= sizeof(ExportedHandle::ipc));
+static_assert(sizeof(IpcHandle) == sizeof(ExportedHandle::ipc));
+
+// FNV-1a. The runtime takes what it finds in a handle for an offset, or for a size to map.
+uint64_t check_of(const IpcHandle& handle) {
+  std::array<uint8_t, offsetof(IpcHandle, check)> bytes;
+  std::memcpy(bytes.data(), &handle, bytes.size());
+  uint64_t hash = 14695981039346656037u;
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 1099511628211u;
+  return hash;
+}
 
 // The program's own memory, pinned for as long as the buffer lives.
 Result<Ref<Buffer>> import_host(DeviceImpl& device, const ImportOptions& options) {
@@ -86,9 +98,17 @@ Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options)
   const Hsa& hsa = device.hsa();
   IpcHandle handle;
   std::memcpy(&handle, options.pointer, sizeof handle);
-  if (handle.allocation_size == 0) {
+  if (handle.allocation_size == 0 && handle.check == 0) {
     handle.allocation_size = options.size;
+    handle.offset = 0;
     handle.size = options.size;
+  } else if (handle.check != check_of(handle)) {
+    return error(
+        StatusCode::kInvalidArgument,
+        "Device::import_buffer is given an IPC handle that is damaged, or not one of the "
+        "amdgpu driver's. Pass on all {} bytes of ExportedHandle::ipc; behind the {} of an "
+        "hsa_amd_ipc_memory_t that other code has made there must be zeros.",
+        sizeof handle, sizeof handle.memory);
   }
   if (options.size > handle.size) {
     return error(StatusCode::kOutOfRange,
@@ -100,7 +120,20 @@ Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options)
   HALYARD_RETURN_IF_ERROR(check(
       hsa,
       hsa.hsa_amd_ipc_memory_attach(&handle.memory, handle.allocation_size, 1, &agent, &mapped),
-      fmt::format("Attaching to {} bytes that another process exports", handle.allocation_size)));
+      fmt::format("Attaching to {} bytes that a process exports, which may have freed them or have "
+                  "ended",
+                  handle.allocation_size)));
+  hsa_amd_pointer_info_t info = {};
+  info.size = sizeof info;
+  const bool known =
+      hsa.hsa_amd_pointer_info(mapped, &info, nullptr, nullptr, nullptr) == HSA_STATUS_SUCCESS;
+  if (!known || info.sizeInBytes < handle.offset + options.size) {
+    hsa.hsa_amd_ipc_memory_detach(mapped);
+    return error(StatusCode::kOutOfRange,
+                 "Device::import_buffer is given {} bytes for the IPC handle of an allocation that "
+                 "has {}.",
+                 options.size, info.sizeInBytes);
+  }
   Backing backing;
   backing.device = static_cast<std::byte*>(mapped) + handle.offset;
   backing.host = backing.device;
@@ -143,6 +176,7 @@ Status export_buffer(const BufferImpl& buffer, ExportedHandle* exported) {
   handle.allocation_size = backing.allocation_size;
   handle.offset = buffer.device_address() - reinterpret_cast<uint64_t>(backing.allocation);
   handle.size = buffer.size();
+  handle.check = check_of(handle);
   std::memcpy(exported->ipc, &handle, sizeof handle);
   return {};
 }

@@ -72,17 +72,48 @@ Result<Ref<Buffer>> BufferImpl::import_pointer(DeviceImpl& device, const ImportO
                                            options.size, pointer, Origin::kBorrowed));
 }
 
+namespace {
+
+// What HIP 5 and 6 put into a handle (ihipIpcMemHandle_t in hipamd). With an offset behind the end,
+// hipIpcOpenMemHandle ends the process.
+struct HandleContents {
+  char memory[32];
+  size_t size;    // of the allocation, bytes
+  size_t offset;  // in it, of what was exported
+};
+static_assert(sizeof(HandleContents) <= sizeof(hipIpcMemHandle_t));
+
+Status check_ipc_handle(const hipIpcMemHandle_t& handle, uint64_t size) {
+  HandleContents contents;
+  std::memcpy(&contents, &handle, sizeof(contents));
+  if (contents.offset >= contents.size) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::import_buffer is given an IPC handle that is damaged, or not one of "
+                 "HIP's. Pass on all {} bytes of ExportedHandle::ipc or of a hipIpcMemHandle_t.",
+                 sizeof(handle));
+  }
+  if (size > contents.size - contents.offset) {
+    return error(StatusCode::kOutOfRange,
+                 "Device::import_buffer is given {} bytes for an IPC handle of {}.", size,
+                 contents.size - contents.offset);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Ref<Buffer>> BufferImpl::import_ipc(DeviceImpl& device, const ImportOptions& options) {
   const Hip& hip = device.hip();
   const CurrentDevice current(hip, device.facts().device);
   hipIpcMemHandle_t handle;
   std::memcpy(&handle, options.pointer, sizeof(handle));
+  HALYARD_RETURN_IF_ERROR(check_ipc_handle(handle, options.size));
   void* pointer = nullptr;
   HALYARD_RETURN_IF_ERROR(
       check(hip,
             hip.hipIpcOpenMemHandle(&pointer, handle,
                                     hip.major() >= 6 ? kIpcLazyPeerAccess6 : kIpcLazyPeerAccess5),
-            "Opening another process's memory"));
+            "Opening memory that a process exports, which may have freed it or have ended"));
   auto* const buffer =
       new BufferImpl(device, MemoryType::kDevice, options.size, pointer, Origin::kIpc);
   buffer->imported_ = pointer;

@@ -89,7 +89,7 @@ struct LinkInfo {
 struct ImportOptions {
   uint32_t struct_size = sizeof(ImportOptions);
   enum class Kind : uint32_t { kHostMemory, kDevicePointer, kIpcHandle } kind = Kind::kHostMemory;
-  const void* pointer = nullptr;  // kIpcHandle: ExportedHandle::ipc
+  const void* pointer = nullptr;  // kIpcHandle: ExportedHandle::ipc; lives until both let it go
   uint64_t size = 0;              // bytes; kIpcHandle: at most what was exported
 };
 // What another process, with the same driver, imports. A device pointer is exported as it is:

@@ -1,0 +1,57 @@
+// Tests of what two processes do together.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace halyard::cts {
+
+// At the start of such a test:
+//   OtherProcess other;
+//   if (other.is_parent()) { …what the child does… return; }
+//   …what the suite's own process does…
+//   other.finish();
+// In the suite's own process the constructor runs the current test again in a child; there it finds
+// the process that has started it. What cannot be sent or received throws, which ends the test.
+class OtherProcess {
+ public:
+  OtherProcess();
+  OtherProcess(const OtherProcess&) = delete;
+  OtherProcess& operator=(const OtherProcess&) = delete;
+  // Without finish(): the child finds nobody to talk to, and ends.
+  ~OtherProcess();
+
+  // Whether the other one is the parent: then this is the child.
+  bool is_parent() const { return is_parent_; }
+
+  template <typename T>
+  void send(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    send_bytes(&value, sizeof value);
+  }
+  // Waits as long as --patience says.
+  template <typename T>
+  T receive() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    receive_bytes(&value, sizeof value);
+    return value;
+  }
+  // A point that both have to reach.
+  void meet();
+
+  // Waits until the child has ended. What failed there is a failure of the test.
+  void finish();
+
+ private:
+  void send_bytes(const void* data, size_t size);
+  void receive_bytes(void* data, size_t size);
+
+  bool is_parent_ = false;
+  int socket_ = -1;
+  pid_t child_ = -1;
+};
+
+}  // namespace halyard::cts
