@@ -1,6 +1,7 @@
 // HIP programs hand memory and events to another process.
 #include <sys/mman.h>
 
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -201,6 +202,48 @@ TEST_F(HipIpc, EventsReachTheOtherProcess) {
         exporter.meet();
         exporter.wait_for_its_end();
       });
+}
+
+// For a profile with several GPUs: the importer uses the memory from another one.
+TEST(HipIpcPeers, TheOtherGpuSeesIt) {
+  in_two_processes(
+      [](Partner importer) {
+        register_kernels();
+        const DeviceArray<int> array(same(1000, 5));
+        importer.send(handle_of(array));
+        importer.meet();
+        EXPECT_EQ(array.read(), same(1000, 7));
+      },
+      [](Partner exporter) {
+        register_kernels();
+        HIP_OK(hipSetDevice(1));
+        int* const memory = open(exporter.receive<hipIpcMemHandle_t>());
+        add(memory, 1000, 2);
+        EXPECT_EQ(read(memory, 1000), same(1000, 7));
+        EXPECT_EQ(hipIpcCloseMemHandle(memory), hipSuccess);
+        exporter.meet();
+      });
+}
+
+// For the checking mode, which then says where the fault was.
+TEST(HipIpcChecked, WritesBehindAnImportAreFound) {
+  const std::array<int, 2> ends = testing::run_two_processes(
+      [](Partner importer) {
+        register_kernels();
+        const DeviceArray<int> array(1024);
+        importer.send(handle_of(array));
+        importer.wait_for_its_end();
+      },
+      [](Partner exporter) {
+        register_kernels();
+        int* const memory = open(exporter.receive<hipIpcMemHandle_t>());
+        ASSERT_EQ(launch("write_where_told", 1, 1, memory + 1023, 1), hipSuccess);
+        ASSERT_EQ(hipDeviceSynchronize(), hipSuccess);
+        ASSERT_EQ(launch("write_where_told", 1, 1, memory + 1024, 1), hipSuccess);
+        ASSERT_NE(hipDeviceSynchronize(), hipSuccess);
+      });
+  EXPECT_EQ(ends[0], 0);
+  EXPECT_TRUE(WIFSIGNALED(ends[1])) << ends[1];
 }
 
 }  // namespace

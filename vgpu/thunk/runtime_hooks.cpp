@@ -27,6 +27,8 @@ struct {
   decltype(hsa_amd_memory_pool_free)* pool_free = nullptr;
   decltype(hsa_amd_pointer_info)* pointer_info = nullptr;
   decltype(hsa_amd_ipc_memory_create)* ipc_create = nullptr;
+  decltype(hsa_amd_ipc_memory_attach)* ipc_attach = nullptr;
+  decltype(hsa_amd_ipc_memory_detach)* ipc_detach = nullptr;
 } real;
 
 BlockMap* blocks() {
@@ -101,6 +103,27 @@ hsa_status_t ipc_create(void* pointer, size_t size, hsa_amd_ipc_memory_t* handle
   return real.ipc_create(pointer, size, handle);
 }
 
+// The importer says how much of it is in use. Around that lie the exporter's guard, or other
+// blocks.
+hsa_status_t ipc_attach(const hsa_amd_ipc_memory_t* handle, size_t size, uint32_t agent_count,
+                        const hsa_agent_t* agents, void** pointer) {
+  const hsa_status_t status = real.ipc_attach(handle, size, agent_count, agents, pointer);
+  if (status != HSA_STATUS_SUCCESS) return status;
+  hsa_amd_pointer_info_t info = {};
+  info.size = sizeof info;
+  BlockMap* const map = blocks();
+  if (map != nullptr && real.pointer_info(*pointer, &info, nullptr, nullptr, nullptr) == status) {
+    map->add({reinterpret_cast<uintptr_t>(*pointer), std::min(size, info.sizeInBytes),
+              info.sizeInBytes});
+  }
+  return status;
+}
+
+hsa_status_t ipc_detach(void* pointer) {
+  remove_block(pointer);
+  return real.ipc_detach(pointer);
+}
+
 }  // namespace
 
 // ROCR calls this once it has loaded the library as a tool. Always true: there is nothing that
@@ -118,11 +141,15 @@ extern "C" __attribute__((visibility("default"))) bool OnLoad(HsaApiTable* table
   real.pool_free = table->amd_ext_->hsa_amd_memory_pool_free_fn;
   real.pointer_info = table->amd_ext_->hsa_amd_pointer_info_fn;
   real.ipc_create = table->amd_ext_->hsa_amd_ipc_memory_create_fn;
+  real.ipc_attach = table->amd_ext_->hsa_amd_ipc_memory_attach_fn;
+  real.ipc_detach = table->amd_ext_->hsa_amd_ipc_memory_detach_fn;
   table->core_->hsa_memory_allocate_fn = memory_allocate;
   table->core_->hsa_memory_free_fn = memory_free;
   table->amd_ext_->hsa_amd_memory_pool_allocate_fn = pool_allocate;
   table->amd_ext_->hsa_amd_memory_pool_free_fn = pool_free;
   table->amd_ext_->hsa_amd_pointer_info_fn = pointer_info;
   table->amd_ext_->hsa_amd_ipc_memory_create_fn = ipc_create;
+  table->amd_ext_->hsa_amd_ipc_memory_attach_fn = ipc_attach;
+  table->amd_ext_->hsa_amd_ipc_memory_detach_fn = ipc_detach;
   return true;
 }
