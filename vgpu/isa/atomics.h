@@ -101,11 +101,18 @@ struct Dec {
 template <class T>
 using Float = std::conditional_t<sizeof(T) == 8, double, float>;
 
+// A sum, with a NaN chosen as the vector ALU chooses it (valu/values.h).
+template <class F>
+F sum_of(F a, F b) {
+  const F sum = a + b;
+  return valu::is_nan(sum) ? valu::nan_result(a, b) : sum;
+}
+
 // Float operations on bit patterns. All round to nearest even whatever MODE says.
 struct Fadd {
   template <class T>
   static T f(T old, T data, T) {
-    return std::bit_cast<T>(std::bit_cast<Float<T>>(old) + std::bit_cast<Float<T>>(data));
+    return valu::to_bits(sum_of(std::bit_cast<Float<T>>(old), std::bit_cast<Float<T>>(data)));
   }
 };
 // With the denormals flushed that a mode field wants flushed: without its bit 0 on the way in,
@@ -117,7 +124,7 @@ struct FaddFlushing {
     using valu::flush, valu::from_bits, valu::to_bits;
     Float<T> a = from_bits<Float<T>>(old), b = from_bits<Float<T>>(data);
     if (!(kDenormals & 1)) a = flush(a), b = flush(b);
-    const Float<T> sum = a + b;
+    const Float<T> sum = sum_of(a, b);
     return to_bits(kDenormals & 2 ? sum : flush(sum));
   }
 };
@@ -132,7 +139,9 @@ struct PkFaddF16 {
     const auto half = [&](unsigned shift) {
       const valu::F16 a{static_cast<uint16_t>(old >> shift)};
       const valu::F16 b{static_cast<uint16_t>(data >> shift)};
-      return T{valu::nearest_f16(valu::to_f32(a) + valu::to_f32(b)).bits} << shift;
+      const float sum = valu::to_f32(a) + valu::to_f32(b);
+      const valu::F16 r = valu::is_nan(sum) ? valu::nan_result(a, b) : valu::nearest_f16(sum);
+      return T{r.bits} << shift;
     };
     return half(0) | half(16);
   }
