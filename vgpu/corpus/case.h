@@ -28,7 +28,8 @@ struct CorpusCase {
   uint32_t groups[3];   // work-groups; 0 is 1
   uint32_t n;           // an argument
   uint32_t words_in, words_out, words_work;
-  // Fills `in`. None: random words. `out` and `work` are zero when the kernel starts.
+  uint32_t initial;  // what the words of `out` are when the kernel starts; those of `work` are zero
+  // Fills `in`. None: random words.
   void (*prepare)(uint32_t* in, uint32_t words);
   // Arguments behind `n`, for kernels that are declared with more; 8 bytes each.
   const uint64_t* more;

@@ -13,8 +13,8 @@ typedef unsigned short u16;
 typedef short i16;
 typedef unsigned int u32;
 typedef int i32;
-typedef unsigned long u64;
-typedef long i64;
+typedef unsigned long long u64;
+typedef long long i64;
 typedef _Float16 f16;
 typedef float f32;
 typedef double f64;
@@ -178,6 +178,36 @@ FUNCTION u32 f32_bits(f32 v) {
 #define atomic_xor(p, v) __scoped_atomic_fetch_xor(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE)
 #define atomic_exchange(p, v) \
   __scoped_atomic_exchange_n(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE)
+
+// Counts up to the limit and then from 0, or down to 0 and then from the limit. LLVM LangRef,
+// atomicrmw uinc_wrap and udec_wrap.
+#ifdef __AMDGCN__
+#define atomic_inc32(p, limit) __builtin_amdgcn_atomic_inc32(p, limit, __ATOMIC_RELAXED, "agent")
+#define atomic_dec32(p, limit) __builtin_amdgcn_atomic_dec32(p, limit, __ATOMIC_RELAXED, "agent")
+#define atomic_inc64(p, limit) __builtin_amdgcn_atomic_inc64(p, limit, __ATOMIC_RELAXED, "agent")
+#define atomic_dec64(p, limit) __builtin_amdgcn_atomic_dec64(p, limit, __ATOMIC_RELAXED, "agent")
+#else
+FUNCTION u64 atomic_inc64(u64* p, u64 limit) {
+  const u64 old = *p;
+  *p = old >= limit ? 0 : old + 1;
+  return old;
+}
+FUNCTION u64 atomic_dec64(u64* p, u64 limit) {
+  const u64 old = *p;
+  *p = old == 0 || old > limit ? limit : old - 1;
+  return old;
+}
+FUNCTION u32 atomic_inc32(u32* p, u32 limit) {
+  const u32 old = *p;
+  *p = old >= limit ? 0 : old + 1;
+  return old;
+}
+FUNCTION u32 atomic_dec32(u32* p, u32 limit) {
+  const u32 old = *p;
+  *p = old == 0 || old > limit ? limit : old - 1;
+  return old;
+}
+#endif
 
 FUNCTION u32 rotate_left(u32 v, u32 count) {
   return v << (count & 31) | v >> (-count & 31);

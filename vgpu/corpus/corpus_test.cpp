@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -20,13 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The whole matrix of processors and optimization levels has a folder of its own
-// (docs/virtual-gpu.md).
-fs::path objects_folder() {
-  const char* const folder = std::getenv("HALYARD_CORPUS_OBJECTS");
-  return folder ? folder : HALYARD_CORPUS_OBJECTS;
-}
-
 // <source>.<processor>.O<level>.hsaco
 struct Object {
   fs::path path;
@@ -36,7 +28,7 @@ struct Object {
 std::vector<Object> objects_of(const CorpusCase& one) {
   const std::string start = fs::path(one.file).filename().string() + ".";
   std::vector<Object> objects;
-  for (const fs::directory_entry& entry : fs::directory_iterator(objects_folder())) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(HALYARD_CORPUS_OBJECTS)) {
     const std::string name = entry.path().filename();
     if (entry.path().extension() != ".hsaco" || name.rfind(start, 0) != 0) continue;
     objects.push_back(
@@ -51,7 +43,8 @@ class Corpus : public testing::TestWithParam<CorpusCase*> {};
 
 TEST_P(Corpus, EngineAgreesWithHost) {
   const CorpusCase& one = *GetParam();
-  std::vector<uint32_t> in(one.words_in), expected(one.words_out), work(one.words_work);
+  std::vector<uint32_t> in(one.words_in), expected(one.words_out, one.initial);
+  std::vector<uint32_t> work(one.words_work);
   if (one.prepare) {
     one.prepare(in.data(), one.words_in);
   } else {
@@ -64,7 +57,7 @@ TEST_P(Corpus, EngineAgreesWithHost) {
   corpus_run_on_host(&one, in.data(), expected.data(), work.data());
 
   const std::vector<Object> objects = objects_of(one);
-  ASSERT_THAT(objects, testing::Not(testing::IsEmpty())) << objects_folder();
+  ASSERT_THAT(objects, testing::SizeIs(16)) << HALYARD_CORPUS_OBJECTS;  // 4 processors, 4 levels
   for (const Object& object : objects) {
     SCOPED_TRACE(object.path.filename().string() + ", kernel " + one.name);
     isa::EngineOptions options;
@@ -74,6 +67,7 @@ TEST_P(Corpus, EngineAgreesWithHost) {
     auto* const gpu_out = machine.allocate<uint32_t>(expected.size());
     auto* const gpu_work = machine.allocate<uint32_t>(work.size());
     std::copy(in.begin(), in.end(), gpu_in);
+    std::fill_n(gpu_out, one.words_out, one.initial);
 
     std::string error;
     CodeObject code(machine, object.path, error);
