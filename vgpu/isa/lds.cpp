@@ -1,7 +1,8 @@
 // DS: the local data share and the cross-lane permutes (Vega ISA, chapter 11 and 12.13).
 //
 // One thread runs a work-group, so LDS operations are plain. An access that is not wholly inside
-// the work-group's LDS reads zero and writes nothing.
+// the work-group's LDS reads zero and writes nothing. Base and offset add up in 32 bits: LLVM gives
+// an offset to a base that may be negative (AMDGPUISelDAGToDAG, isDSOffsetLegal).
 
 #include "vgpu/isa/lane_access.h"
 #include "vgpu/isa/tables.h"
@@ -38,13 +39,13 @@ Outcome ds_access(Wave& w, const Instruction& i) {
       apart |= address[l] ^ (address[0] + l * Op::kBytes);
       differ |= address[l] ^ address[0];
     }
-    uint8_t* const all = lds_at(w, uint64_t{address[0]} + offset, Op::kBytes * kLanes);
+    uint8_t* const all = lds_at(w, address[0] + offset, Op::kBytes * kLanes);
     if (apart == 0 && all) {
       Op::whole(dst, data, all);
       return Outcome::kNext;
     }
     if constexpr (Op::kLoads && Op::kRows) {
-      uint8_t* const one = lds_at(w, uint64_t{address[0]} + offset, Op::kBytes);
+      uint8_t* const one = lds_at(w, address[0] + offset, Op::kBytes);
       if (differ == 0 && one) {
         broadcast<Op>(dst, one);
         return Outcome::kNext;
@@ -53,7 +54,7 @@ Outcome ds_access(Wave& w, const Instruction& i) {
   }
   for_each_lane(mask, [&](unsigned l) {
     alignas(16) uint8_t outside[16] = {};
-    uint8_t* const p = lds_at(w, uint64_t{address[l]} + offset, Op::kBytes);
+    uint8_t* const p = lds_at(w, address[l] + offset, Op::kBytes);
     if (p || !Op::kWrites) Op::lane(dst, data, l, p ? p : outside, kLinear);
   });
   return Outcome::kNext;
@@ -71,7 +72,7 @@ Outcome ds_read2(Wave& w, const Instruction& i) {
   for_each_lane(w.exec(), [&](unsigned l) {
     for (unsigned half = 0; half < 2; ++half) {
       uint32_t values[kDwords] = {};
-      const uint8_t* const p = lds_at(w, uint64_t{address.lane[l]} + offsets[half], kDwords * 4);
+      const uint8_t* const p = lds_at(w, address.lane[l] + offsets[half], kDwords * 4);
       if (p) std::memcpy(values, p, sizeof values);
       for (unsigned k = 0; k < kDwords; ++k) dst[half * kDwords + k].lane[l] = values[k];
     }
@@ -89,7 +90,7 @@ Outcome ds_write2(Wave& w, const Instruction& i) {
                                          vector_registers(w, i.src[2])};
   for_each_lane(w.exec(), [&](unsigned l) {
     for (unsigned half = 0; half < 2; ++half) {
-      uint8_t* const p = lds_at(w, uint64_t{address[l]} + offsets[half], kDwords * 4);
+      uint8_t* const p = lds_at(w, address[l] + offsets[half], kDwords * 4);
       for (unsigned k = 0; p && k < kDwords; ++k) std::memcpy(p + 4 * k, &data[half][k].lane[l], 4);
     }
   });
@@ -111,7 +112,7 @@ Outcome ds_wrxchg2(Wave& w, const Instruction& i) {
     const T values[2] = {get_lane<T>(data[0], 0, l), get_lane<T>(data[1], 0, l)};
     for (unsigned half = 0; half < 2; ++half) {
       T old = 0;
-      uint8_t* const p = lds_at(w, uint64_t{address.lane[l]} + offsets[half], sizeof(T));
+      uint8_t* const p = lds_at(w, address.lane[l] + offsets[half], sizeof(T));
       if (p) old = atomic::local<atomic::Swap, T>(p, values[half], 0);
       put_lane<T>(dst + half * (sizeof(T) / 4), l, old);
     }
@@ -155,7 +156,7 @@ Outcome ds_atomic(Wave& w, const Instruction& i) {
   const auto offset = static_cast<uint32_t>(i.offset);
   for_each_lane(w.exec(), [&](unsigned l) {
     // Aligned to its size, whatever the low bits say (Vega ISA 11.3).
-    const uint64_t at = (uint64_t{address[l]} + offset) & ~uint64_t{sizeof(T) - 1};
+    const uint64_t at = (address[l] + offset) & ~uint64_t{sizeof(T) - 1};
     uint8_t* const p = lds_at(w, at, sizeof(T));
     T old = 0;
     if (p) {

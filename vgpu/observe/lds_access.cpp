@@ -63,15 +63,15 @@ void visit_ds(const Wave& wave, const Instruction& i, const Visit& visit) {
     LdsUse use = name.starts_with("ds_read2") ? LdsUse::kRead : LdsUse::kWrite;
     if (exchanges_two) use = LdsUse::kAtomic;
     for_each_lane(wave.exec(), [&](unsigned l) {
-      visit({use, l, uint64_t{address[l]} + (offset & 0xff) * unit, bytes});
-      visit({use, l, uint64_t{address[l]} + (offset >> 8 & 0xff) * unit, bytes});
+      visit({use, l, address[l] + (offset & 0xff) * unit, bytes});
+      visit({use, l, address[l] + (offset >> 8 & 0xff) * unit, bytes});
     });
     return;
   }
   const bool reads = name.starts_with("ds_read");
   const bool writes = name.starts_with("ds_write");
   for_each_lane(wave.exec(), [&](unsigned l) {
-    const uint64_t at = uint64_t{address[l]} + offset;
+    const uint64_t at = address[l] + offset;  // in 32 bits
     if (reads || writes) {
       visit({reads ? LdsUse::kRead : LdsUse::kWrite, l, at, bytes});
     } else {

@@ -119,7 +119,6 @@ KERNEL(lds_vectors, 64) {
   barrier();
   u32x4 v = quads[63 - l].zwxy + quads[(l * 7) & 63];
   u64 wide;
-  __builtin_memcpy(&wide, &pool[0], 0);
   LOCAL u8* const mine = &pool[l * 24 + l % 5];
   for (u32 k = 0; k < 19; ++k) mine[k] = (u8)(v.x >> k);
   LOCAL struct Packed* const p = (LOCAL struct Packed*)mine;
@@ -154,7 +153,6 @@ struct Options {
   u16 c;
   u32 d;
 };
-static const u64 more[] = {0x8001fe80deadbee1, 0x00000000c0490fdb, 0x4005bf0a8b145769, 0x1234567890abcdef};
 
 KERNEL_ATTRIBUTES(64)
 #ifdef __AMDGCN__
@@ -171,13 +169,15 @@ kernel_arguments(GLOBAL const u32* in, GLOBAL u32* out, GLOBAL u32* work, u64 n,
   out[2 * i + 1] = v >> 32;
 }
 #ifndef __AMDGCN__
+static const uint64_t more[] = {0x8001fe80deadbee1, 0xc0490fdb, 0x4005bf0a8b145769,
+                                0x1234567890abcdef};
 static void kernel_arguments_on_host(const u32* in, u32* out, u32* work, u32 n) {
   kernel_arguments(in, out, work, n, __builtin_bit_cast(struct Options, more[0]), as_f32((u32)more[1]),
                    __builtin_bit_cast(f64, more[2]), more[3]);
 }
 static struct CorpusCase kernel_arguments_case = {.name = "kernel_arguments", .file = __FILE__,
   .kernel = kernel_arguments_on_host, .items = {64}, .groups = {2}, .n = 3, .words_in = 128,
-  .words_out = 256, .more = (const uint64_t*)more, .more_count = 4};
+  .words_out = 256, .more = more, .more_count = 4};
 __attribute__((constructor)) static void kernel_arguments_register(void) {
   corpus_register(&kernel_arguments_case);
 }

@@ -275,6 +275,32 @@ TEST_F(Lds, BeyondTheEndReadsZeroAndWritesNothing) {
   EXPECT_EQ(r.lds[0], 1000u) << "an address does not wrap";
 }
 
+// LLVM gives offsets to bases that may be negative (AMDGPUISelDAGToDAG, isDSOffsetLegal).
+TEST_F(Lds, BaseAndOffsetAddUpIn32Bits) {
+  const Outcome r = run(R"(
+      v_sub_u32 v3, 0, v1
+      v_add_u32 v3, -4, v3
+      v_mov_b32 v5, -16
+      ds_read_b32 v12, v5 offset:56
+      ds_read_b32 v8, v3 offset:1024
+      ds_read2_b32 v[9:10], v3 offset0:200 offset1:201
+      v_mov_b32 v4, 5
+      ds_add_rtn_u32 v11, v3, v4 offset:2048
+      ds_write_b32 v3, v4 offset:256
+      ds_write2_b32 v3, v4, v0 offset0:128 offset1:254)");
+  for (uint32_t l = 0; l < kLaneCount; ++l) {
+    ASSERT_EQ(r.v[0][l], 1255 - l);
+    ASSERT_EQ(r.v[1][l], 1199 - l);
+    ASSERT_EQ(r.v[2][l], 1200 - l);
+    ASSERT_EQ(r.v[3][l], 1511 - l);
+    ASSERT_EQ(r.v[4][l], 1010u);
+    ASSERT_EQ(r.lds[511 - l], 1516 - l);
+    ASSERT_EQ(r.lds[63 - l], 5u);
+    ASSERT_EQ(r.lds[127 - l], 5u);
+    ASSERT_EQ(r.lds[253 - l], l);
+  }
+}
+
 TEST_F(Lds, SwizzleModes) {
   struct Case {
     const char* pattern;
