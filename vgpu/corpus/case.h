@@ -40,7 +40,7 @@ struct CorpusCase {
 };
 
 // The cases that are linked in, in no order.
-void corpus_register(struct CorpusCase* one);
+__attribute__((visibility("default"))) void corpus_register(struct CorpusCase* one);
 struct CorpusCase* corpus_cases(void);
 
 // Runs a kernel's host build, work-group after work-group; a work-group's work-items are fibers.

@@ -13,9 +13,14 @@ typedef unsigned short u16;
 typedef short i16;
 typedef unsigned int u32;
 typedef int i32;
+#ifdef __OPENCL_C_VERSION__
+typedef unsigned long u64;
+typedef long i64;
+#else
 typedef unsigned long long u64;
 typedef long long i64;
 typedef _Float16 f16;
+#endif
 typedef float f32;
 typedef double f64;
 
@@ -89,45 +94,57 @@ FUNCTION u32 lane_id(void) {
 
 #else  // the host
 
+#ifdef __OPENCL_C_VERSION__
+// OpenCL C has no pointers to functions: another file registers the kernels.
+#define KERNEL(name, group_items) void name(const u32* in, u32* out, u32* work, u32 n)
+#define CASE(name, ...)
+#define GLOBAL global
+#else
 #include "vgpu/corpus/case.h"
+#define GLOBAL
+#define KERNEL(name, group_items) static void name(const u32* in, u32* out, u32* work, u32 n)
+#define CASE(name_, ...)                                                               \
+  static struct CorpusCase name_##_case = {                                            \
+      .name = #name_, .file = __FILE__, .kernel = name_, __VA_ARGS__};                 \
+  __attribute__((constructor)) static void name_##_register(void) {                    \
+    corpus_register(&name_##_case);                                                    \
+  }
+#endif
 
 #define FUNCTION static inline __attribute__((unused))
 #define NOINLINE static __attribute__((unused, noinline))
 #define DEVICE
-#define GLOBAL
 #define LOCAL
 #define SHARED static
 #define KERNEL_ATTRIBUTES(group_items)
-#define KERNEL(name, group_items) static void name(const u32* in, u32* out, u32* work, u32 n)
-#define CASE(name_, ...)                                               \
-  static struct CorpusCase name_##_case = {                            \
-      .name = #name_, .file = __FILE__, .kernel = name_, __VA_ARGS__}; \
-  __attribute__((constructor)) static void name_##_register(void) {    \
-    corpus_register(&name_##_case);                                    \
-  }
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 // Where the running work-item is.
 struct CorpusPlace {
-  u32 local[3], group[3], size[3], count[3];
+  u32 item[3], group[3], size[3], count[3];
   u32 lane;
 };
+#ifdef __OPENCL_C_VERSION__
+__attribute__((pure)) const struct CorpusPlace* corpus_where(void);
+#define corpus_place corpus_where()
+#else
 extern const struct CorpusPlace* corpus_place;
+#endif
 void corpus_barrier(void);
 #ifdef __cplusplus
 }
 #endif
 
 FUNCTION u32 local_id(void) {
-  return corpus_place->local[0];
+  return corpus_place->item[0];
 }
 FUNCTION u32 local_id_y(void) {
-  return corpus_place->local[1];
+  return corpus_place->item[1];
 }
 FUNCTION u32 local_id_z(void) {
-  return corpus_place->local[2];
+  return corpus_place->item[2];
 }
 FUNCTION u32 group_id(void) {
   return corpus_place->group[0];
@@ -164,7 +181,7 @@ FUNCTION u32 f32_bits(f32 v) {
   return __builtin_bit_cast(u32, v);
 }
 
-#ifndef __AMDGCN__
+#if !defined(__AMDGCN__) && !defined(__OPENCL_C_VERSION__)
 #include "vgpu/corpus/inputs.h"
 #endif
 

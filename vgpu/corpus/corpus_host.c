@@ -33,6 +33,11 @@ static u32 *job_out, *job_work;
 
 const struct CorpusPlace* corpus_place;
 
+// OpenCL C cannot declare the variable.
+const struct CorpusPlace* corpus_where(void) {
+  return corpus_place;
+}
+
 void corpus_register(struct CorpusCase* one) {
   one->next = cases;
   cases = one;
@@ -98,9 +103,9 @@ static void run_group(const u32* size, const u32* group, const u32* count) {
   for (u32 i = 0; i < items; ++i) {
     struct Fiber* const fiber = &fibers[i];
     fiber->state = kReady;
-    fiber->place.local[0] = i % size[0];
-    fiber->place.local[1] = i / size[0] % size[1];
-    fiber->place.local[2] = i / size[0] / size[1];
+    fiber->place.item[0] = i % size[0];
+    fiber->place.item[1] = i / size[0] % size[1];
+    fiber->place.item[2] = i / size[0] / size[1];
     memcpy(fiber->place.group, group, 3 * sizeof *group);
     memcpy(fiber->place.size, size, 3 * sizeof *size);
     memcpy(fiber->place.count, count, 3 * sizeof *count);

@@ -1,13 +1,19 @@
 // Every kernel of the corpus, on the engine and on the host.
+//
+//   --objects=FOLDER   where the code objects are, in place of the build's
+//   --kernels=LIBRARY  a shared library with the host's build of more kernels (random_kernels.py)
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vgpu/corpus/case.h"
@@ -19,6 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string objects_folder = HALYARD_CORPUS_OBJECTS;
+
 // <source>.<processor>.O<level>.hsaco
 struct Object {
   fs::path path;
@@ -28,7 +36,7 @@ struct Object {
 std::vector<Object> objects_of(const CorpusCase& one) {
   const std::string start = fs::path(one.file).filename().string() + ".";
   std::vector<Object> objects;
-  for (const fs::directory_entry& entry : fs::directory_iterator(HALYARD_CORPUS_OBJECTS)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(objects_folder)) {
     const std::string name = entry.path().filename();
     if (entry.path().extension() != ".hsaco" || name.rfind(start, 0) != 0) continue;
     objects.push_back(
@@ -57,7 +65,7 @@ TEST_P(Corpus, EngineAgreesWithHost) {
   corpus_run_on_host(&one, in.data(), expected.data(), work.data());
 
   const std::vector<Object> objects = objects_of(one);
-  ASSERT_THAT(objects, testing::SizeIs(16)) << HALYARD_CORPUS_OBJECTS;  // 4 processors, 4 levels
+  ASSERT_THAT(objects, testing::SizeIs(16)) << objects_folder;  // 4 processors, 4 levels
   for (const Object& object : objects) {
     SCOPED_TRACE(object.path.filename().string() + ", kernel " + one.name);
     isa::EngineOptions options;
@@ -101,4 +109,28 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Corpus, testing::ValuesIn(all_cases()),
                          });
 
 }  // namespace
+
+// Returns the program's exit code.
+int run(int argc, char** argv) {
+  constexpr std::string_view kObjects = "--objects=", kKernels = "--kernels=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.substr(0, kObjects.size()) == kObjects)
+      objects_folder = argument.substr(kObjects.size());
+    if (argument.substr(0, kKernels.size()) != kKernels) continue;
+    // Its constructors register the kernels.
+    const std::string library(argument.substr(kKernels.size()));
+    if (!dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
+      std::fprintf(stderr, "%s\n", dlerror());
+      return 2;
+    }
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
+
 }  // namespace halyard::vgpu::corpus
+
+int main(int argc, char** argv) {
+  return halyard::vgpu::corpus::run(argc, argv);
+}

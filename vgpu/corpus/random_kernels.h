@@ -1,0 +1,93 @@
+// What random_kernels.py's kernels call.
+#pragma once
+
+#include "vgpu/corpus/corpus.h"
+
+typedef u16 u16x2 __attribute__((ext_vector_type(2)));
+typedef i16 i16x2 __attribute__((ext_vector_type(2)));
+typedef f16 f16x2 __attribute__((ext_vector_type(2)));
+
+SHARED u32 words[256];
+SHARED u64 wide_words[256];
+SHARED u32 cells[64];
+
+// Which NaN an operation gives is not the same on the host and on the GPU.
+FUNCTION u32 bits_of_single(f32 v) {
+  return v == v ? f32_bits(v) : 0x7fc00000;
+}
+FUNCTION u64 bits_of_double(f64 v) {
+  return v == v ? __builtin_bit_cast(u64, v) : 0x7ff8000000000000;
+}
+// In C a float that the integer cannot hold is undefined.
+FUNCTION u32 single_to_word(f32 v) {
+  if (!(v > -2147483648.0f)) return v == v ? 0x80000000 : 0;
+  return v < 2147483648.0f ? (u32)(i32)v : v < 4294967296.0f ? (u32)v : ~0u;
+}
+FUNCTION u32 double_to_word(f64 v) {
+  if (!(v > -2147483648.0)) return v == v ? 0x80000000 : 0;
+  return v <= 2147483647.0 ? (u32)(i32)v : v <= 4294967295.0 ? (u32)v : ~0u;
+}
+FUNCTION f64 smaller(f64 a, f64 b) {
+  return a < b ? a : b;
+}
+FUNCTION u32 signed_quotient(u32 a, u32 b) {
+  return b + 1 < 2 ? a : (u32)((i32)a / (i32)b);
+}
+FUNCTION u32 signed_remainder(u32 a, u32 b) {
+  return b + 1 < 2 ? a : (u32)((i32)a % (i32)b);
+}
+FUNCTION u32 leading_zeros(u32 v) {
+  return v ? (u32)__builtin_clz(v) : 32;
+}
+FUNCTION u32 trailing_zeros(u32 v) {
+  return v ? (u32)__builtin_ctz(v) : 32;
+}
+FUNCTION u32 saturate_add(u32 a, u32 b) {
+  return (u32)__builtin_elementwise_add_sat((i32)a, (i32)b);
+}
+FUNCTION u32 saturate_sub(u32 a, u32 b) {
+  return __builtin_elementwise_sub_sat(a, b);
+}
+
+#define PACKED(name, type, expression)                                              \
+  FUNCTION u32 packed_##name(u32 x, u32 y) {                                        \
+    const type a = __builtin_bit_cast(type, x), b = __builtin_bit_cast(type, y);    \
+    return __builtin_bit_cast(u32, (type)(expression));                             \
+  }
+PACKED(add, u16x2, a + b)
+PACKED(sub, u16x2, a - b)
+PACKED(mul, u16x2, a * b.yx)
+PACKED(min, i16x2, __builtin_elementwise_min(a, b))
+PACKED(max, u16x2, __builtin_elementwise_max(a, b))
+PACKED(shift, u16x2, a << (b & (u16)15))
+
+#define HALF(name, expression)                                                          \
+  FUNCTION u32 half_##name(u32 x, u32 y) {                                              \
+    const f16x2 a = __builtin_bit_cast(f16x2, x), b = __builtin_bit_cast(f16x2, y);     \
+    const f16x2 r = expression;                                                         \
+    const u32 bits = __builtin_bit_cast(u32, r);                                        \
+    return (r.x == r.x ? bits & 0xffff : 0x7e00) | (r.y == r.y ? bits & 0xffff0000 : 0x7e000000); \
+  }
+HALF(add, a + b)
+HALF(sub, a - b)
+HALF(mul, a * b)
+HALF(div, a / b)
+
+#define cells_add(p, v) (void)atomic_add(p, v)
+#define cells_sub(p, v) (void)atomic_sub(p, v)
+#define cells_xor(p, v) (void)atomic_xor(p, v)
+#define cells_or(p, v) (void)atomic_or(p, v)
+#define cells_and(p, v) (void)atomic_and(p, v)
+#define cells_min(p, v) (void)atomic_min(p, v)
+#define cells_max(p, v) (void)atomic_max(p, v)
+#define cells_signed_min(p, v) (void)atomic_min((LOCAL i32*)(p), (i32)(v))
+#define cells_signed_max(p, v) (void)atomic_max((LOCAL i32*)(p), (i32)(v))
+#define totals_add cells_add
+#define totals_sub cells_sub
+#define totals_xor cells_xor
+#define totals_or cells_or
+#define totals_and cells_and
+#define totals_min cells_min
+#define totals_max cells_max
+#define totals_signed_min(p, v) (void)atomic_min((GLOBAL i32*)(p), (i32)(v))
+#define totals_signed_max(p, v) (void)atomic_max((GLOBAL i32*)(p), (i32)(v))
