@@ -103,11 +103,11 @@ FUNCTION u32 lane_id(void) {
 #include "vgpu/corpus/case.h"
 #define GLOBAL
 #define KERNEL(name, group_items) static void name(const u32* in, u32* out, u32* work, u32 n)
-#define CASE(name_, ...)                                                               \
-  static struct CorpusCase name_##_case = {                                            \
-      .name = #name_, .file = __FILE__, .kernel = name_, __VA_ARGS__};                 \
-  __attribute__((constructor)) static void name_##_register(void) {                    \
-    corpus_register(&name_##_case);                                                    \
+#define CASE(name_, ...)                                               \
+  static struct CorpusCase name_##_case = {                            \
+      .name = #name_, .file = __FILE__, .kernel = name_, __VA_ARGS__}; \
+  __attribute__((constructor)) static void name_##_register(void) {    \
+    corpus_register(&name_##_case);                                    \
   }
 #endif
 

@@ -18,6 +18,14 @@ FUNCTION u32 bits_of_single(f32 v) {
 FUNCTION u64 bits_of_double(f64 v) {
   return v == v ? __builtin_bit_cast(u64, v) : 0x7ff8000000000000;
 }
+// clang 22.1 reads a sign-extended 16-bit integer that is used as a float without its sign: the
+// conversion to SDWA (SIPeepholeSDWA) drops the extension. It cannot look through the asm.
+FUNCTION f32 word_as_single(u32 v) {
+#ifdef __AMDGCN__
+  __asm__("" : "+v"(v));
+#endif
+  return as_f32(v);
+}
 // In C a float that the integer cannot hold is undefined.
 FUNCTION u32 single_to_word(f32 v) {
   if (!(v > -2147483648.0f)) return v == v ? 0x80000000 : 0;
@@ -49,28 +57,28 @@ FUNCTION u32 saturate_sub(u32 a, u32 b) {
   return __builtin_elementwise_sub_sat(a, b);
 }
 
-#define PACKED(name, type, expression)                                              \
-  FUNCTION u32 packed_##name(u32 x, u32 y) {                                        \
-    const type a = __builtin_bit_cast(type, x), b = __builtin_bit_cast(type, y);    \
-    return __builtin_bit_cast(u32, (type)(expression));                             \
+#define PACKED(name, type, expression)                                           \
+  FUNCTION u32 packed_##name(u32 x, u32 y) {                                     \
+    const type a = __builtin_bit_cast(type, x), b = __builtin_bit_cast(type, y); \
+    return __builtin_bit_cast(u32, (type)(expression));                          \
   }
 PACKED(add, u16x2, a + b)
 PACKED(sub, u16x2, a - b)
-PACKED(mul, u16x2, a * b.yx)
+PACKED(mul, u16x2, a* b.yx)
 PACKED(min, i16x2, __builtin_elementwise_min(a, b))
 PACKED(max, u16x2, __builtin_elementwise_max(a, b))
 PACKED(shift, u16x2, a << (b & (u16)15))
 
-#define HALF(name, expression)                                                          \
-  FUNCTION u32 half_##name(u32 x, u32 y) {                                              \
-    const f16x2 a = __builtin_bit_cast(f16x2, x), b = __builtin_bit_cast(f16x2, y);     \
-    const f16x2 r = expression;                                                         \
-    const u32 bits = __builtin_bit_cast(u32, r);                                        \
+#define HALF(name, expression)                                                                    \
+  FUNCTION u32 half_##name(u32 x, u32 y) {                                                        \
+    const f16x2 a = __builtin_bit_cast(f16x2, x), b = __builtin_bit_cast(f16x2, y);               \
+    const f16x2 r = expression;                                                                   \
+    const u32 bits = __builtin_bit_cast(u32, r);                                                  \
     return (r.x == r.x ? bits & 0xffff : 0x7e00) | (r.y == r.y ? bits & 0xffff0000 : 0x7e000000); \
   }
 HALF(add, a + b)
 HALF(sub, a - b)
-HALF(mul, a * b)
+HALF(mul, a* b)
 HALF(div, a / b)
 
 #define cells_add(p, v) (void)atomic_add(p, v)

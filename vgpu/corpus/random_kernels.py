@@ -173,7 +173,7 @@ class Kernel:
             return self.pick(f"-{e()}", f"__builtin_fabs{suffix}({e()})")
         if choice == 14:
             return f"__builtin_{self.pick('floor', 'ceil', 'trunc', 'rint')}{suffix}({e()})"
-        return f"as_f32({e(WORD)})" if kind == SINGLE else f"smaller({e()}, {e()})"
+        return f"word_as_single({e(WORD)})" if kind == SINGLE else f"smaller({e()}, {e()})"
 
     def f32(self, d):
         return self.real(SINGLE, d)
