@@ -1,5 +1,6 @@
 // Profiling: when each operation ran, on the host's clock.
 #include <ctime>
+#include <thread>
 
 #include "cts/harness/device_test.h"
 
@@ -85,7 +86,41 @@ TEST_F(Profile, CoversTransfers) {
   ASSERT_OK(device().begin_profile());
   ASSERT_OK(queue().fill(source, &word, sizeof(word)));
   ASSERT_OK(queue().copy(source, target));
-  EXPECT_EQ(end_profile().size(), 2u);
+  const std::vector<Event> events = end_profile();
+  EXPECT_EQ(events.size(), 2u);
+  EXPECT_EQ(named(events, "fill").size(), 1u);
+  EXPECT_EQ(named(events, "copy").size(), 1u);
+  for (const Event& event : events) EXPECT_LE(event.begin, event.end) << event.name;
+}
+
+// A transfer of the host's bytes, and what the host itself does.
+TEST_F(Profile, CoversUpdatesAndHostCalls) {
+  const Ref<Buffer> target = upload(std::vector<uint32_t>(64, 2));
+  const uint32_t word = 5;
+  const uint64_t before = now_ns();
+  ASSERT_OK(device().begin_profile());
+  ASSERT_OK(queue().update(target, &word, sizeof(word)));
+  ASSERT_OK(queue().host_call([](void*) { return Status(); }, nullptr));
+  const std::vector<Event> events = end_profile();
+  EXPECT_EQ(named(events, "update").size(), 1u);
+  const std::vector<Event> calls = named(events, "host_call");
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_GE(calls[0].begin, before);
+  EXPECT_LE(calls[0].begin, calls[0].end);
+  EXPECT_LE(calls[0].end, now_ns());
+}
+
+TEST_F(Profile, WaitsForWhatIsHeldBack) {
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(64, 1));
+  const Ref<Semaphore> go = new_semaphore();
+  const Launch launch = affine(data, 64, 1, 1);
+  const SemaphorePoint point = {go.get(), 1};
+  ASSERT_OK(device().begin_profile());
+  ASSERT_OK(queue().dispatch(launch, {.wait = {&point, 1}, .signal = {}}));
+  std::thread later([&] { go->signal(1).ignore(); });
+  const std::vector<Event> events = end_profile();
+  later.join();
+  EXPECT_EQ(named(events, "affine").size(), 1u);
 }
 
 TEST_F(Profile, WaitsForWhatIsInFlight) {

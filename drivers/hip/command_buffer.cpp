@@ -101,15 +101,22 @@ Status ReplayOperation::replay(QueueCore& core, const RecordedCommand& command) 
   const auto bound = [this](const BufferRange& range) {
     return place_of(bound_range(range, bindings_));
   };
+  Profiler& profiler = core.device().profiler();
   switch (command.kind) {
     case RecordedKind::kFill:
-      return put_fill(core, bound(command.target), command.target.length, command.pattern,
-                      sizeof(command.pattern));
+      return profiler.around(core.stream(), "fill", [&] {
+        return put_fill(core, bound(command.target), command.target.length, command.pattern,
+                        sizeof(command.pattern));
+      });
     case RecordedKind::kUpdate:
-      return put_update(core, bound(command.target), commands_.recording().data(command),
-                        command.bytes);
+      return profiler.around(core.stream(), "update", [&] {
+        return put_update(core, bound(command.target), commands_.recording().data(command),
+                          command.bytes);
+      });
     case RecordedKind::kCopy:
-      return put_copy(core, bound(command.target), bound(command.source), command.source.length);
+      return profiler.around(core.stream(), "copy", [&] {
+        return put_copy(core, bound(command.target), bound(command.source), command.source.length);
+      });
     default:
       return replay_launch(core, command);
   }

@@ -47,6 +47,9 @@ class ReplayOperation final : public Operation {
   ReplayOperation(CommandBufferImpl& commands, Span<const BufferRange> bindings, size_t first,
                   size_t last)
       : commands_(commands), bindings_(bindings), first_(first), last_(last) {}
+  StringView name() const override { return "execute"; }
+  // Each command has a time of its own.
+  bool timed_as_a_whole() const override { return false; }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 

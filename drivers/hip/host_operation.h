@@ -12,6 +12,7 @@ namespace halyard::hip {
 class HostCallOperation final : public Operation {
  public:
   explicit HostCallOperation(const HostCall& call) : call_(call) {}
+  StringView name() const override { return "host_call"; }
   bool on_host() const override { return true; }
   void run(QueueCore& core, HostCompletion& completion) override;
   Status issue(QueueCore&) override { return {}; }
@@ -27,6 +28,7 @@ class FileOperation final : public Operation {
   enum class Direction { kFromFile, kToFile };
   FileOperation(Direction direction, const FileRange& file, const BufferRange& range)
       : direction_(direction), file_(file), range_(range) {}
+  StringView name() const override { return direction_ == Direction::kFromFile ? "read" : "write"; }
   bool on_host() const override { return true; }
   void run(QueueCore& core, HostCompletion& completion) override;
   Status issue(QueueCore&) override { return {}; }
@@ -54,6 +56,8 @@ class IndirectLaunch final : public Operation {
   }
   bool on_host() const override { return true; }
   bool issues_after_run() const override { return true; }
+  StringView name() const override { return function_.info().name; }
+  bool timed_as_a_whole() const override { return false; }
   void run(QueueCore& core, HostCompletion& completion) override;
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;

@@ -20,7 +20,7 @@ Status launch(QueueCore& core, const Launch& launch) {
   size_t size = info.kernarg_size;
   void* extra[] = {kLaunchParamBufferPointer, launch.kernarg, kLaunchParamBufferSize, &size,
                    kLaunchParamEnd};
-  TimedLaunch timed;
+  TimedOperation timed;
   Profiler& profiler = core.device().profiler();
   if (profiler.active()) [[unlikely]]
     timed = profiler.begin(info.name);

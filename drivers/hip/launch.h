@@ -31,6 +31,8 @@ Status launch(QueueCore& core, const Launch& launch);
 class DispatchOperation final : public Operation {
  public:
   explicit DispatchOperation(const Dispatch& dispatch) : dispatch_(dispatch) {}
+  StringView name() const override { return dispatch_.function->info().name; }
+  bool timed_as_a_whole() const override { return false; }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 
@@ -42,6 +44,8 @@ class DispatchOperation final : public Operation {
 class HeldLaunch final : public Operation {
  public:
   explicit HeldLaunch(const Dispatch& dispatch);
+  StringView name() const override { return function_.info().name; }
+  bool timed_as_a_whole() const override { return false; }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 

@@ -24,6 +24,10 @@ class Operation {
   // used any more.
   virtual Result<std::unique_ptr<Operation>> hold() = 0;
 
+  // What a profile calls it: what it does, or the kernel's name.
+  virtual StringView name() const = 0;
+  // Whether a profile times issue() as a whole; otherwise it sees to that itself.
+  virtual bool timed_as_a_whole() const { return true; }
   // Whether the host has a part in it. Then run() comes first, on a thread that may block, when
   // everything before it is done; it tells the completion once, and touches nothing of its own
   // afterwards. issue() follows if issues_after_run().
@@ -35,6 +39,7 @@ class Operation {
 // Only waits and signals.
 class BarrierOperation final : public Operation {
  public:
+  StringView name() const override { return "barrier"; }
   Status issue(QueueCore&) override { return {}; }
   Result<std::unique_ptr<Operation>> hold() override {
     return std::unique_ptr<Operation>(std::make_unique<BarrierOperation>());

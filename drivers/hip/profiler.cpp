@@ -9,25 +9,39 @@
 
 namespace halyard::hip {
 
-ProfileEvent place_on_clock(uint64_t anchor_ns, float begin_ms, float end_ms, uint64_t submitted_ns,
-                            uint64_t now_ns) {
-  const auto at = [&](float ms) {
-    const auto offset = static_cast<int64_t>(std::llround(static_cast<double>(ms) * 1e6));
-    return static_cast<uint64_t>(static_cast<int64_t>(anchor_ns) + offset);
-  };
+namespace {
+
+int64_t nanoseconds(float ms) {
+  return std::llround(static_cast<double>(ms) * 1e6);
+}
+
+}  // namespace
+
+uint64_t settle_anchor(uint64_t anchor_ns, const std::vector<MeasuredOperation>& operations,
+                       uint64_t now_ns) {
+  const auto anchor = static_cast<int64_t>(anchor_ns);
+  int64_t too_early = 0;
+  int64_t too_late = 0;
+  for (const MeasuredOperation& operation : operations) {
+    const int64_t begin = anchor + nanoseconds(operation.begin_ms);
+    const int64_t end = anchor + nanoseconds(operation.end_ms);
+    too_early = std::max(too_early, static_cast<int64_t>(operation.submitted_ns) - begin);
+    too_late = std::max(too_late, end - static_cast<int64_t>(now_ns));
+  }
+  return static_cast<uint64_t>(anchor + (too_early > 0 ? too_early : -too_late));
+}
+
+ProfileEvent place_on_clock(uint64_t anchor_ns, const MeasuredOperation& operation) {
+  const auto anchor = static_cast<int64_t>(anchor_ns);
   ProfileEvent event;
-  const uint64_t begin = at(begin_ms);
-  const uint64_t duration = std::max(at(end_ms), begin) - begin;
-  event.begin_ns = std::clamp(begin, submitted_ns, std::max(submitted_ns, now_ns));
-  event.end_ns = std::min(event.begin_ns + duration, std::max(event.begin_ns, now_ns));
+  event.begin_ns = static_cast<uint64_t>(anchor + nanoseconds(operation.begin_ms));
+  event.end_ns =
+      std::max(event.begin_ns, static_cast<uint64_t>(anchor + nanoseconds(operation.end_ms)));
   return event;
 }
 
 Profiler::~Profiler() {
-  for (const TimedLaunch& launch : launches_) {
-    device_.hip().hipEventDestroy(launch.start);
-    device_.hip().hipEventDestroy(launch.stop);
-  }
+  for (TimedOperation& operation : operations_) drop(operation);
   for (const hipEvent_t event : events_) device_.hip().hipEventDestroy(event);
 }
 
@@ -86,68 +100,105 @@ Status Profiler::start() {
   return {};
 }
 
-TimedLaunch Profiler::begin(StringView name) {
-  TimedLaunch launch;
-  launch.start = take_event();
-  launch.stop = take_event();
-  launch.name = name.view();
-  launch.submitted_ns = now_ns();
-  return launch;
+TimedOperation Profiler::begin(StringView name) {
+  TimedOperation operation;
+  operation.start = take_event();
+  operation.stop = take_event();
+  operation.name = name.view();
+  operation.submitted_ns = now_ns();
+  return operation;
 }
 
-void Profiler::end(TimedLaunch& launch, Stream& stream) {
-  launch.point = {&stream, stream.number() + 1};
+void Profiler::end(TimedOperation& operation, Stream& stream) {
+  operation.point = {&stream, stream.number() + 1};
   const std::lock_guard lock(mutex_);
-  launches_.push_back(std::move(launch));
+  operations_.push_back(std::move(operation));
 }
 
-void Profiler::drop(TimedLaunch& launch) {
+void Profiler::drop(TimedOperation& operation) {
   const std::lock_guard lock(mutex_);
-  if (launch.start != nullptr) events_.push_back(launch.start);
-  if (launch.stop != nullptr) events_.push_back(launch.stop);
+  if (operation.start != nullptr) events_.push_back(operation.start);
+  if (operation.stop != nullptr) events_.push_back(operation.stop);
 }
 
-Status Profiler::report(TimedLaunch& launch, ProfileSink sink, void* context) {
+void Profiler::record(hipEvent_t event, Stream& stream) {
+  if (event != nullptr) device_.hip().hipEventRecord(event, stream.handle());
+}
+
+void Profiler::add_host(StringView name, uint64_t begin_ns, uint64_t end_ns) {
+  TimedOperation operation;
+  operation.name = name.view();
+  operation.submitted_ns = begin_ns;
+  operation.end_ns = end_ns;
+  const std::lock_guard lock(mutex_);
+  operations_.push_back(std::move(operation));
+}
+
+Status Profiler::measure(const TimedOperation& operation, MeasuredOperation* measured) {
   const Hip& hip = device_.hip();
   const PointState state = Progress::instance().wait_until(
       [&](bool* on_device) {
         *on_device = true;
-        return launch.point.stream->settled_state_of(launch.point.number);
+        return operation.point.stream->settled_state_of(operation.point.number);
       },
       Deadline::infinite());
-  if (state == PointState::kFailed) return launch.point.stream->fault();
+  if (state == PointState::kFailed) return operation.point.stream->fault();
   HALYARD_RETURN_IF_ERROR(
-      check(hip, hip.hipEventSynchronize(launch.stop), "Waiting for a launch's event"));
-  float begin_ms = 0;
-  float end_ms = 0;
-  HALYARD_RETURN_IF_ERROR(check(hip,
-                                hip.hipEventElapsedTime(&begin_ms, anchor_.event, launch.start),
-                                "Asking when a launch began"));
-  HALYARD_RETURN_IF_ERROR(check(hip, hip.hipEventElapsedTime(&end_ms, anchor_.event, launch.stop),
-                                "Asking when a launch ended"));
-  ProfileEvent event =
-      place_on_clock(anchor_.host_ns, begin_ms, end_ms, launch.submitted_ns, now_ns());
-  event.name = launch.name;
-  sink(context, event);
+      check(hip, hip.hipEventSynchronize(operation.stop), "Waiting for an operation's event"));
+  HALYARD_RETURN_IF_ERROR(
+      check(hip, hip.hipEventElapsedTime(&measured->begin_ms, anchor_.event, operation.start),
+            "Asking when an operation began"));
+  HALYARD_RETURN_IF_ERROR(
+      check(hip, hip.hipEventElapsedTime(&measured->end_ms, anchor_.event, operation.stop),
+            "Asking when an operation ended"));
+  measured->submitted_ns = operation.submitted_ns;
+  return {};
+}
+
+Status Profiler::report(const std::vector<TimedOperation>& operations, ProfileSink sink,
+                        void* context) {
+  std::vector<MeasuredOperation> measured;
+  for (const TimedOperation& operation : operations) {
+    if (operation.end_ns != 0) continue;
+    HALYARD_RETURN_IF_ERROR(measure(operation, &measured.emplace_back()));
+  }
+  const uint64_t anchor = settle_anchor(anchor_.host_ns, measured, now_ns());
+  auto next = measured.begin();
+  for (const TimedOperation& operation : operations) {
+    ProfileEvent event;
+    if (operation.end_ns != 0) {
+      event.begin_ns = operation.submitted_ns;
+      event.end_ns = operation.end_ns;
+    } else {
+      event = place_on_clock(anchor, *next++);
+    }
+    event.name = operation.name;
+    sink(context, event);
+  }
   return {};
 }
 
 Status Profiler::finish(ProfileSink sink, void* context) {
-  if (!active_.exchange(false)) {
+  if (!active_.load()) {
     return error(StatusCode::kFailedPrecondition,
                  "Device::end_profile is called while no profile is being taken. Call "
                  "Device::begin_profile first.");
   }
-  std::vector<TimedLaunch> launches;
+  // What is held back is timed when it gets onto its stream.
+  Progress::instance().wait_until(
+      [this](bool* on_device) {
+        *on_device = false;
+        return Progress::instance().holds(device_) ? PointState::kPending : PointState::kReached;
+      },
+      Deadline::infinite());
+  active_.store(false);
+  std::vector<TimedOperation> operations;
   {
     const std::lock_guard lock(mutex_);
-    launches.swap(launches_);
+    operations.swap(operations_);
   }
-  Status status;
-  for (TimedLaunch& launch : launches) {
-    if (status.ok()) status = report(launch, sink, context);
-    drop(launch);
-  }
+  const Status status = report(operations, sink, context);
+  for (TimedOperation& operation : operations) drop(operation);
   return status;
 }
 

@@ -1,8 +1,9 @@
-// Profiler: when each dispatch began and ended, on the host's clock.
+// Profiler: when each operation began and ended, on the host's clock.
 //
-// HIP times a launch with two events, and tells how far two events are apart. So the profiler puts
-// an event of its own onto an idle stream, notes the host's time around it, and measures every
-// other event from there.
+// HIP times a launch with two events, and tells how far two events are apart; around a transfer two
+// events are recorded. So the profiler puts an event of its own onto an idle stream, notes the
+// host's time around it, and measures every other event from there. What the host does is timed by
+// the host.
 #pragma once
 
 #include <atomic>
@@ -20,13 +21,21 @@ namespace halyard::hip {
 
 class DeviceImpl;
 
-// The two events of a launch that is timed; both null if it is not.
-struct TimedLaunch {
+// The two events of an operation that is timed; both null if it is not, or was the host's.
+struct TimedOperation {
   hipEvent_t start = nullptr;
   hipEvent_t stop = nullptr;
   std::string name;
-  uint64_t submitted_ns = 0;
+  uint64_t submitted_ns = 0;  // by the host: when it began
+  uint64_t end_ns = 0;        // by the host only
   StreamPoint point;
+};
+
+// How far after the anchor an operation began and ended, and when it was submitted.
+struct MeasuredOperation {
+  float begin_ms = 0;
+  float end_ms = 0;
+  uint64_t submitted_ns = 0;
 };
 
 // Any thread may use any method.
@@ -42,9 +51,27 @@ class Profiler {
   Status finish(ProfileSink sink, void* context);
 
   // Around a launch, under its stream's lock.
-  TimedLaunch begin(StringView name);
-  void end(TimedLaunch& launch, Stream& stream);
-  void drop(TimedLaunch& launch);
+  TimedOperation begin(StringView name);
+  void end(TimedOperation& operation, Stream& stream);
+  void drop(TimedOperation& operation);
+  // Calls `put`, which puts an operation onto the stream, whose lock is held; between two events,
+  // if a profile is being taken.
+  template <typename Put>
+  Status around(Stream& stream, StringView name, Put&& put) {
+    if (!active()) [[likely]]
+      return put();
+    TimedOperation operation = begin(name);
+    record(operation.start, stream);
+    const Status status = put();
+    record(operation.stop, stream);
+    if (status.ok()) {
+      end(operation, stream);
+    } else {
+      drop(operation);
+    }
+    return status;
+  }
+  void add_host(StringView name, uint64_t begin_ns, uint64_t end_ns);
 
  private:
   // A moment that both clocks know.
@@ -55,20 +82,24 @@ class Profiler {
 
   hipEvent_t take_event();  // null if HIP has none
   Status set_anchor();
-  Status report(TimedLaunch& launch, ProfileSink sink, void* context);
+  // One that HIP does not record is measured as HIP measures it: not at all.
+  void record(hipEvent_t event, Stream& stream);
+  Status measure(const TimedOperation& operation, MeasuredOperation* measured);
+  Status report(const std::vector<TimedOperation>& operations, ProfileSink sink, void* context);
 
   DeviceImpl& device_;
   std::atomic<bool> active_{false};
   std::mutex mutex_;
-  std::vector<hipEvent_t> events_;     // under mutex_: the spare ones
-  std::vector<TimedLaunch> launches_;  // under mutex_
-  Anchor anchor_;                      // under mutex_
+  std::vector<hipEvent_t> events_;          // under mutex_: the spare ones
+  std::vector<TimedOperation> operations_;  // under mutex_
+  Anchor anchor_;                           // under mutex_
 };
 
-// Where a dispatch that is `begin_ms` to `end_ms` after the anchor lies on the host's clock. It
-// began after it was submitted, and has ended by now: the anchor is known to some microseconds
-// only.
-ProfileEvent place_on_clock(uint64_t anchor_ns, float begin_ms, float end_ms, uint64_t submitted_ns,
-                            uint64_t now_ns);
+// The host's time of the anchor, which is known to some microseconds, or worse on a busy host: what
+// is closest to `anchor_ns` so that nothing began before it was submitted, and nothing ends after
+// now. All operations move together, so what lies between them stays as it was measured.
+uint64_t settle_anchor(uint64_t anchor_ns, const std::vector<MeasuredOperation>& operations,
+                       uint64_t now_ns);
+ProfileEvent place_on_clock(uint64_t anchor_ns, const MeasuredOperation& operation);
 
 }  // namespace halyard::hip

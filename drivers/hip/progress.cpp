@@ -93,6 +93,12 @@ void Progress::remove_holder(const QueueCore& core) {
       std::erase_if(holders_, [&](const auto& holder) { return holder.get() == &core; })));
 }
 
+bool Progress::holds(const DeviceImpl& device) {
+  const std::lock_guard lock(holders_mutex_);
+  return std::any_of(holders_.begin(), holders_.end(),
+                     [&](const auto& holder) { return &holder->device() == &device; });
+}
+
 // One thread at a time; who comes meanwhile leaves a request, and the one who is at it looks again.
 void Progress::advance() {
   requests_.fetch_add(1);

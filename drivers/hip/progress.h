@@ -18,6 +18,7 @@
 
 namespace halyard::hip {
 
+class DeviceImpl;
 class QueueCore;
 
 class Progress {
@@ -48,6 +49,8 @@ class Progress {
   // The queue holds operations back, from now until it is removed. Under the stream's lock.
   void add_holder(const std::shared_ptr<QueueCore>& core);
   void remove_holder(const QueueCore& core);
+  // Whether a queue of the device holds operations back.
+  bool holds(const DeviceImpl& device);
 
  private:
   struct Predicate {

@@ -75,6 +75,7 @@ uint64_t pool_queue(const Stream& stream) {
 class GiveBackOperation final : public Operation {
  public:
   GiveBackOperation(QueuePool& pool, uint64_t ticket) : pool_(pool), ticket_(ticket) {}
+  StringView name() const override { return "dealloca"; }
   Status issue(QueueCore& core) override {
     pool_.settle(ticket_, core.stream().number() + 1);
     return {};

@@ -70,7 +70,13 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
   for (const StreamPoint& point : plan.points) {
     HALYARD_RETURN_IF_ERROR(stream_.wait_for(point));
   }
-  HALYARD_RETURN_IF_ERROR(operation.issue(*this));
+  Profiler& profiler = device_.profiler();
+  if (profiler.active() && operation.timed_as_a_whole()) [[unlikely]] {
+    HALYARD_RETURN_IF_ERROR(
+        profiler.around(stream_, operation.name(), [&] { return operation.issue(*this); }));
+  } else {
+    HALYARD_RETURN_IF_ERROR(operation.issue(*this));
+  }
   stream_.count();
   if (signals.empty()) return {};
   HALYARD_RETURN_IF_ERROR(stream_.mark());
@@ -243,6 +249,7 @@ void QueueCore::arrived(uint64_t id) {
     if (entries_.empty() || entries_.front()->id != id) return;
     entry = entries_.front().get();
     entry->phase = Phase::kRunning;
+    if (device_.profiler().active()) entry->began_ns = now_ns();
   }
   entry->operation->run(*this, *entry);
 }
@@ -252,6 +259,9 @@ void QueueCore::ran(Entry& entry, const Status& outcome) {
   const Ref<Device> device = entry.keep_alive;
   {
     const std::lock_guard lock(stream_.order());
+    if (entry.began_ns != 0 && !entry.operation->issues_after_run()) {
+      device_.profiler().add_host(entry.operation->name(), entry.began_ns, now_ns());
+    }
     entry.outcome = outcome;
     entry.phase = Phase::kRan;
   }

@@ -64,7 +64,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     StreamPoint after;
     std::shared_ptr<Steps> steps;
     Phase phase = Phase::kWaiting;
-    Status outcome;  // in kRan
+    uint64_t began_ns = 0;  // of the host's part, if a profile is being taken
+    Status outcome;         // in kRan
   };
   // The way to a place in a stream and back (hipStreamAddCallback).
   struct Arrival {

@@ -26,6 +26,7 @@ class CopyOperation final : public Operation {
  public:
   CopyOperation(const BufferRange& source, const BufferRange& target)
       : source_(source), target_(target) {}
+  StringView name() const override { return "copy"; }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 
@@ -43,6 +44,7 @@ class UpdateOperation final : public Operation {
                                                        const BufferRange& target,
                                                        const void* source);
   ~UpdateOperation() override;
+  StringView name() const override { return "update"; }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 
@@ -59,6 +61,7 @@ class UpdateOperation final : public Operation {
 class FillOperation final : public Operation {
  public:
   FillOperation(const BufferRange& target, const void* pattern, uint32_t pattern_size);
+  StringView name() const override { return "fill"; }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 

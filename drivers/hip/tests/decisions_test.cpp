@@ -57,18 +57,29 @@ TEST(UuidText, IsEmptyForWhatIsNone) {
 }
 
 TEST(PlaceOnClock, MeasuresFromTheAnchor) {
-  const ProfileEvent event = place_on_clock(1'000'000'000, 2.0F, 3.5F, 900'000'000, 2'000'000'000);
+  const std::vector<MeasuredOperation> operations = {{2.0F, 3.5F, 900'000'000}};
+  EXPECT_EQ(settle_anchor(1'000'000'000, operations, 2'000'000'000), 1'000'000'000u);
+  const ProfileEvent event = place_on_clock(1'000'000'000, operations[0]);
   EXPECT_EQ(event.begin_ns, 1'002'000'000u);
   EXPECT_EQ(event.end_ns, 1'003'500'000u);
 }
 TEST(PlaceOnClock, NothingBeginsBeforeItIsSubmitted) {
-  const ProfileEvent event = place_on_clock(1'000'000, 0.5F, 0.6F, 1'600'000, 9'000'000);
-  EXPECT_EQ(event.begin_ns, 1'600'000u);
-  EXPECT_NEAR(static_cast<double>(event.end_ns), 1'700'000, 10);
+  const std::vector<MeasuredOperation> operations = {{0.5F, 0.75F, 1'600'000},
+                                                     {0.75F, 1.0F, 1'650'000}};
+  const uint64_t anchor = settle_anchor(1'000'000, operations, 9'000'000);
+  const ProfileEvent first = place_on_clock(anchor, operations[0]);
+  EXPECT_EQ(first.begin_ns, 1'600'000u);
+  EXPECT_EQ(first.end_ns, 1'850'000u);
+  // What follows moves as well.
+  EXPECT_EQ(place_on_clock(anchor, operations[1]).begin_ns, first.end_ns);
 }
 TEST(PlaceOnClock, NothingEndsAfterNow) {
-  const ProfileEvent event = place_on_clock(1'000'000, 0.5F, 5.0F, 1'200'000, 2'000'000);
-  EXPECT_EQ(event.end_ns, 2'000'000u);
+  const std::vector<MeasuredOperation> operations = {{0.5F, 5.0F, 1'200'000}};
+  const uint64_t anchor = settle_anchor(1'000'000, {{0.5F, 5.0F, 100}}, 5'500'000);
+  EXPECT_EQ(place_on_clock(anchor, operations[0]).end_ns, 5'500'000u);
+}
+TEST(PlaceOnClock, NothingToPlaceMovesNothing) {
+  EXPECT_EQ(settle_anchor(7, {}, 9), 7u);
 }
 
 }  // namespace

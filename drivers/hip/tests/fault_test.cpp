@@ -1,0 +1,159 @@
+// Memory faults on one of two devices: what is lost with it, and what goes on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "drivers/hip/device.h"
+#include "drivers/hip/executable.h"
+#include "drivers/hip/tests/virtual_hip.h"
+
+namespace halyard::hip {
+namespace {
+
+using testing::HasSubstr;
+
+// A device is lost for the whole process, so each test has one of its own.
+class HipFault : public testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  // Runs `body` in a process of its own, which has to go on to its end without a failed check.
+  template <typename Body>
+  static void in_process(Body&& body) {
+    EXPECT_EXIT(
+        {
+          body();
+          std::exit(testing::Test::HasFailure() ? 1 : 0);
+        },
+        testing::ExitedWithCode(0), "");
+  }
+
+  struct Gpu {
+    explicit Gpu(uint32_t ordinal)
+        : device(take(virtual_driver("two-gfx90a").create_device(ordinal))),
+          queue(take(device->create_queue())),
+          done(take(device->create_semaphore())),
+          faults(load(*device, "faults")),
+          busy(load(*device, "busy")) {}
+
+    Status store_to_nowhere(const Sync& sync) {
+      const Argument arguments[] = {Argument::of(uint64_t{0x3dea'd000'0000}),
+                                    Argument::of(uint32_t{1})};
+      return launch(*take(faults->find("store_to")), arguments, sync);
+    }
+    // Takes a while.
+    Status append(const Ref<Buffer>& log, uint32_t rounds) {
+      const Argument arguments[] = {log, Argument::of(uint32_t{1}), Argument::of(rounds)};
+      return launch(*take(busy->find("append")), arguments, {});
+    }
+    Status launch(const Function& function, Span<const Argument> arguments, const Sync& sync) {
+      Dispatch dispatch;
+      dispatch.function = &function;
+      dispatch.grid = dispatch.workgroup = {64, 1, 1};
+      dispatch.arguments = arguments;
+      return queue->dispatch(dispatch, sync);
+    }
+    Ref<Buffer> allocate(MemoryType type) {
+      BufferOptions options;
+      options.type = type;
+      return take(device->allocate(4096, options));
+    }
+    // A fill, a copy and a kernel, in memory of both kinds.
+    void expect_works() {
+      const Ref<Buffer> data = allocate(MemoryType::kDevice);
+      const Ref<Buffer> host = allocate(MemoryType::kHost);
+      const uint32_t value = 5;
+      const Argument arguments[] = {data, Argument::of(uint32_t{64}), Argument::of(uint32_t{2}),
+                                    Argument::of(uint32_t{1})};
+      const SemaphorePoint point = {done.get(), ++reached};
+      ASSERT_OK(queue->fill(data, &value, sizeof value));
+      ASSERT_OK(launch(*take(load(*device, "busy")->find("affine")), arguments, {}));
+      ASSERT_OK(queue->copy(data, host, {.wait = {}, .signal = {&point, 1}}));
+      ASSERT_OK(done->wait(reached, patience()));
+      EXPECT_EQ(static_cast<uint32_t*>(take(host->map(0, 256, MapAccess::kRead)))[63], 11u);
+    }
+
+    Ref<Device> device;
+    Ref<Queue> queue;
+    Ref<Semaphore> done;
+    uint64_t reached = 0;
+    Ref<Executable> faults;
+    Ref<Executable> busy;
+  };
+
+  // A kernel on a stream that the driver knows nothing of.
+  static void fault_beside_the_driver() {
+    Gpu gpu(0);
+    const Hip& hip = static_cast<DeviceImpl&>(*gpu.device).hip();
+    const auto& function = static_cast<const FunctionImpl&>(*take(gpu.faults->find("store_to")));
+    struct {
+      uint64_t address = 0x3dea'd000'0000;
+      uint32_t value = 1;
+    } arguments;
+    size_t size = function.info().kernarg_size;
+    std::vector<std::byte> kernarg(std::max(size, sizeof arguments));
+    std::memcpy(kernarg.data(), &arguments, sizeof arguments);
+    void* extra[] = {kLaunchParamBufferPointer, kernarg.data(), kLaunchParamBufferSize, &size,
+                     kLaunchParamEnd};
+    hipStream_t stream = nullptr;
+    hip.hipStreamCreateWithPriority(&stream, hipStreamNonBlocking, 0);
+    hip.hipExtModuleLaunchKernel(function.handle(), 64, 1, 1, 64, 1, 1, 0, stream, nullptr, extra,
+                                 nullptr, nullptr, 0);
+    hip.hipStreamSynchronize(stream);
+  }
+
+  static Deadline patience() { return Deadline::after_ns(30'000'000'000); }
+};
+
+TEST_F(HipFault, LosesItsDeviceAndNoOther) {
+  in_process([] {
+    Gpu lost(0);
+    Gpu other(1);
+    other.expect_works();
+    const Ref<Buffer> host = lost.allocate(MemoryType::kHost);
+    const Ref<Buffer> device = lost.allocate(MemoryType::kDevice);
+    const Ref<Semaphore> before = take(lost.device->create_semaphore());
+    const SemaphorePoint first = {before.get(), 1};
+    const SemaphorePoint point = {lost.done.get(), 1};
+    ASSERT_OK(lost.queue->barrier({.wait = {}, .signal = {&first, 1}}));
+    ASSERT_OK(lost.store_to_nowhere({.wait = {}, .signal = {&point, 1}}));
+    const std::string words = lost.done->wait(1, patience()).to_string();
+    EXPECT_THAT(words, HasSubstr("\"store_to\""));
+    EXPECT_THAT(words, HasSubstr("0x3dead0000000"));
+    // What was done before the fault is done.
+    ASSERT_OK(before->wait(1, patience()));
+    EXPECT_THAT(lost.device->create_queue().status().to_string(), HasSubstr("store_to"));
+    EXPECT_THAT(lost.queue->barrier({}).to_string(), HasSubstr("store_to"));
+    other.expect_works();
+    EXPECT_TRUE(other.device->fault().ok());
+    // Everything of the lost device goes while the other one works, and nobody waits for ever.
+  });
+}
+
+TEST_F(HipFault, ADeviceWhoseStreamWaitsForALostOneIsLostWithIt) {
+  in_process([] {
+    Gpu lost(0);
+    Gpu other(1);
+    const Ref<Buffer> log = lost.allocate(MemoryType::kDevice);
+    const SemaphorePoint point = {lost.done.get(), 1};
+    const SemaphorePoint after = {other.done.get(), 1};
+    const uint32_t zero = 0;
+    ASSERT_OK(lost.queue->fill(log, &zero, 1));
+    ASSERT_OK(lost.append(log, 300'000));
+    ASSERT_OK(lost.store_to_nowhere({.wait = {}, .signal = {&point, 1}}));
+    ASSERT_OK(other.queue->barrier({.wait = {&point, 1}, .signal = {&after, 1}}));
+    EXPECT_THAT(other.done->wait(1, patience()).to_string(), HasSubstr("\"store_to\""));
+    EXPECT_FALSE(other.device->fault().ok());
+  });
+}
+
+// What other HIP code does is not the driver's to survive.
+TEST_F(HipFault, OfSomebodyElsesEndsTheProcess) {
+  EXPECT_DEATH(fault_beside_the_driver(), "Memory access fault");
+}
+
+}  // namespace
+}  // namespace halyard::hip
