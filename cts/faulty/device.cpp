@@ -62,7 +62,20 @@ Status FaultyDevice::do_allocate(uint64_t size, const BufferOptions& options, Bu
   return give(inner_->allocate(size, options), buffer);
 }
 Status FaultyDevice::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
-  return give(inner_->import_buffer(options), buffer);
+  Result<Ref<Buffer>> imported = inner_->import_buffer(options);
+  if (imported.ok() && fault_ == Fault::kCopiedImport) return give(copy_of(*imported), buffer);
+  return give(std::move(imported), buffer);
+}
+Result<Ref<Buffer>> FaultyDevice::copy_of(const Ref<Buffer>& original) {
+  BufferOptions like;
+  like.type = original->type();
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> copy, inner_->allocate(original->size(), like));
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Queue> queue, inner_->create_queue());
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Semaphore> done, inner_->create_semaphore());
+  const SemaphorePoint point = {done.get(), 1};
+  HALYARD_RETURN_IF_ERROR(queue->copy(original, copy, {.wait = {}, .signal = {&point, 1}}));
+  HALYARD_RETURN_IF_ERROR(done->wait(1));
+  return copy;
 }
 Status FaultyDevice::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
   return give(inner_->export_buffer(buffer), handle);

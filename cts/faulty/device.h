@@ -49,6 +49,9 @@ class FaultyDevice final : public halyard::Device {
   halyard::Status do_end_profile(halyard::ProfileSink sink, void* context) override;
   halyard::Status do_fault() const override;
 
+  halyard::Result<halyard::Ref<halyard::Buffer>> copy_of(
+      const halyard::Ref<halyard::Buffer>& original);
+
   halyard::Ref<halyard::Device> inner_;
   Fault fault_;
   mutable std::atomic<uint64_t> most_buffers_ = 0;

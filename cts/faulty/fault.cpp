@@ -25,6 +25,7 @@ constexpr struct {
     {"file-offset", Fault::kFileOffset},
     {"wrong-index", Fault::kWrongIndex},
     {"heap-leak", Fault::kHeapLeak},
+    {"copied-import", Fault::kCopiedImport},
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ enum class Fault {
   kFileOffset,          // files are read from their start
   kWrongIndex,          // a wait for any always says that it was the first
   kHeapLeak,            // statistics never go down
+  kCopiedImport,        // an import is a copy of the memory
 };
 
 // The fault of that name, or false.
