@@ -17,7 +17,6 @@ namespace {
 // looks it is left in peace for about a microsecond, and for a few once it seems to have stopped.
 constexpr uint32_t kFirstRelax = 16;
 constexpr uint32_t kMaxRelax = 64;
-constexpr uint32_t kBusyPolls = 16;
 constexpr uint64_t kFirstSleepNs = 20000;
 
 uint64_t now_ns() {
@@ -26,25 +25,49 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
+// The processors that the process may use.
+uint32_t processors() {
+  static const uint32_t count = [] {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<uint32_t>(CPU_COUNT(&set)) : 0;
+  }();
+  return count;
+}
+
+// Has the thread run on another core than now, if it may; it may come back at any time.
+void leave_core() {
+  cpu_set_t all;
+  const int here = sched_getcpu();
+  if (here < 0 || sched_getaffinity(0, sizeof all, &all) != 0) return;
+  cpu_set_t others = all;
+  CPU_CLR(here, &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  sched_setaffinity(0, sizeof all, &all);
+}
+
 }  // namespace
 
+std::atomic<uint32_t> Idle::awake_{0};
+
 void Idle::pause(bool doorbell_wakes) {
-  if (polls_ == 0) spin_start_ns_ = now_ns();
+  const uint64_t now = now_ns();
+  if (polls_ == 0) spin_start_ns_ = now;
   ++polls_;
-  if (polls_ < kBusyPolls) {
-    relax(std::min(kFirstRelax * polls_, kMaxRelax));
-    return;
-  }
-  if (sleep_ns_ == 0 && now_ns() - spin_start_ns_ < policy_.spin_ns) {
-    // Someone else may need this core to produce what is waited for.
-    sched_yield();
+  if (sleep_ns_ == 0 && now - spin_start_ns_ < policy_.spin_ns) {
+    // The host needs a core as well.
+    const bool crowded = awake_.load(std::memory_order_relaxed) >= processors();
+    if (sharing_.should_yield(polls_, now, crowded)) {
+      yield(now);
+    } else {
+      relax(std::min(kFirstRelax * polls_, kMaxRelax));
+    }
     return;
   }
   if (doorbell_wakes && watch_ != nullptr) {
     if (armed_) {
       // The look after arming found nothing, so whatever comes now writes the doorbell. A wake that
       // came in between has changed wakes_ and the futex returns at once.
-      syscall(SYS_futex, &wakes_, FUTEX_WAIT_PRIVATE, ticket_, nullptr, nullptr, 0);
+      sleep(ticket_, 0);
       armed_ = false;
       return;
     }
@@ -53,15 +76,22 @@ void Idle::pause(bool doorbell_wakes) {
     if (armed_) return;
   }
   sleep_ns_ = std::min(std::max(sleep_ns_ * 2, kFirstSleepNs), policy_.max_sleep_ns);
-  sleep(sleep_ns_);
+  sleep(wakes_.load(std::memory_order_seq_cst), sleep_ns_);
 }
 
-void Idle::sleep(uint64_t nanoseconds) {
-  const uint32_t seen = wakes_.load(std::memory_order_seq_cst);
+void Idle::yield(uint64_t now) {
+  sched_yield();
+  if (sharing_.yielded(now, now_ns())) leave_core();
+}
+
+void Idle::sleep(uint32_t seen, uint64_t nanoseconds) {
   timespec timeout;
   timeout.tv_sec = static_cast<time_t>(nanoseconds / 1000000000);
   timeout.tv_nsec = static_cast<long>(nanoseconds % 1000000000);
-  syscall(SYS_futex, &wakes_, FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
+  awake_.fetch_sub(1, std::memory_order_relaxed);
+  syscall(SYS_futex, &wakes_, FUTEX_WAIT_PRIVATE, seen, nanoseconds == 0 ? nullptr : &timeout,
+          nullptr, 0);
+  awake_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Idle::wake() {

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "vgpu/queue/core_sharing.h"
+
 namespace halyard::vgpu::queue {
 
 struct IdlePolicy {
@@ -25,6 +27,15 @@ class Idle {
  public:
   explicit Idle(const IdlePolicy& policy) : policy_(policy) {}
 
+  // Around all that the thread does: how many threads are awake decides how they share cores.
+  class Awake {
+   public:
+    Awake() { awake_.fetch_add(1, std::memory_order_relaxed); }
+    ~Awake() { awake_.fetch_sub(1, std::memory_order_relaxed); }
+    Awake(const Awake&) = delete;
+    Awake& operator=(const Awake&) = delete;
+  };
+
   // What doorbell writes can be seen through; null if they cannot. Before the thread starts.
   void watch(DoorbellWatch* watch) { watch_ = watch; }
 
@@ -41,9 +52,14 @@ class Idle {
   void wake();
 
  private:
-  void sleep(uint64_t nanoseconds);
+  void yield(uint64_t now);
+  // Until `wakes_` is not `seen` any more, or for so many nanoseconds (0: without an end).
+  void sleep(uint32_t seen, uint64_t nanoseconds);
+
+  static std::atomic<uint32_t> awake_;
 
   IdlePolicy policy_;
+  CoreSharing sharing_;
   DoorbellWatch* watch_ = nullptr;
   uint32_t polls_ = 0;
   uint64_t spin_start_ns_ = 0;
