@@ -109,8 +109,8 @@ void AqlQueue::complete(const Completion& completion) {
 
 void AqlQueue::flush() {
   if (pending_.signal == 0) return;
-  complete_signal(pending_.signal, pending_.count, pending_.start, pending_.end,
-                  *device_.interrupts);
+  told_ |= complete_signal(pending_.signal, pending_.count, pending_.start, pending_.end,
+                           *device_.interrupts);
   pending_ = {};
 }
 
@@ -134,6 +134,7 @@ void AqlQueue::run() {
       continue;
     }
     const uint64_t batch = next;
+    told_ = false;
     if (device_.engine == nullptr) now_ = device_.clock.now();
     while (next != write) {
       Packet& packet = ring[next & mask];
@@ -158,9 +159,9 @@ void AqlQueue::run() {
     if (next != write) {
       publish(next);
       idle_.pause(true);
-    } else if (device_.engine == nullptr && next - batch < kWorthwhileBatch) {
+    } else if (device_.engine == nullptr && next - batch < kWorthwhileBatch && !told_) {
       // Each look at the write index takes its cache line from the producer. Nothing is gained by
-      // looking as often as it writes: let it get ahead.
+      // looking as often as it writes: let it get ahead. One that waits will write soon, though.
       relax(kBatchRelax);
     }
   }

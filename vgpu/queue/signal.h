@@ -24,7 +24,9 @@ inline int64_t load_signal(uint64_t handle) {
 // The host may destroy the signal as soon as it sees the new value, so everything needed afterwards
 // is read before. The decrement is sequentially consistent (on x86 what a release costs anyway):
 // Interrupts::raise may then skip an event that is still set.
-inline void complete_signal(uint64_t handle, int64_t count, uint64_t start, uint64_t end,
+//
+// True if the signal has an event: then somebody may be waiting for it.
+inline bool complete_signal(uint64_t handle, int64_t count, uint64_t start, uint64_t end,
                             Interrupts& interrupts) {
   amd_signal_t* const signal = signal_at(handle);
   const uint64_t mailbox = signal->event_mailbox_ptr;
@@ -32,10 +34,11 @@ inline void complete_signal(uint64_t handle, int64_t count, uint64_t start, uint
   signal->start_ts = start;
   signal->end_ts = end;
   __atomic_fetch_sub(&signal->value, count, __ATOMIC_SEQ_CST);
-  if (mailbox == 0) return;
+  if (mailbox == 0) return false;
   __atomic_store_n(reinterpret_cast<uint64_t*>(static_cast<uintptr_t>(mailbox)), event,
                    __ATOMIC_RELEASE);
   interrupts.raise(event);
+  return true;
 }
 
 // Stores a value, as an error does into queue_inactive_signal, and wakes the sleepers.

@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "benchmarks/submit/kernel.h"
+#include "benchmarks/submit/timing.h"
+
 namespace halyard::bench {
 
 struct BareHip {
@@ -24,17 +27,21 @@ struct BareHip {
   X(hipStreamSynchronize, void* stream)                                                        \
   X(hipStreamWaitEvent, void* stream, void* event, unsigned flags)                             \
   X(hipEventCreateWithFlags, void** event, unsigned flags)                                     \
-  X(hipEventRecord, void* event, void* stream)
+  X(hipEventRecord, void* event, void* stream)                                                 \
+  X(hipEventQuery, void* event)                                                                \
+  X(hipStreamBeginCapture, void* stream, int mode)                                             \
+  X(hipStreamEndCapture, void* stream, void** graph)                                           \
+  X(hipGraphInstantiate, void** executable, void* graph, void** node, char* log, size_t bytes) \
+  X(hipGraphLaunch, void* executable, void* stream)
 #define X(name, ...) int (*name)(__VA_ARGS__) = nullptr;
   HALYARD_BENCH_HIP_FUNCTIONS(X)
 #undef X
-
-  static constexpr uint32_t kWorkgroup = 64;
 
   void* function = nullptr;
   void* streams[2] = {};
   void* event = nullptr;
   void* buffers[3] = {};
+  void* graph = nullptr;  // kRecorded launches, one behind the other
 
   // `image`: a code object with the kernel three_arguments.
   BareHip(const char* path, const void* image) {
@@ -49,11 +56,12 @@ struct BareHip {
     void* module = nullptr;
     check(hipInit(0), "hipInit");
     check(hipModuleLoadData(&module, image), "hipModuleLoadData");
-    check(hipModuleGetFunction(&function, module, "three_arguments"), "hipModuleGetFunction");
+    check(hipModuleGetFunction(&function, module, kKernel), "hipModuleGetFunction");
     for (void*& buffer : buffers)
       check(hipMalloc(&buffer, kWorkgroup * sizeof(float)), "hipMalloc");
     for (void*& stream : streams) check(hipStreamCreate(&stream), "hipStreamCreate");
     check(hipEventCreateWithFlags(&event, kDisableTiming), "hipEventCreateWithFlags");
+    capture();
   }
 
   void launch(void* stream) {
@@ -62,13 +70,31 @@ struct BareHip {
           "hipModuleLaunchKernel");
   }
   void wait(void* stream) { check(hipStreamSynchronize(stream), "hipStreamSynchronize"); }
+  void record(void* stream) { check(hipEventRecord(event, stream), "hipEventRecord"); }
+  bool recorded_is_done() {
+    constexpr int kNotReady = 600;  // hipErrorNotReady
+    const int result = hipEventQuery(event);
+    if (result == kNotReady) return false;
+    check(result, "hipEventQuery");
+    return true;
+  }
+  void launch_graph() { check(hipGraphLaunch(graph, streams[0]), "hipGraphLaunch"); }
   // `stream` waits for what `other` has so far.
   void wait_for(void* stream, void* other) {
-    check(hipEventRecord(event, other), "hipEventRecord");
+    record(other);
     check(hipStreamWaitEvent(stream, event, 0), "hipStreamWaitEvent");
   }
 
  private:
+  void capture() {
+    constexpr int kThreadLocal = 1;  // hipStreamCaptureModeThreadLocal
+    void* captured = nullptr;
+    check(hipStreamBeginCapture(streams[0], kThreadLocal), "hipStreamBeginCapture");
+    for (uint32_t i = 0; i < kRecorded; ++i) launch(streams[0]);
+    check(hipStreamEndCapture(streams[0], &captured), "hipStreamEndCapture");
+    check(hipGraphInstantiate(&graph, captured, nullptr, nullptr, 0), "hipGraphInstantiate");
+  }
+
   [[noreturn]] static void fail(const char* what) {
     std::fprintf(stderr, "halyard-bench-submit: %s\n", what);
     std::exit(1);

@@ -1,0 +1,71 @@
+#include "benchmarks/submit/bare_hip.h"
+
+#include "benchmarks/submit/hip_functions.h"
+#include "benchmarks/submit/timing.h"
+
+namespace halyard::bench {
+
+namespace {
+
+using State = benchmark::State;
+
+void sustained(State& state, BareHip& hip) {
+  for (auto _ : state) hip.launch(hip.streams[0]);
+  hip.wait(hip.streams[0]);
+}
+
+void bursts(State& state, BareHip& hip) {
+  burst(state, [&] { hip.launch(hip.streams[0]); }, [&] { hip.wait(hip.streams[0]); });
+}
+
+void graph_bursts(State& state, BareHip& hip) {
+  for (auto _ : state) {
+    const double begin = thread_ns();
+    hip.launch_graph();
+    state.SetIterationTime((thread_ns() - begin) / kRecorded * 1e-9);
+    hip.wait(hip.streams[0]);
+  }
+}
+
+void launch_and_wait(State& state, BareHip& hip) {
+  for (auto _ : state) {
+    hip.launch(hip.streams[0]);
+    hip.wait(hip.streams[0]);
+  }
+}
+
+// What a wait costs that does not keep other threads from the stream, may be given up, and is for
+// one launch out of many: an event behind it, asked for again and again.
+void launch_and_ask(State& state, BareHip& hip) {
+  for (auto _ : state) {
+    hip.launch(hip.streams[0]);
+    hip.record(hip.streams[0]);
+    while (!hip.recorded_is_done()) {
+      for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+    }
+  }
+}
+
+void two_queues(State& state, BareHip& hip) {
+  for (auto _ : state) {
+    hip.launch(hip.streams[0]);
+    hip.wait_for(hip.streams[1], hip.streams[0]);
+    hip.launch(hip.streams[1]);
+    hip.wait(hip.streams[1]);
+  }
+}
+
+}  // namespace
+
+void add_bare_hip(const char* path, const void* image) {
+  // Never destroyed: the runtime's threads outlive the loops.
+  static auto& hip = *new BareHip(path, image);
+  add("hip", [](State& state) { sustained(state, hip); });
+  add("hip_and_wait", [](State& state) { launch_and_wait(state, hip); });
+  add("hip_and_ask", [](State& state) { launch_and_ask(state, hip); });
+  add("hip_two_queues", [](State& state) { two_queues(state, hip); });
+  add_timed("hip_burst", [](State& state) { bursts(state, hip); });
+  add_timed("hip_graph", [](State& state) { graph_bursts(state, hip); });
+}
+
+}  // namespace halyard::bench
