@@ -15,6 +15,16 @@
 namespace halyard::bench {
 
 struct BareHip {
+  // hipKernelNodeParams
+  struct KernelNode {
+    uint32_t block[3];
+    void** extra = nullptr;
+    void* function;
+    uint32_t grid[3];
+    void** arguments;
+    unsigned shared_bytes = 0;
+  };
+
 #define HALYARD_BENCH_HIP_FUNCTIONS(X)                                                         \
   X(hipInit, unsigned)                                                                         \
   X(hipModuleLoadData, void** module, const void* image)                                       \
@@ -29,8 +39,9 @@ struct BareHip {
   X(hipEventCreateWithFlags, void** event, unsigned flags)                                     \
   X(hipEventRecord, void* event, void* stream)                                                 \
   X(hipEventQuery, void* event)                                                                \
-  X(hipStreamBeginCapture, void* stream, int mode)                                             \
-  X(hipStreamEndCapture, void* stream, void** graph)                                           \
+  X(hipGraphCreate, void** graph, unsigned flags)                                              \
+  X(hipGraphAddKernelNode, void** node, void* graph, void* const* dependencies, size_t count,  \
+    const KernelNode* parameters)                                                              \
   X(hipGraphInstantiate, void** executable, void* graph, void** node, char* log, size_t bytes) \
   X(hipGraphLaunch, void* executable, void* stream)
 #define X(name, ...) int (*name)(__VA_ARGS__) = nullptr;
@@ -61,7 +72,7 @@ struct BareHip {
       check(hipMalloc(&buffer, kWorkgroup * sizeof(float)), "hipMalloc");
     for (void*& stream : streams) check(hipStreamCreate(&stream), "hipStreamCreate");
     check(hipEventCreateWithFlags(&event, kDisableTiming), "hipEventCreateWithFlags");
-    capture();
+    make_graph();
   }
 
   void launch(void* stream) {
@@ -86,13 +97,23 @@ struct BareHip {
   }
 
  private:
-  void capture() {
-    constexpr int kThreadLocal = 1;  // hipStreamCaptureModeThreadLocal
-    void* captured = nullptr;
-    check(hipStreamBeginCapture(streams[0], kThreadLocal), "hipStreamBeginCapture");
-    for (uint32_t i = 0; i < kRecorded; ++i) launch(streams[0]);
-    check(hipStreamEndCapture(streams[0], &captured), "hipStreamEndCapture");
-    check(hipGraphInstantiate(&graph, captured, nullptr, nullptr, 0), "hipGraphInstantiate");
+  void make_graph() {
+    void* arguments[] = {&buffers[0], &buffers[1], &buffers[2]};
+    const KernelNode parameters = {.block = {kWorkgroup, 1, 1},
+                                   .function = function,
+                                   .grid = {1, 1, 1},
+                                   .arguments = arguments};
+    void* made = nullptr;
+    void* last = nullptr;
+    check(hipGraphCreate(&made, 0), "hipGraphCreate");
+    for (uint32_t i = 0; i < kRecorded; ++i) {
+      void* node = nullptr;
+      check(
+          hipGraphAddKernelNode(&node, made, i == 0 ? nullptr : &last, i == 0 ? 0 : 1, &parameters),
+          "hipGraphAddKernelNode");
+      last = node;
+    }
+    check(hipGraphInstantiate(&graph, made, nullptr, nullptr, 0), "hipGraphInstantiate");
   }
 
   [[noreturn]] static void fail(const char* what) {

@@ -96,7 +96,7 @@ class Stream {
   // The first operation that is not known to be done.
   uint64_t first_running() const { return completed_.load(std::memory_order_acquire) + 1; }
   // Launches of that many latest operations are remembered.
-  static constexpr uint64_t kRemembered = 256;
+  static constexpr uint64_t kRemembered = 1024;
   // The one that was made before this one, or null.
   const Stream* older() const { return older_; }
 
@@ -110,7 +110,7 @@ class Stream {
  private:
   friend class Streams;
   // Commands that nobody waits for are kept by HIP until a mark behind them is done.
-  static constexpr uint32_t kMostUnmarked = 256;
+  static constexpr uint32_t kMostUnmarked = 1024;
 
   struct Mark {
     uint64_t number = 0;
