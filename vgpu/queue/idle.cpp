@@ -19,6 +19,9 @@ constexpr uint32_t kFirstRelax = 16;
 constexpr uint32_t kMaxRelax = 64;
 constexpr uint64_t kFirstSleepNs = 20000;
 
+// The threads of the process's queues that are not asleep.
+std::atomic<uint32_t> awake{0};
+
 uint64_t now_ns() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -47,7 +50,13 @@ void leave_core() {
 
 }  // namespace
 
-std::atomic<uint32_t> Idle::awake_{0};
+Idle::Awake::Awake() {
+  awake.fetch_add(1, std::memory_order_relaxed);
+}
+
+Idle::Awake::~Awake() {
+  awake.fetch_sub(1, std::memory_order_relaxed);
+}
 
 void Idle::pause(bool doorbell_wakes) {
   const uint64_t now = now_ns();
@@ -55,7 +64,7 @@ void Idle::pause(bool doorbell_wakes) {
   ++polls_;
   if (sleep_ns_ == 0 && now - spin_start_ns_ < policy_.spin_ns) {
     // The host needs a core as well.
-    const bool crowded = awake_.load(std::memory_order_relaxed) >= processors();
+    const bool crowded = awake.load(std::memory_order_relaxed) >= processors();
     if (sharing_.should_yield(polls_, now, crowded)) {
       yield(now);
     } else {
@@ -88,10 +97,10 @@ void Idle::sleep(uint32_t seen, uint64_t nanoseconds) {
   timespec timeout;
   timeout.tv_sec = static_cast<time_t>(nanoseconds / 1000000000);
   timeout.tv_nsec = static_cast<long>(nanoseconds % 1000000000);
-  awake_.fetch_sub(1, std::memory_order_relaxed);
+  awake.fetch_sub(1, std::memory_order_relaxed);
   syscall(SYS_futex, &wakes_, FUTEX_WAIT_PRIVATE, seen, nanoseconds == 0 ? nullptr : &timeout,
           nullptr, 0);
-  awake_.fetch_add(1, std::memory_order_relaxed);
+  awake.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Idle::wake() {

@@ -30,8 +30,8 @@ class Idle {
   // Around all that the thread does: how many threads are awake decides how they share cores.
   class Awake {
    public:
-    Awake() { awake_.fetch_add(1, std::memory_order_relaxed); }
-    ~Awake() { awake_.fetch_sub(1, std::memory_order_relaxed); }
+    Awake();
+    ~Awake();
     Awake(const Awake&) = delete;
     Awake& operator=(const Awake&) = delete;
   };
@@ -55,8 +55,6 @@ class Idle {
   void yield(uint64_t now);
   // Until `wakes_` is not `seen` any more, or for so many nanoseconds (0: without an end).
   void sleep(uint32_t seen, uint64_t nanoseconds);
-
-  static std::atomic<uint32_t> awake_;
 
   IdlePolicy policy_;
   CoreSharing sharing_;
