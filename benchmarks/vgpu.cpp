@@ -8,10 +8,47 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "vgpu/isa/simd.h"
+
 namespace {
+
+// The console's output, and the CPU times of whole kernels for the summary.
+class Reporter : public benchmark::ConsoleReporter {
+ public:
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type == Run::RT_Iteration && !run.error_occurred)
+        times_[run.benchmark_name()].push_back(run.GetAdjustedCPUTime());
+    }
+    ConsoleReporter::ReportRuns(runs);
+  }
+
+  void summarise() const {
+    constexpr std::string_view kSuffix = "/vgpu";
+    for (const auto& [name, times] : times_) {
+      if (!name.ends_with(kSuffix)) continue;
+      const std::string kernel = name.substr(0, name.size() - kSuffix.size());
+      const auto host = times_.find(kernel + "/host");
+      if (host == times_.end()) continue;
+      std::printf("%-24s %8.1f times the host's CPU time\n", kernel.c_str(),
+                  median(times) / median(host->second));
+    }
+  }
+
+ private:
+  static double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+  }
+  std::map<std::string, std::vector<double>> times_;
+};
 
 constexpr std::string_view kHelp =
     "halyard-bench-vgpu [--smoke] [google-benchmark's options]\n"
@@ -45,7 +82,11 @@ int main(int argc, char** argv) {
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
+  std::printf("build of the handlers: %s\n", halyard::vgpu::isa::simd_build().name);
   add_class_benchmarks(options);
-  benchmark::RunSpecifiedBenchmarks();
+  add_kernel_benchmarks(options);
+  Reporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  if (!options.smoke) reporter.summarise();
   return 0;
 }

@@ -7,3 +7,6 @@ for target in gfx900; do
   clang-22 -target amdgcn-amd-amdhsa -mcpu="$target" -O2 -nogpulib -mcode-object-version=5 \
     three_arguments.c -o "three_arguments.$target.hsaco"
 done
+# Whole kernels, against the host.
+clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -O3 -nogpulib -mcode-object-version=5 \
+  whole.c -o whole.gfx90a.hsaco

@@ -94,6 +94,36 @@ void broadcast(VectorRegister* dst, uint8_t* p) {
   for (unsigned k = 0; k < kDwords; ++k) std::fill_n(dst[k].lane, kLanes, one[k].lane[0]);
 }
 
+// What lies between the lowest and the highest byte of a linear access, if it is so little that it
+// may be one range; else nothing.
+template <class Op>
+MemoryRange span_of(uint64_t mask, const uint64_t* address) {
+  constexpr uint64_t kWide = uint64_t{1} << 40;
+  const uint64_t some = address[std::countr_zero(mask)];
+  uint64_t lowest = some, highest = some;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    const uint64_t at = (mask >> l & 1) != 0 ? address[l] : some;
+    lowest = at < lowest ? at : lowest;
+    highest = at > highest ? at : highest;
+  }
+  if (highest - lowest > kWide || highest + Op::kBytes < highest) return {};
+  return {lowest, highest + Op::kBytes};
+}
+
+// Lanes all over one accessible range: nothing is asked for each of them.
+template <class Op>
+void access_range(VectorRegister* dst, const VectorRegister* data, uint64_t mask,
+                  const uint64_t* address) {
+  if constexpr (Op::kLoads && Op::kRows) {
+    uint64_t host[kLanes];
+    for (unsigned l = 0; l < kLanes; ++l) host[l] = host_address(address[l]);
+    load_scattered<Op::kBytes / 4>(dst, mask, host);
+  } else {
+    for_each_lane(mask,
+                  [&](unsigned l) { Op::lane(dst, data, l, host_pointer(address[l]), kLinear); });
+  }
+}
+
 // The entry: `address` holds a host address for each lane of `mask`; the others are ignored.
 template <class Op>
 Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorRegister* data,
@@ -125,6 +155,15 @@ Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorR
           broadcast<Op>(dst, host_pointer(address[0]));
           return Outcome::kNext;
         }
+      }
+    }
+  }
+  if constexpr (!Op::kAtomic) {
+    if (step == kLinear && mask != 0) {
+      const MemoryRange span = span_of<Op>(mask, address);
+      if (span.end != 0 && accessible(w, span.begin, span.end - span.begin)) {
+        access_range<Op>(dst, data, mask, address);
+        return Outcome::kNext;
       }
     }
   }

@@ -16,6 +16,7 @@
 
 #include "vgpu/isa/atomics.h"
 #include "vgpu/isa/memory_access.h"
+#include "vgpu/isa/transpose.h"
 #include "vgpu/isa/wave.h"
 
 namespace halyard::vgpu::isa {
@@ -76,11 +77,7 @@ struct LoadDwords {
     if constexpr (kDwords == 1) {
       std::memcpy(dst->lane, p, sizeof dst->lane);
     } else {
-      uint32_t values[kLanes * kDwords];
-      std::memcpy(values, p, sizeof values);
-      for (unsigned k = 0; k < kDwords; ++k) {
-        for (unsigned l = 0; l < kLanes; ++l) dst[k].lane[l] = values[l * kDwords + k];
-      }
+      spread_lanes<kDwords>(dst, p);
     }
   }
   static void rows(VectorRegister* dst, const VectorRegister*, const uint8_t* p, size_t step) {
@@ -100,11 +97,7 @@ struct StoreDwords {
     if constexpr (kDwords == 1) {
       std::memcpy(p, data->lane, sizeof data->lane);
     } else {
-      uint32_t values[kLanes * kDwords];
-      for (unsigned k = 0; k < kDwords; ++k) {
-        for (unsigned l = 0; l < kLanes; ++l) values[l * kDwords + k] = data[k].lane[l];
-      }
-      std::memcpy(p, values, sizeof values);
+      gather_lanes<kDwords>(p, data);
     }
   }
   static void rows(VectorRegister*, const VectorRegister* data, uint8_t* p, size_t step) {

@@ -22,6 +22,16 @@ const uint32_t* lanes_of(Wave& w, const Operand& operand) {
   return fault_illegal(w, i, "accesses the global data share, which the virtual GPU does not have");
 }
 
+// Whether `bytes` bytes at every lane's address lie in the work-group's LDS.
+bool all_inside(const Wave& w, uint64_t mask, const uint32_t* address, uint64_t bytes) {
+  uint32_t highest = 0;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    const uint32_t at = (mask >> l & 1) != 0 ? address[l] : 0;
+    highest = at > highest ? at : highest;
+  }
+  return highest + bytes <= w.lds_size;
+}
+
 // Loads and stores of one address, as lane operations.
 template <class Op>
 Outcome ds_access(Wave& w, const Instruction& i) {
@@ -52,6 +62,12 @@ Outcome ds_access(Wave& w, const Instruction& i) {
       }
     }
   }
+  if constexpr (Op::kLoads && Op::kRows) {
+    if (all_inside(w, mask, address, uint64_t{offset} + Op::kBytes)) {
+      load_scattered<Op::kBytes / 4>(dst, mask, w.lds + offset, address);
+      return Outcome::kNext;
+    }
+  }
   for_each_lane(mask, [&](unsigned l) {
     alignas(16) uint8_t outside[16] = {};
     uint8_t* const p = lds_at(w, address[l] + offset, Op::kBytes);
@@ -69,6 +85,11 @@ Outcome ds_read2(Wave& w, const Instruction& i) {
   const VectorRegister address = *vector_registers(w, i.src[0]);
   VectorRegister* const dst = vector_registers(w, i.dst);
   const unsigned offsets[2] = {(i.offset & 0xff) * kUnit, (i.offset >> 8 & 0xff) * kUnit};
+  if (all_inside(w, w.exec(), address.lane, std::max(offsets[0], offsets[1]) + kDwords * 4)) {
+    for (unsigned half = 0; half < 2; ++half)
+      load_scattered<kDwords>(dst + half * kDwords, w.exec(), w.lds + offsets[half], address.lane);
+    return Outcome::kNext;
+  }
   for_each_lane(w.exec(), [&](unsigned l) {
     for (unsigned half = 0; half < 2; ++half) {
       uint32_t values[kDwords] = {};

@@ -39,7 +39,11 @@ struct F32 {
   static constexpr unsigned kStep = 1;
   static float prepare(float c) { return c; }
   static float step(float c, const float* a, const float* b) {
+#if defined(__FMA__)
+    return std::fma(a[0], b[0], c);
+#else
     return static_cast<float>(add_to_odd(double{a[0]} * b[0], c));
+#endif
   }
 };
 

@@ -221,16 +221,14 @@ LaneArgs used_rows(const LaneArgs& args, std::index_sequence<K...>) {
   return rows;
 }
 
-// The loop. `out` and `flag` are LaneArgs' outputs, as parameters because only there does
-// __restrict mean something to both compilers.
+// The loop. Its results may go to rows that it reads: a lane's sources are read before its results
+// are written, and lanes do not meet, which is all that the pragma promises.
 template <auto kFunction, unsigned kUniform = 0>
-[[gnu::always_inline]] inline void loop(const LaneArgs& args, const FloatMode& mode,
-                                        uint32_t* __restrict out0, uint32_t* __restrict out1,
-                                        uint32_t* __restrict out2, uint32_t* __restrict out3,
-                                        uint32_t* __restrict flag) {
+[[gnu::always_inline]] inline void loop(const LaneArgs& args, const FloatMode& mode) {
   using S = Signature<decltype(kFunction)>;
-  uint32_t* const out[kMaxDwords] = {out0, out1, out2, out3};
-  // Row addresses in a local, which the stores cannot change.
+  // Row addresses in locals, which the stores cannot change.
+  uint32_t* const out[kMaxDwords] = {args.out[0], args.out[1], args.out[2], args.out[3]};
+  uint32_t* const flag = args.flag_out;
   const LaneArgs rows = used_rows<S::shape({})>(args, std::make_index_sequence<3 * kMaxDwords>{});
   uint32_t amounts[3] = {};
   for (unsigned i = 0; i < 3; ++i) {
@@ -251,17 +249,16 @@ template <auto kFunction, unsigned kUniform = 0>
   }
 }
 
-template <auto kFunction, unsigned kUniform = 0>
+template <auto kFunction>
 [[gnu::noinline]] void core_in_default_mode(const LaneArgs& args) {
-  loop<kFunction, kUniform>(args, kDefaultMode, args.out[0], args.out[1], args.out[2], args.out[3],
-                            args.flag_out);
+  loop<kFunction>(args, kDefaultMode);
 }
 
 // Out of line, so that no float operation can move out of the rounding scope.
 template <auto kFunction>
 [[gnu::noinline]] void core_in_any_mode(const LaneArgs& args, const FloatMode& m) {
   const FloatMode mode = m;
-  loop<kFunction>(args, mode, args.out[0], args.out[1], args.out[2], args.out[3], args.flag_out);
+  loop<kFunction>(args, mode);
 }
 
 template <class T>
@@ -277,30 +274,25 @@ bool any_nan(const LaneBuffer* rows) {
   }
 }
 
-// Runs the loop in the wave's mode. f32 and f64 results round as the host does, so it is switched;
-// f16 results are rounded by half.h, which wants the host in nearest even.
-//
-// `kFast`, if given, is kFunction without its rules for rare cases: it runs first, and only if a
-// NaN comes out, or one of the flags that it returns is set, does the full one run.
+// Runs `kFast` in the default mode; false if a rare case came up and the results are void.
 template <auto kFunction, auto kFast>
-void core(const LaneArgs& args, const FloatMode& m) {
-  using S = Signature<decltype(kFunction)>;
-  using Value = typename S::Value;
-  if constexpr (!S::kUsesMode) {
-    core_in_default_mode<kFunction>(args);
-  } else if (is_default(m)) [[likely]] {
-    if constexpr (!std::is_same_v<decltype(kFast), std::nullptr_t>) {
-      core_in_default_mode<kFast>(args);
-      bool rare = any_nan<Value>(reinterpret_cast<const LaneBuffer*>(args.out[0]));
-      if constexpr (Signature<decltype(kFast)>::kFlagResult) {
-        rare = rare || any_flag(*reinterpret_cast<const LaneBuffer*>(args.flag_out));
-      }
-      if (!rare) [[likely]]
-        return;
-    }
-    core_in_default_mode<kFunction>(args);
-  } else if constexpr (std::is_same_v<Value, float> || std::is_same_v<Value, PkF32> ||
-                       (kIsReal<Value> && S::kF32Sources)) {
+[[gnu::always_inline]] inline bool run_fast(const LaneArgs& args) {
+  loop<kFast>(args, kDefaultMode);
+  bool rare = any_nan<typename Signature<decltype(kFunction)>::Value>(
+      reinterpret_cast<const LaneBuffer*>(args.out[0]));
+  if constexpr (Signature<decltype(kFast)>::kFlagResult) {
+    rare = rare || any_flag(*reinterpret_cast<const LaneBuffer*>(args.flag_out));
+  }
+  return !rare;
+}
+
+// Runs the loop in a mode that is not the default. f32 and f64 results round as the host does, so
+// it is switched; f16 results are rounded by half.h, which wants the host in nearest even.
+template <auto kFunction>
+[[gnu::noinline]] void core_in_other_mode(const LaneArgs& args, const FloatMode& m) {
+  using Value = typename Signature<decltype(kFunction)>::Value;
+  if constexpr (std::is_same_v<Value, float> || std::is_same_v<Value, PkF32> ||
+                (kIsReal<Value> && Signature<decltype(kFunction)>::kF32Sources)) {
     // Also v_mad_mixlo and its kin: an f32 sum, whose rounding to f16 does not depend on the host.
     const RoundingScope scope(m.round_f32);
     core_in_any_mode<kFunction>(args, m);
@@ -312,14 +304,44 @@ void core(const LaneArgs& args, const FloatMode& m) {
   }
 }
 
+// Runs the loop in the wave's mode. Results must not overlap sources.
+//
+// `kFast`, if given, is kFunction without its rules for rare cases: it runs first, and only if a
+// NaN comes out, or one of the flags that it returns is set, does the full one run.
+template <auto kFunction, auto kFast>
+void core(const LaneArgs& args, const FloatMode& m) {
+  using S = Signature<decltype(kFunction)>;
+  if constexpr (S::kUsesMode) {
+    if (!is_default(m)) [[unlikely]]
+      return core_in_other_mode<kFunction>(args, m);
+  }
+  if constexpr (!std::is_same_v<decltype(kFast), std::nullptr_t>) {
+    if (run_fast<kFunction, kFast>(args)) return;
+  }
+  core_in_default_mode<kFunction>(args);
+}
+
 template <auto kFunction, auto kFast, auto kClamped, Traits kTraits>
 struct Operation {
   using S = Signature<decltype(kFunction)>;
   static constexpr Shape kShape = S::shape(kTraits);
-  static constexpr unsigned kRows =
-      kShape.src_dwords[0] + kShape.src_dwords[1] + kShape.src_dwords[2];
 
   static_assert(kTraits.amounts == 0 || !S::kUsesMode);
+
+  // Sources whose sign bits NEG and ABS change, as run_general does.
+  static constexpr bool kSignable = [] {
+    for (const Type type : kShape.src) {
+      if (type == Type::kPkB16 || type == Type::kPkF16 || type == Type::kPkF32) return false;
+    }
+    return !kTraits.mixed_sources;
+  }();
+  static constexpr bool kHasFast = !std::is_same_v<decltype(kFast), std::nullptr_t>;
+
+#if defined(__AVX2__)
+  static constexpr bool kUniformAmounts = false;  // shifts take an amount for each lane
+#else
+  static constexpr bool kUniformAmounts = kTraits.amounts != 0;
+#endif
 
   static bool amounts_are_uniform(const Instruction& in) {
     for (unsigned i = 0; i < kShape.sources; ++i) {
@@ -330,36 +352,100 @@ struct Operation {
     return true;
   }
 
-  // No modifiers: registers are read in place.
+  // Puts changed copies of the rows that hold signs into `scratch`.
+  [[gnu::noinline]] static void apply_signs(const Instruction& in, LaneArgs& args,
+                                            LaneBuffer* scratch) {
+    for (unsigned i = 0; i < kShape.sources; ++i) {
+      const uint32_t sign =
+          kShape.src[i] == Type::kF16 || kShape.src[i] == Type::kB16 ? 0x8000 : 0x80000000;
+      const uint32_t keep = (in.abs >> i & 1) != 0 ? ~sign : ~0u;
+      const uint32_t flip = (in.neg >> i & 1) != 0 ? sign : 0;
+      if ((keep == ~0u && flip == 0) || (kShape.accumulates && i + 1u == kShape.sources)) continue;
+      const uint32_t*& row = args.src[i][kShape.src_dwords[i] - 1];
+      const uint32_t* const from = row;
+      uint32_t* const to = scratch[i].lane;
+#pragma GCC ivdep
+      for (unsigned lane = 0; lane < kLanes; ++lane) to[lane] = (from[lane] & keep) ^ flip;
+      row = to;
+    }
+  }
+
+  // The other half of a dword of which the result fills the lower one.
+  static void keep_other(LaneBuffer& out, const VectorRegister* old) {
+    if (!kTraits.keeps_other || old == nullptr) return;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      out.lane[lane] = (out.lane[lane] & 0xffff) | (old->lane[lane] & 0xffff0000);
+  }
+
+  // The rows of all sources. Spelled out for each, as gcc does not unroll a loop over them.
+  template <size_t... I>
+  static void fetch(const Wave& w, const Instruction& in, LaneArgs& args, LaneBuffer* scratch,
+                    std::index_sequence<I...>) {
+    (fetch_one<I>(w, source_operand(in, kShape, I), args, scratch + I * kMaxDwords), ...);
+  }
+  template <unsigned kSource>
+  [[gnu::always_inline]] static void fetch_one(const Wave& w, const Operand& operand,
+                                               LaneArgs& args, LaneBuffer* scratch) {
+    constexpr unsigned kDwords = kShape.src_dwords[kSource];
+    const VectorRegister* const from = vector_source(w, operand);
+    if (from == nullptr) [[unlikely]] {
+      splat<kDwords>(w, operand, scratch);
+    }
+    for (unsigned d = 0; d < kDwords; ++d) {
+      args.src[kSource][d] = from != nullptr ? from[d].lane : scratch[d].lane;
+    }
+  }
+
+  // No modifiers but signs: registers are read in place, and written in place if all lanes are
+  // active and nothing has to be taken back.
   static Outcome plain(Wave& w, const Instruction& in) {
-    LaneBuffer scratch[kRows == 0 ? 1 : kRows];
+    LaneBuffer scratch[kShape.sources == 0 ? 1 : kShape.sources * kMaxDwords];
+    LaneBuffer changed[kShape.sources == 0 ? 1 : kShape.sources];
     LaneBuffer flag_in;
     LaneBuffer out[kShape.dst_dwords == 0 ? 1 : kShape.dst_dwords];
     LaneBuffer flag_out;
     LaneArgs args;
-    LaneBuffer* next = scratch;
-    for (unsigned i = 0; i < kShape.sources; ++i) {
-      const Operand& operand = source_operand(in, kShape, i);
-      for (unsigned d = 0; d < kShape.src_dwords[i]; ++d) {
-        args.src[i][d] = row(w, operand, d, *next++);
-      }
+    fetch(w, in, args, scratch, std::make_index_sequence<kShape.sources>{});
+    if constexpr (kSignable) {
+      if ((in.neg | in.abs) != 0) [[unlikely]]
+        apply_signs(in, args, changed);
     }
     if constexpr (kShape.flag_input != FlagInput::kNone) {
       expand_mask(kShape.flag_input == FlagInput::kVcc ? w.vcc() : uniform_value(w, in.src[2]),
                   flag_in);
     }
     args.flag_in = flag_in.lane;
+    args.flag_out = flag_out.lane;
     for (unsigned d = 0; d < kMaxDwords; ++d) {
       args.out[d] = d < kShape.dst_dwords ? out[d].lane : nullptr;
     }
-    args.flag_out = flag_out.lane;
-    if (kTraits.amounts != 0 && amounts_are_uniform(in)) {
-      core_in_default_mode<kFunction, kTraits.amounts>(args);
-    } else {
-      core<kFunction, kFast>(args, w.mode);
-    }
     const uint64_t exec = w.exec();
-    if constexpr (kShape.dst_dwords != 0) commit(w, in.dst, out, kShape.dst_dwords, exec);
+    VectorRegister* const to = destination(w, in.dst);
+    if (S::kUsesMode && !is_default(w.mode)) [[unlikely]] {
+      core<kFunction, kFast>(args, w.mode);
+      keep_other(out[0], to);
+      commit(w, in.dst, out, kShape.dst_dwords, exec);
+    } else if constexpr (kHasFast) {
+      if (!run_fast<kFunction, kFast>(args)) [[unlikely]]
+        core_in_default_mode<kFunction>(args);
+      keep_other(out[0], to);
+      commit(w, in.dst, out, kShape.dst_dwords, exec);
+    } else {
+      const bool in_place =
+          kShape.dst_dwords != 0 && !kTraits.keeps_other && exec == ~0ull && to != nullptr;
+      for (unsigned d = 0; d < kShape.dst_dwords; ++d) {
+        if (in_place) args.out[d] = to[d].lane;
+      }
+      if (kUniformAmounts && amounts_are_uniform(in)) {
+        loop<kFunction, kUniformAmounts ? kTraits.amounts : 0>(args, kDefaultMode);
+      } else {
+        loop<kFunction>(args, kDefaultMode);
+      }
+      if (kShape.dst_dwords != 0 && !in_place) {
+        keep_other(out[0], to);
+        commit(w, in.dst, out, kShape.dst_dwords, exec);
+      }
+    }
     if constexpr (kShape.flag_result) {
       const uint64_t mask = pack_mask(flag_out) & exec;
       commit_mask(w, in.sdst, mask);
@@ -368,7 +454,16 @@ struct Operation {
     return Outcome::kNext;
   }
 
+  // Whether NEG and ABS are all that the encoding has, so that plain() can execute it.
+  static bool only_signs(const Instruction& in) {
+    return (in.neg | in.abs) != 0 && in.format == Format::kVop3 && in.op_sel == 0 && in.omod == 0 &&
+           !in.clamp && !in.dpp.enabled && !in.sdwa.enabled;
+  }
+
   static Outcome general(Wave& w, const Instruction& in) {
+    if constexpr (kSignable) {
+      if (only_signs(in)) return plain(w, in);
+    }
     if constexpr (!std::is_same_v<decltype(kClamped), std::nullptr_t>) {
       if (in.clamp) return run_general(w, in, kShape, &core<kClamped, nullptr>);
     }
@@ -376,8 +471,8 @@ struct Operation {
   }
 
   static constexpr Opcode opcode(const char* mnemonic) {
-    // Merging and mixing are the general path's work.
-    constexpr bool kPlain = !kTraits.keeps_other && !kTraits.mixed_sources;
+    // Mixing, and results in the upper half, are the general path's work.
+    constexpr bool kPlain = !kTraits.to_high && !kTraits.mixed_sources;
     Opcode o{mnemonic, kPlain ? &plain : nullptr, &general};
     o.dst = kShape.dst;
     for (unsigned i = 0; i < 3; ++i) {

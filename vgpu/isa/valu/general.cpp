@@ -1,6 +1,7 @@
 // The modifiers: DPP and SDWA on sources, op_sel, neg and abs, omod and clamp, partial writes.
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "vgpu/isa/valu/half.h"
@@ -58,24 +59,59 @@ int dpp_source_lane(unsigned control, int lane) {
   }
 }
 
-struct DppLanes {
-  int8_t source[kLanes];  // -1: reads 0
-  uint64_t written;       // the lanes that row and bank masks and bounds leave enabled
+// What a DPP_CTRL means with all lanes enabled.
+struct DppControl {
+  uint8_t source[kLanes];  // 0 if out of bounds
+  uint64_t inside = 0;     // the lanes that have a source
 };
 
+const DppControl& dpp_control(unsigned control) {
+  static const auto& all = *new std::array<DppControl, 512>([] {
+    std::array<DppControl, 512> made{};
+    for (unsigned c = 0; c < made.size(); ++c) {
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        const int from = dpp_source_lane(c, static_cast<int>(lane));
+        made[c].source[lane] = static_cast<uint8_t>(std::max(from, 0));
+        made[c].inside |= static_cast<uint64_t>(from >= 0) << lane;
+      }
+    }
+    return made;
+  }());
+  return all[control & 511];
+}
+
+struct DppLanes {
+  const uint8_t* source;
+  uint64_t valid;    // the lanes that have a source which is enabled; the others read 0
+  uint64_t written;  // the lanes that row and bank masks and bounds leave enabled
+};
+
+// Each of 4 bits becomes 16 (a row), or 4 in every row (a bank).
+uint64_t row_lanes(unsigned mask) {
+  uint64_t lanes = 0;
+  for (unsigned row = 0; row < 4; ++row)
+    lanes |= (mask >> row & 1) * (uint64_t{0xffff} << 16 * row);
+  return lanes;
+}
+uint64_t bank_lanes(unsigned mask) {
+  uint64_t lanes = 0;
+  for (unsigned bank = 0; bank < 4; ++bank)
+    lanes |= (mask >> bank & 1) * (uint64_t{0xf} << 4 * bank);
+  return lanes * 0x0001000100010001;
+}
+
 DppLanes dpp_lanes(const Dpp& dpp, uint64_t exec) {
-  DppLanes lanes;
-  lanes.written = 0;
-  for (int lane = 0; lane < static_cast<int>(kLanes); ++lane) {
-    int from = dpp_source_lane(dpp.control, lane);
-    // gfx9 cannot fetch from a disabled lane: it counts as out of bounds.
-    if (from >= 0 && (exec >> from & 1) == 0) from = -1;
-    lanes.source[lane] = static_cast<int8_t>(from);
-    const bool masked =
-        (dpp.row_mask >> (lane / 16) & 1) == 0 || (dpp.bank_mask >> (lane % 16 / 4) & 1) == 0;
-    const bool valid = from >= 0 || dpp.bound_ctrl;
-    lanes.written |= static_cast<uint64_t>(!masked && valid) << lane;
+  const DppControl& control = dpp_control(dpp.control);
+  DppLanes lanes{control.source, control.inside, 0};
+  // gfx9 cannot fetch from a disabled lane: it counts as out of bounds.
+  if (exec != ~0ull) {
+    uint64_t enabled = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      enabled |= (exec >> control.source[lane] & 1) << lane;
+    lanes.valid &= enabled;
   }
+  lanes.written = row_lanes(dpp.row_mask) & bank_lanes(dpp.bank_mask);
+  if (!dpp.bound_ctrl) lanes.written &= lanes.valid;
   return lanes;
 }
 
@@ -95,14 +131,6 @@ unsigned sub_dword_shift(SubDword sel) {
 unsigned sub_dword_bits(SubDword sel) {
   if (sel >= SubDword::kDword) return 32;
   return sel >= SubDword::kWord0 ? 16 : 8;
-}
-
-uint32_t extract(uint32_t value, SubDword sel, bool sign_extend) {
-  const unsigned bits = sub_dword_bits(sel);
-  if (bits == 32) return value;
-  const uint32_t top = value << (32 - bits - sub_dword_shift(sel));
-  return sign_extend ? static_cast<uint32_t>(static_cast<int32_t>(top) >> (32 - bits))
-                     : top >> (32 - bits);
 }
 
 // The destination dword of SDWA: `result` in the selected part, the rest as dst_unused says.
@@ -133,9 +161,11 @@ class Sources {
   }
 
   void apply_dpp(const DppLanes& lanes) {
+    LaneBuffer valid;
+    expand_mask(lanes.valid, valid);
     for (unsigned d = 0; d < shape_.src_dwords[0]; ++d) {
       update(0, d, [&](const uint32_t* from, unsigned lane) {
-        return lanes.source[lane] < 0 ? 0 : from[lanes.source[lane]];
+        return from[lanes.source[lane]] & valid.lane[lane];
       });
     }
   }
@@ -146,8 +176,15 @@ class Sources {
       const SubDword sel = in_.sdwa.src_sel[i];
       const bool sext = in_.sdwa.sext[i];
       if (sel == SubDword::kDword) continue;
-      update(i, 0,
-             [&](const uint32_t* from, unsigned lane) { return extract(from[lane], sel, sext); });
+      // Shifted to the top, and down again.
+      const unsigned down = 32 - sub_dword_bits(sel), up = down - sub_dword_shift(sel);
+      if (sext) {
+        update(i, 0, [=](const uint32_t* from, unsigned lane) {
+          return static_cast<uint32_t>(static_cast<int32_t>(from[lane] << up) >> down);
+        });
+      } else {
+        update(i, 0, [=](const uint32_t* from, unsigned lane) { return from[lane] << up >> down; });
+      }
     }
   }
 
@@ -159,10 +196,9 @@ class Sources {
       const bool high_from_high = (in_.op_sel_hi >> i & 1) != 0;
       if (packed && is_packed16(shape_.src[i])) {
         if (!low_from_high && high_from_high) continue;
-        update(i, 0, [&](const uint32_t* from, unsigned lane) {
-          const uint32_t low = low_from_high ? from[lane] >> 16 : from[lane] & 0xffff;
-          const uint32_t high = high_from_high ? from[lane] >> 16 : from[lane] & 0xffff;
-          return low | high << 16;
+        const unsigned right = low_from_high ? 16 : 0, left = high_from_high ? 0 : 16;
+        update(i, 0, [=](const uint32_t* from, unsigned lane) {
+          return (from[lane] >> right & 0xffff) | (from[lane] << left & 0xffff0000);
         });
       } else if (packed && shape_.src[i] == Type::kPkF32) {
         select_dwords(i, low_from_high, high_from_high);
@@ -201,9 +237,9 @@ class Sources {
         flip(i, 1, abs ? 0x80000000u : 0);
       } else {
         const uint32_t sign = is_16bit(shape_.src[i]) ? 0x8000 : 0x80000000;
-        update(i, shape_.src_dwords[i] - 1u, [&](const uint32_t* from, unsigned lane) {
-          return (abs ? from[lane] & ~sign : from[lane]) ^ (neg ? sign : 0);
-        });
+        const uint32_t keep = abs ? ~sign : ~0u, flip = neg ? sign : 0;
+        update(i, shape_.src_dwords[i] - 1u,
+               [=](const uint32_t* from, unsigned lane) { return (from[lane] & keep) ^ flip; });
       }
     }
   }
@@ -220,10 +256,9 @@ class Sources {
   template <class F>
   void update(unsigned i, unsigned d, F value) {
     LaneBuffer updated;
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      updated.lane[lane] = value(args_.src[i][d], lane);
-    }
-    buffer_[i][d] = updated;
+    const uint32_t* const from = args_.src[i][d];
+    for (unsigned lane = 0; lane < kLanes; ++lane) updated.lane[lane] = value(from, lane);
+    copy_row(buffer_[i][d].lane, updated.lane);
     args_.src[i][d] = buffer_[i][d].lane;
   }
 

@@ -136,11 +136,16 @@ inline F16 mad_f16_fast(F16 a, F16 b, F16 c) {
   return sum(product(a, b, kDefaultMode), c, kDefaultMode);
 }
 
-// The product of two f16 is exact in f32, and the sum rounded twice; the flag as above.
+// The product of two f16 is exact in f32, and the sum rounded twice; the flag as above, but that a
+// sum halfway between two f16 is well rounded if it is exact (Knuth's two-sum tells).
 inline Flagged<F16> fma_f16_fast(F16 a, F16 b, F16 c) {
-  const float sum = to_f32(a) * to_f32(b) + to_f32(c);
+  const float product = to_f32(a) * to_f32(b);
+  const float addend = to_f32(c);
+  const float sum = product + addend;
+  const float shadow = sum - product;
+  const float error = (product - (sum - shadow)) + (addend - shadow);
   const uint32_t magnitude = magnitude_bits(sum);
-  const bool halfway = (magnitude & 0x1fff) == 0x1000;
+  const bool halfway = both((magnitude & 0x1fff) == 0x1000, error != 0);
   const bool denormal = both(magnitude < 0x38800000, magnitude != 0);
   return {nearest_f16(sum), either(halfway, denormal)};
 }

@@ -4,7 +4,14 @@
 // instructions use it. apply.h puts the typed loop over lanes in the middle.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 #include "vgpu/isa/instruction.h"
 #include "vgpu/isa/opcode.h"
@@ -67,20 +74,47 @@ constexpr uint8_t dwords_of(Type type) {
   }
 }
 
-// Fills `buffer` with dword `index` of an operand that is the same in all lanes.
-void splat(const Wave& w, const Operand& operand, unsigned index, LaneBuffer& buffer);
+// The value of an operand that is neither a register nor a constant.
+uint64_t special_value(const Wave& w, const Operand& operand);
+
+// The operand's value in scalars or as a constant (not for vector operands).
+inline uint64_t uniform_value(const Wave& w, const Operand& operand) {
+  if (operand.kind == OperandKind::kConstant) return operand.value;
+  if (operand.kind == OperandKind::kScalar) {
+    if (operand.index + 1u >= scalar::kCount) return w.sgpr[scalar::kCount - 1];
+    return w.scalar64(operand.index);
+  }
+  return special_value(w, operand);
+}
+
+// Fills rows with the dwords of an operand that is the same in all lanes.
+template <unsigned kDwords>
+void splat(const Wave& w, const Operand& operand, LaneBuffer* rows) {
+  const uint64_t value = uniform_value(w, operand);
+  for (unsigned d = 0; d < kDwords; ++d) {
+    uint32_t dword = d < 2 ? static_cast<uint32_t>(value >> (32 * d)) : 0;
+    if (d >= 2 && operand.kind == OperandKind::kScalar)
+      dword = w.sgpr[std::min<unsigned>(operand.index + d, scalar::kCount - 1)];
+    for (uint32_t& lane : rows[d].lane) lane = dword;
+  }
+}
+
+// A vector operand's first row; null if the operand is the same in all lanes.
+inline const VectorRegister* vector_source(const Wave& w, const Operand& operand) {
+  if (operand.kind == OperandKind::kVector) return w.vgpr + operand.index;
+  if (operand.kind == OperandKind::kAcc) return w.agpr + operand.index;
+  return nullptr;
+}
 
 // The row of dword `index` of an operand: the register itself, or `buffer` filled.
 inline const uint32_t* row(const Wave& w, const Operand& operand, unsigned index,
                            LaneBuffer& buffer) {
-  if (operand.kind == OperandKind::kVector) return w.vgpr[operand.index + index].lane;
-  if (operand.kind == OperandKind::kAcc) return w.agpr[operand.index + index].lane;
-  splat(w, operand, index, buffer);
+  if (const VectorRegister* const from = vector_source(w, operand)) return from[index].lane;
+  LaneBuffer rows[kMaxDwords];
+  splat<kMaxDwords>(w, operand, rows);
+  buffer = rows[index];
   return buffer.lane;
 }
-
-// The operand's value in scalars or as a constant (not for vector operands).
-uint64_t uniform_value(const Wave& w, const Operand& operand);
 
 // The operand that an operation's source `i` is read from.
 inline const Operand& source_operand(const Instruction& in, const Shape& shape, unsigned i) {
@@ -89,12 +123,114 @@ inline const Operand& source_operand(const Instruction& in, const Shape& shape, 
   return in.src[i];
 }
 
-// 64 bits to rows of 0 or all ones, and back.
-void expand_mask(uint64_t mask, LaneBuffer& buffer);
-uint64_t pack_mask(const LaneBuffer& buffer);
+// Four lanes of 0 or all ones for each value of four mask bits.
+inline constexpr auto kNibbleRows = [] {
+  std::array<std::array<uint32_t, 4>, 16> rows{};
+  for (unsigned nibble = 0; nibble < 16; ++nibble) {
+    for (unsigned bit = 0; bit < 4; ++bit) rows[nibble][bit] = (nibble >> bit & 1) != 0 ? ~0u : 0;
+  }
+  return rows;
+}();
+inline constexpr unsigned kNibbles = kLanes / 4;
+
+// 64 bits to rows of 0 or all ones, and back. Here, as everything that follows, to be inlined: what
+// a loop has just made is still in vector registers then.
+inline void expand_mask(uint64_t mask, LaneBuffer& buffer) {
+#if defined(__AVX512DQ__)
+  for (unsigned n = 0; n < kLanes; n += 16) {
+    _mm512_store_si512(&buffer.lane[n], _mm512_movm_epi32(static_cast<__mmask16>(mask >> n)));
+  }
+#else
+  for (unsigned n = 0; n < kNibbles; ++n) {
+    std::memcpy(&buffer.lane[4 * n], kNibbleRows[mask >> (4 * n) & 15].data(), 16);
+  }
+#endif
+}
+
+inline uint64_t pack_mask(const LaneBuffer& buffer) {
+  uint64_t mask = 0;
+#if defined(__AVX512DQ__)
+  for (unsigned n = 0; n < kLanes; n += 16) {
+    mask |= uint64_t{_mm512_movepi32_mask(_mm512_load_si512(&buffer.lane[n]))} << n;
+  }
+#elif defined(__AVX2__)
+  for (unsigned n = 0; n < kLanes; n += 8) {
+    const __m256 eight = _mm256_load_ps(reinterpret_cast<const float*>(&buffer.lane[n]));
+    mask |= uint64_t{static_cast<unsigned>(_mm256_movemask_ps(eight))} << n;
+  }
+#elif defined(__SSE2__)
+  for (unsigned n = 0; n < kLanes; n += 4) {
+    const __m128 four = _mm_load_ps(reinterpret_cast<const float*>(&buffer.lane[n]));
+    mask |= uint64_t{static_cast<unsigned>(_mm_movemask_ps(four))} << n;
+  }
+#else
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    mask |= static_cast<uint64_t>(buffer.lane[lane] >> 31) << lane;
+  }
+#endif
+  return mask;
+}
+
+// Not memcpy: its loads may be wider than the stores of the loop that has just filled `from`, and
+// then wait for them, because no store buffer entry holds all of their bytes.
+inline void copy_row(uint32_t* to, const uint32_t* from) {
+#if defined(__AVX512F__)
+  for (unsigned n = 0; n < kLanes; n += 16) _mm512_store_si512(to + n, _mm512_load_si512(from + n));
+#elif defined(__AVX2__)
+  for (unsigned n = 0; n < kLanes; n += 8) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to + n),
+                       _mm256_load_si256(reinterpret_cast<const __m256i*>(from + n)));
+  }
+#elif defined(__SSE2__)
+  for (unsigned n = 0; n < kLanes; n += 4) {
+    _mm_store_si128(reinterpret_cast<__m128i*>(to + n),
+                    _mm_load_si128(reinterpret_cast<const __m128i*>(from + n)));
+  }
+#else
+  std::memcpy(to, from, sizeof(LaneBuffer));
+#endif
+}
+
+// Copies the lanes of `exec`. The others are read and written back: a masked store could not be
+// forwarded to the next instruction's loads.
+inline void blend_row(uint32_t* to, const uint32_t* from, uint64_t exec) {
+#if defined(__AVX512F__)
+  for (unsigned n = 0; n < kLanes; n += 16) {
+    const __m512i old = _mm512_load_si512(to + n);
+    const auto mask = static_cast<__mmask16>(exec >> n);
+    _mm512_store_si512(to + n, _mm512_mask_mov_epi32(old, mask, _mm512_load_si512(from + n)));
+  }
+#else
+  for (unsigned n = 0; n < kNibbles; ++n) {
+    const auto& select = kNibbleRows[exec >> (4 * n) & 15];
+    for (unsigned i = 0; i < 4; ++i) {
+      const unsigned lane = 4 * n + i;
+      to[lane] = (from[lane] & select[i]) | (to[lane] & ~select[i]);
+    }
+  }
+#endif
+}
+
+// A vector destination's first row, or null if the operand is none.
+inline VectorRegister* destination(Wave& w, const Operand& dst) {
+  if (dst.kind == OperandKind::kVector) return w.vgpr + dst.index;
+  if (dst.kind == OperandKind::kAcc) return w.agpr + dst.index;
+  return nullptr;
+}
 
 // Writes rows to a vector destination, in the lanes of `exec`.
-void commit(Wave& w, const Operand& dst, const LaneBuffer* rows, unsigned dwords, uint64_t exec);
+inline void commit(Wave& w, const Operand& dst, const LaneBuffer* rows, unsigned dwords,
+                   uint64_t exec) {
+  VectorRegister* const to = destination(w, dst);
+  if (to == nullptr) return;
+  for (unsigned d = 0; d < dwords; ++d) {
+    if (exec == ~0ull) [[likely]] {
+      copy_row(to[d].lane, rows[d].lane);
+    } else {
+      blend_row(to[d].lane, rows[d].lane, exec);
+    }
+  }
+}
 
 // Writes a lane mask to an SGPR pair.
 inline void commit_mask(Wave& w, const Operand& sdst, uint64_t mask) {
@@ -104,10 +240,39 @@ inline void commit_mask(Wave& w, const Operand& sdst, uint64_t mask) {
 }
 
 // True if any lane has its flag set, or holds a NaN; of f16, if either half does.
-bool any_flag(const LaneBuffer& flags);
-bool any_nan16(const LaneBuffer& row);
-bool any_nan32(const LaneBuffer& row);
-bool any_nan64(const LaneBuffer& low, const LaneBuffer& high);
+inline bool any_flag(const LaneBuffer& flags) {
+  uint32_t found = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) found |= flags.lane[lane];
+  return found != 0;
+}
+
+inline bool any_nan32(const LaneBuffer& row) {
+  int32_t found = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    // Magnitudes are positive as int32_t, which baseline SIMD can compare.
+    found |= static_cast<int32_t>(row.lane[lane] & 0x7fffffff) > 0x7f800000;
+  }
+  return found != 0;
+}
+
+inline bool any_nan16(const LaneBuffer& row) {
+  int32_t found = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const uint32_t magnitudes = row.lane[lane] & 0x7fff7fff;
+    found |= static_cast<int32_t>(magnitudes) > 0x7c00ffff;
+    found |= static_cast<int32_t>(magnitudes & 0x7fff) > 0x7c00;
+  }
+  return found != 0;
+}
+
+inline bool any_nan64(const LaneBuffer& low, const LaneBuffer& high) {
+  int32_t found = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const int32_t magnitude = static_cast<int32_t>(high.lane[lane] & 0x7fffffff);
+    found |= (magnitude > 0x7ff00000) | ((magnitude == 0x7ff00000) & (low.lane[lane] != 0));
+  }
+  return found != 0;
+}
 
 // The host's rounding mode, for the time of a loop that computes in a mode other than nearest even.
 class RoundingScope {

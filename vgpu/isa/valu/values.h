@@ -8,7 +8,9 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "vgpu/isa/wave.h"
@@ -51,9 +53,13 @@ struct Flagged {
 // as a constant, so that its tests fold away, and once for all the rest.
 inline constexpr FloatMode kDefaultMode{};
 
+// DX10_CLAMP may be either: it is no part of the arithmetic.
 inline bool is_default(const FloatMode& m) {
-  return m.round_f32 == 0 && m.round_f16_f64 == 0 && m.denorm_f32 == 3 && m.denorm_f16_f64 == 3 &&
-         m.ieee && !m.fp16_overflow;
+  static_assert(offsetof(FloatMode, denorm_f16_f64) == 3);
+  uint32_t fields = 0, usual = 0;  // rounding and denormals, at once
+  std::memcpy(&fields, &m, sizeof fields);
+  std::memcpy(&usual, &kDefaultMode, sizeof usual);
+  return fields == usual && m.ieee && !m.fp16_overflow;
 }
 
 // v_mad_f32 and its kin, and the transcendental unit, flush f32 denormals in every mode.
