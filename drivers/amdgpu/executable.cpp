@@ -145,12 +145,13 @@ Result<KernelCode> ExecutableImpl::code_of(const KernelInfo& kernel) const {
   const std::string name(kernel.symbol.view());
   HALYARD_RETURN_IF_ERROR(check(
       hsa_, hsa_.hsa_executable_get_symbol_by_name(executable_, name.c_str(), &agent_, &symbol),
-      fmt::format("Looking up the kernel descriptor {}", name)));
+      fmt::format("Looking up the kernel descriptor {}", short_name(name))));
   KernelCode code;
-  HALYARD_RETURN_IF_ERROR(check(hsa_,
-                                hsa_.hsa_executable_symbol_get_info(
-                                    symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &code.object),
-                                fmt::format("Asking for the kernel object of {}", name)));
+  HALYARD_RETURN_IF_ERROR(
+      check(hsa_,
+            hsa_.hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+                                                &code.object),
+            fmt::format("Asking for the kernel object of {}", short_name(name))));
   code.private_bytes = info.private_segment_size;
   if (info.uses_dynamic_stack) {
     code.private_bytes = std::max(code.private_bytes, kDynamicStackBytes);
@@ -160,7 +161,7 @@ Result<KernelCode> ExecutableImpl::code_of(const KernelInfo& kernel) const {
     return error(StatusCode::kUnimplemented,
                  "The kernel \"{}\" takes {} bytes of arguments; the driver amdgpu passes at most "
                  "{}. Pass the address of a buffer instead.",
-                 info.name, info.kernarg_size, kMaxKernargBlocks * kKernargBlock);
+                 short_name(info.name), info.kernarg_size, kMaxKernargBlocks * kKernargBlock);
   }
   for (const ArgumentInfo& argument : info.arguments) {
     code.may_read_foreign |=
@@ -192,12 +193,12 @@ Status ExecutableImpl::do_global(StringView name, GlobalInfo* info) const {
     hsa_executable_symbol_t symbol = {};
     HALYARD_RETURN_IF_ERROR(check(
         hsa_, hsa_.hsa_executable_get_symbol_by_name(executable_, text.c_str(), &agent_, &symbol),
-        fmt::format("Looking up the global variable {}", text)));
+        fmt::format("Looking up the global variable {}", short_name(name))));
     HALYARD_RETURN_IF_ERROR(
         check(hsa_,
               hsa_.hsa_executable_symbol_get_info(
                   symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, &info->device_address),
-              fmt::format("Asking for the address of the global variable {}", text)));
+              fmt::format("Asking for the address of the global variable {}", short_name(name))));
     info->size = global.size;
     return {};
   }

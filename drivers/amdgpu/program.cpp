@@ -8,6 +8,7 @@
 #include "drivers/amdgpu/library_launch.h"
 #include "drivers/amdgpu/packet_header.h"
 #include "hal/error.h"
+#include "hal/text.h"
 
 namespace halyard::amdgpu {
 
@@ -258,8 +259,9 @@ std::string Program::describe(uint32_t packet) const {
   };
   const RecordedCommand& command = recording_.commands()[commands_[packet]];
   const std::string group = recording_.group_path(command);
-  std::string text = fmt::format("kernel \"{}\" (command {} of a command buffer{})", name(packet),
-                                 commands_[packet], group.empty() ? "" : ", in " + group);
+  std::string text =
+      fmt::format("kernel \"{}\" (command {} of a command buffer{})", short_name(name(packet)),
+                  commands_[packet], group.empty() ? "" : ", in " + group);
   // The others that may be running, by name.
   uint32_t first = packet;
   while (first > 0 && !barrier_at(first)) --first;
@@ -270,7 +272,7 @@ std::string Program::describe(uint32_t packet) const {
     if (!known && other != name(packet).view()) others.push_back(other);
   }
   for (size_t i = 0; i < others.size(); ++i) {
-    text += fmt::format("{}\"{}\"", i == 0 ? " or, beside it, " : ", ", others[i]);
+    text += fmt::format("{}\"{}\"", i == 0 ? " or, beside it, " : ", ", short_name(others[i]));
   }
   return text;
 }

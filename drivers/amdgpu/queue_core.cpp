@@ -12,6 +12,7 @@
 #include "drivers/amdgpu/program.h"
 #include "drivers/amdgpu/transfers.h"
 #include "hal/error.h"
+#include "hal/text.h"
 
 namespace halyard::amdgpu {
 
@@ -249,7 +250,7 @@ std::string QueueCore::describe_current() const {
   }
   const Function* const function = notes_[index & mask_].function.load(std::memory_order_relaxed);
   if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
-  return fmt::format("kernel \"{}\" (packet {})", function->info().name, index);
+  return fmt::format("kernel \"{}\" (packet {})", short_name(function->info().name), index);
 }
 
 // Nothing tells how far a run is but the read index, which may be ahead of what is executed; never

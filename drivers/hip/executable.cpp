@@ -72,7 +72,7 @@ Status ExecutableImpl::make_functions() {
     hipFunction_t handle = nullptr;
     const std::string name(kernel.function.name.view());
     HALYARD_RETURN_IF_ERROR(check(hip_, hip_.hipModuleGetFunction(&handle, module_, name.c_str()),
-                                  fmt::format("Looking up the kernel {}", name)));
+                                  fmt::format("Looking up the kernel {}", short_name(name))));
     functions_.emplace_back(*this, kernel.function, handle);
   }
   return {};
@@ -100,9 +100,9 @@ Status ExecutableImpl::do_global(StringView name, GlobalInfo* info) const {
     hipDeviceptr_t address = nullptr;
     size_t size = 0;
     const CurrentDevice current(hip_, device_number_);
-    HALYARD_RETURN_IF_ERROR(check(hip_,
-                                  hip_.hipModuleGetGlobal(&address, &size, module_, text.c_str()),
-                                  fmt::format("Looking up the global variable {}", text)));
+    HALYARD_RETURN_IF_ERROR(
+        check(hip_, hip_.hipModuleGetGlobal(&address, &size, module_, text.c_str()),
+              fmt::format("Looking up the global variable {}", short_name(name))));
     info->device_address = reinterpret_cast<uint64_t>(address);
     info->size = global.size;
     return {};

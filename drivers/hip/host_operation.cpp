@@ -9,6 +9,7 @@
 #include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
 #include "hal/error.h"
+#include "hal/text.h"
 
 namespace halyard::hip {
 
@@ -153,7 +154,7 @@ Status IndirectLaunch::read_counts(DeviceImpl& device) {
       return error(StatusCode::kOutOfRange,
                    "The indirect dispatch of \"{}\" reads a count ({} work-groups of {} work-items "
                    "in dimension {}) above what a grid has (4294967295 work-items).",
-                   function_.info().name, counts_[i], sides[i], i);
+                   short_name(function_.info().name), counts_[i], sides[i], i);
     }
   }
   return {};

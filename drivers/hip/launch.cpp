@@ -4,6 +4,7 @@
 
 #include "drivers/hip/device.h"
 #include "hal/error.h"
+#include "hal/text.h"
 
 namespace halyard::hip {
 
@@ -35,7 +36,7 @@ Status launch(QueueCore& core, const Launch& launch) {
     return check(
         core.hip(), result,
         fmt::format("Launching the kernel \"{}\" (grid {}, work-group {}, {} bytes of LDS)",
-                    info.name, launch.grid, launch.workgroup, launch.lds_bytes));
+                    short_name(info.name), launch.grid, launch.workgroup, launch.lds_bytes));
   }
   if (timed.stop != nullptr) [[unlikely]]
     profiler.end(timed, core.stream());

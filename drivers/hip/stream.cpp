@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hal/error.h"
+#include "hal/text.h"
 
 namespace halyard::hip {
 
@@ -143,7 +144,7 @@ std::string Stream::describe_running() {
   if (names.empty()) return {};
   std::string text = names.size() == 1 ? "the kernel " : "one of the kernels ";
   for (size_t i = 0; i < names.size(); ++i) {
-    text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", names[i]);
+    text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", short_name(names[i]));
   }
   return text;
 }

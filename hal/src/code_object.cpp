@@ -295,7 +295,8 @@ Status read_kernels(const MetadataTree& tree, const ElfImage& image,
     const Fields unnamed(tree, *node, fmt::format("kernel {}", index));
     HALYARD_RETURN_IF_ERROR(unnamed.string(".name", true, &kernel.function.name));
     HALYARD_RETURN_IF_ERROR(unnamed.string(".symbol", true, &kernel.symbol));
-    const Fields fields(tree, *node, fmt::format("kernel \"{}\"", kernel.function.name));
+    const Fields fields(tree, *node,
+                        fmt::format("kernel \"{}\"", short_name(kernel.function.name)));
     HALYARD_RETURN_IF_ERROR(read_kernel(tree, fields, image, use, contents, &kernel));
     contents->kernels.push_back(kernel);
   }
@@ -384,7 +385,7 @@ Result<const KernelInfo*> CodeObject::find(std::string_view name) const {
     names.push_back(kernel.function.name.view());
   }
   return error(StatusCode::kNotFound,
-               "There is no kernel \"{}\" in the code object.{} It has {}: {}.", name,
+               "There is no kernel \"{}\" in the code object.{} It has {}: {}.", short_name(name),
                did_you_mean_clause(name, names), names.size(), list_of(names));
 }
 

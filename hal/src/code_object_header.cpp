@@ -3,6 +3,7 @@
 #include "elf_image.h"
 #include "hal/error.h"
 #include "hal/target_map.h"
+#include "hal/text.h"
 
 namespace halyard::internal {
 namespace {
@@ -65,12 +66,13 @@ Result<CodeObjectHeader> code_object_header(const Elf64_Ehdr& header, uint32_t v
   result.elf_flags = flags;
   const ProcessorInfo* processor = find_processor(static_cast<uint8_t>(flags & 0xff));
   if (processor == nullptr) {
-    return error(
-        StatusCode::kUnimplemented,
-        "The code object is for a processor (EF_AMDGPU_MACH {:#04x} in e_flags at offset "
-        "48{}) that this version of Halyard does not know.",
-        flags & 0xff,
-        metadata_target.empty() ? "" : fmt::format("; its metadata says {}", metadata_target));
+    return error(StatusCode::kUnimplemented,
+                 "The code object is for a processor (EF_AMDGPU_MACH {:#04x} in e_flags at offset "
+                 "48{}) that this version of Halyard does not know.",
+                 flags & 0xff,
+                 metadata_target.empty()
+                     ? ""
+                     : fmt::format("; its metadata says {}", short_name(metadata_target)));
   }
   if (processor->is_generic()) result.generic_version = flags >> 24;
   if (processor->is_generic() && (result.version < 6 || result.generic_version == 0)) {

@@ -5,6 +5,7 @@
 #include "argument_plan.h"
 #include "hal/device.h"
 #include "hal/error.h"
+#include "hal/text.h"
 
 namespace halyard::internal {
 namespace {
@@ -15,8 +16,11 @@ uint32_t at(const Dim3& d, int i) noexcept {
   return i == 0 ? d.x : i == 1 ? d.y : d.z;
 }
 
-StringView name_of(const Dispatch& dispatch) noexcept {
-  return dispatch.function->info().name;
+std::string name_of(const FunctionInfo& function) {
+  return short_name(function.name);
+}
+std::string name_of(const Dispatch& dispatch) {
+  return name_of(dispatch.function->info());
 }
 
 [[gnu::cold, gnu::noinline]] Status no_function() {
@@ -38,13 +42,14 @@ StringView name_of(const Dispatch& dispatch) noexcept {
   std::string which;
   if (given < wanted) {
     const ArgumentInfo& missing = info.arguments[given];
-    which = fmt::format(" The first one that is missing is argument {}{} ({}, {} bytes).", given,
-                        missing.name.empty() ? "" : fmt::format(" \"{}\"", missing.name),
-                        missing.value_kind, missing.size);
+    which =
+        fmt::format(" The first one that is missing is argument {}{} ({}, {} bytes).", given,
+                    missing.name.empty() ? "" : fmt::format(" \"{}\"", short_name(missing.name)),
+                    short_name(missing.value_kind), missing.size);
   }
   return error(StatusCode::kInvalidArgument,
-               "A dispatch of \"{}\" is given {} argument{}; the function takes {}.{}", info.name,
-               given, given == 1 ? "" : "s", wanted, which);
+               "A dispatch of \"{}\" is given {} argument{}; the function takes {}.{}",
+               name_of(info), given, given == 1 ? "" : "s", wanted, which);
 }
 
 [[gnu::cold, gnu::noinline]] Status other_device(const Device& device, const Dispatch& dispatch) {
@@ -67,14 +72,15 @@ StringView name_of(const Dispatch& dispatch) noexcept {
       return error(StatusCode::kInvalidArgument,
                    "A dispatch of \"{}\" is given a work-group ({}) of size 0 in {}. Legal are 1 "
                    "to {} work-items there, and {} in all.",
-                   function.name, group, kDimensions[i], at(info.max_workgroup, i),
+                   name_of(function), group, kDimensions[i], at(info.max_workgroup, i),
                    info.max_workgroup_size);
     }
     if (at(group, i) > at(info.max_workgroup, i)) {
       return error(StatusCode::kInvalidArgument,
                    "A dispatch of \"{}\" is given a work-group ({}) whose size in {} ({}) exceeds "
                    "the device's limit ({}).",
-                   function.name, group, kDimensions[i], at(group, i), at(info.max_workgroup, i));
+                   name_of(function), group, kDimensions[i], at(group, i),
+                   at(info.max_workgroup, i));
     }
   }
   // Each size is within 32 bits; the device's limits keep the product within 64.
@@ -83,21 +89,21 @@ StringView name_of(const Dispatch& dispatch) noexcept {
     return error(StatusCode::kInvalidArgument,
                  "A dispatch of \"{}\" is given a work-group ({}) of {} work-items, above the "
                  "device's limit ({}).",
-                 function.name, group, volume, info.max_workgroup_size);
+                 name_of(function), group, volume, info.max_workgroup_size);
   }
   const Dim3& required = function.required_workgroup_size;
   if (required != Dim3{0, 0, 0} && required != group) {
     return error(StatusCode::kInvalidArgument,
                  "A dispatch of \"{}\" is given a work-group ({}) other than the one the function "
                  "was compiled for ({}, reqd_work_group_size).",
-                 function.name, group, required);
+                 name_of(function), group, required);
   }
   if (volume > function.max_workgroup_size) {
     return error(StatusCode::kInvalidArgument,
                  "A dispatch of \"{}\" is given a work-group ({}) of {} work-items, above the "
                  "function's limit ({}). Compile it for larger ones "
                  "(amdgpu_flat_work_group_size, __launch_bounds__), or use a smaller one.",
-                 function.name, group, volume, function.max_workgroup_size);
+                 name_of(function), group, volume, function.max_workgroup_size);
   }
   return {};
 }
@@ -204,10 +210,10 @@ const char* wanted_name(ArgumentKind kind) noexcept {
 std::string describe(const Dispatch& dispatch, size_t index) {
   const ArgumentInfo& info = dispatch.function->info().arguments[index];
   std::string text = fmt::format("Argument {}", index);
-  if (!info.name.empty()) text += fmt::format(" \"{}\"", info.name);
+  if (!info.name.empty()) text += fmt::format(" \"{}\"", short_name(info.name));
   text += fmt::format(" of \"{}\" (", name_of(dispatch));
-  if (!info.type_name.empty()) text += fmt::format("{}, ", info.type_name);
-  text += fmt::format("{} of {} byte{} at offset {})", info.value_kind, info.size,
+  if (!info.type_name.empty()) text += fmt::format("{}, ", short_name(info.type_name));
+  text += fmt::format("{} of {} byte{} at offset {})", short_name(info.value_kind), info.size,
                       info.size == 1 ? "" : "s", info.offset);
   return text;
 }
@@ -327,7 +333,7 @@ const char* without(ArgumentKind kind) noexcept {
   return error(StatusCode::kUnimplemented,
                "Function \"{}\" uses the hidden argument {} ({} bytes at offset {}), which Halyard "
                "does not support. {}",
-               info.name, argument.value_kind, argument.size, argument.offset,
+               name_of(info), short_name(argument.value_kind), argument.size, argument.offset,
                without(argument.kind));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "hal/error.h"
+#include "hal/text.h"
 #include "host_elf.h"
 
 namespace halyard::internal {
@@ -320,7 +321,8 @@ const ElfSymbol* ElfImage::find(std::string_view name) const noexcept {
 Result<uint64_t> ElfImage::file_offset(const ElfSymbol& symbol, uint64_t size) const {
   const uint16_t index = symbol.symbol.st_shndx;
   if (index == SHN_UNDEF || index >= sections_.size()) {
-    return damaged("names symbol \"{}\" in section {}, which does not exist.", symbol.name, index);
+    return damaged("names symbol \"{}\" in section {}, which does not exist.",
+                   short_name(symbol.name), index);
   }
   const Elf64_Shdr& section = sections_[index].header;
   const uint64_t distance = symbol.symbol.st_value - section.sh_addr;
@@ -329,7 +331,7 @@ Result<uint64_t> ElfImage::file_offset(const ElfSymbol& symbol, uint64_t size) c
     return damaged(
         "has symbol \"{}\" at address {:#x}, whose {} bytes do not lie in its section ({} bytes at "
         "{:#x}).",
-        symbol.name, symbol.symbol.st_value, size, section.sh_size, section.sh_addr);
+        short_name(symbol.name), symbol.symbol.st_value, size, section.sh_size, section.sh_addr);
   }
   return section.sh_offset + distance;
 }

@@ -41,10 +41,10 @@ Result<const Function*> Executable::find(StringView name) const {
     return error(StatusCode::kNotFound,
                  "There is no function \"{}\" in the executable, which has no functions at all. "
                  "Check that the kernel is marked as one (amdgpu_kernel, __kernel, __global__).",
-                 name);
+                 short_name(name));
   }
   return error(StatusCode::kNotFound,
-               "There is no function \"{}\" in the executable.{} It has {}: {}.", name,
+               "There is no function \"{}\" in the executable.{} It has {}: {}.", short_name(name),
                did_you_mean_clause(name.view(), names), names.size(), list_of(names));
 }
 

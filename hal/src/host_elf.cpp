@@ -80,6 +80,13 @@ Result<ByteRange> contents_of(const ByteRange& range, const Elf64_Shdr& section,
   return range.part(section.sh_offset, section.sh_size);
 }
 
+// Whether that is the name with which `rest` of the names begins. Looks at no more than it takes:
+// there may be as many sections as names have bytes.
+bool is_fat_section(std::string_view rest) {
+  return rest.starts_with(kFatSection) &&
+         (rest.size() == kFatSection.size() || rest[kFatSection.size()] == '\0');
+}
+
 Status check_overlap(std::vector<ByteRange> sections) {
   std::sort(sections.begin(), sections.end(),
             [](const ByteRange& a, const ByteRange& b) { return a.base < b.base; });
@@ -144,8 +151,7 @@ Result<std::vector<ByteRange>> find_fat_sections(const ByteRange& range) {
           "at offset {}.",
           i, section.sh_name, names.size, range.base + table.offset + i * sizeof(Elf64_Shdr));
     }
-    const std::string_view name = names.text().substr(section.sh_name);
-    if (name.substr(0, name.find('\0')) != kFatSection) continue;
+    if (!is_fat_section(names.text().substr(section.sh_name))) continue;
     if (section.sh_type == SHT_NOBITS || (section.sh_flags & SHF_COMPRESSED) != 0) {
       return damaged(
           "has a section {} without plain contents (type {}, flags {:#x}); its header "

@@ -5,6 +5,7 @@
 
 #include "elf_image.h"
 #include "hal/error.h"
+#include "hal/text.h"
 
 namespace halyard {
 namespace {
@@ -41,7 +42,7 @@ Result<KernelCode> kernel_code(std::span<const std::byte> object, const KernelIn
     return error(StatusCode::kInvalidArgument,
                  "The kernel \"{}\" is not of this code object: its descriptor at offset {} is not "
                  "in the file's {} bytes.",
-                 kernel.function.name.view(), kernel.descriptor_offset, object.size());
+                 short_name(kernel.function.name), kernel.descriptor_offset, object.size());
   }
   int64_t distance = 0;
   std::memcpy(&distance, object.data() + kernel.descriptor_offset + kEntryField, sizeof distance);
@@ -52,7 +53,7 @@ Result<KernelCode> kernel_code(std::span<const std::byte> object, const KernelIn
     return error(StatusCode::kInvalidArgument,
                  "The kernel \"{}\" has no code: its descriptor at offset {} leads to the address "
                  "{:#x}, which is in no executable segment of the code object. Build it again.",
-                 kernel.function.name.view(), kernel.descriptor_offset, entry);
+                 short_name(kernel.function.name), kernel.descriptor_offset, entry);
   }
   const uint64_t into = entry - segment->p_vaddr;
   uint64_t size = segment->p_filesz - into;

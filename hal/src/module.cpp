@@ -60,8 +60,7 @@ Status read_folder(const std::string& path, Module::Contents& contents,
     }
     HALYARD_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, read_file(file.string()));
     contents.files.push_back(std::move(bytes));
-    HALYARD_RETURN_IF_ERROR(
-        reader.add_part(fmt::format("file \"{}\"", name), name, range_of(contents.files.back())));
+    HALYARD_RETURN_IF_ERROR(reader.add_folder_file(name, range_of(contents.files.back())));
   }
   return {};
 }

@@ -90,7 +90,17 @@ bool has_module_format(const ByteRange& range) {
   return is_bundle(range) || is_archive(range) || is_elf(range);
 }
 
+uint64_t ModuleReader::decompressed_left() const {
+  const uint64_t ratio = options_.max_decompression_ratio;
+  const uint64_t for_size =
+      ratio != 0 && read_bytes_ > UINT64_MAX / ratio ? UINT64_MAX : read_bytes_ * ratio;
+  const uint64_t limit = std::min(options_.max_decompressed_bytes,
+                                  std::max(options_.always_decompressed_bytes, for_size));
+  return limit - std::min(limit, decompressed_bytes_);
+}
+
 Status ModuleReader::add_file(const ByteRange& range) {
+  read_bytes_ += range.size;
   contents_.format = module_format(range);
   switch (contents_.format) {
     case ModuleFormat::kOffloadBundle:
@@ -117,6 +127,11 @@ Status ModuleReader::add_file(const ByteRange& range) {
   ModuleVariant variant;
   variant.bytes = range.bytes();
   return add_code_object(std::move(variant));
+}
+
+Status ModuleReader::add_folder_file(const std::string& name, const ByteRange& range) {
+  read_bytes_ += range.size;
+  return add_part(fmt::format("file \"{}\"", name), name, range);
 }
 
 Status ModuleReader::add_part(const std::string& origin, const std::string& name,
@@ -188,10 +203,10 @@ Status ModuleReader::add_plain_bundle(ModuleBundle bundle, const ByteRange& rang
 
 Status ModuleReader::add_compressed_bundle(ModuleBundle bundle, const ByteRange& range,
                                            uint64_t* size) {
-  Result<CompressedBundle> read = read_compressed_bundle(range, decompressed_left_);
+  Result<CompressedBundle> read = read_compressed_bundle(range, decompressed_left());
   if (!read.ok()) return at(bundle.origin, read.status());
   *size = read->size;
-  decompressed_left_ -= read->data_size;
+  decompressed_bytes_ += read->data_size;
   bundle.size = read->size;
   bundle.compression = read->compression;
   bundle.compressed_version = read->version;

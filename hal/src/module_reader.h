@@ -33,23 +33,29 @@ bool has_module_format(const ByteRange& range);
 class ModuleReader {
  public:
   ModuleReader(Module::Contents& contents, const ModuleOptions& options)
-      : contents_(contents), decompressed_left_(options.max_decompressed_bytes) {}
+      : contents_(contents), options_(options) {}
 
   // A whole file, which is all there is in the module.
   Status add_file(const ByteRange& range);
-  // A file of the folder, or a member of an archive: what has no code is ignored.
-  Status add_part(const std::string& origin, const std::string& name, const ByteRange& range);
+  // A file of the folder: what has no code is ignored.
+  Status add_folder_file(const std::string& name, const ByteRange& range);
 
  private:
+  // A file of the folder, or a member of an archive.
+  Status add_part(const std::string& origin, const std::string& name, const ByteRange& range);
   Status add_archive(const std::string& origin, const ByteRange& range);
   Status add_bundles(const std::string& origin, bool is_alone, const ByteRange& range);
   Status add_plain_bundle(ModuleBundle bundle, const ByteRange& range, uint64_t* size);
   Status add_compressed_bundle(ModuleBundle bundle, const ByteRange& range, uint64_t* size);
   Status add_entries(size_t bundle, const ByteRange& range, uint64_t* size);
   Status add_code_object(ModuleVariant variant);
+  // How many bytes may still be decompressed.
+  uint64_t decompressed_left() const;
 
   Module::Contents& contents_;
-  uint64_t decompressed_left_;
+  ModuleOptions options_;
+  uint64_t read_bytes_ = 0;          // of files
+  uint64_t decompressed_bytes_ = 0;  // out of them
 };
 
 }  // namespace internal

@@ -33,6 +33,11 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 // Names longer than this (mangled C++) are not compared letter by letter.
 constexpr size_t kLongest = 256;
 
+// Whether a byte of UTF-8 belongs to the letter before it.
+bool continues_letter(unsigned char byte) {
+  return (byte & 0xc0) == 0x80;
+}
+
 }  // namespace
 
 std::string_view did_you_mean(std::string_view name,
@@ -67,7 +72,7 @@ std::string list_of(const std::vector<std::string_view>& names, size_t limit) {
   std::string text;
   for (size_t i = 0; i < shown; ++i) {
     if (i > 0) text += rest == 0 && i + 1 == shown ? " and " : ", ";
-    text += names[i];
+    text += short_name(names[i]);
   }
   if (rest > 0) text += " and " + std::to_string(rest) + " more";
   return text;
@@ -75,16 +80,25 @@ std::string list_of(const std::vector<std::string_view>& names, size_t limit) {
 
 std::string printable(std::string_view text, size_t limit) {
   std::string result;
-  for (const char c : text) {
-    if (result.size() >= limit) return result + "…";
-    const auto byte = static_cast<unsigned char>(c);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (result.size() >= limit && !continues_letter(byte)) return result + "…";
     if (byte < 0x20 || byte == 0x7f) {
       fmt::format_to(std::back_inserter(result), "\\x{:02x}", byte);
     } else {
-      result += c;
+      result += text[i];
     }
   }
   return result;
+}
+
+std::string short_name(std::string_view name, size_t limit) {
+  if (name.size() <= limit) return printable(name, SIZE_MAX);
+  size_t head = limit * 2 / 3;
+  size_t tail = name.size() - limit / 3;
+  while (head > 0 && continues_letter(static_cast<unsigned char>(name[head]))) --head;
+  while (tail < name.size() && continues_letter(static_cast<unsigned char>(name[tail]))) ++tail;
+  return printable(name.substr(0, head), SIZE_MAX) + "…" + printable(name.substr(tail), SIZE_MAX);
 }
 
 }  // namespace halyard

@@ -196,6 +196,12 @@ TEST(CodeObject, FindsKernelsOrSaysWhichThereAre) {
             "has 2: every_kind and nothing.");
 }
 
+TEST(CodeObject, AskedForALongNameAnswersShortly) {
+  const Status status = load("v5.hsaco").find(std::string(100000, 'x')).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_LT(status.message().view().size(), 1000u);
+}
+
 TEST(CodeObject, ChecksTheTargetOfADevice) {
   const CodeObject object = load("v5.hsaco");
   EXPECT_TRUE(check_target(object, *parse_target_id("gfx900:xnack-")).ok());

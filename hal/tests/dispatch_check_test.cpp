@@ -347,5 +347,18 @@ TEST_F(DispatchCheck, ARecordingTakesSlots) {
   EXPECT_EQ(commands->binding_bytes(0), 0u);
 }
 
+// What a compiler makes of C++ templates may be very long.
+TEST_F(DispatchCheck, MessagesDoNotGrowWithNames) {
+  const std::string kernel(100000, 'k');
+  const std::string argument(100000, 'a');
+  builder_.info.name = kernel;
+  builder_.add(ArgumentKind::kValue, 16, 4, "by_value", argument);
+  const Status missing = run();
+  EXPECT_EQ(missing.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(missing.message().view()), HasSubstr("kkk…kkk"));
+  EXPECT_THAT(std::string(missing.message().view()), HasSubstr("aaa…aaa"));
+  EXPECT_LT(missing.message().view().size(), 1000u);
+}
+
 }  // namespace
 }  // namespace halyard

@@ -156,6 +156,31 @@ TEST(ModuleDamage, CompressedBundlesAreBounded) {
                       {.max_decompressed_bytes = 2 * plain.size() - 1});
 }
 
+// A small file does not fill the memory, whatever is in it and in how many parts.
+TEST(ModuleDamage, CompressedBundlesAreBoundedByTheFilesSize) {
+  const Bytes zeros(size_t{40} << 20);
+  const Bytes part = compress(make_bundle({{hip("gfx900"), zeros}}), Compression::kZstd);
+  ASSERT_LT(part.size(), 10000u);
+  EXPECT_TRUE(Module::read(part.data(), part.size()).ok());
+  const Bytes bomb = compress(zeros + zeros, Compression::kZstd);
+  expect_module_error(bomb, StatusCode::kResourceExhausted,
+                      {"83886080 bytes", "limit is 67108864"});
+  expect_module_error(part + part, StatusCode::kResourceExhausted, {"limit is 25"});
+  expect_module_error(archive_of({archive_member("a.o/", part), archive_member("b.o/", part)}),
+                      StatusCode::kResourceExhausted, {"b.o", "limit is 25"});
+
+  // Real code is far from the default ratio.
+  const Bytes good = compress(two_entries(), Compression::kZstd);
+  const auto reads = [&](const ModuleOptions& options) {
+    return Module::read(good.data(), good.size(), options).ok();
+  };
+  EXPECT_TRUE(reads({.always_decompressed_bytes = 0}));
+  EXPECT_FALSE(reads({.always_decompressed_bytes = 0, .max_decompression_ratio = 1}));
+  EXPECT_TRUE(reads({.always_decompressed_bytes = 1 << 20, .max_decompression_ratio = 1}));
+  EXPECT_TRUE(reads({.always_decompressed_bytes = 0, .max_decompression_ratio = UINT32_MAX}));
+  EXPECT_FALSE(reads({.max_decompressed_bytes = 1000}));
+}
+
 TEST(ModuleDamage, CompressedBundlesOfSomethingElse) {
   const Bytes plain = two_entries();
   expect_module_error(compress(compress(plain, Compression::kZstd), Compression::kZstd), kInvalid,
@@ -168,6 +193,17 @@ TEST(ModuleDamage, CompressedBundlesOfSomethingElse) {
   put<uint64_t>(damaged, 24, 1000000);
   expect_module_error(compress(damaged, Compression::kZlib), kInvalid,
                       {"In decompressed", "1000000 entries at offset 24"});
+}
+
+TEST(ModuleDamage, HostFilesWithSectionsOfSimilarNames) {
+  const Bytes junk = to_bytes("no bundle at all");
+  const Bytes bytes = host_elf({{".hip_fatbin_", junk},
+                                {".hip_fatbi", junk},
+                                {"x.hip_fatbin", junk},
+                                {".hip_fatbin", two_entries()}});
+  const Result<Module> module = Module::read(bytes.data(), bytes.size());
+  ASSERT_TRUE(module.ok()) << module.status().to_string();
+  EXPECT_EQ(module->bundles().size(), 1u);
 }
 
 TEST(ModuleDamage, HostFilesWithLyingHeaders) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hal/error.h"
+#include "hal/text.h"
 #include "tools/runner/source_type.h"
 
 namespace halyard::runner {
@@ -115,7 +116,7 @@ Status bind_value(const std::string& label, const ArgumentInfo& argument, const 
 std::string argument_label(const FunctionInfo& function, size_t index) {
   const ArgumentInfo& argument = function.arguments[index];
   return argument.name.empty() ? fmt::format("[{}]", index)
-                               : fmt::format("[{}] {}", index, argument.name);
+                               : fmt::format("[{}] {}", index, short_name(argument.name));
 }
 
 std::string describe_arguments(const FunctionInfo& function) {
@@ -132,7 +133,7 @@ Status bind_arguments(const FunctionInfo& function, std::vector<Value>& values) 
   if (values.size() != count) {
     return error(StatusCode::kInvalidArgument,
                  "The kernel {} takes {} argument{}, but {} {} given: too {}. Its arguments{}{}",
-                 function.name, count, count == 1 ? "" : "s", values.size(),
+                 short_name(function.name), count, count == 1 ? "" : "s", values.size(),
                  values.size() == 1 ? "is" : "are", values.size() < count ? "few" : "many",
                  count == 0 ? ": none." : ":\n", describe_arguments(function));
   }

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "hal/error.h"
+#include "hal/text.h"
 
 namespace halyard::runner {
 namespace {
@@ -68,7 +69,7 @@ Result<Launch> choose_launch(const DeviceInfo& device, const FunctionInfo& funct
         StatusCode::kInvalidArgument,
         "The kernel {} has no buffer whose size could be the grid's. Say --grid=X[,Y[,Z]], "
         "in work-items.",
-        function.name);
+        short_name(function.name));
   }
   // A kernel whose result is empty still runs once.
   const Extents grid =

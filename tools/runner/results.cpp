@@ -57,7 +57,7 @@ Result<size_t> find_argument(std::string_view flag, const Prefix& prefix,
     return error(
         StatusCode::kInvalidArgument,
         "{} is for an argument ({}) that the kernel {} does not have.{} Its arguments:\n{}", flag,
-        what, function.name, hint, describe_arguments(function));
+        what, short_name(function.name), hint, describe_arguments(function));
   };
   if (prefix.index) {
     const bool exists = *prefix.index < function.arguments.size();

@@ -30,9 +30,14 @@ enum class ModuleFormat : uint8_t { kCodeObject, kOffloadBundle, kHostElf, kArch
 // "code object", "offload bundle", …
 const char* to_string(ModuleFormat format) noexcept;
 
+// What all compressed bundles together may become, so that a small file does not fill the memory:
+// as many bytes as `always_decompressed_bytes` or, if that is more, `max_decompression_ratio` times
+// the bytes of the file or files, but never more than `max_decompressed_bytes`. Bundles for a dozen
+// targets, which are much the same code each time, come to 10 to 40 times their compressed size.
 struct ModuleOptions {
-  // What all compressed bundles together may become, bytes.
   uint64_t max_decompressed_bytes = uint64_t{4} << 30;
+  uint64_t always_decompressed_bytes = uint64_t{64} << 20;
+  uint32_t max_decompression_ratio = 256;
 };
 
 // An offload bundle of a module.
@@ -62,7 +67,7 @@ class Module {
   // `data` outlives the module. INVALID_ARGUMENT for bytes in none of the formats and for damaged
   // ones (truncated, overlapping, wrong sizes) says what is wrong and at which offset;
   // UNIMPLEMENTED is a version or variant of a format that Halyard does not read;
-  // RESOURCE_EXHAUSTED a compressed bundle that is larger than the options allow. Of the code
+  // RESOURCE_EXHAUSTED compressed bundles that are larger than the options allow. Of the code
   // objects only the headers are looked at.
   static Result<Module> read(const void* data, size_t size, const ModuleOptions& options = {});
   // The file or folder at `path`; messages name it. Also NOT_FOUND and what else opening a file can
