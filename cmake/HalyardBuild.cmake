@@ -59,13 +59,15 @@ if(HALYARD_TESTS)
   include(GoogleTest)
 endif()
 
-# halyard_add_test(NAME SOURCES file… [LIBS target…] [ENVIRONMENT VAR=value…] [TIMEOUT seconds])
-# A gtest program whose every test is one ctest test. NAME becomes the program's name.
+# halyard_add_test(NAME SOURCES file… [LIBS target…] [ENVIRONMENT VAR=value…] [TIMEOUT seconds]
+#                  [TOGETHER])
+# A gtest program whose every test is one ctest test; TOGETHER: which is one ctest test, since a
+# set-up that all of its tests share takes long. NAME becomes the program's name.
 function(halyard_add_test name)
   if(NOT HALYARD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "TIMEOUT" "SOURCES;LIBS;ENVIRONMENT")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE halyard_options ${arg_LIBS} GTest::gmock GTest::gtest_main)
   if(NOT arg_TIMEOUT)
@@ -74,6 +76,11 @@ function(halyard_add_test name)
   set(properties TIMEOUT ${arg_TIMEOUT})
   if(arg_ENVIRONMENT)
     list(APPEND properties ENVIRONMENT "${arg_ENVIRONMENT}")
+  endif()
+  if(arg_TOGETHER)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties})
+    return()
   endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
                        PROPERTIES ${properties})
