@@ -7,12 +7,11 @@ targets or with another compiler, which is what -DHALYARD_DEVICE_BINARIES=source
 """
 
 import argparse
-import filecmp
 import pathlib
 import shutil
-import subprocess
-import sys
 import tempfile
+
+from checked_in import Failure, differences, run, run_main
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "drivers/amdgpu/device"
@@ -28,10 +27,6 @@ PREBUILT_TARGETS = [
 ]
 # What the checked-in bytes come from; another version may make others.
 PREBUILT_COMPILER = "clang-22"
-
-
-class Failure(Exception):
-    pass
 
 
 def find_compiler(toolchain, path):
@@ -55,13 +50,6 @@ def find_compiler(toolchain, path):
     raise Failure(f"The {toolchain} toolchain has no clang at "
                   f"{' or '.join(str(c) for c in candidates)}. Name the folder that it is installed "
                   "in (--path, HALYARD_DEVICE_TOOLCHAIN_PATH).")
-
-
-def run(command, **options):
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    except OSError as problem:
-        raise Failure(f"{command[0]} does not start: {problem.strerror}.") from problem
 
 
 def describe_compiler(compiler):
@@ -119,15 +107,8 @@ def build(compiler, major, target, output):
 
 
 def check(built, description):
-    wrong = []
     names = {file_name(target) for target in PREBUILT_TARGETS}
-    for name in sorted(names):
-        if not (PREBUILT / name).is_file():
-            wrong.append(f"{name} is missing")
-        elif not filecmp.cmp(PREBUILT / name, built / name, shallow=False):
-            wrong.append(f"{name} differs")
-    wrong += [f"{path.name} is nobody's" for path in sorted(PREBUILT.iterdir())
-              if path.name not in names]
+    wrong = differences(PREBUILT, built, names, suffix="")
     if wrong:
         raise Failure(f"{PREBUILT.relative_to(ROOT)} is not what the sources make with "
                       f"{description}: {', '.join(wrong)}. Run tools/device_binaries.py and commit "
@@ -178,7 +159,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"device_binaries.py: {failure}")
+    run_main(main)

@@ -15,31 +15,24 @@ The bytes depend on the compilers' versions; those in the tree come from clang 2
 
 import argparse
 import concurrent.futures
-import filecmp
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import yaml
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent.parent / "tools"))
+from checked_in import Failure, differences, output_of, run_main  # noqa: E402
 WARNINGS = ["-O2", "-Wall", "-Wextra", "-Werror"]
 # A generic target needs it.
 GENERIC_VERSION = 6
 
 
-class Failure(Exception):
-    pass
-
-
 def run(command):
     # The compilers see relative names only, so that no path gets into an object.
-    result = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise Failure(f"{' '.join(map(str, command))}\n{result.stderr.strip()}")
-    return result.stdout
+    return output_of(command, cwd=FOLDER)
 
 
 def device_library(name):
@@ -111,16 +104,8 @@ def build(name, module, scratch, pool):
 
 
 def check(names, scratch, is_complete):
-    wrong = []
-    for name in names:
-        file = f"{name}.hipfb"
-        if not (FOLDER / file).is_file():
-            wrong.append(f"{file} is missing")
-        elif not filecmp.cmp(FOLDER / file, scratch / file, shallow=False):
-            wrong.append(f"{file} differs")
-    if is_complete:
-        wrong += [f"{path.name} is nobody's" for path in sorted(FOLDER.glob("*.hipfb"))
-                  if path.stem not in names]
+    files = {f"{name}.hipfb" for name in names}
+    wrong = differences(FOLDER, scratch, files, ".hipfb" if is_complete else None)
     if wrong:
         raise Failure(f"The fat files are not what the sources make: {', '.join(wrong)}. Run "
                       "cts/kernels/build.py and commit the result.")
@@ -157,7 +142,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"build.py: {failure}")
+    run_main(main)
