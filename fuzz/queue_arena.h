@@ -1,0 +1,80 @@
+// The GPU memory of the fuzz targets for packets: one block at a fixed address, so that inputs can
+// name it, with nothing readable beside it, so that an access outside of it is found.
+#pragma once
+
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "vgpu/host_guard.h"
+#include "vgpu/queue/device.h"
+#include "vgpu/queue/hardware_queue.h"
+
+namespace halyard::vgpu::queue {
+
+class Arena final : public isa::AddressSpace {
+ public:
+  static constexpr uint64_t kBegin = 0x10000000;
+  static constexpr uint64_t kBytes = 0x10000;
+
+  Arena() {
+    constexpr uint64_t kGuard = 0x400000;
+    void* const all = mmap(reinterpret_cast<void*>(kBegin - kGuard), kBytes + 2 * kGuard, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (all != reinterpret_cast<void*>(kBegin - kGuard) ||
+        mprotect(bytes(), kBytes, PROT_READ | PROT_WRITE) != 0) {
+      std::fputs("There is no memory at the address that the inputs name.\n", stderr);
+      std::abort();
+    }
+    // What the queues would otherwise tell as memory that the host has taken away is a finding.
+    struct sigaction before[2];
+    sigaction(SIGSEGV, nullptr, &before[0]);
+    sigaction(SIGBUS, nullptr, &before[1]);
+    install_host_guard();
+    sigaction(SIGSEGV, &before[0], nullptr);
+    sigaction(SIGBUS, &before[1], nullptr);
+  }
+
+  static unsigned char* bytes() { return reinterpret_cast<unsigned char*>(kBegin); }
+  // The input's bytes, and zeros behind them.
+  static void fill(const uint8_t* data, size_t size) {
+    size = size < kBytes ? size : kBytes;
+    std::memset(bytes(), 0, kBytes);
+    if (size != 0) std::memcpy(bytes(), data, size);
+  }
+
+  isa::MemoryRange find(uint64_t address) const override {
+    if (address < kBegin || address >= kBegin + kBytes) return {};
+    return {kBegin, kBegin + kBytes};
+  }
+  uint64_t epoch() const override { return 1; }
+  void describe(uint64_t, char* text, uint64_t capacity) const override {
+    if (capacity > 0) std::string("it is not the arena").copy(text, capacity - 1);
+  }
+};
+
+class NoInterrupts final : public Interrupts {
+ public:
+  void raise(uint32_t) override {}
+  bool memory_fault(const MemoryFault& fault) override { return fault.address % 2 == 0; }
+};
+
+// Lets a queue work until it has taken everything, or failed, or waits: a packet may wait for ever.
+template <typename Queue, typename Done>
+void run_for_a_moment(Queue& queue, Done done) {
+  if (!queue.start()) std::abort();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+  while (!done() && !queue.failed() && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  queue.stop();
+}
+
+}  // namespace halyard::vgpu::queue
