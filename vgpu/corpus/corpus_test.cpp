@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,6 +18,7 @@
 #include "vgpu/corpus/case.h"
 #include "vgpu/corpus/code_object.h"
 #include "vgpu/corpus/compare.h"
+#include "vgpu/corpus/host_result.h"
 
 namespace halyard::vgpu::corpus {
 namespace {
@@ -51,19 +51,7 @@ class Corpus : public testing::TestWithParam<CorpusCase*> {};
 
 TEST_P(Corpus, EngineAgreesWithHost) {
   const CorpusCase& one = *GetParam();
-  std::vector<uint32_t> in(one.words_in), expected(one.words_out, one.initial);
-  std::vector<uint32_t> work(one.words_work);
-  if (one.prepare) {
-    one.prepare(in.data(), one.words_in);
-  } else {
-    uint32_t state = 1;
-    for (uint32_t& word : in) {
-      state = state * 1664525 + 1013904223;
-      word = state ^ state >> 15;
-    }
-  }
-  corpus_run_on_host(&one, in.data(), expected.data(), work.data());
-
+  const HostResult host = run_on_host(one);
   const std::vector<Object> objects = objects_of(one);
   ASSERT_THAT(objects, testing::SizeIs(16)) << objects_folder;  // 4 processors, 4 levels
   for (const Object& object : objects) {
@@ -71,10 +59,10 @@ TEST_P(Corpus, EngineAgreesWithHost) {
     isa::EngineOptions options;
     options.processor = object.processor;
     isa::testing::Machine machine(options);
-    auto* const gpu_in = machine.allocate<uint32_t>(in.size());
-    auto* const gpu_out = machine.allocate<uint32_t>(expected.size());
-    auto* const gpu_work = machine.allocate<uint32_t>(work.size());
-    std::copy(in.begin(), in.end(), gpu_in);
+    auto* const gpu_in = machine.allocate<uint32_t>(one.words_in);
+    auto* const gpu_out = machine.allocate<uint32_t>(one.words_out);
+    auto* const gpu_work = machine.allocate<uint32_t>(one.words_work);
+    std::copy(host.in.begin(), host.in.end(), gpu_in);
     std::fill_n(gpu_out, one.words_out, one.initial);
 
     std::string error;
@@ -89,18 +77,9 @@ TEST_P(Corpus, EngineAgreesWithHost) {
     launch.arguments.insert(launch.arguments.end(), one.more, one.more + one.more_count);
     const isa::DispatchResult result = code.run(one.name, launch);
     EXPECT_EQ(result.fault.kind, isa::Fault::Kind::kNone) << result.report;
-    const std::string wrong = differences(expected, gpu_out, one.compare, one.ulps);
+    const std::string wrong = differences(host.out, gpu_out, one.compare, one.ulps);
     EXPECT_TRUE(wrong.empty()) << wrong;
   }
-}
-
-std::vector<CorpusCase*> all_cases() {
-  std::vector<CorpusCase*> cases;
-  for (CorpusCase* one = corpus_cases(); one; one = one->next) cases.push_back(one);
-  std::sort(cases.begin(), cases.end(), [](const CorpusCase* a, const CorpusCase* b) {
-    return std::strcmp(a->name, b->name) < 0;
-  });
-  return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Corpus, testing::ValuesIn(all_cases()),

@@ -57,6 +57,14 @@ FUNCTION u32 saturate_sub(u32 a, u32 b) {
   return __builtin_elementwise_sub_sat(a, b);
 }
 
+// Where all lanes read the same one, clang makes v_readlane_b32 of ds_bpermute_b32: that gives an
+// inactive lane's old value, not 0.
+FUNCTION u32 from_active_lane(u32 first_key, u32 second_key, u32 value, u32 lane) {
+  const u64 active = ballot_at(first_key, 1);
+  const u32 result = bpermute_at(second_key, value, lane);
+  return active >> (lane & 63) & 1 ? result : 0;
+}
+
 #define PACKED(name, type, expression)                                           \
   FUNCTION u32 packed_##name(u32 x, u32 y) {                                     \
     const type a = __builtin_bit_cast(type, x), b = __builtin_bit_cast(type, y); \

@@ -24,6 +24,7 @@ TYPES = [WORD, WORD, WORD, WIDE, SINGLE, SINGLE, DOUBLE]
 # Of each atomic operation: cells of its own, as a mix of two would depend on the order.
 ATOMICS = ["add", "sub", "xor", "or", "and", "min", "max", "signed_min", "signed_max"]
 CELLS = 4
+MAX_LOOPS = 2  # in each other
 
 
 class Kernel:
@@ -58,8 +59,9 @@ class Kernel:
             return f"{r.choice([0, 1, 2, 7, 31, 32, 63, 64, 255, 0x7fffffff, 0x80000000, 0xffffffff, r.getrandbits(32), r.getrandbits(16)])}u"
         if kind == WIDE:
             return f"{r.choice([0, 1, 0xffffffff, 1 << 32, 1 << 63, (1 << 64) - 1, r.getrandbits(64), r.getrandbits(40)])}ull"
-        value = r.choice([0.0, 1.0, -1.0, 0.5, 2.0, 1e10, 3.14159, -7.25, 1e-30, 65504.0])
-        return f"{value}f" if kind == SINGLE else f"{value}"
+        # No zero: clang 22.1 makes (0 - x) - y into -x - y for AMDGPU, which is -0 if x and y are 0.
+        value = r.choice([1.0, -1.0, 0.5, 2.0, 1e10, 3.14159, -7.25, 1e-30, 65504.0])
+        return f"({value}f)" if kind == SINGLE else f"({value})"
 
     def leaf(self, kind):
         names = [n for n, k in {**self.variables, **self.constants}.items() if k == kind]
@@ -162,15 +164,15 @@ class Kernel:
         if choice == 8:
             return f"__builtin_sqrt{suffix}({e()})"
         if choice == 9:
-            return f"({kind}){self.pick('', '(i32)')}{e(WORD)}"
+            return f"({kind}){self.pick('', '(i32)')}({e(WORD)} ^ n)"
         if choice == 10:
-            return f"({kind}){self.pick('', '(i64)')}{e(WIDE)}"
+            return f"({kind}){self.pick('', '(i64)')}({e(WIDE)} ^ n)"
         if choice == 11:
             return f"({kind}){e(other)}"
         if choice == 12:
             return f"({self.condition(d)} ? {e()} : {e()})"
         if choice == 13:
-            return self.pick(f"-{e()}", f"__builtin_fabs{suffix}({e()})")
+            return self.pick(f"(-{e()})", f"__builtin_fabs{suffix}({e()})")
         if choice == 14:
             return f"__builtin_{self.pick('floor', 'ceil', 'trunc', 'rint')}{suffix}({e()})"
         return f"word_as_single({e(WORD)})" if kind == SINGLE else f"smaller({e()}, {e()})"
@@ -208,6 +210,8 @@ class Kernel:
         key = str(self.position[0])
         for counter, position in zip(self.loops, self.position[1:]):
             key = f"(({key}) * 16 + {counter}) * 64 + {position}"
+        for _ in range(len(self.loops), MAX_LOOPS):  # comparable with those inside of loops
+            key = f"({key}) * 1024"
         self.position[-1] += 1
         return key
 
@@ -237,7 +241,7 @@ class Kernel:
                 self.line("} else {")
                 self.body(budget, in_loop)
             self.line("}")
-        elif choice < 75 and len(self.loops) < 2:
+        elif choice < 75 and len(self.loops) < MAX_LOOPS:
             self.loop(budget)
         elif choice < 80:
             self.line(f"switch ({self.expression(WORD, 2)} % 6) {{")
@@ -269,14 +273,14 @@ class Kernel:
         elif choice < 94:
             name = self.rng.choice([n for n, k in self.variables.items() if k == WORD])
             self.line(f"{name} = function_{self.rng.randrange(2)}_of_{self.name}({name}, {self.expression(WIDE, 2)}, "
-                      f"{self.expression(SINGLE, 2)}, 0);")
+                      f"{self.expression(SINGLE, 2)}, n, 0);")
         else:
             name = self.rng.choice([n for n, k in self.variables.items() if k == WORD])
             key = self.place()
             operation = self.pick(
                 f"(u32)ballot_at({key}, {self.condition(1)})", f"(u32)__builtin_popcountll(ballot_at({key}, 1))",
                 f"first_lane_at({key}, {self.expression(WORD, 2)})",
-                f"bpermute_at({key}, {self.expression(WORD, 2)}, {self.expression(WORD, 1)})")
+                f"from_active_lane({key}, {self.place()}, {self.expression(WORD, 2)}, {self.expression(WORD, 1)})")
             self.line(f"{name} ^= {operation};")
 
     def loop(self, budget):
@@ -313,7 +317,7 @@ class Kernel:
             self.line(f"{wide} += wide_words[{self.expression(WORD, 2)} % {self.items}];")
             self.line("barrier();")
         elif choice == 4:
-            self.line(f"{name} = bpermute({value}, {self.expression(WORD, 2)});")
+            self.line(f"{name} = from_active_lane({self.place()}, {self.place()}, {value}, {self.expression(WORD, 2)});")
         elif choice == 5:
             control = self.pick(0x1b, 0x4e, 0xb1, 0x101, 0x104, 0x111, 0x118, 0x121, 0x12f, 0x130, 0x134, 0x138, 0x13c,
                                 0x140, 0x141, 0x142, 0x143)
@@ -334,11 +338,11 @@ class Kernel:
         self.variables = {"a": WORD, "b": WIDE, "c": SINGLE}
         self.line(f"u32 scratch[8] = {{a, (u32)b, {self.literal(WORD)}}};")
         # Recursion to a small depth.
-        text = f"NOINLINE u32 function_{number}_of_{self.name}(u32 a, u64 b, f32 c, u32 depth) {{\n"
+        text = f"NOINLINE u32 function_{number}_of_{self.name}(u32 a, u64 b, f32 c, u32 n, u32 depth) {{\n"
         for _ in range(3):
             self.assignment()
         if self.chance(50):
-            self.line(f"if (depth < (a & 3)) return function_{number}_of_{self.name}(a + 1, b + 1, c * 0.5f, depth + 1) + scratch[b & 7];")
+            self.line(f"if (depth < (a & 3)) return function_{number}_of_{self.name}(a + 1, b + 1, c * 0.5f, n, depth + 1) + scratch[b & 7];")
         self.line(f"for (u32 k = 0; k < (a & 3); ++k) b += scratch[({self.expression(WORD, 1)} + k) & 7];")
         self.line("return a ^ (u32)b ^ (u32)(b >> 32) ^ bits_of_single(c);")
         text += "\n".join(self.lines) + "\n}\n"

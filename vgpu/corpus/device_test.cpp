@@ -1,0 +1,114 @@
+// The corpus on the vendor's unmodified runtime: one build of each kernel, through the driver
+// amdgpu. HALYARD_VGPU_PROFILE says on which processor.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "hal/device.h"
+#include "registry/registry.h"
+#include "registry/vgpu.h"
+#include "vgpu/corpus/compare.h"
+#include "vgpu/corpus/host_result.h"
+
+namespace halyard::vgpu::corpus {
+namespace {
+
+constexpr const char* kLevel = "O2";
+
+std::string processor() {
+  const char* const profile = std::getenv("HALYARD_VGPU_PROFILE");
+  return profile ? profile : "gfx900";
+}
+
+class CorpusDevice : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const Status status = load_virtual_gpu(processor());
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    registry() = Registry::create();
+  }
+  static void TearDownTestSuite() { registry().reset(); }
+  static decltype(Registry::create())& registry() {
+    static decltype(Registry::create()) the_registry;
+    return the_registry;
+  }
+};
+
+Result<Ref<Buffer>> buffer_of(Device& device, const std::vector<uint32_t>& words) {
+  BufferOptions options;
+  options.type = MemoryType::kHost;
+  const uint64_t bytes = (words.size() + 1) * sizeof(uint32_t);  // a buffer is not empty
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> buffer, device.allocate(bytes, options));
+  HALYARD_ASSIGN_OR_RETURN(void* const mapped, buffer->map(0, bytes, MapAccess::kWrite));
+  std::memcpy(mapped, words.data(), words.size() * sizeof(uint32_t));
+  HALYARD_RETURN_IF_ERROR(buffer->unmap(mapped));
+  return buffer;
+}
+
+// The kernel's output.
+Result<std::vector<uint32_t>> run_on_device(Device& device, Executable& executable,
+                                            const CorpusCase& one,
+                                            const std::vector<uint32_t>& words_in) {
+  HALYARD_ASSIGN_OR_RETURN(const Function* const kernel, executable.find(one.name));
+  std::vector<uint32_t> words_out(one.words_out, one.initial);
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> in, buffer_of(device, words_in));
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> out, buffer_of(device, words_out));
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> work,
+                           buffer_of(device, std::vector<uint32_t>(one.words_work)));
+  const Argument arguments[] = {in, out, work, Argument::of(one.n)};
+  Dispatch dispatch;
+  dispatch.function = kernel;
+  const auto at_least_one = [](uint32_t v) { return v ? v : 1; };
+  const Dim3 items = {at_least_one(one.items[0]), at_least_one(one.items[1]),
+                      at_least_one(one.items[2])};
+  dispatch.workgroup = items;
+  dispatch.grid = {items.x * at_least_one(one.groups[0]), items.y * at_least_one(one.groups[1]),
+                   items.z * at_least_one(one.groups[2])};
+  dispatch.arguments = arguments;
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Queue> queue, device.create_queue());
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Semaphore> semaphore, device.create_semaphore());
+  const SemaphorePoint done = {semaphore.get(), 1};
+  HALYARD_RETURN_IF_ERROR(queue->dispatch(dispatch, {.wait = {}, .signal = {&done, 1}}));
+  HALYARD_RETURN_IF_ERROR(semaphore->wait(1));
+  const uint64_t bytes = words_out.size() * sizeof(uint32_t);
+  HALYARD_ASSIGN_OR_RETURN(void* const mapped, out->map(0, bytes, MapAccess::kRead));
+  std::memcpy(words_out.data(), mapped, bytes);
+  HALYARD_RETURN_IF_ERROR(out->unmap(mapped));
+  return words_out;
+}
+
+TEST_F(CorpusDevice, AgreesWithHost) {
+  Result<Ref<Device>> device = registry()->open_device("amdgpu");
+  ASSERT_TRUE(device.ok()) << device.status().to_string();
+  std::map<std::string, Ref<Executable>> executables;
+  for (const CorpusCase* one : all_cases()) {
+    if (one->more_count) continue;  // their types are not known here
+    SCOPED_TRACE(one->name);
+    const std::string source = std::filesystem::path(one->file).filename();
+    Ref<Executable>& executable = executables[source];
+    if (!executable) {
+      std::ifstream file(std::string(HALYARD_CORPUS_OBJECTS) + "/" + source + "." + processor() +
+                             "." + kLevel + ".hsaco",
+                         std::ios::binary);
+      const std::string code{std::istreambuf_iterator<char>(file), {}};
+      Result<Ref<Executable>> loaded = (*device)->load_executable(code.data(), code.size());
+      ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+      executable = *loaded;
+    }
+    const HostResult host = run_on_host(*one);
+    const Result<std::vector<uint32_t>> out = run_on_device(**device, *executable, *one, host.in);
+    ASSERT_TRUE(out.ok()) << out.status().to_string();
+    const std::string wrong = differences(host.out, out->data(), one->compare, one->ulps);
+    EXPECT_TRUE(wrong.empty()) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace halyard::vgpu::corpus
