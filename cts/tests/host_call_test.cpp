@@ -219,13 +219,14 @@ TEST_F(HostCalls, DeferredOnesMayEndAtOnce) {
 }
 
 TEST_F(HostCalls, DeferredOnesEndFromAnotherThread) {
-  std::thread helper;
-  auto start = [&](HostCompletion& completion) {
-    helper = std::thread([&completion] { completion.complete({}); });
-  };
+  std::atomic<HostCompletion*> pending = nullptr;
+  const std::jthread helper([&pending](const std::stop_token& stop) {
+    while (pending == nullptr && !stop.stop_requested()) std::this_thread::yield();
+    if (HostCompletion* const completion = pending) completion->complete({});
+  });
+  auto start = [&](HostCompletion& completion) { pending = &completion; };
   ASSERT_OK(defer(queue(), start, next()));
   EXPECT_OK(finish());
-  helper.join();
 }
 
 TEST_F(HostCalls, TheQueueWaitsForDeferredOnes) {

@@ -91,7 +91,7 @@ Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
                                                                            : 0;
   HALYARD_ASSIGN_OR_RETURN(Stream* const stream,
                            Streams::instance().take(hip_, facts_.device, priority));
-  *queue = new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream));
+  *queue = new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream, options.capacity));
   return {};
 }
 
@@ -116,7 +116,7 @@ Status DeviceImpl::do_import_queue(void* native_queue, Queue** queue) {
     }
   }
   Stream* const stream = Streams::instance().import(hip_, facts_.device, handle);
-  *queue = new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream));
+  *queue = new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream, 0));
   return {};
 }
 

@@ -86,11 +86,33 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
   return {};
 }
 
+QueueCore::QueueCore(DeviceImpl& device, Stream& stream, uint32_t capacity)
+    : device_(device), stream_(stream), capacity_(stream_capacity(capacity)) {
+  stream_.mark_every(capacity_ / 4);
+}
+
+// What is on a stream depends on nothing that is still to come, so there will be room.
+std::unique_lock<std::mutex> QueueCore::lock_with_room() {
+  std::unique_lock lock(stream_.order());
+  while (stream_.in_flight() >= capacity_ && entries_.empty() && !stream_.lost()) [[unlikely]] {
+    const uint64_t first = stream_.number() + 1 - capacity_;
+    lock.unlock();
+    Progress::instance().wait_until(
+        [&](bool* on_device) {
+          *on_device = true;
+          return stream_.settled_state_of(first);
+        },
+        Deadline::infinite());
+    lock.lock();
+  }
+  return lock;
+}
+
 Status QueueCore::submit(Operation& operation, const Sync& sync, const StreamPoint& after) {
   Status result;
   bool tell = !sync.signal.empty();
   {
-    const std::lock_guard lock(stream_.order());
+    const std::unique_lock lock = lock_with_room();
     if (stream_.lost()) [[unlikely]] {
       result = stream_.fault();
       fail_signals(sync.signal, result);

@@ -8,10 +8,13 @@
 // end it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "drivers/hip/operation.h"
@@ -25,8 +28,8 @@ class DeviceImpl;
 
 class QueueCore : public std::enable_shared_from_this<QueueCore> {
  public:
-  // Takes the stream, and gives it back in the end.
-  QueueCore(DeviceImpl& device, Stream& stream) : device_(device), stream_(stream) {}
+  // Takes the stream, and gives it back in the end. `capacity` is as QueueOptions has it.
+  QueueCore(DeviceImpl& device, Stream& stream, uint32_t capacity);
   ~QueueCore() { Streams::instance().give(stream_); }
   QueueCore(const QueueCore&) = delete;
   QueueCore& operator=(const QueueCore&) = delete;
@@ -79,6 +82,9 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     std::vector<StreamPoint> points;
   };
 
+  // The stream's lock, with room on the stream for what is to be put there at once.
+  std::unique_lock<std::mutex> lock_with_room();
+
   // All under the stream's lock.
   WaitPlan plan_waits(Span<const SemaphorePoint> waits, const StreamPoint& after) const;
   Status put(Operation& operation, const WaitPlan& plan, Span<const SemaphorePoint> signals);
@@ -95,9 +101,18 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
 
   DeviceImpl& device_;
   Stream& stream_;
+  const uint32_t capacity_;
   std::deque<std::unique_ptr<Entry>> entries_;  // under the stream's lock
   uint64_t next_id_ = 1;                        // under the stream's lock
 };
+
+// Operations on a stream before a submission waits for room, if `requested` (0: any) is asked for.
+constexpr uint32_t stream_capacity(uint32_t requested) {
+  constexpr uint32_t kLeast = 64;
+  constexpr uint32_t kDefault = 8192;
+  constexpr uint32_t kMost = 16384;  // what HIP's own rings hold (ROCclr 5.2.3)
+  return requested == 0 ? kDefault : std::bit_ceil(std::clamp(requested, kLeast, kMost));
+}
 
 // Does not tell Progress.
 void fail_signals(Span<const SemaphorePoint> signals, const Status& cause);

@@ -5,6 +5,7 @@
 // is recorded, a mark; when it is complete, so is all before it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -51,7 +52,12 @@ class Stream {
     const uint64_t number = number_.load(std::memory_order_relaxed) + 1;
     launched_[(number + 1) % kRemembered].store(nullptr, std::memory_order_relaxed);
     number_.store(number, std::memory_order_release);
-    if (number - marked_ >= kMostUnmarked) mark().ignore();
+    if (number - marked_ >= mark_every_) mark().ignore();
+  }
+  // Marks at least every so often.
+  void mark_every(uint32_t operations) {
+    const std::lock_guard lock(order_);
+    mark_every_ = std::min(operations, kMostUnmarked);
   }
   // The operation that is about to be put onto it launches `function`, or, if that has failed, none
   // (null). Before it is put there: it may fault before the call that does so returns.
@@ -75,6 +81,8 @@ class Stream {
   bool known_done(uint64_t number) const {
     return completed_.load(std::memory_order_acquire) >= number;
   }
+  // As far as is known.
+  uint64_t in_flight() const { return number() - completed_.load(std::memory_order_acquire); }
   bool known_idle() const { return known_done(number()); }
   // An operation that is not marked is pending until a later mark is reached.
   PointState state_of(uint64_t number);
@@ -130,9 +138,10 @@ class Stream {
   const Stream* older_ = nullptr;
 
   std::mutex order_;
-  uint64_t marked_ = 0;              // under order_: the last operation with a mark
-  void* scratch_ = nullptr;          // under order_; kept for good, as the stream is
-  std::atomic<uint64_t> number_{0};  // operations that were put on it; written under order_
+  uint64_t marked_ = 0;                  // under order_: the last operation with a mark
+  uint32_t mark_every_ = kMostUnmarked;  // under order_
+  void* scratch_ = nullptr;              // under order_; kept for good, as the stream is
+  std::atomic<uint64_t> number_{0};      // operations that were put on it; written under order_
   std::atomic<uint64_t> completed_{0};
   std::array<std::atomic<const Function*>, kRemembered> launched_{};
 

@@ -5,6 +5,7 @@
 
 #include "drivers/hip/facts.h"
 #include "drivers/hip/profiler.h"
+#include "drivers/hip/queue_core.h"
 #include "drivers/hip/transfers.h"
 #include "drivers/hip/wait_plan.h"
 
@@ -54,6 +55,14 @@ TEST(UuidText, IsEmptyForWhatIsNone) {
   hipUUID binary;
   std::memset(binary.bytes, '\x9c', 16);
   EXPECT_EQ(uuid_text(binary), "");
+}
+
+TEST(StreamCapacity, IsAPowerOfTwoWithinBounds) {
+  EXPECT_EQ(stream_capacity(0), 8192u);
+  EXPECT_EQ(stream_capacity(1), 64u);
+  EXPECT_EQ(stream_capacity(65), 128u);
+  EXPECT_EQ(stream_capacity(128), 128u);
+  EXPECT_EQ(stream_capacity(UINT32_MAX), 16384u);
 }
 
 TEST(PlaceOnClock, MeasuresFromTheAnchor) {

@@ -70,8 +70,8 @@ struct PoolStatistics {
 struct QueueOptions {
   uint32_t struct_size = sizeof(QueueOptions);
   enum class Priority : uint32_t { kLow, kNormal, kHigh } priority = Priority::kNormal;
-  // Operations in flight before a submission waits for room; rounded up to a power of two. 0: the
-  // driver's default.
+  // Operations on the device before a submission waits for room (what the host holds back does not
+  // count); rounded up to a power of two within the driver's bounds. 0: the driver's default.
   uint32_t capacity = 0;
 };
 
