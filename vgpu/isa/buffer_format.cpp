@@ -89,6 +89,7 @@ uint32_t float_to_small(float value, unsigned mantissa_bits, bool has_sign) {
   if (sign && !has_sign) return 0;
   const float magnitude = std::fabs(value);
   if (std::isinf(magnitude)) return sign_bit | infinity;
+  if (magnitude == 0) return sign_bit;  // std::frexp gives it an exponent like that of 0.5
   // In units of the smallest denormal of the binade (or of zero's).
   int exponent = 0;
   std::frexp(magnitude, &exponent);

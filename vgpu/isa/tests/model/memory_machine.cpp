@@ -73,6 +73,12 @@ void MemoryMachine::randomize() {
   mode.ieee = below(2) != 0;
 }
 
+void MemoryMachine::replace_bit(uint64_t address, unsigned bit) {
+  const size_t byte = address - base() + bit / 8;
+  memory_[byte] = static_cast<uint8_t>(memory_[byte] ^ 1u << bit % 8);
+  model_memory_[byte] = memory_[byte];
+}
+
 Dwords MemoryMachine::data(unsigned first, unsigned lane) const {
   return {r.v[first][lane], r.v[first + 1][lane], r.v[first + 2][lane], r.v[first + 3][lane]};
 }

@@ -39,6 +39,8 @@ class MemoryMachine {
 
   // Random registers and mode, and now and then memory.
   void randomize();
+  // Turns a bit around, counted from an address, in both copies of memory.
+  void replace_bit(uint64_t address, unsigned bit);
   // `lane`'s data for an operation: 4 dwords from a register on.
   Dwords data(unsigned first, unsigned lane) const;
 

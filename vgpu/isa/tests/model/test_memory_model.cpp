@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
@@ -22,6 +23,12 @@ std::string range(char file, unsigned first, unsigned count) {
   const std::string f(1, file);
   if (count <= 1) return f + std::to_string(first);
   return f + "[" + std::to_string(first) + ":" + std::to_string(first + count - 1) + "]";
+}
+
+// HALYARD_MODEL_CASES asks for more than `usual` by hand.
+unsigned rounds(unsigned usual) {
+  const char* const text = std::getenv("HALYARD_MODEL_CASES");
+  return text ? static_cast<unsigned>(std::atoi(text)) : usual;
 }
 
 class MemoryModel : public ::testing::TestWithParam<const char*> {
@@ -103,7 +110,7 @@ class MemoryModel : public ::testing::TestWithParam<const char*> {
 
 TEST_P(MemoryModel, Lds) {
   for (const auto& [name, o] : operations("ds_", 85)) {
-    for (unsigned n = 0; n < 6; ++n) {
+    for (unsigned n = 0; n < rounds(6); ++n) {
       m.randomize();
       const unsigned offset = m.below(2) ? m.below(64) * 16 : 0;
       const std::vector<unsigned> slot = slots();
@@ -130,7 +137,7 @@ TEST_P(MemoryModel, Lds) {
 
 TEST_P(MemoryModel, Global) {
   for (auto [name, o] : operations("global_", 48)) {
-    for (unsigned n = 0; n < 8; ++n) {
+    for (unsigned n = 0; n < rounds(8); ++n) {
       m.randomize();
       const bool scalar_base = m.below(2) != 0;
       const int offset = static_cast<int>(m.below(8192)) / 16 * 16 - 4096;
@@ -164,7 +171,7 @@ TEST_P(MemoryModel, Global) {
 // Each lane in memory, LDS or scratch; atomics not in scratch.
 TEST_P(MemoryModel, Flat) {
   for (auto [name, o] : operations("flat_", 48)) {
-    for (unsigned n = 0; n < 8; ++n) {
+    for (unsigned n = 0; n < rounds(8); ++n) {
       m.randomize();
       const bool atomic = o.what == MemoryOperation::What::kAtomic;
       const unsigned kinds = o.type == 'f' ? 1 : 1 + m.below(atomic ? 2 : 3);
@@ -200,7 +207,7 @@ TEST_P(MemoryModel, Flat) {
 
 TEST_P(MemoryModel, Scratch) {
   for (const auto& [name, o] : operations("scratch_", 22)) {
-    for (unsigned n = 0; n < 8; ++n) {
+    for (unsigned n = 0; n < rounds(8); ++n) {
       m.randomize();
       const bool scalar = m.below(2) != 0;
       const int offset = static_cast<int>(m.below(64)) * 4 - 128;
@@ -260,7 +267,7 @@ struct Buffer {
 TEST_P(MemoryModel, Buffer) {
   for (auto [name, o] : operations("buffer_", 48)) {
     const bool atomic = o.what == MemoryOperation::What::kAtomic;
-    for (unsigned n = 0; n < 16; ++n) {
+    for (unsigned n = 0; n < rounds(16); ++n) {
       m.randomize();
       Buffer b;
       b.base = m.base();
