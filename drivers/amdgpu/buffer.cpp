@@ -89,6 +89,7 @@ void BufferImpl::destroy() noexcept {
 
 Status BufferImpl::share_with(DeviceImpl& peer) {
   if (parent_) return static_cast<BufferImpl&>(*parent_).share_with(peer);
+  if (backing_.is_visible_to_peers) return {};
   const auto& own = static_cast<const DeviceImpl&>(device());
   const std::lock_guard lock(mutex_);
   if (std::find(peers_.begin(), peers_.end(), &peer) != peers_.end()) return {};

@@ -30,6 +30,9 @@ DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t or
       memory_(*this),
       cross_waits_(*this),
       has_peers_(agents.gpus.size() > 1) {
+  for (size_t i = 0; i < agents.gpus.size(); ++i) {
+    if (i != ordinal) other_gpus_.push_back(agents.gpus[i].agent);
+  }
   fill_info();
 }
 
@@ -300,13 +303,24 @@ Status DeviceImpl::do_trim_pool(MemoryType type, uint64_t keep_bytes) {
   return {};
 }
 
-bool DeviceImpl::do_can_access(const Device& peer) const noexcept {
-  const Pool& pool = static_cast<const DeviceImpl&>(peer).memory_.pool(MemoryType::kDevice);
+bool DeviceImpl::can_be_given_to(hsa_agent_t gpu) const {
   hsa_amd_memory_pool_access_t access = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
-  return hsa_.hsa_amd_agent_memory_pool_get_info(agent(), pool.handle,
+  return hsa_.hsa_amd_agent_memory_pool_get_info(gpu, memory_.pool(MemoryType::kDevice).handle,
                                                  HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS,
                                                  &access) == HSA_STATUS_SUCCESS &&
          access != HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
+}
+
+bool DeviceImpl::do_can_access(const Device& peer) const noexcept {
+  return static_cast<const DeviceImpl&>(peer).can_be_given_to(agent());
+}
+
+std::vector<hsa_agent_t> DeviceImpl::agents_with_access() const {
+  std::vector<hsa_agent_t> agents = {agent()};
+  for (const hsa_agent_t gpu : other_gpus_) {
+    if (can_be_given_to(gpu)) agents.push_back(gpu);
+  }
+  return agents;
 }
 
 // An AQL ring that somebody else writes to as well has no order that Halyard could keep.

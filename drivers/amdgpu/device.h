@@ -42,6 +42,8 @@ class DeviceImpl final : public Device {
   Profiler& profiler() { return profiler_; }
   // Whether the driver has other devices, whose buffers this one may be given.
   bool has_peers() const { return has_peers_; }
+  // This GPU, and those of the others that its memory may be made visible to.
+  std::vector<hsa_agent_t> agents_with_access() const;
   // Semaphores are shared with another device: what waits has to look now and then, also what
   // sleeps already.
   void share_semaphores() {
@@ -92,6 +94,7 @@ class DeviceImpl final : public Device {
   void destroy() noexcept override;
   Status open();
   void fill_info();
+  bool can_be_given_to(hsa_agent_t gpu) const;  // its memory
   void drain();
   void tell_loss(QueueCore& core, const Status& cause);
 
@@ -129,6 +132,7 @@ class DeviceImpl final : public Device {
   std::unique_ptr<Pools> pools_;
   Profiler profiler_{*this};
   const bool has_peers_;
+  std::vector<hsa_agent_t> other_gpus_;
   std::atomic<bool> shares_semaphores_{false};
 
   // Only ever appended to, so that it is read without a lock.

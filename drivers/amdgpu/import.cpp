@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
@@ -115,11 +116,14 @@ Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options)
                  "Device::import_buffer is given {} bytes for an IPC handle of {}.", options.size,
                  handle.size);
   }
-  const hsa_agent_t agent = device.agent();
+  // The runtime cannot make what is attached visible to other GPUs later on (Runtime::AllowAccess
+  // in 5.2.3 follows a null pointer).
+  const std::vector<hsa_agent_t> agents = device.agents_with_access();
   void* mapped = nullptr;
   HALYARD_RETURN_IF_ERROR(check(
       hsa,
-      hsa.hsa_amd_ipc_memory_attach(&handle.memory, handle.allocation_size, 1, &agent, &mapped),
+      hsa.hsa_amd_ipc_memory_attach(&handle.memory, handle.allocation_size,
+                                    static_cast<uint32_t>(agents.size()), agents.data(), &mapped),
       fmt::format("Attaching to {} bytes that a process exports, which may have freed them or have "
                   "ended",
                   handle.allocation_size)));
@@ -138,6 +142,7 @@ Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options)
   backing.device = static_cast<std::byte*>(mapped) + handle.offset;
   backing.host = backing.device;
   backing.size = options.size;
+  backing.is_visible_to_peers = true;
   backing.release = [&hsa, mapped] { hsa.hsa_amd_ipc_memory_detach(mapped); };
   return BufferImpl::adopt(device, std::move(backing));
 }

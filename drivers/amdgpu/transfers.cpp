@@ -170,9 +170,10 @@ CopyOperation::CopyOperation(Buffer& source, const void* from, Buffer& target, v
 
 namespace {
 
+// Also of another GPU's memory, to which the queue's own has access: the runtime copies with the
+// source's agent, which need not have access to the target.
 hsa_agent_t agent_of(const DeviceImpl& device, const Buffer& buffer) {
-  if (buffer.type() == MemoryType::kHost) return device.host_agent();
-  return static_cast<const DeviceImpl&>(buffer.device()).agent();
+  return buffer.type() == MemoryType::kHost ? device.host_agent() : device.agent();
 }
 
 }  // namespace

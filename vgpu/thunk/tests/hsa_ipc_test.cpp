@@ -124,6 +124,7 @@ TEST(HsaIpc, EachGpuSeesWhatTheOthersWrites) {
         for (int i = 0; i < 3; ++i) {
           const auto memory = exporter.receive<Exported>();
           uint32_t* const attached = attach(memory);
+          EXPECT_EQ(type_of(attached), HSA_EXT_POINTER_TYPE_IPC);
           EXPECT_TRUE(all(seen_by_gpu(attached, memory.size), 11)) << memory.size;
           fill(attached, 12, memory.size);
           exporter.meet();
