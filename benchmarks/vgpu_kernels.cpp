@@ -4,6 +4,8 @@
 #include <benchmark/benchmark.h>
 #include <elf.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -31,16 +33,16 @@ void mandelbrot_on_host(unsigned group, uint32_t* out, unsigned width, unsigned 
 asm(R"(
   .section .rodata
   .balign 64
-  .global halyard_bench_whole
-halyard_bench_whole:
+  .global kHalyardBenchWhole
+kHalyardBenchWhole:
   .incbin ")" HALYARD_BENCH_WHOLE R"("
-  .global halyard_bench_whole_end
-halyard_bench_whole_end:
+  .global kHalyardBenchWholeEnd
+kHalyardBenchWholeEnd:
   .byte 0
   .previous
 )");
-extern "C" const char halyard_bench_whole[];
-extern "C" const char halyard_bench_whole_end[];
+extern "C" const char kHalyardBenchWhole[];
+extern "C" const char kHalyardBenchWholeEnd[];
 
 namespace halyard::bench {
 namespace {
@@ -59,7 +61,7 @@ constexpr uint32_t kGroup = 256;
 class LoadedFile {
  public:
   explicit LoadedFile(Machine& machine) {
-    const auto* const file = halyard_bench_whole;
+    const auto* const file = kHalyardBenchWhole;
     Elf64_Ehdr header;
     std::memcpy(&header, file, sizeof header);
     uint64_t end = 0;
@@ -92,7 +94,7 @@ class LoadedFile {
   static void for_each(uint64_t offset, uint64_t count, const std::function<void(const T&)>& f) {
     for (uint64_t n = 0; n < count; ++n) {
       T entry;
-      std::memcpy(&entry, halyard_bench_whole + offset + n * sizeof entry, sizeof entry);
+      std::memcpy(&entry, kHalyardBenchWhole + offset + n * sizeof entry, sizeof entry);
       f(entry);
     }
   }
@@ -245,7 +247,7 @@ struct Bench {
     const bool nearly = c.compare == Case::Compare::kNearly;
     size_t left = c.compare == Case::Compare::kCounts ? host.size() / 50 : 0;
     for (size_t n = 0; n < host.size(); ++n) {
-      const bool same = std::memcmp(&host[n], &gpu[n], sizeof host[n]) == 0;
+      const bool same = std::bit_cast<uint32_t>(host[n]) == std::bit_cast<uint32_t>(gpu[n]);
       const float allowed = 1e-3f * std::max(1.0f, std::fabs(host[n]));
       if (same || (nearly && std::fabs(host[n] - gpu[n]) <= allowed)) continue;
       if (left-- > 0) continue;

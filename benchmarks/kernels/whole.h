@@ -12,16 +12,18 @@
 #ifdef __AMDGCN__
 #define GLOBAL __attribute__((address_space(1)))
 #define LOCAL __attribute__((address_space(3)))
-#define KERNEL(name, ...) __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(GROUP, GROUP))) void name(__VA_ARGS__)
+#define KERNEL(name, ...) \
+  __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(GROUP, GROUP))) void name(__VA_ARGS__)
 #define GROUP_ID __builtin_amdgcn_workgroup_id_x()
 #define ITEMS(i) const unsigned i = __builtin_amdgcn_workitem_id_x();
-#define BARRIER()                                             \
-  do {                                                        \
-    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");    \
-    __builtin_amdgcn_s_barrier();                             \
-    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");    \
+#define BARRIER()                                          \
+  do {                                                     \
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); \
+    __builtin_amdgcn_s_barrier();                          \
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); \
   } while (0)
-#define SHARED(type, name, count) static LOCAL __attribute__((loader_uninitialized)) type name[count]
+#define SHARED(type, name, count) \
+  static LOCAL __attribute__((loader_uninitialized)) type name[count]
 #define PRIVATE(type, name) type name
 #define OWN(name) name
 #else
