@@ -39,20 +39,23 @@ class PointSlot {
     return tag_.load(std::memory_order_relaxed) == *tag;
   }
 
-  // Puts `point` here if the slot is free, or holds a point that `release(old)` lets go.
+  // Puts `point` here if the slot is free, or holds a point that `release(old)` lets go. `used`
+  // (may be null): how many slots hold points, at least.
   template <typename Release>
-  bool put(const TimelinePoint& point, Release&& release) {
+  bool put(const TimelinePoint& point, Release&& release, std::atomic<uint32_t>* used) {
     uint64_t tag = 0;
     TimelinePoint old;
     uint64_t busy = 0;
     if (read(&tag, &old)) {
       if (!release(old)) return false;
       busy = next_use(tag) + kBusy;
+      used = nullptr;  // counts already
     } else {
       if ((tag & kStateMask) != kFree) return false;
       busy = tag + kBusy;
     }
     if (!tag_.compare_exchange_strong(tag, busy, std::memory_order_acq_rel)) return false;
+    if (used != nullptr) used->fetch_add(1, std::memory_order_acq_rel);
     core_.store(point.at.core, std::memory_order_release);
     index_.store(point.at.index, std::memory_order_release);
     value_.store(point.value, std::memory_order_release);
@@ -60,9 +63,9 @@ class PointSlot {
     return true;
   }
 
-  // Frees the slot, unless somebody has since read() the tag.
-  void free(uint64_t tag) {
-    tag_.compare_exchange_strong(tag, next_use(tag) + kFree, std::memory_order_acq_rel);
+  // Frees the slot, unless somebody has since read() the tag: then false.
+  bool free(uint64_t tag) {
+    return tag_.compare_exchange_strong(tag, next_use(tag) + kFree, std::memory_order_acq_rel);
   }
 
  private:
@@ -84,11 +87,9 @@ class PointTable {
   // False if there is no room. `release` as for PointSlot::put.
   template <typename Release>
   bool add(const TimelinePoint& point, Release&& release) {
-    if (put(inline_, kInline, next_inline_, point, release)) return true;
+    if (put(inline_, kInline, next_inline_, point, release, nullptr)) return true;
     PointSlot* const more = more_.load(std::memory_order_acquire);
-    if (more == nullptr || !put(more, kMore, next_more_, point, release)) return false;
-    in_more_.store(true, std::memory_order_release);
-    return true;
+    return more != nullptr && put(more, kMore, next_more_, point, release, &used_more_);
   }
 
   // Makes the room that add() has missed, once. One thread at a time.
@@ -98,13 +99,24 @@ class PointTable {
     more_.store(owned_.get(), std::memory_order_release);
   }
 
-  // Calls visit(slot, tag, point) for every point that is there. One that is freed meanwhile may be
-  // missed.
+  // Calls visit(point) for every point that is there. One that is freed meanwhile may be missed.
   template <typename Visit>
   void visit(Visit&& visit) {
-    visit_slots(inline_, kInline, visit);
-    if (!in_more_.load(std::memory_order_acquire)) return;
-    visit_slots(more_.load(std::memory_order_acquire), kMore, visit);
+    const auto keep = [&](const TimelinePoint& point) {
+      visit(point);
+      return false;
+    };
+    remove_if(keep);
+  }
+
+  // The same, and frees those of which done(point) is true.
+  template <typename Done>
+  void remove_if(Done&& done) {
+    remove_in(inline_, kInline, nullptr, done);
+    // Most semaphores never need them, and others for a while: looking through all of them would
+    // take longer than a launch.
+    if (used_more_.load(std::memory_order_acquire) == 0) return;
+    remove_in(more_.load(std::memory_order_acquire), kMore, &used_more_, done);
   }
 
  private:
@@ -114,27 +126,28 @@ class PointTable {
 
   template <typename Release>
   static bool put(PointSlot* slots, uint32_t count, std::atomic<uint32_t>& next,
-                  const TimelinePoint& point, Release& release) {
+                  const TimelinePoint& point, Release& release, std::atomic<uint32_t>* used) {
     const uint32_t start = next.load(std::memory_order_relaxed);
     for (uint32_t i = 0; i < kProbes; ++i) {
-      if (!slots[(start + i) % count].put(point, release)) continue;
+      if (!slots[(start + i) % count].put(point, release, used)) continue;
       next.store(start + i + 1, std::memory_order_relaxed);
       return true;
     }
     return false;
   }
-  template <typename Visit>
-  static void visit_slots(PointSlot* slots, uint32_t count, Visit& visit) {
+  template <typename Done>
+  static void remove_in(PointSlot* slots, uint32_t count, std::atomic<uint32_t>* used, Done& done) {
     for (uint32_t i = 0; i < count; ++i) {
       uint64_t tag = 0;
       TimelinePoint point;
-      if (slots[i].read(&tag, &point)) visit(slots[i], tag, point);
+      if (!slots[i].read(&tag, &point) || !done(point) || !slots[i].free(tag)) continue;
+      if (used != nullptr) used->fetch_sub(1, std::memory_order_acq_rel);
     }
   }
 
   std::atomic<uint32_t> next_inline_{0};
   std::atomic<uint32_t> next_more_{0};
-  std::atomic<bool> in_more_{false};  // something was put there
+  std::atomic<uint32_t> used_more_{0};  // of which hold points, at least: counted before they do
   std::atomic<PointSlot*> more_{nullptr};
   PointSlot inline_[kInline];
   std::unique_ptr<PointSlot[]> owned_;

@@ -71,7 +71,7 @@ void SemaphoreImpl::raise(uint64_t value) const {
 // raised.
 template <typename Visit>
 void SemaphoreImpl::visit_points(Visit visit) const {
-  points_.visit([&](PointSlot&, uint64_t, const TimelinePoint& point) { visit(point); });
+  points_.visit(visit);
   if (overflow_count_.load(std::memory_order_acquire) == 0) return;
   const std::lock_guard lock(mutex_);
   for (const TimelinePoint& point : overflow_) visit(point);
@@ -98,9 +98,7 @@ void SemaphoreImpl::settle() const {
     raise(point.value);
     return true;
   };
-  points_.visit([&](PointSlot& slot, uint64_t tag, const TimelinePoint& point) {
-    if (settled(point)) slot.free(tag);
-  });
+  points_.remove_if(settled);
   if (overflow_count_.load(std::memory_order_acquire) != 0) {
     const std::lock_guard lock(mutex_);
     std::erase_if(overflow_, settled);

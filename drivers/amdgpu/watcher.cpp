@@ -16,8 +16,10 @@ namespace halyard::amdgpu {
 namespace {
 
 // A kernel that does next to nothing is back after some microseconds; a thread that is put to sleep
-// takes longer than that to wake.
-constexpr uint64_t kSpinNs = 50'000;
+// takes longer than that to wake. And the HSA runtime spins for 200 us before a thread of its own
+// or ours sleeps on a signal (ROCR 5.2.3, Signal::WaitAny): to have the watcher's thread wait any
+// earlier would only have it spin instead of us, on one more core.
+constexpr uint64_t kSpinNs = 200'000;
 // How often things without an interrupt of their own are looked at: quiet packets that hold memory
 // or room in a ring, copies that have failed.
 constexpr uint64_t kPollMs = 4;

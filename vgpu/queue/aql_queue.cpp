@@ -22,9 +22,11 @@ constexpr uint32_t kPm4IndirectBuffer = 0x3f;
 constexpr uint32_t kPm4AcquireMem = 0x58;
 constexpr uint32_t kPm4InvalidateInstructions = 1u << 29;  // SH_ICACHE_ACTION_ENA
 
-// Where packets take no time: batches below this many are followed by so many pauses.
+// Where packets take no time: batches below this many are followed by so many pauses, or so many
+// if somebody may have waited for them.
 constexpr uint64_t kWorthwhileBatch = 32;
 constexpr uint32_t kBatchRelax = 64;
+constexpr uint32_t kToldRelax = 16;
 
 // AMD's barrier-value packet (hsa_ext_amd.h), by dword.
 struct BarrierValue {
@@ -159,10 +161,10 @@ void AqlQueue::run() {
     if (next != write) {
       publish(next);
       idle_.pause(true);
-    } else if (device_.engine == nullptr && next - batch < kWorthwhileBatch && !told_) {
+    } else if (device_.engine == nullptr && next - batch < kWorthwhileBatch) {
       // Each look at the write index takes its cache line from the producer. Nothing is gained by
-      // looking as often as it writes: let it get ahead. One that waits will write soon, though.
-      relax(kBatchRelax);
+      // looking as often as it writes: let it get ahead. One that has waited will write soon.
+      relax(told_ ? kToldRelax : kBatchRelax);
     }
   }
   publish(next);
