@@ -20,17 +20,17 @@ class HipProgram : public CliTest {
  protected:
   // Compiles both files once for all of the tests: objects, and the program of them.
   static void SetUpTestSuite() {
-    build_ = new TemporaryFolder;
+    built = new TemporaryFolder;
     for (const char* file : {"program", "offset"}) {
       const std::string source =
           std::string(file) == "program" ? HALYARD_HIP_PROGRAM : HALYARD_HIP_OFFSET;
-      hipcc({"-c", source, "-o", *build_ / (std::string(file) + ".o")});
+      hipcc({"-c", source, "-o", *built / (std::string(file) + ".o")});
     }
     hipcc({object("program"), object("offset"), "-o", program()});
   }
   static void TearDownTestSuite() {
-    delete build_;
-    build_ = nullptr;
+    delete built;
+    built = nullptr;
   }
   void SetUp() override { ASSERT_TRUE(std::filesystem::exists(program())); }
 
@@ -42,8 +42,8 @@ class HipProgram : public CliTest {
     const Outcome outcome = spawn(words, options);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   }
-  static std::string object(const std::string& name) { return *build_ / (name + ".o"); }
-  static std::string program() { return *build_ / "program"; }
+  static std::string object(const std::string& name) { return *built / (name + ".o"); }
+  static std::string program() { return *built / "program"; }
 
   // On both drivers and on both of the GPUs that it is compiled for.
   static void expect(const std::string& module, const std::vector<std::string>& arguments,
@@ -61,10 +61,10 @@ class HipProgram : public CliTest {
     }
   }
 
-  static TemporaryFolder* build_;
+  static TemporaryFolder* built;
 };
 
-TemporaryFolder* HipProgram::build_ = nullptr;
+TemporaryFolder* HipProgram::built = nullptr;
 
 const std::vector<std::string> kApplyFloat = {"--function=_Z5applyIfEvPKT_PS0_4Linej",
                                               "--input=4xf32=1 2 3 4",
