@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstddef>
 #include <cstring>
@@ -18,6 +19,14 @@ namespace halyard::vgpu::thunk {
 namespace {
 
 constexpr uint32_t kForever = 0xFFFFFFFE;
+
+// How long a wait for ever that shares an event with another one lasts before it wakes them both.
+constexpr uint64_t kSharedWaitNs = 10 * 1000 * 1000;
+
+timespec to_timespec(uint64_t ns) {
+  return {.tv_sec = static_cast<time_t>(ns / 1000000000),
+          .tv_nsec = static_cast<long>(ns % 1000000000)};
+}
 
 uint64_t now_ns() {
   timespec time;
@@ -251,6 +260,10 @@ void EventTable::delist(Entry& entry) {
   entry.event->waiters.fetch_sub(1, std::memory_order_seq_cst);
 }
 
+bool EventTable::is_shared(const Event& event) {
+  return event.auto_reset && event.waiters.load(std::memory_order_relaxed) > 1;
+}
+
 HSAKMT_STATUS EventTable::wait(HsaEvent* const* events, uint32_t count, bool all,
                                uint32_t milliseconds) {
   if (events == nullptr || count == 0) return HSAKMT_STATUS_INVALID_PARAMETER;
@@ -298,16 +311,32 @@ HSAKMT_STATUS EventTable::wait(HsaEvent* const* events, uint32_t count, bool all
       status = HSAKMT_STATUS_WAIT_FAILURE;
       break;
     }
+    // Of two threads that wait for one event, one may have taken a raise that the other one has
+    // missed between its look at the signals and its wait; and a store to a signal raises nothing
+    // if it overtakes the look at who waits. Kernel drivers had no remedy before they counted an
+    // event's age (ROCm/ROCR-Runtime#160): ROCR 5.2.3's thread for handlers and a thread that
+    // destroys a queue, which share one event, then wait for each other. Here nobody sleeps through
+    // that: who shares an event wakes all that wait for it, and they look again.
+    const bool endless = milliseconds >= kForever;
+    bool shared = false;
+    for (uint32_t i = 0; endless && i < enlisted; ++i) shared |= is_shared(*entries[i].event);
     timespec timeout;
-    timespec* limit = nullptr;
-    if (milliseconds < kForever) {
+    const timespec* limit = nullptr;
+    if (shared) {
+      timeout = to_timespec(kSharedWaitNs);
+      limit = &timeout;
+    } else if (!endless) {
       const uint64_t now = now_ns();
       if (now >= deadline) break;
-      timeout.tv_sec = static_cast<time_t>((deadline - now) / 1000000000);
-      timeout.tv_nsec = static_cast<long>((deadline - now) % 1000000000);
+      timeout = to_timespec(deadline - now);
       limit = &timeout;
     }
-    syscall(SYS_futex, &waiter.word, FUTEX_WAIT_PRIVATE, seen, limit, nullptr, 0);
+    const long slept =
+        syscall(SYS_futex, &waiter.word, FUTEX_WAIT_PRIVATE, seen, limit, nullptr, 0);
+    if (!shared || slept == 0 || errno != ETIMEDOUT) continue;
+    for (uint32_t i = 0; i < enlisted; ++i) {
+      if (is_shared(*entries[i].event)) wake_waiters(*entries[i].event);
+    }
   }
   for (uint32_t i = 0; i < enlisted; ++i) delist(entries[i]);
   return status;

@@ -33,7 +33,8 @@ class EventTable final : public queue::Interrupts {
   HSAKMT_STATUS reset(HsaEvent* event);
   // SUCCESS if the event is set, WAIT_TIMEOUT if not.
   HSAKMT_STATUS state(HsaEvent* event);
-  // `milliseconds`: 0 only looks; 0xFFFFFFFE and above is for ever.
+  // `milliseconds`: 0 only looks; 0xFFFFFFFE and above is for ever. A wait for ever that is not the
+  // only one for its event may return SUCCESS without a cause, so that the caller looks again.
   HSAKMT_STATUS wait(HsaEvent* const* events, uint32_t count, bool all, uint32_t milliseconds);
 
   // queue::Interrupts.
@@ -54,6 +55,8 @@ class EventTable final : public queue::Interrupts {
   Event* from_public(HsaEvent* event);
   void signal(Event& event);
   void wake_waiters(Event& event);
+  // Whether several threads wait for an event of which one may take what another one missed.
+  static bool is_shared(const Event& event);
   bool enlist(Event& event, Entry& entry);
   void delist(Entry& entry);
 

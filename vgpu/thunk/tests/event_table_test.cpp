@@ -133,6 +133,19 @@ TEST_F(EventTableTest, EveryoneWhoSleepsIsWoken) {
   for (std::thread& waiter : waiters) waiter.join();
 }
 
+// One of them takes a raise that the other one may have been meant to see: both look again.
+TEST_F(EventTableTest, ThoseWhoShareAnEventDoNotSleepForEver) {
+  HsaEvent* event = create();
+  std::vector<std::thread> waiters;
+  for (int i = 0; i < 2; ++i) {
+    waiters.emplace_back([&] { EXPECT_EQ(wait(event, kForever), HSAKMT_STATUS_SUCCESS); });
+  }
+  // Whoever comes last may find itself alone.
+  waiters[0].join();
+  table_.set(event);
+  waiters[1].join();
+}
+
 TEST_F(EventTableTest, DestroyWakesWaiters) {
   HsaEvent* event = create();
   std::atomic<bool> started{false};
