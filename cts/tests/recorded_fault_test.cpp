@@ -55,8 +55,9 @@ TEST_F(RecordedFault, NamesTheKernelAmongMany) {
     ASSERT_OK(commands->barrier());
   }
   ASSERT_OK(commands->finish());
-  ASSERT_OK(queue().execute(*commands, {}, next()));
-  EXPECT_TRUE(blames(finish(), "illegal_instruction"));
+  // More than a queue holds: the fault may be found before all of it is submitted.
+  const Status submitted = queue().execute(*commands, {}, next());
+  EXPECT_TRUE(blames(submitted.ok() ? finish() : submitted, "illegal_instruction"));
   expect_life();
 }
 
