@@ -28,6 +28,11 @@ set(HALYARD_SIMD_SOURCES
   valu/tables_transcendental.cpp
 )
 
+# One call that gcc leaves in a loop over lanes keeps it from being vectorised; the helpers of f16
+# are many.
+set_source_files_properties(valu/tables_float16.cpp valu/tables_packed.cpp PROPERTIES COMPILE_OPTIONS
+  "$<$<CXX_COMPILER_ID:GNU>:-finline-limit=2000;--param=max-inline-insns-single=2000;--param=max-inline-insns-auto=2000;--param=large-function-growth=100000;--param=inline-unit-growth=100000>")
+
 function(halyard_simd_options target name)
   target_link_libraries(${target} PRIVATE halyard_options)
   target_compile_definitions(${target} PRIVATE HALYARD_SIMD_BUILD=${name})
