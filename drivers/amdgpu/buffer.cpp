@@ -82,7 +82,9 @@ void BufferImpl::destroy() noexcept {
   // Work in flight may use the memory still; the device outlives that.
   const Ref<Device> device = keep_alive_;
   if (backing_.release && !given_back_.load(std::memory_order_acquire)) {
-    static_cast<DeviceImpl*>(device.get())->memory().retire(std::move(backing_.release));
+    static_cast<DeviceImpl*>(device.get())
+        ->memory()
+        .retire(std::move(backing_.release), std::move(peers_));
   }
   delete this;
 }
@@ -92,10 +94,13 @@ Status BufferImpl::share_with(DeviceImpl& peer) {
   if (backing_.is_visible_to_peers) return {};
   const auto& own = static_cast<const DeviceImpl&>(device());
   const std::lock_guard lock(mutex_);
-  if (std::find(peers_.begin(), peers_.end(), &peer) != peers_.end()) return {};
+  const auto is_peer = [&peer](const Ref<Device>& known) { return known.get() == &peer; };
+  if (std::any_of(peers_.begin(), peers_.end(), is_peer)) return {};
   // The list that is given takes the place of the one before; the owner is always on it.
   std::vector<hsa_agent_t> agents = {own.agent(), peer.agent()};
-  for (const DeviceImpl* known : peers_) agents.push_back(known->agent());
+  for (const Ref<Device>& known : peers_) {
+    agents.push_back(static_cast<const DeviceImpl*>(known.get())->agent());
+  }
   if (type() != MemoryType::kDevice) agents.push_back(own.host_agent());
   void* const base = backing_.allocation != nullptr ? backing_.allocation : backing_.device;
   HALYARD_RETURN_IF_ERROR(
@@ -103,8 +108,13 @@ Status BufferImpl::share_with(DeviceImpl& peer) {
             own.hsa().hsa_amd_agents_allow_access(static_cast<uint32_t>(agents.size()),
                                                   agents.data(), nullptr, base),
             fmt::format("Giving {} access to a buffer of {}", peer.info().name, own.info().name)));
-  peers_.push_back(&peer);
+  peers_.push_back(Ref<Device>::retain(&peer));
   return {};
+}
+
+Status BufferImpl::share(const BufferRange& range, DeviceImpl& user) {
+  if (range.buffer == nullptr || &range.buffer->device() == &user) return {};
+  return static_cast<BufferImpl*>(range.buffer)->share_with(user);
 }
 
 Status BufferImpl::do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) {

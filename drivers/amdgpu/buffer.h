@@ -50,6 +50,8 @@ class BufferImpl final : public Buffer {
 
   // Lets work of `peer` use the memory. Any thread.
   Status share_with(DeviceImpl& peer);
+  // The same of `user`, if the memory of `range` is another device's. A slot has none.
+  static Status share(const BufferRange& range, DeviceImpl& user);
 
  private:
   BufferImpl(DeviceImpl& device, Backing backing);
@@ -68,8 +70,8 @@ class BufferImpl final : public Buffer {
   PoolBlock block_;                      // of a pool's buffer; size 0: of none
   std::atomic<bool> given_back_{false};  // to the pool
   std::mutex mutex_;
-  std::vector<void*> maps_;               // under mutex_
-  std::vector<const DeviceImpl*> peers_;  // under mutex_: that it is shared with
+  std::vector<void*> maps_;         // under mutex_
+  std::vector<Ref<Device>> peers_;  // under mutex_: that it is shared with
 };
 
 }  // namespace halyard::amdgpu

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
 #include "hal/error.h"
 
@@ -23,29 +24,47 @@ void CommandBufferImpl::destroy() noexcept {
   static_cast<DeviceImpl*>(device.get())->memory().retire([this] { delete this; });
 }
 
+Status CommandBufferImpl::share(const BufferRange& range) {
+  return BufferImpl::share(range, static_cast<DeviceImpl&>(device()));
+}
+
+Status CommandBufferImpl::share_arguments(const Dispatch& dispatch) {
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind == Argument::Kind::kBuffer) HALYARD_RETURN_IF_ERROR(share(argument.range));
+  }
+  return {};
+}
+
 Status CommandBufferImpl::do_fill(const BufferRange& target, const void* pattern,
                                   uint32_t pattern_size) {
+  HALYARD_RETURN_IF_ERROR(share(target));
   recording_.fill(target, pattern, pattern_size);
   return {};
 }
 
 Status CommandBufferImpl::do_update(const BufferRange& target, const void* source, uint64_t size) {
+  HALYARD_RETURN_IF_ERROR(share(target));
   recording_.update(target, source, size);
   return {};
 }
 
 Status CommandBufferImpl::do_copy(const BufferRange& source, const BufferRange& target) {
+  HALYARD_RETURN_IF_ERROR(share(source));
+  HALYARD_RETURN_IF_ERROR(share(target));
   recording_.copy(source, target);
   return {};
 }
 
 Status CommandBufferImpl::do_dispatch(const Dispatch& dispatch) {
+  HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
   recording_.dispatch(dispatch);
   return {};
 }
 
 Status CommandBufferImpl::do_dispatch_indirect(const Dispatch& dispatch,
                                                const BufferRange& group_counts) {
+  HALYARD_RETURN_IF_ERROR(share(group_counts));
+  HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
   recording_.dispatch_indirect(dispatch, group_counts);
   return {};
 }

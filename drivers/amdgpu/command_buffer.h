@@ -22,6 +22,10 @@ class CommandBufferImpl final : public CommandBuffer {
   ~CommandBufferImpl() = default;
   void destroy() noexcept override;
 
+  // Memory of another device's comes within this one's reach.
+  Status share(const BufferRange& range);
+  Status share_arguments(const Dispatch& dispatch);
+
   Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) override;
   Status do_update(const BufferRange& target, const void* source, uint64_t size) override;
   Status do_copy(const BufferRange& source, const BufferRange& target) override;

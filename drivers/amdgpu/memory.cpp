@@ -270,10 +270,15 @@ void Memory::unstage(void* data, uint64_t size) {
   device_.hsa().hsa_amd_memory_pool_free(data);
 }
 
-void Memory::retire(std::function<void()> release) {
+void Memory::retire(std::function<void()> release, std::vector<Ref<Device>> peers) {
   Retired retired;
   std::vector<QueueCore*> cores;
   device_.list_cores(&cores);
+  for (const Ref<Device>& peer : peers) {
+    std::vector<QueueCore*> theirs;
+    static_cast<DeviceImpl*>(peer.get())->list_cores(&theirs);
+    cores.insert(cores.end(), theirs.begin(), theirs.end());
+  }
   for (QueueCore* const core : cores) {
     // What is held back keeps references of its own.
     const uint64_t reserved = core->reserved();
@@ -281,6 +286,9 @@ void Memory::retire(std::function<void()> release) {
   }
   if (retired.in_use.empty()) return release();
   retired.release = std::move(release);
+  // Keeps their queues, and has this device's watcher look at what they do.
+  if (!peers.empty()) device_.share_semaphores();
+  retired.peers = std::move(peers);
   {
     const std::lock_guard lock(retired_mutex_);
     retired_.push_back(std::move(retired));

@@ -88,7 +88,9 @@ class Memory {
 
   // Calls `release` as soon as all that is in flight on the device now is done; at once, if
   // nothing is.
-  void retire(std::function<void()> release);
+  void retire(std::function<void()> release) { retire(std::move(release), {}); }
+  // The same of these devices as well.
+  void retire(std::function<void()> release, std::vector<Ref<Device>> peers);
   // Releases what is due. True if something is left.
   bool collect();
 
@@ -105,6 +107,7 @@ class Memory {
   struct Retired {
     std::vector<std::pair<class QueueCore*, uint64_t>> in_use;  // until packet n - 1 is done
     std::function<void()> release;
+    std::vector<Ref<Device>> peers;  // whose queues are among them
   };
 
   Status find_pools();

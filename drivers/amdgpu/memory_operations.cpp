@@ -119,9 +119,9 @@ Status submit_fill(QueueCore& core, const BufferRange& target, const void* patte
   // Engines fill with 4-byte patterns at aligned places only: for the rest they need an upload, and
   // copies of it.
   if (!fill.ok()) {
-    HALYARD_ASSIGN_OR_RETURN(
-        const std::unique_ptr<UploadOperation> operation,
-        UploadOperation::fill(*target.buffer, at(target), pattern, pattern_size, target.length));
+    HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<UploadOperation> operation,
+                             UploadOperation::fill(device, *target.buffer, at(target), pattern,
+                                                   pattern_size, target.length));
     return submit(core, *operation, sync);
   }
   LibraryOperation operation(
@@ -138,8 +138,9 @@ Status submit_update(QueueCore& core, const BufferRange& target, const void* sou
   const Mover mover = choose_mover(
       {.size = size, .between_host = true, .kernels = copy.ok(), .engines = has_engines()});
   if (mover == Mover::kEngine) {
-    HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<UploadOperation> operation,
-                             UploadOperation::update(*target.buffer, at(target), source, size));
+    HALYARD_ASSIGN_OR_RETURN(
+        const std::unique_ptr<UploadOperation> operation,
+        UploadOperation::update(device, *target.buffer, at(target), source, size));
     return submit(core, *operation, sync);
   }
   if (size <= kInlineUpdateBytes) {

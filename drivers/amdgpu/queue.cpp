@@ -31,8 +31,7 @@ void QueueImpl::destroy() noexcept {
 }
 
 Status QueueImpl::share(Buffer& buffer) {
-  if (&buffer.device() == &core_.device()) return {};
-  return impl(buffer).share_with(core_.device());
+  return BufferImpl::share(buffer, core_.device());
 }
 
 Status QueueImpl::share_arguments(const Dispatch& dispatch) {

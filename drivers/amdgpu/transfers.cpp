@@ -170,8 +170,9 @@ CopyOperation::CopyOperation(Buffer& source, const void* from, Buffer& target, v
 
 namespace {
 
-// Also of another GPU's memory, to which the queue's own has access: the runtime copies with the
-// source's agent, which need not have access to the target.
+// The queue's own device copies, also what is another GPU's memory, to which it has access
+// (QueueImpl::share): the runtime copies with the source's agent otherwise, which need not have
+// access to the target.
 hsa_agent_t agent_of(const DeviceImpl& device, const Buffer& buffer) {
   return buffer.type() == MemoryType::kHost ? device.host_agent() : device.agent();
 }
@@ -200,23 +201,22 @@ Result<std::unique_ptr<Operation>> CopyOperation::hold() {
   return std::unique_ptr<Operation>(std::move(copy));
 }
 
-Result<std::unique_ptr<UploadOperation>> UploadOperation::update(Buffer& target, void* to,
-                                                                 const void* bytes, uint64_t size) {
-  auto& device = static_cast<DeviceImpl&>(target.device());
+Result<std::unique_ptr<UploadOperation>> UploadOperation::update(DeviceImpl& device, Buffer& target,
+                                                                 void* to, const void* bytes,
+                                                                 uint64_t size) {
   HALYARD_ASSIGN_OR_RETURN(Staging staging, device.memory().stage(size));
   std::memcpy(staging.data(), bytes, size);
   return std::unique_ptr<UploadOperation>(
       new UploadOperation(target, to, std::move(staging), size, size));
 }
 
-Result<std::unique_ptr<UploadOperation>> UploadOperation::fill(Buffer& target, void* to,
-                                                               const void* pattern,
+Result<std::unique_ptr<UploadOperation>> UploadOperation::fill(DeviceImpl& device, Buffer& target,
+                                                               void* to, const void* pattern,
                                                                uint32_t pattern_size,
                                                                uint64_t size) {
   // A multiple of every pattern's size.
   constexpr uint64_t kSeed = 64 * 1024;
   const uint64_t seed = std::min(size, kSeed);
-  auto& device = static_cast<DeviceImpl&>(target.device());
   HALYARD_ASSIGN_OR_RETURN(Staging staging, device.memory().stage(seed));
   auto* const bytes = static_cast<std::byte*>(staging.data());
   std::memcpy(bytes, pattern, pattern_size);

@@ -97,9 +97,10 @@ class UploadOperation final : public Operation {
  public:
   // Copies `seed_size` bytes at once; the rest of the `size` bytes repeats them, so seed_size is
   // then a multiple of the pattern.
-  static Result<std::unique_ptr<UploadOperation>> update(Buffer& target, void* to,
-                                                         const void* bytes, uint64_t size);
-  static Result<std::unique_ptr<UploadOperation>> fill(Buffer& target, void* to,
+  static Result<std::unique_ptr<UploadOperation>> update(DeviceImpl& device, Buffer& target,
+                                                         void* to, const void* bytes,
+                                                         uint64_t size);
+  static Result<std::unique_ptr<UploadOperation>> fill(DeviceImpl& device, Buffer& target, void* to,
                                                        const void* pattern, uint32_t pattern_size,
                                                        uint64_t size);
   uint32_t packets() const override { return 2; }

@@ -232,7 +232,8 @@ std::vector<LinkInfo> DeviceImpl::list_links() const {
     info.peer_ordinal = static_cast<uint32_t>(peer);
     uint32_t type = 0;
     if (hip_.hipExtGetLinkTypeAndHopCount == nullptr ||
-        hip_.hipExtGetLinkTypeAndHopCount(facts_.device, peer, &type, &info.hops) != hipSuccess) {
+        hip_.hipExtGetLinkTypeAndHopCount(facts_.device, peer, &type, &info.hops) != hipSuccess ||
+        info.hops == 0) {
       continue;
     }
     int can = 0;

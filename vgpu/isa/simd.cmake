@@ -65,7 +65,8 @@ function(halyard_add_simd_build out name)
 endfunction()
 
 set(HALYARD_SIMD_OBJECTS "")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT HALYARD_FUZZ)
+# Fuzzers and sanitizers look at the sources, which are the same in each build.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT HALYARD_FUZZ AND NOT HALYARD_SANITIZE)
   halyard_add_simd_build(object avx2 -march=x86-64-v3)
   list(APPEND HALYARD_SIMD_OBJECTS "${object}")
   halyard_add_simd_build(object avx512 -march=x86-64-v4 -mprefer-vector-width=512)
