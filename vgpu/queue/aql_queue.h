@@ -92,7 +92,7 @@ class AqlQueue final : public HardwareQueue {
   uint64_t publish_interval_ = 1;
   Completion pending_;
   bool told_ = false;  // somebody may have waited for a packet of the current batch
-  uint64_t now_ = 0;  // GPU clock of the current batch, where packets take no time
+  uint64_t now_ = 0;   // GPU clock of the current batch, where packets take no time
 };
 
 }  // namespace halyard::vgpu::queue
