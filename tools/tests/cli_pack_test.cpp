@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "tools/tests/cli.h"
@@ -27,6 +28,8 @@ class CliPack : public CliTest {
   static Outcome bundler(const std::vector<std::string>& arguments) {
     SpawnOptions options;
     options.program = HALYARD_OFFLOAD_BUNDLER;
+    const char* const path = std::getenv("PATH");
+    options.environment["PATH"] = std::string(HALYARD_LLVM_TOOLS) + ":" + (path ? path : "");
     return spawn(arguments, options);
   }
   std::string bytes_of_file(const std::string& name) const {
