@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -47,7 +48,7 @@ Result<Ref<Buffer>> buffer_of(Device& device, const std::vector<uint32_t>& words
   const uint64_t bytes = (words.size() + 1) * sizeof(uint32_t);  // a buffer is not empty
   HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> buffer, device.allocate(bytes, options));
   HALYARD_ASSIGN_OR_RETURN(void* const mapped, buffer->map(0, bytes, MapAccess::kWrite));
-  std::memcpy(mapped, words.data(), words.size() * sizeof(uint32_t));
+  std::copy(words.begin(), words.end(), static_cast<uint32_t*>(mapped));
   HALYARD_RETURN_IF_ERROR(buffer->unmap(mapped));
   return buffer;
 }

@@ -45,8 +45,8 @@ struct Case {
   bool packed = false;  // VOP3P
   unsigned omod = 0;    // 1: * 2, 2: * 4, 3: / 2
   bool clamp = false;
-  unsigned dst_sel = 6, dst_unused = 0, source_sel[2] = {6, 6};  // SDWA's codes
-  bool extend[2] = {false, false};
+  unsigned dst_sel = 6, dst_unused = 0, source_sel[3] = {6, 6, 6};  // SDWA's codes
+  bool extend[3] = {};  // a third source is the destination: as it is
   unsigned control = 0, row_mask = 15, bank_mask = 15;  // DPP's codes
   bool bound_control = false;
   std::string text;
