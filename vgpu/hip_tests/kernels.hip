@@ -1,4 +1,4 @@
-// Device code of the HIP programs beside this file. rebuild.sh makes kernels.hipfb of it, a fat
+// Device code of the HIP programs beside this file. scripts/rebuild-fat-binary makes kernels.hipfb of it, a fat
 // binary for gfx900, gfx906, gfx908 and gfx90a, so that the tests need no device compiler.
 #include <hip/hip_runtime.h>
 // The order matters.

@@ -1,4 +1,4 @@
-// A kernel for each function of functions.def in each precision. rebuild.sh makes math.hipfb of it,
+// A kernel for each function of functions.def in each precision. scripts/rebuild-fat-binary makes math.hipfb of it,
 // so that the tests need no device compiler.
 #include <hip/hip_runtime.h>
 
