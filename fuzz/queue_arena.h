@@ -1,5 +1,7 @@
-// The GPU memory of the fuzz targets for packets: one block at a fixed address, so that inputs can
-// name it, with nothing readable beside it, so that an access outside of it is found.
+// The memory of the fuzz targets for packets: a block of the GPU's and one of the runtime's, which
+// kernels and copies may not touch, each at a fixed address, so that inputs can name it, with
+// nothing readable beside it, so that an access outside of it is found. The GPU sees its block at
+// a second address too, as memory that the host has registered.
 #pragma once
 
 #include <signal.h>
@@ -11,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <thread>
 
@@ -24,13 +27,45 @@ class Arena final : public isa::AddressSpace {
  public:
   static constexpr uint64_t kBegin = 0x10000000;
   static constexpr uint64_t kBytes = 0x10000;
+  static constexpr uint64_t kRuntimeBegin = 0x20000000;
 
-  Arena() {
+  static const Arena& gpu() {
+    static const Arena arena(kBegin);
+    return arena;
+  }
+  static const Arena& runtime() {
+    static const Arena arena(kRuntimeBegin);
+    return arena;
+  }
+
+  // The input's bytes, and zeros behind them, in both.
+  static void fill(const uint8_t* data, size_t size) {
+    size = size < kBytes ? size : kBytes;
+    for (const uint64_t begin : {gpu().begin_, runtime().begin_}) {
+      std::memset(reinterpret_cast<void*>(begin), 0, kBytes);
+      if (size != 0) std::memcpy(reinterpret_cast<void*>(begin), data, size);
+    }
+  }
+
+  isa::MemoryRange find(uint64_t address) const override {
+    const isa::MemoryRange own{begin_, begin_ + kBytes};
+    if (own.contains(address, 1)) return own;
+    const isa::MemoryRange registered{own.begin | isa::kRegistered, own.end | isa::kRegistered};
+    if (begin_ == kBegin && registered.contains(address, 1)) return registered;
+    return {};
+  }
+  uint64_t epoch() const override { return 1; }
+  void describe(uint64_t, char* text, uint64_t capacity) const override {
+    if (capacity > 0) std::string("it is not the arena").copy(text, capacity - 1);
+  }
+
+ private:
+  explicit Arena(uint64_t begin) : begin_(begin) {
     constexpr uint64_t kGuard = 0x400000;
-    void* const all = mmap(reinterpret_cast<void*>(kBegin - kGuard), kBytes + 2 * kGuard, PROT_NONE,
+    void* const all = mmap(reinterpret_cast<void*>(begin - kGuard), kBytes + 2 * kGuard, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (all != reinterpret_cast<void*>(kBegin - kGuard) ||
-        mprotect(bytes(), kBytes, PROT_READ | PROT_WRITE) != 0) {
+    if (all != reinterpret_cast<void*>(begin - kGuard) ||
+        mprotect(reinterpret_cast<void*>(begin), kBytes, PROT_READ | PROT_WRITE) != 0) {
       std::fputs("There is no memory at the address that the inputs name.\n", stderr);
       std::abort();
     }
@@ -43,22 +78,7 @@ class Arena final : public isa::AddressSpace {
     sigaction(SIGBUS, &before[1], nullptr);
   }
 
-  static unsigned char* bytes() { return reinterpret_cast<unsigned char*>(kBegin); }
-  // The input's bytes, and zeros behind them.
-  static void fill(const uint8_t* data, size_t size) {
-    size = size < kBytes ? size : kBytes;
-    std::memset(bytes(), 0, kBytes);
-    if (size != 0) std::memcpy(bytes(), data, size);
-  }
-
-  isa::MemoryRange find(uint64_t address) const override {
-    if (address < kBegin || address >= kBegin + kBytes) return {};
-    return {kBegin, kBegin + kBytes};
-  }
-  uint64_t epoch() const override { return 1; }
-  void describe(uint64_t, char* text, uint64_t capacity) const override {
-    if (capacity > 0) std::string("it is not the arena").copy(text, capacity - 1);
-  }
+  const uint64_t begin_;
 };
 
 class NoInterrupts final : public Interrupts {

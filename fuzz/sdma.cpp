@@ -1,5 +1,5 @@
-// SDMA packets: as many bytes of them as the input's first two bytes say, in dwords, and the GPU's
-// memory behind them, from Arena::kBegin on.
+// SDMA packets: as many bytes of them as the input's first two bytes say, in dwords, and the memory
+// behind them, from Arena::kBegin and from Arena::kRuntimeBegin on.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,6 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace halyard::vgpu;
   using namespace halyard::vgpu::queue;
-  static const Arena arena;
   static NoInterrupts interrupts;
   constexpr uint64_t kRingBytes = 4096;
   static uint32_t ring[kRingBytes / 4];
@@ -27,8 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Arena::fill(data + used, size - used);
 
   Device device;
-  device.memory = &arena;
-  device.runtime_memory = &arena;
+  device.memory = &Arena::gpu();
+  device.runtime_memory = &Arena::runtime();
   device.interrupts = &interrupts;
   device.idle.spin_ns = 1000;
   // Not from 0 on: packets lie across the ring's end.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "vgpu/queue/kernel_name.h"
 #include "vgpu/queue/signal.h"
@@ -89,6 +90,7 @@ AqlQueue::AqlQueue(const Device& device, uint32_t id, const AqlRing& ring)
       ring_(ring),
       signals_(device.memory),
       runtime_signals_(device.runtime_memory),
+      mailboxes_(device.runtime_memory),
       code_(device.memory) {
   // A dispatch that runs takes long enough to publish every index. One that does not would only
   // pass the index's cache line to and fro.
@@ -104,16 +106,32 @@ void AqlQueue::complete(const Completion& completion) {
     pending_ = completion;
   } else {
     ++pending_.count;
+    pending_.index = completion.index;
     pending_.end = completion.end;
   }
   if (device_.engine != nullptr) flush();
 }
 
+// The time stamps of a finished packet, then value -= 1 (or, for several packets that finish at
+// once, -= count), then the sleepers. The signal is looked at again: a kernel may have run for
+// long.
 void AqlQueue::flush() {
   if (pending_.signal == 0) return;
-  told_ |= complete_signal(pending_.signal, pending_.count, pending_.start, pending_.end,
-                           *device_.interrupts);
-  pending_ = {};
+  const Completion done = std::exchange(pending_, {});
+  if (!check_signal(done.signal, done.index, "completion signal")) return;
+  const Wakeup wakeup = wakeup_of(done.signal);
+  if (wakeup.mailbox != 0 && !mailbox_usable(wakeup.mailbox)) {
+    return stop_at(wakeup.mailbox, done.index,
+                   fmt::format("the completion signal ({:#x}) has a mailbox ({:#x}) that is none",
+                               done.signal, wakeup.mailbox));
+  }
+  amd_signal_t* const signal = signal_at(done.signal);
+  signal->start_ts = done.start;
+  signal->end_ts = done.end;
+  // Sequentially consistent, on x86 what a release costs anyway: wake() says why.
+  __atomic_fetch_sub(&signal->value, done.count, __ATOMIC_SEQ_CST);
+  wake(wakeup, *device_.interrupts);
+  told_ |= wakeup.mailbox != 0;
 }
 
 void AqlQueue::publish(uint64_t index) {
@@ -128,7 +146,7 @@ void AqlQueue::run() {
   const uint64_t mask = ring_.size - 1;
   uint64_t next = __atomic_load_n(&ring_.queue->read_dispatch_id, __ATOMIC_ACQUIRE);
   published_ = next;
-  while (!stopping()) {
+  while (!stopping() && !failed()) {
     const uint64_t write = write_index();
     if (next == write || paused()) {
       publish(next);
@@ -155,7 +173,7 @@ void AqlQueue::run() {
       ++next;
       if (next - published_ >= publish_interval_) publish(next);
       complete(completion);
-      if (paused() || stopping()) break;
+      if (paused() || stopping() || failed()) break;
     }
     flush();
     if (next != write) {
@@ -172,6 +190,7 @@ void AqlQueue::run() {
 
 bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completion& completion) {
   completion.signal = packet.dispatch.completion_signal.handle;
+  completion.index = index;
   completion.count = 1;
   if (completion.signal != 0 && !check_signal(completion.signal, index, "completion signal")) {
     return false;
@@ -181,6 +200,7 @@ bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completi
 
   // What follows may wait for other queues, which may wait for what is pending here.
   flush();
+  if (failed()) return false;
   completion.start = device_.engine == nullptr ? now_ : device_.clock.now();
   bool done = false;
   switch (type) {
@@ -308,9 +328,10 @@ bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_f
   uint64_t waiting[5];
   size_t count = 0;
   for (const hsa_signal_t& signal : packet.barrier.dep_signal) {
-    if (signal.handle == 0) continue;
-    if (!check_signal(signal.handle, index, "dependency signal")) return false;
-    waiting[count++] = signal.handle;
+    const uint64_t handle = signal.handle;
+    if (handle == 0) continue;
+    if (!check_signal(handle, index, "dependency signal")) return false;
+    waiting[count++] = handle;
   }
   if (count == 0) return true;
   const auto is_zero = [](uint64_t handle) { return load_signal(handle) == 0; };
@@ -401,12 +422,20 @@ bool AqlQueue::signal_usable(uint64_t handle) {
 bool AqlQueue::check_signal(uint64_t handle, uint64_t index, const char* role) {
   if (signal_usable(handle)) [[likely]]
     return true;
-  fail_with_memory_fault(
-      {device_.node, handle, true, false},
-      fmt::format("halyard vgpu: queue {} stopped at packet {}: the {} ({:#x}) is not a signal; {}",
-                  id_, index, role, handle, describe(handle)));
-  set_failed();
+  stop_at(handle, index, fmt::format("the {} ({:#x}) is not a signal", role, handle));
   return false;
+}
+
+bool AqlQueue::mailbox_usable(uint64_t mailbox) {
+  return mailbox % 8 == 0 && mailboxes_.accessible(mailbox, 8);
+}
+
+// What a signal leads to is no memory of the GPU's or of the runtime's.
+void AqlQueue::stop_at(uint64_t address, uint64_t index, const std::string& what) {
+  fail_with_memory_fault({device_.node, address, true, false},
+                         fmt::format("halyard vgpu: queue {} stopped at packet {}: {}; {}", id_,
+                                     index, what, describe(address)));
+  set_failed();
 }
 
 bool AqlQueue::fail(QueueError error, uint64_t index, const std::string& text) {
@@ -414,11 +443,23 @@ bool AqlQueue::fail(QueueError error, uint64_t index, const std::string& text) {
                      index, text, static_cast<uint32_t>(error)));
   publish(index);
   set_failed();
-  const uint64_t signal = ring_.queue->queue_inactive_signal.handle;
-  if (signal != 0 && signal_usable(signal)) {
-    store_signal(signal, static_cast<int64_t>(error), *device_.interrupts);
-  }
+  tell_of_error(error);
   return false;
+}
+
+// Stores the error into queue_inactive_signal and wakes its sleepers.
+void AqlQueue::tell_of_error(QueueError error) {
+  const uint64_t handle = ring_.queue->queue_inactive_signal.handle;
+  if (handle == 0 || !signal_usable(handle)) return;
+  const Wakeup wakeup = wakeup_of(handle);
+  __atomic_store_n(&signal_at(handle)->value, static_cast<int64_t>(error), __ATOMIC_SEQ_CST);
+  if (wakeup.mailbox == 0 || mailbox_usable(wakeup.mailbox)) {
+    return wake(wakeup, *device_.interrupts);
+  }
+  report(
+      fmt::format("halyard vgpu: queue {} cannot wake who sleeps on its error: the signal "
+                  "({:#x}) has a mailbox ({:#x}) that is none; {}",
+                  id_, handle, wakeup.mailbox, describe(wakeup.mailbox)));
 }
 
 bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
@@ -447,10 +488,7 @@ bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
   } else {
     report(text);
   }
-  const uint64_t signal = ring_.queue->queue_inactive_signal.handle;
-  if (signal != 0 && signal_usable(signal)) {
-    store_signal(signal, static_cast<int64_t>(error_of(fault.kind)), *device_.interrupts);
-  }
+  tell_of_error(error_of(fault.kind));
   return false;
 }
 

@@ -55,6 +55,7 @@ class AqlQueue final : public HardwareQueue {
   // What is left to do once a packet's slot has been given back.
   struct Completion {
     uint64_t signal = 0;
+    uint64_t index = 0;  // of the packet, or of the last one
     int64_t count = 0;
     uint64_t start = 0;
     uint64_t end = 0;
@@ -66,6 +67,7 @@ class AqlQueue final : public HardwareQueue {
   void publish(uint64_t index);
   // Tells of a finished packet, now or, if packets take no time, with the next flush().
   void complete(const Completion& completion);
+  // The queue has failed afterwards if the signal is no longer one.
   void flush();
   // False: the queue stops here, and the packet keeps its slot.
   bool process(Packet& packet, uint64_t index, uint16_t header, Completion& completion);
@@ -81,12 +83,16 @@ class AqlQueue final : public HardwareQueue {
 
   bool signal_usable(uint64_t handle);
   bool check_signal(uint64_t handle, uint64_t index, const char* role);
+  bool mailbox_usable(uint64_t mailbox);
+  void stop_at(uint64_t address, uint64_t index, const std::string& what);
+  void tell_of_error(QueueError error);
   bool fail(QueueError error, uint64_t index, const std::string& text);
   bool fail_dispatch(const Packet& packet, uint64_t index, const isa::DispatchResult& result);
 
   const AqlRing ring_;
   RangeCache signals_;
   RangeCache runtime_signals_;
+  RangeCache mailboxes_;
   RangeCache code_;
   uint64_t published_ = 0;
   uint64_t publish_interval_ = 1;

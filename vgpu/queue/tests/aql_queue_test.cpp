@@ -505,6 +505,91 @@ TEST_F(AqlQueueTest, SignalThatIsNoneIsAMemoryFault) {
   EXPECT_TRUE(gpu_.engine.dispatches().empty());
 }
 
+TEST_F(AqlQueueTest, MailboxThatIsNotMemoryIsAMemoryFault) {
+  for (const bool execute : {true, false}) {
+    for (const uint64_t mailbox : {testing::FakeMemory::kForbidden + 64, uint64_t{8}}) {
+      SCOPED_TRACE(mailbox);
+      CaptureStderr();
+      start(execute);
+      amd_signal_t* done = make_signal(1, 9);
+      done->event_mailbox_ptr = mailbox;
+      amd_signal_t* never = make_signal(1);
+      submit(dispatch_packet(done), kDispatch);
+      submit(barrier_packet({}, never), HSA_PACKET_TYPE_BARRIER_AND);
+      wait_until([&] { return processor_->failed() || value(never) == 0; });
+      processor_->stop();
+      EXPECT_THAT(GetCapturedStderr(), AllOf(HasSubstr("mailbox"), HasSubstr("it is forbidden")));
+      ASSERT_FALSE(gpu_.interrupts.faults().empty());
+      EXPECT_EQ(gpu_.interrupts.faults().back().address, mailbox);
+      EXPECT_TRUE(gpu_.interrupts.faults().back().is_write);
+      EXPECT_EQ(value(done), 1);
+      EXPECT_EQ(value(never), 1) << "no packet runs after an error";
+      EXPECT_EQ(gpu_.interrupts.raised(9), 0);
+      queue_.write_dispatch_id = 0;
+      queue_.read_dispatch_id = 0;
+      for (Packet& packet : ring_) packet.dispatch.header = HSA_PACKET_TYPE_INVALID;
+    }
+  }
+}
+
+TEST_F(AqlQueueTest, MailboxThatIsNotAlignedIsNotWritten) {
+  CaptureStderr();
+  start();
+  amd_signal_t* done = make_signal(1, 9);
+  done->event_mailbox_ptr += 4;
+  submit(dispatch_packet(done), kDispatch);
+  wait_until([&] { return processor_->failed() || value(done) == 0; });
+  processor_->stop();
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("mailbox"));
+  EXPECT_EQ(*mailboxes_.back(), 0u);
+}
+
+TEST_F(AqlQueueTest, ErrorSignalWithABadMailboxStillTellsByItsValue) {
+  inactive_->event_mailbox_ptr = testing::FakeMemory::kForbidden + 64;
+  Packet packet = dispatch_packet();
+  packet.dispatch.setup = 0;
+  CaptureStderr();
+  start();
+  submit(packet, kDispatch);
+  wait_until([&] { return value(inactive_) != 0; });
+  processor_->stop();
+  EXPECT_EQ(value(inactive_), 2);
+  EXPECT_EQ(gpu_.interrupts.raised(3), 0);
+  EXPECT_THAT(GetCapturedStderr(), AllOf(HasSubstr("dimensions"), HasSubstr("mailbox")));
+}
+
+TEST_F(AqlQueueTest, SignalThatIsGoneWhenItsKernelEndsIsAMemoryFault) {
+  CaptureStderr();
+  amd_signal_t* done = make_signal(1, 9);
+  const uint64_t address = handle(done).handle;
+  gpu_.engine.behaviour = [&](const isa::Dispatch&, const volatile bool&) {
+    gpu_.memory.take_away(address);
+    return isa::DispatchResult{};
+  };
+  start();
+  submit(dispatch_packet(done), kDispatch);
+  wait_until([&] { return processor_->failed() || value(done) == 0; });
+  processor_->stop();
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("completion signal"));
+  ASSERT_EQ(gpu_.interrupts.faults().size(), 1u);
+  EXPECT_EQ(gpu_.interrupts.faults()[0].address, address);
+  EXPECT_EQ(value(done), 1);
+}
+
+TEST_F(AqlQueueTest, SignalsAreFoundByTheGpusAddressOfRegisteredMemory) {
+  start();
+  amd_signal_t* gate = make_signal(0);
+  amd_signal_t* done = make_signal(1, 9);
+  Packet packet = barrier_packet({gate}, done);
+  packet.barrier.dep_signal[0].handle |= isa::kRegistered;
+  packet.barrier.completion_signal.handle |= isa::kRegistered;
+  submit(packet, HSA_PACKET_TYPE_BARRIER_AND);
+  wait_until([&] { return processor_->failed() || value(done) == 0; });
+  processor_->stop();
+  EXPECT_EQ(value(done), 0);
+  EXPECT_EQ(*mailboxes_.back(), 9u);
+}
+
 struct FaultCase {
   isa::Fault::Kind kind;
   uint32_t code;

@@ -2,6 +2,8 @@
 // engine records dispatches, and interrupts are counted.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,16 +20,27 @@ class FakeMemory final : public isa::AddressSpace {
  public:
   isa::MemoryRange find(uint64_t address) const override {
     if (address < 0x10000 || address >= kForbidden) return {};
+    const uint64_t gone = gone_.load();
+    if (address >= gone && address < gone + kGone) return {};
     // Not further down than the address's page: what a search below would read need not exist.
-    return {address & ~uint64_t{4095}, kForbidden};
+    const uint64_t page = address & ~uint64_t{4095};
+    if (address < gone) return {page, gone};
+    return {std::max(page, gone + kGone), kForbidden};
   }
-  uint64_t epoch() const override { return 1; }
+  uint64_t epoch() const override { return gone_.load() == kForbidden ? 1 : 2; }
   void describe(uint64_t, char* text, uint64_t capacity) const override {
     if (capacity > 0) std::string("it is forbidden").copy(text, capacity - 1);
   }
 
   // Addresses from here on are not the GPU's.
   static constexpr uint64_t kForbidden = uint64_t{1} << 48;
+
+  // What begins there, a signal's size of it, is no longer the GPU's. Once; any thread.
+  void take_away(uint64_t address) { gone_ = address; }
+
+ private:
+  static constexpr uint64_t kGone = 64;
+  std::atomic<uint64_t> gone_{kForbidden};
 };
 
 class FakeInterrupts final : public Interrupts {
