@@ -95,7 +95,7 @@ class Kernel:
             return f"(u32)((({self.pick('u64', 'i64')}){e()} * {e()}) >> 32)"
         if choice == 15:
             return self.pick("(u32)__builtin_popcount({})", "__builtin_bitreverse32({})", "__builtin_bswap32({})",
-                             "leading_zeros({})", "trailing_zeros({})", "~{}", "-{}").format(e())
+                             "leading_zeros({})", "trailing_zeros({})", "~{}", "(-{})").format(e())
         if choice == 16:
             return f"({self.condition(d)} ? {e()} : {e()})"
         if choice == 17:
@@ -147,7 +147,7 @@ class Kernel:
             return f"bits_of_double({e(DOUBLE)})"
         if choice == 14:
             return f"((u64){e(WORD)} << 32 | {e(WORD)})"
-        return self.pick("~{}", "-{}", "__builtin_bitreverse64({})", "__builtin_bswap64({})",
+        return self.pick("~{}", "(-{})", "__builtin_bitreverse64({})", "__builtin_bswap64({})",
                          "(u64)__builtin_popcountll({})").format(e())
 
     def real(self, kind, d):
