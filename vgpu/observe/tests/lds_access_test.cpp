@@ -82,6 +82,27 @@ class LdsAccessTest : public ::testing::Test {
   }
 };
 
+// A base may be negative: LLVM gives it an offset that makes it right (vgpu/isa/lds.cpp).
+TEST_F(LdsAccessTest, BaseAndOffsetAddUpIn32Bits) {
+  const std::string negative = "v_mov_b32 v1, -16\n";
+  EXPECT_THAT(accesses_of(negative + "ds_read_b32 v6, v1 offset:56"),
+              ElementsAre(LdsAccess{LdsUse::kRead, 3, 40, 4}));
+  EXPECT_THAT(accesses_of(negative + "ds_write_b64 v1, v[2:3] offset:16"),
+              ElementsAre(LdsAccess{LdsUse::kWrite, 3, 0, 8}));
+  EXPECT_THAT(accesses_of(negative + "ds_add_u32 v1, v2 offset:23"),
+              ElementsAre(LdsAccess{LdsUse::kAtomic, 3, 4, 4}));
+  EXPECT_THAT(
+      accesses_of(negative + "ds_write2_b32 v1, v2, v3 offset0:4 offset1:255"),
+      ElementsAre(LdsAccess{LdsUse::kWrite, 3, 0, 4}, LdsAccess{LdsUse::kWrite, 3, 1004, 4}));
+  EXPECT_THAT(
+      accesses_of(negative + "ds_read2st64_b64 v[6:9], v1 offset0:1 offset1:2"),
+      ElementsAre(LdsAccess{LdsUse::kRead, 3, 496, 8}, LdsAccess{LdsUse::kRead, 3, 1008, 8}));
+  EXPECT_THAT(
+      accesses_of(negative + "ds_wrxchg2_rtn_b32 v[6:7], v1, v2, v3 offset0:5 offset1:6"),
+      ElementsAre(LdsAccess{LdsUse::kAtomic, 3, 4, 4}, LdsAccess{LdsUse::kAtomic, 3, 8, 4}));
+  EXPECT_THAT(recorder.wrong, IsEmpty());
+}
+
 TEST_F(LdsAccessTest, ReadsAndWritesOfEverySize) {
   EXPECT_THAT(accesses_of("ds_read_u8 v6, v1 offset:5"),
               ElementsAre(LdsAccess{LdsUse::kRead, 3, 69, 1}));

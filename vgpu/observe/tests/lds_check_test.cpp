@@ -103,5 +103,23 @@ TEST_F(LdsCheckTest, AnAccessPastWhatTheDispatchAsksForIsReported) {
                                           "252 bytes of LDS that the dispatch asks for"))));
 }
 
+TEST_F(LdsCheckTest, ANegativeBaseIsInsideIfItsOffsetMakesItSo) {
+  run("v_subrev_u32 v2, 0x400, v1\nds_write_b32 v2, v0 offset:1024\nds_read_b32 v3, v2 offset:1024",
+      1);
+  EXPECT_THAT(findings, IsEmpty());
+}
+
+TEST_F(LdsCheckTest, ANegativeBaseWithoutEnoughOffsetIsReported) {
+  run("v_subrev_u32 v2, 0x404, v1\nds_write_b32 v2, v0 offset:1024\n"
+      "v_mov_b32 v4, -4\nds_write2_b32 v4, v0, v0 offset0:0 offset1:1",
+      1);
+  EXPECT_THAT(findings,
+              ElementsAre(AllOf(HasSubstr("access outside LDS"),
+                                HasSubstr("lane 0 writes 4 bytes at LDS offset 4294967292, outside "
+                                          "the 1024 bytes")),
+                          AllOf(HasSubstr("access outside LDS"), HasSubstr("LDS offset 4294967292"),
+                                HasSubstr("ds_write2_b32"))));
+}
+
 }  // namespace
 }  // namespace halyard::vgpu::observe::testing
