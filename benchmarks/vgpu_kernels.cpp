@@ -1,5 +1,5 @@
-// Whole kernels (kernels/whole.c) on the virtual GPU, with one thread, and the same source compiled
-// for the host at -O3.
+// Whole kernels (kernels/whole.c) on the virtual GPU, with one thread and with one for each core,
+// and the same source compiled for the host at -O3.
 
 #include <benchmark/benchmark.h>
 #include <elf.h>
@@ -203,8 +203,8 @@ Case make_case(Machine& machine, const char* name, const Sizes& sizes) {
 
 // What a benchmark needs; made when it starts, so that a filter costs nothing.
 struct Bench {
-  explicit Bench(const char* name, const Sizes& sizes)
-      : machine(options()), file(machine), c(make_case(machine, name, sizes)) {
+  Bench(const char* name, const Sizes& sizes, uint32_t workers)
+      : machine(options(workers)), file(machine), c(make_case(machine, name, sizes)) {
     const char* const descriptor = file.descriptor(name);
     dispatch = Machine::grid(c.groups * kGroup, kGroup);
     std::memcpy(&dispatch.group_segment_size, descriptor, 4);
@@ -217,10 +217,10 @@ struct Bench {
     dispatch.private_aperture_hi = Machine::kPrivateHigh;
   }
 
-  static EngineOptions options() {
+  static EngineOptions options(uint32_t workers) {
     EngineOptions options;
     options.processor = "gfx90a";
-    options.workers = 1;
+    options.workers = workers;
     return options;
   }
 
@@ -262,6 +262,13 @@ struct Bench {
   Dispatch dispatch;
 };
 
+struct Where {
+  const char* name;
+  bool gpu;
+  uint32_t workers;  // the engine's; 0: one for each core
+};
+constexpr Where kWheres[] = {{"host", false, 1}, {"vgpu", true, 1}, {"vgpu_every_core", true, 0}};
+
 }  // namespace
 
 void add_kernel_benchmarks(const VgpuOptions& options) {
@@ -269,21 +276,22 @@ void add_kernel_benchmarks(const VgpuOptions& options) {
       options.smoke ? Sizes{8192, 64, 64, 256, 32, 20} : Sizes{1u << 18, 256, 256, 1024, 256, 200};
   for (const char* const name :
        {"copy", "saxpy", "sgemm_lds", "sgemm_mfma", "nbody", "reduction", "mandelbrot"}) {
-    for (const bool gpu : {false, true}) {
-      benchmark::RegisterBenchmark(
-          (std::string("kernel/") + name + (gpu ? "/vgpu" : "/host")).c_str(),
-          [=](benchmark::State& state) {
-            Bench bench(name, sizes);
+    for (const Where& where : kWheres) {
+      auto* const added = benchmark::RegisterBenchmark(
+          (std::string("kernel/") + name + "/" + where.name).c_str(), [=](benchmark::State& state) {
+            Bench bench(name, sizes, where.workers);
             bench.compare();
             for (auto _ : state) {
-              if (gpu) {
+              if (where.gpu) {
                 bench.run_on_gpu();
               } else {
                 bench.run_on_host();
               }
             }
-          })
-          ->Unit(benchmark::kMillisecond);
+          });
+      added->Unit(benchmark::kMillisecond);
+      // What all threads use; iterations by the clock on the wall, which is to be compared.
+      if (where.workers == 0) added->MeasureProcessCPUTime()->UseRealTime();
     }
   }
 }
