@@ -278,6 +278,20 @@ TEST_F(KernelInFlight, QueuesAndSemaphoresComeAndGo) {
   }
 }
 
+// Streams that are used again may lie in one hardware queue with the kernel's.
+TEST_F(KernelInFlight, NewQueuesWorkAfterManyHaveGone) {
+  {
+    std::vector<Ref<Queue>> many;
+    for (int i = 0; i < 12; ++i) many.push_back(new_queue());
+  }
+  for (int i = 0; i < 12; ++i) {
+    const Ref<Queue> other = new_queue();
+    const Ref<Semaphore> done = new_semaphore();
+    ASSERT_OK(other->barrier(When().then(done, 1)));
+    ASSERT_OK(done->wait(1, patience()));
+  }
+}
+
 TEST_F(KernelInFlight, ExecutablesAreLoadedAndReleased) {
   const std::vector<std::byte> bytes = object_bytes("entry_points");
   const Ref<Executable> loaded = take(device().load_executable(bytes.data(), bytes.size()));

@@ -172,18 +172,34 @@ Streams& Streams::instance() {
   return *streams;
 }
 
+// HIP gives a new stream the hardware queue that fewest streams have, so streams made one after the
+// other are on different ones, as far as there are some. Whoever uses few at a time is to find them
+// apart: the oldest that is free comes first. In one with work left its new user would wait for
+// that, so such streams are passed over, unless there are many.
+Stream* Streams::take_spare(const Hip& hip, int device, int priority) {
+  constexpr size_t kManyBusy = 8;
+  Stream* oldest = nullptr;
+  Stream* oldest_busy = nullptr;
+  size_t busy = 0;
+  for (Stream* const stream : spare_) {
+    if (&stream->hip() != &hip || stream->device() != device || stream->priority() != priority ||
+        stream->external_) {
+      continue;
+    }
+    const bool works = stream->settled_state_of(stream->number()) == PointState::kPending;
+    busy += works ? 1 : 0;
+    Stream*& best = works ? oldest_busy : oldest;
+    if (best == nullptr || stream->serial_ < best->serial_) best = stream;
+  }
+  Stream* const taken = oldest == nullptr && busy >= kManyBusy ? oldest_busy : oldest;
+  if (taken != nullptr) spare_.erase(std::find(spare_.begin(), spare_.end(), taken));
+  return taken;
+}
+
 Result<Stream*> Streams::take(const Hip& hip, int device, int priority) {
   const std::lock_guard lock(mutex_);
   HALYARD_RETURN_IF_ERROR(fault_of_locked(device));
-  const auto found = std::find_if(spare_.begin(), spare_.end(), [&](const Stream* stream) {
-    return &stream->hip() == &hip && stream->device() == device && stream->priority() == priority &&
-           !stream->external_;
-  });
-  if (found != spare_.end()) {
-    Stream* const stream = *found;
-    spare_.erase(found);
-    return stream;
-  }
+  if (Stream* const spare = take_spare(hip, device, priority); spare != nullptr) return spare;
   const CurrentDevice current(hip, device);
   auto made = std::make_unique<Stream>(hip, device, priority);
   HALYARD_RETURN_IF_ERROR(
@@ -194,6 +210,7 @@ Result<Stream*> Streams::take(const Hip& hip, int device, int priority) {
 
 Stream* Streams::add(std::unique_ptr<Stream> stream) {
   stream->older_ = newest_.load(std::memory_order_relaxed);
+  stream->serial_ = all_.size();
   newest_.store(stream.get(), std::memory_order_release);
   all_.push_back(std::move(stream));
   return all_.back().get();

@@ -136,6 +136,7 @@ class Stream {
   hipStream_t handle_ = nullptr;
   bool external_ = false;
   const Stream* older_ = nullptr;
+  uint64_t serial_ = 0;  // how many were made before it
 
   std::mutex order_;
   uint64_t marked_ = 0;                  // under order_: the last operation with a mark
@@ -181,6 +182,8 @@ class Streams {
 
  private:
   Stream* add(std::unique_ptr<Stream> stream);  // under mutex_
+  // One that was given back, or null. Under mutex_.
+  Stream* take_spare(const Hip& hip, int device, int priority);
   Status fault_of_locked(int device) const;
 
   std::mutex mutex_;
