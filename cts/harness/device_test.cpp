@@ -16,9 +16,13 @@ void DeviceTest::SetUp() {
   std::seed_seq sequence(words.begin(), words.end());
   random_.seed(sequence);
 
-  device_ = take(environment.device());
+  device_ = take(open_device());
   queue_ = new_queue();
   timeline_ = new_semaphore();
+}
+
+Result<Ref<Device>> DeviceTest::open_device() {
+  return Environment::get().device();
 }
 
 void DeviceTest::TearDown() {

@@ -24,6 +24,9 @@ class DeviceTest : public testing::Test {
   void SetUp() override;
   void TearDown() override;
 
+  // The device that the test uses: the one that all share. Tests that count what is there open
+  // their own, as a driver may keep for a while what earlier tests have released.
+  virtual Result<Ref<Device>> open_device();
   Device& device() { return *device_; }
   Queue& queue() { return *queue_; }
 

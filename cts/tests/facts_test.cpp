@@ -1,7 +1,4 @@
 // The facts of a device: limits, heaps, links, queues.
-#include <chrono>
-#include <thread>
-
 #include "cts/harness/device_test.h"
 
 namespace halyard::cts {
@@ -64,32 +61,6 @@ TEST_F(Facts, HeapsThatDoNotExist) {
   const size_t count = device().heap_count();
   EXPECT_FAILS(device().heap_statistics(count), StatusCode::kOutOfRange, std::to_string(count));
   EXPECT_FAILS(device().heap_statistics(SIZE_MAX), StatusCode::kOutOfRange);
-}
-
-TEST_F(Facts, StatisticsCountBuffers) {
-  const size_t heap = heap_of(MemoryType::kHost);
-  const uint64_t before = take(device().heap_statistics(heap)).live_buffers;
-  {
-    const Ref<Buffer> first = allocate(100, MemoryType::kHost);
-    const Ref<Buffer> second = allocate(100, MemoryType::kHost);
-    EXPECT_EQ(take(device().heap_statistics(heap)).live_buffers, before + 2);
-    const Ref<Buffer> view = take(first->subspan(0, 10));
-    EXPECT_EQ(take(device().heap_statistics(heap)).live_buffers, before + 2) << "a view is none";
-  }
-  // A driver may keep what is released until work in flight on other queues is done.
-  for (int i = 0; i < 500 && take(device().heap_statistics(heap)).live_buffers != before; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_EQ(take(device().heap_statistics(heap)).live_buffers, before);
-}
-
-TEST_F(Facts, ThePeakStaysWhenMemoryGoes) {
-  const size_t heap = heap_of(MemoryType::kHost);
-  const uint64_t live = take(device().heap_statistics(heap)).live_bytes;
-  allocate(8 << 20, MemoryType::kHost);
-  const HeapStatistics after = take(device().heap_statistics(heap));
-  EXPECT_GE(after.peak_bytes, live + (8 << 20));
-  EXPECT_LT(after.live_bytes, after.peak_bytes);
 }
 
 TEST_F(Facts, LinksLeadToOtherDevices) {

@@ -12,6 +12,7 @@ constexpr uint64_t kMiB = 1 << 20;
 
 class MemoryStatistics : public DeviceTest {
  protected:
+  Result<Ref<Device>> open_device() override { return Environment::get().open_device(); }
   static size_t heap_of(const Device& device, MemoryType type) {
     for (size_t i = 0; i < device.heap_count(); ++i) {
       if (take(device.heap(i)).type == type) return i;
@@ -33,6 +34,44 @@ class MemoryStatistics : public DeviceTest {
 };
 
 constexpr MemoryType kTypes[] = {MemoryType::kDevice, MemoryType::kHost};
+
+TEST_F(MemoryStatistics, CountBuffers) {
+  for (const MemoryType type : kTypes) {
+    SCOPED_TRACE(to_string(type));
+    const HeapStatistics before = of(type);
+    {
+      const Ref<Buffer> first = allocate(100, type);
+      const Ref<Buffer> second = allocate(100, type);
+      EXPECT_EQ(of(type).live_buffers, before.live_buffers + 2);
+      const Ref<Buffer> view = take(first->subspan(0, 10));
+      EXPECT_EQ(of(type).live_buffers, before.live_buffers + 2) << "a view is none";
+    }
+    EXPECT_TRUE(settles_at(type, before.live_bytes));
+    EXPECT_EQ(of(type).live_buffers, before.live_buffers);
+  }
+}
+
+TEST_F(MemoryStatistics, FollowAllocationAndRelease) {
+  for (const MemoryType type : kTypes) {
+    SCOPED_TRACE(to_string(type));
+    const uint64_t before = of(type).live_bytes;
+    Ref<Buffer> buffer = allocate(kMiB, type);
+    EXPECT_GE(of(type).live_bytes, before + kMiB);
+    Ref<Buffer> view = take(buffer->subspan(16, 16));
+    buffer = nullptr;
+    EXPECT_GE(of(type).live_bytes, before + kMiB) << "the view keeps it";
+    view = nullptr;
+    for (int i = 0; i < 200; ++i) allocate(kMiB, type);
+    EXPECT_TRUE(settles_at(type, before));
+  }
+}
+
+TEST_F(MemoryStatistics, ThePeakStaysWhenMemoryGoes) {
+  const uint64_t live = of(MemoryType::kHost).live_bytes;
+  allocate(8 * kMiB, MemoryType::kHost);
+  ASSERT_TRUE(settles_at(MemoryType::kHost, live));
+  EXPECT_GE(of(MemoryType::kHost).peak_bytes, live + 8 * kMiB);
+}
 
 TEST_F(MemoryStatistics, CountWholeGranules) {
   for (const MemoryType type : kTypes) {

@@ -9,14 +9,6 @@ namespace {
 
 class Memory : public DeviceTest {
  protected:
-  uint64_t live_bytes(MemoryType type) {
-    for (size_t i = 0; i < device().heap_count(); ++i) {
-      if (take(device().heap(i)).type == type) {
-        return take(device().heap_statistics(i)).live_bytes;
-      }
-    }
-    throw std::runtime_error("The device has no heap of this memory type.");
-  }
   Result<Ref<Buffer>> aligned(uint64_t size, uint64_t alignment,
                               MemoryType type = MemoryType::kDevice) {
     BufferOptions options;
@@ -84,21 +76,6 @@ TEST_F(Memory, MoreThanTheDeviceHas) {
                std::to_string(too_much));
   EXPECT_FAILS(device().allocate(UINT64_MAX), StatusCode::kResourceExhausted);
   EXPECT_EQ(allocate(4096)->size(), 4096u);  // the device goes on
-}
-
-TEST_F(Memory, StatisticsFollowAllocationAndRelease) {
-  for (const MemoryType type : {MemoryType::kDevice, MemoryType::kHost}) {
-    SCOPED_TRACE(to_string(type));
-    const uint64_t before = live_bytes(type);
-    Ref<Buffer> buffer = allocate(1 << 20, type);
-    EXPECT_GE(live_bytes(type), before + (1 << 20));
-    const Ref<Buffer> view = take(buffer->subspan(16, 16));
-    buffer = nullptr;
-    EXPECT_GE(live_bytes(type), before + (1 << 20));  // the view keeps it
-  }
-  const uint64_t before = live_bytes(MemoryType::kDevice);
-  for (int i = 0; i < 200; ++i) allocate(1 << 20);
-  EXPECT_EQ(live_bytes(MemoryType::kDevice), before);
 }
 
 TEST_F(Memory, HostMemoryIsMappedAndSeenByTheDevice) {

@@ -102,7 +102,7 @@ TEST_F(TwoDevices, EachAllocatesFromItsOwnMemory) {
   const uint64_t mine = live(device());
   const uint64_t theirs = live(peer());
   const Ref<Buffer> buffer = take(peer().allocate(1 << 20));
-  EXPECT_EQ(live(device()), mine);
+  EXPECT_LE(live(device()), mine) << "less, if what an earlier test has released goes meanwhile";
   EXPECT_GE(live(peer()), theirs + (1 << 20));
 }
 

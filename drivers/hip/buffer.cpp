@@ -60,7 +60,7 @@ void BufferImpl::give_back() {
   const Hip& hip = device.hip();
   switch (origin_) {
     case Origin::kAllocated:
-      memory.retire([&memory, type = type(), block = block_] { memory.free(type, block); });
+      memory.retire(type(), block_);
       break;
     case Origin::kPool:
       if (PoolBlock block; take_pool_block(&block)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "drivers/hip/device.h"
+#include "drivers/hip/progress.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -18,6 +19,9 @@ constexpr uint64_t kAlignment = 4096;
 constexpr uint64_t kMostParkedPart = 4;  // of the device's memory
 // Free memory that a queue-ordered pool keeps.
 constexpr uint64_t kPoolKeeps = 64ull << 20;
+// An allocation that finds no memory waits as long for what work in flight still uses. That work
+// may wait for the caller in turn, who is to hear of it then.
+constexpr uint64_t kLongestWaitNs = 10'000'000'000;
 
 uint64_t physical_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);
@@ -156,12 +160,7 @@ void Memory::free_parked() {
   });
 }
 
-Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Block* block,
-                        void** pointer) {
-  // HIP aligns to its own measure; what is asked for beyond that is made room for.
-  const uint64_t slack = alignment > kAlignment ? alignment - kAlignment : 0;
-  const uint64_t rounded = (size + slack + kGranule - 1) / kGranule * kGranule;
-  collect();
+Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block) {
   HALYARD_RETURN_IF_ERROR(take(type, size, rounded));
   const hipError_t result = raw_allocate(type, rounded, &block->base);
   if (result != hipSuccess) {
@@ -174,6 +173,27 @@ Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Bloc
   }
   block->size = rounded;
   usage(type).live_buffers.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Block* block,
+                        void** pointer) {
+  // HIP aligns to its own measure; what is asked for beyond that is made room for.
+  const uint64_t slack = alignment > kAlignment ? alignment - kAlignment : 0;
+  const uint64_t rounded = (size + slack + kGranule - 1) / kGranule * kGranule;
+  for (;;) {
+    collect();
+    Status status = try_allocate(type, size, rounded, block);
+    if (status.ok()) break;
+    if (status.code() != StatusCode::kResourceExhausted) return status;
+    const PointState due = Progress::instance().wait_until(
+        [&](bool* on_device) {
+          *on_device = true;
+          return relief(type, rounded);
+        },
+        Deadline::after_ns(kLongestWaitNs));
+    if (due != PointState::kReached) return status;
+  }
   const uint64_t align = std::max<uint64_t>(alignment, 1);
   const auto address = reinterpret_cast<uint64_t>(block->base);
   *pointer = reinterpret_cast<void*>((address + align - 1) / align * align);
@@ -230,30 +250,56 @@ void Memory::give_staging(const Block& block, Stream& stream) {
   retired_.push_back({{{&stream, stream.number() + 1}}, [this, block] { return_staging(block); }});
 }
 
+void Memory::retire(MemoryType type, const Block& block) {
+  keep({Streams::instance().busy(), [this, type, block] { free(type, block); }, type, block.size});
+}
+
 void Memory::retire(std::function<void()> release) {
   retire_after(Streams::instance().busy(), std::move(release));
 }
 
 void Memory::retire_after(std::vector<StreamPoint> points, std::function<void()> release) {
-  std::erase_if(points,
+  keep({std::move(points), std::move(release)});
+}
+
+void Memory::keep(Retired retired) {
+  std::erase_if(retired.in_use,
                 [](const StreamPoint& point) { return point.stream->known_done(point.number); });
-  if (points.empty()) return release();
+  if (retired.in_use.empty()) return retired.release();
   const std::lock_guard lock(retired_mutex_);
-  retired_.push_back({std::move(points), std::move(release)});
+  retired_.push_back(std::move(retired));
+}
+
+PointState Memory::state_of(const Retired& retired) {
+  const bool in_use =
+      std::any_of(retired.in_use.begin(), retired.in_use.end(), [](const StreamPoint& point) {
+        return point.stream->settled_state_of(point.number) == PointState::kPending;
+      });
+  return in_use ? PointState::kPending : PointState::kReached;
+}
+
+PointState Memory::relief(MemoryType type, uint64_t bytes) {
+  uint64_t retired_bytes = 0;
+  const std::lock_guard lock(retired_mutex_);
+  for (const Retired& retired : retired_) {
+    if (retired.type != type || retired.bytes == 0) continue;
+    retired_bytes += retired.bytes;
+    if (state_of(retired) == PointState::kReached) return PointState::kReached;
+  }
+  const uint64_t heap = heap_size(type);
+  const uint64_t live = usage(type).live_bytes.load(std::memory_order_relaxed);
+  // What is live counts the retired ones; more may be live elsewhere.
+  const bool enough = bytes <= heap && live - std::min(live, retired_bytes) <= heap - bytes;
+  return retired_bytes != 0 && enough ? PointState::kPending : PointState::kFailed;
 }
 
 void Memory::collect() {
   std::vector<Retired> due;
   {
     const std::lock_guard lock(retired_mutex_);
-    const auto in_use = [](const Retired& retired) {
-      return std::any_of(retired.in_use.begin(), retired.in_use.end(),
-                         [](const StreamPoint& point) {
-                           const PointState state = point.stream->settled_state_of(point.number);
-                           return state == PointState::kPending;
-                         });
-    };
-    const auto first_due = std::partition(retired_.begin(), retired_.end(), in_use);
+    const auto first_due = std::partition(
+        retired_.begin(), retired_.end(),
+        [](const Retired& retired) { return state_of(retired) == PointState::kPending; });
     due.assign(std::make_move_iterator(first_due), std::make_move_iterator(retired_.end()));
     retired_.erase(first_due, retired_.end());
   }

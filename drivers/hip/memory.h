@@ -42,7 +42,8 @@ class Memory {
   HeapStatistics statistics(MemoryType type);
   QueuePool& pool(MemoryType type) { return *pools_[static_cast<size_t>(type)]; }
 
-  // RESOURCE_EXHAUSTED names size, limit and use. `*pointer` is aligned as asked for.
+  // RESOURCE_EXHAUSTED names size, limit and use; before that it waits for memory that was retired
+  // and would do. `*pointer` is aligned as asked for.
   Status allocate(MemoryType type, uint64_t size, uint64_t alignment, Block* block, void** pointer);
   // At once; for what no work uses.
   void free(MemoryType type, const Block& block);
@@ -55,7 +56,9 @@ class Memory {
   void return_staging(const Block& block);
   void give_staging(const Block& block, Stream& stream);
 
-  // Calls `release` as soon as all that is in flight now is done; at once, if nothing is.
+  // Frees the block as soon as all that is in flight now is done; at once, if nothing is.
+  void retire(MemoryType type, const Block& block);
+  // The same for anything else.
   void retire(std::function<void()> release);
   void retire_after(std::vector<StreamPoint> points, std::function<void()> release);
   // Releases what is due.
@@ -76,6 +79,8 @@ class Memory {
   struct Retired {
     std::vector<StreamPoint> in_use;
     std::function<void()> release;
+    MemoryType type = MemoryType::kDevice;
+    uint64_t bytes = 0;  // of that type, that will be free
   };
   // What the pool of one type allocates from.
   class Source final : public PoolSource {
@@ -90,6 +95,11 @@ class Memory {
     MemoryType type_;
   };
 
+  void keep(Retired retired);
+  static PointState state_of(const Retired& retired);
+  // Whether retired memory is due, may be some time, or (kFailed) is not enough for `bytes` more.
+  PointState relief(MemoryType type, uint64_t bytes);
+  Status try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block);
   Status take(MemoryType type, uint64_t size, uint64_t rounded);
   // From the blocks that are parked, or from HIP.
   hipError_t raw_allocate(MemoryType type, uint64_t size, void** base);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -153,6 +155,39 @@ TEST_F(HipDevice, PoolMemoryIsUsedAgainInTheQueuesOrder) {
   EXPECT_EQ(statistics.used_bytes, 0u);
   ASSERT_OK(device_->trim_pool(MemoryType::kDevice, 0));
   EXPECT_EQ(take(device_->pool_statistics(MemoryType::kDevice)).reserved_bytes, 0u);
+}
+
+TEST_F(HipDevice, AnAllocationWaitsForMemoryThatWorkInFlightStillUses) {
+  const Ref<Executable> coherence = load(*device_, "coherence");
+  const Ref<Buffer> mail = host(8);
+  uint32_t* const mapped = words(mail);
+  std::memset(mapped, 0, 8);
+  const std::atomic_ref<uint32_t> say(mapped[0]);
+  const std::atomic_ref<uint32_t> answer(mapped[1]);
+  // Until the host has said 1 and then 2.
+  const Argument arguments[] = {mail, Argument::of(uint32_t{2}), Argument::of(uint32_t{1} << 30)};
+  Dispatch converse;
+  converse.function = take(coherence->find("converse"));
+  converse.grid = {1, 1, 1};
+  converse.workgroup = {1, 1, 1};
+  converse.arguments = arguments;
+  ASSERT_OK(queue_->dispatch(converse));
+  say.store(1);
+  while (answer.load() != 2) std::this_thread::yield();
+
+  const uint64_t most = device_->info().memory_bytes / 5 * 3;
+  take(device_->allocate(most));  // and dropped
+  std::thread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    say.store(2);
+  });
+  const Result<Ref<Buffer>> second = device_->allocate(most);
+  EXPECT_TRUE(second.ok()) << second.status().to_string();
+  end.join();
+  ASSERT_OK(finish(*queue_));
+  // What is not retired is not waited for.
+  const Result<Ref<Buffer>> third = device_->allocate(most);
+  EXPECT_EQ(third.status().code(), StatusCode::kResourceExhausted);
 }
 
 TEST_F(HipDevice, ProfilesDispatchesOnTheHostsClock) {
