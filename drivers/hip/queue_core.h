@@ -109,8 +109,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
 // Operations on a stream before a submission waits for room, if `requested` (0: any) is asked for.
 constexpr uint32_t stream_capacity(uint32_t requested) {
   constexpr uint32_t kLeast = 64;
-  constexpr uint32_t kDefault = 8192;
-  constexpr uint32_t kMost = 16384;  // what HIP's own rings hold (ROCclr 5.2.3)
+  constexpr uint32_t kDefault = 2048;
+  constexpr uint32_t kMost = 4096;  // what HIP's own rings hold (ROCclr 5.2.3)
   return requested == 0 ? kDefault : std::bit_ceil(std::clamp(requested, kLeast, kMost));
 }
 

@@ -58,11 +58,11 @@ TEST(UuidText, IsEmptyForWhatIsNone) {
 }
 
 TEST(StreamCapacity, IsAPowerOfTwoWithinBounds) {
-  EXPECT_EQ(stream_capacity(0), 8192u);
+  EXPECT_EQ(stream_capacity(0), 2048u);
   EXPECT_EQ(stream_capacity(1), 64u);
   EXPECT_EQ(stream_capacity(65), 128u);
   EXPECT_EQ(stream_capacity(128), 128u);
-  EXPECT_EQ(stream_capacity(UINT32_MAX), 16384u);
+  EXPECT_EQ(stream_capacity(UINT32_MAX), 4096u);
 }
 
 TEST(PlaceOnClock, MeasuresFromTheAnchor) {
