@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "vgpu/fence.h"
+#include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::queue {
 
@@ -152,6 +153,7 @@ SdmaQueue::Step SdmaQueue::copy(uint32_t header) {
   const uint64_t to = address(5);
   if (!source_.accessible(from, bytes) && !check(from, bytes, false, "copy")) return Step::kStopped;
   if (!target_.accessible(to, bytes) && !check(to, bytes, true, "copy")) return Step::kStopped;
+  const SharedMemoryAccess access;
   std::memmove(pointer(to), pointer(from), bytes);
   return Step::kDone;
 }
@@ -189,6 +191,7 @@ SdmaQueue::Step SdmaQueue::copy_rectangle(uint32_t header) {
       if (!target_.accessible(target, width) && !check(target, width, true, "rectangle copy")) {
         return Step::kStopped;
       }
+      const SharedMemoryAccess access;
       std::memmove(pointer(target), pointer(source), width);
     }
   }
@@ -209,6 +212,7 @@ SdmaQueue::Step SdmaQueue::fill(uint32_t header) {
   // The count is one element short of the bytes to fill.
   const uint64_t bytes = size_code == 0 ? count + 1 : (count & ~uint64_t{3}) + 4;
   if (!target_.accessible(to, bytes) && !check(to, bytes, true, "fill")) return Step::kStopped;
+  const SharedMemoryAccess access;
   if (size_code == 0) {
     std::memset(pointer(to), static_cast<int>(value & 0xff), bytes);
     return Step::kDone;
