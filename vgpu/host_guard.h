@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "vgpu/shared_memory_access.h"
+
 namespace halyard::vgpu {
 
 // What stopped a guarded function.
@@ -46,6 +48,7 @@ template <class Function>
 [[gnu::noinline]] bool guarded(Function&& function, HostFault& fault) {
   detail::Guard guard;
   guard.outer = detail::exchange_guard(&guard);
+  const int accesses = SharedMemoryAccess::depth();
   // The signal mask is not saved: the handler does not change it (SA_NODEFER), and a guard must
   // cost no system call. C++ has no other way out of a fault.
   if (sigsetjmp(guard.jump, 0) == 0) {  // NOLINT(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
@@ -53,6 +56,7 @@ template <class Function>
     detail::exchange_guard(guard.outer);
     return true;
   }
+  SharedMemoryAccess::end_above(accesses);
   detail::exchange_guard(guard.outer);
   fault = guard.fault;
   return false;

@@ -19,19 +19,36 @@ class SharedMemoryAccess {
  public:
 #if defined(__SANITIZE_THREAD__)
   SharedMemoryAccess() {
+    ++depth_;
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
   }
-  ~SharedMemoryAccess() {
-    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  ~SharedMemoryAccess() { end(); }
+
+  // How many live on this thread.
+  static int depth() { return depth_; }
+  // Ends those above `depth` whose destructors were jumped over (host_guard.h).
+  static void end_above(int depth) {
+    while (depth_ > depth) end();
   }
 #else
   SharedMemoryAccess() {}
   ~SharedMemoryAccess() {}
+  static int depth() { return 0; }
+  static void end_above(int /*depth*/) {}
 #endif
   SharedMemoryAccess(const SharedMemoryAccess&) = delete;
   SharedMemoryAccess& operator=(const SharedMemoryAccess&) = delete;
+
+#if defined(__SANITIZE_THREAD__)
+ private:
+  static void end() {
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+    --depth_;
+  }
+  static inline thread_local int depth_ = 0;
+#endif
 };
 
 }  // namespace halyard::vgpu

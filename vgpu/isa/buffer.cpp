@@ -42,7 +42,7 @@ template <class Op>
 
 template <class Op>
 Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const VectorRegister* data) {
-  begin_access(w);
+  const SharedMemoryAccess host_sees = begin_access(w);
   const BufferResource resource = BufferResource::read(w, i.src[1]);
   if constexpr (Op::kRows) {
     // Spills and the like: one offset for all lanes of a private segment.

@@ -219,7 +219,7 @@ uint64_t byte_at(uint64_t address, unsigned b, size_t step) {
 template <unsigned kComponents, Half kHalf, bool kStore>
 Outcome format_access(Wave& w, const Instruction& i) {
   if (i.lds) return fault_illegal(w, i, "with the LDS bit is not implemented");
-  begin_access(w);
+  const SharedMemoryAccess host_sees = begin_access(w);
   const BufferResource resource = BufferResource::read(w, i.src[1]);
   const Format format = format_of(i, resource);
   const unsigned size = byte_size(format.layout);

@@ -90,7 +90,7 @@ void wide_addresses(const Wave& w, const Instruction& i, Addresses& addresses) {
 
 template <class Op>
 Outcome flat(Wave& w, const Instruction& i) {
-  begin_access(w);
+  const SharedMemoryAccess host_sees = begin_access(w);
   Addresses addresses;
   wide_addresses(w, i, addresses);
   VectorRegister* const dst = vector_registers(w, i.dst);
@@ -104,7 +104,7 @@ Outcome flat(Wave& w, const Instruction& i) {
 
 template <class Op>
 Outcome global(Wave& w, const Instruction& i) {
-  begin_access(w);
+  const SharedMemoryAccess host_sees = begin_access(w);
   Addresses addresses;
   if (i.src[2].kind == OperandKind::kScalar) {
     const uint64_t base =
@@ -120,7 +120,7 @@ Outcome global(Wave& w, const Instruction& i) {
 
 template <class Op>
 Outcome scratch(Wave& w, const Instruction& i) {
-  begin_access(w);
+  const SharedMemoryAccess host_sees = begin_access(w);
   Addresses addresses;
   const auto offset = static_cast<uint32_t>(i.offset);
   if (i.src[2].kind == OperandKind::kScalar) {

@@ -3,16 +3,19 @@
 
 #include "vgpu/isa/memory.h"
 #include "vgpu/isa/wave.h"
+#include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::isa {
 
-// Forgets found ranges if the map has changed. Once for each instruction that touches memory.
-inline void begin_access(Wave& wave) {
+// Forgets found ranges if the map has changed. Once for each instruction that touches memory; what
+// it returns lives as long as the instruction.
+[[nodiscard]] inline SharedMemoryAccess begin_access(Wave& wave) {
   const uint64_t epoch = wave.memory->epoch();
-  if (epoch == wave.range_epoch) [[likely]]
-    return;
-  for (MemoryRange& range : wave.ranges) range = {};
-  wave.range_epoch = epoch;
+  if (epoch != wave.range_epoch) [[unlikely]] {
+    for (MemoryRange& range : wave.ranges) range = {};
+    wave.range_epoch = epoch;
+  }
+  return {};
 }
 
 // The wave's own scratch is the engine's memory and in no map.

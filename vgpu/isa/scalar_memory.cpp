@@ -58,7 +58,7 @@ struct Scratch {
 
 template <class Space, unsigned kDwords>
 Outcome s_load(Wave& w, const Instruction& i) {
-  begin_access(w);
+  const SharedMemoryAccess host_sees = begin_access(w);
   uint64_t address = 0;
   unsigned count = 0;  // the dwords that are inside
   while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
@@ -73,7 +73,7 @@ Outcome s_load(Wave& w, const Instruction& i) {
 
 template <class Space, unsigned kDwords>
 Outcome s_store(Wave& w, const Instruction& i) {
-  begin_access(w);
+  const SharedMemoryAccess host_sees = begin_access(w);
   uint64_t address = 0;
   unsigned count = 0;
   while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
@@ -87,7 +87,7 @@ Outcome s_store(Wave& w, const Instruction& i) {
 
 template <class Space, class F, class T>
 Outcome s_atomic(Wave& w, const Instruction& i) {
-  begin_access(w);
+  const SharedMemoryAccess host_sees = begin_access(w);
   uint64_t address = 0;
   if (!Space::resolve(w, i, sizeof(T) / 4 - 1, address)) {
     if (i.glc) write(w, i.dst, T{0});

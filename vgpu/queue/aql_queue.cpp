@@ -8,6 +8,7 @@
 
 #include "vgpu/queue/kernel_name.h"
 #include "vgpu/queue/signal.h"
+#include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::queue {
 
@@ -125,6 +126,7 @@ void AqlQueue::flush() {
                    fmt::format("the completion signal ({:#x}) has a mailbox ({:#x}) that is none",
                                done.signal, wakeup.mailbox));
   }
+  const SharedMemoryAccess host_sees;
   amd_signal_t* const signal = signal_at(done.signal);
   signal->start_ts = done.start;
   signal->end_ts = done.end;
@@ -243,6 +245,7 @@ bool AqlQueue::process_dispatch(Packet& packet, uint64_t index, Completion& comp
 
 bool AqlQueue::check_dispatch(const hsa_kernel_dispatch_packet_t& packet, uint64_t index,
                               isa::Dispatch& dispatch) {
+  const SharedMemoryAccess host_sees;
   const uint32_t dimensions = packet.setup & 3;
   if (dimensions == 0) {
     return fail(QueueError::kDimensions, index,
@@ -291,6 +294,7 @@ bool AqlQueue::check_dispatch(const hsa_kernel_dispatch_packet_t& packet, uint64
 // distance at 16 and COMPUTE_PGM_RSRC1 at 48.
 bool AqlQueue::check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t index,
                           const isa::Dispatch& dispatch) {
+  const SharedMemoryAccess host_sees;
   const uint64_t object = packet.kernel_object;
   if (object % 64 != 0 || !code_.accessible(object, 64)) {
     return fail(
@@ -325,6 +329,7 @@ bool AqlQueue::check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t i
 }
 
 bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_for_all) {
+  const SharedMemoryAccess host_sees;
   uint64_t waiting[5];
   size_t count = 0;
   for (const hsa_signal_t& signal : packet.barrier.dep_signal) {
