@@ -117,10 +117,55 @@ Status Hsa::initialise() {
 Status Hsa::on_system_event(hsa_amd_system_event_callback_t callback) {
   const std::lock_guard lock(mutex_);
   if (listening_) return {};
-  HALYARD_RETURN_IF_ERROR(check(*this, hsa_amd_register_system_event_handler(callback, nullptr),
-                                "Registering the handler of device faults"));
+  HALYARD_ASSIGN_OR_RETURN(const bool interrupts, uses_interrupts());
+  if (interrupts) {
+    HALYARD_RETURN_IF_ERROR(check(*this, hsa_amd_register_system_event_handler(callback, nullptr),
+                                  "Registering the handler of device faults"));
+  } else {
+    // Without the thunk's functions nobody can be told. Work behind a fault is then never done, and
+    // waits end with their deadlines.
+    listen_for_memory_faults({hsaKmtCreateEvent, hsaKmtDestroyEvent, hsaKmtWaitOnEvent},
+                             [this, callback](const NodeFault& fault) { tell(fault, callback); });
+  }
   listening_ = true;
   return {};
+}
+
+Result<bool> Hsa::uses_interrupts() const {
+  hsa_signal_t signal = {};
+  HALYARD_RETURN_IF_ERROR(
+      check(*this, hsa_signal_create(0, 0, nullptr, &signal), "Creating a signal"));
+  const bool interrupts = has_interrupt(signal.handle);
+  hsa_signal_destroy(signal);
+  return interrupts;
+}
+
+// As the runtime would. Nobody ends the process if it is not one of the driver's faults, just as
+// nobody does without the driver.
+void Hsa::tell(const NodeFault& fault, hsa_amd_system_event_callback_t callback) const {
+  struct Search {
+    const Hsa& hsa;
+    uint32_t node;
+    hsa_agent_t found;
+  } search = {*this, fault.node, {}};
+  const auto look = [](hsa_agent_t agent, void* data) {
+    auto& wanted = *static_cast<Search*>(data);
+    hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;  // which an APU's node has as well
+    uint32_t node = 0;
+    const auto node_info = static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_DRIVER_NODE_ID);
+    wanted.hsa.hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+    wanted.hsa.hsa_agent_get_info(agent, node_info, &node);
+    if (type != HSA_DEVICE_TYPE_GPU || node != wanted.node) return HSA_STATUS_SUCCESS;
+    wanted.found = agent;
+    return HSA_STATUS_INFO_BREAK;
+  };
+  hsa_iterate_agents(look, &search);
+  hsa_amd_event_t event = {};
+  event.event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT;
+  event.memory_fault.agent = search.found;
+  event.memory_fault.virtual_address = fault.address;
+  event.memory_fault.fault_reason_mask = fault.reasons;
+  callback(&event, nullptr);
 }
 
 std::string Hsa::version() {

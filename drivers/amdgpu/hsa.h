@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "drivers/common/fault_listener.h"
 #include "hal/status.h"
 
 namespace halyard::amdgpu {
@@ -41,8 +42,9 @@ class Hsa {
   // hsa_init, once; what it said then is what every later call says.
   Status initialise();
 
-  // Calls `handler` for every memory fault from now on; it returns true if the fault was one of
-  // its devices'. Handlers are never removed.
+  // Calls `callback` for every memory fault from now on: the runtime does, or, where it uses no
+  // interrupts and so hears of none, a thread that listens to the thunk. Handlers are never
+  // removed, and only the first one counts. Data is null.
   Status on_system_event(hsa_amd_system_event_callback_t callback);
 
   const std::string& path() const { return path_; }  // real, symbolic links resolved
@@ -51,6 +53,8 @@ class Hsa {
  private:
   Hsa() = default;
   Status resolve(void* library, const std::string& opened);
+  Result<bool> uses_interrupts() const;
+  void tell(const NodeFault& fault, hsa_amd_system_event_callback_t callback) const;
 
   std::string path_;
   std::mutex mutex_;

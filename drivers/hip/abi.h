@@ -123,8 +123,14 @@ inline constexpr hsa_status_t HSA_STATUS_ERROR = 0x1000;
 struct hsa_agent_t {
   uint64_t handle;
 };
-inline constexpr int HSA_AMD_AGENT_INFO_BDFID = 0xa006;   // uint32_t
-inline constexpr int HSA_AMD_AGENT_INFO_DOMAIN = 0xa00f;  // uint32_t
+struct hsa_signal_t {
+  uint64_t handle;
+};
+inline constexpr int HSA_AGENT_INFO_DEVICE = 17;  // int
+inline constexpr int HSA_DEVICE_TYPE_GPU = 1;
+inline constexpr int HSA_AMD_AGENT_INFO_DRIVER_NODE_ID = 0xa004;  // uint32_t
+inline constexpr int HSA_AMD_AGENT_INFO_BDFID = 0xa006;           // uint32_t
+inline constexpr int HSA_AMD_AGENT_INFO_DOMAIN = 0xa00f;          // uint32_t
 inline constexpr int HSA_AMD_GPU_MEMORY_FAULT_EVENT = 0;
 struct hsa_amd_event_t {
   int event_type;

@@ -66,25 +66,65 @@ void lose(const Gpu& gpu, const std::string& what) {
   Progress::instance().changed();
 }
 
-// On the HSA runtime's thread, which HIP's own events need as well. So nothing of HIP's is called
-// here; it might wait.
-hsa_status_t on_event(const hsa_amd_event_t* event, void* data) {
-  if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT) return HSA_STATUS_ERROR;
-  const auto& hip = *static_cast<const Hip*>(data);
-  const auto& fault = event->memory_fault;
-  const std::string pci = pci_of(hip, fault.agent);
+// On a thread of the HSA runtime's, which HIP's own events need as well. So nothing of HIP's is
+// called here; it might wait. Returns whether a device is lost; an idle one only if `also_idle`.
+bool lose_later(const Hip& hip, hsa_agent_t agent, uint64_t address, uint32_t reasons,
+                bool also_idle) {
+  const std::string pci = pci_of(hip, agent);
   Watched& all = watched();
   const std::lock_guard lock(all.mutex);
   bool ours = false;
   const auto [first, last] = all.gpus[&hip].equal_range(pci);
   for (auto gpu = first; gpu != last; ++gpu) {
-    if (!has_work(gpu->second.device)) continue;
+    if (!also_idle && !has_work(gpu->second.device)) continue;
     ours = true;
-    const std::string what = describe_memory_fault(fault.virtual_address, fault.fault_reason_mask);
+    const std::string what = describe_memory_fault(address, reasons);
     Workers::instance().run([gpu = gpu->second, what] { lose(gpu, what); });
   }
+  return ours;
+}
+
+hsa_status_t on_event(const hsa_amd_event_t* event, void* data) {
+  if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT) return HSA_STATUS_ERROR;
+  const auto& fault = event->memory_fault;
+  const bool ours = lose_later(*static_cast<const Hip*>(data), fault.agent, fault.virtual_address,
+                               fault.fault_reason_mask, false);
   // Anything but success has the runtime end the process.
   return ours ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+}
+
+// Of a runtime that hears nothing itself. It would not end the process for a fault of others' work;
+// but the GPU's queues have stopped, so the device is lost in any case.
+void on_node_fault(const Hip& hip, const NodeFault& fault) {
+  struct Search {
+    const Hip& hip;
+    const NodeFault& fault;
+  } search = {hip, fault};
+  const auto lose_agent = [](hsa_agent_t agent, void* data) -> hsa_status_t {
+    const auto& [hip, fault] = *static_cast<const Search*>(data);
+    int type = 0;  // an APU's node is a CPU's as well
+    uint32_t node = 0;
+    hip.hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+    hip.hsa_agent_get_info(agent, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &node);
+    if (type == HSA_DEVICE_TYPE_GPU && node == fault.node) {
+      lose_later(hip, agent, fault.address, fault.reasons, true);
+    }
+    return HSA_STATUS_SUCCESS;
+  };
+  hip.hsa_iterate_agents(lose_agent, &search);
+}
+
+// Whether the runtime below uses interrupts; without them it hears of no fault.
+bool uses_interrupts(const Hip& hip) {
+  if (hip.hsa_signal_create == nullptr || hip.hsa_signal_destroy == nullptr ||
+      hip.hsa_iterate_agents == nullptr) {
+    return true;
+  }
+  hsa_signal_t signal = {};
+  if (hip.hsa_signal_create(0, 0, nullptr, &signal) != HSA_STATUS_SUCCESS) return true;
+  const bool interrupts = has_interrupt(signal.handle);
+  hip.hsa_signal_destroy(signal);
+  return interrupts;
 }
 
 }  // namespace
@@ -101,7 +141,14 @@ void Faults::watch(const Hip& hip, const GpuFacts& gpu) {
   const bool known =
       std::any_of(begin, end, [&](const auto& entry) { return entry.second.device == gpu.device; });
   if (!known) gpus.emplace(gpu.pci, Gpu{gpu.device, gpu.name});
-  if (first) hip.hsa_amd_register_system_event_handler(&on_event, const_cast<Hip*>(&hip));
+  if (!first) return;
+  if (uses_interrupts(hip)) {
+    hip.hsa_amd_register_system_event_handler(&on_event, const_cast<Hip*>(&hip));
+  } else {
+    // Without the thunk's functions nobody can be told, and waits end with their deadlines.
+    listen_for_memory_faults({hip.hsaKmtCreateEvent, hip.hsaKmtDestroyEvent, hip.hsaKmtWaitOnEvent},
+                             [&hip](const NodeFault& fault) { on_node_fault(hip, fault); });
+  }
 }
 
 }  // namespace halyard::hip

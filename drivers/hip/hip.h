@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "drivers/common/fault_listener.h"
 #include "drivers/hip/abi.h"
 #include "hal/status.h"
 

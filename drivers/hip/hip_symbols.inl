@@ -35,6 +35,16 @@ HALYARD_HIP_OPTIONAL(hsa_amd_register_system_event_handler, "hsa_amd_register_sy
                      hsa_status_t(hsa_amd_system_event_callback_t, void*))
 HALYARD_HIP_OPTIONAL(hsa_agent_get_info, "hsa_agent_get_info",
                      hsa_status_t(hsa_agent_t, int, void*))
+HALYARD_HIP_OPTIONAL(hsa_signal_create, "hsa_signal_create",
+                     hsa_status_t(int64_t, uint32_t, const hsa_agent_t*, hsa_signal_t*))
+HALYARD_HIP_OPTIONAL(hsa_signal_destroy, "hsa_signal_destroy", hsa_status_t(hsa_signal_t))
+HALYARD_HIP_OPTIONAL(hsa_iterate_agents, "hsa_iterate_agents",
+                     hsa_status_t(hsa_status_t (*)(hsa_agent_t, void*), void*))
+// Of the thunk below that.
+HALYARD_HIP_OPTIONAL(hsaKmtCreateEvent, "hsaKmtCreateEvent",
+                     int(ThunkEventDescriptor*, bool, bool, ThunkEvent**))
+HALYARD_HIP_OPTIONAL(hsaKmtDestroyEvent, "hsaKmtDestroyEvent", int(ThunkEvent*))
+HALYARD_HIP_OPTIONAL(hsaKmtWaitOnEvent, "hsaKmtWaitOnEvent", int(ThunkEvent*, uint32_t))
 
 // Streams and events
 HALYARD_HIP_REQUIRED(hipStreamCreateWithPriority, hipError_t(hipStream_t*, unsigned, int))
