@@ -52,7 +52,9 @@ Status FaultyDevice::do_import_queue(void* native_queue, Queue** queue) {
 }
 
 Status FaultyDevice::do_create_queue(const QueueOptions& options, Queue** queue) {
-  Result<Ref<Queue>> made = inner_->create_queue(options);
+  QueueOptions changed = options;
+  if (fault_ == Fault::kIgnoredCapacity) changed.capacity = 0;
+  Result<Ref<Queue>> made = inner_->create_queue(changed);
   HALYARD_RETURN_IF_ERROR(made.status());
   *queue = new FaultyQueue(inner_, *made, fault_);
   return {};

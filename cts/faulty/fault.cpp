@@ -26,6 +26,7 @@ constexpr struct {
     {"wrong-index", Fault::kWrongIndex},
     {"heap-leak", Fault::kHeapLeak},
     {"copied-import", Fault::kCopiedImport},
+    {"ignored-capacity", Fault::kIgnoredCapacity},
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ enum class Fault {
   kWrongIndex,          // a wait for any always says that it was the first
   kHeapLeak,            // statistics never go down
   kCopiedImport,        // an import is a copy of the memory
+  kIgnoredCapacity,     // a queue has the capacity that the driver likes
 };
 
 // The fault of that name, or false.

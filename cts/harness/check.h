@@ -34,6 +34,18 @@ inline testing::AssertionResult fails_with(const Status& status, StatusCode code
                                      << "\n  expected: " << to_string(code) << ": …" << text << "…";
 }
 
+// A failure which names `kernel`; that the wait for it ran out of patience is none.
+inline testing::AssertionResult blames(const Status& status, std::string_view kernel) {
+  if (status.ok()) return testing::AssertionFailure() << "The wait succeeds.";
+  if (status.code() == StatusCode::kDeadlineExceeded) {
+    return testing::AssertionFailure() << "The failure never arrives.";
+  }
+  if (status.message().view().find(kernel) == std::string_view::npos) {
+    return testing::AssertionFailure() << "No mention of " << kernel << ": " << status.to_string();
+  }
+  return testing::AssertionSuccess() << status.to_string();
+}
+
 #define EXPECT_OK(expression) EXPECT_TRUE(::halyard::cts::is_ok(expression))
 #define ASSERT_OK(expression) ASSERT_TRUE(::halyard::cts::is_ok(expression))
 #define EXPECT_FAILS(expression, ...) \

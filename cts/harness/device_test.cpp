@@ -92,6 +92,39 @@ Status DeviceTest::run(const Function* function, Dim3 grid, Dim3 workgroup,
   return finish();
 }
 
+void DeviceTest::expect_vadd_works(Executable& loaded) {
+  const auto a = random_reals<float>(100, -1, 1);
+  const Ref<Buffer> out = poisoned(100 * sizeof(float));
+  const uint32_t n = 100;
+  ASSERT_OK(run(take(loaded.find("vadd")), {128, 1, 1}, {64, 1, 1},
+                {upload(a), upload(a), out, Argument::of(n)}));
+  std::vector<float> expected = a;
+  for (float& value : expected) value += value;
+  EXPECT_TRUE(same(download<float>(out), expected));
+}
+
+void DeviceTest::expect_life() {
+  const Ref<Device> now = take(Environment::get().device());
+  const Ref<Queue> queue = take(now->create_queue());
+  BufferOptions options;
+  options.type = MemoryType::kHost;
+  const Ref<Buffer> buffer = take(now->allocate(128, options));
+  const Ref<CommandBuffer> commands = take(now->create_command_buffer());
+  const uint32_t submitted = 0x12345678;
+  const uint32_t recorded = 0x9abcdef0;
+  ASSERT_OK(commands->fill({buffer, 64, 64}, &recorded, sizeof recorded));
+  ASSERT_OK(commands->finish());
+  const Ref<Semaphore> done = take(now->create_semaphore());
+  ASSERT_OK(queue->fill({buffer, 0, 64}, &submitted, sizeof submitted));
+  ASSERT_OK(queue->execute(*commands, {}, When().then(done, 1)));
+  ASSERT_OK(done->wait(1, patience()));
+  auto* words = static_cast<uint32_t*>(take(buffer->map(0, 128, MapAccess::kRead)));
+  ASSERT_OK(buffer->invalidate(0, 128));
+  EXPECT_EQ(words[15], submitted);
+  EXPECT_EQ(words[31], recorded);
+  ASSERT_OK(buffer->unmap(words));
+}
+
 Ref<Buffer> DeviceTest::allocate(uint64_t bytes, MemoryType type) {
   BufferOptions options;
   options.type = type;

@@ -60,6 +60,12 @@ class DeviceTest : public testing::Test {
   Status run(const Function* function, Dim3 grid, Dim3 workgroup,
              std::initializer_list<Argument> arguments, uint32_t dynamic_lds_bytes = 0);
 
+  // That the executable's vadd adds.
+  void expect_vadd_works(Executable& loaded);
+  // After a fault: that a device, the same or one that is opened anew, does what a queue is given
+  // and what a recording has.
+  static void expect_life();
+
   Ref<Buffer> allocate(uint64_t bytes, MemoryType type = MemoryType::kDevice);
   // Device memory with these contents.
   template <typename T>

@@ -70,16 +70,6 @@ class BrokenBundle : public DeviceTest {
   Result<Ref<Executable>> load(const Bytes& bytes) {
     return device().load_executable(bytes.data(), bytes.size());
   }
-  void expect_vadd_works(Executable& loaded) {
-    const auto a = random_reals<float>(100, -1, 1);
-    const Ref<Buffer> out = poisoned(100 * sizeof(float));
-    const uint32_t n = 100;
-    ASSERT_OK(run(take(loaded.find("vadd")), {128, 1, 1}, {64, 1, 1},
-                  {upload(a), upload(a), out, Argument::of(n)}));
-    std::vector<float> expected = a;
-    for (float& value : expected) value += value;
-    EXPECT_TRUE(same(download<float>(out), expected));
-  }
 
   Bytes good_;
   size_t second_ = 0;  // the row of the entry for the device

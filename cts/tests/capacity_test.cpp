@@ -62,7 +62,7 @@ TEST_F(Capacity, SubmissionsWaitForRoom) {
   const Ref<Buffer> data = upload(std::vector<uint32_t>(64, 0));
   const uint32_t submitted = submitted_before_anything_ends(*queue, data, 60);
   EXPECT_GE(submitted, 59u);  // a driver may need a place or two of its own
-  EXPECT_LE(submitted, 64u);
+  EXPECT_LE(submitted, 64u) << "Submissions return with more than the queue's capacity in flight.";
   EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(64, kLaunches)));
 }
 
@@ -71,7 +71,7 @@ TEST_F(Capacity, IsRoundedUpToAPowerOfTwo) {
   const Ref<Buffer> data = upload(std::vector<uint32_t>(64, 0));
   const uint32_t submitted = submitted_before_anything_ends(*queue, data, 124);
   EXPECT_GE(submitted, 123u);
-  EXPECT_LE(submitted, 128u);
+  EXPECT_LE(submitted, 128u) << "Submissions return with more than the queue's capacity in flight.";
   EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(64, kLaunches)));
 }
 

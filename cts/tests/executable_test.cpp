@@ -28,16 +28,6 @@ class Loading : public DeviceTest {
       EXPECT_FAILS(load(part), StatusCode::kInvalidArgument) << size << " of " << bytes.size();
     }
   }
-  void expect_vadd_works(Executable& loaded) {
-    const auto a = random_reals<float>(100, -1, 1);
-    const Ref<Buffer> out = poisoned(100 * sizeof(float));
-    const uint32_t n = 100;
-    ASSERT_OK(run(take(loaded.find("vadd")), {128, 1, 1}, {64, 1, 1},
-                  {upload(a), upload(a), out, Argument::of(n)}));
-    std::vector<float> expected = a;
-    for (float& value : expected) value += value;
-    EXPECT_TRUE(same(download<float>(out), expected));
-  }
 };
 
 // Version 6, for this very processor and for the whole generation.

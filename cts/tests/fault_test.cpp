@@ -18,37 +18,6 @@ class Fault : public DeviceTest {
     return target.dispatch(dispatch, sync);
   }
 
-  // That `status` is a failure which names `kernel`.
-  static testing::AssertionResult blames(const Status& status, std::string_view kernel) {
-    if (status.ok()) return testing::AssertionFailure() << "The wait succeeds.";
-    if (status.code() == StatusCode::kDeadlineExceeded) {
-      return testing::AssertionFailure() << "The failure never arrives.";
-    }
-    if (status.message().view().find(kernel) == std::string_view::npos) {
-      return testing::AssertionFailure()
-             << "No mention of " << kernel << ": " << status.to_string();
-    }
-    return testing::AssertionSuccess() << status.to_string();
-  }
-
-  // Afterwards a device, the same or one that is opened anew, does its work.
-  void expect_life() {
-    const Ref<Device> now = take(Environment::get().device());
-    const Ref<Queue> queue = take(now->create_queue());
-    BufferOptions options;
-    options.type = MemoryType::kHost;
-    const Ref<Buffer> buffer = take(now->allocate(64, options));
-    const Ref<Semaphore> done = take(now->create_semaphore());
-    const SemaphorePoint point = {done.get(), 1};
-    const uint32_t pattern = 0x12345678;
-    ASSERT_OK(queue->fill(buffer, &pattern, 4, {.wait = {}, .signal = {&point, 1}}));
-    ASSERT_OK(done->wait(1, patience()));
-    const auto* words = static_cast<const uint32_t*>(take(buffer->map(0, 64, MapAccess::kRead)));
-    ASSERT_OK(buffer->invalidate(0, 64));
-    EXPECT_EQ(words[15], pattern);
-    ASSERT_OK(buffer->unmap(const_cast<uint32_t*>(words)));
-  }
-
   // An address that no buffer has, within the GPU's 48 bits.
   static constexpr uint64_t kNowhere = 0x0000'3dea'd000'0000;
 };

@@ -12,35 +12,6 @@ class RecordedFault : public Commands {
   Launch illegal(const Argument& out) {
     return Launch(function("faults", "illegal_instruction"), {64, 1, 1}, {64, 1, 1}, {out});
   }
-  // That `status` is a failure which names the kernel.
-  static testing::AssertionResult blames(const Status& status, std::string_view kernel) {
-    if (status.ok()) return testing::AssertionFailure() << "The wait succeeds.";
-    if (status.code() == StatusCode::kDeadlineExceeded ||
-        status.message().view().find(kernel) == std::string_view::npos) {
-      return testing::AssertionFailure()
-             << "No mention of " << kernel << ": " << status.to_string();
-    }
-    return testing::AssertionSuccess() << status.to_string();
-  }
-  // Afterwards a device, the same or one that is opened anew, replays a recording.
-  void expect_life() {
-    const Ref<Device> now = take(Environment::get().device());
-    const Ref<Queue> queue = take(now->create_queue());
-    BufferOptions options;
-    options.type = MemoryType::kHost;
-    const Ref<Buffer> buffer = take(now->allocate(64, options));
-    const Ref<CommandBuffer> commands = take(now->create_command_buffer());
-    const uint32_t pattern = 0x12345678;
-    ASSERT_OK(commands->fill(buffer, &pattern, 4));
-    ASSERT_OK(commands->finish());
-    const Ref<Semaphore> done = take(now->create_semaphore());
-    ASSERT_OK(queue->execute(*commands, {}, When().then(done, 1)));
-    ASSERT_OK(done->wait(1, patience()));
-    auto* words = static_cast<uint32_t*>(take(buffer->map(0, 64, MapAccess::kRead)));
-    ASSERT_OK(buffer->invalidate(0, 64));
-    EXPECT_EQ(words[15], pattern);
-    ASSERT_OK(buffer->unmap(words));
-  }
 };
 
 TEST_F(RecordedFault, NamesTheKernelAmongMany) {
