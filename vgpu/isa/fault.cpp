@@ -25,10 +25,7 @@ Outcome fault_memory(Wave& wave, const Instruction& instruction, uint64_t addres
 }
 
 void fault_unmapped(Wave& wave, const char* mnemonic, const HostFault& fault) {
-  // Memory that the host registered has a second address, which is the one that the GPU used.
-  const bool registered =
-      wave.memory->find(fault.address | kRegistered).contains(fault.address | kRegistered, 1);
-  const uint64_t address = registered ? fault.address | kRegistered : fault.address;
+  const uint64_t address = address_of_fault(*wave.memory, fault.address);
   char where[256] = "";
   wave.memory->describe(address, where, sizeof where);
   wave.fault = {};

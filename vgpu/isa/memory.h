@@ -44,4 +44,11 @@ class AddressSpace {
   virtual void describe(uint64_t address, char* text, uint64_t capacity) const = 0;
 };
 
+// The GPU's address of a byte at which the host faulted. Of registered memory that is the second
+// one: it has no other on the GPU.
+inline uint64_t address_of_fault(const AddressSpace& memory, uint64_t host) {
+  const uint64_t registered = host | kRegistered;
+  return memory.find(registered).contains(registered, 1) ? registered : host;
+}
+
 }  // namespace halyard::vgpu::isa

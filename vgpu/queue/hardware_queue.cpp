@@ -63,9 +63,7 @@ void HardwareQueue::stop() {
 // The queue itself touched memory that the host does not have: what a packet copies, or a kernel
 // object, signal or ring that was taken away.
 void HardwareQueue::fail_unmapped(const HostFault& gone) {
-  const uint64_t registered = gone.address | isa::kRegistered;
-  const bool is_registered = device_.memory->find(registered).contains(registered, 1);
-  const uint64_t address = is_registered ? registered : gone.address;
+  const uint64_t address = isa::address_of_fault(*device_.memory, gone.address);
   set_failed();
   fail_with_memory_fault(
       {device_.node, address, gone.is_write, false},

@@ -208,49 +208,28 @@ std::string sdwa_modifiers(const Case& c) {
   return text;
 }
 
-// DPP_CTRL's codes (Vega ISA 13.3.8) and their names.
+// DPP_CTRL's codes (Vega ISA 13.3.8) and their names, but for quad_perm's, which are below 0x100.
+struct DppControl {
+  unsigned code;
+  const char* name;
+  bool counts;  // the code is that of 0, and 1 to 15 is added
+};
+constexpr DppControl kDppControls[] = {
+    {0x100, "row_shl:", true},         {0x110, "row_shr:", true},
+    {0x120, "row_ror:", true},         {0x130, "wave_shl:1", false},
+    {0x134, "wave_rol:1", false},      {0x138, "wave_shr:1", false},
+    {0x13c, "wave_ror:1", false},      {0x140, "row_mirror", false},
+    {0x141, "row_half_mirror", false}, {0x142, "row_bcast:15", false},
+    {0x143, "row_bcast:31", false},    {0x150, "row_newbcast:", true},
+};
+
 std::string dpp_control(Case& c, Random& random) {
   const auto amount = static_cast<unsigned>(random() % 15) + 1;
-  const std::string n = std::to_string(amount);
-  switch (random() % 13) {
-    case 0:
-      c.control = 0x100 + amount;
-      return " row_shl:" + n;
-    case 1:
-      c.control = 0x110 + amount;
-      return " row_shr:" + n;
-    case 2:
-      c.control = 0x120 + amount;
-      return " row_ror:" + n;
-    case 3:
-      c.control = 0x130;
-      return " wave_shl:1";
-    case 4:
-      c.control = 0x134;
-      return " wave_rol:1";
-    case 5:
-      c.control = 0x138;
-      return " wave_shr:1";
-    case 6:
-      c.control = 0x13c;
-      return " wave_ror:1";
-    case 7:
-      c.control = 0x140;
-      return " row_mirror";
-    case 8:
-      c.control = 0x141;
-      return " row_half_mirror";
-    case 9:
-      c.control = 0x142;
-      return " row_bcast:15";
-    case 10:
-      c.control = 0x143;
-      return " row_bcast:31";
-    case 11:
-      c.control = 0x150 + amount;
-      return " row_newbcast:" + n;
-    default:
-      break;
+  const size_t choice = random() % (std::size(kDppControls) + 1);
+  if (choice < std::size(kDppControls)) {
+    const DppControl& control = kDppControls[choice];
+    c.control = control.code + (control.counts ? amount : 0);
+    return std::string(" ") + control.name + (control.counts ? std::to_string(amount) : "");
   }
   c.control = static_cast<unsigned>(random() % 256);
   std::string text = " quad_perm:[";

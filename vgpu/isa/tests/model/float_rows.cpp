@@ -39,27 +39,29 @@ uint64_t unfused(Float f, const FloatRules& rules, uint64_t a, uint64_t b, uint6
   return sum(f, inside, product(f, inside, a, b), c);
 }
 
+namespace {
+
 // The ISA: in IEEE mode a signalling NaN comes out, quiet; any other NaN gives way to a number; -0
 // is below +0.
-uint64_t smaller(Float f, const FloatRules& rules, bool ieee, uint64_t a, uint64_t b) {
+uint64_t one_of(Float f, const FloatRules& rules, bool ieee, uint64_t a, uint64_t b, bool larger) {
   a = flushed(f, a, rules.keep_inputs);
   b = flushed(f, b, rules.keep_inputs);
   if (ieee && signaling(f, a)) return a | quiet_bit(f);
   if (ieee && signaling(f, b)) return b | quiet_bit(f);
   if (nan(f, a)) return b;
   if (nan(f, b)) return a;
-  if (zero(f, a) && zero(f, b)) return negative(f, a) ? a : b;
-  return less(Exact(f, a), Exact(f, b)) ? a : b;
+  const bool zeros = zero(f, a) && zero(f, b);
+  const bool a_is_below = zeros ? negative(f, a) : less(Exact(f, a), Exact(f, b));
+  return a_is_below == larger ? b : a;
+}
+
+}  // namespace
+
+uint64_t smaller(Float f, const FloatRules& rules, bool ieee, uint64_t a, uint64_t b) {
+  return one_of(f, rules, ieee, a, b, false);
 }
 uint64_t larger(Float f, const FloatRules& rules, bool ieee, uint64_t a, uint64_t b) {
-  a = flushed(f, a, rules.keep_inputs);
-  b = flushed(f, b, rules.keep_inputs);
-  if (ieee && signaling(f, a)) return a | quiet_bit(f);
-  if (ieee && signaling(f, b)) return b | quiet_bit(f);
-  if (nan(f, a)) return b;
-  if (nan(f, b)) return a;
-  if (zero(f, a) && zero(f, b)) return negative(f, a) ? b : a;
-  return less(Exact(f, a), Exact(f, b)) ? b : a;
+  return one_of(f, rules, ieee, a, b, true);
 }
 
 namespace {
