@@ -262,20 +262,27 @@ void Memory::retire_after(std::vector<StreamPoint> points, std::function<void()>
   keep({std::move(points), std::move(release)});
 }
 
+void Memory::retire_when_let_go(std::function<void()> release) {
+  Retired retired{Streams::instance().kept(), std::move(release)};
+  retired.let_go = true;
+  keep(std::move(retired));
+}
+
 void Memory::keep(Retired retired) {
-  std::erase_if(retired.in_use,
-                [](const StreamPoint& point) { return point.stream->known_done(point.number); });
+  std::erase_if(retired.in_use, [&](const StreamPoint& point) {
+    return retired.let_go ? point.stream->let_go(point.number)
+                          : point.stream->known_done(point.number);
+  });
   if (retired.in_use.empty()) return retired.release();
   const std::lock_guard lock(retired_mutex_);
   retired_.push_back(std::move(retired));
 }
 
-PointState Memory::state_of(const Retired& retired) {
-  const bool in_use =
-      std::any_of(retired.in_use.begin(), retired.in_use.end(), [](const StreamPoint& point) {
-        return point.stream->settled_state_of(point.number) == PointState::kPending;
-      });
-  return in_use ? PointState::kPending : PointState::kReached;
+bool Memory::in_use(const Retired& retired) {
+  return std::any_of(retired.in_use.begin(), retired.in_use.end(), [&](const StreamPoint& point) {
+    return retired.let_go ? !point.stream->let_go(point.number)
+                          : point.stream->settled_state_of(point.number) == PointState::kPending;
+  });
 }
 
 PointState Memory::relief(MemoryType type, uint64_t bytes) {
@@ -284,7 +291,7 @@ PointState Memory::relief(MemoryType type, uint64_t bytes) {
   for (const Retired& retired : retired_) {
     if (retired.type != type || retired.bytes == 0) continue;
     retired_bytes += retired.bytes;
-    if (state_of(retired) == PointState::kReached) return PointState::kReached;
+    if (!in_use(retired)) return PointState::kReached;
   }
   const uint64_t heap = heap_size(type);
   const uint64_t live = usage(type).live_bytes.load(std::memory_order_relaxed);
@@ -297,9 +304,7 @@ void Memory::collect() {
   std::vector<Retired> due;
   {
     const std::lock_guard lock(retired_mutex_);
-    const auto first_due = std::partition(
-        retired_.begin(), retired_.end(),
-        [](const Retired& retired) { return state_of(retired) == PointState::kPending; });
+    const auto first_due = std::partition(retired_.begin(), retired_.end(), in_use);
     due.assign(std::make_move_iterator(first_due), std::make_move_iterator(retired_.end()));
     retired_.erase(first_due, retired_.end());
   }

@@ -60,6 +60,8 @@ class Memory {
   void retire(MemoryType type, const Block& block);
   // The same for anything else.
   void retire(std::function<void()> release);
+  // … for what must not happen while HIP still refers to the memory.
+  void retire_when_let_go(std::function<void()> release);
   void retire_after(std::vector<StreamPoint> points, std::function<void()> release);
   // Releases what is due.
   void collect();
@@ -80,7 +82,8 @@ class Memory {
     std::vector<StreamPoint> in_use;
     std::function<void()> release;
     MemoryType type = MemoryType::kDevice;
-    uint64_t bytes = 0;  // of that type, that will be free
+    uint64_t bytes = 0;   // of that type, that will be free
+    bool let_go = false;  // waits for HIP to let go, too
   };
   // What the pool of one type allocates from.
   class Source final : public PoolSource {
@@ -96,7 +99,7 @@ class Memory {
   };
 
   void keep(Retired retired);
-  static PointState state_of(const Retired& retired);
+  static bool in_use(const Retired& retired);
   // Whether retired memory is due, may be some time, or (kFailed) is not enough for `bytes` more.
   PointState relief(MemoryType type, uint64_t bytes);
   Status try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block);

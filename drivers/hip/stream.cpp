@@ -128,6 +128,40 @@ void Stream::poll() {
   }
 }
 
+hipError_t Stream::probe() {
+  const std::unique_lock order(order_, std::try_to_lock);
+  if (!order.owns_lock()) return hipErrorNotReady;
+  const CurrentDevice current(hip_, device_);
+  for (hipEvent_t& event : probe_) {
+    hipError_t result = hipSuccess;
+    // With a time, as only whoever asks for that waits for the runtime's thread.
+    if (event == nullptr) result = hip_.hipEventCreateWithFlags(&event, 0);
+    if (result == hipSuccess) result = hip_.hipEventRecord(event, handle_);
+    if (result != hipSuccess) return result;
+  }
+  if (!probed_once_) probed_ = number();
+  return hipSuccess;
+}
+
+// The thread may take what came later first, but not what came after it has been there. So a second
+// probe follows when the first is through.
+bool Stream::let_go(uint64_t number) {
+  const std::lock_guard lock(probe_mutex_);
+  while (let_go_.load(std::memory_order_relaxed) < number && !lost() && !given_back_.load()) {
+    hipError_t result = hipSuccess;
+    if (!probing_) result = probe();
+    probing_ = result == hipSuccess;
+    float distance = 0;
+    if (probing_) result = hip_.hipEventElapsedTime(&distance, probe_[0], probe_[1]);
+    if (result == hipErrorNotReady) return false;
+    probing_ = false;
+    if (result != hipSuccess) return true;  // nothing more can be found out
+    if (probed_once_) let_go_.store(probed_, std::memory_order_release);
+    probed_once_ = !probed_once_;
+  }
+  return true;
+}
+
 // Operations are done in order, so the first that is not done runs; what is marked together is not
 // told apart.
 std::string Stream::describe_running() {
@@ -230,6 +264,7 @@ Stream* Streams::import(const Hip& hip, int device, hipStream_t handle) {
     stream = add(std::make_unique<Stream>(hip, device, 0));
   }
   stream->external_ = true;
+  stream->given_back_.store(false);
   stream->handle_ = handle;
   return stream;
 }
@@ -239,6 +274,7 @@ void Streams::give(Stream& stream) {
   if (stream.external_ && !stream.lost()) {
     const std::lock_guard lock(stream.order_);
     stream.mark().ignore();
+    stream.given_back_.store(true);
   }
   const std::lock_guard lock(mutex_);
   if (!stream.lost()) spare_.push_back(&stream);
@@ -250,6 +286,18 @@ std::vector<StreamPoint> Streams::busy() {
   for (const auto& stream : all_) {
     if (!stream->known_idle() && !stream->lost())
       points.push_back({stream.get(), stream->number()});
+  }
+  return points;
+}
+
+std::vector<StreamPoint> Streams::kept() {
+  std::vector<StreamPoint> points;
+  const std::lock_guard lock(mutex_);
+  for (const auto& stream : all_) {
+    const uint64_t number = stream->number();
+    if (stream->let_go_.load(std::memory_order_acquire) < number) {
+      points.push_back({stream.get(), number});
+    }
   }
   return points;
 }

@@ -90,6 +90,9 @@ class Stream {
   PointState settled_state_of(uint64_t number);
   // Asks for all marks.
   void poll();
+  // Whether HIP has let go of the operations up to `number`: a command that is done keeps the
+  // memory it copies until a thread of the runtime's has seen to it. Waits for that thread at most.
+  bool let_go(uint64_t number);
 
   // "the kernel "saxpy"", or several, of those launches that may be running; empty if there is
   // none.
@@ -128,6 +131,9 @@ class Stream {
   // Whether marks_[index] is done; then it and those before it are forgotten. Under marks_mutex_.
   bool passes(size_t index);
   Result<hipEvent_t> take_event();
+  // Puts the probe behind what is on the stream. Under probe_mutex_. hipErrorNotReady if somebody
+  // submits just now.
+  hipError_t probe();
   void lose_locked(const Status& cause);
 
   const Hip& hip_;
@@ -135,6 +141,7 @@ class Stream {
   const int priority_;
   hipStream_t handle_ = nullptr;
   bool external_ = false;
+  std::atomic<bool> given_back_{false};  // an external one: its owner may destroy it
   const Stream* older_ = nullptr;
   uint64_t serial_ = 0;  // how many were made before it
 
@@ -150,6 +157,14 @@ class Stream {
   std::deque<Mark> marks_;            // under marks_mutex_, in order
   std::vector<hipEvent_t> events_;    // under marks_mutex_: the spare ones
   std::vector<StreamPoint> awaited_;  // under marks_mutex_: of other devices
+
+  std::mutex probe_mutex_;
+  std::array<hipEvent_t, 2> probe_{};  // under probe_mutex_
+  bool probing_ = false;               // under probe_mutex_: it is on the stream
+  bool probed_once_ = false;           // under probe_mutex_
+  uint64_t probed_ = 0;                // under probe_mutex_: what was on the stream the first time
+  std::atomic<uint64_t> let_go_{0};
+
   std::atomic<bool> lost_{false};
   Status fault_;  // under marks_mutex_, set before lost_
 };
@@ -168,6 +183,8 @@ class Streams {
 
   // The last operation of each stream that is not known to be idle.
   std::vector<StreamPoint> busy();
+  // The same for those of which HIP may not have let go.
+  std::vector<StreamPoint> kept();
   bool all_idle();
   std::vector<Stream*> of_device(int device);
   // The one that was made last.

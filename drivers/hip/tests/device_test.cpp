@@ -190,6 +190,55 @@ TEST_F(HipDevice, AnAllocationWaitsForMemoryThatWorkInFlightStillUses) {
   EXPECT_EQ(third.status().code(), StatusCode::kResourceExhausted);
 }
 
+// HIP's thread, which lets go of commands that are done, is kept busy meanwhile.
+TEST_F(HipDevice, SharedMemoryIsClosedWhenHipHasLetGoOfIt) {
+  struct Gate {
+    std::atomic<bool> reached{false};
+    std::atomic<bool> open{false};
+  } gate;
+  const Ref<Buffer> own = take(device_->allocate(8192));
+  const Ref<Buffer> target = host(8192);
+  const ExportedHandle handle = take(device_->export_buffer(*own));
+  ImportOptions options;
+  options.kind = ImportOptions::Kind::kIpcHandle;
+  options.pointer = handle.ipc;
+  options.size = 8192;
+  Ref<Buffer> imported = take(device_->import_buffer(options));
+  auto* const address = reinterpret_cast<void*>(imported->device_address());
+
+  // Of another priority, so that it shares no hardware queue with the driver's.
+  int least = 0;
+  int greatest = 0;
+  ASSERT_EQ(hip().hipDeviceGetStreamPriorityRange(&least, &greatest), hipSuccess);
+  hipStream_t side = nullptr;
+  ASSERT_EQ(hip().hipStreamCreateWithPriority(&side, hipStreamNonBlocking, least), hipSuccess);
+  const auto wait_at_gate = [](hipStream_t, hipError_t, void* data) {
+    auto& g = *static_cast<Gate*>(data);
+    g.reached.store(true);
+    while (!g.open.load()) std::this_thread::yield();
+  };
+  ASSERT_EQ(hip().hipStreamAddCallback(side, wait_at_gate, &gate, 0), hipSuccess);
+  while (!gate.reached.load()) std::this_thread::yield();
+
+  ASSERT_OK(queue_->copy(*imported, *target));
+  ASSERT_OK(finish(*queue_));
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    gate.open.store(true);
+  });
+  imported = nullptr;
+  opener.join();
+  ASSERT_EQ(hip().hipStreamDestroy(side), hipSuccess);
+  void* base = nullptr;
+  size_t size = 0;
+  for (int i = 0; i < 500; ++i) {
+    take(device_->heap_statistics(0));  // has what is due released
+    if (hip().hipMemGetAddressRange(&base, &size, address) != hipSuccess) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ADD_FAILURE() << "HIP still knows of " << size << " bytes at " << address;
+}
+
 TEST_F(HipDevice, ProfilesDispatchesOnTheHostsClock) {
   const Ref<Buffer> data = host(256);
   const Argument arguments[] = {data, Argument::of(uint32_t{64}), Argument::of(uint32_t{1}),
