@@ -112,10 +112,10 @@ void DeviceTest::expect_life() {
   const Ref<CommandBuffer> commands = take(now->create_command_buffer());
   const uint32_t submitted = 0x12345678;
   const uint32_t recorded = 0x9abcdef0;
-  ASSERT_OK(commands->fill({buffer, 64, 64}, &recorded, sizeof recorded));
+  ASSERT_OK(commands->fill({*buffer, 64, 64}, &recorded, sizeof recorded));
   ASSERT_OK(commands->finish());
   const Ref<Semaphore> done = take(now->create_semaphore());
-  ASSERT_OK(queue->fill({buffer, 0, 64}, &submitted, sizeof submitted));
+  ASSERT_OK(queue->fill({*buffer, 0, 64}, &submitted, sizeof submitted));
   ASSERT_OK(queue->execute(*commands, {}, When().then(done, 1)));
   ASSERT_OK(done->wait(1, patience()));
   auto* words = static_cast<uint32_t*>(take(buffer->map(0, 128, MapAccess::kRead)));
