@@ -73,17 +73,13 @@ Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const Vecto
   return access<Op>(w, i, dst, data, mask & whole, addresses.lane, step);
 }
 
-// With the LDS bit a load's result goes to LDS, at M0[15:0] + offset + lane * 4 (Vega ISA 8.1.9).
+// With the LDS bit a load's result goes to LDS.
 template <class Op>
 [[gnu::noinline]] Outcome load_to_lds(Wave& w, const Instruction& i) {
   VectorRegister result = {};
   const Outcome outcome = transfer<Op>(w, i, &result, nullptr);
   if (outcome != Outcome::kNext) return outcome;
-  const uint32_t base = (w.m0() & 0xffff) + static_cast<uint32_t>(i.offset);
-  for_each_lane(w.exec(), [&](unsigned l) {
-    const uint32_t offset = base + l * 4;
-    if (uint64_t{offset} + 4 <= w.lds_size) std::memcpy(w.lds + offset, &result.lane[l], 4);
-  });
+  to_lds(w, i, result);
   return Outcome::kNext;
 }
 

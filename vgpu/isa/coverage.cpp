@@ -176,7 +176,7 @@ std::string coverage_page() {
       "another holds \"open\" at 0. Mnemonics are LLVM's without their encoding's suffix (`_e32`, "
       "`_e64`,\n"
       "`_sdwa`, `_dpp`). Refused by name in what is executed: TFE of buffers, LDS of flat and "
-      "global loads,\n"
+      "scratch loads,\n"
       "src_lds_direct, and modifiers of matrix instructions that AMD's calculator does not "
       "allow.\n\n"
       "| | gfx900 | gfx906 | gfx908 | gfx90a |\n|---|---|---|---|---|\n";

@@ -312,13 +312,15 @@ struct FieldReader {
     if (!(out.segment == 1 && saddr != 0x7f)) out.src[0] = vector(field(w1, 0, 8));
     if (opcode.src[1] != Type::kNone) out.src[1] = vector(field(w1, 8, 8));
     // Loads always return; atomics (which have data too) only with GLC.
-    if (opcode.dst != Type::kNone && (opcode.src[1] == Type::kNone || out.glc))
+    if (opcode.dst != Type::kNone && !out.lds && (opcode.src[1] == Type::kNone || out.glc))
       out.dst = vector(field(w1, 24, 8));
     out.data_dwords =
         static_cast<uint8_t>(std::max(dwords_of(opcode.dst), dwords_of(opcode.src[1])));
     use_accumulators(field(w1, 23, 1), true);
     if (out.segment == 3) problem = "has a segment that this processor does not have (3)";
-    if (out.lds) problem = "with the LDS bit is not implemented";
+    const bool loads_a_dword = opcode.src[1] == Type::kNone && dwords_of(opcode.dst) == 1;
+    if (out.lds && !(out.segment == 2 && loads_a_dword))
+      problem = "with the LDS bit is not implemented";
   }
 
   void buffer() {

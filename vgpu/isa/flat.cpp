@@ -114,6 +114,15 @@ Outcome global(Wave& w, const Instruction& i) {
   } else {
     wide_addresses(w, i, addresses);
   }
+  if constexpr (Op::kLoads && !Op::kWrites && Op::kBytes <= 4) {
+    if (i.lds) [[unlikely]] {
+      // The offset counts at both ends (LLVM, IntrinsicsAMDGPU.td, llvm.amdgcn.global.load.lds).
+      VectorRegister result = {};
+      const Outcome outcome = access<Op>(w, i, &result, nullptr, w.exec(), addresses.lane, kLinear);
+      if (outcome == Outcome::kNext) to_lds(w, i, result);
+      return outcome;
+    }
+  }
   return access<Op>(w, i, vector_registers(w, i.dst), vector_registers(w, i.src[1]), w.exec(),
                     addresses.lane, kLinear);
 }

@@ -124,6 +124,16 @@ void access_range(VectorRegister* dst, const VectorRegister* data, uint64_t mask
   }
 }
 
+// Where the results of a load with the LDS bit go: to M0[15:0] + offset + lane * 4 (Vega
+// ISA 8.1.9).
+inline void to_lds(Wave& w, const Instruction& i, const VectorRegister& result) {
+  const uint32_t base = (w.m0() & 0xffff) + static_cast<uint32_t>(i.offset);
+  for_each_lane(w.exec(), [&](unsigned l) {
+    const uint32_t offset = base + l * 4;
+    if (uint64_t{offset} + 4 <= w.lds_size) std::memcpy(w.lds + offset, &result.lane[l], 4);
+  });
+}
+
 // The entry: `address` holds a host address for each lane of `mask`; the others are ignored.
 template <class Op>
 Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorRegister* data,

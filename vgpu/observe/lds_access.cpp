@@ -109,7 +109,7 @@ void visit_flat(const Wave& wave, const Instruction& i, const Visit& visit) {
   });
 }
 
-// A buffer load with the LDS bit: M0[15:0] + offset + lane * 4 (Vega ISA 8.1.9).
+// A buffer or global load with the LDS bit: M0[15:0] + offset + lane * 4 (Vega ISA 8.1.9).
 void visit_load_to_lds(const Wave& wave, const Instruction& i, const Visit& visit) {
   const uint32_t base = (wave.m0() & 0xffff) + static_cast<uint32_t>(i.offset);
   for_each_lane(wave.exec(), [&](unsigned l) { visit({LdsUse::kWrite, l, base + l * 4, 4}); });
@@ -120,10 +120,10 @@ void visit_load_to_lds(const Wave& wave, const Instruction& i, const Visit& visi
 void for_each_lds_access(const Wave& wave, const Instruction& instruction, const Visit& visit) {
   if (instruction.format == Format::kDs) {
     visit_ds(wave, instruction, visit);
+  } else if (instruction.lds) {
+    visit_load_to_lds(wave, instruction, visit);
   } else if (instruction.format == Format::kFlat) {
     visit_flat(wave, instruction, visit);
-  } else if (instruction.format == Format::kMubuf && instruction.lds) {
-    visit_load_to_lds(wave, instruction, visit);
   }
 }
 

@@ -437,6 +437,40 @@ TEST_F(Memory, BufferLoadsMayGoToLds) {
   for (uint32_t l = 0; l < kLaneCount; ++l) ASSERT_EQ(r.v[0][l], 900 + l);
 }
 
+// What clang makes of __builtin_amdgcn_global_load_lds: the offset counts at both ends.
+TEST_F(Memory, GlobalLoadsMayGoToLds) {
+  for (uint32_t n = 0; n < 80; ++n) put<uint32_t>(4 * n, 900 + n);
+  const Lanes r = run(R"(
+      s_movk_i32 m0, 0x100
+      global_load_dword v[2:3], off lds
+      ds_read_b32 v8, v1 offset:0x100
+      global_load_dword v1, s[4:5] offset:32 lds
+      ds_read_b32 v9, v1 offset:0x120
+      s_movk_i32 m0, 0x400
+      s_mov_b64 exec, 2
+      global_load_ubyte v[2:3], off lds
+      global_load_sshort v1, s[4:5] offset:256 lds
+      ds_read_b32 v10, v1 offset:0x400
+      ds_read_b32 v11, v1 offset:0x500)");
+  for (uint32_t l = 0; l < kLaneCount; ++l) {
+    ASSERT_EQ(r.v[0][l], 900 + l);
+    ASSERT_EQ(r.v[1][l], 908 + l);
+    ASSERT_EQ(r.v[2][l], l == 1 ? (901 & 0xff) : 0xd0d0d0d0) << l;
+    ASSERT_EQ(r.v[3][l], l == 1 ? 900u + 65 : 0xd0d0d0d0) << l;
+  }
+}
+
+TEST_F(Memory, OnlyGlobalLoadsOfADwordMayGoToLds) {
+  // With the LDS bit (13): flat_load_dword, scratch_load_dword, global_load_dwordx2 and
+  // global_store_dword.
+  for (const char* words : {"0xdc502000, 0x08000002", "0xdc506000, 0x087f0002",
+                            "0xdc54a000, 0x087f0002", "0xdc70a000, 0x007f0802"}) {
+    const uint64_t kernel = machine.kernel(std::string(".long ") + words);
+    const DispatchResult result = machine.run(kernel, {}, Machine::grid(64, 64));
+    EXPECT_EQ(result.fault.kind, Fault::Kind::kIllegalInstruction) << words;
+  }
+}
+
 TEST_F(Memory, TypedLoadsConvert) {
   // dfmt 10 (8_8_8_8), nfmt 0 (unorm) and 4 (uint); dfmt 2 (16), nfmt 7 (float).
   put<uint32_t>(0, 0xff008040);

@@ -156,6 +156,15 @@ TEST_F(LdsAccessTest, FlatAddressesInTheAperture) {
                           LdsAccess{LdsUse::kAtomic, 3, 64, 8}));
 }
 
+TEST_F(LdsAccessTest, LoadsWithTheLdsBitWrite) {
+  machine.expect_ok(
+      "s_mov_b64 exec, 8\nv_mov_b32 v1, 0\ns_mov_b32 m0, 64\n"
+      "global_load_dword v1, s[0:1] offset:8 lds",
+      {1, 2}, one_group(1, 1024));
+  EXPECT_THAT(recorder.accesses, ElementsAre(LdsAccess{LdsUse::kWrite, 3, 84, 4}));
+  EXPECT_THAT(recorder.wrong, IsEmpty());
+}
+
 TEST_F(LdsAccessTest, PermutesUseNoMemory) {
   EXPECT_THAT(accesses_of("ds_bpermute_b32 v6, v1, v2\nds_swizzle_b32 v6, v2 offset:0x401f\n"
                           "ds_nop"),
