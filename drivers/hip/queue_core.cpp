@@ -1,6 +1,7 @@
 #include "drivers/hip/queue_core.h"
 
 #include "drivers/hip/device.h"
+#include "drivers/hip/handover.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/wait_plan.h"
 #include "drivers/hip/workers.h"
@@ -240,6 +241,7 @@ bool QueueCore::start_host(Entry& entry, const WaitPlan& plan) {
     return false;
   }
   auto arrival = std::make_unique<Arrival>(shared_from_this(), entry.keep_alive, entry.id);
+  hand_over(arrival.get());
   hipError_t result = hipSuccess;
   if (hip().hipLaunchHostFunc != nullptr) {
     result = hip().hipLaunchHostFunc(stream_.handle(), &on_arrival, arrival.get());
@@ -257,6 +259,7 @@ bool QueueCore::start_host(Entry& entry, const WaitPlan& plan) {
 
 // On HIP's thread, which is not for our work.
 void QueueCore::on_arrival(void* data) {
+  take_over(data);
   Workers::instance().run([data] {
     const std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(data));
     arrival->core->arrived(arrival->id);
