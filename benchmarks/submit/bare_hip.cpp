@@ -18,6 +18,32 @@ void bursts(State& state, BareHip& hip) {
   burst(state, [&] { hip.launch(hip.streams[0]); }, [&] { hip.wait(hip.streams[0]); });
 }
 
+// With an event behind every so many launches, as whoever bounds what is in flight needs them: HIP
+// then lets go of launches that are done all along, on a thread of its own, and not only in the
+// end.
+class RecordingLaunches {
+ public:
+  explicit RecordingLaunches(BareHip& hip) : hip_(hip) {}
+  void operator()() {
+    hip_.launch(hip_.streams[0]);
+    if (++launches_ % (kQueueSize / 4) == 0) hip_.record(hip_.streams[0]);
+  }
+
+ private:
+  BareHip& hip_;
+  uint32_t launches_ = 0;
+};
+
+void recording(State& state, BareHip& hip) {
+  RecordingLaunches launch(hip);
+  for (auto _ : state) launch();
+  hip.wait(hip.streams[0]);
+}
+
+void recording_bursts(State& state, BareHip& hip) {
+  burst(state, RecordingLaunches(hip), [&] { hip.wait(hip.streams[0]); });
+}
+
 void graph_bursts(State& state, BareHip& hip) {
   for (auto _ : state) {
     const double begin = thread_ns();
@@ -61,10 +87,12 @@ void add_bare_hip(const char* path, const void* image) {
   // Never destroyed: the runtime's threads outlive the loops.
   static auto& hip = *new BareHip(path, image);
   add("hip", [](State& state) { sustained(state, hip); });
+  add("hip_recording", [](State& state) { recording(state, hip); });
   add("hip_and_wait", [](State& state) { launch_and_wait(state, hip); });
   add("hip_and_ask", [](State& state) { launch_and_ask(state, hip); });
   add("hip_two_queues", [](State& state) { two_queues(state, hip); });
   add_timed("hip_burst", [](State& state) { bursts(state, hip); });
+  add_timed("hip_recording_burst", [](State& state) { recording_bursts(state, hip); });
   add_timed("hip_graph", [](State& state) { graph_bursts(state, hip); });
 }
 
