@@ -18,6 +18,21 @@
 
 namespace halyard::vgpu::isa::valu {
 
+// One of the two lanes that are `pair` in rows seen as pairs of lanes: lane 2 * pair + kOdd.
+template <bool kOdd>
+struct Twin {
+  unsigned pair;
+};
+
+inline constexpr uint64_t kEvenLane = 0xffffffff;
+
+inline uint64_t lane_pair(const uint32_t* row, unsigned pair) {
+  return reinterpret_cast<const uint64_t*>(row)[pair];
+}
+inline void set_lane_pair(uint32_t* row, unsigned pair, uint64_t value) {
+  reinterpret_cast<uint64_t*>(row)[pair] = value;
+}
+
 // How a value type travels: its operand type, its dwords, and its conversion from and to them.
 template <class T>
 struct Carrier;
@@ -27,6 +42,10 @@ struct DwordCarrier {
   static constexpr Type kType = kTypeOf;
   static T load(const uint32_t* const* rows, unsigned lane) {
     return std::bit_cast<T>(rows[0][lane]);
+  }
+  template <bool kOdd>
+  static T load(const uint32_t* const* rows, Twin<kOdd> at) {
+    return std::bit_cast<T>(static_cast<uint32_t>(lane_pair(rows[0], at.pair) >> (kOdd ? 32 : 0)));
   }
   static void store(T value, uint32_t* const* rows, unsigned lane) {
     rows[0][lane] = std::bit_cast<uint32_t>(value);
@@ -42,6 +61,20 @@ struct WordCarrier {
     rows[0][lane] = std::bit_cast<uint16_t>(value);
   }
 };
+// Two halves of a dword, spelled out: a bit_cast of the pair is not vectorised.
+template <class Pair, class Half, Type kTypeOf>
+struct PairCarrier {
+  static constexpr Type kType = kTypeOf;
+  static Pair load(const uint32_t* const* rows, unsigned lane) {
+    const uint32_t both = rows[0][lane];
+    return {std::bit_cast<Half>(static_cast<uint16_t>(both)),
+            std::bit_cast<Half>(static_cast<uint16_t>(both >> 16))};
+  }
+  static void store(const Pair& value, uint32_t* const* rows, unsigned lane) {
+    rows[0][lane] = uint32_t{std::bit_cast<uint16_t>(value.lo)} |
+                    uint32_t{std::bit_cast<uint16_t>(value.hi)} << 16;
+  }
+};
 template <class T, Type kTypeOf>
 struct QwordCarrier {
   static constexpr Type kType = kTypeOf;
@@ -53,6 +86,18 @@ struct QwordCarrier {
     rows[0][lane] = static_cast<uint32_t>(bits);
     rows[1][lane] = static_cast<uint32_t>(bits >> 32);
   }
+  // Both lanes of a pair from and to whole pairs: no vector changes its width or order.
+  template <bool kOdd>
+  static T load(const uint32_t* const* rows, Twin<kOdd> at) {
+    const uint64_t low = lane_pair(rows[0], at.pair), high = lane_pair(rows[1], at.pair);
+    return std::bit_cast<T>(kOdd ? low >> 32 | (high & ~kEvenLane)
+                                 : (low & kEvenLane) | high << 32);
+  }
+  static void store(T even, T odd, uint32_t* const* rows, unsigned pair) {
+    const uint64_t a = std::bit_cast<uint64_t>(even), b = std::bit_cast<uint64_t>(odd);
+    set_lane_pair(rows[0], pair, (a & kEvenLane) | b << 32);
+    set_lane_pair(rows[1], pair, a >> 32 | (b & ~kEvenLane));
+  }
 };
 
 template <>
@@ -62,11 +107,11 @@ struct Carrier<int32_t> : DwordCarrier<int32_t, Type::kB32> {};
 template <>
 struct Carrier<float> : DwordCarrier<float, Type::kF32> {};
 template <>
-struct Carrier<PkF16> : DwordCarrier<PkF16, Type::kPkF16> {};
+struct Carrier<PkF16> : PairCarrier<PkF16, F16, Type::kPkF16> {};
 template <>
-struct Carrier<PkU16> : DwordCarrier<PkU16, Type::kPkB16> {};
+struct Carrier<PkU16> : PairCarrier<PkU16, uint16_t, Type::kPkB16> {};
 template <>
-struct Carrier<PkI16> : DwordCarrier<PkI16, Type::kPkB16> {};
+struct Carrier<PkI16> : PairCarrier<PkI16, int16_t, Type::kPkB16> {};
 template <>
 struct Carrier<uint16_t> : WordCarrier<uint16_t, Type::kB16> {};
 template <>
@@ -80,7 +125,16 @@ struct Carrier<int64_t> : QwordCarrier<int64_t, Type::kI64> {};
 template <>
 struct Carrier<double> : QwordCarrier<double, Type::kF64> {};
 template <>
-struct Carrier<PkF32> : QwordCarrier<PkF32, Type::kPkF32> {};
+struct Carrier<PkF32> {
+  static constexpr Type kType = Type::kPkF32;
+  static PkF32 load(const uint32_t* const* rows, unsigned lane) {
+    return {std::bit_cast<float>(rows[0][lane]), std::bit_cast<float>(rows[1][lane])};
+  }
+  static void store(const PkF32& value, uint32_t* const* rows, unsigned lane) {
+    rows[0][lane] = std::bit_cast<uint32_t>(value.lo);
+    rows[1][lane] = std::bit_cast<uint32_t>(value.hi);
+  }
+};
 template <>
 struct Carrier<B128> {
   static constexpr Type kType = Type::kB128;
@@ -95,6 +149,12 @@ struct Carrier<B128> {
 template <class T>
 inline constexpr bool kIsSource =
     !std::is_same_v<T, bool> && !std::is_same_v<T, Lane> && !std::is_same_v<T, const FloatMode&>;
+
+template <class T>
+inline constexpr bool kIsQword =
+    std::is_same_v<T, double> || std::is_same_v<T, uint64_t> || std::is_same_v<T, int64_t>;
+template <class T>
+inline constexpr bool kIsDword = std::is_same_v<T, uint32_t> || std::is_same_v<T, int32_t>;
 
 template <class T>
 struct ResultOf {
@@ -143,6 +203,12 @@ struct Signature<R (*)(A...)> {
   static constexpr bool kUsesMode = (std::is_same_v<A, const FloatMode&> || ...);
   static constexpr bool kF32Sources = (std::is_same_v<A, float> || ...);
   static constexpr unsigned kSources = (0u + ... + (kIsSource<A> ? 1u : 0u));
+  // Sources of 64 bits, perhaps with some of 32, and no wider or narrower result: for loops over
+  // pairs of lanes.
+  static constexpr bool kQwords = (kIsQword<A> || ...) &&
+                                  ((kIsQword<A> || kIsDword<A> || !kIsSource<A>)&&...) &&
+                                  !(std::is_same_v<A, Lane> || ...) && !kFlagInput &&
+                                  (std::is_void_v<Value> || kIsQword<Value>);
 
   // Source number of parameter `i`.
   static constexpr unsigned source_index(size_t i) {
@@ -173,11 +239,12 @@ struct Signature<R (*)(A...)> {
     return s;
   }
 
-  // Sources in kUniform are the same in all lanes, and come from `amounts`.
-  template <auto kFunction, unsigned kUniform, size_t... I>
-  static R call(const LaneArgs& args, const uint32_t (&amounts)[3], unsigned lane,
-                const FloatMode& mode, std::index_sequence<I...>) {
-    return kFunction(argument<A, source_index(I), kUniform>(args, amounts, lane, mode)...);
+  // Sources in kUniform are the same in all lanes, and come from `amounts`. `at` is the number of a
+  // lane, or a Twin.
+  template <auto kFunction, unsigned kUniform, class At, size_t... I>
+  static R call(const LaneArgs& args, const uint32_t (&amounts)[3], At at, const FloatMode& mode,
+                std::index_sequence<I...>) {
+    return kFunction(argument<A, source_index(I), kUniform>(args, amounts, at, mode)...);
   }
   using Indices = std::index_sequence_for<A...>;
 
@@ -190,20 +257,20 @@ struct Signature<R (*)(A...)> {
       ++s.sources;
     }
   }
-  template <class T, unsigned kSource, unsigned kUniform>
-  static decltype(auto) argument(const LaneArgs& args, const uint32_t (&amounts)[3], unsigned lane,
+  template <class T, unsigned kSource, unsigned kUniform, class At>
+  static decltype(auto) argument(const LaneArgs& args, const uint32_t (&amounts)[3], At at,
                                  const FloatMode& mode) {
     if constexpr (std::is_same_v<T, bool>) {
-      return args.flag_in[lane] != 0;
+      return args.flag_in[at] != 0;
     } else if constexpr (std::is_same_v<T, Lane>) {
-      return Lane{lane};
+      return Lane{at};
     } else if constexpr (std::is_same_v<T, const FloatMode&>) {
       return (mode);
     } else if constexpr ((kUniform >> kSource & 1) != 0) {
       static_assert(std::is_same_v<T, uint32_t>);
       return T{amounts[kSource]};
     } else {
-      return Carrier<T>::load(args.src[kSource], lane);
+      return Carrier<T>::load(args.src[kSource], at);
     }
   }
 };
@@ -221,6 +288,30 @@ LaneArgs used_rows(const LaneArgs& args, std::index_sequence<K...>) {
   return rows;
 }
 
+// Values of 64 bits, whose halves are in two rows: two lanes at a time.
+template <auto kFunction, unsigned kUniform>
+[[gnu::always_inline]] inline void loop_over_pairs(const LaneArgs& rows,
+                                                   const uint32_t (&amounts)[3],
+                                                   uint32_t* const* out, uint32_t* flag,
+                                                   const FloatMode& mode) {
+  using S = Signature<decltype(kFunction)>;
+#pragma GCC ivdep
+  for (unsigned pair = 0; pair < kLanes / 2; ++pair) {
+    const auto even = S::template call<kFunction, kUniform>(rows, amounts, Twin<false>{pair}, mode,
+                                                            typename S::Indices{});
+    const auto odd = S::template call<kFunction, kUniform>(rows, amounts, Twin<true>{pair}, mode,
+                                                           typename S::Indices{});
+    if constexpr (std::is_void_v<typename S::Value>) {
+      set_lane_pair(flag, pair, (even ? kEvenLane : 0) | (odd ? ~kEvenLane : 0));
+    } else if constexpr (S::kFlagResult) {
+      Carrier<typename S::Value>::store(even.value, odd.value, out, pair);
+      set_lane_pair(flag, pair, (even.flag != 0 ? kEvenLane : 0) | (odd.flag != 0 ? ~kEvenLane : 0));
+    } else {
+      Carrier<typename S::Value>::store(even, odd, out, pair);
+    }
+  }
+}
+
 // The loop. Its results may go to rows that it reads: a lane's sources are read before its results
 // are written, and lanes do not meet, which is all that the pragma promises.
 template <auto kFunction, unsigned kUniform = 0>
@@ -233,6 +324,10 @@ template <auto kFunction, unsigned kUniform = 0>
   uint32_t amounts[3] = {};
   for (unsigned i = 0; i < 3; ++i) {
     if ((kUniform >> i & 1) != 0) amounts[i] = args.src[i][0][0];
+  }
+  if constexpr (S::kQwords) {
+    loop_over_pairs<kFunction, kUniform>(rows, amounts, out, flag, mode);
+    return;
   }
 #pragma GCC ivdep
   for (unsigned lane = 0; lane < kLanes; ++lane) {
