@@ -206,7 +206,7 @@ struct Signature<R (*)(A...)> {
   // Sources of 64 bits, perhaps with some of 32, and no wider or narrower result: for loops over
   // pairs of lanes.
   static constexpr bool kQwords = (kIsQword<A> || ...) &&
-                                  ((kIsQword<A> || kIsDword<A> || !kIsSource<A>)&&...) &&
+                                  ((kIsQword<A> || kIsDword<A> || !kIsSource<A>) && ...) &&
                                   !(std::is_same_v<A, Lane> || ...) && !kFlagInput &&
                                   (std::is_void_v<Value> || kIsQword<Value>);
 
@@ -305,12 +305,21 @@ template <auto kFunction, unsigned kUniform>
       set_lane_pair(flag, pair, (even ? kEvenLane : 0) | (odd ? ~kEvenLane : 0));
     } else if constexpr (S::kFlagResult) {
       Carrier<typename S::Value>::store(even.value, odd.value, out, pair);
-      set_lane_pair(flag, pair, (even.flag != 0 ? kEvenLane : 0) | (odd.flag != 0 ? ~kEvenLane : 0));
+      set_lane_pair(flag, pair,
+                    (even.flag != 0 ? kEvenLane : 0) | (odd.flag != 0 ? ~kEvenLane : 0));
     } else {
       Carrier<typename S::Value>::store(even, odd, out, pair);
     }
   }
 }
+
+// Whole rows of an operation that the compiler does not vectorise well: a specialisation has
+// static bool run(const LaneArgs&), which does what loop() does in the default mode and returns
+// false if a rare case (see core()) makes the results void. kHere says if this build has it.
+template <auto kFunction>
+struct RowLoop {
+  static constexpr bool kHere = false;
+};
 
 // The loop. Its results may go to rows that it reads: a lane's sources are read before its results
 // are written, and lanes do not meet, which is all that the pragma promises.
@@ -324,6 +333,10 @@ template <auto kFunction, unsigned kUniform = 0>
   uint32_t amounts[3] = {};
   for (unsigned i = 0; i < 3; ++i) {
     if ((kUniform >> i & 1) != 0) amounts[i] = args.src[i][0][0];
+  }
+  if constexpr (RowLoop<kFunction>::kHere) {
+    RowLoop<kFunction>::run(args);
+    return;
   }
   if constexpr (S::kQwords) {
     loop_over_pairs<kFunction, kUniform>(rows, amounts, out, flag, mode);
@@ -372,13 +385,16 @@ bool any_nan(const LaneBuffer* rows) {
 // Runs `kFast` in the default mode; false if a rare case came up and the results are void.
 template <auto kFunction, auto kFast>
 [[gnu::always_inline]] inline bool run_fast(const LaneArgs& args) {
-  loop<kFast>(args, kDefaultMode);
-  bool rare = any_nan<typename Signature<decltype(kFunction)>::Value>(
-      reinterpret_cast<const LaneBuffer*>(args.out[0]));
-  if constexpr (Signature<decltype(kFast)>::kFlagResult) {
-    rare = rare || any_flag(*reinterpret_cast<const LaneBuffer*>(args.flag_out));
+  bool rare = false;
+  if constexpr (RowLoop<kFast>::kHere) {
+    rare = !RowLoop<kFast>::run(args);
+  } else {
+    loop<kFast>(args, kDefaultMode);
+    if constexpr (Signature<decltype(kFast)>::kFlagResult)
+      rare = any_flag(*reinterpret_cast<const LaneBuffer*>(args.flag_out));
   }
-  return !rare;
+  return !rare && !any_nan<typename Signature<decltype(kFunction)>::Value>(
+                      reinterpret_cast<const LaneBuffer*>(args.out[0]));
 }
 
 // Runs the loop in a mode that is not the default. f32 and f64 results round as the host does, so
@@ -491,6 +507,17 @@ struct Operation {
     }
   }
 
+  // Whether a row of a source is a row of the destination.
+  template <size_t... K>
+  static bool overlaps(const LaneArgs& args, const VectorRegister* to, std::index_sequence<K...>) {
+    if (kTraits.accumulates) return true;
+    const auto first = reinterpret_cast<uintptr_t>(to);
+    return ((K % kMaxDwords < kShape.src_dwords[K / kMaxDwords] &&
+             reinterpret_cast<uintptr_t>(args.src[K / kMaxDwords][K % kMaxDwords]) - first <
+                 kShape.dst_dwords * sizeof *to) ||
+            ...);
+  }
+
   // No modifiers but signs: registers are read in place, and written in place if all lanes are
   // active and nothing has to be taken back.
   static Outcome plain(Wave& w, const Instruction& in) {
@@ -521,10 +548,17 @@ struct Operation {
       keep_other(out[0], to);
       commit(w, in.dst, out, kShape.dst_dwords, exec);
     } else if constexpr (kHasFast) {
+      const bool in_place = !kTraits.keeps_other && exec == ~0ull && to != nullptr &&
+                            !overlaps(args, to, std::make_index_sequence<3 * kMaxDwords>{});
+      for (unsigned d = 0; d < kShape.dst_dwords; ++d) {
+        if (in_place) args.out[d] = to[d].lane;
+      }
       if (!run_fast<kFunction, kFast>(args)) [[unlikely]]
         core_in_default_mode<kFunction>(args);
-      keep_other(out[0], to);
-      commit(w, in.dst, out, kShape.dst_dwords, exec);
+      if (!in_place) {
+        keep_other(out[0], to);
+        commit(w, in.dst, out, kShape.dst_dwords, exec);
+      }
     } else {
       const bool in_place =
           kShape.dst_dwords != 0 && !kTraits.keeps_other && exec == ~0ull && to != nullptr;

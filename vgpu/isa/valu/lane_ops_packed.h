@@ -32,6 +32,11 @@ inline Flagged<PkF16> pk_fma_f16_fast(PkF16 a, PkF16 b, PkF16 c) {
   const Flagged<F16> high = fma_f16_fast(a.hi, b.hi, c.hi);
   return {{low.value, high.value}, (low.flag | high.flag) != 0};
 }
+inline Flagged<PkF32> pk_fma_f32_fast(PkF32 a, PkF32 b, PkF32 c) {
+  const Flagged<float> low = fma_f32_fast(a.lo, b.lo, c.lo);
+  const Flagged<float> high = fma_f32_fast(a.hi, b.hi, c.hi);
+  return {{low.value, high.value}, (low.flag | high.flag) != 0};
+}
 inline PkI16 pk_ashrrev_i16(PkU16 a, PkI16 b) {
   return {ashrrev_i16(a.lo, b.lo), ashrrev_i16(a.hi, b.hi)};
 }
@@ -49,10 +54,14 @@ constexpr int64_t field(uint32_t x, unsigned i) {
 }
 template <class Int, unsigned kBits, bool kClamp>
 Int dot(uint32_t a, uint32_t b, Int c) {
-  int64_t sum = c;
-  for (unsigned i = 0; i < 32 / kBits; ++i)
-    sum += field<Int, kBits>(a, i) * field<Int, kBits>(b, i);
-  return kClamp ? saturate<Int>(sum) : static_cast<Int>(sum);
+  // A sum that wraps needs no more than 32 bits.
+  using Sum = std::conditional_t<kClamp, int64_t, uint32_t>;
+  Sum sum = static_cast<Sum>(c);
+  for (unsigned i = 0; i < 32 / kBits; ++i) {
+    sum += static_cast<Sum>(field<Int, kBits>(a, i)) * static_cast<Sum>(field<Int, kBits>(b, i));
+  }
+  if constexpr (kClamp) return saturate<Int>(sum);
+  return static_cast<Int>(sum);
 }
 // 16-bit fields come as pairs, for op_sel.
 template <bool kClamp>
@@ -71,6 +80,10 @@ inline float dot2_f32_f16(PkF16 a, PkF16 b, float c, const FloatMode& m) {
   const float low = mad(f32(a.lo), f32(b.lo), c, flushing);
   return mad(f32(a.hi), f32(b.hi), low, flushing);
 }
+inline float dot2_f32_f16_fast(PkF16 a, PkF16 b, float c) {
+  const float low = mad_f32_fast(to_f32(a.lo), to_f32(b.lo), c);
+  return mad_f32_fast(to_f32(a.hi), to_f32(b.hi), low);
+}
 
 // v_mad_mix and v_fma_mix: run_general() has made every source an f32. The f16 result of the lo and
 // hi forms is the f32 result, rounded again.
@@ -82,6 +95,13 @@ inline float fma_mix(float a, float b, float c, const FloatMode& m) {
 }
 inline F16 mad_mix_f16(float a, float b, float c, const FloatMode& m) {
   return flush_output(to_f16(mad_f32(a, b, c, m), m), m);
+}
+inline F16 mad_mix_f16_fast(float a, float b, float c) {
+  return nearest_f16(mad_f32_fast(a, b, c));
+}
+inline Flagged<F16> fma_mix_f16_fast(float a, float b, float c) {
+  const Flagged<float> r = fma_f32_fast(a, b, c);
+  return {nearest_f16(r.value), r.flag != 0};
 }
 inline F16 fma_mix_f16(float a, float b, float c, const FloatMode& m) {
   return flush_output(to_f16(fma(a, b, c, m), m), m);

@@ -239,33 +239,91 @@ inline void commit_mask(Wave& w, const Operand& sdst, uint64_t mask) {
   }
 }
 
-// True if any lane has its flag set, or holds a NaN; of f16, if either half does.
+// True if any lane has its flag set.
 inline bool any_flag(const LaneBuffer& flags) {
+#if defined(__AVX512F__)
+  __m512i found = _mm512_load_si512(&flags.lane[0]);
+  for (unsigned n = 16; n < kLanes; n += 16)
+    found = _mm512_or_si512(found, _mm512_load_si512(&flags.lane[n]));
+  return _mm512_test_epi32_mask(found, found) != 0;
+#else
   uint32_t found = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) found |= flags.lane[lane];
   return found != 0;
+#endif
 }
 
+// True if any dword, or any half of one, without its sign bit, is above `limit`.
+inline bool any_dword_above(int32_t limit, const LaneBuffer& row) {
+#if defined(__AVX512F__)
+  const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+  __m512i most = _mm512_setzero_si512();
+  for (unsigned n = 0; n < kLanes; n += 16) {
+    const __m512i some = _mm512_and_si512(_mm512_load_si512(&row.lane[n]), magnitude);
+    most = _mm512_max_epi32(most, some);
+  }
+  return _mm512_cmpgt_epi32_mask(most, _mm512_set1_epi32(limit)) != 0;
+#elif defined(__AVX2__)
+  const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+  __m256i most = _mm256_setzero_si256();
+  for (unsigned n = 0; n < kLanes; n += 8) {
+    const __m256i some = _mm256_load_si256(reinterpret_cast<const __m256i*>(&row.lane[n]));
+    most = _mm256_max_epi32(most, _mm256_and_si256(some, magnitude));
+  }
+  return _mm256_movemask_epi8(_mm256_cmpgt_epi32(most, _mm256_set1_epi32(limit))) != 0;
+#else
+  int32_t found = 0;
+  // Magnitudes are positive as int32_t, which baseline SIMD can compare.
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    found |= static_cast<int32_t>(row.lane[lane] & 0x7fffffff) > limit;
+  return found != 0;
+#endif
+}
+inline bool any_half_above(int16_t limit, const LaneBuffer& row) {
+#if defined(__AVX512BW__)
+  const __m512i magnitude = _mm512_set1_epi16(0x7fff);
+  __m512i most = _mm512_setzero_si512();
+  for (unsigned n = 0; n < kLanes; n += 16) {
+    const __m512i some = _mm512_and_si512(_mm512_load_si512(&row.lane[n]), magnitude);
+    most = _mm512_max_epi16(most, some);
+  }
+  return _mm512_cmpgt_epi16_mask(most, _mm512_set1_epi16(limit)) != 0;
+#elif defined(__AVX2__)
+  const __m256i magnitude = _mm256_set1_epi16(0x7fff);
+  __m256i most = _mm256_setzero_si256();
+  for (unsigned n = 0; n < kLanes; n += 8) {
+    const __m256i some = _mm256_load_si256(reinterpret_cast<const __m256i*>(&row.lane[n]));
+    most = _mm256_max_epi16(most, _mm256_and_si256(some, magnitude));
+  }
+  return _mm256_movemask_epi8(_mm256_cmpgt_epi16(most, _mm256_set1_epi16(limit))) != 0;
+#elif defined(__SSE2__)
+  const __m128i magnitude = _mm_set1_epi16(0x7fff);
+  __m128i most = _mm_setzero_si128();
+  for (unsigned n = 0; n < kLanes; n += 4) {
+    const __m128i some = _mm_load_si128(reinterpret_cast<const __m128i*>(&row.lane[n]));
+    most = _mm_max_epi16(most, _mm_and_si128(some, magnitude));
+  }
+  return _mm_movemask_epi8(_mm_cmpgt_epi16(most, _mm_set1_epi16(limit))) != 0;
+#else
+  for (const uint32_t lane : row.lane) {
+    if (static_cast<int32_t>(lane & 0x7fff) > limit) return true;
+    if (static_cast<int32_t>(lane >> 16 & 0x7fff) > limit) return true;
+  }
+  return false;
+#endif
+}
+
+// True if any lane holds a NaN; of f16, if either half does.
 inline bool any_nan32(const LaneBuffer& row) {
-  int32_t found = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    // Magnitudes are positive as int32_t, which baseline SIMD can compare.
-    found |= static_cast<int32_t>(row.lane[lane] & 0x7fffffff) > 0x7f800000;
-  }
-  return found != 0;
+  return any_dword_above(0x7f800000, row);
 }
-
 inline bool any_nan16(const LaneBuffer& row) {
-  int32_t found = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const uint32_t magnitudes = row.lane[lane] & 0x7fff7fff;
-    found |= static_cast<int32_t>(magnitudes) > 0x7c00ffff;
-    found |= static_cast<int32_t>(magnitudes & 0x7fff) > 0x7c00;
-  }
-  return found != 0;
+  return any_half_above(0x7c00, row);
 }
-
 inline bool any_nan64(const LaneBuffer& low, const LaneBuffer& high) {
+  // Neither a NaN nor an infinity, as nearly always.
+  if (!any_dword_above(0x7fefffff, high)) [[likely]]
+    return false;
   int32_t found = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const int32_t magnitude = static_cast<int32_t>(high.lane[lane] & 0x7fffffff);

@@ -2,12 +2,14 @@
 
 #include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_packed.h"
+#include "vgpu/isa/valu/row_loops_half.h"
 #include "vgpu/isa/valu/tables.h"
 
 namespace halyard::vgpu::isa::valu {
 namespace {
 
 constexpr Traits kAccumulates{.accumulates = true};
+constexpr Traits kMix{.mixed_sources = true};
 constexpr Traits kMixLow{.keeps_other = true, .mixed_sources = true};
 constexpr Traits kMixHigh{.keeps_other = true, .to_high = true, .mixed_sources = true};
 
@@ -36,24 +38,24 @@ constexpr Opcode kOpcodes[] = {
 
     op_fast<packed_float2<PkF32, add<float>>, packed2<PkF32, add_fast<float>>>("v_pk_add_f32"),
     op_fast<packed_float2<PkF32, mul<float>>, packed2<PkF32, mul_fast<float>>>("v_pk_mul_f32"),
-    op_fast<packed_float3<PkF32, fma<float>>, packed3<PkF32, fma_fast<float>>>("v_pk_fma_f32"),
+    op_fast<packed_float3<PkF32, fma<float>>, pk_fma_f32_fast>("v_pk_fma_f32"),
     op<pk_mov_b32>("v_pk_mov_b32"),
 
-    op<mad_mix, Traits{.mixed_sources = true}>("v_mad_mix_f32"),
-    op<mad_mix_f16, kMixLow>("v_mad_mixlo_f16"),
-    op<mad_mix_f16, kMixHigh>("v_mad_mixhi_f16"),
-    op<fma_mix, Traits{.mixed_sources = true}>("v_fma_mix_f32"),
-    op<fma_mix_f16, kMixLow>("v_fma_mixlo_f16"),
-    op<fma_mix_f16, kMixHigh>("v_fma_mixhi_f16"),
+    op_fast<mad_mix, mad_f32_fast, kMix>("v_mad_mix_f32"),
+    op_fast<mad_mix_f16, mad_mix_f16_fast, kMixLow>("v_mad_mixlo_f16"),
+    op_fast<mad_mix_f16, mad_mix_f16_fast, kMixHigh>("v_mad_mixhi_f16"),
+    op_fast<fma_mix, fma_f32_fast, kMix>("v_fma_mix_f32"),
+    op_fast<fma_mix_f16, fma_mix_f16_fast, kMixLow>("v_fma_mixlo_f16"),
+    op_fast<fma_mix_f16, fma_mix_f16_fast, kMixHigh>("v_fma_mixhi_f16"),
 
-    op<dot2_f32_f16>("v_dot2_f32_f16"),
+    op_fast<dot2_f32_f16, dot2_f32_f16_fast>("v_dot2_f32_f16"),
     op_clamp<dot2_i32_i16<false>, dot2_i32_i16<true>>("v_dot2_i32_i16"),
     op_clamp<dot2_u32_u16<false>, dot2_u32_u16<true>>("v_dot2_u32_u16"),
     op_clamp<dot<int32_t, 8, false>, dot<int32_t, 8, true>>("v_dot4_i32_i8"),
     op_clamp<dot<uint32_t, 8, false>, dot<uint32_t, 8, true>>("v_dot4_u32_u8"),
     op_clamp<dot<int32_t, 4, false>, dot<int32_t, 4, true>>("v_dot8_i32_i4"),
     op_clamp<dot<uint32_t, 4, false>, dot<uint32_t, 4, true>>("v_dot8_u32_u4"),
-    op<dot2_f32_f16, kAccumulates>("v_dot2c_f32_f16"),
+    op_fast<dot2_f32_f16, dot2_f32_f16_fast, kAccumulates>("v_dot2c_f32_f16"),
     op_clamp<dot2_i32_i16<false>, dot2_i32_i16<true>, kAccumulates>("v_dot2c_i32_i16"),
     op_clamp<dot<int32_t, 8, false>, dot<int32_t, 8, true>, kAccumulates>("v_dot4c_i32_i8"),
     op_clamp<dot<int32_t, 4, false>, dot<int32_t, 4, true>, kAccumulates>("v_dot8c_i32_i4"),
