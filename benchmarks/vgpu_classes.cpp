@@ -31,6 +31,7 @@ constexpr uint32_t kBody = 48;  // instructions in a loop's body, at least
 struct Class {
   const char* name;
   std::vector<const char*> instructions;
+  const char* processor = "gfx90a";
 };
 
 // Before each loop: v0 is the work-item, v[2:3] a buffer's dword for the work-item, v[4:5] the same
@@ -81,6 +82,16 @@ const std::vector<Class>& classes() {
       {"vop3p/f16", {"v_pk_add_f16 {a}, {b}, {c}", "v_pk_fma_f16 {a}, {b}, {c}, {d}"}},
       {"vop3p/int", {"v_pk_add_u16 {a}, {b}, {c}", "v_pk_mul_lo_u16 {a}, {b}, {c}"}},
       {"vop3p/f32", {"v_pk_add_f32 {a2}, {b2}, {c2}", "v_pk_fma_f32 {a2}, {b2}, {c2}, {d2}"}},
+      {"vop3p/op_sel",
+       {"v_pk_add_f16 {a}, {b}, {c} op_sel:[1,0] op_sel_hi:[0,1]",
+        "v_pk_fma_f32 {a2}, {b2}, {c2}, {d2} op_sel_hi:[1,0,1]"}},
+      {"vop3p/mad_mix",
+       {"v_mad_mix_f32 {a}, {b}, {c}, {d} op_sel_hi:[1,1,0]",
+        "v_mad_mixlo_f16 {a}, {b}, {c}, {d} op_sel_hi:[1,1,1]"},
+       "gfx900"},
+      {"vop3p/dot",
+       {"v_dot2_f32_f16 {a}, {b}, {c}, {d}", "v_dot4_i32_i8 {a}, {b}, {c}, {d}",
+        "v_dot2_i32_i16 {a}, {b}, {c}, {d}"}},
       {"dpp", {"v_add_u32_dpp {a}, {b}, {c} row_shr:1 row_mask:0xf bank_mask:0xf"}},
       {"sdwa", {"v_add_u32_sdwa {a}, {b}, {c} dst_sel:DWORD src0_sel:BYTE_0 src1_sel:WORD_1"}},
       {"salu",
@@ -152,7 +163,7 @@ Loop make_loop(const Class& c, uint32_t rounds) {
 
 void run_class(benchmark::State& state, const Class& c, bool smoke) {
   EngineOptions options;
-  options.processor = "gfx90a";
+  options.processor = c.processor;
   options.workers = 1;
   Machine machine(options);
   const uint32_t rounds = smoke ? 2 : 256;
