@@ -55,11 +55,13 @@ struct DppControl {
   bool in_rows = true;                      // each source is in the reader's row of 16 lanes
 };
 
+// In two tables, as compilers bound what one constant may take.
+template <unsigned kFirst>
 inline constexpr auto kDppControls = [] {
-  std::array<DppControl, 512> made{};
+  std::array<DppControl, 256> made{};
   for (unsigned c = 0; c < made.size(); ++c) {
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      const int found = dpp_source_lane(c, static_cast<int>(lane));
+      const int found = dpp_source_lane(kFirst + c, static_cast<int>(lane));
       const unsigned from = found < 0 ? lane : static_cast<unsigned>(found);
       made[c].source[lane] = static_cast<uint8_t>(from);
       made[c].inside |= static_cast<uint64_t>(found >= 0) << lane;
@@ -68,6 +70,10 @@ inline constexpr auto kDppControls = [] {
   }
   return made;
 }();
+
+inline const DppControl& dpp_control(unsigned control) {
+  return ((control & 0x100) != 0 ? kDppControls<0x100> : kDppControls<0>)[control & 0xff];
+}
 
 // Gives each lane its source's dword, or 0 if it is not one of `valid`. `to` may be `from`.
 inline void permute(const DppControl& control, uint64_t valid, const uint32_t* from, uint32_t* to) {
@@ -153,7 +159,7 @@ inline uint64_t bank_lanes(unsigned mask) {
 }
 
 [[gnu::always_inline]] inline DppLanes dpp_lanes(const Dpp& dpp, uint64_t exec) {
-  const DppControl& control = kDppControls[dpp.control & 511];
+  const DppControl& control = dpp_control(dpp.control);
   DppLanes lanes{control, control.inside, ~0ull};
   // gfx9 cannot fetch from a disabled lane: it counts as out of bounds.
   if (exec != ~0ull) lanes.valid = enabled_sources(control, exec);
