@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "vgpu/queue/aql_queue.h"
@@ -26,6 +27,14 @@ std::vector<uint64_t> vram_by_node(const Profile& profile) {
   std::vector<uint64_t> sizes = {0};
   for (const GpuProfile& gpu : profile.gpus) sizes.push_back(gpu.memory_bytes);
   return sizes;
+}
+
+std::set<uint32_t> nodes_without_large_bar(const Profile& profile) {
+  std::set<uint32_t> nodes;
+  for (uint32_t i = 0; i < profile.gpus.size(); ++i) {
+    if (!profile.gpus[i].large_bar) nodes.insert(i + 1);
+  }
+  return nodes;
 }
 
 bool any_watches(const Profile& profile) {
@@ -66,7 +75,9 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
 }  // namespace
 
 Driver::Driver(const Profile& profile)
-    : profile_(profile), memory_(vram_by_node(profile)), doorbells_(any_watches(profile)) {
+    : profile_(profile),
+      memory_(vram_by_node(profile), nodes_without_large_bar(profile)),
+      doorbells_(any_watches(profile)) {
   memory_.add_internal(events_.mailboxes(), events_.mailbox_bytes());
 }
 

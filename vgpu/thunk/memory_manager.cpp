@@ -42,8 +42,11 @@ uint64_t MemoryManager::Registration::end_page() const {
   return round_up(begin + size, kPage);
 }
 
-MemoryManager::MemoryManager(std::vector<uint64_t> vram)
-    : vram_(std::move(vram)), vram_used_(vram_.size(), 0), gpus_(vram_.size()) {
+MemoryManager::MemoryManager(std::vector<uint64_t> vram, std::set<uint32_t> hidden)
+    : vram_(std::move(vram)),
+      hidden_(std::move(hidden)),
+      vram_used_(vram_.size(), 0),
+      gpus_(vram_.size()) {
   for (size_t node = 0; node < vram_.size(); ++node) {
     if (vram_[node] != 0) gpus_[node] = std::make_unique<AddressTable>();
   }
@@ -73,6 +76,11 @@ HSAKMT_STATUS MemoryManager::allocate(uint32_t node, uint64_t size, HsaMemFlags 
   size = round_up(size, kPage);
   // As the real thunk does: paged memory of a GPU node is system memory.
   const bool is_vram = vram_[node] != 0 && flags.ui32.NonPaged != 0 && flags.ui32.Scratch == 0;
+
+  // As the kernel driver does (amdkfd, kfd_ioctl_alloc_memory_of_gpu).
+  if (is_vram && flags.ui32.HostAccess != 0 && hidden_.contains(node)) {
+    return HSAKMT_STATUS_NO_MEMORY;
+  }
 
   const std::lock_guard lock(mutex_);
   if (is_vram && size > vram_[node] - vram_used_[node]) return HSAKMT_STATUS_NO_MEMORY;

@@ -21,8 +21,10 @@ namespace halyard::vgpu::thunk {
 
 class MemoryManager {
  public:
-  // `vram[i]`: bytes of VRAM of node i; 0 for a CPU node.
-  explicit MemoryManager(std::vector<uint64_t> vram);
+  // `vram[i]`: bytes of VRAM of node i; 0 for a CPU node. `hidden`: nodes without a large BAR,
+  // whose VRAM the host may not ask to see. (It could: what GPUs see, the process has at one
+  // address.)
+  explicit MemoryManager(std::vector<uint64_t> vram, std::set<uint32_t> hidden = {});
 
   HSAKMT_STATUS allocate(uint32_t node, uint64_t size, HsaMemFlags flags, void** address);
   HSAKMT_STATUS free(void* address);
@@ -109,6 +111,7 @@ class MemoryManager {
 
   mutable std::mutex mutex_;
   std::vector<uint64_t> vram_;
+  std::set<uint32_t> hidden_;
   std::vector<uint64_t> vram_used_;
   uint32_t segments_ = 0;                            // of this process's own allocations
   std::vector<std::unique_ptr<AddressTable>> gpus_;  // by node; null for a CPU node

@@ -78,6 +78,7 @@ void read_gpu(config::Map map, GpuProfile& gpu) {
   map.integer("xgmi_sdma_engines", gpu.xgmi_sdma_engines, 0, 8);
   map.integer("compute_queues", gpu.compute_queues, 1, 128);
   map.boolean("fine_grained_memory", gpu.fine_grained_memory);
+  map.boolean("large_bar", gpu.large_bar);
   map.boolean("sramecc", gpu.sramecc);
   map.finish();
 }

@@ -31,6 +31,7 @@ struct GpuProfile {
   uint32_t xgmi_sdma_engines = 0;
   uint32_t compute_queues = 24;
   bool fine_grained_memory = false;
+  bool large_bar = true;
   bool sramecc = false;
 
   bool execute = true;

@@ -159,7 +159,9 @@ void Topology::add_gpu(const GpuProfile& gpu, uint32_t index) {
   p.VGPRSizePerCU = gpu.is_gfx90a() ? 0x80000 : 0x40000;
   p.SGPRSizePerCU = 0x3200;
 
-  HsaMemoryProperties vram = bank(HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, gpu.memory_bytes, 0);
+  const HSA_HEAPTYPE heap =
+      gpu.large_bar ? HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC : HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE;
+  HsaMemoryProperties vram = bank(heap, gpu.memory_bytes, 0);
   vram.Width = gpu.memory_width;
   vram.MemoryClockMax = static_cast<HSAuint32>(gpu.memory_clock_hz / 1000000);
   node.memory.push_back(vram);
@@ -183,16 +185,22 @@ void Topology::add_link(uint32_t from, uint32_t to, LinkType type) {
   nodes_[from].links.push_back(link);
 }
 
-// Every GPU is linked with the CPU, and with other GPUs as the profile says, both ways.
+// Every GPU is linked with the CPU, and with other GPUs as the profile says, both ways. But over
+// PCIe a GPU's memory is reached through its large BAR, so that there is no link to one that has
+// none: the kernel driver reports none from the CPU (amdkfd, kfd_crat.c), the thunk none from other
+// GPUs (get_indirect_iolink_info of 5.2.3).
 void Topology::add_links(const Profile& profile) {
+  const auto add = [&](uint32_t from, uint32_t to, LinkType type) {
+    const bool reached = to == 0 || type == LinkType::kXgmi || profile.gpus[to - 1].large_bar;
+    if (type != LinkType::kNone && reached) add_link(from, to, type);
+  };
   for (uint32_t gpu = 1; gpu < nodes_.size(); ++gpu) {
-    add_link(0, gpu, LinkType::kPcie);
-    add_link(gpu, 0, LinkType::kPcie);
+    add(0, gpu, LinkType::kPcie);
+    add(gpu, 0, LinkType::kPcie);
   }
   for (const LinkProfile& link : profile.links) {
-    if (link.type == LinkType::kNone) continue;
-    add_link(link.from + 1, link.to + 1, link.type);
-    add_link(link.to + 1, link.from + 1, link.type);
+    add(link.from + 1, link.to + 1, link.type);
+    add(link.to + 1, link.from + 1, link.type);
   }
 }
 

@@ -152,10 +152,10 @@ int in_child_of_fork(Check check) {
 TEST_F(OpenThunk, AChildOfForkFindsItClosed) {
   constexpr HSAuint64 kSize = 1 << 21;
   HsaMemFlags flags = {};
-  flags.ui32.NonPaged = 1;
+  flags.ui32.NonPaged = 1;  // can be shared
   flags.ui32.HostAccess = 1;
   void* memory = nullptr;
-  ASSERT_EQ(hsaKmtAllocMemory(1, kSize, flags, &memory), HSAKMT_STATUS_SUCCESS);
+  ASSERT_EQ(hsaKmtAllocMemory(0, kSize, flags, &memory), HSAKMT_STATUS_SUCCESS);
   *static_cast<uint32_t*>(memory) = 21;
   HsaSharedMemoryHandle handle = {};
   ASSERT_EQ(hsaKmtShareMemory(memory, kSize, &handle), HSAKMT_STATUS_SUCCESS);

@@ -86,6 +86,18 @@ TEST_F(MemoryManagerTest, SystemMemoryAndScratchDoNotCountAsVram) {
   EXPECT_EQ(manager_.free(system), HSAKMT_STATUS_SUCCESS);
 }
 
+TEST_F(MemoryManagerTest, VramBehindASmallBarIsNotTheHosts) {
+  MemoryManager manager({0, 64 * kMiB}, {1});
+  void* memory = nullptr;
+  EXPECT_EQ(manager.allocate(1, kMiB, vram_flags(), &memory), HSAKMT_STATUS_NO_MEMORY);
+  EXPECT_EQ(memory, nullptr);
+  HsaMemFlags hidden = vram_flags();
+  hidden.ui32.HostAccess = 0;
+  ASSERT_EQ(manager.allocate(1, kMiB, hidden, &memory), HSAKMT_STATUS_SUCCESS);
+  EXPECT_EQ(manager.vram_used(1), kMiB);
+  EXPECT_EQ(manager.free(memory), HSAKMT_STATUS_SUCCESS);
+}
+
 TEST_F(MemoryManagerTest, BadRequestsAreRefused) {
   void* memory = nullptr;
   EXPECT_EQ(manager_.allocate(1, 0, vram_flags(), &memory), HSAKMT_STATUS_INVALID_PARAMETER);

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "vgpu/thunk/topology.h"
 
@@ -223,6 +225,30 @@ TEST_F(ProfileTest, LinksFormHives) {
   EXPECT_EQ(link_type(0, 3), HSA_IOLINKTYPE_PCIEXPRESS);
   EXPECT_EQ(link_type(3, 4), -1);
   EXPECT_EQ(link_type(4, 3), -1);
+}
+
+// Without one neither the host nor a GPU behind PCIe reaches the memory; over xGMI they do.
+TEST_F(ProfileTest, LargeBar) {
+  write("a.yaml",
+        "gpu: {processor: gfx90a, xgmi_sdma_engines: 3}\n"
+        "gpus: [{}, {gpu: {large_bar: false}}, {gpu: {large_bar: false}}]\n"
+        "links: [{from: 1, to: 2, type: xgmi}]\n");
+  ASSERT_EQ(load("a"), "");
+  const Topology topology(profile_);
+  EXPECT_EQ(HSA_HEAPTYPE{topology.memory(1)[0].HeapType}, HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC);
+  EXPECT_EQ(HSA_HEAPTYPE{topology.memory(2)[0].HeapType}, HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE);
+  const auto reached_from = [&](uint32_t node) {
+    std::vector<uint32_t> nodes;
+    for (const HsaIoLinkProperties& link : topology.links(node)) nodes.push_back(link.NodeTo);
+    EXPECT_EQ(nodes.size(), HSAuint32{topology.properties(node).NumIOLinks});
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+  };
+  using Nodes = std::vector<uint32_t>;
+  EXPECT_EQ(reached_from(0), (Nodes{1}));
+  EXPECT_EQ(reached_from(1), (Nodes{0}));
+  EXPECT_EQ(reached_from(2), (Nodes{0, 1, 3}));
+  EXPECT_EQ(reached_from(3), (Nodes{0, 1, 2}));
 }
 
 TEST_F(ProfileTest, TopologyShowsEveryGpu) {
