@@ -75,6 +75,20 @@ Result<void*> Stream::scratch() {
   return scratch_;
 }
 
+// ROCclr 5.2.3 fills up to a multiple of 8, then by 8, then the rest, each with a piece of a 4 KiB
+// buffer of the stream's; at its end it waits (KernelBlitManager::ConstantBufferOffset).
+bool Stream::takes_fill(uint64_t address, uint64_t size) {
+  constexpr uint64_t kPieces = 32;
+  const uint64_t head = -address % 8;
+  const uint64_t rest = size - head;
+  const uint64_t pieces = (head != 0 ? 1u : 0u) + (rest >= 8 ? 1u : 0u) + (rest % 8 != 0 ? 1u : 0u);
+  if (fills_ % kPieces + pieces >= kPieces && state_of(number()) == PointState::kPending) {
+    return false;
+  }
+  fills_ += pieces;
+  return true;
+}
+
 bool Stream::passes(size_t index) {
   const hipError_t result = hip_.hipEventQuery(marks_[index].event);
   if (result == hipErrorNotReady) return false;

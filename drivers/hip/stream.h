@@ -73,6 +73,9 @@ class Stream {
   // stream's order, whoever uses it next finds it free.
   static constexpr uint64_t kScratch = 1024 * 1024;
   Result<void*> scratch();
+  // Whether HIP's own fill of `size` bytes may be put onto the stream, which is then counted. Every
+  // so often HIP makes the caller of one wait for all that is on the stream.
+  bool takes_fill(uint64_t address, uint64_t size);
 
   // --- For anybody.
 
@@ -149,6 +152,7 @@ class Stream {
   uint64_t marked_ = 0;                  // under order_: the last operation with a mark
   uint32_t mark_every_ = kMostUnmarked;  // under order_
   void* scratch_ = nullptr;              // under order_; kept for good, as the stream is
+  uint64_t fills_ = 0;                   // under order_: HIP's, in its pieces
   std::atomic<uint64_t> number_{0};      // operations that were put on it; written under order_
   std::atomic<uint64_t> completed_{0};
   std::array<std::atomic<const Function*>, kRemembered> launched_{};

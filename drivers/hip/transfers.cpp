@@ -156,7 +156,8 @@ Status put_device_fill(QueueCore& core, void* target, uint64_t size, const unsig
   // ROCm 5.2.3 fills up to the next multiple of 8 first, and takes that much off a length that may
   // be less (HostBlitManager::FillBufferInfo::PackInfo).
   const uint64_t head = -address % 8;
-  if (pattern_size > 4 || address % pattern_size != 0 || size < head) {
+  if (pattern_size > 4 || address % pattern_size != 0 || size < head ||
+      !core.stream().takes_fill(address, size)) {
     return put_doubling(core, target, size, pattern, pattern_size);
   }
   return check(core.hip(), put_memset(core, target, size, pattern, pattern_size),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -65,9 +66,32 @@ class HipDevice : public testing::Test {
     return done_->wait(value_, patience());
   }
 
+  // A kernel that runs on the queue until the host puts 2 into what this returns.
+  std::atomic_ref<uint32_t> start_conversation() {
+    coherence_ = load(*device_, "coherence");
+    mail_ = host(8);
+    uint32_t* const mapped = words(mail_);
+    std::memset(mapped, 0, 8);
+    const std::atomic_ref<uint32_t> say(mapped[0]);
+    const std::atomic_ref<uint32_t> answer(mapped[1]);
+    const Argument arguments[] = {mail_, Argument::of(uint32_t{2}),
+                                  Argument::of(uint32_t{1} << 30)};
+    Dispatch converse;
+    converse.function = take(coherence_->find("converse"));
+    converse.grid = {1, 1, 1};
+    converse.workgroup = {1, 1, 1};
+    converse.arguments = arguments;
+    EXPECT_TRUE(queue_->dispatch(converse).ok());
+    say.store(1);
+    while (answer.load() != 2) std::this_thread::yield();
+    return say;
+  }
+
   Ref<Device> device_;
   Ref<Queue> queue_;
   Ref<Semaphore> done_;
+  Ref<Executable> coherence_;
+  Ref<Buffer> mail_;
   uint64_t value_ = 0;
   Ref<Executable> executable_;
 };
@@ -158,23 +182,7 @@ TEST_F(HipDevice, PoolMemoryIsUsedAgainInTheQueuesOrder) {
 }
 
 TEST_F(HipDevice, AnAllocationWaitsForMemoryThatWorkInFlightStillUses) {
-  const Ref<Executable> coherence = load(*device_, "coherence");
-  const Ref<Buffer> mail = host(8);
-  uint32_t* const mapped = words(mail);
-  std::memset(mapped, 0, 8);
-  const std::atomic_ref<uint32_t> say(mapped[0]);
-  const std::atomic_ref<uint32_t> answer(mapped[1]);
-  // Until the host has said 1 and then 2.
-  const Argument arguments[] = {mail, Argument::of(uint32_t{2}), Argument::of(uint32_t{1} << 30)};
-  Dispatch converse;
-  converse.function = take(coherence->find("converse"));
-  converse.grid = {1, 1, 1};
-  converse.workgroup = {1, 1, 1};
-  converse.arguments = arguments;
-  ASSERT_OK(queue_->dispatch(converse));
-  say.store(1);
-  while (answer.load() != 2) std::this_thread::yield();
-
+  const std::atomic_ref<uint32_t> say = start_conversation();
   const uint64_t most = device_->info().memory_bytes / 5 * 3;
   take(device_->allocate(most));  // and dropped
   std::thread end([&] {
@@ -188,6 +196,43 @@ TEST_F(HipDevice, AnAllocationWaitsForMemoryThatWorkInFlightStillUses) {
   // What is not retired is not waited for.
   const Result<Ref<Buffer>> third = device_->allocate(most);
   EXPECT_EQ(third.status().code(), StatusCode::kResourceExhausted);
+}
+
+TEST_F(HipDevice, FillsDoNotWaitForWorkInFlight) {
+  const Ref<Buffer> data = take(device_->allocate(4096));
+  // Of a priority of its own, so that no other test has filled on its stream.
+  QueueOptions options;
+  options.priority = QueueOptions::Priority::kHigh;
+  queue_ = take(device_->create_queue(options));
+  const uint8_t zero = 0;
+  ASSERT_OK(queue_->fill(*data, &zero, 1));
+  ASSERT_OK(finish(*queue_));
+  const std::atomic_ref<uint32_t> say = start_conversation();
+  std::atomic<bool> through{false};
+  std::atomic<bool> late{false};
+  std::thread end([&] {
+    for (int i = 0; i < 3000 && !through.load(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    late.store(!through.load());
+    say.store(2);
+  });
+  // HIP's own fill waits once in 32 times.
+  constexpr uint64_t kFills = 33;
+  for (uint64_t i = 0; i < kFills; ++i) {
+    const auto value = static_cast<uint8_t>(i);
+    ASSERT_OK(queue_->fill(BufferRange(*data, 8 * i, 1024), &value, 1));
+  }
+  through.store(true);
+  end.join();
+  EXPECT_FALSE(late.load());
+  const Ref<Buffer> target = host(4096);
+  ASSERT_OK(queue_->copy(*data, *target));
+  ASSERT_OK(finish(*queue_));
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(words(target));
+  for (uint64_t i = 0; i < 8 * (kFills - 1) + 1024; ++i) {
+    ASSERT_EQ(bytes[i], std::min(i / 8, kFills - 1)) << i;
+  }
 }
 
 // HIP's thread, which lets go of commands that are done, is kept busy meanwhile.
