@@ -50,13 +50,19 @@ template <class Function>
   guard.outer = detail::exchange_guard(&guard);
   const int accesses = SharedMemoryAccess::depth();
   // The signal mask is not saved: the handler does not change it (SA_NODEFER), and a guard must
-  // cost no system call. C++ has no other way out of a fault.
-  if (sigsetjmp(guard.jump, 0) == 0) {  // NOLINT(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
+  // cost no system call. ThreadSanitizer's own handler before it does. C++ has no other way out of a
+  // fault.
+#if defined(__SANITIZE_THREAD__)
+  constexpr int kSaveMask = 1;
+#else
+  constexpr int kSaveMask = 0;
+#endif
+  if (sigsetjmp(guard.jump, kSaveMask) == 0) {  // NOLINT(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
     std::forward<Function>(function)();
     detail::exchange_guard(guard.outer);
     return true;
   }
-  SharedMemoryAccess::end_above(accesses);
+  SharedMemoryAccess::jumped_to(accesses);
   detail::exchange_guard(guard.outer);
   fault = guard.fault;
   return false;

@@ -18,34 +18,36 @@ namespace halyard::vgpu {
 class SharedMemoryAccess {
  public:
 #if defined(__SANITIZE_THREAD__)
-  SharedMemoryAccess() {
-    ++depth_;
-    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  SharedMemoryAccess() { begin(); }
+  ~SharedMemoryAccess() {
+    --depth_;
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
   }
-  ~SharedMemoryAccess() { end(); }
 
   // How many live on this thread.
   static int depth() { return depth_; }
-  // Ends those above `depth` whose destructors were jumped over (host_guard.h).
-  static void end_above(int depth) {
-    while (depth_ > depth) end();
+  // After a jump out of a signal handler (host_guard.h) over some destructors, to where `depth`
+  // lived: the sanitizer ignores nothing in a handler, and goes on so.
+  static void jumped_to(int depth) {
+    depth_ = 0;
+    while (depth_ < depth) begin();
   }
 #else
   SharedMemoryAccess() {}
   ~SharedMemoryAccess() {}
   static int depth() { return 0; }
-  static void end_above(int /*depth*/) {}
+  static void jumped_to(int /*depth*/) {}
 #endif
   SharedMemoryAccess(const SharedMemoryAccess&) = delete;
   SharedMemoryAccess& operator=(const SharedMemoryAccess&) = delete;
 
 #if defined(__SANITIZE_THREAD__)
  private:
-  static void end() {
-    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-    --depth_;
+  static void begin() {
+    ++depth_;
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
   }
   static inline thread_local int depth_ = 0;
 #endif
