@@ -62,9 +62,10 @@ struct Job {
   uint64_t resident_limit = 0;
   const volatile bool* cancel = nullptr;
 
-  std::atomic<uint64_t> next{0};      // the next work-group to start
-  std::atomic<uint64_t> resident{0};  // started and not finished
-  std::atomic<bool> stop{false};      // a fault, or cancelled
+  // Written for every work-group, and so kept away from what is only read.
+  alignas(64) std::atomic<uint64_t> next{0};  // the next work-group to start
+  std::atomic<uint64_t> resident{0};          // started and not finished
+  alignas(64) std::atomic<bool> stop{false};  // a fault, or cancelled
 
   std::mutex mutex;  // result
   DispatchResult result;

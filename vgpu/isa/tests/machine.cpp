@@ -9,9 +9,10 @@
 namespace halyard::vgpu::isa::testing {
 
 MemoryRange FakeMemory::find(uint64_t address) const {
-  const std::lock_guard lock(mutex_);
-  auto at = ranges_.upper_bound(address);
-  if (at == ranges_.begin()) return {};
+  const Ranges* const ranges = ranges_.load(std::memory_order_acquire);
+  if (ranges == nullptr) return {};
+  auto at = ranges->upper_bound(address);
+  if (at == ranges->begin()) return {};
   --at;
   if (address >= at->first + at->second) return {};
   return {at->first, at->first + at->second};
@@ -22,14 +23,21 @@ void FakeMemory::describe(uint64_t address, char* text, uint64_t capacity) const
   std::snprintf(text, capacity, range.end ? "inside an allocation" : "in no allocation");
 }
 
-void FakeMemory::map(const void* begin, uint64_t size) {
+template <class F>
+void FakeMemory::change(F&& f) {
   const std::lock_guard lock(mutex_);
-  ranges_[reinterpret_cast<uint64_t>(begin)] = size;
+  auto changed = std::make_unique<Ranges>(versions_.empty() ? Ranges{} : *versions_.back());
+  f(*changed);
+  ranges_.store(changed.get(), std::memory_order_release);
+  versions_.push_back(std::move(changed));
+}
+
+void FakeMemory::map(const void* begin, uint64_t size) {
+  change([&](Ranges& ranges) { ranges[reinterpret_cast<uint64_t>(begin)] = size; });
 }
 
 void FakeMemory::unmap(const void* begin) {
-  const std::lock_guard lock(mutex_);
-  ranges_.erase(reinterpret_cast<uint64_t>(begin));
+  change([&](Ranges& ranges) { ranges.erase(reinterpret_cast<uint64_t>(begin)); });
   epoch_.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -16,6 +16,8 @@
 
 namespace halyard::vgpu::isa::testing {
 
+// Lookups take no lock, as those of the real map (vgpu/thunk/address_table.h), so that benchmarks
+// on several threads measure the engine. For that every change costs a copy, which is kept.
 class FakeMemory final : public AddressSpace {
  public:
   MemoryRange find(uint64_t address) const override;
@@ -26,8 +28,14 @@ class FakeMemory final : public AddressSpace {
   void unmap(const void* begin);
 
  private:
-  mutable std::mutex mutex_;
-  std::map<uint64_t, uint64_t> ranges_;  // begin, size
+  using Ranges = std::map<uint64_t, uint64_t>;  // begin, size
+
+  template <class F>
+  void change(F&& f);
+
+  std::mutex mutex_;  // one writer at a time
+  std::vector<std::unique_ptr<const Ranges>> versions_;
+  std::atomic<const Ranges*> ranges_{nullptr};  // the last of them
   std::atomic<uint64_t> epoch_{1};
 };
 
