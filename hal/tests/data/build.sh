@@ -3,6 +3,8 @@
 # clang-15 with rocm-device-libs for version 3 and OpenCL.
 set -eu
 cd "$(dirname "$0")"
+# Clang takes the lld beside itself, and /usr/bin may have one of another version than 15.
+lld_15=-B/usr/lib/llvm-15/bin
 target="-target amdgcn-amd-amdhsa"
 flags="$target -O2 -nogpulib -ffile-prefix-map=$PWD=. -Wl,--build-id=none"
 for version in 4 5 6; do
@@ -12,16 +14,16 @@ clang-22 $flags -mcpu=gfx9-generic arguments.c -o gfx9-generic.hsaco
 clang-22 $flags -mcpu=gfx9-4-generic:sramecc+:xnack- arguments.c -o gfx9-4-generic-features.hsaco
 clang-22 $flags -mcpu=gfx90a:sramecc+:xnack- -mcode-object-version=5 arguments.c -o gfx90a-features.hsaco
 clang-22 $flags -O0 -mcpu=gfx900 arguments.c -o unoptimized.hsaco
-clang-15 $flags -fvisibility=protected -mcpu=gfx906:xnack+ -mcode-object-version=3 arguments.c -o v3.hsaco
-clang-15 $flags -fvisibility=protected -mcpu=gfx906 -mcode-object-version=2 arguments.c -o v2.hsaco
-clang-15 $flags -mcpu=gfx906 -mcode-object-version=4 arguments.c -o hidden.hsaco
+clang-15 $lld_15 $flags -fvisibility=protected -mcpu=gfx906:xnack+ -mcode-object-version=3 arguments.c -o v3.hsaco
+clang-15 $lld_15 $flags -fvisibility=protected -mcpu=gfx906 -mcode-object-version=2 arguments.c -o v2.hsaco
+clang-15 $lld_15 $flags -mcpu=gfx906 -mcode-object-version=4 arguments.c -o hidden.hsaco
 bitcode=$(dpkg -L rocm-device-libs | grep 'bitcode$' | head -n 1)
-clang-15 $target -O2 -x cl -cl-std=CL2.0 -cl-kernel-arg-info -Xclang -finclude-default-header \
+clang-15 $lld_15 $target -O2 -x cl -cl-std=CL2.0 -cl-kernel-arg-info -Xclang -finclude-default-header \
   --rocm-device-lib-path="$bitcode" -mcode-object-version=4 -mcpu=gfx900 named.cl -o named.hsaco
 clang-22 $target -mcpu=gfx900 -O2 -nogpulib -c arguments.c -o relocatable.o
 
 # Fat files. The library is what a user has, made with hipcc; the bundles are clang-offload-bundler's.
-hipcc -O2 -shared -fPIC -s --offload-arch=gfx900 --offload-arch=gfx906 --offload-arch=gfx908 \
+hipcc -O2 $lld_15 -shared -fPIC -s --offload-arch=gfx900 --offload-arch=gfx906 --offload-arch=gfx908 \
   --offload-arch=gfx90a fat/scale.hip fat/offset.hip -o fat/library.so
 bundle() {
   clang-offload-bundler-22 --type=o "$@" \
