@@ -50,14 +50,15 @@ template <class Function>
   guard.outer = detail::exchange_guard(&guard);
   const int accesses = SharedMemoryAccess::depth();
   // The signal mask is not saved: the handler does not change it (SA_NODEFER), and a guard must
-  // cost no system call. ThreadSanitizer's own handler before it does. C++ has no other way out of a
-  // fault.
+  // cost no system call. ThreadSanitizer's own handler before it does. C++ has no other way out of
+  // a fault.
 #if defined(__SANITIZE_THREAD__)
   constexpr int kSaveMask = 1;
 #else
   constexpr int kSaveMask = 0;
 #endif
-  if (sigsetjmp(guard.jump, kSaveMask) == 0) {  // NOLINT(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
+  if (sigsetjmp(guard.jump, kSaveMask) ==
+      0) {  // NOLINT(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
     std::forward<Function>(function)();
     detail::exchange_guard(guard.outer);
     return true;
