@@ -4,6 +4,7 @@
 
 #include "cts/harness/device_test.h"
 #include "cts/harness/environment.h"
+#include "cts/harness/other_process.h"
 #include "cts/harness/threads.h"
 
 namespace halyard::cts {
@@ -194,6 +195,33 @@ TEST_F(TwoDevices, MemoryOutOfReachIsRefused) {
   EXPECT_FAILS(queue().dispatch(affine(theirs, kCount, 1, 1)), refused, "cannot access");
   const Ref<CommandBuffer> commands = take(device().create_command_buffer());
   EXPECT_FAILS(commands->copy(theirs, mine), refused, "cannot access");
+}
+
+// In a process of its own, so that nobody has asked for the peer before.
+TEST_F(TwoDevices, MeetWhileMemoryOfAnotherProcessIsOpen) {
+  const std::vector<uint32_t> values(kCount, 9);
+  OtherProcess other;
+  if (!other.is_parent()) {
+    const Ref<Buffer> buffer = upload(values);
+    other.send(take(device().export_buffer(*buffer)));
+    other.meet();
+    other.finish();
+    return;
+  }
+  const auto handle = other.receive<ExportedHandle>();
+  ImportOptions options;
+  options.kind = ImportOptions::Kind::kIpcHandle;
+  options.pointer = handle.ipc;
+  options.size = kBytes;
+  const Ref<Buffer> imported = take(device().import_buffer(options));
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 0));
+  if (device().can_access(peer()) && peer().can_access(device())) {
+    ASSERT_OK(queue().copy(imported, theirs, next()));
+    ASSERT_OK(finish());
+    EXPECT_TRUE(same(download_from_peer<uint32_t>(theirs), values));
+  }
+  EXPECT_TRUE(same(download<uint32_t>(imported), values));
+  other.meet();
 }
 
 // What only devices do that reach each other's memory.

@@ -3,6 +3,7 @@
 
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/device.h"
+#include "drivers/hip/peers.h"
 #include "drivers/hip/registrations.h"
 #include "hal/error.h"
 
@@ -104,15 +105,12 @@ Status check_ipc_handle(const hipIpcMemHandle_t& handle, uint64_t size) {
 
 Result<Ref<Buffer>> BufferImpl::import_ipc(DeviceImpl& device, const ImportOptions& options) {
   const Hip& hip = device.hip();
-  const CurrentDevice current(hip, device.facts().device);
   hipIpcMemHandle_t handle;
   std::memcpy(&handle, options.pointer, sizeof(handle));
   HALYARD_RETURN_IF_ERROR(check_ipc_handle(handle, options.size));
   void* pointer = nullptr;
   HALYARD_RETURN_IF_ERROR(
-      check(hip,
-            hip.hipIpcOpenMemHandle(&pointer, handle,
-                                    hip.major() >= 6 ? kIpcLazyPeerAccess6 : kIpcLazyPeerAccess5),
+      check(hip, Peers::instance().open_memory(hip, device.facts().device, handle, &pointer),
             "Opening memory that a process exports, which may have freed it or have ended"));
   auto* const buffer =
       new BufferImpl(device, MemoryType::kDevice, options.size, pointer, Origin::kIpc);

@@ -5,6 +5,7 @@
 #include "drivers/hip/executable.h"
 #include "drivers/hip/faults.h"
 #include "drivers/hip/last_words.h"
+#include "drivers/hip/peers.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/queue.h"
 #include "drivers/hip/semaphore.h"
@@ -146,15 +147,8 @@ Status DeviceImpl::do_trim_pool(MemoryType type, uint64_t keep_bytes) {
 }
 
 bool DeviceImpl::do_can_access(const Device& peer) const noexcept {
-  const int other = static_cast<const DeviceImpl&>(peer).facts_.device;
-  if (other == facts_.device) return true;
-  int can = 0;
-  if (hip_.hipDeviceCanAccessPeer(&can, facts_.device, other) != hipSuccess || can == 0) {
-    return false;
-  }
-  const CurrentDevice current(hip_, facts_.device);
-  const hipError_t result = hip_.hipDeviceEnablePeerAccess(other, 0);
-  return result == hipSuccess || result == hipErrorPeerAccessAlreadyEnabled;
+  return Peers::instance().enable(hip_, facts_.device,
+                                  static_cast<const DeviceImpl&>(peer).facts_.device);
 }
 
 Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
