@@ -45,6 +45,12 @@ struct FakeThunk {
 };
 FakeThunk* fake = nullptr;
 
+// Every one is kept, as the listener's thread may still be in it.
+void make_fake() {
+  static auto& kept = *new std::deque<FakeThunk>;
+  fake = &kept.emplace_back();
+}
+
 int create(ThunkEventDescriptor* descriptor, bool manual, bool signaled, ThunkEvent** event) {
   const std::lock_guard lock(fake->mutex);
   if (fake->refuses) return HSAKMT_STATUS_NO_MEMORY;
@@ -85,7 +91,7 @@ constexpr ThunkEvents kThunk = {&create, &destroy, &wait};
 
 class FaultListener : public testing::Test {
  protected:
-  void SetUp() override { fake = new FakeThunk; }  // never freed: the thread may still be in it
+  void SetUp() override { make_fake(); }
 
   static void raise(uint32_t node, uint64_t address, HsaAccessAttributeFailure failure = {}) {
     HsaMemoryAccessFault fault = {};
@@ -106,7 +112,7 @@ class FaultListener : public testing::Test {
   }
   using Failure = HsaAccessAttributeFailure;
   static uint32_t reasons_of(void (*set)(Failure& failure)) {
-    fake = new FakeThunk;
+    make_fake();
     Failure failure = {};
     set(failure);
     raise(1, 0, failure);
