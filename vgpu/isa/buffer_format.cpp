@@ -218,13 +218,16 @@ uint64_t byte_at(uint64_t address, unsigned b, size_t step) {
 
 template <unsigned kComponents, Half kHalf, bool kStore>
 Outcome format_access(Wave& w, const Instruction& i) {
-  if (i.lds) return fault_illegal(w, i, "with the LDS bit is not implemented");
+  constexpr bool kMayGoToLds = kComponents == 1 && kHalf == Half::kNo && !kStore;
+  if (i.lds && !kMayGoToLds)
+    return fault_illegal(w, i, "has the LDS bit, which only loads of one dword have");
   const SharedMemoryAccess host_sees = begin_access(w);
   const BufferResource resource = BufferResource::read(w, i.src[1]);
   const Format format = format_of(i, resource);
   const unsigned size = byte_size(format.layout);
   if (size == 0) return fault_illegal(w, i, "names a data format that does not exist");
-  VectorRegister* const data = vector_registers(w, i.dst);
+  VectorRegister result = {};
+  VectorRegister* const data = i.lds ? &result : vector_registers(w, i.dst);
   const size_t step = resource.step();
   BufferAddresses addresses;
   buffer_addresses(w, i, resource, size, addresses);
@@ -285,6 +288,7 @@ Outcome format_access(Wave& w, const Instruction& i) {
       }
     }
   }
+  if (i.lds) to_lds(w, i, result);
   return Outcome::kNext;
 }
 

@@ -175,10 +175,10 @@ std::string coverage_page() {
       "and\n"
       "another holds \"open\" at 0. Mnemonics are LLVM's without their encoding's suffix (`_e32`, "
       "`_e64`,\n"
-      "`_sdwa`, `_dpp`). Refused by name in what is executed: TFE of buffers, LDS of flat and "
-      "scratch loads,\n"
-      "src_lds_direct, and modifiers of matrix instructions that AMD's calculator does not "
-      "allow.\n\n"
+      "`_sdwa`, `_dpp`). Refused by name in what is executed: modifiers of matrix instructions "
+      "that "
+      "AMD's\ncalculator does not allow. GDS accesses end as on hardware, where no compute process "
+      "has any GDS: with\na memory violation.\n\n"
       "| | gfx900 | gfx906 | gfx908 | gfx90a |\n|---|---|---|---|---|\n";
   const auto count = [&](const char* title, const auto& numbers) {
     page += fmt::format("| {} | {} |\n", title, fmt::join(numbers, " | "));

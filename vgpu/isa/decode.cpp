@@ -127,6 +127,21 @@ bool has_reserved_selection(const uint8_t bytes[8]) {
   return format != Format::kVop1 && field(24, 3) == kReservedSelection;
 }
 
+// Typed buffer accesses and buffer atomics may have a TFE bit (Vega ISA, chapter 13, MTBUF and
+// MUBUF), but LLVM 22 does not decode them with it. Clears it there; returns whether it was set.
+bool hide_tfe(const Target& target, uint8_t bytes[8]) {
+  constexpr uint32_t kFirstAtomic = 0x40, kTfe = 1u << 23;
+  uint32_t words[2];
+  std::memcpy(words, bytes, sizeof words);
+  const Format format = format_of(words[0]);
+  const bool atomic = format == Format::kMubuf && (words[0] >> 18 & 0x7f) >= kFirstAtomic;
+  if (target.unified_registers || (format != Format::kMtbuf && !atomic) || (words[1] & kTfe) == 0)
+    return false;
+  words[1] &= ~kTfe;
+  std::memcpy(bytes, words, sizeof words);
+  return true;
+}
+
 class McDecoder final : public Decoder {
  public:
   static std::unique_ptr<Decoder> create(const std::string& processor, const std::string& features,
@@ -225,6 +240,9 @@ class McDecoder final : public Decoder {
     std::string text;
     llvm::raw_string_ostream stream(text);
     printer_->printInst(&inst, address, "", *subtarget_, stream);
+    uint8_t padded[8] = {};
+    std::memcpy(padded, bytes.data(), std::min<size_t>(bytes.size(), sizeof padded));
+    if (hide_tfe(target_, padded)) text += " tfe";
     const size_t start = text.find_first_not_of(" \t\n");
     return start == text.npos ? text : text.substr(start);
   }
@@ -237,6 +255,7 @@ class McDecoder final : public Decoder {
     uint8_t padded[8] = {};
     std::memcpy(padded, bytes.data(), std::min<size_t>(bytes.size(), sizeof padded));
     if (lacks_its_literal(padded) || has_reserved_selection(padded)) return false;
+    hide_tfe(target_, padded);
     return disassembler_->getInstruction(inst, size, padded, address, llvm::nulls()) ==
                llvm::MCDisassembler::Success &&
            size >= 4 && size <= bytes.size();

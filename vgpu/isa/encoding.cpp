@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "vgpu/isa/lds_direct.h"
 #include "vgpu/isa/source_codes.h"
 
 namespace halyard::vgpu::isa {
@@ -319,8 +320,8 @@ struct FieldReader {
     use_accumulators(field(w1, 23, 1), true);
     if (out.segment == 3) problem = "has a segment that this processor does not have (3)";
     const bool loads_a_dword = opcode.src[1] == Type::kNone && dwords_of(opcode.dst) == 1;
-    if (out.lds && !(out.segment == 2 && loads_a_dword))
-      problem = "with the LDS bit is not implemented";
+    if (out.lds && (out.segment == 0 || !loads_a_dword))
+      problem = "has the LDS bit, which only global and scratch loads of up to a dword have";
   }
 
   void buffer() {
@@ -346,7 +347,7 @@ struct FieldReader {
     out.src[2] = source(field(w1, 24, 8), Type::kB32);
     out.data_dwords = static_cast<uint8_t>(dwords_of(opcode.dst));
     use_accumulators(field(w1, 23, 1), false);
-    if (out.tfe) problem = "with the TFE bit is not implemented";
+    if (out.tfe && out.lds) problem = "has both the TFE and the LDS bit, which exclude each other";
   }
 };
 
@@ -440,7 +441,8 @@ const char* decode_fields(const Target& target, const Opcode& opcode, const uint
     case Format::kExp:
       return "belongs to the graphics pipeline, which the virtual GPU does not have";
   }
-  return reader.problem;
+  if (reader.problem) return reader.problem;
+  return lds_direct_problem(target, opcode, instruction);
 }
 
 }  // namespace halyard::vgpu::isa

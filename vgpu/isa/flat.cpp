@@ -102,6 +102,23 @@ Outcome flat(Wave& w, const Instruction& i) {
   return access<Op>(w, i, dst, data, mask, addresses.lane, kLinear);
 }
 
+// A global or scratch access, whose results may go to LDS. The offset then counts at both ends
+// (LLVM, IntrinsicsAMDGPU.td, llvm.amdgcn.global.load.lds).
+template <class Op>
+Outcome access_or_load_to_lds(Wave& w, const Instruction& i, const Addresses& addresses,
+                              size_t step) {
+  if constexpr (Op::kLoads && !Op::kWrites && Op::kBytes <= 4) {
+    if (i.lds) [[unlikely]] {
+      VectorRegister result = {};
+      const Outcome outcome = access<Op>(w, i, &result, nullptr, w.exec(), addresses.lane, step);
+      if (outcome == Outcome::kNext) to_lds(w, i, result);
+      return outcome;
+    }
+  }
+  return access<Op>(w, i, vector_registers(w, i.dst), vector_registers(w, i.src[1]), w.exec(),
+                    addresses.lane, step);
+}
+
 template <class Op>
 Outcome global(Wave& w, const Instruction& i) {
   const SharedMemoryAccess host_sees = begin_access(w);
@@ -114,17 +131,7 @@ Outcome global(Wave& w, const Instruction& i) {
   } else {
     wide_addresses(w, i, addresses);
   }
-  if constexpr (Op::kLoads && !Op::kWrites && Op::kBytes <= 4) {
-    if (i.lds) [[unlikely]] {
-      // The offset counts at both ends (LLVM, IntrinsicsAMDGPU.td, llvm.amdgcn.global.load.lds).
-      VectorRegister result = {};
-      const Outcome outcome = access<Op>(w, i, &result, nullptr, w.exec(), addresses.lane, kLinear);
-      if (outcome == Outcome::kNext) to_lds(w, i, result);
-      return outcome;
-    }
-  }
-  return access<Op>(w, i, vector_registers(w, i.dst), vector_registers(w, i.src[1]), w.exec(),
-                    addresses.lane, kLinear);
+  return access_or_load_to_lds<Op>(w, i, addresses, kLinear);
 }
 
 template <class Op>
@@ -135,7 +142,8 @@ Outcome scratch(Wave& w, const Instruction& i) {
   if (i.src[2].kind == OperandKind::kScalar) {
     const uint64_t at = uint64_t{read32(w, i.src[2]) + offset};
     if constexpr (Op::kRows) {
-      if (w.exec() == kAllLanes && at % 4 == 0 && at + Op::kBytes <= w.scratch_bytes_per_lane) {
+      if (w.exec() == kAllLanes && at % 4 == 0 && at + Op::kBytes <= w.scratch_bytes_per_lane &&
+          !i.lds) {
         Op::rows(vector_registers(w, i.dst), vector_registers(w, i.src[1]),
                  host_pointer(w.scratch_base + at / 4 * kSwizzledStep), kSwizzledStep);
         return Outcome::kNext;
@@ -146,10 +154,8 @@ Outcome scratch(Wave& w, const Instruction& i) {
     const uint32_t* const base = w.vgpr[i.src[0].index].lane;
     for (unsigned l = 0; l < kLanes; ++l) addresses.lane[l] = base[l] + offset;
   }
-  const uint64_t mask = w.exec();
-  if (!to_scratch<Op>(w, i, addresses, mask)) return Outcome::kFault;
-  return access<Op>(w, i, vector_registers(w, i.dst), vector_registers(w, i.src[1]), mask,
-                    addresses.lane, kSwizzledStep);
+  if (!to_scratch<Op>(w, i, addresses, w.exec())) return Outcome::kFault;
+  return access_or_load_to_lds<Op>(w, i, addresses, kSwizzledStep);
 }
 
 constexpr Type kN = Type::kNone, k32 = Type::kB32, k64 = Type::kB64, k96 = Type::kB96,

@@ -58,6 +58,7 @@ enum class OperandKind : uint8_t {
   kVccz,
   kExecz,
   kScc,
+  kLdsDirect,  // SRC_LDS_DIRECT: what M0 names in LDS (lds_direct.h)
 };
 
 // A source or destination. `index` is the register's number in its file; an operand of several
@@ -159,7 +160,7 @@ struct Instruction {
   bool idxen = false;   // MUBUF
   bool gds = false;     // DS
   uint8_t segment = 0;  // FLAT: 0 flat, 1 scratch, 2 global
-  bool tfe = false;     // MUBUF, MTBUF
+  bool tfe = false;     // MUBUF, MTBUF: a VGPR behind the data belongs to dst
   uint8_t dfmt = 0;     // MTBUF: data and number format
   uint8_t nfmt = 0;
 

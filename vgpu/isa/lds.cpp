@@ -18,8 +18,17 @@ const uint32_t* lanes_of(Wave& w, const Operand& operand) {
   return vector_registers(w, operand)->lane;
 }
 
+// The global data share. The kernel driver gives compute processes none of it (Linux, amdgpu's
+// gfx_v9_0_init_gds_vmid; amdkfd never asks for any), and an address out of its range is a memory
+// violation (Vega ISA 3.11).
 [[gnu::cold]] Outcome no_gds(Wave& w, const Instruction& i) {
-  return fault_illegal(w, i, "accesses the global data share, which the virtual GPU does not have");
+  if (w.exec() == 0) return Outcome::kNext;
+  w.fault.kind = Fault::Kind::kAperture;
+  w.fault.lane = std::countr_zero(w.exec());
+  w.fault.message = std::string(i.mnemonic) +
+                    " accesses the global data share (GDS), of which the kernel driver gives a "
+                    "compute process 0 bytes; use LDS or global memory";
+  return Outcome::kFault;
 }
 
 // Whether `bytes` bytes at every lane's address lie in the work-group's LDS.

@@ -82,6 +82,8 @@ const char* register_needs(const Target& target, const Instruction& i, uint64_t&
   switch (i.format) {
     case Format::kMubuf:
     case Format::kMtbuf:
+      // TFE's status goes to the VGPR behind the data (Vega ISA, chapter 13, MUBUF).
+      if (i.tfe) add(i.dst, source_dwords(opcode.dst, i.dst.kind) + 1);
       add(i.src[0], i.src[0].kind == OperandKind::kNone ? 0u : unsigned{i.offen} + i.idxen);
       add(i.src[1], i.src[1].kind == OperandKind::kNone ? 0u : 4u);
       add(i.src[2], 1);

@@ -75,8 +75,7 @@ Operand decode_source(unsigned value, Type type, const uint32_t* literal, const 
     case code::kScc:
       return special(OperandKind::kScc);
     case code::kLdsDirect:
-      problem = "reads LDS as an operand (src_lds_direct), which the virtual GPU does not have";
-      return {};
+      return special(OperandKind::kLdsDirect);
     case code::kLiteral:
       if (!literal) problem = "has a literal operand but no literal";
       return constant(literal ? literal_constant(*literal, type) : 0);

@@ -18,6 +18,7 @@ bool find_target(std::string_view processor, Target& target, std::string& error)
   if (processor == "gfx90a") {
     target.accumulators = true;
     target.unified_registers = true;
+    target.lds_direct = false;
     target.packed_work_item_ids = true;
     target.vgpr_granule = 8;
     return true;

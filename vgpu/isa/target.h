@@ -13,6 +13,7 @@ struct Target {
   bool accumulators = false;          // gfx908 and later: AGPRs
   bool unified_registers = false;     // gfx90a: AGPRs start at ACCUM_OFFSET of one file
   bool packed_work_item_ids = false;  // gfx90a: v0 holds x, y and z, 10 bits each
+  bool lds_direct = true;             // not gfx90a: vector instructions have src_lds_direct
 };
 
 // False if the engine does not execute this processor; `error` then says which ones it does.

@@ -109,10 +109,21 @@ void visit_flat(const Wave& wave, const Instruction& i, const Visit& visit) {
   });
 }
 
-// A buffer or global load with the LDS bit: M0[15:0] + offset + lane * 4 (Vega ISA 8.1.9).
+// A buffer, global or scratch load with the LDS bit: M0[15:0] + offset + lane * 4 (Vega ISA 8.1.9).
 void visit_load_to_lds(const Wave& wave, const Instruction& i, const Visit& visit) {
   const uint32_t base = (wave.m0() & 0xffff) + static_cast<uint32_t>(i.offset);
   for_each_lane(wave.exec(), [&](unsigned l) { visit({LdsUse::kWrite, l, base + l * 4, 4}); });
+}
+
+// src_lds_direct: one place for all lanes, M0[15:0], of the type M0[18:16] (Vega ISA 11.3.1).
+// v_readlane_b32 and v_readfirstlane_b32 heed no EXEC.
+void visit_lds_direct(const Wave& wave, const Instruction& i, const Visit& visit) {
+  constexpr unsigned kBytes[] = {1, 2, 4, 4, 1, 2, 4, 4};
+  const uint64_t exec = wave.exec();
+  if (exec == 0 && !std::string_view(i.mnemonic).starts_with("v_read")) return;
+  const unsigned bytes = kBytes[wave.m0() >> 16 & 7];
+  const unsigned lane = exec == 0 ? 0 : static_cast<unsigned>(std::countr_zero(exec));
+  visit({LdsUse::kRead, lane, (wave.m0() & 0xffff) & ~(bytes - 1), bytes});
 }
 
 }  // namespace
@@ -124,6 +135,8 @@ void for_each_lds_access(const Wave& wave, const Instruction& instruction, const
     visit_load_to_lds(wave, instruction, visit);
   } else if (instruction.format == Format::kFlat) {
     visit_flat(wave, instruction, visit);
+  } else if (instruction.src[0].kind == isa::OperandKind::kLdsDirect) {
+    visit_lds_direct(wave, instruction, visit);
   }
 }
 

@@ -1,8 +1,8 @@
 // Which bytes of LDS an instruction touches.
 //
 // Told from the mnemonic and the registers before the instruction is executed, and not by the
-// handlers that execute it (vgpu/isa/lds.cpp, flat.cpp): what checks them does not share their
-// mistakes, and they stay free of checks.
+// handlers that execute it (vgpu/isa/lds.cpp, flat.cpp, lds_direct.cpp): what checks them does not
+// share their mistakes, and they stay free of checks.
 #pragma once
 
 #include <cstdint>

@@ -140,12 +140,5 @@ TEST_F(Unified, PairsThatStartAtAnOddRegisterAreRefused) {
   EXPECT_THAT(result.report, HasSubstr("starts at an odd one"));
 }
 
-TEST(LdsDirect, IsRefusedByName) {
-  Machine m;
-  const DispatchResult result = m.run(m.kernel("v_mov_b32 v0, src_lds_direct"), {0, 0});
-  EXPECT_EQ(result.fault.kind, Fault::Kind::kIllegalInstruction);
-  EXPECT_THAT(result.report, HasSubstr("src_lds_direct"));
-}
-
 }  // namespace
 }  // namespace halyard::vgpu::isa::testing

@@ -104,13 +104,23 @@ TEST_F(Faults, BytesThatAreNoInstruction) {
   EXPECT_THAT(result.report, HasSubstr("bytes: 00 00 ff bf"));
 }
 
+// A compute process has none: every address is out of range.
+TEST_F(Faults, GdsAccessesAreMemoryViolations) {
+  for (const char* text : {"ds_add_u32 v0, v1 gds", "ds_read2_b32 v[2:3], v0 gds",
+                           "ds_write_b128 v0, v[0:3] gds", "ds_append v0 gds"}) {
+    const DispatchResult result = run("s_mov_b64 exec, 6\n" + std::string(text));
+    EXPECT_EQ(result.fault.kind, Fault::Kind::kAperture) << text;
+    EXPECT_EQ(queue_error_code(result.fault.kind), 0x20000000u);
+    EXPECT_EQ(result.fault.lane, 1) << text;
+    EXPECT_THAT(result.fault.message, HasSubstr("accesses the global data share (GDS)"));
+  }
+  EXPECT_EQ(run("s_mov_b64 exec, 0\nds_add_u32 v0, v1 gds").fault.kind, Fault::Kind::kNone);
+}
+
 TEST_F(Faults, InstructionsThatAreNotImplementedAreNamed) {
   DispatchResult result = run("image_sample v[0:3], v[0:1], s[0:7], s[8:11] dmask:0xf");
   EXPECT_EQ(result.fault.kind, Fault::Kind::kIllegalInstruction);
   EXPECT_THAT(result.fault.message, HasSubstr("image_sample is not implemented"));
-  result = run("ds_add_u32 v0, v1 gds");
-  EXPECT_EQ(result.fault.kind, Fault::Kind::kIllegalInstruction);
-  EXPECT_THAT(result.fault.message, HasSubstr("ds_add_u32 accesses the global data share"));
   result = run("s_sethalt 1");
   EXPECT_THAT(result.fault.message, HasSubstr("s_sethalt halts the wave"));
 }

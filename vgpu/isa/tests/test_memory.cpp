@@ -460,11 +460,46 @@ TEST_F(Memory, GlobalLoadsMayGoToLds) {
   }
 }
 
-TEST_F(Memory, OnlyGlobalLoadsOfADwordMayGoToLds) {
-  // With the LDS bit (13): flat_load_dword, scratch_load_dword, global_load_dwordx2 and
-  // global_store_dword.
-  for (const char* words : {"0xdc502000, 0x08000002", "0xdc506000, 0x087f0002",
-                            "0xdc54a000, 0x087f0002", "0xdc70a000, 0x007f0802"}) {
+// Lane l's private dword at 16 is 700 + l. The spill is one of all lanes at one offset.
+TEST_F(Memory, ScratchLoadsMayGoToLds) {
+  const Lanes r = run(R"(
+      v_add_u32 v4, 700, v0
+      s_movk_i32 s8, 16
+      scratch_store_dword off, v4, s8
+      s_movk_i32 m0, 0x100
+      scratch_load_dword off, s8 lds
+      ds_read_b32 v8, v1 offset:0x100
+      v_mov_b32 v5, 8
+      scratch_load_ubyte v5, off offset:8 lds
+      ds_read_b32 v9, v1 offset:0x108
+      s_mov_b64 exec, 2
+      s_movk_i32 m0, 0x400
+      scratch_load_sshort off, s8 lds
+      ds_read_b32 v10, v1 offset:0x400)",
+                      64);
+  for (uint32_t l = 0; l < kLaneCount; ++l) {
+    ASSERT_EQ(r.v[0][l], 700 + l);
+    ASSERT_EQ(r.v[1][l], (700 + l) & 0xff) << l;
+    ASSERT_EQ(r.v[2][l], l == 1 ? 701u : 0xd0d0d0d0) << l;
+  }
+}
+
+TEST_F(Memory, FormattedLoadsOfOneComponentMayGoToLds) {
+  for (uint32_t n = 0; n < 64; ++n) put<uint32_t>(4 * n, 0x01010100 + n);
+  // Format 8_8_8_8, uint.
+  const Lanes r =
+      run("s_movk_i32 m0, 0x40\nbuffer_load_format_x v1, s[12:15], 0 offen lds\n"
+          "ds_read_b32 v8, v1 offset:64",
+          0, 65536, 0, 4 | 4u << 12 | 10u << 15);
+  for (uint32_t l = 0; l < kLaneCount; ++l) ASSERT_EQ(r.v[0][l], l);
+}
+
+TEST_F(Memory, OnlyGlobalAndScratchLoadsOfADwordMayGoToLds) {
+  // With the LDS bit (13): flat_load_dword, global_load_dwordx2, global_load_short_d16,
+  // scratch_store_dword and global_store_dword.
+  for (const char* words :
+       {"0xdc502000, 0x08000002", "0xdc54a000, 0x087f0002", "0xdc80a000, 0x007f0002",
+        "0xdc706000, 0x007f0802", "0xdc70a000, 0x007f0802"}) {
     const uint64_t kernel = machine.kernel(std::string(".long ") + words);
     const DispatchResult result = machine.run(kernel, {}, Machine::grid(64, 64));
     EXPECT_EQ(result.fault.kind, Fault::Kind::kIllegalInstruction) << words;

@@ -2,6 +2,8 @@
 
 #include <cfenv>
 
+#include "vgpu/isa/lds_direct.h"
+
 namespace halyard::vgpu::isa::valu {
 
 uint64_t special_value(const Wave& w, const Operand& operand) {
@@ -14,6 +16,8 @@ uint64_t special_value(const Wave& w, const Operand& operand) {
       return w.exec() == 0;
     case OperandKind::kScc:
       return w.scc;
+    case OperandKind::kLdsDirect:
+      return read_lds_direct(w);
     default:
       return 0;
   }

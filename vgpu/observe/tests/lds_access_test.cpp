@@ -165,6 +165,32 @@ TEST_F(LdsAccessTest, LoadsWithTheLdsBitWrite) {
   EXPECT_THAT(recorder.wrong, IsEmpty());
 }
 
+TEST_F(LdsAccessTest, ScratchLoadsWithTheLdsBitWrite) {
+  Dispatch dispatch = one_group(1, 1024);
+  dispatch.private_segment_size = 64;
+  machine.expect_ok(
+      "s_mov_b64 exec, 8\nv_mov_b32 v1, 0\ns_mov_b32 m0, 64\n"
+      "scratch_load_ushort v1, off offset:8 lds",
+      {}, dispatch);
+  EXPECT_THAT(recorder.accesses, ElementsAre(LdsAccess{LdsUse::kWrite, 3, 84, 4}));
+  EXPECT_THAT(recorder.wrong, IsEmpty());
+}
+
+TEST_F(LdsAccessTest, LdsDirectReadsOnce) {
+  const auto reads = [&](const char* m0, const char* text) {
+    return accesses_of("s_mov_b32 m0, " + std::string(m0) + "\n" + text);
+  };
+  EXPECT_THAT(reads("0x20028", "v_add_u32 v6, src_lds_direct, v6"),
+              ElementsAre(LdsAccess{LdsUse::kRead, 3, 40, 4}));
+  EXPECT_THAT(reads("0x50027", "v_mad_f32 v6, src_lds_direct, v6, v6"),
+              ElementsAre(LdsAccess{LdsUse::kRead, 3, 38, 2}));
+  EXPECT_THAT(reads("0x00027", "v_cmp_eq_u32 vcc, src_lds_direct, v6"),
+              ElementsAre(LdsAccess{LdsUse::kRead, 3, 39, 1}));
+  EXPECT_THAT(reads("0x20028", "s_mov_b64 exec, 0\nv_mov_b32 v6, src_lds_direct"), IsEmpty());
+  EXPECT_THAT(reads("0x20028", "s_mov_b64 exec, 0\nv_readfirstlane_b32 s6, src_lds_direct"),
+              ElementsAre(LdsAccess{LdsUse::kRead, 0, 40, 4}));
+}
+
 TEST_F(LdsAccessTest, PermutesUseNoMemory) {
   EXPECT_THAT(accesses_of("ds_bpermute_b32 v6, v1, v2\nds_swizzle_b32 v6, v2 offset:0x401f\n"
                           "ds_nop"),

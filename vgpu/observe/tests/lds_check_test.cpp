@@ -76,6 +76,20 @@ TEST_F(LdsCheckTest, LanesOfOneWaveDoNotRace) {
   EXPECT_THAT(findings, IsEmpty());
 }
 
+TEST_F(LdsCheckTest, AnOperandInLdsIsARead) {
+  const std::string text =
+      "s_mov_b32 m0, 0x20010\nv_mov_b32 v3, src_lds_direct\ns_mov_b32 m0, 0x20400\n"
+      "v_mov_b32 v3, src_lds_direct";
+  run("ds_write_b32 v1, v0\n" + text, 1);
+  EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("access outside LDS"), HasSubstr("offset 1024"),
+                                          HasSubstr("v_mov_b32_e32 v3, src_lds_direct"))));
+  findings.clear();
+  run(text, 1);
+  EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("read of uninitialised LDS"),
+                                          HasSubstr("reads 4 bytes at LDS offset 16")),
+                                    HasSubstr("access outside LDS")));
+}
+
 TEST_F(LdsCheckTest, AReadOfWhatNobodyHasWrittenIsReportedOnce) {
   run("ds_read_b32 v3, v1 offset:512\nds_read_b32 v3, v1 offset:512", 1);
   EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("read of uninitialised LDS"),

@@ -12,11 +12,13 @@
 namespace halyard::vgpu::isa::model {
 
 inline constexpr unsigned kVgprs = 48, kLaneCount = 64, kScalars = 128;
+inline constexpr unsigned kLdsBytes = 256;
 inline constexpr unsigned kVccRegister = 106, kM0Register = 124, kExecRegister = 126;
 
 struct Registers {
   uint32_t v[kVgprs][kLaneCount];
   uint32_t s[kScalars];
+  uint8_t lds[kLdsBytes];
 
   uint64_t pair(unsigned n) const { return s[n] | uint64_t{s[n + 1]} << 32; }
   void set_pair(unsigned n, uint64_t x) {
@@ -28,7 +30,7 @@ struct Registers {
 enum class Encoding : uint8_t { kShort, kLong, kSdwa, kDpp };
 
 struct Source {
-  enum class Where : uint8_t { kVector, kScalar, kConstant } where = Where::kVector;
+  enum class Where : uint8_t { kVector, kScalar, kConstant, kLdsDirect } where = Where::kVector;
   unsigned number = 0;  // of the register
   uint64_t value = 0;   // of the constant, as its operand reads it
   std::string text;

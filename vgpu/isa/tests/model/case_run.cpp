@@ -96,8 +96,21 @@ uint64_t random_value(Kind kind, Random& random) {
 
 // ---- Sources.
 
+// src_lds_direct: M0[15:0] is the address, M0[18:16] the type (Vega ISA 11.3.1).
+uint32_t lds_direct(const Registers& r) {
+  const uint32_t m0 = r.s[kM0Register], type = m0 >> 16 & 7, at = m0 & 0xffff;
+  const unsigned bytes = type == 2 ? 4 : type % 4 + 1;
+  if (at + bytes > kLdsBytes) return 0;
+  uint32_t x = 0;
+  for (unsigned n = 0; n < bytes; ++n) x |= uint32_t{r.lds[at + n]} << (8 * n);
+  const bool negative = (r.lds[at + bytes - 1] & 0x80) != 0;
+  for (unsigned n = bytes; n < 4 && type >= 4 && negative; ++n) x |= 0xffu << (8 * n);
+  return x;
+}
+
 Dwords read(const Registers& r, const Source& s, unsigned lane, Kind kind) {
   Dwords d{};
+  if (s.where == Source::Where::kLdsDirect) d[0] = lds_direct(r);
   const unsigned count = dwords(kind);
   for (unsigned i = 0; i < count; ++i) {
     if (s.where == Source::Where::kVector) d[i] = r.v[s.number + i][lane];
@@ -308,6 +321,7 @@ void fill(const Case& c, Registers& registers, Random& random) {
   };
   fill_dwords(registers.v, sizeof registers.v);
   fill_dwords(registers.s, sizeof registers.s);
+  fill_dwords(registers.lds, sizeof registers.lds);
   const auto fill_vector = [&](unsigned first, Kind kind, unsigned other, bool related) {
     for (unsigned lane = 0; lane < kLaneCount; ++lane) {
       uint64_t x = random_value(kind, random);
@@ -330,6 +344,15 @@ void fill(const Case& c, Registers& registers, Random& random) {
       const bool related =
           i > 0 && c.source[0].where == Source::Where::kVector && row.sources[0] == row.sources[i];
       fill_vector(s.number, row.sources[i], c.source[0].number, related);
+    } else if (s.where == Source::Where::kLdsDirect) {
+      // Aligned, now and then outside; the dword there is a value of the kind.
+      constexpr uint32_t kTypes[] = {0, 1, 2, 2, 2, 4, 5};
+      const auto type = static_cast<uint32_t>(any_of(kTypes, random));
+      const uint32_t bytes = type == 2 ? 4 : type % 4 + 1;
+      const auto at = static_cast<uint32_t>(random() % (kLdsBytes + 16)) / bytes * bytes;
+      registers.s[kM0Register] = static_cast<uint32_t>(random()) << 19 | type << 16 | at;
+      const auto x = static_cast<uint32_t>(random_value(row.sources[i], random));
+      if (at + 4 <= kLdsBytes) std::memcpy(registers.lds + at, &x, 4);
     } else if (s.where == Source::Where::kScalar) {
       const uint64_t x = random_value(row.sources[i], random);
       registers.s[s.number] = static_cast<uint32_t>(x);

@@ -102,6 +102,12 @@ void choose_sources(Case& c, Random& random) {
     } else if (kindly == 3 && first_only && scalar_left && dwords(kind) == 1 && !literals) {
       make_literal(s, kind, random);
       scalar_left = false;
+    } else if (kindly == 4 && i == 0 && scalar_left && dwords(kind) == 1 &&
+               c.encoding != Encoding::kSdwa) {
+      // Not for all instructions and processors: LLVM's assembler says for which.
+      s.where = Source::Where::kLdsDirect;
+      s.text = "src_lds_direct";
+      scalar_left = false;
     } else {
       s.number = 4 * static_cast<unsigned>(random() % 8);
       s.text = registers('v', s.number, dwords(kind));

@@ -52,11 +52,14 @@ class VectorModel : public ::testing::TestWithParam<const char*> {
   VectorModel() : registers_(new VectorRegister[kVgprs]()) {
     wave_.vgpr = registers_.get();
     wave_.vgpr_count = kVgprs;
+    wave_.lds = lds_;
+    wave_.lds_size = kLdsBytes;
   }
 
   void load(const Registers& r) {
     std::memcpy(registers_.get(), r.v, sizeof r.v);
     std::memcpy(wave_.sgpr, r.s, sizeof r.s);
+    std::memcpy(lds_, r.lds, sizeof r.lds);
   }
 
   // The first difference, in words; empty if there is none.
@@ -108,6 +111,7 @@ class VectorModel : public ::testing::TestWithParam<const char*> {
 
   Wave wave_;
   std::unique_ptr<VectorRegister[]> registers_;
+  uint8_t lds_[kLdsBytes] = {};
 };
 
 TEST_P(VectorModel, EveryInstructionAgreesInEveryEncoding) {
@@ -138,6 +142,7 @@ TEST_P(VectorModel, EveryInstructionAgreesInEveryEncoding) {
 
   std::map<std::string, unsigned> tested, failed;
   std::map<Encoding, std::set<std::string>> by_encoding;
+  std::set<std::string> with_lds_direct;
   const auto before = std::make_unique<Registers>(), expected = std::make_unique<Registers>();
   size_t at = 0;
   for (const std::string& line : lines) {
@@ -155,6 +160,7 @@ TEST_P(VectorModel, EveryInstructionAgreesInEveryEncoding) {
     ASSERT_EQ(in.execute(wave_, in), Outcome::kNext) << line;
     ++tested[c.row->name];
     by_encoding[c.encoding].insert(c.row->name);
+    if (c.source[0].where == Source::Where::kLdsDirect) with_lds_direct.insert(c.row->name);
     const std::string wrong = difference(c, *before, *expected);
     if (!wrong.empty() && failed[c.row->name]++ == 0)
       ADD_FAILURE() << line << "\n" << wrong << "\n" << describe(mode);
@@ -171,6 +177,10 @@ TEST_P(VectorModel, EveryInstructionAgreesInEveryEncoding) {
   EXPECT_GT(by_encoding[Encoding::kLong].size(), 380u);
   EXPECT_GT(by_encoding[Encoding::kSdwa].size(), 200u);
   EXPECT_GT(by_encoding[Encoding::kDpp].size(), 100u);
+  if (processor == "gfx90a")
+    EXPECT_EQ(with_lds_direct.size(), 0u);
+  else
+    EXPECT_GT(with_lds_direct.size(), 100u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, VectorModel,

@@ -1,0 +1,84 @@
+#include "vgpu/isa/lds_direct.h"
+
+#include <string_view>
+
+#include "vgpu/isa/encoding.h"
+#include "vgpu/isa/memory_access.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+template <class T>
+uint32_t extended(const uint8_t* p) {
+  return static_cast<uint32_t>(static_cast<int32_t>(load<T>(p)));
+}
+
+bool is_vector_alu(Format format) {
+  switch (format) {
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVopc:
+    case Format::kVop3:
+    case Format::kVop3p:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Subtractions and shifts that take their sources in reverse.
+bool is_reversed(std::string_view name) {
+  return name.find("rev_") != std::string_view::npos && !name.starts_with("v_bfrev_");
+}
+
+bool is_lds_direct(const Operand& operand) {
+  return operand.kind == OperandKind::kLdsDirect;
+}
+
+}  // namespace
+
+LdsDirect lds_direct_of(uint32_t m0) {
+  LdsDirect read;
+  switch (m0 >> 16 & 7) {
+    case 0:
+    case 4:
+      read.bytes = 1;
+      break;
+    case 1:
+    case 5:
+      read.bytes = 2;
+      break;
+    default:
+      break;
+  }
+  read.is_signed = read.bytes < 4 && (m0 >> 18 & 1) != 0;
+  read.offset = (m0 & 0xffff) & ~(read.bytes - 1);
+  return read;
+}
+
+uint32_t read_lds_direct(const Wave& wave) {
+  const LdsDirect read = lds_direct_of(wave.m0());
+  if (uint64_t{read.offset} + read.bytes > wave.lds_size) return 0;
+  const uint8_t* const p = wave.lds + read.offset;
+  if (read.bytes == 1) return read.is_signed ? extended<int8_t>(p) : extended<uint8_t>(p);
+  if (read.bytes == 2) return read.is_signed ? extended<int16_t>(p) : extended<uint16_t>(p);
+  return load<uint32_t>(p);
+}
+
+const char* lds_direct_problem(const Target& target, const Opcode& opcode,
+                               const Instruction& instruction) {
+  const Instruction& i = instruction;
+  const bool elsewhere = is_lds_direct(i.src[1]) || is_lds_direct(i.src[2]);
+  if (!elsewhere && !is_lds_direct(i.src[0])) return nullptr;
+  if (!target.lds_direct) return "reads src_lds_direct, which this processor does not have";
+  if (elsewhere) return "reads src_lds_direct as another source than the first";
+  const std::string_view name = opcode.mnemonic;
+  if (!is_vector_alu(i.format) || i.sdwa.enabled || i.dpp.enabled || is_reversed(name) ||
+      dwords_of(opcode.src[0]) != 1 || name == "v_writelane_b32" || name == "v_swap_b32" ||
+      name == "v_accvgpr_read_b32" || name.starts_with("v_mfma_")) {
+    return "cannot read src_lds_direct";
+  }
+  return nullptr;
+}
+
+}  // namespace halyard::vgpu::isa
