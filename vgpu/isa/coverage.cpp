@@ -135,8 +135,6 @@ const char* left_out(const std::string& name) {
       {"s_rfe_restore_b64", "returns from a trap handler, and no wave runs one"},
       {"s_sendmsghalt", "messages the graphics pipeline and halts"},
       {"s_endpgm_ordered_ps_done", "ends a pixel shader"},
-      {"s_atc_probe", "probes the address translation cache"},
-      {"s_atc_probe_buffer", "probes the address translation cache"},
       {"ds_ordered_count", "counts in the global data share (GWS)"},
       {"v_screen_partition_4se_b32", "looks up the rasteriser's screen partition"},
       {"buffer_store_lds_dword", "stores from LDS in the graphics pipeline's layout"},

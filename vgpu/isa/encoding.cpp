@@ -237,7 +237,7 @@ struct FieldReader {
       const bool read = name == "v_accvgpr_read_b32" || name == "v_accvgpr_read";
       if (!read && (write || !target.unified_registers || field(w0, 15, 1)))
         out.dst.kind = OperandKind::kAcc;
-      if (read) out.src[0].kind = OperandKind::kAcc;
+      if (read && out.src[0].kind != OperandKind::kLdsDirect) out.src[0].kind = OperandKind::kAcc;
       if (!read && !write) {
         for (unsigned i = 0; i < 2; ++i) {
           if (out.src[i].kind == OperandKind::kVector && field(w1, 27 + i, 1))

@@ -71,11 +71,12 @@ const char* lds_direct_problem(const Target& target, const Opcode& opcode,
   const bool elsewhere = is_lds_direct(i.src[1]) || is_lds_direct(i.src[2]);
   if (!elsewhere && !is_lds_direct(i.src[0])) return nullptr;
   if (!target.lds_direct) return "reads src_lds_direct, which this processor does not have";
+  if (!is_vector_alu(i.format)) return "cannot read src_lds_direct";
   if (elsewhere) return "reads src_lds_direct as another source than the first";
   const std::string_view name = opcode.mnemonic;
-  if (!is_vector_alu(i.format) || i.sdwa.enabled || i.dpp.enabled || is_reversed(name) ||
-      dwords_of(opcode.src[0]) != 1 || name == "v_writelane_b32" || name == "v_swap_b32" ||
-      name == "v_accvgpr_read_b32" || name.starts_with("v_mfma_")) {
+  if (i.sdwa.enabled || i.dpp.enabled || is_reversed(name) || dwords_of(opcode.src[0]) != 1 ||
+      name == "v_writelane_b32" || name == "v_swap_b32" || name == "v_accvgpr_read_b32" ||
+      name.starts_with("v_mfma_")) {
     return "cannot read src_lds_direct";
   }
   return nullptr;

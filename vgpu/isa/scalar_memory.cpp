@@ -111,8 +111,9 @@ Outcome s_dcache(Wave& w, const Instruction&) {
   return Outcome::kNext;
 }
 
-// Discarding a cache line that memory already holds has no effect.
-Outcome s_dcache_discard(Wave&, const Instruction&) {
+// Discarding a cache line that memory already holds has no effect, nor has asking for a translation
+// of an address ahead of its use (s_atc_probe), whatever the address.
+Outcome s_no_effect(Wave&, const Instruction&) {
   return Outcome::kNext;
 }
 
@@ -179,8 +180,10 @@ constexpr Opcode kOpcodes[] = {
     op("s_dcache_wb", s_dcache),
     op("s_dcache_inv_vol", s_dcache),
     op("s_dcache_wb_vol", s_dcache),
-    op("s_dcache_discard", s_dcache_discard, kN, k64),
-    op("s_dcache_discard_x2", s_dcache_discard, kN, k64),
+    op("s_dcache_discard", s_no_effect, kN, k64),
+    op("s_dcache_discard_x2", s_no_effect, kN, k64),
+    op("s_atc_probe", s_no_effect, kN, k64),
+    op("s_atc_probe_buffer", s_no_effect, kN, k128),
     op("s_memtime", s_memtime, k64),
     op("s_memrealtime", s_memrealtime, k64),
     HALYARD_ALL_ATOMICS("s_atomic_", Plain, k64),

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr uint32_t kLdsSize = 256;
+constexpr uint32_t kLdsSize = 512;
 
 class LdsDirect : public ::testing::Test {
  protected:
@@ -42,7 +42,8 @@ class LdsDirect : public ::testing::Test {
       v_mov_b32 v11, 0
       s_waitcnt lgkmcnt(0)
       )";
-    std::string epilogue = "\ns_mov_b64 exec, 1 << 63\nv_mov_b32 v2, 0\nv_mov_b32 v1, s8\n";
+    std::string epilogue =
+        "\ns_mov_b32 exec_lo, 0\ns_brev_b32 exec_hi, 1\nv_mov_b32 v2, 0\nv_mov_b32 v1, s8\n";
     for (int r = 0; r < 4; ++r) {
       epilogue += "global_store_dword v2, v" + std::to_string(8 + r) +
                   ", s[6:7] offset:" + std::to_string(4 * r) + "\n";
@@ -85,7 +86,7 @@ TEST_F(LdsDirect, OutsideOfTheWorkGroupsLdsIsZero) {
   EXPECT_THAT(run(R"(
       v_mov_b32 v8, -1
       v_mov_b32 v9, -1
-      s_mov_b32 m0, 0x20100
+      s_mov_b32 m0, 0x20200
       v_mov_b32 v8, src_lds_direct
       s_mov_b32 m0, 0x0ffff
       v_mov_b32 v9, src_lds_direct
@@ -99,11 +100,11 @@ TEST_F(LdsDirect, IsAFirstSourceOfEveryVectorFormat) {
       s_mov_b32 m0, 0x20008
       v_add_u32 v8, src_lds_direct, v8
       v_mad_u32_u24 v9, src_lds_direct, 2, v9
-      v_max_f32 v10, -|src_lds_direct|, -|src_lds_direct|
+      v_min_f32 v10, -|src_lds_direct|, v10
       v_pk_add_u16 v11, src_lds_direct, v11 op_sel:[1,0] op_sel_hi:[0,1]
       v_cmp_eq_u32 vcc, src_lds_direct, v8
       s_mov_b32 s8, vcc_hi)"),
-              ElementsAre(0x8b8a8988, 0x151310, 0x8b8a8988, 0x89888b8a, 0xffffffff));
+              ElementsAre(0x8b8a8988, 0x1151310, 0x8b8a8988, 0x89888b8a, 0xffffffff));
 }
 
 TEST_F(LdsDirect, OnlyActiveLanesAreWritten) {

@@ -411,6 +411,13 @@ TEST_F(Scalar, StoresAndAtomics) {
   EXPECT_EQ(data[8], 7u);
 }
 
+TEST_F(Scalar, AddressProbesChangeNothingWhateverTheAddress) {
+  expect1(
+      "s_mov_b32 s16, 5\ns_cmp_eq_u32 s16, s16\ns_mov_b64 s[10:11], 0x1234\n"
+      "s_atc_probe 7, s[10:11], 0x64\ns_atc_probe_buffer 0, s[8:11], s8",
+      {1, 2}, 5, 1);
+}
+
 TEST_F(Scalar, ClocksAdvance) {
   const ScalarState s = run(R"(
       s_memrealtime s[16:17]

@@ -88,7 +88,8 @@ TEST_F(TextureFail, TypedLoadsAndAtomicsHaveTheBitToo) {
 }
 
 TEST_F(TextureFail, StoresWriteTheDataAlone) {
-  run("buffer_store_dword v[8:9], v1, s[12:15], 0 offen tfe");
+  // buffer_store_dword, to which LLVM's assembler does not give the bit.
+  run(".long 0xe0701000, 0x80830801");
   for (uint32_t l = 0; l < kLaneCount; ++l) ASSERT_EQ(memory[l], kStatus);
 }
 
@@ -99,9 +100,6 @@ TEST_F(TextureFail, TheStatusIsARegisterThatTheKernelNeeds) {
       machine.run(machine.kernel("buffer_load_dword v[7:8], off, s[12:15], 0 tfe", options), {});
   EXPECT_EQ(result.fault.kind, Fault::Kind::kIllegalInstruction);
   EXPECT_THAT(result.fault.message, HasSubstr("uses 9 VGPRs"));
-  // v255 with a status behind it.
-  EXPECT_THAT(machine.run(machine.kernel(".long 0xe0500000, 0x8083ff00"), {}).fault.message,
-              HasSubstr("past the end of its register file"));
 }
 
 TEST(TextureFailText, NamesTheBit) {

@@ -166,7 +166,7 @@ TEST_F(LdsAccessTest, LoadsWithTheLdsBitWrite) {
 }
 
 TEST_F(LdsAccessTest, ScratchLoadsWithTheLdsBitWrite) {
-  Dispatch dispatch = one_group(1, 1024);
+  isa::Dispatch dispatch = one_group(1, 1024);
   dispatch.private_segment_size = 64;
   machine.expect_ok(
       "s_mov_b64 exec, 8\nv_mov_b32 v1, 0\ns_mov_b32 m0, 64\n"
