@@ -171,8 +171,9 @@ template <class F, class T>
 T shared(uint8_t* p, T data, T compare) {
   auto* const word = reinterpret_cast<T*>(p);
 #if defined(__SANITIZE_THREAD__)
-  // The sanitizer's own atomics hold its locks: a guard must take the fault before (host_guard.h).
-  (void)__atomic_load_n(word, __ATOMIC_RELAXED);
+  // The sanitizer's own atomics hold its locks: a guard must take the fault, a write's, before
+  // (host_guard.h).
+  asm volatile("lock orb $0, %0" : "+m"(*p));
 #endif
   if constexpr (std::is_same_v<F, Add>) {
     return __atomic_fetch_add(word, data, __ATOMIC_SEQ_CST);
