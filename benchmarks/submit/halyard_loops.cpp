@@ -57,6 +57,12 @@ void bursts(State& state, HalyardState& s, bool validate) {
   s.device->set_validation(true);
 }
 
+void bursts_and_wait(State& state, HalyardState& s) {
+  const Argument arguments[] = {s.a, s.b, s.out};
+  const Dispatch dispatch = make_dispatch(s, arguments);
+  burst_and_wait(state, [&] { require(s.queue->dispatch(dispatch)); }, [&] { drain(s); });
+}
+
 // The caller makes the description of each dispatch anew, as one does whose arguments change.
 void built_bursts(State& state, HalyardState& s) {
   const auto one = [&] {
@@ -209,6 +215,7 @@ void HalyardLoops::add_benchmarks_of_hip() {
   add("hip_driver_and_wait", [&s](State& state) { dispatch_and_wait(state, s); });
   add("hip_driver_two_queues", [&s](State& state) { two_queues(state, s); });
   add_timed("hip_driver_burst", [&s](State& state) { bursts(state, s, true); });
+  add_timed("hip_driver_burst_and_wait", [&s](State& state) { bursts_and_wait(state, s); });
   add_timed("hip_driver_replay",
             [&s](State& state) { replay_bursts<Bindings::kStatic>(state, s); });
   add_timed("hip_driver_replay_rebind",

@@ -37,6 +37,17 @@ void burst(benchmark::State& state, One one, Drain drain) {
   }
 }
 
+// The same, with the wait: what lets go of what the launches have left behind has a part in it.
+template <typename One, typename Drain>
+void burst_and_wait(benchmark::State& state, One one, Drain drain) {
+  for (auto _ : state) {
+    const double begin = wall_ns();
+    for (uint32_t i = 0; i < kBurst; ++i) one();
+    drain();
+    state.SetIterationTime((wall_ns() - begin) / kBurst * 1e-9);
+  }
+}
+
 // Many short repetitions, taken in random order: what disturbs the machine then disturbs all.
 template <typename Function>
 void add(const char* name, Function function) {

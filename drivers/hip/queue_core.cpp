@@ -89,7 +89,7 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
 
 QueueCore::QueueCore(DeviceImpl& device, Stream& stream, uint32_t capacity)
     : device_(device), stream_(stream), capacity_(stream_capacity(capacity)) {
-  stream_.mark_every(capacity_ / 4);
+  stream_.set_capacity(capacity_);
 }
 
 // What is on a stream depends on nothing that is still to come, so there will be room.

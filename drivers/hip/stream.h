@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "drivers/hip/hip.h"
+#include "drivers/hip/mark_plan.h"
 #include "hal/executable.h"
 #include "hal/status.h"
 #include "hal/types.h"
@@ -47,17 +48,17 @@ class Stream {
 
   std::mutex& order() { return order_; }
 
-  // Something was put on the stream. Every now and then it is marked.
+  // Something was put on the stream. plan_mark says when it is marked.
   void count() {
     const uint64_t number = number_.load(std::memory_order_relaxed) + 1;
     launched_[(number + 1) % kRemembered].store(nullptr, std::memory_order_relaxed);
     number_.store(number, std::memory_order_release);
-    if (number - marked_ >= mark_every_) mark().ignore();
+    if (plan_mark(number - marked_, in_flight(), capacity_)) mark().ignore();
   }
-  // Marks at least every so often.
-  void mark_every(uint32_t operations) {
+  // How many operations in flight make whoever submits wait for room.
+  void set_capacity(uint32_t operations) {
     const std::lock_guard lock(order_);
-    mark_every_ = std::min(operations, kMostUnmarked);
+    capacity_ = operations;
   }
   // The operation that is about to be put onto it launches `function`, or, if that has failed, none
   // (null). Before it is put there: it may fault before the call that does so returns.
@@ -111,6 +112,7 @@ class Stream {
   uint64_t first_running() const { return completed_.load(std::memory_order_acquire) + 1; }
   // Launches of that many latest operations are remembered.
   static constexpr uint64_t kRemembered = 1024;
+  static_assert(kRemembered >= kMostUnmarked);
   // The one that was made before this one, or null.
   const Stream* older() const { return older_; }
 
@@ -123,8 +125,6 @@ class Stream {
 
  private:
   friend class Streams;
-  // Commands that nobody waits for are kept by HIP until a mark behind them is done.
-  static constexpr uint32_t kMostUnmarked = 1024;
 
   struct Mark {
     uint64_t number = 0;
@@ -149,11 +149,11 @@ class Stream {
   uint64_t serial_ = 0;  // how many were made before it
 
   std::mutex order_;
-  uint64_t marked_ = 0;                  // under order_: the last operation with a mark
-  uint32_t mark_every_ = kMostUnmarked;  // under order_
-  void* scratch_ = nullptr;              // under order_; kept for good, as the stream is
-  uint64_t fills_ = 0;                   // under order_: HIP's, in its pieces
-  std::atomic<uint64_t> number_{0};      // operations that were put on it; written under order_
+  uint64_t marked_ = 0;                // under order_: the last operation with a mark
+  uint64_t capacity_ = kMostUnmarked;  // under order_
+  void* scratch_ = nullptr;            // under order_; kept for good, as the stream is
+  uint64_t fills_ = 0;                 // under order_: HIP's, in its pieces
+  std::atomic<uint64_t> number_{0};    // operations that were put on it; written under order_
   std::atomic<uint64_t> completed_{0};
   std::array<std::atomic<const Function*>, kRemembered> launched_{};
 

@@ -1,9 +1,13 @@
 // The driver's decisions that need no device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "drivers/hip/facts.h"
+#include "drivers/hip/mark_plan.h"
 #include "drivers/hip/profiler.h"
 #include "drivers/hip/queue_core.h"
 #include "drivers/hip/transfers.h"
@@ -26,6 +30,64 @@ TEST(PlanWait, AnotherStreamsEventIsWaitedForOnTheDevice) {
 }
 TEST(PlanWait, TheSameStreamsOrderIsEnough) {
   EXPECT_EQ(plan_wait({.submitted = true, .same_stream = true}), WaitAction::kNone);
+}
+
+// A stream of which nothing is done until it is full, and then only what somebody has to wait for.
+class MarkedStream {
+ public:
+  explicit MarkedStream(uint64_t capacity) : capacity_(capacity) {}
+
+  void put(uint64_t operations) {
+    for (uint64_t i = 0; i < operations; ++i) {
+      if (number_ - done_ == capacity_) make_room();
+      ++number_;
+      if (plan_mark(number_ - last_mark(), number_ - done_, capacity_)) marks_.push_back(number_);
+    }
+  }
+  uint64_t marks() const { return marks_.size(); }
+  uint64_t longest_gap() const {
+    uint64_t longest = 0;
+    uint64_t before = 0;
+    for (const uint64_t mark : marks_)
+      longest = std::max(longest, mark - std::exchange(before, mark));
+    return std::max(longest, number_ - before);
+  }
+  // What was still there, at least, whenever there was room again.
+  uint64_t least_left() const { return least_left_; }
+
+ private:
+  uint64_t last_mark() const { return marks_.empty() ? 0 : marks_.back(); }
+  void make_room() {
+    const auto mark = std::upper_bound(marks_.begin(), marks_.end(), done_);
+    done_ = mark == marks_.end() ? number_ : *mark;
+    least_left_ = std::min(least_left_, number_ - done_);
+  }
+
+  uint64_t capacity_;
+  uint64_t number_ = 0;
+  uint64_t done_ = 0;
+  uint64_t least_left_ = UINT64_MAX;
+  std::vector<uint64_t> marks_;
+};
+
+TEST(PlanMark, ABurstThatLeavesRoomHasNone) {
+  MarkedStream stream(1024);
+  stream.put(767);
+  EXPECT_EQ(stream.marks(), 0u);
+}
+TEST(PlanMark, WhoeverFindsTheStreamFullNeedNotWaitForAllOfIt) {
+  for (const uint64_t capacity : {64u, 1024u, 2048u, 4096u}) {
+    MarkedStream stream(capacity);
+    stream.put(20 * capacity);
+    EXPECT_GE(stream.least_left(), capacity / 4) << capacity;
+    EXPECT_LT(stream.least_left(), capacity) << capacity;
+  }
+}
+TEST(PlanMark, AStreamThatIsNeverFullIsMarkedAllTheSame) {
+  constexpr uint64_t kNoBound = 1'000'000;
+  MarkedStream stream(kNoBound);
+  stream.put(100'000);
+  EXPECT_LE(stream.longest_gap(), kMostUnmarked);
 }
 
 uint32_t period(const char* pattern) {
