@@ -78,6 +78,7 @@ void install_host_guard() {
 
 bool read_host(void* to, const void* from, size_t bytes) {
   HostFault fault;
+  const SharedMemoryAccess host_sees;
   return guarded([&] { std::memcpy(to, from, bytes); }, fault);
 }
 

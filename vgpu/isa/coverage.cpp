@@ -133,7 +133,6 @@ const char* left_out(const std::string& name) {
       {"exp", "exports to the graphics pipeline"},
       {"s_rfe_b64", "returns from a trap handler, and no wave runs one"},
       {"s_rfe_restore_b64", "returns from a trap handler, and no wave runs one"},
-      {"s_sendmsghalt", "messages the graphics pipeline and halts"},
       {"s_endpgm_ordered_ps_done", "ends a pixel shader"},
       {"ds_ordered_count", "counts in the global data share (GWS)"},
       {"v_screen_partition_4se_b32", "looks up the rasteriser's screen partition"},

@@ -296,9 +296,17 @@ Outcome s_trap(Wave& w, const Instruction& i) {
   return Outcome::kFault;
 }
 
-Outcome s_sethalt(Wave& w, const Instruction& i) {
-  if (!(i.offset & 1)) return Outcome::kNext;
+Outcome halt(Wave& w, const Instruction& i) {
   return fault_illegal(w, i, "halts the wave, and there is no debugger to resume it");
+}
+
+Outcome s_sethalt(Wave& w, const Instruction& i) {
+  return (i.offset & 1) ? halt(w, i) : Outcome::kNext;
+}
+
+Outcome s_sendmsghalt(Wave& w, const Instruction& i) {
+  const Outcome sent = s_sendmsg(w, i);
+  return sent == Outcome::kNext ? halt(w, i) : sent;
 }
 
 Outcome s_setkill(Wave&, const Instruction& i) {
@@ -359,6 +367,7 @@ constexpr Opcode kOpcodes[] = {
     op("s_sleep", s_sleep),
     op("s_waitcnt", s_waitcnt),
     op("s_sendmsg", s_sendmsg),
+    op("s_sendmsghalt", s_sendmsghalt),
     op("s_trap", s_trap),
     op("s_sethalt", s_sethalt),
     op("s_setkill", s_setkill),

@@ -57,6 +57,12 @@ bool holds(uint32_t condition, int64_t a, int64_t b) {
   }
 }
 
+// Of any packet: it is in the same place in all of them.
+uint64_t completion_signal(const hsa_kernel_dispatch_packet_t& packet) {
+  const SharedMemoryAccess host_sees;
+  return packet.completion_signal.handle;
+}
+
 QueueError error_of(isa::Fault::Kind kind) {
   switch (kind) {
     case isa::Fault::Kind::kAperture:
@@ -191,7 +197,7 @@ void AqlQueue::run() {
 }
 
 bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completion& completion) {
-  completion.signal = packet.dispatch.completion_signal.handle;
+  completion.signal = completion_signal(packet.dispatch);
   completion.index = index;
   completion.count = 1;
   if (completion.signal != 0 && !check_signal(completion.signal, index, "completion signal")) {
@@ -376,6 +382,7 @@ bool AqlQueue::process_barrier_value(const Packet& packet, uint64_t index) {
 }
 
 bool AqlQueue::process_vendor(const Packet& packet, uint64_t index) {
+  const SharedMemoryAccess host_sees;
   const uint32_t format = (packet.words[0] >> 16) & 0xff;
   if (format == kAmdFormatPm4) return process_pm4(packet, index);
   if (format == kAmdFormatBarrierValue) return process_barrier_value(packet, index);
@@ -469,6 +476,7 @@ void AqlQueue::tell_of_error(QueueError error) {
 
 bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
                              const isa::DispatchResult& result) {
+  const SharedMemoryAccess host_sees;
   const uint64_t object = packet.dispatch.kernel_object;
   const isa::Fault& fault = result.fault;
   const std::string name = kernel_name(object, *device_.memory);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "vgpu/queue/hardware_queue.h"
+#include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::queue {
 
@@ -29,7 +30,10 @@ class SdmaQueue final : public HardwareQueue {
  private:
   enum class Step { kDone, kIncomplete, kStopped };
 
-  uint32_t word(uint64_t index) const { return ring_.base[(at_ / 4 + index) & word_mask_]; }
+  uint32_t word(uint64_t index) const {
+    const SharedMemoryAccess host_sees;
+    return ring_.base[(at_ / 4 + index) & word_mask_];
+  }
   uint64_t address(uint64_t index) const { return word(index) | (uint64_t{word(index + 1)} << 32); }
 
   // Carries out the packet at at_, of which `available` bytes are there, and sets `size`, bytes.

@@ -9,6 +9,7 @@
 namespace halyard::vgpu::isa::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class Faults : public ::testing::Test {
@@ -123,6 +124,9 @@ TEST_F(Faults, InstructionsThatAreNotImplementedAreNamed) {
   EXPECT_THAT(result.fault.message, HasSubstr("image_sample is not implemented"));
   result = run("s_sethalt 1");
   EXPECT_THAT(result.fault.message, HasSubstr("s_sethalt halts the wave"));
+  result = run("s_mov_b32 m0, 7\ns_sendmsghalt sendmsg(1)");
+  EXPECT_THAT(result.fault.message, HasSubstr("s_sendmsghalt halts the wave"));
+  EXPECT_THAT(machine.events, ElementsAre(7)) << "It halts when the message is sent.";
 }
 
 TEST_F(Faults, RegistersBeyondTheAllocation) {

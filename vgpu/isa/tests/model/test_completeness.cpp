@@ -99,6 +99,7 @@ const std::vector<Exception>& exceptions() {
         "s_endpgm_saved",
         "s_getpc_b64",
         "s_sendmsg",
+        "s_sendmsghalt",
         "s_sethalt",
         "s_setpc_b64",
         "s_sleep",
