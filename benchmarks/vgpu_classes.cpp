@@ -2,22 +2,18 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "benchmarks/vgpu.h"
+#include "benchmarks/vgpu_engine.h"
 #include "vgpu/isa/tests/machine.h"
 
 namespace halyard::bench {
 namespace {
 
 using vgpu::isa::Dispatch;
-using vgpu::isa::DispatchResult;
-using vgpu::isa::EngineOptions;
-using vgpu::isa::Fault;
 using vgpu::isa::testing::address_of;
 using vgpu::isa::testing::KernelOptions;
 using vgpu::isa::testing::Machine;
@@ -162,10 +158,7 @@ Loop make_loop(const Class& c, uint32_t rounds) {
 }
 
 void run_class(benchmark::State& state, const Class& c, bool smoke) {
-  EngineOptions options;
-  options.processor = c.processor;
-  options.workers = 1;
-  Machine machine(options);
+  Machine machine(engine_options(c.processor, 1));
   const uint32_t rounds = smoke ? 2 : 256;
   const Loop loop = make_loop(c, rounds);
   KernelOptions kernel_options;
@@ -177,13 +170,7 @@ void run_class(benchmark::State& state, const Class& c, bool smoke) {
   dispatch.group_segment_size = 16384;
   dispatch.kernel_object = kernel;
   dispatch.kernarg_address = address_of(kernarg);
-  const volatile bool cancel = false;
-  for (auto _ : state) {
-    const DispatchResult result = machine.engine().run(dispatch, cancel);
-    if (result.fault.kind == Fault::Kind::kNone) continue;
-    std::fprintf(stderr, "halyard-bench-vgpu: %s: %s\n", c.name, result.report.c_str());
-    std::exit(1);
-  }
+  for (auto _ : state) run_dispatch(machine, dispatch, c.name);
   const double executed = static_cast<double>(loop.instructions) * rounds * kGroups *
                           kWavesPerGroup * static_cast<double>(state.iterations());
   state.counters["inst"] = benchmark::Counter(executed, benchmark::Counter::kIsRate);

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -18,6 +16,7 @@
 #include <vector>
 
 #include "benchmarks/vgpu.h"
+#include "benchmarks/vgpu_engine.h"
 #include "vgpu/isa/tests/machine.h"
 
 extern "C" {
@@ -48,9 +47,6 @@ namespace halyard::bench {
 namespace {
 
 using vgpu::isa::Dispatch;
-using vgpu::isa::DispatchResult;
-using vgpu::isa::EngineOptions;
-using vgpu::isa::Fault;
 using vgpu::isa::testing::address_of;
 using vgpu::isa::testing::Machine;
 
@@ -196,15 +192,12 @@ Case make_case(Machine& machine, const char* name, const Sizes& sizes) {
   return c;
 }
 
-[[noreturn]] void fail(const char* name, const std::string& what) {
-  std::fprintf(stderr, "halyard-bench-vgpu: %s: %s\n", name, what.c_str());
-  std::exit(1);
-}
-
 // What a benchmark needs; made when it starts, so that a filter costs nothing.
 struct Bench {
   Bench(const char* name, const Sizes& sizes, uint32_t workers)
-      : machine(options(workers)), file(machine), c(make_case(machine, name, sizes)) {
+      : machine(engine_options("gfx90a", workers)),
+        file(machine),
+        c(make_case(machine, name, sizes)) {
     const char* const descriptor = file.descriptor(name);
     dispatch = Machine::grid(c.groups * kGroup, kGroup);
     std::memcpy(&dispatch.group_segment_size, descriptor, 4);
@@ -217,21 +210,10 @@ struct Bench {
     dispatch.private_aperture_hi = Machine::kPrivateHigh;
   }
 
-  static EngineOptions options(uint32_t workers) {
-    EngineOptions options;
-    options.processor = "gfx90a";
-    options.workers = workers;
-    return options;
-  }
-
   void run_on_host() const {
     for (uint32_t group = 0; group < c.groups; ++group) c.on_host(group);
   }
-  void run_on_gpu() {
-    const volatile bool cancel = false;
-    const DispatchResult result = machine.engine().run(dispatch, cancel);
-    if (result.fault.kind != Fault::Kind::kNone) fail(c.name, result.report);
-  }
+  void run_on_gpu() { run_dispatch(machine, dispatch, c.name); }
 
   std::vector<float> result_of(const std::function<void()>& run) const {
     std::memset(c.result, 0, c.result_words * sizeof(float));
