@@ -1,9 +1,8 @@
 #include "drivers/amdgpu/held_queue.h"
 
-#include <system_error>
-
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/plan.h"
+#include "drivers/common/service_thread.h"
 
 namespace halyard::amdgpu {
 
@@ -164,12 +163,9 @@ void HeldQueue::run_host(Entry& entry) {
     host_running_.store(false, std::memory_order_release);
     core_.device().watcher().progress();
   };
-  try {
-    host_thread_ = std::thread(body);
-  } catch (const std::system_error&) {
-    // There is no thread to be had: better late wake-ups than none.
-    body();
-  }
+  host_thread_ = start_service_thread("halyard-host", body);
+  // Better late wake-ups than none.
+  if (!host_thread_.joinable()) body();
 }
 
 }  // namespace halyard::amdgpu

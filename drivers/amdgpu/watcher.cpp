@@ -1,15 +1,13 @@
 #include "drivers/amdgpu/watcher.h"
 
 #include <immintrin.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <time.h>
 
 #include <chrono>
-#include <system_error>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/common/service_thread.h"
 
 namespace halyard::amdgpu {
 
@@ -108,18 +106,8 @@ void Watcher::wake() {
 bool Watcher::start() {
   if (thread_.joinable()) return true;
   if (stop_) return false;
-  // Signals of the program's are for the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "halyard-watch");
-  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
-    // No thread to be had: waiters poll.
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  // Without a thread waiters poll.
+  thread_ = start_service_thread("halyard-watch", [this] { run(); });
   return thread_.joinable();
 }
 

@@ -1,11 +1,9 @@
 #include "drivers/common/fault_listener.h"
 
-#include <pthread.h>
-#include <signal.h>
-
-#include <system_error>
 #include <thread>
 #include <utility>
+
+#include "drivers/common/service_thread.h"
 
 namespace halyard {
 
@@ -62,23 +60,15 @@ bool listen_for_memory_faults(const ThunkEvents& thunk,
   if (thunk.create == nullptr || thunk.destroy == nullptr || thunk.wait == nullptr) return false;
   ThunkEvent* const event = new_event(thunk);
   if (event == nullptr) return false;
-  // Signals of the program's are for the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = true;
-  try {
-    std::thread([thunk, event, handler = std::move(handler)] {
-      pthread_setname_np(pthread_self(), "halyard-faults");
-      serve(thunk, event, handler);
-    }).detach();
-  } catch (const std::system_error&) {
-    started = false;
+  std::thread thread = start_service_thread(
+      "halyard-faults",
+      [thunk, event, handler = std::move(handler)] { serve(thunk, event, handler); });
+  if (!thread.joinable()) {
+    thunk.destroy(event);
+    return false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!started) thunk.destroy(event);
-  return started;
+  thread.detach();
+  return true;
 }
 
 }  // namespace halyard

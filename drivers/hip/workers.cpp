@@ -1,11 +1,9 @@
 #include "drivers/hip/workers.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
-#include <system_error>
 #include <thread>
+
+#include "drivers/common/service_thread.h"
 
 namespace halyard::hip {
 
@@ -31,23 +29,13 @@ void Workers::run(std::function<void()> work) {
       return;
     }
   }
-  // Signals of the program's are for the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = true;
-  try {
-    std::thread([this] {
-      pthread_setname_np(pthread_self(), "halyard-host");
-      serve(kPatience);
-    }).detach();
-  } catch (const std::system_error&) {
-    started = false;
+  std::thread thread = start_service_thread("halyard-host", [this] { serve(kPatience); });
+  if (thread.joinable()) {
+    thread.detach();
+  } else {
+    // Better here than not at all.
+    serve(std::chrono::seconds(0));
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  // There is no thread to be had: better here than not at all.
-  if (!started) serve(std::chrono::seconds(0));
 }
 
 void Workers::serve(std::chrono::seconds patience) {

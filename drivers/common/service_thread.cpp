@@ -1,0 +1,30 @@
+#include "drivers/common/service_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+#include <utility>
+
+namespace halyard {
+
+std::thread start_service_thread(const char* name, std::function<void()> work) {
+  // A thread starts with the mask of the one that starts it.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread;
+  try {
+    thread = std::thread([name, work = std::move(work)] {
+      pthread_setname_np(pthread_self(), name);
+      work();
+    });
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+    // What is returned says it.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+}  // namespace halyard
