@@ -15,6 +15,7 @@ set(HALYARD_SIMD_SOURCES
   valu/general.cpp
   valu/lane_access.cpp
   valu/operands.cpp
+  valu/source_changes.cpp
   valu/tables_byte.cpp
   valu/tables_compare_float.cpp
   valu/tables_compare_integer.cpp

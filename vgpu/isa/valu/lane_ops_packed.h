@@ -80,12 +80,17 @@ inline float dot2_f32_f16(PkF16 a, PkF16 b, float c, const FloatMode& m) {
   const float low = mad(f32(a.lo), f32(b.lo), c, flushing);
   return mad(f32(a.hi), f32(b.hi), low, flushing);
 }
+// v_mad_f32 of factors that have been f16. Only the addend can be denormal: the product is zero or
+// a multiple of 2^-48, and a sum of it and a normal addend zero or at least 2^-95.
+inline float mad_of_halves_fast(float a, float b, float c) {
+  return a * b + flush(c);
+}
 inline float dot2_f32_f16_fast(PkF16 a, PkF16 b, float c) {
-  const float low = mad_f32_fast(to_f32(a.lo), to_f32(b.lo), c);
-  return mad_f32_fast(to_f32(a.hi), to_f32(b.hi), low);
+  const float low = mad_of_halves_fast(to_f32(a.lo), to_f32(b.lo), c);
+  return to_f32(a.hi) * to_f32(b.hi) + low;
 }
 
-// v_mad_mix and v_fma_mix: run_general() has made every source an f32. The f16 result of the lo and
+// v_mad_mix and v_fma_mix: mix_sources() has made every source an f32. The f16 result of the lo and
 // hi forms is the f32 result, rounded again.
 inline float mad_mix(float a, float b, float c, const FloatMode& m) {
   return mad_f32(a, b, c, m);
@@ -98,6 +103,9 @@ inline F16 mad_mix_f16(float a, float b, float c, const FloatMode& m) {
 }
 inline F16 mad_mix_f16_fast(float a, float b, float c) {
   return nearest_f16(mad_f32_fast(a, b, c));
+}
+inline F16 mad_of_halves_f16_fast(float a, float b, float c) {
+  return nearest_f16(mad_of_halves_fast(a, b, c));
 }
 inline Flagged<F16> fma_mix_f16_fast(float a, float b, float c) {
   const Flagged<float> r = fma_f32_fast(a, b, c);

@@ -7,6 +7,12 @@
 
 namespace halyard::vgpu::isa::valu {
 
+// Of halves, v_mad_mix needs no flushing of products and sums.
+template <>
+inline constexpr auto kOfHalves<mad_f32_fast> = mad_of_halves_fast;
+template <>
+inline constexpr auto kOfHalves<mad_mix_f16_fast> = mad_of_halves_f16_fast;
+
 #if defined(__AVX512BW__)
 // Half of the f16 of 16 lanes, as f32.
 using HalfVector = __m512;
@@ -26,6 +32,36 @@ inline void store_halves(uint32_t* row, HalfVector low, HalfVector high, uint32_
   const __m512i both =
       _mm512_inserti64x4(_mm512_castsi256_si512(round_halves(low)), round_halves(high), 1);
   _mm512_store_si512(row, _mm512_and_si512(both, _mm512_set1_epi32(static_cast<int>(keep))));
+}
+
+inline HalfVector load_floats(const uint32_t* row) {
+  return _mm512_load_ps(row);
+}
+inline HalfVector fused_floats(HalfVector a, HalfVector b, HalfVector c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+inline void store_floats(uint32_t* row, HalfVector x) {
+  _mm512_store_ps(row, x);
+}
+// f16 in the lower halves of dwords.
+inline void store_low_halves(uint32_t* row, HalfVector x) {
+  _mm512_store_si512(row, _mm512_cvtepu16_epi32(round_halves(x)));
+}
+// Denormals become zeros.
+inline HalfVector flush_floats(HalfVector x) {
+  const __m512i bits = _mm512_castps_si512(x);
+  const __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
+  const __m512i sign = _mm512_set1_epi32(static_cast<int>(0x80000000));
+  return _mm512_castsi512_ps(_mm512_mask_and_epi32(bits, small, bits, sign));
+}
+// The even and the odd elements of two vectors.
+inline HalfVector even_elements(HalfVector a, HalfVector b) {
+  const __m512i from = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+  return _mm512_permutex2var_ps(a, from, b);
+}
+inline HalfVector odd_elements(HalfVector a, HalfVector b) {
+  const __m512i from = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+  return _mm512_permutex2var_ps(a, from, b);
 }
 
 // The sum rounded to odd, so that rounding it again, to f16, is as good as rounding once: of an
@@ -60,6 +96,36 @@ inline void store_halves(uint32_t* row, HalfVector low, HalfVector high, uint32_
   const __m256i both = _mm256_set_m128i(round_halves(high), round_halves(low));
   _mm256_store_si256(reinterpret_cast<__m256i*>(row),
                      _mm256_and_si256(both, _mm256_set1_epi32(static_cast<int>(keep))));
+}
+
+inline HalfVector load_floats(const uint32_t* row) {
+  return _mm256_load_ps(reinterpret_cast<const float*>(row));
+}
+inline HalfVector fused_floats(HalfVector a, HalfVector b, HalfVector c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+inline void store_floats(uint32_t* row, HalfVector x) {
+  _mm256_store_ps(reinterpret_cast<float*>(row), x);
+}
+// f16 in the lower halves of dwords.
+inline void store_low_halves(uint32_t* row, HalfVector x) {
+  _mm256_store_si256(reinterpret_cast<__m256i*>(row), _mm256_cvtepu16_epi32(round_halves(x)));
+}
+// Denormals become zeros.
+inline HalfVector flush_floats(HalfVector x) {
+  const __m256i exponent = _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7f800000));
+  const __m256i small = _mm256_cmpeq_epi32(exponent, _mm256_setzero_si256());
+  const __m256i magnitude = _mm256_srli_epi32(small, 1);
+  return _mm256_andnot_ps(_mm256_castsi256_ps(magnitude), x);
+}
+// The even and the odd elements of two vectors.
+inline HalfVector even_elements(HalfVector a, HalfVector b) {
+  const __m256d mingled = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
+  return _mm256_castpd_ps(_mm256_permute4x64_pd(mingled, 0xd8));
+}
+inline HalfVector odd_elements(HalfVector a, HalfVector b) {
+  const __m256d mingled = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
+  return _mm256_castpd_ps(_mm256_permute4x64_pd(mingled, 0xd8));
 }
 
 // The sum rounded twice, which fma_f16_fast() proves to be right but where this flags it.
@@ -149,6 +215,62 @@ template <>
 struct RowLoop<mad_f16_fast> : OneHalf<MultiplyAddHalves, 3> {};
 template <>
 struct RowLoop<fma_f16_fast> : OneHalf<FusedHalves, 3> {};
+// v_dot2_f32_f16: nothing but the addend can be denormal (mad_of_halves_fast()).
+template <>
+struct RowLoop<dot2_f32_f16_fast> {
+  static constexpr bool kHere = true;
+  static bool run(const LaneArgs& args) {
+    uint32_t* const out = args.out[0];
+    const uint32_t* const rows[] = {args.src[0][0], args.src[1][0], args.src[2][0]};
+    for (unsigned n = 0; n < kLanes; n += 2 * kHalfDwords) {
+      const unsigned m = n + kHalfDwords;
+      const HalfVector first = load_halves(rows[0] + n) * load_halves(rows[1] + n);
+      const HalfVector second = load_halves(rows[0] + m) * load_halves(rows[1] + m);
+      const HalfVector low = even_elements(first, second) + flush_floats(load_floats(rows[2] + n));
+      store_floats(out + n, odd_elements(first, second) + low);
+    }
+    return true;
+  }
+};
+
+// Mixed sources, all f32 by now, and an f16 result.
+template <class Function>
+struct MixedLoop {
+  static constexpr bool kHere = true;
+  static bool run(const LaneArgs& args) {
+    const Function function;
+    uint32_t* const out = args.out[0];
+    const uint32_t* const rows[] = {args.src[0][0], args.src[1][0], args.src[2][0]};
+    for (unsigned n = 0; n < kLanes; n += 2 * kHalfDwords) {
+      store_low_halves(out + n, function(load_floats(rows[0] + n), load_floats(rows[1] + n),
+                                         load_floats(rows[2] + n)));
+    }
+    return true;
+  }
+};
+struct MultiplyAddFloats {
+  HalfVector operator()(HalfVector a, HalfVector b, HalfVector c) const {
+    return flush_floats(flush_floats(a) * flush_floats(b)) + flush_floats(c);
+  }
+};
+struct MultiplyAddHalvesToFloat {
+  HalfVector operator()(HalfVector a, HalfVector b, HalfVector c) const {
+    return a * b + flush_floats(c);
+  }
+};
+struct FuseFloats {
+  HalfVector operator()(HalfVector a, HalfVector b, HalfVector c) const {
+    return fused_floats(a, b, c);
+  }
+};
+// A sum that is denormal as an f32 is a zero as an f16, flushed or not.
+template <>
+struct RowLoop<mad_mix_f16_fast> : MixedLoop<MultiplyAddFloats> {};
+template <>
+struct RowLoop<mad_of_halves_f16_fast> : MixedLoop<MultiplyAddHalvesToFloat> {};
+template <>
+struct RowLoop<fma_mix_f16_fast> : MixedLoop<FuseFloats> {};
+
 template <>
 struct RowLoop<packed2<PkF16, add_fast<F16>>> : BothHalves<AddHalves, 2> {};
 template <>

@@ -120,6 +120,30 @@ TEST_F(Packed, DotProductsWrapOrSaturate) {
             0x80000000u);
 }
 
+// The largest sums of products; two words' 2^31 is no int32_t, but may become one with the addend.
+TEST_F(Packed, DotProductsOfTheLargestFields) {
+  const auto words = [&](const char* op, uint32_t c, bool clamp) {
+    return run(op, {0x80008000, 0x80008000, c}, 0, 7, 0, 0, clamp);
+  };
+  EXPECT_EQ(words("v_dot2_i32_i16", 0, true), 0x7fffffffu);
+  EXPECT_EQ(words("v_dot2_i32_i16", ~0u, true), 0x7fffffffu);
+  EXPECT_EQ(words("v_dot2_i32_i16", 0xfffffffe, true), 0x7ffffffeu);
+  EXPECT_EQ(words("v_dot2_i32_i16", 0x80000000, true), 0u);
+  EXPECT_EQ(words("v_dot2_i32_i16", 5, true), 0x7fffffffu);
+  EXPECT_EQ(words("v_dot2_i32_i16", 5, false), 0x80000005u);
+  EXPECT_EQ(words("v_dot2_u32_u16", 0x7fffffff, true), 0xffffffffu);
+  EXPECT_EQ(words("v_dot2_u32_u16", 0x80000000, true), 0xffffffffu);
+  EXPECT_EQ(words("v_dot2_u32_u16", 0x80000001, false), 1u);
+  EXPECT_EQ(run("v_dot2_u32_u16", {~0u, ~0u, 0}, 0, 7, 0, 0, true), 0xffffffffu);
+  EXPECT_EQ(run("v_dot2_u32_u16", {~0u, ~0u, 0}), 0xfffc0002u);
+  EXPECT_EQ(run("v_dot4_i32_i8", {0x80808080, 0x80808080, 1}), 0x10001u);
+  EXPECT_EQ(run("v_dot4_i32_i8", {0x80808080, 0x7f7f7f7f, 1}), 1u - 4 * 128 * 127);
+  EXPECT_EQ(run("v_dot4_u32_u8", {~0u, ~0u, 1}), 1u + 4 * 255 * 255);
+  EXPECT_EQ(run("v_dot8_i32_i4", {0x88888888, 0x88888888, 1}), 1u + 8 * 64);
+  EXPECT_EQ(run("v_dot8_i32_i4", {0x88888888, 0x77777777, 1}), 1u - 8 * 56);
+  EXPECT_EQ(run("v_dot8_u32_u4", {~0u, ~0u, 1}), 1u + 8 * 225);
+}
+
 TEST_F(Packed, DotProductsFlushF32DenormalsInEveryMode) {
   EXPECT_EQ(run("v_dot2_f32_f16", {0, 0, 5}), 0u);
   EXPECT_EQ(run("v_dot2_f32_f16", {0x00000001, 0x00003c00, 0}), bits(0x1p-24f));
@@ -155,6 +179,24 @@ TEST_F(Packed, MixedPrecisionTakesEachSourceAsF32OrAsAHalf) {
     EXPECT_EQ(f32(run(op, {bits(-5.0f), bits(7.0f), bits(1.0f)}, 0, 0, 1, 1)), -34.0f);
     EXPECT_EQ(f32(run(op, {bits(5.0f), bits(7.0f), bits(1.0f)}, 0, 0, 0, 0, true)), 1.0f);
   }
+}
+
+// v_mad_mix flushes f32 denormals, of f32 sources too, but no f16's, which are normal as f32.
+TEST_F(Packed, MixedPrecisionFlushesF32DenormalsOnly) {
+  EXPECT_EQ(run("v_mad_mix_f32", {0x00000001, 0x00000001, 0x00000001}, 0, 3), bits(0x1p-48f));
+  EXPECT_EQ(run("v_mad_mix_f32", {0x00000001, bits(0x1p-110f), 0x80000001}, 0, 1), 0u);
+  EXPECT_EQ(run("v_mad_mix_f32", {0x80000001, bits(1.0f), 0x80000001}, 0, 0), 0x80000000u);
+  EXPECT_EQ(run("v_fma_mix_f32", {0x00000001, bits(0x1p-110f), 0x80000001}, 0, 1), 0x00007fffu);
+  m.wave.mode.denorm_f16_f64 = 0;
+  EXPECT_EQ(run("v_mad_mix_f32", {0x000083ff, bits(1.0f), 0}, 0, 1), 0u);
+  EXPECT_EQ(run("v_mad_mix_f32", {0x00008400, bits(1.0f), bits(0.0f)}, 0, 1), bits(-0x1p-14f));
+}
+
+TEST_F(Packed, MixedPrecisionKeepsTheFirstNan) {
+  EXPECT_EQ(run("v_mad_mix_f32", {0x00007c01, 0x0000fe02, bits(1.0f)}, 0, 3), 0x7fc02000u);
+  EXPECT_EQ(run("v_mad_mix_f32", {0x00003c00, 0x0000fc02, 0x7f800001}, 0, 3), 0xffc04000u);
+  m.fill(8, 0xdeadbeef);
+  EXPECT_EQ(run("v_mad_mixhi_f16", {0x00007c00, 0x00000000, bits(1.0f)}, 0, 3), 0x7e00beefu);
 }
 
 TEST_F(Packed, MixedPrecisionResultsGoToOneHalf) {
