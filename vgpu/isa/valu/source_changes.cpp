@@ -1,5 +1,7 @@
 #include "vgpu/isa/valu/source_changes.h"
 
+#include <bit>
+
 #include "vgpu/isa/valu/half.h"
 #include "vgpu/isa/valu/result_modifiers.h"
 #include "vgpu/isa/valu/row_vectors.h"
@@ -48,7 +50,8 @@ constexpr Pick kPicks[kParts] = {{0, 0, 0xff, 0},
 #endif
 
 // Picks `part` of each dword, then keeps some bits of it and flips some. `to` may be `from`.
-void change_row(unsigned part, uint32_t keep, uint32_t flip, const uint32_t* from, uint32_t* to) {
+[[gnu::always_inline]] inline void change_row(unsigned part, uint32_t keep, uint32_t flip,
+                                              const uint32_t* from, uint32_t* to) {
 #if defined(__AVX2__)
   for (unsigned n = 0; n < kLanes; n += kVectorLanes) {
     const Dwords x = shuffle_bytes(load_lanes(from + n), kPatterns[part].source);
@@ -153,40 +156,48 @@ void flush_widened(uint32_t* row) {
 }  // namespace
 
 void change_sources(const Instruction& in, const Shape& shape, LaneArgs& args, LaneBuffer* copies) {
-  const bool vop3 = in.format == Format::kVop3 || in.format == Format::kVop3p;
   const unsigned encoded = shape.sources - (shape.accumulates ? 1u : 0u);
-  for (unsigned i = 0; i < encoded; ++i) {
-    const Type type = shape.src[i];
-    if (type == Type::kPkF32) {
+  if (shape.src[0] == Type::kPkF32) {
+    for (unsigned i = 0; i < encoded; ++i)
       change_pair(in, i, args.src[i], copies + i * kChangedRows);
-      continue;
-    }
-    const bool neg = (in.neg >> i & 1) != 0, abs = (in.abs >> i & 1) != 0;
-    const bool from_high = vop3 && (in.op_sel >> i & 1) != 0;
+    return;
+  }
+  const bool packed = in.format == Format::kVop3p;
+  const unsigned op_sel = packed || in.format == Format::kVop3 ? in.op_sel : 0u;
+  // Only the sources (a bit for each) that may need it.
+  unsigned left = unsigned{in.neg} | in.abs | op_sel;
+  if (packed) left |= ~unsigned{in.op_sel_hi};
+  if (in.sdwa.enabled) {
+    left |= in.sdwa.src_sel[0] != SubDword::kDword ? 1u : 0u;
+    left |= in.sdwa.src_sel[1] != SubDword::kDword ? 2u : 0u;
+  }
+  for (left &= (1u << encoded) - 1; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    const Type type = shape.src[i];
+    const uint32_t neg = in.neg >> i & 1, abs = in.abs >> i & 1;
+    const unsigned from_high = op_sel >> i & 1;
+    const uint32_t*& row = args.src[i][shape.src_dwords[i] - 1];
+    uint32_t* const to = copies[i * kChangedRows].lane;
     unsigned part = kDword;
     uint32_t keep = ~0u, flip = 0;
     if (is_packed16(type)) {
-      constexpr Part kChoices[] = {kLowTwice, kSwapped, kDword, kHighTwice};
-      const unsigned high_from_high = in.op_sel_hi >> i & 1;
-      if (in.format == Format::kVop3p) part = kChoices[2 * high_from_high + (from_high ? 1 : 0)];
-      flip = (neg ? 0x8000u : 0) | (abs ? 0x80000000u : 0);  // neg_lo, neg_hi
+      constexpr uint8_t kChoices[] = {kLowTwice, kSwapped, kDword, kHighTwice};
+      if (packed) part = kChoices[2 * (in.op_sel_hi >> i & 1u) + from_high];
+      flip = neg << 15 | abs << 31;  // neg_lo, neg_hi
     } else {
-      const uint32_t sign = is_16bit(type) ? 0x8000 : 0x80000000;
-      keep = abs ? ~sign : ~0u;
-      flip = neg ? sign : 0;
-      if (from_high && is_16bit(type)) part = kWord1;
+      const unsigned sign = is_16bit(type) ? 15 : 31;
+      keep = ~(abs << sign);
+      flip = neg << sign;
+      if (is_16bit(type) && from_high != 0) part = kWord1;
     }
-    const uint32_t*& row = args.src[i][shape.src_dwords[i] - 1];
-    uint32_t* const to = copies[i * kChangedRows].lane;
     if (in.sdwa.enabled && i < 2) {
       part = static_cast<unsigned>(in.sdwa.src_sel[i]);
-      if (in.sdwa.sext[i] && part != kDword) {
+      if (in.sdwa.sext[i] && part != kDword) [[unlikely]] {
         extend_row(in.sdwa.src_sel[i], row, to);
         row = to;
         part = kDword;
       }
     }
-    if (part == kDword && keep == ~0u && flip == 0) continue;
     change_row(part, keep, flip, row, to);
     row = to;
   }
