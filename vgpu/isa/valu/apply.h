@@ -14,7 +14,6 @@
 
 #include "vgpu/isa/opcode.h"
 #include "vgpu/isa/valu/operands.h"
-#include "vgpu/isa/valu/source_changes.h"
 #include "vgpu/isa/valu/values.h"
 
 namespace halyard::vgpu::isa::valu {
@@ -322,10 +321,6 @@ struct RowLoop {
   static constexpr bool kHere = false;
 };
 
-// What may run instead of `kFast` if the first two sources were f16 before they were mixed.
-template <auto kFast>
-inline constexpr auto kOfHalves = kFast;
-
 // The loop. Its results may go to rows that it reads: a lane's sources are read before its results
 // are written, and lanes do not meet, which is all that the pragma promises.
 template <auto kFunction, unsigned kUniform = 0>
@@ -444,18 +439,13 @@ struct Operation {
 
   static_assert(kTraits.amounts == 0 || !S::kUsesMode);
 
-  // The sources (a bit for each) of which VOP3P's op_sel chooses the halves.
-  static constexpr unsigned kPackedSources = [] {
-    unsigned sources = 0;
-    for (unsigned i = 0; i < 3; ++i) {
-      const Type type = kShape.src[i];
-      const bool pair = type == Type::kPkB16 || type == Type::kPkF16 || type == Type::kPkF32;
-      sources |= unsigned{pair} << i;
+  // Sources whose sign bits NEG and ABS change, as run_general does.
+  static constexpr bool kSignable = [] {
+    for (const Type type : kShape.src) {
+      if (type == Type::kPkB16 || type == Type::kPkF16 || type == Type::kPkF32) return false;
     }
-    return sources;
+    return !kTraits.mixed_sources;
   }();
-  static constexpr bool kDwords =
-      (kShape.dst_dwords | kShape.src_dwords[0] | kShape.src_dwords[1] | kShape.src_dwords[2]) == 1;
   static constexpr bool kHasFast = !std::is_same_v<decltype(kFast), std::nullptr_t>;
 
 #if defined(__AVX2__)
@@ -473,13 +463,29 @@ struct Operation {
     return true;
   }
 
-  // The other half of a dword of which the result fills one.
+  // Puts changed copies of the rows that hold signs into `scratch`.
+  [[gnu::noinline]] static void apply_signs(const Instruction& in, LaneArgs& args,
+                                            LaneBuffer* scratch) {
+    for (unsigned i = 0; i < kShape.sources; ++i) {
+      const uint32_t sign =
+          kShape.src[i] == Type::kF16 || kShape.src[i] == Type::kB16 ? 0x8000 : 0x80000000;
+      const uint32_t keep = (in.abs >> i & 1) != 0 ? ~sign : ~0u;
+      const uint32_t flip = (in.neg >> i & 1) != 0 ? sign : 0;
+      if ((keep == ~0u && flip == 0) || (kShape.accumulates && i + 1u == kShape.sources)) continue;
+      const uint32_t*& row = args.src[i][kShape.src_dwords[i] - 1];
+      const uint32_t* const from = row;
+      uint32_t* const to = scratch[i].lane;
+#pragma GCC ivdep
+      for (unsigned lane = 0; lane < kLanes; ++lane) to[lane] = (from[lane] & keep) ^ flip;
+      row = to;
+    }
+  }
+
+  // The other half of a dword of which the result fills the lower one.
   static void keep_other(LaneBuffer& out, const VectorRegister* old) {
     if (!kTraits.keeps_other || old == nullptr) return;
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      out.lane[lane] = kTraits.to_high ? out.lane[lane] << 16 | (old->lane[lane] & 0xffff)
-                                       : (out.lane[lane] & 0xffff) | (old->lane[lane] & 0xffff0000);
-    }
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      out.lane[lane] = (out.lane[lane] & 0xffff) | (old->lane[lane] & 0xffff0000);
   }
 
   // The rows of all sources. Spelled out for each, as gcc does not unroll a loop over them.
@@ -512,39 +518,19 @@ struct Operation {
             ...);
   }
 
-  // Runs the loop in the default mode.
-  static void run_in_default_mode(const Instruction& in, const LaneArgs& args) {
-    if constexpr (kTraits.mixed_sources) {
-      if ((in.op_sel_hi & 3) == 3) {
-        if (run_fast<kFunction, kOfHalves<kFast>>(args)) [[likely]]
-          return;
-        return core_in_default_mode<kFunction>(args);
-      }
-    }
-    if constexpr (kHasFast) {
-      if (!run_fast<kFunction, kFast>(args)) [[unlikely]]
-        core_in_default_mode<kFunction>(args);
-    } else if (kUniformAmounts && amounts_are_uniform(in)) {
-      loop<kFunction, kUniformAmounts ? kTraits.amounts : 0>(args, kDefaultMode);
-    } else {
-      loop<kFunction>(args, kDefaultMode);
-    }
-  }
-
-  // No modifiers but on sources: registers are read in place, and written in place if all lanes are
+  // No modifiers but signs: registers are read in place, and written in place if all lanes are
   // active and nothing has to be taken back.
   static Outcome plain(Wave& w, const Instruction& in) {
     LaneBuffer scratch[kShape.sources == 0 ? 1 : kShape.sources * kMaxDwords];
-    LaneBuffer changed[kShape.sources == 0 ? 1 : kShape.sources * kChangedRows];
+    LaneBuffer changed[kShape.sources == 0 ? 1 : kShape.sources];
     LaneBuffer flag_in;
     LaneBuffer out[kShape.dst_dwords == 0 ? 1 : kShape.dst_dwords];
     LaneBuffer flag_out;
     LaneArgs args;
     fetch(w, in, args, scratch, std::make_index_sequence<kShape.sources>{});
-    if constexpr (kTraits.mixed_sources) {
-      mix_sources(in, w.mode, args, changed);
-    } else if (kShape.sources != 0 && changes_sources(in)) [[unlikely]] {
-      change_sources(in, kShape, args, changed);
+    if constexpr (kSignable) {
+      if ((in.neg | in.abs) != 0) [[unlikely]]
+        apply_signs(in, args, changed);
     }
     if constexpr (kShape.flag_input != FlagInput::kNone) {
       expand_mask(kShape.flag_input == FlagInput::kVcc ? w.vcc() : uniform_value(w, in.src[2]),
@@ -557,22 +543,37 @@ struct Operation {
     }
     const uint64_t exec = w.exec();
     VectorRegister* const to = destination(w, in.dst);
-    const bool usual = !S::kUsesMode || is_default(w.mode);
-    // What is done again in a rare case must not have overwritten a source.
-    const bool in_place =
-        kShape.dst_dwords != 0 && !kTraits.keeps_other && exec == ~0ull && to != nullptr && usual &&
-        (!kHasFast || !overlaps(args, to, std::make_index_sequence<3 * kMaxDwords>{}));
-    for (unsigned d = 0; d < kShape.dst_dwords; ++d) {
-      if (in_place) args.out[d] = to[d].lane;
-    }
-    if (usual) [[likely]] {
-      run_in_default_mode(in, args);
-    } else {
+    if (S::kUsesMode && !is_default(w.mode)) [[unlikely]] {
       core<kFunction, kFast>(args, w.mode);
-    }
-    if (kShape.dst_dwords != 0 && !in_place) {
       keep_other(out[0], to);
       commit(w, in.dst, out, kShape.dst_dwords, exec);
+    } else if constexpr (kHasFast) {
+      const bool in_place = !kTraits.keeps_other && exec == ~0ull && to != nullptr &&
+                            !overlaps(args, to, std::make_index_sequence<3 * kMaxDwords>{});
+      for (unsigned d = 0; d < kShape.dst_dwords; ++d) {
+        if (in_place) args.out[d] = to[d].lane;
+      }
+      if (!run_fast<kFunction, kFast>(args)) [[unlikely]]
+        core_in_default_mode<kFunction>(args);
+      if (!in_place) {
+        keep_other(out[0], to);
+        commit(w, in.dst, out, kShape.dst_dwords, exec);
+      }
+    } else {
+      const bool in_place =
+          kShape.dst_dwords != 0 && !kTraits.keeps_other && exec == ~0ull && to != nullptr;
+      for (unsigned d = 0; d < kShape.dst_dwords; ++d) {
+        if (in_place) args.out[d] = to[d].lane;
+      }
+      if (kUniformAmounts && amounts_are_uniform(in)) {
+        loop<kFunction, kUniformAmounts ? kTraits.amounts : 0>(args, kDefaultMode);
+      } else {
+        loop<kFunction>(args, kDefaultMode);
+      }
+      if (kShape.dst_dwords != 0 && !in_place) {
+        keep_other(out[0], to);
+        commit(w, in.dst, out, kShape.dst_dwords, exec);
+      }
     }
     if constexpr (kShape.flag_result) {
       const uint64_t mask = pack_mask(flag_out) & exec;
@@ -582,26 +583,16 @@ struct Operation {
     return Outcome::kNext;
   }
 
-  // Whether sources are read other than as they are.
-  static bool changes_sources(const Instruction& in) {
-    unsigned any = in.neg | in.abs;
-    if (kDwords) any |= unsigned{in.sdwa.enabled} | in.op_sel;
-    if (!kTraits.accumulates && kPackedSources != 0)
-      any |= in.op_sel | (~in.op_sel_hi & kPackedSources);
-    return any != 0;
-  }
-
-  // Whether that is all that the encoding has, so that plain() can execute it.
-  static bool only_changes_sources(const Instruction& in) {
-    if (in.omod != 0 || in.clamp || in.dpp.enabled) return false;
-    if (in.sdwa.enabled) {
-      return kDwords && !kTraits.keeps_other && in.sdwa.dst_sel == SubDword::kDword;
-    }
-    return in.format == Format::kVop3p || (in.format == Format::kVop3 && (in.op_sel & 8) == 0);
+  // Whether NEG and ABS are all that the encoding has, so that plain() can execute it.
+  static bool only_signs(const Instruction& in) {
+    return (in.neg | in.abs) != 0 && in.format == Format::kVop3 && in.op_sel == 0 && in.omod == 0 &&
+           !in.clamp && !in.dpp.enabled && !in.sdwa.enabled;
   }
 
   static Outcome general(Wave& w, const Instruction& in) {
-    if (only_changes_sources(in)) return plain(w, in);
+    if constexpr (kSignable) {
+      if (only_signs(in)) return plain(w, in);
+    }
     if constexpr (!std::is_same_v<decltype(kClamped), std::nullptr_t>) {
       if (in.clamp) return run_general(w, in, kShape, &core<kClamped, nullptr>);
     }
@@ -609,7 +600,9 @@ struct Operation {
   }
 
   static constexpr Opcode opcode(const char* mnemonic) {
-    Opcode o{mnemonic, &plain, &general};
+    // Mixing, and results in the upper half, are the general path's work.
+    constexpr bool kPlain = !kTraits.to_high && !kTraits.mixed_sources;
+    Opcode o{mnemonic, kPlain ? &plain : nullptr, &general};
     o.dst = kShape.dst;
     for (unsigned i = 0; i < 3; ++i) {
       // An accumulator is the destination, not an operand of the encoding.

@@ -8,6 +8,32 @@
 namespace halyard::vgpu::isa::valu {
 namespace {
 
+// The part of each dword that SDWA selects of source `i`. `to` may be `from`.
+void select_part(const Sdwa& sdwa, unsigned i, const uint32_t* from, uint32_t* to) {
+  const SubDword sel = sdwa.src_sel[i];
+  const unsigned bits = sub_dword_bits(sel), shift = sub_dword_shift(sel);
+  if (sdwa.sext[i]) {
+    const unsigned down = 32 - bits, up = down - shift;
+#pragma GCC ivdep
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      to[lane] = static_cast<uint32_t>(static_cast<int32_t>(from[lane] << up) >> down);
+    return;
+  }
+#if defined(__AVX512BW__)
+  // Which byte of a dword each byte comes from, 0x80 for a zero; and so for four dwords at a time.
+  const unsigned first = shift / 8;
+  const unsigned bytes = bits == 8 ? 0x80808000 | first : 0x80800100 | first * 0x0101;
+  const __m512i dwords = _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0);
+  const __m512i source = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(bytes)), dwords);
+  for (unsigned n = 0; n < kLanes; n += 16)
+    _mm512_store_si512(to + n, _mm512_shuffle_epi8(_mm512_load_si512(from + n), source));
+#else
+  const uint32_t mask = bits == 8 ? 0xff : 0xffff;
+#pragma GCC ivdep
+  for (unsigned lane = 0; lane < kLanes; ++lane) to[lane] = from[lane] >> shift & mask;
+#endif
+}
+
 // The rows of an operand that is the same in all lanes.
 void splat_rows(const Wave& w, const Operand& operand, unsigned dwords, LaneBuffer* rows) {
   if (dwords == 1) {
@@ -84,7 +110,6 @@ template <bool kDpp>
                                      Core core) {
   LaneArgs args;
   LaneBuffer buffer[3];
-  LaneBuffer copies[3 * kChangedRows];
   const auto fetch = [&](unsigned i) __attribute__((always_inline)) {
     if (i >= shape.sources) return;
     const Operand& operand = source_operand(in, shape, i);
@@ -92,6 +117,25 @@ template <bool kDpp>
     if (from == nullptr) [[unlikely]]
       splat<1>(w, operand, &buffer[i]);
     args.src[i][0] = from != nullptr ? from->lane : buffer[i].lane;
+  };
+  [[maybe_unused]] const auto select = [&](unsigned i) __attribute__((always_inline)) {
+    const bool accumulator = shape.accumulates && i + 1u == shape.sources;
+    if (i >= shape.sources || accumulator) return;
+    if (in.sdwa.src_sel[i] == SubDword::kDword) return;
+    select_part(in.sdwa, i, args.src[i][0], buffer[i].lane);
+    args.src[i][0] = buffer[i].lane;
+  };
+  const auto change_sign = [&](unsigned i) __attribute__((always_inline)) {
+    const bool accumulator = shape.accumulates && i + 1u == shape.sources;
+    if (i >= shape.sources || accumulator || ((in.neg | in.abs) >> i & 1) == 0) return;
+    const uint32_t sign = is_16bit(shape.src[i]) ? 0x8000 : 0x80000000;
+    const uint32_t keep = (in.abs >> i & 1) != 0 ? ~sign : ~0u;
+    const uint32_t flip = (in.neg >> i & 1) != 0 ? sign : 0;
+    const uint32_t* const from = args.src[i][0];
+    uint32_t* const to = buffer[i].lane;
+#pragma GCC ivdep
+    for (unsigned lane = 0; lane < kLanes; ++lane) to[lane] = (from[lane] & keep) ^ flip;
+    args.src[i][0] = to;
   };
   fetch(0);
   fetch(1);
@@ -102,8 +146,15 @@ template <bool kDpp>
     permute(lanes.control, lanes.valid, args.src[0][0], buffer[0].lane);
     args.src[0][0] = buffer[0].lane;
     exec &= lanes.written;
+  } else {
+    select(0);
+    select(1);
   }
-  if (!kDpp || (in.neg | in.abs) != 0) change_sources(in, shape, args, copies);
+  if ((in.neg | in.abs) != 0) {
+    change_sign(0);
+    change_sign(1);
+    change_sign(2);
+  }
   return compute<1>(w, in, shape, core, args, exec);
 }
 

@@ -104,9 +104,6 @@ inline F16 mad_mix_f16(float a, float b, float c, const FloatMode& m) {
 inline F16 mad_mix_f16_fast(float a, float b, float c) {
   return nearest_f16(mad_f32_fast(a, b, c));
 }
-inline F16 mad_of_halves_f16_fast(float a, float b, float c) {
-  return nearest_f16(mad_of_halves_fast(a, b, c));
-}
 inline Flagged<F16> fma_mix_f16_fast(float a, float b, float c) {
   const Flagged<float> r = fma_f32_fast(a, b, c);
   return {nearest_f16(r.value), r.flag != 0};

@@ -7,12 +7,6 @@
 
 namespace halyard::vgpu::isa::valu {
 
-// Of halves, v_mad_mix needs no flushing of products and sums.
-template <>
-inline constexpr auto kOfHalves<mad_f32_fast> = mad_of_halves_fast;
-template <>
-inline constexpr auto kOfHalves<mad_mix_f16_fast> = mad_of_halves_f16_fast;
-
 #if defined(__AVX512BW__)
 // Half of the f16 of 16 lanes, as f32.
 using HalfVector = __m512;
@@ -253,11 +247,6 @@ struct MultiplyAddFloats {
     return flush_floats(flush_floats(a) * flush_floats(b)) + flush_floats(c);
   }
 };
-struct MultiplyAddHalvesToFloat {
-  HalfVector operator()(HalfVector a, HalfVector b, HalfVector c) const {
-    return a * b + flush_floats(c);
-  }
-};
 struct FuseFloats {
   HalfVector operator()(HalfVector a, HalfVector b, HalfVector c) const {
     return fused_floats(a, b, c);
@@ -266,8 +255,6 @@ struct FuseFloats {
 // A sum that is denormal as an f32 is a zero as an f16, flushed or not.
 template <>
 struct RowLoop<mad_mix_f16_fast> : MixedLoop<MultiplyAddFloats> {};
-template <>
-struct RowLoop<mad_of_halves_f16_fast> : MixedLoop<MultiplyAddHalvesToFloat> {};
 template <>
 struct RowLoop<fma_mix_f16_fast> : MixedLoop<FuseFloats> {};
 
