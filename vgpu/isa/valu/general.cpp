@@ -91,9 +91,9 @@ template <unsigned kRows>
   VectorRegister* const to = destination(w, in.dst);
   const bool finished = is_finished(in, shape);
   const bool in_place = finished && exec == ~0ull && to != nullptr && disjoint(args, shape, to);
-  for (unsigned d = 0; d < kMaxDwords; ++d) args.out[d] = d < kRows ? out[d].lane : nullptr;
-  if (in_place) {
-    for (unsigned d = 0; d < shape.dst_dwords; ++d) args.out[d] = to[d].lane;
+  for (unsigned d = 0; d < kMaxDwords; ++d) {
+    uint32_t* const buffer = d < kRows ? out[d].lane : nullptr;
+    args.out[d] = in_place && d < kRows && (d == 0 || d < shape.dst_dwords) ? to[d].lane : buffer;
   }
   core(args, w.mode);
   if (shape.dst_dwords != 0 && !in_place) {
