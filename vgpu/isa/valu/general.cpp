@@ -78,38 +78,15 @@ bool is_of_dwords(const Instruction& in, const Shape& shape) {
          in.format != Format::kVop3 && in.format != Format::kVop3p;
 }
 
-// Runs the loop on sources that are ready, in the lanes of `exec`. Results have kRows rows at most.
-template <unsigned kRows>
-[[gnu::always_inline]] inline Outcome compute(Wave& w, const Instruction& in, const Shape& shape,
-                                              Core core, LaneArgs& args, uint64_t exec) {
-  LaneBuffer flag_in;
-  LaneBuffer flag_out;
-  LaneBuffer out[kRows];
-  if (shape.flag_input != FlagInput::kNone) read_flags(w, in, shape, flag_in);
-  args.flag_in = flag_in.lane;
-  args.flag_out = flag_out.lane;
-  VectorRegister* const to = destination(w, in.dst);
-  const bool finished = is_finished(in, shape);
-  const bool in_place = finished && exec == ~0ull && to != nullptr && disjoint(args, shape, to);
-  for (unsigned d = 0; d < kMaxDwords; ++d) {
-    uint32_t* const buffer = d < kRows ? out[d].lane : nullptr;
-    args.out[d] = in_place && d < kRows && (d == 0 || d < shape.dst_dwords) ? to[d].lane : buffer;
-  }
-  core(args, w.mode);
-  if (shape.dst_dwords != 0 && !in_place) {
-    if (!finished) finish(w, in, shape, out);
-    commit(w, in.dst, out, kRows == 1 ? 1 : shape.dst_dwords, exec);
-  }
-  if (shape.flag_result) write_flags(w, in, shape, exec, flag_out);
-  return Outcome::kNext;
-}
-
 // DPP and SDWA of single dwords: as run_general(), with nothing that these cannot have.
 template <bool kDpp>
 [[gnu::noinline]] Outcome run_dwords(Wave& w, const Instruction& in, const Shape& shape,
                                      Core core) {
   LaneArgs args;
   LaneBuffer buffer[3];
+  LaneBuffer flag_in;
+  LaneBuffer flag_out;
+  LaneBuffer out;
   const auto fetch = [&](unsigned i) __attribute__((always_inline)) {
     if (i >= shape.sources) return;
     const Operand& operand = source_operand(in, shape, i);
@@ -155,7 +132,21 @@ template <bool kDpp>
     change_sign(1);
     change_sign(2);
   }
-  return compute<1>(w, in, shape, core, args, exec);
+  if (shape.flag_input != FlagInput::kNone) read_flags(w, in, shape, flag_in);
+  args.flag_in = flag_in.lane;
+  args.flag_out = flag_out.lane;
+  VectorRegister* const to = destination(w, in.dst);
+  const bool finished = is_finished(in, shape);
+  const bool in_place = finished && exec == ~0ull && to != nullptr && disjoint(args, shape, to);
+  args.out[0] = in_place ? to->lane : out.lane;
+  args.out[1] = args.out[2] = args.out[3] = nullptr;
+  core(args, w.mode);
+  if (shape.dst_dwords != 0 && !in_place) {
+    if (!finished) finish(w, in, shape, &out);
+    commit(w, in.dst, &out, 1, exec);
+  }
+  if (shape.flag_result) write_flags(w, in, shape, exec, flag_out);
+  return Outcome::kNext;
 }
 
 }  // namespace
@@ -190,7 +181,26 @@ Outcome run_general(Wave& w, const Instruction& in, const Shape& shape, Core cor
   } else {
     change_sources(in, shape, args, copies);
   }
-  return compute<kMaxDwords>(w, in, shape, core, args, exec);
+
+  LaneBuffer flag_in;
+  LaneBuffer flag_out;
+  LaneBuffer out[kMaxDwords];
+  if (shape.flag_input != FlagInput::kNone) read_flags(w, in, shape, flag_in);
+  args.flag_in = flag_in.lane;
+  args.flag_out = flag_out.lane;
+  VectorRegister* const to = destination(w, in.dst);
+  const bool finished = is_finished(in, shape);
+  const bool in_place = finished && exec == ~0ull && to != nullptr && disjoint(args, shape, to);
+  for (unsigned d = 0; d < kMaxDwords; ++d) {
+    args.out[d] = in_place && d < shape.dst_dwords ? to[d].lane : out[d].lane;
+  }
+  core(args, w.mode);
+  if (shape.dst_dwords != 0 && !in_place) {
+    if (!finished) finish(w, in, shape, out);
+    commit(w, in.dst, out, shape.dst_dwords, exec);
+  }
+  if (shape.flag_result) write_flags(w, in, shape, exec, flag_out);
+  return Outcome::kNext;
 }
 
 }  // namespace halyard::vgpu::isa::valu
