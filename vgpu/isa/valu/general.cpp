@@ -149,13 +149,8 @@ template <bool kDpp>
   return Outcome::kNext;
 }
 
-}  // namespace
-
-Outcome run_general(Wave& w, const Instruction& in, const Shape& shape, Core core) {
-  if (is_of_dwords(in, shape)) {
-    return in.dpp.enabled ? run_dwords<true>(w, in, shape, core)
-                          : run_dwords<false>(w, in, shape, core);
-  }
+// Anything else. Apart from run_general(), which so needs no frame of its own.
+[[gnu::noinline]] Outcome run_any(Wave& w, const Instruction& in, const Shape& shape, Core core) {
   LaneArgs args{};
   LaneBuffer buffer[3][kMaxDwords];
   LaneBuffer copies[3 * kChangedRows];
@@ -201,6 +196,16 @@ Outcome run_general(Wave& w, const Instruction& in, const Shape& shape, Core cor
   }
   if (shape.flag_result) write_flags(w, in, shape, exec, flag_out);
   return Outcome::kNext;
+}
+
+}  // namespace
+
+Outcome run_general(Wave& w, const Instruction& in, const Shape& shape, Core core) {
+  if (is_of_dwords(in, shape)) {
+    return in.dpp.enabled ? run_dwords<true>(w, in, shape, core)
+                          : run_dwords<false>(w, in, shape, core);
+  }
+  return run_any(w, in, shape, core);
 }
 
 }  // namespace halyard::vgpu::isa::valu
