@@ -57,8 +57,8 @@ template <class Function>
 #else
   constexpr int kSaveMask = 0;
 #endif
-  if (sigsetjmp(guard.jump, kSaveMask) ==
-      0) {  // NOLINT(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
+  // NOLINTNEXTLINE(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
+  if (sigsetjmp(guard.jump, kSaveMask) == 0) {
     std::forward<Function>(function)();
     detail::exchange_guard(guard.outer);
     return true;

@@ -136,7 +136,6 @@ const char* left_out(const std::string& name) {
       {"s_endpgm_ordered_ps_done", "ends a pixel shader"},
       {"ds_ordered_count", "counts in the global data share (GWS)"},
       {"v_screen_partition_4se_b32", "looks up the rasteriser's screen partition"},
-      {"buffer_store_lds_dword", "stores from LDS in the graphics pipeline's layout"},
   };
   const auto found = reasons.find(name);
   if (found != reasons.end()) return found->second;
@@ -173,9 +172,10 @@ std::string coverage_page() {
       "another holds \"open\" at 0. Mnemonics are LLVM's without their encoding's suffix (`_e32`, "
       "`_e64`,\n"
       "`_sdwa`, `_dpp`). Refused by name in what is executed: modifiers of matrix instructions "
-      "that "
-      "AMD's\ncalculator does not allow. GDS accesses end as on hardware, where no compute process "
-      "has any GDS: with\na memory violation.\n\n"
+      "that AMD's\n"
+      "calculator does not allow. GDS accesses end as on hardware, where no compute process has "
+      "any GDS: with\n"
+      "a memory violation.\n\n"
       "| | gfx900 | gfx906 | gfx908 | gfx90a |\n|---|---|---|---|---|\n";
   const auto count = [&](const char* title, const auto& numbers) {
     page += fmt::format("| {} | {} |\n", title, fmt::join(numbers, " | "));
