@@ -48,7 +48,8 @@ KERNEL(atomics_64, 64) {
 CASE(atomics_64, .items = {64}, .groups = {8}, .words_in = 512, .words_out = 16)
 
 KERNEL(atomics_returning, 64) {
-  // Every old value is returned once: their sum and exclusive or do not depend on the order.
+  // Every old value is returned once, or every other: their sum and exclusive or do not depend on
+  // the order.
   const u32 i = global_id();
   const u32 ticket = atomic_add(&work[0], 1);
   out[ticket] = ticket * ticket;
@@ -56,7 +57,7 @@ KERNEL(atomics_returning, 64) {
   atomic_add(&work[100], (u32)(before & bit ? 1 : 0));
   const u64 wide = atomic_add((GLOBAL u64*)&work[102], 0x100000001ul);
   atomic_xor(&out[n], (u32)(wide >> 32) * 2654435761u);
-  atomic_xor(&out[n + 1], atomic_xor(&work[104], i) ^ i);
+  atomic_add(&out[n + 1], atomic_xor(&work[104], 0x10203));
   const u32 wrapped = atomic_inc32(&work[105], 12);
   atomic_add(&out[n + 2 + wrapped], 1);
 }
@@ -142,8 +143,7 @@ KERNEL(float_atomics, 64) {
     out[13 + 4 * group_id()] = shared_wide[0] >> 32;
   }
 }
-CASE(float_atomics, .items = {64}, .groups = {4}, .words_in = 256, .words_out = 26,
-     .words_work = 1)
+CASE(float_atomics, .items = {64}, .groups = {4}, .words_in = 256, .words_out = 26, .words_work = 1)
 
 FUNCTION void take(GLOBAL u32* lock) {
   u32 free = 0;
