@@ -31,12 +31,17 @@ bool is_reversed(std::string_view name) {
   return name.find("rev_") != std::string_view::npos && !name.starts_with("v_bfrev_");
 }
 
-bool is_lds_direct(const Operand& operand) {
-  return operand.kind == OperandKind::kLdsDirect;
-}
+// Where in LDS the operand reads.
+struct LdsDirect {
+  uint32_t offset = 0;  // in the work-group's LDS
+  uint32_t bytes = 4;   // 1, 2 or 4
+  bool is_signed = false;
+};
 
-}  // namespace
-
+// M0[15:0] is the byte address and M0[18:16] the type: 0 unsigned byte, 1 unsigned short, 2 dword,
+// 4 signed byte, 5 signed short; the others, which have no meaning, are dwords here. The ISA
+// document wants an aligned address; the bits below the type's size are left out, as an LDS atomic
+// does.
 LdsDirect lds_direct_of(uint32_t m0) {
   LdsDirect read;
   switch (m0 >> 16 & 7) {
@@ -55,6 +60,12 @@ LdsDirect lds_direct_of(uint32_t m0) {
   read.offset = (m0 & 0xffff) & ~(read.bytes - 1);
   return read;
 }
+
+bool is_lds_direct(const Operand& operand) {
+  return operand.kind == OperandKind::kLdsDirect;
+}
+
+}  // namespace
 
 uint32_t read_lds_direct(const Wave& wave) {
   const LdsDirect read = lds_direct_of(wave.m0());

@@ -8,19 +8,6 @@
 
 namespace halyard::vgpu::isa {
 
-// Where in LDS the operand reads, by M0.
-struct LdsDirect {
-  uint32_t offset = 0;  // in the work-group's LDS
-  uint32_t bytes = 4;   // 1, 2 or 4
-  bool is_signed = false;
-};
-
-// M0[15:0] is the byte address and M0[18:16] the type: 0 unsigned byte, 1 unsigned short, 2 dword,
-// 4 signed byte, 5 signed short; the others, which have no meaning, are dwords here. The ISA
-// document wants an aligned address; the bits below the type's size are left out, as an LDS atomic
-// does.
-LdsDirect lds_direct_of(uint32_t m0);
-
 // What the operand is worth: extended to 32 bits, 0 if it is not inside the work-group's LDS.
 [[gnu::cold]] uint32_t read_lds_direct(const Wave& wave);
 

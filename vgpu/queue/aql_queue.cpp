@@ -57,6 +57,13 @@ bool holds(uint32_t condition, int64_t a, int64_t b) {
   }
 }
 
+// A packet lies in memory that the host writes.
+template <typename Packet>
+Packet copy_of(const Packet& packet) {
+  const SharedMemoryAccess host_sees;
+  return packet;
+}
+
 // Of any packet: it is in the same place in all of them.
 uint64_t completion_signal(const hsa_kernel_dispatch_packet_t& packet) {
   const SharedMemoryAccess host_sees;
@@ -213,13 +220,13 @@ bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completi
   bool done = false;
   switch (type) {
     case HSA_PACKET_TYPE_BARRIER_AND:
-      done = process_barrier(packet, index, true);
+      done = process_barrier(copy_of(packet), index, true);
       break;
     case HSA_PACKET_TYPE_BARRIER_OR:
-      done = process_barrier(packet, index, false);
+      done = process_barrier(copy_of(packet), index, false);
       break;
     case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
-      done = process_vendor(packet, index);
+      done = process_vendor(copy_of(packet), index);
       break;
     default:
       return fail(QueueError::kPacketFormat, index,
@@ -335,7 +342,6 @@ bool AqlQueue::check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t i
 }
 
 bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_for_all) {
-  const SharedMemoryAccess host_sees;
   uint64_t waiting[5];
   size_t count = 0;
   for (const hsa_signal_t& signal : packet.barrier.dep_signal) {
@@ -382,7 +388,6 @@ bool AqlQueue::process_barrier_value(const Packet& packet, uint64_t index) {
 }
 
 bool AqlQueue::process_vendor(const Packet& packet, uint64_t index) {
-  const SharedMemoryAccess host_sees;
   const uint32_t format = (packet.words[0] >> 16) & 0xff;
   if (format == kAmdFormatPm4) return process_pm4(packet, index);
   if (format == kAmdFormatBarrierValue) return process_barrier_value(packet, index);
@@ -405,6 +410,7 @@ bool AqlQueue::process_pm4(const Packet& packet, uint64_t index) {
                             "an indirect buffer in the GPU's memory",
                             jump, size, address));
   }
+  const SharedMemoryAccess host_sees;
   const auto* words = reinterpret_cast<const uint32_t*>(isa::host_address(address));
   for (uint32_t at = 0; at < size;) {
     const uint32_t word = words[at];
@@ -476,8 +482,7 @@ void AqlQueue::tell_of_error(QueueError error) {
 
 bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
                              const isa::DispatchResult& result) {
-  const SharedMemoryAccess host_sees;
-  const uint64_t object = packet.dispatch.kernel_object;
+  const uint64_t object = copy_of(packet.dispatch).kernel_object;
   const isa::Fault& fault = result.fault;
   const std::string name = kernel_name(object, *device_.memory);
   std::string text = fmt::format(
