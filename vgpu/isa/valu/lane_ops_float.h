@@ -1,6 +1,6 @@
 // Float arithmetic, one lane each, for f32, f64 and f16 alike.
 //
-// f32 and f64 round as the host is set (core() in apply.h sets it to the wave's mode); f16 is
+// f32 and f64 round as the host is set (core() in loops.h sets it to the wave's mode); f16 is
 // computed in a wider type and rounded once. Denormals and NaNs follow values.h. The `_fast`
 // versions lack the rules for NaN and for modes other than the default; core() says when they run.
 #pragma once

@@ -1,7 +1,7 @@
 // Fetching the 64 lanes of an operand, the modifiers around an operation, and storing its result.
 //
 // Everything here works on raw dwords of all 64 lanes and is compiled once, however many
-// instructions use it. apply.h puts the typed loop over lanes in the middle.
+// instructions use it. loops.h puts the typed loop over lanes in the middle.
 #pragma once
 
 #include <algorithm>

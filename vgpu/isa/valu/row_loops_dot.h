@@ -1,9 +1,9 @@
-// Dot products on whole rows (RowLoop of apply.h): the host multiplies words, or bytes, and adds
+// Dot products on whole rows (RowLoop of loops.h): the host multiplies words, or bytes, and adds
 // neighbours' products. Sums of products alone fit in a dword but where said.
 #pragma once
 
-#include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_packed.h"
+#include "vgpu/isa/valu/loops.h"
 #include "vgpu/isa/valu/row_vectors.h"
 
 namespace halyard::vgpu::isa::valu {

@@ -1,9 +1,9 @@
-// f16 arithmetic on whole rows, on hosts that convert f16 (RowLoop of apply.h): a dword is two f16,
+// f16 arithmetic on whole rows, on hosts that convert f16 (RowLoop of loops.h): a dword is two f16,
 // and a result in the lower one only is masked out of both. In the default mode.
 #pragma once
 
-#include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_packed.h"
+#include "vgpu/isa/valu/loops.h"
 
 namespace halyard::vgpu::isa::valu {
 

@@ -1,11 +1,11 @@
-// Rows of 64-bit operations for AVX-512 (RowLoop of apply.h), where the compiler's loops keep one
+// Rows of 64-bit operations for AVX-512 (RowLoop of loops.h), where the compiler's loops keep one
 // of its two vector units waiting: pairs of lanes are joined and split by masked shuffles, and
 // v_mad_u64_u32 and v_mad_i64_i32 multiply 32 bits by 32 only.
 #pragma once
 
-#include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_float.h"
 #include "vgpu/isa/valu/lane_ops_integer.h"
+#include "vgpu/isa/valu/loops.h"
 
 namespace halyard::vgpu::isa::valu {
 

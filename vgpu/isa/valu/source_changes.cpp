@@ -84,21 +84,6 @@ constexpr bool is_packed16(Type type) {
   return type == Type::kPkF16 || type == Type::kPkB16;
 }
 
-// Packed f32: the halves are rows, so that selecting one takes its address.
-void change_pair(const Instruction& in, unsigned i, const uint32_t** rows, LaneBuffer* copies) {
-  if (in.format == Format::kVop3 || in.format == Format::kVop3p) {
-    const uint32_t* const old[] = {rows[0], rows[1]};
-    rows[0] = old[in.op_sel >> i & 1];
-    rows[1] = old[in.op_sel_hi >> i & 1];
-  }
-  const unsigned flips[] = {in.neg, in.abs};  // neg_lo, neg_hi
-  for (unsigned d = 0; d < 2; ++d) {
-    if ((flips[d] >> i & 1) == 0) continue;
-    change_row(kDword, ~0u, 0x80000000, rows[d], copies[d].lane);
-    rows[d] = copies[d].lane;
-  }
-}
-
 // A float constant as an f32: source field 240..248 of VOP3P, 0.5 … 1/(2 pi).
 bool is_float_constant(const Instruction& in, unsigned i) {
   const unsigned field = static_cast<unsigned>(in.encoding >> (32 + 9 * i)) & 0x1ff;
@@ -155,12 +140,23 @@ void flush_widened(uint32_t* row) {
 
 }  // namespace
 
+void negate_rows(const Instruction& in, unsigned sources, LaneArgs& args, LaneBuffer* copies) {
+  const unsigned flips[] = {in.neg, in.abs};  // neg_lo, neg_hi
+  for (unsigned i = 0; i < sources; ++i) {
+    for (unsigned d = 0; d < 2; ++d) {
+      if ((flips[d] >> i & 1) == 0) continue;
+      uint32_t* const to = copies[i * kChangedRows + d].lane;
+      change_row(kDword, ~0u, 0x80000000, args.src[i][d], to);
+      args.src[i][d] = to;
+    }
+  }
+}
+
 void change_sources(const Instruction& in, const Shape& shape, LaneArgs& args, LaneBuffer* copies) {
   const unsigned encoded = shape.sources - (shape.accumulates ? 1u : 0u);
   if (shape.src[0] == Type::kPkF32) {
-    for (unsigned i = 0; i < encoded; ++i)
-      change_pair(in, i, args.src[i], copies + i * kChangedRows);
-    return;
+    for (unsigned i = 0; i < encoded; ++i) select_rows(in, i, args.src[i]);
+    return negate_rows(in, encoded, args, copies);
   }
   const bool packed = in.format == Format::kVop3p;
   const unsigned op_sel = packed || in.format == Format::kVop3 ? in.op_sel : 0u;
