@@ -51,7 +51,8 @@ template <auto kFunction, unsigned kUniform>
 
 // Whole rows of an operation that the compiler does not vectorise well: a specialisation has
 // static bool run(const LaneArgs&), which does what loop() does in the default mode and returns
-// false if a rare case (see core()) makes the results void. kHere says if this build has it.
+// false if a rare case (see core()) makes the results void. kHere says if this build has it, and
+// kFindsNans, which may be left out, that a NaN among the results counts as rare.
 template <auto kFunction>
 struct RowLoop {
   static constexpr bool kHere = false;
@@ -124,6 +125,7 @@ template <auto kFunction, auto kFast>
   bool rare = false;
   if constexpr (RowLoop<kFast>::kHere) {
     rare = !RowLoop<kFast>::run(args);
+    if constexpr (requires { requires RowLoop<kFast>::kFindsNans; }) return !rare;
   } else {
     loop<kFast>(args, kDefaultMode);
     if constexpr (Signature<decltype(kFast)>::kFlagResult)

@@ -242,19 +242,11 @@ struct MixedLoop {
     return true;
   }
 };
-struct MultiplyAddFloats {
-  HalfVector operator()(HalfVector a, HalfVector b, HalfVector c) const {
-    return flush_floats(flush_floats(a) * flush_floats(b)) + flush_floats(c);
-  }
-};
 struct FuseFloats {
   HalfVector operator()(HalfVector a, HalfVector b, HalfVector c) const {
     return fused_floats(a, b, c);
   }
 };
-// A sum that is denormal as an f32 is a zero as an f16, flushed or not.
-template <>
-struct RowLoop<mad_mix_f16_fast> : MixedLoop<MultiplyAddFloats> {};
 template <>
 struct RowLoop<fma_mix_f16_fast> : MixedLoop<FuseFloats> {};
 

@@ -2,6 +2,7 @@
 
 #include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_float.h"
+#include "vgpu/isa/valu/row_loops_mad.h"
 #include "vgpu/isa/valu/tables.h"
 
 namespace halyard::vgpu::isa::valu {

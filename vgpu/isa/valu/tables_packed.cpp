@@ -4,6 +4,7 @@
 #include "vgpu/isa/valu/lane_ops_packed.h"
 #include "vgpu/isa/valu/row_loops_dot.h"
 #include "vgpu/isa/valu/row_loops_half.h"
+#include "vgpu/isa/valu/row_loops_mad.h"
 #include "vgpu/isa/valu/tables.h"
 
 namespace halyard::vgpu::isa::valu {

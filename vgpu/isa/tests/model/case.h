@@ -59,8 +59,9 @@ using Random = std::mt19937_64;
 // Without `modifiers` there are none but those that DPP cannot be without.
 Case random_case(const Row& row, Encoding encoding, bool modifiers, Random& random);
 
-// Fills everything at random, and the case's sources with values of their kinds.
-void fill(const Case& c, Registers& registers, Random& random);
+// Fills everything at random, and the case's sources with values of their kinds: `tame` ones are
+// zeros and what is near one, for which the engine has faster ways.
+void fill(const Case& c, bool tame, Registers& registers, Random& random);
 
 // What the instruction leaves.
 void execute(const Case& c, const Mode& mode, Registers& registers);

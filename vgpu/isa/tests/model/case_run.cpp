@@ -15,6 +15,20 @@ uint64_t any_of(const Range& range, Random& random) {
   return *(std::begin(range) + static_cast<long>(random() % std::size(range)));
 }
 
+// Zeros and what is near one: neither operands nor, mostly, results are denormal, infinite or NaN.
+uint64_t tame_float(Float f, Random& random) {
+  const Layout l = layout(f);
+  const uint64_t sign = random() % 2 ? sign_bit(f) : 0;
+  if (random() % 16 == 0) return sign;
+  const uint64_t mask = (uint64_t{1} << (l.precision - 1)) - 1;
+  const int reach = f == Float::kF16 ? 3 : 12;
+  const auto exponent =
+      static_cast<uint64_t>(l.max_exponent + static_cast<int>(random() % (2 * reach)) - reach);
+  // Few significant bits make ties and exact results.
+  const uint64_t fraction = random() % 2 ? random() & mask : random() & mask & ~(mask >> 3);
+  return sign | exponent << (l.precision - 1) | fraction;
+}
+
 uint64_t random_float(Float f, Random& random) {
   const Layout l = layout(f);
   const uint64_t one = one_bits(f), inf = infinity_bits(f), sign = random() % 2 ? sign_bit(f) : 0;
@@ -70,25 +84,23 @@ uint64_t random_integer(Random& random) {
   return part() | part() << 32;
 }
 
-uint64_t random_value(Kind kind, Random& random) {
+uint64_t random_value(Kind kind, bool tame, Random& random) {
+  const auto real = [&](Float f) { return tame ? tame_float(f, random) : random_float(f, random); };
   switch (kind) {
     case Kind::kF16:
-      return random_float(Float::kF16, random) | random_float(Float::kF16, random) << 16;
+      return real(Float::kF16) | real(Float::kF16) << 16;
     case Kind::kPkF16:
     case Kind::kPkB16:
-      return kind == Kind::kPkB16 && random() % 2
-                 ? random_integer(random)
-                 : random_float(Float::kF16, random) | random_float(Float::kF16, random) << 16;
+      return kind == Kind::kPkB16 && random() % 2 ? random_integer(random)
+                                                  : real(Float::kF16) | real(Float::kF16) << 16;
     case Kind::kF32:
-      return random_float(Float::kF32, random);
+      return real(Float::kF32);
     case Kind::kMix:
-      return random() % 2
-                 ? random_float(Float::kF32, random)
-                 : random_float(Float::kF16, random) | random_float(Float::kF16, random) << 16;
+      return random() % 2 ? real(Float::kF32) : real(Float::kF16) | real(Float::kF16) << 16;
     case Kind::kPkF32:
-      return random_float(Float::kF32, random) | random_float(Float::kF32, random) << 32;
+      return real(Float::kF32) | real(Float::kF32) << 32;
     case Kind::kF64:
-      return random_float(Float::kF64, random);
+      return real(Float::kF64);
     default:
       return random_integer(random);
   }
@@ -312,7 +324,7 @@ Lane lane_of(const Case& c, const Mode& mode, const Registers& r, unsigned numbe
 
 }  // namespace
 
-void fill(const Case& c, Registers& registers, Random& random) {
+void fill(const Case& c, bool tame, Registers& registers, Random& random) {
   const auto fill_dwords = [&](void* to, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 8) {
       const uint64_t x = random();
@@ -324,12 +336,12 @@ void fill(const Case& c, Registers& registers, Random& random) {
   fill_dwords(registers.lds, sizeof registers.lds);
   const auto fill_vector = [&](unsigned first, Kind kind, unsigned other, bool related) {
     for (unsigned lane = 0; lane < kLaneCount; ++lane) {
-      uint64_t x = random_value(kind, random);
+      uint64_t x = random_value(kind, tame, random);
       // Now and then a neighbour of another operand, or its negative: cancellation, equality.
       if (related && random() % 4 == 0 && dwords(kind) <= 2) {
         x = registers.v[other][lane];
         if (dwords(kind) == 2) x |= uint64_t{registers.v[other + 1][lane]} << 32;
-        x += random() % 3 - 1;
+        if (!tame) x += random() % 3 - 1;
         if (is_real(kind) && random() % 2 == 0) x ^= sign_bit(format(kind));
       }
       for (unsigned d = 0; d < std::min(dwords(kind), 2u); ++d)
@@ -337,13 +349,18 @@ void fill(const Case& c, Registers& registers, Random& random) {
     }
   };
   const Row& row = *c.row;
+  // What v_mad_mix makes of a source, which is tame as that and not as the other.
+  const auto kind_of = [&](size_t i) {
+    if (!tame || row.sources[i] != Kind::kMix) return row.sources[i];
+    return (c.op_sel_hi >> i & 1) != 0 ? Kind::kPkF16 : Kind::kF32;
+  };
   if (dwords(row.dst) != 0) fill_vector(c.dst, row.dst, 0, false);
   for (unsigned i = 0; i < row.sources.size(); ++i) {
     const Source& s = c.source[i];
     if (s.where == Source::Where::kVector) {
       const bool related =
           i > 0 && c.source[0].where == Source::Where::kVector && row.sources[0] == row.sources[i];
-      fill_vector(s.number, row.sources[i], c.source[0].number, related);
+      fill_vector(s.number, kind_of(i), c.source[0].number, related && kind_of(0) == kind_of(i));
     } else if (s.where == Source::Where::kLdsDirect) {
       // Aligned, now and then outside; the dword there is a value of the kind.
       constexpr uint32_t kTypes[] = {0, 1, 2, 2, 2, 4, 5};
@@ -351,10 +368,10 @@ void fill(const Case& c, Registers& registers, Random& random) {
       const uint32_t bytes = type == 2 ? 4 : type % 4 + 1;
       const auto at = static_cast<uint32_t>(random() % (kLdsBytes + 16)) / bytes * bytes;
       registers.s[kM0Register] = static_cast<uint32_t>(random()) << 19 | type << 16 | at;
-      const auto x = static_cast<uint32_t>(random_value(row.sources[i], random));
+      const auto x = static_cast<uint32_t>(random_value(kind_of(i), tame, random));
       if (at + 4 <= kLdsBytes) std::memcpy(registers.lds + at, &x, 4);
     } else if (s.where == Source::Where::kScalar) {
-      const uint64_t x = random_value(row.sources[i], random);
+      const uint64_t x = random_value(kind_of(i), tame, random);
       registers.s[s.number] = static_cast<uint32_t>(x);
       if (dwords(row.sources[i]) == 2) registers.s[s.number + 1] = static_cast<uint32_t>(x >> 32);
     }

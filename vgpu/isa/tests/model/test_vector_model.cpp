@@ -151,8 +151,10 @@ TEST_P(VectorModel, EveryInstructionAgreesInEveryEncoding) {
     decoder->decode(std::span(code).subspan(at), at, in);
     at += in.size;
     ASSERT_EQ(in.mnemonic, c.row->name) << line;
-    const Mode mode = random_mode(random);
-    fill(c, *before, random);
+    // One NaN among 64 lanes, or another mode, and the engine leaves its fast paths.
+    const bool tame = random() % 2 == 0;
+    const Mode mode = tame && random() % 4 != 0 ? Mode() : random_mode(random);
+    fill(c, tame, *before, random);
     *expected = *before;
     load(*before);
     wave_.set_mode(mode.bits());

@@ -1,0 +1,96 @@
+// v_mad_f32 and v_mad_mix on whole rows (RowLoop of loops.h). They flush f32 denormals, which takes
+// longer than all the rest of them; where looking for denormals is cheaper, they are flushed only
+// if there are any. In the default mode.
+#pragma once
+
+#include "vgpu/isa/valu/lane_ops_float.h"
+#include "vgpu/isa/valu/lane_ops_packed.h"
+#include "vgpu/isa/valu/loops.h"
+#include "vgpu/isa/valu/row_loops_half.h"
+
+namespace halyard::vgpu::isa::valu {
+
+#if defined(__F16C__) && defined(__AVX2__)
+#if defined(__AVX512DQ__)
+// Which of some f32 are of a class, as vfpclassps numbers them.
+inline constexpr int kDenormalClass = 0x20, kNanClasses = 0x81;
+class FoundFloats {
+ public:
+  template <int kClasses>
+  void look_for(HalfVector x) {
+    found_ = _kor_mask16(found_, _mm512_fpclass_ps_mask(x, kClasses));
+  }
+  bool any() const { return found_ != 0; }
+
+ private:
+  __mmask16 found_ = 0;
+};
+#endif
+
+template <void (*kStore)(uint32_t*, HalfVector)>
+struct MultiplyAddLoop {
+  static constexpr bool kHere = true;
+#if defined(__AVX512DQ__)
+  static constexpr bool kFindsNans = true;
+  static bool run(const LaneArgs& args) { return run_without_denormals(args) || run_any(args); }
+#else
+  static constexpr bool kFindsNans = false;
+  static bool run(const LaneArgs& args) { return run_any(args); }
+#endif
+
+ private:
+  static constexpr unsigned kStep = 2 * kHalfDwords;
+
+#if defined(__AVX512DQ__)
+  // False if there were denormals or NaNs.
+  static bool run_without_denormals(const LaneArgs& args) {
+    uint32_t* const out = args.out[0];
+    const uint32_t* const rows[] = {args.src[0][0], args.src[1][0], args.src[2][0]};
+    FoundFloats found;
+    for (unsigned n = 0; n < kLanes; n += kStep) {
+      const HalfVector a = load_floats(rows[0] + n), b = load_floats(rows[1] + n);
+      const HalfVector c = load_floats(rows[2] + n), product = a * b, sum = product + c;
+      found.look_for<kDenormalClass>(a);
+      found.look_for<kDenormalClass>(b);
+      found.look_for<kDenormalClass>(c);
+      found.look_for<kDenormalClass>(product);
+      found.look_for<kDenormalClass | kNanClasses>(sum);
+      kStore(out + n, sum);
+    }
+    return !found.any();
+  }
+#endif
+
+  // False if there were NaNs, where this build looks for them.
+  static bool run_any(const LaneArgs& args) {
+    uint32_t* const out = args.out[0];
+    const uint32_t* const rows[] = {args.src[0][0], args.src[1][0], args.src[2][0]};
+#if defined(__AVX512DQ__)
+    FoundFloats found;
+#endif
+    for (unsigned n = 0; n < kLanes; n += kStep) {
+      const HalfVector a = flush_floats(load_floats(rows[0] + n));
+      const HalfVector b = flush_floats(load_floats(rows[1] + n));
+      const HalfVector c = flush_floats(load_floats(rows[2] + n));
+      const HalfVector sum = flush_floats(flush_floats(a * b) + c);
+#if defined(__AVX512DQ__)
+      found.look_for<kNanClasses>(sum);
+#endif
+      kStore(out + n, sum);
+    }
+#if defined(__AVX512DQ__)
+    return !found.any();
+#else
+    return true;
+#endif
+  }
+};
+
+template <>
+struct RowLoop<mad_f32_fast> : MultiplyAddLoop<store_floats> {};
+// A sum that is denormal as an f32 is a zero as an f16, flushed or not.
+template <>
+struct RowLoop<mad_mix_f16_fast> : MultiplyAddLoop<store_low_halves> {};
+#endif
+
+}  // namespace halyard::vgpu::isa::valu
