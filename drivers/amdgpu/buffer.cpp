@@ -22,21 +22,15 @@ Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
   Backing backing;
   backing.type = options.type;
   backing.size = size;
-  uint64_t taken = 0;
-  const auto attempt = [&] {
-    return memory.allocate(options.type, size, options.alignment, &backing.allocation,
-                           &backing.device, &taken);
-  };
-  Status status = attempt();
-  if (status.code() == StatusCode::kResourceExhausted) {
-    // What the pool keeps for later is better used now.
-    device.pools().trim(options.type, 0);
-    status = attempt();
-  }
-  HALYARD_RETURN_IF_ERROR(status);
+  Allocation made;
+  HALYARD_RETURN_IF_ERROR(
+      memory.allocate(options.type, size, options.alignment, Patience::kWaits, &made));
+  backing.allocation = made.base;
+  backing.device = made.pointer;
   backing.host = backing.device;
-  backing.allocation_size = taken;
-  backing.release = [&memory, type = options.type, base = backing.allocation, taken] {
+  backing.allocation_size = made.taken;
+  backing.released_bytes = made.taken;
+  backing.release = [&memory, type = options.type, base = made.base, taken = made.taken] {
     memory.free(type, base, taken);
   };
   return adopt(device, std::move(backing));
@@ -53,6 +47,7 @@ Result<Ref<Buffer>> BufferImpl::from_pool(QueueCore& core, uint64_t size,
   backing.size = size;
   backing.device = reinterpret_cast<void*>(block.address);
   backing.host = backing.device;
+  backing.released_bytes = block.size;
   backing.release = [&device, type = options.type, block] {
     device.pools().release_unused(type, block);
   };
@@ -84,7 +79,7 @@ void BufferImpl::destroy() noexcept {
   if (backing_.release && !given_back_.load(std::memory_order_acquire)) {
     static_cast<DeviceImpl*>(device.get())
         ->memory()
-        .retire(std::move(backing_.release), std::move(peers_));
+        .retire(std::move(backing_.release), {type(), backing_.released_bytes}, std::move(peers_));
   }
   delete this;
 }

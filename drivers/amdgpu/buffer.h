@@ -25,6 +25,7 @@ struct Backing {
   // Called when no work uses the memory any more; empty if it is not ours to release. The device
   // lives until then.
   std::function<void()> release;
+  uint64_t released_bytes = 0;  // that it gives back to the heap
   // The runtime's own allocation, for exporting it: what it returned, and its size.
   void* allocation = nullptr;
   uint64_t allocation_size = 0;  // bytes

@@ -193,8 +193,47 @@ Status Memory::take(MemoryType type, const Pool& pool, uint64_t size, uint64_t r
   return {};
 }
 
-Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, void** base,
-                        void** pointer, uint64_t* taken) {
+Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t slack, uint64_t rounded,
+                            void** base) {
+  const Pool& from = pool(type);
+  HALYARD_RETURN_IF_ERROR(take(type, from, size, rounded));
+  // The runtime rounds up as well (hsa_ext_amd.h, hsa_amd_memory_pool_allocate); tools that watch
+  // it learn how much is really meant.
+  Status status = raw_allocate(from, size + slack, base);
+  if (status.ok()) return status;
+  const uint64_t in_use = usage(type).live_bytes.fetch_sub(rounded) - rounded;
+  if (status.code() != StatusCode::kResourceExhausted) return status;
+  return error(StatusCode::kResourceExhausted,
+               "The allocation of {} bytes of {} memory does not succeed: {} The heap has {} "
+               "bytes, of which {} are in use through this device.",
+               size, to_string(type), status.message(), from.size, in_use);
+}
+
+// What RetiredList::find_memory needs.
+struct Memory::Search {
+  Memory& memory;
+  MemoryType type;
+  uint64_t size, slack, rounded;
+  void** base;
+
+  Status attempt() const { return memory.try_allocate(type, size, slack, rounded, base); }
+  void reclaim() const {
+    memory.collect();
+    memory.device_.pools().trim(type, 0);
+  }
+  HeapRoom room() const {
+    const uint64_t live = memory.usage(type).live_bytes.load(std::memory_order_relaxed);
+    const QueuePool::Spare spare = memory.device_.pools().spare(type);
+    return {memory.pool(type).size, live, spare.bytes, spare.has_unused};
+  }
+  template <typename Evaluate>
+  PointState wait(const Evaluate& evaluate, Deadline deadline) const {
+    return memory.device_.wait_until(evaluate, deadline);
+  }
+};
+
+Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Patience patience,
+                        Allocation* made) {
   const Pool& from = pool(type);
   if (!from.exists) {
     return error(StatusCode::kUnimplemented,
@@ -206,23 +245,14 @@ Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, void
   const uint64_t slack = alignment > from.alignment ? alignment - from.alignment : 0;
   const uint64_t rounded = (size + slack + from.granule - 1) / from.granule * from.granule;
   collect();
-  HALYARD_RETURN_IF_ERROR(take(type, from, size, rounded));
-  // The runtime rounds up as well (hsa_ext_amd.h, hsa_amd_memory_pool_allocate); tools that watch
-  // it learn how much is really meant.
-  Status status = raw_allocate(from, size + slack, base);
-  if (!status.ok()) {
-    const uint64_t in_use = usage(type).live_bytes.fetch_sub(rounded) - rounded;
-    if (status.code() != StatusCode::kResourceExhausted) return status;
-    return error(StatusCode::kResourceExhausted,
-                 "The allocation of {} bytes of {} memory does not succeed: {} The heap has {} "
-                 "bytes, of which {} are in use through this device.",
-                 size, to_string(type), status.message(), from.size, in_use);
-  }
+  const Search search{*this, type, size, slack, rounded, &made->base};
+  HALYARD_RETURN_IF_ERROR(patience == Patience::kWaits ? retired_.find_memory(type, rounded, search)
+                                                       : search.attempt());
   usage(type).live_buffers.fetch_add(1, std::memory_order_relaxed);
   const uint64_t align = std::max<uint64_t>(alignment, 1);
-  const auto address = reinterpret_cast<uint64_t>(*base);
-  *pointer = reinterpret_cast<void*>((address + align - 1) / align * align);
-  *taken = rounded;
+  const auto address = reinterpret_cast<uint64_t>(made->base);
+  made->pointer = reinterpret_cast<void*>((address + align - 1) / align * align);
+  made->taken = rounded;
   return {};
 }
 
@@ -230,6 +260,7 @@ void Memory::free(MemoryType type, void* base, uint64_t taken) {
   device_.hsa().hsa_amd_memory_pool_free(base);
   usage(type).live_bytes.fetch_sub(taken, std::memory_order_relaxed);
   usage(type).live_buffers.fetch_sub(1, std::memory_order_relaxed);
+  retired_.returned(type);
 }
 
 Status Memory::allocate_kernarg(uint64_t size, void** pointer) {
@@ -270,8 +301,13 @@ void Memory::unstage(void* data, uint64_t size) {
   device_.hsa().hsa_amd_memory_pool_free(data);
 }
 
-void Memory::retire(std::function<void()> release, std::vector<Ref<Device>> peers) {
-  Retired retired;
+bool Memory::Use::in_use() const {
+  return std::any_of(points.begin(), points.end(),
+                     [](const auto& point) { return !point.first->is_through(point.second); });
+}
+
+void Memory::retire(std::function<void()> release, Freed freed, std::vector<Ref<Device>> peers) {
+  Use use;
   std::vector<QueueCore*> cores;
   device_.list_cores(&cores);
   for (const Ref<Device>& peer : peers) {
@@ -282,40 +318,22 @@ void Memory::retire(std::function<void()> release, std::vector<Ref<Device>> peer
   for (QueueCore* const core : cores) {
     // What is held back keeps references of its own.
     const uint64_t reserved = core->reserved();
-    if (!core->is_through(reserved)) retired.in_use.emplace_back(core, reserved);
+    if (!core->is_through(reserved)) use.points.emplace_back(core, reserved);
   }
-  if (retired.in_use.empty()) return release();
-  retired.release = std::move(release);
+  if (use.points.empty()) {
+    return retired_.release({std::move(use), std::move(release), freed.type, freed.bytes});
+  }
   // Keeps their queues, and has this device's watcher look at what they do.
   if (!peers.empty()) device_.share_semaphores();
-  retired.peers = std::move(peers);
-  {
-    const std::lock_guard lock(retired_mutex_);
-    retired_.push_back(std::move(retired));
-  }
+  use.peers = std::move(peers);
+  retired_.add({std::move(use), std::move(release), freed.type, freed.bytes});
   device_.watcher().add_interest();
 }
 
 bool Memory::collect() {
-  std::vector<Retired> due;
-  bool left = false;
-  {
-    const std::lock_guard lock(retired_mutex_);
-    if (retired_.empty()) return false;
-    const auto in_use = [](const Retired& retired) {
-      return std::any_of(retired.in_use.begin(), retired.in_use.end(),
-                         [](const auto& use) { return !use.first->is_through(use.second); });
-    };
-    const auto first_due = std::partition(retired_.begin(), retired_.end(), in_use);
-    due.assign(std::make_move_iterator(first_due), std::make_move_iterator(retired_.end()));
-    retired_.erase(first_due, retired_.end());
-    left = !retired_.empty();
-  }
-  for (Retired& retired : due) {
-    retired.release();
-    device_.watcher().remove_interest();
-  }
-  return left;
+  const auto [released, left] = retired_.collect();
+  for (size_t i = 0; i < released; ++i) device_.watcher().remove_interest();
+  return left != 0;
 }
 
 }  // namespace halyard::amdgpu

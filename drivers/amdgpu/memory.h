@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
+#include "drivers/common/pool.h"
+#include "drivers/common/retired.h"
 #include "hal/buffer.h"
 #include "hal/device.h"
 #include "hal/status.h"
@@ -61,6 +63,12 @@ class Staging {
   uint64_t size_ = 0;
 };
 
+struct Allocation {
+  void* base = nullptr;     // what is freed
+  void* pointer = nullptr;  // aligned as asked for
+  uint64_t taken = 0;       // bytes, as they count against the heap
+};
+
 // Any thread may use any method.
 class Memory {
  public:
@@ -75,9 +83,10 @@ class Memory {
   HeapStatistics statistics(MemoryType type) const;
   const Pool& pool(MemoryType type) const;
 
-  // `*taken` is what counts against the heap. RESOURCE_EXHAUSTED names size, limit and use.
-  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, void** base, void** pointer,
-                  uint64_t* taken);
+  // RESOURCE_EXHAUSTED names size, limit and use; with patience only after a wait for memory that
+  // comes back, if that would do.
+  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, Patience patience,
+                  Allocation* made);
   // At once; for what no work uses.
   void free(MemoryType type, void* base, uint64_t taken);
   Status allocate_kernarg(uint64_t size, void** pointer);
@@ -86,11 +95,16 @@ class Memory {
   Result<Staging> stage(uint64_t size);
   void unstage(void* data, uint64_t size);
 
+  // What `release` gives back to a heap, if anything.
+  struct Freed {
+    MemoryType type = MemoryType::kDevice;
+    uint64_t bytes = 0;
+  };
   // Calls `release` as soon as all that is in flight on the device now is done; at once, if
   // nothing is.
-  void retire(std::function<void()> release) { retire(std::move(release), {}); }
+  void retire(std::function<void()> release) { retire(std::move(release), {}, {}); }
   // The same of these devices as well.
-  void retire(std::function<void()> release, std::vector<Ref<Device>> peers);
+  void retire(std::function<void()> release, Freed freed, std::vector<Ref<Device>> peers);
   // Releases what is due. True if something is left.
   bool collect();
 
@@ -104,14 +118,17 @@ class Memory {
     std::atomic<uint64_t> live_buffers{0};
     std::atomic<uint64_t> peak_bytes{0};
   };
-  struct Retired {
-    std::vector<std::pair<class QueueCore*, uint64_t>> in_use;  // until packet n - 1 is done
-    std::function<void()> release;
-    std::vector<Ref<Device>> peers;  // whose queues are among them
+  struct Use {
+    std::vector<std::pair<class QueueCore*, uint64_t>> points;  // until packet n - 1 is done
+    std::vector<Ref<Device>> peers;                             // whose queues are among them
+    bool in_use() const;
   };
 
   Status find_pools();
   Status take(MemoryType type, const Pool& pool, uint64_t size, uint64_t rounded);
+  struct Search;
+  Status try_allocate(MemoryType type, uint64_t size, uint64_t slack, uint64_t rounded,
+                      void** base);
   Status raw_allocate(const Pool& pool, uint64_t size, void** pointer);
   Usage& usage(MemoryType type) const { return usage_[static_cast<size_t>(type)]; }
 
@@ -121,8 +138,7 @@ class Memory {
   mutable std::array<Usage, 3> usage_;
   std::mutex staging_mutex_;
   std::vector<void*> staging_;
-  std::mutex retired_mutex_;
-  std::vector<Retired> retired_;
+  RetiredList<Use> retired_;
 };
 
 }  // namespace halyard::amdgpu

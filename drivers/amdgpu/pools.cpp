@@ -19,15 +19,14 @@ class Pools::Source final : public PoolSource {
  public:
   Source(DeviceImpl& device, MemoryType type) : device_(device), type_(type) {}
 
-  Status allocate(uint64_t size, uint64_t alignment, PoolBlock* block) override {
-    void* pointer = nullptr;
-    uint64_t taken = 0;
-    HALYARD_RETURN_IF_ERROR(
-        device_.memory().allocate(type_, size, alignment, &block->base, &pointer, &taken));
-    block->address = reinterpret_cast<uint64_t>(pointer);
+  Status allocate(uint64_t size, uint64_t alignment, Patience patience, PoolBlock* block) override {
+    Allocation made;
+    HALYARD_RETURN_IF_ERROR(device_.memory().allocate(type_, size, alignment, patience, &made));
+    block->base = made.base;
+    block->address = reinterpret_cast<uint64_t>(made.pointer);
     block->size = size;
     block->alignment = alignment;
-    block->taken = taken;
+    block->taken = made.taken;
     return {};
   }
   void free(const PoolBlock& block) override {
@@ -72,6 +71,10 @@ void Pools::settle(MemoryType type, uint64_t ticket, uint64_t index) {
 
 void Pools::release_unused(MemoryType type, const PoolBlock& block) {
   pool(type)->release_unused(block);
+}
+
+QueuePool::Spare Pools::spare(MemoryType type) {
+  return pool(type)->spare();
 }
 
 void Pools::trim(MemoryType type, uint64_t keep_bytes) {

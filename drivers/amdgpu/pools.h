@@ -27,6 +27,7 @@ class Pools {
   uint64_t release(MemoryType type, const PoolBlock& block, const QueueCore& core);
   void settle(MemoryType type, uint64_t ticket, uint64_t index);
   void release_unused(MemoryType type, const PoolBlock& block);
+  QueuePool::Spare spare(MemoryType type);
   void trim(MemoryType type, uint64_t keep_bytes);
   PoolStatistics statistics(MemoryType type) const;
 

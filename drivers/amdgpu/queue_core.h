@@ -24,6 +24,7 @@
 #include "drivers/amdgpu/packet_header.h"
 #include "drivers/amdgpu/ring.h"
 #include "drivers/amdgpu/silent_runs.h"
+#include "drivers/common/point_state.h"
 #include "hal/device.h"
 #include "hal/kernel_arguments.h"
 #include "hal/queue.h"
@@ -34,8 +35,6 @@ namespace halyard::amdgpu {
 class DeviceImpl;
 class HeldQueue;
 class Transfers;
-
-enum class PointState : uint8_t { kPending, kReached, kFailed };
 
 class QueueCore {
  public:

@@ -74,7 +74,7 @@ Status QueuePool::acquire(uint64_t size, uint64_t alignment, uint64_t queue, Poo
     const std::lock_guard lock(mutex_);
     if (take(bytes, align, queue, block)) return {};
   }
-  Status status = source_.allocate(bytes, align, block);
+  Status status = source_.allocate(bytes, align, Patience::kNone, block);
   if (status.code() == StatusCode::kResourceExhausted) {
     // Blocks of other sizes are in the way.
     std::vector<PoolBlock> unused;
@@ -84,14 +84,18 @@ Status QueuePool::acquire(uint64_t size, uint64_t alignment, uint64_t queue, Poo
     }
     if (!unused.empty()) {
       free_all(unused);
-      status = source_.allocate(bytes, align, block);
+      status = source_.allocate(bytes, align, Patience::kNone, block);
     }
   }
-  const std::lock_guard lock(mutex_);
-  if (!status.ok()) {
-    if (take_pending(bytes, align, block, after)) return {};
-    return status;
+  if (status.code() == StatusCode::kResourceExhausted) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (take_pending(bytes, align, block, after)) return {};
+    }
+    status = source_.allocate(bytes, align, Patience::kWaits, block);
   }
+  HALYARD_RETURN_IF_ERROR(status);
+  const std::lock_guard lock(mutex_);
   figures_.reserved_bytes += block->size;
   figures_.used_bytes += block->size;
   figures_.peak_reserved_bytes = std::max(figures_.peak_reserved_bytes, figures_.reserved_bytes);
@@ -162,13 +166,21 @@ std::vector<PoolBlock> QueuePool::surplus(uint64_t keep_reserved, uint64_t keep_
     blocks.push_back(found->block);
     list.erase(found);
     figures_.reserved_bytes -= candidate.size;
+    returning_bytes_ += candidate.size;
   }
   std::erase_if(free_, [](const auto& entry) { return entry.second.empty(); });
   return blocks;
 }
 
 void QueuePool::free_all(const std::vector<PoolBlock>& blocks) {
-  for (const PoolBlock& block : blocks) source_.free(block);
+  if (blocks.empty()) return;
+  uint64_t bytes = 0;
+  for (const PoolBlock& block : blocks) {
+    source_.free(block);
+    bytes += block.size;
+  }
+  const std::lock_guard lock(mutex_);
+  returning_bytes_ -= bytes;
 }
 
 void QueuePool::trim(uint64_t keep_bytes) {
@@ -178,6 +190,19 @@ void QueuePool::trim(uint64_t keep_bytes) {
     unused = surplus(keep_bytes, UINT64_MAX);
   }
   free_all(unused);
+}
+
+QueuePool::Spare QueuePool::spare() {
+  const std::lock_guard lock(mutex_);
+  Spare spare;
+  spare.bytes = figures_.reserved_bytes - figures_.used_bytes + returning_bytes_;
+  for (const auto& [size, list] : free_) {
+    spare.has_unused |= std::any_of(list.begin(), list.end(), [this](const Free& free) {
+      return free.last_use.queue == 0 ||
+             (free.last_use.index != kNotSettled && source_.reached_if_asked(free.last_use));
+    });
+  }
+  return spare;
 }
 
 PoolFigures QueuePool::figures() const {

@@ -2,8 +2,8 @@
 //
 // A block that is given back may be handed out again at once to the queue that gave it back, since
 // whatever that queue does next comes after; to others when the work in front of it is known to be
-// done. Nobody waits on the host. The pool grows from the driver's heap and gives back to it what
-// is above a bound, oldest first.
+// done. Nobody waits on the host, unless there is no memory otherwise. The pool grows from the
+// driver's heap and gives back to it what is above a bound, oldest first.
 //
 // Pure logic: how memory is obtained and how far queues have come is asked of a PoolSource.
 #pragma once
@@ -34,14 +34,21 @@ struct PoolPoint {
   uint64_t index = 0;
 };
 
+// Whether an allocation may wait on the host for memory that work in flight is still to return.
+enum class Patience : uint8_t { kNone, kWaits };
+
 // What a pool needs of its driver. Any thread may call any method.
 class PoolSource {
  public:
   // RESOURCE_EXHAUSTED makes the pool give back what it does not need, and ask once more.
-  virtual Status allocate(uint64_t size, uint64_t alignment, PoolBlock* block) = 0;
+  // Called without the pool's lock.
+  virtual Status allocate(uint64_t size, uint64_t alignment, Patience patience,
+                          PoolBlock* block) = 0;
   virtual void free(const PoolBlock& block) = 0;
   // Whether the work is done. Cheap, and without waiting. Called under the pool's lock.
   virtual bool reached(const PoolPoint& point) = 0;
+  // The same for somebody who waits for it: may ask the device where reached() only knows.
+  virtual bool reached_if_asked(const PoolPoint& point) { return reached(point); }
 
  protected:
   ~PoolSource() = default;
@@ -71,7 +78,7 @@ class QueuePool {
 
   // A block for work of `queue` that is submitted from now on. If it is still used by another
   // queue, `*after` says what the work has to wait for (on the device); otherwise its queue is 0.
-  // That is the last resort, before the source's RESOURCE_EXHAUSTED is returned.
+  // The last resort is to have the source wait, before its RESOURCE_EXHAUSTED is returned.
   Status acquire(uint64_t size, uint64_t alignment, uint64_t queue, PoolBlock* block,
                  PoolPoint* after);
 
@@ -86,6 +93,12 @@ class QueuePool {
   // Gives free blocks that nothing uses back until at most `keep_bytes` are reserved, oldest first.
   void trim(uint64_t keep_bytes);
   PoolFigures figures() const;
+  // Memory that trim() gives back, now or when work in flight is done with it.
+  struct Spare {
+    uint64_t bytes = 0;
+    bool has_unused = false;  // some of it nothing uses
+  };
+  Spare spare();
 
  private:
   static constexpr uint64_t kNotSettled = UINT64_MAX;
@@ -101,7 +114,7 @@ class QueuePool {
   bool take_pending(uint64_t size, uint64_t alignment, PoolBlock* block, PoolPoint* after);
   void hand_out(List& list, size_t at, PoolBlock* block);
   // Takes out blocks that nothing uses, until at most `keep_bytes` are reserved and free together
-  // are at most `keep_free`. Under mutex_; the caller frees them.
+  // are at most `keep_free`. Under mutex_; the caller frees them, with free_all.
   std::vector<PoolBlock> surplus(uint64_t keep_reserved, uint64_t keep_free);
   void free_all(const std::vector<PoolBlock>& blocks);
   uint64_t add_free(const PoolBlock& block, const PoolPoint& last_use);
@@ -112,6 +125,7 @@ class QueuePool {
   std::map<uint64_t, List> free_;  // under mutex_: by size
   uint64_t next_ticket_ = 1;       // under mutex_
   PoolFigures figures_;            // under mutex_
+  uint64_t returning_bytes_ = 0;   // under mutex_: on their way to the source
 };
 
 }  // namespace halyard

@@ -23,8 +23,8 @@ Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
                                          const BufferOptions& options) {
   Block block;
   void* pointer = nullptr;
-  HALYARD_RETURN_IF_ERROR(
-      device.memory().allocate(options.type, size, options.alignment, &block, &pointer));
+  HALYARD_RETURN_IF_ERROR(device.memory().allocate(options.type, size, options.alignment,
+                                                   Patience::kWaits, &block, &pointer));
   auto* const buffer = new BufferImpl(device, options.type, size, pointer, Origin::kAllocated);
   buffer->block_ = block;
   return Ref<Buffer>::adopt(buffer);
@@ -64,7 +64,7 @@ void BufferImpl::give_back() {
       break;
     case Origin::kPool:
       if (PoolBlock block; take_pool_block(&block)) {
-        memory.retire([&memory, type = type(), block] { memory.pool(type).release_unused(block); });
+        memory.retire(type(), block);
       }
       break;
     case Origin::kRegistered:

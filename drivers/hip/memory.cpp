@@ -19,9 +19,6 @@ constexpr uint64_t kAlignment = 4096;
 constexpr uint64_t kMostParkedPart = 4;  // of the device's memory
 // Free memory that a queue-ordered pool keeps.
 constexpr uint64_t kPoolKeeps = 64ull << 20;
-// An allocation that finds no memory waits as long for what work in flight still uses. That work
-// may wait for the caller in turn, who is to hear of it then.
-constexpr uint64_t kLongestWaitNs = 10'000'000'000;
 
 uint64_t physical_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);
@@ -124,8 +121,8 @@ hipError_t Memory::raw_allocate(MemoryType type, uint64_t size, void** base) {
   const hipError_t result = attempt();
   if (result == hipSuccess) return result;
   {
+    // Also for what another thread is freeing just now.
     const std::lock_guard lock(parked_mutex_);
-    if (parked_.empty()) return result;
     free_parked();
   }
   return attempt();
@@ -176,24 +173,43 @@ Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Bl
   return {};
 }
 
-Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Block* block,
-                        void** pointer) {
+// What RetiredList::find_memory needs.
+struct Memory::Search {
+  Memory& memory;
+  MemoryType type;
+  uint64_t size, rounded;
+  Block* block;
+
+  Status attempt() const { return memory.try_allocate(type, size, rounded, block); }
+  void reclaim() const {
+    memory.collect();
+    memory.pool(type).trim(0);
+  }
+  HeapRoom room() const {
+    const uint64_t live = memory.usage(type).live_bytes.load(std::memory_order_relaxed);
+    const QueuePool::Spare spare = memory.pool(type).spare();
+    return {memory.heap_size(type), live, spare.bytes, spare.has_unused};
+  }
+  template <typename Evaluate>
+  PointState wait(const Evaluate& evaluate, Deadline deadline) const {
+    return Progress::instance().wait_until(
+        [&](bool* on_device) {
+          *on_device = true;
+          return evaluate();
+        },
+        deadline);
+  }
+};
+
+Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Patience patience,
+                        Block* block, void** pointer) {
   // HIP aligns to its own measure; what is asked for beyond that is made room for.
   const uint64_t slack = alignment > kAlignment ? alignment - kAlignment : 0;
   const uint64_t rounded = (size + slack + kGranule - 1) / kGranule * kGranule;
-  for (;;) {
-    collect();
-    Status status = try_allocate(type, size, rounded, block);
-    if (status.ok()) break;
-    if (status.code() != StatusCode::kResourceExhausted) return status;
-    const PointState due = Progress::instance().wait_until(
-        [&](bool* on_device) {
-          *on_device = true;
-          return relief(type, rounded);
-        },
-        Deadline::after_ns(kLongestWaitNs));
-    if (due != PointState::kReached) return status;
-  }
+  collect();
+  const Search search{*this, type, size, rounded, block};
+  HALYARD_RETURN_IF_ERROR(patience == Patience::kWaits ? retired_.find_memory(type, rounded, search)
+                                                       : search.attempt());
   const uint64_t align = std::max<uint64_t>(alignment, 1);
   const auto address = reinterpret_cast<uint64_t>(block->base);
   *pointer = reinterpret_cast<void*>((address + align - 1) / align * align);
@@ -201,9 +217,10 @@ Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Bloc
 }
 
 void Memory::free(MemoryType type, const Block& block) {
+  raw_free(type, block);
   usage(type).live_bytes.fetch_sub(block.size, std::memory_order_relaxed);
   usage(type).live_buffers.fetch_sub(1, std::memory_order_relaxed);
-  raw_free(type, block);
+  retired_.returned(type);
 }
 
 Result<Block> Memory::take_staging(uint64_t size) {
@@ -226,11 +243,7 @@ Result<Block> Memory::take_staging(uint64_t size) {
 
 void Memory::tidy() {
   constexpr size_t kMuch = 32;
-  {
-    const std::lock_guard lock(retired_mutex_);
-    if (retired_.size() < kMuch) return;
-  }
-  collect();
+  if (retired_.size() >= kMuch) collect();
 }
 
 void Memory::return_staging(const Block& block) {
@@ -246,82 +259,74 @@ void Memory::return_staging(const Block& block) {
 
 void Memory::give_staging(const Block& block, Stream& stream) {
   // The operation is counted when it is whole.
-  const std::lock_guard lock(retired_mutex_);
-  retired_.push_back({{{&stream, stream.number() + 1}}, [this, block] { return_staging(block); }});
+  Retired retired;
+  retired.use.points.push_back({&stream, stream.number() + 1});
+  retired.release = [this, block] { return_staging(block); };
+  retired_.add(std::move(retired));
+}
+
+void Memory::retire(MemoryType type, uint64_t bytes, std::function<void()> release) {
+  Retired retired;
+  retired.use.points = Streams::instance().busy();
+  retired.release = std::move(release);
+  retired.heap = type;
+  retired.bytes = bytes;
+  keep(std::move(retired));
 }
 
 void Memory::retire(MemoryType type, const Block& block) {
-  keep({Streams::instance().busy(), [this, type, block] { free(type, block); }, type, block.size});
+  retire(type, block.size, [this, type, block] { free(type, block); });
+}
+
+void Memory::retire(MemoryType type, const PoolBlock& block) {
+  retire(type, block.size, [this, type, block] { pool(type).release_unused(block); });
 }
 
 void Memory::retire(std::function<void()> release) {
-  retire_after(Streams::instance().busy(), std::move(release));
-}
-
-void Memory::retire_after(std::vector<StreamPoint> points, std::function<void()> release) {
-  keep({std::move(points), std::move(release)});
+  retire(MemoryType::kDevice, 0, std::move(release));
 }
 
 void Memory::retire_when_let_go(std::function<void()> release) {
-  Retired retired{Streams::instance().kept(), std::move(release)};
-  retired.let_go = true;
+  Retired retired;
+  retired.use = {Streams::instance().kept(), true};
+  retired.release = std::move(release);
   keep(std::move(retired));
 }
 
 void Memory::keep(Retired retired) {
-  std::erase_if(retired.in_use, [&](const StreamPoint& point) {
-    return retired.let_go ? point.stream->let_go(point.number)
-                          : point.stream->known_done(point.number);
+  std::erase_if(retired.use.points, [&](const StreamPoint& point) {
+    return retired.use.let_go ? point.stream->let_go(point.number)
+                              : point.stream->known_done(point.number);
   });
-  if (retired.in_use.empty()) return retired.release();
-  const std::lock_guard lock(retired_mutex_);
-  retired_.push_back(std::move(retired));
-}
-
-bool Memory::in_use(const Retired& retired) {
-  return std::any_of(retired.in_use.begin(), retired.in_use.end(), [&](const StreamPoint& point) {
-    return retired.let_go ? !point.stream->let_go(point.number)
-                          : point.stream->settled_state_of(point.number) == PointState::kPending;
-  });
-}
-
-PointState Memory::relief(MemoryType type, uint64_t bytes) {
-  uint64_t retired_bytes = 0;
-  const std::lock_guard lock(retired_mutex_);
-  for (const Retired& retired : retired_) {
-    if (retired.type != type || retired.bytes == 0) continue;
-    retired_bytes += retired.bytes;
-    if (!in_use(retired)) return PointState::kReached;
+  if (retired.use.points.empty()) {
+    retired_.release(std::move(retired));
+  } else {
+    retired_.add(std::move(retired));
   }
-  const uint64_t heap = heap_size(type);
-  const uint64_t live = usage(type).live_bytes.load(std::memory_order_relaxed);
-  // What is live counts the retired ones; more may be live elsewhere.
-  const bool enough = bytes <= heap && live - std::min(live, retired_bytes) <= heap - bytes;
-  return retired_bytes != 0 && enough ? PointState::kPending : PointState::kFailed;
+}
+
+bool Memory::Use::in_use() const {
+  return std::any_of(points.begin(), points.end(), [&](const StreamPoint& point) {
+    return let_go ? !point.stream->let_go(point.number)
+                  : point.stream->settled_state_of(point.number) == PointState::kPending;
+  });
 }
 
 void Memory::collect() {
-  std::vector<Retired> due;
-  {
-    const std::lock_guard lock(retired_mutex_);
-    const auto first_due = std::partition(retired_.begin(), retired_.end(), in_use);
-    due.assign(std::make_move_iterator(first_due), std::make_move_iterator(retired_.end()));
-    retired_.erase(first_due, retired_.end());
-  }
-  for (Retired& retired : due) retired.release();
+  retired_.collect();
   const std::lock_guard lock(parked_mutex_);
   if (!parked_.empty() && Streams::instance().all_idle()) free_parked();
 }
 
 bool Memory::all_collected() {
-  const std::lock_guard lock(retired_mutex_);
-  return retired_.empty();
+  return retired_.size() == 0;
 }
 
-Status Memory::Source::allocate(uint64_t size, uint64_t alignment, PoolBlock* block) {
+Status Memory::Source::allocate(uint64_t size, uint64_t alignment, Patience patience,
+                                PoolBlock* block) {
   Block made;
   void* pointer = nullptr;
-  HALYARD_RETURN_IF_ERROR(memory_.allocate(type_, size, alignment, &made, &pointer));
+  HALYARD_RETURN_IF_ERROR(memory_.allocate(type_, size, alignment, patience, &made, &pointer));
   block->base = made.base;
   block->address = reinterpret_cast<uint64_t>(pointer);
   block->size = size;
@@ -337,6 +342,11 @@ void Memory::Source::free(const PoolBlock& block) {
 
 bool Memory::Source::reached(const PoolPoint& point) {
   return reinterpret_cast<Stream*>(point.queue)->known_done(point.index);
+}
+
+bool Memory::Source::reached_if_asked(const PoolPoint& point) {
+  auto& stream = *reinterpret_cast<Stream*>(point.queue);
+  return stream.settled_state_of(point.index) == PointState::kReached;
 }
 
 }  // namespace halyard::hip

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "drivers/common/pool.h"
+#include "drivers/common/retired.h"
 #include "drivers/hip/stream.h"
 #include "hal/buffer.h"
 #include "hal/device.h"
@@ -42,9 +43,10 @@ class Memory {
   HeapStatistics statistics(MemoryType type);
   QueuePool& pool(MemoryType type) { return *pools_[static_cast<size_t>(type)]; }
 
-  // RESOURCE_EXHAUSTED names size, limit and use; before that it waits for memory that was retired
-  // and would do. `*pointer` is aligned as asked for.
-  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, Block* block, void** pointer);
+  // RESOURCE_EXHAUSTED names size, limit and use; with patience only after a wait for memory that
+  // comes back, if that would do. `*pointer` is aligned as asked for.
+  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, Patience patience,
+                  Block* block, void** pointer);
   // At once; for what no work uses.
   void free(MemoryType type, const Block& block);
 
@@ -58,11 +60,12 @@ class Memory {
 
   // Frees the block as soon as all that is in flight now is done; at once, if nothing is.
   void retire(MemoryType type, const Block& block);
+  // The same for a block of the pool's.
+  void retire(MemoryType type, const PoolBlock& block);
   // The same for anything else.
   void retire(std::function<void()> release);
   // … for what must not happen while HIP still refers to the memory.
   void retire_when_let_go(std::function<void()> release);
-  void retire_after(std::vector<StreamPoint> points, std::function<void()> release);
   // Releases what is due.
   void collect();
   bool all_collected();
@@ -78,30 +81,31 @@ class Memory {
     std::atomic<uint64_t> live_buffers{0};
     std::atomic<uint64_t> peak_bytes{0};
   };
-  struct Retired {
-    std::vector<StreamPoint> in_use;
-    std::function<void()> release;
-    MemoryType type = MemoryType::kDevice;
-    uint64_t bytes = 0;   // of that type, that will be free
+  struct Use {
+    std::vector<StreamPoint> points;
     bool let_go = false;  // waits for HIP to let go, too
+    bool in_use() const;
   };
+  using Retired = RetiredList<Use>::Entry;
   // What the pool of one type allocates from.
   class Source final : public PoolSource {
    public:
     Source(Memory& memory, MemoryType type) : memory_(memory), type_(type) {}
-    Status allocate(uint64_t size, uint64_t alignment, PoolBlock* block) override;
+    Status allocate(uint64_t size, uint64_t alignment, Patience patience,
+                    PoolBlock* block) override;
     void free(const PoolBlock& block) override;
     bool reached(const PoolPoint& point) override;
+    bool reached_if_asked(const PoolPoint& point) override;
 
    private:
     Memory& memory_;
     MemoryType type_;
   };
 
+  // `release` gives back as many bytes of that type.
+  void retire(MemoryType type, uint64_t bytes, std::function<void()> release);
   void keep(Retired retired);
-  static bool in_use(const Retired& retired);
-  // Whether retired memory is due, may be some time, or (kFailed) is not enough for `bytes` more.
-  PointState relief(MemoryType type, uint64_t bytes);
+  struct Search;
   Status try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block);
   Status take(MemoryType type, uint64_t size, uint64_t rounded);
   // From the blocks that are parked, or from HIP.
@@ -118,8 +122,7 @@ class Memory {
   mutable std::array<Usage, kTypes> usage_;
   std::mutex staging_mutex_;
   std::vector<Block> staging_;
-  std::mutex retired_mutex_;
-  std::vector<Retired> retired_;  // under retired_mutex_
+  RetiredList<Use> retired_;
   // hipFree waits for all work of the device. So what is freed while there is some is kept until
   // there is none, or somebody wants as much; for good, if a device is lost.
   std::mutex parked_mutex_;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "drivers/common/point_state.h"
 #include "drivers/hip/hip.h"
 #include "drivers/hip/mark_plan.h"
 #include "hal/executable.h"
@@ -23,8 +24,6 @@
 #include "hal/types.h"
 
 namespace halyard::hip {
-
-enum class PointState : uint8_t { kPending, kReached, kFailed };
 
 // Operation `number` of a stream, as far as waiting for it goes.
 struct StreamPoint {

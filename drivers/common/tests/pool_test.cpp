@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 namespace halyard {
 namespace {
@@ -13,7 +14,8 @@ class FakeSource final : public PoolSource {
  public:
   explicit FakeSource(uint64_t capacity) : capacity_(capacity) {}
 
-  Status allocate(uint64_t size, uint64_t alignment, PoolBlock* block) override {
+  Status allocate(uint64_t size, uint64_t alignment, Patience patience, PoolBlock* block) override {
+    if (patience == Patience::kWaits) capacity_ += std::exchange(comes_back, 0);
     if (in_use_ + size > capacity_) {
       return Status(StatusCode::kResourceExhausted, "The heap is full.");
     }
@@ -32,6 +34,7 @@ class FakeSource final : public PoolSource {
 
   size_t live() const { return live_.size(); }
   std::map<uint64_t, uint64_t> done;  // packets by queue
+  uint64_t comes_back = 0;            // to who waits for it
 
  private:
   uint64_t capacity_;
@@ -128,6 +131,37 @@ TEST(Pool, AFullHeapMakesWorkWaitForABlock) {
   EXPECT_EQ(f.take(4096, kOther).address, block.address);
   EXPECT_EQ(f.after.queue, kQueue);
   EXPECT_EQ(f.after.index, 5u);
+}
+
+TEST(Pool, NobodyWaitsForTheHeapWhereABlockIsComing) {
+  Fixture f(4096);
+  f.source.comes_back = 4096;
+  const PoolBlock block = f.take(4096);
+  f.pool.settle(f.pool.release(block, kQueue), 5);
+  EXPECT_EQ(f.take(4096, kOther).address, block.address);
+  EXPECT_EQ(f.source.comes_back, 4096u);
+  EXPECT_NE(f.take(4096, kOther).address, block.address);
+  EXPECT_EQ(f.source.comes_back, 0u);
+}
+
+TEST(Pool, SaysWhatItHasToSpare) {
+  Fixture f;
+  const PoolBlock first = f.take(4096);
+  const PoolBlock second = f.take(8192);
+  EXPECT_EQ(f.pool.spare().bytes, 0u);
+  const uint64_t ticket = f.pool.release(first, kQueue);
+  f.source.done[kQueue] = 5;
+  EXPECT_EQ(f.pool.spare().bytes, 4096u);
+  EXPECT_FALSE(f.pool.spare().has_unused) << "its work has no index yet";
+  f.pool.settle(ticket, 5);
+  EXPECT_FALSE(f.pool.spare().has_unused);
+  f.source.done[kQueue] = 6;
+  EXPECT_TRUE(f.pool.spare().has_unused);
+  f.pool.trim(0);
+  EXPECT_EQ(f.pool.spare().bytes, 0u);
+  EXPECT_FALSE(f.pool.spare().has_unused);
+  f.pool.release_unused(second);
+  EXPECT_TRUE(f.pool.spare().has_unused);
 }
 
 TEST(Pool, AFullHeapGetsUnusedBlocksOfOtherSizesBack) {

@@ -181,23 +181,6 @@ TEST_F(HipDevice, PoolMemoryIsUsedAgainInTheQueuesOrder) {
   EXPECT_EQ(take(device_->pool_statistics(MemoryType::kDevice)).reserved_bytes, 0u);
 }
 
-TEST_F(HipDevice, AnAllocationWaitsForMemoryThatWorkInFlightStillUses) {
-  const std::atomic_ref<uint32_t> say = start_conversation();
-  const uint64_t most = device_->info().memory_bytes / 5 * 3;
-  take(device_->allocate(most));  // and dropped
-  std::thread end([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    say.store(2);
-  });
-  const Result<Ref<Buffer>> second = device_->allocate(most);
-  EXPECT_TRUE(second.ok()) << second.status().to_string();
-  end.join();
-  ASSERT_OK(finish(*queue_));
-  // What is not retired is not waited for.
-  const Result<Ref<Buffer>> third = device_->allocate(most);
-  EXPECT_EQ(third.status().code(), StatusCode::kResourceExhausted);
-}
-
 TEST_F(HipDevice, FillsDoNotWaitForWorkInFlight) {
   const Ref<Buffer> data = take(device_->allocate(4096));
   // Of a priority of its own, so that no other test has filled on its stream.

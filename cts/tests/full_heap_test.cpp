@@ -1,0 +1,119 @@
+// Allocations that find no memory, while what would do is let go of and still in use by work in
+// flight.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "cts/harness/device_test.h"
+#include "cts/harness/threads.h"
+
+namespace halyard::cts {
+namespace {
+
+class FullHeap : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    most_ = device().info().memory_bytes / 5 * 3;
+    mail_ = allocate(8, MemoryType::kHost);
+    words_ = static_cast<uint32_t*>(take(mail_->map(0, 8, MapAccess::kReadWrite)));
+    std::fill_n(words_, 2, 0u);
+  }
+  void TearDown() override {
+    if (running_) {
+      end_kernel();
+      EXPECT_OK(drain(queue()));
+    }
+    DeviceTest::TearDown();
+  }
+
+  // Bytes that the device has once, and not twice.
+  uint64_t most() const { return most_; }
+  // A kernel on queue() that runs until end_kernel().
+  void start_kernel() {
+    constexpr uint32_t kTurns = 1;
+    constexpr uint32_t kLooks = 100 * 1000 * 1000;  // minutes on any device
+    ASSERT_OK(queue().dispatch(Launch(function("coherence", "converse"), {1, 1, 1}, {1, 1, 1},
+                                      {mail_, Argument::of(kTurns), Argument::of(kLooks)})));
+    running_ = true;
+  }
+  void end_kernel() const { std::atomic_ref<uint32_t>(*words_).store(1); }
+
+  // What `allocates` returns, while the kernel ends soon after it was called.
+  template <typename Allocates>
+  Result<Ref<Buffer>> before_the_kernel_ends(const Allocates& allocates) {
+    std::thread end([this] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      end_kernel();
+    });
+    Result<Ref<Buffer>> made = allocates();
+    end.join();
+    return made;
+  }
+
+ private:
+  uint64_t most_ = 0;
+  Ref<Buffer> mail_;
+  uint32_t* words_ = nullptr;
+  bool running_ = false;
+};
+
+TEST_F(FullHeap, AnAllocationWaitsForWhatWorkInFlightMayUse) {
+  start_kernel();
+  allocate(most());  // and let go of
+  const Ref<Buffer> next = take(before_the_kernel_ends([&] { return device().allocate(most()); }));
+  EXPECT_EQ(next->size(), most());
+  EXPECT_FAILS(device().allocate(most()), StatusCode::kResourceExhausted, std::to_string(most()));
+}
+
+TEST_F(FullHeap, WhatWouldNotDoIsNotEnough) {
+  const Ref<Buffer> kept = allocate(most());
+  start_kernel();
+  allocate(4096);
+  EXPECT_FAILS(device().allocate(most()), StatusCode::kResourceExhausted, std::to_string(most()));
+}
+
+TEST_F(FullHeap, AnAllocationTakesWhatAPoolKeepsFree) {
+  Ref<Buffer> pooled = take(queue().alloca_buffer(most()));
+  ASSERT_OK(queue().dealloca_buffer(*pooled));
+  pooled = nullptr;
+  ASSERT_OK(drain(queue()));
+  EXPECT_EQ(take(device().allocate(most()))->size(), most());
+}
+
+TEST_F(FullHeap, AnAllocationWaitsForWhatAPoolGetsBack) {
+  const Ref<Buffer> pooled = take(queue().alloca_buffer(most()));
+  start_kernel();
+  ASSERT_OK(queue().dealloca_buffer(*pooled));
+  EXPECT_OK(before_the_kernel_ends([&] { return device().allocate(most()); }).status());
+}
+
+TEST_F(FullHeap, APoolWaitsForWhatWorkInFlightMayUse) {
+  start_kernel();
+  allocate(most());
+  const Ref<Queue> other = new_queue();
+  const Ref<Buffer> pooled =
+      take(before_the_kernel_ends([&] { return other->alloca_buffer(most()); }));
+  ASSERT_OK(other->dealloca_buffer(*pooled));
+  EXPECT_OK(drain(*other));
+}
+
+// What one has let go of another thread may be releasing just now.
+TEST_F(FullHeap, ThreadsTakeTurns) {
+  constexpr size_t kThreads = 3;
+  std::mutex turn;
+  const auto results = in_threads(kThreads, [&](size_t) {
+    const Ref<Queue> own = new_queue();
+    for (uint32_t i = 0; i < 20; ++i) {
+      const std::lock_guard lock(turn);
+      require(own->fill({*take(device().allocate(most())), 0, 4096}, &i, 4));
+    }
+    return Status();
+  });
+  for (const Status& result : results) EXPECT_OK(result);
+}
+
+}  // namespace
+}  // namespace halyard::cts
