@@ -61,8 +61,9 @@ class FullHeap : public DeviceTest {
 };
 
 TEST_F(FullHeap, AnAllocationWaitsForWhatWorkInFlightMayUse) {
+  Ref<Buffer> first = allocate(most());
   start_kernel();
-  allocate(most());  // and let go of
+  first = nullptr;
   const Ref<Buffer> next = take(before_the_kernel_ends([&] { return device().allocate(most()); }));
   EXPECT_EQ(next->size(), most());
   EXPECT_FAILS(device().allocate(most()), StatusCode::kResourceExhausted, std::to_string(most()));
@@ -91,8 +92,9 @@ TEST_F(FullHeap, AnAllocationWaitsForWhatAPoolGetsBack) {
 }
 
 TEST_F(FullHeap, APoolWaitsForWhatWorkInFlightMayUse) {
+  Ref<Buffer> first = allocate(most());
   start_kernel();
-  allocate(most());
+  first = nullptr;
   const Ref<Queue> other = new_queue();
   const Ref<Buffer> pooled =
       take(before_the_kernel_ends([&] { return other->alloca_buffer(most()); }));

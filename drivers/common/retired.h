@@ -31,6 +31,9 @@ struct HeapRoom {
   uint64_t live = 0;   // … in use through the device; what may come back is among them
   uint64_t spare = 0;  // … of which a pool keeps free, for when work in flight is done with it
   bool has_unused_spare = false;  // whether it is done with some of that
+  // Whether the runtime has still to take in some that was given back. What it has since taken in
+  // counts as returned.
+  bool lingers = false;
 };
 
 // Use says what work uses an entry: `bool in_use() const`, without waiting. Any thread may use any
@@ -55,7 +58,7 @@ class RetiredList {
     entries_.push_back(std::move(entry));
   }
   // At once: nothing uses it.
-  void release(Entry entry) {
+  void release(const Entry& entry) {
     {
       const std::lock_guard lock(mutex_);
       Heap& heap = heap_of(entry);
@@ -150,7 +153,8 @@ class RetiredList {
     }
     const bool enough =
         bytes <= room.size && room.live - std::min(room.live, coming) <= room.size - bytes;
-    return coming != 0 && enough ? PointState::kPending : PointState::kFailed;
+    const bool comes = coming != 0 || room.lingers;
+    return comes && enough ? PointState::kPending : PointState::kFailed;
   }
 
   std::mutex mutex_;

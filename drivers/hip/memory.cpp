@@ -141,9 +141,11 @@ void Memory::raw_free(MemoryType type, const Block& block) {
 // HIP waits for the device, or, for memory that all devices see, for all of them; a lost one never
 // comes. What would wait for it stays, for whoever allocates as much.
 void Memory::free_parked() {
+  if (parked_.empty()) return;
   const Hip& hip = device_.hip();
   const bool lost = !Streams::instance().fault_of(device_.facts().device).ok();
   const bool any_lost = lost || Streams::instance().any_lost();
+  lingering_ = Streams::instance().kept();
   std::erase_if(parked_, [&](const auto& parked) {
     const auto& [type, block] = parked;
     if (type == MemoryType::kDevice ? lost : any_lost) return false;
@@ -155,6 +157,18 @@ void Memory::free_parked() {
     parked_bytes_ -= block.size;
     return true;
   });
+}
+
+bool Memory::lingers() {
+  {
+    const std::lock_guard lock(parked_mutex_);
+    if (lingering_.empty()) return false;
+    std::erase_if(lingering_,
+                  [](const StreamPoint& point) { return point.stream->let_go(point.number); });
+    if (!lingering_.empty()) return true;
+  }
+  for (const MemoryType type : heaps_) retired_.returned(type);
+  return false;
 }
 
 Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block) {
@@ -188,7 +202,8 @@ struct Memory::Search {
   HeapRoom room() const {
     const uint64_t live = memory.usage(type).live_bytes.load(std::memory_order_relaxed);
     const QueuePool::Spare spare = memory.pool(type).spare();
-    return {memory.heap_size(type), live, spare.bytes, spare.has_unused};
+    const bool lingers = memory.lingers();
+    return {memory.heap_size(type), live, spare.bytes, spare.has_unused, lingers};
   }
   template <typename Evaluate>
   PointState wait(const Evaluate& evaluate, Deadline deadline) const {
@@ -299,7 +314,7 @@ void Memory::keep(Retired retired) {
                               : point.stream->known_done(point.number);
   });
   if (retired.use.points.empty()) {
-    retired_.release(std::move(retired));
+    retired_.release(retired);
   } else {
     retired_.add(std::move(retired));
   }

@@ -113,6 +113,8 @@ class Memory {
   void raw_free(MemoryType type, const Block& block);
   bool unpark(MemoryType type, uint64_t size, void** base);
   void free_parked();
+  // Whether HIP may still keep some that was freed.
+  bool lingers();
   uint64_t heap_size(MemoryType type) const;
   Usage& usage(MemoryType type) const { return usage_[static_cast<size_t>(type)]; }
 
@@ -128,6 +130,8 @@ class Memory {
   std::mutex parked_mutex_;
   std::vector<std::pair<MemoryType, Block>> parked_;  // under parked_mutex_
   uint64_t parked_bytes_ = 0;                         // under parked_mutex_
+  // HIP 5.2.3 keeps what is freed until it has let go of the commands that used it.
+  std::vector<StreamPoint> lingering_;  // under parked_mutex_
   std::vector<Source> sources_;
   std::array<std::unique_ptr<QueuePool>, kTypes> pools_;
 };

@@ -19,11 +19,12 @@ using List = RetiredList<Use>;
 struct Heap {
   Status attempt() {
     ++attempts;
-    if (live + wanted > 100) return Status(StatusCode::kResourceExhausted, "The heap is full.");
+    if (live + wanted > 100 || lingers)
+      return Status(StatusCode::kResourceExhausted, "The heap is full.");
     return {};
   }
   void reclaim() { list.collect(); }
-  HeapRoom room() const { return {100, live, spare, has_unused_spare}; }
+  HeapRoom room() const { return {100, live, spare, has_unused_spare, lingers}; }
   template <typename Evaluate>
   PointState wait(const Evaluate& evaluate, Deadline) {
     const PointState state = evaluate();
@@ -42,10 +43,30 @@ struct Heap {
   uint64_t wanted = 60;
   uint64_t spare = 0;
   bool has_unused_spare = false;
+  bool lingers = false;
   std::function<void()> meanwhile;
   int attempts = 0;
   int waits = 0;
 };
+
+TEST(Retired, WhatTheRuntimeHasStillToTakeInIsWaitedFor) {
+  Heap heap;
+  heap.lingers = true;
+  heap.meanwhile = [&] {
+    heap.lingers = false;
+    heap.list.returned(MemoryType::kDevice);
+  };
+  EXPECT_TRUE(heap.find().ok());
+  EXPECT_EQ(heap.waits, 1);
+}
+
+TEST(Retired, WhatTheRuntimeHasStillToTakeInMayNotBeEnough) {
+  Heap heap;
+  heap.live = 41;
+  heap.lingers = true;
+  EXPECT_EQ(heap.find().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(heap.waits, 0);
+}
 
 TEST(Retired, IsReleasedWhenNothingUsesIt) {
   List list;
