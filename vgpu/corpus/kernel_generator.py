@@ -71,7 +71,8 @@ class Kernel:
         if choice == 11:
             return f"rotate_left({e()}, {e()})"
         if choice == 12:
-            return f"({e()} {self.pick('/', '%')} ({e()} | 1))"
+            dividend = e()
+            return f"unsigned_{self.pick('quotient', 'remainder')}({dividend}, {e()})"
         if choice == 13:
             return f"signed_{self.pick('quotient', 'remainder')}({e()}, {e()})"
         if choice == 14:

@@ -38,6 +38,14 @@ FUNCTION u32 double_to_word(f64 v) {
 FUNCTION f64 smaller(f64 a, f64 b) {
   return a < b ? a : b;
 }
+// Calls, since at -O0 clang takes operands that it sees to be sign extended for short ones
+// (AMDGPUTargetLowering::LowerDIVREM24).
+FUNCTION u32 unsigned_quotient(u32 a, u32 b) {
+  return a / (b | 1);
+}
+FUNCTION u32 unsigned_remainder(u32 a, u32 b) {
+  return a % (b | 1);
+}
 FUNCTION u32 signed_quotient(u32 a, u32 b) {
   return b + 1 < 2 ? a : (u32)((i32)a / (i32)b);
 }
