@@ -130,8 +130,8 @@ class Device : public RefCounted {
   // it; work submitted to either is ordered as it arrives. FAILED_PRECONDITION where
   // DeviceInfo::imports_queues is false.
   Result<Ref<Queue>> import_queue(void* native_queue);
-  // Where only memory that was let go of while work in flight uses it would do, waits for that work,
-  // 10 s at most. RESOURCE_EXHAUSTED names the size asked for, the limit and what is in use.
+  // Where only memory that was let go of while work in flight uses it would do, waits for that
+  // work, 10 s at most. RESOURCE_EXHAUSTED names the size asked for, the limit and what is in use.
   Result<Ref<Buffer>> allocate(uint64_t size, const BufferOptions& options = {});
   Result<Ref<Buffer>> import_buffer(const ImportOptions& options);
   // The buffer stays this process's, and must outlive the imports. FAILED_PRECONDITION for a part
