@@ -227,28 +227,20 @@ struct RowLoop<dot2_f32_f16_fast> {
   }
 };
 
-// Mixed sources, all f32 by now, and an f16 result.
-template <class Function>
-struct MixedLoop {
+// v_fma_mix with an f16 result: mixed sources, all f32 by now.
+template <>
+struct RowLoop<fma_mix_f16_fast> {
   static constexpr bool kHere = true;
   static bool run(const LaneArgs& args) {
-    const Function function;
     uint32_t* const out = args.out[0];
     const uint32_t* const rows[] = {args.src[0][0], args.src[1][0], args.src[2][0]};
     for (unsigned n = 0; n < kLanes; n += 2 * kHalfDwords) {
-      store_low_halves(out + n, function(load_floats(rows[0] + n), load_floats(rows[1] + n),
-                                         load_floats(rows[2] + n)));
+      store_low_halves(out + n, fused_floats(load_floats(rows[0] + n), load_floats(rows[1] + n),
+                                             load_floats(rows[2] + n)));
     }
     return true;
   }
 };
-struct FuseFloats {
-  HalfVector operator()(HalfVector a, HalfVector b, HalfVector c) const {
-    return fused_floats(a, b, c);
-  }
-};
-template <>
-struct RowLoop<fma_mix_f16_fast> : MixedLoop<FuseFloats> {};
 
 template <>
 struct RowLoop<packed2<PkF16, add_fast<F16>>> : BothHalves<AddHalves, 2> {};

@@ -11,9 +11,9 @@
 namespace halyard::vgpu::isa::valu {
 
 #if defined(__F16C__) && defined(__AVX2__)
-#if defined(__AVX512DQ__)
-// Which of some f32 are of a class, as vfpclassps numbers them.
+// Whether some f32 are of certain classes, as vfpclassps numbers them.
 inline constexpr int kDenormalClass = 0x20, kNanClasses = 0x81;
+#if defined(__AVX512DQ__)
 class FoundFloats {
  public:
   template <int kClasses>
@@ -24,6 +24,13 @@ class FoundFloats {
 
  private:
   __mmask16 found_ = 0;
+};
+#else
+// Looks for nothing.
+struct FoundFloats {
+  template <int kClasses>
+  void look_for(HalfVector) {}
+  static bool any() { return false; }
 };
 #endif
 
@@ -65,24 +72,16 @@ struct MultiplyAddLoop {
   static bool run_any(const LaneArgs& args) {
     uint32_t* const out = args.out[0];
     const uint32_t* const rows[] = {args.src[0][0], args.src[1][0], args.src[2][0]};
-#if defined(__AVX512DQ__)
     FoundFloats found;
-#endif
     for (unsigned n = 0; n < kLanes; n += kStep) {
       const HalfVector a = flush_floats(load_floats(rows[0] + n));
       const HalfVector b = flush_floats(load_floats(rows[1] + n));
       const HalfVector c = flush_floats(load_floats(rows[2] + n));
       const HalfVector sum = flush_floats(flush_floats(a * b) + c);
-#if defined(__AVX512DQ__)
       found.look_for<kNanClasses>(sum);
-#endif
       kStore(out + n, sum);
     }
-#if defined(__AVX512DQ__)
     return !found.any();
-#else
-    return true;
-#endif
   }
 };
 
