@@ -6,10 +6,13 @@
 
 A file's kernels depend on its seed alone. With --build, a file whose results differ stays with its
 code objects in --keep, and the command that runs it again is printed. The exit code is then 1.
+A file that differs at -O0 alone is compiled and run again without what clang 22 is known to get wrong
+there (docs/virtual-gpu.md); if it agrees then, it is named and does not count as different.
 """
 
 import argparse
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -20,28 +23,48 @@ from kernel_generator import write
 PROCESSORS = ["gfx900", "gfx906", "gfx908", "gfx90a"]
 
 
+# Up to LLVM 22, the pass si-lower-sgpr-spills may define the VGPR that holds spilled SGPRs anew in each
+# round of a loop, which the fast register allocator of -O0 takes for "its lanes are not needed": masks of
+# lanes that a loop carries are lost (LLVM pull request 186348). In memory the spilled values are safe.
+WITHOUT_SPILLS_TO_LANES = ["-mllvm", "-amdgpu-spill-sgpr-to-vgpr=0"]
+
+
 def run(command, **options):
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, **options)
 
 
-def check(build, seed, count, folder):
-    """Compiles and runs one file; returns what went wrong, or nothing."""
+def compile_and_run(build, source, folder, *more_at_O0):
+    """Returns what went wrong, for a reader, and the levels (such as "0") of the objects that differed."""
     flags = dict(line.split("=", 1) for line in (build / "vgpu/corpus/flags.txt").read_text().splitlines())
-    source = folder / f"random_{seed}.c"
-    source.write_text(write(seed, count))
     jobs = [flags["host"].split(";") + ["-shared", source, "-o", folder / "kernels.so"]]
     for processor in PROCESSORS:
         for level in range(4):
-            jobs.append(flags["gpu"].split(";") + [f"-mcpu={processor}", f"-O{level}", source, "-o",
+            more = more_at_O0 if level == 0 else []
+            jobs.append(flags["gpu"].split(";") + [f"-mcpu={processor}", f"-O{level}", *more, source, "-o",
                                                    folder / f"{source.name}.{processor}.O{level}.hsaco"])
     for job in jobs:
         result = run(job)
         if result.returncode:
-            return f"{' '.join(map(str, job))}\n{result.stderr[:4000]}"
+            return f"{' '.join(map(str, job))}\n{result.stderr[:4000]}", set()
     command = [build / "bin/vgpu_corpus_test", f"--kernels={folder / 'kernels.so'}", f"--objects={folder}",
-               "--gtest_brief=1", f"--gtest_filter=*random_{seed}_*"]
+               "--gtest_brief=1", f"--gtest_filter=*{source.stem}_*"]
     result = run(command)
-    return f"{' '.join(map(str, command))}\n{result.stdout[-4000:]}{result.stderr[-2000:]}" if result.returncode else ""
+    if result.returncode == 0:
+        return "", set()
+    levels = set(re.findall(r"\.gfx\w+\.O(\d)\.hsaco, kernel", result.stdout))
+    return f"{' '.join(map(str, command))}\n{result.stdout[-4000:]}{result.stderr[-2000:]}", levels
+
+
+def check(build, seed, count, folder):
+    """Checks one file; returns what went wrong, for a reader, and whether that is known to be the compiler's."""
+    source = folder / f"random_{seed}.c"
+    source.write_text(write(seed, count))
+    wrong, levels = compile_and_run(build, source, folder)
+    if levels != {"0"}:
+        return wrong, False
+    with tempfile.TemporaryDirectory(prefix="random-kernels-") as again:
+        wrong_again, _ = compile_and_run(build, source, pathlib.Path(again), *WITHOUT_SPILLS_TO_LANES)
+    return wrong, not wrong_again
 
 
 def main():
@@ -59,20 +82,24 @@ def main():
         return 0
     if not options.build:
         parser.error("give --output=FILE to write kernels or --build=FOLDER to run them")
-    failures = 0
+    failures = known = 0
     for seed in range(options.seed, options.seed + options.files):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="random-kernels-"))
-        wrong = check(options.build.resolve(), seed, options.count, folder)
-        if wrong:
+        wrong, of_compiler = check(options.build.resolve(), seed, options.count, folder)
+        if wrong and not of_compiler:
             failures += 1
             kept = options.keep.resolve() / str(seed)
             shutil.rmtree(kept, ignore_errors=True)
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(folder, kept)
             print(f"seed {seed}:\n{wrong.replace(str(folder), str(kept))}", flush=True)
-        else:
-            shutil.rmtree(folder)
-    print(f"{options.files} files of {options.count} kernels, {failures} with differences")
+            continue
+        shutil.rmtree(folder)
+        if of_compiler:
+            known += 1
+            print(f"seed {seed}: differs at -O0 with SGPRs spilled to lanes only (LLVM pull request 186348)", flush=True)
+    print(f"{options.files} files of {options.count} kernels, {failures} with differences, "
+          f"{known} with one that is the compiler's")
     return 1 if failures else 0
 
 
