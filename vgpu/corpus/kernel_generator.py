@@ -167,7 +167,8 @@ class Kernel:
     def f64(self, d):
         return self.real(DOUBLE, d)
 
-    def condition(self, d):
+    def condition(self, d, branches=False):
+        """Something to test. With branches it may take two of them: && and ||."""
         kind = self.rng.choice(TYPES)
         a, b = self.expression(kind, d), self.expression(kind, d)
         compare = f"({a} {self.pick('<', '<=', '==', '!=', '>', '>=')} {b})"
@@ -176,7 +177,8 @@ class Kernel:
         if kind == WIDE and self.chance(30):
             compare = f"((i64){a} {self.pick('<', '<=', '>', '>=')} (i64){b})"
         if self.chance(15):
-            compare = f"({a} {self.pick('<', '>')} {b} {self.pick('&&', '||')} ({self.expression(WORD, d)} & 1))"
+            operator, both = self.pick("<", ">"), self.pick("&&", "||")
+            compare = f"(({a} {operator} {b}) {both if branches else both[0]} ({self.expression(WORD, d)} & 1))"
         return self.pick("", "", "!") + compare
 
     # --- statements
@@ -212,6 +214,11 @@ class Kernel:
             self.statement(budget - 1, in_loop)
         self.depth -= 1
 
+    def end_of_arm(self, condition):
+        """What follows a condition with two branches is reached in two ways: see END_OF_ARM."""
+        if "&&" in condition or "||" in condition:
+            self.line("  END_OF_ARM();")
+
     def statement(self, budget, in_loop):
         choice = self.rng.randrange(100)
         if budget <= 0 or choice < 40:
@@ -219,35 +226,45 @@ class Kernel:
         elif choice < 46:
             self.line(f"scratch[{self.expression(WORD, 2)} & 7] {self.pick('=', '+=', '^=')} {self.expression(WORD, 2)};")
         elif choice < 60:
-            self.line(f"if ({self.condition(2)}) {{")
+            condition = self.condition(2, branches=True)
+            self.line(f"if ({condition}) {{")
             self.body(budget, in_loop)
+            self.end_of_arm(condition)
             if self.chance(50):
                 self.line("} else {")
                 self.body(budget, in_loop)
+                self.end_of_arm(condition)
             self.line("}")
         elif choice < 75 and len(self.loops) < MAX_LOOPS:
             self.loop(budget)
         elif choice < 80:
             self.line(f"switch ({self.expression(WORD, 2)} % 6) {{")
-            for label in self.rng.sample(range(6), self.rng.randrange(2, 5)):
+            labels = self.rng.sample(range(6), self.rng.randrange(2, 5))
+            for label in labels:
                 self.line(f"  case {label}: {{")
                 self.depth += 1
                 self.body(budget - 1, False)
-                self.line("  break;") if self.chance(70) else self.line("  __attribute__((fallthrough));")
+                self.line("  END_OF_ARM();")
+                # Not into the default: the edges to it would get a block of their own, an arm without END_OF_ARM.
+                falls = not self.chance(70) and label != labels[-1]
+                self.line("  __attribute__((fallthrough));" if falls else "  break;")
                 self.depth -= 1
                 self.line("  }")
             self.line("  default:")
             self.depth += 1
             self.assignment()
+            self.line("END_OF_ARM();")
             self.depth -= 1
             self.line("}")
         elif choice < 84 and in_loop:
             # Whatever leads out of a loop only may run behind it: nothing for lanes together in it.
-            self.line(f"if ({self.condition(1)}) {{")
+            condition = self.condition(1, branches=True)
+            self.line(f"if ({condition}) {{")
             self.depth += 1
             self.assignment()
-            self.line(self.pick("break;", "continue;"))
             self.depth -= 1
+            self.end_of_arm(condition)
+            self.line(self.pick("  break;", "  continue;"))
             self.line("}")
         elif choice < 89:
             operation = self.rng.randrange(len(ATOMICS))

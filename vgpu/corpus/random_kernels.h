@@ -26,6 +26,21 @@ FUNCTION f32 word_as_single(u32 v) {
 #endif
   return as_f32(v);
 }
+// clang 22.1's StructurizeCFG hoists what costs nothing (a truncation, an insertelement) out of a
+// switch's arm that is reached in two ways, and loses its value on one of them (LLVM pull request
+// 183792). It does so where the arm's block has one successor: a branch that no pass may remove,
+// as it does not know the condition and what is behind it is volatile, makes that two.
+#ifdef __AMDGCN__
+FUNCTION u32 unknown_bit(void) {
+  u32 v = local_id();
+  __asm__("" : "+v"(v));
+  return v & 1;
+}
+#define END_OF_ARM() \
+  if (unknown_bit()) __asm__ volatile("")
+#else
+#define END_OF_ARM() (void)0
+#endif
 // In C a float that the integer cannot hold is undefined.
 FUNCTION u32 single_to_word(f32 v) {
   if (!(v > -2147483648.0f)) return v == v ? 0x80000000 : 0;
