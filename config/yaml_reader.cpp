@@ -1,6 +1,7 @@
 #include "config/yaml_reader.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -383,6 +384,41 @@ void Map::finish() {
   }
 }
 
+namespace {
+
+// Sees where documents begin, and nothing else of them.
+class DocumentStarts final : public YAML::EventHandler {
+ public:
+  YAML::Mark last = YAML::Mark::null_mark();
+
+  void OnDocumentStart(const YAML::Mark& mark) override { last = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// yaml-cpp 0.7 does not get past a comma between values that stand outside of brackets: it finds
+// one empty document after the other there, and YAML::LoadAll keeps all of them. Throws where that
+// is.
+void require_progress(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts starts;
+  for (int before = -1; parser.HandleNextDocument(starts); before = starts.last.pos)
+    if (starts.last.pos == before)
+      throw YAML::ParserException(starts.last, "there is no place for a value here");
+}
+
+}  // namespace
+
 bool Document::load_file(const std::string& path, Diagnostics& diagnostics) {
   std::error_code code;
   std::ifstream stream(path, std::ios::binary);
@@ -404,7 +440,9 @@ bool Document::load_text(std::string_view text, const std::string& name, Diagnos
   node_.reset();
   // yaml-cpp reports syntax errors by throwing; they stop here.
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    const std::string copy(text);
+    require_progress(copy);
+    const std::vector<YAML::Node> documents = YAML::LoadAll(copy);
     if (documents.size() > 1) {
       diagnostics.error(location_of(name, documents[1].Mark()),
                         "The file holds several YAML documents; it must hold one.");

@@ -156,6 +156,19 @@ TEST(YamlReader, SyntaxErrorHasItsPlace) {
               ElementsAre(AllOf(StartsWith("broken.yaml:"), HasSubstr("not valid YAML"))));
 }
 
+// yaml-cpp itself never comes back from these.
+TEST(YamlReader, CommaOutsideOfBracketsIsASyntaxError) {
+  const char* const kTexts[] = {",", "a: 1\n---\n, b", "{a: 1},b", "'a', b", "&a ,"};
+  for (const char* const text : kTexts) {
+    Diagnostics diagnostics;
+    Document document;
+    EXPECT_FALSE(document.load_text(text, "comma.yaml", diagnostics)) << text;
+    EXPECT_THAT(diagnostics.errors(),
+                ElementsAre(AllOf(StartsWith("comma.yaml:"), HasSubstr("not valid YAML"))))
+        << text;
+  }
+}
+
 TEST(YamlReader, TopLevelMustBeAMapping) {
   Diagnostics diagnostics;
   Document document;

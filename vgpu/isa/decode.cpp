@@ -142,6 +142,20 @@ bool hide_tfe(const Target& target, uint8_t bytes[8]) {
   return true;
 }
 
+// v_madmk_f16 and v_madak_f16 with the constant 255, which LLVM 22 takes for "a literal follows",
+// and crashes. Gives it another; returns whether it did.
+constexpr uint32_t kConstant = 255, kStandIn = 0x100ff;  // of 16 bits both mean the same
+bool hide_constant(uint8_t bytes[8]) {
+  constexpr uint32_t kMadmkF16 = 36, kMadakF16 = 37;
+  uint32_t words[2];
+  std::memcpy(words, bytes, sizeof words);
+  const uint32_t opcode = words[0] >> 25;
+  if ((opcode != kMadmkF16 && opcode != kMadakF16) || words[1] != kConstant) return false;
+  words[1] = kStandIn;
+  std::memcpy(bytes, words, sizeof words);
+  return true;
+}
+
 class McDecoder final : public Decoder {
  public:
   static std::unique_ptr<Decoder> create(const std::string& processor, const std::string& features,
@@ -178,8 +192,6 @@ class McDecoder final : public Decoder {
         triple, 0, *decoder->asm_info_, *decoder->instructions_, *decoder->registers_));
     if (!decoder->disassembler_ || !decoder->printer_) {
       error = fmt::format("LLVM cannot disassemble for processor ({}).", processor);
-      // LLVM 22 says why it refuses an operand to this stream, which it leaves unset.
-      decoder->disassembler_->CommentStream = &llvm::nulls();
       return nullptr;
     }
     return decoder;
@@ -243,6 +255,10 @@ class McDecoder final : public Decoder {
     uint8_t padded[8] = {};
     std::memcpy(padded, bytes.data(), std::min<size_t>(bytes.size(), sizeof padded));
     if (hide_tfe(target_, padded)) text += " tfe";
+    if (hide_constant(padded)) {
+      const std::string stand_in = fmt::format("{:#x}", kStandIn);
+      text.replace(text.find(stand_in), stand_in.size(), fmt::format("{:#x}", kConstant));
+    }
     const size_t start = text.find_first_not_of(" \t\n");
     return start == text.npos ? text : text.substr(start);
   }
@@ -256,6 +272,7 @@ class McDecoder final : public Decoder {
     std::memcpy(padded, bytes.data(), std::min<size_t>(bytes.size(), sizeof padded));
     if (lacks_its_literal(padded) || has_reserved_selection(padded)) return false;
     hide_tfe(target_, padded);
+    hide_constant(padded);
     return disassembler_->getInstruction(inst, size, padded, address, llvm::nulls()) ==
                llvm::MCDisassembler::Success &&
            size >= 4 && size <= bytes.size();
