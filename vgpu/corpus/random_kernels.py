@@ -11,6 +11,8 @@ there (docs/virtual-gpu.md); if it agrees then, it is named and does not count a
 """
 
 import argparse
+import concurrent.futures
+import os
 import pathlib
 import re
 import shutil
@@ -67,6 +69,20 @@ def check(build, seed, count, folder):
     return wrong, not wrong_again
 
 
+def check_and_keep(options, seed):
+    """What check() returns; the folder of a file that differs is kept."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="random-kernels-"))
+    wrong, of_compiler = check(options.build.resolve(), seed, options.count, folder)
+    if not wrong or of_compiler:
+        shutil.rmtree(folder)
+        return wrong, of_compiler
+    kept = options.keep.resolve() / str(seed)
+    shutil.rmtree(kept, ignore_errors=True)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(folder, kept)
+    return wrong.replace(str(folder), str(kept)), of_compiler
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, help="the first file's (default: 1)")
@@ -83,21 +99,16 @@ def main():
     if not options.build:
         parser.error("give --output=FILE to write kernels or --build=FOLDER to run them")
     failures = known = 0
-    for seed in range(options.seed, options.seed + options.files):
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="random-kernels-"))
-        wrong, of_compiler = check(options.build.resolve(), seed, options.count, folder)
-        if wrong and not of_compiler:
-            failures += 1
-            kept = options.keep.resolve() / str(seed)
-            shutil.rmtree(kept, ignore_errors=True)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(folder, kept)
-            print(f"seed {seed}:\n{wrong.replace(str(folder), str(kept))}", flush=True)
-            continue
-        shutil.rmtree(folder)
-        if of_compiler:
-            known += 1
-            print(f"seed {seed}: differs at -O0 with SGPRs spilled to lanes only (LLVM pull request 186348)", flush=True)
+    seeds = range(options.seed, options.seed + options.files)
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for seed, (wrong, of_compiler) in zip(seeds, pool.map(lambda seed: check_and_keep(options, seed), seeds)):
+            if of_compiler:
+                known += 1
+                print(f"seed {seed}: differs at -O0 with SGPRs spilled to lanes only (LLVM pull request 186348)",
+                      flush=True)
+            elif wrong:
+                failures += 1
+                print(f"seed {seed}:\n{wrong}", flush=True)
     print(f"{options.files} files of {options.count} kernels, {failures} with differences, "
           f"{known} with one that is the compiler's")
     return 1 if failures else 0
