@@ -114,7 +114,8 @@ class Kernel:
         e = lambda kind=WIDE: self.expression(kind, d)
         choice = self.rng.randrange(16)
         if choice < 6:
-            return f"({e()} {self.pick('+', '-', '*', '&', '|', '^')} {e()})"
+            a, operator = e(), self.pick("+", "-", "*", "&", "|", "^")
+            return f"wide_or({a}, {e()})" if operator == "|" else f"({a} {operator} {e()})"
         if choice < 8:
             return f"({e()} {self.pick('<<', '>>')} ({e(WORD)} & 63))"
         if choice == 8:
@@ -206,7 +207,8 @@ class Kernel:
         kind = self.variables[name]
         operator = "=" if self.chance(50) else self.pick("+=", "-=", "*=") if kind in (SINGLE, DOUBLE) else \
             self.pick("+=", "-=", "^=", "*=", "|=", "&=")
-        self.line(f"{name} {operator} {self.expression(kind)};")
+        value = self.expression(kind)
+        self.line(f"{name} = wide_or({name}, {value});" if kind == WIDE and operator == "|=" else f"{name} {operator} {value};")
 
     def body(self, budget, in_loop):
         self.depth += 1

@@ -50,6 +50,16 @@ FUNCTION u32 double_to_word(f64 v) {
   if (!(v > -2147483648.0)) return v == v ? 0x80000000 : 0;
   return v <= 2147483647.0 ? (u32)(i32)v : v <= 4294967295.0 ? (u32)v : ~0u;
 }
+// clang 22.1's SIFoldOperands makes x, not ~0, of x | ~0, where it is the first to see the
+// constant: in one half of 64 bits, mostly (LLVM pull request 189655). It cannot look through the
+// asm.
+FUNCTION u64 wide_or(u64 a, u64 b) {
+#ifdef __AMDGCN__
+  __asm__("" : "+v"(a));
+  __asm__("" : "+v"(b));
+#endif
+  return a | b;
+}
 FUNCTION f64 smaller(f64 a, f64 b) {
   return a < b ? a : b;
 }
