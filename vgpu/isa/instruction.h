@@ -95,6 +95,9 @@ struct Sdwa {
   bool sext[2] = {false, false};
 };
 
+// What VOP3P says of one source: its bits of op_sel, op_sel_hi, neg_lo and neg_hi.
+enum HalvesBits : uint8_t { kOpSel = 1, kOpSelHi = 2, kNegLo = 4, kNegHi = 8 };
+
 struct Dpp {
   bool enabled = false;
   uint16_t control = 0;  // DPP_CTRL, 9 bits (Vega ISA 13.3.8)
@@ -146,7 +149,8 @@ struct Instruction {
   uint8_t abs = 0;     // bit i: absolute value of src[i]; VOP3P: neg_hi
   uint8_t op_sel = 0;  // VOP3: op_sel[0..3]; VOP3P: op_sel
   uint8_t op_sel_hi = 0;
-  uint8_t omod = 0;  // 0 none, 1 ×2, 2 ×4, 3 ÷2
+  uint8_t halves[3] = {0, 0, 0};  // VOP3P: the four above for each source (HalvesBits)
+  uint8_t omod = 0;               // 0 none, 1 ×2, 2 ×4, 3 ÷2
   bool clamp = false;
   Sdwa sdwa;
   Dpp dpp;

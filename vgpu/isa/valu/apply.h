@@ -37,6 +37,11 @@ struct Operation {
   // Sources of which VOP3P selects halves.
   static constexpr bool kSelectable = kPacked || kTraits.mixed_sources;
   static constexpr bool kHasFast = !std::is_same_v<decltype(kFast), std::nullptr_t>;
+  // Mixed sources of which the fast loop takes care.
+  static constexpr bool kLoopMixes = [] {
+    if constexpr (kTraits.mixed_sources) return RowLoop<kFast>::kHere;
+    return false;
+  }();
 
 #if defined(__AVX2__)
   static constexpr bool kUniformAmounts = false;  // shifts take an amount for each lane
@@ -71,6 +76,13 @@ struct Operation {
     }
   }
 
+  // Applies VOP3P's modifiers to the sources.
+  template <size_t... I>
+  static void change(const Instruction& in, LaneArgs& args, LaneBuffer* copies,
+                     std::index_sequence<I...>) {
+    (change_vop3p_source(kShape.src[I], in.halves[I], args.src[I], copies + I * kChangedRows), ...);
+  }
+
   // Writes results that are not in their place yet; of a dword of which they fill a half, the other
   // one stays.
   static void write(Wave& w, const Instruction& in, VectorRegister* to, LaneBuffer* out,
@@ -94,15 +106,17 @@ struct Operation {
   template <size_t... I>
   static void fetch(const Wave& w, const Instruction& in, LaneArgs& args, LaneBuffer* scratch,
                     std::index_sequence<I...>) {
-    (fetch_one<I>(w, source_operand(in, kShape, I), args, scratch + I * kMaxDwords), ...);
+    (fetch_one<I>(w, in, args, scratch + I * kMaxDwords), ...);
   }
   template <unsigned kSource>
-  [[gnu::always_inline]] static void fetch_one(const Wave& w, const Operand& operand,
-                                               LaneArgs& args, LaneBuffer* scratch) {
+  [[gnu::always_inline]] static void fetch_one(const Wave& w, const Instruction& in, LaneArgs& args,
+                                               LaneBuffer* scratch) {
     constexpr unsigned kDwords = kShape.src_dwords[kSource];
+    const Operand& operand = source_operand(in, kShape, kSource);
     const VectorRegister* const from = vector_source(w, operand);
     if (from == nullptr) [[unlikely]] {
       splat<kDwords>(w, operand, scratch);
+      if constexpr (kTraits.mixed_sources) mix_constant(in, kSource, scratch->lane);
     }
     for (unsigned d = 0; d < kDwords; ++d) {
       args.src[kSource][d] = from != nullptr ? from[d].lane : scratch[d].lane;
@@ -134,14 +148,12 @@ struct Operation {
     LaneBuffer flag_out;
     LaneArgs args;
     fetch(w, in, args, scratch, std::make_index_sequence<kShape.sources>{});
-    if constexpr (kSelects && kTraits.mixed_sources) {
+    if constexpr (kLoopMixes) {
+      std::copy_n(in.halves, 3, args.halves);
+    } else if constexpr (kTraits.mixed_sources) {
       mix_sources(in, w.mode, args, changed);
-    } else if constexpr (kSelects && kShape.src[0] == Type::kPkF32) {
-      for (unsigned i = 0; i < kShape.sources; ++i) select_rows(in, i, args.src[i]);
-      if ((in.neg | in.abs) != 0) [[unlikely]]
-        negate_rows(in, kShape.sources, args, changed);
     } else if constexpr (kSelects) {
-      change_sources(in, kShape, args, changed);
+      change(in, args, changed, std::make_index_sequence<kShape.sources>{});
     } else if constexpr (kSignable) {
       if ((in.neg | in.abs) != 0) [[unlikely]]
         apply_signs(in, args, changed);
@@ -158,17 +170,29 @@ struct Operation {
     const uint64_t exec = w.exec();
     VectorRegister* const to = destination(w, in.dst);
     if (S::kUsesMode && !is_default(w.mode)) [[unlikely]] {
+      if constexpr (kLoopMixes) mix_sources(in, w.mode, args, changed);
       core<kFunction, kFast>(args, w.mode);
       write(w, in, to, out, exec);
     } else if constexpr (kHasFast) {
-      const bool in_place = !kTraits.keeps_other && exec == ~0ull && to != nullptr &&
+      const bool in_place = (!kTraits.keeps_other || kLoopMixes) && exec == ~0ull &&
+                            to != nullptr &&
                             !overlaps(args, to, std::make_index_sequence<3 * kMaxDwords>{});
       for (unsigned d = 0; d < kShape.dst_dwords; ++d) {
         if (in_place) args.out[d] = to[d].lane;
       }
-      if (!run_fast<kFunction, kFast>(args)) [[unlikely]]
+      if constexpr (kLoopMixes) args.old = to != nullptr ? to->lane : out->lane;
+      if (run_fast<kFunction, kFast, kLoopMixes>(args)) [[likely]] {
+        if (!in_place && kLoopMixes) commit(w, in.dst, out, kShape.dst_dwords, exec);
+        if (!in_place && !kLoopMixes) write(w, in, to, out, exec);
+      } else if constexpr (kLoopMixes) {
+        mix_sources(in, w.mode, args, changed);
+        args.out[0] = out->lane;
         core_in_default_mode<kFunction>(args);
-      if (!in_place) write(w, in, to, out, exec);
+        write(w, in, to, out, exec);
+      } else {
+        core_in_default_mode<kFunction>(args);
+        if (!in_place) write(w, in, to, out, exec);
+      }
     } else {
       const bool in_place =
           kShape.dst_dwords != 0 && !kTraits.keeps_other && exec == ~0ull && to != nullptr;

@@ -8,32 +8,6 @@
 namespace halyard::vgpu::isa::valu {
 namespace {
 
-// The part of each dword that SDWA selects of source `i`. `to` may be `from`.
-void select_part(const Sdwa& sdwa, unsigned i, const uint32_t* from, uint32_t* to) {
-  const SubDword sel = sdwa.src_sel[i];
-  const unsigned bits = sub_dword_bits(sel), shift = sub_dword_shift(sel);
-  if (sdwa.sext[i]) {
-    const unsigned down = 32 - bits, up = down - shift;
-#pragma GCC ivdep
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      to[lane] = static_cast<uint32_t>(static_cast<int32_t>(from[lane] << up) >> down);
-    return;
-  }
-#if defined(__AVX512BW__)
-  // Which byte of a dword each byte comes from, 0x80 for a zero; and so for four dwords at a time.
-  const unsigned first = shift / 8;
-  const unsigned bytes = bits == 8 ? 0x80808000 | first : 0x80800100 | first * 0x0101;
-  const __m512i dwords = _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0);
-  const __m512i source = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(bytes)), dwords);
-  for (unsigned n = 0; n < kLanes; n += 16)
-    _mm512_store_si512(to + n, _mm512_shuffle_epi8(_mm512_load_si512(from + n), source));
-#else
-  const uint32_t mask = bits == 8 ? 0xff : 0xffff;
-#pragma GCC ivdep
-  for (unsigned lane = 0; lane < kLanes; ++lane) to[lane] = from[lane] >> shift & mask;
-#endif
-}
-
 // The rows of an operand that is the same in all lanes.
 void splat_rows(const Wave& w, const Operand& operand, unsigned dwords, LaneBuffer* rows) {
   if (dwords == 1) {
@@ -98,8 +72,13 @@ template <bool kDpp>
   [[maybe_unused]] const auto select = [&](unsigned i) __attribute__((always_inline)) {
     const bool accumulator = shape.accumulates && i + 1u == shape.sources;
     if (i >= shape.sources || accumulator) return;
-    if (in.sdwa.src_sel[i] == SubDword::kDword) return;
-    select_part(in.sdwa, i, args.src[i][0], buffer[i].lane);
+    const SubDword sel = in.sdwa.src_sel[i];
+    if (sel == SubDword::kDword) return;
+    if (in.sdwa.sext[i]) {
+      extend_row(sel, args.src[i][0], buffer[i].lane);
+    } else {
+      change_row(static_cast<unsigned>(sel), ~0u, 0, args.src[i][0], buffer[i].lane);
+    }
     args.src[i][0] = buffer[i].lane;
   };
   const auto change_sign = [&](unsigned i) __attribute__((always_inline)) {
@@ -108,11 +87,8 @@ template <bool kDpp>
     const uint32_t sign = is_16bit(shape.src[i]) ? 0x8000 : 0x80000000;
     const uint32_t keep = (in.abs >> i & 1) != 0 ? ~sign : ~0u;
     const uint32_t flip = (in.neg >> i & 1) != 0 ? sign : 0;
-    const uint32_t* const from = args.src[i][0];
-    uint32_t* const to = buffer[i].lane;
-#pragma GCC ivdep
-    for (unsigned lane = 0; lane < kLanes; ++lane) to[lane] = (from[lane] & keep) ^ flip;
-    args.src[i][0] = to;
+    change_row(kDword, keep, flip, args.src[i][0], buffer[i].lane);
+    args.src[i][0] = buffer[i].lane;
   };
   fetch(0);
   fetch(1);
@@ -157,7 +133,10 @@ template <bool kDpp>
   for (unsigned i = 0; i < shape.sources; ++i) {
     const Operand& operand = source_operand(in, shape, i);
     const VectorRegister* const from = vector_source(w, operand);
-    if (from == nullptr) splat_rows(w, operand, shape.src_dwords[i], buffer[i]);
+    if (from == nullptr) {
+      splat_rows(w, operand, shape.src_dwords[i], buffer[i]);
+      if (shape.mixed_sources) mix_constant(in, i, buffer[i][0].lane);
+    }
     for (unsigned d = 0; d < shape.src_dwords[i]; ++d) {
       args.src[i][d] = from != nullptr ? from[d].lane : buffer[i][d].lane;
     }

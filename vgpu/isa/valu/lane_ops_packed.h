@@ -90,21 +90,30 @@ inline float dot2_f32_f16_fast(PkF16 a, PkF16 b, float c) {
   return to_f32(a.hi) * to_f32(b.hi) + low;
 }
 
-// v_mad_mix and v_fma_mix: mix_sources() has made every source an f32. The f16 result of the lo and
-// hi forms is the f32 result, rounded again.
+// v_mad_mix and v_fma_mix: every source is an f32 by now (mix_sources()). The f16 result of the lo
+// and hi forms is the f32 result, rounded again.
 inline float mad_mix(float a, float b, float c, const FloatMode& m) {
   return mad_f32(a, b, c, m);
 }
 inline float fma_mix(float a, float b, float c, const FloatMode& m) {
   return fma(a, b, c, m);
 }
+inline float mad_mix_fast(float a, float b, float c) {
+  return mad_f32_fast(a, b, c);
+}
+inline Flagged<float> fma_mix_fast(float a, float b, float c) {
+  return fma_f32_fast(a, b, c);
+}
 inline F16 mad_mix_f16(float a, float b, float c, const FloatMode& m) {
   return flush_output(to_f16(mad_f32(a, b, c, m), m), m);
 }
-inline F16 mad_mix_f16_fast(float a, float b, float c) {
+// kHigh: of the hi form, for RowLoop.
+template <bool kHigh>
+F16 mad_mix_f16_fast(float a, float b, float c) {
   return nearest_f16(mad_f32_fast(a, b, c));
 }
-inline Flagged<F16> fma_mix_f16_fast(float a, float b, float c) {
+template <bool kHigh>
+Flagged<F16> fma_mix_f16_fast(float a, float b, float c) {
   const Flagged<float> r = fma_f32_fast(a, b, c);
   return {nearest_f16(r.value), r.flag != 0};
 }

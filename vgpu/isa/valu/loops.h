@@ -52,7 +52,9 @@ template <auto kFunction, unsigned kUniform>
 // Whole rows of an operation that the compiler does not vectorise well: a specialisation has
 // static bool run(const LaneArgs&), which does what loop() does in the default mode and returns
 // false if a rare case (see core()) makes the results void. kHere says if this build has it, and
-// kFindsNans, which may be left out, that a NaN among the results counts as rare.
+// kFindsNans, which may be left out, that a NaN among the results counts as rare. Of mixed sources,
+// run() is the loop for those that are f32 by now; run_mixed() widens them by itself, and leaves
+// the other half of each dword as it was where the result fills one.
 template <auto kFunction>
 struct RowLoop {
   static constexpr bool kHere = false;
@@ -120,11 +122,15 @@ bool any_nan(const LaneBuffer* rows) {
 }
 
 // Runs `kFast` in the default mode; false if a rare case came up and the results are void.
-template <auto kFunction, auto kFast>
+template <auto kFunction, auto kFast, bool kMixed = false>
 [[gnu::always_inline]] inline bool run_fast(const LaneArgs& args) {
   bool rare = false;
   if constexpr (RowLoop<kFast>::kHere) {
-    rare = !RowLoop<kFast>::run(args);
+    if constexpr (kMixed) {
+      rare = !RowLoop<kFast>::run_mixed(args);
+    } else {
+      rare = !RowLoop<kFast>::run(args);
+    }
     if constexpr (requires { requires RowLoop<kFast>::kFindsNans; }) return !rare;
   } else {
     loop<kFast>(args, kDefaultMode);

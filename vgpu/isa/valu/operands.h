@@ -32,6 +32,10 @@ struct LaneArgs {
   const uint32_t* flag_in;  // 0 or all ones
   uint32_t* out[kMaxDwords];
   uint32_t* flag_out;  // 0 or all ones
+  // For RowLoop::run_mixed(): Instruction::halves, and the destination of a result that fills a
+  // half.
+  uint8_t halves[3];
+  const uint32_t* old;
 };
 
 // Where an operation's carry-in, or v_cndmask's condition, comes from.

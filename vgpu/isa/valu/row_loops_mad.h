@@ -1,12 +1,11 @@
-// v_mad_f32 and v_mad_mix on whole rows (RowLoop of loops.h). They flush f32 denormals, which takes
+// v_mad_f32 on whole rows (RowLoop of loops.h). They flush f32 denormals, which takes
 // longer than all the rest of them; where looking for denormals is cheaper, they are flushed only
 // if there are any. In the default mode.
 #pragma once
 
+#include "vgpu/isa/valu/half_vectors.h"
 #include "vgpu/isa/valu/lane_ops_float.h"
-#include "vgpu/isa/valu/lane_ops_packed.h"
 #include "vgpu/isa/valu/loops.h"
-#include "vgpu/isa/valu/row_loops_half.h"
 
 namespace halyard::vgpu::isa::valu {
 
@@ -17,7 +16,7 @@ inline constexpr int kDenormalClass = 0x20, kNanClasses = 0x81;
 class FoundFloats {
  public:
   template <int kClasses>
-  void look_for(HalfVector x) {
+  void look_for(Floats x) {
     found_ = _kor_mask16(found_, _mm512_fpclass_ps_mask(x, kClasses));
   }
   bool any() const { return found_ != 0; }
@@ -29,13 +28,13 @@ class FoundFloats {
 // Looks for nothing.
 struct FoundFloats {
   template <int kClasses>
-  void look_for(HalfVector) {}
+  void look_for(Floats) {}
   static bool any() { return false; }
 };
 #endif
 
-template <void (*kStore)(uint32_t*, HalfVector)>
-struct MultiplyAddLoop {
+template <>
+struct RowLoop<mad_f32_fast> {
   static constexpr bool kHere = true;
 #if defined(__AVX512DQ__)
   static constexpr bool kFindsNans = true;
@@ -46,23 +45,21 @@ struct MultiplyAddLoop {
 #endif
 
  private:
-  static constexpr unsigned kStep = 2 * kHalfDwords;
-
 #if defined(__AVX512DQ__)
   // False if there were denormals or NaNs.
   static bool run_without_denormals(const LaneArgs& args) {
     uint32_t* const out = args.out[0];
     const uint32_t* const rows[] = {args.src[0][0], args.src[1][0], args.src[2][0]};
     FoundFloats found;
-    for (unsigned n = 0; n < kLanes; n += kStep) {
-      const HalfVector a = load_floats(rows[0] + n), b = load_floats(rows[1] + n);
-      const HalfVector c = load_floats(rows[2] + n), product = a * b, sum = product + c;
+    for (unsigned n = 0; n < kLanes; n += kVectorLanes) {
+      const Floats a = load_floats(rows[0] + n), b = load_floats(rows[1] + n);
+      const Floats c = load_floats(rows[2] + n), product = a * b, sum = product + c;
       found.look_for<kDenormalClass>(a);
       found.look_for<kDenormalClass>(b);
       found.look_for<kDenormalClass>(c);
       found.look_for<kDenormalClass>(product);
       found.look_for<kDenormalClass | kNanClasses>(sum);
-      kStore(out + n, sum);
+      store_floats(out + n, sum);
     }
     return !found.any();
   }
@@ -73,23 +70,18 @@ struct MultiplyAddLoop {
     uint32_t* const out = args.out[0];
     const uint32_t* const rows[] = {args.src[0][0], args.src[1][0], args.src[2][0]};
     FoundFloats found;
-    for (unsigned n = 0; n < kLanes; n += kStep) {
-      const HalfVector a = flush_floats(load_floats(rows[0] + n));
-      const HalfVector b = flush_floats(load_floats(rows[1] + n));
-      const HalfVector c = flush_floats(load_floats(rows[2] + n));
-      const HalfVector sum = flush_floats(flush_floats(a * b) + c);
+    for (unsigned n = 0; n < kLanes; n += kVectorLanes) {
+      const Floats a = flush_floats(load_floats(rows[0] + n));
+      const Floats b = flush_floats(load_floats(rows[1] + n));
+      const Floats c = flush_floats(load_floats(rows[2] + n));
+      const Floats sum = flush_floats(flush_floats(a * b) + c);
       found.look_for<kNanClasses>(sum);
-      kStore(out + n, sum);
+      store_floats(out + n, sum);
     }
     return !found.any();
   }
 };
 
-template <>
-struct RowLoop<mad_f32_fast> : MultiplyAddLoop<store_floats> {};
-// A sum that is denormal as an f32 is a zero as an f16, flushed or not.
-template <>
-struct RowLoop<mad_mix_f16_fast> : MultiplyAddLoop<store_low_halves> {};
 #endif
 
 }  // namespace halyard::vgpu::isa::valu

@@ -3,8 +3,9 @@
 #include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_packed.h"
 #include "vgpu/isa/valu/row_loops_dot.h"
+#include "vgpu/isa/valu/row_loops_f32_pairs.h"
 #include "vgpu/isa/valu/row_loops_half.h"
-#include "vgpu/isa/valu/row_loops_mad.h"
+#include "vgpu/isa/valu/row_loops_mix.h"
 #include "vgpu/isa/valu/tables.h"
 
 namespace halyard::vgpu::isa::valu {
@@ -43,12 +44,12 @@ constexpr Opcode kOpcodes[] = {
     op_fast<packed_float3<PkF32, fma<float>>, pk_fma_f32_fast>("v_pk_fma_f32"),
     op<pk_mov_b32>("v_pk_mov_b32"),
 
-    op_fast<mad_mix, mad_f32_fast, kMix>("v_mad_mix_f32"),
-    op_fast<mad_mix_f16, mad_mix_f16_fast, kMixLow>("v_mad_mixlo_f16"),
-    op_fast<mad_mix_f16, mad_mix_f16_fast, kMixHigh>("v_mad_mixhi_f16"),
-    op_fast<fma_mix, fma_f32_fast, kMix>("v_fma_mix_f32"),
-    op_fast<fma_mix_f16, fma_mix_f16_fast, kMixLow>("v_fma_mixlo_f16"),
-    op_fast<fma_mix_f16, fma_mix_f16_fast, kMixHigh>("v_fma_mixhi_f16"),
+    op_fast<mad_mix, mad_mix_fast, kMix>("v_mad_mix_f32"),
+    op_fast<mad_mix_f16, mad_mix_f16_fast<false>, kMixLow>("v_mad_mixlo_f16"),
+    op_fast<mad_mix_f16, mad_mix_f16_fast<true>, kMixHigh>("v_mad_mixhi_f16"),
+    op_fast<fma_mix, fma_mix_fast, kMix>("v_fma_mix_f32"),
+    op_fast<fma_mix_f16, fma_mix_f16_fast<false>, kMixLow>("v_fma_mixlo_f16"),
+    op_fast<fma_mix_f16, fma_mix_f16_fast<true>, kMixHigh>("v_fma_mixhi_f16"),
 
     op_fast<dot2_f32_f16, dot2_f32_f16_fast>("v_dot2_f32_f16"),
     op_clamp<dot2_i32_i16<false>, dot2_i32_i16<true>>("v_dot2_i32_i16"),

@@ -53,6 +53,16 @@ inline Operand vcc() {
   return sreg(scalar::kVcc);
 }
 
+// With what the decoder makes of the modifiers that a test has set.
+inline Instruction decoded(Instruction in) {
+  for (unsigned i = 0; i < 3; ++i) {
+    const auto bit = [i](unsigned sources) { return sources >> i & 1; };
+    in.halves[i] = static_cast<uint8_t>(bit(in.op_sel) * kOpSel | bit(in.op_sel_hi) * kOpSelHi |
+                                        bit(in.neg) * kNegLo | bit(in.abs) * kNegHi);
+  }
+  return in;
+}
+
 class Machine {
  public:
   static constexpr unsigned kRegisters = 64;
@@ -91,7 +101,7 @@ class Machine {
     }
     const Handler handler = !modified && o.plain != nullptr ? o.plain : o.general;
     ASSERT_NE(handler, nullptr) << in.mnemonic;
-    EXPECT_EQ(handler(wave, in), Outcome::kNext) << in.mnemonic;
+    EXPECT_EQ(handler(wave, decoded(in)), Outcome::kNext) << in.mnemonic;
   }
   // Runs both forms, which must agree, on the same input; `dst` says what to compare.
   void run_both(const Instruction& in, unsigned dst_dwords = 1) {
@@ -99,7 +109,7 @@ class Machine {
     if (o.plain == nullptr) return run(in);
     Wave before = wave;
     const std::vector<VectorRegister> registers(wave.vgpr, wave.vgpr + kRegisters);
-    ASSERT_EQ(o.general(wave, in), Outcome::kNext);
+    ASSERT_EQ(o.general(wave, decoded(in)), Outcome::kNext);
     const std::vector<VectorRegister> general(wave.vgpr, wave.vgpr + kRegisters);
     const Wave after = wave;
     std::memcpy(wave.vgpr, registers.data(), sizeof(VectorRegister) * kRegisters);

@@ -32,7 +32,7 @@ TEST(EveryOpcode, DisabledLanesKeepTheirValuesUnderAnyModifiers) {
       Instruction in = m.instruction(o);
       m.modify(in);
       const std::vector<VectorRegister> before(m.wave.vgpr, m.wave.vgpr + Machine::kRegisters);
-      ASSERT_EQ(o.general(m.wave, in), Outcome::kNext) << o.mnemonic;
+      ASSERT_EQ(o.general(m.wave, decoded(in)), Outcome::kNext) << o.mnemonic;
       for (unsigned r = 0; r < Machine::kRegisters; ++r) {
         for (unsigned lane = 0; lane < kLanes; ++lane) {
           const bool may_change = r >= kDst && r < kDst + kDstDwords && (exec >> lane & 1) != 0;

@@ -35,7 +35,9 @@ struct State {
 };
 
 // Runs `in` by two handlers from the same state.
-void expect_same(Machine& m, Handler one, Handler other, const Instruction& in, const char* build) {
+void expect_same(Machine& m, Handler one, Handler other, const Instruction& fields,
+                 const char* build) {
+  const Instruction in = decoded(fields);
   ASSERT_EQ(one == nullptr, other == nullptr) << in.mnemonic;
   if (one == nullptr) return;
   const State before(m.wave);
