@@ -59,9 +59,12 @@ using Random = std::mt19937_64;
 // Without `modifiers` there are none but those that DPP cannot be without.
 Case random_case(const Row& row, Encoding encoding, bool modifiers, Random& random);
 
-// Fills everything at random, and the case's sources with values of their kinds: `tame` ones are
-// zeros and what is near one, for which the engine has faster ways.
-void fill(const Case& c, bool tame, Registers& registers, Random& random);
+// The floats of a case: any, with NaNs and infinities among them; or such for which the engine has
+// faster ways: zeros and what is near one, or denormals and what multiplies to them.
+enum class Values : uint8_t { kAny, kTame, kSmall };
+
+// Fills everything at random, and the case's sources with values of their kinds.
+void fill(const Case& c, Values values, Registers& registers, Random& random);
 
 // What the instruction leaves.
 void execute(const Case& c, const Mode& mode, Registers& registers);

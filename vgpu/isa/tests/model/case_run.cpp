@@ -29,6 +29,19 @@ uint64_t tame_float(Float f, Random& random) {
   return sign | exponent << (l.precision - 1) | fraction;
 }
 
+// Denormals, and numbers whose products are denormal or nearly so. There is no NaN and no infinity,
+// and their sums and products are none.
+uint64_t small_float(Float f, Random& random) {
+  const Layout l = layout(f);
+  const uint64_t choice = random() % 4;
+  if (choice == 0) return tame_float(f, random);
+  const uint64_t sign = random() % 2 ? sign_bit(f) : 0;
+  const uint64_t fraction = random() & ((uint64_t{1} << (l.precision - 1)) - 1);
+  const auto root = static_cast<uint64_t>(l.max_exponent / 2 - 2);
+  const uint64_t exponent = choice == 1 ? random() % 3 : root + random() % 8;
+  return sign | exponent << (l.precision - 1) | fraction;
+}
+
 uint64_t random_float(Float f, Random& random) {
   const Layout l = layout(f);
   const uint64_t one = one_bits(f), inf = infinity_bits(f), sign = random() % 2 ? sign_bit(f) : 0;
@@ -84,8 +97,11 @@ uint64_t random_integer(Random& random) {
   return part() | part() << 32;
 }
 
-uint64_t random_value(Kind kind, bool tame, Random& random) {
-  const auto real = [&](Float f) { return tame ? tame_float(f, random) : random_float(f, random); };
+uint64_t random_value(Kind kind, Values values, Random& random) {
+  const auto real = [&](Float f) {
+    if (values == Values::kTame) return tame_float(f, random);
+    return values == Values::kSmall ? small_float(f, random) : random_float(f, random);
+  };
   switch (kind) {
     case Kind::kF16:
       return real(Float::kF16) | real(Float::kF16) << 16;
@@ -324,7 +340,8 @@ Lane lane_of(const Case& c, const Mode& mode, const Registers& r, unsigned numbe
 
 }  // namespace
 
-void fill(const Case& c, bool tame, Registers& registers, Random& random) {
+void fill(const Case& c, Values values, Registers& registers, Random& random) {
+  const bool tame = values != Values::kAny;
   const auto fill_dwords = [&](void* to, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 8) {
       const uint64_t x = random();
@@ -336,7 +353,7 @@ void fill(const Case& c, bool tame, Registers& registers, Random& random) {
   fill_dwords(registers.lds, sizeof registers.lds);
   const auto fill_vector = [&](unsigned first, Kind kind, unsigned other, bool related) {
     for (unsigned lane = 0; lane < kLaneCount; ++lane) {
-      uint64_t x = random_value(kind, tame, random);
+      uint64_t x = random_value(kind, values, random);
       // Now and then a neighbour of another operand, or its negative: cancellation, equality.
       if (related && random() % 4 == 0 && dwords(kind) <= 2) {
         x = registers.v[other][lane];
@@ -368,10 +385,10 @@ void fill(const Case& c, bool tame, Registers& registers, Random& random) {
       const uint32_t bytes = type == 2 ? 4 : type % 4 + 1;
       const auto at = static_cast<uint32_t>(random() % (kLdsBytes + 16)) / bytes * bytes;
       registers.s[kM0Register] = static_cast<uint32_t>(random()) << 19 | type << 16 | at;
-      const auto x = static_cast<uint32_t>(random_value(kind_of(i), tame, random));
+      const auto x = static_cast<uint32_t>(random_value(kind_of(i), values, random));
       if (at + 4 <= kLdsBytes) std::memcpy(registers.lds + at, &x, 4);
     } else if (s.where == Source::Where::kScalar) {
-      const uint64_t x = random_value(kind_of(i), tame, random);
+      const uint64_t x = random_value(kind_of(i), values, random);
       registers.s[s.number] = static_cast<uint32_t>(x);
       if (dwords(row.sources[i]) == 2) registers.s[s.number + 1] = static_cast<uint32_t>(x >> 32);
     }
