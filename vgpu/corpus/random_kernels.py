@@ -30,6 +30,10 @@ PROCESSORS = ["gfx900", "gfx906", "gfx908", "gfx90a"]
 # lanes that a loop carries are lost (LLVM pull request 186348). In memory the spilled values are safe.
 WITHOUT_SPILLS_TO_LANES = ["-mllvm", "-amdgpu-spill-sgpr-to-vgpr=0"]
 
+# Partial redundancy elimination makes blocks between a switch and its arms that hold nothing but an
+# extension or a truncation, which StructurizeCFG of LLVM 22.1 hoists and loses (LLVM pull request 183792).
+WITHOUT_PRE = ["-mllvm", "-enable-pre=0"]
+
 
 def run(command, **options):
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, **options)
@@ -42,7 +46,7 @@ def compile_and_run(build, source, folder, *more_at_O0):
     for processor in PROCESSORS:
         for level in range(4):
             more = more_at_O0 if level == 0 else []
-            jobs.append(flags["gpu"].split(";") + [f"-mcpu={processor}", f"-O{level}", *more, source, "-o",
+            jobs.append(flags["gpu"].split(";") + [f"-mcpu={processor}", f"-O{level}", *WITHOUT_PRE, *more, source, "-o",
                                                    folder / f"{source.name}.{processor}.O{level}.hsaco"])
     for job in jobs:
         result = run(job)
