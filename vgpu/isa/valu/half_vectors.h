@@ -21,6 +21,9 @@ inline Floats widen(Halves x) {
 inline Halves narrow(Floats x) {
   return _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+inline Halves narrow_toward_zero(Floats x) {
+  return _mm512_cvtps_ph(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
 inline Halves lower(Dwords x) {
   return _mm512_castsi512_si256(HostInts(x));
 }
@@ -29,6 +32,11 @@ inline Halves upper(Dwords x) {
 }
 inline Dwords join(Halves low, Halves high) {
   return Dwords(_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
+}
+// kRounding: _MM_FROUND_TO_NEAREST_INT and its kin.
+template <int kRounding>
+Floats to_integral(Floats x) {
+  return _mm512_roundscale_ps(x, kRounding | _MM_FROUND_NO_EXC);
 }
 inline Floats fused(Floats a, Floats b, Floats c) {
   return _mm512_fmadd_ps(a, b, c);
@@ -50,6 +58,9 @@ inline Floats widen(Halves x) {
 inline Halves narrow(Floats x) {
   return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+inline Halves narrow_toward_zero(Floats x) {
+  return _mm256_cvtps_ph(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
 inline Halves lower(Dwords x) {
   return _mm256_castsi256_si128(HostInts(x));
 }
@@ -58,6 +69,10 @@ inline Halves upper(Dwords x) {
 }
 inline Dwords join(Halves low, Halves high) {
   return Dwords(_mm256_set_m128i(high, low));
+}
+template <int kRounding>
+Floats to_integral(Floats x) {
+  return _mm256_round_ps(x, kRounding | _MM_FROUND_NO_EXC);
 }
 inline Floats fused(Floats a, Floats b, Floats c) {
   return _mm256_fmadd_ps(a, b, c);

@@ -35,6 +35,18 @@ inline uint32_t perm_b32(uint32_t a, uint32_t b, uint32_t c) {
   return result;
 }
 
+// Signs are rare.
+inline Flagged<uint32_t> perm_b32_fast(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t result = 0, rare = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const uint32_t sel = c >> (8 * i) & 0xff;
+    const uint32_t byte = ((sel & 4) != 0 ? a : b) >> (8 * (sel & 3)) & 0xff;
+    result |= (sel < 12 ? byte : (sel > 12 ? 0xffu : 0u)) << (8 * i);
+    rare |= both(sel >= 8, sel < 12);
+  }
+  return {result, rare != 0};
+}
+
 // Averages of bytes; the low bits of `c`'s bytes say whether halves round up.
 inline uint32_t lerp_u8(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t result = 0;

@@ -16,15 +16,21 @@
 
 namespace halyard::vgpu::isa::valu {
 
-// Truncation to an integer type of at most 32 bits, whose range f64 holds exactly.
-template <class Int>
-Int truncate_to(double x) {
-  constexpr double kLow = std::numeric_limits<Int>::min();
-  constexpr double kHigh = std::numeric_limits<Int>::max();
-  double bounded = x > kLow ? x : kLow;
+// Truncation to an integer type whose range the float type holds exactly.
+template <class Int, class F>
+Int truncate_to(F x) {
+  static_assert(std::numeric_limits<Int>::digits <= std::numeric_limits<F>::digits);
+  constexpr F kLow = std::numeric_limits<Int>::min();
+  constexpr F kHigh = std::numeric_limits<Int>::max();
+  F bounded = x > kLow ? x : kLow;
   bounded = bounded < kHigh ? bounded : kHigh;
-  bounded = x == x ? bounded : 0.0;
-  return static_cast<Int>(bounded);
+  bounded = x == x ? bounded : F{0};
+  // Through 32 bits, which is what hosts convert in vectors.
+  if constexpr (sizeof(Int) < sizeof(int32_t)) {
+    return static_cast<Int>(static_cast<int32_t>(bounded));
+  } else {
+    return static_cast<Int>(bounded);
+  }
 }
 inline int32_t cvt_i32_f32(float x) {
   // 2^31 - 128 is the largest f32 below 2^31.
@@ -33,7 +39,7 @@ inline int32_t cvt_i32_f32(float x) {
   return x >= 0x1p31f ? std::numeric_limits<int32_t>::max() : whole;
 }
 inline uint32_t cvt_u32_f32(float x) {
-  return truncate_to<uint32_t>(x);
+  return truncate_to<uint32_t>(double{x});
 }
 inline int32_t cvt_i32_f64(double x) {
   return truncate_to<int32_t>(x);
@@ -148,6 +154,25 @@ inline PkF16 cvt_pkrtz_f16_f32(float a, float b, const FloatMode& m) {
     return flush_output(round_f16(flush_input(x, m), kTowardZero, m.fp16_overflow), m);
   };
   return {half(a), half(b)};
+}
+// The same in the default mode. A NaN is rare.
+inline F16 f16_toward_zero(float x) {
+  const uint32_t sign = to_bits(x) >> 16 & 0x8000;
+  const uint32_t magnitude = magnitude_bits(x);
+  const uint32_t normal = (magnitude - (112u << 23)) >> 13;
+  // Below 2^-14 the unit in the last place is 2^-24, which is what 0.5f has.
+  const float nearest = from_bits<float>(magnitude) + 0.5f;
+  const uint32_t above = nearest - 0.5f > from_bits<float>(magnitude) ? 1 : 0;
+  const uint32_t denormal = to_bits(nearest) - 0x3f000000u - above;
+  const uint32_t bounded = normal < 0x7bff ? normal : 0x7bff;
+  const uint32_t finite = magnitude < 0x38800000 ? denormal : bounded;
+  // After the largest f16 come infinity and the first NaN.
+  const uint32_t beyond =
+      uint32_t{magnitude >= Real<float>::kExponent} + uint32_t{magnitude > Real<float>::kExponent};
+  return F16{static_cast<uint16_t>(sign | (finite + beyond))};
+}
+inline PkF16 cvt_pkrtz_f16_f32_fast(float a, float b) {
+  return {f16_toward_zero(a), f16_toward_zero(b)};
 }
 inline PkU16 pack_b32_f16(F16 a, F16 b) {
   return {a.bits, b.bits};

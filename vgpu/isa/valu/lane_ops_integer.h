@@ -60,23 +60,46 @@ inline uint32_t bfrev_b32(uint32_t a) {
 inline uint32_t ffbh_u32(uint32_t a) {
   return a == 0 ? ~0u : static_cast<uint32_t>(std::countl_zero(a));
 }
+// The lowest bit alone, as a float, has its number as the exponent: few hosts count zeros in
+// vectors. The top bit becomes -2^31.
 inline uint32_t ffbl_b32(uint32_t a) {
-  return a == 0 ? ~0u : static_cast<uint32_t>(std::countr_zero(a));
+  const auto lowest = static_cast<float>(static_cast<int32_t>(a & (0u - a)));
+  const uint32_t number = (std::bit_cast<uint32_t>(lowest) >> 23 & 0xff) - 127;
+  return a == 0 ? ~0u : number;
 }
 // The first bit, from the top, that differs from the sign.
 inline uint32_t ffbh_i32(int32_t a) {
   return ffbh_u32(static_cast<uint32_t>(a ^ (a >> 31)));
 }
-inline uint32_t bcnt_u32_b32(uint32_t a, uint32_t b) {
-  return static_cast<uint32_t>(std::popcount(a)) + b;
+// Sums of neighbours: few hosts count bits in vectors, and none of the builds may rely on it.
+constexpr uint32_t count_ones(uint32_t x) {
+  const uint32_t pairs = x - (x >> 1 & 0x55555555);
+  const uint32_t nibbles = (pairs & 0x33333333) + (pairs >> 2 & 0x33333333);
+  const uint32_t bytes = (nibbles + (nibbles >> 4)) & 0x0f0f0f0f;
+  const uint32_t words = bytes + (bytes >> 8);
+  return (words + (words >> 16)) & 0x3f;
 }
+inline uint32_t bcnt_u32_b32(uint32_t a, uint32_t b) {
+  return count_ones(a) + b;
+}
+// The bits of lanes before each lane, of a half of a mask. In tables, to be read as vectors.
+struct LanesBelow {
+  uint32_t low[64], high[64];
+};
+inline constexpr LanesBelow kLanesBelow = [] {
+  LanesBelow masks{};
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    const uint64_t below = (1ull << lane) - 1;
+    masks.low[lane] = static_cast<uint32_t>(below);
+    masks.high[lane] = static_cast<uint32_t>(below >> 32);
+  }
+  return masks;
+}();
 inline uint32_t mbcnt_lo_u32_b32(uint32_t a, uint32_t b, Lane lane) {
-  const uint32_t below = lane.index >= 32 ? ~0u : (1u << lane.index) - 1;
-  return static_cast<uint32_t>(std::popcount(a & below)) + b;
+  return count_ones(a & kLanesBelow.low[lane.index]) + b;
 }
 inline uint32_t mbcnt_hi_u32_b32(uint32_t a, uint32_t b, Lane lane) {
-  const uint32_t below = lane.index <= 32 ? 0 : (1u << (lane.index - 32)) - 1;
-  return static_cast<uint32_t>(std::popcount(a & below)) + b;
+  return count_ones(a & kLanesBelow.high[lane.index]) + b;
 }
 inline uint32_t bfm_b32(uint32_t a, uint32_t b) {
   return ((1u << (a & 31)) - 1) << (b & 31);

@@ -110,7 +110,9 @@ template <auto kFunction>
 
 template <class T>
 bool any_nan(const LaneBuffer* rows) {
-  if constexpr (std::is_same_v<T, double>) {
+  if constexpr (!kIsReal<T>) {
+    return false;
+  } else if constexpr (std::is_same_v<T, double>) {
     return any_nan64(rows[0], rows[1]);
   } else if constexpr (std::is_same_v<T, PkF32>) {
     return any_nan32(rows[0]) || any_nan32(rows[1]);

@@ -4,6 +4,7 @@
 
 #include "vgpu/isa/valu/half_vectors.h"
 #include "vgpu/isa/valu/lane_ops_packed.h"
+#include "vgpu/isa/valu/lane_ops_rounding.h"
 #include "vgpu/isa/valu/loops.h"
 
 namespace halyard::vgpu::isa::valu {
@@ -70,6 +71,18 @@ struct MultiplyHalves : NothingRare {
 struct MultiplyAddHalves : NothingRare {
   Floats operator()(Floats a, Floats b, Floats c) const { return narrow_and_widen(a * b) + c; }
 };
+template <int kRounding>
+struct RoundHalves : NothingRare {
+  Floats operator()(Floats x) const { return to_integral<kRounding>(x); }
+};
+// fract_of_f16()
+struct FractionHalves : NothingRare {
+  Floats operator()(Floats x) const {
+    const Floats rest = x - to_integral<_MM_FROUND_TO_NEG_INF>(x);
+    const Floats below_one = Floats{} + 0x1.ffcp-1f;
+    return rest > below_one ? below_one : rest;
+  }
+};
 
 // The f16 of half as many dwords as a vector has.
 inline constexpr unsigned kHalfDwords = kVectorLanes / 2;
@@ -115,6 +128,17 @@ template <>
 struct RowLoop<mad_f16_fast> : OneHalf<MultiplyAddHalves, 3> {};
 template <>
 struct RowLoop<fma_f16_fast> : OneHalf<FusedHalves, 3> {};
+template <>
+struct RowLoop<through_f32<trunc_fast<float>>> : OneHalf<RoundHalves<_MM_FROUND_TO_ZERO>, 1> {};
+template <>
+struct RowLoop<through_f32<floor_fast<float>>> : OneHalf<RoundHalves<_MM_FROUND_TO_NEG_INF>, 1> {};
+template <>
+struct RowLoop<through_f32<ceil_fast<float>>> : OneHalf<RoundHalves<_MM_FROUND_TO_POS_INF>, 1> {};
+template <>
+struct RowLoop<through_f32<rndne_fast<float>>>
+    : OneHalf<RoundHalves<_MM_FROUND_TO_NEAREST_INT>, 1> {};
+template <>
+struct RowLoop<through_f32<fract_of_f16>> : OneHalf<FractionHalves, 1> {};
 // v_dot2_f32_f16: nothing but the addend can be denormal (mad_of_halves_fast()).
 template <>
 struct RowLoop<dot2_f32_f16_fast> {

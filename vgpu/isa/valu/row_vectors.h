@@ -23,6 +23,7 @@ inline constexpr unsigned kVectorLanes = kVectorBytes / 4;
 // They may alias anything, as the intrinsics' own types may.
 using Dwords [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = uint32_t;
 using SignedDwords [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = int32_t;
+using Bytes [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = uint8_t;
 using Words [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = uint16_t;
 using SignedWords [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = int16_t;
 
@@ -55,6 +56,14 @@ inline Dwords shuffle_bytes(Dwords x, const uint8_t (&pattern)[16]) {
 inline Dwords add_bytes(HostInts a, HostInts b) {
   return Dwords(_mm512_add_epi8(a, b));
 }
+// The same with a pattern for each 16 bytes.
+inline Dwords shuffle_bytes(Dwords x, Dwords pattern) {
+  return Dwords(_mm512_shuffle_epi8(HostInts(x), HostInts(pattern)));
+}
+// Whether any bit is set.
+inline bool any_bit(Dwords x) {
+  return _mm512_test_epi32_mask(HostInts(x), HostInts(x)) != 0;
+}
 #elif defined(__AVX2__)
 using HostInts = __m256i;
 inline Dwords multiply_add_words(HostInts a, HostInts b) {
@@ -72,6 +81,12 @@ inline Dwords shuffle_bytes(Dwords x, const uint8_t (&pattern)[16]) {
 }
 inline Dwords add_bytes(HostInts a, HostInts b) {
   return Dwords(_mm256_add_epi8(a, b));
+}
+inline Dwords shuffle_bytes(Dwords x, Dwords pattern) {
+  return Dwords(_mm256_shuffle_epi8(HostInts(x), HostInts(pattern)));
+}
+inline bool any_bit(Dwords x) {
+  return _mm256_testz_si256(HostInts(x), HostInts(x)) == 0;
 }
 #else
 using HostInts = __m128i;

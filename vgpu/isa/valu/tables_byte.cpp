@@ -2,13 +2,14 @@
 
 #include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_bytes.h"
+#include "vgpu/isa/valu/row_loops_bytes.h"
 #include "vgpu/isa/valu/tables.h"
 
 namespace halyard::vgpu::isa::valu {
 namespace {
 
 constexpr Opcode kOpcodes[] = {
-    op<perm_b32>("v_perm_b32"),
+    op_fast<perm_b32, perm_b32_fast>("v_perm_b32"),
     op<lerp_u8>("v_lerp_u8"),
     op_clamp<sad_u8<false>, sad_u8<true>>("v_sad_u8"),
     op_clamp<sad_hi_u8<false>, sad_hi_u8<true>>("v_sad_hi_u8"),

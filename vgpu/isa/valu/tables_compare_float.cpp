@@ -9,9 +9,14 @@ namespace {
 
 constexpr Traits kExec{.writes_exec = true};
 
-#define HALYARD_COMPARE(relation, type_name, T, holds)          \
-  op<compare_float<T, holds>>("v_cmp_" relation "_" type_name), \
-      op<compare_float<T, holds>, kExec>("v_cmpx_" relation "_" type_name)
+template <class T, unsigned kHolds>
+inline constexpr auto kCompare = &compare_float<T, kHolds>;
+template <unsigned kHolds>
+inline constexpr auto kCompare<F16, kHolds> = &compare_f16<kHolds>;
+
+#define HALYARD_COMPARE(relation, type_name, T, holds)     \
+  op<kCompare<T, holds>>("v_cmp_" relation "_" type_name), \
+      op<kCompare<T, holds>, kExec>("v_cmpx_" relation "_" type_name)
 
 #define HALYARD_COMPARE_TYPE(type_name, T)                                                \
   HALYARD_COMPARE("f", type_name, T, 0), HALYARD_COMPARE("lt", type_name, T, 1),          \

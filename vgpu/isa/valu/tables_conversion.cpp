@@ -2,6 +2,7 @@
 
 #include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_convert.h"
+#include "vgpu/isa/valu/row_loops_convert.h"
 #include "vgpu/isa/valu/tables.h"
 
 namespace halyard::vgpu::isa::valu {
@@ -42,7 +43,7 @@ constexpr Opcode kOpcodes[] = {
     op<cvt_pknorm_u16_f32>("v_cvt_pknorm_u16_f32"),
     op<cvt_pk_u16_u32>("v_cvt_pk_u16_u32"),
     op<cvt_pk_i16_i32>("v_cvt_pk_i16_i32"),
-    op<cvt_pkrtz_f16_f32>("v_cvt_pkrtz_f16_f32"),
+    op_fast<cvt_pkrtz_f16_f32, cvt_pkrtz_f16_f32_fast>("v_cvt_pkrtz_f16_f32"),
     op<pack_b32_f16>("v_pack_b32_f16"),
     op<sat_pk_u8_i16>("v_sat_pk_u8_i16"),
     op<cvt_pk_u8_f32>("v_cvt_pk_u8_f32"),

@@ -3,6 +3,7 @@
 #include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_division.h"
 #include "vgpu/isa/valu/lane_ops_float.h"
+#include "vgpu/isa/valu/lane_ops_rounding.h"
 #include "vgpu/isa/valu/row_loops_half.h"
 #include "vgpu/isa/valu/tables.h"
 
@@ -36,14 +37,14 @@ constexpr Opcode kOpcodes[] = {
     op<max3<F16>, kKeep>("v_max3_f16"),
     op<med3<F16>, kKeep>("v_med3_f16"),
 
-    op<trunc<F16>>("v_trunc_f16"),
-    op<floor<F16>>("v_floor_f16"),
-    op<ceil<F16>>("v_ceil_f16"),
-    op<rndne<F16>>("v_rndne_f16"),
-    op<fract<F16>>("v_fract_f16"),
+    op_fast<trunc<F16>, through_f32<trunc_fast<float>>>("v_trunc_f16"),
+    op_fast<floor<F16>, through_f32<floor_fast<float>>>("v_floor_f16"),
+    op_fast<ceil<F16>, through_f32<ceil_fast<float>>>("v_ceil_f16"),
+    op_fast<rndne<F16>, through_f32<rndne_fast<float>>>("v_rndne_f16"),
+    op_fast<fract<F16>, through_f32<fract_of_f16>>("v_fract_f16"),
     op<ldexp_f16>("v_ldexp_f16"),
-    op<frexp_exp_i16_f16>("v_frexp_exp_i16_f16"),
-    op<frexp_mant<F16>>("v_frexp_mant_f16"),
+    op_fast<frexp_exp_i16_f16, frexp_exp_f16_fast>("v_frexp_exp_i16_f16"),
+    op_fast<frexp_mant<F16>, frexp_mant_f16_fast>("v_frexp_mant_f16"),
 };
 
 }  // namespace

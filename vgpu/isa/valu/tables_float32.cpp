@@ -2,6 +2,7 @@
 
 #include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_float.h"
+#include "vgpu/isa/valu/lane_ops_rounding.h"
 #include "vgpu/isa/valu/row_loops_mad.h"
 #include "vgpu/isa/valu/tables.h"
 
@@ -31,14 +32,14 @@ constexpr Opcode kOpcodes[] = {
     op<max3<float>>("v_max3_f32"),
     op<med3<float>>("v_med3_f32"),
 
-    op<trunc<float>>("v_trunc_f32"),
-    op<floor<float>>("v_floor_f32"),
-    op<ceil<float>>("v_ceil_f32"),
-    op<rndne<float>>("v_rndne_f32"),
-    op<fract<float>>("v_fract_f32"),
+    op_fast<trunc<float>, trunc_fast<float>>("v_trunc_f32"),
+    op_fast<floor<float>, floor_fast<float>>("v_floor_f32"),
+    op_fast<ceil<float>, ceil_fast<float>>("v_ceil_f32"),
+    op_fast<rndne<float>, rndne_fast<float>>("v_rndne_f32"),
+    op_fast<fract<float>, fract_fast<float>>("v_fract_f32"),
     op<ldexp_f32>("v_ldexp_f32"),
-    op<frexp_exp<float>>("v_frexp_exp_i32_f32"),
-    op<frexp_mant<float>>("v_frexp_mant_f32"),
+    op_fast<frexp_exp<float>, frexp_exp_fast<float>>("v_frexp_exp_i32_f32"),
+    op_fast<frexp_mant<float>, frexp_mant_fast<float>>("v_frexp_mant_f32"),
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_float.h"
+#include "vgpu/isa/valu/lane_ops_rounding.h"
 #include "vgpu/isa/valu/row_loops_wide.h"
 #include "vgpu/isa/valu/tables.h"
 
@@ -19,10 +20,10 @@ constexpr Opcode kOpcodes[] = {
     op<floor<double>>("v_floor_f64"),
     op<ceil<double>>("v_ceil_f64"),
     op<rndne<double>>("v_rndne_f64"),
-    op<fract<double>>("v_fract_f64"),
+    op_fast<fract<double>, fract_fast<double>>("v_fract_f64"),
     op<ldexp_f64>("v_ldexp_f64"),
-    op<frexp_exp<double>>("v_frexp_exp_i32_f64"),
-    op<frexp_mant<double>>("v_frexp_mant_f64"),
+    op_fast<frexp_exp<double>, frexp_exp_fast<double>>("v_frexp_exp_i32_f64"),
+    op_fast<frexp_mant<double>, frexp_mant_fast<double>>("v_frexp_mant_f64"),
 };
 
 }  // namespace
