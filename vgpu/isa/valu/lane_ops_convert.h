@@ -39,7 +39,13 @@ inline int32_t cvt_i32_f32(float x) {
   return x >= 0x1p31f ? std::numeric_limits<int32_t>::max() : whole;
 }
 inline uint32_t cvt_u32_f32(float x) {
-  return truncate_to<uint32_t>(double{x});
+  // The upper half of the range as what it is beyond 2^31; both halves are those of an i32.
+  const bool upper = x >= 0x1p31f;
+  const float rest = x - (upper ? 0x1p31f : 0.0f);
+  const float positive = rest > 0.0f ? rest : 0.0f;
+  const float bounded = positive < 0x1.fffffep30f ? positive : 0x1.fffffep30f;
+  const uint32_t whole = static_cast<uint32_t>(static_cast<int32_t>(bounded));
+  return x >= 0x1p32f ? ~0u : whole | uint32_t{upper} << 31;
 }
 inline int32_t cvt_i32_f64(double x) {
   return truncate_to<int32_t>(x);

@@ -44,6 +44,9 @@ class Rows : public RandomMachine {
       if (spice == Spice::kInfinities) return sign | all << mantissa;
       return spice == Spice::kZeros ? sign : sign | fraction;
     }
+    // As small as f16's denormals.
+    if (spice == Spice::kDenormals && below(8) == 0 && exponent > 5)
+      return sign | (bias - 26 + below(14)) << mantissa | fraction;
     return sign | (bias - 3 + below(mantissa + 6)) % all << mantissa | fraction;
   }
   // Selectors for v_perm_b32 as well.
