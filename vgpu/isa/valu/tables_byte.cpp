@@ -8,8 +8,15 @@
 namespace halyard::vgpu::isa::valu {
 namespace {
 
+// Without byte shuffles the exact function, which branches, is the faster one.
+#if defined(__AVX2__)
+constexpr auto kPermFast = &perm_b32_fast;
+#else
+constexpr auto kPermFast = nullptr;
+#endif
+
 constexpr Opcode kOpcodes[] = {
-    op_fast<perm_b32, perm_b32_fast>("v_perm_b32"),
+    op_fast<perm_b32, kPermFast>("v_perm_b32"),
     op<lerp_u8>("v_lerp_u8"),
     op_clamp<sad_u8<false>, sad_u8<true>>("v_sad_u8"),
     op_clamp<sad_hi_u8<false>, sad_hi_u8<true>>("v_sad_hi_u8"),
