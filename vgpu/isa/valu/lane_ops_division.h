@@ -36,6 +36,28 @@ struct DivisionLimits<double> {
   static constexpr int kUnderflow = -1075;
 };
 
+// For exponents, all at once: the top bit is set if `x` is not from `low` to `high`.
+constexpr uint32_t outside(int x, int low, int high) {
+  return static_cast<uint32_t>((x - low) | (high - x));
+}
+// The top bit is set unless v_div_scale lets operands of these biased exponents alone.
+template <class T>
+constexpr uint32_t may_be_scaled(int denominator, int numerator) {
+  using Limits = DivisionLimits<T>;
+  constexpr int kLargest = static_cast<int>(Real<T>::kExponent >> Real<T>::kMantissaBits) - 1;
+  return outside(denominator, 1, Limits::kLargeDenominator - 1) |
+         outside(numerator, Limits::kSmallNumerator + 1, kLargest) |
+         outside(numerator - denominator, Limits::kSmallQuotient + 1, Limits::kLargeQuotient - 1);
+}
+// The top bit is set unless v_div_fixup gives nothing but its sign to the quotient of operands of
+// these biased exponents, or it is NaN.
+template <class T>
+constexpr uint32_t may_be_fixed(int denominator, int numerator) {
+  constexpr int kLargest = static_cast<int>(Real<T>::kExponent >> Real<T>::kMantissaBits) - 1;
+  return outside(denominator, 1, kLargest) | outside(numerator, 1, kLargest) |
+         outside(numerator - denominator, DivisionLimits<T>::kUnderflow, kLargest);
+}
+
 // `x` is what is to be scaled, either the numerator or the denominator. The flag says that only one
 // of the two is scaled, so that the quotient is off by the scale.
 template <class T>
@@ -61,6 +83,13 @@ Flagged<T> div_scale(T x, T denominator, T numerator, const FloatMode& m) {
   if (small_quotient) return {scaled(is_numerator, Limits::kScale), true};
   if (biased_exponent(n) <= Limits::kSmallNumerator) return {scaled(true, Limits::kScale), false};
   return {v, false};
+}
+
+// The flag is that of rare cases, in which something may be scaled; else div_scale's is not set.
+template <class T>
+Flagged<T> div_scale_fast(T x, T denominator, T numerator) {
+  const uint32_t rare = may_be_scaled<T>(biased_exponent(denominator), biased_exponent(numerator));
+  return {x, rare >> 31 != 0};
 }
 
 // fma times a power of two, rounded once although std::ldexp rounds a denormal result again.
@@ -113,6 +142,15 @@ T div_fmas(T x, T y, T z, bool unscale, const FloatMode& m) {
   return arithmetic(scaled_fma(a, b, c, power, m), m, a, b, c);
 }
 
+// Nothing to be unscaled. The f32 fma may find rare cases of its own.
+inline Flagged<float> div_fmas_f32_fast(float a, float b, float c, bool unscale) {
+  const Flagged<float> r = fma_f32_fast(a, b, c);
+  return {r.value, either(r.flag != 0, unscale)};
+}
+inline Flagged<double> div_fmas_f64_fast(double a, double b, double c, bool unscale) {
+  return {fma_fast(a, b, c), unscale};
+}
+
 // The result of numerator / denominator, given the iterations' quotient. Beyond the ISA's text: a
 // quotient that is NaN although both operands are finite is an overflow of the iterations.
 template <class T>
@@ -141,6 +179,12 @@ T div_fixup(T quotient, T denominator, T numerator, const FloatMode& m) {
     }
   }
   return div_fixup_special(q, d, n);
+}
+template <class T>
+Flagged<T> div_fixup_fast(T quotient, T denominator, T numerator) {
+  const uint32_t rare = may_be_fixed<T>(biased_exponent(denominator), biased_exponent(numerator));
+  const BitsOf<T> sign = (to_bits(denominator) ^ to_bits(numerator)) & Real<T>::kSign;
+  return {from_bits<T>(magnitude_bits(quotient) | sign), rare >> 31 != 0};
 }
 
 }  // namespace halyard::vgpu::isa::valu

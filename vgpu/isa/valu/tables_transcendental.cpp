@@ -3,6 +3,7 @@
 #include "vgpu/isa/valu/apply.h"
 #include "vgpu/isa/valu/lane_ops_division.h"
 #include "vgpu/isa/valu/lane_ops_transcendental.h"
+#include "vgpu/isa/valu/row_loops_division.h"
 #include "vgpu/isa/valu/tables.h"
 
 namespace halyard::vgpu::isa::valu {
@@ -13,6 +14,8 @@ template <double (*kFunction)(double)>
 constexpr float (*kF32)(float, const FloatMode&) = by_f64<kFunction>;
 template <double (*kFunction)(double)>
 constexpr F16 (*kF16)(F16, const FloatMode&) = by_f64<kFunction>;
+
+constexpr Traits kReadsVcc{.reads_vcc = true};
 
 constexpr Opcode kOpcodes[] = {
     op<rcp_f32>("v_rcp_f32"),
@@ -39,12 +42,12 @@ constexpr Opcode kOpcodes[] = {
     op<in_f64<root>>("v_sqrt_f64"),
     op<trig_preop_f64>("v_trig_preop_f64"),
 
-    op<div_scale<float>>("v_div_scale_f32"),
-    op<div_scale<double>>("v_div_scale_f64"),
-    op<div_fmas<float>, Traits{.reads_vcc = true}>("v_div_fmas_f32"),
-    op<div_fmas<double>, Traits{.reads_vcc = true}>("v_div_fmas_f64"),
-    op<div_fixup<float>>("v_div_fixup_f32"),
-    op<div_fixup<double>>("v_div_fixup_f64"),
+    op_fast<div_scale<float>, div_scale_fast<float>>("v_div_scale_f32"),
+    op_fast<div_scale<double>, div_scale_fast<double>>("v_div_scale_f64"),
+    op_fast<div_fmas<float>, div_fmas_f32_fast, kReadsVcc>("v_div_fmas_f32"),
+    op_fast<div_fmas<double>, div_fmas_f64_fast, kReadsVcc>("v_div_fmas_f64"),
+    op_fast<div_fixup<float>, div_fixup_fast<float>>("v_div_fixup_f32"),
+    op_fast<div_fixup<double>, div_fixup_fast<double>>("v_div_fixup_f64"),
 };
 
 }  // namespace

@@ -1,0 +1,158 @@
+// The loops for usual operands against those for all operands (op_fast of apply.h): a NaN in one
+// lane makes an instruction leave the former, which must change no other lane.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "vgpu/isa/simd.h"
+#include "vgpu/isa/valu/tests/random_machine.h"
+
+namespace halyard::vgpu::isa::test {
+namespace {
+
+constexpr unsigned kRareLane = 37;
+
+// Where usual operands end: zeros, denormals, and exponents of which an operation may think as
+// large or small.
+constexpr std::array<uint32_t, 24> kEdges32 = {
+    0,          0x80000000, 1,          0x807fffff, 0x00800000, 0x80ffffff, 0x0b800000, 0x0bffffff,
+    0x0c000000, 0x34000000, 0x3f800000, 0xbf800000, 0x3f000000, 0x40000000, 0x6f800000, 0x6f7fffff,
+    0x7e000000, 0x7e7fffff, 0x7e800000, 0x7f000000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000};
+constexpr std::array<uint64_t, 22> kEdges64 = {0,
+                                               0x8000000000000000,
+                                               1,
+                                               0x800fffffffffffff,
+                                               0x0010000000000000,
+                                               0x801fffffffffffff,
+                                               0x0350000000000000,
+                                               0x035fffffffffffff,
+                                               0x0360000000000000,
+                                               0x3ff0000000000000,
+                                               0xbff0000000000000,
+                                               0x3fe0000000000000,
+                                               0x4000000000000000,
+                                               0x6fe0000000000000,
+                                               0x6ff0000000000000,
+                                               0x7fc0000000000000,
+                                               0x7fdfffffffffffff,
+                                               0x7fd0000000000000,
+                                               0x7fe0000000000000,
+                                               0xffefffffffffffff,
+                                               0x7ff0000000000000,
+                                               0xfff0000000000000};
+constexpr std::array<uint16_t, 14> kEdges16 = {0,      0x8000, 1,      0x83ff, 0x0400,
+                                               0x87ff, 0x3c00, 0xbc00, 0x3800, 0x4000,
+                                               0x7bff, 0xfbff, 0x7c00, 0xfc00};
+// As the exponents of v_ldexp.
+constexpr std::array<uint32_t, 14> kEdgesOfInts = {
+    0,         1,         126,        127,        128,        1023,       1024,
+    0u - 126u, 0u - 127u, 0u - 1022u, 0u - 1023u, 0x7fffffff, 0x80000000, 0u - 1u};
+
+class FastPaths : public testing::Test {
+ protected:
+  RandomMachine m{77};
+
+  // Values that are usual for their type, or an edge.
+  uint64_t value(Type type, bool edge) {
+    const uint64_t any = m.random();
+    switch (type) {
+      case Type::kF32:
+      case Type::kPkF32: {
+        const auto one = [&](uint64_t x) -> uint64_t {
+          if (edge) return kEdges32[x % kEdges32.size()];
+          return (x & 0x80ffffff) | 0x3f000000;
+        };
+        return one(any & 0xffffffff) | one(any >> 32) << 32;
+      }
+      case Type::kF64:
+        if (edge) return kEdges64[any % kEdges64.size()];
+        return (any & 0x803fffffffffffff) | 0x3fc0000000000000;
+      case Type::kF16:
+      case Type::kPkF16: {
+        const auto one = [&](uint64_t x) -> uint64_t {
+          if (edge) return kEdges16[x % kEdges16.size()];
+          return (x & 0x8bff) | 0x3800;
+        };
+        return one(any & 0xffff) | one(any >> 16 & 0xffff) << 16;
+      }
+      default:
+        return edge ? kEdgesOfInts[any % kEdgesOfInts.size()] : any % 32;
+    }
+  }
+  void fill(const Opcode& o, const Instruction& in, unsigned edges) {
+    for (unsigned s = 0; s < 3; ++s) {
+      const unsigned r = in.src[s].index;
+      if (in.src[s].kind != OperandKind::kVector) continue;
+      for (unsigned lane = 0; lane < kLanes; ++lane) m.set64(r, lane, value(o.src[s], false));
+      // Often an edge meets usual operands, and now and then another edge.
+      for (unsigned n = 0; n < edges; ++n) {
+        m.set64(r, static_cast<unsigned>((s + n * 5 + m.random() % 2) % kRareLane),
+                value(o.src[s], m.random() % 2 == 0));
+      }
+    }
+  }
+  static uint64_t nan(Type type) {
+    switch (type) {
+      case Type::kF64:
+        return 0x7ff8000000000001;
+      case Type::kF16:
+      case Type::kPkF16:
+        return 0x7e017e01;
+      default:
+        return 0x7fc000017fc00001;
+    }
+  }
+};
+
+TEST_F(FastPaths, AgreeWithTheLoopsForAllOperands) {
+  m.wave.mode = FloatMode{};
+  for (const Opcode& o : vector_opcodes()) {
+    const Handler handler = o.plain != nullptr ? o.plain : o.general;
+    if (handler == nullptr || moves_lanes(o.mnemonic)) continue;
+    Instruction in = m.instruction(o);
+    for (unsigned s = 0; s < 3; ++s) in.src[s] = vreg(4 * s);
+    in.sdst = sreg(20);
+    if (o.src[2] == Type::kMask) in.src[2] = vcc();
+    in.op_sel_hi = 7;
+    in = decoded(in);
+    for (unsigned round = 0; round < 120; ++round) {
+      m.wave.set_exec(~0ull);
+      m.wave.set_vcc(round % 8 == 7 ? uint64_t{1} << round % 32 : 0);
+      fill(o, in, round % 3);
+      for (unsigned d = 0; d < kDstDwords; ++d) {
+        for (unsigned lane = 0; lane < kLanes; ++lane) m.v(kDst + d, lane) = lane * 0x01010101;
+      }
+      const std::vector<VectorRegister> before(m.wave.vgpr, m.wave.vgpr + Machine::kRegisters);
+      const uint64_t vcc_before = m.wave.vcc();
+      ASSERT_EQ(handler(m.wave, in), Outcome::kNext) << o.mnemonic;
+      const std::vector<VectorRegister> usual(m.wave.vgpr, m.wave.vgpr + Machine::kRegisters);
+      const uint64_t usual_flags = m.wave.scalar64(20), usual_vcc = m.wave.vcc();
+
+      std::memcpy(m.wave.vgpr, before.data(), before.size() * sizeof before[0]);
+      m.wave.set_exec(~0ull);
+      m.wave.set_vcc(vcc_before);
+      for (unsigned s = 0; s < 3; ++s) {
+        if (in.src[s].kind == OperandKind::kVector)
+          m.set64(in.src[s].index, kRareLane, nan(o.src[s]));
+      }
+      ASSERT_EQ(handler(m.wave, in), Outcome::kNext) << o.mnemonic;
+      const uint64_t others = ~(uint64_t{1} << kRareLane);
+      EXPECT_EQ(usual_flags & others, m.wave.scalar64(20) & others) << o.mnemonic;
+      EXPECT_EQ(usual_vcc & others, m.wave.vcc() & others) << o.mnemonic;
+      for (unsigned d = 0; d < kDstDwords; ++d) {
+        for (unsigned lane = 0; lane < kLanes; ++lane) {
+          if (lane == kRareLane) continue;
+          ASSERT_EQ(usual[kDst + d].lane[lane], m.v(kDst + d, lane))
+              << o.mnemonic << std::hex << ", dword " << d << ", of " << m.v64(0, lane) << ' '
+              << m.v64(4, lane) << ' ' << m.v64(8, lane);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halyard::vgpu::isa::test
