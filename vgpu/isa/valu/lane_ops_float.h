@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "vgpu/isa/valu/half.h"
+#include "vgpu/isa/valu/lane_ops_order.h"
 #include "vgpu/isa/valu/values.h"
 
 namespace halyard::vgpu::isa::valu {
@@ -169,82 +170,6 @@ inline float mad_legacy_f32(float a, float b, float c, const FloatMode& m) {
   return add(mul_legacy_f32(a, b, flushing), c, flushing);
 }
 
-// Order. A comparison with a NaN is false; -0 equals +0.
-inline float comparable(float x) {
-  return x;
-}
-inline double comparable(double x) {
-  return x;
-}
-inline float comparable(F16 x) {
-  return to_f32(x);
-}
-
-template <class T>
-bool less(T a, T b) {
-  return comparable(a) < comparable(b);
-}
-
-// Minimum and maximum: a signalling NaN wins in IEEE mode (and comes out quiet), any other NaN
-// loses, and -0 is less than +0.
-template <class T>
-T min_num(T x, T y, const FloatMode& m) {
-  const T a = flush_input(x, m);
-  const T b = flush_input(y, m);
-  T r = less(a, b) ? a : b;
-  // Equal zeros: the negative one, if there is one.
-  r = both(is_zero(a), is_zero(b)) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) | to_bits(b)))
-                                   : r;
-  r = is_nan(b) ? a : r;
-  r = is_nan(a) ? b : r;
-  if (m.ieee) {
-    r = is_signaling(b) ? quieted(b) : r;
-    r = is_signaling(a) ? quieted(a) : r;
-  }
-  return r;
-}
-template <class T>
-T max_num(T x, T y, const FloatMode& m) {
-  const T a = flush_input(x, m);
-  const T b = flush_input(y, m);
-  T r = less(b, a) ? a : b;
-  r = both(is_zero(a), is_zero(b)) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) & to_bits(b)))
-                                   : r;
-  r = is_nan(b) ? a : r;
-  r = is_nan(a) ? b : r;
-  if (m.ieee) {
-    r = is_signaling(b) ? quieted(b) : r;
-    r = is_signaling(a) ? quieted(a) : r;
-  }
-  return r;
-}
-// Without the rules for NaNs and for two zeros of different sign, which the flag reports.
-inline bool is_unusual_order(float a, float b) {
-  return either(either(a != a, b != b), both(a == b, to_bits(a) != to_bits(b)));
-}
-inline Flagged<float> min_f32_fast(float a, float b) {
-  return {a < b ? a : b, is_unusual_order(a, b)};
-}
-inline Flagged<float> max_f32_fast(float a, float b) {
-  return {b < a ? a : b, is_unusual_order(a, b)};
-}
-template <class T>
-T min3(T a, T b, T c, const FloatMode& m) {
-  return min_num(min_num(a, b, m), c, m);
-}
-template <class T>
-T max3(T a, T b, T c, const FloatMode& m) {
-  return max_num(max_num(a, b, m), c, m);
-}
-template <class T>
-T med3(T a, T b, T c, const FloatMode& m) {
-  if (is_nan(a) || is_nan(b) || is_nan(c)) return min3(a, b, c, m);
-  const auto top = comparable(max3(a, b, c, m));
-  if (top == comparable(flush_input(a, m))) return max_num(b, c, m);
-  if (top == comparable(flush_input(b, m))) return max_num(a, c, m);
-  return max_num(a, b, m);
-}
-
 // Rounding to integers: exact, so the mode's rounding does not matter. A zero has the sign of x,
 // also where the compiler's inline floor, in a directed mode, would think otherwise.
 template <class T, class F32, class F64>
@@ -330,6 +255,15 @@ inline float ldexp_f32(float x, int32_t n, const FloatMode& m) {
 inline double ldexp_f64(double x, int32_t n, const FloatMode& m) {
   const double a = flush_input(x, m);
   return arithmetic(std::ldexp(a, n), m, a);
+}
+// As a product, rounded once, while 2^n is a normal number.
+inline Flagged<float> ldexp_f32_fast(float x, int32_t n) {
+  const uint32_t power = (static_cast<uint32_t>(n) + 127) << 23;
+  return {x * from_bits<float>(power), either(n < -126, n > 127)};
+}
+inline Flagged<double> ldexp_f64_fast(double x, int32_t n) {
+  const uint64_t power = (uint64_t{static_cast<uint32_t>(n)} + 1023) << 52;
+  return {x * from_bits<double>(power), either(n < -1022, n > 1023)};
 }
 inline F16 ldexp_f16(F16 x, int16_t n, const FloatMode& m) {
   const F16 a = flush_input(x, m);

@@ -37,6 +37,14 @@ inline Flagged<PkF32> pk_fma_f32_fast(PkF32 a, PkF32 b, PkF32 c) {
   const Flagged<float> high = fma_f32_fast(a.hi, b.hi, c.hi);
   return {{low.value, high.value}, (low.flag | high.flag) != 0};
 }
+inline Flagged<PkF16> pk_min_f16_fast(PkF16 a, PkF16 b) {
+  const Flagged<F16> low = min_fast(a.lo, b.lo), high = min_fast(a.hi, b.hi);
+  return {{low.value, high.value}, (low.flag | high.flag) != 0};
+}
+inline Flagged<PkF16> pk_max_f16_fast(PkF16 a, PkF16 b) {
+  const Flagged<F16> low = max_fast(a.lo, b.lo), high = max_fast(a.hi, b.hi);
+  return {{low.value, high.value}, (low.flag | high.flag) != 0};
+}
 inline PkI16 pk_ashrrev_i16(PkU16 a, PkI16 b) {
   return {ashrrev_i16(a.lo, b.lo), ashrrev_i16(a.hi, b.hi)};
 }

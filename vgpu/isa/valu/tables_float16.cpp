@@ -31,11 +31,11 @@ constexpr Opcode kOpcodes[] = {
     op<div_fixup<F16>>("v_div_fixup_legacy_f16"),
     op<div_fixup<F16>, kKeep>("v_div_fixup_f16"),
 
-    op<min_num<F16>>("v_min_f16"),
-    op<max_num<F16>>("v_max_f16"),
-    op<min3<F16>, kKeep>("v_min3_f16"),
-    op<max3<F16>, kKeep>("v_max3_f16"),
-    op<med3<F16>, kKeep>("v_med3_f16"),
+    op_fast<min_num<F16>, min_fast<F16>>("v_min_f16"),
+    op_fast<max_num<F16>, max_fast<F16>>("v_max_f16"),
+    op_fast<min3<F16>, min3_f16_fast, kKeep>("v_min3_f16"),
+    op_fast<max3<F16>, max3_f16_fast, kKeep>("v_max3_f16"),
+    op_fast<med3<F16>, med3_f16_fast, kKeep>("v_med3_f16"),
 
     op_fast<trunc<F16>, through_f32<trunc_fast<float>>>("v_trunc_f16"),
     op_fast<floor<F16>, through_f32<floor_fast<float>>>("v_floor_f16"),

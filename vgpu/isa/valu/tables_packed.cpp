@@ -6,6 +6,7 @@
 #include "vgpu/isa/valu/row_loops_f32_pairs.h"
 #include "vgpu/isa/valu/row_loops_half.h"
 #include "vgpu/isa/valu/row_loops_mix.h"
+#include "vgpu/isa/valu/row_loops_order.h"
 #include "vgpu/isa/valu/tables.h"
 
 namespace halyard::vgpu::isa::valu {
@@ -36,8 +37,8 @@ constexpr Opcode kOpcodes[] = {
     op_fast<packed_float2<PkF16, mul<F16>>, packed2<PkF16, mul_fast<F16>>>("v_pk_mul_f16"),
     op_fast<packed_float3<PkF16, fma<F16>>, pk_fma_f16_fast>("v_pk_fma_f16"),
     op_fast<packed_float3<PkF16, fma<F16>>, pk_fma_f16_fast, kAccumulates>("v_pk_fmac_f16"),
-    op<packed_float2<PkF16, min_num<F16>>>("v_pk_min_f16"),
-    op<packed_float2<PkF16, max_num<F16>>>("v_pk_max_f16"),
+    op_fast<packed_float2<PkF16, min_num<F16>>, pk_min_f16_fast>("v_pk_min_f16"),
+    op_fast<packed_float2<PkF16, max_num<F16>>, pk_max_f16_fast>("v_pk_max_f16"),
 
     op_fast<packed_float2<PkF32, add<float>>, packed2<PkF32, add_fast<float>>>("v_pk_add_f32"),
     op_fast<packed_float2<PkF32, mul<float>>, packed2<PkF32, mul_fast<float>>>("v_pk_mul_f32"),
