@@ -79,7 +79,7 @@ class FastEdges : public testing::Test {
       case Type::kF16:
       case Type::kPkF16: {
         const auto one = [&](uint64_t x) -> uint64_t {
-          if (edge) return kEdges16[x % kEdges16.size()];
+          if (edge) return kEdges16[x / 2 % (x % 2 == 0 ? 2 : kEdges16.size())];  // often zeros
           return (x & 0x8bff) | 0x3800;
         };
         return one(any & 0xffff) | one(any >> 16 & 0xffff) << 16;
@@ -95,7 +95,7 @@ class FastEdges : public testing::Test {
       for (unsigned lane = 0; lane < kLanes; ++lane) m.set64(r, lane, value(o.src[s], false));
       // Often an edge meets usual operands, and now and then another edge.
       for (unsigned n = 0; n < edges; ++n) {
-        m.set64(r, static_cast<unsigned>((s + n * 5 + m.random() % 2) % kRareLane),
+        m.set64(r, static_cast<unsigned>((n * 5 + m.random() % 2) % kRareLane),
                 value(o.src[s], m.random() % 2 == 0));
       }
     }
@@ -110,7 +110,7 @@ class FastEdges : public testing::Test {
     in.op_sel_hi = 7;
     in = decoded(in);
     const uint64_t vcc_before = round % 8 == 7 ? uint64_t{1} << round % 32 : 0;
-    fill(o, in, round % 3);
+    fill(o, in, round % 3 * 2);
     std::vector<VectorRegister> old(kDstDwords);
     for (VectorRegister& row : old) {
       for (uint32_t& lane : row.lane) lane = static_cast<uint32_t>(value(o.dst, false));
