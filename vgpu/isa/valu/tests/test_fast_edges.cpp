@@ -16,10 +16,11 @@ constexpr unsigned kRareLane = 37;
 
 // Where usual operands end: zeros, denormals, and exponents of which an operation may think as
 // large or small.
-constexpr std::array<uint32_t, 24> kEdges32 = {
-    0,          0x80000000, 1,          0x807fffff, 0x00800000, 0x80ffffff, 0x0b800000, 0x0bffffff,
-    0x0c000000, 0x34000000, 0x3f800000, 0xbf800000, 0x3f000000, 0x40000000, 0x6f800000, 0x6f7fffff,
-    0x7e000000, 0x7e7fffff, 0x7e800000, 0x7f000000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000};
+constexpr std::array<uint32_t, 25> kEdges32 = {
+    0,          0x80000000, 1,          0x807fffff, 0x00800000, 0x80ffffff, 0x0b800000,
+    0x0bffffff, 0x0c000000, 0x0f800000, 0x34000000, 0x3f800000, 0xbf800000, 0x3f000000,
+    0x40000000, 0x6f800000, 0x6f7fffff, 0x7e000000, 0x7e7fffff, 0x7e800000, 0x7f000000,
+    0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000};
 constexpr std::array<uint64_t, 22> kEdges64 = {0,
                                                0x8000000000000000,
                                                1,
@@ -160,7 +161,7 @@ TEST_F(FastEdges, AgreeWithTheLoopsForAllOperands) {
   m.wave.mode = FloatMode{};
   for (const Opcode& o : vector_opcodes()) {
     if (moves_lanes(o.mnemonic)) continue;
-    for (unsigned round = 0; round < 120 && agrees(o, round); ++round) continue;
+    for (unsigned round = 0; round < 600 && agrees(o, round); ++round) continue;
   }
 }
 
