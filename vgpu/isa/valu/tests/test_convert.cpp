@@ -111,6 +111,8 @@ TEST(Convert, HalfAndIntegers) {
   EXPECT_EQ(m.op32("v_cvt_f16_i16", {0xffff}), 0xbc00u);
   EXPECT_EQ(m.op32("v_cvt_i16_f16", {0x7c00}), 0x7fffu);
   EXPECT_EQ(m.op32("v_cvt_i16_f16", {0xfbff}), 0x8000u);
+  EXPECT_EQ(m.op32("v_cvt_i16_f16", {0xf7ff}), 0x8010u);  // the least above the range's end
+  EXPECT_EQ(m.op32("v_cvt_u16_f16", {0x3c00}), 1u);
   EXPECT_EQ(m.op32("v_cvt_i16_f16", {0xbe00}), 0xffffu);  // -1.5
   EXPECT_EQ(m.op32("v_cvt_u16_f16", {0xbe00}), 0u);
   EXPECT_EQ(m.op32("v_cvt_u16_f16", {0x7e00}), 0u);
@@ -159,6 +161,7 @@ TEST(Convert, Packing) {
   }
   EXPECT_EQ(m.op32("v_cvt_pk_u8_f32", {bits(200.7f), 2, 0x11223344}), 0x11c83344u);
   EXPECT_EQ(m.op32("v_cvt_pk_u8_f32", {bits(-1.0f), 4, 0x11223344}), 0x11223300u);
+  EXPECT_EQ(m.op32("v_cvt_pk_u8_f32", {bits(1.0f), 0, 0x11223344}), 0x11223301u);
   EXPECT_EQ(m.op32("v_cvt_pk_u8_f32", {bits(1000.0f), 3, 0x11223344}), 0xff223344u);
   m.fill(8, 0x11223344);
   EXPECT_EQ(m.op32("v_cvt_pkaccum_u8_f32", {bits(7.0f), 1}), 0x11220744u);
