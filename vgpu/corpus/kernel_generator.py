@@ -121,7 +121,7 @@ class Kernel:
         if choice == 8:
             return f"(u64)((i64){e()} >> ({e(WORD)} & 63))"
         if choice == 9:
-            return f"({e()} {self.pick('/', '%')} ({e()} | 1))"
+            return f"{self.pick('wide_quotient', 'wide_remainder')}({e()}, {e()})"
         if choice == 10:
             return f"(u64)(i64)(i32){e(WORD)}"
         if choice == 11:
