@@ -65,9 +65,9 @@ FUNCTION f64 smaller(f64 a, f64 b) {
 }
 // Calls, since at -O0 clang takes operands that it sees to be sign extended for short ones
 // (AMDGPUTargetLowering::LowerDIVREM24).
-// clang divides unsigned numbers of 32 bits by way of f32, which is exact for 24, where both have eight
-// equal bits on top, also if these are ones (LLVM, AMDGPUTargetLowering::LowerDIVREM24). So it must not
-// know dividends' bits. It makes 32 bits of 64 where it knows that they are enough.
+// clang divides unsigned numbers of 32 bits by way of f32, which is exact for 24, where both have
+// eight equal bits on top, also if these are ones (LLVM, AMDGPUTargetLowering::LowerDIVREM24). So
+// it must not know dividends' bits. It makes 32 bits of 64 where it knows that they are enough.
 FUNCTION u32 unsigned_quotient(u32 a, u32 b) {
 #ifdef __AMDGCN__
   __asm__("" : "+v"(a));
