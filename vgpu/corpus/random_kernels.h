@@ -12,6 +12,13 @@ SHARED u64 wide_words[256];
 SHARED u32 cells[64];
 
 // Which NaN an operation gives is not the same on the host and on the GPU.
+// clang does not look through the asm: it knows nothing of the variable's bits behind it.
+#ifdef __AMDGCN__
+#define HIDE_FROM_CLANG(variable) __asm__("" : "+v"(variable))
+#else
+#define HIDE_FROM_CLANG(variable) (void)(variable)
+#endif
+
 FUNCTION u32 bits_of_single(f32 v) {
   return v == v ? f32_bits(v) : 0x7fc00000;
 }
@@ -19,11 +26,9 @@ FUNCTION u64 bits_of_double(f64 v) {
   return v == v ? __builtin_bit_cast(u64, v) : 0x7ff8000000000000;
 }
 // clang 22.1 reads a sign-extended 16-bit integer that is used as a float without its sign: the
-// conversion to SDWA (SIPeepholeSDWA) drops the extension. It cannot look through the asm.
+// conversion to SDWA (SIPeepholeSDWA) drops the extension.
 FUNCTION f32 word_as_single(u32 v) {
-#ifdef __AMDGCN__
-  __asm__("" : "+v"(v));
-#endif
+  HIDE_FROM_CLANG(v);
   return as_f32(v);
 }
 // clang 22.1's StructurizeCFG hoists what costs nothing (a truncation, an insertelement) out of a
@@ -33,7 +38,7 @@ FUNCTION f32 word_as_single(u32 v) {
 #ifdef __AMDGCN__
 FUNCTION u32 unknown_bit(void) {
   u32 v = local_id();
-  __asm__("" : "+v"(v));
+  HIDE_FROM_CLANG(v);
   return v & 1;
 }
 #define END_OF_ARM() \
@@ -54,10 +59,8 @@ FUNCTION u32 double_to_word(f64 v) {
 // constant: in one half of 64 bits, mostly (LLVM pull request 189655). It cannot look through the
 // asm.
 FUNCTION u64 wide_or(u64 a, u64 b) {
-#ifdef __AMDGCN__
-  __asm__("" : "+v"(a));
-  __asm__("" : "+v"(b));
-#endif
+  HIDE_FROM_CLANG(a);
+  HIDE_FROM_CLANG(b);
   return a | b;
 }
 FUNCTION f64 smaller(f64 a, f64 b) {
@@ -69,27 +72,19 @@ FUNCTION f64 smaller(f64 a, f64 b) {
 // eight equal bits on top, also if these are ones (LLVM, AMDGPUTargetLowering::LowerDIVREM24). So
 // it must not know dividends' bits. It makes 32 bits of 64 where it knows that they are enough.
 FUNCTION u32 unsigned_quotient(u32 a, u32 b) {
-#ifdef __AMDGCN__
-  __asm__("" : "+v"(a));
-#endif
+  HIDE_FROM_CLANG(a);
   return a / (b | 1);
 }
 FUNCTION u32 unsigned_remainder(u32 a, u32 b) {
-#ifdef __AMDGCN__
-  __asm__("" : "+v"(a));
-#endif
+  HIDE_FROM_CLANG(a);
   return a % (b | 1);
 }
 FUNCTION u64 wide_quotient(u64 a, u64 b) {
-#ifdef __AMDGCN__
-  __asm__("" : "+v"(a));
-#endif
+  HIDE_FROM_CLANG(a);
   return a / (b | 1);
 }
 FUNCTION u64 wide_remainder(u64 a, u64 b) {
-#ifdef __AMDGCN__
-  __asm__("" : "+v"(a));
-#endif
+  HIDE_FROM_CLANG(a);
   return a % (b | 1);
 }
 FUNCTION u32 signed_quotient(u32 a, u32 b) {
