@@ -11,7 +11,6 @@ SHARED u32 words[256];
 SHARED u64 wide_words[256];
 SHARED u32 cells[64];
 
-// Which NaN an operation gives is not the same on the host and on the GPU.
 // clang does not look through the asm: it knows nothing of the variable's bits behind it.
 #ifdef __AMDGCN__
 #define HIDE_FROM_CLANG(variable) __asm__("" : "+v"(variable))
@@ -19,6 +18,7 @@ SHARED u32 cells[64];
 #define HIDE_FROM_CLANG(variable) (void)(variable)
 #endif
 
+// Which NaN an operation gives is not the same on the host and on the GPU.
 FUNCTION u32 bits_of_single(f32 v) {
   return v == v ? f32_bits(v) : 0x7fc00000;
 }
@@ -56,8 +56,7 @@ FUNCTION u32 double_to_word(f64 v) {
   return v <= 2147483647.0 ? (u32)(i32)v : v <= 4294967295.0 ? (u32)v : ~0u;
 }
 // clang 22.1's SIFoldOperands makes x, not ~0, of x | ~0, where it is the first to see the
-// constant: in one half of 64 bits, mostly (LLVM pull request 189655). It cannot look through the
-// asm.
+// constant: in one half of 64 bits, mostly (LLVM pull request 189655).
 FUNCTION u64 wide_or(u64 a, u64 b) {
   HIDE_FROM_CLANG(a);
   HIDE_FROM_CLANG(b);
@@ -66,8 +65,6 @@ FUNCTION u64 wide_or(u64 a, u64 b) {
 FUNCTION f64 smaller(f64 a, f64 b) {
   return a < b ? a : b;
 }
-// Calls, since at -O0 clang takes operands that it sees to be sign extended for short ones
-// (AMDGPUTargetLowering::LowerDIVREM24).
 // clang divides unsigned numbers of 32 bits by way of f32, which is exact for 24, where both have
 // eight equal bits on top, also if these are ones (LLVM, AMDGPUTargetLowering::LowerDIVREM24). So
 // it must not know dividends' bits. It makes 32 bits of 64 where it knows that they are enough.
