@@ -10,9 +10,8 @@
 namespace halyard::vgpu::isa::valu {
 
 #if defined(__F16C__) && defined(__AVX2__)
-// Dwords as f32, and the f16 of half as many dwords, which widen to them.
+// The f16 of half as many dwords as a vector has, which widen to its f32.
 #if defined(__AVX512BW__)
-using Floats = __m512;
 using Halves = __m256i;
 
 inline Floats widen(Halves x) {
@@ -41,6 +40,9 @@ Floats to_integral(Floats x) {
 inline Floats fused(Floats a, Floats b, Floats c) {
   return _mm512_fmadd_ps(a, b, c);
 }
+inline Floats square_root(Floats x) {
+  return _mm512_sqrt_ps(x);
+}
 // Denormals become zeros.
 inline Floats flush_floats(Floats x) {
   const __m512i bits = _mm512_castps_si512(x);
@@ -49,7 +51,6 @@ inline Floats flush_floats(Floats x) {
   return _mm512_castsi512_ps(_mm512_mask_and_epi32(bits, small, bits, sign));
 }
 #else
-using Floats = __m256;
 using Halves = __m128i;
 
 inline Floats widen(Halves x) {
@@ -76,6 +77,9 @@ Floats to_integral(Floats x) {
 }
 inline Floats fused(Floats a, Floats b, Floats c) {
   return _mm256_fmadd_ps(a, b, c);
+}
+inline Floats square_root(Floats x) {
+  return _mm256_sqrt_ps(x);
 }
 inline Floats flush_floats(Floats x) {
   const __m256i exponent = _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7f800000));
@@ -108,12 +112,6 @@ class FoundNans {
 #endif
 };
 
-inline Floats load_floats(const uint32_t* row) {
-  return Floats(load_lanes(row));
-}
-inline void store_floats(uint32_t* row, Floats x) {
-  store_lanes(row, Dwords(x));
-}
 inline Floats narrow_and_widen(Floats x) {
   return widen(narrow(x));
 }
@@ -132,7 +130,6 @@ template <int... I>
 Floats odd_elements(Floats a, Floats b, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(a, b, (2 * I + 1)...);
 }
-using LaneNumbers = std::make_integer_sequence<int, kVectorLanes>;
 inline Floats even_elements(Floats a, Floats b) {
   return even_elements(a, b, LaneNumbers{});
 }

@@ -46,6 +46,12 @@ double in_f64(double x, const FloatMode& m) {
   return arithmetic(kFunction(a), m, a);
 }
 
+// The overloads of by_f64, by name.
+template <double (*kFunction)(double)>
+constexpr float (*kF32)(float, const FloatMode&) = by_f64<kFunction>;
+template <double (*kFunction)(double)>
+constexpr F16 (*kF16)(F16, const FloatMode&) = by_f64<kFunction>;
+
 inline double reciprocal(double x) {
   return 1.0 / x;
 }

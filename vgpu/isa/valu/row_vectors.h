@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -26,12 +27,21 @@ using SignedDwords [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = int32_t;
 using Bytes [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = uint8_t;
 using Words [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = uint16_t;
 using SignedWords [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = int16_t;
+using Floats [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = float;
+
+using LaneNumbers = std::make_integer_sequence<int, kVectorLanes>;
 
 inline Dwords load_lanes(const uint32_t* row) {
   return *reinterpret_cast<const Dwords*>(row);
 }
 inline void store_lanes(uint32_t* row, Dwords x) {
   *reinterpret_cast<Dwords*>(row) = x;
+}
+inline Floats load_floats(const uint32_t* row) {
+  return Floats(load_lanes(row));
+}
+inline void store_floats(uint32_t* row, Floats x) {
+  store_lanes(row, Dwords(x));
 }
 
 #if defined(__AVX512BW__)

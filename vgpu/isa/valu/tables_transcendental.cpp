@@ -4,38 +4,40 @@
 #include "vgpu/isa/valu/lane_ops_division.h"
 #include "vgpu/isa/valu/lane_ops_transcendental.h"
 #include "vgpu/isa/valu/row_loops_division.h"
+#include "vgpu/isa/valu/row_loops_transcendental.h"
+#include "vgpu/isa/valu/row_loops_transcendental_f16.h"
 #include "vgpu/isa/valu/tables.h"
 
 namespace halyard::vgpu::isa::valu {
 namespace {
 
-// The overloads of by_f64.
-template <double (*kFunction)(double)>
-constexpr float (*kF32)(float, const FloatMode&) = by_f64<kFunction>;
-template <double (*kFunction)(double)>
-constexpr F16 (*kF16)(F16, const FloatMode&) = by_f64<kFunction>;
+// An exact function, which has vectors for the default mode (row_loops_transcendental.h).
+template <auto kExact>
+constexpr Opcode op_rows(const char* mnemonic) {
+  return op_fast<kExact, in_default_mode<kExact>>(mnemonic);
+}
 
 constexpr Traits kReadsVcc{.reads_vcc = true};
 
 constexpr Opcode kOpcodes[] = {
     op<rcp_f32>("v_rcp_f32"),
     op<rcp_f32>("v_rcp_iflag_f32"),
-    op<kF32<reciprocal_root>>("v_rsq_f32"),
+    op_rows<kF32<reciprocal_root>>("v_rsq_f32"),
     op<sqrt_f32>("v_sqrt_f32"),
-    op<kF32<power_of_two>>("v_exp_f32"),
-    op<kF32<power_of_two>>("v_exp_legacy_f32"),
-    op<kF32<log_base_two>>("v_log_f32"),
-    op<kF32<log_base_two>>("v_log_legacy_f32"),
-    op<kF32<sine_in_domain>>("v_sin_f32"),
-    op<kF32<cosine_in_domain>>("v_cos_f32"),
+    op_rows<kF32<power_of_two>>("v_exp_f32"),
+    op_rows<kF32<power_of_two>>("v_exp_legacy_f32"),
+    op_rows<kF32<log_base_two>>("v_log_f32"),
+    op_rows<kF32<log_base_two>>("v_log_legacy_f32"),
+    op_rows<kF32<sine_in_domain>>("v_sin_f32"),
+    op_rows<kF32<cosine_in_domain>>("v_cos_f32"),
 
-    op<kF16<reciprocal>>("v_rcp_f16"),
-    op<kF16<reciprocal_root>>("v_rsq_f16"),
-    op<kF16<root>>("v_sqrt_f16"),
-    op<kF16<power_of_two>>("v_exp_f16"),
-    op<kF16<log_base_two>>("v_log_f16"),
-    op<kF16<sine_in_domain>>("v_sin_f16"),
-    op<kF16<cosine_in_domain>>("v_cos_f16"),
+    op_rows<kF16<reciprocal>>("v_rcp_f16"),
+    op_rows<kF16<reciprocal_root>>("v_rsq_f16"),
+    op_rows<kF16<root>>("v_sqrt_f16"),
+    op_rows<kF16<power_of_two>>("v_exp_f16"),
+    op_rows<kF16<log_base_two>>("v_log_f16"),
+    op_rows<kF16<sine_in_domain>>("v_sin_f16"),
+    op_rows<kF16<cosine_in_domain>>("v_cos_f16"),
 
     op<in_f64<reciprocal>>("v_rcp_f64"),
     op<in_f64<reciprocal_root>>("v_rsq_f64"),
