@@ -6,8 +6,8 @@
 
 A file's kernels depend on its seed alone. With --build, a file whose results differ stays with its
 code objects in --keep, and the command that runs it again is printed. The exit code is then 1.
-A file that differs at -O0 alone is compiled and run again without what clang 22 is known to get wrong
-there (docs/virtual-gpu.md); if it agrees then, it is named and does not count as different.
+A file that differs is compiled and run again without what clang 22 is known to get wrong at that level
+(docs/virtual-gpu.md); if it agrees then, it is named and does not count as different.
 """
 
 import argparse
@@ -30,6 +30,11 @@ PROCESSORS = ["gfx900", "gfx906", "gfx908", "gfx90a"]
 # lanes that a loop carries are lost (LLVM pull request 186348). In memory the spilled values are safe.
 WITHOUT_SPILLS_TO_LANES = ["-mllvm", "-amdgpu-spill-sgpr-to-vgpr=0"]
 
+# Where each round of a loop copies an SGPR to a VGPR that is read behind the loop, si-fold-operands of LLVM
+# 22.1 reads the SGPR there: lanes that left early get the last round's value (LLVM pull request 203256).
+# machine-sink is what moves such a read behind the loop.
+WITHOUT_SINKING = ["-mllvm", "-disable-machine-sink"]
+
 # Partial redundancy elimination makes blocks between a switch and its arms that hold nothing but an
 # extension or a truncation, which StructurizeCFG of LLVM 22.1 hoists and loses (LLVM pull request 183792).
 WITHOUT_PRE = ["-mllvm", "-enable-pre=0"]
@@ -39,13 +44,13 @@ def run(command, **options):
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, **options)
 
 
-def compile_and_run(build, source, folder, *more_at_O0):
+def compile_and_run(build, source, folder, more_at_O0=(), more_from_O1=()):
     """Returns what went wrong, for a reader, and the levels (such as "0") of the objects that differed."""
     flags = dict(line.split("=", 1) for line in (build / "vgpu/corpus/flags.txt").read_text().splitlines())
     jobs = [flags["host"].split(";") + ["-shared", source, "-o", folder / "kernels.so"]]
     for processor in PROCESSORS:
         for level in range(4):
-            more = more_at_O0 if level == 0 else []
+            more = more_from_O1 if level else more_at_O0
             jobs.append(flags["gpu"].split(";") + [f"-mcpu={processor}", f"-O{level}", *WITHOUT_PRE, *more, source, "-o",
                                                    folder / f"{source.name}.{processor}.O{level}.hsaco"])
     for job in jobs:
@@ -62,15 +67,23 @@ def compile_and_run(build, source, folder, *more_at_O0):
 
 
 def check(build, seed, count, folder):
-    """Checks one file; returns what went wrong, for a reader, and whether that is known to be the compiler's."""
+    """Checks one file; returns what went wrong, for a reader, and what of the compiler's that is known to be."""
     source = folder / f"random_{seed}.c"
     source.write_text(write(seed, count))
     wrong, levels = compile_and_run(build, source, folder)
-    if levels != {"0"}:
-        return wrong, False
+    if not levels:
+        return wrong, ""
     with tempfile.TemporaryDirectory(prefix="random-kernels-") as again:
-        wrong_again, _ = compile_and_run(build, source, pathlib.Path(again), *WITHOUT_SPILLS_TO_LANES)
-    return wrong, not wrong_again
+        wrong_again, _ = compile_and_run(build, source, pathlib.Path(again), WITHOUT_SPILLS_TO_LANES, WITHOUT_SINKING)
+    if wrong_again:
+        return wrong, ""
+    known = []
+    if "0" in levels:
+        known.append("at -O0 with SGPRs spilled to lanes only (LLVM pull request 186348)")
+    if levels - {"0"}:
+        at = ", ".join(f"-O{level}" for level in sorted(levels - {"0"}))
+        known.append(f"at {at} with machine-sink only (LLVM pull request 203256)")
+    return wrong, "; ".join(known)
 
 
 def check_and_keep(options, seed):
@@ -108,8 +121,7 @@ def main():
         for seed, (wrong, of_compiler) in zip(seeds, pool.map(lambda seed: check_and_keep(options, seed), seeds)):
             if of_compiler:
                 known += 1
-                print(f"seed {seed}: differs at -O0 with SGPRs spilled to lanes only (LLVM pull request 186348)",
-                      flush=True)
+                print(f"seed {seed}: differs {of_compiler}", flush=True)
             elif wrong:
                 failures += 1
                 print(f"seed {seed}:\n{wrong}", flush=True)
