@@ -80,6 +80,8 @@ const std::vector<Class>& classes() {
         "v_fma_f64 {a2}, {b2}, {c2}, {d2}"}},
       {"valu/f16",
        {"v_add_f16 {a}, {b}, {c}", "v_mul_f16 {a}, {b}, {c}", "v_fma_f16 {a}, {b}, {c}, {d}"}},
+      {"valu/f16_transcendental",
+       {"v_exp_f16 {a}, {b}", "v_log_f16 {a}, {b}", "v_sin_f16 {a}, {b}", "v_cos_f16 {a}, {b}"}},
       {"valu/convert", {"v_cvt_f32_i32 {a}, {b}", "v_cvt_i32_f32 {a}, {b}"}},
       {"vop3p/f16", {"v_pk_add_f16 {a}, {b}, {c}", "v_pk_fma_f16 {a}, {b}, {c}, {d}"}},
       {"vop3p/int", {"v_pk_add_u16 {a}, {b}, {c}", "v_pk_mul_lo_u16 {a}, {b}, {c}"}},
@@ -147,9 +149,10 @@ struct Loop {
 Loop make_loop(const Class& c, uint32_t rounds) {
   Loop loop;
   loop.text = kPrologue;
-  // Ordinary numbers: 1 + lane / 256, whose halves are an f16 and whose pairs an f64 of the kind.
-  loop.text += "v_cvt_f32_u32 v10, v0\nv_mul_f32 v10, 0x3b800000, v10\nv_add_f32 v10, 1.0, v10\n";
-  loop.text += "v_cvt_f16_f32 v11, v10\nv_or_b32 v10, v10, v11\n";
+  // Ordinary numbers: 1 + n / 128, whose halves are positive f16 and whose pairs an f64 of the
+  // kind.
+  loop.text += "v_lshrrev_b32 v10, 1, v0\nv_cvt_f32_u32 v10, v10\nv_mul_f32 v10, 0x3c000000, v10\n";
+  loop.text += "v_add_f32 v10, 1.0, v10\nv_cvt_f16_f32 v11, v10\nv_or_b32 v10, v10, v11\n";
   loop.text += "v_mov_b32 v9, 0\n";
   for (unsigned r = 16; r < 64; ++r) loop.text += "v_mov_b32 v" + std::to_string(r) + ", v10\n";
   loop.text += "s_mov_b32 s4, 0x3f800000\ns_mov_b32 s10, " + std::to_string(rounds) + "\nagain:\n";

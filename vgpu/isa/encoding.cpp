@@ -256,12 +256,7 @@ struct FieldReader {
     out.op_sel_hi = static_cast<uint8_t>(field(w1, 27, 2) | field(w0, 14, 1) << 2);
     out.clamp = field(w0, 15, 1);
     out.neg = static_cast<uint8_t>(field(w1, 29, 3));
-    for (unsigned i = 0; i < 3; ++i) {
-      const auto bit = [i](unsigned sources) { return sources >> i & 1; };
-      out.halves[i] =
-          static_cast<uint8_t>(bit(out.op_sel) * kOpSel | bit(out.op_sel_hi) * kOpSelHi |
-                               bit(out.neg) * kNegLo | bit(out.abs) * kNegHi);
-    }
+    join_halves(out);
   }
 
   // What the matrix instruction calculator allows. Of the rest nobody has said what it does.

@@ -176,4 +176,13 @@ struct Instruction {
   Handler observed = nullptr;  // the real handler, if `execute` tells observers (observer.h)
 };
 
+// Fills `halves` from the modifiers that it joins.
+inline void join_halves(Instruction& in) {
+  for (unsigned i = 0; i < 3; ++i) {
+    const auto bit = [i](unsigned sources) { return sources >> i & 1; };
+    in.halves[i] = static_cast<uint8_t>(bit(in.op_sel) * kOpSel | bit(in.op_sel_hi) * kOpSelHi |
+                                        bit(in.neg) * kNegLo | bit(in.abs) * kNegHi);
+  }
+}
+
 }  // namespace halyard::vgpu::isa

@@ -187,4 +187,12 @@ Flagged<T> div_fixup_fast(T quotient, T denominator, T numerator) {
   return {from_bits<T>(magnitude_bits(quotient) | sign), rare >> 31 != 0};
 }
 
+// Zeros, infinities and NaNs are rare.
+inline Flagged<F16> div_fixup_f16_fast(F16 quotient, F16 denominator, F16 numerator) {
+  const uint32_t d = magnitude_bits(denominator), n = magnitude_bits(numerator);
+  constexpr uint32_t kUsual = Real<F16>::kExponent - 1;
+  const F16 result = with_sign(quotient, is_negative(denominator) != is_negative(numerator));
+  return {result, either(d - 1 >= kUsual, n - 1 >= kUsual)};
+}
+
 }  // namespace halyard::vgpu::isa::valu

@@ -169,6 +169,12 @@ inline float mad_legacy_f32(float a, float b, float c, const FloatMode& m) {
   const FloatMode flushing = flushing_f32(m);
   return add(mul_legacy_f32(a, b, flushing), c, flushing);
 }
+inline float mul_legacy_f32_fast(float a, float b) {
+  return either(is_zero(a), is_zero(b)) ? 0.0f : a * b;
+}
+inline float mad_legacy_f32_fast(float a, float b, float c) {
+  return flush(flush(mul_legacy_f32_fast(flush(a), flush(b))) + flush(c));
+}
 
 // Rounding to integers: exact, so the mode's rounding does not matter. A zero has the sign of x,
 // also where the compiler's inline floor, in a directed mode, would think otherwise.
@@ -270,6 +276,12 @@ inline F16 ldexp_f16(F16 x, int16_t n, const FloatMode& m) {
   // Beyond ±60 the result over- or underflows whatever x is.
   const int bounded = n < -60 ? -60 : (n > 60 ? 60 : n);
   return arithmetic(to_f16(std::ldexp(to_f64(a), bounded), m), m, a);
+}
+
+// An f32 holds the product whatever the bounded power is.
+inline F16 ldexp_f16_fast(F16 x, int16_t n) {
+  const int bounded = n < -60 ? -60 : (n > 60 ? 60 : n);
+  return nearest_f16(to_f32(x) * from_bits<float>(static_cast<uint32_t>(bounded + 127) << 23));
 }
 
 // Significand in [0.5, 1) and exponent; infinities and NaNs keep their value and have exponent 0.

@@ -8,6 +8,7 @@
 // the intervals that are given with each.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -192,6 +193,19 @@ struct ReciprocalRoot {
   }
 };
 
+// Puts the exact function's values in place of NaNs.
+template <class T, T (*kExact)(T, const FloatMode&)>
+[[gnu::noinline]] void finish(const uint32_t* x, uint32_t* out) {
+  LaneBuffer nans;
+#pragma GCC ivdep
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    nans.lane[lane] = is_nan(from_bits<T>(static_cast<BitsOf<T>>(out[lane]))) ? ~0u : 0u;
+  for (uint64_t left = pack_mask(nans); left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    out[lane] = to_bits(kExact(from_bits<T>(static_cast<BitsOf<T>>(x[lane])), kDefaultMode));
+  }
+}
+
 // Lanes in which the vectors' result is a NaN take the exact function.
 template <class Vectors, float (*kExact)(float, const FloatMode&)>
 struct CheckedLoop {
@@ -203,16 +217,8 @@ struct CheckedLoop {
     for (unsigned n = 0; n < kLanes; n += kVectorLanes)
       store_floats(out + n, Vectors{}(load_floats(x + n)));
     if (any_nan32(*reinterpret_cast<const LaneBuffer*>(out))) [[unlikely]]
-      finish(x, out);
+      finish<float, kExact>(x, out);
     return true;
-  }
-
- private:
-  [[gnu::noinline]] static void finish(const uint32_t* x, uint32_t* out) {
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (!is_nan(from_bits<float>(out[lane]))) continue;
-      out[lane] = to_bits(kExact(from_bits<float>(x[lane]), kDefaultMode));
-    }
   }
 };
 template <double (*kFunction)(double), class Vectors>

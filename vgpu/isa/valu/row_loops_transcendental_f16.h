@@ -54,7 +54,7 @@ struct ReciprocalRootOfHalves {
   Halves operator()(Floats x) const {
     const Floats y = reciprocal_root_estimate(x);
     const Floats half_e = fused(x * -0.5f, y * y, Floats{} + 0.5f);
-    return narrow_unless_open<21>(fused(y, half_e, y));
+    return narrow_unless_open<22>(fused(y, half_e, y));
   }
 };
 // Beyond 2^±40 f16 has infinities and zeros only.
@@ -67,7 +67,7 @@ struct PowerOfTwoOfHalves {
     const Floats bounded = below < -40.0f ? Floats{} - 40.0f : below;
     const Floats shifted = bounded + kToInteger;
     const Floats power = polynomial(kCoefficients, bounded - (shifted - kToInteger));
-    return narrow_unless_open<21>(Floats(Dwords(power) + (Dwords(shifted) << 23)));
+    return narrow_unless_open<22>(Floats(Dwords(power) + (Dwords(shifted) << 23)));
   }
 };
 
@@ -90,7 +90,7 @@ struct LogBaseTwoOfHalves {
     const Floats whole = parts.k + look_up(kMinusLogCOfHalves.entry, parts.interval);
     const Floats log = fused(r, polynomial(kCoefficients, r), whole);
     const auto in_domain = (x > 0.0f) & (x <= std::numeric_limits<float>::max());
-    return narrow_unless_open<21>(in_domain ? log : not_known());
+    return narrow_unless_open<22>(in_domain ? log : not_known());
   }
 };
 
@@ -98,7 +98,7 @@ struct LogBaseTwoOfHalves {
 inline Halves sine_of_halves(Floats x, Floats q) {
   constexpr float kCoefficients[] = {0x1.921fb6p2f, -0x1.4abbd8p5f, 0x1.466b26p6f, -0x1.328004p6f,
                                      0x1.407998p5f};
-  return narrow_unless_open<21>(in_turns_domain(x, q * polynomial(kCoefficients, q * q)));
+  return narrow_unless_open<22>(in_turns_domain(x, q * polynomial(kCoefficients, q * q)));
 }
 struct SineOfHalves {
   Halves operator()(Floats x) const {
@@ -129,16 +129,8 @@ struct CheckedHalvesLoop {
       store_lanes(out + n + kVectorLanes, result >> 16);
     }
     if (any_nan16(*reinterpret_cast<const LaneBuffer*>(out))) [[unlikely]]
-      finish(x, out);
+      finish<F16, kExact>(x, out);
     return true;
-  }
-
- private:
-  [[gnu::noinline]] static void finish(const uint32_t* x, uint32_t* out) {
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (!is_nan(F16{static_cast<uint16_t>(out[lane])})) continue;
-      out[lane] = kExact(F16{static_cast<uint16_t>(x[lane])}, kDefaultMode).bits;
-    }
   }
 };
 template <double (*kFunction)(double), class Vectors>

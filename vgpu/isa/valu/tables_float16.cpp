@@ -28,8 +28,8 @@ constexpr Opcode kOpcodes[] = {
     op_fast<mad<F16>, mad_f16_fast, kKeep>("v_mad_f16"),
     op_fast<fma<F16>, fma_f16_fast>("v_fma_legacy_f16"),
     op_fast<fma<F16>, fma_f16_fast, kKeep>("v_fma_f16"),
-    op<div_fixup<F16>>("v_div_fixup_legacy_f16"),
-    op<div_fixup<F16>, kKeep>("v_div_fixup_f16"),
+    op_fast<div_fixup<F16>, div_fixup_f16_fast>("v_div_fixup_legacy_f16"),
+    op_fast<div_fixup<F16>, div_fixup_f16_fast, kKeep>("v_div_fixup_f16"),
 
     op_fast<min_num<F16>, min_fast<F16>>("v_min_f16"),
     op_fast<max_num<F16>, max_fast<F16>>("v_max_f16"),
@@ -42,7 +42,7 @@ constexpr Opcode kOpcodes[] = {
     op_fast<ceil<F16>, through_f32<ceil_fast<float>>>("v_ceil_f16"),
     op_fast<rndne<F16>, through_f32<rndne_fast<float>>>("v_rndne_f16"),
     op_fast<fract<F16>, through_f32<fract_of_f16>>("v_fract_f16"),
-    op<ldexp_f16>("v_ldexp_f16"),
+    op_fast<ldexp_f16, ldexp_f16_fast>("v_ldexp_f16"),
     op_fast<frexp_exp_i16_f16, frexp_exp_f16_fast>("v_frexp_exp_i16_f16"),
     op_fast<frexp_mant<F16>, frexp_mant_f16_fast>("v_frexp_mant_f16"),
 };

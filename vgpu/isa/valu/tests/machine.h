@@ -55,11 +55,7 @@ inline Operand vcc() {
 
 // With what the decoder makes of the modifiers that a test has set.
 inline Instruction decoded(Instruction in) {
-  for (unsigned i = 0; i < 3; ++i) {
-    const auto bit = [i](unsigned sources) { return sources >> i & 1; };
-    in.halves[i] = static_cast<uint8_t>(bit(in.op_sel) * kOpSel | bit(in.op_sel_hi) * kOpSelHi |
-                                        bit(in.neg) * kNegLo | bit(in.abs) * kNegHi);
-  }
+  join_halves(in);
   return in;
 }
 
