@@ -119,9 +119,9 @@ inline constexpr double kMinusLogC[16] = {-0x1.eff16e557a91dp-2, -0x1.b0bb8bf4af
 struct LogBaseTwo {
   Floats operator()(Floats x) const {
     const LogParts parts = take_apart(x);
-    const Floats log =
-        narrow(sum(widen_lower(parts.z), widen_lower(parts.k), widen_lower(parts.interval)),
-               sum(widen_upper(parts.z), widen_upper(parts.k), widen_upper(parts.interval)));
+    const Floats log = narrow_unless_open<1 << 11>(
+        sum(widen_lower(parts.z), widen_lower(parts.k), widen_lower(parts.interval)),
+        sum(widen_upper(parts.z), widen_upper(parts.k), widen_upper(parts.interval)));
     return is_positive_normal(x) ? log : not_known();
   }
 
@@ -180,8 +180,8 @@ struct Cosine {
 struct ReciprocalRoot {
   Floats operator()(Floats x) const {
     const Floats y = reciprocal_root_estimate(x);
-    const Floats root =
-        narrow(improve(widen_lower(x), widen_lower(y)), improve(widen_upper(x), widen_upper(y)));
+    const Floats root = narrow_unless_open<1 << 11>(improve(widen_lower(x), widen_lower(y)),
+                                                    improve(widen_upper(x), widen_upper(y)));
     return is_positive_normal(x) ? root : not_known();
   }
 
