@@ -7,7 +7,7 @@
 A file's kernels depend on its seed alone. With --build, a file whose results differ stays with its
 code objects in --keep, and the command that runs it again is printed. The exit code is then 1.
 A file that differs is compiled and run again without what clang 22 is known to get wrong at that level
-(docs/virtual-gpu.md); if it agrees then, it is named and does not count as different.
+(docs/compiler-bugs.md); if it agrees then, it is named and does not count as different.
 """
 
 import argparse
