@@ -89,6 +89,14 @@ TEST(CliVgpuExec, MistakesStopTheProgramBeforeItStarts) {
   EXPECT_EQ(option.exit_code, 1);
   EXPECT_THAT(option.err, HasSubstr("halyard vgpu exec has no option (-l)"));
   EXPECT_THAT(spawn({"vgpu", "exec"}).err, HasSubstr("program is required"));
+
+  // Neither a file of the name "--" nor one of an option's.
+  for (const char* const forgetful : {"--trace", "--counts", "--profile"}) {
+    const Outcome value = spawn({"vgpu", "exec", forgetful, "--", "echo", "started"});
+    EXPECT_EQ(value.exit_code, 1);
+    EXPECT_EQ(value.out, "");
+    EXPECT_THAT(value.err, HasSubstr(std::string(forgetful) + ": its value (--) is missing"));
+  }
 }
 
 }  // namespace

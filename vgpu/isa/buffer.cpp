@@ -40,6 +40,32 @@ template <class Op>
   return Outcome::kNext;
 }
 
+// The wave's own private segment, as start_wave() describes it: one that the kernel has not made
+// itself.
+bool is_own_segment(const Wave& w, const BufferResource& resource) {
+  return resource.is_private_segment() && resource.base == w.scratch_base;
+}
+// Whether `bytes` from `position` on, whose dwords are a row apart, are in it.
+bool in_own_segment(const Wave& w, uint64_t position, uint64_t bytes) {
+  const uint64_t last = position + (bytes - 1) / 4 * kSwizzledStep + (bytes - 1) % 4;
+  return position <= last && last < uint64_t{w.scratch_bytes_per_lane} * kLanes;
+}
+
+// Faults at the first lane of `mask` whose access lies outside of its private segment. Hardware
+// would take the bytes of another wave's; accesses of flat instructions are checked like this too.
+template <class Op>
+Outcome check_own_segment(Wave& w, const Instruction& i, uint64_t mask,
+                          const BufferAddresses& addresses) {
+  for (uint64_t left = mask; left; left &= left - 1) {
+    const auto l = static_cast<unsigned>(std::countr_zero(left));
+    const uint64_t position = addresses.lane[l] - w.scratch_base;
+    if (addresses.inside[l] >= Op::kBytes && in_own_segment(w, position, Op::kBytes)) continue;
+    const uint64_t offset = position / kSwizzledStep * 4 + position % 4;
+    return fault_private(w, i, offset, Op::kBytes, Op::kWrites, static_cast<int>(l));
+  }
+  return Outcome::kNext;
+}
+
 template <class Op>
 Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const VectorRegister* data) {
   const SharedMemoryAccess host_sees = begin_access(w);
@@ -52,6 +78,7 @@ Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const Vecto
       const uint64_t row =
           resource.base + soffset + static_cast<uint64_t>(i.offset) / 4 * kSwizzledStep;
       if (soffset + static_cast<uint64_t>(i.offset) + Op::kBytes <= resource.records &&
+          (!is_own_segment(w, resource) || in_own_segment(w, row - resource.base, Op::kBytes)) &&
           accessible(w, row, Op::kBytes / 4 * kSwizzledStep)) {
         Op::rows(dst, data, host_pointer(row), kSwizzledStep);
         if constexpr (Op::kWrites) w.stores_pending = true;
@@ -61,10 +88,14 @@ Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const Vecto
   }
   BufferAddresses addresses;
   buffer_addresses(w, i, resource, Op::kBytes, addresses);
+  const uint64_t mask = w.exec();
+  if (is_own_segment(w, resource)) {
+    const Outcome outcome = check_own_segment<Op>(w, i, mask, addresses);
+    if (outcome != Outcome::kNext) return outcome;
+  }
   uint64_t whole = 0;
   for (unsigned l = 0; l < kLanes; ++l)
     whole |= static_cast<uint64_t>(addresses.inside[l] >= Op::kBytes) << l;
-  const uint64_t mask = w.exec();
   const size_t step = resource.step();
   if (mask & ~whole) [[unlikely]] {
     const Outcome outcome = partial_lanes<Op>(w, i, dst, data, mask & ~whole, addresses, step);

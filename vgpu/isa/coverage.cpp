@@ -173,9 +173,13 @@ std::string coverage_page() {
       "`_e64`,\n"
       "`_sdwa`, `_dpp`). Refused by name in what is executed: modifiers of matrix instructions "
       "that AMD's\n"
-      "calculator does not allow. GDS accesses end as on hardware, where no compute process has "
-      "any GDS: with\n"
-      "a memory violation.\n\n"
+      "calculator does not allow, loads of more than a dword from a buffer to LDS, messages of "
+      "`s_sendmsg` other than\n"
+      "1 (an interrupt), and what halts a wave (`s_sethalt 1`, `s_sendmsghalt`). `s_trap` with "
+      "another number than\n"
+      "3 (a breakpoint, which does nothing) ends the kernel as a trap. GDS accesses end as on "
+      "hardware, where no\n"
+      "compute process has any GDS: with a memory violation.\n\n"
       "| | gfx900 | gfx906 | gfx908 | gfx90a |\n|---|---|---|---|---|\n";
   const auto count = [&](const char* title, const auto& numbers) {
     page += fmt::format("| {} | {} |\n", title, fmt::join(numbers, " | "));

@@ -131,7 +131,6 @@ class EngineImpl final : public Engine, public WaveServices {
   AddressSpace& memory_;
   const Target target_;
   Program program_;
-  std::atomic<uint64_t> dispatches_{0};
 
   std::mutex groups_mutex_;
   std::vector<std::unique_ptr<WorkGroup>> groups_;  // to start again
@@ -198,7 +197,6 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   job.context.services = this;
   job.context.wave_budget = options_.wave_budget;
   job.context.observers = options_.observers;
-  job.context.serial = dispatches_.fetch_add(1, std::memory_order_relaxed) + 1;
   unsigned __int128 total = 1;
   for (unsigned d = 0; d < 3; ++d) {
     job.context.groups[d] = static_cast<uint32_t>(

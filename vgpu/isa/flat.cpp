@@ -44,9 +44,7 @@ bool to_scratch(Wave& w, const Instruction& i, Addresses& addresses, uint64_t ma
     addresses.lane[l] = w.scratch_base + (offset >> 2) * kSwizzledStep + l * 4 + (offset & 3);
   });
   if (bad < 0) return true;
-  fault_memory(w, i, w.apertures[2] | bad_offset, Op::kBytes, Op::kWrites, bad);
-  w.fault.message += " (private offset " + std::to_string(bad_offset) + " of a segment of " +
-                     std::to_string(w.scratch_bytes_per_lane) + " bytes)";
+  fault_private(w, i, bad_offset, Op::kBytes, Op::kWrites, bad);
   return false;
 }
 

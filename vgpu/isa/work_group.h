@@ -42,7 +42,6 @@ struct GroupContext {
   WaveServices* services = nullptr;
   uint32_t groups[3] = {};  // the grid's size in work-groups
   uint32_t wave_budget = 0;
-  uint64_t serial = 0;  // of the dispatch, from 1, on its engine
   std::span<Observer* const> observers;
 };
 

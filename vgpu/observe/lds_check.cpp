@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -54,6 +55,7 @@ class LdsCheck::Group final : public isa::GroupObserver {
   void look_at(const isa::Wave& wave, const LdsAccess& access);
   static uint16_t rivals(const Byte& byte, LdsUse use, uint16_t self);
   std::string describe(const Byte& byte, uint16_t rivals) const;
+  std::string describe_unwritten(const LdsAccess& access) const;
   void report(const isa::Wave& wave, const LdsAccess& access, Mistake mistake,
               const std::string& what);
 
@@ -83,6 +85,18 @@ std::string LdsCheck::Group::describe(const Byte& byte, uint16_t rivals) const {
   return text + " with no barrier between";
 }
 
+// A wide read may be of padding that nobody uses: which bytes it is about says more.
+std::string LdsCheck::Group::describe_unwritten(const LdsAccess& access) const {
+  const auto first = bytes_.begin() + static_cast<ptrdiff_t>(access.offset);
+  const auto last = first + static_cast<ptrdiff_t>(access.bytes);
+  const auto unwritten = [](const Byte& byte) { return !byte.written; };
+  const auto count = static_cast<uint64_t>(std::count_if(first, last, unwritten));
+  const std::string nobody = "nobody has written since the work-group started";
+  if (count == access.bytes) return "which " + nobody;
+  return fmt::format("{} of which, from {} on, {}", count,
+                     std::find_if(first, last, unwritten) - bytes_.begin(), nobody);
+}
+
 void LdsCheck::Group::look_at(const isa::Wave& wave, const LdsAccess& access) {
   if (access.offset + access.bytes > bytes_.size()) {
     report(wave, access, Mistake::kOutside,
@@ -97,8 +111,7 @@ void LdsCheck::Group::look_at(const isa::Wave& wave, const LdsAccess& access) {
       byte.phase = phase_;
     }
     if (access.use != LdsUse::kWrite && !byte.written) {
-      report(wave, access, Mistake::kUninitialised,
-             "which nobody has written since the work-group started");
+      report(wave, access, Mistake::kUninitialised, describe_unwritten(access));
     }
     if (const uint16_t others = rivals(byte, access.use, self); others != 0)
       report(wave, access, Mistake::kRace, describe(byte, others));

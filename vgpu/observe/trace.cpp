@@ -4,6 +4,8 @@
 
 #include <bit>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "vgpu/isa/encoding.h"
@@ -86,8 +88,9 @@ struct State {
 
 class GroupTrace final : public isa::GroupObserver {
  public:
-  GroupTrace(OutputFile& file, const isa::WorkGroup& group, const isa::GroupContext& context)
-      : file_(file), context_(context), place_(group_text(group)) {}
+  GroupTrace(OutputFile& file, uint64_t dispatch, const isa::WorkGroup& group,
+             const isa::GroupContext& context)
+      : file_(file), dispatch_(dispatch), context_(context), place_(group_text(group)) {}
   ~GroupTrace() override { file_.append(lines_); }
   GroupTrace(const GroupTrace&) = delete;
   GroupTrace& operator=(const GroupTrace&) = delete;
@@ -96,7 +99,7 @@ class GroupTrace final : public isa::GroupObserver {
   void after(const Wave& wave, const Instruction& instruction, uint64_t pc,
              isa::Outcome outcome) override;
   void barrier() override {
-    fmt::format_to(std::back_inserter(lines_), "{} {} barrier\n", context_.serial, place_);
+    fmt::format_to(std::back_inserter(lines_), "{} {} barrier\n", dispatch_, place_);
   }
 
  private:
@@ -109,6 +112,7 @@ class GroupTrace final : public isa::GroupObserver {
   void add_state(const Wave& wave);
 
   OutputFile& file_;
+  const uint64_t dispatch_;
   const isa::GroupContext& context_;
   const std::string place_;
   std::string lines_;
@@ -157,7 +161,7 @@ void GroupTrace::add_state(const Wave& wave) {
 
 void GroupTrace::after(const Wave& wave, const Instruction& instruction, uint64_t pc,
                        isa::Outcome outcome) {
-  fmt::format_to(std::back_inserter(lines_), "{} {} w{} {}  {}", context_.serial, place_,
+  fmt::format_to(std::back_inserter(lines_), "{} {} w{} {}  {}", dispatch_, place_,
                  wave.index_in_group, offset_text(context_, pc), context_.program->text(pc));
   separator_ = "  | ";
   if (outcome == isa::Outcome::kFault) {
@@ -182,16 +186,17 @@ class Trace final : public isa::Observer {
       : file_(std::move(file)), names_(std::move(names)) {}
 
   void begin(const isa::GroupContext& context) override {
+    const uint64_t number = begin_dispatch(context);
     const isa::Dispatch& dispatch = *context.dispatch;
     file_->append(fmt::format(
-        "dispatch {}: {} on {}, grid {}x{}x{}, work-groups of {}x{}x{}, kernarg 0x{:x}\n",
-        context.serial, kernel_text(names_, dispatch.kernel_object), context.target->processor,
-        dispatch.grid[0], dispatch.grid[1], dispatch.grid[2], dispatch.group[0], dispatch.group[1],
-        dispatch.group[2], dispatch.kernarg_address));
+        "dispatch {}: {} on {}, grid {}x{}x{}, work-groups of {}x{}x{}, kernarg 0x{:x}\n", number,
+        kernel_text(names_, dispatch.kernel_object), context.target->processor, dispatch.grid[0],
+        dispatch.grid[1], dispatch.grid[2], dispatch.group[0], dispatch.group[1], dispatch.group[2],
+        dispatch.kernarg_address));
   }
 
   void end(const isa::GroupContext& context, const isa::DispatchResult& result) override {
-    file_->append(fmt::format("dispatch {} {}\n", context.serial,
+    file_->append(fmt::format("dispatch {} {}\n", end_dispatch(context),
                               result.fault.kind == isa::Fault::Kind::kNone
                                   ? std::string("ends")
                                   : "has failed: " + result.fault.message));
@@ -199,12 +204,29 @@ class Trace final : public isa::Observer {
 
   std::unique_ptr<isa::GroupObserver> watch(const isa::WorkGroup& group,
                                             const isa::GroupContext& context) override {
-    return std::make_unique<GroupTrace>(*file_, group, context);
+    return std::make_unique<GroupTrace>(*file_, number_of(context), group, context);
   }
 
  private:
+  // Dispatches are numbered from 1 on, those of all GPUs together.
+  uint64_t begin_dispatch(const isa::GroupContext& context) {
+    const std::lock_guard lock(mutex_);
+    return numbers_[&context] = ++dispatches_;
+  }
+  uint64_t number_of(const isa::GroupContext& context) {
+    const std::lock_guard lock(mutex_);
+    return numbers_.at(&context);
+  }
+  uint64_t end_dispatch(const isa::GroupContext& context) {
+    const std::lock_guard lock(mutex_);
+    return numbers_.extract(&context).mapped();
+  }
+
   std::unique_ptr<OutputFile> file_;
   KernelNames names_;
+  std::mutex mutex_;  // what follows
+  uint64_t dispatches_ = 0;
+  std::map<const isa::GroupContext*, uint64_t> numbers_;  // of those in flight
 };
 
 }  // namespace

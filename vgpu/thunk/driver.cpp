@@ -94,7 +94,10 @@ bool Driver::watch(std::string& error) {
   };
   observers_ = observe::Observers::create(settings, names, queue::report, error);
   if (!observers_) return false;
-  if (settings.check) blocks_ = std::make_unique<BlockMap>();
+  if (settings.check) {
+    blocks_ = std::make_unique<BlockMap>();
+    memory_.keep_apart();
+  }
 #else
   static_cast<void>(error);
 #endif

@@ -84,17 +84,19 @@ HSAKMT_STATUS MemoryManager::allocate(uint32_t node, uint64_t size, HsaMemFlags 
 
   const std::lock_guard lock(mutex_);
   if (is_vram && size > vram_[node] - vram_used_[node]) return HSAKMT_STATUS_NO_MEMORY;
-  void* const memory = reserve_pages(size, fixed);
+  const uint64_t gap = fixed == nullptr ? gap_ : 0;
+  void* const memory = reserve_pages(size + gap, fixed);
   if (memory == nullptr) return HSAKMT_STATUS_NO_MEMORY;
   Allocation allocation;
   allocation.begin = number(memory);
   allocation.size = size;
+  allocation.gap = gap;
   allocation.node = node;
   allocation.flags = flags;
   // What the runtime may export is not paged: VRAM, and memory that it asks for with AllocateIPC.
   const bool exportable = flags.ui32.NonPaged != 0 && flags.ui32.Scratch == 0;
   if (exportable && segments_ < kMaxSegments && !share_pages(memory, size, &allocation.segment)) {
-    release_pages(memory, size);
+    release_pages(memory, size + gap);
     return HSAKMT_STATUS_NO_MEMORY;
   }
   if (allocation.segment.exists()) ++segments_;
@@ -134,7 +136,7 @@ void MemoryManager::remove(std::map<uint64_t, Allocation>::iterator it) {
     if (is_vram) vram_used_[allocation.node] -= allocation.size;
     if (allocation.segment.exists()) --segments_;
   }
-  release_pages(reinterpret_cast<void*>(allocation.begin), allocation.size);
+  release_pages(reinterpret_cast<void*>(allocation.begin), allocation.size + allocation.gap);
   allocations_.erase(it);
 }
 

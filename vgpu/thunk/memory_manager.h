@@ -26,6 +26,10 @@ class MemoryManager {
   // address.)
   explicit MemoryManager(std::vector<uint64_t> vram, std::set<uint32_t> hidden = {});
 
+  // From now on a page that is nobody's lies behind each new allocation, so that no two are
+  // neighbours. Before the first allocation.
+  void keep_apart() { gap_ = 4096; }
+
   HSAKMT_STATUS allocate(uint32_t node, uint64_t size, HsaMemFlags flags, void** address);
   HSAKMT_STATUS free(void* address);
 
@@ -72,6 +76,7 @@ class MemoryManager {
   struct Allocation {
     uint64_t begin = 0;
     uint64_t size = 0;
+    uint64_t gap = 0;  // bytes behind it that are reserved as well
     uint32_t node = 0;
     HsaMemFlags flags = {};
     void* user_data = nullptr;
@@ -112,6 +117,7 @@ class MemoryManager {
   mutable std::mutex mutex_;
   std::vector<uint64_t> vram_;
   std::set<uint32_t> hidden_;
+  uint64_t gap_ = 0;  // bytes behind each allocation
   std::vector<uint64_t> vram_used_;
   uint32_t segments_ = 0;                            // of this process's own allocations
   std::vector<std::unique_ptr<AddressTable>> gpus_;  // by node; null for a CPU node

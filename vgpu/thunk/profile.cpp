@@ -64,6 +64,12 @@ void read_gpu(config::Map map, GpuProfile& gpu) {
   read_pci_location(map, gpu);
   map.integer("compute_units", gpu.compute_units, 1, 512);
   map.integer("simds_per_cu", gpu.simds_per_cu, 1, 4);
+  // HIP 5.2.3 divides by a quarter of the SIMDs.
+  if (gpu.compute_units * gpu.simds_per_cu < 4) {
+    map.fail("compute_units", fmt::format("compute_units ({}) times simds_per_cu ({}) must be at "
+                                          "least 4: HIP crashes on a GPU with fewer SIMDs.",
+                                          gpu.compute_units, gpu.simds_per_cu));
+  }
   map.integer("waves_per_simd", gpu.waves_per_simd, 1, 32);
   map.integer("shader_engines", gpu.shader_engines, 1, 32);
   map.frequency("engine_clock", gpu.engine_clock_hz, 1000000, 10000000000);

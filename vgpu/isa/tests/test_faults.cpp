@@ -91,6 +91,35 @@ TEST_F(Faults, BeyondThePrivateSegment) {
   EXPECT_EQ(result.fault.kind, Fault::Kind::kMemory) << "no private segment at all";
 }
 
+TEST_F(Faults, BeyondThePrivateSegmentThroughItsBuffer) {
+  // s[0:3]: private segment buffer, s[4:5]: kernarg.
+  KernelOptions options;
+  options.properties = 1 | 8;
+  options.user_sgprs = 6;
+  options.rsrc2 = 1;
+  Dispatch dispatch = Machine::grid(64, 64);
+  dispatch.private_segment_size = 32;
+  const auto run_at = [&](const std::string& offset, const char* instruction) {
+    const std::string text = "v_mov_b32 v2, " + offset + "\nv_mov_b32 v3, 0\n" + instruction;
+    return machine.run(machine.kernel(text, options), {address_of(data)}, dispatch);
+  };
+  constexpr const char* kStore = "buffer_store_dword v3, v2, s[0:3], 0 offen";
+  constexpr const char* kLoad = "buffer_load_dwordx2 v[4:5], v2, s[0:3], 0 offen";
+  EXPECT_EQ(run_at("28", kStore).fault.kind, Fault::Kind::kNone);
+  EXPECT_EQ(run_at("24", kLoad).fault.kind, Fault::Kind::kNone);
+  // Near, where another wave's segment may be; beyond what the buffer's record count admits; and
+  // below the start.
+  for (const uint32_t offset : {32u, 64u, 32u * 64, 5000000u, 0xfffffffcu}) {
+    const DispatchResult result = run_at(std::to_string(offset), kStore);
+    expect_memory(result, uint64_t{Machine::kPrivateHigh} << 32 | offset, true, 0);
+    EXPECT_THAT(result.fault.message, HasSubstr("private offset " + std::to_string(offset) +
+                                                " of a segment of 32 bytes"));
+  }
+  EXPECT_EQ(run_at("28", kLoad).fault.kind, Fault::Kind::kMemory) << "its second dword";
+  EXPECT_EQ(run_at("0", "buffer_store_dword v3, off, s[0:3], 0 offset:32").fault.kind,
+            Fault::Kind::kMemory);
+}
+
 TEST_F(Faults, BeyondLdsThroughTheAperture) {
   const DispatchResult result =
       run("s_mov_b64 s[10:11], src_shared_base\nv_mov_b32 v2, 0\nv_mov_b32 v3, s11\n"

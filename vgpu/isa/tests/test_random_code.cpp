@@ -125,7 +125,8 @@ void run_random_code(const std::string& processor, uint64_t seed) {
 
 class RandomCode : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Processors, RandomCode, ::testing::Values("gfx900", "gfx906", "gfx90a"));
+INSTANTIATE_TEST_SUITE_P(Processors, RandomCode,
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"));
 
 TEST_P(RandomCode, ExecutesOrFaults) {
   for (uint64_t seed = 1; seed <= 4; ++seed) run_random_code(GetParam(), seed);

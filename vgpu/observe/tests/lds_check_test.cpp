@@ -98,6 +98,16 @@ TEST_F(LdsCheckTest, AReadOfWhatNobodyHasWrittenIsReportedOnce) {
                                     HasSubstr("pc +0x0014")));
 }
 
+TEST_F(LdsCheckTest, AReadOfWhatIsWrittenInPartNamesTheRest) {
+  run("v_lshlrev_b32 v1, 4, v0\nds_write_b64 v1, v[2:3]\nds_write_b32 v1, v2 offset:12\n"
+      "ds_read_b128 v[4:7], v1",
+      1);
+  EXPECT_THAT(
+      findings,
+      ElementsAre(AllOf(HasSubstr("lane 0 reads 16 bytes at LDS offset 0, 4 of which, from 8 "
+                                  "on, nobody has written since the work-group started"))));
+}
+
 TEST_F(LdsCheckTest, LdsIsUninitialisedAgainInTheNextWorkGroup) {
   isa::Dispatch dispatch = Machine::grid(128, 64);
   dispatch.group_segment_size = 256;

@@ -63,6 +63,22 @@ TEST_F(MemoryManagerTest, AllocationsAreAlignedAndZero) {
   }
 }
 
+TEST_F(MemoryManagerTest, AllocationsThatAreKeptApartHaveNoNeighbours) {
+  manager_.keep_apart();
+  std::vector<char*> blocks;
+  for (int n = 0; n < 16; ++n) {
+    const HsaMemFlags flags = n % 2 == 0 ? vram_flags() : host_flags();
+    blocks.push_back(static_cast<char*>(allocate(n % 2 == 0 ? 1 : 0, 8192, flags)));
+    ASSERT_EQ(manager_.map(blocks.back(), 8192, nullptr, 0), HSAKMT_STATUS_SUCCESS);
+  }
+  for (const char* const block : blocks) {
+    EXPECT_TRUE(accessible(block, 8192));
+    EXPECT_FALSE(accessible(block - 1, 1));
+    EXPECT_FALSE(accessible(block + 8192, 1));
+  }
+  for (char* const block : blocks) EXPECT_EQ(manager_.free(block), HSAKMT_STATUS_SUCCESS);
+}
+
 TEST_F(MemoryManagerTest, VramIsLimitedAndGivenBack) {
   void* first = allocate(1, 40 * kMiB, vram_flags());
   void* second = nullptr;

@@ -114,6 +114,17 @@ TEST_F(ProfileTest, MistakesHaveTheirPlace) {
                     HasSubstr("bad.yaml:6:16: wave_budget (1)")));
 }
 
+TEST_F(ProfileTest, AGpuHasAtLeastFourSimds) {
+  write("four.yaml", "gpu: {processor: gfx900, compute_units: 2, simds_per_cu: 2}\n");
+  EXPECT_EQ(load(directory_ + "/four.yaml"), "");
+  write("two.yaml", "gpu:\n  processor: gfx900\n  compute_units: 2\n  simds_per_cu: 1\n");
+  EXPECT_THAT(load(directory_ + "/two.yaml"),
+              AllOf(HasSubstr("two.yaml:3:"),
+                    HasSubstr("compute_units (2) times simds_per_cu (1) must be at least 4")));
+  write("extended.yaml", "extends: four.yaml\ngpu: {simds_per_cu: 1}\n");
+  EXPECT_THAT(load(directory_ + "/extended.yaml"), HasSubstr("must be at least 4"));
+}
+
 TEST_F(ProfileTest, ProcessorIsRequired) {
   write("none.yaml", "gpu: {compute_units: 4}\n");
   EXPECT_THAT(load("none"), HasSubstr("gpu.processor"));
