@@ -102,15 +102,17 @@ TEST_F(FullHeap, APoolWaitsForWhatWorkInFlightMayUse) {
   EXPECT_OK(drain(*other));
 }
 
-// What one has let go of another thread may be releasing just now.
+// What one has let go of another thread may be releasing just now. Fills are long enough to be in
+// flight when the next one wants memory: a device that waits for none of them is found out.
 TEST_F(FullHeap, ThreadsTakeTurns) {
   constexpr size_t kThreads = 3;
+  constexpr uint64_t kBytes = 4 << 20;
   std::mutex turn;
   const auto results = in_threads(kThreads, [&](size_t) {
     const Ref<Queue> own = new_queue();
     for (uint32_t i = 0; i < 20; ++i) {
       const std::lock_guard lock(turn);
-      require(own->fill({*take(device().allocate(most())), 0, 4096}, &i, 4));
+      require(own->fill({*take(device().allocate(most())), 0, kBytes}, &i, 4));
     }
     return Status();
   });
