@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <vector>
 
 #include "vgpu/isa/target.h"
@@ -56,8 +57,9 @@ class LdsCheck::Group final : public isa::GroupObserver {
   static uint16_t rivals(const Byte& byte, LdsUse use, uint16_t self);
   std::string describe(const Byte& byte, uint16_t rivals) const;
   std::string describe_unwritten(const LdsAccess& access) const;
+  // `what` makes the text, which is needed only if the place is new.
   void report(const isa::Wave& wave, const LdsAccess& access, Mistake mistake,
-              const std::string& what);
+              const std::function<std::string()>& what);
 
   LdsCheck& check_;
   const isa::GroupContext& context_;
@@ -99,8 +101,9 @@ std::string LdsCheck::Group::describe_unwritten(const LdsAccess& access) const {
 
 void LdsCheck::Group::look_at(const isa::Wave& wave, const LdsAccess& access) {
   if (access.offset + access.bytes > bytes_.size()) {
-    report(wave, access, Mistake::kOutside,
-           fmt::format("outside the {} bytes of LDS that the dispatch asks for", bytes_.size()));
+    report(wave, access, Mistake::kOutside, [&] {
+      return fmt::format("outside the {} bytes of LDS that the dispatch asks for", bytes_.size());
+    });
     return;
   }
   const auto self = static_cast<uint16_t>(1u << wave.index_in_group);
@@ -111,10 +114,10 @@ void LdsCheck::Group::look_at(const isa::Wave& wave, const LdsAccess& access) {
       byte.phase = phase_;
     }
     if (access.use != LdsUse::kWrite && !byte.written) {
-      report(wave, access, Mistake::kUninitialised, describe_unwritten(access));
+      report(wave, access, Mistake::kUninitialised, [&] { return describe_unwritten(access); });
     }
     if (const uint16_t others = rivals(byte, access.use, self); others != 0)
-      report(wave, access, Mistake::kRace, describe(byte, others));
+      report(wave, access, Mistake::kRace, [&] { return describe(byte, others); });
     const bool changes = access.use != LdsUse::kRead;
     if (changes || (byte.readers | byte.writers | byte.updaters) == 0) {
       byte.user = static_cast<uint8_t>(wave.index_in_group);
@@ -128,7 +131,7 @@ void LdsCheck::Group::look_at(const isa::Wave& wave, const LdsAccess& access) {
 }
 
 void LdsCheck::Group::report(const isa::Wave& wave, const LdsAccess& access, Mistake mistake,
-                             const std::string& what) {
+                             const std::function<std::string()>& what) {
   const uint64_t object = context_.dispatch->kernel_object;
   if (!check_.is_new(object, wave.pc, mistake)) return;
   const char* name = "race on LDS";
@@ -140,8 +143,8 @@ void LdsCheck::Group::report(const isa::Wave& wave, const LdsAccess& access, Mis
                   "  pc {}: {}\n",
                   name, kernel_text(check_.names_, object), context_.target->processor, place_,
                   wave.index_in_group, access.lane, verb(access.use), access.bytes,
-                  access.bytes == 1 ? "" : "s", access.offset, what, offset_text(context_, wave.pc),
-                  context_.program->text(wave.pc)));
+                  access.bytes == 1 ? "" : "s", access.offset, what(),
+                  offset_text(context_, wave.pc), context_.program->text(wave.pc)));
 }
 
 std::unique_ptr<isa::GroupObserver> LdsCheck::watch(const isa::WorkGroup& group,
