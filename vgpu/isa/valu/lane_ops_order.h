@@ -28,14 +28,15 @@ bool less(T a, T b) {
 
 // Minimum and maximum: a signalling NaN wins in IEEE mode (and comes out quiet), any other NaN
 // loses, and -0 is less than +0.
-template <class T>
-T min_num(T x, T y, const FloatMode& m) {
+template <bool kHigher, class T>
+T choose_num(T x, T y, const FloatMode& m) {
   const T a = flush_input(x, m);
   const T b = flush_input(y, m);
-  T r = less(a, b) ? a : b;
-  // Equal zeros: the negative one, if there is one.
-  r = both(is_zero(a), is_zero(b)) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) | to_bits(b)))
-                                   : r;
+  T r = (kHigher ? less(b, a) : less(a, b)) ? a : b;
+  // Equal zeros: of the lower one the sign is set if any is, of the higher one if both are.
+  const auto zeros =
+      static_cast<BitsOf<T>>(kHigher ? to_bits(a) & to_bits(b) : to_bits(a) | to_bits(b));
+  r = both(is_zero(a), is_zero(b)) ? from_bits<T>(zeros) : r;
   r = is_nan(b) ? a : r;
   r = is_nan(a) ? b : r;
   if (m.ieee) {
@@ -45,19 +46,12 @@ T min_num(T x, T y, const FloatMode& m) {
   return r;
 }
 template <class T>
+T min_num(T x, T y, const FloatMode& m) {
+  return choose_num<false>(x, y, m);
+}
+template <class T>
 T max_num(T x, T y, const FloatMode& m) {
-  const T a = flush_input(x, m);
-  const T b = flush_input(y, m);
-  T r = less(b, a) ? a : b;
-  r = both(is_zero(a), is_zero(b)) ? from_bits<T>(static_cast<BitsOf<T>>(to_bits(a) & to_bits(b)))
-                                   : r;
-  r = is_nan(b) ? a : r;
-  r = is_nan(a) ? b : r;
-  if (m.ieee) {
-    r = is_signaling(b) ? quieted(b) : r;
-    r = is_signaling(a) ? quieted(a) : r;
-  }
-  return r;
+  return choose_num<true>(x, y, m);
 }
 // Without the rules for NaNs and for two zeros of different sign, which the flag reports.
 template <class T>
