@@ -7,15 +7,13 @@
 
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <new>
-#include <sstream>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "hal/status.h"
-#include "hal/text.h"
 #include "plugins/plugin.h"
+#include "tools/halyard/command_line.h"
 #include "tools/halyard/commands.h"
 
 namespace halyard::cli {
@@ -27,63 +25,6 @@ int fail(std::string_view message) {
   return 1;
 }
 
-// Descriptions in lines that a terminal shows whole.
-class Formatter : public CLI::Formatter {
- public:
-  std::string make_option_desc(const CLI::Option* option) const override {
-    constexpr size_t kWidth = 66;  // of the column that they stand in
-    std::istringstream words(CLI::Formatter::make_option_desc(option));
-    std::string text;
-    size_t column = 0;
-    for (std::string word; words >> word; column += word.size() + 1) {
-      if (column != 0 && column + word.size() > kWidth) {
-        text += '\n';
-        column = 0;
-      }
-      text += (column == 0 ? "" : " ") + word;
-    }
-    return text;
-  }
-};
-
-// The command that was being read when reading stopped.
-const CLI::App& innermost(const CLI::App& app) {
-  const CLI::App* current = &app;
-  while (!current->get_subcommands().empty()) current = current->get_subcommands().front();
-  return *current;
-}
-
-// "run", "list drivers"; empty for the program itself.
-std::string path_of(const CLI::App& command) {
-  if (command.get_parent() == nullptr) return {};
-  return path_of(*command.get_parent()) + " " + command.get_name();
-}
-
-// What is wrong with the command line, where CLI11 says less than it could.
-std::string explain(const CLI::App& command, const CLI::ParseError& wrong) {
-  const std::vector<std::string> extras = command.remaining();
-  if (extras.empty()) return std::string(wrong.what()) + ".";
-  const std::string& extra = extras.front();
-  const bool is_option = extra.starts_with('-');
-  // CLI11 takes "--inptu=1" apart.
-  const std::string word = extra.substr(0, extra.find('='));
-
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      if (is_option) names.push_back("--" + name);
-    }
-  }
-  for (const CLI::App* subcommand : command.get_subcommands(nullptr)) {
-    if (!is_option) names.push_back(subcommand->get_name());
-  }
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string here = "halyard" + path_of(command);
-  if (views.empty()) return here + " takes only options, not (" + extra + ").";
-  return here + " has no " + (is_option ? "option" : "command") + " (" + word + ")." +
-         did_you_mean_clause(word, views) + " It has " + list_of(views) + ".";
-}
-
 int main_program(int argc, char** argv) {
   CLI::App app("Runs compiled kernels on AMD GPUs, real or virtual.", "halyard");
   const std::string version = "halyard " HALYARD_VERSION " (plugin ABI " +
@@ -92,7 +33,6 @@ int main_program(int argc, char** argv) {
   app.set_version_flag("--version", version, "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
-  app.formatter(std::make_shared<Formatter>());
   Status outcome;
   add_run_command(app, outcome);
   add_list_command(app, outcome);
@@ -107,14 +47,14 @@ int main_program(int argc, char** argv) {
       "  halyard run --device=amdgpu --vgpu --module=vadd.hsaco --function=vadd \\\n"
       "    '--input=4xf32=1 2 3 4' --input=4xf32=10 '--input=&4xf32' --input=i32=4");
 
+  finish_commands(app);
+
   try {
-    app.parse(argc, argv);
+    const std::string mistake = parse(app, argc, argv);
+    if (!mistake.empty()) return fail(mistake);
   } catch (const CLI::Success& help) {
     app.exit(help);
     return std::fflush(stdout) == 0 ? 0 : 1;
-  } catch (const CLI::ParseError& wrong) {
-    const CLI::App& command = innermost(app);
-    return fail(explain(command, wrong) + " See `halyard" + path_of(command) + " --help`.");
   }
   if (outcome.ok()) return 0;
   return fail(outcome.message().empty() ? to_string(outcome.code()) : outcome.message().view());

@@ -126,15 +126,6 @@ Status exec(const ExecFlags& flags) {
   return replace_by(words);
 }
 
-// An option whose value has been forgotten takes the next word, which is an option or "--".
-std::string refuse_option(const std::string& value) {
-  if (!value.empty() && !value.starts_with("--")) return {};
-  return fmt::format(
-      "its value ({}) is missing or looks like an option; write a name behind it (one that begins "
-      "with -- as ./--name)",
-      value);
-}
-
 }  // namespace
 
 void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
@@ -145,8 +136,7 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
       .add_option("--profile", flags->profile,
                   "Which GPU or GPUs to be: a name (gfx90a) or a YAML file; without it "
                   "HALYARD_VGPU_PROFILE, else the default profile")
-      ->type_name("PROFILE")
-      ->check(refuse_option);
+      ->type_name("PROFILE");
   command.add_flag("--check", flags->check,
                    "Also find accesses outside of the program's own allocations (a memory fault), "
                    "reads of uninitialised LDS, accesses outside LDS and races on it (reported; "
@@ -154,15 +144,13 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
   command
       .add_option("--trace", flags->trace,
                   "Write every instruction that is executed, and what it changed, to this file")
-      ->type_name("FILE")
-      ->check(refuse_option);
+      ->type_name("FILE");
   command
       .add_option(
           "--counts", flags->counts,
           "Write to this file how many instructions of which kind each kernel has executed, "
           "and the hottest ones")
-      ->type_name("FILE")
-      ->check(refuse_option);
+      ->type_name("FILE");
   command
       .add_option("program", flags->program,
                   "The program, looked for in PATH, and its arguments: after \"--\", so that its "
