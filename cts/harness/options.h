@@ -12,7 +12,7 @@ namespace halyard::cts {
 
 struct Options {
   std::string device;                       // --device=URI
-  std::optional<std::string> vgpu;          // --vgpu[=PROFILE]; empty: the default profile
+  std::optional<std::string> vgpu;          // --vgpu[=PROFILE]; empty: load_virtual_gpu's choice
   std::vector<std::string> plugin_paths;    // --plugin-path=PATH, --plugin=FILE
   std::string kernels;                      // --kernels=FOLDER; empty: beside the program
   std::optional<std::string> expectations;  // --expectations=FILE; empty: none at all

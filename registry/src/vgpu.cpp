@@ -25,6 +25,7 @@ constexpr const char* kThunk = "libhsakmt.so.1";
 constexpr const char* kRuntime = "libhsa-runtime64.so.1";
 constexpr const char* kConfigure = "halyard_vgpu_configure";
 constexpr const char* kPathVariable = "HALYARD_VGPU_PATH";
+constexpr const char* kProfileVariable = "HALYARD_VGPU_PROFILE";
 
 // Of libhsakmt.so.1: 0, or anything else and a sentence in `error`.
 using Configure = int (*)(const char* profile, char* error, size_t error_size);
@@ -158,7 +159,9 @@ Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& optio
   if (profile.find('\0') != std::string_view::npos) {
     return Status(StatusCode::kInvalidArgument, "The virtual GPU's profile holds a NUL character.");
   }
-  const std::string wanted(profile);
+  const bool chosen_here = !profile.empty();
+  const std::string wanted =
+      chosen_here ? std::string(profile) : trusted_environment(kProfileVariable);
   State& now = state();
   const std::lock_guard lock(now.mutex);
   if (now.profile) {
@@ -174,7 +177,12 @@ Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& optio
   HALYARD_RETURN_IF_ERROR(check_process(path));
   Configure configure = nullptr;
   HALYARD_RETURN_IF_ERROR(open_library(path, &configure));
-  HALYARD_RETURN_IF_ERROR(configure_library(configure, wanted));
+  const Status configured = configure_library(configure, wanted);
+  if (!configured.ok() && !chosen_here && !wanted.empty()) {
+    return configured.with_context(
+        fmt::format("The profile of {} ({})", kProfileVariable, printable(wanted)));
+  }
+  HALYARD_RETURN_IF_ERROR(configured);
   now.profile = wanted;
   now.library = fs::absolute(path).string();
   return {};

@@ -84,6 +84,19 @@ TEST(VirtualGpuTest, AnotherProfileIsRefused) {
   EXPECT_THAT(in_child([] { return load_both("", "gfx906"); }), HasSubstr("(default)"));
 }
 
+TEST(VirtualGpuTest, WithoutAProfileTheVariableChoosesIt) {
+  const ScopedVariable variable("HALYARD_VGPU_PROFILE", "gfx906");
+  EXPECT_EQ(in_child([] { return load_both("", "gfx906"); }), "OK; OK");
+  EXPECT_THAT(in_child([] { return load_both("", "gfx908"); }),
+              AllOf(StartsWith("OK; FAILED_PRECONDITION"), HasSubstr("(gfx906)")));
+  EXPECT_THAT(in_child([] { return load_both("gfx908", ""); }),
+              AllOf(StartsWith("OK; FAILED_PRECONDITION"), HasSubstr("(gfx906)")));
+  const ScopedVariable wrong("HALYARD_VGPU_PROFILE", "nonsense");
+  EXPECT_EQ(in_child([] { return load_both("", "gfx900"); }),
+            "INVALID_ARGUMENT: The profile of HALYARD_VGPU_PROFILE (nonsense): There is no profile "
+            "(nonsense).; OK");
+}
+
 TEST(VirtualGpuTest, ARefusedProfileIsSaidInTheLibrarysWordsAndMayBeMended) {
   EXPECT_EQ(in_child([] { return load_both("nonsense", "gfx900"); }),
             "INVALID_ARGUMENT: There is no profile (nonsense).; OK");

@@ -21,12 +21,14 @@ const char* virtual_gpu_hint() {
 }  // namespace
 
 void add_session_flags(CLI::App& command, SessionFlags& flags) {
-  flags.vgpu = command
-                   .add_option("--vgpu",
-                               "Run on the virtual GPU, which needs no hardware: its profile, as a "
-                               "name (gfx900) or a YAML file; without one, the default profile")
-                   ->type_name("[PROFILE]")
-                   ->expected(0, 1);
+  flags.vgpu =
+      command
+          .add_option("--vgpu",
+                      "Run on the virtual GPU, which needs no hardware: its profile, as a "
+                      "name (gfx900) or a YAML file; without one HALYARD_VGPU_PROFILE, else "
+                      "the default profile")
+          ->type_name("[PROFILE]")
+          ->expected(0, 1);
   command
       .add_option("--plugin-path", flags.plugin_paths,
                   "A folder with driver plugins, or one plugin; before HALYARD_PLUGIN_PATH and the "

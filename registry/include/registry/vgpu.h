@@ -17,8 +17,9 @@ struct VirtualGpuOptions {
 };
 
 // Loads libhsakmt.so.1 and has it play `profile` (a name such as "gfx900", or a YAML file; empty:
-// the library's default). It is looked for in HALYARD_VGPU_PATH (a folder or the file itself), or,
-// if that is not set, in lib/halyard/vgpu next to the program. It stays loaded for good.
+// what HALYARD_VGPU_PROFILE names, else the library's default). It is looked for in
+// HALYARD_VGPU_PATH (a folder or the file itself), or, if that is not set, in lib/halyard/vgpu next
+// to the program. It stays loaded for good.
 //
 // Once is enough: a second call with the same profile does nothing; with another one it is
 // FAILED_PRECONDITION. So is a process that has a libhsakmt.so.1 or a libhsa-runtime64.so.1
