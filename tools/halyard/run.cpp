@@ -31,7 +31,7 @@ using values::Value;
 constexpr const char* kHelp = R"(Values of --input and --expected-output:
   4xf32=1 2 3 4            a buffer; 2x2xi32=[[1 2][3 4]] nested; commas may separate
   1024xf32=0               one number for all elements
-  @a.npy                   a buffer from a NumPy file
+  @a.npy                   a buffer from a NumPy file (known by its contents)
   4x4xf32=@a.bin           a buffer from raw bytes (or from an .npy of that type)
   @a.bin                   untyped bytes, for a buffer or an argument passed by value
   &1024xf32                an output-only buffer, which starts as zeros
@@ -100,7 +100,13 @@ Result<std::vector<Sink>> open_sinks(const RunFlags& flags, const FunctionInfo& 
   for (const runner::ResultText& text : texts) {
     Sink sink{text.argument, nullptr, false};
     if (text.text.starts_with('@')) {
-      sink.is_npy = text.text.ends_with(".npy");
+      if (values::has_extension(text.text, ".npz")) {
+        return error(StatusCode::kUnimplemented,
+                     "--output cannot write an .npz file ({}), an archive of arrays. Write each "
+                     "result to an .npy file.",
+                     text.text);
+      }
+      sink.is_npy = values::has_extension(text.text, ".npy");
       if (sink.is_npy) {
         const Status writable = values::npy_header(arguments[text.argument].type).status();
         if (!writable.ok()) return writable.with_context("--output=" + text.text);
@@ -109,10 +115,12 @@ Result<std::vector<Sink>> open_sinks(const RunFlags& flags, const FunctionInfo& 
                                values::OutputFile::open(text.text.substr(1)));
       sink.file = std::make_unique<values::OutputFile>(std::move(file));
     } else if (text.text != "-") {
-      return error(StatusCode::kInvalidArgument,
-                   "--output is no place ({}). A result goes to a file (@out.npy, or raw to any "
-                   "other name such as @out.bin), or is printed (-).",
-                   text.text);
+      return error(
+          StatusCode::kInvalidArgument,
+          "--output needs a file name behind \"@\" or is \"-\", but is ({}). A result goes "
+          "to a file (@out.npy, or raw to any other name such as @out.bin), or is printed "
+          "(-).",
+          text.text);
     }
     sinks.push_back(std::move(sink));
   }

@@ -124,6 +124,36 @@ TEST_F(CliRun, ReadsAndWritesFiles) {
       "[0] a: 4xf32=5 6 7 8\n[2] out is as expected (4 elements, atol 1e-06, rtol 1e-05)\n");
 }
 
+TEST_F(CliRun, NumpysFilesAreKnownWhateverTheirNames) {
+  npy_input<float>("a.npy", values::ElementType::kF32, {1, 2, 3, 4});
+  const std::string array = read_bytes(folder_ / "a.npy");
+  for (const char* const name : {"A.NPY", "a.bin", "a"}) {
+    write_bytes(folder_ / name, array);
+    EXPECT_EQ(run_well("vadd_cl_v5", "vadd",
+                       {"--input=@" + (folder_ / name), "--input=4xf32=1", "--input=&4xf32",
+                        "--input=i32=4", "--output=@" + (folder_ / "out.NPY")}),
+              "[2] out: 4xf32=@" + (folder_ / "out.NPY") + "\n");
+    EXPECT_THAT(npy_elements<float>("out.NPY"), ElementsAre(2, 3, 4, 5));
+  }
+  const std::vector<std::string> add = {"--input=4xf32=1", "--input=&4xf32", "--input=i32=4"};
+  const auto error_with = [&](std::string input) {
+    std::vector<std::string> words = {std::move(input)};
+    words.insert(words.end(), add.begin(), add.end());
+    const Outcome outcome = run("vadd_cl_v5", "vadd", words);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.out, "");
+    return outcome.err;
+  };
+  write_bytes(folder_ / "lies.NPY", std::string(16, 'x'));
+  EXPECT_THAT(error_with("--input=@" + (folder_ / "lies.NPY")),
+              HasSubstr("The file is not a valid .npy file"));
+  write_bytes(folder_ / "a.npz", std::string(16, 'x'));
+  EXPECT_THAT(error_with("--input=@" + (folder_ / "a.npz")), HasSubstr("is an .npz file"));
+  EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=@" + (folder_ / "out.npz")})).err,
+              HasSubstr("--output cannot write an .npz file"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out.npz"));
+}
+
 TEST_F(CliRun, AFileThatCannotBeWrittenStopsTheRun) {
   const Outcome outcome =
       run("vadd_cl_v5", "vadd", add_with({"--output=@" + (folder_ / "none/c.npy")}));
@@ -134,7 +164,7 @@ TEST_F(CliRun, AFileThatCannotBeWrittenStopsTheRun) {
   EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=@" + folder_.path()})).err,
               HasSubstr("Is a directory"));
   EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=c.npy"})).err,
-              HasSubstr("--output is no place (c.npy)"));
+              HasSubstr("--output needs a file name behind \"@\" or is \"-\", but is (c.npy)"));
   EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=-", "--output=-"})).err,
               HasSubstr("There are more --output than the run has results (1)"));
 }
@@ -236,6 +266,16 @@ TEST_F(CliRun, ListsTheVirtualGpu) {
     EXPECT_TRUE(std::filesystem::exists(candidate["library_path"].get<std::string>()));
   }
   EXPECT_TRUE(found);
+}
+
+TEST_F(CliRun, TheProfileOfABareVgpuMayComeFromTheEnvironment) {
+  SpawnOptions environment;
+  environment.environment["HALYARD_VGPU_PROFILE"] = "gfx908";
+  EXPECT_THAT(spawn({"list", "devices", "--vgpu"}, environment).out, HasSubstr(" gfx908"));
+  EXPECT_THAT(spawn({"list", "devices", "--vgpu=gfx906"}, environment).out, HasSubstr(" gfx906"));
+  environment.environment["HALYARD_VGPU_PROFILE"] = "gfx9o8";
+  EXPECT_THAT(spawn({"list", "devices", "--vgpu"}, environment).err,
+              HasSubstr("The profile of HALYARD_VGPU_PROFILE (gfx9o8)"));
 }
 
 TEST_F(CliRun, DevicesAreNamedByOrdinalAndUuid) {

@@ -134,6 +134,41 @@ TEST(ParseValue, ReadsFiles) {
   EXPECT_THAT(trouble("2xu16=@" + (folder / "a.npy")), HasSubstr("holds 2xi16, not 2xu16"));
 }
 
+// An .npz file as NumPy writes it: a zip file whose members are .npy files.
+std::string npz(std::string_view member) {
+  std::string file("PK\x03\x04\x2d", 5);
+  file.resize(26);
+  file += {static_cast<char>(member.size()), '\0', '\0', '\0'};
+  return file + std::string(member) + std::string(64, '\1');
+}
+
+TEST(ParseValue, WhatAFileHoldsSaysWhatItIs) {
+  const TemporaryFolder folder;
+  const TensorType type{ElementType::kI16, {2}};
+  const std::string array = *npy_header(type) + std::string("\x03\x00\x04\x00", 4);
+  for (const char* const name : {"a.NPY", "a.bin", "array"}) {
+    write_bytes(folder / name, array);
+    EXPECT_EQ(parsed("@" + (folder / name)).type, type) << name;
+    EXPECT_THAT(elements<int16_t>("2xi16=@" + (folder / name)), ElementsAre(3, 4)) << name;
+    EXPECT_THAT(trouble("2xu16=@" + (folder / name)), HasSubstr("holds 2xi16, not 2xu16"));
+  }
+  write_bytes(folder / "lies.NPY", "abcd");
+  EXPECT_THAT(trouble("1xf32=@" + (folder / "lies.NPY")), HasSubstr("not a valid .npy file"));
+  const std::string empty_archive = "PK\x05\x06" + std::string(18, '\0');
+  for (const std::string& archive : {npz("arr_0.npy"), empty_archive}) {
+    write_bytes(folder / "archive", archive);
+    EXPECT_THAT(trouble("@" + (folder / "archive")), HasSubstr("is an .npz file"));
+  }
+  write_bytes(folder / "lies.NpZ", "abcd");
+  EXPECT_THAT(trouble("@" + (folder / "lies.NpZ")), HasSubstr("is an .npz file"));
+  // Numbers may begin as a zip file does.
+  for (const std::string& numbers : {npz("other.txt"), npz("arr_0.npy").substr(0, 35),
+                                     npz("arr_0.npy").substr(0, 20), empty_archive + "more"}) {
+    write_bytes(folder / "numbers", numbers);
+    EXPECT_EQ(parsed("@" + (folder / "numbers")).kind, Value::Kind::kBytes) << numbers.size();
+  }
+}
+
 TEST(ParseValue, FileTroubleNamesTheFile) {
   const TemporaryFolder folder;
   EXPECT_THAT(trouble("@" + (folder / "none.bin")), HasSubstr(folder / "none.bin"));

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,14 @@
 #include "hal/file.h"
 
 namespace halyard::values {
+
+bool has_extension(std::string_view path, std::string_view extension) noexcept {
+  if (path.size() < extension.size()) return false;
+  const std::string_view end = path.substr(path.size() - extension.size());
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c + 0; };
+  return std::equal(end.begin(), end.end(), extension.begin(),
+                    [&](char a, char b) { return lower(a) == lower(b); });
+}
 
 Result<OutputFile> OutputFile::open(const std::string& path) {
   OutputFile file;

@@ -4,10 +4,14 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "hal/status.h"
 
 namespace halyard::values {
+
+// Whether the name ends in `extension` (".npy"); case does not count.
+bool has_extension(std::string_view path, std::string_view extension) noexcept;
 
 // A file that appears, or replaces an older one, when commit() is called, and not before. Opened
 // first, so that a place that cannot be written is known before the work is done.

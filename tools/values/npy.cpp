@@ -14,6 +14,18 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
+// A zip file's member begins with a header of 30 bytes, then its name (APPNOTE.TXT, 4.3.7); an
+// empty archive is its end record alone, 22 bytes (4.3.16).
+constexpr std::string_view kZipMember("PK\x03\x04", 4);
+constexpr std::string_view kZipEnd("PK\x05\x06", 4);
+constexpr size_t kZipNameSize = 26;  // where the size of the name is, two bytes
+constexpr size_t kZipName = 30;
+constexpr size_t kZipEndSize = 22;
+
+std::string_view text_of(std::span<const std::byte> file) {
+  return {reinterpret_cast<const char*>(file.data()), file.size()};
+}
+
 // NumPy's letter and size for each type.
 struct DescrRow {
   ElementType type;
@@ -27,7 +39,7 @@ constexpr DescrRow kDescrs[] = {
 };
 
 Status malformed(std::string_view what) {
-  return error(StatusCode::kInvalidArgument, "It is no well-formed .npy file: {}.", what);
+  return error(StatusCode::kInvalidArgument, "The file is not a valid .npy file: {}.", what);
 }
 
 // Text of the file's for a message.
@@ -162,9 +174,22 @@ Result<ElementType> element_type_of(std::string_view descr) {
 
 }  // namespace
 
+bool is_npy(std::span<const std::byte> file) noexcept {
+  return text_of(file).starts_with(kMagic);
+}
+
+bool is_npz(std::span<const std::byte> file) noexcept {
+  const std::string_view text = text_of(file);
+  if (text.starts_with(kZipEnd)) return text.size() == kZipEndSize;
+  if (!text.starts_with(kZipMember) || text.size() < kZipName) return false;
+  const size_t size = std::to_integer<size_t>(file[kZipNameSize]) |
+                      std::to_integer<size_t>(file[kZipNameSize + 1]) << 8;
+  return text.substr(kZipName).size() >= size && text.substr(kZipName, size).ends_with(".npy");
+}
+
 Result<Tensor> read_npy(std::span<const std::byte> file) {
-  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (!text.starts_with(kMagic)) return malformed("it does not start with \\x93NUMPY");
+  const std::string_view text = text_of(file);
+  if (!is_npy(file)) return malformed("it does not start with \\x93NUMPY");
   if (text.size() < 10) return malformed(fmt::format("it ends after {} bytes", text.size()));
   const auto byte_at = [&](size_t i) { return std::to_integer<uint32_t>(file[i]); };
   const uint32_t major = byte_at(6);

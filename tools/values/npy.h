@@ -11,6 +11,13 @@
 
 namespace halyard::values {
 
+// Whether the bytes begin as every .npy file does, whatever the file is called.
+bool is_npy(std::span<const std::byte> file) noexcept;
+
+// Whether they begin as an .npz file does: an archive (a zip file) whose first member is an .npy
+// file, or that has none.
+bool is_npz(std::span<const std::byte> file) noexcept;
+
 // Little endian, C order. INVALID_ARGUMENT says what is wrong; Fortran order, big endian and types
 // that have no counterpart here are refused by name. The messages do not name the file.
 Result<Tensor> read_npy(std::span<const std::byte> file);

@@ -8,6 +8,7 @@
 
 #include "hal/error.h"
 #include "hal/file.h"
+#include "tools/values/file.h"
 #include "tools/values/npy.h"
 #include "tools/values/value.h"
 
@@ -206,13 +207,21 @@ Status Parser::take_elements(Value& value) {
   return {};
 }
 
-// "@file": everything after the '@' is the name.
+// "@file": everything after the '@' is the name. What the file holds says what it is; a name that
+// promises NumPy's format must not lie, since its bytes would be taken for numbers.
 Result<Value> Parser::file() {
   const std::string path(text_.substr(position_));
   if (path.empty()) return fail(position_, "a file name is expected after '@'");
   HALYARD_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, read_file(path));
   Value value;
-  if (!path.ends_with(".npy")) {
+  if (is_npz(bytes) || has_extension(path, ".npz")) {
+    return error(
+        StatusCode::kInvalidArgument,
+        "The file ({}) is an .npz file, an archive of arrays, which is not supported. Save "
+        "the one array with numpy.save(\"a.npy\", archive[\"name\"]).",
+        path);
+  }
+  if (!is_npy(bytes) && !has_extension(path, ".npy")) {
     value.kind = Value::Kind::kBytes;
     value.data = std::move(bytes);
     return value;

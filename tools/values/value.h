@@ -4,7 +4,8 @@
 //   2x2xi32=[[1 2][3 4]]       the same nested; commas may stand between elements
 //   1024xf32=0                 one number for all elements
 //   4x4xf32=@file.bin          a buffer from a file: raw bytes, or an .npy of this type and shape
-//   @file.npy                  a buffer whose type and shape the file says
+//   @file.npy                  a buffer whose type and shape the file says: any file that begins as
+//                              NumPy's do, whatever its name
 //   @file.bin                  untyped bytes: a buffer, or an argument that is passed by value
 //   &1024xf32                  an output-only buffer, which starts as zeros
 //   i32=7                      a scalar, passed by value
