@@ -22,6 +22,24 @@ TEST_F(Commands, ReplaysAreInOrder) {
   EXPECT_TRUE(all_are(data, expected));
 }
 
+// What comes behind it relies on what it has waited for.
+TEST_F(Commands, AnEmptyOnePassesOnWhatItHasWaitedFor) {
+  const Ref<Queue> other = new_queue();
+  const Ref<Buffer> data = words(1);
+  const Ref<Semaphore> turn = new_semaphore();
+  const Ref<CommandBuffer> commands = record();
+  ASSERT_OK(commands->finish());
+  uint32_t expected = 1;
+  for (uint32_t i = 1; i <= 10; ++i) {
+    ASSERT_OK(queue().fill(data, &i, 4, When().after(turn, 2 * (i - 1)).then(turn, 2 * i - 1)));
+    ASSERT_OK(other->execute(*commands, {}, When().after(turn, 2 * i - 1)));
+    ASSERT_OK(other->dispatch(affine(data, kCount, 3, 1), When().then(turn, 2 * i)));
+    expected = 3 * i + 1;
+  }
+  ASSERT_OK(turn->wait(20, patience()));
+  EXPECT_TRUE(all_are(data, expected));
+}
+
 TEST_F(Commands, AreSubmittedAgainWhileInFlight) {
   const Ref<Semaphore> gate = new_semaphore();
   const Ref<Buffer> data = words(1);

@@ -2,7 +2,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include "cts/harness/device_test.h"
 
@@ -214,6 +216,29 @@ TEST_F(Files, AreWrittenAfterTheWorkBefore) {
   std::vector<uint32_t> words(1024);
   ASSERT_EQ(pread(file_, words.data(), 4096, 0), 4096);
   EXPECT_TRUE(same(words, std::vector<uint32_t>(1024, 21)));
+}
+
+// The host learns from a kernel, and from no semaphore, that the queue has come to its end.
+TEST_F(Files, AreWrittenAfterWorkThatNobodyHasWaitedFor) {
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(1024, 1));
+  const Ref<Buffer> flag = allocate(8, MemoryType::kHost);
+  auto* const words = static_cast<uint32_t*>(take(flag->map(0, 8, MapAccess::kReadWrite)));
+  for (uint32_t i = 1; i <= 5; ++i) {
+    words[0] = i;
+    words[1] = 0;
+    ASSERT_OK(flag->flush(0, 8));
+    ASSERT_OK(queue().dispatch(affine(data, 1024, 1, 1)));
+    ASSERT_OK(queue().dispatch(Launch(function("coherence", "answer"), {1, 1, 1}, {1, 1, 1},
+                                      {flag, Argument::of(i), Argument::of(1u)})));
+    while (std::atomic_ref<uint32_t>(words[1]).load(std::memory_order_acquire) != 2 * i) {
+      std::this_thread::yield();
+    }
+    ASSERT_OK(queue().write(data, at(0), next()));
+    ASSERT_OK(finish());
+    std::vector<uint32_t> written(1024);
+    ASSERT_EQ(pread(file_, written.data(), 4096, 0), 4096);
+    EXPECT_TRUE(same(written, std::vector<uint32_t>(1024, 1 + i)));
+  }
 }
 
 TEST_F(Files, ManyReadsInFlight) {

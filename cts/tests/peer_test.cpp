@@ -1,6 +1,9 @@
 // Two devices of one driver: copies and kernels between their memories, and order across both. Left
 // out where the driver has one device only.
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
 
 #include "cts/harness/device_test.h"
 #include "cts/harness/environment.h"
@@ -355,6 +358,79 @@ TEST_F(Peer, SlotsTakeItsMemory) {
   ASSERT_OK(queue().execute(*commands, {BufferRange(theirs), BufferRange(mine)}, next()));
   ASSERT_OK(finish());
   EXPECT_TRUE(all_are(mine, 16));
+}
+
+TEST_F(Peer, FilesReachItsMemory) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
+  ASSERT_NE(file, nullptr);
+  const int descriptor = fileno(file.get());
+  for (const uint64_t size : {1000u, 4u << 20}) {
+    SCOPED_TRACE(size);
+    // Memory that the device has not used before.
+    const auto values = random_bits<uint8_t>(size);
+    const Ref<Buffer> source = upload_to_peer(values);
+    const Ref<Buffer> target = take(peer().allocate(size));
+    ASSERT_OK(queue().write(source, {descriptor, 0}));
+    ASSERT_OK(queue().read({descriptor, 0}, target, next()));
+    ASSERT_OK(finish());
+    EXPECT_TRUE(same(download_from_peer<uint8_t>(target), values));
+  }
+}
+
+// It writes memory of the device's; the host waits, and hands the device no semaphore.
+TEST_F(Peer, WhatItHasWrittenIsThereWhenTheHostHasWaited) {
+  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kCount, 1));
+  uint32_t expected = 1;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_OK(queue().dispatch(affine(mine, kCount, 3, 1)));
+    ASSERT_OK(drain(queue()));
+    ASSERT_OK(peer_queue().dispatch(peer_affine(mine, 5, 2)));
+    ASSERT_OK(drain(peer_queue()));
+    expected = (3 * expected + 1) * 5 + 2;
+  }
+  ASSERT_OK(queue().dispatch(affine(mine, kCount, 1, 1)));
+  EXPECT_TRUE(all_are(mine, expected + 1));
+}
+
+TEST_F(Peer, ImportingHostMemoryLeavesTheDeviceItsAccess) {
+  const Ref<Buffer> mine = allocate(4 << 20, MemoryType::kHost);
+  const auto* words =
+      static_cast<const uint32_t*>(take(mine->map(0, mine->size(), MapAccess::kRead)));
+  ASSERT_OK(queue().dispatch(affine(mine, kCount, 0, 1), next()));
+  ASSERT_OK(finish());
+  ImportOptions options;
+  options.kind = ImportOptions::Kind::kDevicePointer;
+  options.pointer = reinterpret_cast<const void*>(mine->device_address());
+  options.size = mine->size();
+  const Ref<Buffer> theirs = take(peer().import_buffer(options));
+  ASSERT_OK(peer_queue().dispatch(peer_affine(theirs, 3, 2)));
+  ASSERT_OK(drain(peer_queue()));
+  ASSERT_OK(queue().dispatch(affine(mine, kCount, 2, 1), next()));
+  ASSERT_OK(finish());
+  ASSERT_OK(mine->invalidate(0, mine->size()));
+  EXPECT_EQ(words[kCount - 1], 11u);
+}
+
+TEST_F(Peer, ImportedMemoryOfTheProgramIsSharedOn) {
+  const auto memory = std::make_unique<std::array<uint32_t, 2048>>();
+  memory->fill(4);
+  ImportOptions options;
+  options.pointer = memory->data();
+  options.size = sizeof *memory;
+  const Ref<Buffer> mine = take(device().import_buffer(options));
+  ASSERT_OK(peer_queue().dispatch(peer_affine(mine, 3, 1)));
+  ASSERT_OK(drain(peer_queue()));
+  EXPECT_EQ((*memory)[kCount - 1], 13u);
+  const Ref<Buffer> device_memory = upload(std::vector<uint32_t>(2048, 4));
+  options.kind = ImportOptions::Kind::kDevicePointer;
+  options.pointer = reinterpret_cast<const void*>(device_memory->device_address() + 4096);
+  options.size = 4096;
+  const Ref<Buffer> part = take(device().import_buffer(options));
+  ASSERT_OK(peer_queue().dispatch(peer_affine(part, 3, 1)));
+  ASSERT_OK(drain(peer_queue()));
+  std::vector<uint32_t> expected(2048, 4);
+  std::fill_n(expected.begin() + 1024, kCount, 13);
+  EXPECT_TRUE(same(download<uint32_t>(device_memory), expected));
 }
 
 TEST_F(Peer, ItsBufferOutlivesTheWorkThatUsesIt) {

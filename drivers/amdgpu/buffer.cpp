@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "drivers/amdgpu/access.h"
 #include "drivers/amdgpu/device.h"
 #include "hal/error.h"
 
@@ -9,6 +10,7 @@ namespace halyard::amdgpu {
 
 BufferImpl::BufferImpl(DeviceImpl& device, Backing backing)
     : Buffer(device, backing.type, backing.size, reinterpret_cast<uint64_t>(backing.device)),
+      origin_(backing.origin),
       keep_alive_(Ref<Device>::retain(&device)),
       backing_(std::move(backing)) {}
 
@@ -21,6 +23,7 @@ Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
   Memory& memory = device.memory();
   Backing backing;
   backing.type = options.type;
+  backing.origin = origin_of(options.type);
   backing.size = size;
   Allocation made;
   HALYARD_RETURN_IF_ERROR(
@@ -44,6 +47,7 @@ Result<Ref<Buffer>> BufferImpl::from_pool(QueueCore& core, uint64_t size,
       device.pools().acquire(options.type, size, options.alignment, core, &block, after));
   Backing backing;
   backing.type = options.type;
+  backing.origin = origin_of(options.type);
   backing.size = size;
   backing.device = reinterpret_cast<void*>(block.address);
   backing.host = backing.device;
@@ -91,20 +95,17 @@ Status BufferImpl::share_with(DeviceImpl& peer) {
   const std::lock_guard lock(mutex_);
   const auto is_peer = [&peer](const Ref<Device>& known) { return known.get() == &peer; };
   if (std::any_of(peers_.begin(), peers_.end(), is_peer)) return {};
-  // The list that is given takes the place of the one before; the owner is always on it.
-  std::vector<hsa_agent_t> agents = {own.agent(), peer.agent()};
-  for (const Ref<Device>& known : peers_) {
-    agents.push_back(static_cast<const DeviceImpl*>(known.get())->agent());
-  }
-  if (type() != MemoryType::kDevice) agents.push_back(own.host_agent());
-  void* const base = backing_.allocation != nullptr ? backing_.allocation : backing_.device;
-  HALYARD_RETURN_IF_ERROR(
-      check(own.hsa(),
-            own.hsa().hsa_amd_agents_allow_access(static_cast<uint32_t>(agents.size()),
-                                                  agents.data(), nullptr, base),
-            fmt::format("Giving {} access to a buffer of {}", peer.info().name, own.info().name)));
+  const bool host = type() != MemoryType::kDevice;
+  HALYARD_RETURN_IF_ERROR(give_access(
+      own.hsa(), backing_.device, peer.agent(), host ? own.host_agent() : hsa_agent_t{},
+      fmt::format("Giving {} access to a buffer of {}", peer.info().name, own.info().name)));
   peers_.push_back(Ref<Device>::retain(&peer));
   return {};
+}
+
+void BufferImpl::mark_exported() {
+  const std::lock_guard lock(mutex_);
+  backing_.unheard.hold();
 }
 
 Status BufferImpl::share(const BufferRange& range, DeviceImpl& user) {
@@ -149,6 +150,7 @@ Status BufferImpl::do_invalidate(uint64_t, uint64_t) {
 Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
   Backing part;
   part.type = type();
+  part.origin = origin_;
   part.device = at(offset);
   part.host = host_at(offset);
   part.size = length;

@@ -7,7 +7,9 @@
 #include <mutex>
 #include <vector>
 
+#include "drivers/amdgpu/foreign.h"
 #include "drivers/amdgpu/memory.h"
+#include "drivers/amdgpu/visibility.h"
 #include "drivers/common/pool.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
@@ -17,6 +19,7 @@ namespace halyard::amdgpu {
 // Where a buffer's memory is, and what becomes of it.
 struct Backing {
   MemoryType type = MemoryType::kDevice;
+  Origin origin = Origin::kOwn;
   void* device = nullptr;  // its address for the device
   void* host = nullptr;    // … and for the host; the same, unless it was imported
   uint64_t size = 0;       // bytes
@@ -29,7 +32,14 @@ struct Backing {
   // The runtime's own allocation, for exporting it: what it returned, and its size.
   void* allocation = nullptr;
   uint64_t allocation_size = 0;  // bytes
+  // Held if others write the memory with queues of their own.
+  Foreign::UnheardMemory unheard;
 };
+
+// Of memory that the device itself allocates.
+constexpr Origin origin_of(MemoryType type) {
+  return type == MemoryType::kDevice ? Origin::kOwn : Origin::kHost;
+}
 
 class BufferImpl final : public Buffer {
  public:
@@ -44,6 +54,13 @@ class BufferImpl final : public Buffer {
   void* at(uint64_t offset) const { return static_cast<std::byte*>(backing_.device) + offset; }
   void* host_at(uint64_t offset) const { return static_cast<std::byte*>(backing_.host) + offset; }
   const Backing& backing() const { return backing_; }
+  // For work of `user`.
+  Origin origin_for(const Device& user) const { return seen_from(origin_, &device() == &user); }
+  static Origin origin_for(const Device& user, const Buffer& buffer) {
+    return static_cast<const BufferImpl&>(buffer).origin_for(user);
+  }
+  // Another process may open the memory from now on, and write it.
+  void mark_exported();
   bool is_view() const { return parent_.get() != nullptr; }
 
   // Of a pool's buffer: its block, for a dealloca; once.
@@ -65,6 +82,7 @@ class BufferImpl final : public Buffer {
   Status do_invalidate(uint64_t offset, uint64_t length) override;
   Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override;
 
+  const Origin origin_;  // next to what Buffer has, as each dispatch looks at it
   Ref<Device> keep_alive_;
   Ref<Buffer> parent_;  // of a view
   Backing backing_;

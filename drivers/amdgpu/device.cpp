@@ -34,6 +34,7 @@ DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t or
     if (i != ordinal) other_gpus_.push_back(agents.gpus[i].agent);
   }
   fill_info();
+  foreign_.add(*this);
 }
 
 Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hsa& hsa, const Agents& agents,
@@ -82,6 +83,7 @@ void DeviceImpl::destroy() noexcept {
 }
 
 DeviceImpl::~DeviceImpl() {
+  foreign_.remove(*this);
   Faults::forget(*this);
   drain();
   memory_.collect();
@@ -320,6 +322,12 @@ std::vector<hsa_agent_t> DeviceImpl::agents_with_access() const {
   for (const hsa_agent_t gpu : other_gpus_) {
     if (can_be_given_to(gpu)) agents.push_back(gpu);
   }
+  return agents;
+}
+
+std::vector<hsa_agent_t> DeviceImpl::all_gpus() const {
+  std::vector<hsa_agent_t> agents = {agent()};
+  agents.insert(agents.end(), other_gpus_.begin(), other_gpus_.end());
   return agents;
 }
 

@@ -12,6 +12,7 @@
 #include "drivers/amdgpu/agents.h"
 #include "drivers/amdgpu/cross_waits.h"
 #include "drivers/amdgpu/device_library.h"
+#include "drivers/amdgpu/foreign.h"
 #include "drivers/amdgpu/hsa.h"
 #include "drivers/amdgpu/memory.h"
 #include "drivers/amdgpu/pools.h"
@@ -44,6 +45,8 @@ class DeviceImpl final : public Device {
   bool has_peers() const { return has_peers_; }
   // This GPU, and those of the others that its memory may be made visible to.
   std::vector<hsa_agent_t> agents_with_access() const;
+  // This GPU and all others.
+  std::vector<hsa_agent_t> all_gpus() const;
   // Semaphores are shared with another device: what waits has to look now and then, also what
   // sleeps already.
   void share_semaphores() {
@@ -60,8 +63,15 @@ class DeviceImpl final : public Device {
     return state;
   }
   void progress() { watcher_.progress(); }
-  // The host has seen work done: what it submits next may rely on that without saying so.
+  // The host has seen work done: what it submits next, to whatever device, may rely on that without
+  // saying so.
   void host_observed() {
+    if (foreign_.has_several()) [[unlikely]]
+      return foreign_.host_observed();
+    mark_queues();
+  }
+  // This device's part of it.
+  void mark_queues() {
     const uint32_t count = core_count_.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < count; ++i) cores_[i].load(std::memory_order_acquire)->host_observed();
   }
@@ -125,6 +135,7 @@ class DeviceImpl final : public Device {
   Hsa& hsa_;
   const hsa_agent_t host_agent_;
   const GpuFacts facts_;
+  Foreign& foreign_ = Foreign::instance();
   bool barrier_value_;
   Memory memory_;
   CrossWaits cross_waits_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/executable.h"
 #include "drivers/amdgpu/operation.h"
 #include "hal/dispatch.h"
@@ -12,13 +13,13 @@
 
 namespace halyard::amdgpu {
 
-// Whether a launch may read, through its arguments, what was not written by this device.
+// Whether a launch may read foreign memory through its arguments.
 inline bool reads_foreign(const Dispatch& dispatch, const KernelCode& code) {
+  const Device& device = dispatch.function->executable().device();
   bool foreign = code.may_read_foreign;
   for (const Argument& argument : dispatch.arguments) {
     foreign |= argument.kind == Argument::Kind::kBuffer &&
-               (argument.range.buffer->type() != MemoryType::kDevice ||
-                &argument.range.buffer->device() != &dispatch.function->executable().device());
+               is_foreign(BufferImpl::origin_for(device, *argument.range.buffer));
     foreign |= argument.kind == Argument::Kind::kAddress;
   }
   return foreign;

@@ -62,10 +62,12 @@ Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
     const uint32_t count = layout.size(i);
     status = core.wait_for_room(at, count + 1);
     if (!status.ok()) break;
+    // The first packet of all acquires.
     if (i == 0) core.acquires_foreign(at);
     const bool end = i + 1 == layout.chunks;
     // First what counts, so that the packet processor does not meet an invalid slot.
-    core.write_barrier(at + count, loud && end, counting_header(loud && end));
+    core.write_barrier(at + count, loud && end,
+                       packet_header(CountingFacts{.observed = loud && end, .alone = count == 0}));
     core.publish_run(at, instance.packets() + layout.begin(i), count);
     core.ring(at + count);
   }

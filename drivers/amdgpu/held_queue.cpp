@@ -123,10 +123,12 @@ HeldQueue::Outcome HeldQueue::try_host(Entry& entry) {
     for (const HeldPoint& wait : entry.waits) {
       if (wait.semaphore->evaluate(wait.value) != PointState::kReached) return Outcome::kLater;
     }
-    if (core_.idle()) {
+    const bool idle = core_.idle();
+    if (!needs_packet_before_host({.idle = idle, .released = core_.is_released()})) {
       entry.fence = core_.reserved() - 1;
     } else {
-      // A loud barrier, whose interrupt tells when all before it is done.
+      // A loud barrier, which releases what is before it to the system, and whose interrupt tells
+      // when all of that is done.
       if (!core_.has_room(1)) return Outcome::kPoll;
       const uint64_t index = core_.reserve(1);
       if (!core_.wait_for_room(index, 1).ok()) return Outcome::kPoll;
@@ -155,11 +157,14 @@ void HeldQueue::run_host(Entry& entry) {
   const auto body = [this, &entry] {
     Profiler& profiler = core_.device().profiler();
     const uint64_t begin_ns = profiler.active() ? Profiler::now_ns() : 0;
+    // A host function may tell threads of the program what it has seen, and what it does itself.
+    DeviceImpl& device = core_.device();
+    device.host_observed();
     const Status outcome = entry.operation->issue(core_, {});
+    device.host_observed();
     // Before anybody learns that it is done, and ends the profile.
     if (begin_ns != 0) profiler.add_host(entry.operation->name(), begin_ns, Profiler::now_ns());
     finish(entry, outcome);
-    core_.host_observed();
     host_running_.store(false, std::memory_order_release);
     core_.device().watcher().progress();
   };

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "drivers/amdgpu/access.h"
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
 #include "hal/error.h"
@@ -37,13 +38,18 @@ uint64_t check_of(const IpcHandle& handle) {
 Result<Ref<Buffer>> import_host(DeviceImpl& device, const ImportOptions& options) {
   const Hsa& hsa = device.hsa();
   void* const host = const_cast<void*>(options.pointer);
-  hsa_agent_t agent = device.agent();
+  // The runtime gives no access to pinned memory later on.
+  std::vector<hsa_agent_t> agents = device.all_gpus();
   void* address = nullptr;
   HALYARD_RETURN_IF_ERROR(
-      check(hsa, hsa.hsa_amd_memory_lock(host, options.size, &agent, 1, &address),
+      check(hsa,
+            hsa.hsa_amd_memory_lock(host, options.size, agents.data(),
+                                    static_cast<int>(agents.size()), &address),
             fmt::format("Pinning {} bytes of host memory at {}", options.size, host)));
   Backing backing;
   backing.type = MemoryType::kHost;
+  backing.origin = Origin::kHost;
+  backing.is_visible_to_peers = true;
   backing.device = address;
   backing.host = host;
   backing.size = options.size;
@@ -78,13 +84,15 @@ Result<Ref<Buffer>> import_pointer(DeviceImpl& device, const ImportOptions& opti
   const bool own = info.agentOwner.handle == device.agent().handle;
   const bool host = info.agentOwner.handle == device.host_agent().handle;
   if (!own && info.type == HSA_EXT_POINTER_TYPE_HSA) {
-    const hsa_agent_t agents[] = {device.agent(), info.agentOwner};
-    HALYARD_RETURN_IF_ERROR(
-        check(hsa, hsa.hsa_amd_agents_allow_access(2, agents, nullptr, info.agentBaseAddress),
-              fmt::format("Giving {} access to the memory at {}", device.info().name, pointer)));
+    const bool host_sees = (info.global_flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) != 0;
+    HALYARD_RETURN_IF_ERROR(give_access(
+        hsa, pointer, device.agent(), host || host_sees ? device.host_agent() : hsa_agent_t{},
+        fmt::format("Giving {} access to the memory at {}", device.info().name, pointer)));
   }
   Backing backing;
   backing.type = host ? MemoryType::kHost : MemoryType::kDevice;
+  backing.origin = Origin::kImported;
+  backing.unheard.hold();
   backing.device = pointer;
   backing.host = pointer;
   // Locked memory has an address for each side.
@@ -139,6 +147,8 @@ Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options)
                  options.size, info.sizeInBytes);
   }
   Backing backing;
+  backing.origin = Origin::kImported;
+  backing.unheard.hold();
   backing.device = static_cast<std::byte*>(mapped) + handle.offset;
   backing.host = backing.device;
   backing.size = options.size;
@@ -160,7 +170,7 @@ Result<Ref<Buffer>> import_buffer(DeviceImpl& device, const ImportOptions& optio
   }
 }
 
-Status export_buffer(const BufferImpl& buffer, ExportedHandle* exported) {
+Status export_buffer(BufferImpl& buffer, ExportedHandle* exported) {
   const Backing& backing = buffer.backing();
   if (buffer.is_view() || backing.allocation == nullptr || backing.type != MemoryType::kDevice) {
     const char* const what = buffer.is_view() ? "a part of another buffer"
@@ -173,6 +183,7 @@ Status export_buffer(const BufferImpl& buffer, ExportedHandle* exported) {
                  buffer.size(), buffer.device_address(), what);
   }
   const Hsa& hsa = static_cast<DeviceImpl&>(buffer.device()).hsa();
+  buffer.mark_exported();
   IpcHandle handle = {};
   HALYARD_RETURN_IF_ERROR(check(
       hsa,

@@ -168,8 +168,7 @@ Status submit_copy(QueueCore& core, const BufferRange& source, const BufferRange
     CopyOperation operation(*source.buffer, at(source), *target.buffer, at(target), source.length);
     return submit(core, operation, sync);
   }
-  // The host may have written what it sees.
-  const bool reads_foreign = source.buffer->type() != MemoryType::kDevice;
+  const bool reads_foreign = is_foreign(BufferImpl::origin_for(device, *source.buffer));
   LibraryOperation operation(
       "copy", **copy,
       copy_launch(at(target), at(source), source.length, device.facts().compute_units),

@@ -116,8 +116,7 @@ class ProgramBuilder {
   }
   // A packet that takes a slot and no time.
   void add_nothing() {
-    constexpr FenceScopes kNone = {.acquire = HSA_FENCE_SCOPE_NONE,
-                                   .release = HSA_FENCE_SCOPE_NONE};
+    constexpr FenceScopes kNone = {.acquire = Scope::kNone, .release = Scope::kNone};
     Packet& packet = program_.packets_.emplace_back();
     std::memset(&packet, 0, sizeof packet);
     packet.words[0] = packet_header(HSA_PACKET_TYPE_BARRIER_AND, kNone, false);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/foreign.h"
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/program.h"
 #include "drivers/amdgpu/transfers.h"
@@ -24,7 +25,8 @@ QueueCore::QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priori
       priority_(priority),
       notes_(new Note[capacity]),
       held_(std::make_unique<HeldQueue>(*this)),
-      transfers_(std::make_unique<Transfers>(*this)) {}
+      transfers_(std::make_unique<Transfers>(*this)),
+      acquires_(Foreign::instance().unheard_memory()) {}
 
 Result<std::unique_ptr<QueueCore>> QueueCore::create(DeviceImpl& device, uint32_t capacity,
                                                      QueueOptions::Priority priority) {

@@ -164,20 +164,17 @@ class QueueCore {
   bool lose(const Status& cause);
   // "kernel \"x\" (packet 12)" or "a barrier (packet 12)", the packet that is being processed.
   std::string describe_current() const;
-  // Whether the packet with this index has to acquire at system scope because the host may have
-  // seen foreign work finished since the last packet that did. Call it before publishing.
-  bool acquires_foreign(uint64_t index) {
-    const uint64_t clean = clean_from_.load(std::memory_order_relaxed);
-    if (clean < index) [[likely]]
-      return false;
-    // If the exchange succeeds after a host_observed, so does the packet's fence, which is
-    // published later: it covers what the host has observed.
-    uint64_t expected = kDirty;
-    clean_from_.compare_exchange_strong(expected, index, std::memory_order_seq_cst);
-    return true;
+  // AcquireState's.
+  bool acquires_foreign(uint64_t index) { return acquires_.acquires_foreign(index); }
+  // The next packet has to acquire (Foreign::host_observed).
+  void host_observed() { acquires_.host_observed(); }
+  // Whether the last packet was observed, and so has released all that is before it to the system:
+  // loud packets are. True if there was none.
+  bool is_released() const {
+    const uint64_t end = reserved();
+    return end == 0 ||
+           notes_[(end - 1) & mask_].tag.load(std::memory_order_acquire) == slot_tag(end - 1, true);
   }
-  // The host has seen that some work is done, and may now submit what depends on it without a wait.
-  void host_observed() { clean_from_.store(kDirty, std::memory_order_seq_cst); }
 
   // Lets packets of other queues that wait for this one's loud packets go on.
   void release_waiters();
@@ -242,10 +239,7 @@ class QueueCore {
   // The end of the indices that are known to be writable; only grows.
   alignas(64) std::atomic<uint64_t> room_{0};
 
-  // Index of a packet that acquires at system scope and since which the host has observed nothing;
-  // kDirty: there is none.
-  static constexpr uint64_t kDirty = UINT64_MAX;
-  alignas(64) std::atomic<uint64_t> clean_from_{kDirty};
+  alignas(64) AcquireState acquires_;
 
   std::atomic<uint32_t> detours_{0};
   std::atomic<bool> lost_{false};

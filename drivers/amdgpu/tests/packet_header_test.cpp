@@ -9,43 +9,6 @@ uint32_t bits(uint16_t header, int position, int width) {
   return (header >> position) & ((1u << width) - 1);
 }
 
-TEST(FenceScopes, WorkAmongOneQueueStaysInTheDevice) {
-  const FenceScopes scopes = fence_scopes({.kind = PacketKind::kDispatch});
-  EXPECT_EQ(scopes.acquire, HSA_FENCE_SCOPE_AGENT);
-  EXPECT_EQ(scopes.release, HSA_FENCE_SCOPE_AGENT);
-}
-
-TEST(FenceScopes, WhatTheHostMayLookAtIsReleasedToTheSystem) {
-  EXPECT_EQ(fence_scopes({.kind = PacketKind::kDispatch, .observed = true}).release,
-            HSA_FENCE_SCOPE_SYSTEM);
-  EXPECT_EQ(fence_scopes({.kind = PacketKind::kBarrier, .observed = true}).release,
-            HSA_FENCE_SCOPE_SYSTEM);
-}
-
-TEST(FenceScopes, WhatOthersWroteIsAcquiredFromTheSystem) {
-  EXPECT_EQ(fence_scopes({.kind = PacketKind::kDispatch, .reads_foreign = true}).acquire,
-            HSA_FENCE_SCOPE_SYSTEM);
-}
-
-TEST(FenceScopes, BarriersAlwaysAcquireFromTheSystem) {
-  EXPECT_EQ(fence_scopes({.kind = PacketKind::kBarrier}).acquire, HSA_FENCE_SCOPE_SYSTEM);
-  EXPECT_EQ(fence_scopes({.kind = PacketKind::kBarrierValue}).acquire, HSA_FENCE_SCOPE_SYSTEM);
-}
-
-TEST(FenceScopes, NoPacketGoesWithoutFences) {
-  for (const PacketKind kind :
-       {PacketKind::kDispatch, PacketKind::kBarrier, PacketKind::kBarrierValue}) {
-    for (const bool observed : {false, true}) {
-      for (const bool foreign : {false, true}) {
-        const FenceScopes scopes =
-            fence_scopes({.kind = kind, .observed = observed, .reads_foreign = foreign});
-        EXPECT_NE(scopes.acquire, HSA_FENCE_SCOPE_NONE);
-        EXPECT_NE(scopes.release, HSA_FENCE_SCOPE_NONE);
-      }
-    }
-  }
-}
-
 TEST(PacketHeader, PutsEachFieldWhereTheSpecificationHasIt) {
   const uint16_t header =
       packet_header({.kind = PacketKind::kDispatch, .observed = true, .reads_foreign = false});

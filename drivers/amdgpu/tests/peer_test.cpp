@@ -1,5 +1,8 @@
 // Buffers of the other GPU on a machine with two, its own and what it has imported by an IPC
 // handle.
+#include <unistd.h>
+
+#include "drivers/amdgpu/tests/packet_view.h"
 #include "drivers/amdgpu/tests/virtual_device.h"
 
 namespace halyard::amdgpu {
@@ -24,7 +27,22 @@ class PeerTest : public VirtualDeviceTest {
     finish(*queue);
   }
 
+  // A queue of the first GPU that has acquired all that there was.
+  Ref<Queue> clean_queue() {
+    const Ref<Queue> queue = new_queue();
+    EXPECT_OK(affine(*queue, own_, 1, 1));
+    wait_unheard(core(queue));
+    return queue;
+  }
+  // The scope at which the next packet on the first GPU's own memory acquires.
+  uint32_t next_acquire(const Ref<Queue>& queue) {
+    const PacketView packets(core(queue));
+    EXPECT_OK(affine(*queue, own_, 1, 1));
+    return packets.acquire(0);
+  }
+
   Ref<Device> other_;
+  const Ref<Buffer> own_ = device_buffer(4096);
 };
 
 // By a queue of either, which makes its own engine or the other one copy.
@@ -74,6 +92,120 @@ TEST_F(PeerTest, AnotherGpuImportsTheHandle) {
     fill(others, imported, 7);
     EXPECT_EQ(download(*own, buffer), std::vector<uint32_t>(size / 4, 7));
   }
+}
+
+// The other GPU writes the first one's memory; the host waits for it, and tells nobody.
+TEST_F(PeerTest, WhatTheHostHasSeenOfAnotherGpuIsAcquired) {
+  const Ref<Queue> queue = clean_queue();
+  const Ref<Queue> others = take(other_->create_queue());
+  const Ref<Semaphore> done = take(other_->create_semaphore());
+  const uint32_t value = 3;
+  for (const bool waits : {true, false}) {
+    EXPECT_EQ(next_acquire(queue), uint32_t{HSA_FENCE_SCOPE_AGENT});
+    const SemaphorePoint point = {done.get(), waits ? uint64_t{1} : uint64_t{2}};
+    ASSERT_OK(others->fill(own_, &value, sizeof value, {.wait = {}, .signal = {&point, 1}}));
+    if (waits) {
+      ASSERT_OK(done->wait(1, patience()));
+    } else {
+      while (take(done->query()) != 2) sched_yield();
+    }
+    EXPECT_EQ(next_acquire(queue), uint32_t{HSA_FENCE_SCOPE_SYSTEM}) << waits;
+  }
+}
+
+TEST_F(PeerTest, AKernelThatCopiesWithinAnotherGpusMemoryAcquiresIt) {
+  const Ref<Buffer> from = take(other_->allocate(4096));
+  const Ref<Buffer> to = take(other_->allocate(4096));
+  const Ref<Queue> queue = clean_queue();
+  const PacketView packets(core(queue));
+  ASSERT_OK(queue->copy(from, to));
+  ASSERT_EQ(packets.count(), 1u) << "a kernel of the device library";
+  EXPECT_EQ(packets.acquire(0), uint32_t{HSA_FENCE_SCOPE_SYSTEM});
+}
+
+TEST_F(PeerTest, FilesReachTheOtherGpusMemory) {
+  char name[] = "/tmp/halyard-peer-XXXXXX";
+  const int descriptor = mkstemp(name);
+  ASSERT_GE(descriptor, 0);
+  unlink(name);
+  const Ref<Queue> others = take(other_->create_queue());
+  for (const uint64_t size : kSizes) {
+    const Ref<Buffer> from = device_buffer(size);
+    const Ref<Buffer> to = device_buffer(size);
+    fill(new_queue(), from, 12);
+    ASSERT_OK(others->write(from, {.descriptor = descriptor, .offset = 0}));
+    ASSERT_OK(others->read({.descriptor = descriptor, .offset = 0}, to));
+    finish(*others);
+    EXPECT_EQ(download(*new_queue(), to), std::vector<uint32_t>(size / 4, 12));
+  }
+  close(descriptor);
+}
+
+class SharedAccess : public PeerTest {
+ protected:
+  static Ref<Buffer> import_pointer(Device& device, const Ref<Buffer>& memory,
+                                    uint64_t offset = 0) {
+    ImportOptions options;
+    options.kind = ImportOptions::Kind::kDevicePointer;
+    options.pointer = reinterpret_cast<const void*>(memory->device_address() + offset);
+    options.size = memory->size() - offset;
+    return take(device.import_buffer(options));
+  }
+};
+
+TEST_F(SharedAccess, AnImportByAnotherGpuLeavesTheFirstItsHostMemory) {
+  const Ref<Queue> queue = new_queue();
+  const Ref<Queue> others = take(other_->create_queue());
+  const Ref<Buffer> host = host_buffer(4 << 20);
+  fill(queue, host, 1);
+  const Ref<Buffer> imported = import_pointer(*other_, host);
+  fill(others, imported, 2);
+  fill(queue, host, 3);
+  EXPECT_EQ(view<uint32_t>(host)[0], 3u);
+  fill(others, imported, 4);
+  EXPECT_EQ(view<uint32_t>(host)[0], 4u);
+}
+
+// The middle of an allocation is no name for it.
+TEST_F(SharedAccess, AnImportedPartIsSharedOn) {
+  const Ref<Queue> queue = new_queue();
+  const Ref<Queue> others = take(other_->create_queue());
+  for (const uint64_t size : kSizes) {
+    const Ref<Buffer> whole = device_buffer(size);
+    const Ref<Buffer> part = import_pointer(*device_, whole, 4096);
+    fill(queue, whole, 5);
+    fill(others, part, 6);
+    EXPECT_EQ(download(*queue, part), std::vector<uint32_t>((size - 4096) / 4, 6));
+  }
+}
+
+TEST_F(SharedAccess, OfImportedHostMemoryToo) {
+  const Ref<Queue> others = take(other_->create_queue());
+  alignas(4096) static uint32_t words[1024];
+  ImportOptions options;
+  options.pointer = words;
+  options.size = sizeof words;
+  const Ref<Buffer> imported = take(device_->import_buffer(options));
+  fill(others, imported, 8);
+  EXPECT_EQ(words[1023], 8u);
+}
+
+// Of three GPUs: what one import gives to the second, another takes not from the third.
+TEST_F(SharedAccess, TwoBuffersOfOneAllocationHaveTheirPeersTogether) {
+  Result<Ref<Device>> third = driver().create_device(2);
+  if (!third.ok()) GTEST_SKIP() << "There are two GPUs only.";
+  const Ref<Queue> second_queue = take(other_->create_queue());
+  const Ref<Queue> third_queue = take((*third)->create_queue());
+  const Ref<Buffer> memory = device_buffer(4 << 20);
+  const Ref<Buffer> again = import_pointer(*device_, memory);
+  fill(second_queue, memory, 1);
+  fill(third_queue, again, 2);
+  fill(second_queue, memory, 3);
+  EXPECT_EQ(download(*second_queue, memory), std::vector<uint32_t>(memory->size() / 4, 3));
+  const Ref<Buffer> imported = import_pointer(*other_, memory);
+  fill(third_queue, again, 4);
+  fill(second_queue, imported, 5);
+  EXPECT_EQ(download(*third_queue, again), std::vector<uint32_t>(memory->size() / 4, 5));
 }
 
 }  // namespace

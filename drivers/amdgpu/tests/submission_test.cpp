@@ -117,17 +117,5 @@ TEST_F(Submission, ASemaphoreTakesMorePointsThanItHasRoomFor) {
   EXPECT_EQ(take(timeline->query()), 200u);
 }
 
-TEST_F(Submission, FirstPacketsAndHostObservationsAcquireFromTheSystem) {
-  const Ref<Queue> queue = new_queue();
-  QueueCore& ring = core(queue);
-  EXPECT_TRUE(ring.acquires_foreign(0));
-  EXPECT_FALSE(ring.acquires_foreign(1));
-  ring.host_observed();
-  EXPECT_TRUE(ring.acquires_foreign(5));
-  // An earlier packet that is written later has no fence before it.
-  EXPECT_TRUE(ring.acquires_foreign(4));
-  EXPECT_FALSE(ring.acquires_foreign(6));
-}
-
 }  // namespace
 }  // namespace halyard::amdgpu

@@ -71,7 +71,8 @@ const Function& VirtualDeviceTest::function(const std::string& file, const std::
   for (const auto& [known, executable] : executables_) {
     if (known == file) return *take(executable->find(name));
   }
-  const std::vector<std::byte> bytes = read_kernels("gfx900", file);
+  const std::vector<std::byte> bytes =
+      read_kernels(std::string(device_->info().target.view()), file);
   executables_.emplace_back(file, take(device_->load_executable(bytes.data(), bytes.size())));
   return *take(executables_.back().second->find(name));
 }
