@@ -1,6 +1,7 @@
 // The smallest driver that a plugin of the loader's tests needs.
 #pragma once
 
+#include <csignal>
 #include <stdexcept>
 #include <string>
 
@@ -10,6 +11,7 @@
 class TinyDriver final : public halyard::Driver {
  public:
   struct Behaviour {
+    bool enumerate_crashes = false;
     bool enumerate_throws = false;
     bool enumerate_fails = false;
     uint32_t devices = 0;
@@ -29,6 +31,7 @@ class TinyDriver final : public halyard::Driver {
 
   halyard::Status do_enumerate(void (*sink)(void*, const halyard::DeviceSummary&),
                                void* context) override {
+    if (behaviour_.enumerate_crashes) raise(SIGSEGV);
     if (behaviour_.enumerate_throws) throw std::runtime_error("the devices are out");
     if (behaviour_.enumerate_fails) {
       return halyard::Status(halyard::StatusCode::kUnavailable, "The runtime cannot say.");

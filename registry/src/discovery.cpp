@@ -1,5 +1,7 @@
 #include "registry/discovery.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -17,6 +19,19 @@ constexpr std::string_view kFilePrefix = "libhalyard_driver_";
 constexpr std::string_view kFileSuffix = ".so";
 constexpr size_t kLongestName = 64;
 
+// What a file or folder is open to that every user may write to. In a folder with the sticky bit
+// others can add files, but not exchange one.
+std::string warning_for(const fs::path& path, bool counts_sticky) {
+  std::error_code error;
+  const fs::perms mode = fs::status(path, error).permissions();
+  if (error || (mode & fs::perms::others_write) == fs::perms::none) return {};
+  if (!counts_sticky && (mode & fs::perms::sticky_bit) != fs::perms::none) return {};
+  return fmt::format(
+      "every user of this machine may write to {} (mode {:04o}) and so decide what runs here; take "
+      "that right away with chmod o-w",
+      printable(path.string()), static_cast<unsigned>(mode) & 07777);
+}
+
 class Search {
  public:
   void add_place(PluginOrigin origin, const std::string& path) {
@@ -30,6 +45,7 @@ class Search {
     } else if (status.type() == fs::file_type::none) {
       place.problem = error.message();
     } else if (status.type() == fs::file_type::directory) {
+      place.warning = warning_for(path, true);
       read_folder(place);
     } else {
       // A file that is named outright is tried whatever it is called and whatever it is: the loader
@@ -78,6 +94,10 @@ class Search {
     candidate.path = path.string();
     candidate.real_path = real.string();
     candidate.origin = place.origin;
+    candidate.warning = warning_for(real, true);
+    // The place's own folder has been looked at; a link or a file by its name lies somewhere else.
+    if (candidate.warning.empty() && !fs::equivalent(real.parent_path(), place.path, error))
+      candidate.warning = warning_for(real.parent_path(), false);
     report_.candidates.push_back(std::move(candidate));
     ++place.candidates;
   }

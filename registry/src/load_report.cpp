@@ -23,6 +23,10 @@ std::string count_of(size_t n, const char* noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
+void append_warning(std::string& text, const std::string& warning) {
+  if (!warning.empty()) text += "    warning: " + warning + "\n";
+}
+
 void append_place(std::string& text, const SearchedPlace& place) {
   fmt::format_to(std::back_inserter(text), "  {} ({}): ", printable(place.path),
                  to_string(place.origin));
@@ -31,6 +35,7 @@ void append_place(std::string& text, const SearchedPlace& place) {
     return;
   }
   text += count_of(place.candidates, "candidate") + "\n";
+  append_warning(text, place.warning);
   for (const IgnoredFile& file : place.ignored) {
     fmt::format_to(std::back_inserter(text), "    ignored {}: {}\n", printable(file.name),
                    file.reason);
@@ -40,6 +45,7 @@ void append_place(std::string& text, const SearchedPlace& place) {
 void append_candidate(std::string& text, const Candidate& candidate) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "  {}\n", printable(candidate.path));
+  append_warning(text, candidate.warning);
   if (!candidate.driver.empty()) {
     fmt::format_to(out, "    driver {} {}, ABI {}.{}\n", candidate.driver,
                    printable(candidate.version), candidate.abi_major, candidate.abi_minor);

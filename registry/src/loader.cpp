@@ -10,6 +10,8 @@
 #include "elf_check.h"
 #include "hal/error.h"
 #include "hal/text.h"
+#include "load_note.h"
+#include "plugin_symbol.h"
 #include "plugins/plugin.h"
 #include "registry/discovery.h"
 
@@ -63,6 +65,9 @@ Status open_library(Candidate& candidate, void** library) {
   if (const std::string why = why_not_loadable(candidate.path); !why.empty()) {
     return Status(StatusCode::kFailedPrecondition, why);
   }
+  if (const std::string why = why_no_entry(candidate.path); !why.empty()) {
+    return Status(StatusCode::kFailedPrecondition, why);
+  }
   // The real path, so that $ORIGIN in the library is where its neighbours are. A path without a
   // slash would send the loader through its own search path.
   std::string path = candidate.real_path.empty() ? candidate.path : candidate.real_path;
@@ -81,6 +86,9 @@ Status find_entry(Candidate& candidate, void* library, HalyardPluginEntry* entry
     return error(StatusCode::kFailedPrecondition,
                  "{} (The library is no Halyard plugin: it exports no function {}.)",
                  why.empty() ? "The symbol is null." : why, HALYARD_PLUGIN_SYMBOL);
+  }
+  if (const std::string why = why_not_callable(symbol); !why.empty()) {
+    return Status(StatusCode::kFailedPrecondition, why);
   }
   *entry = reinterpret_cast<HalyardPluginEntry>(symbol);
   candidate.stage = LoadStage::kSymbol;
@@ -187,14 +195,40 @@ Status enumerate(Candidate& candidate, LoadedPlugin& loaded) {
   return {};
 }
 
+// Tells everybody who wants to know how far a candidate is.
+class Stages {
+ public:
+  Stages(const Candidate& candidate, const LoadProgress& progress)
+      : candidate_(candidate), progress_(progress), note_(candidate.path) {
+    tell();
+  }
+  void reached() {
+    note_.reached(candidate_.stage);
+    tell();
+  }
+
+ private:
+  void tell() const {
+    if (progress_) progress_(candidate_);
+  }
+
+  const Candidate& candidate_;
+  const LoadProgress& progress_;
+  LoadNote note_;
+};
+
 Status load(Candidate& candidate, const std::vector<DriverOption>& options, const TakenBy& taken_by,
-            LoadedPlugin& loaded) {
+            const LoadProgress& progress, LoadedPlugin& loaded) {
+  Stages stages(candidate, progress);
   void* library = nullptr;
   HalyardPluginEntry entry = nullptr;
   PluginRoom room;
   HALYARD_RETURN_IF_ERROR(open_library(candidate, &library));
+  stages.reached();
   HALYARD_RETURN_IF_ERROR(find_entry(candidate, library, &entry));
+  stages.reached();
   HALYARD_RETURN_IF_ERROR(negotiate(candidate, entry, room.plugin));
+  stages.reached();
   const std::string winner = taken_by ? taken_by(candidate.driver) : std::string();
   if (!winner.empty()) {
     return error(StatusCode::kAlreadyExists,
@@ -202,16 +236,19 @@ Status load(Candidate& candidate, const std::vector<DriverOption>& options, cons
                  candidate.driver, printable(winner));
   }
   HALYARD_RETURN_IF_ERROR(initialise(candidate, room.plugin, options, &loaded.driver));
-  return enumerate(candidate, loaded);
+  stages.reached();
+  HALYARD_RETURN_IF_ERROR(enumerate(candidate, loaded));
+  stages.reached();
+  return {};
 }
 
 }  // namespace
 
 LoadedPlugin load_plugin(Candidate& candidate, const std::vector<DriverOption>& options,
-                         const TakenBy& taken_by) {
+                         const TakenBy& taken_by, const LoadProgress& progress) {
   LoadedPlugin loaded;
   candidate.tried = true;
-  const Status status = load(candidate, options, taken_by, loaded);
+  const Status status = load(candidate, options, taken_by, progress, loaded);
   if (!status.ok()) stop(candidate, status);
   if (!candidate.usable()) loaded.driver = nullptr;
   return loaded;

@@ -5,6 +5,7 @@
 
 #include "hal/error.h"
 #include "hal/text.h"
+#include "probe.h"
 #include "registry/vgpu.h"
 
 namespace halyard {
@@ -116,6 +117,20 @@ LoadReport Registry::report() {
   const std::lock_guard lock(state_->mutex);
   state_->load_all();
   return state_->report;
+}
+
+Result<LoadReport> Registry::probe(std::chrono::milliseconds timeout) const {
+  LoadReport report = report_so_far();
+  for (Candidate& candidate : report.candidates) {
+    Candidate untried;
+    untried.path = candidate.path;
+    untried.real_path = candidate.real_path;
+    untried.origin = candidate.origin;
+    untried.warning = candidate.warning;
+    candidate = std::move(untried);
+  }
+  HALYARD_RETURN_IF_ERROR(probe_candidates(report.candidates, state_->driver_options, timeout));
+  return report;
 }
 
 LoadReport Registry::report_so_far() const {

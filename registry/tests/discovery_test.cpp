@@ -9,6 +9,7 @@
 namespace halyard {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -96,6 +97,42 @@ TEST(DiscoveryTest, ADanglingLinkIsACandidateThatWillSayWhy) {
   EXPECT_EQ(report.candidates[0].real_path, "");
 }
 
+TEST(DiscoveryTest, WhatEveryUserMayWriteToIsReported) {
+  const TemporaryFolder folder;
+  const std::string tight = folder.add_file("tight/a.so");
+  const std::string loose = folder.add_file("tight/b.so");
+  folder.add_file("loose/c.so");
+  folder.add_file("sticky/d.so");
+  folder.add_link("tight/e.so", "../loose/c.so");
+  folder.add_link("tight/f.so", "../sticky/d.so");
+  ASSERT_EQ(chmod(loose.c_str(), 0666), 0);
+  ASSERT_EQ(chmod((folder / "loose").c_str(), 0777), 0);
+  ASSERT_EQ(chmod((folder / "sticky").c_str(), 01777), 0);
+  const auto warnings = [&](const std::vector<std::string>& paths) {
+    const LoadReport report = discover(only(paths));
+    std::string text;
+    for (const SearchedPlace& place : report.places) text += place.warning + "|";
+    for (const Candidate& candidate : report.candidates) {
+      text += " " + std::filesystem::path(candidate.path).filename().string() + ":" +
+              (candidate.warning.empty() ? "" : candidate.warning.substr(0, 60));
+    }
+    return text;
+  };
+  const std::string every = "every user of this machine may write to ";
+  const auto cut = [](const std::string& text) { return text.substr(0, 60); };
+  EXPECT_EQ(warnings({folder / "tight"}), "| a.so: b.so:" + cut(every + loose) +
+                                              " e.so:" + cut(every + folder / "loose") + " f.so:");
+  EXPECT_EQ(warnings({tight}), "| a.so:");
+  EXPECT_THAT(warnings({folder / "loose"}), AllOf(HasSubstr(every + folder / "loose (mode 0777)"),
+                                                  HasSubstr("chmod o-w| c.so:")));
+  EXPECT_THAT(warnings({folder / "loose/c.so"}),
+              HasSubstr("| c.so:" + cut(every + folder / "loose")));
+  // Others can add a file there.
+  EXPECT_THAT(warnings({folder / "sticky"}), HasSubstr("(mode 1777)"));
+  EXPECT_EQ(warnings({folder / "sticky/d.so"}), "| d.so:");
+  EXPECT_THAT(to_text(discover(only({folder / "loose"}))), HasSubstr("\n    warning: every user"));
+}
+
 TEST(DiscoveryTest, ExplicitThenEnvironmentThenInstallation) {
   const TemporaryFolder folder;
   const std::string c = folder.add_file("explicit/c.so");
@@ -159,8 +196,8 @@ TEST(ReportTextTest, NothingAtAllSaysWhatToDo) {
 TEST(ReportTextTest, EveryPlaceCandidateStageAndReasonIsThere) {
   LoadReport report;
   report.places = {
-      {PluginOrigin::kExplicit, "/none", "there is no such file or folder", 0, {}},
-      {PluginOrigin::kInstallation, "/lib", "", 2, {{"README\x1b[31m", "it is no library"}}}};
+      {PluginOrigin::kExplicit, "/none", "there is no such file or folder", "", 0, {}},
+      {PluginOrigin::kInstallation, "/lib", "", "", 2, {{"README\x1b[31m", "it is no library"}}}};
   Candidate good;
   good.path = "/lib/a.so";
   good.tried = true;

@@ -77,7 +77,10 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"wrong_architecture.so", LoadStage::kFound, "another architecture (AArch64"},
         Broken{"undefined_symbol.so", LoadStage::kFound,
                "undefined symbol: halyard_test_function_that_nobody_has"},
-        Broken{"no_entry.so", LoadStage::kOpened, "undefined symbol: halyard_plugin"},
+        Broken{"no_entry.so", LoadStage::kFound, "it exports no function halyard_plugin"},
+        Broken{"entry_is_data.so", LoadStage::kFound,
+               "halyard_plugin is a variable, not a function"},
+        Broken{"entry_is_constant.so", LoadStage::kFound, "is a variable, not a function"},
         Broken{"wrong_major.so", LoadStage::kSymbol,
                "speaks ABI version 42.7 and this program 1.0"},
         Broken{"entry_error.so", LoadStage::kSymbol,
@@ -221,6 +224,45 @@ TEST(LoaderTest, ALibraryThatWasCutShortIsRefusedAtAnyLength) {
     EXPECT_EQ(candidate.stage, LoadStage::kFound);
     EXPECT_THAT(candidate.reason, HasSubstr("truncated")) << size;
   }
+}
+
+// Then only the dynamic loader can say what the symbol is.
+TEST(LoaderTest, AVariableIsNotCalledEvenIfTheFileHasNoSectionHeaders) {
+  const TemporaryFolder folder;
+  std::ifstream file(kBroken + "/entry_is_data.so", std::ios::binary);
+  std::string whole((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  Elf64_Ehdr header;
+  std::memcpy(&header, whole.data(), sizeof header);
+  header.e_shoff = 0;
+  header.e_shnum = 0;
+  header.e_shstrndx = SHN_UNDEF;
+  std::memcpy(whole.data(), &header, sizeof header);
+  const Candidate candidate = load(folder.add_file("a.so", whole));
+  EXPECT_EQ(candidate.stage, LoadStage::kOpened);
+  EXPECT_THAT(candidate.reason, HasSubstr("halyard_plugin is a variable, not a function"));
+}
+
+// A symbol of no type, as an assembler makes it, that lies in the data.
+TEST(LoaderTest, AnEntryPointOutsideTheCodeIsNotCalled) {
+  const TemporaryFolder folder;
+  std::ifstream file(kBroken + "/entry_is_data.so", std::ios::binary);
+  std::string whole((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  Elf64_Ehdr header;
+  std::memcpy(&header, whole.data(), sizeof header);
+  for (size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, whole.data() + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_DYNSYM) continue;
+    for (size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, whole.data() + section.sh_offset + at, sizeof symbol);
+      symbol.st_info = ELF64_ST_INFO(ELF64_ST_BIND(symbol.st_info), STT_NOTYPE);
+      std::memcpy(whole.data() + section.sh_offset + at, &symbol, sizeof symbol);
+    }
+  }
+  const Candidate candidate = load(folder.add_file("a.so", whole));
+  EXPECT_EQ(candidate.stage, LoadStage::kFound);
+  EXPECT_THAT(candidate.reason, HasSubstr("outside the library's code"));
 }
 
 class ForeignExceptionTest : public ::testing::TestWithParam<std::string> {};

@@ -43,7 +43,7 @@ TEST(RegistryTest, BrokenPluginsDoNotHideTheOthers) {
                           "open_throws", "skeleton"));
   EXPECT_TRUE(registry->open_device("skeleton").ok());
   const LoadReport report = registry->report();
-  EXPECT_EQ(report.candidates.size(), 21u);
+  EXPECT_EQ(report.candidates.size(), 23u);
   for (const Candidate& candidate : report.candidates) EXPECT_TRUE(candidate.tried);
 }
 

@@ -1,14 +1,17 @@
 // halyard list: which drivers and devices there are, and why others are not.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hal/error.h"
 #include "hal/text.h"
 #include "registry/load_report.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/numbers.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/table.h"
 
@@ -18,6 +21,7 @@ namespace {
 struct ListFlags {
   SessionFlags session;
   bool json = false;
+  uint32_t timeout = 60;  // s, for each driver
 };
 
 std::string format_bytes(uint64_t bytes) {
@@ -38,6 +42,7 @@ Json to_json(const LoadReport& report) {
     places.push_back({{"path", place.path},
                       {"origin", to_string(place.origin)},
                       {"problem", place.problem},
+                      {"warning", place.warning},
                       {"candidates", place.candidates},
                       {"ignored", ignored}});
   }
@@ -46,8 +51,10 @@ Json to_json(const LoadReport& report) {
     candidates.push_back({{"plugin", candidate.path},
                           {"plugin_real_path", candidate.real_path},
                           {"origin", to_string(candidate.origin)},
+                          {"warning", candidate.warning},
                           {"stage", to_string(candidate.stage)},
                           {"usable", candidate.usable()},
+                          {"fatal", candidate.fatal},
                           {"reason", candidate.reason},
                           {"driver", candidate.driver},
                           {"version", candidate.version},
@@ -60,6 +67,10 @@ Json to_json(const LoadReport& report) {
                           {"devices", candidate.device_count}});
   }
   return {{"places", places}, {"candidates", candidates}};
+}
+
+void add_warning(std::string& text, const std::string& path, const std::string& warning) {
+  if (!warning.empty()) text += fmt::format("\n{}: warning: {}\n", printable(path), warning);
 }
 
 std::string to_table(const LoadReport& report) {
@@ -82,12 +93,17 @@ std::string to_table(const LoadReport& report) {
     text += fmt::format("\n{} stopped after the stage \"{}\": {}\n", printable(candidate.path),
                         to_string(candidate.stage), candidate.reason);
   }
+  for (const SearchedPlace& place : report.places) add_warning(text, place.path, place.warning);
+  for (const Candidate& candidate : report.candidates)
+    add_warning(text, candidate.path, candidate.warning);
   return text;
 }
 
+// What a plugin does to its process must not keep the others from the list.
 Status list_drivers(const ListFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
-  const LoadReport report = registry->report();
+  HALYARD_ASSIGN_OR_RETURN(const LoadReport report,
+                           registry->probe(std::chrono::seconds(flags.timeout)));
   if (flags.json) return print(dump(to_json(report)));
   if (report.candidates.empty()) {
     return error(StatusCode::kNotFound, "There are no driver plugins.\n{}", to_text(report));
@@ -127,13 +143,17 @@ Status list_devices(const ListFlags& flags) {
   return print(flags.json ? dump(json) : format_table(rows));
 }
 
-void add_list(CLI::App& list, const char* name, const char* what,
-              Status (*action)(const ListFlags&), Status& outcome) {
+// Adds a command and returns it with its flags.
+std::pair<CLI::App*, std::shared_ptr<ListFlags>> add_list(CLI::App& list, const char* name,
+                                                          const char* what,
+                                                          Status (*action)(const ListFlags&),
+                                                          Status& outcome) {
   CLI::App& command = *list.add_subcommand(name, what);
   const auto flags = std::make_shared<ListFlags>();
   command.add_flag("--json", flags->json, "Print JSON instead of a table");
   add_session_flags(command, flags->session);
   command.callback([flags, action, &outcome] { outcome = action(*flags); });
+  return {&command, flags};
 }
 
 }  // namespace
@@ -141,9 +161,16 @@ void add_list(CLI::App& list, const char* name, const char* what,
 void add_list_command(CLI::App& app, Status& outcome) {
   CLI::App& list = *app.add_subcommand("list", "List drivers or devices");
   list.require_subcommand(1);
-  add_list(list, "drivers",
-           "Every driver plugin that was found, how far it got, and why no further", list_drivers,
-           outcome);
+  const auto [drivers, flags] =
+      add_list(list, "drivers",
+               "Every driver plugin that was found, how far it got, and why no further. Each is "
+               "tried in a process of its own",
+               list_drivers, outcome);
+  add_number(*drivers, "--timeout", flags->timeout,
+             "How long each plugin may take; one that takes longer is reported and ended",
+             {.low = 1, .high = 86400})
+      ->type_name("SECONDS")
+      ->default_str(std::to_string(flags->timeout));
   add_list(list, "devices", "Every device, with the URI that --device takes", list_devices,
            outcome);
 }

@@ -18,6 +18,10 @@ const char* virtual_gpu_hint() {
   return " With --vgpu Halyard brings a virtual GPU, which runs on any machine.";
 }
 
+void print_warning(const std::string& path, const std::string& warning) {
+  if (!warning.empty()) fmt::print(stderr, "halyard: warning: {}: {}\n", printable(path), warning);
+}
+
 }  // namespace
 
 void add_session_flags(CLI::App& command, SessionFlags& flags) {
@@ -69,6 +73,9 @@ Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags) {
 }
 
 void print_notes(const LoadReport& report) {
+  for (const SearchedPlace& place : report.places) print_warning(place.path, place.warning);
+  for (const Candidate& candidate : report.candidates)
+    print_warning(candidate.path, candidate.warning);
   bool is_lacking = false;
   for (const Candidate& candidate : report.candidates) {
     const std::string who = candidate.driver.empty() ? "plugin (" + printable(candidate.path) + ")"

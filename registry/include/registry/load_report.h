@@ -44,14 +44,16 @@ struct SearchedPlace {
   PluginOrigin origin = PluginOrigin::kExplicit;
   std::string path;
   std::string problem;    // why nothing could be read there; empty if it could
+  std::string warning;    // who else decides what is loaded from there; empty: nobody
   size_t candidates = 0;  // that came from here
-  std::vector<IgnoredFile> ignored;
+  std::vector<IgnoredFile> ignored = {};
 };
 
 struct Candidate {
   std::string path;       // as it was found
   std::string real_path;  // symbolic links resolved; empty if that is not possible
   PluginOrigin origin = PluginOrigin::kExplicit;
+  std::string warning;  // who else decides what the file holds; empty: nobody
 
   bool tried = false;  // false: nobody has needed it so far, so it was not opened
   LoadStage stage = LoadStage::kFound;
@@ -59,6 +61,9 @@ struct Candidate {
   // the code that goes with it. Empty and kOk if it did not stop.
   std::string reason;
   StatusCode code = StatusCode::kOk;
+  // It ended the process that loaded it, or kept it for ever. Registry::probe() finds that out; a
+  // process that loads such a plugin itself has no report to show.
+  bool fatal = false;
 
   // From kNegotiated on (the ABI version also if it is the reason for stopping before that).
   std::string driver;
@@ -74,7 +79,7 @@ struct Candidate {
   // At kEnumerated.
   size_t device_count = 0;
 
-  bool usable() const noexcept { return stage >= LoadStage::kInitialised; }
+  bool usable() const noexcept { return stage >= LoadStage::kInitialised && !fatal; }
 };
 
 struct LoadReport {

@@ -30,11 +30,14 @@ struct LoadedPlugin {
 // Answers, for a driver's name, which file has brought it already, or empty. May be null.
 using TakenBy = std::function<std::string(const std::string& driver)>;
 
+// Is told of a candidate before it is opened and after each stage that it got through. May be null.
+using LoadProgress = std::function<void(const Candidate& candidate)>;
+
 // Takes `candidate` as far as it goes and writes down how far that was and why no further. Never
-// fails otherwise and lets no exception through, whatever the plugin does short of a crash. The
-// library stays in the process for good, also when it is of no use: what its constructors have
-// started cannot be undone.
+// fails otherwise and lets no exception through, whatever the plugin does short of ending the
+// process: then standard error says which plugin it was (load_note.h). The library stays in the
+// process for good, also when it is of no use: what its constructors have started cannot be undone.
 LoadedPlugin load_plugin(Candidate& candidate, const std::vector<DriverOption>& options,
-                         const TakenBy& taken_by);
+                         const TakenBy& taken_by, const LoadProgress& progress = nullptr);
 
 }  // namespace halyard

@@ -8,6 +8,7 @@
 // the first candidate, in the order of the search, whose driver can be made.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,6 +50,11 @@ class Registry {
 
   // What became of every candidate; loads those that nobody has asked for so far.
   LoadReport report();
+  // What report() would say, but found out by processes of its own, which this one forks: a plugin
+  // that crashes, calls exit() or does not return within `timeout` is a reason in the report, and
+  // not this process's end. Loads nothing here. Call it before the program starts threads, whose
+  // locks a forked process would inherit. Fails only if the system gives no process.
+  Result<LoadReport> probe(std::chrono::milliseconds timeout) const;
   // As far as things are now; loads nothing.
   LoadReport report_so_far() const;
 
