@@ -327,6 +327,10 @@ constexpr Opcode kOpcodes[] = {
 
 }  // namespace
 
+uint32_t buffer_format_bytes(const Instruction& i, const BufferResource& resource) {
+  return byte_size(format_of(i, resource).layout);
+}
+
 std::span<const Opcode> buffer_format_opcodes() {
   return kOpcodes;
 }

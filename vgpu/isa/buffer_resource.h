@@ -40,6 +40,10 @@ struct BufferResource {
   size_t step() const { return swizzled ? size_t{4} << index_shift : kLinear; }
 };
 
+// The bytes of an element of a FORMAT instruction; 0 if its data format does not exist
+// (buffer_format.cpp).
+uint32_t buffer_format_bytes(const Instruction& i, const BufferResource& resource);
+
 // Where each lane's access lies, and how many of its bytes are inside the buffer.
 struct BufferAddresses {
   uint64_t lane[kLanes];

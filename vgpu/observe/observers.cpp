@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "vgpu/observe/lds_check.h"
@@ -24,14 +25,45 @@ std::unique_ptr<OutputFile> open(const char* name, const std::string& path, std:
 
 }  // namespace
 
-Settings Settings::from_environment() {
-  Settings settings;
+bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
+  checks = {};
+  if (list.empty()) {
+    checks = {.bounds = true, .lds = true, .waits = true, .coherence = true};
+    return true;
+  }
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    const std::string_view name = list.substr(begin, end - begin);
+    bool* const check = name == "bounds"      ? &checks.bounds
+                        : name == "lds"       ? &checks.lds
+                        : name == "waits"     ? &checks.waits
+                        : name == "coherence" ? &checks.coherence
+                                              : nullptr;
+    if (check == nullptr) {
+      error = fmt::format(
+          "There is no check ({}): write one or several of bounds, lds, waits and coherence, with "
+          "commas between.",
+          name);
+      return false;
+    }
+    *check = true;
+    begin = end + 1;
+  }
+  return true;
+}
+
+bool Settings::from_environment(Settings& settings, std::string& error) {
+  settings = {};
   settings.trace = variable("HALYARD_VGPU_TRACE");
   settings.counts = variable("HALYARD_VGPU_COUNTS");
   const std::string check = variable("HALYARD_VGPU_CHECK");
-  settings.check = !check.empty() && check != "0";
+  if (!check.empty() && check != "0" &&
+      !Checks::parse(variable("HALYARD_VGPU_CHECKS"), settings.checks, error)) {
+    error += " HALYARD_VGPU_CHECKS names them.";
+    return false;
+  }
   if (check.find('/') != std::string::npos) settings.findings = check;
-  return settings;
+  return true;
 }
 
 std::unique_ptr<Observers> Observers::create(const Settings& settings, const KernelNames& names,
@@ -51,19 +83,19 @@ std::unique_ptr<Observers> Observers::create(const Settings& settings, const Ker
       file->append(fmt::format("process {}\n{}", getpid(), text));
     });
   }
-  if (settings.check) {
-    if (!settings.findings.empty()) {
-      result->findings_file_ = open("HALYARD_VGPU_CHECK", settings.findings, error);
-      if (!result->findings_file_) return nullptr;
-    }
-    OutputFile* const file = result->findings_file_.get();
-    result->others_.push_back(
-        std::make_unique<LdsCheck>(names, [file, report](std::string_view text) {
-          report(text);
-          if (file != nullptr) file->append(text);
-        }));
+  if (!settings.findings.empty()) {
+    result->findings_file_ = open("HALYARD_VGPU_CHECK", settings.findings, error);
+    if (!result->findings_file_) return nullptr;
   }
+  result->report_ = report;
+  const auto tell = [observers = result.get()](std::string_view text) { observers->report(text); };
+  if (settings.checks.lds) result->others_.push_back(std::make_unique<LdsCheck>(names, tell));
   return result;
+}
+
+void Observers::report(std::string_view text) const {
+  report_(text);
+  if (findings_file_) findings_file_->append(text);
 }
 
 std::vector<isa::Observer*> Observers::list() const {

@@ -14,13 +14,26 @@
 
 namespace halyard::vgpu::observe {
 
+// The checks that HALYARD_VGPU_CHECK turns on; HALYARD_VGPU_CHECKS chooses some of them.
+struct Checks {
+  bool bounds = false;     // accesses outside of allocations
+  bool lds = false;        // LDS that is uninitialised, outside, or raced for
+  bool waits = false;      // registers and LDS used before the s_waitcnt that they need
+  bool coherence = false;  // memory that caches may hold otherwise (vgpu/coherence)
+
+  // From a list of names, "coherence,lds"; all for an empty one. False if one is no check, with a
+  // sentence.
+  static bool parse(std::string_view list, Checks& checks, std::string& error);
+};
+
 struct Settings {
   std::string trace;     // HALYARD_VGPU_TRACE: a file; empty: none
   std::string counts;    // HALYARD_VGPU_COUNTS: a file; empty: none
-  bool check = false;    // HALYARD_VGPU_CHECK is set and is not 0
+  Checks checks;         // if HALYARD_VGPU_CHECK is set and is not 0
   std::string findings;  // its value, if that is a path: what was found goes there as well
 
-  static Settings from_environment();
+  // False, with a sentence that names the variable, if one has a value that means nothing.
+  static bool from_environment(Settings& settings, std::string& error);
 };
 
 class Observers {
@@ -32,12 +45,15 @@ class Observers {
                                            std::string& error);
 
   std::vector<isa::Observer*> list() const;
+  // Tells of a finding of a check. Any thread.
+  void report(std::string_view text) const;
   // Writes what is written once, at the process's end.
   void finish();
 
  private:
   Observers() = default;
 
+  std::function<void(std::string_view)> report_;
   std::unique_ptr<OutputFile> counts_file_;
   std::unique_ptr<OutputFile> findings_file_;
   std::unique_ptr<Counts> counts_;

@@ -178,7 +178,10 @@ void AqlQueue::run() {
       idle_.reset();
       if (write - next > 2) __builtin_prefetch(&ring[(next + 2) & mask], 1);
       Completion completion;
-      if (!process(packet, next, header, completion)) {
+      const bool done = device_.observer == nullptr
+                            ? process(packet, next, header, completion)
+                            : process_observed(packet, next, header, completion);
+      if (!done) {
         publish(next);
         return;
       }
@@ -201,6 +204,43 @@ void AqlQueue::run() {
     }
   }
   publish(next);
+}
+
+uint64_t AqlQueue::valid_below(uint64_t index) const {
+  const auto* const ring = static_cast<const Packet*>(ring_.base);
+  const uint64_t end = std::min(write_index(), index + ring_.size - 1);
+  while (index < end) {
+    const uint16_t header =
+        __atomic_load_n(&ring[index & (ring_.size - 1)].header, __ATOMIC_ACQUIRE);
+    if ((header & kTypeMask) == HSA_PACKET_TYPE_INVALID) break;
+    ++index;
+  }
+  return index;
+}
+
+PacketObserver::AqlPacket AqlQueue::observed(const Packet& packet, uint64_t index,
+                                             uint16_t header) const {
+  const SharedMemoryAccess host_sees;
+  PacketObserver::AqlPacket facts;
+  facts.node = device_.node;
+  facts.queue = id_;
+  facts.index = index;
+  facts.header = header;
+  facts.signals = packet.dispatch.completion_signal.handle != 0;
+  if ((header & kTypeMask) == HSA_PACKET_TYPE_KERNEL_DISPATCH) {
+    facts.kernel_object = packet.dispatch.kernel_object;
+    facts.kernarg = reinterpret_cast<uintptr_t>(packet.dispatch.kernarg_address);
+  }
+  return facts;
+}
+
+bool AqlQueue::process_observed(Packet& packet, uint64_t index, uint16_t header,
+                                Completion& completion) {
+  const PacketObserver::AqlPacket facts = observed(packet, index, header);
+  device_.observer->begin(facts);
+  const bool done = process(packet, index, header, completion);
+  device_.observer->end(facts, valid_below(index + 1));
+  return done;
 }
 
 bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completion& completion) {
@@ -425,7 +465,10 @@ bool AqlQueue::process_pm4(const Packet& packet, uint64_t index) {
     }
     const bool invalidate =
         opcode == kPm4AcquireMem && (words[at + 1] & kPm4InvalidateInstructions) != 0;
-    if (invalidate && device_.engine != nullptr) device_.engine->invalidate_code();
+    if (invalidate && device_.engine != nullptr) {
+      device_.engine->invalidate_code();
+      if (device_.observer != nullptr) device_.observer->invalidate_code(device_.node);
+    }
     at += length;
   }
   return true;

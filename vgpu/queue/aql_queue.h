@@ -65,6 +65,11 @@ class AqlQueue final : public HardwareQueue {
     return __atomic_load_n(&ring_.queue->write_dispatch_id, __ATOMIC_ACQUIRE);
   }
   void publish(uint64_t index);
+  // Packets from `index` on that have been written, up to the first that has not.
+  uint64_t valid_below(uint64_t index) const;
+  // For observers.
+  PacketObserver::AqlPacket observed(const Packet& packet, uint64_t index, uint16_t header) const;
+  bool process_observed(Packet& packet, uint64_t index, uint16_t header, Completion& completion);
   // Tells of a finished packet, now or, if packets take no time, with the next flush().
   void complete(const Completion& completion);
   // The queue has failed afterwards if the signal is no longer one.

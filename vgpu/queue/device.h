@@ -8,6 +8,7 @@
 #include "vgpu/isa/memory.h"
 #include "vgpu/queue/clock.h"
 #include "vgpu/queue/idle.h"
+#include "vgpu/queue/packet_observer.h"
 
 namespace halyard::vgpu::queue {
 
@@ -47,6 +48,7 @@ struct Device {
   const isa::AddressSpace* runtime_memory = nullptr;
   isa::Engine* engine = nullptr;  // null: dispatches complete without being executed
   Interrupts* interrupts = nullptr;
+  PacketObserver* observer = nullptr;  // null: nobody watches
   Clock clock;
   DeviceLimits limits;
   IdlePolicy idle;

@@ -153,9 +153,17 @@ SdmaQueue::Step SdmaQueue::copy(uint32_t header) {
   const uint64_t to = address(5);
   if (!source_.accessible(from, bytes) && !check(from, bytes, false, "copy")) return Step::kStopped;
   if (!target_.accessible(to, bytes) && !check(to, bytes, true, "copy")) return Step::kStopped;
-  const SharedMemoryAccess access;
-  std::memmove(pointer(to), pointer(from), bytes);
+  move(from, to, bytes, [=] { std::memmove(pointer(to), pointer(from), bytes); });
   return Step::kDone;
+}
+
+// Carries out what a packet does to memory, and lets an observer see it. `from` is 0 if nothing is
+// read.
+template <class Function>
+void SdmaQueue::move(uint64_t from, uint64_t to, uint64_t bytes, Function&& function) {
+  const SharedMemoryAccess access;
+  if (device_.observer == nullptr) return function();
+  device_.observer->copy({device_.node, id_, at_, from, to, bytes}, function);
 }
 
 SdmaQueue::Step SdmaQueue::copy_rectangle(uint32_t header) {
@@ -191,8 +199,7 @@ SdmaQueue::Step SdmaQueue::copy_rectangle(uint32_t header) {
       if (!target_.accessible(target, width) && !check(target, width, true, "rectangle copy")) {
         return Step::kStopped;
       }
-      const SharedMemoryAccess access;
-      std::memmove(pointer(target), pointer(source), width);
+      move(source, target, width, [=] { std::memmove(pointer(target), pointer(source), width); });
     }
   }
   return Step::kDone;
@@ -212,13 +219,14 @@ SdmaQueue::Step SdmaQueue::fill(uint32_t header) {
   // The count is one element short of the bytes to fill.
   const uint64_t bytes = size_code == 0 ? count + 1 : (count & ~uint64_t{3}) + 4;
   if (!target_.accessible(to, bytes) && !check(to, bytes, true, "fill")) return Step::kStopped;
-  const SharedMemoryAccess access;
-  if (size_code == 0) {
-    std::memset(pointer(to), static_cast<int>(value & 0xff), bytes);
-    return Step::kDone;
-  }
-  auto* out = static_cast<unsigned char*>(pointer(to));
-  for (uint64_t i = 0; i < bytes; i += 4) std::memcpy(out + i, &value, 4);
+  move(0, to, bytes, [=] {
+    if (size_code == 0) {
+      std::memset(pointer(to), static_cast<int>(value & 0xff), bytes);
+      return;
+    }
+    auto* out = static_cast<unsigned char*>(pointer(to));
+    for (uint64_t i = 0; i < bytes; i += 4) std::memcpy(out + i, &value, 4);
+  });
   return Step::kDone;
 }
 

@@ -41,6 +41,8 @@ class SdmaQueue final : public HardwareQueue {
   Step copy(uint32_t header);
   Step copy_rectangle(uint32_t header);
   Step fill(uint32_t header);
+  template <class Function>
+  void move(uint64_t from, uint64_t to, uint64_t bytes, Function&& function);
   Step write_value(uint64_t address, uint64_t value, uint32_t bytes);
   Step poll(uint32_t header);
   Step atomic(uint32_t header);

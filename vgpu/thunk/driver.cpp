@@ -88,15 +88,21 @@ Driver::~Driver() {
 // Sets up what the environment asks for: traces, counts, checks.
 bool Driver::watch(std::string& error) {
 #if HALYARD_VGPU_ENGINE
-  const observe::Settings settings = observe::Settings::from_environment();
+  observe::Settings settings;
+  if (!observe::Settings::from_environment(settings, error)) return false;
   const auto names = [this](uint64_t object) {
     return queue::kernel_name(object, memory_.all_memory());
   };
   observers_ = observe::Observers::create(settings, names, queue::report, error);
   if (!observers_) return false;
-  if (settings.check) {
+  if (settings.checks.bounds) {
     blocks_ = std::make_unique<BlockMap>();
     memory_.keep_apart();
+  }
+  if (settings.checks.coherence) {
+    coherence_ = std::make_unique<CoherenceCheck>(
+        profile_, names, [this](std::string_view text) { observers_->report(text); });
+    memory_.set_observer(coherence_.get());
   }
 #else
   static_cast<void>(error);
@@ -121,6 +127,10 @@ std::unique_ptr<Driver> Driver::create(const Profile& profile, std::string& erro
     std::vector<isa::Observer*> observers;
 #if HALYARD_VGPU_ENGINE
     observers = driver->observers_->list();
+    if (driver->coherence_) {
+      observers.push_back(&driver->coherence_->kernels());
+      if (gpu.execute) node.device.observer = &driver->coherence_->packets();
+    }
 #endif
     if (driver->blocks_) {
       node.checked =

@@ -17,6 +17,7 @@
 #include "vgpu/isa/engine.h"
 #if HALYARD_VGPU_ENGINE
 #include "vgpu/observe/observers.h"
+#include "vgpu/thunk/coherence_check.h"
 #endif
 #include "vgpu/queue/hardware_queue.h"
 #include "vgpu/thunk/block_map.h"
@@ -84,6 +85,7 @@ class Driver {
   std::unique_ptr<BlockMap> blocks_;
 #if HALYARD_VGPU_ENGINE
   std::unique_ptr<observe::Observers> observers_;
+  std::unique_ptr<CoherenceCheck> coherence_;  // null but in that checking mode
 #endif
   std::vector<Node> nodes_;  // by GPU, not by node number
   Doorbells doorbells_;

@@ -110,7 +110,16 @@ void MemoryManager::add(Allocation allocation) {
   // Memory of the GPU is not the child's: a child's copy-on-write copies would come between.
   madvise(reinterpret_cast<void*>(allocation.begin), allocation.size, MADV_DONTFORK);
   all_.add(allocation.begin, allocation.begin + allocation.size);
+  if (observer_ != nullptr) {
+    observer_->added(allocation.begin, allocation.size, is_vram(allocation) ? allocation.node : 0,
+                     allocation.flags);
+  }
   allocations_.emplace(allocation.begin, std::move(allocation));
+}
+
+bool MemoryManager::is_vram(const Allocation& allocation) const {
+  return vram_[allocation.node] != 0 && allocation.flags.ui32.NonPaged != 0 &&
+         allocation.flags.ui32.Scratch == 0;
 }
 
 HSAKMT_STATUS MemoryManager::free(void* address) {
@@ -130,10 +139,9 @@ void MemoryManager::remove(std::map<uint64_t, Allocation>::iterator it) {
     uncover({allocation.node}, begin, begin + size);
   }
   all_.remove(allocation.begin, end);
-  const bool is_vram = vram_[allocation.node] != 0 && allocation.flags.ui32.NonPaged != 0 &&
-                       allocation.flags.ui32.Scratch == 0;
+  if (observer_ != nullptr) observer_->removed(allocation.begin);
   if (!allocation.imported) {
-    if (is_vram) vram_used_[allocation.node] -= allocation.size;
+    if (is_vram(allocation)) vram_used_[allocation.node] -= allocation.size;
     if (allocation.segment.exists()) --segments_;
   }
   release_pages(reinterpret_cast<void*>(allocation.begin), allocation.size + allocation.gap);
@@ -213,6 +221,10 @@ HSAKMT_STATUS MemoryManager::register_user(void* address, uint64_t size, HsaMemF
   if (!is_mapped(registration.first_page(), registration.end_page())) return HSAKMT_STATUS_ERROR;
   all_.add(registration.first_page(), registration.end_page());
   largest_registration_ = std::max(largest_registration_, size);
+  if (observer_ != nullptr) {
+    observer_->added(registration.first_page(), registration.end_page() - registration.first_page(),
+                     0, flags);
+  }
   registrations_.emplace(begin, registration);
   return HSAKMT_STATUS_SUCCESS;
 }
@@ -255,6 +267,7 @@ HSAKMT_STATUS MemoryManager::deregister(void* address) {
   if (--registration.count > 0) return HSAKMT_STATUS_SUCCESS;
   if (registration.mappings > 0) drop_mapping(registration);
   all_.remove(registration.first_page(), registration.end_page());
+  if (observer_ != nullptr) observer_->removed(registration.first_page());
   registrations_.erase(it);
   return HSAKMT_STATUS_SUCCESS;
 }

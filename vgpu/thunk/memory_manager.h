@@ -19,6 +19,15 @@
 
 namespace halyard::vgpu::thunk {
 
+// Hears of memory that GPUs may come to use. Called with the manager's lock held.
+class MemoryObserver {
+ public:
+  virtual ~MemoryObserver() = default;
+  // Pages of the host's addresses [begin, begin + size). `node`: whose they are; 0 for the host's.
+  virtual void added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags) = 0;
+  virtual void removed(uint64_t begin) = 0;
+};
+
 class MemoryManager {
  public:
   // `vram[i]`: bytes of VRAM of node i; 0 for a CPU node. `hidden`: nodes without a large BAR,
@@ -29,6 +38,8 @@ class MemoryManager {
   // From now on a page that is nobody's lies behind each new allocation, so that no two are
   // neighbours. Before the first allocation.
   void keep_apart() { gap_ = 4096; }
+  // Before the first allocation. Null: nobody.
+  void set_observer(MemoryObserver* observer) { observer_ = observer; }
 
   HSAKMT_STATUS allocate(uint32_t node, uint64_t size, HsaMemFlags flags, void** address);
   HSAKMT_STATUS free(void* address);
@@ -103,6 +114,7 @@ class MemoryManager {
 
   Nodes intern(std::vector<uint32_t> nodes);
   void add(Allocation allocation);
+  bool is_vram(const Allocation& allocation) const;
   void remove(std::map<uint64_t, Allocation>::iterator it);
   Allocation* allocation_at(uint64_t address);
   Registration* registration_of(uint64_t address, uint64_t size);  // that exact range
@@ -118,6 +130,7 @@ class MemoryManager {
   std::vector<uint64_t> vram_;
   std::set<uint32_t> hidden_;
   uint64_t gap_ = 0;  // bytes behind each allocation
+  MemoryObserver* observer_ = nullptr;
   std::vector<uint64_t> vram_used_;
   uint32_t segments_ = 0;                            // of this process's own allocations
   std::vector<std::unique_ptr<AddressTable>> gpus_;  // by node; null for a CPU node

@@ -14,15 +14,22 @@ using ::testing::SizeIs;
 class ObserversTest : public ::testing::Test {
  protected:
   void TearDown() override {
-    for (const char* name : {"HALYARD_VGPU_TRACE", "HALYARD_VGPU_COUNTS", "HALYARD_VGPU_CHECK"})
+    for (const char* name : {"HALYARD_VGPU_TRACE", "HALYARD_VGPU_COUNTS", "HALYARD_VGPU_CHECK",
+                             "HALYARD_VGPU_CHECKS"}) {
       unsetenv(name);
+    }
+  }
+  Settings from_environment() {
+    Settings settings;
+    EXPECT_TRUE(Settings::from_environment(settings, error)) << error;
+    return settings;
   }
   std::string error;
 };
 
 TEST_F(ObserversTest, NobodyWatchesUnlessAsked) {
   const auto observers =
-      Observers::create(Settings::from_environment(), nullptr, [](std::string_view) {}, error);
+      Observers::create(from_environment(), nullptr, [](std::string_view) {}, error);
   ASSERT_TRUE(observers) << error;
   EXPECT_THAT(observers->list(), IsEmpty());
 }
@@ -31,8 +38,8 @@ TEST_F(ObserversTest, EachVariableBringsOne) {
   setenv("HALYARD_VGPU_TRACE", "/dev/null", 1);
   setenv("HALYARD_VGPU_COUNTS", "/dev/null", 1);
   setenv("HALYARD_VGPU_CHECK", "1", 1);
-  const Settings settings = Settings::from_environment();
-  EXPECT_TRUE(settings.check);
+  const Settings settings = from_environment();
+  EXPECT_TRUE(settings.checks.bounds && settings.checks.lds && settings.checks.coherence);
   EXPECT_EQ(settings.findings, "");
   const auto observers = Observers::create(settings, nullptr, [](std::string_view) {}, error);
   ASSERT_TRUE(observers) << error;
@@ -41,7 +48,26 @@ TEST_F(ObserversTest, EachVariableBringsOne) {
 
 TEST_F(ObserversTest, ACheckOfZeroIsNone) {
   setenv("HALYARD_VGPU_CHECK", "0", 1);
-  EXPECT_FALSE(Settings::from_environment().check);
+  const Checks none = from_environment().checks;
+  EXPECT_FALSE(none.bounds || none.lds || none.waits || none.coherence);
+}
+
+TEST_F(ObserversTest, ChecksAreChosenByName) {
+  setenv("HALYARD_VGPU_CHECK", "1", 1);
+  setenv("HALYARD_VGPU_CHECKS", "coherence,lds", 1);
+  const Checks some = from_environment().checks;
+  EXPECT_TRUE(some.coherence && some.lds);
+  EXPECT_FALSE(some.bounds || some.waits);
+}
+
+TEST_F(ObserversTest, ACheckThatDoesNotExistIsAnErrorThatNamesThoseThatDo) {
+  setenv("HALYARD_VGPU_CHECK", "1", 1);
+  setenv("HALYARD_VGPU_CHECKS", "lds,coherent", 1);
+  Settings settings;
+  EXPECT_FALSE(Settings::from_environment(settings, error));
+  EXPECT_THAT(error, HasSubstr("no check (coherent)"));
+  EXPECT_THAT(error, HasSubstr("bounds, lds, waits and coherence"));
+  EXPECT_THAT(error, HasSubstr("HALYARD_VGPU_CHECKS"));
 }
 
 TEST_F(ObserversTest, AFileThatCannotBeWrittenIsNamedWithItsVariable) {

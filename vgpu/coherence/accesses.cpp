@@ -1,0 +1,204 @@
+#include "vgpu/coherence/accesses.h"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+#include <unordered_map>
+
+#include "vgpu/isa/buffer_resource.h"
+
+namespace halyard::vgpu::coherence {
+namespace {
+
+using isa::Format;
+using isa::Instruction;
+using isa::Wave;
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+Effect control(std::string_view name) {
+  using Kind = Effect::Kind;
+  if (name == "s_waitcnt") return {Kind::kWait};
+  if (name == "s_icache_inv") return {Kind::kInvalidateCode};
+  if (name.starts_with("s_dcache_inv")) return {Kind::kInvalidateScalar};
+  if (name.starts_with("s_dcache_wb")) return {Kind::kWriteBackScalar};
+  if (name.starts_with("buffer_wbinvl1")) return {Kind::kInvalidateL1};
+  if (name == "buffer_wbl2") return {Kind::kWriteBackL2};
+  if (name == "buffer_invl2") return {Kind::kInvalidateL2};
+  return {};
+}
+
+Use use_of(std::string_view name) {
+  if (contains(name, "atomic")) return Use::kAtomic;
+  return contains(name, "store") ? Use::kStore : Use::kLoad;
+}
+
+uint8_t vector_bytes(std::string_view name) {
+  if (contains(name, "format")) return 0;
+  if (contains(name, "atomic")) return name.ends_with("_x2") || name.ends_with("_f64") ? 8 : 4;
+  if (contains(name, "byte")) return 1;
+  if (contains(name, "short")) return 2;
+  if (name.ends_with("x2")) return 8;
+  if (name.ends_with("x3")) return 12;
+  return name.ends_with("x4") ? 16 : 4;
+}
+
+uint8_t scalar_bytes(std::string_view name) {
+  if (contains(name, "atomic")) return name.ends_with("_x2") ? 8 : 4;
+  if (name.ends_with("x16")) return 64;
+  if (name.ends_with("x8")) return 32;
+  if (name.ends_with("x4")) return 16;
+  return name.ends_with("x2") ? 8 : 4;
+}
+
+Effect make_effect(const Instruction& i) {
+  const std::string_view name = i.mnemonic;
+  const Effect effect = control(name);
+  if (effect.kind != Effect::Kind::kNone) return effect;
+  switch (i.format) {
+    case Format::kSmem:
+      if (!contains(name, "load") && !contains(name, "store") && !contains(name, "atomic"))
+        return {};
+      return {Effect::Kind::kScalar, use_of(name), scalar_bytes(name)};
+    case Format::kFlat:
+      return {Effect::Kind::kVector, use_of(name), vector_bytes(name)};
+    case Format::kMubuf:
+    case Format::kMtbuf:
+      return {Effect::Kind::kVector, use_of(name), vector_bytes(name)};
+    default:
+      return {};
+  }
+}
+
+uint64_t offset_of(const Instruction& i) {
+  return static_cast<uint64_t>(static_cast<int64_t>(i.offset));
+}
+
+}  // namespace
+
+const Effect& effect_of(const Instruction& instruction) {
+  static const Effect none;
+  switch (instruction.format) {
+    case Format::kSopp:
+    case Format::kSmem:
+    case Format::kFlat:
+    case Format::kMubuf:
+    case Format::kMtbuf:
+      break;
+    default:
+      return none;
+  }
+  // Mnemonics live as long as the process.
+  thread_local std::unordered_map<const char*, Effect> known;
+  const auto [found, is_new] = known.try_emplace(instruction.mnemonic);
+  if (is_new) found->second = make_effect(instruction);
+  return found->second;
+}
+
+void Accesses::add_line(uint64_t line, uint64_t mask) {
+  // Neighbouring lanes touch one line or two; a line that comes again later may be there twice.
+  const size_t last = lines_.size();
+  for (size_t n = last; n > 0 && n + 4 > last; --n) {
+    if (lines_[n - 1].line == line) {
+      lines_[n - 1].mask |= mask;
+      return;
+    }
+  }
+  lines_.push_back({line, mask});
+}
+
+void Accesses::add(int lane, uint64_t address, unsigned bytes) {
+  address = isa::host_address(address);
+  lanes_.push_back({lane, address, bytes});
+  while (bytes > 0) {
+    const uint64_t line = line_of(address);
+    const auto first = static_cast<unsigned>(address - line);
+    const unsigned count = std::min<unsigned>(bytes, kLineBytes - first);
+    add_line(line, byte_mask(first, count));
+    address += count;
+    bytes -= count;
+  }
+}
+
+void Accesses::read_flat(const Wave& wave, const Instruction& i, const Effect& effect) {
+  constexpr uint8_t kFlat = 0, kScratch = 1;
+  if (i.segment == kScratch || i.src[0].kind != isa::OperandKind::kVector) return;
+  const uint32_t* const low = wave.vgpr[i.src[0].index].lane;
+  const uint64_t exec = wave.exec();
+  if (i.src[2].kind == isa::OperandKind::kScalar) {
+    const uint64_t base = wave.scalar64(i.src[2].index) + offset_of(i);
+    isa::for_each_lane(exec,
+                       [&](unsigned l) { add(static_cast<int>(l), base + low[l], effect.bytes); });
+    return;
+  }
+  const uint32_t* const high = wave.vgpr[i.src[0].index + 1].lane;
+  const auto shared = static_cast<uint32_t>(wave.apertures[0] >> 32);
+  const auto own = static_cast<uint32_t>(wave.apertures[2] >> 32);
+  isa::for_each_lane(exec, [&](unsigned l) {
+    const uint64_t address = (uint64_t{high[l]} << 32 | low[l]) + offset_of(i);
+    const auto half = static_cast<uint32_t>(address >> 32);
+    if (i.segment == kFlat && half != 0 && (half == shared || half == own)) return;
+    add(static_cast<int>(l), address, effect.bytes);
+  });
+}
+
+void Accesses::read_buffer(const Wave& wave, const Instruction& i, const Effect& effect) {
+  const auto resource = isa::BufferResource::read(wave, i.src[1]);
+  const uint32_t bytes = effect.bytes != 0 ? effect.bytes : isa::buffer_format_bytes(i, resource);
+  if (bytes == 0) return;
+  const size_t step = resource.step();
+  isa::BufferAddresses addresses;
+  isa::buffer_addresses(wave, i, resource, bytes, addresses);
+  // What is partly inside is moved in whole dwords, formats and atomics as a whole.
+  const bool in_parts = effect.bytes > 4 && effect.use != Use::kAtomic;
+  isa::for_each_lane(wave.exec(), [&](unsigned l) {
+    uint32_t inside = std::min(addresses.inside[l], bytes);
+    if (inside < bytes) inside = in_parts ? inside / 4 * 4 : 0;
+    if (inside == 0) return;
+    if (step == isa::kLinear) return add(static_cast<int>(l), addresses.lane[l], inside);
+    for (uint32_t at = 0; at < inside; at += 4)
+      add(static_cast<int>(l), addresses.lane[l] + at / 4 * step, std::min(inside - at, 4u));
+  });
+}
+
+void Accesses::read_scalar(const Wave& wave, const Instruction& i, const Effect& effect) {
+  constexpr uint64_t kDwords = ~uint64_t{3};
+  const std::string_view name = i.mnemonic;
+  if (contains(name, "scratch")) return;
+  const uint64_t offset_register =
+      i.src[1].kind == isa::OperandKind::kNone ? 0 : isa::read32(wave, i.src[1]);
+  const uint64_t offset = (offset_of(i) + offset_register) & kDwords;
+  const unsigned base_register = i.src[0].index;
+  if (!contains(name, "buffer"))
+    return add(-1, (wave.scalar64(base_register) & kDwords) + offset, effect.bytes);
+  const uint64_t base = wave.scalar64(base_register) & 0xffffffffffff & kDwords;
+  const uint64_t stride = wave.sgpr[base_register + 1] >> 16 & 0x3fff;
+  const uint64_t records = wave.sgpr[base_register + 2];
+  const uint64_t size = stride != 0 ? records * stride : records;
+  const uint64_t first = offset & 0xffffffff;
+  const uint64_t inside =
+      size > first ? std::min<uint64_t>(size - first, effect.bytes) & kDwords : 0;
+  if (inside != 0) add(-1, base + first, static_cast<unsigned>(inside));
+}
+
+void Accesses::read(const Wave& wave, const Instruction& instruction, const Effect& effect) {
+  lines_.clear();
+  lanes_.clear();
+  if (effect.kind == Effect::Kind::kScalar) return read_scalar(wave, instruction, effect);
+  if (instruction.format == Format::kFlat) return read_flat(wave, instruction, effect);
+  read_buffer(wave, instruction, effect);
+}
+
+Accesses::Lane Accesses::find(uint64_t line, uint64_t mask) const {
+  for (const Lane& lane : lanes_) {
+    for (unsigned at = 0; at < lane.bytes; ++at) {
+      const uint64_t address = lane.address + at;
+      if (line_of(address) == line && (mask >> (address - line) & 1) != 0) return lane;
+    }
+  }
+  return {};
+}
+
+}  // namespace halyard::vgpu::coherence

@@ -1,0 +1,37 @@
+#include "vgpu/coherence/findings.h"
+
+#include <fmt/format.h>
+
+namespace halyard::vgpu::coherence {
+
+const char* text_of(Mistake mistake) {
+  switch (mistake) {
+    case Mistake::kStaleRead:
+      return "stale read";
+    case Mistake::kUnreleasedRead:
+      return "read of unreleased data";
+    case Mistake::kUnreleasedWrite:
+      return "overwrite of unreleased data";
+    case Mistake::kInFlight:
+      return "read of a store in flight";
+    case Mistake::kOverlap:
+      return "unordered packets";
+    case Mistake::kKernarg:
+      return "kernel arguments overwritten";
+    case Mistake::kCode:
+      return "stale code";
+    case Mistake::kHostWindow:
+      return "host write in flight";
+  }
+  return "mistake";
+}
+
+void Findings::tell(const Finding& finding) const {
+  std::string text = fmt::format("halyard vgpu: check: {} in {}\n  {}\n  {}\n  missing: {}\n",
+                                 text_of(finding.mistake), finding.where, finding.access,
+                                 finding.history, finding.cure);
+  if (!finding.place.empty()) text += fmt::format("  {}\n", finding.place);
+  report_(text);
+}
+
+}  // namespace halyard::vgpu::coherence

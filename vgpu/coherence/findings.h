@@ -1,0 +1,55 @@
+// Findings: each told once for a pair of places.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace halyard::vgpu::coherence {
+
+enum class Mistake : uint8_t {
+  kStaleRead,        // a cache may still have what was there before
+  kUnreleasedRead,   // what was written may still be in the writer's cache only
+  kUnreleasedWrite,  // ... and be written back over what is written now
+  kInFlight,         // the writer has not waited for its store
+  kOverlap,          // packets that nothing orders
+  kKernarg,          // arguments changed before the kernel was done with them
+  kCode,             // code changed, and the instruction cache was not told
+  kHostWindow,       // the host's write may still be in the HDP
+};
+
+// "stale read", ...: the first words of a report.
+const char* text_of(Mistake mistake);
+
+// A finding, in the words of its report.
+struct Finding {
+  Mistake mistake = Mistake::kStaleRead;
+  std::string where;    // "kernel vadd on gfx900", "a copy by SDMA queue 3 of GPU 1"
+  std::string access;   // "work-group (0, 0, 0), wave 1, lane 3 reads 4 bytes at …, which …"
+  std::string history;  // who wrote, since when
+  std::string cure;     // which fence at which place is missing
+  std::string place;    // the instruction; may be empty
+};
+
+// Not for several threads at once.
+class Findings {
+ public:
+  using Report = std::function<void(std::string_view)>;
+  explicit Findings(Report report) : report_(std::move(report)) {}
+
+  // False if this pair of places was told before.
+  bool is_new(Mistake mistake, uint64_t reader, uint64_t writer) {
+    return told_.emplace(mistake, reader, writer).second;
+  }
+  void tell(const Finding& finding) const;
+
+ private:
+  Report report_;
+  std::set<std::tuple<Mistake, uint64_t, uint64_t>> told_;
+};
+
+}  // namespace halyard::vgpu::coherence

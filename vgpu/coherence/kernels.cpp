@@ -1,0 +1,247 @@
+#include "vgpu/coherence/kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "vgpu/coherence/accesses.h"
+#include "vgpu/coherence/packets.h"
+#include "vgpu/isa/program.h"
+#include "vgpu/isa/target.h"
+#include "vgpu/shared_memory_access.h"
+
+namespace halyard::vgpu::coherence {
+namespace {
+
+const char* verb(Use use) {
+  switch (use) {
+    case Use::kLoad:
+      return "reads";
+    case Use::kStore:
+      return "writes";
+    case Use::kAtomic:
+      return "updates";
+  }
+  return "uses";
+}
+
+std::string offset_text(const isa::GroupContext& context, uint64_t pc) {
+  const uint64_t entry = context.kernel->entry;
+  return pc >= entry ? fmt::format("+0x{:04x}", pc - entry) : fmt::format("-0x{:04x}", entry - pc);
+}
+
+// VM_CNT of s_waitcnt (Vega ISA 4.4; gfx9: bits 3:0 and 15:14).
+uint32_t vector_count(const isa::Instruction& instruction) {
+  const auto bits = static_cast<uint32_t>(instruction.offset);
+  return (bits & 15) | (bits >> 10 & 0x30);
+}
+
+}  // namespace
+
+class Kernels::Group final : public isa::GroupObserver {
+ public:
+  Group(Kernels& kernels, const isa::WorkGroup& group, const isa::GroupContext& context,
+        WorkId work, uint32_t gpu)
+      : kernels_(kernels), model_(kernels.model_), group_(group), context_(context) {
+    view_.gpu = gpu;
+    view_.work = work;
+    model_.enter(view_, group.wave_count);
+  }
+  ~Group() override {
+    // A fault of the host's in the middle of an access has left it locked.
+    if (!lock_.owns_lock()) lock_ = std::unique_lock(model_.mutex());
+    model_.leave(view_);
+  }
+
+  void before(const isa::Wave& wave, const isa::Instruction& instruction) override;
+  void after(const isa::Wave& wave, const isa::Instruction& instruction, uint64_t pc,
+             isa::Outcome outcome) override;
+  void barrier() override {}
+
+ private:
+  friend class Names;
+
+  VectorAccess vector_access(const isa::Wave& wave, const isa::Instruction& instruction,
+                             const Effect& effect);
+  AuthorId author_of(uint64_t pc, const isa::Instruction& instruction, Use use);
+  void check_code(const isa::Wave& wave);
+
+  Kernels& kernels_;
+  Model& model_;
+  const isa::WorkGroup& group_;
+  const isa::GroupContext& context_;
+  GroupView view_;
+  // Held from before a memory instruction until behind it.
+  std::unique_lock<std::mutex> lock_;
+  Accesses accesses_;
+  std::vector<std::pair<uint64_t, AuthorId>> authors_;  // by pc
+  std::vector<uint64_t> code_pages_;                    // that have been looked at
+  uint64_t code_page_ = 1;
+};
+
+// An instruction's access, as findings name it.
+class Kernels::Names final : public AccessNames {
+ public:
+  Names(const Group& group, const isa::Wave& wave, const isa::Instruction& instruction, Use use)
+      : group_(group), wave_(wave), instruction_(instruction), use_(use) {}
+
+  AccessText describe(uint64_t line, uint64_t mask) const override {
+    const isa::WorkGroup& at = group_.group_;
+    const isa::GroupContext& context = group_.context_;
+    const Accesses::Lane access = group_.accesses_.find(line, mask);
+    const std::string lane = access.lane < 0 ? "" : fmt::format(", lane {}", access.lane);
+    const Work* const work = group_.model_.history().work(group_.view_.work);
+    return {fmt::format("{} on {}", work != nullptr ? work->name : "a kernel",
+                        context.target->processor),
+            fmt::format("work-group ({}, {}, {}), wave {}{} {} {} byte{} at 0x{:x}", at.id[0],
+                        at.id[1], at.id[2], wave_.index_in_group, lane, verb(use_), access.bytes,
+                        access.bytes == 1 ? "" : "s", access.address),
+            fmt::format("pc {}: {}", offset_text(context, wave_.pc),
+                        group_.kernels_.text(context, wave_.pc, instruction_.encoding))};
+  }
+  uint64_t place() const override {
+    const Work* const work = group_.model_.history().work(group_.view_.work);
+    const uint64_t kernel = work != nullptr ? std::hash<std::string>()(work->name) : 0;
+    return kernel + (wave_.pc - group_.context_.kernel->entry);
+  }
+
+ private:
+  const Group& group_;
+  const isa::Wave& wave_;
+  const isa::Instruction& instruction_;
+  const Use use_;
+};
+
+AuthorId Kernels::Group::author_of(uint64_t pc, const isa::Instruction& instruction, Use use) {
+  for (const auto& [known, author] : authors_) {
+    if (known == pc) return author;
+  }
+  const std::string place = fmt::format("at {} ({})", offset_text(context_, pc),
+                                        kernels_.text(context_, pc, instruction.encoding));
+  const AuthorId author = model_.history().author(view_.work, pc, place, use == Use::kAtomic);
+  authors_.emplace_back(pc, author);
+  return author;
+}
+
+VectorAccess Kernels::Group::vector_access(const isa::Wave& wave,
+                                           const isa::Instruction& instruction,
+                                           const Effect& effect) {
+  VectorAccess access;
+  access.use = effect.use;
+  access.past_l1 = instruction.glc;
+  access.wave = wave.index_in_group;
+  access.lines = &accesses_.lines();
+  return access;
+}
+
+// The instruction cache holds what it has fetched until it is told otherwise.
+void Kernels::Group::check_code(const isa::Wave& wave) {
+  const uint64_t page = wave.pc / kPageBytes * kPageBytes;
+  if (page == code_page_) return;
+  code_page_ = page;
+  if (std::find(code_pages_.begin(), code_pages_.end(), page) != code_pages_.end()) return;
+  code_pages_.push_back(page);
+  const std::lock_guard lock(model_.mutex());
+  const SharedMemoryAccess host_sees;
+  const auto changed = model_.fetch_code(view_.gpu, page);
+  if (!changed) return;
+  const Work* const work = model_.history().work(view_.work);
+  const std::string name = work != nullptr ? work->name : "a kernel";
+  if (!model_.findings().is_new(Mistake::kCode, std::hash<std::string>()(name), page)) return;
+  model_.findings().tell(
+      {.mistake = Mistake::kCode,
+       .where = fmt::format("{} on {}", name, context_.target->processor),
+       .access = fmt::format("work-group ({}, {}, {}), wave {} runs code at 0x{:x}, whose page has "
+                             "changed at 0x{:x} since the instruction cache may have fetched it",
+                             group_.id[0], group_.id[1], group_.id[2], wave.index_in_group, wave.pc,
+                             changed->address),
+       .history = "written by " + changed->writer,
+       .cure = "an invalidation of the instruction cache behind the write (PM4 ACQUIRE_MEM in a "
+               "vendor packet, or s_icache_inv)",
+       .place = fmt::format("pc {}", offset_text(context_, wave.pc))});
+}
+
+void Kernels::Group::before(const isa::Wave& wave, const isa::Instruction& instruction) {
+  check_code(wave);
+  const Effect& effect = effect_of(instruction);
+  if (effect.kind != Effect::Kind::kVector && effect.kind != Effect::Kind::kScalar) return;
+  accesses_.read(wave, instruction, effect);
+  lock_ = std::unique_lock(model_.mutex());
+  const SharedMemoryAccess host_sees;
+  const Names names(*this, wave, instruction, effect.use);
+  if (effect.kind == Effect::Kind::kScalar) {
+    model_.before_scalar(view_, effect.use, accesses_.lines(), names);
+  } else {
+    model_.before(view_, vector_access(wave, instruction, effect), names);
+  }
+}
+
+void Kernels::Group::after(const isa::Wave& wave, const isa::Instruction& instruction, uint64_t pc,
+                           isa::Outcome outcome) {
+  const Effect& effect = effect_of(instruction);
+  if (effect.kind == Effect::Kind::kNone) return;
+  if (!lock_.owns_lock()) lock_ = std::unique_lock(model_.mutex());
+  const std::unique_lock lock = std::exchange(lock_, {});
+  const SharedMemoryAccess host_sees;
+  if (outcome == isa::Outcome::kFault) return;
+  switch (effect.kind) {
+    case Effect::Kind::kNone:
+      return;
+    case Effect::Kind::kVector: {
+      VectorAccess access = vector_access(wave, instruction, effect);
+      if (effect.use != Use::kLoad) access.author = author_of(pc, instruction, effect.use);
+      return model_.after(view_, access);
+    }
+    case Effect::Kind::kScalar:
+      if (effect.use == Use::kLoad) return;
+      return model_.after_scalar(view_, effect.use, author_of(pc, instruction, effect.use),
+                                 accesses_.lines());
+    case Effect::Kind::kWait:
+      return model_.wait(view_, wave.index_in_group, vector_count(instruction));
+    case Effect::Kind::kInvalidateL1:
+      return Model::invalidate_l1(view_);
+    case Effect::Kind::kInvalidateL2:
+      return model_.invalidate_l2(view_.gpu);
+    case Effect::Kind::kWriteBackL2:
+      return model_.write_back_l2(view_.gpu);
+    case Effect::Kind::kInvalidateScalar:
+      return model_.invalidate_scalar(view_.gpu);
+    case Effect::Kind::kWriteBackScalar:
+      return model_.write_back_scalar(view_.gpu);
+    case Effect::Kind::kInvalidateCode:
+      return model_.invalidate_code(view_.gpu);
+  }
+}
+
+const std::string& Kernels::text(const isa::GroupContext& context, uint64_t pc, uint64_t encoding) {
+  Text& known = texts_[pc];
+  if (known.text.empty() || known.encoding != encoding)
+    known = {encoding, context.program->text(pc)};
+  return known.text;
+}
+
+void Kernels::begin(const isa::GroupContext& context) {
+  const std::lock_guard lock(model_.mutex());
+  running_[&context] = Packets::current();
+}
+
+void Kernels::end(const isa::GroupContext& context, const isa::DispatchResult&) {
+  const std::lock_guard lock(model_.mutex());
+  running_.erase(&context);
+}
+
+std::unique_ptr<isa::GroupObserver> Kernels::watch(const isa::WorkGroup& group,
+                                                   const isa::GroupContext& context) {
+  const std::lock_guard lock(model_.mutex());
+  const auto running = running_.find(&context);
+  if (running == running_.end() || running->second == 0) return nullptr;
+  const Work* const work = model_.history().work(running->second);
+  if (work == nullptr) return nullptr;
+  return std::make_unique<Group>(*this, group, context, running->second, work->node - 1);
+}
+
+}  // namespace halyard::vgpu::coherence

@@ -1,0 +1,582 @@
+#include "vgpu/coherence/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace halyard::vgpu::coherence {
+namespace {
+
+// What ended work-groups leave in the L1s matters only to packets without an acquire fence. A bound
+// on what is kept for those: 64 MiB.
+constexpr size_t kMaxLeftLines = size_t{1} << 20;
+
+const uint8_t* memory_at(uint64_t line) {
+  return reinterpret_cast<const uint8_t*>(line);
+}
+
+std::string range_text(const ShadowPage& page, uint64_t line, uint64_t bytes) {
+  const uint64_t first = line + static_cast<unsigned>(std::countr_zero(bytes));
+  const Allocation& allocation = page.allocation;
+  const char* kind = allocation.placement.coarse_grained ? "coarse-grained" : "fine-grained";
+  const std::string owner = allocation.placement.node == 0
+                                ? "the host's"
+                                : fmt::format("GPU {}'s", allocation.placement.node);
+  return fmt::format("byte {} of the {} bytes of {} {} memory at 0x{:x}", first - allocation.begin,
+                     allocation.size, owner, kind, allocation.begin);
+}
+
+}  // namespace
+
+Model::Model(std::vector<GpuFacts> gpus, Findings::Report report)
+    : shadow_(gpus.size()), findings_(std::move(report)) {
+  for (GpuFacts& facts : gpus) {
+    Gpu gpu;
+    gpu.is_gfx90a = facts.processor == "gfx90a";
+    gpu.facts = std::move(facts);
+    gpus_.push_back(std::move(gpu));
+  }
+}
+
+void Model::freed(uint64_t begin) {
+  shadow_.remove(begin, [this](ShadowPage& page) {
+    for (Gpu& gpu : gpus_) {
+      std::erase(gpu.dirty, &page);
+      std::erase(gpu.scalar_dirty, &page);
+    }
+  });
+  // Whatever comes to that address next has not been in an L1.
+  for (Gpu& gpu : gpus_) {
+    gpu.left.clear();
+    gpu.left_lines = 0;
+  }
+}
+
+// Packets.
+
+WorkId Model::begin(Work work) {
+  const uint32_t gpu = work.node - 1;
+  const bool acquires_now = work.kind == WorkKind::kDispatch;
+  const Scope scope = work.acquire;
+  const WorkId id = history_.add(std::move(work));
+  if (acquires_now) acquire(gpu, scope);
+  return id;
+}
+
+void Model::end(WorkId id) {
+  if (const auto left = left_behind_.find(id); left != left_behind_.end()) {
+    for (const auto& [line, stores] : left->second) {
+      for (const PendingStore& store : stores) landed(store);
+    }
+    left_behind_.erase(left);
+  }
+  Work* const work = history_.work(id);
+  if (work == nullptr) return;
+  work->ended = ++clock_;
+  if (work->kind == WorkKind::kCopy) return;
+  // A barrier packet acquires when what it waited for is there, a dispatch before it starts (HSA
+  // System Architecture 1.2, 2.9.1).
+  if (work->kind == WorkKind::kBarrier) acquire(work->node - 1, work->acquire);
+  release(work->node - 1, work->release);
+}
+
+void Model::acquire(uint32_t gpu, Scope scope) {
+  if (scope == Scope::kNone) return;
+  invalidate_scalar(gpu);
+  gpus_[gpu].left.clear();
+  gpus_[gpu].left_lines = 0;
+  if (scope == Scope::kSystem) drop_l2(gpu);
+}
+
+// Writes of all queues of the GPU go along: it is the caches that are written back.
+void Model::release(uint32_t gpu, Scope scope) {
+  if (scope == Scope::kNone) return;
+  gpus_[gpu].released = clock_;
+  if (scope != Scope::kSystem) return;
+  for (ShadowPage* const page : gpus_[gpu].dirty) {
+    CachedPage& cached = *page->l2[gpu];
+    cached.dirty.fill(0);
+    cached.listed = false;
+  }
+  gpus_[gpu].dirty.clear();
+}
+
+void Model::drop_l2(uint32_t gpu) {
+  ++gpus_[gpu].l2_generation;
+}
+
+void Model::write_back_scalar(uint32_t gpu) {
+  for (ShadowPage* const page : std::exchange(gpus_[gpu].scalar_dirty, {})) {
+    CachedPage& cached = *page->scalar[gpu];
+    cached.listed = false;
+    for (unsigned k = 0; k < kLinesInPage; ++k) {
+      const uint64_t mask = std::exchange(cached.dirty[k], 0);
+      if (mask != 0)
+        write_l2(gpu, cached.line[k].filler, *page, {page->base + k * kLineBytes, mask});
+    }
+  }
+}
+
+// Caches.
+
+Caching Model::caching_of(const ShadowPage& page, uint32_t gpu) const {
+  return caching(page.allocation.placement, gpus_[gpu].facts.node, gpus_[gpu].is_gfx90a);
+}
+
+namespace {
+
+// The page as a cache has it, less what the cache has dropped since.
+CachedPage& current(std::unique_ptr<CachedPage>& cached, uint64_t generation) {
+  if (!cached) cached = std::make_unique<CachedPage>();
+  if (cached->generation != generation) {
+    for (unsigned k = 0; k < kLinesInPage; ++k) cached->line[k].valid = cached->dirty[k];
+    cached->generation = generation;
+  }
+  return *cached;
+}
+
+}  // namespace
+
+CachedPage& Model::l2_page(ShadowPage& page, uint32_t gpu) {
+  return current(page.l2[gpu], gpus_[gpu].l2_generation);
+}
+
+CachedPage& Model::scalar_page(ShadowPage& page, uint32_t gpu) {
+  return current(page.scalar[gpu], gpus_[gpu].scalar_generation);
+}
+
+void Model::list_dirty(std::vector<ShadowPage*>& list, CachedPage& cached, ShadowPage& page) {
+  if (std::exchange(cached.listed, true)) return;
+  list.push_back(&page);
+}
+
+void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& page,
+                    const LineAccess& at) {
+  const uint8_t* const memory = memory_at(at.line);
+  const auto [found, is_new] = view.l1.try_emplace(at.line);
+  CachedLine& cached = found->second;
+  if (!is_new) {
+    if (const uint64_t stale = cached.stale(at.mask, memory); stale != 0) {
+      report_stale(reader, page, {at.line, stale}, "the L1 of this work-group's compute unit",
+                   view.work,
+                   "buffer_wbinvl1_vol in this work-group, between what told it of the write and "
+                   "this read (an acquire at agent scope)");
+      cached.take(stale, memory);
+    }
+    return;
+  }
+  for (const Gpu::Left& left : gpus_[reader.gpu].left) {
+    // Work-groups of one dispatch need not share a compute unit.
+    if (view.invalidated || left.work == view.work) continue;
+    const auto line = left.l1.find(at.line);
+    if (line == left.l1.end()) continue;
+    const uint64_t stale = line->second.stale(at.mask, memory);
+    if (stale == 0) continue;
+    report_stale(reader, page, {at.line, stale}, "the L1 of a compute unit", left.work,
+                 fence_in(reader.work, "acquire", "agent"));
+    break;
+  }
+  cached.take(~uint64_t{0}, memory);
+  cached.filler = reader.work;
+}
+
+void Model::read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at) {
+  const Caching caching = caching_of(page, reader.gpu);
+  if (caching == Caching::kUncached) return;
+  const unsigned k = index_of(at.line);
+  CachedPage& cached = l2_page(page, reader.gpu);
+  CachedLine& line = cached.line[k];
+  const uint8_t* const memory = memory_at(at.line);
+  const uint64_t stale = line.stale(at.mask, memory);
+  if (stale != 0) {
+    if (caching != Caching::kProbed) {
+      report_stale(reader, page, {at.line, stale},
+                   fmt::format("the L2 of GPU {}", gpus_[reader.gpu].facts.node), line.filler,
+                   fence_in(reader.work, "acquire", "system"));
+    }
+    line.take(stale, memory);
+  }
+  if (line.valid == 0) line.filler = reader.work;
+  line.take(~line.valid, memory);
+}
+
+void Model::read_scalar(const Reader& reader, ShadowPage& page, const LineAccess& at) {
+  CachedLine& line = scalar_page(page, reader.gpu).line[index_of(at.line)];
+  const uint8_t* const memory = memory_at(at.line);
+  const uint64_t stale = line.stale(at.mask, memory);
+  if (stale != 0) {
+    report_stale(reader, page, {at.line, stale},
+                 fmt::format("the scalar cache of GPU {}", gpus_[reader.gpu].facts.node),
+                 line.filler,
+                 line.filler == reader.work
+                     ? "s_dcache_inv between what told this wave of the write and this read"
+                     : fence_in(reader.work, "acquire", "agent"));
+    line.take(stale, memory);
+  }
+  if (line.valid == 0) line.filler = reader.work;
+  line.take(~line.valid, memory);
+}
+
+void Model::write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAccess& at) {
+  if (caching_of(page, gpu) == Caching::kUncached) return;
+  CachedPage& cached = l2_page(page, gpu);
+  const unsigned k = index_of(at.line);
+  cached.line[k].filler = work;
+  cached.line[k].take(at.mask, memory_at(at.line));
+  cached.dirty[k] |= at.mask;
+  list_dirty(gpus_[gpu].dirty, cached, page);
+}
+
+void Model::wrote(ShadowPage& page, const LineAccess& at, AuthorId author) {
+  const unsigned k = index_of(at.line);
+  if (page.author[k] != author) page.written[k] = 0;
+  page.author[k] = author;
+  page.written[k] |= at.mask;
+}
+
+std::optional<Model::ChangedCode> Model::fetch_code(uint32_t gpu, uint64_t page) {
+  ShadowPage* const shadow = shadow_.page(page);
+  if (shadow == nullptr) return std::nullopt;
+  const uint8_t* const memory = memory_at(page);
+  const auto [found, is_new] = gpus_[gpu].code.try_emplace(page);
+  std::vector<uint8_t>& code = found->second;
+  if (is_new) {
+    code.assign(memory, memory + kPageBytes);
+    return std::nullopt;
+  }
+  const auto differ = std::mismatch(code.begin(), code.end(), memory);
+  if (differ.first == code.end()) return std::nullopt;
+  const uint64_t address = page + static_cast<uint64_t>(differ.first - code.begin());
+  const unsigned k = index_of(address);
+  const bool known = (shadow->written[k] >> address % kLineBytes & 1) != 0;
+  ChangedCode changed{address, history_.describe_author(known ? shadow->author[k] : 0)};
+  code.assign(memory, memory + kPageBytes);
+  return changed;
+}
+
+// Rules.
+
+// Packets of one queue that may overlap, and packets that have released nothing.
+void Model::check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
+  const unsigned k = index_of(at.line);
+  const uint64_t bytes = page.written[k] & at.mask;
+  if (bytes == 0) return;
+  const Author* const author = history_.author(page.author[k]);
+  if (author == nullptr || author->work == reader.work) return;
+  const Work* const writer = history_.work(author->work);
+  const Work* const work = history_.work(reader.work);
+  if (writer == nullptr || work == nullptr) return;
+  if (writer->kind != WorkKind::kDispatch || work->kind != WorkKind::kDispatch) return;
+  if (writer->node != work->node) return;
+  if (reader.synchronises && (author->is_atomic || !reader.reads)) return;
+  const bool overlaps = writer->queue == work->queue && writer->packet < work->packet &&
+                        writer->packet >= work->ordered_below;
+  if (overlaps) {
+    report(Mistake::kOverlap, reader, page, {at.line, bytes},
+           "which an earlier packet of the queue has written", "written by ",
+           ", which may still run: neither packet nor one between has the barrier bit",
+           fmt::format("the barrier bit in {}", history_.describe(reader.work)));
+    return;
+  }
+  if (writer->ended != 0 && gpus_[reader.gpu].released < writer->ended) {
+    report(Mistake::kUnreleasedRead, reader, page, {at.line, bytes},
+           "which an earlier packet has written and not released", "written by ", "",
+           fence_in(author->work, "release", "agent"));
+  }
+}
+
+// Bytes that an L2 has and memory does not. A kernel is served by the L2 of its own GPU.
+void Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
+  const unsigned k = index_of(at.line);
+  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+    if (gpu == reader.gpu && !reader.past_l2) continue;
+    if (!page.l2[gpu]) continue;
+    const uint64_t bytes = page.l2[gpu]->dirty[k] & at.mask;
+    if (bytes == 0) continue;
+    const Author* const author = history_.author(page.author[k]);
+    std::string cure =
+        fmt::format("a release fence at system scope on GPU {}", gpus_[gpu].facts.node);
+    if (author != nullptr && (page.written[k] & bytes) != 0)
+      cure = fence_in(author->work, "release", "system");
+    report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
+           {at.line, bytes},
+           reader.reads ? "which are not in memory yet" : "which are still to be written back",
+           "written by ", fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
+           cure);
+    return;
+  }
+}
+
+// Bytes that scalar stores have left in a scalar cache.
+void Model::check_scalar(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
+  const unsigned k = index_of(at.line);
+  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+    if (gpus_[gpu].scalar_dirty.empty() || !page.scalar[gpu]) continue;
+    const uint64_t bytes = page.scalar[gpu]->dirty[k] & at.mask;
+    if (bytes == 0) continue;
+    report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
+           {at.line, bytes}, "which are not in memory yet", "written by ",
+           fmt::format("; the scalar cache of GPU {} has them since", gpus_[gpu].facts.node),
+           "s_dcache_wb behind the store");
+    return;
+  }
+}
+
+void Model::check_flight(const GroupView& view, const Reader& reader, const ShadowPage& page,
+                         const LineAccess& at) {
+  const auto tell = [&](const PendingStore& store) {
+    const uint64_t bytes = store.mask & at.mask;
+    if (store.line != at.line || bytes == 0) return false;
+    report(Mistake::kInFlight, reader, page, {at.line, bytes},
+           "which another work-group has written", "written by ",
+           ", whose wave has not waited for its store: it may still be on its way to the L2",
+           "s_waitcnt vmcnt(0) behind the store, before the wave tells others of it (a release at "
+           "agent scope)");
+    return true;
+  };
+  for (const GroupView* const other : views_) {
+    if (other == &view || other->gpu != view.gpu) continue;
+    for (const WaveState& wave : other->waves) {
+      for (const PendingStore& store : wave.pending) {
+        if (tell(store)) return;
+      }
+    }
+  }
+  for (const auto& [work, lines] : left_behind_) {
+    const auto found = lines.find(at.line);
+    if (found == lines.end()) continue;
+    for (const PendingStore& store : found->second) {
+      if (tell(store)) return;
+    }
+  }
+}
+
+// Work-groups.
+
+void Model::enter(GroupView& view, uint32_t waves) {
+  view.waves.assign(waves, {});
+  views_.push_back(&view);
+}
+
+void Model::leave(GroupView& view) {
+  std::erase(views_, &view);
+  // On hardware a wave that ends waits for nothing; the packet does.
+  const Work* const work = history_.work(view.work);
+  const bool runs = work != nullptr && work->ended == 0;
+  for (WaveState& wave : view.waves) {
+    for (const PendingStore& store : wave.pending) {
+      if (runs) {
+        left_behind_[view.work][store.line].push_back(store);
+      } else {
+        landed(store);
+      }
+    }
+  }
+  view.waves.clear();
+  if (view.l1.empty()) return;
+  Gpu& gpu = gpus_[view.gpu];
+  if (gpu.left_lines + view.l1.size() > kMaxLeftLines) {
+    gpu.left.clear();
+    gpu.left_lines = 0;
+  }
+  gpu.left_lines += view.l1.size();
+  gpu.left.push_back({view.work, std::move(view.l1)});
+}
+
+void Model::before(GroupView& view, const VectorAccess& access, const AccessNames& names) {
+  Reader reader{view.gpu, view.work, &names};
+  reader.reads = access.use != Use::kStore;
+  reader.synchronises = access.use == Use::kAtomic || access.past_l1;
+  for (const LineAccess& at : *access.lines) {
+    ShadowPage* const page = shadow_.page(at.line);
+    if (page == nullptr) continue;
+    check_order(reader, *page, at);
+    check_l2s(reader, *page, at);
+    check_scalar(reader, *page, at);
+    if (!reader.reads) continue;
+    if (reader.synchronises) {
+      view.l1.erase(at.line);
+    } else {
+      if (page->in_flight[index_of(at.line)] != 0) check_flight(view, reader, *page, at);
+      read_l1(view, reader, *page, at);
+    }
+    read_l2(reader, *page, at);
+  }
+}
+
+void Model::after(GroupView& view, const VectorAccess& access) {
+  WaveState& wave = view.waves[access.wave];
+  ++wave.operations;
+  if (access.use == Use::kLoad) return;
+  for (const LineAccess& at : *access.lines) {
+    ShadowPage* const page = shadow_.page(at.line);
+    if (page == nullptr) continue;
+    if (const auto own = view.l1.find(at.line); own != view.l1.end())
+      own->second.take(at.mask, memory_at(at.line));
+    write_l2(view.gpu, view.work, *page, at);
+    wrote(*page, at, access.author);
+    if (access.use == Use::kAtomic) continue;
+    wave.pending.push_back({at.line, at.mask, wave.operations});
+    ++page->in_flight[index_of(at.line)];
+  }
+  // The counter has 6 bits: with 63 under way, the next one waits.
+  wait(view, access.wave, 63);
+}
+
+void Model::wait(GroupView& view, uint32_t wave_index, uint32_t count) {
+  WaveState& wave = view.waves[wave_index];
+  while (!wave.pending.empty() && wave.pending.front().operation + count <= wave.operations) {
+    landed(wave.pending.front());
+    wave.pending.pop_front();
+  }
+}
+
+void Model::landed(const PendingStore& store) {
+  ShadowPage* const page = shadow_.page(store.line);
+  if (page == nullptr) return;
+  uint32_t& count = page->in_flight[index_of(store.line)];
+  if (count > 0) --count;  // 0: the memory has been freed and allocated since
+}
+
+void Model::before_scalar(GroupView& view, Use use, const std::vector<LineAccess>& lines,
+                          const AccessNames& names) {
+  Reader reader{view.gpu, view.work, &names};
+  reader.reads = use != Use::kStore;
+  reader.synchronises = use == Use::kAtomic;
+  for (const LineAccess& at : lines) {
+    ShadowPage* const page = shadow_.page(at.line);
+    if (page == nullptr) continue;
+    check_order(reader, *page, at);
+    check_l2s(reader, *page, at);
+    if (use == Use::kLoad) read_scalar(reader, *page, at);
+    if (reader.reads) read_l2(reader, *page, at);
+  }
+}
+
+void Model::after_scalar(GroupView& view, Use use, AuthorId author,
+                         const std::vector<LineAccess>& lines) {
+  for (const LineAccess& at : lines) {
+    ShadowPage* const page = shadow_.page(at.line);
+    if (page == nullptr) continue;
+    wrote(*page, at, author);
+    // Atomics are the L2's.
+    if (use == Use::kAtomic) {
+      write_l2(view.gpu, view.work, *page, at);
+      continue;
+    }
+    const unsigned k = index_of(at.line);
+    CachedPage& cached = scalar_page(*page, view.gpu);
+    cached.line[k].filler = view.work;
+    cached.line[k].take(at.mask, memory_at(at.line));
+    cached.dirty[k] |= at.mask;
+    list_dirty(gpus_[view.gpu].scalar_dirty, cached, *page);
+    // Whoever reads these bytes by the L2 is told of the scalar cache, and not of the host.
+    if (page->l2[view.gpu]) {
+      CachedLine& line = l2_page(*page, view.gpu).line[k];
+      line.take(at.mask & line.valid, memory_at(at.line));
+    }
+  }
+}
+
+// Copy engines.
+
+namespace {
+
+template <class Function>
+void for_each_line(uint64_t begin, uint64_t size, Function&& function) {
+  for (uint64_t at = begin; at < begin + size;) {
+    const uint64_t line = line_of(at);
+    const uint64_t end = std::min(line + kLineBytes, begin + size);
+    function(LineAccess{
+        line, byte_mask(static_cast<unsigned>(at - line), static_cast<unsigned>(end - at))});
+    at = end;
+  }
+}
+
+}  // namespace
+
+void Model::copy_reads(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names) {
+  check_copy(work, begin, size, names, true);
+}
+
+void Model::copy_writes(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names) {
+  check_copy(work, begin, size, names, false);
+}
+
+void Model::check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNames& names,
+                       bool reads) {
+  const Work* const work = history_.work(id);
+  if (work == nullptr) return;
+  Reader reader{work->node - 1, id, &names};
+  reader.reads = reads;
+  reader.past_l2 = true;
+  for_each_line(begin, size, [&](const LineAccess& at) {
+    const ShadowPage* const page = shadow_.page(at.line);
+    if (page == nullptr) return;
+    check_l2s(reader, *page, at);
+    check_scalar(reader, *page, at);
+  });
+}
+
+void Model::copy_wrote(WorkId work, uint64_t begin, uint64_t size) {
+  const AuthorId author = history_.author(work, 0, "");
+  for_each_line(begin, size, [&](const LineAccess& at) {
+    if (ShadowPage* const page = shadow_.page(at.line)) wrote(*page, at, author);
+  });
+}
+
+// Reports.
+
+std::string Model::fence_in(WorkId id, const char* fence, const char* scope) const {
+  const Work* const work = history_.work(id);
+  std::string text = fmt::format("{} {} fence at {} scope in {}", fence[0] == 'a' ? "an" : "a",
+                                 fence, scope, history_.describe(id));
+  if (work != nullptr && work->kind == WorkKind::kDispatch) {
+    text += fmt::format(", whose packet has {}",
+                        text_of(fence[0] == 'a' ? work->acquire : work->release));
+  }
+  return text + ", or in a packet between";
+}
+
+void Model::report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,
+                         const std::string& cache, WorkId filler, const std::string& cure) {
+  report(Mistake::kStaleRead, reader, page, stale, "where a cache may still hold older bytes",
+         fmt::format(
+             "{} may hold the line since {}; after that it was written by ", cache,
+             filler == reader.work ? "this dispatch first read it" : history_.describe(filler)),
+         "", cure);
+}
+
+void Model::report(Mistake mistake, const Reader& reader, const ShadowPage& page,
+                   const LineAccess& at, const std::string& relation, const std::string& before,
+                   const std::string& after, const std::string& cure) {
+  const unsigned k = index_of(at.line);
+  const AuthorId last = page.author[k];
+  const bool known = (page.written[k] & at.mask) != 0;
+  const Author* const who = known ? history_.author(last) : nullptr;
+  // The writer's place, so that the same pair of instructions is told once.
+  const uint64_t writer =
+      who == nullptr ? 0 : std::hash<std::string>()(who->place + name_of(who->work));
+  if (!findings_.is_new(mistake, reader.names->place(), writer)) return;
+  const AccessText text = reader.names->describe(at.line, at.mask);
+  std::string name = history_.describe_author(known ? last : 0);
+  if (!known && last != 0)
+    name += fmt::format(" (or by a writer before {}, which wrote to that line too)",
+                        history_.describe_author(last));
+  findings_.tell({.mistake = mistake,
+                  .where = text.where,
+                  .access = fmt::format("{}, {}: {}", text.access, relation,
+                                        range_text(page, at.line, at.mask)),
+                  .history = before + name + after,
+                  .cure = cure,
+                  .place = text.place});
+}
+
+std::string Model::name_of(WorkId id) const {
+  const Work* const work = history_.work(id);
+  return work != nullptr ? work->name : "";
+}
+
+}  // namespace halyard::vgpu::coherence

@@ -1,0 +1,227 @@
+// Who may see what: a model of the caches of all GPUs of the machine.
+//
+// Memory itself stays coherent, and each access gets what was written last. Beside it the model
+// keeps what each cache could hold at worst, which is never to evict anything: an access that
+// hardware could have answered otherwise is a finding. It knows, for each GPU,
+//
+//   - the vector L1 of a compute unit, as one for each work-group (two work-groups need not share
+//     one), written through, dropped by buffer_wbinvl1 and by a packet's acquire fence;
+//   - the scalar cache, one for all, dropped by s_dcache_inv and by a packet's acquire fence;
+//   - the L2, which bypasses, keeps or probes a page as its memory type says (caching.h), written
+//     back by a release and dropped by an acquire at system scope;
+//   - stores that no s_waitcnt has waited for;
+//
+// and beside them the host, whose writes are seen as memory that has changed with nobody else to
+// have done so, and the copy engines, which go past the L2s.
+//
+// That something happened before something else is taken from when it happened. So a program whose
+// order is by chance has no finding for that; packets of one queue are the exception, as a queue
+// here executes one after the other what hardware may overlap.
+//
+// All methods but mutex() are for the thread that holds mutex(). A kernel's access holds it from
+// before the instruction until behind it, so that nothing but the host comes between.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/coherence/findings.h"
+#include "vgpu/coherence/history.h"
+#include "vgpu/coherence/shadow.h"
+
+namespace halyard::vgpu::coherence {
+
+struct GpuFacts {
+  uint32_t node = 1;
+  std::string processor;  // "gfx90a"
+};
+
+// The bytes of one line that an instruction or a copy touches.
+struct LineAccess {
+  uint64_t line = 0;  // the host's address of its first byte
+  uint64_t mask = 0;
+};
+
+// How findings name an access: asked for when there is one.
+struct AccessText {
+  std::string where;   // Finding::where
+  std::string access;  // "work-group (0, 0, 0), wave 1, lane 3 reads 4 bytes at 0x7f…"
+  std::string place;   // Finding::place
+};
+
+class AccessNames {
+ public:
+  virtual ~AccessNames() = default;
+  // Tells the first access that touches one of the bytes of `mask` in `line`.
+  virtual AccessText describe(uint64_t line, uint64_t mask) const = 0;
+  // The access's place in the program: the same for every run of the same instruction.
+  virtual uint64_t place() const = 0;
+};
+
+// A store that its wave has not waited for. Atomics are left out: loads that meet them without any
+// order are the first look of a compare-and-swap loop.
+struct PendingStore {
+  uint64_t line = 0;
+  uint64_t mask = 0;
+  uint64_t operation = 0;  // the wave's vector memory operations are counted
+};
+
+struct WaveState {
+  uint64_t operations = 0;  // of vector memory, so far
+  std::deque<PendingStore> pending;
+};
+
+// A work-group's view: the L1 of its compute unit, and what its waves have under way.
+struct GroupView {
+  uint32_t gpu = 0;
+  WorkId work = 0;
+  std::unordered_map<uint64_t, CachedLine> l1;
+  bool invalidated = false;  // it has dropped its L1, and what others left there
+  std::vector<WaveState> waves;
+};
+
+enum class Use : uint8_t { kLoad, kStore, kAtomic };
+
+// A vector memory instruction.
+struct VectorAccess {
+  Use use = Use::kLoad;
+  bool past_l1 = false;  // glc: a load that the L1 does not answer
+  uint32_t wave = 0;
+  AuthorId author = 0;  // of a store or an atomic
+  const std::vector<LineAccess>* lines = nullptr;
+};
+
+class Model {
+ public:
+  Model(std::vector<GpuFacts> gpus, Findings::Report report);
+
+  std::mutex& mutex() { return mutex_; }
+  History& history() { return history_; }
+  Findings& findings() { return findings_; }
+  const GpuFacts& gpu(uint32_t gpu) const { return gpus_[gpu].facts; }
+  std::optional<Allocation> allocation(uint64_t address) const { return shadow_.find(address); }
+
+  void allocated(const Allocation& allocation) { shadow_.add(allocation); }
+  void freed(uint64_t begin);
+
+  // A packet's fences. begin() when its acquire fence takes effect, end() when its release fence
+  // does. Copies have none.
+  WorkId begin(Work work);
+  void acquire(uint32_t gpu, Scope scope);
+  void end(WorkId work);
+
+  // Work-groups. A view that is left takes its L1 along: another one may find its lines there.
+  void enter(GroupView& view, uint32_t waves);
+  void leave(GroupView& view);
+
+  // Before and after a vector memory instruction; `past` is skipped if the instruction faulted.
+  void before(GroupView& view, const VectorAccess& access, const AccessNames& names);
+  void after(GroupView& view, const VectorAccess& access);
+  // s_waitcnt vmcnt(count).
+  void wait(GroupView& view, uint32_t wave, uint32_t count);
+
+  void before_scalar(GroupView& view, Use use, const std::vector<LineAccess>& lines,
+                     const AccessNames& names);
+  void after_scalar(GroupView& view, Use use, AuthorId author,
+                    const std::vector<LineAccess>& lines);
+
+  // Cache instructions.
+  static void invalidate_l1(GroupView& view) {
+    view.l1.clear();
+    view.invalidated = true;
+  }
+  void write_back_l2(uint32_t gpu) { release(gpu, Scope::kSystem); }
+  void invalidate_l2(uint32_t gpu) { drop_l2(gpu); }
+  void invalidate_scalar(uint32_t gpu) { ++gpus_[gpu].scalar_generation; }
+  void write_back_scalar(uint32_t gpu);
+  void invalidate_code(uint32_t gpu) { gpus_[gpu].code.clear(); }
+
+  // A wave of `gpu` runs code in a page. If the instruction cache may hold other code than memory:
+  // the first byte that differs, and who wrote it.
+  struct ChangedCode {
+    uint64_t address = 0;
+    std::string writer;
+  };
+  std::optional<ChangedCode> fetch_code(uint32_t gpu, uint64_t page);
+
+  // A copy engine of `gpu` reads, or has written, [begin, begin + size).
+  void copy_reads(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names);
+  void copy_writes(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names);
+  void copy_wrote(WorkId work, uint64_t begin, uint64_t size);
+
+ private:
+  struct Gpu {
+    GpuFacts facts;
+    bool is_gfx90a = false;
+    uint64_t l2_generation = 1;
+    uint64_t scalar_generation = 1;
+    std::vector<ShadowPage*> dirty;         // with bytes that only this L2 has
+    std::vector<ShadowPage*> scalar_dirty;  // the same of the scalar cache
+    uint64_t released = 0;                  // when a packet last released at agent scope or wider
+    std::unordered_map<uint64_t, std::vector<uint8_t>> code;  // by page, as it was fetched
+    // What work-groups that are gone have left in the L1s since the last acquire.
+    struct Left {
+      WorkId work = 0;
+      std::unordered_map<uint64_t, CachedLine> l1;
+    };
+    std::vector<Left> left;
+    size_t left_lines = 0;
+  };
+
+  // Who makes an access, and how.
+  struct Reader {
+    uint32_t gpu = 0;
+    WorkId work = 0;
+    const AccessNames* names = nullptr;
+    bool reads = true;          // or writes only
+    bool past_l2 = false;       // a copy engine
+    bool synchronises = false;  // an atomic, or a load that goes past the L1 as atomic ones do
+  };
+
+  void release(uint32_t gpu, Scope scope);
+  void drop_l2(uint32_t gpu);
+  void landed(const PendingStore& store);
+  Caching caching_of(const ShadowPage& page, uint32_t gpu) const;
+  CachedPage& l2_page(ShadowPage& page, uint32_t gpu);
+  CachedPage& scalar_page(ShadowPage& page, uint32_t gpu);
+  static void list_dirty(std::vector<ShadowPage*>& list, CachedPage& cached, ShadowPage& page);
+
+  void check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at);
+  void check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at);
+  void check_scalar(const Reader& reader, const ShadowPage& page, const LineAccess& at);
+  void check_flight(const GroupView& view, const Reader& reader, const ShadowPage& page,
+                    const LineAccess& at);
+  void read_l1(GroupView& view, const Reader& reader, const ShadowPage& page, const LineAccess& at);
+  void read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at);
+  void read_scalar(const Reader& reader, ShadowPage& page, const LineAccess& at);
+  void check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNames& names, bool reads);
+  void write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAccess& at);
+  void wrote(ShadowPage& page, const LineAccess& at, AuthorId author);
+  void report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,
+                    const std::string& cache, WorkId filler, const std::string& cure);
+  // `before` and `after` stand around the writer's name.
+  void report(Mistake mistake, const Reader& reader, const ShadowPage& page, const LineAccess& at,
+              const std::string& relation, const std::string& before, const std::string& after,
+              const std::string& cure);
+  std::string name_of(WorkId id) const;
+  std::string fence_in(WorkId work, const char* fence, const char* scope) const;
+
+  std::mutex mutex_;
+  std::vector<Gpu> gpus_;
+  Shadow shadow_;
+  History history_;
+  Findings findings_;
+  uint64_t clock_ = 0;  // counts packets that end
+  // Stores in flight: of the work-groups that run, and of waves that have ended without waiting,
+  // by dispatch and line.
+  std::vector<GroupView*> views_;
+  std::unordered_map<WorkId, std::unordered_map<uint64_t, std::vector<PendingStore>>> left_behind_;
+};
+
+}  // namespace halyard::vgpu::coherence

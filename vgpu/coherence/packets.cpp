@@ -1,0 +1,174 @@
+#include "vgpu/coherence/packets.h"
+
+#include <fmt/format.h>
+#include <hsa/hsa.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "vgpu/host_guard.h"
+#include "vgpu/isa/memory.h"
+#include "vgpu/shared_memory_access.h"
+
+namespace halyard::vgpu::coherence {
+namespace {
+
+thread_local WorkId current_dispatch = 0;
+
+constexpr size_t kMaxTold = 64;
+
+Scope scope_at(uint16_t header, unsigned shift) {
+  return static_cast<Scope>(std::min<unsigned>(header >> shift & 3, 2));
+}
+
+// A copy as findings name it.
+class CopyNames final : public AccessNames {
+ public:
+  CopyNames(const queue::PacketObserver::Copy& copy, bool reads) : copy_(copy), reads_(reads) {}
+
+  AccessText describe(uint64_t line, uint64_t /*mask*/) const override {
+    const char* const verb = reads_ ? "reads" : "writes";
+    return {fmt::format("a copy by SDMA queue {} of GPU {}", copy_.queue, copy_.node),
+            fmt::format("the copy of {} bytes {} the line at 0x{:x}", copy_.bytes, verb, line), ""};
+  }
+  uint64_t place() const override {
+    return (uint64_t{copy_.node} << 32 | copy_.queue) * 2 + reads_;
+  }
+
+ private:
+  const queue::PacketObserver::Copy& copy_;
+  const bool reads_;
+};
+
+}  // namespace
+
+WorkId Packets::current() {
+  return current_dispatch;
+}
+
+// The packets below this index have ended before `packet` starts.
+uint64_t Packets::order(Queue& queue, const AqlPacket& packet, bool barrier) const {
+  if (barrier) {
+    queue.ordered_below = packet.index;
+  } else {
+    for (const Queue::Told& told : queue.told) {
+      if (packet.index >= told.valid_below)
+        queue.ordered_below = std::max(queue.ordered_below, told.packet + 1);
+    }
+  }
+  return queue.ordered_below;
+}
+
+const std::string& Packets::name_of(uint64_t kernel_object) {
+  const auto [found, is_new] = known_names_.try_emplace(kernel_object);
+  if (is_new) {
+    const std::string name = names_ ? names_(kernel_object) : std::string();
+    found->second = name.empty() ? fmt::format("kernel of unknown name (0x{:x})", kernel_object)
+                                 : "kernel " + name;
+  }
+  return found->second;
+}
+
+void Packets::begin(const AqlPacket& packet) {
+  const std::lock_guard lock(model_.mutex());
+  Queue& queue = queue_of(packet.node, packet.queue);
+  Work work;
+  const bool dispatches = (packet.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH
+                                                        << HSA_PACKET_HEADER_TYPE;
+  work.kind = dispatches ? WorkKind::kDispatch : WorkKind::kBarrier;
+  work.node = packet.node;
+  work.queue = packet.queue;
+  work.packet = packet.index;
+  work.acquire = scope_at(packet.header, HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE);
+  work.release = scope_at(packet.header, HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
+  work.barrier = (packet.header >> HSA_PACKET_HEADER_BARRIER & 1) != 0;
+  work.ordered_below = order(queue, packet, work.barrier);
+  work.kernel_object = packet.kernel_object;
+  if (dispatches) work.name = name_of(packet.kernel_object);
+  queue.work = model_.begin(std::move(work));
+  current_dispatch = dispatches ? queue.work : 0;
+  if (dispatches) keep_arguments(queue, packet);
+}
+
+void Packets::end(const AqlPacket& packet, uint64_t valid_below) {
+  const std::lock_guard lock(model_.mutex());
+  Queue& queue = queue_of(packet.node, packet.queue);
+  if (current_dispatch != 0) check_arguments(queue, packet);
+  current_dispatch = 0;
+  model_.end(queue.work);
+  if (!packet.signals) return;
+  queue.told.push_back({packet.index, valid_below});
+  if (queue.told.size() > kMaxTold) queue.told.erase(queue.told.begin());
+}
+
+// The kernel may read its arguments until it ends. Their size is in the kernel's descriptor (LLVM
+// AMDGPUUsage, "Kernel Descriptor": KERNARG_SIZE at byte 8); the older amd_kernel_code_t has its
+// machine's kind there, and above it a version, which make it too large.
+void Packets::keep_arguments(Queue& queue, const AqlPacket& packet) const {
+  constexpr uint32_t kMostBytes = 64 * 1024;
+  queue.kernarg.clear();
+  uint32_t size = 0;
+  const uint64_t object = isa::host_address(packet.kernel_object);
+  if (!read_host(&size, reinterpret_cast<const void*>(object + 8), sizeof size)) return;
+  const uint64_t begin = isa::host_address(packet.kernarg);
+  const auto allocation = model_.allocation(begin);
+  if (!allocation || size > kMostBytes || size > allocation->begin + allocation->size - begin)
+    return;
+  queue.kernarg.resize(size);
+  if (!read_host(queue.kernarg.data(), reinterpret_cast<const void*>(begin), size))
+    queue.kernarg.clear();
+}
+
+void Packets::check_arguments(const Queue& queue, const AqlPacket& packet) {
+  if (queue.kernarg.empty()) return;
+  std::vector<uint8_t> now(queue.kernarg.size());
+  const uint64_t begin = isa::host_address(packet.kernarg);
+  if (!read_host(now.data(), reinterpret_cast<const void*>(begin), now.size())) return;
+  const auto differ = std::mismatch(now.begin(), now.end(), queue.kernarg.begin());
+  if (differ.first == now.end()) return;
+  if (!model_.findings().is_new(Mistake::kKernarg, packet.kernel_object, 0)) return;
+  const Work* const work = model_.history().work(queue.work);
+  model_.findings().tell(
+      {.mistake = Mistake::kKernarg,
+       .where = fmt::format("{} on {}", work != nullptr ? work->name : "a kernel",
+                            model_.gpu(packet.node - 1).processor),
+       .access = fmt::format("byte {} of the {} bytes of arguments at 0x{:x} changed while {} ran, "
+                             "and its waves may read them until it ends",
+                             differ.first - now.begin(), now.size(), packet.kernarg,
+                             model_.history().describe(queue.work)),
+       .history = "written by the host (or a kernel) before the dispatch was complete",
+       .cure = "a wait for the dispatch's completion before its argument block is used again",
+       .place = ""});
+}
+
+void Packets::invalidate_code(uint32_t node) {
+  const std::lock_guard lock(model_.mutex());
+  model_.invalidate_code(node - 1);
+}
+
+void Packets::copy(const Copy& copy, const std::function<void()>& move) {
+  HostFault gone;
+  bool moved = false;
+  {
+    const std::lock_guard lock(model_.mutex());
+    // Each row of a rectangle is a copy of its own here.
+    Work facts;
+    facts.kind = WorkKind::kCopy;
+    facts.node = copy.node;
+    facts.queue = copy.queue;
+    facts.packet = copy.packet;
+    const WorkId work = model_.begin(std::move(facts));
+    const uint64_t from = isa::host_address(copy.from);
+    const uint64_t to = isa::host_address(copy.to);
+    if (copy.from != 0) model_.copy_reads(work, from, copy.bytes, CopyNames(copy, true));
+    model_.copy_writes(work, to, copy.bytes, CopyNames(copy, false));
+    moved = guarded(move, gone);
+    if (moved) model_.copy_wrote(work, to, copy.bytes);
+    model_.end(work);
+  }
+  // Memory that the host has taken away: the queue's own guard is to see the fault.
+  if (!moved) move();
+}
+
+}  // namespace halyard::vgpu::coherence

@@ -1,0 +1,60 @@
+// Tells the model of packets and copies, and looks after kernel arguments.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "vgpu/coherence/model.h"
+#include "vgpu/queue/packet_observer.h"
+
+namespace halyard::vgpu::coherence {
+
+// The name of the kernel whose descriptor lies at an address, or empty. Any thread.
+using KernelNames = std::function<std::string(uint64_t kernel_object)>;
+
+class Packets final : public queue::PacketObserver {
+ public:
+  Packets(Model& model, KernelNames names) : model_(model), names_(std::move(names)) {}
+
+  void begin(const AqlPacket& packet) override;
+  void end(const AqlPacket& packet, uint64_t valid_below) override;
+  void invalidate_code(uint32_t node) override;
+  void copy(const Copy& copy, const std::function<void()>& move) override;
+
+  // The dispatch that this thread's queue is at; 0: none.
+  static WorkId current();
+
+ private:
+  // What orders the packets of a queue.
+  struct Queue {
+    uint64_t ordered_below = 0;
+    // A packet with a completion signal ended while packets below `valid_below` had been written:
+    // who wrote later ones may have waited for it.
+    struct Told {
+      uint64_t packet = 0;
+      uint64_t valid_below = 0;
+    };
+    std::vector<Told> told;
+    WorkId work = 0;
+    std::vector<uint8_t> kernarg;  // as it was when the dispatch began
+  };
+
+  Queue& queue_of(uint32_t node, uint32_t queue) { return queues_[{node, queue}]; }
+  uint64_t order(Queue& queue, const AqlPacket& packet, bool barrier) const;
+  const std::string& name_of(uint64_t kernel_object);
+  void keep_arguments(Queue& queue, const AqlPacket& packet) const;
+  void check_arguments(const Queue& queue, const AqlPacket& packet);
+
+  Model& model_;
+  KernelNames names_;
+  // Under the model's mutex.
+  std::map<std::pair<uint32_t, uint32_t>, Queue> queues_;
+  std::unordered_map<uint64_t, std::string> known_names_;
+};
+
+}  // namespace halyard::vgpu::coherence

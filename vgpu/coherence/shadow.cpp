@@ -1,0 +1,61 @@
+#include "vgpu/coherence/shadow.h"
+
+#include <bit>
+#include <cstring>
+
+namespace halyard::vgpu::coherence {
+
+uint64_t CachedLine::stale(uint64_t mask, const uint8_t* memory) const {
+  mask &= valid;
+  if (mask == 0 || std::memcmp(data.data(), memory, kLineBytes) == 0) return 0;
+  uint64_t differ = 0;
+  for (; mask != 0; mask &= mask - 1) {
+    const auto at = static_cast<unsigned>(std::countr_zero(mask));
+    if (data[at] != memory[at]) differ |= uint64_t{1} << at;
+  }
+  return differ;
+}
+
+void CachedLine::take(uint64_t mask, const uint8_t* memory) {
+  valid |= mask;
+  if (mask == ~uint64_t{0}) {
+    std::memcpy(data.data(), memory, kLineBytes);
+    return;
+  }
+  for (; mask != 0; mask &= mask - 1) {
+    const auto at = static_cast<unsigned>(std::countr_zero(mask));
+    data[at] = memory[at];
+  }
+}
+
+void Shadow::add(const Allocation& allocation) {
+  allocations_[allocation.begin] = allocation;
+  last_ = nullptr;
+}
+
+std::optional<Allocation> Shadow::find(uint64_t address) const {
+  const auto above = allocations_.upper_bound(address);
+  if (above == allocations_.begin()) return std::nullopt;
+  const Allocation& allocation = std::prev(above)->second;
+  if (address - allocation.begin >= allocation.size) return std::nullopt;
+  return allocation;
+}
+
+ShadowPage* Shadow::page(uint64_t address) {
+  const uint64_t base = address / kPageBytes * kPageBytes;
+  if (last_ != nullptr && last_->base == base) return last_;
+  const auto known = pages_.find(base);
+  if (known != pages_.end()) return last_ = known->second.get();
+  const auto allocation = find(address);
+  if (!allocation) return nullptr;
+  auto page = std::make_unique<ShadowPage>();
+  page->base = base;
+  page->allocation = *allocation;
+  page->l2.resize(gpus_);
+  page->scalar.resize(gpus_);
+  last_ = page.get();
+  pages_.emplace(base, std::move(page));
+  return last_;
+}
+
+}  // namespace halyard::vgpu::coherence

@@ -1,0 +1,118 @@
+// What the model keeps beside memory: copies of it as the caches may hold them, and who wrote it
+// last. In units of cache lines, by pages that come when they are first touched.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/coherence/caching.h"
+#include "vgpu/coherence/history.h"
+
+namespace halyard::vgpu::coherence {
+
+inline constexpr uint64_t kLineBytes = 64;
+inline constexpr uint64_t kPageBytes = 4096;
+inline constexpr unsigned kLinesInPage = kPageBytes / kLineBytes;
+
+constexpr uint64_t line_of(uint64_t address) {
+  return address / kLineBytes * kLineBytes;
+}
+constexpr unsigned index_of(uint64_t address) {
+  return static_cast<unsigned>(address % kPageBytes / kLineBytes);
+}
+// The bytes [first, first + count) of a line, one bit each.
+constexpr uint64_t byte_mask(unsigned first, unsigned count) {
+  return (count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) << first;
+}
+
+// A line of memory as a cache has it.
+struct CachedLine {
+  std::array<uint8_t, kLineBytes> data;
+  uint64_t valid = 0;  // bytes that are there
+  WorkId filler = 0;   // who had it fetched
+
+  // The bytes of `mask` that are there and are not what memory holds now.
+  uint64_t stale(uint64_t mask, const uint8_t* memory) const;
+  // Takes the bytes of `mask` from memory.
+  void take(uint64_t mask, const uint8_t* memory);
+};
+
+// A page as a cache of the whole GPU has it: the L2, or the scalar cache.
+struct CachedPage {
+  std::array<CachedLine, kLinesInPage> line;
+  std::array<uint64_t, kLinesInPage> dirty = {};  // bytes that memory does not have yet
+  uint64_t generation = 0;  // of the cache: what is clean and of an older one has been dropped
+  bool listed = false;      // among the cache's dirty pages
+};
+
+struct Allocation {
+  uint64_t begin = 0;
+  uint64_t size = 0;
+  Placement placement;
+};
+
+struct ShadowPage {
+  uint64_t base = 0;
+  Allocation allocation;
+  // Of each line: who wrote last, which of its bytes, and how many stores may still be on their
+  // way.
+  std::array<AuthorId, kLinesInPage> author = {};
+  std::array<uint64_t, kLinesInPage> written = {};
+  std::array<uint32_t, kLinesInPage> in_flight = {};
+  // By GPU, from 0; null where it has nothing of the page.
+  std::vector<std::unique_ptr<CachedPage>> l2;
+  std::vector<std::unique_ptr<CachedPage>> scalar;
+};
+
+// The pages of all allocations. Addresses are the host's.
+class Shadow {
+ public:
+  explicit Shadow(size_t gpus) : gpus_(gpus) {}
+
+  void add(const Allocation& allocation);
+  // Forgets the allocation that begins at `begin`, and all that was kept of its memory; calls
+  // `forget` for each page first.
+  template <class Function>
+  void remove(uint64_t begin, Function&& forget);
+
+  std::optional<Allocation> find(uint64_t address) const;
+  // The page of an address, or null if it is in no allocation.
+  ShadowPage* page(uint64_t address);
+
+ private:
+  size_t gpus_;
+  std::map<uint64_t, Allocation> allocations_;
+  std::unordered_map<uint64_t, std::unique_ptr<ShadowPage>> pages_;
+  ShadowPage* last_ = nullptr;
+};
+
+template <class Function>
+void Shadow::remove(uint64_t begin, Function&& forget) {
+  const auto found = allocations_.find(begin);
+  if (found == allocations_.end()) return;
+  const uint64_t end = begin + found->second.size;
+  allocations_.erase(found);
+  last_ = nullptr;
+  const auto drop = [&](auto page) {
+    forget(*page->second);
+    return pages_.erase(page);
+  };
+  // Whichever is less to look through.
+  if ((end - begin) / kPageBytes < pages_.size()) {
+    for (uint64_t at = begin / kPageBytes * kPageBytes; at < end; at += kPageBytes) {
+      if (const auto page = pages_.find(at); page != pages_.end()) drop(page);
+    }
+  } else {
+    for (auto page = pages_.begin(); page != pages_.end();) {
+      page = page->first >= begin / kPageBytes * kPageBytes && page->first < end ? drop(page)
+                                                                                 : std::next(page);
+    }
+  }
+}
+
+}  // namespace halyard::vgpu::coherence

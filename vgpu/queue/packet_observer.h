@@ -1,0 +1,46 @@
+// Watching packets as queues process them, and what copy engines touch: the coherence check
+// (vgpu/coherence) stands on it. Where nobody watches, queues pay one look at a null pointer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace halyard::vgpu::queue {
+
+class PacketObserver {
+ public:
+  // An AQL packet, as it was when the packet processor took it.
+  struct AqlPacket {
+    uint32_t node = 0;
+    uint32_t queue = 0;
+    uint64_t index = 0;
+    uint16_t header = 0;
+    bool signals = false;  // it has a completion signal
+    // Of a dispatch.
+    uint64_t kernel_object = 0;
+    uint64_t kernarg = 0;
+  };
+
+  // Bytes that an SDMA packet moves or fills; rows of a rectangle come one by one.
+  struct Copy {
+    uint32_t node = 0;
+    uint32_t queue = 0;
+    uint64_t packet = 0;  // the byte of the ring at which its packet begins
+    uint64_t from = 0;    // the GPU's addresses; 0: nothing is read
+    uint64_t to = 0;
+    uint64_t bytes = 0;
+  };
+
+  virtual ~PacketObserver() = default;
+
+  // On the queue's thread, before the packet is carried out and before its completion is told.
+  virtual void begin(const AqlPacket& packet) = 0;
+  // Packets of the queue below `valid_below` had been written by then.
+  virtual void end(const AqlPacket& packet, uint64_t valid_below) = 0;
+  // The instruction cache of a GPU was invalidated.
+  virtual void invalidate_code(uint32_t node) = 0;
+  // Carries out a copy by calling `move`, once.
+  virtual void copy(const Copy& copy, const std::function<void()>& move) = 0;
+};
+
+}  // namespace halyard::vgpu::queue

@@ -1,0 +1,44 @@
+#include "vgpu/thunk/coherence_check.h"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace halyard::vgpu::thunk {
+namespace {
+
+std::vector<coherence::GpuFacts> facts_of(const Profile& profile) {
+  std::vector<coherence::GpuFacts> facts;
+  for (const GpuProfile& gpu : profile.gpus)
+    facts.push_back({static_cast<uint32_t>(facts.size()) + 1, gpu.processor});
+  return facts;
+}
+
+}  // namespace
+
+CoherenceCheck::CoherenceCheck(const Profile& profile, coherence::KernelNames names,
+                               std::function<void(std::string_view)> report)
+    : profile_(profile),
+      model_(facts_of(profile), std::move(report)),
+      packets_(model_, std::move(names)),
+      kernels_(model_) {}
+
+// The thunk gives memory to the kernel driver as coherent unless it is coarse-grained, and as
+// uncached if it is for kernel arguments (ROCT-Thunk-Interface 5.2.3, src/fmm.c).
+void CoherenceCheck::added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags) {
+  coherence::Allocation allocation;
+  allocation.begin = begin;
+  allocation.size = size;
+  allocation.placement.node = node;
+  allocation.placement.coarse_grained = flags.ui32.CoarseGrain != 0 && flags.ui32.Uncached == 0;
+  allocation.placement.host_visible = node == 0 || profile_.gpus[node - 1].large_bar;
+  const std::lock_guard lock(model_.mutex());
+  model_.allocated(allocation);
+}
+
+void CoherenceCheck::removed(uint64_t begin) {
+  const std::lock_guard lock(model_.mutex());
+  model_.freed(begin);
+}
+
+}  // namespace halyard::vgpu::thunk

@@ -1,0 +1,34 @@
+// The coherence check of a process: the model (vgpu/coherence) and what tells it of memory, packets
+// and kernels.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "vgpu/coherence/kernels.h"
+#include "vgpu/coherence/model.h"
+#include "vgpu/coherence/packets.h"
+#include "vgpu/thunk/memory_manager.h"
+#include "vgpu/thunk/profile.h"
+
+namespace halyard::vgpu::thunk {
+
+class CoherenceCheck final : public MemoryObserver {
+ public:
+  CoherenceCheck(const Profile& profile, coherence::KernelNames names,
+                 std::function<void(std::string_view)> report);
+
+  queue::PacketObserver& packets() { return packets_; }
+  isa::Observer& kernels() { return kernels_; }
+
+  void added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags) override;
+  void removed(uint64_t begin) override;
+
+ private:
+  const Profile& profile_;
+  coherence::Model model_;
+  coherence::Packets packets_;
+  coherence::Kernels kernels_;
+};
+
+}  // namespace halyard::vgpu::thunk
