@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "vgpu/corpus/code_object.h"
 #include "vgpu/corpus/compare.h"
 #include "vgpu/corpus/host_result.h"
+#include "vgpu/observe/wait_check.h"
 
 namespace halyard::vgpu::corpus {
 namespace {
@@ -47,9 +49,13 @@ std::vector<Object> objects_of(const CorpusCase& one) {
   return objects;
 }
 
-class Corpus : public testing::TestWithParam<CorpusCase*> {};
+class Corpus : public testing::TestWithParam<CorpusCase*> {
+ protected:
+  // Runs each build of the kernel, and compares with the host.
+  void run(const std::vector<isa::Observer*>& observers);
+};
 
-TEST_P(Corpus, EngineAgreesWithHost) {
+void Corpus::run(const std::vector<isa::Observer*>& observers) {
   const CorpusCase& one = *GetParam();
   const HostResult host = run_on_host(one);
   const std::vector<Object> objects = objects_of(one);
@@ -58,6 +64,7 @@ TEST_P(Corpus, EngineAgreesWithHost) {
     SCOPED_TRACE(object.path.filename().string() + ", kernel " + one.name);
     isa::EngineOptions options;
     options.processor = object.processor;
+    options.observers = observers;
     isa::testing::Machine machine(options);
     auto* const gpu_in = machine.allocate<uint32_t>(one.words_in);
     auto* const gpu_out = machine.allocate<uint32_t>(one.words_out);
@@ -80,6 +87,23 @@ TEST_P(Corpus, EngineAgreesWithHost) {
     const std::string wrong = differences(host.out, gpu_out, one.compare, one.ulps);
     EXPECT_TRUE(wrong.empty()) << wrong;
   }
+}
+
+TEST_P(Corpus, EngineAgreesWithHost) {
+  run({});
+}
+
+// What clang makes has every s_waitcnt that it needs.
+TEST_P(Corpus, LacksNoWait) {
+  std::mutex mutex;
+  std::string findings;
+  observe::WaitCheck check([this](uint64_t) { return std::string(GetParam()->name); },
+                           [&](std::string_view text) {
+                             const std::lock_guard lock(mutex);
+                             findings += text;
+                           });
+  run({&check});
+  EXPECT_EQ(findings, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Corpus, testing::ValuesIn(all_cases()),

@@ -8,6 +8,7 @@
 
 #include "vgpu/observe/lds_check.h"
 #include "vgpu/observe/trace.h"
+#include "vgpu/observe/wait_check.h"
 
 namespace halyard::vgpu::observe {
 namespace {
@@ -90,6 +91,7 @@ std::unique_ptr<Observers> Observers::create(const Settings& settings, const Ker
   result->report_ = report;
   const auto tell = [observers = result.get()](std::string_view text) { observers->report(text); };
   if (settings.checks.lds) result->others_.push_back(std::make_unique<LdsCheck>(names, tell));
+  if (settings.checks.waits) result->others_.push_back(std::make_unique<WaitCheck>(names, tell));
   return result;
 }
 

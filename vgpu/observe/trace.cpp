@@ -11,6 +11,7 @@
 #include "vgpu/isa/encoding.h"
 #include "vgpu/isa/opcode.h"
 #include "vgpu/isa/target.h"
+#include "vgpu/observe/register_names.h"
 
 namespace halyard::vgpu::observe {
 namespace {
@@ -22,34 +23,6 @@ using isa::Wave;
 
 // A block is handed to the file when it is this long, bytes.
 constexpr size_t kBlock = 64 * 1024;
-
-std::string scalar_name(unsigned index) {
-  switch (index) {
-    case isa::scalar::kFlatScratch:
-      return "flat_scratch_lo";
-    case isa::scalar::kFlatScratch + 1:
-      return "flat_scratch_hi";
-    case isa::scalar::kXnackMask:
-      return "xnack_mask_lo";
-    case isa::scalar::kXnackMask + 1:
-      return "xnack_mask_hi";
-    case isa::scalar::kVcc:
-      return "vcc_lo";
-    case isa::scalar::kVcc + 1:
-      return "vcc_hi";
-    case isa::scalar::kM0:
-      return "m0";
-    case isa::scalar::kExec:
-      return "exec_lo";
-    case isa::scalar::kExec + 1:
-      return "exec_hi";
-    default:
-      break;
-  }
-  if (index >= isa::scalar::kTtmp0 && index < isa::scalar::kM0)
-    return fmt::format("ttmp{}", index - isa::scalar::kTtmp0);
-  return fmt::format("s{}", index);
-}
 
 // The values of the active lanes: "0x7", "0x0+0x4*lane" or "{0: 0x7, 3: 0x9}".
 std::string lanes_text(const isa::VectorRegister& values, uint64_t mask) {
@@ -135,7 +108,8 @@ void GroupTrace::add_operand(const Wave& wave, const Operand& operand, unsigned 
             index / 2 == isa::scalar::kVcc / 2 || index / 2 == isa::scalar::kExec / 2) {
           break;
         }
-        add(fmt::format("{}=0x{:x}", scalar_name(index), wave.sgpr[index]));
+        add(fmt::format("{}=0x{:x}", register_name(RegisterFile::kScalar, index),
+                        wave.sgpr[index]));
         break;
       case OperandKind::kVector:
         if (index < wave.vgpr_count)
