@@ -72,8 +72,8 @@ Traits scalar_traits(std::string_view name) {
   t.writes_exec |= t.forks || t.joins;
   t.reads_vcc = name == "s_cbranch_vccz" || name == "s_cbranch_vccnz";
   t.writes_m0 = is_one_of(name, {"s_set_gpr_idx_on", "s_set_gpr_idx_idx", "s_set_gpr_idx_mode"});
-  t.reads_m0 = t.writes_m0 || t.relative_source || t.relative_result || t.role == Role::kMessage ||
-               name == "s_ttracedata";
+  t.reads_m0 =
+      t.relative_source || t.relative_result || t.role == Role::kMessage || name == "s_ttracedata";
   return t;
 }
 
@@ -95,7 +95,7 @@ Traits vector_traits(std::string_view name) {
                                    "v_pk_fmac_f16", "v_dot2c_f32_f16", "v_dot2c_i32_i16",
                                    "v_dot4c_i32_i8", "v_dot8c_i32_i4", "v_cvt_pkaccum_u8_f32"});
   t.swaps = name == "v_swap_b32";
-  t.reads_exec = name != "v_readlane_b32" && name != "v_writelane_b32";
+  t.reads_exec = !is_one_of(name, {"v_readlane_b32", "v_writelane_b32", "v_nop", "v_clrexcp"});
   t.writes_exec = name.starts_with("v_cmpx_");
   t.reads_vcc = name.starts_with("v_div_fmas_");
   return t;
