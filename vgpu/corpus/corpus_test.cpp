@@ -97,7 +97,7 @@ TEST_P(Corpus, EngineAgreesWithHost) {
 TEST_P(Corpus, LacksNoWait) {
   std::mutex mutex;
   std::string findings;
-  observe::WaitCheck check([this](uint64_t) { return std::string(GetParam()->name); },
+  observe::WaitCheck check([](uint64_t) { return std::string(GetParam()->name); },
                            [&](std::string_view text) {
                              const std::lock_guard lock(mutex);
                              findings += text;

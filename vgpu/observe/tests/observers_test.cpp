@@ -43,7 +43,7 @@ TEST_F(ObserversTest, EachVariableBringsItsObservers) {
   EXPECT_EQ(settings.findings, "");
   const auto observers = Observers::create(settings, nullptr, [](std::string_view) {}, error);
   ASSERT_TRUE(observers) << error;
-  EXPECT_THAT(observers->list(), SizeIs(4));  // a check is two
+  EXPECT_THAT(observers->list(), SizeIs(4));  // LDS and waits have one each
 }
 
 TEST_F(ObserversTest, ACheckOfZeroIsNone) {
