@@ -5,6 +5,8 @@
 
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/ring.h"
+#include "drivers/common/loadable_bytes.h"
+#include "hal/code_object_check.h"
 #include "hal/error.h"
 #include "hal/presentation.h"
 #include "hal/text.h"
@@ -72,6 +74,8 @@ Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, Ref<Device> kee
                                              const void* data, size_t size) {
   HALYARD_ASSIGN_OR_RETURN(CodeObject object, CodeObject::read(data, size));
   HALYARD_RETURN_IF_ERROR(check_target(object, device.facts().target_id));
+  HALYARD_RETURN_IF_ERROR(
+      check_code_object(data, size, object, loadable_bytes(device.info().memory_bytes)));
   auto* const executable = new ExecutableImpl(device, std::move(keep_alive), std::move(object));
   Ref<Executable> ref = Ref<Executable>::adopt(executable);
   HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));

@@ -1,6 +1,8 @@
 #include "drivers/hip/executable.h"
 
+#include "drivers/common/loadable_bytes.h"
 #include "drivers/hip/device.h"
+#include "hal/code_object_check.h"
 #include "hal/error.h"
 #include "hal/presentation.h"
 #include "hal/text.h"
@@ -41,6 +43,8 @@ void ExecutableImpl::destroy() noexcept {
 Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {
   HALYARD_ASSIGN_OR_RETURN(CodeObject object, CodeObject::read(data, size));
   HALYARD_RETURN_IF_ERROR(check_target(object, device.facts().target_id));
+  HALYARD_RETURN_IF_ERROR(
+      check_code_object(data, size, object, loadable_bytes(device.info().memory_bytes)));
   auto* const executable = new ExecutableImpl(device, std::move(object));
   Ref<Executable> ref = Ref<Executable>::adopt(executable);
   HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "code_object_header.h"
+#include "damaged.h"
 #include "elf_image.h"
 #include "hal/error.h"
 #include "hal/target_map.h"
@@ -25,6 +26,7 @@ struct CodeObject::Contents {
 
 namespace {
 
+using internal::damaged;
 using internal::ElfImage;
 using internal::ElfNote;
 using internal::ElfSymbol;
@@ -74,12 +76,6 @@ ArgumentKind kind_of(std::string_view name) {
     if (known.name == name) return known.kind;
   }
   return name.starts_with("hidden_") ? ArgumentKind::kHiddenUnknown : ArgumentKind::kUnsupported;
-}
-
-template <typename... Arguments>
-Status damaged(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  return error(StatusCode::kInvalidArgument, "The code object {}",
-               fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
 // Typed look-ups in the metadata, with errors that say which entry of which map is wrong.

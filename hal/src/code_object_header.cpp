@@ -1,5 +1,6 @@
 #include "code_object_header.h"
 
+#include "damaged.h"
 #include "elf_image.h"
 #include "hal/error.h"
 #include "hal/target_map.h"
@@ -9,12 +10,6 @@ namespace halyard::internal {
 namespace {
 
 constexpr unsigned char kOsAbiHsa = 64;
-
-template <typename... Arguments>
-Status damaged(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  return error(StatusCode::kInvalidArgument, "The code object {}",
-               fmt::format(format, std::forward<Arguments>(arguments)...));
-}
 
 Feature feature_of(bool supported, uint32_t version, uint32_t flags, uint32_t v3_bit,
                    uint32_t v4_shift) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "damaged.h"
 #include "hal/error.h"
 #include "hal/text.h"
 #include "host_elf.h"
@@ -21,22 +22,11 @@ struct ElfEnd {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-template <typename... Arguments>
-Status damaged(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  return error(StatusCode::kInvalidArgument, "The code object {}",
-               fmt::format(format, std::forward<Arguments>(arguments)...));
-}
-
 Status truncated(const char* what, uint64_t offset, uint64_t end, size_t size) {
   return damaged(
       "is truncated: its {} at offset {} reaches to offset {}, and the file ends at {}. Copy or "
       "build it again.",
       what, offset, end, size);
-}
-
-// Whether [offset, offset + length) lies within `size` bytes.
-bool inside(uint64_t offset, uint64_t length, uint64_t size) {
-  return offset <= size && length <= size - offset;
 }
 
 // What a file that is no ELF is, where its first bytes tell.
@@ -105,6 +95,13 @@ Result<Elf64_Ehdr> read_elf_header(const void* data, size_t data_size) {
   if (size < sizeof(Elf64_Ehdr)) return truncated("ELF header", 0, sizeof(Elf64_Ehdr), size);
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.e_ident[EI_VERSION] != EV_CURRENT || header.e_version != EV_CURRENT) {
+    return damaged(
+        "has an ELF version that does not exist (EI_VERSION is {} at offset {}, e_version is {} at "
+        "offset {}). Both are {}.",
+        header.e_ident[EI_VERSION], EI_VERSION, header.e_version, offsetof(Elf64_Ehdr, e_version),
+        EV_CURRENT);
+  }
   if (header.e_type == ET_REL) {
     return damaged(
         "is not linked (e_type is {} at offset 16, a relocatable object). Link it with ld.lld "

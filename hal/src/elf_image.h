@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "byte_range.h"
 #include "hal/status.h"
 
 namespace halyard::internal {
@@ -41,6 +42,7 @@ class ElfImage {
 
   const std::byte* data() const noexcept { return data_; }
   size_t size() const noexcept { return size_; }
+  ByteRange bytes() const noexcept { return {data_, size_, 0}; }
   const Elf64_Ehdr& header() const noexcept { return header_; }
   const std::vector<Elf64_Phdr>& segments() const noexcept { return segments_; }
   const std::vector<ElfSection>& sections() const noexcept { return sections_; }
@@ -49,10 +51,20 @@ class ElfImage {
   const std::vector<ElfSymbol>& symbols() const noexcept {
     return dynamic_symbols_.empty() ? static_symbols_ : dynamic_symbols_;
   }
+  // Of .dynsym alone.
+  const std::vector<ElfSymbol>& dynamic_symbols() const noexcept { return dynamic_symbols_; }
   // Of .symtab, which has the local functions too; empty if the file was stripped of it.
   const std::vector<ElfSymbol>& static_symbols() const noexcept { return static_symbols_; }
   // In symbols().
   const ElfSymbol* find(std::string_view name) const noexcept;
+
+  // Offsets in the file of a program header and of a section header.
+  uint64_t segment_header(size_t index) const noexcept {
+    return header_.e_phoff + index * sizeof(Elf64_Phdr);
+  }
+  uint64_t section_header(size_t index) const noexcept {
+    return header_.e_shoff + index * sizeof(Elf64_Shdr);
+  }
 
   // Where the `size` bytes of `symbol` lie in the file. INVALID_ARGUMENT if they do not.
   Result<uint64_t> file_offset(const ElfSymbol& symbol, uint64_t size) const;

@@ -21,10 +21,15 @@ bitcode=$(dpkg -L rocm-device-libs | grep 'bitcode$' | head -n 1)
 clang-15 $lld_15 $target -O2 -x cl -cl-std=CL2.0 -cl-kernel-arg-info -Xclang -finclude-default-header \
   --rocm-device-lib-path="$bitcode" -mcode-object-version=4 -mcpu=gfx900 named.cl -o named.hsaco
 clang-22 $target -mcpu=gfx900 -O2 -nogpulib -c arguments.c -o relocatable.o
+clang-22 $flags -O0 -g -mcpu=gfx900 arguments.c -o debug.hsaco
+for processor in gfx900 gfx90a; do
+  clang-22 $flags -mcpu=$processor relocations.c -o relocations-$processor.hsaco
+done
 
 # Fat files. The library is what a user has, made with hipcc; the bundles are clang-offload-bundler's.
 hipcc -O2 $lld_15 -shared -fPIC -s --offload-arch=gfx900 --offload-arch=gfx906 --offload-arch=gfx908 \
   --offload-arch=gfx90a fat/scale.hip fat/offset.hip -o fat/library.so
+hipcc -O2 $lld_15 --genco --offload-arch=gfx900 --offload-arch=gfx90a fat/managed.hip -o fat/managed.bundle
 bundle() {
   clang-offload-bundler-22 --type=o "$@" \
     --targets=host-x86_64-unknown-linux-gnu-,hipv4-amdgcn-amd-amdhsa--gfx900,hipv4-amdgcn-amd-amdhsa--gfx9-generic,hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack- \
