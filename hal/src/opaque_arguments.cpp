@@ -1,124 +1,179 @@
 #include "opaque_arguments.h"
 
 #include <algorithm>
-#include <exception>
 #include <msgpack.hpp>
 #include <vector>
 
-#include "hal/error.h"
+#include "damaged.h"
+#include "hal/text.h"
+#include "metadata.h"
 
 namespace halyard::internal {
 namespace {
 
-msgpack::object* find(msgpack::object& map, std::string_view key) {
-  if (map.type != msgpack::type::MAP) return nullptr;
-  for (uint32_t i = 0; i < map.via.map.size; ++i) {
-    msgpack::object_kv& entry = map.via.map.ptr[i];
-    if (entry.key.type != msgpack::type::STR) continue;
-    if (std::string_view(entry.key.via.str.ptr, entry.key.via.str.size) == key) return &entry.val;
-  }
-  return nullptr;
+using Node = MetadataTree::Node;
+using Packer = msgpack::packer<msgpack::sbuffer>;
+
+void pack_text(Packer& packer, std::string_view text) {
+  packer.pack_str(static_cast<uint32_t>(text.size()));
+  packer.pack_str_body(text.data(), static_cast<uint32_t>(text.size()));
 }
 
-std::string_view text(const msgpack::object* object) {
-  if (object == nullptr || object->type != msgpack::type::STR) return {};
-  return {object->via.str.ptr, object->via.str.size};
+// A map whose number of entries is known when it ends: they come from a buffer of their own.
+class Map {
+ public:
+  void text(std::string_view key, std::string_view value) { pack_text(entry(key), value); }
+  void number(std::string_view key, uint64_t value) { entry(key).pack(value); }
+  // The caller packs the value.
+  Packer& entry(std::string_view key) {
+    ++count_;
+    pack_text(packer_, key);
+    return packer_;
+  }
+  void write(Packer& to) const {
+    to.pack_map(count_);
+    append(to);
+  }
+
+ private:
+  void append(Packer& to) const {
+    // A packer has no call for bytes that are packed already but this one, which only copies.
+    to.pack_str_body(buffer_.data(), static_cast<uint32_t>(buffer_.size()));
+  }
+
+  msgpack::sbuffer buffer_;
+  Packer packer_{buffer_};
+  uint32_t count_ = 0;
+};
+
+void pack_argument(Packer& packer, uint64_t offset, uint64_t size, std::string_view kind) {
+  Map argument;
+  argument.number(".offset", offset);
+  argument.number(".size", size);
+  argument.text(".value_kind", kind);
+  argument.write(packer);
 }
 
 // What only the runtime knows: where the queue and its apertures are.
-bool is_the_runtimes(msgpack::object& argument) {
-  const std::string_view kind = text(find(argument, ".value_kind"));
-  return kind == "hidden_queue_ptr" || kind == "hidden_private_base" ||
-         kind == "hidden_shared_base";
+bool is_the_runtimes(const ArgumentInfo& argument) {
+  return argument.kind == ArgumentKind::kHiddenQueuePtr ||
+         argument.kind == ArgumentKind::kHiddenPrivateBase ||
+         argument.kind == ArgumentKind::kHiddenSharedBase;
 }
 
-uint64_t number(const msgpack::object* object) {
-  if (object == nullptr || object->type != msgpack::type::POSITIVE_INTEGER) return 0;
-  return object->via.u64;
+// A runtime fills in as many bytes, whatever the metadata says.
+uint32_t bytes_of(ArgumentKind kind) {
+  return kind == ArgumentKind::kHiddenQueuePtr ? sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-msgpack::object block_of(uint64_t offset, uint64_t size, msgpack::zone& zone) {
-  struct Field {
-    const char* key;
-    msgpack::object value;
-  };
-  const Field fields[] = {
-      {".offset", msgpack::object(offset)},
-      {".size", msgpack::object(size)},
-      {".value_kind", msgpack::object("by_value", zone)},
-  };
-  msgpack::object block;
-  block.type = msgpack::type::MAP;
-  block.via.map.size = std::size(fields);
-  block.via.map.ptr = static_cast<msgpack::object_kv*>(
-      zone.allocate_align(sizeof(msgpack::object_kv) * std::size(fields)));
-  for (size_t i = 0; i < std::size(fields); ++i) {
-    block.via.map.ptr[i] = {msgpack::object(fields[i].key, zone), fields[i].value};
-  }
-  return block;
-}
-
-void hide_arguments(msgpack::object& kernel, msgpack::zone& zone) {
-  msgpack::object* const arguments = find(kernel, ".args");
-  const uint64_t size = number(find(kernel, ".kernarg_segment_size"));
-  if (arguments == nullptr || arguments->type != msgpack::type::ARRAY || size == 0) return;
-  std::vector<msgpack::object> runtimes;
+Status pack_arguments(const FunctionInfo& function, Map* kernel) {
+  const uint64_t size = function.kernarg_size;
+  if (size == 0) return {};
+  std::vector<const ArgumentInfo*> runtimes;
   uint64_t end = 0;  // of these
-  for (uint32_t i = 0; i < arguments->via.array.size; ++i) {
-    msgpack::object& argument = arguments->via.array.ptr[i];
+  for (const ArgumentInfo& argument : function.hidden) {
     if (!is_the_runtimes(argument)) continue;
-    runtimes.push_back(argument);
-    end = std::max(end, number(find(argument, ".offset")) + number(find(argument, ".size")));
+    if (argument.size != bytes_of(argument.kind)) {
+      return damaged("has kernel \"{}\" whose argument {} has {} bytes; it has {}.",
+                     short_name(function.name), argument.value_kind, argument.size,
+                     bytes_of(argument.kind));
+    }
+    runtimes.push_back(&argument);
+    end = std::max(end, uint64_t{argument.offset} + argument.size);
   }
   // ROCclr takes the segment to end with the argument that begins last (KernelSignature), so that
   // has to be one that does.
-  std::vector<msgpack::object> kept;
-  if (end == 0 || end >= size) {
-    kept.push_back(block_of(0, size, zone));
-  } else {
-    kept.push_back(block_of(0, end, zone));
-    kept.push_back(block_of(end, size - end, zone));
+  const bool split = end != 0 && end < size;
+  Packer& packer = kernel->entry(".args");
+  packer.pack_array(static_cast<uint32_t>(runtimes.size()) + (split ? 2 : 1));
+  pack_argument(packer, 0, split ? end : size, "by_value");
+  if (split) pack_argument(packer, end, size - end, "by_value");
+  for (const ArgumentInfo* argument : runtimes) {
+    pack_argument(packer, argument->offset, argument->size, argument->value_kind.view());
   }
-  kept.insert(kept.end(), runtimes.begin(), runtimes.end());
-  auto* const array =
-      static_cast<msgpack::object*>(zone.allocate_align(sizeof(msgpack::object) * kept.size()));
-  std::copy(kept.begin(), kept.end(), array);
-  arguments->via.array.size = static_cast<uint32_t>(kept.size());
-  arguments->via.array.ptr = array;
+  return {};
 }
 
-void deepen_stack(msgpack::object& kernel, uint32_t bytes) {
-  const msgpack::object* const dynamic = find(kernel, ".uses_dynamic_stack");
-  msgpack::object* const scratch = find(kernel, ".private_segment_fixed_size");
-  if (dynamic == nullptr || dynamic->type != msgpack::type::BOOLEAN || !dynamic->via.boolean ||
-      scratch == nullptr || number(scratch) >= bytes) {
-    return;
+Status pack_kernel(const KernelInfo& info, const Node* kind, uint32_t dynamic_stack_bytes,
+                   Packer* packer) {
+  const FunctionInfo& function = info.function;
+  uint32_t scratch = function.private_segment_size;
+  if (function.uses_dynamic_stack) scratch = std::max(scratch, dynamic_stack_bytes);
+  Map kernel;
+  HALYARD_RETURN_IF_ERROR(pack_arguments(function, &kernel));
+  kernel.number(".group_segment_fixed_size", function.group_segment_size);
+  kernel.number(".kernarg_segment_align", function.kernarg_alignment);
+  kernel.number(".kernarg_segment_size", function.kernarg_size);
+  kernel.number(".max_flat_workgroup_size", function.max_workgroup_size);
+  kernel.text(".name", function.name.view());
+  kernel.number(".private_segment_fixed_size", scratch);
+  kernel.number(".sgpr_count", function.sgpr_count);
+  kernel.number(".sgpr_spill_count", info.sgpr_spill_count);
+  kernel.text(".symbol", info.symbol.view());
+  kernel.number(".vgpr_count", function.vgpr_count);
+  kernel.number(".vgpr_spill_count", info.vgpr_spill_count);
+  kernel.number(".wavefront_size", function.wavefront_size);
+  const Dim3& required = function.required_workgroup_size;
+  if (required.x != 0) {
+    Packer& sizes = kernel.entry(".reqd_workgroup_size");
+    sizes.pack_array(3);
+    for (const uint32_t size : {required.x, required.y, required.z}) sizes.pack(size);
   }
-  *scratch = msgpack::object(uint64_t{bytes});
+  if (kind != nullptr) {
+    if (kind->text != "normal" && kind->text != "init" && kind->text != "fini") {
+      return damaged(
+          "has kernel \"{}\" whose .kind (\"{}\") is not \"normal\", \"init\" or \"fini\".",
+          short_name(function.name), printable(kind->text));
+    }
+    kernel.text(".kind", kind->text);
+  }
+  kernel.write(*packer);
+  return {};
+}
+
+// Of the metadata; 1.0 to 1.2 so far.
+Status pack_version(const MetadataTree& tree, uint64_t base, Map* root) {
+  const Node* const version = tree.find(tree.root(), "amdhsa.version");
+  const Node* const major = version == nullptr ? nullptr : tree.child(*version);
+  const Node* const minor = major == nullptr ? nullptr : tree.sibling(*major);
+  const auto is = [](const Node* node, uint64_t low, uint64_t high) {
+    return node != nullptr && node->type == MetadataTree::Type::kInteger && !node->negative &&
+           node->number >= low && node->number <= high;
+  };
+  if (!is(major, 1, 1) || !is(minor, 0, 9) || tree.sibling(*minor) != nullptr) {
+    return damaged(
+        "has metadata at offset {} whose amdhsa.version is not 1 and a number from 0 to "
+        "9.",
+        base);
+  }
+  Packer& packer = root->entry("amdhsa.version");
+  packer.pack_array(2);
+  packer.pack(major->number);
+  packer.pack(minor->number);
+  return {};
 }
 
 }  // namespace
 
-Result<std::string> with_opaque_arguments(std::string_view metadata, uint64_t base,
-                                          uint32_t dynamic_stack_bytes) {
-  try {
-    msgpack::object_handle handle = msgpack::unpack(metadata.data(), metadata.size());
-    msgpack::object root = handle.get();
-    if (msgpack::object* const kernels = find(root, "amdhsa.kernels");
-        kernels != nullptr && kernels->type == msgpack::type::ARRAY) {
-      for (uint32_t i = 0; i < kernels->via.array.size; ++i) {
-        hide_arguments(kernels->via.array.ptr[i], *handle.zone());
-        deepen_stack(kernels->via.array.ptr[i], dynamic_stack_bytes);
-      }
-    }
-    msgpack::sbuffer rewritten;
-    msgpack::pack(rewritten, root);
-    return std::string(rewritten.data(), rewritten.size());
-  } catch (const std::exception& problem) {
-    return error(StatusCode::kInvalidArgument,
-                 "The code object's metadata at offset {} cannot be rewritten: {}.", base,
-                 problem.what());
+Result<std::string> with_opaque_arguments(const CodeObject& object, std::string_view metadata,
+                                          uint64_t base, uint32_t dynamic_stack_bytes) {
+  HALYARD_ASSIGN_OR_RETURN(const MetadataTree tree, MetadataTree::parse(metadata, base));
+  Map root;
+  Packer& kernels = root.entry("amdhsa.kernels");
+  kernels.pack_array(static_cast<uint32_t>(object.kernels().size()));
+  const Node* const list = tree.find(tree.root(), "amdhsa.kernels");
+  const Node* node = list == nullptr ? nullptr : tree.child(*list);
+  for (const KernelInfo& kernel : object.kernels()) {
+    HALYARD_RETURN_IF_ERROR(
+        pack_kernel(kernel, tree.find(*node, ".kind"), dynamic_stack_bytes, &kernels));
+    node = tree.sibling(*node);
   }
+  if (!object.metadata_target().empty()) root.text("amdhsa.target", object.metadata_target());
+  HALYARD_RETURN_IF_ERROR(pack_version(tree, base, &root));
+  msgpack::sbuffer rewritten;
+  Packer packer(rewritten);
+  root.write(packer);
+  return std::string(rewritten.data(), rewritten.size());
 }
 
 }  // namespace halyard::internal

@@ -259,8 +259,8 @@ Result<std::vector<std::byte>> present_opaque_arguments(const void* data, size_t
     }
     patch(&file, kernel.descriptor_offset + kPrivateSegmentSize, dynamic_stack_bytes);
   }
-  const auto hide = [=](std::string_view metadata, uint64_t base) {
-    return internal::with_opaque_arguments(metadata, base, dynamic_stack_bytes);
+  const auto hide = [&](std::string_view metadata, uint64_t base) {
+    return internal::with_opaque_arguments(object, metadata, base, dynamic_stack_bytes);
   };
   HALYARD_RETURN_IF_ERROR(rewrite_notes(image, hide, &file));
   return file;

@@ -210,6 +210,31 @@ TEST(OpaqueArguments, LeaveTheQueuesAddressToTheRuntime) {
   }
 }
 
+// HIP parses what it finds in the metadata and trusts it.
+TEST(OpaqueArguments, ComeWithNothingThatHasNotBeenRead) {
+  Bytes original = read_data("named.hsaco");
+  ASSERT_NO_THROW(testing::find(original, ".language"));
+  const auto opaque = present_opaque_arguments(original.data(), original.size(), 4096);
+  ASSERT_TRUE(opaque.ok()) << opaque.status().to_string();
+  const auto* begin = reinterpret_cast<const char*>(opaque->data());
+  const Bytes after(begin, begin + opaque->size());
+  EXPECT_THROW(testing::find(after, ".language"), std::runtime_error);
+  ASSERT_NO_THROW(testing::find(after, ".max_flat_workgroup_size"));
+  const FunctionInfo& kernel = parse(after).kernels().front().function;
+  const CodeObject before = parse(original);
+  EXPECT_EQ(kernel.max_workgroup_size, before.kernels().front().function.max_workgroup_size);
+  EXPECT_EQ(kernel.vgpr_count, before.kernels().front().function.vgpr_count);
+
+  // {"amdhsa.version": [1, 1]}
+  const size_t version = testing::find(original, "amdhsa.version") + 14;
+  ASSERT_EQ(original[version + 1], 1);
+  original[version + 1] = 2;
+  const auto refused = present_opaque_arguments(original.data(), original.size(), 4096);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(std::string(refused.status().message().view()),
+              ::testing::HasSubstr("amdhsa.version"));
+}
+
 TEST(OpaqueArguments, AreRefusedForWhatIsNoCodeObject) {
   EXPECT_FALSE(present_opaque_arguments("text", 4, 0).ok());
 }

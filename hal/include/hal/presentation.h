@@ -34,7 +34,9 @@ Result<std::vector<std::byte>> present_code_object(const void* data, size_t size
 // out itself copies a packed segment as it is. Hidden arguments that name the hardware queue
 // (hidden_queue_ptr, hidden_private_base, hidden_shared_base) stay, for the runtime to fill.
 // Kernels that use a stack whose depth the compiler does not know say that they need at least
-// `dynamic_stack_bytes` of scratch per work-item.
+// `dynamic_stack_bytes` of scratch per work-item. The metadata is written anew, with what
+// CodeObject reads of it and each kernel's kind: such a runtime trusts its entries, as those for
+// printf.
 Result<std::vector<std::byte>> present_opaque_arguments(const void* data, size_t size,
                                                         uint32_t dynamic_stack_bytes);
 
