@@ -1,0 +1,21 @@
+// The parent of the processes that load mutations.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "fuzz/mutations/loading.h"
+#include "fuzz/mutations/options.h"
+#include "fuzz/mutations/seeds.h"
+
+namespace halyard::mutations {
+
+// Loads mutations in a process of its own: from progress->next to `end`. Whether all went well.
+using Loader = std::function<bool(uint64_t end, Progress* progress)>;
+
+// Runs all mutations of the options and prints what became of them. Whether none ended its process,
+// by a signal or otherwise, none took longer than options.patience, and some were accepted and some
+// refused. A process that ends is followed by one that begins behind the mutation that ended it.
+bool run_campaign(const Options& options, const std::vector<Seed>& seeds, const Loader& loader);
+
+}  // namespace halyard::mutations
