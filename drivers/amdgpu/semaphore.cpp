@@ -124,17 +124,15 @@ Status SemaphoreImpl::failure() const {
   return failure_;
 }
 
-QueuePoint SemaphoreImpl::point_for(uint64_t value, const QueueCore* preferred) const {
-  QueuePoint best;
+QueuePoint SemaphoreImpl::point_for(uint64_t value, const QueueCore* own) const {
+  QueuePoint found;
   visit_points([&](const TimelinePoint& point) {
     if (point.value < value) return;
+    if (point.at.core != own && (point.value != value || found.core != nullptr)) return;
     if (point.at.core->state_of(point.at.index) == PointState::kFailed) return;
-    if (best.core == nullptr || (best.core != preferred && point.at.core == preferred) ||
-        (best.core == point.at.core && point.at.index < best.index)) {
-      best = point.at;
-    }
+    found = point.at;
   });
-  return best;
+  return found;
 }
 
 void SemaphoreImpl::promise(uint64_t value) {

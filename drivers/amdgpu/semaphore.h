@@ -35,9 +35,11 @@ class SemaphoreImpl final : public Semaphore {
   PointState evaluate(uint64_t value) const;
   // Only after evaluate() has said kFailed.
   Status failure() const;
-  // The point that will reach `value` first, as far as one is known: on `preferred` if there is one
-  // there. core is null if no work that is in a ring reaches it.
-  QueuePoint point_for(uint64_t value, const QueueCore* preferred) const;
+  // The packet that work in `own` waits for: any of `own` that signals `value` or more, as the
+  // queue's order sees to it; of another queue only one that signals `value` itself. Before that
+  // queue signals a later value, the host or work not submitted yet may signal `value`. core is
+  // null if there is no such packet.
+  QueuePoint point_for(uint64_t value, const QueueCore* own) const;
 
  private:
   ~SemaphoreImpl() = default;

@@ -16,9 +16,9 @@ enum class WaitAction : uint8_t {
 struct WaitFacts {
   bool reached = false;
   bool failed = false;
-  // A packet that will reach the point is in some queue's ring.
+  // A packet that will reach the point, and not a later one, is in some queue's ring.
   bool submitted = false;
-  // … in the ring of the queue that the operation goes to.
+  // … or one that will reach a later point, in the ring of the queue that the operation goes to.
   bool same_queue = false;
   // The device's packet processor has the barrier-value packet.
   bool barrier_value = false;

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "drivers/hip/queue_core.h"
+#include "drivers/hip/workers.h"
 
 namespace halyard::hip {
 
@@ -21,6 +23,10 @@ constexpr uint64_t kSpinNs = 100'000;
 constexpr uint64_t kSleepPart = 16;
 constexpr uint64_t kShortestSleepNs = 20'000;
 constexpr uint64_t kLongestSleepNs = 1'000'000;
+
+uint64_t sleep_after(uint64_t waited_ns) {
+  return std::clamp(waited_ns / kSleepPart, kShortestSleepNs, kLongestSleepNs);
+}
 
 }  // namespace
 
@@ -66,9 +72,7 @@ PointState Progress::park(const Predicate& predicate, Deadline deadline, uint64_
     if (now >= deadline.monotonic_ns) break;
     // Long waits go in pieces that the clock's type can hold.
     uint64_t sleep = 3'600'000'000'000;
-    if (on_device) {
-      sleep = std::clamp((now - start) / kSleepPart, kShortestSleepNs, kLongestSleepNs);
-    }
+    if (on_device) sleep = sleep_after(now - start);
     parked_.wait_for(lock, std::chrono::nanoseconds(std::min(sleep, deadline.monotonic_ns - now)));
   }
   waiters_.fetch_sub(1);
@@ -99,6 +103,18 @@ bool Progress::holds(const DeviceImpl& device) {
                      [&](const auto& holder) { return &holder->device() == &device; });
 }
 
+void Progress::poll_holders() {
+  do {
+    const uint64_t start = now_ns();
+    while (await_streams_.load()) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_after(now_ns() - start)));
+      advance();
+    }
+    polling_.store(false);
+    // Somebody may have found us here still, just now.
+  } while (await_streams_.load() && !polling_.exchange(true));
+}
+
 // One thread at a time; who comes meanwhile leaves a request, and the one who is at it looks again.
 void Progress::advance() {
   requests_.fetch_add(1);
@@ -113,8 +129,14 @@ void Progress::advance() {
         holders = holders_;
       }
       // What one submits another may wait for.
+      bool await_streams = false;
       for (const auto& holder : holders) {
         if (holder->advance()) requests_.fetch_add(1);
+        await_streams |= holder->awaits_stream();
+      }
+      await_streams_.store(await_streams);
+      if (await_streams && !polling_.exchange(true)) {
+        Workers::instance().run([this] { poll_holders(); });
       }
       if (requests_.load() != seen && waiters_.load() != 0) wake();
     } while (requests_.load() != seen);

@@ -2,8 +2,8 @@
 //
 // Host threads that wait look for themselves what the device has done, first all the time and then
 // ever less often; what other host threads do (a signal, a failure, a submission) wakes them at
-// once. Queues that hold operations back are looked at by whoever made the progress: there is no
-// thread for it.
+// once. Queues that hold operations back are looked at by whoever made the progress. Only if the
+// device may make it, which tells nobody, a thread looks at them now and then (poll_holders).
 #pragma once
 
 #include <atomic>
@@ -62,6 +62,7 @@ class Progress {
   PointState park(const Predicate& predicate, Deadline deadline, uint64_t start);
   void wake();
   void advance();
+  void poll_holders();
 
   std::atomic<uint32_t> waiters_{0};
   std::mutex mutex_;
@@ -70,6 +71,8 @@ class Progress {
   std::atomic<uint32_t> holders_count_{0};
   std::atomic<bool> advancing_{false};
   std::atomic<uint64_t> requests_{0};
+  std::atomic<bool> await_streams_{false};  // a holder waits for a stream, as last seen
+  std::atomic<bool> polling_{false};        // a thread is in poll_holders
   std::mutex holders_mutex_;
   std::vector<std::shared_ptr<QueueCore>> holders_;  // under holders_mutex_
 };

@@ -44,8 +44,9 @@ QueueCore::WaitPlan QueueCore::plan_waits(Span<const SemaphorePoint> waits,
     facts.reached = state == PointState::kReached;
     facts.failed = state == PointState::kFailed;
     StreamPoint point;
+    bool later = false;
     if (state == PointState::kPending) {
-      point = semaphore.point_for(wait.value, &stream_);
+      point = semaphore.point_for(wait.value, &stream_, &later);
       facts.submitted = point.stream != nullptr;
       facts.same_stream = point.stream == &stream_;
     }
@@ -57,6 +58,7 @@ QueueCore::WaitPlan QueueCore::plan_waits(Span<const SemaphorePoint> waits,
         break;
       case WaitAction::kHold:
         plan.hold = true;
+        plan.awaits_stream |= later;
         break;
       case WaitAction::kFail:
         plan.failure = semaphore.failure();
@@ -205,6 +207,7 @@ bool QueueCore::finish(Entry& entry, const Status& status) {
 }
 
 bool QueueCore::try_front(Entry& entry) {
+  awaits_stream_.store(false, std::memory_order_release);
   if (entry.phase == Phase::kRunning) return false;
   if (stream_.lost()) return finish(entry, stream_.fault());
   if (entry.phase == Phase::kArriving) return false;
@@ -220,6 +223,7 @@ bool QueueCore::try_front(Entry& entry) {
     }
     plan = plan_waits(views(entry.waits), entry.after);
     if (!plan.failure.ok()) return finish(entry, plan.failure);
+    awaits_stream_.store(plan.awaits_stream, std::memory_order_release);
     if (plan.hold) return false;
     if (entry.operation->on_host()) return start_host(entry, plan);
   }

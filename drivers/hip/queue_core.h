@@ -48,6 +48,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
 
   // Submits what can be. One thread at a time (Progress). True if something has changed.
   bool advance();
+  // Whether work on another stream may let what is held back go on, without any host thread.
+  bool awaits_stream() const { return awaits_stream_.load(std::memory_order_acquire); }
 
  private:
   enum class Phase : uint8_t { kWaiting, kArriving, kRunning, kRan };
@@ -78,6 +80,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   };
   struct WaitPlan {
     bool hold = false;
+    bool awaits_stream = false;  // it is held until the host has seen work on another stream done
     Status failure;
     std::vector<StreamPoint> points;
   };
@@ -104,6 +107,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   const uint32_t capacity_;
   std::deque<std::unique_ptr<Entry>> entries_;  // under the stream's lock
   uint64_t next_id_ = 1;                        // under the stream's lock
+  std::atomic<bool> awaits_stream_{false};      // of the front entry
 };
 
 // Operations on a stream before a submission waits for room, if `requested` (0: any) is asked for.

@@ -100,17 +100,20 @@ Status SemaphoreImpl::failure() const {
   return failure_;
 }
 
-StreamPoint SemaphoreImpl::point_for(uint64_t value, const Stream* preferred) const {
-  StreamPoint best;
+StreamPoint SemaphoreImpl::point_for(uint64_t value, const Stream* own, bool* later) const {
+  StreamPoint found;
   const std::lock_guard lock(mutex_);
   for (const TimelinePoint& point : points_) {
     if (point.value < value || point.at.stream->lost()) continue;
-    if (best.stream == nullptr || (best.stream != preferred && point.at.stream == preferred) ||
-        (best.stream == point.at.stream && point.at.number < best.number)) {
-      best = point.at;
+    if (point.at.stream == own) {
+      found = point.at;
+    } else if (point.value != value) {
+      *later = true;
+    } else if (found.stream == nullptr) {
+      found = point.at;
     }
   }
-  return best;
+  return found;
 }
 
 Status SemaphoreImpl::do_query(uint64_t* value) const {

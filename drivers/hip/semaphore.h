@@ -36,9 +36,11 @@ class SemaphoreImpl final : public Semaphore {
   PointState evaluate(uint64_t value, bool* on_device) const;
   // Only after evaluate() has said kFailed.
   Status failure() const;
-  // The point that will reach `value` first, as far as one is known: on `preferred` if there is one
-  // there. stream is null if no work that is on a stream reaches it.
-  StreamPoint point_for(uint64_t value, const Stream* preferred) const;
+  // The operation that work on `own` waits for: any of `own` that signals `value` or more, as the
+  // stream's order sees to it; of another stream only one that signals `value` itself. Before that
+  // stream signals a later value, the host or work not submitted yet may signal `value`. stream is
+  // null if there is no such operation; then `*later` says whether there is one with a later value.
+  StreamPoint point_for(uint64_t value, const Stream* own, bool* later) const;
 
  private:
   struct TimelinePoint {

@@ -15,9 +15,10 @@ enum class WaitAction : uint8_t {
 struct WaitFacts {
   bool reached = false;
   bool failed = false;
-  // Work that will reach the point is on some stream, with an event behind it.
+  // Work that will reach the point, and not a later one, is on some stream, with an event behind
+  // it.
   bool submitted = false;
-  // … on the stream that the operation goes to.
+  // … or work that will reach a later point, on the stream that the operation goes to.
   bool same_stream = false;
 };
 
