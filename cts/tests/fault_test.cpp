@@ -71,6 +71,37 @@ TEST_F(MemoryFault, LoadFromNull) {
   expect_lost();
 }
 
+// A queue that is lost refuses what it is given, whose semaphores then are the caller's still: for
+// another queue, or for the host.
+TEST_F(MemoryFault, ARefusedSubmissionLeavesItsSemaphoresAlone) {
+  if (runs_in_child()) return;
+  const Ref<CommandBuffer> commands = take(device().create_command_buffer());
+  const Ref<Buffer> data = poisoned(1 << 20);
+  const Ref<Buffer> host = allocate(1 << 20, MemoryType::kHost);
+  const uint32_t word = 1;
+  require(commands->fill(data, &word, 4));
+  require(commands->finish());
+  const Function* const store = function("faults", "store_to");
+  ASSERT_OK(dispatch(queue(), store, {Argument::of(kNowhere), Argument::of(word)}, next()));
+  EXPECT_TRUE(blames(finish(), "store_to"));
+  const auto refuses = [&](const auto& submit) {
+    const Ref<Semaphore> semaphore = new_semaphore();
+    EXPECT_TRUE(blames(submit(When().then(semaphore, 1)), "store_to"));
+    EXPECT_EQ(take(semaphore->query()), 0u);
+    EXPECT_OK(semaphore->signal(1));
+  };
+  refuses([&](const Sync& sync) { return queue().barrier(sync); });
+  refuses([&](const Sync& sync) {
+    return dispatch(queue(), store, {Argument::of(kNowhere), Argument::of(word)}, sync);
+  });
+  refuses([&](const Sync& sync) { return queue().execute(*commands, {}, sync); });
+  refuses([&](const Sync& sync) { return queue().update(data, &word, 4, sync); });
+  refuses([&](const Sync& sync) { return queue().copy(data, host, sync); });
+  refuses([&](const Sync& sync) {
+    return queue().host_call([](void*) { return Status(); }, nullptr, sync);
+  });
+}
+
 // What other queues have in flight, or wait for, ends too.
 TEST_F(MemoryFault, EndsWhatOtherQueuesWaitFor) {
   if (runs_in_child()) return;

@@ -48,20 +48,18 @@ Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
   const bool loud = !context.signals.empty();
   instances.used_until(instance, core, last);
   place(core, instance, layout, first);
+  const uint32_t begin = waits != 0 ? waits : layout.size(0) + 1;
+  HALYARD_RETURN_IF_ERROR(core.wait_for_room(start, begin));
   // Before the packets are valid: whoever sees them done finds the points.
   for (const SemaphorePoint& signal : context.signals) {
     impl(*signal.semaphore).add_point(signal.value, {&core, last});
   }
-  Status status;
-  if (waits != 0) {
-    status = core.wait_for_room(start, waits);
-    if (status.ok()) write_waits(core, start, last, context);
-  }
-  for (uint32_t i = 0; i < layout.chunks && status.ok(); ++i) {
+  if (waits != 0) write_waits(core, start, last, context);
+  for (uint32_t i = 0; i < layout.chunks; ++i) {
     const uint64_t at = first + layout.slot(i);
     const uint32_t count = layout.size(i);
-    status = core.wait_for_room(at, count + 1);
-    if (!status.ok()) break;
+    // What is lost from here on was queued: it fails its points itself.
+    if (!core.wait_for_room(at, count + 1).ok()) break;
     // The first packet of all acquires.
     if (i == 0) core.acquires_foreign(at);
     const bool end = i + 1 == layout.chunks;
@@ -71,8 +69,7 @@ Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
     core.publish_run(at, instance.packets() + layout.begin(i), count);
     core.ring(at + count);
   }
-  if (!status.ok()) fail_signals(context.signals, status);
-  return status;
+  return {};
 }
 
 Result<std::unique_ptr<Operation>> ExecuteOperation::hold() {

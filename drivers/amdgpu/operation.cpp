@@ -101,11 +101,7 @@ Status issue(QueueCore& core, Operation& operation, const IssueContext& context)
 }
 
 Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
-  if (core.lost()) {
-    const Status fault = core.fault();
-    fail_signals(sync.signal, fault);
-    return fault;
-  }
+  if (core.lost()) return core.fault();
   const bool behind = core.held().any() || operation.on_host();
   const WaitPlan plan = plan_waits(core, sync.wait, behind);
   if (!plan.failure.ok()) {

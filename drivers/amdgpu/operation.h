@@ -60,10 +60,8 @@ inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& contex
   const auto waits = static_cast<uint32_t>(context.waits.size());
   const bool loud = !context.signals.empty();
   const uint64_t first = core.reserve(waits + packets);
-  if (Status status = core.wait_for_room(first, waits + packets); !status.ok()) [[unlikely]] {
-    fail_signals(context.signals, status);
+  if (Status status = core.wait_for_room(first, waits + packets); !status.ok()) [[unlikely]]
     return status;
-  }
   const uint64_t last = first + waits + packets - 1;
   // Before the packets are valid: whoever sees them done finds the points.
   for (const SemaphorePoint& signal : context.signals) {

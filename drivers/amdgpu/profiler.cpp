@@ -88,10 +88,7 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
   uint64_t last = 0;
   Status status =
       mark({.waits = context.waits, .signals = {}, .foreign = false}, event.begin, false, &last);
-  if (!status.ok()) {
-    fail_signals(context.signals, status);
-    return status;
-  }
+  if (!status.ok()) return status;
   status = operation.issue(core, {.waits = {}, .signals = context.signals, .foreign = true});
   // The profile's end waits for it, and only a loud packet wakes those who wait.
   const Status marked = mark({}, event.end, true, &event.last);

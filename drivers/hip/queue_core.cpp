@@ -82,7 +82,11 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
   }
   stream_.count();
   if (signals.empty()) return {};
-  HALYARD_RETURN_IF_ERROR(stream_.mark());
+  if (const Status marked = stream_.mark(); !marked.ok()) {
+    // The operation is on the stream, and nothing will tell when it is done.
+    fail_signals(signals, marked);
+    return {};
+  }
   for (const SemaphorePoint& signal : signals) {
     impl(*signal.semaphore).add_point(signal.value, {&stream_, stream_.number()});
   }
@@ -118,7 +122,6 @@ Status QueueCore::submit(Operation& operation, const Sync& sync, const StreamPoi
     const std::unique_lock lock = lock_with_room();
     if (stream_.lost()) [[unlikely]] {
       result = stream_.fault();
-      fail_signals(sync.signal, result);
     } else if (!entries_.empty() || operation.on_host()) {
       HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
       push(std::move(copy), sync, after, nullptr);
@@ -146,7 +149,6 @@ Status QueueCore::submit_steps(std::vector<std::unique_ptr<Operation>> steps, co
     const std::lock_guard lock(stream_.order());
     if (stream_.lost()) {
       result = stream_.fault();
-      fail_signals(sync.signal, result);
     } else {
       const auto shared = std::make_shared<Steps>();
       for (size_t i = 0; i < steps.size(); ++i) {
