@@ -96,7 +96,7 @@ DeviceImpl::~DeviceImpl() {
 void DeviceImpl::drain() {
   for (const auto& core : owned_cores_) {
     for (uint32_t attempt = 0; !core->is_through(core->reserved()); ++attempt) {
-      core->transfers().find_failures();
+      core->transfers().advance();
       if (attempt < 256) {
         sched_yield();
         continue;
@@ -163,8 +163,8 @@ bool DeviceImpl::advance(const std::vector<QueueCore*>& cores) {
   bool poll = false;
   for (QueueCore* const core : cores) {
     poll |= core->held().advance();
-    core->transfers().find_failures();
-    poll |= core->transfers().any() && !core->lost();
+    core->transfers().advance();
+    poll |= core->transfers().needs_looks();
   }
   poll |= memory_.collect();
   poll |= shares_semaphores();

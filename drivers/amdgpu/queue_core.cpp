@@ -153,7 +153,7 @@ Status QueueCore::wait_for_room_slowly(uint64_t index, uint32_t packets) {
       // A kernel that runs for long: leave the core to somebody who can use it.
       const timespec pause = {0, 50'000};
       nanosleep(&pause, nullptr);
-      transfers_->find_failures();
+      transfers_->advance();
     }
   }
 }
@@ -180,8 +180,7 @@ uint64_t QueueCore::loud_completed() const {
 }
 
 uint64_t QueueCore::completed() const {
-  const uint64_t done =
-      with_silent(quiet_completed() + loud_completed() + transfers_->markers_done());
+  const uint64_t done = with_silent(quiet_completed() + loud_completed());
   // Read after the signals: once they have been tampered with to release waiters, this is set.
   if (lost_.load(std::memory_order_acquire)) [[unlikely]]
     return frozen_.load(std::memory_order_relaxed);
@@ -193,7 +192,7 @@ hsa_signal_value_t QueueCore::loud_value(uint64_t index) const {
     // While the number of loud completions stands still, the packets that are done hold exactly as
     // many loud ones, wherever in that time the other two numbers were read.
     uint64_t loud = loud_completed();
-    const uint64_t done = with_silent(quiet_completed() + loud + transfers_->markers_done());
+    const uint64_t done = with_silent(quiet_completed() + loud);
     if (loud_completed() != loud) continue;
     if (done > index) return kInitialValue - static_cast<hsa_signal_value_t>(loud);
     uint64_t at = done;

@@ -3,8 +3,7 @@
 //
 // The packets of a recorded command buffer count together (silent_runs.h).
 //
-// Copies run on engines of their own: such an operation has a packet in the ring whose completion
-// starts the engine, and which therefore cannot count itself (Transfers::markers_done does).
+// Copies run on engines of their own (transfers.h).
 //
 // Cores belong to their device and live as long as it does, so that a semaphore may point at one
 // without counting references. A Queue borrows a core and gives it back when it is idle.

@@ -1,7 +1,10 @@
 #include "drivers/amdgpu/transfers.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "drivers/amdgpu/device.h"
 #include "hal/error.h"
@@ -12,101 +15,117 @@ Transfers::~Transfers() {
   for (Record& record : records_) recycle(record);
 }
 
-Status Transfers::submit(const std::vector<CopyStep>& steps, Staging staging,
+Status Transfers::submit(std::vector<CopyStep> steps, Staging staging,
                          const IssueContext& context) {
   DeviceImpl& device = core_.device();
-  const Hsa& hsa = device.hsa();
   reap();
   Record record;
+  record.steps = std::move(steps);
   record.staging = std::move(staging);
-  HALYARD_ASSIGN_OR_RETURN(record.marker, device.take_signal());
   Status status;
-  for (size_t i = 0; i < steps.size() && status.ok(); ++i) {
+  while (record.done.size() < record.steps.size() && status.ok()) {
     Result<hsa_signal_t> signal = device.take_signal();
     if (signal.ok()) record.done.push_back(*signal);
     status = std::move(signal).status();
+  }
+  uint64_t first = 0;
+  if (status.ok()) {
+    status = emit(core_, 2, context, [&](uint64_t index, bool loud) {
+      first = index;
+      const hsa_signal_t last_done = record.done.back();
+      record.first = index;
+      // On the list before its packets run.
+      add(std::move(record));
+      // Writes the L2 back for the engine, which reads memory past it.
+      core_.write_barrier(index, true,
+                          {.kind = PacketKind::kBarrier, .observed = true, .reads_foreign = true});
+      // The engine wrote past the L2: what it holds is old.
+      core_.write_barrier(index + 1, loud,
+                          {.kind = PacketKind::kBarrier, .observed = loud, .reads_foreign = true},
+                          last_done);
+    });
   }
   if (!status.ok()) {
     recycle(record);
     return status;
   }
-
-  const std::lock_guard order(order_mutex_);
-  size_t queued = 0;
-  for (; queued < steps.size() && status.ok(); ++queued) {
-    const CopyStep& step = steps[queued];
-    const hsa_signal_t* const after = queued == 0 ? &record.marker : &record.done[queued - 1];
-    status = check(
-        hsa,
-        hsa.hsa_amd_memory_async_copy(step.target, step.target_agent, step.source,
-                                      step.source_agent, step.size, 1, after, record.done[queued]),
-        fmt::format("Queueing a copy of {} bytes", step.size));
-    if (!status.ok()) break;
-  }
-  if (queued == 0) {
-    recycle(record);
-    return status;
-  }
-  // Copies that are queued already need their packets, whatever became of the later ones; nobody is
-  // told of them then.
-  const hsa_signal_t marker = record.marker;
-  const hsa_signal_t last_done = record.done[queued - 1];
-  // Unused signals count as done.
-  for (size_t i = queued; i < record.done.size(); ++i) {
-    hsa.hsa_signal_store_screlease(record.done[i], 0);
-  }
-  IssueContext rest = context;
-  if (!status.ok()) rest.signals = {};
-  Record* stored = nullptr;
-  {
-    // On the list before its packets run, so that its marker is never overlooked.
-    const std::lock_guard lock(mutex_);
-    record.last = UINT64_MAX;
-    records_.push_back(std::move(record));
-    stored = &records_.back();
-    outstanding_.store(static_cast<uint32_t>(records_.size()), std::memory_order_release);
-  }
-  Status emitted = emit(core_, 2, rest, [&](uint64_t index, bool loud) {
-    {
-      const std::lock_guard lock(mutex_);
-      stored->last = index + 1;
-    }
-    // Writes the L2 back for the engine, which reads memory past it.
-    hsa_signal_t first = marker;
-    core_.write_barrier(index, false,
-                        {.kind = PacketKind::kBarrier, .observed = true, .reads_foreign = true}, {},
-                        &first);
-    // The engine wrote past the L2: what it holds is old.
-    core_.write_barrier(index + 1, loud,
-                        {.kind = PacketKind::kBarrier, .observed = loud, .reads_foreign = true},
-                        last_done);
-  });
-  // Lost meanwhile: then the packets may never run, and whoever lost it may have overlooked us.
-  if (!emitted.ok() || core_.lost()) abandon();
-  if (!emitted.ok()) return emitted;
-  if (!status.ok()) fail_signals(context.signals, status);
-  return status;
+  expedite(first);
+  return {};
 }
 
-uint64_t Transfers::count_markers() const {
-  const Hsa& hsa = core_.device().hsa();
+void Transfers::add(Record record) {
   const std::lock_guard lock(mutex_);
-  for (Record& record : records_) {
-    if (record.counted) continue;
-    // In order: a later one is not done before an earlier one.
-    if (hsa.hsa_signal_load_scacquire(record.marker) != 0) break;
-    record.counted = true;
-    markers_.fetch_add(1, std::memory_order_acq_rel);
+  // Threads that submit at the same time may come here in another order than their packets'.
+  const auto behind = std::find_if(records_.begin(), records_.end(),
+                                   [&](const Record& other) { return other.first > record.first; });
+  records_.insert(behind, std::move(record));
+  outstanding_.store(static_cast<uint32_t>(records_.size()), std::memory_order_release);
+}
+
+void Transfers::expedite(uint64_t first) {
+  // The first packet alone is done within these.
+  constexpr int kLooks = 64;
+  for (int i = 0; i < kLooks && core_.completed() == first; ++i) _mm_pause();
+  give_due();
+  const auto is_left = [&](bool to_watcher) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(records_.begin(), records_.end(),
+                                    [&](const Record& record) { return record.first == first; });
+    if (found == records_.end() || found->is_given() || core_.lost()) return false;
+    found->watched = to_watcher;
+    return true;
+  };
+  if (!is_left(false)) return;
+  Watcher& watcher = core_.device().watcher();
+  watcher.add_interest();
+  if (!is_left(true)) watcher.remove_interest();
+}
+
+Status Transfers::give(Record& record, hsa_signal_t after) const {
+  const Hsa& hsa = core_.device().hsa();
+  for (; !record.is_given(); ++record.given) {
+    const CopyStep& step = record.steps[record.given];
+    if (record.given != 0) after = record.done[record.given - 1];
+    const uint32_t dependencies = after.handle != 0 ? 1 : 0;
+    HALYARD_RETURN_IF_ERROR(
+        check(hsa,
+              hsa.hsa_amd_memory_async_copy(
+                  step.target, step.target_agent, step.source, step.source_agent, step.size,
+                  dependencies, dependencies != 0 ? &after : nullptr, record.done[record.given]),
+              fmt::format("Giving a copy of {} bytes to the copy engines of {}", step.size,
+                          core_.device().info().name)));
   }
-  return markers_.load(std::memory_order_relaxed);
+  return {};
+}
+
+void Transfers::give_due() {
+  uint32_t unwatched = 0;
+  Status status;
+  {
+    const std::lock_guard lock(mutex_);
+    const Record* before = nullptr;
+    for (Record& record : records_) {
+      // Under the lock: whoever has found the queue lost, and then quiescent, finds it so for good.
+      if (core_.lost()) break;
+      if (!record.is_given()) {
+        const bool follows = before != nullptr && before->first + 2 == record.first;
+        const bool begins = core_.completed() > record.first;
+        if (!follows && !begins) break;
+        record.chained = !begins;
+        status = give(record, begins ? hsa_signal_t{} : before->done.back());
+        if (!status.ok()) break;
+        if (std::exchange(record.watched, false)) ++unwatched;
+      }
+      before = &record;
+    }
+  }
+  for (; unwatched != 0; --unwatched) core_.device().watcher().remove_interest();
+  if (!status.ok()) core_.device().lose_queue(core_, status);
 }
 
 void Transfers::recycle(Record& record) {
-  DeviceImpl& device = core_.device();
-  if (record.marker.handle != 0) device.give_signal(record.marker);
-  for (const hsa_signal_t signal : record.done) device.give_signal(signal);
+  for (const hsa_signal_t signal : record.done) core_.device().give_signal(signal);
   record.done.clear();
-  record.marker = {};
 }
 
 void Transfers::reap() {
@@ -115,7 +134,10 @@ void Transfers::reap() {
   std::deque<Record> done;
   {
     const std::lock_guard lock(mutex_);
-    while (!records_.empty() && records_.front().counted && records_.front().last < completed) {
+    const auto is_done = [&](const Record& record) { return record.first + 1 < completed; };
+    while (!records_.empty() && is_done(records_.front())) {
+      // An engine may still have to look at the signal.
+      if (records_.size() > 1 && records_[1].chained && !is_done(records_[1])) break;
       done.push_back(std::move(records_.front()));
       records_.pop_front();
     }
@@ -124,16 +146,17 @@ void Transfers::reap() {
   for (Record& record : done) recycle(record);
 }
 
-void Transfers::find_failures() {
+void Transfers::advance() {
   if (!any() || core_.lost()) return;
+  give_due();
   const Hsa& hsa = core_.device().hsa();
   bool failed = false;
   {
     const std::lock_guard lock(mutex_);
     for (const Record& record : records_) {
-      for (const hsa_signal_t signal : record.done) {
+      for (size_t i = 0; i < record.given; ++i) {
         // hsa_amd_memory_async_copy: a negative value says that the copy has failed.
-        failed |= hsa.hsa_signal_load_scacquire(signal) < 0;
+        failed |= hsa.hsa_signal_load_scacquire(record.done[i]) < 0;
       }
     }
   }
@@ -146,22 +169,30 @@ void Transfers::find_failures() {
   reap();
 }
 
-void Transfers::abandon() {
-  const Hsa& hsa = core_.device().hsa();
+bool Transfers::needs_looks() const {
+  if (!any() || core_.lost()) return false;
   const std::lock_guard lock(mutex_);
-  for (const Record& record : records_) hsa.hsa_signal_store_screlease(record.marker, 0);
+  return !records_.empty() && records_.front().given != 0;
+}
+
+void Transfers::abandon() {
+  uint32_t unwatched = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Record& record : records_) unwatched += std::exchange(record.watched, false) ? 1 : 0;
+  }
+  for (; unwatched != 0; --unwatched) core_.device().watcher().remove_interest();
 }
 
 bool Transfers::quiescent() const {
   if (!any()) return true;
   const Hsa& hsa = core_.device().hsa();
   const std::lock_guard lock(mutex_);
-  for (const Record& record : records_) {
-    for (const hsa_signal_t signal : record.done) {
-      if (hsa.hsa_signal_load_scacquire(signal) > 0) return false;
-    }
-  }
-  return true;
+  return std::none_of(records_.begin(), records_.end(), [&](const Record& record) {
+    return std::any_of(
+        record.done.begin(), record.done.begin() + static_cast<ptrdiff_t>(record.given),
+        [&](hsa_signal_t signal) { return hsa.hsa_signal_load_scacquire(signal) > 0; });
+  });
 }
 
 CopyOperation::CopyOperation(Buffer& source, const void* from, Buffer& target, void* to,
@@ -250,7 +281,7 @@ Status UploadOperation::issue(QueueCore& core, const IssueContext& context) {
     steps.push_back(step);
     done += step.size;
   }
-  return core.transfers().submit(steps, std::move(staging_), context);
+  return core.transfers().submit(std::move(steps), std::move(staging_), context);
 }
 
 Result<std::unique_ptr<Operation>> UploadOperation::hold() {

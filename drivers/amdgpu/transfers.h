@@ -1,8 +1,13 @@
 // Transfers: a queue's copies, which the device's copy engines carry out, in the queue's order.
 //
-// In the ring a transfer is two barrier packets. The first completes the "marker" signal, for which
-// the engine's first copy waits; the second waits for the signal of the last copy. The marker
-// packet counts itself in neither of the queue's epoch signals, hence markers_done().
+// In the ring a transfer is two barrier packets. When the first is done, so is all before it, and
+// the host gives the copies to the engines; the second waits for the signal of the last copy.
+//
+// All queues share the engines, and an engine takes its copies in the order in which it gets them.
+// A copy that waited there for its queue would hold up every other queue's copies, among them maybe
+// what it waits for itself. So an engine only gets a copy that can begin, or whose predecessor on
+// its queue the engines have already. The thread that submits gives it if nothing is in front of it
+// in the ring; otherwise the watcher does, whom the first packet wakes.
 #pragma once
 
 #include <atomic>
@@ -32,19 +37,17 @@ class Transfers {
   explicit Transfers(QueueCore& core) : core_(core) {}
   ~Transfers();
 
-  // Queues the steps. `staging` (may be empty) is released when they are done.
-  Status submit(const std::vector<CopyStep>& steps, Staging staging, const IssueContext& context);
+  // Queues the steps, of which there is at least one. `staging` (may be empty) is released when
+  // they are done.
+  Status submit(std::vector<CopyStep> steps, Staging staging, const IssueContext& context);
 
-  // Marker packets that are done, of all that there ever were.
-  uint64_t markers_done() const {
-    if (outstanding_.load(std::memory_order_acquire) == 0) [[likely]]
-      return markers_.load(std::memory_order_acquire);
-    return count_markers();
-  }
-  // Looks for copies that have failed, and loses the queue if one has. Frees what is done.
-  void find_failures();
-  // The queue is lost: lets the engines go on, which serve others as well. They then carry the
-  // copies out, so what these use stays in use until quiescent().
+  // Gives the engines what can begin, looks for copies that have failed, and loses the queue if one
+  // has. Frees what is done. Any thread, without a lock of the watcher's.
+  void advance();
+  // The engines have copies of whose failure nothing but a look tells.
+  bool needs_looks() const;
+  // The queue is lost: its engines get no more copies. They carry out those that they have, so what
+  // these use stays in use until quiescent().
   void abandon();
   // No engine has a copy left to do.
   bool quiescent() const;
@@ -52,24 +55,30 @@ class Transfers {
 
  private:
   struct Record {
-    hsa_signal_t marker = {};
+    uint64_t first = 0;  // index of the first packet
+    std::vector<CopyStep> steps;
     std::vector<hsa_signal_t> done;  // of each step
-    uint64_t last = 0;               // index of the second packet
-    bool counted = false;            // marker is in markers_
+    size_t given = 0;                // steps that the engines have
+    bool chained = false;            // the first of them waits for the record before
+    bool watched = false;            // the watcher is interested until it is given
     Staging staging;
+
+    bool is_given() const { return given == steps.size(); }
   };
 
-  uint64_t count_markers() const;
+  void add(Record record);
+  // Gives what can begin.
+  void give_due();
+  // … one record's steps, of which the first waits for `after` (may be none). Under mutex_.
+  Status give(Record& record, hsa_signal_t after) const;
+  // The record with this first packet was submitted: gives it, or has the watcher see to that.
+  void expedite(uint64_t first);
   void recycle(Record& record);
   void reap();
 
   QueueCore& core_;
-  // Held from the first copy's submission until its packets are published, so that the engines get
-  // copies in the order of the ring; otherwise each could wait for the other.
-  std::mutex order_mutex_;
   mutable std::mutex mutex_;
-  mutable std::deque<Record> records_;  // under mutex_, in order
-  mutable std::atomic<uint64_t> markers_{0};
+  std::deque<Record> records_;            // under mutex_, in the ring's order
   std::atomic<uint32_t> outstanding_{0};  // records_.size()
 };
 
