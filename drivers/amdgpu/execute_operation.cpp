@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/device/abi.h"
@@ -45,7 +46,6 @@ Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
   const uint64_t start = core.reserve_batch(waits, layout, &program);
   const uint64_t first = start + waits;
   const uint64_t last = first + layout.slots() - 1;
-  const bool loud = !context.signals.empty();
   instances.used_until(instance, core, last);
   place(core, instance, layout, first);
   const uint32_t begin = waits != 0 ? waits : layout.size(0) + 1;
@@ -55,21 +55,54 @@ Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
     impl(*signal.semaphore).add_point(signal.value, {&core, last});
   }
   if (waits != 0) write_waits(core, start, last, context);
-  for (uint32_t i = 0; i < layout.chunks; ++i) {
-    const uint64_t at = first + layout.slot(i);
-    const uint32_t count = layout.size(i);
-    // What is lost from here on was queued: it fails its points itself.
-    if (!core.wait_for_room(at, count + 1).ok()) break;
+  issued_ = {.instance = &instance,
+             .layout = layout,
+             .first = first,
+             .next = 0,
+             .signals = !context.signals.empty(),
+             .waits_for_room = context.waits_for_room};
+  put_chunks(core);
+  return {};
+}
+
+void ExecuteOperation::put_chunks(QueueCore& core) {
+  Issued& issued = issued_;
+  const BatchLayout& layout = issued.layout;
+  for (; !issued.is_whole(); ++issued.next) {
+    const uint64_t at = issued.first + layout.slot(issued.next);
+    const uint32_t count = layout.size(issued.next);
+    if (!issued.waits_for_room && !core.lost() && !core.has_room_at(at, count + 1)) return;
+    if (!core.wait_for_room(at, count + 1).ok()) {
+      // The queue is lost. What was queued fails its points itself, and nothing more comes.
+      issued.next = layout.chunks;
+      return;
+    }
     // The first packet of all acquires.
-    if (i == 0) core.acquires_foreign(at);
-    const bool end = i + 1 == layout.chunks;
+    if (issued.next == 0) core.acquires_foreign(at);
+    const bool end = issued.next + 1 == layout.chunks;
+    // Whoever does not wait for room is told of it.
+    const bool loud = end ? issued.signals : !issued.waits_for_room;
     // First what counts, so that the packet processor does not meet an invalid slot.
-    core.write_barrier(at + count, loud && end,
-                       packet_header(CountingFacts{.observed = loud && end, .alone = count == 0}));
-    core.publish_run(at, instance.packets() + layout.begin(i), count);
+    core.write_barrier(
+        at + count, loud,
+        packet_header(CountingFacts{.observed = issued.signals && end, .alone = count == 0}));
+    core.publish_run(at, issued.instance->packets() + layout.begin(issued.next), count);
     core.ring(at + count);
   }
-  return {};
+}
+
+bool ExecuteOperation::resume(QueueCore& core) {
+  put_chunks(core);
+  if (!issued_.is_whole()) return false;
+  if (!then_) return true;
+  if (!core.lost() && !core.has_room(kRoomForThen)) return false;
+  std::exchange(then_, nullptr)();
+  return true;
+}
+
+void ExecuteOperation::when_whole(std::function<void()> then) {
+  if (issued_.is_whole()) return then();
+  then_ = std::move(then);
 }
 
 Result<std::unique_ptr<Operation>> ExecuteOperation::hold() {

@@ -42,16 +42,33 @@ class ExecuteOperation final : public Operation {
 
   uint32_t packets() const override;
   Status issue(QueueCore& core, const IssueContext& context) override;
+  bool resume(QueueCore& core) override;
+  void when_whole(std::function<void()> then) override;
   Result<std::unique_ptr<Operation>> hold() override;
   StringView name() const override { return "execute"; }
 
  private:
+  // What of an issued execution is in the ring: all chunks before `next`.
+  struct Issued {
+    Instance* instance = nullptr;
+    BatchLayout layout;
+    uint64_t first = 0;  // slot
+    uint32_t next = 0;
+    bool signals = false;
+    bool waits_for_room = true;
+
+    bool is_whole() const { return next == layout.chunks; }
+  };
+
   void place(QueueCore& core, Instance& instance, const BatchLayout& layout, uint64_t first);
+  void put_chunks(QueueCore& core);
 
   QueueCore& core_;
   CommandBufferImpl& commands_;
   Span<const BufferRange> bindings_;
   BoundAddresses bound_;
+  Issued issued_;
+  std::function<void()> then_;  // until all of it is in the ring
   // Of one that is held.
   Ref<CommandBuffer> keep_commands_;
   std::vector<Ref<Buffer>> keep_buffers_;

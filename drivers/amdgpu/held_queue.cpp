@@ -81,6 +81,7 @@ void HeldQueue::finish(Entry& entry, const Status& status) {
 }
 
 HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
+  if (entry.issued) return entry.operation->resume(core_) ? Outcome::kDone : Outcome::kPoll;
   if (core_.lost()) {
     finish(entry, core_.fault());
     return Outcome::kDone;
@@ -91,17 +92,21 @@ HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
     return Outcome::kDone;
   }
   if (plan.hold) return Outcome::kLater;
-  const auto packets = entry.operation->packets() + static_cast<uint32_t>(plan.device.size());
+  auto packets = entry.operation->packets() + static_cast<uint32_t>(plan.device.size());
+  if (core_.device().profiler().active()) packets += Profiler::kPackets;
+  // Other queues' work waits for this thread: it never waits for room.
   if (!core_.has_room(packets)) return Outcome::kPoll;
   const std::vector<SemaphorePoint> signals = views(entry.signals);
-  const Status status = issue(core_, *entry.operation,
-                              {.waits = plan.device, .signals = signals, .foreign = plan.foreign});
+  const Status status = issue(
+      core_, *entry.operation,
+      {.waits = plan.device, .signals = signals, .foreign = plan.foreign, .waits_for_room = false});
   if (!status.ok()) {
     finish(entry, status);
     return Outcome::kDone;
   }
   for (const HeldPoint& signal : entry.signals) signal.semaphore->keep_promise(signal.value);
-  return Outcome::kDone;
+  entry.issued = true;
+  return entry.operation->resume(core_) ? Outcome::kDone : Outcome::kPoll;
 }
 
 HeldQueue::Outcome HeldQueue::try_host(Entry& entry) {

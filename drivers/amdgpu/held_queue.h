@@ -34,6 +34,7 @@ class HeldQueue {
     std::unique_ptr<Operation> operation;
     std::vector<HeldPoint> waits;
     std::vector<HeldPoint> signals;
+    bool issued = false;  // in the ring, but maybe not all of it yet
     bool fenced = false;  // a host operation whose loud barrier is in the ring
     uint64_t fence = 0;   // … with this index
     bool started = false;

@@ -2,6 +2,7 @@
 // packets are put into a ring.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct IssueContext {
   Span<const SemaphorePoint> signals;
   // It waited for something that this queue did not do.
   bool foreign = false;
+  // An operation that is larger than the ring waits for room; otherwise it is put there as far as
+  // there is room (Operation::resume).
+  bool waits_for_room = true;
 };
 
 class Operation {
@@ -33,6 +37,13 @@ class Operation {
   virtual uint32_t packets() const = 0;
   // Puts it into the ring. A failure has queued nothing.
   virtual Status issue(QueueCore& core, const IssueContext& context) = 0;
+  // After issue() without waits_for_room: puts more of it into the ring, without waiting. Whether
+  // all of it is there, or never will be.
+  virtual bool resume(QueueCore&) { return true; }
+  // Calls `then`, which needs kRoomForThen free slots, when all of it is in the ring: at once, or
+  // in resume().
+  static constexpr uint32_t kRoomForThen = 2;
+  virtual void when_whole(std::function<void()> then) { then(); }
   // A copy that refers to nothing of the caller's and keeps alive what it needs.
   virtual Result<std::unique_ptr<Operation>> hold() = 0;
   // What it is called in a profile; a dispatch, by its function.

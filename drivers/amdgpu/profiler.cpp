@@ -86,18 +86,25 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
     return Status();
   };
   uint64_t last = 0;
-  Status status =
-      mark({.waits = context.waits, .signals = {}, .foreign = false}, event.begin, false, &last);
-  if (!status.ok()) return status;
-  status = operation.issue(core, {.waits = {}, .signals = context.signals, .foreign = true});
-  // The profile's end waits for it, and only a loud packet wakes those who wait.
-  const Status marked = mark({}, event.end, true, &event.last);
-  if (!status.ok()) return status;
-  // A queue that is lost in between has run the operation or not; there is nothing to tell then.
-  if (!marked.ok()) return {};
-  const std::lock_guard lock(mutex_);
-  events_.push_back(std::move(event));
-  return {};
+  HALYARD_RETURN_IF_ERROR(mark({.waits = context.waits}, event.begin, false, &last));
+  const Status status = operation.issue(core, {.waits = {},
+                                               .signals = context.signals,
+                                               .foreign = true,
+                                               .waits_for_room = context.waits_for_room});
+  const auto end_event = [this, mark, event, ok = status.ok()]() mutable {
+    // The profile's end waits for it, and only a loud packet wakes those who wait. A queue that is
+    // lost in between has run the operation or not; there is nothing to tell then.
+    const Status marked = mark({}, event.end, true, &event.last);
+    if (!ok || !marked.ok()) return;
+    const std::lock_guard lock(mutex_);
+    events_.push_back(std::move(event));
+  };
+  if (status.ok()) {
+    operation.when_whole(end_event);
+  } else {
+    end_event();
+  }
+  return status;
 }
 
 uint64_t Profiler::noted_ns(hsa_signal_t signal) const {

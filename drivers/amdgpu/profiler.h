@@ -27,7 +27,8 @@ class Profiler {
   // A queue that is made, or used again: it is timed if the others are.
   void watch(QueueCore& core);
 
-  // Issues the operation between its two packets.
+  // Issues the operation between kPackets of its own.
+  static constexpr uint32_t kPackets = 4;
   Status issue(QueueCore& core, Operation& operation, const IssueContext& context);
   void add_host(StringView name, uint64_t begin_ns, uint64_t end_ns);
   // CLOCK_MONOTONIC.

@@ -133,8 +133,8 @@ uint64_t QueueCore::refresh_room() {
   return limit;
 }
 
-bool QueueCore::has_room(uint32_t packets) {
-  const uint64_t end = reserved() + packets;
+bool QueueCore::has_room_at(uint64_t index, uint32_t packets) {
+  const uint64_t end = index + packets;
   return end <= room_.load(std::memory_order_acquire) || end <= refresh_room();
 }
 

@@ -73,8 +73,10 @@ class QueueCore {
       return {};
     return wait_for_room_slowly(index, packets);
   }
-  // Whether wait_for_room would return at once for a reservation of `packets` made now.
-  bool has_room(uint32_t packets);
+  // Whether wait_for_room would return at once, for a reservation of `packets` made now, or one
+  // that was made.
+  bool has_room(uint32_t packets) { return has_room_at(reserved(), packets); }
+  bool has_room_at(uint64_t index, uint32_t packets);
 
   // The slot of a reserved packet. Whoever wrote it before has handed it to the device, which has
   // handed it to us: an order that a race detector cannot see. So for its sake alone the release of
