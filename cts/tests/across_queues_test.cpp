@@ -1,5 +1,5 @@
-// What a queue waits for while several others are to signal the same timeline: its value, and no
-// later one.
+// Queues go on while work of another queue does not: what a queue waits for is its value of a
+// timeline and no later one, and what another queue has held back is in nobody's way.
 #include <chrono>
 #include <thread>
 
@@ -103,6 +103,36 @@ TEST_F(AcrossQueues, ALaterSignalWillDo) {
     std::this_thread::yield();
   }
   EXPECT_TRUE(behind.has_ended());
+}
+
+// The recording does not fit into the queue, and does not get on.
+TEST_F(AcrossQueues, AHeldReplayThatGetsStuckHoldsUpNoOtherQueues) {
+  constexpr uint32_t kCommands = 300;
+  QueueOptions options;
+  options.capacity = 64;
+  const Ref<Queue> small = take(device().create_queue(options));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(64, 0));
+  HeldKernel kernel(answer_, mail());
+  const Ref<CommandBuffer> commands = take(device().create_command_buffer());
+  ASSERT_OK(commands->dispatch(kernel.launch()));
+  for (uint32_t i = 0; i < kCommands; ++i) {
+    ASSERT_OK(commands->barrier());
+    ASSERT_OK(commands->dispatch(affine(data, 64, 1, 1)));
+  }
+  ASSERT_OK(commands->finish());
+  const Ref<Semaphore> gate = new_semaphore();
+  const Ref<Semaphore> other_gate = new_semaphore();
+  ASSERT_OK(small->execute(*commands, {}, When().after(gate, 1).then(timeline_, 1)));
+  ASSERT_OK(b().barrier(When().after(other_gate, 1).then(done_, 1)));
+  ASSERT_OK(gate->signal(1));
+  // Whoever submits for queue b is the one who submits the replay.
+  EXPECT_FAILS(timeline_->wait(1, Deadline::after_ns(20'000'000)), StatusCode::kDeadlineExceeded);
+  ASSERT_OK(other_gate->signal(1));
+  EXPECT_OK(followed(patience()));
+  EXPECT_FALSE(kernel.has_ended());
+  kernel.release();
+  ASSERT_OK(timeline_->wait(1, patience()));
+  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(64, kCommands)));
 }
 
 // Queue b waits for queue c, which waits for queue a: a wait for what queue b signals never ends.

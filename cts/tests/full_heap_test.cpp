@@ -40,6 +40,17 @@ class FullHeap : public DeviceTest {
     running_ = true;
   }
   void end_kernel() const { std::atomic_ref<uint32_t>(*words_).store(1); }
+  // That another queue may have what queue() has given back, but not before the kernel has ended.
+  void expect_it_goes_to_another_queue_in_time() {
+    const Ref<Queue> other = new_queue();
+    const Ref<Semaphore> usable = new_semaphore();
+    const Ref<Buffer> next = take(other->alloca_buffer(most(), {}, When().then(usable, 1)));
+    EXPECT_FAILS(usable->wait(1, Deadline::after_ns(50'000'000)), StatusCode::kDeadlineExceeded);
+    end_kernel();
+    EXPECT_OK(usable->wait(1, patience()));
+    ASSERT_OK(other->dealloca_buffer(*next));
+    EXPECT_OK(drain(*other));
+  }
 
   // What `allocates` returns, while the kernel ends soon after it was called.
   template <typename Allocates>
@@ -100,6 +111,36 @@ TEST_F(FullHeap, APoolWaitsForWhatWorkInFlightMayUse) {
       take(before_the_kernel_ends([&] { return other->alloca_buffer(most()); }));
   ASSERT_OK(other->dealloca_buffer(*pooled));
   EXPECT_OK(drain(*other));
+}
+
+TEST_F(FullHeap, AnotherQueuesBlockIsUsedWhenThatQueueIsDoneWithIt) {
+  const Ref<Buffer> first = take(queue().alloca_buffer(most()));
+  start_kernel();
+  ASSERT_OK(queue().dealloca_buffer(*first));
+  expect_it_goes_to_another_queue_in_time();
+}
+
+// The memory goes back in the queue's order even if the operation fails.
+TEST_F(FullHeap, ABlockWhoseDeallocaHasFailedIsUsedWhenItsQueueIsDoneWithIt) {
+  const Ref<Semaphore> failed = new_semaphore();
+  const Ref<Semaphore> told = new_semaphore();
+  failed->fail(Status(StatusCode::kAborted, "The tea is cold."));
+  const Ref<Buffer> first = take(queue().alloca_buffer(most()));
+  start_kernel();
+  ASSERT_OK(queue().dealloca_buffer(*first, When().after(failed, 1).then(told, 1)));
+  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, "The tea is cold.");
+  expect_it_goes_to_another_queue_in_time();
+}
+
+TEST_F(FullHeap, ABlockWhoseHeldDeallocaFailsIsUsedWhenItsQueueIsDoneWithIt) {
+  const Ref<Semaphore> fails = new_semaphore();
+  const Ref<Semaphore> told = new_semaphore();
+  const Ref<Buffer> first = take(queue().alloca_buffer(most()));
+  start_kernel();
+  ASSERT_OK(queue().dealloca_buffer(*first, When().after(fails, 1).then(told, 1)));
+  fails->fail(Status(StatusCode::kAborted, "The tea is cold."));
+  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, "The tea is cold.");
+  expect_it_goes_to_another_queue_in_time();
 }
 
 // What one has let go of another thread may be releasing just now. Fills are long enough to be in

@@ -1,5 +1,7 @@
 #include "drivers/amdgpu/held_queue.h"
 
+#include <utility>
+
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/plan.h"
 #include "drivers/common/service_thread.h"
@@ -86,22 +88,27 @@ HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
     finish(entry, core_.fault());
     return Outcome::kDone;
   }
-  const WaitPlan plan = plan_waits(core_, views(entry.waits), false);
-  if (!plan.failure.ok()) {
-    finish(entry, plan.failure);
-    return Outcome::kDone;
+  WaitPlan plan = plan_waits(core_, views(entry.waits), false);
+  const Status failure = std::exchange(plan.failure, {});
+  if (!failure.ok()) {
+    if (!entry.operation->runs_regardless()) {
+      finish(entry, failure);
+      return Outcome::kDone;
+    }
+    plan = {};  // there is nothing left to wait for
   }
   if (plan.hold) return Outcome::kLater;
   auto packets = entry.operation->packets() + static_cast<uint32_t>(plan.device.size());
   if (core_.device().profiler().active()) packets += Profiler::kPackets;
   // Other queues' work waits for this thread: it never waits for room.
   if (!core_.has_room(packets)) return Outcome::kPoll;
-  const std::vector<SemaphorePoint> signals = views(entry.signals);
+  std::vector<SemaphorePoint> signals;
+  if (failure.ok()) signals = views(entry.signals);
   const Status status = issue(
       core_, *entry.operation,
       {.waits = plan.device, .signals = signals, .foreign = plan.foreign, .waits_for_room = false});
-  if (!status.ok()) {
-    finish(entry, status);
+  if (!failure.ok() || !status.ok()) {
+    finish(entry, failure.ok() ? status : failure);
     return Outcome::kDone;
   }
   for (const HeldPoint& signal : entry.signals) signal.semaphore->keep_promise(signal.value);

@@ -105,8 +105,11 @@ Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
   const bool behind = core.held().any() || operation.on_host();
   const WaitPlan plan = plan_waits(core, sync.wait, behind);
   if (!plan.failure.ok()) {
-    fail_signals(sync.signal, plan.failure);
-    return {};
+    Status status;
+    // Before its signals tell that it has failed.
+    if (operation.runs_regardless()) status = submit(core, operation, {});
+    if (status.ok()) fail_signals(sync.signal, plan.failure);
+    return status;
   }
   if (!plan.hold) {
     return issue(core, operation,

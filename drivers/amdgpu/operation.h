@@ -46,6 +46,8 @@ class Operation {
   virtual void when_whole(std::function<void()> then) { then(); }
   // A copy that refers to nothing of the caller's and keeps alive what it needs.
   virtual Result<std::unique_ptr<Operation>> hold() = 0;
+  // Whether it runs even if what it waits for fails; its signals fail all the same.
+  virtual bool runs_regardless() const { return false; }
   // What it is called in a profile; a dispatch, by its function.
   virtual StringView name() const = 0;
   // Whether it runs on the host; issue() is then called by a thread that may block, when

@@ -6,7 +6,7 @@ namespace halyard::amdgpu {
 
 PoolTicket::~PoolTicket() {
   const uint64_t reserved = core_.reserved();
-  if (!settled_) settle(reserved == 0 ? 0 : reserved - 1);
+  if (!settled_ && core_.lost()) settle(reserved == 0 ? 0 : reserved - 1);
 }
 
 void PoolTicket::settle(uint64_t index) {

@@ -9,7 +9,8 @@
 namespace halyard::amdgpu {
 
 // The block's ticket in its pool, until the queue's packet for it is known. Should that never come
-// to be, nothing that is submitted to the queue later counts.
+// to be, as the queue is lost, nothing of the queue's runs any more. For any other reason the block
+// stays that queue's: no packet would tell another queue that it may have it.
 class PoolTicket {
  public:
   PoolTicket(QueueCore& core, MemoryType type, uint64_t ticket)
@@ -32,6 +33,8 @@ class DeallocaOperation final : public Operation {
   uint32_t packets() const override { return 1; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
+  // The memory goes back in the queue's order, whatever becomes of what it waits for.
+  bool runs_regardless() const override { return true; }
   StringView name() const override { return "dealloca"; }
 
  private:

@@ -86,12 +86,13 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
     return Status();
   };
   uint64_t last = 0;
-  HALYARD_RETURN_IF_ERROR(mark({.waits = context.waits}, event.begin, false, &last));
+  HALYARD_RETURN_IF_ERROR(
+      mark({.waits = context.waits, .signals = {}, .foreign = false}, event.begin, false, &last));
   const Status status = operation.issue(core, {.waits = {},
                                                .signals = context.signals,
                                                .foreign = true,
                                                .waits_for_room = context.waits_for_room});
-  const auto end_event = [this, mark, event, ok = status.ok()]() mutable {
+  auto end_event = [this, mark, event, ok = status.ok()]() mutable {
     // The profile's end waits for it, and only a loud packet wakes those who wait. A queue that is
     // lost in between has run the operation or not; there is nothing to tell then.
     const Status marked = mark({}, event.end, true, &event.last);

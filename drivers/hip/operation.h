@@ -24,6 +24,13 @@ class Operation {
   // used any more.
   virtual Result<std::unique_ptr<Operation>> hold() = 0;
 
+  // Whether it runs even if what it waits for fails; its signals fail all the same.
+  virtual bool runs_regardless() const { return false; }
+  // Whether another stream may have to wait for it although it signals nothing. placed() is then
+  // called when it is on the stream and marked, as operation `number`.
+  virtual bool needs_mark() const { return false; }
+  virtual void placed(uint64_t) {}
+
   // What a profile calls it: what it does, or the kernel's name.
   virtual StringView name() const = 0;
   // Whether a profile times issue() as a whole; otherwise it sees to that itself.

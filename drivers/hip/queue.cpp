@@ -76,10 +76,12 @@ class GiveBackOperation final : public Operation {
  public:
   GiveBackOperation(QueuePool& pool, uint64_t ticket) : pool_(pool), ticket_(ticket) {}
   StringView name() const override { return "dealloca"; }
-  Status issue(QueueCore& core) override {
-    pool_.settle(ticket_, core.stream().number() + 1);
-    return {};
-  }
+  // The memory goes back in the stream's order, whatever becomes of what it waits for.
+  bool runs_regardless() const override { return true; }
+  // Another queue may have to wait for it (alloca_buffer in a full heap).
+  bool needs_mark() const override { return true; }
+  Status issue(QueueCore&) override { return {}; }
+  void placed(uint64_t number) override { pool_.settle(ticket_, number); }
   Result<std::unique_ptr<Operation>> hold() override {
     return std::unique_ptr<Operation>(std::make_unique<GiveBackOperation>(pool_, ticket_));
   }

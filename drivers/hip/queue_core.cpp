@@ -81,7 +81,7 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
     HALYARD_RETURN_IF_ERROR(operation.issue(*this));
   }
   stream_.count();
-  if (signals.empty()) return {};
+  if (signals.empty() && !operation.needs_mark()) return {};
   if (const Status marked = stream_.mark(); !marked.ok()) {
     // The operation is on the stream, and nothing will tell when it is done.
     fail_signals(signals, marked);
@@ -90,6 +90,7 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
   for (const SemaphorePoint& signal : signals) {
     impl(*signal.semaphore).add_point(signal.value, {&stream_, stream_.number()});
   }
+  operation.placed(stream_.number());
   return {};
 }
 
@@ -129,7 +130,9 @@ Status QueueCore::submit(Operation& operation, const Sync& sync, const StreamPoi
     } else {
       const WaitPlan plan = plan_waits(sync.wait, after);
       if (!plan.failure.ok()) {
-        fail_signals(sync.signal, plan.failure);
+        // Before its signals tell that it has failed.
+        if (operation.runs_regardless()) result = put(operation, {}, {});
+        if (result.ok()) fail_signals(sync.signal, plan.failure);
       } else if (plan.hold) {
         HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
         push(std::move(copy), sync, after, nullptr);
@@ -224,7 +227,11 @@ bool QueueCore::try_front(Entry& entry) {
       return finish(entry, entry.steps->failure);
     }
     plan = plan_waits(views(entry.waits), entry.after);
-    if (!plan.failure.ok()) return finish(entry, plan.failure);
+    if (!plan.failure.ok()) {
+      // Before its signals tell that it has failed.
+      if (entry.operation->runs_regardless()) put(*entry.operation, {}, {}).ignore();
+      return finish(entry, plan.failure);
+    }
     awaits_stream_.store(plan.awaits_stream, std::memory_order_release);
     if (plan.hold) return false;
     if (entry.operation->on_host()) return start_host(entry, plan);

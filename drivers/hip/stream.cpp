@@ -48,7 +48,14 @@ Status Stream::wait_for(const StreamPoint& point) {
     const auto mark =
         std::lower_bound(other.marks_.begin(), other.marks_.end(), point.number,
                          [](const Mark& m, uint64_t number) { return m.number < number; });
-    if (mark == other.marks_.end()) return {};  // done meanwhile
+    if (mark == other.marks_.end()) {
+      if (other.known_done(point.number)) return {};
+      return error(
+          StatusCode::kInternal,
+          "Internal error: a stream waits for an operation of another one (number {}) that "
+          "has no mark.",
+          point.number);
+    }
     HALYARD_RETURN_IF_ERROR(check(hip_, hip_.hipStreamWaitEvent(handle_, mark->event, 0),
                                   "Waiting for another stream's event"));
   }

@@ -13,11 +13,11 @@ namespace {
 using testing::HasSubstr;
 
 // More than kernels move between host and device (mover.h).
-constexpr uint64_t kBytes = 256 * 1024;
-constexpr uint64_t kWords = kBytes / sizeof(uint32_t);
+constexpr uint64_t kLargeBytes = 256 * 1024;
+constexpr uint64_t kLargeWords = kLargeBytes / sizeof(uint32_t);
 
 class Transfer : public VirtualDeviceTest {
- protected:
+ public:
   Transfer() { mail_ = view<uint32_t>(mail_buffer_); }
   ~Transfer() override { release_kernel(); }
 
@@ -35,8 +35,8 @@ class Transfer : public VirtualDeviceTest {
   bool kernel_has_ended() { return std::atomic_ref<uint32_t>(mail_[1]).load() != 0; }
 
   Ref<Buffer> host_words(uint32_t value) {
-    Ref<Buffer> buffer = host_buffer(kBytes);
-    std::fill_n(view<uint32_t>(buffer), kWords, value);
+    Ref<Buffer> buffer = host_buffer(kLargeBytes);
+    std::fill_n(view<uint32_t>(buffer), kLargeWords, value);
     return buffer;
   }
 
@@ -49,9 +49,9 @@ TEST_F(Transfer, BehindAKernelHoldsUpNoOtherQueues) {
   const Ref<Queue> held = new_queue();
   const Ref<Queue> free = new_queue();
   const Ref<Buffer> host = host_words(7);
-  const Ref<Buffer> device = device_buffer(kBytes);
+  const Ref<Buffer> device = device_buffer(kLargeBytes);
   const Ref<Buffer> back = host_words(0);
-  const Ref<Buffer> other = device_buffer(kBytes);
+  const Ref<Buffer> other = device_buffer(kLargeBytes);
   const Ref<Buffer> other_back = host_words(0);
   // To the device and from it: there is an engine for each way.
   ASSERT_OK(hold(*held));
@@ -60,12 +60,12 @@ TEST_F(Transfer, BehindAKernelHoldsUpNoOtherQueues) {
   ASSERT_OK(free->copy(host, device));
   ASSERT_OK(free->copy(device, back));
   finish(*free);
-  EXPECT_EQ(view<uint32_t>(back)[kWords - 1], 7u);
+  EXPECT_EQ(view<uint32_t>(back)[kLargeWords - 1], 7u);
   EXPECT_FALSE(kernel_has_ended());
   EXPECT_EQ(view<uint32_t>(other_back)[0], 0u);
   release_kernel();
   finish(*held);
-  EXPECT_EQ(view<uint32_t>(other_back)[kWords - 1], 7u);
+  EXPECT_EQ(view<uint32_t>(other_back)[kLargeWords - 1], 7u);
 }
 
 // Each queue's copy comes before, and needs, the other's: through the engines, if they took copies
@@ -73,7 +73,7 @@ TEST_F(Transfer, BehindAKernelHoldsUpNoOtherQueues) {
 TEST_F(Transfer, MayBeWhatAKernelBeforeAnotherQueuesWaitsFor) {
   const Ref<Queue> first = new_queue();
   const Ref<Queue> second = new_queue();
-  const Ref<Buffer> device = device_buffer(kBytes);
+  const Ref<Buffer> device = device_buffer(kLargeBytes);
   const Ref<Buffer> host = host_words(1);
   const Ref<Buffer> mine = host_words(0);
   const Ref<Semaphore> copied = new_semaphore();
@@ -90,14 +90,14 @@ TEST_F(Transfer, MayBeWhatAKernelBeforeAnotherQueuesWaitsFor) {
       },
       this, {.wait = {&point, 1}, .signal = {}}));
   finish(*first);
-  EXPECT_EQ(view<uint32_t>(mine)[kWords - 1], 1u);
+  EXPECT_EQ(view<uint32_t>(mine)[kLargeWords - 1], 1u);
 }
 
 TEST_F(Transfer, ManyFollowEachOtherBehindAKernel) {
   constexpr uint32_t kRounds = 12;
   const Ref<Queue> queue = new_queue(64);
   const Ref<Buffer> ends[] = {host_words(3), host_words(0)};
-  const Ref<Buffer> device = device_buffer(kBytes);
+  const Ref<Buffer> device = device_buffer(kLargeBytes);
   ASSERT_OK(hold(*queue));
   for (uint32_t i = 0; i < kRounds; ++i) {
     ASSERT_OK(queue->copy(ends[i % 2], device));
@@ -106,7 +106,7 @@ TEST_F(Transfer, ManyFollowEachOtherBehindAKernel) {
   }
   release_kernel();
   finish(*queue);
-  EXPECT_EQ(view<uint32_t>(ends[0])[kWords - 1], 3 + kRounds / 3);
+  EXPECT_EQ(view<uint32_t>(ends[0])[kLargeWords - 1], 3 + kRounds / 3);
 }
 
 TEST_F(Transfer, OfSeveralThreadsOnOneQueueAreAllCarriedOut) {
@@ -117,7 +117,7 @@ TEST_F(Transfer, OfSeveralThreadsOnOneQueueAreAllCarriedOut) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       const Ref<Buffer> from = host_words(static_cast<uint32_t>(t));
-      const Ref<Buffer> between = device_buffer(kBytes);
+      const Ref<Buffer> between = device_buffer(kLargeBytes);
       const Ref<Buffer> to = host_words(99);
       const Ref<Semaphore> done = new_semaphore();
       for (uint32_t i = 1; i <= kEach; ++i) {
@@ -126,7 +126,7 @@ TEST_F(Transfer, OfSeveralThreadsOnOneQueueAreAllCarriedOut) {
         EXPECT_OK(queue->copy(between, to, {.wait = {}, .signal = {&point, 1}}));
       }
       EXPECT_OK(done->wait(kEach, patience()));
-      EXPECT_EQ(view<uint32_t>(to)[kWords - 1], static_cast<uint32_t>(t));
+      EXPECT_EQ(view<uint32_t>(to)[kLargeWords - 1], static_cast<uint32_t>(t));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -148,7 +148,7 @@ TEST_F(Transfer, OfADeviceThatIsDroppedIsCarriedOut) {
     slow.grid = slow.workgroup = {64, 1, 1};
     slow.arguments = arguments;
     ASSERT_OK(queue->dispatch(slow));
-    ASSERT_OK(queue->copy(host_words(5), device_buffer(kBytes)));
+    ASSERT_OK(queue->copy(host_words(5), device_buffer(kLargeBytes)));
   }
   device_ = nullptr;
 }
@@ -156,7 +156,7 @@ TEST_F(Transfer, OfADeviceThatIsDroppedIsCarriedOut) {
 TEST_F(Transfer, BehindAFaultFailsAndLeavesTheEnginesFree) {
   const Ref<Queue> broken = new_queue();
   const Ref<Queue> whole = new_queue();
-  const Ref<Buffer> device = device_buffer(kBytes);
+  const Ref<Buffer> device = device_buffer(kLargeBytes);
   const Ref<Buffer> from = host_words(4);
   const Ref<Buffer> to = host_words(0);
   const Ref<Semaphore> done = new_semaphore();
@@ -174,12 +174,12 @@ TEST_F(Transfer, BehindAFaultFailsAndLeavesTheEnginesFree) {
   ASSERT_OK(whole->copy(from, device));
   ASSERT_OK(whole->copy(device, to));
   finish(*whole);
-  EXPECT_EQ(view<uint32_t>(to)[kWords - 1], 4u);
+  EXPECT_EQ(view<uint32_t>(to)[kLargeWords - 1], 4u);
 }
 
 TEST_F(Transfer, ThatNoEngineTakesLosesTheQueue) {
   const Ref<Queue> queue = new_queue();
-  const Ref<Buffer> device = device_buffer(kBytes);
+  const Ref<Buffer> device = device_buffer(kLargeBytes);
   const Ref<Buffer> from = host_words(4);
   const Ref<Semaphore> done = new_semaphore();
   const SemaphorePoint point = {done.get(), 1};
