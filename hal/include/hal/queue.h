@@ -6,8 +6,8 @@
 // its `signal` points true when it is done. If it fails, its signal points' semaphores fail with a
 // message that names it; so do those of everything behind it on a queue that can no more run.
 //
-// A failed call (the returned Status) has queued nothing, and leaves its semaphores as they were: it
-// neither signals nor fails them. The same operation may then be given to another queue.
+// A failed call (the returned Status) has queued nothing, and leaves its semaphores as they were:
+// it neither signals nor fails them. The same operation may then be given to another queue.
 #pragma once
 
 #include <cstdint>
