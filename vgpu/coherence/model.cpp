@@ -13,6 +13,11 @@ namespace {
 // on what is kept for those: 64 MiB.
 constexpr size_t kMaxLeftLines = size_t{1} << 20;
 
+// What a wave may lack to see what it has been told of.
+constexpr const char* kInvalidateL1 = "buffer_wbinvl1_vol";
+constexpr const char* kInvalidateL2 = "buffer_invl2";
+constexpr const char* kBetween = "between what told this wave of the write and this read";
+
 const uint8_t* memory_at(uint64_t line) {
   return reinterpret_cast<const uint8_t*>(line);
 }
@@ -160,9 +165,7 @@ void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& pag
   if (!is_new) {
     if (const uint64_t stale = cached.stale(at.mask, memory); stale != 0) {
       report_stale(reader, page, {at.line, stale}, "the L1 of this work-group's compute unit",
-                   view.work,
-                   "buffer_wbinvl1_vol in this work-group, between what told it of the write and "
-                   "this read (an acquire at agent scope)");
+                   view.work, fmt::format("{} {}", kInvalidateL1, kBetween));
       cached.take(stale, memory);
     }
     return;
@@ -175,7 +178,7 @@ void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& pag
     const uint64_t stale = line->second.stale(at.mask, memory);
     if (stale == 0) continue;
     report_stale(reader, page, {at.line, stale}, "the L1 of a compute unit", left.work,
-                 fence_in(reader.work, "acquire", "agent"));
+                 missing_acquire(reader, left.work, Scope::kAgent, kInvalidateL1));
     break;
   }
   cached.take(~uint64_t{0}, memory);
@@ -194,7 +197,8 @@ void Model::read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at
     if (caching != Caching::kProbed) {
       report_stale(reader, page, {at.line, stale},
                    fmt::format("the L2 of GPU {}", gpus_[reader.gpu].facts.node), line.filler,
-                   fence_in(reader.work, "acquire", "system"));
+                   missing_acquire(reader, line.filler, Scope::kSystem,
+                                   gpus_[reader.gpu].is_gfx90a ? kInvalidateL2 : nullptr));
     }
     line.take(stale, memory);
   }
@@ -209,10 +213,7 @@ void Model::read_scalar(const Reader& reader, ShadowPage& page, const LineAccess
   if (stale != 0) {
     report_stale(reader, page, {at.line, stale},
                  fmt::format("the scalar cache of GPU {}", gpus_[reader.gpu].facts.node),
-                 line.filler,
-                 line.filler == reader.work
-                     ? "s_dcache_inv between what told this wave of the write and this read"
-                     : fence_in(reader.work, "acquire", "agent"));
+                 line.filler, missing_acquire(reader, line.filler, Scope::kAgent, "s_dcache_inv"));
     line.take(stale, memory);
   }
   if (line.valid == 0) line.filler = reader.work;
@@ -296,15 +297,12 @@ void Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAc
     const uint64_t bytes = page.l2[gpu]->dirty[k] & at.mask;
     if (bytes == 0) continue;
     const Author* const author = history_.author(page.author[k]);
-    std::string cure =
-        fmt::format("a release fence at system scope on GPU {}", gpus_[gpu].facts.node);
-    if (author != nullptr && (page.written[k] & bytes) != 0)
-      cure = fence_in(author->work, "release", "system");
+    const bool known = author != nullptr && (page.written[k] & bytes) != 0;
     report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
            {at.line, bytes},
            reader.reads ? "which are not in memory yet" : "which are still to be written back",
            "written by ", fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
-           cure);
+           missing_write_back(gpu, known ? author->work : 0));
     return;
   }
 }
@@ -538,6 +536,39 @@ std::string Model::fence_in(WorkId id, const char* fence, const char* scope) con
                         text_of(fence[0] == 'a' ? work->acquire : work->release));
   }
   return text + ", or in a packet between";
+}
+
+// What would have dropped a line that `filler` has had fetched. Packets' fences do nothing for a
+// dispatch that runs; null: nor does an instruction of the processor's.
+std::string Model::missing_acquire(const Reader& reader, WorkId filler, Scope scope,
+                                   const char* instruction) const {
+  const Work* const work = history_.work(reader.work);
+  const bool acquired = work != nullptr && work->acquire >= scope;
+  if (filler != reader.work && !acquired) return fence_in(reader.work, "acquire", text_of(scope));
+  if (instruction != nullptr) return fmt::format("{} {}", instruction, kBetween);
+  return fmt::format(
+      "a dispatch of its own for this read, with an acquire fence at {} scope (in a kernel nothing "
+      "drops lines of this L2), or fine-grained memory",
+      text_of(scope));
+}
+
+// What would have written the dirty bytes of an L2 back.
+std::string Model::missing_write_back(uint32_t gpu, WorkId writer) const {
+  const Work* const work = history_.work(writer);
+  if (work == nullptr)
+    return fmt::format("a release fence at system scope on GPU {}", gpus_[gpu].facts.node);
+  if (work->ended != 0) return fence_in(writer, "release", "system");
+  std::string end =
+      work->release == Scope::kSystem
+          ? fmt::format("a wait for the end of {}, whose packet releases at system scope",
+                        history_.describe(writer))
+          : fmt::format("a wait for the end of {}, and {}", history_.describe(writer),
+                        fence_in(writer, "release", "system"));
+  if (!gpus_[gpu].is_gfx90a) return end;
+  return fmt::format(
+      "buffer_wbl2 and s_waitcnt vmcnt(0) behind the store, before its wave tells others of it (a "
+      "release at system scope), or {}",
+      end);
 }
 
 void Model::report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,

@@ -211,6 +211,9 @@ class Model {
               const std::string& cure);
   std::string name_of(WorkId id) const;
   std::string fence_in(WorkId work, const char* fence, const char* scope) const;
+  std::string missing_acquire(const Reader& reader, WorkId filler, Scope scope,
+                              const char* instruction) const;
+  std::string missing_write_back(uint32_t gpu, WorkId writer) const;
 
   std::mutex mutex_;
   std::vector<Gpu> gpus_;

@@ -1,0 +1,52 @@
+// The programs of the seeded mistakes: right, or with the one mistake of their name.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "vgpu/coherence/tests/hsa_program.h"
+
+namespace halyard::vgpu::coherence::testing {
+
+// The processors of the profile's GPUs, of which programs use the first, or it and the last.
+struct Machine {
+  std::vector<std::string> processors;
+
+  bool has_peer() const { return processors.size() > 1; }
+  size_t peer() const { return processors.size(); }  // the number of its GPU
+  bool is_gfx90a(size_t gpu = 1) const { return processors[gpu - 1] == "gfx90a"; }
+};
+
+using SeededProgram = void(Program& program, const Machine& machine, bool mistake);
+
+SeededProgram acquire_is_agent;
+SeededProgram acquire_is_none;
+SeededProgram acquire_is_none_for_arguments;
+SeededProgram release_is_agent_before_a_copy;
+SeededProgram release_is_none;
+SeededProgram release_is_agent_before_a_peer;
+SeededProgram acquire_is_agent_on_a_peer;
+SeededProgram acquire_is_agent_after_a_peer;
+SeededProgram acquire_is_agent_after_a_copy;
+SeededProgram acquire_is_agent_after_the_host;
+SeededProgram barrier_bit_is_lost_before_a_read;
+SeededProgram barrier_bit_is_lost_before_a_write;
+SeededProgram barrier_packet_releases_to_agent;
+SeededProgram barrier_packet_acquires_from_agent;
+SeededProgram copy_over_unreleased_data;
+SeededProgram kernel_of_a_peer_over_unreleased_data;
+SeededProgram copy_while_the_kernel_runs;
+SeededProgram arguments_are_reused_early;
+SeededProgram code_is_replaced_by_a_copy;
+SeededProgram code_is_replaced_by_a_kernel;
+SeededProgram store_is_not_waited_for;
+SeededProgram wait_count_is_one_too_high;
+SeededProgram l1_is_not_invalidated;
+SeededProgram scalar_store_is_not_written_back;
+SeededProgram scalar_cache_is_not_invalidated;
+SeededProgram l2_is_not_written_back;
+SeededProgram l2_is_not_invalidated;
+SeededProgram coarse_grained_memory_is_shared;
+
+}  // namespace halyard::vgpu::coherence::testing
