@@ -38,14 +38,16 @@ uint64_t check_of(const IpcHandle& handle) {
 Result<Ref<Buffer>> import_host(DeviceImpl& device, const ImportOptions& options) {
   const Hsa& hsa = device.hsa();
   void* const host = const_cast<void*>(options.pointer);
-  // The runtime gives no access to pinned memory later on.
+  // Into the fine-grained pool: hsa_amd_memory_lock would make it coarse-grained, which the L2
+  // keeps and a kernel in flight does not share with the host. Access cannot be given later on.
   std::vector<hsa_agent_t> agents = device.all_gpus();
   void* address = nullptr;
-  HALYARD_RETURN_IF_ERROR(
-      check(hsa,
-            hsa.hsa_amd_memory_lock(host, options.size, agents.data(),
-                                    static_cast<int>(agents.size()), &address),
-            fmt::format("Pinning {} bytes of host memory at {}", options.size, host)));
+  HALYARD_RETURN_IF_ERROR(check(
+      hsa,
+      hsa.hsa_amd_memory_lock_to_pool(host, options.size, agents.data(),
+                                      static_cast<int>(agents.size()),
+                                      device.memory().pool(MemoryType::kHost).handle, 0, &address),
+      fmt::format("Pinning {} bytes of host memory at {}", options.size, host)));
   Backing backing;
   backing.type = MemoryType::kHost;
   backing.origin = Origin::kHost;
