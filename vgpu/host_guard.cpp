@@ -18,6 +18,17 @@ using detail::Guard;
 struct sigaction before_segv;
 struct sigaction before_bus;
 
+// Written once, before there is anything to watch.
+bool (*watcher)(const HostAccess&) = nullptr;
+
+uint64_t pc_of([[maybe_unused]] const void* context) {
+#if defined(__x86_64__)
+  return static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#else
+  return 0;
+#endif
+}
+
 bool wrote([[maybe_unused]] const void* context) {
 #if defined(__x86_64__)
   // Bit 1 of a page fault's error code (Intel SDM, volume 3, 4.7).
@@ -50,6 +61,11 @@ void hand_on(int signal, siginfo_t* info, void* context) {
 
 void handle(int signal, siginfo_t* info, void* context) {
   Guard* const guard = current;
+  if (watcher != nullptr && signal == SIGSEGV && info->si_code == SEGV_ACCERR) {
+    const HostAccess access{reinterpret_cast<uintptr_t>(info->si_addr), pc_of(context),
+                            wrote(context), guard != nullptr};
+    if (watcher(access)) return;
+  }
   // A code above 0 says that the kernel made the signal, for an access of this thread.
   if (guard == nullptr || info->si_code <= 0) return hand_on(signal, info, context);
   guard->fault.address = reinterpret_cast<uintptr_t>(info->si_addr);
@@ -74,6 +90,11 @@ void install_host_guard() {
     sigaction(SIGSEGV, &action, &before_segv);
     sigaction(SIGBUS, &action, &before_bus);
   });
+}
+
+void watch_host_accesses(bool (*function)(const HostAccess& access)) {
+  watcher = function;
+  install_host_guard();
 }
 
 bool read_host(void* to, const void* from, size_t bytes) {

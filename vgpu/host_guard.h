@@ -27,6 +27,17 @@ struct HostFault {
 // handlers of its own later takes the guards' effect away. Any thread.
 void install_host_guard();
 
+// An access of this process that its memory's protection refused.
+struct HostAccess {
+  uint64_t address = 0;
+  uint64_t pc = 0;
+  bool is_write = false;
+  bool by_gpu = false;  // a guard protects the thread
+};
+// Asks `watcher` about each such access, before a guard or an earlier handler sees it: true has the
+// access done again. Called in the signal's handler. Once; the handlers are installed with it.
+void watch_host_accesses(bool (*watcher)(const HostAccess& access));
+
 namespace detail {
 
 struct Guard {

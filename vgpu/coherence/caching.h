@@ -25,6 +25,7 @@ struct Placement {
   uint32_t node = 0;  // whose memory: 0 for the host's
   bool coarse_grained = false;
   bool host_visible = false;  // the host may read and write it in place
+  bool own_mapping = false;   // mapped by the GPU's memory manager, not by the program
 };
 
 constexpr Caching caching(const Placement& placement, uint32_t node, bool is_gfx90a) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -53,7 +53,7 @@ class Kernels::Group final : public isa::GroupObserver {
   }
   ~Group() override {
     // A fault of the host's in the middle of an access has left it locked.
-    if (!lock_.owns_lock()) lock_ = std::unique_lock(model_.mutex());
+    if (!lock_) lock_.emplace(model_);
     model_.leave(view_);
   }
 
@@ -65,6 +65,9 @@ class Kernels::Group final : public isa::GroupObserver {
  private:
   friend class Names;
 
+  // What an instruction that has not faulted means to the model.
+  void done(const isa::Wave& wave, const isa::Instruction& instruction, uint64_t pc,
+            const Effect& effect);
   VectorAccess vector_access(const isa::Wave& wave, const isa::Instruction& instruction,
                              const Effect& effect);
   AuthorId author_of(uint64_t pc, const isa::Instruction& instruction, Use use);
@@ -76,7 +79,7 @@ class Kernels::Group final : public isa::GroupObserver {
   const isa::GroupContext& context_;
   GroupView view_;
   // Held from before a memory instruction until behind it.
-  std::unique_lock<std::mutex> lock_;
+  std::optional<Model::Lock> lock_;
   Accesses accesses_;
   std::vector<std::pair<uint64_t, AuthorId>> authors_;  // by pc
   std::vector<uint64_t> code_pages_;                    // that have been looked at
@@ -145,7 +148,7 @@ void Kernels::Group::check_code(const isa::Wave& wave) {
   code_page_ = page;
   if (std::find(code_pages_.begin(), code_pages_.end(), page) != code_pages_.end()) return;
   code_pages_.push_back(page);
-  const std::lock_guard lock(model_.mutex());
+  const Model::Lock lock(model_);
   const SharedMemoryAccess host_sees;
   const auto changed = model_.fetch_code(view_.gpu, page);
   if (!changed) return;
@@ -170,7 +173,7 @@ void Kernels::Group::before(const isa::Wave& wave, const isa::Instruction& instr
   const Effect& effect = effect_of(instruction);
   if (effect.kind != Effect::Kind::kVector && effect.kind != Effect::Kind::kScalar) return;
   accesses_.read(wave, instruction, effect);
-  lock_ = std::unique_lock(model_.mutex());
+  lock_.emplace(model_);
   const SharedMemoryAccess host_sees;
   const Names names(*this, wave, instruction, effect.use);
   if (effect.kind == Effect::Kind::kScalar) {
@@ -184,10 +187,14 @@ void Kernels::Group::after(const isa::Wave& wave, const isa::Instruction& instru
                            isa::Outcome outcome) {
   const Effect& effect = effect_of(instruction);
   if (effect.kind == Effect::Kind::kNone) return;
-  if (!lock_.owns_lock()) lock_ = std::unique_lock(model_.mutex());
-  const std::unique_lock lock = std::exchange(lock_, {});
+  if (!lock_) lock_.emplace(model_);
+  if (outcome != isa::Outcome::kFault) done(wave, instruction, pc, effect);
+  lock_.reset();
+}
+
+void Kernels::Group::done(const isa::Wave& wave, const isa::Instruction& instruction, uint64_t pc,
+                          const Effect& effect) {
   const SharedMemoryAccess host_sees;
-  if (outcome == isa::Outcome::kFault) return;
   switch (effect.kind) {
     case Effect::Kind::kNone:
       return;
@@ -225,18 +232,18 @@ const std::string& Kernels::text(const isa::GroupContext& context, uint64_t pc, 
 }
 
 void Kernels::begin(const isa::GroupContext& context) {
-  const std::lock_guard lock(model_.mutex());
+  const Model::Lock lock(model_);
   running_[&context] = Packets::current();
 }
 
 void Kernels::end(const isa::GroupContext& context, const isa::DispatchResult&) {
-  const std::lock_guard lock(model_.mutex());
+  const Model::Lock lock(model_);
   running_.erase(&context);
 }
 
 std::unique_ptr<isa::GroupObserver> Kernels::watch(const isa::WorkGroup& group,
                                                    const isa::GroupContext& context) {
-  const std::lock_guard lock(model_.mutex());
+  const Model::Lock lock(model_);
   const auto running = running_.find(&context);
   if (running == running_.end() || running->second == 0) return nullptr;
   const Work* const work = model_.history().work(running->second);

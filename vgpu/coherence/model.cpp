@@ -6,6 +6,8 @@
 #include <bit>
 #include <utility>
 
+#include "vgpu/coherence/host_view.h"
+
 namespace halyard::vgpu::coherence {
 namespace {
 
@@ -35,6 +37,8 @@ std::string range_text(const ShadowPage& page, uint64_t line, uint64_t bytes) {
 
 }  // namespace
 
+thread_local bool Model::Lock::held_ = false;
+
 Model::Model(std::vector<GpuFacts> gpus, Findings::Report report)
     : shadow_(gpus.size()), findings_(std::move(report)) {
   for (GpuFacts& facts : gpus) {
@@ -50,6 +54,7 @@ void Model::freed(uint64_t begin) {
     for (Gpu& gpu : gpus_) {
       std::erase(gpu.dirty, &page);
       std::erase(gpu.scalar_dirty, &page);
+      std::erase(gpu.exposed, &page);
     }
   });
   // Whatever comes to that address next has not been in an L1.
@@ -85,6 +90,7 @@ void Model::end(WorkId id) {
   // System Architecture 1.2, 2.9.1).
   if (work->kind == WorkKind::kBarrier) acquire(work->node - 1, work->acquire);
   release(work->node - 1, work->release);
+  if (guards_) take_exposed(work->node - 1);
 }
 
 void Model::acquire(uint32_t gpu, Scope scope) {
@@ -104,6 +110,7 @@ void Model::release(uint32_t gpu, Scope scope) {
     CachedPage& cached = *page->l2[gpu];
     cached.dirty.fill(0);
     cached.listed = false;
+    open_page(*page);
   }
   gpus_[gpu].dirty.clear();
 }
@@ -228,6 +235,7 @@ void Model::write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAcce
   cached.line[k].take(at.mask, memory_at(at.line));
   cached.dirty[k] |= at.mask;
   list_dirty(gpus_[gpu].dirty, cached, page);
+  expose(gpu, page);
 }
 
 void Model::wrote(ShadowPage& page, const LineAccess& at, AuthorId author) {
@@ -390,6 +398,7 @@ void Model::before(GroupView& view, const VectorAccess& access, const AccessName
   for (const LineAccess& at : *access.lines) {
     ShadowPage* const page = shadow_.page(at.line);
     if (page == nullptr) continue;
+    if (page->guarded) give_back(at.line);
     check_order(reader, *page, at);
     check_l2s(reader, *page, at);
     check_scalar(reader, *page, at);
@@ -523,6 +532,45 @@ void Model::copy_wrote(WorkId work, uint64_t begin, uint64_t size) {
   for_each_line(begin, size, [&](const LineAccess& at) {
     if (ShadowPage* const page = shadow_.page(at.line)) wrote(*page, at, author);
   });
+}
+
+// The host.
+
+void Model::expose(uint32_t gpu, ShadowPage& page) {
+  if (!guards_ || page.exposed || !may_guard(page)) return;
+  page.exposed = true;
+  gpus_[gpu].exposed.push_back(&page);
+}
+
+void Model::take_exposed(uint32_t gpu) {
+  for (ShadowPage* const page : std::exchange(gpus_[gpu].exposed, {})) {
+    page->exposed = false;
+    const CachedPage* const cached = page->l2[gpu].get();
+    if (cached != nullptr && cached->listed) guard_page(*page);
+  }
+}
+
+bool Model::give_back(uint64_t address) {
+  ShadowPage* const page = shadow_.page(address);
+  if (page == nullptr || !page->was_guarded) return false;
+  open_page(*page);
+  // The next dispatch that ends takes it again, if it must.
+  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+    if (page->l2[gpu] && page->l2[gpu]->listed) expose(gpu, *page);
+  }
+  return true;
+}
+
+void Model::host_touches(uint64_t address, bool is_write, const AccessNames& names) {
+  const ShadowPage* const page = shadow_.page(address);
+  if (page == nullptr || !page->guarded) return;
+  Reader reader;
+  reader.names = &names;
+  reader.reads = !is_write;
+  reader.past_l2 = true;
+  // How many bytes it touches is not told: one at least.
+  const auto at = static_cast<unsigned>(address % kLineBytes);
+  check_l2s(reader, *page, {line_of(address), byte_mask(at, 1)});
 }
 
 // Reports.

@@ -18,8 +18,8 @@
 // order is by chance has no finding for that; packets of one queue are the exception, as a queue
 // here executes one after the other what hardware may overlap.
 //
-// All methods but mutex() are for the thread that holds mutex(). A kernel's access holds it from
-// before the instruction until behind it, so that nothing but the host comes between.
+// All methods are for the thread that holds a Lock. A kernel's access holds it from before the
+// instruction until behind it, so that nothing but the host comes between.
 #pragma once
 
 #include <cstdint>
@@ -101,7 +101,22 @@ class Model {
  public:
   Model(std::vector<GpuFacts> gpus, Findings::Report report);
 
-  std::mutex& mutex() { return mutex_; }
+  // Holds the model. A thread has one at most.
+  class Lock {
+   public:
+    explicit Lock(Model& model) : lock_(model.mutex_) { held_ = true; }
+    ~Lock() { held_ = false; }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    // Whether this thread has one, of whichever model.
+    static bool held() { return held_; }
+
+   private:
+    std::lock_guard<std::mutex> lock_;
+    // In the static TLS block: a signal's handler looks at it.
+    [[gnu::tls_model("initial-exec")]] static thread_local bool held_;
+  };
+
   History& history() { return history_; }
   Findings& findings() { return findings_; }
   const GpuFacts& gpu(uint32_t gpu) const { return gpus_[gpu].facts; }
@@ -109,6 +124,13 @@ class Model {
 
   void allocated(const Allocation& allocation) { shadow_.add(allocation); }
   void freed(uint64_t begin);
+
+  // Dispatches that end take pages which only a cache has from the host (host_view.h).
+  void guard_host_pages() { guards_ = true; }
+  // The host is about to touch an address of such a page.
+  void host_touches(uint64_t address, bool is_write, const AccessNames& names);
+  // Gives the page to the process. False if it was never taken.
+  bool give_back(uint64_t address);
 
   // A packet's fences. begin() when its acquire fence takes effect, end() when its release fence
   // does. Copies have none.
@@ -163,6 +185,7 @@ class Model {
     uint64_t scalar_generation = 1;
     std::vector<ShadowPage*> dirty;         // with bytes that only this L2 has
     std::vector<ShadowPage*> scalar_dirty;  // the same of the scalar cache
+    std::vector<ShadowPage*> exposed;       // dirty, and the host may touch it unseen
     uint64_t released = 0;                  // when a packet last released at agent scope or wider
     std::unordered_map<uint64_t, std::vector<uint8_t>> code;  // by page, as it was fetched
     // What work-groups that are gone have left in the L1s since the last acquire.
@@ -180,7 +203,7 @@ class Model {
     WorkId work = 0;
     const AccessNames* names = nullptr;
     bool reads = true;          // or writes only
-    bool past_l2 = false;       // a copy engine
+    bool past_l2 = false;       // a copy engine, or the host
     bool synchronises = false;  // an atomic, or a load that goes past the L1 as atomic ones do
   };
 
@@ -190,6 +213,8 @@ class Model {
   Caching caching_of(const ShadowPage& page, uint32_t gpu) const;
   CachedPage& l2_page(ShadowPage& page, uint32_t gpu);
   CachedPage& scalar_page(ShadowPage& page, uint32_t gpu);
+  void expose(uint32_t gpu, ShadowPage& page);
+  void take_exposed(uint32_t gpu);
   static void list_dirty(std::vector<ShadowPage*>& list, CachedPage& cached, ShadowPage& page);
 
   void check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at);
@@ -216,6 +241,7 @@ class Model {
   std::string missing_write_back(uint32_t gpu, WorkId writer) const;
 
   std::mutex mutex_;
+  bool guards_ = false;
   std::vector<Gpu> gpus_;
   Shadow shadow_;
   History history_;

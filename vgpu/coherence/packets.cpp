@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "vgpu/host_guard.h"
 #include "vgpu/isa/memory.h"
@@ -71,7 +70,7 @@ const std::string& Packets::name_of(uint64_t kernel_object) {
 }
 
 void Packets::begin(const AqlPacket& packet) {
-  const std::lock_guard lock(model_.mutex());
+  const Model::Lock lock(model_);
   Queue& queue = queue_of(packet.node, packet.queue);
   Work work;
   const bool dispatches = (packet.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH
@@ -92,7 +91,7 @@ void Packets::begin(const AqlPacket& packet) {
 }
 
 void Packets::end(const AqlPacket& packet, uint64_t valid_below) {
-  const std::lock_guard lock(model_.mutex());
+  const Model::Lock lock(model_);
   Queue& queue = queue_of(packet.node, packet.queue);
   if (current_dispatch != 0) check_arguments(queue, packet);
   current_dispatch = 0;
@@ -143,7 +142,7 @@ void Packets::check_arguments(const Queue& queue, const AqlPacket& packet) {
 }
 
 void Packets::invalidate_code(uint32_t node) {
-  const std::lock_guard lock(model_.mutex());
+  const Model::Lock lock(model_);
   model_.invalidate_code(node - 1);
 }
 
@@ -151,7 +150,7 @@ void Packets::copy(const Copy& copy, const std::function<void()>& move) {
   HostFault gone;
   bool moved = false;
   {
-    const std::lock_guard lock(model_.mutex());
+    const Model::Lock lock(model_);
     // Each row of a rectangle is a copy of its own here.
     Work facts;
     facts.kind = WorkKind::kCopy;

@@ -64,6 +64,10 @@ struct ShadowPage {
   std::array<AuthorId, kLinesInPage> author = {};
   std::array<uint64_t, kLinesInPage> written = {};
   std::array<uint32_t, kLinesInPage> in_flight = {};
+  // host_view.h: taken from the process; ever taken; to be taken when the dispatch ends.
+  bool guarded = false;
+  bool was_guarded = false;
+  bool exposed = false;
   // By GPU, from 0; null where it has nothing of the page.
   std::vector<std::unique_ptr<CachedPage>> l2;
   std::vector<std::unique_ptr<CachedPage>> scalar;

@@ -1,8 +1,9 @@
 #include "vgpu/thunk/coherence_check.h"
 
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "vgpu/coherence/host_view.h"
 
 namespace halyard::vgpu::thunk {
 namespace {
@@ -21,23 +22,28 @@ CoherenceCheck::CoherenceCheck(const Profile& profile, coherence::KernelNames na
     : profile_(profile),
       model_(facts_of(profile), std::move(report)),
       packets_(model_, std::move(names)),
-      kernels_(model_) {}
+      kernels_(model_) {
+  model_.guard_host_pages();
+  coherence::watch_host(model_);
+}
 
 // The thunk gives memory to the kernel driver as coherent unless it is coarse-grained, and as
 // uncached if it is for kernel arguments (ROCT-Thunk-Interface 5.2.3, src/fmm.c).
-void CoherenceCheck::added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags) {
+void CoherenceCheck::added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags,
+                           bool own_mapping) {
   coherence::Allocation allocation;
   allocation.begin = begin;
   allocation.size = size;
   allocation.placement.node = node;
   allocation.placement.coarse_grained = flags.ui32.CoarseGrain != 0 && flags.ui32.Uncached == 0;
+  allocation.placement.own_mapping = own_mapping;
   allocation.placement.host_visible = node == 0 || profile_.gpus[node - 1].large_bar;
-  const std::lock_guard lock(model_.mutex());
+  const coherence::Model::Lock lock(model_);
   model_.allocated(allocation);
 }
 
 void CoherenceCheck::removed(uint64_t begin) {
-  const std::lock_guard lock(model_.mutex());
+  const coherence::Model::Lock lock(model_);
   model_.freed(begin);
 }
 

@@ -21,7 +21,8 @@ class CoherenceCheck final : public MemoryObserver {
   queue::PacketObserver& packets() { return packets_; }
   isa::Observer& kernels() { return kernels_; }
 
-  void added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags) override;
+  void added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags,
+             bool own_mapping) override;
   void removed(uint64_t begin) override;
 
  private:

@@ -112,7 +112,7 @@ void MemoryManager::add(Allocation allocation) {
   all_.add(allocation.begin, allocation.begin + allocation.size);
   if (observer_ != nullptr) {
     observer_->added(allocation.begin, allocation.size, is_vram(allocation) ? allocation.node : 0,
-                     allocation.flags);
+                     allocation.flags, true);
   }
   allocations_.emplace(allocation.begin, std::move(allocation));
 }
@@ -223,7 +223,7 @@ HSAKMT_STATUS MemoryManager::register_user(void* address, uint64_t size, HsaMemF
   largest_registration_ = std::max(largest_registration_, size);
   if (observer_ != nullptr) {
     observer_->added(registration.first_page(), registration.end_page() - registration.first_page(),
-                     0, flags);
+                     0, flags, false);
   }
   registrations_.emplace(begin, registration);
   return HSAKMT_STATUS_SUCCESS;

@@ -24,7 +24,9 @@ class MemoryObserver {
  public:
   virtual ~MemoryObserver() = default;
   // Pages of the host's addresses [begin, begin + size). `node`: whose they are; 0 for the host's.
-  virtual void added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags) = 0;
+  // `own_mapping`: the manager's, not memory of the program's that it has registered.
+  virtual void added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags,
+                     bool own_mapping) = 0;
   virtual void removed(uint64_t begin) = 0;
 };
 
