@@ -149,15 +149,19 @@ Traits matrix_traits(std::string_view) {
   return {};  // EXEC plays no part
 }
 
+struct Families {
+  Family scalar{isa::scalar_opcodes(), any_scalar_traits};
+  Family vector{isa::vector_opcodes(), vector_traits};
+  Family matrix{isa::matrix_opcodes(), matrix_traits};
+  Family memory{isa::memory_opcodes(), memory_traits};
+  Family lds{isa::lds_opcodes(), lds_traits};
+};
+
 const Traits& traits_of(const Instruction& i) {
   static constexpr Traits kUnknown;
   if (i.opcode == nullptr) return kUnknown;
   // Never destroyed: the vendor runtime's threads outlive static destructors.
-  static const auto& scalar = *new Family(isa::scalar_opcodes(), any_scalar_traits);
-  static const auto& vector = *new Family(isa::vector_opcodes(), vector_traits);
-  static const auto& matrix = *new Family(isa::matrix_opcodes(), matrix_traits);
-  static const auto& memory = *new Family(isa::memory_opcodes(), memory_traits);
-  static const auto& lds = *new Family(isa::lds_opcodes(), lds_traits);
+  static const Families& families = *new Families;
   const Traits* found = nullptr;
   switch (i.format) {
     case Format::kSop1:
@@ -166,22 +170,22 @@ const Traits& traits_of(const Instruction& i) {
     case Format::kSopk:
     case Format::kSopp:
     case Format::kSmem:
-      found = scalar.find(i.opcode);
+      found = families.scalar.find(i.opcode);
       break;
     case Format::kVop3p:
-      found = vector.find(i.opcode);
-      if (found == nullptr) found = matrix.find(i.opcode);
+      found = families.vector.find(i.opcode);
+      if (found == nullptr) found = families.matrix.find(i.opcode);
       break;
     case Format::kFlat:
     case Format::kMubuf:
     case Format::kMtbuf:
-      found = memory.find(i.opcode);
+      found = families.memory.find(i.opcode);
       break;
     case Format::kDs:
-      found = lds.find(i.opcode);
+      found = families.lds.find(i.opcode);
       break;
     default:
-      found = vector.find(i.opcode);
+      found = families.vector.find(i.opcode);
       break;
   }
   return found != nullptr ? *found : kUnknown;

@@ -101,8 +101,9 @@ class WaitCheck::Group final : public isa::GroupObserver {
   void before(const Wave& wave, const Instruction& instruction) override {
     State& state = waves_[wave.index_in_group];
     if (instruction.format == Format::kSopp) control(wave, instruction, state);
-    if (state.counters.any_outstanding() || !unwaited_.empty() || is_counted(instruction))
-      look_at(wave, instruction, state);
+    const bool counted = is_counted(instruction);
+    if (counted || state.counters.any_outstanding() || !unwaited_.empty())
+      look_at(wave, instruction, counted ? kinds_of(wave, instruction) : Kinds(), state);
   }
   void after(const Wave&, const Instruction&, uint64_t, isa::Outcome) override {}
   void barrier() override {
@@ -126,7 +127,7 @@ class WaitCheck::Group final : public isa::GroupObserver {
 
   void control(const Wave& wave, const Instruction& instruction, State& state);
   void arrive(const Wave& wave, State& state);
-  void look_at(const Wave& wave, const Instruction& instruction, State& state);
+  void look_at(const Wave& wave, const Instruction& instruction, const Kinds& kinds, State& state);
   void check_registers(const Wave& wave, const Effects& effects, const Kinds& kinds, State& state);
   void check_lds(const Wave& wave, const Instruction& instruction, const Kinds& kinds,
                  State& state);
@@ -175,8 +176,8 @@ void WaitCheck::Group::arrive(const Wave& wave, State& state) {
   }
 }
 
-void WaitCheck::Group::look_at(const Wave& wave, const Instruction& instruction, State& state) {
-  const Kinds kinds = kinds_of(wave, instruction);
+void WaitCheck::Group::look_at(const Wave& wave, const Instruction& instruction, const Kinds& kinds,
+                               State& state) {
   if (may_access_lds(instruction)) check_lds(wave, instruction, kinds, state);
   Effects effects;
   find_effects(wave, instruction, effects);
