@@ -137,10 +137,11 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
                   "Which GPU or GPUs to be: a name (gfx90a) or a YAML file; without it "
                   "HALYARD_VGPU_PROFILE, else the default profile")
       ->type_name("PROFILE");
-  command.add_flag("--check", flags->check,
-                   "Also find accesses outside of the program's own allocations (a memory fault), "
-                   "reads of uninitialised LDS, accesses outside LDS and races on it (reported; "
-                   "exit code 1)");
+  command.add_flag(
+      "--check", flags->check,
+      "Also find accesses outside of the program's own allocations (a memory fault), "
+      "reads of uninitialised LDS, accesses outside LDS and races on it, registers and "
+      "LDS used before the s_waitcnt that they need (reported; exit code 1)");
   command
       .add_option("--trace", flags->trace,
                   "Write every instruction that is executed, and what it changed, to this file")
