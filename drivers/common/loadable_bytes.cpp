@@ -23,7 +23,7 @@ uint64_t available_bytes(std::string_view meminfo) {
 uint64_t loadable_bytes(uint64_t device_bytes) {
   std::ifstream file("/proc/meminfo");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return std::min(device_bytes, available_bytes(text) / 2);
+  return std::min(device_bytes == 0 ? UINT64_MAX : device_bytes, available_bytes(text) / 2);
 }
 
 }  // namespace halyard

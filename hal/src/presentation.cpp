@@ -152,8 +152,7 @@ void patch(std::vector<std::byte>* file, uint64_t offset, T value) {
 }
 
 // Every header that describes the run [old.offset, old.offset + old.size) describes the new one. A
-// run that has moved is no more part of what is loaded; only tools and loaders read it, in the
-// file.
+// run that has moved is no longer part of what is loaded; tools and loaders read it in the file.
 void patch_note_headers(const ElfImage& image, const NoteRun& old, uint64_t offset, uint64_t size,
                         std::vector<std::byte>* file) {
   const uint64_t segments = image.header().e_phoff;
@@ -172,6 +171,10 @@ void patch_note_headers(const ElfImage& image, const NoteRun& old, uint64_t offs
     const uint64_t at = sections + i * sizeof(Elf64_Shdr);
     patch(file, at + offsetof(Elf64_Shdr, sh_offset), offset);
     patch(file, at + offsetof(Elf64_Shdr, sh_size), size);
+    if (offset != old.offset) {
+      patch(file, at + offsetof(Elf64_Shdr, sh_flags), section.sh_flags & ~uint64_t{SHF_ALLOC});
+      patch(file, at + offsetof(Elf64_Shdr, sh_addr), Elf64_Addr{0});
+    }
   }
 }
 

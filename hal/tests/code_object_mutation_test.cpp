@@ -8,6 +8,7 @@
 
 #include "code_objects.h"
 #include "hal/code_object.h"
+#include "hal/code_object_check.h"
 #include "hal/presentation.h"
 
 namespace halyard {
@@ -16,7 +17,15 @@ namespace {
 using testing::Bytes;
 using testing::read_data;
 
-// Reads it, presents it, and looks at everything that came out.
+// What loaders get is in order if it was made of what is.
+void expect_sound(const std::vector<std::byte>& presented) {
+  const auto object = CodeObject::read(presented.data(), presented.size());
+  ASSERT_TRUE(object.ok()) << object.status().to_string();
+  const Status status = check_code_object(presented.data(), presented.size(), *object, UINT64_MAX);
+  ASSERT_TRUE(status.ok()) << status.to_string();
+}
+
+// Reads it, checks it, presents it, and looks at everything that came out.
 void exercise(const char* data, size_t size) {
   const std::unique_ptr<char[]> exact(new char[size]);
   std::copy(data, data + size, exact.get());
@@ -40,9 +49,22 @@ void exercise(const char* data, size_t size) {
   }
   for (const GlobalSymbol& global : object->globals()) sum += global.name.size();
   const TargetId device{"gfx900", Feature::kUnsupported, Feature::kAny};
-  const auto presented = present_code_object(exact.get(), size, 5, device);
-  if (presented.ok()) {
+  const Status check = check_code_object(exact.get(), size, *object, UINT64_MAX);
+  if (!check.ok()) {
+    ASSERT_FALSE(check.message().empty());
+    ASSERT_NE(check.code(), StatusCode::kInternal) << check.to_string();
+  }
+  for (const uint32_t version : {4u, 5u}) {
+    const auto presented = present_code_object(exact.get(), size, version, device);
+    if (!presented.ok()) continue;
     ASSERT_GE(presented->size(), size);
+    if (check.ok()) {
+      ASSERT_NO_FATAL_FAILURE(expect_sound(*presented));
+    }
+  }
+  const auto opaque = present_opaque_arguments(exact.get(), size, 4096);
+  if (opaque.ok() && check.ok()) {
+    ASSERT_NO_FATAL_FAILURE(expect_sound(*opaque));
   }
   (void)sum;
 }

@@ -16,6 +16,7 @@ TEST(LoadableBytes, OfTheHostAreReadFromMeminfo) {
 TEST(LoadableBytes, AreNoMoreThanTheDeviceHas) {
   EXPECT_EQ(loadable_bytes(4096), 4096u);
   EXPECT_LT(loadable_bytes(UINT64_MAX), UINT64_MAX);
+  EXPECT_GT(loadable_bytes(0), 4096u);
 }
 
 }  // namespace
