@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t kMostFound = 100;  // then the run ends
 constexpr off_t kShownBytes = 4000;   // of what a process has written
 constexpr auto kPause = std::chrono::milliseconds(20);
+constexpr auto kReportEvery = std::chrono::minutes(1);
 
 [[noreturn]] void die(const char* what) {
   std::fprintf(stderr, "halyard-mutations: %s: %s\n", what, std::strerror(errno));
@@ -127,6 +128,7 @@ class Campaign {
 
   bool run() {
     const auto begin = Clock::now();
+    auto reported = begin;
     while (next_ < end_ || !children_.empty()) {
       while (next_ < end_ && children_.size() < options_.processes) {
         const uint64_t stop = std::min(end_, next_ + options_.batch);
@@ -135,6 +137,12 @@ class Campaign {
       }
       usleep(static_cast<useconds_t>(std::chrono::microseconds(kPause).count()));
       collect();
+      if (Clock::now() - reported >= kReportEvery) {
+        reported = Clock::now();
+        std::printf("%llu of %llu so far\n", ull(accepted_ + refused_ + found_),
+                    ull(options_.count));
+        std::fflush(stdout);
+      }
       if (found_ >= kMostFound && next_ < end_) {
         std::printf("%llu files end the process: that is enough.\n", ull(found_));
         next_ = end_;
