@@ -28,6 +28,7 @@ class Coherence : public DeviceTest {
     Shared shared{buffer, static_cast<uint32_t*>(
                               take(buffer->map(0, buffer->size(), MapAccess::kReadWrite)))};
     for (size_t i = 0; i < buffer->size() / 4; ++i) shared[i] = 0;
+    require(buffer->flush(0, buffer->size()));
     return shared;
   }
   Shared shared_words(size_t count, MemoryType type = MemoryType::kHost) {
@@ -39,11 +40,17 @@ class Coherence : public DeviceTest {
                                    {mail, Argument::of(turns), Argument::of(kLooks)}),
                             sync);
   }
-  // Says `turn`, and waits for the kernel's answer without any call of the interface.
-  static testing::AssertionResult converse(const Shared& mail, uint32_t turn) {
+  // Says `turn`, and waits for the kernel's answer. Where the map is coherent, or the memory is the
+  // host's, without any call of the interface.
+  testing::AssertionResult converse(const Shared& mail, uint32_t turn) {
+    const bool coherent =
+        device().info().coherent_map || mail.buffer->type() != MemoryType::kDeviceMapped;
     mail[0].store(turn, std::memory_order_release);
+    if (!coherent) require(mail.buffer->flush(0, mail.buffer->size()));
     const auto start = std::chrono::steady_clock::now();
-    while (mail[1].load(std::memory_order_acquire) != 2 * turn) {
+    for (;;) {
+      if (!coherent) require(mail.buffer->invalidate(0, mail.buffer->size()));
+      if (mail[1].load(std::memory_order_acquire) == 2 * turn) break;
       if (std::chrono::steady_clock::now() - start > std::chrono::seconds(60)) {
         return testing::AssertionFailure() << "Turn " << turn << " is not answered.";
       }

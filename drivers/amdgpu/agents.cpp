@@ -101,6 +101,9 @@ Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
   get(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts->min_queue_size);
   get(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts->max_queue_size);
   facts->memory_bytes = local_memory(hsa, agent, &facts->lds_bytes);
+  hsa_amd_hdp_flush_t registers = {};
+  get(hsa, agent, HSA_AMD_AGENT_INFO_HDP_FLUSH, &registers);
+  facts->window = HostWindow(registers.HDP_MEM_FLUSH_CNTL);
   return {};
 }
 

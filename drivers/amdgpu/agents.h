@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
+#include "drivers/common/host_window.h"
 #include "hal/status.h"
 #include "hal/target_id.h"
 
@@ -28,6 +29,7 @@ struct GpuFacts {
   uint32_t max_clock_mhz = 0;
   uint32_t min_queue_size = 0;  // packets
   uint32_t max_queue_size = 0;
+  HostWindow window;
 };
 
 struct Agents {

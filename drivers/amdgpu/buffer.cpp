@@ -139,11 +139,18 @@ Status BufferImpl::do_unmap(void* pointer) {
   return {};
 }
 
-// Both kinds of memory that the host maps are fine-grained: coherent without our doing.
+void BufferImpl::synchronise_with_host() const {
+  if (type() != MemoryType::kDeviceMapped) return;
+  static_cast<const DeviceImpl&>(device()).facts().window.synchronise();
+}
+
+// The host's memory is coherent without our doing.
 Status BufferImpl::do_flush(uint64_t, uint64_t) {
+  synchronise_with_host();
   return {};
 }
 Status BufferImpl::do_invalidate(uint64_t, uint64_t) {
+  synchronise_with_host();
   return {};
 }
 

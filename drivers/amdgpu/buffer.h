@@ -59,6 +59,9 @@ class BufferImpl final : public Buffer {
   static Origin origin_for(const Device& user, const Buffer& buffer) {
     return static_cast<const BufferImpl&>(buffer).origin_for(user);
   }
+  // Of memory of the device that the host maps: before the host reads what the device has written,
+  // or after the host has written what the device is to read.
+  void synchronise_with_host() const;
   // Another process may open the memory from now on, and write it.
   void mark_exported();
   bool is_view() const { return parent_.get() != nullptr; }

@@ -53,6 +53,7 @@ Status DeviceImpl::open() {
   info_.max_allocation_bytes = local.max_allocation;
   info_.allocation_alignment = static_cast<uint32_t>(local.alignment);
   info_.maps_device_memory = memory_.heaps().size() > 2;
+  info_.coherent_map = !info_.maps_device_memory;
   HALYARD_RETURN_IF_ERROR(watcher_.open());
   return Faults::watch(hsa_, *this);
 }

@@ -76,12 +76,15 @@ Status copy_now(DeviceImpl& device, void* target, hsa_agent_t target_agent, cons
 
 Status FileOperation::issue(QueueCore& core, const IssueContext&) {
   DeviceImpl& device = core.device();
-  auto* const at =
-      static_cast<std::byte*>(static_cast<BufferImpl*>(range_.buffer)->host_at(range_.offset));
+  const auto& buffer = static_cast<const BufferImpl&>(*range_.buffer);
+  auto* const at = static_cast<std::byte*>(buffer.host_at(range_.offset));
   const FileTransfer transfer = {direction_ == Direction::kFromFile, file_.descriptor, file_.offset,
                                  range_.length};
-  if (range_.buffer->type() != MemoryType::kDevice) {
-    return transfer_file(transfer, 0, at, range_.length);
+  if (buffer.type() != MemoryType::kDevice) {
+    if (!transfer.reading) buffer.synchronise_with_host();
+    const Status status = transfer_file(transfer, 0, at, range_.length);
+    if (transfer.reading) buffer.synchronise_with_host();
+    return status;
   }
   constexpr uint64_t kPiece = 1024 * 1024;
   HALYARD_ASSIGN_OR_RETURN(const Staging staging,

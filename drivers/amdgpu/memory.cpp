@@ -91,7 +91,9 @@ Status Memory::find_pools() {
                                                HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS,
                                                &access) == HSA_STATUS_SUCCESS &&
         access != HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
-    if (has(facts, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) && visible) {
+    if (is_mappable({.fine_grained = has(facts, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED),
+                     .visible = visible,
+                     .synchronised = device_.facts().window.can_synchronise()})) {
       choose(&pools_.device_mapped, facts);
     }
   }

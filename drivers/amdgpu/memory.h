@@ -32,6 +32,18 @@ struct Pool {
   uint64_t alignment = 4096;    // bytes, of every allocation
 };
 
+// A pool in the device's memory.
+struct MappedPoolFacts {
+  bool fine_grained = false;
+  bool visible = false;       // the runtime lets the host have it
+  bool synchronised = false;  // there is a register for it (HostWindow)
+};
+
+// Whether it is offered as memory that the host maps.
+constexpr bool is_mappable(const MappedPoolFacts& facts) {
+  return facts.fine_grained && facts.visible && facts.synchronised;
+}
+
 // What a device's agents have. Pure data, so that choosing among it can be tested.
 struct PoolSet {
   Pool device;         // device-local, coarse-grained

@@ -90,6 +90,7 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeMultiprocessorCount = 63,
   hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
   hipDeviceAttributeWarpSize = 87,
+  hipDeviceAttributeHdpMemFlushCntl = 10005,  // an address: 8 bytes
   hipDeviceAttributeFineGrainSupport = 10016,
 };
 

@@ -27,6 +27,10 @@ class BufferImpl final : public Buffer {
   std::byte* host_at(uint64_t offset) const { return host_ != nullptr ? host_ + offset : nullptr; }
   bool on_host() const { return type() == MemoryType::kHost; }
 
+  // Of memory of the device that the host maps: before the host reads what the device has written,
+  // or after the host has written what the device is to read.
+  void synchronise_with_host() const;
+
   // For a buffer of a pool: the block, once. False if it has been given back, or there is none.
   bool take_pool_block(PoolBlock* block);
   bool of_pool() const { return origin_ == Origin::kPool; }

@@ -55,6 +55,7 @@ void DeviceImpl::fill_info() {
   info_.max_clock_mhz = facts_.max_clock_mhz;
   info_.timestamp_hz = 1'000'000'000;  // HIP's times are on the host's scale
   info_.maps_device_memory = facts_.maps_device_memory;
+  info_.coherent_map = !facts_.maps_device_memory;
   info_.imports_queues = true;
 }
 

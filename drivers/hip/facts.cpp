@@ -66,9 +66,16 @@ Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
                     get(hipDeviceAttributeMaxGridDimZ)};
   facts.lds_bytes = get(hipDeviceAttributeMaxSharedMemoryPerBlock);
   facts.max_clock_mhz = get(hipDeviceAttributeClockRate) / 1000;
-  // Both: memory that the device shares at a fine grain, and a window through which the host
-  // reaches all of it.
-  facts.maps_device_memory &= get(hipDeviceAttributeFineGrainSupport) != 0;
+  // HIP writes an address where other attributes are an int.
+  uint32_t* flush = nullptr;
+  if (hip.hipDeviceGetAttribute(reinterpret_cast<int*>(&flush), hipDeviceAttributeHdpMemFlushCntl,
+                                device) == hipSuccess) {
+    facts.window = HostWindow(flush);
+  }
+  // All of it: memory that the device shares at a fine grain, a window through which the host
+  // reaches all of it, and a way to synchronise that.
+  facts.maps_device_memory &=
+      get(hipDeviceAttributeFineGrainSupport) != 0 && facts.window.can_synchronise();
   size_t bytes = 0;
   HALYARD_RETURN_IF_ERROR(check(hip, hip.hipDeviceTotalMem(&bytes, device),
                                 fmt::format("Asking for the memory of device {}", device)));

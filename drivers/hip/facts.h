@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "drivers/common/host_window.h"
 #include "drivers/hip/hip.h"
 #include "hal/status.h"
 #include "hal/target_id.h"
@@ -27,6 +28,7 @@ struct GpuFacts {
   uint64_t memory_bytes = 0;
   uint32_t max_clock_mhz = 0;
   bool maps_device_memory = false;
+  HostWindow window;
 };
 
 // UNAVAILABLE, with HIP's words, if the runtime cannot say.

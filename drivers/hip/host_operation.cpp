@@ -85,7 +85,10 @@ Status FileOperation::transfer(DeviceImpl& device) const {
   const bool reading = direction_ == Direction::kFromFile;
   const FileTransfer whole = {reading, file_.descriptor, file_.offset, range_.length};
   if (std::byte* const host = buffer.host_at(range_.offset); host != nullptr) {
-    return transfer_file(whole, 0, host, range_.length);
+    if (!reading) buffer.synchronise_with_host();
+    const Status status = transfer_file(whole, 0, host, range_.length);
+    if (reading) buffer.synchronise_with_host();
+    return status;
   }
   constexpr uint64_t kPiece = 1024 * 1024;
   HALYARD_ASSIGN_OR_RETURN(const Courier courier,
@@ -141,6 +144,7 @@ std::unique_ptr<IndirectLaunch> indirect_launch(const Dispatch& dispatch,
 Status IndirectLaunch::read_counts(DeviceImpl& device) {
   const auto& buffer = static_cast<const BufferImpl&>(*group_counts_.buffer);
   if (const std::byte* const host = buffer.host_at(group_counts_.offset); host != nullptr) {
+    buffer.synchronise_with_host();
     std::memcpy(counts_, host, sizeof(counts_));
   } else {
     HALYARD_ASSIGN_OR_RETURN(const Courier courier, Courier::make(device, sizeof(counts_)));

@@ -167,6 +167,10 @@ void Topology::add_gpu(const GpuProfile& gpu, uint32_t index) {
   node.memory.push_back(vram);
   node.memory.push_back(bank(HSA_HEAPTYPE_GPU_LDS, gpu.lds_bytes, kSharedAperture));
   node.memory.push_back(bank(HSA_HEAPTYPE_GPU_SCRATCH, uint64_t{1} << 32, kPrivateAperture));
+  // The host and the GPU share their caches here, so there is nothing to flush.
+  node.registers = std::make_unique<RegisterPage>();
+  node.memory.push_back(bank(HSA_HEAPTYPE_MMIO_REMAP, sizeof(RegisterPage),
+                             reinterpret_cast<uint64_t>(node.registers.get())));
   node.caches.push_back(cache(1, gpu.l1_bytes, gpu.cache_line_bytes, true));
   node.caches.push_back(cache(2, gpu.l2_bytes, gpu.cache_line_bytes, true));
   nodes_.push_back(std::move(node));

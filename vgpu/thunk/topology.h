@@ -3,7 +3,9 @@
 
 #include <hsakmttypes.h>
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "vgpu/thunk/profile.h"
@@ -29,8 +31,13 @@ class Topology {
   const std::vector<HsaIoLinkProperties>& links(uint32_t node) const { return nodes_[node].links; }
 
  private:
+  // What the program may write of a GPU's registers: HDP_MEM_FLUSH_CNTL, then HDP_REG_FLUSH_CNTL.
+  struct alignas(4096) RegisterPage {
+    std::array<uint32_t, 1024> words = {};
+  };
   struct Node {
     HsaNodeProperties properties = {};
+    std::unique_ptr<RegisterPage> registers;  // of a GPU
     std::vector<HsaMemoryProperties> memory;
     std::vector<HsaCacheProperties> caches;
     std::vector<HsaIoLinkProperties> links;

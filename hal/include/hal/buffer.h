@@ -50,8 +50,8 @@ class Buffer : public RefCounted {
   Result<void*> map(uint64_t offset, uint64_t length, MapAccess access);
   // `pointer` as map returned it. INVALID_ARGUMENT if it is not mapped.
   Status unmap(void* pointer);
-  // Makes host writes to the range visible to work that is submitted afterwards, and device writes
-  // of finished work visible to the host. Needed only where DeviceInfo::coherent_map is false.
+  // flush makes host writes to the range visible to the device's work, invalidate what that has
+  // written to the host. Only kDeviceMapped needs them, where DeviceInfo::coherent_map is false.
   Status flush(uint64_t offset, uint64_t length);
   Status invalidate(uint64_t offset, uint64_t length);
 
