@@ -79,7 +79,9 @@ function(halyard_add_test name)
   endif()
   if(arg_TOGETHER)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES ${properties})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+    # Of several variables, which only this command takes.
+    set_property(TEST ${name} PROPERTY ENVIRONMENT "${arg_ENVIRONMENT}")
     return()
   endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
