@@ -146,6 +146,7 @@ void Accesses::read_flat(const Wave& wave, const Instruction& i, const Effect& e
 
 void Accesses::read_buffer(const Wave& wave, const Instruction& i, const Effect& effect) {
   const auto resource = isa::BufferResource::read(wave, i.src[1]);
+  if (resource.is_private_segment() && resource.base == wave.scratch_base) return;
   const uint32_t bytes = effect.bytes != 0 ? effect.bytes : isa::buffer_format_bytes(i, resource);
   if (bytes == 0) return;
   const size_t step = resource.step();

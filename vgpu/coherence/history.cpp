@@ -35,6 +35,10 @@ WorkId History::add(Work work) {
   if (work.kind == WorkKind::kCopy) work.number = ++copies_;
   works_.push_back(std::move(work));
   if (works_.size() > kMaxWorks) {
+    if (works_.front().ended == 0) {
+      std::erase_if(running_, [](const auto& entry) { return entry.second.ended != 0; });
+      running_.emplace(first_work_, std::move(works_.front()));
+    }
     works_.pop_front();
     ++first_work_;
   }
@@ -42,8 +46,11 @@ WorkId History::add(Work work) {
 }
 
 const Work* History::work(WorkId id) const {
-  if (id < first_work_ || id - first_work_ >= works_.size()) return nullptr;
-  return &works_[id - first_work_];
+  if (id < first_work_) {
+    const auto found = running_.find(id);
+    return found != running_.end() ? &found->second : nullptr;
+  }
+  return id - first_work_ < works_.size() ? &works_[id - first_work_] : nullptr;
 }
 
 Work* History::work(WorkId id) {

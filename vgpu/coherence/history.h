@@ -1,14 +1,15 @@
 // Who did what: dispatches and copies, and the instructions of theirs that wrote memory.
 //
 // Findings name the writer of bytes long after it has gone, so each piece of work and each place
-// that wrote gets a number. Only the newest are kept; what is older is "an earlier dispatch or
-// copy".
+// that wrote gets a number. Only the newest are kept, and work that has not ended; what is older is
+// "an earlier dispatch or copy".
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace halyard::vgpu::coherence {
 
@@ -31,8 +32,10 @@ struct Work {
   Scope acquire = Scope::kSystem;
   Scope release = Scope::kSystem;
   bool barrier = true;
-  // Packets of the same queue with a smaller index had ended before this one could start.
+  // Packets of the same queue with a smaller index had ended before this one could start, and
+  // these.
   uint64_t ordered_below = 0;
+  std::vector<uint64_t> also_ordered;
   uint64_t kernel_object = 0;
   std::string name;    // of a kernel; empty while unknown
   uint64_t ended = 0;  // the model's clock; 0: has not
@@ -64,6 +67,7 @@ class History {
  private:
   std::deque<Work> works_;
   WorkId first_work_ = 1;
+  std::unordered_map<WorkId, Work> running_;  // older ones that had not ended
   uint64_t dispatches_ = 0;
   uint64_t copies_ = 0;
   std::deque<Author> authors_;

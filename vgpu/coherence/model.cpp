@@ -50,13 +50,17 @@ Model::Model(std::vector<GpuFacts> gpus, Findings::Report report)
 }
 
 void Model::freed(uint64_t begin) {
-  shadow_.remove(begin, [this](ShadowPage& page) {
-    for (Gpu& gpu : gpus_) {
-      std::erase(gpu.dirty, &page);
-      std::erase(gpu.scalar_dirty, &page);
-      std::erase(gpu.exposed, &page);
-    }
-  });
+  const auto allocation = shadow_.find(begin);
+  if (!allocation) return;
+  const auto goes = [&](const ShadowPage* page) {
+    return page->base + kPageBytes > begin && page->base < begin + allocation->size;
+  };
+  for (Gpu& gpu : gpus_) {
+    std::erase_if(gpu.dirty, goes);
+    std::erase_if(gpu.scalar_dirty, goes);
+    std::erase_if(gpu.exposed, goes);
+  }
+  shadow_.remove(begin);
   // Whatever comes to that address next has not been in an L1.
   for (Gpu& gpu : gpus_) {
     gpu.left.clear();
@@ -280,8 +284,10 @@ void Model::check_order(const Reader& reader, const ShadowPage& page, const Line
   if (writer->kind != WorkKind::kDispatch || work->kind != WorkKind::kDispatch) return;
   if (writer->node != work->node) return;
   if (reader.synchronises && (author->is_atomic || !reader.reads)) return;
+  const auto& also = work->also_ordered;
   const bool overlaps = writer->queue == work->queue && writer->packet < work->packet &&
-                        writer->packet >= work->ordered_below;
+                        writer->packet >= work->ordered_below &&
+                        std::find(also.begin(), also.end(), writer->packet) == also.end();
   if (overlaps) {
     report(Mistake::kOverlap, reader, page, {at.line, bytes},
            "which an earlier packet of the queue has written", "written by ",
@@ -297,7 +303,7 @@ void Model::check_order(const Reader& reader, const ShadowPage& page, const Line
 }
 
 // Bytes that an L2 has and memory does not. A kernel is served by the L2 of its own GPU.
-void Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
+bool Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
   const unsigned k = index_of(at.line);
   for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
     if (gpu == reader.gpu && !reader.past_l2) continue;
@@ -311,8 +317,9 @@ void Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAc
            reader.reads ? "which are not in memory yet" : "which are still to be written back",
            "written by ", fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
            missing_write_back(gpu, known ? author->work : 0));
-    return;
+    return true;
   }
+  return false;
 }
 
 // Bytes that scalar stores have left in a scalar cache.
@@ -330,20 +337,24 @@ void Model::check_scalar(const Reader& reader, const ShadowPage& page, const Lin
   }
 }
 
-void Model::check_flight(const GroupView& view, const Reader& reader, const ShadowPage& page,
+void Model::check_flight(const GroupView* in_order, const Reader& reader, const ShadowPage& page,
                          const LineAccess& at) {
+  if (page.in_flight[index_of(at.line)] == 0) return;
   const auto tell = [&](const PendingStore& store) {
     const uint64_t bytes = store.mask & at.mask;
     if (store.line != at.line || bytes == 0) return false;
     report(Mistake::kInFlight, reader, page, {at.line, bytes},
-           "which another work-group has written", "written by ",
-           ", whose wave has not waited for its store: it may still be on its way to the L2",
-           "s_waitcnt vmcnt(0) behind the store, before the wave tells others of it (a release at "
-           "agent scope)");
+           in_order != nullptr || reader.past_l2 ? "which another work-group has written"
+                                                 : "which a vector store has written",
+           "written by ", ", whose wave has not waited for its store: it may still be on its way",
+           in_order != nullptr || reader.past_l2
+               ? "s_waitcnt vmcnt(0) behind the store, before the wave tells others of it (a "
+                 "release at agent or system scope)"
+               : "s_waitcnt vmcnt(0) between the store and this read by the scalar cache");
     return true;
   };
   for (const GroupView* const other : views_) {
-    if (other == &view || other->gpu != view.gpu) continue;
+    if (other == in_order) continue;
     for (const WaveState& wave : other->waves) {
       for (const PendingStore& store : wave.pending) {
         if (tell(store)) return;
@@ -400,13 +411,13 @@ void Model::before(GroupView& view, const VectorAccess& access, const AccessName
     if (page == nullptr) continue;
     if (page->guarded) give_back(at.line);
     check_order(reader, *page, at);
-    check_l2s(reader, *page, at);
+    const bool is_hidden = check_l2s(reader, *page, at);
     check_scalar(reader, *page, at);
     if (!reader.reads) continue;
     if (reader.synchronises) {
       view.l1.erase(at.line);
     } else {
-      if (page->in_flight[index_of(at.line)] != 0) check_flight(view, reader, *page, at);
+      if (!is_hidden) check_flight(&view, reader, *page, at);
       read_l1(view, reader, *page, at);
     }
     read_l2(reader, *page, at);
@@ -416,6 +427,8 @@ void Model::before(GroupView& view, const VectorAccess& access, const AccessName
 void Model::after(GroupView& view, const VectorAccess& access) {
   WaveState& wave = view.waves[access.wave];
   ++wave.operations;
+  // The counter has 6 bits: with 63 under way, the next one waits.
+  wait(view, access.wave, 63);
   if (access.use == Use::kLoad) return;
   for (const LineAccess& at : *access.lines) {
     ShadowPage* const page = shadow_.page(at.line);
@@ -428,8 +441,6 @@ void Model::after(GroupView& view, const VectorAccess& access) {
     wave.pending.push_back({at.line, at.mask, wave.operations});
     ++page->in_flight[index_of(at.line)];
   }
-  // The counter has 6 bits: with 63 under way, the next one waits.
-  wait(view, access.wave, 63);
 }
 
 void Model::wait(GroupView& view, uint32_t wave_index, uint32_t count) {
@@ -456,8 +467,11 @@ void Model::before_scalar(GroupView& view, Use use, const std::vector<LineAccess
     ShadowPage* const page = shadow_.page(at.line);
     if (page == nullptr) continue;
     check_order(reader, *page, at);
-    check_l2s(reader, *page, at);
-    if (use == Use::kLoad) read_scalar(reader, *page, at);
+    const bool is_hidden = check_l2s(reader, *page, at);
+    if (use == Use::kLoad) {
+      if (!is_hidden) check_flight(nullptr, reader, *page, at);
+      read_scalar(reader, *page, at);
+    }
     if (reader.reads) read_l2(reader, *page, at);
   }
 }
@@ -522,8 +536,9 @@ void Model::check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNam
   for_each_line(begin, size, [&](const LineAccess& at) {
     const ShadowPage* const page = shadow_.page(at.line);
     if (page == nullptr) return;
-    check_l2s(reader, *page, at);
+    const bool is_hidden = check_l2s(reader, *page, at);
     check_scalar(reader, *page, at);
+    if (reads && !is_hidden) check_flight(nullptr, reader, *page, at);
   });
 }
 

@@ -218,9 +218,11 @@ class Model {
   static void list_dirty(std::vector<ShadowPage*>& list, CachedPage& cached, ShadowPage& page);
 
   void check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at);
-  void check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at);
+  // True if there are such bytes.
+  bool check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at);
   void check_scalar(const Reader& reader, const ShadowPage& page, const LineAccess& at);
-  void check_flight(const GroupView& view, const Reader& reader, const ShadowPage& page,
+  // `in_order`: the work-group whose stores the access comes behind; null for scalar loads, copies.
+  void check_flight(const GroupView* in_order, const Reader& reader, const ShadowPage& page,
                     const LineAccess& at);
   void read_l1(GroupView& view, const Reader& reader, const ShadowPage& page, const LineAccess& at);
   void read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at);

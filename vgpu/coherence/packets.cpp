@@ -15,7 +15,8 @@ namespace {
 
 thread_local WorkId current_dispatch = 0;
 
-constexpr size_t kMaxTold = 64;
+// Beyond so many, all that is older counts as waited for.
+constexpr size_t kMaxTold = 256;
 
 Scope scope_at(uint16_t header, unsigned shift) {
   return static_cast<Scope>(std::min<unsigned>(header >> shift & 3, 2));
@@ -46,17 +47,21 @@ WorkId Packets::current() {
   return current_dispatch;
 }
 
-// The packets below this index have ended before `packet` starts.
-uint64_t Packets::order(Queue& queue, const AqlPacket& packet, bool barrier) const {
-  if (barrier) {
-    queue.ordered_below = packet.index;
-  } else {
-    for (const Queue::Told& told : queue.told) {
-      if (packet.index >= told.valid_below)
-        queue.ordered_below = std::max(queue.ordered_below, told.packet + 1);
-    }
+// Says which packets of the queue had ended before this one could start.
+void Packets::order(Queue& queue, Work& work) {
+  if (work.barrier) {
+    queue.told.clear();
+    queue.ordered_below = work.packet;
   }
-  return queue.ordered_below;
+  uint64_t& below = queue.ordered_below;
+  for (const Queue::Told& told : queue.told) {
+    if (work.packet < told.valid_below) continue;
+    below = std::max(below, told.ordered_below);
+    if (told.packet == below) ++below;
+    if (told.packet > below) work.also_ordered.push_back(told.packet);
+  }
+  std::erase_if(queue.told, [&](const Queue::Told& told) { return told.packet < below; });
+  work.ordered_below = below;
 }
 
 const std::string& Packets::name_of(uint64_t kernel_object) {
@@ -82,7 +87,7 @@ void Packets::begin(const AqlPacket& packet) {
   work.acquire = scope_at(packet.header, HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE);
   work.release = scope_at(packet.header, HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
   work.barrier = (packet.header >> HSA_PACKET_HEADER_BARRIER & 1) != 0;
-  work.ordered_below = order(queue, packet, work.barrier);
+  order(queue, work);
   work.kernel_object = packet.kernel_object;
   if (dispatches) work.name = name_of(packet.kernel_object);
   queue.work = model_.begin(std::move(work));
@@ -95,10 +100,19 @@ void Packets::end(const AqlPacket& packet, uint64_t valid_below) {
   Queue& queue = queue_of(packet.node, packet.queue);
   if (current_dispatch != 0) check_arguments(queue, packet);
   current_dispatch = 0;
+  const Work* const work = model_.history().work(queue.work);
+  const uint64_t ordered_below = work != nullptr ? work->ordered_below : 0;
   model_.end(queue.work);
+  // It holds the queue until its signals are there. They may be those of packets of this queue, or
+  // of others that have waited for them.
+  if (packet.waits) {
+    for (Queue::Told& told : queue.told) told.valid_below = packet.index;
+  }
   if (!packet.signals) return;
-  queue.told.push_back({packet.index, valid_below});
-  if (queue.told.size() > kMaxTold) queue.told.erase(queue.told.begin());
+  queue.told.push_back({packet.index, ordered_below, valid_below});
+  if (queue.told.size() <= kMaxTold) return;
+  queue.ordered_below = std::max(queue.ordered_below, queue.told.front().packet + 1);
+  queue.told.pop_front();
 }
 
 // The kernel may read its arguments until it ends. Their size is in the kernel's descriptor (LLVM
@@ -144,6 +158,8 @@ void Packets::check_arguments(const Queue& queue, const AqlPacket& packet) {
 void Packets::invalidate_code(uint32_t node) {
   const Model::Lock lock(model_);
   model_.invalidate_code(node - 1);
+  // Code has been loaded, perhaps where other kernels were.
+  known_names_.clear();
 }
 
 void Packets::copy(const Copy& copy, const std::function<void()>& move) {

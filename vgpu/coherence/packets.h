@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -34,18 +35,19 @@ class Packets final : public queue::PacketObserver {
   struct Queue {
     uint64_t ordered_below = 0;
     // A packet with a completion signal ended while packets below `valid_below` had been written:
-    // who wrote later ones may have waited for it.
+    // who wrote later ones may have waited for it, and with it for what it was behind itself.
     struct Told {
       uint64_t packet = 0;
+      uint64_t ordered_below = 0;
       uint64_t valid_below = 0;
     };
-    std::vector<Told> told;
+    std::deque<Told> told;  // by packet
     WorkId work = 0;
     std::vector<uint8_t> kernarg;  // as it was when the dispatch began
   };
 
   Queue& queue_of(uint32_t node, uint32_t queue) { return queues_[{node, queue}]; }
-  uint64_t order(Queue& queue, const AqlPacket& packet, bool barrier) const;
+  static void order(Queue& queue, Work& work);
   const std::string& name_of(uint64_t kernel_object);
   void keep_arguments(Queue& queue, const AqlPacket& packet) const;
   void check_arguments(const Queue& queue, const AqlPacket& packet);

@@ -33,6 +33,22 @@ void Shadow::add(const Allocation& allocation) {
   last_ = nullptr;
 }
 
+void Shadow::remove(uint64_t begin) {
+  const auto found = allocations_.find(begin);
+  if (found == allocations_.end()) return;
+  const uint64_t first = begin / kPageBytes * kPageBytes;
+  const uint64_t end = begin + found->second.size;
+  allocations_.erase(found);
+  last_ = nullptr;
+  // Whichever is less to look through.
+  if ((end - first) / kPageBytes < pages_.size()) {
+    for (uint64_t at = first; at < end; at += kPageBytes) pages_.erase(at);
+  } else {
+    std::erase_if(pages_,
+                  [&](const auto& page) { return page.first >= first && page.first < end; });
+  }
+}
+
 std::optional<Allocation> Shadow::find(uint64_t address) const {
   const auto above = allocations_.upper_bound(address);
   if (above == allocations_.begin()) return std::nullopt;

@@ -79,10 +79,8 @@ class Shadow {
   explicit Shadow(size_t gpus) : gpus_(gpus) {}
 
   void add(const Allocation& allocation);
-  // Forgets the allocation that begins at `begin`, and all that was kept of its memory; calls
-  // `forget` for each page first.
-  template <class Function>
-  void remove(uint64_t begin, Function&& forget);
+  // Forgets the allocation that begins at `begin`, and all that was kept of its memory.
+  void remove(uint64_t begin);
 
   std::optional<Allocation> find(uint64_t address) const;
   // The page of an address, or null if it is in no allocation.
@@ -94,29 +92,5 @@ class Shadow {
   std::unordered_map<uint64_t, std::unique_ptr<ShadowPage>> pages_;
   ShadowPage* last_ = nullptr;
 };
-
-template <class Function>
-void Shadow::remove(uint64_t begin, Function&& forget) {
-  const auto found = allocations_.find(begin);
-  if (found == allocations_.end()) return;
-  const uint64_t end = begin + found->second.size;
-  allocations_.erase(found);
-  last_ = nullptr;
-  const auto drop = [&](auto page) {
-    forget(*page->second);
-    return pages_.erase(page);
-  };
-  // Whichever is less to look through.
-  if ((end - begin) / kPageBytes < pages_.size()) {
-    for (uint64_t at = begin / kPageBytes * kPageBytes; at < end; at += kPageBytes) {
-      if (const auto page = pages_.find(at); page != pages_.end()) drop(page);
-    }
-  } else {
-    for (auto page = pages_.begin(); page != pages_.end();) {
-      page = page->first >= begin / kPageBytes * kPageBytes && page->first < end ? drop(page)
-                                                                                 : std::next(page);
-    }
-  }
-}
 
 }  // namespace halyard::vgpu::coherence

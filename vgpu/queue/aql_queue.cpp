@@ -227,9 +227,24 @@ PacketObserver::AqlPacket AqlQueue::observed(const Packet& packet, uint64_t inde
   facts.index = index;
   facts.header = header;
   facts.signals = packet.dispatch.completion_signal.handle != 0;
-  if ((header & kTypeMask) == HSA_PACKET_TYPE_KERNEL_DISPATCH) {
-    facts.kernel_object = packet.dispatch.kernel_object;
-    facts.kernarg = reinterpret_cast<uintptr_t>(packet.dispatch.kernarg_address);
+  switch (header & kTypeMask) {
+    case HSA_PACKET_TYPE_KERNEL_DISPATCH:
+      facts.kernel_object = packet.dispatch.kernel_object;
+      facts.kernarg = reinterpret_cast<uintptr_t>(packet.dispatch.kernarg_address);
+      break;
+    case HSA_PACKET_TYPE_BARRIER_AND:
+    case HSA_PACKET_TYPE_BARRIER_OR:
+      for (const hsa_signal_t& signal : packet.barrier.dep_signal)
+        facts.waits |= signal.handle != 0;
+      break;
+    case HSA_PACKET_TYPE_VENDOR_SPECIFIC: {
+      BarrierValue barrier;
+      std::memcpy(&barrier, &packet, sizeof barrier);
+      facts.waits = (barrier.header >> 16 & 0xff) == kAmdFormatBarrierValue && barrier.signal != 0;
+      break;
+    }
+    default:
+      break;
   }
   return facts;
 }

@@ -16,6 +16,7 @@ class PacketObserver {
     uint64_t index = 0;
     uint16_t header = 0;
     bool signals = false;  // it has a completion signal
+    bool waits = false;    // a barrier packet that waits for signals
     // Of a dispatch.
     uint64_t kernel_object = 0;
     uint64_t kernarg = 0;

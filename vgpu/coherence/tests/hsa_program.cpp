@@ -122,10 +122,19 @@ void* Program::arguments() {
   return arguments_ + std::exchange(arguments_used_, arguments_used_ + kArgumentBytes);
 }
 
+hsa_signal_t Program::signal() {
+  hsa_signal_t signal{};
+  REQUIRE(HSA(hsa_signal_create)(1, 0, nullptr, &signal));
+  return signal;
+}
+
+void Program::set(hsa_signal_t signal) {
+  HSA(hsa_signal_store_screlease)(signal, 0);
+}
+
 void Program::copy(void* to, const Gpu* to_gpu, const void* from, const Gpu* from_gpu,
                    size_t bytes) const {
-  hsa_signal_t done{};
-  REQUIRE(HSA(hsa_signal_create)(1, 0, nullptr, &done));
+  const hsa_signal_t done = signal();
   REQUIRE(HSA(hsa_amd_memory_async_copy)(to, to_gpu != nullptr ? to_gpu->agent : cpu_, from,
                                          from_gpu != nullptr ? from_gpu->agent : cpu_, bytes, 0,
                                          nullptr, done));
@@ -138,7 +147,7 @@ void Program::copy(void* to, const Gpu* to_gpu, const void* from, const Gpu* fro
 Queue::Queue(Program& program, const Gpu& gpu) : program_(program), gpu_(gpu) {
   REQUIRE(HSA(hsa_queue_create)(gpu.agent, 64, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, UINT32_MAX,
                                 UINT32_MAX, &queue_));
-  REQUIRE(HSA(hsa_signal_create)(1, 0, nullptr, &done_));
+  done_ = Program::signal();
 }
 
 template <typename Packet>
@@ -155,7 +164,7 @@ void Queue::publish(Packet packet, uint16_t type, Fences fences) {
   HSA(hsa_signal_store_screlease)(queue_->doorbell_signal, static_cast<int64_t>(index));
 }
 
-void Queue::submit(const Dispatch& dispatch, bool signals) {
+void Queue::submit(const Dispatch& dispatch, hsa_signal_t completion) {
   void* const block = dispatch.block != nullptr ? dispatch.block : program_.arguments();
   check(dispatch.arguments.size() * 8 <= kArgumentBytes, "the packing of arguments");
   std::memcpy(block, dispatch.arguments.data(), dispatch.arguments.size() * 8);
@@ -167,13 +176,14 @@ void Queue::submit(const Dispatch& dispatch, bool signals) {
   packet.grid_size_y = packet.grid_size_z = 1;
   packet.kernel_object = program_.kernel(gpu_, dispatch.kernel);
   packet.kernarg_address = block;
-  if (signals) packet.completion_signal = done_;
+  packet.completion_signal = completion;
   publish(packet, HSA_PACKET_TYPE_KERNEL_DISPATCH, dispatch.fences);
 }
 
-void Queue::start_barrier(Fences fences) {
+void Queue::submit_barrier(Fences fences, hsa_signal_t waits_for, hsa_signal_t completion) {
   hsa_barrier_and_packet_t packet{};
-  packet.completion_signal = done_;
+  packet.dep_signal[0] = waits_for;
+  packet.completion_signal = completion;
   publish(packet, HSA_PACKET_TYPE_BARRIER_AND, fences);
 }
 

@@ -33,6 +33,9 @@ class Program {
   uint32_t* fine_host_memory() const { return allocate(fine_); }
   // 64 bytes that no kernel has read.
   void* arguments();
+  // Of value 1, and its end.
+  static hsa_signal_t signal();
+  static void set(hsa_signal_t signal);
 
   // Copies by a copy engine, and waits. Null: the memory is the host's.
   void copy(void* to, const Gpu* to_gpu, const void* from, const Gpu* from_gpu, size_t bytes) const;
@@ -66,18 +69,22 @@ struct Dispatch {
   Fences fences = {};
   uint32_t items = 64;    // in work-groups of one wave
   void* block = nullptr;  // for the arguments; null: a new one
+  hsa_signal_t signal{};  // to complete
 };
 
 class Queue {
  public:
   Queue(Program& program, const Gpu& gpu);
 
-  // Without a completion signal.
-  void submit(const Dispatch& dispatch) { submit(dispatch, false); }
-  // A barrier-AND packet that depends on nothing, to be followed by wait().
-  void start_barrier(Fences fences);
-  // With a completion signal, to be followed by wait().
-  void start(const Dispatch& dispatch) { submit(dispatch, true); }
+  void submit(const Dispatch& dispatch) { submit(dispatch, dispatch.signal); }
+  // A barrier-AND packet.
+  void submit_barrier(Fences fences, hsa_signal_t waits_for) {
+    submit_barrier(fences, waits_for, {});
+  }
+  // One that waits for nothing, to be followed by wait().
+  void start_barrier(Fences fences) { submit_barrier(fences, {}, done_); }
+  // With a signal of the queue's, to be followed by wait().
+  void start(const Dispatch& dispatch) { submit(dispatch, done_); }
   void wait();
   void run(const Dispatch& dispatch) {
     start(dispatch);
@@ -85,7 +92,8 @@ class Queue {
   }
 
  private:
-  void submit(const Dispatch& dispatch, bool signals);
+  void submit(const Dispatch& dispatch, hsa_signal_t completion);
+  void submit_barrier(Fences fences, hsa_signal_t waits_for, hsa_signal_t completion);
   template <typename Packet>
   void publish(Packet packet, uint16_t type, Fences fences);
 

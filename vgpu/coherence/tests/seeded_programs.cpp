@@ -136,6 +136,20 @@ void barrier_bit_is_lost_before_a_write(Program& program, const Machine&, bool m
   queue.run({"overwrite_words", {at(data), 2}, {.barrier = !mistake}});
 }
 
+void barrier_packet_waits_for_nothing(Program& program, const Machine&, bool mistake) {
+  Gpu& gpu = program.gpu(1);
+  Queue queue(program, gpu);
+  uint32_t* const data = program.memory_of(gpu);
+  const hsa_signal_t all_are_there = Program::signal();
+  const hsa_signal_t written = Program::signal();
+  queue.submit_barrier({.barrier = false}, all_are_there);
+  queue.submit({"write_words", {at(data), 1}, {.barrier = false}, 64, nullptr, written});
+  queue.submit_barrier({.barrier = false}, mistake ? hsa_signal_t{} : written);
+  queue.start({"read_words", {at(data)}, {.barrier = false}});
+  Program::set(all_are_there);
+  queue.wait();
+}
+
 void barrier_packet_releases_to_agent(Program& program, const Machine&, bool mistake) {
   Gpu& gpu = program.gpu(1);
   Queue queue(program, gpu);
@@ -178,6 +192,20 @@ void kernel_of_a_peer_over_unreleased_data(Program& program, const Machine& mach
 }
 
 // What the host does too early.
+
+void release_is_agent_before_the_host_reads(Program& program, const Machine&, bool mistake) {
+  Queue queue(program, program.gpu(1));
+  uint32_t* const data = program.coarse_host_memory();
+  queue.run({"write_words", {at(data), 1}, {.release = if_wrong(mistake, kAgent, kSystem)}});
+  static_cast<void>(__atomic_load_n(data, __ATOMIC_RELAXED));
+}
+
+void release_is_agent_before_the_host_writes(Program& program, const Machine&, bool mistake) {
+  Queue queue(program, program.gpu(1));
+  uint32_t* const data = program.coarse_host_memory();
+  queue.run({"write_words", {at(data), 1}, {.release = if_wrong(mistake, kAgent, kSystem)}});
+  __atomic_store_n(data, 2, __ATOMIC_RELAXED);
+}
 
 namespace {
 
@@ -314,6 +342,13 @@ void scalar_cache_is_not_invalidated(Program& program, const Machine&, bool mist
              {at(program.memory_of(gpu))}});
 }
 
+void scalar_load_overtakes_a_store(Program& program, const Machine&, bool mistake) {
+  Gpu& gpu = program.gpu(1);
+  Queue queue(program, gpu);
+  queue.run(
+      {mistake ? "scalar_read_again_no_wait" : "scalar_read_again", {at(program.memory_of(gpu))}});
+}
+
 // Between kernels that run on two GPUs.
 
 namespace {
@@ -329,6 +364,11 @@ void hand_over_to_peer(Program& program, const Machine& machine, const uint32_t*
 }
 
 }  // namespace
+
+void store_for_a_peer_is_not_waited_for(Program& program, const Machine& machine, bool mistake) {
+  hand_over_to_peer(program, machine, program.fine_host_memory(),
+                    mistake ? "publish_no_wait" : "publish_to_agent", "await_of_agent");
+}
 
 void l2_is_not_written_back(Program& program, const Machine& machine, bool mistake) {
   hand_over_to_peer(program, machine, program.memory_of(program.gpu(1)),

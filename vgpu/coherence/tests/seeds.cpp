@@ -144,6 +144,12 @@ void List::packets() {
                     {in("unordered packets", "overwrite_words"), lane("writes", earlier, kInDevice),
                      overlap, "the barrier bit in " + kernel("overwrite_words", 1) + "$"},
                     barrier_bit_is_lost_before_a_write});
+  seeds_.push_back({"BarrierPacketWaitsForNothing",
+                    true,
+                    {in("unordered packets", "read_words"), lane("reads", earlier, kInDevice),
+                     "written by " + kernel("write_words", 1) + instruction("global_store_dword"),
+                     "the barrier bit in " + kernel("read_words", 3) + "$"},
+                    barrier_packet_waits_for_nothing});
   seeds_.push_back({"BarrierPacketReleasesToAgent",
                     true,
                     {kByCopy, copying("reads", kNotInMemory), unreleased(stored),
@@ -177,6 +183,25 @@ void List::writes() {
 }
 
 void List::host() {
+  const std::string stored = kernel("write_words", 0) + instruction("global_store_dword");
+  const std::string missing = release("system", kernel("write_words", 0), "agent");
+  const auto touching = [](const char* touches, const char* relation) {
+    return fmt::format(
+        "the host {} 0x[0-9a-f]+, {}: byte 0 of the [0-9]+ bytes of the host's coarse-grained "
+        "memory",
+        touches, relation);
+  };
+  seeds_.push_back({"ReleaseIsAgentBeforeTheHostReads",
+                    true,
+                    {"read of unreleased data in the host's program",
+                     touching("reads from", kNotInMemory), unreleased(stored), missing},
+                    release_is_agent_before_the_host_reads});
+  seeds_.push_back(
+      {"ReleaseIsAgentBeforeTheHostWrites",
+       true,
+       {"overwrite of unreleased data in the host's program",
+        touching("writes to", "which are still to be written back"), unreleased(stored), missing},
+       release_is_agent_before_the_host_writes});
   const std::string write = kernel("write_words_and_wait", 0);
   seeds_.push_back({"CopyWhileTheKernelRuns",
                     true,
@@ -249,6 +274,16 @@ void List::scalars() {
              kernel(name, 0) + instruction("global_store_dword")),
         "s_dcache_inv between what told this wave of the write and this read$"},
        scalar_cache_is_not_invalidated});
+  const char* const hasty = "scalar_read_again_no_wait";
+  seeds_.push_back(
+      {"ScalarLoadOvertakesAStore",
+       true,
+       {in("read of a store in flight", hasty),
+        R"(work-group \(0, 0, 0\), wave 0 reads 4 bytes at 0x[0-9a-f]+, which a vector)",
+        "written by " + kernel(hasty, 0) + instruction("global_store_dword") +
+            ", whose wave has not waited for its store",
+        R"(s_waitcnt vmcnt\(0\) between the store and this read by the scalar cache$)"},
+       scalar_load_overtakes_a_store});
 }
 
 void List::peers() {
@@ -277,6 +312,15 @@ void List::peers() {
                           kernel("write_words", 0, peer) + instruction("global_store_dword")),
                      acquire("system", kernel("read_words", 1), "agent")},
                     acquire_is_agent_after_a_peer});
+  seeds_.push_back(
+      {"StoreForAPeerIsNotWaitedFor",
+       true,
+       {in("read of a store in flight", "await_of_agent", peer),
+        lane("reads", "which another work-group has written", "the host's fine-grained"),
+        "written by " + kernel("publish_no_wait", 0) + instruction("global_store_dword") +
+            ", whose wave has not waited for its store",
+        R"(s_waitcnt vmcnt\(0\) behind the store)"},
+       store_for_a_peer_is_not_waited_for});
   const std::string ending = kernel("publish_to_agent", 0);
   const std::string in_peer = fmt::format("GPU {}'s coarse-grained", peer);
   seeds_.push_back({"CoarseGrainedMemoryIsShared",

@@ -96,19 +96,30 @@ HAND_OVER(hand_over_no_wait, "", ACQUIRE_AGENT)
 HAND_OVER(hand_over_short_wait, "s_waitcnt vmcnt(1)", ACQUIRE_AGENT)
 HAND_OVER(hand_over_no_invalidate, RELEASE_AGENT, "")
 
+// Without waiting for vector memory.
+DEVICE void stay_until_set(words flag) {
+  do {
+    CODE("s_sleep 1\n\ts_dcache_inv");
+  } while (read_scalar(flag) == 0);
+}
+DEVICE void set(words flag) {
+  __asm__ volatile("global_atomic_or %0, %1, off" ::"v"(flag), "v"(1) : "memory");
+}
+
 // Between GPUs. The writer stays until its data have been read: its packet's release would come to
 // the help of a kernel that lacks one.
 #define PUBLISH_TO_PEER(name, release)                       \
   KERNEL void name(words data, GLOBAL struct Flags* flags) { \
     PUBLISH(data, flags, release);                           \
-    wait_until_set(&flags->seen);                            \
+    stay_until_set(&flags->seen);                            \
   }
 #define AWAIT_PEER(name, acquire)                            \
   KERNEL void name(words data, GLOBAL struct Flags* flags) { \
     AWAIT(data, flags, acquire);                             \
-    write(&flags->seen, 1);                                  \
+    set(&flags->seen);                                       \
   }
 
+PUBLISH_TO_PEER(publish_no_wait, "")
 PUBLISH_TO_PEER(publish_to_agent, RELEASE_AGENT)
 AWAIT_PEER(await_of_agent, ACQUIRE_AGENT)
 #ifdef __gfx90a__
@@ -152,6 +163,12 @@ KERNEL void scalar_read_again(words data) {
   read_scalar(data);
   write(data + lane(), 6);
   CODE("s_waitcnt vmcnt(0)\n\ts_dcache_inv");
+  read_scalar(data);
+}
+KERNEL void scalar_read_again_no_wait(words data) {
+  read_scalar(data);
+  write(data + lane(), 6);
+  CODE("s_dcache_inv");
   read_scalar(data);
 }
 KERNEL void scalar_read_again_no_invalidate(words data) {
