@@ -1,8 +1,10 @@
 // Queues go on while work of another queue does not: what a queue waits for is its value of a
-// timeline and no later one, and what another queue has held back is in nobody's way.
+// timeline and no later one, what another queue has held back is in nobody's way, and what it was
+// never given is released.
 #include <chrono>
 #include <thread>
 
+#include "cts/harness/environment.h"
 #include "cts/tests/held_kernel.h"
 
 namespace halyard::cts {
@@ -133,6 +135,115 @@ TEST_F(AcrossQueues, AHeldReplayThatGetsStuckHoldsUpNoOtherQueues) {
   kernel.release();
   ASSERT_OK(timeline_->wait(1, patience()));
   EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(64, kCommands)));
+}
+
+// While a kernel runs that has no end, what other queues are done with is released.
+class Released : public AcrossQueues {
+ protected:
+  static constexpr int kRounds = 40;
+
+  // One of its own, whose memory no earlier test has used.
+  Result<Ref<Device>> open_device() override { return Environment::get().open_device(); }
+  uint64_t live_buffers() {
+    uint64_t live = 0;
+    for (size_t heap = 0; heap < device().heap_count(); ++heap) {
+      live += take(device().heap_statistics(heap)).live_buffers;
+    }
+    return live;
+  }
+  // That as many buffers live as did `before`, before anything of queue a() is done. A thread of
+  // the driver's may have to look.
+  void expect_live(uint64_t before) {
+    const auto start = std::chrono::steady_clock::now();
+    while (live_buffers() > before &&
+           std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(live_buffers(), before);
+  }
+};
+
+TEST_F(Released, BuffersOfOtherQueues) {
+  HeldKernel kernel(answer_, mail());
+  ASSERT_OK(kernel.start(a()));
+  const uint64_t before = live_buffers();
+  for (int i = 0; i < kRounds; ++i) {
+    const Ref<Buffer> fleeting = allocate(4096);
+    const Ref<Buffer> view = take(fleeting->subspan(0, 256));
+    const Ref<Buffer> host = allocate(4096, MemoryType::kHost);
+    const uint32_t value = 1;
+    ASSERT_OK(b().fill(fleeting, &value, 4));
+    ASSERT_OK(b().dispatch(affine(view, 64, 1, 1)));
+    ASSERT_OK(b().copy(fleeting, host));
+    ASSERT_OK(c().update(host, &value, 4));
+  }
+  ASSERT_OK(drain(b()));
+  ASSERT_OK(drain(c()));
+  expect_live(before);
+  EXPECT_FALSE(kernel.has_ended());
+}
+
+// What a recording names lives as long as that, and as what was executed.
+TEST_F(Released, RecordingsOfOtherQueues) {
+  HeldKernel kernel(answer_, mail());
+  ASSERT_OK(kernel.start(a()));
+  const uint64_t before = live_buffers();
+  for (int i = 0; i < kRounds; ++i) {
+    const Ref<CommandBuffer> commands = take(device().create_command_buffer());
+    const Ref<Buffer> bound = allocate(256);
+    ASSERT_OK(commands->dispatch(affine(allocate(256), 64, 1, 1)));
+    ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), 64, 1, 1)));
+    ASSERT_OK(commands->finish());
+    ASSERT_OK(b().execute(*commands, {BufferRange(*bound)}));
+  }
+  ASSERT_OK(drain(b()));
+  expect_live(before);
+  EXPECT_FALSE(kernel.has_ended());
+}
+
+// The last reference may go while the kernel runs, which waits for the thread that drops it.
+TEST_F(Released, NobodyWaitsForTheKernel) {
+  HeldKernel kernel(answer_, mail());
+  ASSERT_OK(kernel.start(a()));
+  const std::vector<std::byte> bytes = object_bytes("busy");
+  const uint64_t most = device().info().memory_bytes / 5 * 3;
+  for (int i = 0; i < 3; ++i) {
+    const Ref<Executable> fleeting = take(device().load_executable(bytes.data(), bytes.size()));
+    const Ref<Buffer> large = allocate(most);
+    const Ref<Buffer> host = allocate(1 << 20, MemoryType::kHost);
+    ASSERT_OK(b().dispatch(Launch(take(fleeting->find("affine")), {64, 1, 1}, {64, 1, 1},
+                                  {large, Argument::of(uint32_t{64}), Argument::of(uint32_t{1}),
+                                   Argument::of(uint32_t{1})})));
+    ASSERT_OK(b().copy({*large, 0, 1 << 20}, host));
+    ASSERT_OK(drain(b()));
+  }
+  EXPECT_FALSE(kernel.has_ended());
+}
+
+TEST_F(Released, NotWhatAQueueWasGivenAndIsNotDoneWith) {
+  const Ref<Semaphore> gate = new_semaphore();
+  HeldKernel kernel(answer_, mail());
+  const uint64_t before = live_buffers();
+  const Ref<CommandBuffer> commands = take(device().create_command_buffer());
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), 64, 1, 1)));
+  ASSERT_OK(commands->finish());
+  ASSERT_OK(kernel.start(a()));
+  const uint32_t value = 1;
+  // Behind the kernel in every way there is, and one that is held back until then.
+  ASSERT_OK(a().dispatch(affine(allocate(256), 64, 1, 1)));
+  ASSERT_OK(a().dispatch(affine(take(allocate(512)->subspan(256, 256)), 64, 1, 1)));
+  ASSERT_OK(a().fill(allocate(256), &value, 4));
+  ASSERT_OK(a().update(allocate(256), &value, 4));
+  ASSERT_OK(a().copy(allocate(256), allocate(256)));
+  ASSERT_OK(a().copy(allocate(1 << 20), allocate(1 << 20, MemoryType::kHost)));
+  ASSERT_OK(a().execute(*commands, {BufferRange(*allocate(256))}));
+  ASSERT_OK(a().fill(allocate(256), &value, 4, When().after(gate, 1)));
+  EXPECT_EQ(live_buffers(), before + 10);
+  ASSERT_OK(gate->signal(1));
+  EXPECT_EQ(live_buffers(), before + 10);
+  kernel.release();
+  ASSERT_OK(drain(a()));
+  expect_live(before);
 }
 
 // Queue b waits for queue c, which waits for queue a: a wait for what queue b signals never ends.

@@ -40,6 +40,12 @@ class FullHeap : public DeviceTest {
     running_ = true;
   }
   void end_kernel() const { std::atomic_ref<uint32_t>(*words_).store(1); }
+  bool kernel_has_ended() const { return std::atomic_ref<uint32_t>(words_[1]).load() != 0; }
+  // Work of queue() uses the buffer.
+  void give_to_queue(const Ref<Buffer>& buffer) {
+    const uint32_t zero = 0;
+    ASSERT_OK(queue().fill({*buffer, 0, 4096}, &zero, 4));
+  }
   // That another queue may have what queue() has given back, but not before the kernel has ended.
   void expect_it_goes_to_another_queue_in_time() {
     const Ref<Queue> other = new_queue();
@@ -73,11 +79,25 @@ class FullHeap : public DeviceTest {
 
 TEST_F(FullHeap, AnAllocationWaitsForWhatWorkInFlightMayUse) {
   Ref<Buffer> first = allocate(most());
+  give_to_queue(first);
   start_kernel();
   first = nullptr;
   const Ref<Buffer> next = take(before_the_kernel_ends([&] { return device().allocate(most()); }));
   EXPECT_EQ(next->size(), most());
   EXPECT_FAILS(device().allocate(most()), StatusCode::kResourceExhausted, std::to_string(most()));
+}
+
+TEST_F(FullHeap, AnAllocationDoesNotWaitForWorkThatWasNeverGivenIt) {
+  Ref<Buffer> first = allocate(most());
+  start_kernel();
+  const Ref<Queue> other = new_queue();
+  const uint32_t zero = 0;
+  ASSERT_OK(other->fill({*first, 0, 4096}, &zero, 4));
+  ASSERT_OK(drain(*other));
+  first = nullptr;
+  const Ref<Buffer> next = take(device().allocate(most()));
+  EXPECT_EQ(next->size(), most());
+  EXPECT_FALSE(kernel_has_ended());
 }
 
 TEST_F(FullHeap, WhatWouldNotDoIsNotEnough) {
@@ -104,6 +124,7 @@ TEST_F(FullHeap, AnAllocationWaitsForWhatAPoolGetsBack) {
 
 TEST_F(FullHeap, APoolWaitsForWhatWorkInFlightMayUse) {
   Ref<Buffer> first = allocate(most());
+  give_to_queue(first);
   start_kernel();
   first = nullptr;
   const Ref<Queue> other = new_queue();

@@ -57,6 +57,12 @@ Result<Ref<Buffer>> BufferImpl::from_pool(QueueCore& core, uint64_t size,
   };
   auto* const buffer = new BufferImpl(device, std::move(backing));
   buffer->block_ = block;
+  // Work that used the block before may be in flight: on this queue, or on the one that it waits
+  // for.
+  buffer->users_.add(core.user_bit());
+  if (after->queue != 0) {
+    buffer->users_.add(reinterpret_cast<const QueueCore*>(after->queue)->user_bit());
+  }
   return Ref<Buffer>::adopt(buffer);
 }
 
@@ -80,25 +86,28 @@ Result<PoolBlock> BufferImpl::take_block() {
 void BufferImpl::destroy() noexcept {
   // Work in flight may use the memory still; the device outlives that.
   const Ref<Device> device = keep_alive_;
+  if (parent_) impl(*parent_).users_.add(users_.bits());
   if (backing_.release && !given_back_.load(std::memory_order_acquire)) {
     static_cast<DeviceImpl*>(device.get())
         ->memory()
-        .retire(std::move(backing_.release), {type(), backing_.released_bytes}, std::move(peers_));
+        .retire(users_.bits(), std::move(backing_.release), {type(), backing_.released_bytes},
+                std::move(peers_));
   }
   delete this;
 }
 
 Status BufferImpl::share_with(DeviceImpl& peer) {
-  if (parent_) return static_cast<BufferImpl&>(*parent_).share_with(peer);
-  if (backing_.is_visible_to_peers) return {};
+  if (parent_) return impl(*parent_).share_with(peer);
   const auto& own = static_cast<const DeviceImpl&>(device());
   const std::lock_guard lock(mutex_);
   const auto is_peer = [&peer](const Ref<Device>& known) { return known.get() == &peer; };
   if (std::any_of(peers_.begin(), peers_.end(), is_peer)) return {};
-  const bool host = type() != MemoryType::kDevice;
-  HALYARD_RETURN_IF_ERROR(give_access(
-      own.hsa(), backing_.device, peer.agent(), host ? own.host_agent() : hsa_agent_t{},
-      fmt::format("Giving {} access to a buffer of {}", peer.info().name, own.info().name)));
+  if (!backing_.is_visible_to_peers) {
+    const bool host = type() != MemoryType::kDevice;
+    HALYARD_RETURN_IF_ERROR(give_access(
+        own.hsa(), backing_.device, peer.agent(), host ? own.host_agent() : hsa_agent_t{},
+        fmt::format("Giving {} access to a buffer of {}", peer.info().name, own.info().name)));
+  }
   peers_.push_back(Ref<Device>::retain(&peer));
   return {};
 }
@@ -110,7 +119,7 @@ void BufferImpl::mark_exported() {
 
 Status BufferImpl::share(const BufferRange& range, DeviceImpl& user) {
   if (range.buffer == nullptr || &range.buffer->device() == &user) return {};
-  return static_cast<BufferImpl*>(range.buffer)->share_with(user);
+  return impl(*range.buffer).share_with(user);
 }
 
 Status BufferImpl::do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) {

@@ -11,6 +11,7 @@
 #include "drivers/amdgpu/memory.h"
 #include "drivers/amdgpu/visibility.h"
 #include "drivers/common/pool.h"
+#include "drivers/common/users.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
 
@@ -65,6 +66,7 @@ class BufferImpl final : public Buffer {
   // Another process may open the memory from now on, and write it.
   void mark_exported();
   bool is_view() const { return parent_.get() != nullptr; }
+  Users& users() { return users_; }
 
   // Of a pool's buffer: its block, for a dealloca; once.
   Result<PoolBlock> take_block();
@@ -86,6 +88,8 @@ class BufferImpl final : public Buffer {
   Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override;
 
   const Origin origin_;  // next to what Buffer has, as each dispatch looks at it
+  // Beside what else a dispatch looks at.
+  Users users_;
   Ref<Device> keep_alive_;
   Ref<Buffer> parent_;  // of a view
   Backing backing_;
@@ -95,5 +99,9 @@ class BufferImpl final : public Buffer {
   std::vector<void*> maps_;         // under mutex_
   std::vector<Ref<Device>> peers_;  // under mutex_: that it is shared with
 };
+
+inline BufferImpl& impl(Buffer& buffer) {
+  return static_cast<BufferImpl&>(buffer);
+}
 
 }  // namespace halyard::amdgpu

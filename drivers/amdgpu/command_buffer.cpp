@@ -21,7 +21,7 @@ CommandBufferImpl::CommandBufferImpl(DeviceImpl& device)
 void CommandBufferImpl::destroy() noexcept {
   // Packets in flight use its kernel arguments, and what it keeps alive.
   const Ref<Device> device = std::move(keep_alive_);
-  static_cast<DeviceImpl*>(device.get())->memory().retire([this] { delete this; });
+  static_cast<DeviceImpl*>(device.get())->memory().retire(users_.bits(), [this] { delete this; });
 }
 
 Status CommandBufferImpl::share(const BufferRange& range) {

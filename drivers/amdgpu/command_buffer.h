@@ -17,6 +17,7 @@ class CommandBufferImpl final : public CommandBuffer {
   // Once it is finished.
   const Program& program() const { return *program_; }
   Instances& instances() { return *instances_; }
+  Users& users() { return users_; }
 
  private:
   ~CommandBufferImpl() = default;
@@ -36,6 +37,7 @@ class CommandBufferImpl final : public CommandBuffer {
   Status do_end_debug_group() override;
   Status do_finish() override;
 
+  Users users_;
   Ref<Device> keep_alive_;
   Recording recording_;  // until it is finished
   std::unique_ptr<Program> program_;

@@ -26,6 +26,8 @@ class HeldDispatch final : public Operation {
   uint32_t packets() const override { return function_.code().kernarg_blocks; }
   Status issue(QueueCore& core, const IssueContext& context) override {
     const Launch launch = {function_, grid_, workgroup_, foreign_ || context.foreign};
+    function_.users().add(core.user_bit());
+    use(core, buffers_);
     return emit(core, packets(), context, [&](uint64_t index, bool loud) {
       write_launch(core, index, loud, launch, [&](void* kernarg) {
         std::memcpy(kernarg, kernarg_.data(), kernarg_.size());

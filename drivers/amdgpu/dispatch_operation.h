@@ -25,6 +25,20 @@ inline bool reads_foreign(const Dispatch& dispatch, const KernelCode& code) {
   return foreign;
 }
 
+// The queue is given the launch's buffers and its code.
+inline void use(const QueueCore& core, const Dispatch& dispatch, const FunctionImpl& function) {
+  function.users().add(core.user_bit());
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind == Argument::Kind::kBuffer) {
+      impl(*argument.range.buffer).users().add(core.user_bit());
+    }
+  }
+}
+// … those that a held operation has kept.
+inline void use(const QueueCore& core, const std::vector<Ref<Buffer>>& buffers) {
+  for (const Ref<Buffer>& buffer : buffers) impl(*buffer).users().add(core.user_bit());
+}
+
 // What the packet of a launch holds besides its arguments. Refers to the shape where it is: a copy
 // would be made in other pieces than it was written in, and stall.
 struct Launch {
@@ -84,6 +98,7 @@ class DispatchOperation final : public Operation {
   Status issue(QueueCore& core, const IssueContext& context) override {
     const Launch launch = {function(), dispatch_.grid, dispatch_.workgroup,
                            context.foreign || reads_foreign(dispatch_, function().code())};
+    use(core, dispatch_, function());
     return emit(core, packets(), context, [&](uint64_t index, bool loud) {
       write_launch(core, index, loud, launch, [&](void* kernarg) {
         return pack_kernel_arguments(dispatch_, hidden_, kernarg);

@@ -58,7 +58,9 @@ void ExecutableImpl::destroy() noexcept {
   }
   // Kernels in flight run its code, and messages about them name its functions.
   const Ref<Device> device = std::move(keep_alive_);
-  static_cast<DeviceImpl*>(device.get())->memory().retire([this] { delete this; });
+  uint64_t users = 0;
+  for (const FunctionImpl& function : functions_) users |= function.users().bits();
+  static_cast<DeviceImpl*>(device.get())->memory().retire(users, [this] { delete this; });
 }
 
 Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {

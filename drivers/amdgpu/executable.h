@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
+#include "drivers/common/users.h"
 #include "hal/code_object.h"
 #include "hal/executable.h"
 #include "hal/ref.h"
@@ -34,9 +35,12 @@ class FunctionImpl final : public Function {
   ~FunctionImpl() = default;
 
   const KernelCode& code() const { return code_; }
+  // Those of its executable, as far as they launch this.
+  Users& users() const { return users_; }
 
  private:
   KernelCode code_;
+  mutable Users users_;
 };
 
 class ExecutableImpl final : public Executable {

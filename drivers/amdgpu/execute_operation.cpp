@@ -6,6 +6,7 @@
 
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/device/abi.h"
+#include "drivers/amdgpu/dispatch_operation.h"
 
 namespace halyard::amdgpu {
 
@@ -36,6 +37,9 @@ void ExecuteOperation::place(QueueCore& core, Instance& instance, const BatchLay
 Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
   const Program& program = commands_.program();
   Instances& instances = commands_.instances();
+  commands_.users().add(core.user_bit());
+  for (const BufferRange& binding : bindings_) impl(*binding.buffer).users().add(core.user_bit());
+  use(core, keep_buffers_);
   const BatchLayout layout =
       batch_layout(static_cast<uint32_t>(program.packets().size()), core.capacity());
   Result<Instance*> taken = instances.take(core, bound_.get());

@@ -71,6 +71,8 @@ void IndirectOperation::write(QueueCore& core, uint64_t index, bool loud) const 
 }
 
 Status IndirectOperation::issue(QueueCore& core, const IssueContext& context) {
+  function_.users().add(core.user_bit());
+  use(core, buffers_);
   return emit(core, packets(), context,
               [&](uint64_t index, bool loud) { write(core, index, loud); });
 }

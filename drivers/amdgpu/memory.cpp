@@ -308,7 +308,8 @@ bool Memory::Use::in_use() const {
                      [](const auto& point) { return !point.first->is_through(point.second); });
 }
 
-void Memory::retire(std::function<void()> release, Freed freed, std::vector<Ref<Device>> peers) {
+void Memory::retire(uint64_t users, std::function<void()> release, Freed freed,
+                    std::vector<Ref<Device>> peers) {
   Use use;
   std::vector<QueueCore*> cores;
   device_.list_cores(&cores);
@@ -318,17 +319,27 @@ void Memory::retire(std::function<void()> release, Freed freed, std::vector<Ref<
     cores.insert(cores.end(), theirs.begin(), theirs.end());
   }
   for (QueueCore* const core : cores) {
+    if ((core->user_bit() & users) == 0) continue;
     // What is held back keeps references of its own.
-    const uint64_t reserved = core->reserved();
-    if (!core->is_through(reserved)) use.points.emplace_back(core, reserved);
-  }
-  if (use.points.empty()) {
-    return retired_.release({std::move(use), std::move(release), freed.type, freed.bytes});
+    use.points.emplace_back(core, core->reserved());
   }
   // Keeps their queues, and has this device's watcher look at what they do.
-  if (!peers.empty()) device_.share_semaphores();
+  if (!peers.empty() && use.in_use()) device_.share_semaphores();
   use.peers = std::move(peers);
-  retired_.add({std::move(use), std::move(release), freed.type, freed.bytes});
+  keep(std::move(use), std::move(release), freed);
+}
+
+void Memory::retire_behind(QueueCore& core, uint64_t end, std::function<void()> release) {
+  Use use;
+  use.points.emplace_back(&core, end);
+  keep(std::move(use), std::move(release), {});
+}
+
+void Memory::keep(Use use, std::function<void()> release, Freed freed) {
+  const bool in_use = use.in_use();
+  RetiredList<Use>::Entry entry = {std::move(use), std::move(release), freed.type, freed.bytes};
+  if (!in_use) return retired_.release(entry);
+  retired_.add(std::move(entry));
   device_.watcher().add_interest();
 }
 

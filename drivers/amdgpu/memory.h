@@ -112,11 +112,17 @@ class Memory {
     MemoryType type = MemoryType::kDevice;
     uint64_t bytes = 0;
   };
-  // Calls `release` as soon as all that is in flight on the device now is done; at once, if
-  // nothing is.
-  void retire(std::function<void()> release) { retire(std::move(release), {}, {}); }
-  // The same of these devices as well.
-  void retire(std::function<void()> release, Freed freed, std::vector<Ref<Device>> peers);
+  // Calls `release` as soon as all is done that is in flight now on queues with one of these bits
+  // (Users), of this device and `peers`; at once, if nothing is.
+  void retire(uint64_t users, std::function<void()> release, Freed freed,
+              std::vector<Ref<Device>> peers);
+  void retire(uint64_t users, std::function<void()> release) {
+    retire(users, std::move(release), {}, {});
+  }
+  // The same for the packets of a queue before `end`.
+  void retire_behind(class QueueCore& core, uint64_t end, std::function<void()> release);
+  // How much is retired.
+  size_t retired() { return retired_.size(); }
   // Releases what is due. True if something is left.
   bool collect();
 
@@ -136,6 +142,8 @@ class Memory {
     bool in_use() const;
   };
 
+  // Releases it when `use` is over.
+  void keep(Use use, std::function<void()> release, Freed freed);
   Status find_pools();
   Status take(MemoryType type, const Pool& pool, uint64_t size, uint64_t rounded);
   struct Search;

@@ -35,6 +35,7 @@ class InlineUpdate final : public Operation {
   StringView name() const override { return "update"; }
 
   Status issue(QueueCore& core, const IssueContext& context) override {
+    impl(target_).users().add(core.user_bit());
     const LibraryLaunch launch = copy_launch(to_, nullptr, size_, 1);
     // Bytes of the kernel arguments are read like the arguments themselves: nothing foreign.
     return emit(core, 1, context, [&](uint64_t index, bool loud) {
@@ -84,14 +85,18 @@ class StagedUpdate final : public Operation {
 
   Status issue(QueueCore& core, const IssueContext& context) override {
     DeviceImpl& device = core.device();
+    impl(target_).users().add(core.user_bit());
     const LibraryLaunch launch =
         copy_launch(to_, staging_.data(), size_, device.facts().compute_units);
+    uint64_t end = 0;
     const auto write = [&](uint64_t index, bool loud) {
+      end = index + 1;
       write_library_launch(core, index, loud, copy_, launch, true);
     };
     HALYARD_RETURN_IF_ERROR(emit(core, 1, context, write));
     // std::function copies what it holds.
-    device.memory().retire([kept = std::make_shared<Staging>(std::move(staging_))] {});
+    device.memory().retire_behind(core, end,
+                                  [kept = std::make_shared<Staging>(std::move(staging_))] {});
     return {};
   }
 

@@ -12,14 +12,6 @@
 
 namespace halyard::amdgpu {
 
-namespace {
-
-BufferImpl& impl(Buffer& buffer) {
-  return static_cast<BufferImpl&>(buffer);
-}
-
-}  // namespace
-
 QueueImpl::QueueImpl(DeviceImpl& device, QueueCore& core)
     : Queue(device), keep_alive_(Ref<Device>::retain(&device)), core_(core) {}
 

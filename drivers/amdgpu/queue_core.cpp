@@ -249,7 +249,11 @@ std::string QueueCore::describe_current() const {
   if (SilentRun run; silent_.find(index, &run) && run.program != nullptr) {
     return describe_run(run);
   }
-  const Function* const function = notes_[index & mask_].function.load(std::memory_order_relaxed);
+  // A slot that is not written yet still says what was there before, which may be gone.
+  const Note& note = notes_[index & mask_];
+  const bool is_noted = tag_index(note.tag.load(std::memory_order_acquire)) == index;
+  const Function* const function =
+      is_noted ? note.function.load(std::memory_order_relaxed) : nullptr;
   if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
   return fmt::format("kernel \"{}\" (packet {})", short_name(function->info().name), index);
 }

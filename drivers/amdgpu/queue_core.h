@@ -24,6 +24,7 @@
 #include "drivers/amdgpu/ring.h"
 #include "drivers/amdgpu/silent_runs.h"
 #include "drivers/common/point_state.h"
+#include "drivers/common/users.h"
 #include "hal/device.h"
 #include "hal/kernel_arguments.h"
 #include "hal/queue.h"
@@ -49,6 +50,8 @@ class QueueCore {
   uint32_t capacity() const { return capacity_; }
   QueueOptions::Priority priority() const { return priority_; }
   const HiddenValues& hidden_values() const { return hidden_; }
+  // Of Users: whatever the queue is given has it.
+  uint64_t user_bit() const { return user_bit_; }
 
   // --- Submission. reserve, wait_for_room, fill the slots, publish from the last slot to the
   // first, ring. Whoever has reserved must publish, unless wait_for_room has failed.
@@ -226,6 +229,7 @@ class QueueCore {
   volatile uint64_t* write_index_ = nullptr;
   std::byte* kernarg_ = nullptr;
   uint64_t mask_ = 0;
+  const uint64_t user_bit_ = next_user_bit();
   uint32_t capacity_;
   QueueOptions::Priority priority_;
   hsa_signal_t quiet_ = {};  // completions that nobody is waiting for: no interrupt

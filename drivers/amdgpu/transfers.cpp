@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
 #include "hal/error.h"
 
@@ -211,6 +212,8 @@ hsa_agent_t agent_of(const DeviceImpl& device, const Buffer& buffer) {
 }  // namespace
 
 Status CopyOperation::issue(QueueCore& core, const IssueContext& context) {
+  impl(source_).users().add(core.user_bit());
+  impl(target_).users().add(core.user_bit());
   const DeviceImpl& device = core.device();
   CopyStep step;
   step.target = to_;
@@ -263,6 +266,7 @@ Result<std::unique_ptr<UploadOperation>> UploadOperation::fill(DeviceImpl& devic
 }
 
 Status UploadOperation::issue(QueueCore& core, const IssueContext& context) {
+  impl(target_).users().add(core.user_bit());
   const DeviceImpl& device = core.device();
   std::vector<CopyStep> steps;
   CopyStep step;

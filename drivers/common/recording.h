@@ -73,6 +73,8 @@ class Recording {
   void end_group();
 
   const std::vector<RecordedCommand>& commands() const { return commands_; }
+  // That commands name, each at least once.
+  const std::vector<Ref<Buffer>>& buffers() const { return buffers_; }
   // 16-byte aligned.
   const std::byte* data(const RecordedCommand& command) const { return &data_[command.data]; }
   Span<const SlotPatch> patches(const RecordedCommand& command) const {

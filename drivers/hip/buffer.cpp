@@ -58,18 +58,20 @@ void BufferImpl::give_back() {
   auto& device = static_cast<DeviceImpl&>(*keep_alive_);
   Memory& memory = device.memory();
   const Hip& hip = device.hip();
+  const uint64_t users = users_.bits();
+  if (parent_) impl(*parent_).users_.add(users);
   switch (origin_) {
     case Origin::kAllocated:
-      memory.retire(type(), block_);
+      memory.retire(users, type(), block_);
       break;
     case Origin::kPool:
       if (PoolBlock block; take_pool_block(&block)) {
-        memory.retire(type(), block);
+        memory.retire(users, type(), block);
       }
       break;
     case Origin::kRegistered:
       memory.retire(
-          [&hip, imported = imported_] { Registrations::instance().remove(hip, imported); });
+          users, [&hip, imported = imported_] { Registrations::instance().remove(hip, imported); });
       break;
     case Origin::kIpc:
       // HIP 5.2.3 counts references: while a command has one, closing leaves an entry in its map of

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "drivers/common/pool.h"
+#include "drivers/common/users.h"
 #include "drivers/hip/memory.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
@@ -26,6 +27,7 @@ class BufferImpl final : public Buffer {
   // For the host; null if it does not see the memory.
   std::byte* host_at(uint64_t offset) const { return host_ != nullptr ? host_ + offset : nullptr; }
   bool on_host() const { return type() == MemoryType::kHost; }
+  Users& users() { return users_; }
 
   // Of memory of the device that the host maps: before the host reads what the device has written,
   // or after the host has written what the device is to read.
@@ -55,6 +57,7 @@ class BufferImpl final : public Buffer {
   Status do_invalidate(uint64_t offset, uint64_t length) override;
   Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override;
 
+  Users users_;
   Ref<Device> keep_alive_;
   Ref<Buffer> parent_;  // of a view; the others are then unused
   Origin origin_;
@@ -67,5 +70,9 @@ class BufferImpl final : public Buffer {
   std::mutex mutex_;
   std::vector<void*> maps_;  // under mutex_
 };
+
+inline BufferImpl& impl(Buffer& buffer) {
+  return static_cast<BufferImpl&>(buffer);
+}
 
 }  // namespace halyard::hip

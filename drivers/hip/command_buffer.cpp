@@ -10,8 +10,9 @@
 
 namespace halyard::hip {
 
-// Work in flight may run what it keeps alive; buffers and executables see to that themselves.
+// Work in flight may use what it keeps alive; buffers and executables see to that themselves.
 void CommandBufferImpl::destroy() noexcept {
+  for (const Ref<Buffer>& buffer : recording_.buffers()) impl(*buffer).users().add(users_.bits());
   delete this;
 }
 
@@ -98,8 +99,8 @@ Status ReplayOperation::replay_launch(QueueCore& core, const RecordedCommand& co
 }
 
 Status ReplayOperation::replay(QueueCore& core, const RecordedCommand& command) const {
-  const auto bound = [this](const BufferRange& range) {
-    return place_of(bound_range(range, bindings_));
+  const auto bound = [this, &core](const BufferRange& range) {
+    return place_of(core, bound_range(range, bindings_));
   };
   Profiler& profiler = core.device().profiler();
   switch (command.kind) {
@@ -123,6 +124,8 @@ Status ReplayOperation::replay(QueueCore& core, const RecordedCommand& command) 
 }
 
 Status ReplayOperation::issue(QueueCore& core) {
+  use(core, commands_);
+  for (const BufferRange& binding : bindings_) use(core, *binding.buffer);
   const std::vector<RecordedCommand>& commands = commands_.recording().commands();
   for (size_t i = first_; i < last_; ++i) {
     const Status status = replay(core, commands[i]);

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "drivers/common/recording.h"
+#include "drivers/common/users.h"
 #include "drivers/hip/operation.h"
+#include "drivers/hip/queue_core.h"
 #include "hal/command_buffer.h"
 #include "hal/ref.h"
 
@@ -20,6 +22,7 @@ class CommandBufferImpl final : public CommandBuffer {
 
   const Recording& recording() const { return recording_; }
   bool has_indirect() const { return has_indirect_; }
+  Users& users() { return users_; }
 
  private:
   ~CommandBufferImpl() = default;
@@ -35,10 +38,16 @@ class CommandBufferImpl final : public CommandBuffer {
   Status do_end_debug_group() override;
   Status do_finish() override;
 
+  Users users_;
   Ref<Device> keep_alive_;
   Recording recording_;
   bool has_indirect_ = false;
 };
+
+// What goes onto the queue's stream next was given the recording.
+inline void use(const QueueCore& core, CommandBufferImpl& commands) {
+  commands.users().add(core.stream().user_bit());
+}
 
 // Replays commands `first` to `last` - 1, none of them an indirect dispatch. Refers to the bindings
 // until it is held.

@@ -37,7 +37,7 @@ ExecutableImpl::~ExecutableImpl() {
 void ExecutableImpl::destroy() noexcept {
   // Kernels in flight run its code.
   const Ref<Device> device = std::move(keep_alive_);
-  static_cast<DeviceImpl*>(device.get())->memory().retire([this] { delete this; });
+  static_cast<DeviceImpl*>(device.get())->memory().retire(users_.bits(), [this] { delete this; });
 }
 
 Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "drivers/common/users.h"
 #include "drivers/hip/hip.h"
 #include "hal/code_object.h"
 #include "hal/executable.h"
@@ -30,6 +31,8 @@ class ExecutableImpl final : public Executable {
  public:
   static Result<Ref<Executable>> load(DeviceImpl& device, const void* data, size_t size);
 
+  Users& users() { return users_; }
+
  private:
   ExecutableImpl(DeviceImpl& device, CodeObject object);
   ~ExecutableImpl();
@@ -43,6 +46,7 @@ class ExecutableImpl final : public Executable {
   const Function* do_function(size_t index) const override;
   Status do_global(StringView name, GlobalInfo* info) const override;
 
+  Users users_;
   Ref<Device> keep_alive_;
   const Hip& hip_;
   const int device_number_;

@@ -6,6 +6,7 @@
 #include "drivers/common/file_io.h"
 #include "drivers/common/recording.h"
 #include "drivers/hip/buffer.h"
+#include "drivers/hip/command_buffer.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
 #include "hal/error.h"
@@ -169,6 +170,9 @@ void IndirectLaunch::run(QueueCore& core, HostCompletion& completion) {
 }
 
 Status IndirectLaunch::issue(QueueCore& core) {
+  for (const Ref<Buffer>& buffer : keep_buffers_) use(core, *buffer);
+  // One that replays a recording has kept that, and not its buffers.
+  if (keep_commands_) use(core, static_cast<CommandBufferImpl&>(*keep_commands_));
   // A grid of nothing is done.
   if (counts_[0] == 0 || counts_[1] == 0 || counts_[2] == 0) return {};
   for (const ArgumentInfo& argument : function_.info().hidden) {

@@ -26,6 +26,7 @@ Status launch(QueueCore& core, const Launch& launch) {
   if (profiler.active()) [[unlikely]]
     timed = profiler.begin(info.name);
   core.stream().note(&launch.function);
+  static_cast<ExecutableImpl&>(launch.function.executable()).users().add(core.stream().user_bit());
   const hipError_t result = core.hip().hipExtModuleLaunchKernel(
       launch.function.handle(), launch.grid.x, launch.grid.y, launch.grid.z, launch.workgroup.x,
       launch.workgroup.y, launch.workgroup.z, launch.lds_bytes - info.group_segment_size,
@@ -57,6 +58,9 @@ Status DispatchOperation::issue(QueueCore& core) {
     std::memset(kernarg, 0, size);
   }
   const uint32_t lds = pack_kernel_arguments(dispatch_, kNoHiddenValues, kernarg);
+  for (const Argument& argument : dispatch_.arguments) {
+    if (argument.kind == Argument::Kind::kBuffer) use(core, *argument.range.buffer);
+  }
   return launch(core, {function, dispatch_.grid, dispatch_.workgroup, lds, kernarg});
 }
 
@@ -78,6 +82,7 @@ HeldLaunch::HeldLaunch(const Dispatch& dispatch)
 }
 
 Status HeldLaunch::issue(QueueCore& core) {
+  for (const Ref<Buffer>& buffer : keep_buffers_) use(core, *buffer);
   return launch(core, {function_, grid_, workgroup_, lds_bytes_, kernarg_.data()});
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "drivers/hip/buffer.h"
 #include "drivers/hip/executable.h"
 #include "drivers/hip/operation.h"
 #include "drivers/hip/queue_core.h"
@@ -23,6 +24,11 @@ struct Launch {
   uint32_t lds_bytes;  // static and dynamic
   void* kernarg;       // FunctionInfo::kernarg_size bytes
 };
+
+// What goes onto the queue's stream next was given the buffer.
+inline void use(const QueueCore& core, Buffer& buffer) {
+  impl(buffer).users().add(core.stream().user_bit());
+}
 
 // Puts the launch onto the queue's stream, and times it if somebody asks for that.
 Status launch(QueueCore& core, const Launch& launch);

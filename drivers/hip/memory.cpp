@@ -94,10 +94,10 @@ Status Memory::take(MemoryType type, uint64_t size, uint64_t rounded) {
 bool Memory::unpark(MemoryType type, uint64_t size, void** base) {
   const std::lock_guard lock(parked_mutex_);
   const auto found = std::find_if(parked_.begin(), parked_.end(), [&](const auto& parked) {
-    return parked.first == type && parked.second.size == size;
+    return parked.type == type && parked.block.size == size;
   });
   if (found == parked_.end()) return false;
-  *base = found->second.base;
+  *base = found->block.base;
   parked_bytes_ -= size;
   parked_.erase(found);
   return true;
@@ -130,7 +130,7 @@ hipError_t Memory::raw_allocate(MemoryType type, uint64_t size, void** base) {
 
 void Memory::raw_free(MemoryType type, const Block& block) {
   const std::lock_guard lock(parked_mutex_);
-  parked_.emplace_back(type, block);
+  parked_.push_back({type, block, Streams::instance().busy()});
   parked_bytes_ += block.size;
   if (Streams::instance().all_idle() ||
       parked_bytes_ > device_.facts().memory_bytes / kMostParkedPart) {
@@ -140,21 +140,31 @@ void Memory::raw_free(MemoryType type, const Block& block) {
 
 // HIP waits for the device, or, for memory that all devices see, for all of them; a lost one never
 // comes. What would wait for it stays, for whoever allocates as much.
+bool Memory::is_given_up(const Parked& parked) const {
+  return parked.type == MemoryType::kDevice
+             ? !Streams::instance().fault_of(device_.facts().device).ok()
+             : Streams::instance().any_lost();
+}
+
+bool Memory::can_free(const Parked& parked) const {
+  return !is_given_up(parked) &&
+         std::all_of(parked.before.begin(), parked.before.end(), [](const StreamPoint& point) {
+           return point.stream->settled_state_of(point.number) != PointState::kPending;
+         });
+}
+
 void Memory::free_parked() {
   if (parked_.empty()) return;
   const Hip& hip = device_.hip();
-  const bool lost = !Streams::instance().fault_of(device_.facts().device).ok();
-  const bool any_lost = lost || Streams::instance().any_lost();
   lingering_ = Streams::instance().kept();
-  std::erase_if(parked_, [&](const auto& parked) {
-    const auto& [type, block] = parked;
-    if (type == MemoryType::kDevice ? lost : any_lost) return false;
-    if (type == MemoryType::kHost) {
-      hip.hipHostFree(block.base);
+  std::erase_if(parked_, [&](const Parked& parked) {
+    if (!can_free(parked)) return false;
+    if (parked.type == MemoryType::kHost) {
+      hip.hipHostFree(parked.block.base);
     } else {
-      hip.hipFree(block.base);
+      hip.hipFree(parked.block.base);
     }
-    parked_bytes_ -= block.size;
+    parked_bytes_ -= parked.block.size;
     return true;
   });
 }
@@ -162,6 +172,14 @@ void Memory::free_parked() {
 bool Memory::lingers() {
   {
     const std::lock_guard lock(parked_mutex_);
+    bool comes = false;
+    for (const Parked& parked : parked_) {
+      if (is_given_up(parked)) continue;
+      // The next attempt frees it.
+      if (can_free(parked)) retired_.returned(parked.type);
+      comes = true;
+    }
+    if (comes) return true;
     if (lingering_.empty()) return false;
     std::erase_if(lingering_,
                   [](const StreamPoint& point) { return point.stream->let_go(point.number); });
@@ -280,25 +298,26 @@ void Memory::give_staging(const Block& block, Stream& stream) {
   retired_.add(std::move(retired));
 }
 
-void Memory::retire(MemoryType type, uint64_t bytes, std::function<void()> release) {
+void Memory::retire(uint64_t users, MemoryType type, uint64_t bytes,
+                    std::function<void()> release) {
   Retired retired;
-  retired.use.points = Streams::instance().busy();
+  retired.use.points = Streams::instance().busy(users);
   retired.release = std::move(release);
   retired.heap = type;
   retired.bytes = bytes;
   keep(std::move(retired));
 }
 
-void Memory::retire(MemoryType type, const Block& block) {
-  retire(type, block.size, [this, type, block] { free(type, block); });
+void Memory::retire(uint64_t users, MemoryType type, const Block& block) {
+  retire(users, type, block.size, [this, type, block] { free(type, block); });
 }
 
-void Memory::retire(MemoryType type, const PoolBlock& block) {
-  retire(type, block.size, [this, type, block] { pool(type).release_unused(block); });
+void Memory::retire(uint64_t users, MemoryType type, const PoolBlock& block) {
+  retire(users, type, block.size, [this, type, block] { pool(type).release_unused(block); });
 }
 
-void Memory::retire(std::function<void()> release) {
-  retire(MemoryType::kDevice, 0, std::move(release));
+void Memory::retire(uint64_t users, std::function<void()> release) {
+  retire(users, MemoryType::kDevice, 0, std::move(release));
 }
 
 void Memory::retire_when_let_go(std::function<void()> release) {

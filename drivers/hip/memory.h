@@ -58,12 +58,13 @@ class Memory {
   void return_staging(const Block& block);
   void give_staging(const Block& block, Stream& stream);
 
-  // Frees the block as soon as all that is in flight now is done; at once, if nothing is.
-  void retire(MemoryType type, const Block& block);
+  // Frees the block as soon as all is done that is in flight now on streams with one of these bits
+  // (Users); at once, if nothing is.
+  void retire(uint64_t users, MemoryType type, const Block& block);
   // The same for a block of the pool's.
-  void retire(MemoryType type, const PoolBlock& block);
+  void retire(uint64_t users, MemoryType type, const PoolBlock& block);
   // The same for anything else.
-  void retire(std::function<void()> release);
+  void retire(uint64_t users, std::function<void()> release);
   // … for what must not happen while HIP still refers to the memory.
   void retire_when_let_go(std::function<void()> release);
   // Releases what is due.
@@ -103,7 +104,7 @@ class Memory {
   };
 
   // `release` gives back as many bytes of that type.
-  void retire(MemoryType type, uint64_t bytes, std::function<void()> release);
+  void retire(uint64_t users, MemoryType type, uint64_t bytes, std::function<void()> release);
   void keep(Retired retired);
   struct Search;
   Status try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block);
@@ -112,6 +113,7 @@ class Memory {
   hipError_t raw_allocate(MemoryType type, uint64_t size, void** base);
   void raw_free(MemoryType type, const Block& block);
   bool unpark(MemoryType type, uint64_t size, void** base);
+  // Of which hipFree waits for nothing that was in flight when it was parked. Under parked_mutex_.
   void free_parked();
   // Whether HIP may still keep some that was freed.
   bool lingers();
@@ -125,11 +127,19 @@ class Memory {
   std::mutex staging_mutex_;
   std::vector<Block> staging_;
   RetiredList<Use> retired_;
-  // hipFree waits for all work of the device. So what is freed while there is some is kept until
-  // there is none, or somebody wants as much; for good, if a device is lost.
+  // hipFree waits for all work of the device, of which some may have no end. So what is freed while
+  // there is some is kept until that is done, or somebody wants as much; for good, if a device is
+  // lost.
+  struct Parked {
+    MemoryType type = MemoryType::kDevice;
+    Block block;
+    std::vector<StreamPoint> before;  // was in flight
+  };
+  bool can_free(const Parked& parked) const;  // without waiting for that
+  bool is_given_up(const Parked& parked) const;
   std::mutex parked_mutex_;
-  std::vector<std::pair<MemoryType, Block>> parked_;  // under parked_mutex_
-  uint64_t parked_bytes_ = 0;                         // under parked_mutex_
+  std::vector<Parked> parked_;  // under parked_mutex_
+  uint64_t parked_bytes_ = 0;   // under parked_mutex_
   // HIP 5.2.3 keeps what is freed until it has let go of the commands that used it.
   std::vector<StreamPoint> lingering_;  // under parked_mutex_
   std::vector<Source> sources_;

@@ -104,6 +104,12 @@ Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Syn
   HALYARD_RETURN_IF_ERROR(
       pool.acquire(size, options.alignment, pool_queue(core_->stream()), &block, &after));
   Ref<Buffer> made = BufferImpl::of_pool(device, options.type, size, block);
+  // Work that used the block before may be in flight: on this stream, or on the one that it waits
+  // for.
+  impl(*made).users().add(core_->stream().user_bit());
+  if (after.queue != 0) {
+    impl(*made).users().add(reinterpret_cast<const Stream*>(after.queue)->user_bit());
+  }
   BarrierOperation operation;
   HALYARD_RETURN_IF_ERROR(core_->submit(
       operation, sync,

@@ -301,12 +301,12 @@ void Streams::give(Stream& stream) {
   if (!stream.lost()) spare_.push_back(&stream);
 }
 
-std::vector<StreamPoint> Streams::busy() {
+std::vector<StreamPoint> Streams::busy(uint64_t users) {
   std::vector<StreamPoint> points;
   const std::lock_guard lock(mutex_);
   for (const auto& stream : all_) {
-    if (!stream->known_idle() && !stream->lost())
-      points.push_back({stream.get(), stream->number()});
+    if ((stream->user_bit() & users) == 0 || stream->known_idle() || stream->lost()) continue;
+    points.push_back({stream.get(), stream->number()});
   }
   return points;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "drivers/common/point_state.h"
+#include "drivers/common/users.h"
 #include "drivers/hip/hip.h"
 #include "drivers/hip/mark_plan.h"
 #include "hal/executable.h"
@@ -42,6 +43,8 @@ class Stream {
   hipStream_t handle() const { return handle_; }
   int device() const { return device_; }
   int priority() const { return priority_; }
+  // Of Users: whatever the stream is given has it.
+  uint64_t user_bit() const { return user_bit_; }
 
   // --- For whoever submits, under this lock.
 
@@ -141,6 +144,7 @@ class Stream {
   const Hip& hip_;
   const int device_;
   const int priority_;
+  const uint64_t user_bit_ = next_user_bit();
   hipStream_t handle_ = nullptr;
   bool external_ = false;
   std::atomic<bool> given_back_{false};  // an external one: its owner may destroy it
@@ -184,8 +188,8 @@ class Streams {
   Stream* import(const Hip& hip, int device, hipStream_t handle);
   void give(Stream& stream);
 
-  // The last operation of each stream that is not known to be idle.
-  std::vector<StreamPoint> busy();
+  // The last operation of each stream that is not known to be idle and has one of these bits.
+  std::vector<StreamPoint> busy(uint64_t users = UINT64_MAX);
   // The same for those of which HIP may not have let go.
   std::vector<StreamPoint> kept();
   bool all_idle();

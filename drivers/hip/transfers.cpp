@@ -10,10 +10,6 @@ namespace halyard::hip {
 
 namespace {
 
-BufferImpl& impl(Buffer& buffer) {
-  return static_cast<BufferImpl&>(buffer);
-}
-
 Place advance(const Place& place, uint64_t offset) {
   return {static_cast<std::byte*>(place.pointer) + offset, place.on_host};
 }
@@ -27,8 +23,9 @@ Status put_memcpy(QueueCore& core, void* target, const void* source, uint64_t si
 
 }  // namespace
 
-Place place_of(const BufferRange& range) {
-  const BufferImpl& buffer = impl(*range.buffer);
+Place place_of(const QueueCore& core, const BufferRange& range) {
+  BufferImpl& buffer = impl(*range.buffer);
+  buffer.users().add(core.stream().user_bit());
   return {buffer.at(range.offset), buffer.on_host()};
 }
 
@@ -46,7 +43,7 @@ Status put_copy(QueueCore& core, const Place& target, const Place& source, uint6
 }
 
 Status CopyOperation::issue(QueueCore& core) {
-  return put_copy(core, place_of(target_), place_of(source_), source_.length);
+  return put_copy(core, place_of(core, target_), place_of(core, source_), source_.length);
 }
 
 Result<std::unique_ptr<Operation>> CopyOperation::hold() {
@@ -70,7 +67,8 @@ UpdateOperation::~UpdateOperation() {
 
 Status UpdateOperation::issue(QueueCore& core) {
   const Block staging = std::exchange(staging_, {});
-  const Status status = put_copy(core, place_of(target_), {staging.base, true}, target_.length);
+  const Status status =
+      put_copy(core, place_of(core, target_), {staging.base, true}, target_.length);
   // Also after a failure: part of it may be on the stream.
   device_.memory().give_staging(staging, core.stream());
   return status;
@@ -98,7 +96,7 @@ FillOperation::FillOperation(const BufferRange& target, const void* pattern, uin
 }
 
 Status FillOperation::issue(QueueCore& core) {
-  return put_fill(core, place_of(target_), target_.length, pattern_, pattern_size_);
+  return put_fill(core, place_of(core, target_), target_.length, pattern_, pattern_size_);
 }
 
 Result<std::unique_ptr<Operation>> FillOperation::hold() {

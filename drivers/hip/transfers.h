@@ -17,7 +17,8 @@ struct Place {
   void* pointer = nullptr;
   bool on_host = false;
 };
-Place place_of(const BufferRange& range);
+// … of what goes onto the queue's stream next, which was given the buffer.
+Place place_of(const QueueCore& core, const BufferRange& range);
 
 // One copy on the stream.
 Status put_copy(QueueCore& core, const Place& target, const Place& source, uint64_t size);

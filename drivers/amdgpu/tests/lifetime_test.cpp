@@ -91,6 +91,38 @@ TEST_F(Lifetime, AnExecutableLivesUntilItsKernelsAreDone) {
   EXPECT_EQ(view<uint32_t>(data)[3], 50u);
 }
 
+// Executables, recordings, buffers, and the pinned memory of updates.
+TEST_F(Lifetime, WhatOtherQueuesAreDoneWithGoesBesideAKernelWithoutEnd) {
+  const Ref<Queue> held = new_queue();
+  const Ref<Queue> other = new_queue();
+  const std::vector<std::byte> bytes = read_kernels("gfx900", "busy");
+  const Ref<Buffer> data = device_buffer(4096);
+  const std::vector<uint32_t> words(1024, 1);
+  ASSERT_OK(hold(*held));
+  for (int i = 0; i < 10; ++i) {
+    const Ref<Executable> fleeting = take(device_->load_executable(bytes.data(), bytes.size()));
+    const Ref<Buffer> buffer = device_buffer(256);
+    const Argument arguments[] = {buffer, Argument::of(uint32_t{64}), Argument::of(uint32_t{1}),
+                                  Argument::of(uint32_t{1})};
+    Dispatch dispatch;
+    dispatch.function = take(fleeting->find("affine"));
+    dispatch.grid = dispatch.workgroup = {64, 1, 1};
+    dispatch.arguments = arguments;
+    ASSERT_OK(other->dispatch(dispatch));
+    const Ref<CommandBuffer> commands = take(device_->create_command_buffer());
+    ASSERT_OK(commands->dispatch(dispatch));
+    ASSERT_OK(commands->finish());
+    ASSERT_OK(other->execute(*commands));
+    ASSERT_OK(other->update(data, words.data(), 4096));
+  }
+  finish(*other);
+  for (int i = 0; i < 10'000 && impl().memory().retired() != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(impl().memory().retired(), 0u);
+  EXPECT_FALSE(kernel_has_ended());
+}
+
 TEST_F(Lifetime, QueuesAreUsedAgain) {
   QueueCore* first = nullptr;
   {

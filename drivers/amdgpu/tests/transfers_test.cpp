@@ -17,32 +17,12 @@ constexpr uint64_t kLargeBytes = 256 * 1024;
 constexpr uint64_t kLargeWords = kLargeBytes / sizeof(uint32_t);
 
 class Transfer : public VirtualDeviceTest {
- public:
-  Transfer() { mail_ = view<uint32_t>(mail_buffer_); }
-  ~Transfer() override { release_kernel(); }
-
-  // A kernel that runs until release_kernel().
-  Status hold(Queue& queue) {
-    const Argument arguments[] = {mail_buffer_, Argument::of(uint32_t{1}),
-                                  Argument::of(uint32_t{100'000'000})};
-    Dispatch dispatch;
-    dispatch.function = &function("coherence", "answer");
-    dispatch.grid = dispatch.workgroup = {1, 1, 1};
-    dispatch.arguments = arguments;
-    return queue.dispatch(dispatch);
-  }
-  void release_kernel() { std::atomic_ref<uint32_t>(mail_[0]).store(1); }
-  bool kernel_has_ended() { return std::atomic_ref<uint32_t>(mail_[1]).load() != 0; }
-
+ protected:
   Ref<Buffer> host_words(uint32_t value) {
     Ref<Buffer> buffer = host_buffer(kLargeBytes);
     std::fill_n(view<uint32_t>(buffer), kLargeWords, value);
     return buffer;
   }
-
- private:
-  Ref<Buffer> mail_buffer_ = host_buffer(2 * sizeof(uint32_t));
-  uint32_t* mail_ = nullptr;
 };
 
 TEST_F(Transfer, BehindAKernelHoldsUpNoOtherQueues) {

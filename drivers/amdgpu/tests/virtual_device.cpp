@@ -106,4 +106,22 @@ std::vector<uint32_t> VirtualDeviceTest::download(Queue& queue, const Ref<Buffer
   return {words, words + count};
 }
 
+Status VirtualDeviceTest::hold(Queue& queue, const Sync& sync) {
+  mail_buffer_ = host_buffer(2 * sizeof(uint32_t));
+  mail_ = view<uint32_t>(mail_buffer_);
+  std::fill_n(mail_, 2, 0u);
+  // How often it looks before it gives up: minutes.
+  const Argument arguments[] = {mail_buffer_, Argument::of(uint32_t{1}),
+                                Argument::of(uint32_t{100'000'000})};
+  Dispatch dispatch;
+  dispatch.function = &function("coherence", "answer");
+  dispatch.grid = dispatch.workgroup = {1, 1, 1};
+  dispatch.arguments = arguments;
+  return queue.dispatch(dispatch, sync);
+}
+
+void VirtualDeviceTest::release_kernel() {
+  if (mail_ != nullptr) std::atomic_ref<uint32_t>(mail_[0]).store(1);
+}
+
 }  // namespace halyard::amdgpu

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -30,9 +31,14 @@ inline std::string text(const Status& status) {
   if (const ::halyard::Status status_ = (expression); !status_.ok()) ADD_FAILURE() << text(status_)
 
 class VirtualDeviceTest : public testing::Test {
+ public:
+  // Lets the kernel of hold() end.
+  void release_kernel();
+
  protected:
   // One driver and one process-wide runtime for all tests; a device for each.
   VirtualDeviceTest();
+  ~VirtualDeviceTest() override { release_kernel(); }
 
   template <typename T>
   static T take(Result<T> result) {
@@ -70,10 +76,16 @@ class VirtualDeviceTest : public testing::Test {
   void finish(Queue& queue);
   std::vector<uint32_t> download(Queue& queue, const Ref<Buffer>& buffer);
 
+  // A kernel that runs until release_kernel(), or the end of the test; one at a time.
+  Status hold(Queue& queue, const Sync& sync = {});
+  bool kernel_has_ended() const { return std::atomic_ref<uint32_t>(mail_[1]).load() != 0; }
+
   Ref<Device> device_;
 
  private:
   std::vector<std::pair<std::string, Ref<Executable>>> executables_;
+  Ref<Buffer> mail_buffer_;
+  uint32_t* mail_ = nullptr;
 };
 
 }  // namespace halyard::amdgpu

@@ -36,6 +36,10 @@ struct BufferOptions {
 enum class MapAccess : uint32_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
 
 // Any thread may use any method. What two users do to the same bytes is theirs to order.
+//
+// The memory is released when the last reference is gone and all work is done that was given the
+// buffer. Work that got its address in another way (Argument::address, a pointer among other bytes)
+// does not keep it.
 class Buffer : public RefCounted {
  public:
   uint64_t size() const noexcept { return size_; }  // bytes
