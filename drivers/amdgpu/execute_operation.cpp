@@ -92,6 +92,7 @@ void ExecuteOperation::put_chunks(QueueCore& core) {
         packet_header(CountingFacts{.observed = issued.signals && end, .alone = count == 0}));
     core.publish_run(at, issued.instance->packets() + layout.begin(issued.next), count);
     core.ring(at + count);
+    if (end && issued.signals && core.wants_edges()) add_edge(core, at + count);
   }
 }
 

@@ -26,6 +26,7 @@ HALYARD_HSA_REQUIRED(hsa_queue_destroy)
 HALYARD_HSA_REQUIRED(hsa_queue_load_read_index_scacquire)
 HALYARD_HSA_REQUIRED(hsa_queue_load_write_index_scacquire)
 HALYARD_HSA_REQUIRED(hsa_queue_add_write_index_scacq_screl)
+HALYARD_HSA_REQUIRED(hsa_queue_cas_write_index_scacq_screl)
 HALYARD_HSA_OPTIONAL(hsa_amd_queue_set_priority,
                      hsa_status_t(hsa_queue_t*, hsa_amd_queue_priority_t))
 

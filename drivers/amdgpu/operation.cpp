@@ -1,7 +1,10 @@
 #include "drivers/amdgpu/operation.h"
 
+#include <algorithm>
+
 #include "drivers/amdgpu/cross_waits.h"
 #include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/edges.h"
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/plan.h"
 
@@ -11,26 +14,43 @@ void fail_signals(Span<const SemaphorePoint> signals, const Status& cause) {
   for (const SemaphorePoint& signal : signals) impl(*signal.semaphore).fail_with(cause);
 }
 
-void write_waits(QueueCore& core, uint64_t index, uint64_t last, const IssueContext& context) {
-  core.device().cross_waits().add(core, last, context.waits, context.signals);
+namespace {
+
+void write_barrier_value(QueueCore& core, uint64_t index, const QueuePoint& wait) {
   constexpr uint16_t kHeader = packet_header(
       FenceFacts{.kind = PacketKind::kBarrierValue, .observed = false, .reads_foreign = true});
+  hsa_amd_barrier_value_packet_t& packet = core.slot(index).barrier_value;
+  packet.reserved0 = 0;
+  packet.signal = wait.core->loud_signal();
+  packet.value = wait.core->loud_value(wait.index) + 1;
+  packet.mask = -1;
+  packet.cond = HSA_SIGNAL_CONDITION_LT;
+  packet.reserved1 = 0;
+  packet.reserved2 = 0;
+  packet.reserved3 = 0;
+  packet.completion_signal = core.completion(false);
+  core.note(index, nullptr, false);
+  // The upper half of the first word is the AMD packet format (hsa_amd_vendor_packet_header_t).
+  core.publish(index, kHeader, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
+}
+
+}  // namespace
+
+void write_waits(QueueCore& core, uint64_t index, uint64_t last, const IssueContext& context) {
+  core.device().cross_waits().add(core, last, context.waits, context.signals);
   for (const QueuePoint& wait : context.waits) {
-    hsa_amd_barrier_value_packet_t& packet = core.slot(index).barrier_value;
-    packet.reserved0 = 0;
-    packet.signal = wait.core->loud_signal();
-    packet.value = wait.core->loud_value(wait.index) + 1;
-    packet.mask = -1;
-    packet.cond = HSA_SIGNAL_CONDITION_LT;
-    packet.reserved1 = 0;
-    packet.reserved2 = 0;
-    packet.reserved3 = 0;
-    packet.completion_signal = core.completion(false);
-    core.note(index, nullptr, false);
-    // The upper half of the first word is the AMD packet format (hsa_amd_vendor_packet_header_t).
-    core.publish(index, kHeader, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
+    if (core.device().barrier_value()) {
+      write_barrier_value(core, index, wait);
+    } else {
+      core.write_barrier(index, false, {.kind = PacketKind::kBarrier, .reads_foreign = true},
+                         wait.core->edges().use(wait.index, core, index));
+    }
     ++index;
   }
+}
+
+void add_edge(QueueCore& core, uint64_t index) {
+  core.edges().add(index);
 }
 
 namespace {
@@ -49,9 +69,25 @@ WaitFacts facts_of(const SemaphoreImpl& semaphore, uint64_t value, QueueCore& co
   facts.submitted = point->core != nullptr && &point->core->device() == &device;
   if (point->core != nullptr && !facts.submitted) device.share_semaphores();
   facts.same_queue = point->core == &core;
-  facts.barrier_value = core.device().barrier_value();
   facts.behind_held_back = behind_held_back;
+  if (facts.submitted && !facts.same_queue && !behind_held_back) {
+    facts.on_device = device.barrier_value() || point->core->edges().prepare(point->index);
+  }
   return facts;
+}
+
+}  // namespace
+
+namespace {
+
+// Of several packets of one queue the last is done last.
+void add_wait(std::vector<QueuePoint>* waits, const QueuePoint& point) {
+  for (QueuePoint& known : *waits) {
+    if (known.core != point.core) continue;
+    known.index = std::max(known.index, point.index);
+    return;
+  }
+  waits->push_back(point);
 }
 
 }  // namespace
@@ -68,7 +104,7 @@ WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behi
       case WaitAction::kNone:
         break;
       case WaitAction::kDevice:
-        plan.device.push_back(point);
+        add_wait(&plan.device, point);
         break;
       case WaitAction::kHost:
         plan.hold = true;
@@ -77,6 +113,11 @@ WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behi
         plan.failure = semaphore.failure();
         return plan;
     }
+  }
+  // So many packets do not fit into the ring beside the operation.
+  if (plan.device.size() > core.capacity() / 4) {
+    plan.device.clear();
+    plan.hold = true;
   }
   return plan;
 }

@@ -16,7 +16,7 @@ namespace halyard::amdgpu {
 
 // What goes with an operation into the ring.
 struct IssueContext {
-  // Packets of other queues that have to be done before it; each becomes a barrier-value packet.
+  // Packets of other queues that have to be done before it; for each there is one that waits.
   Span<const QueuePoint> waits;
   Span<const SemaphorePoint> signals;
   // It waited for something that this queue did not do.
@@ -61,9 +61,11 @@ inline SemaphoreImpl& impl(Semaphore& semaphore) {
 
 void fail_signals(Span<const SemaphorePoint> signals, const Status& cause);
 
-// Writes one barrier-value packet for each of the context's waits, from `index` on, and has
-// CrossWaits know of them. `last` is the last packet of the operation behind them.
+// Writes one packet for each of the context's waits, from `index` on, and has CrossWaits know of
+// them. `last` is the last packet of the operation behind them.
 void write_waits(QueueCore& core, uint64_t index, uint64_t last, const IssueContext& context);
+// Edges::add.
+void add_edge(QueueCore& core, uint64_t index);
 
 // Reserves slots for the context's waits and `packets` more, fills in the waits, has
 // `fill(index, loud)` write and publish the rest from `index` on (the last one is loud if `loud`),
@@ -84,6 +86,8 @@ inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& contex
     write_waits(core, first, last, context);
   fill(first + waits, loud);
   core.ring(last);
+  if (loud && core.wants_edges()) [[unlikely]]
+    add_edge(core, last);
   return {};
 }
 

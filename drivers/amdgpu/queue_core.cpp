@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/edges.h"
 #include "drivers/amdgpu/foreign.h"
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/program.h"
@@ -26,6 +27,7 @@ QueueCore::QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priori
       notes_(new Note[capacity]),
       held_(std::make_unique<HeldQueue>(*this)),
       transfers_(std::make_unique<Transfers>(*this)),
+      edges_(std::make_unique<Edges>(*this)),
       acquires_(Foreign::instance().unheard_memory()) {}
 
 Result<std::unique_ptr<QueueCore>> QueueCore::create(DeviceImpl& device, uint32_t capacity,
@@ -92,9 +94,19 @@ QueueCore::~QueueCore() {
   // Waits for a running error callback, so nothing that it takes may be held here.
   if (queue_ != nullptr) hsa_.hsa_queue_destroy(queue_);
   transfers_.reset();
+  edges_.reset();
   if (loud_.handle != 0) hsa_.hsa_signal_destroy(loud_);
   if (quiet_.handle != 0) hsa_.hsa_signal_destroy(quiet_);
   if (kernarg_ != nullptr) device_->memory().free_kernarg(kernarg_);
+}
+
+bool QueueCore::reserve_behind(uint64_t index) {
+  uint64_t expected = index + 1;
+  if (write_index_ != nullptr) [[likely]] {
+    return __atomic_compare_exchange_n(write_index_, &expected, index + 2, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+  }
+  return hsa_.hsa_queue_cas_write_index_scacq_screl(queue_, expected, index + 2) == expected;
 }
 
 uint64_t QueueCore::reserve_batch(uint32_t leading, const BatchLayout& layout,
@@ -180,7 +192,7 @@ uint64_t QueueCore::loud_completed() const {
 }
 
 uint64_t QueueCore::completed() const {
-  const uint64_t done = with_silent(quiet_completed() + loud_completed());
+  const uint64_t done = with_silent(quiet_completed() + loud_completed() + edges_->done());
   // Read after the signals: once they have been tampered with to release waiters, this is set.
   if (lost_.load(std::memory_order_acquire)) [[unlikely]]
     return frozen_.load(std::memory_order_relaxed);
@@ -192,7 +204,7 @@ hsa_signal_value_t QueueCore::loud_value(uint64_t index) const {
     // While the number of loud completions stands still, the packets that are done hold exactly as
     // many loud ones, wherever in that time the other two numbers were read.
     uint64_t loud = loud_completed();
-    const uint64_t done = with_silent(quiet_completed() + loud);
+    const uint64_t done = with_silent(quiet_completed() + loud + edges_->done());
     if (loud_completed() != loud) continue;
     if (done > index) return kInitialValue - static_cast<hsa_signal_value_t>(loud);
     uint64_t at = done;
@@ -240,6 +252,7 @@ bool QueueCore::lose(const Status& cause) {
 
 void QueueCore::release_waiters() {
   hsa_.hsa_signal_store_screlease(loud_, 1);
+  edges_->release();
 }
 
 std::string QueueCore::describe_current() const {

@@ -3,7 +3,8 @@
 //
 // The packets of a recorded command buffer count together (silent_runs.h).
 //
-// Copies run on engines of their own (transfers.h).
+// Copies run on engines of their own (transfers.h), and packets that complete a signal of their own
+// are counted apart (edges.h).
 //
 // Cores belong to their device and live as long as it does, so that a semaphore may point at one
 // without counting references. A Queue borrows a core and gives it back when it is idle.
@@ -33,6 +34,7 @@
 namespace halyard::amdgpu {
 
 class DeviceImpl;
+class Edges;
 class HeldQueue;
 class Transfers;
 
@@ -66,6 +68,8 @@ class QueueCore {
     }
     return hsa_.hsa_queue_add_write_index_scacq_screl(queue_, packets);
   }
+  // Takes the slot behind packet `index`, for which there is room, if that is the last one.
+  bool reserve_behind(uint64_t index);
   // Takes `leading` slots and a layout's behind them, whose packets are a program's (null: are
   // noted like others).
   uint64_t reserve_batch(uint32_t leading, const BatchLayout& layout, const Program* program);
@@ -183,6 +187,10 @@ class QueueCore {
   // Lets packets of other queues that wait for this one's loud packets go on.
   void release_waiters();
 
+  // Whether what signals a semaphore gets an edge behind it (edges.h).
+  bool wants_edges() const { return wants_edges_.load(std::memory_order_relaxed); }
+  void want_edges(bool on) { wants_edges_.store(on, std::memory_order_relaxed); }
+
   // Whether submissions have to look closer before they go into the ring: the queue is lost, or
   // operations are held back.
   bool detour() const { return detours_.load(std::memory_order_acquire) != 0; }
@@ -191,6 +199,7 @@ class QueueCore {
 
   HeldQueue& held() { return *held_; }
   Transfers& transfers() { return *transfers_; }
+  Edges& edges() { return *edges_; }
 
  private:
   static void prefetch_for_write(void* line) {
@@ -239,6 +248,8 @@ class QueueCore {
   HiddenValues hidden_;
   std::unique_ptr<HeldQueue> held_;
   std::unique_ptr<Transfers> transfers_;
+  std::unique_ptr<Edges> edges_;
+  std::atomic<bool> wants_edges_{false};  // written when that changes
   SilentRuns silent_;
 
   // The end of the indices that are known to be writable; only grows.

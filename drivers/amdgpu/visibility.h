@@ -115,6 +115,10 @@ constexpr FenceScopes counting_scopes(const CountingFacts& facts) {
           .release = facts.observed ? Scope::kSystem : Scope::kAgent};
 }
 
+// The packet behind an observed one that other queues wait for in its stead: that one has released,
+// and they acquire.
+inline constexpr FenceScopes kEdgeScopes = {.acquire = Scope::kNone, .release = Scope::kNone};
+
 // A queue, when it is the turn of an operation that the host carries out.
 struct HostTurnFacts {
   bool idle = false;  // all of its packets are done

@@ -8,7 +8,7 @@ namespace halyard::amdgpu {
 
 enum class WaitAction : uint8_t {
   kNone,    // nothing to do: it is reached, or the queue's order sees to it
-  kDevice,  // a barrier-value packet in front of the operation
+  kDevice,  // a packet in front of the operation waits
   kHost,    // the operation is held back until the host has seen the point reached
   kFail,    // the point can no more be reached: the operation fails
 };
@@ -20,8 +20,8 @@ struct WaitFacts {
   bool submitted = false;
   // … or one that will reach a later point, in the ring of the queue that the operation goes to.
   bool same_queue = false;
-  // The device's packet processor has the barrier-value packet.
-  bool barrier_value = false;
+  // The packet processor can wait for it: it has the barrier-value packet, or there is an edge.
+  bool on_device = false;
   // The operation cannot go into the ring now anyway: something before it is held back.
   bool behind_held_back = false;
 };
@@ -33,7 +33,7 @@ constexpr WaitAction plan_wait(const WaitFacts& facts) {
   // Packets of a queue complete in order, so whatever is in the ring is done before what follows.
   if (facts.same_queue) return WaitAction::kNone;
   if (facts.behind_held_back) return WaitAction::kHost;
-  if (facts.barrier_value) return WaitAction::kDevice;
+  if (facts.on_device) return WaitAction::kDevice;
   return WaitAction::kHost;
 }
 

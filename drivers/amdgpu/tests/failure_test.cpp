@@ -19,6 +19,7 @@ class Failure : public VirtualDeviceTest {
     dispatch.arguments = arguments;
     return queue.dispatch(dispatch, sync);
   }
+  void expect_it_reaches_queues_that_wait_on_the_device();
 };
 
 TEST_F(Failure, AQueueErrorNamesKernelAndStatus) {
@@ -55,7 +56,7 @@ TEST_F(Failure, OtherQueuesOfTheDeviceGoOn) {
 }
 
 // The other queue waits on the device, so its packets are in its ring when the news arrives.
-TEST_F(Failure, ReachesAQueueThatWaitsOnTheDevice) {
+void Failure::expect_it_reaches_queues_that_wait_on_the_device() {
   const Ref<Queue> broken = new_queue();
   const Ref<Queue> second = new_queue();
   const Ref<Queue> third = new_queue();
@@ -80,8 +81,9 @@ TEST_F(Failure, ReachesAQueueThatWaitsOnTheDevice) {
   ASSERT_OK(broken->dispatch(slow));
   ASSERT_OK(illegal(*broken, data, {.wait = {}, .signal = {&one, 1}}));
   ASSERT_OK(affine(*second, data, 1, 1, {.wait = {&one, 1}, .signal = {&two, 1}}));
-  ASSERT_OK(third->barrier({.wait = {&two, 1}, .signal = {&three, 1}}));
   EXPECT_EQ(core(second).reserved(), 2u) << "the wait is not on the device";
+  ASSERT_OK(third->barrier({.wait = {&two, 1}, .signal = {&three, 1}}));
+  EXPECT_EQ(core(third).reserved(), 2u) << "the wait is not on the device";
   EXPECT_THAT(text(end->wait(1, patience())), HasSubstr("illegal_instruction"));
   EXPECT_THAT(text(last->wait(1, patience())), HasSubstr("illegal_instruction"));
   // Neither of them is lost.
@@ -89,6 +91,15 @@ TEST_F(Failure, ReachesAQueueThatWaitsOnTheDevice) {
   ASSERT_OK(second->fill(data, &nine, 4));
   EXPECT_EQ(download(*third, data).size(), 64u);
   EXPECT_EQ(download(*second, data), std::vector<uint32_t>(64, 9));
+}
+
+TEST_F(Failure, ReachesAQueueThatWaitsOnTheDevice) {
+  expect_it_reaches_queues_that_wait_on_the_device();
+}
+
+TEST_F(Failure, ReachesAQueueThatWaitsForAnEdge) {
+  impl().set_barrier_value(false);
+  expect_it_reaches_queues_that_wait_on_the_device();
 }
 
 TEST_F(Failure, WakesThreadsThatSleep) {

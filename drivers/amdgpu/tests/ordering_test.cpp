@@ -38,9 +38,13 @@ TEST_F(Ordering, QueuesTakeTurnsOnTheDevice) {
   EXPECT_EQ(view<uint32_t>(data)[17], expected);
 }
 
-// As on processors without the packet that waits for another queue.
-TEST_F(Ordering, QueuesTakeTurnsThroughTheHost) {
-  impl().set_barrier_value(false);
+// As on processors without barrier-value packets.
+class Edge : public VirtualDeviceTest {
+ protected:
+  Edge() { impl().set_barrier_value(false); }
+};
+
+TEST_F(Edge, QueuesTakeTurns) {
   const Ref<Queue> queues[] = {new_queue(64), new_queue(64)};
   const Ref<Buffer> data = host_buffer(64 * sizeof(uint32_t));
   std::fill_n(view<uint32_t>(data), 64, 1u);
@@ -54,8 +58,147 @@ TEST_F(Ordering, QueuesTakeTurnsThroughTheHost) {
   }
   ASSERT_OK(turn->wait(200, patience()));
   EXPECT_EQ(view<uint32_t>(data)[17], expected);
-  // Each took its own launches, and no packet to wait.
-  EXPECT_EQ(core(queues[0]).reserved() + core(queues[1]).reserved(), 200u);
+}
+
+TEST_F(Edge, AWaitForTheLastPacketStaysOnTheDevice) {
+  const Ref<Queue> first = new_queue();
+  const Ref<Queue> second = new_queue();
+  const Ref<Queue> third = new_queue();
+  const Ref<Buffer> data = host_buffer(256);
+  const Ref<Semaphore> turn = new_semaphore();
+  const SemaphorePoint one = {turn.get(), 1};
+  const SemaphorePoint two = {turn.get(), 2};
+  ASSERT_OK(hold(*first, {.wait = {}, .signal = {&one, 1}}));
+  ASSERT_OK(affine(*second, data, 1, 1, {.wait = {&one, 1}, .signal = {&two, 1}}));
+  EXPECT_FALSE(core(second).held().any());
+  EXPECT_EQ(core(second).reserved(), 2u) << "a packet that waits, and the launch";
+  EXPECT_EQ(core(first).reserved(), 2u) << "the kernel, and the edge behind it";
+  // One edge serves all that wait for it.
+  ASSERT_OK(third->barrier({.wait = {&one, 1}, .signal = {}}));
+  EXPECT_FALSE(core(third).held().any());
+  EXPECT_EQ(core(first).reserved(), 2u);
+  EXPECT_FALSE(take(turn->query()) != 0);
+  release_kernel();
+  ASSERT_OK(turn->wait(2, patience()));
+  finish(*third);
+  EXPECT_TRUE(core(first).idle());
+}
+
+TEST_F(Edge, AQueueThatOthersWaitForPutsEdgesBehindItsSignals) {
+  const Ref<Queue> first = new_queue();
+  const Ref<Queue> second = new_queue();
+  const Ref<Buffer> data = host_buffer(256);
+  const Ref<Semaphore> turn = new_semaphore();
+  const Ref<Semaphore> done = new_semaphore();
+  uint64_t value = 0;
+  // A signal, and something behind it that has no end.
+  const auto signal_and_hold = [&](uint64_t* reached) {
+    const SemaphorePoint point = {turn.get(), *reached = ++value};
+    ASSERT_OK(affine(*first, data, 1, 1, {.wait = {}, .signal = {&point, 1}}));
+    ASSERT_OK(hold(*first));
+  };
+  const auto wait_for = [&](uint64_t reached) {
+    const SemaphorePoint point = {turn.get(), reached};
+    const SemaphorePoint told = {done.get(), reached};
+    ASSERT_OK(second->barrier({.wait = {&point, 1}, .signal = {&told, 1}}));
+  };
+  // The queue is busy, so that the point is there to be waited for.
+  ASSERT_OK(hold(*first));
+  for (int round = 0; round < 3; ++round) {
+    uint64_t reached = 0;
+    const SemaphorePoint point = {turn.get(), reached = ++value};
+    ASSERT_OK(affine(*first, data, 1, 1, {.wait = {}, .signal = {&point, 1}}));
+    ASSERT_OK(affine(*first, data, 1, 1));
+    wait_for(reached);
+    // The first time there is no edge behind it, and no place for one.
+    EXPECT_EQ(core(second).held().any(), round == 0);
+    release_kernel();
+    ASSERT_OK(done->wait(reached, patience()));
+    while (core(second).held().any()) std::this_thread::yield();
+    finish(*first);
+    ASSERT_OK(hold(*first));
+  }
+  release_kernel();
+  finish(*first);
+  // Whoever waits does so for the signal, and for nothing behind it.
+  uint64_t reached = 0;
+  signal_and_hold(&reached);
+  wait_for(reached);
+  ASSERT_OK(done->wait(reached, patience()));
+  EXPECT_FALSE(kernel_has_ended());
+  release_kernel();
+  finish(*first);
+}
+
+TEST_F(Edge, NoneIsMadeThatNobodyUses) {
+  const Ref<Queue> queue = new_queue();
+  const Ref<Semaphore> done = new_semaphore();
+  uint64_t value = 0;
+  const auto signal = [&] {
+    const SemaphorePoint point = {done.get(), ++value};
+    ASSERT_OK(queue->barrier({.wait = {}, .signal = {&point, 1}}));
+    ASSERT_OK(done->wait(value, patience()));
+  };
+  for (int i = 0; i < 10; ++i) signal();
+  EXPECT_EQ(core(queue).reserved(), 10u);
+  core(queue).want_edges(true);
+  for (int i = 0; i < 200; ++i) signal();
+  EXPECT_FALSE(core(queue).wants_edges());
+  EXPECT_LT(core(queue).reserved(), 10u + 200 + 100);
+  const uint64_t before = core(queue).reserved();
+  for (int i = 0; i < 10; ++i) signal();
+  EXPECT_EQ(core(queue).reserved(), before + 10);
+}
+
+TEST_F(Edge, RecordingsWaitAndAreWaitedFor) {
+  const Ref<Queue> queues[] = {new_queue(64), new_queue(64)};
+  const Ref<Buffer> data = host_buffer(256);
+  std::fill_n(view<uint32_t>(data), 64, 1u);
+  const Ref<CommandBuffer> commands = take(device_->create_command_buffer());
+  const Argument arguments[] = {data, Argument::of(uint32_t{64}), Argument::of(uint32_t{3}),
+                                Argument::of(uint32_t{1})};
+  Dispatch dispatch;
+  dispatch.function = &function("busy", "affine");
+  dispatch.grid = dispatch.workgroup = {64, 1, 1};
+  dispatch.arguments = arguments;
+  ASSERT_OK(commands->dispatch(dispatch));
+  ASSERT_OK(commands->barrier());
+  ASSERT_OK(commands->dispatch(dispatch));
+  ASSERT_OK(commands->finish());
+  const Ref<Semaphore> turn = new_semaphore();
+  uint32_t expected = 1;
+  for (uint32_t i = 0; i < 60; ++i) {
+    const SemaphorePoint before = {turn.get(), i};
+    const SemaphorePoint after = {turn.get(), i + 1};
+    ASSERT_OK(queues[i % 2]->execute(*commands, {}, {.wait = {&before, 1}, .signal = {&after, 1}}));
+    expected = (expected * 3 + 1) * 3 + 1;
+  }
+  ASSERT_OK(turn->wait(60, patience()));
+  EXPECT_EQ(view<uint32_t>(data)[5], expected);
+}
+
+// More than a ring has slots for packets that wait.
+TEST_F(Ordering, AnOperationWaitsForMoreQueuesThanItsRingHolds) {
+  constexpr size_t kQueues = 70;
+  const Ref<Queue> last = new_queue(64);
+  const Ref<Queue> held = new_queue(64);
+  const Ref<Semaphore> gate = new_semaphore();
+  const SemaphorePoint open = {gate.get(), 1};
+  ASSERT_OK(hold(*held, {.wait = {}, .signal = {&open, 1}}));
+  std::vector<Ref<Queue>> queues;
+  std::vector<Ref<Semaphore>> semaphores;
+  std::vector<SemaphorePoint> points;
+  for (size_t i = 0; i < kQueues; ++i) {
+    queues.push_back(new_queue(64));
+    semaphores.push_back(new_semaphore());
+    points.push_back({semaphores.back().get(), 1});
+    ASSERT_OK(queues[i]->barrier({.wait = {&open, 1}, .signal = {&points[i], 1}}));
+  }
+  const Ref<Semaphore> done = new_semaphore();
+  const SemaphorePoint end = {done.get(), 1};
+  ASSERT_OK(last->barrier({.wait = points, .signal = {&end, 1}}));
+  release_kernel();
+  ASSERT_OK(done->wait(1, patience()));
 }
 
 TEST_F(Ordering, WorkIsHeldBackUntilTheHostSignals) {

@@ -23,20 +23,20 @@ TEST(PlanWait, TheQueuesOwnOrderIsEnough) {
 }
 
 TEST(PlanWait, AnotherQueuesWorkIsWaitedForOnTheDeviceWhereItCan) {
-  EXPECT_EQ(plan_wait({.submitted = true, .barrier_value = true}), WaitAction::kDevice);
+  EXPECT_EQ(plan_wait({.submitted = true, .on_device = true}), WaitAction::kDevice);
 }
 
 TEST(PlanWait, TheHostWaitsWhereTheDeviceCannot) {
-  EXPECT_EQ(plan_wait({.submitted = true, .barrier_value = false}), WaitAction::kHost);
+  EXPECT_EQ(plan_wait({.submitted = true, .on_device = false}), WaitAction::kHost);
 }
 
 TEST(PlanWait, TheHostWaitsForWhatNobodyHasSubmitted) {
   EXPECT_EQ(plan_wait({}), WaitAction::kHost);
-  EXPECT_EQ(plan_wait({.barrier_value = true}), WaitAction::kHost);
+  EXPECT_EQ(plan_wait({.on_device = true}), WaitAction::kHost);
 }
 
 TEST(PlanWait, BehindSomethingHeldBackTheDecisionIsPutOff) {
-  EXPECT_EQ(plan_wait({.submitted = true, .barrier_value = true, .behind_held_back = true}),
+  EXPECT_EQ(plan_wait({.submitted = true, .on_device = true, .behind_held_back = true}),
             WaitAction::kHost);
 }
 

@@ -1,0 +1,111 @@
+#include "drivers/amdgpu/edges.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "drivers/amdgpu/device.h"
+
+namespace halyard::amdgpu {
+
+Edges::~Edges() {
+  for (const Edge& edge : edges_) core_.device().give_signal(edge.signal);
+  for (const Edge& edge : passed_) core_.device().give_signal(edge.signal);
+}
+
+void Edges::count_locked() const {
+  const Hsa& hsa = core_.device().hsa();
+  while (!edges_.empty() && hsa.hsa_signal_load_scacquire(edges_.front().signal) == 0) {
+    passed_.push_back(std::move(edges_.front()));
+    edges_.pop_front();
+    done_.fetch_add(1, std::memory_order_acq_rel);
+  }
+  outstanding_.store(static_cast<uint32_t>(edges_.size()), std::memory_order_release);
+}
+
+uint64_t Edges::count() const {
+  const std::lock_guard lock(mutex_);
+  count_locked();
+  return done_.load(std::memory_order_relaxed);
+}
+
+void Edges::recycle() {
+  std::vector<Edge> passed;
+  {
+    const std::lock_guard lock(mutex_);
+    count_locked();
+    passed.swap(passed_);
+  }
+  // A lost queue looks at nothing any more.
+  const auto in_use = [](const Edge& edge) {
+    return std::any_of(edge.users.begin(), edge.users.end(), [](const User& user) {
+      return user.core->completed() <= user.packet && !user.core->lost();
+    });
+  };
+  const auto left =
+      std::partition(passed.begin(), passed.end(), [&](const Edge& edge) { return !in_use(edge); });
+  const std::lock_guard lock(mutex_);
+  for (auto edge = passed.begin(); edge != left; ++edge) {
+    unused_ = edge->users.empty() ? unused_ + 1 : 0;
+    core_.device().give_signal(edge->signal);
+  }
+  passed_.insert(passed_.end(), std::make_move_iterator(left),
+                 std::make_move_iterator(passed.end()));
+  if (unused_ >= kUnused) core_.want_edges(false);
+}
+
+bool Edges::find(uint64_t index) const {
+  return std::any_of(edges_.begin(), edges_.end(),
+                     [index](const Edge& edge) { return edge.index == index; });
+}
+
+bool Edges::add(uint64_t index) {
+  recycle();
+  if (!core_.has_room_at(index + 1, 1)) return false;
+  const std::lock_guard lock(mutex_);
+  if (released_ || edges_.size() + passed_.size() >= kMost) return false;
+  Result<hsa_signal_t> signal = core_.device().take_signal();
+  if (!signal.ok()) return false;
+  if (!core_.reserve_behind(index)) {
+    core_.device().give_signal(*signal);
+    return false;
+  }
+  // In the ring's order, and known before its packet is.
+  edges_.push_back({index, *signal, {}});
+  outstanding_.store(static_cast<uint32_t>(edges_.size()), std::memory_order_release);
+  core_.write_barrier(index + 1, false, packet_header(HSA_PACKET_TYPE_BARRIER_AND, kEdgeScopes), {},
+                      &edges_.back().signal);
+  core_.ring(index + 1);
+  return true;
+}
+
+bool Edges::prepare(uint64_t index) {
+  {
+    const std::lock_guard lock(mutex_);
+    unused_ = 0;
+    if (find(index)) return true;
+  }
+  if (add(index)) return true;
+  core_.want_edges(true);
+  return false;
+}
+
+hsa_signal_t Edges::use(uint64_t index, QueueCore& user, uint64_t by) {
+  const std::lock_guard lock(mutex_);
+  for (Edge& edge : edges_) {
+    if (edge.index != index) continue;
+    edge.users.push_back({&user, by});
+    return edge.signal;
+  }
+  // It is done.
+  return {};
+}
+
+void Edges::release() {
+  const Hsa& hsa = core_.device().hsa();
+  const std::lock_guard lock(mutex_);
+  released_ = true;
+  for (const Edge& edge : edges_) hsa.hsa_signal_store_screlease(edge.signal, 0);
+}
+
+}  // namespace halyard::amdgpu
