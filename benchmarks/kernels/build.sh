@@ -3,7 +3,7 @@
 # the bare HSA loop can load the same file on ROCm 5.2.3.
 set -eu
 cd "$(dirname "$0")"
-for target in gfx900; do
+for target in gfx900 gfx906; do
   clang-22 -target amdgcn-amd-amdhsa -mcpu="$target" -O2 -nogpulib -mcode-object-version=5 \
     three_arguments.c -o "three_arguments.$target.hsaco"
 done

@@ -209,9 +209,8 @@ hsa_agent_t find_gpu(const Hsa& hsa) {
 }
 
 // The same file as Halyard's, loaded the way any HSA program does it.
-void load_kernel(BareHsaState& s, hsa_agent_t gpu) {
+void load_kernel(BareHsaState& s, hsa_agent_t gpu, std::string_view file) {
   const Hsa& hsa = s.hsa;
-  const std::string_view file = kernel_file();
   hsa_code_object_reader_t reader = {};
   hsa_executable_t executable = {};
   hsa_executable_symbol_t symbol = {};
@@ -252,7 +251,7 @@ void make_arguments(BareHsaState& s, Device& device) {
 BareHsa::BareHsa(const char* path, Device& device) : state_(std::make_unique<BareHsaState>(path)) {
   BareHsaState& s = *state_;
   const hsa_agent_t gpu = find_gpu(s.hsa);
-  load_kernel(s, gpu);
+  load_kernel(s, gpu, kernel_file(device.info().target.view()));
   make_arguments(s, device);
   for (hsa_queue_t** queue : {&s.queue, &s.other_queue}) {
     Hsa::check(s.hsa.hsa_queue_create(gpu, kQueueSize, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr,

@@ -109,6 +109,21 @@ void two_queues(State& state, HalyardState& s) {
   }
 }
 
+// A dispatch on one queue, and one on another that waits for it: what the edge costs while both
+// queues are busy, and the host waits for nothing.
+void edges(State& state, HalyardState& s) {
+  const Argument arguments[] = {s.a, s.b, s.out};
+  const Dispatch dispatch = make_dispatch(s, arguments);
+  for (auto _ : state) {
+    const SemaphorePoint point = {s.semaphore.get(), ++s.timeline};
+    require(s.queue->dispatch(dispatch, {.wait = {}, .signal = {&point, 1}}));
+    require(s.other_queue->dispatch(dispatch, {.wait = {&point, 1}, .signal = {}}));
+  }
+  const SemaphorePoint done = {s.semaphore.get(), ++s.timeline};
+  require(s.other_queue->barrier({.wait = {}, .signal = {&done, 1}}));
+  require(s.semaphore->wait(s.timeline));
+}
+
 enum class Bindings { kStatic, kRebind };
 
 // Executes once; every other time with all three buffers replaced.
@@ -167,9 +182,9 @@ Ref<CommandBuffer> record(const HalyardState& s, const Argument (&arguments)[3])
 HalyardLoops::HalyardLoops(Registry& registry, const std::string& uri)
     : state_(std::make_unique<HalyardState>()) {
   HalyardState& s = *state_;
-  const std::string_view file = kernel_file();
   constexpr uint64_t kBytes = kWorkgroup * sizeof(float);
   s.device = require(registry.open_device(uri));
+  const std::string_view file = kernel_file(s.device->info().target.view());
   s.executable = require(s.device->load_executable(file.data(), file.size()));
   s.function = require(s.executable->find(kKernel));
   s.a = require(s.device->allocate(kBytes));
@@ -198,6 +213,7 @@ void HalyardLoops::add_benchmarks() {
   add("halyard_signalling", [&s](State& state) { signalling(state, s); });
   add("halyard_and_wait", [&s](State& state) { dispatch_and_wait(state, s); });
   add("halyard_two_queues", [&s](State& state) { two_queues(state, s); });
+  add("halyard_edges", [&s](State& state) { edges(state, s); });
   add_timed("halyard_burst", [&s](State& state) { bursts(state, s, true); });
   add_timed("halyard_unvalidated_burst", [&s](State& state) { bursts(state, s, false); });
   add_timed("halyard_built_burst", [&s](State& state) { built_bursts(state, s); });

@@ -6,6 +6,7 @@
 namespace halyard::bench {
 
 inline constexpr const char* kKernel = "three_arguments";
-std::string_view kernel_file();
+// For a device with this target ID; gfx900's if there is none for it.
+std::string_view kernel_file(std::string_view target);
 
 }  // namespace halyard::bench

@@ -15,9 +15,10 @@
 // "Burst" is the calling thread's own CPU time for half a queue of dispatches into an empty queue,
 // so neither the device nor a busy machine has a part in it.
 //
-// On the virtual GPU the profile gfx900-noexec completes packets without executing them.
-// The summary compares medians over interleaved repetitions, with the goals; what a filter has left
-// out it does not name.
+// On the virtual GPU the profiles gfx900-noexec and gfx906-noexec complete packets without
+// executing them. On the first a queue waits for another one with a barrier-value packet, on the
+// second for an edge (drivers/amdgpu/edges.h). The summary compares medians over interleaved
+// repetitions, with the goals; what a filter has left out it does not name.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -73,7 +74,7 @@ std::string library_of(Registry& registry, const char* driver) {
 void add_loops_of_hip(Registry& registry, Device& device) {
   // HIP 5.2 takes no newer version; for this kernel they differ in the file's header alone.
   constexpr uint32_t kVersion = 4;
-  const std::string_view file = kernel_file();
+  const std::string_view file = kernel_file(device.info().target.view());
   const TargetId target = require(parse_target_id(device.info().target));
   const std::vector<std::byte> image =
       require(present_code_object(file.data(), file.size(), kVersion, target));

@@ -35,6 +35,8 @@ constexpr Comparison kComparisons[] = {
     {"… with other bindings, and wait", "bare HSA", "bare", "amdgpu", "replay_and_wait"},
     {"launch and wait", "bare HSA", "bare_and_wait", "amdgpu", "halyard_and_wait"},
     {"two queues, a round", "bare HSA", "bare_two_queues", "amdgpu", "halyard_two_queues"},
+    {"a dispatch, and one on another queue that waits for it", "one that signals",
+     "halyard_signalling", "amdgpu", "halyard_edges"},
     {"launch, burst", "bare HIP", "hip_burst", "amdgpu", "halyard_burst", 0, 7},
     {"launch, sustained", "bare HIP", "hip", "amdgpu", "halyard", 0, 7},
     {"launch and wait", "bare HIP", "hip_and_wait", "amdgpu", "halyard_and_wait", 0.5},
