@@ -75,6 +75,7 @@ int run(const Options& options, const std::vector<std::string>& selected) {
   configure_gtest(options, selected);
   // gtest's own result knows nothing of expectations.
   [[maybe_unused]] const int unexcused = RUN_ALL_TESTS();
+  Environment::get().remove_findings();
   std::fputs(summary(record).c_str(), stdout);
   std::fflush(stdout);
   if (const Status status = write_reports(options, record); !status.ok()) {

@@ -24,6 +24,22 @@ int halyard_vgpu_configure(const char* profile, char* error, size_t error_size);
 
 typedef int (*halyard_vgpu_configure_t)(const char* profile, char* error, size_t error_size);
 
+/* Has the virtual GPU look for mistakes, from when the HSA runtime is initialised, in this process
+ * and in those that it starts. Each is reported on standard error. It sets environment variables
+ * (HALYARD_VGPU_CHECK and _CHECKS, and some of the HSA runtime's).
+ *
+ * checks      names with commas between: "bounds", "lds", "waits", "coherence" (docs/virtual-gpu.md);
+ *             null or "": all
+ * findings    the absolute path of a file to which each finding is added; null or "": none
+ * error       receives what is wrong, as sentences; may be null
+ * error_size  bytes of `error`, the final zero included
+ *
+ * Returns 0, or 1 if a check does not exist or none can be made. */
+int halyard_vgpu_check(const char* checks, const char* findings, char* error, size_t error_size);
+
+typedef int (*halyard_vgpu_check_t)(const char* checks, const char* findings, char* error,
+                                    size_t error_size);
+
 /* One instruction, as the engine decodes it. The strings live until the call of the visitor ends.
  */
 typedef struct halyard_vgpu_instruction { /* NOLINT(readability-identifier-naming): C */

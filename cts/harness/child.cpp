@@ -45,6 +45,7 @@ std::vector<std::string> arguments_for(const std::string& test) {
                                         "--expectations=none",
                                         "--patience=" + std::to_string(options.patience_seconds)};
   if (options.vgpu) arguments.push_back("--vgpu=" + *options.vgpu);
+  if (options.check) arguments.push_back("--check=" + *options.check);
   if (!options.kernels.empty()) arguments.push_back("--kernels=" + options.kernels);
   for (const std::string& path : options.plugin_paths) {
     arguments.push_back("--plugin-path=" + path);

@@ -26,6 +26,8 @@ Result<Ref<Device>> DeviceTest::open_device() {
 }
 
 void DeviceTest::TearDown() {
+  const std::string findings = Environment::get().take_findings();
+  EXPECT_EQ(findings, "") << "The virtual GPU's checks have found this.";
   if (HasFailure()) std::printf("The random input came from --seed=%llu\n", 1ull * seed_);
 }
 

@@ -38,9 +38,17 @@ Environment::Environment(const Options& options)
   registry_ = Registry::create(registry);
 }
 
+// Before the registry loads a driver, as that is what the virtual GPU has to be below of.
+Status Environment::prepare() {
+  if (!options_.vgpu) return {};
+  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(*options_.vgpu));
+  if (!options_.check || !findings_.path().empty()) return {};
+  HALYARD_RETURN_IF_ERROR(findings_.create());
+  return check_with_virtual_gpu(*options_.check, findings_.path());
+}
+
 Result<Ref<Device>> Environment::open_device() {
-  // Before the registry loads a driver, as that is what the virtual GPU has to be below of.
-  if (options_.vgpu) HALYARD_RETURN_IF_ERROR(load_virtual_gpu(*options_.vgpu));
+  HALYARD_RETURN_IF_ERROR(prepare());
   return registry_->open_device(options_.device);
 }
 
@@ -56,7 +64,7 @@ std::string Environment::driver_name() const {
 }
 
 Result<LoadedDriver> Environment::driver() {
-  if (options_.vgpu) HALYARD_RETURN_IF_ERROR(load_virtual_gpu(*options_.vgpu));
+  HALYARD_RETURN_IF_ERROR(prepare());
   return registry_->driver(driver_name());
 }
 

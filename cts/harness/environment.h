@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cts/harness/expectations.h"
+#include "cts/harness/findings.h"
 #include "cts/harness/options.h"
 #include "cts/harness/report.h"
 #include "hal/device.h"
@@ -26,6 +27,10 @@ class Environment {
   static Environment& get();
 
   const Options& options() const { return options_; }
+
+  // What --check has found since the last call. The file of it is removed at the end.
+  std::string take_findings() { return findings_.take(); }
+  void remove_findings() { findings_.remove(); }
 
   // The device under test: the same one for all tests, except that one that a test has lost is
   // opened anew.
@@ -56,7 +61,11 @@ class Environment {
   // The path of <name>.hipfb. NOT_FOUND lists where it was looked for.
   Result<std::string> find_module(std::string_view name) const;
 
+  // Loads the virtual GPU, if it is asked for. Once is enough.
+  Status prepare();
+
   Options options_;
+  Findings findings_;
   Expectations expectations_;
   std::vector<std::string> prefixes_;
   std::vector<std::string> kernel_folders_;

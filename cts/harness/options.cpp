@@ -14,6 +14,8 @@ const char kUsage[] =
     "What is tested\n"
     "  --device=URI         the device: a driver's name, optionally with :ordinal or ://uuid\n"
     "  --vgpu[=PROFILE]     puts the virtual GPU below the driver\n"
+    "  --check[=NAMES]      has it look for mistakes, each of which fails its test: bounds, lds,\n"
+    "                       waits, coherence; several with commas between (default: all)\n"
     "  --plugin-path=PATH   a folder with driver plugins, or a plugin; may be repeated\n"
     "  --plugin=FILE        the same, for a single plugin\n"
     "  --kernels=FOLDER     the suite's kernels (default: beside the program)\n"
@@ -126,6 +128,10 @@ bool take_plain(std::string_view argument, Options* options, std::string* proble
     options->vgpu = "";
   } else if (argument.starts_with("--vgpu=")) {
     options->vgpu = argument.substr(7);
+  } else if (argument == "--check") {
+    options->check = "";
+  } else if (argument.starts_with("--check=")) {
+    options->check = argument.substr(8);
   } else if (argument == "--shuffle") {
     options->shuffle = 0;
   } else if (argument.starts_with("--shuffle=")) {

@@ -17,13 +17,14 @@ struct Options {
   std::string kernels;                      // --kernels=FOLDER; empty: beside the program
   std::optional<std::string> expectations;  // --expectations=FILE; empty: none at all
 
-  bool list = false;               // --list
-  std::string filter;              // --filter=GLOBS; empty: everything
-  Shard shard;                     // --shard=I/N
-  uint32_t repeat = 1;             // --repeat=N
-  std::optional<int> shuffle;      // --shuffle[=SEED]; 0: a seed of gtest's choice
-  uint64_t seed = 20261120;        // --seed=N
-  uint64_t patience_seconds = 60;  // --patience=SECONDS
+  bool list = false;                 // --list
+  std::string filter;                // --filter=GLOBS; empty: everything
+  Shard shard;                       // --shard=I/N
+  uint32_t repeat = 1;               // --repeat=N
+  std::optional<std::string> check;  // --check[=NAMES]: of the virtual GPU; empty: all
+  std::optional<int> shuffle;        // --shuffle[=SEED]; 0: a seed of gtest's choice
+  uint64_t seed = 20261120;          // --seed=N
+  uint64_t patience_seconds = 60;    // --patience=SECONDS
 
   std::string junit;  // --junit=FILE
   std::string json;   // --json=FILE

@@ -24,11 +24,14 @@ namespace fs = std::filesystem;
 constexpr const char* kThunk = "libhsakmt.so.1";
 constexpr const char* kRuntime = "libhsa-runtime64.so.1";
 constexpr const char* kConfigure = "halyard_vgpu_configure";
+constexpr const char* kCheck = "halyard_vgpu_check";
 constexpr const char* kPathVariable = "HALYARD_VGPU_PATH";
 constexpr const char* kProfileVariable = "HALYARD_VGPU_PROFILE";
 
 // Of libhsakmt.so.1: 0, or anything else and a sentence in `error`.
 using Configure = int (*)(const char* profile, char* error, size_t error_size);
+
+using Check = int (*)(const char* checks, const char* findings, char* error, size_t error_size);
 
 // Never destroyed: the library's threads outlive main, and so may callers.
 struct State {
@@ -186,6 +189,26 @@ Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& optio
   now.profile = wanted;
   now.library = fs::absolute(path).string();
   return {};
+}
+
+Status check_with_virtual_gpu(const std::string& checks, const std::string& findings) {
+  const std::string path = virtual_gpu_library();
+  if (path.empty()) {
+    return Status(StatusCode::kFailedPrecondition,
+                  "Checks are the virtual GPU's, and this process has not loaded it: call "
+                  "load_virtual_gpu() first (--vgpu).");
+  }
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  void* const symbol = library != nullptr ? dlsym(library, kCheck) : nullptr;
+  if (symbol == nullptr) {
+    return error(StatusCode::kFailedPrecondition,
+                 "The virtual GPU's library ({}) is older than this program: it has no {}.", path,
+                 kCheck);
+  }
+  char message[2048] = {};
+  const auto check = reinterpret_cast<Check>(symbol);
+  if (check(checks.c_str(), findings.c_str(), message, sizeof message) == 0) return {};
+  return Status(StatusCode::kInvalidArgument, message);
 }
 
 bool virtual_gpu_loaded() {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct ExecFlags {
   std::string profile;
   std::string trace;
   std::string counts;
-  bool check = false;
+  std::optional<std::string> check;  // names; empty: all
   std::vector<std::string> program;
 };
 
@@ -64,41 +65,19 @@ Status start_output(const char* option, const char* variable, const std::string&
   return {};
 }
 
-// As HSA_TOOLS_LIB wants a name that holds blanks.
-std::string escaped(const std::string& path) {
-  std::string text;
-  for (const char c : path) {
-    if (c == ' ' || c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text;
-}
-
-// The runtime tells the library of each block that the program allocates, and gives each an
-// allocation of its own.
-void set_check_environment(const std::string& findings) {
-  std::string tools = escaped(virtual_gpu_library());
-  const char* const before = std::getenv("HSA_TOOLS_LIB");
-  if (before != nullptr && *before != '\0') tools += " " + std::string(before);
-  setenv("HSA_TOOLS_LIB", tools.c_str(), 1);
-  setenv("HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", 1);
-  setenv("HALYARD_VGPU_CHECK", findings.c_str(), 1);
-}
-
 // How many findings the program's processes have added to the file.
 size_t count_findings(const std::string& path) {
   std::ifstream file(path);
   size_t count = 0;
-  for (std::string line; std::getline(file, line);)
-    count += line.starts_with("halyard vgpu: check: ") ? 1 : 0;
+  for (std::string line; std::getline(file, line);) count += line.starts_with(kFindingMark) ? 1 : 0;
   return count;
 }
 
 // Not in this program's place: somebody has to look at what was found.
-Status exec_and_check(std::vector<std::string>& program) {
+Status exec_and_check(const std::string& checks, std::vector<std::string>& program) {
   TemporaryFile findings;
   HALYARD_RETURN_IF_ERROR(findings.create());
-  set_check_environment(findings.path());
+  HALYARD_RETURN_IF_ERROR(check_with_virtual_gpu(checks, findings.path()));
   HALYARD_ASSIGN_OR_RETURN(const ChildEnd end, run_child(program));
   const size_t count = count_findings(findings.path());
   findings.remove();
@@ -122,7 +101,7 @@ Status exec(const ExecFlags& flags) {
   set_environment(profile);
 
   std::vector<std::string> words = flags.program;
-  if (flags.check) return exec_and_check(words);
+  if (flags.check) return exec_and_check(*flags.check, words);
   return replace_by(words);
 }
 
@@ -137,11 +116,15 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
                   "Which GPU or GPUs to be: a name (gfx90a) or a YAML file; without it "
                   "HALYARD_VGPU_PROFILE, else the default profile")
       ->type_name("PROFILE");
-  command.add_flag(
-      "--check", flags->check,
-      "Also find accesses outside of the program's own allocations (a memory fault), "
-      "reads of uninitialised LDS, accesses outside LDS and races on it, registers and "
-      "LDS used before the s_waitcnt that they need (reported; exit code 1)");
+  command
+      .add_option_function<std::string>(
+          "--check", [flags](const std::string& names) { flags->check = names; },
+          "Also find mistakes that hardware does not report (exit code 1): accesses outside of the "
+          "program's own allocations (bounds; a memory fault), LDS that is uninitialised, outside, "
+          "or raced for (lds), a missing s_waitcnt (waits), memory that caches may hold otherwise "
+          "(coherence). Without names all are on")
+      ->type_name("CHECK[,CHECK]")
+      ->expected(0, 1);
   command
       .add_option("--trace", flags->trace,
                   "Write every instruction that is executed, and what it changed, to this file")

@@ -60,6 +60,25 @@ TEST(CliVgpuCheck, AMistakeWithLdsIsReportedAndMakesTheExitCodeOne) {
                     HasSubstr("has ended well, but the check has found")));
 }
 
+TEST(CliVgpuCheck, OneCheckAloneIsChosenByName) {
+  const std::vector<std::string> arguments = {"--workgroup=64", "--input=64xu32=1",
+                                              "--input=&64xu32", "--input=lds=256",
+                                              "--input=lds=256"};
+  EXPECT_EQ(watch({"--check=lds"}, "dynamic_lds_cl", "dynamic_lds", arguments).exit_code, 1);
+  EXPECT_EQ(
+      watch({"--check=waits,coherence"}, "dynamic_lds_cl", "dynamic_lds", arguments).exit_code, 0);
+  // The accesses past the buffer are for the check of bounds alone.
+  EXPECT_EQ(watch({"--check=coherence"}, "vadd_c_v6", "vadd", vadd_of(6)).exit_code, 0);
+}
+
+TEST(CliVgpuCheck, ACheckThatDoesNotExistIsRefusedBeforeTheProgramStarts) {
+  const Outcome outcome = spawn({"vgpu", "exec", "--check=coherent", "--", "echo", "started"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("no check (coherent)"),
+                                 HasSubstr("bounds, lds, waits and coherence")));
+}
+
 TEST(CliVgpuCheck, TheProgramsOwnFailureStays) {
   const auto exit_code = [](const std::string& script) {
     return spawn({"vgpu", "exec", "--check", "--", "sh", "-c", script}).exit_code;

@@ -379,7 +379,8 @@ void Model::enter(GroupView& view, uint32_t waves) {
 
 void Model::leave(GroupView& view) {
   std::erase(views_, &view);
-  // On hardware a wave that ends waits for nothing; the packet does.
+  // A wave that ends waits for its stores. But what it told others before (by a flag, say) it may
+  // have told before they were done, so they stay in flight for others until the dispatch ends.
   const Work* const work = history_.work(view.work);
   const bool runs = work != nullptr && work->ended == 0;
   for (WaveState& wave : view.waves) {

@@ -171,7 +171,7 @@ std::string parse(Names arguments, Options* options) {
 TEST(CommandLine, ValuesBehindAnEqualsSignOrASpace) {
   Options options;
   ASSERT_EQ(parse({"--device", "mine:1", "--shard", "2/3", "--repeat=4", "--shuffle=7", "--vgpu",
-                   "--filter=A.*", "--junit=x", "--json", "y", "--patience=2"},
+                   "--check=waits", "--filter=A.*", "--junit=x", "--json", "y", "--patience=2"},
                   &options),
             "");
   EXPECT_EQ(options.device, "mine:1");
@@ -180,6 +180,7 @@ TEST(CommandLine, ValuesBehindAnEqualsSignOrASpace) {
   EXPECT_EQ(options.repeat, 4u);
   EXPECT_EQ(options.shuffle, 7);
   EXPECT_EQ(options.vgpu, "");
+  EXPECT_EQ(options.check, "waits");
   EXPECT_EQ(options.filter, "A.*");
   EXPECT_EQ(options.json, "y");
   EXPECT_EQ(options.patience_seconds, 2u);

@@ -27,6 +27,16 @@ struct VirtualGpuOptions {
 // profile, in its own words; the call may then be repeated with another.
 Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& options = {});
 
+// Has the loaded virtual GPU look for mistakes (docs/virtual-gpu.md, "Looking inside"), in this
+// process and in those that it starts. Before the vendor's runtime is initialised.
+//
+// `checks`: "coherence,waits"; empty: all. `findings`: a file to which each finding is added;
+// empty: none. INVALID_ARGUMENT for a check that does not exist names those that do;
+// FAILED_PRECONDITION if the virtual GPU is not loaded.
+Status check_with_virtual_gpu(const std::string& checks, const std::string& findings);
+// Each finding of a file begins a line with these words.
+inline constexpr std::string_view kFindingMark = "halyard vgpu: check: ";
+
 // Whether load_virtual_gpu has succeeded in this process.
 bool virtual_gpu_loaded();
 

@@ -1,0 +1,74 @@
+// halyard_vgpu_check: what `--check` of halyard's programs stands on.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "vgpu/halyard_vgpu.h"
+#include "vgpu/thunk/api.h"
+#if HALYARD_VGPU_ENGINE
+#include "vgpu/observe/observers.h"
+#endif
+
+namespace {
+
+// As HSA_TOOLS_LIB wants a name that holds blanks.
+std::string escaped(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    if (c == ' ' || c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+std::string own_path() {
+  Dl_info info = {};
+  const bool found = dladdr(reinterpret_cast<void*>(&halyard_vgpu_check), &info) != 0;
+  return found && info.dli_fname != nullptr ? info.dli_fname : "";
+}
+
+bool set_variables(const std::string& checks, const std::string& findings, std::string& error) {
+#if HALYARD_VGPU_ENGINE
+  halyard::vgpu::observe::Checks chosen;
+  if (!halyard::vgpu::observe::Checks::parse(checks, chosen, error)) return false;
+  if (!findings.empty() && findings.front() != '/') {
+    error = fmt::format("The file for findings ({}) must be an absolute path.", findings);
+    return false;
+  }
+  setenv("HALYARD_VGPU_CHECK", findings.empty() ? "1" : findings.c_str(), 1);
+  setenv("HALYARD_VGPU_CHECKS", checks.c_str(), 1);
+  // Each of the program's allocations is one of the runtime's then.
+  setenv("HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", 1);
+  if (!chosen.bounds) return true;
+  // The runtime tells this library of each block that the program allocates.
+  std::string tools = escaped(own_path());
+  const char* const variable = std::getenv("HSA_TOOLS_LIB");
+  const std::string before = variable != nullptr ? variable : "";
+  // A process that this one starts may ask once more.
+  if (before == tools || before.starts_with(tools + " ")) return true;
+  if (!before.empty()) tools += " " + before;
+  setenv("HSA_TOOLS_LIB", tools.c_str(), 1);
+  return true;
+#else
+  static_cast<void>(checks);
+  static_cast<void>(findings);
+  error =
+      "This virtual GPU was built without its engine (HALYARD_VGPU_ENGINE=OFF): no kernel runs "
+      "that could be checked.";
+  return false;
+#endif
+}
+
+}  // namespace
+
+HALYARD_THUNK_API int halyard_vgpu_check(const char* checks, const char* findings, char* error,
+                                         size_t error_size) {
+  std::string message;
+  const bool done =
+      set_variables(checks != nullptr ? checks : "", findings != nullptr ? findings : "", message);
+  if (error != nullptr && error_size != 0) std::snprintf(error, error_size, "%s", message.c_str());
+  return done ? 0 : 1;
+}
