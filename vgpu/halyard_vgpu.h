@@ -28,10 +28,9 @@ typedef int (*halyard_vgpu_configure_t)(const char* profile, char* error, size_t
  * and in those that it starts. Each is reported on standard error. It sets environment variables
  * (HALYARD_VGPU_CHECK and _CHECKS, and some of the HSA runtime's).
  *
- * checks      names with commas between: "bounds", "lds", "waits", "coherence" (docs/virtual-gpu.md);
- *             null or "": all
- * findings    the absolute path of a file to which each finding is added; null or "": none
- * error       receives what is wrong, as sentences; may be null
+ * checks      names with commas between: "bounds", "lds", "waits", "coherence"
+ * (docs/virtual-gpu.md); null or "": all findings    the absolute path of a file to which each
+ * finding is added; null or "": none error       receives what is wrong, as sentences; may be null
  * error_size  bytes of `error`, the final zero included
  *
  * Returns 0, or 1 if a check does not exist or none can be made. */

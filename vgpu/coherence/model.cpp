@@ -247,6 +247,7 @@ void Model::wrote(ShadowPage& page, const LineAccess& at, AuthorId author) {
   if (page.author[k] != author) page.written[k] = 0;
   page.author[k] = author;
   page.written[k] |= at.mask;
+  if (author != 0) know(page, at);
 }
 
 std::optional<Model::ChangedCode> Model::fetch_code(uint32_t gpu, uint64_t page) {
@@ -337,6 +338,46 @@ void Model::check_scalar(const Reader& reader, const ShadowPage& page, const Lin
   }
 }
 
+// What the host has stored through the PCI window, and not flushed out of the HDP since. Of a flush
+// is known only that it came between two looks: one that came before the store counts as well.
+void Model::check_window(const Reader& reader, ShadowPage& page, const LineAccess& at) {
+  if (!page.window) return;
+  Gpu& owner = gpus_[page.allocation.placement.node - 1];
+  if (owner.hdp_flush == nullptr) return;
+  WindowPage& window = *page.window;
+  const unsigned k = index_of(at.line);
+  CachedLine before;
+  before.valid = window.known[k];
+  std::copy_n(window.data.data() + k * kLineBytes, kLineBytes, before.data.data());
+  const uint64_t stored = before.stale(at.mask, memory_at(at.line));
+  if (stored != 0) {
+    if (__atomic_exchange_n(owner.hdp_flush, 0, __ATOMIC_ACQUIRE) != 0) ++owner.flushes;
+    if (window.flushes[k] == owner.flushes) {
+      wrote(page, {at.line, stored}, 0);
+      report(Mistake::kHostWindow, reader, page, {at.line, stored},
+             "which have come through the PCI window", "written by ",
+             fmt::format(", and may still be in the HDP of GPU {}", owner.facts.node),
+             "a store to the register HDP_MEM_FLUSH_CNTL (HSA_AMD_AGENT_INFO_HDP_FLUSH) behind the "
+             "host's stores");
+    }
+    window.flushes[k] = owner.flushes;
+  }
+  // The rest of the line came before the same flush.
+  know(page, {at.line, ~uint64_t{0}});
+}
+
+void Model::know(ShadowPage& page, const LineAccess& at) {
+  if (!page.window) return;
+  const unsigned k = index_of(at.line);
+  uint8_t* const data = page.window->data.data() + k * kLineBytes;
+  const uint8_t* const memory = memory_at(at.line);
+  for (uint64_t left = at.mask; left != 0; left &= left - 1) {
+    const auto byte = static_cast<unsigned>(std::countr_zero(left));
+    data[byte] = memory[byte];
+  }
+  page.window->known[k] |= at.mask;
+}
+
 void Model::check_flight(const GroupView* in_order, const Reader& reader, const ShadowPage& page,
                          const LineAccess& at) {
   if (page.in_flight[index_of(at.line)] == 0) return;
@@ -415,6 +456,7 @@ void Model::before(GroupView& view, const VectorAccess& access, const AccessName
     const bool is_hidden = check_l2s(reader, *page, at);
     check_scalar(reader, *page, at);
     if (!reader.reads) continue;
+    check_window(reader, *page, at);
     if (reader.synchronises) {
       view.l1.erase(at.line);
     } else {
@@ -469,6 +511,7 @@ void Model::before_scalar(GroupView& view, Use use, const std::vector<LineAccess
     if (page == nullptr) continue;
     check_order(reader, *page, at);
     const bool is_hidden = check_l2s(reader, *page, at);
+    if (reader.reads) check_window(reader, *page, at);
     if (use == Use::kLoad) {
       if (!is_hidden) check_flight(nullptr, reader, *page, at);
       read_scalar(reader, *page, at);
@@ -535,11 +578,12 @@ void Model::check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNam
   reader.reads = reads;
   reader.past_l2 = true;
   for_each_line(begin, size, [&](const LineAccess& at) {
-    const ShadowPage* const page = shadow_.page(at.line);
+    ShadowPage* const page = shadow_.page(at.line);
     if (page == nullptr) return;
     const bool is_hidden = check_l2s(reader, *page, at);
     check_scalar(reader, *page, at);
     if (reads && !is_hidden) check_flight(nullptr, reader, *page, at);
+    if (reads) check_window(reader, *page, at);
   });
 }
 

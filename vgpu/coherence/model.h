@@ -124,7 +124,10 @@ class Model {
 
   void allocated(const Allocation& allocation) { shadow_.add(allocation); }
   void freed(uint64_t begin);
+  void shared(uint64_t begin) { shadow_.share(begin); }
 
+  // Where the host flushes the HDP of a GPU: it stores anything but 0 there.
+  void set_window_register(uint32_t gpu, uint32_t* hdp_flush) { gpus_[gpu].hdp_flush = hdp_flush; }
   // Dispatches that end take pages which only a cache has from the host (host_view.h).
   void guard_host_pages() { guards_ = true; }
   // The host is about to touch an address of such a page.
@@ -181,6 +184,8 @@ class Model {
   struct Gpu {
     GpuFacts facts;
     bool is_gfx90a = false;
+    uint32_t* hdp_flush = nullptr;
+    uint64_t flushes = 0;  // that have been seen
     uint64_t l2_generation = 1;
     uint64_t scalar_generation = 1;
     std::vector<ShadowPage*> dirty;         // with bytes that only this L2 has
@@ -221,6 +226,8 @@ class Model {
   // True if there are such bytes.
   bool check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at);
   void check_scalar(const Reader& reader, const ShadowPage& page, const LineAccess& at);
+  void check_window(const Reader& reader, ShadowPage& page, const LineAccess& at);
+  static void know(ShadowPage& page, const LineAccess& at);
   // `in_order`: the work-group whose stores the access comes behind; null for scalar loads, copies.
   void check_flight(const GroupView* in_order, const Reader& reader, const ShadowPage& page,
                     const LineAccess& at);

@@ -49,6 +49,16 @@ void Shadow::remove(uint64_t begin) {
   }
 }
 
+void Shadow::share(uint64_t begin) {
+  const auto found = allocations_.find(begin);
+  if (found == allocations_.end()) return;
+  Allocation& allocation = found->second;
+  allocation.placement.is_private = false;
+  for (auto& [base, page] : pages_) {
+    if (base - allocation.begin < allocation.size) page->window.reset();
+  }
+}
+
 std::optional<Allocation> Shadow::find(uint64_t address) const {
   const auto above = allocations_.upper_bound(address);
   if (above == allocations_.begin()) return std::nullopt;
@@ -67,6 +77,12 @@ ShadowPage* Shadow::page(uint64_t address) {
   auto page = std::make_unique<ShadowPage>();
   page->base = base;
   page->allocation = *allocation;
+  const Placement& placement = allocation->placement;
+  if (placement.node != 0 && placement.host_visible && placement.is_private) {
+    page->window = std::make_unique<WindowPage>();
+    // The system gives memory as zeros.
+    page->window->known.fill(~uint64_t{0});
+  }
   page->l2.resize(gpus_);
   page->scalar.resize(gpus_);
   last_ = page.get();

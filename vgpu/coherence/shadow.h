@@ -56,6 +56,14 @@ struct Allocation {
   Placement placement;
 };
 
+// Memory of a GPU that the host reaches through the PCI window, as it last was when a GPU or a copy
+// engine looked at it or wrote it. What is different later the host has stored.
+struct WindowPage {
+  std::array<uint8_t, kPageBytes> data = {};
+  std::array<uint64_t, kLinesInPage> known = {};    // bytes
+  std::array<uint64_t, kLinesInPage> flushes = {};  // of the HDP, when the line was looked at last
+};
+
 struct ShadowPage {
   uint64_t base = 0;
   Allocation allocation;
@@ -68,6 +76,7 @@ struct ShadowPage {
   bool guarded = false;
   bool was_guarded = false;
   bool exposed = false;
+  std::unique_ptr<WindowPage> window;  // null if the host has no such way to it
   // By GPU, from 0; null where it has nothing of the page.
   std::vector<std::unique_ptr<CachedPage>> l2;
   std::vector<std::unique_ptr<CachedPage>> scalar;
@@ -81,6 +90,9 @@ class Shadow {
   void add(const Allocation& allocation);
   // Forgets the allocation that begins at `begin`, and all that was kept of its memory.
   void remove(uint64_t begin);
+
+  // The allocation that begins at `begin` may be another process's too from now on.
+  void share(uint64_t begin);
 
   std::optional<Allocation> find(uint64_t address) const;
   // The page of an address, or null if it is in no allocation.

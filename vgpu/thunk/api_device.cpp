@@ -19,8 +19,13 @@ using halyard::vgpu::thunk::Topology;
 constexpr uint32_t kInterfaceMajor = 1;
 constexpr uint32_t kInterfaceMinor = 11;
 
-const Topology& topology(const Driver& driver) {
-  static const Topology* const instance = new Topology(driver.profile());
+const Topology& topology(Driver& driver) {
+  static const Topology* const instance = [&driver] {
+    auto* const made = new Topology(driver.profile());
+    for (uint32_t node = 1; node < driver.node_count(); ++node)
+      driver.watch_window(node, made->hdp_flush(node));
+    return made;
+  }();
   return *instance;
 }
 

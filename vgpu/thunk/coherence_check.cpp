@@ -29,17 +29,28 @@ CoherenceCheck::CoherenceCheck(const Profile& profile, coherence::KernelNames na
 
 // The thunk gives memory to the kernel driver as coherent unless it is coarse-grained, and as
 // uncached if it is for kernel arguments (ROCT-Thunk-Interface 5.2.3, src/fmm.c).
-void CoherenceCheck::added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags,
-                           bool own_mapping) {
+void CoherenceCheck::added(const Memory& memory) {
+  const HsaMemFlags& flags = memory.flags;
   coherence::Allocation allocation;
-  allocation.begin = begin;
-  allocation.size = size;
-  allocation.placement.node = node;
+  allocation.begin = memory.begin;
+  allocation.size = memory.size;
+  allocation.placement.node = memory.node;
   allocation.placement.coarse_grained = flags.ui32.CoarseGrain != 0 && flags.ui32.Uncached == 0;
-  allocation.placement.own_mapping = own_mapping;
-  allocation.placement.host_visible = node == 0 || profile_.gpus[node - 1].large_bar;
+  allocation.placement.host_visible = memory.node == 0 || profile_.gpus[memory.node - 1].large_bar;
+  allocation.placement.own_mapping = memory.own_mapping;
+  allocation.placement.is_private = memory.is_private;
   const coherence::Model::Lock lock(model_);
   model_.allocated(allocation);
+}
+
+void CoherenceCheck::set_window_register(uint32_t node, uint32_t* hdp_flush) {
+  const coherence::Model::Lock lock(model_);
+  model_.set_window_register(node - 1, hdp_flush);
+}
+
+void CoherenceCheck::shared(uint64_t begin) {
+  const coherence::Model::Lock lock(model_);
+  model_.shared(begin);
 }
 
 void CoherenceCheck::removed(uint64_t begin) {

@@ -18,12 +18,13 @@ class CoherenceCheck final : public MemoryObserver {
   CoherenceCheck(const Profile& profile, coherence::KernelNames names,
                  std::function<void(std::string_view)> report);
 
+  void set_window_register(uint32_t node, uint32_t* hdp_flush);
   queue::PacketObserver& packets() { return packets_; }
   isa::Observer& kernels() { return kernels_; }
 
-  void added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags,
-             bool own_mapping) override;
+  void added(const Memory& memory) override;
   void removed(uint64_t begin) override;
+  void shared(uint64_t begin) override;
 
  private:
   const Profile& profile_;

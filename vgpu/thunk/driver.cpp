@@ -110,6 +110,15 @@ bool Driver::watch(std::string& error) {
   return true;
 }
 
+void Driver::watch_window(uint32_t node, uint32_t* hdp_flush) {
+#if HALYARD_VGPU_ENGINE
+  if (coherence_) coherence_->set_window_register(node, hdp_flush);
+#else
+  static_cast<void>(node);
+  static_cast<void>(hdp_flush);
+#endif
+}
+
 void Driver::finish() {
 #if HALYARD_VGPU_ENGINE
   observers_->finish();

@@ -111,8 +111,8 @@ void MemoryManager::add(Allocation allocation) {
   madvise(reinterpret_cast<void*>(allocation.begin), allocation.size, MADV_DONTFORK);
   all_.add(allocation.begin, allocation.begin + allocation.size);
   if (observer_ != nullptr) {
-    observer_->added(allocation.begin, allocation.size, is_vram(allocation) ? allocation.node : 0,
-                     allocation.flags, true);
+    observer_->added({allocation.begin, allocation.size, is_vram(allocation) ? allocation.node : 0,
+                      allocation.flags, true, !allocation.imported});
   }
   allocations_.emplace(allocation.begin, std::move(allocation));
 }
@@ -222,8 +222,8 @@ HSAKMT_STATUS MemoryManager::register_user(void* address, uint64_t size, HsaMemF
   all_.add(registration.first_page(), registration.end_page());
   largest_registration_ = std::max(largest_registration_, size);
   if (observer_ != nullptr) {
-    observer_->added(registration.first_page(), registration.end_page() - registration.first_page(),
-                     0, flags, false);
+    observer_->added({registration.first_page(),
+                      registration.end_page() - registration.first_page(), 0, flags, false, false});
   }
   registrations_.emplace(begin, registration);
   return HSAKMT_STATUS_SUCCESS;

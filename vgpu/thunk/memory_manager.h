@@ -22,12 +22,20 @@ namespace halyard::vgpu::thunk {
 // Hears of memory that GPUs may come to use. Called with the manager's lock held.
 class MemoryObserver {
  public:
+  struct Memory {
+    uint64_t begin = 0;  // pages of the host's addresses
+    uint64_t size = 0;
+    uint32_t node = 0;  // whose they are; 0 for the host's
+    HsaMemFlags flags = {};
+    bool own_mapping = false;  // the manager's, not memory of the program's that it has registered
+    bool is_private = false;   // no other process has it
+  };
+
   virtual ~MemoryObserver() = default;
-  // Pages of the host's addresses [begin, begin + size). `node`: whose they are; 0 for the host's.
-  // `own_mapping`: the manager's, not memory of the program's that it has registered.
-  virtual void added(uint64_t begin, uint64_t size, uint32_t node, const HsaMemFlags& flags,
-                     bool own_mapping) = 0;
+  virtual void added(const Memory& memory) = 0;
   virtual void removed(uint64_t begin) = 0;
+  // Another process may have it from now on.
+  virtual void shared(uint64_t begin) = 0;
 };
 
 class MemoryManager {

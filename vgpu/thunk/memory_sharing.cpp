@@ -35,6 +35,7 @@ HSAKMT_STATUS MemoryManager::share(const void* address, uint64_t size,
     }
     return HSAKMT_STATUS_ERROR;
   }
+  if (observer_ != nullptr) observer_->shared(allocation.begin);
   encode({allocation.segment, allocation.size, allocation.node, allocation.flags.Value}, handle);
   return HSAKMT_STATUS_SUCCESS;
 }

@@ -28,6 +28,10 @@ class Topology {
     return nodes_[node].memory;
   }
   const std::vector<HsaCacheProperties>& caches(uint32_t node) const { return nodes_[node].caches; }
+  // HDP_MEM_FLUSH_CNTL of a GPU's node; null for other nodes.
+  uint32_t* hdp_flush(uint32_t node) const {
+    return nodes_[node].registers ? nodes_[node].registers->words.data() : nullptr;
+  }
   const std::vector<HsaIoLinkProperties>& links(uint32_t node) const { return nodes_[node].links; }
 
  private:
