@@ -37,7 +37,7 @@ std::string range_text(const ShadowPage& page, uint64_t line, uint64_t bytes) {
 
 }  // namespace
 
-thread_local bool Model::Lock::held_ = false;
+thread_local bool Model::Lock::is_held = false;
 
 Model::Model(std::vector<GpuFacts> gpus, Findings::Report report)
     : shadow_(gpus.size()), findings_(std::move(report)) {

@@ -104,17 +104,17 @@ class Model {
   // Holds the model. A thread has one at most.
   class Lock {
    public:
-    explicit Lock(Model& model) : lock_(model.mutex_) { held_ = true; }
-    ~Lock() { held_ = false; }
+    explicit Lock(Model& model) : lock_(model.mutex_) { is_held = true; }
+    ~Lock() { is_held = false; }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
     // Whether this thread has one, of whichever model.
-    static bool held() { return held_; }
+    static bool held() { return is_held; }
 
    private:
     std::lock_guard<std::mutex> lock_;
     // In the static TLS block: a signal's handler looks at it.
-    [[gnu::tls_model("initial-exec")]] static thread_local bool held_;
+    [[gnu::tls_model("initial-exec")]] static thread_local bool is_held;
   };
 
   History& history() { return history_; }
