@@ -39,7 +39,10 @@ void CrossWaits::add(QueueCore& core, uint64_t last, Span<const QueuePoint> wait
   const QueueCore* lost = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    done = take_done();
+    if (entries_.size() >= prune_at_) {
+      done = take_done();
+      prune_at_ = std::max(kFew, 2 * entries_.size());
+    }
     for (const QueuePoint& source : waits) {
       if (source.core->state_of(source.index) == PointState::kFailed) lost = source.core;
     }

@@ -37,12 +37,15 @@ class CrossWaits {
     bool failed = false;
   };
 
+  static constexpr size_t kFew = 64;
+
   static bool is_done(const Entry& entry);
   std::vector<Entry> take_done();  // under mutex_
 
   DeviceImpl& device_;
   std::mutex mutex_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // under mutex_
+  size_t prune_at_ = kFew;      // under mutex_: so many entries, and what is done is looked for
 };
 
 }  // namespace halyard::amdgpu

@@ -33,6 +33,7 @@ void Edges::recycle() {
   std::vector<Edge> passed;
   {
     const std::lock_guard lock(mutex_);
+    if (edges_.size() + passed_.size() < recycle_at_) return;
     count_locked();
     passed.swap(passed_);
   }
@@ -51,12 +52,15 @@ void Edges::recycle() {
   }
   passed_.insert(passed_.end(), std::make_move_iterator(left),
                  std::make_move_iterator(passed.end()));
+  recycle_at_ = std::clamp(2 * (edges_.size() + passed_.size()), kFew, kMost);
   if (unused_ >= kUnused) core_.want_edges(false);
 }
 
-bool Edges::find(uint64_t index) const {
-  return std::any_of(edges_.begin(), edges_.end(),
-                     [index](const Edge& edge) { return edge.index == index; });
+Edges::Edge* Edges::find(uint64_t index) const {
+  const auto found =
+      std::lower_bound(edges_.begin(), edges_.end(), index,
+                       [](const Edge& edge, uint64_t wanted) { return edge.index < wanted; });
+  return found != edges_.end() && found->index == index ? &*found : nullptr;
 }
 
 bool Edges::add(uint64_t index) {
@@ -83,7 +87,7 @@ bool Edges::prepare(uint64_t index) {
   {
     const std::lock_guard lock(mutex_);
     unused_ = 0;
-    if (find(index)) return true;
+    if (find(index) != nullptr) return true;
   }
   if (add(index)) return true;
   core_.want_edges(true);
@@ -92,13 +96,10 @@ bool Edges::prepare(uint64_t index) {
 
 hsa_signal_t Edges::use(uint64_t index, QueueCore& user, uint64_t by) {
   const std::lock_guard lock(mutex_);
-  for (Edge& edge : edges_) {
-    if (edge.index != index) continue;
-    edge.users.push_back({&user, by});
-    return edge.signal;
-  }
-  // It is done.
-  return {};
+  Edge* const edge = find(index);
+  if (edge == nullptr) return {};  // it is done
+  edge->users.push_back({&user, by});
+  return edge->signal;
 }
 
 void Edges::release() {

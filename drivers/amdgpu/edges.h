@@ -60,14 +60,15 @@ class Edges {
     std::vector<User> users;
   };
 
-  bool find(uint64_t index) const;  // under mutex_
+  Edge* find(uint64_t index) const;  // under mutex_; null if there is none
   uint64_t count() const;
   void count_locked() const;  // under mutex_
-  // Without the mutex, as it asks other queues how far they are.
+  // Without the mutex, as it asks other queues how far they are. Only if there are many.
   void recycle();
 
   // So many that are still in use, and no more are made.
   static constexpr size_t kMost = 512;
+  static constexpr size_t kFew = 16;
   // So many that nobody has used one after the other, and no more are made unasked.
   static constexpr uint32_t kUnused = 64;
 
@@ -75,6 +76,7 @@ class Edges {
   mutable std::mutex mutex_;
   mutable std::deque<Edge> edges_;    // under mutex_: not known to be done, in the ring's order
   mutable std::vector<Edge> passed_;  // under mutex_: done, and maybe looked at still
+  size_t recycle_at_ = kFew;          // under mutex_: so many are there
   uint32_t unused_ = 0;               // under mutex_: the last ones that were, in a row
   bool released_ = false;             // under mutex_
   mutable std::atomic<uint64_t> done_{0};
