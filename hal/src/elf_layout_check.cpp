@@ -216,11 +216,10 @@ uint32_t linked_type(uint32_t type) {
 Status check_section_type(const ElfImage& image, size_t index) {
   const ElfSection& section = image.sections()[index];
   const uint64_t at = image.section_header(index) + offsetof(Elf64_Shdr, sh_type);
-  if ((index == 0) != (section.header.sh_type == SHT_NULL)) {
+  if (section.header.sh_type == SHT_NULL) {
     return damaged(
-        "has {} of type {} (sh_type at offset {}). The first section, and no other, has "
-        "type {} (SHT_NULL).",
-        section_text(image, index), section.header.sh_type, at, SHT_NULL);
+        "has {} of type {} (SHT_NULL, sh_type at offset {}), which only the first section has.",
+        section_text(image, index), SHT_NULL, at);
   }
   for (const NamedType& known : kNamedTypes) {
     if (known.name != section.name || known.type == section.header.sh_type) continue;
@@ -405,8 +404,20 @@ Status check_end(const ElfImage& image) {
       last == 0 ? "the section header table" : section_text(image, last), begin, end, last_end);
 }
 
+// The first section header is all zeros, and loaders that look at every header count on that.
+Status check_first_section(const ElfImage& image) {
+  const ByteRange header = image.bytes().part(image.section_header(0), sizeof(Elf64_Shdr));
+  for (uint64_t i = 0; i < header.size; ++i) {
+    if (header.read<uint8_t>(i) == 0) continue;
+    return damaged("has a first section header that is not empty: {:#x} at offset {} is not 0.",
+                   header.read<uint8_t>(i), header.base + i);
+  }
+  return {};
+}
+
 Status check_sections(const ElfImage& image) {
-  for (size_t i = 0; i < image.sections().size(); ++i) {
+  HALYARD_RETURN_IF_ERROR(check_first_section(image));
+  for (size_t i = 1; i < image.sections().size(); ++i) {
     HALYARD_RETURN_IF_ERROR(check_section_type(image, i));
     HALYARD_RETURN_IF_ERROR(check_section_tables(image, i));
     HALYARD_RETURN_IF_ERROR(check_section_place(image, i));
