@@ -105,9 +105,9 @@ bool ExecuteOperation::resume(QueueCore& core) {
   return true;
 }
 
-void ExecuteOperation::when_whole(std::function<void()> then) {
+void ExecuteOperation::when_whole(const std::function<void()>& then) {
   if (issued_.is_whole()) return then();
-  then_ = std::move(then);
+  then_ = then;
 }
 
 Result<std::unique_ptr<Operation>> ExecuteOperation::hold() {

@@ -43,7 +43,7 @@ class ExecuteOperation final : public Operation {
   uint32_t packets() const override;
   Status issue(QueueCore& core, const IssueContext& context) override;
   bool resume(QueueCore& core) override;
-  void when_whole(std::function<void()> then) override;
+  void when_whole(const std::function<void()>& then) override;
   Result<std::unique_ptr<Operation>> hold() override;
   StringView name() const override { return "execute"; }
 

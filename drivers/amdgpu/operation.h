@@ -43,7 +43,7 @@ class Operation {
   // Calls `then`, which needs kRoomForThen free slots, when all of it is in the ring: at once, or
   // in resume().
   static constexpr uint32_t kRoomForThen = 2;
-  virtual void when_whole(std::function<void()> then) { then(); }
+  virtual void when_whole(const std::function<void()>& then) { then(); }
   // A copy that refers to nothing of the caller's and keeps alive what it needs.
   virtual Result<std::unique_ptr<Operation>> hold() = 0;
   // Whether it runs even if what it waits for fails; its signals fail all the same.

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +31,7 @@ struct ExecFlags {
   std::string profile;
   std::string trace;
   std::string counts;
-  std::optional<std::string> check;  // names; empty: all
+  std::string check;  // names, or "all"; empty: none
   std::vector<std::string> program;
 };
 
@@ -101,7 +100,7 @@ Status exec(const ExecFlags& flags) {
   set_environment(profile);
 
   std::vector<std::string> words = flags.program;
-  if (flags.check) return exec_and_check(*flags.check, words);
+  if (!flags.check.empty()) return exec_and_check(flags.check, words);
   return replace_by(words);
 }
 
@@ -116,15 +115,13 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
                   "Which GPU or GPUs to be: a name (gfx90a) or a YAML file; without it "
                   "HALYARD_VGPU_PROFILE, else the default profile")
       ->type_name("PROFILE");
-  command
-      .add_option_function<std::string>(
-          "--check", [flags](const std::string& names) { flags->check = names; },
-          "Also find mistakes that hardware does not report (exit code 1): accesses outside of the "
-          "program's own allocations (bounds; a memory fault), LDS that is uninitialised, outside, "
-          "or raced for (lds), a missing s_waitcnt (waits), memory that caches may hold otherwise "
-          "(coherence). Without names all are on")
-      ->type_name("CHECK[,CHECK]")
-      ->expected(0, 1);
+  // A flag that may have a value: the next word is never it.
+  command.add_flag(
+      "--check{all}", flags->check,
+      "Also find mistakes that hardware does not report (exit code 1): accesses "
+      "outside of the program's own allocations (bounds; a memory fault), LDS that is "
+      "uninitialised, outside, or raced for (lds), a missing s_waitcnt (waits), memory "
+      "that caches may hold otherwise (coherence). --check=lds,waits chooses some");
   command
       .add_option("--trace", flags->trace,
                   "Write every instruction that is executed, and what it changed, to this file")

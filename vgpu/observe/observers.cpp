@@ -28,7 +28,7 @@ std::unique_ptr<OutputFile> open(const char* name, const std::string& path, std:
 
 bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
   checks = {};
-  if (list.empty()) {
+  if (list.empty() || list == "all") {
     checks = {.bounds = true, .lds = true, .waits = true, .coherence = true};
     return true;
   }

@@ -21,8 +21,8 @@ struct Checks {
   bool waits = false;      // registers and LDS used before the s_waitcnt that they need
   bool coherence = false;  // memory that caches may hold otherwise (vgpu/coherence)
 
-  // From a list of names, "coherence,lds"; all for an empty one. False if one is no check, with a
-  // sentence.
+  // From a list of names, "coherence,lds"; all for "all" and an empty one. False if one is no
+  // check, with a sentence.
   static bool parse(std::string_view list, Checks& checks, std::string& error);
 };
 
