@@ -427,7 +427,7 @@ TEST(CodeObjectCheck, HashTables) {
 TEST(CodeObjectCheck, Symbols) {
   const Elf good("v6.hsaco");
   const size_t table = good.symbol(".symtab", "table", 0);
-  const auto refused = [&](size_t offset, auto value, std::vector<std::string> words) {
+  const auto refused = [&](size_t offset, auto value, const std::vector<std::string>& words) {
     expect_refused(Elf(good).set(offset, value), words);
   };
   const std::string name = "(\"table\", at offset " + std::to_string(table) + ")";
@@ -501,7 +501,7 @@ TEST(CodeObjectCheck, Relocations) {
   const size_t first = good.relocation(0, 0);  // relative
   const size_t third = good.relocation(2, 0);  // of a symbol
   const size_t info = offsetof(Elf64_Rela, r_info);
-  const auto refused = [&](size_t offset, auto value, std::vector<std::string> words) {
+  const auto refused = [&](size_t offset, auto value, const std::vector<std::string>& words) {
     expect_refused(Elf(good).set(offset, value), words);
   };
   ASSERT_EQ(good.read<uint32_t>(first + info), 13u);
@@ -535,7 +535,7 @@ TEST(CodeObjectCheck, RelocationsOfUndefinedSymbols) {
 
 TEST(CodeObjectCheck, KernelDescriptors) {
   const Elf good("v6.hsaco");
-  const auto refused = [&](size_t field, auto value, std::vector<std::string> words) {
+  const auto refused = [&](size_t field, auto value, const std::vector<std::string>& words) {
     const size_t offset = good.descriptor("every_kind", field);
     words.insert(words.end(), {"\"every_kind\"", at(offset)});
     expect_refused(Elf(good).set(offset, value), words);
