@@ -26,7 +26,7 @@ struct Placement {
   bool coarse_grained = false;
   bool host_visible = false;  // the host may read and write it in place
   bool own_mapping = false;   // mapped by the GPU's memory manager, not by the program
-  bool is_private = false;    // this process's alone: another's stores would look like the host's
+  bool is_shared = false;     // another process may have it too, and use it by the same L2
 };
 
 constexpr Caching caching(const Placement& placement, uint32_t node, bool is_gfx90a) {

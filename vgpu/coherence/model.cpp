@@ -205,7 +205,10 @@ void Model::read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at
   const uint8_t* const memory = memory_at(at.line);
   const uint64_t stale = line.stale(at.mask, memory);
   if (stale != 0) {
-    if (caching != Caching::kProbed) {
+    // What another process has written came by this same L2.
+    const bool is_others =
+        page.allocation.placement.is_shared && page.allocation.placement.node != 0;
+    if (caching != Caching::kProbed && !is_others) {
       report_stale(reader, page, {at.line, stale},
                    fmt::format("the L2 of GPU {}", gpus_[reader.gpu].facts.node), line.filler,
                    missing_acquire(reader, line.filler, Scope::kSystem,

@@ -53,9 +53,11 @@ void Shadow::share(uint64_t begin) {
   const auto found = allocations_.find(begin);
   if (found == allocations_.end()) return;
   Allocation& allocation = found->second;
-  allocation.placement.is_private = false;
+  allocation.placement.is_shared = true;
   for (auto& [base, page] : pages_) {
-    if (base - allocation.begin < allocation.size) page->window.reset();
+    if (base - allocation.begin >= allocation.size) continue;
+    page->allocation = allocation;
+    page->window.reset();
   }
 }
 
@@ -78,7 +80,7 @@ ShadowPage* Shadow::page(uint64_t address) {
   page->base = base;
   page->allocation = *allocation;
   const Placement& placement = allocation->placement;
-  if (placement.node != 0 && placement.host_visible && placement.is_private) {
+  if (placement.node != 0 && placement.host_visible && !placement.is_shared) {
     page->window = std::make_unique<WindowPage>();
     // The system gives memory as zeros.
     page->window->known.fill(~uint64_t{0});

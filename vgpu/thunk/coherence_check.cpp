@@ -38,7 +38,7 @@ void CoherenceCheck::added(const Memory& memory) {
   allocation.placement.coarse_grained = flags.ui32.CoarseGrain != 0 && flags.ui32.Uncached == 0;
   allocation.placement.host_visible = memory.node == 0 || profile_.gpus[memory.node - 1].large_bar;
   allocation.placement.own_mapping = memory.own_mapping;
-  allocation.placement.is_private = memory.is_private;
+  allocation.placement.is_shared = memory.is_shared;
   const coherence::Model::Lock lock(model_);
   model_.allocated(allocation);
 }

@@ -112,7 +112,7 @@ void MemoryManager::add(Allocation allocation) {
   all_.add(allocation.begin, allocation.begin + allocation.size);
   if (observer_ != nullptr) {
     observer_->added({allocation.begin, allocation.size, is_vram(allocation) ? allocation.node : 0,
-                      allocation.flags, true, !allocation.imported});
+                      allocation.flags, true, allocation.imported});
   }
   allocations_.emplace(allocation.begin, std::move(allocation));
 }

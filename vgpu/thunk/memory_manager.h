@@ -28,7 +28,7 @@ class MemoryObserver {
     uint32_t node = 0;  // whose they are; 0 for the host's
     HsaMemFlags flags = {};
     bool own_mapping = false;  // the manager's, not memory of the program's that it has registered
-    bool is_private = false;   // no other process has it
+    bool is_shared = false;    // another process has it too
   };
 
   virtual ~MemoryObserver() = default;
