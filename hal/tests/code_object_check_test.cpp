@@ -535,7 +535,7 @@ TEST(CodeObjectCheck, RelocationsOfUndefinedSymbols) {
 
 TEST(CodeObjectCheck, KernelDescriptors) {
   const Elf good("v6.hsaco");
-  const auto refused = [&](size_t field, auto value, const std::vector<std::string>& words) {
+  const auto refused = [&](size_t field, auto value, std::vector<std::string> words) {
     const size_t offset = good.descriptor("every_kind", field);
     words.insert(words.end(), {"\"every_kind\"", at(offset)});
     expect_refused(Elf(good).set(offset, value), words);
