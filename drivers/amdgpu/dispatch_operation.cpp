@@ -4,6 +4,14 @@
 
 namespace halyard::amdgpu {
 
+void give(const QueueCore& core, const Dispatch& dispatch, const FunctionImpl& function) {
+  function.users().add(core.user_bit());
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind != Argument::Kind::kBuffer) continue;
+    impl(*argument.range.buffer).users().add(core.user_bit());
+  }
+}
+
 namespace {
 
 // A launch that waits for its turn, with its arguments packed.

@@ -25,16 +25,31 @@ inline bool reads_foreign(const Dispatch& dispatch, const KernelCode& code) {
   return foreign;
 }
 
-// The queue is given the launch's buffers and its code.
-inline void use(const QueueCore& core, const Dispatch& dispatch, const FunctionImpl& function) {
-  function.users().add(core.user_bit());
+// The queue is given the launch's code and buffers.
+void give(const QueueCore& core, const Dispatch& dispatch, const FunctionImpl& function);
+
+// What every dispatch asks of its arguments, in one pass.
+struct LaunchFacts {
+  bool foreign = false;  // reads_foreign()
+  bool given = false;    // the queue had its code and buffers before: give() would do nothing
+};
+inline LaunchFacts look_at(const QueueCore& core, const Dispatch& dispatch,
+                           const FunctionImpl& function) {
+  const Device& device = function.executable().device();
+  uint64_t users = function.users().bits();
+  bool foreign = function.code().may_read_foreign;
   for (const Argument& argument : dispatch.arguments) {
     if (argument.kind == Argument::Kind::kBuffer) {
-      impl(*argument.range.buffer).users().add(core.user_bit());
+      BufferImpl& buffer = impl(*argument.range.buffer);
+      users &= buffer.users().bits();
+      foreign |= is_foreign(buffer.origin_for(device));
+    } else {
+      foreign |= argument.kind == Argument::Kind::kAddress;
     }
   }
+  return {foreign, (users & core.user_bit()) != 0};
 }
-// … those that a held operation has kept.
+// The queue is given what a held operation has kept.
 inline void use(const QueueCore& core, const std::vector<Ref<Buffer>>& buffers) {
   for (const Ref<Buffer>& buffer : buffers) impl(*buffer).users().add(core.user_bit());
 }
@@ -95,15 +110,22 @@ class DispatchOperation final : public Operation {
       : dispatch_(dispatch), hidden_(hidden) {}
 
   uint32_t packets() const override { return function().code().kernarg_blocks; }
-  Status issue(QueueCore& core, const IssueContext& context) override {
+  Status issue(QueueCore& core, const IssueContext& context) override { return put(core, context); }
+  // The same for the path of every dispatch, where nearly all of the context is known in advance.
+  [[gnu::always_inline]] Status put(QueueCore& core, const IssueContext& context) {
+    const LaunchFacts facts = look_at(core, dispatch_, function());
     const Launch launch = {function(), dispatch_.grid, dispatch_.workgroup,
-                           context.foreign || reads_foreign(dispatch_, function().code())};
-    use(core, dispatch_, function());
-    return emit(core, packets(), context, [&](uint64_t index, bool loud) {
+                           context.foreign || facts.foreign};
+    const Status status = emit(core, packets(), context, [&](uint64_t index, bool loud) {
       write_launch(core, index, loud, launch, [&](void* kernarg) {
         return pack_kernel_arguments(dispatch_, hidden_, kernarg);
       });
     });
+    // In time: the caller has them until this returns. A call in front of emit() would cost the
+    // compiler what it knows of the context.
+    if (!facts.given) [[unlikely]]
+      give(core, dispatch_, function());
+    return status;
   }
   Result<std::unique_ptr<Operation>> hold() override;
   StringView name() const override { return function().info().name; }

@@ -58,13 +58,12 @@ Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
   for (const SemaphorePoint& signal : context.signals) {
     impl(*signal.semaphore).add_point(signal.value, {&core, last});
   }
-  if (waits != 0) write_waits(core, start, last, context);
+  if (waits != 0) write_waits(core, start, last, context.waits, context.signals);
   issued_ = {.instance = &instance,
              .layout = layout,
              .first = first,
              .next = 0,
-             .signals = !context.signals.empty(),
-             .waits_for_room = context.waits_for_room};
+             .signals = !context.signals.empty()};
   put_chunks(core);
   return {};
 }
@@ -75,7 +74,7 @@ void ExecuteOperation::put_chunks(QueueCore& core) {
   for (; !issued.is_whole(); ++issued.next) {
     const uint64_t at = issued.first + layout.slot(issued.next);
     const uint32_t count = layout.size(issued.next);
-    if (!issued.waits_for_room && !core.lost() && !core.has_room_at(at, count + 1)) return;
+    if (!waits_for_room_ && !core.lost() && !core.has_room_at(at, count + 1)) return;
     if (!core.wait_for_room(at, count + 1).ok()) {
       // The queue is lost. What was queued fails its points itself, and nothing more comes.
       issued.next = layout.chunks;
@@ -85,7 +84,7 @@ void ExecuteOperation::put_chunks(QueueCore& core) {
     if (issued.next == 0) core.acquires_foreign(at);
     const bool end = issued.next + 1 == layout.chunks;
     // Whoever does not wait for room is told of it.
-    const bool loud = end ? issued.signals : !issued.waits_for_room;
+    const bool loud = end ? issued.signals : !waits_for_room_;
     // First what counts, so that the packet processor does not meet an invalid slot.
     core.write_barrier(
         at + count, loud,

@@ -42,6 +42,7 @@ class ExecuteOperation final : public Operation {
 
   uint32_t packets() const override;
   Status issue(QueueCore& core, const IssueContext& context) override;
+  void set_waits_for_no_room() override { waits_for_room_ = false; }
   bool resume(QueueCore& core) override;
   void when_whole(const std::function<void()>& then) override;
   Result<std::unique_ptr<Operation>> hold() override;
@@ -55,7 +56,6 @@ class ExecuteOperation final : public Operation {
     uint64_t first = 0;  // slot
     uint32_t next = 0;
     bool signals = false;
-    bool waits_for_room = true;
 
     bool is_whole() const { return next == layout.chunks; }
   };
@@ -68,6 +68,7 @@ class ExecuteOperation final : public Operation {
   Span<const BufferRange> bindings_;
   BoundAddresses bound_;
   Issued issued_;
+  bool waits_for_room_ = true;
   std::function<void()> then_;  // until all of it is in the ring
   // Of one that is held.
   Ref<CommandBuffer> keep_commands_;

@@ -104,9 +104,9 @@ HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
   if (!core_.has_room(packets)) return Outcome::kPoll;
   std::vector<SemaphorePoint> signals;
   if (failure.ok()) signals = views(entry.signals);
-  const Status status = issue(
-      core_, *entry.operation,
-      {.waits = plan.device, .signals = signals, .foreign = plan.foreign, .waits_for_room = false});
+  entry.operation->set_waits_for_no_room();
+  const Status status = issue(core_, *entry.operation,
+                              {.waits = plan.device, .signals = signals, .foreign = plan.foreign});
   if (!failure.ok() || !status.ok()) {
     finish(entry, failure.ok() ? status : failure);
     return Outcome::kDone;

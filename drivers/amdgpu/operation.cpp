@@ -36,9 +36,10 @@ void write_barrier_value(QueueCore& core, uint64_t index, const QueuePoint& wait
 
 }  // namespace
 
-void write_waits(QueueCore& core, uint64_t index, uint64_t last, const IssueContext& context) {
-  core.device().cross_waits().add(core, last, context.waits, context.signals);
-  for (const QueuePoint& wait : context.waits) {
+void write_waits(QueueCore& core, uint64_t index, uint64_t last, Span<const QueuePoint> waits,
+                 Span<const SemaphorePoint> signals) {
+  core.device().cross_waits().add(core, last, waits, signals);
+  for (const QueuePoint& wait : waits) {
     if (core.device().barrier_value()) {
       write_barrier_value(core, index, wait);
     } else {

@@ -21,9 +21,6 @@ struct IssueContext {
   Span<const SemaphorePoint> signals;
   // It waited for something that this queue did not do.
   bool foreign = false;
-  // An operation that is larger than the ring waits for room; otherwise it is put there as far as
-  // there is room (Operation::resume).
-  bool waits_for_room = true;
 };
 
 class Operation {
@@ -37,8 +34,11 @@ class Operation {
   virtual uint32_t packets() const = 0;
   // Puts it into the ring. A failure has queued nothing.
   virtual Status issue(QueueCore& core, const IssueContext& context) = 0;
-  // After issue() without waits_for_room: puts more of it into the ring, without waiting. Whether
-  // all of it is there, or never will be.
+  // One that is larger than the ring is from now on put there as far as there is room. The caller
+  // has seen to room for packets().
+  virtual void set_waits_for_no_room() {}
+  // After that, and issue(): puts more of it into the ring. Whether all of it is there, or never
+  // will be.
   virtual bool resume(QueueCore&) { return true; }
   // Calls `then`, which needs kRoomForThen free slots, when all of it is in the ring: at once, or
   // in resume().
@@ -61,9 +61,11 @@ inline SemaphoreImpl& impl(Semaphore& semaphore) {
 
 void fail_signals(Span<const SemaphorePoint> signals, const Status& cause);
 
-// Writes one packet for each of the context's waits, from `index` on, and has CrossWaits know of
-// them. `last` is the last packet of the operation behind them.
-void write_waits(QueueCore& core, uint64_t index, uint64_t last, const IssueContext& context);
+// Writes one packet for each of a context's waits, from `index` on, and has CrossWaits know of
+// them. `last` is the last packet of the operation behind them, which signals `signals`. Takes the
+// parts of the context, so that emit() need not have it in memory.
+void write_waits(QueueCore& core, uint64_t index, uint64_t last, Span<const QueuePoint> waits,
+                 Span<const SemaphorePoint> signals);
 // Edges::add.
 void add_edge(QueueCore& core, uint64_t index);
 
@@ -83,7 +85,7 @@ inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& contex
     impl(*signal.semaphore).add_point(signal.value, {&core, last});
   }
   if (waits != 0) [[unlikely]]
-    write_waits(core, first, last, context);
+    write_waits(core, first, last, context.waits, context.signals);
   fill(first + waits, loud);
   core.ring(last);
   if (loud && core.wants_edges()) [[unlikely]]

@@ -78,7 +78,7 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
     const uint64_t first = core.reserve_batch(waits, layout, nullptr);
     *last = first + waits + 1;
     HALYARD_RETURN_IF_ERROR(core.wait_for_room(first, waits + 2));
-    if (waits != 0) write_waits(core, first, *last, rest);
+    if (waits != 0) write_waits(core, first, *last, rest.waits, rest.signals);
     const FenceFacts facts = {.kind = PacketKind::kBarrier, .observed = true};
     core.write_barrier(*last, loud, facts);
     core.write_barrier(*last - 1, false, facts, {}, &signal);
@@ -88,10 +88,8 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
   uint64_t last = 0;
   HALYARD_RETURN_IF_ERROR(
       mark({.waits = context.waits, .signals = {}, .foreign = false}, event.begin, false, &last));
-  const Status status = operation.issue(core, {.waits = {},
-                                               .signals = context.signals,
-                                               .foreign = true,
-                                               .waits_for_room = context.waits_for_room});
+  const Status status =
+      operation.issue(core, {.waits = {}, .signals = context.signals, .foreign = true});
   auto end_event = [this, mark, event, ok = status.ok()]() mutable {
     // The profile's end waits for it, and only a loud packet wakes those who wait. A queue that is
     // lost in between has run the operation or not; there is nothing to tell then.

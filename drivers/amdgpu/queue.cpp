@@ -39,7 +39,7 @@ Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
     HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
   DispatchOperation operation(dispatch, core_.hidden_values());
   if (sync.wait.empty() && !core_.detour()) [[likely]] {
-    return operation.issue(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
+    return operation.put(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
   }
   return submit(core_, operation, sync);
 }
