@@ -5,111 +5,18 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <system_error>
 
+#include "config/scalars.h"
+
 namespace halyard::config {
 
 namespace {
-
-enum QuantityKind { kBytes, kNanoseconds, kHertz };
-
-struct Unit {
-  const char* name;
-  double factor;
-};
-
-constexpr Unit kByteUnits[] = {
-    {"B", 1},    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
-    {"KB", 1e3}, {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},
-};
-constexpr Unit kTimeUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-constexpr Unit kFrequencyUnits[] = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}};
-
-struct Quantity {
-  const char* noun;
-  const char* example;
-  const Unit* units;
-  size_t unit_count;
-};
-
-const Quantity& quantity_of(int kind) {
-  static const Quantity table[] = {
-      {"a size", "256MiB", kByteUnits, std::size(kByteUnits)},
-      {"a duration", "50us", kTimeUnits, std::size(kTimeUnits)},
-      {"a frequency", "100MHz", kFrequencyUnits, std::size(kFrequencyUnits)},
-  };
-  return table[kind];
-}
-
-std::string unit_names(const Quantity& quantity) {
-  std::string names;
-  for (size_t i = 0; i < quantity.unit_count; ++i) {
-    if (i != 0) names += ", ";
-    names += quantity.units[i].name;
-  }
-  return names;
-}
-
-// The largest unit that divides the value, for limits in messages.
-std::string with_unit(uint64_t value, const Quantity& quantity) {
-  const Unit* best = &quantity.units[0];
-  for (size_t i = 0; i < quantity.unit_count; ++i) {
-    const auto factor = static_cast<uint64_t>(quantity.units[i].factor);
-    if (value != 0 && value % factor == 0 && factor > static_cast<uint64_t>(best->factor)) {
-      best = &quantity.units[i];
-    }
-  }
-  return fmt::format("{}{}", value / static_cast<uint64_t>(best->factor), best->name);
-}
-
-bool parse_unsigned(std::string_view text, uint64_t& value) {
-  int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    text.remove_prefix(2);
-    base = 16;
-  }
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return code == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-bool parse_quantity(std::string_view text, const Quantity& quantity, uint64_t& value) {
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || !std::isfinite(number) || number < 0) return false;
-  std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
-  while (unit.starts_with(' ')) unit.remove_prefix(1);
-  for (size_t i = 0; i < quantity.unit_count; ++i) {
-    if (unit != quantity.units[i].name) continue;
-    const double product = number * quantity.units[i].factor;
-    if (product >= 0x1p63) return false;
-    value = static_cast<uint64_t>(std::llround(product));
-    return true;
-  }
-  return false;
-}
-
-// Insertions, deletions, substitutions and swaps of neighbours.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
-  for (size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t differs = a[i - 1] == b[j - 1] ? 0 : 1;
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + differs});
-      const bool swapped =
-          i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && differs != 0;
-      if (swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-    }
-  }
-  return cost[a.size()][b.size()];
-}
 
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
@@ -151,28 +58,18 @@ std::string Diagnostics::text() const {
   return fmt::format("{}", fmt::join(errors_, "\n"));
 }
 
-std::string closest_match(std::string_view word, const std::vector<std::string>& candidates) {
-  // Nobody means a longer one, and the distance takes memory for both lengths.
-  constexpr size_t kLongest = 256;
-  if (word.size() > kLongest) return {};
-  std::string best;
-  // A third of the word may be wrong: more than that is another word.
-  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const size_t distance = edit_distance(word, candidate);
-    if (distance >= best_distance) continue;
-    best = candidate;
-    best_distance = distance;
-  }
-  return best;
-}
-
 struct Map::State {
   YAML::Node node;
-  std::string name;
+  std::string path;
   std::string file;
   Diagnostics* diagnostics = nullptr;
   std::set<std::string, std::less<>> asked;
+
+  std::string full(std::string_view key) const {
+    return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+  }
+  // What a message calls the mapping.
+  std::string name() const { return path.empty() ? "the file" : path; }
 
   // Finds by hand: YAML::Node's operator[] would match keys by conversion.
   YAML::Node find(std::string_view key) const {
@@ -184,10 +81,10 @@ struct Map::State {
   }
 };
 
-Map::Map(const YAML::Node& node, std::string name, std::string file, Diagnostics& diagnostics)
+Map::Map(const YAML::Node& node, std::string path, std::string file, Diagnostics& diagnostics)
     : state_(std::make_shared<State>()) {
   state_->node = node;
-  state_->name = std::move(name);
+  state_->path = std::move(path);
   state_->file = std::move(file);
   state_->diagnostics = &diagnostics;
   if (!node.IsMap()) return;
@@ -195,13 +92,13 @@ Map::Map(const YAML::Node& node, std::string name, std::string file, Diagnostics
   for (const auto& entry : node) {
     const Location where = location_of(state_->file, entry.first.Mark());
     if (!entry.first.IsScalar()) {
-      diagnostics.error(where, fmt::format("A key of {} is {}; it must be a name.", state_->name,
+      diagnostics.error(where, fmt::format("A key of {} is {}; it must be a name.", state_->name(),
                                            kind_name(entry.first)));
       continue;
     }
     if (!seen.insert(entry.first.Scalar()).second) {
       diagnostics.error(where, fmt::format("The key ({}) is given twice in {}; remove one of them.",
-                                           entry.first.Scalar(), state_->name));
+                                           entry.first.Scalar(), state_->name()));
     }
   }
 }
@@ -229,6 +126,16 @@ Location Map::location(std::string_view key) const {
   return location_of(state_->file, value.Mark());
 }
 
+void Map::fail_key(std::string_view key, std::string_view sentence) {
+  Location where = location(key);
+  for (const auto& entry : state_->node) {
+    if (!entry.first.IsScalar() || entry.first.Scalar() != key) continue;
+    where = location_of(state_->file, entry.first.Mark());
+    break;
+  }
+  state_->diagnostics->error(where, sentence);
+}
+
 void Map::fail(std::string_view key, std::string_view sentence) {
   state_->diagnostics->error(location(key), sentence);
 }
@@ -238,7 +145,8 @@ bool Map::scalar(std::string_view key, std::string& text) {
   const YAML::Node value = state_->find(key);
   if (!value.IsDefined()) return false;
   if (!value.IsScalar()) {
-    fail(key, fmt::format("{} is {}; it must be a single value.", key, kind_name(value)));
+    fail(key,
+         fmt::format("{} is {}; it must be a single value.", state_->full(key), kind_name(value)));
     return false;
   }
   text = value.Scalar();
@@ -249,33 +157,21 @@ bool Map::string(std::string_view key, std::string& out) {
   return scalar(key, out);
 }
 
-bool Map::boolean(std::string_view key, bool& out) {
+bool Map::take(std::string_view key, const Reading& read) {
   std::string text;
   if (!scalar(key, text)) return false;
-  if (text != "true" && text != "false") {
-    fail(key, fmt::format("{} ({}) is not a truth value; it must be true or false.", key, text));
-    return false;
-  }
-  out = text == "true";
-  return true;
+  const std::string problem = read(text);
+  if (problem.empty()) return true;
+  fail(key, fmt::format("{} ({}) {}", state_->full(key), text, problem));
+  return false;
+}
+
+bool Map::boolean(std::string_view key, bool& out) {
+  return take(key, [&](std::string_view text) { return read_boolean(text, out); });
 }
 
 bool Map::integer(std::string_view key, uint64_t& out, uint64_t min, uint64_t max) {
-  std::string text;
-  if (!scalar(key, text)) return false;
-  uint64_t value = 0;
-  if (!parse_unsigned(text, value)) {
-    fail(key, fmt::format("{} ({}) is not a whole number; it must be one from {} to {}.", key, text,
-                          min, max));
-    return false;
-  }
-  if (value < min || value > max) {
-    fail(key,
-         fmt::format("{} ({}) is out of range; it must be from {} to {}.", key, text, min, max));
-    return false;
-  }
-  out = value;
-  return true;
+  return take(key, [&](std::string_view text) { return read_integer(text, out, min, max); });
 }
 
 bool Map::integer(std::string_view key, uint32_t& out, uint32_t min, uint32_t max) {
@@ -285,50 +181,59 @@ bool Map::integer(std::string_view key, uint32_t& out, uint32_t min, uint32_t ma
   return true;
 }
 
-bool Map::quantity(std::string_view key, uint64_t& out, uint64_t min, uint64_t max, int kind) {
-  std::string text;
-  if (!scalar(key, text)) return false;
-  const Quantity& quantity = quantity_of(kind);
-  uint64_t value = 0;
-  if (!parse_quantity(text, quantity, value)) {
-    fail(key, fmt::format("{} ({}) is not {}; write a number and a unit ({}), such as {}.", key,
-                          text, quantity.noun, unit_names(quantity), quantity.example));
-    return false;
-  }
-  if (value < min || value > max) {
-    fail(key, fmt::format("{} ({}) is out of range; it must be from {} to {}.", key, text,
-                          with_unit(min, quantity), with_unit(max, quantity)));
-    return false;
-  }
-  out = value;
-  return true;
+bool Map::number(std::string_view key, double& out, double min, double max) {
+  return take(key, [&](std::string_view text) { return read_number(text, out, min, max); });
 }
 
 bool Map::size(std::string_view key, uint64_t& out, uint64_t min, uint64_t max) {
-  return quantity(key, out, min, max, kBytes);
+  return take(key, [&](std::string_view text) {
+    return read_quantity(text, Quantity::kSize, out, min, max);
+  });
 }
 
 bool Map::duration(std::string_view key, uint64_t& out, uint64_t min, uint64_t max) {
-  return quantity(key, out, min, max, kNanoseconds);
+  return take(key, [&](std::string_view text) {
+    return read_quantity(text, Quantity::kDuration, out, min, max);
+  });
 }
 
 bool Map::frequency(std::string_view key, uint64_t& out, uint64_t min, uint64_t max) {
-  return quantity(key, out, min, max, kHertz);
+  return take(key, [&](std::string_view text) {
+    return read_quantity(text, Quantity::kFrequency, out, min, max);
+  });
 }
 
 bool Map::choice(std::string_view key, std::string& out,
                  std::initializer_list<const char*> allowed) {
-  std::string text;
-  if (!scalar(key, text)) return false;
   const std::vector<std::string> words(allowed.begin(), allowed.end());
-  if (std::find(words.begin(), words.end(), text) == words.end()) {
-    const std::string guess = closest_match(text, words);
-    fail(key,
-         fmt::format("{} ({}) is unknown{}; it must be one of: {}.", key, text,
-                     guess.empty() ? "" : fmt::format(", did you mean {}?", guess), joined(words)));
+  return take(key, [&](std::string_view text) { return read_choice(text, out, words); });
+}
+
+bool Map::strings(std::string_view key, std::vector<LocatedText>& out, bool single) {
+  state_->asked.emplace(key);
+  const YAML::Node value = state_->find(key);
+  if (!value.IsDefined()) return false;
+  std::vector<LocatedText> texts;
+  if (single && value.IsScalar()) {
+    out = {{value.Scalar(), location(key)}};
+    return true;
+  }
+  if (!value.IsSequence()) {
+    fail(key, fmt::format("{} is {}; it must be a {}list of single values.", state_->full(key),
+                          kind_name(value), single ? "single value or a " : ""));
     return false;
   }
-  out = text;
+  for (const auto& entry : value) {
+    const Location where = location_of(state_->file, entry.Mark());
+    if (!entry.IsScalar()) {
+      state_->diagnostics->error(
+          where, fmt::format("{}[{}] is {}; it must be a single value.", state_->full(key),
+                             texts.size(), kind_name(entry)));
+      return false;
+    }
+    texts.push_back({entry.Scalar(), where});
+  }
+  out = std::move(texts);
   return true;
 }
 
@@ -337,13 +242,13 @@ Map Map::child(std::string_view key) {
   const YAML::Node value = state_->find(key);
   const YAML::Node empty(YAML::NodeType::Map);
   if (!value.IsDefined()) {
-    return Map(empty, std::string(key), state_->file, *state_->diagnostics);
+    return Map(empty, state_->full(key), state_->file, *state_->diagnostics);
   }
   if (!value.IsMap()) {
-    fail(key, fmt::format("{} is {}; it must be a mapping.", key, kind_name(value)));
-    return Map(empty, std::string(key), state_->file, *state_->diagnostics);
+    fail(key, fmt::format("{} is {}; it must be a mapping.", state_->full(key), kind_name(value)));
+    return Map(empty, state_->full(key), state_->file, *state_->diagnostics);
   }
-  return Map(value, std::string(key), state_->file, *state_->diagnostics);
+  return Map(value, state_->full(key), state_->file, *state_->diagnostics);
 }
 
 std::vector<Map> Map::list(std::string_view key) {
@@ -352,12 +257,13 @@ std::vector<Map> Map::list(std::string_view key) {
   const YAML::Node value = state_->find(key);
   if (!value.IsDefined()) return maps;
   if (!value.IsSequence()) {
-    fail(key, fmt::format("{} is {}; it must be a list of mappings.", key, kind_name(value)));
+    fail(key, fmt::format("{} is {}; it must be a list of mappings.", state_->full(key),
+                          kind_name(value)));
     return maps;
   }
   for (size_t i = 0; i < value.size(); ++i) {
     const YAML::Node entry = value[i];
-    const std::string name = fmt::format("{}[{}]", key, maps.size());
+    const std::string name = fmt::format("{}[{}]", state_->full(key), maps.size());
     if (!entry.IsMap()) {
       state_->diagnostics->error(
           location_of(state_->file, entry.Mark()),
@@ -379,42 +285,100 @@ void Map::finish() {
     const std::string guess = closest_match(key, known);
     state_->diagnostics->error(
         location_of(state_->file, entry.first.Mark()),
-        fmt::format("The key ({}) is unknown in {}{}; the keys there are: {}.", key, state_->name,
+        fmt::format("The key ({}) is unknown in {}{}; the keys there are: {}.", key, state_->name(),
                     guess.empty() ? "" : fmt::format(", did you mean {}?", guess), joined(known)));
   }
 }
 
 namespace {
 
-// Sees where documents begin, and nothing else of them.
-class DocumentStarts final : public YAML::EventHandler {
- public:
-  YAML::Mark last = YAML::Mark::null_mark();
+constexpr size_t kMaxFileBytes = size_t{1} << 20;
+constexpr uint64_t kMaxValues = 100000;
+constexpr size_t kMaxDepth = 64;
 
-  void OnDocumentStart(const YAML::Mark& mark) override { last = mark; }
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
+// A file that is YAML, and is refused all the same.
+struct Refusal {
+  YAML::Mark mark;
+  std::string sentence;
 };
 
-// yaml-cpp 0.7 does not get past a comma between values that stand outside of brackets: it finds
-// one empty document after the other there, and YAML::LoadAll keeps all of them. Throws where that
-// is.
-void require_progress(const std::string& text) {
+// Looks at the events of a file before a tree is made of them: where documents begin, how deep it
+// goes, and how many values there are when every alias stands for a copy of what it names.
+class Shape final : public YAML::EventHandler {
+ public:
+  YAML::Mark last_document = YAML::Mark::null_mark();
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    last_document = mark;
+    sizes_.clear();  // anchors are a document's own
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { leaf(mark, anchor); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string&) override {
+    leaf(mark, anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto named = sizes_.find(anchor);
+    if (named == sizes_.end()) {
+      throw Refusal{mark, "This alias lies inside of what it names; it would never end."};
+    }
+    add(mark, named->second);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    begin(mark, anchor);
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    begin(mark, anchor);
+  }
+  void OnMapEnd() override { end(); }
+
+ private:
+  struct Open {
+    YAML::anchor_t anchor;
+    uint64_t before;  // values in front of it
+  };
+
+  void add(const YAML::Mark& mark, uint64_t count) {
+    values_ += count;
+    if (values_ <= kMaxValues) return;
+    throw Refusal{mark, fmt::format("With its aliases written out the file has more than {} values "
+                                    "from here on; write less, or use fewer aliases.",
+                                    kMaxValues)};
+  }
+  void leaf(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    add(mark, 1);
+    if (anchor != 0) sizes_[anchor] = 1;
+  }
+  void begin(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    open_.push_back({anchor, values_});
+    add(mark, 1);
+    if (open_.size() <= kMaxDepth) return;
+    throw Refusal{mark, fmt::format("The file is more than {} levels deep here.", kMaxDepth)};
+  }
+  void end() {
+    const Open closed = open_.back();
+    open_.pop_back();
+    if (closed.anchor != 0) sizes_[closed.anchor] = values_ - closed.before;
+  }
+
+  uint64_t values_ = 0;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, uint64_t> sizes_;
+};
+
+// Also: yaml-cpp 0.7 does not get past a comma between values that stand outside of brackets. It
+// finds one empty document after the other there, and YAML::LoadAll keeps all of them.
+void check_shape(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
-  DocumentStarts starts;
-  for (int before = -1; parser.HandleNextDocument(starts); before = starts.last.pos)
-    if (starts.last.pos == before)
-      throw YAML::ParserException(starts.last, "there is no place for a value here");
+  Shape shape;
+  for (int before = -1; parser.HandleNextDocument(shape); before = shape.last_document.pos)
+    if (shape.last_document.pos == before)
+      throw YAML::ParserException(shape.last_document, "there is no place for a value here");
 }
 
 }  // namespace
@@ -426,22 +390,28 @@ bool Document::load_file(const std::string& path, Diagnostics& diagnostics) {
     diagnostics.error({path, 0, 0}, "The file cannot be opened for reading.");
     return false;
   }
-  std::ostringstream text;
-  text << stream.rdbuf();
+  std::string text(kMaxFileBytes + 1, '\0');  // one more than what load_text takes
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (stream.bad()) {
     diagnostics.error({path, 0, 0}, "The file cannot be read.");
     return false;
   }
-  return load_text(text.str(), path, diagnostics);
+  text.resize(static_cast<size_t>(stream.gcount()));
+  return load_text(text, path, diagnostics);
 }
 
 bool Document::load_text(std::string_view text, const std::string& name, Diagnostics& diagnostics) {
   file_ = name;
   node_.reset();
+  if (text.size() > kMaxFileBytes) {
+    diagnostics.error({name, 0, 0},
+                      fmt::format("The file is larger than {} bytes.", kMaxFileBytes));
+    return false;
+  }
   // yaml-cpp reports syntax errors by throwing; they stop here.
   try {
     const std::string copy(text);
-    require_progress(copy);
+    check_shape(copy);
     const std::vector<YAML::Node> documents = YAML::LoadAll(copy);
     if (documents.size() > 1) {
       diagnostics.error(location_of(name, documents[1].Mark()),
@@ -458,6 +428,9 @@ bool Document::load_text(std::string_view text, const std::string& name, Diagnos
     }
     node_ = std::make_shared<YAML::Node>(std::move(node));
     return true;
+  } catch (const Refusal& refusal) {
+    diagnostics.error(location_of(name, refusal.mark), refusal.sentence);
+    return false;
   } catch (const YAML::Exception& exception) {
     diagnostics.error(location_of(name, exception.mark),
                       fmt::format("This is not valid YAML: {}.", exception.msg));
@@ -466,7 +439,7 @@ bool Document::load_text(std::string_view text, const std::string& name, Diagnos
 }
 
 Map Document::root(Diagnostics& diagnostics) const {
-  return Map(node_ ? *node_ : YAML::Node(YAML::NodeType::Map), "the file", file_, diagnostics);
+  return Map(node_ ? *node_ : YAML::Node(YAML::NodeType::Map), "", file_, diagnostics);
 }
 
 }  // namespace halyard::config

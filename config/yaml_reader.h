@@ -4,14 +4,21 @@
 // is wrong (an unknown key, a key given twice, a wrong type, a value out of range) becomes one line
 // of Diagnostics, `file:line:column: sentence`, so that a user sees all mistakes of a file at once.
 // Sizes and durations carry their unit: `256MiB`, `50us`.
+//
+// A file is bounded before anything is built from it: 1 MiB of text, 64 levels, and 100,000 values
+// once every alias (`*name`) stands for a copy of what it names. A number with a leading zero is
+// refused, because YAML 1.1 reads `010` as 8 and YAML 1.2 as 10.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "config/scalars.h"
 
 namespace YAML {
 class Node;
@@ -25,6 +32,11 @@ struct Location {
   int line = 0;
   int column = 0;
   std::string to_string() const;
+};
+
+struct LocatedText {
+  std::string text;
+  Location where;
 };
 
 // The errors of one or several files, in the order in which they were found.
@@ -47,7 +59,9 @@ class Diagnostics {
 // keys that nobody asked for.
 class Map {
  public:
-  Map(const YAML::Node& node, std::string name, std::string file, Diagnostics& diagnostics);
+  // `path`: the keys that lead here, "gpus[0].gpu"; empty for the file itself. Messages name a key
+  // by its whole path.
+  Map(const YAML::Node& node, std::string path, std::string file, Diagnostics& diagnostics);
   Map(const Map&);
   Map& operator=(const Map&);
   ~Map();
@@ -70,6 +84,10 @@ class Map {
   bool frequency(std::string_view key, uint64_t& out, uint64_t min, uint64_t max);
   // One of `allowed`.
   bool choice(std::string_view key, std::string& out, std::initializer_list<const char*> allowed);
+  // A decimal number within [min, max].
+  bool number(std::string_view key, double& out, double min, double max);
+  // A list of single values; `single` also takes one value for a list of one.
+  bool strings(std::string_view key, std::vector<LocatedText>& out, bool single = false);
   // A mapping below this one. If the key is absent, an empty map, which accepts every question.
   Map child(std::string_view key);
   // The mappings of a list below this one; none if the key is absent.
@@ -78,13 +96,17 @@ class Map {
   // Reports a mistake that only the caller can see, at the value of `key`.
   void fail(std::string_view key, std::string_view sentence);
   Location location(std::string_view key) const;
+  // The same at the key itself.
+  void fail_key(std::string_view key, std::string_view sentence);
 
   void finish();
 
  private:
   struct State;
   bool scalar(std::string_view key, std::string& text);
-  bool quantity(std::string_view key, uint64_t& out, uint64_t min, uint64_t max, int kind);
+  // What is wrong with a text, or nothing; config/scalars.h has such functions.
+  using Reading = std::function<std::string(std::string_view text)>;
+  bool take(std::string_view key, const Reading& read);
   std::shared_ptr<State> state_;
 };
 
@@ -103,8 +125,5 @@ class Document {
   std::shared_ptr<YAML::Node> node_;
   std::string file_;
 };
-
-// The entry of `candidates` that `word` is most likely meant to be, or empty if none is near.
-std::string closest_match(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace halyard::config

@@ -1,6 +1,7 @@
 // What a config's author sees: which mistakes are caught, where, and in which words.
 #include "config/yaml_reader.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -175,6 +176,116 @@ TEST(YamlReader, TopLevelMustBeAMapping) {
   EXPECT_FALSE(document.load_text("- 1\n- 2\n", "list.yaml", diagnostics));
   EXPECT_FALSE(document.load_text("a: 1\n---\nb: 2\n", "two.yaml", diagnostics));
   EXPECT_THAT(diagnostics.errors(), ElementsAre(HasSubstr("a list"), HasSubstr("several")));
+}
+
+std::vector<std::string> errors_of(std::string_view text) {
+  Diagnostics diagnostics;
+  Document document;
+  EXPECT_FALSE(document.load_text(text, "f.yaml", diagnostics)) << text.substr(0, 100);
+  return diagnostics.errors();
+}
+
+TEST(YamlReader, LeadingZerosAreRefusedWhereverANumberStands) {
+  Reading r("n: 010\nsize: 08MiB\nx: 01.5\nzero: 0\nfraction: 0.5\nhex: 0x10\n");
+  Map map = r.root();
+  uint64_t n = 5, size = 6, zero = 7, hex = 0;
+  double x = 8, fraction = 0;
+  EXPECT_FALSE(map.integer("n", n, 0, 99));
+  EXPECT_FALSE(map.size("size", size, 0, 1 << 30));
+  EXPECT_FALSE(map.number("x", x, 0, 9));
+  EXPECT_TRUE(map.integer("zero", zero, 0, 9));
+  EXPECT_TRUE(map.number("fraction", fraction, 0, 9));
+  EXPECT_TRUE(map.integer("hex", hex, 0, 99));
+  EXPECT_EQ(n, 5u);
+  EXPECT_EQ(fraction, 0.5);
+  EXPECT_EQ(hex, 16u);
+  EXPECT_THAT(r.diagnostics.errors(),
+              ElementsAre(AllOf(StartsWith("f.yaml:1:4: "), HasSubstr("(010) begins with a zero")),
+                          AllOf(StartsWith("f.yaml:2:7: "), HasSubstr("(08MiB)")),
+                          AllOf(StartsWith("f.yaml:3:4: "), HasSubstr("(01.5)"))));
+}
+
+TEST(YamlReader, MessagesNameAKeyByItsWholePath) {
+  Reading r("gpus:\n  - gpu:\n      cus: many\n      cuss: 4\n");
+  Map root = r.root();
+  uint64_t cus = 0;
+  for (Map& entry : root.list("gpus")) {
+    Map gpu = entry.child("gpu");
+    gpu.integer("cus", cus, 1, 9);
+    gpu.finish();
+  }
+  EXPECT_THAT(r.diagnostics.errors(),
+              ElementsAre(StartsWith("f.yaml:3:12: gpus[0].gpu.cus (many) is not"),
+                          AllOf(StartsWith("f.yaml:4:7: The key (cuss) is unknown in gpus[0].gpu"),
+                                HasSubstr("did you mean cus?"))));
+}
+
+TEST(YamlReader, ListsOfSingleValuesHaveTheirPlaces) {
+  Reading r("paths: [a, b]\none: c\nbad: [a, [b]]\nmap: {a: 1}\n");
+  Map map = r.root();
+  std::vector<LocatedText> texts;
+  ASSERT_TRUE(map.strings("paths", texts));
+  ASSERT_EQ(texts.size(), 2u);
+  EXPECT_EQ(texts[1].text, "b");
+  EXPECT_EQ(texts[1].where.to_string(), "f.yaml:1:12");
+  ASSERT_TRUE(map.strings("one", texts, true));
+  ASSERT_EQ(texts.size(), 1u);
+  EXPECT_EQ(texts[0].where.to_string(), "f.yaml:2:6");
+  EXPECT_FALSE(map.strings("one", texts));
+  EXPECT_FALSE(map.strings("bad", texts));
+  EXPECT_FALSE(map.strings("map", texts, true));
+  EXPECT_EQ(texts.size(), 1u);
+  EXPECT_THAT(
+      r.diagnostics.errors(),
+      ElementsAre(HasSubstr("must be a list of"), StartsWith("f.yaml:3:10: bad[1] is a list"),
+                  HasSubstr("must be a single value or a list of")));
+}
+
+TEST(YamlReader, NumbersHaveARange) {
+  Reading r("a: 1e-5\nb: 1.5x\nc: 7\nd: nan\n");
+  Map map = r.root();
+  double value = 0;
+  EXPECT_TRUE(map.number("a", value, 0, 1));
+  EXPECT_EQ(value, 1e-5);
+  EXPECT_FALSE(map.number("b", value, 0, 1));
+  EXPECT_FALSE(map.number("c", value, 0, 1));
+  EXPECT_FALSE(map.number("d", value, 0, 1));
+  EXPECT_THAT(r.diagnostics.errors(), ElementsAre(HasSubstr("(1.5x) is not a number"),
+                                                  HasSubstr("from 0 to 1"), HasSubstr("(nan)")));
+}
+
+// A kilobyte of aliases stands for gigabytes of values.
+TEST(YamlReader, AliasesMayNotMakeALargeFileOfASmallOne) {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 10; ++i) {
+    text += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i,
+                        i - 1);
+  }
+  EXPECT_THAT(errors_of(text),
+              ElementsAre(AllOf(StartsWith("f.yaml:6:"), HasSubstr("more than 100000 values"))));
+  Reading small("a: &a [x, y]\nb: *a\n");
+  std::vector<LocatedText> texts;
+  EXPECT_TRUE(small.root().strings("b", texts));
+  EXPECT_EQ(texts.size(), 2u);
+}
+
+TEST(YamlReader, AnAliasInsideOfWhatItNamesIsRefused) {
+  EXPECT_THAT(errors_of("a: &a\n  - *a\n"),
+              ElementsAre(AllOf(StartsWith("f.yaml:2:5: "), HasSubstr("never end"))));
+}
+
+TEST(YamlReader, DepthAndLengthAreBounded) {
+  EXPECT_THAT(errors_of("a: " + std::string(65, '[')),
+              ElementsAre(HasSubstr("more than 64 levels deep")));
+  EXPECT_THAT(errors_of("# " + std::string(1 << 20, 'x')),
+              ElementsAre(HasSubstr("larger than 1048576 bytes")));
+}
+
+TEST(YamlReader, AFileWithoutAnEndIsRefused) {
+  Diagnostics diagnostics;
+  Document document;
+  EXPECT_FALSE(document.load_file("/dev/zero", diagnostics));
+  EXPECT_THAT(diagnostics.errors(), ElementsAre(StartsWith("/dev/zero: The file is larger than")));
 }
 
 TEST(YamlReader, EmptyFileIsAnEmptyMapping) {

@@ -108,10 +108,10 @@ TEST_F(ProfileTest, MistakesHaveTheirPlace) {
         "  memory_size: 8\n"
         "engine:\n"
         "  wave_budget: 1\n");
-  EXPECT_THAT(load("bad"),
-              AllOf(HasSubstr("bad.yaml:2:14: processor (gfx901)"), HasSubstr("bad.yaml:3:3: "),
-                    HasSubstr("mean compute_units?"), HasSubstr("bad.yaml:4:16: memory_size (8)"),
-                    HasSubstr("bad.yaml:6:16: wave_budget (1)")));
+  EXPECT_THAT(load("bad"), AllOf(HasSubstr("bad.yaml:2:14: gpu.processor (gfx901)"),
+                                 HasSubstr("bad.yaml:3:3: "), HasSubstr("mean compute_units?"),
+                                 HasSubstr("bad.yaml:4:16: gpu.memory_size (8)"),
+                                 HasSubstr("bad.yaml:6:16: engine.wave_budget (1)")));
 }
 
 TEST_F(ProfileTest, AGpuHasAtLeastFourSimds) {
