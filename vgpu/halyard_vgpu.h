@@ -15,7 +15,9 @@ extern "C" {
 /* Chooses the profile of the virtual GPU, before the HSA runtime is initialised.
  *
  * profile     a name (config/vgpu/NAME.yaml), or a path if it holds a '/' or ends in ".yaml"; null
- *             or "": gfx900. Without a call, HALYARD_VGPU_PROFILE chooses.
+ *             or "": gfx900. Behind it may follow the most that a GPU has:
+ *             "mi210,memory_size=4GiB,compute_units=8". Without a call, HALYARD_VGPU_PROFILE
+ *             chooses.
  * error       receives what is wrong, as sentences; may be null
  * error_size  bytes of `error`, the final zero included
  *

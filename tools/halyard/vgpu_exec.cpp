@@ -37,7 +37,8 @@ struct ExecFlags {
 
 // A profile that is a file is found from every folder that the program may go to.
 std::string absolute_profile(const std::string& profile) {
-  const bool is_file = profile.find('/') != std::string::npos || profile.ends_with(".yaml");
+  const std::string_view name = std::string_view(profile).substr(0, profile.find(','));
+  const bool is_file = profile.find('/') != std::string::npos || name.ends_with(".yaml");
   return is_file ? fs::absolute(profile).string() : profile;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "config/yaml_reader.h"
+#include "vgpu/thunk/shrink.h"
 
 namespace halyard::vgpu::thunk {
 
@@ -334,7 +335,10 @@ std::vector<std::string> list_profiles(const std::string& directory) {
 
 bool load_profile(const std::string& choice, const std::string& directory, Profile& profile,
                   std::string& error) {
-  const std::string name = choice.empty() ? kDefaultProfile : choice;
+  std::string name;
+  Shrink limits;
+  if (!split_choice(choice, name, limits, error)) return false;
+  if (name.empty()) name = kDefaultProfile;
   const std::string path =
       is_path(name) ? name : (std::filesystem::path(directory) / (name + kSuffix)).string();
   std::error_code code;
@@ -362,8 +366,10 @@ bool load_profile(const std::string& choice, const std::string& directory, Profi
     error = diagnostics.text();
     return false;
   }
+  loaded.name = name;
+  if (!apply_shrink(limits, loaded, error)) return false;
+  if (!choice.empty()) loaded.name = choice;
   profile = std::move(loaded);
-  profile.name = name;
   return true;
 }
 

@@ -209,6 +209,63 @@ TEST_F(ProfileTest, MistakesInAListOfGpusHaveTheirPlace) {
   EXPECT_THAT(load("more"), HasSubstr("cannot be extended"));
 }
 
+// The figures are those of config/targets.yaml, which has sources of its own.
+TEST_F(ProfileTest, ProductsAreWhatTheTargetMapSays) {
+  struct Product {
+    const char* name;
+    const char* processor;
+    uint32_t compute_units;
+    uint64_t gib;
+  };
+  for (const Product& product :
+       {Product{"mi25", "gfx900", 64, 16}, Product{"mi50", "gfx906", 60, 16},
+        Product{"mi100", "gfx908", 120, 32}, Product{"mi210", "gfx90a", 104, 64}}) {
+    std::string error;
+    ASSERT_TRUE(load_profile(product.name, HALYARD_VGPU_PROFILES, profile_, error)) << error;
+    EXPECT_EQ(profile_.gpus[0].processor, product.processor);
+    EXPECT_EQ(profile_.gpus[0].compute_units, product.compute_units);
+    EXPECT_EQ(profile_.gpus[0].memory_bytes, product.gib << 30);
+  }
+}
+
+TEST_F(ProfileTest, LimitsShrinkEveryGpuThatHasMore) {
+  write("node.yaml",
+        "gpu: {processor: gfx90a, compute_units: 104, memory_size: 64GiB}\n"
+        "gpus: [{}, {gpu: {memory_size: 1GiB, compute_units: 4}}]\n");
+  ASSERT_EQ(load("node,memory_size=2GiB,compute_units=8"), "");
+  EXPECT_EQ(profile_.gpus[0].memory_bytes, uint64_t{2} << 30);
+  EXPECT_EQ(profile_.gpus[0].compute_units, 8u);
+  EXPECT_EQ(profile_.gpus[1].memory_bytes, uint64_t{1} << 30);
+  EXPECT_EQ(profile_.gpus[1].compute_units, 4u);
+  EXPECT_EQ(profile_.name, "node,memory_size=2GiB,compute_units=8");
+  ASSERT_EQ(load(directory_ + "/node.yaml,compute_units=5"), "");
+  EXPECT_EQ(profile_.gpus[0].compute_units, 5u);
+  EXPECT_EQ(profile_.gpus[0].memory_bytes, uint64_t{64} << 30);
+}
+
+TEST_F(ProfileTest, LimitsThatMakeNoSenseAreErrors) {
+  write("node.yaml", "gpu: {processor: gfx900, compute_units: 64, simds_per_cu: 2}\n");
+  EXPECT_THAT(load("node,memory_sise=2GiB"),
+              HasSubstr("(memory_sise) of a virtual GPU's profile is unknown, "
+                        "did you mean memory_size?"));
+  EXPECT_THAT(load("node,memory_size=2"), HasSubstr("memory_size (2) of a virtual GPU's profile is "
+                                                    "not a size"));
+  EXPECT_THAT(load("node,memory_size"), HasSubstr("memory_size ()"));
+  EXPECT_THAT(load("node,compute_units=010"), HasSubstr("begins with a zero"));
+  EXPECT_THAT(load("node,compute_units=1"), HasSubstr("leaves 2 SIMDs"));
+  EXPECT_THAT(load("node,compute_units=65"),
+              HasSubstr("more than any GPU of the profile node has; it must be at most 64."));
+  EXPECT_THAT(load("node,memory_size=9GiB"), HasSubstr("it must be at most 8GiB"));
+  EXPECT_THAT(load("node,compute_units=8,compute_units=8"), HasSubstr("given twice"));
+  EXPECT_THAT(load("nod,compute_units=8"), HasSubstr("profile (nod) does not exist"));
+}
+
+TEST_F(ProfileTest, AFileMayHaveACommaInItsName) {
+  write("a,compute_units=8.yaml", "gpu: {processor: gfx900, compute_units: 7}\n");
+  ASSERT_EQ(load(directory_ + "/a,compute_units=8.yaml"), "");
+  EXPECT_EQ(profile_.gpus[0].compute_units, 7u);
+}
+
 TEST_F(ProfileTest, LinksFormHives) {
   write("a.yaml",
         "gpu: {processor: gfx90a, xgmi_sdma_engines: 3}\n"
