@@ -29,6 +29,7 @@ Result<std::vector<Excuse>> read(const config::Document& document,
   read_list(root.child("unsupported"), Excuse::Kind::kUnsupported, &excuses);
   read_list(root.child("xfail"), Excuse::Kind::kExpectedFailure, &excuses);
   read_list(root.child("ends_process"), Excuse::Kind::kEndsProcess, &excuses);
+  read_list(root.child("skips"), Excuse::Kind::kSkips, &excuses);
   root.finish();
   if (!diagnostics.ok()) return Status(StatusCode::kInvalidArgument, diagnostics.text());
   return excuses;
@@ -59,8 +60,16 @@ Result<Expectations> Expectations::read_text(std::string_view text, const std::s
 }
 
 const Excuse* Expectations::find(std::string_view test) const {
+  return find_if(test, [](Excuse::Kind kind) { return kind != Excuse::Kind::kSkips; });
+}
+
+const Excuse* Expectations::find_skip(std::string_view test) const {
+  return find_if(test, [](Excuse::Kind kind) { return kind == Excuse::Kind::kSkips; });
+}
+
+const Excuse* Expectations::find_if(std::string_view test, bool (*wanted)(Excuse::Kind)) const {
   const auto found = std::find_if(excuses_.begin(), excuses_.end(), [&](const Excuse& excuse) {
-    return matches_glob(excuse.pattern, test);
+    return wanted(excuse.kind) && matches_glob(excuse.pattern, test);
   });
   return found == excuses_.end() ? nullptr : &*found;
 }

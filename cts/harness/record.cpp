@@ -31,9 +31,13 @@ class Recorder : public testing::EmptyTestEventListener {
       if (!entry.message.empty()) entry.message += '\n';
       entry.message += part.message();
     }
-    const Excuse* excuse = expectations_.find(entry.suite + "." + entry.name);
-    if (excuse != nullptr) entry.reason = excuse->reason;
-    entry.verdict = judge(outcome_of(result), excuse);
+    const std::string name = entry.suite + "." + entry.name;
+    const Excuse* const excuse = expectations_.find(name);
+    const Excuse* const skip = expectations_.find_skip(name);
+    const Outcome outcome = outcome_of(result);
+    const Excuse* const used = outcome == Outcome::kSkipped ? skip : excuse;
+    if (used != nullptr) entry.reason = used->reason;
+    entry.verdict = judge(outcome, excuse, skip);
     record_->tests.push_back(std::move(entry));
   }
 
@@ -69,15 +73,26 @@ const char* to_string(Verdict verdict) {
       return "ended as expected";
     case Verdict::kUnexpectedPass:
       return "passed unexpectedly";
+    case Verdict::kUnexpectedSkip:
+      return "skipped unexpectedly";
   }
   return "?";
 }
 
-Verdict judge(Outcome outcome, const Excuse* excuse) {
+bool is_failure(Verdict verdict) {
+  return verdict == Verdict::kFailed || verdict == Verdict::kUnexpectedPass ||
+         verdict == Verdict::kUnexpectedSkip;
+}
+
+bool is_skip(Verdict verdict) {
+  return verdict != Verdict::kPassed && !is_failure(verdict);
+}
+
+Verdict judge(Outcome outcome, const Excuse* excuse, const Excuse* skip) {
   const bool ends = excuse != nullptr && excuse->kind == Excuse::Kind::kEndsProcess;
   switch (outcome) {
     case Outcome::kSkipped:
-      return Verdict::kSkipped;
+      return skip != nullptr ? Verdict::kSkipped : Verdict::kUnexpectedSkip;
     case Outcome::kFailed:
       return excuse != nullptr && !ends ? Verdict::kExpectedFailure : Verdict::kFailed;
     case Outcome::kEnded:
@@ -94,9 +109,14 @@ size_t Record::count(Verdict verdict) const {
                     [verdict](const TestRecord& test) { return test.verdict == verdict; }));
 }
 
-bool Record::good() const {
-  return std::none_of(tests.begin(), tests.end(),
-                      [](const TestRecord& test) { return is_failure(test.verdict); });
+size_t Record::failures() const {
+  return static_cast<size_t>(std::count_if(
+      tests.begin(), tests.end(), [](const TestRecord& test) { return is_failure(test.verdict); }));
+}
+
+size_t Record::skips() const {
+  return static_cast<size_t>(std::count_if(
+      tests.begin(), tests.end(), [](const TestRecord& test) { return is_skip(test.verdict); }));
 }
 
 void record_results(const Expectations& expectations, Record* record) {
@@ -104,24 +124,50 @@ void record_results(const Expectations& expectations, Record* record) {
   testing::UnitTest::GetInstance()->listeners().Append(new Recorder(expectations, record));
 }
 
+namespace {
+
+// What a reader of the summary is told of a test that has not passed.
+std::string describe(const TestRecord& test) {
+  const std::string name = test.suite + "." + test.name;
+  switch (test.verdict) {
+    case Verdict::kPassed:
+      break;
+    case Verdict::kFailed:
+      return fmt::format("halyard-cts: {} failed.\n", name);
+    case Verdict::kUnexpectedPass:
+      return fmt::format(
+          "halyard-cts: {} passed unexpectedly (excused with: {}). Take it out of the "
+          "expectations.\n",
+          name, test.reason);
+    case Verdict::kUnexpectedSkip:
+      return fmt::format(
+          "halyard-cts: {} skipped itself, and no expectation names it ({}). Name it under "
+          "`skips`, with the reason, or let it run.\n",
+          name, test.message);
+    case Verdict::kSkipped:
+      return fmt::format("{}{}: {}\n", kSkipMark, name, test.message);
+    case Verdict::kExpectedFailure:
+    case Verdict::kExpectedEnd:
+      return fmt::format("{}{}: {} ({})\n", kSkipMark, name, to_string(test.verdict), test.reason);
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string summary(const Record& record) {
   std::string text;
-  for (const TestRecord& test : record.tests) {
-    if (!is_failure(test.verdict)) continue;
-    text += fmt::format("halyard-cts: {}.{} {}", test.suite, test.name, to_string(test.verdict));
-    if (test.verdict == Verdict::kUnexpectedPass) {
-      text += fmt::format(" (excused with: {}). Take it out of the expectations", test.reason);
-    }
-    text += ".\n";
-  }
-  text += fmt::format("{} passed, {} failed", record.count(Verdict::kPassed),
-                      record.count(Verdict::kFailed));
-  for (const Verdict verdict : {Verdict::kUnexpectedPass, Verdict::kExpectedFailure,
-                                Verdict::kExpectedEnd, Verdict::kSkipped}) {
+  for (const TestRecord& test : record.tests) text += describe(test);
+  text += fmt::format("{} passed, {} failed, {} skipped", record.count(Verdict::kPassed),
+                      record.failures(), record.skips());
+  std::string parts;
+  for (const Verdict verdict : {Verdict::kUnexpectedPass, Verdict::kUnexpectedSkip,
+                                Verdict::kExpectedFailure, Verdict::kExpectedEnd}) {
     if (const size_t count = record.count(verdict); count > 0) {
-      text += fmt::format(", {} {}", count, to_string(verdict));
+      parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count, to_string(verdict));
     }
   }
+  if (!parts.empty()) text += " (" + parts + ")";
   return text + "\n";
 }
 

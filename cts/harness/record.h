@@ -14,18 +14,20 @@ namespace halyard::cts {
 enum class Verdict : uint8_t {
   kPassed,
   kFailed,
-  kSkipped,          // the test says why
+  kSkipped,          // excused, and did skip itself
   kExpectedFailure,  // excused, and did fail
   kExpectedEnd,      // excused, and did end its process
   kUnexpectedPass,   // excused, and passed: a failure
+  kUnexpectedSkip,   // skipped itself without an excuse: a failure
 };
 const char* to_string(Verdict verdict);
-inline bool is_failure(Verdict verdict) {
-  return verdict == Verdict::kFailed || verdict == Verdict::kUnexpectedPass;
-}
+// Each verdict but kPassed is one or the other.
+bool is_failure(Verdict verdict);
+bool is_skip(Verdict verdict);
 
 enum class Outcome : uint8_t { kPassed, kFailed, kSkipped, kEnded };
-Verdict judge(Outcome outcome, const Excuse* excuse);
+// `excuse` is why the test need not pass, `skip` why it may skip itself; either may be null.
+Verdict judge(Outcome outcome, const Excuse* excuse, const Excuse* skip);
 
 // The property of a test that did end its process, as it should.
 inline constexpr const char* kEndedProperty = "ended_its_process";
@@ -44,13 +46,19 @@ struct Record {
   std::vector<TestRecord> tests;  // in the order in which they ran
 
   size_t count(Verdict verdict) const;
-  bool good() const;
+  size_t failures() const;
+  size_t skips() const;
+  bool good() const { return failures() == 0; }
 };
 
 // Has gtest's results written down in `record` while it runs. Both must outlive RUN_ALL_TESTS.
 void record_results(const Expectations& expectations, Record* record);
 
-// One line of counts, after a line for each failure.
+// What each line about a test that does not count as passed, and has not failed, begins with. ctest
+// looks for it (cts/CMakeLists.txt).
+inline constexpr const char* kSkipMark = "halyard-cts: SKIPPED ";
+
+// "N passed, N failed, N skipped", after a line for each test that is not among the first.
 std::string summary(const Record& record);
 
 }  // namespace halyard::cts

@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <string_view>
+#include <pugixml.hpp>
+#include <sstream>
 
 #include "hal/error.h"
 
@@ -15,56 +17,48 @@ namespace halyard::cts {
 namespace {
 
 // XML 1.0 has no place for most control characters, not even escaped.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-        out += "&#10;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    }
-  }
-  return out;
+std::string printable_in_xml(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; }, '?');
+  return text;
 }
 
-std::string test_case(const TestRecord& test) {
-  std::string text =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", escaped(test.suite),
-                  escaped(test.name), static_cast<double>(test.milliseconds) / 1000);
+void set(pugi::xml_node node, const char* name, const std::string& value) {
+  node.append_attribute(name).set_value(printable_in_xml(value).c_str());
+}
+
+std::string seconds(int64_t milliseconds) {
+  return fmt::format("{:.3f}", static_cast<double>(milliseconds) / 1000);
+}
+
+void add_case(pugi::xml_node suite, const TestRecord& test) {
+  pugi::xml_node node = suite.append_child("testcase");
+  set(node, "classname", test.suite);
+  set(node, "name", test.name);
+  set(node, "time", seconds(test.milliseconds));
   switch (test.verdict) {
     case Verdict::kPassed:
-      return text + "/>\n";
+      break;
     case Verdict::kFailed:
-      text += fmt::format(">\n      <failure message=\"{}\"/>\n", escaped(test.message));
+      set(node.append_child("failure"), "message", test.message);
       break;
     case Verdict::kUnexpectedPass:
-      text += fmt::format(">\n      <failure message=\"passed unexpectedly; excused with: {}\"/>\n",
-                          escaped(test.reason));
+      set(node.append_child("failure"), "message",
+          "passed unexpectedly; excused with: " + test.reason);
+      break;
+    case Verdict::kUnexpectedSkip:
+      set(node.append_child("failure"), "message", "skipped unexpectedly: " + test.message);
       break;
     case Verdict::kSkipped:
-      text += fmt::format(">\n      <skipped message=\"{}\"/>\n", escaped(test.message));
+      set(node.append_child("skipped"), "message", test.message);
       break;
     case Verdict::kExpectedFailure:
     case Verdict::kExpectedEnd:
-      text += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n", to_string(test.verdict),
-                          escaped(test.reason));
+      set(node.append_child("skipped"), "message",
+          fmt::format("{}: {}", to_string(test.verdict), test.reason));
       break;
   }
-  return text + "    </testcase>\n";
 }
 
 uint32_t iterations_of(const Record& record) {
@@ -73,24 +67,23 @@ uint32_t iterations_of(const Record& record) {
   return count;
 }
 
-std::string test_suite(const Subject& subject, const Record& all, uint32_t iteration) {
+Record iteration_of(const Record& all, uint32_t iteration) {
   Record record;
+  std::copy_if(all.tests.begin(), all.tests.end(), std::back_inserter(record.tests),
+               [&](const TestRecord& test) { return test.iteration == iteration; });
+  return record;
+}
+
+void add_suite(pugi::xml_node root, const Subject& subject, const Record& record) {
   int64_t milliseconds = 0;
-  std::string cases;
-  for (const TestRecord& test : all.tests) {
-    if (test.iteration != iteration) continue;
-    record.tests.push_back(test);
-    milliseconds += test.milliseconds;
-    cases += test_case(test);
-  }
-  std::string text = fmt::format(
-      "  <testsuite name=\"halyard-cts.{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" "
-      "errors=\"0\" time=\"{:.3f}\">\n    <properties>\n",
-      escaped(subject.driver), record.tests.size(),
-      record.count(Verdict::kFailed) + record.count(Verdict::kUnexpectedPass),
-      record.count(Verdict::kSkipped) + record.count(Verdict::kExpectedFailure) +
-          record.count(Verdict::kExpectedEnd),
-      static_cast<double>(milliseconds) / 1000);
+  for (const TestRecord& test : record.tests) milliseconds += test.milliseconds;
+  pugi::xml_node suite = root.append_child("testsuite");
+  set(suite, "name", "halyard-cts." + subject.driver);
+  set(suite, "tests", std::to_string(record.tests.size()));
+  set(suite, "failures", std::to_string(record.failures()));
+  set(suite, "skipped", std::to_string(record.skips()));
+  set(suite, "errors", "0");
+  set(suite, "time", seconds(milliseconds));
   const std::pair<const char*, std::string> properties[] = {
       {"driver", subject.driver},
       {"plugin", subject.plugin},
@@ -102,18 +95,29 @@ std::string test_suite(const Subject& subject, const Record& all, uint32_t itera
       {"target", subject.target},
       {"commit", subject.commit},
       {"seed", std::to_string(subject.seed)}};
+  pugi::xml_node list = suite.append_child("properties");
   for (const auto& [name, value] : properties) {
-    text += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, escaped(value));
+    pugi::xml_node property = list.append_child("property");
+    set(property, "name", name);
+    set(property, "value", value);
   }
-  return text + "    </properties>\n" + cases + "  </testsuite>\n";
+  for (const TestRecord& test : record.tests) add_case(suite, test);
 }
 
 }  // namespace
 
 std::string junit_report(const Subject& subject, const Record& record) {
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
-  for (uint32_t i = 0; i < iterations_of(record); ++i) text += test_suite(subject, record, i);
-  return text + "</testsuites>\n";
+  pugi::xml_document document;
+  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
+  set(declaration, "version", "1.0");
+  set(declaration, "encoding", "UTF-8");
+  pugi::xml_node root = document.append_child("testsuites");
+  for (uint32_t i = 0; i < iterations_of(record); ++i) {
+    add_suite(root, subject, iteration_of(record, i));
+  }
+  std::ostringstream text;
+  document.save(text, "  ");
+  return text.str();
 }
 
 std::string json_report(const Subject& subject, const Record& record) {
@@ -129,8 +133,8 @@ std::string json_report(const Subject& subject, const Record& record) {
   report["seed"] = subject.seed;
   report["good"] = record.good();
   for (const Verdict verdict :
-       {Verdict::kPassed, Verdict::kFailed, Verdict::kUnexpectedPass, Verdict::kExpectedFailure,
-        Verdict::kExpectedEnd, Verdict::kSkipped}) {
+       {Verdict::kPassed, Verdict::kFailed, Verdict::kUnexpectedPass, Verdict::kUnexpectedSkip,
+        Verdict::kExpectedFailure, Verdict::kExpectedEnd, Verdict::kSkipped}) {
     report["counts"][to_string(verdict)] = record.count(verdict);
   }
   report["tests"] = Json::array();

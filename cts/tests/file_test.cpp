@@ -192,8 +192,10 @@ TEST_F(Files, OffsetsThatNoFileHas) {
 
 TEST_F(Files, RangesOutsideTheBuffer) {
   const Ref<Buffer> buffer = poisoned(16);
-  EXPECT_FAILS(queue().read(at(0), {*buffer, 8, 9}), StatusCode::kOutOfRange, "9");
-  EXPECT_FAILS(queue().write({*buffer, 17, 0}, at(0)), StatusCode::kOutOfRange, "17");
+  EXPECT_FAILS(queue().read(at(0), {*buffer, 8, 9}), StatusCode::kOutOfRange,
+               "Queue::read is given a target of 9 bytes from offset 8");
+  EXPECT_FAILS(queue().write({*buffer, 17, 0}, at(0)), StatusCode::kOutOfRange,
+               "Queue::write is given a source whose offset (17)");
 }
 
 TEST_F(Files, AreReadInQueueOrder) {

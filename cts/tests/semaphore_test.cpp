@@ -39,8 +39,10 @@ TEST_F(SemaphoreTest, HostSignalsAndWaits) {
 
 TEST_F(SemaphoreTest, ValuesOnlyGrow) {
   const Ref<Semaphore> semaphore = new_semaphore(5);
-  EXPECT_FAILS(semaphore->signal(5), StatusCode::kInvalidArgument, "5");
-  EXPECT_FAILS(semaphore->signal(4), StatusCode::kInvalidArgument, "4");
+  EXPECT_FAILS(semaphore->signal(5), StatusCode::kInvalidArgument,
+               "a value (5) that is not above the current one (5)");
+  EXPECT_FAILS(semaphore->signal(4), StatusCode::kInvalidArgument,
+               "a value (4) that is not above the current one (5)");
   EXPECT_EQ(take(semaphore->query()), 5u);
   EXPECT_OK(semaphore->signal(6));
 }

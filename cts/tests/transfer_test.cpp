@@ -57,8 +57,10 @@ TEST_F(Transfer, FillsThatMakeNoSense) {
   EXPECT_FAILS(queue().fill({*buffer, 0, 60}, &pattern, 3), StatusCode::kInvalidArgument,
                "3 bytes");
   EXPECT_FAILS(queue().fill({*buffer, 0, 60}, &pattern, 0), StatusCode::kInvalidArgument);
-  EXPECT_FAILS(queue().fill({*buffer, 0, 60}, &pattern, 8), StatusCode::kInvalidArgument, "60");
-  EXPECT_FAILS(queue().fill({*buffer, 8, 64}, &pattern, 8), StatusCode::kOutOfRange, "64");
+  EXPECT_FAILS(queue().fill({*buffer, 0, 60}, &pattern, 8), StatusCode::kInvalidArgument,
+               "a target (60 bytes) that is not a multiple of its pattern (8 bytes)");
+  EXPECT_FAILS(queue().fill({*buffer, 8, 64}, &pattern, 8), StatusCode::kOutOfRange,
+               "Queue::fill is given a target of 64 bytes from offset 8");
   EXPECT_FAILS(queue().fill({*buffer, 65, 0}, &pattern, 1), StatusCode::kOutOfRange, "(65)");
   EXPECT_FAILS(queue().fill(buffer, nullptr, 4), StatusCode::kInvalidArgument, "null");
   EXPECT_FAILS(queue().fill(BufferRange(), &pattern, 4), StatusCode::kInvalidArgument, "null");
@@ -173,15 +175,20 @@ TEST_F(Transfer, CopyWithinABuffer) {
 TEST_F(Transfer, CopiesThatMakeNoSense) {
   const Ref<Buffer> a = allocate(100);
   const Ref<Buffer> b = allocate(100);
-  EXPECT_FAILS(queue().copy({*a, 0, 50}, {*b, 0, 49}), StatusCode::kInvalidArgument, "49");
+  EXPECT_FAILS(queue().copy({*a, 0, 50}, {*b, 0, 49}), StatusCode::kInvalidArgument,
+               "a source of 50 bytes and a target of 49 bytes");
   EXPECT_FAILS(queue().copy({*a, 0, 50}, {*a, 49, 50}), StatusCode::kInvalidArgument, "overlap");
   const Ref<Buffer> view = take(a->subspan(20, 60));
   EXPECT_FAILS(queue().copy({*a, 0, 50}, {*view, 0, 50}), StatusCode::kInvalidArgument, "overlap");
-  EXPECT_FAILS(queue().copy({*a, 60, 50}, {*b, 0, 50}), StatusCode::kOutOfRange, "60");
-  EXPECT_FAILS(queue().copy({*a, 0, 50}, {*b, 51, 50}), StatusCode::kOutOfRange, "51");
+  EXPECT_FAILS(queue().copy({*a, 60, 50}, {*b, 0, 50}), StatusCode::kOutOfRange,
+               "Queue::copy is given a source of 50 bytes from offset 60");
+  EXPECT_FAILS(queue().copy({*a, 0, 50}, {*b, 51, 50}), StatusCode::kOutOfRange,
+               "Queue::copy is given a target of 50 bytes from offset 51");
   const uint32_t source = 0;
-  EXPECT_FAILS(queue().update({*a, 0, 8}, &source, 4), StatusCode::kInvalidArgument, "8");
-  EXPECT_FAILS(queue().update({*a, 99, 4}, &source, 4), StatusCode::kOutOfRange, "99");
+  EXPECT_FAILS(queue().update({*a, 0, 8}, &source, 4), StatusCode::kInvalidArgument,
+               "Queue::update is given 4 bytes for a target of 8 bytes");
+  EXPECT_FAILS(queue().update({*a, 99, 4}, &source, 4), StatusCode::kOutOfRange,
+               "Queue::update is given a target of 4 bytes from offset 99");
   EXPECT_FAILS(queue().update({*a, 0, 4}, nullptr, 4), StatusCode::kInvalidArgument, "null");
 }
 

@@ -50,8 +50,9 @@ Status SkeletonSemaphore::do_signal(uint64_t value) {
     if (!failure_.ok()) return failure_;
     if (value <= value_) {
       return error(StatusCode::kInvalidArgument,
-                   "The semaphore is at {} and cannot be signalled to {}; a timeline only grows.",
-                   value_, value);
+                   "Semaphore::signal is given a value ({}) that is not above the current one "
+                   "({}). A timeline only grows.",
+                   value, value_);
     }
     value_ = value;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <pugixml.hpp>
 #include <string>
 #include <vector>
 
@@ -84,25 +85,57 @@ TEST(ExpectationFiles, PatternsThatMatchNothingAreStale) {
   EXPECT_EQ(read->stale({"A.1", "C.1"}), Names{"B.*"});
 }
 
+TEST(ExpectationFiles, WhatMaySkipItselfHasToPassOtherwise) {
+  const Result<Expectations> read =
+      Expectations::read_text("xfail:\n  A.B: It rains.\nskips:\n  A.*: no umbrella\n", "x.yaml");
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(read->find("A.C"), nullptr);
+  ASSERT_NE(read->find_skip("A.C"), nullptr);
+  EXPECT_EQ(read->find_skip("A.C")->reason, "no umbrella");
+  EXPECT_EQ(read->find("A.B")->reason, "It rains.");
+  EXPECT_EQ(read->find_skip("B.C"), nullptr);
+}
+
 TEST(Verdicts, FollowFromOutcomeAndExcuse) {
   const Excuse excuse = {"A.*", "why", Excuse::Kind::kUnsupported};
-  EXPECT_EQ(judge(Outcome::kPassed, nullptr), Verdict::kPassed);
-  EXPECT_EQ(judge(Outcome::kFailed, nullptr), Verdict::kFailed);
-  EXPECT_EQ(judge(Outcome::kSkipped, nullptr), Verdict::kSkipped);
-  EXPECT_EQ(judge(Outcome::kPassed, &excuse), Verdict::kUnexpectedPass);
-  EXPECT_EQ(judge(Outcome::kFailed, &excuse), Verdict::kExpectedFailure);
-  EXPECT_TRUE(is_failure(Verdict::kUnexpectedPass));
-  EXPECT_FALSE(is_failure(Verdict::kExpectedFailure));
+  EXPECT_EQ(judge(Outcome::kPassed, nullptr, nullptr), Verdict::kPassed);
+  EXPECT_EQ(judge(Outcome::kFailed, nullptr, nullptr), Verdict::kFailed);
+  EXPECT_EQ(judge(Outcome::kPassed, &excuse, nullptr), Verdict::kUnexpectedPass);
+  EXPECT_EQ(judge(Outcome::kFailed, &excuse, nullptr), Verdict::kExpectedFailure);
+}
+
+TEST(Verdicts, ASkipWantsAnExcuseOfItsOwn) {
+  const Excuse excuse = {"A.*", "why", Excuse::Kind::kUnsupported};
+  const Excuse skip = {"A.*", "why", Excuse::Kind::kSkips};
+  EXPECT_EQ(judge(Outcome::kSkipped, nullptr, nullptr), Verdict::kUnexpectedSkip);
+  EXPECT_EQ(judge(Outcome::kSkipped, &excuse, nullptr), Verdict::kUnexpectedSkip);
+  EXPECT_EQ(judge(Outcome::kSkipped, nullptr, &skip), Verdict::kSkipped);
+  EXPECT_EQ(judge(Outcome::kPassed, nullptr, &skip), Verdict::kPassed);
+  EXPECT_EQ(judge(Outcome::kFailed, nullptr, &skip), Verdict::kFailed);
+}
+
+TEST(Verdicts, AreAPassASkipOrAFailure) {
+  for (const Verdict verdict :
+       {Verdict::kFailed, Verdict::kUnexpectedPass, Verdict::kUnexpectedSkip}) {
+    EXPECT_TRUE(is_failure(verdict)) << to_string(verdict);
+    EXPECT_FALSE(is_skip(verdict)) << to_string(verdict);
+  }
+  for (const Verdict verdict :
+       {Verdict::kSkipped, Verdict::kExpectedFailure, Verdict::kExpectedEnd}) {
+    EXPECT_FALSE(is_failure(verdict)) << to_string(verdict);
+    EXPECT_TRUE(is_skip(verdict)) << to_string(verdict);
+  }
+  EXPECT_FALSE(is_failure(Verdict::kPassed));
+  EXPECT_FALSE(is_skip(Verdict::kPassed));
 }
 
 // Only an end that was seen will do: a test that passes, or fails in another way, is none.
 TEST(Verdicts, AnExpectedEndHasToBeSeen) {
   const Excuse excuse = {"A.*", "why", Excuse::Kind::kEndsProcess};
-  EXPECT_EQ(judge(Outcome::kEnded, &excuse), Verdict::kExpectedEnd);
-  EXPECT_EQ(judge(Outcome::kPassed, &excuse), Verdict::kUnexpectedPass);
-  EXPECT_EQ(judge(Outcome::kFailed, &excuse), Verdict::kFailed);
-  EXPECT_EQ(judge(Outcome::kEnded, nullptr), Verdict::kFailed);
-  EXPECT_FALSE(is_failure(Verdict::kExpectedEnd));
+  EXPECT_EQ(judge(Outcome::kEnded, &excuse, nullptr), Verdict::kExpectedEnd);
+  EXPECT_EQ(judge(Outcome::kPassed, &excuse, nullptr), Verdict::kUnexpectedPass);
+  EXPECT_EQ(judge(Outcome::kFailed, &excuse, nullptr), Verdict::kFailed);
+  EXPECT_EQ(judge(Outcome::kEnded, nullptr, nullptr), Verdict::kFailed);
 }
 
 Record two_tests() {
@@ -117,14 +150,47 @@ TEST(Reports, JUnitHasASuiteForEachRepetition) {
   Subject subject;
   subject.driver = "mine";
   subject.commit = "0123abcd";
-  const std::string text = junit_report(subject, two_tests());
-  EXPECT_NE(text.find("<testsuite name=\"halyard-cts.mine\" tests=\"1\" failures=\"0\""),
+  pugi::xml_document report;
+  ASSERT_TRUE(report.load_string(junit_report(subject, two_tests()).c_str()));
+  const pugi::xml_node first = report.child("testsuites").child("testsuite");
+  const pugi::xml_node second = first.next_sibling("testsuite");
+  EXPECT_STREQ(first.attribute("name").value(), "halyard-cts.mine");
+  EXPECT_EQ(first.attribute("tests").as_int(), 1);
+  EXPECT_EQ(first.attribute("failures").as_int(), 0);
+  EXPECT_STREQ(first.child("testcase").attribute("name").value(), "Good");
+  EXPECT_STREQ(first.child("testcase").attribute("time").value(), "1.500");
+  EXPECT_FALSE(first.child("testcase").first_child());
+  EXPECT_STREQ(first.child("properties")
+                   .find_child_by_attribute("property", "name", "commit")
+                   .attribute("value")
+                   .value(),
+               "0123abcd");
+  EXPECT_EQ(second.attribute("tests").as_int(), 2);
+  EXPECT_EQ(second.attribute("failures").as_int(), 2);
+  const pugi::xml_node bad = second.find_child_by_attribute("testcase", "name", "Bad");
+  EXPECT_STREQ(bad.child("failure").attribute("message").value(), "1 < 2 & \"x\"\n?");
+  const pugi::xml_node odd = second.find_child_by_attribute("testcase", "name", "Odd");
+  EXPECT_NE(std::string(odd.child("failure").attribute("message").value()).find("the moon"),
             std::string::npos);
-  EXPECT_NE(text.find("tests=\"2\" failures=\"2\""), std::string::npos);
-  EXPECT_NE(text.find("classname=\"A\" name=\"Good\" time=\"1.500\"/>"), std::string::npos);
-  EXPECT_NE(text.find("1 &lt; 2 &amp; &quot;x&quot;&#10;?"), std::string::npos);
-  EXPECT_NE(text.find("the moon"), std::string::npos);
-  EXPECT_NE(text.find("0123abcd"), std::string::npos);
+}
+
+TEST(Reports, JUnitSaysWhyATestIsSkipped) {
+  Record record;
+  record.tests.push_back({"A", "Alone", 0, Verdict::kSkipped, 1, "one device only", "one GPU"});
+  record.tests.push_back({"A", "Late", 0, Verdict::kExpectedFailure, 1, "1 != 2", "no kernels"});
+  record.tests.push_back({"A", "Shy", 0, Verdict::kUnexpectedSkip, 1, "not today", ""});
+  pugi::xml_document report;
+  ASSERT_TRUE(report.load_string(junit_report({}, record).c_str()));
+  const pugi::xml_node suite = report.child("testsuites").child("testsuite");
+  EXPECT_EQ(suite.attribute("skipped").as_int(), 2);
+  EXPECT_EQ(suite.attribute("failures").as_int(), 1);
+  const auto message = [&](const char* test, const char* verdict) {
+    const pugi::xml_node node = suite.find_child_by_attribute("testcase", "name", test);
+    return std::string(node.child(verdict).attribute("message").value());
+  };
+  EXPECT_EQ(message("Alone", "skipped"), "one device only");
+  EXPECT_EQ(message("Late", "skipped"), "failed as expected: no kernels");
+  EXPECT_EQ(message("Shy", "failure"), "skipped unexpectedly: not today");
 }
 
 TEST(Reports, JsonNamesWhatWasTested) {
@@ -146,7 +212,23 @@ TEST(Reports, TheSummaryNamesEachFailure) {
   const std::string text = summary(two_tests());
   EXPECT_NE(text.find("A.Bad failed"), std::string::npos);
   EXPECT_NE(text.find("B.Odd passed unexpectedly"), std::string::npos);
-  EXPECT_NE(text.find("1 passed, 1 failed, 1 passed unexpectedly\n"), std::string::npos);
+  EXPECT_NE(text.find("1 passed, 2 failed, 0 skipped (1 passed unexpectedly)\n"),
+            std::string::npos);
+}
+
+TEST(Reports, TheSummaryMarksEachSkippedTestForCtest) {
+  Record record;
+  record.tests.push_back({"A", "Alone", 0, Verdict::kSkipped, 1, "one device only", "one GPU"});
+  record.tests.push_back({"A", "Late", 0, Verdict::kExpectedFailure, 1, "1 != 2", "no kernels"});
+  record.tests.push_back({"A", "Shy", 0, Verdict::kUnexpectedSkip, 1, "not today", ""});
+  const std::string text = summary(record);
+  EXPECT_NE(text.find(std::string(kSkipMark) + "A.Alone: one device only\n"), std::string::npos);
+  EXPECT_NE(text.find(std::string(kSkipMark) + "A.Late: failed as expected (no kernels)\n"),
+            std::string::npos);
+  EXPECT_EQ(text.find(std::string(kSkipMark) + "A.Shy"), std::string::npos);
+  EXPECT_NE(text.find("A.Shy skipped itself, and no expectation names it (not today)"),
+            std::string::npos);
+  EXPECT_NE(text.find("0 passed, 1 failed, 2 skipped"), std::string::npos);
 }
 
 TEST(Reports, AFileThatCannotBeWrittenIsAFailure) {
