@@ -6,6 +6,7 @@
 #include "code_object_header.h"
 #include "damaged.h"
 #include "elf_image.h"
+#include "function_name.h"
 #include "hal/error.h"
 #include "hal/target_map.h"
 #include "hal/text.h"
@@ -376,13 +377,10 @@ const std::vector<GlobalSymbol>& CodeObject::globals() const noexcept {
 
 Result<const KernelInfo*> CodeObject::find(std::string_view name) const {
   std::vector<std::string_view> names;
-  for (const KernelInfo& kernel : contents_->kernels) {
-    if (kernel.function.name.view() == name) return &kernel;
-    names.push_back(kernel.function.name.view());
-  }
-  return error(StatusCode::kNotFound,
-               "There is no kernel \"{}\" in the code object.{} It has {}: {}.", short_name(name),
-               did_you_mean_clause(name, names), names.size(), list_of(names));
+  for (const KernelInfo& kernel : contents_->kernels) names.push_back(kernel.function.name.view());
+  HALYARD_ASSIGN_OR_RETURN(const size_t index,
+                           internal::find_function_name(name, names, "kernel", "code object"));
+  return &contents_->kernels[index];
 }
 
 Result<VariantFacts> read_variant_facts(const void* data, size_t size) {

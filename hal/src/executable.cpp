@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "argument_plan.h"
+#include "function_name.h"
 #include "hal/error.h"
 #include "hal/text.h"
 
@@ -31,10 +32,6 @@ const Function& Executable::function(size_t index) const {
 
 Result<const Function*> Executable::find(StringView name) const {
   const size_t count = do_function_count();
-  for (size_t i = 0; i < count; ++i) {
-    const Function* function = do_function(i);
-    if (function->info().name.view() == name.view()) return function;
-  }
   std::vector<std::string_view> names;
   for (size_t i = 0; i < count; ++i) names.push_back(do_function(i)->info().name.view());
   if (names.empty()) {
@@ -43,9 +40,9 @@ Result<const Function*> Executable::find(StringView name) const {
                  "Check that the kernel is marked as one (amdgpu_kernel, __kernel, __global__).",
                  short_name(name));
   }
-  return error(StatusCode::kNotFound,
-               "There is no function \"{}\" in the executable.{} It has {}: {}.", short_name(name),
-               did_you_mean_clause(name.view(), names), names.size(), list_of(names));
+  HALYARD_ASSIGN_OR_RETURN(const size_t index, internal::find_function_name(
+                                                   name.view(), names, "function", "executable"));
+  return do_function(index);
 }
 
 Result<GlobalInfo> Executable::global(StringView name) const {

@@ -131,5 +131,22 @@ TEST_F(HipProgram, ForAnotherGpuSaysForWhichItIs) {
             HasSubstr("(gfx90a, code object version 4): gfx90a code does not")));
 }
 
+TEST_F(HipProgram, AKernelIsFoundByWhatItsSourceCallsIt) {
+  const auto named = [&](const std::string& name) {
+    return spawn({"run", "--device=amdgpu", "--vgpu=gfx900", "--module=" + program(),
+                  "--function=" + name, "--input=2xf32=1 2", "--input=&2xf32",
+                  "--input={f32=2 f32=1}", "--input=u32=2"});
+  };
+  for (const char* const name :
+       {"apply<float>", "void apply<float>(float const*, float*, Line, unsigned int)"}) {
+    const Outcome outcome = named(name);
+    EXPECT_EQ(outcome.out, "[1]: 2xf32=3 5\n") << outcome.err;
+  }
+  const Outcome several = named("apply");
+  EXPECT_EQ(several.exit_code, 1);
+  EXPECT_THAT(several.err, AllOf(HasSubstr("may mean 2 functions"), HasSubstr("apply<int>(")));
+  EXPECT_THAT(named("aply<int>").err, HasSubstr("Did you mean \"apply<int>\"?"));
+}
+
 }  // namespace
 }  // namespace halyard::testing
