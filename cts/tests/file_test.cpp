@@ -159,8 +159,7 @@ TEST_F(Files, WritingWhatMayOnlyBeReadIsAFailure) {
   const Ref<Buffer> source = poisoned(16);
   const Status status = outcome(queue().write(source, {read_only, 0}, next()));
   close(read_only);
-  EXPECT_FALSE(status.ok());
-  EXPECT_NE(status.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_FAILS(status, StatusCode::kInvalidArgument, "open for writing");
   EXPECT_TRUE(contents().empty());
 }
 
@@ -171,17 +170,34 @@ TEST_F(Files, ReadingWhatMayOnlyBeWrittenIsAFailure) {
   const Ref<Buffer> target = poisoned(16);
   const Status status = outcome(queue().read({write_only, 0}, target, next()));
   close(write_only);
-  EXPECT_FALSE(status.ok());
-  EXPECT_NE(status.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_FAILS(status, StatusCode::kInvalidArgument, "open for reading");
 }
 
 TEST_F(Files, DescriptorsThatAreNotOpen) {
   const Ref<Buffer> buffer = poisoned(16);
   EXPECT_FAILS(queue().read({-1, 0}, buffer), StatusCode::kInvalidArgument, "(-1)");
   EXPECT_FAILS(queue().write(buffer, {-1, 0}), StatusCode::kInvalidArgument, "(-1)");
-  const Status status = outcome(queue().read({1 << 20, 0}, buffer, next()));
-  EXPECT_FALSE(status.ok());
-  EXPECT_NE(status.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_FAILS(outcome(queue().read({1 << 20, 0}, buffer, next())), StatusCode::kInvalidArgument,
+               "(1048576)");
+}
+
+TEST_F(Files, APipeIsNoFile) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const Ref<Buffer> target = poisoned(16);
+  const Status status = outcome(queue().read({ends[0], 0}, target, next()));
+  close(ends[0]);
+  close(ends[1]);
+  EXPECT_FAILS(status, StatusCode::kInvalidArgument, "a pipe's or a socket's");
+}
+
+TEST_F(Files, AFullDiskIsAFailureOfItsOwn) {
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  const Ref<Buffer> source = poisoned(16);
+  const Status status = outcome(queue().write(source, {full, 0}, next()));
+  close(full);
+  EXPECT_FAILS(status, StatusCode::kResourceExhausted, "No space left");
 }
 
 TEST_F(Files, OffsetsThatNoFileHas) {

@@ -1,6 +1,9 @@
 // Memory that comes from elsewhere and memory that goes elsewhere.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "cts/harness/device_test.h"
 #include "cts/harness/environment.h"
@@ -150,6 +153,29 @@ TEST_F(Import, NothingIsNoMemory) {
     EXPECT_FAILS(import(kind, nullptr, 16), StatusCode::kInvalidArgument, "null");
     EXPECT_FAILS(import(kind, &byte, 0), StatusCode::kInvalidArgument, "0 bytes");
   }
+}
+
+TEST_F(Import, MemoryThatIsNotMapped) {
+  constexpr size_t kPage = 4096;
+  void* const pages =
+      mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  auto* const bytes = static_cast<std::byte*>(pages);
+  ASSERT_EQ(munmap(bytes + 2 * kPage, kPage), 0);
+  // All, the end, and the middle of it.
+  for (const auto& [offset, size] :
+       {std::pair<size_t, uint64_t>{2 * kPage, 16}, {kPage, kPage + 1}, {0, 4 * kPage}}) {
+    EXPECT_FAILS(import(Kind::kHostMemory, bytes + offset, size), StatusCode::kInvalidArgument,
+                 "not all of which are mapped");
+  }
+  EXPECT_FAILS(import(Kind::kHostMemory, bytes, UINT64_MAX), StatusCode::kInvalidArgument,
+               "not all of which are mapped");
+  // Mapped, but none of the device's.
+  EXPECT_FAILS(import(Kind::kDevicePointer, bytes + 2 * kPage, 16), StatusCode::kInvalidArgument);
+  EXPECT_FAILS(import(Kind::kDevicePointer, bytes, 16), StatusCode::kInvalidArgument);
+  const Ref<Buffer> good = take(import(Kind::kHostMemory, bytes, 2 * kPage));
+  EXPECT_EQ(good->size(), 2 * kPage);
+  munmap(bytes + 3 * kPage, kPage);
 }
 
 TEST_F(Import, KindsThatDoNotExist) {

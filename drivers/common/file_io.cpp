@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hal/error.h"
+#include "hal/file.h"
 
 namespace halyard {
 
@@ -19,8 +20,10 @@ Status transfer_file(const FileTransfer& transfer, uint64_t done, std::byte* byt
                                            : pwrite(transfer.descriptor, bytes, end - done, at);
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0) {
-      return error(StatusCode::kDataLoss, "Queue::{} of {} bytes at file offset {} fails: {}.",
-                   name, transfer.size, transfer.offset, std::strerror(errno));
+      const int why = errno;
+      return error(status_code_of_errno(why),
+                   "Queue::{} of {} bytes at file offset {} with the descriptor ({}) fails: {}.",
+                   name, transfer.size, transfer.offset, transfer.descriptor, std::strerror(why));
     }
     if (moved == 0) {
       return error(StatusCode::kOutOfRange,

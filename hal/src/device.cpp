@@ -1,5 +1,10 @@
 #include "hal/device.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "check.h"
 #include "hal/error.h"
 
@@ -10,6 +15,16 @@ namespace {
                                size_t count) {
   return error(StatusCode::kOutOfRange, "{} is given {} {}; the device has {}.", operation, what,
                index, count);
+}
+
+// Whether there are pages behind all of it. msync() looks that up; MS_ASYNC writes nothing (Linux).
+bool is_mapped(const void* pointer, uint64_t size) {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const uint64_t before = address % page;
+  if (size > UINT64_MAX - before || address > UINT64_MAX - size) return false;
+  void* const first = reinterpret_cast<void*>(address - before);
+  return msync(first, size + before, MS_ASYNC) == 0 || errno != ENOMEM;
 }
 
 }  // namespace
@@ -117,6 +132,14 @@ Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
   if (options.size == 0) {
     return error(StatusCode::kInvalidArgument,
                  "Device::import_buffer is given a size of 0 bytes. A buffer has at least one.");
+  }
+  if (options.kind == Kind::kHostMemory && !is_mapped(options.pointer, options.size)) {
+    return error(
+        StatusCode::kInvalidArgument,
+        "Device::import_buffer is given {} bytes of host memory at {}, not all of which are "
+        "mapped in this process. Import memory that is allocated, and free it only after "
+        "the buffer.",
+        options.size, options.pointer);
   }
   Buffer* buffer = nullptr;
   HALYARD_RETURN_IF_ERROR(do_import_buffer(options, &buffer));

@@ -70,9 +70,17 @@ StatusCode status_code_of_errno(int error) noexcept {
       return StatusCode::kPermissionDenied;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
     case EMFILE:
     case ENFILE:
       return StatusCode::kResourceExhausted;
+    case EBADF:
+    case EINVAL:
+    case EISDIR:
+    case ESPIPE:
+      return StatusCode::kInvalidArgument;
+    case EIO:
+      return StatusCode::kDataLoss;
     default:
       return StatusCode::kUnavailable;
   }

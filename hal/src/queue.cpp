@@ -1,5 +1,8 @@
 #include "hal/queue.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <string>
 
 #include "check.h"
@@ -129,17 +132,24 @@ Status Queue::dealloca_buffer(Buffer& buffer, const Sync& sync) {
 
 namespace {
 
-Status check_file(const char* operation, const FileRange& file, uint64_t length) {
-  if (file.descriptor < 0) {
-    return error(StatusCode::kInvalidArgument,
-                 "{} is given a file descriptor ({}) that is not open.", operation,
-                 file.descriptor);
-  }
+Status check_file(const char* operation, const FileRange& file, uint64_t length, bool is_source) {
   if (file.offset > static_cast<uint64_t>(INT64_MAX) - length) {
     return error(StatusCode::kOutOfRange,
                  "{} is given {} bytes from file offset {}, past the largest that a file can have.",
                  operation, length, file.offset);
   }
+  const auto refuse = [&](const char* what) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a file descriptor ({}) that {}. It must be a file's and open for {} "
+                 "until the operation has ended.",
+                 operation, file.descriptor, what, is_source ? "reading" : "writing");
+  };
+  const int flags = fcntl(file.descriptor, F_GETFL);
+  if (flags < 0) return refuse("is not open");
+  const int mode = flags & O_ACCMODE;
+  if (is_source && mode == O_WRONLY) return refuse("is open for writing only");
+  if (!is_source && mode == O_RDONLY) return refuse("is open for reading only");
+  if (lseek(file.descriptor, 0, SEEK_CUR) < 0) return refuse("is a pipe's or a socket's");
   return {};
 }
 
@@ -149,7 +159,7 @@ Status Queue::read(const FileRange& source, const BufferRange& target, const Syn
   constexpr const char* kName = "Queue::read";
   BufferRange to;
   HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, target, &to));
-  HALYARD_RETURN_IF_ERROR(check_file(kName, source, to.length & INT64_MAX));
+  HALYARD_RETURN_IF_ERROR(check_file(kName, source, to.length & INT64_MAX, true));
   HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
   return to.length == 0 ? do_barrier(sync) : do_read(source, to, sync);
 }
@@ -158,7 +168,7 @@ Status Queue::write(const BufferRange& source, const FileRange& target, const Sy
   constexpr const char* kName = "Queue::write";
   BufferRange from;
   HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", *device_, source, &from));
-  HALYARD_RETURN_IF_ERROR(check_file(kName, target, from.length & INT64_MAX));
+  HALYARD_RETURN_IF_ERROR(check_file(kName, target, from.length & INT64_MAX, false));
   HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
   return from.length == 0 ? do_barrier(sync) : do_write(from, target, sync);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "buffer.h"
+#include "hal/file.h"
 
 namespace skeleton {
 
@@ -39,8 +40,9 @@ halyard::Status move_all(const char* operation, const halyard::FileRange& file, 
     const ssize_t moved = move(done, static_cast<off_t>(file.offset + done));
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0) {
-      return stopped(operation, file, size, done, halyard::StatusCode::kDataLoss,
-                     std::string("fails: ") + std::strerror(errno));
+      const int why = errno;
+      return stopped(operation, file, size, done, halyard::status_code_of_errno(why),
+                     std::string("fails: ") + std::strerror(why));
     }
     if (moved == 0) {
       return stopped(operation, file, size, done, halyard::StatusCode::kOutOfRange,
