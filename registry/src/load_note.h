@@ -2,7 +2,7 @@
 //
 // While a note is up, what would end the process writes a line to standard error first, which names
 // the plugin and the step that it was at:
-//   - a signal for a fault (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS) or SIGABRT;
+//   - a signal for a fault (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP) or SIGABRT;
 //   - exit(), if the thread that loads the plugin calls it;
 //   - SIGINT, SIGTERM, SIGQUIT or SIGHUP, for a plugin that does not return, if their default is in
 //     force.
