@@ -153,6 +153,18 @@ TEST_F(Fault, Trap) {
   expect_life();
 }
 
+// An error of the queue and not of a page, so the device is not lost (Vega ISA 3.11, "atomic
+// alignment error").
+TEST_F(Fault, MisalignedAtomic) {
+  if (ends_in_child("kernel \"histogram\"")) return;
+  const Ref<Buffer> bytes = poisoned(256);
+  const Ref<Buffer> bins = poisoned(2048);
+  ASSERT_OK(dispatch(queue(), function("histogram", "histogram"),
+                     {bytes, Argument::of(256u), BufferRange(*bins, 2, 1024)}, next()));
+  EXPECT_TRUE(blames(finish(), "histogram"));
+  expect_life();
+}
+
 // What is behind the fault on its queue cannot run, and says so.
 TEST_F(Fault, FailsWhatIsBehindIt) {
   if (ends_in_child("kernel \"illegal_instruction\"")) return;

@@ -191,6 +191,10 @@ std::string describe(const Hsa& hsa, hsa_status_t status) {
   if (hsa.hsa_status_string(status, &words) == HSA_STATUS_SUCCESS && words != nullptr) {
     std::string text = words;
     while (!text.empty() && (text.back() == '.' || text.back() == '\n')) text.pop_back();
+    // The runtime's words are about one of the causes (Vega ISA 3.11, "Memory Violations").
+    if (static_cast<int>(status) == HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION) {
+      text += "; also a misaligned atomic or LDS access, or an address that no memory has";
+    }
     return fmt::format("{} (HSA status {:#x})", text, static_cast<uint32_t>(status));
   }
   return fmt::format("HSA status {:#x}", static_cast<uint32_t>(status));

@@ -3,6 +3,35 @@
 #include <fmt/format.h>
 
 namespace halyard {
+namespace {
+
+// Where the kernel driver puts the windows through which flat instructions reach LDS and a
+// work-item's private segment, 4 GiB each, on all GPUs from gfx9 on (Linux, kfd_flat_memory.c:
+// MAKE_LDS_APP_BASE_V9, MAKE_SCRATCH_APP_BASE_V9). No memory has such addresses.
+constexpr uint64_t kGroupWindow = uint64_t{1} << 48;
+constexpr uint64_t kPrivateWindow = uint64_t{2} << 48;
+constexpr uint64_t kWindowBytes = uint64_t{1} << 32;
+
+bool is_in(uint64_t address, uint64_t window) {
+  return address >= window && address - window < kWindowBytes;
+}
+
+// Empty for an address that memory may have.
+std::string describe_window(uint64_t address) {
+  if (is_in(address, kPrivateWindow)) {
+    return fmt::format(
+        "offset {} of a work-item's private segment, which ends before: its stack has overflowed, "
+        "or a pointer into it is wrong",
+        address - kPrivateWindow);
+  }
+  if (is_in(address, kGroupWindow)) {
+    return fmt::format("offset {} of a work-group's LDS, which ends before",
+                       address - kGroupWindow);
+  }
+  return {};
+}
+
+}  // namespace
 
 std::string describe_memory_fault(uint64_t address, uint32_t reasons) {
   struct Reason {
@@ -20,7 +49,13 @@ std::string describe_memory_fault(uint64_t address, uint32_t reasons) {
       {1u << 31, "the GPU was reset after it hung"},
   };
   std::string text = fmt::format("memory access fault at address {:#x}", address);
-  const char* separator = ": ";
+  const std::string window = describe_window(address);
+  // Of such an address the runtime says that no page is present, which is no news.
+  if (!window.empty()) {
+    text += ": " + window;
+    reasons &= ~uint32_t{1};
+  }
+  const char* separator = window.empty() ? ": " : ", ";
   for (const Reason& reason : kReasons) {
     if ((reasons & reason.bit) == 0) continue;
     text += separator;

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "hal/error.h"
+#include "hal/file.h"
 #include "hal/text.h"
 
 namespace halyard::cli {
@@ -109,7 +110,7 @@ void end_as(const ChildEnd& end) {
   std::exit(end.signal != 0 ? 128 + end.signal : end.exit_code);
 }
 
-Status TemporaryFile::create() {
+Status TemporaryFile::create(std::string_view contents) {
   std::error_code wrong;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(wrong);
   path_ = ((wrong ? "/tmp" : folder) / "halyard-XXXXXX").string();
@@ -120,8 +121,13 @@ Status TemporaryFile::create() {
     return error(StatusCode::kInternal, "The temporary file ({}) cannot be made: {}.", path,
                  std::strerror(errno));
   }
+  errno = 0;
+  const ssize_t written = write(file, contents.data(), contents.size());
+  const int why = errno;
   close(file);
-  return {};
+  if (written == static_cast<ssize_t>(contents.size())) return {};
+  return error(status_code_of_errno(why), "The temporary file ({}) cannot be written: {}.", path_,
+               std::strerror(why));
 }
 
 void TemporaryFile::remove() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hal/status.h"
@@ -34,7 +35,7 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  Status create();
+  Status create(std::string_view contents);
   void remove();
   const std::string& path() const { return path_; }
 

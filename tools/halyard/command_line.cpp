@@ -40,8 +40,9 @@ std::string refuse_option(const std::string& value) {
       printable(value));
 }
 
+// CLI11 calls an option that may have a value ("--check{all}") a flag with a default.
 bool takes_value(const CLI::Option& option) {
-  return option.get_items_expected_max() > 0;
+  return option.get_items_expected_max() > 0 || !option.get_fnames().empty();
 }
 
 void refuse_missing_values(CLI::App& command) {

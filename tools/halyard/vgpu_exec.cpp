@@ -65,6 +65,14 @@ Status start_output(const char* option, const char* variable, const std::string&
   return {};
 }
 
+// '\0' if there is none.
+char first_byte(const std::string& path) {
+  std::ifstream file(path);
+  char byte = '\0';
+  file.get(byte);
+  return byte;
+}
+
 // How many findings the program's processes have added to the file.
 size_t count_findings(const std::string& path) {
   std::ifstream file(path);
@@ -73,15 +81,30 @@ size_t count_findings(const std::string& path) {
   return count;
 }
 
-// Not in this program's place: somebody has to look at what was found.
-Status exec_and_check(const std::string& checks, std::vector<std::string>& program) {
+// Not in this program's place: somebody has to look at what was found, and at whether all of it
+// could be written.
+Status exec_and_look(const ExecFlags& flags, std::vector<std::string>& program) {
+  const bool checks = !flags.check.empty();
+  TemporaryFile lost;
+  HALYARD_RETURN_IF_ERROR(lost.create("0"));
+  setenv("HALYARD_VGPU_LOST", lost.path().c_str(), 1);
   TemporaryFile findings;
-  HALYARD_RETURN_IF_ERROR(findings.create());
-  HALYARD_RETURN_IF_ERROR(check_with_virtual_gpu(checks, findings.path()));
+  if (checks) {
+    HALYARD_RETURN_IF_ERROR(findings.create(""));
+    HALYARD_RETURN_IF_ERROR(check_with_virtual_gpu(flags.check, findings.path()));
+  }
   HALYARD_ASSIGN_OR_RETURN(const ChildEnd end, run_child(program));
-  const size_t count = count_findings(findings.path());
+  const size_t count = checks ? count_findings(findings.path()) : 0;
+  const bool is_lost = first_byte(lost.path()) == '1';
   findings.remove();
+  lost.remove();
   if (!end.ok()) end_as(end);
+  if (is_lost) {
+    return error(StatusCode::kDataLoss,
+                 "The program ({}) has ended well, but a report about it is not complete, as said "
+                 "above.",
+                 printable(program[0]));
+  }
   if (count == 0) return {};
   return error(StatusCode::kFailedPrecondition,
                "The program ({}) has ended well, but the check has found {} mistake{}, reported "
@@ -101,8 +124,8 @@ Status exec(const ExecFlags& flags) {
   set_environment(profile);
 
   std::vector<std::string> words = flags.program;
-  if (!flags.check.empty()) return exec_and_check(flags.check, words);
-  return replace_by(words);
+  const bool reports = !flags.check.empty() || !flags.trace.empty() || !flags.counts.empty();
+  return reports ? exec_and_look(flags, words) : replace_by(words);
 }
 
 }  // namespace
@@ -140,8 +163,10 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
       ->type_name("PROGRAM [ARGUMENT]")
       ->required();
   command.footer(
-      "The program takes halyard's place: its exit code and its signals are its own. The programs "
-      "that\nit starts get the virtual GPU too.\n\n"
+      "Without --check, --trace and --counts the program takes halyard's place; with them halyard "
+      "waits for\nit. Its exit code and its signals are the program's; the exit code is 1 if that "
+      "is 0 and a mistake\nwas found or a report could not be written. The programs that it starts "
+      "get the virtual GPU too.\n\n"
       "Examples:\n"
       "  halyard vgpu exec --profile gfx90a -- ./my_hip_program\n"
       "  halyard vgpu exec --check --counts=hot.txt -- ./my_hip_program");

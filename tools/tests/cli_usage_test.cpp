@@ -95,7 +95,10 @@ TEST(CliUsage, AnEmptyValueIsRefusedByEveryCommand) {
                                HasSubstr("halyard run --help")));
   EXPECT_THAT(with({"--device=amdgpu", "--input="}), empty("--input"));
   EXPECT_THAT(error_of({"list", "devices", "--plugin-path=", "--json"}), empty("--plugin-path"));
-  EXPECT_THAT(error_of({"list", "drivers", "--json="}), HasSubstr("--json takes no value"));
+  EXPECT_THAT(error_of({"list", "drivers", "--json="}),
+              HasSubstr("The option --json takes no value (--json=). Write --json."));
+  EXPECT_THAT(error_of({"vgpu", "exec", "--check=", "--", "true"}),
+              HasSubstr("Write --check=VALUE, or only the option."));
   EXPECT_THAT(error_of({"targets", "--libhsa=", "gfx900"}), empty("--libhsa"));
   EXPECT_THAT(error_of({"objdump", "--target=", file}), empty("--target"));
   EXPECT_THAT(error_of({"vgpu", "disasm", "--function=", "vadd", file}),

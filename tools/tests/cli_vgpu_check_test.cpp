@@ -118,6 +118,36 @@ TEST_F(CliVgpuWatch, TheTraceShowsTheSums) {
                                       HasSubstr("v2=0x41300000+0x100000*lane\n")));
 }
 
+TEST_F(CliVgpuWatch, AReportThatIsLostMakesTheExitCodeOne) {
+  for (const char* const option : {"--counts=/dev/full", "--trace=/dev/full"}) {
+    const Outcome outcome = watch({option}, "vadd_c_v6", "vadd", vadd_of(4));
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.out, "[2]: 4xf32=11 12 13 14\n");
+    EXPECT_THAT(outcome.err,
+                AllOf(HasSubstr("halyard vgpu: The file (/dev/full) cannot be written"),
+                      HasSubstr("No space left"), HasSubstr("a report about it is not complete")));
+  }
+  // The program's own failure stays.
+  EXPECT_EQ(spawn({"vgpu", "exec", "--counts=/dev/full", "--", "sh", "-c", "exit 7"}).exit_code, 7);
+  EXPECT_EQ(spawn({"vgpu", "exec", "--counts=/dev/full", "--", "true"}).exit_code, 0);
+}
+
+TEST_F(CliVgpuWatch, AReportThatTheEnvironmentAsksForIsCheckedBeforeTheRun) {
+  SpawnOptions options;
+  options.environment["HALYARD_VGPU_TRACE"] = "/nonexistent/trace";
+  for (const std::string device : {"amdgpu", "hip"}) {
+    const Outcome outcome =
+        spawn({"run", "--device=" + device, "--vgpu", "--module=" + kernel("vadd_c_v6"),
+               "--function=vadd", "--input=4xf32=0", "--input=4xf32=0", "--input=&4xf32",
+               "--input=i32=4"},
+              options);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err,
+                AllOf(StartsWith("halyard: error: The file (/nonexistent/trace) cannot"),
+                      HasSubstr("HALYARD_VGPU_TRACE names it"), Not(HasSubstr("AMD GPU"))));
+  }
+}
+
 TEST_F(CliVgpuWatch, AFileThatCannotBeWrittenStopsTheProgramBeforeItStarts) {
   const Outcome outcome =
       spawn({"vgpu", "exec", "--trace=/nonexistent/trace", "--", "echo", "started"});

@@ -71,7 +71,9 @@ template <class Op>
     }
     if constexpr (Op::kAtomic) {
       if (address[l] % std::min<uint64_t>(Op::kBytes, step == kLinear ? 8 : 4)) [[unlikely]] {
+        // A memory violation, not a page fault (Vega ISA 3.11, "atomic alignment error").
         fault_memory(w, i, address[l], Op::kBytes, true, static_cast<int>(l));
+        w.fault.kind = Fault::Kind::kAperture;
         w.fault.message += " (an atomic needs an aligned address)";
         return Outcome::kFault;
       }

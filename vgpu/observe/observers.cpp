@@ -1,10 +1,12 @@
 #include "vgpu/observe/observers.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "vgpu/observe/lds_check.h"
 #include "vgpu/observe/trace.h"
@@ -18,11 +20,39 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-std::unique_ptr<OutputFile> open(const char* name, const std::string& path, std::string& error) {
-  auto file = OutputFile::open(path, error);
-  if (!file) error = fmt::format("{} {} names it.", error, name);
-  return file;
+constexpr const char* kTrace = "HALYARD_VGPU_TRACE";
+constexpr const char* kCounts = "HALYARD_VGPU_COUNTS";
+constexpr const char* kCheck = "HALYARD_VGPU_CHECK";
+
+// Tells whoever has started the program, and waits for its end, that reports are not complete.
+void mark_as_lost(const std::string& path) {
+  if (path.empty()) return;
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  [[maybe_unused]] const ssize_t written = pwrite(file, "1", 1, 0);
+  close(file);
 }
+
+class Opener {
+ public:
+  Opener(const Settings& settings, std::function<void(std::string_view)> report)
+      : mark_(settings.lost), report_(std::move(report)) {}
+
+  std::unique_ptr<OutputFile> open(const char* name, const std::string& path,
+                                   std::string& error) const {
+    const auto lost = [name, mark = mark_, report = report_](const std::string& why) {
+      report(fmt::format("halyard vgpu: {} {} names it.", why, name));
+      mark_as_lost(mark);
+    };
+    auto file = OutputFile::open(path, lost, error);
+    if (!file) error = fmt::format("{} {} names it.", error, name);
+    return file;
+  }
+
+ private:
+  std::string mark_;
+  std::function<void(std::string_view)> report_;
+};
 
 }  // namespace
 
@@ -55,29 +85,40 @@ bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
 
 bool Settings::from_environment(Settings& settings, std::string& error) {
   settings = {};
-  settings.trace = variable("HALYARD_VGPU_TRACE");
-  settings.counts = variable("HALYARD_VGPU_COUNTS");
-  const std::string check = variable("HALYARD_VGPU_CHECK");
+  settings.trace = variable(kTrace);
+  settings.counts = variable(kCounts);
+  const std::string check = variable(kCheck);
   if (!check.empty() && check != "0" &&
       !Checks::parse(variable("HALYARD_VGPU_CHECKS"), settings.checks, error)) {
     error += " HALYARD_VGPU_CHECKS names them.";
     return false;
   }
   if (check.find('/') != std::string::npos) settings.findings = check;
+  settings.lost = variable("HALYARD_VGPU_LOST");
   return true;
+}
+
+bool check_settings(const Settings& settings, std::string& error) {
+  const Opener opener(settings, [](std::string_view) {});
+  const auto is_good = [&](const char* name, const std::string& path) {
+    return path.empty() || opener.open(name, path, error) != nullptr;
+  };
+  return is_good(kTrace, settings.trace) && is_good(kCounts, settings.counts) &&
+         is_good(kCheck, settings.findings);
 }
 
 std::unique_ptr<Observers> Observers::create(const Settings& settings, const KernelNames& names,
                                              const std::function<void(std::string_view)>& report,
                                              std::string& error) {
   std::unique_ptr<Observers> result(new Observers);
+  const Opener opener(settings, report);
   if (!settings.trace.empty()) {
-    auto file = open("HALYARD_VGPU_TRACE", settings.trace, error);
+    auto file = opener.open(kTrace, settings.trace, error);
     if (!file) return nullptr;
     result->others_.push_back(make_trace(std::move(file), names));
   }
   if (!settings.counts.empty()) {
-    result->counts_file_ = open("HALYARD_VGPU_COUNTS", settings.counts, error);
+    result->counts_file_ = opener.open(kCounts, settings.counts, error);
     if (!result->counts_file_) return nullptr;
     OutputFile* const file = result->counts_file_.get();
     result->counts_ = std::make_unique<Counts>(names, [file](std::string_view text) {
@@ -85,7 +126,7 @@ std::unique_ptr<Observers> Observers::create(const Settings& settings, const Ker
     });
   }
   if (!settings.findings.empty()) {
-    result->findings_file_ = open("HALYARD_VGPU_CHECK", settings.findings, error);
+    result->findings_file_ = opener.open(kCheck, settings.findings, error);
     if (!result->findings_file_) return nullptr;
   }
   result->report_ = report;

@@ -31,10 +31,16 @@ struct Settings {
   std::string counts;    // HALYARD_VGPU_COUNTS: a file; empty: none
   Checks checks;         // if HALYARD_VGPU_CHECK is set and is not 0
   std::string findings;  // its value, if that is a path: what was found goes there as well
+  // HALYARD_VGPU_LOST: a file of at least one byte, which becomes '1' when one of the others cannot
+  // be written. No new byte is needed for that, so a full disk does not matter.
+  std::string lost;
 
   // False, with a sentence that names the variable, if one has a value that means nothing.
   static bool from_environment(Settings& settings, std::string& error);
 };
+
+// Whether the files can be written; if not, a sentence that names the variable.
+bool check_settings(const Settings& settings, std::string& error);
 
 class Observers {
  public:

@@ -9,13 +9,14 @@
 
 namespace halyard::vgpu::observe {
 
-std::unique_ptr<OutputFile> OutputFile::open(const std::string& path, std::string& error) {
+std::unique_ptr<OutputFile> OutputFile::open(const std::string& path, Lost lost,
+                                             std::string& error) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) {
     error = fmt::format("The file ({}) cannot be written: {}.", path, std::strerror(errno));
     return nullptr;
   }
-  return std::unique_ptr<OutputFile>(new OutputFile(file));
+  return std::unique_ptr<OutputFile>(new OutputFile(file, path, std::move(lost)));
 }
 
 OutputFile::~OutputFile() {
@@ -26,7 +27,13 @@ void OutputFile::append(std::string_view block) {
   while (!block.empty()) {
     const ssize_t written = ::write(file_, block.data(), block.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
+    if (written <= 0) {
+      const int why = written < 0 ? errno : EIO;
+      if (has_lost_.exchange(true)) return;
+      lost_(fmt::format("The file ({}) cannot be written, so the report in it is not complete: {}.",
+                        path_, std::strerror(why)));
+      return;
+    }
     block.remove_prefix(static_cast<size_t>(written));
   }
 }

@@ -327,6 +327,19 @@ bool load(Process& p, std::string& error) {
   return p.is_loaded;
 }
 
+// Variables that mean nothing and reports that cannot be written would only show when the runtime
+// opens the driver, and the runtime has no words for that.
+bool environment_is_good(std::string& error) {
+#if HALYARD_VGPU_ENGINE
+  observe::Settings settings;
+  return observe::Settings::from_environment(settings, error) &&
+         observe::check_settings(settings, error);
+#else
+  static_cast<void>(error);
+  return true;
+#endif
+}
+
 }  // namespace
 
 bool configure(const std::string& profile, std::string& error) {
@@ -334,6 +347,7 @@ bool configure(const std::string& profile, std::string& error) {
   const std::lock_guard lock(p.mutex);
   Profile loaded;
   if (!load_profile(profile, profile_directory(), loaded, error)) return false;
+  if (!environment_is_good(error)) return false;
   if (p.driver != nullptr) {
     if (p.loaded.name == loaded.name) return true;
     error = fmt::format(

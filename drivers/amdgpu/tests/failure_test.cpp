@@ -42,6 +42,30 @@ TEST_F(Failure, AQueueErrorNamesKernelAndStatus) {
   EXPECT_EQ(take(later->query()), 0u);
 }
 
+// Not a page that is missing, and so not the loss of the device.
+TEST_F(Failure, AMisalignedAtomicIsAMemoryViolation) {
+  const Ref<Queue> queue = new_queue();
+  const Ref<Buffer> bytes = device_buffer(256);
+  const Ref<Buffer> bins = device_buffer(2048);
+  const Ref<Semaphore> done = new_semaphore();
+  const SemaphorePoint point = {done.get(), 1};
+  const Argument arguments[] = {bytes, Argument::of(256u), BufferRange(*bins, 2, 1024)};
+  Dispatch dispatch;
+  dispatch.function = &function("histogram", "histogram");
+  dispatch.grid = dispatch.workgroup = {256, 1, 1};
+  dispatch.arguments = arguments;
+  ASSERT_OK(queue->dispatch(dispatch, {.wait = {}, .signal = {&point, 1}}));
+  const Status status = done->wait(1, patience());
+  EXPECT_THAT(text(status), HasSubstr("histogram"));
+  EXPECT_THAT(text(status), HasSubstr("HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION"));
+  EXPECT_THAT(text(status), HasSubstr("also a misaligned atomic"));
+  EXPECT_THAT(text(status), testing::Not(HasSubstr("not present")));
+  const uint32_t five = 5;
+  const Ref<Queue> other = new_queue();
+  ASSERT_OK(other->fill(bytes, &five, 4));
+  EXPECT_EQ(download(*other, bytes), std::vector<uint32_t>(64, 5));
+}
+
 TEST_F(Failure, OtherQueuesOfTheDeviceGoOn) {
   const Ref<Queue> broken = new_queue();
   const Ref<Queue> whole = new_queue();

@@ -28,5 +28,20 @@ TEST(MemoryFault, ReasonsHaveTheRuntimesNumbers) {
   EXPECT_TRUE(says(static_cast<uint32_t>(HSA_AMD_MEMORY_FAULT_HANG), "hung"));
 }
 
+TEST(MemoryFault, AnAddressPastTheStackOrLdsIsSaidToBeThat) {
+  const auto text = [](uint64_t address) {
+    return describe_memory_fault(address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+  };
+  const std::string stack = text(0x2000000001040);
+  EXPECT_NE(stack.find("0x2000000001040: offset 4160 of a work-item's private segment"),
+            std::string::npos)
+      << stack;
+  EXPECT_EQ(stack.find("not present"), std::string::npos) << stack;
+  EXPECT_NE(text(0x1000000000010).find("offset 16 of a work-group's LDS"), std::string::npos);
+  for (const uint64_t other : {0x1000100000000, 0x2000100000000, 0x3000000000000, 0x7f0000000000}) {
+    EXPECT_NE(text(other).find("the page is not present"), std::string::npos) << other;
+  }
+}
+
 }  // namespace
 }  // namespace halyard

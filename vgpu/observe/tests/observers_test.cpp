@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 namespace halyard::vgpu::observe {
 namespace {
@@ -76,6 +78,31 @@ TEST_F(ObserversTest, AFileThatCannotBeWrittenIsNamedWithItsVariable) {
   EXPECT_FALSE(Observers::create(settings, nullptr, [](std::string_view) {}, error));
   EXPECT_THAT(error, HasSubstr("(/nonexistent/counts) cannot be written: No such file"));
   EXPECT_THAT(error, HasSubstr("HALYARD_VGPU_COUNTS"));
+}
+
+TEST_F(ObserversTest, TheFilesAreCheckedBeforeAnythingIsMade) {
+  Settings settings;
+  settings.trace = "/nonexistent/trace";
+  EXPECT_FALSE(check_settings(settings, error));
+  EXPECT_THAT(error, HasSubstr("(/nonexistent/trace) cannot be written: No such file"));
+  EXPECT_THAT(error, HasSubstr("HALYARD_VGPU_TRACE"));
+  settings.trace = "/dev/null";
+  settings.counts = "/dev/null";
+  EXPECT_TRUE(check_settings(settings, error));
+}
+
+TEST_F(ObserversTest, WhatAFullDiskTakesIsSaidOnce) {
+  std::vector<std::string> losses;
+  const auto file =
+      OutputFile::open("/dev/full", [&](const std::string& why) { losses.push_back(why); }, error);
+  ASSERT_TRUE(file) << error;
+  file->append("");
+  EXPECT_THAT(losses, IsEmpty());
+  file->append("text");
+  file->append("more");
+  ASSERT_THAT(losses, SizeIs(1));
+  EXPECT_THAT(losses[0], HasSubstr("(/dev/full) cannot be written"));
+  EXPECT_THAT(losses[0], HasSubstr("No space left"));
 }
 
 }  // namespace

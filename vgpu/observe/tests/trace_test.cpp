@@ -26,7 +26,7 @@ class TraceTest : public ::testing::Test {
 
   std::string trace_of(const std::string& text, const isa::Dispatch& dispatch = one_group(1, 0)) {
     std::string error;
-    auto file = OutputFile::open(path_, error);
+    auto file = OutputFile::open(path_, [](const std::string&) {}, error);
     EXPECT_TRUE(file) << error;
     if (!file) return {};
     const auto trace = make_trace(std::move(file), one_name("steps"));
