@@ -5,8 +5,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 #include <string_view>
@@ -23,6 +26,21 @@ int fail(std::string_view message) {
   while (message.ends_with('\n')) message.remove_suffix(1);
   std::fprintf(stderr, "halyard: error: %.*s\n", static_cast<int>(message.size()), message.data());
   return 1;
+}
+
+// What was written may be lost: on a full disk the last bytes are refused only now. Every command's
+// output, the help's too, goes through these streams.
+int finish(int code) {
+  std::cout.flush();
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  const int why = errno;
+  const bool out = flushed && std::ferror(stdout) == 0 && !std::cout.fail();
+  const bool err = std::ferror(stderr) == 0 && !std::cerr.fail();
+  if (code != 0 || (out && err)) return code;
+  // If it is standard error that cannot be written, the exit code is all there is.
+  return fail(std::string("Standard output or standard error cannot be written") +
+              (why != 0 ? std::string(": ") + std::strerror(why) : "") + ".");
 }
 
 int main_program(int argc, char** argv) {
@@ -53,8 +71,7 @@ int main_program(int argc, char** argv) {
     const std::string mistake = parse(app, argc, argv);
     if (!mistake.empty()) return fail(mistake);
   } catch (const CLI::Success& help) {
-    app.exit(help);
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    return app.exit(help);
   }
   if (outcome.ok()) return 0;
   return fail(outcome.message().empty() ? to_string(outcome.code()) : outcome.message().view());
@@ -65,7 +82,7 @@ int main_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return halyard::cli::main_program(argc, argv);
+    return halyard::cli::finish(halyard::cli::main_program(argc, argv));
   } catch (const std::bad_alloc&) {
     return halyard::cli::fail("The host has not enough memory for this.");
   } catch (const std::exception& e) {

@@ -17,6 +17,7 @@
 #include "hal/text.h"
 #include "registry/load_report.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/numbers.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/table.h"
 #include "tools/halyard/variants.h"
@@ -309,16 +310,15 @@ void add_objdump_command(CLI::App& app, Status& outcome) {
       ->required();
   command
       .add_option("--target", flags->target,
-                  "Only code for this target, as \"gfx90a\" or \"gfx90a:xnack-\"")
+                  "Only code for this target, as \"gfx90a\", \"gfx90a:xnack-\" or \"mi210\"")
       ->type_name("TARGET");
   command.add_option("--function", flags->kernels, "Only this kernel; may be given several times")
       ->type_name("NAME");
-  command
-      .add_option("--workgroup", flags->workgroup,
-                  "Work-items of a work-group, for the occupancy; by default what the kernel "
-                  "requires, or else 256")
-      ->type_name("COUNT")
-      ->check(CLI::Range(1, 1024));
+  add_number(command, "--workgroup", flags->workgroup,
+             "Work-items of a work-group, for the occupancy; by default what the kernel requires, "
+             "or else 256",
+             {.low = 1, .high = 1024})
+      ->type_name("COUNT");
   command.add_flag("--json", flags->json, "Print JSON");
   command.footer(
       "Example:\n"

@@ -11,6 +11,7 @@
 #include "hal/error.h"
 #include "hal/module.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/numbers.h"
 #include "tools/halyard/session.h"
 #include "tools/runner/arguments.h"
 #include "tools/runner/launch.h"
@@ -293,7 +294,10 @@ void add_run_command(CLI::App& app, Status& outcome) {
                   "of these. The variant for the device is loaded")
       ->type_name("PATH")
       ->required();
-  command.add_option("--function", flags->function, "The kernel's name")
+  command
+      .add_option("--function", flags->function,
+                  "The kernel's name: the symbol's, or in C++ what the source calls it, with or "
+                  "without its arguments")
       ->type_name("NAME")
       ->required();
   command
@@ -305,10 +309,10 @@ void add_run_command(CLI::App& app, Status& outcome) {
                   "Work-items of a work-group; by default what the kernel requires, or else one "
                   "wavefront")
       ->type_name("X[,Y[,Z]]");
-  command
-      .add_option("--lds", flags->lds,
-                  "Bytes of LDS on top of the kernel's own (HIP's extern __shared__)")
-      ->type_name("BYTES");
+  add_number(command, "--lds", flags->lds,
+             "LDS on top of the kernel's own (HIP's extern __shared__), as 4096 or 4KiB",
+             {.is_size = true})
+      ->type_name("SIZE");
   // Read with results(): a vector would take "{}" and "[…]" for lists of CLI11's own.
   const auto add_values = [&](const char* name, const char* type, const char* const what) {
     return command.add_option(name, what)
@@ -334,11 +338,10 @@ void add_run_command(CLI::App& app, Status& outcome) {
                   "By default 0 for integers, 1e-5 f32, 1e-9 f64, 1e-3 f16, 1e-2 bf16")
       ->type_name("NUMBER")
       ->check(check_tolerance);
-  command
-      .add_option("--print-limit", flags->print_limit,
-                  "Elements of a result that are printed; 0 prints all")
+  add_number(command, "--print-limit", flags->print_limit,
+             "Elements of a result that are printed; 0 prints all", {})
       ->type_name("COUNT")
-      ->capture_default_str();
+      ->default_str(std::to_string(flags->print_limit));
   add_session_flags(command, flags->session);
   command.footer(kHelp);
   command.callback([flags, &outcome] { outcome = run(*flags); });

@@ -158,7 +158,7 @@ void add_vgpu_disasm_command(CLI::App& vgpu, Status& outcome) {
       ->type_name("NAME");
   command
       .add_option("--target", flags->target,
-                  "Only code for this target, as \"gfx90a\" or \"gfx90a:xnack-\"")
+                  "Only code for this target, as \"gfx90a\", \"gfx90a:xnack-\" or \"mi210\"")
       ->type_name("TARGET");
   command.footer(
       "Each line: the distance from the kernel's entry, the code, the kind of instruction, and "

@@ -111,5 +111,31 @@ TEST_F(CliObjdump, MistakesAreNamed) {
   EXPECT_THAT(objdump({kernel("vadd_c_v6"), "--workgroup=2000"}).err, HasSubstr("2000"));
 }
 
+TEST_F(CliObjdump, ATargetThatThereIsNotIsSaidToBeThat) {
+  const auto dump = [](const std::string& target) {
+    return spawn({"objdump", kernel("vadd_c_v6"), "--target=" + target});
+  };
+  const Outcome nonsense = dump("nonsense");
+  EXPECT_EQ(nonsense.exit_code, 1);
+  EXPECT_THAT(nonsense.err, HasSubstr("The target map has nothing named (nonsense)"));
+  EXPECT_THAT(dump("gfx90b").err, HasSubstr("Did you mean \"gfx90"));
+  EXPECT_THAT(dump("gfx803").err, HasSubstr("has no code for the target (gfx803). It has gfx900"));
+  EXPECT_THAT(dump("mi300x").err,
+              HasSubstr("has no code for the target (mi300x, which is gfx942). It has gfx900"));
+  // A product stands for its processor.
+  EXPECT_EQ(dump("mi210").exit_code, 0);
+  EXPECT_EQ(dump("mi210").out, dump("gfx90a").out);
+}
+
+TEST_F(CliObjdump, AWorkGroupsSizeHasARange) {
+  for (const char* const size : {"0", "1025", "-1", "x"}) {
+    const Outcome outcome =
+        spawn({"objdump", kernel("vadd_c_v6"), std::string("--workgroup=") + size});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err,
+                HasSubstr("(" + std::string(size) + ") is not a whole number from 1 to 1024"));
+  }
+}
+
 }  // namespace
 }  // namespace halyard::testing

@@ -149,5 +149,25 @@ TEST_F(CliPack, FilesAndTheOutputAreRequired) {
               HasSubstr("lzma"));
 }
 
+TEST_F(CliPack, WhatIsPackedIsNotOverwritten) {
+  const std::string before = bytes_of_file("a.hsaco");
+  std::filesystem::create_symlink("a.hsaco", folder_ / "link");
+  std::filesystem::create_directory(folder_ / "folder");
+  std::filesystem::copy_file(folder_ / "a.hsaco", folder_ / "folder/a.hsaco");
+  const std::vector<std::vector<std::string>> commands = {
+      {folder_ / "a.hsaco", "-o", folder_ / "a.hsaco"},
+      {folder_ / "b.hsaco", folder_ / "a.hsaco", "-o", folder_ / "link"},
+      {folder_ / "folder", "-o", folder_ / "folder/a.hsaco"}};
+  for (const auto& command : commands) {
+    const Outcome outcome = pack(command);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("is among the code objects to pack"));
+  }
+  EXPECT_EQ(bytes_of_file("a.hsaco"), before);
+  EXPECT_EQ(bytes_of_file("folder/a.hsaco"), before);
+  // Beside them is no harm.
+  EXPECT_EQ(pack({folder_ / "folder", "-o", folder_ / "folder/fat"}).exit_code, 0);
+}
+
 }  // namespace
 }  // namespace halyard::testing

@@ -68,10 +68,8 @@ TEST(CliUsage, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of(with("--inptu=1")), HasSubstr("Did you mean \"--input\"?"));
   EXPECT_THAT(error_of(with("extra")), HasSubstr("(extra)"));
   EXPECT_THAT(error_of(with("--device=b")), HasSubstr("--device"));
-  EXPECT_THAT(error_of(with("--lds=-1")), HasSubstr("--lds"));
   EXPECT_THAT(error_of(with("--atol=-1")), HasSubstr("a tolerance (-1)"));
   EXPECT_THAT(error_of(with("--rtol=nan")), HasSubstr("a tolerance (nan)"));
-  EXPECT_THAT(error_of(with("--print-limit=x")), HasSubstr("--print-limit"));
 }
 
 // CLI11 would take the next word for the value.
@@ -122,6 +120,39 @@ TEST(CliUsage, AnOptionIsNotTheValueOfTheOneBefore) {
               HasSubstr("its value (--compress=zstd) is missing"));
   EXPECT_THAT(error_of({"list", "devices", "--plugin-path", ""}),
               HasSubstr("--plugin-path: its value () is missing"));
+}
+
+TEST(CliUsage, NumbersHaveARange) {
+  const auto with = [](const std::string& word) {
+    return error_of({"run", "--device=a", "--module=b", "--function=c", word});
+  };
+  for (const std::string bad : {"-1", "x", "1.5", "1e3", "18446744073709551616", "0x", "1 "}) {
+    EXPECT_THAT(with("--print-limit=" + bad),
+                HasSubstr("--print-limit: the value (" + bad +
+                          ") is not a whole number from 0 to 18446744073709551615. See"));
+    EXPECT_THAT(with("--lds=" + bad), HasSubstr("--lds: the value (" + bad +
+                                                ") is not a size from 0 to 4294967295 bytes"));
+  }
+  for (const std::string bad : {"4GiB", "17179869184GiB", "4kb", "4KiBs"})
+    EXPECT_THAT(with("--lds=" + bad), HasSubstr("(" + bad + ") is not a size"));
+  EXPECT_THAT(error_of({"list", "drivers", "--timeout=0"}),
+              HasSubstr("(0) is not a whole number from 1 to 86400"));
+}
+
+TEST(CliUsage, WhatCannotBeWrittenIsAnErrorOfEveryCommand) {
+  SpawnOptions full;
+  full.standard_output = "/dev/full";
+  const std::string file = kernel("vadd_c_v6");
+  const std::vector<std::vector<std::string>> commands = {
+      {"--version"},     {"--help"},
+      {"run", "--help"}, {"vgpu", "exec", "--help"},
+      {"targets"},       {"targets", "--json"},
+      {"objdump", file}};
+  for (const auto& command : commands) {
+    const Outcome outcome = spawn(command, full);
+    EXPECT_EQ(outcome.exit_code, 1) << command.front();
+    EXPECT_THAT(outcome.err, HasSubstr("annot be written")) << command.front();
+  }
 }
 
 TEST(CliUsage, NamesTheOptionsThatAreMissing) {
