@@ -77,7 +77,6 @@ int run(const Options& options, const std::vector<std::string>& selected) {
   [[maybe_unused]] const int unexcused = RUN_ALL_TESTS();
   Environment::get().remove_findings();
   std::fputs(summary(record).c_str(), stdout);
-  std::fflush(stdout);
   if (const Status status = write_reports(options, record); !status.ok()) {
     return refuse(status.to_string());
   }
@@ -111,5 +110,8 @@ int run_suite(int argc, char** argv) {
 }  // namespace halyard::cts
 
 int main(int argc, char** argv) {
-  return halyard::cts::run_suite(argc, argv);
+  const int code = halyard::cts::run_suite(argc, argv);
+  // On a full disk the results, or their last lines, are lost.
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return halyard::cts::refuse("Standard output cannot be written.");
 }
