@@ -176,8 +176,8 @@ void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& pag
   if (!is_new) {
     if (const uint64_t stale = cached.stale(at.mask, memory); stale != 0) {
       report_stale(reader, page, {at.line, stale}, "the L1 of this work-group's compute unit",
-                   view.work, fmt::format("{} {}", kInvalidateL1, kBetween));
-      cached.take(stale, memory);
+                   cached, fmt::format("{} {}", kInvalidateL1, kBetween));
+      cached.take(stale, memory, writes_);
     }
     return;
   }
@@ -188,11 +188,11 @@ void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& pag
     if (line == left.l1.end()) continue;
     const uint64_t stale = line->second.stale(at.mask, memory);
     if (stale == 0) continue;
-    report_stale(reader, page, {at.line, stale}, "the L1 of a compute unit", left.work,
+    report_stale(reader, page, {at.line, stale}, "the L1 of a compute unit", line->second,
                  missing_acquire(reader, left.work, Scope::kAgent, kInvalidateL1));
     break;
   }
-  cached.take(~uint64_t{0}, memory);
+  cached.take(~uint64_t{0}, memory, writes_);
   cached.filler = reader.work;
 }
 
@@ -209,15 +209,18 @@ void Model::read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at
     const bool is_others =
         page.allocation.placement.is_shared && page.allocation.placement.node != 0;
     if (caching != Caching::kProbed && !is_others) {
+      // No acquire drops what is still to be written back.
       report_stale(reader, page, {at.line, stale},
-                   fmt::format("the L2 of GPU {}", gpus_[reader.gpu].facts.node), line.filler,
-                   missing_acquire(reader, line.filler, Scope::kSystem,
-                                   gpus_[reader.gpu].is_gfx90a ? kInvalidateL2 : nullptr));
+                   fmt::format("the L2 of GPU {}", gpus_[reader.gpu].facts.node), line,
+                   (cached.dirty[k] & stale) != 0
+                       ? missing_write_back(reader.gpu, line.filler)
+                       : missing_acquire(reader, line.filler, Scope::kSystem,
+                                         gpus_[reader.gpu].is_gfx90a ? kInvalidateL2 : nullptr));
     }
-    line.take(stale, memory);
+    line.take(stale, memory, writes_);
   }
   if (line.valid == 0) line.filler = reader.work;
-  line.take(~line.valid, memory);
+  line.take(~line.valid, memory, writes_);
 }
 
 void Model::read_scalar(const Reader& reader, ShadowPage& page, const LineAccess& at) {
@@ -226,12 +229,12 @@ void Model::read_scalar(const Reader& reader, ShadowPage& page, const LineAccess
   const uint64_t stale = line.stale(at.mask, memory);
   if (stale != 0) {
     report_stale(reader, page, {at.line, stale},
-                 fmt::format("the scalar cache of GPU {}", gpus_[reader.gpu].facts.node),
-                 line.filler, missing_acquire(reader, line.filler, Scope::kAgent, "s_dcache_inv"));
-    line.take(stale, memory);
+                 fmt::format("the scalar cache of GPU {}", gpus_[reader.gpu].facts.node), line,
+                 missing_acquire(reader, line.filler, Scope::kAgent, "s_dcache_inv"));
+    line.take(stale, memory, writes_);
   }
   if (line.valid == 0) line.filler = reader.work;
-  line.take(~line.valid, memory);
+  line.take(~line.valid, memory, writes_);
 }
 
 void Model::write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAccess& at) {
@@ -239,18 +242,31 @@ void Model::write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAcce
   CachedPage& cached = l2_page(page, gpu);
   const unsigned k = index_of(at.line);
   cached.line[k].filler = work;
-  cached.line[k].take(at.mask, memory_at(at.line));
+  cached.line[k].take(at.mask, memory_at(at.line), writes_);
   cached.dirty[k] |= at.mask;
   list_dirty(gpus_[gpu].dirty, cached, page);
   expose(gpu, page);
 }
 
-void Model::wrote(ShadowPage& page, const LineAccess& at, AuthorId author) {
+void Model::wrote(ShadowPage& page, const LineAccess& at, AuthorId id) {
   const unsigned k = index_of(at.line);
-  if (page.author[k] != author) page.written[k] = 0;
-  page.author[k] = author;
+  const Author* const author = history_.author(id);
+  const WorkId work = author != nullptr ? author->work : 0;
+  page.as_of[k] = ++writes_;
+  if (std::exchange(page.author[k], id) != id) page.written[k] = 0;
   page.written[k] |= at.mask;
-  if (author != 0) know(page, at);
+  if (std::exchange(page.work[k], work) != work)
+    page.written_by_work[k] = page.written_by_atomics[k] = 0;
+  page.written_by_work[k] |= at.mask;
+  page.written_by_atomics[k] &= ~at.mask;
+  if (author != nullptr && author->is_atomic) page.written_by_atomics[k] |= at.mask;
+  if (id != 0) know(page, at);
+}
+
+void Model::read(ShadowPage& page, const LineAccess& at, WorkId work) {
+  const unsigned k = index_of(at.line);
+  if (std::exchange(page.reader[k], work) != work) page.read[k] = 0;
+  page.read[k] |= at.mask;
 }
 
 std::optional<Model::ChangedCode> Model::fetch_code(uint32_t gpu, uint64_t page) {
@@ -266,44 +282,58 @@ std::optional<Model::ChangedCode> Model::fetch_code(uint32_t gpu, uint64_t page)
   const auto differ = std::mismatch(code.begin(), code.end(), memory);
   if (differ.first == code.end()) return std::nullopt;
   const uint64_t address = page + static_cast<uint64_t>(differ.first - code.begin());
-  const unsigned k = index_of(address);
-  const bool known = (shadow->written[k] >> address % kLineBytes & 1) != 0;
-  ChangedCode changed{address, history_.describe_author(known ? shadow->author[k] : 0)};
+  const LineAccess byte = {line_of(address), byte_mask(address % kLineBytes, 1)};
+  ChangedCode changed{address, writer_of(*shadow, byte).name};
   code.assign(memory, memory + kPageBytes);
   return changed;
 }
 
 // Rules.
 
+// Whether a dispatch may run beside an earlier packet of its queue.
+bool Model::overlaps(const Work* earlier, const Work* work) {
+  if (earlier == nullptr || work == nullptr) return false;
+  if (earlier->kind != WorkKind::kDispatch || work->kind != WorkKind::kDispatch) return false;
+  if (earlier->node != work->node || earlier->queue != work->queue) return false;
+  const auto& also = work->also_ordered;
+  return earlier->packet < work->packet && earlier->packet >= work->ordered_below &&
+         std::find(also.begin(), also.end(), earlier->packet) == also.end();
+}
+
 // Packets of one queue that may overlap, and packets that have released nothing.
 void Model::check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
+  constexpr const char* kMayRun =
+      ", which may still run: neither packet nor one between has the barrier bit";
   const unsigned k = index_of(at.line);
-  const uint64_t bytes = page.written[k] & at.mask;
-  if (bytes == 0) return;
-  const Author* const author = history_.author(page.author[k]);
-  if (author == nullptr || author->work == reader.work) return;
-  const Work* const writer = history_.work(author->work);
   const Work* const work = history_.work(reader.work);
-  if (writer == nullptr || work == nullptr) return;
-  if (writer->kind != WorkKind::kDispatch || work->kind != WorkKind::kDispatch) return;
-  if (writer->node != work->node) return;
-  if (reader.synchronises && (author->is_atomic || !reader.reads)) return;
-  const auto& also = work->also_ordered;
-  const bool overlaps = writer->queue == work->queue && writer->packet < work->packet &&
-                        writer->packet >= work->ordered_below &&
-                        std::find(also.begin(), also.end(), writer->packet) == also.end();
-  if (overlaps) {
-    report(Mistake::kOverlap, reader, page, {at.line, bytes},
-           "which an earlier packet of the queue has written", "written by ",
-           ", which may still run: neither packet nor one between has the barrier bit",
-           fmt::format("the barrier bit in {}", history_.describe(reader.work)));
-    return;
+  const auto missing = [&] {
+    return fmt::format("the barrier bit in {}", history_.describe(reader.work));
+  };
+  const uint64_t bytes = page.written_by_work[k] & at.mask;
+  const bool is_atomic = (bytes & ~page.written_by_atomics[k]) == 0;
+  if (bytes != 0 && page.work[k] != reader.work &&
+      !(reader.synchronises && (is_atomic || !reader.reads))) {
+    const Work* const writer = history_.work(page.work[k]);
+    if (overlaps(writer, work)) {
+      return report(Mistake::kOverlap, reader, page, {at.line, bytes},
+                    "which an earlier packet of the queue has written", "written by ",
+                    writer_of(page, {at.line, bytes}), kMayRun, missing());
+    }
+    if (writer != nullptr && writer->kind == WorkKind::kDispatch && writer->ended != 0 &&
+        writer->node == gpus_[reader.gpu].facts.node &&
+        gpus_[reader.gpu].released < writer->ended) {
+      return report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader,
+                    page, {at.line, bytes}, "which an earlier packet has written and not released",
+                    "written by ", writer_of(page, {at.line, bytes}), "",
+                    fence_in(page.work[k], "release", "agent"));
+    }
   }
-  if (writer->ended != 0 && gpus_[reader.gpu].released < writer->ended) {
-    report(Mistake::kUnreleasedRead, reader, page, {at.line, bytes},
-           "which an earlier packet has written and not released", "written by ", "",
-           fence_in(author->work, "release", "agent"));
-  }
+  const uint64_t read = page.read[k] & at.mask;
+  if (reader.reads || reader.synchronises || read == 0 || page.reader[k] == reader.work) return;
+  if (!overlaps(history_.work(page.reader[k]), work)) return;
+  report(Mistake::kOverlap, reader, page, {at.line, read},
+         "which an earlier packet of the queue reads", "read by ", writer_named(page.reader[k]),
+         kMayRun, missing());
 }
 
 // Bytes that an L2 has and memory does not. A kernel is served by the L2 of its own GPU.
@@ -314,13 +344,13 @@ bool Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAc
     if (!page.l2[gpu]) continue;
     const uint64_t bytes = page.l2[gpu]->dirty[k] & at.mask;
     if (bytes == 0) continue;
-    const Author* const author = history_.author(page.author[k]);
-    const bool known = author != nullptr && (page.written[k] & bytes) != 0;
+    const Writer writer = writer_of(page, {at.line, bytes}, page.l2[gpu]->line[k].filler);
     report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
            {at.line, bytes},
            reader.reads ? "which are not in memory yet" : "which are still to be written back",
-           "written by ", fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
-           missing_write_back(gpu, known ? author->work : 0));
+           "written by ", writer,
+           fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
+           missing_write_back(gpu, writer.work));
     return true;
   }
   return false;
@@ -335,6 +365,7 @@ void Model::check_scalar(const Reader& reader, const ShadowPage& page, const Lin
     if (bytes == 0) continue;
     report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
            {at.line, bytes}, "which are not in memory yet", "written by ",
+           writer_of(page, {at.line, bytes}, page.scalar[gpu]->line[k].filler),
            fmt::format("; the scalar cache of GPU {} has them since", gpus_[gpu].facts.node),
            "s_dcache_wb behind the store");
     return;
@@ -359,6 +390,7 @@ void Model::check_window(const Reader& reader, ShadowPage& page, const LineAcces
       wrote(page, {at.line, stored}, 0);
       report(Mistake::kHostWindow, reader, page, {at.line, stored},
              "which have come through the PCI window", "written by ",
+             writer_of(page, {at.line, stored}),
              fmt::format(", and may still be in the HDP of GPU {}", owner.facts.node),
              "a store to the register HDP_MEM_FLUSH_CNTL (HSA_AMD_AGENT_INFO_HDP_FLUSH) behind the "
              "host's stores");
@@ -390,7 +422,8 @@ void Model::check_flight(const GroupView* in_order, const Reader& reader, const 
     report(Mistake::kInFlight, reader, page, {at.line, bytes},
            in_order != nullptr || reader.past_l2 ? "which another work-group has written"
                                                  : "which a vector store has written",
-           "written by ", ", whose wave has not waited for its store: it may still be on its way",
+           "written by ", writer_of(page, {at.line, bytes}),
+           ", whose wave has not waited for its store: it may still be on its way",
            in_order != nullptr || reader.past_l2
                ? "s_waitcnt vmcnt(0) behind the store, before the wave tells others of it (a "
                  "release at agent or system scope)"
@@ -464,6 +497,7 @@ void Model::before(GroupView& view, const VectorAccess& access, const AccessName
       view.l1.erase(at.line);
     } else {
       if (!is_hidden) check_flight(&view, reader, *page, at);
+      read(*page, at, view.work);
       read_l1(view, reader, *page, at);
     }
     read_l2(reader, *page, at);
@@ -479,10 +513,10 @@ void Model::after(GroupView& view, const VectorAccess& access) {
   for (const LineAccess& at : *access.lines) {
     ShadowPage* const page = shadow_.page(at.line);
     if (page == nullptr) continue;
-    if (const auto own = view.l1.find(at.line); own != view.l1.end())
-      own->second.take(at.mask, memory_at(at.line));
-    write_l2(view.gpu, view.work, *page, at);
     wrote(*page, at, access.author);
+    if (const auto own = view.l1.find(at.line); own != view.l1.end())
+      own->second.take(at.mask, memory_at(at.line), writes_);
+    write_l2(view.gpu, view.work, *page, at);
     if (access.use == Use::kAtomic) continue;
     wave.pending.push_back({at.line, at.mask, wave.operations});
     ++page->in_flight[index_of(at.line)];
@@ -517,6 +551,7 @@ void Model::before_scalar(GroupView& view, Use use, const std::vector<LineAccess
     if (reader.reads) check_window(reader, *page, at);
     if (use == Use::kLoad) {
       if (!is_hidden) check_flight(nullptr, reader, *page, at);
+      read(*page, at, view.work);
       read_scalar(reader, *page, at);
     }
     if (reader.reads) read_l2(reader, *page, at);
@@ -537,13 +572,13 @@ void Model::after_scalar(GroupView& view, Use use, AuthorId author,
     const unsigned k = index_of(at.line);
     CachedPage& cached = scalar_page(*page, view.gpu);
     cached.line[k].filler = view.work;
-    cached.line[k].take(at.mask, memory_at(at.line));
+    cached.line[k].take(at.mask, memory_at(at.line), writes_);
     cached.dirty[k] |= at.mask;
     list_dirty(gpus_[view.gpu].scalar_dirty, cached, *page);
     // Whoever reads these bytes by the L2 is told of the scalar cache, and not of the host.
     if (page->l2[view.gpu]) {
       CachedLine& line = l2_page(*page, view.gpu).line[k];
-      line.take(at.mask & line.valid, memory_at(at.line));
+      line.take(at.mask & line.valid, memory_at(at.line), writes_);
     }
   }
 }
@@ -683,35 +718,51 @@ std::string Model::missing_write_back(uint32_t gpu, WorkId writer) const {
 }
 
 void Model::report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,
-                         const std::string& cache, WorkId filler, const std::string& cure) {
+                         const std::string& cache, const CachedLine& line,
+                         const std::string& cure) {
+  // What nobody but the host can have changed.
+  const bool by_host = line.as_of >= page.as_of[index_of(stale.line)];
+  const std::string since =
+      line.filler == reader.work ? "this dispatch first read it" : history_.describe(line.filler);
   report(Mistake::kStaleRead, reader, page, stale, "where a cache may still hold older bytes",
-         fmt::format(
-             "{} may hold the line since {}; after that it was written by ", cache,
-             filler == reader.work ? "this dispatch first read it" : history_.describe(filler)),
-         "", cure);
+         fmt::format("{} may hold the line since {}; after that it was written by ", cache, since),
+         by_host ? Writer{0, 0, "the host"} : writer_of(page, stale), "", cure);
+}
+
+Model::Writer Model::writer_named(WorkId work) const {
+  return {work, std::hash<std::string>()(name_of(work)), history_.describe(work)};
+}
+
+Model::Writer Model::writer_of(const ShadowPage& page, const LineAccess& at,
+                               WorkId otherwise) const {
+  const unsigned k = index_of(at.line);
+  if ((page.written[k] & at.mask) != 0) {
+    const Author* const author = history_.author(page.author[k]);
+    const std::string place = author != nullptr ? author->place : "";
+    return {page.work[k], std::hash<std::string>()(place + name_of(page.work[k])),
+            history_.describe_author(page.author[k])};
+  }
+  if ((page.written_by_work[k] & at.mask) != 0) return writer_named(page.work[k]);
+  if (otherwise != 0) return writer_named(otherwise);
+  Writer writer{0, 0, "the host"};
+  if (page.author[k] != 0) {
+    writer.name += fmt::format(" (or by a writer before {}, which wrote to that line too)",
+                               history_.describe_author(page.author[k]));
+  }
+  return writer;
 }
 
 void Model::report(Mistake mistake, const Reader& reader, const ShadowPage& page,
                    const LineAccess& at, const std::string& relation, const std::string& before,
-                   const std::string& after, const std::string& cure) {
-  const unsigned k = index_of(at.line);
-  const AuthorId last = page.author[k];
-  const bool known = (page.written[k] & at.mask) != 0;
-  const Author* const who = known ? history_.author(last) : nullptr;
-  // The writer's place, so that the same pair of instructions is told once.
-  const uint64_t writer =
-      who == nullptr ? 0 : std::hash<std::string>()(who->place + name_of(who->work));
-  if (!findings_.is_new(mistake, reader.names->place(), writer)) return;
+                   const Writer& writer, const std::string& after, const std::string& cure) {
+  // The same pair of places is told once.
+  if (!findings_.is_new(mistake, reader.names->place(), writer.place)) return;
   const AccessText text = reader.names->describe(at.line, at.mask);
-  std::string name = history_.describe_author(known ? last : 0);
-  if (!known && last != 0)
-    name += fmt::format(" (or by a writer before {}, which wrote to that line too)",
-                        history_.describe_author(last));
   findings_.tell({.mistake = mistake,
                   .where = text.where,
                   .access = fmt::format("{}, {}: {}", text.access, relation,
                                         range_text(page, at.line, at.mask)),
-                  .history = before + name + after,
+                  .history = before + writer.name + after,
                   .cure = cure,
                   .place = text.place});
 }

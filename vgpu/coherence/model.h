@@ -237,12 +237,23 @@ class Model {
   void check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNames& names, bool reads);
   void write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAccess& at);
   void wrote(ShadowPage& page, const LineAccess& at, AuthorId author);
+  static void read(ShadowPage& page, const LineAccess& at, WorkId work);
+  // Who wrote bytes, as far as is known.
+  struct Writer {
+    WorkId work = 0;
+    uint64_t place = 0;  // the same for every run of the same instruction
+    std::string name;
+  };
+  // `otherwise`: whose they are if they are not those that were written last; 0: the host's.
+  Writer writer_of(const ShadowPage& page, const LineAccess& at, WorkId otherwise = 0) const;
+  Writer writer_named(WorkId work) const;
+  static bool overlaps(const Work* earlier, const Work* work);
   void report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,
-                    const std::string& cache, WorkId filler, const std::string& cure);
+                    const std::string& cache, const CachedLine& line, const std::string& cure);
   // `before` and `after` stand around the writer's name.
   void report(Mistake mistake, const Reader& reader, const ShadowPage& page, const LineAccess& at,
-              const std::string& relation, const std::string& before, const std::string& after,
-              const std::string& cure);
+              const std::string& relation, const std::string& before, const Writer& writer,
+              const std::string& after, const std::string& cure);
   std::string name_of(WorkId id) const;
   std::string fence_in(WorkId work, const char* fence, const char* scope) const;
   std::string missing_acquire(const Reader& reader, WorkId filler, Scope scope,
@@ -255,7 +266,8 @@ class Model {
   Shadow shadow_;
   History history_;
   Findings findings_;
-  uint64_t clock_ = 0;  // counts packets that end
+  uint64_t clock_ = 0;   // counts packets that end
+  uint64_t writes_ = 0;  // counts lines that kernels and copies write
   // Stores in flight: of the work-groups that run, and of waves that have ended without waiting,
   // by dispatch and line.
   std::vector<GroupView*> views_;

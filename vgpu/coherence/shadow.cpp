@@ -16,7 +16,8 @@ uint64_t CachedLine::stale(uint64_t mask, const uint8_t* memory) const {
   return differ;
 }
 
-void CachedLine::take(uint64_t mask, const uint8_t* memory) {
+void CachedLine::take(uint64_t mask, const uint8_t* memory, uint64_t now) {
+  if ((valid & ~mask) == 0) as_of = now;
   valid |= mask;
   if (mask == ~uint64_t{0}) {
     std::memcpy(data.data(), memory, kLineBytes);

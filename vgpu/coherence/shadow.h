@@ -35,11 +35,12 @@ struct CachedLine {
   std::array<uint8_t, kLineBytes> data;
   uint64_t valid = 0;  // bytes that are there
   WorkId filler = 0;   // who had it fetched
+  uint64_t as_of = 0;  // the model's count of writes, when all of it was as memory was
 
   // The bytes of `mask` that are there and are not what memory holds now.
   uint64_t stale(uint64_t mask, const uint8_t* memory) const;
-  // Takes the bytes of `mask` from memory.
-  void take(uint64_t mask, const uint8_t* memory);
+  // Takes the bytes of `mask` from memory; `now`: the model's count of writes.
+  void take(uint64_t mask, const uint8_t* memory, uint64_t now);
 };
 
 // A page as a cache of the whole GPU has it: the L2, or the scalar cache.
@@ -67,10 +68,18 @@ struct WindowPage {
 struct ShadowPage {
   uint64_t base = 0;
   Allocation allocation;
-  // Of each line: who wrote last, which of its bytes, and how many stores may still be on their
-  // way.
+  // Of each line: when somebody last wrote (the model counts writes), at which place, and which of
+  // its bytes; which bytes the same dispatch or copy wrote at any place, and of those by atomics.
+  std::array<uint64_t, kLinesInPage> as_of = {};
   std::array<AuthorId, kLinesInPage> author = {};
   std::array<uint64_t, kLinesInPage> written = {};
+  std::array<WorkId, kLinesInPage> work = {};
+  std::array<uint64_t, kLinesInPage> written_by_work = {};
+  std::array<uint64_t, kLinesInPage> written_by_atomics = {};
+  // The dispatch that last read, and which bytes.
+  std::array<WorkId, kLinesInPage> reader = {};
+  std::array<uint64_t, kLinesInPage> read = {};
+  // How many stores may still be on their way.
   std::array<uint32_t, kLinesInPage> in_flight = {};
   // host_view.h: taken from the process; ever taken; to be taken when the dispatch ends.
   bool guarded = false;

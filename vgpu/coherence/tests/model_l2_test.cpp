@@ -122,7 +122,9 @@ TEST_F(L2, KeepsDirtyBytesOverAnAcquire) {
   write(vega, 1, data, 5, kAgent);
   *data = 6;
   read(vega, 1, data, kSystem);
-  EXPECT_THAT(vega.take(), one_finding("stale read", "written by dispatch 1 (kernel writer"));
+  EXPECT_THAT(vega.take(),
+              one_finding("stale read", "since dispatch 1 (kernel writer", "written by the host\n",
+                          "missing: a release fence at system scope in dispatch 1"));
 }
 
 TEST_F(L2, ABarrierPacketAcquiresAtItsEnd) {
@@ -329,6 +331,108 @@ TEST_F(L2, PacketsThatMayOverlapAreNotOrdered) {
       << "another queue";
   EXPECT_THAT(second(data + 1, {.index = 5, .ordered_below = 4}, false), IsEmpty())
       << "other bytes";
+}
+
+TEST_F(L2, AWriteMayNotOvertakeARead) {
+  uint32_t* const data = vega.allocate(1);
+  const auto run = [&](uint64_t index, uint64_t ordered_below, auto&& body) {
+    const WorkId work = vega.begin(1, {.index = index, .ordered_below = ordered_below});
+    body(Group(vega, work));
+    vega.end(work);
+    return vega.take();
+  };
+  run(4, 4, [&](Group&& group) {
+    group.load(data);
+    group.load_scalar(data + 64);
+    group.load_past_l1(data + 128);
+    group.load(data + 192);
+  });
+  EXPECT_THAT(run(5, 4, [&](Group&& group) { group.store(data + 1, 7); }), IsEmpty());
+  EXPECT_THAT(run(6, 4, [&](Group&& group) { group.store(data, 7); }),
+              one_finding("unordered packets", "a lane writes",
+                          "which an earlier packet of the queue reads", "read by dispatch 1",
+                          "which may still run", "missing: the barrier bit in dispatch 3"));
+  EXPECT_THAT(run(7, 4, [&](Group&& group) { group.store(data + 64, 7); }),
+              one_finding("read by dispatch 1"));
+  // What synchronises is read and written at any time.
+  EXPECT_THAT(run(8, 4, [&](Group&& group) { group.store(data + 128, 7); }), IsEmpty());
+  EXPECT_THAT(run(9, 4, [&](Group&& group) { group.add(data + 192); }), IsEmpty());
+  run(10, 4, [&](Group&& group) { group.load(data + 256); });
+  EXPECT_THAT(run(11, 11, [&](Group&& group) { group.store(data + 256, 7); }), IsEmpty());
+}
+
+// Instructions take turns in a line.
+TEST_F(L2, KnowsWhatADispatchHasWrittenByWhicheverInstruction) {
+  uint32_t* const data = vega.allocate(1);
+  const WorkId writes = vega.begin(1, {.release = kNone, .name = "kernel writer", .index = 4});
+  {
+    Group group(vega, writes);
+    group.store(data, 7);
+    group.store(data + 1, 7);
+    group.add(data + 2);
+    group.add(data + 3);
+  }
+  vega.end(writes);
+  const WorkId other = vega.begin(1, {.release = kNone, .queue = 2});
+  Group group(vega, other);
+  for (uint32_t* const word : {data + 2, data + 3}) group.add(word);
+  EXPECT_THAT(vega.take(), IsEmpty()) << "all of them atomics";
+  group.load(data + 4);
+  EXPECT_THAT(vega.take(), IsEmpty()) << "which nobody has written";
+  group.load(data + 2);
+  EXPECT_THAT(vega.take(), IsEmpty()) << "its own";
+}
+
+TEST_F(L2, NamesAnEarlierInstructionsDispatch) {
+  uint32_t* const data = vega.allocate(1);
+  const WorkId writes = vega.begin(1, {.release = kNone, .name = "kernel writer"});
+  {
+    Group group(vega, writes);
+    group.store(data, 7);
+    group.store(data + 1, 7);
+  }
+  vega.end(writes);
+  const WorkId reads = vega.begin(1);
+  Group reader(vega, reads);
+  reader.load(data);
+  EXPECT_THAT(vega.take(), one_finding("unreleased",
+                                       "written by dispatch 1 (kernel writer, packet 0 of queue 1 "
+                                       "on GPU 1)\n"));
+  reader.load(data + 1);
+  EXPECT_THAT(vega.take(), one_finding("unreleased", "on GPU 1) at "));
+  vega.copy_out(1, data);
+  EXPECT_THAT(vega.take(), one_finding("written by dispatch 1 (kernel writer, packet 0 of queue 1 "
+                                       "on GPU 1); the L2 of GPU 1"));
+}
+
+// Bytes that only an L2 has were never the host's.
+TEST_F(L2, NamesTheOwnerOfDirtyBytesThatSomebodyElseWroteBeside) {
+  uint32_t* const data = vega.allocate(1);
+  write(vega, 1, data, 7, kAgent);
+  vega.copy_in(1, data + 1, 7);
+  vega.copy_out(1, data);
+  EXPECT_THAT(vega.take(), one_finding("written by dispatch 1 (kernel writer", "has agent"));
+}
+
+TEST_F(L2, TellsTheHostFromOthersThatWroteBefore) {
+  uint32_t* const data = vega.allocate(1);
+  read(vega, 1, data);
+  write(vega, 2, data, 7);
+  read(vega, 1, data, kAgent);
+  EXPECT_THAT(vega.take(), one_finding("after that it was written by dispatch 2 (kernel writer"));
+  vega.pass(1);
+  read(vega, 1, data);
+  *data = 8;
+  read(vega, 1, data, kAgent);
+  EXPECT_THAT(vega.take(), one_finding("after that it was written by the host\n"));
+}
+
+TEST_F(L2, AWriteOverWhatIsNotReleasedIsCalledThat) {
+  uint32_t* const data = vega.allocate(1);
+  write(vega, 1, data, 7, kNone);
+  write(vega, 1, data, 8, kAgent);
+  EXPECT_THAT(vega.take(), one_finding("overwrite of unreleased data in kernel writer",
+                                       "a release fence at agent scope in dispatch 1"));
 }
 
 TEST_F(L2, AtomicsNeedNoOrder) {

@@ -157,7 +157,7 @@ TEST_F(PacketsTest, ABarrierPacketThatWaitsOrdersWhatHasSignalled) {
   begin(packet);
   end(packet, 5);
   EXPECT_THAT(read(dispatch(4)), IsEmpty());
-  write(dispatch(5));
+  write(dispatch(5, dispatch(5).header | kBarrierBit));
   packet = barrier(6);
   packet.waits = true;
   begin(packet);

@@ -136,6 +136,14 @@ void barrier_bit_is_lost_before_a_write(Program& program, const Machine&, bool m
   queue.run({"overwrite_words", {at(data), 2}, {.barrier = !mistake}});
 }
 
+void barrier_bit_is_lost_behind_a_read(Program& program, const Machine&, bool mistake) {
+  Gpu& gpu = program.gpu(1);
+  Queue queue(program, gpu);
+  uint32_t* const data = program.memory_of(gpu);
+  queue.submit({"read_words", {at(data)}});
+  queue.run({"write_words", {at(data), 1}, {.barrier = !mistake}});
+}
+
 void barrier_packet_waits_for_nothing(Program& program, const Machine&, bool mistake) {
   Gpu& gpu = program.gpu(1);
   Queue queue(program, gpu);

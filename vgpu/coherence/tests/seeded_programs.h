@@ -32,6 +32,7 @@ SeededProgram acquire_is_agent_after_a_copy;
 SeededProgram acquire_is_agent_after_the_host;
 SeededProgram barrier_bit_is_lost_before_a_read;
 SeededProgram barrier_bit_is_lost_before_a_write;
+SeededProgram barrier_bit_is_lost_behind_a_read;
 SeededProgram barrier_packet_waits_for_nothing;
 SeededProgram barrier_packet_releases_to_agent;
 SeededProgram barrier_packet_acquires_from_agent;

@@ -144,6 +144,13 @@ void List::packets() {
                     {in("unordered packets", "overwrite_words"), lane("writes", earlier, kInDevice),
                      overlap, "the barrier bit in " + kernel("overwrite_words", 1) + "$"},
                     barrier_bit_is_lost_before_a_write});
+  seeds_.push_back({"BarrierBitIsLostBehindARead",
+                    true,
+                    {in("unordered packets", "write_words"),
+                     lane("writes", "which an earlier packet of the queue reads", kInDevice),
+                     "read by " + kernel("read_words", 0) + ", which may still run",
+                     "the barrier bit in " + kernel("write_words", 1) + "$"},
+                    barrier_bit_is_lost_behind_a_read});
   seeds_.push_back({"BarrierPacketWaitsForNothing",
                     true,
                     {in("unordered packets", "read_words"), lane("reads", earlier, kInDevice),
