@@ -12,6 +12,8 @@ const char* text_of(Mistake mistake) {
       return "read of unreleased data";
     case Mistake::kUnreleasedWrite:
       return "overwrite of unreleased data";
+    case Mistake::kUnreleasedFree:
+      return "unreleased data in freed memory";
     case Mistake::kInFlight:
       return "read of a store in flight";
     case Mistake::kOverlap:

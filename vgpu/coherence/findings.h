@@ -15,6 +15,7 @@ enum class Mistake : uint8_t {
   kStaleRead,        // a cache may still have what was there before
   kUnreleasedRead,   // what was written may still be in the writer's cache only
   kUnreleasedWrite,  // ... and be written back over what is written now
+  kUnreleasedFree,   // ... and be written back over what the memory's next owner writes
   kInFlight,         // the writer has not waited for its store
   kOverlap,          // packets that nothing orders
   kKernarg,          // arguments changed before the kernel was done with them

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "vgpu/coherence/accesses.h"
-#include "vgpu/coherence/packets.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/target.h"
 #include "vgpu/shared_memory_access.h"
@@ -188,6 +187,7 @@ void Kernels::Group::after(const isa::Wave& wave, const isa::Instruction& instru
   const Effect& effect = effect_of(instruction);
   if (effect.kind == Effect::Kind::kNone) return;
   if (!lock_) lock_.emplace(model_);
+  kernels_.packets_.look_behind(view_.work);
   if (outcome != isa::Outcome::kFault) done(wave, instruction, pc, effect);
   lock_.reset();
 }

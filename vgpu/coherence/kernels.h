@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "vgpu/coherence/model.h"
+#include "vgpu/coherence/packets.h"
 #include "vgpu/isa/observer.h"
 #include "vgpu/isa/work_group.h"
 
@@ -14,7 +15,7 @@ namespace halyard::vgpu::coherence {
 
 class Kernels final : public isa::Observer {
  public:
-  explicit Kernels(Model& model) : model_(model) {}
+  Kernels(Model& model, Packets& packets) : model_(model), packets_(packets) {}
 
   void begin(const isa::GroupContext& context) override;
   void end(const isa::GroupContext& context, const isa::DispatchResult& result) override;
@@ -29,6 +30,7 @@ class Kernels final : public isa::Observer {
   const std::string& text(const isa::GroupContext& context, uint64_t pc, uint64_t encoding);
 
   Model& model_;
+  Packets& packets_;
   // Under the model's mutex.
   std::unordered_map<const isa::GroupContext*, WorkId> running_;
   struct Text {

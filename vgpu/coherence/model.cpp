@@ -49,12 +49,47 @@ Model::Model(std::vector<GpuFacts> gpus, Findings::Report report)
   }
 }
 
+namespace {
+
+class FreeNames final : public AccessNames {
+ public:
+  AccessText describe(uint64_t /*line*/, uint64_t /*mask*/) const override {
+    return {"the host's program", "the host frees memory", ""};
+  }
+  uint64_t place() const override { return 0; }
+};
+
+}  // namespace
+
+// An L2 knows nothing of owners: what it has still to write back it may write over what the next
+// one has written past it. Another process that has the memory may still use it.
+void Model::check_freed(const ShadowPage& page, uint32_t gpu) {
+  if (page.allocation.placement.is_shared) return;
+  const CachedPage& cached = *page.l2[gpu];
+  const auto dirty =
+      std::find_if(cached.dirty.begin(), cached.dirty.end(), [](uint64_t d) { return d != 0; });
+  if (dirty == cached.dirty.end()) return;
+  const auto k = static_cast<unsigned>(dirty - cached.dirty.begin());
+  const LineAccess bytes = {page.base + k * kLineBytes, *dirty};
+  const Writer writer = writer_of(page, bytes, cached.line[k].filler);
+  const FreeNames names;
+  report(Mistake::kUnreleasedFree, {gpu, 0, &names}, page, bytes,
+         "of which bytes are still to be written back", "written by ", writer,
+         fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
+         missing_write_back(gpu, writer.work));
+}
+
 void Model::freed(uint64_t begin) {
   const auto allocation = shadow_.find(begin);
   if (!allocation) return;
   const auto goes = [&](const ShadowPage* page) {
     return page->base + kPageBytes > begin && page->base < begin + allocation->size;
   };
+  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+    const std::vector<ShadowPage*>& dirty = gpus_[gpu].dirty;
+    const auto page = std::find_if(dirty.begin(), dirty.end(), goes);
+    if (page != dirty.end()) check_freed(**page, gpu);
+  }
   for (Gpu& gpu : gpus_) {
     std::erase_if(gpu.dirty, goes);
     std::erase_if(gpu.scalar_dirty, goes);

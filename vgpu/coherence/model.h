@@ -226,6 +226,8 @@ class Model {
   // True if there are such bytes.
   bool check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at);
   void check_scalar(const Reader& reader, const ShadowPage& page, const LineAccess& at);
+  // Of a page that is freed.
+  void check_freed(const ShadowPage& page, uint32_t gpu);
   void check_window(const Reader& reader, ShadowPage& page, const LineAccess& at);
   static void know(ShadowPage& page, const LineAccess& at);
   // `in_order`: the work-group whose stores the access comes behind; null for scalar loads, copies.

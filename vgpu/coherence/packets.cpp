@@ -22,6 +22,10 @@ Scope scope_at(uint16_t header, unsigned shift) {
   return static_cast<Scope>(std::min<unsigned>(header >> shift & 3, 2));
 }
 
+bool is_dispatch(uint16_t header) {
+  return (header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE;
+}
+
 // A copy as findings name it.
 class CopyNames final : public AccessNames {
  public:
@@ -74,12 +78,13 @@ const std::string& Packets::name_of(uint64_t kernel_object) {
   return found->second;
 }
 
-void Packets::begin(const AqlPacket& packet) {
+void Packets::begin(const AqlPacket& packet, Ahead& ahead) {
   const Model::Lock lock(model_);
   Queue& queue = queue_of(packet.node, packet.queue);
+  queue.ahead = &ahead;
+  look(queue);
   Work work;
-  const bool dispatches = (packet.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH
-                                                        << HSA_PACKET_HEADER_TYPE;
+  const bool dispatches = is_dispatch(packet.header);
   work.kind = dispatches ? WorkKind::kDispatch : WorkKind::kBarrier;
   work.node = packet.node;
   work.queue = packet.queue;
@@ -92,7 +97,26 @@ void Packets::begin(const AqlPacket& packet) {
   if (dispatches) work.name = name_of(packet.kernel_object);
   queue.work = model_.begin(std::move(work));
   current_dispatch = dispatches ? queue.work : 0;
-  if (dispatches) keep_arguments(queue, packet);
+  if (dispatches) take_arguments(queue, packet);
+}
+
+void Packets::look(uint32_t node, uint32_t queue) {
+  const Model::Lock lock(model_);
+  look(queue_of(node, queue));
+}
+
+void Packets::look_behind(WorkId dispatch) {
+  const Work* const work = model_.history().work(dispatch);
+  if (work != nullptr) look(queue_of(work->node, work->queue));
+}
+
+void Packets::look(Queue& queue) {
+  if (queue.ahead == nullptr) return;
+  while (const auto packet = queue.ahead->next()) {
+    if (!is_dispatch(packet->header)) continue;
+    std::vector<uint8_t> arguments = arguments_of(*packet);
+    if (!arguments.empty()) queue.published[packet->index] = std::move(arguments);
+  }
 }
 
 void Packets::end(const AqlPacket& packet, uint64_t valid_below) {
@@ -100,6 +124,8 @@ void Packets::end(const AqlPacket& packet, uint64_t valid_below) {
   Queue& queue = queue_of(packet.node, packet.queue);
   if (current_dispatch != 0) check_arguments(queue, packet);
   current_dispatch = 0;
+  look(queue);
+  queue.ahead = nullptr;
   const Work* const work = model_.history().work(queue.work);
   const uint64_t ordered_below = work != nullptr ? work->ordered_below : 0;
   model_.end(queue.work);
@@ -115,41 +141,57 @@ void Packets::end(const AqlPacket& packet, uint64_t valid_below) {
   queue.told.pop_front();
 }
 
-// The kernel may read its arguments until it ends. Their size is in the kernel's descriptor (LLVM
-// AMDGPUUsage, "Kernel Descriptor": KERNARG_SIZE at byte 8); the older amd_kernel_code_t has its
-// machine's kind there, and above it a version, which make it too large.
-void Packets::keep_arguments(Queue& queue, const AqlPacket& packet) const {
+// Arguments are the kernel's from when its packet is published until it ends: the packet processor
+// may fetch them ahead, and waves may read them late. Their size is in the kernel's descriptor
+// (LLVM AMDGPUUsage, "Kernel Descriptor": KERNARG_SIZE at byte 8); the older amd_kernel_code_t has
+// its machine's kind there, and above it a version, which make it too large.
+std::vector<uint8_t> Packets::arguments_of(const AqlPacket& packet) const {
   constexpr uint32_t kMostBytes = 64 * 1024;
-  queue.kernarg.clear();
   uint32_t size = 0;
   const uint64_t object = isa::host_address(packet.kernel_object);
-  if (!read_host(&size, reinterpret_cast<const void*>(object + 8), sizeof size)) return;
+  if (!read_host(&size, reinterpret_cast<const void*>(object + 8), sizeof size)) return {};
   const uint64_t begin = isa::host_address(packet.kernarg);
   const auto allocation = model_.allocation(begin);
   if (!allocation || size > kMostBytes || size > allocation->begin + allocation->size - begin)
-    return;
-  queue.kernarg.resize(size);
-  if (!read_host(queue.kernarg.data(), reinterpret_cast<const void*>(begin), size))
-    queue.kernarg.clear();
+    return {};
+  std::vector<uint8_t> arguments(size);
+  if (!read_host(arguments.data(), reinterpret_cast<const void*>(begin), size)) return {};
+  return arguments;
 }
 
-void Packets::check_arguments(const Queue& queue, const AqlPacket& packet) {
-  if (queue.kernarg.empty()) return;
-  std::vector<uint8_t> now(queue.kernarg.size());
-  const uint64_t begin = isa::host_address(packet.kernarg);
-  if (!read_host(now.data(), reinterpret_cast<const void*>(begin), now.size())) return;
-  const auto differ = std::mismatch(now.begin(), now.end(), queue.kernarg.begin());
-  if (differ.first == now.end()) return;
-  if (!model_.findings().is_new(Mistake::kKernarg, packet.kernel_object, 0)) return;
-  const Work* const work = model_.history().work(queue.work);
+void Packets::take_arguments(Queue& queue, const AqlPacket& packet) {
+  queue.kernarg = arguments_of(packet);
+  const auto known = queue.published.find(packet.index);
+  if (known != queue.published.end())
+    compare_arguments(known->second, queue.kernarg, packet, queue.work, false);
+  queue.published.erase(queue.published.begin(), queue.published.upper_bound(packet.index));
+}
+
+void Packets::check_arguments(Queue& queue, const AqlPacket& packet) {
+  if (!queue.kernarg.empty())
+    compare_arguments(queue.kernarg, arguments_of(packet), packet, queue.work, true);
+  queue.kernarg.clear();
+}
+
+void Packets::compare_arguments(const std::vector<uint8_t>& were, const std::vector<uint8_t>& are,
+                                const AqlPacket& packet, WorkId id, bool has_begun) {
+  if (were.size() != are.size()) return;
+  const auto differ = std::mismatch(are.begin(), are.end(), were.begin());
+  if (differ.first == are.end()) return;
+  if (!model_.findings().is_new(Mistake::kKernarg, packet.kernel_object, has_begun ? 1 : 0)) return;
+  const Work* const work = model_.history().work(id);
+  const std::string dispatch = model_.history().describe(id);
   model_.findings().tell(
       {.mistake = Mistake::kKernarg,
        .where = fmt::format("{} on {}", work != nullptr ? work->name : "a kernel",
                             model_.gpu(packet.node - 1).processor),
-       .access = fmt::format("byte {} of the {} bytes of arguments at 0x{:x} changed while {} ran, "
-                             "and its waves may read them until it ends",
-                             differ.first - now.begin(), now.size(), packet.kernarg,
-                             model_.history().describe(queue.work)),
+       .access = fmt::format(
+           "byte {} of the {} bytes of arguments at 0x{:x} changed {}", differ.first - are.begin(),
+           are.size(), packet.kernarg,
+           has_begun
+               ? fmt::format("while {} ran, and its waves may read them until it ends", dispatch)
+               : fmt::format("after the packet of {} was published and before it started",
+                             dispatch)),
        .history = "written by the host (or a kernel) before the dispatch was complete",
        .cure = "a wait for the dispatch's completion before its argument block is used again",
        .place = ""});

@@ -22,13 +22,16 @@ class Packets final : public queue::PacketObserver {
  public:
   Packets(Model& model, KernelNames names) : model_(model), names_(std::move(names)) {}
 
-  void begin(const AqlPacket& packet) override;
+  void begin(const AqlPacket& packet, Ahead& ahead) override;
+  void look(uint32_t node, uint32_t queue) override;
   void end(const AqlPacket& packet, uint64_t valid_below) override;
   void invalidate_code(uint32_t node) override;
   void copy(const Copy& copy, const std::function<void()>& move) override;
 
   // The dispatch that this thread's queue is at; 0: none.
   static WorkId current();
+  // As look(), for a thread that holds the model: what has been published behind the dispatch.
+  void look_behind(WorkId dispatch);
 
  private:
   // What orders the packets of a queue.
@@ -44,13 +47,22 @@ class Packets final : public queue::PacketObserver {
     std::deque<Told> told;  // by packet
     WorkId work = 0;
     std::vector<uint8_t> kernarg;  // as it was when the dispatch began
+    Ahead* ahead = nullptr;        // while there is a packet
+    // The arguments of dispatches that have not begun, as they were when they were first seen.
+    std::map<uint64_t, std::vector<uint8_t>> published;
   };
 
   Queue& queue_of(uint32_t node, uint32_t queue) { return queues_[{node, queue}]; }
   static void order(Queue& queue, Work& work);
   const std::string& name_of(uint64_t kernel_object);
-  void keep_arguments(Queue& queue, const AqlPacket& packet) const;
-  void check_arguments(const Queue& queue, const AqlPacket& packet);
+  void look(Queue& queue);
+  // Empty if they cannot be read.
+  std::vector<uint8_t> arguments_of(const AqlPacket& packet) const;
+  void take_arguments(Queue& queue, const AqlPacket& packet);
+  void check_arguments(Queue& queue, const AqlPacket& packet);
+  // Tells if they are not what they `were` when the dispatch began, or when it was published.
+  void compare_arguments(const std::vector<uint8_t>& were, const std::vector<uint8_t>& are,
+                         const AqlPacket& packet, WorkId work, bool has_begun);
 
   Model& model_;
   KernelNames names_;

@@ -218,6 +218,33 @@ uint64_t AqlQueue::valid_below(uint64_t index) const {
   return index;
 }
 
+void AqlQueue::Ahead::start_behind(uint64_t index) {
+  current_ = index;
+  next_ = std::max(next_, index + 1);
+}
+
+const AqlQueue::Packet* AqlQueue::Ahead::find(uint16_t& header) const {
+  if (next_ >= std::min(queue_.write_index(), current_ + queue_.ring_.size)) return nullptr;
+  const Packet& packet =
+      static_cast<const Packet*>(queue_.ring_.base)[next_ & (queue_.ring_.size - 1)];
+  header = __atomic_load_n(&packet.header, __ATOMIC_ACQUIRE);
+  return (header & kTypeMask) == HSA_PACKET_TYPE_INVALID ? nullptr : &packet;
+}
+
+std::optional<PacketObserver::AqlPacket> AqlQueue::Ahead::next() {
+  uint16_t header = 0;
+  const Packet* const packet = find(header);
+  if (packet == nullptr) return std::nullopt;
+  return queue_.observed(*packet, next_++, header);
+}
+
+// The observer has a lock to take, and a packet that waits asks often.
+void AqlQueue::look_ahead() {
+  uint16_t header = 0;
+  if (device_.observer == nullptr || ahead_.find(header) == nullptr) return;
+  device_.observer->look(device_.node, id_);
+}
+
 PacketObserver::AqlPacket AqlQueue::observed(const Packet& packet, uint64_t index,
                                              uint16_t header) const {
   const SharedMemoryAccess host_sees;
@@ -252,7 +279,8 @@ PacketObserver::AqlPacket AqlQueue::observed(const Packet& packet, uint64_t inde
 bool AqlQueue::process_observed(Packet& packet, uint64_t index, uint16_t header,
                                 Completion& completion) {
   const PacketObserver::AqlPacket facts = observed(packet, index, header);
-  device_.observer->begin(facts);
+  ahead_.start_behind(index);
+  device_.observer->begin(facts, ahead_);
   const bool done = process(packet, index, header, completion);
   device_.observer->end(facts, valid_below(index + 1));
   return done;
@@ -415,6 +443,7 @@ bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_f
     count = left;
     if (first) publish(index);
     if (stopping()) return false;
+    look_ahead();
     idle_.pause(false);
   }
   idle_.reset();
@@ -436,6 +465,7 @@ bool AqlQueue::process_barrier_value(const Packet& packet, uint64_t index) {
     if (holds(barrier.condition, load_signal(barrier.signal) & barrier.mask, barrier.value)) break;
     if (first) publish(index);
     if (stopping()) return false;
+    look_ahead();
     idle_.pause(false);
   }
   idle_.reset();

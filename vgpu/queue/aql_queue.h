@@ -10,6 +10,7 @@
 #include <hsa/hsa.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "vgpu/queue/hardware_queue.h"
@@ -68,7 +69,21 @@ class AqlQueue final : public HardwareQueue {
   // Packets from `index` on that have been written, up to the first that has not.
   uint64_t valid_below(uint64_t index) const;
   // For observers.
+  class Ahead final : public PacketObserver::Ahead {
+   public:
+    explicit Ahead(const AqlQueue& queue) : queue_(queue) {}
+    void start_behind(uint64_t index);
+    std::optional<PacketObserver::AqlPacket> next() override;
+    // What next() would tell of, and its header; null if there is nothing.
+    const Packet* find(uint16_t& header) const;
+
+   private:
+    const AqlQueue& queue_;
+    uint64_t current_ = 0;  // the packet that the queue is at
+    uint64_t next_ = 0;     // all below have been told of
+  };
   PacketObserver::AqlPacket observed(const Packet& packet, uint64_t index, uint16_t header) const;
+  void look_ahead();
   bool process_observed(Packet& packet, uint64_t index, uint16_t header, Completion& completion);
   // Tells of a finished packet, now or, if packets take no time, with the next flush().
   void complete(const Completion& completion);
@@ -99,6 +114,7 @@ class AqlQueue final : public HardwareQueue {
   RangeCache runtime_signals_;
   RangeCache mailboxes_;
   RangeCache code_;
+  Ahead ahead_{*this};
   uint64_t published_ = 0;
   uint64_t publish_interval_ = 1;
   Completion pending_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace halyard::vgpu::queue {
 
@@ -32,10 +33,21 @@ class PacketObserver {
     uint64_t bytes = 0;
   };
 
+  // What lies in the ring behind the packet that a queue is at. One thread at a time.
+  class Ahead {
+   public:
+    virtual ~Ahead() = default;
+    // The next packet that has been published, each once; none: the one behind has not been yet.
+    virtual std::optional<AqlPacket> next() = 0;
+  };
+
   virtual ~PacketObserver() = default;
 
   // On the queue's thread, before the packet is carried out and before its completion is told.
-  virtual void begin(const AqlPacket& packet) = 0;
+  // `ahead` may be asked until end() returns.
+  virtual void begin(const AqlPacket& packet, Ahead& ahead) = 0;
+  // Now and then between the two: a packet that waits for signals does so.
+  virtual void look(uint32_t node, uint32_t queue) = 0;
   // Packets of the queue below `valid_below` had been written by then.
   virtual void end(const AqlPacket& packet, uint64_t valid_below) = 0;
   // The instruction cache of a GPU was invalidated.

@@ -22,7 +22,7 @@ CoherenceCheck::CoherenceCheck(const Profile& profile, coherence::KernelNames na
     : profile_(profile),
       model_(facts_of(profile), std::move(report)),
       packets_(model_, std::move(names)),
-      kernels_(model_) {
+      kernels_(model_, packets_) {
   model_.guard_host_pages();
   coherence::watch_host(model_);
 }

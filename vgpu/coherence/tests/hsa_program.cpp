@@ -117,6 +117,10 @@ uint32_t* Program::allocate(hsa_amd_memory_pool_t pool) const {
   return static_cast<uint32_t*>(memory);
 }
 
+void Program::free(uint32_t* memory) {
+  REQUIRE(HSA(hsa_amd_memory_pool_free)(memory));
+}
+
 void* Program::arguments() {
   check(arguments_used_ + kArgumentBytes <= kPage, "the search for room for arguments");
   return arguments_ + std::exchange(arguments_used_, arguments_used_ + kArgumentBytes);
@@ -130,6 +134,18 @@ hsa_signal_t Program::signal() {
 
 void Program::set(hsa_signal_t signal) {
   HSA(hsa_signal_store_screlease)(signal, 0);
+}
+
+void Program::wait_for(hsa_signal_t signal) {
+  HSA(hsa_signal_wait_scacquire)(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                 HSA_WAIT_STATE_BLOCKED);
+}
+
+void Program::flush_window(const Gpu& gpu) {
+  const auto what = static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_HDP_FLUSH);
+  hsa_amd_hdp_flush_t registers{};
+  REQUIRE(HSA(hsa_agent_get_info)(gpu.agent, what, &registers));
+  __atomic_store_n(registers.HDP_MEM_FLUSH_CNTL, 1u, __ATOMIC_SEQ_CST);
 }
 
 void Program::copy(void* to, const Gpu* to_gpu, const void* from, const Gpu* from_gpu,

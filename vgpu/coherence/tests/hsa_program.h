@@ -31,11 +31,16 @@ class Program {
   uint32_t* memory_of(const Gpu& gpu) const { return allocate(gpu.memory); }
   uint32_t* coarse_host_memory() const { return allocate(coarse_); }
   uint32_t* fine_host_memory() const { return allocate(fine_); }
+  static void free(uint32_t* memory);
   // 64 bytes that no kernel has read.
   void* arguments();
   // Of value 1, and its end.
   static hsa_signal_t signal();
   static void set(hsa_signal_t signal);
+  // Waits for it to be set.
+  static void wait_for(hsa_signal_t signal);
+  // Passes on what the host has stored to the GPU's memory through the PCI window.
+  static void flush_window(const Gpu& gpu);
 
   // Copies by a copy engine, and waits. Null: the memory is the host's.
   void copy(void* to, const Gpu* to_gpu, const void* from, const Gpu* from_gpu, size_t bytes) const;
@@ -78,9 +83,7 @@ class Queue {
 
   void submit(const Dispatch& dispatch) { submit(dispatch, dispatch.signal); }
   // A barrier-AND packet.
-  void submit_barrier(Fences fences, hsa_signal_t waits_for) {
-    submit_barrier(fences, waits_for, {});
-  }
+  void submit_barrier(Fences fences, hsa_signal_t waits_for, hsa_signal_t completion = {});
   // One that waits for nothing, to be followed by wait().
   void start_barrier(Fences fences) { submit_barrier(fences, {}, done_); }
   // With a signal of the queue's, to be followed by wait().
@@ -93,7 +96,6 @@ class Queue {
 
  private:
   void submit(const Dispatch& dispatch, hsa_signal_t completion);
-  void submit_barrier(Fences fences, hsa_signal_t waits_for, hsa_signal_t completion);
   template <typename Packet>
   void publish(Packet packet, uint16_t type, Fences fences);
 

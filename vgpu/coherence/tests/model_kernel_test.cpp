@@ -331,6 +331,7 @@ TEST_F(InFlight, IsNotToldBesideALineThatIsHidden) {
 TEST_F(InFlight, IsForgottenWithItsMemory) {
   writer.store(data, 7);
   s.reallocate(data);
+  s.take();
   EXPECT_THAT(read(data), IsEmpty());
   writer.wait();
   writer.store(data, 8);

@@ -471,6 +471,7 @@ TEST_F(L2, ForgetsMemoryThatIsFreed) {
   }
   vega.take();
   vega.reallocate(data);
+  vega.take();
   vega.copy_out(1, data, 2048);
   vega.copy_in(1, data, 9, 2048);
   EXPECT_THAT(vega.take(), IsEmpty());
@@ -478,6 +479,45 @@ TEST_F(L2, ForgetsMemoryThatIsFreed) {
   read(vega, 1, data, kNone);
   EXPECT_THAT(vega.take(), IsEmpty());
   vega.pass(1);  // nothing of it is written back
+}
+
+TEST_F(L2, MemoryIsFreedWhenItsBytesAreReleased) {
+  for (Simulation* const s : {&vega, &aldebaran}) {
+    for (const uint32_t owner : {0, 1, 2}) {
+      uint32_t* const data = s->allocate(owner, true, 2);
+      write(*s, 1, data + 1025, 7, kAgent);
+      s->reallocate(data);
+      EXPECT_THAT(
+          s->take(),
+          one_finding("unreleased data in freed memory in the host's program",
+                      "the host frees memory, of which bytes are still to be written back: byte "
+                      "4100 of the 8192 bytes of ",
+                      "written by dispatch ", "(kernel writer, packet 0 of queue 1 on GPU 1) at ",
+                      "; the L2 of GPU 1 has them since",
+                      "missing: a release fence at system scope in dispatch ",
+                      "whose packet has agent, or in a packet between"));
+      write(*s, 1, data, 7, kAgent);
+      s->pass(2);  // another GPU's release
+      s->pass(1);
+      s->reallocate(data);
+      EXPECT_THAT(s->take(), IsEmpty());
+    }
+  }
+}
+
+TEST_F(L2, MemoryThatOthersHaveIsNotFreed) {
+  uint32_t* const data = vega.allocate(1);
+  write(vega, 1, data, 7, kAgent);
+  vega.model().shared(reinterpret_cast<uint64_t>(data));
+  vega.reallocate(data);
+  EXPECT_THAT(vega.take(), IsEmpty());
+}
+
+TEST_F(L2, FineGrainedMemoryMayBeFreedAtAnyTime) {
+  uint32_t* const data = vega.fine(1);
+  write(vega, 1, data, 7, kNone);
+  vega.reallocate(data);
+  EXPECT_THAT(vega.take(), IsEmpty());
 }
 
 TEST_F(L2, KnowsNothingOfOtherMemory) {

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <hsa/hsa.h>
 
+#include <deque>
+#include <optional>
+
 #include "vgpu/coherence/tests/simulation.h"
 #include "vgpu/host_guard.h"
 
@@ -13,6 +16,21 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using AqlPacket = queue::PacketObserver::AqlPacket;
+
+// What the ring holds behind the packet that the queue is at.
+class Ahead final : public queue::PacketObserver::Ahead {
+ public:
+  void publish(const AqlPacket& packet) { packets_.push_back(packet); }
+  std::optional<AqlPacket> next() override {
+    if (packets_.empty()) return std::nullopt;
+    const AqlPacket packet = packets_.front();
+    packets_.pop_front();
+    return packet;
+  }
+
+ private:
+  std::deque<AqlPacket> packets_;
+};
 
 constexpr uint16_t kBarrierBit = 1 << HSA_PACKET_HEADER_BARRIER;
 
@@ -27,6 +45,7 @@ class PacketsTest : public ::testing::Test {
   PacketsTest() {
     install_host_guard();
     descriptor_[2] = 24;
+    for (auto& descriptor : others_) descriptor[2] = 24;
   }
 
   // A packet of queue 1 of GPU 1.
@@ -46,7 +65,7 @@ class PacketsTest : public ::testing::Test {
     return packet;
   }
 
-  void begin(const AqlPacket& packet) { packets.begin(packet); }
+  void begin(const AqlPacket& packet) { packets.begin(packet, ahead); }
   void end(const AqlPacket& packet, uint64_t valid_below = 0) {
     packets.end(packet, valid_below != 0 ? valid_below : packet.index + 1);
   }
@@ -68,6 +87,9 @@ class PacketsTest : public ::testing::Test {
   Packets packets{s.model(), [this](uint64_t) { return name; }};
   uint32_t* const data = s.allocate(1);
   uint32_t* const kernarg = s.fine();
+  Ahead ahead;
+
+  alignas(64) uint32_t others_[4][16] = {};
 
  private:
   alignas(64) uint32_t descriptor_[16] = {};
@@ -209,6 +231,76 @@ TEST_F(PacketsTest, ArgumentsMayNotChangeUntilTheDispatchEnds) {
   kernarg[6] = 1;  // beyond what the kernel has
   end(dispatch(1));
   kernarg[0] = 1;
+  EXPECT_THAT(s.take(), IsEmpty());
+}
+
+TEST_F(PacketsTest, ArgumentsMayNotChangeBehindTheirPacketsPublication) {
+  const auto changed = [](const char* which) {
+    return one_finding("kernel arguments overwritten in kernel reader on gfx900",
+                       "byte 4 of the 24 bytes of arguments at 0x", which,
+                       "was published and before it started",
+                       "missing: a wait for the dispatch's completion");
+  };
+  // Seen when the packet in front of it begins.
+  ahead.publish(dispatch(1));
+  begin(dispatch(0));
+  kernarg[1] = 1;
+  end(dispatch(0));
+  s.take();
+  begin(dispatch(1));
+  end(dispatch(1));
+  EXPECT_THAT(s.take(), changed("after the packet of dispatch 2 (kernel reader, packet 1 of"));
+}
+
+TEST_F(PacketsTest, APublicationIsSeenWhileThePacketInFrontGoesOn) {
+  const auto other = [this](uint64_t index, unsigned kernel) {
+    AqlPacket packet = dispatch(index);
+    packet.kernel_object = reinterpret_cast<uint64_t>(others_[kernel]);
+    packet.kernarg = reinterpret_cast<uint64_t>(kernarg + 64 * (kernel + 1));
+    return packet;
+  };
+  const auto expect_found = [&](uint64_t index, unsigned kernel) {
+    kernarg[64 * (kernel + 1)] = 1;
+    begin(other(index, kernel));
+    end(other(index, kernel));
+    EXPECT_THAT(s.take(), one_finding("kernel arguments overwritten", "before it started"));
+  };
+  begin(barrier(0));
+  ahead.publish(other(1, 0));
+  packets.look(1, 1);
+  end(barrier(0));
+  expect_found(1, 0);
+
+  begin(dispatch(2));
+  ahead.publish(other(3, 1));
+  packets.look_behind(Packets::current());
+  end(dispatch(2));
+  expect_found(3, 1);
+
+  begin(dispatch(4));
+  ahead.publish(other(5, 2));
+  end(dispatch(4));
+  expect_found(5, 2);
+
+  // Not a queue that is between two packets.
+  ahead.publish(other(6, 3));
+  packets.look(1, 1);
+  kernarg[64 * 4] = 1;
+  begin(other(6, 3));
+  end(other(6, 3));
+  EXPECT_THAT(s.take(), IsEmpty());
+}
+
+TEST_F(PacketsTest, ArgumentsThatStayAreRead) {
+  for (uint64_t index = 1; index < 4; ++index) ahead.publish(dispatch(index));
+  ahead.publish(barrier(4));
+  for (uint64_t index = 0; index < 4; ++index) {
+    begin(dispatch(index));
+    end(dispatch(index));
+  }
+  begin(barrier(4));
+  kernarg[0] = 1;
+  end(barrier(4));
   EXPECT_THAT(s.take(), IsEmpty());
 }
 

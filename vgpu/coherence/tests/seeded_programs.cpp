@@ -199,6 +199,14 @@ void kernel_of_a_peer_over_unreleased_data(Program& program, const Machine& mach
   second.run({"overwrite_words", {at(data), 2}});
 }
 
+void release_is_agent_before_memory_is_freed(Program& program, const Machine&, bool mistake) {
+  Gpu& gpu = program.gpu(1);
+  Queue queue(program, gpu);
+  uint32_t* const data = program.memory_of(gpu);
+  queue.run({"write_words", {at(data), 1}, {.release = if_wrong(mistake, kAgent, kSystem)}});
+  Program::free(data);
+}
+
 // What the host does too early.
 
 void release_is_agent_before_the_host_reads(Program& program, const Machine&, bool mistake) {
@@ -215,6 +223,52 @@ void release_is_agent_before_the_host_writes(Program& program, const Machine&, b
   __atomic_store_n(data, 2, __ATOMIC_RELAXED);
 }
 
+// The same with the GPU's memory, which the host reaches through the PCI window.
+
+void release_is_agent_before_the_host_reads_vram(Program& program, const Machine&, bool mistake) {
+  Gpu& gpu = program.gpu(1);
+  Queue queue(program, gpu);
+  uint32_t* const data = program.memory_of(gpu);
+  queue.run({"write_words", {at(data), 1}, {.release = if_wrong(mistake, kAgent, kSystem)}});
+  static_cast<void>(__atomic_load_n(data, __ATOMIC_RELAXED));
+}
+
+void release_is_agent_before_the_host_writes_vram(Program& program, const Machine&, bool mistake) {
+  Gpu& gpu = program.gpu(1);
+  Queue queue(program, gpu);
+  uint32_t* const data = program.memory_of(gpu);
+  queue.run({"write_words", {at(data), 1}, {.release = if_wrong(mistake, kAgent, kSystem)}});
+  __atomic_store_n(data, 2, __ATOMIC_RELAXED);
+}
+
+void host_write_is_not_flushed(Program& program, const Machine&, bool mistake) {
+  Gpu& gpu = program.gpu(1);
+  Queue queue(program, gpu);
+  uint32_t* const data = program.memory_of(gpu);
+  std::memset(data, 1, kBytes);
+  if (!mistake) Program::flush_window(gpu);
+  queue.run({"read_words", {at(data)}});
+}
+
+void host_write_is_not_flushed_before_a_copy(Program& program, const Machine&, bool mistake) {
+  Gpu& gpu = program.gpu(1);
+  uint32_t* const data = program.memory_of(gpu);
+  std::memset(data, 1, kBytes);
+  if (!mistake) Program::flush_window(gpu);
+  program.copy(program.fine_host_memory(), nullptr, data, &gpu, kBytes);
+}
+
+// The flush takes the bytes to memory, and not out of the L2.
+void acquire_is_agent_after_a_flush(Program& program, const Machine&, bool mistake) {
+  Gpu& gpu = program.gpu(1);
+  Queue queue(program, gpu);
+  uint32_t* const data = program.memory_of(gpu);
+  queue.run({"read_words", {at(data)}});
+  std::memset(data, 1, kBytes);
+  Program::flush_window(gpu);
+  queue.run({"read_words", {at(data)}, {.acquire = if_wrong(mistake, kAgent, kSystem)}});
+}
+
 namespace {
 
 // As in kernels.c.
@@ -222,6 +276,8 @@ struct Flags {
   uint32_t ready;
   uint32_t padding[63];
   uint32_t written;
+  uint32_t more_padding[63];
+  uint32_t seen;
 };
 
 void wait_for_start(const Flags* flags) {
@@ -256,6 +312,41 @@ void arguments_are_reused_early(Program& program, const Machine&, bool mistake) 
   wait_for_start(flags);
   if (mistake) reuse();
   end(flags, queue);
+  if (!mistake) reuse();
+}
+
+// Its packet is there, and waits behind another.
+void arguments_are_reused_before_the_start(Program& program, const Machine&, bool mistake) {
+  Queue queue(program, program.gpu(1));
+  auto* const block = static_cast<uint32_t*>(program.arguments());
+  const auto reuse = [&] { __atomic_store_n(&block[2], 2, __ATOMIC_RELAXED); };
+  const hsa_signal_t all_are_there = Program::signal();
+  const hsa_signal_t is_taken = Program::signal();
+  const hsa_signal_t may_start = Program::signal();
+  queue.submit_barrier({}, all_are_there, is_taken);
+  queue.submit_barrier({}, may_start);
+  queue.start({"write_words", {at(program.fine_host_memory()), 1}, {}, 64, block});
+  Program::set(all_are_there);
+  Program::wait_for(is_taken);
+  if (mistake) reuse();
+  Program::set(may_start);
+  queue.wait();
+  if (!mistake) reuse();
+}
+
+// The kernel in front of it says that it goes on after the packet was there.
+void arguments_are_reused_behind_a_kernel(Program& program, const Machine&, bool mistake) {
+  Queue queue(program, program.gpu(1));
+  auto* const flags = reinterpret_cast<Flags*>(program.fine_host_memory());
+  auto* const block = static_cast<uint32_t*>(program.arguments());
+  const auto reuse = [&] { __atomic_store_n(&block[2], 2, __ATOMIC_RELAXED); };
+  queue.submit({"echo", {at(flags)}});
+  queue.start({"write_words", {at(program.fine_host_memory()), 1}, {}, 64, block});
+  __atomic_store_n(&flags->ready, 1, __ATOMIC_RELEASE);
+  wait_for_start(flags);
+  if (mistake) reuse();
+  __atomic_store_n(&flags->seen, 1, __ATOMIC_RELEASE);
+  queue.wait();
   if (!mistake) reuse();
 }
 

@@ -14,6 +14,8 @@ struct Machine {
   std::vector<std::string> processors;
 
   bool has_peer() const { return processors.size() > 1; }
+  // Whether the host reaches the GPUs' memory through the PCI window.
+  bool has_window() const { return processors != std::vector<std::string>{"gfx900"}; }
   size_t peer() const { return processors.size(); }  // the number of its GPU
   bool is_gfx90a(size_t gpu = 1) const { return processors[gpu - 1] == "gfx90a"; }
 };
@@ -38,10 +40,18 @@ SeededProgram barrier_packet_releases_to_agent;
 SeededProgram barrier_packet_acquires_from_agent;
 SeededProgram copy_over_unreleased_data;
 SeededProgram kernel_of_a_peer_over_unreleased_data;
+SeededProgram release_is_agent_before_memory_is_freed;
 SeededProgram release_is_agent_before_the_host_reads;
 SeededProgram release_is_agent_before_the_host_writes;
+SeededProgram release_is_agent_before_the_host_reads_vram;
+SeededProgram release_is_agent_before_the_host_writes_vram;
+SeededProgram host_write_is_not_flushed;
+SeededProgram host_write_is_not_flushed_before_a_copy;
+SeededProgram acquire_is_agent_after_a_flush;
 SeededProgram copy_while_the_kernel_runs;
 SeededProgram arguments_are_reused_early;
+SeededProgram arguments_are_reused_before_the_start;
+SeededProgram arguments_are_reused_behind_a_kernel;
 SeededProgram code_is_replaced_by_a_copy;
 SeededProgram code_is_replaced_by_a_kernel;
 SeededProgram store_is_not_waited_for;

@@ -29,6 +29,7 @@ class List {
   void packets();
   void writes();
   void host();
+  void window();
   void code();
   void groups();
   void scalars();
@@ -53,6 +54,11 @@ std::string copying(const char* verb, const char* relation) {
   return fmt::format(
       R"(the copy of 256 bytes {} the line at 0x[0-9a-f]+, {}: byte [0-9]+ of the [0-9]+ bytes of GPU 1's coarse-grained memory)",
       verb, relation);
+}
+
+std::string touching(const char* touches, const char* relation, const char* memory) {
+  return fmt::format("the host {} 0x[0-9a-f]+, {}: byte [0-9]+ of the [0-9]+ bytes of {} memory",
+                     touches, relation, memory);
 }
 
 constexpr const char* kOlder = "where a cache may still hold older bytes";
@@ -180,6 +186,14 @@ void List::writes() {
        {"overwrite of unreleased data in a copy by SDMA queue [0-9]+ of GPU 1",
         copying("writes", unwritten), unreleased(stored), release("system", write, "agent")},
        copy_over_unreleased_data});
+  seeds_.push_back({"ReleaseIsAgentBeforeMemoryIsFreed",
+                    true,
+                    {"unreleased data in freed memory in the host's program",
+                     fmt::format("the host frees memory, of which bytes are still to be written "
+                                 "back: byte 0 of the [0-9]+ bytes of {} memory",
+                                 kInDevice),
+                     unreleased(stored), release("system", write, "agent")},
+                    release_is_agent_before_memory_is_freed});
   if (!machine_.has_peer()) return;
   seeds_.push_back({"KernelOfAPeerOverUnreleasedData",
                     true,
@@ -192,23 +206,18 @@ void List::writes() {
 void List::host() {
   const std::string stored = kernel("write_words", 0) + instruction("global_store_dword");
   const std::string missing = release("system", kernel("write_words", 0), "agent");
-  const auto touching = [](const char* touches, const char* relation) {
-    return fmt::format(
-        "the host {} 0x[0-9a-f]+, {}: byte 0 of the [0-9]+ bytes of the host's coarse-grained "
-        "memory",
-        touches, relation);
-  };
   seeds_.push_back({"ReleaseIsAgentBeforeTheHostReads",
                     true,
                     {"read of unreleased data in the host's program",
-                     touching("reads from", kNotInMemory), unreleased(stored), missing},
+                     touching("reads from", kNotInMemory, kInHost), unreleased(stored), missing},
                     release_is_agent_before_the_host_reads});
-  seeds_.push_back(
-      {"ReleaseIsAgentBeforeTheHostWrites",
-       true,
-       {"overwrite of unreleased data in the host's program",
-        touching("writes to", "which are still to be written back"), unreleased(stored), missing},
-       release_is_agent_before_the_host_writes});
+  seeds_.push_back({"ReleaseIsAgentBeforeTheHostWrites",
+                    true,
+                    {"overwrite of unreleased data in the host's program",
+                     touching("writes to", "which are still to be written back", kInHost),
+                     unreleased(stored), missing},
+                    release_is_agent_before_the_host_writes});
+  if (machine_.has_window()) window();
   const std::string write = kernel("write_words_and_wait", 0);
   seeds_.push_back({"CopyWhileTheKernelRuns",
                     true,
@@ -227,6 +236,55 @@ void List::host() {
         "written by the host",
         "a wait for the dispatch's completion before its argument block is used again$"},
        arguments_are_reused_early});
+  const auto reused = [&](int packet) {
+    return Words{in("kernel arguments overwritten", "write_words"),
+                 "byte 8 of the (12|16) bytes of arguments at 0x[0-9a-f]+ changed after the packet "
+                 "of " +
+                     kernel("write_words", packet) + " was published and before it started$",
+                 "written by the host",
+                 "a wait for the dispatch's completion before its argument block is used again$"};
+  };
+  seeds_.push_back(
+      {"ArgumentsAreReusedBeforeTheStart", true, reused(2), arguments_are_reused_before_the_start});
+  seeds_.push_back(
+      {"ArgumentsAreReusedBehindAKernel", true, reused(1), arguments_are_reused_behind_a_kernel});
+}
+
+// The PCI window.
+void List::window() {
+  const std::string stored = kernel("write_words", 0) + instruction("global_store_dword");
+  const std::string missing = release("system", kernel("write_words", 0), "agent");
+  seeds_.push_back({"ReleaseIsAgentBeforeTheHostReadsVram",
+                    true,
+                    {"read of unreleased data in the host's program",
+                     touching("reads from", kNotInMemory, kInDevice), unreleased(stored), missing},
+                    release_is_agent_before_the_host_reads_vram});
+  seeds_.push_back({"ReleaseIsAgentBeforeTheHostWritesVram",
+                    true,
+                    {"overwrite of unreleased data in the host's program",
+                     touching("writes to", "which are still to be written back", kInDevice),
+                     unreleased(stored), missing},
+                    release_is_agent_before_the_host_writes_vram});
+  const char* const came = "which have come through the PCI window";
+  const char* const still = "written by the host, and may still be in the HDP of GPU 1$";
+  const char* const flush = R"(a store to the register HDP_MEM_FLUSH_CNTL .* behind the host's)";
+  seeds_.push_back(
+      {"HostWriteIsNotFlushed",
+       true,
+       {in("host write in flight", "read_words"), lane("reads", came, kInDevice), still, flush},
+       host_write_is_not_flushed});
+  seeds_.push_back({"HostWriteIsNotFlushedBeforeACopy",
+                    true,
+                    {"host write in flight in a copy by SDMA queue [0-9]+ of GPU 1",
+                     copying("reads", came), still, flush},
+                    host_write_is_not_flushed_before_a_copy});
+  // gfx90a's own memory is probed.
+  seeds_.push_back({"AcquireIsAgentAfterAFlush",
+                    !machine_.is_gfx90a(),
+                    {in("stale read", "read_words"), lane("reads", kOlder, kInDevice),
+                     held("the L2 of GPU 1", kernel("read_words", 0), "the host"),
+                     acquire("system", kernel("read_words", 1), "agent")},
+                    acquire_is_agent_after_a_flush});
 }
 
 void List::code() {

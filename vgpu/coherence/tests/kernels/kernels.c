@@ -151,6 +151,13 @@ KERNEL void wait_for_end(GLOBAL struct Flags* flags, uint unused) {
   wait_until_set(&flags->ready);
 }
 
+// Answers when it is spoken to, and ends when it is told to.
+KERNEL void echo(GLOBAL struct Flags* flags) {
+  wait_until_set(&flags->ready);
+  write(&flags->written, 1);
+  wait_until_set(&flags->seen);
+}
+
 KERNEL void scalar_store(words to) {
   write_scalar(to, 5);
   CODE("s_dcache_wb");
