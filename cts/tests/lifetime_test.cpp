@@ -47,6 +47,18 @@ TEST_F(Lifetime, AQueueWithWorkLeft) {
   EXPECT_TRUE(same(download<uint8_t>(buffer), std::vector<uint8_t>(64, 0)));
 }
 
+// They go back to the runtime one by one, and nothing signals that their work is done. What a
+// kernel has written must not follow them there (--check=coherence sees that).
+TEST_F(Lifetime, BuffersWhoseWorkSignalsNothing) {
+  const uint8_t byte = 7;
+  for (int i = 0; i < 100; ++i) {
+    const Ref<Buffer> fleeting = take(device().allocate(4096));
+    ASSERT_OK(queue().fill(fleeting, &byte, 1));
+  }
+  ASSERT_OK(queue().barrier(next()));
+  EXPECT_OK(finish());
+}
+
 // A queue that is dropped while its work waits for something that never comes.
 TEST_F(Lifetime, AQueueWhoseWorkNeverStarts) {
   const Ref<Semaphore> never = new_semaphore();

@@ -90,7 +90,8 @@ void BufferImpl::destroy() noexcept {
   if (backing_.release && !given_back_.load(std::memory_order_acquire)) {
     static_cast<DeviceImpl*>(device.get())
         ->memory()
-        .retire(users_.bits(), std::move(backing_.release), {type(), backing_.released_bytes},
+        .retire(users_.bits(), std::move(backing_.release),
+                {type(), backing_.released_bytes, type() == MemoryType::kDevice},
                 std::move(peers_));
   }
   delete this;

@@ -96,7 +96,9 @@ DeviceImpl::~DeviceImpl() {
 // Work in flight uses memory that is about to go.
 void DeviceImpl::drain() {
   for (const auto& core : owned_cores_) {
-    for (uint32_t attempt = 0; !core->is_through(core->reserved()); ++attempt) {
+    uint64_t end = core->reserved();
+    const auto is_done = [&] { return core->try_release(&end) && core->is_through(end); };
+    for (uint32_t attempt = 0; !is_done(); ++attempt) {
       core->transfers().advance();
       if (attempt < 256) {
         sched_yield();

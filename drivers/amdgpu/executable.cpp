@@ -60,7 +60,10 @@ void ExecutableImpl::destroy() noexcept {
   const Ref<Device> device = std::move(keep_alive_);
   uint64_t users = 0;
   for (const FunctionImpl& function : functions_) users |= function.users().bits();
-  static_cast<DeviceImpl*>(device.get())->memory().retire(users, [this] { delete this; });
+  // Its variables may have been written.
+  static_cast<DeviceImpl*>(device.get())
+      ->memory()
+      .retire(users, [this] { delete this; }, {.is_cached = true}, {});
 }
 
 Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {

@@ -304,8 +304,15 @@ void Memory::unstage(void* data, uint64_t size) {
 }
 
 bool Memory::Use::in_use() const {
-  return std::any_of(points.begin(), points.end(),
-                     [](const auto& point) { return !point.first->is_through(point.second); });
+  return std::any_of(points.begin(), points.end(), [](const Point& point) {
+    return !point.core->is_through(point.end) || (point.to_release && !point.core->lost());
+  });
+}
+
+void Memory::Use::advance() {
+  for (Point& point : points) {
+    if (point.to_release) point.to_release = !point.core->try_release(&point.end);
+  }
 }
 
 void Memory::retire(uint64_t users, std::function<void()> release, Freed freed,
@@ -321,8 +328,9 @@ void Memory::retire(uint64_t users, std::function<void()> release, Freed freed,
   for (QueueCore* const core : cores) {
     if ((core->user_bit() & users) == 0) continue;
     // What is held back keeps references of its own.
-    use.points.emplace_back(core, core->reserved());
+    use.points.push_back({core, core->reserved(), freed.is_cached});
   }
+  use.advance();
   // Keeps their queues, and has this device's watcher look at what they do.
   if (!peers.empty() && use.in_use()) device_.share_semaphores();
   use.peers = std::move(peers);
@@ -331,7 +339,7 @@ void Memory::retire(uint64_t users, std::function<void()> release, Freed freed,
 
 void Memory::retire_behind(QueueCore& core, uint64_t end, std::function<void()> release) {
   Use use;
-  use.points.emplace_back(&core, end);
+  use.points.push_back({&core, end});
   keep(std::move(use), std::move(release), {});
 }
 

@@ -111,6 +111,10 @@ class Memory {
   struct Freed {
     MemoryType type = MemoryType::kDevice;
     uint64_t bytes = 0;
+    // It gives memory to the runtime that an L2 may have to write back. What kernels wrote there
+    // has to be released to the system before: the runtime may give the same bytes to others at
+    // once, who write them past that L2.
+    bool is_cached = false;
   };
   // Calls `release` as soon as all is done that is in flight now on queues with one of these bits
   // (Users), of this device and `peers`; at once, if nothing is.
@@ -136,10 +140,17 @@ class Memory {
     std::atomic<uint64_t> live_buffers{0};
     std::atomic<uint64_t> peak_bytes{0};
   };
+  // Of a queue, until packet `end` - 1 is done.
+  struct Point {
+    class QueueCore* core = nullptr;
+    uint64_t end = 0;
+    bool to_release = false;  // no packet before `end` does yet what Freed::is_cached asks for
+  };
   struct Use {
-    std::vector<std::pair<class QueueCore*, uint64_t>> points;  // until packet n - 1 is done
-    std::vector<Ref<Device>> peers;                             // whose queues are among them
+    std::vector<Point> points;
+    std::vector<Ref<Device>> peers;  // whose queues are among them
     bool in_use() const;
+    void advance();
   };
 
   // Releases it when `use` is over.

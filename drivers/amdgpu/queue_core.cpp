@@ -250,6 +250,26 @@ bool QueueCore::lose(const Status& cause) {
   return true;
 }
 
+bool QueueCore::try_release(uint64_t* end) {
+  if (lost()) return true;
+  const uint64_t reserved = this->reserved();
+  // Loud packets are observed, and release.
+  const auto releases = [this](uint64_t index) {
+    return notes_[index & mask_].tag.load(std::memory_order_acquire) == slot_tag(index, true);
+  };
+  if (*end == 0 || releases(*end - 1)) return true;
+  if (release_end_.load(std::memory_order_acquire) == reserved || releases(reserved - 1)) {
+    *end = reserved;
+    return true;
+  }
+  if (!has_room_at(reserved, 1) || !reserve_behind(reserved - 1)) return false;
+  write_barrier(reserved, false, {.kind = PacketKind::kBarrier, .observed = true});
+  ring(reserved);
+  *end = reserved + 1;
+  release_end_.store(*end, std::memory_order_release);
+  return true;
+}
+
 void QueueCore::release_waiters() {
   hsa_.hsa_signal_store_screlease(loud_, 1);
   edges_->release();

@@ -184,6 +184,11 @@ class QueueCore {
            notes_[(end - 1) & mask_].tag.load(std::memory_order_acquire) == slot_tag(end - 1, true);
   }
 
+  // Sees to it that the whole system may see what packets before *end have written, once packet
+  // *end - 1, perhaps a later one than before, is done. Never waits: false if a packet would have
+  // to do that for which there is no room now.
+  bool try_release(uint64_t* end);
+
   // Lets packets of other queues that wait for this one's loud packets go on.
   void release_waiters();
 
@@ -257,6 +262,7 @@ class QueueCore {
 
   alignas(64) AcquireState acquires_;
 
+  std::atomic<uint64_t> release_end_{0};  // behind the last packet of try_release
   std::atomic<uint32_t> detours_{0};
   std::atomic<bool> lost_{false};
   std::atomic<uint64_t> frozen_{0};  // completed() at the moment of the loss

@@ -36,7 +36,8 @@ struct HeapRoom {
   bool lingers = false;
 };
 
-// Use says what work uses an entry: `bool in_use() const`, without waiting. Any thread may use any
+// Use says what work uses an entry: `bool in_use() const`, without waiting. If it has a method
+// advance(), that is called now and then, to do what must be done first. Any thread may use any
 // method.
 template <typename Use>
 class RetiredList {
@@ -73,6 +74,9 @@ class RetiredList {
     {
       const std::lock_guard lock(mutex_);
       if (entries_.empty()) return collected;
+      if constexpr (requires(Use& use) { use.advance(); }) {
+        for (Entry& entry : entries_) entry.use.advance();
+      }
       const auto first_due = std::partition(entries_.begin(), entries_.end(),
                                             [](const Entry& entry) { return entry.use.in_use(); });
       due.assign(std::make_move_iterator(first_due), std::make_move_iterator(entries_.end()));

@@ -212,5 +212,109 @@ TEST_F(HostTurns, WhatTheFunctionHasSeenIsAcquiredByEveryQueue) {
   EXPECT_EQ(packets.acquire(0), kSystem);
 }
 
+// Memory that goes back to the runtime, which may give it to the next owner at once.
+class GivenBack : public Fences {
+ protected:
+  uint64_t live() { return take(device_->heap_statistics(0)).live_buffers; }
+};
+
+TEST_F(GivenBack, DeviceMemoryIsReleasedToTheSystemFirst) {
+  const Ref<Queue> queue = clean_queue();
+  Ref<Buffer> buffer = device_buffer(4096);
+  const PacketView packets(core(queue));
+  ASSERT_OK(affine(*queue, buffer, 1, 1));
+  buffer = nullptr;
+  ASSERT_EQ(packets.count(), 2u);
+  EXPECT_EQ(packets.release(0), kAgent);
+  EXPECT_EQ(packets.release(1), kSystem);
+}
+
+TEST_F(GivenBack, AlsoIfTheQueueIsIdle) {
+  const Ref<Queue> queue = clean_queue();
+  Ref<Buffer> buffer = device_buffer(4096);
+  ASSERT_OK(affine(*queue, buffer, 1, 1));
+  wait_unheard(core(queue));
+  const PacketView packets(core(queue));
+  const uint64_t before = live();
+  buffer = nullptr;
+  ASSERT_EQ(packets.count(), 1u);
+  EXPECT_EQ(packets.release(0), kSystem);
+  EXPECT_EQ(live(), before) << "not before that packet is done";
+}
+
+TEST_F(GivenBack, OneReleaseServesAllThatIsDroppedTogether) {
+  const Ref<Queue> queue = clean_queue();
+  Ref<Buffer> first = device_buffer(4096);
+  Ref<Buffer> second = device_buffer(4096);
+  const PacketView packets(core(queue));
+  ASSERT_OK(affine(*queue, first, 1, 1));
+  ASSERT_OK(affine(*queue, second, 1, 1));
+  first = nullptr;
+  second = nullptr;
+  ASSERT_EQ(packets.count(), 3u);
+  EXPECT_EQ(packets.release(2), kSystem);
+}
+
+TEST_F(GivenBack, ASignalHasReleasedIt) {
+  const Ref<Queue> queue = clean_queue();
+  Ref<Buffer> buffer = device_buffer(4096);
+  const Ref<Semaphore> done = new_semaphore();
+  const SemaphorePoint point = {done.get(), 1};
+  const PacketView packets(core(queue));
+  ASSERT_OK(affine(*queue, buffer, 1, 1, {.wait = {}, .signal = {&point, 1}}));
+  buffer = nullptr;
+  EXPECT_EQ(packets.count(), 1u);
+}
+
+TEST_F(GivenBack, NoL2KeepsTheHostsMemory) {
+  const Ref<Queue> queue = clean_queue();
+  Ref<Buffer> buffer = host_buffer(4096);
+  const PacketView packets(core(queue));
+  ASSERT_OK(affine(*queue, buffer, 1, 1));
+  buffer = nullptr;
+  EXPECT_EQ(packets.count(), 1u);
+}
+
+TEST_F(GivenBack, QueuesThatHaveNotUsedItNeedNoRelease) {
+  const Ref<Queue> queue = clean_queue();
+  const Ref<Queue> other = clean_queue();
+  Ref<Buffer> buffer = device_buffer(4096);
+  ASSERT_OK(affine(*queue, buffer, 1, 1));
+  const PacketView packets(core(other));
+  buffer = nullptr;
+  EXPECT_EQ(packets.count(), 0u);
+}
+
+TEST_F(GivenBack, AnExecutableIsReleasedToo) {
+  const std::vector<std::byte> bytes = read_kernels("gfx900", "busy");
+  const Ref<Queue> queue = clean_queue();
+  Ref<Executable> executable = take(device_->load_executable(bytes.data(), bytes.size()));
+  const Argument arguments[] = {own_, Argument::of(uint32_t{64}), Argument::of(uint32_t{1}),
+                                Argument::of(uint32_t{1})};
+  Dispatch dispatch;
+  dispatch.function = take(executable->find("affine"));
+  dispatch.grid = dispatch.workgroup = {64, 1, 1};
+  dispatch.arguments = arguments;
+  const PacketView packets(core(queue));
+  ASSERT_OK(queue->dispatch(dispatch));
+  executable = nullptr;
+  ASSERT_EQ(packets.count(), 2u);
+  EXPECT_EQ(packets.release(1), kSystem);
+}
+
+TEST_F(GivenBack, AFullRingReleasesWhenThereIsRoom) {
+  const Ref<Queue> queue = new_queue(64);
+  const uint64_t before = live();
+  Ref<Buffer> buffer = device_buffer(4096);
+  {
+    const PacketView packets(core(queue));
+    for (uint32_t i = 1; i < core(queue).capacity(); ++i) ASSERT_OK(affine(*queue, buffer, 1, 1));
+    buffer = nullptr;
+    EXPECT_EQ(packets.count() + 1, core(queue).capacity());
+  }
+  while (live() != before) sched_yield();
+  EXPECT_EQ(core(queue).reserved(), core(queue).capacity() + 1);
+}
+
 }  // namespace
 }  // namespace halyard::amdgpu
