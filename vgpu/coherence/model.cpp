@@ -64,7 +64,7 @@ class FreeNames final : public AccessNames {
 // An L2 knows nothing of owners: what it has still to write back it may write over what the next
 // one has written past it. Another process that has the memory may still use it.
 void Model::check_freed(const ShadowPage& page, uint32_t gpu) {
-  if (page.allocation.placement.is_shared) return;
+  if (page.allocation.placement.is_shared || gpus_[gpu].is_lost) return;
   const CachedPage& cached = *page.l2[gpu];
   const auto dirty =
       std::find_if(cached.dirty.begin(), cached.dirty.end(), [](uint64_t d) { return d != 0; });

@@ -125,6 +125,9 @@ class Model {
   void allocated(const Allocation& allocation) { shadow_.add(allocation); }
   void freed(uint64_t begin);
   void shared(uint64_t begin) { shadow_.share(begin); }
+  // A queue of the GPU has stopped, or all of them have: the program may have no way left to
+  // release what is in the L2 before it frees memory.
+  void lost(uint32_t gpu) { gpus_[gpu].is_lost = true; }
 
   // Where the host flushes the HDP of a GPU: it stores anything but 0 there.
   void set_window_register(uint32_t gpu, uint32_t* hdp_flush) { gpus_[gpu].hdp_flush = hdp_flush; }
@@ -184,6 +187,7 @@ class Model {
   struct Gpu {
     GpuFacts facts;
     bool is_gfx90a = false;
+    bool is_lost = false;
     uint32_t* hdp_flush = nullptr;
     uint64_t flushes = 0;  // that have been seen
     uint64_t l2_generation = 1;

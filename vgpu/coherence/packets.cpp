@@ -197,6 +197,11 @@ void Packets::compare_arguments(const std::vector<uint8_t>& were, const std::vec
        .place = ""});
 }
 
+void Packets::stopped(uint32_t node) {
+  const Model::Lock lock(model_);
+  model_.lost(node - 1);
+}
+
 void Packets::invalidate_code(uint32_t node) {
   const Model::Lock lock(model_);
   model_.invalidate_code(node - 1);

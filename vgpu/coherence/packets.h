@@ -25,6 +25,7 @@ class Packets final : public queue::PacketObserver {
   void begin(const AqlPacket& packet, Ahead& ahead) override;
   void look(uint32_t node, uint32_t queue) override;
   void end(const AqlPacket& packet, uint64_t valid_below) override;
+  void stopped(uint32_t node) override;
   void invalidate_code(uint32_t node) override;
   void copy(const Copy& copy, const std::function<void()>& move) override;
 

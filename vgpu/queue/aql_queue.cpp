@@ -538,10 +538,10 @@ bool AqlQueue::mailbox_usable(uint64_t mailbox) {
 
 // What a signal leads to is no memory of the GPU's or of the runtime's.
 void AqlQueue::stop_at(uint64_t address, uint64_t index, const std::string& what) {
+  set_failed();
   fail_with_memory_fault({device_.node, address, true, false},
                          fmt::format("halyard vgpu: queue {} stopped at packet {}: {}; {}", id_,
                                      index, what, describe(address)));
-  set_failed();
 }
 
 bool AqlQueue::fail(QueueError error, uint64_t index, const std::string& text) {

@@ -60,6 +60,11 @@ void HardwareQueue::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void HardwareQueue::set_failed() {
+  if (device_.observer != nullptr) device_.observer->stopped(device_.node);
+  failed_.store(true, std::memory_order_release);
+}
+
 // The queue itself touched memory that the host does not have: what a packet copies, or a kernel
 // object, signal or ring that was taken away.
 void HardwareQueue::fail_unmapped(const HostFault& gone) {

@@ -40,7 +40,8 @@ class HardwareQueue {
 
   bool stopping() const { return __atomic_load_n(&cancel_, __ATOMIC_ACQUIRE); }
   bool paused() const { return paused_.load(std::memory_order_relaxed); }
-  void set_failed() { failed_.store(true, std::memory_order_release); }
+  // Before anybody is told why.
+  void set_failed();
   // Reports a refused access to stderr and to the memory event; the queue must stop then. Returns
   // false if nobody listens for memory events.
   bool fail_with_memory_fault(const MemoryFault& fault, const std::string& text);

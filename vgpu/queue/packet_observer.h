@@ -50,6 +50,8 @@ class PacketObserver {
   virtual void look(uint32_t node, uint32_t queue) = 0;
   // Packets of the queue below `valid_below` had been written by then.
   virtual void end(const AqlPacket& packet, uint64_t valid_below) = 0;
+  // A queue of the GPU has met an error, and takes no packet any more.
+  virtual void stopped(uint32_t node) = 0;
   // The instruction cache of a GPU was invalidated.
   virtual void invalidate_code(uint32_t node) = 0;
   // Carries out a copy by calling `move`, once.

@@ -513,6 +513,16 @@ TEST_F(L2, MemoryThatOthersHaveIsNotFreed) {
   EXPECT_THAT(vega.take(), IsEmpty());
 }
 
+TEST_F(L2, WithoutAQueueNothingCanBeReleased) {
+  for (const uint32_t lost : {1, 0}) {
+    uint32_t* const data = vega.allocate(1);
+    write(vega, 1, data, 7, kAgent);
+    vega.model().lost(lost);
+    vega.reallocate(data);
+    EXPECT_THAT(vega.take(), SizeIs(lost)) << lost;
+  }
+}
+
 TEST_F(L2, FineGrainedMemoryMayBeFreedAtAnyTime) {
   uint32_t* const data = vega.fine(1);
   write(vega, 1, data, 7, kNone);
