@@ -87,6 +87,23 @@ TEST(Retired, IsReleasedWhenNothingUsesIt) {
   EXPECT_EQ(list.size(), 0u);
 }
 
+// What must be done before the release, if anything is.
+TEST(Retired, IsAdvancedBeforeItIsLookedAt) {
+  struct Steps {
+    int* left;
+    bool in_use() const { return *left != 0; }
+    void advance() { --*left; }
+  };
+  RetiredList<Steps> list;
+  int left = 2;
+  bool released = false;
+  list.add({{&left}, [&] { released = true; }});
+  EXPECT_EQ(list.collect().left, 1u);
+  EXPECT_FALSE(released);
+  EXPECT_EQ(list.collect().released, 1u);
+  EXPECT_TRUE(released);
+}
+
 TEST(FindMemory, TriesOnceWhereThereIsSome) {
   Heap heap;
   EXPECT_TRUE(heap.find().ok());
