@@ -66,7 +66,8 @@ void WaitCounters::follow(const isa::Wave& wave, const isa::Instruction& instruc
     // at a barrier.
     if (role == Role::kEnd) wait(WaitCounts::nothing_left());
   }
-  for (const Kind kind : kinds_of(wave, instruction).list()) issue(kind, stores(instruction));
+  const Kinds kinds = kinds_of(wave, instruction);
+  for (const Kind kind : kinds.list()) issue(kind, stores(instruction));
 }
 
 Ticket WaitCounters::issue(Kind kind, bool stores) {

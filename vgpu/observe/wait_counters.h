@@ -70,7 +70,8 @@ constexpr bool in_order(Kind kind) {
 class Kinds {
  public:
   void add(Kind kind) { kinds_[count_++] = kind; }
-  std::span<const Kind> list() const { return {kinds_, count_}; }
+  std::span<const Kind> list() const& { return {kinds_, count_}; }
+  std::span<const Kind> list() const&& = delete;  // it points into this
 
  private:
   Kind kinds_[2] = {};
