@@ -98,6 +98,7 @@ void watch_host_accesses(bool (*function)(const HostAccess& access)) {
 }
 
 bool read_host(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return true;
   HostFault fault;
   const SharedMemoryAccess host_sees;
   return guarded([&] { std::memcpy(to, from, bytes); }, fault);
