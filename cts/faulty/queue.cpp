@@ -115,12 +115,25 @@ Status FaultyQueue::do_write(const BufferRange& source, const FileRange& target,
   return inner_->write(source, target, spoil(sync));
 }
 
+namespace {
+
+// Of a host call that is over when run() returns.
+class Outcome final : public HostCompletion {
+ public:
+  void complete(const Status& outcome) override { status = outcome; }
+  Status status;
+};
+
+}  // namespace
+
 Status FaultyQueue::do_host_call(const HostCall& call, const Sync& sync) {
   if (call.deferred != nullptr) {
     return inner_->host_call_deferred(call.deferred, call.context, spoil(sync));
   }
   if (fault_ == Fault::kEagerHostCall) {
-    HALYARD_RETURN_IF_ERROR(call.function(call.context));
+    Outcome outcome;
+    call.run(outcome);
+    HALYARD_RETURN_IF_ERROR(outcome.status);
     return inner_->barrier(sync);
   }
   return inner_->host_call(call.function, call.context, spoil(sync));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 
 #include "cts/harness/device_test.h"
@@ -114,6 +115,14 @@ TEST_F(HostCalls, AFailureFailsTheirSignals) {
 TEST_F(HostCalls, AFailureLeavesTheQueueUsable) {
   auto lose = []() -> Status { return Status(StatusCode::kDataLoss, "The sheep is lost."); };
   ASSERT_OK(call(queue(), lose, {}));
+  EXPECT_OK(drain(queue()));
+}
+
+TEST_F(HostCalls, AnExceptionFailsTheirSignals) {
+  auto lose = []() -> Status { throw std::runtime_error("The sheep is lost."); };
+  ASSERT_OK(call(queue(), lose, next()));
+  EXPECT_FAILS(finish(), StatusCode::kInternal, "The sheep is lost.");
+  // And nothing else.
   EXPECT_OK(drain(queue()));
 }
 
@@ -265,6 +274,23 @@ TEST_F(HostCalls, DeferredOnesMayFail) {
   };
   ASSERT_OK(defer(queue(), fail, next()));
   EXPECT_FAILS(finish(), StatusCode::kDataLoss, "The ship is late.");
+}
+
+TEST_F(HostCalls, DeferredOnesMayThrow) {
+  auto lose = [](HostCompletion&) { throw std::runtime_error("The ship is late."); };
+  ASSERT_OK(defer(queue(), lose, next()));
+  EXPECT_FAILS(finish(), StatusCode::kInternal, "The ship is late.");
+  EXPECT_OK(drain(queue()));
+}
+
+TEST_F(HostCalls, DeferredOnesMayThrowAfterTheirEnd) {
+  auto late = [](HostCompletion& completion) {
+    completion.complete({});
+    throw std::runtime_error("The ship is late.");
+  };
+  ASSERT_OK(defer(queue(), late, next()));
+  EXPECT_OK(finish());
+  EXPECT_OK(drain(queue()));
 }
 
 TEST_F(HostCalls, DeferredOnesOfTwoQueuesEndInAnyOrder) {

@@ -38,12 +38,9 @@ class Completion final : public HostCompletion {
 }  // namespace
 
 Status HostCallOperation::issue(QueueCore&, const IssueContext&) {
-  if (call_.deferred != nullptr) {
-    Completion completion;
-    call_.deferred(call_.context, completion);
-    return completion.wait().with_context("The host call of Queue::host_call_deferred fails");
-  }
-  return call_.function(call_.context).with_context("The host function of Queue::host_call fails");
+  Completion completion;
+  call_.run(completion);
+  return completion.wait();
 }
 
 Result<std::unique_ptr<Operation>> HostCallOperation::hold() {

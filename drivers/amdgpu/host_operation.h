@@ -8,7 +8,7 @@ namespace halyard::amdgpu {
 
 class HostCallOperation final : public Operation {
  public:
-  explicit HostCallOperation(const HostCall& call) : call_(call) {}
+  explicit HostCallOperation(const HostCall& call) : call_(known_part(call)) {}
   uint32_t packets() const override { return 1; }
   bool on_host() const override { return true; }
   // Of a deferred call: returns when it is completed.

@@ -15,10 +15,8 @@
 namespace halyard::hip {
 
 void HostCallOperation::run(QueueCore&, HostCompletion& completion) {
-  const HostCall call = call_;
-  if (call.deferred != nullptr) return call.deferred(call.context, completion);
-  completion.complete(
-      call.function(call.context).with_context("The host function of Queue::host_call fails"));
+  const HostCall call = call_;  // this may be gone as soon as the call is completed
+  call.run(completion);
 }
 
 Result<std::unique_ptr<Operation>> HostCallOperation::hold() {

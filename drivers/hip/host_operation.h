@@ -11,7 +11,7 @@ namespace halyard::hip {
 
 class HostCallOperation final : public Operation {
  public:
-  explicit HostCallOperation(const HostCall& call) : call_(call) {}
+  explicit HostCallOperation(const HostCall& call) : call_(known_part(call)) {}
   StringView name() const override { return "host_call"; }
   bool on_host() const override { return true; }
   void run(QueueCore& core, HostCompletion& completion) override;

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "hal/error.h"
+#include "host_call.h"
 
 namespace halyard {
 namespace {
@@ -206,7 +207,22 @@ Status Device::end_profile(ProfileSink sink, void* context) {
   if (sink == nullptr) {
     return error(StatusCode::kInvalidArgument, "Device::end_profile is given no sink (null).");
   }
-  return do_end_profile(sink, context);
+  // Through the driver's code goes no exception of the program's.
+  struct Guarded {
+    ProfileSink sink;
+    void* context;
+    Status failure;
+  } guarded = {sink, context, {}};
+  const ProfileSink forward = [](void* to, const ProfileEvent& event) {
+    auto& g = *static_cast<Guarded*>(to);
+    if (!g.failure.ok()) return;
+    g.failure = internal::caught("The sink of Device::end_profile", [&] {
+      g.sink(g.context, event);
+      return Status();
+    });
+  };
+  HALYARD_RETURN_IF_ERROR(do_end_profile(forward, &guarded));
+  return guarded.failure;
 }
 
 Status Device::fault() const {

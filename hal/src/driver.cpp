@@ -1,8 +1,5 @@
 #include "hal/driver.h"
 
-#include <algorithm>
-#include <cstring>
-
 namespace halyard {
 
 DriverInfo Driver::info() const {
@@ -16,12 +13,7 @@ Result<std::vector<DeviceSummary>> Driver::enumerate() {
   std::vector<DeviceSummary> devices;
   HALYARD_RETURN_IF_ERROR(do_enumerate(
       [](void* context, const DeviceSummary& summary) {
-        // A driver of another minor version may know fewer members, or more.
-        DeviceSummary copy;
-        const size_t size = std::min<size_t>(summary.struct_size, sizeof(copy));
-        std::memcpy(static_cast<void*>(&copy), &summary, size);
-        copy.struct_size = sizeof(copy);
-        static_cast<std::vector<DeviceSummary>*>(context)->push_back(copy);
+        static_cast<std::vector<DeviceSummary>*>(context)->push_back(known_part(summary));
       },
       &devices));
   return devices;

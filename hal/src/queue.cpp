@@ -10,6 +10,7 @@
 #include "hal/command_buffer.h"
 #include "hal/device.h"
 #include "hal/error.h"
+#include "host_call.h"
 
 namespace halyard {
 
@@ -182,6 +183,7 @@ Status Queue::host_call(HostFunction function, void* context, const Sync& sync) 
   HostCall call;
   call.function = function;
   call.context = context;
+  call.invoke = &internal::invoke_host_call;
   return do_host_call(call, sync);
 }
 
@@ -194,6 +196,7 @@ Status Queue::host_call_deferred(DeferredHostFunction function, void* context, c
   HostCall call;
   call.deferred = function;
   call.context = context;
+  call.invoke = &internal::invoke_host_call;
   return do_host_call(call, sync);
 }
 

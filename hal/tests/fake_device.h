@@ -24,6 +24,8 @@ namespace halyard::testing {
 // What reached the driver, in words: "fill 16@8 pattern 4".
 struct Log {
   std::vector<std::string> calls;
+  HostCall host_call;                // the last one
+  std::vector<std::string> profile;  // names of the events that a profile has
 };
 
 class FakeBuffer final : public Buffer {
@@ -171,6 +173,7 @@ class FakeQueue final : public Queue {
     return call("write " + text(source));
   }
   Status do_host_call(const HostCall& given, const Sync&) override {
+    log_.host_call = known_part(given);
     return call(given.deferred != nullptr ? "host_call_deferred" : "host_call");
   }
   void* do_native_handle() const noexcept override { return &log_; }
@@ -271,7 +274,14 @@ class FakeDevice final : public Device {
   size_t do_link_count() const override { return 0; }
   Status do_link(size_t, LinkInfo*) const override { return {}; }
   Status do_begin_profile() override { return {}; }
-  Status do_end_profile(ProfileSink, void*) override { return {}; }
+  Status do_end_profile(ProfileSink sink, void* context) override {
+    for (const std::string& name : log.profile) {
+      ProfileEvent event;
+      event.name = name;
+      sink(context, event);
+    }
+    return {};
+  }
   Status do_fault() const override { return {}; }
 
   DeviceInfo facts_;

@@ -22,7 +22,7 @@ using halyard::Sync;
 
 namespace {
 
-// The queue's thread waits for a deferred host call; nothing else could run on it meanwhile.
+// The queue's thread waits for a host call; nothing else could run on it meanwhile.
 class Completion final : public halyard::HostCompletion {
  public:
   void complete(const Status& outcome) override { outcome_.set_value(outcome); }
@@ -186,12 +186,9 @@ Status SkeletonQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
 
 Status SkeletonQueue::do_host_call(const halyard::HostCall& call, const Sync& sync) {
   return guarded([&] {
-    if (call.function != nullptr) {
-      return submit(sync, [call] { return call.function(call.context); });
-    }
-    return submit(sync, [call] {
+    return submit(sync, [call = halyard::known_part(call)] {
       Completion completion;
-      call.deferred(call.context, completion);
+      call.run(completion);
       return completion.wait();
     });
   });

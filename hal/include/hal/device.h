@@ -159,7 +159,8 @@ class Device : public RefCounted {
   Result<LinkInfo> link(size_t index) const;
 
   // Operations that are submitted between the two calls are timed; end_profile waits for them and
-  // gives each to `sink`.
+  // gives each to `sink`. An exception that the sink throws becomes the failure of end_profile; it
+  // is not called again then.
   Status begin_profile();
   Status end_profile(ProfileSink sink, void* context);
 

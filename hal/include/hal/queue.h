@@ -45,14 +45,17 @@ struct FileRange {
 };
 
 // A host function in queue order. Called once, on a thread of the driver's; must not block on work
-// of the same queue. A failure fails the operation. Not called if a wait failed.
+// of the same queue. A failure that it returns fails the operation, and so does an exception that
+// it throws. Not called if a wait failed.
 using HostFunction = Status (*)(void* context);
 
 // The end of a host call that goes on after its function has returned. Valid until complete().
 class HostCompletion {
  public:
   // Exactly once, from any thread, also from within the function: the operation is done, or failed
-  // with `outcome`. A queue whose host call never completes never goes on.
+  // with `outcome`. A queue whose host call never completes never goes on. An exception that the
+  // function throws before this is called fails the operation; this may still be called then, and
+  // changes nothing.
   virtual void complete(const Status& outcome) = 0;
 
  protected:
@@ -60,12 +63,20 @@ class HostCompletion {
 };
 using DeferredHostFunction = void (*)(void* context, HostCompletion& completion);
 
-// What Queue::host_call and host_call_deferred give to a driver: one of the two functions.
+// What Queue::host_call and host_call_deferred give to a driver: one of the two functions. A driver
+// keeps known_part() of it, and calls run().
 struct HostCall {
   uint32_t struct_size = sizeof(HostCall);
   HostFunction function = nullptr;
   DeferredHostFunction deferred = nullptr;
   void* context = nullptr;
+  // Since minor 1: calls the function, and turns an exception into a failure. It is the program's
+  // own code, as only that knows the exceptions of its standard library.
+  void (*invoke)(const HostCall& call, HostCompletion& completion) noexcept = nullptr;
+
+  // Calls the function, once. `completion` is told the outcome, before this returns or later; then
+  // this may be gone.
+  void run(HostCompletion& completion) const;
 };
 
 // Any thread may use any method. Operations submitted from several threads at once are ordered

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <string_view>
 #include <type_traits>
@@ -99,6 +100,17 @@ struct Option {
   StringView key;
   StringView value;
 };
+
+// What this side of the boundary knows of a struct that starts with its size: the other side may
+// have been built with fewer members, which then have their defaults here, or with more.
+template <typename T>
+T known_part(const T& given) noexcept {
+  T known;
+  const size_t size = given.struct_size < sizeof(T) ? given.struct_size : sizeof(T);
+  std::memcpy(static_cast<void*>(&known), &given, size);
+  known.struct_size = sizeof(T);
+  return known;
+}
 
 // A point in time on CLOCK_MONOTONIC, in nanoseconds. Absolute, so that a wait that is restarted
 // does not last longer than was asked for.

@@ -1,0 +1,76 @@
+#include "host_call.h"
+
+#include <atomic>
+
+namespace halyard {
+namespace internal {
+namespace {
+
+constexpr const char* kDirect = "The host function of Queue::host_call";
+constexpr const char* kDeferred = "The host function of Queue::host_call_deferred";
+constexpr const char* kDirectFails = "The host function of Queue::host_call fails";
+constexpr const char* kDeferredFails = "The host call of Queue::host_call_deferred fails";
+
+// What a deferred function completes. It lives until the function has returned and complete() was
+// called, so that a function may throw although another thread has its completion already. It stays
+// for good if complete() is never called.
+class DeferredEnd final : public HostCompletion {
+ public:
+  explicit DeferredEnd(HostCompletion& driver) noexcept : driver_(&driver) {}
+
+  void complete(const Status& outcome) override {
+    finish(outcome.with_context(kDeferredFails));
+    release();
+  }
+  // The function is over; `thrown` is OK unless it has thrown.
+  void returned(const Status& thrown) {
+    if (!thrown.ok()) finish(thrown);
+    release();
+  }
+
+ private:
+  // The driver's completion may be gone as soon as it is told, so it is told once.
+  void finish(const Status& outcome) {
+    if (!finished_.exchange(true, std::memory_order_acq_rel)) driver_->complete(outcome);
+  }
+  void release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  HostCompletion* driver_;
+  std::atomic<bool> finished_{false};
+  std::atomic<uint32_t> references_{2};  // the function's caller, and complete()
+};
+
+}  // namespace
+
+void invoke_host_call(const HostCall& call, HostCompletion& completion) noexcept {
+  if (call.deferred == nullptr) {
+    completion.complete(
+        caught(kDirect, [&] { return call.function(call.context).with_context(kDirectFails); }));
+    return;
+  }
+  auto* const end = new (std::nothrow) DeferredEnd(completion);
+  if (end == nullptr) {
+    completion.complete(error(StatusCode::kResourceExhausted,
+                              "{} is not called: there is no host memory for its completion.",
+                              kDeferred));
+    return;
+  }
+  const DeferredHostFunction function = call.deferred;
+  void* const context = call.context;  // `call` may be gone when the function returns
+  end->returned(caught(kDeferred, [&] {
+    function(context, *end);
+    return Status();
+  }));
+}
+
+}  // namespace internal
+
+void HostCall::run(HostCompletion& completion) const {
+  // A program that was built with minor 0 leaves it to the driver.
+  const auto how = invoke != nullptr ? invoke : &internal::invoke_host_call;
+  how(*this, completion);
+}
+
+}  // namespace halyard
