@@ -6,6 +6,7 @@
 #include "dispatch_check.h"
 #include "hal/device.h"
 #include "hal/error.h"
+#include "input_struct.h"
 
 namespace halyard {
 
@@ -146,6 +147,11 @@ Status CommandBuffer::use_arguments(const char* operation, const Dispatch& dispa
 
 Status CommandBuffer::dispatch(const Dispatch& dispatch) {
   constexpr const char* kName = "CommandBuffer::dispatch";
+  if (!internal::is_of_this_version(dispatch)) [[unlikely]] {
+    Dispatch known;
+    HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, dispatch, &known));
+    return this->dispatch(known);
+  }
   HALYARD_RETURN_IF_ERROR(check_recording(kName));
   HALYARD_RETURN_IF_ERROR(internal::check_dispatch(
       *device_, dispatch, internal::DispatchKind::kDirect, internal::Slots::kYes));
@@ -155,6 +161,11 @@ Status CommandBuffer::dispatch(const Dispatch& dispatch) {
 
 Status CommandBuffer::dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts) {
   constexpr const char* kName = "CommandBuffer::dispatch_indirect";
+  if (!internal::is_of_this_version(dispatch)) [[unlikely]] {
+    Dispatch known;
+    HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, dispatch, &known));
+    return dispatch_indirect(known, group_counts);
+  }
   HALYARD_RETURN_IF_ERROR(check_recording(kName));
   BufferRange counts = group_counts;
   if (counts.buffer == nullptr && counts.length == BufferRange::kToEnd) {

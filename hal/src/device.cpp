@@ -8,6 +8,7 @@
 #include "check.h"
 #include "hal/error.h"
 #include "host_call.h"
+#include "input_struct.h"
 
 namespace halyard {
 namespace {
@@ -98,39 +99,46 @@ Result<Ref<Queue>> Device::import_queue(void* native_queue) {
 
 Result<Ref<Queue>> Device::create_queue(const QueueOptions& options) {
   using Priority = QueueOptions::Priority;
-  if (options.priority != Priority::kLow && options.priority != Priority::kNormal &&
-      options.priority != Priority::kHigh) {
+  QueueOptions known;
+  HALYARD_RETURN_IF_ERROR(internal::take_struct("Device::create_queue", options, &known));
+  if (known.priority != Priority::kLow && known.priority != Priority::kNormal &&
+      known.priority != Priority::kHigh) {
     return error(StatusCode::kInvalidArgument,
                  "Device::create_queue is given a priority ({}) that does not exist. Legal are low "
                  "(0), normal (1) and high (2).",
-                 static_cast<uint32_t>(options.priority));
+                 static_cast<uint32_t>(known.priority));
   }
   Queue* queue = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_create_queue(options, &queue));
+  HALYARD_RETURN_IF_ERROR(do_create_queue(known, &queue));
   return Ref<Queue>::adopt(queue);
 }
 
 Result<Ref<Buffer>> Device::allocate(uint64_t size, const BufferOptions& options) {
+  constexpr const char* kName = "Device::allocate";
+  BufferOptions known;
+  HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, options, &known));
   HALYARD_RETURN_IF_ERROR(
-      internal::check_allocation("Device::allocate", *this, size, options.type, options.alignment));
+      internal::check_allocation(kName, *this, size, known.type, known.alignment));
   Buffer* buffer = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_allocate(size, options, &buffer));
+  HALYARD_RETURN_IF_ERROR(do_allocate(size, known, &buffer));
   return Ref<Buffer>::adopt(buffer);
 }
 
 Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
   using Kind = ImportOptions::Kind;
-  if (options.kind != Kind::kHostMemory && options.kind != Kind::kDevicePointer &&
-      options.kind != Kind::kIpcHandle) {
+  ImportOptions known;
+  HALYARD_RETURN_IF_ERROR(internal::take_struct("Device::import_buffer", options, &known));
+  if (known.kind != Kind::kHostMemory && known.kind != Kind::kDevicePointer &&
+      known.kind != Kind::kIpcHandle) {
     return error(StatusCode::kInvalidArgument,
                  "Device::import_buffer is given a kind ({}) that does not exist. Legal are host "
                  "memory (0), device pointer (1) and IPC handle (2).",
-                 static_cast<uint32_t>(options.kind));
+                 static_cast<uint32_t>(known.kind));
   }
-  if (options.pointer == nullptr) {
+  if (known.pointer == nullptr) {
     return error(StatusCode::kInvalidArgument, "Device::import_buffer is given no memory (null).");
   }
-  if (options.size == 0) {
+  if (known.size == 0) {
     return error(StatusCode::kInvalidArgument,
                  "Device::import_buffer is given a size of 0 bytes. A buffer has at least one.");
   }
@@ -143,7 +151,7 @@ Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
         options.size, options.pointer);
   }
   Buffer* buffer = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_import_buffer(options, &buffer));
+  HALYARD_RETURN_IF_ERROR(do_import_buffer(known, &buffer));
   return Ref<Buffer>::adopt(buffer);
 }
 

@@ -11,6 +11,7 @@
 #include "hal/device.h"
 #include "hal/error.h"
 #include "host_call.h"
+#include "input_struct.h"
 
 namespace halyard {
 
@@ -50,6 +51,11 @@ Status Queue::copy(const BufferRange& source, const BufferRange& target, const S
 }
 
 Status Queue::dispatch(const Dispatch& dispatch, const Sync& sync) {
+  if (!internal::is_of_this_version(dispatch)) [[unlikely]] {
+    Dispatch known;
+    HALYARD_RETURN_IF_ERROR(internal::take_struct("Queue::dispatch", dispatch, &known));
+    return this->dispatch(known, sync);
+  }
   if (device_->validates()) [[likely]] {
     HALYARD_RETURN_IF_ERROR(internal::check_dispatch(
         *device_, dispatch, internal::DispatchKind::kDirect, internal::Slots::kNo));
@@ -63,6 +69,11 @@ Status Queue::dispatch(const Dispatch& dispatch, const Sync& sync) {
 Status Queue::dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
                                 const Sync& sync) {
   constexpr const char* kName = "Queue::dispatch_indirect";
+  if (!internal::is_of_this_version(dispatch)) [[unlikely]] {
+    Dispatch known;
+    HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, dispatch, &known));
+    return dispatch_indirect(known, group_counts, sync);
+  }
   BufferRange counts;
   HALYARD_RETURN_IF_ERROR(
       internal::resolve_range(kName, "range of group counts", *device_, group_counts, &counts));
@@ -116,11 +127,13 @@ Status Queue::execute(CommandBuffer& commands, Span<const BufferRange> bindings,
 Result<Ref<Buffer>> Queue::alloca_buffer(uint64_t size, const PoolOptions& options,
                                          const Sync& sync) {
   constexpr const char* kName = "Queue::alloca_buffer";
+  PoolOptions known;
+  HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, options, &known));
   HALYARD_RETURN_IF_ERROR(
-      internal::check_allocation(kName, *device_, size, options.type, options.alignment));
+      internal::check_allocation(kName, *device_, size, known.type, known.alignment));
   HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
   Buffer* buffer = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_alloca(size, options, sync, &buffer));
+  HALYARD_RETURN_IF_ERROR(do_alloca(size, known, sync, &buffer));
   return Ref<Buffer>::adopt(buffer);
 }
 

@@ -2,6 +2,15 @@
 //
 // Everything here is standard layout and free of std:: types, because the two sides may have been
 // built by different compilers against different standard libraries.
+//
+// Structs that may grow start with `struct_size`, their size in bytes as whoever made them knows
+// it; the initializer sets it. Members are only ever appended, and one whose bytes are all 0 means
+// what was the case before it existed. So of a struct that a caller gives:
+//   - the smallest legal size is that of the interface's first version; members that a shorter
+//     struct lacks have their defaults;
+//   - a longer one than this version knows comes from a newer caller, and is legal up to
+//     kLargestStruct if the bytes that this version does not know are 0;
+//   - any other is INVALID_ARGUMENT.
 #pragma once
 
 #include <concepts>
@@ -100,6 +109,10 @@ struct Option {
   StringView key;
   StringView value;
 };
+
+// The most bytes that a struct with a struct_size ever has, so that a size that is not one does not
+// have anybody look far behind the struct.
+inline constexpr uint32_t kLargestStruct = 256;
 
 // What this side of the boundary knows of a struct that starts with its size: the other side may
 // have been built with fewer members, which then have their defaults here, or with more.
