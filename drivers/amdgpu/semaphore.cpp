@@ -177,8 +177,11 @@ Status SemaphoreImpl::do_signal(uint64_t value) {
   {
     const std::lock_guard lock(mutex_);
     if (failed_.load(std::memory_order_relaxed)) return failure_;
-    for (const uint64_t promised : promises_) pending = std::min(pending, promised);
     const uint64_t current = value_.load(std::memory_order_acquire);
+    // What is reached already is kept, although nobody has noted it yet.
+    for (const uint64_t promised : promises_) {
+      if (promised > current) pending = std::min(pending, promised);
+    }
     if (value <= current) {
       return error(StatusCode::kInvalidArgument,
                    "Semaphore::signal is given a value ({}) that is not above the current one "
