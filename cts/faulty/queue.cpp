@@ -145,5 +145,11 @@ Status FaultyQueue::do_barrier(const Sync& sync) {
 void* FaultyQueue::do_native_handle() const noexcept {
   return inner_->native_handle();
 }
+Status FaultyQueue::do_fault() const {
+  return inner_->fault();
+}
+Status FaultyQueue::do_abandon() {
+  return inner_->abandon();
+}
 
 }  // namespace faulty

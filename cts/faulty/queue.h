@@ -44,6 +44,8 @@ class FaultyQueue final : public halyard::Queue {
   halyard::Status do_host_call(const halyard::HostCall& call, const halyard::Sync& sync) override;
   halyard::Status do_barrier(const halyard::Sync& sync) override;
   void* do_native_handle() const noexcept override;
+  halyard::Status do_fault() const override;
+  halyard::Status do_abandon() override;
 
   // What becomes of an operation's waits and signals.
   halyard::Sync spoil(const halyard::Sync& sync) const;

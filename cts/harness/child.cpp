@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cts/harness/environment.h"
@@ -117,6 +119,24 @@ void expect_success(int status) {
   }
 }
 
+// The same, if it ends within --patience; otherwise it is killed.
+std::optional<int> wait_with_patience(pid_t child) {
+  constexpr std::chrono::milliseconds kPause{5};
+  const std::chrono::seconds patience(Environment::get().options().patience_seconds);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  int status = 0;
+  for (;;) {
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return std::nullopt;
+    if (std::chrono::steady_clock::now() > end) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  kill(child, SIGKILL);
+  wait_for(child);
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_child() {
@@ -145,6 +165,21 @@ void finish_child(pid_t child) {
 bool runs_in_child() {
   if (is_child()) return false;
   if (const std::optional<ChildEnd> end = run_child()) expect_success(end->status);
+  return true;
+}
+
+bool exits_in_child(int code) {
+  if (is_child()) return false;
+  const pid_t child = start_child(STDERR_FILENO, STDERR_FILENO);
+  if (child < 0) return true;
+  const std::optional<int> status = wait_with_patience(child);
+  if (!status) {
+    ADD_FAILURE() << "The test's own process does not end.";
+  } else if (WIFSIGNALED(*status)) {
+    ADD_FAILURE() << "The test's own process is ended by signal " << WTERMSIG(*status) << ".";
+  } else {
+    EXPECT_EQ(WEXITSTATUS(*status), code) << "The test's own process ends with another code.";
+  }
   return true;
 }
 

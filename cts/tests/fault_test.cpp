@@ -30,13 +30,32 @@ TEST_F(Fault, IllegalInstruction) {
   expect_life();
 }
 
+// What a queue has done to itself is the queue's failure, and not the device's.
+TEST_F(Fault, OfAQueueLeavesTheDevice) {
+  if (ends_in_child("kernel \"illegal_instruction\"")) return;
+  const Ref<Queue> other = new_queue();
+  const Ref<Buffer> out = poisoned(256);
+  ASSERT_OK(dispatch(queue(), function("faults", "illegal_instruction"), {out}, next()));
+  const Status failure = finish();
+  EXPECT_TRUE(blames(failure, "illegal_instruction"));
+  EXPECT_FAILS(queue().fault(), failure.code(), "The queue is lost");
+  EXPECT_FAILS(queue().fault(), failure.code(), "illegal_instruction");
+  EXPECT_OK(device().fault());
+  for (const Ref<Queue>& target : {other, new_queue(), new_queue()}) {
+    EXPECT_OK(target->fault());
+    EXPECT_OK(drain(*target));
+  }
+}
+
 // A bad access ends a real GPU's work for the whole process: the kernel driver stops all of its
 // queues. So these tests have processes of their own.
 class MemoryFault : public Fault {
  protected:
   // The device is lost, and whoever still uses it is told so instead of waiting for ever.
   void expect_lost() {
-    EXPECT_FALSE(device().fault().ok());
+    const Status lost = device().fault();
+    EXPECT_FAILS(lost, StatusCode::kInternal, "The device ");
+    EXPECT_FAILS(queue().fault(), lost.code(), lost.message().view());
     const Ref<Queue> another = [this]() -> Ref<Queue> {
       Result<Ref<Queue>> made = device().create_queue();
       return made.ok() ? std::move(made).value() : nullptr;

@@ -1,12 +1,10 @@
 #include "drivers/amdgpu/device.h"
 
-#include <sched.h>
-#include <time.h>
-
 #include <algorithm>
 
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/command_buffer.h"
+#include "drivers/amdgpu/edges.h"
 #include "drivers/amdgpu/executable.h"
 #include "drivers/amdgpu/faults.h"
 #include "drivers/amdgpu/held_queue.h"
@@ -16,6 +14,7 @@
 #include "drivers/amdgpu/semaphore.h"
 #include "drivers/amdgpu/transfers.h"
 #include "drivers/amdgpu/wait_plan.h"
+#include "drivers/common/remains.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -79,14 +78,26 @@ void DeviceImpl::fill_info() {
 }
 
 void DeviceImpl::destroy() noexcept {
-  const auto last = [](void* device) { delete static_cast<DeviceImpl*>(device); };
-  if (watcher_.stop(last, this)) delete this;
+  const auto last = [](void* device) { static_cast<DeviceImpl*>(device)->leave(); };
+  if (watcher_.stop(last, this)) leave();
+}
+
+void DeviceImpl::leave() {
+  const auto bury = [this] {
+    if (!drained()) return false;
+    delete this;
+    return true;
+  };
+  if (wait_for_release([this] { return drained(); })) {
+    bury();
+  } else {
+    Remains::instance().keep(bury);
+  }
 }
 
 DeviceImpl::~DeviceImpl() {
   foreign_.remove(*this);
   Faults::forget(*this);
-  drain();
   memory_.collect();
   pools_.reset();
   owned_cores_.clear();
@@ -94,20 +105,14 @@ DeviceImpl::~DeviceImpl() {
 }
 
 // Work in flight uses memory that is about to go.
-void DeviceImpl::drain() {
-  for (const auto& core : owned_cores_) {
+bool DeviceImpl::drained() {
+  std::vector<QueueCore*> cores;
+  list_cores(&cores);
+  return std::all_of(cores.begin(), cores.end(), [](QueueCore* core) {
+    core->transfers().advance();
     uint64_t end = core->reserved();
-    const auto is_done = [&] { return core->try_release(&end) && core->is_through(end); };
-    for (uint32_t attempt = 0; !is_done(); ++attempt) {
-      core->transfers().advance();
-      if (attempt < 256) {
-        sched_yield();
-        continue;
-      }
-      const timespec pause = {0, 100'000};
-      nanosleep(&pause, nullptr);
-    }
-  }
+    return core->try_release(&end) && core->is_through(end);
+  });
 }
 
 Result<hsa_signal_t> DeviceImpl::take_signal() {
@@ -184,7 +189,9 @@ bool DeviceImpl::advance(const std::vector<QueueCore*>& cores) {
       spare_cores_.push_back(core);
       return true;
     }));
-    poll |= !returned_cores_.empty();
+    settled += static_cast<uint32_t>(std::erase_if(
+        released_cores_, [](QueueCore* core) { return !core->edges().needs_looks(); }));
+    poll |= !returned_cores_.empty() || !released_cores_.empty();
   }
   if (settled != 0) cross_waits_.prune();
   for (uint32_t i = 0; i < settled; ++i) watcher_.remove_interest();
@@ -199,19 +206,30 @@ void DeviceImpl::queue_failed(QueueCore& core, hsa_status_t status) {
 }
 
 void DeviceImpl::lose_queue(QueueCore& core, const Status& cause) {
-  if (!core.lose(cause)) return;
-  {
-    const std::lock_guard lock(fault_mutex_);
-    if (fault_.ok()) fault_ = cause;
-  }
-  tell_loss(core, cause);
+  if (core.lose(cause)) tell_loss(core, cause);
+}
+
+void DeviceImpl::abandon_queue(QueueCore& core) {
+  const Status cause = error(StatusCode::kCancelled,
+                             "A queue on {} is abandoned (Queue::abandon) while {}. It takes no "
+                             "work any more; make a new one.",
+                             info_.name, core.describe_unfinished());
+  if (core.abandon(cause)) tell_loss(core, cause);
 }
 
 // Those who wait for the queue on the device are failed before they are let go.
 void DeviceImpl::tell_loss(QueueCore& core, const Status& cause) {
+  core.held().fail_signals(cause);
   cross_waits_.source_lost(core, cause);
   core.transfers().abandon();
   core.release_waiters();
+  if (core.edges().needs_looks()) {
+    {
+      const std::lock_guard lock(cores_mutex_);
+      released_cores_.push_back(&core);
+    }
+    watcher_.add_interest();
+  }
   progress();
 }
 
@@ -230,9 +248,9 @@ void DeviceImpl::lose_device(const std::string& what) {
   {
     const std::lock_guard lock(fault_mutex_);
     if (fault_.ok()) fault_ = cause;
-    if (lost_.empty()) lost_ = what;
   }
   for (QueueCore* const core : cores) {
+    core->forget_work();
     if (core->lose(cause)) tell_loss(*core, cause);
   }
 }
@@ -252,10 +270,7 @@ Status DeviceImpl::do_heap_statistics(size_t index, HeapStatistics* statistics) 
 }
 
 Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
-  {
-    const std::lock_guard lock(fault_mutex_);
-    if (!lost_.empty()) return fault_;
-  }
+  HALYARD_RETURN_IF_ERROR(do_fault());
   const uint32_t capacity =
       ring_capacity(options.capacity, facts_.min_queue_size, facts_.max_queue_size);
   QueueCore* core = nullptr;

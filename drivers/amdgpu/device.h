@@ -94,6 +94,8 @@ class DeviceImpl final : public Device {
   void queue_failed(QueueCore& core, hsa_status_t status);
   void lose_queue(QueueCore& core, const Status& cause);
   void lose_device(const std::string& what);
+  // Queue::abandon.
+  void abandon_queue(QueueCore& core);
 
  private:
   // Hardware queues are few; the runtime refuses long before.
@@ -105,7 +107,9 @@ class DeviceImpl final : public Device {
   Status open();
   void fill_info();
   bool can_be_given_to(hsa_agent_t gpu) const;  // its memory
-  void drain();
+  // Destroys this when nothing uses its memory any more, from whatever thread.
+  void leave();
+  bool drained();
   void tell_loss(QueueCore& core, const Status& cause);
 
   size_t do_heap_count() const override;
@@ -153,14 +157,14 @@ class DeviceImpl final : public Device {
   std::vector<std::unique_ptr<QueueCore>> owned_cores_;  // under cores_mutex_
   std::vector<QueueCore*> spare_cores_;                  // under cores_mutex_
   std::vector<QueueCore*> returned_cores_;               // under cores_mutex_: not idle yet
+  std::vector<QueueCore*> released_cores_;               // under cores_mutex_: Edges::needs_looks
   std::vector<HeldPoint> dropped_;                       // under cores_mutex_
 
   std::mutex signals_mutex_;
   std::vector<hsa_signal_t> signals_;  // under signals_mutex_: the spare ones
 
   mutable std::mutex fault_mutex_;
-  Status fault_;      // under fault_mutex_: the first
-  std::string lost_;  // under fault_mutex_: what lost the device as a whole, or empty
+  Status fault_;  // under fault_mutex_: what lost the device
 
   Watcher watcher_{*this};
 };

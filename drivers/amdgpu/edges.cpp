@@ -15,7 +15,15 @@ Edges::~Edges() {
 
 void Edges::count_locked() const {
   const Hsa& hsa = core_.device().hsa();
-  while (!edges_.empty() && hsa.hsa_signal_load_scacquire(edges_.front().signal) == 0) {
+  const auto is_done = [&](const Edge& edge) {
+    if (!released_) return hsa.hsa_signal_load_scacquire(edge.signal) == 0;
+    if (edge.done) return true;
+    if (hsa.hsa_signal_load_scacquire(edge.signal) == 0) return false;
+    // Its packet was processed after all. A barrier-AND packet waits for 0, and nothing else.
+    hsa.hsa_signal_store_screlease(edge.signal, 0);
+    return true;
+  };
+  while (!edges_.empty() && is_done(edges_.front())) {
     passed_.push_back(std::move(edges_.front()));
     edges_.pop_front();
     done_.fetch_add(1, std::memory_order_acq_rel);
@@ -29,6 +37,13 @@ uint64_t Edges::count() const {
   return done_.load(std::memory_order_relaxed);
 }
 
+// A lost queue looks at nothing any more.
+bool Edges::in_use(const Edge& edge) {
+  return std::any_of(edge.users.begin(), edge.users.end(), [](const User& user) {
+    return user.core->completed() <= user.packet && !user.core->lost();
+  });
+}
+
 void Edges::recycle() {
   std::vector<Edge> passed;
   {
@@ -37,14 +52,8 @@ void Edges::recycle() {
     count_locked();
     passed.swap(passed_);
   }
-  // A lost queue looks at nothing any more.
-  const auto in_use = [](const Edge& edge) {
-    return std::any_of(edge.users.begin(), edge.users.end(), [](const User& user) {
-      return user.core->completed() <= user.packet && !user.core->lost();
-    });
-  };
   const auto left =
-      std::partition(passed.begin(), passed.end(), [&](const Edge& edge) { return !in_use(edge); });
+      std::partition(passed.begin(), passed.end(), [](const Edge& edge) { return !in_use(edge); });
   const std::lock_guard lock(mutex_);
   for (auto edge = passed.begin(); edge != left; ++edge) {
     unused_ = edge->users.empty() ? unused_ + 1 : 0;
@@ -105,8 +114,22 @@ hsa_signal_t Edges::use(uint64_t index, QueueCore& user, uint64_t by) {
 void Edges::release() {
   const Hsa& hsa = core_.device().hsa();
   const std::lock_guard lock(mutex_);
+  count_locked();
   released_ = true;
-  for (const Edge& edge : edges_) hsa.hsa_signal_store_screlease(edge.signal, 0);
+  for (Edge& edge : edges_) {
+    edge.done = hsa.hsa_signal_exchange_scacq_screl(edge.signal, 0) == 0;
+  }
+}
+
+bool Edges::needs_looks() {
+  if (outstanding_.load(std::memory_order_acquire) == 0) return false;
+  std::vector<Edge> waited_for;
+  {
+    const std::lock_guard lock(mutex_);
+    count_locked();
+    waited_for.assign(edges_.begin(), edges_.end());
+  }
+  return std::any_of(waited_for.begin(), waited_for.end(), &in_use);
 }
 
 }  // namespace halyard::amdgpu

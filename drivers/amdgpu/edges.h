@@ -46,8 +46,12 @@ class Edges {
   bool prepare(uint64_t index);
   // What packet `by` of `user` has to wait for after prepare(index); null if that is done.
   hsa_signal_t use(uint64_t index, QueueCore& user, uint64_t by);
-  // The queue is lost: lets everybody go on who waits for it, and takes nothing any more.
+  // The queue is lost: lets everybody go on who waits for it, and takes nothing any more. Packets
+  // of an abandoned queue may still be processed and are counted as before.
   void release();
+  // After release(): lets those go on who still wait for a packet that was processed since. Whether
+  // that has to be looked at again. Without the mutex.
+  bool needs_looks();
 
  private:
   struct User {
@@ -58,9 +62,11 @@ class Edges {
     uint64_t index = 0;  // of the packet in front of it
     hsa_signal_t signal = {};
     std::vector<User> users;
+    bool done = false;  // of a released one: before that
   };
 
-  Edge* find(uint64_t index) const;  // under mutex_; null if there is none
+  static bool in_use(const Edge& edge);  // without the mutex
+  Edge* find(uint64_t index) const;      // under mutex_; null if there is none
   uint64_t count() const;
   void count_locked() const;  // under mutex_
   // Without the mutex, as it asks other queues how far they are. Only if there are many.

@@ -5,6 +5,7 @@
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/plan.h"
 #include "drivers/common/service_thread.h"
+#include "hal/error.h"
 
 namespace halyard::amdgpu {
 
@@ -53,6 +54,32 @@ bool HeldQueue::advance() {
     drop_front();
   }
   return false;
+}
+
+std::string HeldQueue::describe() {
+  const std::lock_guard lock(mutex_);
+  if (entries_.empty()) return {};
+  if (!host_running_.load(std::memory_order_acquire)) {
+    return "operations that wait for semaphores are queued";
+  }
+  return fmt::format("the host's part of a {} has not ended", entries_.front().operation->name());
+}
+
+void HeldQueue::fail_signals(const Status& cause) {
+  std::vector<HeldPoint> points;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Entry& entry : entries_) {
+      // What is in the ring, or has been done, knows of itself.
+      const bool runs = host_running_.load(std::memory_order_acquire);
+      if (entry.issued || (entry.started && !runs)) continue;
+      points.insert(points.end(), entry.signals.begin(), entry.signals.end());
+    }
+  }
+  if (points.empty()) return;
+  for (const HeldPoint& point : points) point.semaphore->fail_with(cause);
+  // The entries may be gone by now, so that these are the last references.
+  core_.device().drop_later(std::move(points));
 }
 
 void HeldQueue::drop_front() {

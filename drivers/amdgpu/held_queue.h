@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -27,6 +28,12 @@ class HeldQueue {
   // Submits what can be, from the watcher's thread. True if it should be called again soon although
   // no signal will tell.
   bool advance();
+  // What the queue is at, for a message: "operations that wait for semaphores are queued"; empty if
+  // nothing is held back.
+  std::string describe();
+  // The queue is lost: what is held back is not to signal anything. A host operation that runs is
+  // waited for by nobody then.
+  void fail_signals(const Status& cause);
 
  private:
   struct Entry {

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/transfers.h"
 #include "drivers/common/file_io.h"
+#include "drivers/common/remains.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -49,21 +53,48 @@ Result<std::unique_ptr<Operation>> HostCallOperation::hold() {
 
 namespace {
 
-// One copy by an engine, waited for. Nothing else is in flight on the queue.
-Status copy_now(DeviceImpl& device, void* target, hsa_agent_t target_agent, const void* source,
-                hsa_agent_t source_agent, uint64_t size) {
+// How often the wait for a copy looks whether the queue is lost.
+constexpr uint64_t kLooksPerSecond = 100;
+
+// What a copy uses. It is released in the opposite order.
+struct CopyUse {
+  Ref<Buffer> buffer;
+  Staging staging;
+};
+
+// One copy by an engine, waited for. Nothing else is in flight on the queue. A copy of a lost
+// device is never done, so the wait ends when the queue is lost; `use` is then kept until the copy
+// is done.
+Status copy_now(QueueCore& core, const CopyStep& step, const std::shared_ptr<CopyUse>& use) {
+  DeviceImpl& device = core.device();
   const Hsa& hsa = device.hsa();
   hsa_signal_t signal = {};
   HALYARD_RETURN_IF_ERROR(
       check(hsa, hsa.hsa_signal_create(1, 0, nullptr, &signal), "Creating a signal"));
-  Status status = check(hsa,
-                        hsa.hsa_amd_memory_async_copy(target, target_agent, source, source_agent,
-                                                      size, 0, nullptr, signal),
-                        fmt::format("Queueing a copy of {} bytes", size));
-  if (status.ok() && hsa.hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-                                                   HSA_WAIT_STATE_BLOCKED) < 0) {
-    status = error(StatusCode::kInternal, "A copy of {} bytes fails on a copy engine of {}.", size,
-                   device.info().name);
+  Status status =
+      check(hsa,
+            hsa.hsa_amd_memory_async_copy(step.target, step.target_agent, step.source,
+                                          step.source_agent, step.size, 0, nullptr, signal),
+            fmt::format("Queueing a copy of {} bytes", step.size));
+  hsa_signal_value_t left = 0;
+  if (status.ok()) {
+    const uint64_t ticks = device.info().timestamp_hz / kLooksPerSecond;
+    do {
+      left = hsa.hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, ticks,
+                                           HSA_WAIT_STATE_BLOCKED);
+    } while (left > 0 && !core.lost());
+  }
+  if (left > 0) {
+    Remains::instance().keep([&hsa, signal, use] {
+      if (hsa.hsa_signal_load_scacquire(signal) > 0) return false;
+      hsa.hsa_signal_destroy(signal);
+      return true;
+    });
+    return core.fault();
+  }
+  if (left < 0) {
+    status = error(StatusCode::kInternal, "A copy of {} bytes fails on a copy engine of {}.",
+                   step.size, device.info().name);
   }
   hsa.hsa_signal_destroy(signal);
   return status;
@@ -84,18 +115,19 @@ Status FileOperation::issue(QueueCore& core, const IssueContext&) {
     return status;
   }
   constexpr uint64_t kPiece = 1024 * 1024;
-  HALYARD_ASSIGN_OR_RETURN(const Staging staging,
-                           device.memory().stage(std::min(kPiece, range_.length)));
-  auto* const bytes = static_cast<std::byte*>(staging.data());
+  HALYARD_ASSIGN_OR_RETURN(Staging staging, device.memory().stage(std::min(kPiece, range_.length)));
+  const auto use =
+      std::make_shared<CopyUse>(Ref<Buffer>::retain(range_.buffer), std::move(staging));
+  auto* const bytes = static_cast<std::byte*>(use->staging.data());
   for (uint64_t done = 0; done < range_.length;) {
-    const uint64_t size = std::min({kPiece, staging.size(), range_.length - done});
+    const uint64_t size = std::min({kPiece, use->staging.size(), range_.length - done});
     if (transfer.reading) {
       HALYARD_RETURN_IF_ERROR(transfer_file(transfer, done, bytes, size));
       HALYARD_RETURN_IF_ERROR(
-          copy_now(device, at + done, device.agent(), bytes, device.host_agent(), size));
+          copy_now(core, {at + done, device.agent(), bytes, device.host_agent(), size}, use));
     } else {
       HALYARD_RETURN_IF_ERROR(
-          copy_now(device, bytes, device.host_agent(), at + done, device.agent(), size));
+          copy_now(core, {bytes, device.host_agent(), at + done, device.agent(), size}, use));
       HALYARD_RETURN_IF_ERROR(transfer_file(transfer, done, bytes, size));
     }
     done += size;

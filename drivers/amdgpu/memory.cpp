@@ -305,7 +305,8 @@ void Memory::unstage(void* data, uint64_t size) {
 
 bool Memory::Use::in_use() const {
   return std::any_of(points.begin(), points.end(), [](const Point& point) {
-    return !point.core->is_through(point.end) || (point.to_release && !point.core->lost());
+    const bool gone = point.core->lost() && !point.core->abandoned();
+    return !point.core->is_through(point.end) || (point.to_release && !gone);
   });
 }
 

@@ -35,6 +35,9 @@ class Pools::Source final : public PoolSource {
   bool reached(const PoolPoint& point) override {
     return reinterpret_cast<const QueueCore*>(point.queue)->is_through(point.index + 1);
   }
+  bool comes(const PoolPoint& point) override {
+    return !reinterpret_cast<const QueueCore*>(point.queue)->abandoned();
+  }
 
  private:
   DeviceImpl& device_;

@@ -10,9 +10,8 @@ namespace halyard::amdgpu {
 
 bool Instance::in_use() const {
   if (takers_ != 0) return true;
-  return std::any_of(uses_.begin(), uses_.end(), [](const Use& use) {
-    return use.core->state_of(use.index) == PointState::kPending;
-  });
+  return std::any_of(uses_.begin(), uses_.end(),
+                     [](const Use& use) { return !use.core->is_through(use.index + 1); });
 }
 
 Instances::~Instances() {

@@ -22,6 +22,15 @@ void QueueImpl::destroy() noexcept {
   delete this;
 }
 
+Status QueueImpl::do_fault() const {
+  return core_.lost() ? core_.fault() : Status();
+}
+
+Status QueueImpl::do_abandon() {
+  core_.device().abandon_queue(core_);
+  return {};
+}
+
 Status QueueImpl::share(Buffer& buffer) {
   return BufferImpl::share(buffer, core_.device());
 }

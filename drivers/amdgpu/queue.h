@@ -35,6 +35,8 @@ class QueueImpl final : public Queue {
   Status do_host_call(const HostCall& call, const Sync& sync) override;
   Status do_barrier(const Sync& sync) override;
   void* do_native_handle() const noexcept override { return core_.native(); }
+  Status do_fault() const override;
+  Status do_abandon() override;
 
   // Buffers of other devices are let in before this one's work uses them.
   Status share(Buffer& buffer);

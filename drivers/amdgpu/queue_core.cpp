@@ -192,11 +192,11 @@ uint64_t QueueCore::loud_completed() const {
 }
 
 uint64_t QueueCore::completed() const {
-  const uint64_t done = with_silent(quiet_completed() + loud_completed() + edges_->done());
+  const uint64_t counted = quiet_completed() + loud_completed() + edges_->done();
   // Read after the signals: once they have been tampered with to release waiters, this is set.
   if (lost_.load(std::memory_order_acquire)) [[unlikely]]
     return frozen_.load(std::memory_order_relaxed);
-  return done;
+  return with_silent(counted);
 }
 
 hsa_signal_value_t QueueCore::loud_value(uint64_t index) const {
@@ -204,8 +204,9 @@ hsa_signal_value_t QueueCore::loud_value(uint64_t index) const {
     // While the number of loud completions stands still, the packets that are done hold exactly as
     // many loud ones, wherever in that time the other two numbers were read.
     uint64_t loud = loud_completed();
-    const uint64_t done = with_silent(quiet_completed() + loud + edges_->done());
-    if (loud_completed() != loud) continue;
+    const uint64_t counted = quiet_completed() + loud + edges_->done();
+    if (loud_completed() != loud || lost()) continue;
+    const uint64_t done = with_silent(counted);
     if (done > index) return kInitialValue - static_cast<hsa_signal_value_t>(loud);
     uint64_t at = done;
     for (; at <= index; ++at) {
@@ -232,7 +233,22 @@ PointState QueueCore::state_of(uint64_t index) const {
 }
 
 bool QueueCore::is_through(uint64_t index) const {
-  return completed() >= index || (lost() && transfers_->quiescent());
+  if (completed() >= index) return true;
+  if (!lost() || (abandoned() && completed_since() < index)) return false;
+  return transfers_->quiescent();
+}
+
+uint64_t QueueCore::completed_since() const {
+  const uint64_t frozen = frozen_.load(std::memory_order_relaxed);
+  const LoudState state = loud_state_.load(std::memory_order_acquire);
+  if (state == LoudState::kReleasing) return frozen;
+  uint64_t loud = loud_completed();
+  if (state == LoudState::kReleased) {
+    loud = loud_before_.load(std::memory_order_relaxed) + static_cast<uint64_t>(1 - loud_now());
+  } else if (loud_state_.load(std::memory_order_acquire) != state) {
+    return frozen;
+  }
+  return with_silent(quiet_completed() + loud + edges_->done());
 }
 
 Status QueueCore::fault() const {
@@ -241,17 +257,26 @@ Status QueueCore::fault() const {
 }
 
 bool QueueCore::lose(const Status& cause) {
+  return lose(cause, false);
+}
+
+bool QueueCore::abandon(const Status& cause) {
+  return lose(cause, true);
+}
+
+bool QueueCore::lose(const Status& cause, bool abandoned) {
   const std::lock_guard lock(fault_mutex_);
   if (lost()) return false;
   frozen_.store(completed(), std::memory_order_relaxed);
   fault_ = cause;
+  abandoned_.store(abandoned, std::memory_order_release);
   lost_.store(true, std::memory_order_release);
   add_detour();
   return true;
 }
 
 bool QueueCore::try_release(uint64_t* end) {
-  if (lost()) return true;
+  if (lost() && !abandoned()) return true;
   const uint64_t reserved = this->reserved();
   // Loud packets are observed, and release.
   const auto releases = [this](uint64_t index) {
@@ -271,7 +296,10 @@ bool QueueCore::try_release(uint64_t* end) {
 }
 
 void QueueCore::release_waiters() {
-  hsa_.hsa_signal_store_screlease(loud_, 1);
+  loud_state_.store(LoudState::kReleasing, std::memory_order_seq_cst);
+  const hsa_signal_value_t before = hsa_.hsa_signal_exchange_scacq_screl(loud_, 1);
+  loud_before_.store(static_cast<uint64_t>(kInitialValue - before), std::memory_order_relaxed);
+  loud_state_.store(LoudState::kReleased, std::memory_order_release);
   edges_->release();
 }
 
@@ -289,6 +317,12 @@ std::string QueueCore::describe_current() const {
       is_noted ? note.function.load(std::memory_order_relaxed) : nullptr;
   if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
   return fmt::format("kernel \"{}\" (packet {})", short_name(function->info().name), index);
+}
+
+std::string QueueCore::describe_unfinished() const {
+  if (!idle()) return describe_current() + " has not ended";
+  const std::string held = held_->describe();
+  return held.empty() ? "nothing is queued" : held;
 }
 
 // Nothing tells how far a run is but the read index, which may be ahead of what is executed; never

@@ -148,7 +148,8 @@ class QueueCore {
   // How many packets are done; packets 0 to completed() - 1 are. A few loads.
   uint64_t completed() const;
   bool idle() const { return completed() >= reserved(); }
-  // Whether neither packets before `index` nor their copies use memory any more.
+  // Whether neither packets before `index` nor their copies use memory any more. Also of an
+  // abandoned queue, whose work may still end.
   bool is_through(uint64_t index) const;
   // Whether the packet with this index is known to be done, without asking the device.
   bool known_done(uint64_t index) const {
@@ -170,8 +171,16 @@ class QueueCore {
   // Nothing completes any more; the first cause counts. Then wakes everybody who waits. False if
   // it was lost before.
   bool lose(const Status& cause);
+  // The same for a queue whose work may go on.
+  bool abandon(const Status& cause);
+  // Whether the queue is abandoned, and its work may still run.
+  bool abandoned() const { return abandoned_.load(std::memory_order_acquire); }
+  // Nothing runs there any more: the device is lost.
+  void forget_work() { abandoned_.store(false, std::memory_order_release); }
   // "kernel \"x\" (packet 12)" or "a barrier (packet 12)", the packet that is being processed.
   std::string describe_current() const;
+  // What an abandoned queue leaves: "kernel \"x\" (packet 12) has not ended".
+  std::string describe_unfinished() const;
   // AcquireState's.
   bool acquires_foreign(uint64_t index) { return acquires_.acquires_foreign(index); }
   // The next packet has to acquire (Foreign::host_observed).
@@ -189,7 +198,7 @@ class QueueCore {
   // to do that for which there is no room now.
   bool try_release(uint64_t* end);
 
-  // Lets packets of other queues that wait for this one's loud packets go on.
+  // Lets packets of other queues that wait for this one's loud packets go on. Once, after the loss.
   void release_waiters();
 
   // Whether what signals a semaphore gets an edge behind it (edges.h).
@@ -228,8 +237,12 @@ class QueueCore {
   Status wait_for_room_slowly(uint64_t index, uint32_t packets);
   uint64_t refresh_room();
   std::string describe_run(const SilentRun& run) const;
+  bool lose(const Status& cause, bool abandoned);
   uint64_t quiet_completed() const;
   uint64_t loud_completed() const;
+  // How many packets are done of an abandoned queue; those that were when it was abandoned, if more
+  // cannot be told just now.
+  uint64_t completed_since() const;
   // How many packets are done, those `counted` and the silent ones among them.
   uint64_t with_silent(uint64_t counted) const { return counted + silent_.credit(counted); }
   static void on_error(hsa_status_t status, hsa_queue_t* source, void* data);
@@ -264,8 +277,18 @@ class QueueCore {
 
   std::atomic<uint64_t> release_end_{0};  // behind the last packet of try_release
   std::atomic<uint32_t> detours_{0};
+  // What the loud signal's value means.
+  enum class LoudState : uint8_t {
+    kCounts,     // as completions have left it
+    kReleasing,  // it is being replaced: means nothing
+    kReleased,   // 1 less what was completed since loud_before_ completions
+  };
+
   std::atomic<bool> lost_{false};
   std::atomic<uint64_t> frozen_{0};  // completed() at the moment of the loss
+  std::atomic<bool> abandoned_{false};
+  std::atomic<LoudState> loud_state_{LoudState::kCounts};
+  std::atomic<uint64_t> loud_before_{0};  // set before kReleased
   mutable std::mutex fault_mutex_;
   Status fault_;
 };

@@ -177,10 +177,17 @@ bool Transfers::needs_looks() const {
 }
 
 void Transfers::abandon() {
+  const Hsa& hsa = core_.device().hsa();
   uint32_t unwatched = 0;
   {
     const std::lock_guard lock(mutex_);
-    for (Record& record : records_) unwatched += std::exchange(record.watched, false) ? 1 : 0;
+    for (Record& record : records_) {
+      unwatched += std::exchange(record.watched, false) ? 1 : 0;
+      // The packets behind an abandoned queue's kernel may still be processed.
+      for (size_t i = record.given; i < record.done.size(); ++i) {
+        hsa.hsa_signal_store_screlease(record.done[i], 0);
+      }
+    }
   }
   for (; unwatched != 0; --unwatched) core_.device().watcher().remove_interest();
 }

@@ -58,7 +58,10 @@ bool QueuePool::take_pending(uint64_t size, uint64_t alignment, PoolBlock* block
   for (size_t i = 0; i < list.size(); ++i) {
     const Free& free = list[i];
     if (free.last_use.index == kNotSettled || free.block.address % alignment != 0) continue;
-    if (!done(free)) *after = free.last_use;
+    if (!done(free)) {
+      if (!source_.comes(free.last_use)) continue;
+      *after = free.last_use;
+    }
     hand_out(list, i, block);
     return true;
   }

@@ -49,6 +49,9 @@ class PoolSource {
   virtual bool reached(const PoolPoint& point) = 0;
   // The same for somebody who waits for it: may ask the device where reached() only knows.
   virtual bool reached_if_asked(const PoolPoint& point) { return reached(point); }
+  // Whether work of another queue may wait for the point on the device. An abandoned queue's may
+  // never be reached.
+  virtual bool comes(const PoolPoint&) { return true; }
 
  protected:
   ~PoolSource() = default;

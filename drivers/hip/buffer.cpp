@@ -76,11 +76,12 @@ void BufferImpl::give_back() {
     case Origin::kIpc:
       // HIP 5.2.3 counts references: while a command has one, closing leaves an entry in its map of
       // memory, which points to nothing once that command is gone (Device::IpcDetach of ROCclr).
-      memory.retire_when_let_go([&hip, number = device.facts().device, imported = imported_] {
-        if (!Streams::instance().fault_of(number).ok()) return;
-        const CurrentDevice current(hip, number);
-        hip.hipIpcCloseMemHandle(imported);
-      });
+      memory.retire_when_let_go(users,
+                                [&hip, number = device.facts().device, imported = imported_] {
+                                  if (Streams::instance().blocks(number)) return;
+                                  const CurrentDevice current(hip, number);
+                                  hip.hipIpcCloseMemHandle(imported);
+                                });
       break;
     case Origin::kView:
     case Origin::kBorrowed:

@@ -1,5 +1,6 @@
 #include "drivers/hip/device.h"
 
+#include "drivers/common/remains.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
 #include "drivers/hip/executable.h"
@@ -59,15 +60,20 @@ void DeviceImpl::fill_info() {
   info_.imports_queues = true;
 }
 
-// Work in flight uses memory that is about to go.
-DeviceImpl::~DeviceImpl() {
-  Progress::instance().wait_until(
-      [this](bool* on_device) {
-        *on_device = true;
-        memory_.collect();
-        return memory_.all_collected() ? PointState::kReached : PointState::kPending;
-      },
-      Deadline::infinite());
+// Work in flight uses memory that is about to go, and HIP waits for some of it.
+void DeviceImpl::destroy() noexcept {
+  // What HIP has goes with the process.
+  if (Hip::is_over()) return;
+  const auto bury = [this] {
+    if (!memory_.release_all()) return false;
+    delete this;
+    return true;
+  };
+  if (wait_for_release([this] { return memory_.release_all(); })) {
+    bury();
+  } else {
+    Remains::instance().keep(bury);
+  }
 }
 
 size_t DeviceImpl::do_heap_count() const {

@@ -25,8 +25,8 @@ class DeviceImpl final : public Device {
 
  private:
   DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts);
-  ~DeviceImpl();
-  void destroy() noexcept override { delete this; }
+  ~DeviceImpl() = default;
+  void destroy() noexcept override;
   void fill_info();
 
   size_t do_heap_count() const override;

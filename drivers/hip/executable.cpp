@@ -29,7 +29,7 @@ ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
 
 ExecutableImpl::~ExecutableImpl() {
   // Its memory may only go when the device is idle, which a lost one never is.
-  if (module_ == nullptr || !Streams::instance().fault_of(device_number_).ok()) return;
+  if (module_ == nullptr || Streams::instance().blocks(device_number_)) return;
   const CurrentDevice current(hip_, device_number_);
   hip_.hipModuleUnload(module_);
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <climits>
+#include <cstdlib>
 
 #include "hal/error.h"
 
@@ -60,6 +62,23 @@ std::vector<std::string> candidates_for(const std::string& path) {
   return candidates;
 }
 
+namespace {
+
+std::atomic<bool> over{false};
+
+// Static objects are destroyed in the reverse order, so this runs before HIP destroys those that it
+// had when it was loaded, and after the program has destroyed what it made since.
+void watch_for_the_end() {
+  static const int registered = std::atexit([] { over.store(true, std::memory_order_release); });
+  static_cast<void>(registered);
+}
+
+}  // namespace
+
+bool Hip::is_over() {
+  return over.load(std::memory_order_acquire);
+}
+
 Result<Hip*> Hip::load(std::string_view path) {
   if (!path.empty()) return load_from(candidates_for(std::string(path)), "the option libhip");
   // secure_getenv: a setuid program does not load what its caller names.
@@ -93,6 +112,7 @@ Result<Hip*> Hip::load_from(const std::vector<std::string>& candidates, std::str
       delete hip;
       return status;
     }
+    watch_for_the_end();
     all.tables.push_back(hip);
     return hip;
   }

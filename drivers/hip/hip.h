@@ -38,6 +38,10 @@ class Hip {
   static Result<Hip*> load_from(const std::vector<std::string>& candidates,
                                 std::string_view origin);
 
+  // Whether the process ends and HIP destroys what it has, in static destructors: none of its
+  // functions is called any more.
+  static bool is_over();
+
   // hipInit, once; what it said then is what every later call says.
   Status initialise();
 

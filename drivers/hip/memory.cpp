@@ -41,7 +41,7 @@ Memory::~Memory() {
   for (auto& pool : pools_) pool.reset();
   for (const Block& block : staging_) raw_free(MemoryType::kHost, block);
   const std::lock_guard lock(parked_mutex_);
-  free_parked();
+  free_parked(Freeing::kAtOnce);
 }
 
 void Memory::open() {
@@ -123,7 +123,7 @@ hipError_t Memory::raw_allocate(MemoryType type, uint64_t size, void** base) {
   {
     // Also for what another thread is freeing just now.
     const std::lock_guard lock(parked_mutex_);
-    free_parked();
+    free_parked(Freeing::kMayWait);
   }
   return attempt();
 }
@@ -134,31 +134,35 @@ void Memory::raw_free(MemoryType type, const Block& block) {
   parked_bytes_ += block.size;
   if (Streams::instance().all_idle() ||
       parked_bytes_ > device_.facts().memory_bytes / kMostParkedPart) {
-    free_parked();
+    free_parked(Freeing::kMayWait);
   }
 }
 
 // HIP waits for the device, or, for memory that all devices see, for all of them; a lost one never
 // comes. What would wait for it stays, for whoever allocates as much.
-bool Memory::is_given_up(const Parked& parked) const {
-  return parked.type == MemoryType::kDevice
-             ? !Streams::instance().fault_of(device_.facts().device).ok()
-             : Streams::instance().any_lost();
+bool Memory::blocks(MemoryType type) const {
+  Streams& streams = Streams::instance();
+  return type == MemoryType::kDevice ? streams.blocks(device_.facts().device)
+                                     : streams.any_blocks();
 }
 
-bool Memory::can_free(const Parked& parked) const {
-  return !is_given_up(parked) &&
-         std::all_of(parked.before.begin(), parked.before.end(), [](const StreamPoint& point) {
-           return point.stream->settled_state_of(point.number) != PointState::kPending;
-         });
+bool Memory::can_free(const Parked& parked, Freeing how) const {
+  if (blocks(parked.type)) return false;
+  if (how == Freeing::kAtOnce) {
+    Streams& streams = Streams::instance();
+    return parked.type == MemoryType::kDevice ? streams.idle(device_.facts().device)
+                                              : streams.all_idle();
+  }
+  return std::all_of(parked.before.begin(), parked.before.end(),
+                     [](const StreamPoint& point) { return !point.stream->may_use(point.number); });
 }
 
-void Memory::free_parked() {
+void Memory::free_parked(Freeing how) {
   if (parked_.empty()) return;
   const Hip& hip = device_.hip();
   lingering_ = Streams::instance().kept();
   std::erase_if(parked_, [&](const Parked& parked) {
-    if (!can_free(parked)) return false;
+    if (!can_free(parked, how)) return false;
     if (parked.type == MemoryType::kHost) {
       hip.hipHostFree(parked.block.base);
     } else {
@@ -174,9 +178,9 @@ bool Memory::lingers() {
     const std::lock_guard lock(parked_mutex_);
     bool comes = false;
     for (const Parked& parked : parked_) {
-      if (is_given_up(parked)) continue;
+      if (blocks(parked.type)) continue;
       // The next attempt frees it.
-      if (can_free(parked)) retired_.returned(parked.type);
+      if (can_free(parked, Freeing::kMayWait)) retired_.returned(parked.type);
       comes = true;
     }
     if (comes) return true;
@@ -320,14 +324,16 @@ void Memory::retire(uint64_t users, std::function<void()> release) {
   retire(users, MemoryType::kDevice, 0, std::move(release));
 }
 
-void Memory::retire_when_let_go(std::function<void()> release) {
+void Memory::retire_when_let_go(uint64_t users, std::function<void()> release) {
   Retired retired;
-  retired.use = {Streams::instance().kept(), true};
+  retired.use = {Streams::instance().kept(users), true};
   retired.release = std::move(release);
   keep(std::move(retired));
 }
 
 void Memory::keep(Retired retired) {
+  // HIP has destroyed what it had.
+  if (Hip::is_over()) return;
   std::erase_if(retired.use.points, [&](const StreamPoint& point) {
     return retired.use.let_go ? point.stream->let_go(point.number)
                               : point.stream->known_done(point.number);
@@ -341,19 +347,22 @@ void Memory::keep(Retired retired) {
 
 bool Memory::Use::in_use() const {
   return std::any_of(points.begin(), points.end(), [&](const StreamPoint& point) {
-    return let_go ? !point.stream->let_go(point.number)
-                  : point.stream->settled_state_of(point.number) == PointState::kPending;
+    return let_go ? !point.stream->let_go(point.number) : point.stream->may_use(point.number);
   });
 }
 
 void Memory::collect() {
   retired_.collect();
   const std::lock_guard lock(parked_mutex_);
-  if (!parked_.empty() && Streams::instance().all_idle()) free_parked();
+  if (!parked_.empty() && Streams::instance().all_idle()) free_parked(Freeing::kMayWait);
 }
 
-bool Memory::all_collected() {
-  return retired_.size() == 0;
+bool Memory::release_all() {
+  retired_.collect();
+  const std::lock_guard lock(parked_mutex_);
+  free_parked(Freeing::kAtOnce);
+  if (retired_.size() != 0) return false;
+  return parked_.empty() || Streams::instance().any_blocks();
 }
 
 Status Memory::Source::allocate(uint64_t size, uint64_t alignment, Patience patience,
@@ -381,6 +390,10 @@ bool Memory::Source::reached(const PoolPoint& point) {
 bool Memory::Source::reached_if_asked(const PoolPoint& point) {
   auto& stream = *reinterpret_cast<Stream*>(point.queue);
   return stream.settled_state_of(point.index) == PointState::kReached;
+}
+
+bool Memory::Source::comes(const PoolPoint& point) {
+  return !reinterpret_cast<const Stream*>(point.queue)->abandoned();
 }
 
 }  // namespace halyard::hip

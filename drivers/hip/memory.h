@@ -32,7 +32,7 @@ struct Block {
 class Memory {
  public:
   explicit Memory(DeviceImpl& device);
-  // The device is idle.
+  // After release_all().
   ~Memory();
 
   void open();
@@ -66,10 +66,12 @@ class Memory {
   // The same for anything else.
   void retire(uint64_t users, std::function<void()> release);
   // … for what must not happen while HIP still refers to the memory.
-  void retire_when_let_go(std::function<void()> release);
+  void retire_when_let_go(uint64_t users, std::function<void()> release);
   // Releases what is due.
   void collect();
-  bool all_collected();
+  // The same, and gives back to HIP what that takes without waiting. Whether nothing is left but
+  // what HIP does not take any more: then this may be destroyed.
+  bool release_all();
 
  private:
   // Small uploads share blocks of this size, of which some are kept.
@@ -97,6 +99,7 @@ class Memory {
     void free(const PoolBlock& block) override;
     bool reached(const PoolPoint& point) override;
     bool reached_if_asked(const PoolPoint& point) override;
+    bool comes(const PoolPoint& point) override;
 
    private:
     Memory& memory_;
@@ -113,8 +116,14 @@ class Memory {
   hipError_t raw_allocate(MemoryType type, uint64_t size, void** base);
   void raw_free(MemoryType type, const Block& block);
   bool unpark(MemoryType type, uint64_t size, void** base);
-  // Of which hipFree waits for nothing that was in flight when it was parked. Under parked_mutex_.
-  void free_parked();
+  // Whether freeing memory of this type may wait for ever.
+  bool blocks(MemoryType type) const;
+  // Frees what is parked and can be freed. hipFree then waits for no work that was in flight when
+  // the block was parked; kAtOnce: nor for later work. Under parked_mutex_.
+  enum class Freeing : uint8_t { kMayWait, kAtOnce };
+  void free_parked(Freeing how);
+  struct Parked;
+  bool can_free(const Parked& parked, Freeing how) const;
   // Whether HIP may still keep some that was freed.
   bool lingers();
   uint64_t heap_size(MemoryType type) const;
@@ -135,8 +144,6 @@ class Memory {
     Block block;
     std::vector<StreamPoint> before;  // was in flight
   };
-  bool can_free(const Parked& parked) const;  // without waiting for that
-  bool is_given_up(const Parked& parked) const;
   std::mutex parked_mutex_;
   std::vector<Parked> parked_;  // under parked_mutex_
   uint64_t parked_bytes_ = 0;   // under parked_mutex_

@@ -13,6 +13,15 @@ namespace halyard::hip {
 QueueImpl::QueueImpl(DeviceImpl& device, std::shared_ptr<QueueCore> core)
     : Queue(device), keep_alive_(Ref<Device>::retain(&device)), core_(std::move(core)) {}
 
+Status QueueImpl::do_fault() const {
+  return core_->stream().lost() ? core_->stream().fault() : Status();
+}
+
+Status QueueImpl::do_abandon() {
+  core_->abandon();
+  return {};
+}
+
 Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
   DispatchOperation operation(dispatch);
   return core_->submit(operation, sync);

@@ -38,6 +38,8 @@ class QueueImpl final : public Queue {
   Status do_host_call(const HostCall& call, const Sync& sync) override;
   Status do_barrier(const Sync& sync) override;
   void* do_native_handle() const noexcept override { return core_->stream().handle(); }
+  Status do_fault() const override;
+  Status do_abandon() override;
 
   Ref<Device> keep_alive_;
   std::shared_ptr<QueueCore> core_;

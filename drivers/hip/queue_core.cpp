@@ -1,5 +1,7 @@
 #include "drivers/hip/queue_core.h"
 
+#include <utility>
+
 #include "drivers/hip/device.h"
 #include "drivers/hip/handover.h"
 #include "drivers/hip/progress.h"
@@ -188,6 +190,7 @@ bool QueueCore::advance() {
     std::unique_ptr<Entry> done;  // may hold the last reference to anything: goes without the lock
     {
       const std::lock_guard lock(stream_.order());
+      if (stream_.lost()) fail_held(stream_.fault());
       if (entries_.empty() || !try_front(*entries_.front())) return changed;
       done = std::move(entries_.front());
       entries_.pop_front();
@@ -195,6 +198,38 @@ bool QueueCore::advance() {
     }
     changed = true;
   }
+}
+
+void QueueCore::fail_held(const Status& cause) {
+  if (std::exchange(held_failed_, true)) return;
+  for (const std::unique_ptr<Entry>& entry : entries_) {
+    for (const HeldPoint& signal : entry->signals) signal.semaphore->fail_with(cause);
+  }
+}
+
+std::string QueueCore::describe_unfinished() {
+  if (std::string running = stream_.describe_running(); !running.empty()) {
+    return running + " has not ended";
+  }
+  if (!stream_.known_idle()) {
+    return fmt::format("operation {} of its stream has not ended", stream_.first_running());
+  }
+  // Somebody who submits may be held up in HIP.
+  const std::unique_lock lock(stream_.order(), std::try_to_lock);
+  if (!lock.owns_lock()) return "something is being submitted";
+  if (entries_.empty()) return "nothing is queued";
+  const Entry& front = *entries_.front();
+  if (front.phase != Phase::kRunning) return "operations that wait for semaphores are queued";
+  return fmt::format("the host's part of a {} has not ended", front.operation->name());
+}
+
+void QueueCore::abandon() {
+  Streams::instance().abandon(
+      stream_, error(StatusCode::kCancelled,
+                     "A queue on {} is abandoned (Queue::abandon) while {}. It takes no work any "
+                     "more; make a new one.",
+                     device_.info().name, describe_unfinished()));
+  Progress::instance().changed();
 }
 
 // The operation's signals become true, or fail.

@@ -51,6 +51,9 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // Whether work on another stream may let what is held back go on, without any host thread.
   bool awaits_stream() const { return awaits_stream_.load(std::memory_order_acquire); }
 
+  // Queue::abandon.
+  void abandon();
+
  private:
   enum class Phase : uint8_t { kWaiting, kArriving, kRunning, kRan };
   // What the steps of one operation share.
@@ -97,6 +100,11 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   bool try_front(Entry& entry);
   bool start_host(Entry& entry, const WaitPlan& plan);
   bool finish(Entry& entry, const Status& status);
+  // What the queue is at, for a message.
+  std::string describe_unfinished();
+  // The stream is lost: what is held back is not to signal anything, also what is behind a host
+  // operation that runs.
+  void fail_held(const Status& cause);
 
   void arrived(uint64_t id);
   void ran(Entry& entry, const Status& outcome);
@@ -108,6 +116,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   std::deque<std::unique_ptr<Entry>> entries_;  // under the stream's lock
   uint64_t next_id_ = 1;                        // under the stream's lock
   std::atomic<bool> awaits_stream_{false};      // of the front entry
+  bool held_failed_ = false;                    // under the stream's lock
 };
 
 // Operations on a stream before a submission waits for room, if `requested` (0: any) is asked for.

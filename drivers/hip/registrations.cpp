@@ -39,7 +39,7 @@ void Registrations::remove(const Hip& hip, void* host) {
   if (known == ranges_.end() || --known->second.users != 0) return;
   ranges_.erase(known);
   // It waits for every device, and a lost one never comes.
-  if (Streams::instance().any_lost()) return;
+  if (Streams::instance().any_blocks()) return;
   hip.hipHostUnregister(host);
 }
 

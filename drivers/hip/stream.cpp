@@ -32,7 +32,7 @@ Status Stream::mark() {
   const std::lock_guard lock(marks_mutex_);
   if (result != hipSuccess) {
     events_.push_back(event);
-    const Status status = check(hip_, result, "Recording an event");
+    const Status status = loss(result, "Recording an event");
     lose_locked(status);
     return status;
   }
@@ -44,26 +44,32 @@ Status Stream::mark() {
 Status Stream::wait_for(const StreamPoint& point) {
   Stream& other = *point.stream;
   {
-    const std::lock_guard lock(other.marks_mutex_);
-    const auto mark =
-        std::lower_bound(other.marks_.begin(), other.marks_.end(), point.number,
-                         [](const Mark& m, uint64_t number) { return m.number < number; });
-    if (mark == other.marks_.end()) {
-      if (other.known_done(point.number)) return {};
-      return error(
-          StatusCode::kInternal,
-          "Internal error: a stream waits for an operation of another one (number {}) that "
-          "has no mark.",
-          point.number);
-    }
-    HALYARD_RETURN_IF_ERROR(check(hip_, hip_.hipStreamWaitEvent(handle_, mark->event, 0),
-                                  "Waiting for another stream's event"));
+    // Before it waits: whoever loses the other one finds either this, or that it has not begun.
+    const std::lock_guard lock(marks_mutex_);
+    std::erase_if(awaited_, [](const StreamPoint& p) { return p.stream->known_done(p.number); });
+    awaited_.push_back(point);
   }
-  if (other.device() == device_) return {};
+  const std::lock_guard lock(other.marks_mutex_);
+  if (other.lost()) return other.fault_;
+  const auto mark =
+      std::lower_bound(other.marks_.begin(), other.marks_.end(), point.number,
+                       [](const Mark& m, uint64_t number) { return m.number < number; });
+  if (mark == other.marks_.end()) {
+    if (other.known_done(point.number)) return {};
+    return error(StatusCode::kInternal,
+                 "Internal error: a stream waits for an operation of another one (number {}) that "
+                 "has no mark.",
+                 point.number);
+  }
+  return check(hip_, hip_.hipStreamWaitEvent(handle_, mark->event, 0),
+               "Waiting for another stream's event");
+}
+
+bool Stream::awaits(const Stream& other) {
   const std::lock_guard lock(marks_mutex_);
-  std::erase_if(awaited_, [](const StreamPoint& p) { return p.stream->known_done(p.number); });
-  awaited_.push_back(point);
-  return {};
+  return std::any_of(awaited_.begin(), awaited_.end(), [&other](const StreamPoint& point) {
+    return point.stream == &other && !point.stream->known_done(point.number);
+  });
 }
 
 bool Stream::awaits_device(int device) {
@@ -100,7 +106,7 @@ bool Stream::passes(size_t index) {
   const hipError_t result = hip_.hipEventQuery(marks_[index].event);
   if (result == hipErrorNotReady) return false;
   if (result != hipSuccess) {
-    lose_locked(check(hip_, result, "Work on a HIP stream"));
+    lose_locked(loss(result, "Work on a HIP stream"));
     return false;
   }
   const uint64_t number = marks_[index].number;
@@ -168,6 +174,7 @@ hipError_t Stream::probe() {
 // probe follows when the first is through.
 bool Stream::let_go(uint64_t number) {
   const std::lock_guard lock(probe_mutex_);
+  if (lost()) return !may_use(number);
   while (let_go_.load(std::memory_order_relaxed) < number && !lost() && !given_back_.load()) {
     hipError_t result = hipSuccess;
     if (!probing_) result = probe();
@@ -204,6 +211,12 @@ std::string Stream::describe_running() {
   return text;
 }
 
+Status Stream::loss(hipError_t result, std::string_view doing) const {
+  return error(code_for(result),
+               "{} fails: {}. The queue is lost with all that is queued behind it; make a new one.",
+               doing, describe(hip_, result));
+}
+
 void Stream::lose_locked(const Status& cause) {
   if (lost()) return;
   fault_ = cause;
@@ -214,6 +227,31 @@ void Stream::lose(const Status& cause) {
   poll();  // what was done before is done
   const std::lock_guard lock(marks_mutex_);
   lose_locked(cause);
+}
+
+bool Stream::abandon(const Status& cause) {
+  poll();  // what was done before is done
+  const std::lock_guard lock(marks_mutex_);
+  if (lost()) return false;
+  abandoned_.store(true, std::memory_order_release);
+  lose_locked(cause);
+  return true;
+}
+
+bool Stream::has_ended() {
+  // The end of all that is on it shows in a mark; unless somebody is still putting something there.
+  if (const std::unique_lock order(order_, std::try_to_lock); order.owns_lock()) mark().ignore();
+  const std::lock_guard lock(marks_mutex_);
+  if (ended_ || known_idle()) return true;
+  if (marks_.empty() || marks_.back().number < number()) return false;
+  ended_ = hip_.hipEventQuery(marks_.back().event) == hipSuccess;
+  return ended_;
+}
+
+bool Stream::may_use(uint64_t number) {
+  if (known_done(number)) return false;
+  if (!lost()) return settled_state_of(number) == PointState::kPending;
+  return abandoned() && !has_ended();
 }
 
 Status Stream::fault() const {
@@ -238,7 +276,7 @@ Stream* Streams::take_spare(const Hip& hip, int device, int priority) {
   size_t busy = 0;
   for (Stream* const stream : spare_) {
     if (&stream->hip() != &hip || stream->device() != device || stream->priority() != priority ||
-        stream->external_) {
+        stream->external_ || stream->lost()) {
       continue;
     }
     const bool works = stream->settled_state_of(stream->number()) == PointState::kPending;
@@ -275,7 +313,7 @@ Stream* Streams::import(const Hip& hip, int device, hipStream_t handle) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(spare_.begin(), spare_.end(), [&](const Stream* stream) {
     return &stream->hip() == &hip && stream->device() == device && stream->external_ &&
-           stream->known_idle();
+           stream->known_idle() && !stream->lost();
   });
   Stream* stream = nullptr;
   if (found != spare_.end()) {
@@ -291,6 +329,7 @@ Stream* Streams::import(const Hip& hip, int device, hipStream_t handle) {
 }
 
 void Streams::give(Stream& stream) {
+  if (Hip::is_over()) return;
   // Its owner may destroy an imported stream from now on; HIP does the work in it before that.
   if (stream.external_ && !stream.lost()) {
     const std::lock_guard lock(stream.order_);
@@ -305,29 +344,43 @@ std::vector<StreamPoint> Streams::busy(uint64_t users) {
   std::vector<StreamPoint> points;
   const std::lock_guard lock(mutex_);
   for (const auto& stream : all_) {
-    if ((stream->user_bit() & users) == 0 || stream->known_idle() || stream->lost()) continue;
+    if ((stream->user_bit() & users) == 0 || stream->known_idle()) continue;
+    if (stream->lost() && !stream->abandoned()) continue;
     points.push_back({stream.get(), stream->number()});
   }
   return points;
 }
 
-std::vector<StreamPoint> Streams::kept() {
+std::vector<StreamPoint> Streams::kept(uint64_t users) {
   std::vector<StreamPoint> points;
   const std::lock_guard lock(mutex_);
   for (const auto& stream : all_) {
     const uint64_t number = stream->number();
-    if (stream->let_go_.load(std::memory_order_acquire) < number) {
+    if (stream->let_go_.load(std::memory_order_acquire) < number &&
+        (!stream->abandoned() || (stream->user_bit() & users) != 0)) {
       points.push_back({stream.get(), number});
     }
   }
   return points;
 }
 
+namespace {
+
+bool is_done(const StreamPoint& point) {
+  return !point.stream->may_use(point.number);
+}
+
+}  // namespace
+
 bool Streams::all_idle() {
   const std::vector<StreamPoint> points = busy();
-  return std::all_of(points.begin(), points.end(), [](const StreamPoint& point) {
-    return point.stream->settled_state_of(point.number) == PointState::kReached;
-  });
+  return std::all_of(points.begin(), points.end(), &is_done);
+}
+
+bool Streams::idle(int device) {
+  std::vector<StreamPoint> points = busy();
+  std::erase_if(points, [&](const StreamPoint& p) { return p.stream->device() != device; });
+  return std::all_of(points.begin(), points.end(), &is_done);
 }
 
 std::vector<Stream*> Streams::of_device(int device) {
@@ -353,18 +406,32 @@ void Streams::lose_device(int device, const Status& cause) {
     }
   }
   for (const auto& stream : all_) {
-    if (lost_devices_.contains(stream->device())) stream->lose(cause);
+    if (!lost_devices_.contains(stream->device())) continue;
+    stream->abandoned_.store(false, std::memory_order_release);
+    stream->lose(cause);
+  }
+}
+
+void Streams::abandon(Stream& stream, const Status& cause) {
+  const std::lock_guard lock(mutex_);
+  if (!stream.abandon(cause)) return;
+  const Status follows = error(
+      StatusCode::kCancelled,
+      "The queue's work waits, within HIP, for a queue that was given up, so it cannot go on: {}",
+      cause.message());
+  std::vector<Stream*> given_up = {&stream};
+  for (size_t i = 0; i < given_up.size(); ++i) {
+    for (const auto& other : all_) {
+      if (!other->lost() && other->awaits(*given_up[i]) && other->abandon(follows)) {
+        given_up.push_back(other.get());
+      }
+    }
   }
 }
 
 Status Streams::fault_of_locked(int device) const {
-  if (const auto lost = lost_devices_.find(device); lost != lost_devices_.end()) {
-    return lost->second;
-  }
-  for (const auto& stream : all_) {
-    if (stream->device() == device && stream->lost()) return stream->fault();
-  }
-  return {};
+  const auto lost = lost_devices_.find(device);
+  return lost != lost_devices_.end() ? lost->second : Status();
 }
 
 Status Streams::fault_of(int device) {
@@ -372,9 +439,23 @@ Status Streams::fault_of(int device) {
   return fault_of_locked(device);
 }
 
-bool Streams::any_lost() {
+bool Streams::blocks_locked(int device) const {
+  if (lost_devices_.contains(device)) return true;
+  return std::any_of(all_.begin(), all_.end(), [device](const auto& stream) {
+    if (stream->device() != device || !stream->lost()) return false;
+    return !stream->abandoned() || stream->may_use(stream->number());
+  });
+}
+
+bool Streams::blocks(int device) {
   const std::lock_guard lock(mutex_);
-  return std::any_of(all_.begin(), all_.end(), [](const auto& stream) { return stream->lost(); });
+  return blocks_locked(device);
+}
+
+bool Streams::any_blocks() {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(all_.begin(), all_.end(),
+                     [this](const auto& stream) { return blocks_locked(stream->device()); });
 }
 
 }  // namespace halyard::hip

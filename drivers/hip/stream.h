@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "drivers/common/point_state.h"
@@ -122,7 +123,14 @@ class Stream {
   void lose(const Status& cause);
   bool lost() const { return lost_.load(std::memory_order_acquire); }
   Status fault() const;
-  // Whether it has been told to wait for work of another device that is not known to be done.
+  // Whether the stream is abandoned, and its work may still run.
+  bool abandoned() const { return abandoned_.load(std::memory_order_acquire); }
+  // Whether work up to `number` may still use memory. Also of an abandoned stream, whose work may
+  // end after all.
+  bool may_use(uint64_t number);
+  // Whether it has been told to wait for work of another stream, or of another device, that is not
+  // known to be done.
+  bool awaits(const Stream& other);
   bool awaits_device(int device);
 
  private:
@@ -139,7 +147,13 @@ class Stream {
   // Puts the probe behind what is on the stream. Under probe_mutex_. hipErrorNotReady if somebody
   // submits just now.
   hipError_t probe();
+  // Why the stream is lost after a HIP call has returned `result`.
+  Status loss(hipError_t result, std::string_view doing) const;
   void lose_locked(const Status& cause);
+  // As lose(), of a stream whose work may go on. False if it was lost before.
+  bool abandon(const Status& cause);
+  // Whether all that was on an abandoned stream is done.
+  bool has_ended();
 
   const Hip& hip_;
   const int device_;
@@ -163,7 +177,7 @@ class Stream {
   mutable std::mutex marks_mutex_;
   std::deque<Mark> marks_;            // under marks_mutex_, in order
   std::vector<hipEvent_t> events_;    // under marks_mutex_: the spare ones
-  std::vector<StreamPoint> awaited_;  // under marks_mutex_: of other devices
+  std::vector<StreamPoint> awaited_;  // under marks_mutex_: of other streams
 
   std::mutex probe_mutex_;
   std::array<hipEvent_t, 2> probe_{};  // under probe_mutex_
@@ -174,6 +188,8 @@ class Stream {
 
   std::atomic<bool> lost_{false};
   Status fault_;  // under marks_mutex_, set before lost_
+  std::atomic<bool> abandoned_{false};
+  bool ended_ = false;  // under marks_mutex_: an abandoned one's work
 };
 
 // The streams of the process. None is ever destroyed (hipStreamDestroy waits for its work, and
@@ -188,11 +204,13 @@ class Streams {
   Stream* import(const Hip& hip, int device, hipStream_t handle);
   void give(Stream& stream);
 
-  // The last operation of each stream that is not known to be idle and has one of these bits.
+  // The last operation of each stream that is not known to be idle, or was abandoned with work, and
+  // has one of these bits.
   std::vector<StreamPoint> busy(uint64_t users = UINT64_MAX);
-  // The same for those of which HIP may not have let go.
-  std::vector<StreamPoint> kept();
+  // The same for those of which HIP may not have let go. Abandoned ones only if they have a bit.
+  std::vector<StreamPoint> kept(uint64_t users = UINT64_MAX);
   bool all_idle();
+  bool idle(int device);
   std::vector<Stream*> of_device(int device);
   // The one that was made last.
   const Stream* newest() const { return newest_.load(std::memory_order_acquire); }
@@ -200,15 +218,22 @@ class Streams {
   // Nothing of the device's completes any more; nor does anything of a device of which a stream
   // waits for that, as HIP cannot take such a wait back.
   void lose_device(int device, const Status& cause);
-  // Why work of the device does not complete; OK if it does.
+  // Why work of the device does not complete; OK if it does. A stream that is lost loses no device.
   Status fault_of(int device);
-  bool any_lost();
+  // The stream takes no work any more, nor do those that wait for its work within HIP, which cannot
+  // take such a wait back.
+  void abandon(Stream& stream, const Status& cause);
+  // Whether what waits, within HIP, for all work of the device, or of all devices, may wait for
+  // ever: a device is lost, or a stream is.
+  bool blocks(int device);
+  bool any_blocks();
 
  private:
   Stream* add(std::unique_ptr<Stream> stream);  // under mutex_
   // One that was given back, or null. Under mutex_.
   Stream* take_spare(const Hip& hip, int device, int priority);
   Status fault_of_locked(int device) const;
+  bool blocks_locked(int device) const;
 
   std::mutex mutex_;
   std::atomic<const Stream*> newest_{nullptr};

@@ -213,6 +213,20 @@ Status Queue::host_call_deferred(DeferredHostFunction function, void* context, c
   return do_host_call(call, sync);
 }
 
+Status Queue::fault() const {
+  return device_->interface_minor() >= 1 ? do_fault() : device_->fault();
+}
+
+Status Queue::abandon() {
+  if (device_->interface_minor() < 1) {
+    return error(StatusCode::kUnimplemented,
+                 "Queue::abandon is called on a device of driver \"{}\", which was built against "
+                 "interface version 1.{}; it is in versions from 1.1 on. Use a newer driver.",
+                 device_->info().driver, device_->interface_minor());
+  }
+  return do_abandon();
+}
+
 Status Queue::barrier(const Sync& sync) {
   HALYARD_RETURN_IF_ERROR(internal::check_sync("Queue::barrier", *device_, sync));
   return do_barrier(sync);

@@ -2,6 +2,7 @@
 // test sees both what validation refuses and what it lets through, and how.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,7 +25,8 @@ namespace halyard::testing {
 // What reached the driver, in words: "fill 16@8 pattern 4".
 struct Log {
   std::vector<std::string> calls;
-  HostCall host_call;                // the last one
+  HostCall host_call;  // the last one
+  Status queue_fault;
   std::vector<std::string> profile;  // names of the events that a profile has
 };
 
@@ -178,6 +180,8 @@ class FakeQueue final : public Queue {
   }
   void* do_native_handle() const noexcept override { return &log_; }
   Status do_barrier(const Sync&) override { return call("barrier"); }
+  Status do_fault() const override { return log_.queue_fault; }
+  Status do_abandon() override { return call("abandon"); }
   Log& log_;
 };
 
@@ -192,6 +196,9 @@ class FakeDevice final : public Device {
   // Lives as long as the text.
   void set_target(StringView target) { facts_.target = target; }
   void set_imports_queues(bool on) { facts_.imports_queues = on; }
+  // As a driver that was built before minor 1 has it.
+  void be_of_minor_0() { facts_.struct_size = offsetof(DeviceInfo, interface_minor); }
+  Status fault_of_device;
 
  private:
   static DeviceInfo make_info(StringView name, StringView driver) {
@@ -282,7 +289,7 @@ class FakeDevice final : public Device {
     }
     return {};
   }
-  Status do_fault() const override { return {}; }
+  Status do_fault() const override { return fault_of_device; }
 
   DeviceInfo facts_;
   uint64_t next_address_ = 0x100000;

@@ -267,6 +267,21 @@ TEST_F(Validation, EmptyThingsAreRefused) {
   expect_error(device_->link(0).status(), StatusCode::kOutOfRange, "the device has 0");
 }
 
+TEST_F(Validation, OnlyANewerDriverAbandonsQueues) {
+  EXPECT_EQ(device_->interface_minor(), kInterfaceMinor);
+  device_->log.queue_fault = Status(StatusCode::kCancelled, "It was abandoned.");
+  device_->fault_of_device = Status(StatusCode::kInternal, "It is lost.");
+  expect_ok(queue_->abandon());
+  EXPECT_THAT(calls(), ElementsAre("abandon"));
+  EXPECT_EQ(queue_->fault().message().view(), "It was abandoned.");
+  calls().clear();
+  device_->be_of_minor_0();
+  EXPECT_EQ(device_->interface_minor(), 0u);
+  expect_error(queue_->abandon(), StatusCode::kUnimplemented,
+               "of driver \"fake\", which was built against interface version 1.0");
+  EXPECT_EQ(queue_->fault().message().view(), "It is lost.");
+}
+
 TEST_F(Validation, FindNamesTheFunctionsThatExist) {
   FakeExecutable* executable = new FakeExecutable(*device_);
   const Ref<FakeExecutable> owner = Ref<FakeExecutable>::adopt(executable);

@@ -6,6 +6,7 @@
 #include "buffer.h"
 #include "command_buffer.h"
 #include "device.h"
+#include "hal/error.h"
 #include "operations.h"
 #include "plugins/guard.h"
 
@@ -42,16 +43,22 @@ SkeletonQueue::SkeletonQueue(SkeletonDevice& device)
       thread_([state = state_] { run(state); }) {}
 
 SkeletonQueue::~SkeletonQueue() {
-  {
-    const std::lock_guard lock(timelines().mutex);
-    state_->closing = true;
-  }
-  timelines().changed.notify_all();
+  // A release waits, but never without bound (docs/failures.md).
+  constexpr uint64_t kGraceNs = 2'000'000'000;
   // A host call may have dropped the last reference: then this is the queue's own thread.
-  if (thread_.get_id() == std::this_thread::get_id()) {
-    thread_.detach();
-  } else {
+  const bool own = thread_.get_id() == std::this_thread::get_id();
+  bool ended = false;
+  {
+    std::unique_lock lock(timelines().mutex);
+    state_->closing = true;
+    timelines().changed.notify_all();
+    ended = !own && timelines().wait(lock, halyard::Deadline::after_ns(kGraceNs),
+                                     [this] { return state_->ended; });
+  }
+  if (ended) {
     thread_.join();
+  } else {
+    thread_.detach();
   }
 }
 
@@ -82,21 +89,33 @@ void SkeletonQueue::run(const std::shared_ptr<State>& state) {
   std::unique_lock lock(shared.mutex);
   while (true) {
     shared.changed.wait(lock, [&] { return state->closing || !state->operations.empty(); });
-    if (state->operations.empty()) return;
+    if (state->operations.empty()) break;
     Operation operation = std::move(state->operations.front());
     state->operations.pop_front();
+    state->current = &operation;
+    state->started = false;
     Status outcome;
-    shared.changed.wait(lock, [&] { return operation.settled(&outcome) || state->closing; });
-    if (!operation.settled(&outcome)) {
+    shared.changed.wait(lock, [&] {
+      return operation.settled(&outcome) || state->closing || !state->abandoned.ok();
+    });
+    if (!state->abandoned.ok()) {
+      outcome = state->abandoned;
+    } else if (!operation.settled(&outcome)) {
       outcome = Status(StatusCode::kCancelled,
                        "The queue was destroyed while the operation waited for a semaphore.");
     }
+    state->started = true;
     lock.unlock();
     if (outcome.ok()) outcome = guarded(operation.work);
+    lock.lock();
+    state->current = nullptr;
+    lock.unlock();
     operation.finish(outcome);
     operation = {};  // lets go of buffers and semaphores, without the lock
     lock.lock();
   }
+  state->ended = true;
+  shared.changed.notify_all();
 }
 
 std::vector<SkeletonQueue::Point> SkeletonQueue::hold(
@@ -113,10 +132,44 @@ Status SkeletonQueue::submit(const Sync& sync, Work work) {
   Operation operation = {hold(sync.wait), hold(sync.signal), std::move(work)};
   {
     const std::lock_guard lock(timelines().mutex);
+    if (!state_->abandoned.ok()) return state_->abandoned;
     state_->operations.push_back(std::move(operation));
   }
   timelines().changed.notify_all();
   return {};
+}
+
+Status SkeletonQueue::do_fault() const {
+  const std::lock_guard lock(timelines().mutex);
+  return state_->abandoned;
+}
+
+// What runs goes on, as nothing can stop it; but nobody waits for it any more.
+Status SkeletonQueue::do_abandon() {
+  return guarded([this]() -> Status {
+    std::deque<Operation> dropped;
+    std::vector<Point> signals;
+    Status cause;
+    {
+      const std::lock_guard lock(timelines().mutex);
+      if (!state_->abandoned.ok()) return {};
+      const bool runs = state_->current != nullptr && state_->started;
+      const bool idle = state_->current == nullptr && state_->operations.empty();
+      cause = halyard::error(StatusCode::kCancelled,
+                             "The queue is abandoned (Queue::abandon) while {}. It takes no work "
+                             "any more; make a new one.",
+                             runs   ? "an operation has not ended"
+                             : idle ? "nothing is queued"
+                                    : "operations that wait for semaphores are queued");
+      state_->abandoned = cause;
+      dropped.swap(state_->operations);
+      if (state_->current != nullptr) signals = state_->current->signal;
+    }
+    timelines().changed.notify_all();
+    for (const Point& point : signals) point.semaphore->fail(cause);
+    for (const Operation& operation : dropped) operation.finish(cause);
+    return {};
+  });
 }
 
 Status SkeletonQueue::do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,

@@ -39,10 +39,15 @@ class SkeletonQueue final : public halyard::Queue {
   // What the queue and its thread share; under the lock of timelines().
   struct State {
     std::deque<Operation> operations;
+    const Operation* current = nullptr;  // what the thread is at
+    bool started = false;                // … and has nothing to wait for any more
     bool closing = false;
+    bool ended = false;         // the thread
+    halyard::Status abandoned;  // why it takes no work any more
   };
 
-  // Finishes the work that has nothing to wait for any more, and cancels the rest.
+  // Finishes the work that has nothing to wait for any more, and cancels the rest. Work that takes
+  // longer than some seconds is left to the thread.
   ~SkeletonQueue();
   void destroy() noexcept override;
 
@@ -70,6 +75,8 @@ class SkeletonQueue final : public halyard::Queue {
   Status do_host_call(const halyard::HostCall& call, const Sync& sync) override;
   Status do_barrier(const Sync& sync) override;
   void* do_native_handle() const noexcept override { return nullptr; }
+  Status do_fault() const override;
+  Status do_abandon() override;
 
   SkeletonDevice& device_;
   halyard::Ref<halyard::Device> owner_;

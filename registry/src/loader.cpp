@@ -95,6 +95,8 @@ Status find_entry(Candidate& candidate, void* library, HalyardPluginEntry* entry
   return {};
 }
 
+static_assert(HALYARD_ABI_MINOR == kInterfaceMinor, "hal/types.h and plugins/plugin.h differ");
+
 Status check_answer(Candidate& candidate, const HalyardPlugin& plugin) {
   candidate.abi_major = plugin.abi_major;
   candidate.abi_minor = plugin.abi_minor;

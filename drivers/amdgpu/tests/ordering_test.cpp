@@ -130,6 +130,37 @@ TEST_F(Edge, AQueueThatOthersWaitForPutsEdgesBehindItsSignals) {
   finish(*first);
 }
 
+// A packet that has not looked at the edge yet sees it complete a second time.
+TEST_F(Edge, OfAnAbandonedQueueHoldsNobodyWhenItsPacketCompletesAfterAll) {
+  const Ref<Queue> first = new_queue();
+  const Ref<Queue> second = new_queue();
+  const Ref<Semaphore> turn = new_semaphore();
+  const Ref<Semaphore> done = new_semaphore();
+  const SemaphorePoint one = {turn.get(), 1};
+  const SemaphorePoint end = {done.get(), 1};
+  ASSERT_OK(hold(*first, {.wait = {}, .signal = {&one, 1}}));
+  // Another kernel that waits for the host, in front of the packet that waits for the edge.
+  const Ref<Buffer> mail = host_buffer(8);
+  auto* const words = view<uint32_t>(mail);
+  words[0] = words[1] = 0;
+  const Argument arguments[] = {mail, Argument::of(uint32_t{1}),
+                                Argument::of(uint32_t{100'000'000})};
+  Dispatch dispatch;
+  dispatch.function = &function("coherence", "answer");
+  dispatch.grid = dispatch.workgroup = {1, 1, 1};
+  dispatch.arguments = arguments;
+  ASSERT_OK(second->dispatch(dispatch));
+  ASSERT_OK(second->barrier({.wait = {&one, 1}, .signal = {&end, 1}}));
+  EXPECT_FALSE(core(second).held().any());
+  ASSERT_OK(first->abandon());
+  EXPECT_EQ(done->wait(1, patience()).code(), StatusCode::kCancelled);
+  EXPECT_FALSE(core(first).is_through(core(first).reserved()));
+  release_kernel();
+  while (!core(first).is_through(core(first).reserved())) std::this_thread::yield();
+  std::atomic_ref<uint32_t>(words[0]).store(1);
+  finish(*second);
+}
+
 TEST_F(Edge, NoneIsMadeThatNobodyUses) {
   const Ref<Queue> queue = new_queue();
   const Ref<Semaphore> done = new_semaphore();

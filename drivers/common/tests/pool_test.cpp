@@ -31,10 +31,12 @@ class FakeSource final : public PoolSource {
     in_use_ -= block.size;
   }
   bool reached(const PoolPoint& point) override { return point.index < done[point.queue]; }
+  bool comes(const PoolPoint& point) override { return !abandoned.contains(point.queue); }
 
   size_t live() const { return live_.size(); }
   std::map<uint64_t, uint64_t> done;  // packets by queue
   uint64_t comes_back = 0;            // to who waits for it
+  std::set<uint64_t> abandoned;       // queues
 
  private:
   uint64_t capacity_;
@@ -95,6 +97,22 @@ TEST(Pool, AnotherQueueGetsABlockOnceItsWorkIsDone) {
   f.source.done[kQueue] = 8;
   EXPECT_EQ(f.take(1000, kOther).address, first.address);
   EXPECT_EQ(f.after.queue, 0u);
+}
+
+TEST(Pool, NobodyWaitsForABlockOfAnAbandonedQueue) {
+  Fixture f(8192);
+  const PoolBlock first = f.take(4096);
+  const PoolBlock second = f.take(4096);
+  f.pool.settle(f.pool.release(first, kQueue), 7);
+  f.source.abandoned = {kQueue};
+  PoolBlock block;
+  PoolPoint after;
+  EXPECT_EQ(f.pool.acquire(4096, 1, kOther, &block, &after).code(), StatusCode::kResourceExhausted);
+  // Its work may end after all.
+  f.source.done[kQueue] = 8;
+  EXPECT_EQ(f.take(4096, kOther).address, first.address);
+  EXPECT_EQ(f.after.queue, 0u);
+  f.pool.release_unused(second);
 }
 
 TEST(Pool, ABlockWhoseWorkHasNoIndexYetIsItsQueuesAlone) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "drivers/hip/device.h"
@@ -153,6 +154,33 @@ TEST_F(HipFault, ADeviceWhoseStreamWaitsForALostOneIsLostWithIt) {
 // What other HIP code does is not the driver's to survive.
 TEST_F(HipFault, OfSomebodyElsesEndsTheProcess) {
   EXPECT_DEATH(fault_beside_the_driver(), "Memory access fault");
+}
+
+// HIP says of a stream that its work has failed: the device works, and so do its other queues.
+TEST_F(HipFault, OfAStreamLosesOneQueue) {
+  in_process([] {
+    Gpu gpu(0);
+    const Ref<Queue> other = take(gpu.device->create_queue());
+    auto& query = const_cast<Hip&>(static_cast<DeviceImpl&>(*gpu.device).hip()).hipEventQuery;
+    const auto real =
+        std::exchange(query, [](hipEvent_t) -> hipError_t { return hipErrorInvalidHandle; });
+    const SemaphorePoint point = {gpu.done.get(), 1};
+    const Sync signal = {.wait = {}, .signal = {&point, 1}};
+    ASSERT_TRUE(gpu.queue->barrier(signal).ok());
+    const Status failure = gpu.done->wait(1);
+    query = real;
+    EXPECT_THAT(failure.to_string(), HasSubstr("The queue is lost"));
+    EXPECT_EQ(gpu.queue->fault().to_string(), failure.to_string());
+    EXPECT_EQ(gpu.queue->barrier({}).to_string(), failure.to_string());
+    EXPECT_TRUE(gpu.device->fault().ok()) << gpu.device->fault().to_string();
+    gpu.done = take(gpu.device->create_semaphore());
+    for (const Ref<Queue>& queue : {other, take(gpu.device->create_queue())}) {
+      const SemaphorePoint next = {gpu.done.get(), take(gpu.done->query()) + 1};
+      EXPECT_TRUE(queue->fault().ok());
+      EXPECT_TRUE(queue->barrier({.wait = {}, .signal = {&next, 1}}).ok());
+      EXPECT_TRUE(gpu.done->wait(next.value).ok());
+    }
+  });
 }
 
 }  // namespace

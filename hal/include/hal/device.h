@@ -1,6 +1,7 @@
 // Device: a GPU, its facts, its memory and what can be made on it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "hal/buffer.h"
@@ -38,6 +39,9 @@ struct DeviceInfo {
   bool maps_device_memory = false;  // MemoryType::kDeviceMapped exists
   bool coherent_map = true;         // Buffer::flush and invalidate do nothing
   bool imports_queues = false;      // Device::import_queue works
+  // Since minor 1. What the driver was built with. On a boundary of its own, so that it does not
+  // lie in what was padding before.
+  alignas(8) uint32_t interface_minor = kInterfaceMinor;
 };
 
 struct HeapInfo {
@@ -110,7 +114,9 @@ using ProfileSink = void (*)(void* context, const ProfileEvent& event);
 
 enum class WaitMode : uint32_t { kAny, kAll };
 
-// Any thread may use any method. Whatever a device makes keeps the device alive.
+// Any thread may use any method. Whatever a device makes keeps the device alive. The release of the
+// last reference waits for work in flight, some seconds at most (docs/failures.md); what
+// takes longer goes on, and its memory is given back when it ends.
 class Device : public RefCounted {
  public:
   const DeviceInfo& info() const noexcept { return *info_; }
@@ -164,8 +170,14 @@ class Device : public RefCounted {
   Status begin_profile();
   Status end_profile(ProfileSink sink, void* context);
 
-  // OK while the device works; afterwards the failure that lost it, for as long as it lives.
+  // OK while the device works; afterwards the failure that lost it, for as long as it lives. A
+  // queue that is lost (Queue::fault) loses no device.
   Status fault() const;
+  // The interface's minor version that the driver was built with.
+  uint32_t interface_minor() const noexcept {
+    const bool says = info_->struct_size > offsetof(DeviceInfo, interface_minor);
+    return says ? info_->interface_minor : 0;
+  }
 
   // Validation in front of the driver is on unless a benchmark turns it off.
   bool validates() const noexcept { return validates_; }

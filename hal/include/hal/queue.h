@@ -5,6 +5,7 @@
 // operation is asynchronous: it waits for its `wait` points on the device where it can, and makes
 // its `signal` points true when it is done. If it fails, its signal points' semaphores fail with a
 // message that names it; so do those of everything behind it on a queue that can no more run.
+// Dropping the last reference waits for nothing: what is queued goes on.
 //
 // A failed call (the returned Status) has queued nothing, and leaves its semaphores as they were:
 // it neither signals nor fails them. The same operation may then be given to another queue.
@@ -119,6 +120,16 @@ class Queue : public RefCounted {
   // the driver's to say (docs).
   void* native_handle() const noexcept { return do_native_handle(); }
 
+  // OK while the queue takes work; afterwards why it does not: its own work has failed so that it
+  // cannot go on, its device is lost, or it was abandoned (docs/failures.md).
+  Status fault() const;
+  // Gives up what is queued and not done: each semaphore that it was to signal fails, with a
+  // CANCELLED that names the kernel that has not ended, and so ends each wait for it. The queue
+  // takes no work any more; the device and its other queues go on. Does not wait, and does not end
+  // the kernel: the vendor's queue is left alone, and what may still run there keeps its memory
+  // until it ends, or the process does. Of a queue that is lost already: OK, and changes nothing.
+  Status abandon();
+
  protected:
   explicit Queue(Device& device) noexcept : device_(&device) {}
   ~Queue() = default;
@@ -145,6 +156,9 @@ class Queue : public RefCounted {
   virtual Status do_host_call(const HostCall& call, const Sync& sync) = 0;
   virtual Status do_barrier(const Sync& sync) = 0;
   virtual void* do_native_handle() const noexcept = 0;
+  // Since minor 1.
+  virtual Status do_fault() const = 0;
+  virtual Status do_abandon() = 0;
 
   Device* device_;
 };

@@ -32,7 +32,8 @@ class Semaphore : public RefCounted {
   // later: INVALID_ARGUMENT otherwise. Returns the failure if the semaphore has failed.
   Status signal(uint64_t value);
   // Returns as soon as `value` is reached, whatever else is pending. DEADLINE_EXCEEDED if that is
-  // not before the deadline; the failure if the value can no more be reached.
+  // not before the deadline; the failure if the value can no more be reached. What was waited for
+  // goes on after the deadline; fail() gives the semaphore up, and Queue::abandon the work.
   Status wait(uint64_t value, Deadline deadline = Deadline::infinite()) const;
   // Fails the semaphore with `cause`, which is not OK. Only the first failure counts.
   void fail(const Status& cause);
