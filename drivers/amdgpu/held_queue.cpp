@@ -18,26 +18,48 @@ std::vector<SemaphorePoint> views(const std::vector<HeldPoint>& points) {
   return result;
 }
 
+std::vector<WaitGraph::Point> nodes(const std::vector<HeldPoint>& points) {
+  std::vector<WaitGraph::Point> result;
+  result.reserve(points.size());
+  for (const HeldPoint& point : points) result.push_back({point.semaphore.get(), point.value});
+  return result;
+}
+
+// Of all queues of the process, as devices share semaphores. Never destroyed.
+WaitGraph& wait_graph() {
+  static auto* const graph = new WaitGraph([](const WaitGraph::Point& point) {
+    const auto& semaphore = *static_cast<const SemaphoreImpl*>(point.semaphore);
+    return semaphore.evaluate(point.value) != PointState::kPending ||
+           semaphore.is_coming(point.value);
+  });
+  return *graph;
+}
+
 }  // namespace
 
 HeldQueue::~HeldQueue() {
   if (host_thread_.joinable()) host_thread_.join();
 }
 
-void HeldQueue::push(std::unique_ptr<Operation> operation, std::vector<HeldPoint> waits,
-                     std::vector<HeldPoint> signals) {
-  for (const HeldPoint& signal : signals) signal.semaphore->promise(signal.value);
+Status HeldQueue::push(std::unique_ptr<Operation> operation, std::vector<HeldPoint> waits,
+                       std::vector<HeldPoint> signals) {
   {
     const std::lock_guard lock(mutex_);
+    WaitGraph::Handle node = nullptr;
+    HALYARD_RETURN_IF_ERROR(
+        wait_graph().add(this, operation->name(), nodes(waits), nodes(signals), &node));
+    for (const HeldPoint& signal : signals) signal.semaphore->promise(signal.value);
     Entry& entry = entries_.emplace_back();
     entry.keep_alive = Ref<Device>::retain(&core_.device());
     entry.operation = std::move(operation);
     entry.waits = std::move(waits);
     entry.signals = std::move(signals);
+    entry.node = node;
     count_.fetch_add(1, std::memory_order_acq_rel);
     core_.add_detour();
   }
   core_.device().watcher().add_interest();
+  return {};
 }
 
 bool HeldQueue::advance() {
@@ -92,6 +114,7 @@ void HeldQueue::drop_front() {
     count_.fetch_sub(1, std::memory_order_acq_rel);
     core_.remove_detour();
   }
+  wait_graph().remove(done.node);
   // `done` may hold the last reference to anything, the device included.
   DeviceImpl& device = core_.device();
   device.watcher().remove_interest();

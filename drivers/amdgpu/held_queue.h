@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "drivers/amdgpu/operation.h"
+#include "drivers/common/wait_graph.h"
 
 namespace halyard::amdgpu {
 
@@ -23,8 +24,9 @@ class HeldQueue {
   // Whether anything is held back; then all that is submitted has to queue up behind it.
   bool any() const { return count_.load(std::memory_order_acquire) != 0; }
 
-  void push(std::unique_ptr<Operation> operation, std::vector<HeldPoint> waits,
-            std::vector<HeldPoint> signals);
+  // FAILED_PRECONDITION if the operation would wait for itself.
+  Status push(std::unique_ptr<Operation> operation, std::vector<HeldPoint> waits,
+              std::vector<HeldPoint> signals);
   // Submits what can be, from the watcher's thread. True if it should be called again soon although
   // no signal will tell.
   bool advance();
@@ -41,6 +43,7 @@ class HeldQueue {
     std::unique_ptr<Operation> operation;
     std::vector<HeldPoint> waits;
     std::vector<HeldPoint> signals;
+    WaitGraph::Handle node = nullptr;
     bool issued = false;  // in the ring, but maybe not all of it yet
     bool fenced = false;  // a host operation whose loud barrier is in the ring
     uint64_t fence = 0;   // … with this index

@@ -158,8 +158,7 @@ Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
                  {.waits = plan.device, .signals = sync.signal, .foreign = plan.foreign});
   }
   HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
-  core.held().push(std::move(copy), held(sync.wait), held(sync.signal));
-  return {};
+  return core.held().push(std::move(copy), held(sync.wait), held(sync.signal));
 }
 
 Status BarrierOperation::issue(QueueCore& core, const IssueContext& context) {

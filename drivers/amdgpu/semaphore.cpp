@@ -135,6 +135,15 @@ QueuePoint SemaphoreImpl::point_for(uint64_t value, const QueueCore* own) const 
   return found;
 }
 
+bool SemaphoreImpl::is_coming(uint64_t value) const {
+  bool coming = false;
+  visit_points([&](const TimelinePoint& point) {
+    coming |=
+        point.value >= value && point.at.core->state_of(point.at.index) != PointState::kFailed;
+  });
+  return coming;
+}
+
 void SemaphoreImpl::promise(uint64_t value) {
   const std::lock_guard lock(mutex_);
   promises_.push_back(value);

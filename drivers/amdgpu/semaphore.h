@@ -40,6 +40,8 @@ class SemaphoreImpl final : public Semaphore {
   // queue signals a later value, the host or work not submitted yet may signal `value`. core is
   // null if there is no such packet.
   QueuePoint point_for(uint64_t value, const QueueCore* own) const;
+  // Whether work that is in a ring signals `value` or more.
+  bool is_coming(uint64_t value) const;
 
  private:
   ~SemaphoreImpl() = default;

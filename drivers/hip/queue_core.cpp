@@ -29,6 +29,25 @@ std::vector<SemaphorePoint> views(const std::vector<HeldPoint>& points) {
   return result;
 }
 
+std::vector<WaitGraph::Point> nodes(Span<const SemaphorePoint> points) {
+  std::vector<WaitGraph::Point> result;
+  result.reserve(points.size());
+  for (const SemaphorePoint& point : points) {
+    result.push_back({&impl(*point.semaphore), point.value});
+  }
+  return result;
+}
+
+// Of all queues of the process, as devices share semaphores. Never destroyed.
+WaitGraph& wait_graph() {
+  static auto* const graph = new WaitGraph([](const WaitGraph::Point& point) {
+    const auto& semaphore = *static_cast<const SemaphoreImpl*>(point.semaphore);
+    return semaphore.evaluate(point.value, nullptr) != PointState::kPending ||
+           semaphore.is_coming(point.value);
+  });
+  return *graph;
+}
+
 }  // namespace
 
 void fail_signals(Span<const SemaphorePoint> signals, const Status& cause) {
@@ -126,8 +145,7 @@ Status QueueCore::submit(Operation& operation, const Sync& sync, const StreamPoi
     if (stream_.lost()) [[unlikely]] {
       result = stream_.fault();
     } else if (!entries_.empty() || operation.on_host()) {
-      HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
-      push(std::move(copy), sync, after, nullptr);
+      HALYARD_RETURN_IF_ERROR(hold(operation, sync, after));
       tell = true;
     } else {
       const WaitPlan plan = plan_waits(sync.wait, after);
@@ -136,8 +154,7 @@ Status QueueCore::submit(Operation& operation, const Sync& sync, const StreamPoi
         if (operation.runs_regardless()) result = put(operation, {}, {});
         if (result.ok()) fail_signals(sync.signal, plan.failure);
       } else if (plan.hold) {
-        HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
-        push(std::move(copy), sync, after, nullptr);
+        HALYARD_RETURN_IF_ERROR(hold(operation, sync, after));
         tell = true;
       } else {
         result = put(operation, plan, sync.signal);
@@ -155,12 +172,15 @@ Status QueueCore::submit_steps(std::vector<std::unique_ptr<Operation>> steps, co
     if (stream_.lost()) {
       result = stream_.fault();
     } else {
+      WaitGraph::Handle node = nullptr;
+      HALYARD_RETURN_IF_ERROR(enter(steps.back()->name(), sync, &node));
       const auto shared = std::make_shared<Steps>();
       for (size_t i = 0; i < steps.size(); ++i) {
         Sync part;
         if (i == 0) part.wait = sync.wait;
         if (i + 1 == steps.size()) part.signal = sync.signal;
-        push(std::move(steps[i]), part, {}, shared);
+        const bool last = i + 1 == steps.size();
+        push(std::move(steps[i]), part, {}, shared, last ? node : nullptr);
       }
     }
   }
@@ -168,8 +188,21 @@ Status QueueCore::submit_steps(std::vector<std::unique_ptr<Operation>> steps, co
   return result;
 }
 
+Status QueueCore::enter(StringView name, const Sync& sync, WaitGraph::Handle* node) {
+  return wait_graph().add(this, name, nodes(sync.wait), nodes(sync.signal), node);
+}
+
+Status QueueCore::hold(Operation& operation, const Sync& sync, const StreamPoint& after) {
+  HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
+  WaitGraph::Handle node = nullptr;
+  HALYARD_RETURN_IF_ERROR(enter(copy->name(), sync, &node));
+  push(std::move(copy), sync, after, nullptr, node);
+  return {};
+}
+
 void QueueCore::push(std::unique_ptr<Operation> operation, const Sync& sync,
-                     const StreamPoint& after, std::shared_ptr<Steps> steps) {
+                     const StreamPoint& after, std::shared_ptr<Steps> steps,
+                     WaitGraph::Handle node) {
   auto entry = std::make_unique<Entry>();
   entry->core = this;
   entry->id = next_id_++;
@@ -179,6 +212,7 @@ void QueueCore::push(std::unique_ptr<Operation> operation, const Sync& sync,
   entry->signals = held(sync.signal);
   entry->after = after;
   entry->steps = std::move(steps);
+  entry->node = node;
   for (const HeldPoint& signal : entry->signals) signal.semaphore->promise(signal.value);
   if (entries_.empty()) Progress::instance().add_holder(shared_from_this());
   entries_.push_back(std::move(entry));
@@ -196,6 +230,7 @@ bool QueueCore::advance() {
       entries_.pop_front();
       if (entries_.empty()) Progress::instance().remove_holder(*this);
     }
+    wait_graph().remove(done->node);
     changed = true;
   }
 }
@@ -251,7 +286,6 @@ bool QueueCore::try_front(Entry& entry) {
   if (entry.phase == Phase::kRunning) return false;
   if (stream_.lost()) return finish(entry, stream_.fault());
   if (entry.phase == Phase::kArriving) return false;
-  const std::vector<SemaphorePoint> signals = views(entry.signals);
   WaitPlan plan;
   if (entry.phase == Phase::kRan) {
     if (!entry.outcome.ok() || !entry.operation->issues_after_run()) {
@@ -271,7 +305,7 @@ bool QueueCore::try_front(Entry& entry) {
     if (plan.hold) return false;
     if (entry.operation->on_host()) return start_host(entry, plan);
   }
-  if (const Status status = put(*entry.operation, plan, signals); !status.ok()) {
+  if (const Status status = put(*entry.operation, plan, views(entry.signals)); !status.ok()) {
     return finish(entry, status);
   }
   for (const HeldPoint& signal : entry.signals) signal.semaphore->keep_promise(signal.value);

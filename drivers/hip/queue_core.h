@@ -17,6 +17,7 @@
 #include <mutex>
 #include <vector>
 
+#include "drivers/common/wait_graph.h"
 #include "drivers/hip/operation.h"
 #include "drivers/hip/semaphore.h"
 #include "drivers/hip/stream.h"
@@ -74,6 +75,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     Phase phase = Phase::kWaiting;
     uint64_t began_ns = 0;  // of the host's part, if a profile is being taken
     Status outcome;         // in kRan
+    WaitGraph::Handle node = nullptr;
   };
   // The way to a place in a stream and back (hipStreamAddCallback).
   struct Arrival {
@@ -94,8 +96,13 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // All under the stream's lock.
   WaitPlan plan_waits(Span<const SemaphorePoint> waits, const StreamPoint& after) const;
   Status put(Operation& operation, const WaitPlan& plan, Span<const SemaphorePoint> signals);
+  // `node` stands for the operation, or the steps of which it is the last.
   void push(std::unique_ptr<Operation> operation, const Sync& sync, const StreamPoint& after,
-            std::shared_ptr<Steps> steps);
+            std::shared_ptr<Steps> steps, WaitGraph::Handle node);
+  // Holds the operation back, with all that it refers to.
+  Status hold(Operation& operation, const Sync& sync, const StreamPoint& after);
+  // FAILED_PRECONDITION if the operation would wait for itself.
+  Status enter(StringView name, const Sync& sync, WaitGraph::Handle* node);
   // Whether the front entry is done with.
   bool try_front(Entry& entry);
   bool start_host(Entry& entry, const WaitPlan& plan);

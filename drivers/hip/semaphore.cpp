@@ -116,6 +116,13 @@ StreamPoint SemaphoreImpl::point_for(uint64_t value, const Stream* own, bool* la
   return found;
 }
 
+bool SemaphoreImpl::is_coming(uint64_t value) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(points_.begin(), points_.end(), [value](const TimelinePoint& point) {
+    return point.value >= value && !point.at.stream->lost();
+  });
+}
+
 Status SemaphoreImpl::do_query(uint64_t* value) const {
   const std::lock_guard lock(mutex_);
   settle();

@@ -41,6 +41,8 @@ class SemaphoreImpl final : public Semaphore {
   // stream signals a later value, the host or work not submitted yet may signal `value`. stream is
   // null if there is no such operation; then `*later` says whether there is one with a later value.
   StreamPoint point_for(uint64_t value, const Stream* own, bool* later) const;
+  // Whether work that is on a stream signals `value` or more.
+  bool is_coming(uint64_t value) const;
 
  private:
   struct TimelinePoint {

@@ -8,7 +8,10 @@
 // Dropping the last reference waits for nothing: what is queued goes on.
 //
 // A failed call (the returned Status) has queued nothing, and leaves its semaphores as they were:
-// it neither signals nor fails them. The same operation may then be given to another queue.
+// it neither signals nor fails them. The same operation may then be given to another queue. An
+// operation that would wait for itself, as it comes behind one that waits for what it is to signal,
+// is refused where that can be told when it is submitted: FAILED_PRECONDITION names the way round.
+// Otherwise its wait ends like any other (docs/failures.md).
 #pragma once
 
 #include <cstdint>
