@@ -1,6 +1,7 @@
 #include "benchmarks/submit/halyard_loops.h"
 
 #include <string_view>
+#include <vector>
 
 #include "benchmarks/submit/kernel.h"
 #include "benchmarks/submit/require.h"
@@ -169,6 +170,37 @@ void replay_and_wait(State& state, HalyardState& s) {
   }
 }
 
+// The host signals the points, one after the other, that one barrier waits for; the time of one.
+template <uint32_t kPoints>
+void signals_of_a_barrier(State& state, HalyardState& s) {
+  for (auto _ : state) {
+    std::vector<Ref<Semaphore>> semaphores;
+    std::vector<SemaphorePoint> points;
+    for (uint32_t i = 0; i < kPoints; ++i) {
+      semaphores.push_back(require(s.device->create_semaphore()));
+      points.push_back({semaphores.back().get(), 1});
+    }
+    const SemaphorePoint done = {s.semaphore.get(), ++s.timeline};
+    require(s.queue->barrier({.wait = points, .signal = {&done, 1}}));
+    const double begin = wall_ns();
+    for (const Ref<Semaphore>& semaphore : semaphores) require(semaphore->signal(1));
+    state.SetIterationTime((wall_ns() - begin) / kPoints * 1e-9);
+    require(s.semaphore->wait(s.timeline));
+  }
+}
+constexpr uint32_t kFewPoints = 16;
+constexpr uint32_t kManyPoints = 16'000;
+
+// Of as many signals in all.
+template <uint32_t kPoints>
+void add_signals(const char* name, HalyardState& s) {
+  benchmark::RegisterBenchmark(name,
+                               [&s](State& state) { signals_of_a_barrier<kPoints>(state, s); })
+      ->UseManualTime()
+      ->Repetitions(5)
+      ->Iterations(kManyPoints / kPoints);
+}
+
 Ref<CommandBuffer> record(const HalyardState& s, const Argument (&arguments)[3]) {
   Ref<CommandBuffer> commands = require(s.device->create_command_buffer());
   const Dispatch dispatch = make_dispatch(s, arguments);
@@ -223,6 +255,8 @@ void HalyardLoops::add_benchmarks() {
   add_timed("replay_rebind_burst",
             [&s](State& state) { replay_bursts<Bindings::kRebind>(state, s); });
   add_timed("replay_and_wait", [&s](State& state) { replay_and_wait(state, s); });
+  add_signals<kFewPoints>("halyard_signals_of_16", s);
+  add_signals<kManyPoints>("halyard_signals_of_16000", s);
 }
 
 void HalyardLoops::add_benchmarks_of_hip() {
@@ -236,6 +270,8 @@ void HalyardLoops::add_benchmarks_of_hip() {
             [&s](State& state) { replay_bursts<Bindings::kStatic>(state, s); });
   add_timed("hip_driver_replay_rebind",
             [&s](State& state) { replay_bursts<Bindings::kRebind>(state, s); });
+  add_signals<kFewPoints>("hip_driver_signals_of_16", s);
+  add_signals<kManyPoints>("hip_driver_signals_of_16000", s);
 }
 
 }  // namespace halyard::bench

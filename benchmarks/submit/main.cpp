@@ -15,6 +15,9 @@
 // "Burst" is the calling thread's own CPU time for half a queue of dispatches into an empty queue,
 // so neither the device nor a busy machine has a part in it.
 //
+// A signal by the host is timed with a barrier in the queue that waits for it, and for 15 others or
+// for 15,999.
+//
 // On the virtual GPU the profiles gfx900-noexec and gfx906-noexec complete packets without
 // executing them. On the first a queue waits for another one with a barrier-value packet, on the
 // second for an edge (drivers/amdgpu/edges.h). The summary compares medians over interleaved

@@ -62,6 +62,10 @@ constexpr Comparison kComparisons[] = {
      "hip_driver_and_wait"},
     {"two queues, a round", "bare HIP", "hip_two_queues", "driver hip", "hip_driver_two_queues",
      1.1},
+    {"a signal by the host, with a barrier that waits for 16,000 points", "amdgpu, for 16",
+     "halyard_signals_of_16", "amdgpu", "halyard_signals_of_16000", 3},
+    {"a signal by the host, with a barrier that waits for 16,000 points", "driver hip, for 16",
+     "hip_driver_signals_of_16", "driver hip", "hip_driver_signals_of_16000", 3},
 };
 
 void compare(const Reporter& reporter, const Comparison& c) {

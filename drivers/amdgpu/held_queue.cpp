@@ -138,6 +138,16 @@ HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
     finish(entry, core_.fault());
     return Outcome::kDone;
   }
+  bool fails = false;
+  const auto met = [&](size_t i) {
+    const SemaphorePoint wait = {entry.waits[i].semaphore.get(), entry.waits[i].value};
+    const WaitPlan one = plan_waits(core_, {&wait, 1}, false);
+    fails |= !one.failure.ok();
+    return !one.hold;
+  };
+  const bool look =
+      entry.met.worth_a_look(entry.waits.size(), SemaphoreImpl::failures(), met) || fails;
+  if (!look) return Outcome::kLater;
   WaitPlan plan = plan_waits(core_, views(entry.waits), false);
   const Status failure = std::exchange(plan.failure, {});
   if (!failure.ok()) {
@@ -177,13 +187,23 @@ HeldQueue::Outcome HeldQueue::try_host(Entry& entry) {
     return Outcome::kDone;
   }
   if (!entry.fenced) {
+    bool fails = false;
+    const auto met = [&](size_t i) {
+      const HeldPoint& wait = entry.waits[i];
+      const PointState state = wait.semaphore->evaluate(wait.value);
+      fails |= state == PointState::kFailed;
+      return state == PointState::kReached;
+    };
+    const bool look =
+        entry.met.worth_a_look(entry.waits.size(), SemaphoreImpl::failures(), met) || fails;
+    if (!look) return Outcome::kLater;
     const WaitPlan plan = plan_waits(core_, views(entry.waits), true);
     if (!plan.failure.ok()) {
       finish(entry, plan.failure);
       return Outcome::kDone;
     }
-    for (const HeldPoint& wait : entry.waits) {
-      if (wait.semaphore->evaluate(wait.value) != PointState::kReached) return Outcome::kLater;
+    for (size_t i = 0; i < entry.waits.size(); ++i) {
+      if (!met(i)) return Outcome::kLater;
     }
     const bool idle = core_.idle();
     if (!needs_packet_before_host({.idle = idle, .released = core_.is_released()})) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "drivers/amdgpu/operation.h"
+#include "drivers/common/met_waits.h"
 #include "drivers/common/wait_graph.h"
 
 namespace halyard::amdgpu {
@@ -44,6 +45,7 @@ class HeldQueue {
     std::vector<HeldPoint> waits;
     std::vector<HeldPoint> signals;
     WaitGraph::Handle node = nullptr;
+    MetWaits met;
     bool issued = false;  // in the ring, but maybe not all of it yet
     bool fenced = false;  // a host operation whose loud barrier is in the ring
     uint64_t fence = 0;   // … with this index

@@ -12,6 +12,7 @@
 #include "drivers/amdgpu/foreign.h"
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/program.h"
+#include "drivers/amdgpu/semaphore.h"
 #include "drivers/amdgpu/transfers.h"
 #include "hal/error.h"
 #include "hal/text.h"
@@ -271,6 +272,7 @@ bool QueueCore::lose(const Status& cause, bool abandoned) {
   fault_ = cause;
   abandoned_.store(abandoned, std::memory_order_release);
   lost_.store(true, std::memory_order_release);
+  SemaphoreImpl::count_failure();
   add_detour();
   return true;
 }

@@ -110,6 +110,7 @@ void SemaphoreImpl::settle() const {
   if (failed_.load(std::memory_order_relaxed)) return;
   failure_ = cause;
   failed_.store(true, std::memory_order_release);
+  count_failure();
 }
 
 PointState SemaphoreImpl::evaluate(uint64_t value) const {
@@ -167,6 +168,7 @@ void SemaphoreImpl::fail_with(const Status& cause) {
     if (failed_.load(std::memory_order_relaxed)) return;
     failure_ = cause;
     failed_.store(true, std::memory_order_release);
+    count_failure();
   }
   device().progress();
 }

@@ -31,6 +31,11 @@ class SemaphoreImpl final : public Semaphore {
   void reach(uint64_t value);
   void fail_with(const Status& cause);
 
+  // How often a semaphore or a queue has failed, of all: each time, anything that waits may have to
+  // fail as well.
+  static uint64_t failures() { return failures_.load(std::memory_order_acquire); }
+  static void count_failure() { failures_.fetch_add(1, std::memory_order_acq_rel); }
+
   // Where `value` stands now. Resolves points on the way.
   PointState evaluate(uint64_t value) const;
   // Only after evaluate() has said kFailed.
@@ -58,6 +63,8 @@ class SemaphoreImpl final : public Semaphore {
   void settle() const;
   template <typename Visit>
   void visit_points(Visit visit) const;
+
+  static inline std::atomic<uint64_t> failures_{0};
 
   const Ref<Device> keep_alive_;
   mutable std::atomic<uint64_t> value_;

@@ -5,7 +5,6 @@
 #include "drivers/hip/device.h"
 #include "drivers/hip/handover.h"
 #include "drivers/hip/progress.h"
-#include "drivers/hip/wait_plan.h"
 #include "drivers/hip/workers.h"
 #include "hal/error.h"
 
@@ -54,24 +53,29 @@ void fail_signals(Span<const SemaphorePoint> signals, const Status& cause) {
   for (const SemaphorePoint& signal : signals) impl(*signal.semaphore).fail_with(cause);
 }
 
+WaitAction QueueCore::plan_wait_for(const SemaphorePoint& wait, StreamPoint* point,
+                                    bool* later) const {
+  const SemaphoreImpl& semaphore = impl(*wait.semaphore);
+  WaitFacts facts;
+  const PointState state = semaphore.evaluate(wait.value, nullptr);
+  facts.reached = state == PointState::kReached;
+  facts.failed = state == PointState::kFailed;
+  if (state == PointState::kPending) {
+    *point = semaphore.point_for(wait.value, &stream_, later);
+    facts.submitted = point->stream != nullptr;
+    facts.same_stream = point->stream == &stream_;
+  }
+  return plan_wait(facts);
+}
+
 QueueCore::WaitPlan QueueCore::plan_waits(Span<const SemaphorePoint> waits,
                                           const StreamPoint& after) const {
   WaitPlan plan;
   if (after.stream != nullptr) plan.points.push_back(after);
   for (const SemaphorePoint& wait : waits) {
-    const SemaphoreImpl& semaphore = impl(*wait.semaphore);
-    WaitFacts facts;
-    const PointState state = semaphore.evaluate(wait.value, nullptr);
-    facts.reached = state == PointState::kReached;
-    facts.failed = state == PointState::kFailed;
     StreamPoint point;
     bool later = false;
-    if (state == PointState::kPending) {
-      point = semaphore.point_for(wait.value, &stream_, &later);
-      facts.submitted = point.stream != nullptr;
-      facts.same_stream = point.stream == &stream_;
-    }
-    switch (plan_wait(facts)) {
+    switch (plan_wait_for(wait, &point, &later)) {
       case WaitAction::kNone:
         break;
       case WaitAction::kEvent:
@@ -82,7 +86,7 @@ QueueCore::WaitPlan QueueCore::plan_waits(Span<const SemaphorePoint> waits,
         plan.awaits_stream |= later;
         break;
       case WaitAction::kFail:
-        plan.failure = semaphore.failure();
+        plan.failure = impl(*wait.semaphore).failure();
         return plan;
     }
   }
@@ -295,6 +299,19 @@ bool QueueCore::try_front(Entry& entry) {
     if (entry.steps != nullptr && !entry.steps->failure.ok()) {
       return finish(entry, entry.steps->failure);
     }
+    bool fails = false;
+    const auto met = [&](size_t i) {
+      StreamPoint point;
+      bool later = false;
+      const HeldPoint& wait = entry.waits[i];
+      const WaitAction action = plan_wait_for({wait.semaphore.get(), wait.value}, &point, &later);
+      awaits_stream_.store(later, std::memory_order_release);
+      fails |= action == WaitAction::kFail;
+      return action != WaitAction::kHold;
+    };
+    const bool look =
+        entry.met.worth_a_look(entry.waits.size(), SemaphoreImpl::failures(), met) || fails;
+    if (!look) return false;
     plan = plan_waits(views(entry.waits), entry.after);
     if (!plan.failure.ok()) {
       // Before its signals tell that it has failed.

@@ -17,10 +17,12 @@
 #include <mutex>
 #include <vector>
 
+#include "drivers/common/met_waits.h"
 #include "drivers/common/wait_graph.h"
 #include "drivers/hip/operation.h"
 #include "drivers/hip/semaphore.h"
 #include "drivers/hip/stream.h"
+#include "drivers/hip/wait_plan.h"
 #include "hal/queue.h"
 
 namespace halyard::hip {
@@ -76,6 +78,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     uint64_t began_ns = 0;  // of the host's part, if a profile is being taken
     Status outcome;         // in kRan
     WaitGraph::Handle node = nullptr;
+    MetWaits met;
   };
   // The way to a place in a stream and back (hipStreamAddCallback).
   struct Arrival {
@@ -95,6 +98,9 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
 
   // All under the stream's lock.
   WaitPlan plan_waits(Span<const SemaphorePoint> waits, const StreamPoint& after) const;
+  // How to wait for the point: `point` is the stream's operation that reaches it, if there is one;
+  // `later` as SemaphoreImpl::point_for has it.
+  WaitAction plan_wait_for(const SemaphorePoint& wait, StreamPoint* point, bool* later) const;
   Status put(Operation& operation, const WaitPlan& plan, Span<const SemaphorePoint> signals);
   // `node` stands for the operation, or the steps of which it is the last.
   void push(std::unique_ptr<Operation> operation, const Sync& sync, const StreamPoint& after,

@@ -18,6 +18,7 @@ void SemaphoreImpl::set_failure(const Status& cause) const {
   if (failed_) return;
   failure_ = cause;
   failed_ = true;
+  count_failure();
 }
 
 // Raises the value to what is known to be reached, and forgets those points.

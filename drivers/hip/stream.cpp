@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "drivers/hip/semaphore.h"
 #include "hal/error.h"
 #include "hal/text.h"
 
@@ -221,6 +222,7 @@ void Stream::lose_locked(const Status& cause) {
   if (lost()) return;
   fault_ = cause;
   lost_.store(true, std::memory_order_release);
+  SemaphoreImpl::count_failure();
 }
 
 void Stream::lose(const Status& cause) {
