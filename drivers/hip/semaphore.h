@@ -34,8 +34,8 @@ class SemaphoreImpl final : public Semaphore {
 
   // How often a semaphore or a stream has failed, of all: each time, anything that waits may have
   // to fail as well.
-  static uint64_t failures() { return failures_.load(std::memory_order_acquire); }
-  static void count_failure() { failures_.fetch_add(1, std::memory_order_acq_rel); }
+  static uint64_t failures() { return failure_count.load(std::memory_order_acquire); }
+  static void count_failure() { failure_count.fetch_add(1, std::memory_order_acq_rel); }
 
   // Where `value` stands now. `on_device` (may be null): whether work on a stream may reach it.
   PointState evaluate(uint64_t value, bool* on_device) const;
@@ -69,7 +69,7 @@ class SemaphoreImpl final : public Semaphore {
   void settle() const;
   void set_failure(const Status& cause) const;
 
-  static inline std::atomic<uint64_t> failures_{0};
+  static inline std::atomic<uint64_t> failure_count{0};
 
   const Ref<Device> keep_alive_;
   mutable std::atomic<uint64_t> value_;  // written under mutex_
