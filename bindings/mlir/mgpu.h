@@ -15,6 +15,11 @@
 
 #define HALYARD_MGPU __attribute__((visibility("default")))
 
+// As MLIR lays them out. A function with C linkage returns only types that are complete, and these
+// are templates: naming their sizes completes them.
+static_assert(sizeof(halyard::mlir::MemRef<float>) == 40);
+static_assert(sizeof(halyard::mlir::MemRef<int32_t>) == 40);
+
 // NOLINTBEGIN(readability-identifier-naming): the names are MLIR's.
 extern "C" {
 
