@@ -1,5 +1,6 @@
 #include "vgpu/coherence/tests/hsa_program.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -183,7 +184,7 @@ void Queue::publish(Packet packet, uint16_t type, Fences fences) {
 void Queue::submit(const Dispatch& dispatch, hsa_signal_t completion) {
   void* const block = dispatch.block != nullptr ? dispatch.block : program_.arguments();
   check(dispatch.arguments.size() * 8 <= kArgumentBytes, "the packing of arguments");
-  std::memcpy(block, dispatch.arguments.data(), dispatch.arguments.size() * 8);
+  std::copy(dispatch.arguments.begin(), dispatch.arguments.end(), static_cast<uint64_t*>(block));
   hsa_kernel_dispatch_packet_t packet{};
   packet.setup = 1;
   packet.workgroup_size_x = 64;
