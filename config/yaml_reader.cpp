@@ -71,13 +71,17 @@ struct Map::State {
   // What a message calls the mapping.
   std::string name() const { return path.empty() ? "the file" : path; }
 
-  // Finds by hand: YAML::Node's operator[] would match keys by conversion.
+  struct Entry {
+    YAML::Mark key;
+    YAML::Node value;
+  };
+  // Of a key that is there twice the first. YAML::Node's operator[] would match keys by conversion,
+  // and look at all of them.
+  std::map<std::string, Entry, std::less<>> entries;
+
   YAML::Node find(std::string_view key) const {
-    if (!node.IsMap()) return YAML::Node(YAML::NodeType::Undefined);
-    for (const auto& entry : node) {
-      if (entry.first.IsScalar() && entry.first.Scalar() == key) return entry.second;
-    }
-    return YAML::Node(YAML::NodeType::Undefined);
+    const auto found = entries.find(key);
+    return found == entries.end() ? YAML::Node(YAML::NodeType::Undefined) : found->second.value;
   }
 };
 
@@ -88,7 +92,6 @@ Map::Map(const YAML::Node& node, std::string path, std::string file, Diagnostics
   state_->file = std::move(file);
   state_->diagnostics = &diagnostics;
   if (!node.IsMap()) return;
-  std::set<std::string> seen;
   for (const auto& entry : node) {
     const Location where = location_of(state_->file, entry.first.Mark());
     if (!entry.first.IsScalar()) {
@@ -96,7 +99,8 @@ Map::Map(const YAML::Node& node, std::string path, std::string file, Diagnostics
                                            kind_name(entry.first)));
       continue;
     }
-    if (!seen.insert(entry.first.Scalar()).second) {
+    const State::Entry made{entry.first.Mark(), entry.second};
+    if (!state_->entries.emplace(entry.first.Scalar(), made).second) {
       diagnostics.error(where, fmt::format("The key ({}) is given twice in {}; remove one of them.",
                                            entry.first.Scalar(), state_->name()));
     }
@@ -127,13 +131,10 @@ Location Map::location(std::string_view key) const {
 }
 
 void Map::fail_key(std::string_view key, std::string_view sentence) {
-  Location where = location(key);
-  for (const auto& entry : state_->node) {
-    if (!entry.first.IsScalar() || entry.first.Scalar() != key) continue;
-    where = location_of(state_->file, entry.first.Mark());
-    break;
-  }
-  state_->diagnostics->error(where, sentence);
+  const auto found = state_->entries.find(key);
+  const bool is_there = found != state_->entries.end();
+  state_->diagnostics->error(
+      is_there ? location_of(state_->file, found->second.key) : location(key), sentence);
 }
 
 void Map::fail(std::string_view key, std::string_view sentence) {
@@ -273,6 +274,10 @@ std::vector<Map> Map::list(std::string_view key) {
                       *state_->diagnostics);
   }
   return maps;
+}
+
+void Map::expect(std::string_view key) {
+  state_->asked.emplace(key);
 }
 
 void Map::finish() {

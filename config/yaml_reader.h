@@ -99,6 +99,8 @@ class Map {
   // The same at the key itself.
   void fail_key(std::string_view key, std::string_view sentence);
 
+  // Makes `key` one that finish() knows and lists, whether or not it is there.
+  void expect(std::string_view key);
   void finish();
 
  private:

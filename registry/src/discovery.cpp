@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include "hal/text.h"
 #include "registry/installation.h"
+#include "registry/trust.h"
 
 namespace halyard {
 namespace {
@@ -19,21 +21,10 @@ constexpr std::string_view kFilePrefix = "libhalyard_driver_";
 constexpr std::string_view kFileSuffix = ".so";
 constexpr size_t kLongestName = 64;
 
-// What a file or folder is open to that every user may write to. In a folder with the sticky bit
-// others can add files, but not exchange one.
-std::string warning_for(const fs::path& path, bool counts_sticky) {
-  std::error_code error;
-  const fs::perms mode = fs::status(path, error).permissions();
-  if (error || (mode & fs::perms::others_write) == fs::perms::none) return {};
-  if (!counts_sticky && (mode & fs::perms::sticky_bit) != fs::perms::none) return {};
-  return fmt::format(
-      "every user of this machine may write to {} (mode {:04o}) and so decide what runs here; take "
-      "that right away with chmod o-w",
-      printable(path.string()), static_cast<unsigned>(mode) & 07777);
-}
-
 class Search {
  public:
+  explicit Search(bool privileged) : privileged_(privileged) {}
+
   void add_place(PluginOrigin origin, const std::string& path) {
     SearchedPlace place;
     place.origin = origin;
@@ -46,7 +37,12 @@ class Search {
       place.problem = error.message();
     } else if (status.type() == fs::file_type::directory) {
       place.warning = warning_for(path, true);
-      read_folder(place);
+      if (privileged_ && !place.warning.empty()) {
+        place.problem = fmt::format("this process runs with more rights than its caller, and {}",
+                                    std::exchange(place.warning, {}));
+      } else {
+        read_folder(place);
+      }
     } else {
       // A file that is named outright is tried whatever it is called and whatever it is: the loader
       // says what is wrong with it.
@@ -58,6 +54,11 @@ class Search {
   LoadReport take() { return std::move(report_); }
 
  private:
+  std::string warning_for(const fs::path& path, bool counts_sticky) const {
+    return who_else_may_write(path.string(),
+                              {.strict = privileged_, .counts_sticky = counts_sticky});
+  }
+
   void read_folder(SearchedPlace& place) {
     std::error_code error;
     std::vector<fs::path> entries;
@@ -98,10 +99,17 @@ class Search {
     // The place's own folder has been looked at; a link or a file by its name lies somewhere else.
     if (candidate.warning.empty() && !fs::equivalent(real.parent_path(), place.path, error))
       candidate.warning = warning_for(real.parent_path(), false);
+    if (privileged_ && !candidate.warning.empty()) {
+      place.ignored.push_back(
+          {path.filename().string(),
+           "this process runs with more rights than its caller, and " + candidate.warning});
+      return;
+    }
     report_.candidates.push_back(std::move(candidate));
     ++place.candidates;
   }
 
+  const bool privileged_;
   LoadReport report_;
   std::map<std::string, std::string> seen_;  // from real path to the path that was kept
 };
@@ -109,11 +117,11 @@ class Search {
 }  // namespace
 
 LoadReport discover(const DiscoveryOptions& options) {
-  Search search;
+  Search search(options.privileged);
   for (const std::string& path : options.plugin_paths) {
     search.add_place(PluginOrigin::kExplicit, path);
   }
-  if (options.use_environment) {
+  if (options.use_environment && !options.privileged) {
     const std::string list = trusted_environment("HALYARD_PLUGIN_PATH");
     size_t begin = 0;
     while (begin < list.size()) {
@@ -124,6 +132,9 @@ LoadReport discover(const DiscoveryOptions& options) {
       }
       begin = end + 1;
     }
+  }
+  for (const std::string& path : options.configured_paths) {
+    search.add_place(PluginOrigin::kConfig, path);
   }
   if (options.use_installation) {
     for (const std::string& prefix : installation_prefixes(options.installation)) {

@@ -76,6 +76,8 @@ const char* to_string(PluginOrigin origin) noexcept {
       return "plugin path";
     case PluginOrigin::kEnvironment:
       return "HALYARD_PLUGIN_PATH";
+    case PluginOrigin::kConfig:
+      return "config";
     case PluginOrigin::kInstallation:
       return "installation";
   }

@@ -219,8 +219,22 @@ class Stages {
   LoadNote note_;
 };
 
-Status load(Candidate& candidate, const std::vector<DriverOption>& options, const TakenBy& taken_by,
+Status check_enabled(Candidate& candidate, std::string_view driver,
+                     const DriverSettings& settings) {
+  for (const DisabledDriver& disabled : settings.disabled) {
+    if (disabled.driver != driver) continue;
+    candidate.disabled = true;
+    return error(StatusCode::kFailedPrecondition,
+                 "The driver {0} is turned off: drivers.{0}.enabled is false ({1}).", driver,
+                 disabled.by);
+  }
+  return {};
+}
+
+Status load(Candidate& candidate, const DriverSettings& settings, const TakenBy& taken_by,
             const LoadProgress& progress, LoadedPlugin& loaded) {
+  // A file whose name promises the driver is not even opened.
+  HALYARD_RETURN_IF_ERROR(check_enabled(candidate, driver_of_file_name(candidate.path), settings));
   Stages stages(candidate, progress);
   void* library = nullptr;
   HalyardPluginEntry entry = nullptr;
@@ -231,13 +245,14 @@ Status load(Candidate& candidate, const std::vector<DriverOption>& options, cons
   stages.reached();
   HALYARD_RETURN_IF_ERROR(negotiate(candidate, entry, room.plugin));
   stages.reached();
+  HALYARD_RETURN_IF_ERROR(check_enabled(candidate, candidate.driver, settings));
   const std::string winner = taken_by ? taken_by(candidate.driver) : std::string();
   if (!winner.empty()) {
     return error(StatusCode::kAlreadyExists,
                  "The driver name {} is taken by {}, which comes first in the search.",
                  candidate.driver, printable(winner));
   }
-  HALYARD_RETURN_IF_ERROR(initialise(candidate, room.plugin, options, &loaded.driver));
+  HALYARD_RETURN_IF_ERROR(initialise(candidate, room.plugin, settings.options, &loaded.driver));
   stages.reached();
   HALYARD_RETURN_IF_ERROR(enumerate(candidate, loaded));
   stages.reached();
@@ -246,11 +261,11 @@ Status load(Candidate& candidate, const std::vector<DriverOption>& options, cons
 
 }  // namespace
 
-LoadedPlugin load_plugin(Candidate& candidate, const std::vector<DriverOption>& options,
+LoadedPlugin load_plugin(Candidate& candidate, const DriverSettings& settings,
                          const TakenBy& taken_by, const LoadProgress& progress) {
   LoadedPlugin loaded;
   candidate.tried = true;
-  const Status status = load(candidate, options, taken_by, progress, loaded);
+  const Status status = load(candidate, settings, taken_by, progress, loaded);
   if (!status.ok()) stop(candidate, status);
   if (!candidate.usable()) loaded.driver = nullptr;
   return loaded;

@@ -99,6 +99,7 @@ void code(Coder& coder, AnyCandidate& candidate) {
   coder(candidate.library_name);
   coder(candidate.library_path);
   coder(candidate.library_version);
+  coder(candidate.disabled);
   coder(candidate.device_count);
 }
 
@@ -131,7 +132,7 @@ std::string winner_before(const std::vector<Candidate>& candidates, size_t index
 }
 
 [[noreturn]] void load_in_child(int pipe, std::vector<Candidate>& candidates, size_t first,
-                                const std::vector<DriverOption>& options) {
+                                const DriverSettings& settings) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   LoadNote::silence();
   // What a plugin prints must not get between the lines of the program's own.
@@ -142,7 +143,7 @@ std::string winner_before(const std::vector<Candidate>& candidates, size_t index
       return winner_before(candidates, i, driver);
     };
     const LoadProgress progress = [&](const Candidate& now) { send(pipe, i, false, now); };
-    loaded.push_back(load_plugin(candidates[i], options, taken_by, progress));
+    loaded.push_back(load_plugin(candidates[i], settings, taken_by, progress));
     send(pipe, i, true, candidates[i]);
   }
   Writer writer;
@@ -266,8 +267,7 @@ class Child {
 
 }  // namespace
 
-Status probe_candidates(std::vector<Candidate>& candidates,
-                        const std::vector<DriverOption>& options,
+Status probe_candidates(std::vector<Candidate>& candidates, const DriverSettings& settings,
                         std::chrono::milliseconds timeout) {
   size_t first = 0;
   while (first < candidates.size()) {
@@ -281,7 +281,7 @@ Status probe_candidates(std::vector<Candidate>& candidates,
     const pid_t pid = fork();
     if (pid == 0) {
       close(ends[0]);
-      load_in_child(ends[1], candidates, first, options);
+      load_in_child(ends[1], candidates, first, settings);
     }
     const int why = errno;
     close(ends[1]);

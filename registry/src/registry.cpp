@@ -11,6 +11,8 @@
 namespace halyard {
 namespace {
 
+constexpr std::string_view kValidation = "validation";
+
 LoadedDriver describe(const Candidate& candidate, const LoadedPlugin& plugin) {
   return {.name = candidate.driver,
           .version = candidate.version,
@@ -18,6 +20,21 @@ LoadedDriver describe(const Candidate& candidate, const LoadedPlugin& plugin) {
           .path = candidate.path,
           .driver = plugin.driver,
           .devices = plugin.devices};
+}
+
+// Takes the option that no driver sees out of `options`.
+Result<bool> take_validation(std::vector<Option>& options, bool validation) {
+  for (const Option& option : options) {
+    if (option.key.view() != kValidation) continue;
+    if (option.value.view() != "full" && option.value.view() != "none") {
+      return error(StatusCode::kInvalidArgument,
+                   "The device option {} ({}) is unknown; it must be full or none.", kValidation,
+                   printable(option.value.view()));
+    }
+    validation = option.value.view() == "full";
+  }
+  std::erase_if(options, [](const Option& option) { return option.key.view() == kValidation; });
+  return validation;
 }
 
 // What helps somebody whose machine has no GPU, if it has not been done yet.
@@ -31,7 +48,9 @@ const char* virtual_gpu_hint() {
 struct Registry::State {
   // Held while plugins load: a plugin's constructors must not call the registry.
   std::mutex mutex;
-  std::vector<DriverOption> driver_options;
+  DriverSettings settings;
+  std::vector<NamedDevice> devices;
+  bool validation = true;
   LoadReport report;
   std::vector<LoadedPlugin> plugins;  // one for each candidate; empty if not usable
 
@@ -41,7 +60,7 @@ struct Registry::State {
       const size_t winner = find(driver);
       return winner < index ? report.candidates[winner].path : std::string();
     };
-    plugins[index] = load_plugin(report.candidates[index], driver_options, taken_by);
+    plugins[index] = load_plugin(report.candidates[index], settings, taken_by);
   }
 
   void load_all() {
@@ -91,15 +110,20 @@ Status Registry::State::no_such_driver(std::string_view name) {
     if (candidate.usable()) names.push_back(candidate.driver);
     const bool meant = candidate.driver == name || driver_of_file_name(candidate.path) == name;
     if (!meant) continue;
-    const bool refused = candidate.stage == LoadStage::kNegotiated;
+    const bool refused = candidate.stage == LoadStage::kNegotiated && !candidate.disabled;
     return error(candidate.code, "The driver {} cannot be used: {}{}", name, candidate.reason,
                  hint_and_report(refused ? virtual_gpu_hint() : ""));
   }
+  const std::string drivers = list_of(names);
+  std::vector<std::string_view> devices_by_name;
+  for (const NamedDevice& device : devices) devices_by_name.push_back(device.name);
+  names.insert(names.end(), devices_by_name.begin(), devices_by_name.end());
   return error(StatusCode::kNotFound,
-               "There is no driver ({}); the drivers that are there: {}.{} A driver of your own is "
-               "found with --plugin-path or HALYARD_PLUGIN_PATH.{}",
-               printable(name), list_of(names), did_you_mean_clause(name, names),
-               hint_and_report(""));
+               "There is no driver ({}); the drivers that are there: {}{}.{} A driver of your own "
+               "is found with --plugin-path or HALYARD_PLUGIN_PATH.{}",
+               printable(name), drivers,
+               devices.empty() ? "" : "; named devices: " + list_of(devices_by_name),
+               did_you_mean_clause(name, names), hint_and_report(""));
 }
 
 Registry::Registry(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -107,7 +131,9 @@ Registry::~Registry() = default;
 
 std::unique_ptr<Registry> Registry::create(const RegistryOptions& options) {
   auto state = std::make_unique<State>();
-  state->driver_options = options.driver_options;
+  state->settings = {options.driver_options, options.disabled_drivers};
+  state->devices = options.devices;
+  state->validation = options.validation;
   state->report = discover(options.discovery);
   state->plugins.resize(state->report.candidates.size());
   return std::unique_ptr<Registry>(new Registry(std::move(state)));
@@ -129,7 +155,7 @@ Result<LoadReport> Registry::probe(std::chrono::milliseconds timeout) const {
     untried.warning = candidate.warning;
     candidate = std::move(untried);
   }
-  HALYARD_RETURN_IF_ERROR(probe_candidates(report.candidates, state_->driver_options, timeout));
+  HALYARD_RETURN_IF_ERROR(probe_candidates(report.candidates, state_->settings, timeout));
   return report;
 }
 
@@ -162,7 +188,52 @@ Result<Ref<Device>> Registry::open_device(std::string_view uri, Span<const Optio
   return open_device(parsed, options);
 }
 
+Result<std::vector<DeviceUri>> Registry::resolve(const DeviceUri& uri) const {
+  for (const NamedDevice& named : state_->devices) {
+    if (named.name != uri.driver) continue;
+    if (uri.ordinal || !uri.uuid.empty()) {
+      return error(StatusCode::kInvalidArgument,
+                   "The device URI ({}) has an ordinal or a UUID behind {}, which is a name that a "
+                   "config gives to devices; only ?key=value can stand there.",
+                   printable(to_string(uri)), named.name);
+    }
+    std::vector<DeviceUri> devices = named.devices;
+    for (DeviceUri& device : devices) {
+      for (const DeviceUriOption& option : uri.options) {
+        std::erase_if(device.options,
+                      [&](const DeviceUriOption& o) { return o.key == option.key; });
+        device.options.push_back(option);
+      }
+    }
+    return devices;
+  }
+  return std::vector<DeviceUri>{uri};
+}
+
 Result<Ref<Device>> Registry::open_device(const DeviceUri& uri, Span<const Option> options) {
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> devices, resolve(uri));
+  if (devices.size() == 1) return open_one(devices.front(), options);
+  std::vector<std::string> texts;
+  for (const DeviceUri& device : devices) texts.push_back(to_string(device));
+  return error(StatusCode::kFailedPrecondition,
+               "The name {} stands for {} devices, and one is needed here; name one of them: {}.",
+               uri.driver, devices.size(),
+               list_of(std::vector<std::string_view>(texts.begin(), texts.end())));
+}
+
+Result<std::vector<Ref<Device>>> Registry::open_devices(std::string_view uri,
+                                                        Span<const Option> options) {
+  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(uri));
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> uris, resolve(parsed));
+  std::vector<Ref<Device>> devices;
+  for (const DeviceUri& one : uris) {
+    HALYARD_ASSIGN_OR_RETURN(Ref<Device> device, open_one(one, options));
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+Result<Ref<Device>> Registry::open_one(const DeviceUri& uri, Span<const Option> options) {
   Ref<Driver> driver;
   uint32_t ordinal = 0;
   {
@@ -191,9 +262,11 @@ Result<Ref<Device>> Registry::open_device(const DeviceUri& uri, Span<const Optio
     std::erase_if(all, [&](const Option& o) { return o.key.view() == option.key.view(); });
     all.push_back(option);
   }
+  HALYARD_ASSIGN_OR_RETURN(const bool validation, take_validation(all, state_->validation));
   try {
     Result<Ref<Device>> device =
         driver->create_device(ordinal, Span<const Option>(all.data(), all.size()));
+    if (device.ok() && *device) (*device)->set_validation(validation);
     if (!device.ok() || *device) return device;
     return error(StatusCode::kInternal,
                  "The driver {} has returned OK but no device for its ordinal {}; this is an error "

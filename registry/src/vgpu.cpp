@@ -82,7 +82,8 @@ Status check_process(const std::string& path) {
 
 // The paths that may hold the library, in order.
 std::vector<std::string> places(const VirtualGpuOptions& options) {
-  const std::string chosen = trusted_environment(kPathVariable);
+  std::string chosen = trusted_environment(kPathVariable);
+  if (chosen.empty()) chosen = options.library;
   if (!chosen.empty()) {
     std::error_code error;
     return {fs::is_directory(chosen, error) ? chosen + "/" + kThunk : chosen};

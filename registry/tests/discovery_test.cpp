@@ -155,6 +155,53 @@ TEST(DiscoveryTest, ExplicitThenEnvironmentThenInstallation) {
   EXPECT_THAT(paths_of(discover(options)), ElementsAre(c));
 }
 
+TEST(DiscoveryTest, ConfiguredPathsComeBehindTheEnvironments) {
+  const TemporaryFolder folder;
+  const std::string a = folder.add_file("config/a.so");
+  const std::string b = folder.add_file("env/b.so");
+  const std::string c = folder.add_file("prefix/lib/halyard/plugins/c.so");
+  const ScopedVariable variable("HALYARD_PLUGIN_PATH", folder / "env");
+  DiscoveryOptions options;
+  options.configured_paths = {folder / "config"};
+  options.installation = folder / "prefix";
+  const LoadReport report = discover(options);
+  EXPECT_THAT(paths_of(report), ElementsAre(b, a, c));
+  EXPECT_EQ(report.candidates[1].origin, PluginOrigin::kConfig);
+}
+
+TEST(DiscoveryTest, APrivilegedProcessTakesNothingThatOthersMayWrite) {
+  const TemporaryFolder folder;
+  const std::string good = folder.add_file("good/a.so");
+  const std::string loose = folder.add_file("good/b.so");
+  folder.add_file("loose/c.so");
+  folder.add_link("good/d.so", "../loose/c.so");
+  folder.add_file("env/e.so");
+  ASSERT_EQ(chmod((folder / "good").c_str(), 0755), 0);
+  ASSERT_EQ(chmod(good.c_str(), 0644), 0);
+  ASSERT_EQ(chmod(loose.c_str(), 0666), 0);
+  ASSERT_EQ(chmod((folder / "loose").c_str(), 0777), 0);
+  const ScopedVariable variable("HALYARD_PLUGIN_PATH", folder / "env");
+  DiscoveryOptions options;
+  options.plugin_paths = {folder / "good", folder / "loose"};
+  options.use_installation = false;
+  EXPECT_EQ(discover(options).candidates.size(), 4u);
+  options.privileged = true;
+  const LoadReport report = discover(options);
+  EXPECT_THAT(paths_of(report), ElementsAre(good));
+  ASSERT_EQ(report.places.size(), 2u) << "the environment does not count";
+  ASSERT_EQ(report.places[0].ignored.size(), 2u);
+  EXPECT_THAT(
+      report.places[0].ignored[0].reason,
+      HasSubstr("more rights than its caller, and every user of this machine may write to " +
+                loose));
+  EXPECT_THAT(report.places[0].ignored[1].reason, HasSubstr(folder / "loose"));
+  EXPECT_THAT(report.places[1].problem, HasSubstr("may write to " + folder / "loose"));
+
+  // The group counts too.
+  ASSERT_EQ(chmod(good.c_str(), 0664), 0);
+  EXPECT_THAT(discover(options).candidates, IsEmpty());
+}
+
 TEST(DiscoveryTest, TheInstallationIsFoundFromTheRunningProgram) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
   const std::string prefix = program.parent_path().parent_path().string();

@@ -28,7 +28,7 @@ Candidate load(const std::string& path, LoadedPlugin* plugin = nullptr,
   candidate.path = path;
   std::error_code error;
   candidate.real_path = std::filesystem::canonical(path, error).string();
-  LoadedPlugin loaded = load_plugin(candidate, options, nullptr);
+  LoadedPlugin loaded = load_plugin(candidate, {.options = options}, nullptr);
   EXPECT_TRUE(candidate.tried);
   EXPECT_EQ(candidate.usable(), static_cast<bool>(loaded.driver)) << path;
   EXPECT_EQ(candidate.reason.empty(), candidate.stage == LoadStage::kEnumerated) << path;

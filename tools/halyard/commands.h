@@ -8,6 +8,8 @@
 
 namespace halyard::cli {
 
+void add_config_command(CLI::App& app, Status& outcome);
+void add_dump_command(CLI::App& app, Status& outcome);
 void add_run_command(CLI::App& app, Status& outcome);
 void add_list_command(CLI::App& app, Status& outcome);
 void add_objdump_command(CLI::App& app, Status& outcome);

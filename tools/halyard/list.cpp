@@ -11,6 +11,7 @@
 #include "hal/text.h"
 #include "registry/load_report.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/device_choice.h"
 #include "tools/halyard/numbers.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/table.h"
@@ -21,6 +22,7 @@ namespace {
 struct ListFlags {
   SessionFlags session;
   bool json = false;
+  std::string device;     // of list devices
   uint32_t timeout = 60;  // s, for each driver
 };
 
@@ -55,6 +57,7 @@ Json to_json(const LoadReport& report) {
                           {"stage", to_string(candidate.stage)},
                           {"usable", candidate.usable()},
                           {"fatal", candidate.fatal},
+                          {"disabled", candidate.disabled},
                           {"reason", candidate.reason},
                           {"driver", candidate.driver},
                           {"version", candidate.version},
@@ -122,11 +125,12 @@ Json to_json(const LoadedDriver& driver, const DeviceSummary& device) {
 
 Status list_devices(const ListFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
-  const std::vector<LoadedDriver> drivers = registry->drivers();
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<ChosenDevices> chosen,
+                           choose_devices(*registry, flags.device));
   Json json = Json::array();
   std::vector<Row> rows = {{"DEVICE", "NAME", "UUID", "TARGET", "CUS", "MEMORY"}};
-  for (const LoadedDriver& driver : drivers) {
-    for (const DeviceSummary& device : driver.devices) {
+  for (const auto& [driver, devices] : chosen) {
+    for (const DeviceSummary& device : devices) {
       json.push_back(to_json(driver, device));
       rows.push_back({fmt::format("{}:{}", driver.name, device.ordinal),
                       printable(device.name.view()), printable(device.uuid.view()),
@@ -139,7 +143,7 @@ Status list_devices(const ListFlags& flags) {
     if (flags.json) HALYARD_RETURN_IF_ERROR(print(dump(json)));
     return no_device(*registry);
   }
-  print_notes(registry->report());
+  if (flags.device.empty()) print_notes(*flags.session.settings, registry->report());
   return print(flags.json ? dump(json) : format_table(rows));
 }
 
@@ -150,7 +154,8 @@ std::pair<CLI::App*, std::shared_ptr<ListFlags>> add_list(CLI::App& list, const 
                                                           Status& outcome) {
   CLI::App& command = *list.add_subcommand(name, what);
   const auto flags = std::make_shared<ListFlags>();
-  command.add_flag("--json", flags->json, "Print JSON instead of a table");
+  command.add_flag("--json", flags->json,
+                   "Print JSON instead of a table (docs/json.md has its fields)");
   add_session_flags(command, flags->session);
   command.callback([flags, action, &outcome] { outcome = action(*flags); });
   return {&command, flags};
@@ -171,8 +176,12 @@ void add_list_command(CLI::App& app, Status& outcome) {
              {.low = 1, .high = 86400})
       ->type_name("SECONDS")
       ->default_str(std::to_string(flags->timeout));
-  add_list(list, "devices", "Every device, with the URI that --device takes", list_devices,
-           outcome);
+  const auto [devices, device_flags] = add_list(
+      list, "devices", "Every device, with the URI that --device takes", list_devices, outcome);
+  devices
+      ->add_option("device", device_flags->device,
+                   "A driver, a device URI, or a name from a config; without it all devices")
+      ->type_name("[DEVICE]");
 }
 
 }  // namespace halyard::cli

@@ -54,10 +54,12 @@ int main_program(int argc, char** argv) {
   Status outcome;
   add_run_command(app, outcome);
   add_list_command(app, outcome);
+  add_dump_command(app, outcome);
   add_objdump_command(app, outcome);
   add_pack_command(app, outcome);
   add_targets_command(app, outcome);
   add_vgpu_command(app, outcome);
+  add_config_command(app, outcome);
   // Last, because commands inherit it.
   app.footer(
       "Exit code: 0, or 1 for any error. `halyard COMMAND --help` says more.\n\n"

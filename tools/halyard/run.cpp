@@ -128,7 +128,22 @@ Result<std::vector<Sink>> open_sinks(const RunFlags& flags, const FunctionInfo& 
   return sinks;
 }
 
-Result<std::vector<Expectation>> parse_expectations(const RunFlags& flags,
+// What the flags, the configs, or the library says, in this order.
+values::Tolerance tolerance_of(const RunFlags& flags, const DeviceInfo& device,
+                               values::ElementType type) {
+  const std::string_view target = device.target.view();
+  const std::string path = fmt::format("tolerances.{}.", values::to_string(type));
+  const auto chosen = [&](const std::optional<double>& flag, const char* part, double standard) {
+    const config::Setting* const setting =
+        flags.session.settings->of_processor(target.substr(0, target.find(':')), path + part);
+    return flag.value_or(setting == nullptr ? standard : setting->value().real);
+  };
+  const values::Tolerance standard = values::default_tolerance(type);
+  return {chosen(flags.atol, "absolute", standard.absolute),
+          chosen(flags.rtol, "relative", standard.relative)};
+}
+
+Result<std::vector<Expectation>> parse_expectations(const RunFlags& flags, const DeviceInfo& device,
                                                     const FunctionInfo& function,
                                                     const std::vector<Value>& arguments) {
   HALYARD_ASSIGN_OR_RETURN(
@@ -155,11 +170,8 @@ Result<std::vector<Expectation>> parse_expectations(const RunFlags& flags,
                    "The expected output for {} is {}, but the buffer is {}.", label,
                    value->describe(), type.to_string());
     }
-    const values::Tolerance standard = values::default_tolerance(type.element);
     expectations.push_back(
-        {text.argument,
-         value->to_tensor(),
-         {flags.atol.value_or(standard.absolute), flags.rtol.value_or(standard.relative)}});
+        {text.argument, value->to_tensor(), tolerance_of(flags, device, type.element)});
   }
   return expectations;
 }
@@ -250,7 +262,7 @@ Status run(const RunFlags& flags) {
   HALYARD_RETURN_IF_ERROR(runner::bind_arguments(info, arguments));
   HALYARD_ASSIGN_OR_RETURN(const runner::Launch launch, choose_launch(flags, *function, arguments));
   HALYARD_ASSIGN_OR_RETURN(const std::vector<Expectation> expectations,
-                           parse_expectations(flags, info, arguments));
+                           parse_expectations(flags, device->info(), info, arguments));
   HALYARD_ASSIGN_OR_RETURN(std::vector<Sink> sinks, open_sinks(flags, info, arguments));
 
   Results results;
@@ -284,7 +296,8 @@ void add_run_command(CLI::App& app, Status& outcome) {
   const auto flags = std::make_shared<RunFlags>();
   command
       .add_option("--device", flags->device,
-                  "The device: DRIVER, DRIVER:ORDINAL or DRIVER://UUID, with ?key=value")
+                  "The device: DRIVER, DRIVER:ORDINAL or DRIVER://UUID, with ?key=value; or a name "
+                  "that a config gives to one (devices.NAME)")
       ->type_name("URI")
       ->required();
   command

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "config/settings/apply.h"
 #include "hal/error.h"
 #include "hal/text.h"
 #include "registry/vgpu.h"
@@ -16,6 +17,12 @@ namespace {
 const char* virtual_gpu_hint() {
   if (virtual_gpu_loaded()) return "";
   return " With --vgpu Halyard brings a virtual GPU, which runs on any machine.";
+}
+
+// Appends an option that was given.
+void add_flag_value(std::vector<config::FlagValue>& values, const char* path,
+                    const std::string& text) {
+  if (!text.empty()) values.push_back({path, text});
 }
 
 void print_warning(const std::string& path, const std::string& warning) {
@@ -33,6 +40,12 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
                       "the default profile")
           ->type_name("[PROFILE]")
           ->expected(0, 1);
+  command
+      .add_option("--config", flags.configs,
+                  "A config, which comes behind those of the system and the user "
+                  "(docs/config.md). May be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command
       .add_option("--plugin-path", flags.plugin_paths,
                   "A folder with driver plugins, or one plugin; before HALYARD_PLUGIN_PATH and the "
@@ -52,16 +65,33 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
       ->type_name("PATH");
 }
 
-Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags) {
-  if (flags.vgpu->count() > 0) {
-    const std::vector<std::string>& profile = flags.vgpu->results();
-    HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile.empty() ? "" : profile.front()));
+Status load_session_settings(const SessionFlags& flags) {
+  config::SettingsSources sources;
+  sources.files = flags.configs;
+  for (const std::string& path : flags.plugin_paths) {
+    sources.flags.push_back({"plugins.paths", path});
   }
-  RegistryOptions options;
-  options.discovery.plugin_paths = flags.plugin_paths;
-  if (!flags.libhsa.empty()) options.driver_options.push_back({"amdgpu", "libhsa", flags.libhsa});
-  if (!flags.libhip.empty()) options.driver_options.push_back({"hip", "libhip", flags.libhip});
-  auto registry = Registry::create(options);
+  add_flag_value(sources.flags, "drivers.amdgpu.libhsa", flags.libhsa);
+  add_flag_value(sources.flags, "drivers.hip.libhip", flags.libhip);
+  if (flags.vgpu->count() > 0 && !flags.vgpu->results().empty()) {
+    add_flag_value(sources.flags, "vgpu.profile", flags.vgpu->results().front());
+  }
+  HALYARD_ASSIGN_OR_RETURN(*flags.settings, config::Settings::load(sources));
+  if (config::log_level(*flags.settings) == config::LogLevel::kError) return {};
+  for (const std::string& warning : flags.settings->warnings()) {
+    fmt::print(stderr, "halyard: warning: {}\n", warning);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags) {
+  HALYARD_RETURN_IF_ERROR(load_session_settings(flags));
+  const config::Settings& settings = *flags.settings;
+  if (flags.vgpu->count() > 0) {
+    HALYARD_ASSIGN_OR_RETURN(const std::string profile, config::virtual_gpu_profile(settings, ""));
+    HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, config::virtual_gpu_options(settings)));
+  }
+  auto registry = Registry::create(config::registry_options(settings));
   // The search goes on without a folder that cannot be read; somebody who has named it wants to
   // know.
   for (const SearchedPlace& place : registry->report_so_far().places) {
@@ -72,12 +102,16 @@ Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags) {
   return registry;
 }
 
-void print_notes(const LoadReport& report) {
+void print_notes(const config::Settings& settings, const LoadReport& report) {
+  const config::LogLevel level = config::log_level(settings);
+  if (level == config::LogLevel::kError) return;
   for (const SearchedPlace& place : report.places) print_warning(place.path, place.warning);
   for (const Candidate& candidate : report.candidates)
     print_warning(candidate.path, candidate.warning);
+  if (level == config::LogLevel::kWarning) return;
   bool is_lacking = false;
   for (const Candidate& candidate : report.candidates) {
+    if (candidate.disabled) continue;
     const std::string who = candidate.driver.empty() ? "plugin (" + printable(candidate.path) + ")"
                                                      : "driver " + printable(candidate.driver);
     if (!candidate.reason.empty()) {

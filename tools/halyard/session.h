@@ -1,5 +1,5 @@
-// The flags that every command with devices has: where plugins, vendor libraries and the virtual
-// GPU come from.
+// The flags that every command with devices has: configs, and where plugins, vendor libraries and
+// the virtual GPU come from.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "config/settings/settings.h"
 #include "hal/status.h"
 #include "registry/registry.h"
 
@@ -19,16 +20,23 @@ struct SessionFlags {
   std::vector<std::string> plugin_paths;
   std::string libhsa;
   std::string libhip;
+  std::vector<std::string> configs;
+  // What the layers say; open_session and load_session_settings fill it in.
+  std::shared_ptr<config::Settings> settings = std::make_shared<config::Settings>();
 };
 
 void add_session_flags(CLI::App& command, SessionFlags& flags);
 
-// Loads the virtual GPU, if that was asked for, and then makes the registry: in this order, because
-// a driver's vendor library takes the first libhsakmt that it finds.
+// Reads the layers of configs (config/settings/settings.h), of which these flags are the last.
+Status load_session_settings(const SessionFlags& flags);
+
+// Reads the settings, loads the virtual GPU, if that was asked for, and then makes the registry: in
+// this order, because a driver's vendor library takes the first libhsakmt that it finds.
 Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags);
 
-// Says to standard error why drivers have brought no devices, as what they did bring is good.
-void print_notes(const LoadReport& report);
+// Says to standard error why drivers have brought no devices, as what they did bring is good; and
+// who else may write to plugins. As far as logging.level lets it.
+void print_notes(const config::Settings& settings, const LoadReport& report);
 
 // NOT_FOUND for a command that needs devices: with what helps, and what became of the drivers.
 Status no_device(Registry& registry);

@@ -220,7 +220,7 @@ Result<std::vector<Question>> native_questions(const SessionFlags& flags) {
     }
   }
   if (questions.empty()) return no_device(*registry);
-  print_notes(registry->report());
+  print_notes(*flags.settings, registry->report());
   return questions;
 }
 

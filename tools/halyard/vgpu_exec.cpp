@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "config/settings/apply.h"
 #include "hal/error.h"
 #include "hal/file.h"
 #include "hal/text.h"
@@ -114,11 +115,14 @@ Status exec_and_look(const ExecFlags& flags, std::vector<std::string>& program) 
 
 Status exec(const ExecFlags& flags) {
   const char* const environment = std::getenv(kProfile);
-  std::string profile = flags.profile;
+  config::SettingsSources sources;
+  if (!flags.profile.empty()) sources.flags.push_back({"vgpu.profile", flags.profile});
+  HALYARD_ASSIGN_OR_RETURN(const config::Settings settings, config::Settings::load(sources));
+  HALYARD_ASSIGN_OR_RETURN(std::string profile, config::virtual_gpu_profile(settings, ""));
   if (profile.empty() && environment != nullptr) profile = environment;
   profile = absolute_profile(profile);
   // Loaded here as well, so that a profile with a mistake stops the program before it starts.
-  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile));
+  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, config::virtual_gpu_options(settings)));
   HALYARD_RETURN_IF_ERROR(start_output("--trace", "HALYARD_VGPU_TRACE", flags.trace));
   HALYARD_RETURN_IF_ERROR(start_output("--counts", "HALYARD_VGPU_COUNTS", flags.counts));
   set_environment(profile);

@@ -54,7 +54,12 @@ std::vector<std::string> environment_for(const SpawnOptions& options) {
     const std::string_view text = *entry;
     const std::string name(text.substr(0, text.find('=')));
     if (name.starts_with("HALYARD_") || options.environment.contains(name)) continue;
+    if (name == "XDG_CONFIG_HOME") continue;
     environment.emplace_back(text);
+  }
+  // Not the configs of the person who runs the tests.
+  if (!options.environment.contains("XDG_CONFIG_HOME")) {
+    environment.emplace_back("XDG_CONFIG_HOME=/nonexistent");
   }
   for (const auto& [name, value] : options.environment) environment.push_back(name + "=" + value);
   return environment;

@@ -27,7 +27,7 @@ struct SpawnOptions {
   std::string standard_output = {};                     // a file instead of Outcome::out
 };
 
-// HALYARD_* variables of this process are not handed on.
+// HALYARD_* variables of this process are not handed on, nor is where the user's configs are.
 Outcome spawn(const std::vector<std::string>& arguments, const SpawnOptions& options = {});
 
 // The path of one of the suite's fat files: "vadd_c_v6".

@@ -37,6 +37,11 @@ TEST(CliUsage, EveryCommandHasHelp) {
                                                           {"list", "-h"},
                                                           {"list", "drivers", "--help"},
                                                           {"list", "devices", "--help"},
+                                                          {"dump", "devices", "--help"},
+                                                          {"config", "--help"},
+                                                          {"config", "show", "--help"},
+                                                          {"config", "check", "--help"},
+                                                          {"config", "schema", "--help"},
                                                           {"targets", "--help"},
                                                           {"vgpu", "--help"},
                                                           {"vgpu", "exec", "--help"}};

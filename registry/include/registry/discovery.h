@@ -6,15 +6,20 @@
 #include <vector>
 
 #include "registry/load_report.h"
+#include "registry/trust.h"
 
 namespace halyard {
 
 struct DiscoveryOptions {
   // Folders or single files (--plugin-path), in order. They come before everything else.
   std::vector<std::string> plugin_paths = {};
-  bool use_environment = true;    // HALYARD_PLUGIN_PATH, entries separated by colons
+  bool use_environment = true;  // HALYARD_PLUGIN_PATH, entries separated by colons
+  // Those of configs (plugins.paths), which come behind the environment's.
+  std::vector<std::string> configured_paths = {};
   bool use_installation = true;   // lib/halyard/plugins next to the program
   std::string installation = {};  // instead of the program's own prefix (installation.h)
+  // Then the environment does not count, and neither does what others may write to (trust.h).
+  bool privileged = runs_privileged();
 };
 
 // The places looked at and a candidate at stage kFound for every file whose name ends in ".so",

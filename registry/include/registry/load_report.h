@@ -18,6 +18,7 @@ namespace halyard {
 enum class PluginOrigin : uint8_t {
   kExplicit,      // RegistryOptions::plugin_paths, --plugin-path
   kEnvironment,   // HALYARD_PLUGIN_PATH
+  kConfig,        // plugins.paths of a config
   kInstallation,  // lib/halyard/plugins of the build or install tree
 };
 const char* to_string(PluginOrigin origin) noexcept;
@@ -64,6 +65,8 @@ struct Candidate {
   // It ended the process that loaded it, or kept it for ever. Registry::probe() finds that out; a
   // process that loads such a plugin itself has no report to show.
   bool fatal = false;
+  // A config has turned the driver off (drivers.<driver>.enabled); `reason` says which.
+  bool disabled = false;
 
   // From kNegotiated on (the ABI version also if it is the reason for stopping before that).
   std::string driver;

@@ -19,6 +19,17 @@ struct DriverOption {
   std::string value;
 };
 
+// A driver that is not to be used.
+struct DisabledDriver {
+  std::string driver;
+  std::string by;  // who has said so: "/etc/halyard/a.yaml:3:5"
+};
+
+struct DriverSettings {
+  std::vector<DriverOption> options = {};
+  std::vector<DisabledDriver> disabled = {};
+};
+
 // What load_plugin takes and gives besides the candidate.
 struct LoadedPlugin {
   Ref<Driver> driver;  // null unless candidate.usable()
@@ -37,7 +48,7 @@ using LoadProgress = std::function<void(const Candidate& candidate)>;
 // fails otherwise and lets no exception through, whatever the plugin does short of ending the
 // process: then standard error says which plugin it was (load_note.h). The library stays in the
 // process for good, also when it is of no use: what its constructors have started cannot be undone.
-LoadedPlugin load_plugin(Candidate& candidate, const std::vector<DriverOption>& options,
+LoadedPlugin load_plugin(Candidate& candidate, const DriverSettings& settings,
                          const TakenBy& taken_by, const LoadProgress& progress = nullptr);
 
 }  // namespace halyard

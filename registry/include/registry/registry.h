@@ -25,9 +25,20 @@
 
 namespace halyard {
 
+// A name that stands for one device or for several.
+struct NamedDevice {
+  std::string name;  // as a driver's is written: [a-z][a-z0-9_]*
+  std::vector<DeviceUri> devices;
+};
+
 struct RegistryOptions {
   DiscoveryOptions discovery = {};
   std::vector<DriverOption> driver_options = {};
+  std::vector<DisabledDriver> disabled_drivers = {};
+  // They come before drivers of the same name.
+  std::vector<NamedDevice> devices = {};
+  // Of the devices that are opened, unless their URI says otherwise: ?validation=full or none.
+  bool validation = true;
 };
 
 // A driver that is loaded, and the devices it has listed. The views live as long as the driver.
@@ -63,12 +74,21 @@ class Registry {
   // One of them. NOT_FOUND, or what kept it from starting, with the report.
   Result<LoadedDriver> driver(std::string_view name);
 
-  // `options` come on top of the URI's own and win over them.
+  // What `uri` stands for: itself, or if it is the name of a NamedDevice that one's devices, to
+  // which the URI's own options are added.
+  Result<std::vector<DeviceUri>> resolve(const DeviceUri& uri) const;
+
+  // `options` come on top of the URI's own and win over them. FAILED_PRECONDITION for a name that
+  // stands for several devices: open_devices opens those.
   Result<Ref<Device>> open_device(std::string_view uri, Span<const Option> options = {});
   Result<Ref<Device>> open_device(const DeviceUri& uri, Span<const Option> options = {});
+  // One for each device that the name stands for, in its order.
+  Result<std::vector<Ref<Device>>> open_devices(std::string_view uri,
+                                                Span<const Option> options = {});
 
  private:
   struct State;
+  Result<Ref<Device>> open_one(const DeviceUri& uri, Span<const Option> options);
   explicit Registry(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;

@@ -14,12 +14,13 @@ namespace halyard {
 
 struct VirtualGpuOptions {
   std::string installation = {};  // instead of the program's own prefix (installation.h)
+  std::string library = {};       // the library or its folder, where HALYARD_VGPU_PATH is not set
 };
 
 // Loads libhsakmt.so.1 and has it play `profile` (a name such as "gfx900", or a YAML file; empty:
 // what HALYARD_VGPU_PROFILE names, else the library's default). It is looked for in
-// HALYARD_VGPU_PATH (a folder or the file itself), or, if that is not set, in lib/halyard/vgpu next
-// to the program. It stays loaded for good.
+// HALYARD_VGPU_PATH (a folder or the file itself); if that is not set, in options.library; if that
+// is empty, in lib/halyard/vgpu next to the program. It stays loaded for good.
 //
 // Once is enough: a second call with the same profile does nothing; with another one it is
 // FAILED_PRECONDITION. So is a process that has a libhsakmt.so.1 or a libhsa-runtime64.so.1

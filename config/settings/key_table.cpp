@@ -1,0 +1,244 @@
+#include "config/settings/key_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <stdexcept>
+
+#include "config/scalars.h"
+
+namespace halyard::config {
+
+namespace {
+
+constexpr double kMiB = 0x1p20;
+constexpr double kTiB = 0x1p40;
+
+std::vector<Key> make_table() {
+  return {
+      {.path = "plugins.paths",
+       .type = KeyType::kPaths,
+       .environment = "HALYARD_PLUGIN_PATH",
+       .flag = "--plugin-path",
+       .example = "[/opt/halyard/plugins, plugins/libmine.so]",
+       .documentation =
+           "Folders with driver plugins, and single plugins, in the order of the search. They come "
+           "before the plugins of the installation. The variable's entries have colons between."},
+      {.path = "drivers.<driver>.enabled",
+       .type = KeyType::kBoolean,
+       .fallback = "true",
+       .example = "false",
+       .documentation =
+           "Whether the driver may be used. The plugin of one that is turned off is not "
+           "opened if its file name says which driver it brings."},
+      {.path = "drivers.<driver>.options.<option>",
+       .type = KeyType::kText,
+       .example = "fast",
+       .documentation = "A setting that the driver is given when it is made. A driver refuses "
+                        "those that it does "
+                        "not know, and lists those that it knows."},
+      {.path = "drivers.amdgpu.libhsa",
+       .type = KeyType::kLibrary,
+       .environment = "HALYARD_LIBHSA_PATH",
+       .flag = "--libhsa",
+       .example = "/opt/rocm/lib",
+       .documentation = "The HSA runtime for the amdgpu driver: libhsa-runtime64.so.1 or its "
+                        "folder. Without one "
+                        "the system's own is used."},
+      {.path = "drivers.hip.libhip",
+       .type = KeyType::kLibrary,
+       .environment = "HALYARD_LIBHIP_PATH",
+       .flag = "--libhip",
+       .example = "/opt/rocm/lib/libamdhip64.so.6",
+       .documentation =
+           "The HIP runtime for the hip driver: libamdhip64.so.6 or .5, or its folder. "
+           "Without one the system's own is used."},
+      {.path = "devices.<device>",
+       .type = KeyType::kDevices,
+       .example = "[\"amdgpu:0\", \"amdgpu:1\"]",
+       .documentation =
+           "A name for a device, or for a group of several, that stands wherever a device URI may: "
+           "--device=trainer. Commands that use one device refuse a group of several; list devices "
+           "and dump devices show it."},
+      {.path = "vgpu.profile",
+       .type = KeyType::kProfile,
+       .environment = "HALYARD_VGPU_PROFILE",
+       .flag = "--vgpu",
+       .example = "mi210",
+       .documentation = "The profile of the virtual GPU where --vgpu names none: a name of "
+                        "virtual_gpus below, a "
+                        "name of config/vgpu, or a YAML file. Without one it is gfx900. The key "
+                        "does not turn the "
+                        "virtual GPU on."},
+      {.path = "vgpu.library",
+       .type = KeyType::kLibrary,
+       .environment = "HALYARD_VGPU_PATH",
+       .example = "/opt/halyard/lib/halyard/vgpu",
+       .documentation = "The virtual GPU's libhsakmt.so.1 or its folder. Without one it is the one "
+                        "that lies next to the program."},
+      {.path = "virtual_gpus.<vgpu>.profile",
+       .type = KeyType::kProfile,
+       .example = "four-mi210",
+       .documentation = "Gives a name to a virtual GPU for --vgpu: this profile, with the limits "
+                        "beside it. It is a name of config/vgpu or a YAML file."},
+      {.path = "virtual_gpus.<vgpu>.memory_size",
+       .type = KeyType::kSize,
+       .min = 16 * kMiB,
+       .max = kTiB,
+       .example = "4GiB",
+       .documentation = "The most memory that a GPU of the profile has."},
+      {.path = "virtual_gpus.<vgpu>.compute_units",
+       .type = KeyType::kInteger,
+       .min = 1,
+       .max = 512,
+       .example = "8",
+       .documentation = "The most compute units that a GPU of the profile has."},
+      {.path = "logging.level",
+       .type = KeyType::kChoice,
+       .values = {"error", "warning", "note"},
+       .fallback = "note",
+       .environment = "HALYARD_LOG_LEVEL",
+       .example = "warning",
+       .documentation =
+           "What `halyard` writes to standard error beside errors: nothing, also warnings (about "
+           "who may write to a plugin), or also notes (why a driver lists no devices)."},
+      {.path = "validation.level",
+       .type = KeyType::kChoice,
+       .values = {"full", "none"},
+       .fallback = "full",
+       .environment = "HALYARD_VALIDATION",
+       .uri_parameter = "validation",
+       .example = "none",
+       .documentation =
+           "Whether calls are checked before a driver sees them. Without the checks a call that "
+           "breaks the rules of hal/ does anything, a crash included."},
+      {.path = "processors.<processor>.tolerances.<type>.absolute",
+       .type = KeyType::kNumber,
+       .min = 0,
+       .max = 1e300,
+       .flag = "--atol",
+       .example = "1e-5",
+       .documentation =
+           "How far a result may be from what `halyard run --expected-output` expects: the "
+           "difference is at most absolute + relative * |expected|. The processor is that of the "
+           "device; default is for all, and what a layer says of a processor comes before what the "
+           "same layer says of default. Integers are compared exactly."},
+      {.path = "processors.<processor>.tolerances.<type>.relative",
+       .type = KeyType::kNumber,
+       .min = 0,
+       .max = 1e300,
+       .flag = "--rtol",
+       .example = "1e-4",
+       .documentation = "The relative part of the same."},
+  };
+}
+
+// Words of a pattern, for a choice among names.
+const std::vector<NameRule>& rules() {
+  static const std::vector<NameRule> table = {
+      {"<driver>",
+       "[a-z][a-z0-9_]{0,63}",
+       {},
+       "a driver's name: up to 64 of a-z, 0-9 and _, a "
+       "letter first"},
+      {"<option>",
+       "[A-Za-z][A-Za-z0-9_-]{0,63}",
+       {},
+       "up to 64 of letters, digits, _ and -, a "
+       "letter first"},
+      {"<device>",
+       "[a-z][a-z0-9_]{0,63}",
+       {"amdgpu", "hip"},
+       "up to 64 of a-z, 0-9 and _, a letter "
+       "first, and not amdgpu or hip"},
+      {"<vgpu>",
+       "[A-Za-z][A-Za-z0-9_-]{0,63}",
+       {},
+       "up to 64 of letters, digits, _ and -, a letter "
+       "first"},
+      {"<processor>", "default|gfx[0-9a-f]{3,4}", {}, "default or a processor, such as gfx90a"},
+      {"<type>", "f16|bf16|f32|f64", {}, "f16, bf16, f32 or f64"},
+  };
+  return table;
+}
+
+}  // namespace
+
+std::span<const Key> key_table() {
+  static const std::vector<Key> table = make_table();
+  return table;
+}
+
+const NameRule& name_rule(std::string_view placeholder) {
+  for (const NameRule& rule : rules()) {
+    if (rule.placeholder == placeholder) return rule;
+  }
+  throw std::logic_error("there is no rule for " + std::string(placeholder));
+}
+
+bool is_placeholder(std::string_view segment) {
+  return segment.starts_with('<');
+}
+
+bool accepts(const NameRule& rule, std::string_view name) {
+  // std::regex recurses for each character.
+  constexpr size_t kLongest = 64;
+  if (name.size() > kLongest) return false;
+  const bool is_taken =
+      std::find(rule.not_these.begin(), rule.not_these.end(), name) != rule.not_these.end();
+  // A regular expression takes far longer to make than to match.
+  static const std::map<std::string_view, std::regex> patterns = [] {
+    std::map<std::string_view, std::regex> made;
+    for (const NameRule& one : rules()) {
+      made.emplace(one.placeholder, std::regex(std::string(one.pattern)));
+    }
+    return made;
+  }();
+  return !is_taken && std::regex_match(name.begin(), name.end(), patterns.at(rule.placeholder));
+}
+
+std::vector<std::string_view> segments_of(std::string_view path) {
+  std::vector<std::string_view> segments;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    segments.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return segments;
+}
+
+std::string legal_values(const Key& key) {
+  const auto low = static_cast<uint64_t>(key.min);
+  const auto high = static_cast<uint64_t>(key.max);
+  switch (key.type) {
+    case KeyType::kText:
+      return "text";
+    case KeyType::kLibrary:
+      return "a file or a folder";
+    case KeyType::kPaths:
+      return "a list of files and folders";
+    case KeyType::kProfile:
+      return "a profile's name or a YAML file";
+    case KeyType::kDevices:
+      return "a device URI, or a list of them";
+    case KeyType::kBoolean:
+      return "true or false";
+    case KeyType::kInteger:
+      return fmt::format("a whole number from {} to {}", low, high);
+    case KeyType::kNumber:
+      return fmt::format("a number from {:g} to {:g}", key.min, key.max);
+    case KeyType::kSize:
+      return fmt::format("a size from {} to {}", quantity_text(low, Quantity::kSize),
+                         quantity_text(high, Quantity::kSize));
+    case KeyType::kDuration:
+      return fmt::format("a duration from {} to {}", quantity_text(low, Quantity::kDuration),
+                         quantity_text(high, Quantity::kDuration));
+    case KeyType::kChoice:
+      return fmt::format("one of {}", fmt::join(key.values, ", "));
+  }
+  return {};
+}
+
+}  // namespace halyard::config

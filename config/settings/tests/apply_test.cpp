@@ -1,0 +1,190 @@
+// Each key changes what Halyard does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/settings/apply.h"
+#include "config/settings/settings.h"
+#include "registry/tests/temporary_folder.h"
+#include "tools/values/compare.h"
+
+namespace halyard::config {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::ScopedVariable;
+using testing::TemporaryFolder;
+
+class ApplyTest : public ::testing::Test {
+ protected:
+  Settings settings_of(std::string_view text, std::vector<FlagValue> flags = {}) {
+    SettingsSources sources;
+    sources.installation = HALYARD_CONFIG_PREFIX;
+    sources.system_folder = {};
+    sources.user_folder = "";
+    sources.files = {folder_.add_file("a.yaml", text)};
+    sources.flags = std::move(flags);
+    Result<Settings> settings = Settings::load(sources);
+    EXPECT_TRUE(settings.ok()) << settings.status().to_string();
+    return settings.ok() ? *settings : Settings();
+  }
+  // With the skeleton's plugin and no other.
+  std::unique_ptr<Registry> registry_of(const std::string& text) {
+    RegistryOptions options =
+        registry_options(settings_of("plugins: {paths: [" HALYARD_TEST_SKELETON "]}\n" + text));
+    options.discovery.use_environment = false;
+    options.discovery.use_installation = false;
+    return Registry::create(options);
+  }
+  static std::string message_of(const Status& status) {
+    return std::string(status.message().view());
+  }
+
+  TemporaryFolder folder_;
+  ScopedVariable profile_{"HALYARD_VGPU_PROFILE", ""};
+};
+
+TEST_F(ApplyTest, PluginPathsAreSearched) {
+  const auto registry = registry_of("");
+  EXPECT_TRUE(registry->open_device("skeleton").ok());
+  EXPECT_EQ(registry->report().candidates[0].origin, PluginOrigin::kConfig);
+}
+
+TEST_F(ApplyTest, ADriverThatIsTurnedOffIsNotOpened) {
+  const auto registry = registry_of("drivers: {skeleton: {enabled: false}}\n");
+  const auto device = registry->open_device("skeleton");
+  ASSERT_FALSE(device.ok());
+  EXPECT_THAT(
+      message_of(device.status()),
+      AllOf(HasSubstr("The driver skeleton is turned off: drivers.skeleton.enabled is false "
+                      "("),
+            HasSubstr("a.yaml:2:31)")));
+  const Candidate candidate = registry->report().candidates[0];
+  EXPECT_TRUE(candidate.disabled);
+  EXPECT_EQ(candidate.stage, LoadStage::kFound) << "its file name says which driver it brings";
+  EXPECT_TRUE(registry->drivers().empty());
+  const auto probed = registry->probe(std::chrono::seconds(60));
+  ASSERT_TRUE(probed.ok());
+  EXPECT_TRUE(probed->candidates[0].disabled);
+
+  // A file that does not say so has to be asked.
+  const std::string copy = folder_.add_copy("libother.so", HALYARD_TEST_SKELETON);
+  RegistryOptions options =
+      registry_options(settings_of("drivers: {skeleton: {enabled: false}}\n"));
+  options.discovery = {.plugin_paths = {copy}, .use_environment = false, .use_installation = false};
+  const auto other = Registry::create(options);
+  EXPECT_FALSE(other->open_device("skeleton").ok());
+  EXPECT_EQ(other->report().candidates[0].stage, LoadStage::kNegotiated);
+  EXPECT_TRUE(registry_of("drivers: {skeleton: {enabled: true}}\n")->open_device("skeleton").ok());
+}
+
+TEST_F(ApplyTest, ADriverIsGivenItsOptions) {
+  const auto device =
+      registry_of("drivers: {skeleton: {options: {speed: 7}}}\n")->open_device("skeleton");
+  ASSERT_FALSE(device.ok());
+  EXPECT_THAT(message_of(device.status()), HasSubstr("does not know the option (speed)"));
+}
+
+TEST_F(ApplyTest, VendorLibrariesAreDriverOptions) {
+  const auto options_of = [](const Settings& settings) {
+    std::vector<std::string> texts;
+    for (const DriverOption& option : registry_options(settings).driver_options) {
+      texts.push_back(option.driver + " " + option.key + " " + option.value);
+    }
+    return texts;
+  };
+  const char* const text = "drivers: {amdgpu: {libhsa: /a/b}, hip: {libhip: libx.so}}\n";
+  const ScopedVariable hip("HALYARD_LIBHIP_PATH", "");
+  {
+    const ScopedVariable hsa("HALYARD_LIBHSA_PATH", "");
+    EXPECT_THAT(options_of(settings_of(text)),
+                ElementsAre("amdgpu libhsa /a/b", "hip libhip libx.so"));
+  }
+  // The driver reads the variable itself, if it has no option.
+  const ScopedVariable hsa("HALYARD_LIBHSA_PATH", "/of/the/variable");
+  EXPECT_THAT(options_of(settings_of(text)), ElementsAre("hip libhip libx.so"));
+  EXPECT_THAT(options_of(settings_of(text, {{"drivers.amdgpu.libhsa", "/c"}})),
+              ElementsAre("amdgpu libhsa /c", "hip libhip libx.so"));
+}
+
+TEST_F(ApplyTest, NamedDevicesAndGroupsAreOpened) {
+  const auto registry = registry_of(
+      "devices:\n  trainer: skeleton:0\n  pair: [skeleton, \"skeleton:0?validation=none\"]\n"
+      "  wrong: skeleton:7\n");
+  EXPECT_TRUE(registry->open_device("trainer").ok());
+  const auto pair = registry->open_devices("pair");
+  ASSERT_TRUE(pair.ok()) << pair.status().to_string();
+  ASSERT_EQ(pair->size(), 2u);
+  EXPECT_TRUE((*pair)[0]->validates());
+  EXPECT_FALSE((*pair)[1]->validates());
+  EXPECT_EQ(registry->open_devices("skeleton")->size(), 1u);
+
+  EXPECT_THAT(message_of(registry->open_device("pair").status()),
+              HasSubstr("The name pair stands for 2 devices, and one is needed here; name one of "
+                        "them: skeleton and skeleton:0?validation=none."));
+  EXPECT_THAT(message_of(registry->open_device("trainer:0").status()),
+              HasSubstr("has an ordinal or a UUID behind trainer"));
+  EXPECT_THAT(message_of(registry->open_device("wrong").status()), HasSubstr("ordinal (7)"));
+  EXPECT_THAT(message_of(registry->open_device("trianer").status()),
+              AllOf(HasSubstr("named devices: pair, trainer and wrong"),
+                    HasSubstr("Did you mean \"trainer\"?")));
+  // What the URI adds goes to the device.
+  EXPECT_FALSE((*registry->open_device("trainer?validation=none"))->validates());
+  EXPECT_THAT(message_of(registry->open_device("trainer?color=red").status()),
+              HasSubstr("does not know the option (color)"));
+}
+
+TEST_F(ApplyTest, ValidationIsOffWhereAConfigOrAUriSaysSo) {
+  EXPECT_TRUE((*registry_of("")->open_device("skeleton"))->validates());
+  const auto registry = registry_of("validation: {level: none}\n");
+  const Ref<Device> device = *registry->open_device("skeleton");
+  EXPECT_FALSE(device->validates());
+  EXPECT_TRUE((*registry->open_device("skeleton?validation=full"))->validates());
+  EXPECT_THAT(message_of(registry->open_device("skeleton?validation=off").status()),
+              HasSubstr("The device option validation (off) is unknown; it must be full or none."));
+}
+
+TEST_F(ApplyTest, VirtualGpusHaveNamesAndLimits) {
+  const Settings settings = settings_of(
+      "vgpu: {profile: tiny, library: /opt/vgpu}\n"
+      "virtual_gpus:\n"
+      "  small: {profile: mi210, memory_size: 4GiB, compute_units: 8}\n"
+      "  tiny: {profile: gfx900, compute_units: 4}\n"
+      "  broken: {memory_size: 1GiB}\n");
+  EXPECT_EQ(*virtual_gpu_profile(settings, "small"), "mi210,memory_size=4GiB,compute_units=8");
+  EXPECT_EQ(*virtual_gpu_profile(settings, ""), "gfx900,compute_units=4");
+  EXPECT_EQ(*virtual_gpu_profile(settings, "mi50"), "mi50");
+  EXPECT_EQ(*virtual_gpu_profile(settings, "tiny,memory_size=1GiB"),
+            "gfx900,compute_units=4,memory_size=1GiB");
+  EXPECT_THAT(message_of(virtual_gpu_profile(settings, "broken").status()),
+              HasSubstr("virtual_gpus.broken.profile must name one"));
+  EXPECT_EQ(virtual_gpu_options(settings).library, "/opt/vgpu");
+
+  const ScopedVariable variable("HALYARD_VGPU_PROFILE", "small");
+  EXPECT_EQ(*virtual_gpu_profile(settings_of("virtual_gpus: {small: {profile: mi100}}\n"), ""),
+            "mi100");
+  EXPECT_EQ(*virtual_gpu_profile(settings_of("vgpu: {profile: mi50}\n"), ""), "")
+      << "the library reads the variable";
+}
+
+TEST_F(ApplyTest, TheLogLevelIsRead) {
+  EXPECT_EQ(log_level(settings_of("")), LogLevel::kNote);
+  EXPECT_EQ(log_level(settings_of("logging: {level: warning}\n")), LogLevel::kWarning);
+  EXPECT_EQ(log_level(settings_of("logging: {level: error}\n")), LogLevel::kError);
+}
+
+// The library's own tolerances are those that the first layer has.
+TEST_F(ApplyTest, TheTolerancesOfTheInstallationAreTheLibrarys) {
+  const Settings settings = settings_of("");
+  for (const auto type : {values::ElementType::kF16, values::ElementType::kBf16,
+                          values::ElementType::kF32, values::ElementType::kF64}) {
+    const std::string path = std::string("tolerances.") + values::to_string(type);
+    const values::Tolerance standard = values::default_tolerance(type);
+    EXPECT_EQ(settings.of_processor("gfx900", path + ".absolute")->value().real, standard.absolute);
+    EXPECT_EQ(settings.of_processor("gfx900", path + ".relative")->value().real, standard.relative);
+  }
+}
+
+}  // namespace
+}  // namespace halyard::config

@@ -1,0 +1,67 @@
+// halyard config: what the configs say, whether one is right, and what editors need to know.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "config/settings/documents.h"
+#include "config/settings/reader.h"
+#include "config/settings/settings.h"
+#include "hal/text.h"
+#include "tools/halyard/commands.h"
+#include "tools/halyard/session.h"
+
+namespace halyard::cli {
+namespace {
+
+struct ShowFlags {
+  SessionFlags session;
+  bool origin = false;
+};
+
+Status show(const ShowFlags& flags) {
+  HALYARD_RETURN_IF_ERROR(load_session_settings(flags.session));
+  return print(config::to_yaml(flags.session.settings->all(), flags.origin));
+}
+
+Status check(const std::string& path) {
+  config::Diagnostics diagnostics;
+  config::SettingMap settings;
+  config::read_config_file(path, {}, diagnostics, settings);
+  if (!diagnostics.ok()) return Status(StatusCode::kInvalidArgument, diagnostics.text());
+  return print(fmt::format("{}: {} key{}, no mistake\n", printable(path), settings.size(),
+                           settings.size() == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+void add_config_command(CLI::App& app, Status& outcome) {
+  CLI::App& group = *app.add_subcommand("config", "Show and check configs");
+  group.require_subcommand(1);
+
+  CLI::App& show_command =
+      *group.add_subcommand("show", "The settings in force, as a config that says the same");
+  const auto flags = std::make_shared<ShowFlags>();
+  show_command.add_flag("--origin", flags->origin,
+                        "Behind each line, the place that it comes from: file:line:column, a "
+                        "variable, an option, or built in");
+  add_session_flags(show_command, flags->session);
+  show_command.callback([flags, &outcome] { outcome = show(*flags); });
+
+  CLI::App& check_command =
+      *group.add_subcommand("check", "Read one config and print every mistake (exit code 1)");
+  const auto path = std::make_shared<std::string>();
+  check_command.add_option("file", *path, "The config")->type_name("FILE")->required();
+  check_command.callback([path, &outcome] { outcome = check(*path); });
+
+  CLI::App& schema_command = *group.add_subcommand(
+      "schema", "The JSON Schema of configs, for editors (docs/config.md says how)");
+  schema_command.callback([&outcome] { outcome = print(config::json_schema()); });
+
+  group.footer(
+      "Example:\n"
+      "  halyard config show --origin\n"
+      "  halyard config check ~/.config/halyard/mine.yaml");
+}
+
+}  // namespace halyard::cli

@@ -1,0 +1,152 @@
+// halyard config, and what configs change for the other commands.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tools/tests/cli.h"
+
+namespace halyard::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class CliConfigTest : public ::testing::Test {
+ protected:
+  std::string file(std::string_view name, std::string_view text) const {
+    write_bytes(folder_ / name, std::string(text));
+    return folder_ / name;
+  }
+  // Without the configs of the person who runs the test.
+  SpawnOptions options(std::map<std::string, std::string> more = {}) const {
+    SpawnOptions options;
+    options.environment = std::move(more);
+    options.environment.emplace("XDG_CONFIG_HOME", folder_.path());
+    return options;
+  }
+  std::string good(const std::vector<std::string>& words, const SpawnOptions& with) const {
+    const Outcome outcome = spawn(words, with);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  }
+
+  TemporaryFolder folder_;
+  const std::string skeleton_ = std::string("--plugin-path=") + HALYARD_TEST_SKELETON;
+};
+
+TEST_F(CliConfigTest, ShowSaysWhereEachValueComesFrom) {
+  const std::string config =
+      file("a.yaml", "logging: {level: warning}\ndrivers:\n  hip:\n    libhip: /opt/a\n");
+  const SpawnOptions with = options({{"HALYARD_VALIDATION", "none"}});
+  const std::string plain = good({"config", "show", "--config=" + config, "--libhsa=/opt/b"}, with);
+  EXPECT_THAT(plain, AllOf(HasSubstr("logging:\n  level: warning\n"),
+                           HasSubstr("validation:\n  level: none\n"), Not(HasSubstr("#"))));
+  EXPECT_THAT(good({"config", "show", "--origin", "--config=" + config, "--libhsa=/opt/b"}, with),
+              AllOf(HasSubstr("# " + config + ":1:18\n"), HasSubstr("# " + config + ":4:13\n"),
+                    HasSubstr("# HALYARD_VALIDATION\n"), HasSubstr("# --libhsa\n")));
+  // What is shown is a config.
+  EXPECT_THAT(good({"config", "check", file("shown.yaml", plain)}, with),
+              HasSubstr("shown.yaml: "));
+}
+
+TEST_F(CliConfigTest, CheckPrintsEveryMistakeOfAFile) {
+  const Outcome outcome =
+      spawn({"config", "check", file("bad.yaml", "loging: {}\nvalidation: {level: 7}\n")});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("bad.yaml:1:1: The key (loging) is unknown in the file, did you mean "
+                              "logging?"),
+                    HasSubstr("bad.yaml:2:21: validation.level (7) is unknown; it must be one of: "
+                              "full, none.")));
+}
+
+TEST_F(CliConfigTest, SchemaIsJson) {
+  const auto schema = nlohmann::json::parse(good({"config", "schema"}, options()), nullptr, false);
+  ASSERT_TRUE(schema.is_object());
+  EXPECT_TRUE(schema["properties"].contains("plugins"));
+}
+
+TEST_F(CliConfigTest, AMistakeInAConfigStopsACommand) {
+  const std::string config = file("a.yaml", "plugin: {}\n");
+  const Outcome outcome = spawn({"list", "devices", "--config=" + config}, options());
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, StartsWith("halyard: error: " + config + ":1:1: The key (plugin)"));
+}
+
+TEST_F(CliConfigTest, ADriverIsTurnedOff) {
+  const std::string config = file("a.yaml", "drivers: {skeleton: {enabled: false}}\n");
+  const auto json = nlohmann::json::parse(
+      good({"list", "drivers", "--json", skeleton_, "--config=" + config}, options()), nullptr,
+      false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["candidates"][0]["disabled"], true);
+  EXPECT_EQ(json["candidates"][0]["stage"], "found");
+}
+
+TEST_F(CliConfigTest, NamedDevicesAreListed) {
+  const std::string config = file("a.yaml", "devices: {trainer: [skeleton]}\n");
+  const auto list = [&](const std::string& name) {
+    return spawn({"list", "devices", name, "--json", skeleton_, "--config=" + config}, options());
+  };
+  const auto json = nlohmann::json::parse(list("trainer").out, nullptr, false);
+  ASSERT_EQ(json.size(), 1u) << json.dump();
+  EXPECT_EQ(json[0]["uri"], "skeleton:0");
+  EXPECT_THAT(list("trianer").err, HasSubstr("Did you mean \"trainer\"?"));
+}
+
+TEST_F(CliConfigTest, TheUsersConfigsAreRead) {
+  ASSERT_EQ(mkdir((folder_ / "halyard").c_str(), 0755), 0);
+  file("halyard/a.yaml", "logging: {level: error}\n");
+  EXPECT_THAT(good({"config", "show"}, options()), HasSubstr("level: error"));
+}
+
+// The notes say why drivers have no devices.
+TEST_F(CliConfigTest, TheLogLevelSilencesNotes) {
+  const std::string broken =
+      std::string("--plugin-path=") + HALYARD_TEST_BROKEN_PLUGINS + "/no_devices.so";
+  const std::vector<std::string> list = {"list", "devices", skeleton_, broken};
+  EXPECT_THAT(spawn(list, options()).err, HasSubstr("halyard: note: "));
+  EXPECT_THAT(spawn(list, options({{"HALYARD_LOG_LEVEL", "warning"}})).err,
+              Not(HasSubstr("halyard: note: ")));
+}
+
+// A copy of the program that runs as another user than the one who starts it: AT_SECURE is set.
+TEST_F(CliConfigTest, ASetUserIdProgramIgnoresTheEnvironment) {
+  if (geteuid() != 0) GTEST_SKIP() << "Only root makes a set-user-ID program of somebody else.";
+  struct statvfs mount = {};
+  ASSERT_EQ(statvfs(folder_.path().c_str(), &mount), 0);
+  if ((mount.f_flag & ST_NOSUID) != 0) GTEST_SKIP() << "The folder's mount has the option nosuid.";
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
+  ASSERT_EQ(mkdir((folder_ / "bin").c_str(), 0755), 0);
+  const std::string program = folder_ / "bin/halyard";
+  std::filesystem::copy_file(HALYARD_PROGRAM, program);
+  ASSERT_EQ(chown(program.c_str(), kNobody, kNobody), 0);
+  ASSERT_EQ(chmod(program.c_str(), 04755), 0);
+  // LeakSanitizer cannot look into a process of another user.
+  SpawnOptions with = options({{"HALYARD_VALIDATION", "none"}, {"ASAN_OPTIONS", "detect_leaks=0"}});
+  EXPECT_THAT(spawn({"config", "show"}, with).out, HasSubstr("level: none"));
+  with.program = program;
+  const Outcome outcome = spawn({"config", "show"}, with);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("validation:\n  level: full"));
+
+  const std::string config = file("open.yaml", "validation: {level: none}\n");
+  ASSERT_EQ(chmod(config.c_str(), 0666), 0);
+  EXPECT_THAT(spawn({"config", "show", "--config=" + config}, with).err,
+              HasSubstr("This process runs with more rights than its caller"));
+  with.program = HALYARD_PROGRAM;
+  EXPECT_THAT(spawn({"config", "show", "--config=" + config}, with).err,
+              HasSubstr("halyard: warning: " + config + ": every user of this machine may write"));
+}
+
+}  // namespace
+}  // namespace halyard::testing

@@ -1,0 +1,39 @@
+// What configs change for commands that use a GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/tests/cli.h"
+
+namespace halyard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CliConfigVgpuTest : public CliTest {
+ protected:
+  // Adds 1, 2, 3, 4 and 10, 20, 30, 40, and expects 50 for the last.
+  Outcome add_with(std::string_view text, const std::vector<std::string>& more = {}) const {
+    write_bytes(folder_ / "a.yaml", text);
+    std::vector<std::string> words = {"--config=" + (folder_ / "a.yaml"),
+                                      "--input=4xf32=1 2 3 4",
+                                      "--input=4xf32=10 20 30 40",
+                                      "--input=&4xf32",
+                                      "--input=u32=4",
+                                      "--expected-output=4xf32=11 22 33 50"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run("vadd_c_v6", "vadd", words);
+  }
+};
+
+TEST_F(CliConfigVgpuTest, TolerancesAreThoseOfTheProcessor) {
+  EXPECT_EQ(add_with("").exit_code, 1);
+  const char* const mine = "processors: {gfx900: {tolerances: {f32: {absolute: 7}}}}\n";
+  EXPECT_THAT(add_with(mine).out, HasSubstr("as expected (4 elements, atol 7, rtol 1e-05)"));
+  EXPECT_EQ(add_with(mine, {"--atol=1"}).exit_code, 1) << "the flag comes after the config";
+  EXPECT_EQ(add_with("processors: {gfx90a: {tolerances: {f32: {absolute: 7}}}}\n").exit_code, 1);
+  EXPECT_THAT(add_with("processors: {default: {tolerances: {f32: {relative: 0.5}}}}\n").out,
+              HasSubstr("rtol 0.5"));
+}
+
+}  // namespace
+}  // namespace halyard::testing

@@ -1,0 +1,129 @@
+// halyard dump devices: on every profile and with both drivers, what is checked in.
+//
+// HALYARD_WRITE_DUMPS=1 in the environment writes the files anew instead.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+#include <tuple>
+
+#include "tools/tests/cli.h"
+
+namespace halyard::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kDumps = HALYARD_DUMPS;
+
+std::string read_text(const std::string& path) {
+  const std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Without what belongs to the machine that the test runs on.
+std::string of_any_machine(std::string text) {
+  text = std::regex_replace(text, std::regex("- (plugin|library-path|library-version): [^\n]*"),
+                            "- $1: …");
+  return std::regex_replace(text,
+                            std::regex("(type=host) size-bytes=[0-9]+ max-allocation-bytes=[0-9]+"),
+                            "$1 size-bytes=… max-allocation-bytes=…");
+}
+
+class DumpTest : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(DumpTest, IsWhatIsCheckedIn) {
+  const auto& [driver, profile] = GetParam();
+  const Outcome outcome = spawn({"dump", "devices", driver, std::string("--vgpu=") + profile});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  const std::string path = kDumps + "/" + driver + "." + profile + ".txt";
+  const std::string text = of_any_machine(outcome.out);
+  if (std::getenv("HALYARD_WRITE_DUMPS") != nullptr) std::ofstream(path) << text;
+  EXPECT_EQ(text, read_text(path)) << path;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Profiles, DumpTest,
+    ::testing::Combine(::testing::Values("amdgpu", "hip"),
+                       ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "two-gfx90a",
+                                         "mixed", "gfx900-noexec", "gfx906-noexec", "mi25", "mi50",
+                                         "mi100", "mi210", "four-mi210", "mixed-instinct")),
+    [](const auto& info) {
+      std::string name = std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
+      for (char& c : name) c = c == '-' ? '_' : c;
+      return name;
+    });
+
+TEST(CliDump, HasTheShapeThatScriptsLookFor) {
+  const std::string text = spawn({"dump", "devices", "amdgpu", "--vgpu=mi210"}).out;
+  EXPECT_THAT(
+      text,
+      AllOf(StartsWith(
+                "# ============================================================================"
+                "\n# Enumerated devices for driver 'amdgpu'\n# ====="),
+            HasSubstr(
+                "\n\n# ===----------------------------------------------------------------------"
+                "===\n# --device=amdgpu://GPU-48414c5900000210\n#   AMD Instinct MI210\n# ===--"),
+            HasSubstr("\n- gpu-arch-name: gfx90a\n")));
+}
+
+TEST(CliDump, JsonHasTheSameFacts) {
+  const auto json = nlohmann::json::parse(
+      spawn({"dump", "devices", "hip:1", "--json", "--vgpu=two-gfx90a"}).out, nullptr, false);
+  ASSERT_EQ(json.size(), 1u) << json.dump();
+  EXPECT_EQ(json[0]["uri"], "hip:1");
+  EXPECT_EQ(json[0]["device"], "hip://GPU-48414c5944390a11");
+  EXPECT_EQ(json[0]["gpu_target"], "gfx90a:sramecc+:xnack-");
+  EXPECT_EQ(json[0]["wavefront_size"], 64);
+  EXPECT_EQ(json[0]["links"][0]["peer"], "hip:0");
+  EXPECT_GE(json[0]["heaps"].size(), 2u);
+  // Each field is in the documentation.
+  const std::string page = read_text(HALYARD_JSON_PAGE);
+  for (const auto& [name, value] : json[0].items()) {
+    EXPECT_THAT(page, HasSubstr("`" + name + "`"));
+  }
+}
+
+TEST(CliDump, LimitsOfAProfileReachTheDriver) {
+  const auto json = nlohmann::json::parse(spawn({"dump", "devices", "amdgpu", "--json",
+                                                 "--vgpu=mi210,memory_size=2GiB,compute_units=8"})
+                                              .out,
+                                          nullptr, false);
+  ASSERT_EQ(json.size(), 1u);
+  EXPECT_EQ(json[0]["compute_units"], 8);
+  EXPECT_EQ(json[0]["memory_bytes"], uint64_t{2} << 30);
+}
+
+TEST(CliDump, AConfigsVirtualGpuIsOne) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "a.yaml",
+              std::string("virtual_gpus: {small: {profile: mi100, compute_units: 4}}\n"
+                          "devices: {both: [amdgpu, hip]}\n"));
+  const auto json = nlohmann::json::parse(spawn({"dump", "devices", "both", "--json",
+                                                 "--vgpu=small", "--config=" + (folder / "a.yaml")})
+                                              .out,
+                                          nullptr, false);
+  ASSERT_EQ(json.size(), 2u) << json.dump();
+  for (const auto& device : json) {
+    EXPECT_EQ(device["compute_units"], 4);
+    EXPECT_EQ(device["gpu_arch_name"], "gfx908");
+  }
+}
+
+TEST(CliDump, WhatIsNotThereIsAnError) {
+  const Outcome outcome = spawn({"dump", "devices", "amdgpu:7", "--vgpu=mi210"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("no device with the ordinal (7)"));
+}
+
+}  // namespace
+}  // namespace halyard::testing
