@@ -37,7 +37,8 @@ struct DeviceLimits {
   uint32_t work_group_size = 1024;
   uint32_t vgprs_per_simd = 256;  // per lane; gfx90a: 512
   uint32_t simds_per_cu = 4;
-  uint32_t vgpr_granule = 4;  // gfx90a: 8
+  uint32_t vgpr_granule = 4;      // gfx90a: 8
+  uint32_t sdma_count_bits = 22;  // of the lengths in SDMA's packets; gfx90a: 30
 };
 
 // One GPU, as its queues see it. Everything pointed to outlives every queue.

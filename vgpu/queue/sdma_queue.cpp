@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "vgpu/fence.h"
@@ -12,47 +11,7 @@ namespace halyard::vgpu::queue {
 
 namespace {
 
-// Packet headers: operation in bits 0–7, sub-operation in 8–15.
-enum Operation : uint32_t {
-  kNop = 0,
-  kCopy = 1,
-  kFence = 5,
-  kTrap = 6,
-  kPollRegMem = 8,
-  kAtomic = 10,
-  kConstFill = 11,
-  kTimestamp = 13,
-};
-constexpr uint32_t kCopyLinear = 0;
-constexpr uint32_t kCopyLinearRectangle = 4;
-constexpr uint32_t kTimestampGetGlobal = 2;
 constexpr uint32_t kAtomicAdd64 = 47;
-
-// Dwords of a packet, or 0 if it is unknown.
-uint32_t packet_words(uint32_t header) {
-  const uint32_t sub = (header >> 8) & 0xff;
-  switch (header & 0xff) {
-    case kNop:
-      return 1 + ((header >> 16) & 0x3fff);
-    case kCopy:
-      if (sub == kCopyLinear) return 7;
-      return sub == kCopyLinearRectangle ? 13 : 0;
-    case kFence:
-      return 4;
-    case kTrap:
-      return 2;
-    case kPollRegMem:
-      return 6;
-    case kAtomic:
-      return 8;
-    case kConstFill:
-      return 5;
-    case kTimestamp:
-      return sub == kTimestampGetGlobal ? 3 : 0;
-    default:
-      return 0;
-  }
-}
 
 void* pointer(uint64_t address) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(isa::host_address(address)));
@@ -74,7 +33,7 @@ bool poll_holds(uint32_t function, uint32_t value, uint32_t reference) {
     case 6:
       return value > reference;
     default:
-      return true;
+      return true;  // 0; 7 has been refused
   }
 }
 
@@ -111,44 +70,44 @@ void SdmaQueue::run() {
 
 SdmaQueue::Step SdmaQueue::process(uint64_t available, uint64_t& size) {
   if (available < 4) return Step::kIncomplete;
-  const uint32_t header = word(0);
-  const uint32_t words = packet_words(header);
-  if (words == 0) {
+  const uint32_t header = ring_word(0);
+  const sdma::Packet* const packet = sdma::find_packet(header);
+  if (packet == nullptr) {
     return unknown(fmt::format("operation {} with sub-operation {} is not implemented",
                                header & 0xff, (header >> 8) & 0xff));
   }
-  size = uint64_t{words} * 4;
+  size = uint64_t{sdma::length(*packet, header)} * 4;
   if (size > ring_.size) return unknown("the packet is larger than its ring");
   if (available < size) return Step::kIncomplete;
-  switch (header & 0xff) {
-    case kCopy:
-      return ((header >> 8) & 0xff) == kCopyLinear ? copy(header) : copy_rectangle(header);
-    case kFence:
+  packet_[0] = header;
+  for (uint32_t i = 1; i < packet->words; ++i) packet_[i] = ring_word(i);
+  const std::string wrong = sdma::wrong_field(*packet, packet_, device_.limits.sdma_count_bits);
+  if (!wrong.empty()) return unknown(wrong);
+  switch (packet->operation) {
+    case sdma::kCopy:
+      return packet->sub_operation == sdma::kCopyLinear ? copy() : copy_rectangle();
+    case sdma::kFence:
       return write_value(address(1), word(3), 4);
-    case kTrap:
+    case sdma::kTrap:
       // The signal's value was written by packets before this one.
       full_fence();
-      device_.interrupts->raise(word(1) & 0x0fffffff);
+      device_.interrupts->raise(word(1));
       return Step::kDone;
-    case kPollRegMem:
-      return poll(header);
-    case kAtomic:
-      return atomic(header);
-    case kConstFill:
-      return fill(header);
-    case kTimestamp:
+    case sdma::kPollRegMem:
+      return poll();
+    case sdma::kAtomic:
+      return atomic();
+    case sdma::kConstFill:
+      return fill();
+    case sdma::kTimestamp:
       return write_value(address(1), device_.clock.now(), 8);
     default:
       return Step::kDone;
   }
 }
 
-SdmaQueue::Step SdmaQueue::copy(uint32_t header) {
-  if ((header >> 16) != 0) {
-    return unknown(
-        fmt::format("COPY_LINEAR with options ({:#x}) is not implemented", header >> 16));
-  }
-  const uint64_t bytes = uint64_t{word(1) & 0x3fffff} + 1;
+SdmaQueue::Step SdmaQueue::copy() {
+  const uint64_t bytes = uint64_t{word(1)} + 1;
   const uint64_t from = address(3);
   const uint64_t to = address(5);
   if (!source_.accessible(from, bytes) && !check(from, bytes, false, "copy")) return Step::kStopped;
@@ -166,14 +125,14 @@ void SdmaQueue::move(uint64_t from, uint64_t to, uint64_t bytes, Function&& func
   device_.observer->copy({device_.node, id_, at_, from, to, bytes}, function);
 }
 
-SdmaQueue::Step SdmaQueue::copy_rectangle(uint32_t header) {
-  const uint32_t element = header >> 29;  // log2 of the bytes of an element
+SdmaQueue::Step SdmaQueue::copy_rectangle() {
+  const uint32_t element = word(0) >> 29;  // log2 of the bytes of an element
   if (element > 4)
     return unknown(fmt::format("COPY_LINEAR_RECT has an element size of 2^{}", element));
   struct Side {
     uint64_t base, x, y, z, pitch, slice;
   };
-  const auto side = [this](uint64_t first) {
+  const auto side = [this](uint32_t first) {
     const uint32_t xy = word(first + 2);
     const uint32_t zp = word(first + 3);
     return Side{address(first),         xy & 0x3fff,
@@ -205,11 +164,11 @@ SdmaQueue::Step SdmaQueue::copy_rectangle(uint32_t header) {
   return Step::kDone;
 }
 
-SdmaQueue::Step SdmaQueue::fill(uint32_t header) {
-  const uint32_t size_code = header >> 30;
+SdmaQueue::Step SdmaQueue::fill() {
+  const uint32_t size_code = word(0) >> 30;
   const uint64_t to = address(1);
   const uint32_t value = word(3);
-  const uint64_t count = word(4) & 0x3fffff;
+  const uint64_t count = word(4);
   if (size_code != 0 && size_code != 2) {
     return unknown(
         fmt::format("CONST_FILL with elements of code {} is not implemented; 0 (byte) "
@@ -244,13 +203,29 @@ SdmaQueue::Step SdmaQueue::write_value(uint64_t to, uint64_t value, uint32_t byt
   return Step::kDone;
 }
 
-SdmaQueue::Step SdmaQueue::poll(uint32_t header) {
+SdmaQueue::Step SdmaQueue::poll() {
+  const uint32_t header = word(0);
   const bool memory = (header >> 31) != 0;
-  if (!memory) return Step::kDone;  // the HDP flush: host and GPU share their caches here
+  const bool hdp_flush = ((header >> 26) & 1) != 0;
   const uint64_t from = address(1);
   const uint32_t reference = word(3);
   const uint32_t mask = word(4);
   const uint32_t function = (header >> 28) & 7;
+  if (!memory) {
+    // The HDP flush: host and GPU share their caches here. ROCR writes it as a poll of no register
+    // for nothing, Linux with a bit of its own.
+    if (hdp_flush || function == 0) return Step::kDone;
+    return unknown(
+        fmt::format("POLL_REGMEM of a register ({:#x}) is not implemented; polls of "
+                    "memory and the HDP flush are",
+                    word(1)));
+  }
+  if (hdp_flush || function == 7) {
+    return unknown(
+        fmt::format("POLL_REGMEM of memory with function {}{} does not exist; the "
+                    "functions are 0 to 6",
+                    function, hdp_flush ? " and an HDP flush" : ""));
+  }
   if (from % 4 != 0 || !(source_.accessible(from, 4) || runtime_.accessible(from, 4))) {
     check(from, 4, false, "poll");
     return Step::kStopped;
@@ -263,8 +238,8 @@ SdmaQueue::Step SdmaQueue::poll(uint32_t header) {
   return Step::kDone;
 }
 
-SdmaQueue::Step SdmaQueue::atomic(uint32_t header) {
-  const uint32_t operation = header >> 25;
+SdmaQueue::Step SdmaQueue::atomic() {
+  const uint32_t operation = word(0) >> 25;
   if (operation != kAtomicAdd64) {
     return unknown(fmt::format("ATOMIC with operation {} is not implemented; {} (64-bit add) is",
                                operation, kAtomicAdd64));

@@ -1,14 +1,16 @@
 // The packet processor of an SDMA queue (gfx9): copies, fills, fences, atomics, polls, time stamps.
 //
 // Indices count bytes and never wrap; the ring's size is a power of two. A packet that is not
-// understood, or that touches memory which the GPU may not touch, stops the queue and is reported
-// as a memory fault, since an SDMA queue has no error signal of its own.
+// understood, that has a bit set outside of the fields which this generation of SDMA has
+// (sdma_packets.h), or that touches memory which the GPU may not touch, stops the queue and is
+// reported as a memory fault, since an SDMA queue has no error signal of its own.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "vgpu/queue/hardware_queue.h"
+#include "vgpu/queue/sdma_packets.h"
 #include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::queue {
@@ -30,22 +32,24 @@ class SdmaQueue final : public HardwareQueue {
  private:
   enum class Step { kDone, kIncomplete, kStopped };
 
-  uint32_t word(uint64_t index) const {
+  // A dword of the ring, counted from at_. The host may write it at any time.
+  uint32_t ring_word(uint64_t index) const {
     const SharedMemoryAccess host_sees;
     return ring_.base[(at_ / 4 + index) & word_mask_];
   }
-  uint64_t address(uint64_t index) const { return word(index) | (uint64_t{word(index + 1)} << 32); }
+  uint32_t word(uint32_t index) const { return packet_[index]; }
+  uint64_t address(uint32_t index) const { return word(index) | (uint64_t{word(index + 1)} << 32); }
 
   // Carries out the packet at at_, of which `available` bytes are there, and sets `size`, bytes.
   Step process(uint64_t available, uint64_t& size);
-  Step copy(uint32_t header);
-  Step copy_rectangle(uint32_t header);
-  Step fill(uint32_t header);
+  Step copy();
+  Step copy_rectangle();
+  Step fill();
   template <class Function>
   void move(uint64_t from, uint64_t to, uint64_t bytes, Function&& function);
   Step write_value(uint64_t address, uint64_t value, uint32_t bytes);
-  Step poll(uint32_t header);
-  Step atomic(uint32_t header);
+  Step poll();
+  Step atomic();
   bool check(uint64_t address, uint64_t size, bool is_write, const char* what);
   Step unknown(const std::string& text);
 
@@ -54,7 +58,8 @@ class SdmaQueue final : public HardwareQueue {
   RangeCache source_;
   RangeCache target_;
   RangeCache runtime_;
-  uint64_t at_ = 0;  // byte index of the current packet
+  uint64_t at_ = 0;                            // byte index of the current packet
+  uint32_t packet_[sdma::kMaximumWords] = {};  // its dwords, as they were when they were checked
 };
 
 }  // namespace halyard::vgpu::queue

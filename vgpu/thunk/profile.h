@@ -50,6 +50,9 @@ struct GpuProfile {
   uint32_t stepping() const;
   bool has_sramecc() const;
   bool is_gfx90a() const { return processor == "gfx90a"; }
+  // The lengths in packets of SDMA 4.0 to 4.2 have 22 bits, those of 4.4 have 30 (Linux,
+  // sdma_v4_0.c).
+  uint32_t sdma_count_bits() const { return is_gfx90a() ? 30 : 22; }
   // What LLVM takes as target features: "-xnack", "+sramecc,-xnack".
   std::string features() const;
 };

@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <initializer_list>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "vgpu/queue/tests/fake_device.h"
@@ -37,19 +38,22 @@ class SdmaQueueTest : public ::testing::Test {
  protected:
   static constexpr uint64_t kBytes = 256;
 
-  void SetUp() override {
+  void SetUp() override { begin(22); }
+  void begin(uint32_t count_bits) {
     SdmaRing ring;
     ring.base = ring_;
     ring.size = kBytes;
     ring.write_index = &write_;
     ring.read_index = &read_;
-    processor_ = std::make_unique<SdmaQueue>(gpu_.device(), 2, ring);
+    Device device = gpu_.device();
+    device.limits.sdma_count_bits = count_bits;
+    processor_ = std::make_unique<SdmaQueue>(device, 2, ring);
     ASSERT_TRUE(processor_->start());
   }
   void TearDown() override { processor_->stop(); }
 
   // Writes dwords at the write index without publishing them.
-  void put(std::initializer_list<uint32_t> words) {
+  void put(const std::vector<uint32_t>& words) {
     for (const uint32_t word : words) {
       ring_[(pending_ / 4) % (kBytes / 4)] = word;
       pending_ += 4;
@@ -60,9 +64,21 @@ class SdmaQueueTest : public ::testing::Test {
     publish();
     wait_until([&] { return __atomic_load_n(&read_, __ATOMIC_ACQUIRE) == pending_; });
   }
-  void run(std::initializer_list<uint32_t> words) {
+  void run(const std::vector<uint32_t>& words) {
     put(words);
     finish();
+  }
+
+  // Runs a packet that stops the queue, and returns what is said of it.
+  std::string refused(const std::vector<uint32_t>& words) {
+    CaptureStderr();
+    put(words);
+    publish();
+    wait_until([&] { return !gpu_.interrupts.faults().empty(); });
+    processor_->stop();
+    EXPECT_TRUE(processor_->failed());
+    EXPECT_TRUE(gpu_.interrupts.faults()[0].is_hang);
+    return GetCapturedStderr();
   }
 
   FakeGpu gpu_;
@@ -215,6 +231,82 @@ TEST_F(SdmaQueueTest, UnknownPacketIsAHang) {
   processor_->stop();
   EXPECT_THAT(GetCapturedStderr(), HasSubstr("operation 119"));
   EXPECT_TRUE(gpu_.interrupts.faults()[0].is_hang);
+}
+
+// The GPUs whose counts have 30 bits.
+class Sdma44QueueTest : public SdmaQueueTest {
+ protected:
+  void SetUp() override { begin(30); }
+};
+
+TEST_F(SdmaQueueTest, ALengthOfMoreThan22BitsIsRefusedNotCut) {
+  std::vector<unsigned char> from(5), to(5, 7);
+  EXPECT_THAT(
+      refused(
+          {1, 1u << 22, 0, low(from.data()), high(from.data()), low(to.data()), high(to.data())}),
+      HasSubstr("COPY_LINEAR's count (0x400000, for 4194305 bytes) has more than the 22 bits"));
+  EXPECT_EQ(to[0], 7);
+}
+
+TEST_F(SdmaQueueTest, AFillOfMoreThan22BitsIsRefusedNotCut) {
+  std::vector<uint32_t> words(2, 7);
+  EXPECT_THAT(refused({11 | 2u << 30, low(words.data()), high(words.data()), 1, 1u << 22 | 7}),
+              HasSubstr("CONST_FILL's count (0x400007, for 4194312 bytes)"));
+  EXPECT_EQ(words[0], 7u);
+}
+
+TEST_F(Sdma44QueueTest, LengthsHave30Bits) {
+  constexpr size_t kBytes = (size_t{5} << 20) + 3;
+  std::vector<unsigned char> from(kBytes), to(kBytes + 1, 0xee);
+  std::iota(from.begin(), from.end(), static_cast<unsigned char>(0));
+  run({1, kBytes - 1, 0, low(from.data()), high(from.data()), low(to.data()), high(to.data())});
+  EXPECT_EQ(std::memcmp(from.data(), to.data(), kBytes), 0);
+  EXPECT_EQ(to[kBytes], 0xee);
+  run({11, low(to.data()), high(to.data()), 0x11, kBytes - 1});
+  EXPECT_EQ(std::count(to.begin(), to.end(), 0x11), static_cast<ptrdiff_t>(kBytes));
+  EXPECT_EQ(to[kBytes], 0xee);
+}
+
+TEST_F(Sdma44QueueTest, ALengthOfMoreThan30BitsIsRefused) {
+  EXPECT_THAT(refused({1, 1u << 30, 0, 0, 0, 0, 0}), HasSubstr("more than the 30 bits"));
+}
+
+// One packet of each kind with one bit outside of its fields.
+struct WrongField {
+  const char* text;
+  std::vector<uint32_t> words;
+};
+class SdmaFields : public SdmaQueueTest, public ::testing::WithParamInterface<WrongField> {};
+
+TEST_P(SdmaFields, ABitThatIsNoFieldStopsTheQueue) {
+  EXPECT_THAT(refused(GetParam().words), HasSubstr(GetParam().text));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Packets, SdmaFields,
+    ::testing::Values(
+        WrongField{"NOP's dword 0 (0x80000000)", {1u << 31}},
+        WrongField{"COPY_LINEAR's dword 0 (0x8000001) has bits set (0x8000000)",
+                   {1 | 1u << 27, 0, 0, 0, 0, 0, 0}},
+        WrongField{"COPY_LINEAR's dword 2 (0x10000)", {1, 0, 1u << 16, 0, 0, 0, 0}},
+        WrongField{"COPY_LINEAR_RECT's dword 4 (0x800)",
+                   {1 | 4 << 8, 0, 0, 0, 1u << 11, 0, 0, 0, 0, 0, 0, 0, 0}},
+        WrongField{"COPY_LINEAR_RECT's dword 11 (0x4000)",
+                   {1 | 4 << 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1u << 14, 0}},
+        WrongField{"FENCE's dword 0", {5 | 3u << 16, 0, 0, 0}},
+        WrongField{"operation 5 with sub-operation 1", {5 | 1u << 8, 0, 0, 0}},
+        WrongField{"TRAP's dword 1 (0x10000000)", {6, 1u << 28}},
+        WrongField{"operation 8 with sub-operation 1", {8 | 1u << 8, 0, 0, 0, 0, 0}},
+        WrongField{"POLL_REGMEM's dword 5", {8 | 1u << 31, 0, 0, 0, 0, 1u << 28}},
+        WrongField{"POLL_REGMEM of a register (0x40)", {8 | 3u << 28, 0x40, 0, 0, 0, 0}},
+        WrongField{"with function 7 does not exist", {8 | 15u << 28, 0, 0, 0, 0, 0}},
+        WrongField{"ATOMIC's dword 0", {10 | 1u << 16 | 47u << 25, 0, 0, 0, 0, 0, 0, 0}},
+        WrongField{"CONST_FILL's dword 0", {11 | 1u << 16, 0, 0, 0, 0}},
+        WrongField{"TIMESTAMP's dword 0", {13 | 2 << 8 | 1u << 16, 0, 0}}));
+
+TEST_F(SdmaQueueTest, LinuxsHdpFlushIsNoWait) {
+  run({8 | 1u << 26 | 3u << 28, 0x1a8, 0x1a4, 1, 1, 10 | 0xfffu << 16});
+  EXPECT_FALSE(processor_->failed());
 }
 
 TEST_F(SdmaQueueTest, StopEndsAPoll) {

@@ -82,6 +82,16 @@ TEST_F(ProfileTest, SteppingIsHexadecimal) {
   EXPECT_EQ(profile_.gpus[0].features(), "+sramecc,-xnack");
 }
 
+TEST_F(ProfileTest, SdmaCountsHave30BitsOnGfx90aOnly) {
+  GpuProfile gpu;
+  for (const char* const processor : {"gfx900", "gfx906", "gfx908"}) {
+    gpu.processor = processor;
+    EXPECT_EQ(gpu.sdma_count_bits(), 22u) << processor;
+  }
+  gpu.processor = "gfx90a";
+  EXPECT_EQ(gpu.sdma_count_bits(), 30u);
+}
+
 TEST_F(ProfileTest, UnknownNameListsTheProfiles) {
   write("gfx900.yaml", "gpu: {processor: gfx900}\n");
   write("mine.yaml", "gpu: {processor: gfx906}\n");
