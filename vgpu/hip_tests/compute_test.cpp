@@ -1,7 +1,9 @@
 // What HIP kernels compute: LDS, cross-lane operations, atomics, waiting for each other, scratch.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 #include "vgpu/hip_tests/hip_test.h"
 
@@ -29,6 +31,37 @@ TEST_F(HipCompute, Saxpy) {
   HIP_OK(launch("saxpy", 40, 256, 3.0f, device_x.data(), device_y.data(), kCount));
   const std::vector<float> result = device_y.read();
   for (int i = 0; i < kCount; ++i) ASSERT_EQ(result[i], 3.0f * x[i] + y[i]) << i;
+}
+
+// clock64() counts at the rate that the device reports: two readings are as far apart as the host's
+// clock says, which is read before and after each.
+TEST_F(HipCompute, TheClockRunsAtTheRateThatIsReported) {
+  using Clock = std::chrono::steady_clock;
+  int kilohertz = 0;
+  HIP_OK(hipDeviceGetAttribute(&kilohertz, hipDeviceAttributeClockRate, 0));
+  const DeviceArray<long long> ticks(1);
+  struct Reading {
+    Clock::time_point before, after;
+    long long ticks = 0;
+  };
+  const auto read = [&](Reading& reading) {
+    reading.before = Clock::now();
+    HIP_OK(launch("read_clock", 1, 1, ticks.data()));
+    HIP_OK(hipDeviceSynchronize());
+    reading.after = Clock::now();
+    reading.ticks = ticks.read()[0];
+  };
+  Reading first, second;
+  read(first);
+  read(first);  // the first launch loads the kernel, which takes long
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  read(second);
+  const auto ticks_in = [&](Clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count() * kilohertz;
+  };
+  const auto counted_ticks = static_cast<double>(second.ticks - first.ticks);
+  EXPECT_GE(counted_ticks, ticks_in(second.before - first.after));
+  EXPECT_LE(counted_ticks, ticks_in(second.after - first.before));
 }
 
 TEST_F(HipCompute, DynamicSharedMemory) {

@@ -49,12 +49,32 @@ struct FatBinaryWrapper {
 
 int managed_initial_value = 7;
 
-constexpr const char* kKernels[] = {
-    "saxpy",          "add_to_all",      "use_symbols",      "print_lines",     "assert_below",
-    "reverse_in_lds", "sum_with_groups", "shuffle",          "atomics",         "count_under_lock",
-    "grid_barrier",   "recursion",       "struct_argument",  "half_arithmetic", "double_math",
-    "wait_for_flag",  "tick_for",        "write_where_told", "read_where_told", "execute_data",
-    "trap",           "spin_for_ever",   "device_heap",      "device_heap_sum"};
+constexpr const char* kKernels[] = {"saxpy",
+                                    "add_to_all",
+                                    "use_symbols",
+                                    "print_lines",
+                                    "assert_below",
+                                    "reverse_in_lds",
+                                    "sum_with_groups",
+                                    "shuffle",
+                                    "atomics",
+                                    "count_under_lock",
+                                    "grid_barrier",
+                                    "recursion",
+                                    "struct_argument",
+                                    "half_arithmetic",
+                                    "double_math",
+                                    "wait_for_flag",
+                                    "tick_for",
+                                    "write_where_told",
+                                    "read_where_told",
+                                    "execute_data",
+                                    "trap",
+                                    "spin_for_ever",
+                                    "device_heap",
+                                    "device_heap_sum",
+                                    "read_clock",
+                                    "fast_float_atomics"};
 
 // The addresses that stand for the kernels: a byte each.
 std::map<std::string, char>& stubs() {

@@ -183,6 +183,18 @@ __global__ void tick_for(long long ticks, long long* out) {
   if (out != nullptr) *out = now - begin;
 }
 
+__global__ void read_clock(long long* out) { *out = clock64(); }
+
+// Of MI200 only: what AMD calls unsafe, because memory decides whether they are carried out.
+__global__ void fast_float_atomics(double* doubles, float* floats, double* returned) {
+#if defined(__gfx90a__)
+  returned[0] = unsafeAtomicAdd(&doubles[0], 1.0);
+  returned[1] = __builtin_amdgcn_flat_atomic_fmin_f64(&doubles[1], 1.0);
+  returned[2] = __builtin_amdgcn_flat_atomic_fmax_f64(&doubles[2], 100.0);
+  returned[3] = unsafeAtomicAdd(&floats[0], 1.0f);
+#endif
+}
+
 __global__ void write_where_told(int* address, int value) { *address = value; }
 
 __global__ void read_where_told(const int* address, int* out) { *out = *address; }

@@ -35,6 +35,10 @@ uint64_t monotonic_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+uint64_t monotonic(uint64_t hz) {
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(monotonic_ns()) * hz / 1000000000);
+}
+
 // Nothing that a thread runs makes progress: what it waits for is in another thread, which may need
 // this core.
 class Backoff {
@@ -102,13 +106,12 @@ class EngineImpl final : public Engine, public WaveServices {
     if (options_.raise_event) options_.raise_event(payload);
   }
 
-  // Shader clocks: 1 GHz.
-  uint64_t shader_clock() override { return monotonic_ns(); }
+  // As on hardware at its full clock, which is what the device's properties report.
+  uint64_t shader_clock() override { return monotonic(options_.shader_clock_hz); }
 
   uint64_t reference_clock() override {
     if (options_.reference_clock) return options_.reference_clock();
-    return static_cast<uint64_t>(static_cast<unsigned __int128>(monotonic_ns()) *
-                                 options_.clock_hz / 1000000000);
+    return monotonic(options_.clock_hz);
   }
 
  private:

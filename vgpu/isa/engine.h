@@ -26,6 +26,7 @@ struct EngineOptions {
   uint64_t watchdog_ns = 0;       // a dispatch that runs longer is a fault; 0: none does
   uint32_t compute_units = 64;    // bounds how many work-groups are resident at once
   uint64_t clock_hz = 100000000;  // s_memrealtime's rate
+  uint64_t shader_clock_hz = 1000000000;  // s_memtime's rate
   // s_memrealtime, if the clock of the thunk's GetClockCounters is to be seen; else CLOCK_MONOTONIC
   // in units of clock_hz.
   std::function<uint64_t()> reference_clock;

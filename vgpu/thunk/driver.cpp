@@ -58,6 +58,7 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.watchdog_ns = gpu.watchdog_ns;
   options.compute_units = gpu.compute_units;
   options.clock_hz = gpu.clock_hz;
+  options.shader_clock_hz = uint64_t{gpu.engine_clock_mhz()} * 1000000;
   options.reference_clock = [clock = queue::Clock(gpu.clock_hz)] { return clock.now(); };
   options.raise_event = [&events](uint32_t payload) { events.raise_low_bits(payload); };
   options.observers = std::move(observers);

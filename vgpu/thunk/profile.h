@@ -55,6 +55,8 @@ struct GpuProfile {
   uint32_t sdma_count_bits() const { return is_gfx90a() ? 30 : 22; }
   // What LLVM takes as target features: "-xnack", "+sramecc,-xnack".
   std::string features() const;
+  // What the topology reports, and so what s_memtime counts in.
+  uint32_t engine_clock_mhz() const { return static_cast<uint32_t>(engine_clock_hz / 1000000); }
 };
 
 enum class LinkType { kNone, kPcie, kXgmi };

@@ -146,7 +146,7 @@ void Topology::add_gpu(const GpuProfile& gpu, uint32_t index) {
   p.Domain = gpu.pci_domain;
   p.UniqueID = gpu.uuid;
   p.LocalMemSize = gpu.memory_bytes;
-  p.MaxEngineClockMhzFCompute = static_cast<HSAuint32>(gpu.engine_clock_hz / 1000000);
+  p.MaxEngineClockMhzFCompute = gpu.engine_clock_mhz();
   p.MaxEngineClockMhzCCompute = 2000;
   p.DrmRenderMinor = static_cast<HSAint32>(128 + index);
   set_name(p, gpu.marketing_name);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cstring>
 
 #include "vgpu/isa/tests/assembler.h"
@@ -264,6 +265,28 @@ Patchable patchable(Machine& machine) {
   p.literal = reinterpret_cast<uint32_t*>(machine.code_of(p.kernel) + 12);
   EXPECT_EQ(*p.literal, 0x11111111u);
   return p;
+}
+
+TEST(Engine, ShaderClocksHaveTheirOwnRate) {
+  EngineOptions options;
+  options.shader_clock_hz = 1502000000;
+  Machine machine(options);
+  auto* out = machine.allocate<uint64_t>(1);
+  const auto host_ticks = [&] {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    return static_cast<uint64_t>(static_cast<double>(ns) * 1.502);
+  };
+  const uint64_t before = host_ticks();
+  machine.expect_ok(R"(
+    s_load_dwordx2 s[4:5], s[0:1], 0x0
+    s_memtime s[6:7]
+    s_waitcnt lgkmcnt(0)
+    s_store_dwordx2 s[6:7], s[4:5], 0x0
+    s_dcache_wb)",
+                    {address_of(out)});
+  EXPECT_GE(out[0] + 1000, before);
+  EXPECT_LE(out[0], host_ticks() + 1000);
 }
 
 TEST(Engine, ChangedCodeIsSeenAfterAnInvalidation) {
