@@ -26,6 +26,13 @@ int halyard_vgpu_configure(const char* profile, char* error, size_t error_size);
 
 typedef int (*halyard_vgpu_configure_t)(const char* profile, char* error, size_t error_size);
 
+/* Has the HSA runtime call the virtual GPU's own functions where the driver has no say: so devices
+ * report no images, which are not built yet. From when that runtime is initialised, in this process
+ * and in those that it starts. It sets the environment variable HSA_TOOLS_LIB. */
+void halyard_vgpu_hook_runtime(void);
+
+typedef void (*halyard_vgpu_hook_runtime_t)(void);
+
 /* Has the virtual GPU look for mistakes, from when the HSA runtime is initialised, in this process
  * and in those that it starts. Each is reported on standard error. It sets environment variables
  * (HALYARD_VGPU_CHECK and _CHECKS, and some of the HSA runtime's).

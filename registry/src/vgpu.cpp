@@ -25,6 +25,7 @@ constexpr const char* kThunk = "libhsakmt.so.1";
 constexpr const char* kRuntime = "libhsa-runtime64.so.1";
 constexpr const char* kConfigure = "halyard_vgpu_configure";
 constexpr const char* kCheck = "halyard_vgpu_check";
+constexpr const char* kHookRuntime = "halyard_vgpu_hook_runtime";
 constexpr const char* kPathVariable = "HALYARD_VGPU_PATH";
 constexpr const char* kProfileVariable = "HALYARD_VGPU_PROFILE";
 
@@ -192,20 +193,34 @@ Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& optio
   return {};
 }
 
-Status check_with_virtual_gpu(const std::string& checks, const std::string& findings) {
+namespace {
+
+// A function of the virtual GPU's library, which has been loaded.
+Result<void*> loaded_function(const char* name) {
   const std::string path = virtual_gpu_library();
   if (path.empty()) {
     return Status(StatusCode::kFailedPrecondition,
-                  "Checks are the virtual GPU's, and this process has not loaded it: call "
+                  "This is the virtual GPU's to do, and this process has not loaded it: call "
                   "load_virtual_gpu() first (--vgpu).");
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  void* const symbol = library != nullptr ? dlsym(library, kCheck) : nullptr;
-  if (symbol == nullptr) {
-    return error(StatusCode::kFailedPrecondition,
-                 "The virtual GPU's library ({}) is older than this program: it has no {}.", path,
-                 kCheck);
-  }
+  void* const symbol = library != nullptr ? dlsym(library, name) : nullptr;
+  if (symbol != nullptr) return symbol;
+  return error(StatusCode::kFailedPrecondition,
+               "The virtual GPU's library ({}) is older than this program: it has no {}.", path,
+               name);
+}
+
+}  // namespace
+
+Status hook_runtime_with_virtual_gpu() {
+  HALYARD_ASSIGN_OR_RETURN(void* const symbol, loaded_function(kHookRuntime));
+  reinterpret_cast<void (*)()>(symbol)();
+  return {};
+}
+
+Status check_with_virtual_gpu(const std::string& checks, const std::string& findings) {
+  HALYARD_ASSIGN_OR_RETURN(void* const symbol, loaded_function(kCheck));
   char message[2048] = {};
   const auto check = reinterpret_cast<Check>(symbol);
   if (check(checks.c_str(), findings.c_str(), message, sizeof message) == 0) return {};

@@ -126,6 +126,7 @@ Status exec(const ExecFlags& flags) {
   HALYARD_RETURN_IF_ERROR(start_output("--trace", "HALYARD_VGPU_TRACE", flags.trace));
   HALYARD_RETURN_IF_ERROR(start_output("--counts", "HALYARD_VGPU_COUNTS", flags.counts));
   set_environment(profile);
+  HALYARD_RETURN_IF_ERROR(hook_runtime_with_virtual_gpu());
 
   std::vector<std::string> words = flags.program;
   const bool reports = !flags.check.empty() || !flags.trace.empty() || !flags.counts.empty();

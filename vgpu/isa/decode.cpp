@@ -221,7 +221,10 @@ class McDecoder final : public Decoder {
     const auto found = opcodes.find(bare_mnemonic(name));
     if (found == opcodes.end()) {
       instruction.mnemonic = intern(bare_mnemonic(name));
-      make_undecodable(instruction, "is not implemented");
+      make_undecodable(instruction, std::string_view(instruction.mnemonic).starts_with("image_")
+                                        ? "needs images, which the virtual GPU does not have "
+                                          "(docs/virtual-gpu.md)"
+                                        : "is not implemented");
       return;
     }
     const Opcode& opcode = *found->second;

@@ -1,5 +1,4 @@
 // halyard_vgpu_check: what `--check` of halyard's programs stands on.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -13,22 +12,6 @@
 #endif
 
 namespace {
-
-// As HSA_TOOLS_LIB wants a name that holds blanks.
-std::string escaped(const std::string& path) {
-  std::string text;
-  for (const char c : path) {
-    if (c == ' ' || c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text;
-}
-
-std::string own_path() {
-  Dl_info info = {};
-  const bool found = dladdr(reinterpret_cast<void*>(&halyard_vgpu_check), &info) != 0;
-  return found && info.dli_fname != nullptr ? info.dli_fname : "";
-}
 
 bool set_variables(const std::string& checks, const std::string& findings, std::string& error) {
 #if HALYARD_VGPU_ENGINE
@@ -44,13 +27,7 @@ bool set_variables(const std::string& checks, const std::string& findings, std::
   setenv("HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", 1);
   if (!chosen.bounds) return true;
   // The runtime tells this library of each block that the program allocates.
-  std::string tools = escaped(own_path());
-  const char* const variable = std::getenv("HSA_TOOLS_LIB");
-  const std::string before = variable != nullptr ? variable : "";
-  // A process that this one starts may ask once more.
-  if (before == tools || before.starts_with(tools + " ")) return true;
-  if (!before.empty()) tools += " " + before;
-  setenv("HSA_TOOLS_LIB", tools.c_str(), 1);
+  halyard_vgpu_hook_runtime();
   return true;
 #else
   static_cast<void>(checks);

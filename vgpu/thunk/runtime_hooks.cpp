@@ -1,16 +1,15 @@
-// The checking mode's ears in the vendor's runtime.
+// What is put between a program and the vendor's runtime.
 //
 // ROCR loads the libraries that HSA_TOOLS_LIB names and lets each put functions of its own into the
-// table that every hsa_* call goes through (hsa_api_trace.h; `halyard vgpu exec --check` names this
-// library). What is put in here asks for a page more than the program does, so that two blocks are
-// never neighbours, and keeps the program's own size (block_map.h).
-// The header finds its neighbours beside itself only with this name.
-#define AMD_INTERNAL_BUILD
-#include <hsa/hsa_api_trace.h>
-
+// table that every hsa_* call goes through (hsa_api_trace.h; `halyard vgpu exec` names this
+// library). Here that is done for two ends:
+// - Devices report no images (image_hooks.cpp).
+// - In the checking mode an allocation is a page larger than the program has asked for, so that two
+//   blocks are never neighbours, and the program's own size is kept (block_map.h).
 #include <algorithm>
 
 #include "vgpu/thunk/driver.h"
+#include "vgpu/thunk/image_hooks.h"
 
 namespace {
 
@@ -134,6 +133,8 @@ extern "C" __attribute__((visibility("default"))) bool OnLoad(HsaApiTable* table
   static_cast<void>(version);
   static_cast<void>(failed_tool_count);
   static_cast<void>(failed_tools);
+  if (halyard::vgpu::thunk::driver() == nullptr) return true;
+  halyard::vgpu::thunk::hide_images(*table);
   if (blocks() == nullptr) return true;
   real.memory_allocate = table->core_->hsa_memory_allocate_fn;
   real.memory_free = table->core_->hsa_memory_free_fn;

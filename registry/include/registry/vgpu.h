@@ -28,6 +28,11 @@ struct VirtualGpuOptions {
 // profile, in its own words; the call may then be repeated with another.
 Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& options = {});
 
+// Has the loaded virtual GPU put functions of its own into the HSA runtime of this process and of
+// those that it starts, so that devices report no images (docs/virtual-gpu.md). Before that runtime
+// is initialised. FAILED_PRECONDITION if the virtual GPU is not loaded.
+Status hook_runtime_with_virtual_gpu();
+
 // Has the loaded virtual GPU look for mistakes (docs/virtual-gpu.md, "Looking inside"), in this
 // process and in those that it starts. Before the vendor's runtime is initialised.
 //

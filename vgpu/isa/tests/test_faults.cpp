@@ -153,7 +153,8 @@ TEST_F(Faults, GdsAccessesAreMemoryViolations) {
 TEST_F(Faults, InstructionsThatAreNotImplementedAreNamed) {
   DispatchResult result = run("image_sample v[0:3], v[0:1], s[0:7], s[8:11] dmask:0xf");
   EXPECT_EQ(result.fault.kind, Fault::Kind::kIllegalInstruction);
-  EXPECT_THAT(result.fault.message, HasSubstr("image_sample is not implemented"));
+  EXPECT_THAT(result.fault.message,
+              HasSubstr("image_sample needs images, which the virtual GPU does not have"));
   result = run("s_sethalt 1");
   EXPECT_THAT(result.fault.message, HasSubstr("s_sethalt halts the wave"));
   result = run("s_mov_b32 m0, 7\ns_sendmsghalt sendmsg(1)");

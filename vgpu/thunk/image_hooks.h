@@ -1,0 +1,15 @@
+// Images are not built yet, and the runtime reports them all the same: what it says of gfx9 is
+// written into it. Through its tools interface (runtime_hooks.cpp) devices report that they have
+// none, and what asks for one is told so.
+#pragma once
+
+// The header finds its neighbours beside itself only with this name.
+#define AMD_INTERNAL_BUILD
+#include <hsa/hsa_api_trace.h>
+
+namespace halyard::vgpu::thunk {
+
+// Puts functions into the runtime's table. Once for each table, before the runtime is used.
+void hide_images(HsaApiTable& table);
+
+}  // namespace halyard::vgpu::thunk
