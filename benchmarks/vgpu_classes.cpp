@@ -31,9 +31,10 @@ struct Class {
 };
 
 // Before each loop: v0 is the work-item, v[2:3] a buffer's dword for the work-item, v[4:5] the same
-// of a scattered dword, v6 and v7 addresses in LDS, contiguous and scattered, s[8:9] the buffer.
+// of a scattered dword, v6 and v7 addresses in LDS, contiguous and scattered, s[8:9] the buffer,
+// s[0:3] the private segment.
 constexpr const char* kPrologue = R"(
-  s_load_dwordx2 s[8:9], s[0:1], 0x0
+  s_load_dwordx2 s[8:9], s[4:5], 0x0
   s_waitcnt lgkmcnt(0)
   v_and_b32 v0, 0xff, v0
   v_lshlrev_b32 v1, 2, v0
@@ -112,6 +113,8 @@ const std::vector<Class>& classes() {
       {"global/store", {"global_store_dword v[2:3], {b}, off"}},
       {"global/load_scattered", {"global_load_dword {a}, v[4:5], off"}},
       {"global/store_scattered", {"global_store_dword v[4:5], {b}, off"}},
+      {"private/load_scattered", {"buffer_load_dword {a}, v7, s[0:3], 0 offen"}},
+      {"private/store_scattered", {"buffer_store_dword {b}, v7, s[0:3], 0 offen"}},
       {"mfma/f32_32x32x1", {"v_mfma_f32_32x32x1f32 v[32:63], {b}, {c}, v[32:63]"}},
       {"mfma/f32_16x16x4", {"v_mfma_f32_16x16x4f32 v[32:35], {b}, {c}, v[32:35]"}},
       {"mfma/f16_32x32x8", {"v_mfma_f32_32x32x8f16 v[32:47], {b2}, {c2}, v[32:47]"}},
@@ -171,12 +174,15 @@ void run_class(benchmark::State& state, const Class& c, bool smoke) {
   const uint32_t rounds = smoke ? 2 : 256;
   const Loop loop = make_loop(c, rounds);
   KernelOptions kernel_options;
-  kernel_options.rsrc3 = 63 / 4;  // ACCUM_OFFSET: all are VGPRs
+  kernel_options.rsrc3 = 63 / 4;      // ACCUM_OFFSET: all are VGPRs
+  kernel_options.properties = 1 | 8;  // private segment buffer, kernarg pointer
+  kernel_options.user_sgprs = 6;
   const uint64_t kernel = machine.kernel(loop.text, kernel_options);
   auto* const kernarg = machine.allocate<uint64_t>(1);
   *kernarg = address_of(machine.allocate<uint32_t>(4096));
   Dispatch dispatch = Machine::grid(kGroups * kWavesPerGroup * 64, kWavesPerGroup * 64);
   dispatch.group_segment_size = 16384;
+  dispatch.private_segment_size = 1024;
   dispatch.kernel_object = kernel;
   dispatch.kernarg_address = address_of(kernarg);
   for (auto _ : state) run_dispatch(machine, dispatch, c.name);

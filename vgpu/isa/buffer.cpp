@@ -3,6 +3,7 @@
 
 #include "vgpu/fence.h"
 #include "vgpu/isa/buffer_resource.h"
+#include "vgpu/isa/private_access.h"
 #include "vgpu/isa/tables.h"
 
 namespace halyard::vgpu::isa {
@@ -86,9 +87,20 @@ Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const Vecto
       }
     }
   }
+  const uint64_t mask = w.exec();
+  if constexpr (!Op::kAtomic) {
+    if (i.offen && !i.idxen && resource.is_private_segment() && is_own_segment(w, resource)) {
+      const uint32_t soffset = read32(w, i.src[2]);
+      const uint32_t* const register_offset = w.vgpr[i.src[0].index].lane;
+      uint32_t offset[kLanes];
+      for (unsigned l = 0; l < kLanes; ++l)
+        offset[l] = register_offset[l] + static_cast<uint32_t>(i.offset);
+      const uint64_t records = resource.records > soffset ? resource.records - soffset : 0;
+      if (access_private<Op>(w, dst, data, mask, soffset, records, offset)) return Outcome::kNext;
+    }
+  }
   BufferAddresses addresses;
   buffer_addresses(w, i, resource, Op::kBytes, addresses);
-  const uint64_t mask = w.exec();
   if (is_own_segment(w, resource)) {
     const Outcome outcome = check_own_segment<Op>(w, i, mask, addresses);
     if (outcome != Outcome::kNext) return outcome;

@@ -4,6 +4,7 @@
 // swizzled: see Wave::scratch_base.
 
 #include "vgpu/isa/lane_access.h"
+#include "vgpu/isa/private_access.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
 
@@ -48,6 +49,29 @@ bool to_scratch(Wave& w, const Instruction& i, Addresses& addresses, uint64_t ma
   return false;
 }
 
+// Lanes in scratch, at the offsets in the lower halves of their addresses.
+template <class Op>
+Outcome access_scratch(Wave& w, const Instruction& i, VectorRegister* dst,
+                       const VectorRegister* data, uint64_t mask, const Addresses& addresses) {
+  if constexpr (!Op::kAtomic) {
+    uint32_t offset[kLanes];
+    for (unsigned l = 0; l < kLanes; ++l) offset[l] = static_cast<uint32_t>(addresses.lane[l]);
+    if (access_private<Op>(w, dst, data, mask, 0, w.scratch_bytes_per_lane, offset))
+      return Outcome::kNext;
+  }
+  Addresses scratch;
+  for_each_lane(mask, [&](unsigned l) { scratch.lane[l] = addresses.lane[l] & 0xffffffff; });
+  if (!to_scratch<Op>(w, i, scratch, mask)) return Outcome::kFault;
+  return access<Op>(w, i, dst, data, mask, scratch.lane, kSwizzledStep);
+}
+
+// Lanes in memory, not in LDS or scratch.
+template <class Op>
+Outcome access_memory(Wave& w, const Instruction& i, VectorRegister* dst,
+                      const VectorRegister* data, uint64_t mask, const uint64_t* address) {
+  return access<Op>(w, i, dst, data, mask, address, kLinear);
+}
+
 template <class Op>
 [[gnu::noinline]] Outcome access_apertures(Wave& w, const Instruction& i, VectorRegister* dst,
                                            const VectorRegister* data, Addresses& addresses,
@@ -68,14 +92,10 @@ template <class Op>
     }
   }
   if (priv) {
-    Addresses scratch;
-    for_each_lane(priv, [&](unsigned l) { scratch.lane[l] = addresses.lane[l] & 0xffffffff; });
-    if (!to_scratch<Op>(w, i, scratch, priv)) return Outcome::kFault;
-    const Outcome outcome = access_lanes<Op>(w, i, dst, data, priv, scratch.lane, kSwizzledStep);
+    const Outcome outcome = access_scratch<Op>(w, i, dst, data, priv, addresses);
     if (outcome != Outcome::kNext) return outcome;
   }
-  return global ? access_lanes<Op>(w, i, dst, data, global, addresses.lane, kLinear)
-                : Outcome::kNext;
+  return global ? access_memory<Op>(w, i, dst, data, global, addresses.lane) : Outcome::kNext;
 }
 
 void wide_addresses(const Wave& w, const Instruction& i, Addresses& addresses) {
@@ -97,24 +117,26 @@ Outcome flat(Wave& w, const Instruction& i) {
   const uint64_t shared = lanes_with_high(addresses, mask, shared_high(w));
   const uint64_t priv = lanes_with_high(addresses, mask, private_high(w));
   if (shared | priv) return access_apertures<Op>(w, i, dst, data, addresses, shared, priv);
-  return access<Op>(w, i, dst, data, mask, addresses.lane, kLinear);
+  return access_memory<Op>(w, i, dst, data, mask, addresses.lane);
 }
 
 // A global or scratch access, whose results may go to LDS. The offset then counts at both ends
 // (LLVM, IntrinsicsAMDGPU.td, llvm.amdgcn.global.load.lds).
-template <class Op>
-Outcome access_or_load_to_lds(Wave& w, const Instruction& i, const Addresses& addresses,
-                              size_t step) {
+template <class Op, bool kScratch>
+Outcome access_or_load_to_lds(Wave& w, const Instruction& i, const Addresses& addresses) {
+  const auto go = [&](VectorRegister* dst, const VectorRegister* data) {
+    if constexpr (kScratch) return access_scratch<Op>(w, i, dst, data, w.exec(), addresses);
+    return access_memory<Op>(w, i, dst, data, w.exec(), addresses.lane);
+  };
   if constexpr (Op::kLoads && !Op::kWrites && Op::kBytes <= 4) {
     if (i.lds) [[unlikely]] {
       VectorRegister result = {};
-      const Outcome outcome = access<Op>(w, i, &result, nullptr, w.exec(), addresses.lane, step);
+      const Outcome outcome = go(&result, nullptr);
       if (outcome == Outcome::kNext) to_lds(w, i, result);
       return outcome;
     }
   }
-  return access<Op>(w, i, vector_registers(w, i.dst), vector_registers(w, i.src[1]), w.exec(),
-                    addresses.lane, step);
+  return go(vector_registers(w, i.dst), vector_registers(w, i.src[1]));
 }
 
 template <class Op>
@@ -129,7 +151,7 @@ Outcome global(Wave& w, const Instruction& i) {
   } else {
     wide_addresses(w, i, addresses);
   }
-  return access_or_load_to_lds<Op>(w, i, addresses, kLinear);
+  return access_or_load_to_lds<Op, false>(w, i, addresses);
 }
 
 template <class Op>
@@ -152,8 +174,7 @@ Outcome scratch(Wave& w, const Instruction& i) {
     const uint32_t* const base = w.vgpr[i.src[0].index].lane;
     for (unsigned l = 0; l < kLanes; ++l) addresses.lane[l] = base[l] + offset;
   }
-  if (!to_scratch<Op>(w, i, addresses, w.exec())) return Outcome::kFault;
-  return access_or_load_to_lds<Op>(w, i, addresses, kSwizzledStep);
+  return access_or_load_to_lds<Op, true>(w, i, addresses);
 }
 
 constexpr Type kN = Type::kNone, k32 = Type::kB32, k64 = Type::kB64, k96 = Type::kB96,

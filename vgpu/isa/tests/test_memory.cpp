@@ -374,6 +374,96 @@ TEST_F(Memory, BufferAndFlatReachTheSamePrivateByte) {
   }
 }
 
+// An array of 24 dwords for each lane, of which every lane writes others, through each of the three
+// ways to scratch, and reads them back all.
+TEST_F(Memory, PrivateArraysMayBeIndexedByLane) {
+  KernelOptions options;
+  options.properties = 1 | 8 | 32;
+  options.user_sgprs = 8;
+  options.rsrc2 = 1;
+  auto* out = machine.allocate<uint32_t>(24 * kLaneCount);
+  Dispatch dispatch = Machine::grid(64, 64);
+  dispatch.private_segment_size = 256;
+  std::string text = R"(
+      s_add_u32 flat_scratch_lo, s6, s8
+      s_addc_u32 flat_scratch_hi, s7, 0
+      s_load_dwordx2 s[12:13], s[4:5], 0x0
+      s_mov_b64 s[16:17], src_private_base
+      s_movk_i32 s18, 0x1000
+      v_mov_b32 v20, 0
+      v_lshlrev_b32 v1, 2, v0)";
+  // The array begins at 64, as s18 (64 bytes of 64 lanes) and the flat offsets say.
+  for (int dword = 0; dword < 24; ++dword)
+    text += "\nbuffer_store_dword v20, off, s[0:3], s18 offset:" + std::to_string(4 * dword);
+  text += R"(
+      v_add_u32 v6, 1000, v0
+      v_add_u32 v7, 2000, v0
+      v_mul_u32_u24 v2, 5, v0
+      v_and_b32 v2, 15, v2
+      v_lshlrev_b32 v2, 2, v2
+      buffer_store_dword v6, v2, s[0:3], s18 offen
+      s_mov_b32 exec_lo, 0x0ff0f0f0
+      s_mov_b32 exec_hi, 0x12345678
+      buffer_store_dwordx2 v[6:7], v2, s[0:3], s18 offen offset:4
+      v_add_u32 v3, 64, v2
+      v_add_u32 v6, 1000, v6
+      scratch_store_dword v3, v6, off offset:12
+      v_mov_b32 v4, v3
+      v_mov_b32 v5, s17
+      v_add_u32 v7, 1000, v7
+      flat_store_dwordx2 v[4:5], v[6:7] offset:16
+      flat_store_byte v[4:5], v0 offset:30
+      buffer_load_dword v8, v2, s[0:3], s18 offen
+      buffer_load_dwordx2 v[10:11], v2, s[0:3], s18 offen offset:16
+      buffer_load_ushort v9, v2, s[0:3], s18 offen offset:30
+      s_waitcnt vmcnt(0)
+      v_add_u32 v8, v8, v10
+      v_add_u32 v8, v8, v11
+      v_add_u32 v8, v8, v9
+      scratch_store_dword v3, v8, off offset:24
+      s_mov_b64 exec, -1)";
+  for (int dword = 0; dword < 24; ++dword) {
+    text += "\nbuffer_load_dword v9, off, s[0:3], s18 offset:" + std::to_string(4 * dword) +
+            "\ns_waitcnt vmcnt(0)\nglobal_store_dword v1, v9, s[12:13]" +
+            "\ns_add_u32 s12, s12, 256\ns_addc_u32 s13, s13, 0";
+  }
+  machine.expect_ok(text, {address_of(out)}, dispatch, options);
+  for (uint32_t l = 0; l < kLaneCount; ++l) {
+    uint32_t expected[24] = {};
+    const uint32_t first = l * 5 & 15;
+    expected[first] = 1000 + l;
+    if ((0x123456780ff0f0f0 >> l & 1) != 0) {
+      expected[first + 1] = 1000 + l;
+      expected[first + 2] = 2000 + l;
+      expected[first + 3] = 2000 + l;
+      expected[first + 4] = 2000 + l;
+      expected[first + 5] = 3000 + l;
+      expected[first + 7] = l << 16;
+      expected[first + 6] = (1000 + l) + (2000 + l) + (3000 + l) + l;
+    }
+    for (uint32_t dword = 0; dword < 24; ++dword)
+      ASSERT_EQ(out[dword * kLaneCount + l], expected[dword]) << "lane " << l << " dword " << dword;
+  }
+}
+
+// Of a private array too, the first lane that leaves its segment is a fault.
+TEST_F(Memory, APrivateArrayEndsWithTheSegment) {
+  KernelOptions options;
+  options.properties = 1 | 8;
+  options.user_sgprs = 6;
+  Dispatch dispatch = Machine::grid(64, 64);
+  dispatch.private_segment_size = 128;
+  const uint64_t kernel = machine.kernel(
+      "v_lshlrev_b32 v1, 1, v0\nv_and_b32 v1, 0x7c, v1\n"
+      "buffer_store_dword v0, v1, s[0:3], 0 offen\nbuffer_store_dword v0, v1, s[0:3], 0 offen "
+      "offset:8",
+      options);
+  const DispatchResult result = machine.run(kernel, {0}, dispatch);
+  EXPECT_EQ(result.fault.kind, Fault::Kind::kMemory);
+  EXPECT_EQ(result.fault.lane, 60);
+  EXPECT_EQ(result.fault.address & 0xffffffff, 128u);
+}
+
 TEST_F(Memory, RawBuffersEndWhereTheirRecordsDo) {
   for (uint32_t n = 0; n < 256; ++n) put<uint32_t>(4 * n, 100 + n);
   // 130 bytes: lanes 0 to 31 are inside, lane 32 partly.
