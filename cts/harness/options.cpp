@@ -15,7 +15,7 @@ const char kUsage[] =
     "  --device=URI         the device: a driver's name, optionally with :ordinal or ://uuid\n"
     "  --vgpu[=PROFILE]     puts the virtual GPU below the driver\n"
     "  --check[=NAMES]      has it look for mistakes, each of which fails its test: bounds, lds,\n"
-    "                       waits, coherence; several with commas between (default: all)\n"
+    "                       waits, atomics, coherence; several with commas between (default: all)\n"
     "  --plugin-path=PATH   a folder with driver plugins, or a plugin; may be repeated\n"
     "  --plugin=FILE        the same, for a single plugin\n"
     "  --kernels=FOLDER     the suite's kernels (default: beside the program)\n"

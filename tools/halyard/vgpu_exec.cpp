@@ -145,12 +145,12 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
                   "HALYARD_VGPU_PROFILE, else the default profile")
       ->type_name("PROFILE");
   // A flag that may have a value: the next word is never it.
-  command.add_flag(
-      "--check{all}", flags->check,
-      "Also find mistakes that hardware does not report (exit code 1): accesses "
-      "outside of the program's own allocations (bounds; a memory fault), LDS that is "
-      "uninitialised, outside, or raced for (lds), a missing s_waitcnt (waits), memory "
-      "that caches may hold otherwise (coherence). --check=lds,waits chooses some");
+  command.add_flag("--check{all}", flags->check,
+                   "Also find mistakes that hardware does not report (exit code 1): accesses "
+                   "outside of the program's own allocations (bounds; a memory fault), LDS that is "
+                   "uninitialised, outside, or raced for (lds), a missing s_waitcnt (waits), float "
+                   "atomics that memory does not carry out (atomics), memory that caches may hold "
+                   "otherwise (coherence). --check=lds,waits chooses some");
   command
       .add_option("--trace", flags->trace,
                   "Write every instruction that is executed, and what it changed, to this file")

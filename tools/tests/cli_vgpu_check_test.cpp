@@ -76,7 +76,7 @@ TEST(CliVgpuCheck, ACheckThatDoesNotExistIsRefusedBeforeTheProgramStarts) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("no check (coherent)"),
-                                 HasSubstr("bounds, lds, waits and coherence")));
+                                 HasSubstr("bounds, lds, waits, atomics and coherence")));
 }
 
 TEST(CliVgpuCheck, TheProgramsOwnFailureStays) {

@@ -3,6 +3,7 @@
 
 #include "vgpu/fence.h"
 #include "vgpu/isa/buffer_resource.h"
+#include "vgpu/isa/float_atomics.h"
 #include "vgpu/isa/private_access.h"
 #include "vgpu/isa/tables.h"
 
@@ -113,7 +114,11 @@ Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const Vecto
     const Outcome outcome = partial_lanes<Op>(w, i, dst, data, mask & ~whole, addresses, step);
     if (outcome != Outcome::kNext) return outcome;
   }
-  return access<Op>(w, i, dst, data, mask & whole, addresses.lane, step);
+  uint64_t lanes = mask & whole;
+  if constexpr (kFloatAtomic<Op>) {
+    if (step == kLinear) lanes = carried_out(w, dst, Op::kBytes, lanes, addresses.lane);
+  }
+  return access<Op>(w, i, dst, data, lanes, addresses.lane, step);
 }
 
 // With the LDS bit a load's result goes to LDS.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vgpu/host_guard.h"
+#include "vgpu/isa/float_atomics.h"
 #include "vgpu/isa/kernel.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/work_group.h"
@@ -200,6 +201,8 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   job.context.services = this;
   job.context.wave_budget = options_.wave_budget;
   job.context.observers = options_.observers;
+  job.context.float_atomics = options_.float_atomics;
+  job.context.dropped_atomic = &options_.dropped_atomic;
   unsigned __int128 total = 1;
   for (unsigned d = 0; d < 3; ++d) {
     job.context.groups[d] = static_cast<uint32_t>(
@@ -278,7 +281,7 @@ void EngineImpl::work(Job& job, bool owner) {
       if (__atomic_load_n(job.cancel, __ATOMIC_RELAXED))
         job.stop.store(true, std::memory_order_relaxed);
       if (job.stop.load(std::memory_order_relaxed)) break;
-      const Turn turn = running[n]->turn(job.context, pages);
+      const Turn turn = running[n]->turn(pages);
       if (turn == Turn::kFault) {
         fail(job, *running[n]);
         break;

@@ -18,6 +18,8 @@
 
 namespace halyard::vgpu::isa {
 
+struct DroppedAtomic;
+
 struct EngineOptions {
   std::string processor;          // "gfx900": what LLVM's -mcpu takes
   std::string features;           // "+sramecc,-xnack" or empty
@@ -33,6 +35,10 @@ struct EngineOptions {
   // s_sendmsg(MSG_INTERRUPT), with M0 as payload. Device libraries send 8 bits of the event id.
   // Called on a worker's thread; must not block.
   std::function<void(uint32_t payload)> raise_event;
+  // The memory that carries float atomics out (float_atomics.h); null: all of it.
+  const AddressSpace* float_atomics = nullptr;
+  // Told of an instruction whose atomics are dropped. On a worker's thread.
+  std::function<void(const DroppedAtomic&)> dropped_atomic;
   // Told of all that is executed (observer.h). They outlive the engine.
   std::vector<Observer*> observers;
 };

@@ -3,6 +3,7 @@
 // A flat address belongs to LDS or to scratch if its upper half is that of the aperture. Scratch is
 // swizzled: see Wave::scratch_base.
 
+#include "vgpu/isa/float_atomics.h"
 #include "vgpu/isa/lane_access.h"
 #include "vgpu/isa/private_access.h"
 #include "vgpu/isa/scalar_operands.h"
@@ -69,6 +70,7 @@ Outcome access_scratch(Wave& w, const Instruction& i, VectorRegister* dst,
 template <class Op>
 Outcome access_memory(Wave& w, const Instruction& i, VectorRegister* dst,
                       const VectorRegister* data, uint64_t mask, const uint64_t* address) {
+  if constexpr (kFloatAtomic<Op>) mask = carried_out(w, dst, Op::kBytes, mask, address);
   return access<Op>(w, i, dst, data, mask, address, kLinear);
 }
 

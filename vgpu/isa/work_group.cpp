@@ -47,12 +47,13 @@ uint8_t* Arena::reserve(uint64_t bytes) {
   return data_;
 }
 
-bool WorkGroup::start(const GroupContext& context, uint64_t number, uint32_t slot) {
-  const Dispatch& dispatch = *context.dispatch;
-  const Kernel& kernel = *context.kernel;
-  id[0] = static_cast<uint32_t>(number % context.groups[0]);
-  id[1] = static_cast<uint32_t>(number / context.groups[0] % context.groups[1]);
-  id[2] = static_cast<uint32_t>(number / context.groups[0] / context.groups[1]);
+bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32_t slot) {
+  context = &group_context;
+  const Dispatch& dispatch = *group_context.dispatch;
+  const Kernel& kernel = *group_context.kernel;
+  id[0] = static_cast<uint32_t>(number % group_context.groups[0]);
+  id[1] = static_cast<uint32_t>(number / group_context.groups[0] % group_context.groups[1]);
+  id[2] = static_cast<uint32_t>(number / group_context.groups[0] / group_context.groups[1]);
   WavePlace place;
   uint32_t items = 1;
   for (unsigned d = 0; d < 3; ++d) {
@@ -85,9 +86,9 @@ bool WorkGroup::start(const GroupContext& context, uint64_t number, uint32_t slo
   for (uint32_t n = 0; n < wave_count; ++n) {
     Wave& wave = waves[n];
     wave.group = this;
-    wave.program = context.program;
-    wave.memory = context.memory;
-    wave.services = context.services;
+    wave.program = group_context.program;
+    wave.memory = group_context.memory;
+    wave.services = group_context.services;
     wave.index_in_group = n;
     wave.vgpr = reinterpret_cast<VectorRegister*>(registers) + file * n;
     wave.agpr = wave.vgpr + kernel.vgprs;
@@ -98,11 +99,12 @@ bool WorkGroup::start(const GroupContext& context, uint64_t number, uint32_t slo
     wave.hw_id = hw_id(slot, n);
     wave.range_epoch = ~uint64_t{0};
     place.wave = n;
-    start_wave(kernel, *context.target, dispatch, place, wave);
+    start_wave(kernel, *group_context.target, dispatch, place, wave);
     states[n] = State::kReady;
   }
-  for (Observer* const observer : context.observers) {
-    if (auto watching = observer->watch(*this, context)) observers.push_back(std::move(watching));
+  for (Observer* const observer : group_context.observers) {
+    if (auto watching = observer->watch(*this, group_context))
+      observers.push_back(std::move(watching));
   }
   return true;
 }
@@ -118,31 +120,31 @@ bool WorkGroup::release_barrier() {
   return true;
 }
 
-Turn WorkGroup::turn(const GroupContext& context, PageCache& pages) {
+Turn WorkGroup::turn(PageCache& pages) {
   Turn turn = Turn::kFault;
   HostFault gone;
-  if (guarded([&] { turn = run_turn(context, pages); }, gone)) return turn;
+  if (guarded([&] { turn = run_turn(pages); }, gone)) return turn;
   faulted = running_;
   Wave& wave = waves[faulted];
-  const Instruction* const instruction = context.program->instruction(wave.pc);
+  const Instruction* const instruction = context->program->instruction(wave.pc);
   fault_unmapped(wave, instruction ? instruction->mnemonic : "an instruction", gone);
   return Turn::kFault;
 }
 
-Turn WorkGroup::run_turn(const GroupContext& context, PageCache& pages) {
+Turn WorkGroup::run_turn(PageCache& pages) {
   std::fill_n(rested_.begin(), wave_count, uint8_t{0});
-  uint64_t left = uint64_t{context.wave_budget} * alive;
+  uint64_t left = uint64_t{context->wave_budget} * alive;
   bool worked = false;
   bool again = true;
   while (again && left > 0) {
     again = false;
     for (uint32_t n = 0; n < wave_count; ++n) {
       if (states[n] != State::kReady || rested_[n]) continue;
-      const auto share = static_cast<uint32_t>(std::min<uint64_t>(context.wave_budget, left));
+      const auto share = static_cast<uint32_t>(std::min<uint64_t>(context->wave_budget, left));
       if (share == 0) break;
       uint32_t budget = share;
       running_ = n;
-      const Stop stop = run_wave(waves[n], *context.program, pages, budget);
+      const Stop stop = run_wave(waves[n], *context->program, pages, budget);
       left -= share - budget;
       switch (stop) {
         case Stop::kBudget:

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -32,6 +33,8 @@ class Arena {
   uint64_t size_ = 0;
 };
 
+struct DroppedAtomic;
+
 // What all work-groups of a dispatch have in common.
 struct GroupContext {
   const Dispatch* dispatch = nullptr;
@@ -43,6 +46,9 @@ struct GroupContext {
   uint32_t groups[3] = {};  // the grid's size in work-groups
   uint32_t wave_budget = 0;
   std::span<Observer* const> observers;
+  // As EngineOptions has them.
+  const AddressSpace* float_atomics = nullptr;
+  const std::function<void(const DroppedAtomic&)>* dropped_atomic = nullptr;
 };
 
 enum class Turn : uint8_t {
@@ -56,12 +62,13 @@ struct WorkGroup {
   enum class State : uint8_t { kReady, kBarrier, kDone };
 
   // Starts work-group number `number` (x fastest). False if the host has no memory for it.
-  bool start(const GroupContext& context, uint64_t number, uint32_t slot);
+  bool start(const GroupContext& group_context, uint64_t number, uint32_t slot);
 
   // Runs every wave for a while. After kFault, `faulted` is the wave. Memory that the host does not
   // have is a fault like any other.
-  Turn turn(const GroupContext& context, PageCache& pages);
+  Turn turn(PageCache& pages);
 
+  const GroupContext* context = nullptr;  // of the dispatch that it belongs to
   uint32_t id[3] = {};
   std::vector<Wave> waves;  // `wave_count` of them are in use
   std::vector<State> states;
@@ -72,7 +79,7 @@ struct WorkGroup {
   std::vector<std::unique_ptr<GroupObserver>> observers;
 
  private:
-  Turn run_turn(const GroupContext& context, PageCache& pages);
+  Turn run_turn(PageCache& pages);
   bool release_barrier();
 
   uint32_t running_ = 0;         // the wave that is being run

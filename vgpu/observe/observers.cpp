@@ -59,7 +59,7 @@ class Opener {
 bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
   checks = {};
   if (list.empty() || list == "all") {
-    checks = {.bounds = true, .lds = true, .waits = true, .coherence = true};
+    checks = {.bounds = true, .lds = true, .waits = true, .atomics = true, .coherence = true};
     return true;
   }
   for (size_t begin = 0; begin <= list.size();) {
@@ -68,12 +68,13 @@ bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
     bool* const check = name == "bounds"      ? &checks.bounds
                         : name == "lds"       ? &checks.lds
                         : name == "waits"     ? &checks.waits
+                        : name == "atomics"   ? &checks.atomics
                         : name == "coherence" ? &checks.coherence
                                               : nullptr;
     if (check == nullptr) {
       error = fmt::format(
-          "There is no check ({}): write one or several of bounds, lds, waits and coherence, with "
-          "commas between.",
+          "There is no check ({}): write one or several of bounds, lds, waits, atomics and "
+          "coherence, with commas between.",
           name);
       return false;
     }
@@ -133,6 +134,7 @@ std::unique_ptr<Observers> Observers::create(const Settings& settings, const Ker
   const auto tell = [observers = result.get()](std::string_view text) { observers->report(text); };
   if (settings.checks.lds) result->others_.push_back(std::make_unique<LdsCheck>(names, tell));
   if (settings.checks.waits) result->others_.push_back(std::make_unique<WaitCheck>(names, tell));
+  if (settings.checks.atomics) result->atomics_ = std::make_unique<AtomicCheck>(names, tell);
   return result;
 }
 

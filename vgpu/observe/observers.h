@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vgpu/isa/observer.h"
+#include "vgpu/observe/atomic_check.h"
 #include "vgpu/observe/counts.h"
 #include "vgpu/observe/kernel_names.h"
 #include "vgpu/observe/output_file.h"
@@ -19,6 +20,7 @@ struct Checks {
   bool bounds = false;     // accesses outside of allocations
   bool lds = false;        // LDS that is uninitialised, outside, or raced for
   bool waits = false;      // registers and LDS used before the s_waitcnt that they need
+  bool atomics = false;    // float atomics that memory does not carry out
   bool coherence = false;  // memory that caches may hold otherwise (vgpu/coherence)
 
   // From a list of names, "coherence,lds"; all for "all" and an empty one. False if one is no
@@ -51,6 +53,8 @@ class Observers {
                                            std::string& error);
 
   std::vector<isa::Observer*> list() const;
+  // Null without that check.
+  AtomicCheck* atomics() const { return atomics_.get(); }
   // Tells of a finding of a check. Any thread.
   void report(std::string_view text) const;
   // Writes what is written once, at the process's end.
@@ -63,6 +67,7 @@ class Observers {
   std::unique_ptr<OutputFile> counts_file_;
   std::unique_ptr<OutputFile> findings_file_;
   std::unique_ptr<Counts> counts_;
+  std::unique_ptr<AtomicCheck> atomics_;
   std::vector<std::unique_ptr<isa::Observer>> others_;
 };
 

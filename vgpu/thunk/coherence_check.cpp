@@ -27,15 +27,12 @@ CoherenceCheck::CoherenceCheck(const Profile& profile, coherence::KernelNames na
   coherence::watch_host(model_);
 }
 
-// The thunk gives memory to the kernel driver as coherent unless it is coarse-grained, and as
-// uncached if it is for kernel arguments (ROCT-Thunk-Interface 5.2.3, src/fmm.c).
 void CoherenceCheck::added(const Memory& memory) {
-  const HsaMemFlags& flags = memory.flags;
   coherence::Allocation allocation;
   allocation.begin = memory.begin;
   allocation.size = memory.size;
   allocation.placement.node = memory.node;
-  allocation.placement.coarse_grained = flags.ui32.CoarseGrain != 0 && flags.ui32.Uncached == 0;
+  allocation.placement.coarse_grained = is_coarse_grained(memory.flags);
   allocation.placement.host_visible = memory.node == 0 || profile_.gpus[memory.node - 1].large_bar;
   allocation.placement.own_mapping = memory.own_mapping;
   allocation.placement.is_shared = memory.is_shared;

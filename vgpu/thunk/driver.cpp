@@ -44,13 +44,12 @@ bool any_watches(const Profile& profile) {
   return false;
 }
 
-// Makes the engine, or says why not. A library that was built without one can complete packets but
-// not execute them.
+// Makes the engine, or says why not. `options`: what does not follow from the profile. A library
+// that was built without one can complete packets but not execute them.
 std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpace& memory,
-                                         EventTable& events, std::vector<isa::Observer*> observers,
+                                         EventTable& events, isa::EngineOptions options,
                                          std::string& error) {
 #if HALYARD_VGPU_ENGINE
-  isa::EngineOptions options;
   options.processor = gpu.processor;
   options.features = gpu.features();
   options.workers = gpu.workers;
@@ -61,13 +60,12 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.shader_clock_hz = uint64_t{gpu.engine_clock_mhz()} * 1000000;
   options.reference_clock = [clock = queue::Clock(gpu.clock_hz)] { return clock.now(); };
   options.raise_event = [&events](uint32_t payload) { events.raise_low_bits(payload); };
-  options.observers = std::move(observers);
   return isa::Engine::create(options, memory, error);
 #else
   static_cast<void>(gpu);
   static_cast<void>(memory);
   static_cast<void>(events);
-  static_cast<void>(observers);
+  static_cast<void>(options);
   static_cast<void>(error);
   return nullptr;
 #endif
@@ -134,11 +132,17 @@ std::unique_ptr<Driver> Driver::create(const Profile& profile, std::string& erro
     const uint32_t number = i + 1;
     Node node;
     isa::AddressSpace* memory = &driver->memory_.mutable_gpu_memory(number);
-    std::vector<isa::Observer*> observers;
+    isa::EngineOptions options;
+    if (gpu.has_float_atomics_in_l2()) options.float_atomics = &driver->memory_.coarse_memory();
 #if HALYARD_VGPU_ENGINE
-    observers = driver->observers_->list();
+    options.observers = driver->observers_->list();
+    if (observe::AtomicCheck* const check = driver->observers_->atomics()) {
+      options.dropped_atomic = [check](const isa::DroppedAtomic& atomic) {
+        check->dropped(atomic);
+      };
+    }
     if (driver->coherence_) {
-      observers.push_back(&driver->coherence_->kernels());
+      options.observers.push_back(&driver->coherence_->kernels());
       if (gpu.execute) node.device.observer = &driver->coherence_->packets();
     }
 #endif
@@ -149,7 +153,7 @@ std::unique_ptr<Driver> Driver::create(const Profile& profile, std::string& erro
     }
     if (gpu.execute) {
       std::string reason;
-      node.engine = make_engine(gpu, *memory, driver->events_, std::move(observers), reason);
+      node.engine = make_engine(gpu, *memory, driver->events_, std::move(options), reason);
       if (node.engine == nullptr && !reason.empty()) {
         error = fmt::format("The virtual GPU ({}) cannot be made: {}", gpu.processor, reason);
         return nullptr;

@@ -110,6 +110,8 @@ void MemoryManager::add(Allocation allocation) {
   // Memory of the GPU is not the child's: a child's copy-on-write copies would come between.
   madvise(reinterpret_cast<void*>(allocation.begin), allocation.size, MADV_DONTFORK);
   all_.add(allocation.begin, allocation.begin + allocation.size);
+  if (is_coarse_grained(allocation.flags))
+    coarse_.add(allocation.begin, allocation.begin + allocation.size);
   if (observer_ != nullptr) {
     observer_->added({allocation.begin, allocation.size, is_vram(allocation) ? allocation.node : 0,
                       allocation.flags, true, allocation.imported});
@@ -139,6 +141,7 @@ void MemoryManager::remove(std::map<uint64_t, Allocation>::iterator it) {
     uncover({allocation.node}, begin, begin + size);
   }
   all_.remove(allocation.begin, end);
+  if (is_coarse_grained(allocation.flags)) coarse_.remove(allocation.begin, end);
   if (observer_ != nullptr) observer_->removed(allocation.begin);
   if (!allocation.imported) {
     if (is_vram(allocation)) vram_used_[allocation.node] -= allocation.size;
@@ -220,6 +223,8 @@ HSAKMT_STATUS MemoryManager::register_user(void* address, uint64_t size, HsaMemF
   // The kernel would fail to pin what is not there; touching it later would end the process.
   if (!is_mapped(registration.first_page(), registration.end_page())) return HSAKMT_STATUS_ERROR;
   all_.add(registration.first_page(), registration.end_page());
+  if (is_coarse_grained(flags))
+    coarse_.add(on_gpu(registration.first_page()), on_gpu(registration.end_page()));
   largest_registration_ = std::max(largest_registration_, size);
   if (observer_ != nullptr) {
     observer_->added({registration.first_page(),
@@ -267,6 +272,8 @@ HSAKMT_STATUS MemoryManager::deregister(void* address) {
   if (--registration.count > 0) return HSAKMT_STATUS_SUCCESS;
   if (registration.mappings > 0) drop_mapping(registration);
   all_.remove(registration.first_page(), registration.end_page());
+  if (is_coarse_grained(registration.flags))
+    coarse_.remove(on_gpu(registration.first_page()), on_gpu(registration.end_page()));
   if (observer_ != nullptr) observer_->removed(registration.first_page());
   registrations_.erase(it);
   return HSAKMT_STATUS_SUCCESS;

@@ -38,6 +38,12 @@ class MemoryObserver {
   virtual void shared(uint64_t begin) = 0;
 };
 
+// The thunk gives memory to the kernel driver as coherent unless it is coarse-grained, and as
+// uncached if it is for kernel arguments (ROCT-Thunk-Interface 5.2.3, src/fmm.c).
+inline bool is_coarse_grained(const HsaMemFlags& flags) {
+  return flags.ui32.CoarseGrain != 0 && flags.ui32.Uncached == 0;
+}
+
 class MemoryManager {
  public:
   // `vram[i]`: bytes of VRAM of node i; 0 for a CPU node. `hidden`: nodes without a large BAR,
@@ -87,6 +93,8 @@ class MemoryManager {
   AddressTable& mutable_gpu_memory(uint32_t node) { return *gpus_[node]; }
   // Everything that is allocated or registered, mapped or not.
   const AddressTable& all_memory() const { return all_; }
+  // What of it is coarse-grained, at the addresses that GPUs have for it.
+  const AddressTable& coarse_memory() const { return coarse_; }
 
   uint64_t vram_used(uint32_t node) const;
 
@@ -145,6 +153,7 @@ class MemoryManager {
   uint32_t segments_ = 0;                            // of this process's own allocations
   std::vector<std::unique_ptr<AddressTable>> gpus_;  // by node; null for a CPU node
   AddressTable all_;
+  AddressTable coarse_;
   std::map<uint64_t, Allocation> allocations_;           // by begin
   std::multimap<uint64_t, Registration> registrations_;  // by begin
   uint64_t largest_registration_ = 0;

@@ -55,6 +55,9 @@ struct GpuProfile {
   uint32_t sdma_count_bits() const { return is_gfx90a() ? 30 : 22; }
   // What LLVM takes as target features: "-xnack", "+sramecc,-xnack".
   std::string features() const;
+  // Whether float atomics need memory that the L2 holds, coarse-grained memory
+  // (isa/float_atomics.h).
+  bool has_float_atomics_in_l2() const { return processor == "gfx908" || is_gfx90a(); }
   // What the topology reports, and so what s_memtime counts in.
   uint32_t engine_clock_mhz() const { return static_cast<uint32_t>(engine_clock_hz / 1000000); }
 };

@@ -3,12 +3,17 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "vgpu/isa/float_atomics.h"
 #include "vgpu/isa/tests/machine.h"
 #include "vgpu/isa/valu/tests/half_oracle.h"
 
@@ -237,6 +242,108 @@ TEST_P(FloatAtomics, AgreeWithTheModel) {
       if (HasFailure()) return;
     }
   }
+}
+
+// The even lanes' memory carries float atomics out, that of the others does not.
+class DroppedFloatAtomics : public ::testing::Test {
+ protected:
+  DroppedFloatAtomics() {
+    EngineOptions options;
+    options.processor = "gfx90a";
+    options.float_atomics = &coarse_;
+    options.dropped_atomic = [this](const DroppedAtomic& atomic) {
+      dropped_.emplace_back(atomic.lane, atomic.address);
+    };
+    machine_ = std::make_unique<Machine>(options);
+    memory_ = machine_->allocate<uint64_t>(kLaneCount);
+    for (unsigned l = 0; l < kLaneCount; l += 2) coarse_.map(memory_ + l, 8);
+  }
+
+  // v[4:5]: the lane's own address, v[6:7]: data; the result is in v[8:9].
+  void run(const std::string& instruction, uint64_t data) {
+    dropped_.clear();
+    old_ = machine_->allocate<uint64_t>(kLaneCount);
+    KernelOptions options;
+    options.rsrc3 = 15;
+    machine_->expect_ok(
+        "s_load_dwordx4 s[4:7], s[0:1], 0x0\n"
+        "s_load_dwordx2 s[8:9], s[0:1], 0x10\n"
+        "s_mov_b32 s14, -1\ns_mov_b32 s15, 0\n"
+        "s_waitcnt lgkmcnt(0)\n"
+        "s_mov_b32 s12, s4\ns_mov_b32 s13, s5\n"
+        "v_lshlrev_b32 v1, 3, v0\nv_mov_b32 v5, s5\n"
+        "v_add_co_u32 v4, vcc, s4, v1\nv_addc_co_u32 v5, vcc, 0, v5, vcc\n"
+        "v_mov_b32 v6, s8\nv_mov_b32 v7, s9\n"
+        "v_mov_b32 v8, -1\nv_mov_b32 v9, -1\n" +
+            instruction +
+            "\ns_waitcnt vmcnt(0) lgkmcnt(0)\n"
+            "global_store_dwordx2 v1, v[8:9], s[6:7]",
+        {address_of(memory_), address_of(old_), data}, {}, options);
+  }
+  // What odd lanes, whose atomics are dropped, have: as it was, and 0.
+  void expect_dropped(uint64_t before, uint64_t after, unsigned words) {
+    for (unsigned l = 0; l < kLaneCount; ++l) {
+      EXPECT_EQ(memory_[l], l % 2 == 0 ? after : before) << l;
+      const uint64_t unwritten = words == 1 ? 0xffffffff00000000 : 0;
+      EXPECT_EQ(old_[l], (l % 2 == 0 ? before : 0) | unwritten) << l;
+    }
+    ASSERT_EQ(dropped_.size(), 1u) << "An instruction is told of once.";
+    EXPECT_EQ(dropped_[0].first, 1u);
+    EXPECT_EQ(dropped_[0].second, address_of(memory_ + 1));
+  }
+  void fill(uint64_t value) { std::fill_n(memory_, kLaneCount, value); }
+
+  FakeMemory coarse_;
+  std::unique_ptr<Machine> machine_;
+  uint64_t* memory_ = nullptr;
+  uint64_t* old_ = nullptr;
+  std::vector<std::pair<unsigned, uint64_t>> dropped_;
+};
+
+constexpr uint64_t kTwo = 0x4000000000000000, kThree = 0x4008000000000000;
+
+TEST_F(DroppedFloatAtomics, FloatsOfEveryKindAreDroppedAndReturnZero) {
+  for (const std::string address : {"flat_", "global_"}) {
+    const std::string form =
+        address == "flat_" ? " v[8:9], v[4:5], v[6:7] glc" : " v[8:9], v[4:5], v[6:7], off glc";
+    fill(kTwo);
+    run(address + "atomic_add_f64" + form, 0x3ff0000000000000);
+    expect_dropped(kTwo, kThree, 2);
+    fill(kThree);
+    run(address + "atomic_min_f64" + form, kTwo);
+    expect_dropped(kThree, kTwo, 2);
+    fill(kTwo);
+    run(address + "atomic_max_f64" + form, kThree);
+    expect_dropped(kTwo, kThree, 2);
+  }
+  fill(0x40000000);
+  run("global_atomic_add_f32 v8, v[4:5], v6, off glc", 0x3f800000);
+  expect_dropped(0x40000000, 0x40400000, 1);
+  fill(0x40004000);
+  run("global_atomic_pk_add_f16 v8, v[4:5], v6, off glc", 0x3c003c00);
+  expect_dropped(0x40004000, 0x42004200, 1);
+  fill(kTwo);
+  run("v_mov_b32 v8, v6\nv_mov_b32 v9, v7\n"
+      "buffer_atomic_add_f64 v[8:9], v1, s[12:15], 0 offen glc",
+      0x3ff0000000000000);
+  expect_dropped(kTwo, kThree, 2);
+}
+
+TEST_F(DroppedFloatAtomics, IntegersAndSwapsAreCarriedOut) {
+  fill(5);
+  run("global_atomic_add_x2 v[8:9], v[4:5], v[6:7], off glc", 2);
+  for (unsigned l = 0; l < kLaneCount; ++l) EXPECT_EQ(memory_[l], 7u);
+  run("global_atomic_swap_x2 v[8:9], v[4:5], v[6:7], off glc", kTwo);
+  for (unsigned l = 0; l < kLaneCount; ++l) EXPECT_EQ(memory_[l], kTwo);
+  EXPECT_TRUE(dropped_.empty());
+}
+
+TEST_F(DroppedFloatAtomics, WhatIsNotAccessibleIsAFaultAllTheSame) {
+  KernelOptions options;
+  options.rsrc3 = 15;
+  const uint64_t kernel = machine_->kernel(
+      "v_mov_b32 v4, 0x1000\nv_mov_b32 v5, 0\nflat_atomic_add_f64 v[4:5], v[6:7]", options);
+  EXPECT_EQ(machine_->run(kernel, {}).fault.kind, Fault::Kind::kMemory);
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, FloatAtomics, ::testing::Values("gfx908", "gfx90a"),

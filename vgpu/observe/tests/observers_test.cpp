@@ -68,7 +68,7 @@ TEST_F(ObserversTest, ACheckThatDoesNotExistIsAnErrorThatNamesThoseThatDo) {
   Settings settings;
   EXPECT_FALSE(Settings::from_environment(settings, error));
   EXPECT_THAT(error, HasSubstr("no check (coherent)"));
-  EXPECT_THAT(error, HasSubstr("bounds, lds, waits and coherence"));
+  EXPECT_THAT(error, HasSubstr("bounds, lds, waits, atomics and coherence"));
   EXPECT_THAT(error, HasSubstr("HALYARD_VGPU_CHECKS"));
 }
 

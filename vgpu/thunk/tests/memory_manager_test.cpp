@@ -141,6 +141,34 @@ TEST_F(MemoryManagerTest, FixedAddressIsTakenOrRefused) {
   EXPECT_EQ(manager_.free(fixed), HSAKMT_STATUS_SUCCESS);
 }
 
+TEST_F(MemoryManagerTest, CoarseGrainedMemoryIsKnown) {
+  const auto is_coarse = [this](uint64_t address) {
+    return manager_.coarse_memory().find(address).contains(address, 4096);
+  };
+  const auto number = [](const void* address) { return reinterpret_cast<uintptr_t>(address); };
+  HsaMemFlags flags = vram_flags();
+  void* const fine = allocate(1, 4096, flags);
+  flags.ui32.CoarseGrain = 1;
+  void* const coarse = allocate(1, 4096, flags);
+  flags.ui32.Uncached = 1;
+  void* const uncached = allocate(1, 4096, flags);
+  EXPECT_FALSE(is_coarse(number(fine)));
+  EXPECT_TRUE(is_coarse(number(coarse)));
+  EXPECT_FALSE(is_coarse(number(uncached)));
+  EXPECT_EQ(manager_.free(coarse), HSAKMT_STATUS_SUCCESS);
+  EXPECT_FALSE(is_coarse(number(coarse)));
+
+  alignas(4096) static char page[4096];
+  HsaMemFlags registered = host_flags();
+  registered.ui32.CoarseGrain = 1;
+  ASSERT_EQ(manager_.register_user(page, sizeof page, registered), HSAKMT_STATUS_SUCCESS);
+  EXPECT_TRUE(is_coarse(number(page) | isa::kRegistered));
+  EXPECT_EQ(manager_.deregister(page), HSAKMT_STATUS_SUCCESS);
+  EXPECT_FALSE(is_coarse(number(page) | isa::kRegistered));
+  EXPECT_EQ(manager_.free(fine), HSAKMT_STATUS_SUCCESS);
+  EXPECT_EQ(manager_.free(uncached), HSAKMT_STATUS_SUCCESS);
+}
+
 TEST_F(MemoryManagerTest, OnlyMappedMemoryIsTheGpus) {
   void* memory = allocate(1, kMiB, vram_flags());
   EXPECT_FALSE(accessible(memory, 1));

@@ -92,6 +92,18 @@ TEST_F(ProfileTest, SdmaCountsHave30BitsOnGfx90aOnly) {
   EXPECT_EQ(gpu.sdma_count_bits(), 30u);
 }
 
+TEST_F(ProfileTest, FloatAtomicsNeedTheL2OnMi100AndMi200) {
+  GpuProfile gpu;
+  for (const char* const processor : {"gfx900", "gfx906"}) {
+    gpu.processor = processor;
+    EXPECT_FALSE(gpu.has_float_atomics_in_l2()) << processor;
+  }
+  for (const char* const processor : {"gfx908", "gfx90a"}) {
+    gpu.processor = processor;
+    EXPECT_TRUE(gpu.has_float_atomics_in_l2()) << processor;
+  }
+}
+
 TEST_F(ProfileTest, UnknownNameListsTheProfiles) {
   write("gfx900.yaml", "gpu: {processor: gfx900}\n");
   write("mine.yaml", "gpu: {processor: gfx906}\n");
