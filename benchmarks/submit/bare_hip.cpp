@@ -90,6 +90,20 @@ void two_queues(State& state, BareHip& hip) {
   }
 }
 
+// Rounds of launches on a first stream, a second, the first again, a third: of the default stream
+// and two blocking ones, each of which waits for the one before, or of three that do not wait.
+void rounds(State& state, BareHip& hip, void* first, void* second, void* third) {
+  constexpr uint32_t kRounds = 32;
+  for (auto _ : state) {
+    const double begin = wall_ns();
+    for (uint32_t i = 0; i < kRounds; ++i) {
+      for (void* const stream : {first, second, first, third}) hip.launch(stream);
+    }
+    for (void* const stream : {first, second, third}) hip.wait(stream);
+    state.SetIterationTime((wall_ns() - begin) / kRounds * 1e-9);
+  }
+}
+
 }  // namespace
 
 void add_bare_hip(const char* path, const void* image) {
@@ -103,6 +117,11 @@ void add_bare_hip(const char* path, const void* image) {
   add_timed("hip_burst", [](State& state) { bursts(state, hip); });
   add_timed("hip_asking_burst", [](State& state) { asking_bursts(state, hip); });
   add_timed("hip_burst_and_wait", [](State& state) { bursts_and_wait(state, hip); });
+  add_few("hip_default_stream_rounds",
+          [](State& state) { rounds(state, hip, nullptr, hip.streams[0], hip.streams[1]); });
+  add_few("hip_non_blocking_rounds", [](State& state) {
+    rounds(state, hip, hip.non_blocking[0], hip.non_blocking[1], hip.non_blocking[2]);
+  });
   add_timed("hip_graph", [](State& state) { graph_bursts(state, hip); });
 }
 

@@ -34,6 +34,7 @@ struct BareHip {
     void** arguments, void** extra)                                                            \
   X(hipMalloc, void** pointer, size_t size)                                                    \
   X(hipStreamCreate, void** stream)                                                            \
+  X(hipStreamCreateWithFlags, void** stream, unsigned flags)                                   \
   X(hipStreamSynchronize, void* stream)                                                        \
   X(hipStreamWaitEvent, void* stream, void* event, unsigned flags)                             \
   X(hipEventCreateWithFlags, void** event, unsigned flags)                                     \
@@ -49,7 +50,8 @@ struct BareHip {
 #undef X
 
   void* function = nullptr;
-  void* streams[2] = {};
+  void* streams[2] = {};  // blocking: the default stream waits for them, and they for it
+  void* non_blocking[3] = {};
   void* event = nullptr;
   void* buffers[3] = {};
   void* graph = nullptr;  // kRecorded launches, one behind the other
@@ -71,6 +73,9 @@ struct BareHip {
     for (void*& buffer : buffers)
       check(hipMalloc(&buffer, kWorkgroup * sizeof(float)), "hipMalloc");
     for (void*& stream : streams) check(hipStreamCreate(&stream), "hipStreamCreate");
+    constexpr unsigned kNonBlocking = 1;  // hipStreamNonBlocking
+    for (void*& stream : non_blocking)
+      check(hipStreamCreateWithFlags(&stream, kNonBlocking), "hipStreamCreateWithFlags");
     check(hipEventCreateWithFlags(&event, kDisableTiming), "hipEventCreateWithFlags");
     make_graph();
   }

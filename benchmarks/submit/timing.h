@@ -59,4 +59,10 @@ void add_timed(const char* name, Function function) {
   benchmark::RegisterBenchmark(name, function)->UseManualTime()->Repetitions(15)->Iterations(100);
 }
 
+// The same, for those whose iterations take long.
+template <typename Function>
+void add_few(const char* name, Function function) {
+  benchmark::RegisterBenchmark(name, function)->UseManualTime()->Repetitions(15)->Iterations(4);
+}
+
 }  // namespace halyard::bench

@@ -8,6 +8,7 @@
 
 #include "vgpu/queue/kernel_name.h"
 #include "vgpu/queue/signal.h"
+#include "vgpu/queue/signal_waits.h"
 #include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::queue {
@@ -145,6 +146,7 @@ void AqlQueue::flush() {
   signal->end_ts = done.end;
   // Sequentially consistent, on x86 what a release costs anyway: wake() says why.
   __atomic_fetch_sub(&signal->value, done.count, __ATOMIC_SEQ_CST);
+  SignalWait::written(done.signal);
   wake(wakeup, *device_.interrupts);
   told_ |= wakeup.mailbox != 0;
 }
@@ -165,7 +167,7 @@ void AqlQueue::run() {
     const uint64_t write = write_index();
     if (next == write || paused()) {
       publish(next);
-      idle_.pause(true);
+      idle_.pause_for_doorbell();
       continue;
     }
     const uint64_t batch = next;
@@ -196,7 +198,7 @@ void AqlQueue::run() {
     flush();
     if (next != write) {
       publish(next);
-      idle_.pause(true);
+      idle_.pause_for_doorbell();
     } else if (device_.engine == nullptr && next - batch < kWorthwhileBatch) {
       // Each look at the write index takes its cache line from the producer. Nothing is gained by
       // looking as often as it writes: let it get ahead. One that has waited will write soon.
@@ -434,6 +436,7 @@ bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_f
     waiting[count++] = handle;
   }
   if (count == 0) return true;
+  SignalWait wait(idle_, waiting, count);
   const auto is_zero = [](uint64_t handle) { return load_signal(handle) == 0; };
   for (bool first = true;; first = false) {
     // A signal that has been seen at 0 is done with, whatever becomes of it afterwards.
@@ -444,7 +447,7 @@ bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_f
     if (first) publish(index);
     if (stopping()) return false;
     look_ahead();
-    idle_.pause(false);
+    idle_.pause(&wait);
   }
   idle_.reset();
   return true;
@@ -461,12 +464,13 @@ bool AqlQueue::process_barrier_value(const Packet& packet, uint64_t index) {
   }
   if (barrier.signal == 0) return true;
   if (!check_signal(barrier.signal, index, "dependency signal")) return false;
+  SignalWait wait(idle_, &barrier.signal, 1);
   for (bool first = true;; first = false) {
     if (holds(barrier.condition, load_signal(barrier.signal) & barrier.mask, barrier.value)) break;
     if (first) publish(index);
     if (stopping()) return false;
     look_ahead();
-    idle_.pause(false);
+    idle_.pause(&wait);
   }
   idle_.reset();
   return true;

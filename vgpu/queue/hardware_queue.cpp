@@ -43,6 +43,7 @@ bool HardwareQueue::start() {
       pthread_setname_np(pthread_self(),
                          fmt::format("vgpu-{}-{}", kind_, id_).substr(0, 15).c_str());
       prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+      Idle::ask_for_short_slices();
       const Idle::Awake awake;
       HostFault gone;
       if (!guarded([this] { run(); }, gone)) fail_unmapped(gone);

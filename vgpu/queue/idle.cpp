@@ -2,11 +2,13 @@
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 
 namespace halyard::vgpu::queue {
@@ -18,6 +20,12 @@ namespace {
 constexpr uint32_t kFirstRelax = 16;
 constexpr uint32_t kMaxRelax = 64;
 constexpr uint64_t kFirstSleepNs = 20000;
+constexpr uint64_t kCrowdedSpinNs = 5000;
+constexpr uint64_t kNapNs = 5000;
+// Of a thread that shares its only processor with the one that is to ring the doorbell.
+constexpr uint32_t kLooksOnOneProcessor = 1;
+// What a thread may ask for that wants to run soon and shortly (Linux 6.12, sched_setattr(2)).
+constexpr uint64_t kShortestSliceNs = 100000;
 
 // The threads of the process's queues that are not asleep.
 std::atomic<uint32_t> awake{0};
@@ -28,8 +36,9 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// The processors that the process may use.
-uint32_t processors() {
+}  // namespace
+
+uint32_t available_processors() {
   static const uint32_t count = [] {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<uint32_t>(CPU_COUNT(&set)) : 0;
@@ -37,18 +46,26 @@ uint32_t processors() {
   return count;
 }
 
-// Has the thread run on another core than now, if it may; it may come back at any time.
-void leave_core() {
-  cpu_set_t all;
-  const int here = sched_getcpu();
-  if (here < 0 || sched_getaffinity(0, sizeof all, &all) != 0) return;
-  cpu_set_t others = all;
-  CPU_CLR(here, &others);
-  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
-  sched_setaffinity(0, sizeof all, &all);
+// A packet processor has little to do and is waited for: with a short slice it runs as soon as it
+// is woken, also where another thread of the process spins. Kernels before 6.12 do not heed it.
+void Idle::ask_for_short_slices() {
+  // As linux/sched/types.h has it, in its first version; that header does not go with sched.h.
+  struct {
+    uint32_t size = 48;
+    uint32_t policy = 0;
+    uint64_t flags = 0x08;  // SCHED_FLAG_KEEP_POLICY
+    int32_t nice = 0;
+    uint32_t priority = 0;
+    uint64_t runtime = kShortestSliceNs;
+    uint64_t deadline = 0;
+    uint64_t period = 0;
+  } attributes;
+  errno = 0;
+  const int nice = getpriority(PRIO_PROCESS, 0);
+  if (errno != 0) return;
+  attributes.nice = nice;
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
-
-}  // namespace
 
 Idle::Awake::Awake() {
   awake.fetch_add(1, std::memory_order_relaxed);
@@ -58,49 +75,71 @@ Idle::Awake::~Awake() {
   awake.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Idle::pause(bool doorbell_wakes) {
+// Whether to look again soon instead of sleeping.
+bool Idle::polls_on(uint64_t now, const WakeSource* source, bool crowded) const {
+  if (sleep_ns_ != 0) return false;
+  // On one processor whatever is waited for needs it, and the scheduler lets naps end late.
+  if (policy_.processors == 1) return polls_ <= kLooksOnOneProcessor;
+  // Queues wake each other, and need the core that a look takes.
+  const bool another_queue = source != nullptr && source != doorbell_;
+  const uint64_t limit =
+      crowded && another_queue ? std::min(kCrowdedSpinNs, policy_.spin_ns) : policy_.spin_ns;
+  return now - spin_start_ns_ < limit;
+}
+
+void Idle::pause(WakeSource* source) {
   const uint64_t now = now_ns();
   if (polls_ == 0) spin_start_ns_ = now;
   ++polls_;
-  if (sleep_ns_ == 0 && now - spin_start_ns_ < policy_.spin_ns) {
-    // The host needs a core as well.
-    const bool crowded = awake.load(std::memory_order_relaxed) >= processors();
-    if (sharing_.should_yield(polls_, now, crowded)) {
-      yield(now);
-    } else {
-      relax(std::min(kFirstRelax * polls_, kMaxRelax));
+  // The host needs a core as well.
+  const bool crowded = awake.load(std::memory_order_relaxed) >= policy_.processors;
+  if (polls_on(now, source, crowded)) {
+    switch (sharing_.next(polls_, now, crowded)) {
+      case CoreSharing::Next::kLook:
+        relax(std::min(kFirstRelax * polls_, kMaxRelax));
+        break;
+      case CoreSharing::Next::kYield:
+        sched_yield();
+        sharing_.yielded(now, now_ns());
+        break;
+      case CoreSharing::Next::kNap:
+        wait(wakes_.load(std::memory_order_seq_cst), kNapNs);
+        break;
     }
     return;
   }
-  if (doorbell_wakes && watch_ != nullptr) {
-    if (armed_) {
-      // The look after arming found nothing, so whatever comes now writes the doorbell. A wake that
-      // came in between has changed wakes_ and the futex returns at once.
-      sleep(ticket_, 0);
-      armed_ = false;
-      return;
-    }
+  if (source != nullptr && !armed_) {
     ticket_ = wakes_.load(std::memory_order_seq_cst);
-    armed_ = watch_->arm();
+    armed_ = source->arm();
     if (armed_) return;
   }
-  sleep_ns_ = std::min(std::max(sleep_ns_ * 2, kFirstSleepNs), policy_.max_sleep_ns);
-  sleep(wakes_.load(std::memory_order_seq_cst), sleep_ns_);
-}
-
-void Idle::yield(uint64_t now) {
-  sched_yield();
-  if (sharing_.yielded(now, now_ns())) leave_core();
+  // The look after arming found nothing, so whatever comes now wakes. A wake that came in between
+  // has changed wakes_ and the futex returns at once.
+  const uint32_t seen = armed_ ? ticket_ : wakes_.load(std::memory_order_seq_cst);
+  if (armed_ && source->is_complete()) {
+    sleep(seen, 0);
+    // Work is likely.
+    polls_ = 0;
+    sleep_ns_ = 0;
+  } else {
+    sleep_ns_ = std::min(std::max(sleep_ns_ * 2, kFirstSleepNs), policy_.max_sleep_ns);
+    sleep(seen, sleep_ns_);
+  }
+  armed_ = false;
 }
 
 void Idle::sleep(uint32_t seen, uint64_t nanoseconds) {
+  awake.fetch_sub(1, std::memory_order_relaxed);
+  wait(seen, nanoseconds);
+  awake.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Idle::wait(uint32_t seen, uint64_t nanoseconds) {
   timespec timeout;
   timeout.tv_sec = static_cast<time_t>(nanoseconds / 1000000000);
   timeout.tv_nsec = static_cast<long>(nanoseconds % 1000000000);
-  awake.fetch_sub(1, std::memory_order_relaxed);
   syscall(SYS_futex, &wakes_, FUTEX_WAIT_PRIVATE, seen, nanoseconds == 0 ? nullptr : &timeout,
           nullptr, 0);
-  awake.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Idle::wake() {

@@ -8,17 +8,23 @@
 
 namespace halyard::vgpu::queue {
 
+// The processors that the process may use.
+uint32_t available_processors();
+
 struct IdlePolicy {
   uint64_t spin_ns = 100000;        // polls this long before it sleeps
   uint64_t max_sleep_ns = 1000000;  // sleeps double up to this
+  uint32_t processors = available_processors();
 };
 
-// Something that can tell a sleeping queue of a doorbell write, so that it need not poll at all.
-class DoorbellWatch {
+// Something that can tell a sleeping queue of what it waits for: of a doorbell write, of signals.
+class WakeSource {
  public:
-  virtual ~DoorbellWatch() = default;
-  // From now on a write to the doorbell calls Idle::wake. False: it cannot be watched now.
+  virtual ~WakeSource() = default;
+  // From now on what is waited for calls Idle::wake. False: it cannot be watched now.
   virtual bool arm() = 0;
+  // Whether that is so whoever does it. Otherwise the queue looks now and then as well.
+  virtual bool is_complete() const = 0;
 };
 
 // One waiting thread. pause() is called after each unsuccessful look and takes longer and longer;
@@ -36,8 +42,11 @@ class Idle {
     Awake& operator=(const Awake&) = delete;
   };
 
+  // Of the calling thread.
+  static void ask_for_short_slices();
+
   // What doorbell writes can be seen through; null if they cannot. Before the thread starts.
-  void watch(DoorbellWatch* watch) { watch_ = watch; }
+  void watch(WakeSource* doorbell) { doorbell_ = doorbell; }
 
   void reset() {
     polls_ = 0;
@@ -45,25 +54,31 @@ class Idle {
     armed_ = false;
   }
 
-  // `doorbell_wakes`: what is waited for is announced by the doorbell, so a watched doorbell allows
-  // an endless sleep. The first call after arming returns at once, for a last look.
-  void pause(bool doorbell_wakes);
+  // `source`: what announces what is waited for; null if nothing does. The first call after arming
+  // it returns at once, for a last look.
+  void pause(WakeSource* source);
+  // Until the doorbell is written.
+  void pause_for_doorbell() { pause(doorbell_); }
 
   void wake();
+  // How often it has been woken.
+  uint32_t wakes() const { return wakes_.load(std::memory_order_seq_cst); }
 
  private:
-  void yield(uint64_t now);
+  bool polls_on(uint64_t now, const WakeSource* source, bool crowded) const;
   // Until `wakes_` is not `seen` any more, or for so many nanoseconds (0: without an end).
+  void wait(uint32_t seen, uint64_t nanoseconds);
+  // The same, for so long that the thread does not count as one that needs a core.
   void sleep(uint32_t seen, uint64_t nanoseconds);
 
   IdlePolicy policy_;
   CoreSharing sharing_;
-  DoorbellWatch* watch_ = nullptr;
+  WakeSource* doorbell_ = nullptr;
   uint32_t polls_ = 0;
   uint64_t spin_start_ns_ = 0;
   uint64_t sleep_ns_ = 0;
   bool armed_ = false;
-  uint32_t ticket_ = 0;  // wakes_ when the doorbell was armed
+  uint32_t ticket_ = 0;  // wakes_ when the source was armed
   std::atomic<uint32_t> wakes_{0};
 };
 

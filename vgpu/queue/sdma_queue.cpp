@@ -1,10 +1,14 @@
 #include "vgpu/queue/sdma_queue.h"
 
 #include <fmt/format.h>
+#include <hsa/amd_hsa_signal.h>
 
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 
 #include "vgpu/fence.h"
+#include "vgpu/queue/signal_waits.h"
 #include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::queue {
@@ -12,6 +16,7 @@ namespace halyard::vgpu::queue {
 namespace {
 
 constexpr uint32_t kAtomicAdd64 = 47;
+constexpr uint64_t kSignalValue = offsetof(amd_signal_t, value);
 
 void* pointer(uint64_t address) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(isa::host_address(address)));
@@ -52,14 +57,14 @@ void SdmaQueue::run() {
   while (!stopping()) {
     const uint64_t write = __atomic_load_n(ring_.write_index, __ATOMIC_ACQUIRE);
     if (at_ == write || paused()) {
-      idle_.pause(true);
+      idle_.pause_for_doorbell();
       continue;
     }
     uint64_t size = 0;
     const Step step = process(write - at_, size);
     if (step == Step::kStopped) return;
     if (step == Step::kIncomplete) {
-      idle_.pause(true);
+      idle_.pause_for_doorbell();
       continue;
     }
     idle_.reset();
@@ -198,7 +203,8 @@ SdmaQueue::Step SdmaQueue::write_value(uint64_t to, uint64_t value, uint32_t byt
     __atomic_store_n(static_cast<uint64_t*>(pointer(to)), value, __ATOMIC_RELEASE);
   } else {
     __atomic_store_n(static_cast<uint32_t*>(pointer(to)), static_cast<uint32_t>(value),
-                     __ATOMIC_RELEASE);
+                     __ATOMIC_SEQ_CST);
+    SignalWait::written(to - kSignalValue);
   }
   return Step::kDone;
 }
@@ -231,9 +237,12 @@ SdmaQueue::Step SdmaQueue::poll() {
     return Step::kStopped;
   }
   const auto* location = static_cast<const uint32_t*>(pointer(from));
+  // ROCR polls the halves of a signal's value.
+  const uint64_t signals[] = {from - kSignalValue, from - kSignalValue - 4};
+  SignalWait wait(idle_, signals, std::size(signals));
   while (!poll_holds(function, __atomic_load_n(location, __ATOMIC_ACQUIRE) & mask, reference)) {
     if (stopping()) return Step::kStopped;
-    idle_.pause(false);
+    idle_.pause(&wait);
   }
   return Step::kDone;
 }
@@ -250,6 +259,7 @@ SdmaQueue::Step SdmaQueue::atomic() {
     return Step::kStopped;
   }
   __atomic_fetch_add(static_cast<uint64_t*>(pointer(to)), address(3), __ATOMIC_SEQ_CST);
+  SignalWait::written(to - kSignalValue);
   return Step::kDone;
 }
 

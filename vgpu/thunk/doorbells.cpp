@@ -46,7 +46,18 @@ Doorbell::~Doorbell() {
   owner_.release(*this);
 }
 
+void Doorbell::stopped_writer() {
+  value_before_.store(value(), std::memory_order_relaxed);
+  writer_stopped_.store(true, std::memory_order_release);
+}
+
 bool Doorbell::arm() {
+  if (writer_stopped_.load(std::memory_order_acquire)) {
+    const bool still = value() == value_before_.load(std::memory_order_relaxed);
+    if (still && ++refusals_ < kMostRefusals) return false;
+    refusals_ = 0;
+    writer_stopped_.store(false, std::memory_order_relaxed);
+  }
   return watched_ && idle() != nullptr && owner_.protect(page_, true);
 }
 
@@ -102,12 +113,22 @@ bool Doorbells::protect(void* page, bool on) {
   uffdio_writeprotect request = {};
   request.range.start = number(page);
   request.range.len = kPageBytes;
-  request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0;
+  request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : UFFDIO_WRITEPROTECT_MODE_DONTWAKE;
   return ioctl(fault_fd_, UFFDIO_WRITEPROTECT, &request) == 0;
 }
 
+void Doorbells::resume_writers(void* page) {
+  uffdio_range range = {};
+  range.start = number(page);
+  range.len = kPageBytes;
+  ioctl(fault_fd_, UFFDIO_WAKE, &range);
+}
+
 void Doorbells::release(Doorbell& doorbell) {
-  if (doorbell.watched()) protect(doorbell.page(), false);
+  if (doorbell.watched()) {
+    protect(doorbell.page(), false);
+    resume_writers(doorbell.page());
+  }
   const std::lock_guard lock(mutex_);
   by_page_.erase(number(doorbell.page()));
   munmap(doorbell.page(), kPageBytes);
@@ -115,6 +136,7 @@ void Doorbells::release(Doorbell& doorbell) {
 
 void Doorbells::run() {
   pthread_setname_np(pthread_self(), "vgpu-doorbells");
+  queue::Idle::ask_for_short_slices();
   pollfd descriptors[2] = {{fault_fd_, POLLIN, 0}, {stop_fd_, POLLIN, 0}};
   while (true) {
     if (poll(descriptors, 2, -1) < 0) continue;
@@ -126,8 +148,12 @@ void Doorbells::run() {
     const std::lock_guard lock(mutex_);
     const auto it = by_page_.find(page);
     if (it == by_page_.end()) continue;  // released meanwhile, which has let the writer go on
+    // The queue first: the writer, once it goes on, may spin for what the queue is to do, and keep
+    // this thread from its core. What the queue looks for is in its ring already.
+    it->second->stopped_writer();
     protect(it->second->page(), false);
     it->second->idle()->wake();
+    resume_writers(it->second->page());
   }
 }
 

@@ -20,7 +20,7 @@ namespace halyard::vgpu::thunk {
 class Doorbells;
 
 // One queue's doorbell: an 8-byte slot on a page of its own.
-class Doorbell final : public queue::DoorbellWatch {
+class Doorbell final : public queue::WakeSource {
  public:
   Doorbell(Doorbells& owner, void* page, uint64_t* slot, bool watched)
       : owner_(owner), page_(page), slot_(slot), watched_(watched) {}
@@ -32,14 +32,26 @@ class Doorbell final : public queue::DoorbellWatch {
   // Who is woken. Before the first arm().
   void set_idle(queue::Idle* idle) { idle_.store(idle, std::memory_order_release); }
   queue::Idle* idle() const { return idle_.load(std::memory_order_acquire); }
+  // Not while a writer that the last arming has stopped has not gone on: it would be stopped again.
   bool arm() override;
+  bool is_complete() const override { return true; }
+
+  // A writer has been stopped. On the watcher's thread.
+  void stopped_writer();
 
  private:
+  static constexpr uint32_t kMostRefusals = 8;
+
+  uint64_t value() const { return __atomic_load_n(slot_, __ATOMIC_ACQUIRE); }
+
   Doorbells& owner_;
   void* page_;
   uint64_t* slot_;
   bool watched_;
   std::atomic<queue::Idle*> idle_{nullptr};
+  std::atomic<bool> writer_stopped_{false};
+  std::atomic<uint64_t> value_before_{0};  // when the writer was stopped
+  uint32_t refusals_ = 0;  // the queue's thread's; who writes the same value is not seen
 };
 
 class Doorbells {
@@ -56,7 +68,9 @@ class Doorbells {
 
  private:
   friend class Doorbell;
+  // Lifting the protection does not resume who writes.
   bool protect(void* page, bool on);
+  void resume_writers(void* page);
   void release(Doorbell& doorbell);
   void run();
 

@@ -170,7 +170,8 @@ std::unique_ptr<Driver> Driver::create(const Profile& profile, std::string& erro
     node.device.limits.vgprs_per_simd = gpu.is_gfx90a() ? 512 : 256;
     node.device.limits.vgpr_granule = gpu.is_gfx90a() ? 8 : 4;
     node.device.limits.sdma_count_bits = gpu.sdma_count_bits();
-    node.device.idle = {gpu.spin_ns, gpu.max_sleep_ns};
+    node.device.idle.spin_ns = gpu.spin_ns;
+    node.device.idle.max_sleep_ns = gpu.max_sleep_ns;
     driver->nodes_.push_back(std::move(node));
   }
   return driver;

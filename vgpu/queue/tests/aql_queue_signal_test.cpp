@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "vgpu/queue/signal_waits.h"
 #include "vgpu/queue/tests/aql_queue_fixture.h"
 
 namespace halyard::vgpu::queue {
@@ -30,6 +31,18 @@ TEST_F(AqlSignalTest, CompletionWritesTimesMailboxAndEvent) {
   EXPECT_GE(done->end_ts, done->start_ts);
   EXPECT_EQ(read_index(), 1u);
   EXPECT_EQ(ring_[0].dispatch.header, HSA_PACKET_TYPE_INVALID);
+}
+
+TEST_F(AqlSignalTest, CompletionWakesAQueueThatWaitsForIt) {
+  amd_signal_t* done = make_signal(1);
+  const uint64_t signal = handle(done).handle;
+  Idle other(IdlePolicy{});
+  SignalWait wait(other, &signal, 1);
+  ASSERT_TRUE(wait.arm());
+  start();
+  submit(dispatch_packet(done), kDispatch);
+  wait_until([&] { return other.wakes() == 1; });
+  EXPECT_EQ(value(done), 0);
 }
 
 TEST_F(AqlSignalTest, SlotIsFreeBeforeTheSignalTells) {

@@ -5,6 +5,7 @@
 namespace {
 
 using halyard::vgpu::queue::CoreSharing;
+using Next = CoreSharing::Next;
 
 constexpr uint64_t kNow = 1'000'000'000;
 constexpr uint64_t kSwitch = 5'000;     // another thread ran, and yielded in its turn
@@ -12,58 +13,38 @@ constexpr uint64_t kSlice = 3'000'000;  // another thread ran until it was made 
 
 TEST(CoreSharing, AloneYieldsOnlyAfterManyLooks) {
   const CoreSharing sharing;
-  EXPECT_FALSE(sharing.should_yield(CoreSharing::kPolitePolls, kNow, false));
-  EXPECT_FALSE(sharing.should_yield(CoreSharing::kBusyPolls - 1, kNow, false));
-  EXPECT_TRUE(sharing.should_yield(CoreSharing::kBusyPolls, kNow, false));
+  EXPECT_EQ(sharing.next(CoreSharing::kPolitePolls, kNow, false), Next::kLook);
+  EXPECT_EQ(sharing.next(CoreSharing::kBusyPolls - 1, kNow, false), Next::kLook);
+  EXPECT_EQ(sharing.next(CoreSharing::kBusyPolls, kNow, false), Next::kYield);
 }
 
-TEST(CoreSharing, CrowdedYieldsSoon) {
+TEST(CoreSharing, CrowdedNapsSoon) {
   const CoreSharing sharing;
-  EXPECT_FALSE(sharing.should_yield(1, kNow, true));
-  EXPECT_TRUE(sharing.should_yield(CoreSharing::kPolitePolls, kNow, true));
+  EXPECT_EQ(sharing.next(1, kNow, true), Next::kLook);
+  EXPECT_EQ(sharing.next(CoreSharing::kPolitePolls, kNow, true), Next::kNap);
 }
 
-TEST(CoreSharing, YieldsSoonToAThreadThatYieldsBackAndStaysWithIt) {
+TEST(CoreSharing, YieldsSoonToAThreadThatYieldsBack) {
   CoreSharing sharing;
-  EXPECT_FALSE(sharing.yielded(kNow, kNow + kSwitch));
-  EXPECT_TRUE(sharing.should_yield(CoreSharing::kPolitePolls, kNow + kSwitch, false));
+  sharing.yielded(kNow, kNow + kSwitch);
+  EXPECT_EQ(sharing.next(CoreSharing::kPolitePolls, kNow + kSwitch, false), Next::kYield);
 }
 
 TEST(CoreSharing, AYieldThatNobodyTookEndsTheSharing) {
   CoreSharing sharing;
   sharing.yielded(kNow, kNow + kSwitch);
   sharing.yielded(kNow, kNow + CoreSharing::kAloneNs - 1);
-  EXPECT_FALSE(sharing.should_yield(CoreSharing::kPolitePolls, kNow + kSwitch, false));
+  EXPECT_EQ(sharing.next(CoreSharing::kPolitePolls, kNow + kSwitch, false), Next::kLook);
 }
 
-TEST(CoreSharing, LeavesACoreThatAnotherThreadSpinsOn) {
-  CoreSharing sharing;
-  EXPECT_TRUE(sharing.yielded(kNow, kNow + kSlice));
-}
-
-TEST(CoreSharing, KeepsTheCoreForAsLongAsTheOtherHadIt) {
+TEST(CoreSharing, NapsForAWhileOnACoreThatAnotherThreadSpinsOn) {
   CoreSharing sharing;
   const uint64_t end = kNow + kSlice;
   sharing.yielded(kNow, end);
-  EXPECT_FALSE(sharing.should_yield(1000, end + kSlice - 1, true));
-  EXPECT_TRUE(sharing.should_yield(1000, end + kSlice, true));
-}
-
-TEST(CoreSharing, PatienceHasABound) {
-  CoreSharing sharing;
-  const uint64_t end = kNow + 3'600'000'000'000;  // the machine has slept
-  sharing.yielded(kNow, end);
-  EXPECT_TRUE(sharing.should_yield(1000, end + CoreSharing::kLongestPatienceNs, true));
-}
-
-TEST(CoreSharing, MovesNowAndThenOnly) {
-  CoreSharing sharing;
-  constexpr uint64_t kTook = 2 * CoreSharing::kHoggedNs;
-  const uint64_t end = kNow + kTook;
-  EXPECT_TRUE(sharing.yielded(kNow, end));
-  EXPECT_FALSE(sharing.yielded(end, end + kTook));
-  const uint64_t later = end + CoreSharing::kMoveIntervalNs;
-  EXPECT_TRUE(sharing.yielded(later - kTook, later));
+  EXPECT_EQ(sharing.next(1, end, false), Next::kLook);
+  EXPECT_EQ(sharing.next(CoreSharing::kPolitePolls, end, false), Next::kNap);
+  EXPECT_EQ(sharing.next(1000, end + CoreSharing::kMemoryNs - 1, false), Next::kNap);
+  EXPECT_EQ(sharing.next(1000, end + CoreSharing::kMemoryNs, false), Next::kYield);
 }
 
 }  // namespace

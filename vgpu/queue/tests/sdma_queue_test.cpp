@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hsa/amd_hsa_signal.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "vgpu/queue/signal_waits.h"
 #include "vgpu/queue/tests/fake_device.h"
 
 namespace halyard::vgpu::queue {
@@ -135,6 +137,20 @@ TEST_F(SdmaQueueTest, FenceAtomicAndTimestampWriteMemory) {
   EXPECT_EQ(fence[1], 7u);
   EXPECT_EQ(counter, 4u);
   EXPECT_NE(time, 0u);
+}
+
+TEST_F(SdmaQueueTest, ASignalsNewValueWakesAQueueThatWaitsForIt) {
+  alignas(64) amd_signal_t signal = {};
+  const auto handle = number(&signal);
+  Idle other(IdlePolicy{});
+  SignalWait wait(other, &handle, 1);
+  ASSERT_TRUE(wait.arm());
+  const auto* const value = &signal.value;
+  run({10 | 47u << 25, low(const_cast<int64_t*>(value)), high(const_cast<int64_t*>(value)), 1, 0, 0,
+       0, 0});
+  EXPECT_EQ(other.wakes(), 1u);
+  run({5, low(const_cast<int64_t*>(value)), high(const_cast<int64_t*>(value)), 7});
+  EXPECT_EQ(other.wakes(), 2u);
 }
 
 TEST_F(SdmaQueueTest, TrapRaisesTheEvent) {

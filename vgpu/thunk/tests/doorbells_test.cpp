@@ -12,7 +12,7 @@ namespace {
 
 // Polls as a queue thread does, until the doorbell has been written.
 void wait_for_ring(queue::Idle& idle, const uint64_t* slot, uint64_t value) {
-  while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != value) idle.pause(true);
+  while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != value) idle.pause_for_doorbell();
   idle.reset();
 }
 
