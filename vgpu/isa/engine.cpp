@@ -26,6 +26,14 @@ constexpr uint32_t kMaximumGroup = 1024;
 constexpr uint32_t kWavesPerUnit = 40;   // gfx9: 4 SIMDs with 10 waves each
 constexpr uint32_t kGroupsPerUnit = 16;  // that have more than one wave
 
+// Dispatches' priorities, lowest first, are ranks from 0 on.
+constexpr int kLowestPriority = -8;
+constexpr uint32_t kRanks = 16;
+
+uint32_t rank_of(int priority) {
+  return static_cast<uint32_t>(std::clamp(priority - kLowestPriority, 0, int{kRanks} - 1));
+}
+
 // Other threads are woken for a dispatch once it is expected to keep its own thread busy for longer
 // than waking them takes.
 constexpr std::chrono::microseconds kWorthHelp{30};
@@ -66,6 +74,7 @@ struct Job {
   uint64_t total = 0;  // work-groups
   uint64_t resident_limit = 0;
   const volatile bool* cancel = nullptr;
+  uint32_t rank = 0;
 
   // Written for every work-group, and so kept away from what is only read.
   alignas(64) std::atomic<uint64_t> next{0};  // the next work-group to start
@@ -75,7 +84,9 @@ struct Job {
   std::mutex mutex;  // result
   DispatchResult result;
 
-  uint32_t helpers = 0;  // under the engine's lock
+  // Under the engine's lock.
+  uint32_t helpers = 0;
+  bool starting = false;  // counts in starting_: has work-groups to start
 };
 
 class EngineImpl final : public Engine, public WaveServices {
@@ -123,8 +134,16 @@ class EngineImpl final : public Engine, public WaveServices {
   void publish(Job& job);
   void retire(Job& job);
   void help();
+  void set_starting(Job& job, bool starting);
+  // A dispatch of a higher rank goes first.
+  bool held_back(const Job& job) const {
+    return starting_ranks_.load(std::memory_order_relaxed) >> job.rank > 1;
+  }
+  bool all_started(const Job& job) const {
+    return job.next.load(std::memory_order_relaxed) >= job.total;
+  }
   bool has_work(const Job& job) const {
-    return !job.stop.load(std::memory_order_relaxed) &&
+    return !held_back(job) && !job.stop.load(std::memory_order_relaxed) &&
            job.next.load(std::memory_order_relaxed) < job.total &&
            job.resident.load(std::memory_order_relaxed) < job.resident_limit;
   }
@@ -136,6 +155,8 @@ class EngineImpl final : public Engine, public WaveServices {
   const Target target_;
   Program program_;
 
+  std::atomic<uint32_t> starting_ranks_{0};  // bit r: starting_[r] is not 0
+
   std::mutex groups_mutex_;
   std::vector<std::unique_ptr<WorkGroup>> groups_;  // to start again
 
@@ -143,6 +164,7 @@ class EngineImpl final : public Engine, public WaveServices {
   std::condition_variable wake_;
   std::condition_variable left_;
   std::list<Job*> jobs_;  // that want helpers
+  uint32_t starting_[kRanks] = {};
   std::vector<std::thread> threads_;
   bool quit_ = false;
 };
@@ -215,6 +237,7 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
                               dispatch.grid[0], dispatch.grid[1], dispatch.grid[2]));
   }
   job.total = static_cast<uint64_t>(total);
+  job.rank = rank_of(dispatch.priority);
   // As many work-groups as the device would hold at once: programs that synchronise across the grid
   // count on it.
   const auto waves = static_cast<uint32_t>((items + kLanes - 1) / kLanes);
@@ -236,6 +259,8 @@ DispatchResult EngineImpl::run(const Dispatch& dispatch, const volatile bool& ca
   }
   program_.enter();
   for (Observer* const observer : options_.observers) observer->begin(job.context);
+  // A single work-group is started at once.
+  if (job.total > 1) set_starting(job, true);
   work(job, true);
   retire(job);
   for (Observer* const observer : options_.observers) observer->end(job.context, job.result);
@@ -258,6 +283,7 @@ void EngineImpl::work(Job& job, bool owner) {
     if (!has_work(job)) return;
     const uint64_t number = job.next.fetch_add(1, std::memory_order_relaxed);
     if (number >= job.total) return;
+    if (number + 1 == job.total && job.total > 1) set_starting(job, false);
     job.resident.fetch_add(1, std::memory_order_relaxed);
     auto group = spare ? std::move(spare) : take_group();
     const auto slot = static_cast<uint32_t>(number % options_.compute_units);
@@ -274,9 +300,15 @@ void EngineImpl::work(Job& job, bool owner) {
     running.push_back(std::move(group));
   };
 
+  // The dispatch's own thread stays until all work-groups have been started: it may be held back
+  // when it has none to run.
+  const auto has_to_stay = [&] { return owner && !all_started(job); };
+
   start_next();
-  while (!running.empty() && !job.stop.load(std::memory_order_relaxed)) {
+  while ((!running.empty() || has_to_stay()) && !job.stop.load(std::memory_order_relaxed)) {
     bool worked = false, ended = false;
+    if (__atomic_load_n(job.cancel, __ATOMIC_RELAXED))
+      job.stop.store(true, std::memory_order_relaxed);
     for (size_t n = 0; n < running.size();) {
       if (__atomic_load_n(job.cancel, __ATOMIC_RELAXED))
         job.stop.store(true, std::memory_order_relaxed);
@@ -392,9 +424,24 @@ void EngineImpl::publish(Job& job) {
 
 // Waits until no helper has `job`, and takes it off the list.
 void EngineImpl::retire(Job& job) {
+  if (job.total > 1) set_starting(job, false);  // it may have been stopped before
   std::unique_lock lock(mutex_);
   jobs_.remove(&job);
   left_.wait(lock, [&] { return job.helpers == 0; });
+}
+
+// Says that a dispatch has work-groups to start, which holds those of lower ranks back, or no more.
+void EngineImpl::set_starting(Job& job, bool starting) {
+  const std::lock_guard lock(mutex_);
+  if (job.starting == starting) return;
+  job.starting = starting;
+  uint32_t& count = starting_[job.rank];
+  count = starting ? count + 1 : count - 1;
+  if (count > 1 || (count == 1 && !starting)) return;
+  const uint32_t bit = uint32_t{1} << job.rank;
+  const uint32_t ranks = starting_ranks_.load(std::memory_order_relaxed);
+  starting_ranks_.store(starting ? ranks | bit : ranks & ~bit, std::memory_order_relaxed);
+  if (!starting && !jobs_.empty()) wake_.notify_all();
 }
 
 void EngineImpl::help() {
@@ -403,6 +450,7 @@ void EngineImpl::help() {
     Job* job = nullptr;
     wake_.wait(lock, [&] {
       for (auto at = jobs_.begin(); at != jobs_.end(); ++at) {
+        // Of those that wait for a higher rank none has work.
         if (!has_work(**at)) continue;
         job = *at;
         // The next helper looks at another dispatch first.

@@ -57,6 +57,8 @@ struct Dispatch {
   uint32_t group_segment_size = 0;    // bytes of LDS per work-group
   uint32_t shared_aperture_hi = 0;    // amd_queue_t::group_segment_aperture_base_hi
   uint32_t private_aperture_hi = 0;
+  // While a dispatch of a higher priority has work-groups to start, others start none.
+  int priority = 0;
 };
 
 // The result of a dispatch. Fault::Kind::kNone is success.

@@ -381,6 +381,7 @@ bool AqlQueue::check_dispatch(const hsa_kernel_dispatch_packet_t& packet, uint64
   dispatch.kernel_object = packet.kernel_object;
   dispatch.kernarg_address = reinterpret_cast<uintptr_t>(packet.kernarg_address);
   dispatch.dispatch_id = index;
+  dispatch.priority = priority();
   dispatch.private_segment_size = packet.private_segment_size;
   dispatch.group_segment_size = packet.group_segment_size;
   dispatch.shared_aperture_hi = ring_.queue->group_segment_aperture_base_hi;

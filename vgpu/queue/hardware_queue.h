@@ -30,6 +30,9 @@ class HardwareQueue {
   // A paused queue takes no further packet; one that is being processed is finished.
   void set_paused(bool paused);
 
+  // How urgent its dispatches are (isa::Dispatch::priority), from the next one on.
+  void set_priority(int priority) { priority_.store(priority, std::memory_order_relaxed); }
+
   uint32_t id() const { return id_; }
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   Idle& idle() { return idle_; }
@@ -39,6 +42,7 @@ class HardwareQueue {
   virtual void run() = 0;
 
   bool stopping() const { return __atomic_load_n(&cancel_, __ATOMIC_ACQUIRE); }
+  int priority() const { return priority_.load(std::memory_order_relaxed); }
   bool paused() const { return paused_.load(std::memory_order_relaxed); }
   // Before anybody is told why.
   void set_failed();
@@ -58,6 +62,7 @@ class HardwareQueue {
 
   const char* kind_;
   std::atomic<bool> paused_{false};
+  std::atomic<int> priority_{0};
   std::atomic<bool> failed_{false};
   std::thread thread_;
 };

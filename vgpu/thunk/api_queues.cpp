@@ -10,10 +10,9 @@ HALYARD_THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE
       priority > HSA_QUEUE_PRIORITY_MAXIMUM) {
     return HSAKMT_STATUS_INVALID_PARAMETER;
   }
-  return driver->create_queue(node, type, percentage, address, bytes, *resource);
+  return driver->create_queue(node, type, percentage, priority, address, bytes, *resource);
 }
 
-// Priorities are accepted: queues run side by side, each on a thread of its own.
 HALYARD_THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage,
                                                   HSA_QUEUE_PRIORITY priority, void*, HSAuint64,
                                                   HsaEvent*) {
@@ -21,7 +20,7 @@ HALYARD_THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 perc
   if (priority < HSA_QUEUE_PRIORITY_MINIMUM || priority > HSA_QUEUE_PRIORITY_MAXIMUM) {
     return HSAKMT_STATUS_INVALID_PARAMETER;
   }
-  return driver->update_queue(id, percentage);
+  return driver->update_queue(id, percentage, priority);
 }
 
 HALYARD_THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id) {

@@ -188,7 +188,8 @@ queue::Clock Driver::clock(uint32_t node) const {
 }
 
 HSAKMT_STATUS Driver::create_queue(uint32_t node, HSA_QUEUE_TYPE type, uint32_t percentage,
-                                   void* ring, uint64_t bytes, HsaQueueResource& resource) {
+                                   int priority, void* ring, uint64_t bytes,
+                                   HsaQueueResource& resource) {
   const GpuProfile* const profile = gpu(node);
   if (profile == nullptr) return HSAKMT_STATUS_INVALID_NODE_UNIT;
   if (percentage > 100) return HSAKMT_STATUS_INVALID_PARAMETER;
@@ -239,6 +240,7 @@ HSAKMT_STATUS Driver::create_queue(uint32_t node, HSA_QUEUE_TYPE type, uint32_t 
     queue.hardware->idle().watch(queue.doorbell.get());
   }
   if (percentage == 0) queue.hardware->set_paused(true);
+  queue.hardware->set_priority(priority);
   if (!queue.hardware->start()) return HSAKMT_STATUS_OUT_OF_RESOURCES;
   // Device code may ring doorbells too.
   memory_.add_internal(queue.doorbell->page(), Doorbells::kPageBytes);
@@ -248,11 +250,12 @@ HSAKMT_STATUS Driver::create_queue(uint32_t node, HSA_QUEUE_TYPE type, uint32_t 
   return HSAKMT_STATUS_SUCCESS;
 }
 
-HSAKMT_STATUS Driver::update_queue(HSA_QUEUEID id, uint32_t percentage) {
+HSAKMT_STATUS Driver::update_queue(HSA_QUEUEID id, uint32_t percentage, int priority) {
   if (percentage > 100) return HSAKMT_STATUS_INVALID_PARAMETER;
   const std::lock_guard lock(mutex_);
   const auto it = queues_.find(id);
   if (it == queues_.end()) return HSAKMT_STATUS_INVALID_HANDLE;
+  it->second.hardware->set_priority(priority);
   it->second.hardware->set_paused(percentage == 0);
   return HSAKMT_STATUS_SUCCESS;
 }

@@ -46,9 +46,10 @@ class Driver {
   BlockMap* blocks() { return blocks_.get(); }
   queue::Clock clock(uint32_t node) const;
 
-  HSAKMT_STATUS create_queue(uint32_t node, HSA_QUEUE_TYPE type, uint32_t percentage, void* ring,
-                             uint64_t bytes, HsaQueueResource& resource);
-  HSAKMT_STATUS update_queue(HSA_QUEUEID id, uint32_t percentage);
+  // `priority`: HSA_QUEUE_PRIORITY_MINIMUM to HSA_QUEUE_PRIORITY_MAXIMUM.
+  HSAKMT_STATUS create_queue(uint32_t node, HSA_QUEUE_TYPE type, uint32_t percentage, int priority,
+                             void* ring, uint64_t bytes, HsaQueueResource& resource);
+  HSAKMT_STATUS update_queue(HSA_QUEUEID id, uint32_t percentage, int priority);
   HSAKMT_STATUS destroy_queue(HSA_QUEUEID id);
   HSAKMT_STATUS set_cu_mask(HSA_QUEUEID id, uint32_t bits, const uint32_t* mask);
   bool has_queue(HSA_QUEUEID id);

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "vgpu/isa/tests/assembler.h"
 #include "vgpu/isa/tests/machine.h"
@@ -287,6 +289,58 @@ TEST(Engine, ShaderClocksHaveTheirOwnRate) {
                     {address_of(out)});
   EXPECT_GE(out[0] + 1000, before);
   EXPECT_LE(out[0], host_ticks() + 1000);
+}
+
+// Two dispatches whose work-groups each draw a number, in the order in which they are started: once
+// that of the higher priority has begun, the other one starts none until it has started them all.
+TEST(Engine, AHigherPriorityStartsItsWorkGroupsFirst) {
+  EngineOptions options;
+  options.workers = 2;
+  Machine machine(options);
+  constexpr uint32_t kGroups = 4000;
+  auto* const next = machine.allocate<uint32_t>(1);
+  auto* const low = machine.allocate<uint32_t>(kGroups);
+  auto* const high = machine.allocate<uint32_t>(kGroups);
+  // Each work-group is at work for a while after it has drawn.
+  const uint64_t kernel = machine.kernel(R"(
+    s_load_dwordx4 s[4:7], s[0:1], 0x0
+    s_mov_b32 s8, 1
+    s_waitcnt lgkmcnt(0)
+    s_atomic_add s8, s[4:5], 0x0 glc
+    s_lshl_b32 s9, s2, 2
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32 v1, s8
+    v_mov_b32 v2, s9
+    global_store_dword v2, v1, s[6:7]
+    s_movk_i32 s10, 200
+  again:
+    s_sub_u32 s10, s10, 1
+    s_cmp_lg_u32 s10, 0
+    s_cbranch_scc1 again)");
+  const auto dispatch = [&](uint32_t* numbers, int priority) {
+    auto* const kernarg = machine.allocate<uint64_t>(2);
+    kernarg[0] = address_of(next);
+    kernarg[1] = address_of(numbers);
+    Dispatch made = Machine::grid(kGroups * 64, 64);
+    made.kernarg_address = address_of(kernarg);
+    made.priority = priority;
+    return made;
+  };
+  const Dispatch ordinary = dispatch(low, 0), urgent = dispatch(high, 1);
+  std::thread background([&] {
+    const DispatchResult result = machine.run(kernel, {}, ordinary);
+    EXPECT_EQ(result.fault.kind, Fault::Kind::kNone) << result.report;
+  });
+  while (__atomic_load_n(next, __ATOMIC_RELAXED) < 50) std::this_thread::yield();
+  const DispatchResult result = machine.run(kernel, {}, urgent);
+  EXPECT_EQ(result.fault.kind, Fault::Kind::kNone) << result.report;
+  background.join();
+  EXPECT_EQ(*next, 2 * kGroups);
+  const auto [first, last] = std::minmax_element(high, high + kGroups);
+  const auto between =
+      std::count_if(low, low + kGroups, [&](uint32_t n) { return n > *first && n < *last; });
+  // Those that had been started, on each thread a few.
+  EXPECT_LE(between, 8);
 }
 
 TEST(Engine, ChangedCodeIsSeenAfterAnInvalidation) {

@@ -42,6 +42,18 @@ TEST_F(AqlQueueTest, DispatchReachesTheEngineWithAllItsFacts) {
   EXPECT_EQ(d.private_aperture_hi, 0x20000u);
 }
 
+TEST_F(AqlQueueTest, DispatchesHaveTheQueuesPriority) {
+  start();
+  amd_signal_t* done = make_signal(2);
+  submit(dispatch_packet(done), kDispatch);
+  wait_until([&] { return value(done) == 1; });
+  processor_->set_priority(3);
+  submit(dispatch_packet(done), kDispatch);
+  wait_until([&] { return value(done) == 0; });
+  EXPECT_EQ(gpu_.engine.dispatches()[0].priority, 0);
+  EXPECT_EQ(gpu_.engine.dispatches()[1].priority, 3);
+}
+
 TEST_F(AqlQueueTest, SizesBeyondTheDimensionsAreNotLookedAt) {
   start();
   amd_signal_t* done = make_signal(1);
