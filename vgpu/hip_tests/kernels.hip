@@ -1,5 +1,6 @@
-// Device code of the HIP programs beside this file. scripts/rebuild-fat-binary makes kernels.hipfb of it, a fat
-// binary for gfx900, gfx906, gfx908 and gfx90a, so that the tests need no device compiler.
+// Device code of the HIP programs beside this file. scripts/rebuild-fat-binary makes kernels.hipfb
+// of it, a fat binary for gfx900, gfx906, gfx908 and gfx90a, so that the tests need no device
+// compiler.
 #include <hip/hip_runtime.h>
 // The order matters.
 #include <hip/hip_cooperative_groups.h>
@@ -36,8 +37,9 @@ __global__ void use_symbols(float* out) {
 
 __global__ void print_lines(const char* text, int limit) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < limit) printf("item %d of %d: %s, %.3f, %c, %llx\n", i, limit, text, i * 0.5, 'a' + i,
-                        0x123456789abcdefull);
+  if (i < limit)
+    printf("item %d of %d: %s, %.3f, %c, %llx\n", i, limit, text, i * 0.5, 'a' + i,
+           0x123456789abcdefull);
 }
 
 __global__ void assert_below(const int* values, int limit) {
@@ -57,7 +59,8 @@ __global__ void sum_with_groups(const int* values, int n, int* sum) {
   const cg::thread_block_tile<32> tile = cg::tiled_partition<32>(block);
   __shared__ int partial[32];
   int mine = 0;
-  for (int i = blockIdx.x * block.size() + block.thread_rank(); i < n; i += gridDim.x * block.size())
+  for (int i = blockIdx.x * block.size() + block.thread_rank(); i < n;
+       i += gridDim.x * block.size())
     mine += values[i];
   for (int step = tile.size() / 2; step > 0; step /= 2) mine += tile.shfl_down(mine, step);
   const unsigned which = block.thread_rank() / 32;
@@ -183,7 +186,9 @@ __global__ void tick_for(long long ticks, long long* out) {
   if (out != nullptr) *out = now - begin;
 }
 
-__global__ void read_clock(long long* out) { *out = clock64(); }
+__global__ void read_clock(long long* out) {
+  *out = clock64();
+}
 
 // Of MI200 only: what AMD calls unsafe, because memory decides whether they are carried out.
 __global__ void fast_float_atomics(double* doubles, float* floats, double* returned) {
@@ -195,13 +200,21 @@ __global__ void fast_float_atomics(double* doubles, float* floats, double* retur
 #endif
 }
 
-__global__ void write_where_told(int* address, int value) { *address = value; }
+__global__ void write_where_told(int* address, int value) {
+  *address = value;
+}
 
-__global__ void read_where_told(const int* address, int* out) { *out = *address; }
+__global__ void read_where_told(const int* address, int* out) {
+  *out = *address;
+}
 
-__global__ void execute_data(void (*code)()) { code(); }
+__global__ void execute_data(void (*code)()) {
+  code();
+}
 
-__global__ void trap() { __builtin_trap(); }
+__global__ void trap() {
+  __builtin_trap();
+}
 
 __global__ void spin_for_ever(volatile int* never) {
   while (*never == 0) {
