@@ -1,4 +1,4 @@
-// Running another program, and ending as it has ended.
+// Another program in this one's place, and ending as one has ended that toolchain/process.h ran.
 #pragma once
 
 #include <string>
@@ -6,26 +6,16 @@
 #include <vector>
 
 #include "hal/status.h"
+#include "toolchain/process.h"
 
 namespace halyard::cli {
 
-// `words`: the program, looked for in PATH, and its arguments. At least one.
-
-// Puts the program in this one's place; returns only if that fails.
+// Puts a program in this one's place; returns only if that fails. `words`: the program, looked for
+// in PATH, and its arguments. At least one.
 Status replace_by(std::vector<std::string>& words);
 
-struct ChildEnd {
-  int exit_code = 0;
-  int signal = 0;  // that has ended it; 0: none
-  bool ok() const { return exit_code == 0 && signal == 0; }
-};
-
-// Runs the program and waits for its end. Meanwhile this process ignores what a terminal sends to
-// both (SIGINT, SIGQUIT) and hands SIGTERM and SIGHUP on.
-Result<ChildEnd> run_child(std::vector<std::string>& words);
-
 // Ends this process with the child's exit code, or by its signal.
-[[noreturn]] void end_as(const ChildEnd& end);
+[[noreturn]] void end_as(const toolchain::ProcessEnd& end);
 
 // A file of this process's own, removed with the object.
 class TemporaryFile {

@@ -8,6 +8,8 @@
 
 namespace halyard::cli {
 
+void add_cache_command(CLI::App& app, Status& outcome);
+void add_compile_command(CLI::App& app, Status& outcome);
 void add_config_command(CLI::App& app, Status& outcome);
 void add_dump_command(CLI::App& app, Status& outcome);
 void add_run_command(CLI::App& app, Status& outcome);

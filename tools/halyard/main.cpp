@@ -44,7 +44,7 @@ int finish(int code) {
 }
 
 int main_program(int argc, char** argv) {
-  CLI::App app("Runs compiled kernels on AMD GPUs, real or virtual.", "halyard");
+  CLI::App app("Compiles and runs kernels on AMD GPUs, real or virtual.", "halyard");
   const std::string version = "halyard " HALYARD_VERSION " (plugin ABI " +
                               std::to_string(HALYARD_ABI_MAJOR) + "." +
                               std::to_string(HALYARD_ABI_MINOR) + ")";
@@ -53,6 +53,8 @@ int main_program(int argc, char** argv) {
   app.require_subcommand(1);
   Status outcome;
   add_run_command(app, outcome);
+  add_compile_command(app, outcome);
+  add_cache_command(app, outcome);
   add_list_command(app, outcome);
   add_dump_command(app, outcome);
   add_objdump_command(app, outcome);

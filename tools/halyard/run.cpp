@@ -10,7 +10,11 @@
 
 #include "hal/error.h"
 #include "hal/module.h"
+#include "toolchain/cached_compile.h"
+#include "toolchain/language.h"
+#include "tools/halyard/cache.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/native.h"
 #include "tools/halyard/numbers.h"
 #include "tools/halyard/session.h"
 #include "tools/runner/arguments.h"
@@ -246,13 +250,37 @@ Status compare(const std::vector<Expectation>& expectations, const Results& resu
   return bad.empty() ? Status() : Status(StatusCode::kAborted, bad);
 }
 
+// The code object of a source, for the device; from the cache if it has been compiled before.
+Result<std::vector<std::byte>> compile_for(const RunFlags& flags, const Device& device) {
+  HALYARD_ASSIGN_OR_RETURN(const TargetId target,
+                           native_target(flags.device, device.info().target.view()));
+  HALYARD_ASSIGN_OR_RETURN(const toolchain::Cache cache, open_cache());
+  HALYARD_ASSIGN_OR_RETURN(
+      toolchain::CachedCompile compiled,
+      toolchain::compile_cached(flags.module, target, {}, toolchain::SearchContext::of_process(),
+                                cache));
+  if (!compiled.stored.ok()) {
+    fmt::print(stderr, "halyard: note: {}\n", compiled.stored.message());
+  }
+  return std::move(compiled.bytes);
+}
+
 Status run(const RunFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(std::vector<Value> arguments, parse_inputs(flags.inputs->results()));
-  HALYARD_ASSIGN_OR_RETURN(const Module module, Module::open(flags.module));
-
+  // A file with code is read first, because its mistakes show without a device; a source needs one
+  // to be compiled for.
+  std::optional<Module> module;
+  if (!toolchain::is_source(flags.module)) {
+    HALYARD_ASSIGN_OR_RETURN(module, Module::open(flags.module));
+  }
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
   HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, registry->open_device(flags.device));
-  auto executable = device->load_executable(module);
+  std::vector<std::byte> compiled;  // what `module` points into
+  if (!module) {
+    HALYARD_ASSIGN_OR_RETURN(compiled, compile_for(flags, *device));
+    HALYARD_ASSIGN_OR_RETURN(module, Module::read(compiled.data(), compiled.size()));
+  }
+  auto executable = device->load_executable(*module);
   if (!executable.ok()) {
     return executable.status().with_context(fmt::format("The module ({})", flags.module));
   }
@@ -304,7 +332,10 @@ void add_run_command(CLI::App& app, Status& outcome) {
       .add_option("--module", flags->module,
                   "Where the kernel is: a code object (.hsaco), an offload bundle, plain or "
                   "compressed, a program or library that hipcc made, an archive (.a) or a folder "
-                  "of these. The variant for the device is loaded")
+                  "of these; the variant for the device is loaded. Or a source file (" +
+                      toolchain::source_extensions() +
+                      "), which is compiled for the device as by `halyard compile`; `halyard "
+                      "cache` shows what is kept of that")
       ->type_name("PATH")
       ->required();
   command

@@ -17,6 +17,7 @@
 #include "hal/text.h"
 #include "registry/load_report.h"
 #include "registry/vgpu.h"
+#include "toolchain/process.h"
 #include "tools/halyard/child.h"
 #include "tools/halyard/vgpu.h"
 
@@ -84,7 +85,7 @@ size_t count_findings(const std::string& path) {
 
 // Not in this program's place: somebody has to look at what was found, and at whether all of it
 // could be written.
-Status exec_and_look(const ExecFlags& flags, std::vector<std::string>& program) {
+Status exec_and_look(const ExecFlags& flags, const std::vector<std::string>& program) {
   const bool checks = !flags.check.empty();
   TemporaryFile lost;
   HALYARD_RETURN_IF_ERROR(lost.create("0"));
@@ -94,7 +95,7 @@ Status exec_and_look(const ExecFlags& flags, std::vector<std::string>& program) 
     HALYARD_RETURN_IF_ERROR(findings.create(""));
     HALYARD_RETURN_IF_ERROR(check_with_virtual_gpu(flags.check, findings.path()));
   }
-  HALYARD_ASSIGN_OR_RETURN(const ChildEnd end, run_child(program));
+  HALYARD_ASSIGN_OR_RETURN(const toolchain::ProcessEnd end, toolchain::run_process(program));
   const size_t count = checks ? count_findings(findings.path()) : 0;
   const bool is_lost = first_byte(lost.path()) == '1';
   findings.remove();

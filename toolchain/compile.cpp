@@ -1,0 +1,429 @@
+#include "toolchain/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "hal/code_object.h"
+#include "hal/error.h"
+#include "hal/file.h"
+#include "hal/text.h"
+#include "toolchain/commands.h"
+#include "toolchain/device_libraries.h"
+#include "toolchain/language.h"
+#include "toolchain/mlir.h"
+#include "toolchain/process.h"
+#include "toolchain/temporary_folder.h"
+
+namespace halyard::toolchain {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One input on its way to an object file.
+struct Unit {
+  std::string input;
+  Language language;
+  std::string stem;  // distinct among the inputs
+  // By another compiler, which the user's options have gone to.
+  bool is_generated = false;
+};
+
+std::string how_it_ended(const ProcessEnd& end) {
+  return end.signal != 0 ? fmt::format("was ended by signal {}", end.signal)
+                         : fmt::format("ended with exit code {}", end.exit_code);
+}
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+Result<bool> has_metadata(const std::string& assembly) {
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> text, read_file(assembly));
+  const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
+  return view.find(".amdgpu_metadata") != std::string_view::npos;
+}
+
+Result<std::vector<Unit>> units_of(const std::vector<std::string>& inputs) {
+  std::vector<Unit> units;
+  for (const std::string& input : inputs) {
+    HALYARD_ASSIGN_OR_RETURN(const Language language, language_of(input));
+    if (!exists(input)) {
+      return error(StatusCode::kNotFound, "The file ({}) does not exist.", printable(input));
+    }
+    std::string stem = fs::path(input).stem().string();
+    const auto is_taken = [&](const Unit& unit) { return unit.stem == stem; };
+    if (std::any_of(units.begin(), units.end(), is_taken)) {
+      stem += fmt::format(".{}", units.size());
+    }
+    units.push_back({input, language, std::move(stem), false});
+    if (inputs.size() > 1 && language == Language::kAssembly) {
+      HALYARD_ASSIGN_OR_RETURN(const bool has_kernels, has_metadata(input));
+      if (has_kernels) {
+        return error(StatusCode::kInvalidArgument,
+                     "The assembly file ({}) has metadata of kernels (.amdgpu_metadata) and is not "
+                     "the only input, but a code object has one record of metadata. Compile it "
+                     "alone, or keep only functions in it.",
+                     printable(input));
+      }
+    }
+    if (inputs.size() > 1 && language == Language::kHip) {
+      return error(StatusCode::kInvalidArgument,
+                   "The HIP file ({}) is not the only input: hipcc links each HIP file by itself. "
+                   "Compile it alone, or include the other files in it.",
+                   printable(input));
+    }
+  }
+  return units;
+}
+
+Status write_bytes(const std::string& path, const std::vector<std::byte>& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  file.close();
+  if (file) return {};
+  return error(StatusCode::kUnavailable, "The temporary file ({}) cannot be written.", path);
+}
+
+const char* how_to_write_a_kernel(Language language) {
+  switch (language) {
+    case Language::kC:
+      return "In C a kernel is a function with __attribute__((amdgpu_kernel)).";
+    case Language::kOpenCl:
+      return "In OpenCL C a kernel is a function with `kernel` before its type.";
+    case Language::kHip:
+      return "In HIP a kernel is a function with __global__; a template has to be used or "
+             "instantiated.";
+    case Language::kLlvmIr:
+      return "In LLVM IR a kernel is a function with the calling convention amdgpu_kernel.";
+    case Language::kAssembly:
+      return "In assembly a kernel has a descriptor (.amdhsa_kernel) and an entry in "
+             ".amdgpu_metadata.";
+    case Language::kMlir:
+      return "In MLIR a kernel is a gpu.launch, or a gpu.func with the attribute `kernel`.";
+  }
+  return "";
+}
+
+class Job {
+ public:
+  Job(const TargetId& target, const CompileOptions& options, const SearchContext& context,
+      TemporaryFolder folder)
+      : target_(target), options_(options), context_(context), folder_(std::move(folder)) {}
+
+  Result<Compiled> run(const std::vector<std::string>& inputs);
+
+ private:
+  Result<std::vector<std::string>> objects_of(const std::vector<Unit>& units);
+  Result<std::string> clang_object(const Unit& unit, Compilation compilation, bool opencl);
+  Result<std::string> joint_object(const std::vector<Unit>& units, bool alone);
+  Result<std::vector<Unit>> lower_mlir(const Unit& unit);
+  Result<std::string> hip_object(const Unit& unit);
+  Compilation compilation_of(const Unit& unit, bool alone) const;
+  Status compile_step(const Compilation& compilation, const Command& command);
+  Status clang_steps(const Compilation& compilation, const Unit& unit, const std::string& object);
+  Status link_objects(const std::vector<std::string>& objects, const std::string& output);
+  Status check_kernels(const std::vector<Unit>& units, const std::vector<std::byte>& bytes) const;
+  Status missing_libraries(const std::string& input) const;
+
+  // Where the IR or assembly of a unit goes that the user wants to keep.
+  std::string kept(const Unit& unit, const char* extension) const {
+    std::string name = to_string(target_);
+    std::replace(name.begin(), name.end(), ':', '_');
+    return options_.temporaries_folder + "/" + unit.stem + "." + name + extension;
+  }
+
+  const TargetId& target_;
+  const CompileOptions& options_;
+  const SearchContext& context_;
+  const TemporaryFolder folder_;
+};
+
+Status Job::missing_libraries(const std::string& input) const {
+  return error(StatusCode::kNotFound,
+               "The file ({}) calls functions of ROCm's device libraries (__ocml_…, __ockl_…), "
+               "which are not on this machine. Install the Debian package rocm-device-libs, or "
+               "name the folder of their *.bc files (--bitcode-dir, HALYARD_BITCODE_DIR).",
+               printable(input));
+}
+
+Status Job::compile_step(const Compilation& compilation, const Command& command) {
+  HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end,
+                           run_process(command, {.output = Output::kToErrors}));
+  if (end.ok()) return {};
+  // A compiler that cannot compile even an empty file does not know the target, or does not work.
+  Compilation empty = compilation;
+  empty.input = "/dev/null";
+  empty.language = compilation.language == Language::kHip ? Language::kHip : Language::kC;
+  empty.options.clear();
+  empty.libraries.clear();
+  HALYARD_ASSIGN_OR_RETURN(
+      const ProcessEnd probe,
+      run_process(to_object(empty, folder_ / "empty.o", ""), {.output = Output::kCapture}));
+  if (!probe.ok()) {
+    return error(StatusCode::kInvalidArgument,
+                 "The compiler ({}) compiles nothing for {}, not even an empty file; its messages "
+                 "are above. Choose a target that it knows (--target), or another compiler ({}).",
+                 compilation.compiler, to_string(target_),
+                 variable_of(compilation.language == Language::kHip ? Tool::kHipcc : Tool::kClang));
+  }
+  return error(StatusCode::kInvalidArgument,
+               "The compiler ({}) {} for the file ({}) and the target {}; its messages are above.",
+               compilation.compiler, how_it_ended(end), printable(compilation.input),
+               to_string(target_));
+}
+
+Status Job::clang_steps(const Compilation& compilation, const Unit& unit,
+                        const std::string& object) {
+  const std::string dependencies = folder_ / (unit.stem + ".d");
+  if (options_.temporaries_folder.empty() || compilation.language == Language::kAssembly) {
+    return compile_step(compilation, to_object(compilation, object, dependencies));
+  }
+  const std::string ir = kept(unit, ".ll");
+  const std::string assembly = kept(unit, ".s");
+  HALYARD_RETURN_IF_ERROR(compile_step(compilation, to_ir(compilation, ir, dependencies)));
+  HALYARD_RETURN_IF_ERROR(compile_step(compilation, ir_to_assembly(compilation, ir, assembly)));
+  return compile_step(compilation, assembly_to_object(compilation, assembly, object));
+}
+
+Compilation Job::compilation_of(const Unit& unit, bool alone) const {
+  Compilation compilation;
+  compilation.language = unit.language;
+  compilation.input = unit.input;
+  compilation.target = target_;
+  if (!unit.is_generated) compilation.options = options_.compiler_options;
+  compilation.alone = alone;
+  return compilation;
+}
+
+// A HIP file's code object.
+Result<std::string> Job::hip_object(const Unit& unit) {
+  Compilation compilation = compilation_of(unit, true);
+  HALYARD_ASSIGN_OR_RETURN(compilation.compiler, find_tool(Tool::kHipcc, context_));
+  compilation.code_object_version = options_.code_object_version.value_or(0);
+  const std::string object = folder_ / (unit.stem + ".hsaco");
+  HALYARD_RETURN_IF_ERROR(
+      compile_step(compilation, to_object(compilation, object, folder_ / (unit.stem + ".d"))));
+  if (!options_.temporaries_folder.empty()) {
+    HALYARD_RETURN_IF_ERROR(compile_step(compilation, to_ir(compilation, kept(unit, ".ll"), "")));
+    HALYARD_RETURN_IF_ERROR(
+        compile_step(compilation, hip_to_assembly(compilation, kept(unit, ".s"))));
+  }
+  return object;
+}
+
+// The object file of what clang compiles. `opencl`: it calls OpenCL C's builtin functions.
+Result<std::string> Job::clang_object(const Unit& unit, Compilation compilation, bool opencl) {
+  HALYARD_ASSIGN_OR_RETURN(compilation.compiler, find_tool(Tool::kClang, context_));
+  compilation.code_object_version =
+      options_.code_object_version.value_or(default_code_object_version(target_));
+
+  std::string object = folder_ / (unit.stem + ".o");
+  if (unit.language == Language::kAssembly) {
+    HALYARD_RETURN_IF_ERROR(clang_steps(compilation, unit, object));
+    return object;
+  }
+  HALYARD_ASSIGN_OR_RETURN(const std::string libraries,
+                           find_device_libraries(options_.bitcode_folder, context_));
+  const auto add_libraries = [&] {
+    compilation.libraries =
+        device_library_files(libraries, {target_, compilation.code_object_version, opencl}, exists);
+  };
+  if (opencl && !libraries.empty()) add_libraries();
+  HALYARD_RETURN_IF_ERROR(clang_steps(compilation, unit, object));
+  if (!compilation.libraries.empty()) return object;
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(object));
+  if (!uses_device_libraries(bytes)) return object;
+  if (libraries.empty()) return missing_libraries(unit.input);
+  add_libraries();
+  HALYARD_RETURN_IF_ERROR(clang_steps(compilation, unit, object));
+  return object;
+}
+
+// The bitcode of the GPU modules in a file.
+Result<std::vector<Unit>> Job::lower_mlir(const Unit& unit) {
+  HALYARD_ASSIGN_OR_RETURN(const std::string mlir_opt, find_tool(Tool::kMlirOpt, context_));
+  HALYARD_ASSIGN_OR_RETURN(const std::string libraries,
+                           find_device_libraries(options_.bitcode_folder, context_));
+  // mlir-opt wants the folder of a ROCm installation, even for what uses nothing of it.
+  const std::string kit = folder_ / "kit";
+  std::error_code wrong;
+  fs::create_directories(kit + "/amdgcn", wrong);
+  if (!wrong && libraries.empty()) fs::create_directory(kit + "/amdgcn/bitcode", wrong);
+  if (!wrong && !libraries.empty() && !exists(kit + "/amdgcn/bitcode")) {
+    fs::create_directory_symlink(fs::absolute(libraries), kit + "/amdgcn/bitcode", wrong);
+  }
+  if (wrong) {
+    return error(StatusCode::kUnavailable, "The temporary folder ({}) cannot be written: {}.", kit,
+                 wrong.message());
+  }
+  const std::string lowered = folder_ / (unit.stem + ".lowered.mlir");
+  const MlirCompilation compilation{
+      mlir_opt, unit.input,
+      target_,  options_.code_object_version.value_or(default_code_object_version(target_)),
+      kit,      options_.compiler_options};
+  HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end, run_process(mlir_to_bitcode(compilation, lowered),
+                                                             {.output = Output::kCapture}));
+  fmt::print(stderr, "{}{}", end.output, end.errors);
+  if (!end.ok()) {
+    const bool lacks_libraries =
+        libraries.empty() && end.errors.find("bitcode library path") != std::string::npos;
+    if (lacks_libraries) return missing_libraries(unit.input);
+    return error(StatusCode::kInvalidArgument,
+                 "{} {} for the file ({}) and the target {}; its messages are above. It takes GPU "
+                 "modules and launches, and linalg on buffers of static shape.",
+                 mlir_opt, how_it_ended(end), printable(unit.input), to_string(target_));
+  }
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> text, read_file(lowered));
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<std::vector<std::byte>> modules,
+                           bitcode_in({reinterpret_cast<const char*>(text.data()), text.size()}));
+  if (modules.empty()) {
+    return error(StatusCode::kInvalidArgument, "There is no kernel in the file ({}). {}",
+                 printable(unit.input), how_to_write_a_kernel(unit.language));
+  }
+  std::vector<Unit> parts;
+  for (const std::vector<std::byte>& module : modules) {
+    Unit part{"", Language::kLlvmIr, unit.stem, true};
+    if (modules.size() > 1) part.stem += fmt::format(".{}", parts.size());
+    part.input = folder_ / (part.stem + ".bc");
+    HALYARD_RETURN_IF_ERROR(write_bytes(part.input, module));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// One object file of several inputs, joined as bitcode: a code object has one record of metadata,
+// and linked object files would have one each.
+Result<std::string> Job::joint_object(const std::vector<Unit>& units, bool alone) {
+  HALYARD_ASSIGN_OR_RETURN(const std::string clang, find_tool(Tool::kClang, context_));
+  std::vector<std::string> files;
+  bool opencl = false;
+  for (const Unit& unit : units) {
+    Compilation compilation = compilation_of(unit, false);
+    compilation.compiler = clang;
+    compilation.code_object_version =
+        options_.code_object_version.value_or(default_code_object_version(target_));
+    files.push_back(folder_ / (unit.stem + ".part.bc"));
+    HALYARD_RETURN_IF_ERROR(compile_step(
+        compilation, to_bitcode(compilation, files.back(), folder_ / (unit.stem + ".d"))));
+    opencl = opencl || unit.language == Language::kOpenCl;
+  }
+  const Unit joint{files.front(), Language::kLlvmIr, "joined", true};
+  Compilation compilation = compilation_of(joint, alone);
+  compilation.joined.assign(files.begin() + 1, files.end());
+  return clang_object(joint, std::move(compilation), opencl);
+}
+
+Result<std::vector<std::string>> Job::objects_of(const std::vector<Unit>& units) {
+  std::vector<std::string> objects;
+  std::vector<Unit> sources;
+  for (const Unit& unit : units) {
+    if (unit.language == Language::kMlir) {
+      HALYARD_ASSIGN_OR_RETURN(const std::vector<Unit> parts, lower_mlir(unit));
+      sources.insert(sources.end(), parts.begin(), parts.end());
+    } else if (unit.language == Language::kAssembly) {
+      HALYARD_ASSIGN_OR_RETURN(std::string object,
+                               clang_object(unit, compilation_of(unit, false), false));
+      objects.push_back(std::move(object));
+    } else {
+      sources.push_back(unit);
+    }
+  }
+  if (sources.empty()) return objects;
+  const bool alone = objects.empty();
+  const Unit& first = sources.front();
+  auto object = sources.size() > 1 ? joint_object(sources, alone)
+                                   : clang_object(first, compilation_of(first, alone),
+                                                  first.language == Language::kOpenCl);
+  if (!object.ok()) return std::move(object).status();
+  objects.push_back(std::move(object).value());
+  return objects;
+}
+
+Status Job::link_objects(const std::vector<std::string>& objects, const std::string& output) {
+  HALYARD_ASSIGN_OR_RETURN(const std::string lld, find_tool(Tool::kLld, context_));
+  HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end,
+                           run_process(link(lld, objects, output), {.output = Output::kCapture}));
+  // Captured only to be looked at.
+  fmt::print(stderr, "{}{}", end.output, end.errors);
+  if (end.ok()) return {};
+  std::string advice;
+  if (end.errors.find("undefined") != std::string::npos) {
+    advice = " A function or variable is used that no input defines: add the file that defines it.";
+  }
+  if (end.errors.find("__oclc_ISA_version") != std::string::npos ||
+      end.errors.find("__oclc_ABI_version") != std::string::npos) {
+    advice = fmt::format(
+        " The device libraries have no constants for {}: name newer ones (--bitcode-dir), or "
+        "choose another target (--target).",
+        to_string(target_));
+  } else if (end.errors.find("undefined hidden symbol: _Z") != std::string::npos ||
+             end.errors.find("undefined symbol: _Z") != std::string::npos) {
+    advice +=
+        " OpenCL C's builtin functions are in ROCm's device libraries: the Debian package "
+        "rocm-device-libs, or --bitcode-dir.";
+  }
+  return error(StatusCode::kInvalidArgument,
+               "The linker ({}) {} for the target {}; its messages are above.{}", lld,
+               how_it_ended(end), to_string(target_), advice);
+}
+
+Status Job::check_kernels(const std::vector<Unit>& units,
+                          const std::vector<std::byte>& bytes) const {
+  HALYARD_ASSIGN_OR_RETURN(const CodeObject object, CodeObject::read(bytes.data(), bytes.size()));
+  if (!object.kernels().empty()) return {};
+  const Unit& first = units.front();
+  return error(StatusCode::kInvalidArgument, "There is no kernel in the file ({}){}. {}",
+               printable(first.input), units.size() > 1 ? " or in the others" : "",
+               how_to_write_a_kernel(first.language));
+}
+
+Result<Compiled> Job::run(const std::vector<std::string>& inputs) {
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<Unit> units, units_of(inputs));
+  std::string output;
+  if (units.front().language == Language::kHip) {
+    HALYARD_ASSIGN_OR_RETURN(output, hip_object(units.front()));
+  } else {
+    HALYARD_ASSIGN_OR_RETURN(const std::vector<std::string> objects, objects_of(units));
+    output = folder_ / "linked.hsaco";
+    HALYARD_RETURN_IF_ERROR(link_objects(objects, output));
+  }
+  Compiled compiled;
+  HALYARD_ASSIGN_OR_RETURN(compiled.bytes, read_file(output));
+  HALYARD_RETURN_IF_ERROR(check_kernels(units, compiled.bytes));
+  compiled.dependencies = std::vector<std::string>();
+  for (const Unit& unit : units) {
+    if (unit.language == Language::kAssembly) {
+      // clang does not say which files assembly includes.
+      HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> text, read_file(unit.input));
+      const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
+      if (view.find(".inc") != std::string_view::npos) {
+        compiled.dependencies.reset();
+        break;
+      }
+    }
+    if (!has_dependency_file(unit.language)) continue;
+    HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> text,
+                             read_file(folder_ / (unit.stem + ".d")));
+    for (std::string& path :
+         parse_dependencies({reinterpret_cast<const char*>(text.data()), text.size()})) {
+      if (path != unit.input) compiled.dependencies->push_back(std::move(path));
+    }
+  }
+  return compiled;
+}
+
+}  // namespace
+
+Result<Compiled> compile(const std::vector<std::string>& inputs, const TargetId& target,
+                         const CompileOptions& options, const SearchContext& context) {
+  HALYARD_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::create());
+  return Job(target, options, context, std::move(folder)).run(inputs);
+}
+
+}  // namespace halyard::toolchain

@@ -1,0 +1,79 @@
+#include "toolchain/device_libraries.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include "hal/error.h"
+#include "hal/target_map.h"
+#include "hal/text.h"
+
+namespace halyard::toolchain {
+namespace {
+
+constexpr const char* kVariable = "HALYARD_BITCODE_DIR";
+constexpr const char* kFolders[] = {"/opt/rocm/amdgcn/bitcode",
+                                    "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"};
+
+bool has_libraries(const std::string& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder + "/ocml.bc", ignored);
+}
+
+}  // namespace
+
+bool uses_device_libraries(std::span<const std::byte> object) {
+  const std::string_view text(reinterpret_cast<const char*>(object.data()), object.size());
+  for (const std::string_view prefix : {"__ocml_", "__ockl_", "__oclc_"}) {
+    if (text.find(prefix) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+Result<std::string> find_device_libraries(const std::string& chosen, const SearchContext& context) {
+  const std::string variable = context.variable(kVariable);
+  const std::string& named = chosen.empty() ? variable : chosen;
+  if (!named.empty()) {
+    if (has_libraries(named)) return named;
+    return error(StatusCode::kNotFound,
+                 "The folder ({}) of {} has no device libraries (ocml.bc and others). Name the "
+                 "folder with the *.bc files of ROCm's device libraries; the Debian package "
+                 "rocm-device-libs has them in {}.",
+                 printable(named), chosen.empty() ? kVariable : "--bitcode-dir", kFolders[1]);
+  }
+  for (const char* folder : kFolders) {
+    if (has_libraries(folder)) return std::string(folder);
+  }
+  return std::string();
+}
+
+std::vector<std::string> device_library_files(
+    const std::string& folder, const LibraryChoice& choice,
+    const std::function<bool(const std::string&)>& exists) {
+  const ProcessorInfo* const processor = find_processor(choice.target.processor);
+  const bool wave64 = processor == nullptr || processor->wavefront_size != 32;
+  // "gfx90a" is 90a, "gfx9-4-generic" is 9-4-generic.
+  const std::string isa =
+      choice.target.processor.substr(std::string_view("gfx").size(), std::string::npos);
+  std::vector<std::string> names;
+  if (choice.opencl) names.emplace_back("opencl");
+  names.insert(names.end(), {"ocml", "ockl", "oclc_daz_opt_off", "oclc_unsafe_math_off",
+                             "oclc_finite_only_off", "oclc_correctly_rounded_sqrt_on",
+                             wave64 ? "oclc_wavefrontsize64_on" : "oclc_wavefrontsize64_off",
+                             "oclc_isa_version_" + isa});
+  // Version 6 has version 5's hidden arguments, which are all that these constants are about.
+  const auto abi = [](uint32_t version) {
+    return "oclc_abi_version_" + std::to_string(version) + "00";
+  };
+  const bool has_own = exists(folder + "/" + abi(choice.code_object_version) + ".bc");
+  names.push_back(
+      abi(choice.code_object_version == 6 && !has_own ? 5 : choice.code_object_version));
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    const std::string file = folder + "/" + name + ".bc";
+    if (exists(file)) files.push_back(file);
+  }
+  return files;
+}
+
+}  // namespace halyard::toolchain

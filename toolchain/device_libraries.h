@@ -1,0 +1,40 @@
+// ROCm's device libraries: bitcode with the math functions (ocml), the builtins of OpenCL C
+// (opencl), what both stand on (ockl), and constants that say how to compile (oclc).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hal/status.h"
+#include "hal/target_id.h"
+#include "toolchain/tools.h"
+
+namespace halyard::toolchain {
+
+// Whether the object file, assembly or bitcode calls functions of the device libraries or reads
+// their constants: it then has such a name in it.
+bool uses_device_libraries(std::span<const std::byte> object);
+
+// The folder with ocml.bc: `chosen` (what --bitcode-dir says), HALYARD_BITCODE_DIR, ROCm's or
+// Debian's own; empty if there is none. NOT_FOUND if `chosen` or the variable names a folder
+// without.
+Result<std::string> find_device_libraries(const std::string& chosen, const SearchContext& context);
+
+struct LibraryChoice {
+  TargetId target;
+  uint32_t code_object_version = 0;  // 4 to 6
+  bool opencl = false;               // with the builtins of OpenCL C
+};
+
+// The files to link, of those that `exists` says the folder has. Not every release has the
+// constants of every processor and version: code that needs one that is missing then names it as
+// an undefined symbol.
+std::vector<std::string> device_library_files(
+    const std::string& folder, const LibraryChoice& choice,
+    const std::function<bool(const std::string&)>& exists);
+
+}  // namespace halyard::toolchain

@@ -1,0 +1,132 @@
+// halyard compile: sources become a code object, or one file for several targets.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hal/error.h"
+#include "hal/text.h"
+#include "toolchain/compile.h"
+#include "toolchain/language.h"
+#include "toolchain/pack.h"
+#include "toolchain/targets.h"
+#include "tools/halyard/commands.h"
+#include "tools/halyard/native.h"
+#include "tools/halyard/session.h"
+#include "tools/values/file.h"
+
+namespace halyard::cli {
+namespace {
+
+constexpr const char* kHelp =
+    R"(Languages, by the name's end: .c C, .cl OpenCL C, .hip HIP, .ll and .bc LLVM IR, .s AMDGCN
+assembly, .mlir MLIR (GPU modules and launches, linalg on buffers of static shape).
+Several files become one code object; a HIP file, or assembly with kernels, is the only one. One target
+gives a code object, several an offload bundle; `halyard run` takes both. ROCm's device libraries
+are linked into what uses them. Diagnostics are the compiler's own.
+
+Tools are looked for in PATH and in /opt/rocm. HALYARD_CLANG, HALYARD_LLD, HALYARD_HIPCC and
+HALYARD_MLIR_OPT name others. Debian packages: clang-22, lld-22, hipcc, mlir-22-tools,
+rocm-device-libs.
+
+Examples:
+  halyard compile vadd.c --target=gfx900 -o vadd.hsaco
+  halyard compile vadd.cl --target=mi300x,rdna3,gfx9-generic -o vadd.hipfb
+  halyard compile saxpy.hip --target=gfx90a:xnack- --compiler-option=-DN=4 -o saxpy.hsaco
+  halyard compile vadd.c --target=native --vgpu=gfx90a --save-temps -o vadd.hsaco)";
+
+struct CompileFlags {
+  SessionFlags session;
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string target;
+  std::string device;
+  std::string bitcode_folder;
+  std::string version;
+  CLI::Option* compiler_options = nullptr;
+  bool save_temps = false;
+};
+
+Status compile(const CompileFlags& flags) {
+  for (const std::string& input : flags.inputs) {
+    HALYARD_RETURN_IF_ERROR(toolchain::language_of(input).status());
+  }
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<TargetId> targets,
+                           toolchain::parse_targets(flags.target, [&] {
+                             return native_targets(flags.session, flags.device);
+                           }));
+  // A place that cannot be written is known before the work is done.
+  HALYARD_ASSIGN_OR_RETURN(values::OutputFile file, values::OutputFile::open(flags.output));
+
+  toolchain::CompileOptions options;
+  options.compiler_options = flags.compiler_options->results();
+  options.bitcode_folder = flags.bitcode_folder;
+  if (!flags.version.empty()) {
+    options.code_object_version = static_cast<uint32_t>(flags.version.front() - '0');
+  }
+  if (flags.save_temps) {
+    options.temporaries_folder = std::filesystem::path(flags.output).parent_path().string();
+    if (options.temporaries_folder.empty()) options.temporaries_folder = ".";
+  }
+  const toolchain::SearchContext context = toolchain::SearchContext::of_process();
+  std::vector<toolchain::CompiledObject> objects;
+  for (const TargetId& target : targets) {
+    HALYARD_ASSIGN_OR_RETURN(toolchain::Compiled compiled,
+                             toolchain::compile(flags.inputs, target, options, context));
+    objects.push_back({target, std::move(compiled.bytes)});
+  }
+  HALYARD_RETURN_IF_ERROR(file.write(toolchain::pack(std::move(objects))));
+  return file.commit();
+}
+
+}  // namespace
+
+void add_compile_command(CLI::App& app, Status& outcome) {
+  CLI::App& command = *app.add_subcommand(
+      "compile", "Compile kernels, in any of several languages, for one or more targets");
+  const auto flags = std::make_shared<CompileFlags>();
+  command.add_option("input", flags->inputs, "Source files: " + toolchain::source_extensions())
+      ->type_name("INPUT")
+      ->required();
+  command
+      .add_option("--target", flags->target,
+                  "What to compile for: a processor or generic target (gfx942, gfx90a:xnack-, "
+                  "gfx11-generic), a product (mi300x), a code name (cdna3), or native: the "
+                  "devices of this machine, or the one that --device names. `halyard targets` "
+                  "lists them")
+      ->type_name("NAME[,NAME...]")
+      ->required();
+  command.add_option("-o,--output", flags->output, "The file to write")
+      ->type_name("FILE")
+      ->required();
+  // Read with results(), as in `halyard run`.
+  flags->compiler_options =
+      command
+          .add_option("--compiler-option",
+                      "An option for the compiler, behind Halyard's own (-O2 …); may be repeated")
+          ->type_name("OPTION")
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+          ->allow_extra_args(false);
+  command
+      .add_option("--code-object-version", flags->version,
+                  "4, 5 or 6; by default 5, but 6 for generic targets, and hipcc's own for HIP")
+      ->type_name("NUMBER")
+      ->check(CLI::IsMember({"4", "5", "6"}));
+  command
+      .add_option("--bitcode-dir", flags->bitcode_folder,
+                  "The folder of ROCm's device libraries (ocml.bc and others); before "
+                  "HALYARD_BITCODE_DIR, ROCm's and Debian's own")
+      ->type_name("DIR");
+  command.add_flag("--save-temps", flags->save_temps,
+                   "Keep the optimized LLVM IR and the assembly beside the output, as "
+                   "INPUT.TARGET.ll and .s");
+  command.add_option("--device", flags->device, "The device that --target=native means")
+      ->type_name("URI");
+  add_session_flags(command, flags->session);
+  command.footer(kHelp);
+  command.callback([flags, &outcome] { outcome = compile(*flags); });
+}
+
+}  // namespace halyard::cli

@@ -1,0 +1,38 @@
+#include "tools/halyard/native.h"
+
+#include "hal/error.h"
+#include "hal/text.h"
+#include "toolchain/targets.h"
+
+namespace halyard::cli {
+
+Result<TargetId> native_target(std::string_view name, std::string_view device) {
+  Result<TargetId> target = parse_target_id(device);
+  if (target.ok()) return toolchain::without_features(std::move(target).value());
+  return error(StatusCode::kFailedPrecondition,
+               "The device ({}) is not an AMD GPU (its target is {}), and sources are compiled for "
+               "those only.",
+               printable(name), printable(device));
+}
+
+Result<std::vector<TargetId>> native_targets(const SessionFlags& flags, const std::string& uri) {
+  HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags));
+  std::vector<TargetId> targets;
+  if (!uri.empty()) {
+    HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, registry->open_device(uri));
+    HALYARD_ASSIGN_OR_RETURN(TargetId target, native_target(uri, device->info().target.view()));
+    targets.push_back(std::move(target));
+    return targets;
+  }
+  for (const LoadedDriver& driver : registry->drivers()) {
+    for (const DeviceSummary& device : driver.devices) {
+      // Devices that are not AMD GPUs, as a skeleton driver's, are not what is asked for.
+      Result<TargetId> target = native_target(device.name.view(), device.target.view());
+      if (target.ok()) targets.push_back(std::move(target).value());
+    }
+  }
+  if (targets.empty()) return no_device(*registry);
+  return targets;
+}
+
+}  // namespace halyard::cli
