@@ -80,7 +80,7 @@ class TableReader {
               SettingMap& settings)
       : options_(options), file_(file), diagnostics_(diagnostics), settings_(settings) {}
 
-  void read(Map root) {
+  void read(const Map& root) {
     std::vector<Row> rows;
     for (const Key& key : options_.table) rows.push_back({&key, segments_of(key.path)});
     size_t depth = 0;
@@ -89,7 +89,7 @@ class TableReader {
         rows = below(rows, depth++, name);
       }
     }
-    read_level(std::move(root), rows, depth, options_.below);
+    read_level(root, rows, depth, options_.below);
   }
 
  private:
