@@ -47,9 +47,9 @@ Status Environment::prepare() {
   return check_with_virtual_gpu(*options_.check, findings_.path());
 }
 
-Result<Ref<Device>> Environment::open_device() {
+Result<Ref<Device>> Environment::open_device(Span<const Option> options) {
   HALYARD_RETURN_IF_ERROR(prepare());
-  return registry_->open_device(options_.device);
+  return registry_->open_device(options_.device, options);
 }
 
 Result<Ref<Device>> Environment::device() {

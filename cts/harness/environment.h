@@ -36,7 +36,7 @@ class Environment {
   // opened anew.
   Result<Ref<Device>> device();
   // One more device object for the same GPU.
-  Result<Ref<Device>> open_device();
+  Result<Ref<Device>> open_device(Span<const Option> options = {});
   // The driver under test, with the devices that it lists.
   Result<LoadedDriver> driver();
   // The driver's name, from the URI.

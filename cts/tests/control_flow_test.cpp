@@ -1,5 +1,6 @@
 // Divergent loops and function calls.
 #include "cts/harness/device_test.h"
+#include "cts/harness/environment.h"
 
 namespace halyard::cts {
 namespace {
@@ -103,6 +104,36 @@ TEST_F(ControlFlow, RecursionWithDivergentDepth) {
   ASSERT_OK(run(function("call", "call_recursive"), whole_groups(kCount, 64), {64, 1, 1},
                 {upload(in), out, Argument::of(kCount)}));
   EXPECT_TRUE(same(download<uint32_t>(out), expected));
+}
+
+// Deeper than the stack that a driver gives by itself.
+class LargeStack : public DeviceTest {
+ protected:
+  Result<Ref<Device>> open_device() override {
+    const Option options[] = {{"stack_bytes", "65536"}};
+    return Environment::get().open_device(options);
+  }
+};
+
+TEST_F(LargeStack, DeepRecursion) {
+  constexpr uint32_t kCount = 70;
+  std::vector<uint32_t> in(kCount), expected(kCount);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    in[i] = 3 << 4 | (i % 7);
+    expected[i] = ackermann(3, i % 7);
+  }
+  const Ref<Buffer> out = poisoned(kCount * sizeof(uint32_t));
+  ASSERT_OK(run(function("call", "call_recursive"), whole_groups(kCount, 64), {64, 1, 1},
+                {upload(in), out, Argument::of(kCount)}));
+  EXPECT_TRUE(same(download<uint32_t>(out), expected));
+}
+
+TEST_F(LargeStack, SizesThatNoWorkItemCanHave) {
+  for (const char* const bytes : {"0", "-1", "many", "131057", "99999999999999999999"}) {
+    const Option options[] = {{"stack_bytes", bytes}};
+    EXPECT_FAILS(Environment::get().open_device(options), StatusCode::kInvalidArgument,
+                 "from 1 to 131056");
+  }
 }
 
 }  // namespace

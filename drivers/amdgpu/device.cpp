@@ -19,12 +19,14 @@
 
 namespace halyard::amdgpu {
 
-DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal)
+DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal,
+                       const DeviceOptions& options)
     : Device(info_),
       keep_alive_(Ref<Driver>::retain(&driver)),
       hsa_(hsa),
       host_agent_(agents.host),
       facts_(agents.gpus[ordinal]),
+      options_(options),
       barrier_value_(has_barrier_value(facts_.processor)),
       memory_(*this),
       cross_waits_(*this),
@@ -37,8 +39,8 @@ DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t or
 }
 
 Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hsa& hsa, const Agents& agents,
-                                       size_t ordinal) {
-  auto* const device = new DeviceImpl(driver, hsa, agents, ordinal);
+                                       size_t ordinal, const DeviceOptions& options) {
+  auto* const device = new DeviceImpl(driver, hsa, agents, ordinal, options);
   Ref<Device> ref = Ref<Device>::adopt(device);
   HALYARD_RETURN_IF_ERROR(device->open());
   return ref;

@@ -19,6 +19,7 @@
 #include "drivers/amdgpu/profiler.h"
 #include "drivers/amdgpu/queue_core.h"
 #include "drivers/amdgpu/watcher.h"
+#include "drivers/common/device_options.h"
 #include "hal/device.h"
 #include "hal/driver.h"
 
@@ -26,12 +27,14 @@ namespace halyard::amdgpu {
 
 class DeviceImpl final : public Device {
  public:
-  static Result<Ref<Device>> create(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal);
+  static Result<Ref<Device>> create(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal,
+                                    const DeviceOptions& options);
 
   const Hsa& hsa() const { return hsa_; }
   hsa_agent_t agent() const { return facts_.agent; }
   hsa_agent_t host_agent() const { return host_agent_; }
   const GpuFacts& facts() const { return facts_; }
+  const DeviceOptions& options() const { return options_; }
   // Whether queues wait for each other on the device. A test may choose, before there is work.
   bool barrier_value() const { return barrier_value_; }
   void set_barrier_value(bool on) { barrier_value_ = on; }
@@ -101,7 +104,8 @@ class DeviceImpl final : public Device {
   // Hardware queues are few; the runtime refuses long before.
   static constexpr uint32_t kMaxCores = 1024;
 
-  DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal);
+  DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal,
+             const DeviceOptions& options);
   ~DeviceImpl();
   void destroy() noexcept override;
   Status open();
@@ -139,6 +143,7 @@ class DeviceImpl final : public Device {
   Hsa& hsa_;
   const hsa_agent_t host_agent_;
   const GpuFacts facts_;
+  const DeviceOptions options_;
   Foreign& foreign_ = Foreign::instance();
   bool barrier_value_;
   Memory memory_;

@@ -1,6 +1,7 @@
 #include "drivers/amdgpu/driver.h"
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/common/device_options.h"
 #include "hal/error.h"
 #include "hal/text.h"
 
@@ -8,10 +9,9 @@ namespace halyard::amdgpu {
 
 namespace {
 
-Status unknown_option(const Option& option, std::string_view where,
-                      const std::vector<std::string_view>& known) {
+Status unknown_option(const Option& option, const std::vector<std::string_view>& known) {
   return error(StatusCode::kInvalidArgument,
-               "The driver amdgpu does not know the {} option ({}). It knows: {}.{}", where,
+               "The driver amdgpu does not know the driver option ({}). It knows: {}.{}",
                option.key, list_of(known), did_you_mean_clause(option.key.view(), known));
 }
 
@@ -21,7 +21,7 @@ Status DriverImpl::create(const Span<const Option>* options, Driver** driver) {
   std::string_view path;
   if (options != nullptr) {
     for (const Option& option : *options) {
-      if (option.key.view() != "libhsa") return unknown_option(option, "driver", {"libhsa"});
+      if (option.key.view() != "libhsa") return unknown_option(option, {"libhsa"});
       path = option.value;
     }
   }
@@ -69,7 +69,7 @@ Status DriverImpl::do_enumerate(void (*sink)(void*, const DeviceSummary&), void*
 
 Status DriverImpl::do_create_device(uint32_t ordinal, Span<const Option> options, Device** device) {
   HALYARD_RETURN_IF_ERROR(discover());
-  for (const Option& option : options) return unknown_option(option, "device", {});
+  HALYARD_ASSIGN_OR_RETURN(const DeviceOptions read, read_device_options("amdgpu", options));
   if (ordinal >= agents_.gpus.size()) {
     std::string legal;
     for (size_t i = 0; i < agents_.gpus.size(); ++i) {
@@ -78,7 +78,8 @@ Status DriverImpl::do_create_device(uint32_t ordinal, Span<const Option> options
     return error(StatusCode::kNotFound, "The driver amdgpu has no device ({}). It has: {}.",
                  ordinal, legal.empty() ? "none" : legal);
   }
-  HALYARD_ASSIGN_OR_RETURN(Ref<Device> made, DeviceImpl::create(*this, hsa_, agents_, ordinal));
+  HALYARD_ASSIGN_OR_RETURN(Ref<Device> made,
+                           DeviceImpl::create(*this, hsa_, agents_, ordinal, read));
   *device = made.leak();
   return {};
 }

@@ -17,8 +17,6 @@ namespace {
 
 // The newest code object version that every runtime from ROCm 5.2.3 on loads.
 constexpr uint32_t kOldestLoadersVersion = 5;
-// Scratch per work-item for a kernel that calls functions whose need the compiler does not know.
-constexpr uint32_t kDynamicStackBytes = 4096;
 
 uint32_t block_counts_of(const FunctionInfo& info) {
   uint32_t offsets[3] = {};
@@ -163,7 +161,8 @@ Result<KernelCode> ExecutableImpl::code_of(const KernelInfo& kernel) const {
             fmt::format("Asking for the kernel object of {}", short_name(name))));
   code.private_bytes = info.private_segment_size;
   if (info.uses_dynamic_stack) {
-    code.private_bytes = std::max(code.private_bytes, kDynamicStackBytes);
+    const uint32_t stack = static_cast<const DeviceImpl&>(device()).options().stack_bytes;
+    code.private_bytes = std::max(code.private_bytes, stack);
   }
   code.kernarg_blocks = kernarg_blocks(info.kernarg_size);
   if (code.kernarg_blocks > kMaxKernargBlocks) {

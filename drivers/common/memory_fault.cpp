@@ -21,7 +21,8 @@ std::string describe_window(uint64_t address) {
   if (is_in(address, kPrivateWindow)) {
     return fmt::format(
         "offset {} of a work-item's private segment, which ends before: its stack has overflowed, "
-        "or a pointer into it is wrong",
+        "or a pointer into it is wrong (the device option stack_bytes gives kernels that recurse a "
+        "larger stack)",
         address - kPrivateWindow);
   }
   if (is_in(address, kGroupWindow)) {

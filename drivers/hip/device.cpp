@@ -14,16 +14,18 @@
 
 namespace halyard::hip {
 
-DeviceImpl::DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts)
+DeviceImpl::DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts, const DeviceOptions& options)
     : Device(info_),
       keep_alive_(Ref<Driver>::retain(&driver)),
       hip_(hip),
       facts_(std::move(facts)),
+      options_(options),
       memory_(*this) {
   fill_info();
 }
 
-Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts& facts) {
+Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts& facts,
+                                       const DeviceOptions& options) {
   if (const Status fault = Streams::instance().fault_of(facts.device); !fault.ok()) {
     return error(StatusCode::kUnavailable,
                  "The device {} is lost to this process since an earlier fault ({}). Start a new "
@@ -32,7 +34,7 @@ Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts&
   }
   Faults::watch(hip, facts);
   install_last_words();
-  auto* const device = new DeviceImpl(driver, hip, facts);
+  auto* const device = new DeviceImpl(driver, hip, facts, options);
   device->memory_.open();
   return Ref<Device>::adopt(device);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "drivers/common/device_options.h"
 #include "drivers/hip/facts.h"
 #include "drivers/hip/hip.h"
 #include "drivers/hip/memory.h"
@@ -16,15 +17,17 @@ namespace halyard::hip {
 
 class DeviceImpl final : public Device {
  public:
-  static Result<Ref<Device>> create(Driver& driver, Hip& hip, const GpuFacts& facts);
+  static Result<Ref<Device>> create(Driver& driver, Hip& hip, const GpuFacts& facts,
+                                    const DeviceOptions& options);
 
   const Hip& hip() const { return hip_; }
   const GpuFacts& facts() const { return facts_; }
+  const DeviceOptions& options() const { return options_; }
   Memory& memory() { return memory_; }
   Profiler& profiler() { return profiler_; }
 
  private:
-  DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts);
+  DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts, const DeviceOptions& options);
   ~DeviceImpl() = default;
   void destroy() noexcept override;
   void fill_info();
@@ -57,6 +60,7 @@ class DeviceImpl final : public Device {
   const Ref<Driver> keep_alive_;
   Hip& hip_;
   const GpuFacts facts_;
+  const DeviceOptions options_;
   // Statistics take back what is due first.
   mutable Memory memory_;
   Profiler profiler_{*this};

@@ -14,8 +14,6 @@ namespace {
 // The newest code object version that HIP 5.2.3 loads: its comgr knows no later one (AMDGPUUsage,
 // "ELF Header", EI_ABIVERSION), although the HSA runtime beneath would.
 constexpr uint32_t kOldestLoadersVersion = 4;
-// Scratch per work-item for a kernel that calls functions whose need the compiler does not know.
-constexpr uint32_t kDynamicStackBytes = 4096;
 
 }  // namespace
 
@@ -61,7 +59,7 @@ Status ExecutableImpl::load_code(const void* data, size_t size) {
   // The driver packs arguments itself, hidden ones too: HIP's own packing would put its values over
   // those of LDS pointers, and give every launch three dimensions.
   HALYARD_ASSIGN_OR_RETURN(
-      code_, present_opaque_arguments(older.data(), older.size(), kDynamicStackBytes));
+      code_, present_opaque_arguments(older.data(), older.size(), device.options().stack_bytes));
   const CurrentDevice current(hip_, device_number_);
   return check(
       hip_, hip_.hipModuleLoadData(&module_, code_.data()),

@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "drivers/common/address_space.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -152,6 +153,20 @@ Status Hip::resolve(void* library) {
 Status Hip::initialise() {
   const std::lock_guard lock(mutex_);
   if (initialised_) return init_status_;
+  // It may run for other code of the process.
+  const auto nothing = [](hsa_agent_t, void*) -> hsa_status_t { return HSA_STATUS_SUCCESS; };
+  const bool runs =
+      hsa_iterate_agents != nullptr && hsa_iterate_agents(nothing, nullptr) == HSA_STATUS_SUCCESS;
+  if (!runs) {
+    // For its threads and for some queues; measured, 5.2.3 takes 310 MiB.
+    constexpr uint64_t kBeside = 512 << 20;
+    // Not kept: the limit may be raised.
+    HALYARD_RETURN_IF_ERROR(
+        check_address_space(fmt::format("The HIP runtime ({})", path_),
+                            {hsaKmtOpenKFD, hsaKmtCloseKFD, hsaKmtAcquireSystemProperties,
+                             hsaKmtReleaseSystemProperties, hsaKmtGetNodeProperties},
+                            kBeside));
+  }
   initialised_ = true;
   int count = 0;
   hipError_t result = hipInit(0);

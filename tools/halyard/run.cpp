@@ -60,6 +60,7 @@ struct RunFlags {
   std::string grid;
   std::string workgroup;
   uint32_t lds = 0;
+  uint32_t stack = 0;  // bytes; 0: the driver's choice
   CLI::Option* inputs = nullptr;
   CLI::Option* outputs = nullptr;
   CLI::Option* expected_outputs = nullptr;
@@ -265,6 +266,13 @@ Result<std::vector<std::byte>> compile_for(const RunFlags& flags, const Device& 
   return std::move(compiled.bytes);
 }
 
+Result<Ref<Device>> open_device(Registry& registry, const RunFlags& flags) {
+  if (flags.stack == 0) return registry.open_device(flags.device);
+  const std::string bytes = std::to_string(flags.stack);
+  const Option options[] = {{"stack_bytes", bytes}};
+  return registry.open_device(flags.device, options);
+}
+
 Status run(const RunFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(std::vector<Value> arguments, parse_inputs(flags.inputs->results()));
   // A file with code is read first, because its mistakes show without a device; a source needs one
@@ -274,7 +282,7 @@ Status run(const RunFlags& flags) {
     HALYARD_ASSIGN_OR_RETURN(module, Module::open(flags.module));
   }
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, registry->open_device(flags.device));
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, open_device(*registry, flags));
   std::vector<std::byte> compiled;  // what `module` points into
   if (!module) {
     HALYARD_ASSIGN_OR_RETURN(compiled, compile_for(flags, *device));
@@ -356,6 +364,11 @@ void add_run_command(CLI::App& app, Status& outcome) {
   add_number(command, "--lds", flags->lds,
              "LDS on top of the kernel's own (HIP's extern __shared__), as 4096 or 4KiB",
              {.is_size = true})
+      ->type_name("SIZE");
+  add_number(command, "--stack", flags->stack,
+             "The stack of a work-item of a kernel that recurses or calls through pointers, as "
+             "16KiB; by default 4KiB. The same as the device option stack_bytes",
+             {.low = 1, .is_size = true})
       ->type_name("SIZE");
   // Read with results(): a vector would take "{}" and "[…]" for lists of CLI11's own.
   const auto add_values = [&](const char* name, const char* type, const char* const what) {

@@ -208,5 +208,46 @@ TEST_F(CliBadInput, AKernelWithoutBuffersNeedsAGrid) {
               HasSubstr("Say --grid=X[,Y[,Z]]"));
 }
 
+// The vendor's runtime would end the process (docs/failures.md).
+class CliAddressSpace : public CliTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  // vadd, in a process that may map so many KiB.
+  static Outcome add_within(uint64_t kibibytes) {
+    std::vector<std::string> words = {"-c",
+                                      "ulimit -v " + std::to_string(kibibytes) + "; exec \"$@\"",
+                                      "sh",
+                                      HALYARD_PROGRAM,
+                                      "run",
+                                      std::string("--device=") + GetParam(),
+                                      "--vgpu=gfx900",
+                                      "--module=" + kernel("vadd_cl_v5"),
+                                      "--function=vadd"};
+    words.insert(words.end(), kAdd.begin(), kAdd.end());
+    return spawn(words, {.program = "/bin/sh"});
+  }
+};
+
+TEST_P(CliAddressSpace, ThatIsTooSmallIsSaidBeforeTheRuntimeStarts) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "A sanitizer takes more address space than any of these limits.";
+#endif
+  const Outcome small = add_within(2 << 20);
+  EXPECT_EQ(small.exit_code, 1) << small.err;
+  EXPECT_THAT(small.err,
+              AllOf(HasSubstr("4.0 GiB for 1 GPU and "), HasSubstr("of 2.0 GiB are left"),
+                    HasSubstr("RLIMIT_AS"), HasSubstr("ulimit -v")));
+  // What it says is enough.
+  const std::string_view words = "Raise the limit to ";
+  const size_t at = small.err.find(words);
+  ASSERT_NE(at, std::string::npos) << small.err;
+  const double gibibytes = std::stod(small.err.substr(at + words.size()));
+  const Outcome enough = add_within(static_cast<uint64_t>(gibibytes * (1 << 20)));
+  EXPECT_EQ(enough.exit_code, 0) << enough.err;
+  EXPECT_THAT(enough.out, HasSubstr("11 22 33 44"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Drivers, CliAddressSpace, ::testing::Values("amdgpu", "hip"),
+                         [](const auto& driver) { return std::string(driver.param); });
+
 }  // namespace
 }  // namespace halyard::testing

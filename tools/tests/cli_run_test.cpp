@@ -10,6 +10,7 @@
 namespace halyard::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -214,6 +215,24 @@ TEST_F(CliRun, LdsArgumentsAndDynamicLds) {
   EXPECT_EQ(run_well("dynamic_lds_hip", "dynamic_shared",
                      {"--input=4xu32=1 2 3 4", "--input=&4xu32", "--workgroup=4", "--lds=16"}),
             "[1]: 4xu32=14 13 12 11\n");
+}
+
+TEST_F(CliRun, ARecursiveKernelGetsTheStackThatIsAskedFor) {
+  for (const std::string device : {"amdgpu", "hip"}) {
+    // ackermann(3, 6), 500 calls deep.
+    const auto with_stack = [&](const std::string& size) {
+      return spawn({"run", "--device=" + device, "--vgpu=gfx900", "--module=" + kernel("call"),
+                    "--function=call_recursive", "--input=1xu32=0x36", "--input=&1xu32",
+                    "--input=u32=1", "--stack=" + size});
+    };
+    EXPECT_EQ(with_stack("64KiB").out, "[1]: 1xu32=509\n") << device;
+    const Outcome small = with_stack("1024");
+    EXPECT_EQ(small.exit_code, 1) << device;
+    EXPECT_THAT(small.err, AllOf(HasSubstr("of a work-item's private segment, which ends before: "
+                                           "its stack has overflowed"),
+                                 HasSubstr("stack_bytes"), HasSubstr("call_recursive")));
+    EXPECT_THAT(with_stack("1GiB").err, HasSubstr("a whole number from 1 to 131056"));
+  }
 }
 
 TEST_F(CliRun, StructsByValue) {

@@ -52,9 +52,10 @@ TEST(CliUsage, EveryCommandHasHelp) {
     EXPECT_THAT(outcome.out, HasSubstr("Usage: halyard"));
   }
   const std::string run = spawn({"run", "--help"}).out;
-  for (const char* word : {"--device", "--vgpu", "--module", "--function", "--grid", "--workgroup",
-                           "--lds", "--input", "--output", "--expected-output", "--atol", "--rtol",
-                           "--plugin-path", "--libhsa", "--print-limit", "&1024xf32", "lds=4096"}) {
+  for (const char* word :
+       {"--device", "--vgpu", "--module", "--function", "--grid", "--workgroup", "--lds", "--input",
+        "--output", "--expected-output", "--atol", "--rtol", "--plugin-path", "--libhsa",
+        "--print-limit", "--stack", "&1024xf32", "lds=4096"}) {
     EXPECT_THAT(run, HasSubstr(word));
   }
 }
@@ -140,6 +141,7 @@ TEST(CliUsage, NumbersHaveARange) {
   }
   for (const std::string bad : {"4GiB", "17179869184GiB", "4kb", "4KiBs"})
     EXPECT_THAT(with("--lds=" + bad), HasSubstr("(" + bad + ") is not a size"));
+  EXPECT_THAT(with("--stack=0"), HasSubstr("(0) is not a size from 1 to"));
   EXPECT_THAT(error_of({"list", "drivers", "--timeout=0"}),
               HasSubstr("(0) is not a whole number from 1 to 86400"));
 }
