@@ -1,6 +1,6 @@
 // Images are not built yet, and the runtime reports them all the same: what it says of gfx9 is
-// written into it. Through its tools interface (runtime_hooks.cpp) devices report that they have
-// none, and what asks for one is told so.
+// written into it. Through its tools interface (runtime_hooks.cpp) what asks for an image is
+// refused. Devices go on to report them: without, HIP 5.2.3 refuses hipMallocPitch.
 #pragma once
 
 // The header finds its neighbours beside itself only with this name.
