@@ -26,7 +26,7 @@ std::string gibibytes(uint64_t bytes) {
 // The next tenth of a GiB, so that a limit that is set to what a message says is enough.
 uint64_t round_up(uint64_t bytes) {
   constexpr uint64_t kTenth = (uint64_t{1} << 30) / 10;
-  return (bytes + kTenth - 1) / kTenth * kTenth + kTenth / 2;
+  return (bytes + kTenth - 1) / kTenth * kTenth;
 }
 
 }  // namespace

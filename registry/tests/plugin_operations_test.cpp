@@ -264,7 +264,8 @@ TEST_P(PluginOperationsTest, AHostFunctionRunsInOrderAndItsFailureIsTheOperation
           ->host_call([](void*) { return Status(StatusCode::kAborted, "the host says no"); },
                       nullptr, {.wait = {}, .signal = second})
           .ok());
-  EXPECT_EQ(semaphore_->wait(2).to_string(), "ABORTED: the host says no");
+  EXPECT_EQ(semaphore_->wait(2).to_string(),
+            "ABORTED: The host function of Queue::host_call fails: the host says no");
 }
 
 TEST_P(PluginOperationsTest, AnExceptionOfAHostFunctionFailsTheOperationAndNothingElse) {
@@ -304,7 +305,8 @@ TEST_P(PluginOperationsTest, ADeferredHostCallFailsWithItsOutcome) {
                       },
                       nullptr, {.wait = {}, .signal = signal})
                   .ok());
-  EXPECT_EQ(semaphore_->wait(1).to_string(), "ABORTED: no more");
+  EXPECT_EQ(semaphore_->wait(1).to_string(),
+            "ABORTED: The host call of Queue::host_call_deferred fails: no more");
 }
 
 TEST_P(PluginOperationsTest, FilesAreWrittenAndReadBack) {

@@ -15,10 +15,8 @@ namespace halyard::testing {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
-using ::testing::Not;
 using toolchain::Tool;
 
 constexpr const char* kScale =

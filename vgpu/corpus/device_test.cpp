@@ -42,14 +42,26 @@ class CorpusDevice : public testing::Test {
   }
 };
 
-Result<Ref<Buffer>> buffer_of(Device& device, const std::vector<uint32_t>& words) {
+uint64_t bytes_of(const std::vector<uint32_t>& words) {
+  return (words.size() + 1) * sizeof(uint32_t);  // a buffer is not empty
+}
+
+Result<Ref<Buffer>> host_buffer_of(Device& device, const std::vector<uint32_t>& words) {
   BufferOptions options;
   options.type = MemoryType::kHost;
-  const uint64_t bytes = (words.size() + 1) * sizeof(uint32_t);  // a buffer is not empty
-  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> buffer, device.allocate(bytes, options));
-  HALYARD_ASSIGN_OR_RETURN(void* const mapped, buffer->map(0, bytes, MapAccess::kWrite));
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> buffer, device.allocate(bytes_of(words), options));
+  HALYARD_ASSIGN_OR_RETURN(void* const mapped, buffer->map(0, bytes_of(words), MapAccess::kWrite));
   std::copy(words.begin(), words.end(), static_cast<uint32_t*>(mapped));
   HALYARD_RETURN_IF_ERROR(buffer->unmap(mapped));
+  return buffer;
+}
+
+// Device memory with these contents, once `queue` is there: fine-grained memory, as the host's is,
+// does not carry out float atomics.
+Result<Ref<Buffer>> buffer_of(Queue& queue, const std::vector<uint32_t>& words) {
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> staging, host_buffer_of(queue.device(), words));
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> buffer, queue.device().allocate(bytes_of(words)));
+  HALYARD_RETURN_IF_ERROR(queue.copy(BufferRange(*staging), BufferRange(*buffer)));
   return buffer;
 }
 
@@ -59,10 +71,12 @@ Result<std::vector<uint32_t>> run_on_device(Device& device, Executable& executab
                                             const std::vector<uint32_t>& words_in) {
   HALYARD_ASSIGN_OR_RETURN(const Function* const kernel, executable.find(one.name));
   std::vector<uint32_t> words_out(one.words_out, one.initial);
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> in, buffer_of(device, words_in));
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> out, buffer_of(device, words_out));
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Queue> queue, device.create_queue());
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> in, buffer_of(*queue, words_in));
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> out, buffer_of(*queue, words_out));
   HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> work,
-                           buffer_of(device, std::vector<uint32_t>(one.words_work)));
+                           buffer_of(*queue, std::vector<uint32_t>(one.words_work)));
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> result, host_buffer_of(device, words_out));
   const Argument arguments[] = {in, out, work, Argument::of(one.n)};
   Dispatch dispatch;
   dispatch.function = kernel;
@@ -73,15 +87,16 @@ Result<std::vector<uint32_t>> run_on_device(Device& device, Executable& executab
   dispatch.grid = {items.x * at_least_one(one.groups[0]), items.y * at_least_one(one.groups[1]),
                    items.z * at_least_one(one.groups[2])};
   dispatch.arguments = arguments;
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Queue> queue, device.create_queue());
   HALYARD_ASSIGN_OR_RETURN(const Ref<Semaphore> semaphore, device.create_semaphore());
   const SemaphorePoint done = {semaphore.get(), 1};
-  HALYARD_RETURN_IF_ERROR(queue->dispatch(dispatch, {.wait = {}, .signal = {&done, 1}}));
+  HALYARD_RETURN_IF_ERROR(queue->dispatch(dispatch));
+  HALYARD_RETURN_IF_ERROR(
+      queue->copy(BufferRange(*out), BufferRange(*result), {.wait = {}, .signal = {&done, 1}}));
   HALYARD_RETURN_IF_ERROR(semaphore->wait(1));
   const uint64_t bytes = words_out.size() * sizeof(uint32_t);
-  HALYARD_ASSIGN_OR_RETURN(void* const mapped, out->map(0, bytes, MapAccess::kRead));
+  HALYARD_ASSIGN_OR_RETURN(void* const mapped, result->map(0, bytes, MapAccess::kRead));
   std::memcpy(words_out.data(), mapped, bytes);
-  HALYARD_RETURN_IF_ERROR(out->unmap(mapped));
+  HALYARD_RETURN_IF_ERROR(result->unmap(mapped));
   return words_out;
 }
 

@@ -82,12 +82,6 @@ TEST_F(HipFloatAtomics, FineGrainedMemoryDropsThemAndReturnsZero) {
   Values host;
   run_on_host_memory(hipHostMallocCoherent, host);
   expect_dropped(host);
-  void* memory = nullptr;
-  HIP_OK(hipMallocManaged(&memory, sizeof(Values), hipMemAttachGlobal));
-  Values managed;
-  run_by_copies(memory, managed);
-  expect_dropped(managed);
-  HIP_OK(hipFree(memory));
 }
 
 }  // namespace

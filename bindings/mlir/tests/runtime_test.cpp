@@ -15,11 +15,9 @@
 
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::ExitedWithCode;
-using ::testing::HasSubstr;
 
 constexpr size_t kCount = 256;
 
@@ -54,6 +52,8 @@ class MlirRuntime : public ::testing::Test {
   T* upload(const std::vector<T>& values, MgpuStream* stream) {
     auto* const device = static_cast<T*>(mgpuMemAlloc(values.size() * sizeof(T), stream, false));
     mgpuMemcpy(device, const_cast<T*>(values.data()), values.size() * sizeof(T), stream);
+    // The copy may read `values` until then, where an earlier test has registered their addresses.
+    mgpuStreamSynchronize(stream);
     return device;
   }
   template <typename T>

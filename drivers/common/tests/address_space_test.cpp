@@ -76,7 +76,7 @@ TEST_F(AddressSpaceTest, MustHoldWhatEachGpuReserves) {
   EXPECT_EQ(status.message().view(),
             "The runtime needs more address space than the process may map, and would end it: 8.0 "
             "GiB for 2 GPUs and 1.0 GiB for itself, where 9.0 GiB of 10.0 GiB are left "
-            "(RLIMIT_AS). Raise the limit to 10.2 GiB or more, or lift it (ulimit -v unlimited).");
+            "(RLIMIT_AS). Raise the limit to 10.1 GiB or more, or lift it (ulimit -v unlimited).");
   EXPECT_THAT(check_address_space("It", 1, 0, {.limit = kGiB, .used = 2 * kGiB}).to_string(),
               HasSubstr("0.0 GiB of 1.0 GiB are left"));
 }

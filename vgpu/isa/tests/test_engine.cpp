@@ -336,9 +336,13 @@ TEST(Engine, AHigherPriorityStartsItsWorkGroupsFirst) {
   EXPECT_EQ(result.fault.kind, Fault::Kind::kNone) << result.report;
   background.join();
   EXPECT_EQ(*next, 2 * kGroups);
-  const auto [first, last] = std::minmax_element(high, high + kGroups);
+  // Without its last ones: once they are started the other dispatch goes on, maybe before they have
+  // drawn.
+  constexpr uint32_t kLast = 400;
+  std::sort(high, high + kGroups);
+  const uint32_t first = high[0], last = high[kGroups - kLast];
   const auto between =
-      std::count_if(low, low + kGroups, [&](uint32_t n) { return n > *first && n < *last; });
+      std::count_if(low, low + kGroups, [&](uint32_t n) { return n > first && n < last; });
   // Those that had been started, on each thread a few.
   EXPECT_LE(between, 8);
 }
