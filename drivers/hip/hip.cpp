@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <thread>
 
 #include "drivers/common/address_space.h"
 #include "hal/error.h"
@@ -66,11 +68,21 @@ std::vector<std::string> candidates_for(const std::string& path) {
 namespace {
 
 std::atomic<bool> over{false};
+std::atomic<uint32_t> queries{0};  // calls of Hip::query under way
+
+void end() {
+  // A query takes microseconds. One that never returns does not keep the process.
+  constexpr int kLooks = 1000;
+  over.store(true, std::memory_order_seq_cst);
+  for (int i = 0; i < kLooks && queries.load(std::memory_order_seq_cst) != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
 
 // Static objects are destroyed in the reverse order, so this runs before HIP destroys those that it
 // had when it was loaded, and after the program has destroyed what it made since.
 void watch_for_the_end() {
-  static const int registered = std::atexit([] { over.store(true, std::memory_order_release); });
+  static const int registered = std::atexit(end);
   static_cast<void>(registered);
 }
 
@@ -78,6 +90,15 @@ void watch_for_the_end() {
 
 bool Hip::is_over() {
   return over.load(std::memory_order_acquire);
+}
+
+hipError_t Hip::query(hipEvent_t event) const {
+  queries.fetch_add(1, std::memory_order_seq_cst);
+  // Either this sees the end, or the end sees this.
+  const bool ended = over.load(std::memory_order_seq_cst);
+  const hipError_t result = ended ? hipErrorNotReady : hipEventQuery(event);
+  queries.fetch_sub(1, std::memory_order_release);
+  return result;
 }
 
 Result<Hip*> Hip::load(std::string_view path) {

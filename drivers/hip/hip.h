@@ -41,6 +41,9 @@ class Hip {
   // Whether the process ends and HIP destroys what it has, in static destructors: none of its
   // functions is called any more.
   static bool is_over();
+  // hipEventQuery, which threads that wait call until the process is gone: hipErrorNotReady when
+  // is_over(). The process's end waits for calls that are under way.
+  hipError_t query(hipEvent_t event) const;
 
   // hipInit, once; what it said then is what every later call says.
   Status initialise();

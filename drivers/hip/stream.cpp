@@ -104,7 +104,7 @@ bool Stream::takes_fill(uint64_t address, uint64_t size) {
 }
 
 bool Stream::passes(size_t index) {
-  const hipError_t result = hip_.hipEventQuery(marks_[index].event);
+  const hipError_t result = hip_.query(marks_[index].event);
   if (result == hipErrorNotReady) return false;
   if (result != hipSuccess) {
     lose_locked(loss(result, "Work on a HIP stream"));
@@ -246,7 +246,7 @@ bool Stream::has_ended() {
   const std::lock_guard lock(marks_mutex_);
   if (ended_ || known_idle()) return true;
   if (marks_.empty() || marks_.back().number < number()) return false;
-  ended_ = hip_.hipEventQuery(marks_.back().event) == hipSuccess;
+  ended_ = hip_.query(marks_.back().event) == hipSuccess;
   return ended_;
 }
 
