@@ -42,7 +42,7 @@ class Doorbell final : public queue::WakeSource {
  private:
   static constexpr uint32_t kMostRefusals = 8;
 
-  uint64_t value() const { return __atomic_load_n(slot_, __ATOMIC_ACQUIRE); }
+  uint64_t value() const;
 
   Doorbells& owner_;
   void* page_;
