@@ -63,10 +63,11 @@ Program& of_the_program() {
   return program;
 }
 
-// Held until the end, and never released.
+// Held until the end, and never released. Volatile, so that the compiler keeps the pointer, for
+// LeakSanitizer to find.
+Program* volatile kept = nullptr;
 void leak(Program program) {
-  static const auto* const kept = new Program(std::move(program));
-  static_cast<void>(kept);
+  kept = new Program(std::move(program));
 }
 
 // The end of the program. What failed in it shows in the code.
