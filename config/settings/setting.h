@@ -29,7 +29,7 @@ struct Origin {
 
 // One value. A list has several, each with its own origin.
 struct Value {
-  std::string text;     // as it is written; paths of files are relative to nothing any more
+  std::string text;     // as it is written; file paths are absolute
   uint64_t number = 0;  // whole numbers, sizes in bytes, durations in nanoseconds
   double real = 0;
   bool truth = false;
