@@ -323,12 +323,15 @@ Result<uint64_t> ElfImage::file_offset(const ElfSymbol& symbol, uint64_t size) c
   }
   const Elf64_Shdr& section = sections_[index].header;
   const uint64_t distance = symbol.symbol.st_value - section.sh_addr;
-  if (symbol.symbol.st_value < section.sh_addr || section.sh_type == SHT_NOBITS ||
+  // Neither of these two types has bytes in the file, so nobody has checked where they would lie.
+  const bool in_file = section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
+  if (symbol.symbol.st_value < section.sh_addr || !in_file ||
       !inside(distance, size, section.sh_size)) {
     return damaged(
-        "has symbol \"{}\" at address {:#x}, whose {} bytes do not lie in its section ({} bytes at "
-        "{:#x}).",
-        short_name(symbol.name), symbol.symbol.st_value, size, section.sh_size, section.sh_addr);
+        "has symbol \"{}\" at address {:#x}, whose {} bytes do not lie in its section ({} bytes of "
+        "type {} at {:#x}).",
+        short_name(symbol.name), symbol.symbol.st_value, size, section.sh_size, section.sh_type,
+        section.sh_addr);
   }
   return section.sh_offset + distance;
 }

@@ -309,6 +309,29 @@ TEST(BadCodeObject, ManySymbolsThatShareALongName) {
   expect_error(bytes, StatusCode::kInvalidArgument, {"names have", "bytes together, in a file of"});
 }
 
+// Nobody asks of a section of these types that it lies in the file.
+TEST(BadCodeObject, KernelDescriptorInASectionWithoutBytesInTheFile) {
+  const Bytes good = read_data("v5.hsaco");
+  const auto object = CodeObject::read(good.data(), good.size());
+  ASSERT_TRUE(object.ok()) << object.status().to_string();
+  const uint64_t descriptor = object->kernels()[0].descriptor_offset;
+  const auto header = testing::get<Elf64_Ehdr>(good, 0);
+  for (const Elf64_Word type : {SHT_NULL, SHT_NOBITS}) {
+    Bytes bytes = good;
+    for (int i = 1; i < header.e_shnum; ++i) {
+      const size_t at = header.e_shoff + i * sizeof(Elf64_Shdr);
+      auto section = testing::get<Elf64_Shdr>(bytes, at);
+      if (descriptor - section.sh_offset >= section.sh_size) continue;
+      section.sh_type = type;
+      section.sh_offset = uint64_t{1} << 58;
+      testing::put(bytes, at, section);
+    }
+    const std::string of_type = "of type " + std::to_string(type);
+    expect_error(bytes, StatusCode::kInvalidArgument,
+                 {"do not lie in its section", of_type.c_str()});
+  }
+}
+
 TEST(BadCodeObject, OfAVersionThatIsNotSupported) {
   expect_error(read_data("v2.hsaco"), StatusCode::kUnimplemented,
                {"has version 2", "-mcode-object-version=5"});
