@@ -33,6 +33,20 @@ void halyard_vgpu_hook_runtime(void);
 
 typedef void (*halyard_vgpu_hook_runtime_t)(void);
 
+/* Makes the files that a program on the virtual kernel driver sees (vgpu/kfd), or finds them.
+ *
+ * profile     as for halyard_vgpu_configure; null or "": gfx900
+ * path        receives the folder that holds them under their own absolute paths
+ * path_size   bytes of `path`, the final zero included
+ * error       receives what is wrong, as sentences; may be null
+ *
+ * Returns 0, or 1 if the profile or the folder cannot be had. */
+int halyard_vgpu_files(const char* profile, char* path, size_t path_size, char* error,
+                       size_t error_size);
+
+typedef int (*halyard_vgpu_files_t)(const char* profile, char* path, size_t path_size, char* error,
+                                    size_t error_size);
+
 /* Has the virtual GPU look for mistakes, from when the HSA runtime is initialised, in this process
  * and in those that it starts. Each is reported on standard error. It sets environment variables
  * (HALYARD_VGPU_CHECK and _CHECKS, and some of the HSA runtime's).

@@ -26,6 +26,8 @@ constexpr const char* kRuntime = "libhsa-runtime64.so.1";
 constexpr const char* kConfigure = "halyard_vgpu_configure";
 constexpr const char* kCheck = "halyard_vgpu_check";
 constexpr const char* kHookRuntime = "halyard_vgpu_hook_runtime";
+constexpr const char* kFiles = "halyard_vgpu_files";
+constexpr const char* kPreload = "libhalyard-kfd-preload.so.0";
 constexpr const char* kPathVariable = "HALYARD_VGPU_PATH";
 constexpr const char* kProfileVariable = "HALYARD_VGPU_PROFILE";
 
@@ -33,6 +35,8 @@ constexpr const char* kProfileVariable = "HALYARD_VGPU_PROFILE";
 using Configure = int (*)(const char* profile, char* error, size_t error_size);
 
 using Check = int (*)(const char* checks, const char* findings, char* error, size_t error_size);
+using Files = int (*)(const char* profile, char* path, size_t path_size, char* error,
+                      size_t error_size);
 
 // Never destroyed: the library's threads outlive main, and so may callers.
 struct State {
@@ -216,6 +220,26 @@ Result<void*> loaded_function(const char* name) {
 Status hook_runtime_with_virtual_gpu() {
   HALYARD_ASSIGN_OR_RETURN(void* const symbol, loaded_function(kHookRuntime));
   reinterpret_cast<void (*)()>(symbol)();
+  return {};
+}
+
+Status make_virtual_kernel_driver(std::string_view profile, VirtualKernelDriver* driver) {
+  HALYARD_ASSIGN_OR_RETURN(void* const symbol, loaded_function(kFiles));
+  const std::string preload =
+      fs::path(virtual_gpu_library()).parent_path().string() + "/" + kPreload;
+  const std::string why = why_not_loadable(preload);
+  if (!why.empty()) {
+    return error(StatusCode::kNotFound,
+                 "The virtual kernel driver's library ({}) cannot be preloaded: {}",
+                 printable(preload), why);
+  }
+  char root[4096] = {};
+  char message[2048] = {};
+  const auto files = reinterpret_cast<Files>(symbol);
+  if (files(std::string(profile).c_str(), root, sizeof root, message, sizeof message) != 0)
+    return Status(StatusCode::kFailedPrecondition, message);
+  driver->preload = preload;
+  driver->root = root;
   return {};
 }
 

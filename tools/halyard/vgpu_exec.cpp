@@ -28,9 +28,17 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLibraryPath = "LD_LIBRARY_PATH";
 constexpr const char* kProfile = "HALYARD_VGPU_PROFILE";
+constexpr const char* kPreload = "LD_PRELOAD";
+constexpr const char* kRoot = "HALYARD_VGPU_ROOT";
+constexpr const char* kDoorVariable = "HALYARD_VGPU_DOOR";
+// Where programs meet the virtual GPU: at a libhsakmt of its own, or at the kernel driver's files,
+// below the vendor's.
+constexpr const char* kThunkDoor = "thunk";
+constexpr const char* kKernelDoor = "kfd";
 
 struct ExecFlags {
   std::string profile;
+  std::string door;
   std::string trace;
   std::string counts;
   std::string check;  // names, or "all"; empty: none
@@ -44,14 +52,44 @@ std::string absolute_profile(const std::string& profile) {
   return is_file ? fs::absolute(profile).string() : profile;
 }
 
-// LD_LIBRARY_PATH and not LD_PRELOAD: only processes that want the thunk get the library, and not
-// every shell and helper program that they start.
-void set_environment(const std::string& profile) {
-  std::string path = fs::path(virtual_gpu_library()).parent_path().string();
-  const char* const before = std::getenv(kLibraryPath);
-  if (before != nullptr && *before != '\0') path += ":" + std::string(before);
-  setenv(kLibraryPath, path.c_str(), 1);
+// Puts a path before those that the variable holds.
+void prepend(const char* variable, const std::string& path) {
+  const char* const before = std::getenv(variable);
+  const bool is_empty = before == nullptr || *before == '\0';
+  setenv(variable, is_empty ? path.c_str() : (path + ":" + before).c_str(), 1);
+}
+
+Status set_environment(const std::string& profile, const std::string& door) {
   if (!profile.empty()) setenv(kProfile, profile.c_str(), 1);
+  if (door != kKernelDoor) {
+    // LD_LIBRARY_PATH and not LD_PRELOAD: only processes that want the thunk get the library, and
+    // not every shell and helper program that they start.
+    prepend(kLibraryPath, fs::path(virtual_gpu_library()).parent_path().string());
+    return {};
+  }
+  VirtualKernelDriver driver;
+  HALYARD_RETURN_IF_ERROR(make_virtual_kernel_driver(profile, &driver));
+  prepend(kPreload, driver.preload);
+  setenv(kRoot, driver.root.c_str(), 1);
+  return {};
+}
+
+// The door that the flag or the environment names.
+Status choose_door(const ExecFlags& flags, std::string& door) {
+  const char* const environment = std::getenv(kDoorVariable);
+  door = !flags.door.empty() ? flags.door : environment != nullptr ? environment : "";
+  if (door.empty()) door = kThunkDoor;
+  if (door != kThunkDoor && door != kKernelDoor) {
+    return error(StatusCode::kInvalidArgument,
+                 "The virtual GPU has no door ({}): it has {} and {} (--door, {}).",
+                 printable(door), kThunkDoor, kKernelDoor, kDoorVariable);
+  }
+  if (door == kKernelDoor && !flags.check.empty()) {
+    return error(StatusCode::kUnimplemented,
+                 "--check works with the door ({}) only, not with ({}) yet.", kThunkDoor,
+                 kKernelDoor);
+  }
+  return {};
 }
 
 // The program's processes only ever add to the file: it starts empty.
@@ -122,12 +160,15 @@ Status exec(const ExecFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(std::string profile, config::virtual_gpu_profile(settings, ""));
   if (profile.empty() && environment != nullptr) profile = environment;
   profile = absolute_profile(profile);
+  std::string door;
+  HALYARD_RETURN_IF_ERROR(choose_door(flags, door));
   // Loaded here as well, so that a profile with a mistake stops the program before it starts.
   HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, config::virtual_gpu_options(settings)));
   HALYARD_RETURN_IF_ERROR(start_output("--trace", "HALYARD_VGPU_TRACE", flags.trace));
   HALYARD_RETURN_IF_ERROR(start_output("--counts", "HALYARD_VGPU_COUNTS", flags.counts));
-  set_environment(profile);
-  HALYARD_RETURN_IF_ERROR(hook_runtime_with_virtual_gpu());
+  HALYARD_RETURN_IF_ERROR(set_environment(profile, door));
+  // The hooks are in the thunk's library.
+  if (door != kKernelDoor) HALYARD_RETURN_IF_ERROR(hook_runtime_with_virtual_gpu());
 
   std::vector<std::string> words = flags.program;
   const bool reports = !flags.check.empty() || !flags.trace.empty() || !flags.counts.empty();
@@ -145,6 +186,8 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
                   "Which GPU or GPUs to be: a name (gfx90a) or a YAML file; without it "
                   "HALYARD_VGPU_PROFILE, else the default profile")
       ->type_name("PROFILE");
+  // Hidden until the kernel driver's door passes the whole suite.
+  command.add_option("--door", flags->door, "thunk or kfd")->group("");
   // A flag that may have a value: the next word is never it.
   command.add_flag("--check{all}", flags->check,
                    "Also find mistakes that hardware does not report (exit code 1): accesses "

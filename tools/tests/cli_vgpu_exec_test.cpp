@@ -75,6 +75,50 @@ TEST(CliVgpuExec, TheProgramsOwnLibraryPathStays) {
   EXPECT_THAT(outcome.out, HasSubstr("vgpu:/nonexistent/a:/nonexistent/b\n"));
 }
 
+// Below the vendor's own, unmodified libhsakmt.
+TEST(CliVgpuExec, ThroughTheKernelDriversDoorTooAProgramSeesTheProfilesGpu) {
+  EXPECT_THAT(target_under({"--door=kfd"}), HasSubstr("gfx900"));
+  EXPECT_THAT(target_under({"--door=kfd", "--profile", "gfx906"}), HasSubstr("gfx906"));
+  SpawnOptions environment;
+  environment.environment["HALYARD_VGPU_DOOR"] = "kfd";
+  environment.environment["HALYARD_VGPU_PROFILE"] = "gfx908";
+  EXPECT_THAT(target_under({}, environment), HasSubstr("gfx908"));
+}
+
+TEST(CliVgpuExec, RocminfoPrintsTheGpusOfTheKernelDriver) {
+  const Outcome outcome = spawn(exec_command({"--door=kfd", "--profile=mixed"}, {"rocminfo"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* isa : {"amdgcn-amd-amdhsa--gfx900:xnack-", "amdgcn-amd-amdhsa--gfx90a:"})
+    EXPECT_THAT(outcome.out, HasSubstr(isa));
+  EXPECT_THAT(outcome.out, HasSubstr("Halyard virtual GPU (Aldebaran)"));
+}
+
+TEST(CliVgpuExec, TheKernelDriversFilesLookLikeADriversToOtherPrograms) {
+  const auto run = [](const std::string& command) {
+    const Outcome outcome = spawn(exec_command({"--door=kfd"}, {"sh", "-c", command}));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  EXPECT_EQ(run("stat -c '%F' /dev/kfd /dev/dri/renderD128"),
+            "character special file\ncharacter special file\n");
+  EXPECT_EQ(run("cat /sys/class/kfd/kfd/topology/nodes/0/gpu_id"), "0\n");
+  EXPECT_EQ(run("readlink -f /sys/class/kfd/kfd"), "/sys/devices/virtual/kfd/kfd\n");
+  EXPECT_EQ(run("cat /sys/module//amdgpu/./initstate"), "live\n");
+  // Everything else is as it is.
+  EXPECT_EQ(run("stat -c '%F' /dev/null; cat /proc/sys/kernel/ostype"),
+            "character special file\nLinux\n");
+}
+
+TEST(CliVgpuExec, DoorsThatAreNotThereAreRefused) {
+  const Outcome unknown = spawn(exec_command({"--door=back"}, {"echo", "started"}));
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_EQ(unknown.out, "");
+  EXPECT_THAT(unknown.err, HasSubstr("no door (back): it has thunk and kfd"));
+  const Outcome check = spawn(exec_command({"--door=kfd", "--check"}, {"echo", "started"}));
+  EXPECT_EQ(check.exit_code, 1);
+  EXPECT_THAT(check.err, HasSubstr("--check works with the door (thunk) only"));
+}
+
 TEST(CliVgpuExec, MistakesStopTheProgramBeforeItStarts) {
   const Outcome profile = spawn(exec_command({"--profile=gfx90"}, {"echo", "started"}));
   EXPECT_EQ(profile.exit_code, 1);

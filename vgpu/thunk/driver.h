@@ -45,6 +45,8 @@ class Driver {
   // The program's own blocks; null but in the checking mode.
   BlockMap* blocks() { return blocks_.get(); }
   queue::Clock clock(uint32_t node) const;
+  // What queues see of a GPU, which the node must be.
+  const queue::Device& device(uint32_t node) const { return nodes_[node - 1].device; }
 
   // `priority`: HSA_QUEUE_PRIORITY_MINIMUM to HSA_QUEUE_PRIORITY_MAXIMUM.
   HSAKMT_STATUS create_queue(uint32_t node, HSA_QUEUE_TYPE type, uint32_t percentage, int priority,

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstddef>
@@ -74,7 +75,7 @@ EventTable::EventTable() {
 
 EventTable::~EventTable() {
   for (auto& slot : events_) delete slot.load(std::memory_order_relaxed);
-  if (mailboxes_ != nullptr) munmap(mailboxes_, mailbox_bytes());
+  if (mailboxes_ != nullptr && owns_mailboxes_) munmap(mailboxes_, mailbox_bytes());
 }
 
 EventTable::Event* EventTable::from_public(HsaEvent* event) {
@@ -85,6 +86,21 @@ EventTable::Event* EventTable::from_public(HsaEvent* event) {
   Event* const found = events_[id].load(std::memory_order_acquire);
   if (found == nullptr || &found->pub != event) return nullptr;
   return found->live.load(std::memory_order_acquire) ? found : nullptr;
+}
+
+HsaEvent* EventTable::find(uint32_t id) {
+  if (id >= kMaxEvents) return nullptr;
+  Event* const found = events_[id].load(std::memory_order_acquire);
+  return found != nullptr && found->live.load(std::memory_order_acquire) ? &found->pub : nullptr;
+}
+
+void EventTable::use_page(uint64_t* page) {
+  const std::lock_guard lock(mutex_);
+  if (mailboxes_ != nullptr && owns_mailboxes_) munmap(mailboxes_, mailbox_bytes());
+  owns_mailboxes_ = false;
+  empty_ = ~uint64_t{0};
+  std::fill_n(page, kMaxEvents, empty_);
+  mailboxes_ = page;
 }
 
 HSAKMT_STATUS EventTable::create(const HsaEventDescriptor& descriptor, bool manual_reset,
@@ -107,7 +123,7 @@ HSAKMT_STATUS EventTable::create(const HsaEventDescriptor& descriptor, bool manu
   }
   Event* created = events_[id].load(std::memory_order_relaxed);
   if (created == nullptr) created = new Event;
-  mailboxes_[id] = 0;
+  mailboxes_[id] = empty_;
   created->auto_reset = !manual_reset;
   created->signaled.store(is_signaled ? 1 : 0, std::memory_order_relaxed);
   created->pub = {};
@@ -175,8 +191,8 @@ void EventTable::raise(uint32_t event_id) {
 
 void EventTable::raise_low_bits(uint32_t low_bits) {
   for (uint32_t id = low_bits & 0xff; id < kMaxEvents; id += 256) {
-    if (__atomic_load_n(&mailboxes_[id], __ATOMIC_SEQ_CST) == 0) continue;
-    __atomic_store_n(&mailboxes_[id], 0, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&mailboxes_[id], __ATOMIC_SEQ_CST) == empty_) continue;
+    __atomic_store_n(&mailboxes_[id], empty_, __ATOMIC_SEQ_CST);
     raise(id);
   }
 }

@@ -37,6 +37,13 @@ class EventTable final : public queue::Interrupts {
   // only one for its event may return SUCCESS without a cause, so that the caller looks again.
   HSAKMT_STATUS wait(HsaEvent* const* events, uint32_t count, bool all, uint32_t milliseconds);
 
+  // The event of an id, or null if there is none.
+  HsaEvent* find(uint32_t id);
+  // Takes this page of kMaxEvents slots for the mailboxes, instead of its own. Slots that hold no
+  // event's id are all ones then, as in the kernel driver. Before the first event is made, once;
+  // the page must stay.
+  void use_page(uint64_t* page);
+
   // queue::Interrupts.
   void raise(uint32_t event_id) override;
   bool memory_fault(const queue::MemoryFault& fault) override;
@@ -66,6 +73,8 @@ class EventTable final : public queue::Interrupts {
   std::vector<uint32_t> unused_;  // ids of destroyed events
   uint32_t next_id_ = 1;          // 0 means "no event" to device code
   uint64_t* mailboxes_ = nullptr;
+  bool owns_mailboxes_ = true;
+  uint64_t empty_ = 0;  // what a mailbox holds that nobody has written to
 };
 
 }  // namespace halyard::vgpu::thunk

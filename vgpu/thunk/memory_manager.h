@@ -95,6 +95,10 @@ class MemoryManager {
   const AddressTable& all_memory() const { return all_; }
   // What of it is coarse-grained, at the addresses that GPUs have for it.
   const AddressTable& coarse_memory() const { return coarse_; }
+  AddressTable& mutable_all_memory() { return all_; }
+  AddressTable& mutable_coarse_memory() { return coarse_; }
+  // Null: nobody.
+  MemoryObserver* observer() const { return observer_; }
 
   uint64_t vram_used(uint32_t node) const;
 

@@ -43,6 +43,16 @@ Status check_with_virtual_gpu(const std::string& checks, const std::string& find
 // Each finding of a file begins a line with these words.
 inline constexpr std::string_view kFindingMark = "halyard vgpu: check: ";
 
+// For another program on the virtual kernel driver (vgpu/kfd), under the vendor's own thunk: makes
+// the files that it is to see, and names the library to preload and their folder.
+struct VirtualKernelDriver {
+  std::string preload;  // for LD_PRELOAD
+  std::string root;     // for HALYARD_VGPU_ROOT
+};
+// `profile` as for load_virtual_gpu(), which must have succeeded: FAILED_PRECONDITION if it has
+// not.
+Status make_virtual_kernel_driver(std::string_view profile, VirtualKernelDriver* driver);
+
 // Whether load_virtual_gpu has succeeded in this process.
 bool virtual_gpu_loaded();
 

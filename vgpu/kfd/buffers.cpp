@@ -1,0 +1,298 @@
+#include "vgpu/kfd/buffers.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "vgpu/kfd/shared_handle.h"
+#include "vgpu/queue/device.h"
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kUserEnd = uint64_t{1} << 47;
+constexpr uint64_t kOffsetAlignment = uint64_t{2} << 20;
+constexpr uint32_t kKinds =
+    abi::kVram | abi::kGtt | abi::kUserPointer | abi::kDoorbell | abi::kMmioRemap;
+
+void* pointer(uint64_t address) {
+  return reinterpret_cast<void*>(address);
+}
+
+bool is_page_range(uint64_t begin, uint64_t size) {
+  return begin != 0 && size != 0 && begin % kPage == 0 && size % kPage == 0 && size <= kUserEnd &&
+         begin <= kUserEnd - size;
+}
+
+// Whether the process has memory on every page of the range. msync looks at the mappings only; with
+// MS_ASYNC it has no other effect.
+bool is_mapped(uint64_t begin, uint64_t size) {
+  return msync(pointer(begin), size, MS_ASYNC) == 0;
+}
+
+// Addresses without memory that nobody else in the process gets.
+bool reserve_again(uint64_t begin, uint64_t size) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  return mmap(pointer(begin), size, PROT_NONE, kFlags, -1, 0) != MAP_FAILED;
+}
+
+}  // namespace
+
+Buffers::Buffers(thunk::Driver& driver)
+    : driver_(driver), vram_used_(driver.node_count(), uint64_t{0}) {}
+
+HsaMemFlags Buffers::flags_of(const Buffer& buffer) const {
+  HsaMemFlags flags = {};
+  flags.ui32.NonPaged = buffer.has_pages() ? 1 : 0;
+  flags.ui32.CoarseGrain = (buffer.flags & abi::kCoherent) == 0 ? 1 : 0;
+  flags.ui32.Uncached = (buffer.flags & abi::kUncached) != 0 ? 1 : 0;
+  flags.ui32.HostAccess = (buffer.flags & abi::kPublic) != 0 || !buffer.is_vram() ? 1 : 0;
+  flags.ui32.ExecuteAccess = (buffer.flags & abi::kExecutable) != 0 ? 1 : 0;
+  return flags;
+}
+
+// As amdkfd, kfd_ioctl_alloc_memory_of_gpu, and what this driver does not do.
+int Buffers::check(const abi::AllocMemory& arguments, uint32_t node) const {
+  const uint32_t kind = arguments.flags & kKinds;
+  if (kind == 0 || (kind & (kind - 1)) != 0) return -EINVAL;
+  if (!is_page_range(arguments.address, arguments.size)) return -EINVAL;
+  const bool is_public_vram = kind == abi::kVram && (arguments.flags & abi::kPublic) != 0;
+  if (is_public_vram && !driver_.gpu(node)->large_bar) return -EINVAL;
+  if (kind == abi::kMmioRemap && arguments.size != kPage) return -EINVAL;
+  const bool is_ring = (arguments.flags & abi::kAqlQueueMemory) != 0;
+  if (is_ring && arguments.size % (2 * kPage) != 0) return -EINVAL;
+  if (kind != abi::kUserPointer) return 0;
+  if (!is_page_range(arguments.mmap_offset, arguments.size)) return -EINVAL;
+  return is_mapped(arguments.mmap_offset, arguments.size) ? 0 : -EFAULT;
+}
+
+int Buffers::allocate(uint32_t node, abi::AllocMemory& arguments) {
+  if (const int refused = check(arguments, node); refused != 0) return refused;
+  Buffer buffer;
+  buffer.begin = arguments.address;
+  buffer.size = arguments.size;
+  buffer.bytes =
+      (arguments.flags & abi::kAqlQueueMemory) != 0 ? arguments.size / 2 : arguments.size;
+  buffer.node = node;
+  buffer.flags = arguments.flags;
+  if ((arguments.flags & abi::kUserPointer) != 0 && arguments.mmap_offset != arguments.address) {
+    // The engine takes a GPU's address for the host's.
+    queue::report(
+        "halyard vgpu: memory of the host's own (hsa_amd_memory_lock, hipHostRegister) cannot be "
+        "registered through the kernel driver's door yet; HALYARD_VGPU_DOOR=thunk can.");
+    return -EOPNOTSUPP;
+  }
+  const std::lock_guard lock(mutex_);
+  const uint64_t room = driver_.profile().gpus[node - 1].memory_bytes - vram_used_[node];
+  if (buffer.is_vram() && buffer.bytes > room) return -ENOMEM;
+  if (buffer.has_pages()) {
+    if (const int failed = place(buffer); failed != 0) return failed;
+    buffer.mmap_offset = next_offset_;
+    next_offset_ += (buffer.bytes + kOffsetAlignment - 1) / kOffsetAlignment * kOffsetAlignment;
+    arguments.mmap_offset = buffer.mmap_offset;
+  }
+  if (buffer.is_vram()) vram_used_[node] += buffer.bytes;
+  arguments.handle = add(std::move(buffer));
+  return 0;
+}
+
+// Puts memory in the place of the reserved addresses.
+int Buffers::place(Buffer& buffer) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  void* const begin = pointer(buffer.begin);
+  if (mmap(begin, buffer.bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0) == MAP_FAILED)
+    return -ENOMEM;
+  // Scratch, which nobody exports, is the only memory that is not executable.
+  const bool is_ring = buffer.bytes != buffer.size;
+  const bool exportable = (buffer.flags & abi::kExecutable) != 0 && segments_ < thunk::kMaxSegments;
+  if ((is_ring || exportable) && !thunk::share_pages(begin, buffer.bytes, &buffer.segment)) {
+    reserve_again(buffer.begin, buffer.bytes);
+    return -ENOMEM;
+  }
+  if (is_ring &&
+      (!buffer.segment.exists() ||
+       !thunk::attach_pages(buffer.segment, pointer(buffer.begin + buffer.bytes), buffer.bytes))) {
+    reserve_again(buffer.begin, buffer.size);
+    return -ENOMEM;
+  }
+  if (buffer.segment.exists()) ++segments_;
+  // Memory of the GPU is not the child's: a child's copy-on-write copies would come between.
+  madvise(begin, buffer.size, MADV_DONTFORK);
+  return 0;
+}
+
+uint64_t Buffers::add(Buffer buffer) {
+  const uint64_t handle = uint64_t{buffer.node} << 32 | next_handle_++;
+  driver_.memory().mutable_all_memory().add(buffer.begin, buffer.begin + buffer.size);
+  if (thunk::is_coarse_grained(flags_of(buffer)))
+    driver_.memory().mutable_coarse_memory().add(buffer.begin, buffer.begin + buffer.size);
+  const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
+  if (thunk::MemoryObserver* const observer = driver_.memory().observer();
+      observer != nullptr && is_memory) {
+    observer->added({buffer.begin, buffer.size, buffer.is_vram() ? buffer.node : 0,
+                     flags_of(buffer), buffer.has_pages(), buffer.imported});
+  }
+  if (buffer.has_pages()) {
+    by_offset_[buffer.mmap_offset] = handle;
+    by_address_[buffer.begin] = handle;
+  }
+  buffers_.emplace(handle, std::move(buffer));
+  return handle;
+}
+
+Buffers::Buffer* Buffers::find(uint64_t handle) {
+  const auto it = buffers_.find(handle);
+  return it != buffers_.end() ? &it->second : nullptr;
+}
+
+int Buffers::free(uint64_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto it = buffers_.find(handle);
+  if (it == buffers_.end()) return -EINVAL;
+  if (!it->second.mapped.empty()) return -EBUSY;
+  release(it->second);
+  buffers_.erase(it);
+  return 0;
+}
+
+void Buffers::release(Buffer& buffer) {
+  driver_.memory().mutable_all_memory().remove(buffer.begin, buffer.begin + buffer.size);
+  if (thunk::is_coarse_grained(flags_of(buffer)))
+    driver_.memory().mutable_coarse_memory().remove(buffer.begin, buffer.begin + buffer.size);
+  const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
+  if (thunk::MemoryObserver* const observer = driver_.memory().observer();
+      observer != nullptr && is_memory)
+    observer->removed(buffer.begin);
+  if (!buffer.has_pages()) return;
+  by_offset_.erase(buffer.mmap_offset);
+  if (!buffer.displaced) {
+    by_address_.erase(buffer.begin);
+    reserve_again(buffer.begin, buffer.size);
+  }
+  if (buffer.imported) return;
+  if (buffer.segment.exists()) --segments_;
+  if (buffer.is_vram()) vram_used_[buffer.node] -= buffer.bytes;
+}
+
+int Buffers::map(uint64_t handle, uint32_t node) {
+  const std::lock_guard lock(mutex_);
+  Buffer* const buffer = find(handle);
+  if (buffer == nullptr) return -EINVAL;
+  if (!buffer->mapped.insert(node).second) return 0;
+  driver_.memory().mutable_gpu_memory(node).add(buffer->begin, buffer->begin + buffer->size);
+  return 0;
+}
+
+int Buffers::unmap(uint64_t handle, uint32_t node) {
+  const std::lock_guard lock(mutex_);
+  Buffer* const buffer = find(handle);
+  if (buffer == nullptr) return -EINVAL;
+  if (buffer->mapped.erase(node) == 0) return 0;
+  driver_.memory().mutable_gpu_memory(node).remove(buffer->begin, buffer->begin + buffer->size);
+  return 0;
+}
+
+int Buffers::share(abi::IpcExport& arguments) {
+  const std::lock_guard lock(mutex_);
+  Buffer* const buffer = find(arguments.handle);
+  if (buffer == nullptr || !buffer->has_pages()) return -EINVAL;
+  if (!buffer->segment.exists()) return -ENOMEM;
+  if (thunk::MemoryObserver* const observer = driver_.memory().observer()) {
+    observer->shared(buffer->begin);
+  }
+  return encode({buffer->segment, buffer->bytes, buffer->is_vram(), arguments.flags},
+                arguments.share_handle)
+             ? 0
+             : -EINVAL;
+}
+
+int Buffers::import(uint32_t node, abi::IpcImport& arguments) {
+  const auto shared = decode(arguments.share_handle);
+  if (!shared) return -EINVAL;
+  if (!is_page_range(arguments.address, shared->bytes)) return -EINVAL;
+  HsaMemFlags flags = {};
+  flags.Value = arguments.flags = shared->flags;
+  Buffer buffer;
+  buffer.begin = arguments.address;
+  buffer.size = buffer.bytes = shared->bytes;
+  buffer.node = node;
+  buffer.flags = (shared->is_vram ? abi::kVram : abi::kGtt) | abi::kExecutable | abi::kWritable |
+                 (flags.ui32.CoarseGrain != 0 ? 0 : abi::kCoherent);
+  buffer.segment = shared->segment;
+  buffer.imported = true;
+  const std::lock_guard lock(mutex_);
+  if (!thunk::attach_pages(buffer.segment, pointer(buffer.begin), buffer.bytes)) return -EINVAL;
+  madvise(pointer(buffer.begin), buffer.bytes, MADV_DONTFORK);
+  buffer.mmap_offset = next_offset_;
+  next_offset_ += (buffer.bytes + kOffsetAlignment - 1) / kOffsetAlignment * kOffsetAlignment;
+  arguments.mmap_offset = buffer.mmap_offset;
+  arguments.handle = add(std::move(buffer));
+  return 0;
+}
+
+void* Buffers::map_for_host(void* address, uint64_t bytes, int protection, int flags,
+                            uint64_t offset) {
+  const auto failed = [](int reason) {
+    errno = reason;
+    return MAP_FAILED;
+  };
+  const std::lock_guard lock(mutex_);
+  const auto next = by_offset_.upper_bound(offset);
+  if (next == by_offset_.begin()) return failed(EINVAL);
+  Buffer& buffer = *find(std::prev(next)->second);
+  const uint64_t from = offset - buffer.mmap_offset;
+  if (bytes == 0 || from >= buffer.bytes || bytes > buffer.bytes - from) return failed(EINVAL);
+  // Where the GPU sees it is where it is already; and a mapping without access there would take it
+  // from the GPU.
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const bool is_fixed = (flags & MAP_FIXED) != 0;
+  const bool inside = at >= buffer.begin && at - buffer.begin < buffer.size;
+  if (is_fixed && inside && !buffer.displaced && (at - buffer.begin) % buffer.bytes == from)
+    return address;
+  if (protection == PROT_NONE) {
+    return mmap(address, bytes, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (flags & MAP_FIXED), -1, 0);
+  }
+  // A second mapping: of a segment only as a whole.
+  if (!buffer.segment.exists() || from != 0 || bytes != buffer.bytes) return failed(EINVAL);
+  void* const where =
+      is_fixed
+          ? mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                 -1, 0)
+          : mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (where == MAP_FAILED) return failed(ENOMEM);
+  if (!thunk::attach_pages(buffer.segment, where, bytes)) return failed(ENOMEM);
+  return where;
+}
+
+void Buffers::unmapped_by_host(uint64_t begin, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  auto it = by_address_.upper_bound(begin);
+  if (it != by_address_.begin()) {
+    const Buffer& below = *find(std::prev(it)->second);
+    if (begin - below.begin < below.size) --it;
+  }
+  while (it != by_address_.end() && it->first < begin + bytes) {
+    find(it->second)->displaced = true;
+    it = by_address_.erase(it);
+  }
+}
+
+void* Buffers::host_address(uint64_t handle, uint64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = buffers_.find(handle);
+  if (it == buffers_.end() || !it->second.has_pages() || it->second.bytes < bytes ||
+      it->second.displaced)
+    return nullptr;
+  return pointer(it->second.begin);
+}
+
+uint64_t Buffers::available(uint32_t node) const {
+  const std::lock_guard lock(mutex_);
+  return driver_.profile().gpus[node - 1].memory_bytes - vram_used_[node];
+}
+
+}  // namespace halyard::vgpu::kfd

@@ -1,0 +1,85 @@
+// Buffer objects: memory as the kernel driver hands it out, by handle, at addresses that the
+// program has chosen.
+//
+// A GPU's address is the host's. A program reserves addresses first (the thunk does, without
+// access), and the buffer is put in their place as soon as it is allocated: the GPU reaches it
+// there, whether or not the program maps it for itself.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "vgpu/kfd/abi.h"
+#include "vgpu/thunk/driver.h"
+#include "vgpu/thunk/host_memory.h"
+
+namespace halyard::vgpu::kfd {
+
+// Functions that can fail return 0 or an errno value below 0. Any thread.
+class Buffers {
+ public:
+  // The driver gives the GPUs' maps of memory, and outlives this.
+  explicit Buffers(thunk::Driver& driver);
+
+  // `node`: of the GPU whose memory it is, or through which the memory of the host is allocated.
+  int allocate(uint32_t node, abi::AllocMemory& arguments);
+  // EBUSY while a GPU has it mapped. Its addresses stay reserved: they are the program's.
+  int free(uint64_t handle);
+  int map(uint64_t handle, uint32_t node);
+  int unmap(uint64_t handle, uint32_t node);
+
+  // For another process. The memory lives until it is freed here and by all who imported it.
+  int share(abi::IpcExport& arguments);
+  int import(uint32_t node, abi::IpcImport& arguments);
+
+  // The program maps `bytes` from `offset` of a render node on. Returns the address, or MAP_FAILED
+  // with errno set.
+  void* map_for_host(void* address, uint64_t bytes, int protection, int flags, uint64_t offset);
+  // The program has unmapped, or mapped something else over, these addresses.
+  void unmapped_by_host(uint64_t begin, uint64_t bytes);
+
+  // Where the buffer of a handle is, if it is of at least so many bytes and the host reaches it;
+  // else null.
+  void* host_address(uint64_t handle, uint64_t bytes) const;
+  uint64_t available(uint32_t node) const;
+
+ private:
+  struct Buffer {
+    uint64_t begin = 0;  // GPU's address
+    uint64_t size = 0;   // of addresses
+    uint64_t bytes = 0;  // of memory: of a double-mapped ring half of them
+    uint32_t node = 0;
+    uint32_t flags = 0;  // abi::
+    uint64_t mmap_offset = 0;
+    std::set<uint32_t> mapped;  // nodes
+    thunk::Segment segment;     // none: private pages
+    bool imported = false;
+    bool displaced = false;  // the program has something else at its addresses
+    bool has_pages() const { return (flags & (abi::kVram | abi::kGtt)) != 0; }
+    bool is_vram() const { return (flags & abi::kVram) != 0; }
+  };
+
+  int check(const abi::AllocMemory& arguments, uint32_t node) const;
+  int place(Buffer& buffer);
+  uint64_t add(Buffer buffer);
+  Buffer* find(uint64_t handle);
+  void release(Buffer& buffer);
+  HsaMemFlags flags_of(const Buffer& buffer) const;
+
+  thunk::Driver& driver_;
+  mutable std::mutex mutex_;
+  std::map<uint64_t, Buffer> buffers_;       // by handle
+  std::map<uint64_t, uint64_t> by_offset_;   // handles by mmap_offset, of buffers with pages
+  std::map<uint64_t, uint64_t> by_address_;  // handles by begin, of buffers with pages
+  uint64_t next_handle_ = 1;
+  uint64_t next_offset_ = uint64_t{1} << 32;
+  uint32_t segments_ = 0;
+  std::vector<uint64_t> vram_used_;  // by node
+};
+
+}  // namespace halyard::vgpu::kfd

@@ -1,0 +1,95 @@
+// The virtual kernel driver of this process.
+#include "vgpu/kfd/door.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+
+#include "vgpu/kfd/drm.h"
+#include "vgpu/kfd/gpu_ids.h"
+#include "vgpu/kfd/kfd.h"
+#include "vgpu/thunk/driver.h"
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+// Never destroyed: threads of the vendor's runtime outlive main.
+struct Process {
+  std::mutex mutex;
+  std::atomic<Kfd*> kfd{nullptr};
+};
+
+Process*& instance() {
+  static Process* pointer = new Process;
+  return pointer;
+}
+
+Process& process() {
+  return *instance();
+}
+
+// A child of fork has none of the driver's threads and none of its memory: its descriptors are not
+// the driver's, as with a real one, until it opens the device itself.
+void close_in_children() {
+  pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); },
+                 [] { instance() = new Process; });
+}
+
+int open_device(halyard_kfd_device device) {
+  Process& p = process();
+  const std::lock_guard lock(p.mutex);
+  Kfd* kfd = p.kfd.load(std::memory_order_relaxed);
+  if (kfd == nullptr) {
+    if (thunk::open_driver() != HSAKMT_STATUS_SUCCESS) return -ENODEV;
+    static bool once = false;
+    if (!once) {
+      once = true;
+      close_in_children();
+    }
+    kfd = new Kfd(*thunk::driver());
+    p.kfd.store(kfd, std::memory_order_release);
+  }
+  const uint32_t gpus = kfd->driver().node_count() - 1;
+  const bool exists =
+      device == 0 || (device >= kFirstRenderMinor && device - kFirstRenderMinor < gpus);
+  return exists ? 0 : -ENODEV;
+}
+
+int device_ioctl(halyard_kfd_device device, unsigned long code, void* argument) {
+  Kfd* const kfd = process().kfd.load(std::memory_order_acquire);
+  if (kfd == nullptr) return -EBADF;  // a descriptor of the parent's
+  if (device == 0) return kfd->ioctl(code, argument);
+  return drm_ioctl(*kfd, device - kFirstRenderMinor, code, argument);
+}
+
+void* device_map(halyard_kfd_device device, void* address, size_t bytes, int protection, int flags,
+                 uint64_t offset) {
+  Kfd* const kfd = process().kfd.load(std::memory_order_acquire);
+  if (kfd == nullptr) {
+    errno = EBADF;
+    return MAP_FAILED;
+  }
+  if (device == 0) return kfd->map(address, bytes, protection, flags, offset);
+  return kfd->buffers().map_for_host(address, bytes, protection, flags, offset);
+}
+
+void host_unmapped(void* address, size_t bytes) {
+  Kfd* const kfd = process().kfd.load(std::memory_order_acquire);
+  if (kfd != nullptr) kfd->buffers().unmapped_by_host(reinterpret_cast<uintptr_t>(address), bytes);
+}
+
+}  // namespace
+}  // namespace halyard::vgpu::kfd
+
+extern "C" __attribute__((visibility("default"))) const halyard_kfd_door* halyard_vgpu_kfd_door() {
+  static constexpr halyard_kfd_door kDoor = {
+      halyard::vgpu::kfd::open_device,
+      halyard::vgpu::kfd::device_ioctl,
+      halyard::vgpu::kfd::device_map,
+      halyard::vgpu::kfd::host_unmapped,
+  };
+  return &kDoor;
+}

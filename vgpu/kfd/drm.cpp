@@ -1,0 +1,149 @@
+#include "vgpu/kfd/drm.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+#include "vgpu/kfd/drm_abi.h"
+#include "vgpu/kfd/user_memory.h"
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+using drm::Query;
+using thunk::GpuProfile;
+
+// Of Linux 6.1's amdgpu.
+constexpr int32_t kMajor = 3;
+constexpr int32_t kMinor = 49;
+constexpr std::string_view kName = "amdgpu";
+constexpr std::string_view kDate = "20150101";
+constexpr std::string_view kDescription = "AMD GPU";
+// What GB_ADDR_CONFIG reads as (Vega 10's value), and which register it is (in dwords).
+constexpr uint32_t kGbAddrConfigRegister = 0x263e;
+constexpr uint32_t kGbAddrConfig = 0x2a114042;
+constexpr uint64_t kFirstAddress = uint64_t{2} << 20;
+constexpr uint64_t kLowEnd = uint64_t{1} << 47;
+constexpr uint64_t kHighBegin = 0xffff800000000000;
+constexpr uint64_t kHighEnd = 0xffffffffffe00000;
+
+// As drm_copy_field(): as much as there is room for, and the length that there is.
+bool copy_text(uint64_t& length, uint64_t to, std::string_view text) {
+  const uint64_t room = length;
+  length = text.size();
+  const uint64_t bytes = std::min<uint64_t>(room, text.size());
+  return bytes == 0 || to == 0 || copy_to_user(to, text.data(), bytes);
+}
+
+int get_version(uint64_t user, uint32_t bytes) {
+  drm::Version version;
+  if (bytes != sizeof version) return -EINVAL;
+  if (!copy_from_user(&version, user, sizeof version)) return -EFAULT;
+  version.major = kMajor;
+  version.minor = kMinor;
+  version.patch_level = 0;
+  if (!copy_text(version.name_length, version.name_pointer, kName) ||
+      !copy_text(version.date_length, version.date_pointer, kDate) ||
+      !copy_text(version.description_length, version.description_pointer, kDescription))
+    return -EFAULT;
+  return copy_to_user(user, &version, sizeof version) ? 0 : -EFAULT;
+}
+
+drm::DeviceInfo device_info(const GpuProfile& gpu) {
+  drm::DeviceInfo info;
+  info.device_id = gpu.device_id;
+  info.external_revision = 1;
+  info.shader_engines = gpu.shader_engines;
+  info.counter_khz = static_cast<uint32_t>(gpu.clock_hz / 1000);
+  info.max_engine_khz = gpu.engine_clock_hz / 1000;
+  info.max_memory_khz = gpu.memory_clock_hz / 1000;
+  info.active_units = gpu.compute_units;
+  info.units_per_array = (gpu.compute_units + gpu.shader_engines - 1) / gpu.shader_engines;
+  uint32_t left = gpu.compute_units;
+  for (uint32_t engine = 0; engine < gpu.shader_engines && engine < 16; ++engine) {
+    const uint32_t units = std::min(info.units_per_array, left);
+    left -= units;
+    const uint32_t mask = units >= 32 ? ~uint32_t{0} : (uint32_t{1} << units) - 1;
+    info.unit_bitmap[engine % 4][engine / 4] = mask;
+  }
+  info.address_offset = kFirstAddress;
+  info.address_max = kLowEnd;
+  info.high_address_offset = kHighBegin;
+  info.high_address_max = kHighEnd;
+  info.vram_bits = gpu.memory_width;
+  return info;
+}
+
+drm::Heap heap_of(uint64_t total, uint64_t used) {
+  return {total, total, used, total / 4 * 3};
+}
+
+// Answers a query into the program's memory, which may be smaller than the answer.
+template <class T>
+int answer(const drm::Info& info, const T& value) {
+  const uint64_t bytes = std::min<uint64_t>(info.return_size, sizeof value);
+  return copy_to_user(info.return_pointer, &value, bytes) ? 0 : -EFAULT;
+}
+
+int read_registers(const drm::Info& info) {
+  const uint32_t first = info.words[0];
+  const uint32_t count = info.words[1];
+  if (first != kGbAddrConfigRegister || count != 1) return -EFAULT;
+  return answer(info, kGbAddrConfig);
+}
+
+int query(Kfd& kfd, uint32_t index, uint64_t user, uint32_t bytes) {
+  drm::Info info;
+  if (!copy_from_user(&info, user, std::min<uint32_t>(bytes, sizeof info))) return -EFAULT;
+  if (info.return_size == 0 || info.return_pointer == 0) return -EINVAL;
+  const GpuProfile& gpu = kfd.driver().profile().gpus[index];
+  const uint64_t total = gpu.memory_bytes;
+  const uint64_t visible = gpu.large_bar ? total : std::min(total, uint64_t{256} << 20);
+  const uint64_t used = total - kfd.buffers().available(index + 1);
+  switch (info.query) {
+    case Query::kAccelWorking:
+      return answer(info, uint32_t{1});
+    case Query::kTimestamp:
+      return answer(info, kfd.driver().clock(index + 1).now());
+    case Query::kHwIpCount:
+      return answer(info, uint32_t{0});  // no rings: nothing is submitted here
+    case Query::kFirmwareVersion:
+      return answer(info, uint64_t{0});
+    case Query::kVramUsage:
+      return answer(info, used);
+    case Query::kVisibleVramUsage:
+      return answer(info, std::min(used, visible));
+    case Query::kGttUsage:
+      return answer(info, uint64_t{0});
+    case Query::kVramGtt:
+      return answer(info, drm::VramGtt{total, visible, total});
+    case Query::kReadRegisters:
+      return read_registers(info);
+    case Query::kDeviceInfo:
+      return answer(info, device_info(gpu));
+    case Query::kMemory:
+      return answer(info,
+                    drm::MemoryInfo{heap_of(total, used), heap_of(visible, std::min(used, visible)),
+                                    heap_of(total, 0)});
+  }
+  return -EINVAL;
+}
+
+}  // namespace
+
+int drm_ioctl(Kfd& kfd, uint32_t index, unsigned long code, void* argument) {
+  if (_IOC_TYPE(code) != drm::kRequestType) return -ENOTTY;
+  if (index + 1 >= kfd.driver().node_count()) return -ENODEV;
+  const auto user = reinterpret_cast<uintptr_t>(argument);
+  switch (_IOC_NR(code)) {
+    case drm::kVersionNumber:
+      return get_version(user, _IOC_SIZE(code));
+    case drm::kAmdgpuInfoNumber:
+      return query(kfd, index, user, _IOC_SIZE(code));
+    default:
+      // Render nodes refuse what needs a display or a master, and this one what is not here.
+      return -EACCES;
+  }
+}
+
+}  // namespace halyard::vgpu::kfd

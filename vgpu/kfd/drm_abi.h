@@ -1,0 +1,118 @@
+// The binary interface of the render nodes, as far as it is implemented: requests of
+// /dev/dri/renderD* and their arguments (Linux, include/uapi/drm/drm.h and amdgpu_drm.h).
+#pragma once
+
+#include <asm/ioctl.h>
+
+#include <cstdint>
+
+namespace halyard::vgpu::kfd::drm {
+
+inline constexpr unsigned kRequestType = 'd';
+inline constexpr unsigned kVersionNumber = 0x00;
+inline constexpr unsigned kAmdgpuInfoNumber = 0x40 + 0x05;
+
+struct Version {
+  int32_t major = 0;
+  int32_t minor = 0;
+  int32_t patch_level = 0;
+  uint64_t name_length = 0;  // in: room; out: the length
+  uint64_t name_pointer = 0;
+  uint64_t date_length = 0;
+  uint64_t date_pointer = 0;
+  uint64_t description_length = 0;
+  uint64_t description_pointer = 0;
+};
+static_assert(sizeof(Version) == 64);
+
+enum class Query : uint32_t {
+  kAccelWorking = 0x00,
+  kHwIpCount = 0x03,
+  kTimestamp = 0x05,
+  kFirmwareVersion = 0x0e,
+  kVramUsage = 0x10,
+  kGttUsage = 0x11,
+  kVramGtt = 0x14,
+  kReadRegisters = 0x15,
+  kDeviceInfo = 0x16,
+  kVisibleVramUsage = 0x17,
+  kMemory = 0x19,
+};
+
+struct Info {
+  uint64_t return_pointer = 0;
+  uint32_t return_size = 0;
+  Query query = {};
+  uint32_t words[4] = {};  // what the query needs
+};
+static_assert(sizeof(Info) == 32);
+
+struct VramGtt {
+  uint64_t vram = 0;
+  uint64_t visible_vram = 0;
+  uint64_t gtt = 0;
+};
+
+struct Heap {
+  uint64_t total = 0;
+  uint64_t usable = 0;
+  uint64_t used = 0;
+  uint64_t largest_allocation = 0;
+};
+
+struct MemoryInfo {
+  Heap vram;
+  Heap visible_vram;
+  Heap gtt;
+};
+
+inline constexpr uint32_t kFamilyArcticIslands = 141;  // Vega, and what came of it
+
+struct DeviceInfo {
+  uint32_t device_id = 0;
+  uint32_t chip_revision = 0;
+  uint32_t external_revision = 0;
+  uint32_t pci_revision = 0;
+  uint32_t family = kFamilyArcticIslands;
+  uint32_t shader_engines = 0;
+  uint32_t shader_arrays_per_engine = 1;
+  uint32_t counter_khz = 0;
+  uint64_t max_engine_khz = 0;
+  uint64_t max_memory_khz = 0;
+  uint32_t active_units = 0;
+  uint32_t always_on_mask = 0;
+  uint32_t unit_bitmap[4][4] = {};
+  uint32_t backend_mask = 0;
+  uint32_t backends = 0;
+  uint32_t hardware_contexts = 8;
+  uint32_t pad = 0;
+  uint64_t flags = 0;
+  uint64_t address_offset = 0;
+  uint64_t address_max = 0;
+  uint32_t address_alignment = 4096;
+  uint32_t fragment_bytes = uint32_t{2} << 20;
+  uint32_t gart_page_bytes = 4096;
+  uint32_t constant_ram_bytes = 0;
+  uint32_t vram_type = 6;  // HBM
+  uint32_t vram_bits = 0;
+  uint32_t vce_harvest = 0;
+  uint32_t double_offchip_lds = 0;
+  uint64_t ngg_buffers[4] = {};
+  uint32_t ngg_buffer_bytes[4] = {};
+  uint32_t wave_size = 64;
+  uint32_t visible_vgprs = 256;
+  uint32_t units_per_array = 0;
+  uint32_t l2_channels = 0;
+  uint32_t gs_vgt_table_depth = 0;
+  uint32_t gs_prim_buffer_depth = 0;
+  uint32_t max_gs_waves_per_vgt = 0;
+  uint32_t pad1 = 0;
+  uint32_t always_on_bitmap[4][4] = {};
+  uint64_t high_address_offset = 0;
+  uint64_t high_address_max = 0;
+  uint32_t tile_steering_override = 0;
+  uint64_t disabled_l2_channels = 0;
+};
+static_assert(sizeof(DeviceInfo) == 368);
+
+}  // namespace halyard::vgpu::kfd::drm

@@ -1,0 +1,83 @@
+// The virtual kernel driver as one process sees it through /dev/kfd: what ioctl() and mmap() do.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "vgpu/kfd/abi.h"
+#include "vgpu/kfd/buffers.h"
+#include "vgpu/kfd/queues.h"
+#include "vgpu/thunk/driver.h"
+
+namespace halyard::vgpu::kfd {
+
+// Any thread. What a program passes may be anything: it gets errno values.
+class Kfd {
+ public:
+  // The driver outlives this.
+  explicit Kfd(thunk::Driver& driver);
+
+  // 0, or an errno value below 0.
+  int ioctl(unsigned long code, void* argument);
+  // The address, or MAP_FAILED with errno set.
+  void* map(void* address, uint64_t bytes, int protection, int flags, uint64_t offset);
+
+  Buffers& buffers() { return buffers_; }
+  thunk::Driver& driver() { return driver_; }
+
+ private:
+  struct Entry;
+  static const Entry* find_entry(unsigned number);
+  template <class T, int (Kfd::*kHandler)(T&)>
+  static int call(Kfd& kfd, void* argument);
+
+  // device_requests.cpp
+  int get_version(abi::Version& arguments);
+  int get_clock_counters(abi::ClockCounters& arguments);
+  int get_process_apertures(abi::ProcessApertures& arguments);
+  int get_process_apertures_new(abi::ProcessAperturesNew& arguments);
+  int acquire_vm(abi::AcquireVm& arguments);
+  int set_memory_policy(abi::SetMemoryPolicy& arguments);
+  int get_tile_config(abi::TileConfig& arguments);
+  int set_trap_handler(abi::SetTrapHandler& arguments);
+  int set_xnack_mode(abi::SetXnackMode& arguments);
+  abi::DeviceApertures apertures_of(uint32_t index) const;
+
+  // memory_requests.cpp
+  int alloc_memory(abi::AllocMemory& arguments);
+  int free_memory(abi::FreeMemory& arguments);
+  int map_memory(abi::MapMemory& arguments);
+  int unmap_memory(abi::MapMemory& arguments);
+  int set_scratch_backing(abi::SetScratchBackingVa& arguments);
+  int available_memory(abi::AvailableMemory& arguments);
+  int ipc_export(abi::IpcExport& arguments);
+  int ipc_import(abi::IpcImport& arguments);
+  int change_mapping(abi::MapMemory& arguments, int (Buffers::*change)(uint64_t, uint32_t));
+
+  // event_requests.cpp
+  int create_event(abi::CreateEvent& arguments);
+  int destroy_event(abi::EventId& arguments);
+  int set_event(abi::EventId& arguments);
+  int reset_event(abi::EventId& arguments);
+  int wait_events(abi::WaitEvents& arguments);
+
+  // queue_requests.cpp
+  int create_queue(abi::CreateQueue& arguments);
+  int destroy_queue(abi::DestroyQueue& arguments);
+  int update_queue(abi::UpdateQueue& arguments);
+  int set_cu_mask(abi::SetCuMask& arguments);
+  int alloc_queue_gws(abi::AllocQueueGws& arguments);
+
+  // The node of a GPU that the program has named, or 0.
+  uint32_t node_of(uint32_t gpu_id) const;
+
+  thunk::Driver& driver_;
+  Buffers buffers_;
+  Queues queues_;
+  std::mutex event_page_mutex_;
+  bool has_event_page_ = false;
+};
+
+}  // namespace halyard::vgpu::kfd

@@ -1,0 +1,70 @@
+// Requests for memory.
+#include <cerrno>
+
+#include "vgpu/kfd/kfd.h"
+#include "vgpu/kfd/user_memory.h"
+
+namespace halyard::vgpu::kfd {
+
+int Kfd::alloc_memory(abi::AllocMemory& arguments) {
+  const uint32_t node = node_of(arguments.gpu_id);
+  if (node == 0 || arguments.size == 0) return -EINVAL;
+  if ((arguments.flags & abi::kDoorbell) != 0 && arguments.size != Queues::kDoorbellBytes)
+    return -EINVAL;
+  const int result = buffers_.allocate(node, arguments);
+  // The page of registers is mapped through /dev/kfd, memory through the render node.
+  if (result == 0 && (arguments.flags & abi::kMmioRemap) != 0)
+    arguments.mmap_offset = Queues::registers_offset(node);
+  return result;
+}
+
+int Kfd::free_memory(abi::FreeMemory& arguments) {
+  return buffers_.free(arguments.handle);
+}
+
+// One GPU after the other; `done` says how far it came, and a call that is repeated goes on there.
+int Kfd::change_mapping(abi::MapMemory& arguments, int (Buffers::*change)(uint64_t, uint32_t)) {
+  if (arguments.count == 0 || arguments.done > arguments.count) return -EINVAL;
+  // No list is longer than the machine has GPUs.
+  if (arguments.count >= driver_.node_count()) return -EINVAL;
+  for (; arguments.done < arguments.count; ++arguments.done) {
+    uint32_t gpu_id = 0;
+    const uint64_t at = arguments.gpu_ids_pointer + uint64_t{arguments.done} * sizeof gpu_id;
+    if (!copy_from_user(&gpu_id, at, sizeof gpu_id)) return -EFAULT;
+    const uint32_t node = node_of(gpu_id);
+    if (node == 0) return -EINVAL;
+    if (const int result = (buffers_.*change)(arguments.handle, node); result != 0) return result;
+  }
+  return 0;
+}
+
+int Kfd::map_memory(abi::MapMemory& arguments) {
+  return change_mapping(arguments, &Buffers::map);
+}
+
+int Kfd::unmap_memory(abi::MapMemory& arguments) {
+  return change_mapping(arguments, &Buffers::unmap);
+}
+
+// The engine keeps each wave's scratch itself.
+int Kfd::set_scratch_backing(abi::SetScratchBackingVa& arguments) {
+  return node_of(arguments.gpu_id) != 0 ? 0 : -EINVAL;
+}
+
+int Kfd::available_memory(abi::AvailableMemory& arguments) {
+  const uint32_t node = node_of(arguments.gpu_id);
+  if (node == 0) return -EINVAL;
+  arguments.available = buffers_.available(node);
+  return 0;
+}
+
+int Kfd::ipc_export(abi::IpcExport& arguments) {
+  return node_of(arguments.gpu_id) != 0 ? buffers_.share(arguments) : -EINVAL;
+}
+
+int Kfd::ipc_import(abi::IpcImport& arguments) {
+  const uint32_t node = node_of(arguments.gpu_id);
+  return node != 0 ? buffers_.import(node, arguments) : -EINVAL;
+}
+
+}  // namespace halyard::vgpu::kfd

@@ -1,0 +1,258 @@
+// The library that `halyard vgpu exec` has preloaded: the calls of the C library that may reach the
+// virtual kernel driver, in front of the C library's own.
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vgpu/kfd/hooks.h"
+
+#define HALYARD_PRELOADED extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+namespace kfd = halyard::vgpu::kfd;
+
+// Beside this library.
+constexpr const char* kDriver = "libhalyard-kfd.so.0";
+
+const halyard_kfd_door* load_driver() {
+  Dl_info own = {};
+  char path[4096];
+  if (dladdr(reinterpret_cast<void*>(&load_driver), &own) == 0 || own.dli_fname == nullptr)
+    return nullptr;
+  const char* const slash = strrchr(own.dli_fname, '/');
+  const size_t folder = slash != nullptr ? static_cast<size_t>(slash + 1 - own.dli_fname) : 0;
+  if (folder + strlen(kDriver) + 1 > sizeof path) return nullptr;
+  memcpy(path, own.dli_fname, folder);
+  memcpy(path + folder, kDriver, strlen(kDriver) + 1);
+  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    fprintf(stderr, "halyard vgpu: the virtual kernel driver cannot be loaded: %s\n", dlerror());
+    return nullptr;
+  }
+  const auto door =
+      reinterpret_cast<halyard_vgpu_kfd_door_t>(dlsym(library, "halyard_vgpu_kfd_door"));
+  return door != nullptr ? door() : nullptr;
+}
+
+template <class T>
+void find(T& function, const char* name) {
+  function = reinterpret_cast<T>(dlsym(RTLD_NEXT, name));
+}
+
+void start() {
+  kfd::CLibrary library;
+  find(library.open, "open64");
+  find(library.openat, "openat64");
+  find(library.fopen, "fopen64");
+  find(library.opendir, "opendir");
+  find(library.access, "access");
+  find(library.faccessat, "faccessat");
+  find(library.fstatat, "fstatat64");
+  find(library.fstat, "fstat64");
+  find(library.statx, "statx");
+  find(library.readlinkat, "readlinkat");
+  find(library.realpath, "realpath");
+  find(library.scandir, "scandir64");
+  find(library.ioctl, "ioctl");
+  find(library.mmap, "mmap64");
+  find(library.munmap, "munmap");
+  // secure_getenv: a program with more rights than its caller is left alone.
+  const char* const root = secure_getenv(HALYARD_KFD_ROOT_VARIABLE);
+  kfd::start_hooks(library, root != nullptr && root[0] == '/' ? strdup(root) : nullptr,
+                   load_driver);
+}
+
+// Other libraries' constructors may come first, and threads are rare by then.
+void ready() {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, start);
+}
+
+// open()'s last argument is there only for some flags.
+mode_t mode_of(int flags, va_list arguments) {
+  return (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+}
+
+}  // namespace
+
+#define HALYARD_MODE(mode, flags)                \
+  va_list arguments;                             \
+  va_start(arguments, flags);                    \
+  const mode_t mode = mode_of(flags, arguments); \
+  va_end(arguments);                             \
+  ready()
+
+// The names are the C library's.
+// NOLINTBEGIN(readability-identifier-naming)
+HALYARD_PRELOADED int open(const char* path, int flags, ...) {
+  HALYARD_MODE(mode, flags);
+  return kfd::hook::open(path, flags, mode);
+}
+HALYARD_PRELOADED int open64(const char* path, int flags, ...) {
+  HALYARD_MODE(mode, flags);
+  return kfd::hook::open(path, flags, mode);
+}
+HALYARD_PRELOADED int openat(int folder, const char* path, int flags, ...) {
+  HALYARD_MODE(mode, flags);
+  return kfd::hook::openat(folder, path, flags, mode);
+}
+HALYARD_PRELOADED int openat64(int folder, const char* path, int flags, ...) {
+  HALYARD_MODE(mode, flags);
+  return kfd::hook::openat(folder, path, flags, mode);
+}
+// What <fcntl.h> makes of open() where it checks calls.
+HALYARD_PRELOADED int __open_2(const char* path, int flags) {
+  ready();
+  return kfd::hook::open(path, flags, 0);
+}
+HALYARD_PRELOADED int __open64_2(const char* path, int flags) {
+  ready();
+  return kfd::hook::open(path, flags, 0);
+}
+HALYARD_PRELOADED int __openat_2(int folder, const char* path, int flags) {
+  ready();
+  return kfd::hook::openat(folder, path, flags, 0);
+}
+HALYARD_PRELOADED int __openat64_2(int folder, const char* path, int flags) {
+  ready();
+  return kfd::hook::openat(folder, path, flags, 0);
+}
+HALYARD_PRELOADED FILE* fopen(const char* path, const char* mode) {
+  ready();
+  return kfd::hook::fopen(path, mode);
+}
+HALYARD_PRELOADED FILE* fopen64(const char* path, const char* mode) {
+  ready();
+  return kfd::hook::fopen(path, mode);
+}
+HALYARD_PRELOADED DIR* opendir(const char* path) {
+  ready();
+  return kfd::hook::opendir(path);
+}
+HALYARD_PRELOADED int access(const char* path, int mode) {
+  ready();
+  return kfd::hook::access(path, mode);
+}
+HALYARD_PRELOADED int euidaccess(const char* path, int mode) {
+  ready();
+  return kfd::hook::faccessat(AT_FDCWD, path, mode, AT_EACCESS);
+}
+HALYARD_PRELOADED int faccessat(int folder, const char* path, int mode, int flags) {
+  ready();
+  return kfd::hook::faccessat(folder, path, mode, flags);
+}
+HALYARD_PRELOADED int stat(const char* path, struct stat* state) {
+  ready();
+  return kfd::hook::fstatat(AT_FDCWD, path, state, 0);
+}
+HALYARD_PRELOADED int lstat(const char* path, struct stat* state) {
+  ready();
+  return kfd::hook::fstatat(AT_FDCWD, path, state, AT_SYMLINK_NOFOLLOW);
+}
+HALYARD_PRELOADED int fstat(int file, struct stat* state) {
+  ready();
+  return kfd::hook::fstat(file, state);
+}
+HALYARD_PRELOADED int fstatat(int folder, const char* path, struct stat* state, int flags) {
+  ready();
+  return kfd::hook::fstatat(folder, path, state, flags);
+}
+// On x86-64 both kinds of struct stat are one.
+static_assert(sizeof(struct stat) == sizeof(struct stat64));
+HALYARD_PRELOADED int stat64(const char* path, struct stat64* state) {
+  ready();
+  return kfd::hook::fstatat(AT_FDCWD, path, reinterpret_cast<struct stat*>(state), 0);
+}
+HALYARD_PRELOADED int lstat64(const char* path, struct stat64* state) {
+  ready();
+  return kfd::hook::fstatat(AT_FDCWD, path, reinterpret_cast<struct stat*>(state),
+                            AT_SYMLINK_NOFOLLOW);
+}
+HALYARD_PRELOADED int fstat64(int file, struct stat64* state) {
+  ready();
+  return kfd::hook::fstat(file, reinterpret_cast<struct stat*>(state));
+}
+HALYARD_PRELOADED int fstatat64(int folder, const char* path, struct stat64* state, int flags) {
+  ready();
+  return kfd::hook::fstatat(folder, path, reinterpret_cast<struct stat*>(state), flags);
+}
+// Programs that were linked before glibc 2.33.
+HALYARD_PRELOADED int __xstat(int, const char* path, struct stat* state) {
+  ready();
+  return kfd::hook::fstatat(AT_FDCWD, path, state, 0);
+}
+HALYARD_PRELOADED int __xstat64(int, const char* path, struct stat64* state) {
+  return stat64(path, state);
+}
+HALYARD_PRELOADED int __lxstat(int, const char* path, struct stat* state) {
+  ready();
+  return kfd::hook::fstatat(AT_FDCWD, path, state, AT_SYMLINK_NOFOLLOW);
+}
+HALYARD_PRELOADED int __lxstat64(int, const char* path, struct stat64* state) {
+  return lstat64(path, state);
+}
+HALYARD_PRELOADED int __fxstat(int, int file, struct stat* state) {
+  ready();
+  return kfd::hook::fstat(file, state);
+}
+HALYARD_PRELOADED int __fxstat64(int, int file, struct stat64* state) {
+  return fstat64(file, state);
+}
+HALYARD_PRELOADED int statx(int folder, const char* path, int flags, unsigned mask,
+                            struct statx* state) {
+  ready();
+  return kfd::hook::statx(folder, path, flags, mask, state);
+}
+HALYARD_PRELOADED ssize_t readlink(const char* path, char* text, size_t bytes) {
+  ready();
+  return kfd::hook::readlinkat(AT_FDCWD, path, text, bytes);
+}
+HALYARD_PRELOADED ssize_t readlinkat(int folder, const char* path, char* text, size_t bytes) {
+  ready();
+  return kfd::hook::readlinkat(folder, path, text, bytes);
+}
+HALYARD_PRELOADED char* realpath(const char* path, char* resolved) {
+  ready();
+  return kfd::hook::realpath(path, resolved);
+}
+HALYARD_PRELOADED char* __realpath_chk(const char* path, char* resolved, size_t bytes) {
+  ready();
+  // As the C library: PATH_MAX bytes are what realpath() may write.
+  if (bytes < 4096) abort();
+  return kfd::hook::realpath(path, resolved);
+}
+HALYARD_PRELOADED int scandir(const char* path, struct dirent*** list,
+                              int (*filter)(const struct dirent*),
+                              int (*compare)(const struct dirent**, const struct dirent**)) {
+  ready();
+  return kfd::hook::scandir(path, list, filter, compare);
+}
+HALYARD_PRELOADED int ioctl(int file, unsigned long code, ...) {
+  va_list arguments;
+  va_start(arguments, code);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  ready();
+  return kfd::hook::ioctl(file, code, argument);
+}
+HALYARD_PRELOADED void* mmap(void* address, size_t bytes, int protection, int flags, int file,
+                             off_t offset) {
+  ready();
+  return kfd::hook::mmap(address, bytes, protection, flags, file, offset);
+}
+HALYARD_PRELOADED void* mmap64(void* address, size_t bytes, int protection, int flags, int file,
+                               off64_t offset) {
+  ready();
+  return kfd::hook::mmap(address, bytes, protection, flags, file, offset);
+}
+HALYARD_PRELOADED int munmap(void* address, size_t bytes) {
+  ready();
+  return kfd::hook::munmap(address, bytes);
+}
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,158 @@
+#include "vgpu/kfd/queues.h"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <utility>
+
+#include "vgpu/queue/aql_queue.h"
+#include "vgpu/queue/sdma_queue.h"
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr size_t kMaxQueues = 1024;
+// Both indices of an AQL queue lie in its amd_queue_t.
+constexpr uint64_t kWriteIndexOffset = offsetof(amd_queue_t, write_dispatch_id);
+constexpr uint64_t kReadIndexOffset = offsetof(amd_queue_t, read_dispatch_id);
+
+// Where mappings are in /dev/kfd: what they are in the top bits, then the GPU's node.
+constexpr uint64_t kDoorbells = uint64_t{3} << 62;
+constexpr uint64_t kRegisters = uint64_t{0} << 62;
+constexpr unsigned kNodeShift = 46;
+constexpr uint64_t kKindMask = uint64_t{3} << 62;
+
+uint32_t node_at(uint64_t offset) {
+  return static_cast<uint32_t>((offset & ~kKindMask) >> kNodeShift);
+}
+
+bool is_sdma(abi::QueueType type) {
+  return type == abi::QueueType::kSdma || type == abi::QueueType::kSdmaXgmi;
+}
+
+}  // namespace
+
+Queues::Queues(thunk::Driver& driver) : driver_(driver) {}
+
+Queues::~Queues() {
+  for (auto& [id, queue] : queues_) queue->stop();
+}
+
+uint64_t Queues::doorbells_offset(uint32_t node) {
+  return kDoorbells | uint64_t{node} << kNodeShift;
+}
+uint64_t Queues::registers_offset(uint32_t node) {
+  return kRegisters | uint64_t{node} << kNodeShift;
+}
+
+// As amdkfd, set_queue_properties_from_user(); and what the packet processors themselves use must
+// be memory that the driver knows.
+int Queues::check(uint32_t node, const abi::CreateQueue& arguments) const {
+  if (arguments.percentage > abi::kMaxPercentage || arguments.priority > abi::kMaxPriority)
+    return -EINVAL;
+  const bool is_aql = arguments.type == abi::QueueType::kComputeAql;
+  // PM4 rings are the graphics drivers'.
+  if (!is_aql && !is_sdma(arguments.type)) return -EINVAL;
+  if (is_sdma(arguments.type) && driver_.gpu(node)->sdma_engines == 0) return -ENOMEM;
+  if (!std::has_single_bit(arguments.ring_size) || arguments.ring_size < abi::kMinRingBytes)
+    return -EINVAL;
+  const isa::AddressSpace& memory = driver_.memory().all_memory();
+  const auto is_known = [&memory](uint64_t address, uint64_t bytes) {
+    return memory.find(address).contains(address, bytes);
+  };
+  if (!is_known(arguments.ring_base, arguments.ring_size)) return -EFAULT;
+  if (!is_aql) {
+    if (arguments.read_pointer % 8 != 0 || arguments.write_pointer % 8 != 0) return -EINVAL;
+    return is_known(arguments.read_pointer, 8) && is_known(arguments.write_pointer, 8) ? 0
+                                                                                       : -EFAULT;
+  }
+  const uint64_t base = arguments.read_pointer - kReadIndexOffset;
+  if (arguments.read_pointer < kReadIndexOffset || base % 64 != 0 ||
+      arguments.write_pointer != base + kWriteIndexOffset)
+    return -EINVAL;
+  return is_known(base, sizeof(amd_queue_t)) ? 0 : -EFAULT;
+}
+
+int Queues::create(uint32_t node, abi::CreateQueue& arguments) {
+  if (const int refused = check(node, arguments); refused != 0) return refused;
+  const std::lock_guard lock(mutex_);
+  if (queues_.size() >= kMaxQueues) return -ENOMEM;
+  const uint32_t id = next_id_++;
+  const queue::Device& device = driver_.device(node);
+  std::unique_ptr<queue::HardwareQueue> queue;
+  if (is_sdma(arguments.type)) {
+    queue::SdmaRing ring;
+    ring.base = reinterpret_cast<const uint32_t*>(arguments.ring_base);
+    ring.size = arguments.ring_size;
+    ring.write_index = reinterpret_cast<uint64_t*>(arguments.write_pointer);
+    ring.read_index = reinterpret_cast<uint64_t*>(arguments.read_pointer);
+    queue = std::make_unique<queue::SdmaQueue>(device, id, ring);
+  } else {
+    queue::AqlRing ring;
+    ring.base = reinterpret_cast<void*>(arguments.ring_base);
+    ring.size = arguments.ring_size / 64;
+    ring.queue = reinterpret_cast<amd_queue_t*>(arguments.read_pointer - kReadIndexOffset);
+    queue = std::make_unique<queue::AqlQueue>(device, id, ring);
+  }
+  queue->set_priority(static_cast<int>(arguments.priority));
+  if (arguments.percentage == 0) queue->set_paused(true);
+  if (!queue->start()) return -ENOMEM;
+  arguments.queue_id = id;
+  // ROCR looks a queue up by bits 3 to 12 of its doorbell's address.
+  arguments.doorbell_offset = doorbells_offset(node) + id * sizeof(uint64_t) % kDoorbellBytes;
+  queues_.emplace(id, std::move(queue));
+  return 0;
+}
+
+int Queues::destroy(uint32_t id) {
+  std::unique_ptr<queue::HardwareQueue> queue;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = queues_.find(id);
+    if (it == queues_.end()) return -EINVAL;
+    queue = std::move(it->second);
+    queues_.erase(it);
+  }
+  // Outside the lock: a dispatch that is being cancelled may take a moment.
+  queue->stop();
+  return 0;
+}
+
+int Queues::update(uint32_t id, uint32_t percentage, uint32_t priority) {
+  const std::lock_guard lock(mutex_);
+  const auto it = queues_.find(id);
+  if (it == queues_.end()) return -EFAULT;
+  it->second->set_paused(percentage == 0);
+  it->second->set_priority(static_cast<int>(priority));
+  return 0;
+}
+
+bool Queues::has(uint32_t id) const {
+  const std::lock_guard lock(mutex_);
+  return queues_.contains(id);
+}
+
+void* Queues::map(void* address, uint64_t bytes, int protection, int flags, uint64_t offset) {
+  const auto failed = [](int reason) {
+    errno = reason;
+    return MAP_FAILED;
+  };
+  const uint32_t node = node_at(offset);
+  if (driver_.gpu(node) == nullptr) return failed(EINVAL);
+  const bool is_doorbells = offset == doorbells_offset(node) && bytes == kDoorbellBytes;
+  const bool is_registers = offset == registers_offset(node) && bytes == kPage;
+  if (!is_doorbells && !is_registers) return failed(EINVAL);
+  // Ordinary memory: queues look at their write indices, and there is nothing to flush.
+  void* const at =
+      mmap(address, bytes, protection,
+           MAP_PRIVATE | MAP_ANONYMOUS | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)), -1, 0);
+  if (at == MAP_FAILED) return at;
+  madvise(at, bytes, MADV_DONTFORK);
+  if (is_registers) driver_.watch_window(node, static_cast<uint32_t*>(at));
+  return at;
+}
+
+}  // namespace halyard::vgpu::kfd

@@ -1,0 +1,24 @@
+// What the 16 bytes of an exported buffer's handle hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "vgpu/thunk/host_memory.h"
+
+namespace halyard::vgpu::kfd {
+
+struct SharedBuffer {
+  thunk::Segment segment;
+  uint64_t bytes = 0;  // whole pages, below 8 TiB
+  bool is_vram = false;
+  uint32_t flags = 0;  // HsaMemFlags, the thunk's
+};
+
+// False if there is no segment or it is too large.
+bool encode(const SharedBuffer& buffer, uint32_t (&words)[4]);
+// Nothing if the words cannot be what encode() has made. Words that are damaged may be taken for a
+// handle: its segment then is none that attach_pages() accepts.
+std::optional<SharedBuffer> decode(const uint32_t (&words)[4]);
+
+}  // namespace halyard::vgpu::kfd

@@ -1,0 +1,76 @@
+#include "vgpu/kfd/tests/fake_process.h"
+
+#include <gtest/gtest.h>
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+thunk::Profile machine() {
+  thunk::GpuProfile gpu;
+  gpu.processor = "gfx906";
+  gpu.memory_bytes = uint64_t{64} << 20;
+  gpu.execute = false;
+  thunk::Profile profile;
+  profile.name = "fake";
+  profile.gpus = {gpu, gpu};
+  profile.gpus[1].large_bar = false;
+  profile.gpus[1].sdma_engines = 0;
+  return profile;
+}
+
+}  // namespace
+
+FakeProcess::FakeProcess() {
+  std::string error;
+  driver = thunk::Driver::create(machine(), error);
+  EXPECT_NE(driver, nullptr) << error;
+  kfd = std::make_unique<Kfd>(*driver);
+}
+
+FakeProcess::~FakeProcess() = default;
+
+uint64_t FakeProcess::reserve(uint64_t bytes) {
+  void* const address =
+      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  EXPECT_NE(address, MAP_FAILED);
+  return reinterpret_cast<uintptr_t>(address);
+}
+
+abi::AllocMemory FakeProcess::allocate(uint64_t bytes, uint32_t flags, uint32_t gpu_id) {
+  abi::AllocMemory memory;
+  memory.address = reserve(bytes);
+  memory.size = bytes;
+  memory.gpu_id = gpu_id;
+  memory.flags = flags;
+  EXPECT_EQ(request(abi::Request::kAllocMemoryOfGpu, memory), 0);
+  return memory;
+}
+
+int FakeProcess::map(uint64_t handle, uint32_t gpu_id) {
+  abi::MapMemory mapping;
+  mapping.handle = handle;
+  mapping.gpu_ids_pointer = reinterpret_cast<uintptr_t>(&gpu_id);
+  mapping.count = 1;
+  return request(abi::Request::kMapMemoryToGpu, mapping);
+}
+
+int FakeProcess::unmap(uint64_t handle, uint32_t gpu_id) {
+  abi::MapMemory mapping;
+  mapping.handle = handle;
+  mapping.gpu_ids_pointer = reinterpret_cast<uintptr_t>(&gpu_id);
+  mapping.count = 1;
+  return request(abi::Request::kUnmapMemoryFromGpu, mapping);
+}
+
+int FakeProcess::free(uint64_t handle) {
+  abi::FreeMemory memory{handle};
+  return kfd->ioctl(abi::code<abi::FreeMemory>(abi::Request::kFreeMemoryOfGpu, _IOC_WRITE),
+                    &memory);
+}
+
+bool FakeProcess::gpu_sees(uint32_t gpu_id, uint64_t address, uint64_t bytes) const {
+  const uint32_t node = node_of_gpu_id(gpu_id, driver->node_count() - 1);
+  return driver->memory().gpu_memory(node).find(address).contains(address, bytes);
+}
+
+}  // namespace halyard::vgpu::kfd

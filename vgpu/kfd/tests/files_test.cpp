@@ -1,0 +1,218 @@
+// The files of the virtual kernel driver: their text for each profile, against what is checked in,
+// and what must hold between them; and the folder that they are written to.
+//
+// HALYARD_UPDATE_EXPECTED=1 vgpu_kfd_files_test writes what is checked in anew.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "vgpu/kfd/file_folder.h"
+#include "vgpu/kfd/gpu_ids.h"
+#include "vgpu/kfd/topology_files.h"
+#include "vgpu/thunk/profile.h"
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr HostFacts kHost = {8, 4, uint64_t{16} << 30};
+const std::string kNodes = "/sys/devices/virtual/kfd/kfd/topology/nodes/";
+
+thunk::Profile profile_of(const std::string& name) {
+  thunk::Profile profile;
+  std::string error;
+  EXPECT_TRUE(thunk::load_profile(name, HALYARD_VGPU_PROFILES, profile, error)) << error;
+  return profile;
+}
+
+FileTree tree_of(const std::string& name) {
+  return driver_files(profile_of(name), kHost);
+}
+
+std::string text_of(const FileTree& tree) {
+  std::string text;
+  for (const auto& [path, content] : tree.files) text += "== " + path + "\n" + content;
+  for (const std::string& path : tree.folders) text += "== " + path + "/\n";
+  for (const auto& [path, target] : tree.links) text += "== " + path + " -> " + target + "\n";
+  return text;
+}
+
+std::string read(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// The value of a property; -1 if the file has none of that name.
+int64_t property(const FileTree& tree, const std::string& path, const std::string& name) {
+  const auto file = tree.files.find(path);
+  if (file == tree.files.end()) return -1;
+  std::istringstream lines(file->second);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name + " ")) return std::stoll(line.substr(name.size() + 1));
+  }
+  return -1;
+}
+
+int64_t count_folders(const FileTree& tree, const std::string& folder) {
+  int64_t count = 0;
+  for (const auto& [path, content] : tree.files)
+    count += path.starts_with(folder + "/") && path.ends_with("/properties") ? 1 : 0;
+  return count;
+}
+
+class Files : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Files, AreThoseCheckedIn) {
+  const std::string text = text_of(tree_of(GetParam()));
+  const fs::path expected = fs::path(HALYARD_EXPECTED_FILES) / (GetParam() + ".txt");
+  if (std::getenv("HALYARD_UPDATE_EXPECTED") != nullptr) std::ofstream(expected) << text;
+  EXPECT_EQ(text, read(expected)) << "HALYARD_UPDATE_EXPECTED=1 writes " << expected << " anew.";
+}
+
+// The thunk reads as many folders as the properties say, and calls a missing one an error.
+TEST_P(Files, CountsAreThoseOfTheFolders) {
+  const FileTree tree = tree_of(GetParam());
+  const thunk::Profile profile = profile_of(GetParam());
+  for (size_t node = 0; node <= profile.gpus.size(); ++node) {
+    const std::string folder = kNodes + std::to_string(node);
+    for (const std::string kind : {"mem_banks", "caches", "io_links", "p2p_links"}) {
+      EXPECT_EQ(property(tree, folder + "/properties", kind + "_count"),
+                count_folders(tree, folder + "/" + kind))
+          << folder << " " << kind;
+    }
+  }
+}
+
+TEST_P(Files, EveryGpuHasItsIdAndItsRenderNode) {
+  const FileTree tree = tree_of(GetParam());
+  const thunk::Profile profile = profile_of(GetParam());
+  const auto gpus = static_cast<uint32_t>(profile.gpus.size());
+  for (uint32_t i = 0; i < gpus; ++i) {
+    const std::string folder = kNodes + std::to_string(i + 1);
+    const auto id = static_cast<uint32_t>(std::stoul(tree.files.at(folder + "/gpu_id")));
+    EXPECT_EQ(node_of_gpu_id(id, gpus), i + 1);
+    const int64_t minor = property(tree, folder + "/properties", "drm_render_minor");
+    EXPECT_TRUE(tree.files.contains("/dev/dri/renderD" + std::to_string(minor)));
+    const int64_t version = property(tree, folder + "/properties", "gfx_target_version");
+    EXPECT_EQ(version, profile.gpus[i].is_gfx90a()
+                           ? 90010
+                           : 90000 + std::stoi(profile.gpus[i].processor.substr(5)));
+  }
+}
+
+// The name and the other end of a link must agree, or the thunk refuses the topology.
+TEST_P(Files, LinksLeaveTheirNodeAndLeadToAnother) {
+  const FileTree tree = tree_of(GetParam());
+  for (const auto& [path, content] : tree.files) {
+    if (path.find("_links/") == std::string::npos) continue;
+    const std::string node =
+        path.substr(kNodes.size(), path.find('/', kNodes.size()) - kNodes.size());
+    EXPECT_EQ(property(tree, path, "node_from"), std::stoll(node)) << path;
+    const int64_t to = property(tree, path, "node_to");
+    EXPECT_NE(to, std::stoll(node)) << path;
+    EXPECT_TRUE(tree.files.contains(kNodes + std::to_string(to) + "/properties")) << path;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, Files,
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "mixed",
+                                           "two-gfx90a"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(Links, MemoryWithoutALargeBarHasNone) {
+  // gfx900 has none: only the GPU reaches the CPU's memory.
+  const FileTree tree = tree_of("gfx900");
+  EXPECT_EQ(property(tree, kNodes + "0/properties", "io_links_count"), 0);
+  EXPECT_EQ(property(tree, kNodes + "1/properties", "io_links_count"), 1);
+  EXPECT_EQ(property(tree, kNodes + "1/mem_banks/0/properties", "heap_type"), 2);
+  EXPECT_EQ(property(tree_of("gfx90a"), kNodes + "0/properties", "io_links_count"), 1);
+}
+
+TEST(Links, GpusOfAHiveShareItsNumber) {
+  const FileTree tree = tree_of("two-gfx90a");
+  const int64_t hive = property(tree, kNodes + "1/properties", "hive_id");
+  EXPECT_GT(hive, 0);
+  EXPECT_EQ(property(tree, kNodes + "2/properties", "hive_id"), hive);
+  EXPECT_EQ(property(tree_of("mixed"), kNodes + "2/properties", "hive_id"), 0);
+}
+
+class FolderTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = "/tmp/halyard-files-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    parent_ = name;
+  }
+  void TearDown() override { fs::remove_all(parent_); }
+
+  std::string make(const FileTree& tree) {
+    error_.clear();
+    return make_file_folder(tree, parent_, error_);
+  }
+
+  std::string parent_;
+  std::string error_;
+};
+
+TEST_F(FolderTest, HoldsAllFiles) {
+  const FileTree tree = tree_of("mixed");
+  const std::string root = make(tree);
+  ASSERT_NE(root, "") << error_;
+  for (const auto& [path, content] : tree.files) EXPECT_EQ(read(root + path), content) << path;
+  for (const std::string& path : tree.folders) EXPECT_TRUE(fs::is_directory(root + path)) << path;
+  EXPECT_EQ(read(root + "/sys/class/kfd/kfd/topology/generation_id"), "1\n");
+}
+
+TEST_F(FolderTest, IsSharedByEqualProfilesAndByNoOthers) {
+  const std::string root = make(tree_of("gfx900"));
+  struct stat before;
+  ASSERT_EQ(stat((root + "/dev/kfd").c_str(), &before), 0);
+  EXPECT_EQ(make(tree_of("gfx900")), root);
+  struct stat after;
+  ASSERT_EQ(stat((root + "/dev/kfd").c_str(), &after), 0);
+  // Programs tell a device by its inode.
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  EXPECT_NE(make(tree_of("gfx906")), root);
+}
+
+TEST_F(FolderTest, WhatIsMissingIsMadeAnew) {
+  const FileTree tree = tree_of("gfx900");
+  const std::string root = make(tree);
+  fs::remove_all(root + "/sys");
+  EXPECT_EQ(make(tree), root);
+  EXPECT_EQ(read(root + kNodes + "1/gpu_id"), tree.files.at(kNodes + "1/gpu_id"));
+}
+
+TEST_F(FolderTest, AFolderThatOthersCanWriteToIsRefused) {
+  const std::string own = parent_ + "/halyard-vgpu-" + std::to_string(geteuid());
+  ASSERT_EQ(mkdir(own.c_str(), 0700), 0);
+  ASSERT_EQ(chmod(own.c_str(), 0777), 0);
+  EXPECT_EQ(make(tree_of("gfx900")), "");
+  EXPECT_THAT(error_, HasSubstr(own));
+  EXPECT_THAT(error_, HasSubstr("nobody else can write"));
+}
+
+TEST_F(FolderTest, AnErrorNamesTheFolder) {
+  parent_ += "/nowhere";
+  EXPECT_EQ(make(tree_of("gfx900")), "");
+  EXPECT_THAT(error_, HasSubstr(parent_));
+  parent_ = fs::path(parent_).parent_path().string();
+}
+
+}  // namespace
+}  // namespace halyard::vgpu::kfd

@@ -1,0 +1,261 @@
+// Memory through ioctls.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "vgpu/host_guard.h"
+#include "vgpu/kfd/tests/fake_process.h"
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+using abi::Request;
+
+constexpr uint32_t kOrdinary = abi::kVram | abi::kPublic | abi::kExecutable | abi::kWritable;
+constexpr uint32_t kSystem = abi::kGtt | abi::kExecutable | abi::kWritable;
+
+unsigned char* bytes_at(uint64_t address) {
+  return reinterpret_cast<unsigned char*>(address);
+}
+
+bool is_there(uint64_t address) {
+  unsigned char byte = 0;
+  return read_host(&byte, bytes_at(address), 1);
+}
+
+class Memory : public ::testing::Test {
+ protected:
+  int allocate_error(abi::AllocMemory memory) {
+    return process_.request(Request::kAllocMemoryOfGpu, memory);
+  }
+  abi::AllocMemory plain() {
+    abi::AllocMemory memory;
+    memory.address = process_.reserve(4 * kPage);
+    memory.size = 4 * kPage;
+    memory.gpu_id = kGpu;
+    memory.flags = kOrdinary;
+    return memory;
+  }
+  void* map(uint64_t address, uint64_t bytes, int protection, int flags, uint64_t offset) {
+    return process_.kfd->buffers().map_for_host(bytes_at(address), bytes, protection, flags,
+                                                offset);
+  }
+
+  FakeProcess process_;
+};
+
+TEST_F(Memory, IsThereAndTheGpusThatItIsMappedToSeeIt) {
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  bytes_at(memory.address)[4 * kPage - 1] = 9;
+  EXPECT_FALSE(process_.gpu_sees(kGpu, memory.address, kPage));
+  ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
+  EXPECT_TRUE(process_.gpu_sees(kGpu, memory.address, 4 * kPage));
+  EXPECT_FALSE(process_.gpu_sees(kOtherGpu, memory.address, 1));
+  ASSERT_EQ(process_.map(memory.handle, kOtherGpu), 0);
+  ASSERT_EQ(process_.unmap(memory.handle, kGpu), 0);
+  EXPECT_FALSE(process_.gpu_sees(kGpu, memory.address, 1));
+  EXPECT_TRUE(process_.gpu_sees(kOtherGpu, memory.address, 1));
+}
+
+TEST_F(Memory, IsFreedOnceNoGpuHasItMapped) {
+  const abi::AllocMemory memory = process_.allocate(kPage, kOrdinary);
+  ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
+  EXPECT_EQ(process_.free(memory.handle), -EBUSY);
+  ASSERT_EQ(process_.unmap(memory.handle, kGpu), 0);
+  EXPECT_EQ(process_.free(memory.handle), 0);
+  EXPECT_EQ(process_.free(memory.handle), -EINVAL);
+  EXPECT_FALSE(is_there(memory.address));
+}
+
+// The addresses are the program's: it may have given them to something else in the meantime.
+TEST_F(Memory, AddressesThatTheProgramHasTakenBackAreLeftAlone) {
+  const abi::AllocMemory memory = process_.allocate(kPage, kOrdinary);
+  process_.kfd->buffers().unmapped_by_host(memory.address, kPage);
+  void* const other = mmap(bytes_at(memory.address), kPage, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  ASSERT_NE(other, MAP_FAILED);
+  bytes_at(memory.address)[0] = 5;
+  ASSERT_EQ(process_.free(memory.handle), 0);
+  EXPECT_TRUE(is_there(memory.address));
+  EXPECT_EQ(bytes_at(memory.address)[0], 5);
+}
+
+TEST_F(Memory, VramIsCounted) {
+  abi::AvailableMemory available;
+  available.gpu_id = kGpu;
+  ASSERT_EQ(process_.request(Request::kAvailableMemory, available), 0);
+  EXPECT_EQ(available.available, uint64_t{64} << 20);
+  const abi::AllocMemory half = process_.allocate(uint64_t{32} << 20, kOrdinary);
+  process_.allocate(uint64_t{128} << 20, kSystem);
+  ASSERT_EQ(process_.request(Request::kAvailableMemory, available), 0);
+  EXPECT_EQ(available.available, uint64_t{32} << 20);
+  abi::AllocMemory more = plain();
+  more.address = process_.reserve((uint64_t{32} << 20) + kPage);
+  more.size = (uint64_t{32} << 20) + kPage;
+  EXPECT_EQ(allocate_error(more), -ENOMEM);
+  ASSERT_EQ(process_.free(half.handle), 0);
+  EXPECT_EQ(allocate_error(more), 0);
+}
+
+TEST_F(Memory, BadRequestsAreRefused) {
+  const auto refused = [this](auto change) {
+    abi::AllocMemory memory = plain();
+    change(memory);
+    return allocate_error(memory);
+  };
+  EXPECT_EQ(refused([](auto& m) { m.gpu_id = 1; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.size = 0; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.size = 100; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.size = uint64_t{1} << 60; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.address = 0; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.address += 8; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.address = uint64_t{1} << 47; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.flags = abi::kPublic; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.flags |= abi::kGtt; }), -EINVAL);
+  // Its VRAM is out of the host's reach.
+  EXPECT_EQ(refused([](auto& m) { m.gpu_id = kOtherGpu; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.flags = abi::kDoorbell; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.flags = abi::kMmioRemap; }), -EINVAL);
+  EXPECT_EQ(refused([](auto&) {}), 0);
+}
+
+TEST_F(Memory, MappingToGpusGoesOnWhereItStopped) {
+  const abi::AllocMemory memory = process_.allocate(kPage, kSystem);
+  const uint32_t gpus[] = {kGpu, 77};
+  abi::MapMemory mapping;
+  mapping.handle = memory.handle;
+  mapping.gpu_ids_pointer = reinterpret_cast<uintptr_t>(gpus);
+  mapping.count = 2;
+  EXPECT_EQ(process_.request(Request::kMapMemoryToGpu, mapping), -EINVAL);
+  EXPECT_EQ(mapping.done, 1u);
+  EXPECT_TRUE(process_.gpu_sees(kGpu, memory.address, kPage));
+  mapping.count = 3;
+  EXPECT_EQ(process_.request(Request::kMapMemoryToGpu, mapping), -EINVAL);
+  mapping.count = 2;
+  mapping.gpu_ids_pointer = 8;
+  EXPECT_EQ(process_.request(Request::kMapMemoryToGpu, mapping), -EFAULT);
+  EXPECT_EQ(process_.map(memory.handle + 1, kGpu), -EINVAL);
+}
+
+TEST_F(Memory, TheHostsMappingIsTheGpus) {
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  bytes_at(memory.address)[0] = 3;
+  // As the thunk maps it: in place.
+  EXPECT_EQ(map(memory.address, 4 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                memory.mmap_offset),
+            bytes_at(memory.address));
+  EXPECT_EQ(bytes_at(memory.address)[0], 3);
+  // Without access for the host: the GPU keeps it.
+  EXPECT_EQ(map(memory.address, 4 * kPage, PROT_NONE, MAP_PRIVATE | MAP_FIXED, memory.mmap_offset),
+            bytes_at(memory.address));
+  EXPECT_TRUE(is_there(memory.address));
+  // Somewhere else: the same memory.
+  void* const again = map(0, 4 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, memory.mmap_offset);
+  ASSERT_NE(again, MAP_FAILED);
+  EXPECT_NE(again, bytes_at(memory.address));
+  static_cast<unsigned char*>(again)[1] = 4;
+  EXPECT_EQ(bytes_at(memory.address)[1], 4);
+  munmap(again, 4 * kPage);
+}
+
+TEST_F(Memory, MappingsOfTheHostStayInsideABuffer) {
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  const int access = PROT_READ | PROT_WRITE;
+  for (const uint64_t offset :
+       {uint64_t{0}, memory.mmap_offset - kPage, memory.mmap_offset + 4 * kPage, ~uint64_t{4095}}) {
+    EXPECT_EQ(map(0, kPage, access, MAP_SHARED, offset), MAP_FAILED) << offset;
+    EXPECT_EQ(errno, EINVAL);
+  }
+  EXPECT_EQ(map(0, 5 * kPage, access, MAP_SHARED, memory.mmap_offset), MAP_FAILED);
+  ASSERT_EQ(process_.free(memory.handle), 0);
+  EXPECT_EQ(map(0, 4 * kPage, access, MAP_SHARED, memory.mmap_offset), MAP_FAILED);
+}
+
+// An AQL ring of old is mapped twice, one copy behind the other.
+TEST_F(Memory, ADoubleMappedRingIsOneMemory) {
+  const abi::AllocMemory ring = process_.allocate(4 * kPage, kSystem | abi::kAqlQueueMemory);
+  bytes_at(ring.address)[10] = 6;
+  EXPECT_EQ(bytes_at(ring.address + 2 * kPage)[10], 6);
+  bytes_at(ring.address + 2 * kPage)[20] = 7;
+  EXPECT_EQ(bytes_at(ring.address)[20], 7);
+}
+
+TEST_F(Memory, PagedMemoryIsTheProgramsOwn) {
+  abi::AllocMemory memory = plain();
+  memory.flags = abi::kUserPointer | abi::kExecutable | abi::kWritable;
+  memory.mmap_offset = memory.address;
+  // Pages that can be read are what can be pinned.
+  munmap(bytes_at(memory.address), kPage);
+  EXPECT_EQ(allocate_error(memory), -EFAULT);
+  ASSERT_NE(mmap(bytes_at(memory.address), memory.size, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+            MAP_FAILED);
+  bytes_at(memory.address)[0] = 8;
+  ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, memory), 0);
+  ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
+  EXPECT_TRUE(process_.gpu_sees(kGpu, memory.address, 4 * kPage));
+  ASSERT_EQ(process_.unmap(memory.handle, kGpu), 0);
+  ASSERT_EQ(process_.free(memory.handle), 0);
+  EXPECT_EQ(bytes_at(memory.address)[0], 8);
+}
+
+TEST_F(Memory, ExportedMemoryLivesUntilTheLastOneFreesIt) {
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  std::memset(bytes_at(memory.address), 0x5a, 4 * kPage);
+  abi::IpcExport exported;
+  exported.handle = memory.handle;
+  exported.gpu_id = kGpu;
+  exported.flags = 0x1234;
+  ASSERT_EQ(process_.request(Request::kIpcExportHandle, exported), 0);
+  ASSERT_EQ(process_.free(memory.handle), -0);
+
+  FakeProcess other;
+  abi::IpcImport imported;
+  imported.gpu_id = kGpu;
+  imported.address = other.reserve(4 * kPage);
+  std::memcpy(imported.share_handle, exported.share_handle, sizeof imported.share_handle);
+  // Nobody has it any more.
+  EXPECT_EQ(other.request(Request::kIpcImportHandle, imported), -EINVAL);
+}
+
+TEST_F(Memory, ImportedMemoryIsTheExporters) {
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  abi::IpcExport exported;
+  exported.handle = memory.handle;
+  exported.gpu_id = kGpu;
+  exported.flags = 0x1234;
+  ASSERT_EQ(process_.request(Request::kIpcExportHandle, exported), 0);
+  FakeProcess other;
+  abi::IpcImport imported;
+  imported.gpu_id = kGpu;
+  imported.address = other.reserve(4 * kPage);
+  std::memcpy(imported.share_handle, exported.share_handle, sizeof imported.share_handle);
+  ASSERT_EQ(other.request(Request::kIpcImportHandle, imported), 0);
+  EXPECT_EQ(imported.flags, 0x1234u);
+  bytes_at(memory.address)[100] = 42;
+  EXPECT_EQ(bytes_at(imported.address)[100], 42);
+  ASSERT_EQ(process_.free(memory.handle), 0);
+  EXPECT_EQ(bytes_at(imported.address)[100], 42);
+  ASSERT_EQ(other.free(imported.handle), 0);
+}
+
+TEST_F(Memory, DamagedHandlesAreRefused) {
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  abi::IpcExport exported;
+  exported.handle = memory.handle;
+  exported.gpu_id = kGpu;
+  ASSERT_EQ(process_.request(Request::kIpcExportHandle, exported), 0);
+  for (unsigned bit = 0; bit < 128; ++bit) {
+    abi::IpcImport imported;
+    imported.gpu_id = kGpu;
+    imported.address = process_.reserve(4 * kPage);
+    std::memcpy(imported.share_handle, exported.share_handle, sizeof imported.share_handle);
+    imported.share_handle[bit / 32] ^= 1u << bit % 32;
+    EXPECT_NE(process_.request(Request::kIpcImportHandle, imported), 0) << bit;
+  }
+}
+
+}  // namespace
+}  // namespace halyard::vgpu::kfd

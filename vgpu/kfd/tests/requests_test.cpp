@@ -1,0 +1,192 @@
+// What any request goes through, and those for the device as a whole.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <random>
+#include <string>
+
+#include "vgpu/kfd/drm.h"
+#include "vgpu/kfd/drm_abi.h"
+#include "vgpu/kfd/tests/fake_process.h"
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+using abi::Request;
+
+TEST(Requests, UnknownOnesAreRefusedAsByLinux) {
+  FakeProcess process;
+  abi::Version version;
+  EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ, 'T', 1, 8), &version), -ENOTTY);
+  EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ, 'K', 0x7f, 8), &version), -ENOTTY);
+  EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ, 'K', 0, 8), &version), -EINVAL);
+  // Debugging as of old, which this driver never had.
+  EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_WRITE, 'K', 0x0d, 8), &version), -EINVAL);
+}
+
+TEST(Requests, ArgumentsThatAreNotThereAreFaults) {
+  FakeProcess process;
+  constexpr unsigned long kGetVersion = abi::code<abi::Version>(Request::kGetVersion, _IOC_READ);
+  EXPECT_EQ(process.kfd->ioctl(kGetVersion, nullptr), -EFAULT);
+  EXPECT_EQ(process.kfd->ioctl(kGetVersion, reinterpret_cast<void*>(process.reserve(kPage))),
+            -EFAULT);
+  EXPECT_EQ(process.kfd->ioctl(kGetVersion, reinterpret_cast<void*>(uint64_t{1} << 63)), -EFAULT);
+}
+
+TEST(Requests, ArgumentsMayBeShorterOrLonger) {
+  FakeProcess process;
+  // The first word alone: what is behind it is left as it is.
+  uint32_t words[4] = {7, 7, 7, 7};
+  EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ, 'K', 1, 4), words), 0);
+  EXPECT_EQ(words[0], abi::kMajorVersion);
+  EXPECT_EQ(words[1], 7u);
+  EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ, 'K', 1, 16), words), 0);
+  EXPECT_EQ(words[1], abi::kMinorVersion);
+  EXPECT_EQ(words[2], 7u);
+}
+
+TEST(Requests, AperturesAreToldOfEachGpu) {
+  FakeProcess process;
+  abi::ProcessAperturesNew request;
+  EXPECT_EQ(process.request(Request::kGetProcessAperturesNew, request), 0);
+  EXPECT_EQ(request.count, 2u);
+  abi::DeviceApertures apertures[3];
+  request.apertures_pointer = reinterpret_cast<uintptr_t>(apertures);
+  request.count = 3;
+  EXPECT_EQ(process.request(Request::kGetProcessAperturesNew, request), 0);
+  EXPECT_EQ(request.count, 2u);
+  EXPECT_EQ(apertures[0].gpu_id, kGpu);
+  EXPECT_EQ(apertures[1].gpu_id, kOtherGpu);
+  EXPECT_EQ(apertures[2].gpu_id, 0u);
+  // The thunk takes addresses from anywhere below, and LDS and scratch are above.
+  EXPECT_EQ(apertures[0].gpuvm_limit, (uint64_t{1} << 47) - 1);
+  EXPECT_GT(apertures[0].lds_base, apertures[0].gpuvm_limit);
+  request.apertures_pointer = process.reserve(kPage);
+  EXPECT_EQ(process.request(Request::kGetProcessAperturesNew, request), -EFAULT);
+}
+
+TEST(Requests, ClocksRun) {
+  FakeProcess process;
+  abi::ClockCounters first;
+  first.gpu_id = kGpu;
+  ASSERT_EQ(process.request(Request::kGetClockCounters, first), 0);
+  EXPECT_EQ(first.system_frequency, 1000000000u);
+  abi::ClockCounters second;
+  second.gpu_id = kGpu;
+  do {
+    ASSERT_EQ(process.request(Request::kGetClockCounters, second), 0);
+  } while (second.gpu == first.gpu);
+  EXPECT_GT(second.gpu, first.gpu);
+  EXPECT_GE(second.system, first.system);
+}
+
+TEST(Requests, XnackCanBeAskedForAndNotBeHad) {
+  FakeProcess process;
+  abi::SetXnackMode mode{-1};
+  EXPECT_EQ(process.request(Request::kSetXnackMode, mode), 0);
+  EXPECT_EQ(mode.enabled, 0);
+  mode.enabled = 1;
+  EXPECT_EQ(process.request(Request::kSetXnackMode, mode), -EPERM);
+  mode.enabled = 0;
+  EXPECT_EQ(process.request(Request::kSetXnackMode, mode), 0);
+}
+
+// Whatever a program passes, it gets an answer. Requests that place memory at addresses of the
+// program's own choice are left out: those may be its own.
+TEST(Requests, RandomArgumentsDoNoHarm) {
+  FakeProcess process;
+  std::mt19937_64 random(20261122);
+  alignas(8) unsigned char argument[512];
+  const unsigned placing[] = {static_cast<unsigned>(Request::kAllocMemoryOfGpu),
+                              static_cast<unsigned>(Request::kIpcImportHandle),
+                              static_cast<unsigned>(Request::kWaitEvents)};
+  for (int round = 0; round < 20000; ++round) {
+    const auto number = static_cast<unsigned>(random() % 0x90);
+    if (std::find(std::begin(placing), std::end(placing), number) != std::end(placing)) continue;
+    for (unsigned char& byte : argument)
+      byte = static_cast<unsigned char>(random() % 3 == 0 ? random() : 0);
+    // Ids and addresses that may be good ones.
+    if (random() % 2 == 0) {
+      const uint32_t id = kGpu;
+      std::memcpy(argument + random() % 12 * 4, &id, sizeof id);
+    }
+    const auto bytes = static_cast<unsigned>(random() % 128);
+    const int result =
+        process.kfd->ioctl(_IOC(_IOC_READ | _IOC_WRITE, 'K', number, bytes), argument);
+    EXPECT_LE(result, 0);
+    EXPECT_GT(result, -200);
+  }
+}
+
+class RenderNode : public ::testing::Test {
+ protected:
+  template <class T>
+  int query(drm::Query what, T& answer, uint32_t bytes = sizeof(T)) {
+    drm::Info info;
+    info.return_pointer = reinterpret_cast<uintptr_t>(&answer);
+    info.return_size = bytes;
+    info.query = what;
+    return drm_ioctl(*process_.kfd, 0, _IOC(_IOC_WRITE, 'd', drm::kAmdgpuInfoNumber, sizeof info),
+                     &info);
+  }
+
+  FakeProcess process_;
+};
+
+TEST_F(RenderNode, SaysThatItIsAmdgpus) {
+  char name[16] = "";
+  drm::Version version;
+  version.name_pointer = reinterpret_cast<uintptr_t>(name);
+  version.name_length = sizeof name;
+  constexpr unsigned long kVersion =
+      _IOC(_IOC_READ | _IOC_WRITE, 'd', drm::kVersionNumber, sizeof(drm::Version));
+  ASSERT_EQ(drm_ioctl(*process_.kfd, 0, kVersion, &version), 0);
+  EXPECT_EQ(version.major, 3);
+  EXPECT_EQ(version.name_length, 6u);
+  EXPECT_STREQ(name, "amdgpu");
+  // libdrm asks for the lengths first.
+  drm::Version lengths;
+  ASSERT_EQ(drm_ioctl(*process_.kfd, 0, kVersion, &lengths), 0);
+  EXPECT_EQ(lengths.name_length, 6u);
+  EXPECT_EQ(drm_ioctl(*process_.kfd, 2, kVersion, &version), -ENODEV);
+}
+
+TEST_F(RenderNode, TellsOfTheProfilesGpu) {
+  drm::DeviceInfo info;
+  ASSERT_EQ(query(drm::Query::kDeviceInfo, info), 0);
+  const thunk::GpuProfile& gpu = process_.driver->profile().gpus[0];
+  EXPECT_EQ(info.device_id, gpu.device_id);
+  EXPECT_EQ(info.active_units, gpu.compute_units);
+  uint32_t units = 0;
+  for (const auto& row : info.unit_bitmap) {
+    for (const uint32_t mask : row) units += static_cast<uint32_t>(__builtin_popcount(mask));
+  }
+  EXPECT_EQ(units, gpu.compute_units);
+  // An older libdrm has room for less.
+  uint32_t id = 0;
+  ASSERT_EQ(query(drm::Query::kDeviceInfo, id), 0);
+  EXPECT_EQ(id, gpu.device_id);
+}
+
+TEST_F(RenderNode, CountsMemory) {
+  uint64_t used = 1;
+  ASSERT_EQ(query(drm::Query::kVramUsage, used), 0);
+  EXPECT_EQ(used, 0u);
+  process_.allocate(2 * kPage, abi::kVram | abi::kExecutable);
+  ASSERT_EQ(query(drm::Query::kVramUsage, used), 0);
+  EXPECT_EQ(used, 2 * kPage);
+}
+
+TEST_F(RenderNode, RefusesWhatItDoesNotHave) {
+  uint32_t answer = 0;
+  EXPECT_EQ(query(static_cast<drm::Query>(0x99), answer), -EINVAL);
+  EXPECT_EQ(query(drm::Query::kAccelWorking, answer, 0), -EINVAL);
+  EXPECT_EQ(drm_ioctl(*process_.kfd, 0, _IOC(_IOC_WRITE, 'd', 0x44, 16), &answer), -EACCES);
+  EXPECT_EQ(drm_ioctl(*process_.kfd, 0, _IOC(_IOC_WRITE, 'K', 1, 8), &answer), -ENOTTY);
+}
+
+}  // namespace
+}  // namespace halyard::vgpu::kfd
