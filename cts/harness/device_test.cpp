@@ -46,6 +46,16 @@ Sync DeviceTest::next() {
   return {.wait = {}, .signal = {&point_, 1}};
 }
 
+Status DeviceTest::finish() const {
+  const Deadline deadline = patience();
+  Status status = timeline_->wait(reached_, deadline);
+  const bool late = Deadline::after_ns(0).monotonic_ns >= deadline.monotonic_ns;
+  if (!status.ok() || !late) return status;
+  // It looked once more when its time was up: whoever waits without a deadline waits for ever.
+  return Status(StatusCode::kDeadlineExceeded,
+                "The work was done, but nobody woke the wait for it.");
+}
+
 Status DeviceTest::drain(Queue& target) {
   if (Status status = target.barrier(next()); !status.ok()) {
     --reached_;

@@ -303,8 +303,8 @@ Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
     cores_[count].store(core, std::memory_order_release);
     core_count_.store(count + 1, std::memory_order_release);
   }
+  watcher_.queues_changed();
   profiler_.watch(*core);
-  progress();  // the watcher watches this one as well
   *queue = new QueueImpl(*this, *core);
   return {};
 }

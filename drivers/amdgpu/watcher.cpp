@@ -103,6 +103,11 @@ void Watcher::wake() {
   device_.hsa().hsa_signal_store_screlease(attention_, 1);
 }
 
+void Watcher::queues_changed() {
+  const std::lock_guard lock(mutex_);
+  if (thread_.joinable()) device_.hsa().hsa_signal_store_screlease(attention_, 1);
+}
+
 bool Watcher::start() {
   if (thread_.joinable()) return true;
   if (stop_) return false;

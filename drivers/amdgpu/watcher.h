@@ -54,6 +54,9 @@ class Watcher {
     // either it sees what has changed, or we see it.
     if (interest_.fetch_add(0, std::memory_order_acq_rel) != 0) wake();
   }
+  // There is a new queue. The thread may still sleep from an earlier wait, although nobody is
+  // interested now, and would not hear of this one.
+  void queues_changed();
   // Work for the watcher's thread (DeviceImpl::advance): it stays awake until as much is removed.
   void add_interest();
   void remove_interest() { interest_.fetch_sub(1, std::memory_order_acq_rel); }
