@@ -67,11 +67,11 @@ struct Pipe {
   std::array<int, 2> ends = {-1, -1};  // to read, to write
 };
 
-// Both at once, so that neither fills up while the other is waited for.
+// Both at once, so that neither fills up while the other is waited for. `err` may be closed.
 void read_all(const Pipe& out, std::string& out_text, const Pipe& err, std::string& err_text) {
   std::array<pollfd, 2> polls = {pollfd{out.ends[0], POLLIN, 0}, pollfd{err.ends[0], POLLIN, 0}};
   const std::array<std::string*, 2> texts = {&out_text, &err_text};
-  for (int open = 2; open > 0;) {
+  for (int open = err.ends[0] < 0 ? 1 : 2; open > 0;) {
     if (poll(polls.data(), polls.size(), -1) < 0) {
       if (errno == EINTR) continue;
       return;
@@ -146,9 +146,15 @@ Result<ProcessEnd> run_process(const std::vector<std::string>& words,
   Pipe err;
   if (options.output == Output::kToErrors) {
     posix_spawn_file_actions_adddup2(&setup.actions, STDERR_FILENO, STDOUT_FILENO);
-  } else if (options.output == Output::kCapture) {
-    if (!out.open() || !err.open()) return cannot_run(words[0], errno);
+  }
+  const bool captures_errors = options.output == Output::kCapture;
+  const bool captures = captures_errors || options.output == Output::kCaptureOutput;
+  if (captures) {
+    if (!out.open()) return cannot_run(words[0], errno);
     posix_spawn_file_actions_adddup2(&setup.actions, out.ends[1], STDOUT_FILENO);
+  }
+  if (captures_errors) {
+    if (!err.open()) return cannot_run(words[0], errno);
     posix_spawn_file_actions_adddup2(&setup.actions, err.ends[1], STDERR_FILENO);
   }
   std::vector<std::string> arguments = words;
@@ -160,7 +166,7 @@ Result<ProcessEnd> run_process(const std::vector<std::string>& words,
   if (failed != 0) return cannot_run(words[0], failed);
   child.store(pid);
   ProcessEnd end;
-  if (options.output == Output::kCapture) {
+  if (captures) {
     out.close_end(1);
     err.close_end(1);
     read_all(out, end.output, err, end.errors);

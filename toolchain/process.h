@@ -10,15 +10,16 @@ namespace halyard::toolchain {
 
 // What becomes of the text that the program prints.
 enum class Output {
-  kInherit,   // both streams are this process's own
-  kToErrors,  // both go to this process's standard error
-  kCapture,   // both come back as text
+  kInherit,        // both streams are this process's own
+  kToErrors,       // both go to this process's standard error
+  kCapture,        // both come back as text
+  kCaptureOutput,  // standard output comes back as text; errors go to this process's own
 };
 
 struct ProcessEnd {
   int exit_code = 0;
   int signal = 0;      // that has ended it; 0: none
-  std::string output;  // kCapture: standard output
+  std::string output;  // kCapture, kCaptureOutput: standard output
   std::string errors;  // kCapture: standard error
   bool ok() const { return exit_code == 0 && signal == 0; }
 };

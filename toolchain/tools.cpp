@@ -40,6 +40,11 @@ const ToolFacts& facts_of(Tool tool) {
       "hipcc", "HALYARD_HIPCC", "hipcc", "compiles HIP", {"hipcc", "/opt/rocm/bin/hipcc"}};
   static const ToolFacts kMlirOpt = {
       "mlir-opt", "HALYARD_MLIR_OPT", "mlir-22-tools", "lowers MLIR", {"mlir-opt-22", "mlir-opt"}};
+  static const ToolFacts kMlirRunner = {"mlir-runner",
+                                        "HALYARD_MLIR_RUNNER",
+                                        "mlir-22-tools",
+                                        "executes lowered MLIR",
+                                        {"mlir-runner-22", "mlir-runner"}};
   switch (tool) {
     case Tool::kClang:
       return kClang;
@@ -48,9 +53,11 @@ const ToolFacts& facts_of(Tool tool) {
     case Tool::kHipcc:
       return kHipcc;
     case Tool::kMlirOpt:
+      return kMlirOpt;
+    case Tool::kMlirRunner:
       break;
   }
-  return kMlirOpt;
+  return kMlirRunner;
 }
 
 bool is_program(const std::string& path) {

@@ -2,7 +2,8 @@
 // libhalyard_mlir_runtime.so exports them: the names and types of LLVM 22's RocmRuntimeWrappers.
 //
 // HALYARD_DEVICE names the device ("amdgpu", "hip:1", …; without it "amdgpu"); HALYARD_VGPU, if it
-// is set, the profile of the virtual GPU that takes a real one's place. docs/mlir.md has the rest.
+// is set, the profile of the virtual GPU that takes a real one's place; HALYARD_CONFIG configs,
+// with colons between. docs/mlir.md has the rest.
 //
 // None of them reports failure to its caller: an error goes to standard error, with the name of the
 // function, and the process ends with exit code 1. Any thread may call any of them.
@@ -103,7 +104,7 @@ HALYARD_MGPU void* _mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64
 HALYARD_MGPU void _mlir_memref_to_llvm_free(void* pointer);
 
 // For the calling thread. 0 is the device that HALYARD_DEVICE names; if that names a driver only,
-// n is its device with that ordinal.
+// n is its device with that ordinal, and of a config's name the n-th that it stands for.
 HALYARD_MGPU void mgpuSetDefaultDevice(int32_t device);
 }
 // NOLINTEND(readability-identifier-naming)

@@ -6,6 +6,8 @@
 #include <iterator>
 
 #include "bindings/mlir/vendor_compiler.h"
+#include "config/settings/apply.h"
+#include "config/settings/settings.h"
 #include "hal/error.h"
 #include "hal/module.h"
 #include "hal/text.h"
@@ -17,6 +19,7 @@ namespace {
 
 constexpr const char* kDeviceVariable = "HALYARD_DEVICE";
 constexpr const char* kVgpuVariable = "HALYARD_VGPU";
+constexpr const char* kConfigVariable = "HALYARD_CONFIG";
 // Streams that were given back and still have work: more than these are waited for in turn.
 constexpr size_t kMostStreams = 8;
 
@@ -46,6 +49,12 @@ RuntimeOptions options_from_environment() {
   if (const std::string profile = trusted_environment(kVgpuVariable); !profile.empty()) {
     options.vgpu = profile == "default" ? std::string() : profile;
   }
+  const std::string configs = trusted_environment(kConfigVariable);
+  for (size_t begin = 0; begin < configs.size();) {
+    const size_t end = std::min(configs.find(':', begin), configs.size());
+    if (end > begin) options.configs.push_back(configs.substr(begin, end - begin));
+    begin = end + 1;
+  }
   return options;
 }
 
@@ -65,14 +74,30 @@ Status Runtime::open_registry_locked() {
     return uri.status().with_context(
         fmt::format("The device of {} ({})", kDeviceVariable, printable(options_.device)));
   }
-  // Below the drivers, so first.
-  if (options_.vgpu) {
-    HALYARD_RETURN_IF_ERROR(
-        load_virtual_gpu(*options_.vgpu).with_context(std::string(kVgpuVariable)));
+  config::SettingsSources sources;
+  sources.files = options_.configs;
+  HALYARD_ASSIGN_OR_RETURN(const config::Settings settings, config::Settings::load(sources));
+  if (config::log_level(settings) != config::LogLevel::kError) {
+    for (const std::string& warning : settings.warnings()) {
+      fmt::print(stderr, "halyard: warning: {}\n", warning);
+    }
   }
-  if (uri->driver == "hip") isolate_compiler_of_hip(trusted_environment("HALYARD_LIBHIP_PATH"));
+  // Opens nothing.
+  std::unique_ptr<Registry> registry = Registry::create(config::registry_options(settings));
   uri_ = *uri;
-  registry_ = Registry::create();
+  HALYARD_ASSIGN_OR_RETURN(uris_, registry->resolve(uri_));
+  // Below the drivers, so before any of them is opened.
+  if (options_.vgpu) {
+    HALYARD_ASSIGN_OR_RETURN(const std::string profile,
+                             config::virtual_gpu_profile(settings, *options_.vgpu));
+    HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, config::virtual_gpu_options(settings))
+                                .with_context(std::string(kVgpuVariable)));
+  }
+  const auto is_hip = [](const DeviceUri& device) { return device.driver == "hip"; };
+  if (std::any_of(uris_.begin(), uris_.end(), is_hip)) {
+    isolate_compiler_of_hip(settings.text("drivers.hip.libhip"));
+  }
+  registry_ = std::move(registry);
   return {};
 }
 
@@ -84,8 +109,16 @@ Result<Runtime::DeviceState*> Runtime::device(size_t index) {
 Result<Runtime::DeviceState*> Runtime::device_locked(size_t index) {
   if (index < devices_.size() && devices_[index]) return devices_[index].get();
   HALYARD_RETURN_IF_ERROR(open_registry_locked());
-  DeviceUri uri = uri_;
-  if (index > 0) {
+  // Of a driver alone, index n is its device n; of a config's name, the n-th that it stands for.
+  DeviceUri uri = uris_.size() > 1 && index < uris_.size() ? uris_[index] : uri_;
+  if (index >= uris_.size()) {
+    if (uris_.size() == 1) uri = uris_.front();
+    if (uris_.size() > 1) {
+      return error(StatusCode::kNotFound,
+                   "There is no device with index {}: {} ({}) stands for {} devices, whose indices "
+                   "begin at 0.",
+                   index, kDeviceVariable, printable(options_.device), uris_.size());
+    }
     if (uri.ordinal || !uri.uuid.empty()) {
       return error(StatusCode::kNotFound,
                    "There is no device with index {}: {} ({}) names one device, whose index is 0. "

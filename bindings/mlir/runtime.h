@@ -30,8 +30,9 @@ namespace halyard::mlir {
 
 // What the environment chooses.
 struct RuntimeOptions {
-  std::string device = "amdgpu";         // HALYARD_DEVICE
-  std::optional<std::string> vgpu = {};  // HALYARD_VGPU; empty text: the default profile
+  std::string device = "amdgpu";          // HALYARD_DEVICE
+  std::optional<std::string> vgpu = {};   // HALYARD_VGPU; empty text: the default profile
+  std::vector<std::string> configs = {};  // HALYARD_CONFIG, which has colons between
 };
 RuntimeOptions options_from_environment();
 
@@ -170,7 +171,8 @@ class Runtime {
   std::atomic<bool> ended_ = false;
   std::mutex mutex_;  // all below; not held while waiting for a device
   std::unique_ptr<Registry> registry_;
-  DeviceUri uri_;
+  DeviceUri uri_;                                      // HALYARD_DEVICE
+  std::vector<DeviceUri> uris_;                        // what HALYARD_DEVICE stands for
   std::vector<std::unique_ptr<DeviceState>> devices_;  // by index; null: not opened
   HandleTable<LoadedModule> modules_;
   std::unordered_set<const LoadedFunction*> functions_;

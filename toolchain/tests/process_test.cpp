@@ -46,6 +46,16 @@ TEST(Process, OutputCanGoToStandardError) {
   EXPECT_TRUE(end.ok() && end->ok());
 }
 
+TEST(Process, OutputAloneCanComeBack) {
+  ::testing::internal::CaptureStderr();
+  const auto end =
+      run_process({"sh", "-c", "echo out; echo err >&2"}, {.output = Output::kCaptureOutput});
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "err\n");
+  ASSERT_TRUE(end.ok() && end->ok());
+  EXPECT_EQ(end->output, "out\n");
+  EXPECT_EQ(end->errors, "");
+}
+
 TEST(Process, EnvironmentIsOnTopOfThisProcesss) {
   ASSERT_EQ(setenv("HALYARD_PROCESS_TEST", "before", 1), 0);
   ASSERT_EQ(setenv("HALYARD_PROCESS_TEST_2", "kept", 1), 0);

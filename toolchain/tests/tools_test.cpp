@@ -43,7 +43,8 @@ TEST_F(Tools, WhatIsNoProgramIsPassedOver) {
 
 TEST_F(Tools, AMissingOneIsNamedWithItsPackageAndItsVariable) {
   const std::pair<Tool, const char*> packages[] = {{Tool::kHipcc, "hipcc"},
-                                                   {Tool::kMlirOpt, "mlir-22-tools"}};
+                                                   {Tool::kMlirOpt, "mlir-22-tools"},
+                                                   {Tool::kMlirRunner, "mlir-22-tools"}};
   for (const auto& [tool, package] : packages) {
     const Result<std::string> found = find_tool(tool, {{folder()}, {}});
     ASSERT_FALSE(found.ok()) << *found;

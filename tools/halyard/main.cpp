@@ -18,6 +18,7 @@
 #include "plugins/plugin.h"
 #include "tools/halyard/command_line.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/mlir_run.h"
 
 namespace halyard::cli {
 namespace {
@@ -54,6 +55,7 @@ int main_program(int argc, char** argv) {
   Status outcome;
   add_run_command(app, outcome);
   add_compile_command(app, outcome);
+  add_mlir_run_command(app, outcome);
   add_cache_command(app, outcome);
   add_list_command(app, outcome);
   add_dump_command(app, outcome);

@@ -38,6 +38,7 @@ TEST(CliUsage, EveryCommandHasHelp) {
                                                           {"list", "drivers", "--help"},
                                                           {"list", "devices", "--help"},
                                                           {"dump", "devices", "--help"},
+                                                          {"mlir-run", "--help"},
                                                           {"config", "--help"},
                                                           {"config", "show", "--help"},
                                                           {"config", "check", "--help"},
