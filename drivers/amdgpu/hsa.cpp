@@ -1,131 +1,40 @@
 #include "drivers/amdgpu/hsa.h"
 
-#include <dlfcn.h>
-#include <link.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-
-#include <climits>
-
-#include "drivers/common/address_space.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
 
-namespace {
-
-std::string real_path(void* library, const std::string& fallback) {
-  link_map* map = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return fallback;
-  char resolved[PATH_MAX];
-  if (realpath(map->l_name, resolved) != nullptr) return resolved;
-  return map->l_name;
+const VendorLibrary& Hsa::library() {
+  static constexpr const char* kSonames[] = {"libhsa-runtime64.so.1"};
+  static constexpr VendorLibrary kLibrary = {
+      .name = "HSA",
+      .sonames = kSonames,
+      .option = "libhsa",
+      .variable = "HALYARD_LIBHSA_PATH",
+      .package = "Debian: libhsa-runtime64-1",
+      // For its threads and for some queues; measured, 5.2.3 takes 70 MiB.
+      .address_space = 256 << 20,
+  };
+  return kLibrary;
 }
 
-// Every library that was opened, so that two drivers in one process share one table. Leaked on
-// purpose: the vendor's threads outlive main.
-struct Loaded {
-  std::mutex mutex;
-  std::vector<Hsa*> tables;
-};
-Loaded& loaded() {
-  static auto* const all = new Loaded;
-  return *all;
-}
-
-}  // namespace
-
-std::vector<std::string> candidates_for(const std::string& path) {
-  struct stat info = {};
-  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return {path};
-  const std::string folder = path.ends_with('/') ? path : path + "/";
-  return {folder + kHsaSoname, folder + "lib/" + kHsaSoname};
-}
-
-Result<Hsa*> Hsa::load(std::string_view path) {
-  if (!path.empty()) return load_from(candidates_for(std::string(path)), "the option libhsa");
-  // secure_getenv: a setuid program does not load what its caller names.
-  const char* const variable = secure_getenv(kHsaPathVariable);
-  if (variable != nullptr && variable[0] != '\0') {
-    return load_from(candidates_for(variable),
-                     fmt::format("the environment variable {}", kHsaPathVariable));
-  }
-  return load_from({kHsaSoname}, "the system's library path");
-}
-
-Result<Hsa*> Hsa::load_from(const std::vector<std::string>& candidates, std::string_view origin) {
-  std::string tried;
-  for (const std::string& candidate : candidates) {
-    void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (library == nullptr) {
-      const char* const words = dlerror();
-      tried += fmt::format("\n  {}: {}", candidate, words != nullptr ? words : "no reason given");
-      continue;
-    }
-    const std::string real = real_path(library, candidate);
-    Loaded& all = loaded();
-    const std::lock_guard lock(all.mutex);
-    for (Hsa* known : all.tables) {
-      if (known->path_ == real) return known;
-    }
-    auto* const hsa = new Hsa;
-    if (Status status = hsa->resolve(library, real); !status.ok()) {
-      delete hsa;
-      return status;
-    }
-    all.tables.push_back(hsa);
-    return hsa;
-  }
-  return error(StatusCode::kUnavailable,
-               "The HSA runtime ({}) cannot be opened through {}. Tried:{}\nInstall it (Debian: "
-               "libhsa-runtime64-1), or name the file or its folder with the option libhsa or the "
-               "environment variable {}.",
-               kHsaSoname, origin, tried, kHsaPathVariable);
-}
-
-Status Hsa::resolve(void* library, const std::string& opened) {
-  path_ = opened;
-#define HALYARD_HSA_REQUIRED(symbol)                                                         \
-  symbol = reinterpret_cast<decltype(symbol)>(dlsym(library, #symbol));                      \
-  if (symbol == nullptr) {                                                                   \
-    return error(StatusCode::kUnavailable,                                                   \
-                 "The HSA runtime ({}) lacks the function {}, which the driver needs. ROCm " \
-                 "5.2.3 and newer have it.",                                                 \
-                 opened, #symbol);                                                           \
-  }
-#define HALYARD_HSA_OPTIONAL(symbol, ...) \
-  symbol = reinterpret_cast<decltype(symbol)>(dlsym(library, #symbol));
+Status Hsa::resolve() {
+#define HALYARD_HSA_REQUIRED(symbol) HALYARD_RETURN_IF_ERROR(require(#symbol, &symbol));
+#define HALYARD_HSA_OPTIONAL(symbol, ...) find(#symbol, &symbol);
 #include "drivers/amdgpu/hsa_symbols.inl"
 #undef HALYARD_HSA_REQUIRED
 #undef HALYARD_HSA_OPTIONAL
   return {};
 }
 
-Status Hsa::initialise() {
-  const std::lock_guard lock(mutex_);
-  if (initialised_) return init_status_;
+bool Hsa::is_running() const {
   uint16_t major = 0;
-  const bool runs =
-      hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major) == HSA_STATUS_SUCCESS;
-  if (!runs) {
-    // For its threads and for some queues; measured, 5.2.3 takes 70 MiB.
-    constexpr uint64_t kBeside = 256 << 20;
-    // Not kept: the limit may be raised.
-    HALYARD_RETURN_IF_ERROR(
-        check_address_space(fmt::format("The HSA runtime ({})", path_),
-                            {hsaKmtOpenKFD, hsaKmtCloseKFD, hsaKmtAcquireSystemProperties,
-                             hsaKmtReleaseSystemProperties, hsaKmtGetNodeProperties},
-                            kBeside));
-  }
-  initialised_ = true;
+  return hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major) == HSA_STATUS_SUCCESS;
+}
+
+std::string Hsa::start() {
   const hsa_status_t status = hsa_init();
-  if (status != HSA_STATUS_SUCCESS) {
-    init_status_ = error(StatusCode::kUnavailable,
-                         "The HSA runtime ({}) does not start: {}. It needs an AMD GPU and the "
-                         "kernel's door to it (/dev/kfd).",
-                         path_, describe(*this, status));
-  }
-  return init_status_;
+  return status == HSA_STATUS_SUCCESS ? std::string() : describe(*this, status);
 }
 
 Status Hsa::on_system_event(hsa_amd_system_event_callback_t callback) {
@@ -138,8 +47,8 @@ Status Hsa::on_system_event(hsa_amd_system_event_callback_t callback) {
   } else {
     // Without the thunk's functions nobody can be told. Work behind a fault is then never done, and
     // waits end with their deadlines.
-    listen_for_memory_faults({hsaKmtCreateEvent, hsaKmtDestroyEvent, hsaKmtWaitOnEvent},
-                             [this, callback](const NodeFault& fault) { tell(fault, callback); });
+    listen_for_memory_faults(thunk_events(),
+                             [this, callback](const NodeFault& fault) { report(fault, callback); });
   }
   listening_ = true;
   return {};
@@ -156,7 +65,7 @@ Result<bool> Hsa::uses_interrupts() const {
 
 // As the runtime would. Nobody ends the process if it is not one of the driver's faults, just as
 // nobody does without the driver.
-void Hsa::tell(const NodeFault& fault, hsa_amd_system_event_callback_t callback) const {
+void Hsa::report(const NodeFault& fault, hsa_amd_system_event_callback_t callback) const {
   struct Search {
     const Hsa& hsa;
     uint32_t node;
@@ -182,9 +91,7 @@ void Hsa::tell(const NodeFault& fault, hsa_amd_system_event_callback_t callback)
   callback(&event, nullptr);
 }
 
-std::string Hsa::version() {
-  const std::lock_guard lock(mutex_);
-  if (!initialised_ || !init_status_.ok()) return {};
+std::string Hsa::version_text() const {
   uint16_t major = 0;
   uint16_t minor = 0;
   if (hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major) != HSA_STATUS_SUCCESS ||

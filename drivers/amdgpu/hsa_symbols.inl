@@ -15,16 +15,6 @@ HALYARD_HSA_REQUIRED(hsa_agent_iterate_isas)
 HALYARD_HSA_REQUIRED(hsa_isa_get_info_alt)
 HALYARD_HSA_REQUIRED(hsa_amd_register_system_event_handler)
 
-// Of the thunk that the library is linked with; looked up through it, so that it is the same.
-HALYARD_HSA_OPTIONAL(hsaKmtOpenKFD, int())
-HALYARD_HSA_OPTIONAL(hsaKmtCloseKFD, int())
-HALYARD_HSA_OPTIONAL(hsaKmtAcquireSystemProperties, int(void*))
-HALYARD_HSA_OPTIONAL(hsaKmtReleaseSystemProperties, int())
-HALYARD_HSA_OPTIONAL(hsaKmtGetNodeProperties, int(uint32_t, void*))
-HALYARD_HSA_OPTIONAL(hsaKmtCreateEvent, int(ThunkEventDescriptor*, bool, bool, ThunkEvent**))
-HALYARD_HSA_OPTIONAL(hsaKmtDestroyEvent, int(ThunkEvent*))
-HALYARD_HSA_OPTIONAL(hsaKmtWaitOnEvent, int(ThunkEvent*, uint32_t))
-
 // Queues
 HALYARD_HSA_REQUIRED(hsa_queue_create)
 HALYARD_HSA_REQUIRED(hsa_queue_destroy)

@@ -146,7 +146,7 @@ void Faults::watch(const Hip& hip, const GpuFacts& gpu) {
     hip.hsa_amd_register_system_event_handler(&on_event, const_cast<Hip*>(&hip));
   } else {
     // Without the thunk's functions nobody can be told, and waits end with their deadlines.
-    listen_for_memory_faults({hip.hsaKmtCreateEvent, hip.hsaKmtDestroyEvent, hip.hsaKmtWaitOnEvent},
+    listen_for_memory_faults(hip.thunk_events(),
                              [&hip](const NodeFault& fault) { on_node_fault(hip, fault); });
   }
 }

@@ -1,68 +1,26 @@
 #include "drivers/hip/hip.h"
 
-#include <dlfcn.h>
-#include <link.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-
 #include <atomic>
 #include <chrono>
-#include <climits>
 #include <cstdlib>
 #include <thread>
 
-#include "drivers/common/address_space.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
 
-namespace {
-
-std::string real_path(void* library, const std::string& fallback) {
-  link_map* map = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return fallback;
-  char resolved[PATH_MAX];
-  if (realpath(map->l_name, resolved) != nullptr) return resolved;
-  return map->l_name;
-}
-
-// Every library that was opened, so that two drivers in one process share one table. Leaked on
-// purpose: the vendor's threads outlive main.
-struct Loaded {
-  std::mutex mutex;
-  std::vector<Hip*> tables;
-};
-Loaded& loaded() {
-  static auto* const all = new Loaded;
-  return *all;
-}
-
-// The library that other HIP code of this process uses; a second one would not know its streams.
-std::vector<std::string> system_candidates() {
-  for (const char* soname : kHipSonames) {
-    void* const library = dlopen(soname, RTLD_NOW | RTLD_NOLOAD);
-    if (library == nullptr) continue;
-    dlclose(library);  // only what RTLD_NOLOAD has counted
-    return {soname};
-  }
-  return {std::begin(kHipSonames), std::end(kHipSonames)};
-}
-
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-}  // namespace
-
-std::vector<std::string> candidates_for(const std::string& path) {
-  struct stat info = {};
-  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return {path};
-  const std::string folder = path.ends_with('/') ? path : path + "/";
-  std::vector<std::string> candidates;
-  for (const char* middle : {"", "lib/"}) {
-    for (const char* soname : kHipSonames) candidates.push_back(folder + middle + soname);
-  }
-  return candidates;
+const VendorLibrary& Hip::library() {
+  static constexpr const char* kSonames[] = {"libamdhip64.so.6", "libamdhip64.so.5"};
+  static constexpr VendorLibrary kLibrary = {
+      .name = "HIP",
+      .sonames = kSonames,
+      .option = "libhip",
+      .variable = "HALYARD_LIBHIP_PATH",
+      .package = "Debian: libamdhip64-5",
+      // For its threads and for some queues; measured, 5.2.3 takes 310 MiB.
+      .address_space = 512 << 20,
+  };
+  return kLibrary;
 }
 
 namespace {
@@ -101,110 +59,37 @@ hipError_t Hip::query(hipEvent_t event) const {
   return result;
 }
 
-Result<Hip*> Hip::load(std::string_view path) {
-  if (!path.empty()) return load_from(candidates_for(std::string(path)), "the option libhip");
-  // secure_getenv: a setuid program does not load what its caller names.
-  const char* const variable = secure_getenv(kHipPathVariable);
-  if (variable != nullptr && variable[0] != '\0') {
-    return load_from(candidates_for(variable),
-                     fmt::format("the environment variable {}", kHipPathVariable));
-  }
-  return load_from(system_candidates(), "the system's library path");
-}
-
-Result<Hip*> Hip::load_from(const std::vector<std::string>& candidates, std::string_view origin) {
-  std::string tried;
-  for (const std::string& candidate : candidates) {
-    void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (library == nullptr) {
-      const char* const words = dlerror();
-      tried += fmt::format("\n  {}: {}", candidate, words != nullptr ? words : "no reason given");
-      continue;
-    }
-    const std::string real = real_path(library, candidate);
-    Loaded& all = loaded();
-    const std::lock_guard lock(all.mutex);
-    for (Hip* known : all.tables) {
-      if (known->path_ == real) return known;
-    }
-    auto* const hip = new Hip;
-    hip->path_ = real;
-    hip->soname_ = base_name(candidate);
-    if (Status status = hip->resolve(library); !status.ok()) {
-      delete hip;
-      return status;
-    }
-    watch_for_the_end();
-    all.tables.push_back(hip);
-    return hip;
-  }
-  return error(StatusCode::kUnavailable,
-               "The HIP runtime (libamdhip64.so.6 or .5) cannot be opened through {}. Tried:{}\n"
-               "Install it (Debian: libamdhip64-5), or name the file or its folder with the option "
-               "libhip or the environment variable {}.",
-               origin, tried, kHipPathVariable);
-}
-
-Status Hip::resolve(void* library) {
+Status Hip::resolve() {
   // Required functions are kept under the name that C has for them.
-#define HALYARD_HIP_REQUIRED(symbol, ...)                                                    \
-  symbol = reinterpret_cast<decltype(symbol)>(dlsym(library, #symbol));                      \
-  if (symbol == nullptr) {                                                                   \
-    return error(StatusCode::kUnavailable,                                                   \
-                 "The HIP runtime ({}) lacks the function {}, which the driver needs. ROCm " \
-                 "5.2.3 and newer have it.",                                                 \
-                 path_, #symbol);                                                            \
-  }
-#define HALYARD_HIP_OPTIONAL(member, symbol, ...) \
-  member = reinterpret_cast<decltype(member)>(dlsym(library, symbol));
+#define HALYARD_HIP_REQUIRED(symbol, ...) HALYARD_RETURN_IF_ERROR(require(#symbol, &symbol));
+#define HALYARD_HIP_OPTIONAL(member, symbol, ...) find(symbol, &member);
 #include "drivers/hip/hip_symbols.inl"
 #undef HALYARD_HIP_REQUIRED
 #undef HALYARD_HIP_OPTIONAL
   if (hipExtModuleLaunchKernel == nullptr) hipExtModuleLaunchKernel = hipExtModuleLaunchKernelCxx;
-  const bool launches = hipExtModuleLaunchKernel != nullptr;
-  if (launches && (hipGetDeviceProperties != nullptr || hipGetDevicePropertiesR0600 != nullptr)) {
-    return {};
+  if (hipExtModuleLaunchKernel == nullptr) return lacks("hipExtModuleLaunchKernel");
+  if (hipGetDeviceProperties == nullptr && hipGetDevicePropertiesR0600 == nullptr) {
+    return lacks("hipGetDeviceProperties");
   }
-  return error(StatusCode::kUnavailable,
-               "The HIP runtime ({}) lacks the function {}, which the driver needs. ROCm 5.2.3 and "
-               "newer have it.",
-               path_, launches ? "hipGetDeviceProperties" : "hipExtModuleLaunchKernel");
+  watch_for_the_end();
+  return {};
 }
 
-Status Hip::initialise() {
-  const std::lock_guard lock(mutex_);
-  if (initialised_) return init_status_;
-  // It may run for other code of the process.
+bool Hip::is_running() const {
   const auto nothing = [](hsa_agent_t, void*) -> hsa_status_t { return HSA_STATUS_SUCCESS; };
-  const bool runs =
-      hsa_iterate_agents != nullptr && hsa_iterate_agents(nothing, nullptr) == HSA_STATUS_SUCCESS;
-  if (!runs) {
-    // For its threads and for some queues; measured, 5.2.3 takes 310 MiB.
-    constexpr uint64_t kBeside = 512 << 20;
-    // Not kept: the limit may be raised.
-    HALYARD_RETURN_IF_ERROR(
-        check_address_space(fmt::format("The HIP runtime ({})", path_),
-                            {hsaKmtOpenKFD, hsaKmtCloseKFD, hsaKmtAcquireSystemProperties,
-                             hsaKmtReleaseSystemProperties, hsaKmtGetNodeProperties},
-                            kBeside));
-  }
-  initialised_ = true;
+  return hsa_iterate_agents != nullptr &&
+         hsa_iterate_agents(nothing, nullptr) == HSA_STATUS_SUCCESS;
+}
+
+std::string Hip::start() {
   int count = 0;
   hipError_t result = hipInit(0);
   if (result == hipSuccess) result = hipGetDeviceCount(&count);
   if (result == hipSuccess) result = hipRuntimeGetVersion(&version_);
-  if (result != hipSuccess) {
-    init_status_ = error(StatusCode::kUnavailable,
-                         "The HIP runtime ({}) does not start: {}. It needs an AMD GPU and the "
-                         "kernel's door to it (/dev/kfd).",
-                         path_, describe(*this, result));
-  }
-  return init_status_;
+  return result == hipSuccess ? std::string() : describe(*this, result);
 }
 
-std::string Hip::version() {
-  const std::lock_guard lock(mutex_);
-  if (version_ == 0) return {};
+std::string Hip::version_text() const {
   return fmt::format("{}.{}.{}", version_ / 10'000'000, version_ / 100'000 % 100,
                      version_ % 100'000);
 }

@@ -40,16 +40,6 @@ HALYARD_HIP_OPTIONAL(hsa_signal_create, "hsa_signal_create",
 HALYARD_HIP_OPTIONAL(hsa_signal_destroy, "hsa_signal_destroy", hsa_status_t(hsa_signal_t))
 HALYARD_HIP_OPTIONAL(hsa_iterate_agents, "hsa_iterate_agents",
                      hsa_status_t(hsa_status_t (*)(hsa_agent_t, void*), void*))
-// Of the thunk below that.
-HALYARD_HIP_OPTIONAL(hsaKmtOpenKFD, "hsaKmtOpenKFD", int())
-HALYARD_HIP_OPTIONAL(hsaKmtCloseKFD, "hsaKmtCloseKFD", int())
-HALYARD_HIP_OPTIONAL(hsaKmtAcquireSystemProperties, "hsaKmtAcquireSystemProperties", int(void*))
-HALYARD_HIP_OPTIONAL(hsaKmtReleaseSystemProperties, "hsaKmtReleaseSystemProperties", int())
-HALYARD_HIP_OPTIONAL(hsaKmtGetNodeProperties, "hsaKmtGetNodeProperties", int(uint32_t, void*))
-HALYARD_HIP_OPTIONAL(hsaKmtCreateEvent, "hsaKmtCreateEvent",
-                     int(ThunkEventDescriptor*, bool, bool, ThunkEvent**))
-HALYARD_HIP_OPTIONAL(hsaKmtDestroyEvent, "hsaKmtDestroyEvent", int(ThunkEvent*))
-HALYARD_HIP_OPTIONAL(hsaKmtWaitOnEvent, "hsaKmtWaitOnEvent", int(ThunkEvent*, uint32_t))
 
 // Streams and events
 HALYARD_HIP_REQUIRED(hipStreamCreateWithPriority, hipError_t(hipStream_t*, unsigned, int))

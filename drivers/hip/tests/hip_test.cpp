@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
@@ -13,51 +12,25 @@
 namespace halyard::hip {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string message(const Status& status) {
   return std::string(status.message().view());
 }
 
-TEST(HipCandidates, AFileIsItself) {
-  EXPECT_THAT(candidates_for("/no/such/libhip.so"), ElementsAre("/no/such/libhip.so"));
-}
-
-TEST(HipCandidates, AFolderOrItsLibFolderHoldsTheLibraryTheNewerFirst) {
-  const std::string folder = std::filesystem::temp_directory_path();
-  EXPECT_THAT(candidates_for(folder),
-              ElementsAre(folder + "/libamdhip64.so.6", folder + "/libamdhip64.so.5",
-                          folder + "/lib/libamdhip64.so.6", folder + "/lib/libamdhip64.so.5"));
-}
-
-TEST(HipLoad, ListsEveryPathThatWasTriedWithTheLoadersWords) {
-  const Result<Hip*> hip = Hip::load_from({"/no/such/a.so", "/no/such/b.so"}, "the test");
+TEST(HipLoad, SearchesForTheNewerRuntimeFirst) {
+  const Result<Hip*> hip = Hip::load("/tmp");
   ASSERT_FALSE(hip.ok());
-  EXPECT_EQ(hip.status().code(), StatusCode::kUnavailable);
-  EXPECT_THAT(message(hip.status()), HasSubstr("/no/such/a.so: "));
-  EXPECT_THAT(message(hip.status()), HasSubstr("/no/such/b.so: "));
-  EXPECT_THAT(message(hip.status()), HasSubstr("No such file or directory"));
-  EXPECT_THAT(message(hip.status()), HasSubstr("HALYARD_LIBHIP_PATH"));
-}
-
-TEST(HipLoad, APathThatIsGivenIsNotPassedOver) {
-  const Result<Hip*> hip = Hip::load("/no/such/libhip.so");
-  ASSERT_FALSE(hip.ok());
-  EXPECT_THAT(message(hip.status()), HasSubstr("the option libhip"));
-}
-
-TEST(HipLoad, TheEnvironmentNamesTheLibrary) {
-  setenv(kHipPathVariable, "/no/such/from-environment.so", 1);
-  const Result<Hip*> hip = Hip::load("");
-  unsetenv(kHipPathVariable);
-  ASSERT_FALSE(hip.ok());
-  EXPECT_THAT(message(hip.status()), HasSubstr("/no/such/from-environment.so"));
+  const std::string text = message(hip.status());
+  EXPECT_LT(text.find("\n  /tmp/libamdhip64.so.6: "), text.find("\n  /tmp/libamdhip64.so.5: "));
+  EXPECT_THAT(text, HasSubstr("\n  /tmp/libamdhip64.so.5: "));
+  EXPECT_THAT(text, HasSubstr("the option libhip"));
+  EXPECT_THAT(text, HasSubstr("HALYARD_LIBHIP_PATH"));
 }
 
 TEST(HipLoad, ALibraryWithoutTheFunctionsIsRefusedByName) {
   // libm is there on every machine, and no HIP runtime.
-  const Result<Hip*> hip = Hip::load_from({"libm.so.6"}, "the test");
+  const Result<Hip*> hip = Hip::load("libm.so.6");
   ASSERT_FALSE(hip.ok());
   EXPECT_THAT(message(hip.status()), HasSubstr("libm.so.6"));
   EXPECT_THAT(message(hip.status()), HasSubstr("hipInit"));
