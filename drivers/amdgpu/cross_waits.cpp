@@ -32,9 +32,7 @@ void CrossWaits::add(QueueCore& core, uint64_t last, Span<const QueuePoint> wait
   entry.core = &core;
   entry.last = last;
   entry.sources.assign(waits.begin(), waits.end());
-  for (const SemaphorePoint& signal : signals) {
-    entry.signals.push_back({Ref<SemaphoreImpl>::retain(&impl(*signal.semaphore)), signal.value});
-  }
+  entry.signals = retain(signals);
   std::vector<Entry> done;  // dropped outside of the lock: they hold references
   const QueueCore* lost = nullptr;
   {

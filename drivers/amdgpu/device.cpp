@@ -10,10 +10,10 @@
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/import.h"
 #include "drivers/amdgpu/links.h"
+#include "drivers/amdgpu/packet_header.h"
 #include "drivers/amdgpu/queue.h"
 #include "drivers/amdgpu/semaphore.h"
 #include "drivers/amdgpu/transfers.h"
-#include "drivers/amdgpu/wait_plan.h"
 #include "drivers/common/remains.h"
 #include "hal/error.h"
 
@@ -373,37 +373,14 @@ Status DeviceImpl::do_create_semaphore(uint64_t initial_value, Semaphore** semap
 
 Status DeviceImpl::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
                            size_t* index) {
-  size_t decided = 0;  // the point that is reached (any) or has failed
+  AwaitedPoints awaited(points, mode);
   const auto evaluate = [&] {
-    bool pending = false;
-    size_t failed = points.size();
-    for (size_t i = 0; i < points.size(); ++i) {
-      if (&points[i].semaphore->device() != this) share_semaphores();
-      const PointState state = impl(*points[i].semaphore).evaluate(points[i].value);
-      if (state == PointState::kReached && mode == WaitMode::kAny) {
-        decided = i;
-        return PointState::kReached;
-      }
-      if (state == PointState::kFailed && failed == points.size()) failed = i;
-      pending |= state == PointState::kPending;
-    }
-    if (failed != points.size()) {
-      decided = failed;
-      return PointState::kFailed;
-    }
-    return pending ? PointState::kPending : PointState::kReached;
+    return awaited.evaluate([&](const SemaphorePoint& point) {
+      if (&point.semaphore->device() != this) share_semaphores();
+      return impl(*point.semaphore).evaluate(point.value);
+    });
   };
-  switch (wait_until(evaluate, deadline)) {
-    case PointState::kReached:
-      if (index != nullptr) *index = decided;
-      return {};
-    case PointState::kFailed:
-      return impl(*points[decided].semaphore).failure();
-    default:
-      return error(StatusCode::kDeadlineExceeded, "Of {} semaphore points {} before the deadline.",
-                   points.size(),
-                   mode == WaitMode::kAny ? "none is reached" : "not all are reached");
-  }
+  return awaited.result(wait_until(evaluate, deadline), index);
 }
 
 Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {

@@ -9,52 +9,18 @@
 
 namespace halyard::amdgpu {
 
-namespace {
-
-std::vector<SemaphorePoint> views(const std::vector<HeldPoint>& points) {
-  std::vector<SemaphorePoint> result;
-  result.reserve(points.size());
-  for (const HeldPoint& point : points) result.push_back({point.semaphore.get(), point.value});
-  return result;
-}
-
-std::vector<WaitGraph::Point> nodes(const std::vector<HeldPoint>& points) {
-  std::vector<WaitGraph::Point> result;
-  result.reserve(points.size());
-  for (const HeldPoint& point : points) result.push_back({point.semaphore.get(), point.value});
-  return result;
-}
-
-// Of all queues of the process, as devices share semaphores. Never destroyed.
-WaitGraph& wait_graph() {
-  static auto* const graph = new WaitGraph([](const WaitGraph::Point& point) {
-    const auto& semaphore = *static_cast<const SemaphoreImpl*>(point.semaphore);
-    return semaphore.evaluate(point.value) != PointState::kPending ||
-           semaphore.is_coming(point.value);
-  });
-  return *graph;
-}
-
-}  // namespace
-
 HeldQueue::~HeldQueue() {
   if (host_thread_.joinable()) host_thread_.join();
 }
 
-Status HeldQueue::push(std::unique_ptr<Operation> operation, std::vector<HeldPoint> waits,
-                       std::vector<HeldPoint> signals) {
+Status HeldQueue::push(std::unique_ptr<Operation> operation, const Sync& sync) {
   {
     const std::lock_guard lock(mutex_);
-    WaitGraph::Handle node = nullptr;
-    HALYARD_RETURN_IF_ERROR(
-        wait_graph().add(this, operation->name(), nodes(waits), nodes(signals), &node));
-    for (const HeldPoint& signal : signals) signal.semaphore->promise(signal.value);
+    HALYARD_ASSIGN_OR_RETURN(HeldSync held, HeldSync::add(this, operation->name(), sync));
     Entry& entry = entries_.emplace_back();
     entry.keep_alive = Ref<Device>::retain(&core_.device());
     entry.operation = std::move(operation);
-    entry.waits = std::move(waits);
-    entry.signals = std::move(signals);
-    entry.node = node;
+    entry.sync = std::move(held);
     count_.fetch_add(1, std::memory_order_acq_rel);
     core_.add_detour();
   }
@@ -95,7 +61,7 @@ void HeldQueue::fail_signals(const Status& cause) {
       // What is in the ring, or has been done, knows of itself.
       const bool runs = host_running_.load(std::memory_order_acquire);
       if (entry.issued || (entry.started && !runs)) continue;
-      points.insert(points.end(), entry.signals.begin(), entry.signals.end());
+      points.insert(points.end(), entry.sync.signals().begin(), entry.sync.signals().end());
     }
   }
   if (points.empty()) return;
@@ -114,45 +80,30 @@ void HeldQueue::drop_front() {
     count_.fetch_sub(1, std::memory_order_acq_rel);
     core_.remove_detour();
   }
-  wait_graph().remove(done.node);
+  done.sync.remove();
   // `done` may hold the last reference to anything, the device included.
   DeviceImpl& device = core_.device();
   device.watcher().remove_interest();
 }
 
-// The operation's signals become true, or fail.
-void HeldQueue::finish(Entry& entry, const Status& status) {
-  for (const HeldPoint& signal : entry.signals) {
-    if (status.ok()) {
-      signal.semaphore->reach(signal.value);
-    } else {
-      signal.semaphore->fail_with(status);
-    }
-    signal.semaphore->keep_promise(signal.value);
-  }
-}
-
 HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
   if (entry.issued) return entry.operation->resume(core_) ? Outcome::kDone : Outcome::kPoll;
   if (core_.lost()) {
-    finish(entry, core_.fault());
+    entry.sync.finish(core_.fault());
     return Outcome::kDone;
   }
-  bool fails = false;
-  const auto met = [&](size_t i) {
-    const SemaphorePoint wait = {entry.waits[i].semaphore.get(), entry.waits[i].value};
+  const auto plan_one = [&](const HeldPoint& held) {
+    const SemaphorePoint wait = {held.semaphore.get(), held.value};
     const WaitPlan one = plan_waits(core_, {&wait, 1}, false);
-    fails |= !one.failure.ok();
-    return !one.hold;
+    if (!one.failure.ok()) return WaitAction::kFail;
+    return one.hold ? WaitAction::kHost : WaitAction::kNone;
   };
-  const bool look =
-      entry.met.worth_a_look(entry.waits.size(), SemaphoreImpl::failures(), met) || fails;
-  if (!look) return Outcome::kLater;
-  WaitPlan plan = plan_waits(core_, views(entry.waits), false);
+  if (!entry.sync.worth_planning(plan_one)) return Outcome::kLater;
+  WaitPlan plan = plan_waits(core_, views(entry.sync.waits()), false);
   const Status failure = std::exchange(plan.failure, {});
   if (!failure.ok()) {
     if (!entry.operation->runs_regardless()) {
-      finish(entry, failure);
+      entry.sync.finish(failure);
       return Outcome::kDone;
     }
     plan = {};  // there is nothing left to wait for
@@ -163,15 +114,15 @@ HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
   // Other queues' work waits for this thread: it never waits for room.
   if (!core_.has_room(packets)) return Outcome::kPoll;
   std::vector<SemaphorePoint> signals;
-  if (failure.ok()) signals = views(entry.signals);
+  if (failure.ok()) signals = views(entry.sync.signals());
   entry.operation->set_waits_for_no_room();
   const Status status = issue(core_, *entry.operation,
                               {.waits = plan.device, .signals = signals, .foreign = plan.foreign});
   if (!failure.ok() || !status.ok()) {
-    finish(entry, failure.ok() ? status : failure);
+    entry.sync.finish(failure.ok() ? status : failure);
     return Outcome::kDone;
   }
-  for (const HeldPoint& signal : entry.signals) signal.semaphore->keep_promise(signal.value);
+  entry.sync.keep_promises();
   entry.issued = true;
   return entry.operation->resume(core_) ? Outcome::kDone : Outcome::kPoll;
 }
@@ -183,27 +134,23 @@ HeldQueue::Outcome HeldQueue::try_host(Entry& entry) {
     return Outcome::kDone;
   }
   if (core_.lost()) {
-    finish(entry, core_.fault());
+    entry.sync.finish(core_.fault());
     return Outcome::kDone;
   }
   if (!entry.fenced) {
-    bool fails = false;
-    const auto met = [&](size_t i) {
-      const HeldPoint& wait = entry.waits[i];
+    const auto plan_one = [](const HeldPoint& wait) {
       const PointState state = wait.semaphore->evaluate(wait.value);
-      fails |= state == PointState::kFailed;
-      return state == PointState::kReached;
+      if (state == PointState::kFailed) return WaitAction::kFail;
+      return state == PointState::kReached ? WaitAction::kNone : WaitAction::kHost;
     };
-    const bool look =
-        entry.met.worth_a_look(entry.waits.size(), SemaphoreImpl::failures(), met) || fails;
-    if (!look) return Outcome::kLater;
-    const WaitPlan plan = plan_waits(core_, views(entry.waits), true);
+    if (!entry.sync.worth_planning(plan_one)) return Outcome::kLater;
+    const WaitPlan plan = plan_waits(core_, views(entry.sync.waits()), true);
     if (!plan.failure.ok()) {
-      finish(entry, plan.failure);
+      entry.sync.finish(plan.failure);
       return Outcome::kDone;
     }
-    for (size_t i = 0; i < entry.waits.size(); ++i) {
-      if (!met(i)) return Outcome::kLater;
+    for (const HeldPoint& wait : entry.sync.waits()) {
+      if (plan_one(wait) != WaitAction::kNone) return Outcome::kLater;
     }
     const bool idle = core_.idle();
     if (!needs_packet_before_host({.idle = idle, .released = core_.is_released()})) {
@@ -225,7 +172,7 @@ HeldQueue::Outcome HeldQueue::try_host(Entry& entry) {
     const PointState state = core_.state_of(entry.fence);
     if (state == PointState::kPending) return Outcome::kLater;
     if (state == PointState::kFailed) {
-      finish(entry, core_.fault());
+      entry.sync.finish(core_.fault());
       return Outcome::kDone;
     }
   }
@@ -246,7 +193,7 @@ void HeldQueue::run_host(Entry& entry) {
     device.host_observed();
     // Before anybody learns that it is done, and ends the profile.
     if (begin_ns != 0) profiler.add_host(entry.operation->name(), begin_ns, Profiler::now_ns());
-    finish(entry, outcome);
+    entry.sync.finish(outcome);
     host_running_.store(false, std::memory_order_release);
     core_.device().watcher().progress();
   };

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "drivers/amdgpu/operation.h"
-#include "drivers/common/met_waits.h"
-#include "drivers/common/wait_graph.h"
+#include "drivers/common/held_sync.h"
 
 namespace halyard::amdgpu {
 
@@ -26,8 +25,7 @@ class HeldQueue {
   bool any() const { return count_.load(std::memory_order_acquire) != 0; }
 
   // FAILED_PRECONDITION if the operation would wait for itself.
-  Status push(std::unique_ptr<Operation> operation, std::vector<HeldPoint> waits,
-              std::vector<HeldPoint> signals);
+  Status push(std::unique_ptr<Operation> operation, const Sync& sync);
   // Submits what can be, from the watcher's thread. True if it should be called again soon although
   // no signal will tell.
   bool advance();
@@ -42,10 +40,7 @@ class HeldQueue {
   struct Entry {
     Ref<Device> keep_alive;
     std::unique_ptr<Operation> operation;
-    std::vector<HeldPoint> waits;
-    std::vector<HeldPoint> signals;
-    WaitGraph::Handle node = nullptr;
-    MetWaits met;
+    HeldSync sync;
     bool issued = false;  // in the ring, but maybe not all of it yet
     bool fenced = false;  // a host operation whose loud barrier is in the ring
     uint64_t fence = 0;   // … with this index
@@ -55,7 +50,6 @@ class HeldQueue {
 
   Outcome try_issue(Entry& entry);
   Outcome try_host(Entry& entry);
-  void finish(Entry& entry, const Status& status);
   void drop_front();
   void run_host(Entry& entry);
 

@@ -10,10 +10,6 @@
 
 namespace halyard::amdgpu {
 
-void fail_signals(Span<const SemaphorePoint> signals, const Status& cause) {
-  for (const SemaphorePoint& signal : signals) impl(*signal.semaphore).fail_with(cause);
-}
-
 namespace {
 
 void write_barrier_value(QueueCore& core, uint64_t index, const QueuePoint& wait) {
@@ -123,19 +119,6 @@ WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behi
   return plan;
 }
 
-namespace {
-
-std::vector<HeldPoint> held(Span<const SemaphorePoint> points) {
-  std::vector<HeldPoint> result;
-  result.reserve(points.size());
-  for (const SemaphorePoint& point : points) {
-    result.push_back({Ref<SemaphoreImpl>::retain(&impl(*point.semaphore)), point.value});
-  }
-  return result;
-}
-
-}  // namespace
-
 Status issue(QueueCore& core, Operation& operation, const IssueContext& context) {
   Profiler& profiler = core.device().profiler();
   if (profiler.active()) return profiler.issue(core, operation, context);
@@ -158,7 +141,7 @@ Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
                  {.waits = plan.device, .signals = sync.signal, .foreign = plan.foreign});
   }
   HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
-  return core.held().push(std::move(copy), held(sync.wait), held(sync.signal));
+  return core.held().push(std::move(copy), sync);
 }
 
 Status BarrierOperation::issue(QueueCore& core, const IssueContext& context) {

@@ -55,12 +55,6 @@ class Operation {
   virtual bool on_host() const { return false; }
 };
 
-inline SemaphoreImpl& impl(Semaphore& semaphore) {
-  return static_cast<SemaphoreImpl&>(semaphore);
-}
-
-void fail_signals(Span<const SemaphorePoint> signals, const Status& cause);
-
 // Writes one packet for each of a context's waits, from `index` on, and has CrossWaits know of
 // them. `last` is the last packet of the operation behind them, which signals `signals`. Takes the
 // parts of the context, so that emit() need not have it in memory.

@@ -5,6 +5,7 @@
 #include <hsa/hsa.h>
 
 #include <cstdint>
+#include <string_view>
 
 #include "drivers/amdgpu/visibility.h"
 
@@ -35,6 +36,14 @@ constexpr uint16_t packet_header(const CountingFacts& facts) {
 // The first 32 bits of a dispatch packet: the header, and the number of dimensions.
 constexpr uint32_t first_word(uint16_t header, uint32_t dimensions) {
   return header | dimensions << (16 + HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS);
+}
+
+// Whether the packet processor of a GPU takes AMD's barrier-value packet (hsa_ext_amd.h). What the
+// vendor's own runtime relies on (ROCclr 5.2.3, aqlBarrierValue_): gfx900, gfx904, gfx908, gfx90a.
+// `processor` without features.
+constexpr bool has_barrier_value(std::string_view processor) {
+  return processor == "gfx900" || processor == "gfx904" || processor == "gfx908" ||
+         processor == "gfx90a";
 }
 
 }  // namespace halyard::amdgpu

@@ -4,12 +4,11 @@
 #include <utility>
 
 #include "drivers/amdgpu/device.h"
-#include "hal/error.h"
 
 namespace halyard::amdgpu {
 
 SemaphoreImpl::SemaphoreImpl(DeviceImpl& device, uint64_t initial_value)
-    : Semaphore(device), keep_alive_(Ref<Device>::retain(&device)), value_(initial_value) {}
+    : Timeline(device, initial_value) {}
 
 void SemaphoreImpl::destroy() noexcept {
   delete this;
@@ -21,7 +20,7 @@ DeviceImpl& SemaphoreImpl::device() const {
 
 void SemaphoreImpl::add_signaller(DeviceImpl& signaller) {
   device().share_semaphores();
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(overflow_mutex_);
   for (const Ref<Device>& known : signallers_) {
     if (known.get() == &signaller) return;
   }
@@ -47,7 +46,7 @@ void SemaphoreImpl::add_point(uint64_t value, const QueuePoint& at) {
 }
 
 void SemaphoreImpl::add_point_slowly(const TimelinePoint& point) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(overflow_mutex_);
   points_.grow();
   const auto release = [&](const TimelinePoint& old) {
     if (old.at.core->state_of(old.at.index) != PointState::kReached) return false;
@@ -59,21 +58,13 @@ void SemaphoreImpl::add_point_slowly(const TimelinePoint& point) {
   overflow_count_.store(static_cast<uint32_t>(overflow_.size()), std::memory_order_release);
 }
 
-void SemaphoreImpl::raise(uint64_t value) const {
-  // What is reached after the failure does not count: nobody could tell it from what was not.
-  if (failed_.load(std::memory_order_acquire)) return;
-  uint64_t known = value_.load(std::memory_order_relaxed);
-  while (known < value && !value_.compare_exchange_weak(known, value, std::memory_order_acq_rel)) {
-  }
-}
-
 // Calls visit(point). A point that is resolved while we look may be missed: then its value has been
 // raised.
 template <typename Visit>
 void SemaphoreImpl::visit_points(Visit visit) const {
   points_.visit(visit);
   if (overflow_count_.load(std::memory_order_acquire) == 0) return;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(overflow_mutex_);
   for (const TimelinePoint& point : overflow_) visit(point);
 }
 
@@ -100,29 +91,24 @@ void SemaphoreImpl::settle() const {
   };
   points_.remove_if(settled);
   if (overflow_count_.load(std::memory_order_acquire) != 0) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(overflow_mutex_);
     std::erase_if(overflow_, settled);
     overflow_count_.store(static_cast<uint32_t>(overflow_.size()), std::memory_order_release);
   }
-  if (broken == nullptr || failed_.load(std::memory_order_acquire)) return;
-  const Status cause = broken->fault();
-  const std::lock_guard lock(mutex_);
-  if (failed_.load(std::memory_order_relaxed)) return;
-  failure_ = cause;
-  failed_.store(true, std::memory_order_release);
-  count_failure();
+  if (broken != nullptr && !has_failed()) set_failure(broken->fault());
 }
 
 PointState SemaphoreImpl::evaluate(uint64_t value) const {
-  if (value_.load(std::memory_order_acquire) >= value) return PointState::kReached;
+  if (has_reached(value)) return PointState::kReached;
   settle();
-  if (value_.load(std::memory_order_acquire) >= value) return PointState::kReached;
-  return failed_.load(std::memory_order_acquire) ? PointState::kFailed : PointState::kPending;
+  if (has_reached(value)) return PointState::kReached;
+  return has_failed() ? PointState::kFailed : PointState::kPending;
 }
 
-Status SemaphoreImpl::failure() const {
-  const std::lock_guard lock(mutex_);
-  return failure_;
+uint64_t SemaphoreImpl::least_pending() const {
+  uint64_t least = UINT64_MAX;
+  visit_points([&](const TimelinePoint& point) { least = std::min(least, point.value); });
+  return least;
 }
 
 QueuePoint SemaphoreImpl::point_for(uint64_t value, const QueueCore* own) const {
@@ -145,84 +131,16 @@ bool SemaphoreImpl::is_coming(uint64_t value) const {
   return coming;
 }
 
-void SemaphoreImpl::promise(uint64_t value) {
-  const std::lock_guard lock(mutex_);
-  promises_.push_back(value);
+PointState SemaphoreImpl::wait_until(uint64_t value, Deadline deadline) const {
+  return device().wait_until([&] { return evaluate(value); }, deadline);
 }
 
-void SemaphoreImpl::keep_promise(uint64_t value) {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::find(promises_.begin(), promises_.end(), value);
-  if (found != promises_.end()) promises_.erase(found);
-}
-
-void SemaphoreImpl::reach(uint64_t value) {
-  raise(value);
+void SemaphoreImpl::notify() const {
   device().progress();
 }
 
-void SemaphoreImpl::fail_with(const Status& cause) {
-  settle();
-  {
-    const std::lock_guard lock(mutex_);
-    if (failed_.load(std::memory_order_relaxed)) return;
-    failure_ = cause;
-    failed_.store(true, std::memory_order_release);
-    count_failure();
-  }
-  device().progress();
-}
-
-Status SemaphoreImpl::do_query(uint64_t* value) const {
-  settle();
-  if (failed_.load(std::memory_order_acquire)) return failure();
-  *value = value_.load(std::memory_order_acquire);
+void SemaphoreImpl::observed() const {
   device().host_observed();
-  return {};
-}
-
-Status SemaphoreImpl::do_signal(uint64_t value) {
-  settle();
-  uint64_t pending = UINT64_MAX;
-  visit_points([&](const TimelinePoint& point) { pending = std::min(pending, point.value); });
-  {
-    const std::lock_guard lock(mutex_);
-    if (failed_.load(std::memory_order_relaxed)) return failure_;
-    const uint64_t current = value_.load(std::memory_order_acquire);
-    // What is reached already is kept, although nobody has noted it yet.
-    for (const uint64_t promised : promises_) {
-      if (promised > current) pending = std::min(pending, promised);
-    }
-    if (value <= current) {
-      return error(StatusCode::kInvalidArgument,
-                   "Semaphore::signal is given a value ({}) that is not above the current one "
-                   "({}). A timeline only grows.",
-                   value, current);
-    }
-    if (value >= pending) {
-      return error(StatusCode::kInvalidArgument,
-                   "Semaphore::signal is given a value ({}) that is not below one that queued work "
-                   "will signal ({}). A timeline only grows.",
-                   value, pending);
-    }
-    raise(value);
-  }
-  device().progress();
-  return {};
-}
-
-Status SemaphoreImpl::do_wait(uint64_t value, Deadline deadline) const {
-  const PointState state = device().wait_until([&] { return evaluate(value); }, deadline);
-  if (state == PointState::kReached) [[likely]]
-    return {};
-  if (state == PointState::kFailed) return failure();
-  return error(StatusCode::kDeadlineExceeded,
-               "The semaphore does not reach the value ({}) before the deadline; it has {}.", value,
-               value_.load(std::memory_order_acquire));
-}
-
-void SemaphoreImpl::do_fail(const Status& cause) {
-  fail_with(cause);
 }
 
 }  // namespace halyard::amdgpu

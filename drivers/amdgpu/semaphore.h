@@ -12,77 +12,52 @@
 
 #include "drivers/amdgpu/point_table.h"
 #include "drivers/amdgpu/queue_core.h"
-#include "hal/semaphore.h"
+#include "drivers/common/timeline.h"
 
 namespace halyard::amdgpu {
 
-class SemaphoreImpl final : public Semaphore {
+class SemaphoreImpl final : public Timeline {
  public:
   SemaphoreImpl(DeviceImpl& device, uint64_t initial_value);
 
   DeviceImpl& device() const;
   // `value` will be reached when `point` is.
   void add_point(uint64_t value, const QueuePoint& point);
-  // Work that is held back, or that the host does, will signal `value`. kept as a promise until
-  // keep_promise, which comes together with add_point, reach or fail_with.
-  void promise(uint64_t value);
-  void keep_promise(uint64_t value);
-  // The host has done the work that signals `value`.
-  void reach(uint64_t value);
-  void fail_with(const Status& cause);
 
-  // How often a semaphore or a queue has failed, of all: each time, anything that waits may have to
-  // fail as well.
-  static uint64_t failures() { return failure_count.load(std::memory_order_acquire); }
-  static void count_failure() { failure_count.fetch_add(1, std::memory_order_acq_rel); }
-
-  // Where `value` stands now. Resolves points on the way.
-  PointState evaluate(uint64_t value) const;
-  // Only after evaluate() has said kFailed.
-  Status failure() const;
+  // Resolves points on the way.
+  PointState evaluate(uint64_t value) const override;
   // The packet that work in `own` waits for: any of `own` that signals `value` or more, as the
   // queue's order sees to it; of another queue only one that signals `value` itself. Before that
   // queue signals a later value, the host or work not submitted yet may signal `value`. core is
   // null if there is no such packet.
   QueuePoint point_for(uint64_t value, const QueueCore* own) const;
-  // Whether work that is in a ring signals `value` or more.
-  bool is_coming(uint64_t value) const;
+  bool is_coming(uint64_t value) const override;
 
  private:
   ~SemaphoreImpl() = default;
   void destroy() noexcept override;
-  Status do_query(uint64_t* value) const override;
-  Status do_signal(uint64_t value) override;
-  Status do_wait(uint64_t value, Deadline deadline) const override;
-  void do_fail(const Status& cause) override;
+  void settle() const override;
+  uint64_t least_pending() const override;
+  PointState wait_until(uint64_t value, Deadline deadline) const override;
+  void notify() const override;
+  void notify_under_lock() const override { notify(); }
+  void observed() const override;
 
   // Points are kept that lead to a queue of another device, which must not go.
   void add_signaller(DeviceImpl& signaller);
   void add_point_slowly(const TimelinePoint& point);
-  void raise(uint64_t value) const;
-  void settle() const;
   template <typename Visit>
   void visit_points(Visit visit) const;
 
-  static inline std::atomic<uint64_t> failure_count{0};
-
-  const Ref<Device> keep_alive_;
-  mutable std::atomic<uint64_t> value_;
-  mutable std::atomic<bool> failed_{false};
   mutable PointTable points_;
-
   mutable std::atomic<uint32_t> overflow_count_{0};
-  mutable std::mutex mutex_;
-  mutable std::vector<TimelinePoint> overflow_;  // under mutex_: what the table had no room for
-  std::vector<uint64_t> promises_;               // under mutex_
-  std::vector<Ref<Device>> signallers_;          // under mutex_: other devices that points are of
-  mutable Status failure_;                       // under mutex_, set before failed_
+  mutable std::mutex overflow_mutex_;
+  mutable std::vector<TimelinePoint> overflow_;  // under overflow_mutex_: does not fit the table
+  std::vector<Ref<Device>> signallers_;  // under overflow_mutex_: other devices that points are of
 };
 
-// A semaphore point that is kept alive.
-struct HeldPoint {
-  Ref<SemaphoreImpl> semaphore;
-  uint64_t value = 0;
-};
+inline SemaphoreImpl& impl(Semaphore& semaphore) {
+  return static_cast<SemaphoreImpl&>(semaphore);
+}
 
 }  // namespace halyard::amdgpu

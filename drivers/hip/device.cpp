@@ -177,39 +177,17 @@ Status DeviceImpl::do_create_semaphore(uint64_t initial_value, Semaphore** semap
 
 Status DeviceImpl::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
                            size_t* index) {
-  size_t decided = 0;  // the point that is reached (any) or has failed
+  AwaitedPoints awaited(points, mode);
   const auto evaluate = [&](bool* on_device) {
-    bool pending = false;
-    size_t failed = points.size();
     *on_device = false;
-    for (size_t i = 0; i < points.size(); ++i) {
+    return awaited.evaluate([&](const SemaphorePoint& point) {
       bool on_this = false;
-      const PointState state = impl(*points[i].semaphore).evaluate(points[i].value, &on_this);
-      if (state == PointState::kReached && mode == WaitMode::kAny) {
-        decided = i;
-        return PointState::kReached;
-      }
-      if (state == PointState::kFailed && failed == points.size()) failed = i;
-      pending |= state == PointState::kPending;
+      const PointState state = impl(*point.semaphore).evaluate(point.value, &on_this);
       *on_device |= on_this;
-    }
-    if (failed != points.size()) {
-      decided = failed;
-      return PointState::kFailed;
-    }
-    return pending ? PointState::kPending : PointState::kReached;
+      return state;
+    });
   };
-  switch (Progress::instance().wait_until(evaluate, deadline)) {
-    case PointState::kReached:
-      if (index != nullptr) *index = decided;
-      return {};
-    case PointState::kFailed:
-      return impl(*points[decided].semaphore).failure();
-    default:
-      return error(StatusCode::kDeadlineExceeded, "Of {} semaphore points {} before the deadline.",
-                   points.size(),
-                   mode == WaitMode::kAny ? "none is reached" : "not all are reached");
-  }
+  return awaited.result(Progress::instance().wait_until(evaluate, deadline), index);
 }
 
 Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {

@@ -10,49 +10,6 @@
 
 namespace halyard::hip {
 
-namespace {
-
-std::vector<HeldPoint> held(Span<const SemaphorePoint> points) {
-  std::vector<HeldPoint> result;
-  result.reserve(points.size());
-  for (const SemaphorePoint& point : points) {
-    result.push_back({Ref<SemaphoreImpl>::retain(&impl(*point.semaphore)), point.value});
-  }
-  return result;
-}
-
-std::vector<SemaphorePoint> views(const std::vector<HeldPoint>& points) {
-  std::vector<SemaphorePoint> result;
-  result.reserve(points.size());
-  for (const HeldPoint& point : points) result.push_back({point.semaphore.get(), point.value});
-  return result;
-}
-
-std::vector<WaitGraph::Point> nodes(Span<const SemaphorePoint> points) {
-  std::vector<WaitGraph::Point> result;
-  result.reserve(points.size());
-  for (const SemaphorePoint& point : points) {
-    result.push_back({&impl(*point.semaphore), point.value});
-  }
-  return result;
-}
-
-// Of all queues of the process, as devices share semaphores. Never destroyed.
-WaitGraph& wait_graph() {
-  static auto* const graph = new WaitGraph([](const WaitGraph::Point& point) {
-    const auto& semaphore = *static_cast<const SemaphoreImpl*>(point.semaphore);
-    return semaphore.evaluate(point.value, nullptr) != PointState::kPending ||
-           semaphore.is_coming(point.value);
-  });
-  return *graph;
-}
-
-}  // namespace
-
-void fail_signals(Span<const SemaphorePoint> signals, const Status& cause) {
-  for (const SemaphorePoint& signal : signals) impl(*signal.semaphore).fail_with(cause);
-}
-
 WaitAction QueueCore::plan_wait_for(const SemaphorePoint& wait, StreamPoint* point,
                                     bool* later) const {
   const SemaphoreImpl& semaphore = impl(*wait.semaphore);
@@ -63,7 +20,8 @@ WaitAction QueueCore::plan_wait_for(const SemaphorePoint& wait, StreamPoint* poi
   if (state == PointState::kPending) {
     *point = semaphore.point_for(wait.value, &stream_, later);
     facts.submitted = point->stream != nullptr;
-    facts.same_stream = point->stream == &stream_;
+    facts.same_queue = point->stream == &stream_;
+    facts.on_device = true;  // every point has an event
   }
   return plan_wait(facts);
 }
@@ -78,10 +36,10 @@ QueueCore::WaitPlan QueueCore::plan_waits(Span<const SemaphorePoint> waits,
     switch (plan_wait_for(wait, &point, &later)) {
       case WaitAction::kNone:
         break;
-      case WaitAction::kEvent:
+      case WaitAction::kDevice:
         plan.points.push_back(point);
         break;
-      case WaitAction::kHold:
+      case WaitAction::kHost:
         plan.hold = true;
         plan.awaits_stream |= later;
         break;
@@ -176,48 +134,35 @@ Status QueueCore::submit_steps(std::vector<std::unique_ptr<Operation>> steps, co
     if (stream_.lost()) {
       result = stream_.fault();
     } else {
-      WaitGraph::Handle node = nullptr;
-      HALYARD_RETURN_IF_ERROR(enter(steps.back()->name(), sync, &node));
+      HALYARD_ASSIGN_OR_RETURN(HeldSync held, HeldSync::add(this, steps.back()->name(), sync));
       const auto shared = std::make_shared<Steps>();
-      for (size_t i = 0; i < steps.size(); ++i) {
-        Sync part;
-        if (i == 0) part.wait = sync.wait;
-        if (i + 1 == steps.size()) part.signal = sync.signal;
-        const bool last = i + 1 == steps.size();
-        push(std::move(steps[i]), part, {}, shared, last ? node : nullptr);
+      for (size_t i = 0; i + 1 < steps.size(); ++i) {
+        push(std::move(steps[i]), held.split_waits(), {}, shared);
       }
+      push(std::move(steps.back()), std::move(held), {}, shared);
     }
   }
   Progress::instance().changed();
   return result;
 }
 
-Status QueueCore::enter(StringView name, const Sync& sync, WaitGraph::Handle* node) {
-  return wait_graph().add(this, name, nodes(sync.wait), nodes(sync.signal), node);
-}
-
 Status QueueCore::hold(Operation& operation, const Sync& sync, const StreamPoint& after) {
   HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
-  WaitGraph::Handle node = nullptr;
-  HALYARD_RETURN_IF_ERROR(enter(copy->name(), sync, &node));
-  push(std::move(copy), sync, after, nullptr, node);
+  HALYARD_ASSIGN_OR_RETURN(HeldSync held, HeldSync::add(this, copy->name(), sync));
+  push(std::move(copy), std::move(held), after, nullptr);
   return {};
 }
 
-void QueueCore::push(std::unique_ptr<Operation> operation, const Sync& sync,
-                     const StreamPoint& after, std::shared_ptr<Steps> steps,
-                     WaitGraph::Handle node) {
+void QueueCore::push(std::unique_ptr<Operation> operation, HeldSync sync, const StreamPoint& after,
+                     std::shared_ptr<Steps> steps) {
   auto entry = std::make_unique<Entry>();
   entry->core = this;
   entry->id = next_id_++;
   entry->keep_alive = Ref<Device>::retain(&device_);
   entry->operation = std::move(operation);
-  entry->waits = held(sync.wait);
-  entry->signals = held(sync.signal);
+  entry->sync = std::move(sync);
   entry->after = after;
   entry->steps = std::move(steps);
-  entry->node = node;
-  for (const HeldPoint& signal : entry->signals) signal.semaphore->promise(signal.value);
   if (entries_.empty()) Progress::instance().add_holder(shared_from_this());
   entries_.push_back(std::move(entry));
 }
@@ -234,7 +179,7 @@ bool QueueCore::advance() {
       entries_.pop_front();
       if (entries_.empty()) Progress::instance().remove_holder(*this);
     }
-    wait_graph().remove(done->node);
+    done->sync.remove();
     changed = true;
   }
 }
@@ -242,7 +187,7 @@ bool QueueCore::advance() {
 void QueueCore::fail_held(const Status& cause) {
   if (std::exchange(held_failed_, true)) return;
   for (const std::unique_ptr<Entry>& entry : entries_) {
-    for (const HeldPoint& signal : entry->signals) signal.semaphore->fail_with(cause);
+    for (const HeldPoint& signal : entry->sync.signals()) signal.semaphore->fail_with(cause);
   }
 }
 
@@ -274,14 +219,7 @@ void QueueCore::abandon() {
 // The operation's signals become true, or fail.
 bool QueueCore::finish(Entry& entry, const Status& status) {
   if (!status.ok() && entry.steps != nullptr) entry.steps->failure = status;
-  for (const HeldPoint& signal : entry.signals) {
-    if (status.ok()) {
-      signal.semaphore->reach(signal.value);
-    } else {
-      signal.semaphore->fail_with(status);
-    }
-    signal.semaphore->keep_promise(signal.value);
-  }
+  entry.sync.finish(status);
   return true;
 }
 
@@ -299,20 +237,15 @@ bool QueueCore::try_front(Entry& entry) {
     if (entry.steps != nullptr && !entry.steps->failure.ok()) {
       return finish(entry, entry.steps->failure);
     }
-    bool fails = false;
-    const auto met = [&](size_t i) {
+    const auto plan_one = [&](const HeldPoint& wait) {
       StreamPoint point;
       bool later = false;
-      const HeldPoint& wait = entry.waits[i];
       const WaitAction action = plan_wait_for({wait.semaphore.get(), wait.value}, &point, &later);
       awaits_stream_.store(later, std::memory_order_release);
-      fails |= action == WaitAction::kFail;
-      return action != WaitAction::kHold;
+      return action;
     };
-    const bool look =
-        entry.met.worth_a_look(entry.waits.size(), SemaphoreImpl::failures(), met) || fails;
-    if (!look) return false;
-    plan = plan_waits(views(entry.waits), entry.after);
+    if (!entry.sync.worth_planning(plan_one)) return false;
+    plan = plan_waits(views(entry.sync.waits()), entry.after);
     if (!plan.failure.ok()) {
       // Before its signals tell that it has failed.
       if (entry.operation->runs_regardless()) put(*entry.operation, {}, {}).ignore();
@@ -322,10 +255,11 @@ bool QueueCore::try_front(Entry& entry) {
     if (plan.hold) return false;
     if (entry.operation->on_host()) return start_host(entry, plan);
   }
-  if (const Status status = put(*entry.operation, plan, views(entry.signals)); !status.ok()) {
+  if (const Status status = put(*entry.operation, plan, views(entry.sync.signals()));
+      !status.ok()) {
     return finish(entry, status);
   }
-  for (const HeldPoint& signal : entry.signals) signal.semaphore->keep_promise(signal.value);
+  entry.sync.keep_promises();
   return true;
 }
 

@@ -17,12 +17,10 @@
 #include <mutex>
 #include <vector>
 
-#include "drivers/common/met_waits.h"
-#include "drivers/common/wait_graph.h"
+#include "drivers/common/held_sync.h"
 #include "drivers/hip/operation.h"
 #include "drivers/hip/semaphore.h"
 #include "drivers/hip/stream.h"
-#include "drivers/hip/wait_plan.h"
 #include "hal/queue.h"
 
 namespace halyard::hip {
@@ -70,15 +68,12 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     uint64_t id = 0;
     Ref<Device> keep_alive;
     std::unique_ptr<Operation> operation;
-    std::vector<HeldPoint> waits;
-    std::vector<HeldPoint> signals;
+    HeldSync sync;
     StreamPoint after;
     std::shared_ptr<Steps> steps;
     Phase phase = Phase::kWaiting;
     uint64_t began_ns = 0;  // of the host's part, if a profile is being taken
     Status outcome;         // in kRan
-    WaitGraph::Handle node = nullptr;
-    MetWaits met;
   };
   // The way to a place in a stream and back (hipStreamAddCallback).
   struct Arrival {
@@ -102,13 +97,10 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // `later` as SemaphoreImpl::point_for has it.
   WaitAction plan_wait_for(const SemaphorePoint& wait, StreamPoint* point, bool* later) const;
   Status put(Operation& operation, const WaitPlan& plan, Span<const SemaphorePoint> signals);
-  // `node` stands for the operation, or the steps of which it is the last.
-  void push(std::unique_ptr<Operation> operation, const Sync& sync, const StreamPoint& after,
-            std::shared_ptr<Steps> steps, WaitGraph::Handle node);
+  void push(std::unique_ptr<Operation> operation, HeldSync sync, const StreamPoint& after,
+            std::shared_ptr<Steps> steps);
   // Holds the operation back, with all that it refers to.
   Status hold(Operation& operation, const Sync& sync, const StreamPoint& after);
-  // FAILED_PRECONDITION if the operation would wait for itself.
-  Status enter(StringView name, const Sync& sync, WaitGraph::Handle* node);
   // Whether the front entry is done with.
   bool try_front(Entry& entry);
   bool start_host(Entry& entry, const WaitPlan& plan);
@@ -139,8 +131,5 @@ constexpr uint32_t stream_capacity(uint32_t requested) {
   constexpr uint32_t kMost = 4096;  // what HIP's own rings hold (ROCclr 5.2.3)
   return requested == 0 ? kDefault : std::bit_ceil(std::clamp(requested, kLeast, kMost));
 }
-
-// Does not tell Progress.
-void fail_signals(Span<const SemaphorePoint> signals, const Status& cause);
 
 }  // namespace halyard::hip

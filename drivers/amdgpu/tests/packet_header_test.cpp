@@ -31,5 +31,13 @@ TEST(PacketHeader, EveryPacketKeepsTheQueueInOrder) {
   }
 }
 
+TEST(HasBarrierValue, OnlyWhereTheVendorsRuntimeUsesIt) {
+  EXPECT_TRUE(has_barrier_value("gfx900"));
+  EXPECT_TRUE(has_barrier_value("gfx90a"));
+  EXPECT_FALSE(has_barrier_value("gfx906"));
+  EXPECT_FALSE(has_barrier_value("gfx1100"));
+  EXPECT_FALSE(has_barrier_value(""));
+}
+
 }  // namespace
 }  // namespace halyard::amdgpu

@@ -11,26 +11,9 @@
 #include "drivers/hip/profiler.h"
 #include "drivers/hip/queue_core.h"
 #include "drivers/hip/transfers.h"
-#include "drivers/hip/wait_plan.h"
 
 namespace halyard::hip {
 namespace {
-
-TEST(PlanWait, WhatIsReachedNeedsNothing) {
-  EXPECT_EQ(plan_wait({.reached = true, .submitted = true}), WaitAction::kNone);
-}
-TEST(PlanWait, WhatHasFailedFails) {
-  EXPECT_EQ(plan_wait({.failed = true}), WaitAction::kFail);
-}
-TEST(PlanWait, WhatNobodyHasSubmittedIsHeldBack) {
-  EXPECT_EQ(plan_wait({}), WaitAction::kHold);
-}
-TEST(PlanWait, AnotherStreamsEventIsWaitedForOnTheDevice) {
-  EXPECT_EQ(plan_wait({.submitted = true}), WaitAction::kEvent);
-}
-TEST(PlanWait, TheSameStreamsOrderIsEnough) {
-  EXPECT_EQ(plan_wait({.submitted = true, .same_stream = true}), WaitAction::kNone);
-}
 
 // A stream of which nothing is done until it is full, and then only what somebody has to wait for.
 class MarkedStream {

@@ -1,8 +1,8 @@
-#include "drivers/amdgpu/wait_plan.h"
+#include "drivers/common/wait_plan.h"
 
 #include <gtest/gtest.h>
 
-namespace halyard::amdgpu {
+namespace halyard {
 namespace {
 
 TEST(PlanWait, NothingToDoForWhatIsReached) {
@@ -40,13 +40,5 @@ TEST(PlanWait, BehindSomethingHeldBackTheDecisionIsPutOff) {
             WaitAction::kHost);
 }
 
-TEST(HasBarrierValue, OnlyWhereTheVendorsRuntimeUsesIt) {
-  EXPECT_TRUE(has_barrier_value("gfx900"));
-  EXPECT_TRUE(has_barrier_value("gfx90a"));
-  EXPECT_FALSE(has_barrier_value("gfx906"));
-  EXPECT_FALSE(has_barrier_value("gfx1100"));
-  EXPECT_FALSE(has_barrier_value(""));
-}
-
 }  // namespace
-}  // namespace halyard::amdgpu
+}  // namespace halyard
