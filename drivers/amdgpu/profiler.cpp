@@ -1,20 +1,13 @@
 #include "drivers/amdgpu/profiler.h"
 
-#include <time.h>
-
 #include <algorithm>
 
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/held_queue.h"
+#include "drivers/common/clock.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
-
-uint64_t Profiler::now_ns() {
-  timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 void Profiler::set_timed(QueueCore& core, bool on) {
   device_.hsa().hsa_amd_profiling_set_profiler_enabled(core.native(), on ? 1 : 0);

@@ -31,8 +31,6 @@ class Profiler {
   static constexpr uint32_t kPackets = 4;
   Status issue(QueueCore& core, Operation& operation, const IssueContext& context);
   void add_host(StringView name, uint64_t begin_ns, uint64_t end_ns);
-  // CLOCK_MONOTONIC.
-  static uint64_t now_ns();
 
  private:
   struct Event {

@@ -2,11 +2,11 @@
 
 #include <immintrin.h>
 #include <sched.h>
-#include <time.h>
 
 #include <chrono>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/common/clock.h"
 #include "drivers/common/service_thread.h"
 
 namespace halyard::amdgpu {
@@ -21,12 +21,6 @@ constexpr uint64_t kSpinNs = 200'000;
 // How often things without an interrupt of their own are looked at: quiet packets that hold memory
 // or room in a ring, copies that have failed.
 constexpr uint64_t kPollMs = 4;
-
-uint64_t now_ns() {
-  timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 
 #include <immintrin.h>
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -29,12 +28,6 @@ uint64_t sleep_after(uint64_t waited_ns) {
 }
 
 }  // namespace
-
-uint64_t now_ns() {
-  timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 Progress& Progress::instance() {
   // Leaked on purpose: callers may outlive main.

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <vector>
 
+#include "drivers/common/clock.h"
 #include "drivers/hip/stream.h"
 #include "hal/types.h"
 
@@ -76,8 +77,5 @@ class Progress {
   std::mutex holders_mutex_;
   std::vector<std::shared_ptr<QueueCore>> holders_;  // under holders_mutex_
 };
-
-// CLOCK_MONOTONIC, in nanoseconds.
-uint64_t now_ns();
 
 }  // namespace halyard::hip
