@@ -5,8 +5,6 @@
 
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/ring.h"
-#include "drivers/common/loadable_bytes.h"
-#include "hal/code_object_check.h"
 #include "hal/error.h"
 #include "hal/presentation.h"
 #include "hal/text.h"
@@ -37,12 +35,9 @@ uint32_t block_counts_of(const FunctionInfo& info) {
 }  // namespace
 
 ExecutableImpl::ExecutableImpl(DeviceImpl& device, Ref<Device> keep_alive, CodeObject object)
-    : Executable(device),
-      keep_alive_(std::move(keep_alive)),
+    : LoadedExecutable(device, std::move(keep_alive), std::move(object)),
       hsa_(device.hsa()),
-      agent_(device.agent()),
-      object_(std::move(object)),
-      target_(object_.target_name()) {}
+      agent_(device.agent()) {}
 
 ExecutableImpl::~ExecutableImpl() {
   unload();
@@ -75,10 +70,8 @@ Result<Ref<Executable>> ExecutableImpl::load_builtin(DeviceImpl& device, const v
 
 Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, Ref<Device> keep_alive,
                                              const void* data, size_t size) {
-  HALYARD_ASSIGN_OR_RETURN(CodeObject object, CodeObject::read(data, size));
-  HALYARD_RETURN_IF_ERROR(check_target(object, device.facts().target_id));
-  HALYARD_RETURN_IF_ERROR(
-      check_code_object(data, size, object, loadable_bytes(device.info().memory_bytes)));
+  HALYARD_ASSIGN_OR_RETURN(CodeObject object, read_for_device(data, size, device.facts().target_id,
+                                                              device.info().memory_bytes));
   auto* const executable = new ExecutableImpl(device, std::move(keep_alive), std::move(object));
   Ref<Executable> ref = Ref<Executable>::adopt(executable);
   HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));
@@ -179,39 +172,15 @@ Result<KernelCode> ExecutableImpl::code_of(const KernelInfo& kernel) const {
   return code;
 }
 
-void ExecutableImpl::do_info(ExecutableInfo* info) const {
-  info->target = target_;
-  info->code_object_version = object_.version();
-}
-
-size_t ExecutableImpl::do_function_count() const {
-  return functions_.size();
-}
-
-const Function* ExecutableImpl::do_function(size_t index) const {
-  return &functions_[index];
-}
-
-Status ExecutableImpl::do_global(StringView name, GlobalInfo* info) const {
-  std::vector<std::string_view> names;
-  for (const GlobalSymbol& global : object_.globals()) {
-    names.push_back(global.name);
-    if (global.name.view() != name.view()) continue;
-    const std::string text(name.view());
-    hsa_executable_symbol_t symbol = {};
-    HALYARD_RETURN_IF_ERROR(check(
-        hsa_, hsa_.hsa_executable_get_symbol_by_name(executable_, text.c_str(), &agent_, &symbol),
-        fmt::format("Looking up the global variable {}", short_name(name))));
-    HALYARD_RETURN_IF_ERROR(
-        check(hsa_,
-              hsa_.hsa_executable_symbol_get_info(
-                  symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, &info->device_address),
-              fmt::format("Asking for the address of the global variable {}", short_name(name))));
-    info->size = global.size;
-    return {};
-  }
-  return error(StatusCode::kNotFound, "The executable has no global variable ({}). It has: {}.{}",
-               name, list_of(names), did_you_mean_clause(name.view(), names));
+Status ExecutableImpl::global_address(const std::string& name, uint64_t* address) const {
+  hsa_executable_symbol_t symbol = {};
+  HALYARD_RETURN_IF_ERROR(check(
+      hsa_, hsa_.hsa_executable_get_symbol_by_name(executable_, name.c_str(), &agent_, &symbol),
+      fmt::format("Looking up the global variable {}", short_name(name))));
+  return check(hsa_,
+               hsa_.hsa_executable_symbol_get_info(
+                   symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, address),
+               fmt::format("Asking for the address of the global variable {}", short_name(name)));
 }
 
 }  // namespace halyard::amdgpu

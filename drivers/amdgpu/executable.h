@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <string>
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
+#include "drivers/common/loaded_executable.h"
 #include "drivers/common/users.h"
-#include "hal/code_object.h"
-#include "hal/executable.h"
 #include "hal/ref.h"
 
 namespace halyard::amdgpu {
@@ -43,7 +42,7 @@ class FunctionImpl final : public Function {
   mutable Users users_;
 };
 
-class ExecutableImpl final : public Executable {
+class ExecutableImpl final : public LoadedExecutable<FunctionImpl> {
  public:
   static Result<Ref<Executable>> load(DeviceImpl& device, const void* data, size_t size);
   // The device's own, which does not keep the device alive and goes with it.
@@ -63,20 +62,13 @@ class ExecutableImpl final : public Executable {
   Status make_functions();
   Result<KernelCode> code_of(const KernelInfo& kernel) const;
 
-  void do_info(ExecutableInfo* info) const override;
-  size_t do_function_count() const override;
-  const Function* do_function(size_t index) const override;
-  Status do_global(StringView name, GlobalInfo* info) const override;
+  Status global_address(const std::string& name, uint64_t* address) const override;
 
-  Ref<Device> keep_alive_;  // null if the device owns this
   const Hsa& hsa_;
   const hsa_agent_t agent_;
-  CodeObject object_;
-  std::string target_;
   std::vector<std::byte> code_;  // the runtime may look at it while the executable lives
   hsa_code_object_reader_t reader_ = {};
   hsa_executable_t executable_ = {};
-  std::deque<FunctionImpl> functions_;
 };
 
 }  // namespace halyard::amdgpu

@@ -1,8 +1,6 @@
 #include "drivers/hip/executable.h"
 
-#include "drivers/common/loadable_bytes.h"
 #include "drivers/hip/device.h"
-#include "hal/code_object_check.h"
 #include "hal/error.h"
 #include "hal/presentation.h"
 #include "hal/text.h"
@@ -18,12 +16,9 @@ constexpr uint32_t kOldestLoadersVersion = 4;
 }  // namespace
 
 ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
-    : Executable(device),
-      keep_alive_(Ref<Device>::retain(&device)),
+    : LoadedExecutable(device, Ref<Device>::retain(&device), std::move(object)),
       hip_(device.hip()),
-      device_number_(device.facts().device),
-      object_(std::move(object)),
-      target_(object_.target_name()) {}
+      device_number_(device.facts().device) {}
 
 ExecutableImpl::~ExecutableImpl() {
   // Its memory may only go when the device is idle, which a lost one never is.
@@ -39,10 +34,8 @@ void ExecutableImpl::destroy() noexcept {
 }
 
 Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {
-  HALYARD_ASSIGN_OR_RETURN(CodeObject object, CodeObject::read(data, size));
-  HALYARD_RETURN_IF_ERROR(check_target(object, device.facts().target_id));
-  HALYARD_RETURN_IF_ERROR(
-      check_code_object(data, size, object, loadable_bytes(device.info().memory_bytes)));
+  HALYARD_ASSIGN_OR_RETURN(CodeObject object, read_for_device(data, size, device.facts().target_id,
+                                                              device.info().memory_bytes));
   auto* const executable = new ExecutableImpl(device, std::move(object));
   Ref<Executable> ref = Ref<Executable>::adopt(executable);
   HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));
@@ -80,37 +73,15 @@ Status ExecutableImpl::make_functions() {
   return {};
 }
 
-void ExecutableImpl::do_info(ExecutableInfo* info) const {
-  info->target = target_;
-  info->code_object_version = object_.version();
-}
-
-size_t ExecutableImpl::do_function_count() const {
-  return functions_.size();
-}
-
-const Function* ExecutableImpl::do_function(size_t index) const {
-  return &functions_[index];
-}
-
-Status ExecutableImpl::do_global(StringView name, GlobalInfo* info) const {
-  std::vector<std::string_view> names;
-  for (const GlobalSymbol& global : object_.globals()) {
-    names.push_back(global.name);
-    if (global.name.view() != name.view()) continue;
-    const std::string text(name.view());
-    hipDeviceptr_t address = nullptr;
-    size_t size = 0;
-    const CurrentDevice current(hip_, device_number_);
-    HALYARD_RETURN_IF_ERROR(
-        check(hip_, hip_.hipModuleGetGlobal(&address, &size, module_, text.c_str()),
-              fmt::format("Looking up the global variable {}", short_name(name))));
-    info->device_address = reinterpret_cast<uint64_t>(address);
-    info->size = global.size;
-    return {};
-  }
-  return error(StatusCode::kNotFound, "The executable has no global variable ({}). It has: {}.{}",
-               name, list_of(names), did_you_mean_clause(name.view(), names));
+Status ExecutableImpl::global_address(const std::string& name, uint64_t* address) const {
+  hipDeviceptr_t place = nullptr;
+  size_t size = 0;
+  const CurrentDevice current(hip_, device_number_);
+  HALYARD_RETURN_IF_ERROR(
+      check(hip_, hip_.hipModuleGetGlobal(&place, &size, module_, name.c_str()),
+            fmt::format("Looking up the global variable {}", short_name(name))));
+  *address = reinterpret_cast<uint64_t>(place);
+  return {};
 }
 
 }  // namespace halyard::hip

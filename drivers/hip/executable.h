@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <string>
 #include <vector>
 
+#include "drivers/common/loaded_executable.h"
 #include "drivers/common/users.h"
 #include "drivers/hip/hip.h"
-#include "hal/code_object.h"
-#include "hal/executable.h"
 #include "hal/ref.h"
 
 namespace halyard::hip {
@@ -27,7 +26,7 @@ class FunctionImpl final : public Function {
   hipFunction_t handle_;
 };
 
-class ExecutableImpl final : public Executable {
+class ExecutableImpl final : public LoadedExecutable<FunctionImpl> {
  public:
   static Result<Ref<Executable>> load(DeviceImpl& device, const void* data, size_t size);
 
@@ -41,20 +40,13 @@ class ExecutableImpl final : public Executable {
   Status load_code(const void* data, size_t size);
   Status make_functions();
 
-  void do_info(ExecutableInfo* info) const override;
-  size_t do_function_count() const override;
-  const Function* do_function(size_t index) const override;
-  Status do_global(StringView name, GlobalInfo* info) const override;
+  Status global_address(const std::string& name, uint64_t* address) const override;
 
   Users users_;
-  Ref<Device> keep_alive_;
   const Hip& hip_;
   const int device_number_;
-  CodeObject object_;
-  std::string target_;
   std::vector<std::byte> code_;  // the runtime may look at it while the module lives
   hipModule_t module_ = nullptr;
-  std::deque<FunctionImpl> functions_;
 };
 
 }  // namespace halyard::hip

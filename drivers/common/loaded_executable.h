@@ -1,0 +1,60 @@
+// LoadedExecutable: the part of an executable that comes from its code object: target, functions
+// and the names of its global variables.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "hal/code_object.h"
+#include "hal/executable.h"
+#include "hal/ref.h"
+#include "hal/status.h"
+
+namespace halyard {
+
+// What is in `data`. INVALID_ARGUMENT, or as the checks have it, if the code object is not for
+// `device_target` or is not one that a vendor's loader may be given (code_object_check.h). A device
+// has `device_bytes` of memory.
+Result<CodeObject> read_for_device(const void* data, size_t size, const TargetId& device_target,
+                                   uint64_t device_bytes);
+
+// NOT_FOUND lists the global variables that there are.
+Result<GlobalSymbol> find_global(const CodeObject& object, StringView name);
+
+// FunctionType is the driver's Function. Its functions stay where they are.
+template <typename FunctionType>
+class LoadedExecutable : public Executable {
+ protected:
+  // `keep_alive` is null if the device owns this.
+  LoadedExecutable(Device& device, Ref<Device> keep_alive, CodeObject object)
+      : Executable(device),
+        keep_alive_(std::move(keep_alive)),
+        object_(std::move(object)),
+        target_(object_.target_name()) {}
+  ~LoadedExecutable() = default;
+
+  Ref<Device> keep_alive_;
+  const CodeObject object_;
+  const std::string target_;
+  std::deque<FunctionType> functions_;
+
+ private:
+  // Where the loaded code object has a global variable.
+  virtual Status global_address(const std::string& name, uint64_t* address) const = 0;
+
+  void do_info(ExecutableInfo* info) const final {
+    info->target = target_;
+    info->code_object_version = object_.version();
+  }
+  size_t do_function_count() const final { return functions_.size(); }
+  const Function* do_function(size_t index) const final { return &functions_[index]; }
+  Status do_global(StringView name, GlobalInfo* info) const final {
+    HALYARD_ASSIGN_OR_RETURN(const GlobalSymbol global, find_global(object_, name));
+    info->size = global.size;
+    return global_address(std::string(name.view()), &info->device_address);
+  }
+};
+
+}  // namespace halyard
