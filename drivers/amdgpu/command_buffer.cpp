@@ -15,8 +15,7 @@ constexpr size_t kMaxCommands = 1 << 20;
 
 }  // namespace
 
-CommandBufferImpl::CommandBufferImpl(DeviceImpl& device)
-    : CommandBuffer(device), keep_alive_(Ref<Device>::retain(&device)) {}
+CommandBufferImpl::CommandBufferImpl(DeviceImpl& device) : RecordingCommandBuffer(device) {}
 
 void CommandBufferImpl::destroy() noexcept {
   // Packets in flight use its kernel arguments, and what it keeps alive.
@@ -24,64 +23,8 @@ void CommandBufferImpl::destroy() noexcept {
   static_cast<DeviceImpl*>(device.get())->memory().retire(users_.bits(), [this] { delete this; });
 }
 
-Status CommandBufferImpl::share(const BufferRange& range) {
+Status CommandBufferImpl::prepare(const BufferRange& range) {
   return BufferImpl::share(range, static_cast<DeviceImpl&>(device()));
-}
-
-Status CommandBufferImpl::share_arguments(const Dispatch& dispatch) {
-  for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind == Argument::Kind::kBuffer) HALYARD_RETURN_IF_ERROR(share(argument.range));
-  }
-  return {};
-}
-
-Status CommandBufferImpl::do_fill(const BufferRange& target, const void* pattern,
-                                  uint32_t pattern_size) {
-  HALYARD_RETURN_IF_ERROR(share(target));
-  recording_.fill(target, pattern, pattern_size);
-  return {};
-}
-
-Status CommandBufferImpl::do_update(const BufferRange& target, const void* source, uint64_t size) {
-  HALYARD_RETURN_IF_ERROR(share(target));
-  recording_.update(target, source, size);
-  return {};
-}
-
-Status CommandBufferImpl::do_copy(const BufferRange& source, const BufferRange& target) {
-  HALYARD_RETURN_IF_ERROR(share(source));
-  HALYARD_RETURN_IF_ERROR(share(target));
-  recording_.copy(source, target);
-  return {};
-}
-
-Status CommandBufferImpl::do_dispatch(const Dispatch& dispatch) {
-  HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
-  recording_.dispatch(dispatch);
-  return {};
-}
-
-Status CommandBufferImpl::do_dispatch_indirect(const Dispatch& dispatch,
-                                               const BufferRange& group_counts) {
-  HALYARD_RETURN_IF_ERROR(share(group_counts));
-  HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
-  recording_.dispatch_indirect(dispatch, group_counts);
-  return {};
-}
-
-Status CommandBufferImpl::do_barrier() {
-  recording_.barrier();
-  return {};
-}
-
-Status CommandBufferImpl::do_begin_debug_group(StringView label) {
-  recording_.begin_group(label);
-  return {};
-}
-
-Status CommandBufferImpl::do_end_debug_group() {
-  recording_.end_group();
-  return {};
 }
 
 Status CommandBufferImpl::do_finish() {

@@ -16,54 +16,6 @@ void CommandBufferImpl::destroy() noexcept {
   delete this;
 }
 
-Status CommandBufferImpl::do_fill(const BufferRange& target, const void* pattern,
-                                  uint32_t pattern_size) {
-  recording_.fill(target, pattern, pattern_size);
-  return {};
-}
-
-Status CommandBufferImpl::do_update(const BufferRange& target, const void* source, uint64_t size) {
-  recording_.update(target, source, size);
-  return {};
-}
-
-Status CommandBufferImpl::do_copy(const BufferRange& source, const BufferRange& target) {
-  recording_.copy(source, target);
-  return {};
-}
-
-Status CommandBufferImpl::do_dispatch(const Dispatch& dispatch) {
-  recording_.dispatch(dispatch, kNoHiddenValues);
-  return {};
-}
-
-Status CommandBufferImpl::do_dispatch_indirect(const Dispatch& dispatch,
-                                               const BufferRange& group_counts) {
-  has_indirect_ = true;
-  recording_.dispatch_indirect(dispatch, group_counts, kNoHiddenValues);
-  return {};
-}
-
-// A stream is in order, so that there is a barrier between any two commands.
-Status CommandBufferImpl::do_barrier() {
-  recording_.barrier();
-  return {};
-}
-
-Status CommandBufferImpl::do_begin_debug_group(StringView label) {
-  recording_.begin_group(label);
-  return {};
-}
-
-Status CommandBufferImpl::do_end_debug_group() {
-  recording_.end_group();
-  return {};
-}
-
-Status CommandBufferImpl::do_finish() {
-  return {};
-}
-
 namespace {
 
 void patch(const Recording& recording, const RecordedCommand& command,

@@ -6,42 +6,23 @@
 
 #include <vector>
 
-#include "drivers/common/recording.h"
-#include "drivers/common/users.h"
+#include "drivers/common/recording_command_buffer.h"
 #include "drivers/hip/operation.h"
 #include "drivers/hip/queue_core.h"
-#include "hal/command_buffer.h"
 #include "hal/ref.h"
 
 namespace halyard::hip {
 
-class CommandBufferImpl final : public CommandBuffer {
+class CommandBufferImpl final : public RecordingCommandBuffer {
  public:
-  explicit CommandBufferImpl(Device& device)
-      : CommandBuffer(device), keep_alive_(Ref<Device>::retain(&device)) {}
+  explicit CommandBufferImpl(Device& device) : RecordingCommandBuffer(device) {}
 
   const Recording& recording() const { return recording_; }
-  bool has_indirect() const { return has_indirect_; }
-  Users& users() { return users_; }
 
  private:
   ~CommandBufferImpl() = default;
   void destroy() noexcept override;
-
-  Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) override;
-  Status do_update(const BufferRange& target, const void* source, uint64_t size) override;
-  Status do_copy(const BufferRange& source, const BufferRange& target) override;
-  Status do_dispatch(const Dispatch& dispatch) override;
-  Status do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts) override;
-  Status do_barrier() override;
-  Status do_begin_debug_group(StringView label) override;
-  Status do_end_debug_group() override;
-  Status do_finish() override;
-
-  Users users_;
-  Ref<Device> keep_alive_;
-  Recording recording_;
-  bool has_indirect_ = false;
+  Status do_finish() override { return {}; }
 };
 
 // What goes onto the queue's stream next was given the recording.
