@@ -123,32 +123,6 @@ Status BufferImpl::share(const BufferRange& range, DeviceImpl& user) {
   return impl(*range.buffer).share_with(user);
 }
 
-Status BufferImpl::do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) {
-  if (type() == MemoryType::kDevice) {
-    return error(StatusCode::kFailedPrecondition,
-                 "A buffer of device memory cannot be mapped: the host does not see it. Use "
-                 "Queue::update and Queue::copy, or allocate host memory.");
-  }
-  void* const mapped = host_at(offset);
-  const std::lock_guard lock(mutex_);
-  maps_.push_back(mapped);
-  *pointer = mapped;
-  return {};
-}
-
-Status BufferImpl::do_unmap(void* pointer) {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::find(maps_.begin(), maps_.end(), pointer);
-  if (found == maps_.end()) {
-    return error(StatusCode::kInvalidArgument,
-                 "Buffer::unmap is given a pointer ({}) that this buffer has not mapped, or that "
-                 "is unmapped already. It takes what Buffer::map returned.",
-                 pointer);
-  }
-  maps_.erase(found);
-  return {};
-}
-
 void BufferImpl::synchronise_with_host() const {
   if (type() != MemoryType::kDeviceMapped) return;
   static_cast<const DeviceImpl&>(device()).facts().window.synchronise();

@@ -10,6 +10,7 @@
 #include "drivers/amdgpu/foreign.h"
 #include "drivers/amdgpu/memory.h"
 #include "drivers/amdgpu/visibility.h"
+#include "drivers/common/host_maps.h"
 #include "drivers/common/pool.h"
 #include "drivers/common/users.h"
 #include "hal/buffer.h"
@@ -81,8 +82,11 @@ class BufferImpl final : public Buffer {
   ~BufferImpl() = default;
   void destroy() noexcept override;
 
-  Status do_map(uint64_t offset, uint64_t length, MapAccess access, void** pointer) override;
-  Status do_unmap(void* pointer) override;
+  Status do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) override {
+    const bool visible = type() != MemoryType::kDevice;
+    return maps_.map(visible ? static_cast<std::byte*>(host_at(offset)) : nullptr, pointer);
+  }
+  Status do_unmap(void* pointer) override { return maps_.unmap(pointer); }
   Status do_flush(uint64_t offset, uint64_t length) override;
   Status do_invalidate(uint64_t offset, uint64_t length) override;
   Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override;
@@ -96,8 +100,8 @@ class BufferImpl final : public Buffer {
   PoolBlock block_;                      // of a pool's buffer; size 0: of none
   std::atomic<bool> given_back_{false};  // to the pool
   std::mutex mutex_;
-  std::vector<void*> maps_;         // under mutex_
   std::vector<Ref<Device>> peers_;  // under mutex_: that it is shared with
+  HostMaps maps_;
 };
 
 inline BufferImpl& impl(Buffer& buffer) {

@@ -12,7 +12,7 @@ Staging::~Staging() {
 }
 
 Memory::~Memory() {
-  for (void* const block : staging_) device_.hsa().hsa_amd_memory_pool_free(block);
+  for (void* const block : staging_.take_all()) device_.hsa().hsa_amd_memory_pool_free(block);
 }
 
 namespace {
@@ -145,15 +145,6 @@ HeapInfo Memory::info(MemoryType type) const {
   return info;
 }
 
-HeapStatistics Memory::statistics(MemoryType type) const {
-  const Usage& used = usage(type);
-  HeapStatistics statistics;
-  statistics.live_bytes = used.live_bytes.load(std::memory_order_relaxed);
-  statistics.live_buffers = used.live_buffers.load(std::memory_order_relaxed);
-  statistics.peak_bytes = used.peak_bytes.load(std::memory_order_relaxed);
-  return statistics;
-}
-
 Status Memory::raw_allocate(const Pool& pool, uint64_t size, void** pointer) {
   const Hsa& hsa = device_.hsa();
   HALYARD_RETURN_IF_ERROR(
@@ -170,40 +161,15 @@ Status Memory::raw_allocate(const Pool& pool, uint64_t size, void** pointer) {
   return check(hsa, status, fmt::format("Giving {} access to host memory", device_.info().name));
 }
 
-Status Memory::take(MemoryType type, const Pool& pool, uint64_t size, uint64_t rounded) {
-  if (size > pool.max_allocation || rounded < size) {
-    return error(StatusCode::kResourceExhausted,
-                 "The allocation of {} bytes of {} memory exceeds the largest that {} makes ({} "
-                 "bytes); {} of {} bytes are in use.",
-                 size, to_string(type), device_.info().name, pool.max_allocation,
-                 usage(type).live_bytes.load(std::memory_order_relaxed), pool.size);
-  }
-  Usage& used = usage(type);
-  uint64_t before = used.live_bytes.load(std::memory_order_relaxed);
-  do {
-    if (rounded > pool.size || before > pool.size - rounded) {
-      return error(StatusCode::kResourceExhausted,
-                   "The allocation of {} bytes of {} memory does not fit on {}: of {} bytes {} are "
-                   "in use.",
-                   size, to_string(type), device_.info().name, pool.size, before);
-    }
-  } while (!used.live_bytes.compare_exchange_weak(before, before + rounded));
-  uint64_t peak = used.peak_bytes.load(std::memory_order_relaxed);
-  while (peak < before + rounded &&
-         !used.peak_bytes.compare_exchange_weak(peak, before + rounded)) {
-  }
-  return {};
-}
-
-Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t slack, uint64_t rounded,
+Status Memory::try_allocate(MemoryType type, uint64_t size, const RoundedSize& rounded,
                             void** base) {
   const Pool& from = pool(type);
-  HALYARD_RETURN_IF_ERROR(take(type, from, size, rounded));
+  HALYARD_RETURN_IF_ERROR(usage(type).take(info(type), device_.info().name, size, rounded.bytes));
   // The runtime rounds up as well (hsa_ext_amd.h, hsa_amd_memory_pool_allocate); tools that watch
   // it learn how much is really meant.
-  Status status = raw_allocate(from, size + slack, base);
+  Status status = raw_allocate(from, size + rounded.slack, base);
   if (status.ok()) return status;
-  const uint64_t in_use = usage(type).live_bytes.fetch_sub(rounded) - rounded;
+  const uint64_t in_use = usage(type).untake(rounded.bytes);
   if (status.code() != StatusCode::kResourceExhausted) return status;
   return error(StatusCode::kResourceExhausted,
                "The allocation of {} bytes of {} memory does not succeed: {} The heap has {} "
@@ -215,16 +181,17 @@ Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t slack, uint
 struct Memory::Search {
   Memory& memory;
   MemoryType type;
-  uint64_t size, slack, rounded;
+  uint64_t size;
+  RoundedSize rounded;
   void** base;
 
-  Status attempt() const { return memory.try_allocate(type, size, slack, rounded, base); }
+  Status attempt() const { return memory.try_allocate(type, size, rounded, base); }
   void reclaim() const {
     memory.collect();
     memory.device_.pools().trim(type, 0);
   }
   HeapRoom room() const {
-    const uint64_t live = memory.usage(type).live_bytes.load(std::memory_order_relaxed);
+    const uint64_t live = memory.usage(type).live_bytes();
     const QueuePool::Spare spare = memory.device_.pools().spare(type);
     return {memory.pool(type).size, live, spare.bytes, spare.has_unused};
   }
@@ -244,24 +211,21 @@ Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Pati
                  device_.info().name, to_string(type));
   }
   // The runtime aligns to its own measure; what is asked for beyond that is made room for.
-  const uint64_t slack = alignment > from.alignment ? alignment - from.alignment : 0;
-  const uint64_t rounded = (size + slack + from.granule - 1) / from.granule * from.granule;
+  const RoundedSize rounded = round_up(size, alignment, from.alignment, from.granule);
   collect();
-  const Search search{*this, type, size, slack, rounded, &made->base};
-  HALYARD_RETURN_IF_ERROR(patience == Patience::kWaits ? retired_.find_memory(type, rounded, search)
-                                                       : search.attempt());
-  usage(type).live_buffers.fetch_add(1, std::memory_order_relaxed);
-  const uint64_t align = std::max<uint64_t>(alignment, 1);
-  const auto address = reinterpret_cast<uint64_t>(made->base);
-  made->pointer = reinterpret_cast<void*>((address + align - 1) / align * align);
-  made->taken = rounded;
+  const Search search{*this, type, size, rounded, &made->base};
+  HALYARD_RETURN_IF_ERROR(patience == Patience::kWaits
+                              ? retired_.find_memory(type, rounded.bytes, search)
+                              : search.attempt());
+  usage(type).add_buffer();
+  made->pointer = align_up(made->base, alignment);
+  made->taken = rounded.bytes;
   return {};
 }
 
 void Memory::free(MemoryType type, void* base, uint64_t taken) {
   device_.hsa().hsa_amd_memory_pool_free(base);
-  usage(type).live_bytes.fetch_sub(taken, std::memory_order_relaxed);
-  usage(type).live_buffers.fetch_sub(1, std::memory_order_relaxed);
+  usage(type).free_buffer(taken);
   retired_.returned(type);
 }
 
@@ -275,32 +239,17 @@ void Memory::free_kernarg(void* pointer) {
 }
 
 Result<Staging> Memory::stage(uint64_t size) {
-  const bool small = size <= kStagingBlock;
-  if (small) {
-    const std::lock_guard lock(staging_mutex_);
-    if (!staging_.empty()) {
-      void* const block = staging_.back();
-      staging_.pop_back();
-      return Staging(*this, block, kStagingBlock);
-    }
+  const uint64_t rounded = SpareStaging::size_for(size, pools_.host.granule);
+  void* block = staging_.take(size);
+  if (block == nullptr) {
+    HALYARD_RETURN_IF_ERROR(
+        raw_allocate(pools_.host, rounded, &block).with_context("Staging an upload"));
   }
-  const uint64_t granule = pools_.host.granule;
-  const uint64_t rounded = small ? kStagingBlock : (size + granule - 1) / granule * granule;
-  void* block = nullptr;
-  HALYARD_RETURN_IF_ERROR(
-      raw_allocate(pools_.host, rounded, &block).with_context("Staging an upload"));
   return Staging(*this, block, rounded);
 }
 
 void Memory::unstage(void* data, uint64_t size) {
-  if (size == kStagingBlock) {
-    const std::lock_guard lock(staging_mutex_);
-    if (staging_.size() < kStagingKept) {
-      staging_.push_back(data);
-      return;
-    }
-  }
-  device_.hsa().hsa_amd_memory_pool_free(data);
+  if (!staging_.keep(data, size)) device_.hsa().hsa_amd_memory_pool_free(data);
 }
 
 bool Memory::Use::in_use() const {

@@ -3,16 +3,16 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
+#include "drivers/common/heap_usage.h"
 #include "drivers/common/pool.h"
 #include "drivers/common/retired.h"
+#include "drivers/common/spare_staging.h"
 #include "hal/buffer.h"
 #include "hal/device.h"
 #include "hal/status.h"
@@ -92,7 +92,7 @@ class Memory {
   // One for each kind of memory there is, kDevice first.
   const std::vector<MemoryType>& heaps() const { return heaps_; }
   HeapInfo info(MemoryType type) const;
-  HeapStatistics statistics(MemoryType type) const;
+  HeapStatistics statistics(MemoryType type) const { return usage(type).statistics(); }
   const Pool& pool(MemoryType type) const;
 
   // RESOURCE_EXHAUSTED names size, limit and use; with patience only after a wait for memory that
@@ -131,15 +131,6 @@ class Memory {
   bool collect();
 
  private:
-  // Small uploads share blocks of this size, of which some are kept.
-  static constexpr uint64_t kStagingBlock = 64 * 1024;
-  static constexpr size_t kStagingKept = 64;
-
-  struct Usage {
-    std::atomic<uint64_t> live_bytes{0};
-    std::atomic<uint64_t> live_buffers{0};
-    std::atomic<uint64_t> peak_bytes{0};
-  };
   // Of a queue, until packet `end` - 1 is done.
   struct Point {
     class QueueCore* core = nullptr;
@@ -156,19 +147,16 @@ class Memory {
   // Releases it when `use` is over.
   void keep(Use use, std::function<void()> release, Freed freed);
   Status find_pools();
-  Status take(MemoryType type, const Pool& pool, uint64_t size, uint64_t rounded);
   struct Search;
-  Status try_allocate(MemoryType type, uint64_t size, uint64_t slack, uint64_t rounded,
-                      void** base);
+  Status try_allocate(MemoryType type, uint64_t size, const RoundedSize& rounded, void** base);
   Status raw_allocate(const Pool& pool, uint64_t size, void** pointer);
-  Usage& usage(MemoryType type) const { return usage_[static_cast<size_t>(type)]; }
+  HeapUsage& usage(MemoryType type) const { return usage_[static_cast<size_t>(type)]; }
 
   DeviceImpl& device_;
   PoolSet pools_;
   std::vector<MemoryType> heaps_;
-  mutable std::array<Usage, 3> usage_;
-  std::mutex staging_mutex_;
-  std::vector<void*> staging_;
+  mutable std::array<HeapUsage, 3> usage_;
+  SpareStaging staging_;
   RetiredList<Use> retired_;
 };
 

@@ -1,6 +1,5 @@
 #include "drivers/hip/buffer.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "drivers/hip/device.h"
@@ -87,32 +86,6 @@ void BufferImpl::give_back() {
     case Origin::kBorrowed:
       break;
   }
-}
-
-Status BufferImpl::do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) {
-  if (host_ == nullptr) {
-    return error(StatusCode::kFailedPrecondition,
-                 "A buffer of device memory cannot be mapped: the host does not see it. Use "
-                 "Queue::update and Queue::copy, or allocate host memory.");
-  }
-  void* const mapped = host_ + offset;
-  const std::lock_guard lock(mutex_);
-  maps_.push_back(mapped);
-  *pointer = mapped;
-  return {};
-}
-
-Status BufferImpl::do_unmap(void* pointer) {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::find(maps_.begin(), maps_.end(), pointer);
-  if (found == maps_.end()) {
-    return error(StatusCode::kInvalidArgument,
-                 "Buffer::unmap is given a pointer ({}) that this buffer has not mapped, or that "
-                 "is unmapped already. It takes what Buffer::map returned.",
-                 pointer);
-  }
-  maps_.erase(found);
-  return {};
 }
 
 void BufferImpl::synchronise_with_host() const {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "drivers/common/host_maps.h"
 #include "drivers/common/pool.h"
 #include "drivers/common/users.h"
 #include "drivers/hip/memory.h"
@@ -51,8 +52,10 @@ class BufferImpl final : public Buffer {
   static Result<Ref<Buffer>> import_pointer(DeviceImpl& device, const ImportOptions& options);
   static Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options);
 
-  Status do_map(uint64_t offset, uint64_t length, MapAccess access, void** pointer) override;
-  Status do_unmap(void* pointer) override;
+  Status do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) override {
+    return maps_.map(host_at(offset), pointer);
+  }
+  Status do_unmap(void* pointer) override { return maps_.unmap(pointer); }
   Status do_flush(uint64_t offset, uint64_t length) override;
   Status do_invalidate(uint64_t offset, uint64_t length) override;
   Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override;
@@ -68,7 +71,7 @@ class BufferImpl final : public Buffer {
   bool has_pool_block_ = false;  // under mutex_
   void* imported_ = nullptr;     // kRegistered, kIpc: what is to be undone
   std::mutex mutex_;
-  std::vector<void*> maps_;  // under mutex_
+  HostMaps maps_;
 };
 
 inline BufferImpl& impl(Buffer& buffer) {

@@ -39,7 +39,9 @@ Memory::Memory(DeviceImpl& device) : device_(device), host_bytes_(physical_memor
 
 Memory::~Memory() {
   for (auto& pool : pools_) pool.reset();
-  for (const Block& block : staging_) raw_free(MemoryType::kHost, block);
+  for (void* const block : staging_.take_all()) {
+    raw_free(MemoryType::kHost, {block, SpareStaging::kBlock});
+  }
   const std::lock_guard lock(parked_mutex_);
   free_parked(Freeing::kAtOnce);
 }
@@ -64,31 +66,7 @@ HeapInfo Memory::info(MemoryType type) const {
 
 HeapStatistics Memory::statistics(MemoryType type) {
   collect();
-  const Usage& used = usage(type);
-  HeapStatistics statistics;
-  statistics.live_bytes = used.live_bytes.load(std::memory_order_relaxed);
-  statistics.live_buffers = used.live_buffers.load(std::memory_order_relaxed);
-  statistics.peak_bytes = used.peak_bytes.load(std::memory_order_relaxed);
-  return statistics;
-}
-
-Status Memory::take(MemoryType type, uint64_t size, uint64_t rounded) {
-  const uint64_t heap = heap_size(type);
-  Usage& used = usage(type);
-  uint64_t before = used.live_bytes.load(std::memory_order_relaxed);
-  do {
-    if (rounded < size || rounded > heap || before > heap - rounded) {
-      return error(StatusCode::kResourceExhausted,
-                   "The allocation of {} bytes of {} memory does not fit on {}: of {} bytes {} are "
-                   "in use.",
-                   size, to_string(type), device_.info().name, heap, before);
-    }
-  } while (!used.live_bytes.compare_exchange_weak(before, before + rounded));
-  uint64_t peak = used.peak_bytes.load(std::memory_order_relaxed);
-  while (peak < before + rounded &&
-         !used.peak_bytes.compare_exchange_weak(peak, before + rounded)) {
-  }
-  return {};
+  return usage(type).statistics();
 }
 
 bool Memory::unpark(MemoryType type, uint64_t size, void** base) {
@@ -194,10 +172,10 @@ bool Memory::lingers() {
 }
 
 Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block) {
-  HALYARD_RETURN_IF_ERROR(take(type, size, rounded));
+  HALYARD_RETURN_IF_ERROR(usage(type).take(info(type), device_.info().name, size, rounded));
   const hipError_t result = raw_allocate(type, rounded, &block->base);
   if (result != hipSuccess) {
-    const uint64_t in_use = usage(type).live_bytes.fetch_sub(rounded) - rounded;
+    const uint64_t in_use = usage(type).untake(rounded);
     return error(code_for(result),
                  "The allocation of {} bytes of {} memory on {} fails: {}. The heap has {} bytes, "
                  "of which {} are in use through this device.",
@@ -205,7 +183,7 @@ Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Bl
                  heap_size(type), in_use);
   }
   block->size = rounded;
-  usage(type).live_buffers.fetch_add(1, std::memory_order_relaxed);
+  usage(type).add_buffer();
   return {};
 }
 
@@ -222,7 +200,7 @@ struct Memory::Search {
     memory.pool(type).trim(0);
   }
   HeapRoom room() const {
-    const uint64_t live = memory.usage(type).live_bytes.load(std::memory_order_relaxed);
+    const uint64_t live = memory.usage(type).live_bytes();
     const QueuePool::Spare spare = memory.pool(type).spare();
     const bool lingers = memory.lingers();
     return {memory.heap_size(type), live, spare.bytes, spare.has_unused, lingers};
@@ -241,37 +219,24 @@ struct Memory::Search {
 Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Patience patience,
                         Block* block, void** pointer) {
   // HIP aligns to its own measure; what is asked for beyond that is made room for.
-  const uint64_t slack = alignment > kAlignment ? alignment - kAlignment : 0;
-  const uint64_t rounded = (size + slack + kGranule - 1) / kGranule * kGranule;
+  const uint64_t rounded = round_up(size, alignment, kAlignment, kGranule).bytes;
   collect();
   const Search search{*this, type, size, rounded, block};
   HALYARD_RETURN_IF_ERROR(patience == Patience::kWaits ? retired_.find_memory(type, rounded, search)
                                                        : search.attempt());
-  const uint64_t align = std::max<uint64_t>(alignment, 1);
-  const auto address = reinterpret_cast<uint64_t>(block->base);
-  *pointer = reinterpret_cast<void*>((address + align - 1) / align * align);
+  *pointer = align_up(block->base, alignment);
   return {};
 }
 
 void Memory::free(MemoryType type, const Block& block) {
   raw_free(type, block);
-  usage(type).live_bytes.fetch_sub(block.size, std::memory_order_relaxed);
-  usage(type).live_buffers.fetch_sub(1, std::memory_order_relaxed);
+  usage(type).free_buffer(block.size);
   retired_.returned(type);
 }
 
 Result<Block> Memory::take_staging(uint64_t size) {
-  const bool small = size <= kStagingBlock;
-  Block block;
-  const auto take_kept = [&] {
-    const std::lock_guard lock(staging_mutex_);
-    if (staging_.empty()) return false;
-    block = staging_.back();
-    staging_.pop_back();
-    return true;
-  };
-  if (small && take_kept()) return block;
-  block.size = small ? kStagingBlock : (size + kGranule - 1) / kGranule * kGranule;
+  Block block = {staging_.take(size), SpareStaging::size_for(size, kGranule)};
+  if (block.base != nullptr) return block;
   HALYARD_RETURN_IF_ERROR(check(device_.hip(),
                                 raw_allocate(MemoryType::kHost, block.size, &block.base),
                                 fmt::format("Staging {} bytes", size)));
@@ -284,14 +249,7 @@ void Memory::tidy() {
 }
 
 void Memory::return_staging(const Block& block) {
-  {
-    const std::lock_guard lock(staging_mutex_);
-    if (block.size == kStagingBlock && staging_.size() < kStagingKept) {
-      staging_.push_back(block);
-      return;
-    }
-  }
-  raw_free(MemoryType::kHost, block);
+  if (!staging_.keep(block.base, block.size)) raw_free(MemoryType::kHost, block);
 }
 
 void Memory::give_staging(const Block& block, Stream& stream) {
@@ -378,9 +336,8 @@ Status Memory::Source::allocate(uint64_t size, uint64_t alignment, Patience pati
 }
 
 void Memory::Source::free(const PoolBlock& block) {
-  // What was asked for beyond HIP's own alignment.
-  const uint64_t slack = block.alignment > kAlignment ? block.alignment - kAlignment : 0;
-  memory_.free(type_, {block.base, (block.size + slack + kGranule - 1) / kGranule * kGranule});
+  memory_.free(type_,
+               {block.base, round_up(block.size, block.alignment, kAlignment, kGranule).bytes});
 }
 
 bool Memory::Source::reached(const PoolPoint& point) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "drivers/common/heap_usage.h"
 #include "drivers/common/pool.h"
 #include "drivers/common/retired.h"
+#include "drivers/common/spare_staging.h"
 #include "drivers/hip/stream.h"
 #include "hal/buffer.h"
 #include "hal/device.h"
@@ -74,16 +75,8 @@ class Memory {
   bool release_all();
 
  private:
-  // Small uploads share blocks of this size, of which some are kept.
-  static constexpr uint64_t kStagingBlock = 64 * 1024;
-  static constexpr size_t kStagingKept = 64;
   static constexpr size_t kTypes = 3;
 
-  struct Usage {
-    std::atomic<uint64_t> live_bytes{0};
-    std::atomic<uint64_t> live_buffers{0};
-    std::atomic<uint64_t> peak_bytes{0};
-  };
   struct Use {
     std::vector<StreamPoint> points;
     bool let_go = false;  // waits for HIP to let go, too
@@ -111,7 +104,6 @@ class Memory {
   void keep(Retired retired);
   struct Search;
   Status try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block);
-  Status take(MemoryType type, uint64_t size, uint64_t rounded);
   // From the blocks that are parked, or from HIP.
   hipError_t raw_allocate(MemoryType type, uint64_t size, void** base);
   void raw_free(MemoryType type, const Block& block);
@@ -127,14 +119,13 @@ class Memory {
   // Whether HIP may still keep some that was freed.
   bool lingers();
   uint64_t heap_size(MemoryType type) const;
-  Usage& usage(MemoryType type) const { return usage_[static_cast<size_t>(type)]; }
+  HeapUsage& usage(MemoryType type) const { return usage_[static_cast<size_t>(type)]; }
 
   DeviceImpl& device_;
   std::vector<MemoryType> heaps_;
   uint64_t host_bytes_ = 0;
-  mutable std::array<Usage, kTypes> usage_;
-  std::mutex staging_mutex_;
-  std::vector<Block> staging_;
+  mutable std::array<HeapUsage, kTypes> usage_;
+  SpareStaging staging_;
   RetiredList<Use> retired_;
   // hipFree waits for all work of the device, of which some may have no end. So what is freed while
   // there is some is kept until that is done, or somebody wants as much; for good, if a device is
