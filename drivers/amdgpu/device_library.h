@@ -8,9 +8,9 @@
 //   const LibraryLaunch launch = fill_launch(target, size, pattern, pattern_size, compute_units);
 //
 // then either LibraryOperation (library_operation.h), which goes through submit(), or, where slots
-// are reserved already, write_library_launch(core, index, loud, *fill, launch, reads_foreign). The
-// arguments do not depend on where the memory lies, so that a recording may keep them and add an
-// address to `target` or `source` later.
+// are reserved already, write_library_launch(core, index, interrupt, *fill, launch, reads_foreign).
+// The arguments do not depend on where the memory lies, so that a recording may keep them and add
+// an address to `target` or `source` later.
 #pragma once
 
 #include <array>

@@ -36,8 +36,8 @@ class HeldDispatch final : public Operation {
     const Launch launch = {function_, grid_, workgroup_, foreign_ || context.foreign};
     function_.users().add(core.user_bit());
     use(core, buffers_);
-    return emit(core, packets(), context, [&](uint64_t index, bool loud) {
-      write_launch(core, index, loud, launch, [&](void* kernarg) {
+    return emit(core, packets(), context, [&](uint64_t index, bool interrupt) {
+      write_launch(core, index, interrupt, launch, [&](void* kernarg) {
         std::memcpy(kernarg, kernarg_.data(), kernarg_.size());
         return lds_bytes_;
       });

@@ -66,7 +66,7 @@ struct Launch {
 // Writes the packets of a launch whose arguments `pack(kernarg)` writes, returning the LDS bytes.
 // Inline: the path of every dispatch.
 template <typename Pack>
-inline void write_launch(QueueCore& core, uint64_t index, bool loud, const Launch& launch,
+inline void write_launch(QueueCore& core, uint64_t index, bool interrupt, const Launch& launch,
                          Pack&& pack) {
   const KernelCode& code = launch.function.code();
   const bool single = code.kernarg_blocks == 1;
@@ -86,11 +86,11 @@ inline void write_launch(QueueCore& core, uint64_t index, bool loud, const Launc
   packet.kernel_object = code.object;
   packet.kernarg_address = kernarg;
   packet.reserved2 = 0;
-  packet.completion_signal = core.completion(loud && single);
-  core.note(index, &launch.function, loud && single);
+  packet.completion_signal = core.completion(interrupt && single);
+  core.note(index, &launch.function, interrupt && single);
   const uint16_t header =
       packet_header({.kind = PacketKind::kDispatch,
-                     .observed = loud,
+                     .observed = interrupt,
                      .reads_foreign = core.acquires_foreign(index) || launch.foreign});
   core.publish(index, header,
                static_cast<uint16_t>(grid_dimensions(launch.grid)
@@ -98,8 +98,8 @@ inline void write_launch(QueueCore& core, uint64_t index, bool loud, const Launc
   // The slots whose argument blocks this launch uses too.
   for (uint32_t i = 1; i < code.kernarg_blocks; ++i) {
     const bool last = i + 1 == code.kernarg_blocks;
-    core.write_barrier(index + i, loud && last,
-                       {.kind = PacketKind::kBarrier, .observed = loud && last});
+    core.write_barrier(index + i, interrupt && last,
+                       {.kind = PacketKind::kBarrier, .observed = interrupt && last});
   }
 }
 
@@ -116,8 +116,8 @@ class DispatchOperation final : public Operation {
     const LaunchFacts facts = look_at(core, dispatch_, function());
     const Launch launch = {function(), dispatch_.grid, dispatch_.workgroup,
                            context.foreign || facts.foreign};
-    const Status status = emit(core, packets(), context, [&](uint64_t index, bool loud) {
-      write_launch(core, index, loud, launch, [&](void* kernarg) {
+    const Status status = emit(core, packets(), context, [&](uint64_t index, bool interrupt) {
+      write_launch(core, index, interrupt, launch, [&](void* kernarg) {
         return pack_kernel_arguments(dispatch_, hidden_, kernarg);
       });
     });

@@ -84,10 +84,10 @@ void ExecuteOperation::put_chunks(QueueCore& core) {
     if (issued.next == 0) core.acquires_foreign(at);
     const bool end = issued.next + 1 == layout.chunks;
     // Whoever does not wait for room is told of it.
-    const bool loud = end ? issued.signals : !waits_for_room_;
+    const bool interrupt = end ? issued.signals : !waits_for_room_;
     // First what counts, so that the packet processor does not meet an invalid slot.
     core.write_barrier(
-        at + count, loud,
+        at + count, interrupt,
         packet_header(CountingFacts{.observed = issued.signals && end, .alone = count == 0}));
     core.publish_run(at, issued.instance->packets() + layout.begin(issued.next), count);
     core.ring(at + count);

@@ -23,7 +23,7 @@ Status HeldQueue::push(std::unique_ptr<Operation> operation, const Sync& sync) {
     entry.operation = std::move(operation);
     entry.sync = std::move(held);
     count_.fetch_add(1, std::memory_order_acq_rel);
-    core_.add_detour();
+    core_.add_slow_path();
   }
   core_.device().watcher().add_interest();
   return {};
@@ -79,7 +79,7 @@ void HeldQueue::drop_front() {
     entries_.pop_front();
     // Last: whoever finds nothing held back submits on its own, behind what we have just put there.
     count_.fetch_sub(1, std::memory_order_acq_rel);
-    core_.remove_detour();
+    core_.remove_slow_path();
   }
   done.sync.remove();
   // `done` may hold the last reference to anything, the device included.
@@ -157,8 +157,8 @@ HeldQueue::Outcome HeldQueue::try_host(Entry& entry) {
     if (!needs_packet_before_host({.idle = idle, .released = core_.is_released()})) {
       entry.fence = core_.reserved() - 1;
     } else {
-      // A loud barrier, which releases what is before it to the system, and whose interrupt tells
-      // when all of that is done.
+      // A barrier with an interrupt, which releases what is before it to the system. The
+      // interrupt wakes the watcher when all of that is done.
       if (!core_.has_room(1)) return Outcome::kPoll;
       const uint64_t index = core_.reserve(1);
       if (!core_.wait_for_room(index, 1).ok()) return Outcome::kPoll;

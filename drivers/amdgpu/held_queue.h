@@ -42,7 +42,7 @@ class HeldQueue {
     std::unique_ptr<Operation> operation;
     HeldSync sync;
     bool issued = false;  // in the ring, but maybe not all of it yet
-    bool fenced = false;  // a host operation whose loud barrier is in the ring
+    bool fenced = false;  // a host operation whose barrier is in the ring
     uint64_t fence = 0;   // … with this index
     bool started = false;
   };

@@ -31,7 +31,7 @@ Result<std::unique_ptr<IndirectOperation>> IndirectOperation::make(
   return operation;
 }
 
-void IndirectOperation::write(QueueCore& core, uint64_t index, bool loud) const {
+void IndirectOperation::write(QueueCore& core, uint64_t index, bool interrupt) const {
   const KernelCode& code = function_.code();
   const bool single = code.kernarg_blocks == 1;
   const uint64_t target = index + 1;
@@ -49,16 +49,16 @@ void IndirectOperation::write(QueueCore& core, uint64_t index, bool loud) const 
   body.kernel_object = code.object;
   body.kernarg_address = kernarg;
   body.reserved2 = 0;
-  body.completion_signal = core.completion(loud && single);
-  core.note(target, &function_, loud && single);
+  body.completion_signal = core.completion(interrupt && single);
+  core.note(target, &function_, interrupt && single);
   for (uint32_t i = 1; i < code.kernarg_blocks; ++i) {
     const bool last = i + 1 == code.kernarg_blocks;
-    core.write_barrier(target + i, loud && last,
-                       {.kind = PacketKind::kBarrier, .observed = loud && last});
+    core.write_barrier(target + i, interrupt && last,
+                       {.kind = PacketKind::kBarrier, .observed = interrupt && last});
   }
 
   HalyardPatchDispatchArguments arguments =
-      indirect_arguments(core.device().info(), workgroup_, loud && single);
+      indirect_arguments(core.device().info(), workgroup_, interrupt && single);
   arguments.group_counts = group_counts_;
   arguments.packet = packet.words;
   if (code.block_counts != KernelCode::kNoBlockCounts) {
@@ -74,7 +74,7 @@ Status IndirectOperation::issue(QueueCore& core, const IssueContext& context) {
   function_.users().add(core.user_bit());
   use(core, buffers_);
   return emit(core, packets(), context,
-              [&](uint64_t index, bool loud) { write(core, index, loud); });
+              [&](uint64_t index, bool interrupt) { write(core, index, interrupt); });
 }
 
 Result<std::unique_ptr<Operation>> IndirectOperation::hold() {

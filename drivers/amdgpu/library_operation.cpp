@@ -5,8 +5,9 @@ namespace halyard::amdgpu {
 Status LibraryOperation::issue(QueueCore& core, const IssueContext& context) {
   if (first_ != nullptr) impl(*first_).users().add(core.user_bit());
   if (second_ != nullptr) impl(*second_).users().add(core.user_bit());
-  return emit(core, 1, context, [&](uint64_t index, bool loud) {
-    write_library_launch(core, index, loud, function_, launch_, reads_foreign_ || context.foreign);
+  return emit(core, 1, context, [&](uint64_t index, bool interrupt) {
+    write_library_launch(core, index, interrupt, function_, launch_,
+                         reads_foreign_ || context.foreign);
   });
 }
 

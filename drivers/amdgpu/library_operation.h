@@ -11,10 +11,10 @@
 namespace halyard::amdgpu {
 
 // Writes the one packet of a launch to a reserved slot. `reads_foreign` as in FenceFacts.
-inline void write_library_launch(QueueCore& core, uint64_t index, bool loud,
+inline void write_library_launch(QueueCore& core, uint64_t index, bool interrupt,
                                  const FunctionImpl& function, const LibraryLaunch& launch,
                                  bool reads_foreign) {
-  write_launch(core, index, loud, {function, launch.grid, launch.workgroup, reads_foreign},
+  write_launch(core, index, interrupt, {function, launch.grid, launch.workgroup, reads_foreign},
                [&launch](void* kernarg) {
                  std::memcpy(kernarg, launch.arguments, launch.arguments_size);
                  return 0u;

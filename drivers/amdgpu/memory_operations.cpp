@@ -38,8 +38,8 @@ class InlineUpdate final : public Operation {
     impl(target_).users().add(core.user_bit());
     const LibraryLaunch launch = copy_launch(to_, nullptr, size_, 1);
     // Bytes of the kernel arguments are read like the arguments themselves: nothing foreign.
-    return emit(core, 1, context, [&](uint64_t index, bool loud) {
-      write_launch(core, index, loud, {copy_, launch.grid, launch.workgroup, context.foreign},
+    return emit(core, 1, context, [&](uint64_t index, bool interrupt) {
+      write_launch(core, index, interrupt, {copy_, launch.grid, launch.workgroup, context.foreign},
                    [&](void* kernarg) {
                      auto* const payload = static_cast<uint8_t*>(kernarg) + kPayloadOffset;
                      HalyardCopyArguments arguments;
@@ -89,9 +89,9 @@ class StagedUpdate final : public Operation {
     const LibraryLaunch launch =
         copy_launch(to_, staging_.data(), size_, device.facts().compute_units);
     uint64_t end = 0;
-    const auto write = [&](uint64_t index, bool loud) {
+    const auto write = [&](uint64_t index, bool interrupt) {
       end = index + 1;
-      write_library_launch(core, index, loud, copy_, launch, true);
+      write_library_launch(core, index, interrupt, copy_, launch, true);
     };
     HALYARD_RETURN_IF_ERROR(emit(core, 1, context, write));
     // std::function copies what it holds.

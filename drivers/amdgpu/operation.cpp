@@ -17,8 +17,8 @@ void write_barrier_value(QueueCore& core, uint64_t index, const QueuePoint& wait
       FenceFacts{.kind = PacketKind::kBarrierValue, .observed = false, .reads_foreign = true});
   hsa_amd_barrier_value_packet_t& packet = core.slot(index).barrier_value;
   packet.reserved0 = 0;
-  packet.signal = wait.core->loud_signal();
-  packet.value = wait.core->loud_value(wait.index) + 1;
+  packet.signal = wait.core->interrupt_signal();
+  packet.value = wait.core->interrupt_value(wait.index) + 1;
   packet.mask = -1;
   packet.cond = HSA_SIGNAL_CONDITION_LT;
   packet.reserved1 = 0;
@@ -145,10 +145,11 @@ Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
 }
 
 Status BarrierOperation::issue(QueueCore& core, const IssueContext& context) {
-  return emit(core, 1, context, [&](uint64_t index, bool loud) {
+  return emit(core, 1, context, [&](uint64_t index, bool interrupt) {
     core.acquires_foreign(index);
-    core.write_barrier(index, loud,
-                       {.kind = PacketKind::kBarrier, .observed = loud, .reads_foreign = true});
+    core.write_barrier(
+        index, interrupt,
+        {.kind = PacketKind::kBarrier, .observed = interrupt, .reads_foreign = true});
   });
 }
 

@@ -64,12 +64,13 @@ void write_waits(QueueCore& core, uint64_t index, uint64_t last, Span<const Queu
 void add_edge(QueueCore& core, uint64_t index);
 
 // Reserves slots for the context's waits and `packets` more, fills in the waits, has
-// `fill(index, loud)` write and publish the rest from `index` on (the last one is loud if `loud`),
+// `fill(index, interrupt)` write and publish the rest from `index` on (the last one raises an
+// interrupt if `interrupt`),
 // registers the signals and rings. Inline, as it is the path of every dispatch.
 template <typename Fill>
 inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& context, Fill&& fill) {
   const auto waits = static_cast<uint32_t>(context.waits.size());
-  const bool loud = !context.signals.empty();
+  const bool interrupt = !context.signals.empty();
   const uint64_t first = core.reserve(waits + packets);
   if (Status status = core.wait_for_room(first, waits + packets); !status.ok()) [[unlikely]]
     return status;
@@ -80,9 +81,9 @@ inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& contex
   }
   if (waits != 0) [[unlikely]]
     write_waits(core, first, last, context.waits, context.signals);
-  fill(first + waits, loud);
+  fill(first + waits, interrupt);
   core.ring(last);
-  if (loud && core.wants_edges()) [[unlikely]]
+  if (interrupt && core.wants_edges()) [[unlikely]]
     add_edge(core, last);
   return {};
 }

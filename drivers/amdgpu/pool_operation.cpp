@@ -16,7 +16,7 @@ void PoolTicket::settle(uint64_t index) {
 
 Status DeallocaOperation::issue(QueueCore& core, const IssueContext& context) {
   uint64_t at = 0;
-  // Loud: another queue may have to wait for it (alloca_buffer in a full heap).
+  // With an interrupt: another queue may have to wait for it (alloca_buffer in a full heap).
   HALYARD_RETURN_IF_ERROR(emit(core, 1, context, [&](uint64_t index, bool) {
     core.acquires_foreign(index);
     core.write_barrier(index, true,

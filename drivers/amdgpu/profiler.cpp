@@ -11,11 +11,11 @@ namespace halyard::amdgpu {
 
 void Profiler::set_timed(QueueCore& core, bool on) {
   device_.hsa().hsa_amd_profiling_set_profiler_enabled(core.native(), on ? 1 : 0);
-  // Off the short path, which times nothing.
+  // Off the fast path, which times nothing.
   if (on) {
-    core.add_detour();
+    core.add_slow_path();
   } else {
-    core.remove_detour();
+    core.remove_slow_path();
   }
 }
 
@@ -64,7 +64,7 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
   }
   event.end = *end;
   // A packet that is done with `signal`, which counts only through the one behind it.
-  const auto mark = [&core](const IssueContext& rest, hsa_signal_t signal, bool loud,
+  const auto mark = [&core](const IssueContext& rest, hsa_signal_t signal, bool interrupt,
                             uint64_t* last) {
     const auto waits = static_cast<uint32_t>(rest.waits.size());
     const BatchLayout layout = {.packets = 1, .chunk = 2, .chunks = 1};
@@ -73,7 +73,7 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
     HALYARD_RETURN_IF_ERROR(core.wait_for_room(first, waits + 2));
     if (waits != 0) write_waits(core, first, *last, rest.waits, rest.signals);
     const FenceFacts facts = {.kind = PacketKind::kBarrier, .observed = true};
-    core.write_barrier(*last, loud, facts);
+    core.write_barrier(*last, interrupt, facts);
     core.write_barrier(*last - 1, false, facts, {}, &signal);
     core.ring(*last);
     return Status();
@@ -84,7 +84,7 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
   const Status status =
       operation.issue(core, {.waits = {}, .signals = context.signals, .foreign = true});
   auto end_event = [this, mark, event, ok = status.ok()]() mutable {
-    // The profile's end waits for it, and only a loud packet wakes those who wait. A queue that is
+    // The profile's end waits for it, and only an interrupt wakes those who wait. A queue that is
     // lost in between has run the operation or not; there is nothing to tell then.
     const Status marked = mark({}, event.end, true, &event.last);
     if (!ok || !marked.ok()) return;
@@ -123,13 +123,13 @@ Status Profiler::end(ProfileSink sink, void* context) {
   // What is held back is timed when it is issued.
   std::vector<QueueCore*> cores;
   device_.list_cores(&cores);
-  const auto quiet = [&] {
+  const auto idle = [&] {
     const bool busy = std::any_of(cores.begin(), cores.end(), [](QueueCore* core) {
       return !core->lost() && (core->held().any() || !core->idle());
     });
     return busy ? PointState::kPending : PointState::kReached;
   };
-  device_.wait_until(quiet, Deadline::infinite());
+  device_.wait_until(idle, Deadline::infinite());
 
   const Hsa& hsa = device_.hsa();
   uint64_t frequency = 0;

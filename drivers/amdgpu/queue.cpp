@@ -47,7 +47,7 @@ Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
   if (core_.device().has_peers()) [[unlikely]]
     HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
   DispatchOperation operation(dispatch, core_.hidden_values());
-  if (sync.wait.empty() && !core_.detour()) [[likely]] {
+  if (sync.wait.empty() && !core_.takes_slow_path()) [[likely]] {
     return operation.put(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
   }
   return submit(core_, operation, sync);
@@ -93,7 +93,7 @@ Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bi
     for (const BufferRange& binding : bindings) HALYARD_RETURN_IF_ERROR(share(*binding.buffer));
   }
   ExecuteOperation operation(core_, static_cast<CommandBufferImpl&>(commands), bindings);
-  if (sync.wait.empty() && !core_.detour()) [[likely]] {
+  if (sync.wait.empty() && !core_.takes_slow_path()) [[likely]] {
     return operation.issue(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
   }
   return submit(core_, operation, sync);

@@ -49,11 +49,12 @@ Status QueueCore::open() {
   // hsa_amd_signal_value_pointer).
   HALYARD_RETURN_IF_ERROR(check(
       hsa_,
-      hsa_.hsa_amd_signal_create(kInitialValue, 0, nullptr, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &quiet_),
+      hsa_.hsa_amd_signal_create(kInitialValue, 0, nullptr, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &polled_),
       "Creating a queue's epoch signal"));
-  HALYARD_RETURN_IF_ERROR(check(hsa_, hsa_.hsa_amd_signal_value_pointer(quiet_, &quiet_value_),
+  HALYARD_RETURN_IF_ERROR(check(hsa_, hsa_.hsa_amd_signal_value_pointer(polled_, &polled_value_),
                                 "Reading a queue's epoch signal"));
-  HALYARD_RETURN_IF_ERROR(check(hsa_, hsa_.hsa_signal_create(kInitialValue, 0, nullptr, &loud_),
+  HALYARD_RETURN_IF_ERROR(check(hsa_,
+                                hsa_.hsa_signal_create(kInitialValue, 0, nullptr, &interrupt_),
                                 "Creating a queue's completion signal"));
 
   const hsa_status_t status =
@@ -96,8 +97,8 @@ QueueCore::~QueueCore() {
   if (queue_ != nullptr) hsa_.hsa_queue_destroy(queue_);
   transfers_.reset();
   edges_.reset();
-  if (loud_.handle != 0) hsa_.hsa_signal_destroy(loud_);
-  if (quiet_.handle != 0) hsa_.hsa_signal_destroy(quiet_);
+  if (interrupt_.handle != 0) hsa_.hsa_signal_destroy(interrupt_);
+  if (polled_.handle != 0) hsa_.hsa_signal_destroy(polled_);
   if (kernarg_ != nullptr) device_->memory().free_kernarg(kernarg_);
 }
 
@@ -112,13 +113,13 @@ bool QueueCore::reserve_behind(uint64_t index) {
 
 uint64_t QueueCore::reserve_batch(uint32_t leading, const BatchLayout& layout,
                                   const Program* program) {
-  const auto lock = silent_.lock();
+  const auto lock = uncounted_.lock();
   const uint64_t first = reserve(static_cast<uint32_t>(leading + layout.slots()));
   for (uint32_t i = 0; i < layout.chunks; ++i) {
-    silent_.add({.first = first + leading + layout.slot(i),
-                 .count = layout.size(i),
-                 .program = program,
-                 .at = layout.begin(i)});
+    uncounted_.add({.first = first + leading + layout.slot(i),
+                    .count = layout.size(i),
+                    .program = program,
+                    .at = layout.begin(i)});
   }
   return first;
 }
@@ -171,58 +172,58 @@ Status QueueCore::wait_for_room_slowly(uint64_t index, uint32_t packets) {
   }
 }
 
-void QueueCore::write_barrier(uint64_t index, bool loud, uint16_t header, hsa_signal_t dependency,
-                              hsa_signal_t* completion_override) {
+void QueueCore::write_barrier(uint64_t index, bool interrupt, uint16_t header,
+                              hsa_signal_t dependency, hsa_signal_t* completion_override) {
   hsa_barrier_and_packet_t& packet = slot(index).barrier;
   packet.reserved1 = 0;
   packet.dep_signal[0] = dependency;
   for (int i = 1; i < 5; ++i) packet.dep_signal[i].handle = 0;
   packet.reserved2 = 0;
   packet.completion_signal =
-      completion_override != nullptr ? *completion_override : completion(loud);
-  note(index, nullptr, loud);
+      completion_override != nullptr ? *completion_override : completion(interrupt);
+  note(index, nullptr, interrupt);
   publish(index, header, 0);
 }
 
-uint64_t QueueCore::quiet_completed() const {
-  return static_cast<uint64_t>(kInitialValue - __atomic_load_n(quiet_value_, __ATOMIC_ACQUIRE));
+uint64_t QueueCore::polled_completed() const {
+  return static_cast<uint64_t>(kInitialValue - __atomic_load_n(polled_value_, __ATOMIC_ACQUIRE));
 }
 
-uint64_t QueueCore::loud_completed() const {
-  return static_cast<uint64_t>(kInitialValue - loud_now());
+uint64_t QueueCore::interrupt_completed() const {
+  return static_cast<uint64_t>(kInitialValue - interrupt_now());
 }
 
 uint64_t QueueCore::completed() const {
-  const uint64_t counted = quiet_completed() + loud_completed() + edges_->done();
+  const uint64_t counted = polled_completed() + interrupt_completed() + edges_->done();
   // Read after the signals: once they have been tampered with to release waiters, this is set.
   if (lost_.load(std::memory_order_acquire)) [[unlikely]]
     return frozen_.load(std::memory_order_relaxed);
-  return with_silent(counted);
+  return with_uncounted(counted);
 }
 
-hsa_signal_value_t QueueCore::loud_value(uint64_t index) const {
+hsa_signal_value_t QueueCore::interrupt_value(uint64_t index) const {
   for (uint32_t attempt = 0; !lost(); ++attempt) {
-    // While the number of loud completions stands still, the packets that are done hold exactly as
-    // many loud ones, wherever in that time the other two numbers were read.
-    uint64_t loud = loud_completed();
-    const uint64_t counted = quiet_completed() + loud + edges_->done();
-    if (loud_completed() != loud || lost()) continue;
-    const uint64_t done = with_silent(counted);
-    if (done > index) return kInitialValue - static_cast<hsa_signal_value_t>(loud);
+    // While the number of interrupts stands still, it is that of the packets that are done and
+    // raise one, wherever in that time the other two numbers were read.
+    uint64_t interrupts = interrupt_completed();
+    const uint64_t counted = polled_completed() + interrupts + edges_->done();
+    if (interrupt_completed() != interrupts || lost()) continue;
+    const uint64_t done = with_uncounted(counted);
+    if (done > index) return kInitialValue - static_cast<hsa_signal_value_t>(interrupts);
     uint64_t at = done;
     for (; at <= index; ++at) {
       const uint64_t tag = notes_[at & mask_].tag.load(std::memory_order_acquire);
       if (tag_index(tag) != at) {
-        // Of a silent run, of which nothing is noted; otherwise not written yet by another thread,
-        // or done meanwhile and its slot used again.
-        SilentRun run;
-        if (!silent_.find(at, &run)) break;
+        // Of an uncounted run, of which nothing is noted; otherwise not written yet by another
+        // thread, or done meanwhile and its slot used again.
+        UncountedRun run;
+        if (!uncounted_.find(at, &run)) break;
         at = run.counting() - 1;
         continue;
       }
-      loud += tag_loud(tag) ? 1 : 0;
+      interrupts += tag_interrupts(tag) ? 1 : 0;
     }
-    if (at > index) return kInitialValue - static_cast<hsa_signal_value_t>(loud);
+    if (at > index) return kInitialValue - static_cast<hsa_signal_value_t>(interrupts);
     if (attempt > 64) sched_yield();
   }
   return kInitialValue;
@@ -241,15 +242,16 @@ bool QueueCore::is_through(uint64_t index) const {
 
 uint64_t QueueCore::completed_since() const {
   const uint64_t frozen = frozen_.load(std::memory_order_relaxed);
-  const LoudState state = loud_state_.load(std::memory_order_acquire);
-  if (state == LoudState::kReleasing) return frozen;
-  uint64_t loud = loud_completed();
-  if (state == LoudState::kReleased) {
-    loud = loud_before_.load(std::memory_order_relaxed) + static_cast<uint64_t>(1 - loud_now());
-  } else if (loud_state_.load(std::memory_order_acquire) != state) {
+  const InterruptState state = interrupt_state_.load(std::memory_order_acquire);
+  if (state == InterruptState::kReleasing) return frozen;
+  uint64_t interrupts = interrupt_completed();
+  if (state == InterruptState::kReleased) {
+    interrupts = interrupt_before_.load(std::memory_order_relaxed) +
+                 static_cast<uint64_t>(1 - interrupt_now());
+  } else if (interrupt_state_.load(std::memory_order_acquire) != state) {
     return frozen;
   }
-  return with_silent(quiet_completed() + loud + edges_->done());
+  return with_uncounted(polled_completed() + interrupts + edges_->done());
 }
 
 Status QueueCore::fault() const {
@@ -273,14 +275,14 @@ bool QueueCore::lose(const Status& cause, bool abandoned) {
   abandoned_.store(abandoned, std::memory_order_release);
   lost_.store(true, std::memory_order_release);
   SemaphoreImpl::count_failure();
-  add_detour();
+  add_slow_path();
   return true;
 }
 
 bool QueueCore::try_release(uint64_t* end) {
   if (lost() && !abandoned()) return true;
   const uint64_t reserved = this->reserved();
-  // Loud packets are observed, and release.
+  // Packets that raise an interrupt are observed, and release.
   const auto releases = [this](uint64_t index) {
     return notes_[index & mask_].tag.load(std::memory_order_acquire) == slot_tag(index, true);
   };
@@ -298,10 +300,10 @@ bool QueueCore::try_release(uint64_t* end) {
 }
 
 void QueueCore::release_waiters() {
-  loud_state_.store(LoudState::kReleasing, std::memory_order_seq_cst);
-  const hsa_signal_value_t before = hsa_.hsa_signal_exchange_scacq_screl(loud_, 1);
-  loud_before_.store(static_cast<uint64_t>(kInitialValue - before), std::memory_order_relaxed);
-  loud_state_.store(LoudState::kReleased, std::memory_order_release);
+  interrupt_state_.store(InterruptState::kReleasing, std::memory_order_seq_cst);
+  const hsa_signal_value_t before = hsa_.hsa_signal_exchange_scacq_screl(interrupt_, 1);
+  interrupt_before_.store(static_cast<uint64_t>(kInitialValue - before), std::memory_order_relaxed);
+  interrupt_state_.store(InterruptState::kReleased, std::memory_order_release);
   edges_->release();
 }
 
@@ -309,7 +311,7 @@ std::string QueueCore::describe_current() const {
   // Packets are done in order: the first that is not done is the one being worked on.
   const uint64_t index = completed();
   if (index >= reserved()) return "no kernel (the queue is idle)";
-  if (SilentRun run; silent_.find(index, &run) && run.program != nullptr) {
+  if (UncountedRun run; uncounted_.find(index, &run) && run.program != nullptr) {
     return describe_run(run);
   }
   // A slot that is not written yet still says what was there before, which may be gone.
@@ -329,7 +331,7 @@ std::string QueueCore::describe_unfinished() const {
 
 // Nothing tells how far a run is but the read index, which may be ahead of what is executed; never
 // past a barrier, though.
-std::string QueueCore::describe_run(const SilentRun& run) const {
+std::string QueueCore::describe_run(const UncountedRun& run) const {
   const uint64_t taken = hsa_.hsa_queue_load_read_index_scacquire(queue_);
   const uint64_t at = std::clamp(taken, run.first, run.counting());
   if (at == run.counting()) return run.program->describe(run.at + run.count - 1);

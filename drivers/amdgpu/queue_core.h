@@ -1,7 +1,7 @@
 // QueueCore: one hardware queue, its ring of AQL packets, the kernel arguments that go with them,
 // and its epoch, the number of packets that are done.
 //
-// The packets of a recorded command buffer count together (silent_runs.h).
+// The packets of a recorded command buffer count together (uncounted_runs.h).
 //
 // Copies run on engines of their own (transfers.h), and packets that complete a signal of their own
 // are counted apart (edges.h).
@@ -23,7 +23,7 @@
 #include "drivers/amdgpu/packet.h"
 #include "drivers/amdgpu/packet_header.h"
 #include "drivers/amdgpu/ring.h"
-#include "drivers/amdgpu/silent_runs.h"
+#include "drivers/amdgpu/uncounted_runs.h"
 #include "drivers/common/point_state.h"
 #include "drivers/common/users.h"
 #include "hal/device.h"
@@ -103,13 +103,13 @@ class QueueCore {
     prefetch_for_write(kernarg(index));
   }
   // What the packet's completion decrements.
-  hsa_signal_t completion(bool loud) const { return loud ? loud_ : quiet_; }
+  hsa_signal_t completion(bool interrupt) const { return interrupt ? interrupt_ : polled_; }
   // What is remembered of the packet, before it is published: its function, for the message should
-  // it fail, and whether it is loud.
-  void note(uint64_t index, const Function* function, bool loud) {
+  // it fail, and whether it raises an interrupt.
+  void note(uint64_t index, const Function* function, bool interrupt) {
     Note& note = notes_[index & mask_];
     note.function.store(function, std::memory_order_relaxed);
-    note.tag.store(slot_tag(index, loud), std::memory_order_release);
+    note.tag.store(slot_tag(index, interrupt), std::memory_order_release);
   }
   // Makes the packet valid: its first 32 bits, with the rest of it before.
   void publish(uint64_t index, uint16_t header, uint16_t setup) {
@@ -117,7 +117,7 @@ class QueueCore {
                      __ATOMIC_RELEASE);
   }
   // Copies `count` packets into reserved slots that have room, from `index` on, and makes them
-  // valid all at once. Nothing is noted of them; they are a silent run.
+  // valid all at once. Nothing is noted of them; they are an uncounted run.
   void publish_run(uint64_t index, const Packet* packets, uint32_t count);
   // Where the packet processor is told, for a kernel that does it; null if only the runtime can.
   volatile uint64_t* doorbell() const { return doorbell_; }
@@ -131,11 +131,11 @@ class QueueCore {
     }
   }
   // A barrier packet that waits for nothing, or for `dependency` to be 0.
-  void write_barrier(uint64_t index, bool loud, uint16_t header, hsa_signal_t dependency = {},
+  void write_barrier(uint64_t index, bool interrupt, uint16_t header, hsa_signal_t dependency = {},
                      hsa_signal_t* completion = nullptr);
-  void write_barrier(uint64_t index, bool loud, const FenceFacts& facts,
+  void write_barrier(uint64_t index, bool interrupt, const FenceFacts& facts,
                      hsa_signal_t dependency = {}, hsa_signal_t* completion = nullptr) {
-    write_barrier(index, loud, packet_header(facts), dependency, completion);
+    write_barrier(index, interrupt, packet_header(facts), dependency, completion);
   }
 
   // --- Epoch.
@@ -157,11 +157,12 @@ class QueueCore {
   }
   // Whether the packet with this index is done, or can no more be.
   PointState state_of(uint64_t index) const;
-  hsa_signal_t loud_signal() const { return loud_; }
-  // The value of loud_signal, that or less, once the published loud packet `index` is done. Looks
-  // through the packets in flight, and waits for those before it to be written.
-  hsa_signal_value_t loud_value(uint64_t index) const;
-  hsa_signal_value_t loud_now() const { return hsa_.hsa_signal_load_scacquire(loud_); }
+  hsa_signal_t interrupt_signal() const { return interrupt_; }
+  // The value of interrupt_signal, that or less, once the published packet `index`, which
+  // decrements it, is done. Looks through the packets in flight, and waits for those before it to
+  // be written.
+  hsa_signal_value_t interrupt_value(uint64_t index) const;
+  hsa_signal_value_t interrupt_now() const { return hsa_.hsa_signal_load_scacquire(interrupt_); }
 
   // --- Loss.
 
@@ -186,7 +187,7 @@ class QueueCore {
   // The next packet has to acquire (Foreign::host_observed).
   void host_observed() { acquires_.host_observed(); }
   // Whether the last packet was observed, and so has released all that is before it to the system:
-  // loud packets are. True if there was none.
+  // packets that raise an interrupt are. True if there was none.
   bool is_released() const {
     const uint64_t end = reserved();
     return end == 0 ||
@@ -198,18 +199,19 @@ class QueueCore {
   // to do that for which there is no room now.
   bool try_release(uint64_t* end);
 
-  // Lets packets of other queues that wait for this one's loud packets go on. Once, after the loss.
+  // Lets packets of other queues go on that wait for this one's interrupt signal. Once, after the
+  // loss.
   void release_waiters();
 
   // Whether what signals a semaphore gets an edge behind it (edges.h).
   bool wants_edges() const { return wants_edges_.load(std::memory_order_relaxed); }
   void want_edges(bool on) { wants_edges_.store(on, std::memory_order_relaxed); }
 
-  // Whether submissions have to look closer before they go into the ring: the queue is lost, or
-  // operations are held back.
-  bool detour() const { return detours_.load(std::memory_order_acquire) != 0; }
-  void add_detour() { detours_.fetch_add(1, std::memory_order_acq_rel); }
-  void remove_detour() { detours_.fetch_sub(1, std::memory_order_acq_rel); }
+  // Whether submissions take the slow path (submit): the queue is lost, operations are held back,
+  // or a profile is being taken. Each of these is a reason of its own.
+  bool takes_slow_path() const { return slow_paths_.load(std::memory_order_acquire) != 0; }
+  void add_slow_path() { slow_paths_.fetch_add(1, std::memory_order_acq_rel); }
+  void remove_slow_path() { slow_paths_.fetch_sub(1, std::memory_order_acq_rel); }
 
   HeldQueue& held() { return *held_; }
   Transfers& transfers() { return *transfers_; }
@@ -246,15 +248,15 @@ class QueueCore {
 #endif
   Status wait_for_room_slowly(uint64_t index, uint32_t packets);
   uint64_t refresh_room();
-  std::string describe_run(const SilentRun& run) const;
+  std::string describe_run(const UncountedRun& run) const;
   bool lose(const Status& cause, bool abandoned);
-  uint64_t quiet_completed() const;
-  uint64_t loud_completed() const;
+  uint64_t polled_completed() const;
+  uint64_t interrupt_completed() const;
   // How many packets are done of an abandoned queue; those that were when it was abandoned, if more
   // cannot be told just now.
   uint64_t completed_since() const;
-  // How many packets are done, those `counted` and the silent ones among them.
-  uint64_t with_silent(uint64_t counted) const { return counted + silent_.credit(counted); }
+  // How many packets are done, those `counted` and the uncounted ones among them.
+  uint64_t with_uncounted(uint64_t counted) const { return counted + uncounted_.credit(counted); }
   static void on_error(hsa_status_t status, hsa_queue_t* source, void* data);
 
   // Read by every submission, written by none.
@@ -269,16 +271,16 @@ class QueueCore {
   const uint64_t user_bit_ = next_user_bit();
   uint32_t capacity_;
   QueueOptions::Priority priority_;
-  hsa_signal_t quiet_ = {};  // completions that nobody is waiting for: no interrupt
-  hsa_signal_t loud_ = {};   // completions that raise one
-  volatile hsa_signal_value_t* quiet_value_ = nullptr;
+  hsa_signal_t polled_ = {};     // completions that no thread waits for: no interrupt
+  hsa_signal_t interrupt_ = {};  // completions that raise an interrupt
+  volatile hsa_signal_value_t* polled_value_ = nullptr;
   std::unique_ptr<Note[]> notes_;
   HiddenValues hidden_;
   std::unique_ptr<HeldQueue> held_;
   std::unique_ptr<Transfers> transfers_;
   std::unique_ptr<Edges> edges_;
   std::atomic<bool> wants_edges_{false};  // written when that changes
-  SilentRuns silent_;
+  UncountedRuns uncounted_;
 
   // The end of the indices that are known to be writable; only grows.
   alignas(64) std::atomic<uint64_t> room_{0};
@@ -286,19 +288,19 @@ class QueueCore {
   alignas(64) AcquireState acquires_;
 
   std::atomic<uint64_t> release_end_{0};  // behind the last packet of try_release
-  std::atomic<uint32_t> detours_{0};
-  // What the loud signal's value means.
-  enum class LoudState : uint8_t {
+  std::atomic<uint32_t> slow_paths_{0};
+  // What the interrupt signal's value means.
+  enum class InterruptState : uint8_t {
     kCounts,     // as completions have left it
     kReleasing,  // it is being replaced: means nothing
-    kReleased,   // 1 less what was completed since loud_before_ completions
+    kReleased,   // 1 less what was completed since interrupt_before_ completions
   };
 
   std::atomic<bool> lost_{false};
   std::atomic<uint64_t> frozen_{0};  // completed() at the moment of the loss
   std::atomic<bool> abandoned_{false};
-  std::atomic<LoudState> loud_state_{LoudState::kCounts};
-  std::atomic<uint64_t> loud_before_{0};  // set before kReleased
+  std::atomic<InterruptState> interrupt_state_{InterruptState::kCounts};
+  std::atomic<uint64_t> interrupt_before_{0};  // set before kReleased
   mutable std::mutex fault_mutex_;
   Status fault_;
 };

@@ -25,14 +25,14 @@ inline constexpr uint32_t kMaxCapacity = 16384;
 inline constexpr uint32_t kDefaultCapacity = 1024;
 
 // What the ring remembers of a packet in its slot, so that a reader knows whether it is that
-// packet's already, and still: the index, and whether its completion rings the host's bell.
-constexpr uint64_t slot_tag(uint64_t index, bool loud) {
-  return (index << 1) | (loud ? 1 : 0);
+// packet's already, and still: the index, and whether its completion raises an interrupt.
+constexpr uint64_t slot_tag(uint64_t index, bool interrupt) {
+  return (index << 1) | (interrupt ? 1 : 0);
 }
 constexpr uint64_t tag_index(uint64_t tag) {
   return tag >> 1;
 }
-constexpr bool tag_loud(uint64_t tag) {
+constexpr bool tag_interrupts(uint64_t tag) {
   return (tag & 1) != 0;
 }
 // Of a slot that no packet has used yet; larger than any index.

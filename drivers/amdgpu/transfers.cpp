@@ -31,7 +31,7 @@ Status Transfers::submit(std::vector<CopyStep> steps, Staging staging,
   }
   uint64_t first = 0;
   if (status.ok()) {
-    status = emit(core_, 2, context, [&](uint64_t index, bool loud) {
+    status = emit(core_, 2, context, [&](uint64_t index, bool interrupt) {
       first = index;
       const hsa_signal_t last_done = record.done.back();
       record.first = index;
@@ -41,9 +41,9 @@ Status Transfers::submit(std::vector<CopyStep> steps, Staging staging,
       core_.write_barrier(index, true,
                           {.kind = PacketKind::kBarrier, .observed = true, .reads_foreign = true});
       // The engine wrote past the L2: what it holds is old.
-      core_.write_barrier(index + 1, loud,
-                          {.kind = PacketKind::kBarrier, .observed = loud, .reads_foreign = true},
-                          last_done);
+      core_.write_barrier(
+          index + 1, interrupt,
+          {.kind = PacketKind::kBarrier, .observed = interrupt, .reads_foreign = true}, last_done);
     });
   }
   if (!status.ok()) {

@@ -18,8 +18,8 @@ namespace {
 // or ours sleeps on a signal (ROCR 5.2.3, Signal::WaitAny): to have the watcher's thread wait any
 // earlier would only have it spin instead of us, on one more core.
 constexpr uint64_t kSpinNs = 200'000;
-// How often things without an interrupt of their own are looked at: quiet packets that hold memory
-// or room in a ring, copies that have failed.
+// How often things without an interrupt of their own are looked at: packets without an interrupt
+// that hold memory or room in a ring, copies that have failed.
 constexpr uint64_t kPollMs = 4;
 
 }  // namespace
@@ -154,9 +154,9 @@ void Watcher::watch() {
   conditions_.assign(1, HSA_SIGNAL_CONDITION_NE);
   values_.assign(1, 0);
   for (const QueueCore* core : cores_) {
-    signals_.push_back(core->loud_signal());
+    signals_.push_back(core->interrupt_signal());
     conditions_.push_back(HSA_SIGNAL_CONDITION_LT);
-    values_.push_back(core->loud_now());
+    values_.push_back(core->interrupt_now());
   }
   const bool poll = device_.advance(cores_);
   {

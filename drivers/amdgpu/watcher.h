@@ -1,9 +1,9 @@
 // Watcher: waits for a device on behalf of everybody who does not want to spin.
 //
 // HSA lets only one thread sleep on a signal; the others would poll. So host threads that wait park
-// on a condition variable, and one thread of the device's sleeps on the queues' loud signals and
-// wakes them. The same thread submits operations that were held back and frees what was retired. It
-// is started when it is first needed, and watches nothing while nobody is interested.
+// on a condition variable, and one thread of the device's sleeps on the queues' interrupt signals
+// and wakes them. The same thread submits operations that were held back and frees what was
+// retired. It is started when it is first needed, and watches nothing while nobody is interested.
 #pragma once
 
 #include <hsa/hsa.h>

@@ -45,7 +45,7 @@ std::string pci_of(const Hip& hip, hsa_agent_t agent) {
 bool has_work(int device) {
   for (const Stream* stream = Streams::instance().newest(); stream != nullptr;
        stream = stream->older()) {
-    if (stream->device() == device && !stream->rests()) return true;
+    if (stream->device() == device && !stream->is_quiescent()) return true;
   }
   return false;
 }

@@ -105,7 +105,7 @@ class Stream {
   // none.
   std::string describe_running();
   // Whether all is known to be done, also what is just being put onto it.
-  bool rests() const { return known_idle() && launch_at(number() + 1) == nullptr; }
+  bool is_quiescent() const { return known_idle() && launch_at(number() + 1) == nullptr; }
   // The launch that is operation `number`; null if it is none, or so long ago that it is forgotten.
   // Without a lock, as everything that signal handlers use.
   const Function* launch_at(uint64_t number) const {

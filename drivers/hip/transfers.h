@@ -1,7 +1,7 @@
 // Transfers: fill, update and copy on a stream.
 //
 // HIP 5.2.3 makes the calling thread wait wherever both ends lie in host memory, and where it
-// fills host memory. So such data takes a detour through the stream's scratch memory on the device.
+// fills host memory. So such data goes through the stream's scratch memory on the device.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@ namespace halyard::hip {
 namespace {
 
 // An idle thread stays for a while.
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kIdleTimeout{10};
 
 }  // namespace
 
@@ -29,7 +29,7 @@ void Workers::run(std::function<void()> work) {
       return;
     }
   }
-  std::thread thread = start_service_thread("halyard-host", [this] { serve(kPatience); });
+  std::thread thread = start_service_thread("halyard-host", [this] { serve(kIdleTimeout); });
   if (thread.joinable()) {
     thread.detach();
   } else {
@@ -38,7 +38,7 @@ void Workers::run(std::function<void()> work) {
   }
 }
 
-void Workers::serve(std::chrono::seconds patience) {
+void Workers::serve(std::chrono::seconds idle_timeout) {
   std::unique_lock lock(mutex_);
   for (;;) {
     while (!waiting_.empty()) {
@@ -50,7 +50,7 @@ void Workers::serve(std::chrono::seconds patience) {
       lock.lock();
     }
     ++idle_;
-    const bool woken = wake_.wait_for(lock, patience, [this] { return !waiting_.empty(); });
+    const bool woken = wake_.wait_for(lock, idle_timeout, [this] { return !waiting_.empty(); });
     --idle_;
     if (!woken) return;
   }

@@ -19,7 +19,7 @@ class Workers {
   void run(std::function<void()> work);
 
  private:
-  void serve(std::chrono::seconds patience);
+  void serve(std::chrono::seconds idle_timeout);
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -148,7 +148,7 @@ class HostTurns : public Fences {
   }
   // Runs host functions until this is done; without a word of it to the queue.
   static void wait_for_host(const Ref<Queue>& queue) {
-    while (core(queue).detour()) sched_yield();
+    while (core(queue).takes_slow_path()) sched_yield();
   }
 };
 

@@ -288,7 +288,7 @@ TEST_F(Profile, IsTakenOneAtATimeAndLeavesNothingBehind) {
   ASSERT_OK(device_->begin_profile());
   EXPECT_EQ(device_->begin_profile().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(end().empty());
-  EXPECT_FALSE(core(queue).detour());
+  EXPECT_FALSE(core(queue).takes_slow_path());
   const uint64_t packets = core(queue).reserved();
   ASSERT_OK(affine(*queue, data, 1, 1));
   EXPECT_EQ(core(queue).reserved(), packets + 1);

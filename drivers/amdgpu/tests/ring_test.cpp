@@ -5,11 +5,11 @@
 namespace halyard::amdgpu {
 namespace {
 
-TEST(SlotTag, KeepsIndexAndLoudnessApart) {
+TEST(SlotTag, KeepsIndexAndInterruptApart) {
   EXPECT_EQ(tag_index(slot_tag(5, true)), 5u);
-  EXPECT_TRUE(tag_loud(slot_tag(5, true)));
+  EXPECT_TRUE(tag_interrupts(slot_tag(5, true)));
   EXPECT_EQ(tag_index(slot_tag(5, false)), 5u);
-  EXPECT_FALSE(tag_loud(slot_tag(5, false)));
+  EXPECT_FALSE(tag_interrupts(slot_tag(5, false)));
 }
 
 TEST(SlotTag, AnUnusedSlotIsNoPackets) {

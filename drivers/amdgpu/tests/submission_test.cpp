@@ -29,8 +29,8 @@ TEST_F(Submission, CountsEveryPacketOnce) {
   const Ref<Buffer> data = device_buffer(256);
   const uint32_t zero = 0;
   ASSERT_OK(queue->fill(data, &zero, 4));  // a kernel of the device library
-  ASSERT_OK(affine(*queue, data, 1, 1));   // quiet
-  finish(*queue);                          // loud
+  ASSERT_OK(affine(*queue, data, 1, 1));   // without an interrupt
+  finish(*queue);                          // with an interrupt
   EXPECT_EQ(core(queue).reserved(), 3u);
   EXPECT_EQ(core(queue).completed(), 3u);
   EXPECT_TRUE(core(queue).idle());
@@ -56,7 +56,7 @@ TEST_F(Submission, ThreadsShareASmallRing) {
         dispatch.grid = dispatch.workgroup = {64, 1, 1};
         dispatch.arguments = arguments;
         const SemaphorePoint point = {mine.get(), i + 1};
-        // Half of the threads signal, so that loud and quiet packets mix.
+        // Half of the threads signal, so that packets with and without an interrupt mix.
         const Sync sync = {.wait = {}, .signal = {&point, t % 2 == 0 ? size_t{1} : size_t{0}}};
         EXPECT_OK(queue->dispatch(dispatch, sync));
       }

@@ -1,4 +1,4 @@
-#include "drivers/amdgpu/silent_runs.h"
+#include "drivers/amdgpu/uncounted_runs.h"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@ namespace halyard::amdgpu {
 namespace {
 
 // Adds a run as a queue does, under the lock.
-void add(SilentRuns& runs, uint64_t first, uint64_t count) {
+void add(UncountedRuns& runs, uint64_t first, uint64_t count) {
   const auto lock = runs.lock();
   runs.add({.first = first, .count = count});
 }
 
-TEST(SilentRuns, AreCreditedWhenTheirCountingPacketIsDone) {
-  SilentRuns runs;
+TEST(UncountedRuns, AreCreditedWhenTheirCountingPacketIsDone) {
+  UncountedRuns runs;
   // Packets 0 and 1 count, 2 to 4 do not, 5 counts for them, 6 counts.
   add(runs, 2, 3);
   EXPECT_EQ(runs.credit(0), 0u);
@@ -23,8 +23,8 @@ TEST(SilentRuns, AreCreditedWhenTheirCountingPacketIsDone) {
   EXPECT_EQ(runs.credit(4), 3u);
 }
 
-TEST(SilentRuns, AddUp) {
-  SilentRuns runs;
+TEST(UncountedRuns, AddUp) {
+  UncountedRuns runs;
   add(runs, 0, 2);   // 2 counts, the first to do so
   add(runs, 3, 10);  // 13 counts, the second
   add(runs, 20, 1);  // 14 to 19 and 21 count
@@ -37,14 +37,14 @@ TEST(SilentRuns, AddUp) {
   EXPECT_EQ(10 + runs.credit(10), 28u);
 }
 
-TEST(SilentRuns, AreFoundWhileInFlight) {
-  SilentRuns runs;
+TEST(UncountedRuns, AreFoundWhileInFlight) {
+  UncountedRuns runs;
   add(runs, 4, 2);
-  SilentRun run;
+  UncountedRun run;
   EXPECT_FALSE(runs.find(3, &run));
   ASSERT_TRUE(runs.find(5, &run));
   EXPECT_EQ(run.counting(), 6u);
-  EXPECT_FALSE(runs.find(6, &run)) << "it counts, and is not silent";
+  EXPECT_FALSE(runs.find(6, &run)) << "it counts, and is not in a run";
   runs.credit(5);
   EXPECT_FALSE(runs.find(5, &run)) << "it is done";
 }
