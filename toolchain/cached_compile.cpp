@@ -14,6 +14,7 @@
 #include "toolchain/hash.h"
 #include "toolchain/language.h"
 #include "toolchain/process.h"
+#include "toolchain/rust.h"
 
 namespace halyard::toolchain {
 namespace {
@@ -48,6 +49,8 @@ Tool compiler_of(Language language) {
       return Tool::kHipcc;
     case Language::kMlir:
       return Tool::kMlirOpt;
+    case Language::kRust:
+      return Tool::kRustc;
     default:
       return Tool::kClang;
   }
@@ -93,8 +96,13 @@ Result<Key> key_of(const Source& source, const TargetId& target, const CompileOp
   hash.add(version);
   hash.add(std::to_string(options.code_object_version.value_or(0)));
   for (const std::string& option : options.compiler_options) hash.add(option);
-  // Where it lies matters only to a source that says so.
-  if (has_any(text_of(source.bytes), {"include", "embed", "__FILE__"})) {
+  if (source.language == Language::kRust) {
+    HALYARD_ASSIGN_OR_RETURN(const RustCompiler rust, find_rust(context));
+    hash.add(rust_libraries_key(rust));
+  }
+  // Where it lies matters only to a source that says so; a Rust crate has its path in its panics.
+  if (source.language == Language::kRust ||
+      has_any(text_of(source.bytes), {"include", "embed", "__FILE__"})) {
     std::error_code ignored;
     hash.add(fs::absolute(source.path, ignored).string());
   }
@@ -145,8 +153,10 @@ Result<CachedCompile> compile_cached(const std::string& input, const TargetId& t
                                      const Cache& cache) {
   HALYARD_ASSIGN_OR_RETURN(const Language language, language_of(input));
   CachedCompile result;
+  CompileOptions caching = options;
+  caching.cache = &cache;
   if (cache.limit() == 0) {
-    HALYARD_ASSIGN_OR_RETURN(Compiled compiled, compile({input}, target, options, context));
+    HALYARD_ASSIGN_OR_RETURN(Compiled compiled, compile({input}, target, caching, context));
     result.bytes = std::move(compiled.bytes);
     return result;
   }
@@ -159,7 +169,7 @@ Result<CachedCompile> compile_cached(const std::string& input, const TargetId& t
     return result;
   }
   const auto begun = fs::file_time_type::clock::now();
-  HALYARD_ASSIGN_OR_RETURN(Compiled compiled, compile({input}, target, options, context));
+  HALYARD_ASSIGN_OR_RETURN(Compiled compiled, compile({input}, target, caching, context));
   result.bytes = std::move(compiled.bytes);
   if (std::optional<CacheEntryInfo> info = info_of(source, compiled, begun)) {
     info->what = fmt::format("{} for {}, by {}", fs::path(input).filename().string(),

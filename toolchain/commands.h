@@ -27,6 +27,7 @@ struct Compilation {
   std::vector<std::string> joined;     // bitcode that becomes part of the input, which is IR
   std::vector<std::string> libraries;  // bitcode of which only what is called does
   std::vector<std::string> options;    // the user's own, behind all others
+  bool is_crate = false;               // the input is the bitcode of a Rust crate
   // Nothing else is linked with it: functions that no kernel calls are dropped.
   bool alone = true;
 };

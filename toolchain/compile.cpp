@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "toolchain/language.h"
 #include "toolchain/mlir.h"
 #include "toolchain/process.h"
+#include "toolchain/rust.h"
 #include "toolchain/temporary_folder.h"
 
 namespace halyard::toolchain {
@@ -43,10 +43,13 @@ bool exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
+std::string_view view_of(const std::vector<std::byte>& text) {
+  return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
 Result<bool> has_metadata(const std::string& assembly) {
   HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> text, read_file(assembly));
-  const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
-  return view.find(".amdgpu_metadata") != std::string_view::npos;
+  return view_of(text).find(".amdgpu_metadata") != std::string_view::npos;
 }
 
 Result<std::vector<Unit>> units_of(const std::vector<std::string>& inputs) {
@@ -82,14 +85,6 @@ Result<std::vector<Unit>> units_of(const std::vector<std::string>& inputs) {
   return units;
 }
 
-Status write_bytes(const std::string& path, const std::vector<std::byte>& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-  file.close();
-  if (file) return {};
-  return error(StatusCode::kUnavailable, "The temporary file ({}) cannot be written.", path);
-}
-
 const char* how_to_write_a_kernel(Language language) {
   switch (language) {
     case Language::kC:
@@ -106,6 +101,9 @@ const char* how_to_write_a_kernel(Language language) {
              ".amdgpu_metadata.";
     case Language::kMlir:
       return "In MLIR a kernel is a gpu.launch, or a gpu.func with the attribute `kernel`.";
+    case Language::kRust:
+      return "In Rust a kernel is a function with `#[unsafe(no_mangle)] pub extern "
+             "\"gpu-kernel\"` before its name.";
   }
   return "";
 }
@@ -123,6 +121,7 @@ class Job {
   Result<std::string> clang_object(const Unit& unit, Compilation compilation, bool opencl);
   Result<std::string> joint_object(const std::vector<Unit>& units, bool alone);
   Result<std::vector<Unit>> lower_mlir(const Unit& unit);
+  Result<Unit> lower_rust(const Unit& unit);
   Result<std::string> hip_object(const Unit& unit);
   Compilation compilation_of(const Unit& unit, bool alone) const;
   Status compile_step(const Compilation& compilation, const Command& command);
@@ -142,6 +141,7 @@ class Job {
   const CompileOptions& options_;
   const SearchContext& context_;
   const TemporaryFolder folder_;
+  std::vector<std::string> rust_libraries_;  // bitcode; if one of the inputs is Rust
 };
 
 Status Job::missing_libraries(const std::string& input) const {
@@ -231,12 +231,15 @@ Result<std::string> Job::clang_object(const Unit& unit, Compilation compilation,
   HALYARD_ASSIGN_OR_RETURN(const std::string libraries,
                            find_device_libraries(options_.bitcode_folder, context_));
   const auto add_libraries = [&] {
-    compilation.libraries =
+    const std::vector<std::string> files =
         device_library_files(libraries, {target_, compilation.code_object_version, opencl}, exists);
+    compilation.libraries.insert(compilation.libraries.end(), files.begin(), files.end());
   };
+  compilation.libraries = rust_libraries_;
+  compilation.is_crate = !rust_libraries_.empty();
   if (opencl && !libraries.empty()) add_libraries();
   HALYARD_RETURN_IF_ERROR(clang_steps(compilation, unit, object));
-  if (!compilation.libraries.empty()) return object;
+  if (opencl && !libraries.empty()) return object;
   HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(object));
   if (!uses_device_libraries(bytes)) return object;
   if (libraries.empty()) return missing_libraries(unit.input);
@@ -281,7 +284,7 @@ Result<std::vector<Unit>> Job::lower_mlir(const Unit& unit) {
   }
   HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> text, read_file(lowered));
   HALYARD_ASSIGN_OR_RETURN(const std::vector<std::vector<std::byte>> modules,
-                           bitcode_in({reinterpret_cast<const char*>(text.data()), text.size()}));
+                           bitcode_in(view_of(text)));
   if (modules.empty()) {
     return error(StatusCode::kInvalidArgument, "There is no kernel in the file ({}). {}",
                  printable(unit.input), how_to_write_a_kernel(unit.language));
@@ -291,10 +294,31 @@ Result<std::vector<Unit>> Job::lower_mlir(const Unit& unit) {
     Unit part{"", Language::kLlvmIr, unit.stem, true};
     if (modules.size() > 1) part.stem += fmt::format(".{}", parts.size());
     part.input = folder_ / (part.stem + ".bc");
-    HALYARD_RETURN_IF_ERROR(write_bytes(part.input, module));
+    HALYARD_RETURN_IF_ERROR(write_temporary(part.input, module));
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+// The bitcode of a crate.
+Result<Unit> Job::lower_rust(const Unit& unit) {
+  HALYARD_ASSIGN_OR_RETURN(const RustCompiler rust, find_rust(context_));
+  const std::string sysroot = folder_ / "rust";
+  if (rust_libraries_.empty()) {
+    HALYARD_RETURN_IF_ERROR(prepare_rust_libraries(rust, sysroot, options_.cache));
+    rust_libraries_ = rust_library_bitcode(sysroot);
+  }
+  Unit part{folder_ / (unit.stem + ".bc"), Language::kLlvmIr, unit.stem, true};
+  const Command command =
+      rust_to_bitcode({rust.rustc, unit.input, target_, sysroot, options_.compiler_options},
+                      folder_ / ".", part.input, folder_ / (unit.stem + ".d"));
+  ProcessOptions process = rust_process();
+  process.output = Output::kToErrors;
+  HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end, run_process(command, process));
+  if (end.ok()) return part;
+  return error(StatusCode::kInvalidArgument,
+               "The compiler ({}) {} for the file ({}) and the target {}; its messages are above.",
+               rust.rustc, how_it_ended(end), printable(unit.input), to_string(target_));
 }
 
 // One object file of several inputs, joined as bitcode: a code object has one record of metadata,
@@ -326,6 +350,9 @@ Result<std::vector<std::string>> Job::objects_of(const std::vector<Unit>& units)
     if (unit.language == Language::kMlir) {
       HALYARD_ASSIGN_OR_RETURN(const std::vector<Unit> parts, lower_mlir(unit));
       sources.insert(sources.end(), parts.begin(), parts.end());
+    } else if (unit.language == Language::kRust) {
+      HALYARD_ASSIGN_OR_RETURN(Unit part, lower_rust(unit));
+      sources.push_back(std::move(part));
     } else if (unit.language == Language::kAssembly) {
       HALYARD_ASSIGN_OR_RETURN(std::string object,
                                clang_object(unit, compilation_of(unit, false), false));
@@ -355,6 +382,11 @@ Status Job::link_objects(const std::vector<std::string>& objects, const std::str
   std::string advice;
   if (end.errors.find("undefined") != std::string::npos) {
     advice = " A function or variable is used that no input defines: add the file that defines it.";
+  }
+  if (end.errors.find("__rust_alloc") != std::string::npos) {
+    advice =
+        " The Rust crate uses `alloc` and has no allocator: give it a static with "
+        "#[global_allocator].";
   }
   if (end.errors.find("__oclc_ISA_version") != std::string::npos ||
       end.errors.find("__oclc_ABI_version") != std::string::npos) {
@@ -401,8 +433,7 @@ Result<Compiled> Job::run(const std::vector<std::string>& inputs) {
     if (unit.language == Language::kAssembly) {
       // clang does not say which files assembly includes.
       HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> text, read_file(unit.input));
-      const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
-      if (view.find(".inc") != std::string_view::npos) {
+      if (view_of(text).find(".inc") != std::string_view::npos) {
         compiled.dependencies.reset();
         break;
       }
@@ -410,8 +441,13 @@ Result<Compiled> Job::run(const std::vector<std::string>& inputs) {
     if (!has_dependency_file(unit.language)) continue;
     HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> text,
                              read_file(folder_ / (unit.stem + ".d")));
-    for (std::string& path :
-         parse_dependencies({reinterpret_cast<const char*>(text.data()), text.size()})) {
+    if (unit.language == Language::kRust &&
+        view_of(text).find("\n# env-dep:") != std::string_view::npos) {
+      // The crate has the values of environment variables in it.
+      compiled.dependencies.reset();
+      break;
+    }
+    for (std::string& path : parse_dependencies(std::string(view_of(text)))) {
       if (path != unit.input) compiled.dependencies->push_back(std::move(path));
     }
   }

@@ -10,6 +10,7 @@
 
 #include "hal/status.h"
 #include "hal/target_id.h"
+#include "toolchain/cache.h"
 #include "toolchain/tools.h"
 
 namespace halyard::toolchain {
@@ -20,6 +21,8 @@ struct CompileOptions {
   std::string bitcode_folder;  // of the device libraries; empty: where they usually are
   // Where STEM.TARGET.ll and STEM.TARGET.s of each input are kept; empty: nowhere.
   std::string temporaries_folder;
+  // Keeps what the libraries of Rust are compiled to; null: they are compiled each time.
+  const Cache* cache = nullptr;
 };
 
 struct Compiled {

@@ -16,7 +16,7 @@ struct Extension {
 constexpr Extension kExtensions[] = {
     {".c", Language::kC},       {".cl", Language::kOpenCl}, {".hip", Language::kHip},
     {".ll", Language::kLlvmIr}, {".bc", Language::kLlvmIr}, {".s", Language::kAssembly},
-    {".mlir", Language::kMlir},
+    {".mlir", Language::kMlir}, {".rs", Language::kRust},
 };
 
 bool ends_with(std::string_view path, std::string_view extension) noexcept {
@@ -50,6 +50,8 @@ const char* to_string(Language language) noexcept {
       return "AMDGCN assembly";
     case Language::kMlir:
       return "MLIR";
+    case Language::kRust:
+      return "Rust";
   }
   return "?";
 }

@@ -8,7 +8,7 @@
 
 namespace halyard::toolchain {
 
-enum class Language { kC, kOpenCl, kHip, kLlvmIr, kAssembly, kMlir };
+enum class Language { kC, kOpenCl, kHip, kLlvmIr, kAssembly, kMlir, kRust };
 
 // "C", "OpenCL C", …
 const char* to_string(Language language) noexcept;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -30,6 +31,14 @@ TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+Status write_temporary(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  file.close();
+  if (file) return {};
+  return error(StatusCode::kUnavailable, "The temporary file ({}) cannot be written.", path);
 }
 
 }  // namespace halyard::toolchain

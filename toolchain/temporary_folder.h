@@ -1,6 +1,8 @@
 // A folder of this process's own for what compilers leave between steps.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,5 +24,8 @@ class TemporaryFolder {
   explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
 };
+
+// Writes a file of such a folder. UNAVAILABLE if the disk does not take it.
+Status write_temporary(const std::string& path, std::span<const std::byte> bytes);
 
 }  // namespace halyard::toolchain

@@ -45,6 +45,13 @@ const ToolFacts& facts_of(Tool tool) {
                                         "mlir-22-tools",
                                         "executes lowered MLIR",
                                         {"mlir-runner-22", "mlir-runner"}};
+  // Debian's package has the target for AMD GPUs and, beside it, the sources of the libraries;
+  // another compiler that comes first in PATH often has neither.
+  static const ToolFacts kRustc = {"rustc",
+                                   "HALYARD_RUSTC",
+                                   "rustc-web (and rust-web-src)",
+                                   "compiles Rust",
+                                   {"/usr/bin/rustc", "rustc"}};
   switch (tool) {
     case Tool::kClang:
       return kClang;
@@ -52,6 +59,8 @@ const ToolFacts& facts_of(Tool tool) {
       return kLld;
     case Tool::kHipcc:
       return kHipcc;
+    case Tool::kRustc:
+      return kRustc;
     case Tool::kMlirOpt:
       return kMlirOpt;
     case Tool::kMlirRunner:

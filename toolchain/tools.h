@@ -9,7 +9,7 @@
 
 namespace halyard::toolchain {
 
-enum class Tool { kClang, kLld, kHipcc, kMlirOpt, kMlirRunner };
+enum class Tool { kClang, kLld, kHipcc, kMlirOpt, kMlirRunner, kRustc };
 
 // "clang", "hipcc", …
 const char* to_string(Tool tool) noexcept;

@@ -96,6 +96,19 @@ TEST(Commands, TheUsersOptionsComeLast) {
   EXPECT_TRUE(has(to_ir(compilation, "k.ll", ""), {"-O0", "-DN=4", "-S", "-emit-llvm"}));
 }
 
+// Both ways to code: clang 22.1 loses arguments of indirect calls otherwise (see commands.cpp).
+TEST(Commands, ARustCrate) {
+  Compilation compilation = of(Language::kLlvmIr, "k.bc");
+  EXPECT_THAT(to_object(compilation, "k.o", ""), Not(Contains("-amdgpu-max-memory-clause=1")));
+  compilation.is_crate = true;
+  const std::vector<std::string> clauses = {"-mllvm", "-amdgpu-max-memory-clause=1"};
+  EXPECT_TRUE(has(to_object(compilation, "k.o", ""), clauses));
+  EXPECT_TRUE(has(ir_to_assembly(compilation, "k.ll", "k.s"), clauses));
+  EXPECT_TRUE(has(to_object(compilation, "k.o", ""), {"-mllvm", "-amdgpu-internalize-symbols"}));
+  // A file of IR whose values have names: two of them can have one name otherwise.
+  EXPECT_THAT(to_ir(compilation, "k.ll", ""), Contains("-fno-discard-value-names"));
+}
+
 TEST(Commands, KeptIrIsNotOptimizedAgain) {
   const Command command = ir_to_assembly(of(Language::kC, "k.c"), "k.ll", "k.s");
   EXPECT_TRUE(has(command, {"-Xclang", "-disable-llvm-passes"}));

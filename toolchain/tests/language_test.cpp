@@ -13,7 +13,7 @@ TEST(Language, IsKnownByTheExtension) {
   const std::pair<const char*, Language> known[] = {
       {"a.c", Language::kC},       {"a.cl", Language::kOpenCl}, {"x/a.hip", Language::kHip},
       {"a.ll", Language::kLlvmIr}, {"a.bc", Language::kLlvmIr}, {"a.b.s", Language::kAssembly},
-      {"a.mlir", Language::kMlir}, {"A.CL", Language::kOpenCl},
+      {"a.mlir", Language::kMlir}, {"A.CL", Language::kOpenCl}, {"a.rs", Language::kRust},
   };
   for (const auto& [path, language] : known) {
     SCOPED_TRACE(path);

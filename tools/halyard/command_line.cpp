@@ -47,7 +47,11 @@ bool takes_value(const CLI::Option& option) {
 
 void refuse_missing_values(CLI::App& command) {
   for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
-    if (!option->get_positional() && takes_value(*option)) option->check(refuse_option);
+    // A value that is called OPTION is another program's.
+    const bool takes_options = option->get_type_name() == "OPTION";
+    if (!option->get_positional() && takes_value(*option) && !takes_options) {
+      option->check(refuse_option);
+    }
   }
   for (CLI::App* subcommand : command.get_subcommands(nullptr)) refuse_missing_values(*subcommand);
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "toolchain/language.h"
 #include "toolchain/pack.h"
 #include "toolchain/targets.h"
+#include "tools/halyard/cache.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/native.h"
 #include "tools/halyard/session.h"
@@ -22,14 +24,15 @@ namespace {
 
 constexpr const char* kHelp =
     R"(Languages, by the name's end: .c C, .cl OpenCL C, .hip HIP, .ll and .bc LLVM IR, .s AMDGCN
-assembly, .mlir MLIR (GPU modules and launches, linalg on buffers of static shape).
+assembly, .mlir MLIR (GPU modules and launches, linalg on buffers of static shape), .rs Rust
+(a no_std crate; its libraries are compiled once, which takes half a minute).
 Several files become one code object; a HIP file, or assembly with kernels, is the only one. One target
 gives a code object, several an offload bundle; `halyard run` takes both. ROCm's device libraries
 are linked into what uses them. Diagnostics are the compiler's own.
 
-Tools are looked for in PATH and in /opt/rocm. HALYARD_CLANG, HALYARD_LLD, HALYARD_HIPCC and
-HALYARD_MLIR_OPT name others. Debian packages: clang-22, lld-22, hipcc, mlir-22-tools,
-rocm-device-libs.
+Tools are looked for in PATH and in /opt/rocm. HALYARD_CLANG, HALYARD_LLD, HALYARD_HIPCC,
+HALYARD_MLIR_OPT and HALYARD_RUSTC name others. Debian packages: clang-22, lld-22, hipcc,
+mlir-22-tools, rocm-device-libs, rustc-web, rust-web-src.
 
 Examples:
   halyard compile vadd.c --target=gfx900 -o vadd.hsaco
@@ -50,8 +53,10 @@ struct CompileFlags {
 };
 
 Status compile(const CompileFlags& flags) {
+  bool has_rust = false;
   for (const std::string& input : flags.inputs) {
-    HALYARD_RETURN_IF_ERROR(toolchain::language_of(input).status());
+    HALYARD_ASSIGN_OR_RETURN(const toolchain::Language language, toolchain::language_of(input));
+    has_rust = has_rust || language == toolchain::Language::kRust;
   }
   HALYARD_ASSIGN_OR_RETURN(const std::vector<TargetId> targets,
                            toolchain::parse_targets(flags.target, [&] {
@@ -69,6 +74,11 @@ Status compile(const CompileFlags& flags) {
   if (flags.save_temps) {
     options.temporaries_folder = std::filesystem::path(flags.output).parent_path().string();
     if (options.temporaries_folder.empty()) options.temporaries_folder = ".";
+  }
+  std::optional<toolchain::Cache> cache;
+  if (has_rust) {
+    HALYARD_ASSIGN_OR_RETURN(cache, open_cache());
+    options.cache = &*cache;
   }
   const toolchain::SearchContext context = toolchain::SearchContext::of_process();
   std::vector<toolchain::CompiledObject> objects;

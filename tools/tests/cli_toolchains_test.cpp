@@ -52,7 +52,9 @@ class Toolchains : public CliTest {
       }
       if (i > 0 && command[i - 1] == "-o") command[i] = folder_ / "module";
     }
-    const Outcome compiled = spawn(command);
+    // Where cli_rust_test.cpp keeps Rust's libraries.
+    const Outcome compiled =
+        spawn(command, {.environment = {{"HALYARD_CACHE_DIR", HALYARD_RUST_CACHE}}});
     const size_t missing = compiled.err.find("Install the Debian package");
     if (missing != std::string::npos) GTEST_SKIP() << "Skipped: " << compiled.err.substr(missing);
     ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
@@ -97,11 +99,15 @@ TEST_F(Toolchains, Assembly) {
 TEST_F(Toolchains, Mlir) {
   expect_saxpy("MLIR");
 }
+TEST_F(Toolchains, Rust) {
+  expect_saxpy("Rust");
+}
 
 TEST_F(Toolchains, EveryRowHasATest) {
   std::vector<std::string> languages;
   for (const RowOfReadme& row : rows_of_readme()) languages.push_back(row.language);
-  EXPECT_THAT(languages, ElementsAre("C", "OpenCL C", "HIP", "LLVM IR", "AMDGCN assembly", "MLIR"));
+  EXPECT_THAT(languages,
+              ElementsAre("C", "OpenCL C", "HIP", "LLVM IR", "AMDGCN assembly", "MLIR", "Rust"));
 }
 
 }  // namespace
