@@ -45,7 +45,8 @@ void add_language(Command& command, const Compilation& compilation) {
     case Language::kLlvmIr:
     case Language::kMlir:
       add(command, {"-x", "ir"});
-      if (compilation.alone && (!compilation.joined.empty() || compilation.is_crate)) {
+      if (compilation.alone &&
+          (!compilation.joined.empty() || compilation.is_crate || compilation.opencl)) {
         drop_uncalled(command);
       }
       return;

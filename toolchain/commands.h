@@ -30,6 +30,7 @@ struct Compilation {
   bool is_crate = false;               // the input is the bitcode of a Rust crate
   // Nothing else is linked with it: functions that no kernel calls are dropped.
   bool alone = true;
+  bool opencl = false;  // IR that was OpenCL C
 };
 
 // To an object file; a HIP file becomes a whole code object. `dependencies` is where the files that

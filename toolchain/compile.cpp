@@ -85,6 +85,13 @@ Result<std::vector<Unit>> units_of(const std::vector<std::string>& inputs) {
   return units;
 }
 
+// Whether the printf that kernels call is the one of the device libraries, which prints nothing.
+bool has_library_printf(const std::vector<std::byte>& object) {
+  constexpr std::string_view kName("\0printf\0", 8);
+  const std::string_view text(reinterpret_cast<const char*>(object.data()), object.size());
+  return text.find(kName) != std::string_view::npos;
+}
+
 const char* how_to_write_a_kernel(Language language) {
   switch (language) {
     case Language::kC:
@@ -239,8 +246,13 @@ Result<std::string> Job::clang_object(const Unit& unit, Compilation compilation,
   compilation.is_crate = !rust_libraries_.empty();
   if (opencl && !libraries.empty()) add_libraries();
   HALYARD_RETURN_IF_ERROR(clang_steps(compilation, unit, object));
-  if (opencl && !libraries.empty()) return object;
   HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(object));
+  // LLVM turns calls of printf into writes to a buffer only where printf is not defined yet: so
+  // first without the libraries.
+  if (unit.language == Language::kOpenCl && has_library_printf(bytes)) {
+    return joint_object({unit}, compilation.alone);
+  }
+  if (opencl && !libraries.empty()) return object;
   if (!uses_device_libraries(bytes)) return object;
   if (libraries.empty()) return missing_libraries(unit.input);
   add_libraries();
@@ -337,8 +349,10 @@ Result<std::string> Job::joint_object(const std::vector<Unit>& units, bool alone
         compilation, to_bitcode(compilation, files.back(), folder_ / (unit.stem + ".d"))));
     opencl = opencl || unit.language == Language::kOpenCl;
   }
-  const Unit joint{files.front(), Language::kLlvmIr, "joined", true};
+  const std::string stem = units.size() == 1 ? units.front().stem : "joined";
+  const Unit joint{files.front(), Language::kLlvmIr, stem, true};
   Compilation compilation = compilation_of(joint, alone);
+  compilation.opencl = opencl;
   compilation.joined.assign(files.begin() + 1, files.end());
   return clang_object(joint, std::move(compilation), opencl);
 }

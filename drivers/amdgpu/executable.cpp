@@ -32,6 +32,13 @@ uint32_t block_counts_of(const FunctionInfo& info) {
   return in_a_row ? offsets[0] : KernelCode::kScatteredBlockCounts;
 }
 
+Result<SharedMemory> allocate_shared(Memory& memory, size_t bytes) {
+  Allocation made;
+  HALYARD_RETURN_IF_ERROR(memory.allocate(MemoryType::kHost, bytes, 64, Patience::kWaits, &made));
+  return SharedMemory{made.pointer, reinterpret_cast<uint64_t>(made.pointer),
+                      [&memory, made] { memory.free(MemoryType::kHost, made.base, made.taken); }};
+}
+
 }  // namespace
 
 ExecutableImpl::ExecutableImpl(DeviceImpl& device, Ref<Device> keep_alive, CodeObject object)
@@ -76,6 +83,8 @@ Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, Ref<Device> kee
   Ref<Executable> ref = Ref<Executable>::adopt(executable);
   HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));
   HALYARD_RETURN_IF_ERROR(executable->make_functions());
+  const auto allocate = [&device](size_t bytes) { return allocate_shared(device.memory(), bytes); };
+  HALYARD_RETURN_IF_ERROR(executable->start_services(data, size, allocate));
   return ref;
 }
 
@@ -93,10 +102,15 @@ Status ExecutableImpl::load_code(const void* data, size_t size) {
     status = try_load(older.data(), older.size(), &step);
     if (status == HSA_STATUS_SUCCESS) return {};
   }
-  return check(
+  Status refused = check(
       hsa_, status,
       fmt::format("{} for the code object (version {}, target {}, {} bytes) on {} ({})", step,
                   object_.version(), target_, size, device().info().name, device().info().target));
+  if (object_.version() > 3) return refused;
+  return error(refused.code(),
+               "{} If this runtime no longer takes version 3, compile the kernels again with "
+               "-mcode-object-version=5.",
+               refused.message());
 }
 
 hsa_status_t ExecutableImpl::try_load(const void* data, size_t size, const char** step) {

@@ -6,7 +6,9 @@
 #include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "drivers/common/print_services.h"
 #include "hal/code_object.h"
 #include "hal/executable.h"
 #include "hal/ref.h"
@@ -35,12 +37,21 @@ class LoadedExecutable : public Executable {
         target_(object_.target_name()) {}
   ~LoadedExecutable() = default;
 
+  // Gives the functions, once there are all of them, what they print through.
+  Status start_services(const void* data, size_t size, const AllocateShared& allocate) {
+    std::vector<const Function*> functions;
+    for (const FunctionType& function : functions_) functions.push_back(&function);
+    return services_.start(functions, data, size, allocate);
+  }
+
   Ref<Device> keep_alive_;
   const CodeObject object_;
   const std::string target_;
   std::deque<FunctionType> functions_;
 
  private:
+  PrintServices services_;
+
   // Where the loaded code object has a global variable.
   virtual Status global_address(const std::string& name, uint64_t* address) const = 0;
 

@@ -13,6 +13,15 @@ namespace {
 // "ELF Header", EI_ABIVERSION), although the HSA runtime beneath would.
 constexpr uint32_t kOldestLoadersVersion = 4;
 
+Result<SharedMemory> allocate_shared(Memory& memory, size_t bytes) {
+  Block block;
+  void* pointer = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      memory.allocate(MemoryType::kHost, bytes, 64, Patience::kWaits, &block, &pointer));
+  return SharedMemory{pointer, reinterpret_cast<uint64_t>(pointer),
+                      [&memory, block] { memory.free(MemoryType::kHost, block); }};
+}
+
 }  // namespace
 
 ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
@@ -40,6 +49,8 @@ Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* dat
   Ref<Executable> ref = Ref<Executable>::adopt(executable);
   HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));
   HALYARD_RETURN_IF_ERROR(executable->make_functions());
+  const auto allocate = [&device](size_t bytes) { return allocate_shared(device.memory(), bytes); };
+  HALYARD_RETURN_IF_ERROR(executable->start_services(data, size, allocate));
   return ref;
 }
 

@@ -1,7 +1,10 @@
 #include "argument_plan.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
+
+#include "hal/hidden_buffers.h"
 
 namespace halyard {
 namespace {
@@ -54,6 +57,8 @@ StepKind hidden_kind(ArgumentKind kind, bool everything) noexcept {
     case ArgumentKind::kHiddenMultigridSync:
       return StepKind::kZero;
     case ArgumentKind::kHiddenHostcallBuffer:
+    case ArgumentKind::kHiddenPrintfBuffer:
+      return StepKind::kAddress;
     case ArgumentKind::kHiddenHeap:
     case ArgumentKind::kHiddenDefaultQueue:
     case ArgumentKind::kHiddenCompletionAction:
@@ -96,10 +101,19 @@ ArgumentStep hidden_step(const FunctionInfo& info, const ArgumentInfo& argument,
   ArgumentStep step{hidden_kind(argument.kind, everything), argument.offset, argument.size, 1};
   const bool word =
       argument.size == 1 || argument.size == 2 || argument.size == 4 || argument.size == 8;
-  if (!fits(info, argument) || (step.kind != StepKind::kZero && !word)) {
+  const bool short_address = step.kind == StepKind::kAddress && argument.size != sizeof(uint64_t);
+  if (!fits(info, argument) || (step.kind != StepKind::kZero && !word) || short_address) {
     step.kind = StepKind::kRefused;
   }
   return step;
+}
+
+// Whether no dispatch can give the hidden argument; `address` is what the driver gives. Compilers
+// list the printf buffer only where it is used.
+bool is_refused(ArgumentKind kind, const ArgumentStep& step, bool everything,
+                uint64_t address) noexcept {
+  if (step.kind != StepKind::kAddress) return step.kind == StepKind::kRefused;
+  return address == 0 && (!everything || kind == ArgumentKind::kHiddenPrintfBuffer);
 }
 
 // The nine steps of the shape in the order and with the sizes of LLVM AMDGPUUsage, "Code Object V5
@@ -131,7 +145,9 @@ bool is_shape(const ArgumentStep* steps, size_t count) noexcept {
 
 const ArgumentPlan* ArgumentPlan::make(const FunctionInfo& info) noexcept {
   const size_t steps = info.arguments.size() + info.hidden.size();
-  void* block = std::malloc(sizeof(ArgumentPlan) + steps * sizeof(ArgumentStep));
+  // At most an address for each hidden argument.
+  void* block = std::malloc(sizeof(ArgumentPlan) + steps * sizeof(ArgumentStep) +
+                            info.hidden.size() * sizeof(uint64_t));
   if (block == nullptr) return nullptr;
   ArgumentPlan* plan = new (block) ArgumentPlan{
       .struct_size = sizeof(ArgumentPlan),
@@ -158,10 +174,12 @@ const ArgumentPlan* ArgumentPlan::make(const FunctionInfo& info) noexcept {
   ArgumentStep* const hidden = step;
   for (uint32_t i = 0; i < info.hidden.size(); ++i, ++step) {
     *step = hidden_step(info, info.hidden[i], everything);
-    if (step->kind == StepKind::kRefused && plan->refused_hidden == kNone) plan->refused_hidden = i;
+    const bool refused = is_refused(info.hidden[i].kind, *step, everything, 0);
+    if (refused && plan->refused_hidden == kNone) plan->refused_hidden = i;
   }
   size_t read = 0;
   size_t written = 0;
+  uint32_t addresses = 0;
   const size_t count = info.hidden.size();
   while (read < count) {
     if (plan->shape_offset == kNone && is_shape(hidden + read, count - read)) {
@@ -169,8 +187,9 @@ const ArgumentPlan* ArgumentPlan::make(const FunctionInfo& info) noexcept {
       read += kShapeSteps;
       continue;
     }
-    const ArgumentStep current = hidden[read++];
+    ArgumentStep current = hidden[read++];
     if (current.kind == StepKind::kRefused) continue;  // may lie outside of the segment
+    if (current.kind == StepKind::kAddress) current.alignment = addresses++;
     // Neighbouring zeros are one store loop.
     if (written > 0 && current.kind == StepKind::kZero) {
       ArgumentStep& last = hidden[written - 1];
@@ -182,11 +201,43 @@ const ArgumentPlan* ArgumentPlan::make(const FunctionInfo& info) noexcept {
     hidden[written++] = current;
   }
   plan->hidden_count = static_cast<uint32_t>(written);
+  std::memset(const_cast<uint64_t*>(plan->addresses()), 0, addresses * sizeof(uint64_t));
   return plan;
+}
+
+void ArgumentPlan::give(const FunctionInfo& info, ArgumentKind kind, uint64_t address) noexcept {
+  refused_hidden = kNone;
+  const bool everything = lists_everything(info);
+  auto* const values = const_cast<uint64_t*>(addresses());
+  for (uint32_t i = 0; i < info.hidden.size(); ++i) {
+    const ArgumentInfo& argument = info.hidden[i];
+    uint64_t given = 0;
+    for (const ArgumentStep* step = hidden(); step != hidden() + hidden_count; ++step) {
+      if (step->kind != StepKind::kAddress || step->offset != argument.offset) continue;
+      if (argument.kind == kind) values[step->alignment] = address;
+      given = values[step->alignment];
+    }
+    const bool refused =
+        is_refused(argument.kind, hidden_step(info, argument, everything), everything, given);
+    if (refused && refused_hidden == kNone) refused_hidden = i;
+  }
 }
 
 void ArgumentPlan::destroy(const ArgumentPlan* plan) noexcept {
   std::free(const_cast<ArgumentPlan*>(plan));
+}
+
+bool wants_hidden_buffer(const FunctionInfo& info, ArgumentKind kind) noexcept {
+  for (const ArgumentInfo& argument : info.hidden) {
+    if (argument.kind == kind) return true;
+  }
+  return false;
+}
+
+void give_hidden_buffer(const Function& function, ArgumentKind kind, uint64_t address) noexcept {
+  // The plan is constant once the function is known.
+  if (function.plan() == nullptr) return;
+  const_cast<ArgumentPlan*>(function.plan())->give(function.info(), kind, address);
 }
 
 }  // namespace halyard

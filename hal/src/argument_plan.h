@@ -35,13 +35,14 @@ enum class StepKind : uint32_t {
   kPrivateBase,
   kSharedBase,
   kQueuePtr,
+  kAddress,  // `size` bytes of the value `alignment` of addresses()
 };
 
 struct ArgumentStep {
   StepKind kind;
   uint32_t offset;     // bytes from the start of the kernarg segment
   uint32_t size;       // bytes
-  uint32_t alignment;  // kDynamicLds: at least 1
+  uint32_t alignment;  // kDynamicLds: at least 1; kAddress: an index
 };
 static_assert(sizeof(ArgumentStep) == 16);
 
@@ -67,10 +68,16 @@ struct alignas(8) ArgumentPlan {
     return reinterpret_cast<const ArgumentStep*>(reinterpret_cast<const char*>(this) + struct_size);
   }
   const ArgumentStep* hidden() const noexcept { return arguments() + argument_count; }
+  // Of buffers that the driver gives (hal/hidden_buffers.h); 0 until it has.
+  const uint64_t* addresses() const noexcept {
+    return reinterpret_cast<const uint64_t*>(hidden() + hidden_count);
+  }
 
   // Null if there is no memory.
   static const ArgumentPlan* make(const FunctionInfo& info) noexcept;
   static void destroy(const ArgumentPlan* plan) noexcept;
+  // give_hidden_buffer().
+  void give(const FunctionInfo& info, ArgumentKind kind, uint64_t address) noexcept;
 };
 
 }  // namespace halyard

@@ -302,11 +302,13 @@ bool argument_is_plain(const Device& device, const ArgumentStep& step,
 const char* without(ArgumentKind kind) noexcept {
   switch (kind) {
     case ArgumentKind::kHiddenPrintfBuffer:
-      return "Remove the calls of printf.";
+      return "This driver has no buffer for it: remove the calls of printf.";
     case ArgumentKind::kHiddenHostcallBuffer:
-      return "Remove printf and assert from the kernel (-DNDEBUG), and compile it with -O1 or "
-             "higher: "
-             "at -O0 compilers list the argument for every kernel.";
+      return "This driver has no buffer for it: remove printf and assert from the kernel "
+             "(-DNDEBUG), "
+             "and compile it with -O1 or higher, because at -O0 compilers list the argument for "
+             "every "
+             "kernel.";
     case ArgumentKind::kHiddenHeap:
       return "Remove malloc, free, new and delete from the kernel.";
     case ArgumentKind::kHiddenDefaultQueue:

@@ -65,11 +65,11 @@ void store_shape(std::byte* at, const Dispatch& dispatch) noexcept {
   std::memcpy(at, words, sizeof(words));
 }
 
-uint64_t hidden_value(StepKind kind, const Dispatch& dispatch, const HiddenValues& hidden,
-                      uint32_t dynamic_lds) noexcept {
+uint64_t hidden_value(const ArgumentPlan& plan, const ArgumentStep& step, const Dispatch& dispatch,
+                      const HiddenValues& hidden, uint32_t dynamic_lds) noexcept {
   const Dim3& grid = dispatch.grid;
   const Dim3& group = dispatch.workgroup;
-  switch (kind) {
+  switch (step.kind) {
     case StepKind::kBlockCountX:
       return blocks_of(grid.x, group.x).count;
     case StepKind::kBlockCountY:
@@ -98,6 +98,8 @@ uint64_t hidden_value(StepKind kind, const Dispatch& dispatch, const HiddenValue
       return hidden.shared_base;
     case StepKind::kQueuePtr:
       return hidden.queue_address;
+    case StepKind::kAddress:
+      return plan.addresses()[step.alignment];
     default:
       return 0;
   }
@@ -161,7 +163,7 @@ uint32_t pack_kernel_arguments(const Dispatch& dispatch, const HiddenValues& hid
       std::memset(at, 0, step->size);
       continue;
     }
-    store(at, hidden_value(step->kind, dispatch, hidden, lds_end - plan.group_segment_size),
+    store(at, hidden_value(plan, *step, dispatch, hidden, lds_end - plan.group_segment_size),
           step->size);
   }
   return lds_end;

@@ -7,6 +7,7 @@
 
 #include "fake_device.h"
 #include "functions.h"
+#include "hal/hidden_buffers.h"
 
 namespace halyard {
 namespace {
@@ -311,6 +312,22 @@ TEST_F(DispatchCheck, RefusesPrintfEvenWhereEverythingIsListed) {
       .add(ArgumentKind::kHiddenDefaultQueue, 40, 8, "hidden_default_queue")
       .add(ArgumentKind::kHiddenCompletionAction, 48, 8, "hidden_completion_action");
   EXPECT_EQ(run().code(), StatusCode::kUnimplemented);
+}
+
+TEST_F(DispatchCheck, TakesPrintfFromADriverThatGivesItsBuffers) {
+  builder_.add(ArgumentKind::kHiddenPrintfBuffer, 16, 8, "hidden_printf_buffer")
+      .add(ArgumentKind::kHiddenHostcallBuffer, 24, 8, "hidden_hostcall_buffer")
+      .add(ArgumentKind::kHiddenHeap, 32, 8, "hidden_heap_v1");
+  const Function& function = builder_.build(*executable_);
+  dispatch_.function = &function;
+  dispatch_.arguments = arguments_;
+  const auto refused = [&] { return std::string(queue_->dispatch(dispatch_).message().view()); };
+  EXPECT_THAT(refused(), HasSubstr("hidden_printf_buffer"));
+  give_hidden_buffer(function, ArgumentKind::kHiddenPrintfBuffer, 0x1000);
+  EXPECT_THAT(refused(), HasSubstr("hidden_hostcall_buffer"));
+  give_hidden_buffer(function, ArgumentKind::kHiddenHostcallBuffer, 0x2000);
+  // What nobody gives is still refused.
+  EXPECT_THAT(refused(), HasSubstr("hidden_heap_v1"));
 }
 
 TEST_F(DispatchCheck, WithoutValidationOnlyMemoryIsLookedAfter) {

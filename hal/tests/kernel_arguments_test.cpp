@@ -9,6 +9,7 @@
 #include "code_objects.h"
 #include "functions.h"
 #include "hal/code_object.h"
+#include "hal/hidden_buffers.h"
 
 namespace halyard {
 namespace {
@@ -288,6 +289,31 @@ TEST_F(KernelArguments, SkipsArgumentsOutsideOfTheSegment) {
   pack(builder.build(*executable_), arguments);
   EXPECT_EQ(at<double>(0), 1.0);
   EXPECT_TRUE(untouched(8, 12));
+}
+
+TEST_F(KernelArguments, BuffersOfTheDriverGoWhereTheyAreWanted) {
+  FunctionBuilder builder;
+  builder.value(0, 8)
+      .add(ArgumentKind::kHiddenPrintfBuffer, 8, 8)
+      .add(ArgumentKind::kHiddenNone, 16, 8)
+      .add(ArgumentKind::kHiddenHostcallBuffer, 24, 8)
+      .add(ArgumentKind::kHiddenNone, 32, 8);
+  const Function& function = builder.build(*executable_);
+  const uint64_t value = 7;
+  const Argument arguments[] = {Argument::of(value)};
+  pack(function, arguments);
+  EXPECT_EQ(at<uint64_t>(8), 0u);
+  EXPECT_EQ(at<uint64_t>(24), 0u);
+  give_hidden_buffer(function, ArgumentKind::kHiddenHostcallBuffer, 0x123456789abc);
+  pack(function, arguments);
+  EXPECT_EQ(at<uint64_t>(8), 0u);
+  EXPECT_EQ(at<uint64_t>(24), 0x123456789abcu);
+  give_hidden_buffer(function, ArgumentKind::kHiddenPrintfBuffer, 0xfedcba987654);
+  pack(function, arguments);
+  EXPECT_EQ(at<uint64_t>(8), 0xfedcba987654u);
+  EXPECT_EQ(at<uint64_t>(16), 0u);
+  EXPECT_EQ(at<uint64_t>(24), 0x123456789abcu);
+  EXPECT_EQ(at<uint64_t>(32), 0u);
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 //
 // Hidden arguments that Halyard cannot give (LLVM AMDGPUUsage, "Kernel Argument Metadata Map"):
 //   hidden_multigrid_sync_arg  null: what HIP passes for a launch that is not cooperative.
-//   hidden_printf_buffer       refused: compilers list it only where the kernel prints.
-//   hidden_hostcall_buffer     refused, or null where it is not used.
-//   hidden_heap_v1             likewise.
+//   hidden_printf_buffer       refused, unless the driver gives one (hal/hidden_buffers.h).
+//   hidden_hostcall_buffer     likewise, or null where it is not used.
+//   hidden_heap_v1             refused, or null where it is not used.
 //   hidden_default_queue       likewise.
 //   hidden_completion_action   likewise.
-// LLVM lists each of the last four unless it has proved that the kernel does not use it. What says
+// LLVM lists each of the last four unless it has proved that the kernel does not use it. What tells
 // otherwise: (1) the code object has none of the library functions that every host call and every
 // device malloc goes through; CodeObject::read then reports the argument as kHiddenNone. (2) The
 // kernel lists multigrid sync, default queue and completion action at once: the compiler proved

@@ -20,6 +20,17 @@ clang-15 $lld_15 $flags -mcpu=gfx906 -mcode-object-version=4 arguments.c -o hidd
 bitcode=$(dpkg -L rocm-device-libs | grep 'bitcode$' | head -n 1)
 clang-15 $lld_15 $target -O2 -x cl -cl-std=CL2.0 -cl-kernel-arg-info -Xclang -finclude-default-header \
   --rocm-device-lib-path="$bitcode" -mcode-object-version=4 -mcpu=gfx900 named.cl -o named.hsaco
+# In two steps: Debian's libraries have a printf of their own, which LLVM would leave alone.
+libraries=
+for name in opencl ocml ockl oclc_daz_opt_off oclc_unsafe_math_off oclc_finite_only_off \
+  oclc_correctly_rounded_sqrt_on oclc_wavefrontsize64_on oclc_isa_version_900 oclc_abi_version_500; do
+  libraries="$libraries -Xclang -mlink-builtin-bitcode -Xclang $bitcode/$name.bc"
+done
+clang-22 $flags -mcpu=gfx900 -mcode-object-version=5 -x cl -cl-std=CL2.0 -Xclang -finclude-default-header \
+  -emit-llvm -c printf.cl -o printf.bc
+clang-22 $flags -mcpu=gfx900 -mcode-object-version=5 -x ir printf.bc -mllvm -amdgpu-internalize-symbols $libraries \
+  -o printf.hsaco
+rm printf.bc
 clang-22 $target -mcpu=gfx900 -O2 -nogpulib -c arguments.c -o relocatable.o
 clang-22 $flags -O0 -g -mcpu=gfx900 arguments.c -o debug.hsaco
 for processor in gfx900 gfx90a; do

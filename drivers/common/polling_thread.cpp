@@ -1,0 +1,84 @@
+#include "drivers/common/polling_thread.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "drivers/common/service_thread.h"
+#include "hal/error.h"
+
+namespace halyard {
+namespace {
+
+constexpr std::chrono::microseconds kShortestSleep{20};
+constexpr std::chrono::microseconds kLongestSleep{2000};
+
+struct All {
+  std::mutex mutex;
+  std::set<PollingThread*> threads;  // under mutex: those that run
+  bool over = false;                 // under mutex: the process ends
+};
+All& all() {
+  // Never destroyed: devices may outlive static objects.
+  static auto* const all = new All;
+  return *all;
+}
+
+}  // namespace
+
+// Registered behind the vendor's libraries, so run before they take themselves down.
+void PollingThread::stop_all() {
+  // Held to the end: an object that goes meanwhile waits for its thread's end, too.
+  const std::lock_guard lock(all().mutex);
+  all().over = true;
+  for (PollingThread* const polling : all().threads) {
+    polling->stop_.store(true, std::memory_order_release);
+    polling->thread_.join();
+    polling->thread_ = {};
+  }
+  all().threads.clear();
+}
+
+Status PollingThread::start(const char* name, const char* purpose, std::function<bool()> look) {
+  static const int registered = std::atexit(stop_all);
+  static_cast<void>(registered);
+  look_ = std::move(look);
+  const std::lock_guard lock(all().mutex);
+  if (all().over) {
+    return Status(StatusCode::kFailedPrecondition,
+                  "The program's exit handlers have run: no more work can start.");
+  }
+  thread_ = start_service_thread(name, [this] { run(); });
+  if (!thread_.joinable()) {
+    return error(StatusCode::kResourceExhausted,
+                 "The system has no thread left, and {}. Raise the limit of processes (ulimit -u).",
+                 purpose);
+  }
+  all().threads.insert(this);
+  return {};
+}
+
+void PollingThread::stop() {
+  stop_.store(true, std::memory_order_release);
+  std::thread thread;
+  {
+    const std::lock_guard lock(all().mutex);
+    all().threads.erase(this);
+    std::swap(thread, thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+void PollingThread::run() {
+  std::chrono::microseconds sleep = kShortestSleep;
+  while (!stop_.load(std::memory_order_acquire)) {
+    sleep = look_() ? kShortestSleep : std::min(sleep * 2, kLongestSleep);
+    std::this_thread::sleep_for(sleep);
+  }
+  look_();
+}
+
+}  // namespace halyard

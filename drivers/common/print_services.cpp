@@ -1,0 +1,79 @@
+#include "drivers/common/print_services.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "drivers/common/polling_thread.h"
+#include "drivers/common/printf_buffer.h"
+#include "hal/hidden_buffers.h"
+#include "hal/printf_formats.h"
+
+namespace halyard {
+namespace {
+
+// What is printed while the host is busy elsewhere must fit.
+constexpr size_t kPrintfBytes = 4 << 20;
+
+constexpr PrintfBuffer::Patience kPatience = {std::chrono::seconds(1),
+                                              std::chrono::milliseconds(5)};
+
+void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+
+// The buffer of an executable's printf, and the thread that reads it.
+class PrintfService {
+ public:
+  PrintfService(SharedMemory memory, const std::vector<PrintfFormat>& formats)
+      : memory_(std::move(memory)), buffer_(memory_.host, kPrintfBytes, formats, kPatience) {}
+  ~PrintfService() {
+    thread_.stop();
+    buffer_.drain(print, true);
+    memory_.free();
+  }
+  PrintfService(const PrintfService&) = delete;
+  PrintfService& operator=(const PrintfService&) = delete;
+
+  Status start() {
+    return thread_.start("halyard-printf", "kernels that print need one to read what they write",
+                         [this] { return buffer_.drain(print, false); });
+  }
+  uint64_t address() const { return memory_.device; }
+
+ private:
+  SharedMemory memory_;
+  PrintfBuffer buffer_;
+  PollingThread thread_;
+};
+
+PrintServices::PrintServices() = default;
+PrintServices::~PrintServices() = default;
+
+Status PrintServices::start(const std::vector<const Function*>& functions, const void* data,
+                            size_t size, const AllocateShared& allocate) {
+  for (const Function* const function : functions) {
+    if (wants_hidden_buffer(function->info(), ArgumentKind::kHiddenHostcallBuffer)) {
+      if (!calls_) {
+        HALYARD_ASSIGN_OR_RETURN(calls_,
+                                 HostcallService::of(function->executable().device(), allocate));
+      }
+      give_hidden_buffer(*function, ArgumentKind::kHiddenHostcallBuffer, calls_->address());
+    }
+    if (wants_hidden_buffer(function->info(), ArgumentKind::kHiddenPrintfBuffer)) {
+      if (!printf_) {
+        HALYARD_ASSIGN_OR_RETURN(const std::vector<PrintfFormat> formats,
+                                 read_printf_formats(data, size));
+        HALYARD_ASSIGN_OR_RETURN(SharedMemory memory, allocate(kPrintfBytes));
+        printf_ = std::make_unique<PrintfService>(std::move(memory), formats);
+        HALYARD_RETURN_IF_ERROR(printf_->start());
+      }
+      give_hidden_buffer(*function, ArgumentKind::kHiddenPrintfBuffer, printf_->address());
+    }
+  }
+  return {};
+}
+
+}  // namespace halyard
