@@ -14,12 +14,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+std::string module_of(int version) {
+  if (version == 3) return HALYARD_TEST_DATA "/vadd_v3.hipfb";
+  return kernel("vadd_c_v" + std::to_string(version));
+}
+
 class CliVersions : public CliTest, public ::testing::WithParamInterface<int> {
  protected:
-  static std::string module_of(int version) {
-    if (version == 3) return HALYARD_TEST_DATA "/vadd_v3.hipfb";
-    return kernel("vadd_c_v" + std::to_string(version));
-  }
   static Outcome run(const std::string& module, const std::string& driver,
                      const std::string& profile) {
     return spawn({"run", "--device=" + driver, "--vgpu=" + profile, "--module=" + module,
@@ -42,6 +43,20 @@ TEST_P(CliVersions, RunsOnBothDrivers) {
 }
 INSTANTIATE_TEST_SUITE_P(Versions, CliVersions, ::testing::Values(3, 4, 5, 6),
                          [](const auto& info) { return "V" + std::to_string(info.param); });
+
+TEST(CliVersion3, IsRefusedByNameWhereTheRuntimeDoesNotTakeIt) {
+  const auto run_with_it = [](int version) {
+    return spawn({"run", "--device=amdgpu", "--vgpu=gfx900", "--libhsa=" HALYARD_NEWER_HSA,
+                  "--module=" + module_of(version), "--function=vadd", "--input=64xf32=1",
+                  "--input=64xf32=10", "--input=&64xf32", "--input=u32=64", "--workgroup=64"});
+  };
+  EXPECT_EQ(run_with_it(4).exit_code, 0);
+  const Outcome outcome = run_with_it(3);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("the code object (version 3"),
+                                 HasSubstr("If this runtime no longer takes version 3"),
+                                 HasSubstr("-mcode-object-version=5")));
+}
 
 class CliOtherVersions : public CliVersions {};
 
