@@ -1,6 +1,5 @@
 #include "drivers/amdgpu/host_operation.h"
 
-#include <algorithm>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -9,7 +8,6 @@
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/transfers.h"
-#include "drivers/common/file_io.h"
 #include "drivers/common/remains.h"
 #include "hal/error.h"
 
@@ -104,41 +102,26 @@ Status copy_now(QueueCore& core, const CopyStep& step, const std::shared_ptr<Cop
 
 Status FileOperation::issue(QueueCore& core, const IssueContext&) {
   DeviceImpl& device = core.device();
-  const auto& buffer = static_cast<const BufferImpl&>(*range_.buffer);
-  auto* const at = static_cast<std::byte*>(buffer.host_at(range_.offset));
-  const FileTransfer transfer = {direction_ == Direction::kFromFile, file_.descriptor, file_.offset,
-                                 range_.length};
+  const BufferRange& range = work_.range();
+  const auto& buffer = static_cast<const BufferImpl&>(*range.buffer);
+  auto* const at = static_cast<std::byte*>(buffer.host_at(range.offset));
   if (buffer.type() != MemoryType::kDevice) {
-    if (!transfer.reading) buffer.synchronise_with_host();
-    const Status status = transfer_file(transfer, 0, at, range_.length);
-    if (transfer.reading) buffer.synchronise_with_host();
-    return status;
+    return work_.move_mapped(at, [&] { buffer.synchronise_with_host(); });
   }
-  constexpr uint64_t kPiece = 1024 * 1024;
-  HALYARD_ASSIGN_OR_RETURN(Staging staging, device.memory().stage(std::min(kPiece, range_.length)));
-  const auto use =
-      std::make_shared<CopyUse>(Ref<Buffer>::retain(range_.buffer), std::move(staging));
+  HALYARD_ASSIGN_OR_RETURN(Staging staging, device.memory().stage(work_.staging_size()));
+  const auto use = std::make_shared<CopyUse>(Ref<Buffer>::retain(range.buffer), std::move(staging));
   auto* const bytes = static_cast<std::byte*>(use->staging.data());
-  for (uint64_t done = 0; done < range_.length;) {
-    const uint64_t size = std::min({kPiece, use->staging.size(), range_.length - done});
-    if (transfer.reading) {
-      HALYARD_RETURN_IF_ERROR(transfer_file(transfer, done, bytes, size));
-      HALYARD_RETURN_IF_ERROR(
-          copy_now(core, {at + done, device.agent(), bytes, device.host_agent(), size}, use));
-    } else {
-      HALYARD_RETURN_IF_ERROR(
-          copy_now(core, {bytes, device.host_agent(), at + done, device.agent(), size}, use));
-      HALYARD_RETURN_IF_ERROR(transfer_file(transfer, done, bytes, size));
-    }
-    done += size;
-  }
-  return {};
+  const auto copy = [&](uint64_t done, uint64_t size, bool to_buffer) {
+    const CopyStep step =
+        to_buffer ? CopyStep{at + done, device.agent(), bytes, device.host_agent(), size}
+                  : CopyStep{bytes, device.host_agent(), at + done, device.agent(), size};
+    return copy_now(core, step, use);
+  };
+  return work_.move_staged(bytes, use->staging.size(), copy);
 }
 
 Result<std::unique_ptr<Operation>> FileOperation::hold() {
-  auto copy = std::make_unique<FileOperation>(direction_, file_, range_);
-  copy->keep_ = Ref<Buffer>::retain(range_.buffer);
-  return std::unique_ptr<Operation>(std::move(copy));
+  return std::unique_ptr<Operation>(std::make_unique<FileOperation>(work_.held()));
 }
 
 }  // namespace halyard::amdgpu

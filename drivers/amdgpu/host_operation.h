@@ -1,7 +1,11 @@
 // Operations that the host carries out in a queue's order: host functions, and files.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "drivers/amdgpu/operation.h"
+#include "drivers/common/file_work.h"
 #include "hal/queue.h"
 
 namespace halyard::amdgpu {
@@ -20,23 +24,17 @@ class HostCallOperation final : public Operation {
   HostCall call_;
 };
 
-// Between a file and `length` bytes of `buffer` from `offset` on.
 class FileOperation final : public Operation {
  public:
-  enum class Direction { kFromFile, kToFile };
-  FileOperation(Direction direction, const FileRange& file, const BufferRange& range)
-      : direction_(direction), file_(file), range_(range) {}
+  explicit FileOperation(FileWork work) : work_(std::move(work)) {}
   uint32_t packets() const override { return 1; }
   bool on_host() const override { return true; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return direction_ == Direction::kFromFile ? "read" : "write"; }
+  StringView name() const override { return work_.name(); }
 
  private:
-  Direction direction_;
-  FileRange file_;
-  BufferRange range_;
-  Ref<Buffer> keep_;
+  FileWork work_;
 };
 
 }  // namespace halyard::amdgpu

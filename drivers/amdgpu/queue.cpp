@@ -130,13 +130,13 @@ Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
 
 Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
   HALYARD_RETURN_IF_ERROR(share(*target.buffer));
-  FileOperation operation(FileOperation::Direction::kFromFile, source, target);
+  FileOperation operation({FileWork::Direction::kFromFile, source, target});
   return submit(core_, operation, sync);
 }
 
 Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
   HALYARD_RETURN_IF_ERROR(share(*source.buffer));
-  FileOperation operation(FileOperation::Direction::kToFile, target, source);
+  FileOperation operation({FileWork::Direction::kToFile, target, source});
   return submit(core_, operation, sync);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "drivers/common/file_io.h"
 #include "drivers/common/recording.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
@@ -26,21 +25,21 @@ Result<std::unique_ptr<Operation>> HostCallOperation::hold() {
 namespace {
 
 // A stream of its own and pinned memory, for copies that a host thread waits for.
-class Courier {
+class StagedCopy {
  public:
-  static Result<Courier> make(DeviceImpl& device, uint64_t size) {
+  static Result<StagedCopy> make(DeviceImpl& device, uint64_t size) {
     HALYARD_ASSIGN_OR_RETURN(Stream* const stream,
                              Streams::instance().take(device.hip(), device.facts().device, 0));
-    Courier courier(device, *stream);
-    HALYARD_ASSIGN_OR_RETURN(courier.staging_, device.memory().take_staging(size));
-    return courier;
+    StagedCopy staged(device, *stream);
+    HALYARD_ASSIGN_OR_RETURN(staged.staging_, device.memory().take_staging(size));
+    return staged;
   }
-  Courier(Courier&& other) noexcept
+  StagedCopy(StagedCopy&& other) noexcept
       : device_(other.device_),
         stream_(std::exchange(other.stream_, nullptr)),
         staging_(std::exchange(other.staging_, {})) {}
-  Courier& operator=(Courier&&) = delete;
-  ~Courier() {
+  StagedCopy& operator=(StagedCopy&&) = delete;
+  ~StagedCopy() {
     if (stream_ != nullptr) Streams::instance().give(*stream_);
     if (staging_.base != nullptr) device_.memory().return_staging(staging_);
   }
@@ -69,7 +68,7 @@ class Courier {
   }
 
  private:
-  Courier(DeviceImpl& device, Stream& stream) : device_(device), stream_(&stream) {}
+  StagedCopy(DeviceImpl& device, Stream& stream) : device_(device), stream_(&stream) {}
 
   DeviceImpl& device_;
   Stream* stream_;
@@ -79,30 +78,19 @@ class Courier {
 }  // namespace
 
 Status FileOperation::transfer(DeviceImpl& device) const {
-  const auto& buffer = static_cast<const BufferImpl&>(*range_.buffer);
-  auto* const at = static_cast<std::byte*>(buffer.at(range_.offset));
-  const bool reading = direction_ == Direction::kFromFile;
-  const FileTransfer whole = {reading, file_.descriptor, file_.offset, range_.length};
-  if (std::byte* const host = buffer.host_at(range_.offset); host != nullptr) {
-    if (!reading) buffer.synchronise_with_host();
-    const Status status = transfer_file(whole, 0, host, range_.length);
-    if (reading) buffer.synchronise_with_host();
-    return status;
+  const BufferRange& range = work_.range();
+  const auto& buffer = static_cast<const BufferImpl&>(*range.buffer);
+  if (std::byte* const host = buffer.host_at(range.offset); host != nullptr) {
+    return work_.move_mapped(host, [&] { buffer.synchronise_with_host(); });
   }
-  constexpr uint64_t kPiece = 1024 * 1024;
-  HALYARD_ASSIGN_OR_RETURN(const Courier courier,
-                           Courier::make(device, std::min(kPiece, range_.length)));
-  for (uint64_t done = 0; done < range_.length; done += kPiece) {
-    const uint64_t size = std::min(kPiece, range_.length - done);
-    if (reading) {
-      HALYARD_RETURN_IF_ERROR(transfer_file(whole, done, courier.bytes(), size));
-      HALYARD_RETURN_IF_ERROR(courier.copy(at + done, courier.bytes(), size));
-    } else {
-      HALYARD_RETURN_IF_ERROR(courier.copy(courier.bytes(), at + done, size));
-      HALYARD_RETURN_IF_ERROR(transfer_file(whole, done, courier.bytes(), size));
-    }
-  }
-  return {};
+  auto* const at = static_cast<std::byte*>(buffer.at(range.offset));
+  const uint64_t staging = work_.staging_size();
+  HALYARD_ASSIGN_OR_RETURN(const StagedCopy staged, StagedCopy::make(device, staging));
+  const auto copy = [&](uint64_t done, uint64_t size, bool to_buffer) {
+    return to_buffer ? staged.copy(at + done, staged.bytes(), size)
+                     : staged.copy(staged.bytes(), at + done, size);
+  };
+  return work_.move_staged(staged.bytes(), staging, copy);
 }
 
 void FileOperation::run(QueueCore& core, HostCompletion& completion) {
@@ -110,9 +98,7 @@ void FileOperation::run(QueueCore& core, HostCompletion& completion) {
 }
 
 Result<std::unique_ptr<Operation>> FileOperation::hold() {
-  auto copy = std::make_unique<FileOperation>(direction_, file_, range_);
-  copy->keep_ = Ref<Buffer>::retain(range_.buffer);
-  return std::unique_ptr<Operation>(std::move(copy));
+  return std::unique_ptr<Operation>(std::make_unique<FileOperation>(work_.held()));
 }
 
 IndirectLaunch::IndirectLaunch(const Function& function, const Dim3& workgroup, uint32_t lds_bytes,
@@ -146,10 +132,10 @@ Status IndirectLaunch::read_counts(DeviceImpl& device) {
     buffer.synchronise_with_host();
     std::memcpy(counts_, host, sizeof(counts_));
   } else {
-    HALYARD_ASSIGN_OR_RETURN(const Courier courier, Courier::make(device, sizeof(counts_)));
+    HALYARD_ASSIGN_OR_RETURN(const StagedCopy staged, StagedCopy::make(device, sizeof(counts_)));
     HALYARD_RETURN_IF_ERROR(
-        courier.copy(courier.bytes(), buffer.at(group_counts_.offset), sizeof(counts_)));
-    std::memcpy(counts_, courier.bytes(), sizeof(counts_));
+        staged.copy(staged.bytes(), buffer.at(group_counts_.offset), sizeof(counts_)));
+    std::memcpy(counts_, staged.bytes(), sizeof(counts_));
   }
   const uint32_t sides[] = {workgroup_.x, workgroup_.y, workgroup_.z};
   for (int i = 0; i < 3; ++i) {
@@ -186,7 +172,7 @@ Status IndirectLaunch::issue(QueueCore& core) {
 }
 
 Result<std::unique_ptr<Operation>> IndirectLaunch::hold() {
-  return error(StatusCode::kInternal, "A launch that is held back is to be held back again.");
+  return error(StatusCode::kInternal, "Internal error: a held launch was held back again.");
 }
 
 }  // namespace halyard::hip

@@ -2,6 +2,11 @@
 // device has written.
 #pragma once
 
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "drivers/common/file_work.h"
 #include "drivers/hip/launch.h"
 #include "drivers/hip/operation.h"
 #include "hal/command_buffer.h"
@@ -22,13 +27,10 @@ class HostCallOperation final : public Operation {
   HostCall call_;
 };
 
-// Between a file and a range of a buffer.
 class FileOperation final : public Operation {
  public:
-  enum class Direction { kFromFile, kToFile };
-  FileOperation(Direction direction, const FileRange& file, const BufferRange& range)
-      : direction_(direction), file_(file), range_(range) {}
-  StringView name() const override { return direction_ == Direction::kFromFile ? "read" : "write"; }
+  explicit FileOperation(FileWork work) : work_(std::move(work)) {}
+  StringView name() const override { return work_.name(); }
   bool on_host() const override { return true; }
   void run(QueueCore& core, HostCompletion& completion) override;
   Status issue(QueueCore&) override { return {}; }
@@ -37,10 +39,7 @@ class FileOperation final : public Operation {
  private:
   Status transfer(DeviceImpl& device) const;
 
-  Direction direction_;
-  FileRange file_;
-  BufferRange range_;
-  Ref<Buffer> keep_;
+  FileWork work_;
 };
 
 // HIP has no launch that reads its size on the device. So the host reads the counts when their turn

@@ -87,7 +87,7 @@ Status HeldLaunch::issue(QueueCore& core) {
 }
 
 Result<std::unique_ptr<Operation>> HeldLaunch::hold() {
-  return error(StatusCode::kInternal, "A launch that is held back is to be held back again.");
+  return error(StatusCode::kInternal, "Internal error: a held launch was held back again.");
 }
 
 }  // namespace halyard::hip

@@ -146,12 +146,12 @@ Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
 }
 
 Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
-  FileOperation operation(FileOperation::Direction::kFromFile, source, target);
+  FileOperation operation({FileWork::Direction::kFromFile, source, target});
   return core_->submit(operation, sync);
 }
 
 Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
-  FileOperation operation(FileOperation::Direction::kToFile, target, source);
+  FileOperation operation({FileWork::Direction::kToFile, target, source});
   return core_->submit(operation, sync);
 }
 
