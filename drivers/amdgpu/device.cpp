@@ -21,12 +21,10 @@ namespace halyard::amdgpu {
 
 DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal,
                        const DeviceOptions& options)
-    : Device(info_),
-      keep_alive_(Ref<Driver>::retain(&driver)),
+    : DriverDevice(driver, options),
       hsa_(hsa),
       host_agent_(agents.host),
       facts_(agents.gpus[ordinal]),
-      options_(options),
       barrier_value_(has_barrier_value(facts_.processor)),
       memory_(*this),
       cross_waits_(*this),
@@ -34,7 +32,7 @@ DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t or
   for (size_t i = 0; i < agents.gpus.size(); ++i) {
     if (i != ordinal) other_gpus_.push_back(agents.gpus[i].agent);
   }
-  fill_info();
+  info_ = facts_.info("amdgpu");
   foreign_.add(*this);
 }
 
@@ -57,26 +55,6 @@ Status DeviceImpl::open() {
   info_.coherent_map = !info_.maps_device_memory;
   HALYARD_RETURN_IF_ERROR(watcher_.open());
   return Faults::watch(hsa_, *this);
-}
-
-void DeviceImpl::fill_info() {
-  info_.driver = "amdgpu";
-  info_.name = facts_.product;
-  info_.uuid = facts_.uuid;
-  info_.target = facts_.target;
-  info_.compute_units = facts_.compute_units;
-  info_.wavefront_size = facts_.wavefront_size;
-  info_.max_workgroup_size = facts_.max_workgroup_size;
-  info_.max_workgroup = {facts_.max_workgroup[0], facts_.max_workgroup[1], facts_.max_workgroup[2]};
-  info_.max_grid = {facts_.max_grid.x, facts_.max_grid.y, facts_.max_grid.z};
-  info_.max_grid_size = facts_.max_grid_size;
-  info_.lds_bytes = facts_.lds_bytes;
-  info_.max_clock_mhz = facts_.max_clock_mhz;
-  uint64_t frequency = 0;
-  if (hsa_.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency) ==
-      HSA_STATUS_SUCCESS) {
-    info_.timestamp_hz = frequency;
-  }
 }
 
 void DeviceImpl::destroy() noexcept {
@@ -257,20 +235,6 @@ void DeviceImpl::lose_device(const std::string& what) {
   }
 }
 
-size_t DeviceImpl::do_heap_count() const {
-  return memory_.heaps().size();
-}
-
-Status DeviceImpl::do_heap(size_t index, HeapInfo* info) const {
-  *info = memory_.info(memory_.heaps()[index]);
-  return {};
-}
-
-Status DeviceImpl::do_heap_statistics(size_t index, HeapStatistics* statistics) const {
-  *statistics = memory_.statistics(memory_.heaps()[index]);
-  return {};
-}
-
 Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
   HALYARD_RETURN_IF_ERROR(do_fault());
   const uint32_t capacity =
@@ -310,9 +274,7 @@ Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
 }
 
 Status DeviceImpl::do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) {
-  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, BufferImpl::allocate(*this, size, options));
-  *buffer = made.leak();
-  return {};
+  return hand_out(BufferImpl::allocate(*this, size, options), buffer);
 }
 
 Status DeviceImpl::do_pool_statistics(MemoryType type, PoolStatistics* statistics) const {
@@ -357,9 +319,7 @@ Status DeviceImpl::do_import_queue(void*, Queue**) {
 }
 
 Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
-  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> imported, amdgpu::import_buffer(*this, options));
-  *buffer = imported.leak();
-  return {};
+  return hand_out(amdgpu::import_buffer(*this, options), buffer);
 }
 
 Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
@@ -389,9 +349,7 @@ Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {
 }
 
 Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable** executable) {
-  HALYARD_ASSIGN_OR_RETURN(Ref<Executable> loaded, ExecutableImpl::load(*this, data, size));
-  *executable = loaded.leak();
-  return {};
+  return hand_out(ExecutableImpl::load(*this, data, size), executable);
 }
 
 size_t DeviceImpl::do_link_count() const {

@@ -19,13 +19,13 @@
 #include "drivers/amdgpu/profiler.h"
 #include "drivers/amdgpu/queue_core.h"
 #include "drivers/amdgpu/watcher.h"
-#include "drivers/common/device_options.h"
+#include "drivers/common/driver_device.h"
 #include "hal/device.h"
 #include "hal/driver.h"
 
 namespace halyard::amdgpu {
 
-class DeviceImpl final : public Device {
+class DeviceImpl final : public DriverDevice {
  public:
   static Result<Ref<Device>> create(Driver& driver, Hsa& hsa, const Agents& agents, size_t ordinal,
                                     const DeviceOptions& options);
@@ -34,7 +34,6 @@ class DeviceImpl final : public Device {
   hsa_agent_t agent() const { return facts_.agent; }
   hsa_agent_t host_agent() const { return host_agent_; }
   const GpuFacts& facts() const { return facts_; }
-  const DeviceOptions& options() const { return options_; }
   // Whether queues wait for each other on the device. A test may choose, before there is work.
   bool barrier_value() const { return barrier_value_; }
   void set_barrier_value(bool on) { barrier_value_ = on; }
@@ -109,16 +108,13 @@ class DeviceImpl final : public Device {
   ~DeviceImpl();
   void destroy() noexcept override;
   Status open();
-  void fill_info();
   bool can_be_given_to(hsa_agent_t gpu) const;  // its memory
   // Destroys this when nothing uses its memory any more, from whatever thread.
   void leave();
   bool drained();
   void tell_loss(QueueCore& core, const Status& cause);
 
-  size_t do_heap_count() const override;
-  Status do_heap(size_t index, HeapInfo* info) const override;
-  Status do_heap_statistics(size_t index, HeapStatistics* statistics) const override;
+  const DeviceHeaps& device_heaps() const override { return memory_; }
   Status do_create_queue(const QueueOptions& options, Queue** queue) override;
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override;
   Status do_pool_statistics(MemoryType type, PoolStatistics* statistics) const override;
@@ -138,12 +134,9 @@ class DeviceImpl final : public Device {
   Status do_end_profile(ProfileSink sink, void* context) override;
   Status do_fault() const override;
 
-  DeviceInfo info_;
-  const Ref<Driver> keep_alive_;
   Hsa& hsa_;
   const hsa_agent_t host_agent_;
   const GpuFacts facts_;
-  const DeviceOptions options_;
   Foreign& foreign_ = Foreign::instance();
   bool barrier_value_;
   Memory memory_;

@@ -14,13 +14,7 @@ Status DriverImpl::create(const Span<const Option>* options, Driver** driver) {
 
 Status DriverImpl::list_devices(std::vector<DeviceSummary>* devices) {
   HALYARD_ASSIGN_OR_RETURN(agents_, list_agents(hsa_));
-  for (const GpuFacts& gpu : agents_.gpus) {
-    devices->push_back({.name = gpu.product,
-                        .uuid = gpu.uuid,
-                        .target = gpu.target,
-                        .compute_units = gpu.compute_units,
-                        .memory_bytes = gpu.memory_bytes});
-  }
+  for (const GpuFacts& gpu : agents_.gpus) devices->push_back(gpu.summary());
   return {};
 }
 

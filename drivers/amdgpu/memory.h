@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
+#include "drivers/common/driver_device.h"
 #include "drivers/common/heap_usage.h"
 #include "drivers/common/pool.h"
 #include "drivers/common/retired.h"
@@ -82,17 +83,15 @@ struct Allocation {
 };
 
 // Any thread may use any method.
-class Memory {
+class Memory final : public DeviceHeaps {
  public:
   explicit Memory(DeviceImpl& device) : device_(device) {}
   ~Memory();
 
   Status open();
 
-  // One for each kind of memory there is, kDevice first.
-  const std::vector<MemoryType>& heaps() const { return heaps_; }
-  HeapInfo info(MemoryType type) const;
-  HeapStatistics statistics(MemoryType type) const { return usage(type).statistics(); }
+  HeapInfo info(MemoryType type) const override;
+  HeapStatistics statistics(MemoryType type) const override { return usage(type).statistics(); }
   const Pool& pool(MemoryType type) const;
 
   // RESOURCE_EXHAUSTED names size, limit and use; with patience only after a wait for memory that
@@ -154,7 +153,6 @@ class Memory {
 
   DeviceImpl& device_;
   PoolSet pools_;
-  std::vector<MemoryType> heaps_;
   mutable std::array<HeapUsage, 3> usage_;
   SpareStaging staging_;
   RetiredList<Use> retired_;

@@ -87,7 +87,7 @@ class StagedUpdate final : public Operation {
     DeviceImpl& device = core.device();
     impl(target_).users().add(core.user_bit());
     const LibraryLaunch launch =
-        copy_launch(to_, staging_.data(), size_, device.facts().compute_units);
+        copy_launch(to_, staging_.data(), size_, device.facts().figures.compute_units);
     uint64_t end = 0;
     const auto write = [&](uint64_t index, bool interrupt) {
       end = index + 1;
@@ -129,10 +129,10 @@ Status submit_fill(QueueCore& core, const BufferRange& target, const void* patte
                                                    pattern_size, target.length));
     return submit(core, *operation, sync);
   }
-  LibraryOperation operation(
-      "fill", **fill,
-      fill_launch(at(target), target.length, pattern, pattern_size, device.facts().compute_units),
-      false, target.buffer);
+  LibraryOperation operation("fill", **fill,
+                             fill_launch(at(target), target.length, pattern, pattern_size,
+                                         device.facts().figures.compute_units),
+                             false, target.buffer);
   return submit(core, operation, sync);
 }
 
@@ -176,7 +176,7 @@ Status submit_copy(QueueCore& core, const BufferRange& source, const BufferRange
   const bool reads_foreign = is_foreign(BufferImpl::origin_for(device, *source.buffer));
   LibraryOperation operation(
       "copy", **copy,
-      copy_launch(at(target), at(source), source.length, device.facts().compute_units),
+      copy_launch(at(target), at(source), source.length, device.facts().figures.compute_units),
       reads_foreign, target.buffer, source.buffer);
   return submit(core, operation, sync);
 }

@@ -15,13 +15,8 @@
 namespace halyard::hip {
 
 DeviceImpl::DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts, const DeviceOptions& options)
-    : Device(info_),
-      keep_alive_(Ref<Driver>::retain(&driver)),
-      hip_(hip),
-      facts_(std::move(facts)),
-      options_(options),
-      memory_(*this) {
-  fill_info();
+    : DriverDevice(driver, options), hip_(hip), facts_(std::move(facts)), memory_(*this) {
+  info_ = facts_.info("hip");
 }
 
 Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts& facts,
@@ -39,29 +34,6 @@ Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts&
   return Ref<Device>::adopt(device);
 }
 
-void DeviceImpl::fill_info() {
-  info_.driver = "hip";
-  info_.name = facts_.name;
-  info_.uuid = facts_.uuid;
-  info_.target = facts_.target;
-  info_.compute_units = facts_.compute_units;
-  info_.wavefront_size = facts_.wavefront_size;
-  info_.max_workgroup_size = facts_.max_workgroup_size;
-  info_.max_workgroup = facts_.max_workgroup;
-  info_.max_grid = facts_.max_grid;
-  // What an AQL packet holds, which is what HIP makes of a launch.
-  info_.max_grid_size = UINT32_MAX;
-  info_.lds_bytes = facts_.lds_bytes;
-  info_.memory_bytes = facts_.memory_bytes;
-  info_.max_allocation_bytes = facts_.memory_bytes;
-  info_.allocation_alignment = 4096;
-  info_.max_clock_mhz = facts_.max_clock_mhz;
-  info_.timestamp_hz = 1'000'000'000;  // HIP's times are on the host's scale
-  info_.maps_device_memory = facts_.maps_device_memory;
-  info_.coherent_map = !facts_.maps_device_memory;
-  info_.imports_queues = true;
-}
-
 // Work in flight uses memory that is about to go, and HIP waits for some of it.
 void DeviceImpl::destroy() noexcept {
   // What HIP has goes with the process.
@@ -76,20 +48,6 @@ void DeviceImpl::destroy() noexcept {
   } else {
     Remains::instance().keep(bury);
   }
-}
-
-size_t DeviceImpl::do_heap_count() const {
-  return memory_.heaps().size();
-}
-
-Status DeviceImpl::do_heap(size_t index, HeapInfo* info) const {
-  *info = memory_.info(memory_.heaps()[index]);
-  return {};
-}
-
-Status DeviceImpl::do_heap_statistics(size_t index, HeapStatistics* statistics) const {
-  *statistics = memory_.statistics(memory_.heaps()[index]);
-  return {};
 }
 
 Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
@@ -131,9 +89,7 @@ Status DeviceImpl::do_import_queue(void* native_queue, Queue** queue) {
 }
 
 Status DeviceImpl::do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) {
-  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, BufferImpl::allocate(*this, size, options));
-  *buffer = made.leak();
-  return {};
+  return hand_out(BufferImpl::allocate(*this, size, options), buffer);
 }
 
 Status DeviceImpl::do_pool_statistics(MemoryType type, PoolStatistics* statistics) const {
@@ -161,9 +117,7 @@ bool DeviceImpl::do_can_access(const Device& peer) const noexcept {
 }
 
 Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
-  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, BufferImpl::import(*this, options));
-  *buffer = made.leak();
-  return {};
+  return hand_out(BufferImpl::import(*this, options), buffer);
 }
 
 Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
@@ -198,9 +152,7 @@ Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {
 // The bytes get onto the device by a queue of HIP's, which a lost device would not serve.
 Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable** executable) {
   HALYARD_RETURN_IF_ERROR(do_fault());
-  HALYARD_ASSIGN_OR_RETURN(Ref<Executable> loaded, ExecutableImpl::load(*this, data, size));
-  *executable = loaded.leak();
-  return {};
+  return hand_out(ExecutableImpl::load(*this, data, size), executable);
 }
 
 std::vector<LinkInfo> DeviceImpl::list_links() const {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "drivers/common/device_options.h"
+#include "drivers/common/driver_device.h"
 #include "drivers/hip/facts.h"
 #include "drivers/hip/hip.h"
 #include "drivers/hip/memory.h"
@@ -15,14 +15,13 @@
 
 namespace halyard::hip {
 
-class DeviceImpl final : public Device {
+class DeviceImpl final : public DriverDevice {
  public:
   static Result<Ref<Device>> create(Driver& driver, Hip& hip, const GpuFacts& facts,
                                     const DeviceOptions& options);
 
   const Hip& hip() const { return hip_; }
   const GpuFacts& facts() const { return facts_; }
-  const DeviceOptions& options() const { return options_; }
   Memory& memory() { return memory_; }
   Profiler& profiler() { return profiler_; }
 
@@ -30,11 +29,8 @@ class DeviceImpl final : public Device {
   DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts, const DeviceOptions& options);
   ~DeviceImpl() = default;
   void destroy() noexcept override;
-  void fill_info();
 
-  size_t do_heap_count() const override;
-  Status do_heap(size_t index, HeapInfo* info) const override;
-  Status do_heap_statistics(size_t index, HeapStatistics* statistics) const override;
+  const DeviceHeaps& device_heaps() const override { return memory_; }
   Status do_create_queue(const QueueOptions& options, Queue** queue) override;
   Status do_import_queue(void* native_queue, Queue** queue) override;
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override;
@@ -56,12 +52,8 @@ class DeviceImpl final : public Device {
 
   std::vector<LinkInfo> list_links() const;
 
-  DeviceInfo info_;
-  const Ref<Driver> keep_alive_;
   Hip& hip_;
   const GpuFacts facts_;
-  const DeviceOptions options_;
-  // Statistics take back what is due first.
   mutable Memory memory_;
   Profiler profiler_{*this};
 };

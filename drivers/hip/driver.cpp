@@ -14,13 +14,7 @@ Status DriverImpl::create(const Span<const Option>* options, Driver** driver) {
 
 Status DriverImpl::list_devices(std::vector<DeviceSummary>* devices) {
   HALYARD_ASSIGN_OR_RETURN(gpus_, list_gpus(hip_));
-  for (const GpuFacts& gpu : gpus_) {
-    devices->push_back({.name = gpu.name,
-                        .uuid = gpu.uuid,
-                        .target = gpu.target,
-                        .compute_units = gpu.compute_units,
-                        .memory_bytes = gpu.memory_bytes});
-  }
+  for (const GpuFacts& gpu : gpus_) devices->push_back(gpu.summary());
   return {};
 }
 

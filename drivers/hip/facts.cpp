@@ -28,7 +28,7 @@ hipError_t read_properties(const Hip& hip, int device, GpuFacts* facts) {
   int large_bar = 0;
   std::memcpy(&large_bar, properties.bytes + (newer ? P::kLargeBarOffset6 : P::kLargeBarOffset5),
               sizeof(large_bar));
-  facts->maps_device_memory = large_bar != 0;
+  facts->figures.maps_device_memory = large_bar != 0;
   return hipSuccess;
 }
 
@@ -56,16 +56,17 @@ Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
                                 fmt::format("Asking for the PCI address of device {}", device)));
   facts.pci = pci;
   facts.pci.resize(std::min(facts.pci.find('.'), facts.pci.size()));  // HIP's function is always 0
+  DeviceInfo& figures = facts.figures;
   const auto get = [&](hipDeviceAttribute_t what) { return attribute(hip, device, what); };
-  facts.compute_units = get(hipDeviceAttributeMultiprocessorCount);
-  facts.wavefront_size = get(hipDeviceAttributeWarpSize);
-  facts.max_workgroup_size = get(hipDeviceAttributeMaxThreadsPerBlock);
-  facts.max_workgroup = {get(hipDeviceAttributeMaxBlockDimX), get(hipDeviceAttributeMaxBlockDimY),
-                         get(hipDeviceAttributeMaxBlockDimZ)};
-  facts.max_grid = {get(hipDeviceAttributeMaxGridDimX), get(hipDeviceAttributeMaxGridDimY),
-                    get(hipDeviceAttributeMaxGridDimZ)};
-  facts.lds_bytes = get(hipDeviceAttributeMaxSharedMemoryPerBlock);
-  facts.max_clock_mhz = get(hipDeviceAttributeClockRate) / 1000;
+  figures.compute_units = get(hipDeviceAttributeMultiprocessorCount);
+  figures.wavefront_size = get(hipDeviceAttributeWarpSize);
+  figures.max_workgroup_size = get(hipDeviceAttributeMaxThreadsPerBlock);
+  figures.max_workgroup = {get(hipDeviceAttributeMaxBlockDimX), get(hipDeviceAttributeMaxBlockDimY),
+                           get(hipDeviceAttributeMaxBlockDimZ)};
+  figures.max_grid = {get(hipDeviceAttributeMaxGridDimX), get(hipDeviceAttributeMaxGridDimY),
+                      get(hipDeviceAttributeMaxGridDimZ)};
+  figures.lds_bytes = get(hipDeviceAttributeMaxSharedMemoryPerBlock);
+  figures.max_clock_mhz = get(hipDeviceAttributeClockRate) / 1000;
   // HIP writes an address where other attributes are an int.
   uint32_t* flush = nullptr;
   if (hip.hipDeviceGetAttribute(reinterpret_cast<int*>(&flush), hipDeviceAttributeHdpMemFlushCntl,
@@ -74,12 +75,19 @@ Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
   }
   // All of it: memory that the device shares at a fine grain, a window through which the host
   // reaches all of it, and a way to synchronise that.
-  facts.maps_device_memory &=
+  figures.maps_device_memory &=
       get(hipDeviceAttributeFineGrainSupport) != 0 && facts.window.can_synchronise();
   size_t bytes = 0;
   HALYARD_RETURN_IF_ERROR(check(hip, hip.hipDeviceTotalMem(&bytes, device),
                                 fmt::format("Asking for the memory of device {}", device)));
-  facts.memory_bytes = bytes;
+  figures.memory_bytes = bytes;
+  figures.max_allocation_bytes = bytes;
+  figures.allocation_alignment = 4096;
+  // What an AQL packet holds, which is what HIP makes of a launch.
+  figures.max_grid_size = UINT32_MAX;
+  figures.timestamp_hz = 1'000'000'000;  // HIP's times are on the host's scale
+  figures.coherent_map = !figures.maps_device_memory;
+  figures.imports_queues = true;
   return facts;
 }
 

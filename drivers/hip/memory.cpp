@@ -48,11 +48,11 @@ Memory::~Memory() {
 
 void Memory::open() {
   heaps_ = {MemoryType::kDevice, MemoryType::kHost};
-  if (device_.facts().maps_device_memory) heaps_.push_back(MemoryType::kDeviceMapped);
+  if (device_.facts().figures.maps_device_memory) heaps_.push_back(MemoryType::kDeviceMapped);
 }
 
 uint64_t Memory::heap_size(MemoryType type) const {
-  return type == MemoryType::kHost ? host_bytes_ : device_.facts().memory_bytes;
+  return type == MemoryType::kHost ? host_bytes_ : device_.facts().figures.memory_bytes;
 }
 
 HeapInfo Memory::info(MemoryType type) const {
@@ -64,8 +64,8 @@ HeapInfo Memory::info(MemoryType type) const {
   return info;
 }
 
-HeapStatistics Memory::statistics(MemoryType type) {
-  collect();
+HeapStatistics Memory::statistics(MemoryType type) const {
+  const_cast<Memory*>(this)->collect();
   return usage(type).statistics();
 }
 
@@ -111,7 +111,7 @@ void Memory::raw_free(MemoryType type, const Block& block) {
   parked_.push_back({type, block, Streams::instance().busy()});
   parked_bytes_ += block.size;
   if (Streams::instance().all_idle() ||
-      parked_bytes_ > device_.facts().memory_bytes / kMostParkedPart) {
+      parked_bytes_ > device_.facts().figures.memory_bytes / kMostParkedPart) {
     free_parked(Freeing::kMayWait);
   }
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "drivers/common/driver_device.h"
 #include "drivers/common/heap_usage.h"
 #include "drivers/common/pool.h"
 #include "drivers/common/retired.h"
@@ -30,7 +31,7 @@ struct Block {
 };
 
 // Any thread may use any method.
-class Memory {
+class Memory final : public DeviceHeaps {
  public:
   explicit Memory(DeviceImpl& device);
   // After release_all().
@@ -38,10 +39,9 @@ class Memory {
 
   void open();
 
-  // One for each kind of memory there is, kDevice first.
-  const std::vector<MemoryType>& heaps() const { return heaps_; }
-  HeapInfo info(MemoryType type) const;
-  HeapStatistics statistics(MemoryType type);
+  HeapInfo info(MemoryType type) const override;
+  // Takes back what is due first.
+  HeapStatistics statistics(MemoryType type) const override;
   QueuePool& pool(MemoryType type) { return *pools_[static_cast<size_t>(type)]; }
 
   // RESOURCE_EXHAUSTED names size, limit and use; with patience only after a wait for memory that
@@ -122,7 +122,6 @@ class Memory {
   HeapUsage& usage(MemoryType type) const { return usage_[static_cast<size_t>(type)]; }
 
   DeviceImpl& device_;
-  std::vector<MemoryType> heaps_;
   uint64_t host_bytes_ = 0;
   mutable std::array<HeapUsage, kTypes> usage_;
   SpareStaging staging_;

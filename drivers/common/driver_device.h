@@ -1,0 +1,84 @@
+// DriverDevice: what the devices of all drivers do alike, and what is known of a device before it
+// is opened.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "drivers/common/device_options.h"
+#include "drivers/common/host_window.h"
+#include "hal/device.h"
+#include "hal/driver.h"
+#include "hal/ref.h"
+#include "hal/status.h"
+#include "hal/target_id.h"
+
+namespace halyard {
+
+// What a vendor's runtime says of a GPU.
+struct DeviceFacts {
+  std::string name;    // "AMD Instinct MI210"; the processor if it has no such name
+  std::string uuid;    // "GPU-…"; empty if it has none
+  std::string target;  // "gfx90a:sramecc+:xnack-"
+  TargetId target_id;
+  DeviceInfo figures;  // without its texts
+  HostWindow window;
+
+  // Their texts are those of this.
+  DeviceSummary summary() const;
+  DeviceInfo info(const char* driver) const;
+};
+
+// The heaps of a device.
+class DeviceHeaps {
+ public:
+  // One for each kind of memory there is, kDevice first.
+  const std::vector<MemoryType>& heaps() const { return heaps_; }
+  virtual HeapInfo info(MemoryType type) const = 0;
+  virtual HeapStatistics statistics(MemoryType type) const = 0;
+
+ protected:
+  DeviceHeaps() = default;
+  ~DeviceHeaps() = default;
+
+  std::vector<MemoryType> heaps_;
+};
+
+class DriverDevice : public Device {
+ public:
+  const DeviceOptions& options() const { return options_; }
+
+ protected:
+  DriverDevice(Driver& driver, const DeviceOptions& options)
+      : Device(info_), keep_alive_(Ref<Driver>::retain(&driver)), options_(options) {}
+  ~DriverDevice() = default;
+
+  // The caller of an interface's method gets the object.
+  template <typename Base, typename Made>
+  static Status hand_out(Result<Ref<Made>> made, Base** object) {
+    if (!made.ok()) return std::move(made).status();
+    *object = made->leak();
+    return {};
+  }
+
+  DeviceInfo info_;  // written by the constructor and open() of a driver's device
+
+ private:
+  virtual const DeviceHeaps& device_heaps() const = 0;
+
+  size_t do_heap_count() const final { return device_heaps().heaps().size(); }
+  Status do_heap(size_t index, HeapInfo* info) const final {
+    *info = device_heaps().info(device_heaps().heaps()[index]);
+    return {};
+  }
+  Status do_heap_statistics(size_t index, HeapStatistics* statistics) const final {
+    *statistics = device_heaps().statistics(device_heaps().heaps()[index]);
+    return {};
+  }
+
+  const Ref<Driver> keep_alive_;
+  const DeviceOptions options_;
+};
+
+}  // namespace halyard
