@@ -41,7 +41,7 @@ hsa_status_t on_event(const hsa_amd_event_t* event, void*) {
     device->lose_device(what);
     ours = true;
   }
-  // Anything but success has the runtime end the process, as it does for faults of nobody's.
+  // Anything but success has the runtime end the process, as it does for the faults of other code.
   return ours ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
 }
 

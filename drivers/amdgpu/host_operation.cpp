@@ -14,11 +14,11 @@
 namespace halyard::amdgpu {
 namespace {
 
-// Waits on the queue's host thread for whoever completes the call.
+// The queue's host thread waits here until the call is completed.
 class Completion final : public HostCompletion {
  public:
   void complete(const Status& outcome) override {
-    // Told under the lock: the waiting thread destroys this as soon as it has it.
+    // Notifies under the lock: the waiting thread destroys this as soon as it has that.
     const std::lock_guard lock(mutex_);
     outcome_ = outcome;
     done_ = true;

@@ -45,7 +45,7 @@ Status Hsa::on_system_event(hsa_amd_system_event_callback_t callback) {
     HALYARD_RETURN_IF_ERROR(check(*this, hsa_amd_register_system_event_handler(callback, nullptr),
                                   "Registering the handler of device faults"));
   } else {
-    // Without the thunk's functions nobody can be told. Work behind a fault is then never done, and
+    // Without the thunk's functions there is no report. Work behind a fault is then never done, and
     // waits end with their deadlines.
     listen_for_memory_faults(thunk_events(),
                              [this, callback](const NodeFault& fault) { report(fault, callback); });
@@ -63,8 +63,8 @@ Result<bool> Hsa::uses_interrupts() const {
   return interrupts;
 }
 
-// As the runtime would. Nobody ends the process if it is not one of the driver's faults, just as
-// nobody does without the driver.
+// As the runtime would. If the fault is not one of the driver's, the process goes on, as it does
+// without the driver.
 void Hsa::report(const NodeFault& fault, hsa_amd_system_event_callback_t callback) const {
   struct Search {
     const Hsa& hsa;

@@ -85,7 +85,7 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
       operation.issue(core, {.waits = {}, .signals = context.signals, .foreign = true});
   auto end_event = [this, mark, event, ok = status.ok()]() mutable {
     // The profile's end waits for it, and only an interrupt wakes those who wait. A queue that is
-    // lost in between has run the operation or not; there is nothing to tell then.
+    // lost in between has run the operation or not; there is no event then.
     const Status marked = mark({}, event.end, true, &event.last);
     if (!ok || !marked.ok()) return;
     const std::lock_guard lock(mutex_);

@@ -164,7 +164,7 @@ Status QueueCore::wait_for_room_slowly(uint64_t index, uint32_t packets) {
     } else if (attempt < kSpins + kYields) {
       sched_yield();
     } else {
-      // A kernel that runs for long: leave the core to somebody who can use it.
+      // A kernel that runs for long: leave the core to other threads.
       const timespec pause = {0, 50'000};
       nanosleep(&pause, nullptr);
       transfers_->advance();

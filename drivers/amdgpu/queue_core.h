@@ -56,7 +56,7 @@ class QueueCore {
   uint64_t user_bit() const { return user_bit_; }
 
   // --- Submission. reserve, wait_for_room, fill the slots, publish from the last slot to the
-  // first, ring. Whoever has reserved must publish, unless wait_for_room has failed.
+  // first, ring. A caller that has reserved must publish, unless wait_for_room has failed.
 
   // Takes `packets` slots; the index of the first. They may be more than there are, if they are
   // then written as room appears (HSA System Architecture 2.8.2). The packet processor stops at
@@ -85,9 +85,9 @@ class QueueCore {
   bool has_room(uint32_t packets) { return has_room_at(reserved(), packets); }
   bool has_room_at(uint64_t index, uint32_t packets);
 
-  // The slot of a reserved packet. Whoever wrote it before has handed it to the device, which has
-  // handed it to us: an order that a race detector cannot see. So for its sake alone the release of
-  // publish() is acquired; otherwise that load would wait for a cache line.
+  // The slot of a reserved packet. The thread that wrote it before has handed it to the device,
+  // which has handed it to this one: a race detector cannot see that order. Only a race detector
+  // needs publish()'s release, so otherwise there is no acquire, which would wait for a cache line.
   Packet& slot(uint64_t index) {
     Packet& packet = ring_[index & mask_];
 #ifdef __SANITIZE_THREAD__
@@ -119,9 +119,9 @@ class QueueCore {
   // Copies `count` packets into reserved slots that have room, from `index` on, and makes them
   // valid all at once. Nothing is noted of them; they are an uncounted run.
   void publish_run(uint64_t index, const Packet* packets, uint32_t count);
-  // Where the packet processor is told, for a kernel that does it; null if only the runtime can.
+  // For a kernel that rings it; null if only the runtime can.
   volatile uint64_t* doorbell() const { return doorbell_; }
-  // Tells the packet processor of all packets up to `index`.
+  // Rings the doorbell for all packets up to `index`.
   void ring(uint64_t index) {
     if (doorbell_ != nullptr) [[likely]] {
       write_doorbell(index);
@@ -253,7 +253,7 @@ class QueueCore {
   uint64_t polled_completed() const;
   uint64_t interrupt_completed() const;
   // How many packets are done of an abandoned queue; those that were when it was abandoned, if more
-  // cannot be told just now.
+  // is not known just now.
   uint64_t completed_since() const;
   // How many packets are done, those `counted` and the uncounted ones among them.
   uint64_t with_uncounted(uint64_t counted) const { return counted + uncounted_.credit(counted); }

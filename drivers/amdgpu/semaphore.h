@@ -1,7 +1,7 @@
 // SemaphoreImpl: a timeline that host and queues move forward.
 //
-// What queued work will signal is kept as points (point_table.h) and looked at when somebody asks.
-// Adding one costs no lock and no allocation, except the first time that more than a few are
+// What queued work will signal is kept as points (point_table.h) and looked at when the semaphore
+// is. Adding one costs no lock and no allocation, except the first time that more than a few are
 // unresolved, and while more than two thousand are.
 #pragma once
 

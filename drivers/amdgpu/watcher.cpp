@@ -67,7 +67,7 @@ PointState Watcher::park(const Predicate& predicate, Deadline deadline) {
     if (state != PointState::kPending) break;
     const uint64_t now = now_ns();
     if (now >= deadline.monotonic_ns) break;
-    // Another device's progress wakes nobody here.
+    // Another device's progress wakes no thread here.
     const bool alone = watched && !device_.shares_semaphores();
     if (alone && deadline.is_infinite()) {
       parked_.wait(lock);

@@ -48,10 +48,11 @@ class Watcher {
     return wait_slowly(predicate, deadline);
   }
 
-  // Something that a waiter or a held-back operation looks at has changed. Cheap when nobody waits.
+  // Something that a waiter or a held-back operation looks at has changed. Cheap when nothing
+  // waits.
   void progress() {
-    // An addition of nothing, so that it and the addition of whoever starts waiting have an order:
-    // either it sees what has changed, or we see it.
+    // An addition of nothing, so that it and the addition of a thread that starts waiting have an
+    // order: either it sees what has changed, or we see it.
     if (interest_.fetch_add(0, std::memory_order_acq_rel) != 0) wake();
   }
   // There is a new queue. The thread may still sleep from an earlier wait, although nobody is

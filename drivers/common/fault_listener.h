@@ -1,10 +1,10 @@
 // Memory faults from the thunk itself, where the HSA runtime above it does not listen.
 //
-// The kernel driver tells of a memory fault through every memory event that the process has (Linux,
+// The kernel driver reports a memory fault through every memory event that the process has (Linux,
 // amdkfd: kfd_signal_vm_fault_event). ROCR makes one only if it uses interrupts
 // (Runtime::BindVmFaultHandler); with HSA_ENABLE_INTERRUPT=0 it has none, the GPU's queues stop,
-// and nobody is told. A memory event of one's own is all that it takes: a thread sleeps on it in
-// the kernel, and no one polls.
+// and there is no report. A memory event of one's own is all that it takes: a thread sleeps on it
+// in the kernel, and no one polls.
 //
 // The types are those of hsakmttypes.h, declared here because a machine that builds or runs a
 // driver does not always have that header. They are the same in ROCm 5 and 6.

@@ -15,7 +15,7 @@ inline uint64_t next_user_bit() {
   return uint64_t{1} << (made.fetch_add(1, std::memory_order_relaxed) % 64);
 }
 
-// Any thread may use any method. Whoever lets go of the thing does so after add().
+// Any thread may use any method. A thing is let go of after add().
 class Users {
  public:
   // On the path of every dispatch: a look, once the queue is known.

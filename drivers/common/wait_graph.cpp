@@ -161,7 +161,8 @@ struct WaitGraph::Search {
   }
 };
 
-// Whether somebody waits for what only the operation's signals stand for. Cheap, and mostly false.
+// Whether an operation waits for what only the operation's signals stand for. Cheap, and mostly
+// false.
 bool WaitGraph::closes_a_cycle(const Operation& operation) const {
   return std::any_of(
       operation.signals.begin(), operation.signals.end(), [this](const Point& signal) {

@@ -32,8 +32,8 @@ class WaitGraph {
   struct Operation;
   using Handle = Operation*;
 
-  // Whether the point needs nobody any more: it is reached, or has failed, or work in flight will
-  // reach it. Called under the graph's lock.
+  // Whether the point needs no other operation: it is reached, or has failed, or work in flight
+  // will reach it. Called under the graph's lock.
   using Comes = bool (*)(const Point& point);
   explicit WaitGraph(Comes comes) : comes_(comes) {}
 

@@ -41,7 +41,7 @@ std::string pci_of(const Hip& hip, hsa_agent_t agent) {
   return fmt::format("{:04x}:{:02x}:{:02x}", domain, location >> 8 & 0xff, location >> 3 & 0x1f);
 }
 
-// As far as is known without asking HIP, and without a lock that somebody may hold who asks it.
+// As far as is known without asking HIP, and without a lock that a thread may hold that asks HIP.
 bool has_work(int device) {
   for (const Stream* stream = Streams::instance().newest(); stream != nullptr;
        stream = stream->older()) {
@@ -145,7 +145,7 @@ void Faults::watch(const Hip& hip, const GpuFacts& gpu) {
   if (uses_interrupts(hip)) {
     hip.hsa_amd_register_system_event_handler(&on_event, const_cast<Hip*>(&hip));
   } else {
-    // Without the thunk's functions nobody can be told, and waits end with their deadlines.
+    // Without the thunk's functions there is no report, and waits end with their deadlines.
     listen_for_memory_faults(hip.thunk_events(),
                              [&hip](const NodeFault& fault) { on_node_fault(hip, fault); });
   }

@@ -1,4 +1,4 @@
-// Faults: a GPU's memory faults, which the HSA runtime below HIP tells to whoever asks.
+// Faults: a GPU's memory faults, which the HSA runtime below HIP reports to handlers.
 #pragma once
 
 #include "drivers/hip/facts.h"

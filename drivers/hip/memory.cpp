@@ -117,7 +117,7 @@ void Memory::raw_free(MemoryType type, const Block& block) {
 }
 
 // HIP waits for the device, or, for memory that all devices see, for all of them; a lost one never
-// comes. What would wait for it stays, for whoever allocates as much.
+// comes. What would wait for it stays, for an allocation of as much.
 bool Memory::blocks(MemoryType type) const {
   Streams& streams = Streams::instance();
   return type == MemoryType::kDevice ? streams.blocks(device_.facts().device)

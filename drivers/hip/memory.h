@@ -51,8 +51,9 @@ class Memory final : public DeviceHeaps {
   // At once; for what no work uses.
   void free(MemoryType type, const Block& block);
 
-  // Host memory that copies read from. Given back by whoever has not used it (return_staging), or
-  // under a stream's lock, for when that is done with the operation that is being put onto it.
+  // Host memory that copies read from. Given back by a caller that has not used it
+  // (return_staging), or under a stream's lock, for when that is done with the operation that is
+  // being put onto it.
   Result<Block> take_staging(uint64_t size);
   // Without a stream's lock: takes back what is due if there is much of it.
   void tidy();
@@ -127,8 +128,8 @@ class Memory final : public DeviceHeaps {
   SpareStaging staging_;
   RetiredList<Use> retired_;
   // hipFree waits for all work of the device, of which some may have no end. So what is freed while
-  // there is some is kept until that is done, or somebody wants as much; for good, if a device is
-  // lost.
+  // there is some is kept until that is done, or an allocation wants as much; for good, if a device
+  // is lost.
   struct Parked {
     MemoryType type = MemoryType::kDevice;
     Block block;

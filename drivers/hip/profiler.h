@@ -1,7 +1,7 @@
 // Profiler: when each operation began and ended, on the host's clock.
 //
-// HIP times a launch with two events, and tells how far two events are apart; around a transfer two
-// events are recorded. So the profiler puts an event of its own onto an idle stream, notes the
+// HIP times a launch with two events, and returns how far two events are apart; around a transfer
+// two events are recorded. So the profiler puts an event of its own onto an idle stream, notes the
 // host's time around it, and measures every other event from there. What the host does is timed by
 // the host.
 #pragma once

@@ -73,7 +73,7 @@ PointState Progress::park(const Predicate& predicate, Deadline deadline, uint64_
 }
 
 void Progress::wake() {
-  // With the lock, so that nobody is between looking and sleeping.
+  // With the lock, so that no thread is between looking and sleeping.
   const std::lock_guard lock(mutex_);
   parked_.notify_all();
 }
@@ -104,7 +104,7 @@ void Progress::poll_holders() {
       advance();
     }
     polling_.store(false);
-    // Somebody may have found us here still, just now.
+    // Another thread may just now have found this one still here.
   } while (await_streams_.load() && !polling_.exchange(true));
 }
 

@@ -1,9 +1,9 @@
-// Progress: who waits for something to happen, and is told that something has.
+// Progress: wakes what waits for a semaphore, a stream or room when it may go on.
 //
 // Host threads that wait look for themselves what the device has done, first all the time and then
 // ever less often; what other host threads do (a signal, a failure, a submission) wakes them at
-// once. Queues that hold operations back are looked at by whoever made the progress. Only if the
-// device may make it, which tells nobody, a thread looks at them now and then (poll_holders).
+// once. The thread that made the progress also looks at the queues that hold operations back. Only
+// if the device may make it, without a notification, a thread polls them (poll_holders).
 #pragma once
 
 #include <atomic>
@@ -28,9 +28,10 @@ class Progress {
   static Progress& instance();
 
   // Something that a waiter or a held-back operation looks at has changed. Without any lock of the
-  // driver's. Cheap when nobody waits.
+  // driver's. Cheap when nothing waits.
   void changed() {
-    // An addition of nothing, so that it and the addition of whoever starts waiting have an order.
+    // An addition of nothing, so that it and the addition of a thread that starts waiting have an
+    // order.
     if (waiters_.fetch_add(0) != 0) wake();
     if (holders_count_.fetch_add(0) != 0) advance();
   }

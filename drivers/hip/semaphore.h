@@ -1,7 +1,7 @@
 // SemaphoreImpl: a timeline that host and streams move forward.
 //
 // What work on streams will signal is kept as points, "value v is reached when operation n of
-// stream s is done", and looked at when somebody asks.
+// stream s is done", and looked at when the semaphore is.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,8 @@ Status Stream::mark() {
 Status Stream::wait_for(const StreamPoint& point) {
   Stream& other = *point.stream;
   {
-    // Before it waits: whoever loses the other one finds either this, or that it has not begun.
+    // Before it waits: a thread that loses the other one finds either this, or that it has not
+    // begun.
     const std::lock_guard lock(marks_mutex_);
     std::erase_if(awaited_, [](const StreamPoint& p) { return p.stream->known_done(p.number); });
     awaited_.push_back(point);
@@ -241,7 +242,7 @@ bool Stream::abandon(const Status& cause) {
 }
 
 bool Stream::has_ended() {
-  // The end of all that is on it shows in a mark; unless somebody is still putting something there.
+  // The end of all that is on it shows in a mark; unless a thread is still putting something there.
   if (const std::unique_lock order(order_, std::try_to_lock); order.owns_lock()) mark().ignore();
   const std::lock_guard lock(marks_mutex_);
   if (ended_ || known_idle()) return true;

@@ -1,7 +1,7 @@
 // Stream: a HIP stream whose operations are counted, so that "operation n is done" is a number to
 // compare.
 //
-// Operations of a stream are done in their order. Behind those that somebody may ask about an event
+// Operations of a stream are done in their order. Behind those that a caller may ask about an event
 // is recorded, a mark; when it is complete, so is all before it.
 #pragma once
 
@@ -47,7 +47,7 @@ class Stream {
   // Of Users: whatever the stream is given has it.
   uint64_t user_bit() const { return user_bit_; }
 
-  // --- For whoever submits, under this lock.
+  // --- For threads that submit, under this lock.
 
   std::mutex& order() { return order_; }
 
@@ -58,7 +58,7 @@ class Stream {
     number_.store(number, std::memory_order_release);
     if (plan_mark(number - marked_, in_flight(), capacity_)) mark().ignore();
   }
-  // How many operations in flight make whoever submits wait for room.
+  // How many operations in flight make a submission wait for room.
   void set_capacity(uint32_t operations) {
     const std::lock_guard lock(order_);
     capacity_ = operations;
@@ -74,7 +74,7 @@ class Stream {
   // What is put on this stream from now on starts when the marked operation of the other is done.
   Status wait_for(const StreamPoint& point);
   // Device memory of kScratch bytes, for data on its way between two places in host memory. In the
-  // stream's order, whoever uses it next finds it free.
+  // stream's order, its next user finds it free.
   static constexpr uint64_t kScratch = 1024 * 1024;
   Result<void*> scratch();
   // Whether HIP's own fill of `size` bytes may be put onto the stream, which is then counted. Every
@@ -93,7 +93,7 @@ class Stream {
   bool known_idle() const { return known_done(number()); }
   // An operation that is not marked is pending until a later mark is reached.
   PointState state_of(uint64_t number);
-  // As state_of, and marks the operation if it is not and nobody submits just now.
+  // As state_of, and marks the operation if it is not and no thread submits just now.
   PointState settled_state_of(uint64_t number);
   // Asks for all marks.
   void poll();
@@ -128,7 +128,7 @@ class Stream {
   // Whether work up to `number` may still use memory. Also of an abandoned stream, whose work may
   // end after all.
   bool may_use(uint64_t number);
-  // Whether it has been told to wait for work of another stream, or of another device, that is not
+  // Whether it waits, within HIP, for work of another stream, or of another device, that is not
   // known to be done.
   bool awaits(const Stream& other);
   bool awaits_device(int device);
@@ -144,7 +144,7 @@ class Stream {
   // Whether marks_[index] is done; then it and those before it are forgotten. Under marks_mutex_.
   bool passes(size_t index);
   Result<hipEvent_t> take_event();
-  // Puts the probe behind what is on the stream. Under probe_mutex_. hipErrorNotReady if somebody
+  // Puts the probe behind what is on the stream. Under probe_mutex_. hipErrorNotReady if a thread
   // submits just now.
   hipError_t probe();
   // Why the stream is lost after a HIP call has returned `result`.
@@ -200,7 +200,7 @@ class Streams {
 
   // The device's fault, if it has one.
   Result<Stream*> take(const Hip& hip, int device, int priority);
-  // Over somebody else's stream.
+  // Over a stream of the program's.
   Stream* import(const Hip& hip, int device, hipStream_t handle);
   void give(Stream& stream);
 

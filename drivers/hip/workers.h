@@ -1,5 +1,5 @@
-// Workers: threads for what the host does in a queue's order. HIP's own thread, which tells that a
-// stream has come so far, serves the whole process and must not be held up.
+// Workers: threads for what the host does in a queue's order. HIP's own thread, which reports that
+// a stream has come so far, serves the whole process and must not be held up.
 #pragma once
 
 #include <chrono>
