@@ -1,6 +1,5 @@
 #include "drivers/amdgpu/import.h"
 
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "drivers/amdgpu/access.h"
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
+#include "drivers/common/checksum.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -25,13 +25,16 @@ struct IpcHandle {
 };
 static_assert(sizeof(IpcHandle) == sizeof(ExportedHandle::ipc));
 
-// FNV-1a. The runtime takes what it finds in a handle for an offset, or for a size to map.
+// The runtime takes what it finds in a handle for an offset, or for a size to map.
 uint64_t check_of(const IpcHandle& handle) {
-  std::array<uint8_t, offsetof(IpcHandle, check)> bytes;
-  std::memcpy(bytes.data(), &handle, bytes.size());
-  uint64_t hash = 14695981039346656037u;
-  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 1099511628211u;
-  return hash;
+  return checksum(&handle, offsetof(IpcHandle, check));
+}
+
+// The vendor's thunk 5.2.3 looks for the aperture that a handle names, and follows a null pointer
+// if it names none.
+bool is_empty(const hsa_amd_ipc_memory_t& memory) {
+  const hsa_amd_ipc_memory_t empty = {};
+  return std::memcmp(&memory, &empty, sizeof empty) == 0;
 }
 
 // The program's own memory, pinned for as long as the buffer lives.
@@ -109,7 +112,7 @@ Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options)
   const Hsa& hsa = device.hsa();
   IpcHandle handle;
   std::memcpy(&handle, options.pointer, sizeof handle);
-  if (handle.allocation_size == 0 && handle.check == 0) {
+  if (handle.allocation_size == 0 && handle.check == 0 && !is_empty(handle.memory)) {
     handle.allocation_size = options.size;
     handle.offset = 0;
     handle.size = options.size;

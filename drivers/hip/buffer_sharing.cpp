@@ -1,6 +1,8 @@
 // Buffers over memory of somebody else's, and memory for somebody else.
+#include <cstddef>
 #include <cstring>
 
+#include "drivers/common/checksum.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/peers.h"
@@ -79,15 +81,28 @@ namespace {
 // hipIpcOpenMemHandle ends the process.
 struct HandleContents {
   char memory[32];
-  size_t size;    // of the allocation, bytes
-  size_t offset;  // in it, of what was exported
+  size_t size;     // of the allocation, bytes
+  size_t offset;   // in it, of what was exported
+  char others[8];  // newer releases have the exporter's process here
+  // check_of() all before it. HIP has nothing here: 0 is a handle that other code has made. The
+  // vendor's thunk 5.2.3 crashes for some handles that are damaged.
+  uint64_t check;
 };
-static_assert(sizeof(HandleContents) <= sizeof(hipIpcMemHandle_t));
+static_assert(sizeof(HandleContents) == sizeof(hipIpcMemHandle_t));
 
-Status check_ipc_handle(const hipIpcMemHandle_t& handle, uint64_t size) {
+uint64_t check_of(const HandleContents& contents) {
+  const uint64_t sum = checksum(&contents, offsetof(HandleContents, check));
+  return sum != 0 ? sum : 1;
+}
+
+// Checks it, and makes it what HIP has made.
+Status check_ipc_handle(hipIpcMemHandle_t& handle, uint64_t size) {
   HandleContents contents;
   std::memcpy(&contents, &handle, sizeof(contents));
-  if (contents.offset >= contents.size) {
+  const bool is_damaged = contents.check != 0 && contents.check != check_of(contents);
+  contents.check = 0;
+  std::memcpy(&handle, &contents, sizeof(handle));
+  if (is_damaged || contents.offset >= contents.size) {
     return error(StatusCode::kInvalidArgument,
                  "Device::import_buffer is given an IPC handle that is damaged, or not one of "
                  "HIP's. Pass on all {} bytes of ExportedHandle::ipc or of a hipIpcMemHandle_t.",
@@ -135,7 +150,10 @@ Status BufferImpl::export_ipc(ExportedHandle* handle) const {
   HALYARD_RETURN_IF_ERROR(check(hip, hip.hipIpcGetMemHandle(&exported, pointer_),
                                 "Making a handle for another process"));
   static_assert(sizeof(handle->ipc) == sizeof(exported));
-  std::memcpy(handle->ipc, &exported, sizeof(exported));
+  HandleContents contents;
+  std::memcpy(&contents, &exported, sizeof(contents));
+  contents.check = check_of(contents);
+  std::memcpy(handle->ipc, &contents, sizeof(contents));
   return {};
 }
 
