@@ -68,7 +68,7 @@ Command mlir_to_bitcode(const MlirCompilation& compilation, const std::string& o
       "lower-affine,gpu-kernel-outlining,"
       "rocdl-attach-target{{chip={0} abi={1} wave64={2}{3}{4}}},"
       "gpu.module(convert-scf-to-cf,"
-      "convert-gpu-to-rocdl{{chipset={0} use-bare-ptr-memref-call-conv=true}},"
+      "convert-gpu-to-rocdl{{chipset={0} runtime=HIP use-bare-ptr-memref-call-conv=true}},"
       "reconcile-unrealized-casts),"
       "gpu-module-to-binary{{format=llvm toolkit={5}}})",
       compilation.target.processor, abi, wave64, features.empty() ? "" : " features=", features,
