@@ -89,8 +89,8 @@ int run_suite(int argc, char** argv) {
   Options options;
   std::string problem;
   if (!parse_options(&argc, argv, &options, &problem)) return refuse(problem);
-  if (options.help) {
-    std::fputs(kUsage, stdout);
+  if (!options.help.empty()) {
+    std::fputs(options.help.c_str(), stdout);
     return EXIT_SUCCESS;
   }
   testing::InitGoogleTest(&argc, argv);

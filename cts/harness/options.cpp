@@ -2,195 +2,180 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
-#include <functional>
 #include <string_view>
 
+#include "hal/text.h"
+#include "tools/command_line/command_line.h"
+#include "tools/command_line/numbers.h"
+
 namespace halyard::cts {
-
-const char kUsage[] =
-    "halyard-cts runs the conformance suite on one device.\n"
-    "\n"
-    "What is tested\n"
-    "  --device=URI         the device: a driver's name, optionally with :ordinal or ://uuid\n"
-    "  --vgpu[=PROFILE]     puts the virtual GPU below the driver\n"
-    "  --check[=NAMES]      has it look for mistakes, each of which fails its test: bounds, lds,\n"
-    "                       waits, atomics, coherence; several with commas between (default: all)\n"
-    "  --plugin-path=PATH   a folder with driver plugins, or a plugin; may be repeated\n"
-    "  --plugin=FILE        the same, for a single plugin\n"
-    "  --kernels=FOLDER     the suite's kernels (default: beside the program)\n"
-    "  --expectations=FILE  what the driver is excused from (default: <driver>.yaml beside the\n"
-    "                       program, if there is one); none: nothing\n"
-    "\n"
-    "Which tests\n"
-    "  --list               lists them and runs nothing; needs no device\n"
-    "  --filter=GLOBS       Suite.Test globs separated by ':'; behind '-', those left out\n"
-    "  --shard=I/N          part I of N, from 1 on\n"
-    "  --repeat=N           runs them N times\n"
-    "  --shuffle[=SEED]     in random order; a seed from 1 to 99999 gives the same order again\n"
-    "  --seed=N             seed of the random inputs (a failure prints the one it used)\n"
-    "  --patience=SECONDS   how long a test waits before it calls that a hang (default: 60)\n"
-    "\n"
-    "Reports\n"
-    "  --junit=FILE         JUnit XML\n"
-    "  --json=FILE          JSON, with driver, device, library versions and commit\n"
-    "\n"
-    "A value may also follow as the next argument, but not where it is optional. gtest's flags "
-    "work "
-    "too.\n"
-    "Exit code: 0 if every test did what is expected of it, 1 if not, 2 if the command line or "
-    "the\n"
-    "expectations make no sense.\n";
-
 namespace {
 
-template <typename Number>
-bool parse_number(std::string_view text, Number* number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && end == text.data() + text.size();
+// Flags whose values are looked at when all have been read.
+struct Texts {
+  std::string vgpu;
+  std::string check;
+  std::string shuffle;
+  std::string shard;
+  std::string expectations;
+};
+
+void add_subject(CLI::App& app, Options& options, Texts& texts) {
+  const char* const group = "What is tested";
+  app.add_option("--device", options.device,
+                 "The device: a driver's name, optionally with :ordinal or ://uuid")
+      ->type_name("URI")
+      ->group(group);
+  app.add_option("--vgpu", texts.vgpu,
+                 "Put the virtual GPU below the driver: its profile, as a name (gfx900) or a YAML "
+                 "file; without one HALYARD_VGPU_PROFILE, else the default profile")
+      ->type_name("[PROFILE]")
+      ->expected(0, 1)
+      ->group(group);
+  app.add_flag("--check{all}", texts.check,
+               "Have the virtual GPU look for mistakes, each of which fails its test: bounds, lds, "
+               "waits, atomics, coherence. --check=lds,waits chooses some")
+      ->group(group);
+  app.add_option("--plugin-path,--plugin", options.plugin_paths,
+                 "A folder with driver plugins, or one plugin. May be repeated")
+      ->type_name("PATH")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--kernels", options.kernels,
+                 "The suite's kernels; without it those beside the program")
+      ->type_name("FOLDER")
+      ->group(group);
+  app.add_option(
+         "--expectations", texts.expectations,
+         "What the driver is excused from, or \"none\"; without it <driver>.yaml beside the "
+         "program, if there is one")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+void add_tests(CLI::App& app, Options& options, Texts& texts) {
+  const char* const group = "Which tests";
+  app.add_flag("--list", options.list, "List them and run nothing; needs no device")->group(group);
+  app.add_option("--filter", options.filter,
+                 "Suite.Test globs separated by ':'; behind '-', those left out")
+      ->type_name("GLOBS")
+      ->group(group);
+  app.add_option("--shard", texts.shard, "Part I of N, from 1 on")->type_name("I/N")->group(group);
+  cli::add_number(app, "--repeat", options.repeat, "Run them so many times",
+                  {.low = 1, .high = 1000000})
+      ->type_name("N")
+      ->group(group);
+  app.add_flag("--shuffle{anew}", texts.shuffle,
+               "In random order; --shuffle=SEED, from 1 to 99999, gives the same order again")
+      ->group(group);
+  cli::add_number(app, "--seed", options.seed,
+                  "Seed of the random inputs; a failure prints the one that it used", {})
+      ->type_name("N")
+      ->group(group);
+  cli::add_number(app, "--patience", options.patience_seconds,
+                  "How long a test waits before it calls that a hang; 60, if not given",
+                  {.low = 1, .high = 86400})
+      ->type_name("SECONDS")
+      ->group(group);
+}
+
+void add_reports(CLI::App& app, Options& options) {
+  const char* const group = "Reports";
+  app.add_option("--junit", options.junit, "Write JUnit XML")->type_name("FILE")->group(group);
+  app.add_option("--json", options.json,
+                 "Write JSON, with driver, device, library versions and commit")
+      ->type_name("FILE")
+      ->group(group);
 }
 
 bool parse_shard(std::string_view text, Shard* shard) {
+  const auto number = [](std::string_view digits, uint32_t* value) {
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), *value);
+    return error == std::errc() && end == digits.end();
+  };
   const size_t slash = text.find('/');
   if (slash == std::string_view::npos) return false;
-  return parse_number(text.substr(0, slash), &shard->index) &&
-         parse_number(text.substr(slash + 1), &shard->count) && shard->index >= 1 &&
+  return number(text.substr(0, slash), &shard->index) &&
+         number(text.substr(slash + 1), &shard->count) && shard->index >= 1 &&
          shard->index <= shard->count;
 }
 
-// What a flag with a value does with it; returns what would be legal, or null if it is.
-struct Flag {
-  const char* name;
-  std::function<const char*(std::string_view)> take;
-};
-
-std::vector<Flag> flags_of(Options* options) {
-  const auto text = [](std::string* target) {
-    return [target](std::string_view value) -> const char* {
-      *target = value;
-      return value.empty() ? "some text" : nullptr;
-    };
-  };
-  const auto path = [options](std::string_view value) -> const char* {
-    options->plugin_paths.emplace_back(value);
-    return value.empty() ? "a path" : nullptr;
-  };
-  return {
-      {"--device", text(&options->device)},
-      {"--plugin-path", path},
-      {"--plugin", path},
-      {"--kernels", text(&options->kernels)},
-      {"--filter", text(&options->filter)},
-      {"--junit", text(&options->junit)},
-      {"--json", text(&options->json)},
-      {"--expectations",
-       [=](std::string_view value) -> const char* {
-         options->expectations = value == "none" ? "" : value;
-         return value.empty() ? "a file or \"none\"" : nullptr;
-       }},
-      {"--shard",
-       [=](std::string_view value) {
-         return parse_shard(value, &options->shard) ? nullptr : "I/N with 1 <= I <= N";
-       }},
-      {"--repeat",
-       [=](std::string_view value) {
-         const bool good = parse_number(value, &options->repeat) && options->repeat > 0 &&
-                           options->repeat <= 1000000;
-         return good ? nullptr : "a number from 1 to 1000000";
-       }},
-      {"--seed",
-       [=](std::string_view value) {
-         return parse_number(value, &options->seed) ? nullptr : "a number from 0 to 2^64-1";
-       }},
-      {"--patience",
-       [=](std::string_view value) {
-         const bool good = parse_number(value, &options->patience_seconds) &&
-                           options->patience_seconds > 0 && options->patience_seconds <= 86400;
-         return good ? nullptr : "seconds from 1 to 86400";
-       }},
-  };
-}
-
-bool take_shuffle(std::string_view value, Options* options) {
-  int seed = 0;
-  if (!parse_number(value, &seed) || seed < 1 || seed > 99999) return false;
-  options->shuffle = seed;
-  return true;
-}
-
-// Flags whose value is optional, or that have none.
-bool take_plain(std::string_view argument, Options* options, std::string* problem) {
-  if (argument == "--help" || argument == "-h") {
-    options->help = true;
-  } else if (argument == "--list") {
-    options->list = true;
-  } else if (argument == "--vgpu") {
-    options->vgpu = "";
-  } else if (argument.starts_with("--vgpu=")) {
-    options->vgpu = argument.substr(7);
-  } else if (argument == "--check") {
-    options->check = "";
-  } else if (argument.starts_with("--check=")) {
-    options->check = argument.substr(8);
-  } else if (argument == "--shuffle") {
-    options->shuffle = 0;
-  } else if (argument.starts_with("--shuffle=")) {
-    if (!take_shuffle(argument.substr(10), options)) {
-      *problem = fmt::format("The value of --shuffle ({}) is not a number from 1 to 99999.",
-                             argument.substr(10));
-    }
-  } else {
-    return false;
+// Returns what is wrong with them, if anything is.
+std::string take_texts(const CLI::App& app, const Texts& texts, Options* options) {
+  const auto given = [&app](const char* name) { return app.count(name) != 0; };
+  if (given("--vgpu")) options->vgpu = texts.vgpu;
+  if (given("--check")) options->check = texts.check == "all" ? "" : texts.check;
+  if (given("--expectations")) {
+    options->expectations = texts.expectations == "none" ? "" : texts.expectations;
   }
-  return true;
+  if (given("--shard") && !parse_shard(texts.shard, &options->shard)) {
+    return fmt::format("--shard: the value ({}) is not I/N with 1 <= I <= N, as 2/3.",
+                       printable(texts.shard));
+  }
+  if (!given("--shuffle")) return {};
+  options->shuffle = 0;
+  if (texts.shuffle == "anew") return {};
+  const Result<uint64_t> seed = cli::parse_number(texts.shuffle, {.low = 1, .high = 99999});
+  if (!seed.ok()) return fmt::format("--shuffle: {}.", seed.status().message().view());
+  options->shuffle = static_cast<int>(*seed);
+  return {};
+}
+
+// gtest's flags stay in argv; the rest is taken out of it.
+std::vector<char*> take_ours(int* argc, char** argv) {
+  std::vector<char*> ours = {argv[0]};
+  int kept = 1;
+  for (int i = 1; i < *argc; ++i) {
+    if (std::string_view(argv[i]).starts_with("--gtest_")) {
+      argv[kept++] = argv[i];
+    } else {
+      ours.push_back(argv[i]);
+    }
+  }
+  *argc = kept;
+  argv[kept] = nullptr;
+  return ours;
 }
 
 }  // namespace
 
 bool parse_options(int* argc, char** argv, Options* options, std::string* problem) {
-  const std::vector<Flag> flags = flags_of(options);
-  int kept = 1;
   for (int i = 1; i < *argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--gtest_list_tests") options->gtest_lists_tests = true;
-    if (take_plain(argument, options, problem)) {
-      if (!problem->empty()) return false;
-      continue;
-    }
-    const size_t equals = argument.find('=');
-    const std::string_view name = argument.substr(0, equals);
-    const Flag* flag = nullptr;
-    for (const Flag& one : flags) {
-      if (name == one.name) flag = &one;
-    }
-    if (flag == nullptr) {
-      argv[kept++] = argv[i];
-      continue;
-    }
-    if (equals == std::string_view::npos && i + 1 == *argc) {
-      *problem = fmt::format("{} wants a value. See --help.", name);
-      return false;
-    }
-    const std::string_view value =
-        equals == std::string_view::npos ? argv[++i] : argument.substr(equals + 1);
-    if (const char* legal = flag->take(value); legal != nullptr) {
-      *problem = fmt::format("The value of {} ({}) is not {}.", name, value, legal);
-      return false;
-    }
+    if (std::string_view(argv[i]) == "--gtest_list_tests") options->gtest_lists_tests = true;
   }
-  *argc = kept;
-  argv[kept] = nullptr;
-  const bool runs = !options->list && !options->gtest_lists_tests && !options->help;
-  if (options->device.empty() && runs) {
+  std::vector<char*> ours = take_ours(argc, argv);
+  CLI::App app("Runs the conformance suite on one device.", "halyard-cts");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.footer(
+      "gtest's flags work too.\n"
+      "Exit code: 0 if every test did what is expected of it, 1 if not, 2 if the command line or\n"
+      "the expectations make no sense.\n\n"
+      "Example:\n"
+      "  halyard-cts --device=amdgpu --vgpu=gfx90a --check --filter='Order.*:Pools.*'");
+  Texts texts;
+  add_subject(app, *options, texts);
+  add_tests(app, *options, texts);
+  add_reports(app, *options);
+  cli::finish_commands(app);
+  try {
+    *problem = cli::parse(app, static_cast<int>(ours.size()), ours.data());
+  } catch (const CLI::Success&) {
+    options->help = app.help();
+    return true;
+  }
+  if (problem->empty()) *problem = take_texts(app, texts, options);
+  const bool runs = !options->list && !options->gtest_lists_tests;
+  if (problem->empty() && options->device.empty() && runs) {
     *problem = "No device is named. Give one with --device=URI, such as --device=amdgpu.";
-    return false;
   }
-  return true;
+  return problem->empty();
 }
 
 bool check_rest(int argc, char** argv, std::string* problem) {
   if (argc <= 1) return true;
-  *problem = fmt::format("There is no argument \"{}\". See --help.", argv[1]);
+  *problem = fmt::format("gtest has no flag ({}). See --gtest_help.", argv[1]);
   return false;
 }
 

@@ -29,11 +29,9 @@ struct Options {
   std::string junit;  // --junit=FILE
   std::string json;   // --json=FILE
 
-  bool help = false;               // --help
+  std::string help;                // what --help prints; empty if it was not asked for
   bool gtest_lists_tests = false;  // --gtest_list_tests, as build systems ask for it
 };
-
-extern const char kUsage[];
 
 // Takes the flags that are the suite's own out of argv and leaves the rest to gtest. Returns false,
 // with a sentence in `problem`, for what makes no sense.

@@ -11,8 +11,8 @@
 
 #include "hal/error.h"
 #include "toolchain/tools.h"
+#include "tools/command_line/numbers.h"
 #include "tools/halyard/commands.h"
-#include "tools/halyard/numbers.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/table.h"
 

@@ -10,9 +10,9 @@
 #include "hal/error.h"
 #include "hal/text.h"
 #include "registry/load_report.h"
+#include "tools/command_line/numbers.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/device_choice.h"
-#include "tools/halyard/numbers.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/table.h"
 

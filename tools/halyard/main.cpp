@@ -16,7 +16,7 @@
 
 #include "hal/status.h"
 #include "plugins/plugin.h"
-#include "tools/halyard/command_line.h"
+#include "tools/command_line/command_line.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/mlir_run.h"
 

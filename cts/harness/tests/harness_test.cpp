@@ -268,17 +268,41 @@ TEST(CommandLine, ValuesBehindAnEqualsSignOrASpace) {
   EXPECT_EQ(options.patience_seconds, 2u);
 }
 
+TEST(CommandLine, OptionalValuesMayBeLeftOut) {
+  Options options;
+  ASSERT_EQ(parse({"--vgpu=gfx90a", "--check", "--shuffle", "--expectations=none", "--plugin=a.so",
+                   "--plugin-path=b", "--device=mine"},
+                  &options),
+            "");
+  EXPECT_EQ(options.vgpu, "gfx90a");
+  EXPECT_EQ(options.check, "");
+  EXPECT_EQ(options.shuffle, 0);
+  EXPECT_EQ(options.expectations, "");
+  EXPECT_EQ(options.plugin_paths, (Names{"a.so", "b"}));
+  EXPECT_EQ(options.device, "mine");
+}
+
+TEST(CommandLine, HelpWantsNoDevice) {
+  Options options;
+  ASSERT_EQ(parse({"--help"}, &options), "");
+  EXPECT_NE(options.help.find("--patience"), std::string::npos) << options.help;
+}
+
 TEST(CommandLine, WhatMakesNoSenseIsRefusedByName) {
-  for (const char* bad :
-       {"--shard=0/3", "--shard=4/3", "--shard=x", "--repeat=0", "--repeat=x", "--shuffle=x",
-        "--shuffle=100000", "--seed=-1", "--patience=0", "--filter=", "--expectations="}) {
+  for (const char* bad : {"--shard=0/3", "--shard=4/3", "--shard=x", "--repeat=0", "--repeat=x",
+                          "--shuffle=x", "--shuffle=0", "--shuffle=100000", "--seed=-1",
+                          "--patience=0", "--filter=", "--expectations="}) {
     Options options;
     const std::string flag = std::string(bad).substr(0, std::string(bad).find('='));
     EXPECT_NE(parse({"--device=mine", bad}, &options).find(flag), std::string::npos) << bad;
   }
   Options options;
-  EXPECT_NE(parse({"--device=mine", "--fliter=x"}, &options).find("--fliter=x"), std::string::npos);
-  EXPECT_NE(parse({"--device"}, &options).find("wants a value"), std::string::npos);
+  const std::string misspelt = parse({"--device=mine", "--fliter=x"}, &options);
+  EXPECT_NE(misspelt.find("(--fliter)"), std::string::npos) << misspelt;
+  EXPECT_NE(misspelt.find("Did you mean \"--filter\"?"), std::string::npos) << misspelt;
+  EXPECT_NE(parse({"--device"}, &options).find("--device"), std::string::npos);
+  EXPECT_NE(parse({"--device=mine", "--gtest_fliter=x"}, &options).find("--gtest_fliter=x"),
+            std::string::npos);
   options = {};
   EXPECT_NE(parse({}, &options).find("--device=URI"), std::string::npos);
 }

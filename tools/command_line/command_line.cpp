@@ -1,4 +1,4 @@
-#include "tools/halyard/command_line.h"
+#include "tools/command_line/command_line.h"
 
 #include <fmt/format.h>
 
@@ -63,14 +63,14 @@ const CLI::App& innermost(const CLI::App& app) {
   return *current;
 }
 
-// " run", " list drivers"; empty for the program itself.
+// "halyard run", "halyard list drivers".
 std::string path_of(const CLI::App& command) {
-  if (command.get_parent() == nullptr) return {};
+  if (command.get_parent() == nullptr) return command.get_name();
   return path_of(*command.get_parent()) + " " + command.get_name();
 }
 
 std::string with_help(const CLI::App& command, const std::string& what) {
-  return what + " See `halyard" + path_of(command) + " --help`.";
+  return what + " See `" + path_of(command) + " --help`.";
 }
 
 const CLI::App* find_subcommand(const CLI::App& command, const std::string& name) {
@@ -131,7 +131,7 @@ std::string explain(const CLI::App& command, const CLI::ParseError& wrong) {
     if (!is_option) names.push_back(subcommand->get_name());
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string here = "halyard" + path_of(command);
+  const std::string here = path_of(command);
   if (views.empty()) return here + " takes only options, not (" + extra + ").";
   return here + " has no " + (is_option ? "option" : "command") + " (" + word + ")." +
          did_you_mean_clause(word, views) + " It has " + list_of(views) + ".";

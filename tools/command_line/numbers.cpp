@@ -1,4 +1,4 @@
-#include "tools/halyard/numbers.h"
+#include "tools/command_line/numbers.h"
 
 #include <fmt/format.h>
 
