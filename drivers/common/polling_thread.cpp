@@ -29,7 +29,11 @@ All& all() {
 
 }  // namespace
 
-// Registered behind the vendor's libraries, so run before they take themselves down.
+void PollingThread::stop_at_exit() {
+  static const int registered = std::atexit(stop_all);
+  static_cast<void>(registered);
+}
+
 void PollingThread::stop_all() {
   // Held to the end: an object that goes meanwhile waits for its thread's end, too.
   const std::lock_guard lock(all().mutex);
@@ -43,8 +47,7 @@ void PollingThread::stop_all() {
 }
 
 Status PollingThread::start(const char* name, const char* purpose, std::function<bool()> look) {
-  static const int registered = std::atexit(stop_all);
-  static_cast<void>(registered);
+  stop_at_exit();
   look_ = std::move(look);
   const std::lock_guard lock(all().mutex);
   if (all().over) {

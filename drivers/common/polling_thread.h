@@ -19,6 +19,10 @@ class PollingThread {
   PollingThread(const PollingThread&) = delete;
   PollingThread& operator=(const PollingThread&) = delete;
 
+  // From here on the end of the process stops all of them. To be called as soon as the vendor's
+  // library is loaded: exit handlers of programs, which run before, may wait for kernels that need
+  // answers; those of the library run behind.
+  static void stop_at_exit();
   // Once. `look` returns whether there was something; from 20 µs behind such a look to 2 ms the
   // thread sleeps between looks. RESOURCE_EXHAUSTED if the system has no thread; `purpose`, a
   // clause such as "kernels that print need one", is a part of that sentence.

@@ -1,5 +1,6 @@
 #include "drivers/common/vendor_driver.h"
 
+#include "drivers/common/polling_thread.h"
 #include "hal/error.h"
 #include "hal/text.h"
 
@@ -26,6 +27,7 @@ Status VendorDriver::discover() {
   const std::lock_guard lock(mutex_);
   if (discovered_) return {};
   HALYARD_RETURN_IF_ERROR(runtime_.initialise());
+  PollingThread::stop_at_exit();
   version_ = runtime_.version();
   devices_.clear();
   HALYARD_RETURN_IF_ERROR(list_devices(&devices_));

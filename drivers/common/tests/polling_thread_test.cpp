@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 
 namespace halyard {
 namespace {
@@ -22,6 +23,29 @@ TEST(PollingThread, LooksUntilItIsStopped) {
 TEST(PollingThread, OneThatWasNotStartedEnds) {
   PollingThread thread;
   thread.stop();
+}
+
+// A program's exit handler that waits for a kernel which waits for an answer.
+TEST(PollingThreadDeathTest, LooksWhileExitHandlersRunThatWereRegisteredLater) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        PollingThread::stop_at_exit();
+        static std::atomic<bool> asked{false};
+        static std::atomic<bool> answered{false};
+        std::atexit([] {
+          asked = true;
+          while (!answered) {
+          }
+        });
+        auto* const leaked = new PollingThread;
+        const Status started = leaked->start("halyard-test", "", [] {
+          if (asked) answered = true;
+          return true;
+        });
+        std::exit(started.ok() ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
