@@ -86,8 +86,8 @@ inline void write_launch(QueueCore& core, uint64_t index, bool interrupt, const 
   packet.kernel_object = code.object;
   packet.kernarg_address = kernarg;
   packet.reserved2 = 0;
-  packet.completion_signal = core.completion(interrupt && single);
-  core.note(index, &launch.function, interrupt && single);
+  packet.completion_signal = core.signals().completion(interrupt && single);
+  core.notes().note(index, &launch.function, interrupt && single);
   const uint16_t header =
       packet_header({.kind = PacketKind::kDispatch,
                      .observed = interrupt,

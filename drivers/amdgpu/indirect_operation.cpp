@@ -49,8 +49,8 @@ void IndirectOperation::write(QueueCore& core, uint64_t index, bool interrupt) c
   body.kernel_object = code.object;
   body.kernarg_address = kernarg;
   body.reserved2 = 0;
-  body.completion_signal = core.completion(interrupt && single);
-  core.note(target, &function_, interrupt && single);
+  body.completion_signal = core.signals().completion(interrupt && single);
+  core.notes().note(target, &function_, interrupt && single);
   for (uint32_t i = 1; i < code.kernarg_blocks; ++i) {
     const bool last = i + 1 == code.kernarg_blocks;
     core.write_barrier(target + i, interrupt && last,

@@ -17,15 +17,15 @@ void write_barrier_value(QueueCore& core, uint64_t index, const QueuePoint& wait
       FenceFacts{.kind = PacketKind::kBarrierValue, .observed = false, .reads_foreign = true});
   hsa_amd_barrier_value_packet_t& packet = core.slot(index).barrier_value;
   packet.reserved0 = 0;
-  packet.signal = wait.core->interrupt_signal();
+  packet.signal = wait.core->signals().interrupt();
   packet.value = wait.core->interrupt_value(wait.index) + 1;
   packet.mask = -1;
   packet.cond = HSA_SIGNAL_CONDITION_LT;
   packet.reserved1 = 0;
   packet.reserved2 = 0;
   packet.reserved3 = 0;
-  packet.completion_signal = core.completion(false);
-  core.note(index, nullptr, false);
+  packet.completion_signal = core.signals().completion(false);
+  core.notes().note(index, nullptr, false);
   // The upper half of the first word is the AMD packet format (hsa_amd_vendor_packet_header_t).
   core.publish(index, kHeader, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
 }

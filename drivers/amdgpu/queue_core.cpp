@@ -25,7 +25,8 @@ QueueCore::QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priori
       mask_(capacity - 1),
       capacity_(capacity),
       priority_(priority),
-      notes_(new Note[capacity]),
+      signals_(hsa_),
+      notes_(capacity),
       held_(std::make_unique<HeldQueue>(*this)),
       transfers_(std::make_unique<Transfers>(*this)),
       edges_(std::make_unique<Edges>(*this)),
@@ -44,19 +45,7 @@ Status QueueCore::open() {
   HALYARD_RETURN_IF_ERROR(device_->memory().allocate_kernarg(kernarg_bytes, &kernarg));
   kernarg_ = static_cast<std::byte*>(kernarg);
 
-  // For the device's use alone: such a signal has no event, so that a completion is one atomic
-  // subtraction and no interrupt, and its value may be read in place (hsa_ext_amd.h,
-  // hsa_amd_signal_value_pointer).
-  HALYARD_RETURN_IF_ERROR(check(
-      hsa_,
-      hsa_.hsa_amd_signal_create(kInitialValue, 0, nullptr, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &polled_),
-      "Creating a queue's epoch signal"));
-  HALYARD_RETURN_IF_ERROR(check(hsa_, hsa_.hsa_amd_signal_value_pointer(polled_, &polled_value_),
-                                "Reading a queue's epoch signal"));
-  HALYARD_RETURN_IF_ERROR(check(hsa_,
-                                hsa_.hsa_signal_create(kInitialValue, 0, nullptr, &interrupt_),
-                                "Creating a queue's completion signal"));
-
+  HALYARD_RETURN_IF_ERROR(signals_.open());
   const hsa_status_t status =
       hsa_.hsa_queue_create(device_->agent(), capacity_, HSA_QUEUE_TYPE_MULTI, &on_error, this,
                             UINT32_MAX, UINT32_MAX, &queue_);
@@ -97,8 +86,6 @@ QueueCore::~QueueCore() {
   if (queue_ != nullptr) hsa_.hsa_queue_destroy(queue_);
   transfers_.reset();
   edges_.reset();
-  if (interrupt_.handle != 0) hsa_.hsa_signal_destroy(interrupt_);
-  if (polled_.handle != 0) hsa_.hsa_signal_destroy(polled_);
   if (kernarg_ != nullptr) device_->memory().free_kernarg(kernarg_);
 }
 
@@ -180,21 +167,13 @@ void QueueCore::write_barrier(uint64_t index, bool interrupt, uint16_t header,
   for (int i = 1; i < 5; ++i) packet.dep_signal[i].handle = 0;
   packet.reserved2 = 0;
   packet.completion_signal =
-      completion_override != nullptr ? *completion_override : completion(interrupt);
-  note(index, nullptr, interrupt);
+      completion_override != nullptr ? *completion_override : signals_.completion(interrupt);
+  notes_.note(index, nullptr, interrupt);
   publish(index, header, 0);
 }
 
-uint64_t QueueCore::polled_completed() const {
-  return static_cast<uint64_t>(kInitialValue - __atomic_load_n(polled_value_, __ATOMIC_ACQUIRE));
-}
-
-uint64_t QueueCore::interrupt_completed() const {
-  return static_cast<uint64_t>(kInitialValue - interrupt_now());
-}
-
 uint64_t QueueCore::completed() const {
-  const uint64_t counted = polled_completed() + interrupt_completed() + edges_->done();
+  const uint64_t counted = signals_.completions() + edges_->done();
   // Read after the signals: once they have been tampered with to release waiters, this is set.
   if (lost_.load(std::memory_order_acquire)) [[unlikely]]
     return frozen_.load(std::memory_order_relaxed);
@@ -205,14 +184,14 @@ hsa_signal_value_t QueueCore::interrupt_value(uint64_t index) const {
   for (uint32_t attempt = 0; !lost(); ++attempt) {
     // While the number of interrupts stands still, it is that of the packets that are done and
     // raise one, wherever in that time the other two numbers were read.
-    uint64_t interrupts = interrupt_completed();
-    const uint64_t counted = polled_completed() + interrupts + edges_->done();
-    if (interrupt_completed() != interrupts || lost()) continue;
+    uint64_t interrupts = signals_.interrupt_completions();
+    const uint64_t counted = signals_.polled_completions() + interrupts + edges_->done();
+    if (signals_.interrupt_completions() != interrupts || lost()) continue;
     const uint64_t done = with_uncounted(counted);
-    if (done > index) return kInitialValue - static_cast<hsa_signal_value_t>(interrupts);
+    if (done > index) return EpochSignals::interrupt_value(interrupts);
     uint64_t at = done;
     for (; at <= index; ++at) {
-      const uint64_t tag = notes_[at & mask_].tag.load(std::memory_order_acquire);
+      const uint64_t tag = notes_.tag(at);
       if (tag_index(tag) != at) {
         // Of an uncounted run, of which nothing is noted; otherwise not written yet by another
         // thread, or done meanwhile and its slot used again.
@@ -223,10 +202,10 @@ hsa_signal_value_t QueueCore::interrupt_value(uint64_t index) const {
       }
       interrupts += tag_interrupts(tag) ? 1 : 0;
     }
-    if (at > index) return kInitialValue - static_cast<hsa_signal_value_t>(interrupts);
+    if (at > index) return EpochSignals::interrupt_value(interrupts);
     if (attempt > 64) sched_yield();
   }
-  return kInitialValue;
+  return EpochSignals::interrupt_value(0);
 }
 
 PointState QueueCore::state_of(uint64_t index) const {
@@ -241,17 +220,9 @@ bool QueueCore::is_through(uint64_t index) const {
 }
 
 uint64_t QueueCore::completed_since() const {
-  const uint64_t frozen = frozen_.load(std::memory_order_relaxed);
-  const InterruptState state = interrupt_state_.load(std::memory_order_acquire);
-  if (state == InterruptState::kReleasing) return frozen;
-  uint64_t interrupts = interrupt_completed();
-  if (state == InterruptState::kReleased) {
-    interrupts = interrupt_before_.load(std::memory_order_relaxed) +
-                 static_cast<uint64_t>(1 - interrupt_now());
-  } else if (interrupt_state_.load(std::memory_order_acquire) != state) {
-    return frozen;
-  }
-  return with_uncounted(polled_completed() + interrupts + edges_->done());
+  const std::optional<uint64_t> counted = signals_.completions_of_lost();
+  if (!counted.has_value()) return frozen_.load(std::memory_order_relaxed);
+  return with_uncounted(*counted + edges_->done());
 }
 
 Status QueueCore::fault() const {
@@ -283,9 +254,7 @@ bool QueueCore::try_release(uint64_t* end) {
   if (lost() && !abandoned()) return true;
   const uint64_t reserved = this->reserved();
   // Packets that raise an interrupt are observed, and release.
-  const auto releases = [this](uint64_t index) {
-    return notes_[index & mask_].tag.load(std::memory_order_acquire) == slot_tag(index, true);
-  };
+  const auto releases = [this](uint64_t index) { return notes_.raises_interrupt(index); };
   if (*end == 0 || releases(*end - 1)) return true;
   if (release_end_.load(std::memory_order_acquire) == reserved || releases(reserved - 1)) {
     *end = reserved;
@@ -300,10 +269,7 @@ bool QueueCore::try_release(uint64_t* end) {
 }
 
 void QueueCore::release_waiters() {
-  interrupt_state_.store(InterruptState::kReleasing, std::memory_order_seq_cst);
-  const hsa_signal_value_t before = hsa_.hsa_signal_exchange_scacq_screl(interrupt_, 1);
-  interrupt_before_.store(static_cast<uint64_t>(kInitialValue - before), std::memory_order_relaxed);
-  interrupt_state_.store(InterruptState::kReleased, std::memory_order_release);
+  signals_.release_waiters();
   edges_->release();
 }
 
@@ -314,11 +280,7 @@ std::string QueueCore::describe_current() const {
   if (UncountedRun run; uncounted_.find(index, &run) && run.program != nullptr) {
     return describe_run(run);
   }
-  // A slot that is not written yet still says what was there before, which may be gone.
-  const Note& note = notes_[index & mask_];
-  const bool is_noted = tag_index(note.tag.load(std::memory_order_acquire)) == index;
-  const Function* const function =
-      is_noted ? note.function.load(std::memory_order_relaxed) : nullptr;
+  const Function* const function = notes_.function(index);
   if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
   return fmt::format("kernel \"{}\" (packet {})", short_name(function->info().name), index);
 }

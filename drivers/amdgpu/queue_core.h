@@ -1,7 +1,8 @@
 // QueueCore: one hardware queue, its ring of AQL packets, the kernel arguments that go with them,
 // and its epoch, the number of packets that are done.
 //
-// The packets of a recorded command buffer count together (uncounted_runs.h).
+// Packets count down two signals (epoch_signals.h); those of a recorded command buffer count
+// together (uncounted_runs.h). What is remembered of each is in packet_notes.h.
 //
 // Copies run on engines of their own (transfers.h), and packets that complete a signal of their own
 // are counted apart (edges.h).
@@ -19,9 +20,11 @@
 #include <string>
 #include <vector>
 
+#include "drivers/amdgpu/epoch_signals.h"
 #include "drivers/amdgpu/hsa.h"
 #include "drivers/amdgpu/packet.h"
 #include "drivers/amdgpu/packet_header.h"
+#include "drivers/amdgpu/packet_notes.h"
 #include "drivers/amdgpu/ring.h"
 #include "drivers/amdgpu/uncounted_runs.h"
 #include "drivers/common/point_state.h"
@@ -102,15 +105,7 @@ class QueueCore {
     prefetch_for_write(&ring_[index & mask_]);
     prefetch_for_write(kernarg(index));
   }
-  // What the packet's completion decrements.
-  hsa_signal_t completion(bool interrupt) const { return interrupt ? interrupt_ : polled_; }
-  // What is remembered of the packet, before it is published: its function, for the message should
-  // it fail, and whether it raises an interrupt.
-  void note(uint64_t index, const Function* function, bool interrupt) {
-    Note& note = notes_[index & mask_];
-    note.function.store(function, std::memory_order_relaxed);
-    note.tag.store(slot_tag(index, interrupt), std::memory_order_release);
-  }
+  PacketNotes& notes() { return notes_; }
   // Makes the packet valid: its first 32 bits, with the rest of it before.
   void publish(uint64_t index, uint16_t header, uint16_t setup) {
     __atomic_store_n(&ring_[index & mask_].words[0], header | (uint32_t{setup} << 16),
@@ -157,12 +152,11 @@ class QueueCore {
   }
   // Whether the packet with this index is done, or can no more be.
   PointState state_of(uint64_t index) const;
-  hsa_signal_t interrupt_signal() const { return interrupt_; }
-  // The value of interrupt_signal, that or less, once the published packet `index`, which
+  const EpochSignals& signals() const { return signals_; }
+  // The value of signals().interrupt(), that or less, once the published packet `index`, which
   // decrements it, is done. Looks through the packets in flight, and waits for those before it to
   // be written.
   hsa_signal_value_t interrupt_value(uint64_t index) const;
-  hsa_signal_value_t interrupt_now() const { return hsa_.hsa_signal_load_scacquire(interrupt_); }
 
   // --- Loss.
 
@@ -190,8 +184,7 @@ class QueueCore {
   // packets that raise an interrupt are. True if there was none.
   bool is_released() const {
     const uint64_t end = reserved();
-    return end == 0 ||
-           notes_[(end - 1) & mask_].tag.load(std::memory_order_acquire) == slot_tag(end - 1, true);
+    return end == 0 || notes_.raises_interrupt(end - 1);
   }
 
   // Sees to it that the whole system may see what packets before *end have written, once packet
@@ -227,13 +220,6 @@ class QueueCore {
 #endif
   }
 
-  static constexpr hsa_signal_value_t kInitialValue = hsa_signal_value_t{1} << 62;
-
-  struct Note {
-    std::atomic<const Function*> function{nullptr};
-    std::atomic<uint64_t> tag{kUnusedTag};
-  };
-
   QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priority priority);
   Status open();
 #ifdef __SANITIZE_THREAD__
@@ -250,8 +236,6 @@ class QueueCore {
   uint64_t refresh_room();
   std::string describe_run(const UncountedRun& run) const;
   bool lose(const Status& cause, bool abandoned);
-  uint64_t polled_completed() const;
-  uint64_t interrupt_completed() const;
   // How many packets are done of an abandoned queue; those that were when it was abandoned, if more
   // is not known just now.
   uint64_t completed_since() const;
@@ -271,10 +255,8 @@ class QueueCore {
   const uint64_t user_bit_ = next_user_bit();
   uint32_t capacity_;
   QueueOptions::Priority priority_;
-  hsa_signal_t polled_ = {};     // completions that no thread waits for: no interrupt
-  hsa_signal_t interrupt_ = {};  // completions that raise an interrupt
-  volatile hsa_signal_value_t* polled_value_ = nullptr;
-  std::unique_ptr<Note[]> notes_;
+  EpochSignals signals_;
+  PacketNotes notes_;
   HiddenValues hidden_;
   std::unique_ptr<HeldQueue> held_;
   std::unique_ptr<Transfers> transfers_;
@@ -289,18 +271,10 @@ class QueueCore {
 
   std::atomic<uint64_t> release_end_{0};  // behind the last packet of try_release
   std::atomic<uint32_t> slow_paths_{0};
-  // What the interrupt signal's value means.
-  enum class InterruptState : uint8_t {
-    kCounts,     // as completions have left it
-    kReleasing,  // it is being replaced: means nothing
-    kReleased,   // 1 less what was completed since interrupt_before_ completions
-  };
 
   std::atomic<bool> lost_{false};
   std::atomic<uint64_t> frozen_{0};  // completed() at the moment of the loss
   std::atomic<bool> abandoned_{false};
-  std::atomic<InterruptState> interrupt_state_{InterruptState::kCounts};
-  std::atomic<uint64_t> interrupt_before_{0};  // set before kReleased
   mutable std::mutex fault_mutex_;
   Status fault_;
 };

@@ -215,8 +215,8 @@ class PatchDispatchTest : public DeviceLibraryTest {
       launch.group_segment_size =
           pack_kernel_arguments(dispatch, core.hidden_values(), core.kernarg(index + 1));
       launch.reserved2 = 0;
-      launch.completion_signal = core.completion(false);
-      core.note(index + 1, &function, false);
+      launch.completion_signal = core.signals().completion(false);
+      core.notes().note(index + 1, &function, false);
       patch.packet = packet.words;
       for (const ArgumentInfo& hidden : function.info().hidden) {
         if (hidden.kind != ArgumentKind::kHiddenBlockCountX) continue;
