@@ -53,6 +53,11 @@ TEST(Commands, OpenCl) {
   EXPECT_THAT(to_object(compilation, "k.o", "k.d"), Contains("-amdgpu-internalize-symbols"));
   compilation.alone = false;
   EXPECT_THAT(to_object(compilation, "k.o", "k.d"), Not(Contains("-amdgpu-internalize-symbols")));
+  // From its bitcode on.
+  Compilation second = of(Language::kLlvmIr, "k.bc");
+  EXPECT_THAT(to_object(second, "k.o", ""), Not(Contains("-amdgpu-internalize-symbols")));
+  second.opencl = true;
+  EXPECT_THAT(to_object(second, "k.o", ""), Contains("-amdgpu-internalize-symbols"));
 }
 
 TEST(Commands, FilesAreJoinedAsBitcode) {
