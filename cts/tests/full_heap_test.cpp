@@ -141,8 +141,8 @@ TEST_F(FullHeap, AnotherQueuesBlockIsUsedWhenThatQueueIsDoneWithIt) {
   expect_it_goes_to_another_queue_in_time();
 }
 
-// The memory goes back in the queue's order even if the operation fails.
-TEST_F(FullHeap, ABlockWhoseDeallocaHasFailedIsUsedWhenItsQueueIsDoneWithIt) {
+// A failed dealloca gives nothing back, so an allocation has nothing to wait for.
+TEST_F(FullHeap, ABlockWhoseDeallocaHasFailedIsStillInUse) {
   const Ref<Semaphore> failed = new_semaphore();
   const Ref<Semaphore> told = new_semaphore();
   failed->fail(Status(StatusCode::kAborted, "The tea is cold."));
@@ -150,10 +150,13 @@ TEST_F(FullHeap, ABlockWhoseDeallocaHasFailedIsUsedWhenItsQueueIsDoneWithIt) {
   start_kernel();
   ASSERT_OK(queue().dealloca_buffer(*first, When().after(failed, 1).then(told, 1)));
   EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, "The tea is cold.");
+  const Ref<Queue> other = new_queue();
+  EXPECT_FAILS(other->alloca_buffer(most()), StatusCode::kResourceExhausted);
+  ASSERT_OK(queue().dealloca_buffer(*first));
   expect_it_goes_to_another_queue_in_time();
 }
 
-TEST_F(FullHeap, ABlockWhoseHeldDeallocaFailsIsUsedWhenItsQueueIsDoneWithIt) {
+TEST_F(FullHeap, ABlockWhoseHeldDeallocaFailsIsStillInUse) {
   const Ref<Semaphore> fails = new_semaphore();
   const Ref<Semaphore> told = new_semaphore();
   const Ref<Buffer> first = take(queue().alloca_buffer(most()));
@@ -161,6 +164,9 @@ TEST_F(FullHeap, ABlockWhoseHeldDeallocaFailsIsUsedWhenItsQueueIsDoneWithIt) {
   ASSERT_OK(queue().dealloca_buffer(*first, When().after(fails, 1).then(told, 1)));
   fails->fail(Status(StatusCode::kAborted, "The tea is cold."));
   EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, "The tea is cold.");
+  const Ref<Queue> other = new_queue();
+  EXPECT_FAILS(other->alloca_buffer(most()), StatusCode::kResourceExhausted);
+  ASSERT_OK(queue().dealloca_buffer(*first));
   expect_it_goes_to_another_queue_in_time();
 }
 

@@ -53,10 +53,10 @@ Result<Ref<Buffer>> BufferImpl::from_pool(QueueCore& core, uint64_t size,
   backing.host = backing.device;
   backing.released_bytes = block.size;
   backing.release = [&device, type = options.type, block] {
-    device.pools().release_unused(type, block);
+    device.pools().pool(type).release_unused(block);
   };
   auto* const buffer = new BufferImpl(device, std::move(backing));
-  buffer->block_ = block;
+  buffer->lease_.begin(*buffer, block);
   // Work that used the block before may be in flight: on this queue, or on the one that it waits
   // for.
   buffer->users_.add(core.user_bit());
@@ -66,28 +66,19 @@ Result<Ref<Buffer>> BufferImpl::from_pool(QueueCore& core, uint64_t size,
   return Ref<Buffer>::adopt(buffer);
 }
 
-Result<PoolBlock> BufferImpl::take_block() {
-  if (block_.size == 0) {
-    return error(StatusCode::kInvalidArgument,
-                 "Queue::dealloca_buffer is given a buffer ({} bytes at {:#x}) that "
-                 "Queue::alloca_buffer has not made. Drop its last reference instead; it is then "
-                 "freed when no work uses it.",
-                 size(), device_address());
-  }
-  if (given_back_.exchange(true, std::memory_order_acq_rel)) {
-    return error(StatusCode::kFailedPrecondition,
-                 "Queue::dealloca_buffer is given a buffer ({} bytes at {:#x}) that was given back "
-                 "before.",
-                 size(), device_address());
-  }
-  return block_;
+bool BufferImpl::may_be_given_back(Buffer& buffer) {
+  BufferImpl& own = impl(buffer);
+  return own.parent_ ? may_be_given_back(*own.parent_) : own.lease_.is_of_pool();
 }
 
 void BufferImpl::destroy() noexcept {
   // Work in flight may use the memory still; the device outlives that.
   const Ref<Device> device = keep_alive_;
-  if (parent_) impl(*parent_).users_.add(users_.bits());
-  if (backing_.release && !given_back_.load(std::memory_order_acquire)) {
+  if (parent_) {
+    impl(*parent_).users_.add(users_.bits());
+    impl(*parent_).lease_.remove_view(*this);
+  }
+  if (backing_.release && (!lease_.is_of_pool() || lease_.ends_with_block())) {
     static_cast<DeviceImpl*>(device.get())
         ->memory()
         .retire(users_.bits(), std::move(backing_.release),
@@ -147,6 +138,7 @@ Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
   part.size = length;
   auto* const made = new BufferImpl(static_cast<DeviceImpl&>(device()), std::move(part));
   made->parent_ = Ref<Buffer>::retain(parent_ ? parent_.get() : this);
+  impl(*made->parent_).lease_.add_view(*made);
   *view = made;
   return {};
 }

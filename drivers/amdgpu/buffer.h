@@ -2,7 +2,6 @@
 // imported (import.h); or a view of part of such a buffer.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <mutex>
 #include <vector>
@@ -11,7 +10,7 @@
 #include "drivers/amdgpu/memory.h"
 #include "drivers/amdgpu/visibility.h"
 #include "drivers/common/host_maps.h"
-#include "drivers/common/pool.h"
+#include "drivers/common/pool_lease.h"
 #include "drivers/common/users.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
@@ -69,8 +68,10 @@ class BufferImpl final : public Buffer {
   bool is_view() const { return parent_.get() != nullptr; }
   Users& users() { return users_; }
 
-  // Of a pool's buffer: its block, for a dealloca; once.
-  Result<PoolBlock> take_block();
+  // What the buffer has of a pool; a view has nothing.
+  PoolLease& lease() { return lease_; }
+  // Whether the buffer, or the one that it is a view of, may be given back while it lives.
+  static bool may_be_given_back(Buffer& buffer);
 
   // Lets work of `peer` use the memory. Any thread.
   Status share_with(DeviceImpl& peer);
@@ -97,8 +98,7 @@ class BufferImpl final : public Buffer {
   Ref<Device> keep_alive_;
   Ref<Buffer> parent_;  // of a view
   Backing backing_;
-  PoolBlock block_;                      // of a pool's buffer; size 0: of none
-  std::atomic<bool> given_back_{false};  // to the pool
+  PoolLease lease_;
   std::mutex mutex_;
   std::vector<Ref<Device>> peers_;  // under mutex_: that it is shared with
   HostMaps maps_;

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
 #include "hal/error.h"
 
@@ -15,7 +14,8 @@ constexpr size_t kMaxCommands = 1 << 20;
 
 }  // namespace
 
-CommandBufferImpl::CommandBufferImpl(DeviceImpl& device) : RecordingCommandBuffer(device) {}
+CommandBufferImpl::CommandBufferImpl(DeviceImpl& device)
+    : RecordingCommandBuffer(device, &BufferImpl::may_be_given_back) {}
 
 void CommandBufferImpl::destroy() noexcept {
   // Packets in flight use its kernel arguments, and what it keeps alive.

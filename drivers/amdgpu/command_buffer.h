@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/program.h"
 #include "drivers/amdgpu/program_instance.h"
 #include "drivers/common/recording_command_buffer.h"

@@ -283,7 +283,7 @@ Status DeviceImpl::do_pool_statistics(MemoryType type, PoolStatistics* statistic
 }
 
 Status DeviceImpl::do_trim_pool(MemoryType type, uint64_t keep_bytes) {
-  pools_->trim(type, keep_bytes);
+  pools_->pool(type).trim(keep_bytes);
   return {};
 }
 

@@ -62,6 +62,7 @@ void HeldQueue::fail_signals(const Status& cause) {
       // What is in the ring, or has been done, knows of itself.
       const bool runs = host_running_.load(std::memory_order_acquire);
       if (entry.issued || (entry.started && !runs)) continue;
+      entry.operation->cancel();
       points.insert(points.end(), entry.sync.signals().begin(), entry.sync.signals().end());
     }
   }
@@ -87,40 +88,41 @@ void HeldQueue::drop_front() {
   device.watcher().remove_interest();
 }
 
+void HeldQueue::give_up(Entry& entry, const Status& cause) {
+  entry.operation->cancel();
+  entry.sync.finish(cause);
+}
+
 HeldQueue::Outcome HeldQueue::try_issue(Entry& entry) {
   if (entry.issued) return entry.operation->resume(core_) ? Outcome::kDone : Outcome::kPoll;
   if (core_.lost()) {
-    entry.sync.finish(core_.fault());
+    give_up(entry, core_.fault());
     return Outcome::kDone;
   }
+  const bool on_host = entry.operation->waits_on_host();
   const auto plan_one = [&](const HeldPoint& held) {
     const SemaphorePoint wait = {held.semaphore.get(), held.value};
-    const WaitPlan one = plan_waits(core_, {&wait, 1}, false);
+    const WaitPlan one = plan_waits(core_, {&wait, 1}, false, on_host);
     if (!one.failure.ok()) return WaitAction::kFail;
     return one.hold ? WaitAction::kHost : WaitAction::kNone;
   };
   if (!entry.sync.worth_planning(plan_one)) return Outcome::kLater;
-  WaitPlan plan = plan_waits(core_, views(entry.sync.waits()), false);
-  const Status failure = std::exchange(plan.failure, {});
-  if (!failure.ok()) {
-    if (!entry.operation->runs_regardless()) {
-      entry.sync.finish(failure);
-      return Outcome::kDone;
-    }
-    plan = {};  // there is nothing left to wait for
+  const WaitPlan plan = plan_waits(core_, views(entry.sync.waits()), false, on_host);
+  if (!plan.failure.ok()) {
+    give_up(entry, plan.failure);
+    return Outcome::kDone;
   }
   if (plan.hold) return Outcome::kLater;
   auto packets = entry.operation->packets() + static_cast<uint32_t>(plan.device.size());
   if (core_.device().profiler().active()) packets += Profiler::kPackets;
   // Other queues' work waits for this thread: it never waits for room.
   if (!core_.has_room(packets)) return Outcome::kPoll;
-  std::vector<SemaphorePoint> signals;
-  if (failure.ok()) signals = views(entry.sync.signals());
+  const std::vector<SemaphorePoint> signals = views(entry.sync.signals());
   entry.operation->set_waits_for_no_room();
   const Status status = issue(core_, *entry.operation,
                               {.waits = plan.device, .signals = signals, .foreign = plan.foreign});
-  if (!failure.ok() || !status.ok()) {
-    entry.sync.finish(failure.ok() ? status : failure);
+  if (!status.ok()) {
+    give_up(entry, status);
     return Outcome::kDone;
   }
   entry.sync.keep_promises();

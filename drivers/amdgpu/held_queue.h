@@ -49,6 +49,8 @@ class HeldQueue {
   enum class Outcome { kDone, kLater, kPoll, kRunning };
 
   Outcome try_issue(Entry& entry);
+  // The operation will not run.
+  static void give_up(Entry& entry, const Status& cause);
   Outcome try_host(Entry& entry);
   void drop_front();
   void run_host(Entry& entry);

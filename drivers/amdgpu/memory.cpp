@@ -188,11 +188,11 @@ struct Memory::Search {
   Status attempt() const { return memory.try_allocate(type, size, rounded, base); }
   void reclaim() const {
     memory.collect();
-    memory.device_.pools().trim(type, 0);
+    memory.device_.pools().pool(type).trim(0);
   }
   HeapRoom room() const {
     const uint64_t live = memory.usage(type).live_bytes();
-    const QueuePool::Spare spare = memory.device_.pools().spare(type);
+    const QueuePool::Spare spare = memory.device_.pools().pool(type).spare();
     return {memory.pool(type).size, live, spare.bytes, spare.has_unused};
   }
   template <typename Evaluate>

@@ -89,13 +89,15 @@ void add_wait(std::vector<QueuePoint>* waits, const QueuePoint& point) {
 
 }  // namespace
 
-WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behind_held_back) {
+WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behind_held_back,
+                    bool on_host) {
   WaitPlan plan;
   plan.hold = behind_held_back;
   for (const SemaphorePoint& wait : waits) {
     const SemaphoreImpl& semaphore = impl(*wait.semaphore);
     QueuePoint point;
-    const WaitFacts facts = facts_of(semaphore, wait.value, core, behind_held_back, &point);
+    const WaitFacts facts =
+        facts_of(semaphore, wait.value, core, behind_held_back || on_host, &point);
     plan.foreign |= !facts.same_queue;
     switch (plan_wait(facts)) {
       case WaitAction::kNone:
@@ -128,13 +130,11 @@ Status issue(QueueCore& core, Operation& operation, const IssueContext& context)
 Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
   if (core.lost()) return core.fault();
   const bool behind = core.held().any() || operation.on_host();
-  const WaitPlan plan = plan_waits(core, sync.wait, behind);
+  const WaitPlan plan = plan_waits(core, sync.wait, behind, operation.waits_on_host());
   if (!plan.failure.ok()) {
-    Status status;
-    // Before its signals tell that it has failed.
-    if (operation.runs_regardless()) status = submit(core, operation, {});
-    if (status.ok()) fail_signals(sync.signal, plan.failure);
-    return status;
+    operation.cancel();
+    fail_signals(sync.signal, plan.failure);
+    return {};
   }
   if (!plan.hold) {
     return issue(core, operation,

@@ -46,8 +46,11 @@ class Operation {
   virtual void when_whole(const std::function<void()>& then) { then(); }
   // A copy that refers to nothing of the caller's and keeps alive what it needs.
   virtual Result<std::unique_ptr<Operation>> hold() = 0;
-  // Whether it runs even if what it waits for fails; its signals fail all the same.
-  virtual bool runs_regardless() const { return false; }
+  // Whether it goes into the ring only when all that other queues do for its waits is done: the
+  // packets behind a wait on the device run even if that fails.
+  virtual bool waits_on_host() const { return false; }
+  // It will never run. Before its signals fail; any thread.
+  virtual void cancel() {}
   // What it is called in a profile; a dispatch, by its function.
   virtual StringView name() const = 0;
   // Whether it runs on the host; issue() is then called by a thread that may block, when

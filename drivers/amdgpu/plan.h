@@ -15,6 +15,8 @@ struct WaitPlan {
   Status failure;                  // a point can no more be reached
 };
 
-WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behind_held_back);
+// `on_host`: Operation::waits_on_host.
+WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behind_held_back,
+                    bool on_host = false);
 
 }  // namespace halyard::amdgpu

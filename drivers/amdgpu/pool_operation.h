@@ -4,41 +4,25 @@
 #include <memory>
 
 #include "drivers/amdgpu/operation.h"
-#include "drivers/amdgpu/pools.h"
+#include "drivers/common/pool_lease.h"
 
 namespace halyard::amdgpu {
 
-// The block's ticket in its pool, until the queue's packet for it is known. Should that never come
-// to be, as the queue is lost, nothing of the queue's runs any more. For any other reason the block
-// stays that queue's: no packet would tell another queue that it may have it.
-class PoolTicket {
- public:
-  PoolTicket(QueueCore& core, MemoryType type, uint64_t ticket)
-      : core_(core), type_(type), ticket_(ticket) {}
-  PoolTicket(const PoolTicket&) = delete;
-  PoolTicket& operator=(const PoolTicket&) = delete;
-  ~PoolTicket();
-  void settle(uint64_t index);
-
- private:
-  QueueCore& core_;
-  MemoryType type_;
-  uint64_t ticket_;
-  bool settled_ = false;
-};
-
 class DeallocaOperation final : public Operation {
  public:
-  explicit DeallocaOperation(std::unique_ptr<PoolTicket> ticket) : ticket_(std::move(ticket)) {}
+  DeallocaOperation(QueueCore& core, std::shared_ptr<PoolReturn> block)
+      : core_(core), block_(std::move(block)) {}
   uint32_t packets() const override { return 1; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  // The memory goes back in the queue's order, whatever becomes of what it waits for.
-  bool runs_regardless() const override { return true; }
+  // What is in the ring runs even if a wait on the device fails, and then the block would be gone.
+  bool waits_on_host() const override { return true; }
+  void cancel() override;
   StringView name() const override { return "dealloca"; }
 
  private:
-  std::unique_ptr<PoolTicket> ticket_;
+  QueueCore& core_;
+  std::shared_ptr<PoolReturn> block_;
 };
 
 }  // namespace halyard::amdgpu

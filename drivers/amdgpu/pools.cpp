@@ -55,37 +55,17 @@ Pools::Pools(DeviceImpl& device) {
 
 Pools::~Pools() = default;
 
-QueuePool* Pools::pool(MemoryType type) const {
-  return pools_[static_cast<size_t>(type)].get();
-}
-
 Status Pools::acquire(MemoryType type, uint64_t size, uint64_t alignment, const QueueCore& core,
                       PoolBlock* block, PoolPoint* after) {
-  return pool(type)->acquire(size, alignment, id_of(core), block, after);
+  return pool(type).acquire(size, alignment, id_of(core), block, after);
 }
 
-uint64_t Pools::release(MemoryType type, const PoolBlock& block, const QueueCore& core) {
-  return pool(type)->release(block, id_of(core));
-}
-
-void Pools::settle(MemoryType type, uint64_t ticket, uint64_t index) {
-  pool(type)->settle(ticket, index);
-}
-
-void Pools::release_unused(MemoryType type, const PoolBlock& block) {
-  pool(type)->release_unused(block);
-}
-
-QueuePool::Spare Pools::spare(MemoryType type) {
-  return pool(type)->spare();
-}
-
-void Pools::trim(MemoryType type, uint64_t keep_bytes) {
-  pool(type)->trim(keep_bytes);
+PoolPoint Pools::point(const QueueCore& core, uint64_t index) {
+  return {id_of(core), index};
 }
 
 PoolStatistics Pools::statistics(MemoryType type) const {
-  const PoolFigures figures = pool(type)->figures();
+  const PoolFigures figures = pool(type).figures();
   PoolStatistics statistics;
   statistics.reserved_bytes = figures.reserved_bytes;
   statistics.used_bytes = figures.used_bytes;

@@ -23,19 +23,14 @@ class Pools {
   // queue, which is a QueueCore's address.
   Status acquire(MemoryType type, uint64_t size, uint64_t alignment, const QueueCore& core,
                  PoolBlock* block, PoolPoint* after);
-  // As QueuePool's.
-  uint64_t release(MemoryType type, const PoolBlock& block, const QueueCore& core);
-  void settle(MemoryType type, uint64_t ticket, uint64_t index);
-  void release_unused(MemoryType type, const PoolBlock& block);
-  QueuePool::Spare spare(MemoryType type);
-  void trim(MemoryType type, uint64_t keep_bytes);
+  QueuePool& pool(MemoryType type) const { return *pools_[static_cast<size_t>(type)]; }
+  // The queue's work with that index.
+  static PoolPoint point(const QueueCore& core, uint64_t index);
   PoolStatistics statistics(MemoryType type) const;
 
  private:
   class Source;
   static constexpr size_t kTypes = 3;
-
-  QueuePool* pool(MemoryType type) const;
 
   std::array<std::unique_ptr<Source>, kTypes> sources_;
   std::array<std::unique_ptr<QueuePool>, kTypes> pools_;

@@ -57,6 +57,8 @@ class Program {
   const std::vector<QueuePatch>& queue_patches() const { return queue_patches_; }
   const std::vector<IndirectPatch>& indirect() const { return indirect_; }
   uint32_t slot_count() const { return slot_count_; }
+  // Recording::check_buffers.
+  Status check_buffers() const { return recording_.check_buffers(); }
   // One instance serves all executions, on any queue, at the same time.
   bool is_constant() const {
     return patches_.empty() && queue_patches_.empty() && indirect_.empty();

@@ -92,7 +92,9 @@ Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bi
   if (core_.device().has_peers()) [[unlikely]] {
     for (const BufferRange& binding : bindings) HALYARD_RETURN_IF_ERROR(share(*binding.buffer));
   }
-  ExecuteOperation operation(core_, static_cast<CommandBufferImpl&>(commands), bindings);
+  auto& recorded = static_cast<CommandBufferImpl&>(commands);
+  HALYARD_RETURN_IF_ERROR(recorded.program().check_buffers());
+  ExecuteOperation operation(core_, recorded, bindings);
   if (sync.wait.empty() && !core_.takes_slow_path()) [[likely]] {
     return operation.issue(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
   }
@@ -121,11 +123,14 @@ Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Syn
 }
 
 Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
-  HALYARD_ASSIGN_OR_RETURN(const PoolBlock block, impl(buffer).take_block());
-  Pools& pools = core_.device().pools();
-  const uint64_t ticket = pools.release(buffer.type(), block, core_);
-  DeallocaOperation operation(std::make_unique<PoolTicket>(core_, buffer.type(), ticket));
-  return submit(core_, operation, sync);
+  QueuePool& pool = core_.device().pools().pool(buffer.type());
+  HALYARD_ASSIGN_OR_RETURN(const std::shared_ptr<PoolReturn> block,
+                           PoolReturn::begin(buffer, impl(buffer).lease(), pool));
+  DeallocaOperation operation(core_, block);
+  HALYARD_RETURN_IF_ERROR(submit(core_, operation, sync));
+  // It may be held back behind others, which wait.
+  if (sync.wait.empty()) block->ahead(Pools::point(core_, 0).queue);
+  return {};
 }
 
 Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {

@@ -107,25 +107,19 @@ Status QueuePool::acquire(uint64_t size, uint64_t alignment, uint64_t queue, Poo
 }
 
 uint64_t QueuePool::add_free(const PoolBlock& block, const PoolPoint& last_use) {
-  std::vector<PoolBlock> unused;
-  uint64_t ticket = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    ticket = next_ticket_++;
-    free_[block.size].push_back({block, ticket, last_use});
-    figures_.used_bytes -= block.size;
-    unused = surplus(UINT64_MAX, keep_bytes_);
-  }
-  free_all(unused);
+  const std::lock_guard lock(mutex_);
+  const uint64_t ticket = next_ticket_++;
+  free_[block.size].push_back({block, ticket, last_use});
+  figures_.used_bytes -= block.size;
   return ticket;
 }
 
-uint64_t QueuePool::release(const PoolBlock& block, uint64_t queue) {
-  return add_free(block, {queue, kNotSettled});
+void QueuePool::release(const PoolBlock& block, const PoolPoint& last_use) {
+  add_free(block, last_use);
 }
 
-void QueuePool::release_unused(const PoolBlock& block) {
-  add_free(block, {});
+uint64_t QueuePool::release_ahead(const PoolBlock& block, uint64_t queue) {
+  return add_free(block, {queue, kNotSettled});
 }
 
 void QueuePool::settle(uint64_t ticket, uint64_t index) {
@@ -139,6 +133,20 @@ void QueuePool::settle(uint64_t ticket, uint64_t index) {
     found->last_use.index = index;
     return;
   }
+}
+
+void QueuePool::release_unused(const PoolBlock& block) {
+  release(block, {});
+  shrink();
+}
+
+void QueuePool::shrink() {
+  std::vector<PoolBlock> unused;
+  {
+    const std::lock_guard lock(mutex_);
+    unused = surplus(UINT64_MAX, keep_bytes_);
+  }
+  free_all(unused);
 }
 
 std::vector<PoolBlock> QueuePool::surplus(uint64_t keep_reserved, uint64_t keep_free) {

@@ -85,13 +85,18 @@ class QueuePool {
   Status acquire(uint64_t size, uint64_t alignment, uint64_t queue, PoolBlock* block,
                  PoolPoint* after);
 
-  // The block is given back in `queue`'s order, by work that has no index yet; only that queue may
-  // have it again until settle() is called with the ticket that is returned.
-  uint64_t release(const PoolBlock& block, uint64_t queue);
+  // The block is given back by that work of a queue, whose order it is in. Gives nothing back to
+  // the source: shrink() does.
+  void release(const PoolBlock& block, const PoolPoint& last_use);
+  // The same, by work that has no index yet: only that queue may have the block again until
+  // settle() is called with the ticket that is returned.
+  uint64_t release_ahead(const PoolBlock& block, uint64_t queue);
   // The work of `ticket` got this index. Nothing happens if the block has been handed out since.
   void settle(uint64_t ticket, uint64_t index);
   // The block is given back, and nothing uses it.
   void release_unused(const PoolBlock& block);
+  // Gives back to the source what is free above the bound.
+  void shrink();
 
   // Gives free blocks that nothing uses back until at most `keep_bytes` are reserved, oldest first.
   void trim(uint64_t keep_bytes);
@@ -107,12 +112,13 @@ class QueuePool {
   static constexpr uint64_t kNotSettled = UINT64_MAX;
   struct Free {
     PoolBlock block;
-    uint64_t ticket = 0;
+    uint64_t ticket = 0;  // grows with each block that is given back
     PoolPoint last_use;
   };
   using List = std::deque<Free>;  // oldest first
 
   bool done(const Free& free);
+  uint64_t add_free(const PoolBlock& block, const PoolPoint& last_use);
   bool take(uint64_t size, uint64_t alignment, uint64_t queue, PoolBlock* block);
   bool take_pending(uint64_t size, uint64_t alignment, PoolBlock* block, PoolPoint* after);
   void hand_out(List& list, size_t at, PoolBlock* block);
@@ -120,7 +126,6 @@ class QueuePool {
   // are at most `keep_free`. Under mutex_; the caller frees them, with free_all.
   std::vector<PoolBlock> surplus(uint64_t keep_reserved, uint64_t keep_free);
   void free_all(const std::vector<PoolBlock>& blocks);
-  uint64_t add_free(const PoolBlock& block, const PoolPoint& last_use);
 
   PoolSource& source_;
   const uint64_t keep_bytes_;

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "hal/error.h"
+
 namespace halyard {
 
 RecordedCommand& Recording::add(RecordedKind kind) {
@@ -23,6 +25,21 @@ void Recording::keep(const BufferRange& range) {
     if (buffers_[i].get() == range.buffer) return;
   }
   buffers_.push_back(Ref<Buffer>::retain(range.buffer));
+  if (may_be_given_back_ != nullptr && may_be_given_back_(*range.buffer)) {
+    pooled_.push_back(range.buffer);
+  }
+}
+
+Status Recording::check_pooled() const {
+  for (const Buffer* const buffer : pooled_) {
+    if (buffer->size() != 0) continue;
+    return error(StatusCode::kFailedPrecondition,
+                 "Queue::execute is given a recording that names a buffer (at {:#x}) whose memory "
+                 "was given back (Queue::dealloca_buffer). Record slots for buffers that come and "
+                 "go, and bind them at each execution.",
+                 buffer->device_address());
+  }
+  return {};
 }
 
 std::byte* Recording::reserve(RecordedCommand& command, uint64_t size) {

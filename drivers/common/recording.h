@@ -14,6 +14,7 @@
 #include "hal/executable.h"
 #include "hal/kernel_arguments.h"
 #include "hal/ref.h"
+#include "hal/status.h"
 #include "hal/types.h"
 
 namespace halyard {
@@ -61,6 +62,13 @@ uint32_t pack_indirect_arguments(const Dispatch& dispatch, const HiddenValues& h
 
 class Recording {
  public:
+  // Whether a buffer may be given back to a pool while it lives (Queue::dealloca_buffer).
+  using MayBeGivenBack = bool (*)(Buffer& buffer);
+
+  // `may_be_given_back` may be null: then no buffer is.
+  explicit Recording(MayBeGivenBack may_be_given_back = nullptr)
+      : may_be_given_back_(may_be_given_back) {}
+
   void fill(const BufferRange& target, const void* pattern, uint32_t pattern_size);
   void update(const BufferRange& target, const void* source, uint64_t size);
   void copy(const BufferRange& source, const BufferRange& target);
@@ -75,6 +83,8 @@ class Recording {
   const std::vector<RecordedCommand>& commands() const { return commands_; }
   // That commands name, each at least once.
   const std::vector<Ref<Buffer>>& buffers() const { return buffers_; }
+  // For each execution: FAILED_PRECONDITION if a buffer that a command names was given back since.
+  Status check_buffers() const { return pooled_.empty() ? Status() : check_pooled(); }
   // 16-byte aligned.
   const std::byte* data(const RecordedCommand& command) const { return &data_[command.data]; }
   Span<const SlotPatch> patches(const RecordedCommand& command) const {
@@ -91,14 +101,17 @@ class Recording {
 
   RecordedCommand& add(RecordedKind kind);
   void keep(const BufferRange& range);
+  Status check_pooled() const;
   // Room for `size` bytes in data_, zeroed.
   std::byte* reserve(RecordedCommand& command, uint64_t size);
   RecordedCommand& add_dispatch(RecordedKind kind, const Dispatch& dispatch);
 
+  MayBeGivenBack may_be_given_back_;
   std::vector<RecordedCommand> commands_;
   std::vector<std::byte> data_;
   std::vector<SlotPatch> patches_;
   std::vector<Ref<Buffer>> buffers_;          // each once in a row
+  std::vector<const Buffer*> pooled_;         // of these, what may be given back
   std::vector<Ref<Executable>> executables_;  // each once in a row
   std::vector<Group> groups_;                 // group n is groups_[n - 1]
   uint32_t open_group_ = 0;

@@ -4,8 +4,11 @@
 
 namespace halyard {
 
-RecordingCommandBuffer::RecordingCommandBuffer(Device& device)
-    : CommandBuffer(device), keep_alive_(Ref<Device>::retain(&device)) {}
+RecordingCommandBuffer::RecordingCommandBuffer(Device& device,
+                                               Recording::MayBeGivenBack may_be_given_back)
+    : CommandBuffer(device),
+      keep_alive_(Ref<Device>::retain(&device)),
+      recording_(may_be_given_back) {}
 
 Status RecordingCommandBuffer::prepare_arguments(const Dispatch& dispatch) {
   for (const Argument& argument : dispatch.arguments) {

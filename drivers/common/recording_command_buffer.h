@@ -15,7 +15,7 @@ class RecordingCommandBuffer : public CommandBuffer {
   Users& users() { return users_; }
 
  protected:
-  explicit RecordingCommandBuffer(Device& device);
+  RecordingCommandBuffer(Device& device, Recording::MayBeGivenBack may_be_given_back);
   ~RecordingCommandBuffer() = default;
 
   Users users_;

@@ -34,16 +34,13 @@ Ref<Buffer> BufferImpl::of_pool(DeviceImpl& device, MemoryType type, uint64_t si
   auto* const buffer =
       new BufferImpl(device, type, size, reinterpret_cast<void*>(block.address), Origin::kPool);
   buffer->pool_block_ = block;
-  buffer->has_pool_block_ = true;
+  buffer->lease_.begin(*buffer, block);
   return Ref<Buffer>::adopt(buffer);
 }
 
-bool BufferImpl::take_pool_block(PoolBlock* block) {
-  const std::lock_guard lock(mutex_);
-  if (!has_pool_block_) return false;
-  *block = pool_block_;
-  has_pool_block_ = false;
-  return true;
+bool BufferImpl::may_be_given_back(Buffer& buffer) {
+  BufferImpl& own = impl(buffer);
+  return own.parent_ ? may_be_given_back(*own.parent_) : own.lease_.is_of_pool();
 }
 
 void BufferImpl::destroy() noexcept {
@@ -58,15 +55,16 @@ void BufferImpl::give_back() {
   Memory& memory = device.memory();
   const Hip& hip = device.hip();
   const uint64_t users = users_.bits();
-  if (parent_) impl(*parent_).users_.add(users);
+  if (parent_) {
+    impl(*parent_).users_.add(users);
+    impl(*parent_).lease_.remove_view(*this);
+  }
   switch (origin_) {
     case Origin::kAllocated:
       memory.retire(users, type(), block_);
       break;
     case Origin::kPool:
-      if (PoolBlock block; take_pool_block(&block)) {
-        memory.retire(users, type(), block);
-      }
+      if (lease_.ends_with_block()) memory.retire(users, type(), pool_block_);
       break;
     case Origin::kRegistered:
       memory.retire(
@@ -108,6 +106,7 @@ Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
       new BufferImpl(static_cast<DeviceImpl&>(device()), type(), length, at(offset), Origin::kView);
   part->parent_ = Ref<Buffer>::retain(parent_ ? parent_.get() : this);
   if (host_ != nullptr) part->host_ = host_ + offset;
+  impl(*part->parent_).lease_.add_view(*part);
   *view = part;
   return {};
 }

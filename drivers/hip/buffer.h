@@ -2,12 +2,10 @@
 // such a buffer.
 #pragma once
 
-#include <atomic>
-#include <mutex>
 #include <vector>
 
 #include "drivers/common/host_maps.h"
-#include "drivers/common/pool.h"
+#include "drivers/common/pool_lease.h"
 #include "drivers/common/users.h"
 #include "drivers/hip/memory.h"
 #include "hal/buffer.h"
@@ -34,9 +32,10 @@ class BufferImpl final : public Buffer {
   // or after the host has written what the device is to read.
   void synchronise_with_host() const;
 
-  // For a buffer of a pool: the block, once. False if it has been given back, or there is none.
-  bool take_pool_block(PoolBlock* block);
-  bool of_pool() const { return origin_ == Origin::kPool; }
+  // What the buffer has of a pool; a view has nothing.
+  PoolLease& lease() { return lease_; }
+  // Whether the buffer, or the one that it is a view of, may be given back while it lives.
+  static bool may_be_given_back(Buffer& buffer);
   // For another process. FAILED_PRECONDITION unless it is a whole allocation of device memory.
   Status export_ipc(ExportedHandle* handle) const;
 
@@ -64,13 +63,12 @@ class BufferImpl final : public Buffer {
   Ref<Device> keep_alive_;
   Ref<Buffer> parent_;  // of a view; the others are then unused
   Origin origin_;
-  std::byte* pointer_;           // as the device sees it
-  std::byte* host_ = nullptr;    // as the host does; null: it does not
-  Block block_;                  // kAllocated
-  PoolBlock pool_block_;         // kPool, under mutex_
-  bool has_pool_block_ = false;  // under mutex_
-  void* imported_ = nullptr;     // kRegistered, kIpc: what is to be undone
-  std::mutex mutex_;
+  std::byte* pointer_;         // as the device sees it
+  std::byte* host_ = nullptr;  // as the host does; null: it does not
+  Block block_;                // kAllocated
+  PoolLease lease_;            // kPool
+  PoolBlock pool_block_;       // kPool
+  void* imported_ = nullptr;   // kRegistered, kIpc: what is to be undone
   HostMaps maps_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "drivers/common/recording_command_buffer.h"
+#include "drivers/hip/buffer.h"
 #include "drivers/hip/operation.h"
 #include "drivers/hip/queue_core.h"
 #include "hal/ref.h"
@@ -15,7 +16,8 @@ namespace halyard::hip {
 
 class CommandBufferImpl final : public RecordingCommandBuffer {
  public:
-  explicit CommandBufferImpl(Device& device) : RecordingCommandBuffer(device) {}
+  explicit CommandBufferImpl(Device& device)
+      : RecordingCommandBuffer(device, &BufferImpl::may_be_given_back) {}
 
   const Recording& recording() const { return recording_; }
 

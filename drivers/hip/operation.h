@@ -24,10 +24,13 @@ class Operation {
   // used any more.
   virtual Result<std::unique_ptr<Operation>> hold() = 0;
 
-  // Whether it runs even if what it waits for fails; its signals fail all the same.
-  virtual bool runs_regardless() const { return false; }
+  // Whether it goes onto the stream only when all that other streams do for its waits is done: what
+  // is behind a wait on the stream runs even if that fails.
+  virtual bool waits_on_host() const { return false; }
+  // It will never run. Before its signals fail; any thread.
+  virtual void cancel() {}
   // Whether another stream may have to wait for it although it signals nothing. placed() is then
-  // called when it is on the stream and marked, as operation `number`.
+  // called when it is on the stream and marked, as operation `number`, before its signals are.
   virtual bool needs_mark() const { return false; }
   virtual void placed(uint64_t) {}
 

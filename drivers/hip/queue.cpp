@@ -64,6 +64,7 @@ Status QueueImpl::do_dispatch_indirect(const Dispatch& dispatch, const BufferRan
 Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
                              const Sync& sync) {
   auto& recorded = static_cast<CommandBufferImpl&>(commands);
+  HALYARD_RETURN_IF_ERROR(recorded.recording().check_buffers());
   core_->device().memory().tidy();
   if (recorded.has_indirect()) {
     HALYARD_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Operation>> steps,
@@ -83,21 +84,23 @@ uint64_t pool_queue(const Stream& stream) {
 // Gives a block back in the stream's order.
 class GiveBackOperation final : public Operation {
  public:
-  GiveBackOperation(QueuePool& pool, uint64_t ticket) : pool_(pool), ticket_(ticket) {}
+  GiveBackOperation(const Stream& stream, std::shared_ptr<PoolReturn> block)
+      : stream_(stream), block_(std::move(block)) {}
   StringView name() const override { return "dealloca"; }
-  // The memory goes back in the stream's order, whatever becomes of what it waits for.
-  bool runs_regardless() const override { return true; }
+  // Once it is on the stream the block is gone.
+  bool waits_on_host() const override { return true; }
+  void cancel() override { block_->cancel({pool_queue(stream_), stream_.number()}); }
   // Another queue may have to wait for it (alloca_buffer in a full heap).
   bool needs_mark() const override { return true; }
   Status issue(QueueCore&) override { return {}; }
-  void placed(uint64_t number) override { pool_.settle(ticket_, number); }
+  void placed(uint64_t number) override { block_->done({pool_queue(stream_), number}); }
   Result<std::unique_ptr<Operation>> hold() override {
-    return std::unique_ptr<Operation>(std::make_unique<GiveBackOperation>(pool_, ticket_));
+    return std::unique_ptr<Operation>(std::make_unique<GiveBackOperation>(stream_, block_));
   }
 
  private:
-  QueuePool& pool_;
-  uint64_t ticket_;
+  const Stream& stream_;
+  std::shared_ptr<PoolReturn> block_;
 };
 
 }  // namespace
@@ -128,21 +131,14 @@ Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Syn
 }
 
 Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
-  auto& pooled = static_cast<BufferImpl&>(buffer);
-  PoolBlock block;
-  if (!pooled.of_pool()) {
-    return error(StatusCode::kInvalidArgument,
-                 "Queue::dealloca_buffer is given a buffer that Queue::alloca_buffer has not made. "
-                 "Drop the last reference to it instead.");
-  }
-  if (!pooled.take_pool_block(&block)) {
-    return error(StatusCode::kFailedPrecondition,
-                 "Queue::dealloca_buffer is given a buffer that was given back already.");
-  }
   QueuePool& pool = core_->device().memory().pool(buffer.type());
-  const uint64_t ticket = pool.release(block, pool_queue(core_->stream()));
-  GiveBackOperation operation(pool, ticket);
-  return core_->submit(operation, sync);
+  HALYARD_ASSIGN_OR_RETURN(const std::shared_ptr<PoolReturn> block,
+                           PoolReturn::begin(buffer, impl(buffer).lease(), pool));
+  GiveBackOperation operation(core_->stream(), block);
+  HALYARD_RETURN_IF_ERROR(core_->submit(operation, sync));
+  // It may be held back behind others, which wait.
+  if (sync.wait.empty()) block->ahead(pool_queue(core_->stream()));
+  return {};
 }
 
 Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {

@@ -27,7 +27,7 @@ WaitAction QueueCore::plan_wait_for(const SemaphorePoint& wait, StreamPoint* poi
 }
 
 QueueCore::WaitPlan QueueCore::plan_waits(Span<const SemaphorePoint> waits,
-                                          const StreamPoint& after) const {
+                                          const StreamPoint& after, bool on_host) const {
   WaitPlan plan;
   if (after.stream != nullptr) plan.points.push_back(after);
   for (const SemaphorePoint& wait : waits) {
@@ -37,7 +37,11 @@ QueueCore::WaitPlan QueueCore::plan_waits(Span<const SemaphorePoint> waits,
       case WaitAction::kNone:
         break;
       case WaitAction::kDevice:
-        plan.points.push_back(point);
+        if (on_host) {
+          plan.hold = plan.awaits_stream = true;
+        } else {
+          plan.points.push_back(point);
+        }
         break;
       case WaitAction::kHost:
         plan.hold = true;
@@ -67,13 +71,14 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
   if (signals.empty() && !operation.needs_mark()) return {};
   if (const Status marked = stream_.mark(); !marked.ok()) {
     // The operation is on the stream, and nothing will tell when it is done.
+    operation.cancel();
     fail_signals(signals, marked);
     return {};
   }
+  operation.placed(stream_.number());
   for (const SemaphorePoint& signal : signals) {
     impl(*signal.semaphore).add_point(signal.value, {&stream_, stream_.number()});
   }
-  operation.placed(stream_.number());
   return {};
 }
 
@@ -110,11 +115,10 @@ Status QueueCore::submit(Operation& operation, const Sync& sync, const StreamPoi
       HALYARD_RETURN_IF_ERROR(hold(operation, sync, after));
       tell = true;
     } else {
-      const WaitPlan plan = plan_waits(sync.wait, after);
+      const WaitPlan plan = plan_waits(sync.wait, after, operation.waits_on_host());
       if (!plan.failure.ok()) {
-        // Before its signals tell that it has failed.
-        if (operation.runs_regardless()) result = put(operation, {}, {});
-        if (result.ok()) fail_signals(sync.signal, plan.failure);
+        operation.cancel();
+        fail_signals(sync.signal, plan.failure);
       } else if (plan.hold) {
         HALYARD_RETURN_IF_ERROR(hold(operation, sync, after));
         tell = true;
@@ -187,6 +191,7 @@ bool QueueCore::advance() {
 void QueueCore::fail_held(const Status& cause) {
   if (std::exchange(held_failed_, true)) return;
   for (const std::unique_ptr<Entry>& entry : entries_) {
+    entry->operation->cancel();
     for (const HeldPoint& signal : entry->sync.signals()) signal.semaphore->fail_with(cause);
   }
 }
@@ -218,7 +223,10 @@ void QueueCore::abandon() {
 
 // The operation's signals become true, or fail.
 bool QueueCore::finish(Entry& entry, const Status& status) {
-  if (!status.ok() && entry.steps != nullptr) entry.steps->failure = status;
+  if (!status.ok()) {
+    entry.operation->cancel();
+    if (entry.steps != nullptr) entry.steps->failure = status;
+  }
   entry.sync.finish(status);
   return true;
 }
@@ -237,20 +245,18 @@ bool QueueCore::try_front(Entry& entry) {
     if (entry.steps != nullptr && !entry.steps->failure.ok()) {
       return finish(entry, entry.steps->failure);
     }
+    const bool on_host = entry.operation->waits_on_host();
     const auto plan_one = [&](const HeldPoint& wait) {
       StreamPoint point;
       bool later = false;
       const WaitAction action = plan_wait_for({wait.semaphore.get(), wait.value}, &point, &later);
-      awaits_stream_.store(later, std::memory_order_release);
-      return action;
+      const bool seen_by_host = on_host && action == WaitAction::kDevice;
+      awaits_stream_.store(later || seen_by_host, std::memory_order_release);
+      return seen_by_host ? WaitAction::kHost : action;
     };
     if (!entry.sync.worth_planning(plan_one)) return false;
-    plan = plan_waits(views(entry.sync.waits()), entry.after);
-    if (!plan.failure.ok()) {
-      // Before its signals tell that it has failed.
-      if (entry.operation->runs_regardless()) put(*entry.operation, {}, {}).ignore();
-      return finish(entry, plan.failure);
-    }
+    plan = plan_waits(views(entry.sync.waits()), entry.after, on_host);
+    if (!plan.failure.ok()) return finish(entry, plan.failure);
     awaits_stream_.store(plan.awaits_stream, std::memory_order_release);
     if (plan.hold) return false;
     if (entry.operation->on_host()) return start_host(entry, plan);

@@ -92,7 +92,9 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   std::unique_lock<std::mutex> lock_with_room();
 
   // All under the stream's lock.
-  WaitPlan plan_waits(Span<const SemaphorePoint> waits, const StreamPoint& after) const;
+  // `on_host`: Operation::waits_on_host.
+  WaitPlan plan_waits(Span<const SemaphorePoint> waits, const StreamPoint& after,
+                      bool on_host) const;
   // How to wait for the point: `point` is the stream's operation that reaches it, if there is one;
   // `later` as SemaphoreImpl::point_for has it.
   WaitAction plan_wait_for(const SemaphorePoint& wait, StreamPoint* point, bool* later) const;

@@ -7,17 +7,18 @@
 namespace halyard {
 
 Result<void*> Buffer::map(uint64_t offset, uint64_t length, MapAccess access) {
-  HALYARD_RETURN_IF_ERROR(internal::resolve_length("Buffer::map", "range", size_, offset, &length));
+  HALYARD_RETURN_IF_ERROR(
+      internal::resolve_length("Buffer::map", "range", size(), offset, &length));
   if (length == 0) {
     return error(StatusCode::kInvalidArgument,
                  "Buffer::map is given an empty range (0 bytes from offset {} of {}).", offset,
-                 size_);
+                 size());
   }
   if (type_ == MemoryType::kDevice) {
     return error(StatusCode::kFailedPrecondition,
                  "Buffer::map is called on a buffer of device memory ({} bytes), which the host "
                  "does not see. Use Queue::update and Queue::copy, or allocate host memory.",
-                 size_);
+                 size());
   }
   const uint32_t bits = static_cast<uint32_t>(access);
   if (bits < 1 || bits > 3) {
@@ -41,25 +42,25 @@ Status Buffer::unmap(void* pointer) {
 
 Status Buffer::flush(uint64_t offset, uint64_t length) {
   HALYARD_RETURN_IF_ERROR(
-      internal::resolve_length("Buffer::flush", "range", size_, offset, &length));
+      internal::resolve_length("Buffer::flush", "range", size(), offset, &length));
   HALYARD_RETURN_IF_ERROR(check_range("Buffer::flush", offset, length));
   return length == 0 ? Status() : do_flush(offset, length);
 }
 
 Status Buffer::invalidate(uint64_t offset, uint64_t length) {
   HALYARD_RETURN_IF_ERROR(
-      internal::resolve_length("Buffer::invalidate", "range", size_, offset, &length));
+      internal::resolve_length("Buffer::invalidate", "range", size(), offset, &length));
   HALYARD_RETURN_IF_ERROR(check_range("Buffer::invalidate", offset, length));
   return length == 0 ? Status() : do_invalidate(offset, length);
 }
 
 Result<Ref<Buffer>> Buffer::subspan(uint64_t offset, uint64_t length) {
   HALYARD_RETURN_IF_ERROR(
-      internal::resolve_length("Buffer::subspan", "range", size_, offset, &length));
+      internal::resolve_length("Buffer::subspan", "range", size(), offset, &length));
   if (length == 0) {
     return error(StatusCode::kInvalidArgument,
                  "Buffer::subspan is given an empty range (0 bytes from offset {} of {}).", offset,
-                 size_);
+                 size());
   }
   Buffer* view = nullptr;
   HALYARD_RETURN_IF_ERROR(do_subspan(offset, length, &view));

@@ -5,12 +5,22 @@
 
 namespace halyard::internal {
 
+Status given_back(const char* operation, const char* role) {
+  return error(StatusCode::kFailedPrecondition,
+               "{} is given a {} in a buffer whose memory was given back (Queue::dealloca_buffer). "
+               "Give it back after its last use, and take a new one with Queue::alloca_buffer.",
+               operation, role);
+}
+
 Status resolve_length(const char* operation, const char* role, uint64_t size, uint64_t offset,
                       uint64_t* length) {
-  if (offset > size) [[unlikely]] {
-    return error(StatusCode::kOutOfRange,
-                 "{} is given a {} whose offset ({}) lies past the end of its buffer ({} bytes).",
-                 operation, role, offset, size);
+  if (offset >= size) [[unlikely]] {
+    if (size == 0) return given_back(operation, role);
+    if (offset > size) {
+      return error(StatusCode::kOutOfRange,
+                   "{} is given a {} whose offset ({}) lies past the end of its buffer ({} bytes).",
+                   operation, role, offset, size);
+    }
   }
   if (*length == BufferRange::kToEnd) {
     *length = size - offset;
@@ -37,7 +47,13 @@ namespace {
 }  // namespace
 
 Status check_own(const char* operation, const Device& device, const Buffer& buffer) {
-  if (&buffer.device() == &device) return {};
+  if (&buffer.device() == &device) {
+    if (buffer.size() != 0) return {};
+    return error(
+        StatusCode::kFailedPrecondition,
+        "{} is given a buffer whose memory was given back before (Queue::dealloca_buffer).",
+        operation);
+  }
   return error(StatusCode::kInvalidArgument,
                "{} on device \"{}\" is given a buffer of another device (\"{}\"). Call it on that "
                "one.",

@@ -12,11 +12,16 @@
 namespace halyard::internal {
 
 // Bytes that a buffer range of `offset` and `length` has in `size` bytes. A length of
-// BufferRange::kToEnd becomes what is left. OUT_OF_RANGE if it does not fit.
+// BufferRange::kToEnd becomes what is left. OUT_OF_RANGE if it does not fit; FAILED_PRECONDITION if
+// the buffer was given back (`size` is 0).
 Status resolve_length(const char* operation, const char* role, uint64_t size, uint64_t offset,
                       uint64_t* length);
 
-// INVALID_ARGUMENT unless `buffer` was made by `device`, which is more than being accessible to it.
+// FAILED_PRECONDITION: the buffer of the range has no bytes any more.
+[[gnu::cold]] Status given_back(const char* operation, const char* role);
+
+// INVALID_ARGUMENT unless `buffer` was made by `device`, which is more than being accessible to it;
+// FAILED_PRECONDITION if it was given back.
 Status check_own(const char* operation, const Device& device, const Buffer& buffer);
 
 // `range` with a buffer that `device` can access and its length resolved. `role` is "target",

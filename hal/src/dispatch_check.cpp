@@ -3,6 +3,7 @@
 #include <string>
 
 #include "argument_plan.h"
+#include "check.h"
 #include "hal/device.h"
 #include "hal/error.h"
 #include "hal/text.h"
@@ -234,6 +235,7 @@ Status explain_range(const Device& device, const Dispatch& dispatch, size_t inde
                  describe(dispatch, index), range.buffer->device().info().name, device.info().name);
   }
   const uint64_t size = range.buffer->size();
+  if (size == 0) return given_back(describe(dispatch, index).c_str(), "range");
   if (range.offset > size) {
     return error(StatusCode::kOutOfRange,
                  "{} is given offset {}, past the end of its buffer ({} bytes).",
@@ -289,7 +291,8 @@ bool argument_is_plain(const Device& device, const ArgumentStep& step,
     const BufferRange& range = argument.range;
     if (range.buffer == nullptr || &range.buffer->device() != &device) return false;
     const uint64_t size = range.buffer->size();
-    return range.offset <= size &&
+    // A buffer that was given back has no bytes. An empty range at the end is looked at closely.
+    return range.offset < size &&
            (range.length == BufferRange::kToEnd || range.length <= size - range.offset);
   }
   if (argument.kind == Argument::Kind::kValue) {

@@ -183,6 +183,19 @@ TEST_F(DispatchCheck, ARangePastTheEndOfItsBuffer) {
   EXPECT_EQ(status.code(), StatusCode::kOutOfRange);
   arguments_[0] = BufferRange(*buffer_, 1024, 0);
   expect_ok();
+  arguments_[0] = BufferRange(*buffer_, 1024, BufferRange::kToEnd);
+  expect_ok();
+}
+
+TEST_F(DispatchCheck, ABufferThatWasGivenBack) {
+  testing::FakeBuffer::set_size(*buffer_, 0);
+  for (const uint64_t offset : {0u, 4u}) {
+    arguments_[0] = BufferRange(*buffer_, offset, BufferRange::kToEnd);
+    expect_refused(StatusCode::kFailedPrecondition,
+                   "Argument 0 \"out\" of \"vadd\" (global_buffer of 8 bytes at offset 0) is given "
+                   "a range in a buffer whose memory was given back (Queue::dealloca_buffer). Give "
+                   "it back after its last use, and take a new one with Queue::alloca_buffer.");
+  }
 }
 
 TEST_F(DispatchCheck, WorkGroupsOfNoSizeOrTooLarge) {

@@ -34,6 +34,7 @@ class FakeBuffer final : public Buffer {
  public:
   FakeBuffer(Device& device, MemoryType type, uint64_t size, uint64_t address, Log& log)
       : Buffer(device, type, size, address), log_(log) {}
+  using Buffer::set_size;
 
  private:
   HALYARD_FAKE_DESTROY

@@ -76,6 +76,26 @@ TEST_F(Validation, RangesStayInsideOfTheirBuffers) {
                StatusCode::kOutOfRange, "does not fit");
 }
 
+// What a driver does when a buffer is given back.
+TEST_F(Validation, ABufferWithoutBytesIsNotUsed) {
+  constexpr StatusCode kCode = StatusCode::kFailedPrecondition;
+  const std::string why = "given back";
+  testing::FakeBuffer::set_size(*buffer_, 0);
+  EXPECT_EQ(buffer_->size(), 0u);
+  expect_error(queue_->fill(buffer_, &pattern_, 4), kCode, why);
+  expect_error(queue_->fill({*buffer_, 0, 0}, &pattern_, 4), kCode, why);
+  expect_error(queue_->fill({*buffer_, 4, 4}, &pattern_, 4), kCode, why);
+  expect_error(queue_->update(buffer_, &pattern_, 4), kCode, why);
+  expect_error(queue_->copy(buffer_, target_), kCode, why);
+  expect_error(queue_->copy(target_, buffer_), kCode, why);
+  expect_error(queue_->dealloca_buffer(*buffer_), kCode, why);
+  expect_error(device_->export_buffer(*buffer_).status(), kCode, why);
+  expect_error(buffer_->map(0, 4, MapAccess::kRead).status(), kCode, why);
+  expect_error(buffer_->subspan(0, 4).status(), kCode, why);
+  device_->set_validation(false);
+  expect_error(queue_->fill(buffer_, &pattern_, 4), kCode, why);
+}
+
 TEST_F(Validation, RangesAreCheckedEvenWithoutValidation) {
   device_->set_validation(false);
   expect_error(queue_->fill(BufferRange(*buffer_, 0, 2048), &pattern_, 4), StatusCode::kOutOfRange,

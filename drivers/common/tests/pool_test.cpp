@@ -80,7 +80,7 @@ TEST(PoolSize, DoesNotWrapAround) {
 TEST(Pool, TheQueueThatGaveABlockBackGetsItAtOnce) {
   Fixture f;
   const PoolBlock first = f.take(1000);
-  f.pool.release(first, kQueue);
+  f.pool.release(first, {kQueue, 7});
   EXPECT_EQ(f.take(1000).address, first.address);
   EXPECT_EQ(f.after.queue, 0u);
   EXPECT_EQ(f.pool.figures().reuses, 1u);
@@ -90,7 +90,7 @@ TEST(Pool, TheQueueThatGaveABlockBackGetsItAtOnce) {
 TEST(Pool, AnotherQueueGetsABlockOnceItsWorkIsDone) {
   Fixture f;
   const PoolBlock first = f.take(1000);
-  f.pool.settle(f.pool.release(first, kQueue), 7);
+  f.pool.release(first, {kQueue, 7});
   f.source.done[kQueue] = 7;  // packets 0 to 6
   const PoolBlock second = f.take(1000, kOther);
   EXPECT_NE(second.address, first.address);
@@ -103,7 +103,7 @@ TEST(Pool, NobodyWaitsForABlockOfAnAbandonedQueue) {
   Fixture f(8192);
   const PoolBlock first = f.take(4096);
   const PoolBlock second = f.take(4096);
-  f.pool.settle(f.pool.release(first, kQueue), 7);
+  f.pool.release(first, {kQueue, 7});
   f.source.abandoned = {kQueue};
   PoolBlock block;
   PoolPoint after;
@@ -119,8 +119,9 @@ TEST(Pool, ABlockWhoseWorkHasNoIndexYetIsItsQueuesAlone) {
   Fixture f(8192);
   const PoolBlock first = f.take(1000);
   const PoolBlock second = f.take(1000);
-  f.pool.release(first, kQueue);
+  f.pool.release_ahead(first, kQueue);
   f.source.done[kQueue] = UINT64_MAX;
+  EXPECT_FALSE(f.pool.spare().has_unused);
   PoolBlock block;
   PoolPoint after;
   EXPECT_EQ(f.pool.acquire(1000, 1, kOther, &block, &after).code(), StatusCode::kResourceExhausted);
@@ -131,10 +132,10 @@ TEST(Pool, ABlockWhoseWorkHasNoIndexYetIsItsQueuesAlone) {
 TEST(Pool, AnIndexThatComesTooLateTouchesNobody) {
   Fixture f;
   const PoolBlock block = f.take(1000);
-  const uint64_t old = f.pool.release(block, kQueue);
+  const uint64_t old = f.pool.release_ahead(block, kQueue);
   EXPECT_EQ(f.take(1000).address, block.address);
   f.pool.settle(old, 3);
-  const uint64_t ticket = f.pool.release(block, kQueue);
+  const uint64_t ticket = f.pool.release_ahead(block, kQueue);
   f.pool.settle(old, 3);
   f.source.done[kQueue] = 4;
   EXPECT_NE(f.take(1000, kOther).address, block.address) << "3 is not when it was given back";
@@ -145,7 +146,7 @@ TEST(Pool, AnIndexThatComesTooLateTouchesNobody) {
 TEST(Pool, AFullHeapMakesWorkWaitForABlock) {
   Fixture f(4096);
   const PoolBlock block = f.take(4096);
-  f.pool.settle(f.pool.release(block, kQueue), 5);
+  f.pool.release(block, {kQueue, 5});
   EXPECT_EQ(f.take(4096, kOther).address, block.address);
   EXPECT_EQ(f.after.queue, kQueue);
   EXPECT_EQ(f.after.index, 5u);
@@ -155,7 +156,7 @@ TEST(Pool, NobodyWaitsForTheHeapWhereABlockIsComing) {
   Fixture f(4096);
   f.source.comes_back = 4096;
   const PoolBlock block = f.take(4096);
-  f.pool.settle(f.pool.release(block, kQueue), 5);
+  f.pool.release(block, {kQueue, 5});
   EXPECT_EQ(f.take(4096, kOther).address, block.address);
   EXPECT_EQ(f.source.comes_back, 4096u);
   EXPECT_NE(f.take(4096, kOther).address, block.address);
@@ -167,11 +168,9 @@ TEST(Pool, SaysWhatItHasToSpare) {
   const PoolBlock first = f.take(4096);
   const PoolBlock second = f.take(8192);
   EXPECT_EQ(f.pool.spare().bytes, 0u);
-  const uint64_t ticket = f.pool.release(first, kQueue);
+  f.pool.release(first, {kQueue, 5});
   f.source.done[kQueue] = 5;
   EXPECT_EQ(f.pool.spare().bytes, 4096u);
-  EXPECT_FALSE(f.pool.spare().has_unused) << "its work has no index yet";
-  f.pool.settle(ticket, 5);
   EXPECT_FALSE(f.pool.spare().has_unused);
   f.source.done[kQueue] = 6;
   EXPECT_TRUE(f.pool.spare().has_unused);
@@ -210,12 +209,20 @@ TEST(Pool, KeepsNoMoreFreeMemoryThanItsBound) {
   EXPECT_EQ(f.take(4096, kOther).address, blocks[2].address);
 }
 
+TEST(Pool, WhatIsGivenBackGoesToTheSourceOnlyWhenItMayTakeLong) {
+  Fixture f(kMany, 0);
+  f.pool.release(f.take(4096), {kQueue, 0});
+  f.source.done[kQueue] = 1;
+  EXPECT_EQ(f.source.live(), 1u);
+  f.pool.shrink();
+  EXPECT_EQ(f.source.live(), 0u);
+}
+
 TEST(Pool, BlocksInUseAreKeptWhateverTheBound) {
   Fixture f(kMany, 0);
   const PoolBlock block = f.take(4096);
-  const uint64_t ticket = f.pool.release(block, kQueue);
-  EXPECT_EQ(f.source.live(), 1u);
-  f.pool.settle(ticket, 0);
+  f.pool.release(block, {kQueue, 0});
+  f.pool.shrink();
   f.pool.trim(0);
   EXPECT_EQ(f.source.live(), 1u);
   f.source.done[kQueue] = 1;
@@ -255,7 +262,7 @@ TEST(Pool, GivesEverythingBackInTheEnd) {
     PoolBlock block;
     PoolPoint after;
     ASSERT_TRUE(pool.acquire(1, 1, kQueue, &block, &after).ok());
-    pool.release(block, kQueue);
+    pool.release(block, {kQueue, 0});
   }
   EXPECT_EQ(source.live(), 0u);
 }

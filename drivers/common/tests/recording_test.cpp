@@ -181,5 +181,22 @@ TEST(Recording, AnIndirectDispatchIsRecordedAsOneWholeWorkgroup) {
   EXPECT_EQ(command.grid, (Dim3{64, 2, 1}));
 }
 
+// Any two of which one may be given back.
+TEST(Recording, LooksAtBuffersThatMayBeGivenBack) {
+  Fixture f;
+  const Ref<Buffer> other = f.device->allocate(64).value();
+  const uint32_t zero = 0;
+  Recording looks([](Buffer& buffer) { return buffer.size() == 4096; });
+  looks.fill({*f.buffer, 0, 64}, &zero, 4);
+  looks.fill({*other, 0, 64}, &zero, 4);
+  EXPECT_TRUE(looks.check_buffers().ok());
+  testing::FakeBuffer::set_size(*other, 0);
+  EXPECT_TRUE(looks.check_buffers().ok());
+  testing::FakeBuffer::set_size(*f.buffer, 0);
+  const Status status = looks.check_buffers();
+  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().view().find("given back"), std::string_view::npos);
+}
+
 }  // namespace
 }  // namespace halyard

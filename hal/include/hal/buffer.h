@@ -42,7 +42,8 @@ enum class MapAccess : uint32_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
 // does not keep it.
 class Buffer : public RefCounted {
  public:
-  uint64_t size() const noexcept { return size_; }  // bytes
+  // Bytes; 0 from Queue::dealloca_buffer on, unless that fails.
+  uint64_t size() const noexcept { return __atomic_load_n(&size_, __ATOMIC_RELAXED); }
   MemoryType type() const noexcept { return type_; }
   // The address that kernels see. Valid while the buffer lives.
   uint64_t device_address() const noexcept { return device_address_; }
@@ -66,6 +67,12 @@ class Buffer : public RefCounted {
   Buffer(Device& device, MemoryType type, uint64_t size, uint64_t device_address) noexcept
       : device_(&device), size_(size), device_address_(device_address), type_(type) {}
   ~Buffer() = default;
+
+  // For drivers: what size() is from now on. Validation refuses every use of a buffer without
+  // bytes, so 0 means that the memory is given back or on its way (Queue::dealloca_buffer).
+  static void set_size(Buffer& buffer, uint64_t bytes) noexcept {
+    __atomic_store_n(&buffer.size_, bytes, __ATOMIC_RELAXED);
+  }
 
  private:
   virtual Status do_map(uint64_t offset, uint64_t length, MapAccess access, void** pointer) = 0;

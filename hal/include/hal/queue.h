@@ -106,9 +106,16 @@ class Queue : public RefCounted {
   // `bindings[i]` stands for slot i of the recording.
   Status execute(CommandBuffer& commands, Span<const BufferRange> bindings = {},
                  const Sync& sync = {});
-  // Queue-ordered memory: `buffer` may be used by work that waits for `sync.signal`.
+  // Queue-ordered memory: the buffer may be used by work that waits for `sync.signal`. It may be
+  // recorded and bound at once.
   Result<Ref<Buffer>> alloca_buffer(uint64_t size, const PoolOptions& options = {},
                                     const Sync& sync = {});
+  // Gives the buffer's memory back, in this queue's order and after the waits; the queue need not
+  // be the one that allocated it. From the call on the buffer and its views have no bytes
+  // (Buffer::size is 0), and their use is refused with FAILED_PRECONDITION, also by way of a
+  // recording that names them. Work that was submitted before is not affected. If a wait fails, or
+  // the queue is lost or abandoned before the waits are over, the memory stays the buffer's: before
+  // the signals fail, it has its bytes again, and may be used, and given back later.
   Status dealloca_buffer(Buffer& buffer, const Sync& sync = {});
   Status read(const FileRange& source, const BufferRange& target, const Sync& sync = {});
   Status write(const BufferRange& source, const FileRange& target, const Sync& sync = {});
