@@ -16,8 +16,8 @@ class Device;
 // Recording is for one thread at a time. After finish() it is immutable: any thread may execute it,
 // any number of times, also while an earlier execution is still in flight.
 //
-// Commands may overlap and run in any order, except across a barrier(). The buffers and executables
-// that a recording names are kept alive by it; those that come through binding slots by the caller.
+// Commands may overlap and run in any order, except across a barrier(). A recording keeps alive the
+// buffers and executables that it names, an execution what is bound to slots until it is done.
 // Copies do not overlap themselves; where slots are involved, Queue::execute refuses the bindings.
 class CommandBuffer : public RefCounted {
  public:
