@@ -103,6 +103,16 @@ TEST_F(DriverTest, OptionsThatItDoesNotKnow) {
                "no_such_option");
 }
 
+TEST_F(DriverTest, OpensEveryDeviceThatItLists) {
+  for (const DeviceSummary& summary : take(driver().enumerate())) {
+    SCOPED_TRACE(summary.ordinal);
+    const Ref<Device> opened = take(driver().create_device(summary.ordinal));
+    EXPECT_EQ(opened->info().name.view(), summary.name.view());
+    EXPECT_EQ(opened->info().uuid.view(), summary.uuid.view());
+    expect_works(*opened);
+  }
+}
+
 TEST_F(DriverTest, OpensADeviceTwice) {
   const uint32_t ordinal = listed().ordinal;
   const Ref<Device> first = take(driver().create_device(ordinal));

@@ -113,5 +113,27 @@ TEST_F(Failure, LeavesTheQueueUsable) {
   EXPECT_TRUE(same(download<uint8_t>(buffer), std::vector<uint8_t>(16, 0xa5)));
 }
 
+// One semaphore of several that are waited for fails: the others go their way.
+TEST_F(Failure, LeavesTheOthersOfAWaitAlone) {
+  const Ref<Semaphore> lost = new_semaphore();
+  const Ref<Semaphore> others[] = {new_semaphore(), new_semaphore(5)};
+  const Ref<Semaphore> done = new_semaphore();
+  const SemaphorePoint points[] = {{others[0].get(), 1}, {lost.get(), 1}, {others[1].get(), 6}};
+  ASSERT_OK(
+      queue().barrier(When().after(others[0], 1).after(lost, 1).after(others[1], 6).then(done, 1)));
+  lost->fail(cause());
+  for (const WaitMode mode : {WaitMode::kAll, WaitMode::kAny}) {
+    EXPECT_FAILS(device().wait(points, mode, patience()), StatusCode::kAborted, kReason);
+  }
+  EXPECT_FAILS(done->wait(1, patience()), StatusCode::kAborted, kReason);
+  EXPECT_EQ(take(others[0]->query()), 0u);
+  EXPECT_EQ(take(others[1]->query()), 5u);
+  EXPECT_FAILS(others[0]->wait(1, Deadline::poll()), StatusCode::kDeadlineExceeded);
+  // They can be signalled by the host and by work, and be waited for.
+  ASSERT_OK(others[0]->signal(1));
+  ASSERT_OK(queue().barrier(When().after(others[0], 1).then(others[1], 6)));
+  EXPECT_OK(others[1]->wait(6, patience()));
+}
+
 }  // namespace
 }  // namespace halyard::cts

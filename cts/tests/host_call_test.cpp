@@ -112,6 +112,26 @@ TEST_F(HostCalls, AFailureFailsTheirSignals) {
   EXPECT_FAILS(finish(), StatusCode::kDataLoss, "The sheep is lost.");
 }
 
+TEST_F(HostCalls, AFailureFailsEverySignalWithItsCode) {
+  for (const StatusCode code :
+       {StatusCode::kCancelled, StatusCode::kInvalidArgument, StatusCode::kResourceExhausted,
+        StatusCode::kDataLoss, StatusCode::kUnavailable}) {
+    SCOPED_TRACE(to_string(code));
+    auto lose = [code]() -> Status { return Status(code, "The sheep is lost."); };
+    std::vector<Ref<Semaphore>> told;
+    std::vector<SemaphorePoint> points;
+    for (uint64_t i = 1; i <= 5; ++i) {
+      told.push_back(new_semaphore());
+      points.push_back({told.back().get(), i});
+    }
+    ASSERT_OK(call(queue(), lose, {.wait = {}, .signal = points}));
+    for (const SemaphorePoint& point : points) {
+      EXPECT_FAILS(point.semaphore->wait(point.value, patience()), code, "The sheep is lost.");
+      EXPECT_FAILS(point.semaphore->query(), code, "The sheep is lost.");
+    }
+  }
+}
+
 TEST_F(HostCalls, AFailureLeavesTheQueueUsable) {
   auto lose = []() -> Status { return Status(StatusCode::kDataLoss, "The sheep is lost."); };
   ASSERT_OK(call(queue(), lose, {}));

@@ -67,11 +67,15 @@ void SkeletonQueue::destroy() noexcept {
 }
 
 bool SkeletonQueue::Operation::settled(Status* outcome) const {
+  bool all = true;
   for (const Point& point : wait) {
-    if (!point.semaphore->settled(point.value, outcome)) return false;
-    if (!outcome->ok()) return true;
+    if (!point.semaphore->settled(point.value, outcome)) {
+      all = false;
+    } else if (!outcome->ok()) {
+      return true;
+    }
   }
-  return true;
+  return all;
 }
 
 void SkeletonQueue::Operation::finish(const Status& outcome) const {
