@@ -14,6 +14,7 @@
 #include "drivers/amdgpu/queue.h"
 #include "drivers/amdgpu/semaphore.h"
 #include "drivers/amdgpu/transfers.h"
+#include "drivers/common/loss.h"
 #include "drivers/common/remains.h"
 #include "hal/error.h"
 
@@ -190,10 +191,7 @@ void DeviceImpl::lose_queue(QueueCore& core, const Status& cause) {
 }
 
 void DeviceImpl::abandon_queue(QueueCore& core) {
-  const Status cause = error(StatusCode::kCancelled,
-                             "A queue on {} is abandoned (Queue::abandon) while {}. It takes no "
-                             "work any more; make a new one.",
-                             info_.name, core.describe_unfinished());
+  const Status cause = queue_abandoned(info_.name, core.describe_unfinished());
   if (core.abandon(cause)) tell_loss(core, cause);
 }
 
@@ -216,15 +214,11 @@ void DeviceImpl::tell_loss(QueueCore& core, const Status& cause) {
 void DeviceImpl::lose_device(const std::string& what) {
   std::vector<QueueCore*> cores;
   list_cores(&cores);
-  std::string running;
+  std::vector<std::string> running;
   for (const QueueCore* core : cores) {
-    if (core->lost() || core->idle()) continue;
-    running += running.empty() ? " Running: " : ", ";
-    running += core->describe_current();
+    if (!core->lost() && !core->idle()) running.push_back(core->describe_current());
   }
-  if (!running.empty()) running += '.';
-  const Status cause =
-      error(StatusCode::kInternal, "The device {} is lost: {}.{}", info_.name, what, running);
+  const Status cause = device_lost(info_.name, what, running);
   {
     const std::lock_guard lock(fault_mutex_);
     if (fault_.ok()) fault_ = cause;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/common/loss.h"
 #include "drivers/common/memory_fault.h"
-#include "hal/error.h"
 
 namespace halyard::amdgpu {
 
@@ -52,10 +52,7 @@ Status Faults::watch(Hsa& hsa, DeviceImpl& device) {
     const std::lock_guard lock(watched().mutex);
     const auto lost = watched().lost_agents.find(device.agent().handle);
     if (lost != watched().lost_agents.end()) {
-      return error(StatusCode::kUnavailable,
-                   "The device {} is lost to this process since an earlier fault ({}). Start a new "
-                   "process to use it again.",
-                   device.info().name, lost->second);
+      return device_was_lost(device.info().name, lost->second);
     }
     watched().devices.push_back(&device);
   }

@@ -5,6 +5,7 @@
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/plan.h"
 #include "drivers/common/clock.h"
+#include "drivers/common/loss.h"
 #include "drivers/common/service_thread.h"
 #include "hal/error.h"
 
@@ -47,11 +48,8 @@ bool HeldQueue::advance() {
 
 std::string HeldQueue::describe() {
   const std::lock_guard lock(mutex_);
-  if (entries_.empty()) return {};
-  if (!host_running_.load(std::memory_order_acquire)) {
-    return "operations that wait for semaphores are queued";
-  }
-  return fmt::format("the host's part of a {} has not ended", entries_.front().operation->name());
+  const StringView front = entries_.empty() ? StringView() : entries_.front().operation->name();
+  return describe_held(front, host_running_.load(std::memory_order_acquire));
 }
 
 void HeldQueue::fail_signals(const Status& cause) {

@@ -29,8 +29,7 @@ class HeldQueue {
   // Submits what can be, from the watcher's thread. True if it should be called again soon although
   // no signal will tell.
   bool advance();
-  // What the queue is at, for a message: "operations that wait for semaphores are queued"; empty if
-  // nothing is held back.
+  // What the queue is at, if its ring is idle (describe_held).
   std::string describe();
   // The queue is lost: what is held back is not to signal anything. A host operation that runs is
   // waited for by nobody then.

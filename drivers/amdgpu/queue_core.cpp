@@ -286,9 +286,7 @@ std::string QueueCore::describe_current() const {
 }
 
 std::string QueueCore::describe_unfinished() const {
-  if (!idle()) return describe_current() + " has not ended";
-  const std::string held = held_->describe();
-  return held.empty() ? "nothing is queued" : held;
+  return idle() ? held_->describe() : describe_current() + " has not ended";
 }
 
 // Nothing tells how far a run is but the read index, which may be ahead of what is executed; never

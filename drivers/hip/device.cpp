@@ -1,5 +1,6 @@
 #include "drivers/hip/device.h"
 
+#include "drivers/common/loss.h"
 #include "drivers/common/remains.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
@@ -22,10 +23,7 @@ DeviceImpl::DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts, const DeviceOpt
 Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts& facts,
                                        const DeviceOptions& options) {
   if (const Status fault = Streams::instance().fault_of(facts.device); !fault.ok()) {
-    return error(StatusCode::kUnavailable,
-                 "The device {} is lost to this process since an earlier fault ({}). Start a new "
-                 "process to use it again.",
-                 facts.name, fault.message());
+    return device_was_lost(facts.name, fault.message());
   }
   Faults::watch(hip, facts);
   install_last_words();

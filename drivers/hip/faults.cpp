@@ -4,7 +4,10 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "drivers/common/loss.h"
 #include "drivers/common/memory_fault.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/stream.h"
@@ -52,17 +55,12 @@ bool has_work(int device) {
 
 // On a worker: it asks HIP what is done, and releases what has waited.
 void lose(const Gpu& gpu, const std::string& what) {
-  std::string running;
+  std::vector<std::string> running;
   for (Stream* const stream : Streams::instance().of_device(gpu.device)) {
-    const std::string names = stream->describe_running();
-    if (names.empty()) continue;
-    running += running.empty() ? " Running: " : ", ";
-    running += names;
+    std::string names = stream->describe_running();
+    if (!names.empty()) running.push_back(std::move(names));
   }
-  if (!running.empty()) running += '.';
-  Streams::instance().lose_device(
-      gpu.device,
-      error(StatusCode::kInternal, "The device {} is lost: {}.{}", gpu.name, what, running));
+  Streams::instance().lose_device(gpu.device, device_lost(gpu.name, what, running));
   Progress::instance().changed();
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "drivers/common/loss.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/handover.h"
 #include "drivers/hip/progress.h"
@@ -206,18 +207,13 @@ std::string QueueCore::describe_unfinished() {
   // Somebody who submits may be held up in HIP.
   const std::unique_lock lock(stream_.order(), std::try_to_lock);
   if (!lock.owns_lock()) return "something is being submitted";
-  if (entries_.empty()) return "nothing is queued";
+  if (entries_.empty()) return describe_held({}, false);
   const Entry& front = *entries_.front();
-  if (front.phase != Phase::kRunning) return "operations that wait for semaphores are queued";
-  return fmt::format("the host's part of a {} has not ended", front.operation->name());
+  return describe_held(front.operation->name(), front.phase == Phase::kRunning);
 }
 
 void QueueCore::abandon() {
-  Streams::instance().abandon(
-      stream_, error(StatusCode::kCancelled,
-                     "A queue on {} is abandoned (Queue::abandon) while {}. It takes no work any "
-                     "more; make a new one.",
-                     device_.info().name, describe_unfinished()));
+  Streams::instance().abandon(stream_, queue_abandoned(device_.info().name, describe_unfinished()));
   Progress::instance().changed();
 }
 
