@@ -15,6 +15,10 @@ Status FaultyCommandBuffer::do_update(const BufferRange& target, const void* sou
 Status FaultyCommandBuffer::do_copy(const BufferRange& source, const BufferRange& target) {
   return lost() ? Status() : inner_->copy(source, target);
 }
+Status FaultyCommandBuffer::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                              const halyard::RectangleCopy& shape) {
+  return lost() ? Status() : inner_->copy_rectangle(source, target, shape);
+}
 Status FaultyCommandBuffer::do_dispatch(const Dispatch& dispatch) {
   return lost() ? Status() : inner_->dispatch(dispatch);
 }

@@ -40,6 +40,9 @@ class FaultyCommandBuffer final : public halyard::CommandBuffer {
   halyard::Status do_begin_debug_group(halyard::StringView label) override;
   halyard::Status do_end_debug_group() override;
   halyard::Status do_finish() override;
+  halyard::Status do_copy_rectangle(const halyard::BufferRange& source,
+                                    const halyard::BufferRange& target,
+                                    const halyard::RectangleCopy& shape) override;
 
   bool lost() const { return fault_ == Fault::kLostBarrierCommand && barriers_ >= 2; }
 

@@ -152,4 +152,9 @@ Status FaultyQueue::do_abandon() {
   return inner_->abandon();
 }
 
+Status FaultyQueue::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                      const halyard::RectangleCopy& shape, const Sync& sync) {
+  return inner_->copy_rectangle(source, target, shape, spoil(sync));
+}
+
 }  // namespace faulty

@@ -46,6 +46,10 @@ class FaultyQueue final : public halyard::Queue {
   void* do_native_handle() const noexcept override;
   halyard::Status do_fault() const override;
   halyard::Status do_abandon() override;
+  halyard::Status do_copy_rectangle(const halyard::BufferRange& source,
+                                    const halyard::BufferRange& target,
+                                    const halyard::RectangleCopy& shape,
+                                    const halyard::Sync& sync) override;
 
   // What becomes of an operation's waits and signals.
   halyard::Sync spoil(const halyard::Sync& sync) const;

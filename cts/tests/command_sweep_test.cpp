@@ -83,7 +83,9 @@ TEST_P(RecordedFill, OfEveryLength) {
 INSTANTIATE_TEST_SUITE_P(Widths, RecordedFill,
                          testing::Values(Sweep{1, Bound::kNo}, Sweep{2, Bound::kNo},
                                          Sweep{4, Bound::kNo}, Sweep{8, Bound::kNo},
-                                         Sweep{16, Bound::kNo}, Sweep{1, Bound::kYes},
+                                         Sweep{16, Bound::kNo}, Sweep{3, Bound::kNo},
+                                         Sweep{33, Bound::kNo}, Sweep{256, Bound::kNo},
+                                         Sweep{12, Bound::kYes}, Sweep{1, Bound::kYes},
                                          Sweep{4, Bound::kYes}, Sweep{16, Bound::kYes}),
                          [](const auto& info) {
                            return (info.param.bound == Bound::kYes ? "Slot" : "Bytes") +

@@ -39,6 +39,43 @@ TEST_P(Fill, RepeatsThePattern) {
 INSTANTIATE_TEST_SUITE_P(Widths, Fill, testing::Values(1, 2, 4, 8, 16),
                          [](const auto& info) { return "Bytes" + std::to_string(info.param); });
 
+// Patterns that no power of two repeats to 16 bytes.
+TEST_F(Transfer, FillsWithPatternsOfAnyLength) {
+  for (const uint32_t width : {3u, 5u, 6u, 7u, 12u, 24u, 31u, 32u, 33u, 64u, 100u, 255u, 256u}) {
+    SCOPED_TRACE(width);
+    for (const MemoryType type : {MemoryType::kDevice, MemoryType::kHost}) {
+      for (const uint64_t count : {1u, 2u, 7u, 64u, 1021u}) {
+        const auto pattern = random_bits<uint8_t>(width);
+        const uint64_t offset = 1 + count % 16;
+        std::vector<uint8_t> expected(offset + count * width + kGuard, 0x5a);
+        const Ref<Buffer> buffer = allocate(expected.size(), type);
+        write(*buffer, 0, expected.data(), expected.size());
+        ASSERT_OK(queue().fill({*buffer, offset, count * width}, pattern.data(), width, next()));
+        ASSERT_OK(finish());
+        for (uint64_t i = 0; i < count * width; ++i) expected[offset + i] = pattern[i % width];
+        std::vector<uint8_t> actual(expected.size());
+        read(*buffer, 0, actual.data(), actual.size());
+        ASSERT_TRUE(same(actual, expected));
+      }
+    }
+  }
+}
+
+// The pattern is the caller's again when the call returns.
+TEST_F(Transfer, FillTakesItsPatternAtSubmission) {
+  const Ref<Semaphore> gate = new_semaphore();
+  const Ref<Buffer> buffer = poisoned(3 * 77);
+  std::vector<uint8_t> pattern(77);
+  for (size_t i = 0; i < pattern.size(); ++i) pattern[i] = static_cast<uint8_t>(i);
+  std::vector<uint8_t> expected;
+  for (int i = 0; i < 3; ++i) expected.insert(expected.end(), pattern.begin(), pattern.end());
+  ASSERT_OK(queue().fill(buffer, pattern.data(), 77, When(next()).after(gate, 1)));
+  std::fill(pattern.begin(), pattern.end(), 0);
+  ASSERT_OK(gate->signal(1));
+  ASSERT_OK(finish());
+  EXPECT_TRUE(same(download<uint8_t>(buffer), expected));
+}
+
 TEST_F(Transfer, FillOfHostMemory) {
   const Ref<Buffer> host = allocate(1001, MemoryType::kHost);
   const uint8_t first = 1;
@@ -54,8 +91,8 @@ TEST_F(Transfer, FillOfHostMemory) {
 TEST_F(Transfer, FillsThatMakeNoSense) {
   const Ref<Buffer> buffer = allocate(64);
   const uint64_t pattern = 0;
-  EXPECT_FAILS(queue().fill({*buffer, 0, 60}, &pattern, 3), StatusCode::kInvalidArgument,
-               "3 bytes");
+  EXPECT_FAILS(queue().fill(buffer, std::vector<uint8_t>(257).data(), 257),
+               StatusCode::kInvalidArgument, "257 bytes");
   EXPECT_FAILS(queue().fill({*buffer, 0, 60}, &pattern, 0), StatusCode::kInvalidArgument);
   EXPECT_FAILS(queue().fill({*buffer, 0, 60}, &pattern, 8), StatusCode::kInvalidArgument,
                "a target (60 bytes) that is not a multiple of its pattern (8 bytes)");

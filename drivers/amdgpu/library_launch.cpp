@@ -88,6 +88,33 @@ LibraryLaunch copy_rectangle_launch(void* target, const void* source, const Rect
       {arguments.group_count[0], arguments.group_count[1], arguments.group_count[2]});
 }
 
+Rectangle rectangle_of(const RectangleCopy& shape) {
+  return {.row_bytes = shape.row_bytes,
+          .row_count = static_cast<uint32_t>(shape.rows),
+          .slice_count = static_cast<uint32_t>(shape.slices),
+          .target_row_pitch = shape.target_row_pitch,
+          .target_slice_pitch = shape.target_slice_pitch,
+          .source_row_pitch = shape.source_row_pitch,
+          .source_slice_pitch = shape.source_slice_pitch};
+}
+
+uint32_t pattern_row_bytes(uint32_t pattern_size, uint64_t size, uint32_t room) {
+  const uint64_t patterns = size / pattern_size;
+  uint64_t in_row = std::clamp<uint64_t>(room / pattern_size, 1, patterns);
+  while (patterns % in_row != 0) --in_row;
+  return static_cast<uint32_t>(in_row) * pattern_size;
+}
+
+LibraryLaunch fill_rows_launch(void* target, uint64_t size, const void* source, uint32_t row_bytes,
+                               uint32_t compute_units) {
+  return copy_rectangle_launch(target, source,
+                               {.row_bytes = row_bytes,
+                                .row_count = static_cast<uint32_t>(size / row_bytes),
+                                .slice_count = 1,
+                                .target_row_pitch = row_bytes},
+                               compute_units);
+}
+
 LibraryLaunch patch_dispatch_launch(const HalyardPatchDispatchArguments& arguments) {
   return make_launch(LibraryKernel::kPatchDispatch, arguments, {1, 1, 1}, {1, 1, 1});
 }

@@ -6,6 +6,7 @@
 
 #include "drivers/amdgpu/device/abi.h"
 #include "drivers/amdgpu/device_library.h"
+#include "hal/queue.h"
 #include "hal/types.h"
 
 namespace halyard::amdgpu {
@@ -40,6 +41,19 @@ struct Rectangle {
 };
 LibraryLaunch copy_rectangle_launch(void* target, const void* source, const Rectangle& rectangle,
                                     uint32_t compute_units);
+
+Rectangle rectangle_of(const RectangleCopy& shape);
+
+// Whether fill_launch takes a pattern of that many bytes.
+constexpr bool is_fill_pattern(uint32_t pattern_size) {
+  return HALYARD_VECTOR_BYTES % pattern_size == 0;
+}
+// Any other is written as rows without a source pitch: the pattern, repeated so often that it
+// divides `size` and has at most `room` bytes (at least one pattern). How many bytes a row has.
+uint32_t pattern_row_bytes(uint32_t pattern_size, uint64_t size, uint32_t room);
+// Fills rows of `size`, which must be at most 2^32 - 1, from one row at `source`.
+LibraryLaunch fill_rows_launch(void* target, uint64_t size, const void* source, uint32_t row_bytes,
+                               uint32_t compute_units);
 
 // Goes into the slot right before `arguments.packet`, which is written as device/abi.h says.
 LibraryLaunch patch_dispatch_launch(const HalyardPatchDispatchArguments& arguments);

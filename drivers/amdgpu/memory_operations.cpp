@@ -1,5 +1,6 @@
 #include "drivers/amdgpu/memory_operations.h"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -115,15 +116,80 @@ class StagedUpdate final : public Operation {
   Ref<Buffer> keep_target_;
 };
 
+// A fill with a pattern that fill_launch does not take. A row of it lies behind the kernel's
+// arguments.
+class PatternFill final : public Operation {
+ public:
+  PatternFill(const FunctionImpl& copy, Buffer& target, void* to, uint64_t size,
+              const void* pattern, uint32_t pattern_size)
+      : copy_(copy),
+        target_(target),
+        to_(to),
+        size_(size),
+        row_bytes_(pattern_row_bytes(pattern_size, size, kRoom)) {
+    for (uint32_t done = 0; done < row_bytes_; done += pattern_size) {
+      std::memcpy(row_.data() + done, pattern, pattern_size);
+    }
+  }
+  // One launch has so many rows.
+  bool fits() const { return size_ / row_bytes_ <= UINT32_MAX; }
+
+  uint32_t packets() const override { return 1; }
+  StringView name() const override { return "fill"; }
+
+  Status issue(QueueCore& core, const IssueContext& context) override {
+    impl(target_).users().add(core.user_bit());
+    const LibraryLaunch launch = fill_rows_launch(to_, size_, nullptr, row_bytes_,
+                                                  core.device().facts().figures.compute_units);
+    return emit(core, 1, context, [&](uint64_t index, bool interrupt) {
+      write_launch(core, index, interrupt, {copy_, launch.grid, launch.workgroup, context.foreign},
+                   [&](void* kernarg) {
+                     auto* const row = static_cast<uint8_t*>(kernarg) + kRowOffset;
+                     HalyardCopyRectangleArguments arguments;
+                     std::memcpy(&arguments, launch.arguments, sizeof(arguments));
+                     arguments.source = row;
+                     std::memcpy(kernarg, &arguments, sizeof(arguments));
+                     std::memcpy(row, row_.data(), row_bytes_);
+                     return 0u;
+                   });
+    });
+  }
+
+  Result<std::unique_ptr<Operation>> hold() override {
+    auto copy = std::make_unique<PatternFill>(copy_, target_, to_, size_, row_.data(), row_bytes_);
+    copy->keep_target_ = Ref<Buffer>::retain(&target_);
+    return std::unique_ptr<Operation>(std::move(copy));
+  }
+
+ private:
+  static constexpr uint32_t kRowOffset = 128;
+  static constexpr uint32_t kRoom = kKernargBlock - kRowOffset;
+  static_assert(sizeof(HalyardCopyRectangleArguments) <= kRowOffset && kMaxPattern <= kRoom);
+
+  const FunctionImpl& copy_;
+  Buffer& target_;
+  void* to_;
+  uint64_t size_;
+  uint32_t row_bytes_;
+  std::array<std::byte, kRoom> row_;
+  Ref<Buffer> keep_target_;
+};
+
 }  // namespace
 
 Status submit_fill(QueueCore& core, const BufferRange& target, const void* pattern,
                    uint32_t pattern_size, const Sync& sync) {
   DeviceImpl& device = core.device();
-  const Result<const FunctionImpl*> fill = device.library().function(LibraryKernel::kFill);
+  const bool plain = is_fill_pattern(pattern_size);
+  const Result<const FunctionImpl*> fill =
+      device.library().function(plain ? LibraryKernel::kFill : LibraryKernel::kCopyRectangle);
+  if (fill.ok() && !plain) {
+    PatternFill operation(**fill, *target.buffer, at(target), target.length, pattern, pattern_size);
+    if (operation.fits()) return submit(core, operation, sync);
+  }
   // Engines fill with 4-byte patterns at aligned places only: for the rest they need an upload, and
   // copies of it.
-  if (!fill.ok()) {
+  if (!fill.ok() || !plain) {
     HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<UploadOperation> operation,
                              UploadOperation::fill(device, *target.buffer, at(target), pattern,
                                                    pattern_size, target.length));
@@ -178,6 +244,19 @@ Status submit_copy(QueueCore& core, const BufferRange& source, const BufferRange
       "copy", **copy,
       copy_launch(at(target), at(source), source.length, device.facts().figures.compute_units),
       reads_foreign, target.buffer, source.buffer);
+  return submit(core, operation, sync);
+}
+
+Status submit_copy_rectangle(QueueCore& core, const BufferRange& source, const BufferRange& target,
+                             const RectangleCopy& shape, const Sync& sync) {
+  DeviceImpl& device = core.device();
+  HALYARD_ASSIGN_OR_RETURN(const FunctionImpl* const copy,
+                           device.library().function(LibraryKernel::kCopyRectangle));
+  LibraryOperation operation("copy", *copy,
+                             copy_rectangle_launch(at(target), at(source), rectangle_of(shape),
+                                                   device.facts().figures.compute_units),
+                             is_foreign(BufferImpl::origin_for(device, *source.buffer)),
+                             target.buffer, source.buffer);
   return submit(core, operation, sync);
 }
 

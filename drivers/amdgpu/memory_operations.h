@@ -1,4 +1,4 @@
-// A queue's fill, update and copy: each goes to whoever moves it best (mover.h).
+// A queue's fill, update and copies: each goes to whoever moves it best (mover.h).
 #pragma once
 
 #include <cstdint>
@@ -17,5 +17,8 @@ Status submit_update(QueueCore& core, const BufferRange& target, const void* sou
                      const Sync& sync);
 Status submit_copy(QueueCore& core, const BufferRange& source, const BufferRange& target,
                    const Sync& sync);
+// By a kernel, wherever the memory lies.
+Status submit_copy_rectangle(QueueCore& core, const BufferRange& source, const BufferRange& target,
+                             const RectangleCopy& shape, const Sync& sync);
 
 }  // namespace halyard::amdgpu

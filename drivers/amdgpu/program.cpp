@@ -57,6 +57,8 @@ class ProgramBuilder {
       case RecordedKind::kUpdate:
       case RecordedKind::kCopy:
         return add_copy(command);
+      case RecordedKind::kCopyRectangle:
+        return add_copy_rectangle(command);
       case RecordedKind::kDispatch:
         add_dispatch(command);
         return {};
@@ -66,11 +68,21 @@ class ProgramBuilder {
     return {};
   }
 
-  // What update commands write, in one piece.
+  static bool is_pattern_fill(const RecordedCommand& command) {
+    return command.kind == RecordedKind::kFill &&
+           !is_fill_pattern(static_cast<uint32_t>(command.bytes));
+  }
+  static uint32_t row_bytes_of(const RecordedCommand& fill) {
+    constexpr uint32_t kRoom = 4096;
+    return pattern_row_bytes(static_cast<uint32_t>(fill.bytes), fill.target.length, kRoom);
+  }
+
+  // What update commands write, and the rows of patterns, in one piece.
   Status make_payload() {
     uint64_t bytes = 0;
     for (const RecordedCommand& command : program_.recording_.commands()) {
       if (command.kind == RecordedKind::kUpdate) bytes += align(command.bytes);
+      if (is_pattern_fill(command)) bytes += align(row_bytes_of(command));
     }
     if (bytes == 0) return {};
     void* memory = nullptr;
@@ -169,11 +181,44 @@ class ProgramBuilder {
   }
 
   Status add_fill(const RecordedCommand& command) {
+    if (is_pattern_fill(command)) return add_pattern_fill(command);
     HALYARD_ASSIGN_OR_RETURN(
         const uint32_t arguments,
-        add_library_packet(fill_launch(nullptr, command.target.length, command.pattern,
-                                       command.pattern_size, device_.info().compute_units)));
+        add_library_packet(
+            fill_launch(nullptr, command.target.length, program_.recording_.data(command),
+                        static_cast<uint32_t>(command.bytes), device_.info().compute_units)));
     add_address(arguments + offsetof(HalyardFillArguments, target), command.target);
+    return {};
+  }
+
+  // In pieces, as a launch has at most 2^32 - 1 rows. They do not wait for each other.
+  Status add_pattern_fill(const RecordedCommand& command) {
+    const uint32_t row_bytes = row_bytes_of(command);
+    std::byte* const row = program_.payload_ + payload_used_;
+    payload_used_ += align(row_bytes);
+    for (uint64_t done = 0; done < row_bytes; done += command.bytes) {
+      std::memcpy(row + done, program_.recording_.data(command), command.bytes);
+    }
+    const uint64_t most = uint64_t{UINT32_MAX} * row_bytes;
+    for (uint64_t done = 0; done < command.target.length; done += most) {
+      BufferRange piece = command.target;
+      piece.offset += done;
+      const uint64_t size = std::min(most, command.target.length - done);
+      HALYARD_ASSIGN_OR_RETURN(const uint32_t arguments,
+                               add_library_packet(fill_rows_launch(nullptr, size, row, row_bytes,
+                                                                   device_.info().compute_units)));
+      add_address(arguments + offsetof(HalyardCopyRectangleArguments, target), piece);
+    }
+    return {};
+  }
+
+  Status add_copy_rectangle(const RecordedCommand& command) {
+    HALYARD_ASSIGN_OR_RETURN(
+        const uint32_t arguments,
+        add_library_packet(copy_rectangle_launch(nullptr, nullptr, rectangle_of(command.shape),
+                                                 device_.info().compute_units)));
+    add_address(arguments + offsetof(HalyardCopyRectangleArguments, target), command.target);
+    add_address(arguments + offsetof(HalyardCopyRectangleArguments, source), command.source);
     return {};
   }
 
@@ -246,6 +291,7 @@ StringView Program::name(uint32_t packet) const {
     case RecordedKind::kUpdate:
       return "update";
     case RecordedKind::kCopy:
+    case RecordedKind::kCopyRectangle:
       return "copy";
     default:
       return command.function->info().name;

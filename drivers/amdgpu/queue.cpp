@@ -76,6 +76,13 @@ Status QueueImpl::do_copy(const BufferRange& source, const BufferRange& target, 
   return submit_copy(core_, source, target, sync);
 }
 
+Status QueueImpl::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                    const RectangleCopy& shape, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(share(*source.buffer));
+  HALYARD_RETURN_IF_ERROR(share(*target.buffer));
+  return submit_copy_rectangle(core_, source, target, shape, sync);
+}
+
 Status QueueImpl::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
                                        const Sync& sync) {
   if (core_.device().has_peers()) {

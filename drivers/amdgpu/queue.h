@@ -37,6 +37,8 @@ class QueueImpl final : public Queue {
   void* do_native_handle() const noexcept override { return core_.native(); }
   Status do_fault() const override;
   Status do_abandon() override;
+  Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                           const RectangleCopy& shape, const Sync& sync) override;
 
   // Buffers of other devices are let in before this one's work uses them.
   Status share(Buffer& buffer);

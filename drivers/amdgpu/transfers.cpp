@@ -255,9 +255,8 @@ Result<std::unique_ptr<UploadOperation>> UploadOperation::fill(DeviceImpl& devic
                                                                void* to, const void* pattern,
                                                                uint32_t pattern_size,
                                                                uint64_t size) {
-  // A multiple of every pattern's size.
   constexpr uint64_t kSeed = 64 * 1024;
-  const uint64_t seed = std::min(size, kSeed);
+  const uint64_t seed = std::min(size, kSeed / pattern_size * pattern_size);
   HALYARD_ASSIGN_OR_RETURN(Staging staging, device.memory().stage(seed));
   auto* const bytes = static_cast<std::byte*>(staging.data());
   std::memcpy(bytes, pattern, pattern_size);

@@ -55,10 +55,7 @@ void Recording::fill(const BufferRange& target, const void* pattern, uint32_t pa
   keep(target);
   RecordedCommand& command = add(RecordedKind::kFill);
   command.target = target;
-  command.pattern_size = pattern_size;
-  for (uint32_t i = 0; i < sizeof command.pattern; i += pattern_size) {
-    std::memcpy(command.pattern + i, pattern, pattern_size);
-  }
+  std::memcpy(reserve(command, pattern_size), pattern, pattern_size);
 }
 
 void Recording::update(const BufferRange& target, const void* source, uint64_t size) {
@@ -75,6 +72,16 @@ void Recording::copy(const BufferRange& source, const BufferRange& target) {
   RecordedCommand& command = add(RecordedKind::kCopy);
   command.source = source;
   command.target = target;
+}
+
+void Recording::copy_rectangle(const BufferRange& source, const BufferRange& target,
+                               const RectangleCopy& shape) {
+  keep(source);
+  keep(target);
+  RecordedCommand& command = add(RecordedKind::kCopyRectangle);
+  command.source = source;
+  command.target = target;
+  command.shape = shape;
 }
 
 uint32_t pack_indirect_arguments(const Dispatch& dispatch, const HiddenValues& hidden,

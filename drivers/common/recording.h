@@ -13,13 +13,21 @@
 #include "hal/dispatch.h"
 #include "hal/executable.h"
 #include "hal/kernel_arguments.h"
+#include "hal/queue.h"
 #include "hal/ref.h"
 #include "hal/status.h"
 #include "hal/types.h"
 
 namespace halyard {
 
-enum class RecordedKind : uint8_t { kFill, kUpdate, kCopy, kDispatch, kDispatchIndirect };
+enum class RecordedKind : uint8_t {
+  kFill,
+  kUpdate,
+  kCopy,
+  kCopyRectangle,
+  kDispatch,
+  kDispatchIndirect
+};
 
 // A place in a command's kernel arguments that holds the address bound to `slot` plus `addend`.
 struct SlotPatch {
@@ -35,14 +43,11 @@ struct RecordedCommand {
   uint32_t group = 0;  // the innermost open debug group, for Recording::group_path; 0: none
 
   // Ranges have a buffer, or else a slot. Their lengths are known.
-  BufferRange target;        // kFill, kUpdate, kCopy
-  BufferRange source;        // kCopy
+  BufferRange target;        // kFill, kUpdate, kCopy, kCopyRectangle
+  BufferRange source;        // kCopy, kCopyRectangle
   BufferRange group_counts;  // kDispatchIndirect
 
-  uint32_t pattern_size = 0;  // kFill: bytes
-  uint8_t pattern[16] = {};   // … repeated to 16 bytes
-
-  uint64_t bytes = 0;  // of data(): update's source, or the kernel arguments
+  uint64_t bytes = 0;  // of data(): fill's pattern, update's source, or the kernel arguments
   uint64_t data = 0;   // where they are in Recording::data()
 
   // Dispatches.
@@ -52,6 +57,8 @@ struct RecordedCommand {
   uint32_t lds_bytes = 0;    // static and dynamic
   uint32_t first_patch = 0;  // in Recording::patches()
   uint32_t patch_count = 0;
+
+  RectangleCopy shape;  // kCopyRectangle
 };
 
 // Packs the arguments of an indirect dispatch: those of one whole work-group in three dimensions,
@@ -72,6 +79,8 @@ class Recording {
   void fill(const BufferRange& target, const void* pattern, uint32_t pattern_size);
   void update(const BufferRange& target, const void* source, uint64_t size);
   void copy(const BufferRange& source, const BufferRange& target);
+  void copy_rectangle(const BufferRange& source, const BufferRange& target,
+                      const RectangleCopy& shape);
   // Hidden arguments that depend on the queue are packed from `hidden`.
   void dispatch(const Dispatch& dispatch, const HiddenValues& hidden = {});
   void dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,

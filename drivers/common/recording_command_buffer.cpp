@@ -38,6 +38,15 @@ Status RecordingCommandBuffer::do_copy(const BufferRange& source, const BufferRa
   return {};
 }
 
+Status RecordingCommandBuffer::do_copy_rectangle(const BufferRange& source,
+                                                 const BufferRange& target,
+                                                 const RectangleCopy& shape) {
+  HALYARD_RETURN_IF_ERROR(prepare(source));
+  HALYARD_RETURN_IF_ERROR(prepare(target));
+  recording_.copy_rectangle(source, target, shape);
+  return {};
+}
+
 Status RecordingCommandBuffer::do_dispatch(const Dispatch& dispatch) {
   HALYARD_RETURN_IF_ERROR(prepare_arguments(dispatch));
   recording_.dispatch(dispatch);

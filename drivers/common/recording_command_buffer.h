@@ -36,6 +36,8 @@ class RecordingCommandBuffer : public CommandBuffer {
   Status do_barrier() final;
   Status do_begin_debug_group(StringView label) final;
   Status do_end_debug_group() final;
+  Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                           const RectangleCopy& shape) final;
 
   bool has_indirect_ = false;
 };

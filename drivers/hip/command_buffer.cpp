@@ -58,8 +58,9 @@ Status ReplayOperation::replay(QueueCore& core, const RecordedCommand& command) 
   switch (command.kind) {
     case RecordedKind::kFill:
       return profiler.around(core.stream(), "fill", [&] {
-        return put_fill(core, bound(command.target), command.target.length, command.pattern,
-                        sizeof(command.pattern));
+        return put_fill(core, bound(command.target), command.target.length,
+                        reinterpret_cast<const unsigned char*>(commands_.recording().data(command)),
+                        static_cast<uint32_t>(command.bytes));
       });
     case RecordedKind::kUpdate:
       return profiler.around(core.stream(), "update", [&] {
@@ -69,6 +70,10 @@ Status ReplayOperation::replay(QueueCore& core, const RecordedCommand& command) 
     case RecordedKind::kCopy:
       return profiler.around(core.stream(), "copy", [&] {
         return put_copy(core, bound(command.target), bound(command.source), command.source.length);
+      });
+    case RecordedKind::kCopyRectangle:
+      return profiler.around(core.stream(), "copy", [&] {
+        return put_rectangle(core, bound(command.target), bound(command.source), command.shape);
       });
     default:
       return replay_launch(core, command);

@@ -54,6 +54,12 @@ Status QueueImpl::do_copy(const BufferRange& source, const BufferRange& target, 
   return core_->submit(operation, sync);
 }
 
+Status QueueImpl::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                    const RectangleCopy& shape, const Sync& sync) {
+  RectangleOperation operation(source, target, shape);
+  return core_->submit(operation, sync);
+}
+
 Status QueueImpl::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
                                        const Sync& sync) {
   std::vector<std::unique_ptr<Operation>> steps;

@@ -40,6 +40,8 @@ class QueueImpl final : public Queue {
   void* do_native_handle() const noexcept override { return core_->stream().handle(); }
   Status do_fault() const override;
   Status do_abandon() override;
+  Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                           const RectangleCopy& shape, const Sync& sync) override;
 
   Ref<Device> keep_alive_;
   std::shared_ptr<QueueCore> core_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "drivers/hip/device.h"
 #include "hal/error.h"
@@ -40,6 +41,88 @@ Status put_copy(QueueCore& core, const Place& target, const Place& source, uint6
     HALYARD_RETURN_IF_ERROR(put_memcpy(core, advance(target, done).pointer, scratch, piece));
   }
   return {};
+}
+
+namespace {
+
+// Rows of one slice.
+struct Rows {
+  uint64_t bytes = 0;  // of each
+  uint64_t count = 0;
+  uint64_t target_pitch = 0;
+  uint64_t source_pitch = 0;
+};
+
+Status put_memcpy_2d(QueueCore& core, void* target, const void* source, const Rows& rows) {
+  return check(
+      core.hip(),
+      core.hip().hipMemcpy2DAsync(target, rows.target_pitch, source, rows.source_pitch, rows.bytes,
+                                  rows.count, hipMemcpyDefault, core.stream().handle()),
+      fmt::format("Queueing a copy of {} rows of {} bytes", rows.count, rows.bytes));
+}
+
+Status put_rows(QueueCore& core, const Place& target, const Place& source, const Rows& rows) {
+  if (!target.on_host || !source.on_host) {
+    return put_memcpy_2d(core, target.pointer, source.pointer, rows);
+  }
+  // By way of the scratch memory, as many rows at once as that has room for.
+  const uint64_t at_once = Stream::kScratch / rows.bytes;
+  if (at_once == 0) {
+    for (uint64_t row = 0; row < rows.count; ++row) {
+      HALYARD_RETURN_IF_ERROR(put_copy(core, advance(target, row * rows.target_pitch),
+                                       advance(source, row * rows.source_pitch), rows.bytes));
+    }
+    return {};
+  }
+  HALYARD_ASSIGN_OR_RETURN(void* const scratch, core.stream().scratch());
+  for (uint64_t row = 0; row < rows.count; row += at_once) {
+    Rows in = rows;
+    in.count = std::min(at_once, rows.count - row);
+    Rows out = in;
+    in.target_pitch = out.source_pitch = rows.bytes;
+    HALYARD_RETURN_IF_ERROR(
+        put_memcpy_2d(core, scratch, advance(source, row * rows.source_pitch).pointer, in));
+    HALYARD_RETURN_IF_ERROR(
+        put_memcpy_2d(core, advance(target, row * rows.target_pitch).pointer, scratch, out));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status put_rectangle(QueueCore& core, const Place& target, const Place& source,
+                     const RectangleCopy& shape) {
+  Rows rows = {.bytes = shape.row_bytes,
+               .count = shape.rows,
+               .target_pitch = shape.target_row_pitch,
+               .source_pitch = shape.source_row_pitch};
+  uint64_t slices = shape.slices;
+  if (shape.rows == 1) {
+    // Slices of one row are rows.
+    rows = {.bytes = shape.row_bytes,
+            .count = std::exchange(slices, 1),
+            .target_pitch = shape.target_slice_pitch,
+            .source_pitch = shape.source_slice_pitch};
+  } else if (shape.target_slice_pitch == shape.rows * shape.target_row_pitch &&
+             shape.source_slice_pitch == shape.rows * shape.source_row_pitch) {
+    rows.count *= std::exchange(slices, 1);
+  }
+  for (uint64_t slice = 0; slice < slices; ++slice) {
+    HALYARD_RETURN_IF_ERROR(put_rows(core, advance(target, slice * shape.target_slice_pitch),
+                                     advance(source, slice * shape.source_slice_pitch), rows));
+  }
+  return {};
+}
+
+Status RectangleOperation::issue(QueueCore& core) {
+  return put_rectangle(core, place_of(core, target_), place_of(core, source_), shape_);
+}
+
+Result<std::unique_ptr<Operation>> RectangleOperation::hold() {
+  auto copy = std::make_unique<RectangleOperation>(source_, target_, shape_);
+  copy->keep_source_ = Ref<Buffer>::retain(source_.buffer);
+  copy->keep_target_ = Ref<Buffer>::retain(target_.buffer);
+  return std::unique_ptr<Operation>(std::move(copy));
 }
 
 Status CopyOperation::issue(QueueCore& core) {
@@ -106,7 +189,7 @@ Result<std::unique_ptr<Operation>> FillOperation::hold() {
 }
 
 uint32_t shortest_period(const unsigned char* pattern, uint32_t size) {
-  while (size > 1 && std::memcmp(pattern, pattern + size / 2, size / 2) == 0) size /= 2;
+  while (size % 2 == 0 && std::memcmp(pattern, pattern + size / 2, size / 2) == 0) size /= 2;
   return size;
 }
 
@@ -133,7 +216,7 @@ hipError_t put_memset(QueueCore& core, void* target, uint64_t size, const unsign
 Status put_doubling(QueueCore& core, void* target, uint64_t size, const unsigned char* pattern,
                     uint32_t pattern_size) {
   constexpr uint64_t kSeed = 4096;
-  const uint64_t seed = std::min(size, kSeed);
+  const uint64_t seed = std::min(size, kSeed / pattern_size * pattern_size);
   Memory& memory = core.device().memory();
   HALYARD_ASSIGN_OR_RETURN(const Block staging, memory.take_staging(seed));
   for (uint64_t at = 0; at < seed; at += pattern_size) {
@@ -154,7 +237,8 @@ Status put_device_fill(QueueCore& core, void* target, uint64_t size, const unsig
   // ROCm 5.2.3 fills up to the next multiple of 8 first, and takes that much off a length that may
   // be less (HostBlitManager::FillBufferInfo::PackInfo).
   const uint64_t head = -address % 8;
-  if (pattern_size > 4 || address % pattern_size != 0 || size < head ||
+  const bool has_memset = pattern_size == 1 || pattern_size == 2 || pattern_size == 4;
+  if (!has_memset || address % pattern_size != 0 || size < head ||
       !core.stream().takes_fill(address, size)) {
     return put_doubling(core, target, size, pattern, pattern_size);
   }
@@ -169,11 +253,11 @@ Status put_fill(QueueCore& core, const Place& target, uint64_t size, const unsig
   const uint32_t period = shortest_period(pattern, pattern_size);
   if (!target.on_host) return put_device_fill(core, target.pointer, size, pattern, period);
   HALYARD_ASSIGN_OR_RETURN(void* const scratch, core.stream().scratch());
-  HALYARD_RETURN_IF_ERROR(
-      put_device_fill(core, scratch, std::min(Stream::kScratch, size), pattern, period));
-  for (uint64_t done = 0; done < size; done += Stream::kScratch) {
-    HALYARD_RETURN_IF_ERROR(put_memcpy(core, advance(target, done).pointer, scratch,
-                                       std::min(Stream::kScratch, size - done)));
+  const uint64_t most = Stream::kScratch / period * period;
+  HALYARD_RETURN_IF_ERROR(put_device_fill(core, scratch, std::min(most, size), pattern, period));
+  for (uint64_t done = 0; done < size; done += most) {
+    HALYARD_RETURN_IF_ERROR(
+        put_memcpy(core, advance(target, done).pointer, scratch, std::min(most, size - done)));
   }
   return {};
 }

@@ -38,6 +38,27 @@ class CopyOperation final : public Operation {
   Ref<Buffer> keep_target_;
 };
 
+// A copy of rows on the stream.
+Status put_rectangle(QueueCore& core, const Place& target, const Place& source,
+                     const RectangleCopy& shape);
+
+class RectangleOperation final : public Operation {
+ public:
+  RectangleOperation(const BufferRange& source, const BufferRange& target,
+                     const RectangleCopy& shape)
+      : source_(source), target_(target), shape_(shape) {}
+  StringView name() const override { return "copy"; }
+  Status issue(QueueCore& core) override;
+  Result<std::unique_ptr<Operation>> hold() override;
+
+ private:
+  BufferRange source_;
+  BufferRange target_;
+  RectangleCopy shape_;
+  Ref<Buffer> keep_source_;
+  Ref<Buffer> keep_target_;
+};
+
 // Bytes of the caller's, which are copied to staging memory when it is made.
 class UpdateOperation final : public Operation {
  public:
@@ -68,12 +89,12 @@ class FillOperation final : public Operation {
 
  private:
   BufferRange target_;
-  unsigned char pattern_[16];
+  unsigned char pattern_[kMaxPattern];
   uint32_t pattern_size_;
   Ref<Buffer> keep_target_;
 };
 
-// The shortest pattern that gives the same bytes: 1, 2, 4, 8 or 16.
+// The shortest pattern that gives the same bytes and is a half of it, or a half of a half, ….
 uint32_t shortest_period(const unsigned char* pattern, uint32_t size);
 
 // Writes `size` bytes of ordinary memory, which are copied at once.

@@ -2,6 +2,7 @@
 
 #include "hal/device.h"
 #include "hal/error.h"
+#include "input_struct.h"
 
 namespace halyard::internal {
 
@@ -91,14 +92,22 @@ Status resolve_recorded(const char* operation, const char* role, const Device& d
   return {};
 }
 
-Status check_pattern(const char* operation, const void* pattern, uint32_t pattern_size,
-                     uint64_t length) {
+Status check_pattern(const char* operation, const Device& device, const void* pattern,
+                     uint32_t pattern_size, uint64_t length) {
   const bool legal = pattern_size == 1 || pattern_size == 2 || pattern_size == 4 ||
                      pattern_size == 8 || pattern_size == 16;
-  if (!legal) {
-    return error(StatusCode::kInvalidArgument,
-                 "{} is given a pattern of {} bytes. A pattern has 1, 2, 4, 8 or 16 bytes.",
-                 operation, pattern_size);
+  if (!legal) [[unlikely]] {
+    if (pattern_size == 0 || pattern_size > kMaxPattern) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} is given a pattern of {} bytes. A pattern has 1 to {} bytes.", operation,
+                   pattern_size, kMaxPattern);
+    }
+    if (device.interface_minor() < 2) {
+      return error(StatusCode::kUnimplemented,
+                   "{} is given a pattern of {} bytes. The driver \"{}\" was built against "
+                   "interface version 1.{} and takes 1, 2, 4, 8 and 16 bytes. Use a newer driver.",
+                   operation, pattern_size, device.info().driver, device.interface_minor());
+    }
   }
   if (pattern == nullptr) {
     return error(StatusCode::kInvalidArgument, "{} is given no pattern (null).", operation);
@@ -149,6 +158,125 @@ Status check_copy(const char* operation, const BufferRange& source, const Buffer
                  operation, source.length, distance);
   }
   return {};
+}
+
+Status resolve_shape(const char* operation, const Device& device, const RectangleCopy& given,
+                     RectangleCopy* shape) {
+  HALYARD_RETURN_IF_ERROR(take_struct(operation, given, shape));
+  if (device.interface_minor() < 2) {
+    return error(StatusCode::kUnimplemented,
+                 "{} is called on a device of driver \"{}\", which was built against interface "
+                 "version 1.{}; it is in versions from 1.2 on. Use a newer driver.",
+                 operation, device.info().driver, device.interface_minor());
+  }
+  if (shape->rows > UINT32_MAX || shape->slices > UINT32_MAX) {
+    return error(StatusCode::kOutOfRange,
+                 "{} is given {} slices of {} rows. Each is at most 4294967295.", operation,
+                 shape->slices, shape->rows);
+  }
+  struct Side {
+    const char* name;
+    uint64_t* row;
+    uint64_t* slice;
+  };
+  const Side sides[] = {{"source", &shape->source_row_pitch, &shape->source_slice_pitch},
+                        {"target", &shape->target_row_pitch, &shape->target_slice_pitch}};
+  for (const Side& side : sides) {
+    if (*side.row == 0) *side.row = shape->row_bytes;
+    if (*side.row < shape->row_bytes) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} is given a row pitch of the {} ({} bytes) below the bytes of a row ({}).",
+                   operation, side.name, *side.row, shape->row_bytes);
+    }
+    uint64_t rows_bytes = 0;
+    if (__builtin_mul_overflow(shape->rows, *side.row, &rows_bytes)) {
+      return error(StatusCode::kOutOfRange,
+                   "{} is given {} rows, {} bytes apart in the {}, which is more than an address "
+                   "can hold.",
+                   operation, shape->rows, *side.row, side.name);
+    }
+    if (*side.slice == 0) *side.slice = rows_bytes;
+    if (*side.slice < rows_bytes) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} is given a slice pitch of the {} ({} bytes) below that of its {} rows ({} "
+                   "bytes).",
+                   operation, side.name, *side.slice, shape->rows, rows_bytes);
+    }
+  }
+  return {};
+}
+
+Status fit_rectangle(const char* operation, const char* role, const RectangleCopy& shape,
+                     const Pitches& pitches, BufferRange* range) {
+  uint64_t needed = 0;
+  if (shape.row_bytes != 0 && shape.rows != 0 && shape.slices != 0) {
+    uint64_t slices_bytes = 0;
+    // The rows of one slice fit into 64 bits (resolve_shape).
+    const uint64_t rows_bytes = (shape.rows - 1) * pitches.row + shape.row_bytes;
+    if (__builtin_mul_overflow(shape.slices - 1, pitches.slice, &slices_bytes) ||
+        __builtin_add_overflow(slices_bytes, rows_bytes, &needed)) {
+      return error(StatusCode::kOutOfRange,
+                   "{} is given {} slices, {} bytes apart in the {}, which is more than an address "
+                   "can hold.",
+                   operation, shape.slices, pitches.slice, role);
+    }
+  }
+  if (range->length == BufferRange::kToEnd) range->length = needed;
+  if (range->length < needed) {
+    return error(StatusCode::kOutOfRange,
+                 "{} is given a {} of {} bytes, of which its rows need {} ({} slices of {} rows of "
+                 "{} bytes, with pitches of {} and {} bytes).",
+                 operation, role, range->length, needed, shape.slices, shape.rows, shape.row_bytes,
+                 pitches.slice, pitches.row);
+  }
+  range->length = needed;
+  return {};
+}
+
+namespace {
+
+// Whether rows meet whose first ones are `distance` bytes apart and that have the same pitches: one
+// is some rows and some slices further than the other, give or take less than a row's bytes.
+bool rows_meet(const RectangleCopy& shape, uint64_t distance) {
+  const uint64_t row_pitch = shape.source_row_pitch;
+  const uint64_t slice_pitch = shape.source_slice_pitch;
+  const auto close = [&shape](uint64_t a, uint64_t b) {
+    return (a > b ? a - b : b - a) < shape.row_bytes;
+  };
+  const uint64_t slice = slice_pitch == 0 ? 0 : distance / slice_pitch;
+  for (uint64_t s = slice; s <= slice + 1; ++s) {
+    if (s >= shape.slices) break;
+    const uint64_t at = s * slice_pitch;
+    const uint64_t left = at > distance ? at - distance : distance - at;
+    const uint64_t row = left / row_pitch;
+    for (uint64_t r = row; r <= row + 1 && r < shape.rows; ++r) {
+      if (close(left, r * row_pitch)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Status check_rectangles(const char* operation, const RectangleCopy& shape,
+                        const BufferRange& source, const BufferRange& target) {
+  uint64_t from = source.offset;
+  uint64_t to = target.offset;
+  if (source.buffer != nullptr && target.buffer != nullptr) {
+    from += source.buffer->device_address();
+    to += target.buffer->device_address();
+  } else if (source.buffer != target.buffer || source.slot != target.slot) {
+    return {};  // what the slots will hold is not known yet
+  }
+  const uint64_t distance = from > to ? from - to : to - from;
+  if (distance >= (from > to ? target.length : source.length)) return {};
+  const bool same_pitches = shape.source_row_pitch == shape.target_row_pitch &&
+                            shape.source_slice_pitch == shape.target_slice_pitch;
+  if (same_pitches && !rows_meet(shape, distance)) return {};
+  return error(StatusCode::kInvalidArgument,
+               "{} is given a source and a target that overlap ({} and {} bytes, {} apart). Copy "
+               "through a third buffer.",
+               operation, source.length, target.length, distance);
 }
 
 Status check_alignment(const char* operation, uint64_t alignment) {

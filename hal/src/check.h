@@ -33,12 +33,33 @@ Status resolve_range(const char* operation, const char* role, const Device& devi
 Status resolve_recorded(const char* operation, const char* role, const Device& device,
                         const BufferRange& range, BufferRange* resolved);
 
-Status check_pattern(const char* operation, const void* pattern, uint32_t pattern_size,
-                     uint64_t length);
+Status check_pattern(const char* operation, const Device& device, const void* pattern,
+                     uint32_t pattern_size, uint64_t length);
 Status check_source(const char* operation, const void* source, uint64_t size,
                     const BufferRange& target);
 // Lengths equal; no byte in both.
 Status check_copy(const char* operation, const BufferRange& source, const BufferRange& target);
+
+// Fills in the pitches that are 0, and checks all of the shape; UNIMPLEMENTED if the device's
+// driver is too old.
+Status resolve_shape(const char* operation, const Device& device, const RectangleCopy& given,
+                     RectangleCopy* shape);
+// `range` with the length that the shape takes of it (`pitches`: of its side).
+struct Pitches {
+  uint64_t row = 0;
+  uint64_t slice = 0;
+};
+inline Pitches source_pitches(const RectangleCopy& shape) {
+  return {shape.source_row_pitch, shape.source_slice_pitch};
+}
+inline Pitches target_pitches(const RectangleCopy& shape) {
+  return {shape.target_row_pitch, shape.target_slice_pitch};
+}
+Status fit_rectangle(const char* operation, const char* role, const RectangleCopy& shape,
+                     const Pitches& pitches, BufferRange* range);
+// No byte in rows of both.
+Status check_rectangles(const char* operation, const RectangleCopy& shape,
+                        const BufferRange& source, const BufferRange& target);
 
 // 0, or a power of two of at most 2 MiB.
 Status check_alignment(const char* operation, uint64_t alignment);

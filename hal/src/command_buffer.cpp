@@ -66,7 +66,8 @@ Status CommandBuffer::fill(const BufferRange& target, const void* pattern, uint3
   BufferRange to;
   HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", *device_, target, &to));
   HALYARD_RETURN_IF_ERROR(check_length_given(kName, "target", to));
-  HALYARD_RETURN_IF_ERROR(internal::check_pattern(kName, pattern, pattern_size, to.length));
+  HALYARD_RETURN_IF_ERROR(
+      internal::check_pattern(kName, *device_, pattern, pattern_size, to.length));
   HALYARD_RETURN_IF_ERROR(use(kName, to));
   return to.length == 0 ? Status() : do_fill(to, pattern, pattern_size);
 }
@@ -99,12 +100,41 @@ Status CommandBuffer::copy(const BufferRange& source, const BufferRange& target)
   HALYARD_RETURN_IF_ERROR(use(kName, from));
   HALYARD_RETURN_IF_ERROR(use(kName, to));
   if (from.length == 0) return {};
-  HALYARD_RETURN_IF_ERROR(note_copy(kName, from, to));
+  HALYARD_RETURN_IF_ERROR(note_copy(kName, from, to, nullptr));
   return do_copy(from, to);
 }
 
+Status CommandBuffer::copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                     const RectangleCopy& shape) {
+  constexpr const char* kName = "CommandBuffer::copy_rectangle";
+  HALYARD_RETURN_IF_ERROR(check_recording(kName));
+  RectangleCopy known;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_shape(kName, *device_, shape, &known));
+  BufferRange from = source;
+  BufferRange to = target;
+  HALYARD_RETURN_IF_ERROR(
+      internal::fit_rectangle(kName, "source", known, internal::source_pitches(known), &from));
+  HALYARD_RETURN_IF_ERROR(
+      internal::fit_rectangle(kName, "target", known, internal::target_pitches(known), &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "source", *device_, from, &from));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", *device_, to, &to));
+  HALYARD_RETURN_IF_ERROR(internal::check_rectangles(kName, known, from, to));
+  HALYARD_RETURN_IF_ERROR(use(kName, from));
+  HALYARD_RETURN_IF_ERROR(use(kName, to));
+  if (from.length == 0) return {};
+  HALYARD_RETURN_IF_ERROR(note_copy(kName, from, to, &known));
+  return do_copy_rectangle(from, to, known);
+}
+
+struct CommandBuffer::SlotCopy {
+  BufferRange source;
+  BufferRange target;
+  bool is_rectangle = false;
+  RectangleCopy shape;  // of a rectangle
+};
+
 Status CommandBuffer::note_copy(const char* operation, const BufferRange& source,
-                                const BufferRange& target) {
+                                const BufferRange& target, const RectangleCopy* shape) {
   if (source.buffer != nullptr && target.buffer != nullptr) return {};
   if (slot_copy_count_ == slot_copy_room_) {
     const uint32_t room = slot_copy_room_ == 0 ? 8 : 2 * slot_copy_room_;
@@ -116,7 +146,8 @@ Status CommandBuffer::note_copy(const char* operation, const BufferRange& source
     slot_copies_ = static_cast<SlotCopy*>(grown);
     slot_copy_room_ = room;
   }
-  slot_copies_[slot_copy_count_++] = {source, target};
+  slot_copies_[slot_copy_count_++] = {source, target, shape != nullptr,
+                                      shape != nullptr ? *shape : RectangleCopy()};
   return {};
 }
 
@@ -128,10 +159,12 @@ Status CommandBuffer::check_copies(const char* operation, Span<const BufferRange
   };
   for (uint32_t i = 0; i < slot_copy_count_; ++i) {
     const SlotCopy& copy = slot_copies_[i];
-    if (Status status = internal::check_copy(operation, bound(copy.source), bound(copy.target));
-        !status.ok()) {
-      return status.with_context("A recorded copy");
-    }
+    const BufferRange source = bound(copy.source);
+    const BufferRange target = bound(copy.target);
+    const Status status = copy.is_rectangle
+                              ? internal::check_rectangles(operation, copy.shape, source, target)
+                              : internal::check_copy(operation, source, target);
+    if (!status.ok()) return status.with_context("A recorded copy");
   }
   return {};
 }

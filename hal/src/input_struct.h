@@ -32,6 +32,9 @@ inline constexpr InputStruct kInputStruct<ImportOptions> = {"ImportOptions", 24,
 template <>
 inline constexpr InputStruct kInputStruct<PoolOptions> = {"PoolOptions", 16, sizeof(PoolOptions)};
 template <>
+inline constexpr InputStruct kInputStruct<RectangleCopy> = {"RectangleCopy", 64,
+                                                            sizeof(RectangleCopy)};
+template <>
 inline constexpr InputStruct kInputStruct<QueueOptions> = {"QueueOptions", 12,
                                                            sizeof(QueueOptions)};
 

@@ -23,7 +23,8 @@ Status Queue::fill(const BufferRange& target, const void* pattern, uint32_t patt
   constexpr const char* kName = "Queue::fill";
   BufferRange to;
   HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, target, &to));
-  HALYARD_RETURN_IF_ERROR(internal::check_pattern(kName, pattern, pattern_size, to.length));
+  HALYARD_RETURN_IF_ERROR(
+      internal::check_pattern(kName, *device_, pattern, pattern_size, to.length));
   HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
   return to.length == 0 ? do_barrier(sync) : do_fill(to, pattern, pattern_size, sync);
 }
@@ -48,6 +49,24 @@ Status Queue::copy(const BufferRange& source, const BufferRange& target, const S
   HALYARD_RETURN_IF_ERROR(internal::check_copy(kName, from, to));
   HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
   return from.length == 0 ? do_barrier(sync) : do_copy(from, to, sync);
+}
+
+Status Queue::copy_rectangle(const BufferRange& source, const BufferRange& target,
+                             const RectangleCopy& shape, const Sync& sync) {
+  constexpr const char* kName = "Queue::copy_rectangle";
+  RectangleCopy known;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_shape(kName, *device_, shape, &known));
+  BufferRange from = source;
+  BufferRange to = target;
+  HALYARD_RETURN_IF_ERROR(
+      internal::fit_rectangle(kName, "source", known, internal::source_pitches(known), &from));
+  HALYARD_RETURN_IF_ERROR(
+      internal::fit_rectangle(kName, "target", known, internal::target_pitches(known), &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", *device_, from, &from));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, to, &to));
+  HALYARD_RETURN_IF_ERROR(internal::check_rectangles(kName, known, from, to));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return from.length == 0 ? do_barrier(sync) : do_copy_rectangle(from, to, known, sync);
 }
 
 Status Queue::dispatch(const Dispatch& dispatch, const Sync& sync) {

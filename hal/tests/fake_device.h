@@ -127,6 +127,10 @@ class FakeCommandBuffer final : public CommandBuffer {
   Status do_begin_debug_group(StringView) override { return {}; }
   Status do_end_debug_group() override { return {}; }
   Status do_finish() override { return call("finish"); }
+  Status do_copy_rectangle(const BufferRange& from, const BufferRange& to,
+                           const RectangleCopy&) override {
+    return call("copy_rectangle " + std::to_string(from.length) + " " + std::to_string(to.length));
+  }
   Status call(const std::string& what) {
     log_.calls.push_back("record " + what);
     return {};
@@ -183,6 +187,13 @@ class FakeQueue final : public Queue {
   Status do_barrier(const Sync&) override { return call("barrier"); }
   Status do_fault() const override { return log_.queue_fault; }
   Status do_abandon() override { return call("abandon"); }
+  Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                           const RectangleCopy& shape, const Sync&) override {
+    return call(
+        "copy_rectangle " + text(source) + " pitch " + std::to_string(shape.source_row_pitch) +
+        "/" + std::to_string(shape.source_slice_pitch) + " to " + text(target) + " pitch " +
+        std::to_string(shape.target_row_pitch) + "/" + std::to_string(shape.target_slice_pitch));
+  }
   Log& log_;
 };
 
@@ -199,6 +210,7 @@ class FakeDevice final : public Device {
   void set_imports_queues(bool on) { facts_.imports_queues = on; }
   // As a driver that was built before minor 1 has it.
   void be_of_minor_0() { facts_.struct_size = offsetof(DeviceInfo, interface_minor); }
+  void be_of_minor(uint32_t minor) { facts_.interface_minor = minor; }
   Status fault_of_device;
 
  private:

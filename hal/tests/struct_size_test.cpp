@@ -127,6 +127,19 @@ TEST_F(StructSize, OfDispatches) {
       [&](const Dispatch& dispatch) { return commands_->dispatch_indirect(dispatch, counts_); });
 }
 
+TEST_F(StructSize, OfRectangleCopies) {
+  const Ref<Buffer> source = device_->allocate(64).value();
+  RectangleCopy shape;
+  shape.row_bytes = 4;
+  expect_sizes_are_checked(
+      "Queue::copy_rectangle", "RectangleCopy", shape,
+      [&](const RectangleCopy& given) { return queue_->copy_rectangle(source, counts_, given); });
+  expect_sizes_are_checked("CommandBuffer::copy_rectangle", "RectangleCopy", shape,
+                           [&](const RectangleCopy& given) {
+                             return commands_->copy_rectangle(source, counts_, given);
+                           });
+}
+
 TEST_F(StructSize, ARefusedStructReachesNoDriver) {
   QueueOptions options;
   options.struct_size = 2;
@@ -161,8 +174,8 @@ TEST_F(StructSize, AnOlderProgramsStructGetsTheDefaultsOfWhatItLacks) {
 // Whoever adds a struct that starts with its size decides here who fills it in; if it is the
 // caller, its size is checked (kInputStruct).
 TEST_F(StructSize, OfEveryStructOfTheInterfaceIsAccountedFor) {
-  const std::set<std::string> inputs = {"BufferOptions", "Dispatch", "ImportOptions", "PoolOptions",
-                                        "QueueOptions"};
+  const std::set<std::string> inputs = {"BufferOptions", "Dispatch",     "ImportOptions",
+                                        "PoolOptions",   "QueueOptions", "RectangleCopy"};
   const std::set<std::string> of_halyard = {
       "ArgumentInfo",   "DeviceInfo",   "DeviceSummary",  "DriverInfo",   "ExecutableInfo",
       "ExportedHandle", "FunctionInfo", "GlobalInfo",     "HeapInfo",     "HeapStatistics",

@@ -102,14 +102,116 @@ TEST_F(Validation, RangesAreCheckedEvenWithoutValidation) {
                "does not fit");
 }
 
-TEST_F(Validation, FillTakesPatternsOfAPowerOfTwo) {
-  expect_invalid(
-      queue_->fill(buffer_, &pattern_, 3),
-      "Queue::fill is given a pattern of 3 bytes. A pattern has 1, 2, 4, 8 or 16 bytes.");
-  expect_invalid(queue_->fill(buffer_, &pattern_, 32), "pattern of 32 bytes");
+TEST_F(Validation, FillTakesPatternsOfUpTo256Bytes) {
+  expect_invalid(queue_->fill(buffer_, &pattern_, 0),
+                 "Queue::fill is given a pattern of 0 bytes. A pattern has 1 to 256 bytes.");
+  expect_invalid(queue_->fill(buffer_, &pattern_, 257), "pattern of 257 bytes");
   expect_invalid(queue_->fill(buffer_, nullptr, 4), "no pattern (null)");
   expect_invalid(queue_->fill(BufferRange(*buffer_, 0, 10), &pattern_, 4),
                  "a target (10 bytes) that is not a multiple of its pattern (4 bytes)");
+  const uint8_t pattern[256] = {};
+  expect_ok(queue_->fill(BufferRange(*buffer_, 0, 9), pattern, 3));
+  expect_ok(queue_->fill(buffer_, pattern, 256));
+  EXPECT_THAT(calls(), ElementsAre("fill 9@0 pattern 3", "fill 1024@0 pattern 256"));
+}
+
+TEST_F(Validation, OnlyANewerDriverTakesPatternsOfAnyLength) {
+  const uint8_t pattern[32] = {};
+  device_->be_of_minor(1);
+  for (const uint32_t size : {3u, 32u}) {
+    expect_error(queue_->fill(BufferRange(*buffer_, 0, 96), pattern, size),
+                 StatusCode::kUnimplemented, "interface version 1.1 and takes 1, 2, 4, 8 and 16");
+  }
+  expect_invalid(queue_->fill(buffer_, pattern, 257), "A pattern has 1 to 256 bytes");
+  expect_ok(queue_->fill(buffer_, pattern, 16));
+}
+
+TEST_F(Validation, RectanglesReachTheDriverWithTheirPitches) {
+  RectangleCopy shape;
+  shape.row_bytes = 10;
+  shape.rows = 3;
+  shape.slices = 2;
+  shape.source_row_pitch = 12;
+  shape.target_slice_pitch = 100;
+  expect_ok(queue_->copy_rectangle({*buffer_, 8, BufferRange::kToEnd}, {*target_, 0, 400}, shape));
+  EXPECT_THAT(calls(), ElementsAre("copy_rectangle 70@8 pitch 12/36 to 130@0 pitch 10/100"));
+}
+
+TEST_F(Validation, ARectangleOfNothingIsABarrier) {
+  RectangleCopy shape;
+  expect_ok(queue_->copy_rectangle(buffer_, target_, shape));
+  shape.row_bytes = 4;
+  shape.slices = 0;
+  expect_ok(queue_->copy_rectangle(buffer_, target_, shape));
+  EXPECT_THAT(calls(), ElementsAre("barrier", "barrier"));
+}
+
+TEST_F(Validation, RectanglesStayInsideOfTheirBuffers) {
+  RectangleCopy shape;
+  shape.row_bytes = 16;
+  shape.rows = 33;
+  expect_error(queue_->copy_rectangle(buffer_, target_, shape), StatusCode::kOutOfRange,
+               "target of 528 bytes");
+  shape.rows = 2;
+  shape.source_row_pitch = 15;
+  expect_invalid(queue_->copy_rectangle(buffer_, target_, shape), "a row pitch of the source (15");
+  shape.source_row_pitch = UINT64_MAX;
+  expect_error(queue_->copy_rectangle(buffer_, target_, shape), StatusCode::kOutOfRange,
+               "more than an address can hold");
+}
+
+// Against each byte, for all small shapes and distances.
+TEST_F(Validation, RectanglesThatMeetAreRefused) {
+  const Ref<Buffer> buffer = device_->allocate(4096).value();
+  for (const uint64_t row_bytes : {1u, 2u, 5u}) {
+    for (const uint64_t row_pitch : {5u, 6u, 9u}) {
+      for (const uint64_t rows : {1u, 2u, 3u}) {
+        for (const uint64_t slice_pitch : {27u, 30u, 40u}) {
+          RectangleCopy shape;
+          shape.row_bytes = row_bytes;
+          shape.rows = rows;
+          shape.slices = 3;
+          shape.source_row_pitch = shape.target_row_pitch = row_pitch;
+          shape.source_slice_pitch = shape.target_slice_pitch = slice_pitch;
+          for (uint64_t distance = 0; distance < 130; ++distance) {
+            std::vector<bool> taken(512);
+            const auto each = [&](uint64_t first, auto&& visit) {
+              for (uint64_t s = 0; s < 3; ++s) {
+                for (uint64_t r = 0; r < rows; ++r) {
+                  for (uint64_t b = 0; b < row_bytes; ++b) {
+                    visit(first + s * slice_pitch + r * row_pitch + b);
+                  }
+                }
+              }
+            };
+            bool meet = false;
+            each(0, [&](uint64_t at) { taken[at] = true; });
+            each(distance, [&](uint64_t at) { meet |= taken[at]; });
+            for (const bool swapped : {false, true}) {
+              const BufferRange near(*buffer, 0, BufferRange::kToEnd);
+              const BufferRange far(*buffer, distance, BufferRange::kToEnd);
+              const Status status = swapped ? queue_->copy_rectangle(far, near, shape)
+                                            : queue_->copy_rectangle(near, far, shape);
+              EXPECT_EQ(status.ok(), !meet)
+                  << row_bytes << "/" << row_pitch << " " << rows << "/" << slice_pitch << " at "
+                  << distance << ": " << status.to_string();
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Validation, OnlyANewerDriverCopiesRectangles) {
+  device_->be_of_minor(1);
+  RectangleCopy shape;
+  shape.row_bytes = 4;
+  expect_error(queue_->copy_rectangle(buffer_, target_, shape), StatusCode::kUnimplemented,
+               "of driver \"fake\", which was built against interface version 1.1");
+  const Ref<CommandBuffer> commands = device_->create_command_buffer().value();
+  expect_error(commands->copy_rectangle(buffer_, target_, shape), StatusCode::kUnimplemented,
+               "interface version 1.1");
 }
 
 TEST_F(Validation, UpdateNeedsASourceOfTheTargetsSize) {

@@ -56,6 +56,18 @@ Status SkeletonCommandBuffer::do_copy(const BufferRange& source, const BufferRan
   });
 }
 
+Status SkeletonCommandBuffer::do_copy_rectangle(const BufferRange& source,
+                                                const BufferRange& target,
+                                                const halyard::RectangleCopy& shape) {
+  return guarded([&]() -> Status {
+    commands_.push_back(
+        [from = HeldRange(source), to = HeldRange(target), shape](Bindings bindings) {
+          copy_rows(address_of(to.range, bindings), address_of(from.range, bindings), shape);
+        });
+    return {};
+  });
+}
+
 Status SkeletonCommandBuffer::do_dispatch(const halyard::Dispatch&) {
   return no_kernels();
 }

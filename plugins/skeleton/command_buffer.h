@@ -36,6 +36,9 @@ class SkeletonCommandBuffer final : public halyard::CommandBuffer {
   halyard::Status do_begin_debug_group(halyard::StringView label) override;
   halyard::Status do_end_debug_group() override;
   halyard::Status do_finish() override;
+  halyard::Status do_copy_rectangle(const halyard::BufferRange& source,
+                                    const halyard::BufferRange& target,
+                                    const halyard::RectangleCopy& shape) override;
 
   halyard::Ref<halyard::Device> owner_;
   std::vector<Command> commands_;

@@ -23,6 +23,17 @@ void fill_bytes(uint8_t* target, uint64_t size, const std::vector<uint8_t>& patt
   }
 }
 
+void copy_rows(uint8_t* target, const uint8_t* source, const halyard::RectangleCopy& shape) {
+  for (uint64_t slice = 0; slice < shape.slices; ++slice) {
+    for (uint64_t row = 0; row < shape.rows; ++row) {
+      // memmove: two slots may turn out to be bound to overlapping memory.
+      std::memmove(target + slice * shape.target_slice_pitch + row * shape.target_row_pitch,
+                   source + slice * shape.source_slice_pitch + row * shape.source_row_pitch,
+                   shape.row_bytes);
+    }
+  }
+}
+
 namespace {
 
 halyard::Status stopped(const char* operation, const halyard::FileRange& file, uint64_t size,

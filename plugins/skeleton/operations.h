@@ -26,6 +26,9 @@ uint8_t* address_of(const halyard::BufferRange& range,
 // `size` bytes of a pattern, over and over.
 void fill_bytes(uint8_t* target, uint64_t size, const std::vector<uint8_t>& pattern);
 
+// The rows of a rectangle, whose first ones begin at the addresses.
+void copy_rows(uint8_t* target, const uint8_t* source, const halyard::RectangleCopy& shape);
+
 // All of the range, or an error that says how far it came.
 halyard::Status read_file(const halyard::FileRange& file, uint8_t* target, uint64_t size);
 halyard::Status write_file(const halyard::FileRange& file, const uint8_t* source, uint64_t size);

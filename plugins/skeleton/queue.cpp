@@ -208,6 +208,16 @@ Status SkeletonQueue::do_copy(const BufferRange& source, const BufferRange& targ
   });
 }
 
+Status SkeletonQueue::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                        const halyard::RectangleCopy& shape, const Sync& sync) {
+  return guarded([&] {
+    return submit(sync, [from = HeldRange(source), to = HeldRange(target), shape]() -> Status {
+      copy_rows(address_of(to.range), address_of(from.range), shape);
+      return {};
+    });
+  });
+}
+
 Status SkeletonQueue::do_execute(CommandBuffer& commands, halyard::Span<const BufferRange> bindings,
                                  const Sync& sync) {
   return guarded([&] {

@@ -77,6 +77,8 @@ class SkeletonQueue final : public halyard::Queue {
   void* do_native_handle() const noexcept override { return nullptr; }
   Status do_fault() const override;
   Status do_abandon() override;
+  Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                           const halyard::RectangleCopy& shape, const Sync& sync) override;
 
   SkeletonDevice& device_;
   halyard::Ref<halyard::Device> owner_;

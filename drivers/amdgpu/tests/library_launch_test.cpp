@@ -26,6 +26,35 @@ TEST(LibraryLaunch, APatternIsRepeatedTo16Bytes) {
   }
 }
 
+TEST(LibraryLaunch, RowsOfAPatternDivideWhatIsFilled) {
+  EXPECT_TRUE(is_fill_pattern(1) && is_fill_pattern(16));
+  EXPECT_FALSE(is_fill_pattern(3) || is_fill_pattern(32) || is_fill_pattern(24));
+  for (const uint32_t pattern : {3u, 7u, 33u, 100u, 256u}) {
+    for (const uint64_t count : {1u, 2u, 6u, 97u, 1021u, 4096u}) {
+      const uint64_t size = count * pattern;
+      const uint32_t row = pattern_row_bytes(pattern, size, 384);
+      EXPECT_LE(row, 384u);
+      EXPECT_EQ(row % pattern, 0u);
+      EXPECT_EQ(size % row, 0u);
+      // Once more changes nothing (PatternFill::hold).
+      EXPECT_EQ(pattern_row_bytes(row, size, 384), row);
+    }
+  }
+  EXPECT_EQ(pattern_row_bytes(3, 3 * 128, 384), 384u);
+  EXPECT_EQ(pattern_row_bytes(3, 3 * 127, 384), 381u);
+  EXPECT_EQ(pattern_row_bytes(3, 3 * 131, 384), 3u);
+}
+
+TEST(LibraryLaunch, APatternIsARowWithoutASourcePitch) {
+  const auto arguments = arguments_of<HalyardCopyRectangleArguments>(
+      fill_rows_launch(nullptr, 3 * 100, nullptr, 100, 4));
+  EXPECT_EQ(arguments.row_bytes, 100u);
+  EXPECT_EQ(arguments.row_count, 3u);
+  EXPECT_EQ(arguments.slice_count, 1u);
+  EXPECT_EQ(arguments.target_row_pitch, 100u);
+  EXPECT_EQ(arguments.source_row_pitch, 0u);
+}
+
 TEST(LibraryLaunch, EveryTileHasAGroupUntilTheDeviceIsFull) {
   const uint8_t zero = 0;
   const uint64_t tile = HALYARD_TILE_BYTES;

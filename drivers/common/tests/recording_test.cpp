@@ -109,11 +109,14 @@ TEST(Recording, CopiesTheBytesOfAnUpdate) {
   EXPECT_EQ(command.target.length, 9u);
 }
 
-TEST(Recording, RepeatsAPatternTo16Bytes) {
+TEST(Recording, CopiesThePatternOfAFill) {
   Fixture f;
-  f.recording.fill(*f.buffer, "ab", 2);
-  EXPECT_EQ(std::memcmp(f.recording.commands()[0].pattern, "abababababababab", 16), 0);
-  EXPECT_EQ(f.recording.commands()[0].pattern_size, 2u);
+  std::string pattern = "abc";
+  f.recording.fill(*f.buffer, pattern.data(), 3);
+  pattern = "xyz";
+  const RecordedCommand& command = f.recording.commands()[0];
+  EXPECT_EQ(std::memcmp(f.recording.data(command), "abc", 3), 0);
+  EXPECT_EQ(command.bytes, 3u);
 }
 
 TEST(Recording, BarriersBelongToTheCommandBehindThem) {

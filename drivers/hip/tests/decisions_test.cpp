@@ -85,6 +85,9 @@ TEST(ShortestPeriod, IsThatOfTheBytes) {
   EXPECT_EQ(period("abcdabce"), 8u);
   EXPECT_EQ(period("abcdefghabcdefgi"), 16u);
   EXPECT_EQ(period("a"), 1u);
+  EXPECT_EQ(period("abcabc"), 3u);
+  EXPECT_EQ(period("ababab"), 6u) << "a third, and no half";
+  EXPECT_EQ(period("abc"), 3u);
 }
 
 TEST(UuidText, IsTheDigitsThatHipGives) {

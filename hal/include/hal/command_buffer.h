@@ -5,6 +5,7 @@
 
 #include "hal/buffer.h"
 #include "hal/dispatch.h"
+#include "hal/queue.h"
 #include "hal/ref.h"
 #include "hal/status.h"
 #include "hal/types.h"
@@ -28,6 +29,8 @@ class CommandBuffer : public RefCounted {
   Status fill(const BufferRange& target, const void* pattern, uint32_t pattern_size);
   Status update(const BufferRange& target, const void* source, uint64_t size);
   Status copy(const BufferRange& source, const BufferRange& target);
+  Status copy_rectangle(const BufferRange& source, const BufferRange& target,
+                        const RectangleCopy& shape);
   Status dispatch(const Dispatch& dispatch);
   Status dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts);
   // All that was recorded before is done, and its writes are visible, before what comes after.
@@ -64,18 +67,20 @@ class CommandBuffer : public RefCounted {
   virtual Status do_begin_debug_group(StringView label) = 0;
   virtual Status do_end_debug_group() = 0;
   virtual Status do_finish() = 0;
+  // Since minor 2, as Queue's.
+  virtual Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                   const RectangleCopy& shape) = 0;
 
   Status check_recording(const char* operation) const;
   // Notes the slot that `range` names, if it names one.
   Status use(const char* operation, const BufferRange& range);
   Status use_arguments(const char* operation, const Dispatch& dispatch);
-  // Notes a copy whose place is known only at execution.
-  Status note_copy(const char* operation, const BufferRange& source, const BufferRange& target);
+  // Notes a copy whose place is known only at execution. `shape`, which may be null, makes it one
+  // of a rectangle.
+  Status note_copy(const char* operation, const BufferRange& source, const BufferRange& target,
+                   const RectangleCopy* shape);
 
-  struct SlotCopy {
-    BufferRange source;
-    BufferRange target;
-  };
+  struct SlotCopy;
 
   Device* device_;
   uint32_t open_debug_groups_ = 0;

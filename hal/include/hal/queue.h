@@ -35,6 +35,21 @@ struct Sync {
   Span<const SemaphorePoint> signal = {};
 };
 
+// A copy of rows, and of slices of rows: Queue::copy_rectangle. Each side has distances of its own
+// from one row to the next, and from one slice to the next.
+struct RectangleCopy {
+  uint32_t struct_size = sizeof(RectangleCopy);
+  uint64_t row_bytes = 0;  // that are copied of each row
+  uint64_t rows = 1;       // of each slice; at most 4294967295
+  uint64_t slices = 1;     // at most 4294967295
+  // Bytes from the beginning of a row to that of the next, at least row_bytes. 0: row_bytes.
+  uint64_t source_row_pitch = 0;
+  uint64_t target_row_pitch = 0;
+  // … of a slice, at least rows × the row pitch. 0: that.
+  uint64_t source_slice_pitch = 0;
+  uint64_t target_slice_pitch = 0;
+};
+
 // For Queue::alloca_buffer.
 struct PoolOptions {
   uint32_t struct_size = sizeof(PoolOptions);
@@ -83,13 +98,17 @@ struct HostCall {
   void run(HostCompletion& completion) const;
 };
 
+// The most bytes that a fill's pattern has.
+inline constexpr uint32_t kMaxPattern = 256;
+
 // Any thread may use any method. Operations submitted from several threads at once are ordered
 // as they happen to arrive.
 class Queue : public RefCounted {
  public:
   Device& device() const noexcept { return *device_; }
 
-  // Repeats a pattern of 1, 2, 4, 8 or 16 bytes over the range, whose length is a multiple of it.
+  // Repeats a pattern of 1 to 256 bytes over the range, whose length is a multiple of it. Drivers
+  // of minor 0 and 1 take 1, 2, 4, 8 and 16 bytes.
   Status fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
               const Sync& sync = {});
   // Writes `size` bytes of host memory, which are copied before the call returns.
@@ -98,6 +117,12 @@ class Queue : public RefCounted {
   // Copies source to target; the lengths are equal. Overlapping ranges are INVALID_ARGUMENT. Either
   // may be a buffer of another device that Device::can_access is true of.
   Status copy(const BufferRange& source, const BufferRange& target, const Sync& sync = {});
+  // Copies a rectangle in 2 or 3 dimensions. The first row begins at each range's offset; a range
+  // without a length reaches as far as the rows do, and one with a length must. No byte may be in
+  // rows of both sides; ranges that overlap otherwise need equal pitches. Since minor 2:
+  // UNIMPLEMENTED with an older driver.
+  Status copy_rectangle(const BufferRange& source, const BufferRange& target,
+                        const RectangleCopy& shape, const Sync& sync = {});
   // No lock, no allocation and no system call where the queue has room and waits are on this queue.
   Status dispatch(const Dispatch& dispatch, const Sync& sync = {});
   // Work-group counts (3 × uint32) are read from `group_counts` on the device, after the waits.
@@ -169,6 +194,10 @@ class Queue : public RefCounted {
   // Since minor 1.
   virtual Status do_fault() const = 0;
   virtual Status do_abandon() = 0;
+  // Since minor 2. The pitches are given, and the ranges as long as they have to be. From then on
+  // do_fill takes patterns of any length up to kMaxPattern.
+  virtual Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                   const RectangleCopy& shape, const Sync& sync) = 0;
 
   Device* device_;
 };
