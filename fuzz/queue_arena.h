@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "vgpu/host_guard.h"
+#include "vgpu/isa/registered.h"
 #include "vgpu/queue/device.h"
 #include "vgpu/queue/hardware_queue.h"
 
@@ -48,9 +49,10 @@ class Arena final : public isa::AddressSpace {
   }
 
   isa::MemoryRange find(uint64_t address) const override {
-    const isa::MemoryRange own{begin_, begin_ + kBytes};
+    const isa::MemoryRange own{begin_, begin_ + kBytes, 0};
     if (own.contains(address, 1)) return own;
-    const isa::MemoryRange registered{own.begin | isa::kRegistered, own.end | isa::kRegistered};
+    const isa::MemoryRange registered{own.begin | isa::kRegistered, own.end | isa::kRegistered,
+                                      isa::kRegisteredToHost};
     if (begin_ == kBegin && registered.contains(address, 1)) return registered;
     return {};
   }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "vgpu/isa/buffer_resource.h"
+#include "vgpu/isa/registered.h"
 
 namespace halyard::vgpu::coherence {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "vgpu/host_guard.h"
-#include "vgpu/isa/memory.h"
+#include "vgpu/isa/registered.h"
 #include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::coherence {

@@ -23,18 +23,18 @@ template <class Op>
     } else {
       const unsigned dwords = Op::kBytes > 4 ? addresses.inside[l] / 4 : 0;
       alignas(8) uint8_t bytes[Op::kBytes < 4 ? 4 : Op::kBytes] = {};
+      uint8_t* host[(Op::kBytes + 3) / 4] = {};
       for (unsigned k = 0; k < dwords; ++k) {
-        if (!accessible(w, addresses.lane[l] + k * step, 4))
+        host[k] = find_host(w, addresses.lane[l] + k * step, 4);
+        if (host[k] == nullptr)
           return fault_memory(w, i, addresses.lane[l] + k * step, 4, Op::kWrites,
                               static_cast<int>(l));
       }
       if constexpr (Op::kWrites) {
         Op::lane(dst, data, l, bytes, kLinear);
-        for (unsigned k = 0; k < dwords; ++k)
-          std::memcpy(host_pointer(addresses.lane[l] + k * step), bytes + 4 * k, 4);
+        for (unsigned k = 0; k < dwords; ++k) std::memcpy(host[k], bytes + 4 * k, 4);
       } else {
-        for (unsigned k = 0; k < dwords; ++k)
-          std::memcpy(bytes + 4 * k, host_pointer(addresses.lane[l] + k * step), 4);
+        for (unsigned k = 0; k < dwords; ++k) std::memcpy(bytes + 4 * k, host[k], 4);
         Op::lane(dst, data, l, bytes, kLinear);
       }
     }
@@ -80,11 +80,12 @@ Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const Vecto
       const uint64_t row =
           resource.base + soffset + static_cast<uint64_t>(i.offset) / 4 * kSwizzledStep;
       if (soffset + static_cast<uint64_t>(i.offset) + Op::kBytes <= resource.records &&
-          (!is_own_segment(w, resource) || in_own_segment(w, row - resource.base, Op::kBytes)) &&
-          accessible(w, row, Op::kBytes / 4 * kSwizzledStep)) {
-        Op::rows(dst, data, host_pointer(row), kSwizzledStep);
-        if constexpr (Op::kWrites) w.stores_pending = true;
-        return Outcome::kNext;
+          (!is_own_segment(w, resource) || in_own_segment(w, row - resource.base, Op::kBytes))) {
+        if (uint8_t* const host = find_host(w, row, Op::kBytes / 4 * kSwizzledStep)) {
+          Op::rows(dst, data, host, kSwizzledStep);
+          if constexpr (Op::kWrites) w.stores_pending = true;
+          return Outcome::kNext;
+        }
       }
     }
   }

@@ -234,13 +234,21 @@ Outcome format_access(Wave& w, const Instruction& i) {
   for (uint64_t left = w.exec(); left; left &= left - 1) {
     const auto l = static_cast<unsigned>(std::countr_zero(left));
     uint8_t bytes[16] = {};
+    uint8_t* host[16] = {};
     // Formatted accesses are inside as a whole or not at all (Vega ISA 8.1.5).
     const bool inside = addresses.inside[l] >= size;
     if (inside) {
-      for (unsigned b = 0; b < size; b += 4) {
+      MemoryRange range;
+      for (unsigned b = 0; b < size; ++b) {
         const uint64_t p = byte_at(addresses.lane[l], b, step);
-        if (!accessible(w, p, std::min(size - b, 4u)))
-          return fault_memory(w, i, p, size, kStore, static_cast<int>(l));
+        if (!range.contains(p, 1)) {
+          range = find_range(w, p, 1);
+          if (range.end == 0) {
+            const uint64_t dword = byte_at(addresses.lane[l], b / 4 * 4, step);
+            return fault_memory(w, i, dword, size, kStore, static_cast<int>(l));
+          }
+        }
+        host[b] = range.host(p);
       }
     }
     if constexpr (kStore) {
@@ -258,13 +266,11 @@ Outcome format_access(Wave& w, const Instruction& i) {
         }
         bit += bits;
       }
-      for (unsigned b = 0; b < size; ++b)
-        *host_pointer(byte_at(addresses.lane[l], b, step)) = bytes[b];
+      for (unsigned b = 0; b < size; ++b) *host[b] = bytes[b];
       w.stores_pending = true;
     } else {
       if (inside) {
-        for (unsigned b = 0; b < size; ++b)
-          bytes[b] = *host_pointer(byte_at(addresses.lane[l], b, step));
+        for (unsigned b = 0; b < size; ++b) bytes[b] = *host[b];
       }
       uint32_t component[4] = {};
       unsigned bit = 0;

@@ -389,7 +389,7 @@ void EngineImpl::fail(Job& job, const WorkGroup& group) {
   const MemoryRange range = memory_.find(wave.pc);
   uint8_t byte = 0;
   for (unsigned n = 0; n < 8 && range.contains(wave.pc + n, 1); ++n) {
-    if (!read_host(&byte, reinterpret_cast<const void*>(host_address(wave.pc + n)), 1)) break;
+    if (!read_host(&byte, range.host(wave.pc + n), 1)) break;
     raw += fmt::format("{}{:02x}", n ? " " : "", byte);
   }
   const Dispatch& dispatch = *job.context.dispatch;

@@ -42,7 +42,7 @@ Outcome fault_private(Wave& wave, const Instruction& instruction, uint64_t offse
 }
 
 void fault_unmapped(Wave& wave, const char* mnemonic, const HostFault& fault) {
-  const uint64_t address = address_of_fault(*wave.memory, fault.address);
+  const uint64_t address = wave.memory->address_of_fault(fault.address);
   char where[256] = "";
   wave.memory->describe(address, where, sizeof where);
   wave.fault = {};

@@ -167,7 +167,7 @@ Outcome scratch(Wave& w, const Instruction& i) {
       if (w.exec() == kAllLanes && at % 4 == 0 && at + Op::kBytes <= w.scratch_bytes_per_lane &&
           !i.lds) {
         Op::rows(vector_registers(w, i.dst), vector_registers(w, i.src[1]),
-                 host_pointer(w.scratch_base + at / 4 * kSwizzledStep), kSwizzledStep);
+                 scratch_memory(w) + at / 4 * kSwizzledStep, kSwizzledStep);
         return Outcome::kNext;
       }
     }

@@ -21,7 +21,8 @@ uint64_t carried_out(Wave& wave, VectorRegister* dst, unsigned bytes, uint64_t m
     if (range.contains(at, bytes) || scratch.contains(at, bytes)) continue;
     range = context->float_atomics->find(at);
     // What is not accessible or not aligned is a fault, as it is of other atomics.
-    if (range.contains(at, bytes) || at % bytes != 0 || !accessible(wave, at, bytes)) continue;
+    if (range.contains(at, bytes) || at % bytes != 0 || find_host(wave, at, bytes) == nullptr)
+      continue;
     kept &= ~(uint64_t{1} << l);
     if (dst != nullptr) {
       for (unsigned k = 0; k < bytes / 4; ++k) dst[k].lane[l] = 0;

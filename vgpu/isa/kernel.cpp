@@ -55,7 +55,7 @@ bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t obje
   const uint64_t size = range.contains(object, kLegacySize) ? kLegacySize : kDescriptorSize;
   Object copy;
   if (object % 8 != 0 || !range.contains(object, size) ||
-      !read_host(copy.bytes, reinterpret_cast<const void*>(host_address(object)), size)) {
+      !read_host(copy.bytes, range.host(object), size)) {
     char where[256] = "";
     memory.describe(object, where, sizeof where);
     bad_kernel(fault, fmt::format("The kernel object (0x{:x}) is not readable memory{}{}.", object,

@@ -27,12 +27,11 @@ inline VectorRegister* vector_registers(Wave& wave, const Operand& operand) {
   return nullptr;
 }
 
-// An access that straddles dwords of swizzled memory: byte by byte through a buffer.
+// An access that straddles dwords of swizzled memory: byte by byte through a buffer. `row`: the
+// first of those dwords; `start`: the first byte in it.
 template <class Op>
-void straddling_lane(VectorRegister* dst, const VectorRegister* data, unsigned l, uint64_t address,
-                     size_t step) {
-  const unsigned start = address & 3;
-  uint8_t* const row = host_pointer(address - start);
+void straddling_lane(VectorRegister* dst, const VectorRegister* data, unsigned l, uint8_t* row,
+                     unsigned start, size_t step) {
   alignas(8) uint8_t bytes[Op::kBytes];
   for (unsigned k = 0; k < Op::kBytes; ++k)
     bytes[k] = row[(start + k) / 4 * step + (start + k) % 4];
@@ -79,9 +78,9 @@ template <class Op>
       }
     }
     if (step != kLinear && straddles<Op>(address[l])) [[unlikely]] {
-      straddling_lane<Op>(dst, data, l, address[l], step);
+      straddling_lane<Op>(dst, data, l, range.host(first), address[l] & 3, step);
     } else {
-      Op::lane(dst, data, l, host_pointer(address[l]), step);
+      Op::lane(dst, data, l, range.host(address[l]), step);
     }
   }
   return Outcome::kNext;
@@ -109,20 +108,20 @@ MemoryRange span_of(uint64_t mask, const uint64_t* address) {
     highest = at > highest ? at : highest;
   }
   if (highest - lowest > kWide || highest + Op::kBytes < highest) return {};
-  return {lowest, highest + Op::kBytes};
+  return {lowest, highest + Op::kBytes, 0};
 }
 
 // Lanes all over one accessible range: nothing is asked for each of them.
 template <class Op>
 void access_range(VectorRegister* dst, const VectorRegister* data, uint64_t mask,
-                  const uint64_t* address) {
+                  const uint64_t* address, const MemoryRange& range) {
   if constexpr (Op::kLoads && Op::kRows) {
     uint64_t host[kLanes];
-    for (unsigned l = 0; l < kLanes; ++l) host[l] = host_address(address[l]);
+    for (unsigned l = 0; l < kLanes; ++l) host[l] = address[l] + range.to_host;
     load_scattered<Op::kBytes / 4>(dst, mask, host);
   } else {
     for_each_lane(mask,
-                  [&](unsigned l) { Op::lane(dst, data, l, host_pointer(address[l]), kLinear); });
+                  [&](unsigned l) { Op::lane(dst, data, l, range.host(address[l]), kLinear); });
   }
 }
 
@@ -136,7 +135,7 @@ inline void to_lds(Wave& w, const Instruction& i, const VectorRegister& result) 
   });
 }
 
-// The entry: `address` holds a host address for each lane of `mask`; the others are ignored.
+// The entry: `address` holds a GPU's address for each lane of `mask`; the others are ignored.
 template <class Op>
 Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorRegister* data,
                uint64_t mask, const uint64_t* address, size_t step) {
@@ -150,22 +149,25 @@ Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorR
         differ |= address[l] ^ address[0];
       }
       if (apart == 0 && step == kLinear) {
-        if (accessible(w, address[0], Op::kBytes * kLanes)) {
-          Op::whole(dst, data, host_pointer(address[0]));
+        if (uint8_t* const host = find_host(w, address[0], Op::kBytes * kLanes)) {
+          Op::whole(dst, data, host);
           return Outcome::kNext;
         }
       } else if constexpr (Op::kRows) {
         constexpr uint64_t kRow = 4 * kLanes;
-        if (apart == 0 && address[0] % 4 == 0 &&
-            accessible(w, address[0], (Op::kBytes / 4 - 1) * step + kRow)) {
-          Op::rows(dst, data, host_pointer(address[0]), step);
-          return Outcome::kNext;
+        if (apart == 0 && address[0] % 4 == 0) {
+          if (uint8_t* const host = find_host(w, address[0], (Op::kBytes / 4 - 1) * step + kRow)) {
+            Op::rows(dst, data, host, step);
+            return Outcome::kNext;
+          }
         }
       }
       if constexpr (Op::kLoads && Op::kRows) {
-        if (differ == 0 && step == kLinear && accessible(w, address[0], Op::kBytes)) {
-          broadcast<Op>(dst, host_pointer(address[0]));
-          return Outcome::kNext;
+        if (differ == 0 && step == kLinear) {
+          if (uint8_t* const host = find_host(w, address[0], Op::kBytes)) {
+            broadcast<Op>(dst, host);
+            return Outcome::kNext;
+          }
         }
       }
     }
@@ -173,9 +175,12 @@ Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorR
   if constexpr (!Op::kAtomic) {
     if (step == kLinear && mask != 0) {
       const MemoryRange span = span_of<Op>(mask, address);
-      if (span.end != 0 && accessible(w, span.begin, span.end - span.begin)) {
-        access_range<Op>(dst, data, mask, address);
-        return Outcome::kNext;
+      if (span.end != 0) {
+        const MemoryRange range = find_range(w, span.begin, span.end - span.begin);
+        if (range.end != 0) {
+          access_range<Op>(dst, data, mask, address, range);
+          return Outcome::kNext;
+        }
       }
     }
   }

@@ -1,30 +1,27 @@
 // What the engine may touch of the process's memory.
 //
-// A GPU virtual address is a host address, but for memory that the host has registered: the kernel
-// driver gives that an address of its own on the GPU, and HIP 5.2.3 counts on the two being
-// different. Here it is the host's address with kRegistered set, which no host address has. An
-// access outside every mapped allocation must become a fault of the queue, never a crash of the
-// process, so the engine asks before it touches. The thunk (vgpu/thunk) owns the map and implements
-// this.
+// A GPU virtual address is a host address, but for memory that the host has registered: that has an
+// address of its own on the GPU, so each range knows how far the host's addresses are from the
+// GPU's. An access outside every mapped allocation must become a fault of the queue, never a crash
+// of the process, so the engine asks before it touches. The driver (vgpu/thunk) owns the map and
+// implements this.
 #pragma once
 
 #include <cstdint>
 
 namespace halyard::vgpu::isa {
 
-inline constexpr uint64_t kRegistered = uint64_t{1} << 47;
-
-// Where the memory is that the GPU sees at an accessible address.
-inline uint64_t host_address(uint64_t address) {
-  return address & ~kRegistered;
-}
-
-// A run of accessible bytes, [begin, end). `epoch` is the map's version when it was looked up.
+// A run of accessible bytes, [begin, end).
 struct MemoryRange {
   uint64_t begin = 0;
   uint64_t end = 0;
+  uint64_t to_host = 0;  // what leads from the GPU's address of a byte to the host's; modulo 2^64
   bool contains(uint64_t address, uint64_t size) const {
     return address >= begin && address < end && size <= end - address;
+  }
+  // Where the process has the byte that the GPU sees at `address`, which the range holds.
+  uint8_t* host(uint64_t address) const {
+    return reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(address + to_host));
   }
 };
 
@@ -42,13 +39,10 @@ class AddressSpace {
   // A sentence fragment on where `address` lies, for a fault report: the nearest allocation below
   // and above, with sizes.
   virtual void describe(uint64_t address, char* text, uint64_t capacity) const = 0;
-};
 
-// The GPU's address of a byte at which the host faulted. Of registered memory that is the second
-// one: it has no other on the GPU.
-inline uint64_t address_of_fault(const AddressSpace& memory, uint64_t host) {
-  const uint64_t registered = host | kRegistered;
-  return memory.find(registered).contains(registered, 1) ? registered : host;
-}
+  // The GPU's address of a byte at which the host faulted: of registered memory the one that it has
+  // on the GPU, else the same. Searches, and may block.
+  virtual uint64_t address_of_fault(uint64_t host) const { return host; }
+};
 
 }  // namespace halyard::vgpu::isa

@@ -21,7 +21,7 @@ namespace halyard::vgpu::isa {
 // The wave's own scratch is the engine's memory and in no map.
 inline MemoryRange scratch_range(const Wave& wave) {
   return {wave.scratch_base,
-          wave.scratch_base + uint64_t{(wave.scratch_bytes_per_lane + 3) / 4} * 4 * kLanes};
+          wave.scratch_base + uint64_t{(wave.scratch_bytes_per_lane + 3) / 4} * 4 * kLanes, 0};
 }
 
 // The accessible range that holds [address, address + size), or an empty one. After begin_access.
@@ -38,8 +38,15 @@ inline MemoryRange find_range(Wave& wave, uint64_t address, uint64_t size) {
   return found;
 }
 
-inline bool accessible(Wave& wave, uint64_t address, uint64_t size) {
-  return find_range(wave, address, size).contains(address, size);
+// Where the process has [address, address + size), or null if the wave may not touch all of it.
+// After begin_access.
+inline uint8_t* find_host(Wave& wave, uint64_t address, uint64_t size) {
+  const MemoryRange range = find_range(wave, address, size);
+  return range.end != 0 ? range.host(address) : nullptr;
+}
+
+inline uint8_t* scratch_memory(const Wave& wave) {
+  return reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(wave.scratch_base));
 }
 
 // Aligned dwords and halves are single accesses, as the hardware guarantees; a byte always is.
@@ -59,10 +66,6 @@ void store(uint8_t* p, T value) {
   } else {
     std::memcpy(p, &value, sizeof value);
   }
-}
-
-inline uint8_t* host_pointer(uint64_t address) {
-  return reinterpret_cast<uint8_t*>(host_address(address));
 }
 
 }  // namespace halyard::vgpu::isa

@@ -54,7 +54,7 @@ bool access_private(Wave& w, VectorRegister* dst, const VectorRegister* data, ui
   }
   if (bad != 0) return false;
   if constexpr (Op::kWrites) w.stores_pending = true;
-  uint8_t* const scratch = host_pointer(w.scratch_base);
+  uint8_t* const scratch = scratch_memory(w);
   if constexpr (Op::kRows) {
     uint32_t apart = mask == kAllLanes ? 0 : 1;
     for (unsigned l = 0; l < kLanes; ++l) apart |= position[l] ^ (position[0] + l * 4);

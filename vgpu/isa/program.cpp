@@ -62,7 +62,7 @@ bool Program::still_valid(CodePage& page) const {
   if (!range.contains(page.valid_begin, page.valid_end - page.valid_begin)) return false;
   bool same = false;
   HostFault gone;
-  const auto* const now = reinterpret_cast<const void*>(host_address(page.valid_begin));
+  const uint8_t* const now = range.host(page.valid_begin);
   return guarded([&] { same = std::memcmp(now, page.bytes.data(), page.bytes.size()) == 0; },
                  gone) &&
          same;
@@ -76,8 +76,8 @@ std::unique_ptr<CodePage> Program::make_page(uint64_t base, uint64_t pc) const {
   page->valid_begin = std::max(base, (range.begin + 3) & ~uint64_t{3});
   page->valid_end = std::min(base + CodePage::kBytes + kTail, range.end & ~uint64_t{3});
   page->bytes.resize(page->valid_end - page->valid_begin);
-  const auto* const bytes = reinterpret_cast<const void*>(host_address(page->valid_begin));
-  if (!read_host(page->bytes.data(), bytes, page->bytes.size())) return nullptr;
+  if (!read_host(page->bytes.data(), range.host(page->valid_begin), page->bytes.size()))
+    return nullptr;
   return page;
 }
 
@@ -132,8 +132,7 @@ std::string Program::text(uint64_t pc) const {
   if (!range.contains(pc, 4)) return "<not mapped>";
   uint8_t bytes[8];
   const uint64_t size = std::min<uint64_t>(range.end - pc, sizeof bytes);
-  if (!read_host(bytes, reinterpret_cast<const void*>(host_address(pc)), size))
-    return "<not mapped>";
+  if (!read_host(bytes, range.host(pc), size)) return "<not mapped>";
   return decoder_->text({bytes, size}, pc);
 }
 

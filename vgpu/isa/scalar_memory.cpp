@@ -63,10 +63,10 @@ Outcome s_load(Wave& w, const Instruction& i) {
   unsigned count = 0;  // the dwords that are inside
   while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
   // The descriptor may be overwritten: nothing of it is needed any more.
-  if (count && !accessible(w, address, count * 4))
-    return fault_memory(w, i, address, count * 4, false, -1);
+  const uint8_t* const host = count != 0 ? find_host(w, address, count * 4) : nullptr;
+  if (count != 0 && host == nullptr) return fault_memory(w, i, address, count * 4, false, -1);
   uint32_t data[kDwords] = {};
-  for (unsigned k = 0; k < count; ++k) data[k] = load<uint32_t>(host_pointer(address) + 4 * k);
+  for (unsigned k = 0; k < count; ++k) data[k] = load<uint32_t>(host + 4 * k);
   std::memcpy(&w.sgpr[i.dst.index], data, sizeof data);
   return Outcome::kNext;
 }
@@ -77,10 +77,9 @@ Outcome s_store(Wave& w, const Instruction& i) {
   uint64_t address = 0;
   unsigned count = 0;
   while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
-  if (count && !accessible(w, address, count * 4))
-    return fault_memory(w, i, address, count * 4, true, -1);
-  for (unsigned k = 0; k < count; ++k)
-    store<uint32_t>(host_pointer(address) + 4 * k, w.sgpr[i.dst.index + k]);
+  uint8_t* const host = count != 0 ? find_host(w, address, count * 4) : nullptr;
+  if (count != 0 && host == nullptr) return fault_memory(w, i, address, count * 4, true, -1);
+  for (unsigned k = 0; k < count; ++k) store<uint32_t>(host + 4 * k, w.sgpr[i.dst.index + k]);
   w.stores_pending = true;
   return Outcome::kNext;
 }
@@ -93,13 +92,13 @@ Outcome s_atomic(Wave& w, const Instruction& i) {
     if (i.glc) write(w, i.dst, T{0});
     return Outcome::kNext;
   }
-  if (address % sizeof(T) || !accessible(w, address, sizeof(T)))
-    return fault_memory(w, i, address, sizeof(T), true, -1);
+  uint8_t* const host = address % sizeof(T) == 0 ? find_host(w, address, sizeof(T)) : nullptr;
+  if (host == nullptr) return fault_memory(w, i, address, sizeof(T), true, -1);
   T data, compare = 0;
   std::memcpy(&data, &w.sgpr[i.dst.index], sizeof data);
   if constexpr (std::is_same_v<F, atomic::Cmpswap>)
     std::memcpy(&compare, &w.sgpr[i.dst.index + sizeof(T) / 4], sizeof compare);
-  const T old = atomic::shared<F, T>(host_pointer(address), data, compare);
+  const T old = atomic::shared<F, T>(host, data, compare);
   if (i.glc) write(w, i.dst, old);
   return Outcome::kNext;
 }

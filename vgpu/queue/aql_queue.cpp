@@ -133,15 +133,15 @@ void AqlQueue::complete(const Completion& completion) {
 void AqlQueue::flush() {
   if (pending_.signal == 0) return;
   const Completion done = std::exchange(pending_, {});
-  if (!check_signal(done.signal, done.index, "completion signal")) return;
-  const Wakeup wakeup = wakeup_of(done.signal);
+  amd_signal_t* const signal = check_signal(done.signal, done.index, "completion signal");
+  if (signal == nullptr) return;
+  const Wakeup wakeup = wakeup_of(*signal);
   if (wakeup.mailbox != 0 && !mailbox_usable(wakeup.mailbox)) {
     return stop_at(wakeup.mailbox, done.index,
                    fmt::format("the completion signal ({:#x}) has a mailbox ({:#x}) that is none",
                                done.signal, wakeup.mailbox));
   }
   const SharedMemoryAccess host_sees;
-  amd_signal_t* const signal = signal_at(done.signal);
   signal->start_ts = done.start;
   signal->end_ts = done.end;
   // Sequentially consistent, on x86 what a release costs anyway: wake() says why.
@@ -292,7 +292,8 @@ bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completi
   completion.signal = completion_signal(packet.dispatch);
   completion.index = index;
   completion.count = 1;
-  if (completion.signal != 0 && !check_signal(completion.signal, index, "completion signal")) {
+  if (completion.signal != 0 &&
+      check_signal(completion.signal, index, "completion signal") == nullptr) {
     return false;
   }
   const uint16_t type = header & kTypeMask;
@@ -395,7 +396,8 @@ bool AqlQueue::check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t i
                           const isa::Dispatch& dispatch) {
   const SharedMemoryAccess host_sees;
   const uint64_t object = packet.kernel_object;
-  if (object % 64 != 0 || !code_.accessible(object, 64)) {
+  const uint8_t* const bytes = object % 64 == 0 ? code_.find(object, 64) : nullptr;
+  if (bytes == nullptr) {
     return fail(
         QueueError::kCode, index,
         fmt::format("the kernel object ({:#x}) is not 64-byte aligned memory of the GPU; {}",
@@ -403,7 +405,6 @@ bool AqlQueue::check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t i
   }
   int64_t entry_distance;
   uint32_t rsrc1;
-  const auto* const bytes = reinterpret_cast<const char*>(isa::host_address(object));
   std::memcpy(&entry_distance, bytes + 16, sizeof entry_distance);
   std::memcpy(&rsrc1, bytes + 48, sizeof rsrc1);
   const uint64_t entry = object + static_cast<uint64_t>(entry_distance);
@@ -428,17 +429,20 @@ bool AqlQueue::check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t i
 }
 
 bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_for_all) {
-  uint64_t waiting[5];
+  uint64_t handles[5];
+  const amd_signal_t* waiting[5];
   size_t count = 0;
   for (const hsa_signal_t& signal : packet.barrier.dep_signal) {
     const uint64_t handle = signal.handle;
     if (handle == 0) continue;
-    if (!check_signal(handle, index, "dependency signal")) return false;
-    waiting[count++] = handle;
+    const amd_signal_t* const found = check_signal(handle, index, "dependency signal");
+    if (found == nullptr) return false;
+    handles[count] = handle;
+    waiting[count++] = found;
   }
   if (count == 0) return true;
-  SignalWait wait(idle_, waiting, count);
-  const auto is_zero = [](uint64_t handle) { return load_signal(handle) == 0; };
+  SignalWait wait(idle_, handles, count);
+  const auto is_zero = [](const amd_signal_t* one) { return load_signal(*one) == 0; };
   for (bool first = true;; first = false) {
     // A signal that has been seen at 0 is done with, whatever becomes of it afterwards.
     const size_t left =
@@ -464,10 +468,11 @@ bool AqlQueue::process_barrier_value(const Packet& packet, uint64_t index) {
                             barrier.condition));
   }
   if (barrier.signal == 0) return true;
-  if (!check_signal(barrier.signal, index, "dependency signal")) return false;
+  const amd_signal_t* const signal = check_signal(barrier.signal, index, "dependency signal");
+  if (signal == nullptr) return false;
   SignalWait wait(idle_, &barrier.signal, 1);
   for (bool first = true;; first = false) {
-    if (holds(barrier.condition, load_signal(barrier.signal) & barrier.mask, barrier.value)) break;
+    if (holds(barrier.condition, load_signal(*signal) & barrier.mask, barrier.value)) break;
     if (first) publish(index);
     if (stopping()) return false;
     look_ahead();
@@ -493,15 +498,17 @@ bool AqlQueue::process_pm4(const Packet& packet, uint64_t index) {
   const uint64_t address =
       (packet.words[2] & ~uint64_t{3}) | (uint64_t{packet.words[3] & 0xffff} << 32);
   const uint32_t size = packet.words[4] & 0xfffff;
-  if (((jump >> 8) & 0xff) != kPm4IndirectBuffer ||
-      !code_.accessible(address, uint64_t{size} * 4)) {
+  const uint8_t* const buffer = ((jump >> 8) & 0xff) == kPm4IndirectBuffer
+                                    ? code_.find(address, uint64_t{size} * 4)
+                                    : nullptr;
+  if (buffer == nullptr) {
     return fail(QueueError::kVendorPacketFormat, index,
                 fmt::format("the PM4 packet's jump ({:#x}) to {} dwords at {:#x} does not lead to "
                             "an indirect buffer in the GPU's memory",
                             jump, size, address));
   }
   const SharedMemoryAccess host_sees;
-  const auto* words = reinterpret_cast<const uint32_t*>(isa::host_address(address));
+  const auto* words = reinterpret_cast<const uint32_t*>(buffer);
   for (uint32_t at = 0; at < size;) {
     const uint32_t word = words[at];
     const uint32_t opcode = (word >> 8) & 0xff;
@@ -524,17 +531,18 @@ bool AqlQueue::process_pm4(const Packet& packet, uint64_t index) {
   return true;
 }
 
-bool AqlQueue::signal_usable(uint64_t handle) {
-  if (handle % 64 != 0) return false;
-  return signals_.accessible(handle, sizeof(amd_signal_t)) ||
-         runtime_signals_.accessible(handle, sizeof(amd_signal_t));
+amd_signal_t* AqlQueue::find_signal(uint64_t handle) {
+  if (handle % 64 != 0) return nullptr;
+  uint8_t* found = signals_.find(handle, sizeof(amd_signal_t));
+  if (found == nullptr) found = runtime_signals_.find(handle, sizeof(amd_signal_t));
+  return reinterpret_cast<amd_signal_t*>(found);
 }
 
-bool AqlQueue::check_signal(uint64_t handle, uint64_t index, const char* role) {
-  if (signal_usable(handle)) [[likely]]
-    return true;
-  stop_at(handle, index, fmt::format("the {} ({:#x}) is not a signal", role, handle));
-  return false;
+amd_signal_t* AqlQueue::check_signal(uint64_t handle, uint64_t index, const char* role) {
+  amd_signal_t* const found = find_signal(handle);
+  if (found == nullptr) [[unlikely]]
+    stop_at(handle, index, fmt::format("the {} ({:#x}) is not a signal", role, handle));
+  return found;
 }
 
 bool AqlQueue::mailbox_usable(uint64_t mailbox) {
@@ -561,9 +569,10 @@ bool AqlQueue::fail(QueueError error, uint64_t index, const std::string& text) {
 // Stores the error into queue_inactive_signal and wakes its sleepers.
 void AqlQueue::tell_of_error(QueueError error) {
   const uint64_t handle = ring_.queue->queue_inactive_signal.handle;
-  if (handle == 0 || !signal_usable(handle)) return;
-  const Wakeup wakeup = wakeup_of(handle);
-  __atomic_store_n(&signal_at(handle)->value, static_cast<int64_t>(error), __ATOMIC_SEQ_CST);
+  amd_signal_t* const signal = handle != 0 ? find_signal(handle) : nullptr;
+  if (signal == nullptr) return;
+  const Wakeup wakeup = wakeup_of(*signal);
+  __atomic_store_n(&signal->value, static_cast<int64_t>(error), __ATOMIC_SEQ_CST);
   if (wakeup.mailbox == 0 || mailbox_usable(wakeup.mailbox)) {
     return wake(wakeup, *device_.interrupts);
   }

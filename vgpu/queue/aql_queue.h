@@ -7,6 +7,7 @@
 #pragma once
 
 #include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
 
 #include <cstdint>
@@ -101,8 +102,9 @@ class AqlQueue final : public HardwareQueue {
   bool process_pm4(const Packet& packet, uint64_t index);
   bool process_vendor(const Packet& packet, uint64_t index);
 
-  bool signal_usable(uint64_t handle);
-  bool check_signal(uint64_t handle, uint64_t index, const char* role);
+  // Where a signal is; null if it is none. check_signal() also stops the queue then.
+  amd_signal_t* find_signal(uint64_t handle);
+  amd_signal_t* check_signal(uint64_t handle, uint64_t index, const char* role);
   bool mailbox_usable(uint64_t mailbox);
   void stop_at(uint64_t address, uint64_t index, const std::string& what);
   void tell_of_error(QueueError error);

@@ -60,12 +60,16 @@ class RangeCache {
  public:
   explicit RangeCache(const isa::AddressSpace* space) : space_(space) {}
 
-  bool accessible(uint64_t address, uint64_t size) {
-    if (epoch_ == space_->epoch() && range_.contains(address, size)) return true;
-    epoch_ = space_->epoch();
-    range_ = space_->find(address);
-    return range_.contains(address, size);
+  // Where the process has the bytes, or null if they are not all accessible.
+  uint8_t* find(uint64_t address, uint64_t size) {
+    if (epoch_ != space_->epoch() || !range_.contains(address, size)) {
+      epoch_ = space_->epoch();
+      range_ = space_->find(address);
+      if (!range_.contains(address, size)) return nullptr;
+    }
+    return range_.host(address);
   }
+  bool accessible(uint64_t address, uint64_t size) { return find(address, size) != nullptr; }
   const isa::MemoryRange& range() const { return range_; }
 
  private:

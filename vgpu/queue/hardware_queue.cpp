@@ -69,7 +69,7 @@ void HardwareQueue::set_failed() {
 // The queue itself touched memory that the host does not have: what a packet copies, or a kernel
 // object, signal or ring that was taken away.
 void HardwareQueue::fail_unmapped(const HostFault& gone) {
-  const uint64_t address = isa::address_of_fault(*device_.memory, gone.address);
+  const uint64_t address = device_.memory->address_of_fault(gone.address);
   set_failed();
   fail_with_memory_fault(
       {device_.node, address, gone.is_write, false},

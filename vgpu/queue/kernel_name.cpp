@@ -19,13 +19,12 @@ constexpr uint64_t kMaxName = 4096;
 // The image of a loaded code object, as far as it is mapped. Addresses are relative to its start.
 class Image {
  public:
-  Image(uint64_t begin, uint64_t end) : begin_(begin), size_(end - begin) {}
+  Image(const uint8_t* begin, uint64_t size) : begin_(begin), size_(size) {}
 
   template <typename T>
   bool read(uint64_t offset, T& value) const {
     if (offset > size_ || sizeof(T) > size_ - offset) return false;
-    return read_host(&value, reinterpret_cast<const void*>(isa::host_address(begin_ + offset)),
-                     sizeof(T));
+    return read_host(&value, begin_ + offset, sizeof(T));
   }
 
   std::string text(uint64_t offset) const {
@@ -46,7 +45,7 @@ class Image {
  private:
   bool find_dynamic(uint64_t& offset, uint64_t& size) const;
 
-  uint64_t begin_;
+  const uint8_t* begin_;
   uint64_t size_;
 };
 
@@ -104,7 +103,7 @@ std::string kernel_name(uint64_t kernel_object, const isa::AddressSpace& memory)
   // Neighbouring allocations appear as one range: the nearest ELF header below is the kernel's.
   const uint64_t first_page = kernel_object & ~(kPage - 1);
   for (uint64_t page = first_page; page >= range.begin; page -= kPage) {
-    const Image image(page, range.end);
+    const Image image(range.host(page), range.end - page);
     if (image.is_code_object()) return image.symbol_at(kernel_object - page);
     if (page < kPage || first_page - page >= kMaxSearch) break;
   }

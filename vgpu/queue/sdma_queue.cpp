@@ -18,10 +18,6 @@ namespace {
 constexpr uint32_t kAtomicAdd64 = 47;
 constexpr uint64_t kSignalValue = offsetof(amd_signal_t, value);
 
-void* pointer(uint64_t address) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(isa::host_address(address)));
-}
-
 // POLL_REGMEM's function field.
 bool poll_holds(uint32_t function, uint32_t value, uint32_t reference) {
   switch (function) {
@@ -115,9 +111,10 @@ SdmaQueue::Step SdmaQueue::copy() {
   const uint64_t bytes = uint64_t{word(1)} + 1;
   const uint64_t from = address(3);
   const uint64_t to = address(5);
-  if (!source_.accessible(from, bytes) && !check(from, bytes, false, "copy")) return Step::kStopped;
-  if (!target_.accessible(to, bytes) && !check(to, bytes, true, "copy")) return Step::kStopped;
-  move(from, to, bytes, [=] { std::memmove(pointer(to), pointer(from), bytes); });
+  const uint8_t* const source = find(source_, from, bytes, false, "copy");
+  uint8_t* const target = source != nullptr ? find(target_, to, bytes, true, "copy") : nullptr;
+  if (target == nullptr) return Step::kStopped;
+  move(from, to, bytes, [=] { std::memmove(target, source, bytes); });
   return Step::kDone;
 }
 
@@ -155,15 +152,13 @@ SdmaQueue::Step SdmaQueue::copy_rectangle() {
   for (uint64_t z = 0; z < depth; ++z) {
     if (stopping()) return Step::kStopped;
     for (uint64_t y = 0; y < height; ++y) {
-      const uint64_t source = row(from, y, z);
-      const uint64_t target = row(to, y, z);
-      if (!source_.accessible(source, width) && !check(source, width, false, "rectangle copy")) {
-        return Step::kStopped;
-      }
-      if (!target_.accessible(target, width) && !check(target, width, true, "rectangle copy")) {
-        return Step::kStopped;
-      }
-      move(source, target, width, [=] { std::memmove(pointer(target), pointer(source), width); });
+      const uint64_t source_row = row(from, y, z);
+      const uint64_t target_row = row(to, y, z);
+      const uint8_t* const source = find(source_, source_row, width, false, "rectangle copy");
+      uint8_t* const target =
+          source != nullptr ? find(target_, target_row, width, true, "rectangle copy") : nullptr;
+      if (target == nullptr) return Step::kStopped;
+      move(source_row, target_row, width, [=] { std::memmove(target, source, width); });
     }
   }
   return Step::kDone;
@@ -182,27 +177,25 @@ SdmaQueue::Step SdmaQueue::fill() {
   }
   // The count is one element short of the bytes to fill.
   const uint64_t bytes = size_code == 0 ? count + 1 : (count & ~uint64_t{3}) + 4;
-  if (!target_.accessible(to, bytes) && !check(to, bytes, true, "fill")) return Step::kStopped;
+  uint8_t* const target = find(target_, to, bytes, true, "fill");
+  if (target == nullptr) return Step::kStopped;
   move(0, to, bytes, [=] {
     if (size_code == 0) {
-      std::memset(pointer(to), static_cast<int>(value & 0xff), bytes);
+      std::memset(target, static_cast<int>(value & 0xff), bytes);
       return;
     }
-    auto* out = static_cast<unsigned char*>(pointer(to));
-    for (uint64_t i = 0; i < bytes; i += 4) std::memcpy(out + i, &value, 4);
+    for (uint64_t i = 0; i < bytes; i += 4) std::memcpy(target + i, &value, 4);
   });
   return Step::kDone;
 }
 
 SdmaQueue::Step SdmaQueue::write_value(uint64_t to, uint64_t value, uint32_t bytes) {
-  if (to % bytes != 0 || !(target_.accessible(to, bytes) || runtime_.accessible(to, bytes))) {
-    check(to, bytes, true, "fence");
-    return Step::kStopped;
-  }
+  uint8_t* const target = find_word(target_, to, bytes, true, "fence");
+  if (target == nullptr) return Step::kStopped;
   if (bytes == 8) {
-    __atomic_store_n(static_cast<uint64_t*>(pointer(to)), value, __ATOMIC_RELEASE);
+    __atomic_store_n(reinterpret_cast<uint64_t*>(target), value, __ATOMIC_RELEASE);
   } else {
-    __atomic_store_n(static_cast<uint32_t*>(pointer(to)), static_cast<uint32_t>(value),
+    __atomic_store_n(reinterpret_cast<uint32_t*>(target), static_cast<uint32_t>(value),
                      __ATOMIC_SEQ_CST);
     SignalWait::written(to - kSignalValue);
   }
@@ -232,11 +225,9 @@ SdmaQueue::Step SdmaQueue::poll() {
                     "functions are 0 to 6",
                     function, hdp_flush ? " and an HDP flush" : ""));
   }
-  if (from % 4 != 0 || !(source_.accessible(from, 4) || runtime_.accessible(from, 4))) {
-    check(from, 4, false, "poll");
-    return Step::kStopped;
-  }
-  const auto* location = static_cast<const uint32_t*>(pointer(from));
+  const uint8_t* const source = find_word(source_, from, 4, false, "poll");
+  if (source == nullptr) return Step::kStopped;
+  const auto* const location = reinterpret_cast<const uint32_t*>(source);
   // ROCR polls the halves of a signal's value.
   const uint64_t signals[] = {from - kSignalValue, from - kSignalValue - 4};
   SignalWait wait(idle_, signals, std::size(signals));
@@ -254,24 +245,39 @@ SdmaQueue::Step SdmaQueue::atomic() {
                                operation, kAtomicAdd64));
   }
   const uint64_t to = address(1);
-  if (to % 8 != 0 || !(target_.accessible(to, 8) || runtime_.accessible(to, 8))) {
-    check(to, 8, true, "atomic");
-    return Step::kStopped;
-  }
-  __atomic_fetch_add(static_cast<uint64_t*>(pointer(to)), address(3), __ATOMIC_SEQ_CST);
+  uint8_t* const target = find_word(target_, to, 8, true, "atomic");
+  if (target == nullptr) return Step::kStopped;
+  __atomic_fetch_add(reinterpret_cast<uint64_t*>(target), address(3), __ATOMIC_SEQ_CST);
   SignalWait::written(to - kSignalValue);
   return Step::kDone;
 }
 
 // The slow path of an access that no cached range covers: always a failure.
-bool SdmaQueue::check(uint64_t to, uint64_t size, bool is_write, const char* what) {
+uint8_t* SdmaQueue::find(RangeCache& memory, uint64_t address, uint64_t size, bool is_write,
+                         const char* what) {
+  uint8_t* const found = memory.find(address, size);
+  if (found == nullptr) refuse(address, size, is_write, what);
+  return found;
+}
+
+uint8_t* SdmaQueue::find_word(RangeCache& memory, uint64_t address, uint32_t bytes, bool is_write,
+                              const char* what) {
+  uint8_t* found = nullptr;
+  if (address % bytes == 0) {
+    found = memory.find(address, bytes);
+    if (found == nullptr) found = runtime_.find(address, bytes);
+  }
+  if (found == nullptr) refuse(address, bytes, is_write, what);
+  return found;
+}
+
+void SdmaQueue::refuse(uint64_t to, uint64_t size, bool is_write, const char* what) {
   set_failed();
   fail_with_memory_fault(
       {device_.node, to, is_write, false},
       fmt::format("halyard vgpu: SDMA queue {} stopped at byte {}: the {} may not {} {} bytes at "
                   "{:#x}; {}",
                   id_, at_, what, is_write ? "write" : "read", size, to, describe(to)));
-  return false;
 }
 
 SdmaQueue::Step SdmaQueue::unknown(const std::string& text) {

@@ -50,7 +50,13 @@ class SdmaQueue final : public HardwareQueue {
   Step write_value(uint64_t address, uint64_t value, uint32_t bytes);
   Step poll();
   Step atomic();
-  bool check(uint64_t address, uint64_t size, bool is_write, const char* what);
+  // Where the process has the bytes. Null if the GPU may not touch them: the queue has stopped.
+  uint8_t* find(RangeCache& memory, uint64_t address, uint64_t size, bool is_write,
+                const char* what);
+  // The same for a word, which must be aligned, and may also be memory of the runtime's.
+  uint8_t* find_word(RangeCache& memory, uint64_t address, uint32_t bytes, bool is_write,
+                     const char* what);
+  void refuse(uint64_t address, uint64_t size, bool is_write, const char* what);
   Step unknown(const std::string& text);
 
   const SdmaRing ring_;

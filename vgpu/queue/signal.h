@@ -10,12 +10,8 @@
 
 namespace halyard::vgpu::queue {
 
-inline amd_signal_t* signal_at(uint64_t handle) {
-  return reinterpret_cast<amd_signal_t*>(static_cast<uintptr_t>(isa::host_address(handle)));
-}
-
-inline int64_t load_signal(uint64_t handle) {
-  return __atomic_load_n(&signal_at(handle)->value, __ATOMIC_ACQUIRE);
+inline int64_t load_signal(const amd_signal_t& signal) {
+  return __atomic_load_n(&signal.value, __ATOMIC_ACQUIRE);
 }
 
 // How a signal's sleepers are woken. The host may destroy or reuse the signal as soon as it sees a
@@ -25,9 +21,8 @@ struct Wakeup {
   uint32_t event = 0;
 };
 
-inline Wakeup wakeup_of(uint64_t handle) {
-  const amd_signal_t* const signal = signal_at(handle);
-  return {__atomic_load_n(&signal->event_mailbox_ptr, __ATOMIC_RELAXED), signal->event_id};
+inline Wakeup wakeup_of(const amd_signal_t& signal) {
+  return {__atomic_load_n(&signal.event_mailbox_ptr, __ATOMIC_RELAXED), signal.event_id};
 }
 
 // The signal's value has been written, sequentially consistently: Interrupts::raise may then skip

@@ -17,17 +17,20 @@ struct AddressTable::Slots {
   struct Slot {
     std::atomic<uint64_t> begin{0};
     std::atomic<uint64_t> end{0};
+    std::atomic<uint64_t> to_host{0};
   };
 
   explicit Slots(size_t capacity) : capacity(capacity), slots(new Slot[capacity]) {}
 
   isa::MemoryRange load(size_t i) const {
     return {slots[i].begin.load(std::memory_order_acquire),
-            slots[i].end.load(std::memory_order_acquire)};
+            slots[i].end.load(std::memory_order_acquire),
+            slots[i].to_host.load(std::memory_order_acquire)};
   }
   void store(size_t i, const isa::MemoryRange& range) {
     slots[i].begin.store(range.begin, std::memory_order_release);
     slots[i].end.store(range.end, std::memory_order_release);
+    slots[i].to_host.store(range.to_host, std::memory_order_release);
   }
   // The number of ranges that begin at or below `address`.
   size_t upper_bound(uint64_t address) const {
@@ -50,18 +53,18 @@ struct AddressTable::Slots {
 };
 
 AddressTable::AddressTable() {
-  covers_[0] = 0;
+  covers_[0] = {};
   owned_.push_back(std::make_unique<Slots>(256));
   slots_.store(owned_.back().get(), std::memory_order_release);
 }
 
 AddressTable::~AddressTable() = default;
 
-void AddressTable::add(uint64_t begin, uint64_t end) {
-  change(begin, end, 1);
+void AddressTable::add(uint64_t begin, uint64_t end, uint64_t to_host) {
+  change(begin, end, 1, to_host);
 }
 void AddressTable::remove(uint64_t begin, uint64_t end) {
-  change(begin, end, -1);
+  change(begin, end, -1, 0);
 }
 
 void AddressTable::split(uint64_t address) {
@@ -76,7 +79,7 @@ void AddressTable::merge_at(uint64_t address) {
   if (std::prev(it)->second == it->second) covers_.erase(it);
 }
 
-void AddressTable::change(uint64_t begin, uint64_t end, int delta) {
+void AddressTable::change(uint64_t begin, uint64_t end, int delta, uint64_t to_host) {
   if (begin >= end) return;
   const std::lock_guard lock(mutex_);
   split(begin);
@@ -85,11 +88,14 @@ void AddressTable::change(uint64_t begin, uint64_t end, int delta) {
   bool shrinks = false;
   const auto last = covers_.find(end);
   for (auto it = covers_.find(begin); it != last; ++it) {
-    const uint32_t before = it->second;
+    Cover& cover = it->second;
+    const uint32_t before = cover.count;
     if (delta < 0 && before == 0) continue;
-    it->second = delta > 0 ? before + 1 : before - 1;
-    visible |= (before == 0) != (it->second == 0);
-    shrinks |= it->second == 0;
+    cover.count = delta > 0 ? before + 1 : before - 1;
+    visible |= (before == 0) != (cover.count == 0);
+    shrinks |= cover.count == 0;
+    if (before == 0) cover.to_host = to_host;
+    if (cover.count == 0) cover.to_host = 0;
   }
   // Within, all covers changed alike: only the two ends can have become equal to what is outside.
   merge_at(begin);
@@ -112,14 +118,15 @@ void AddressTable::rewrite(uint64_t begin, uint64_t end) {
   std::vector<isa::MemoryRange> ranges;
   for (auto it = std::prev(covers_.upper_bound(from)); it != covers_.end() && it->first < to;
        ++it) {
-    if (it->second == 0) continue;
+    if (it->second.count == 0) continue;
     const auto next = std::next(it);
     const uint64_t a = std::max(it->first, from);
     const uint64_t b = next == covers_.end() ? to : std::min(next->first, to);
-    if (!ranges.empty() && ranges.back().end == a) {
+    const uint64_t to_host = it->second.to_host;
+    if (!ranges.empty() && ranges.back().end == a && ranges.back().to_host == to_host) {
       ranges.back().end = b;
     } else {
-      ranges.push_back({a, b});
+      ranges.push_back({a, b, to_host});
     }
   }
 
@@ -167,6 +174,17 @@ isa::MemoryRange AddressTable::find(uint64_t address) const {
   isa::MemoryRange above;
   neighbours(address, below, above);
   return below.contains(address, 1) ? below : isa::MemoryRange{};
+}
+
+uint64_t AddressTable::address_of_fault(uint64_t host) const {
+  const std::lock_guard lock(mutex_);
+  for (auto it = covers_.begin(); it != covers_.end(); ++it) {
+    if (it->second.to_host == 0) continue;
+    const auto next = std::next(it);
+    const uint64_t address = host - it->second.to_host;
+    if (address >= it->first && (next == covers_.end() || address < next->first)) return address;
+  }
+  return host;
 }
 
 void AddressTable::describe(uint64_t address, char* text, uint64_t capacity) const {

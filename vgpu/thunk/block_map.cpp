@@ -50,9 +50,9 @@ isa::MemoryRange CheckedMemory::find(uint64_t address) const {
   if (!range.contains(address, 1)) return range;
   const auto block = blocks_.find(address);
   if (!block) return blocks_.between(range, address);
-  const isa::MemoryRange own{block->begin, block->begin + block->size};
+  const isa::MemoryRange own{block->begin, block->begin + block->size, 0};
   if (!own.contains(address, 1)) return {};
-  return {std::max(own.begin, range.begin), std::min(own.end, range.end)};
+  return {std::max(own.begin, range.begin), std::min(own.end, range.end), range.to_host};
 }
 
 void CheckedMemory::describe(uint64_t address, char* text, uint64_t capacity) const {

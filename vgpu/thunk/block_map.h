@@ -52,6 +52,7 @@ class CheckedMemory final : public isa::AddressSpace {
   isa::MemoryRange find(uint64_t address) const override;
   uint64_t epoch() const override { return table_.epoch() + blocks_.epoch(); }
   void describe(uint64_t address, char* text, uint64_t capacity) const override;
+  uint64_t address_of_fault(uint64_t host) const override { return table_.address_of_fault(host); }
 
  private:
   const AddressTable& table_;

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "vgpu/isa/registered.h"
+
 namespace halyard::vgpu::thunk {
 
 namespace {
@@ -25,6 +27,13 @@ uint64_t number(const void* address) {
 // Where GPUs see registered memory.
 uint64_t on_gpu(uint64_t address) {
   return address | isa::kRegistered;
+}
+
+void add_registered(AddressTable& table, uint64_t begin, uint64_t end) {
+  table.add(on_gpu(begin), on_gpu(end), isa::kRegisteredToHost);
+}
+void remove_registered(AddressTable& table, uint64_t begin, uint64_t end) {
+  table.remove(on_gpu(begin), on_gpu(end));
 }
 
 // Whether the process has memory on every page of the range. msync looks at the mappings only;
@@ -224,7 +233,7 @@ HSAKMT_STATUS MemoryManager::register_user(void* address, uint64_t size, HsaMemF
   if (!is_mapped(registration.first_page(), registration.end_page())) return HSAKMT_STATUS_ERROR;
   all_.add(registration.first_page(), registration.end_page());
   if (is_coarse_grained(flags))
-    coarse_.add(on_gpu(registration.first_page()), on_gpu(registration.end_page()));
+    add_registered(coarse_, registration.first_page(), registration.end_page());
   largest_registration_ = std::max(largest_registration_, size);
   if (observer_ != nullptr) {
     observer_->added({registration.first_page(),
@@ -273,14 +282,15 @@ HSAKMT_STATUS MemoryManager::deregister(void* address) {
   if (registration.mappings > 0) drop_mapping(registration);
   all_.remove(registration.first_page(), registration.end_page());
   if (is_coarse_grained(registration.flags))
-    coarse_.remove(on_gpu(registration.first_page()), on_gpu(registration.end_page()));
+    remove_registered(coarse_, registration.first_page(), registration.end_page());
   if (observer_ != nullptr) observer_->removed(registration.first_page());
   registrations_.erase(it);
   return HSAKMT_STATUS_SUCCESS;
 }
 
 void MemoryManager::drop_mapping(Registration& registration) {
-  uncover(*registration.mapped, on_gpu(registration.first_page()), on_gpu(registration.end_page()));
+  for (const uint32_t node : *registration.mapped)
+    remove_registered(*gpus_[node], registration.first_page(), registration.end_page());
   registration.mapped = nullptr;
   registration.mappings = 0;
 }
@@ -334,7 +344,8 @@ HSAKMT_STATUS MemoryManager::map(void* address, uint64_t size, const uint32_t* n
   } else {
     nodes_from(nullptr, 0, list);
   }
-  cover(list, on_gpu(registration->first_page()), on_gpu(registration->end_page()));
+  for (const uint32_t node : list)
+    add_registered(*gpus_[node], registration->first_page(), registration->end_page());
   registration->mapped = intern(std::move(list));
   return HSAKMT_STATUS_SUCCESS;
 }

@@ -2,7 +2,7 @@
 // touch what.
 //
 // Allocated memory has one address. Registered memory has the host's and, on GPUs, another one
-// (vgpu/isa/memory.h); functions that take an address take either.
+// (vgpu/isa/registered.h); functions that take an address take either.
 #pragma once
 
 #include <hsakmttypes.h>

@@ -14,8 +14,12 @@ MemoryRange FakeMemory::find(uint64_t address) const {
   auto at = ranges->upper_bound(address);
   if (at == ranges->begin()) return {};
   --at;
-  if (address >= at->first + at->second) return {};
-  return {at->first, at->first + at->second};
+  if (address >= at->first + at->second.size) return {};
+  return {at->first, at->first + at->second.size, at->second.to_host};
+}
+
+uint64_t FakeMemory::address_of_fault(uint64_t host) const {
+  return find(host + kApart).end != 0 ? host + kApart : host;
 }
 
 void FakeMemory::describe(uint64_t address, char* text, uint64_t capacity) const {
@@ -33,11 +37,17 @@ void FakeMemory::change(F&& f) {
 }
 
 void FakeMemory::map(const void* begin, uint64_t size) {
-  change([&](Ranges& ranges) { ranges[reinterpret_cast<uint64_t>(begin)] = size; });
+  change([&](Ranges& ranges) {
+    ranges[reinterpret_cast<uint64_t>(begin)] = {size, 0};
+    ranges[address_of(begin)] = {size, uint64_t{0} - kApart};
+  });
 }
 
 void FakeMemory::unmap(const void* begin) {
-  change([&](Ranges& ranges) { ranges.erase(reinterpret_cast<uint64_t>(begin)); });
+  change([&](Ranges& ranges) {
+    ranges.erase(reinterpret_cast<uint64_t>(begin));
+    ranges.erase(address_of(begin));
+  });
   epoch_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -104,7 +114,7 @@ uint64_t Machine::kernel_from_bytes(const std::vector<uint8_t>& code,
     put(56, static_cast<uint16_t>(options.properties));
   }
   std::memcpy(object + kEntry, code.data(), code.size());
-  return reinterpret_cast<uint64_t>(object);
+  return address_of(object);
 }
 
 uint64_t Machine::code_of(uint64_t kernel) const {
@@ -123,7 +133,7 @@ DispatchResult Machine::run(uint64_t kernel, const std::vector<uint64_t>& argume
   if (!arguments.empty()) {
     auto* const kernarg = allocate<uint64_t>(arguments.size());
     std::memcpy(kernarg, arguments.data(), arguments.size() * 8);
-    dispatch.kernarg_address = reinterpret_cast<uint64_t>(kernarg);
+    dispatch.kernarg_address = address_of(kernarg);
   }
   const volatile bool cancel = false;
   return engine_->run(dispatch, cancel);

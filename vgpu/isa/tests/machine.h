@@ -16,11 +16,16 @@
 
 namespace halyard::vgpu::isa::testing {
 
+// What is mapped has the host's address, and another one so far above it. Kernels get the second
+// one (address_of): whoever takes the GPU's address for the host's crashes.
+inline constexpr uint64_t kApart = (uint64_t{1} << 46) + 0x5a00000;
+
 // Lookups take no lock, as those of the real map (vgpu/thunk/address_table.h), so that benchmarks
 // on several threads measure the engine. For that every change costs a copy, which is kept.
 class FakeMemory final : public AddressSpace {
  public:
   MemoryRange find(uint64_t address) const override;
+  uint64_t address_of_fault(uint64_t host) const override;
   uint64_t epoch() const override { return epoch_.load(std::memory_order_relaxed); }
   void describe(uint64_t address, char* text, uint64_t capacity) const override;
 
@@ -28,7 +33,11 @@ class FakeMemory final : public AddressSpace {
   void unmap(const void* begin);
 
  private:
-  using Ranges = std::map<uint64_t, uint64_t>;  // begin, size
+  struct Range {
+    uint64_t size = 0;
+    uint64_t to_host = 0;
+  };
+  using Ranges = std::map<uint64_t, Range>;  // by begin
 
   template <class F>
   void change(F&& f);
@@ -38,6 +47,14 @@ class FakeMemory final : public AddressSpace {
   std::atomic<const Ranges*> ranges_{nullptr};  // the last of them
   std::atomic<uint64_t> epoch_{1};
 };
+
+template <class T>
+uint64_t address_of(T* pointer) {
+  return reinterpret_cast<uint64_t>(pointer) + kApart;
+}
+inline uint8_t* host_of(uint64_t address) {
+  return reinterpret_cast<uint8_t*>(address - kApart);
+}
 
 // What a kernel descriptor says. The defaults: s[0:1] kernarg pointer, s2..s4 work-group ids,
 // v0..v2 work-item ids.
@@ -74,6 +91,7 @@ class Machine {
   uint64_t kernel(const std::string& text, const KernelOptions& options = {});
   uint64_t kernel_from_bytes(const std::vector<uint8_t>& code, const KernelOptions& options = {});
   uint64_t code_of(uint64_t kernel) const;  // its entry
+  uint8_t* host_code_of(uint64_t kernel) const { return host_of(code_of(kernel)); }
 
   // Runs one work-group of 64 work-items unless `dispatch` says otherwise.
   DispatchResult run(uint64_t kernel, const std::vector<uint64_t>& arguments,
@@ -95,10 +113,5 @@ class Machine {
   std::unique_ptr<Engine> engine_;
   std::vector<void*> blocks_;
 };
-
-template <class T>
-uint64_t address_of(T* pointer) {
-  return reinterpret_cast<uint64_t>(pointer);
-}
 
 }  // namespace halyard::vgpu::isa::testing

@@ -264,7 +264,7 @@ Patchable patchable(Machine& machine) {
   p.kernel = machine.kernel(
       "s_load_dwordx2 s[8:9], s[0:1], 0x0\ns_mov_b32 s10, 0x11111111\ns_waitcnt lgkmcnt(0)\n"
       "s_store_dword s10, s[8:9], 0x0");
-  p.literal = reinterpret_cast<uint32_t*>(machine.code_of(p.kernel) + 12);
+  p.literal = reinterpret_cast<uint32_t*>(machine.host_code_of(p.kernel) + 12);
   EXPECT_EQ(*p.literal, 0x11111111u);
   return p;
 }
@@ -362,7 +362,7 @@ TEST(Engine, ChangedCodeIsSeenAfterItsMemoryWasMappedAnew) {
   Machine machine;
   const Patchable p = patchable(machine);
   machine.run(p.kernel, {address_of(p.out)});
-  auto* object = reinterpret_cast<void*>(p.kernel);
+  uint8_t* const object = host_of(p.kernel);
   machine.memory().unmap(object);
   *p.literal = 0x33333333;
   machine.memory().map(object, 512);

@@ -222,7 +222,7 @@ TEST_F(Faults, DispatchesThatCannotRun) {
   EXPECT_EQ(machine.run(kernel, {}, Machine::grid(64, 0)).fault.kind, Fault::Kind::kWorkGroupSize);
   EXPECT_EQ(machine.run(kernel, {}, Machine::grid(0, 64)).fault.kind, Fault::Kind::kWorkGroupSize);
   EXPECT_EQ(machine.run(0x1000, {}).fault.kind, Fault::Kind::kCode);
-  auto* object = reinterpret_cast<int64_t*>(kernel);
+  auto* object = reinterpret_cast<int64_t*>(host_of(kernel));
   object[2] = 1 << 20;
   const DispatchResult result = machine.run(kernel, {});
   EXPECT_EQ(result.fault.kind, Fault::Kind::kCode);

@@ -90,7 +90,7 @@ TEST_F(Unmapped, TheFaultNamesTheWaveThatHadIt) {
 TEST_F(Unmapped, CodeFaults) {
   // A kernel of its own on the page: the object first, its code behind it.
   const uint64_t kernel = machine.kernel("s_nop 0");
-  std::memcpy(page, reinterpret_cast<const void*>(kernel), 512);
+  std::memcpy(page, host_of(kernel), 512);
   const uint64_t copy = address_of(page);
   EXPECT_EQ(machine.run(copy, {}).fault.kind, Fault::Kind::kNone);
   take_away();
@@ -148,7 +148,7 @@ TEST(HostGuard, GuardsNest) {
   EXPECT_TRUE(guarded([&] { inner = read_host(&byte, hole, 1); }, outer));
   EXPECT_FALSE(inner);
   EXPECT_FALSE(guarded([&] { std::memset(hole, 1, 1); }, outer));
-  EXPECT_EQ(outer.address, address_of(hole));
+  EXPECT_EQ(outer.address, reinterpret_cast<uintptr_t>(hole));
   EXPECT_TRUE(outer.is_write);
   munmap(hole, kPage);
 }

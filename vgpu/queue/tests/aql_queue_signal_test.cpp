@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "vgpu/isa/registered.h"
 #include "vgpu/queue/signal_waits.h"
 #include "vgpu/queue/tests/aql_queue_fixture.h"
 

@@ -12,20 +12,21 @@
 #include <thread>
 #include <vector>
 
+#include "vgpu/isa/registered.h"
 #include "vgpu/queue/device.h"
 
 namespace halyard::vgpu::queue::testing {
 
+// Every address is there twice, as those of registered memory are.
 class FakeMemory final : public isa::AddressSpace {
  public:
   isa::MemoryRange find(uint64_t address) const override {
-    if (address < 0x10000 || address >= kForbidden) return {};
-    const uint64_t gone = gone_.load();
-    if (address >= gone && address < gone + kGone) return {};
-    // Not further down than the address's page: what a search below would read need not exist.
-    const uint64_t page = address & ~uint64_t{4095};
-    if (address < gone) return {page, gone};
-    return {std::max(page, gone + kGone), kForbidden};
+    if (address >= kForbidden) return {};
+    const uint64_t host = isa::host_address(address);
+    const uint64_t distance = address - host;
+    const isa::MemoryRange range = find_host(host);
+    if (range.end == 0) return {};
+    return {range.begin + distance, range.end + distance, uint64_t{0} - distance};
   }
   uint64_t epoch() const override { return gone_.load() == kForbidden ? 1 : 2; }
   void describe(uint64_t, char* text, uint64_t capacity) const override {
@@ -40,6 +41,17 @@ class FakeMemory final : public isa::AddressSpace {
 
  private:
   static constexpr uint64_t kGone = 64;
+
+  isa::MemoryRange find_host(uint64_t address) const {
+    if (address < 0x10000) return {};
+    const uint64_t gone = gone_.load();
+    if (address >= gone && address < gone + kGone) return {};
+    // Not further down than the address's page: what a search below would read need not exist.
+    const uint64_t page = address & ~uint64_t{4095};
+    if (address < gone) return {page, std::min(gone, isa::kRegistered), 0};
+    return {std::max(page, gone + kGone), isa::kRegistered, 0};
+  }
+
   std::atomic<uint64_t> gone_{kForbidden};
 };
 

@@ -232,7 +232,7 @@ TEST_F(SdmaQueueTest, MemoryThatTheHostTookAwayStopsTheQueue) {
   wait_until([&] { return !gpu_.interrupts.faults().empty(); });
   processor_->stop();
   EXPECT_THAT(GetCapturedStderr(), HasSubstr("the host has unmapped or protected"));
-  EXPECT_EQ(isa::host_address(gpu_.interrupts.faults()[0].address), number(gone));
+  EXPECT_EQ(gpu_.interrupts.faults()[0].address, number(gone));
   EXPECT_FALSE(gpu_.interrupts.faults()[0].is_write);
   EXPECT_EQ(gpu_.interrupts.raised(42), 0);
   EXPECT_TRUE(processor_->failed());

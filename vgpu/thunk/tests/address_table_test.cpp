@@ -52,6 +52,48 @@ TEST(AddressTable, OverlapsAreCounted) {
   EXPECT_TRUE(table.find(0x3000).contains(0x3000, 0x5000));
 }
 
+TEST(AddressTable, ARangeSaysWhereTheHostHasIt) {
+  AddressTable table;
+  constexpr uint64_t kBack = uint64_t{0} - 0x700000;
+  table.add(0x1000, 0x2000);
+  table.add(0x2000, 0x3000, 0x500000);
+  table.add(0x3000, 0x4000, 0x500000);
+  table.add(0x800000, 0x801000, kBack);
+  const auto host = [&table](uint64_t address) {
+    return reinterpret_cast<uintptr_t>(table.find(address).host(address));
+  };
+  EXPECT_EQ(host(0x1ff8), 0x1ff8u);
+  EXPECT_EQ(host(0x2008), 0x502008u);
+  EXPECT_EQ(host(0x800010), 0x100010u);
+  // Only what is as far from the host's addresses reads as one.
+  EXPECT_EQ(table.find(0x1000).end, 0x2000u);
+  EXPECT_EQ(table.find(0x3000).begin, 0x2000u);
+  EXPECT_EQ(table.find(0x2000).end, 0x4000u);
+  // Covers keep it, and what comes when it is gone has its own.
+  table.add(0x2000, 0x3000, 0x500000);
+  table.remove(0x2000, 0x3000);
+  EXPECT_EQ(host(0x2008), 0x502008u);
+  table.remove(0x2000, 0x3000);
+  EXPECT_EQ(table.find(0x2000).end, 0u);
+  EXPECT_EQ(host(0x3008), 0x503008u);
+  table.add(0x2000, 0x3000);
+  EXPECT_EQ(host(0x2008), 0x2008u);
+  EXPECT_EQ(table.find(0x2008).begin, 0x1000u);
+}
+
+TEST(AddressTable, AFaultOfTheHostsIsFoundAtTheGpusAddress) {
+  AddressTable table;
+  table.add(0x1000, 0x2000);
+  table.add(0x900000, 0x902000, uint64_t{0} - 0x100000);
+  table.add(0x902000, 0x903000, 0x100000);
+  EXPECT_EQ(table.address_of_fault(0x1010), 0x1010u);
+  EXPECT_EQ(table.address_of_fault(0x801ffc), 0x901ffcu);
+  EXPECT_EQ(table.address_of_fault(0x802000), 0x802000u);
+  EXPECT_EQ(table.address_of_fault(0xa02004), 0x902004u);
+  table.remove(0x900000, 0x902000);
+  EXPECT_EQ(table.address_of_fault(0x801ffc), 0x801ffcu);
+}
+
 TEST(AddressTable, EpochMovesOnlyWhenSomethingBecomesInaccessible) {
   AddressTable table;
   const uint64_t start = table.epoch();
