@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "vgpu/kfd/shared_handle.h"
-#include "vgpu/queue/device.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -78,14 +78,10 @@ int Buffers::allocate(uint32_t node, abi::AllocMemory& arguments) {
       (arguments.flags & abi::kAqlQueueMemory) != 0 ? arguments.size / 2 : arguments.size;
   buffer.node = node;
   buffer.flags = arguments.flags;
-  if ((arguments.flags & abi::kUserPointer) != 0 && arguments.mmap_offset != arguments.address) {
-    // The engine takes a GPU's address for the host's.
-    queue::report(
-        "halyard vgpu: memory of the host's own (hsa_amd_memory_lock, hipHostRegister) cannot be "
-        "registered through the kernel driver's door yet; HALYARD_VGPU_DOOR=thunk can.");
-    return -EOPNOTSUPP;
-  }
+  if ((arguments.flags & abi::kUserPointer) != 0)
+    buffer.to_host = arguments.mmap_offset - arguments.address;
   const std::lock_guard lock(mutex_);
+  if (!is_free(buffer.begin, buffer.size)) return -EINVAL;
   const uint64_t room = driver_.profile().gpus[node - 1].memory_bytes - vram_used_[node];
   if (buffer.is_vram() && buffer.bytes > room) return -ENOMEM;
   if (buffer.has_pages()) {
@@ -97,6 +93,12 @@ int Buffers::allocate(uint32_t node, abi::AllocMemory& arguments) {
   if (buffer.is_vram()) vram_used_[node] += buffer.bytes;
   arguments.handle = add(std::move(buffer));
   return 0;
+}
+
+bool Buffers::is_free(uint64_t begin, uint64_t size) const {
+  const auto above = ends_.lower_bound(begin);
+  if (above != ends_.end() && above->first < begin + size) return false;
+  return above == ends_.begin() || std::prev(above)->second <= begin;
 }
 
 // Puts memory in the place of the reserved addresses.
@@ -126,13 +128,12 @@ int Buffers::place(Buffer& buffer) {
 
 uint64_t Buffers::add(Buffer buffer) {
   const uint64_t handle = uint64_t{buffer.node} << 32 | next_handle_++;
-  driver_.memory().mutable_all_memory().add(buffer.begin, buffer.begin + buffer.size);
-  if (thunk::is_coarse_grained(flags_of(buffer)))
-    driver_.memory().mutable_coarse_memory().add(buffer.begin, buffer.begin + buffer.size);
+  ends_[buffer.begin] = buffer.begin + buffer.size;
+  change_known(buffer, true);
   const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
   if (thunk::MemoryObserver* const observer = driver_.memory().observer();
       observer != nullptr && is_memory) {
-    observer->added({buffer.begin, buffer.size, buffer.is_vram() ? buffer.node : 0,
+    observer->added({buffer.begin + buffer.to_host, buffer.size, buffer.is_vram() ? buffer.node : 0,
                      flags_of(buffer), buffer.has_pages(), buffer.imported});
   }
   if (buffer.has_pages()) {
@@ -158,14 +159,28 @@ int Buffers::free(uint64_t handle) {
   return 0;
 }
 
+void Buffers::change_known(const Buffer& buffer, bool added) {
+  thunk::AddressTable& all = driver_.memory().mutable_all_memory();
+  thunk::AddressTable& coarse = driver_.memory().mutable_coarse_memory();
+  const uint64_t end = buffer.begin + buffer.size;
+  const uint64_t host = buffer.begin + buffer.to_host;
+  const bool is_coarse = thunk::is_coarse_grained(flags_of(buffer));
+  if (added) {
+    all.add(host, host + buffer.size);
+    if (is_coarse) coarse.add(buffer.begin, end, buffer.to_host);
+  } else {
+    all.remove(host, host + buffer.size);
+    if (is_coarse) coarse.remove(buffer.begin, end);
+  }
+}
+
 void Buffers::release(Buffer& buffer) {
-  driver_.memory().mutable_all_memory().remove(buffer.begin, buffer.begin + buffer.size);
-  if (thunk::is_coarse_grained(flags_of(buffer)))
-    driver_.memory().mutable_coarse_memory().remove(buffer.begin, buffer.begin + buffer.size);
+  ends_.erase(buffer.begin);
+  change_known(buffer, false);
   const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
   if (thunk::MemoryObserver* const observer = driver_.memory().observer();
       observer != nullptr && is_memory)
-    observer->removed(buffer.begin);
+    observer->removed(buffer.begin + buffer.to_host);
   if (!buffer.has_pages()) return;
   by_offset_.erase(buffer.mmap_offset);
   if (!buffer.displaced) {
@@ -182,7 +197,8 @@ int Buffers::map(uint64_t handle, uint32_t node) {
   Buffer* const buffer = find(handle);
   if (buffer == nullptr) return -EINVAL;
   if (!buffer->mapped.insert(node).second) return 0;
-  driver_.memory().mutable_gpu_memory(node).add(buffer->begin, buffer->begin + buffer->size);
+  driver_.memory().mutable_gpu_memory(node).add(buffer->begin, buffer->begin + buffer->size,
+                                                buffer->to_host);
   return 0;
 }
 
@@ -224,6 +240,7 @@ int Buffers::import(uint32_t node, abi::IpcImport& arguments) {
   buffer.segment = shared->segment;
   buffer.imported = true;
   const std::lock_guard lock(mutex_);
+  if (!is_free(buffer.begin, buffer.size)) return -EINVAL;
   if (!thunk::attach_pages(buffer.segment, pointer(buffer.begin), buffer.bytes)) return -EINVAL;
   madvise(pointer(buffer.begin), buffer.bytes, MADV_DONTFORK);
   buffer.mmap_offset = next_offset_;

@@ -1,9 +1,11 @@
 // Buffer objects: memory as the kernel driver hands it out, by handle, at addresses that the
 // program has chosen.
 //
-// A GPU's address is the host's. A program reserves addresses first (the thunk does, without
-// access), and the buffer is put in their place as soon as it is allocated: the GPU reaches it
-// there, whether or not the program maps it for itself.
+// A GPU's address is the host's, but for memory that the program has already (a user pointer). A
+// program reserves addresses first (the thunk does, without access), and the buffer is put in their
+// place as soon as it is allocated: the GPU reaches it there, whether or not the program maps it
+// for itself. A user pointer stays where it is; the GPU's map knows how far that is from its own
+// address.
 #pragma once
 
 #include <sys/types.h>
@@ -50,9 +52,10 @@ class Buffers {
 
  private:
   struct Buffer {
-    uint64_t begin = 0;  // GPU's address
-    uint64_t size = 0;   // of addresses
-    uint64_t bytes = 0;  // of memory: of a double-mapped ring half of them
+    uint64_t begin = 0;    // GPU's address
+    uint64_t to_host = 0;  // from there to the host's (isa::MemoryRange)
+    uint64_t size = 0;     // of addresses
+    uint64_t bytes = 0;    // of memory: of a double-mapped ring half of them
     uint32_t node = 0;
     uint32_t flags = 0;  // abi::
     uint64_t mmap_offset = 0;
@@ -65,10 +68,14 @@ class Buffers {
   };
 
   int check(const abi::AllocMemory& arguments, uint32_t node) const;
+  // The GPU's addresses are of no other buffer.
+  bool is_free(uint64_t begin, uint64_t size) const;
   int place(Buffer& buffer);
   uint64_t add(Buffer buffer);
   Buffer* find(uint64_t handle);
   void release(Buffer& buffer);
+  // What queues themselves may touch, wherever the program names it: at the host's addresses.
+  void change_known(const Buffer& buffer, bool added);
   HsaMemFlags flags_of(const Buffer& buffer) const;
 
   thunk::Driver& driver_;
@@ -76,6 +83,7 @@ class Buffers {
   std::map<uint64_t, Buffer> buffers_;       // by handle
   std::map<uint64_t, uint64_t> by_offset_;   // handles by mmap_offset, of buffers with pages
   std::map<uint64_t, uint64_t> by_address_;  // handles by begin, of buffers with pages
+  std::map<uint64_t, uint64_t> ends_;        // of all buffers' addresses, by begin
   uint64_t next_handle_ = 1;
   uint64_t next_offset_ = uint64_t{1} << 32;
   uint32_t segments_ = 0;

@@ -1,7 +1,9 @@
 // Memory through ioctls.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -199,6 +201,63 @@ TEST_F(Memory, PagedMemoryIsTheProgramsOwn) {
   ASSERT_EQ(process_.unmap(memory.handle, kGpu), 0);
   ASSERT_EQ(process_.free(memory.handle), 0);
   EXPECT_EQ(bytes_at(memory.address)[0], 8);
+}
+
+TEST_F(Memory, TheGpuSeesTheProgramsMemoryAtAnAddressOfItsOwn) {
+  void* const host =
+      mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(host, MAP_FAILED);
+  auto* const bytes = static_cast<unsigned char*>(host);
+  bytes[kPage] = 8;
+  abi::AllocMemory memory = plain();
+  memory.flags = abi::kUserPointer | abi::kExecutable | abi::kWritable;
+  memory.mmap_offset = reinterpret_cast<uintptr_t>(host);
+  abi::AllocMemory again = memory;
+  again.address = process_.reserve(4 * kPage);
+  ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, memory), 0);
+  ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, again), 0) << "registered twice";
+  ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
+  ASSERT_EQ(process_.map(again.handle, kGpu), 0);
+  const isa::AddressSpace& gpu = process_.driver->memory().gpu_memory(1);
+  const auto on_gpu = [&gpu](uint64_t address) { return gpu.find(address).host(address); };
+  EXPECT_TRUE(process_.gpu_sees(kGpu, memory.address, 4 * kPage));
+  EXPECT_EQ(on_gpu(memory.address + kPage), bytes + kPage);
+  EXPECT_EQ(on_gpu(again.address + kPage), bytes + kPage);
+  EXPECT_FALSE(process_.gpu_sees(kGpu, reinterpret_cast<uintptr_t>(host), 1));
+  EXPECT_EQ(gpu.address_of_fault(reinterpret_cast<uintptr_t>(bytes + 5)),
+            std::min(memory.address, again.address) + 5);
+  // Signals are where the program says: at its own addresses.
+  const auto known = [this, host] {
+    return process_.driver->memory().all_memory().find(reinterpret_cast<uintptr_t>(host)).end != 0;
+  };
+  EXPECT_TRUE(known());
+  for (const abi::AllocMemory& one : {memory, again}) {
+    ASSERT_EQ(process_.unmap(one.handle, kGpu), 0);
+    ASSERT_EQ(process_.free(one.handle), 0);
+  }
+  EXPECT_FALSE(known());
+  EXPECT_FALSE(process_.gpu_sees(kGpu, memory.address, 1));
+  EXPECT_EQ(bytes[kPage], 8);
+  munmap(host, 4 * kPage);
+}
+
+TEST_F(Memory, TwoBuffersHaveNoAddressInCommon) {
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  bytes_at(memory.address)[0] = 7;
+  for (const uint64_t distance : {uint64_t{0} - kPage, uint64_t{0}, 3 * kPage}) {
+    abi::AllocMemory other = plain();
+    other.address = memory.address + distance;
+    other.size = 2 * kPage;
+    EXPECT_EQ(allocate_error(other), -EINVAL) << distance;
+    other.flags = abi::kUserPointer | abi::kWritable;
+    other.mmap_offset = memory.address;
+    EXPECT_EQ(allocate_error(other), -EINVAL) << distance;
+  }
+  EXPECT_EQ(bytes_at(memory.address)[0], 7);
+  abi::AllocMemory same = plain();
+  same.address = memory.address;
+  ASSERT_EQ(process_.free(memory.handle), 0);
+  EXPECT_EQ(allocate_error(same), 0);
 }
 
 TEST_F(Memory, ExportedMemoryLivesUntilTheLastOneFreesIt) {
