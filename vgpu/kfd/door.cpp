@@ -78,7 +78,7 @@ void* device_map(halyard_kfd_device device, void* address, size_t bytes, int pro
 
 void host_unmapped(void* address, size_t bytes) {
   Kfd* const kfd = process().kfd.load(std::memory_order_acquire);
-  if (kfd != nullptr) kfd->buffers().unmapped_by_host(reinterpret_cast<uintptr_t>(address), bytes);
+  if (kfd != nullptr) kfd->unmapped_by_host(reinterpret_cast<uintptr_t>(address), bytes);
 }
 
 }  // namespace

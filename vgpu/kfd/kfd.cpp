@@ -101,6 +101,11 @@ int Kfd::ioctl(unsigned long code, void* argument) {
   return result;
 }
 
+void Kfd::unmapped_by_host(uint64_t begin, uint64_t bytes) {
+  buffers_.unmapped_by_host(begin, bytes);
+  queues_.unmapped_by_host(begin, bytes);
+}
+
 void* Kfd::map(void* address, uint64_t bytes, int protection, int flags, uint64_t offset) {
   return queues_.map(address, bytes, protection, flags, offset);
 }

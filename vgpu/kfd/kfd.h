@@ -24,6 +24,9 @@ class Kfd {
   // The address, or MAP_FAILED with errno set.
   void* map(void* address, uint64_t bytes, int protection, int flags, uint64_t offset);
 
+  // The program has unmapped, or mapped something else over, these addresses.
+  void unmapped_by_host(uint64_t begin, uint64_t bytes);
+
   Buffers& buffers() { return buffers_; }
   thunk::Driver& driver() { return driver_; }
 

@@ -25,8 +25,19 @@ constexpr uint64_t kRegisters = uint64_t{0} << 62;
 constexpr unsigned kNodeShift = 46;
 constexpr uint64_t kKindMask = uint64_t{3} << 62;
 
+void* pointer(uint64_t address) {
+  return reinterpret_cast<void*>(address);
+}
+
 uint32_t node_at(uint64_t offset) {
   return static_cast<uint32_t>((offset & ~kKindMask) >> kNodeShift);
+}
+
+// ROCR looks a queue up by bits 3 to 12 of its doorbell's address. Neighbours are on different
+// pages: a page with fewer queues wakes fewer.
+uint64_t slot_of(uint32_t id) {
+  constexpr uint64_t kHalf = Queues::kMostDoorbells / 2;
+  return id % 2 * kHalf + id / 2 % kHalf;
 }
 
 bool is_sdma(abi::QueueType type) {
@@ -35,10 +46,10 @@ bool is_sdma(abi::QueueType type) {
 
 }  // namespace
 
-Queues::Queues(thunk::Driver& driver) : driver_(driver) {}
+Queues::Queues(thunk::Driver& driver) : driver_(driver), doorbell_pages_(driver.node_count()) {}
 
 Queues::~Queues() {
-  for (auto& [id, queue] : queues_) queue->stop();
+  for (auto& [id, queue] : queues_) queue.hardware->stop();
 }
 
 uint64_t Queues::doorbells_offset(uint32_t node) {
@@ -82,7 +93,9 @@ int Queues::create(uint32_t node, abi::CreateQueue& arguments) {
   if (queues_.size() >= kMaxQueues) return -ENOMEM;
   const uint32_t id = next_id_++;
   const queue::Device& device = driver_.device(node);
-  std::unique_ptr<queue::HardwareQueue> queue;
+  Queue created;
+  created.node = node;
+  std::unique_ptr<queue::HardwareQueue>& queue = created.hardware;
   if (is_sdma(arguments.type)) {
     queue::SdmaRing ring;
     ring.base = reinterpret_cast<const uint32_t*>(arguments.ring_base);
@@ -99,16 +112,60 @@ int Queues::create(uint32_t node, abi::CreateQueue& arguments) {
   }
   queue->set_priority(static_cast<int>(arguments.priority));
   if (arguments.percentage == 0) queue->set_paused(true);
+  if (driver_.gpu(node)->watch_doorbells && driver_.doorbells().watching()) {
+    created.doorbell = std::make_unique<thunk::Doorbell>(driver_.doorbells());
+    created.doorbell->set_idle(&queue->idle());
+    queue->idle().watch(created.doorbell.get());
+    place_doorbell(id, created);
+  }
   if (!queue->start()) return -ENOMEM;
   arguments.queue_id = id;
-  // ROCR looks a queue up by bits 3 to 12 of its doorbell's address.
-  arguments.doorbell_offset = doorbells_offset(node) + id * sizeof(uint64_t) % kDoorbellBytes;
-  queues_.emplace(id, std::move(queue));
+  arguments.doorbell_offset = doorbells_offset(node) + slot_of(id) * sizeof(uint64_t);
+  queues_.emplace(id, std::move(created));
   return 0;
 }
 
+void Queues::place_doorbell(uint32_t id, Queue& queue) {
+  const DoorbellPages& pages = doorbell_pages_[queue.node];
+  if (queue.doorbell == nullptr || pages.begin == 0 || pages.several) return;
+  driver_.doorbells().place(*queue.doorbell,
+                            reinterpret_cast<uint64_t*>(pages.begin) + slot_of(id));
+}
+
+void Queues::doorbells_mapped(uint32_t node, uint64_t begin) {
+  const std::lock_guard lock(mutex_);
+  DoorbellPages& pages = doorbell_pages_[node];
+  if (pages.begin != 0 && pages.begin != begin) {
+    pages.several = true;
+    return forget_doorbells(pages);
+  }
+  pages.begin = begin;
+  if (pages.several) return;
+  for (uint64_t at = begin; at < begin + kDoorbellBytes; at += kPage)
+    driver_.doorbells().add_page(pointer(at));
+  for (auto& [id, queue] : queues_) {
+    if (queue.node == node) place_doorbell(id, queue);
+  }
+}
+
+void Queues::forget_doorbells(const DoorbellPages& pages) {
+  for (uint64_t at = pages.begin; at < pages.begin + kDoorbellBytes; at += kPage)
+    driver_.doorbells().remove_page(pointer(at));
+}
+
+void Queues::unmapped_by_host(uint64_t begin, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  for (DoorbellPages& pages : doorbell_pages_) {
+    const bool below = begin < pages.begin && pages.begin - begin >= bytes;
+    const bool above = begin >= pages.begin && begin - pages.begin >= kDoorbellBytes;
+    if (pages.begin == 0 || below || above) continue;
+    forget_doorbells(pages);
+    pages.begin = 0;
+  }
+}
+
 int Queues::destroy(uint32_t id) {
-  std::unique_ptr<queue::HardwareQueue> queue;
+  Queue queue;
   {
     const std::lock_guard lock(mutex_);
     const auto it = queues_.find(id);
@@ -117,7 +174,7 @@ int Queues::destroy(uint32_t id) {
     queues_.erase(it);
   }
   // Outside the lock: a dispatch that is being cancelled may take a moment.
-  queue->stop();
+  queue.hardware->stop();
   return 0;
 }
 
@@ -125,8 +182,8 @@ int Queues::update(uint32_t id, uint32_t percentage, uint32_t priority) {
   const std::lock_guard lock(mutex_);
   const auto it = queues_.find(id);
   if (it == queues_.end()) return -EFAULT;
-  it->second->set_paused(percentage == 0);
-  it->second->set_priority(static_cast<int>(priority));
+  it->second.hardware->set_paused(percentage == 0);
+  it->second.hardware->set_priority(static_cast<int>(priority));
   return 0;
 }
 
@@ -146,11 +203,14 @@ void* Queues::map(void* address, uint64_t bytes, int protection, int flags, uint
   const bool is_registers = offset == registers_offset(node) && bytes == kPage;
   if (!is_doorbells && !is_registers) return failed(EINVAL);
   // Ordinary memory: queues look at their write indices, and there is nothing to flush.
+  // Doorbells are written, and protected (thunk/doorbells.h).
+  if (is_doorbells) protection = PROT_READ | PROT_WRITE;
   void* const at =
       mmap(address, bytes, protection,
            MAP_PRIVATE | MAP_ANONYMOUS | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)), -1, 0);
   if (at == MAP_FAILED) return at;
   madvise(at, bytes, MADV_DONTFORK);
+  if (is_doorbells) doorbells_mapped(node, reinterpret_cast<uintptr_t>(at));
   if (is_registers) driver_.watch_window(node, static_cast<uint32_t*>(at));
   return at;
 }

@@ -19,6 +19,7 @@ class Queues {
  public:
   // Of one process and GPU: as many as the thunk maps for gfx9, 8 bytes each.
   static constexpr uint64_t kDoorbellBytes = 8192;
+  static constexpr uint64_t kMostDoorbells = kDoorbellBytes / sizeof(uint64_t);
 
   // The driver outlives this.
   explicit Queues(thunk::Driver& driver);
@@ -35,13 +36,30 @@ class Queues {
   static uint64_t doorbells_offset(uint32_t node);
   static uint64_t registers_offset(uint32_t node);
   void* map(void* address, uint64_t bytes, int protection, int flags, uint64_t offset);
+  void unmapped_by_host(uint64_t begin, uint64_t bytes);
 
  private:
+  // The doorbell goes first: it wakes the queue.
+  struct Queue {
+    uint32_t node = 0;
+    std::unique_ptr<queue::HardwareQueue> hardware;
+    std::unique_ptr<thunk::Doorbell> doorbell;
+  };
+  // Where the program has a GPU's doorbells.
+  struct DoorbellPages {
+    uint64_t begin = 0;    // 0: nowhere yet
+    bool several = false;  // in several places: which of them is rung is not known
+  };
+
   int check(uint32_t node, const abi::CreateQueue& arguments) const;
+  void doorbells_mapped(uint32_t node, uint64_t begin);
+  void forget_doorbells(const DoorbellPages& pages);
+  void place_doorbell(uint32_t id, Queue& queue);
 
   thunk::Driver& driver_;
   mutable std::mutex mutex_;
-  std::map<uint32_t, std::unique_ptr<queue::HardwareQueue>> queues_;
+  std::map<uint32_t, Queue> queues_;
+  std::vector<DoorbellPages> doorbell_pages_;  // by node
   uint32_t next_id_ = 1;
 };
 

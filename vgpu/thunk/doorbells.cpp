@@ -13,6 +13,8 @@
 
 #include <system_error>
 
+#include "vgpu/host_guard.h"
+
 namespace halyard::vgpu::thunk {
 
 namespace {
@@ -40,42 +42,81 @@ uint64_t number(const void* address) {
   return reinterpret_cast<uintptr_t>(address);
 }
 
+uint64_t page_of(const uint64_t* slot) {
+  return number(slot) / Doorbells::kPageBytes * Doorbells::kPageBytes;
+}
+
+// Not seen by ThreadSanitizer, which locks what it knows of an address for as long as an atomic
+// access takes: the writer that has been stopped would hold that lock. Aligned loads are atomic and
+// acquire (Intel SDM 3, 9.1.1 and 9.2.2).
+__attribute__((noinline, no_sanitize("thread"))) uint64_t load_slot(const uint64_t* slot) {
+  return *static_cast<const volatile uint64_t*>(slot);
+}
+
 }  // namespace
 
 Doorbell::~Doorbell() {
   owner_.release(*this);
 }
 
-// Not seen by ThreadSanitizer, which locks what it knows of an address for as long as an atomic
-// access takes: the writer that has been stopped would hold that lock. Aligned loads are atomic and
-// acquire (Intel SDM 3, 9.1.1 and 9.2.2).
-__attribute__((noinline, no_sanitize("thread"))) uint64_t Doorbell::value() const {
-  return *static_cast<const volatile uint64_t*>(slot_);
-}
-
-void Doorbell::stopped_writer() {
-  value_before_.store(value(), std::memory_order_relaxed);
-  writer_stopped_.store(true, std::memory_order_release);
+void* Doorbell::page() const {
+  return reinterpret_cast<void*>(page_of(slot_));
 }
 
 bool Doorbell::arm() {
-  if (writer_stopped_.load(std::memory_order_acquire)) {
-    const bool still = value() == value_before_.load(std::memory_order_relaxed);
-    if (still && ++refusals_ < kMostRefusals) return false;
-    refusals_ = 0;
-    writer_stopped_.store(false, std::memory_order_relaxed);
+  return idle() != nullptr && owner_.arm(*this);
+}
+
+// The program may have unmapped the page: 0 then.
+uint64_t Doorbells::value(const uint64_t* slot) {
+  uint64_t loaded = 0;
+  HostFault gone;
+  return guarded([&loaded, slot] { loaded = load_slot(slot); }, gone) ? loaded : 0;
+}
+
+uint64_t Doorbells::values(const Page& page) {
+  uint64_t sum = 0;
+  for (const Doorbell* const doorbell : page.doorbells) sum += value(doorbell->slot_);
+  return sum;
+}
+
+bool Doorbells::arm(Doorbell& doorbell) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pages_.find(page_of(doorbell.slot_));
+  if (found == pages_.end() || !found->second.watched) return false;
+  Page& page = found->second;
+  if (doorbell.refusals_ > 0) {
+    --doorbell.refusals_;
+    return false;
   }
-  return watched_ && idle() != nullptr && owner_.protect(page_, true);
+  if (page.writer_stopped) {
+    if (values(page) == page.values_before && ++page.refusals < kMostRefusals) return false;
+    page.refusals = 0;
+    page.writer_stopped = false;
+  }
+  const bool was_rung = value(doorbell.slot_) != doorbell.armed_value_;
+  const bool for_another =
+      page.doorbells.size() > 1 && doorbell.armed_stops_ != page.stops && !was_rung;
+  doorbell.armed_value_ = value(doorbell.slot_);
+  doorbell.armed_stops_ = page.stops;
+  if (for_another) {
+    doorbell.refusals_ = kMostRefusals;
+    return false;
+  }
+  return protect(found->first, true);
 }
 
 Doorbells::Doorbells(bool watch) {
   if (!watch) return;
+  install_host_guard();
   fault_fd_ = open_fault_fd();
   if (fault_fd_ < 0) return;
   stop_fd_ = eventfd(0, EFD_CLOEXEC);
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  sigdelset(&all, SIGSEGV);  // the guard's
+  sigdelset(&all, SIGBUS);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     if (stop_fd_ >= 0) watcher_ = std::thread([this] { run(); });
@@ -101,44 +142,98 @@ std::unique_ptr<Doorbell> Doorbells::create(uint32_t queue_id) {
   madvise(page, kPageBytes, MADV_DONTFORK);
   // ROCR looks a queue up by bits 3 to 12 of its doorbell's address.
   auto* const slot = static_cast<uint64_t*>(page) + queue_id % (kPageBytes / sizeof(uint64_t));
-  *slot = 0;  // the page must exist to be protected
-  bool watched = false;
-  if (watching()) {
-    uffdio_register range = {};
-    range.range.start = number(page);
-    range.range.len = kPageBytes;
-    range.mode = UFFDIO_REGISTER_MODE_WP;
-    watched = ioctl(fault_fd_, UFFDIO_REGISTER, &range) == 0;
-  }
-  auto doorbell = std::make_unique<Doorbell>(*this, page, slot, watched);
+  auto doorbell = std::make_unique<Doorbell>(*this);
+  doorbell->owns_page_ = true;
   const std::lock_guard lock(mutex_);
-  by_page_[number(page)] = doorbell.get();
+  add_page_locked(number(page));
+  doorbell->slot_ = slot;
+  pages_[number(page)].doorbells.push_back(doorbell.get());
   return doorbell;
 }
 
-bool Doorbells::protect(void* page, bool on) {
+void Doorbells::add_page(void* page) {
+  const std::lock_guard lock(mutex_);
+  add_page_locked(number(page));
+}
+
+void Doorbells::add_page_locked(uint64_t page) {
+  // Kept, if a doorbell is there already.
+  Page& added = pages_[page];
+  if (!watching()) return;
+  // The page must exist to be protected. The program may have unmapped it again.
+  const auto touch = [page] {
+    __atomic_fetch_add(reinterpret_cast<uint64_t*>(page), 0, __ATOMIC_RELAXED);
+  };
+  HostFault gone;
+  if (!guarded(touch, gone)) return;
+  uffdio_register range = {};
+  range.range.start = page;
+  range.range.len = kPageBytes;
+  range.mode = UFFDIO_REGISTER_MODE_WP;
+  added.watched = ioctl(fault_fd_, UFFDIO_REGISTER, &range) == 0;
+}
+
+void Doorbells::remove_page(void* page) {
+  const std::lock_guard lock(mutex_);
+  remove_page_locked(number(page));
+}
+
+void Doorbells::remove_page_locked(uint64_t page) {
+  const auto found = pages_.find(page);
+  if (found == pages_.end()) return;
+  if (found->second.watched) {
+    protect(page, false);
+    resume_writers(page);
+  }
+  found->second.watched = false;
+  for (const Doorbell* const doorbell : found->second.doorbells) {
+    if (doorbell->idle() != nullptr) doorbell->idle()->wake();
+  }
+  if (found->second.doorbells.empty()) pages_.erase(found);
+}
+
+void Doorbells::place(Doorbell& doorbell, uint64_t* slot) {
+  const std::lock_guard lock(mutex_);
+  remove_locked(doorbell);
+  doorbell.slot_ = slot;
+  Page& page = pages_[page_of(slot)];
+  page.doorbells.push_back(&doorbell);
+  doorbell.armed_stops_ = page.stops;
+  if (doorbell.idle() != nullptr) doorbell.idle()->wake();
+}
+
+bool Doorbells::protect(uint64_t page, bool on) {
   uffdio_writeprotect request = {};
-  request.range.start = number(page);
+  request.range.start = page;
   request.range.len = kPageBytes;
   request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : UFFDIO_WRITEPROTECT_MODE_DONTWAKE;
   return ioctl(fault_fd_, UFFDIO_WRITEPROTECT, &request) == 0;
 }
 
-void Doorbells::resume_writers(void* page) {
+void Doorbells::resume_writers(uint64_t page) {
   uffdio_range range = {};
-  range.start = number(page);
+  range.start = page;
   range.len = kPageBytes;
   ioctl(fault_fd_, UFFDIO_WAKE, &range);
 }
 
+void Doorbells::remove_locked(Doorbell& doorbell) {
+  if (doorbell.slot_ == nullptr) return;
+  const auto found = pages_.find(page_of(doorbell.slot_));
+  if (found == pages_.end()) return;
+  Page& page = found->second;
+  std::erase(page.doorbells, &doorbell);
+  if (page.doorbells.empty() && !page.watched) pages_.erase(found);
+}
+
 void Doorbells::release(Doorbell& doorbell) {
-  if (doorbell.watched()) {
-    protect(doorbell.page(), false);
-    resume_writers(doorbell.page());
-  }
   const std::lock_guard lock(mutex_);
-  by_page_.erase(number(doorbell.page()));
-  munmap(doorbell.page(), kPageBytes);
+  if (doorbell.slot_ == nullptr) return;
+  const uint64_t page = page_of(doorbell.slot_);
+  remove_locked(doorbell);
+  if (!doorbell.owns_page_) return;
+  remove_page_locked(page);
+  munmap(reinterpret_cast<void*>(page), kPageBytes);
 }
 
 void Doorbells::run() {
@@ -153,14 +248,19 @@ void Doorbells::run() {
     if (message.event != UFFD_EVENT_PAGEFAULT) continue;
     const uint64_t page = message.arg.pagefault.address / kPageBytes * kPageBytes;
     const std::lock_guard lock(mutex_);
-    const auto it = by_page_.find(page);
-    if (it == by_page_.end()) continue;  // released meanwhile, which has let the writer go on
-    // The queue first: the writer, once it goes on, may spin for what the queue is to do, and keep
+    const auto it = pages_.find(page);
+    if (it == pages_.end()) continue;  // released meanwhile, which has let the writer go on
+    // The queues first: the writer, once it goes on, may spin for what its queue is to do, and keep
     // this thread from its core. What the queue looks for is in its ring already.
-    it->second->stopped_writer();
-    protect(it->second->page(), false);
-    it->second->idle()->wake();
-    resume_writers(it->second->page());
+    Page& found = it->second;
+    found.values_before = values(found);
+    found.writer_stopped = true;
+    ++found.stops;
+    protect(page, false);
+    for (Doorbell* const doorbell : found.doorbells) {
+      if (doorbell->idle() != nullptr) doorbell->idle()->wake();
+    }
+    resume_writers(page);
   }
 }
 

@@ -4,6 +4,10 @@
 // userfaultfd(2) for user-mode faults, a queue that has nothing to do has its doorbell's page
 // write-protected: the next ring faults, one watcher thread lifts the protection and wakes the
 // queue. An idle queue then needs no polling. Elsewhere the queues poll and sleep.
+//
+// The thunk has a page for each doorbell. Below the vendor's thunk all queues of a GPU share two: a
+// ring wakes all idle queues of its page, and who finds that it was not meant polls for a while, so
+// that an idle queue does not stop a busy one's producer again and again.
 #pragma once
 
 #include <atomic>
@@ -12,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "vgpu/queue/idle.h"
 
@@ -19,39 +24,33 @@ namespace halyard::vgpu::thunk {
 
 class Doorbells;
 
-// One queue's doorbell: an 8-byte slot on a page of its own.
+// One queue's doorbell: an 8-byte slot on a page.
 class Doorbell final : public queue::WakeSource {
  public:
-  Doorbell(Doorbells& owner, void* page, uint64_t* slot, bool watched)
-      : owner_(owner), page_(page), slot_(slot), watched_(watched) {}
+  explicit Doorbell(Doorbells& owner) : owner_(owner) {}
   ~Doorbell() override;
 
+  // Null while it is on no page.
   uint64_t* slot() const { return slot_; }
-  void* page() const { return page_; }
-  bool watched() const { return watched_; }
+  void* page() const;
   // Who is woken. Before the first arm().
   void set_idle(queue::Idle* idle) { idle_.store(idle, std::memory_order_release); }
   queue::Idle* idle() const { return idle_.load(std::memory_order_acquire); }
-  // Not while a writer that the last arming has stopped has not gone on: it would be stopped again.
   bool arm() override;
   bool is_complete() const override { return true; }
 
-  // A writer has been stopped. On the watcher's thread.
-  void stopped_writer();
-
  private:
-  static constexpr uint32_t kMostRefusals = 8;
-
-  uint64_t value() const;
+  friend class Doorbells;
 
   Doorbells& owner_;
-  void* page_;
-  uint64_t* slot_;
-  bool watched_;
   std::atomic<queue::Idle*> idle_{nullptr};
-  std::atomic<bool> writer_stopped_{false};
-  std::atomic<uint64_t> value_before_{0};  // when the writer was stopped
-  uint32_t refusals_ = 0;  // the queue's thread's; who writes the same value is not seen
+  // The owner's, under its lock.
+  uint64_t* slot_ = nullptr;
+  // As they were when it was armed.
+  uint64_t armed_value_ = 0;
+  uint64_t armed_stops_ = 0;
+  uint32_t refusals_ = 0;  // how often it is not armed yet
+  bool owns_page_ = false;
 };
 
 class Doorbells {
@@ -62,23 +61,50 @@ class Doorbells {
   explicit Doorbells(bool watch);
   ~Doorbells();
 
-  // Null if there is no memory. The doorbell must go before this does.
+  // A doorbell on a page of its own. Null if there is no memory. Doorbells must go before this
+  // does.
   std::unique_ptr<Doorbell> create(uint32_t queue_id);
   bool watching() const { return watcher_.joinable(); }
 
+  // Pages that the program has mapped, and that queues share. Until a page is added here, and after
+  // it has been removed, the doorbells on it cannot be armed; queues poll then.
+  void add_page(void* page);
+  void remove_page(void* page);
+  // From now on the doorbell is there. The page need not have been added.
+  void place(Doorbell& doorbell, uint64_t* slot);
+
  private:
   friend class Doorbell;
+
+  // Who writes to an armed page is stopped, and whoever waits for one of its doorbells is woken.
+  struct Page {
+    bool watched = false;
+    uint64_t stops = 0;  // of writers, so far
+    std::vector<Doorbell*> doorbells;
+    // Set until the writer that the last arming has stopped has gone on: it would be stopped again.
+    bool writer_stopped = false;
+    uint64_t values_before = 0;
+    uint32_t refusals = 0;  // who writes the same value is not seen
+  };
+  static constexpr uint32_t kMostRefusals = 8;
+
+  static uint64_t value(const uint64_t* slot);
+  static uint64_t values(const Page& page);
+  bool arm(Doorbell& doorbell);
   // Lifting the protection does not resume who writes.
-  bool protect(void* page, bool on);
-  void resume_writers(void* page);
+  bool protect(uint64_t page, bool on);
+  void resume_writers(uint64_t page);
   void release(Doorbell& doorbell);
+  void add_page_locked(uint64_t page);
+  void remove_page_locked(uint64_t page);
+  void remove_locked(Doorbell& doorbell);
   void run();
 
   int fault_fd_ = -1;
   int stop_fd_ = -1;
   std::thread watcher_;
-  std::mutex mutex_;
-  std::map<uint64_t, Doorbell*> by_page_;
+  mutable std::mutex mutex_;
+  std::map<uint64_t, Page> pages_;  // by address
 };
 
 }  // namespace halyard::vgpu::thunk

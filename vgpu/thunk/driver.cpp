@@ -236,7 +236,7 @@ HSAKMT_STATUS Driver::create_queue(uint32_t node, HSA_QUEUE_TYPE type, uint32_t 
     queue.hardware = std::make_unique<queue::SdmaQueue>(device, id, sdma);
   }
   queue.doorbell->set_idle(&queue.hardware->idle());
-  if (profile->watch_doorbells && queue.doorbell->watched()) {
+  if (profile->watch_doorbells && doorbells_.watching()) {
     queue.hardware->idle().watch(queue.doorbell.get());
   }
   if (percentage == 0) queue.hardware->set_paused(true);

@@ -56,6 +56,8 @@ class Driver {
   HSAKMT_STATUS set_cu_mask(HSA_QUEUEID id, uint32_t bits, const uint32_t* mask);
   bool has_queue(HSA_QUEUEID id);
 
+  Doorbells& doorbells() { return doorbells_; }
+
   // Where the program flushes a GPU's HDP, for the coherence check.
   void watch_window(uint32_t node, uint32_t* hdp_flush);
 

@@ -5,6 +5,7 @@
 #include <hsa/hsa.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <thread>
 
@@ -146,6 +147,43 @@ TEST_F(QueueRequests, EachHasADoorbellOfItsGpusPage) {
   munmap(doorbells, Queues::kDoorbellBytes);
   destroy(first.queue_id);
   destroy(second.queue_id);
+}
+
+// A queue that sleeps until its doorbell is written takes no packet without.
+TEST_F(QueueRequests, ADoorbellWakesItsQueueWhereverItIsMapped) {
+  abi::CreateQueue queue = aql();
+  ASSERT_EQ(process_.request(Request::kCreateQueue, queue), 0);
+  const uint64_t offset = queue.doorbell_offset & ~(Queues::kDoorbellBytes - 1);
+  const auto map = [this, offset] {
+    return static_cast<uint64_t*>(process_.kfd->map(nullptr, Queues::kDoorbellBytes,
+                                                    PROT_READ | PROT_WRITE, MAP_SHARED, offset));
+  };
+  const auto submit_and_ring = [&](uint64_t* doorbells, int rounds) {
+    const uint64_t at = reinterpret_cast<uintptr_t>(doorbells) + queue.doorbell_offset - offset;
+    auto* const bell = reinterpret_cast<uint64_t*>(at);
+    for (int round = 0; round < rounds; ++round) {
+      // Time to fall asleep in.
+      std::this_thread::sleep_for(std::chrono::milliseconds(round % 4));
+      submit_barrier();
+      __atomic_store_n(bell, *bell + 1, __ATOMIC_RELEASE);
+      wait_for_signal();
+    }
+  };
+  uint64_t* const first = map();
+  ASSERT_NE(first, MAP_FAILED);
+  submit_and_ring(first, 20);
+  process_.kfd->unmapped_by_host(reinterpret_cast<uintptr_t>(first), Queues::kDoorbellBytes);
+  munmap(first, Queues::kDoorbellBytes);
+  uint64_t* const second = map();
+  ASSERT_NE(second, MAP_FAILED);
+  submit_and_ring(second, 20);
+  // Twice at once: either may be rung.
+  uint64_t* const third = map();
+  ASSERT_NE(third, MAP_FAILED);
+  submit_and_ring(third, 10);
+  submit_and_ring(second, 10);
+  EXPECT_EQ(destroy(queue.queue_id), 0);
+  for (uint64_t* const pages : {second, third}) munmap(pages, Queues::kDoorbellBytes);
 }
 
 TEST_F(QueueRequests, OnlyDoorbellsAndRegistersAreMapped) {

@@ -2,10 +2,14 @@
 #include "vgpu/thunk/doorbells.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <thread>
+#include <utility>
 
 namespace halyard::vgpu::thunk {
 namespace {
@@ -24,7 +28,7 @@ void ring_many_times(bool watch) {
   policy.spin_ns = 0;
   queue::Idle idle(policy);
   doorbell->set_idle(&idle);
-  if (doorbell->watched()) idle.watch(doorbell.get());
+  if (doorbells.watching()) idle.watch(doorbell.get());
   constexpr uint64_t kRounds = 200;
   std::atomic<uint64_t> seen{0};
   std::thread queue([&] {
@@ -56,6 +60,76 @@ TEST(Doorbells, EachQueueHasAPageOfItsOwn) {
   EXPECT_NE(a->page(), b->page());
   EXPECT_NE(reinterpret_cast<uintptr_t>(a->slot()) % 4096,
             reinterpret_cast<uintptr_t>(b->slot()) % 4096);
+}
+
+// Two queues whose doorbells are on one page of the program's.
+class SharedPage : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    void* const mapped = mmap(nullptr, Doorbells::kPageBytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(mapped, MAP_FAILED);
+    page_ = static_cast<uint64_t*>(mapped);
+    for (int i = 0; i < 2; ++i) {
+      doorbells_[i]->set_idle(&idle_[i]);
+      idle_[i].watch(doorbells_[i].get());
+    }
+  }
+  void TearDown() override {
+    for (auto& doorbell : doorbells_) doorbell.reset();
+    if (page_ == nullptr) return;
+    owner_.remove_page(page_);
+    munmap(page_, Doorbells::kPageBytes);
+  }
+  void place() {
+    owner_.add_page(page_);
+    for (int i = 0; i < 2; ++i) owner_.place(*doorbells_[i], page_ + i);
+  }
+
+  Doorbells owner_{true};
+  queue::Idle idle_[2] = {queue::Idle{queue::IdlePolicy{}}, queue::Idle{queue::IdlePolicy{}}};
+  std::unique_ptr<Doorbell> doorbells_[2] = {std::make_unique<Doorbell>(owner_),
+                                             std::make_unique<Doorbell>(owner_)};
+  uint64_t* page_ = nullptr;
+};
+
+TEST_F(SharedPage, ADoorbellThatIsNowhereIsNotArmed) {
+  EXPECT_FALSE(doorbells_[0]->arm());
+  // Nor is one that is on a page which nobody watches.
+  owner_.place(*doorbells_[0], page_);
+  EXPECT_FALSE(doorbells_[0]->arm());
+}
+
+TEST_F(SharedPage, ARingWakesWhoeverWaitsOnThePage) {
+  if (!owner_.watching()) GTEST_SKIP() << "userfaultfd is not allowed";
+  place();
+  ASSERT_TRUE(doorbells_[0]->arm());
+  ASSERT_TRUE(doorbells_[1]->arm());
+  const uint32_t before[] = {idle_[0].wakes(), idle_[1].wakes()};
+  __atomic_store_n(page_ + 1, 5, __ATOMIC_RELEASE);
+  EXPECT_EQ(page_[1], 5u);
+  for (int i = 0; i < 2; ++i) EXPECT_NE(idle_[i].wakes(), before[i]) << i;
+  // Who was meant waits for the next; who was not polls first.
+  EXPECT_TRUE(doorbells_[1]->arm());
+  EXPECT_FALSE(doorbells_[0]->arm());
+  int refused = 1;
+  while (!doorbells_[0]->arm() && refused < 100) ++refused;
+  EXPECT_LT(refused, 100);
+  __atomic_store_n(page_, 6, __ATOMIC_RELEASE);
+  EXPECT_EQ(page_[0], 6u);
+}
+
+TEST_F(SharedPage, APageThatTheProgramUnmapsIsNotWatched) {
+  if (!owner_.watching()) GTEST_SKIP() << "userfaultfd is not allowed";
+  place();
+  ASSERT_TRUE(doorbells_[0]->arm());
+  const uint32_t before = idle_[0].wakes();
+  void* const gone = std::exchange(page_, nullptr);
+  munmap(gone, Doorbells::kPageBytes);
+  EXPECT_FALSE(doorbells_[0]->arm());
+  owner_.remove_page(gone);
+  EXPECT_NE(idle_[0].wakes(), before) << "who waits must not wait for ever";
+  EXPECT_FALSE(doorbells_[1]->arm());
 }
 
 TEST(Doorbells, ReleasingAnArmedDoorbellIsSafe) {
