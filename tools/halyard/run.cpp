@@ -1,20 +1,26 @@
-// halyard run: one kernel, once.
+// halyard run: one kernel, once or several times.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "hal/error.h"
 #include "hal/module.h"
+#include "hal/text.h"
 #include "toolchain/cached_compile.h"
 #include "toolchain/language.h"
 #include "tools/command_line/numbers.h"
 #include "tools/halyard/cache.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/interruption.h"
 #include "tools/halyard/native.h"
 #include "tools/halyard/session.h"
 #include "tools/runner/arguments.h"
@@ -50,6 +56,16 @@ Results are the output-only buffers; if there are none, all buffers. Without --o
 is printed, one line each, in the form that --input reads: "[2] out: 4xf32=1 2 3 4". --output and
 --expected-output are for the results in order, or for the argument that they begin with, by its
 place or name: --output=[2]:@c.npy, '--expected-output=[2] out: 4xf32=1 2 3 4', --output=out:-
+
+With --repeat and --warmup each launch begins with the values of --input in its buffers; the results
+are the last one's. Ctrl-C ends a run, and leaves no output file that is not whole.
+
+Examples:
+  halyard run --device=amdgpu --vgpu --module=vadd.hsaco --function=vadd \
+    '--input=4xf32=1 2 3 4' --input=4xf32=10 '--input=&4xf32' --input=u32=4
+  halyard run --device=hip:0 --module=saxpy.c --function=saxpy --input=1048576xf32=1 \
+    --input=1048576xf32=2 --input=f32=3 --input=u32=1048576 --print-limit=4 \
+    --warmup=2 --repeat=20 --print-statistics --timeout=60
 )";
 
 struct RunFlags {
@@ -67,6 +83,10 @@ struct RunFlags {
   std::optional<double> atol;
   std::optional<double> rtol;
   uint64_t print_limit = 64;
+  uint32_t warmup = 0;
+  uint32_t repeat = 1;
+  uint32_t timeout = 0;  // s; 0: none
+  bool print_statistics = false;
 };
 
 // Where a result goes.
@@ -273,6 +293,75 @@ Result<Ref<Device>> open_device(Registry& registry, const RunFlags& flags) {
   return registry.open_device(flags.device, options);
 }
 
+std::string format_seconds(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
+  return fmt::format("{:.2f} s", seconds);
+}
+
+struct Statistics {
+  uint64_t buffers = 0;
+  uint64_t bytes = 0;           // of them
+  std::vector<double> seconds;  // of each launch
+};
+
+Statistics statistics_of(const std::vector<Value>& arguments) {
+  Statistics statistics;
+  for (const Value& argument : arguments) {
+    if (argument.kind != Value::Kind::kBuffer) continue;
+    ++statistics.buffers;
+    statistics.bytes += argument.bytes();
+  }
+  return statistics;
+}
+
+// To standard error, because it is no result.
+void print_statistics(Statistics statistics, uint32_t warmup) {
+  std::vector<double>& seconds = statistics.seconds;
+  std::sort(seconds.begin(), seconds.end());
+  const size_t count = seconds.size();
+  const double median = (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
+  const double mean =
+      std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(count);
+  fmt::print(stderr,
+             "halyard: launches: {}, and {} before them to warm up\n"
+             "halyard: from submission to end: least {}, median {}, mean {}, most {}\n"
+             "halyard: buffers: {}, with {} bytes\n",
+             count, warmup, format_seconds(seconds.front()), format_seconds(median),
+             format_seconds(mean), format_seconds(seconds.back()), statistics.buffers,
+             statistics.bytes);
+}
+
+// What is called while launches are waited for. It ends the process where the device's work cannot
+// be stopped in another way; the files in `sinks` are removed before that.
+class Watch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  Watch(const RunFlags& flags, std::vector<Sink>& sinks)
+      : flags_(flags), sinks_(sinks), end_(Clock::now() + std::chrono::seconds(flags.timeout)) {}
+
+  void operator()() const {
+    if (Interruption::signal() != 0) {
+      sinks_.clear();
+      Interruption::end_process();
+    }
+    if (flags_.timeout == 0 || Clock::now() < end_) return;
+    sinks_.clear();
+    fmt::print(
+        stderr,
+        "halyard: error: The kernel \"{}\" has not finished within {} s (--timeout). Its run "
+        "is abandoned.\n",
+        printable(flags_.function), flags_.timeout);
+    std::fflush(nullptr);
+    std::_Exit(1);
+  }
+
+ private:
+  const RunFlags& flags_;
+  std::vector<Sink>& sinks_;
+  Clock::time_point end_;
+};
+
 Status run(const RunFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(std::vector<Value> arguments, parse_inputs(flags.inputs->results()));
   // A file with code is read first, because its mistakes show without a device; a source needs one
@@ -299,6 +388,7 @@ Status run(const RunFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const runner::Launch launch, choose_launch(flags, *function, arguments));
   HALYARD_ASSIGN_OR_RETURN(const std::vector<Expectation> expectations,
                            parse_expectations(flags, device->info(), info, arguments));
+  const Interruption interruption;
   HALYARD_ASSIGN_OR_RETURN(std::vector<Sink> sinks, open_sinks(flags, info, arguments));
 
   Results results;
@@ -310,13 +400,28 @@ Status run(const RunFlags& flags) {
   results.arguments.erase(std::unique(results.arguments.begin(), results.arguments.end()),
                           results.arguments.end());
 
-  HALYARD_ASSIGN_OR_RETURN(results.tensors, runner::run(*device, {.function = function,
-                                                                  .launch = launch,
-                                                                  .dynamic_lds_bytes = flags.lds,
-                                                                  .arguments = std::move(arguments),
-                                                                  .results = results.arguments}));
+  Statistics statistics = statistics_of(arguments);
+  Result<runner::Outcome> outcome = runner::run(*device, {.function = function,
+                                                          .launch = launch,
+                                                          .dynamic_lds_bytes = flags.lds,
+                                                          .arguments = std::move(arguments),
+                                                          .results = results.arguments,
+                                                          .warmup = flags.warmup,
+                                                          .repeat = flags.repeat,
+                                                          .while_waiting = Watch(flags, sinks)});
+  // Some calls of vendors' libraries fail when a signal comes.
+  if (!outcome.ok() && Interruption::signal() != 0) {
+    sinks.clear();
+    Interruption::end_process();
+  }
+  if (!outcome.ok()) return std::move(outcome).status();
+  results.tensors = std::move(outcome->results);
+  statistics.seconds = std::move(outcome->seconds);
+  if (flags.print_statistics) print_statistics(std::move(statistics), flags.warmup);
   HALYARD_RETURN_IF_ERROR(deliver(sinks, results, info, flags.print_limit));
-  return compare(expectations, results, info);
+  Status compared = compare(expectations, results, info);
+  if (Interruption::signal() != 0) Interruption::end_process();
+  return compared;
 }
 
 std::string check_tolerance(const std::string& text) {
@@ -399,6 +504,18 @@ void add_run_command(CLI::App& app, Status& outcome) {
              "Elements of a result that are printed; 0 prints all", {})
       ->type_name("COUNT")
       ->default_str(std::to_string(flags->print_limit));
+  add_number(command, "--repeat", flags->repeat, "Launches, one after the other", {.low = 1})
+      ->type_name("COUNT")
+      ->default_str(std::to_string(flags->repeat));
+  add_number(command, "--warmup", flags->warmup, "Launches before those, which are not measured",
+             {})
+      ->type_name("COUNT")
+      ->default_str(std::to_string(flags->warmup));
+  command.add_flag("--print-statistics", flags->print_statistics,
+                   "Say on standard error how long the launches took");
+  add_number(command, "--timeout", flags->timeout,
+             "How long all launches together may take; then the run is an error", {.low = 1})
+      ->type_name("SECONDS");
   add_session_flags(command, flags->session);
   command.footer(kHelp);
   command.callback([flags, &outcome] { outcome = run(*flags); });

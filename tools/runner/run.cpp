@@ -1,7 +1,9 @@
 #include "tools/runner/run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "hal/error.h"
 #include "tools/runner/arguments.h"
@@ -14,6 +16,8 @@ using values::Value;
 
 // Host memory that results pass through on their way back.
 constexpr uint64_t kStagingBytes = uint64_t{64} << 20;
+// Between two calls of Run::while_waiting.
+constexpr uint64_t kWaitSliceNs = 50'000'000;
 
 // One run's objects. All work goes to one queue, in order, and counts up one semaphore.
 class Session {
@@ -30,6 +34,8 @@ class Session {
   }
 
   Status prepare(const Run& run);
+  // Puts the arguments' contents into the buffers, and waits for that.
+  Status refill(const Run& run);
   Status dispatch(const Run& run);
   Result<std::vector<Tensor>> results(const Run& run);
 
@@ -39,6 +45,7 @@ class Session {
     unfinished_ = false;
     return done_->wait(submitted_);
   }
+  Status wait(const std::function<void()>& while_waiting);
   // The signal points of the next operation.
   SemaphorePoint next() { return {done_.get(), ++submitted_}; }
 
@@ -87,6 +94,31 @@ Status Session::fill(const Ref<Buffer>& buffer, const Value& value) {
   return {};
 }
 
+Status Session::refill(const Run& run) {
+  for (size_t i = 0; i < run.arguments.size(); ++i) {
+    if (!buffers_[i]) continue;
+    const Status status = fill(buffers_[i], run.arguments[i]);
+    if (!status.ok()) {
+      return status.with_context("Argument " + argument_label(run.function->info(), i));
+    }
+  }
+  const SemaphorePoint signal[] = {next()};
+  HALYARD_RETURN_IF_ERROR(queue_->barrier({.wait = {}, .signal = signal}));
+  return wait();
+}
+
+Status Session::wait(const std::function<void()>& while_waiting) {
+  if (!while_waiting) return wait();
+  for (;;) {
+    Status status = done_->wait(submitted_, Deadline::after_ns(kWaitSliceNs));
+    if (status.code() != StatusCode::kDeadlineExceeded) {
+      unfinished_ = false;
+      return status;
+    }
+    while_waiting();
+  }
+}
+
 Status Session::dispatch(const Run& run) {
   std::vector<Argument> arguments;
   for (size_t i = 0; i < run.arguments.size(); ++i) {
@@ -109,7 +141,7 @@ Status Session::dispatch(const Run& run) {
   const SemaphorePoint signal[] = {next()};
   HALYARD_RETURN_IF_ERROR(queue_->dispatch(dispatch, {.wait = {}, .signal = signal}));
   // Waited for here, so that a failure is the kernel's own and not that of a copy behind it.
-  return wait();
+  return wait(run.while_waiting);
 }
 
 Result<std::vector<Tensor>> Session::results(const Run& run) {
@@ -145,11 +177,24 @@ Result<std::vector<Tensor>> Session::results(const Run& run) {
 
 }  // namespace
 
-Result<std::vector<Tensor>> run(Device& device, const Run& run) {
+Result<Outcome> run(Device& device, const Run& run) {
+  using Clock = std::chrono::steady_clock;
   Session session(device);
   HALYARD_RETURN_IF_ERROR(session.prepare(run));
-  HALYARD_RETURN_IF_ERROR(session.dispatch(run));
-  return session.results(run);
+  const uint64_t launches = uint64_t{run.warmup} + run.repeat;
+  Outcome outcome;
+  for (uint64_t i = 0; i < launches; ++i) {
+    // The fills of the first launch are in front of it in the queue; where launches are measured
+    // they are not to be part of that.
+    if (run.while_waiting) run.while_waiting();
+    if (launches > 1) HALYARD_RETURN_IF_ERROR(session.refill(run));
+    const Clock::time_point begin = Clock::now();
+    HALYARD_RETURN_IF_ERROR(session.dispatch(run));
+    if (i < run.warmup) continue;
+    outcome.seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  HALYARD_ASSIGN_OR_RETURN(outcome.results, session.results(run));
+  return outcome;
 }
 
 }  // namespace halyard::runner
