@@ -1,6 +1,8 @@
 // The smallest driver that a plugin of the loader's tests needs.
 #pragma once
 
+#include <unistd.h>
+
 #include <csignal>
 #include <stdexcept>
 #include <string>
@@ -14,6 +16,8 @@ class TinyDriver final : public halyard::Driver {
     bool enumerate_crashes = false;
     bool enumerate_throws = false;
     bool enumerate_fails = false;
+    bool open_crashes = false;  // the first device
+    bool open_hangs = false;
     uint32_t devices = 0;
   };
 
@@ -48,6 +52,8 @@ class TinyDriver final : public halyard::Driver {
 
   halyard::Status do_create_device(uint32_t ordinal, halyard::Span<const halyard::Option> options,
                                    halyard::Device**) override {
+    if (ordinal == 0 && behaviour_.open_crashes) raise(SIGSEGV);
+    while (ordinal == 0 && behaviour_.open_hangs) pause();
     if (ordinal == 0) throw std::runtime_error("no opening today");
     if (ordinal == 1) return {};
     std::string text;

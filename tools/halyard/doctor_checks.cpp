@@ -1,0 +1,246 @@
+#include "tools/halyard/doctor_checks.h"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "hal/text.h"
+
+namespace halyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using State = Finding::State;
+
+std::string name_of_user(uid_t user) {
+  const passwd* const entry = getpwuid(user);
+  return entry != nullptr ? entry->pw_name : std::to_string(user);
+}
+std::string name_of_group(gid_t group) {
+  const struct group* const entry = getgrgid(group);
+  return entry != nullptr ? entry->gr_name : std::to_string(group);
+}
+
+// By the file's mode, as the kernel decides it. (access() would ask for this process's user only.)
+bool may_read_and_write(const struct stat& facts, const MachineView& machine) {
+  if (machine.user == 0) return true;
+  const auto has = [&](mode_t read, mode_t write) {
+    return (facts.st_mode & read) != 0 && (facts.st_mode & write) != 0;
+  };
+  if (facts.st_uid == machine.user) return has(S_IRUSR, S_IWUSR);
+  const auto& groups = machine.groups;
+  if (std::find(groups.begin(), groups.end(), facts.st_gid) != groups.end()) {
+    return has(S_IRGRP, S_IWGRP);
+  }
+  return has(S_IROTH, S_IWOTH);
+}
+
+Finding check_device_file(const MachineView& machine, const std::string& path) {
+  struct stat facts = {};
+  if (stat((machine.root + path).c_str(), &facts) != 0) {
+    return {path, State::kWrong,
+            fmt::format("The device file cannot be looked at: {}.", std::strerror(errno)),
+            "sudo modprobe amdgpu   # in a container: --device=/dev/kfd --device=/dev/dri"};
+  }
+  if (may_read_and_write(facts, machine)) {
+    return {path, State::kOk, "It may be read and written.", ""};
+  }
+  const std::string group = name_of_group(facts.st_gid);
+  Finding finding{path, State::kWrong, "", ""};
+  if ((facts.st_mode & S_IRGRP) != 0 && (facts.st_mode & S_IWGRP) != 0) {
+    finding.text =
+        fmt::format("Only members of the group {} may read and write it, and {} is none.", group,
+                    machine.user_name);
+    finding.fix =
+        fmt::format("sudo usermod -aG {} {}   # then log in again", group, machine.user_name);
+  } else {
+    finding.text = fmt::format("Its mode ({:03o}) lets {} not read and write it.",
+                               facts.st_mode & 0777U, machine.user_name);
+    finding.fix =
+        fmt::format("sudo chmod g+rw {0} && sudo usermod -aG {1} {2}   # then log in again", path,
+                    group, machine.user_name);
+  }
+  return finding;
+}
+
+std::string library_package(const std::string& driver) {
+  if (driver == "amdgpu") return "libhsa-runtime64-1";
+  return driver == "hip" ? "libamdhip64-5" : "";
+}
+const char* library_variable(const std::string& driver) {
+  if (driver == "amdgpu") return "HALYARD_LIBHSA_PATH";
+  return driver == "hip" ? "HALYARD_LIBHIP_PATH" : "";
+}
+
+std::string fix_of_plugin(const Candidate& candidate, const MachineView& machine) {
+  const char* const variable = library_variable(candidate.driver);
+  if (*variable != '\0' && machine.environment.contains(variable)) {
+    return fmt::format("unset {}", variable);
+  }
+  const std::string package = library_package(candidate.driver);
+  // Without its vendor library a driver has no name for it.
+  const bool lacks_library = candidate.library_name.empty() && !candidate.fatal;
+  if (package.empty() || !lacks_library) return "";
+  return "sudo apt-get install " + package;
+}
+
+Finding check_plugin(const Candidate& candidate, const MachineView& machine, bool has_virtual_gpu) {
+  Finding finding;
+  finding.check = candidate.driver.empty()
+                      ? "plugin " + printable(fs::path(candidate.path).filename().string())
+                      : "driver " + printable(candidate.driver);
+  if (candidate.disabled || candidate.code == StatusCode::kAlreadyExists) {
+    finding.state = State::kNote;
+    finding.text = candidate.reason;
+    return finding;
+  }
+  if (!candidate.reason.empty()) {
+    finding.state = State::kWrong;
+    finding.text = candidate.reason;
+    finding.fix = fix_of_plugin(candidate, machine);
+    return finding;
+  }
+  std::string library;
+  if (!candidate.library_name.empty()) {
+    library = fmt::format(" by {} {} ({})", candidate.library_name, candidate.library_version,
+                          candidate.library_path);
+  }
+  if (candidate.device_count == 0) {
+    finding.state = State::kWrong;
+    finding.text = fmt::format("It finds no device{}.", printable(library));
+    if (!has_virtual_gpu) finding.fix = "halyard doctor --vgpu   # the virtual GPU needs none";
+    return finding;
+  }
+  finding.text = fmt::format("It finds {} device{}{}.", candidate.device_count,
+                             candidate.device_count == 1 ? "" : "s", printable(library));
+  return finding;
+}
+
+}  // namespace
+
+const char* to_string(Finding::State state) noexcept {
+  switch (state) {
+    case State::kOk:
+      return "OK";
+    case State::kNote:
+      return "note";
+    case State::kWrong:
+      break;
+  }
+  return "WRONG";
+}
+
+MachineView MachineView::of_process() {
+  MachineView machine;
+  machine.user = geteuid();
+  machine.user_name = name_of_user(machine.user);
+  const int count = getgroups(0, nullptr);
+  machine.groups.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  if (count > 0 && getgroups(count, machine.groups.data()) < 0) machine.groups.clear();
+  machine.groups.push_back(getegid());
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    machine.environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return machine;
+}
+
+std::vector<Finding> check_kernel_driver(const MachineView& machine) {
+  std::error_code ignored;
+  if (!fs::exists(machine.root + "/sys/module/amdgpu", ignored)) {
+    return {{"kernel driver", State::kWrong,
+             "The kernel's driver for AMD GPUs (amdgpu) is not loaded. Without an AMD GPU there is "
+             "the virtual one: halyard doctor --vgpu.",
+             "sudo modprobe amdgpu"}};
+  }
+  std::vector<Finding> findings = {
+      {"kernel driver", State::kOk, "The kernel's driver amdgpu is loaded.", ""}};
+  findings.push_back(check_device_file(machine, "/dev/kfd"));
+  std::vector<std::string> nodes;
+  for (fs::directory_iterator i(machine.root + "/dev/dri", ignored), end; !ignored && i != end;
+       i.increment(ignored)) {
+    const std::string name = i->path().filename().string();
+    if (name.starts_with("renderD")) nodes.push_back("/dev/dri/" + name);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  // The first of them, so that its absence is found where there is none.
+  if (nodes.empty()) nodes.push_back("/dev/dri/renderD128");
+  for (const std::string& node : nodes) findings.push_back(check_device_file(machine, node));
+  return findings;
+}
+
+Finding check_environment(const MachineView& machine) {
+  Finding finding{"environment", State::kOk, "No variable hides GPUs or changes what they are.",
+                  ""};
+  std::string set;
+  for (const char* name : {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
+                           "GPU_DEVICE_ORDINAL", "HSA_OVERRIDE_GFX_VERSION"}) {
+    const auto found = machine.environment.find(name);
+    if (found == machine.environment.end()) continue;
+    set += fmt::format("{}{}={}", set.empty() ? "" : ", ", name, printable(found->second));
+    finding.fix += fmt::format("{}{}", finding.fix.empty() ? "unset " : " ", name);
+  }
+  if (set.empty()) return finding;
+  finding.state = State::kNote;
+  finding.text = fmt::format("AMD's runtimes hide or rename GPUs because of {}.", set);
+  return finding;
+}
+
+std::vector<Finding> check_plugins(const LoadReport& report, const MachineView& machine,
+                                   bool has_virtual_gpu) {
+  std::vector<Finding> findings;
+  const auto add_warning = [&](const std::string& path, const std::string& warning) {
+    if (warning.empty()) return;
+    findings.push_back({"plugins", State::kWrong, fmt::format("{}: {}", printable(path), warning),
+                        fmt::format("chmod go-w {}", printable(path))});
+  };
+  for (const SearchedPlace& place : report.places) add_warning(place.path, place.warning);
+  for (const Candidate& candidate : report.candidates) {
+    add_warning(candidate.path, candidate.warning);
+    findings.push_back(check_plugin(candidate, machine, has_virtual_gpu));
+  }
+  if (report.candidates.empty()) {
+    findings.push_back({"plugins", State::kWrong,
+                        "There are no driver plugins, in any of the folders that `halyard list "
+                        "drivers` names.",
+                        "halyard doctor --plugin-path=FOLDER"});
+  }
+  return findings;
+}
+
+std::string to_text(const std::vector<Finding>& findings) {
+  size_t width = 0;
+  for (const Finding& finding : findings) width = std::max(width, finding.check.size());
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += fmt::format("{:<5}  {:<{}}  {}\n", to_string(finding.state), finding.check, width,
+                        finding.text);
+    if (!finding.fix.empty()) text += fmt::format("{:{}}fix: {}\n", "", width + 9, finding.fix);
+  }
+  return text;
+}
+
+Json to_json(const std::vector<Finding>& findings) {
+  Json json = Json::array();
+  for (const Finding& finding : findings) {
+    const char* const state = finding.state == State::kOk     ? "ok"
+                              : finding.state == State::kNote ? "note"
+                                                              : "wrong";
+    json.push_back(
+        {{"check", finding.check}, {"state", state}, {"text", finding.text}, {"fix", finding.fix}});
+  }
+  return json;
+}
+
+}  // namespace halyard::cli

@@ -1,0 +1,51 @@
+// What `halyard doctor` finds out about the machine without a driver, and how it says what it
+// finds.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "registry/load_report.h"
+#include "tools/halyard/table.h"
+
+namespace halyard::cli {
+
+struct Finding {
+  // kNote: may be as the user wants it, but explains a GPU that is missing.
+  enum class State { kOk, kNote, kWrong };
+
+  std::string check;  // what was looked at: "/dev/kfd", "driver hip", "amdgpu:0"
+  State state = State::kOk;
+  std::string text;  // a sentence
+  std::string fix;   // a command for a shell; empty if there is none, or nothing is wrong
+};
+const char* to_string(Finding::State state) noexcept;  // "OK", "note", "WRONG"
+
+// Whose permissions count, and where the machine's files are.
+struct MachineView {
+  std::string root;  // before every path; empty: this machine
+  uid_t user = 0;
+  std::string user_name;
+  std::vector<gid_t> groups;
+  std::map<std::string, std::string> environment;
+
+  static MachineView of_process();
+};
+
+// The kernel's driver, its device file /dev/kfd, and the render nodes.
+std::vector<Finding> check_kernel_driver(const MachineView& machine);
+
+// Variables that hide GPUs or change what they are.
+Finding check_environment(const MachineView& machine);
+
+// What became of the plugins. `has_virtual_gpu`: the virtual GPU is in this process.
+std::vector<Finding> check_plugins(const LoadReport& report, const MachineView& machine,
+                                   bool has_virtual_gpu);
+
+std::string to_text(const std::vector<Finding>& findings);
+Json to_json(const std::vector<Finding>& findings);
+
+}  // namespace halyard::cli
