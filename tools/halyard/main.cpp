@@ -65,6 +65,8 @@ int main_program(int argc, char** argv) {
   add_targets_command(app, outcome);
   add_vgpu_command(app, outcome);
   add_config_command(app, outcome);
+  add_man_command(app, outcome);
+  add_completion_command(app, outcome);
   // Last, because commands inherit it.
   app.footer(
       "Exit code: 0, or 1 for any error. `halyard COMMAND --help` says more.\n\n"

@@ -1,0 +1,23 @@
+// Man pages and completions for shells, made of the command line's definition: the same names and
+// sentences as --help has.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace halyard::cli {
+
+struct ManPage {
+  std::string name;  // "halyard-list-devices"
+  std::string text;  // for man(1)
+};
+
+// One for the program and one for each command that is not hidden.
+std::vector<ManPage> man_pages(const CLI::App& program, const std::string& version);
+
+std::string bash_completion(const CLI::App& program);
+std::string zsh_completion(const CLI::App& program);
+
+}  // namespace halyard::cli
