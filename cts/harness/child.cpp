@@ -46,8 +46,11 @@ std::vector<std::string> arguments_for(const std::string& test) {
                                         "--filter=" + test,
                                         "--expectations=none",
                                         "--patience=" + std::to_string(options.patience_seconds)};
-  if (options.vgpu) arguments.push_back("--vgpu=" + *options.vgpu);
-  if (options.check) arguments.push_back("--check=" + *options.check);
+  const auto add = [&arguments](const std::string& flag, const std::optional<std::string>& value) {
+    if (value) arguments.push_back(value->empty() ? flag : flag + "=" + *value);
+  };
+  add("--vgpu", options.vgpu);
+  add("--check", options.check);
   if (!options.kernels.empty()) arguments.push_back("--kernels=" + options.kernels);
   for (const std::string& path : options.plugin_paths) {
     arguments.push_back("--plugin-path=" + path);

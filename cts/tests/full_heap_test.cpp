@@ -8,6 +8,7 @@
 
 #include "cts/harness/device_test.h"
 #include "cts/harness/threads.h"
+#include "cts/tests/held_kernel.h"
 
 namespace halyard::cts {
 namespace {
@@ -90,7 +91,9 @@ TEST_F(FullHeap, AnAllocationWaitsForWhatWorkInFlightMayUse) {
 TEST_F(FullHeap, AnAllocationDoesNotWaitForWorkThatWasNeverGivenIt) {
   Ref<Buffer> first = allocate(most());
   start_kernel();
-  const Ref<Queue> other = new_queue();
+  QueuesBeside queues;
+  const Ref<Queue> other = queues.make(device());
+  ASSERT_TRUE(other);
   const uint32_t zero = 0;
   ASSERT_OK(other->fill({*first, 0, 4096}, &zero, 4));
   ASSERT_OK(drain(*other));

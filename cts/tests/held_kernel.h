@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "cts/harness/device_test.h"
+#include "cts/harness/when.h"
 
 namespace halyard::cts {
 
@@ -39,6 +41,27 @@ class HeldKernel {
   const Function* kernel_;
   Ref<Buffer> mail_;
   uint32_t* words_ = nullptr;
+};
+
+// Queues that go on while a kernel is in flight on another. Runtimes may put several queues on one
+// of the hardware's (HIP has four for all streams), and a queue that shares the kernel's waits.
+class QueuesBeside {
+ public:
+  // Null if none of many goes on.
+  Ref<Queue> make(Device& device) {
+    constexpr int kTries = 8;
+    constexpr uint64_t kSoon = 500'000'000;
+    for (int i = 0; i < kTries; ++i) {
+      const Ref<Semaphore> done = take(device.create_semaphore(0));
+      made_.push_back(take(device.create_queue()));
+      require(made_.back()->barrier(When().then(done, 1)));
+      if (done->wait(1, Deadline::after_ns(kSoon)).ok()) return made_.back();
+    }
+    return nullptr;
+  }
+
+ private:
+  std::vector<Ref<Queue>> made_;  // those that wait keep the next one from the kernel's queue
 };
 
 }  // namespace halyard::cts

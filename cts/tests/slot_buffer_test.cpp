@@ -26,7 +26,8 @@ class SlotBuffers : public Commands {
   }
   // Takes the memory of what was dropped, if anybody can have it.
   void write_over_free_memory() {
-    const Ref<Queue> other = new_queue();
+    const Ref<Queue> other = queues_beside_.make(device());
+    ASSERT_TRUE(other);
     const uint32_t nine = 9;
     for (int i = 0; i < 8; ++i) {
       taken_.push_back(allocate(kBytes));
@@ -37,6 +38,7 @@ class SlotBuffers : public Commands {
 
  private:
   std::vector<Ref<Buffer>> taken_;
+  QueuesBeside queues_beside_;
 };
 
 TEST_F(SlotBuffers, BesideOthersInOneDispatch) {

@@ -111,7 +111,7 @@ TEST(LoaderTest, TheMinorInForceIsTheSmaller) {
   const Candidate candidate = load(kBroken + "/newer_minor.so");
   EXPECT_EQ(candidate.stage, LoadStage::kEnumerated) << candidate.reason;
   EXPECT_EQ(candidate.abi_minor, 11u);
-  EXPECT_EQ(candidate.abi_in_force, 1u);
+  EXPECT_EQ(candidate.abi_in_force, kInterfaceMinor);
   EXPECT_EQ(candidate.version, "");
   EXPECT_EQ(candidate.library_name, "libtiny.so.1");
   EXPECT_EQ(candidate.library_version, "1.2.3");
