@@ -75,8 +75,8 @@ HALYARD_HIP_REQUIRED(hipIpcOpenMemHandle, hipError_t(void**, hipIpcMemHandle_t, 
 HALYARD_HIP_REQUIRED(hipIpcCloseMemHandle, hipError_t(void*))
 HALYARD_HIP_REQUIRED(hipMemcpyAsync,
                      hipError_t(void*, const void*, size_t, hipMemcpyKind, hipStream_t))
-HALYARD_HIP_REQUIRED(hipMemcpy2DAsync, hipError_t(void*, size_t, const void*, size_t, size_t, size_t,
-                                        hipMemcpyKind, hipStream_t))
+HALYARD_HIP_REQUIRED(hipMemcpy2DAsync, hipError_t(void*, size_t, const void*, size_t, size_t,
+                                                  size_t, hipMemcpyKind, hipStream_t))
 HALYARD_HIP_REQUIRED(hipMemsetD8Async,
                      hipError_t(hipDeviceptr_t, unsigned char, size_t, hipStream_t))
 HALYARD_HIP_REQUIRED(hipMemsetD16Async,
