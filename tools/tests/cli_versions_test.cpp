@@ -46,9 +46,10 @@ INSTANTIATE_TEST_SUITE_P(Versions, CliVersions, ::testing::Values(3, 4, 5, 6),
 
 TEST(CliVersion3, IsRefusedByNameWhereTheRuntimeDoesNotTakeIt) {
   const auto run_with_it = [](int version) {
-    return spawn({"run", "--device=amdgpu", "--vgpu=gfx900", "--libhsa=" HALYARD_NEWER_HSA,
-                  "--module=" + module_of(version), "--function=vadd", "--input=64xf32=1",
-                  "--input=64xf32=10", "--input=&64xf32", "--input=u32=64", "--workgroup=64"});
+    return spawn({"run", "--device=amdgpu", "--vgpu=gfx900",
+                  std::string("--libhsa=") + HALYARD_NEWER_HSA, "--module=" + module_of(version),
+                  "--function=vadd", "--input=64xf32=1", "--input=64xf32=10", "--input=&64xf32",
+                  "--input=u32=64", "--workgroup=64"});
   };
   EXPECT_EQ(run_with_it(4).exit_code, 0);
   const Outcome outcome = run_with_it(3);
