@@ -15,6 +15,8 @@ namespace {
 
 class FullHeap : public DeviceTest {
  protected:
+  QueuesBeside queues_beside_;
+
   void SetUp() override {
     DeviceTest::SetUp();
     most_ = device().info().memory_bytes / 5 * 3;
@@ -91,8 +93,7 @@ TEST_F(FullHeap, AnAllocationWaitsForWhatWorkInFlightMayUse) {
 TEST_F(FullHeap, AnAllocationDoesNotWaitForWorkThatWasNeverGivenIt) {
   Ref<Buffer> first = allocate(most());
   start_kernel();
-  QueuesBeside queues;
-  const Ref<Queue> other = queues.make(device());
+  const Ref<Queue> other = queues_beside_.make(device());
   ASSERT_TRUE(other);
   const uint32_t zero = 0;
   ASSERT_OK(other->fill({*first, 0, 4096}, &zero, 4));

@@ -61,7 +61,9 @@ class QueuesBeside {
   }
 
  private:
-  std::vector<Ref<Queue>> made_;  // those that wait keep the next one from the kernel's queue
+  // Those that wait: HIP gives the next stream another hardware queue while they are there, and to
+  // release them before the kernel has ended would take long.
+  std::vector<Ref<Queue>> made_;
 };
 
 }  // namespace halyard::cts

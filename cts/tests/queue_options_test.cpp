@@ -5,6 +5,7 @@
 
 #include "cts/harness/device_test.h"
 #include "cts/harness/threads.h"
+#include "cts/tests/held_kernel.h"
 
 namespace halyard::cts {
 namespace {
@@ -68,28 +69,19 @@ TEST_F(QueueOptionsTest, PrioritiesMixWithCapacities) {
 
 // A driver's thread that sleeps until something happens knows the queues of when it fell asleep.
 TEST_F(QueueOptionsTest, AWaitForANewQueueEnds) {
-  const Function* converse = function("coherence", "converse");
   for (const uint32_t capacity : {64u, 128u, 256u, 512u}) {
     SCOPED_TRACE(capacity);
     const Ref<Queue> queue = queue_of(capacity);
-    const Ref<Buffer> mail = allocate(8, MemoryType::kHost);
-    auto* const words = static_cast<uint32_t*>(take(mail->map(0, 8, MapAccess::kReadWrite)));
-    const std::atomic_ref<uint32_t> turn(words[0]);
-    turn = 0;
-    ASSERT_OK(queue->dispatch(Launch(converse, {1, 1, 1}, {1, 1, 1},
-                                     {mail, Argument::of(1u), Argument::of(100'000'000u)}),
-                              next()));
+    HeldKernel kernel(function("coherence", "answer"), allocate(8, MemoryType::kHost));
+    ASSERT_OK(kernel.start(*queue, next()));
     // Longer than any driver looks for itself before it sleeps.
-    const auto results = in_threads(
-        1,
-        [&](size_t) -> Status {
-          std::this_thread::sleep_for(std::chrono::milliseconds(20));
-          turn = 1;
-          return {};
-        },
-        [&] { EXPECT_OK(finish()); });
+    const auto let_it_end = [&](size_t) -> Status {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      kernel.release();
+      return {};
+    };
+    const auto results = in_threads(1, let_it_end, [&] { EXPECT_OK(finish()); });
     ASSERT_OK(results[0]);
-    ASSERT_OK(mail->unmap(words));
   }
 }
 
