@@ -44,9 +44,6 @@ function(halyard_simd_options target name)
     $<$<CONFIG:Release>:-O3> ${ARGN})
 endfunction()
 
-add_library(halyard_vgpu_simd_baseline OBJECT ${HALYARD_SIMD_SOURCES})
-halyard_simd_options(halyard_vgpu_simd_baseline baseline)
-
 # Sets `out` to the object file of build `name`, compiled with the remaining options.
 function(halyard_add_simd_build out name)
   set(target halyard_vgpu_simd_${name})
@@ -66,14 +63,68 @@ function(halyard_add_simd_build out name)
   set(${out} "${object}" PARENT_SCOPE)
 endfunction()
 
-set(HALYARD_SIMD_OBJECTS "")
+# The widest instruction set of this machine: `out` is avx512, avx2 or baseline.
+function(halyard_native_simd out)
+  if(NOT DEFINED HALYARD_VGPU_NATIVE_SIMD)
+    set(native baseline)
+    set(probe "${CMAKE_CURRENT_BINARY_DIR}/native_simd.cpp")
+    file(WRITE "${probe}" [[
+int main() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("x86-64-v4") ? 4 : __builtin_cpu_supports("x86-64-v3") ? 3 : 0;
+}
+]])
+    if(NOT CMAKE_CROSSCOMPILING)
+      try_run(level compiled "${CMAKE_CURRENT_BINARY_DIR}" "${probe}")
+      if(compiled AND level EQUAL 4)
+        set(native avx512)
+      elseif(compiled AND level EQUAL 3)
+        set(native avx2)
+      endif()
+    endif()
+    set(HALYARD_VGPU_NATIVE_SIMD "${native}" CACHE INTERNAL "The machine's widest SIMD build")
+  endif()
+  set(${out} "${HALYARD_VGPU_NATIVE_SIMD}" PARENT_SCOPE)
+endfunction()
+
+# Which builds there are. The same sources three times are most of the time that a build takes.
+set(HALYARD_VGPU_SIMD all CACHE STRING
+    "SIMD builds of the virtual GPU: all, or native: for this machine's CPU only")
+set_property(CACHE HALYARD_VGPU_SIMD PROPERTY STRINGS all native)
+set(HALYARD_SIMD_BUILDS baseline)
 # Fuzzers and sanitizers look at the sources, which are the same in each build.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT HALYARD_FUZZ AND NOT HALYARD_SANITIZE)
+  if(HALYARD_VGPU_SIMD STREQUAL all)
+    set(HALYARD_SIMD_BUILDS baseline avx2 avx512)
+  elseif(HALYARD_VGPU_SIMD STREQUAL native)
+    halyard_native_simd(HALYARD_SIMD_BUILDS)
+  endif()
+endif()
+if(NOT HALYARD_VGPU_SIMD MATCHES "^(all|native)$")
+  message(FATAL_ERROR "HALYARD_VGPU_SIMD (${HALYARD_VGPU_SIMD}) must be all or native.")
+endif()
+
+set(HALYARD_SIMD_OBJECTS "")
+if(baseline IN_LIST HALYARD_SIMD_BUILDS)
+  add_library(halyard_vgpu_simd_baseline OBJECT ${HALYARD_SIMD_SOURCES})
+  halyard_simd_options(halyard_vgpu_simd_baseline baseline)
+endif()
+if(avx2 IN_LIST HALYARD_SIMD_BUILDS)
   halyard_add_simd_build(object avx2 -march=x86-64-v3)
   list(APPEND HALYARD_SIMD_OBJECTS "${object}")
+endif()
+if(avx512 IN_LIST HALYARD_SIMD_BUILDS)
   # gcc 12's header for AVX-512 sets variables to themselves, and is warned about it (gcc bug 105593).
   # The other builds look for what our own sources leave uninitialised.
   halyard_add_simd_build(object avx512 -march=x86-64-v4 -mprefer-vector-width=512
     $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   list(APPEND HALYARD_SIMD_OBJECTS "${object}")
 endif()
+
+# For simd.cpp: which of them it is linked with, and their names.
+list(JOIN HALYARD_SIMD_BUILDS ", " names)
+set(HALYARD_SIMD_DEFINITIONS "HALYARD_SIMD_NAMES=\"${names}\"")
+foreach(build IN LISTS HALYARD_SIMD_BUILDS)
+  string(TOUPPER "${build}" build)
+  list(APPEND HALYARD_SIMD_DEFINITIONS HALYARD_SIMD_${build}=1)
+endforeach()

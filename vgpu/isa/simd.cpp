@@ -8,9 +8,14 @@
 #include <string_view>
 #include <vector>
 
+// Which of them are linked in: simd.cmake.
+#if HALYARD_SIMD_BASELINE
 extern "C" const halyard::vgpu::isa::SimdBuild* halyard_simd_baseline();
-#if HALYARD_SIMD_X86
+#endif
+#if HALYARD_SIMD_AVX2
 extern "C" const halyard::vgpu::isa::SimdBuild* halyard_simd_avx2();
+#endif
+#if HALYARD_SIMD_AVX512
 extern "C" const halyard::vgpu::isa::SimdBuild* halyard_simd_avx512();
 #endif
 
@@ -20,10 +25,17 @@ namespace {
 // Never destroyed: the vendor runtime's threads outlive main.
 const std::vector<const SimdBuild*>& builds() {
   static const auto& all = *new std::vector<const SimdBuild*>([] {
-    std::vector<const SimdBuild*> found = {halyard_simd_baseline()};
-#if HALYARD_SIMD_X86
+    std::vector<const SimdBuild*> found;
+#if HALYARD_SIMD_BASELINE
+    found.push_back(halyard_simd_baseline());
+#endif
+#if HALYARD_SIMD_AVX2 || HALYARD_SIMD_AVX512
     __builtin_cpu_init();
+#endif
+#if HALYARD_SIMD_AVX2
     if (__builtin_cpu_supports("x86-64-v3")) found.push_back(halyard_simd_avx2());
+#endif
+#if HALYARD_SIMD_AVX512
     if (__builtin_cpu_supports("x86-64-v4")) found.push_back(halyard_simd_avx512());
 #endif
     return found;
@@ -32,6 +44,10 @@ const std::vector<const SimdBuild*>& builds() {
 }
 
 const SimdBuild* choose() {
+  if (std::string error; !simd_usable(error)) {
+    fmt::print(stderr, "halyard: {}\n", error);
+    std::abort();
+  }
   const SimdBuild* const widest = builds().back();
   const char* const wanted = std::getenv("HALYARD_VGPU_SIMD");
   if (!wanted || !*wanted) return widest;
@@ -51,6 +67,15 @@ const SimdBuild* choose() {
 
 std::span<const SimdBuild* const> simd_builds() {
   return builds();
+}
+
+bool simd_usable(std::string& error) {
+  if (!builds().empty()) return true;
+  error =
+      "This virtual GPU was built with HALYARD_VGPU_SIMD=native on another machine, and this CPU "
+      "lacks its instructions (" HALYARD_SIMD_NAMES
+      "). Configure with -DHALYARD_VGPU_SIMD=all, or build on this machine.";
+  return false;
 }
 
 const SimdBuild& simd_build() {

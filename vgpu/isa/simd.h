@@ -1,11 +1,13 @@
 // The handlers that work on 64 lanes, compiled for several instruction sets of the host.
 //
 // The same sources (simd.cmake lists them) are compiled for each; their results are the same to the
-// bit. One build is chosen when it is first asked for: the widest that the CPU has, or the one that
-// the environment variable HALYARD_VGPU_SIMD names.
+// bit. A build for one machine (HALYARD_VGPU_SIMD=native) has that machine's only. One build is
+// chosen when it is first asked for: the widest that the CPU has, or the one that the environment
+// variable HALYARD_VGPU_SIMD names.
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "vgpu/isa/opcode.h"
 
@@ -23,8 +25,12 @@ struct SimdBuild {
 // The builds that this CPU can run, narrowest first. Any thread.
 std::span<const SimdBuild* const> simd_builds();
 
+// Whether this CPU can run any build; if not, `error` says why and what to do. Any thread.
+bool simd_usable(std::string& error);
+
 // The build in use, the same for the whole life of the process. Any thread. A value of
 // HALYARD_VGPU_SIMD that is no build, or not one for this CPU, is reported to stderr and ignored.
+// Aborts unless simd_usable().
 const SimdBuild& simd_build();
 
 }  // namespace halyard::vgpu::isa

@@ -10,6 +10,9 @@
 #include <set>
 #include <utility>
 
+#if HALYARD_VGPU_ENGINE
+#include "vgpu/isa/simd.h"
+#endif
 #include "vgpu/queue/aql_queue.h"
 #include "vgpu/queue/kernel_name.h"
 #include "vgpu/queue/sdma_queue.h"
@@ -314,6 +317,16 @@ Process& process() {
   return *instance();
 }
 
+// The engine may have been built for another CPU.
+bool engine_is_usable(std::string& error) {
+#if HALYARD_VGPU_ENGINE
+  return isa::simd_usable(error);
+#else
+  static_cast<void>(error);
+  return true;
+#endif
+}
+
 // A child of fork has none of the driver's threads and none of its memory. Like the real thunk's,
 // it finds the driver closed and may open one of its own; what the parent had stays as it is.
 void close_in_children() {
@@ -330,6 +343,7 @@ void close_in_children() {
 
 bool load(Process& p, std::string& error) {
   if (p.is_loaded) return true;
+  if (!engine_is_usable(error)) return false;
   std::string choice = p.chosen;
   const char* const environment = std::getenv("HALYARD_VGPU_PROFILE");
   if (choice.empty() && environment != nullptr) choice = environment;
@@ -357,7 +371,7 @@ bool configure(const std::string& profile, std::string& error) {
   const std::lock_guard lock(p.mutex);
   Profile loaded;
   if (!load_profile(profile, profile_directory(), loaded, error)) return false;
-  if (!environment_is_good(error)) return false;
+  if (!engine_is_usable(error) || !environment_is_good(error)) return false;
   if (p.driver != nullptr) {
     if (p.loaded.name == loaded.name) return true;
     error = fmt::format(
