@@ -39,6 +39,17 @@ std::string what_is_missing() {
   return rust.ok() ? "" : message_of(rust.status());
 }
 
+// examples/rust, compiled once, by the command that kernels.rs names.
+std::string compiled() {
+  static TemporaryFolder folder;
+  static const Outcome outcome = spawn({"compile", kFolder + "kernels.rs", kFolder + "lds.c",
+                                        "--target=gfx900,gfx90a", "-o", folder / "kernels.hipfb"},
+                                       with_cache());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out + outcome.err, "");
+  return folder / "kernels.hipfb";
+}
+
 struct Place {
   std::string module;  // "checked in" or "compiled"
   std::string driver;
@@ -50,17 +61,6 @@ void PrintTo(const Place& place, std::ostream* out) {
 
 class RustKernels : public CliTest, public ::testing::WithParamInterface<Place> {
  protected:
-  // Compiled once, by the command that kernels.rs names.
-  static std::string compiled() {
-    static TemporaryFolder folder;
-    static const Outcome outcome = spawn({"compile", kFolder + "kernels.rs", kFolder + "lds.c",
-                                          "--target=gfx900,gfx90a", "-o", folder / "kernels.hipfb"},
-                                         with_cache());
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_EQ(outcome.out + outcome.err, "");
-    return folder / "kernels.hipfb";
-  }
-
   void SetUp() override {
     if (GetParam().module == "checked in") {
       module_ = kFolder + "kernels.hipfb";
@@ -274,6 +274,12 @@ TEST_F(RustCompile, NothingIsLeftOfTheProcessorThatTheLibrariesAreCompiledFor) {
       spawn({"run", "--device=amdgpu", "--vgpu=gfx90a", "--module=" + (folder_ / "out"),
              "--function=equal", "--input=5xu32=9 1 2 1 2", "--input=u64=2", "--grid=1"});
   EXPECT_THAT(run.out, HasSubstr("5xu32=1 1 2 1 2")) << run.err;
+}
+
+// Another release of rustc or clang makes other bytes. Then the file is made again.
+TEST_F(RustCompile, WhatIsCheckedInIsWhatTheSourcesMake) {
+  EXPECT_TRUE(read_bytes(compiled()) == read_bytes(kFolder + "kernels.hipfb"))
+      << "Make examples/rust/kernels.hipfb again, with the command in docs/compile.md.";
 }
 
 TEST_F(RustCompile, RunTakesTheSourceAndKnowsItsModules) {
