@@ -20,7 +20,7 @@ class Sizes : public Buffer {
 }  // namespace
 
 void PoolLease::begin(Buffer& buffer, const PoolBlock& block) {
-  state_ = State::kHeld;
+  is_of_pool_ = true;
   block_ = block;
   buffers_.push_back({&buffer, buffer.size()});
 }

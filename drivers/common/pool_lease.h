@@ -26,7 +26,7 @@ class PoolLease {
 
   // `buffer`, of which this is part, has the block. Before anybody else knows of the buffer.
   void begin(Buffer& buffer, const PoolBlock& block);
-  bool is_of_pool() const { return state_ != State::kNone; }
+  bool is_of_pool() const { return is_of_pool_; }
 
   // --- Any thread.
 
@@ -44,7 +44,7 @@ class PoolLease {
   bool ends_with_block();
 
  private:
-  enum class State : uint8_t { kNone, kHeld, kReturning, kReturned };
+  enum class State : uint8_t { kHeld, kReturning, kReturned };
   struct Sized {
     Buffer* buffer;
     uint64_t bytes;
@@ -53,7 +53,8 @@ class PoolLease {
   void resize(bool usable);  // under mutex_
 
   std::mutex mutex_;
-  State state_ = State::kNone;  // under mutex_, but whether it is kNone, which never changes
+  bool is_of_pool_ = false;     // since begin()
+  State state_ = State::kHeld;  // under mutex_
   PoolBlock block_;
   std::vector<Sized> buffers_;  // under mutex_: the buffer itself and its views
 };
