@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -102,6 +103,27 @@ std::string group_of(const std::string& name) {
   return name.substr(0, name.find('_'));
 }
 
+// Lines of at most 118 columns; those behind the first begin with `indent`.
+std::string wrapped(const std::string& text, std::string_view indent) {
+  constexpr size_t kColumns = 118;
+  std::string lines;
+  size_t column = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    if (column != 0 && column + 1 + end - at > kColumns) {
+      lines += fmt::format("\n{}", indent);
+      column = indent.size();
+    } else if (column != 0) {
+      lines += ' ';
+      ++column;
+    }
+    lines.append(text, at, end - at);
+    column += end - at;
+    at = end + 1;
+  }
+  return lines + "\n";
+}
+
 }  // namespace
 
 Coverage find_coverage(const std::string& processor) {
@@ -198,7 +220,9 @@ std::string coverage_page() {
       partial.push_back(name);
     }
   }
-  for (const auto& [group, names] : groups) page += fmt::format("**{}**: {}\n\n", group, names);
+  for (const auto& [group, names] : groups) {
+    page += wrapped(fmt::format("**{}**: {}", group, names), "") + "\n";
+  }
   const auto table = [&](const auto& names, const auto& find) {
     for (const std::string& name : names) {
       page += fmt::format("| `{}` |", name);
@@ -216,7 +240,9 @@ std::string coverage_page() {
     std::string& names = reasons[left_out(name)];
     names += (names.empty() ? "`" : ", `") + name + "`";
   }
-  for (const auto& [reason, names] : reasons) page += fmt::format("- {}: {}\n", reason, names);
+  for (const auto& [reason, names] : reasons) {
+    page += wrapped(fmt::format("- {}: {}", reason, names), "  ");
+  }
   return page;
 }
 
