@@ -33,16 +33,21 @@ bool is_mapped(uint64_t begin, uint64_t size) {
   return msync(pointer(begin), size, MS_ASYNC) == 0;
 }
 
+constexpr int kEmpty = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
 // Addresses without memory that nobody else in the process gets.
 bool reserve_again(uint64_t begin, uint64_t size) {
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  return mmap(pointer(begin), size, PROT_NONE, kFlags, -1, 0) != MAP_FAILED;
+  return mmap(pointer(begin), size, PROT_NONE, kEmpty | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
 }  // namespace
 
 Buffers::Buffers(thunk::Driver& driver)
     : driver_(driver), vram_used_(driver.node_count(), uint64_t{0}) {}
+
+Buffers::~Buffers() {
+  for (auto& [handle, buffer] : buffers_) release(buffer);
+}
 
 HsaMemFlags Buffers::flags_of(const Buffer& buffer) const {
   HsaMemFlags flags = {};
@@ -101,23 +106,43 @@ bool Buffers::is_free(uint64_t begin, uint64_t size) const {
   return above == ends_.begin() || std::prev(above)->second <= begin;
 }
 
-// Puts memory in the place of the reserved addresses.
-int Buffers::place(Buffer& buffer) {
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  void* const begin = pointer(buffer.begin);
-  if (mmap(begin, buffer.bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0) == MAP_FAILED)
-    return -ENOMEM;
-  // Scratch, which nobody exports, is the only memory that is not executable.
-  const bool is_ring = buffer.bytes != buffer.size;
-  const bool exportable = (buffer.flags & abi::kExecutable) != 0 && segments_ < thunk::kMaxSegments;
-  if ((is_ring || exportable) && !thunk::share_pages(begin, buffer.bytes, &buffer.segment)) {
-    reserve_again(buffer.begin, buffer.bytes);
-    return -ENOMEM;
+bool Buffers::take_addresses(uint64_t begin, uint64_t size) {
+  if (reservations_.contains(begin, begin + size)) return true;
+  void* const at = mmap(pointer(begin), size, PROT_NONE, kEmpty | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == MAP_FAILED) return false;
+  if (at == pointer(begin)) return true;
+  // Kernels before 4.17 take the address for a wish.
+  munmap(at, size);
+  return false;
+}
+
+void Buffers::give_back_addresses(uint64_t begin, uint64_t size) {
+  if (reservations_.contains(begin, begin + size)) {
+    reserve_again(begin, size);
+  } else {
+    munmap(pointer(begin), size);
   }
-  if (is_ring &&
-      (!buffer.segment.exists() ||
-       !thunk::attach_pages(buffer.segment, pointer(buffer.begin + buffer.bytes), buffer.bytes))) {
-    reserve_again(buffer.begin, buffer.size);
+}
+
+// Puts memory where the program wants it: at addresses that it has reserved, or that are free.
+int Buffers::place(Buffer& buffer) {
+  if (!take_addresses(buffer.begin, buffer.size)) return -EINVAL;
+  void* const begin = pointer(buffer.begin);
+  const auto make_pages = [this, &buffer, begin] {
+    if (mmap(begin, buffer.bytes, PROT_READ | PROT_WRITE, kEmpty | MAP_FIXED, -1, 0) == MAP_FAILED)
+      return false;
+    // Scratch, which nobody exports, is the only memory that is not executable.
+    const bool is_ring = buffer.bytes != buffer.size;
+    const bool exportable =
+        (buffer.flags & abi::kExecutable) != 0 && segments_ < thunk::kMaxSegments;
+    if ((is_ring || exportable) && !thunk::share_pages(begin, buffer.bytes, &buffer.segment))
+      return false;
+    return !is_ring || (buffer.segment.exists() &&
+                        thunk::attach_pages(buffer.segment, pointer(buffer.begin + buffer.bytes),
+                                            buffer.bytes));
+  };
+  if (!make_pages()) {
+    give_back_addresses(buffer.begin, buffer.size);
     return -ENOMEM;
   }
   if (buffer.segment.exists()) ++segments_;
@@ -153,6 +178,7 @@ int Buffers::free(uint64_t handle) {
   const std::lock_guard lock(mutex_);
   const auto it = buffers_.find(handle);
   if (it == buffers_.end()) return -EINVAL;
+  if (it->second.kept) return -EPERM;
   if (!it->second.mapped.empty()) return -EBUSY;
   release(it->second);
   buffers_.erase(it);
@@ -185,7 +211,7 @@ void Buffers::release(Buffer& buffer) {
   by_offset_.erase(buffer.mmap_offset);
   if (!buffer.displaced) {
     by_address_.erase(buffer.begin);
-    reserve_again(buffer.begin, buffer.size);
+    give_back_addresses(buffer.begin, buffer.size);
   }
   if (buffer.imported) return;
   if (buffer.segment.exists()) --segments_;
@@ -241,7 +267,11 @@ int Buffers::import(uint32_t node, abi::IpcImport& arguments) {
   buffer.imported = true;
   const std::lock_guard lock(mutex_);
   if (!is_free(buffer.begin, buffer.size)) return -EINVAL;
-  if (!thunk::attach_pages(buffer.segment, pointer(buffer.begin), buffer.bytes)) return -EINVAL;
+  if (!take_addresses(buffer.begin, buffer.size)) return -EINVAL;
+  if (!thunk::attach_pages(buffer.segment, pointer(buffer.begin), buffer.bytes)) {
+    give_back_addresses(buffer.begin, buffer.size);
+    return -EINVAL;
+  }
   madvise(pointer(buffer.begin), buffer.bytes, MADV_DONTFORK);
   buffer.mmap_offset = next_offset_;
   next_offset_ += (buffer.bytes + kOffsetAlignment - 1) / kOffsetAlignment * kOffsetAlignment;
@@ -269,24 +299,28 @@ void* Buffers::map_for_host(void* address, uint64_t bytes, int protection, int f
   const bool inside = at >= buffer.begin && at - buffer.begin < buffer.size;
   if (is_fixed && inside && !buffer.displaced && (at - buffer.begin) % buffer.bytes == from)
     return address;
-  if (protection == PROT_NONE) {
-    return mmap(address, bytes, PROT_NONE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (flags & MAP_FIXED), -1, 0);
-  }
   // A second mapping: of a segment only as a whole.
-  if (!buffer.segment.exists() || from != 0 || bytes != buffer.bytes) return failed(EINVAL);
+  const bool has_access = protection != PROT_NONE;
+  if (has_access && (!buffer.segment.exists() || from != 0 || bytes != buffer.bytes))
+    return failed(EINVAL);
   void* const where =
-      is_fixed
-          ? mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-                 -1, 0)
-          : mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (where == MAP_FAILED) return failed(ENOMEM);
-  if (!thunk::attach_pages(buffer.segment, where, bytes)) return failed(ENOMEM);
+      mmap(address, bytes, PROT_NONE, kEmpty | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)), -1, 0);
+  if (where == MAP_FAILED) return where;
+  const auto begin = reinterpret_cast<uintptr_t>(where);
+  if (is_fixed) displace(begin, bytes);
+  if (!has_access) {
+    reservations_.add(begin, begin + bytes);
+    return where;
+  }
+  if (!thunk::attach_pages(buffer.segment, where, bytes)) {
+    munmap(where, bytes);
+    return failed(ENOMEM);
+  }
   return where;
 }
 
-void Buffers::unmapped_by_host(uint64_t begin, uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+void Buffers::displace(uint64_t begin, uint64_t bytes) {
+  reservations_.remove(begin, begin + bytes);
   auto it = by_address_.upper_bound(begin);
   if (it != by_address_.begin()) {
     const Buffer& below = *find(std::prev(it)->second);
@@ -298,13 +332,28 @@ void Buffers::unmapped_by_host(uint64_t begin, uint64_t bytes) {
   }
 }
 
-void* Buffers::host_address(uint64_t handle, uint64_t bytes) const {
+void Buffers::unmapped_by_host(uint64_t begin, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  const auto it = buffers_.find(handle);
-  if (it == buffers_.end() || !it->second.has_pages() || it->second.bytes < bytes ||
-      it->second.displaced)
+  displace(begin, bytes);
+}
+
+void Buffers::reserved_by_host(uint64_t begin, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  reservations_.add(begin, begin + bytes);
+}
+
+void Buffers::protected_by_host(uint64_t begin, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  reservations_.remove(begin, begin + bytes);
+}
+
+void* Buffers::keep(uint64_t handle, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  Buffer* const buffer = find(handle);
+  if (buffer == nullptr || !buffer->has_pages() || buffer->bytes < bytes || buffer->displaced)
     return nullptr;
-  return pointer(it->second.begin);
+  buffer->kept = true;
+  return pointer(buffer->begin);
 }
 
 uint64_t Buffers::available(uint32_t node) const {

@@ -4,8 +4,8 @@
 // A GPU's address is the host's, but for memory that the program has already (a user pointer). A
 // program reserves addresses first (the thunk does, without access), and the buffer is put in their
 // place as soon as it is allocated: the GPU reaches it there, whether or not the program maps it
-// for itself. A user pointer stays where it is; the GPU's map knows how far that is from its own
-// address.
+// for itself. Addresses that are mapped otherwise stay as they are: a buffer is not put there. A
+// user pointer stays where it is; the GPU's map knows how far that is from its own address.
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "vgpu/kfd/abi.h"
+#include "vgpu/kfd/reservations.h"
 #include "vgpu/thunk/driver.h"
 #include "vgpu/thunk/host_memory.h"
 
@@ -27,10 +28,13 @@ class Buffers {
  public:
   // The driver gives the GPUs' maps of memory, and outlives this.
   explicit Buffers(thunk::Driver& driver);
+  ~Buffers();
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
 
   // `node`: of the GPU whose memory it is, or through which the memory of the host is allocated.
   int allocate(uint32_t node, abi::AllocMemory& arguments);
-  // EBUSY while a GPU has it mapped. Its addresses stay reserved: they are the program's.
+  // EBUSY while a GPU has it mapped, EPERM if it is kept. Its addresses are as they were before.
   int free(uint64_t handle);
   int map(uint64_t handle, uint32_t node);
   int unmap(uint64_t handle, uint32_t node);
@@ -44,10 +48,14 @@ class Buffers {
   void* map_for_host(void* address, uint64_t bytes, int protection, int flags, uint64_t offset);
   // The program has unmapped, or mapped something else over, these addresses.
   void unmapped_by_host(uint64_t begin, uint64_t bytes);
+  // The program has mapped these addresses privately and without access.
+  void reserved_by_host(uint64_t begin, uint64_t bytes);
+  // The program has changed the protection of its memory there.
+  void protected_by_host(uint64_t begin, uint64_t bytes);
 
   // Where the buffer of a handle is, if it is of at least so many bytes and the host reaches it;
-  // else null.
-  void* host_address(uint64_t handle, uint64_t bytes) const;
+  // else null. The driver uses it from then on: it cannot be freed.
+  void* keep(uint64_t handle, uint64_t bytes);
   uint64_t available(uint32_t node) const;
 
  private:
@@ -63,6 +71,7 @@ class Buffers {
     thunk::Segment segment;     // none: private pages
     bool imported = false;
     bool displaced = false;  // the program has something else at its addresses
+    bool kept = false;       // the driver itself uses it
     bool has_pages() const { return (flags & (abi::kVram | abi::kGtt)) != 0; }
     bool is_vram() const { return (flags & abi::kVram) != 0; }
   };
@@ -70,7 +79,13 @@ class Buffers {
   int check(const abi::AllocMemory& arguments, uint32_t node) const;
   // The GPU's addresses are of no other buffer.
   bool is_free(uint64_t begin, uint64_t size) const;
+  // Whether memory may be put there, and then makes the addresses the caller's: reserved ones are
+  // already, others only if nothing is there.
+  bool take_addresses(uint64_t begin, uint64_t size);
+  // Leaves the addresses as they were.
+  void give_back_addresses(uint64_t begin, uint64_t size);
   int place(Buffer& buffer);
+  void displace(uint64_t begin, uint64_t bytes);
   uint64_t add(Buffer buffer);
   Buffer* find(uint64_t handle);
   void release(Buffer& buffer);
@@ -84,6 +99,7 @@ class Buffers {
   std::map<uint64_t, uint64_t> by_offset_;   // handles by mmap_offset, of buffers with pages
   std::map<uint64_t, uint64_t> by_address_;  // handles by begin, of buffers with pages
   std::map<uint64_t, uint64_t> ends_;        // of all buffers' addresses, by begin
+  Reservations reservations_;
   uint64_t next_handle_ = 1;
   uint64_t next_offset_ = uint64_t{1} << 32;
   uint32_t segments_ = 0;

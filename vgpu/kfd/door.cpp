@@ -76,20 +76,24 @@ void* device_map(halyard_kfd_device device, void* address, size_t bytes, int pro
   return kfd->buffers().map_for_host(address, bytes, protection, flags, offset);
 }
 
-void host_unmapped(void* address, size_t bytes) {
+template <void (Kfd::*kFunction)(uint64_t begin, uint64_t bytes)>
+void tell(void* address, size_t bytes) {
   Kfd* const kfd = process().kfd.load(std::memory_order_acquire);
-  if (kfd != nullptr) kfd->unmapped_by_host(reinterpret_cast<uintptr_t>(address), bytes);
+  if (kfd != nullptr) (kfd->*kFunction)(reinterpret_cast<uintptr_t>(address), bytes);
 }
 
 }  // namespace
 }  // namespace halyard::vgpu::kfd
 
 extern "C" __attribute__((visibility("default"))) const halyard_kfd_door* halyard_vgpu_kfd_door() {
+  using namespace halyard::vgpu::kfd;  // NOLINT(google-build-using-namespace)
   static constexpr halyard_kfd_door kDoor = {
-      halyard::vgpu::kfd::open_device,
-      halyard::vgpu::kfd::device_ioctl,
-      halyard::vgpu::kfd::device_map,
-      halyard::vgpu::kfd::host_unmapped,
+      open_device,
+      device_ioctl,
+      device_map,
+      tell<&Kfd::unmapped_by_host>,
+      tell<&Kfd::reserved_by_host>,
+      tell<&Kfd::protected_by_host>,
   };
   return &kDoor;
 }

@@ -24,6 +24,10 @@ typedef struct halyard_kfd_door { /* NOLINT(readability-identifier-naming): C */
                uint64_t offset);
   /* These addresses are about to be unmapped, or mapped anew. */
   void (*unmapped)(void* address, size_t bytes);
+  /* Private memory without access has been mapped there: the program may have buffers put there. */
+  void (*reserved)(void* address, size_t bytes);
+  /* The protection of these addresses is about to change. */
+  void (*protection_changed)(void* address, size_t bytes);
 } halyard_kfd_door;
 
 const halyard_kfd_door* halyard_vgpu_kfd_door(void);

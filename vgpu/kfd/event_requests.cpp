@@ -46,10 +46,11 @@ bool has_fault(const HsaEvent& event) {
 int Kfd::create_event(abi::CreateEvent& arguments) {
   // The first event brings the page along that all events use; the program keeps it for good.
   if (arguments.event_page_offset != 0) {
-    void* const page = buffers_.host_address(arguments.event_page_offset, kEventPageBytes);
     const std::lock_guard lock(event_page_mutex_);
-    if (page == nullptr || has_event_page_) return -EINVAL;
-    driver_.events().use_page(static_cast<uint64_t*>(page));
+    void* const page =
+        has_event_page_ ? nullptr : buffers_.keep(arguments.event_page_offset, kEventPageBytes);
+    if (page == nullptr) return -EINVAL;
+    if (!driver_.events().use_page(static_cast<uint64_t*>(page))) return -EINVAL;
     has_event_page_ = true;
   }
   HsaEventDescriptor descriptor = {};

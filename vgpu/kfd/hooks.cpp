@@ -264,7 +264,12 @@ void* mmap(void* address, size_t bytes, int protection, int flags, int file, off
     const Inside here;
     loaded()->unmapped(address, bytes);
   }
-  return library.mmap(address, bytes, protection, flags, file, offset);
+  void* const at = library.mmap(address, bytes, protection, flags, file, offset);
+  if (at != MAP_FAILED && is_anonymous && protection == PROT_NONE && (flags & MAP_PRIVATE) != 0) {
+    const Inside here;
+    loaded()->reserved(at, bytes);
+  }
+  return at;
 }
 
 int munmap(void* address, size_t bytes) {
@@ -273,6 +278,23 @@ int munmap(void* address, size_t bytes) {
     loaded()->unmapped(address, bytes);
   }
   return library.munmap(address, bytes);
+}
+
+int mprotect(void* address, size_t bytes, int protection) {
+  if (active() && loaded() != nullptr) {
+    const Inside here;
+    loaded()->protection_changed(address, bytes);
+  }
+  return library.mprotect(address, bytes, protection);
+}
+
+void* mremap(void* address, size_t bytes, size_t new_bytes, int flags, void* target) {
+  if (active() && loaded() != nullptr) {
+    const Inside here;
+    loaded()->unmapped(address, bytes);
+    if ((flags & MREMAP_FIXED) != 0) loaded()->unmapped(target, new_bytes);
+  }
+  return library.mremap(address, bytes, new_bytes, flags, target);
 }
 
 }  // namespace hook

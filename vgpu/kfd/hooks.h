@@ -40,6 +40,8 @@ struct CLibrary {
   void* (*mmap)(void* address, size_t bytes, int protection, int flags, int file,
                 off_t offset) = nullptr;
   int (*munmap)(void* address, size_t bytes) = nullptr;
+  int (*mprotect)(void* address, size_t bytes, int protection) = nullptr;
+  void* (*mremap)(void* address, size_t bytes, size_t new_bytes, int flags, ...) = nullptr;
 };
 
 // Before any other function here. `root`: the folder of the driver's files, or null, and all calls
@@ -66,6 +68,9 @@ int scandir(const char* path, struct dirent*** list, int (*filter)(const struct 
 int ioctl(int file, unsigned long code, void* argument);
 void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset);
 int munmap(void* address, size_t bytes);
+int mprotect(void* address, size_t bytes, int protection);
+// `target` is read only where the flags ask for it, as the C library does.
+void* mremap(void* address, size_t bytes, size_t new_bytes, int flags, void* target);
 
 }  // namespace hook
 }  // namespace halyard::vgpu::kfd

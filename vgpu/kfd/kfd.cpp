@@ -1,9 +1,12 @@
 #include "vgpu/kfd/kfd.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
+#include "vgpu/host_guard.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/user_memory.h"
 
@@ -15,6 +18,14 @@ constexpr unsigned kOut = _IOC_READ;
 constexpr unsigned kIn = _IOC_WRITE;
 constexpr unsigned kInOut = _IOC_READ | _IOC_WRITE;
 constexpr unsigned kMaxArgumentBytes = 512;
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kUserEnd = uint64_t{1} << 47;
+
+// What a range of addresses is to mmap() and its kin: a size in pages. 0 if they refuse it.
+uint64_t in_pages(uint64_t begin, uint64_t bytes) {
+  if (begin % kPage != 0 || begin > kUserEnd || bytes > kUserEnd - begin) return 0;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
 
 }  // namespace
 
@@ -75,7 +86,9 @@ const Kfd::Entry* Kfd::find_entry(unsigned number) {
   return found != kEntries.end() ? found : nullptr;
 }
 
-Kfd::Kfd(thunk::Driver& driver) : driver_(driver), buffers_(driver), queues_(driver) {}
+Kfd::Kfd(thunk::Driver& driver) : driver_(driver), buffers_(driver), queues_(driver) {
+  install_host_guard();  // for memory that the program names
+}
 
 uint32_t Kfd::node_of(uint32_t gpu_id) const {
   return node_of_gpu_id(gpu_id, driver_.node_count() - 1);
@@ -102,11 +115,24 @@ int Kfd::ioctl(unsigned long code, void* argument) {
 }
 
 void Kfd::unmapped_by_host(uint64_t begin, uint64_t bytes) {
-  buffers_.unmapped_by_host(begin, bytes);
-  queues_.unmapped_by_host(begin, bytes);
+  const uint64_t size = in_pages(begin, bytes);
+  if (size == 0) return;
+  buffers_.unmapped_by_host(begin, size);
+  queues_.unmapped_by_host(begin, size);
+}
+
+void Kfd::reserved_by_host(uint64_t begin, uint64_t bytes) {
+  if (const uint64_t size = in_pages(begin, bytes); size != 0)
+    buffers_.reserved_by_host(begin, size);
+}
+
+void Kfd::protected_by_host(uint64_t begin, uint64_t bytes) {
+  if (const uint64_t size = in_pages(begin, bytes); size != 0)
+    buffers_.protected_by_host(begin, size);
 }
 
 void* Kfd::map(void* address, uint64_t bytes, int protection, int flags, uint64_t offset) {
+  if ((flags & MAP_FIXED) != 0) unmapped_by_host(reinterpret_cast<uintptr_t>(address), bytes);
   return queues_.map(address, bytes, protection, flags, offset);
 }
 

@@ -24,8 +24,13 @@ class Kfd {
   // The address, or MAP_FAILED with errno set.
   void* map(void* address, uint64_t bytes, int protection, int flags, uint64_t offset);
 
-  // The program has unmapped, or mapped something else over, these addresses.
+  // The program is about to unmap these addresses, or to map something else over them. What
+  // munmap() itself refuses changes nothing.
   void unmapped_by_host(uint64_t begin, uint64_t bytes);
+  // The program has mapped these addresses privately and without access.
+  void reserved_by_host(uint64_t begin, uint64_t bytes);
+  // The program has changed the protection of these addresses.
+  void protected_by_host(uint64_t begin, uint64_t bytes);
 
   Buffers& buffers() { return buffers_; }
   thunk::Driver& driver() { return driver_; }

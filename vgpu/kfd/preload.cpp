@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "vgpu/kfd/hooks.h"
 
@@ -62,6 +63,8 @@ void start() {
   find(library.ioctl, "ioctl");
   find(library.mmap, "mmap64");
   find(library.munmap, "munmap");
+  find(library.mprotect, "mprotect");
+  find(library.mremap, "mremap");
   // secure_getenv: a program with more rights than its caller is left alone.
   const char* const root = secure_getenv(HALYARD_KFD_ROOT_VARIABLE);
   kfd::start_hooks(library, root != nullptr && root[0] == '/' ? strdup(root) : nullptr,
@@ -254,5 +257,17 @@ HALYARD_PRELOADED void* mmap64(void* address, size_t bytes, int protection, int 
 HALYARD_PRELOADED int munmap(void* address, size_t bytes) {
   ready();
   return kfd::hook::munmap(address, bytes);
+}
+HALYARD_PRELOADED int mprotect(void* address, size_t bytes, int protection) {
+  ready();
+  return kfd::hook::mprotect(address, bytes, protection);
+}
+HALYARD_PRELOADED void* mremap(void* address, size_t bytes, size_t new_bytes, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  void* const target = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void*) : nullptr;
+  va_end(arguments);
+  ready();
+  return kfd::hook::mremap(address, bytes, new_bytes, flags, target);
 }
 // NOLINTEND(readability-identifier-naming)

@@ -1,5 +1,5 @@
 // Copies between the driver and memory that a program names: where that is not there, the caller
-// gets EFAULT, as from a kernel.
+// gets EFAULT, as from a kernel. The host guard must be installed.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "vgpu/fence.h"
+#include "vgpu/host_guard.h"
 
 namespace halyard::vgpu::thunk {
 
@@ -94,13 +95,23 @@ HsaEvent* EventTable::find(uint32_t id) {
   return found != nullptr && found->live.load(std::memory_order_acquire) ? &found->pub : nullptr;
 }
 
-void EventTable::use_page(uint64_t* page) {
+bool EventTable::use_page(uint64_t* page) {
   const std::lock_guard lock(mutex_);
+  if (next_id_ != 1) return false;
+  constexpr uint64_t kEmpty = ~uint64_t{0};
+  HostFault gone;
+  const auto fill = [page] { std::fill_n(page, kMaxEvents, uint64_t{kEmpty}); };
+  if (!guarded(fill, gone)) return false;
   if (mailboxes_ != nullptr && owns_mailboxes_) munmap(mailboxes_, mailbox_bytes());
   owns_mailboxes_ = false;
-  empty_ = ~uint64_t{0};
-  std::fill_n(page, kMaxEvents, empty_);
+  empty_ = kEmpty;
   mailboxes_ = page;
+  return true;
+}
+
+bool EventTable::empty_mailbox(uint32_t id) {
+  HostFault gone;
+  return guarded([this, id] { __atomic_store_n(&mailboxes_[id], empty_, __ATOMIC_RELAXED); }, gone);
 }
 
 HSAKMT_STATUS EventTable::create(const HsaEventDescriptor& descriptor, bool manual_reset,
@@ -121,9 +132,12 @@ HSAKMT_STATUS EventTable::create(const HsaEventDescriptor& descriptor, bool manu
   } else {
     return HSAKMT_STATUS_NO_MEMORY;
   }
+  if (!empty_mailbox(id)) {
+    unused_.push_back(id);
+    return HSAKMT_STATUS_NO_MEMORY;
+  }
   Event* created = events_[id].load(std::memory_order_relaxed);
   if (created == nullptr) created = new Event;
-  mailboxes_[id] = empty_;
   created->auto_reset = !manual_reset;
   created->signaled.store(is_signaled ? 1 : 0, std::memory_order_relaxed);
   created->pub = {};

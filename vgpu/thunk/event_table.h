@@ -40,9 +40,9 @@ class EventTable final : public queue::Interrupts {
   // The event of an id, or null if there is none.
   HsaEvent* find(uint32_t id);
   // Takes this page of kMaxEvents slots for the mailboxes, instead of its own. Slots that hold no
-  // event's id are all ones then, as in the kernel driver. Before the first event is made, once;
-  // the page must stay.
-  void use_page(uint64_t* page);
+  // event's id are all ones then, as in the kernel driver. False once an event has been made, and
+  // if the host does not have the page. Where it goes away later, no event can be made.
+  bool use_page(uint64_t* page);
 
   // queue::Interrupts.
   void raise(uint32_t event_id) override;
@@ -59,6 +59,7 @@ class EventTable final : public queue::Interrupts {
   struct Waiter;
   struct Entry;
 
+  bool empty_mailbox(uint32_t id);
   Event* from_public(HsaEvent* event);
   void signal(Event& event);
   void wake_waiters(Event& event);

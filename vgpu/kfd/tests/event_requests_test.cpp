@@ -123,6 +123,29 @@ TEST_F(Events, ThePageIsMemoryOfThatSizeAndThereIsOne) {
   EXPECT_EQ(process_.request(Request::kCreateEvent, event), -EINVAL);
 }
 
+// The driver writes to it: as a kernel does not let go of it either.
+TEST_F(Events, ThePageCannotBeFreedAndMayGoAway) {
+  const abi::AllocMemory page =
+      process_.allocate(abi::kEventLimit * 8, abi::kGtt | abi::kExecutable | abi::kWritable);
+  abi::CreateEvent first;
+  first.event_page_offset = page.handle;
+  ASSERT_EQ(process_.request(Request::kCreateEvent, first), 0);
+  EXPECT_EQ(process_.free(page.handle), -EPERM);
+  process_.kfd->unmapped_by_host(page.address, page.size);
+  ASSERT_EQ(munmap(reinterpret_cast<void*>(page.address), page.size), 0);
+  abi::CreateEvent second;
+  EXPECT_EQ(process_.request(Request::kCreateEvent, second), -ENOSPC);
+  EXPECT_EQ(simple(Request::kSetEvent, first.event_id), 0);
+}
+
+TEST_F(Events, ThePageComesWithTheFirstEvent) {
+  create();
+  abi::CreateEvent event;
+  event.event_page_offset =
+      process_.allocate(abi::kEventLimit * 8, abi::kGtt | abi::kExecutable | abi::kWritable).handle;
+  EXPECT_EQ(process_.request(Request::kCreateEvent, event), -EINVAL);
+}
+
 TEST_F(Events, AMemoryFaultIsToldOnce) {
   const uint32_t id = create(abi::EventType::kMemory).event_id;
   EXPECT_TRUE(process_.driver->events().memory_fault({2, 0xabc000, true, false}));

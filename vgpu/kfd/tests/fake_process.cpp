@@ -33,7 +33,9 @@ uint64_t FakeProcess::reserve(uint64_t bytes) {
   void* const address =
       mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   EXPECT_NE(address, MAP_FAILED);
-  return reinterpret_cast<uintptr_t>(address);
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  kfd->reserved_by_host(begin, bytes);
+  return begin;
 }
 
 abi::AllocMemory FakeProcess::allocate(uint64_t bytes, uint32_t flags, uint32_t gpu_id) {

@@ -260,6 +260,93 @@ TEST_F(Memory, TwoBuffersHaveNoAddressInCommon) {
   EXPECT_EQ(allocate_error(same), 0);
 }
 
+// Memory of the program's that is in use; 0x77 everywhere.
+uint64_t in_use(uint64_t bytes) {
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT_NE(memory, MAP_FAILED);
+  std::memset(memory, 0x77, bytes);
+  return reinterpret_cast<uintptr_t>(memory);
+}
+
+bool is_unchanged(uint64_t address, uint64_t bytes) {
+  return std::all_of(bytes_at(address), bytes_at(address) + bytes,
+                     [](unsigned char byte) { return byte == 0x77; });
+}
+
+// A kernel puts nothing at the host's addresses; this driver does, so it must look first.
+TEST_F(Memory, IsNotPutWhereTheProgramHasSomethingElse) {
+  const uint64_t mine = in_use(4 * kPage);
+  for (const uint64_t distance : {uint64_t{0} - 2 * kPage, uint64_t{0}, 3 * kPage}) {
+    for (const uint32_t flags :
+         {kOrdinary, kSystem, kSystem & ~abi::kExecutable, kSystem | abi::kAqlQueueMemory}) {
+      abi::AllocMemory memory = plain();
+      memory.address = mine + distance;
+      memory.flags = flags;
+      EXPECT_EQ(allocate_error(memory), -EINVAL) << distance << " " << flags;
+    }
+  }
+  EXPECT_TRUE(is_unchanged(mine, 4 * kPage));
+  munmap(bytes_at(mine), 4 * kPage);
+}
+
+TEST_F(Memory, ImportedMemoryIsNotPutWhereTheProgramHasSomethingElse) {
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  abi::IpcExport exported;
+  exported.handle = memory.handle;
+  exported.gpu_id = kGpu;
+  ASSERT_EQ(process_.request(Request::kIpcExportHandle, exported), 0);
+  const uint64_t mine = in_use(4 * kPage);
+  abi::IpcImport imported;
+  imported.gpu_id = kGpu;
+  imported.address = mine;
+  std::memcpy(imported.share_handle, exported.share_handle, sizeof imported.share_handle);
+  EXPECT_EQ(process_.request(Request::kIpcImportHandle, imported), -EINVAL);
+  EXPECT_TRUE(is_unchanged(mine, 4 * kPage));
+  munmap(bytes_at(mine), 4 * kPage);
+}
+
+// An allocator reserves addresses too, and gives them a protection when it needs them.
+TEST_F(Memory, IsNotPutWhereTheProgramHasMadeUseOfAReservation) {
+  const uint64_t begin = process_.reserve(8 * kPage);
+  ASSERT_EQ(mprotect(bytes_at(begin + kPage), kPage, PROT_READ | PROT_WRITE), 0);
+  process_.kfd->protected_by_host(begin + kPage, kPage);
+  std::memset(bytes_at(begin + kPage), 0x77, kPage);
+  abi::AllocMemory memory = plain();
+  memory.address = begin;
+  EXPECT_EQ(allocate_error(memory), -EINVAL);
+  EXPECT_TRUE(is_unchanged(begin + kPage, kPage));
+  memory.address = begin + 2 * kPage;
+  EXPECT_EQ(allocate_error(memory), 0);
+}
+
+// A reservation that nobody told of may be anybody's.
+TEST_F(Memory, IsPutAtFreeAddressesWhichAreFreeAgainAfterwards) {
+  void* const other = mmap(nullptr, 4 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(other, MAP_FAILED);
+  abi::AllocMemory memory = plain();
+  memory.address = reinterpret_cast<uintptr_t>(other);
+  EXPECT_EQ(allocate_error(memory), -EINVAL);
+  munmap(other, 4 * kPage);
+  ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, memory), 0);
+  bytes_at(memory.address)[0] = 1;
+  ASSERT_EQ(process_.free(memory.handle), 0);
+  EXPECT_EQ(
+      mmap(other, 4 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
+      other);
+  munmap(other, 4 * kPage);
+}
+
+TEST_F(Memory, AMappingOfADeviceOverABufferTakesItsAddresses) {
+  const abi::AllocMemory memory = process_.allocate(2 * kPage, kOrdinary);
+  void* const doorbells =
+      process_.kfd->map(bytes_at(memory.address), Queues::kDoorbellBytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED, Queues::doorbells_offset(1));
+  ASSERT_EQ(doorbells, bytes_at(memory.address));
+  ASSERT_EQ(process_.free(memory.handle), 0);
+  EXPECT_TRUE(is_there(memory.address)) << "the doorbells";
+}
+
 TEST_F(Memory, ExportedMemoryLivesUntilTheLastOneFreesIt) {
   const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
   std::memset(bytes_at(memory.address), 0x5a, 4 * kPage);

@@ -100,12 +100,9 @@ TEST(Requests, RandomArgumentsDoNoHarm) {
   FakeProcess process;
   std::mt19937_64 random(20261122);
   alignas(8) unsigned char argument[512];
-  const unsigned placing[] = {static_cast<unsigned>(Request::kAllocMemoryOfGpu),
-                              static_cast<unsigned>(Request::kIpcImportHandle),
-                              static_cast<unsigned>(Request::kWaitEvents)};
   for (int round = 0; round < 20000; ++round) {
     const auto number = static_cast<unsigned>(random() % 0x90);
-    if (std::find(std::begin(placing), std::end(placing), number) != std::end(placing)) continue;
+    if (number == static_cast<unsigned>(Request::kWaitEvents)) continue;  // it may wait for ever
     for (unsigned char& byte : argument)
       byte = static_cast<unsigned char>(random() % 3 == 0 ? random() : 0);
     // Ids and addresses that may be good ones.
