@@ -25,7 +25,7 @@ find_package(PkgConfig REQUIRED)
 add_library(halyard_options INTERFACE)
 target_include_directories(halyard_options INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(halyard_options INTERFACE
-  -Wall -Wextra -Werror -Wno-unknown-pragmas
+  -Wall -Wextra $<$<BOOL:${HALYARD_WERROR}>:-Werror> -Wno-unknown-pragmas
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
   $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
   # gcc 12 reports an overlap inside of std::string's operator+ that is not there (GCC bug 105651).

@@ -202,6 +202,19 @@ TEST(DiscoveryTest, APrivilegedProcessTakesNothingThatOthersMayWrite) {
   EXPECT_THAT(discover(options).candidates, IsEmpty());
 }
 
+// A Debian system has shared libraries one folder deeper, and Python modules deeper still.
+TEST(DiscoveryTest, ThePrefixIsAboveTheNearestFolderOfProgramsOrLibraries) {
+  EXPECT_EQ(installation_prefix_of("/usr/bin/halyard"), "/usr");
+  EXPECT_EQ(installation_prefix_of("/usr/lib/x86_64-linux-gnu/libhalyard.so.0"), "/usr");
+  EXPECT_EQ(installation_prefix_of("/usr/lib/python3/dist-packages/halyard/core.so"), "/usr");
+  EXPECT_EQ(installation_prefix_of("/opt/halyard/lib64/libhalyard.so.0"), "/opt/halyard");
+  EXPECT_EQ(installation_prefix_of("/home/lib/me/halyard/bin/halyard"), "/home/lib/me/halyard");
+  EXPECT_EQ(installation_prefix_of("/opt/halyard/programs/halyard"), "/opt/halyard");
+  EXPECT_EQ(installation_prefix_of("/bin/halyard"), "/");
+  EXPECT_EQ(installation_prefix_of("/halyard"), "");
+  EXPECT_EQ(installation_prefix_of("halyard"), "");
+}
+
 TEST(DiscoveryTest, TheInstallationIsFoundFromTheRunningProgram) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
   const std::string prefix = program.parent_path().parent_path().string();
