@@ -8,6 +8,7 @@
 
 namespace halyard::cli {
 
+void add_bench_command(CLI::App& app, Status& outcome);
 void add_cache_command(CLI::App& app, Status& outcome);
 void add_compile_command(CLI::App& app, Status& outcome);
 void add_completion_command(CLI::App& app, Status& outcome);

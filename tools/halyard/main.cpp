@@ -57,6 +57,7 @@ int main_program(int argc, char** argv) {
   add_compile_command(app, outcome);
   add_mlir_run_command(app, outcome);
   add_cache_command(app, outcome);
+  add_bench_command(app, outcome);
   add_doctor_command(app, outcome);
   add_list_command(app, outcome);
   add_dump_command(app, outcome);

@@ -1,9 +1,9 @@
-#include "benchmarks/submit/report.h"
+#include "tools/bench/goals.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
-#include <algorithm>
-#include <cstdio>
+#include <string_view>
 
 namespace halyard::bench {
 
@@ -72,58 +72,47 @@ constexpr Comparison kComparisons[] = {
      "hip_driver_signals_of_16", "driver hip", "hip_driver_signals_of_16000", 3},
 };
 
-void compare(const Reporter& reporter, const Comparison& c) {
-  const double base = reporter.median(c.base);
-  const double measured = reporter.median(c.measured);
-  if (base <= 0 || measured <= 0) return;
-  const double ratio = measured / base;
-  std::printf("%s: %s %.1f ns, %s %.1f ns, ratio %.3f", c.what, c.base_name, base, c.name, measured,
-              ratio);
-  if (c.most > 0) std::printf(" (goal <= %.1f: %s)", c.most, ratio <= c.most ? "met" : "MISSED");
-  if (c.least > 0) {
-    std::printf(" (goal: %.0f times as fast, is %.1f: %s)", c.least, 1 / ratio,
-                1 / ratio >= c.least ? "met" : "MISSED");
+// Nanoseconds; 0 if it has not run.
+double median_of(const std::vector<Measurement>& measurements, std::string_view name) {
+  for (const Measurement& one : measurements) {
+    if (one.name == name) return one.median();
   }
-  std::printf("\n");
+  return 0;
+}
+
+std::string to_text(const std::vector<Measurement>& measurements, const Comparison& c) {
+  const double base = median_of(measurements, c.base);
+  const double measured = median_of(measurements, c.measured);
+  if (base <= 0 || measured <= 0) return {};
+  const double ratio = measured / base;
+  std::string text = fmt::format("{}: {} {:.1f} ns, {} {:.1f} ns, ratio {:.3f}", c.what,
+                                 c.base_name, base, c.name, measured, ratio);
+  if (c.most > 0)
+    text += fmt::format(" (goal <= {:.1f}: {})", c.most, ratio <= c.most ? "met" : "MISSED");
+  if (c.least > 0) {
+    text += fmt::format(" (goal: {:.0f} times as fast, is {:.1f}: {})", c.least, 1 / ratio,
+                        1 / ratio >= c.least ? "met" : "MISSED");
+  }
+  return text + "\n";
 }
 
 // What a small container has: all of the process's threads share one processor.
-void judge_on_one_processor(const Reporter& reporter) {
+std::string on_one_processor(const std::vector<Measurement>& measurements) {
   constexpr double kMost = 50000;  // ns
   cpu_set_t set;
-  const double measured = reporter.median("hip_and_wait");
-  if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != 1 || measured <= 0) return;
-  std::printf("launch and wait, on one processor: bare HIP %.1f ns (goal <= %.0f: %s)\n", measured,
-              kMost, measured <= kMost ? "met" : "MISSED");
+  const double measured = median_of(measurements, "hip_and_wait");
+  if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != 1 || measured <= 0)
+    return {};
+  return fmt::format("launch and wait, on one processor: bare HIP {:.1f} ns (goal <= {:.0f}: {})\n",
+                     measured, kMost, measured <= kMost ? "met" : "MISSED");
 }
 
 }  // namespace
 
-void Reporter::ReportRuns(const std::vector<Run>& runs) {
-  std::vector<Run> shown;
-  for (const Run& run : runs) {
-    if (run.run_type != Run::RT_Iteration) {
-      if (run.aggregate_name == "median") shown.push_back(run);
-      continue;
-    }
-    if (!run.error_occurred) {
-      times_[run.run_name.function_name].push_back(run.GetAdjustedRealTime());
-    }
-  }
-  ConsoleReporter::ReportRuns(shown);
-}
-
-double Reporter::median(const std::string& name) const {
-  const auto found = times_.find(name);
-  if (found == times_.end()) return 0;
-  std::vector<double> times = found->second;
-  std::sort(times.begin(), times.end());
-  return times.empty() ? 0 : times[times.size() / 2];
-}
-
-void summarise(const Reporter& reporter) {
-  for (const Comparison& comparison : kComparisons) compare(reporter, comparison);
-  judge_on_one_processor(reporter);
+std::string compare_with_goals(const std::vector<Measurement>& measurements) {
+  std::string text;
+  for (const Comparison& comparison : kComparisons) text += to_text(measurements, comparison);
+  return text + on_one_processor(measurements);
 }
 
 }  // namespace halyard::bench

@@ -1,0 +1,14 @@
+// What the project asks of its drivers' submission, against what was measured.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/bench/measure.h"
+
+namespace halyard::bench {
+
+// A line for each comparison of which both sides have been measured.
+std::string compare_with_goals(const std::vector<Measurement>& measurements);
+
+}  // namespace halyard::bench

@@ -1,0 +1,30 @@
+// How far a long command is: one line of a terminal, which goes away in the end.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace halyard::cli {
+
+// Writes to standard error, and only if that is a terminal that can clear a line. What else is
+// written there meanwhile wants clear() before it.
+class Progress {
+ public:
+  Progress();
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Whether anybody sees it, and the line is old enough to be written anew.
+  bool is_due() const;
+  void show(const std::string& line);
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const bool is_seen_;
+  bool is_written_ = false;
+  Clock::time_point next_;
+};
+
+}  // namespace halyard::cli
