@@ -5,7 +5,7 @@
 # library, and what any other file declares cannot. A header is public by its place, so that none
 # needs a macro on each declaration. The first folder is the target's own.
 #
-# hal/error.h stays hidden: it holds templates, which every user makes for himself.
+# hal/error.h stays hidden: it holds templates, which each user of them instantiates.
 function(halyard_export_public_headers target)
   set(text "// Made by cmake/HalyardExports.cmake: the public headers, with visible symbols.\n#pragma once\n")
   set(headers "")

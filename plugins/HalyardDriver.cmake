@@ -5,52 +5,89 @@
 # lib/halyard/plugins. NAME is the name in --device=NAME, and must be the one that HALYARD_PLUGIN
 # says: the registry refuses a file whose name promises another driver.
 #
-# Inside Halyard's build, plugins/CMakeLists.txt includes this file. Elsewhere, include it by its
-# path, from a checkout (halyard/plugins/HalyardDriver.cmake) or from an installed Halyard
-# (lib/cmake/halyard/HalyardDriver.cmake); it then builds or finds the driver's side of the
-# interface (target halyard_hal) itself. The compiler and the C++ standard library need not be the
-# ones that the host program was built with.
+# Inside Halyard's build, plugins/CMakeLists.txt includes this file. Elsewhere find_package(Halyard
+# CONFIG) does, or include it by its path in a checkout (halyard/plugins/HalyardDriver.cmake).
+#
+# It makes the targets that a driver links:
+#
+#   Halyard::driver_sdk    the driver's side of the interface; halyard_add_driver links it
+#   Halyard::driver_core   what drivers share (drivers/common): name it in LIBS
+#
+# With an installed Halyard and the C++ library that it was built with these are static libraries. In
+# a checkout, with another C++ library (clang's -stdlib=libc++) and with
+# HALYARD_SDK_FROM_SOURCE=ON they are compiled here, from the same sources. The compiler and the C++
+# library need not be those of the program that will load the driver.
 
 include_guard(GLOBAL)
 
 get_filename_component(HALYARD_DRIVER_SDK_DIRECTORY "${CMAKE_CURRENT_LIST_FILE}" DIRECTORY)
 set(HALYARD_DRIVER_SDK_DIRECTORY "${HALYARD_DRIVER_SDK_DIRECTORY}" CACHE INTERNAL "")
 
-if(NOT TARGET halyard_plugin_sdk)
+# Sets `out` to whether the compiler's C++ library is the one that installed static libraries want.
+function(_halyard_has_libstdcxx out)
+  include(CheckCXXSourceCompiles)
+  # -stdlib may be among the options of the folder, which checks do not see.
+  get_directory_property(options COMPILE_OPTIONS)
+  list(FILTER options INCLUDE REGEX "^-stdlib=")
+  list(JOIN options " " CMAKE_REQUIRED_FLAGS)
+  string(MAKE_C_IDENTIFIER "HALYARD_HAS_LIBSTDCXX${CMAKE_REQUIRED_FLAGS}" variable)
+  check_cxx_source_compiles(
+    "#include <cstddef>\n#ifndef __GLIBCXX__\n#error another C++ library\n#endif\nint main() {}\n"
+    ${variable})
+  set(${out} "${${variable}}" PARENT_SCOPE)
+endfunction()
+
+# Compiles hal and the driver core for this project.
+function(_halyard_compile_sdk root)
   find_package(Threads REQUIRED)
   find_package(fmt REQUIRED)
   find_package(PkgConfig REQUIRED)
-  pkg_check_modules(HALYARD_LIBELF REQUIRED IMPORTED_TARGET libelf)
-  set(root "${HALYARD_DRIVER_SDK_DIRECTORY}/..")
-  if(EXISTS "${root}/hal/CMakeLists.txt")
-    # A checkout: hal's sources are compiled here, with this project's compiler and flags.
-    file(GLOB_RECURSE halyard_hal_sources CONFIGURE_DEPENDS "${root}/hal/src/*.cpp")
-    set(halyard_include_directories "${root}/hal/include" "${root}/plugins/include")
-  elseif(EXISTS "${HALYARD_DRIVER_SDK_DIRECTORY}/src/hal")
-    # An installed Halyard brings the same sources, because a library would be tied to one compiler.
-    file(GLOB_RECURSE halyard_hal_sources CONFIGURE_DEPENDS
-         "${HALYARD_DRIVER_SDK_DIRECTORY}/src/hal/*.cpp")
-    set(halyard_include_directories "${root}/../../include/halyard")
-  else()
-    message(FATAL_ERROR "HalyardDriver.cmake finds neither ${root}/hal (a checkout) nor "
-                        "${HALYARD_DRIVER_SDK_DIRECTORY}/src/hal (an installed Halyard).")
+  pkg_check_modules(HALYARD_SDK_LIBRARIES REQUIRED IMPORTED_TARGET libelf zlib libzstd libmd)
+  if(EXISTS "${root}/hal/include")  # a checkout
+    set(include_directories "${root}" "${root}/hal/include" "${root}/plugins/include")
+  else()  # PREFIX/share/halyard/sdk
+    get_filename_component(include_directories "${root}/../../../include/halyard" ABSOLUTE)
   endif()
-  add_library(halyard_hal STATIC EXCLUDE_FROM_ALL ${halyard_hal_sources})
-  target_compile_features(halyard_hal PUBLIC cxx_std_20)
+  if(NOT EXISTS "${root}/hal/src/status.cpp")
+    message(FATAL_ERROR "HalyardDriver.cmake does not find hal's sources in ${root}/hal/src.")
+  endif()
+  file(GLOB hal_sources CONFIGURE_DEPENDS "${root}/hal/src/*.cpp")
+  file(GLOB core_sources CONFIGURE_DEPENDS "${root}/drivers/common/*.cpp")
+  add_library(halyard_hal STATIC EXCLUDE_FROM_ALL ${hal_sources})
+  target_include_directories(halyard_hal PRIVATE "${root}/hal/src")
   target_compile_definitions(halyard_hal PRIVATE MSGPACK_NO_BOOST)
-  set_target_properties(halyard_hal PROPERTIES
-    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  target_include_directories(halyard_hal PUBLIC ${halyard_include_directories})
-  target_link_libraries(halyard_hal
-    PUBLIC fmt::fmt-header-only Threads::Threads PRIVATE PkgConfig::HALYARD_LIBELF)
-  # hal's private headers are included relative to its source folder.
-  foreach(source IN LISTS halyard_hal_sources)
-    if(source MATCHES "/status\\.cpp$")
-      get_filename_component(halyard_hal_source_directory "${source}" DIRECTORY)
-    endif()
+  target_link_libraries(halyard_hal PRIVATE PkgConfig::HALYARD_SDK_LIBRARIES)
+  add_library(halyard_driver_common STATIC EXCLUDE_FROM_ALL ${core_sources})
+  target_link_libraries(halyard_driver_common PUBLIC halyard_hal ${CMAKE_DL_LIBS})
+  foreach(library halyard_hal halyard_driver_common)
+    target_compile_features(${library} PUBLIC cxx_std_20)
+    target_include_directories(${library} PUBLIC ${include_directories})
+    target_link_libraries(${library} PUBLIC fmt::fmt-header-only Threads::Threads)
+    set_target_properties(${library} PROPERTIES
+      POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   endforeach()
-  target_include_directories(halyard_hal PRIVATE "${halyard_hal_source_directory}")
+  add_library(halyard_driver_sdk INTERFACE)
+  target_link_libraries(halyard_driver_sdk INTERFACE halyard_hal)
+  add_library(Halyard::driver_sdk ALIAS halyard_driver_sdk)
+  add_library(Halyard::driver_core ALIAS halyard_driver_common)
+endfunction()
+
+if(NOT TARGET halyard_plugin_sdk)
   add_library(halyard_plugin_sdk INTERFACE)
+  set(HALYARD_SDK_FROM_SOURCE OFF CACHE BOOL "Compile Halyard's part of a driver here")
+  set(libstdcxx FALSE)
+  if(TARGET Halyard::halyard_static AND NOT HALYARD_SDK_FROM_SOURCE)
+    _halyard_has_libstdcxx(libstdcxx)
+  endif()
+  if(libstdcxx)
+    # Of its objects a driver links those of hal that it uses, and none of the registry's.
+    add_library(Halyard::driver_sdk INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(Halyard::driver_sdk INTERFACE Halyard::halyard_static fmt::fmt-header-only)
+    add_library(Halyard::driver_core INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(Halyard::driver_core INTERFACE Halyard::driver_core_static Halyard::driver_sdk)
+  else()
+    _halyard_compile_sdk("${HALYARD_DRIVER_SDK_DIRECTORY}/..")
+  endif()
 endif()
 
 function(halyard_add_driver)
@@ -87,13 +124,13 @@ function(halyard_add_driver)
   if(TARGET halyard_options)
     target_link_libraries(${target} PRIVATE halyard_options)
   endif()
-  target_link_libraries(${target} PRIVATE halyard_plugin_sdk halyard_hal ${arg_LIBS})
+  target_link_libraries(${target} PRIVATE ${arg_LIBS} Halyard::driver_sdk)
   target_link_options(${target} PRIVATE "LINKER:--version-script=${exports}" LINKER:--gc-sections)
   # With clang a sanitizer's runtime is in the program only, so a plugin has undefined symbols.
   if(NOT (HALYARD_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
     target_link_options(${target} PRIVATE LINKER:-z,defs)
   endif()
   if(NOT arg_NO_INSTALL)
-    install(TARGETS ${target} LIBRARY DESTINATION lib/halyard/plugins COMPONENT halyard_plugins)
+    install(TARGETS ${target} LIBRARY DESTINATION lib/halyard/plugins COMPONENT halyard)
   endif()
 endfunction()
