@@ -232,6 +232,22 @@ Status Queue::host_call_deferred(DeferredHostFunction function, void* context, c
   return do_host_call(call, sync);
 }
 
+Status Queue::host_call(const HostCall& call, const Sync& sync) {
+  constexpr const char* kName = "Queue::host_call";
+  if ((call.function == nullptr && call.deferred == nullptr) || call.invoke == nullptr) {
+    return error(StatusCode::kInvalidArgument, "{} is given no function (null).", kName);
+  }
+  if (device_->interface_minor() < 1) {
+    return error(StatusCode::kUnimplemented,
+                 "{} is called with an invoke function on a device of driver \"{}\", which was "
+                 "built against interface version 1.{}; it is in versions from 1.1 on. Use a newer "
+                 "driver.",
+                 kName, device_->info().driver, device_->interface_minor());
+  }
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  return do_host_call(call, sync);
+}
+
 Status Queue::fault() const {
   return device_->interface_minor() >= 1 ? do_fault() : device_->fault();
 }

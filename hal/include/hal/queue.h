@@ -147,6 +147,10 @@ class Queue : public RefCounted {
   Status host_call(HostFunction function, void* context, const Sync& sync = {});
   // As host_call, but the operation lasts until the completion is told.
   Status host_call_deferred(DeferredHostFunction function, void* context, const Sync& sync = {});
+  // For bindings to other languages, whose functions have other types: `call.invoke` is the
+  // binding's, and knows what is behind call.function, call.deferred and call.context.
+  // UNIMPLEMENTED with a driver of minor 0, which would call the function itself.
+  Status host_call(const HostCall& call, const Sync& sync = {});
   // Only waits and signals.
   Status barrier(const Sync& sync);
 

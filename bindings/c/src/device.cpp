@@ -1,0 +1,253 @@
+// The C interface's devices, their profiles and semaphores.
+#include "structs.h"
+
+using namespace halyard;
+using namespace halyard::c;
+
+halyard_device::halyard_device(Ref<Device> d)
+    : Handle(kKind),
+      object(std::move(d)),
+      driver(text(object->info().driver)),
+      name(text(object->info().name)),
+      uuid(text(object->info().uuid)),
+      target(text(object->info().target)) {}
+
+void halyard_device_retain(halyard_device* device) {
+  retain(device);
+}
+
+void halyard_device_release(halyard_device* device) {
+  release(device);
+}
+
+halyard_error* halyard_device_get_info(halyard_device* device, halyard_device_info* info) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    const DeviceInfo& from = device->object->info();
+    halyard_device_info value = {};
+    value.driver = device->driver.c_str();
+    value.name = device->name.c_str();
+    value.uuid = device->uuid.c_str();
+    value.target = device->target.c_str();
+    value.compute_units = from.compute_units;
+    value.wavefront_size = from.wavefront_size;
+    value.max_workgroup_size = from.max_workgroup_size;
+    value.max_workgroup = to_c(from.max_workgroup);
+    value.max_grid = to_c(from.max_grid);
+    value.lds_bytes = from.lds_bytes;
+    value.max_grid_size = from.max_grid_size;
+    value.memory_bytes = from.memory_bytes;
+    value.max_allocation_bytes = from.max_allocation_bytes;
+    value.allocation_alignment = from.allocation_alignment;
+    value.max_clock_mhz = from.max_clock_mhz;
+    value.timestamp_hz = from.timestamp_hz;
+    value.interface_minor = device->object->interface_minor();
+    value.maps_device_memory = from.maps_device_memory;
+    value.coherent_map = from.coherent_map;
+    value.imports_queues = from.imports_queues;
+    return give(name, info, value);
+  });
+}
+
+size_t halyard_device_heap_count(halyard_device* device) {
+  return is_a(device) ? device->object->heap_count() : 0;
+}
+
+halyard_error* halyard_device_heap(halyard_device* device, size_t index, halyard_heap_info* info) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_ASSIGN_OR_RETURN(const HeapInfo heap, device->object->heap(index));
+    halyard_heap_info value = {};
+    value.type = static_cast<halyard_memory_type>(heap.type);
+    value.size = heap.size;
+    value.max_allocation = heap.max_allocation;
+    value.granule = heap.granule;
+    return give(name, info, value);
+  });
+}
+
+halyard_error* halyard_device_heap_statistics(halyard_device* device, size_t index,
+                                              halyard_heap_statistics* statistics) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_ASSIGN_OR_RETURN(const HeapStatistics heap, device->object->heap_statistics(index));
+    halyard_heap_statistics value = {};
+    value.live_bytes = heap.live_bytes;
+    value.live_buffers = heap.live_buffers;
+    value.peak_bytes = heap.peak_bytes;
+    return give(name, statistics, value);
+  });
+}
+
+halyard_error* halyard_device_pool_statistics(halyard_device* device, halyard_memory_type type,
+                                              halyard_pool_statistics* statistics) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_ASSIGN_OR_RETURN(const PoolStatistics pool,
+                             device->object->pool_statistics(to_memory_type(type)));
+    halyard_pool_statistics value = {};
+    value.reserved_bytes = pool.reserved_bytes;
+    value.used_bytes = pool.used_bytes;
+    value.peak_reserved_bytes = pool.peak_reserved_bytes;
+    value.allocations = pool.allocations;
+    value.reuses = pool.reuses;
+    return give(name, statistics, value);
+  });
+}
+
+halyard_error* halyard_device_trim_pool(halyard_device* device, halyard_memory_type type,
+                                        uint64_t keep_bytes) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    return device->object->trim_pool(to_memory_type(type), keep_bytes);
+  });
+}
+
+size_t halyard_device_link_count(halyard_device* device) {
+  return is_a(device) ? device->object->link_count() : 0;
+}
+
+halyard_error* halyard_device_link(halyard_device* device, size_t index, halyard_link_info* info) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_ASSIGN_OR_RETURN(const LinkInfo link, device->object->link(index));
+    halyard_link_info value = {};
+    value.peer_ordinal = link.peer_ordinal;
+    value.hops = link.hops;
+    value.min_bandwidth_mbps = link.min_bandwidth_mbps;
+    value.max_bandwidth_mbps = link.max_bandwidth_mbps;
+    value.coherent = link.coherent;
+    return give(name, info, value);
+  });
+}
+
+bool halyard_device_can_access(halyard_device* device, halyard_device* peer) {
+  return is_a(device) && is_a(peer) && device->object->can_access(*peer->object);
+}
+
+halyard_error* halyard_device_fault(halyard_device* device) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    return device->object->fault();
+  });
+}
+
+bool halyard_device_validates(halyard_device* device) {
+  return is_a(device) && device->object->validates();
+}
+
+halyard_error* halyard_device_set_validation(halyard_device* device, bool on) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    device->object->set_validation(on);
+    return {};
+  });
+}
+
+// ---- Profiles
+
+halyard_error* halyard_device_begin_profile(halyard_device* device) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    return device->object->begin_profile();
+  });
+}
+
+halyard_error* halyard_device_end_profile(halyard_device* device, halyard_profile_sink sink,
+                                          void* context) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    if (sink == nullptr) {
+      return error(StatusCode::kInvalidArgument, "{} is given no sink (null).", name);
+    }
+    struct To {
+      halyard_profile_sink sink;
+      void* context;
+    } to = {sink, context};
+    const ProfileSink forward = [](void* given, const ProfileEvent& event) {
+      const auto& t = *static_cast<const To*>(given);
+      const std::string event_name = text(event.name);
+      halyard_profile_event value = {};
+      value.struct_size = sizeof value;
+      value.name = event_name.c_str();
+      value.begin_ns = event.begin_ns;
+      value.end_ns = event.end_ns;
+      t.sink(t.context, &value);
+    };
+    return device->object->end_profile(forward, &to);
+  });
+}
+
+// ---- Semaphores
+
+halyard_error* halyard_device_create_semaphore(halyard_device* device, uint64_t initial_value,
+                                               halyard_semaphore** semaphore) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_RETURN_IF_ERROR(check_output(name, "semaphore", semaphore));
+    HALYARD_ASSIGN_OR_RETURN(Ref<Semaphore> made, device->object->create_semaphore(initial_value));
+    *semaphore = new halyard_semaphore(device, std::move(made));
+    return {};
+  });
+}
+
+void halyard_semaphore_retain(halyard_semaphore* semaphore) {
+  retain(semaphore);
+}
+
+void halyard_semaphore_release(halyard_semaphore* semaphore) {
+  release(semaphore);
+}
+
+halyard_error* halyard_semaphore_query(halyard_semaphore* semaphore, uint64_t* value) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, semaphore));
+    HALYARD_RETURN_IF_ERROR(check_output(name, "value", value));
+    HALYARD_ASSIGN_OR_RETURN(*value, semaphore->object->query());
+    return {};
+  });
+}
+
+halyard_error* halyard_semaphore_signal(halyard_semaphore* semaphore, uint64_t value) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, semaphore));
+    return semaphore->object->signal(value);
+  });
+}
+
+halyard_error* halyard_semaphore_wait(halyard_semaphore* semaphore, uint64_t value,
+                                      uint64_t deadline_ns) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, semaphore));
+    return semaphore->object->wait(value, Deadline{deadline_ns});
+  });
+}
+
+halyard_error* halyard_semaphore_fail(halyard_semaphore* semaphore, halyard_code code,
+                                      const char* message) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, semaphore));
+    HALYARD_RETURN_IF_ERROR(check_text(name, "message", message));
+    if (code <= HALYARD_OK || code > HALYARD_UNAUTHENTICATED) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} is given a code ({}) that is no failure's. Legal are CANCELLED (1) to "
+                   "UNAUTHENTICATED (16).",
+                   name, static_cast<int>(code));
+    }
+    semaphore->object->fail(Status(static_cast<StatusCode>(code), message));
+    return {};
+  });
+}
+
+halyard_error* halyard_device_wait(halyard_device* device, const halyard_point* points,
+                                   size_t count, halyard_wait_mode mode, uint64_t deadline_ns,
+                                   size_t* index) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_RETURN_IF_ERROR(check_list(name, "points", points, count));
+    ShortList<SemaphorePoint> converted(count);
+    HALYARD_RETURN_IF_ERROR(to_points(name, points, count, converted.data()));
+    return device->object->wait(converted.span(), static_cast<WaitMode>(mode),
+                                Deadline{deadline_ns}, index);
+  });
+}

@@ -1,0 +1,26 @@
+# The functions that HEADER declares are those that LIST, the symbols of libhalyard.so, has of the C
+# interface. library.symbols compares that list with the library.
+cmake_minimum_required(VERSION 3.25)
+
+file(READ "${HEADER}" header)
+string(REGEX REPLACE "#[^\n]*" "" header "${header}")
+string(REGEX REPLACE "/\\*[^*]*\\*+([^/*][^*]*\\*+)*/" "" header "${header}")
+string(REGEX MATCHALL "HALYARD_API[^;(]+\\(" declared "${header}")
+list(TRANSFORM declared REPLACE ".*[ *\n](halyard_[a-z0-9_]+)\\($" "\\1")
+file(STRINGS "${LIST}" listed REGEX "^halyard_")
+list(TRANSFORM listed REPLACE "@.*" "")
+
+foreach(name IN LISTS listed)
+  if(NOT name IN_LIST declared)
+    message(SEND_ERROR "${name} is in ${LIST} and not in halyard.h: programs that use it break.")
+  endif()
+endforeach()
+foreach(name IN LISTS declared)
+  if(NOT name IN_LIST listed)
+    message(SEND_ERROR "${name} is not in ${LIST}: raise HALYARD_C_MINOR and build halyard_symbols.")
+  endif()
+endforeach()
+list(LENGTH listed count)
+if(count LESS 100)
+  message(SEND_ERROR "${LIST} has ${count} functions of the C interface; there are more.")
+endif()
