@@ -1,73 +1,34 @@
-// Adds two vectors on a GPU: open a device, load a code object, launch a kernel, read the result.
+// Adds two vectors on a GPU: open a device, load a file with kernels, launch one, read the result.
 //
-//   vadd cts/kernels/vadd_c_v6.hipfb            on the first AMD GPU
-//   vadd cts/kernels/vadd_c_v6.hipfb --vgpu     on the virtual one
+//   vadd cts/kernels/vadd_c_v6.hipfb                  on the first AMD GPU
+//   vadd cts/kernels/vadd_c_v6.hipfb amdgpu gfx90a    on a virtual one
+#include <halyard/halyard.hpp>
+
 #include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <string>
+#include <numeric>
 #include <vector>
 
-#include "hal/device.h"
-#include "registry/registry.h"
-#include "registry/vgpu.h"
+using namespace halyard::host;
 
-using namespace halyard;
-
-static Status vadd(const char* path, bool on_virtual_gpu) {
-  // The virtual GPU goes below the driver, so it comes first.
-  if (on_virtual_gpu) HALYARD_RETURN_IF_ERROR(load_virtual_gpu("gfx900"));
-  const auto registry = Registry::create();
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, registry->open_device("amdgpu"));
-
-  std::ifstream file(path, std::ios::binary);
-  const std::string code{std::istreambuf_iterator<char>(file), {}};
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Executable> executable,
-                           device->load_executable(code.data(), code.size()));
-  HALYARD_ASSIGN_OR_RETURN(const Function* kernel, executable->find("vadd"));
+int main(int argc, char** argv) try {
+  if (argc < 2) throw Error({HALYARD_INVALID_ARGUMENT, "Give the file with the kernel."});
+  OpenOptions options;
+  if (argc > 3) options.virtual_gpu = argv[3];
+  Device device = Device::open(argc > 2 ? argv[2] : "amdgpu", options);
+  Kernel vadd = device.load(argv[1]).kernel("vadd");
+  Queue queue = device.queue();
 
   const uint32_t n = 1000;
-  const std::vector<float> ones(n, 1.0f);
-  std::vector<float> numbers(n);
-  for (uint32_t i = 0; i < n; ++i) numbers[i] = static_cast<float>(i);
-  const uint64_t bytes = n * sizeof(float);
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> a, device->allocate(bytes));
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> b, device->allocate(bytes));
-  BufferOptions host;
-  host.type = MemoryType::kHost;
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> out, device->allocate(bytes, host));
+  std::vector<float> ones(n, 1.0f), numbers(n), sums(n);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  auto a = device.array<float>(n), b = device.array<float>(n), out = device.array<float>(n);
+  queue.upload(ones, a);  // a queue is in order
+  queue.upload(numbers, b);
+  queue.launch(vadd, {n}, {256}, a, b, out, n);
+  queue.download(out, sums);  // waits
 
-  // A queue is in order; only the last operation needs to say that it is done.
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Queue> queue, device->create_queue());
-  HALYARD_ASSIGN_OR_RETURN(const Ref<Semaphore> semaphore, device->create_semaphore());
-  HALYARD_RETURN_IF_ERROR(queue->update(a, ones.data(), bytes));
-  HALYARD_RETURN_IF_ERROR(queue->update(b, numbers.data(), bytes));
-
-  const Argument arguments[] = {a, b, out, Argument::of(n)};
-  Dispatch dispatch;
-  dispatch.function = kernel;
-  dispatch.grid = {1024, 1, 1};  // work-items
-  dispatch.workgroup = {256, 1, 1};
-  dispatch.arguments = arguments;
-  const SemaphorePoint done = {semaphore.get(), 1};
-  HALYARD_RETURN_IF_ERROR(queue->dispatch(dispatch, {.wait = {}, .signal = {&done, 1}}));
-  HALYARD_RETURN_IF_ERROR(semaphore->wait(1));
-
-  HALYARD_ASSIGN_OR_RETURN(void* mapped, out->map(0, bytes, MapAccess::kRead));
-  const float* sums = static_cast<const float*>(mapped);
-  std::printf("%s: %g %g %g … %g\n", std::string(device->info().name.view()).c_str(), sums[0],
-              sums[1], sums[2], sums[n - 1]);
-  return out->unmap(mapped);
-}
-
-int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: %s CODE_OBJECT [--vgpu]\n", argv[0]);
-    return 2;
-  }
-  const Status status = vadd(argv[1], argc > 2 && std::strcmp(argv[2], "--vgpu") == 0);
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "%s\n", status.to_string().c_str());
+  std::printf("%s: %g %g %g … %g\n", device.info().name, sums[0], sums[1], sums[2], sums[n - 1]);
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
   return 1;
 }
