@@ -109,27 +109,32 @@ Result<Runtime::DeviceState*> Runtime::device(size_t index) {
 Result<Runtime::DeviceState*> Runtime::device_locked(size_t index) {
   if (index < devices_.size() && devices_[index]) return devices_[index].get();
   HALYARD_RETURN_IF_ERROR(open_registry_locked());
-  // Of a driver alone, index n is its device n; of a config's name, the n-th that it stands for.
-  DeviceUri uri = uris_.size() > 1 && index < uris_.size() ? uris_[index] : uri_;
-  if (index >= uris_.size()) {
-    if (uris_.size() == 1) uri = uris_.front();
-    if (uris_.size() > 1) {
-      return error(StatusCode::kNotFound,
-                   "There is no device with index {}: {} ({}) stands for {} devices, whose indices "
-                   "begin at 0.",
-                   index, kDeviceVariable, printable(options_.device), uris_.size());
+  // Index n is the n-th GPU that the variable names: of a driver alone its device n.
+  const char* hint = options_.vgpu ? "" : " Set HALYARD_VGPU=gfx900 to use a virtual GPU.";
+  if (gpus_.empty()) {
+    auto gpus = registry_->gpus(uri_);
+    if (!gpus.ok()) {
+      return error(gpus.status().code(), "The device ({}, from {}) cannot be opened.{}\n{}",
+                   to_string(uri_), kDeviceVariable, hint, gpus.status().message());
     }
-    if (uri.ordinal || !uri.uuid.empty()) {
+    gpus_ = std::move(gpus).value();
+  }
+  if (index >= gpus_.size()) {
+    if (gpus_.size() == 1 && (uri_.chooses() || uris_.front().chooses())) {
       return error(StatusCode::kNotFound,
                    "There is no device with index {}: {} ({}) names one device, whose index is 0. "
                    "Name the driver alone ({}) to use all of its devices.",
-                   index, kDeviceVariable, printable(options_.device), uri.driver);
+                   index, kDeviceVariable, printable(options_.device), uris_.front().driver);
     }
-    uri.ordinal = static_cast<uint32_t>(index);
+    return error(StatusCode::kNotFound,
+                 "There is no device with index {}: {} ({}) stands for {} device{}, whose indices "
+                 "begin at 0.",
+                 index, kDeviceVariable, printable(options_.device), gpus_.size(),
+                 gpus_.size() == 1 ? "" : "s");
   }
+  const DeviceUri& uri = gpus_[index];
   auto opened = registry_->open_device(uri);
   if (!opened.ok()) {
-    const char* hint = options_.vgpu ? "" : " Set HALYARD_VGPU=gfx900 to use a virtual GPU.";
     return error(opened.status().code(), "The device ({}, from {}) cannot be opened.{}\n{}",
                  to_string(uri), kDeviceVariable, hint, opened.status().message());
   }

@@ -173,6 +173,7 @@ class Runtime {
   std::unique_ptr<Registry> registry_;
   DeviceUri uri_;                                      // HALYARD_DEVICE
   std::vector<DeviceUri> uris_;                        // what HALYARD_DEVICE stands for
+  std::vector<DeviceUri> gpus_;                        // GPU by GPU; empty: not known yet
   std::vector<std::unique_ptr<DeviceState>> devices_;  // by index; null: not opened
   HandleTable<LoadedModule> modules_;
   std::unordered_set<const LoadedFunction*> functions_;

@@ -60,8 +60,8 @@ std::vector<Key> make_table() {
        .example = "[\"amdgpu:0\", \"amdgpu:1\"]",
        .documentation =
            "A name for a device, or for a group of several, that stands wherever a device URI may: "
-           "--device=trainer. Commands that use one device refuse a group of several; list devices "
-           "and dump devices show it."},
+           "--device=trainer. A group is one logical device of all GPUs that it names. They are of "
+           "one driver, and their URIs have the same options."},
       {.path = "vgpu.profile",
        .type = KeyType::kProfile,
        .environment = "HALYARD_VGPU_PROFILE",

@@ -118,5 +118,8 @@ Status FaultyDevice::do_end_profile(ProfileSink sink, void* context) {
 Status FaultyDevice::do_fault() const {
   return inner_->fault();
 }
+Status FaultyDevice::do_let_in(Buffer& buffer) {
+  return inner_->let_in(buffer);
+}
 
 }  // namespace faulty

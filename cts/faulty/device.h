@@ -48,6 +48,7 @@ class FaultyDevice final : public halyard::Device {
   halyard::Status do_begin_profile() override;
   halyard::Status do_end_profile(halyard::ProfileSink sink, void* context) override;
   halyard::Status do_fault() const override;
+  halyard::Status do_let_in(halyard::Buffer& buffer) override;
 
   halyard::Result<halyard::Ref<halyard::Buffer>> copy_of(
       const halyard::Ref<halyard::Buffer>& original);

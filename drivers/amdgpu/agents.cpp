@@ -28,6 +28,17 @@ std::string text(const Hsa& hsa, hsa_agent_t agent, int what) {
   return get(hsa, agent, what, &buffer) ? std::string(buffer) : std::string();
 }
 
+// "0000:c1:00.0". The location is the bus, the device in five bits and the function in three
+// (hsa_ext_amd.h).
+std::string pci_address(const Hsa& hsa, hsa_agent_t agent) {
+  uint32_t location = 0;
+  uint32_t domain = 0;
+  if (!get(hsa, agent, HSA_AMD_AGENT_INFO_BDFID, &location)) return {};
+  get(hsa, agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain & 0xffff, location >> 8 & 0xff,
+                     location >> 3 & 0x1f, location & 7);
+}
+
 // "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-" without what comes before the processor.
 std::string isa_target(const Hsa& hsa, hsa_agent_t agent) {
   struct Context {
@@ -88,6 +99,7 @@ Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
   facts->uuid = text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
   // What the runtime says of a device without one.
   if (facts->uuid == "GPU-XX") facts->uuid.clear();
+  facts->pci_address = pci_address(hsa, agent);
   facts->target = isa_target(hsa, agent);
   HALYARD_ASSIGN_OR_RETURN(facts->target_id, parse_target_id(facts->target));
   facts->target = to_string(facts->target_id);

@@ -79,6 +79,7 @@ void DeviceImpl::leave() {
 DeviceImpl::~DeviceImpl() {
   foreign_.remove(*this);
   Faults::forget(*this);
+  cross_waits_.close();
   memory_.collect();
   pools_.reset();
   owned_cores_.clear();
@@ -87,6 +88,7 @@ DeviceImpl::~DeviceImpl() {
 
 // Work in flight uses memory that is about to go.
 bool DeviceImpl::drained() {
+  if (cross_waits_.is_waited_for()) return false;
   std::vector<QueueCore*> cores;
   list_cores(&cores);
   return std::all_of(cores.begin(), cores.end(), [](QueueCore* core) {
@@ -126,6 +128,12 @@ void DeviceImpl::list_cores(std::vector<QueueCore*>* cores) const {
   for (uint32_t i = 0; i < count; ++i) {
     cores->push_back(cores_[i].load(std::memory_order_acquire));
   }
+}
+
+void DeviceImpl::forget_users_of(const DeviceImpl& other) const {
+  std::vector<QueueCore*> cores;
+  list_cores(&cores);
+  for (QueueCore* const core : cores) core->edges().forget(other);
 }
 
 void DeviceImpl::return_core(QueueCore& core) {
@@ -361,6 +369,10 @@ Status DeviceImpl::do_begin_profile() {
 
 Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
   return profiler_.end(sink, context);
+}
+
+Status DeviceImpl::do_let_in(Buffer& buffer) {
+  return BufferImpl::share(buffer, *this);
 }
 
 Status DeviceImpl::do_fault() const {

@@ -83,6 +83,8 @@ class DeviceImpl final : public DriverDevice {
   void give_signal(hsa_signal_t signal);
 
   void list_cores(std::vector<QueueCore*>* cores) const;
+  // Nothing of `other` waits for this device's queues any more, as it goes.
+  void forget_users_of(const DeviceImpl& other) const;
   // A queue gives its core back; the next queue gets it once it is idle.
   void return_core(QueueCore& core);
   // Drops references on the watcher's thread: for threads of the runtime's, which must not be the
@@ -133,6 +135,7 @@ class DeviceImpl final : public DriverDevice {
   Status do_begin_profile() override;
   Status do_end_profile(ProfileSink sink, void* context) override;
   Status do_fault() const override;
+  Status do_let_in(Buffer& buffer) override;
 
   Hsa& hsa_;
   const hsa_agent_t host_agent_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/foreign.h"
 
 namespace halyard::amdgpu {
 
@@ -44,11 +45,24 @@ bool Edges::in_use(const Edge& edge) {
   });
 }
 
+void Edges::forget(const DeviceImpl& device) {
+  const std::lock_guard lock(mutex_);
+  const auto forget_users = [&](Edge& edge) {
+    std::erase_if(edge.users, [&](const User& user) { return &user.core->device() == &device; });
+  };
+  std::for_each(edges_.begin(), edges_.end(), forget_users);
+  std::for_each(passed_.begin(), passed_.end(), forget_users);
+}
+
 void Edges::recycle() {
-  std::vector<Edge> passed;
   {
     const std::lock_guard lock(mutex_);
     if (edges_.size() + passed_.size() < recycle_at_) return;
+  }
+  const std::lock_guard users(Foreign::instance().users());
+  std::vector<Edge> passed;
+  {
+    const std::lock_guard lock(mutex_);
     count_locked();
     passed.swap(passed_);
   }
@@ -124,6 +138,7 @@ void Edges::release() {
 bool Edges::needs_looks() {
   if (outstanding_.load(std::memory_order_acquire) == 0) return false;
   std::vector<Edge> waited_for;
+  const std::lock_guard users(Foreign::instance().users());
   {
     const std::lock_guard lock(mutex_);
     count_locked();

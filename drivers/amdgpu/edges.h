@@ -20,6 +20,7 @@
 
 namespace halyard::amdgpu {
 
+class DeviceImpl;
 class QueueCore;
 
 // Any thread may use any method.
@@ -52,6 +53,8 @@ class Edges {
   // After release(): lets those go on who still wait for a packet that was processed since. Whether
   // that has to be looked at again. Without the mutex.
   bool needs_looks();
+  // `device` goes, and nothing of it waits for this queue any more.
+  void forget(const DeviceImpl& device);
 
  private:
   struct User {
@@ -65,7 +68,7 @@ class Edges {
     bool done = false;  // of a released one: before that
   };
 
-  static bool in_use(const Edge& edge);  // without the mutex
+  static bool in_use(const Edge& edge);  // without the mutex; under Foreign::users()
   Edge* find(uint64_t index) const;      // under mutex_; null if there is none
   uint64_t count() const;
   void count_locked() const;  // under mutex_

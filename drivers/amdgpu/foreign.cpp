@@ -17,9 +17,11 @@ void Foreign::add(DeviceImpl& device) {
 }
 
 void Foreign::remove(DeviceImpl& device) {
+  const std::lock_guard users(users_);
   const std::lock_guard lock(mutex_);
   std::erase(devices_, &device);
   device_count_.store(static_cast<uint32_t>(devices_.size()), std::memory_order_release);
+  for (DeviceImpl* const other : devices_) other->forget_users_of(device);
 }
 
 void Foreign::host_observed() {

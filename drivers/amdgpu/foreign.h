@@ -16,9 +16,13 @@ class Foreign {
  public:
   static Foreign& instance();
 
-  // From when a device has queues until before it goes.
+  // From when a device has queues until before it goes. Then the others' queues know nothing of its
+  // own any more.
   void add(DeviceImpl& device);
   void remove(DeviceImpl& device);
+  // Held while queues of several devices are looked at that wait for each other; a device takes it
+  // to go. Before any lock of a queue.
+  std::mutex& users() { return users_; }
   // The host has seen that work is done, of whatever device: any device may have written memory of
   // any other, so each queue's next packet acquires from the system.
   void host_observed();
@@ -50,6 +54,7 @@ class Foreign {
  private:
   Foreign() = default;
 
+  std::mutex users_;
   std::mutex mutex_;
   std::vector<DeviceImpl*> devices_;  // under mutex_
   std::atomic<uint32_t> device_count_{0};

@@ -30,6 +30,17 @@ bool local_pool(const Hsa& hsa, hsa_agent_t agent, hsa_amd_memory_pool_t* pool) 
   return context.pool.handle != 0;
 }
 
+LinkInfo::Kind kind_of(const hsa_amd_memory_pool_link_info_t& hop) {
+  switch (hop.link_type) {
+    case HSA_AMD_LINK_INFO_TYPE_PCIE:
+      return LinkInfo::Kind::kPcie;
+    case HSA_AMD_LINK_INFO_TYPE_XGMI:
+      return LinkInfo::Kind::kXgmi;
+    default:
+      return LinkInfo::Kind::kOther;
+  }
+}
+
 bool describe_link(const Hsa& hsa, hsa_agent_t from, hsa_agent_t to, LinkInfo* info) {
   hsa_amd_memory_pool_t pool = {};
   if (!local_pool(hsa, to, &pool)) return false;
@@ -48,7 +59,9 @@ bool describe_link(const Hsa& hsa, hsa_agent_t from, hsa_agent_t to, LinkInfo* i
   info->coherent = true;
   info->min_bandwidth_mbps = UINT32_MAX;
   info->max_bandwidth_mbps = UINT32_MAX;
+  info->kind = kind_of(path.front());
   for (const hsa_amd_memory_pool_link_info_t& hop : path) {
+    if (kind_of(hop) != info->kind) info->kind = LinkInfo::Kind::kOther;
     info->coherent &= hop.coherent_support;
     info->min_bandwidth_mbps = std::min(info->min_bandwidth_mbps, hop.min_bandwidth);
     info->max_bandwidth_mbps = std::min(info->max_bandwidth_mbps, hop.max_bandwidth);

@@ -56,20 +56,23 @@ WaitFacts facts_of(const SemaphoreImpl& semaphore, uint64_t value, QueueCore& co
                    bool behind_held_back, QueuePoint* point) {
   WaitFacts facts;
   DeviceImpl& device = core.device();
-  // Nothing of another device's wakes this one's watcher.
-  if (&semaphore.device() != &device) device.share_semaphores();
   const PointState state = semaphore.evaluate(value);
   facts.reached = state == PointState::kReached;
   facts.failed = state == PointState::kFailed;
   if (state != PointState::kPending) return facts;
   *point = semaphore.point_for(value, &core);
-  facts.submitted = point->core != nullptr && &point->core->device() == &device;
-  if (point->core != nullptr && !facts.submitted) device.share_semaphores();
+  // Packets wait for those of any GPU of the runtime: signals are in memory that all of them see.
+  facts.submitted = point->core != nullptr && &point->core->device().hsa() == &device.hsa();
   facts.same_queue = point->core == &core;
   facts.behind_held_back = behind_held_back;
   if (facts.submitted && !facts.same_queue && !behind_held_back) {
     facts.on_device = device.barrier_value() || point->core->edges().prepare(point->index);
   }
+  const bool of_another = &semaphore.device() != &device ||
+                          (point->core != nullptr && &point->core->device() != &device);
+  const bool on_host = !facts.same_queue && !facts.on_device;
+  // Nothing of another device's wakes this one's watcher.
+  if (of_another && on_host) device.share_semaphores();
   return facts;
 }
 
@@ -117,6 +120,7 @@ WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behi
   if (plan.device.size() > core.capacity() / 4) {
     plan.device.clear();
     plan.hold = true;
+    core.device().share_semaphores();  // some may be another device's
   }
   return plan;
 }

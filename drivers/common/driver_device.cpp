@@ -9,6 +9,7 @@ DeviceSummary DeviceFacts::summary() const {
   summary.target = target;
   summary.compute_units = figures.compute_units;
   summary.memory_bytes = figures.memory_bytes;
+  summary.pci_address = pci_address;
   return summary;
 }
 
@@ -18,6 +19,7 @@ DeviceInfo DeviceFacts::info(const char* driver) const {
   info.name = name;
   info.uuid = uuid;
   info.target = target;
+  info.pci_address = pci_address;
   return info;
 }
 

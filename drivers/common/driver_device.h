@@ -18,9 +18,10 @@ namespace halyard {
 
 // What a vendor's runtime says of a GPU.
 struct DeviceFacts {
-  std::string name;    // "AMD Instinct MI210"; the processor if it has no such name
-  std::string uuid;    // "GPU-…"; empty if it has none
-  std::string target;  // "gfx90a:sramecc+:xnack-"
+  std::string name;         // "AMD Instinct MI210"; the processor if it has no such name
+  std::string uuid;         // "GPU-…"; empty if it has none
+  std::string pci_address;  // "0000:c1:00.0"; empty if it has none
+  std::string target;       // "gfx90a:sramecc+:xnack-"
   TargetId target_id;
   DeviceInfo figures;  // without its texts
   HostWindow window;

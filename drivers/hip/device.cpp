@@ -153,6 +153,17 @@ Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable*
   return hand_out(ExecutableImpl::load(*this, data, size), executable);
 }
 
+namespace {
+
+// HIP gives HSA's link types (hsa_amd_link_info_type_t): HyperTransport, QPI, PCIe, InfiniBand,
+// xGMI.
+LinkInfo::Kind link_kind(uint32_t type) {
+  if (type == 2) return LinkInfo::Kind::kPcie;
+  return type == 4 ? LinkInfo::Kind::kXgmi : LinkInfo::Kind::kOther;
+}
+
+}  // namespace
+
 std::vector<LinkInfo> DeviceImpl::list_links() const {
   std::vector<LinkInfo> links;
   int count = 0;
@@ -167,6 +178,7 @@ std::vector<LinkInfo> DeviceImpl::list_links() const {
         info.hops == 0) {
       continue;
     }
+    info.kind = link_kind(type);
     int can = 0;
     info.coherent =
         hip_.hipDeviceCanAccessPeer(&can, facts_.device, peer) == hipSuccess && can != 0;
@@ -190,6 +202,11 @@ Status DeviceImpl::do_begin_profile() {
 
 Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
   return profiler_.finish(sink, context);
+}
+
+// can_access has let this device see all memory of the buffer's.
+Status DeviceImpl::do_let_in(Buffer&) {
+  return {};
 }
 
 Status DeviceImpl::do_fault() const {

@@ -49,6 +49,7 @@ class DeviceImpl final : public DriverDevice {
   Status do_begin_profile() override;
   Status do_end_profile(ProfileSink sink, void* context) override;
   Status do_fault() const override;
+  Status do_let_in(Buffer& buffer) override;
 
   std::vector<LinkInfo> list_links() const;
 

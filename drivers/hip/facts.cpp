@@ -39,6 +39,13 @@ uint32_t attribute(const Hip& hip, int device, hipDeviceAttribute_t what) {
              : 0;
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  }
+  return text;
+}
+
 Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
   GpuFacts facts;
   facts.device = device;
@@ -54,6 +61,7 @@ Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
   char pci[32] = "";
   HALYARD_RETURN_IF_ERROR(check(hip, hip.hipDeviceGetPCIBusId(pci, sizeof(pci), device),
                                 fmt::format("Asking for the PCI address of device {}", device)));
+  facts.pci_address = lower_case(pci);
   facts.pci = pci;
   facts.pci.resize(std::min(facts.pci.find('.'), facts.pci.size()));  // HIP's function is always 0
   DeviceInfo& figures = facts.figures;

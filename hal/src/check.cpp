@@ -1,5 +1,6 @@
 #include "check.h"
 
+#include "gpu_group.h"
 #include "hal/device.h"
 #include "hal/error.h"
 #include "input_struct.h"
@@ -36,6 +37,12 @@ Status resolve_length(const char* operation, const char* role, uint64_t size, ui
 
 namespace {
 
+// A device's driver casts the objects that it is given to its own classes, so another driver's
+// would be memory that it does not know.
+bool same_driver(const Device& a, const Device& b) noexcept {
+  return a.info().driver.view() == b.info().driver.view();
+}
+
 [[gnu::cold, gnu::noinline]] Status other_device(const char* operation, const char* role,
                                                  const Device& device, const Buffer& buffer) {
   return error(
@@ -47,8 +54,24 @@ namespace {
 
 }  // namespace
 
+bool is_part_of(const Device& gpu, const Device& device) noexcept {
+  if (&gpu == &device) return true;
+  const GpuGroup* const group = GpuGroup::of(device);
+  return group != nullptr && group->has(gpu);
+}
+
+bool reaches(const Device& device, const Buffer& buffer) noexcept {
+  const Device& owner = buffer.device();
+  if (buffer.type() == MemoryType::kHost && device.interface_minor() >= 3 &&
+      same_driver(owner, device)) {
+    return true;
+  }
+  const GpuGroup* const group = GpuGroup::of(device);
+  return group != nullptr ? group->any_can_access(owner) : device.can_access(owner);
+}
+
 Status check_own(const char* operation, const Device& device, const Buffer& buffer) {
-  if (&buffer.device() == &device) {
+  if (is_part_of(buffer.device(), device)) {
     if (buffer.size() != 0) return {};
     return error(
         StatusCode::kFailedPrecondition,
@@ -72,8 +95,8 @@ Status resolve_range(const char* operation, const char* role, const Device& devi
   *resolved = range;
   HALYARD_RETURN_IF_ERROR(
       resolve_length(operation, role, range.buffer->size(), range.offset, &resolved->length));
-  if (&range.buffer->device() != &device && device.validates() &&
-      !device.can_access(range.buffer->device())) [[unlikely]] {
+  if (&range.buffer->device() != &device && device.validates() && !reaches(device, *range.buffer))
+      [[unlikely]] {
     return other_device(operation, role, device, *range.buffer);
   }
   return {};
@@ -304,6 +327,8 @@ Status check_allocation(const char* operation, const Device& device, uint64_t si
                  "(1) and device-mapped (2).",
                  operation, static_cast<uint32_t>(type));
   }
+  // The limits are those of the GPU whose memory it is, which checks them.
+  if (device.gpu_count() > 1) return {};
   const DeviceInfo& info = device.info();
   if (type == MemoryType::kDeviceMapped && !info.maps_device_memory) {
     return error(StatusCode::kFailedPrecondition,
@@ -336,12 +361,6 @@ Status check_allocation(const char* operation, const Device& device, uint64_t si
 }
 
 namespace {
-
-// A device's driver casts the semaphores it is given to its own class, so another driver's would be
-// memory that it does not know.
-bool same_driver(const Device& a, const Device& b) noexcept {
-  return a.info().driver.view() == b.info().driver.view();
-}
 
 bool points_are_plain(const Device& device, Span<const SemaphorePoint> points) noexcept {
   for (const SemaphorePoint& point : points) {

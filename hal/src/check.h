@@ -20,6 +20,13 @@ Status resolve_length(const char* operation, const char* role, uint64_t size, ui
 // FAILED_PRECONDITION: the buffer of the range has no bytes any more.
 [[gnu::cold]] Status given_back(const char* operation, const char* role);
 
+// Whether `gpu` is `device`, or one of a logical device's GPUs.
+bool is_part_of(const Device& gpu, const Device& device) noexcept;
+// Whether `device`, or a GPU of a logical device, can access the buffer's memory. A logical
+// device's queue is one GPU's, whose own checks follow. Host memory is within reach of every device
+// of its driver, from minor 3 on.
+bool reaches(const Device& device, const Buffer& buffer) noexcept;
+
 // INVALID_ARGUMENT unless `buffer` was made by `device`, which is more than being accessible to it;
 // FAILED_PRECONDITION if it was given back.
 Status check_own(const char* operation, const Device& device, const Buffer& buffer);

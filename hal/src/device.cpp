@@ -55,6 +55,11 @@ Result<HeapStatistics> Device::heap_statistics(size_t index) const {
 
 namespace {
 
+Status check_gpu(const char* operation, const Device& device, size_t gpu) {
+  if (gpu < device.gpu_count()) return {};
+  return bad_index(operation, "GPU", gpu, device.gpu_count());
+}
+
 Status check_type(const char* operation, MemoryType type) {
   if (type == MemoryType::kDevice || type == MemoryType::kHost ||
       type == MemoryType::kDeviceMapped) {
@@ -82,7 +87,12 @@ Status Device::trim_pool(MemoryType type, uint64_t keep_bytes) {
 
 bool Device::can_access(const Device& peer) const noexcept {
   if (&peer == this) return true;
-  return peer.info().driver.view() == info_->driver.view() && do_can_access(peer);
+  if (peer.info().driver.view() != info_->driver.view()) return false;
+  if (peer.gpu_count() == 1) return do_can_access(peer);
+  for (size_t i = 0; i < peer.gpu_count(); ++i) {
+    if (!can_access(peer.gpu(i))) return false;
+  }
+  return true;
 }
 
 Result<Ref<Queue>> Device::import_queue(void* native_queue) {
@@ -108,6 +118,7 @@ Result<Ref<Queue>> Device::create_queue(const QueueOptions& options) {
                  "(0), normal (1) and high (2).",
                  static_cast<uint32_t>(known.priority));
   }
+  HALYARD_RETURN_IF_ERROR(check_gpu("Device::create_queue", *this, known.gpu));
   Queue* queue = nullptr;
   HALYARD_RETURN_IF_ERROR(do_create_queue(known, &queue));
   return Ref<Queue>::adopt(queue);
@@ -117,8 +128,9 @@ Result<Ref<Buffer>> Device::allocate(uint64_t size, const BufferOptions& options
   constexpr const char* kName = "Device::allocate";
   BufferOptions known;
   HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, options, &known));
+  HALYARD_RETURN_IF_ERROR(check_gpu(kName, *this, known.gpu));
   HALYARD_RETURN_IF_ERROR(
-      internal::check_allocation(kName, *this, size, known.type, known.alignment));
+      internal::check_allocation(kName, gpu(known.gpu), size, known.type, known.alignment));
   Buffer* buffer = nullptr;
   HALYARD_RETURN_IF_ERROR(do_allocate(size, known, &buffer));
   return Ref<Buffer>::adopt(buffer);
@@ -192,6 +204,24 @@ Result<Ref<CommandBuffer>> Device::create_command_buffer() {
   CommandBuffer* commands = nullptr;
   HALYARD_RETURN_IF_ERROR(do_create_command_buffer(&commands));
   return Ref<CommandBuffer>::adopt(commands);
+}
+
+Status Device::let_in(Buffer& buffer) {
+  if (&buffer.device() == this) return {};
+  if (!internal::reaches(*this, buffer)) {
+    return error(StatusCode::kFailedPrecondition,
+                 "Device::let_in is called on device \"{}\", which cannot access memory of device "
+                 "\"{}\" (Device::can_access). Use host memory (MemoryType::kHost), or memory of a "
+                 "device that it can access.",
+                 info_->name, buffer.device().info().name);
+  }
+  if (interface_minor() < 3) {
+    return error(StatusCode::kUnimplemented,
+                 "Device::let_in is called on a device of driver \"{}\", which was built against "
+                 "interface version 1.{}; it is in versions from 1.3 on. Use a newer driver.",
+                 info_->driver, interface_minor());
+  }
+  return do_let_in(buffer);
 }
 
 size_t Device::link_count() const {

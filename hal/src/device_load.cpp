@@ -3,11 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "gpu_group.h"
 #include "hal/device.h"
 #include "hal/error.h"
 #include "hal/module.h"
 #include "hal/target_id.h"
 #include "joined_executable.h"
+#include "logical_executable.h"
 
 namespace halyard {
 
@@ -27,6 +29,9 @@ Result<Ref<Executable>> Device::load_executable(const void* data, size_t size) {
 }
 
 Result<Ref<Executable>> Device::load_executable(const Module& module) {
+  if (GpuGroup* const group = GpuGroup::of(*this)) {
+    return internal::load_on_each(*group, [&](Device& gpu) { return gpu.load_executable(module); });
+  }
   const auto load = [this](const ModuleVariant& variant) -> Result<Ref<Executable>> {
     Executable* executable = nullptr;
     Status status = do_load_executable(variant.bytes.data(), variant.bytes.size(), &executable);

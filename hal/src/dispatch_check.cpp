@@ -228,7 +228,7 @@ Status explain_range(const Device& device, const Dispatch& dispatch, size_t inde
                  "of buffers.",
                  describe(dispatch, index));
   }
-  if (!device.can_access(range.buffer->device())) {
+  if (!reaches(device, *range.buffer)) {
     return error(StatusCode::kInvalidArgument,
                  "{} is given a buffer of another device (\"{}\"; the dispatch is on \"{}\", which "
                  "cannot access it: Device::can_access). Allocate the buffer on the same device.",
@@ -360,8 +360,11 @@ Status check_dispatch(const Device& device, const Dispatch& dispatch, DispatchKi
   HALYARD_RETURN_IF_ERROR(check_dispatch_memory(device, dispatch));
   const ArgumentPlan& plan = *dispatch.function->plan();
   const DeviceInfo& info = device.info();
-  if (&dispatch.function->executable().device() != &device) [[unlikely]]
-    return other_device(device, dispatch);
+  if (&dispatch.function->executable().device() != &device) [[unlikely]] {
+    if (!is_part_of(dispatch.function->executable().device(), device)) {
+      return other_device(device, dispatch);
+    }
+  }
   if ((plan.refused_argument & plan.refused_hidden) != ArgumentPlan::kNone) [[unlikely]]
     return refused(dispatch);
 

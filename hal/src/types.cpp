@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "hal/buffer.h"
+#include "hal/device.h"
 
 namespace halyard {
 
@@ -22,6 +23,20 @@ const char* to_string(MemoryType type) noexcept {
       return "host";
     case MemoryType::kDeviceMapped:
       return "device-mapped";
+  }
+  return "unknown";
+}
+
+const char* to_string(LinkInfo::Kind kind) noexcept {
+  switch (kind) {
+    case LinkInfo::Kind::kPcie:
+      return "PCIe";
+    case LinkInfo::Kind::kXgmi:
+      return "xGMI";
+    case LinkInfo::Kind::kOther:
+      return "other";
+    case LinkInfo::Kind::kUnknown:
+      break;
   }
   return "unknown";
 }

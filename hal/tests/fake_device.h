@@ -27,7 +27,9 @@ struct Log {
   std::vector<std::string> calls;
   HostCall host_call;  // the last one
   Status queue_fault;
-  std::vector<std::string> profile;  // names of the events that a profile has
+  const Function* dispatched = nullptr;  // the last one
+  bool refuses_barriers = false;         // of a recording
+  std::vector<std::string> profile;      // names of the events that a profile has
 };
 
 class FakeBuffer final : public Buffer {
@@ -123,7 +125,10 @@ class FakeCommandBuffer final : public CommandBuffer {
   Status do_dispatch_indirect(const Dispatch&, const BufferRange&) override {
     return call("dispatch_indirect");
   }
-  Status do_barrier() override { return call("barrier"); }
+  Status do_barrier() override {
+    if (log_.refuses_barriers) return Status(StatusCode::kResourceExhausted, "There is no more.");
+    return call("barrier");
+  }
   Status do_begin_debug_group(StringView) override { return {}; }
   Status do_end_debug_group() override { return {}; }
   Status do_finish() override { return call("finish"); }
@@ -160,7 +165,10 @@ class FakeQueue final : public Queue {
   Status do_copy(const BufferRange& source, const BufferRange& target, const Sync&) override {
     return call("copy " + text(source) + " to " + text(target));
   }
-  Status do_dispatch(const Dispatch&, const Sync&) override { return call("dispatch"); }
+  Status do_dispatch(const Dispatch& dispatch, const Sync&) override {
+    log_.dispatched = dispatch.function;
+    return call("dispatch");
+  }
   Status do_dispatch_indirect(const Dispatch&, const BufferRange& counts, const Sync&) override {
     return call("dispatch_indirect " + text(counts));
   }
@@ -205,6 +213,11 @@ class FakeDevice final : public Device {
   Log log;
   // Another device whose buffers this one can use.
   void set_peer(const Device* peer) { peer_ = peer; }
+  void set_next_address(uint64_t address) { next_address_ = address; }
+  void reach_all(bool on) { reaches_all_ = on; }
+  void refuse_barriers(bool on) { log.refuses_barriers = on; }
+  void set_links(std::vector<LinkInfo> links) { links_ = std::move(links); }
+  DeviceInfo& facts() { return facts_; }
   // Lives as long as the text.
   void set_target(StringView target) { facts_.target = target; }
   void set_imports_queues(bool on) { facts_.imports_queues = on; }
@@ -252,7 +265,9 @@ class FakeDevice final : public Device {
     log.calls.push_back("trim_pool " + std::to_string(keep_bytes));
     return {};
   }
-  bool do_can_access(const Device& peer) const noexcept override { return &peer == peer_; }
+  bool do_can_access(const Device& peer) const noexcept override {
+    return reaches_all_ || &peer == peer_;
+  }
   Status do_import_queue(void*, Queue** queue) override {
     *queue = new FakeQueue(*this, log);
     return {};
@@ -291,8 +306,11 @@ class FakeDevice final : public Device {
                               : new FakeExecutable(*this);
     return {};
   }
-  size_t do_link_count() const override { return 0; }
-  Status do_link(size_t, LinkInfo*) const override { return {}; }
+  size_t do_link_count() const override { return links_.size(); }
+  Status do_link(size_t index, LinkInfo* info) const override {
+    *info = links_[index];
+    return {};
+  }
   Status do_begin_profile() override { return {}; }
   Status do_end_profile(ProfileSink sink, void* context) override {
     for (const std::string& name : log.profile) {
@@ -303,10 +321,16 @@ class FakeDevice final : public Device {
     return {};
   }
   Status do_fault() const override { return fault_of_device; }
+  Status do_let_in(Buffer& buffer) override {
+    log.calls.push_back("let_in " + std::to_string(buffer.size()));
+    return {};
+  }
 
   DeviceInfo facts_;
   uint64_t next_address_ = 0x100000;
   const Device* peer_ = nullptr;
+  bool reaches_all_ = false;
+  std::vector<LinkInfo> links_;
 };
 
 #undef HALYARD_FAKE_DESTROY

@@ -202,6 +202,11 @@ Status SkeletonDevice::do_end_profile(halyard::ProfileSink, void*) {
   return Status(StatusCode::kUnimplemented, "The skeleton driver does not time operations.");
 }
 
+// Host memory, which every device of the driver sees.
+Status SkeletonDevice::do_let_in(halyard::Buffer&) {
+  return {};
+}
+
 Status SkeletonDevice::do_fault() const {
   return {};
 }

@@ -48,6 +48,7 @@ class SkeletonDevice final : public halyard::Device {
   Status do_begin_profile() override;
   Status do_end_profile(halyard::ProfileSink sink, void* context) override;
   Status do_fault() const override;
+  Status do_let_in(halyard::Buffer& buffer) override;
 
   mutable std::mutex mutex_;
   halyard::HeapStatistics heaps_[2];  // by MemoryType; under mutex_

@@ -7,13 +7,14 @@
 
 #include "hal/error.h"
 #include "hal/text.h"
-#include "registry/load_report.h"
 
 namespace halyard {
 namespace {
 
 constexpr const char* kForms =
-    "A device URI is driver, driver:ordinal or driver://uuid, with ?key=value&… behind it.";
+    "A device URI is driver, driver:ordinal or driver://selector,selector…, with ?key=value&… "
+    "behind "
+    "it; a selector is an ordinal, a UUID, a PCI address or a processor.";
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -27,8 +28,9 @@ bool is_name(char c) {
 bool is_key(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
 }
-bool is_uuid(char c) {
-  return is_key(c);
+// What UUIDs, PCI addresses and processors are made of.
+bool is_selector(char c) {
+  return is_key(c) || c == ':';
 }
 // What may stand unescaped in a value: anything that is printable ASCII and no part of the syntax.
 bool is_plain_value(char c) {
@@ -42,6 +44,31 @@ int hex_digit(char c) {
   return -1;
 }
 
+// Whether `text` has the form of `pattern`, in which x stands for a hexadecimal digit.
+bool has_form(std::string_view text, std::string_view pattern) {
+  return std::equal(text.begin(), text.end(), pattern.begin(), pattern.end(),
+                    [](char c, char p) { return p == 'x' ? hex_digit(c) >= 0 : c == p; });
+}
+
+DeviceSelector::Kind kind_of(std::string_view text) {
+  using Kind = DeviceSelector::Kind;
+  if (std::all_of(text.begin(), text.end(), is_digit)) return Kind::kOrdinal;
+  if (text.find(':') != std::string_view::npos) return Kind::kPciAddress;
+  return text.starts_with("gfx") ? Kind::kProcessor : Kind::kUuid;
+}
+
+// What distinguishes a selector from others: neither the case of a letter nor a 0 in front does.
+std::string canonical(const DeviceSelector& selector) {
+  std::string text;
+  for (const char c : selector.text) {
+    text += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  }
+  if (selector.kind == DeviceSelector::Kind::kOrdinal) {
+    text.erase(0, std::min(text.find_first_not_of('0'), text.size() - 1));
+  }
+  return text;
+}
+
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -50,7 +77,7 @@ class Parser {
     HALYARD_RETURN_IF_ERROR(parse_driver(uri));
     if (text_.substr(at_).starts_with("://")) {
       at_ += 3;
-      HALYARD_RETURN_IF_ERROR(parse_uuid(uri));
+      HALYARD_RETURN_IF_ERROR(parse_selectors(uri));
     } else if (peek() == ':') {
       ++at_;
       HALYARD_RETURN_IF_ERROR(parse_ordinal(uri));
@@ -61,17 +88,33 @@ class Parser {
         HALYARD_RETURN_IF_ERROR(parse_option(uri));
       } while (peek() == '&');
     }
-    if (at_ < text_.size()) {
-      return fail(uri.options.empty() ? "here the URI must end, or go on with :ordinal, ://uuid or "
-                                        "?key=value"
-                                      : "here the URI must end, or go on with &key=value (write a "
-                                        "special character in a value as %XX)");
-    }
+    if (at_ < text_.size()) return fail(what_may_follow(uri));
     return {};
   }
 
  private:
   static constexpr char kEnd = '\0';
+
+  // Where the URI could have ended.
+  const char* what_may_follow(const DeviceUri& uri) const {
+    if (!uri.options.empty()) {
+      return "here the URI must end, or go on with &key=value (write a special character in a "
+             "value "
+             "as %XX)";
+    }
+    if (!uri.selectors.empty()) {
+      return "here the URI must end, or go on with ,selector or ?key=value";
+    }
+    if (uri.ordinal && peek() == ',') {
+      return "an ordinal behind one colon is a single one; for one device of several GPUs write "
+             "driver://0,1";
+    }
+    if (uri.ordinal && text_.substr(at_).starts_with("://")) {
+      return "behind an ordinal stand no selectors; write driver://0,1 for several GPUs";
+    }
+    if (uri.ordinal) return "here the URI must end, or go on with ?key=value";
+    return "here the URI must end, or go on with :ordinal, ://selector or ?key=value";
+  }
 
   // The next character; kEnd also stands for a NUL in the text, which nothing accepts.
   char peek() const { return at_ < text_.size() ? text_[at_] : kEnd; }
@@ -101,25 +144,69 @@ class Parser {
     return fail("a driver's name has at most 64 characters");
   }
 
-  Status parse_uuid(DeviceUri& uri) {
-    uri.uuid = take_while(is_uuid);
-    if (!uri.uuid.empty()) return {};
-    return fail("a UUID is expected, such as GPU-0123456789abcdef");
+  Status parse_selectors(DeviceUri& uri) {
+    HALYARD_RETURN_IF_ERROR(parse_selector(uri));
+    while (peek() == ',') {
+      ++at_;
+      HALYARD_RETURN_IF_ERROR(parse_selector(uri));
+    }
+    return {};
+  }
+
+  Status parse_selector(DeviceUri& uri) {
+    const size_t begin = at_;
+    const auto fail_at = [&](size_t at, std::string_view what) {
+      at_ = at;
+      return fail(what);
+    };
+    DeviceSelector selector;
+    selector.text = take_while(is_selector);
+    if (selector.text.empty()) {
+      return fail(
+          "a selector is expected, such as 0, GPU-0123456789abcdef, 0000:c1:00.0 or gfx90a");
+    }
+    if (selector.text.ends_with(':') && text_.substr(at_).starts_with("//")) {
+      return fail_at(at_ - 1,
+                     "a logical device has GPUs of one driver only, which is named once, in front; "
+                     "for devices of two drivers give two URIs");
+    }
+    selector.kind = kind_of(selector.text);
+    if (selector.kind == DeviceSelector::Kind::kPciAddress &&
+        !has_form(selector.text, "xxxx:xx:xx.x")) {
+      return fail_at(begin,
+                     "with a colon in it the selector must be a PCI address in hexadecimal digits, "
+                     "dddd:bb:dd.f (domain, bus, device, function)");
+    }
+    if (selector.kind == DeviceSelector::Kind::kOrdinal && !ordinal_of(selector.text)) {
+      return fail_at(begin, "the ordinal is larger than 4294967295");
+    }
+    const auto same = [&](const DeviceSelector& o) { return canonical(o) == canonical(selector); };
+    if (std::any_of(uri.selectors.begin(), uri.selectors.end(), same)) {
+      return fail_at(begin, "the selector " + selector.text + " is given twice");
+    }
+    uri.selectors.push_back(std::move(selector));
+    return {};
+  }
+
+  // Nothing if it does not fit.
+  static std::optional<uint32_t> ordinal_of(std::string_view digits) {
+    uint64_t value = 0;
+    for (const char c : digits) {
+      value = value * 10 + static_cast<uint64_t>(c - '0');
+      if (value > UINT32_MAX) return {};
+    }
+    return static_cast<uint32_t>(value);
   }
 
   Status parse_ordinal(DeviceUri& uri) {
     const size_t begin = at_;
     const std::string_view digits = take_while(is_digit);
     if (digits.empty()) return fail("a device's ordinal is expected, a number from 0 on");
-    uint64_t value = 0;
-    for (const char c : digits) {
-      value = value * 10 + static_cast<uint64_t>(c - '0');
-      if (value > UINT32_MAX) {
-        at_ = begin;
-        return fail("the ordinal is larger than 4294967295");
-      }
+    uri.ordinal = ordinal_of(digits);
+    if (!uri.ordinal) {
+      at_ = begin;
+      return fail("the ordinal is larger than 4294967295");
     }
-    uri.ordinal = static_cast<uint32_t>(value);
     return {};
   }
 
@@ -157,27 +244,6 @@ class Parser {
   size_t at_ = 0;
 };
 
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c + 0; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
-
-// "amdgpu:0 (Radeon RX Vega 64, gfx900, GPU-…)"
-std::string describe(const std::string& driver, const DeviceSummary& device) {
-  std::string text = fmt::format("{}:{} ({}", driver, device.ordinal, device.name);
-  if (!device.target.empty()) text += fmt::format(", {}", device.target);
-  if (!device.uuid.empty()) text += fmt::format(", {}", device.uuid);
-  return text + ")";
-}
-
-std::string list_devices(const std::string& driver, const std::vector<DeviceSummary>& devices) {
-  std::vector<std::string> texts;
-  texts.reserve(devices.size());
-  for (const DeviceSummary& device : devices) texts.push_back(describe(driver, device));
-  return list_of(std::vector<std::string_view>(texts.begin(), texts.end()));
-}
-
 }  // namespace
 
 Result<DeviceUri> parse_device_uri(std::string_view text) {
@@ -190,7 +256,11 @@ std::string to_string(const DeviceUri& uri) {
   std::string text = uri.driver;
   auto out = std::back_inserter(text);
   if (uri.ordinal) fmt::format_to(out, ":{}", *uri.ordinal);
-  if (!uri.uuid.empty()) fmt::format_to(out, "://{}", uri.uuid);
+  const char* before = "://";
+  for (const DeviceSelector& selector : uri.selectors) {
+    fmt::format_to(out, "{}{}", before, selector.text);
+    before = ",";
+  }
   char separator = '?';
   for (const DeviceUriOption& option : uri.options) {
     fmt::format_to(out, "{}{}=", separator, option.key);
@@ -204,27 +274,6 @@ std::string to_string(const DeviceUri& uri) {
     separator = '&';
   }
   return text;
-}
-
-Result<size_t> select_device(const DeviceUri& uri, const std::vector<DeviceSummary>& devices) {
-  if (devices.empty()) {
-    return error(StatusCode::kNotFound, "The driver {} finds no device.", uri.driver);
-  }
-  if (!uri.uuid.empty()) {
-    for (size_t i = 0; i < devices.size(); ++i) {
-      if (equal_ignoring_case(devices[i].uuid.view(), uri.uuid)) return i;
-    }
-    return error(StatusCode::kNotFound,
-                 "The driver {} has no device with the UUID ({}). It has {}.", uri.driver, uri.uuid,
-                 list_devices(uri.driver, devices));
-  }
-  if (!uri.ordinal) return size_t{0};
-  for (size_t i = 0; i < devices.size(); ++i) {
-    if (devices[i].ordinal == *uri.ordinal) return i;
-  }
-  return error(StatusCode::kNotFound,
-               "The driver {} has no device with the ordinal ({}). It has {}.", uri.driver,
-               *uri.ordinal, list_devices(uri.driver, devices));
 }
 
 }  // namespace halyard

@@ -27,9 +27,10 @@ Result<bool> take_validation(std::vector<Option>& options, bool validation) {
   for (const Option& option : options) {
     if (option.key.view() != kValidation) continue;
     if (option.value.view() != "full" && option.value.view() != "none") {
-      return error(StatusCode::kInvalidArgument,
-                   "The device option {} ({}) is unknown; it must be full or none.", kValidation,
-                   printable(option.value.view()));
+      return error(
+          StatusCode::kInvalidArgument,
+          "The device option ({}) has a value ({}) that is unknown; it must be full or none.",
+          kValidation, printable(option.value.view()));
     }
     validation = option.value.view() == "full";
   }
@@ -183,6 +184,52 @@ Result<LoadedDriver> Registry::driver(std::string_view name) {
   return describe(state_->report.candidates[index], state_->plugins[index]);
 }
 
+namespace {
+
+std::string list_of_uris(const std::vector<DeviceUri>& uris) {
+  std::vector<std::string> texts;
+  for (const DeviceUri& uri : uris) texts.push_back(to_string(uri));
+  return list_of(std::vector<std::string_view>(texts.begin(), texts.end()));
+}
+
+// Why the entries of a name cannot be one logical device.
+Status check_group(const std::string& name, const std::vector<DeviceUri>& uris) {
+  for (const DeviceUri& uri : uris) {
+    const char* difference = uri.driver != uris.front().driver     ? "drivers"
+                             : uri.options != uris.front().options ? "options"
+                                                                   : nullptr;
+    if (difference == nullptr) continue;
+    return error(StatusCode::kFailedPrecondition,
+                 "The name {} stands for devices with different {}, which cannot be one logical "
+                 "device; name one of them: {}.",
+                 name, difference, list_of_uris(uris));
+  }
+  return {};
+}
+
+// Where the option stands in to_string(uri), from 1 on.
+size_t position_of_option(const DeviceUri& uri, size_t index) {
+  DeviceUri before = uri;
+  before.options.resize(index);
+  return to_string(before).size() + 2;
+}
+
+// What a driver says of the options of a URI, with the place of the one that it names.
+Status with_place(const DeviceUri& uri, const Status& refusal) {
+  if (refusal.code() != StatusCode::kInvalidArgument || uri.options.empty()) return refusal;
+  std::string place;
+  for (size_t i = 0; i < uri.options.size(); ++i) {
+    const std::string& key = uri.options[i].key;
+    if (refusal.message().view().find(key) == std::string_view::npos) continue;
+    place = fmt::format(" at character {} ({})", position_of_option(uri, i), key);
+    break;
+  }
+  return error(refusal.code(), "The device URI ({}) is refused{}: {}", printable(to_string(uri)),
+               place, refusal.message());
+}
+
+}  // namespace
+
 Result<Ref<Device>> Registry::open_device(std::string_view uri, Span<const Option> options) {
   HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(uri));
   return open_device(parsed, options);
@@ -191,11 +238,13 @@ Result<Ref<Device>> Registry::open_device(std::string_view uri, Span<const Optio
 Result<std::vector<DeviceUri>> Registry::resolve(const DeviceUri& uri) const {
   for (const NamedDevice& named : state_->devices) {
     if (named.name != uri.driver) continue;
-    if (uri.ordinal || !uri.uuid.empty()) {
+    if (uri.chooses()) {
       return error(StatusCode::kInvalidArgument,
-                   "The device URI ({}) has an ordinal or a UUID behind {}, which is a name that a "
-                   "config gives to devices; only ?key=value can stand there.",
-                   printable(to_string(uri)), named.name);
+                   "The device URI ({}) has an ordinal or selectors at character {}, behind {}, "
+                   "which is a name that a config gives to devices; only ?key=value can stand "
+                   "there. The name stands for {}.",
+                   printable(to_string(uri)), named.name.size() + 1, named.name,
+                   list_of_uris(named.devices));
     }
     std::vector<DeviceUri> devices = named.devices;
     for (DeviceUri& device : devices) {
@@ -210,34 +259,40 @@ Result<std::vector<DeviceUri>> Registry::resolve(const DeviceUri& uri) const {
   return std::vector<DeviceUri>{uri};
 }
 
+Result<std::vector<DeviceUri>> Registry::gpus(const DeviceUri& uri) {
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> entries, resolve(uri));
+  std::vector<DeviceUri> gpus;
+  for (const DeviceUri& entry : entries) {
+    HALYARD_ASSIGN_OR_RETURN(const Chosen chosen, choose({entry}));
+    for (const uint32_t ordinal : chosen.ordinals) {
+      gpus.push_back({.driver = entry.driver, .ordinal = ordinal, .options = entry.options});
+    }
+  }
+  return gpus;
+}
+
 Result<Ref<Device>> Registry::open_device(const DeviceUri& uri, Span<const Option> options) {
-  HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> devices, resolve(uri));
-  if (devices.size() == 1) return open_one(devices.front(), options);
-  std::vector<std::string> texts;
-  for (const DeviceUri& device : devices) texts.push_back(to_string(device));
-  return error(StatusCode::kFailedPrecondition,
-               "The name {} stands for {} devices, and one is needed here; name one of them: {}.",
-               uri.driver, devices.size(),
-               list_of(std::vector<std::string_view>(texts.begin(), texts.end())));
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> entries, resolve(uri));
+  HALYARD_RETURN_IF_ERROR(check_group(uri.driver, entries));
+  return open_group(entries, options);
 }
 
 Result<std::vector<Ref<Device>>> Registry::open_devices(std::string_view uri,
                                                         Span<const Option> options) {
   HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(uri));
-  HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> uris, resolve(parsed));
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> entries, resolve(parsed));
   std::vector<Ref<Device>> devices;
-  for (const DeviceUri& one : uris) {
-    HALYARD_ASSIGN_OR_RETURN(Ref<Device> device, open_one(one, options));
+  for (const DeviceUri& entry : entries) {
+    HALYARD_ASSIGN_OR_RETURN(Ref<Device> device, open_group({entry}, options));
     devices.push_back(std::move(device));
   }
   return devices;
 }
 
-Result<Ref<Device>> Registry::open_one(const DeviceUri& uri, Span<const Option> options) {
-  Ref<Driver> driver;
-  uint32_t ordinal = 0;
-  {
-    const std::lock_guard lock(state_->mutex);
+Result<Registry::Chosen> Registry::choose(const std::vector<DeviceUri>& uris) {
+  const std::lock_guard lock(state_->mutex);
+  Chosen chosen;
+  for (const DeviceUri& uri : uris) {
     HALYARD_ASSIGN_OR_RETURN(const size_t index, state_->driver_index(uri.driver));
     const Candidate& candidate = state_->report.candidates[index];
     const LoadedPlugin& plugin = state_->plugins[index];
@@ -245,16 +300,31 @@ Result<Ref<Device>> Registry::open_one(const DeviceUri& uri, Span<const Option> 
       return error(candidate.code, "The driver {} cannot list its devices: {}{}", uri.driver,
                    candidate.reason, state_->hint_and_report(virtual_gpu_hint()));
     }
-    const Result<size_t> selected = select_device(uri, plugin.devices);
+    const Result<std::vector<size_t>> selected = select_devices(uri, plugin.devices);
     if (!selected.ok()) {
       const char* hint = plugin.devices.empty() ? virtual_gpu_hint() : "";
       return error(selected.status().code(), "{}{}", selected.status().message(),
                    state_->hint_and_report(hint));
     }
-    driver = plugin.driver;
-    ordinal = plugin.devices[*selected].ordinal;
+    for (const size_t i : *selected) {
+      const uint32_t ordinal = plugin.devices[i].ordinal;
+      if (std::find(chosen.ordinals.begin(), chosen.ordinals.end(), ordinal) !=
+          chosen.ordinals.end()) {
+        return error(StatusCode::kInvalidArgument,
+                     "The device {}:{} is in {} twice. Leave one of them out.", uri.driver, ordinal,
+                     list_of_uris(uris));
+      }
+      chosen.ordinals.push_back(ordinal);
+    }
+    chosen.driver = plugin.driver;
   }
+  return chosen;
+}
 
+Result<Ref<Device>> Registry::open_group(const std::vector<DeviceUri>& uris,
+                                         Span<const Option> options) {
+  HALYARD_ASSIGN_OR_RETURN(const Chosen chosen, choose(uris));
+  const DeviceUri& uri = uris.front();
   std::vector<Option> all;
   all.reserve(uri.options.size() + options.size());
   for (const DeviceUriOption& option : uri.options) all.push_back({option.key, option.value});
@@ -262,21 +332,28 @@ Result<Ref<Device>> Registry::open_one(const DeviceUri& uri, Span<const Option> 
     std::erase_if(all, [&](const Option& o) { return o.key.view() == option.key.view(); });
     all.push_back(option);
   }
-  HALYARD_ASSIGN_OR_RETURN(const bool validation, take_validation(all, state_->validation));
+  Result<bool> validation = take_validation(all, state_->validation);
+  if (!validation.ok()) return with_place(uri, validation.status());
+  const uint32_t first = chosen.ordinals.front();
   try {
-    Result<Ref<Device>> device =
-        driver->create_device(ordinal, Span<const Option>(all.data(), all.size()));
-    if (device.ok() && *device) (*device)->set_validation(validation);
-    if (!device.ok() || *device) return device;
+    const Span<const Option> given(all.data(), all.size());
+    Result<Ref<Device>> device = chosen.ordinals.size() == 1
+                                     ? chosen.driver->create_device(first, given)
+                                     : chosen.driver->create_logical_device(chosen.ordinals, given);
+    if (!device.ok()) return with_place(uri, device.status());
+    if (*device) {
+      (*device)->set_validation(*validation);
+      return device;
+    }
     return error(StatusCode::kInternal,
                  "The driver {} has returned OK but no device for its ordinal {}; this is an error "
                  "in the plugin.",
-                 uri.driver, ordinal);
+                 uri.driver, first);
   } catch (...) {
     return error(StatusCode::kInternal,
                  "The driver {} threw an exception while it opened its device {}; this is an error "
                  "in the plugin.",
-                 uri.driver, ordinal);
+                 uri.driver, first);
   }
 }
 

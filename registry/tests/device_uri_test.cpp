@@ -30,9 +30,31 @@ TEST(DeviceUriTest, AnOrdinal) {
             (DeviceUri{.driver = "hip", .ordinal = 1}));
 }
 
-TEST(DeviceUriTest, AUuid) {
+using Kind = DeviceSelector::Kind;
+
+std::vector<DeviceSelector> selectors(std::string_view text) {
+  return parsed(text).selectors;
+}
+
+TEST(DeviceUriTest, TheFormOfASelectorSaysWhatItIs) {
   EXPECT_EQ(parsed("amdgpu://GPU-0123456789abcdef"),
-            (DeviceUri{.driver = "amdgpu", .uuid = "GPU-0123456789abcdef"}));
+            (DeviceUri{.driver = "amdgpu", .selectors = {{Kind::kUuid, "GPU-0123456789abcdef"}}}));
+  EXPECT_EQ(selectors("hip://0"), (std::vector<DeviceSelector>{{Kind::kOrdinal, "0"}}));
+  EXPECT_EQ(selectors("hip://0000:c1:00.0"),
+            (std::vector<DeviceSelector>{{Kind::kPciAddress, "0000:c1:00.0"}}));
+  EXPECT_EQ(selectors("hip://gfx90a"), (std::vector<DeviceSelector>{{Kind::kProcessor, "gfx90a"}}));
+  EXPECT_EQ(selectors("hip://gfx9-generic"),
+            (std::vector<DeviceSelector>{{Kind::kProcessor, "gfx9-generic"}}));
+}
+
+TEST(DeviceUriTest, SeveralSelectorsStandInOrder) {
+  EXPECT_EQ(parsed("amdgpu://2,0000:C1:00.f,GPU-1,gfx900?a=1,2"),
+            (DeviceUri{.driver = "amdgpu",
+                       .selectors = {{Kind::kOrdinal, "2"},
+                                     {Kind::kPciAddress, "0000:C1:00.f"},
+                                     {Kind::kUuid, "GPU-1"},
+                                     {Kind::kProcessor, "gfx900"}},
+                       .options = {{"a", "1,2"}}}));
 }
 
 TEST(DeviceUriTest, OptionsComeInOrder) {
@@ -63,7 +85,7 @@ TEST_P(MalformedUriTest, SaysWhereAndWhat) {
   EXPECT_EQ(uri.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(uri.status().to_string(),
               AllOf(HasSubstr("at character " + std::to_string(c.position) + " "),
-                    HasSubstr(c.expected), HasSubstr("driver://uuid")));
+                    HasSubstr(c.expected), HasSubstr("driver://selector,selector…")));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -78,7 +100,24 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"amdgpu:/x", 8, "ordinal"},
         Malformed{"amdgpu:4294967296", 8, "larger than 4294967295"},
         Malformed{"amdgpu:99999999999999999999999999", 8, "larger than 4294967295"},
-        Malformed{"amdgpu://", 10, "UUID is expected"}, Malformed{"amdgpu://GPU/1", 13, "must end"},
+        Malformed{"amdgpu://", 10, "a selector is expected"},
+        Malformed{"amdgpu://,0", 10, "a selector is expected"},
+        Malformed{"amdgpu://0,", 12, "a selector is expected"},
+        Malformed{"amdgpu://0,,1", 12, "a selector is expected"},
+        Malformed{"amdgpu://0,?a=1", 12, "a selector is expected"},
+        Malformed{"amdgpu://0,1,0", 14, "the selector 0 is given twice"},
+        Malformed{"amdgpu://1,01", 12, "the selector 01 is given twice"},
+        Malformed{"amdgpu://GPU-a,gpu-A", 16, "the selector gpu-A is given twice"},
+        Malformed{"amdgpu://0,4294967296", 12, "larger than 4294967295"},
+        Malformed{"amdgpu://c1:00.0", 10, "PCI address in hexadecimal digits, dddd:bb:dd.f"},
+        Malformed{"amdgpu://0,0000:g1:00.0", 12, "PCI address"},
+        Malformed{"amdgpu://0000:c1:00.0.", 10, "PCI address"},
+        Malformed{"amdgpu://gfx90a:xnack+", 10, "PCI address"},
+        Malformed{"amdgpu://0,hip://1", 15, "GPUs of one driver only"},
+        Malformed{"amdgpu://hip://1", 13, "GPUs of one driver only"},
+        Malformed{"amdgpu:0,1", 9, "write driver://0,1"},
+        Malformed{"amdgpu:0://1", 9, "behind an ordinal stand no selectors"},
+        Malformed{"amdgpu://GPU/1", 13, ",selector or ?key=value"},
         Malformed{"amdgpu,hip", 7, "must end"}, Malformed{"amdgpu?", 8, "key is expected"},
         Malformed{"amdgpu?=1", 8, "key is expected"},
         Malformed{"amdgpu?k", 9, "= and a value are expected behind the key k"},
@@ -95,7 +134,9 @@ TEST(DeviceUriTest, WhatIsWrittenIsReadBack) {
   const DeviceUri all[] = {
       {.driver = "amdgpu"},
       {.driver = "amdgpu", .ordinal = 0},
-      {.driver = "hip", .uuid = "GPU-1", .options = {{"a", "x y&z=%#\xff"}, {"b", ""}}},
+      {.driver = "hip",
+       .selectors = {{Kind::kUuid, "GPU-1"}, {Kind::kOrdinal, "007"}},
+       .options = {{"a", "x y&z=%#\xff"}, {"b", ""}}},
   };
   for (const DeviceUri& uri : all) EXPECT_EQ(parsed(to_string(uri)), uri) << to_string(uri);
 }
@@ -103,7 +144,7 @@ TEST(DeviceUriTest, WhatIsWrittenIsReadBack) {
 // Whatever comes in, either it parses and survives a round trip, or it is refused in one line.
 TEST(DeviceUriTest, NoTextIsTooStrange) {
   std::mt19937 random(20261120);
-  const std::string_view alphabet = "amdgpu019:/?&=%-_. AZ\xc3\xa4\n";
+  const std::string_view alphabet = "amdgpu019:/?&=%-_,. AZ\xc3\xa4\n";
   size_t good = 0;
   for (int i = 0; i < 20000; ++i) {
     std::string text = random() % 2 == 0 ? "amdgpu" : "";
@@ -125,40 +166,85 @@ TEST(DeviceUriTest, NoTextIsTooStrange) {
   EXPECT_GT(good, 100u);
 }
 
-DeviceSummary device(uint32_t ordinal, StringView uuid) {
+DeviceSummary device(uint32_t ordinal, StringView uuid, StringView target = "gfx803",
+                     StringView pci_address = "") {
   DeviceSummary summary;
   summary.ordinal = ordinal;
   summary.name = "Fiji";
-  summary.target = "gfx803";
+  summary.target = target;
   summary.uuid = uuid;
+  summary.pci_address = pci_address;
   return summary;
 }
 
-TEST(SelectDeviceTest, TheFirstUnlessToldOtherwise) {
+using Indices = std::vector<size_t>;
+
+Indices selected(std::string_view uri, const std::vector<DeviceSummary>& devices) {
+  const Result<Indices> indices = select_devices(parsed(uri), devices);
+  EXPECT_TRUE(indices.ok()) << uri << ": " << indices.status().to_string();
+  return indices.ok() ? *indices : Indices();
+}
+
+TEST(SelectDevicesTest, AllUnlessTheUriChooses) {
   const std::vector<DeviceSummary> devices = {device(0, "GPU-a"), device(2, "GPU-b")};
-  EXPECT_EQ(select_device(parsed("d"), devices).value(), 0u);
-  EXPECT_EQ(select_device(parsed("d:2"), devices).value(), 1u);
-  EXPECT_EQ(select_device(parsed("d://GPU-b"), devices).value(), 1u);
-  EXPECT_EQ(select_device(parsed("d://gpu-B"), devices).value(), 1u);
+  EXPECT_EQ(selected("d", devices), (Indices{0, 1}));
+  EXPECT_EQ(selected("d:2", devices), (Indices{1}));
+  EXPECT_EQ(selected("d://2", devices), (Indices{1}));
+  EXPECT_EQ(selected("d://GPU-b", devices), (Indices{1}));
+  EXPECT_EQ(selected("d://gpu-B", devices), (Indices{1}));
 }
 
-TEST(SelectDeviceTest, AMissingDeviceListsThoseThatExist) {
-  const std::vector<DeviceSummary> devices = {device(0, "GPU-a"), device(2, "")};
-  for (const char* uri : {"d:1", "d://GPU-c", "d://GPU"}) {
-    const Result<size_t> selected = select_device(parsed(uri), devices);
-    ASSERT_FALSE(selected.ok()) << uri;
-    EXPECT_EQ(selected.status().code(), StatusCode::kNotFound);
-    EXPECT_THAT(selected.status().to_string(),
-                HasSubstr("d:0 (Fiji, gfx803, GPU-a) and d:2 (Fiji, gfx803)"));
+TEST(SelectDevicesTest, SelectorsOfEachKindInTheirOrder) {
+  const std::vector<DeviceSummary> devices = {
+      device(0, "GPU-a", "gfx90a:sramecc+:xnack-", "0000:c1:00.0"),
+      device(1, "GPU-b", "gfx906", "0000:c4:00.0"),
+      device(2, "GPU-c", "gfx90a:sramecc+:xnack-", "0001:c1:00.0"), device(3, "", "gfx900")};
+  EXPECT_EQ(selected("d://gfx90a", devices), (Indices{0, 2}));
+  EXPECT_EQ(selected("d://0001:C1:00.0", devices), (Indices{2}));
+  EXPECT_EQ(selected("d://3,GPU-b,gfx90a", devices), (Indices{3, 1, 0, 2}));
+  EXPECT_EQ(selected("d://0000:c4:00.0,00", devices), (Indices{1, 0}));
+}
+
+TEST(SelectDevicesTest, AMissingDeviceListsThoseThatExist) {
+  const std::vector<DeviceSummary> devices = {device(0, "GPU-a", "gfx803", "0000:01:00.0"),
+                                              device(2, "")};
+  struct Case {
+    const char* uri;
+    const char* what;
+  };
+  for (const Case& c :
+       {Case{"d:1", "at character 3: the driver d has no device with the ordinal (1)"},
+        Case{"d://0,1", "at character 7: the driver d has no device with the ordinal"},
+        Case{"d://GPU-c",
+             "at character 5: the driver d has no device with the UUID "
+             "(GPU-c)"},
+        Case{"d://2,0,GPU", "at character 9: the driver d has no device with the UUID"},
+        Case{"d://gfx80", "no device with the processor (gfx80)"},
+        Case{"d://0000:02:00.0", "no device with the PCI address (0000:02:00.0)"}}) {
+    const Result<Indices> found = select_devices(parsed(c.uri), devices);
+    ASSERT_FALSE(found.ok()) << c.uri;
+    EXPECT_EQ(found.status().code(), StatusCode::kNotFound);
+    EXPECT_THAT(found.status().to_string(),
+                AllOf(HasSubstr(c.what),
+                      HasSubstr("d:0 (Fiji, gfx803, GPU-a, 0000:01:00.0) and d:2 (Fiji, gfx803)")));
   }
-  EXPECT_THAT(select_device(parsed("d:1"), devices).status().to_string(), HasSubstr("ordinal (1)"));
-  EXPECT_THAT(select_device(parsed("d://GPU-c"), devices).status().to_string(),
-              HasSubstr("UUID (GPU-c)"));
 }
 
-TEST(SelectDeviceTest, AnEmptyUuidOfADeviceMatchesNothing) {
-  EXPECT_FALSE(select_device(parsed("d://GPU"), {device(0, "")}).ok());
-  EXPECT_EQ(select_device(parsed("d"), {}).status().code(), StatusCode::kNotFound);
+TEST(SelectDevicesTest, TwoSelectorsForOneDeviceAreRefused) {
+  const std::vector<DeviceSummary> devices = {device(0, "GPU-a"), device(1, "GPU-b")};
+  const Result<Indices> found = select_devices(parsed("d://GPU-b,0,1"), devices);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(found.status().to_string(),
+              HasSubstr("names d:1 (Fiji, gfx803, GPU-b) twice, at character 13: by the UUID "
+                        "(GPU-b) and by the ordinal (1)"));
+  EXPECT_FALSE(select_devices(parsed("d://gfx803,0"), devices).ok());
+}
+
+TEST(SelectDevicesTest, WhatADeviceLacksMatchesNothing) {
+  EXPECT_FALSE(select_devices(parsed("d://GPU"), {device(0, "")}).ok());
+  EXPECT_FALSE(select_devices(parsed("d://0000:00:00.0"), {device(0, "")}).ok());
+  EXPECT_EQ(select_devices(parsed("d"), {}).status().code(), StatusCode::kNotFound);
 }
 
 }  // namespace

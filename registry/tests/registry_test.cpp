@@ -179,6 +179,33 @@ TEST(RegistryTest, OptionsOfADriverReachIt) {
               HasSubstr("does not know the option (path)"));
 }
 
+TEST(RegistryTest, SeveralGpusAreOpenedInTheirOrder) {
+  const auto registry = registry_of({kBroken + "/open_throws.so"});
+  // Of the three, the first throws, the second is nothing and the third says what it is given.
+  EXPECT_THAT(registry->open_device("open_throws").status().to_string(),
+              HasSubstr("threw an exception while it opened its device 0"));
+  EXPECT_THAT(registry->open_device("open_throws://1,2").status().to_string(),
+              HasSubstr("returned OK but no device for its ordinal 1"));
+  EXPECT_THAT(registry->open_device("open_throws://2,GPU-aa00?a=1").status().to_string(),
+              HasSubstr("options: [a=1]"));
+  EXPECT_THAT(registry->open_device("open_throws://GPU-bb11,1").status().to_string(),
+              HasSubstr("twice, at character 25: by the UUID (GPU-bb11) and by the ordinal (1)"));
+}
+
+TEST(RegistryTest, GpusOneByOne) {
+  const auto registry = registry_of({kBroken + "/open_throws.so"});
+  const auto gpus_of = [&](std::string_view uri) {
+    std::vector<std::string> texts;
+    for (const DeviceUri& gpu : registry->gpus(parse_device_uri(uri).value()).value()) {
+      texts.push_back(to_string(gpu));
+    }
+    return texts;
+  };
+  EXPECT_THAT(gpus_of("open_throws?a=1"),
+              ElementsAre("open_throws:0?a=1", "open_throws:1?a=1", "open_throws:2?a=1"));
+  EXPECT_THAT(gpus_of("open_throws://2,GPU-aa00"), ElementsAre("open_throws:2", "open_throws:0"));
+}
+
 class OpenThrowsTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(OpenThrowsTest, AnExceptionOrNothingWhileADeviceOpensIsAnError) {

@@ -76,7 +76,17 @@ Result<Chosen> choose(Registry& registry, const std::string& text) {
   Chosen chosen;
   chosen.uri = uris.front();
   HALYARD_ASSIGN_OR_RETURN(chosen.driver, registry.driver(chosen.uri.driver));
-  HALYARD_ASSIGN_OR_RETURN(chosen.index, select_device(chosen.uri, chosen.driver.devices));
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<size_t> selected,
+                           select_devices(chosen.uri, chosen.driver.devices));
+  // Of a driver alone the first; a URI that chooses several asks for what is not measured.
+  if (chosen.uri.chooses() && selected.size() > 1) {
+    return error(StatusCode::kInvalidArgument,
+                 "--device ({}) means {} GPUs, and a measurement is of one. Name that one.",
+                 printable(text), selected.size());
+  }
+  chosen.index = selected.front();
+  chosen.uri.selectors.clear();
+  chosen.uri.ordinal = chosen.summary().ordinal;
   return chosen;
 }
 

@@ -31,11 +31,9 @@ Result<std::vector<ChosenDevices>> choose_devices(Registry& registry, const std:
   HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> uris, registry.resolve(parsed));
   for (const DeviceUri& uri : uris) {
     HALYARD_ASSIGN_OR_RETURN(const LoadedDriver driver, registry.driver(uri.driver));
-    HALYARD_ASSIGN_OR_RETURN(const size_t first, select_device(uri, driver.devices));
-    const bool names_one = uri.ordinal || !uri.uuid.empty();
-    for (size_t i = 0; i < driver.devices.size(); ++i) {
-      if (!names_one || i == first) add(chosen, driver, driver.devices[i]);
-    }
+    HALYARD_ASSIGN_OR_RETURN(const std::vector<size_t> selected,
+                             select_devices(uri, driver.devices));
+    for (const size_t i : selected) add(chosen, driver, driver.devices[i]);
   }
   std::sort(chosen.begin(), chosen.end(), [](const ChosenDevices& a, const ChosenDevices& b) {
     return a.driver.name < b.driver.name;

@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "config/settings/apply.h"
 #include "hal/error.h"
 #include "hal/text.h"
 #include "registry/load_report.h"
 #include "tools/command_line/numbers.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/device_choice.h"
+#include "tools/halyard/hidden_gpus.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/table.h"
 
@@ -119,23 +121,35 @@ Json to_json(const LoadedDriver& driver, const DeviceSummary& device) {
           {"name", device.name.view()},
           {"uuid", device.uuid.view()},
           {"target", device.target.view()},
+          {"pci_address", device.pci_address.view()},
           {"compute_units", device.compute_units},
           {"memory_bytes", device.memory_bytes}};
 }
 
+// To standard error, as JSON has no place for it.
+void print_hidden(const std::vector<HiddenGpu>& hidden) {
+  for (const HiddenGpu& one : hidden) {
+    fmt::print(stderr, "halyard: note: {} ({}) hides a GPU from the driver {}: {}.\n", one.variable,
+               printable(one.value), one.driver, one.gpu);
+  }
+}
+
 Status list_devices(const ListFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
+  if (config::log_level(*flags.session.settings) > config::LogLevel::kWarning) {
+    print_hidden(find_hidden_gpus(*registry, std::chrono::seconds(flags.timeout)));
+  }
   HALYARD_ASSIGN_OR_RETURN(const std::vector<ChosenDevices> chosen,
                            choose_devices(*registry, flags.device));
   Json json = Json::array();
-  std::vector<Row> rows = {{"DEVICE", "NAME", "UUID", "TARGET", "CUS", "MEMORY"}};
+  std::vector<Row> rows = {{"DEVICE", "NAME", "UUID", "PCI", "TARGET", "CUS", "MEMORY"}};
   for (const auto& [driver, devices] : chosen) {
     for (const DeviceSummary& device : devices) {
       json.push_back(to_json(driver, device));
       rows.push_back({fmt::format("{}:{}", driver.name, device.ordinal),
                       printable(device.name.view()), printable(device.uuid.view()),
-                      printable(device.target.view()), std::to_string(device.compute_units),
-                      format_bytes(device.memory_bytes)});
+                      printable(device.pci_address.view()), printable(device.target.view()),
+                      std::to_string(device.compute_units), format_bytes(device.memory_bytes)});
     }
   }
   if (json.empty()) {

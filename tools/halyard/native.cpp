@@ -20,8 +20,11 @@ Result<std::vector<TargetId>> native_targets(const SessionFlags& flags, const st
   std::vector<TargetId> targets;
   if (!uri.empty()) {
     HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, registry->open_device(uri));
-    HALYARD_ASSIGN_OR_RETURN(TargetId target, native_target(uri, device->info().target.view()));
-    targets.push_back(std::move(target));
+    for (size_t i = 0; i < device->gpu_count(); ++i) {
+      HALYARD_ASSIGN_OR_RETURN(TargetId target,
+                               native_target(uri, device->gpu(i).info().target.view()));
+      targets.push_back(std::move(target));
+    }
     return targets;
   }
   for (const LoadedDriver& driver : registry->drivers()) {

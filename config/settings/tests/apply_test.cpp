@@ -121,10 +121,13 @@ TEST_F(ApplyTest, NamedDevicesAndGroupsAreOpened) {
   EXPECT_EQ(registry->open_devices("skeleton")->size(), 1u);
 
   EXPECT_THAT(message_of(registry->open_device("pair").status()),
-              HasSubstr("The name pair stands for 2 devices, and one is needed here; name one of "
-                        "them: skeleton and skeleton:0?validation=none."));
+              HasSubstr("The name pair stands for devices with different options, which cannot be "
+                        "one logical device; name one of them: skeleton and "
+                        "skeleton:0?validation=none."));
   EXPECT_THAT(message_of(registry->open_device("trainer:0").status()),
-              HasSubstr("has an ordinal or a UUID behind trainer"));
+              HasSubstr("has an ordinal or selectors at character 8, behind trainer, which is a "
+                        "name that a config gives to devices; only ?key=value can stand there. "
+                        "The name stands for skeleton:0."));
   EXPECT_THAT(message_of(registry->open_device("wrong").status()), HasSubstr("ordinal (7)"));
   EXPECT_THAT(message_of(registry->open_device("trianer").status()),
               AllOf(HasSubstr("named devices: pair, trainer and wrong"),
@@ -132,7 +135,18 @@ TEST_F(ApplyTest, NamedDevicesAndGroupsAreOpened) {
   // What the URI adds goes to the device.
   EXPECT_FALSE((*registry->open_device("trainer?validation=none"))->validates());
   EXPECT_THAT(message_of(registry->open_device("trainer?color=red").status()),
-              HasSubstr("does not know the option (color)"));
+              AllOf(HasSubstr("skeleton:0?color=red) is refused at character 12 (color)"),
+                    HasSubstr("does not know the option (color)")));
+}
+
+TEST_F(ApplyTest, AGroupIsOneLogicalDeviceOfOneDriver) {
+  const auto registry = registry_of(
+      "devices:\n  twice: [skeleton, \"skeleton:0\"]\n  mixed: [skeleton, \"amdgpu:0\"]\n");
+  EXPECT_THAT(message_of(registry->open_device("twice").status()),
+              HasSubstr("The device skeleton:0 is in skeleton and skeleton:0 twice."));
+  EXPECT_THAT(message_of(registry->open_device("mixed").status()),
+              HasSubstr("The name mixed stands for devices with different drivers, which cannot be "
+                        "one logical device; name one of them: skeleton and amdgpu:0."));
 }
 
 TEST_F(ApplyTest, ValidationIsOffWhereAConfigOrAUriSaysSo) {
@@ -142,7 +156,9 @@ TEST_F(ApplyTest, ValidationIsOffWhereAConfigOrAUriSaysSo) {
   EXPECT_FALSE(device->validates());
   EXPECT_TRUE((*registry->open_device("skeleton?validation=full"))->validates());
   EXPECT_THAT(message_of(registry->open_device("skeleton?validation=off").status()),
-              HasSubstr("The device option validation (off) is unknown; it must be full or none."));
+              AllOf(HasSubstr("(skeleton?validation=off) is refused at character 10 (validation)"),
+                    HasSubstr("The device option (validation) has a value (off) that is unknown; "
+                              "it must be full or none.")));
 }
 
 TEST_F(ApplyTest, VirtualGpusHaveNamesAndLimits) {

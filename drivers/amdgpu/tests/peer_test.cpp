@@ -2,6 +2,7 @@
 // handle.
 #include <unistd.h>
 
+#include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/tests/packet_view.h"
 #include "drivers/amdgpu/tests/virtual_device.h"
 
@@ -207,6 +208,88 @@ TEST_F(ThreeGpus, TwoBuffersOfOneAllocationHaveTheirPeersTogether) {
   fill(third_queue, again, 4);
   fill(second_queue, imported, 5);
   EXPECT_EQ(download(*third_queue, again), std::vector<uint32_t>(memory->size() / 4, 5));
+}
+
+// Queues of all GPUs of a machine that has four, one of which knows no barrier-value packets.
+class AcrossGpus : public VirtualDeviceTest {
+ protected:
+  AcrossGpus() {
+    queues_.push_back(new_queue());
+    for (uint32_t ordinal = 1; ordinal < 4; ++ordinal) {
+      devices_.push_back(take(driver().create_device(ordinal)));
+      queues_.push_back(take(devices_.back()->create_queue()));
+    }
+    queues_.push_back(new_queue());
+  }
+  // A held kernel on the first, then one barrier behind the other through all of them.
+  void chain(const Ref<Semaphore>& turn) {
+    const SemaphorePoint begun = {turn.get(), 1};
+    ASSERT_OK(hold(*queues_.front(), {.wait = {}, .signal = {&begun, 1}}));
+    for (size_t i = 1; i < queues_.size(); ++i) {
+      const SemaphorePoint before = {turn.get(), i};
+      const SemaphorePoint after = {turn.get(), i + 1};
+      ASSERT_OK(queues_[i]->barrier({.wait = {&before, 1}, .signal = {&after, 1}}));
+    }
+  }
+
+  std::vector<Ref<Device>> devices_;
+  std::vector<Ref<Queue>> queues_;  // the last one is of the first GPU again
+};
+
+TEST_F(AcrossGpus, WaitsStayOnTheDevice) {
+  const Ref<Semaphore> turn = new_semaphore();
+  chain(turn);
+  for (size_t i = 1; i < queues_.size(); ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_FALSE(core(queues_[i]).held().any()) << "the host waits";
+    EXPECT_GE(core(queues_[i]).reserved(), 2u) << "a packet that waits, and the barrier";
+    EXPECT_EQ(core(queues_[i]).completed(), 0u);
+  }
+  EXPECT_EQ(take(turn->query()), 0u);
+  release_kernel();
+  EXPECT_OK(turn->wait(queues_.size(), patience()));
+}
+
+TEST_F(AcrossGpus, ALossReachesWhatWaitsOnOtherGpus) {
+  const Ref<Semaphore> turns[] = {new_semaphore(), new_semaphore(), new_semaphore()};
+  const SemaphorePoint points[] = {{turns[0].get(), 1}, {turns[1].get(), 1}, {turns[2].get(), 1}};
+  ASSERT_OK(hold(*queues_[0], {.wait = {}, .signal = {&points[0], 1}}));
+  ASSERT_OK(queues_[1]->barrier({.wait = {&points[0], 1}, .signal = {&points[1], 1}}));
+  ASSERT_OK(queues_[3]->barrier({.wait = {&points[1], 1}, .signal = {&points[2], 1}}));
+  EXPECT_FALSE(core(queues_[3]).held().any());
+  ASSERT_OK(queues_[0]->abandon());
+  EXPECT_EQ(turns[1]->wait(1, patience()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(turns[2]->wait(1, patience()).code(), StatusCode::kCancelled);
+  // Their queues go on, and what runs behind the failed waits is done.
+  finish(*queues_[1]);
+  finish(*queues_[3]);
+  release_kernel();
+}
+
+// What others wait for lives until they have seen it, and nobody asks those who are gone.
+TEST_F(AcrossGpus, DevicesGoWhileOthersWaitForThem) {
+  Ref<Semaphore> turn = new_semaphore();
+  const Ref<Semaphore> end = new_semaphore();
+  const SemaphorePoint last = {turn.get(), queues_.size()};
+  const SemaphorePoint told = {end.get(), 1};
+  chain(turn);
+  const Ref<Queue> waiting = new_queue();
+  ASSERT_OK(waiting->barrier({.wait = {&last, 1}, .signal = {&told, 1}}));
+  turn = nullptr;
+  queues_.clear();
+  devices_.clear();
+  EXPECT_EQ(take(end->query()), 0u);
+  release_kernel();
+  ASSERT_OK(end->wait(1, patience()));
+  // Edges are looked through for those that waited.
+  for (int i = 0; i < 40; ++i) {
+    const Ref<Semaphore> again = new_semaphore();
+    const SemaphorePoint one = {again.get(), 1};
+    const Ref<Queue> other = new_queue();
+    ASSERT_OK(waiting->barrier({.wait = {}, .signal = {&one, 1}}));
+    ASSERT_OK(other->barrier({.wait = {&one, 1}, .signal = {}}));
+    finish(*other);
+  }
 }
 
 }  // namespace

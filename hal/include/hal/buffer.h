@@ -31,6 +31,13 @@ struct BufferOptions {
   // Bytes; a power of two, at most 2 MiB; 0 means the device's own minimum
   // (DeviceInfo::allocation_alignment).
   uint64_t alignment = 0;
+  // Since minor 3: the GPU of a logical device that the memory is of, below Device::gpu_count().
+  // Host memory is the host's; then it is the GPU that the buffer is counted with.
+  uint32_t gpu = 0;
+  // Since minor 3: every GPU of the logical device may use the memory from now on, also by its
+  // address alone (Argument::address, pointers in memory). Without it a GPU is let in when an
+  // operation on it names the buffer. FAILED_PRECONDITION if a GPU cannot reach the memory.
+  bool shared = false;
 };
 
 enum class MapAccess : uint32_t { kRead = 1, kWrite = 2, kReadWrite = 3 };

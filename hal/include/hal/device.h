@@ -17,7 +17,9 @@ namespace halyard {
 
 class Module;  // hal/module.h
 
-// The facts and limits of a device. They do not change while it lives.
+// The facts and limits of a device. They do not change while it lives. A driver that was built
+// against an older version fills in fewer (struct_size). Of a logical device they are the first
+// GPU's, but for the limits of a dispatch (work-group, grid, LDS), which every GPU keeps.
 struct DeviceInfo {
   uint32_t struct_size = sizeof(DeviceInfo);
   StringView driver;  // "amdgpu"
@@ -42,6 +44,11 @@ struct DeviceInfo {
   // Since minor 1. What the driver was built with. On a boundary of its own, so that it does not
   // lie in what was padding before.
   alignas(8) uint32_t interface_minor = kInterfaceMinor;
+  // Since minor 3. "0000:c1:00.0", as DeviceSummary has it.
+  StringView pci_address;
+  // Since minor 3. How many GPUs a logical device has (Device::gpu). A driver leaves it at 1: the
+  // host makes logical devices.
+  uint32_t gpu_count = 1;
 };
 
 struct HeapInfo {
@@ -77,9 +84,11 @@ struct QueueOptions {
   // Operations on the device before a submission waits for room (what the host holds back does not
   // count); rounded up to a power of two within the driver's bounds. 0: the driver's default.
   uint32_t capacity = 0;
+  // Since minor 3: which GPU of a logical device runs the queue's work, below Device::gpu_count().
+  uint32_t gpu = 0;
 };
 
-// A link to another device of the same driver.
+// A link from a GPU to another one of the same driver.
 struct LinkInfo {
   uint32_t struct_size = sizeof(LinkInfo);
   uint32_t peer_ordinal = 0;
@@ -87,7 +96,15 @@ struct LinkInfo {
   uint32_t min_bandwidth_mbps = 0;  // MB/s; 0: not known
   uint32_t max_bandwidth_mbps = 0;
   bool coherent = false;
+  // Since minor 3. kOther where several hops differ.
+  enum class Kind : uint32_t { kUnknown, kPcie, kXgmi, kOther } kind = Kind::kUnknown;
+  // Which GPUs of a logical device the link is between (Device::gpu); kNoGpu for a peer that is not
+  // part of it.
+  uint32_t gpu = 0;
+  uint32_t peer_gpu = kNoGpu;
+  static constexpr uint32_t kNoGpu = UINT32_MAX;
 };
+const char* to_string(LinkInfo::Kind kind) noexcept;  // "unknown", "PCIe", "xGMI", "other"
 
 // Memory of somebody else's that becomes a buffer; it stays theirs, and must outlive the buffer.
 struct ImportOptions {
@@ -121,11 +138,12 @@ class Device : public RefCounted {
  public:
   const DeviceInfo& info() const noexcept { return *info_; }
 
+  // Of a logical device the first GPU's; the others' are at gpu(i).
   size_t heap_count() const;
   Result<HeapInfo> heap(size_t index) const;
   Result<HeapStatistics> heap_statistics(size_t index) const;
 
-  // Zeros for a type that has no pool yet.
+  // Zeros for a type that has no pool yet. Of a logical device what its GPUs' pools have together.
   Result<PoolStatistics> pool_statistics(MemoryType type) const;
   // Gives unused blocks of the pool back to the heap, until it has at most `keep_bytes` reserved or
   // only blocks in use. Work in flight is not waited for: what it uses stays.
@@ -158,11 +176,36 @@ class Device : public RefCounted {
   // The same of a module that has been read, which may be a folder.
   Result<Ref<Executable>> load_executable(const Module& module);
 
-  // Whether this device's work can use `peer`'s buffers: always true of itself, and never of a
-  // device of another driver.
+  // Whether this device's work can use buffers in `peer`'s memory: always true of itself, and never
+  // of a device of another driver. Buffers in host memory it can use of every device of its driver
+  // (since minor 3).
   bool can_access(const Device& peer) const noexcept;
+  // Lets this device's work use `buffer`, of another device, from now on, also by its address alone
+  // (Argument::address, pointers in memory). An operation that is given the buffer does that
+  // itself. FAILED_PRECONDITION unless can_access. Since minor 3: UNIMPLEMENTED with an older
+  // driver.
+  Status let_in(Buffer& buffer);
+  // Links to the other GPUs of the driver, whether they are part of this device or not. Of a
+  // logical device those of each of its GPUs.
   size_t link_count() const;
   Result<LinkInfo> link(size_t index) const;
+
+  // The GPUs of a logical device; 1 for any other. Queues and allocations name theirs
+  // (QueueOptions::gpu, BufferOptions::gpu); whatever names none is of the first. Each GPU is a
+  // device of its own as well: Buffer::device and Semaphore::device are the GPU's, Queue::device,
+  // Executable::device and CommandBuffer::device the logical device. An executable is loaded on
+  // each GPU with that GPU's variant, and a recording may be executed on each.
+  size_t gpu_count() const noexcept {
+    const bool says = info_->struct_size > offsetof(DeviceInfo, gpu_count);
+    return says ? info_->gpu_count : 1;
+  }
+  // `index` < gpu_count(). A device of one GPU is its own.
+  Device& gpu(size_t index) const noexcept;
+  // DeviceInfo::pci_address; empty with a driver that is older than it.
+  StringView pci_address() const noexcept {
+    const bool says = info_->struct_size > offsetof(DeviceInfo, pci_address);
+    return says ? info_->pci_address : StringView();
+  }
 
   // Operations that are submitted between the two calls are timed; end_profile waits for them and
   // gives each to `sink`. An exception that the sink throws becomes the failure of end_profile; it
@@ -181,7 +224,7 @@ class Device : public RefCounted {
 
   // Validation in front of the driver is on unless a benchmark turns it off.
   bool validates() const noexcept { return validates_; }
-  void set_validation(bool on) noexcept { validates_ = on; }
+  void set_validation(bool on) noexcept;
 
  protected:
   // `info` belongs to the driver's object and lives as long.
@@ -211,6 +254,9 @@ class Device : public RefCounted {
   virtual Status do_begin_profile() = 0;
   virtual Status do_end_profile(ProfileSink sink, void* context) = 0;
   virtual Status do_fault() const = 0;
+  // Since minor 3. `buffer` is of another device of the same driver, which do_can_access is true
+  // of.
+  virtual Status do_let_in(Buffer& buffer) = 0;
 
   const DeviceInfo* info_;
   bool validates_ = true;

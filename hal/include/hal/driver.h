@@ -29,6 +29,9 @@ struct DeviceSummary {
   StringView target;
   uint32_t compute_units = 0;
   uint64_t memory_bytes = 0;
+  // Since minor 3: "0000:c1:00.0" (domain, bus, device, function; Linux's form, lower case); empty
+  // if the device is not on a PCI bus.
+  StringView pci_address;
 };
 
 // Any thread may use any method.
@@ -43,6 +46,12 @@ class Driver : public RefCounted {
   // NOT_FOUND names the ordinals that exist. An option that the driver does not know is
   // INVALID_ARGUMENT and lists those that it knows.
   Result<Ref<Device>> create_device(uint32_t ordinal, Span<const Option> options = {});
+
+  // One logical device of the GPUs with these ordinals, in this order (Device::gpu). One ordinal is
+  // create_device. INVALID_ARGUMENT for none, or for one that is there twice. With a driver of any
+  // minor version.
+  Result<Ref<Device>> create_logical_device(Span<const uint32_t> ordinals,
+                                            Span<const Option> options = {});
 
  protected:
   // Takes what an enumeration finds. The summary's views stay valid while the driver lives.

@@ -126,7 +126,12 @@ class Executable : public RefCounted {
   const Function& function(size_t index) const;
   // NOT_FOUND lists the names that exist and the one that was probably meant.
   Result<const Function*> find(StringView name) const;
+  // Of a logical device the first GPU's.
   Result<GlobalInfo> global(StringView name) const;
+  // What of the executable is loaded on a GPU of a logical device: that GPU's variant, with its
+  // target and its globals. Lives as long as this. FAILED_PRECONDITION says why there is none for
+  // it. With one GPU this itself.
+  Result<Executable*> on_gpu(size_t index);
 
  protected:
   explicit Executable(Device& device) noexcept : device_(&device) {}

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define HALYARD_ABI_MAJOR 1u
-#define HALYARD_ABI_MINOR 2u
+#define HALYARD_ABI_MINOR 3u
 
 #define HALYARD_PLUGIN_SYMBOL "halyard_plugin"
 

@@ -1,9 +1,16 @@
-// Device URIs: the text that names a device and its settings.
+// Device URIs: the text that names devices and their settings.
 //
-//     amdgpu                          the driver's first device
-//     amdgpu:1                        the one with ordinal 1
-//     amdgpu://GPU-0123456789abcdef   the one with that UUID
+//     driver[:ordinal][://selector[,selector…]][?key=value&…]
+//
+//     amdgpu                          one logical device of all of the driver's GPUs
+//     amdgpu:1                        the GPU with ordinal 1
+//     amdgpu://0,1                    one logical device of two GPUs, by ordinal
+//     amdgpu://GPU-0123456789abcdef   the GPU with that UUID
+//     amdgpu://0000:c1:00.0           the GPU at that PCI address
+//     amdgpu://gfx90a                 every GPU of that processor
 //     amdgpu:1?key=value&other=value  with settings; %XX stands for the byte with that hex code
+//
+// There is an ordinal or there are selectors, not both.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +30,23 @@ struct DeviceUriOption {
   friend bool operator==(const DeviceUriOption&, const DeviceUriOption&) = default;
 };
 
+struct DeviceSelector {
+  // What a text is follows from its form: digits, dddd:bb:dd.f, gfx…, and otherwise a UUID.
+  enum class Kind { kOrdinal, kPciAddress, kProcessor, kUuid };
+
+  Kind kind = Kind::kOrdinal;
+  std::string text;
+  friend bool operator==(const DeviceSelector&, const DeviceSelector&) = default;
+};
+
 struct DeviceUri {
   std::string driver = {};
-  std::optional<uint32_t> ordinal = {};  // at most one of ordinal and uuid
-  std::string uuid = {};
-  std::vector<DeviceUriOption> options = {};  // in order; no key twice
+  std::optional<uint32_t> ordinal = {};        // at most one of ordinal and selectors
+  std::vector<DeviceSelector> selectors = {};  // in order; none twice
+  std::vector<DeviceUriOption> options = {};   // in order; no key twice
+
+  // Whether the URI says which of the driver's GPUs it means; otherwise it means all.
+  bool chooses() const { return ordinal.has_value() || !selectors.empty(); }
   friend bool operator==(const DeviceUri&, const DeviceUri&) = default;
 };
 
@@ -38,8 +57,11 @@ Result<DeviceUri> parse_device_uri(std::string_view text);
 // The text that parses to `uri`.
 std::string to_string(const DeviceUri& uri);
 
-// The index in `devices` of the one that `uri` means. NOT_FOUND lists what there is. With no
-// devices at all too; the caller knows more about why.
-Result<size_t> select_device(const DeviceUri& uri, const std::vector<DeviceSummary>& devices);
+// The indices in `devices` of those that `uri` means, in its order; those of one processor in the
+// order of the list. NOT_FOUND says which selector means none, and lists what there is; with no
+// devices at all too, where the caller knows more about why. INVALID_ARGUMENT for a GPU that two
+// selectors mean.
+Result<std::vector<size_t>> select_devices(const DeviceUri& uri,
+                                           const std::vector<DeviceSummary>& devices);
 
 }  // namespace halyard

@@ -25,7 +25,7 @@
 
 namespace halyard {
 
-// A name that stands for one device or for several.
+// A name that stands for one device or for several. Opened as one, those are a logical device.
 struct NamedDevice {
   std::string name;  // as a driver's is written: [a-z][a-z0-9_]*
   std::vector<DeviceUri> devices;
@@ -75,20 +75,31 @@ class Registry {
   Result<LoadedDriver> driver(std::string_view name);
 
   // What `uri` stands for: itself, or if it is the name of a NamedDevice that one's devices, to
-  // which the URI's own options are added.
+  // which the URI's own options are added. Loads nothing.
   Result<std::vector<DeviceUri>> resolve(const DeviceUri& uri) const;
+  // The same, GPU by GPU: each with its ordinal. Loads the driver.
+  Result<std::vector<DeviceUri>> gpus(const DeviceUri& uri);
 
-  // `options` come on top of the URI's own and win over them. FAILED_PRECONDITION for a name that
-  // stands for several devices: open_devices opens those.
+  // One device; if the URI, or all that the name stands for, means several GPUs, a logical device
+  // of them (Device::gpu). `options` come on top of the URI's own and win over them.
+  // FAILED_PRECONDITION for a name that stands for devices of several drivers or with different
+  // options.
   Result<Ref<Device>> open_device(std::string_view uri, Span<const Option> options = {});
   Result<Ref<Device>> open_device(const DeviceUri& uri, Span<const Option> options = {});
-  // One for each device that the name stands for, in its order.
+  // One for each URI that the name stands for, in its order; each may be a logical device.
   Result<std::vector<Ref<Device>>> open_devices(std::string_view uri,
                                                 Span<const Option> options = {});
 
  private:
   struct State;
-  Result<Ref<Device>> open_one(const DeviceUri& uri, Span<const Option> options);
+  // GPUs of one driver.
+  struct Chosen {
+    Ref<Driver> driver;
+    std::vector<uint32_t> ordinals;
+  };
+  // `uris` are of one driver.
+  Result<Chosen> choose(const std::vector<DeviceUri>& uris);
+  Result<Ref<Device>> open_group(const std::vector<DeviceUri>& uris, Span<const Option> options);
   explicit Registry(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;

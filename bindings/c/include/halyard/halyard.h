@@ -184,10 +184,11 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_registry_default(halyard_r
 HALYARD_API void halyard_registry_retain(halyard_registry* registry);
 HALYARD_API void halyard_registry_release(halyard_registry* registry);
 
-/* Opens the device that a URI names: "amdgpu" (the driver's first), "amdgpu:1" (by ordinal),
- * "amdgpu://GPU-0123456789abcdef" (by UUID), each with "?key=value&…". `options` come on top of the
+/* Opens the device that a URI names: "amdgpu" (one logical device of all GPUs), "amdgpu:1" (a GPU
+ * by its ordinal), "amdgpu://GPU-0123456789abcdef" (by its UUID), "amdgpu://0,1" (a logical device
+ * of two), each with "?key=value&…"; docs/devices.md has the rest. `options` come on top of the
  * URI's own and win over them. NOT_FOUND tells what became of every plugin. FAILED_PRECONDITION
- * for a name of several devices: halyard_registry_open_devices opens those. */
+ * for a name that stands for devices of several drivers. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_registry_open_device(
     halyard_registry* registry, const char* uri, const halyard_option* options, size_t option_count,
     halyard_device** device);
