@@ -25,7 +25,7 @@ struct Texts {
 void add_subject(CLI::App& app, Options& options, Texts& texts) {
   const char* const group = "What is tested";
   app.add_option("--device", options.device,
-                 "The device: a driver's name, optionally with :ordinal or ://uuid")
+                 "The device: DRIVER, DRIVER:ORDINAL or DRIVER://SELECTOR,…")
       ->type_name("URI")
       ->group(group);
   app.add_option("--vgpu", texts.vgpu,

@@ -437,8 +437,8 @@ void add_run_command(CLI::App& app, Status& outcome) {
   const auto flags = std::make_shared<RunFlags>();
   command
       .add_option("--device", flags->device,
-                  "The device: DRIVER, DRIVER:ORDINAL or DRIVER://UUID, with ?key=value; or a name "
-                  "that a config gives to one (devices.NAME)")
+                  "The device: DRIVER, DRIVER:ORDINAL or DRIVER://SELECTOR,… (ordinals, UUIDs, PCI "
+                  "addresses, processors), with ?key=value; or a name of a config (devices.NAME)")
       ->type_name("URI")
       ->required();
   command
