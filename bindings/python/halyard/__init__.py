@@ -1,0 +1,49 @@
+"""Halyard: AMD GPUs, real and virtual, from Python.
+
+    import halyard, numpy as np
+    device = halyard.open("amdgpu", vgpu="gfx90a")    # without vgpu: this machine's GPU
+    vadd = device.load("vadd.hipfb")["vadd"]
+    a, b = device.array(np.arange(1000, dtype=np.float32)), device.empty(1000)
+    vadd[1000, 256](a, a, b, 1000)
+    print(b.download())
+
+Nothing copies or waits unless its documentation says so. Failures raise halyard.Error.
+"""
+
+from ._array import Array
+from ._core import Future, Lds, Semaphore
+from ._device import (
+    Device,
+    Profile,
+    ProfileEvent,
+    drivers,
+    load_report,
+    load_virtual_gpu,
+    open,
+)
+from ._errors import Code, DeadlineExceeded, Error, OutOfMemory
+from ._kernel import DeviceAddress, Kernel, Module, Parameter
+from ._queue import Queue
+
+__all__ = [
+    "Array",
+    "Code",
+    "DeadlineExceeded",
+    "Device",
+    "DeviceAddress",
+    "Error",
+    "Future",
+    "Kernel",
+    "Lds",
+    "Module",
+    "OutOfMemory",
+    "Parameter",
+    "Profile",
+    "ProfileEvent",
+    "Queue",
+    "Semaphore",
+    "drivers",
+    "load_report",
+    "load_virtual_gpu",
+    "open",
+]

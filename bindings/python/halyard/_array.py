@@ -1,0 +1,237 @@
+"""Arrays: elements in memory that a device sees."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._errors import Code, Error
+
+if TYPE_CHECKING:
+    from ._device import Device
+    from ._queue import Queue
+
+MEMORY_TYPES = ("device", "host", "device-mapped")
+
+# Of DLPack: kDLInt, kDLUInt, kDLFloat, kDLComplex, kDLBool.
+_DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+
+
+def memory_type(name: str) -> int:
+    """The number of a memory type's name."""
+    if name in MEMORY_TYPES:
+        return MEMORY_TYPES.index(name)
+    raise Error(
+        Code.INVALID_ARGUMENT,
+        f'The memory type ("{name}") does not exist. Legal are {", ".join(MEMORY_TYPES)}.',
+    )
+
+
+def to_shape(shape: Union[int, Sequence[int]]) -> Tuple[int, ...]:
+    """A shape as a tuple; an int is a shape of one dimension."""
+    return (int(shape),) if np.ndim(shape) == 0 else tuple(int(length) for length in shape)
+
+
+class Array(_core.Memory):
+    """Elements of one type, one behind the other, in memory that a device sees.
+
+    Made by Device.empty, Device.array, Device.from_dlpack and the like. Where the host sees the
+    memory (memory="host" or "device-mapped"), an array has the buffer protocol and
+    __array_interface__: numpy.asarray(array) is a view, without a copy. What work writes is there
+    when its Future is done; nothing here waits for it except download().
+    """
+
+    device: "Device"
+    dtype: np.dtype
+
+    def __init__(self, memory: _core.Memory, device: "Device", shape: Tuple[int, ...], dtype: Any):
+        dtype = np.dtype(dtype)
+        if dtype.hasobject:
+            raise Error(
+                Code.INVALID_ARGUMENT,
+                f"The type ({dtype}) holds Python objects, which no device understands.",
+            )
+        super().__init__(memory)
+        self.set_shape(list(shape), dtype.itemsize, _format_of(dtype))
+        self.device = device
+        self.dtype = dtype
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """The lengths of the dimensions."""
+        return tuple(_core.Memory.shape.__get__(self))
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def memory(self) -> str:
+        """Where the memory lies: "device", "host" or "device-mapped"."""
+        return MEMORY_TYPES[self.memory_type]
+
+    @property
+    def on_host(self) -> bool:
+        """Whether the host sees the elements."""
+        return self.host_address != 0
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("An array without dimensions has no length.")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return (
+            f"<halyard.Array of {self.dtype}, shape {self.shape}, in {self.memory} memory of "
+            f"{self.device.uri}>"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        # An attribute only where the host sees the memory: NumPy asks for it first.
+        if name == "__array_interface__" and self.host_address != 0:
+            return {
+                "version": 3,
+                "shape": self.shape,
+                "typestr": self.dtype.str,
+                "descr": self.dtype.descr,
+                "data": (self.host_address, False),
+                "strides": None,
+            }
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __array__(self, dtype: Any = None) -> np.ndarray:
+        view = self.numpy()
+        return view if dtype is None else view.astype(dtype, copy=False)
+
+    def numpy(self) -> np.ndarray:
+        """A view of the elements, without a copy. FAILED_PRECONDITION for device memory."""
+        if not self.on_host:
+            raise Error(
+                Code.FAILED_PRECONDITION,
+                "The array is in device memory, which the host does not see: call download(), or "
+                'allocate it with memory="host".',
+            )
+        return np.asarray(_Bytes(self)).view(self.dtype).reshape(self.shape)
+
+    def upload(
+        self, data: Any, queue: Optional["Queue"] = None, after: Sequence[_core.Future] = ()
+    ) -> _core.Future:
+        """Writes the elements in the order of `queue` (without one: the device's default queue).
+
+        The data are copied before the call returns. It does not wait for the device.
+        """
+        data = np.asarray(data, dtype=self.dtype)
+        if data.shape != self.shape and data.ndim != 0:
+            raise Error(
+                Code.INVALID_ARGUMENT,
+                f"An array of shape {self.shape} is given data of shape {data.shape}.",
+            )
+        data = np.ascontiguousarray(np.broadcast_to(data, self.shape))
+        queue = queue or self.device.default_queue
+        return queue._core.update(self, data.reshape(-1).view(np.uint8), list(after))
+
+    def download(
+        self,
+        out: Optional[np.ndarray] = None,
+        queue: Optional["Queue"] = None,
+        after: Sequence[_core.Future] = (),
+    ) -> np.ndarray:
+        """The elements, as a NumPy array of its own or in `out`.
+
+        WAITS for the queue's work so far (without a queue: the device's default queue) and for the
+        copy.
+        """
+        queue = queue or self.device.default_queue
+        if self.on_host:
+            queue._core.barrier(list(after)).wait()
+            values = self.numpy().copy() if out is None else self.numpy()
+        else:
+            staging = self.device.empty(self.shape, self.dtype, memory="host")
+            queue._core.copy(self, staging, self.nbytes, list(after)).wait()
+            values = staging.numpy()  # the view keeps the staging memory
+        if out is None:
+            return values
+        if out.shape != self.shape:
+            raise Error(
+                Code.INVALID_ARGUMENT,
+                f"An array of shape {self.shape} is to be put into one of shape {out.shape}.",
+            )
+        np.copyto(out, values)
+        return out
+
+    def fill(
+        self, value: Any, queue: Optional["Queue"] = None, after: Sequence[_core.Future] = ()
+    ) -> _core.Future:
+        """Sets every element, in the order of `queue` or the device's default queue."""
+        pattern = np.asarray(value, dtype=self.dtype).tobytes()
+        queue = queue or self.device.default_queue
+        return queue._core.fill(self, pattern, self.nbytes, list(after))
+
+    def copy_from(
+        self,
+        source: "Array",
+        queue: Optional["Queue"] = None,
+        after: Sequence[_core.Future] = (),
+    ) -> _core.Future:
+        """Copies the bytes of an array of the same size, in the order of `queue`."""
+        if source.nbytes != self.nbytes:
+            raise Error(
+                Code.INVALID_ARGUMENT,
+                f"An array of {self.nbytes} bytes is given one of {source.nbytes} bytes.",
+            )
+        queue = queue or self.device.default_queue
+        return queue._core.copy(source, self, self.nbytes, list(after))
+
+    def export_ipc(self) -> bytes:
+        """A handle for another process, which gives it to Device.import_ipc.
+
+        For an array that Device.empty has made in device memory; it must outlive the imports.
+        """
+        return _core.Memory.export_ipc(self)
+
+    def __dlpack__(self, stream: Any = None) -> Any:
+        """A DLPack capsule over this memory, without a copy. Waits for nothing: wait for the work
+        that writes the elements first."""
+        code = _DLPACK_CODES.get(self.dtype.kind)
+        if code is None or not self.dtype.isnative:
+            raise BufferError(f"DLPack has no type for {self.dtype!r}.")
+        return _core.to_dlpack(self, code, self.dtype.itemsize * 8, self.device.ordinal)
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        """(1, 0) for memory that the host sees, (10, ordinal) for the device's own."""
+        return (1, 0) if self.on_host else (10, self.device.ordinal)
+
+
+def _format_of(dtype: np.dtype) -> str:
+    """The element's format in the buffer protocol."""
+    try:
+        return memoryview(np.empty(0, dtype)).format
+    except (ValueError, BufferError):
+        return f"{dtype.itemsize}s"
+
+
+class _Bytes:
+    """The bytes of an array, whatever its elements are; keeps it."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (array.nbytes,),
+            "typestr": "|u1",
+            "data": (array.host_address, False),
+        }

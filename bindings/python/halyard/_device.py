@@ -1,0 +1,267 @@
+"""Devices: GPUs, opened by URI."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._array import Array, memory_type, to_shape
+from ._errors import Code, Error
+from ._kernel import DeviceAddress, Module
+from ._queue import PRIORITIES, Queue
+
+
+@dataclass(frozen=True)
+class ProfileEvent:
+    """One operation as it ran, in nanoseconds of CLOCK_MONOTONIC."""
+
+    name: str
+    begin_ns: int
+    end_ns: int
+
+    @property
+    def duration_ns(self) -> int:
+        """How long it ran."""
+        return self.end_ns - self.begin_ns
+
+
+class Profile:
+    """`with device.profile() as profile:` times the work that is submitted in the block. Its end
+    WAITS for that work; then profile.events has one ProfileEvent for each operation."""
+
+    events: List[ProfileEvent]
+
+    def __init__(self, device: "Device") -> None:
+        self._device = device
+        self.events = []
+
+    def __enter__(self) -> "Profile":
+        self._device._core.begin_profile()
+        return self
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        try:
+            self.events = [ProfileEvent(*event) for event in self._device._core.end_profile()]
+        except Error:
+            if kind is None:
+                raise  # otherwise the block's own exception says more
+
+    def totals(self) -> Dict[str, int]:
+        """Nanoseconds by the operations' names."""
+        totals: Dict[str, int] = {}
+        for event in self.events:
+            totals[event.name] = totals.get(event.name, 0) + event.duration_ns
+        return totals
+
+
+class Device:
+    """A GPU. Made by halyard.open; any thread may use it."""
+
+    uri: str
+
+    def __init__(self, uri: str, core: _core.Device) -> None:
+        self.uri = uri
+        self._core = core
+        self._default_queue: Optional[Queue] = None
+        self._ordinal: Optional[int] = None
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """The facts and limits, as halyard_device_info in halyard.h has them."""
+        return self._core.info
+
+    @property
+    def name(self) -> str:
+        """ "Radeon RX Vega 64"."""
+        return self.info["name"]
+
+    @property
+    def driver(self) -> str:
+        """ "amdgpu"."""
+        return self.info["driver"]
+
+    @property
+    def target(self) -> str:
+        """ "gfx90a:sramecc+:xnack-"."""
+        return self.info["target"]
+
+    @property
+    def ordinal(self) -> int:
+        """The place among the driver's devices, from 0 on."""
+        if self._ordinal is None:
+            self._ordinal = _core.ordinal_of(self.driver, self.info["uuid"])
+        return self._ordinal
+
+    def __repr__(self) -> str:
+        return f"<halyard.Device {self.uri}: {self.name}, {self.target}>"
+
+    # ---- Memory
+
+    def empty(
+        self,
+        shape: Union[int, Sequence[int]],
+        dtype: Any = np.float32,
+        memory: str = "device",
+    ) -> Array:
+        """An array whose elements are not defined yet.
+
+        memory: "device" (the device's own, which the host does not see), "host" (the host's,
+        pinned), or "device-mapped" (the device's own, which both see; not on every device).
+        """
+        shape = to_shape(shape)
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        if not 0 < size < 1 << 63:
+            raise Error(
+                Code.INVALID_ARGUMENT,
+                f"An array of shape {shape} has {size} bytes. Legal are 1 and more.",
+            )
+        return Array(self._core.allocate(size, memory_type(memory)), self, shape, dtype)
+
+    def array(self, data: Any, dtype: Any = None, memory: str = "device") -> Array:
+        """A copy of the data. WAITS until it is there."""
+        data = np.asarray(data, dtype=dtype)
+        array = self.empty(data.shape, data.dtype, memory)
+        if array.on_host:
+            np.copyto(array.numpy(), data)
+        else:
+            array.upload(data).wait()
+        return array
+
+    def zeros(
+        self, shape: Union[int, Sequence[int]], dtype: Any = np.float32, memory: str = "device"
+    ) -> Array:
+        """An array of zeros. WAITS until they are there."""
+        array = self.empty(shape, dtype, memory)
+        array.fill(0).wait()
+        return array
+
+    def from_dlpack(self, source: Any) -> Array:
+        """An array over another library's memory, without a copy: of an object with __dlpack__
+        (NumPy's arrays, PyTorch's tensors) or a capsule. The memory is kept until no work uses it.
+        """
+        capsule = source.__dlpack__() if hasattr(source, "__dlpack__") else source
+        memory, code, bits = _core.from_dlpack(self._core, capsule)
+        kind = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}.get(code)
+        if kind is None:
+            raise Error(
+                Code.UNIMPLEMENTED, f"NumPy has no type for DLPack's type code ({code})."
+            )
+        return Array(memory, self, tuple(memory.shape), np.dtype(f"{kind}{bits // 8}"))
+
+    def from_pointer(
+        self,
+        pointer: int,
+        shape: Union[int, Sequence[int]],
+        dtype: Any = np.float32,
+        owner: Any = None,
+    ) -> Array:
+        """An array over device memory of the vendor's runtime in this process (hipMalloc). `owner`
+        is kept until no work uses the memory."""
+        shape = to_shape(shape)
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        return Array(self._core.import_pointer(pointer, size, owner), self, shape, dtype)
+
+    def import_ipc(
+        self, handle: bytes, shape: Union[int, Sequence[int]], dtype: Any = np.float32
+    ) -> Array:
+        """An array over another process's memory, of which that has a handle: Array.export_ipc."""
+        shape = to_shape(shape)
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        return Array(self._core.import_ipc(bytes(handle), size), self, shape, dtype)
+
+    def heap_statistics(self) -> List[Dict[str, int]]:
+        """What has been allocated through this device."""
+        return self._core.heap_statistics()
+
+    # ---- Kernels, queues, semaphores
+
+    def load(self, file: Union[str, "os.PathLike[str]", bytes]) -> Module:
+        """Loads a file with kernels, by its path or its bytes: a code object, an offload bundle, a
+        program or library of hipcc's, an archive or a folder of these."""
+        if isinstance(file, (bytes, bytearray, memoryview)):
+            return Module(self, self._core.load_bytes(bytes(file)))
+        return Module(self, self._core.load_file(os.fspath(file)))
+
+    @property
+    def default_queue(self) -> Queue:
+        """The queue of operations that are given none; made when it is first wanted."""
+        if self._default_queue is None:
+            self._default_queue = self.queue()
+        return self._default_queue
+
+    def queue(self, priority: str = "normal") -> Queue:
+        """A new queue; priority: "low", "normal" or "high"."""
+        if priority not in PRIORITIES:
+            raise Error(
+                Code.INVALID_ARGUMENT,
+                f'The priority ("{priority}") does not exist. Legal are {", ".join(PRIORITIES)}.',
+            )
+        return Queue(self, self._core.create_queue(PRIORITIES.index(priority)))
+
+    def import_queue(self, native: int) -> Queue:
+        """A queue over the vendor runtime's own (hipStream_t), which must outlive it."""
+        return Queue(self, self._core.import_queue(native))
+
+    def semaphore(self, value: int = 0) -> _core.Semaphore:
+        """A semaphore that begins at a value."""
+        return self._core.create_semaphore(value)
+
+    def profile(self) -> Profile:
+        """Times the work of a block: `with device.profile() as profile:`."""
+        return Profile(self)
+
+    def can_access(self, peer: "Device") -> bool:
+        """Whether this device's work can use the peer's arrays."""
+        return self._core.can_access(peer._core)
+
+    def fault(self) -> None:
+        """Raises what has lost the device; returns while it works."""
+        self._core.fault()
+
+
+def open(  # noqa: A001, the module's own: halyard.open
+    uri: str = "amdgpu",
+    vgpu: Union[bool, str, None] = None,
+    options: Optional[Dict[str, str]] = None,
+) -> Device:
+    """Opens a device: "amdgpu", "hip:1", "amdgpu://GPU-0123456789abcdef?key=value".
+
+    vgpu: a profile ("gfx90a"), or True for the default one, puts the virtual GPU into this process,
+    which needs no hardware. Only the first open can choose.
+    options: of the device, on top of the URI's own.
+    """
+    if vgpu:
+        load_virtual_gpu("" if vgpu is True else vgpu)
+    return Device(uri, _core.open_device(uri, dict(options or {})))
+
+
+def load_virtual_gpu(profile: str = "") -> None:
+    """Puts the virtual GPU into this process, for good, before any device is opened."""
+    _core.load_virtual_gpu(profile)
+
+
+def drivers() -> List[Dict[str, Any]]:
+    """The drivers that can be loaded, each with its devices."""
+    return _core.drivers()
+
+
+def load_report() -> str:
+    """What became of every file that could have been a driver."""
+    return _core.load_report()
+
+
+__all__ = [
+    "Device",
+    "DeviceAddress",
+    "Profile",
+    "ProfileEvent",
+    "drivers",
+    "load_report",
+    "load_virtual_gpu",
+    "open",
+]

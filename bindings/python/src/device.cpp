@@ -1,0 +1,283 @@
+// Devices, drivers, the virtual GPU and profiles.
+#include <map>
+
+#include "core.h"
+
+namespace halyard::python {
+namespace {
+
+using Options = std::map<std::string, std::string>;
+
+host::internal::RegistryHandle registry() {
+  host::internal::RegistryHandle handle;
+  unlocked([&] { return halyard_registry_default(handle.out()); });
+  return handle;
+}
+
+struct Device {
+  HeldDevice handle;
+};
+
+Device open_device(const std::string& uri, const Options& options) {
+  const host::internal::RegistryHandle from = registry();
+  std::vector<halyard_option> list;
+  for (const auto& [key, value] : options) list.push_back({key.c_str(), value.c_str()});
+  Device device;
+  unlocked([&] {
+    return halyard_registry_open_device(from.get(), uri.c_str(), list.data(), list.size(),
+                                        device.handle.out());
+  });
+  return device;
+}
+
+py::dict device_info(const Device& device) {
+  auto info = host::internal::with_size<halyard_device_info>();
+  check(halyard_device_get_info(device.handle.get(), &info));
+  const auto tuple = [](const halyard_dim3& d) { return py::make_tuple(d.x, d.y, d.z); };
+  py::dict dict;
+  dict["driver"] = info.driver;
+  dict["name"] = info.name;
+  dict["uuid"] = info.uuid;
+  dict["target"] = info.target;
+  dict["compute_units"] = info.compute_units;
+  dict["wavefront_size"] = info.wavefront_size;
+  dict["max_workgroup_size"] = info.max_workgroup_size;
+  dict["max_workgroup"] = tuple(info.max_workgroup);
+  dict["max_grid"] = tuple(info.max_grid);
+  dict["max_grid_size"] = info.max_grid_size;
+  dict["lds_bytes"] = info.lds_bytes;
+  dict["memory_bytes"] = info.memory_bytes;
+  dict["max_allocation_bytes"] = info.max_allocation_bytes;
+  dict["allocation_alignment"] = info.allocation_alignment;
+  dict["max_clock_mhz"] = info.max_clock_mhz;
+  dict["timestamp_hz"] = info.timestamp_hz;
+  dict["maps_device_memory"] = info.maps_device_memory;
+  dict["coherent_map"] = info.coherent_map;
+  dict["imports_queues"] = info.imports_queues;
+  return dict;
+}
+
+py::list drivers() {
+  const host::internal::RegistryHandle from = registry();
+  size_t count = 0;
+  unlocked([&] { return halyard_registry_driver_count(from.get(), &count); });
+  py::list list;
+  for (size_t i = 0; i < count; ++i) {
+    using Handle =
+        host::internal::Handle<halyard_driver, &halyard_driver_retain, &halyard_driver_release>;
+    Handle driver;
+    check(halyard_registry_driver_at(from.get(), i, driver.out()));
+    auto info = host::internal::with_size<halyard_driver_info>();
+    check(halyard_driver_get_info(driver.get(), &info));
+    py::list devices;
+    const size_t device_count = halyard_driver_device_count(driver.get());
+    for (size_t j = 0; j < device_count; ++j) {
+      auto summary = host::internal::with_size<halyard_device_summary>();
+      check(halyard_driver_device(driver.get(), j, &summary));
+      py::dict device;
+      device["ordinal"] = summary.ordinal;
+      device["name"] = summary.name;
+      device["uuid"] = summary.uuid;
+      device["target"] = summary.target;
+      device["compute_units"] = summary.compute_units;
+      device["memory_bytes"] = summary.memory_bytes;
+      devices.append(device);
+    }
+    py::dict dict;
+    dict["name"] = info.name;
+    dict["version"] = info.version;
+    dict["description"] = info.description;
+    dict["path"] = info.path;
+    dict["library_name"] = info.library_name;
+    dict["library_path"] = info.library_path;
+    dict["library_version"] = info.library_version;
+    dict["devices"] = devices;
+    list.append(dict);
+  }
+  return list;
+}
+
+// The device's place among its driver's. No other driver is loaded for it.
+uint32_t ordinal_of(const std::string& driver_name, const std::string& uuid) {
+  const host::internal::RegistryHandle from = registry();
+  halyard_driver* driver = nullptr;
+  unlocked([&] { return halyard_registry_driver(from.get(), driver_name.c_str(), &driver); });
+  uint32_t ordinal = 0;
+  const size_t count = halyard_driver_device_count(driver);
+  for (size_t i = 0; i < count; ++i) {
+    auto summary = host::internal::with_size<halyard_device_summary>();
+    halyard_error* const error = halyard_driver_device(driver, i, &summary);
+    if (error == nullptr && uuid == summary.uuid) ordinal = summary.ordinal;
+    halyard_error_free(error);
+  }
+  halyard_driver_release(driver);
+  return ordinal;
+}
+
+std::string load_report() {
+  const host::internal::RegistryHandle from = registry();
+  halyard_load_report* report = nullptr;
+  unlocked(
+      [&] { return halyard_registry_report(from.get(), HALYARD_REPORT_COMPLETE, 0, &report); });
+  std::string text = halyard_load_report_text(report);
+  halyard_load_report_release(report);
+  return text;
+}
+
+// (name, begin, end) of each operation.
+py::list end_profile(const Device& device) {
+  std::vector<host::ProfileEvent> events;
+  unlocked([&] {
+    return halyard_device_end_profile(
+        device.handle.get(),
+        [](void* context, const halyard_profile_event* event) {
+          static_cast<std::vector<host::ProfileEvent>*>(context)->push_back(
+              {event->name, event->begin_ns, event->end_ns});
+        },
+        &events);
+  });
+  py::list list;
+  for (const host::ProfileEvent& event : events) {
+    list.append(py::make_tuple(event.name, event.begin_ns, event.end_ns));
+  }
+  return list;
+}
+
+std::unique_ptr<Memory> import(const Device& device, halyard_import_kind kind, const void* pointer,
+                               uint64_t size, py::object owner) {
+  auto options = host::internal::with_size<halyard_import_options>();
+  options.kind = kind;
+  options.pointer = pointer;
+  options.size = size;
+  HeldBuffer buffer;
+  unlocked(
+      [&] { return halyard_device_import_buffer(device.handle.get(), &options, buffer.out()); });
+  return make_memory(device.handle, std::move(buffer), false, std::move(owner));
+}
+
+std::unique_ptr<Memory> import_ipc(const Device& device, const std::string& handle, uint64_t size) {
+  halyard_exported_handle exported = {};
+  if (handle.size() != sizeof exported.ipc) {
+    fail(HALYARD_INVALID_ARGUMENT, "An IPC handle has " + std::to_string(handle.size()) +
+                                       " bytes; it has 64, as Array.export_ipc() gives them.");
+  }
+  return import(device, HALYARD_IMPORT_IPC_HANDLE, handle.data(), size, py::object());
+}
+
+}  // namespace
+
+void define_device(py::module_& module) {
+  py::class_<Device>(module, "Device")
+      .def_property_readonly(
+          "_held", [](const Device& d) { return &d.handle; },
+          py::return_value_policy::reference_internal)
+      .def_property_readonly("info", &device_info)
+      .def("allocate",
+           [](const Device& device, uint64_t size, int type) {
+             auto options = host::internal::with_size<halyard_buffer_options>();
+             options.type = static_cast<halyard_memory_type>(type);
+             HeldBuffer buffer;
+             unlocked([&] {
+               return halyard_device_allocate(device.handle.get(), size, &options, buffer.out());
+             });
+             return make_memory(device.handle, std::move(buffer), type != HALYARD_MEMORY_DEVICE,
+                                py::object());
+           })
+      .def("import_pointer",
+           [](const Device& device, uintptr_t pointer, uint64_t size, py::object owner) {
+             return import(device, HALYARD_IMPORT_DEVICE_POINTER,
+                           reinterpret_cast<const void*>(pointer), size, std::move(owner));
+           })
+      .def("import_ipc", &import_ipc)
+      .def("load_file",
+           [](const Device& device, const std::string& path) {
+             HeldExecutable executable;
+             unlocked([&]() -> halyard_error* {
+               host::internal::ModuleHandle file;
+               if (halyard_error* error = halyard_module_open(path.c_str(), nullptr, file.out())) {
+                 return error;
+               }
+               return halyard_device_load_module(device.handle.get(), file.get(), executable.out());
+             });
+             return executable;
+           })
+      .def("load_bytes",
+           [](const Device& device, const std::string& bytes) {
+             HeldExecutable executable;
+             unlocked([&] {
+               return halyard_device_load_executable(device.handle.get(), bytes.data(),
+                                                     bytes.size(), executable.out());
+             });
+             return executable;
+           })
+      .def("create_queue",
+           [](const Device& device, int priority) {
+             auto options = host::internal::with_size<halyard_queue_options>();
+             options.priority = static_cast<halyard_priority>(priority);
+             HeldQueue queue;
+             unlocked([&] {
+               return halyard_device_create_queue(device.handle.get(), &options, queue.out());
+             });
+             return make_queue(device.handle, std::move(queue));
+           })
+      .def("import_queue",
+           [](const Device& device, uintptr_t native) {
+             HeldQueue queue;
+             unlocked([&] {
+               return halyard_device_import_queue(device.handle.get(),
+                                                  reinterpret_cast<void*>(native), queue.out());
+             });
+             return make_queue(device.handle, std::move(queue));
+           })
+      .def("create_semaphore",
+           [](const Device& device, uint64_t value) {
+             HeldSemaphore semaphore;
+             check(halyard_device_create_semaphore(device.handle.get(), value, semaphore.out()));
+             return make_semaphore(device.handle, std::move(semaphore));
+           })
+      .def("can_access",
+           [](const Device& device, const Device& peer) {
+             return halyard_device_can_access(device.handle.get(), peer.handle.get());
+           })
+      .def("heap_statistics",
+           [](const Device& device) {
+             py::list heaps;
+             const size_t count = halyard_device_heap_count(device.handle.get());
+             for (size_t i = 0; i < count; ++i) {
+               auto info = host::internal::with_size<halyard_heap_info>();
+               auto statistics = host::internal::with_size<halyard_heap_statistics>();
+               check(halyard_device_heap(device.handle.get(), i, &info));
+               check(halyard_device_heap_statistics(device.handle.get(), i, &statistics));
+               py::dict heap;
+               heap["memory_type"] = static_cast<int>(info.type);
+               heap["size"] = info.size;
+               heap["live_bytes"] = statistics.live_bytes;
+               heap["live_buffers"] = statistics.live_buffers;
+               heap["peak_bytes"] = statistics.peak_bytes;
+               heaps.append(heap);
+             }
+             return heaps;
+           })
+      .def("fault",
+           [](const Device& device) {
+             unlocked([&] { return halyard_device_fault(device.handle.get()); });
+           })
+      .def("begin_profile",
+           [](const Device& device) {
+             unlocked([&] { return halyard_device_begin_profile(device.handle.get()); });
+           })
+      .def("end_profile", &end_profile);
+
+  module.def("open_device", &open_device);
+  module.def("drivers", &drivers);
+  module.def("load_report", &load_report);
+  module.def("ordinal_of", &ordinal_of);
+  module.def("load_virtual_gpu", [](const std::string& profile) {
+    unlocked([&] { return halyard_load_virtual_gpu(profile.c_str(), nullptr); });
+  });
+  module.def("virtual_gpu_loaded", [] { return halyard_virtual_gpu_loaded(); });
+  module.def("code_name",
+             [](int code) { return halyard_code_name(static_cast<halyard_code>(code)); });
+}
+
+}  // namespace halyard::python

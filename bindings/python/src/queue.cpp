@@ -1,0 +1,334 @@
+// Queues, the ends of their work, semaphores and host functions.
+#include <algorithm>
+
+#include "core.h"
+
+namespace halyard::python {
+namespace {
+
+struct Future {
+  Point point;
+};
+
+struct Semaphore {
+  HeldDevice device;
+  HeldSemaphore handle;
+};
+
+struct Lds {
+  uint32_t bytes = 0;
+};
+
+// A function of an executable, which it keeps.
+struct Function {
+  HeldExecutable executable;
+  halyard_function* handle = nullptr;
+};
+
+// What an operation uses of Python's objects.
+struct Operands {
+  std::vector<Memory*> memory;
+};
+
+class Queue {
+ public:
+  Queue(const HeldDevice& device, HeldQueue queue) : device_(device), queue_(std::move(queue)) {
+    check(halyard_device_create_semaphore(device.get(), 0, semaphore_.out()));
+  }
+
+  // Submits with the next point of this queue's own timeline as its signal; without the GIL, as the
+  // queue may be full of work whose host functions want it.
+  template <typename Operation>
+  Future submit(const std::vector<Memory*>& operands, const py::object& after,
+                Operation&& operation) {
+    std::vector<halyard_point> waits;
+    std::vector<Point> waited;
+    if (!after.is_none()) {
+      for (const py::handle item : after) waited.push_back(item.cast<const Future&>().point);
+    }
+    for (const Point& point : waited) waits.push_back({point.semaphore.get(), point.value});
+    Future future = {{semaphore_.handle(), 0}};
+    unlocked([&] {
+      const std::lock_guard lock(mutex_);
+      const halyard_point signal = {semaphore_.get(), last_ + 1};
+      const halyard_sync sync = {waits.data(), waits.size(), &signal, 1};
+      halyard_error* const error = operation(queue_.get(), &sync);
+      if (error == nullptr) future.point.value = ++last_;
+      return error;
+    });
+    for (Memory* memory : operands) memory->note(future.point);
+    reap();
+    return future;
+  }
+
+  halyard_queue* get() const { return queue_.get(); }
+  const HeldDevice& device() const { return device_; }
+
+ private:
+  HeldDevice device_;
+  HeldQueue queue_;
+  HeldSemaphore semaphore_;
+  std::mutex mutex_;
+  uint64_t last_ = 0;
+};
+
+halyard_dim3 to_dim3(const char* what, const std::array<uint64_t, 3>& extent) {
+  halyard_dim3 converted = {};
+  uint32_t* const parts[] = {&converted.x, &converted.y, &converted.z};
+  for (size_t i = 0; i < 3; ++i) {
+    if (extent[i] > UINT32_MAX) {
+      fail(HALYARD_INVALID_ARGUMENT, std::string("The ") + what + " has " +
+                                         std::to_string(extent[i]) +
+                                         " work-items in a dimension; at most 4294967295 are "
+                                         "legal.");
+    }
+    *parts[i] = static_cast<uint32_t>(extent[i]);
+  }
+  return converted;
+}
+
+// `arguments`: for each of the function's a Memory, bytes (a value), an int (an address) or Lds.
+Future launch(Queue& queue, const Function& function, const std::array<uint64_t, 3>& grid,
+              const std::array<uint64_t, 3>& block, uint32_t lds, const py::list& arguments,
+              const py::object& after) {
+  std::vector<halyard_argument> list;
+  std::vector<Memory*> operands;
+  for (const py::handle argument : arguments) {
+    if (py::isinstance<Memory>(argument)) {
+      auto* const memory = argument.cast<Memory*>();
+      operands.push_back(memory);
+      list.push_back(halyard_buffer_argument(halyard_whole(memory->buffer.get())));
+    } else if (py::isinstance<py::bytes>(argument)) {
+      list.push_back(halyard_value(PyBytes_AS_STRING(argument.ptr()),
+                                   static_cast<uint32_t>(PyBytes_GET_SIZE(argument.ptr()))));
+    } else if (py::isinstance<Lds>(argument)) {
+      list.push_back(halyard_dynamic_lds(argument.cast<const Lds&>().bytes));
+    } else {
+      list.push_back(halyard_address(argument.cast<uint64_t>()));
+    }
+  }
+  auto dispatch = host::internal::with_size<halyard_dispatch>();
+  dispatch.function = function.handle;
+  dispatch.grid = to_dim3("grid", grid);
+  dispatch.workgroup = to_dim3("work-group", block);
+  dispatch.dynamic_lds_bytes = lds;
+  dispatch.arguments = list.data();
+  dispatch.argument_count = list.size();
+  return queue.submit(operands, after, [&](halyard_queue* handle, const halyard_sync* sync) {
+    return halyard_queue_dispatch(handle, &dispatch, sync);
+  });
+}
+
+// A Python function in queue order. `context` is borrowed: the queue's end of it is kept.
+halyard_error* call_python(void* context) {
+  if (Py_IsInitialized() == 0) {
+    return halyard_error_create(HALYARD_CANCELLED, "Python has ended before the function's turn.");
+  }
+  const py::gil_scoped_acquire acquire;
+  try {
+    py::reinterpret_borrow<py::object>(static_cast<PyObject*>(context))();
+    return nullptr;
+  } catch (const py::error_already_set& e) {
+    return halyard_error_create(HALYARD_UNKNOWN, e.what());
+  } catch (const std::exception& e) {
+    return halyard_error_create(HALYARD_UNKNOWN, e.what());
+  }
+}
+
+Future host_call(Queue& queue, const py::object& function, const py::object& after) {
+  Future future = queue.submit({}, after, [&](halyard_queue* handle, const halyard_sync* sync) {
+    return halyard_queue_host_call(handle, &call_python, function.ptr(), sync);
+  });
+  keep({}, function, {future.point});
+  return future;
+}
+
+py::dict argument_info(const halyard_argument_info& info) {
+  py::dict dict;
+  dict["kind"] = static_cast<int>(info.kind);
+  dict["offset"] = info.offset;
+  dict["size"] = info.size;
+  dict["name"] = info.name;
+  dict["type_name"] = info.type_name;
+  dict["value_kind"] = info.value_kind;
+  return dict;
+}
+
+py::dict function_info(const Function& function) {
+  auto info = host::internal::with_size<halyard_function_info>();
+  check(halyard_function_get_info(function.handle, &info));
+  py::list arguments;
+  for (uint32_t i = 0; i < info.argument_count; ++i) {
+    auto argument = host::internal::with_size<halyard_argument_info>();
+    check(halyard_function_argument(function.handle, i, &argument));
+    arguments.append(argument_info(argument));
+  }
+  py::dict dict;
+  dict["name"] = info.name;
+  dict["arguments"] = arguments;
+  dict["kernarg_size"] = info.kernarg_size;
+  dict["group_segment_size"] = info.group_segment_size;
+  dict["private_segment_size"] = info.private_segment_size;
+  dict["sgpr_count"] = info.sgpr_count;
+  dict["vgpr_count"] = info.vgpr_count;
+  dict["agpr_count"] = info.agpr_count;
+  dict["wavefront_size"] = info.wavefront_size;
+  dict["max_workgroup_size"] = info.max_workgroup_size;
+  dict["required_workgroup_size"] =
+      py::make_tuple(info.required_workgroup_size.x, info.required_workgroup_size.y,
+                     info.required_workgroup_size.z);
+  return dict;
+}
+
+}  // namespace
+
+py::object make_queue(const HeldDevice& device, HeldQueue queue) {
+  return py::cast(std::make_unique<Queue>(device, std::move(queue)));
+}
+
+py::object make_semaphore(const HeldDevice& device, HeldSemaphore semaphore) {
+  auto made = std::make_unique<Semaphore>();
+  made->device = HeldDevice(device);
+  made->handle = std::move(semaphore);
+  return py::cast(std::move(made));
+}
+
+void define_queue(py::module_& module) {
+  py::class_<Lds>(module, "Lds", "LDS for a kernel argument that points into it (OpenCL's local).")
+      .def(py::init([](uint32_t bytes) { return Lds{bytes}; }), py::arg("bytes"))
+      .def_readonly("bytes", &Lds::bytes, "Bytes of LDS.");
+
+  py::class_<Future>(module, "Future",
+                     "The end of an operation of a queue, and of all that came before it. Dropping "
+                     "it waits for nothing.")
+      .def(
+          "wait", [](const Future& f, const py::object& timeout) { wait(f.point, timeout); },
+          py::arg("timeout") = py::none(),
+          "Waits until the work is done, without the GIL; Ctrl-C ends the wait. timeout: seconds, "
+          "or None for ever. Raises the work's Error, or DeadlineExceeded.")
+      .def_property_readonly(
+          "done", [](const Future& f) { return f.point.is_over(); },
+          "Whether the work is done, or has failed. Does not wait.");
+
+  py::class_<Semaphore>(module, "Semaphore",
+                        "A timeline: a 64-bit value that only grows. Queues and the host wait for "
+                        "values, and signal them.")
+      .def_property_readonly(
+          "value",
+          [](const Semaphore& s) {
+            uint64_t value = 0;
+            check(halyard_semaphore_query(s.handle.get(), &value));
+            return value;
+          },
+          "The value reached so far. Raises the failure, if the semaphore has failed.")
+      .def(
+          "signal",
+          [](const Semaphore& s, uint64_t value) {
+            unlocked([&] { return halyard_semaphore_signal(s.handle.get(), value); });
+          },
+          py::arg("value"), "Reaches a value, from the host.")
+      .def(
+          "fail",
+          [](const Semaphore& s, const std::string& message) {
+            unlocked([&] {
+              return halyard_semaphore_fail(s.handle.get(), HALYARD_ABORTED, message.c_str());
+            });
+          },
+          py::arg("message"), "Fails for good: whoever waits gets an Error with this message.")
+      .def(
+          "at",
+          [](const Semaphore& s, uint64_t value) { return Future{{s.handle.handle(), value}}; },
+          py::arg("value"), "A Future that is done when the value is reached.")
+      .def(
+          "wait",
+          [](const Semaphore& s, uint64_t value, const py::object& timeout) {
+            wait({s.handle.handle(), value}, timeout);
+          },
+          py::arg("value"), py::arg("timeout") = py::none(),
+          "Waits for a value, as Future.wait does.");
+
+  py::class_<Function>(module, "Function").def_property_readonly("info", &function_info);
+
+  py::class_<HeldExecutable>(module, "Executable")
+      .def_property_readonly("names",
+                             [](const HeldExecutable& e) {
+                               py::list names;
+                               const size_t count = halyard_executable_function_count(e.get());
+                               for (size_t i = 0; i < count; ++i) {
+                                 halyard_function* function = nullptr;
+                                 check(halyard_executable_function(e.get(), i, &function));
+                                 auto info = host::internal::with_size<halyard_function_info>();
+                                 check(halyard_function_get_info(function, &info));
+                                 names.append(info.name);
+                               }
+                               return names;
+                             })
+      .def_property_readonly("info",
+                             [](const HeldExecutable& e) {
+                               auto info = host::internal::with_size<halyard_executable_info>();
+                               check(halyard_executable_get_info(e.get(), &info));
+                               return py::make_tuple(info.target, info.code_object_version);
+                             })
+      .def("find",
+           [](const HeldExecutable& e, const std::string& name) {
+             Function function = {HeldExecutable(e), nullptr};
+             check(halyard_executable_find(e.get(), name.c_str(), &function.handle));
+             return function;
+           })
+      .def("global_variable", [](const HeldExecutable& e, const std::string& name) {
+        auto info = host::internal::with_size<halyard_global_info>();
+        check(halyard_executable_global(e.get(), name.c_str(), &info));
+        return py::make_tuple(info.device_address, info.size);
+      });
+
+  py::class_<Queue>(module, "Queue")
+      .def("launch", &launch)
+      .def("host_call", &host_call)
+      .def("update",
+           [](Queue& queue, Memory& target, const py::buffer& source, const py::object& after) {
+             const py::buffer_info info = source.request();
+             const auto size = static_cast<uint64_t>(info.size * info.itemsize);
+             const std::vector<Memory*> operands = {&target};
+             return queue.submit(
+                 operands, after, [&](halyard_queue* handle, const halyard_sync* sync) {
+                   return halyard_queue_update(handle, halyard_part(target.buffer.get(), 0, size),
+                                               info.ptr, size, sync);
+                 });
+           })
+      .def(
+          "copy",
+          [](Queue& queue, Memory& source, Memory& target, uint64_t size, const py::object& after) {
+            const std::vector<Memory*> operands = {&source, &target};
+            return queue.submit(
+                operands, after, [&](halyard_queue* handle, const halyard_sync* sync) {
+                  return halyard_queue_copy(handle, halyard_part(source.buffer.get(), 0, size),
+                                            halyard_part(target.buffer.get(), 0, size), sync);
+                });
+          })
+      .def("fill",
+           [](Queue& queue, Memory& target, const std::string& pattern, uint64_t size,
+              const py::object& after) {
+             const std::vector<Memory*> operands = {&target};
+             return queue.submit(
+                 operands, after, [&](halyard_queue* handle, const halyard_sync* sync) {
+                   return halyard_queue_fill(handle, halyard_part(target.buffer.get(), 0, size),
+                                             pattern.data(), static_cast<uint32_t>(pattern.size()),
+                                             sync);
+                 });
+           })
+      .def("barrier",
+           [](Queue& queue, const py::object& after) {
+             return queue.submit({}, after, [](halyard_queue* handle, const halyard_sync* sync) {
+               return halyard_queue_barrier(handle, sync);
+             });
+           })
+      .def("abandon",
+           [](Queue& queue) { unlocked([&] { return halyard_queue_abandon(queue.get()); }); })
+      .def("fault",
+           [](Queue& queue) { unlocked([&] { return halyard_queue_fault(queue.get()); }); })
+      .def_property_readonly("native_handle", [](const Queue& queue) {
+        return reinterpret_cast<uintptr_t>(halyard_queue_native_handle(queue.get()));
+      });
+}
+
+}  // namespace halyard::python
