@@ -77,7 +77,8 @@ struct Gpu {
 }  // namespace
 
 struct HalyardState {
-  HalyardState(Ref<Device> device, Ref<Device> second) : gpu(device), memory(device, second) {
+  HalyardState(const Ref<Device>& device, Ref<Device> second)
+      : gpu(device), memory(device, second) {
     QueueOptions options;
     options.capacity = kQueueSize;
     other_queue = require(device->create_queue(options));

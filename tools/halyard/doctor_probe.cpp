@@ -75,11 +75,10 @@ Status add_numbers(Device& device, const Executable& executable) {
   request.elements = 256;
   HALYARD_ASSIGN_OR_RETURN(const runner::Launch launch,
                            runner::choose_launch(device.info(), function->info(), request));
-  HALYARD_ASSIGN_OR_RETURN(const runner::Outcome outcome,
-                           runner::run(device, {.function = function,
-                                                .launch = launch,
-                                                .arguments = std::move(arguments),
-                                                .results = {2}}));
+  runner::Run run =
+      runner::run_of({.function = function, .launch = launch, .arguments = std::move(arguments)});
+  run.results = {2};
+  HALYARD_ASSIGN_OR_RETURN(const runner::Outcome outcome, runner::run(device, run));
   for (size_t i = 0; i < 256; ++i) {
     float sum = 0;
     std::memcpy(&sum, outcome.results[0].data.data() + i * sizeof sum, sizeof sum);

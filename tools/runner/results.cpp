@@ -120,4 +120,36 @@ Result<std::vector<ResultText>> assign_results(std::string_view flag,
   return assigned;
 }
 
+Result<std::vector<ResultText>> assign_named_results(std::string_view flag,
+                                                     const std::vector<std::string>& texts,
+                                                     const std::vector<std::string>& labels,
+                                                     const std::vector<size_t>& results) {
+  const std::vector<std::string_view> known(labels.begin(), labels.end());
+  std::vector<ResultText> assigned;
+  size_t next = 0;
+  for (const std::string_view text : texts) {
+    if (text.starts_with('%')) {
+      const std::string_view name = text.substr(0, text.find(':'));
+      const auto found = std::find(labels.begin(), labels.end(), name);
+      if (found == labels.end() || name.size() == text.size()) {
+        return error(StatusCode::kInvalidArgument,
+                     "{} ({}) begins with a buffer that there is not.{} The buffers: {}. Write it "
+                     "as %NAME:VALUE.",
+                     flag, printable(text), did_you_mean_clause(name, known), list_of(known));
+      }
+      std::string_view rest = text.substr(name.size() + 1);
+      while (rest.starts_with(' ')) rest.remove_prefix(1);
+      assigned.push_back({static_cast<size_t>(found - labels.begin()), std::string(rest)});
+    } else if (next < results.size()) {
+      assigned.push_back({results[next++], std::string(text)});
+    } else {
+      return error(StatusCode::kInvalidArgument,
+                   "There are more {} than the run has results ({}). Name the buffer that each is "
+                   "for (%NAME:…). The buffers: {}.",
+                   flag, results.size(), list_of(known));
+    }
+  }
+  return assigned;
+}
+
 }  // namespace halyard::runner

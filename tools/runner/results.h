@@ -31,4 +31,12 @@ Result<std::vector<ResultText>> assign_results(std::string_view flag,
                                                const FunctionInfo& function,
                                                const std::vector<values::Value>& values);
 
+// The same for buffers that have names of their own, which texts name as "%sum: …": `labels`, with
+// the sign. `results`: what texts without one are for, as places in `labels`, and so is
+// ResultText::argument.
+Result<std::vector<ResultText>> assign_named_results(std::string_view flag,
+                                                     const std::vector<std::string>& texts,
+                                                     const std::vector<std::string>& labels,
+                                                     const std::vector<size_t>& results);
+
 }  // namespace halyard::runner

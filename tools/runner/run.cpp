@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hal/error.h"
+#include "hal/text.h"
 #include "tools/runner/arguments.h"
 
 namespace halyard::runner {
@@ -18,6 +19,11 @@ using values::Value;
 constexpr uint64_t kStagingBytes = uint64_t{64} << 20;
 // Between two calls of Run::while_waiting.
 constexpr uint64_t kWaitSliceNs = 50'000'000;
+
+uint64_t now_ns() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
+  return static_cast<uint64_t>(std::chrono::nanoseconds(since).count());
+}
 
 // One run's objects. All work goes to one queue, in order, and counts up one semaphore.
 class Session {
@@ -34,10 +40,12 @@ class Session {
   }
 
   Status prepare(const Run& run);
-  // Puts the arguments' contents into the buffers, and waits for that.
+  // Puts their contents into the buffers, and waits for that.
   Status refill(const Run& run);
-  Status dispatch(const Run& run);
+  // Submits all steps and waits for the last one. `done`: for Run::while_waiting.
+  Status launch(const Run& run, uint64_t done);
   Result<std::vector<Tensor>> results(const Run& run);
+  std::vector<HostSpan> take_spans() { return std::move(spans_); }
 
  private:
   Status fill(const Ref<Buffer>& buffer, const Value& value);
@@ -45,7 +53,16 @@ class Session {
     unfinished_ = false;
     return done_->wait(submitted_);
   }
-  Status wait(const std::function<void()>& while_waiting);
+  Status submit(const Step& step, Span<const SemaphorePoint> signal);
+  Status wait(const Run& run, uint64_t done);
+  // Calls `what`, and writes down when that was.
+  template <typename What>
+  Status timed(std::string name, What what) {
+    const uint64_t begin = now_ns();
+    Status status = what();
+    spans_.push_back({std::move(name), begin, now_ns()});
+    return status;
+  }
   // The signal points of the next operation.
   SemaphorePoint next() { return {done_.get(), ++submitted_}; }
 
@@ -55,24 +72,18 @@ class Session {
   Ref<Semaphore> done_;
   uint64_t submitted_ = 0;
   bool unfinished_ = false;           // operations that nothing has waited for
-  std::vector<Ref<Buffer>> buffers_;  // one for each argument; null if it is no buffer
+  std::vector<Ref<Buffer>> buffers_;  // as Run::buffers
+  std::vector<HostSpan> spans_;
 };
 
 Status Session::prepare(const Run& run) {
   HALYARD_ASSIGN_OR_RETURN(queue_, device_.create_queue());
   HALYARD_ASSIGN_OR_RETURN(done_, device_.create_semaphore());
-  for (size_t i = 0; i < run.arguments.size(); ++i) {
-    const Value& value = run.arguments[i];
-    if (value.kind != Value::Kind::kBuffer) {
-      buffers_.emplace_back();
-      continue;
-    }
+  for (const RunBuffer& one : run.buffers) {
     // A buffer has at least one byte, also for a tensor without elements.
-    auto buffer = device_.allocate(std::max<uint64_t>(value.bytes(), 1));
-    Status status = buffer.ok() ? fill(*buffer, value) : buffer.status();
-    if (!status.ok()) {
-      return status.with_context("Argument " + argument_label(run.function->info(), i));
-    }
+    auto buffer = device_.allocate(std::max<uint64_t>(one.value.bytes(), 1));
+    Status status = buffer.ok() ? fill(*buffer, one.value) : buffer.status();
+    if (!status.ok()) return status.with_context("The buffer " + one.label);
     buffers_.push_back(std::move(buffer).value());
   }
   return {};
@@ -95,58 +106,68 @@ Status Session::fill(const Ref<Buffer>& buffer, const Value& value) {
 }
 
 Status Session::refill(const Run& run) {
-  for (size_t i = 0; i < run.arguments.size(); ++i) {
-    if (!buffers_[i]) continue;
-    const Status status = fill(buffers_[i], run.arguments[i]);
-    if (!status.ok()) {
-      return status.with_context("Argument " + argument_label(run.function->info(), i));
-    }
+  for (size_t i = 0; i < run.buffers.size(); ++i) {
+    const Status status = fill(buffers_[i], run.buffers[i].value);
+    if (!status.ok()) return status.with_context("The buffer " + run.buffers[i].label);
   }
   const SemaphorePoint signal[] = {next()};
   HALYARD_RETURN_IF_ERROR(queue_->barrier({.wait = {}, .signal = signal}));
   return wait();
 }
 
-Status Session::wait(const std::function<void()>& while_waiting) {
-  if (!while_waiting) return wait();
+Status Session::wait(const Run& run, uint64_t done) {
+  if (!run.while_waiting) return wait();
   for (;;) {
     Status status = done_->wait(submitted_, Deadline::after_ns(kWaitSliceNs));
     if (status.code() != StatusCode::kDeadlineExceeded) {
       unfinished_ = false;
       return status;
     }
-    while_waiting();
+    run.while_waiting(done);
   }
 }
 
-Status Session::dispatch(const Run& run) {
+Status Session::submit(const Step& step, Span<const SemaphorePoint> signal) {
+  const FunctionInfo& info = step.function->info();
   std::vector<Argument> arguments;
-  for (size_t i = 0; i < run.arguments.size(); ++i) {
-    const Value& value = run.arguments[i];
+  for (size_t i = 0; i < step.arguments.size(); ++i) {
+    const Value& value = step.arguments[i];
+    if (step.buffers[i]) {
+      arguments.emplace_back(buffers_[*step.buffers[i]]);
+      continue;
+    }
     const auto size = static_cast<uint32_t>(value.bytes());
-    if (run.function->info().arguments[i].kind == ArgumentKind::kDynamicLds) {
+    if (info.arguments[i].kind == ArgumentKind::kDynamicLds) {
       arguments.push_back(Argument::dynamic_lds(size));
-    } else if (buffers_[i]) {
-      arguments.emplace_back(buffers_[i]);
     } else {
       arguments.push_back(Argument::bytes(value.data.data(), size));
     }
   }
   Dispatch dispatch;
-  dispatch.function = run.function;
-  dispatch.grid = run.launch.grid;
-  dispatch.workgroup = run.launch.workgroup;
-  dispatch.dynamic_lds_bytes = run.dynamic_lds_bytes;
+  dispatch.function = step.function;
+  dispatch.grid = step.launch.grid;
+  dispatch.workgroup = step.launch.workgroup;
+  dispatch.dynamic_lds_bytes = step.dynamic_lds_bytes;
   dispatch.arguments = arguments;
-  const SemaphorePoint signal[] = {next()};
-  HALYARD_RETURN_IF_ERROR(queue_->dispatch(dispatch, {.wait = {}, .signal = signal}));
-  // Waited for here, so that a failure is the kernel's own and not that of a copy behind it.
-  return wait(run.while_waiting);
+  return timed("submit " + std::string(short_name(info.name)),
+               [&] { return queue_->dispatch(dispatch, {.wait = {}, .signal = signal}); });
+}
+
+Status Session::launch(const Run& run, uint64_t done) {
+  unfinished_ = true;
+  for (size_t i = 0; i < run.steps.size(); ++i) {
+    const bool is_last = i + 1 == run.steps.size();
+    const SemaphorePoint point = is_last ? next() : SemaphorePoint();
+    const Span<const SemaphorePoint> signal(&point, is_last ? 1 : 0);
+    HALYARD_RETURN_IF_ERROR(submit(run.steps[i], signal));
+  }
+  // Waited for here, so that a failure is the kernels' own and not that of a copy behind them.
+  return timed("wait", [&] { return wait(run, done); });
 }
 
 Result<std::vector<Tensor>> Session::results(const Run& run) {
   uint64_t largest = 1;
-  for (const size_t i : run.results) largest = std::max(largest, run.arguments[i].bytes());
+  for (const size_t i : run.results) largest = std::max(largest, run.buffers[i].value.bytes());
   Ref<Buffer> staging;
   if (!run.results.empty()) {
     BufferOptions host;
@@ -156,7 +177,7 @@ Result<std::vector<Tensor>> Session::results(const Run& run) {
 
   std::vector<Tensor> tensors;
   for (const size_t i : run.results) {
-    Tensor tensor{run.arguments[i].type, {}};
+    Tensor tensor{run.buffers[i].value.type, {}};
     tensor.data.resize(tensor.type.bytes());
     for (uint64_t offset = 0; offset < tensor.data.size(); offset += staging->size()) {
       const uint64_t size = std::min(staging->size(), tensor.data.size() - offset);
@@ -177,23 +198,37 @@ Result<std::vector<Tensor>> Session::results(const Run& run) {
 
 }  // namespace
 
+Run run_of(Step step) {
+  Run run;
+  const FunctionInfo& info = step.function->info();
+  step.buffers.resize(step.arguments.size());
+  for (size_t i = 0; i < step.arguments.size(); ++i) {
+    if (step.arguments[i].kind != Value::Kind::kBuffer) continue;
+    step.buffers[i] = run.buffers.size();
+    run.buffers.push_back({argument_label(info, i), std::move(step.arguments[i])});
+  }
+  run.steps.push_back(std::move(step));
+  return run;
+}
+
 Result<Outcome> run(Device& device, const Run& run) {
   using Clock = std::chrono::steady_clock;
   Session session(device);
   HALYARD_RETURN_IF_ERROR(session.prepare(run));
-  const uint64_t launches = uint64_t{run.warmup} + run.repeat;
+  const uint64_t times = uint64_t{run.warmup} + run.repeat;
   Outcome outcome;
-  for (uint64_t i = 0; i < launches; ++i) {
-    // The fills of the first launch are in front of it in the queue; where launches are measured
-    // they are not to be part of that.
-    if (run.while_waiting) run.while_waiting();
-    if (launches > 1) HALYARD_RETURN_IF_ERROR(session.refill(run));
+  for (uint64_t i = 0; i < times; ++i) {
+    // The fills of the first time are in front of it in the queue; where launches are measured they
+    // are not to be part of that.
+    if (run.while_waiting) run.while_waiting(i);
+    if (times > 1) HALYARD_RETURN_IF_ERROR(session.refill(run));
     const Clock::time_point begin = Clock::now();
-    HALYARD_RETURN_IF_ERROR(session.dispatch(run));
+    HALYARD_RETURN_IF_ERROR(session.launch(run, i));
     if (i < run.warmup) continue;
     outcome.seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
   }
   HALYARD_ASSIGN_OR_RETURN(outcome.results, session.results(run));
+  outcome.host = session.take_spans();
   return outcome;
 }
 

@@ -1,9 +1,11 @@
-// Runs a kernel: buffers made and filled, the launches, results brought back.
+// Runs kernels: buffers made and filled, the launches, results brought back.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "hal/device.h"
@@ -14,25 +16,51 @@
 
 namespace halyard::runner {
 
-struct Run {
+// Memory of the device's that functions use.
+struct RunBuffer {
+  std::string label;    // for messages: "[2] out", "%sum"
+  values::Value value;  // of kind kBuffer, as bind_arguments leaves it
+};
+
+// A launch of a function.
+struct Step {
   const Function* function = nullptr;
   Launch launch = {};
   uint32_t dynamic_lds_bytes = 0;
   std::vector<values::Value> arguments = {};  // as bind_arguments leaves them
-  std::vector<size_t> results = {};           // indices of buffer arguments to bring back
-  // Launches, one after the other, each with the arguments' contents in the buffers: warmup ones
-  // first, then those that are measured, of which the last one's results are brought back.
+  // For each argument that is a buffer its place in Run::buffers, whose contents count.
+  std::vector<std::optional<size_t>> buffers = {};
+};
+
+struct Run {
+  std::vector<RunBuffer> buffers = {};
+  std::vector<Step> steps = {};      // one behind the other
+  std::vector<size_t> results = {};  // places in `buffers` of what is brought back
+  // How often all steps run, each time with the buffers' contents as given: warmup times first,
+  // then those that are measured, of which the last one's results are brought back.
   uint32_t warmup = 0;
   uint32_t repeat = 1;  // at least one
-  // Called before each launch, and now and then while one is waited for. It may end the process.
-  std::function<void()> while_waiting = {};
+  // Called before each of these times, and now and then while one is waited for, with how many are
+  // over. It may end the process.
+  std::function<void(uint64_t done)> while_waiting = {};
+};
+
+// What the host did, in nanoseconds of CLOCK_MONOTONIC.
+struct HostSpan {
+  std::string name;  // "submit saxpy", "wait"
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
 };
 
 struct Outcome {
   std::vector<values::Tensor> results;  // as Run::results names them
-  // Of each measured launch: from its submission to where the host knows of its end.
+  // Of each measured time: from the first submission to where the host knows of the last one's end.
   std::vector<double> seconds;
+  std::vector<HostSpan> host;
 };
+
+// A run of one function: its arguments' buffers become the run's.
+Run run_of(Step step);
 
 // Returns when all is done. A failure on the device comes back as the message that the driver gave.
 Result<Outcome> run(Device& device, const Run& run);

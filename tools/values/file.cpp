@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "hal/error.h"
 #include "hal/file.h"
@@ -59,6 +60,14 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
   return file;
 }
 
+Result<OutputFile> OutputFile::open_to_append(const std::string& path) {
+  HALYARD_ASSIGN_OR_RETURN(OutputFile file, open(path));
+  if (file.temporary_.empty() || access(file.target_.c_str(), F_OK) != 0) return file;
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> before, read_file(file.target_));
+  HALYARD_RETURN_IF_ERROR(file.write(before));
+  return file;
+}
+
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
@@ -86,6 +95,7 @@ Status OutputFile::write(std::span<const std::byte> bytes) {
 }
 
 Status OutputFile::commit() {
+  if (descriptor_ < 0) return {};
   // Some file systems report a full disk only at close.
   if (close(std::exchange(descriptor_, -1)) != 0) return failure("written", errno);
   if (temporary_.empty()) return {};

@@ -18,6 +18,8 @@ bool has_extension(std::string_view path, std::string_view extension) noexcept;
 class OutputFile {
  public:
   static Result<OutputFile> open(const std::string& path);
+  // What is written comes behind what the file has, if there is one.
+  static Result<OutputFile> open_to_append(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -25,7 +27,7 @@ class OutputFile {
 
   const std::string& path() const { return path_; }
   Status write(std::span<const std::byte> bytes);
-  Status commit();
+  Status commit();  // a second time: does nothing
 
  private:
   OutputFile() = default;

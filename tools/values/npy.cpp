@@ -187,7 +187,7 @@ bool is_npz(std::span<const std::byte> file) noexcept {
   return text.substr(kZipName).size() >= size && text.substr(kZipName, size).ends_with(".npy");
 }
 
-Result<Tensor> read_npy(std::span<const std::byte> file) {
+Result<Tensor> read_npy(std::span<const std::byte> file, size_t* used) {
   const std::string_view text = text_of(file);
   if (!is_npy(file)) return malformed("it does not start with \\x93NUMPY");
   if (text.size() < 10) return malformed(fmt::format("it ends after {} bytes", text.size()));
@@ -223,11 +223,14 @@ Result<Tensor> read_npy(std::span<const std::byte> file) {
         "save it with numpy.ascontiguousarray(a).");
   }
   const auto data = file.subspan(header_start + header_size);
-  if (data.size() != tensor.type.bytes()) {
+  const uint64_t size = tensor.type.bytes();
+  const bool more_follows = used != nullptr && data.size() > size && is_npy(data.subspan(size));
+  if (data.size() != size && !more_follows) {
     return malformed(fmt::format("a {} has {} bytes, but {} follow the header",
-                                 tensor.type.to_string(), tensor.type.bytes(), data.size()));
+                                 tensor.type.to_string(), size, data.size()));
   }
-  tensor.data.assign(data.begin(), data.end());
+  tensor.data.assign(data.begin(), data.begin() + static_cast<ptrdiff_t>(size));
+  if (used != nullptr) *used = header_start + header_size + size;
   return tensor;
 }
 

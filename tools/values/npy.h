@@ -19,8 +19,9 @@ bool is_npy(std::span<const std::byte> file) noexcept;
 bool is_npz(std::span<const std::byte> file) noexcept;
 
 // Little endian, C order. INVALID_ARGUMENT says what is wrong; Fortran order, big endian and types
-// that have no counterpart here are refused by name. The messages do not name the file.
-Result<Tensor> read_npy(std::span<const std::byte> file);
+// that have no counterpart here are refused by name. The messages do not name the file. With `used`
+// another array may follow, and it becomes where that begins, in bytes.
+Result<Tensor> read_npy(std::span<const std::byte> file, size_t* used = nullptr);
 
 // What stands in front of the data, version 1.0. INVALID_ARGUMENT for bf16, which .npy does not
 // have.
