@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +24,9 @@
 #include "tools/halyard/run_program.h"
 #include "tools/halyard/run_results.h"
 #include "tools/halyard/session.h"
+#include "tools/halyard/trace.h"
 #include "tools/runner/run.h"
+#include "tools/values/file.h"
 #include "tools/values/value.h"
 
 namespace halyard::cli {
@@ -80,6 +84,7 @@ struct RunFlags {
   uint32_t warmup = 0;
   uint32_t repeat = 1;
   uint32_t timeout = 0;  // s; 0: none
+  std::string profile;   // a file
   bool print_statistics = false;
 };
 
@@ -129,14 +134,14 @@ void print_statistics(Statistics statistics, uint32_t warmup, const std::string&
 }
 
 // What is called while launches are waited for. It ends the process where the device's work cannot
-// be stopped in another way; the files in `sinks` are removed before that.
+// be stopped in another way; files that are not whole are removed before that.
 class Watch {
  public:
   using Clock = std::chrono::steady_clock;
-  Watch(const RunFlags& flags, std::string names, std::vector<Sink>& sinks)
+  Watch(const RunFlags& flags, std::string names, std::function<void()> discard)
       : flags_(flags),
         names_(std::move(names)),
-        sinks_(sinks),
+        discard_(std::move(discard)),
         begin_(Clock::now()),
         end_(begin_ + std::chrono::seconds(flags.timeout)) {}
 
@@ -146,7 +151,7 @@ class Watch {
       if (progress_.is_due()) show(done);
       return;
     }
-    sinks_.clear();
+    discard_();
     progress_.clear();
     fmt::print(stderr,
                "halyard: error: {} not finished within {} s (--timeout). The run is abandoned.\n",
@@ -155,7 +160,7 @@ class Watch {
     std::_Exit(1);
   }
   [[noreturn]] void end_process() {
-    sinks_.clear();
+    discard_();
     progress_.clear();
     Interruption::end_process();
   }
@@ -168,8 +173,8 @@ class Watch {
   }
 
   const RunFlags& flags_;
-  const std::string names_;  // of the kernels, with the verb
-  std::vector<Sink>& sinks_;
+  const std::string names_;              // of the kernels, with the verb
+  const std::function<void()> discard_;  // removes files that are not whole
   Progress progress_;
   const Clock::time_point begin_;
   const Clock::time_point end_;
@@ -183,6 +188,7 @@ struct Job {
   std::vector<Expectation> expectations;
   std::vector<Sink> sinks;
   runner::Outcome outcome;
+  std::vector<DeviceEvent> events;  // with --profile
 
   Delivery delivery(const RunFlags& flags) const {
     return {program->run, outcome.results, prefix, flags.print_limit};
@@ -203,7 +209,8 @@ Result<Job> prepare(const RunFlags& flags, const ProgramText& text, const Module
   return job;
 }
 
-Status run_job(const RunFlags& flags, const ProgramText& text, Job& job) {
+Status run_job(const RunFlags& flags, const ProgramText& text, Job& job,
+               std::optional<values::OutputFile>& trace) {
   runner::Run& run = job.program->run;
   HALYARD_ASSIGN_OR_RETURN(job.sinks, open_sinks(flags.outputs->results(), run.buffers,
                                                  job.program->results, job.program->assign));
@@ -213,15 +220,34 @@ Status run_job(const RunFlags& flags, const ProgramText& text, Job& job) {
   const std::string names = text.functions().size() == 1
                                 ? fmt::format("The kernel \"{}\" has", text.names())
                                 : fmt::format("The kernels ({}) have", text.names());
-  Watch watch(flags, names, job.sinks);
+  Watch watch(flags, names, [&] {
+    job.sinks.clear();
+    trace.reset();
+  });
   run.while_waiting = [&watch](uint64_t done) { watch(done); };
+  if (!flags.profile.empty()) HALYARD_RETURN_IF_ERROR(job.device->begin_profile());
   Result<runner::Outcome> outcome = runner::run(*job.device, run);
   run.while_waiting = nullptr;
+  if (!flags.profile.empty() && outcome.ok())
+    HALYARD_RETURN_IF_ERROR(job.device->end_profile(collect_event, &job.events));
   // Some calls of vendors' libraries fail when a signal comes.
   if (!outcome.ok() && Interruption::signal() != 0) watch.end_process();
   if (!outcome.ok()) return std::move(outcome).status();
   job.outcome = std::move(outcome).value();
   return {};
+}
+
+Status write_trace(values::OutputFile& file, const std::vector<Job>& jobs,
+                   const std::vector<std::string>& uris) {
+  Trace trace;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const std::string device = fmt::format("{} {}", uris[i], jobs[i].device->info().name);
+    trace.add_device(printable(device), jobs[i].events);
+    trace.add_host(printable("host of " + uris[i]), jobs[i].outcome.host);
+  }
+  const std::string text = trace.to_text();
+  HALYARD_RETURN_IF_ERROR(file.write(std::as_bytes(std::span(text))));
+  return file.commit();
 }
 
 // Its own status, or the first failure; all are said.
@@ -257,9 +283,14 @@ Status run(const CLI::App& command, const RunFlags& flags) {
     jobs.push_back(std::move(job));
   }
   const Interruption interruption;
+  std::optional<values::OutputFile> trace;
+  if (!flags.profile.empty()) {
+    HALYARD_ASSIGN_OR_RETURN(values::OutputFile file, values::OutputFile::open(flags.profile));
+    trace.emplace(std::move(file));
+  }
   Status compared;
   for (Job& job : jobs) {
-    HALYARD_RETURN_IF_ERROR(run_job(flags, text, job));
+    HALYARD_RETURN_IF_ERROR(run_job(flags, text, job, trace));
     if (flags.print_statistics) {
       Statistics statistics = statistics_of(job.program->run);
       statistics.seconds = job.outcome.seconds;
@@ -268,8 +299,12 @@ Status run(const CLI::App& command, const RunFlags& flags) {
     HALYARD_RETURN_IF_ERROR(deliver(job.sinks, job.delivery(flags)));
     add_failure(compared,
                 compare(job.expectations, job.delivery(flags), fills_standard_output(job.sinks)));
-    if (Interruption::signal() != 0) Interruption::end_process();
+    if (Interruption::signal() != 0) {
+      trace.reset();
+      Interruption::end_process();
+    }
   }
+  if (trace) HALYARD_RETURN_IF_ERROR(write_trace(*trace, jobs, flags.devices));
   return compared;
 }
 
@@ -335,6 +370,11 @@ void add_run_command(CLI::App& app, Status& outcome) {
       ->default_str(std::to_string(flags->warmup));
   command.add_flag("--print-statistics", flags->print_statistics,
                    "Say on standard error how long the launches took");
+  command
+      .add_option("--profile", flags->profile,
+                  "Write a trace that Perfetto (ui.perfetto.dev) and Chrome open: submissions and "
+                  "waits of the host, and what ran on the device")
+      ->type_name("FILE");
   add_number(command, "--timeout", flags->timeout,
              "How long all launches together may take; then the run is an error", {.low = 1})
       ->type_name("SECONDS");

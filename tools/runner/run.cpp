@@ -53,6 +53,8 @@ class Session {
     unfinished_ = false;
     return done_->wait(submitted_);
   }
+  Status make_buffers(const Run& run);
+  Status copy_results(const Run& run, std::vector<Tensor>& tensors);
   Status submit(const Step& step, Span<const SemaphorePoint> signal);
   Status wait(const Run& run, uint64_t done);
   // Calls `what`, and writes down when that was.
@@ -77,6 +79,10 @@ class Session {
 };
 
 Status Session::prepare(const Run& run) {
+  return timed("make buffers", [&] { return make_buffers(run); });
+}
+
+Status Session::make_buffers(const Run& run) {
   HALYARD_ASSIGN_OR_RETURN(queue_, device_.create_queue());
   HALYARD_ASSIGN_OR_RETURN(done_, device_.create_semaphore());
   for (const RunBuffer& one : run.buffers) {
@@ -166,6 +172,12 @@ Status Session::launch(const Run& run, uint64_t done) {
 }
 
 Result<std::vector<Tensor>> Session::results(const Run& run) {
+  std::vector<Tensor> tensors;
+  HALYARD_RETURN_IF_ERROR(timed("copy results", [&] { return copy_results(run, tensors); }));
+  return tensors;
+}
+
+Status Session::copy_results(const Run& run, std::vector<Tensor>& tensors) {
   uint64_t largest = 1;
   for (const size_t i : run.results) largest = std::max(largest, run.buffers[i].value.bytes());
   Ref<Buffer> staging;
@@ -175,7 +187,6 @@ Result<std::vector<Tensor>> Session::results(const Run& run) {
     HALYARD_ASSIGN_OR_RETURN(staging, device_.allocate(std::min(largest, kStagingBytes), host));
   }
 
-  std::vector<Tensor> tensors;
   for (const size_t i : run.results) {
     Tensor tensor{run.buffers[i].value.type, {}};
     tensor.data.resize(tensor.type.bytes());
@@ -193,7 +204,7 @@ Result<std::vector<Tensor>> Session::results(const Run& run) {
     }
     tensors.push_back(std::move(tensor));
   }
-  return tensors;
+  return {};
 }
 
 }  // namespace
