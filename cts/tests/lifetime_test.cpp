@@ -85,7 +85,7 @@ TEST_F(Lifetime, ObjectsKeepTheirDevice) {
   const Ref<Executable> executable = take(own->load_executable(bytes.data(), bytes.size()));
   own = nullptr;
   EXPECT_GT(queue->device().info().compute_units, 0u);
-  EXPECT_EQ(&buffer->device(), &queue->device());
+  EXPECT_EQ(&buffer->device(), &queue->device().gpu(0));
   const SemaphorePoint signal = {done.get(), 1};
   const uint8_t byte = 7;
   ASSERT_OK(queue->fill(buffer, &byte, 1, {.wait = {}, .signal = {&signal, 1}}));

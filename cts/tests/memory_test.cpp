@@ -45,7 +45,7 @@ TEST_F(Memory, AllocationsHaveTheirSizeAndAPlaceOfTheirOwn) {
       EXPECT_EQ(buffer.type(), type);
       EXPECT_NE(buffer.device_address(), 0u);
       EXPECT_EQ(buffer.device_address() % device().info().allocation_alignment, 0u);
-      EXPECT_EQ(&buffer.device(), &device());
+      EXPECT_EQ(&buffer.device(), &device().gpu(0));
     }
     std::sort(buffers.begin(), buffers.end(), [](const auto& a, const auto& b) {
       return a->device_address() < b->device_address();

@@ -196,9 +196,10 @@ TEST(RegistryTest, GpusOneByOne) {
   const auto registry = registry_of({kBroken + "/open_throws.so"});
   const auto gpus_of = [&](std::string_view uri) {
     std::vector<std::string> texts;
-    for (const DeviceUri& gpu : registry->gpus(parse_device_uri(uri).value()).value()) {
-      texts.push_back(to_string(gpu));
-    }
+    const auto gpus = registry->gpus(parse_device_uri(uri).value());
+    EXPECT_TRUE(gpus.ok()) << gpus.status().to_string();
+    if (!gpus.ok()) return texts;
+    for (const DeviceUri& gpu : *gpus) texts.push_back(to_string(gpu));
     return texts;
   };
   EXPECT_THAT(gpus_of("open_throws?a=1"),
