@@ -189,7 +189,7 @@ TEST(RegistryTest, SeveralGpusAreOpenedInTheirOrder) {
   EXPECT_THAT(registry->open_device("open_throws://2,GPU-aa00?a=1").status().to_string(),
               HasSubstr("options: [a=1]"));
   EXPECT_THAT(registry->open_device("open_throws://GPU-bb11,1").status().to_string(),
-              HasSubstr("twice, at character 25: by the UUID (GPU-bb11) and by the ordinal (1)"));
+              HasSubstr("twice, at character 24: by the UUID (GPU-bb11) and by the ordinal (1)"));
 }
 
 TEST(RegistryTest, GpusOneByOne) {
