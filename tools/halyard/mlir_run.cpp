@@ -62,17 +62,15 @@ Result<std::string> read_text(const std::string& path) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-// The library with the mgpu* functions, of this installation.
+// The library with the mgpu* functions, of this installation; a build tree has it in lib.
 Result<std::string> find_runtime() {
   std::vector<std::string> tried;
   for (const std::string& prefix : installation_prefixes()) {
-    for (const char* folder : {"lib", HALYARD_LIBRARY_FOLDER}) {
+    for (const char* folder : {"lib/halyard", "lib"}) {
       std::string path = prefix + "/" + folder + "/" + kRuntime;
       std::error_code ignored;
       if (fs::exists(path, ignored)) return path;
-      if (std::find(tried.begin(), tried.end(), path) == tried.end()) {
-        tried.push_back(std::move(path));
-      }
+      tried.push_back(std::move(path));
     }
   }
   return error(StatusCode::kNotFound,
