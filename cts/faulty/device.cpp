@@ -121,5 +121,23 @@ Status FaultyDevice::do_fault() const {
 Status FaultyDevice::do_let_in(Buffer& buffer) {
   return inner_->let_in(buffer);
 }
+Status FaultyDevice::do_create_pool(const PoolInfo& info, MemoryPool** pool) {
+  return give(inner_->create_pool(info), pool);
+}
+Status FaultyDevice::do_find_allocation(const void* pointer, AllocationInfo* info) const {
+  return give(inner_->find_allocation(pointer), info);
+}
+Status FaultyDevice::do_read_clocks(ClockReading* reading) const {
+  return give(inner_->read_clocks(), reading);
+}
+Status FaultyDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) {
+  return give(inner_->export_semaphore(semaphore), exported);
+}
+Status FaultyDevice::do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore) {
+  return give(inner_->import_semaphore(exported), semaphore);
+}
+Status FaultyDevice::do_begin_filtered_profile(const ProfileOptions& options) {
+  return inner_->begin_profile(options);
+}
 
 }  // namespace faulty

@@ -49,6 +49,16 @@ class FaultyDevice final : public halyard::Device {
   halyard::Status do_end_profile(halyard::ProfileSink sink, void* context) override;
   halyard::Status do_fault() const override;
   halyard::Status do_let_in(halyard::Buffer& buffer) override;
+  halyard::Status do_begin_filtered_profile(const halyard::ProfileOptions& options) override;
+  halyard::Status do_create_pool(const halyard::PoolInfo& info,
+                                 halyard::MemoryPool** pool) override;
+  halyard::Status do_find_allocation(const void* pointer,
+                                     halyard::AllocationInfo* info) const override;
+  halyard::Status do_read_clocks(halyard::ClockReading* reading) const override;
+  halyard::Status do_export_semaphore(halyard::Semaphore& semaphore,
+                                      halyard::ExportedSemaphore* exported) override;
+  halyard::Status do_import_semaphore(const halyard::ExportedSemaphore& exported,
+                                      halyard::Semaphore** semaphore) override;
 
   halyard::Result<halyard::Ref<halyard::Buffer>> copy_of(
       const halyard::Ref<halyard::Buffer>& original);

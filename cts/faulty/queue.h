@@ -50,6 +50,7 @@ class FaultyQueue final : public halyard::Queue {
                                     const halyard::BufferRange& target,
                                     const halyard::RectangleCopy& shape,
                                     const halyard::Sync& sync) override;
+  uint64_t do_id() const noexcept override { return inner_->id(); }
 
   // What becomes of an operation's waits and signals.
   halyard::Sync spoil(const halyard::Sync& sync) const;

@@ -165,6 +165,12 @@ void finish_child(pid_t child) {
   expect_success(wait_for(child));
 }
 
+void finish_killed_child(pid_t child) {
+  const int status = wait_for(child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+      << "The test's own process ends by itself.";
+}
+
 bool runs_in_child() {
   if (is_child()) return false;
   if (const std::optional<ChildEnd> end = run_child()) expect_success(end->status);

@@ -34,5 +34,7 @@ bool is_child();
 pid_t start_child(int descriptor, int as);
 // Waits until the child has ended. What failed there is a failure of the test.
 void finish_child(pid_t child);
+// The same of one that the test has killed: not that, but any other end is a failure.
+void finish_killed_child(pid_t child);
 
 }  // namespace halyard::cts

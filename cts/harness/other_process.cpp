@@ -52,6 +52,13 @@ void OtherProcess::finish() {
   child_ = -1;
 }
 
+void OtherProcess::finish_killed() {
+  close(socket_);
+  socket_ = -1;
+  if (child_ >= 0) finish_killed_child(child_);
+  child_ = -1;
+}
+
 void OtherProcess::send_bytes(const void* data, size_t size) {
   // A few bytes fit into the socket as a whole.
   if (::send(socket_, data, size, MSG_NOSIGNAL) != static_cast<ssize_t>(size)) {

@@ -44,6 +44,8 @@ class OtherProcess {
 
   // Waits until the child has ended. What failed there is a failure of the test.
   void finish();
+  // Instead, where the test has killed the child.
+  void finish_killed();
 
  private:
   void send_bytes(const void* data, size_t size);

@@ -119,6 +119,21 @@ TEST_F(FullHeap, AnAllocationTakesWhatAPoolKeepsFree) {
   EXPECT_EQ(take(device().allocate(most()))->size(), most());
 }
 
+TEST_F(FullHeap, AnAllocationTakesWhatAnyPoolKeepsFree) {
+  PoolInfo info;
+  info.keep_bytes = 2 * most();
+  const Ref<MemoryPool> pool = take(device().create_pool(info));
+  PoolOptions options;
+  options.pool = pool.get();
+  Ref<Buffer> pooled = take(queue().alloca_buffer(most(), options));
+  ASSERT_OK(queue().dealloca_buffer(*pooled));
+  pooled = nullptr;
+  ASSERT_OK(drain(queue()));
+  EXPECT_GE(take(pool->statistics()).reserved_bytes, most());
+  EXPECT_EQ(take(device().allocate(most()))->size(), most());
+  EXPECT_EQ(take(pool->statistics()).reserved_bytes, 0u);
+}
+
 TEST_F(FullHeap, AnAllocationWaitsForWhatAPoolGetsBack) {
   const Ref<Buffer> pooled = take(queue().alloca_buffer(most()));
   start_kernel();
@@ -170,12 +185,35 @@ TEST_F(FullHeap, ABlockWhoseHeldDeallocaFailsIsStillInUse) {
   EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, "The tea is cold.");
   const Ref<Queue> other = new_queue();
   EXPECT_FAILS(other->alloca_buffer(most()), StatusCode::kResourceExhausted);
-  // The driver's thread may not have let go of the failed operation yet. What is submitted
-  // meanwhile is held behind it, which an allocation does not hear the end of (docs/status.md,
-  // Known gaps).
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // The driver's thread may not have let go of the failed operation yet: what is submitted
+  // meanwhile is held behind it.
   ASSERT_OK(queue().dealloca_buffer(*first));
   expect_it_goes_to_another_queue_in_time();
+}
+
+// While another queue's allocation waits for memory, the host submits the dealloca that it held:
+// the allocation goes on, and its work waits for that queue.
+TEST_F(FullHeap, ABlockWhoseHeldDeallocaIsSubmittedMeanwhileIsTaken) {
+  const Ref<Semaphore> gate = new_semaphore();
+  const Ref<Buffer> first = take(queue().alloca_buffer(most()));
+  start_kernel();
+  ASSERT_OK(queue().barrier(When().after(gate, 1)));
+  ASSERT_OK(queue().dealloca_buffer(*first));
+  const Ref<Queue> other = new_queue();
+  const Ref<Semaphore> usable = new_semaphore();
+  std::thread submits([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    gate->signal(1).ignore();
+  });
+  Result<Ref<Buffer>> next = other->alloca_buffer(most(), {}, When().then(usable, 1));
+  submits.join();
+  EXPECT_FALSE(kernel_has_ended());
+  ASSERT_OK(next.status());
+  EXPECT_FAILS(usable->wait(1, Deadline::poll()), StatusCode::kDeadlineExceeded);
+  end_kernel();
+  EXPECT_OK(usable->wait(1, patience()));
+  ASSERT_OK(other->dealloca_buffer(**next));
+  EXPECT_OK(drain(*other));
 }
 
 // What one has let go of another thread may be releasing just now. Fills are long enough to be in

@@ -15,7 +15,15 @@ BufferImpl::BufferImpl(DeviceImpl& device, Backing backing)
       backing_(std::move(backing)) {}
 
 Ref<Buffer> BufferImpl::adopt(DeviceImpl& device, Backing backing) {
-  return Ref<Buffer>::adopt(new BufferImpl(device, std::move(backing)));
+  auto* const buffer = new BufferImpl(device, std::move(backing));
+  AllocationInfo info;
+  info.type = buffer->type();
+  info.owner = buffer->backing_.owner;
+  info.device_address = buffer->device_address();
+  info.size = buffer->size();
+  if (buffer->type() != MemoryType::kDevice) info.host_pointer = buffer->backing_.host;
+  device.allocations().add(*buffer, info);
+  return Ref<Buffer>::adopt(buffer);
 }
 
 Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
@@ -27,7 +35,7 @@ Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
   backing.size = size;
   Allocation made;
   HALYARD_RETURN_IF_ERROR(
-      memory.allocate(options.type, size, options.alignment, Patience::kWaits, &made));
+      memory.allocate(options.type, size, options.alignment, kMemoryWait, &made));
   backing.allocation = made.base;
   backing.device = made.pointer;
   backing.host = backing.device;
@@ -43,8 +51,9 @@ Result<Ref<Buffer>> BufferImpl::from_pool(QueueCore& core, uint64_t size,
                                           const PoolOptions& options, PoolPoint* after) {
   DeviceImpl& device = core.device();
   PoolBlock block;
+  std::shared_ptr<QueuePool> pool = pool_for(options, device.pools(options.type));
   HALYARD_RETURN_IF_ERROR(
-      device.pools().acquire(options.type, size, options.alignment, core, &block, after));
+      pool->acquire(size, options.alignment, Pools::id_of(core), &block, after));
   Backing backing;
   backing.type = options.type;
   backing.origin = origin_of(options.type);
@@ -52,11 +61,9 @@ Result<Ref<Buffer>> BufferImpl::from_pool(QueueCore& core, uint64_t size,
   backing.device = reinterpret_cast<void*>(block.address);
   backing.host = backing.device;
   backing.released_bytes = block.size;
-  backing.release = [&device, type = options.type, block] {
-    device.pools().pool(type).release_unused(block);
-  };
+  backing.release = [pool, block] { pool->release_unused(block); };
   auto* const buffer = new BufferImpl(device, std::move(backing));
-  buffer->lease_.begin(*buffer, block);
+  buffer->lease_.begin(*buffer, block, std::move(pool), device.allocations());
   // Work that used the block before may be in flight: on this queue, or on the one that it waits
   // for.
   buffer->users_.add(core.user_bit());
@@ -77,6 +84,8 @@ void BufferImpl::destroy() noexcept {
   if (parent_) {
     impl(*parent_).users_.add(users_.bits());
     impl(*parent_).lease_.remove_view(*this);
+  } else if (!lease_.is_of_pool()) {
+    static_cast<DeviceImpl*>(device.get())->allocations().remove(*this);
   }
   if (backing_.release && (!lease_.is_of_pool() || lease_.ends_with_block())) {
     static_cast<DeviceImpl*>(device.get())

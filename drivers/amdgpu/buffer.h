@@ -21,6 +21,7 @@ namespace halyard::amdgpu {
 struct Backing {
   MemoryType type = MemoryType::kDevice;
   Origin origin = Origin::kOwn;
+  AllocationOwner owner = AllocationOwner::kDevice;
   void* device = nullptr;  // its address for the device
   void* host = nullptr;    // … and for the host; the same, unless it was imported
   uint64_t size = 0;       // bytes
@@ -49,6 +50,7 @@ class BufferImpl final : public Buffer {
   // For work of `core` that is submitted from now on, and waits for `*after` if that has a queue.
   static Result<Ref<Buffer>> from_pool(QueueCore& core, uint64_t size, const PoolOptions& options,
                                        PoolPoint* after);
+  // A buffer that is an allocation of its own, or an import.
   static Ref<Buffer> adopt(DeviceImpl& device, Backing backing);
 
   // For the device, and for the host (only if it can see the memory).

@@ -14,6 +14,8 @@
 #include "drivers/amdgpu/queue.h"
 #include "drivers/amdgpu/semaphore.h"
 #include "drivers/amdgpu/transfers.h"
+#include "drivers/common/clock.h"
+#include "drivers/common/device_clock.h"
 #include "drivers/common/loss.h"
 #include "drivers/common/remains.h"
 #include "hal/error.h"
@@ -279,16 +281,6 @@ Status DeviceImpl::do_allocate(uint64_t size, const BufferOptions& options, Buff
   return hand_out(BufferImpl::allocate(*this, size, options), buffer);
 }
 
-Status DeviceImpl::do_pool_statistics(MemoryType type, PoolStatistics* statistics) const {
-  *statistics = pools_->statistics(type);
-  return {};
-}
-
-Status DeviceImpl::do_trim_pool(MemoryType type, uint64_t keep_bytes) {
-  pools_->pool(type).trim(keep_bytes);
-  return {};
-}
-
 bool DeviceImpl::can_be_given_to(hsa_agent_t gpu) const {
   hsa_amd_memory_pool_access_t access = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
   return hsa_.hsa_amd_agent_memory_pool_get_info(gpu, memory_.pool(MemoryType::kDevice).handle,
@@ -321,7 +313,8 @@ Status DeviceImpl::do_import_queue(void*, Queue**) {
 }
 
 Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
-  return hand_out(amdgpu::import_buffer(*this, options), buffer);
+  // An older program's is shorter.
+  return hand_out(amdgpu::import_buffer(*this, known_part(options)), buffer);
 }
 
 Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
@@ -364,7 +357,11 @@ Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
 }
 
 Status DeviceImpl::do_begin_profile() {
-  return profiler_.begin();
+  return profiler_.begin(kAllProfileKinds);
+}
+
+Status DeviceImpl::do_begin_filtered_profile(const ProfileOptions& options) {
+  return profiler_.begin(options.kinds);
 }
 
 Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
@@ -373,6 +370,20 @@ Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
 
 Status DeviceImpl::do_let_in(Buffer& buffer) {
   return BufferImpl::share(buffer, *this);
+}
+
+Status DeviceImpl::do_read_clocks(ClockReading* reading) const {
+  ClockSource source;
+  source.system_hz = info_.timestamp_hz;
+  source.system_now = [this](uint64_t* ticks) {
+    return hsa_.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, ticks) == HSA_STATUS_SUCCESS;
+  };
+  source.to_system = [this](uint64_t device, uint64_t* system) {
+    return hsa_.hsa_amd_profiling_convert_tick_to_system_domain(agent(), device, system) ==
+           HSA_STATUS_SUCCESS;
+  };
+  source.host_now_ns = &now_ns;
+  return halyard::read_clocks(source, reading);
 }
 
 Status DeviceImpl::do_fault() const {

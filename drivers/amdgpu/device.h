@@ -41,7 +41,7 @@ class DeviceImpl final : public DriverDevice {
   Watcher& watcher() { return watcher_; }
   CrossWaits& cross_waits() { return cross_waits_; }
   DeviceLibrary& library() { return library_; }
-  Pools& pools() { return *pools_; }
+  PoolGroup& pools(MemoryType type) override { return pools_->group(type); }
   Profiler& profiler() { return profiler_; }
   // Whether the driver has other devices, whose buffers this one may be given.
   bool has_peers() const { return has_peers_; }
@@ -119,8 +119,6 @@ class DeviceImpl final : public DriverDevice {
   const DeviceHeaps& device_heaps() const override { return memory_; }
   Status do_create_queue(const QueueOptions& options, Queue** queue) override;
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override;
-  Status do_pool_statistics(MemoryType type, PoolStatistics* statistics) const override;
-  Status do_trim_pool(MemoryType type, uint64_t keep_bytes) override;
   bool do_can_access(const Device& peer) const noexcept override;
   Status do_import_queue(void* native_queue, Queue** queue) override;
   Status do_import_buffer(const ImportOptions& options, Buffer** buffer) override;
@@ -136,6 +134,8 @@ class DeviceImpl final : public DriverDevice {
   Status do_end_profile(ProfileSink sink, void* context) override;
   Status do_fault() const override;
   Status do_let_in(Buffer& buffer) override;
+  Status do_begin_filtered_profile(const ProfileOptions& options) override;
+  Status do_read_clocks(ClockReading* reading) const override;
 
   Hsa& hsa_;
   const hsa_agent_t host_agent_;

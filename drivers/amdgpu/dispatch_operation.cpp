@@ -43,7 +43,7 @@ class HeldDispatch final : public Operation {
       });
     });
   }
-  StringView name() const override { return function_.info().name; }
+  OperationFacts facts() const override { return facts_of(function_, grid_, workgroup_); }
   // It is held already.
   Result<std::unique_ptr<Operation>> hold() override { return std::unique_ptr<Operation>(); }
 

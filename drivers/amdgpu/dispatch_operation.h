@@ -128,7 +128,9 @@ class DispatchOperation final : public Operation {
     return status;
   }
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return function().info().name; }
+  OperationFacts facts() const override {
+    return facts_of(function(), dispatch_.grid, dispatch_.workgroup);
+  }
 
  private:
   const FunctionImpl& function() const {

@@ -34,7 +34,7 @@ uint32_t block_counts_of(const FunctionInfo& info) {
 
 Result<SharedMemory> allocate_shared(Memory& memory, size_t bytes) {
   Allocation made;
-  HALYARD_RETURN_IF_ERROR(memory.allocate(MemoryType::kHost, bytes, 64, Patience::kWaits, &made));
+  HALYARD_RETURN_IF_ERROR(memory.allocate(MemoryType::kHost, bytes, 64, kMemoryWait, &made));
   return SharedMemory{made.pointer, reinterpret_cast<uint64_t>(made.pointer),
                       [&memory, made] { memory.free(MemoryType::kHost, made.base, made.taken); }};
 }

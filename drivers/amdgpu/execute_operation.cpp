@@ -63,9 +63,30 @@ Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
              .layout = layout,
              .first = first,
              .next = 0,
-             .signals = !context.signals.empty()};
+             // The profile's end waits for it like whoever a signal tells.
+             .signals = !context.signals.empty() || !timed_.empty()};
   put_chunks(core);
   return {};
+}
+
+Status ExecuteOperation::issue_timed(QueueCore& core, const IssueContext& context,
+                                     Profiler& profiler) {
+  HALYARD_RETURN_IF_ERROR(profiler.take_signals(commands_.program(), &timed_));
+  const Status status = issue(core, context);
+  if (!status.ok()) profiler.give_signals(timed_);
+  return status;
+}
+
+void ExecuteOperation::publish(QueueCore& core, uint64_t at, uint32_t begin, uint32_t count) {
+  const Packet* const packets = issued_.instance->packets() + begin;
+  if (timed_.empty()) [[likely]]
+    return core.publish_run(at, packets, count);
+  std::vector<Packet> timed(packets, packets + count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (timed_[begin + i].handle == 0) continue;
+    timed[i].dispatch.completion_signal = timed_[begin + i];
+  }
+  core.publish_run(at, timed.data(), count);
 }
 
 void ExecuteOperation::put_chunks(QueueCore& core) {
@@ -89,9 +110,13 @@ void ExecuteOperation::put_chunks(QueueCore& core) {
     core.write_barrier(
         at + count, interrupt,
         packet_header(CountingFacts{.observed = issued.signals && end, .alone = count == 0}));
-    core.publish_run(at, issued.instance->packets() + layout.begin(issued.next), count);
+    publish(core, at, layout.begin(issued.next), count);
     core.ring(at + count);
     if (end && issued.signals && core.wants_edges()) add_edge(core, at + count);
+    if (end && !timed_.empty()) [[unlikely]] {
+      core.device().profiler().add_execution(core, at + count, commands_.program(),
+                                             std::exchange(timed_, {}));
+    }
   }
 }
 

@@ -46,7 +46,11 @@ class ExecuteOperation final : public Operation {
   bool resume(QueueCore& core) override;
   void when_whole(const std::function<void()>& then) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return "execute"; }
+  // Of its commands each has facts of its own: Program::command_of.
+  OperationFacts facts() const override {
+    return {.kind = ProfileKind::kUnknown, .name = "execute"};
+  }
+  Status issue_timed(QueueCore& core, const IssueContext& context, Profiler& profiler) override;
 
  private:
   // What of an issued execution is in the ring: all chunks before `next`.
@@ -55,13 +59,14 @@ class ExecuteOperation final : public Operation {
     BatchLayout layout;
     uint64_t first = 0;  // slot
     uint32_t next = 0;
-    bool signals = false;
+    bool signals = false;  // somebody is told of its end
 
     bool is_whole() const { return next == layout.chunks; }
   };
 
   void place(QueueCore& core, Instance& instance, const BatchLayout& layout, uint64_t first);
   void put_chunks(QueueCore& core);
+  void publish(QueueCore& core, uint64_t at, uint32_t begin, uint32_t count);
 
   QueueCore& core_;
   CommandBufferImpl& commands_;
@@ -70,6 +75,8 @@ class ExecuteOperation final : public Operation {
   Issued issued_;
   bool waits_for_room_ = true;
   std::function<void()> then_;  // until all of it is in the ring
+  // Profiler::take_signals, until all of it is in the ring.
+  std::vector<hsa_signal_t> timed_;
   // Of one that is held.
   Ref<CommandBuffer> keep_commands_;
   std::vector<Ref<Buffer>> keep_buffers_;

@@ -186,14 +186,15 @@ void HeldQueue::run_host(Entry& entry) {
   host_running_.store(true, std::memory_order_release);
   const auto body = [this, &entry] {
     Profiler& profiler = core_.device().profiler();
-    const uint64_t begin_ns = profiler.active() ? now_ns() : 0;
+    const OperationFacts facts = entry.operation->facts();
+    const uint64_t begin_ns = profiler.wants(facts.kind) ? now_ns() : 0;
     // A host function may tell threads of the program what it has seen, and what it does itself.
     DeviceImpl& device = core_.device();
     device.host_observed();
     const Status outcome = entry.operation->issue(core_, {});
     device.host_observed();
     // Before anybody learns that it is done, and ends the profile.
-    if (begin_ns != 0) profiler.add_host(entry.operation->name(), begin_ns, now_ns());
+    if (begin_ns != 0) profiler.add_host(facts, core_, begin_ns, now_ns());
     entry.sync.finish(outcome);
     host_running_.store(false, std::memory_order_release);
     core_.device().watcher().progress();

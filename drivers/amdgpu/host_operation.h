@@ -18,7 +18,7 @@ class HostCallOperation final : public Operation {
   // Of a deferred call: returns when it is completed.
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return "host_call"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kHostCall); }
 
  private:
   HostCall call_;
@@ -31,7 +31,7 @@ class FileOperation final : public Operation {
   bool on_host() const override { return true; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return work_.name(); }
+  OperationFacts facts() const override { return work_.facts(); }
 
  private:
   FileWork work_;

@@ -54,6 +54,7 @@ HALYARD_HSA_REQUIRED(hsa_amd_ipc_memory_detach)
 // Profiling
 HALYARD_HSA_REQUIRED(hsa_amd_profiling_set_profiler_enabled)
 HALYARD_HSA_REQUIRED(hsa_amd_profiling_get_dispatch_time)
+HALYARD_HSA_REQUIRED(hsa_amd_profiling_convert_tick_to_system_domain)
 
 // Code
 HALYARD_HSA_REQUIRED(hsa_code_object_reader_create_from_memory)

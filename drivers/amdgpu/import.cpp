@@ -38,7 +38,7 @@ bool is_empty(const hsa_amd_ipc_memory_t& memory) {
 }
 
 // The program's own memory, pinned for as long as the buffer lives.
-Result<Ref<Buffer>> import_host(DeviceImpl& device, const ImportOptions& options) {
+Result<Backing> import_host(DeviceImpl& device, const ImportOptions& options) {
   const Hsa& hsa = device.hsa();
   void* const host = const_cast<void*>(options.pointer);
   // Into the fine-grained pool: hsa_amd_memory_lock would make it coarse-grained, which the L2
@@ -59,11 +59,11 @@ Result<Ref<Buffer>> import_host(DeviceImpl& device, const ImportOptions& options
   backing.host = host;
   backing.size = options.size;
   backing.release = [&hsa, host] { hsa.hsa_amd_memory_unlock(host); };
-  return BufferImpl::adopt(device, std::move(backing));
+  return backing;
 }
 
 // An address of an allocation of the same runtime's in this process.
-Result<Ref<Buffer>> import_pointer(DeviceImpl& device, const ImportOptions& options) {
+Result<Backing> import_pointer(DeviceImpl& device, const ImportOptions& options) {
   const Hsa& hsa = device.hsa();
   void* const pointer = const_cast<void*>(options.pointer);
   hsa_amd_pointer_info_t info = {};
@@ -105,10 +105,10 @@ Result<Ref<Buffer>> import_pointer(DeviceImpl& device, const ImportOptions& opti
     backing.host = static_cast<std::byte*>(info.hostBaseAddress) + (address - base);
   }
   backing.size = options.size;
-  return BufferImpl::adopt(device, std::move(backing));
+  return backing;
 }
 
-Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options) {
+Result<Backing> import_ipc(DeviceImpl& device, const ImportOptions& options) {
   const Hsa& hsa = device.hsa();
   IpcHandle handle;
   std::memcpy(&handle, options.pointer, sizeof handle);
@@ -159,12 +159,14 @@ Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options)
   backing.size = options.size;
   backing.is_visible_to_peers = true;
   backing.release = [&hsa, mapped] { hsa.hsa_amd_ipc_memory_detach(mapped); };
-  return BufferImpl::adopt(device, std::move(backing));
+  return backing;
 }
 
 }  // namespace
 
-Result<Ref<Buffer>> import_buffer(DeviceImpl& device, const ImportOptions& options) {
+namespace {
+
+Result<Backing> import_backing(DeviceImpl& device, const ImportOptions& options) {
   switch (options.kind) {
     case ImportOptions::Kind::kHostMemory:
       return import_host(device, options);
@@ -173,6 +175,23 @@ Result<Ref<Buffer>> import_buffer(DeviceImpl& device, const ImportOptions& optio
     default:
       return import_ipc(device, options);
   }
+}
+
+}  // namespace
+
+Result<Ref<Buffer>> import_buffer(DeviceImpl& device, const ImportOptions& options) {
+  HALYARD_ASSIGN_OR_RETURN(Backing backing, import_backing(device, options));
+  backing.owner = options.kind == ImportOptions::Kind::kHostMemory ? AllocationOwner::kHostMemory
+                                                                   : AllocationOwner::kImported;
+  if (options.release != nullptr) {
+    // The runtime lets go of the memory first: its owner may free it.
+    backing.release = [let_go = std::move(backing.release), release = options.release,
+                       context = options.release_context] {
+      if (let_go) let_go();
+      release(context);
+    };
+  }
+  return BufferImpl::adopt(device, std::move(backing));
 }
 
 Status export_buffer(BufferImpl& buffer, ExportedHandle* exported) {

@@ -18,7 +18,7 @@ class IndirectOperation final : public Operation {
   uint32_t packets() const override { return 1 + function_.code().kernarg_blocks; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return function_.info().name; }
+  OperationFacts facts() const override { return facts_of(function_, {0, 0, 0}, workgroup_); }
 
  private:
   IndirectOperation(const FunctionImpl& patch, const FunctionImpl& function)

@@ -12,7 +12,7 @@ Status LibraryOperation::issue(QueueCore& core, const IssueContext& context) {
 }
 
 Result<std::unique_ptr<Operation>> LibraryOperation::hold() {
-  auto copy = std::make_unique<LibraryOperation>(name_, function_, launch_, reads_foreign_, first_,
+  auto copy = std::make_unique<LibraryOperation>(facts_, function_, launch_, reads_foreign_, first_,
                                                  second_);
   if (first_ != nullptr) copy->keep_first_ = Ref<Buffer>::retain(first_);
   if (second_ != nullptr) copy->keep_second_ = Ref<Buffer>::retain(second_);

@@ -23,11 +23,12 @@ inline void write_library_launch(QueueCore& core, uint64_t index, bool interrupt
 
 class LibraryOperation final : public Operation {
  public:
-  // `name` is the queue's operation that it does, for profiles; a literal. `first` and `second`
-  // (may be null) are what the launch uses: kept alive while it is held back.
-  LibraryOperation(StringView name, const FunctionImpl& function, const LibraryLaunch& launch,
-                   bool reads_foreign, Buffer* first, Buffer* second = nullptr)
-      : name_(name),
+  // `facts` are those of the queue's operation that it does, with a name that is a literal. `first`
+  // and `second` (may be null) are what the launch uses: kept alive while it is held back.
+  LibraryOperation(const OperationFacts& facts, const FunctionImpl& function,
+                   const LibraryLaunch& launch, bool reads_foreign, Buffer* first,
+                   Buffer* second = nullptr)
+      : facts_(facts),
         function_(function),
         launch_(launch),
         reads_foreign_(reads_foreign),
@@ -37,10 +38,10 @@ class LibraryOperation final : public Operation {
   uint32_t packets() const override { return 1; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return name_; }
+  OperationFacts facts() const override { return facts_; }
 
  private:
-  StringView name_;
+  OperationFacts facts_;
   const FunctionImpl& function_;
   LibraryLaunch launch_;
   bool reads_foreign_;

@@ -188,11 +188,11 @@ struct Memory::Search {
   Status attempt() const { return memory.try_allocate(type, size, rounded, base); }
   void reclaim() const {
     memory.collect();
-    memory.device_.pools().pool(type).trim(0);
+    memory.device_.pools(type).trim_all();
   }
   HeapRoom room() const {
     const uint64_t live = memory.usage(type).live_bytes();
-    const QueuePool::Spare spare = memory.device_.pools().pool(type).spare();
+    const QueuePool::Spare spare = memory.device_.pools(type).spare();
     return {memory.pool(type).size, live, spare.bytes, spare.has_unused};
   }
   template <typename Evaluate>
@@ -201,7 +201,7 @@ struct Memory::Search {
   }
 };
 
-Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Patience patience,
+Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, const MemoryWait& wait,
                         Allocation* made) {
   const Pool& from = pool(type);
   if (!from.exists) {
@@ -214,9 +214,7 @@ Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Pati
   const RoundedSize rounded = round_up(size, alignment, from.alignment, from.granule);
   collect();
   const Search search{*this, type, size, rounded, &made->base};
-  HALYARD_RETURN_IF_ERROR(patience == Patience::kWaits
-                              ? retired_.find_memory(type, rounded.bytes, search)
-                              : search.attempt());
+  HALYARD_RETURN_IF_ERROR(retired_.find_memory(type, rounded.bytes, wait, search));
   usage(type).add_buffer();
   made->pointer = align_up(made->base, alignment);
   made->taken = rounded.bytes;

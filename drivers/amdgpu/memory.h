@@ -94,9 +94,9 @@ class Memory final : public DeviceHeaps {
   HeapStatistics statistics(MemoryType type) const override { return usage(type).statistics(); }
   const Pool& pool(MemoryType type) const;
 
-  // RESOURCE_EXHAUSTED names size, limit and use; with patience only after a wait for memory that
-  // comes back, if that would do.
-  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, Patience patience,
+  // RESOURCE_EXHAUSTED names size, limit and use; if `wait` allows it only after a wait for memory
+  // that comes back, if that would do.
+  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, const MemoryWait& wait,
                   Allocation* made);
   // At once; for what no work uses.
   void free(MemoryType type, void* base, uint64_t taken);

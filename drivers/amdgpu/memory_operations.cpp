@@ -33,7 +33,7 @@ class InlineUpdate final : public Operation {
       : copy_(copy), target_(target), to_(to), bytes_(bytes), size_(size) {}
 
   uint32_t packets() const override { return 1; }
-  StringView name() const override { return "update"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kUpdate, size_); }
 
   Status issue(QueueCore& core, const IssueContext& context) override {
     impl(target_).users().add(core.user_bit());
@@ -82,7 +82,7 @@ class StagedUpdate final : public Operation {
       : copy_(copy), target_(target), to_(to), size_(size), staging_(std::move(staging)) {}
 
   uint32_t packets() const override { return 1; }
-  StringView name() const override { return "update"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kUpdate, size_); }
 
   Status issue(QueueCore& core, const IssueContext& context) override {
     DeviceImpl& device = core.device();
@@ -135,7 +135,7 @@ class PatternFill final : public Operation {
   bool fits() const { return size_ / row_bytes_ <= UINT32_MAX; }
 
   uint32_t packets() const override { return 1; }
-  StringView name() const override { return "fill"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kFill, size_); }
 
   Status issue(QueueCore& core, const IssueContext& context) override {
     impl(target_).users().add(core.user_bit());
@@ -195,7 +195,7 @@ Status submit_fill(QueueCore& core, const BufferRange& target, const void* patte
                                                    pattern_size, target.length));
     return submit(core, *operation, sync);
   }
-  LibraryOperation operation("fill", **fill,
+  LibraryOperation operation(facts_of(ProfileKind::kFill, target.length), **fill,
                              fill_launch(at(target), target.length, pattern, pattern_size,
                                          device.facts().figures.compute_units),
                              false, target.buffer);
@@ -241,7 +241,7 @@ Status submit_copy(QueueCore& core, const BufferRange& source, const BufferRange
   }
   const bool reads_foreign = is_foreign(BufferImpl::origin_for(device, *source.buffer));
   LibraryOperation operation(
-      "copy", **copy,
+      facts_of(ProfileKind::kCopy, target.length), **copy,
       copy_launch(at(target), at(source), source.length, device.facts().figures.compute_units),
       reads_foreign, target.buffer, source.buffer);
   return submit(core, operation, sync);
@@ -252,7 +252,7 @@ Status submit_copy_rectangle(QueueCore& core, const BufferRange& source, const B
   DeviceImpl& device = core.device();
   HALYARD_ASSIGN_OR_RETURN(const FunctionImpl* const copy,
                            device.library().function(LibraryKernel::kCopyRectangle));
-  LibraryOperation operation("copy", *copy,
+  LibraryOperation operation(facts_of(ProfileKind::kCopy, bytes_of(shape)), *copy,
                              copy_rectangle_launch(at(target), at(source), rectangle_of(shape),
                                                    device.facts().figures.compute_units),
                              is_foreign(BufferImpl::origin_for(device, *source.buffer)),

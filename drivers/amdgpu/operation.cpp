@@ -125,9 +125,13 @@ WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behi
   return plan;
 }
 
+Status Operation::issue_timed(QueueCore& core, const IssueContext& context, Profiler& profiler) {
+  return profiler.issue(core, *this, context);
+}
+
 Status issue(QueueCore& core, Operation& operation, const IssueContext& context) {
   Profiler& profiler = core.device().profiler();
-  if (profiler.active()) return profiler.issue(core, operation, context);
+  if (profiler.active()) return operation.issue_timed(core, context, profiler);
   return operation.issue(core, context);
 }
 
@@ -158,7 +162,7 @@ Status BarrierOperation::issue(QueueCore& core, const IssueContext& context) {
 }
 
 Result<std::unique_ptr<Operation>> BarrierOperation::hold() {
-  return std::unique_ptr<Operation>(std::make_unique<BarrierOperation>());
+  return std::unique_ptr<Operation>(std::make_unique<BarrierOperation>(kind_));
 }
 
 }  // namespace halyard::amdgpu

@@ -8,11 +8,14 @@
 
 #include "drivers/amdgpu/queue_core.h"
 #include "drivers/amdgpu/semaphore.h"
+#include "drivers/common/operation_facts.h"
 #include "hal/queue.h"
 #include "hal/ref.h"
 #include "hal/status.h"
 
 namespace halyard::amdgpu {
+
+class Profiler;
 
 // What goes with an operation into the ring.
 struct IssueContext {
@@ -51,8 +54,11 @@ class Operation {
   virtual bool waits_on_host() const { return false; }
   // It will never run. Before its signals fail; any thread.
   virtual void cancel() {}
-  // What it is called in a profile; a dispatch, by its function.
-  virtual StringView name() const = 0;
+  // What a profile says of it.
+  virtual OperationFacts facts() const = 0;
+  StringView name() const { return facts().name; }
+  // issue() while a profile is being taken.
+  virtual Status issue_timed(QueueCore& core, const IssueContext& context, Profiler& profiler);
   // Whether it runs on the host; issue() is then called by a thread that may block, when
   // everything before it is done, and returns when it is done itself.
   virtual bool on_host() const { return false; }
@@ -101,10 +107,15 @@ Status submit(QueueCore& core, Operation& operation, const Sync& sync);
 // Only waits and signals.
 class BarrierOperation final : public Operation {
  public:
+  // `kind` is what it is to the caller.
+  explicit BarrierOperation(ProfileKind kind = ProfileKind::kBarrier) : kind_(kind) {}
   uint32_t packets() const override { return 1; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return "barrier"; }
+  OperationFacts facts() const override { return facts_of(kind_); }
+
+ private:
+  ProfileKind kind_;
 };
 
 }  // namespace halyard::amdgpu

@@ -18,7 +18,7 @@ class DeallocaOperation final : public Operation {
   // What is in the ring runs even if a wait on the device fails, and then the block would be gone.
   bool waits_on_host() const override { return true; }
   void cancel() override;
-  StringView name() const override { return "dealloca"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kDealloca); }
 
  private:
   QueueCore& core_;

@@ -1,14 +1,12 @@
-// Pools: a device's queue-ordered memory, one pool for each type (drivers/common/pool.h).
+// Pools: a device's queue-ordered memory, a group of pools for each type (drivers/common/pool.h).
 #pragma once
 
 #include <array>
 #include <memory>
-#include <mutex>
 
 #include "drivers/amdgpu/queue_core.h"
-#include "drivers/common/pool.h"
+#include "drivers/common/pool_group.h"
 #include "hal/buffer.h"
-#include "hal/device.h"
 
 namespace halyard::amdgpu {
 
@@ -19,21 +17,18 @@ class Pools {
   // Nothing is in flight any more.
   ~Pools();
 
-  // A block for work of `core` that is submitted from now on, and waits for `*after` if that has a
-  // queue, which is a QueueCore's address.
-  Status acquire(MemoryType type, uint64_t size, uint64_t alignment, const QueueCore& core,
-                 PoolBlock* block, PoolPoint* after);
-  QueuePool& pool(MemoryType type) const { return *pools_[static_cast<size_t>(type)]; }
+  PoolGroup& group(MemoryType type) const { return *groups_[static_cast<size_t>(type)]; }
+  // A queue, as its blocks' PoolPoints name it: the QueueCore's address.
+  static uint64_t id_of(const QueueCore& core) { return reinterpret_cast<uint64_t>(&core); }
   // The queue's work with that index.
-  static PoolPoint point(const QueueCore& core, uint64_t index);
-  PoolStatistics statistics(MemoryType type) const;
+  static PoolPoint point(const QueueCore& core, uint64_t index) { return {id_of(core), index}; }
 
  private:
   class Source;
   static constexpr size_t kTypes = 3;
 
   std::array<std::unique_ptr<Source>, kTypes> sources_;
-  std::array<std::unique_ptr<QueuePool>, kTypes> pools_;
+  std::array<std::unique_ptr<PoolGroup>, kTypes> groups_;
 };
 
 }  // namespace halyard::amdgpu

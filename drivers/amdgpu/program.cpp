@@ -283,27 +283,11 @@ Program::~Program() {
   if (payload_ != nullptr) device_.memory().free_kernarg(payload_);
 }
 
-StringView Program::name(uint32_t packet) const {
-  const RecordedCommand& command = recording_.commands()[commands_[packet]];
-  switch (command.kind) {
-    case RecordedKind::kFill:
-      return "fill";
-    case RecordedKind::kUpdate:
-      return "update";
-    case RecordedKind::kCopy:
-    case RecordedKind::kCopyRectangle:
-      return "copy";
-    default:
-      return command.function->info().name;
-  }
-}
-
 std::string Program::describe(uint32_t packet) const {
   const auto barrier_at = [&](uint32_t i) {
     return (packets_[i].words[0] & (1u << HSA_PACKET_HEADER_BARRIER)) != 0;
   };
-  const RecordedCommand& command = recording_.commands()[commands_[packet]];
-  const std::string group = recording_.group_path(command);
+  const std::string group = recording_.group_path(command_of(packet));
   std::string text =
       fmt::format("kernel \"{}\" (command {} of a command buffer{})", short_name(name(packet)),
                   commands_[packet], group.empty() ? "" : ", in " + group);

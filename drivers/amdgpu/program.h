@@ -67,8 +67,12 @@ class Program {
   // "kernel \"x\" (command 3 of a command buffer, in group \"y\")", for packet `packet`; and those
   // that no barrier keeps from running beside it.
   std::string describe(uint32_t packet) const;
-  // The name of a packet for a profile.
-  StringView name(uint32_t packet) const;
+  StringView name(uint32_t packet) const { return facts_of(command_of(packet)).name; }
+  // The command that a packet belongs to; its index is command_index().
+  const RecordedCommand& command_of(uint32_t packet) const {
+    return recording_.commands()[commands_[packet]];
+  }
+  uint32_t command_index(uint32_t packet) const { return commands_[packet]; }
 
  private:
   friend class ProgramBuilder;

@@ -13,7 +13,12 @@
 namespace halyard::amdgpu {
 
 QueueImpl::QueueImpl(DeviceImpl& device, QueueCore& core)
-    : Queue(device), keep_alive_(Ref<Device>::retain(&device)), core_(core) {}
+    : Queue(device),
+      keep_alive_(Ref<Device>::retain(&device)),
+      core_(core),
+      id_(device.next_queue_id()) {
+  core.set_queue_id(id_);
+}
 
 void QueueImpl::destroy() noexcept {
   // What is in flight or held back goes on without us.
@@ -112,8 +117,10 @@ Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bi
 Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
                             Buffer** buffer) {
   PoolPoint after;
-  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, BufferImpl::from_pool(core_, size, options, &after));
-  BarrierOperation operation;
+  // An older program's options are shorter.
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made,
+                           BufferImpl::from_pool(core_, size, known_part(options), &after));
+  BarrierOperation operation(ProfileKind::kAlloca);
   if (after.queue == 0) {
     HALYARD_RETURN_IF_ERROR(submit(core_, operation, sync));
   } else {
@@ -130,13 +137,14 @@ Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Syn
 }
 
 Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
-  QueuePool& pool = core_.device().pools().pool(buffer.type());
   HALYARD_ASSIGN_OR_RETURN(const std::shared_ptr<PoolReturn> block,
-                           PoolReturn::begin(buffer, impl(buffer).lease(), pool));
+                           PoolReturn::begin(buffer, impl(buffer).lease()));
   DeallocaOperation operation(core_, block);
   HALYARD_RETURN_IF_ERROR(submit(core_, operation, sync));
   // It may be held back behind others, which wait.
-  if (sync.wait.empty()) block->ahead(Pools::point(core_, 0).queue);
+  if (sync.wait.empty()) block->ahead(Pools::id_of(core_));
+  // An allocation may wait for the block.
+  core_.device().progress();
   return {};
 }
 

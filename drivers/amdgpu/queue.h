@@ -39,6 +39,7 @@ class QueueImpl final : public Queue {
   Status do_abandon() override;
   Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
                            const RectangleCopy& shape, const Sync& sync) override;
+  uint64_t do_id() const noexcept override { return id_; }
 
   // Buffers of other devices are let in before this one's work uses them.
   Status share(Buffer& buffer);
@@ -46,6 +47,7 @@ class QueueImpl final : public Queue {
 
   Ref<Device> keep_alive_;
   QueueCore& core_;
+  const uint64_t id_;
 };
 
 }  // namespace halyard::amdgpu

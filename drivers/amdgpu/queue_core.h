@@ -55,6 +55,9 @@ class QueueCore {
   uint32_t capacity() const { return capacity_; }
   QueueOptions::Priority priority() const { return priority_; }
   const HiddenValues& hidden_values() const { return hidden_; }
+  // Queue::id() of the queue that has the core.
+  uint64_t queue_id() const { return queue_id_.load(std::memory_order_relaxed); }
+  void set_queue_id(uint64_t id) { queue_id_.store(id, std::memory_order_relaxed); }
   // Of Users: whatever the queue is given has it.
   uint64_t user_bit() const { return user_bit_; }
 
@@ -275,6 +278,7 @@ class QueueCore {
   std::atomic<bool> lost_{false};
   std::atomic<uint64_t> frozen_{0};  // completed() at the moment of the loss
   std::atomic<bool> abandoned_{false};
+  std::atomic<uint64_t> queue_id_{0};
   mutable std::mutex fault_mutex_;
   Status fault_;
 };

@@ -11,6 +11,7 @@ SemaphoreImpl::SemaphoreImpl(DeviceImpl& device, uint64_t initial_value)
     : Timeline(device, initial_value) {}
 
 void SemaphoreImpl::destroy() noexcept {
+  end_sharing();
   delete this;
 }
 

@@ -88,7 +88,7 @@ class CopyOperation final : public Operation {
   uint32_t packets() const override { return 2; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return "copy"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kCopy, size_); }
 
  private:
   Buffer& source_;
@@ -115,7 +115,9 @@ class UploadOperation final : public Operation {
   uint32_t packets() const override { return 2; }
   Status issue(QueueCore& core, const IssueContext& context) override;
   Result<std::unique_ptr<Operation>> hold() override;
-  StringView name() const override { return fills_ ? "fill" : "update"; }
+  OperationFacts facts() const override {
+    return facts_of(fills_ ? ProfileKind::kFill : ProfileKind::kUpdate, size_);
+  }
 
  private:
   UploadOperation(Buffer& target, void* to, Staging staging, uint64_t seed_size, uint64_t size)

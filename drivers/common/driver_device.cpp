@@ -1,5 +1,8 @@
 #include "drivers/common/driver_device.h"
 
+#include "drivers/common/timeline.h"
+#include "hal/error.h"
+
 namespace halyard {
 
 DeviceSummary DeviceFacts::summary() const {
@@ -21,6 +24,44 @@ DeviceInfo DeviceFacts::info(const char* driver) const {
   info.target = target;
   info.pci_address = pci_address;
   return info;
+}
+
+Status DriverDevice::do_pool_statistics(MemoryType type, PoolStatistics* statistics) const {
+  auto& device = const_cast<DriverDevice&>(*this);
+  device.look_at_work();
+  *statistics = statistics_of(device.pools(type).own());
+  return {};
+}
+
+Status DriverDevice::do_trim_pool(MemoryType type, uint64_t keep_bytes) {
+  look_at_work();
+  pools(type).own().trim(keep_bytes);
+  return {};
+}
+
+Status DriverDevice::do_create_pool(const PoolInfo& info, MemoryPool** pool) {
+  *pool = new DriverPool(*this, info, pools(info.type).make(info));
+  return {};
+}
+
+Status DriverDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) {
+  return static_cast<Timeline&>(semaphore).share(exported);
+}
+
+Status DriverDevice::do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore) {
+  HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<SharedTimeline> shared, SharedTimeline::open(exported));
+  HALYARD_ASSIGN_OR_RETURN(Ref<Semaphore> made, create_semaphore(shared->value()));
+  HALYARD_RETURN_IF_ERROR(static_cast<Timeline&>(*made).join(std::move(shared)));
+  *semaphore = made.leak();
+  return {};
+}
+
+Status DriverDevice::do_find_allocation(const void* pointer, AllocationInfo* info) const {
+  if (allocations_.find(pointer, info)) return {};
+  return error(StatusCode::kNotFound,
+               "Device::find_allocation is given {}, which lies in no buffer of device \"{}\". "
+               "Import the memory first, or ask the device that has allocated it.",
+               pointer, Device::info().name);
 }
 
 }  // namespace halyard

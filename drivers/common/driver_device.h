@@ -2,12 +2,16 @@
 // is opened.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "drivers/common/allocations.h"
 #include "drivers/common/device_options.h"
 #include "drivers/common/host_window.h"
+#include "drivers/common/pool_group.h"
 #include "hal/device.h"
 #include "hal/driver.h"
 #include "hal/ref.h"
@@ -49,6 +53,15 @@ class DeviceHeaps {
 class DriverDevice : public Device {
  public:
   const DeviceOptions& options() const { return options_; }
+  // For a queue that is made: Queue::id(). Also no queue of another device has the same, so that
+  // the GPUs of a logical device tell theirs apart.
+  static uint64_t next_queue_id() { return next_queue_id_.fetch_add(1, std::memory_order_relaxed); }
+  // What find_allocation() looks in: the driver's buffers are there while they live.
+  Allocations& allocations() { return allocations_; }
+  // The device's queue-ordered memory.
+  virtual PoolGroup& pools(MemoryType type) = 0;
+  // Before pools are looked at: what a driver has to ask for to know what is done.
+  virtual void look_at_work() {}
 
  protected:
   DriverDevice(Driver& driver, const DeviceOptions& options)
@@ -78,8 +91,17 @@ class DriverDevice : public Device {
     return {};
   }
 
+  Status do_pool_statistics(MemoryType type, PoolStatistics* statistics) const final;
+  Status do_trim_pool(MemoryType type, uint64_t keep_bytes) final;
+  Status do_create_pool(const PoolInfo& info, MemoryPool** pool) final;
+  Status do_find_allocation(const void* pointer, AllocationInfo* info) const final;
+  Status do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) final;
+  Status do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore) final;
+
   const Ref<Driver> keep_alive_;
   const DeviceOptions options_;
+  Allocations allocations_;
+  static inline std::atomic<uint64_t> next_queue_id_{1};
 };
 
 }  // namespace halyard

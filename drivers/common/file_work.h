@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "drivers/common/file_io.h"
+#include "drivers/common/operation_facts.h"
 #include "hal/buffer.h"
 #include "hal/queue.h"
 #include "hal/ref.h"
@@ -21,7 +22,9 @@ class FileWork {
       : range_(range),
         transfer_{direction == Direction::kFromFile, file.descriptor, file.offset, range.length} {}
 
-  StringView name() const { return transfer_.reading ? "read" : "write"; }
+  OperationFacts facts() const {
+    return facts_of(transfer_.reading ? ProfileKind::kRead : ProfileKind::kWrite, range_.length);
+  }
   const BufferRange& range() const { return range_; }
   // A copy that keeps the buffer alive.
   FileWork held() const {

@@ -29,6 +29,8 @@ All& all() {
 
 }  // namespace
 
+thread_local const PollingThread* PollingThread::current_ = nullptr;
+
 void PollingThread::stop_at_exit() {
   static const int registered = std::atexit(stop_all);
   static_cast<void>(registered);
@@ -76,6 +78,7 @@ void PollingThread::stop() {
 }
 
 void PollingThread::run() {
+  current_ = this;
   std::chrono::microseconds sleep = kShortestSleep;
   while (!stop_.load(std::memory_order_acquire)) {
     sleep = look_() ? kShortestSleep : std::min(sleep * 2, kLongestSleep);

@@ -27,12 +27,17 @@ class PollingThread {
   // thread sleeps between looks. RESOURCE_EXHAUSTED if the system has no thread; `purpose`, a
   // clause such as "kernels that print need one", is a part of that sentence.
   Status start(const char* name, const char* purpose, std::function<bool()> look);
-  // Waits for one more look, the last. Any thread may call it.
+  // Waits for one more look, the last. Any thread may call it but those of this class.
   void stop();
+  // Whether the calling thread is this one; or any of this class.
+  bool is_current() const { return current_ == this; }
+  static bool is_any_current() { return current_ != nullptr; }
 
  private:
   static void stop_all();
   void run();
+
+  static thread_local const PollingThread* current_;
 
   std::function<bool()> look_;
   std::atomic<bool> stop_{false};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "hal/error.h"
+
 namespace halyard {
 
 uint64_t pool_size(uint64_t size) noexcept {
@@ -77,7 +79,7 @@ Status QueuePool::acquire(uint64_t size, uint64_t alignment, uint64_t queue, Poo
     const std::lock_guard lock(mutex_);
     if (take(bytes, align, queue, block)) return {};
   }
-  Status status = source_.allocate(bytes, align, Patience::kNone, block);
+  Status status = obtain(bytes, align, kNoMemoryWait, block);
   if (status.code() == StatusCode::kResourceExhausted) {
     // Blocks of other sizes are in the way.
     std::vector<PoolBlock> unused;
@@ -87,18 +89,73 @@ Status QueuePool::acquire(uint64_t size, uint64_t alignment, uint64_t queue, Poo
     }
     if (!unused.empty()) {
       free_all(unused);
-      status = source_.allocate(bytes, align, Patience::kNone, block);
+      status = obtain(bytes, align, kNoMemoryWait, block);
     }
   }
-  if (status.code() == StatusCode::kResourceExhausted) {
+  const Deadline deadline = kMemoryWait.end();
+  while (status.code() == StatusCode::kResourceExhausted) {
+    // What changes from here on may be what this look misses.
+    const uint64_t seen = changes_.load(std::memory_order_acquire);
     {
       const std::lock_guard lock(mutex_);
-      if (take_pending(bytes, align, block, after)) return {};
+      if (take(bytes, align, queue, block) || take_pending(bytes, align, block, after)) return {};
     }
-    status = source_.allocate(bytes, align, Patience::kWaits, block);
+    const MemoryWait wait = {
+        .allowed = true, .deadline = deadline, .changes = &changes_, .seen = seen};
+    status = obtain(bytes, align, wait, block);
+    if (!wait.is_over() || Deadline::after_ns(0).monotonic_ns >= deadline.monotonic_ns) break;
   }
-  HALYARD_RETURN_IF_ERROR(status);
+  return status;
+}
+
+bool QueuePool::has_room(uint64_t bytes, uint64_t free) const {
+  if (limit_bytes_ == 0) return true;
+  const uint64_t taken = figures_.reserved_bytes - free + obtaining_bytes_;
+  return bytes <= limit_bytes_ && taken <= limit_bytes_ - bytes;
+}
+
+Status QueuePool::over_limit(uint64_t bytes) const {
   const std::lock_guard lock(mutex_);
+  return error(
+      StatusCode::kResourceExhausted,
+      "Queue::alloca_buffer needs {} bytes of a pool whose limit is {} bytes "
+      "(PoolInfo::limit_bytes). Of these {} are reserved, {} of them in live buffers. Give "
+      "buffers back with Queue::dealloca_buffer, or use a pool with a higher limit.",
+      bytes, limit_bytes_, figures_.reserved_bytes + obtaining_bytes_, figures_.used_bytes);
+}
+
+// Counts `bytes` as obtained, if there is room for them or, with a wait, will be.
+Status QueuePool::make_room(uint64_t bytes, const MemoryWait& wait) {
+  for (;;) {
+    std::vector<PoolBlock> unused;
+    {
+      const std::lock_guard lock(mutex_);
+      if (has_room(bytes, 0)) {
+        obtaining_bytes_ += bytes;
+        return {};
+      }
+      if (!wait.allowed || !has_room(bytes, free_bytes())) break;
+      unused = surplus(0, 0);
+    }
+    if (!unused.empty()) {
+      free_all(unused);
+      continue;
+    }
+    const auto evaluate = [&] {
+      return wait.is_over() || spare().has_unused ? PointState::kReached : PointState::kPending;
+    };
+    if (source_.wait_until(evaluate, wait.end()) != PointState::kReached || wait.is_over()) break;
+  }
+  return over_limit(bytes);
+}
+
+Status QueuePool::obtain(uint64_t bytes, uint64_t alignment, const MemoryWait& wait,
+                         PoolBlock* block) {
+  HALYARD_RETURN_IF_ERROR(make_room(bytes, wait));
+  Status status = source_.allocate(bytes, alignment, wait, block);
+  const std::lock_guard lock(mutex_);
+  obtaining_bytes_ -= bytes;
+  HALYARD_RETURN_IF_ERROR(status);
   figures_.reserved_bytes += block->size;
   figures_.used_bytes += block->size;
   figures_.peak_reserved_bytes = std::max(figures_.peak_reserved_bytes, figures_.reserved_bytes);
@@ -106,11 +163,25 @@ Status QueuePool::acquire(uint64_t size, uint64_t alignment, uint64_t queue, Poo
   return {};
 }
 
+void QueuePool::adopt(QueuePool& other) {
+  const std::scoped_lock lock(mutex_, other.mutex_);
+  for (auto& [size, list] : other.free_) {
+    for (const Free& free : list) {
+      free_[size].push_back({free.block, next_ticket_++, free.last_use});
+      figures_.reserved_bytes += free.block.size;
+    }
+  }
+  figures_.peak_reserved_bytes = std::max(figures_.peak_reserved_bytes, figures_.reserved_bytes);
+  other.free_.clear();
+  changes_.fetch_add(1, std::memory_order_acq_rel);
+}
+
 uint64_t QueuePool::add_free(const PoolBlock& block, const PoolPoint& last_use) {
   const std::lock_guard lock(mutex_);
   const uint64_t ticket = next_ticket_++;
   free_[block.size].push_back({block, ticket, last_use});
   figures_.used_bytes -= block.size;
+  changes_.fetch_add(1, std::memory_order_acq_rel);
   return ticket;
 }
 
@@ -131,6 +202,7 @@ void QueuePool::settle(uint64_t ticket, uint64_t index) {
                          [](const Free& free, uint64_t wanted) { return free.ticket < wanted; });
     if (found == list.end() || found->ticket != ticket) continue;
     found->last_use.index = index;
+    changes_.fetch_add(1, std::memory_order_acq_rel);
     return;
   }
 }

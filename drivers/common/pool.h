@@ -8,13 +8,17 @@
 // Pure logic: how memory is obtained and how far queues have come is asked of a PoolSource.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <vector>
 
+#include "drivers/common/memory_wait.h"
+#include "drivers/common/point_state.h"
 #include "hal/status.h"
 
 namespace halyard {
@@ -34,16 +38,16 @@ struct PoolPoint {
   uint64_t index = 0;
 };
 
-// Whether an allocation may wait on the host for memory that work in flight is still to return.
-enum class Patience : uint8_t { kNone, kWaits };
-
 // What a pool needs of its driver. Any thread may call any method.
 class PoolSource {
  public:
   // RESOURCE_EXHAUSTED makes the pool give back what it does not need, and ask once more.
   // Called without the pool's lock.
-  virtual Status allocate(uint64_t size, uint64_t alignment, Patience patience,
+  virtual Status allocate(uint64_t size, uint64_t alignment, const MemoryWait& wait,
                           PoolBlock* block) = 0;
+  // Waits until `evaluate` says something else than kPending, or the deadline is past. It only
+  // looks: it may be called under a lock of the driver's. Called without the pool's lock.
+  virtual PointState wait_until(const std::function<PointState()>& evaluate, Deadline deadline) = 0;
   virtual void free(const PoolBlock& block) = 0;
   // Whether the work is done. Cheap, and without waiting. Called under the pool's lock.
   virtual bool reached(const PoolPoint& point) = 0;
@@ -72,8 +76,10 @@ uint64_t pool_size(uint64_t size) noexcept;
 // Any thread may use any method.
 class QueuePool {
  public:
-  // Free memory above `keep_bytes` goes back to the source.
-  QueuePool(PoolSource& source, uint64_t keep_bytes) : source_(source), keep_bytes_(keep_bytes) {}
+  // Free memory above `keep_bytes` goes back to the source. The pool has at most `limit_bytes` of
+  // it (0: any number).
+  QueuePool(PoolSource& source, uint64_t keep_bytes, uint64_t limit_bytes = 0)
+      : source_(source), keep_bytes_(keep_bytes), limit_bytes_(limit_bytes) {}
   // Gives all free blocks back, whatever uses them: the device is idle.
   ~QueuePool();
   QueuePool(const QueuePool&) = delete;
@@ -81,7 +87,9 @@ class QueuePool {
 
   // A block for work of `queue` that is submitted from now on. If it is still used by another
   // queue, `*after` says what the work has to wait for (on the device); otherwise its queue is 0.
-  // The last resort is to have the source wait, before its RESOURCE_EXHAUSTED is returned.
+  // Where there is no memory, waits for what work in flight uses, and for blocks that are given
+  // back meanwhile, kLongestMemoryWaitNs at most. RESOURCE_EXHAUSTED is the source's, or names the
+  // limit.
   Status acquire(uint64_t size, uint64_t alignment, uint64_t queue, PoolBlock* block,
                  PoolPoint* after);
 
@@ -97,6 +105,10 @@ class QueuePool {
   void release_unused(const PoolBlock& block);
   // Gives back to the source what is free above the bound.
   void shrink();
+
+  // Takes over the free blocks of `other`, of which none is without an index (release_ahead). It
+  // has no others, and is not used any more.
+  void adopt(QueuePool& other);
 
   // Gives free blocks that nothing uses back until at most `keep_bytes` are reserved, oldest first.
   void trim(uint64_t keep_bytes);
@@ -122,6 +134,13 @@ class QueuePool {
   bool take(uint64_t size, uint64_t alignment, uint64_t queue, PoolBlock* block);
   bool take_pending(uint64_t size, uint64_t alignment, PoolBlock* block, PoolPoint* after);
   void hand_out(List& list, size_t at, PoolBlock* block);
+  // From the source, within the limit.
+  Status obtain(uint64_t bytes, uint64_t alignment, const MemoryWait& wait, PoolBlock* block);
+  Status make_room(uint64_t bytes, const MemoryWait& wait);
+  // Whether `bytes` more are within the limit, once `free` are given back. Under mutex_.
+  bool has_room(uint64_t bytes, uint64_t free) const;
+  Status over_limit(uint64_t bytes) const;
+  uint64_t free_bytes() const { return figures_.reserved_bytes - figures_.used_bytes; }
   // Takes out blocks that nothing uses, until at most `keep_bytes` are reserved and free together
   // are at most `keep_free`. Under mutex_; the caller frees them, with free_all.
   std::vector<PoolBlock> surplus(uint64_t keep_reserved, uint64_t keep_free);
@@ -129,11 +148,15 @@ class QueuePool {
 
   PoolSource& source_;
   const uint64_t keep_bytes_;
+  const uint64_t limit_bytes_;
+  // How often a free block was added, or got its index: what waits for memory looks again.
+  std::atomic<uint64_t> changes_{0};
   mutable std::mutex mutex_;
   std::map<uint64_t, List> free_;  // under mutex_: by size
   uint64_t next_ticket_ = 1;       // under mutex_
   PoolFigures figures_;            // under mutex_
   uint64_t returning_bytes_ = 0;   // under mutex_: on their way to the source
+  uint64_t obtaining_bytes_ = 0;   // under mutex_: that the source is asked for
 };
 
 }  // namespace halyard

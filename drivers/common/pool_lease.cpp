@@ -1,6 +1,7 @@
 #include "drivers/common/pool_lease.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hal/error.h"
 
@@ -19,14 +20,38 @@ class Sizes : public Buffer {
 
 }  // namespace
 
-void PoolLease::begin(Buffer& buffer, const PoolBlock& block) {
-  is_of_pool_ = true;
-  block_ = block;
-  buffers_.push_back({&buffer, buffer.size()});
+namespace {
+
+// Of a buffer with its bytes; device and host have one address for what pools allocate.
+AllocationInfo allocation_of(const Buffer& buffer) {
+  AllocationInfo info;
+  info.type = buffer.type();
+  info.owner = AllocationOwner::kDevice;
+  info.device_address = buffer.device_address();
+  info.size = buffer.size();
+  if (buffer.type() != MemoryType::kDevice) {
+    info.host_pointer = reinterpret_cast<void*>(buffer.device_address());
+  }
+  return info;
 }
 
-void PoolLease::resize(bool usable) {
+}  // namespace
+
+void PoolLease::begin(Buffer& buffer, const PoolBlock& block, std::shared_ptr<QueuePool> pool,
+                      Allocations& allocations) {
+  is_of_pool_ = true;
+  block_ = block;
+  pool_ = std::move(pool);
+  allocations_ = &allocations;
+  buffers_.push_back({&buffer, buffer.size()});
+  allocations.add(buffer, allocation_of(buffer));
+}
+
+void PoolLease::set_usable(bool usable) {
+  const Buffer& own = *buffers_.front().buffer;
+  if (!usable) allocations_->remove(own);
   for (const Sized& sized : buffers_) Sizes::set_size(*sized.buffer, usable ? sized.bytes : 0);
+  if (usable) allocations_->add(own, allocation_of(own));
 }
 
 void PoolLease::add_view(Buffer& view) {
@@ -57,14 +82,14 @@ Status PoolLease::begin_return(const Buffer& buffer) {
                  buffer.device_address());
   }
   state_ = State::kReturning;
-  resize(false);
+  set_usable(false);
   return {};
 }
 
 void PoolLease::cancel_return() {
   const std::lock_guard lock(mutex_);
   state_ = State::kHeld;
-  resize(true);
+  set_usable(true);
 }
 
 PoolBlock PoolLease::finish_return() {
@@ -75,13 +100,13 @@ PoolBlock PoolLease::finish_return() {
 
 bool PoolLease::ends_with_block() {
   const std::lock_guard lock(mutex_);
+  if (state_ == State::kHeld) allocations_->remove(*buffers_.front().buffer);
   return state_ == State::kHeld;
 }
 
-Result<std::shared_ptr<PoolReturn>> PoolReturn::begin(Buffer& buffer, PoolLease& lease,
-                                                      QueuePool& pool) {
+Result<std::shared_ptr<PoolReturn>> PoolReturn::begin(Buffer& buffer, PoolLease& lease) {
   HALYARD_RETURN_IF_ERROR(lease.begin_return(buffer));
-  return std::shared_ptr<PoolReturn>(new PoolReturn(buffer, lease, pool));
+  return std::shared_ptr<PoolReturn>(new PoolReturn(buffer, lease));
 }
 
 PoolReturn::~PoolReturn() {

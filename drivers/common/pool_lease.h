@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "drivers/common/allocations.h"
 #include "drivers/common/pool.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
@@ -24,9 +25,12 @@ class PoolLease {
   PoolLease(const PoolLease&) = delete;
   PoolLease& operator=(const PoolLease&) = delete;
 
-  // `buffer`, of which this is part, has the block. Before anybody else knows of the buffer.
-  void begin(Buffer& buffer, const PoolBlock& block);
+  // `buffer`, of which this is part, has the block of `pool`; `allocations` finds it while it has.
+  // Before anybody else knows of the buffer.
+  void begin(Buffer& buffer, const PoolBlock& block, std::shared_ptr<QueuePool> pool,
+             Allocations& allocations);
   bool is_of_pool() const { return is_of_pool_; }
+  const std::shared_ptr<QueuePool>& pool() const { return pool_; }
 
   // --- Any thread.
 
@@ -50,12 +54,14 @@ class PoolLease {
     uint64_t bytes;
   };
 
-  void resize(bool usable);  // under mutex_
+  void set_usable(bool usable);  // under mutex_
 
   std::mutex mutex_;
   bool is_of_pool_ = false;     // since begin()
   State state_ = State::kHeld;  // under mutex_
   PoolBlock block_;
+  std::shared_ptr<QueuePool> pool_;
+  Allocations* allocations_ = nullptr;
   std::vector<Sized> buffers_;  // under mutex_: the buffer itself and its views
 };
 
@@ -64,8 +70,7 @@ class PoolLease {
 class PoolReturn {
  public:
   // begin_return().
-  static Result<std::shared_ptr<PoolReturn>> begin(Buffer& buffer, PoolLease& lease,
-                                                   QueuePool& pool);
+  static Result<std::shared_ptr<PoolReturn>> begin(Buffer& buffer, PoolLease& lease);
   PoolReturn(const PoolReturn&) = delete;
   PoolReturn& operator=(const PoolReturn&) = delete;
   // Also lets the pool give back to its source what it has too much, which may take long: without
@@ -84,8 +89,8 @@ class PoolReturn {
  private:
   enum class State : uint8_t { kOnItsWay, kAhead, kEnded };
 
-  PoolReturn(Buffer& buffer, PoolLease& lease, QueuePool& pool)
-      : buffer_(Ref<Buffer>::retain(&buffer)), lease_(lease), pool_(pool) {}
+  PoolReturn(Buffer& buffer, PoolLease& lease)
+      : buffer_(Ref<Buffer>::retain(&buffer)), lease_(lease), pool_(*lease.pool()) {}
 
   const Ref<Buffer> buffer_;
   PoolLease& lease_;

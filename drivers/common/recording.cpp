@@ -84,6 +84,24 @@ void Recording::copy_rectangle(const BufferRange& source, const BufferRange& tar
   command.shape = shape;
 }
 
+OperationFacts facts_of(const RecordedCommand& command) {
+  switch (command.kind) {
+    case RecordedKind::kFill:
+      return facts_of(ProfileKind::kFill, command.target.length);
+    case RecordedKind::kUpdate:
+      return facts_of(ProfileKind::kUpdate, command.bytes);
+    case RecordedKind::kCopy:
+      return facts_of(ProfileKind::kCopy, command.target.length);
+    case RecordedKind::kCopyRectangle:
+      return facts_of(ProfileKind::kCopy, bytes_of(command.shape));
+    case RecordedKind::kDispatch:
+      return facts_of(*command.function, command.grid, command.workgroup);
+    case RecordedKind::kDispatchIndirect:
+      return facts_of(*command.function, {0, 0, 0}, command.workgroup);
+  }
+  return {};
+}
+
 uint32_t pack_indirect_arguments(const Dispatch& dispatch, const HiddenValues& hidden,
                                  void* kernarg) noexcept {
   Dispatch one = dispatch;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "drivers/common/operation_facts.h"
 #include "hal/buffer.h"
 #include "hal/dispatch.h"
 #include "hal/executable.h"
@@ -60,6 +61,9 @@ struct RecordedCommand {
 
   RectangleCopy shape;  // kCopyRectangle
 };
+
+// What a profile says of it, but for its place.
+OperationFacts facts_of(const RecordedCommand& command);
 
 // Packs the arguments of an indirect dispatch: those of one whole work-group in three dimensions,
 // until the device puts the counts in. Partial work-groups there are none. `kernarg` is ordinary

@@ -14,16 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "drivers/common/memory_wait.h"
 #include "drivers/common/point_state.h"
 #include "hal/buffer.h"
 #include "hal/status.h"
 #include "hal/types.h"
 
 namespace halyard {
-
-// An allocation that finds no memory waits as long for what work in flight still uses. That work
-// may wait for the caller in turn, who is to hear of it then.
-constexpr uint64_t kLongestMemoryWaitNs = 10'000'000'000;
 
 // A heap, as an allocation sees it that has found no memory.
 struct HeapRoom {
@@ -98,25 +95,29 @@ class RetiredList {
   }
 
   // Allocates `bytes` of a heap: `source.attempt()` is the status of one try. Where that is
-  // RESOURCE_EXHAUSTED although memory is on its way back that would do, waits for it. Of `source`
-  // it needs also
+  // RESOURCE_EXHAUSTED although memory is on its way back that would do, waits for it, if `wait`
+  // allows that. Of `source` it needs also
   //   void reclaim()           collects, and gives back what a pool keeps and nothing uses
   //   HeapRoom room()
   //   PointState wait(evaluate, deadline)
   // with an `evaluate` that only looks: it may be called under a lock of the driver's.
   template <typename Source>
-  Status find_memory(MemoryType type, uint64_t bytes, Source&& source) {
+  Status find_memory(MemoryType type, uint64_t bytes, const MemoryWait& wait, Source&& source) {
     Status status = source.attempt();
-    Deadline deadline;
+    if (!wait.allowed) return status;
+    Deadline deadline = wait.deadline;
     while (status.code() == StatusCode::kResourceExhausted) {
-      if (deadline.is_infinite()) deadline = Deadline::after_ns(kLongestMemoryWaitNs);
+      if (deadline.is_infinite()) deadline = wait.end();
       // What is given back from here on may be what the next attempt misses.
       const uint64_t returns = returns_to(type);
       source.reclaim();
       status = source.attempt();
       if (status.code() != StatusCode::kResourceExhausted) return status;
-      const auto evaluate = [&] { return hope(type, bytes, returns, source.room()); };
+      const auto evaluate = [&] {
+        return wait.is_over() ? PointState::kReached : hope(type, bytes, returns, source.room());
+      };
       if (source.wait(evaluate, deadline) != PointState::kReached) return status;
+      if (wait.is_over()) return status;
       if (Deadline::after_ns(0).monotonic_ns >= deadline.monotonic_ns) return status;
     }
     return status;

@@ -6,6 +6,58 @@
 
 namespace halyard {
 
+LocalTimeline Timeline::local_end() {
+  return {.look =
+              [this](uint64_t* value, Status* failure) {
+                settle();
+                *value = value_.load(std::memory_order_acquire);
+                if (has_failed()) *failure = this->failure();
+              },
+          .reach =
+              [this](uint64_t value) {
+                raise(value);
+                notify();
+              },
+          .fail =
+              [this](const Status& cause) {
+                if (set_failure(cause)) notify();
+              }};
+}
+
+Status Timeline::share(ExportedSemaphore* exported) {
+  settle();
+  const std::lock_guard lock(mutex_);
+  SharedTimeline* shared = shared_.load(std::memory_order_acquire);
+  if (shared == nullptr) {
+    HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<SharedTimeline> made,
+                             SharedTimeline::create(value_.load(std::memory_order_acquire)));
+    HALYARD_RETURN_IF_ERROR(made->start(local_end()));
+    shared = made.release();
+    shared_.store(shared, std::memory_order_release);
+    if (has_failed()) shared->publish(0, failure_);
+  }
+  *exported = shared->handle();
+  return {};
+}
+
+Status Timeline::join(std::unique_ptr<SharedTimeline> shared) {
+  HALYARD_RETURN_IF_ERROR(shared->start(local_end()));
+  shared_.store(shared.release(), std::memory_order_release);
+  return {};
+}
+
+void Timeline::end_sharing() {
+  SharedTimeline* const shared = shared_.exchange(nullptr, std::memory_order_acq_rel);
+  if (shared != nullptr) SharedTimeline::end(std::unique_ptr<SharedTimeline>(shared));
+}
+
+void Timeline::publish() const {
+  SharedTimeline* const shared = shared_.load(std::memory_order_acquire);
+  if (shared == nullptr) [[likely]]
+    return;
+  shared->publish(value_.load(std::memory_order_acquire), has_failed() ? failure() : Status());
+}
+
 void Timeline::promise(uint64_t value) {
   const std::lock_guard lock(mutex_);
   promises_.push_back(value);
@@ -74,6 +126,7 @@ Status Timeline::do_signal(uint64_t value) {
     }
     raise(value);
   }
+  publish();
   notify();
   return {};
 }
@@ -90,6 +143,7 @@ Status Timeline::do_wait(uint64_t value, Deadline deadline) const {
 
 void Timeline::do_fail(const Status& cause) {
   fail_with(cause);
+  publish();
   notify();
 }
 

@@ -6,10 +6,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "drivers/common/point_state.h"
+#include "drivers/common/shared_timeline.h"
 #include "hal/device.h"
 #include "hal/ref.h"
 #include "hal/semaphore.h"
@@ -40,10 +42,17 @@ class Timeline : public Semaphore {
   // Only after evaluate() has returned kFailed.
   Status failure() const;
 
+  // Device::export_semaphore.
+  Status share(ExportedSemaphore* exported);
+  // Device::import_semaphore. Before anybody else knows of this.
+  Status join(std::unique_ptr<SharedTimeline> shared);
+
  protected:
   Timeline(Device& device, uint64_t initial_value)
       : Semaphore(device), keep_alive_(Ref<Device>::retain(&device)), value_(initial_value) {}
   ~Timeline() = default;
+  // The first thing that a driver does when the last reference is gone. This may be deleted then.
+  void end_sharing();
 
   // Raises the value to what is reached by now, and takes over the failure of a queue that will not
   // reach what it was to signal. Without any lock of this class.
@@ -82,8 +91,15 @@ class Timeline : public Semaphore {
 
   static inline std::atomic<uint64_t> failure_count{0};
 
+  // How the timeline's other ends see this one.
+  LocalTimeline local_end();
+  // To the other ends, before anybody sees that this has changed and ends the process.
+  void publish() const;
+
   const Ref<Device> keep_alive_;
   mutable std::mutex mutex_;
+  // Set once, under mutex_; null: no other process has it.
+  std::atomic<SharedTimeline*> shared_{nullptr};
   std::vector<uint64_t> promises_;  // under mutex_
   mutable Status failure_;          // under mutex_, set before failed_
   // Last, next to the points of the driver's, which a submission looks at together with these.

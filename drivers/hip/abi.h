@@ -129,6 +129,8 @@ struct hsa_signal_t {
 };
 inline constexpr int HSA_AGENT_INFO_DEVICE = 17;  // int
 inline constexpr int HSA_DEVICE_TYPE_GPU = 1;
+inline constexpr int HSA_SYSTEM_INFO_TIMESTAMP = 2;               // uint64_t
+inline constexpr int HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY = 3;     // uint64_t, Hz
 inline constexpr int HSA_AMD_AGENT_INFO_DRIVER_NODE_ID = 0xa004;  // uint32_t
 inline constexpr int HSA_AMD_AGENT_INFO_BDFID = 0xa006;           // uint32_t
 inline constexpr int HSA_AMD_AGENT_INFO_DOMAIN = 0xa00f;          // uint32_t

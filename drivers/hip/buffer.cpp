@@ -23,19 +23,30 @@ Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
   Block block;
   void* pointer = nullptr;
   HALYARD_RETURN_IF_ERROR(device.memory().allocate(options.type, size, options.alignment,
-                                                   Patience::kWaits, &block, &pointer));
+                                                   kMemoryWait, &block, &pointer));
   auto* const buffer = new BufferImpl(device, options.type, size, pointer, Origin::kAllocated);
   buffer->block_ = block;
+  buffer->be_found(AllocationOwner::kDevice);
   return Ref<Buffer>::adopt(buffer);
 }
 
 Ref<Buffer> BufferImpl::of_pool(DeviceImpl& device, MemoryType type, uint64_t size,
-                                const PoolBlock& block) {
+                                const PoolBlock& block, std::shared_ptr<QueuePool> pool) {
   auto* const buffer =
       new BufferImpl(device, type, size, reinterpret_cast<void*>(block.address), Origin::kPool);
   buffer->pool_block_ = block;
-  buffer->lease_.begin(*buffer, block);
+  buffer->lease_.begin(*buffer, block, std::move(pool), device.allocations());
   return Ref<Buffer>::adopt(buffer);
+}
+
+void BufferImpl::be_found(AllocationOwner owner) {
+  AllocationInfo info;
+  info.type = type();
+  info.owner = owner;
+  info.device_address = device_address();
+  info.size = size();
+  info.host_pointer = type() != MemoryType::kDevice ? host_ : nullptr;
+  static_cast<DeviceImpl&>(*keep_alive_).allocations().add(*this, info);
 }
 
 bool BufferImpl::may_be_given_back(Buffer& buffer) {
@@ -58,32 +69,45 @@ void BufferImpl::give_back() {
   if (parent_) {
     impl(*parent_).users_.add(users);
     impl(*parent_).lease_.remove_view(*this);
+  } else if (!lease_.is_of_pool()) {
+    device.allocations().remove(*this);
   }
+  // The runtime lets go of imported memory first: its owner may free it.
+  const auto tell_owner = [release = release_, context = release_context_] {
+    if (release != nullptr) release(context);
+  };
   switch (origin_) {
     case Origin::kAllocated:
       memory.retire(users, type(), block_);
       break;
     case Origin::kPool:
-      if (lease_.ends_with_block()) memory.retire(users, type(), pool_block_);
+      if (lease_.ends_with_block()) memory.retire(users, type(), pool_block_, lease_.pool());
       break;
     case Origin::kRegistered:
-      memory.retire(
-          users, [&hip, imported = imported_] { Registrations::instance().remove(hip, imported); });
+      memory.retire(users, [&hip, imported = imported_, tell_owner] {
+        Registrations::instance().remove(hip, imported);
+        tell_owner();
+      });
       break;
     case Origin::kIpc:
       // HIP 5.2.3 counts references: while a command has one, closing leaves an entry in its map of
       // memory, which points to nothing once that command is gone (Device::IpcDetach of ROCclr).
-      memory.retire_when_let_go(users,
-                                [&hip, number = device.facts().device, imported = imported_] {
-                                  if (Streams::instance().blocks(number)) return;
-                                  const CurrentDevice current(hip, number);
-                                  hip.hipIpcCloseMemHandle(imported);
-                                });
+      memory.retire_when_let_go(
+          users, [&hip, number = device.facts().device, imported = imported_, tell_owner] {
+            if (Streams::instance().blocks(number)) return;
+            const CurrentDevice current(hip, number);
+            hip.hipIpcCloseMemHandle(imported);
+            tell_owner();
+          });
+      break;
+    case Origin::kBorrowed:
+      if (release_ != nullptr) memory.retire(users, tell_owner);
       break;
     case Origin::kView:
-    case Origin::kBorrowed:
       break;
   }
+  // Somebody waits for it, and nothing else may ask what is done.
+  if (release_ != nullptr) memory.collect_in_time();
 }
 
 void BufferImpl::synchronise_with_host() const {

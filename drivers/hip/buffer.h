@@ -20,7 +20,7 @@ class BufferImpl final : public Buffer {
   static Result<Ref<Buffer>> import(DeviceImpl& device, const ImportOptions& options);
   // Of a queue-ordered pool.
   static Ref<Buffer> of_pool(DeviceImpl& device, MemoryType type, uint64_t size,
-                             const PoolBlock& block);
+                             const PoolBlock& block, std::shared_ptr<QueuePool> pool);
 
   void* at(uint64_t offset) const { return pointer_ + offset; }
   // For the host; null if it does not see the memory.
@@ -47,9 +47,11 @@ class BufferImpl final : public Buffer {
   void destroy() noexcept override;
   void give_back();
 
-  static Result<Ref<Buffer>> import_host(DeviceImpl& device, const ImportOptions& options);
-  static Result<Ref<Buffer>> import_pointer(DeviceImpl& device, const ImportOptions& options);
-  static Result<Ref<Buffer>> import_ipc(DeviceImpl& device, const ImportOptions& options);
+  static Result<BufferImpl*> import_host(DeviceImpl& device, const ImportOptions& options);
+  static Result<BufferImpl*> import_pointer(DeviceImpl& device, const ImportOptions& options);
+  static Result<BufferImpl*> import_ipc(DeviceImpl& device, const ImportOptions& options);
+  // find_allocation() finds it from now on, until it is destroyed.
+  void be_found(AllocationOwner owner);
 
   Status do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) override {
     return maps_.map(host_at(offset), pointer);
@@ -63,12 +65,14 @@ class BufferImpl final : public Buffer {
   Ref<Device> keep_alive_;
   Ref<Buffer> parent_;  // of a view; the others are then unused
   Origin origin_;
-  std::byte* pointer_;         // as the device sees it
-  std::byte* host_ = nullptr;  // as the host does; null: it does not
-  Block block_;                // kAllocated
-  PoolLease lease_;            // kPool
-  PoolBlock pool_block_;       // kPool
-  void* imported_ = nullptr;   // kRegistered, kIpc: what is to be undone
+  std::byte* pointer_;                 // as the device sees it
+  std::byte* host_ = nullptr;          // as the host does; null: it does not
+  Block block_;                        // kAllocated
+  PoolLease lease_;                    // kPool
+  PoolBlock pool_block_;               // kPool
+  void* imported_ = nullptr;           // kRegistered, kIpc: what is to be undone
+  ReleaseFunction release_ = nullptr;  // kBorrowed, kRegistered, kIpc; may be null
+  void* release_context_ = nullptr;
   HostMaps maps_;
 };
 

@@ -12,17 +12,25 @@
 namespace halyard::hip {
 
 Result<Ref<Buffer>> BufferImpl::import(DeviceImpl& device, const ImportOptions& options) {
-  switch (options.kind) {
-    case ImportOptions::Kind::kHostMemory:
-      return import_host(device, options);
-    case ImportOptions::Kind::kDevicePointer:
-      return import_pointer(device, options);
-    default:
-      return import_ipc(device, options);
-  }
+  const auto make = [&] {
+    switch (options.kind) {
+      case ImportOptions::Kind::kHostMemory:
+        return import_host(device, options);
+      case ImportOptions::Kind::kDevicePointer:
+        return import_pointer(device, options);
+      default:
+        return import_ipc(device, options);
+    }
+  };
+  HALYARD_ASSIGN_OR_RETURN(BufferImpl* const buffer, make());
+  buffer->release_ = options.release;
+  buffer->release_context_ = options.release_context;
+  buffer->be_found(options.kind == ImportOptions::Kind::kHostMemory ? AllocationOwner::kHostMemory
+                                                                    : AllocationOwner::kImported);
+  return Ref<Buffer>::adopt(buffer);
 }
 
-Result<Ref<Buffer>> BufferImpl::import_host(DeviceImpl& device, const ImportOptions& options) {
+Result<BufferImpl*> BufferImpl::import_host(DeviceImpl& device, const ImportOptions& options) {
   const Hip& hip = device.hip();
   const CurrentDevice current(hip, device.facts().device);
   void* const host = const_cast<void*>(options.pointer);
@@ -41,10 +49,10 @@ Result<Ref<Buffer>> BufferImpl::import_host(DeviceImpl& device, const ImportOpti
                                       stays ? Origin::kBorrowed : Origin::kRegistered);
   buffer->host_ = static_cast<std::byte*>(host);
   buffer->imported_ = host;
-  return Ref<Buffer>::adopt(buffer);
+  return buffer;
 }
 
-Result<Ref<Buffer>> BufferImpl::import_pointer(DeviceImpl& device, const ImportOptions& options) {
+Result<BufferImpl*> BufferImpl::import_pointer(DeviceImpl& device, const ImportOptions& options) {
   const Hip& hip = device.hip();
   const CurrentDevice current(hip, device.facts().device);
   void* const pointer = const_cast<void*>(options.pointer);
@@ -70,9 +78,8 @@ Result<Ref<Buffer>> BufferImpl::import_pointer(DeviceImpl& device, const ImportO
                    pointer, options.size, left);
     }
   }
-  return Ref<Buffer>::adopt(new BufferImpl(device,
-                                           on_host ? MemoryType::kHost : MemoryType::kDevice,
-                                           options.size, pointer, Origin::kBorrowed));
+  return new BufferImpl(device, on_host ? MemoryType::kHost : MemoryType::kDevice, options.size,
+                        pointer, Origin::kBorrowed);
 }
 
 namespace {
@@ -118,7 +125,7 @@ Status check_ipc_handle(hipIpcMemHandle_t& handle, uint64_t size) {
 
 }  // namespace
 
-Result<Ref<Buffer>> BufferImpl::import_ipc(DeviceImpl& device, const ImportOptions& options) {
+Result<BufferImpl*> BufferImpl::import_ipc(DeviceImpl& device, const ImportOptions& options) {
   const Hip& hip = device.hip();
   hipIpcMemHandle_t handle;
   std::memcpy(&handle, options.pointer, sizeof(handle));
@@ -130,7 +137,7 @@ Result<Ref<Buffer>> BufferImpl::import_ipc(DeviceImpl& device, const ImportOptio
   auto* const buffer =
       new BufferImpl(device, MemoryType::kDevice, options.size, pointer, Origin::kIpc);
   buffer->imported_ = pointer;
-  return Ref<Buffer>::adopt(buffer);
+  return buffer;
 }
 
 Status BufferImpl::export_ipc(ExportedHandle* handle) const {

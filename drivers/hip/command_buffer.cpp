@@ -29,13 +29,15 @@ void patch(const Recording& recording, const RecordedCommand& command,
 
 }  // namespace
 
-Status ReplayOperation::replay_launch(QueueCore& core, const RecordedCommand& command) const {
+Status ReplayOperation::replay_launch(QueueCore& core, const RecordedCommand& command,
+                                      const RecordedPlace& place) const {
   const Recording& recording = commands_.recording();
   const auto& function = static_cast<const FunctionImpl&>(*command.function);
   // HIP copies the arguments, and writes nothing to them.
   auto* const recorded = const_cast<std::byte*>(recording.data(command));
   if (command.patch_count == 0) {
-    return launch(core, {function, command.grid, command.workgroup, command.lds_bytes, recorded});
+    return launch(core,
+                  {function, command.grid, command.workgroup, command.lds_bytes, recorded, place});
   }
   constexpr size_t kOnStack = 1024;
   alignas(64) std::byte on_stack[kOnStack];
@@ -47,36 +49,40 @@ Status ReplayOperation::replay_launch(QueueCore& core, const RecordedCommand& co
   }
   std::memcpy(kernarg, recorded, command.bytes);
   patch(recording, command, bindings_, kernarg);
-  return launch(core, {function, command.grid, command.workgroup, command.lds_bytes, kernarg});
+  return launch(core,
+                {function, command.grid, command.workgroup, command.lds_bytes, kernarg, place});
 }
 
-Status ReplayOperation::replay(QueueCore& core, const RecordedCommand& command) const {
+Status ReplayOperation::replay(QueueCore& core, const RecordedCommand& command,
+                               const RecordedPlace& place) const {
   const auto bound = [this, &core](const BufferRange& range) {
     return place_of(core, bound_range(range, bindings_));
   };
-  Profiler& profiler = core.device().profiler();
+  const auto timed = [&](auto&& put) {
+    return core.device().profiler().around(core, facts_of(command), place, put);
+  };
   switch (command.kind) {
     case RecordedKind::kFill:
-      return profiler.around(core.stream(), "fill", [&] {
+      return timed([&] {
         return put_fill(core, bound(command.target), command.target.length,
                         reinterpret_cast<const unsigned char*>(commands_.recording().data(command)),
                         static_cast<uint32_t>(command.bytes));
       });
     case RecordedKind::kUpdate:
-      return profiler.around(core.stream(), "update", [&] {
+      return timed([&] {
         return put_update(core, bound(command.target), commands_.recording().data(command),
                           command.bytes);
       });
     case RecordedKind::kCopy:
-      return profiler.around(core.stream(), "copy", [&] {
+      return timed([&] {
         return put_copy(core, bound(command.target), bound(command.source), command.source.length);
       });
     case RecordedKind::kCopyRectangle:
-      return profiler.around(core.stream(), "copy", [&] {
+      return timed([&] {
         return put_rectangle(core, bound(command.target), bound(command.source), command.shape);
       });
     default:
-      return replay_launch(core, command);
+      return replay_launch(core, command, place);
   }
 }
 
@@ -85,7 +91,8 @@ Status ReplayOperation::issue(QueueCore& core) {
   for (const BufferRange& binding : bindings_) use(core, *binding.buffer);
   const std::vector<RecordedCommand>& commands = commands_.recording().commands();
   for (size_t i = first_; i < last_; ++i) {
-    const Status status = replay(core, commands[i]);
+    const Status status =
+        replay(core, commands[i], {.execution = execution_, .command = static_cast<uint32_t>(i)});
     if (!status.ok()) {
       const std::string group = commands_.recording().group_path(commands[i]);
       return status.with_context(
@@ -98,7 +105,7 @@ Status ReplayOperation::issue(QueueCore& core) {
 }
 
 Result<std::unique_ptr<Operation>> ReplayOperation::hold() {
-  auto copy = std::make_unique<ReplayOperation>(commands_, bindings_, first_, last_);
+  auto copy = std::make_unique<ReplayOperation>(commands_, bindings_, execution_, first_, last_);
   copy->keep_commands_ = Ref<CommandBuffer>::retain(&commands_);
   copy->kept_bindings_.assign(bindings_.begin(), bindings_.end());
   copy->bindings_ = copy->kept_bindings_;
@@ -112,14 +119,15 @@ namespace {
 
 std::unique_ptr<Operation> indirect_step(CommandBufferImpl& commands,
                                          const RecordedCommand& command,
-                                         Span<const BufferRange> bindings) {
+                                         Span<const BufferRange> bindings,
+                                         const RecordedPlace& place) {
   const Recording& recording = commands.recording();
   const std::byte* const recorded = recording.data(command);
   std::vector<std::byte> kernarg(recorded, recorded + command.bytes);
   patch(recording, command, bindings, kernarg.data());
-  auto launch = std::make_unique<IndirectLaunch>(*command.function, command.workgroup,
-                                                 command.lds_bytes, std::move(kernarg),
-                                                 bound_range(command.group_counts, bindings));
+  auto launch = std::make_unique<IndirectLaunch>(
+      *command.function, command.workgroup, command.lds_bytes, std::move(kernarg),
+      bound_range(command.group_counts, bindings), place);
   for (const SlotPatch& slot : recording.patches(command)) {
     launch->keep(bindings[slot.slot].buffer);
   }
@@ -130,21 +138,23 @@ std::unique_ptr<Operation> indirect_step(CommandBufferImpl& commands,
 }  // namespace
 
 Result<std::vector<std::unique_ptr<Operation>>> replay_steps(CommandBufferImpl& commands,
-                                                             Span<const BufferRange> bindings) {
+                                                             Span<const BufferRange> bindings,
+                                                             uint64_t execution) {
   const std::vector<RecordedCommand>& recorded = commands.recording().commands();
   std::vector<std::unique_ptr<Operation>> steps;
   size_t first = 0;
   const auto replay_until = [&](size_t last) -> Status {
     if (first == last) return {};
     HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> step,
-                             ReplayOperation(commands, bindings, first, last).hold());
+                             ReplayOperation(commands, bindings, execution, first, last).hold());
     steps.push_back(std::move(step));
     return {};
   };
   for (size_t i = 0; i < recorded.size(); ++i) {
     if (recorded[i].kind != RecordedKind::kDispatchIndirect) continue;
     HALYARD_RETURN_IF_ERROR(replay_until(i));
-    steps.push_back(indirect_step(commands, recorded[i], bindings));
+    steps.push_back(indirect_step(commands, recorded[i], bindings,
+                                  {.execution = execution, .command = static_cast<uint32_t>(i)}));
     first = i + 1;
   }
   HALYARD_RETURN_IF_ERROR(replay_until(recorded.size()));

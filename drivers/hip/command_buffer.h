@@ -36,21 +36,30 @@ inline void use(const QueueCore& core, CommandBufferImpl& commands) {
 // until it is held.
 class ReplayOperation final : public Operation {
  public:
-  ReplayOperation(CommandBufferImpl& commands, Span<const BufferRange> bindings, size_t first,
-                  size_t last)
-      : commands_(commands), bindings_(bindings), first_(first), last_(last) {}
-  StringView name() const override { return "execute"; }
-  // Each command has a time of its own.
+  // `execution` is for profiles: RecordedPlace::execution.
+  ReplayOperation(CommandBufferImpl& commands, Span<const BufferRange> bindings, uint64_t execution,
+                  size_t first, size_t last)
+      : commands_(commands),
+        bindings_(bindings),
+        execution_(execution),
+        first_(first),
+        last_(last) {}
+  // Each command has facts, and a time, of its own.
+  OperationFacts facts() const override {
+    return {.kind = ProfileKind::kUnknown, .name = "execute"};
+  }
   bool timed_as_a_whole() const override { return false; }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 
  private:
-  Status replay(QueueCore& core, const RecordedCommand& command) const;
-  Status replay_launch(QueueCore& core, const RecordedCommand& command) const;
+  Status replay(QueueCore& core, const RecordedCommand& command, const RecordedPlace& place) const;
+  Status replay_launch(QueueCore& core, const RecordedCommand& command,
+                       const RecordedPlace& place) const;
 
   CommandBufferImpl& commands_;
   Span<const BufferRange> bindings_;
+  uint64_t execution_;
   size_t first_;
   size_t last_;
   Ref<CommandBuffer> keep_commands_;
@@ -60,6 +69,7 @@ class ReplayOperation final : public Operation {
 
 // The whole recording as steps that follow each other: indirect dispatches stand alone.
 Result<std::vector<std::unique_ptr<Operation>>> replay_steps(CommandBufferImpl& commands,
-                                                             Span<const BufferRange> bindings);
+                                                             Span<const BufferRange> bindings,
+                                                             uint64_t execution);
 
 }  // namespace halyard::hip

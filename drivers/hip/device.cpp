@@ -2,6 +2,7 @@
 
 #include "drivers/common/loss.h"
 #include "drivers/common/remains.h"
+#include "drivers/hip/agents.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
 #include "drivers/hip/executable.h"
@@ -90,23 +91,10 @@ Status DeviceImpl::do_allocate(uint64_t size, const BufferOptions& options, Buff
   return hand_out(BufferImpl::allocate(*this, size, options), buffer);
 }
 
-Status DeviceImpl::do_pool_statistics(MemoryType type, PoolStatistics* statistics) const {
-  memory_.collect();
-  const PoolFigures figures = memory_.pool(type).figures();
-  statistics->reserved_bytes = figures.reserved_bytes;
-  statistics->used_bytes = figures.used_bytes;
-  statistics->peak_reserved_bytes = figures.peak_reserved_bytes;
-  statistics->allocations = figures.allocations + figures.reuses;
-  statistics->reuses = figures.reuses;
-  return {};
-}
-
-Status DeviceImpl::do_trim_pool(MemoryType type, uint64_t keep_bytes) {
+void DeviceImpl::look_at_work() {
   memory_.collect();
   // What has been marked since is known to be done only when asked for.
   Streams::instance().all_idle();
-  memory_.pool(type).trim(keep_bytes);
-  return {};
 }
 
 bool DeviceImpl::do_can_access(const Device& peer) const noexcept {
@@ -115,7 +103,8 @@ bool DeviceImpl::do_can_access(const Device& peer) const noexcept {
 }
 
 Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
-  return hand_out(BufferImpl::import(*this, options), buffer);
+  // An older program's is shorter.
+  return hand_out(BufferImpl::import(*this, known_part(options)), buffer);
 }
 
 Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
@@ -197,7 +186,11 @@ Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
 }
 
 Status DeviceImpl::do_begin_profile() {
-  return profiler_.start();
+  return profiler_.start(kAllProfileKinds);
+}
+
+Status DeviceImpl::do_begin_filtered_profile(const ProfileOptions& options) {
+  return profiler_.start(options.kinds);
 }
 
 Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
@@ -207,6 +200,10 @@ Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
 // can_access has let this device see all memory of the buffer's.
 Status DeviceImpl::do_let_in(Buffer&) {
   return {};
+}
+
+Status DeviceImpl::do_read_clocks(ClockReading* reading) const {
+  return hip::read_clocks(hip_, facts_, reading);
 }
 
 Status DeviceImpl::do_fault() const {

@@ -24,6 +24,8 @@ class DeviceImpl final : public DriverDevice {
   const GpuFacts& facts() const { return facts_; }
   Memory& memory() { return memory_; }
   Profiler& profiler() { return profiler_; }
+  PoolGroup& pools(MemoryType type) override { return memory_.pools(type); }
+  void look_at_work() override;
 
  private:
   DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts, const DeviceOptions& options);
@@ -34,8 +36,6 @@ class DeviceImpl final : public DriverDevice {
   Status do_create_queue(const QueueOptions& options, Queue** queue) override;
   Status do_import_queue(void* native_queue, Queue** queue) override;
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override;
-  Status do_pool_statistics(MemoryType type, PoolStatistics* statistics) const override;
-  Status do_trim_pool(MemoryType type, uint64_t keep_bytes) override;
   bool do_can_access(const Device& peer) const noexcept override;
   Status do_import_buffer(const ImportOptions& options, Buffer** buffer) override;
   Status do_export_buffer(Buffer& buffer, ExportedHandle* handle) override;
@@ -50,6 +50,8 @@ class DeviceImpl final : public DriverDevice {
   Status do_end_profile(ProfileSink sink, void* context) override;
   Status do_fault() const override;
   Status do_let_in(Buffer& buffer) override;
+  Status do_begin_filtered_profile(const ProfileOptions& options) override;
+  Status do_read_clocks(ClockReading* reading) const override;
 
   std::vector<LinkInfo> list_links() const;
 

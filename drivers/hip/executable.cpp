@@ -17,7 +17,7 @@ Result<SharedMemory> allocate_shared(Memory& memory, size_t bytes) {
   Block block;
   void* pointer = nullptr;
   HALYARD_RETURN_IF_ERROR(
-      memory.allocate(MemoryType::kHost, bytes, 64, Patience::kWaits, &block, &pointer));
+      memory.allocate(MemoryType::kHost, bytes, 64, kMemoryWait, &block, &pointer));
   return SharedMemory{pointer, reinterpret_cast<uint64_t>(pointer),
                       [&memory, block] { memory.free(MemoryType::kHost, block); }};
 }

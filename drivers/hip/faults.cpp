@@ -9,6 +9,7 @@
 
 #include "drivers/common/loss.h"
 #include "drivers/common/memory_fault.h"
+#include "drivers/hip/agents.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/stream.h"
 #include "drivers/hip/workers.h"
@@ -31,17 +32,6 @@ struct Watched {
 Watched& watched() {
   static auto* const all = new Watched;
   return *all;
-}
-
-// As GpuFacts::pci has it; empty if the runtime does not say.
-std::string pci_of(const Hip& hip, hsa_agent_t agent) {
-  uint32_t location = 0;  // bus, device and function: 8, 5 and 3 bits
-  uint32_t domain = 0;
-  if (hip.hsa_agent_get_info(agent, HSA_AMD_AGENT_INFO_BDFID, &location) != HSA_STATUS_SUCCESS ||
-      hip.hsa_agent_get_info(agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain) != HSA_STATUS_SUCCESS) {
-    return {};
-  }
-  return fmt::format("{:04x}:{:02x}:{:02x}", domain, location >> 8 & 0xff, location >> 3 & 0x1f);
 }
 
 // As far as is known without asking HIP, and without a lock that a thread may hold that asks HIP.

@@ -35,6 +35,10 @@ HALYARD_HIP_OPTIONAL(hsa_amd_register_system_event_handler, "hsa_amd_register_sy
                      hsa_status_t(hsa_amd_system_event_callback_t, void*))
 HALYARD_HIP_OPTIONAL(hsa_agent_get_info, "hsa_agent_get_info",
                      hsa_status_t(hsa_agent_t, int, void*))
+HALYARD_HIP_OPTIONAL(hsa_system_get_info, "hsa_system_get_info", hsa_status_t(int, void*))
+HALYARD_HIP_OPTIONAL(hsa_amd_profiling_convert_tick_to_system_domain,
+                     "hsa_amd_profiling_convert_tick_to_system_domain",
+                     hsa_status_t(hsa_agent_t, uint64_t, uint64_t*))
 HALYARD_HIP_OPTIONAL(hsa_signal_create, "hsa_signal_create",
                      hsa_status_t(int64_t, uint32_t, const hsa_agent_t*, hsa_signal_t*))
 HALYARD_HIP_OPTIONAL(hsa_signal_destroy, "hsa_signal_destroy", hsa_status_t(hsa_signal_t))

@@ -102,12 +102,14 @@ Result<std::unique_ptr<Operation>> FileOperation::hold() {
 }
 
 IndirectLaunch::IndirectLaunch(const Function& function, const Dim3& workgroup, uint32_t lds_bytes,
-                               std::vector<std::byte> kernarg, const BufferRange& group_counts)
+                               std::vector<std::byte> kernarg, const BufferRange& group_counts,
+                               const RecordedPlace& place)
     : function_(static_cast<const FunctionImpl&>(function)),
       workgroup_(workgroup),
       lds_bytes_(lds_bytes),
       kernarg_(std::move(kernarg)),
       group_counts_(group_counts),
+      place_(place),
       keep_executable_(Ref<Executable>::retain(&function.executable())) {
   keep(group_counts.buffer);
 }
@@ -168,7 +170,7 @@ Status IndirectLaunch::issue(QueueCore& core) {
   }
   const Dim3 grid = {counts_[0] * workgroup_.x, counts_[1] * workgroup_.y,
                      counts_[2] * workgroup_.z};
-  return launch(core, {function_, grid, workgroup_, lds_bytes_, kernarg_.data()});
+  return launch(core, {function_, grid, workgroup_, lds_bytes_, kernarg_.data(), place_});
 }
 
 Result<std::unique_ptr<Operation>> IndirectLaunch::hold() {

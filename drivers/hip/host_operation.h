@@ -17,7 +17,7 @@ namespace halyard::hip {
 class HostCallOperation final : public Operation {
  public:
   explicit HostCallOperation(const HostCall& call) : call_(known_part(call)) {}
-  StringView name() const override { return "host_call"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kHostCall); }
   bool on_host() const override { return true; }
   void run(QueueCore& core, HostCompletion& completion) override;
   Status issue(QueueCore&) override { return {}; }
@@ -30,7 +30,7 @@ class HostCallOperation final : public Operation {
 class FileOperation final : public Operation {
  public:
   explicit FileOperation(FileWork work) : work_(std::move(work)) {}
-  StringView name() const override { return work_.name(); }
+  OperationFacts facts() const override { return work_.facts(); }
   bool on_host() const override { return true; }
   void run(QueueCore& core, HostCompletion& completion) override;
   Status issue(QueueCore&) override { return {}; }
@@ -47,7 +47,8 @@ class FileOperation final : public Operation {
 class IndirectLaunch final : public Operation {
  public:
   IndirectLaunch(const Function& function, const Dim3& workgroup, uint32_t lds_bytes,
-                 std::vector<std::byte> kernarg, const BufferRange& group_counts);
+                 std::vector<std::byte> kernarg, const BufferRange& group_counts,
+                 const RecordedPlace& place = {});
   // `buffer` lives until the launch is on the stream.
   void keep(Buffer* buffer) { keep_buffers_.push_back(Ref<Buffer>::retain(buffer)); }
   void keep_recording(CommandBuffer& commands) {
@@ -55,7 +56,8 @@ class IndirectLaunch final : public Operation {
   }
   bool on_host() const override { return true; }
   bool issues_after_run() const override { return true; }
-  StringView name() const override { return function_.info().name; }
+  // It tells its launch the grid that it has read.
+  OperationFacts facts() const override { return facts_of(function_, {0, 0, 0}, workgroup_); }
   bool timed_as_a_whole() const override { return false; }
   void run(QueueCore& core, HostCompletion& completion) override;
   Status issue(QueueCore& core) override;
@@ -69,6 +71,7 @@ class IndirectLaunch final : public Operation {
   uint32_t lds_bytes_;
   std::vector<std::byte> kernarg_;
   BufferRange group_counts_;
+  RecordedPlace place_;
   Ref<Executable> keep_executable_;
   Ref<CommandBuffer> keep_commands_;
   std::vector<Ref<Buffer>> keep_buffers_;

@@ -23,8 +23,10 @@ Status launch(QueueCore& core, const Launch& launch) {
                    kLaunchParamEnd};
   TimedOperation timed;
   Profiler& profiler = core.device().profiler();
-  if (profiler.active()) [[unlikely]]
-    timed = profiler.begin(info.name);
+  if (profiler.wants(ProfileKind::kDispatch)) [[unlikely]] {
+    timed = profiler.begin(ProfileNote(facts_of(launch.function, launch.grid, launch.workgroup),
+                                       core.queue_id(), launch.place));
+  }
   core.stream().note(&launch.function);
   static_cast<ExecutableImpl&>(launch.function.executable()).users().add(core.stream().user_bit());
   const hipError_t result = core.hip().hipExtModuleLaunchKernel(

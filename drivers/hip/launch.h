@@ -23,6 +23,7 @@ struct Launch {
   const Dim3& workgroup;
   uint32_t lds_bytes;  // static and dynamic
   void* kernarg;       // FunctionInfo::kernarg_size bytes
+  RecordedPlace place = {};
 };
 
 // What goes onto the queue's stream next was given the buffer.
@@ -37,7 +38,9 @@ Status launch(QueueCore& core, const Launch& launch);
 class DispatchOperation final : public Operation {
  public:
   explicit DispatchOperation(const Dispatch& dispatch) : dispatch_(dispatch) {}
-  StringView name() const override { return dispatch_.function->info().name; }
+  OperationFacts facts() const override {
+    return facts_of(*dispatch_.function, dispatch_.grid, dispatch_.workgroup);
+  }
   bool timed_as_a_whole() const override { return false; }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
@@ -50,7 +53,7 @@ class DispatchOperation final : public Operation {
 class HeldLaunch final : public Operation {
  public:
   explicit HeldLaunch(const Dispatch& dispatch);
-  StringView name() const override { return function_.info().name; }
+  OperationFacts facts() const override { return facts_of(function_, grid_, workgroup_); }
   bool timed_as_a_whole() const override { return false; }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;

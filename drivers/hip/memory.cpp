@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
+#include "drivers/hip/workers.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -29,15 +32,21 @@ uint64_t physical_memory() {
 
 }  // namespace
 
-Memory::Memory(DeviceImpl& device) : device_(device), host_bytes_(physical_memory()) {
+Memory::Memory(DeviceImpl& device)
+    : device_(device), host_bytes_(physical_memory()), collector_(std::make_shared<Collector>()) {
+  collector_->memory = this;
   sources_.reserve(kTypes);
   for (size_t i = 0; i < kTypes; ++i) {
     sources_.emplace_back(*this, static_cast<MemoryType>(i));
-    pools_[i] = std::make_unique<QueuePool>(sources_[i], kPoolKeeps);
+    pools_[i] = std::make_unique<PoolGroup>(sources_[i], kPoolKeeps);
   }
 }
 
 Memory::~Memory() {
+  {
+    const std::lock_guard lock(collector_->mutex);
+    collector_->memory = nullptr;
+  }
   for (auto& pool : pools_) pool.reset();
   for (void* const block : staging_.take_all()) {
     raw_free(MemoryType::kHost, {block, SpareStaging::kBlock});
@@ -187,6 +196,20 @@ Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Bl
   return {};
 }
 
+namespace {
+
+template <typename Evaluate>
+PointState wait_for_memory(const Evaluate& evaluate, Deadline deadline) {
+  return Progress::instance().wait_until(
+      [&](bool* on_device) {
+        *on_device = true;
+        return evaluate();
+      },
+      deadline);
+}
+
+}  // namespace
+
 // What RetiredList::find_memory needs.
 struct Memory::Search {
   Memory& memory;
@@ -197,33 +220,27 @@ struct Memory::Search {
   Status attempt() const { return memory.try_allocate(type, size, rounded, block); }
   void reclaim() const {
     memory.collect();
-    memory.pool(type).trim(0);
+    memory.pools(type).trim_all();
   }
   HeapRoom room() const {
     const uint64_t live = memory.usage(type).live_bytes();
-    const QueuePool::Spare spare = memory.pool(type).spare();
+    const QueuePool::Spare spare = memory.pools(type).spare();
     const bool lingers = memory.lingers();
     return {memory.heap_size(type), live, spare.bytes, spare.has_unused, lingers};
   }
   template <typename Evaluate>
   PointState wait(const Evaluate& evaluate, Deadline deadline) const {
-    return Progress::instance().wait_until(
-        [&](bool* on_device) {
-          *on_device = true;
-          return evaluate();
-        },
-        deadline);
+    return wait_for_memory(evaluate, deadline);
   }
 };
 
-Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, Patience patience,
+Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, const MemoryWait& wait,
                         Block* block, void** pointer) {
   // HIP aligns to its own measure; what is asked for beyond that is made room for.
   const uint64_t rounded = round_up(size, alignment, kAlignment, kGranule).bytes;
   collect();
   const Search search{*this, type, size, rounded, block};
-  HALYARD_RETURN_IF_ERROR(patience == Patience::kWaits ? retired_.find_memory(type, rounded, search)
-                                                       : search.attempt());
+  HALYARD_RETURN_IF_ERROR(retired_.find_memory(type, rounded, wait, search));
   *pointer = align_up(block->base, alignment);
   return {};
 }
@@ -274,8 +291,9 @@ void Memory::retire(uint64_t users, MemoryType type, const Block& block) {
   retire(users, type, block.size, [this, type, block] { free(type, block); });
 }
 
-void Memory::retire(uint64_t users, MemoryType type, const PoolBlock& block) {
-  retire(users, type, block.size, [this, type, block] { pool(type).release_unused(block); });
+void Memory::retire(uint64_t users, MemoryType type, const PoolBlock& block,
+                    std::shared_ptr<QueuePool> pool) {
+  retire(users, type, block.size, [pool = std::move(pool), block] { pool->release_unused(block); });
 }
 
 void Memory::retire(uint64_t users, std::function<void()> release) {
@@ -315,6 +333,25 @@ void Memory::collect() {
   if (!parked_.empty() && Streams::instance().all_idle()) free_parked(Freeing::kMayWait);
 }
 
+void Memory::collect_in_time() {
+  {
+    const std::lock_guard lock(collector_->mutex);
+    if (retired_.size() == 0 || collector_->running) return;
+    collector_->running = true;
+  }
+  Workers::instance().run([collector = collector_] {
+    constexpr auto kPause = std::chrono::milliseconds(1);
+    for (;; std::this_thread::sleep_for(kPause)) {
+      const std::lock_guard lock(collector->mutex);
+      Memory* const memory = collector->memory;
+      if (memory == nullptr || Hip::is_over()) return;
+      memory->retired_.collect();
+      collector->running = memory->retired_.size() != 0;
+      if (!collector->running) return;
+    }
+  });
+}
+
 bool Memory::release_all() {
   retired_.collect();
   const std::lock_guard lock(parked_mutex_);
@@ -323,16 +360,21 @@ bool Memory::release_all() {
   return parked_.empty() || Streams::instance().any_blocks();
 }
 
-Status Memory::Source::allocate(uint64_t size, uint64_t alignment, Patience patience,
+Status Memory::Source::allocate(uint64_t size, uint64_t alignment, const MemoryWait& wait,
                                 PoolBlock* block) {
   Block made;
   void* pointer = nullptr;
-  HALYARD_RETURN_IF_ERROR(memory_.allocate(type_, size, alignment, patience, &made, &pointer));
+  HALYARD_RETURN_IF_ERROR(memory_.allocate(type_, size, alignment, wait, &made, &pointer));
   block->base = made.base;
   block->address = reinterpret_cast<uint64_t>(pointer);
   block->size = size;
   block->alignment = std::max(alignment, kAlignment);
   return {};
+}
+
+PointState Memory::Source::wait_until(const std::function<PointState()>& evaluate,
+                                      Deadline deadline) {
+  return wait_for_memory(evaluate, deadline);
 }
 
 void Memory::Source::free(const PoolBlock& block) {

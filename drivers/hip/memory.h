@@ -12,7 +12,7 @@
 
 #include "drivers/common/driver_device.h"
 #include "drivers/common/heap_usage.h"
-#include "drivers/common/pool.h"
+#include "drivers/common/pool_group.h"
 #include "drivers/common/retired.h"
 #include "drivers/common/spare_staging.h"
 #include "drivers/hip/stream.h"
@@ -42,11 +42,11 @@ class Memory final : public DeviceHeaps {
   HeapInfo info(MemoryType type) const override;
   // Takes back what is due first.
   HeapStatistics statistics(MemoryType type) const override;
-  QueuePool& pool(MemoryType type) { return *pools_[static_cast<size_t>(type)]; }
+  PoolGroup& pools(MemoryType type) { return *pools_[static_cast<size_t>(type)]; }
 
-  // RESOURCE_EXHAUSTED names size, limit and use; with patience only after a wait for memory that
-  // comes back, if that would do. `*pointer` is aligned as asked for.
-  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, Patience patience,
+  // RESOURCE_EXHAUSTED names size, limit and use; if `wait` allows it only after a wait for memory
+  // that comes back, if that would do. `*pointer` is aligned as asked for.
+  Status allocate(MemoryType type, uint64_t size, uint64_t alignment, const MemoryWait& wait,
                   Block* block, void** pointer);
   // At once; for what no work uses.
   void free(MemoryType type, const Block& block);
@@ -63,15 +63,19 @@ class Memory final : public DeviceHeaps {
   // Frees the block as soon as all is done that is in flight now on streams with one of these bits
   // (Users); at once, if nothing is.
   void retire(uint64_t users, MemoryType type, const Block& block);
-  // The same for a block of the pool's.
-  void retire(uint64_t users, MemoryType type, const PoolBlock& block);
+  // The same for a block of a pool's.
+  void retire(uint64_t users, MemoryType type, const PoolBlock& block,
+              std::shared_ptr<QueuePool> pool);
   // The same for anything else.
   void retire(uint64_t users, std::function<void()> release);
   // … for what must not happen while HIP still refers to the memory.
   void retire_when_let_go(uint64_t users, std::function<void()> release);
   // Releases what is due.
   void collect();
-  // The same, and gives back to HIP what that takes without waiting. Whether nothing is left but
+  // Has a thread do that now and then, until nothing is retired: for what somebody waits for who
+  // may call nothing of the device's meanwhile.
+  void collect_in_time();
+  // collect(), and gives back to HIP what that takes without waiting. Whether nothing is left but
   // what HIP does not take any more: then this may be destroyed.
   bool release_all();
 
@@ -88,8 +92,9 @@ class Memory final : public DeviceHeaps {
   class Source final : public PoolSource {
    public:
     Source(Memory& memory, MemoryType type) : memory_(memory), type_(type) {}
-    Status allocate(uint64_t size, uint64_t alignment, Patience patience,
+    Status allocate(uint64_t size, uint64_t alignment, const MemoryWait& wait,
                     PoolBlock* block) override;
+    PointState wait_until(const std::function<PointState()>& evaluate, Deadline deadline) override;
     void free(const PoolBlock& block) override;
     bool reached(const PoolPoint& point) override;
     bool reached_if_asked(const PoolPoint& point) override;
@@ -127,6 +132,13 @@ class Memory final : public DeviceHeaps {
   mutable std::array<HeapUsage, kTypes> usage_;
   SpareStaging staging_;
   RetiredList<Use> retired_;
+  // Of collect_in_time(). The thread may outlive the memory.
+  struct Collector {
+    std::mutex mutex;
+    Memory* memory;        // under mutex; null: gone
+    bool running = false;  // under mutex
+  };
+  const std::shared_ptr<Collector> collector_;
   // hipFree waits for all work of the device, of which some may have no end. So what is freed while
   // there is some is kept until that is done, or an allocation wants as much; for good, if a device
   // is lost.
@@ -141,7 +153,7 @@ class Memory final : public DeviceHeaps {
   // HIP 5.2.3 keeps what is freed until it has let go of the commands that used it.
   std::vector<StreamPoint> lingering_;  // under parked_mutex_
   std::vector<Source> sources_;
-  std::array<std::unique_ptr<QueuePool>, kTypes> pools_;
+  std::array<std::unique_ptr<PoolGroup>, kTypes> pools_;
 };
 
 }  // namespace halyard::hip

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "drivers/common/operation_facts.h"
 #include "hal/queue.h"
 #include "hal/ref.h"
 #include "hal/status.h"
@@ -34,8 +35,9 @@ class Operation {
   virtual bool needs_mark() const { return false; }
   virtual void placed(uint64_t) {}
 
-  // What a profile calls it: what it does, or the kernel's name.
-  virtual StringView name() const = 0;
+  // What a profile says of it.
+  virtual OperationFacts facts() const = 0;
+  StringView name() const { return facts().name; }
   // Whether a profile times issue() as a whole; otherwise it sees to that itself.
   virtual bool timed_as_a_whole() const { return true; }
   // Whether the host has a part in it. Then run() comes first, on a thread that may block, when
@@ -49,11 +51,16 @@ class Operation {
 // Only waits and signals.
 class BarrierOperation final : public Operation {
  public:
-  StringView name() const override { return "barrier"; }
+  // `kind` is what it is to the caller.
+  explicit BarrierOperation(ProfileKind kind = ProfileKind::kBarrier) : kind_(kind) {}
+  OperationFacts facts() const override { return facts_of(kind_); }
   Status issue(QueueCore&) override { return {}; }
   Result<std::unique_ptr<Operation>> hold() override {
-    return std::unique_ptr<Operation>(std::make_unique<BarrierOperation>());
+    return std::unique_ptr<Operation>(std::make_unique<BarrierOperation>(kind_));
   }
+
+ private:
+  ProfileKind kind_;
 };
 
 }  // namespace halyard::hip

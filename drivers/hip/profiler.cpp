@@ -31,13 +31,13 @@ uint64_t settle_anchor(uint64_t anchor_ns, const std::vector<MeasuredOperation>&
   return static_cast<uint64_t>(anchor + (too_early > 0 ? too_early : -too_late));
 }
 
-ProfileEvent place_on_clock(uint64_t anchor_ns, const MeasuredOperation& operation) {
+TimeSpan place_on_clock(uint64_t anchor_ns, const MeasuredOperation& operation) {
   const auto anchor = static_cast<int64_t>(anchor_ns);
-  ProfileEvent event;
-  event.begin_ns = static_cast<uint64_t>(anchor + nanoseconds(operation.begin_ms));
-  event.end_ns =
-      std::max(event.begin_ns, static_cast<uint64_t>(anchor + nanoseconds(operation.end_ms)));
-  return event;
+  TimeSpan span;
+  span.begin_ns = static_cast<uint64_t>(anchor + nanoseconds(operation.begin_ms));
+  span.end_ns =
+      std::max(span.begin_ns, static_cast<uint64_t>(anchor + nanoseconds(operation.end_ms)));
+  return span;
 }
 
 Profiler::~Profiler() {
@@ -89,22 +89,22 @@ Status Profiler::set_anchor() {
   return status;
 }
 
-Status Profiler::start() {
-  if (active_.load()) {
+Status Profiler::start(uint64_t kinds) {
+  if (active()) {
     return error(StatusCode::kFailedPrecondition,
                  "Device::begin_profile is called while a profile is being taken. Call "
                  "Device::end_profile first.");
   }
   HALYARD_RETURN_IF_ERROR(set_anchor());
-  active_.store(true);
+  kinds_.store(kinds);
   return {};
 }
 
-TimedOperation Profiler::begin(StringView name) {
+TimedOperation Profiler::begin(ProfileNote note) {
   TimedOperation operation;
   operation.start = take_event();
   operation.stop = take_event();
-  operation.name = name.view();
+  operation.note = std::move(note);
   operation.submitted_ns = now_ns();
   return operation;
 }
@@ -125,9 +125,10 @@ void Profiler::record(hipEvent_t event, Stream& stream) {
   if (event != nullptr) device_.hip().hipEventRecord(event, stream.handle());
 }
 
-void Profiler::add_host(StringView name, uint64_t begin_ns, uint64_t end_ns) {
+void Profiler::add_host(const QueueCore& core, const OperationFacts& facts, uint64_t begin_ns,
+                        uint64_t end_ns) {
   TimedOperation operation;
-  operation.name = name.view();
+  operation.note = ProfileNote(facts, core.queue_id());
   operation.submitted_ns = begin_ns;
   operation.end_ns = end_ns;
   const std::lock_guard lock(mutex_);
@@ -165,21 +166,15 @@ Status Profiler::report(const std::vector<TimedOperation>& operations, ProfileSi
   const uint64_t anchor = settle_anchor(anchor_.host_ns, measured, now_ns());
   auto next = measured.begin();
   for (const TimedOperation& operation : operations) {
-    ProfileEvent event;
-    if (operation.end_ns != 0) {
-      event.begin_ns = operation.submitted_ns;
-      event.end_ns = operation.end_ns;
-    } else {
-      event = place_on_clock(anchor, *next++);
-    }
-    event.name = operation.name;
-    sink(context, event);
+    const TimeSpan span = operation.end_ns != 0 ? TimeSpan{operation.submitted_ns, operation.end_ns}
+                                                : place_on_clock(anchor, *next++);
+    sink(context, operation.note.event(span.begin_ns, span.end_ns));
   }
   return {};
 }
 
 Status Profiler::finish(ProfileSink sink, void* context) {
-  if (!active_.load()) {
+  if (!active()) {
     return error(StatusCode::kFailedPrecondition,
                  "Device::end_profile is called while no profile is being taken. Call "
                  "Device::begin_profile first.");
@@ -191,7 +186,7 @@ Status Profiler::finish(ProfileSink sink, void* context) {
         return Progress::instance().holds(device_) ? PointState::kPending : PointState::kReached;
       },
       Deadline::infinite());
-  active_.store(false);
+  kinds_.store(0);
   std::vector<TimedOperation> operations;
   {
     const std::lock_guard lock(mutex_);

@@ -9,9 +9,10 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <vector>
 
+#include "drivers/common/operation_facts.h"
+#include "drivers/hip/queue_core.h"
 #include "drivers/hip/stream.h"
 #include "hal/device.h"
 #include "hal/status.h"
@@ -25,7 +26,7 @@ class DeviceImpl;
 struct TimedOperation {
   hipEvent_t start = nullptr;
   hipEvent_t stop = nullptr;
-  std::string name;
+  ProfileNote note;
   uint64_t submitted_ns = 0;  // by the host: when it began
   uint64_t end_ns = 0;        // by the host only
   StreamPoint point;
@@ -44,23 +45,30 @@ class Profiler {
   explicit Profiler(DeviceImpl& device) : device_(device) {}
   ~Profiler();
 
-  bool active() const { return active_.load(std::memory_order_relaxed); }
+  bool active() const { return kinds_.load(std::memory_order_relaxed) != 0; }
+  bool wants(ProfileKind kind) const {
+    return (kinds_.load(std::memory_order_relaxed) & profile_bit(kind)) != 0;
+  }
+  // RecordedPlace::execution of an execution that is submitted.
+  uint64_t next_execution() { return next_execution_.fetch_add(1, std::memory_order_relaxed); }
   // The first starts, and says that there is one already; the second waits for what was submitted
-  // in between.
-  Status start();
+  // in between. `kinds` has a profile_bit() for each kind of operation that is timed, at least one.
+  Status start(uint64_t kinds);
   Status finish(ProfileSink sink, void* context);
 
   // Around a launch, under its stream's lock.
-  TimedOperation begin(StringView name);
+  TimedOperation begin(ProfileNote note);
   void end(TimedOperation& operation, Stream& stream);
   void drop(TimedOperation& operation);
-  // Calls `put`, which puts an operation onto the stream, whose lock is held; between two events,
-  // if a profile is being taken.
+  // Calls `put`, which puts an operation onto the queue's stream, whose lock is held; between two
+  // events, if such operations are timed.
   template <typename Put>
-  Status around(Stream& stream, StringView name, Put&& put) {
-    if (!active()) [[likely]]
+  Status around(QueueCore& core, const OperationFacts& facts, const RecordedPlace& place,
+                Put&& put) {
+    if (!wants(facts.kind)) [[likely]]
       return put();
-    TimedOperation operation = begin(name);
+    Stream& stream = core.stream();
+    TimedOperation operation = begin(ProfileNote(facts, core.queue_id(), place));
     record(operation.start, stream);
     const Status status = put();
     record(operation.stop, stream);
@@ -71,7 +79,8 @@ class Profiler {
     }
     return status;
   }
-  void add_host(StringView name, uint64_t begin_ns, uint64_t end_ns);
+  void add_host(const QueueCore& core, const OperationFacts& facts, uint64_t begin_ns,
+                uint64_t end_ns);
 
  private:
   // A moment that both clocks know.
@@ -88,7 +97,8 @@ class Profiler {
   Status report(const std::vector<TimedOperation>& operations, ProfileSink sink, void* context);
 
   DeviceImpl& device_;
-  std::atomic<bool> active_{false};
+  std::atomic<uint64_t> kinds_{0};  // 0: no profile is being taken
+  std::atomic<uint64_t> next_execution_{1};
   std::mutex mutex_;
   std::vector<hipEvent_t> events_;          // under mutex_: the spare ones
   std::vector<TimedOperation> operations_;  // under mutex_
@@ -100,6 +110,10 @@ class Profiler {
 // now. All operations move together, so what lies between them stays as it was measured.
 uint64_t settle_anchor(uint64_t anchor_ns, const std::vector<MeasuredOperation>& operations,
                        uint64_t now_ns);
-ProfileEvent place_on_clock(uint64_t anchor_ns, const MeasuredOperation& operation);
+struct TimeSpan {
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+};
+TimeSpan place_on_clock(uint64_t anchor_ns, const MeasuredOperation& operation);
 
 }  // namespace halyard::hip

@@ -72,12 +72,14 @@ Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bi
   auto& recorded = static_cast<CommandBufferImpl&>(commands);
   HALYARD_RETURN_IF_ERROR(recorded.recording().check_buffers());
   core_->device().memory().tidy();
+  const uint64_t execution = core_->device().profiler().next_execution();
   if (recorded.has_indirect()) {
     HALYARD_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Operation>> steps,
-                             replay_steps(recorded, bindings));
+                             replay_steps(recorded, bindings, execution));
     return core_->submit_steps(std::move(steps), sync);
   }
-  ReplayOperation operation(recorded, bindings, 0, recorded.recording().commands().size());
+  ReplayOperation operation(recorded, bindings, execution, 0,
+                            recorded.recording().commands().size());
   return core_->submit(operation, sync);
 }
 
@@ -92,7 +94,7 @@ class GiveBackOperation final : public Operation {
  public:
   GiveBackOperation(const Stream& stream, std::shared_ptr<PoolReturn> block)
       : stream_(stream), block_(std::move(block)) {}
-  StringView name() const override { return "dealloca"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kDealloca); }
   // Once it is on the stream the block is gone.
   bool waits_on_host() const override { return true; }
   void cancel() override { block_->cancel({pool_queue(stream_), stream_.number()}); }
@@ -116,19 +118,20 @@ class GiveBackOperation final : public Operation {
 Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
                             Buffer** buffer) {
   DeviceImpl& device = core_->device();
-  QueuePool& pool = device.memory().pool(options.type);
+  // An older program's options are shorter.
+  std::shared_ptr<QueuePool> pool = pool_for(known_part(options), device.pools(options.type));
   PoolBlock block;
   PoolPoint after;
   HALYARD_RETURN_IF_ERROR(
-      pool.acquire(size, options.alignment, pool_queue(core_->stream()), &block, &after));
-  Ref<Buffer> made = BufferImpl::of_pool(device, options.type, size, block);
+      pool->acquire(size, options.alignment, pool_queue(core_->stream()), &block, &after));
+  Ref<Buffer> made = BufferImpl::of_pool(device, options.type, size, block, std::move(pool));
   // Work that used the block before may be in flight: on this stream, or on the one that it waits
   // for.
   impl(*made).users().add(core_->stream().user_bit());
   if (after.queue != 0) {
     impl(*made).users().add(reinterpret_cast<const Stream*>(after.queue)->user_bit());
   }
-  BarrierOperation operation;
+  BarrierOperation operation(ProfileKind::kAlloca);
   HALYARD_RETURN_IF_ERROR(core_->submit(
       operation, sync,
       {after.queue != 0 ? reinterpret_cast<Stream*>(after.queue) : nullptr, after.index}));
@@ -137,9 +140,8 @@ Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Syn
 }
 
 Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
-  QueuePool& pool = core_->device().memory().pool(buffer.type());
   HALYARD_ASSIGN_OR_RETURN(const std::shared_ptr<PoolReturn> block,
-                           PoolReturn::begin(buffer, impl(buffer).lease(), pool));
+                           PoolReturn::begin(buffer, impl(buffer).lease()));
   GiveBackOperation operation(core_->stream(), block);
   HALYARD_RETURN_IF_ERROR(core_->submit(operation, sync));
   // It may be held back behind others, which wait.

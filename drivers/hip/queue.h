@@ -42,6 +42,7 @@ class QueueImpl final : public Queue {
   Status do_abandon() override;
   Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
                            const RectangleCopy& shape, const Sync& sync) override;
+  uint64_t do_id() const noexcept override { return core_->queue_id(); }
 
   Ref<Device> keep_alive_;
   std::shared_ptr<QueueCore> core_;

@@ -64,7 +64,7 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
   Profiler& profiler = device_.profiler();
   if (profiler.active() && operation.timed_as_a_whole()) [[unlikely]] {
     HALYARD_RETURN_IF_ERROR(
-        profiler.around(stream_, operation.name(), [&] { return operation.issue(*this); }));
+        profiler.around(*this, operation.facts(), {}, [&] { return operation.issue(*this); }));
   } else {
     HALYARD_RETURN_IF_ERROR(operation.issue(*this));
   }
@@ -84,7 +84,10 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
 }
 
 QueueCore::QueueCore(DeviceImpl& device, Stream& stream, uint32_t capacity)
-    : device_(device), stream_(stream), capacity_(stream_capacity(capacity)) {
+    : device_(device),
+      stream_(stream),
+      capacity_(stream_capacity(capacity)),
+      queue_id_(device.next_queue_id()) {
   stream_.set_capacity(capacity_);
 }
 
@@ -309,7 +312,8 @@ void QueueCore::arrived(uint64_t id) {
     if (entries_.empty() || entries_.front()->id != id) return;
     entry = entries_.front().get();
     entry->phase = Phase::kRunning;
-    if (device_.profiler().active()) entry->began_ns = now_ns();
+    const bool timed = device_.profiler().wants(entry->operation->facts().kind);
+    if (timed) entry->began_ns = now_ns();
   }
   entry->operation->run(*this, *entry);
 }
@@ -320,7 +324,7 @@ void QueueCore::ran(Entry& entry, const Status& outcome) {
   {
     const std::lock_guard lock(stream_.order());
     if (entry.began_ns != 0 && !entry.operation->issues_after_run()) {
-      device_.profiler().add_host(entry.operation->name(), entry.began_ns, now_ns());
+      device_.profiler().add_host(*this, entry.operation->facts(), entry.began_ns, now_ns());
     }
     entry.outcome = outcome;
     entry.phase = Phase::kRan;

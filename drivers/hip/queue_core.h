@@ -38,6 +38,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // Only while something keeps the device alive.
   DeviceImpl& device() const { return device_; }
   Stream& stream() const { return stream_; }
+  // Queue::id().
+  uint64_t queue_id() const { return queue_id_; }
   const Hip& hip() const { return stream_.hip(); }
 
   // Puts the operation onto the stream, or holds it back. `after` (its stream may be null) is work
@@ -120,6 +122,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   DeviceImpl& device_;
   Stream& stream_;
   const uint32_t capacity_;
+  const uint64_t queue_id_;
   std::deque<std::unique_ptr<Entry>> entries_;  // under the stream's lock
   uint64_t next_id_ = 1;                        // under the stream's lock
   std::atomic<bool> awaits_stream_{false};      // of the front entry

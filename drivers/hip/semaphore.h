@@ -37,7 +37,10 @@ class SemaphoreImpl final : public Timeline {
   };
 
   ~SemaphoreImpl() = default;
-  void destroy() noexcept override { delete this; }
+  void destroy() noexcept override {
+    end_sharing();
+    delete this;
+  }
   void settle() const override;
   uint64_t least_pending() const override;
   PointState wait_until(uint64_t value, Deadline deadline) const override;

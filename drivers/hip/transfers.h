@@ -27,7 +27,7 @@ class CopyOperation final : public Operation {
  public:
   CopyOperation(const BufferRange& source, const BufferRange& target)
       : source_(source), target_(target) {}
-  StringView name() const override { return "copy"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kCopy, target_.length); }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 
@@ -47,7 +47,7 @@ class RectangleOperation final : public Operation {
   RectangleOperation(const BufferRange& source, const BufferRange& target,
                      const RectangleCopy& shape)
       : source_(source), target_(target), shape_(shape) {}
-  StringView name() const override { return "copy"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kCopy, bytes_of(shape_)); }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 
@@ -66,7 +66,7 @@ class UpdateOperation final : public Operation {
                                                        const BufferRange& target,
                                                        const void* source);
   ~UpdateOperation() override;
-  StringView name() const override { return "update"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kUpdate, target_.length); }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 
@@ -83,7 +83,7 @@ class UpdateOperation final : public Operation {
 class FillOperation final : public Operation {
  public:
   FillOperation(const BufferRange& target, const void* pattern, uint32_t pattern_size);
-  StringView name() const override { return "fill"; }
+  OperationFacts facts() const override { return facts_of(ProfileKind::kFill, target_.length); }
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 

@@ -183,15 +183,24 @@ Status check_copy(const char* operation, const BufferRange& source, const Buffer
   return {};
 }
 
+Status check_minor(const char* operation, const Device& device, uint32_t minor) {
+  if (device.interface_minor() >= minor) return {};
+  return error(StatusCode::kUnimplemented,
+               "{} is called on a device of driver \"{}\", which was built against interface "
+               "version 1.{}; it is in versions from 1.{} on. Use a newer driver.",
+               operation, device.info().driver, device.interface_minor(), minor);
+}
+
+Status unimplemented(const char* operation, const Device& device) {
+  return error(StatusCode::kUnimplemented,
+               "{} is called on a device of driver \"{}\", which does not implement it.", operation,
+               device.info().driver);
+}
+
 Status resolve_shape(const char* operation, const Device& device, const RectangleCopy& given,
                      RectangleCopy* shape) {
   HALYARD_RETURN_IF_ERROR(take_struct(operation, given, shape));
-  if (device.interface_minor() < 2) {
-    return error(StatusCode::kUnimplemented,
-                 "{} is called on a device of driver \"{}\", which was built against interface "
-                 "version 1.{}; it is in versions from 1.2 on. Use a newer driver.",
-                 operation, device.info().driver, device.interface_minor());
-  }
+  HALYARD_RETURN_IF_ERROR(check_minor(operation, device, 2));
   if (shape->rows > UINT32_MAX || shape->slices > UINT32_MAX) {
     return error(StatusCode::kOutOfRange,
                  "{} is given {} slices of {} rows. Each is at most 4294967295.", operation,
@@ -313,6 +322,27 @@ Status check_alignment(const char* operation, uint64_t alignment) {
   return {};
 }
 
+Status check_memory_type(const char* operation, MemoryType type) {
+  if (type == MemoryType::kDevice || type == MemoryType::kHost ||
+      type == MemoryType::kDeviceMapped) {
+    return {};
+  }
+  return error(StatusCode::kInvalidArgument,
+               "{} is given a memory type ({}) that does not exist. Legal are device (0), host (1) "
+               "and device-mapped (2).",
+               operation, static_cast<uint32_t>(type));
+}
+
+Status check_memory_of(const char* operation, const Device& device, MemoryType type) {
+  HALYARD_RETURN_IF_ERROR(check_memory_type(operation, type));
+  if (type != MemoryType::kDeviceMapped || device.info().maps_device_memory) return {};
+  return error(StatusCode::kFailedPrecondition,
+               "{} asks for device memory that the host can map, which device \"{}\" does not "
+               "have (DeviceInfo::maps_device_memory is false). Use device memory with "
+               "Queue::update and Queue::copy, or host memory.",
+               operation, device.info().name);
+}
+
 Status check_allocation(const char* operation, const Device& device, uint64_t size, MemoryType type,
                         uint64_t alignment) {
   if (size == 0) {
@@ -320,23 +350,11 @@ Status check_allocation(const char* operation, const Device& device, uint64_t si
                  "{} is given a size of 0 bytes. A buffer has at least one.", operation);
   }
   HALYARD_RETURN_IF_ERROR(check_alignment(operation, alignment));
-  if (type != MemoryType::kDevice && type != MemoryType::kHost &&
-      type != MemoryType::kDeviceMapped) {
-    return error(StatusCode::kInvalidArgument,
-                 "{} is given a memory type ({}) that does not exist. Legal are device (0), host "
-                 "(1) and device-mapped (2).",
-                 operation, static_cast<uint32_t>(type));
-  }
+  HALYARD_RETURN_IF_ERROR(check_memory_type(operation, type));
   // The limits are those of the GPU whose memory it is, which checks them.
   if (device.gpu_count() > 1) return {};
+  HALYARD_RETURN_IF_ERROR(check_memory_of(operation, device, type));
   const DeviceInfo& info = device.info();
-  if (type == MemoryType::kDeviceMapped && !info.maps_device_memory) {
-    return error(StatusCode::kFailedPrecondition,
-                 "{} asks for device memory that the host can map, which device \"{}\" does not "
-                 "have (DeviceInfo::maps_device_memory is false). Use device memory with "
-                 "Queue::update and Queue::copy, or host memory.",
-                 operation, info.name);
-  }
   uint64_t limit = type == MemoryType::kHost ? 0 : info.max_allocation_bytes;
   uint64_t live_bytes = 0;
   uint64_t heap_bytes = 0;

@@ -47,6 +47,11 @@ Status check_source(const char* operation, const void* source, uint64_t size,
 // Lengths equal; no byte in both.
 Status check_copy(const char* operation, const BufferRange& source, const BufferRange& target);
 
+// UNIMPLEMENTED if the device's driver was built before `minor` of the interface.
+Status check_minor(const char* operation, const Device& device, uint32_t minor);
+// What a method answers that the device's driver leaves out.
+[[gnu::cold]] Status unimplemented(const char* operation, const Device& device);
+
 // Fills in the pitches that are 0, and checks all of the shape; UNIMPLEMENTED if the device's
 // driver is too old.
 Status resolve_shape(const char* operation, const Device& device, const RectangleCopy& given,
@@ -68,6 +73,9 @@ Status fit_rectangle(const char* operation, const char* role, const RectangleCop
 Status check_rectangles(const char* operation, const RectangleCopy& shape,
                         const BufferRange& source, const BufferRange& target);
 
+// A type that exists, and not only on other devices.
+Status check_memory_type(const char* operation, MemoryType type);
+Status check_memory_of(const char* operation, const Device& device, MemoryType type);
 // 0, or a power of two of at most 2 MiB.
 Status check_alignment(const char* operation, uint64_t alignment);
 // What allocate and alloca have in common.

@@ -60,29 +60,55 @@ Status check_gpu(const char* operation, const Device& device, size_t gpu) {
   return bad_index(operation, "GPU", gpu, device.gpu_count());
 }
 
-Status check_type(const char* operation, MemoryType type) {
-  if (type == MemoryType::kDevice || type == MemoryType::kHost ||
-      type == MemoryType::kDeviceMapped) {
-    return {};
-  }
-  return error(StatusCode::kInvalidArgument,
-               "{} is given a memory type ({}) that does not exist. Legal are device (0), host (1) "
-               "and device-mapped (2).",
-               operation, static_cast<uint32_t>(type));
-}
-
 }  // namespace
 
 Result<PoolStatistics> Device::pool_statistics(MemoryType type) const {
-  HALYARD_RETURN_IF_ERROR(check_type("Device::pool_statistics", type));
+  HALYARD_RETURN_IF_ERROR(internal::check_memory_type("Device::pool_statistics", type));
   PoolStatistics statistics;
   HALYARD_RETURN_IF_ERROR(do_pool_statistics(type, &statistics));
   return statistics;
 }
 
 Status Device::trim_pool(MemoryType type, uint64_t keep_bytes) {
-  HALYARD_RETURN_IF_ERROR(check_type("Device::trim_pool", type));
+  HALYARD_RETURN_IF_ERROR(internal::check_memory_type("Device::trim_pool", type));
   return do_trim_pool(type, keep_bytes);
+}
+
+Result<Ref<MemoryPool>> Device::create_pool(const PoolInfo& info) {
+  constexpr const char* kName = "Device::create_pool";
+  PoolInfo known;
+  HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, info, &known));
+  HALYARD_RETURN_IF_ERROR(internal::check_memory_of(kName, *this, known.type));
+  HALYARD_RETURN_IF_ERROR(internal::check_minor(kName, *this, 3));
+  MemoryPool* pool = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_create_pool(known, &pool));
+  return Ref<MemoryPool>::adopt(pool);
+}
+
+Status Device::do_create_pool(const PoolInfo&, MemoryPool**) {
+  return internal::unimplemented("Device::create_pool", *this);
+}
+
+Result<AllocationInfo> Device::find_allocation(const void* pointer) const {
+  HALYARD_RETURN_IF_ERROR(internal::check_minor("Device::find_allocation", *this, 3));
+  AllocationInfo info;
+  HALYARD_RETURN_IF_ERROR(do_find_allocation(pointer, &info));
+  return info;
+}
+
+Status Device::do_find_allocation(const void*, AllocationInfo*) const {
+  return internal::unimplemented("Device::find_allocation", *this);
+}
+
+Result<ClockReading> Device::read_clocks() const {
+  HALYARD_RETURN_IF_ERROR(internal::check_minor("Device::read_clocks", *this, 3));
+  ClockReading reading;
+  HALYARD_RETURN_IF_ERROR(do_read_clocks(&reading));
+  return reading;
+}
+
+Status Device::do_read_clocks(ClockReading*) const {
+  return internal::unimplemented("Device::read_clocks", *this);
 }
 
 bool Device::can_access(const Device& peer) const noexcept {
@@ -162,6 +188,10 @@ Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
         "the buffer.",
         options.size, options.pointer);
   }
+  if (known.release != nullptr) {
+    HALYARD_RETURN_IF_ERROR(
+        internal::check_minor("Device::import_buffer with a release function", *this, 3));
+  }
   Buffer* buffer = nullptr;
   HALYARD_RETURN_IF_ERROR(do_import_buffer(known, &buffer));
   return Ref<Buffer>::adopt(buffer);
@@ -178,6 +208,37 @@ Result<Ref<Semaphore>> Device::create_semaphore(uint64_t initial_value) {
   Semaphore* semaphore = nullptr;
   HALYARD_RETURN_IF_ERROR(do_create_semaphore(initial_value, &semaphore));
   return Ref<Semaphore>::adopt(semaphore);
+}
+
+Result<ExportedSemaphore> Device::export_semaphore(Semaphore& semaphore) {
+  constexpr const char* kName = "Device::export_semaphore";
+  HALYARD_RETURN_IF_ERROR(internal::check_minor(kName, *this, 3));
+  if (!internal::is_part_of(semaphore.device(), *this)) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} on device \"{}\" is given a semaphore of another device (\"{}\").", kName,
+                 info_->name, semaphore.device().info().name);
+  }
+  ExportedSemaphore exported;
+  HALYARD_RETURN_IF_ERROR(do_export_semaphore(semaphore, &exported));
+  return exported;
+}
+
+Status Device::do_export_semaphore(Semaphore&, ExportedSemaphore*) {
+  return internal::unimplemented("Device::export_semaphore", *this);
+}
+
+Result<Ref<Semaphore>> Device::import_semaphore(const ExportedSemaphore& exported) {
+  constexpr const char* kName = "Device::import_semaphore";
+  ExportedSemaphore known;
+  HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, exported, &known));
+  HALYARD_RETURN_IF_ERROR(internal::check_minor(kName, *this, 3));
+  Semaphore* semaphore = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_import_semaphore(known, &semaphore));
+  return Ref<Semaphore>::adopt(semaphore);
+}
+
+Status Device::do_import_semaphore(const ExportedSemaphore&, Semaphore**) {
+  return internal::unimplemented("Device::import_semaphore", *this);
 }
 
 Status Device::wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
@@ -238,7 +299,27 @@ Result<LinkInfo> Device::link(size_t index) const {
 }
 
 Status Device::begin_profile() {
-  return do_begin_profile();
+  return begin_profile(ProfileOptions());
+}
+
+Status Device::begin_profile(const ProfileOptions& options) {
+  ProfileOptions known;
+  HALYARD_RETURN_IF_ERROR(internal::take_struct("Device::begin_profile", options, &known));
+  if (known.kinds == 0) return do_begin_profile();
+  constexpr uint64_t kAll = (uint64_t{1} << kProfileKinds) - 1;
+  if ((known.kinds & ~kAll) != 0 || (known.kinds & profile_bit(ProfileKind::kUnknown)) != 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "Device::begin_profile is given kinds ({:#x}) that do not exist. Legal are the "
+                 "bits 1 (dispatch) to {} ({}), and 0 for all kinds.",
+                 known.kinds, kProfileKinds - 1,
+                 to_string(static_cast<ProfileKind>(kProfileKinds - 1)));
+  }
+  HALYARD_RETURN_IF_ERROR(internal::check_minor("Device::begin_profile with a filter", *this, 3));
+  return do_begin_filtered_profile(known);
+}
+
+Status Device::do_begin_filtered_profile(const ProfileOptions&) {
+  return internal::unimplemented("Device::begin_profile with a filter", *this);
 }
 
 Status Device::end_profile(ProfileSink sink, void* context) {
@@ -255,7 +336,8 @@ Status Device::end_profile(ProfileSink sink, void* context) {
     auto& g = *static_cast<Guarded*>(to);
     if (!g.failure.ok()) return;
     g.failure = internal::caught("The sink of Device::end_profile", [&] {
-      g.sink(g.context, event);
+      // An older driver's event is shorter.
+      g.sink(g.context, known_part(event));
       return Status();
     });
   };

@@ -7,6 +7,8 @@
 #include "hal/buffer.h"
 #include "hal/device.h"
 #include "hal/dispatch.h"
+#include "hal/memory_pool.h"
+#include "hal/profile.h"
 #include "hal/queue.h"
 #include "hal/status.h"
 
@@ -27,10 +29,18 @@ inline constexpr InputStruct kInputStruct<BufferOptions> = {"BufferOptions", 16,
 template <>
 inline constexpr InputStruct kInputStruct<Dispatch> = {"Dispatch", 64, sizeof(Dispatch)};
 template <>
+inline constexpr InputStruct kInputStruct<ExportedSemaphore> = {"ExportedSemaphore", 68,
+                                                                sizeof(ExportedSemaphore)};
+template <>
 inline constexpr InputStruct kInputStruct<ImportOptions> = {"ImportOptions", 24,
                                                             sizeof(ImportOptions)};
 template <>
+inline constexpr InputStruct kInputStruct<PoolInfo> = {"PoolInfo", 24, sizeof(PoolInfo)};
+template <>
 inline constexpr InputStruct kInputStruct<PoolOptions> = {"PoolOptions", 16, sizeof(PoolOptions)};
+template <>
+inline constexpr InputStruct kInputStruct<ProfileOptions> = {"ProfileOptions", 16,
+                                                             sizeof(ProfileOptions)};
 template <>
 inline constexpr InputStruct kInputStruct<RectangleCopy> = {"RectangleCopy", 64,
                                                             sizeof(RectangleCopy)};

@@ -175,8 +175,12 @@ Status LogicalDevice::do_link(size_t index, LinkInfo* info) const {
 }
 
 Status LogicalDevice::do_begin_profile() {
+  return do_begin_filtered_profile(ProfileOptions());
+}
+
+Status LogicalDevice::do_begin_filtered_profile(const ProfileOptions& options) {
   for (size_t i = 0; i < gpus().size(); ++i) {
-    Status status = gpus()[i]->begin_profile();
+    Status status = gpus()[i]->begin_profile(options);
     if (status.ok()) continue;
     const ProfileSink nowhere = [](void*, const ProfileEvent&) {};
     while (i > 0) gpus()[--i]->end_profile(nowhere, nullptr).ignore();
@@ -192,6 +196,43 @@ Status LogicalDevice::do_end_profile(ProfileSink sink, void* context) {
     if (first.ok()) first = std::move(status);
   }
   return first;
+}
+
+// A pool is of one GPU; the others' are made through Device::gpu.
+Status LogicalDevice::do_create_pool(const PoolInfo& info, MemoryPool** pool) {
+  HALYARD_ASSIGN_OR_RETURN(Ref<MemoryPool> made, gpus().front()->create_pool(info));
+  *pool = made.leak();
+  return {};
+}
+
+Status LogicalDevice::do_find_allocation(const void* pointer, AllocationInfo* info) const {
+  Status first;
+  for (const Ref<Device>& gpu : gpus()) {
+    const Result<AllocationInfo> found = gpu->find_allocation(pointer);
+    if (found.ok()) {
+      *info = *found;
+      return {};
+    }
+    if (first.ok()) first = found.status();
+  }
+  return first;
+}
+
+Status LogicalDevice::do_read_clocks(ClockReading* reading) const {
+  HALYARD_ASSIGN_OR_RETURN(*reading, gpus().front()->read_clocks());
+  return {};
+}
+
+Status LogicalDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) {
+  HALYARD_ASSIGN_OR_RETURN(*exported, semaphore.device().export_semaphore(semaphore));
+  return {};
+}
+
+Status LogicalDevice::do_import_semaphore(const ExportedSemaphore& exported,
+                                          Semaphore** semaphore) {
+  HALYARD_ASSIGN_OR_RETURN(Ref<Semaphore> made, gpus().front()->import_semaphore(exported));
+  *semaphore = made.leak();
+  return {};
 }
 
 Status LogicalDevice::do_fault() const {

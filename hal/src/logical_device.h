@@ -49,6 +49,12 @@ class LogicalDevice final : public GpuGroup {
   Status do_end_profile(ProfileSink sink, void* context) override;
   Status do_fault() const override;
   Status do_let_in(Buffer& buffer) override;
+  Status do_begin_filtered_profile(const ProfileOptions& options) override;
+  Status do_create_pool(const PoolInfo& info, MemoryPool** pool) override;
+  Status do_find_allocation(const void* pointer, AllocationInfo* info) const override;
+  Status do_read_clocks(ClockReading* reading) const override;
+  Status do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) override;
+  Status do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore) override;
 
   DeviceInfo info_;
   const std::vector<uint32_t> ordinals_;  // one for each GPU

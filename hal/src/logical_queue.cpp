@@ -85,6 +85,7 @@ class LogicalQueue final : public Queue {
   void* do_native_handle() const noexcept override { return queue_->native_handle(); }
   Status do_fault() const override { return queue_->fault(); }
   Status do_abandon() override { return queue_->abandon(); }
+  uint64_t do_id() const noexcept override { return queue_->id(); }
 
   const Ref<Device> keep_alive_;
   const size_t gpu_;

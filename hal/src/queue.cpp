@@ -10,6 +10,7 @@
 #include "hal/command_buffer.h"
 #include "hal/device.h"
 #include "hal/error.h"
+#include "hal/memory_pool.h"
 #include "host_call.h"
 #include "input_struct.h"
 
@@ -148,6 +149,15 @@ Result<Ref<Buffer>> Queue::alloca_buffer(uint64_t size, const PoolOptions& optio
   constexpr const char* kName = "Queue::alloca_buffer";
   PoolOptions known;
   HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, options, &known));
+  if (known.pool != nullptr) {
+    HALYARD_RETURN_IF_ERROR(internal::check_minor("Queue::alloca_buffer with a pool", *device_, 3));
+    if (!internal::is_part_of(known.pool->device(), *device_)) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} on device \"{}\" is given a pool of another device (\"{}\").", kName,
+                   device_->info().name, known.pool->device().info().name);
+    }
+    known.type = known.pool->type();
+  }
   HALYARD_RETURN_IF_ERROR(
       internal::check_allocation(kName, *device_, size, known.type, known.alignment));
   HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
@@ -253,13 +263,12 @@ Status Queue::fault() const {
 }
 
 Status Queue::abandon() {
-  if (device_->interface_minor() < 1) {
-    return error(StatusCode::kUnimplemented,
-                 "Queue::abandon is called on a device of driver \"{}\", which was built against "
-                 "interface version 1.{}; it is in versions from 1.1 on. Use a newer driver.",
-                 device_->info().driver, device_->interface_minor());
-  }
+  HALYARD_RETURN_IF_ERROR(internal::check_minor("Queue::abandon", *device_, 1));
   return do_abandon();
+}
+
+uint64_t Queue::id() const noexcept {
+  return device_->interface_minor() >= 3 ? do_id() : 0;
 }
 
 Status Queue::barrier(const Sync& sync) {

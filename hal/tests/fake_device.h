@@ -178,7 +178,7 @@ class FakeQueue final : public Queue {
   Status do_alloca(uint64_t size, const PoolOptions& options, const Sync&,
                    Buffer** buffer) override {
     *buffer = new FakeBuffer(device(), options.type, size, 0x9000, log_);
-    return call("alloca " + std::to_string(size));
+    return call("alloca " + std::to_string(size) + (options.pool != nullptr ? " of a pool" : ""));
   }
   Status do_dealloca(Buffer&, const Sync&) override { return call("dealloca"); }
   Status do_read(const FileRange&, const BufferRange& target, const Sync&) override {
@@ -201,6 +201,24 @@ class FakeQueue final : public Queue {
         "copy_rectangle " + text(source) + " pitch " + std::to_string(shape.source_row_pitch) +
         "/" + std::to_string(shape.source_slice_pitch) + " to " + text(target) + " pitch " +
         std::to_string(shape.target_row_pitch) + "/" + std::to_string(shape.target_slice_pitch));
+  }
+  uint64_t do_id() const noexcept override { return 7; }
+  Log& log_;
+};
+
+class FakePool final : public MemoryPool {
+ public:
+  FakePool(Device& device, const PoolInfo& info, Log& log) : MemoryPool(device, info), log_(log) {}
+
+ private:
+  HALYARD_FAKE_DESTROY
+  Status do_statistics(PoolStatistics* statistics) const override {
+    statistics->reserved_bytes = 77;
+    return {};
+  }
+  Status do_trim(uint64_t keep_bytes) override {
+    log_.calls.push_back("trim " + std::to_string(keep_bytes));
+    return {};
   }
   Log& log_;
 };
@@ -282,6 +300,7 @@ class FakeDevice final : public Device {
     return {};
   }
   Status do_import_buffer(const ImportOptions& options, Buffer** buffer) override {
+    if (options.release != nullptr) log.calls.push_back("import with release");
     *buffer = new FakeBuffer(*this, MemoryType::kHost, options.size, next_address_, log);
     return {};
   }
@@ -311,11 +330,17 @@ class FakeDevice final : public Device {
     *info = links_[index];
     return {};
   }
-  Status do_begin_profile() override { return {}; }
+  Status do_begin_profile() override {
+    log.calls.push_back("begin_profile");
+    return {};
+  }
   Status do_end_profile(ProfileSink sink, void* context) override {
     for (const std::string& name : log.profile) {
       ProfileEvent event;
       event.name = name;
+      event.queue = 3;
+      // As it was before minor 3.
+      if (interface_minor() < 3) event.struct_size = offsetof(ProfileEvent, kind);
       sink(context, event);
     }
     return {};
@@ -323,6 +348,26 @@ class FakeDevice final : public Device {
   Status do_fault() const override { return fault_of_device; }
   Status do_let_in(Buffer& buffer) override {
     log.calls.push_back("let_in " + std::to_string(buffer.size()));
+    return {};
+  }
+  Status do_begin_filtered_profile(const ProfileOptions& options) override {
+    log.calls.push_back("begin_profile " + std::to_string(options.kinds));
+    return {};
+  }
+  Status do_create_pool(const PoolInfo& info, MemoryPool** pool) override {
+    *pool = new FakePool(*this, info, log);
+    return {};
+  }
+  Status do_export_semaphore(Semaphore&, ExportedSemaphore* exported) override {
+    exported->ipc[0] = 5;
+    return {};
+  }
+  Status do_import_semaphore(const ExportedSemaphore&, Semaphore** semaphore) override {
+    *semaphore = new FakeSemaphore(*this);
+    return {};
+  }
+  Status do_find_allocation(const void*, AllocationInfo* info) const override {
+    info->size = 99;
     return {};
   }
 

@@ -108,10 +108,29 @@ TEST_F(StructSize, OfImportOptions) {
       [&](const ImportOptions& options) { return device_->import_buffer(options).status(); });
 }
 
+TEST_F(StructSize, OfExportedSemaphores) {
+  expect_sizes_are_checked("Device::import_semaphore", "ExportedSemaphore", ExportedSemaphore(),
+                           [&](const ExportedSemaphore& exported) {
+                             return device_->import_semaphore(exported).status();
+                           });
+}
+
+TEST_F(StructSize, OfPoolInfo) {
+  expect_sizes_are_checked(
+      "Device::create_pool", "PoolInfo", PoolInfo(),
+      [&](const PoolInfo& info) { return device_->create_pool(info).status(); });
+}
+
 TEST_F(StructSize, OfPoolOptions) {
   expect_sizes_are_checked(
       "Queue::alloca_buffer", "PoolOptions", PoolOptions(),
       [&](const PoolOptions& options) { return queue_->alloca_buffer(64, options).status(); });
+}
+
+TEST_F(StructSize, OfProfileOptions) {
+  expect_sizes_are_checked(
+      "Device::begin_profile", "ProfileOptions", ProfileOptions(),
+      [&](const ProfileOptions& options) { return device_->begin_profile(options); });
 }
 
 TEST_F(StructSize, OfDispatches) {
@@ -177,12 +196,14 @@ TEST_F(StructSize, AnOlderProgramsStructGetsTheDefaultsOfWhatItLacks) {
 // Whoever adds a struct that starts with its size decides here who fills it in; if it is the
 // caller, its size is checked (kInputStruct).
 TEST_F(StructSize, OfEveryStructOfTheInterfaceIsAccountedFor) {
-  const std::set<std::string> inputs = {"BufferOptions", "Dispatch",     "ImportOptions",
-                                        "PoolOptions",   "QueueOptions", "RectangleCopy"};
+  const std::set<std::string> inputs = {"BufferOptions",  "Dispatch",     "ExportedSemaphore",
+                                        "ImportOptions",  "PoolInfo",     "PoolOptions",
+                                        "ProfileOptions", "QueueOptions", "RectangleCopy"};
   const std::set<std::string> of_halyard = {
-      "ArgumentInfo",   "DeviceInfo",   "DeviceSummary",  "DriverInfo",   "ExecutableInfo",
-      "ExportedHandle", "FunctionInfo", "GlobalInfo",     "HeapInfo",     "HeapStatistics",
-      "HostCall",       "LinkInfo",     "PoolStatistics", "ProfileEvent", "Payload"};
+      "AllocationInfo", "ArgumentInfo",   "ClockReading",   "DeviceInfo",   "DeviceSummary",
+      "DriverInfo",     "ExecutableInfo", "ExportedHandle", "FunctionInfo", "GlobalInfo",
+      "HeapInfo",       "HeapStatistics", "HostCall",       "LinkInfo",     "PoolStatistics",
+      "ProfileEvent",   "Payload",        "Residency"};
   std::set<std::string> found;
   const std::regex pattern("struct (\\w+) \\{\\s*uint32_t struct_size");
   for (const auto& entry : std::filesystem::directory_iterator(HALYARD_TEST_HEADERS)) {

@@ -42,7 +42,7 @@ class DeviceLibraryTest : public VirtualDeviceTest {
     return *take(impl().library().function(kernel));
   }
   void run(Queue& queue, const LibraryLaunch& launch) {
-    LibraryOperation operation("test", kernel(launch.kernel), launch, true, nullptr);
+    LibraryOperation operation(OperationFacts(), kernel(launch.kernel), launch, true, nullptr);
     ASSERT_OK(submit(static_cast<QueueImpl&>(queue).core(), operation, {}));
     finish(queue);
   }
@@ -307,7 +307,7 @@ TEST_F(PatchDispatchTest, SeesWhatTheKernelBeforeWrote) {
   auto* const address = reinterpret_cast<uint32_t*>(counts->device_address());
   for (uint32_t wanted = 1; wanted <= 2; ++wanted) {
     std::memset(words, 0xff, out->size());
-    LibraryOperation fill("fill", kernel(LibraryKernel::kFill),
+    LibraryOperation fill(facts_of(ProfileKind::kFill), kernel(LibraryKernel::kFill),
                           fill_launch(address, 12, &wanted, 4, 1), false, nullptr);
     ASSERT_OK(submit(core(queue), fill, {}));
     dispatch(*queue, function, address, out);

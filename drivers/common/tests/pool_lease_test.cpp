@@ -12,9 +12,12 @@ namespace {
 // One block, of which the test sees where it is.
 class OneBlock final : public PoolSource {
  public:
-  Status allocate(uint64_t size, uint64_t, Patience, PoolBlock* block) override {
+  Status allocate(uint64_t size, uint64_t, const MemoryWait&, PoolBlock* block) override {
     *block = {this, 4096, size, 4096};
     return {};
+  }
+  PointState wait_until(const std::function<PointState()>& evaluate, Deadline) override {
+    return evaluate();
   }
   void free(const PoolBlock&) override { ++freed; }
   bool reached(const PoolPoint&) override { return true; }
@@ -25,19 +28,18 @@ struct Fixture {
   Fixture() {
     PoolPoint after;
     EXPECT_TRUE(pool.acquire(4096, 1, 1, &block, &after).ok());
-    lease.begin(*buffer, block);
+    lease.begin(*buffer, block, {std::shared_ptr<void>(), &pool}, allocations);
   }
   ~Fixture() {
     if (lease.ends_with_block()) pool.release_unused(block);
   }
-  std::shared_ptr<PoolReturn> give_back() {
-    return PoolReturn::begin(*buffer, lease, pool).value();
-  }
+  std::shared_ptr<PoolReturn> give_back() { return PoolReturn::begin(*buffer, lease).value(); }
 
   Ref<testing::FakeDevice> device = Ref<testing::FakeDevice>::adopt(new testing::FakeDevice);
   Ref<Buffer> buffer = device->allocate(4096).value();
   OneBlock source;
   QueuePool pool{source, 0};
+  Allocations allocations;
   PoolLease lease;
   PoolBlock block;
 };
@@ -53,14 +55,30 @@ TEST(PoolLease, OfNoPool) {
 
 constexpr PoolPoint kLast = {1, 9};
 
+bool is_found(const Fixture& f) {
+  AllocationInfo info;
+  return f.allocations.find(reinterpret_cast<const void*>(f.buffer->device_address() + 9), &info);
+}
+
+TEST(PoolLease, ABufferIsFoundByAddressWhileItHasItsBlock) {
+  Fixture f;
+  EXPECT_TRUE(is_found(f));
+  std::shared_ptr<PoolReturn> way = f.give_back();
+  EXPECT_FALSE(is_found(f));
+  way->cancel(kLast);
+  EXPECT_TRUE(is_found(f)) << "a failed dealloca leaves everything as it was";
+  way = f.give_back();
+  way->done(kLast);
+  EXPECT_FALSE(is_found(f));
+}
+
 TEST(PoolLease, ABufferOnItsWayHasNoBytes) {
   Fixture f;
   EXPECT_EQ(f.buffer->size(), 4096u);
   std::shared_ptr<PoolReturn> way = f.give_back();
   EXPECT_EQ(f.buffer->size(), 0u);
   EXPECT_FALSE(f.lease.ends_with_block());
-  EXPECT_EQ(PoolReturn::begin(*f.buffer, f.lease, f.pool).status().code(),
-            StatusCode::kFailedPrecondition);
+  EXPECT_EQ(PoolReturn::begin(*f.buffer, f.lease).status().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(f.pool.figures().used_bytes, 4096u) << "it is not the pool's before it is done";
   way->done({1, 0});
   EXPECT_EQ(f.pool.figures().used_bytes, 0u);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,8 +15,14 @@ class FakeSource final : public PoolSource {
  public:
   explicit FakeSource(uint64_t capacity) : capacity_(capacity) {}
 
-  Status allocate(uint64_t size, uint64_t alignment, Patience patience, PoolBlock* block) override {
-    if (patience == Patience::kWaits) capacity_ += std::exchange(comes_back, 0);
+  Status allocate(uint64_t size, uint64_t alignment, const MemoryWait& wait,
+                  PoolBlock* block) override {
+    if (wait.allowed) {
+      capacity_ += std::exchange(comes_back, 0);
+      ++waits;
+      if (meanwhile) std::exchange(meanwhile, nullptr)();
+      wait_is_over = wait.is_over();
+    }
     if (in_use_ + size > capacity_) {
       return Status(StatusCode::kResourceExhausted, "The heap is full.");
     }
@@ -25,6 +32,13 @@ class FakeSource final : public PoolSource {
     next_ += size;
     live_.insert(block->address);
     return {};
+  }
+  // Looks until there is nothing left that happens meanwhile.
+  PointState wait_until(const std::function<PointState()>& evaluate, Deadline) override {
+    ++waits;
+    if (evaluate() != PointState::kPending) return evaluate();
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
+    return evaluate();
   }
   void free(const PoolBlock& block) override {
     EXPECT_EQ(live_.erase(block.address), 1u) << "freed twice";
@@ -37,6 +51,9 @@ class FakeSource final : public PoolSource {
   std::map<uint64_t, uint64_t> done;  // packets by queue
   uint64_t comes_back = 0;            // to who waits for it
   std::set<uint64_t> abandoned;       // queues
+  std::function<void()> meanwhile;    // while somebody waits, once
+  int waits = 0;
+  bool wait_is_over = false;  // of the last wait
 
  private:
   uint64_t capacity_;
@@ -50,8 +67,8 @@ constexpr uint64_t kOther = 2;
 constexpr uint64_t kMany = uint64_t{1} << 40;
 
 struct Fixture {
-  explicit Fixture(uint64_t capacity = kMany, uint64_t keep = kMany)
-      : source(capacity), pool(source, keep) {}
+  explicit Fixture(uint64_t capacity = kMany, uint64_t keep = kMany, uint64_t limit = 0)
+      : source(capacity), pool(source, keep, limit) {}
   PoolBlock take(uint64_t size, uint64_t queue = kQueue, uint64_t alignment = 1) {
     PoolBlock block;
     const Status status = pool.acquire(size, alignment, queue, &block, &after);
@@ -253,6 +270,118 @@ TEST(Pool, ABlockMustBeAlignedAsAsked) {
   const PoolBlock aligned = f.take(4096, kQueue, 65536);
   EXPECT_EQ(aligned.address % 65536, 0u);
   EXPECT_NE(aligned.address, plain.address);
+}
+
+// Of a dealloca that the host holds back the block has no index: no other queue can wait for it.
+TEST(Pool, ABlockThatIsSubmittedWhileAnAllocationWaitsIsTaken) {
+  Fixture f(4096);
+  const PoolBlock block = f.take(4096);
+  const uint64_t ticket = f.pool.release_ahead(block, kQueue);
+  f.source.meanwhile = [&] { f.pool.settle(ticket, 7); };
+  EXPECT_EQ(f.take(4096, kOther).address, block.address);
+  EXPECT_TRUE(f.source.wait_is_over) << "the wait has to end for it";
+  EXPECT_EQ(f.after.queue, kQueue);
+  EXPECT_EQ(f.after.index, 7u);
+  EXPECT_EQ(f.source.waits, 1);
+}
+
+TEST(Pool, ABlockThatIsGivenBackWhileAnAllocationWaitsIsTaken) {
+  Fixture f(4096);
+  const PoolBlock block = f.take(4096);
+  f.source.meanwhile = [&] { f.pool.release(block, {kQueue, 3}); };
+  EXPECT_EQ(f.take(4096, kOther).address, block.address);
+  EXPECT_EQ(f.after.index, 3u);
+}
+
+TEST(Pool, AWaitThatBringsNothingIsNotRepeated) {
+  Fixture f(4096);
+  const PoolBlock block = f.take(4096);
+  f.pool.release_ahead(block, kQueue);
+  PoolBlock none;
+  EXPECT_EQ(f.pool.acquire(4096, 1, kOther, &none, &f.after).code(),
+            StatusCode::kResourceExhausted);
+  EXPECT_EQ(f.source.waits, 1);
+}
+
+TEST(PoolLimit, IsNeverExceeded) {
+  Fixture f(kMany, kMany, 10000);
+  const PoolBlock first = f.take(4096);
+  f.take(4096);
+  PoolBlock none;
+  const Status status = f.pool.acquire(4096, 1, kQueue, &none, &f.after);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(
+      status.message().view(),
+      "Queue::alloca_buffer needs 4096 bytes of a pool whose limit is 10000 bytes "
+      "(PoolInfo::limit_bytes). Of these 8192 are reserved, 8192 of them in live buffers. Give "
+      "buffers back with Queue::dealloca_buffer, or use a pool with a higher limit.");
+  EXPECT_EQ(f.source.waits, 0) << "live buffers are not waited for";
+  EXPECT_EQ(f.source.live(), 2u);
+  f.pool.release_unused(first);
+  EXPECT_EQ(f.take(4096).address, first.address);
+  EXPECT_EQ(f.pool.figures().peak_reserved_bytes, 8192u);
+}
+
+TEST(PoolLimit, MoreThanItIsRefused) {
+  Fixture f(kMany, kMany, 10000);
+  PoolBlock none;
+  EXPECT_EQ(f.pool.acquire(10001, 1, kQueue, &none, &f.after).code(),
+            StatusCode::kResourceExhausted);
+  EXPECT_EQ(f.pool.acquire(UINT64_MAX, 1, kQueue, &none, &f.after).code(),
+            StatusCode::kResourceExhausted);
+  f.take(8192);
+}
+
+TEST(PoolLimit, UnusedBlocksOfOtherSizesMakeRoom) {
+  Fixture f(kMany, kMany, 12288);
+  f.pool.release_unused(f.take(8192));
+  f.take(12288);
+  EXPECT_EQ(f.source.live(), 1u);
+  EXPECT_EQ(f.source.waits, 0);
+}
+
+TEST(PoolLimit, BlocksOfOtherSizesThatWorkUsesAreWaitedFor) {
+  Fixture f(kMany, kMany, 12288);
+  f.pool.release(f.take(8192), {kQueue, 5});
+  f.source.meanwhile = [&] { f.source.done[kQueue] = 6; };
+  f.take(12288, kOther);
+  EXPECT_EQ(f.source.waits, 2) << "first for the block, then, with room, of the source";
+  EXPECT_EQ(f.source.live(), 1u);
+}
+
+TEST(PoolLimit, AnotherQueuesBlockIsUsedBehindIt) {
+  Fixture f(kMany, kMany, 4096);
+  const PoolBlock block = f.take(4096);
+  f.pool.release(block, {kQueue, 5});
+  EXPECT_EQ(f.take(4096, kOther).address, block.address);
+  EXPECT_EQ(f.after.index, 5u);
+}
+
+TEST(PoolLimit, WhatTheSourceDoesNotGiveDoesNotCount) {
+  Fixture f(4096, kMany, 8192);
+  const PoolBlock first = f.take(4096);
+  PoolBlock none;
+  EXPECT_EQ(f.pool.acquire(4096, 1, kQueue, &none, &f.after).message().view(), "The heap is full.");
+  EXPECT_EQ(f.pool.figures().reserved_bytes, 4096u);
+  f.source.comes_back = 4096;
+  f.take(4096);
+  f.pool.release_unused(first);
+}
+
+TEST(Pool, AdoptsWhatAnotherLeaves) {
+  Fixture f;
+  QueuePool other(f.source, kMany);
+  PoolBlock block;
+  ASSERT_TRUE(other.acquire(4096, 1, kQueue, &block, &f.after).ok());
+  other.release(block, {kQueue, 2});
+  f.pool.adopt(other);
+  EXPECT_EQ(f.pool.figures().reserved_bytes, 4096u);
+  EXPECT_EQ(f.pool.figures().used_bytes, 0u);
+  f.pool.trim(0);
+  EXPECT_EQ(f.source.live(), 1u) << "work uses it";
+  f.source.done[kQueue] = 3;
+  f.pool.trim(0);
+  EXPECT_EQ(f.source.live(), 0u);
 }
 
 TEST(Pool, GivesEverythingBackInTheEnd) {

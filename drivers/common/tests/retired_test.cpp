@@ -36,13 +36,14 @@ struct Heap {
   void retire(uint64_t bytes, const bool& pending) {
     list.add({{&pending}, [this, bytes] { live -= bytes; }, MemoryType::kDevice, bytes});
   }
-  Status find() { return list.find_memory(MemoryType::kDevice, wanted, *this); }
+  Status find() { return list.find_memory(MemoryType::kDevice, wanted, allowed, *this); }
 
   List list;
   uint64_t live = 0;
   uint64_t wanted = 60;
   uint64_t spare = 0;
   bool has_unused_spare = false;
+  MemoryWait allowed = kMemoryWait;
   bool lingers = false;
   std::function<void()> meanwhile;
   int attempts = 0;
@@ -152,7 +153,8 @@ TEST(FindMemory, OtherErrorsAreReturned) {
   struct Broken : Heap {
     Status attempt() { return Status(StatusCode::kInternal, "The bus is on fire."); }
   } heap;
-  EXPECT_EQ(heap.list.find_memory(MemoryType::kDevice, 1, heap).code(), StatusCode::kInternal);
+  EXPECT_EQ(heap.list.find_memory(MemoryType::kDevice, 1, kMemoryWait, heap).code(),
+            StatusCode::kInternal);
 }
 
 TEST(FindMemory, WaitsForWhatAPoolGetsBack) {
@@ -206,7 +208,7 @@ TEST(FindMemory, SeesWhatWasGivenBackSinceTheAttempt) {
     }
   } heap;
   heap.live = 80;
-  EXPECT_TRUE(heap.list.find_memory(MemoryType::kDevice, heap.wanted, heap).ok());
+  EXPECT_TRUE(heap.list.find_memory(MemoryType::kDevice, heap.wanted, kMemoryWait, heap).ok());
   EXPECT_EQ(heap.attempts, 3);
 }
 

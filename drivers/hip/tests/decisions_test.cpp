@@ -116,7 +116,7 @@ TEST(StreamCapacity, IsAPowerOfTwoWithinBounds) {
 TEST(PlaceOnClock, MeasuresFromTheAnchor) {
   const std::vector<MeasuredOperation> operations = {{2.0F, 3.5F, 900'000'000}};
   EXPECT_EQ(settle_anchor(1'000'000'000, operations, 2'000'000'000), 1'000'000'000u);
-  const ProfileEvent event = place_on_clock(1'000'000'000, operations[0]);
+  const TimeSpan event = place_on_clock(1'000'000'000, operations[0]);
   EXPECT_EQ(event.begin_ns, 1'002'000'000u);
   EXPECT_EQ(event.end_ns, 1'003'500'000u);
 }
@@ -124,7 +124,7 @@ TEST(PlaceOnClock, NothingBeginsBeforeItIsSubmitted) {
   const std::vector<MeasuredOperation> operations = {{0.5F, 0.75F, 1'600'000},
                                                      {0.75F, 1.0F, 1'650'000}};
   const uint64_t anchor = settle_anchor(1'000'000, operations, 9'000'000);
-  const ProfileEvent first = place_on_clock(anchor, operations[0]);
+  const TimeSpan first = place_on_clock(anchor, operations[0]);
   EXPECT_EQ(first.begin_ns, 1'600'000u);
   EXPECT_EQ(first.end_ns, 1'850'000u);
   // What follows moves as well.

@@ -7,6 +7,8 @@
 #include "hal/buffer.h"
 #include "hal/command_buffer.h"
 #include "hal/executable.h"
+#include "hal/memory_pool.h"
+#include "hal/profile.h"
 #include "hal/queue.h"
 #include "hal/ref.h"
 #include "hal/semaphore.h"
@@ -67,17 +69,6 @@ struct HeapStatistics {
   uint64_t peak_bytes = 0;
 };
 
-// What Queue::alloca_buffer's pool of one memory type holds. Blocks that were given back stay in
-// the pool until they are used again or trimmed.
-struct PoolStatistics {
-  uint32_t struct_size = sizeof(PoolStatistics);
-  uint64_t reserved_bytes = 0;       // taken from the heap
-  uint64_t used_bytes = 0;           // of these, in live buffers
-  uint64_t peak_reserved_bytes = 0;  // the most there ever was
-  uint64_t allocations = 0;          // buffers ever made
-  uint64_t reuses = 0;               // of these, in memory that an earlier one gave back
-};
-
 struct QueueOptions {
   uint32_t struct_size = sizeof(QueueOptions);
   enum class Priority : uint32_t { kLow, kNormal, kHigh } priority = Priority::kNormal;
@@ -106,12 +97,56 @@ struct LinkInfo {
 };
 const char* to_string(LinkInfo::Kind kind) noexcept;  // "unknown", "PCIe", "xGMI", "other"
 
-// Memory of somebody else's that becomes a buffer; it stays theirs, and must outlive the buffer.
+// Called when memory that was imported is in use no more.
+using ReleaseFunction = void (*)(void* context) noexcept;
+
+// Memory of somebody else's that becomes a buffer; it stays theirs, and must outlive the buffer and
+// all work that was given it.
 struct ImportOptions {
   uint32_t struct_size = sizeof(ImportOptions);
   enum class Kind : uint32_t { kHostMemory, kDevicePointer, kIpcHandle } kind = Kind::kHostMemory;
   const void* pointer = nullptr;  // kIpcHandle: ExportedHandle::ipc; lives until both let it go
   uint64_t size = 0;              // bytes; kIpcHandle: at most what was exported
+  // Since minor 3 (UNIMPLEMENTED with an older driver, unless it is null): tells when that is so.
+  // Called once, with `release_context`, after the buffer's last reference is gone and all work
+  // that was given it is done: before Device::release returns, at the latest, unless work goes on
+  // that cannot be ended (docs/failures.md); then never. On whatever thread sees the work done, so
+  // it does not block, and calls nothing of Halyard's. Not called if the import fails: the memory
+  // is the caller's then as it was before.
+  ReleaseFunction release = nullptr;
+  void* release_context = nullptr;
+};
+
+// Whose memory an allocation is.
+enum class AllocationOwner : uint32_t {
+  kDevice = 0,      // the device's: Device::allocate, or of a pool of its
+  kImported = 1,    // imported as a device pointer or an IPC handle
+  kHostMemory = 2,  // the program's own, imported as host memory
+};
+
+// What Device::find_allocation finds.
+struct AllocationInfo {
+  uint32_t struct_size = sizeof(AllocationInfo);
+  MemoryType type = MemoryType::kDevice;
+  AllocationOwner owner = AllocationOwner::kDevice;
+  uint64_t device_address = 0;   // of the first byte
+  uint64_t size = 0;             // bytes
+  void* host_pointer = nullptr;  // to the first byte; null if the host does not see the memory
+};
+
+// What another process, with the same or another of Halyard's drivers, imports.
+struct ExportedSemaphore {
+  uint32_t struct_size = sizeof(ExportedSemaphore);
+  uint8_t ipc[64] = {};
+};
+
+// The clocks of the device and of the host, read at one moment.
+struct ClockReading {
+  uint32_t struct_size = sizeof(ClockReading);
+  alignas(8) uint64_t device_ticks = 0;  // what s_memrealtime and wall_clock64() read in a kernel
+  uint64_t device_hz = 0;                // how fast these grow
+  uint64_t host_ns = 0;                  // of CLOCK_MONOTONIC
+  uint64_t uncertainty_ns = 0;           // the host's clock was read this much apart, at most
 };
 // What another process, with the same driver, imports. A device pointer is exported as it is:
 // Buffer::device_address.
@@ -119,15 +154,6 @@ struct ExportedHandle {
   uint32_t struct_size = sizeof(ExportedHandle);
   uint8_t ipc[64] = {};  // hsa_amd_ipc_memory_t uses 32 bytes, hipIpcMemHandle_t all 64
 };
-
-// One operation as it ran, in nanoseconds of CLOCK_MONOTONIC.
-struct ProfileEvent {
-  uint32_t struct_size = sizeof(ProfileEvent);
-  StringView name;
-  uint64_t begin_ns = 0;
-  uint64_t end_ns = 0;
-};
-using ProfileSink = void (*)(void* context, const ProfileEvent& event);
 
 enum class WaitMode : uint32_t { kAny, kAll };
 
@@ -148,6 +174,8 @@ class Device : public RefCounted {
   // Gives unused blocks of the pool back to the heap, until it has at most `keep_bytes` reserved or
   // only blocks in use. Work in flight is not waited for: what it uses stays.
   Status trim_pool(MemoryType type, uint64_t keep_bytes);
+  // A pool beside those, for PoolOptions::pool. Takes nothing from the heap yet. Since minor 3.
+  Result<Ref<MemoryPool>> create_pool(const PoolInfo& info);
 
   Result<Ref<Queue>> create_queue(const QueueOptions& options = {});
   // A queue over the vendor runtime's own (hipStream_t), which stays the caller's and must outlive
@@ -161,7 +189,20 @@ class Device : public RefCounted {
   // The buffer stays this process's, and must outlive the imports. FAILED_PRECONDITION for a part
   // of an allocation, and for memory that is not the device's own.
   Result<ExportedHandle> export_buffer(Buffer& buffer);
+  // The buffer of this device's, not a view, that has the byte at `pointer`: an address of the
+  // device's, or of the host's. Of several, which imports make possible, one that the device has
+  // allocated. From the making of the buffer until its last reference is gone, or
+  // Queue::dealloca_buffer is called. NOT_FOUND if there is none. Since minor 3.
+  Result<AllocationInfo> find_allocation(const void* pointer) const;
   Result<Ref<Semaphore>> create_semaphore(uint64_t initial_value = 0);
+  // One timeline in several processes: what one signals, from the host or by work, is reached in
+  // all, some milliseconds later at most, and a failure of one is a failure of all. Each has a
+  // semaphore of its own, which it may use like any other and export in turn; the last to release
+  // its own ends the timeline. If a process ends that has not released its semaphore, the others'
+  // fail (ABORTED). Processes of one user on one system. FAILED_PRECONDITION if the exporter has
+  // released its semaphore, or ended, before the import. Since minor 3.
+  Result<ExportedSemaphore> export_semaphore(Semaphore& semaphore);
+  Result<Ref<Semaphore>> import_semaphore(const ExportedSemaphore& exported);
   // Returns when one, or all, of the points are reached. With kAny the index of a reached point is
   // put into `index`, if that is not null.
   Status wait(Span<const SemaphorePoint> points, WaitMode mode,
@@ -209,9 +250,14 @@ class Device : public RefCounted {
 
   // Operations that are submitted between the two calls are timed; end_profile waits for them and
   // gives each to `sink`. An exception that the sink throws becomes the failure of end_profile; it
-  // is not called again then.
+  // is not called again then. What is timed is slower, and does not overlap what is beside it on
+  // its queue; recorded commands overlap as they do without a profile.
   Status begin_profile();
+  Status begin_profile(const ProfileOptions& options);
   Status end_profile(ProfileSink sink, void* context);
+
+  // UNIMPLEMENTED where the vendor's runtime does not tell the device's time. Since minor 3.
+  Result<ClockReading> read_clocks() const;
 
   // OK while the device works; afterwards the failure that lost it, for as long as it lives. A
   // queue that is lost (Queue::fault) loses no device.
@@ -257,6 +303,14 @@ class Device : public RefCounted {
   // Since minor 3. `buffer` is of another device of the same driver, which do_can_access is true
   // of.
   virtual Status do_let_in(Buffer& buffer) = 0;
+  // Since minor 3. begin_profile where not all kinds are asked for. A method with a body here may
+  // be left out by a driver: it is UNIMPLEMENTED then, by the public method's name.
+  virtual Status do_begin_filtered_profile(const ProfileOptions& options);
+  virtual Status do_create_pool(const PoolInfo& info, MemoryPool** pool);
+  virtual Status do_find_allocation(const void* pointer, AllocationInfo* info) const;
+  virtual Status do_read_clocks(ClockReading* reading) const;
+  virtual Status do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported);
+  virtual Status do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore);
 
   const DeviceInfo* info_;
   bool validates_ = true;

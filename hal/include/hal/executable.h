@@ -80,6 +80,16 @@ struct FunctionInfo {
   Dim3 required_workgroup_size = {0, 0, 0};  // all 0: any
 };
 
+// How much of a function the device runs at once, in work-groups of one size.
+struct Residency {
+  uint32_t struct_size = sizeof(Residency);
+  uint32_t workgroup_size = 0;           // work-items
+  uint32_t groups_per_compute_unit = 0;  // 0 if not even one work-group fits
+  uint32_t waves_per_simd = 0;           // rounded up
+  uint32_t max_waves_per_simd = 0;       // of any function
+  alignas(8) uint64_t groups = 0;        // on all compute units
+};
+
 // An entry point of an executable; lives as long as that does. Immutable, any thread.
 class Function {
  public:
@@ -88,6 +98,15 @@ class Function {
 
   const FunctionInfo& info() const noexcept { return info_; }
   Executable& executable() const noexcept { return *executable_; }
+
+  // For work-groups of `workgroup_size` work-items with as much LDS on top of the function's own.
+  // Worked out from the metadata: on a compute unit that does nothing else. UNIMPLEMENTED for a
+  // processor whose figures are not known; INVALID_ARGUMENT for a size that no dispatch may have.
+  Result<Residency> residency(uint32_t workgroup_size, uint32_t dynamic_lds_bytes = 0) const;
+  // Of the sizes that a dispatch may have, in whole waves, the one with which most work-items are
+  // resident; of several the smallest that keeps a compute unit's SIMDs equally busy. Errors as
+  // above; RESOURCE_EXHAUSTED if no work-group fits.
+  Result<Residency> suggest_workgroup_size(uint32_t dynamic_lds_bytes = 0) const;
 
   // What validation and packing read at each dispatch. Null if there was no memory for it.
   const ArgumentPlan* plan() const noexcept { return plan_; }

@@ -27,6 +27,7 @@ namespace halyard {
 
 class CommandBuffer;
 class Device;
+class MemoryPool;
 
 // What an operation waits for and what it signals. Read before the call returns. Semaphores are
 // kept alive by the operation.
@@ -55,6 +56,9 @@ struct PoolOptions {
   uint32_t struct_size = sizeof(PoolOptions);
   MemoryType type = MemoryType::kDevice;
   uint64_t alignment = 0;  // as BufferOptions::alignment
+  // Since minor 3: takes the memory from there, whatever `type` says. Null: from the device's own
+  // pool of that type. UNIMPLEMENTED with an older driver, unless it is null.
+  MemoryPool* pool = nullptr;
 };
 
 // A file that a queue reads from or writes to; the descriptor stays the caller's.
@@ -159,6 +163,10 @@ class Queue : public RefCounted {
   // the driver's to say (docs).
   void* native_handle() const noexcept { return do_native_handle(); }
 
+  // What ProfileEvent::queue says: no other queue of the driver's, before or after, has the same.
+  // Since minor 3; 0 from an older driver, and from one that does not number its queues.
+  uint64_t id() const noexcept;
+
   // OK while the queue takes work; afterwards why it does not: its own work has failed so that it
   // cannot go on, its device is lost, or it was abandoned (docs/failures.md).
   Status fault() const;
@@ -202,6 +210,8 @@ class Queue : public RefCounted {
   // do_fill takes patterns of any length up to kMaxPattern.
   virtual Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
                                    const RectangleCopy& shape, const Sync& sync) = 0;
+  // Since minor 3.
+  virtual uint64_t do_id() const noexcept { return 0; }
 
   Device* device_;
 };

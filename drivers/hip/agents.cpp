@@ -1,0 +1,66 @@
+#include "drivers/hip/agents.h"
+
+#include "drivers/common/clock.h"
+#include "drivers/common/device_clock.h"
+#include "hal/error.h"
+
+namespace halyard::hip {
+
+std::string pci_of(const Hip& hip, hsa_agent_t agent) {
+  uint32_t location = 0;  // bus, device and function: 8, 5 and 3 bits
+  uint32_t domain = 0;
+  if (hip.hsa_agent_get_info(agent, HSA_AMD_AGENT_INFO_BDFID, &location) != HSA_STATUS_SUCCESS ||
+      hip.hsa_agent_get_info(agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain) != HSA_STATUS_SUCCESS) {
+    return {};
+  }
+  return fmt::format("{:04x}:{:02x}:{:02x}", domain, location >> 8 & 0xff, location >> 3 & 0x1f);
+}
+
+namespace {
+
+std::optional<hsa_agent_t> find_agent(const Hip& hip, const std::string& pci) {
+  struct Search {
+    const Hip& hip;
+    const std::string& pci;
+    std::optional<hsa_agent_t> found;
+  } search = {hip, pci, {}};
+  const auto look = [](hsa_agent_t agent, void* data) -> hsa_status_t {
+    auto& s = *static_cast<Search*>(data);
+    int type = 0;
+    s.hip.hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+    if (!s.found && type == HSA_DEVICE_TYPE_GPU && pci_of(s.hip, agent) == s.pci) s.found = agent;
+    return HSA_STATUS_SUCCESS;
+  };
+  hip.hsa_iterate_agents(look, &search);
+  return search.found;
+}
+
+}  // namespace
+
+Status read_clocks(const Hip& hip, const GpuFacts& gpu, ClockReading* reading) {
+  std::optional<hsa_agent_t> agent;
+  if (hip.hsa_iterate_agents != nullptr && hip.hsa_agent_get_info != nullptr &&
+      hip.hsa_system_get_info != nullptr &&
+      hip.hsa_amd_profiling_convert_tick_to_system_domain != nullptr) {
+    agent = find_agent(hip, gpu.pci);
+  }
+  if (!agent) {
+    return error(StatusCode::kUnimplemented,
+                 "Device::read_clocks is called on {}: HIP does not tell the device's time, and "
+                 "there is no HSA runtime below it that knows the device ({}).",
+                 gpu.name, gpu.pci);
+  }
+  ClockSource source;
+  hip.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &source.system_hz);
+  source.system_now = [&hip](uint64_t* ticks) {
+    return hip.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, ticks) == HSA_STATUS_SUCCESS;
+  };
+  source.to_system = [&hip, gpu_agent = *agent](uint64_t device, uint64_t* system) {
+    return hip.hsa_amd_profiling_convert_tick_to_system_domain(gpu_agent, device, system) ==
+           HSA_STATUS_SUCCESS;
+  };
+  source.host_now_ns = &now_ns;
+  return halyard::read_clocks(source, reading);
+}
+
+}  // namespace halyard::hip
