@@ -10,7 +10,8 @@ halyard_device::halyard_device(Ref<Device> d)
       driver(text(object->info().driver)),
       name(text(object->info().name)),
       uuid(text(object->info().uuid)),
-      target(text(object->info().target)) {}
+      target(text(object->info().target)),
+      pci_address(text(object->pci_address())) {}
 
 void halyard_device_retain(halyard_device* device) {
   retain(device);
@@ -45,6 +46,8 @@ halyard_error* halyard_device_get_info(halyard_device* device, halyard_device_in
     value.maps_device_memory = from.maps_device_memory;
     value.coherent_map = from.coherent_map;
     value.imports_queues = from.imports_queues;
+    value.pci_address = device->pci_address.c_str();
+    value.gpu_count = static_cast<uint32_t>(device->object->gpu_count());
     return give(name, info, value);
   });
 }
@@ -117,12 +120,37 @@ halyard_error* halyard_device_link(halyard_device* device, size_t index, halyard
     value.min_bandwidth_mbps = link.min_bandwidth_mbps;
     value.max_bandwidth_mbps = link.max_bandwidth_mbps;
     value.coherent = link.coherent;
+    value.kind = static_cast<halyard_link_kind>(link.kind);
+    value.gpu = link.gpu;
+    value.peer_gpu = link.peer_gpu;
     return give(name, info, value);
   });
 }
 
 bool halyard_device_can_access(halyard_device* device, halyard_device* peer) {
   return is_a(device) && is_a(peer) && device->object->can_access(*peer->object);
+}
+
+size_t halyard_device_gpu_count(halyard_device* device) {
+  return is_a(device) ? device->object->gpu_count() : 0;
+}
+
+halyard_error* halyard_device_gpu(halyard_device* device, size_t index, halyard_device** gpu) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_RETURN_IF_ERROR(check_output(name, "GPU", gpu));
+    HALYARD_RETURN_IF_ERROR(check_index(name, "GPU", index, device->object->gpu_count()));
+    *gpu = new halyard_device(Ref<Device>::retain(&device->object->gpu(index)));
+    return {};
+  });
+}
+
+halyard_error* halyard_device_let_in(halyard_device* device, halyard_buffer* buffer) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_RETURN_IF_ERROR(check(name, buffer));
+    return device->object->let_in(*buffer->object);
+  });
 }
 
 halyard_error* halyard_device_fault(halyard_device* device) {

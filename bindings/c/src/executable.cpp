@@ -92,6 +92,19 @@ halyard_error* halyard_executable_get_info(halyard_executable* executable,
   });
 }
 
+halyard_error* halyard_executable_on_gpu(halyard_executable* executable, size_t index,
+                                         halyard_executable** part) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, executable));
+    HALYARD_RETURN_IF_ERROR(check_output(name, "executable", part));
+    HALYARD_RETURN_IF_ERROR(
+        check_index(name, "GPU", index, executable->object->device().gpu_count()));
+    HALYARD_ASSIGN_OR_RETURN(Executable* const found, executable->object->on_gpu(index));
+    *part = new halyard_executable(executable->device.get(), Ref<Executable>::retain(found));
+    return {};
+  });
+}
+
 halyard_device* halyard_executable_device(halyard_executable* executable) {
   return is_a(executable) ? executable->device.get() : nullptr;
 }

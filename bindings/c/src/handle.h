@@ -159,7 +159,7 @@ struct halyard_driver : halyard::c::Handle {
   static constexpr const char* kName = "driver";
   explicit halyard_driver(halyard::LoadedDriver driver);
   struct Summary {
-    std::string name, uuid, target;
+    std::string name, uuid, target, pci_address;
   };
   halyard::LoadedDriver object;
   std::string library_name, library_path, library_version;
@@ -171,7 +171,7 @@ struct halyard_device : halyard::c::Handle {
   static constexpr const char* kName = "device";
   explicit halyard_device(halyard::Ref<halyard::Device> d);
   halyard::Ref<halyard::Device> object;
-  std::string driver, name, uuid, target;
+  std::string driver, name, uuid, target, pci_address;
 };
 
 namespace halyard::c {

@@ -58,6 +58,7 @@ halyard_error* halyard_device_create_queue(halyard_device* device,
     QueueOptions converted;
     HALYARD_RETURN_IF_ERROR(to_priority(name, known.priority, &converted.priority));
     converted.capacity = known.capacity;
+    converted.gpu = known.gpu;
     HALYARD_ASSIGN_OR_RETURN(Ref<Queue> made, device->object->create_queue(converted));
     *queue = new halyard_queue(device, std::move(made));
     return {};
@@ -193,6 +194,12 @@ halyard_error* halyard_queue_alloca(halyard_queue* queue, uint64_t size,
     HALYARD_RETURN_IF_ERROR(check_output(name, "buffer", buffer));
     BufferOptions known;
     HALYARD_RETURN_IF_ERROR(to_buffer_options(name, options, &known));
+    if (known.gpu != 0 || known.shared) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} is given a GPU ({}) or shared ({}). A pool's memory is of the queue's GPU; "
+                   "leave both 0, or use halyard_device_allocate.",
+                   name, known.gpu, known.shared);
+    }
     PoolOptions converted;
     converted.type = known.type;
     converted.alignment = known.alignment;

@@ -216,6 +216,19 @@ halyard_error* halyard_registry_driver(halyard_registry* registry, const char* d
   });
 }
 
+halyard_error* halyard_registry_gpus(halyard_registry* registry, const char* uri, char** uris) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, registry));
+    HALYARD_RETURN_IF_ERROR(check_text(name, "URI", uri));
+    HALYARD_RETURN_IF_ERROR(check_output(name, "URIs", uris));
+    HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(uri));
+    HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> gpus, registry->object->gpus(parsed));
+    std::string lines;
+    for (const DeviceUri& gpu : gpus) lines += to_string(gpu) + "\n";
+    return give_text(lines, uris);
+  });
+}
+
 // ---- Drivers
 
 halyard_driver::halyard_driver(LoadedDriver driver) : Handle(kKind), object(std::move(driver)) {
@@ -224,7 +237,8 @@ halyard_driver::halyard_driver(LoadedDriver driver) : Handle(kKind), object(std:
   library_path = text(info.library_path);
   library_version = text(info.library_version);
   for (const DeviceSummary& summary : object.devices) {
-    summaries.push_back({text(summary.name), text(summary.uuid), text(summary.target)});
+    summaries.push_back(
+        {text(summary.name), text(summary.uuid), text(summary.target), text(summary.pci_address)});
   }
 }
 
@@ -269,6 +283,7 @@ halyard_error* halyard_driver_device(halyard_driver* driver, size_t index,
     value.uuid = texts.uuid.c_str();
     value.target = texts.target.c_str();
     value.memory_bytes = from.memory_bytes;
+    value.pci_address = texts.pci_address.c_str();
     return give(name, summary, value);
   });
 }
@@ -282,6 +297,23 @@ halyard_error* halyard_driver_open_device(halyard_driver* driver, uint32_t ordin
     HALYARD_RETURN_IF_ERROR(check_output(name, "device", device));
     HALYARD_ASSIGN_OR_RETURN(Ref<Device> opened, driver->object.driver->create_device(
                                                      ordinal, to_options(options, option_count)));
+    *device = new halyard_device(std::move(opened));
+    return {};
+  });
+}
+
+halyard_error* halyard_driver_open_logical_device(halyard_driver* driver, const uint32_t* ordinals,
+                                                  size_t ordinal_count,
+                                                  const halyard_option* options,
+                                                  size_t option_count, halyard_device** device) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, driver));
+    HALYARD_RETURN_IF_ERROR(check_list(name, "ordinals", ordinals, ordinal_count));
+    HALYARD_RETURN_IF_ERROR(check_options(name, options, option_count));
+    HALYARD_RETURN_IF_ERROR(check_output(name, "device", device));
+    HALYARD_ASSIGN_OR_RETURN(Ref<Device> opened,
+                             driver->object.driver->create_logical_device(
+                                 {ordinals, ordinal_count}, to_options(options, option_count)));
     *device = new halyard_device(std::move(opened));
     return {};
   });

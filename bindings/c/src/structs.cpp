@@ -136,6 +136,8 @@ Status to_buffer_options(const char* function, const halyard_buffer_options* giv
   HALYARD_RETURN_IF_ERROR(take(function, given, &known));
   options->type = to_memory_type(known.type);
   options->alignment = known.alignment;
+  options->gpu = known.gpu;
+  options->shared = known.shared;
   return {};
 }
 

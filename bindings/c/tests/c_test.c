@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The interface's structs as they are in version 0.1, for LP64. A struct may get longer; then its
+/* The interface's structs as they are in version 0.2, for LP64. A struct may get longer; then its
  * first size stays in bindings/c/src/structs.h, and the size here is the new one. */
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type)
 SIZE(halyard_virtual_gpu_options, 24);
@@ -21,17 +21,17 @@ SIZE(halyard_driver_option, 24);
 SIZE(halyard_named_device, 24);
 SIZE(halyard_registry_options, 88);
 SIZE(halyard_driver_info, 64);
-SIZE(halyard_device_summary, 48);
+SIZE(halyard_device_summary, 56);
 SIZE(halyard_candidate, 96);
 SIZE(halyard_searched_place, 48);
 SIZE(halyard_dim3, 12);
-SIZE(halyard_device_info, 128);
+SIZE(halyard_device_info, 144);
 SIZE(halyard_heap_info, 40);
 SIZE(halyard_heap_statistics, 32);
 SIZE(halyard_pool_statistics, 48);
-SIZE(halyard_link_info, 32);
+SIZE(halyard_link_info, 40);
 SIZE(halyard_profile_event, 32);
-SIZE(halyard_buffer_options, 24);
+SIZE(halyard_buffer_options, 32);
 SIZE(halyard_import_options, 32);
 SIZE(halyard_exported_handle, 72);
 SIZE(halyard_range, 32);
@@ -43,7 +43,7 @@ SIZE(halyard_executable_info, 24);
 SIZE(halyard_global_info, 24);
 SIZE(halyard_point, 16);
 SIZE(halyard_sync, 32);
-SIZE(halyard_queue_options, 16);
+SIZE(halyard_queue_options, 24);
 SIZE(halyard_argument, 64);
 SIZE(halyard_dispatch, 64);
 SIZE(halyard_rectangle, 64);
@@ -222,8 +222,13 @@ static void test_struct_sizes(void) {
   /* An older, or mistaken, caller. */
   halyard_device_info info = {.struct_size = 0};
   REFUSED(halyard_device_get_info(device, &info), INVALID_ARGUMENT, "struct_size (0)");
-  info.struct_size = sizeof info - 8;
+  info.struct_size = 120;
   REFUSED(halyard_device_get_info(device, &info), INVALID_ARGUMENT, "struct_size (120)");
+  /* One that was built with version 0.1: nothing is written behind what it has. */
+  info.pci_address = "not touched";
+  info.struct_size = 128;
+  MUST(halyard_device_get_info(device, &info));
+  CHECK(strcmp(info.pci_address, "not touched") == 0 && info.compute_units > 0);
   info.struct_size = SIZE_MAX;
   REFUSED(halyard_device_get_info(device, &info), INVALID_ARGUMENT, "struct_size (");
   /* A newer one: what the library does not know becomes 0. */
@@ -245,7 +250,7 @@ static void test_struct_sizes(void) {
   buffer = NULL;
   options.later = 1;
   REFUSED(halyard_device_allocate(device, 64, &options.known, &buffer), INVALID_ARGUMENT,
-          "whose byte 24 is not 0");
+          "whose byte 32 is not 0");
   CHECK(buffer == NULL);
   options.known.struct_size = 8;
   REFUSED(halyard_device_allocate(device, 64, &options.known, &buffer), INVALID_ARGUMENT,
@@ -347,8 +352,8 @@ static void test_registry_options(void) {
   REFUSED(halyard_registry_open_devices(own, "twice", NULL, 0, devices, 1, &count), OUT_OF_RANGE,
           "stands for 2");
   CHECK(count == 2 && devices[0] == NULL);
-  REFUSED(halyard_registry_open_device(own, "twice", NULL, 0, devices), FAILED_PRECONDITION,
-          "twice");
+  REFUSED(halyard_registry_open_device(own, "twice", NULL, 0, devices), INVALID_ARGUMENT, "");
+  CHECK(devices[0] == NULL);
   MUST(halyard_registry_open_devices(own, "twice", NULL, 0, devices, 2, &count));
   halyard_registry_release(own); /* the devices stay */
   CHECK(!halyard_device_validates(devices[0]) && !halyard_device_validates(devices[1]));
@@ -362,6 +367,78 @@ static void test_registry_options(void) {
   MUST(halyard_registry_create(&nowhere, &own));
   REFUSED(halyard_registry_open_device(own, "amdgpu", NULL, 0, devices), NOT_FOUND, "amdgpu");
   halyard_registry_release(own);
+}
+
+/* All of the driver's GPUs as one device; with one GPU that is the GPU itself. */
+static void test_logical_device(void) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(device_uri, ":?"), device_uri);
+  halyard_driver* driver = NULL;
+  MUST(halyard_registry_driver(registry, name, &driver));
+  const size_t count = halyard_driver_device_count(driver);
+  char* uris = NULL;
+  MUST(halyard_registry_gpus(registry, name, &uris));
+  size_t lines = 0;
+  for (const char* at = uris; *at != '\0'; ++at) lines += *at == '\n';
+  CHECK(lines == count && strstr(uris, ":0") != NULL);
+  halyard_text_free(uris);
+
+  halyard_device* all = NULL;
+  const uint32_t ordinals[] = {0, 1};
+  REFUSED(halyard_driver_open_logical_device(driver, NULL, 0, NULL, 0, &all), INVALID_ARGUMENT, "");
+  REFUSED(halyard_driver_open_logical_device(driver, NULL, 1, NULL, 0, &all), INVALID_ARGUMENT,
+          "1 ordinals at no address");
+  MUST(halyard_driver_open_logical_device(driver, ordinals, count < 2 ? count : 2, NULL, 0, &all));
+  halyard_driver_release(driver);
+  CHECK(halyard_device_gpu_count(all) == count && halyard_device_gpu_count(NULL) == 0);
+  halyard_device_info info = {.struct_size = sizeof info};
+  MUST(halyard_device_get_info(all, &info));
+  CHECK(info.gpu_count == count && info.pci_address != NULL);
+  halyard_device* gpu = NULL;
+  REFUSED(halyard_device_gpu(all, count, &gpu), OUT_OF_RANGE, "GPU");
+  MUST(halyard_device_gpu(all, count - 1, &gpu));
+  CHECK(halyard_device_gpu_count(gpu) == 1);
+
+  /* The last GPU fills its own memory, and that of the first where the two are let in. */
+  const halyard_queue_options on_last = {.struct_size = sizeof on_last, .gpu = (uint32_t)count - 1};
+  halyard_queue* last = NULL;
+  MUST(halyard_device_create_queue(all, &on_last, &last));
+  const halyard_queue_options nowhere = {.struct_size = sizeof nowhere, .gpu = 99};
+  halyard_queue* none = NULL;
+  REFUSED(halyard_device_create_queue(all, &nowhere, &none), OUT_OF_RANGE, "GPU 99");
+  const halyard_buffer_options shared = {
+      .struct_size = sizeof shared, .type = HALYARD_MEMORY_HOST, .shared = true};
+  halyard_buffer* buffer = NULL;
+  MUST(halyard_device_allocate(all, 64, &shared, &buffer));
+  REFUSED(halyard_queue_alloca(last, 64, &shared, NULL, &buffer), INVALID_ARGUMENT,
+          "shared (true)");
+  MUST(halyard_device_let_in(all, buffer));
+  halyard_semaphore* end = NULL;
+  MUST(halyard_device_create_semaphore(all, 0, &end));
+  const halyard_point point = {end, 1};
+  const halyard_sync sync = {.signal = &point, .signal_count = 1};
+  const uint32_t pattern = 0xabcd;
+  MUST(halyard_queue_fill(last, halyard_whole(buffer), &pattern, 4, &sync));
+  MUST(halyard_semaphore_wait(end, 1, HALYARD_FOREVER));
+  CHECK(words_of(buffer)[15] == pattern);
+
+  char path[4096];
+  snprintf(path, sizeof path, "%s/vadd_c_v6.hipfb", kernels);
+  halyard_module* module = NULL;
+  halyard_executable *executable = NULL, *part = NULL;
+  MUST(halyard_module_open(path, NULL, &module));
+  MUST(halyard_device_load_module(all, module, &executable));
+  REFUSED(halyard_executable_on_gpu(executable, count, &part), OUT_OF_RANGE, "GPU");
+  MUST(halyard_executable_on_gpu(executable, count - 1, &part));
+  CHECK(halyard_executable_function_count(part) == 1);
+  halyard_executable_release(part);
+  halyard_executable_release(executable);
+  halyard_module_release(module);
+  halyard_semaphore_release(end);
+  halyard_buffer_release(buffer);
+  halyard_queue_release(last);
+  halyard_device_release(gpu);
+  halyard_device_release(all);
 }
 
 static void test_device(void) {
@@ -954,6 +1031,7 @@ int main(int argc, char** argv) {
   test_struct_sizes();
   test_registry();
   test_registry_options();
+  test_logical_device();
   test_device();
   test_buffers();
   test_modules();

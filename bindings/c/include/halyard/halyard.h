@@ -46,7 +46,7 @@ extern "C" {
 /* The interface that this header describes. A library with the same major number and at least this
  * minor one has all of it. */
 #define HALYARD_C_MAJOR 0
-#define HALYARD_C_MINOR 1
+#define HALYARD_C_MINOR 2
 /* What the library has: major << 16 | minor. */
 HALYARD_API uint32_t halyard_c_version(void);
 
@@ -209,6 +209,10 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_registry_driver_at(halyard
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_registry_driver(halyard_registry* registry,
                                                                       const char* name,
                                                                       halyard_driver** driver);
+/* Since 0.2: the URIs of the GPUs that `uri` stands for, each with its ordinal, a line for each.
+ * Free the text with halyard_text_free. Loads the driver. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_registry_gpus(halyard_registry* registry,
+                                                                    const char* uri, char** uris);
 
 typedef struct halyard_driver_info {
   size_t struct_size;
@@ -230,6 +234,8 @@ typedef struct halyard_device_summary {
   const char* uuid; /* "" if the device has none */
   const char* target;
   uint64_t memory_bytes;
+  /* Since 0.2. "0000:c1:00.0"; "" if the device is not on a PCI bus. */
+  const char* pci_address;
 } halyard_device_summary;
 
 HALYARD_API void halyard_driver_retain(halyard_driver* driver);
@@ -244,6 +250,12 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_driver_device(
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_driver_open_device(
     halyard_driver* driver, uint32_t ordinal, const halyard_option* options, size_t option_count,
     halyard_device** device);
+
+/* Since 0.2: one logical device of the GPUs with these ordinals, in this order. INVALID_ARGUMENT
+ * for none, or for one that is there twice. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_driver_open_logical_device(
+    halyard_driver* driver, const uint32_t* ordinals, size_t ordinal_count,
+    const halyard_option* options, size_t option_count, halyard_device** device);
 
 /* What became of every file that could have been a driver. */
 typedef enum halyard_report_kind {
@@ -347,6 +359,9 @@ typedef struct halyard_device_info {
   bool maps_device_memory;  /* HALYARD_MEMORY_DEVICE_MAPPED exists */
   bool coherent_map;        /* halyard_buffer_flush and _invalidate do nothing */
   bool imports_queues;      /* halyard_device_import_queue works */
+  /* Since 0.2. */
+  const char* pci_address; /* "0000:c1:00.0"; "" if there is none */
+  uint32_t gpu_count;      /* of a logical device; 1 for any other */
 } halyard_device_info;
 
 /* Where a buffer's memory lies and who sees it. */
@@ -382,7 +397,17 @@ typedef struct halyard_pool_statistics {
   uint64_t reuses;      /* of these, in memory that an earlier one gave back */
 } halyard_pool_statistics;
 
-/* A link to another device of the same driver. */
+typedef enum halyard_link_kind {
+  HALYARD_LINK_UNKNOWN = 0,
+  HALYARD_LINK_PCIE = 1,
+  HALYARD_LINK_XGMI = 2,
+  HALYARD_LINK_OTHER = 3
+} halyard_link_kind;
+
+/* halyard_link_info.peer_gpu of a GPU that is not part of the device. */
+#define HALYARD_NO_GPU UINT32_MAX
+
+/* A link from a GPU to another one of the same driver. */
 typedef struct halyard_link_info {
   size_t struct_size;
   uint32_t peer_ordinal;
@@ -390,6 +415,10 @@ typedef struct halyard_link_info {
   uint32_t min_bandwidth_mbps; /* MB/s; 0: not known */
   uint32_t max_bandwidth_mbps;
   bool coherent;
+  /* Since 0.2. */
+  halyard_link_kind kind;
+  uint32_t gpu; /* of a logical device: the GPUs that the link is between */
+  uint32_t peer_gpu;
 } halyard_link_info;
 
 HALYARD_API void halyard_device_retain(halyard_device* device);
@@ -416,6 +445,17 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_link(halyard_device
                                                                   halyard_link_info* info);
 /* Whether the device's work can use `peer`'s buffers. False for a bad handle. */
 HALYARD_API bool halyard_device_can_access(halyard_device* device, halyard_device* peer);
+/* Since 0.2: how many GPUs a logical device has; 1 for any other device, 0 for a bad handle. Queues
+ * and allocations name theirs, and are otherwise of the first. */
+HALYARD_API size_t halyard_device_gpu_count(halyard_device* device);
+/* Since 0.2: one of them, as a device of its own. The caller gets a reference. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_gpu(halyard_device* device,
+                                                                 size_t index,
+                                                                 halyard_device** gpu);
+/* Since 0.2: lets the device's work use another device's buffer from now on, also by its address
+ * alone. An operation that is given the buffer does that itself. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_let_in(halyard_device* device,
+                                                                    halyard_buffer* buffer);
 /* Null while the device works; afterwards the failure that lost it. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_fault(halyard_device* device);
 /* Validation of operations is on unless a benchmark turns it off. */
@@ -445,6 +485,9 @@ typedef struct halyard_buffer_options {
   size_t struct_size;
   halyard_memory_type type;
   uint64_t alignment; /* a power of two, at most 2 MiB; 0: the device's own minimum */
+  /* Since 0.2, of halyard_device_allocate. */
+  uint32_t gpu; /* of a logical device: whose memory */
+  bool shared;  /* every GPU of the logical device may use it by its address alone */
 } halyard_buffer_options;
 
 /* `options` may be null: device memory. RESOURCE_EXHAUSTED names the size asked for, the limit and
@@ -663,6 +706,10 @@ HALYARD_API void halyard_executable_retain(halyard_executable* executable);
 HALYARD_API void halyard_executable_release(halyard_executable* executable);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_executable_get_info(
     halyard_executable* executable, halyard_executable_info* info);
+/* Since 0.2: what of it is loaded on a GPU of a logical device, with its target and globals. The
+ * caller gets a reference. FAILED_PRECONDITION says why there is none for that GPU. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_executable_on_gpu(
+    halyard_executable* executable, size_t index, halyard_executable** part);
 /* Without a reference of the caller's. Null for a bad handle. */
 HALYARD_API halyard_device* halyard_executable_device(halyard_executable* executable);
 HALYARD_API size_t halyard_executable_function_count(halyard_executable* executable);
@@ -744,6 +791,7 @@ typedef struct halyard_queue_options {
   halyard_priority priority;
   /* Operations on the device before a submission waits for room; 0: the driver's default. */
   uint32_t capacity;
+  uint32_t gpu; /* since 0.2; of a logical device: which runs the queue's work */
 } halyard_queue_options;
 
 /* `options` may be null. */
