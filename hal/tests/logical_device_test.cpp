@@ -15,7 +15,6 @@ namespace {
 using testing::Bytes;
 using ::testing::ElementsAre;
 using testing::FakeDevice;
-using testing::FakeExecutable;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::read_data;
