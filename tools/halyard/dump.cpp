@@ -51,6 +51,7 @@ Json links_of(const Device& device) {
     if (!link.ok()) continue;
     links.push_back(
         {{"peer", fmt::format("{}:{}", device.info().driver.view(), link->peer_ordinal)},
+         {"kind", to_string(link->kind)},
          {"hops", link->hops},
          {"min_bandwidth_mbps", link->min_bandwidth_mbps},
          {"max_bandwidth_mbps", link->max_bandwidth_mbps},
@@ -86,6 +87,7 @@ Json to_json(const LoadedDriver& driver, const DeviceSummary& device,
                {"driver", driver.name},
                {"name", device.name.view()},
                {"uuid", device.uuid.view()},
+               {"pci_address", device.pci_address.view()},
                {"plugin", driver.path},
                {"library", library.library_name.view()},
                {"library_path", library.library_path.view()},
