@@ -1,6 +1,8 @@
 #include "config/settings/apply.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "hal/error.h"
 #include "hal/text.h"
@@ -34,6 +36,28 @@ void apply_driver(const Setting& setting, RegistryOptions& options) {
   }
 }
 
+bool has_device_options(std::string_view driver) {
+  return driver == "amdgpu" || driver == "hip";
+}
+
+// What processors.<processor> says of a device, as its driver's options.
+std::vector<DeviceUriOption> device_options(const Settings& settings, std::string_view driver,
+                                            std::string_view processor) {
+  std::vector<DeviceUriOption> options;
+  constexpr std::string_view kPrefix = "processors.<processor>.";
+  for (const Key& key : key_table()) {
+    if (key.device_option.empty() || !has_device_options(driver)) continue;
+    if (!key.only_driver.empty() && key.only_driver != driver) continue;
+    const Setting* const setting =
+        settings.of_processor(processor, key.path.substr(kPrefix.size()));
+    if (setting == nullptr) continue;
+    uint64_t number = setting->value().number;
+    if (key.type == KeyType::kDuration) number /= 1000;  // microseconds
+    options.push_back({std::string(key.device_option), std::to_string(number)});
+  }
+  return options;
+}
+
 }  // namespace
 
 RegistryOptions registry_options(const Settings& settings) {
@@ -56,6 +80,10 @@ RegistryOptions registry_options(const Settings& settings) {
     options.devices.push_back(std::move(named));
   }
   options.validation = settings.text("validation.level") != "none";
+  options.device_options = [own = std::make_shared<const Settings>(settings)](
+                               std::string_view driver, std::string_view processor) {
+    return device_options(*own, driver, processor);
+  };
   return options;
 }
 

@@ -114,6 +114,78 @@ std::vector<Key> make_table() {
        .documentation =
            "Whether calls are checked before a driver sees them. Without the checks a call that "
            "breaks the rules of hal/ does anything, a crash included."},
+      {.path = "processors.<processor>.stack_size",
+       .type = KeyType::kSize,
+       .min = 1,
+       .max = 131056,
+       .uri_parameter = "stack_bytes",
+       .device_option = "stack_bytes",
+       .example = "16KiB",
+       .documentation = "The stack of a work-item, for kernels that recurse or call through "
+                        "pointers. Without it "
+                        "4 KiB."},
+      {.path = "processors.<processor>.queues.capacity",
+       .type = KeyType::kInteger,
+       .min = 64,
+       .max = 16384,
+       .uri_parameter = "queue_capacity",
+       .device_option = "queue_capacity",
+       .example = "4096",
+       .documentation =
+           "How many operations a queue takes before a submission waits for room, if the program "
+           "does not say. amdgpu rounds up to a power of two (without the key 1024) and gives each "
+           "operation 512 bytes of kernel arguments; hip takes 4096 at most (2048)."},
+      {.path = "processors.<processor>.queues.max",
+       .type = KeyType::kInteger,
+       .min = 1,
+       .max = 1024,
+       .uri_parameter = "max_queues",
+       .device_option = "max_queues",
+       .example = "8",
+       .documentation = "How many queues of a device may live at a time."},
+      {.path = "processors.<processor>.wait.spin",
+       .type = KeyType::kDuration,
+       .min = 0,
+       .max = 1e9,
+       .uri_parameter = "wait_spin_us",
+       .device_option = "wait_spin_us",
+       .example = "50us",
+       .documentation =
+           "How long a host thread that waits for a device looks before it sleeps. Longer answers "
+           "sooner and takes more of a core. Without it 200 us on amdgpu, 100 us on hip. The "
+           "parameter of a URI is in microseconds."},
+      {.path = "processors.<processor>.pools.keep",
+       .type = KeyType::kSize,
+       .min = 0,
+       .max = kTiB,
+       .uri_parameter = "pool_keep_bytes",
+       .device_option = "pool_keep_bytes",
+       .example = "1GiB",
+       .documentation =
+           "How much memory that no buffer has the pool of one memory type keeps for the next "
+           "Queue::alloca_buffer. Without it a quarter of the heap on amdgpu, 64 MiB on hip."},
+      {.path = "processors.<processor>.copies.engine_from",
+       .type = KeyType::kSize,
+       .min = 0,
+       .max = kTiB,
+       .uri_parameter = "copy_engine_bytes",
+       .device_option = "copy_engine_bytes",
+       .only_driver = "amdgpu",
+       .example = "256KiB",
+       .documentation =
+           "The size from which a copy engine copies between host and device; a kernel copies what "
+           "is smaller. Only of the amdgpu driver, where it is 65537 bytes without the key: HIP "
+           "decides by itself."},
+      {.path = "processors.<processor>.workgroups.max_size",
+       .type = KeyType::kInteger,
+       .min = 1,
+       .max = 1024,
+       .uri_parameter = "max_workgroup_size",
+       .device_option = "max_workgroup_size",
+       .example = "256",
+       .documentation =
+           "The most work-items of a work-group: a dispatch of more is refused. Without it the "
+           "device's own limit."},
       {.path = "processors.<processor>.tolerances.<type>.absolute",
        .type = KeyType::kNumber,
        .min = 0,

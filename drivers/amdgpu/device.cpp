@@ -35,7 +35,7 @@ DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t or
   for (size_t i = 0; i < agents.gpus.size(); ++i) {
     if (i != ordinal) other_gpus_.push_back(agents.gpus[i].agent);
   }
-  info_ = facts_.info("amdgpu");
+  info_ = limited(facts_.info("amdgpu"));
   foreign_.add(*this);
 }
 
@@ -241,8 +241,9 @@ void DeviceImpl::lose_device(const std::string& what) {
 
 Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
   HALYARD_RETURN_IF_ERROR(do_fault());
-  const uint32_t capacity =
-      ring_capacity(options.capacity, facts_.min_queue_size, facts_.max_queue_size);
+  HALYARD_ASSIGN_OR_RETURN(QueuePlace place, QueuePlace::take(*this));
+  const uint32_t capacity = ring_capacity(this->options().capacity(options.capacity),
+                                          facts_.min_queue_size, facts_.max_queue_size);
   QueueCore* core = nullptr;
   {
     const std::lock_guard lock(cores_mutex_);
@@ -273,7 +274,7 @@ Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
   }
   watcher_.queues_changed();
   profiler_.watch(*core);
-  *queue = new QueueImpl(*this, *core);
+  *queue = new QueueImpl(*this, *core, std::move(place));
   return {};
 }
 

@@ -19,7 +19,8 @@ class DriverImpl final : public VendorDriver {
   static Status create(const Span<const Option>* options, Driver** driver);
 
  private:
-  explicit DriverImpl(Hsa& hsa) : VendorDriver(kDriverName, kDriverDescription, hsa), hsa_(hsa) {}
+  explicit DriverImpl(Hsa& hsa)
+      : VendorDriver(kDriverName, kDriverDescription, hsa, {.copy_engine = true}), hsa_(hsa) {}
   ~DriverImpl() = default;
   void destroy() noexcept override { delete this; }
 

@@ -19,6 +19,9 @@ void* at(const BufferRange& range) {
 }
 
 // The runtime reads the variable once as well, when it starts.
+uint64_t engine_from(const DeviceImpl& device) {
+  return device.options().copy_engine_bytes.value_or(kEngineMovesBytes);
+}
 bool has_engines() {
   static const bool uses = uses_engines(std::getenv("HSA_ENABLE_SDMA"));
   return uses;
@@ -206,8 +209,11 @@ Status submit_update(QueueCore& core, const BufferRange& target, const void* sou
                      const Sync& sync) {
   DeviceImpl& device = core.device();
   const Result<const FunctionImpl*> copy = device.library().function(LibraryKernel::kCopy);
-  const Mover mover = choose_mover(
-      {.size = size, .between_host = true, .kernels = copy.ok(), .engines = has_engines()});
+  const Mover mover = choose_mover({.size = size,
+                                    .between_host = true,
+                                    .kernels = copy.ok(),
+                                    .engines = has_engines(),
+                                    .engine_from = engine_from(device)});
   if (mover == Mover::kEngine) {
     HALYARD_ASSIGN_OR_RETURN(
         const std::unique_ptr<UploadOperation> operation,
@@ -233,7 +239,8 @@ Status submit_copy(QueueCore& core, const BufferRange& source, const BufferRange
   const Mover mover = choose_mover({.size = source.length,
                                     .between_host = between_host,
                                     .kernels = copy.ok(),
-                                    .engines = has_engines()});
+                                    .engines = has_engines(),
+                                    .engine_from = engine_from(device)});
   // Whether kernels reach another device's memory is that device's affair.
   if (mover == Mover::kEngine || &source.buffer->device() != &target.buffer->device()) {
     CopyOperation operation(*source.buffer, at(source), *target.buffer, at(target), source.length);

@@ -13,21 +13,22 @@ namespace halyard::amdgpu {
 
 enum class Mover { kKernel, kEngine };
 
+// Below this the start of an engine takes longer than the bus.
+inline constexpr uint64_t kEngineMovesBytes = 64 * 1024 + 1;
+
 struct MoveFacts {
   uint64_t size = 0;          // bytes
   bool between_host = false;  // the host's memory is read or written
   bool kernels = false;       // the device library is there
   // Otherwise "engines" are kernels on a queue of the runtime's.
   bool engines = true;
+  uint64_t engine_from = kEngineMovesBytes;  // bytes, between host and device
 };
-
-// Up to here the start of an engine takes longer than the bus.
-inline constexpr uint64_t kKernelMovesBytes = 64 * 1024;
 
 constexpr Mover choose_mover(const MoveFacts& facts) {
   if (!facts.kernels) return Mover::kEngine;
   if (!facts.engines || !facts.between_host) return Mover::kKernel;
-  return facts.size <= kKernelMovesBytes ? Mover::kKernel : Mover::kEngine;
+  return facts.size < facts.engine_from ? Mover::kKernel : Mover::kEngine;
 }
 
 // Whether the runtime uses the copy engines, as the environment variable HSA_ENABLE_SDMA (null: not

@@ -48,7 +48,8 @@ Pools::Pools(DeviceImpl& device) {
   for (size_t i = 0; i < kTypes; ++i) {
     const auto type = static_cast<MemoryType>(i);
     sources_[i] = std::make_unique<Source>(device, type);
-    const uint64_t keep = device.memory().pool(type).size / kKeptShare;
+    const uint64_t share = device.memory().pool(type).size / kKeptShare;
+    const uint64_t keep = device.options().pool_keep_bytes.value_or(share);
     groups_[i] = std::make_unique<PoolGroup>(*sources_[i], keep);
   }
 }

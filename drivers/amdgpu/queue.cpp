@@ -12,9 +12,10 @@
 
 namespace halyard::amdgpu {
 
-QueueImpl::QueueImpl(DeviceImpl& device, QueueCore& core)
+QueueImpl::QueueImpl(DeviceImpl& device, QueueCore& core, QueuePlace place)
     : Queue(device),
       keep_alive_(Ref<Device>::retain(&device)),
+      place_(std::move(place)),
       core_(core),
       id_(device.next_queue_id()) {
   core.set_queue_id(id_);

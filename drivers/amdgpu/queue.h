@@ -2,13 +2,14 @@
 #pragma once
 
 #include "drivers/amdgpu/queue_core.h"
+#include "drivers/common/driver_device.h"
 #include "hal/queue.h"
 
 namespace halyard::amdgpu {
 
 class QueueImpl final : public Queue {
  public:
-  QueueImpl(DeviceImpl& device, QueueCore& core);
+  QueueImpl(DeviceImpl& device, QueueCore& core, QueuePlace place);
 
   // For tests.
   QueueCore& core() { return core_; }
@@ -46,6 +47,7 @@ class QueueImpl final : public Queue {
   Status share_arguments(const Dispatch& dispatch);
 
   Ref<Device> keep_alive_;
+  const QueuePlace place_;
   QueueCore& core_;
   const uint64_t id_;
 };

@@ -42,7 +42,7 @@ Watcher::~Watcher() {
 
 PointState Watcher::wait_slowly(const Predicate& predicate, Deadline deadline) {
   const uint64_t start = now_ns();
-  const uint64_t spin_end = start + kSpinNs;
+  const uint64_t spin_end = start + device_.options().wait_spin_ns.value_or(kSpinNs);
   for (uint32_t round = 0;; ++round) {
     const uint64_t now = now_ns();
     if (now >= deadline.monotonic_ns) return predicate.evaluate(predicate.context);

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "hal/error.h"
 #include "hal/text.h"
@@ -10,33 +11,88 @@
 namespace halyard {
 namespace {
 
-constexpr std::string_view kStackBytes = "stack_bytes";
+struct Row {
+  std::string_view key;
+  std::string_view meaning;  // "It is …"
+  uint64_t least;
+  uint64_t most;
+  void (*set)(DeviceOptions& options, uint64_t value);
+};
 
-Result<uint32_t> read_stack_bytes(std::string_view text) {
-  uint64_t bytes = 0;
+constexpr uint64_t kMostBytes = uint64_t{1} << 40;
+
+constexpr Row kRows[] = {
+    {"stack_bytes",
+     "the stack of a work-item in bytes, for kernels that recurse or call through pointers", 1,
+     kMaxStackBytes,
+     [](DeviceOptions& options, uint64_t value) {
+       options.stack_bytes = static_cast<uint32_t>((value + 15) / 16 * 16);
+     }},
+    {"queue_capacity", "how many operations a queue takes that asks for no capacity of its own", 64,
+     16384,
+     [](DeviceOptions& options, uint64_t value) {
+       options.queue_capacity = static_cast<uint32_t>(value);
+     }},
+    {"max_queues", "how many queues of the device may live at a time", 1, 1024,
+     [](DeviceOptions& options, uint64_t value) {
+       options.max_queues = static_cast<uint32_t>(value);
+     }},
+    {"wait_spin_us", "how many microseconds a waiting thread looks before it sleeps", 0, 1'000'000,
+     [](DeviceOptions& options, uint64_t value) { options.wait_spin_ns = value * 1000; }},
+    {"pool_keep_bytes", "how many bytes the pool of one memory type keeps that no buffer has", 0,
+     kMostBytes, [](DeviceOptions& options, uint64_t value) { options.pool_keep_bytes = value; }},
+    {"max_workgroup_size", "the most work-items of a work-group", 1, 1024,
+     [](DeviceOptions& options, uint64_t value) {
+       options.max_workgroup_size = static_cast<uint32_t>(value);
+     }},
+};
+
+constexpr Row kCopyEngine = {
+    "copy_engine_bytes",
+    "how many bytes a copy between the host and the device has at least for a copy engine to do it",
+    0, kMostBytes,
+    [](DeviceOptions& options, uint64_t value) { options.copy_engine_bytes = value; }};
+
+std::vector<const Row*> rows_of(const DeviceOptionSet& set) {
+  std::vector<const Row*> rows;
+  for (const Row& row : kRows) rows.push_back(&row);
+  if (set.copy_engine) rows.push_back(&kCopyEngine);
+  return rows;
+}
+
+Status read_value(const Row& row, std::string_view text, DeviceOptions* options) {
+  uint64_t value = 0;
   const char* const limit = text.data() + text.size();
-  const auto [end, trouble] = std::from_chars(text.data(), limit, bytes);
-  if (trouble != std::errc() || end != limit || bytes == 0 || bytes > kMaxStackBytes) {
+  const auto [end, trouble] = std::from_chars(text.data(), limit, value);
+  if (trouble != std::errc() || end != limit || value < row.least || value > row.most) {
     return error(StatusCode::kInvalidArgument,
-                 "The device option {} is given ({}). It is the stack of a work-item in bytes, for "
-                 "kernels that recurse or call through pointers: a whole number from 1 to {}.",
-                 kStackBytes, printable(text), kMaxStackBytes);
+                 "The device option {} is given ({}). It is {}: a whole number from {} to {}.",
+                 row.key, printable(text), row.meaning, row.least, row.most);
   }
-  return static_cast<uint32_t>((bytes + 15) / 16 * 16);
+  row.set(*options, value);
+  return {};
 }
 
 }  // namespace
 
-Result<DeviceOptions> read_device_options(const char* driver, Span<const Option> options) {
+Result<DeviceOptions> read_device_options(const char* driver, const DeviceOptionSet& set,
+                                          Span<const Option> options) {
+  const std::vector<const Row*> rows = rows_of(set);
   DeviceOptions read;
   for (const Option& option : options) {
-    if (option.key.view() != kStackBytes) {
+    const Row* row = nullptr;
+    std::vector<std::string_view> known;
+    for (const Row* const one : rows) {
+      known.push_back(one->key);
+      if (one->key == option.key.view()) row = one;
+    }
+    if (row == nullptr) {
       return error(StatusCode::kInvalidArgument,
                    "The driver {} does not know the device option ({}). It knows: {}.{}", driver,
-                   printable(option.key.view()), kStackBytes,
-                   did_you_mean_clause(option.key.view(), {kStackBytes}));
+                   printable(option.key.view()), list_of(known),
+                   did_you_mean_clause(option.key.view(), known));
     }
-    HALYARD_ASSIGN_OR_RETURN(read.stack_bytes, read_stack_bytes(option.value.view()));
+    HALYARD_RETURN_IF_ERROR(read_value(*row, option.value.view(), &read));
   }
   return read;
 }

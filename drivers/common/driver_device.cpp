@@ -1,5 +1,7 @@
 #include "drivers/common/driver_device.h"
 
+#include <algorithm>
+
 #include "drivers/common/timeline.h"
 #include "hal/error.h"
 
@@ -62,6 +64,32 @@ Status DriverDevice::do_find_allocation(const void* pointer, AllocationInfo* inf
                "Device::find_allocation is given {}, which lies in no buffer of device \"{}\". "
                "Import the memory first, or ask the device that has allocated it.",
                pointer, Device::info().name);
+}
+
+Result<QueuePlace> QueuePlace::take(DriverDevice& device) {
+  const uint32_t most = device.options().max_queues;
+  const uint32_t before = device.queue_count().fetch_add(1, std::memory_order_relaxed);
+  QueuePlace place(device);
+  if (most != 0 && before >= most) {
+    return error(StatusCode::kResourceExhausted,
+                 "The device {} has as many queues ({}) as its option max_queues allows ({}). Drop "
+                 "one first, or raise the option.",
+                 device.info().name, before, most);
+  }
+  return place;
+}
+
+QueuePlace::~QueuePlace() {
+  if (device_ != nullptr) device_->queue_count().fetch_sub(1, std::memory_order_relaxed);
+}
+
+DeviceInfo DriverDevice::limited(DeviceInfo info) const {
+  const uint32_t most = options_.max_workgroup_size;
+  if (most == 0) return info;
+  info.max_workgroup_size = std::min(info.max_workgroup_size, most);
+  info.max_workgroup = {std::min(info.max_workgroup.x, most), std::min(info.max_workgroup.y, most),
+                        std::min(info.max_workgroup.z, most)};
+  return info;
 }
 
 }  // namespace halyard

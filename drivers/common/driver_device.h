@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "drivers/common/allocations.h"
@@ -50,6 +51,23 @@ class DeviceHeaps {
   std::vector<MemoryType> heaps_;
 };
 
+class DriverDevice;
+
+// One of the queues that a device may have at a time (DeviceOptions::max_queues); given back when
+// this goes, which the device outlives.
+class QueuePlace {
+ public:
+  // RESOURCE_EXHAUSTED names the limit.
+  static Result<QueuePlace> take(DriverDevice& device);
+  QueuePlace(QueuePlace&& other) noexcept : device_(std::exchange(other.device_, nullptr)) {}
+  QueuePlace& operator=(QueuePlace&&) = delete;
+  ~QueuePlace();
+
+ private:
+  explicit QueuePlace(DriverDevice& device) : device_(&device) {}
+  DriverDevice* device_;
+};
+
 class DriverDevice : public Device {
  public:
   const DeviceOptions& options() const { return options_; }
@@ -62,11 +80,16 @@ class DriverDevice : public Device {
   virtual PoolGroup& pools(MemoryType type) = 0;
   // Before pools are looked at: what a driver has to ask for to know what is done.
   virtual void look_at_work() {}
+  // Queues of this device's own making that live: QueuePlace.
+  std::atomic<uint32_t>& queue_count() { return queues_; }
 
  protected:
   DriverDevice(Driver& driver, const DeviceOptions& options)
       : Device(info_), keep_alive_(Ref<Driver>::retain(&driver)), options_(options) {}
   ~DriverDevice() = default;
+
+  // What the device says of itself, within the limits that the options set.
+  DeviceInfo limited(DeviceInfo info) const;
 
   // The caller of an interface's method gets the object.
   template <typename Base, typename Made>
@@ -102,6 +125,7 @@ class DriverDevice : public Device {
   const DeviceOptions options_;
   Allocations allocations_;
   static inline std::atomic<uint64_t> next_queue_id_{1};
+  std::atomic<uint32_t> queues_{0};
 };
 
 }  // namespace halyard

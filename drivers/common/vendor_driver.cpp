@@ -56,7 +56,7 @@ Status VendorDriver::do_enumerate(DeviceSink sink, void* context) {
 Status VendorDriver::do_create_device(uint32_t ordinal, Span<const Option> options,
                                       Device** device) {
   HALYARD_RETURN_IF_ERROR(discover());
-  HALYARD_ASSIGN_OR_RETURN(const DeviceOptions read, read_device_options(name_, options));
+  HALYARD_ASSIGN_OR_RETURN(const DeviceOptions read, read_device_options(name_, options_, options));
   if (ordinal >= devices_.size()) {
     std::string legal;
     for (const DeviceSummary& known : devices_) {

@@ -18,8 +18,9 @@ namespace halyard {
 class VendorDriver : public Driver {
  protected:
   // Text that lives as long as the process.
-  VendorDriver(const char* name, const char* description, VendorRuntime& runtime)
-      : name_(name), description_(description), runtime_(runtime) {}
+  VendorDriver(const char* name, const char* description, VendorRuntime& runtime,
+               const DeviceOptionSet& options = {})
+      : name_(name), description_(description), runtime_(runtime), options_(options) {}
   ~VendorDriver() = default;
 
   // The driver option that says where the library is; empty if it is not given. INVALID_ARGUMENT
@@ -42,6 +43,7 @@ class VendorDriver : public Driver {
   const char* const name_;
   const char* const description_;
   VendorRuntime& runtime_;
+  const DeviceOptionSet options_;
   mutable std::mutex mutex_;
   bool discovered_ = false;             // under mutex_
   std::vector<DeviceSummary> devices_;  // written once, under mutex_

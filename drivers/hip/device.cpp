@@ -18,7 +18,7 @@ namespace halyard::hip {
 
 DeviceImpl::DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts, const DeviceOptions& options)
     : DriverDevice(driver, options), hip_(hip), facts_(std::move(facts)), memory_(*this) {
-  info_ = facts_.info("hip");
+  info_ = limited(facts_.info("hip"));
 }
 
 Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts& facts,
@@ -50,6 +50,7 @@ void DeviceImpl::destroy() noexcept {
 }
 
 Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
+  HALYARD_ASSIGN_OR_RETURN(QueuePlace place, QueuePlace::take(*this));
   int least = 0;
   int greatest = 0;
   hip_.hipDeviceGetStreamPriorityRange(&least, &greatest);
@@ -58,7 +59,9 @@ Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
                                                                            : 0;
   HALYARD_ASSIGN_OR_RETURN(Stream* const stream,
                            Streams::instance().take(hip_, facts_.device, priority));
-  *queue = new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream, options.capacity));
+  const uint32_t capacity = this->options().capacity(options.capacity);
+  *queue =
+      new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream, capacity), std::move(place));
   return {};
 }
 
@@ -83,7 +86,7 @@ Status DeviceImpl::do_import_queue(void* native_queue, Queue** queue) {
     }
   }
   Stream* const stream = Streams::instance().import(hip_, facts_.device, handle);
-  *queue = new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream, 0));
+  *queue = new QueueImpl(*this, std::make_shared<QueueCore>(*this, *stream, 0), std::nullopt);
   return {};
 }
 
@@ -128,7 +131,8 @@ Status DeviceImpl::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Dea
       return state;
     });
   };
-  return awaited.result(Progress::instance().wait_until(evaluate, deadline), index);
+  return awaited.result(Progress::instance().wait_until(evaluate, deadline, options().wait_spin_ns),
+                        index);
 }
 
 Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {

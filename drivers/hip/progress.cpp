@@ -14,11 +14,8 @@ namespace halyard::hip {
 
 namespace {
 
-// A kernel that does next to nothing is back after some microseconds; a thread that is put to sleep
-// takes longer than that to wake.
-constexpr uint64_t kSpinNs = 100'000;
-// Then a waiter sleeps for this part of the time that it has waited, within bounds: it is late by
-// that much at most.
+// Behind kSpinNs a waiter sleeps for this part of the time that it has waited, within bounds: it is
+// late by that much at most.
 constexpr uint64_t kSleepPart = 16;
 constexpr uint64_t kShortestSleepNs = 20'000;
 constexpr uint64_t kLongestSleepNs = 1'000'000;
@@ -35,7 +32,7 @@ Progress& Progress::instance() {
   return *progress;
 }
 
-PointState Progress::wait(const Predicate& predicate, Deadline deadline) {
+PointState Progress::wait(const Predicate& predicate, Deadline deadline, uint64_t spin_ns) {
   bool on_device = true;
   PointState state = predicate.evaluate(predicate.context, &on_device);
   if (state != PointState::kPending || deadline.monotonic_ns == 0) return state;
@@ -43,7 +40,7 @@ PointState Progress::wait(const Predicate& predicate, Deadline deadline) {
   for (uint32_t round = 0;; ++round) {
     const uint64_t now = now_ns();
     if (now >= deadline.monotonic_ns) return predicate.evaluate(predicate.context, &on_device);
-    if (now >= start + kSpinNs || !on_device) break;
+    if (now >= start + spin_ns || !on_device) break;
     for (int i = 0; i < 8; ++i) _mm_pause();
     // The partner may be a thread that needs this core (a virtual GPU's, a host function's).
     if (round >= 8) sched_yield();

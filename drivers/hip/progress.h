@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "drivers/common/clock.h"
@@ -37,15 +38,17 @@ class Progress {
   }
 
   // Calls `evaluate(&on_device)` until it says something else than kPending, or the deadline is
-  // past. `on_device`: whether the device may make the progress that is waited for.
+  // past. `on_device`: whether the device may make the progress that is waited for. `spin_ns`: how
+  // long it is called all the time (DeviceOptions::wait_spin_ns).
   template <typename Evaluate>
-  PointState wait_until(Evaluate&& evaluate, Deadline deadline) {
+  PointState wait_until(Evaluate&& evaluate, Deadline deadline,
+                        std::optional<uint64_t> spin_ns = {}) {
     using Callable = std::remove_reference_t<Evaluate>;
     const Predicate predicate = {[](void* context, bool* on_device) {
                                    return (*static_cast<Callable*>(context))(on_device);
                                  },
                                  const_cast<void*>(static_cast<const void*>(&evaluate))};
-    return wait(predicate, deadline);
+    return wait(predicate, deadline, spin_ns.value_or(kSpinNs));
   }
 
   // The queue holds operations back, from now until it is removed. Under the stream's lock.
@@ -55,12 +58,16 @@ class Progress {
   bool holds(const DeviceImpl& device);
 
  private:
+  // A kernel that does next to nothing is back after some microseconds; a thread that is put to
+  // sleep takes longer than that to wake.
+  static constexpr uint64_t kSpinNs = 100'000;
+
   struct Predicate {
     PointState (*evaluate)(void* context, bool* on_device);
     void* context;
   };
 
-  PointState wait(const Predicate& predicate, Deadline deadline);
+  PointState wait(const Predicate& predicate, Deadline deadline, uint64_t spin_ns);
   PointState park(const Predicate& predicate, Deadline deadline, uint64_t start);
   void wake();
   void advance();

@@ -10,8 +10,12 @@
 
 namespace halyard::hip {
 
-QueueImpl::QueueImpl(DeviceImpl& device, std::shared_ptr<QueueCore> core)
-    : Queue(device), keep_alive_(Ref<Device>::retain(&device)), core_(std::move(core)) {}
+QueueImpl::QueueImpl(DeviceImpl& device, std::shared_ptr<QueueCore> core,
+                     std::optional<QueuePlace> place)
+    : Queue(device),
+      keep_alive_(Ref<Device>::retain(&device)),
+      place_(std::move(place)),
+      core_(std::move(core)) {}
 
 Status QueueImpl::do_fault() const {
   return core_->stream().lost() ? core_->stream().fault() : Status();

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "drivers/common/driver_device.h"
 #include "drivers/hip/queue_core.h"
 #include "hal/queue.h"
 
@@ -10,7 +12,8 @@ namespace halyard::hip {
 
 class QueueImpl final : public Queue {
  public:
-  QueueImpl(DeviceImpl& device, std::shared_ptr<QueueCore> core);
+  // `place`: of a queue that is not the vendor's.
+  QueueImpl(DeviceImpl& device, std::shared_ptr<QueueCore> core, std::optional<QueuePlace> place);
 
   // For tests.
   QueueCore& core() { return *core_; }
@@ -45,6 +48,7 @@ class QueueImpl final : public Queue {
   uint64_t do_id() const noexcept override { return core_->queue_id(); }
 
   Ref<Device> keep_alive_;
+  const std::optional<QueuePlace> place_;
   std::shared_ptr<QueueCore> core_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
 
 namespace halyard::hip {
@@ -90,7 +91,8 @@ bool SemaphoreImpl::is_coming(uint64_t value) const {
 
 PointState SemaphoreImpl::wait_until(uint64_t value, Deadline deadline) const {
   return Progress::instance().wait_until(
-      [&](bool* on_device) { return evaluate(value, on_device); }, deadline);
+      [&](bool* on_device) { return evaluate(value, on_device); }, deadline,
+      static_cast<DeviceImpl&>(device()).options().wait_spin_ns);
 }
 
 void SemaphoreImpl::notify() const {

@@ -52,6 +52,7 @@ struct Registry::State {
   DriverSettings settings;
   std::vector<NamedDevice> devices;
   bool validation = true;
+  decltype(RegistryOptions::device_options) device_options;
   LoadReport report;
   std::vector<LoadedPlugin> plugins;  // one for each candidate; empty if not usable
 
@@ -135,6 +136,7 @@ std::unique_ptr<Registry> Registry::create(const RegistryOptions& options) {
   state->settings = {options.driver_options, options.disabled_drivers};
   state->devices = options.devices;
   state->validation = options.validation;
+  state->device_options = options.device_options;
   state->report = discover(options.discovery);
   state->plugins.resize(state->report.candidates.size());
   return std::unique_ptr<Registry>(new Registry(std::move(state)));
@@ -314,6 +316,8 @@ Result<Registry::Chosen> Registry::choose(const std::vector<DeviceUri>& uris) {
                      "The device {}:{} is in {} twice. Leave one of them out.", uri.driver, ordinal,
                      list_of_uris(uris));
       }
+      const std::string_view target = plugin.devices[i].target.view();
+      if (chosen.ordinals.empty()) chosen.processor = target.substr(0, target.find(':'));
       chosen.ordinals.push_back(ordinal);
     }
     chosen.driver = plugin.driver;
@@ -325,13 +329,16 @@ Result<Ref<Device>> Registry::open_group(const std::vector<DeviceUri>& uris,
                                          Span<const Option> options) {
   HALYARD_ASSIGN_OR_RETURN(const Chosen chosen, choose(uris));
   const DeviceUri& uri = uris.front();
+  std::vector<DeviceUriOption> configured;
+  if (state_->device_options) configured = state_->device_options(uri.driver, chosen.processor);
   std::vector<Option> all;
-  all.reserve(uri.options.size() + options.size());
-  for (const DeviceUriOption& option : uri.options) all.push_back({option.key, option.value});
-  for (const Option& option : options) {
+  const auto set = [&all](const Option& option) {
     std::erase_if(all, [&](const Option& o) { return o.key.view() == option.key.view(); });
     all.push_back(option);
-  }
+  };
+  for (const DeviceUriOption& option : configured) set({option.key, option.value});
+  for (const DeviceUriOption& option : uri.options) set({option.key, option.value});
+  for (const Option& option : options) set(option);
   Result<bool> validation = take_validation(all, state_->validation);
   if (!validation.ok()) return with_place(uri, validation.status());
   const uint32_t first = chosen.ordinals.front();

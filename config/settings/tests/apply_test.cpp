@@ -86,6 +86,39 @@ TEST_F(ApplyTest, ADriverIsGivenItsOptions) {
   EXPECT_THAT(message_of(device.status()), HasSubstr("does not know the option (speed)"));
 }
 
+TEST_F(ApplyTest, ProcessorsHaveDeviceOptions) {
+  const auto options_of = [](const Settings& settings, std::string_view driver,
+                             std::string_view processor) {
+    std::vector<std::string> texts;
+    for (const DeviceUriOption& option :
+         registry_options(settings).device_options(driver, processor)) {
+      texts.push_back(option.key + "=" + option.value);
+    }
+    return texts;
+  };
+  const Settings settings = settings_of(
+      "processors:\n"
+      "  default: {stack_size: 16KiB, wait: {spin: 50us}}\n"
+      "  gfx90a:\n"
+      "    queues: {capacity: 4096, max: 8}\n"
+      "    wait: {spin: 1ms}\n"
+      "    pools: {keep: 1GiB}\n"
+      "    copies: {engine_from: 256KiB}\n"
+      "    workgroups: {max_size: 256}\n");
+  EXPECT_THAT(options_of(settings, "amdgpu", "gfx900"),
+              ElementsAre("stack_bytes=16384", "wait_spin_us=50"));
+  EXPECT_THAT(options_of(settings, "amdgpu", "gfx90a"),
+              ElementsAre("stack_bytes=16384", "queue_capacity=4096", "max_queues=8",
+                          "wait_spin_us=1000", "pool_keep_bytes=1073741824",
+                          "copy_engine_bytes=262144", "max_workgroup_size=256"));
+  EXPECT_THAT(
+      options_of(settings, "hip", "gfx90a"),
+      ElementsAre("stack_bytes=16384", "queue_capacity=4096", "max_queues=8", "wait_spin_us=1000",
+                  "pool_keep_bytes=1073741824", "max_workgroup_size=256"))
+      << "HIP chooses the copy engine";
+  EXPECT_THAT(options_of(settings, "skeleton", "gfx90a"), ElementsAre());
+}
+
 TEST_F(ApplyTest, VendorLibrariesAreDriverOptions) {
   const auto options_of = [](const Settings& settings) {
     std::vector<std::string> texts;

@@ -14,10 +14,13 @@ TEST(ChooseMover, KernelsMoveWithinTheDevice) {
 }
 
 TEST(ChooseMover, EnginesMoveMuchBetweenHostAndDevice) {
-  MoveFacts facts = {.size = kKernelMovesBytes, .between_host = true, .kernels = true};
+  MoveFacts facts = {.size = kEngineMovesBytes - 1, .between_host = true, .kernels = true};
   EXPECT_EQ(choose_mover(facts), Mover::kKernel);
-  facts.size = kKernelMovesBytes + 1;
+  facts.size = kEngineMovesBytes;
   EXPECT_EQ(choose_mover(facts), Mover::kEngine);
+  facts.engine_from = kEngineMovesBytes + 1;
+  EXPECT_EQ(choose_mover(facts), Mover::kKernel);
+  facts.engine_from = 0;
   facts.engines = false;
   EXPECT_EQ(choose_mover(facts), Mover::kKernel);
   facts.kernels = false;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,10 @@ struct RegistryOptions {
   std::vector<NamedDevice> devices = {};
   // Of the devices that are opened, unless their URI says otherwise: ?validation=full or none.
   bool validation = true;
+  // The options of a device of the driver and the processor ("gfx90a"); of a logical device those
+  // of its first GPU. What a URI says wins. Empty: none. Any thread may call it.
+  std::function<std::vector<DeviceUriOption>(std::string_view driver, std::string_view processor)>
+      device_options = {};
 };
 
 // A driver that is loaded, and the devices it has listed. The views live as long as the driver.
@@ -96,6 +101,7 @@ class Registry {
   struct Chosen {
     Ref<Driver> driver;
     std::vector<uint32_t> ordinals;
+    std::string processor;  // of the first
   };
   // `uris` are of one driver.
   Result<Chosen> choose(const std::vector<DeviceUri>& uris);

@@ -1,0 +1,140 @@
+// Options that a device is opened with: each changes what the device does.
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "cts/harness/device_test.h"
+#include "cts/harness/environment.h"
+#include "cts/tests/held_kernel.h"
+
+namespace halyard::cts {
+namespace {
+
+class DeviceOptionsTest : public DeviceTest {
+ protected:
+  static Ref<Device> open(StringView key, StringView value) {
+    const Option options[] = {{key, value}};
+    return take(Environment::get().open_device(options));
+  }
+  Ref<Executable> load(Device& opened) {
+    const std::vector<std::byte> bytes = object_bytes("coherence");
+    return take(opened.load_executable(bytes.data(), bytes.size()));
+  }
+};
+
+TEST_F(DeviceOptionsTest, MaxQueuesLimitsThoseThatLive) {
+  const Ref<Device> limited = open("max_queues", "2");
+  const Ref<Queue> first = take(limited->create_queue());
+  Ref<Queue> second = take(limited->create_queue());
+  EXPECT_FAILS(limited->create_queue(), StatusCode::kResourceExhausted,
+               "as many queues (2) as its option max_queues allows (2)");
+  second = {};
+  EXPECT_OK(limited->create_queue().status());
+}
+
+TEST_F(DeviceOptionsTest, MaxWorkgroupSizeIsTheDevicesLimit) {
+  const Ref<Device> limited = open("max_workgroup_size", "64");
+  EXPECT_EQ(limited->info().max_workgroup_size, 64u);
+  EXPECT_EQ(limited->info().max_workgroup, (Dim3{64, 64, 64}));
+  EXPECT_GT(device().info().max_workgroup_size, 64u);
+}
+
+// What is not in use goes back to the heap, as soon as it is not.
+TEST_F(DeviceOptionsTest, PoolKeepBytesIsWhatThePoolKeeps) {
+  constexpr uint64_t kSize = 4 << 20;
+  const auto reserved_after_use = [](Device& device) {
+    const Ref<Queue> queue = take(device.create_queue());
+    const Ref<Semaphore> done = take(device.create_semaphore());
+    const Ref<Buffer> buffer = take(queue->alloca_buffer(kSize));
+    require(queue->fill(buffer, "abcd", 4));
+    require(queue->dealloca_buffer(*buffer, When().then(done, 1)));
+    require(done->wait(1));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    uint64_t reserved = 0;
+    do {
+      reserved = take(device.pool_statistics(MemoryType::kDevice)).reserved_bytes;
+      // The next operation is when a driver looks at what has ended.
+      require(queue->barrier(When().then(done, 1 + take(done->query()))));
+      std::this_thread::yield();
+    } while (reserved != 0 && std::chrono::steady_clock::now() < end);
+    return reserved;
+  };
+  EXPECT_GE(reserved_after_use(*open("pool_keep_bytes", "1073741824")), kSize);
+  EXPECT_EQ(reserved_after_use(*open("pool_keep_bytes", "0")), 0u);
+}
+
+TEST_F(DeviceOptionsTest, WaitSpinIsHowLongAThreadLooksBeforeItSleeps) {
+  const auto sleeps_in_a_wait = [](Device& device, const Function* kernel) {
+    BufferOptions host;
+    host.type = MemoryType::kHost;
+    HeldKernel held(kernel, take(device.allocate(64, host)));
+    const Ref<Queue> queue = take(device.create_queue());
+    const Ref<Semaphore> done = take(device.create_semaphore());
+    require(held.start(*queue, When().then(done, 1)));
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      held.release();
+    });
+    rusage before = {};
+    rusage after = {};
+    getrusage(RUSAGE_THREAD, &before);
+    EXPECT_OK(done->wait(1));
+    getrusage(RUSAGE_THREAD, &after);
+    later.join();
+    return after.ru_nvcsw - before.ru_nvcsw;
+  };
+  const auto measure = [&](StringView us) {
+    const Ref<Device> opened = open("wait_spin_us", us);
+    const Ref<Executable> executable = load(*opened);
+    return sleeps_in_a_wait(*opened, take(executable->find("answer")));
+  };
+  EXPECT_GT(measure("0"), measure("1000000"));
+}
+
+TEST_F(DeviceOptionsTest, QueueCapacityIsThatOfAQueueThatAsksForNone) {
+  const Ref<Device> opened = open("queue_capacity", "64");
+  const Ref<Executable> executable = load(*opened);
+  BufferOptions host;
+  host.type = MemoryType::kHost;
+  HeldKernel held(take(executable->find("answer")), take(opened->allocate(64, host)));
+  const Ref<Queue> queue = take(opened->create_queue());
+  const Ref<Buffer> data = take(opened->allocate(256));
+  const Ref<Semaphore> done = take(opened->create_semaphore());
+  require(held.start(*queue));
+  // Without the option no driver's queue is full before 256.
+  constexpr uint32_t kMore = 256;
+  std::atomic<uint32_t> submitted = 0;
+  std::thread thread([&] {
+    for (uint32_t i = 0; i < kMore; ++i) {
+      require(queue->fill(data, "abcd", 4));
+      submitted.fetch_add(1);
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+  while (submitted.load() < kMore && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+  EXPECT_LT(submitted.load(), 64u);
+  held.release();
+  thread.join();
+  require(queue->barrier(When().then(done, 1)));
+  EXPECT_OK(done->wait(1));
+}
+
+TEST_F(DeviceOptionsTest, OthersAreRefusedWithThoseThatThereAre) {
+  for (const char* const key :
+       {"queue_capacity", "max_queues", "wait_spin_us", "pool_keep_bytes", "max_workgroup_size"}) {
+    const Option options[] = {{key, "x"}};
+    EXPECT_FAILS(Environment::get().open_device(options), StatusCode::kInvalidArgument,
+                 "a whole number from");
+  }
+  const Option unknown[] = {{"no_such_option", "1"}};
+  EXPECT_FAILS(Environment::get().open_device(unknown), StatusCode::kInvalidArgument,
+               "queue_capacity");
+}
+
+}  // namespace
+}  // namespace halyard::cts
