@@ -207,6 +207,16 @@ TEST_F(HppTest, KernelsAndDevicesDescribeThemselves) {
   EXPECT_TRUE(device.fault().ok());
 }
 
+TEST_F(HppTest, QueuesAndArraysAreOfAGpu) {
+  const uint32_t last = static_cast<uint32_t>(device.gpu_count()) - 1;
+  const auto a = device.array<uint32_t>(8, Memory::kHost, last);
+  device.queue(HALYARD_PRIORITY_NORMAL, last).fill(a, 4).wait();
+  EXPECT_THAT(a.span(), Each(4));
+  EXPECT_THAT(error_of([&] { device.queue(HALYARD_PRIORITY_NORMAL, 99); }), HasSubstr("99"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(device.array<int>(1, Memory::kDevice, 99)); }),
+              HasSubstr("99"));
+}
+
 TEST_F(HppTest, AProfileHasTheWorksOperations) {
   const auto a = device.array<float>(64);
   const std::vector<ProfileEvent> events = device.profile([&] {

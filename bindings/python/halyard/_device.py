@@ -107,11 +107,15 @@ class Device:
         shape: Union[int, Sequence[int]],
         dtype: Any = np.float32,
         memory: str = "device",
+        gpu: int = 0,
+        shared: bool = False,
     ) -> Array:
         """An array whose elements are not defined yet.
 
         memory: "device" (the device's own, which the host does not see), "host" (the host's,
         pinned), or "device-mapped" (the device's own, which both see; not on every device).
+        gpu: of a logical device, the GPU whose memory it is; shared: every GPU may use it by its
+        address alone. A GPU that is given the array itself may use it in any case.
         """
         shape = to_shape(shape)
         size = math.prod(shape) * np.dtype(dtype).itemsize
@@ -120,7 +124,8 @@ class Device:
                 Code.INVALID_ARGUMENT,
                 f"An array of shape {shape} has {size} bytes. Legal are 1 and more.",
             )
-        return Array(self._core.allocate(size, memory_type(memory)), self, shape, dtype)
+        memory_ = self._core.allocate(size, memory_type(memory), gpu, shared)
+        return Array(memory_, self, shape, dtype)
 
     def array(self, data: Any, dtype: Any = None, memory: str = "device") -> Array:
         """A copy of the data. WAITS until it is there."""
@@ -194,14 +199,20 @@ class Device:
             self._default_queue = self.queue()
         return self._default_queue
 
-    def queue(self, priority: str = "normal") -> Queue:
-        """A new queue; priority: "low", "normal" or "high"."""
+    @property
+    def gpu_count(self) -> int:
+        """How many GPUs a logical device has; 1 for any other device."""
+        return self.info["gpu_count"]
+
+    def queue(self, priority: str = "normal", gpu: int = 0) -> Queue:
+        """A new queue; priority: "low", "normal" or "high". gpu: of a logical device, the GPU that
+        runs its work."""
         if priority not in PRIORITIES:
             raise Error(
                 Code.INVALID_ARGUMENT,
                 f'The priority ("{priority}") does not exist. Legal are {", ".join(PRIORITIES)}.',
             )
-        return Queue(self, self._core.create_queue(PRIORITIES.index(priority)))
+        return Queue(self, self._core.create_queue(PRIORITIES.index(priority), gpu))
 
     def import_queue(self, native: int) -> Queue:
         """A queue over the vendor runtime's own (hipStream_t), which must outlive it."""
@@ -229,7 +240,8 @@ def open(  # noqa: A001, the module's own: halyard.open
     vgpu: Union[bool, str, None] = None,
     options: Optional[Dict[str, str]] = None,
 ) -> Device:
-    """Opens a device: "amdgpu", "hip:1", "amdgpu://GPU-0123456789abcdef?key=value".
+    """Opens a device: "amdgpu" (all GPUs of the driver, as one device), "hip:1", "amdgpu://0,1",
+    "amdgpu://GPU-0123456789abcdef?key=value".
 
     vgpu: a profile ("gfx90a"), or True for the default one, puts the virtual GPU into this process,
     which needs no hardware. Only the first open can choose.

@@ -54,6 +54,8 @@ py::dict device_info(const Device& device) {
   dict["maps_device_memory"] = info.maps_device_memory;
   dict["coherent_map"] = info.coherent_map;
   dict["imports_queues"] = info.imports_queues;
+  dict["pci_address"] = info.pci_address;
+  dict["gpu_count"] = info.gpu_count;
   return dict;
 }
 
@@ -173,9 +175,11 @@ void define_device(py::module_& module) {
           py::return_value_policy::reference_internal)
       .def_property_readonly("info", &device_info)
       .def("allocate",
-           [](const Device& device, uint64_t size, int type) {
+           [](const Device& device, uint64_t size, int type, uint32_t gpu, bool shared) {
              auto options = host::internal::with_size<halyard_buffer_options>();
              options.type = static_cast<halyard_memory_type>(type);
+             options.gpu = gpu;
+             options.shared = shared;
              HeldBuffer buffer;
              unlocked([&] {
                return halyard_device_allocate(device.handle.get(), size, &options, buffer.out());
@@ -211,9 +215,10 @@ void define_device(py::module_& module) {
              return executable;
            })
       .def("create_queue",
-           [](const Device& device, int priority) {
+           [](const Device& device, int priority, uint32_t gpu) {
              auto options = host::internal::with_size<halyard_queue_options>();
              options.priority = static_cast<halyard_priority>(priority);
+             options.gpu = gpu;
              HeldQueue queue;
              unlocked([&] {
                return halyard_device_create_queue(device.handle.get(), &options, queue.out());

@@ -442,6 +442,17 @@ class Devices(Base):
         self.assertIn(f"libhalyard_driver_{DRIVER}.so", halyard.load_report())
         DEVICE.fault()
 
+    def test_gpus(self):
+        self.assertEqual(DEVICE.info["gpu_count"], DEVICE.gpu_count)
+        last = DEVICE.gpu_count - 1
+        array = DEVICE.empty(4, np.uint32, gpu=last)
+        array.fill(5, queue=DEVICE.queue(gpu=last)).wait()
+        self.assertTrue((array.download() == 5).all())
+        with self.assertFails(Code.OUT_OF_RANGE, "99"):
+            DEVICE.queue(gpu=99)
+        with self.assertFails(Code.OUT_OF_RANGE, "99"):
+            DEVICE.empty(4, gpu=99)
+
     def test_errors(self):
         with self.assertFails(Code.NOT_FOUND, "nosuchdriver") as failed:
             halyard.open("nosuchdriver")

@@ -664,9 +664,12 @@ class Device {
   // OK while the device works.
   Status fault() const { return Status(halyard_device_fault(handle_.get())); }
 
-  // `size` elements, whose values are not defined yet.
+  // How many GPUs a logical device has; 1 for any other device.
+  size_t gpu_count() const noexcept { return halyard_device_gpu_count(handle_.get()); }
+
+  // `size` elements, whose values are not defined yet. `gpu`: of a logical device, whose memory.
   template <typename T>
-  Result<Array<T>> try_array(size_t size, Memory memory = Memory::kDevice) const {
+  Result<Array<T>> try_array(size_t size, Memory memory = Memory::kDevice, uint32_t gpu = 0) const {
     if (size > SIZE_MAX / sizeof(T)) {
       return Status(HALYARD_RESOURCE_EXHAUSTED, "An array of " + std::to_string(size) +
                                                     " elements of " + std::to_string(sizeof(T)) +
@@ -675,6 +678,7 @@ class Device {
     internal::BufferHandle buffer;
     auto options = internal::with_size<halyard_buffer_options>();
     options.type = static_cast<halyard_memory_type>(memory);
+    options.gpu = gpu;
     HALYARD_HOST_TRY(
         halyard_device_allocate(handle_.get(), size * sizeof(T), &options, buffer.out()));
     void* host = nullptr;
@@ -702,10 +706,13 @@ class Device {
     return Executable(std::move(executable));
   }
 
-  Result<Queue> try_queue(halyard_priority priority = HALYARD_PRIORITY_NORMAL) const {
+  // `gpu`: of a logical device, which runs the queue's work.
+  Result<Queue> try_queue(halyard_priority priority = HALYARD_PRIORITY_NORMAL,
+                          uint32_t gpu = 0) const {
     internal::QueueHandle queue;
     auto options = internal::with_size<halyard_queue_options>();
     options.priority = priority;
+    options.gpu = gpu;
     HALYARD_HOST_TRY(halyard_device_create_queue(handle_.get(), &options, queue.out()));
     return with_semaphore(std::move(queue));
   }
@@ -761,13 +768,13 @@ class Device {
     return try_open(uri, options).value();
   }
   template <typename T>
-  Array<T> array(size_t size, Memory memory = Memory::kDevice) const {
-    return try_array<T>(size, memory).value();
+  Array<T> array(size_t size, Memory memory = Memory::kDevice, uint32_t gpu = 0) const {
+    return try_array<T>(size, memory, gpu).value();
   }
   Executable load(const char* path) const { return try_load(path).value(); }
   Executable load(std::span<const std::byte> bytes) const { return try_load(bytes).value(); }
-  Queue queue(halyard_priority priority = HALYARD_PRIORITY_NORMAL) const {
-    return try_queue(priority).value();
+  Queue queue(halyard_priority priority = HALYARD_PRIORITY_NORMAL, uint32_t gpu = 0) const {
+    return try_queue(priority, gpu).value();
   }
   Queue import_queue(void* native_queue) const { return try_import_queue(native_queue).value(); }
   template <typename T>
