@@ -73,7 +73,7 @@ class DriverDevice : public Device {
   const DeviceOptions& options() const { return options_; }
   // For a queue that is made: Queue::id(). Also no queue of another device has the same, so that
   // the GPUs of a logical device tell theirs apart.
-  static uint64_t next_queue_id() { return next_queue_id_.fetch_add(1, std::memory_order_relaxed); }
+  static uint64_t next_queue_id() { return queue_ids.fetch_add(1, std::memory_order_relaxed); }
   // What find_allocation() looks in: the driver's buffers are there while they live.
   Allocations& allocations() { return allocations_; }
   // The device's queue-ordered memory.
@@ -124,7 +124,7 @@ class DriverDevice : public Device {
   const Ref<Driver> keep_alive_;
   const DeviceOptions options_;
   Allocations allocations_;
-  static inline std::atomic<uint64_t> next_queue_id_{1};
+  static inline std::atomic<uint64_t> queue_ids{1};
   std::atomic<uint32_t> queues_{0};
 };
 

@@ -29,7 +29,7 @@ All& all() {
 
 }  // namespace
 
-thread_local const PollingThread* PollingThread::current_ = nullptr;
+thread_local const PollingThread* PollingThread::current = nullptr;
 
 void PollingThread::stop_at_exit() {
   static const int registered = std::atexit(stop_all);
@@ -78,7 +78,7 @@ void PollingThread::stop() {
 }
 
 void PollingThread::run() {
-  current_ = this;
+  current = this;
   std::chrono::microseconds sleep = kShortestSleep;
   while (!stop_.load(std::memory_order_acquire)) {
     sleep = look_() ? kShortestSleep : std::min(sleep * 2, kLongestSleep);

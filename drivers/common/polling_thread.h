@@ -30,14 +30,14 @@ class PollingThread {
   // Waits for one more look, the last. Any thread may call it but those of this class.
   void stop();
   // Whether the calling thread is this one; or any of this class.
-  bool is_current() const { return current_ == this; }
-  static bool is_any_current() { return current_ != nullptr; }
+  bool is_current() const { return current == this; }
+  static bool is_any_current() { return current != nullptr; }
 
  private:
   static void stop_all();
   void run();
 
-  static thread_local const PollingThread* current_;
+  static thread_local const PollingThread* current;
 
   std::function<bool()> look_;
   std::atomic<bool> stop_{false};
