@@ -8,6 +8,7 @@
 
 #include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
+#include "drivers/hip/registrations.h"
 #include "drivers/hip/workers.h"
 #include "hal/error.h"
 
@@ -330,6 +331,7 @@ bool Memory::Use::in_use() const {
 
 void Memory::collect() {
   retired_.collect();
+  Registrations::instance().collect(device_.hip());
   const std::lock_guard lock(parked_mutex_);
   if (!parked_.empty() && Streams::instance().all_idle()) free_parked(Freeing::kMayWait);
 }
@@ -355,6 +357,7 @@ void Memory::collect_in_time() {
 
 bool Memory::release_all() {
   retired_.collect();
+  Registrations::instance().collect(device_.hip());
   const std::lock_guard lock(parked_mutex_);
   free_parked(Freeing::kAtOnce);
   if (retired_.size() != 0) return false;

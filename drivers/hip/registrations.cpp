@@ -15,15 +15,19 @@ Registrations& Registrations::instance() {
 Result<bool> Registrations::add(const Hip& hip, void* host, uint64_t size) {
   const std::lock_guard lock(mutex_);
   if (const auto known = ranges_.find(host); known != ranges_.end()) {
-    if (size > known->second.size) {
+    Range& range = known->second;
+    if (size > range.size && range.users != 0) {
       return error(StatusCode::kFailedPrecondition,
                    "Importing {} bytes of host memory at {} fails: {} bytes there are imported "
                    "already, and HIP does not let a range grow. Import the longer one first.",
-                   size, host, known->second.size);
+                   size, host, range.size);
     }
-    ++known->second.users;
-    return true;
+    if (size <= range.size) {
+      if (range.users++ == 0) --unused_;
+      return true;
+    }
   }
+  forget_unused_at(hip, host, size);
   const hipError_t result =
       hip.hipHostRegister(host, size, hipHostRegisterPortable | hipHostRegisterMapped);
   if (result == hipErrorHostMemoryAlreadyRegistered) return false;
@@ -37,10 +41,37 @@ void Registrations::remove(const Hip& hip, void* host) {
   const std::lock_guard lock(mutex_);
   const auto known = ranges_.find(host);
   if (known == ranges_.end() || --known->second.users != 0) return;
-  ranges_.erase(known);
-  // It waits for every device, and a lost one never comes.
-  if (Streams::instance().any_blocks()) return;
-  hip.hipHostUnregister(host);
+  ++unused_;
+  forget_unused(hip);
+}
+
+void Registrations::collect(const Hip& hip) {
+  if (unused_.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard lock(mutex_);
+  forget_unused(hip);
+}
+
+// HIP waits for every device, and a lost one never comes.
+void Registrations::forget_unused(const Hip& hip) {
+  if (!Streams::instance().all_idle() || Streams::instance().any_blocks()) return;
+  std::erase_if(ranges_, [&](const auto& entry) {
+    if (entry.second.users != 0) return false;
+    hip.hipHostUnregister(entry.first);
+    --unused_;
+    return true;
+  });
+}
+
+void Registrations::forget_unused_at(const Hip& hip, void* host, uint64_t size) {
+  const char* const begin = static_cast<const char*>(host);
+  std::erase_if(ranges_, [&](const auto& entry) {
+    const char* const other = static_cast<const char*>(entry.first);
+    const bool overlaps = other < begin + size && begin < other + entry.second.size;
+    if (entry.second.users != 0 || !overlaps) return false;
+    if (!Streams::instance().any_blocks()) hip.hipHostUnregister(entry.first);
+    --unused_;
+    return true;
+  });
 }
 
 }  // namespace halyard::hip
