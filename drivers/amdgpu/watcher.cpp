@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/wait_any.h"
 #include "drivers/common/clock.h"
 #include "drivers/common/service_thread.h"
 
@@ -165,9 +166,8 @@ void Watcher::watch() {
     parked_.notify_all();
   }
   if (interest_.load(std::memory_order_acquire) == 0) return;
-  hsa.hsa_amd_signal_wait_any(
-      static_cast<uint32_t>(signals_.size()), signals_.data(), conditions_.data(), values_.data(),
-      poll ? kPollMs * ticks_per_ms_ : UINT64_MAX, HSA_WAIT_STATE_BLOCKED, nullptr);
+  wait_any(hsa, {signals_, conditions_, values_}, poll ? kPollMs * ticks_per_ms_ : UINT64_MAX,
+           ticks_per_ms_);
 }
 
 }  // namespace halyard::amdgpu
