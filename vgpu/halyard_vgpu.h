@@ -1,7 +1,10 @@
-/* The virtual GPU's own C interface, beside the hsaKmt* functions that the vendor's runtime calls.
+/* The virtual GPU's own C interface. It has two doors, each a library with these functions:
+ * - libhsakmt.so.1 has the hsaKmt* functions that the vendor's runtime calls. It is opened with
+ *   RTLD_NOW | RTLD_GLOBAL and before the HSA runtime.
+ * - libhalyard-kfd.so.0 plays the kernel driver below the vendor's own libraries.
  *
- * libhsakmt.so.1 is opened at run time, with RTLD_NOW | RTLD_GLOBAL and before the HSA runtime, and
- * these functions are looked up in it with dlsym. They are safe to call from any thread. */
+ * They are opened at run time, and the functions looked up with dlsym. They are safe to call from
+ * any thread. */
 #ifndef HALYARD_VGPU_HALYARD_VGPU_H
 #define HALYARD_VGPU_HALYARD_VGPU_H
 
@@ -25,6 +28,19 @@ extern "C" {
 int halyard_vgpu_configure(const char* profile, char* error, size_t error_size);
 
 typedef int (*halyard_vgpu_configure_t)(const char* profile, char* error, size_t error_size);
+
+/* Of libhalyard-kfd.so.0: puts the vendor's libraries of this process on the virtual kernel driver.
+ * Loads the HSA runtime, and redirects its calls of the C library and those of the libraries that
+ * it brings along. After halyard_vgpu_configure, before the runtime is initialised.
+ *
+ * runtime     the runtime's path; null or "": libhsa-runtime64.so.1, as the loader finds it
+ * error       receives what is wrong, as sentences; may be null
+ * error_size  bytes of `error`, the final zero included
+ *
+ * Returns 0, also if the process has been put there before; or 1, and the call may be repeated. */
+int halyard_vgpu_enter(const char* runtime, char* error, size_t error_size);
+
+typedef int (*halyard_vgpu_enter_t)(const char* runtime, char* error, size_t error_size);
 
 /* Has the HSA runtime call the virtual GPU's own functions where the driver has no say: so devices
  * report no images, which are not built yet. From when that runtime is initialised, in this process

@@ -1,5 +1,5 @@
 // Stands in for libhsakmt.so.1: for the virtual GPU's if HALYARD_FAKE_VGPU is defined, otherwise
-// for the vendor's.
+// for the vendor's. With HALYARD_FAKE_KFD it stands in for libhalyard-kfd.so.0.
 
 #include <cstddef>
 #include <cstdio>
@@ -14,6 +14,16 @@ extern "C" __attribute__((visibility("default"))) int halyard_vgpu_configure(con
   if (std::strcmp(profile, "throws") == 0) throw std::runtime_error("profile");
   if (std::strncmp(profile, "gfx", 3) == 0 || *profile == '\0') return 0;
   std::snprintf(error, error_size, "There is no profile (%s).", profile);
+  return 1;
+}
+#endif
+
+#ifdef HALYARD_FAKE_KFD
+extern "C"
+    __attribute__((visibility("default"))) int halyard_vgpu_enter(const char* runtime, char* error,
+                                                                  size_t error_size) {
+  if (*runtime == '\0') return 0;
+  std::snprintf(error, error_size, "There is no runtime (%s).", runtime);
   return 1;
 }
 #endif

@@ -17,6 +17,7 @@ namespace halyard::cli {
 // Outlives the parse of the command line, which writes into it.
 struct SessionFlags {
   CLI::Option* vgpu = nullptr;  // with at most one value, the profile
+  std::string door;
   std::vector<std::string> plugin_paths;
   std::string libhsa;
   std::string libhip;

@@ -98,7 +98,7 @@ Status list_kernel(halyard_vgpu_disassemble_t disassemble, const std::string& pr
 }
 
 Result<halyard_vgpu_disassemble_t> find_disassembler() {
-  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(""));
+  HALYARD_RETURN_IF_ERROR(load_virtual_gpu("", {.in_this_process = false}));
   void* const library = dlopen(virtual_gpu_library().c_str(), RTLD_NOW | RTLD_NOLOAD);
   void* const symbol = library != nullptr ? dlsym(library, "halyard_vgpu_disassemble") : nullptr;
   if (symbol == nullptr) {

@@ -30,11 +30,6 @@ constexpr const char* kLibraryPath = "LD_LIBRARY_PATH";
 constexpr const char* kProfile = "HALYARD_VGPU_PROFILE";
 constexpr const char* kPreload = "LD_PRELOAD";
 constexpr const char* kRoot = "HALYARD_VGPU_ROOT";
-constexpr const char* kDoorVariable = "HALYARD_VGPU_DOOR";
-// Where programs meet the virtual GPU: at a libhsakmt of its own, or at the kernel driver's files,
-// below the vendor's.
-constexpr const char* kThunkDoor = "thunk";
-constexpr const char* kKernelDoor = "kfd";
 
 struct ExecFlags {
   std::string profile;
@@ -59,9 +54,9 @@ void prepend(const char* variable, const std::string& path) {
   setenv(variable, is_empty ? path.c_str() : (path + ":" + before).c_str(), 1);
 }
 
-Status set_environment(const std::string& profile, const std::string& door) {
+Status set_environment(const std::string& profile) {
   if (!profile.empty()) setenv(kProfile, profile.c_str(), 1);
-  if (door != kKernelDoor) {
+  if (virtual_gpu_door() == kThunkDoor) {
     // LD_LIBRARY_PATH and not LD_PRELOAD: only processes that want the thunk get the library, and
     // not every shell and helper program that they start.
     prepend(kLibraryPath, fs::path(virtual_gpu_library()).parent_path().string());
@@ -71,24 +66,6 @@ Status set_environment(const std::string& profile, const std::string& door) {
   HALYARD_RETURN_IF_ERROR(make_virtual_kernel_driver(profile, &driver));
   prepend(kPreload, driver.preload);
   setenv(kRoot, driver.root.c_str(), 1);
-  return {};
-}
-
-// The door that the flag or the environment names.
-Status choose_door(const ExecFlags& flags, std::string& door) {
-  const char* const environment = std::getenv(kDoorVariable);
-  door = !flags.door.empty() ? flags.door : environment != nullptr ? environment : "";
-  if (door.empty()) door = kThunkDoor;
-  if (door != kThunkDoor && door != kKernelDoor) {
-    return error(StatusCode::kInvalidArgument,
-                 "The virtual GPU has no door ({}): it has {} and {} (--door, {}).",
-                 printable(door), kThunkDoor, kKernelDoor, kDoorVariable);
-  }
-  if (door == kKernelDoor && !flags.check.empty()) {
-    return error(StatusCode::kUnimplemented,
-                 "--check works with the door ({}) only, not with ({}) yet.", kThunkDoor,
-                 kKernelDoor);
-  }
   return {};
 }
 
@@ -156,19 +133,19 @@ Status exec(const ExecFlags& flags) {
   const char* const environment = std::getenv(kProfile);
   config::SettingsSources sources;
   if (!flags.profile.empty()) sources.flags.push_back({"vgpu.profile", flags.profile});
+  if (!flags.door.empty()) sources.flags.push_back({"vgpu.door", flags.door});
   HALYARD_ASSIGN_OR_RETURN(const config::Settings settings, config::Settings::load(sources));
   HALYARD_ASSIGN_OR_RETURN(std::string profile, config::virtual_gpu_profile(settings, ""));
   if (profile.empty() && environment != nullptr) profile = environment;
   profile = absolute_profile(profile);
-  std::string door;
-  HALYARD_RETURN_IF_ERROR(choose_door(flags, door));
+  VirtualGpuOptions options = config::virtual_gpu_options(settings);
+  options.in_this_process = false;
   // Loaded here as well, so that a profile with a mistake stops the program before it starts.
-  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, config::virtual_gpu_options(settings)));
+  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, options));
   HALYARD_RETURN_IF_ERROR(start_output("--trace", "HALYARD_VGPU_TRACE", flags.trace));
   HALYARD_RETURN_IF_ERROR(start_output("--counts", "HALYARD_VGPU_COUNTS", flags.counts));
-  HALYARD_RETURN_IF_ERROR(set_environment(profile, door));
-  // The hooks are in the thunk's library.
-  if (door != kKernelDoor) HALYARD_RETURN_IF_ERROR(hook_runtime_with_virtual_gpu());
+  HALYARD_RETURN_IF_ERROR(set_environment(profile));
+  HALYARD_RETURN_IF_ERROR(hook_runtime_with_virtual_gpu());
 
   std::vector<std::string> words = flags.program;
   const bool reports = !flags.check.empty() || !flags.trace.empty() || !flags.counts.empty();
@@ -186,8 +163,11 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
                   "Which GPU or GPUs to be: a name (gfx90a) or a YAML file; without it "
                   "HALYARD_VGPU_PROFILE, else the default profile")
       ->type_name("PROFILE");
-  // Hidden until the kernel driver's door passes the whole suite.
-  command.add_option("--door", flags->door, "thunk or kfd")->group("");
+  command
+      .add_option("--door,--vgpu-door", flags->door,
+                  "How the program's runtime gets to the virtual GPU: thunk, or kfd, which plays "
+                  "the kernel driver and works with every release; before HALYARD_VGPU_DOOR")
+      ->type_name("DOOR");
   // A flag that may have a value: the next word is never it.
   command.add_flag("--check{all}", flags->check,
                    "Also find mistakes that hardware does not report (exit code 1): accesses "

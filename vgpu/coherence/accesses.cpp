@@ -5,8 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/isa/buffer_resource.h"
-#include "vgpu/isa/registered.h"
 
 namespace halyard::vgpu::coherence {
 namespace {
@@ -111,7 +111,7 @@ void Accesses::add_line(uint64_t line, uint64_t mask) {
 }
 
 void Accesses::add(int lane, uint64_t address, unsigned bytes) {
-  address = isa::host_address(address);
+  address = host_address(address);
   lanes_.push_back({lane, address, bytes});
   while (bytes > 0) {
     const uint64_t line = line_of(address);

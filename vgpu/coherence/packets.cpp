@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/host_guard.h"
-#include "vgpu/isa/registered.h"
 #include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::coherence {
@@ -148,9 +148,9 @@ void Packets::end(const AqlPacket& packet, uint64_t valid_below) {
 std::vector<uint8_t> Packets::arguments_of(const AqlPacket& packet) const {
   constexpr uint32_t kMostBytes = 64 * 1024;
   uint32_t size = 0;
-  const uint64_t object = isa::host_address(packet.kernel_object);
+  const uint64_t object = host_address(packet.kernel_object);
   if (!read_host(&size, reinterpret_cast<const void*>(object + 8), sizeof size)) return {};
-  const uint64_t begin = isa::host_address(packet.kernarg);
+  const uint64_t begin = host_address(packet.kernarg);
   const auto allocation = model_.allocation(begin);
   if (!allocation || size > kMostBytes || size > allocation->begin + allocation->size - begin)
     return {};
@@ -221,8 +221,8 @@ void Packets::copy(const Copy& copy, const std::function<void()>& move) {
     facts.queue = copy.queue;
     facts.packet = copy.packet;
     const WorkId work = model_.begin(std::move(facts));
-    const uint64_t from = isa::host_address(copy.from);
-    const uint64_t to = isa::host_address(copy.to);
+    const uint64_t from = host_address(copy.from);
+    const uint64_t to = host_address(copy.to);
     if (copy.from != 0) model_.copy_reads(work, from, copy.bytes, CopyNames(copy, true));
     model_.copy_writes(work, to, copy.bytes, CopyNames(copy, false));
     moved = guarded(move, gone);

@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "vgpu/kfd/shared_handle.h"
+#if HALYARD_VGPU_ENGINE
+#include "vgpu/coherence/host_addresses.h"
+#endif
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -43,10 +46,17 @@ bool reserve_again(uint64_t begin, uint64_t size) {
 }  // namespace
 
 Buffers::Buffers(thunk::Driver& driver)
-    : driver_(driver), vram_used_(driver.node_count(), uint64_t{0}) {}
+    : driver_(driver), vram_used_(driver.node_count(), uint64_t{0}) {
+#if HALYARD_VGPU_ENGINE
+  coherence::set_registered_memory(&registered_);
+#endif
+}
 
 Buffers::~Buffers() {
   for (auto& [handle, buffer] : buffers_) release(buffer);
+#if HALYARD_VGPU_ENGINE
+  coherence::set_registered_memory(nullptr);
+#endif
 }
 
 HsaMemFlags Buffers::flags_of(const Buffer& buffer) const {
@@ -193,9 +203,11 @@ void Buffers::change_known(const Buffer& buffer, bool added) {
   const bool is_coarse = thunk::is_coarse_grained(flags_of(buffer));
   if (added) {
     all.add(host, host + buffer.size);
+    if (buffer.to_host != 0) registered_.add(buffer.begin, end, buffer.to_host);
     if (is_coarse) coarse.add(buffer.begin, end, buffer.to_host);
   } else {
     all.remove(host, host + buffer.size);
+    if (buffer.to_host != 0) registered_.remove(buffer.begin, end);
     if (is_coarse) coarse.remove(buffer.begin, end);
   }
 }

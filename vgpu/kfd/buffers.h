@@ -18,6 +18,7 @@
 
 #include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/reservations.h"
+#include "vgpu/thunk/address_table.h"
 #include "vgpu/thunk/driver.h"
 #include "vgpu/thunk/host_memory.h"
 
@@ -100,6 +101,7 @@ class Buffers {
   std::map<uint64_t, uint64_t> by_address_;  // handles by begin, of buffers with pages
   std::map<uint64_t, uint64_t> ends_;        // of all buffers' addresses, by begin
   Reservations reservations_;
+  thunk::AddressTable registered_;  // user pointers, from the GPU's addresses
   uint64_t next_handle_ = 1;
   uint64_t next_offset_ = uint64_t{1} << 32;
   uint32_t segments_ = 0;

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "vgpu/halyard_vgpu.h"
 #include "vgpu/thunk/api.h"
 #include "vgpu/thunk/topology.h"
 
@@ -43,13 +42,6 @@ HSAKMT_STATUS copy_out(const std::vector<T>& from, uint32_t count, T* to) {
 }
 
 }  // namespace
-
-HALYARD_THUNK_API int halyard_vgpu_configure(const char* profile, char* error, size_t error_size) {
-  std::string message;
-  const bool done = halyard::vgpu::thunk::configure(profile != nullptr ? profile : "", message);
-  if (error != nullptr && error_size != 0) std::snprintf(error, error_size, "%s", message.c_str());
-  return done ? 0 : 1;
-}
 
 HALYARD_THUNK_API HSAKMT_STATUS hsaKmtOpenKFD() {
   return halyard::vgpu::thunk::open_driver();

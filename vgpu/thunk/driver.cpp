@@ -387,6 +387,14 @@ bool configure(const std::string& profile, std::string& error) {
   return true;
 }
 
+bool chosen_profile(Profile& profile, std::string& error) {
+  Process& p = process();
+  const std::lock_guard lock(p.mutex);
+  if (!load(p, error)) return false;
+  profile = p.loaded;
+  return true;
+}
+
 HSAKMT_STATUS open_driver() {
   Process& p = process();
   const std::lock_guard lock(p.mutex);

@@ -109,5 +109,7 @@ HSAKMT_STATUS close_driver();
 Driver* driver();
 // Chooses the profile; fails once the driver exists with another one.
 bool configure(const std::string& profile, std::string& error);
+// The profile that was chosen, or would be if the driver was opened now.
+bool chosen_profile(Profile& profile, std::string& error);
 
 }  // namespace halyard::vgpu::thunk

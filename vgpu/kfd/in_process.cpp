@@ -1,0 +1,187 @@
+// halyard_vgpu_enter: brings the vendor's libraries of this process onto the virtual kernel driver,
+// without environment variables: their imports are redirected after they are loaded.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+#include "vgpu/halyard_vgpu.h"
+#include "vgpu/kfd/door.h"
+#include "vgpu/kfd/file_folder.h"
+#include "vgpu/kfd/hooks.h"
+#include "vgpu/kfd/import_table.h"
+#include "vgpu/thunk/driver.h"
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+constexpr const char* kRuntime = "libhsa-runtime64.so.1";
+// What the runtime brings along to speak to the kernel driver. From 6.3 on it has the thunk inside.
+constexpr const char* kHelpers[] = {"libhsakmt.so.1", "libdrm_amdgpu.so.1", "libdrm.so.2"};
+
+int stat_path(const char* path, struct stat* state) {
+  return hook::fstatat(AT_FDCWD, path, state, 0);
+}
+int lstat_path(const char* path, struct stat* state) {
+  return hook::fstatat(AT_FDCWD, path, state, AT_SYMLINK_NOFOLLOW);
+}
+int old_stat(int /*version*/, const char* path, struct stat* state) {
+  return stat_path(path, state);
+}
+int old_lstat(int /*version*/, const char* path, struct stat* state) {
+  return lstat_path(path, state);
+}
+int old_fstat(int /*version*/, int file, struct stat* state) {
+  return hook::fstat(file, state);
+}
+ssize_t read_link(const char* path, char* text, size_t bytes) {
+  return hook::readlinkat(AT_FDCWD, path, text, bytes);
+}
+char* checked_realpath(const char* path, char* resolved, size_t /*bytes*/) {
+  return hook::realpath(path, resolved);
+}
+
+template <class Function>
+void* address_of(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+// Arguments that are there only sometimes (of open, ioctl and mremap) are passed like others on
+// x86-64, and both kinds of struct stat are one.
+const Redirect kRedirects[] = {
+    {"open", address_of(hook::open)},
+    {"open64", address_of(hook::open)},
+    {"__open_2", address_of(hook::open)},
+    {"__open64_2", address_of(hook::open)},
+    {"openat", address_of(hook::openat)},
+    {"openat64", address_of(hook::openat)},
+    {"__openat_2", address_of(hook::openat)},
+    {"__openat64_2", address_of(hook::openat)},
+    {"fopen", address_of(hook::fopen)},
+    {"fopen64", address_of(hook::fopen)},
+    {"opendir", address_of(hook::opendir)},
+    {"access", address_of(hook::access)},
+    {"euidaccess", address_of(hook::access)},
+    {"faccessat", address_of(hook::faccessat)},
+    {"stat", address_of(stat_path)},
+    {"stat64", address_of(stat_path)},
+    {"lstat", address_of(lstat_path)},
+    {"lstat64", address_of(lstat_path)},
+    {"fstat", address_of(hook::fstat)},
+    {"fstat64", address_of(hook::fstat)},
+    {"fstatat", address_of(hook::fstatat)},
+    {"fstatat64", address_of(hook::fstatat)},
+    {"__xstat", address_of(old_stat)},
+    {"__xstat64", address_of(old_stat)},
+    {"__lxstat", address_of(old_lstat)},
+    {"__lxstat64", address_of(old_lstat)},
+    {"__fxstat", address_of(old_fstat)},
+    {"__fxstat64", address_of(old_fstat)},
+    {"statx", address_of(hook::statx)},
+    {"readlink", address_of(read_link)},
+    {"readlinkat", address_of(hook::readlinkat)},
+    {"realpath", address_of(hook::realpath)},
+    {"__realpath_chk", address_of(checked_realpath)},
+    {"scandir", address_of(hook::scandir)},
+    {"ioctl", address_of(hook::ioctl)},
+    {"mmap", address_of(hook::mmap)},
+    {"mmap64", address_of(hook::mmap)},
+    {"munmap", address_of(hook::munmap)},
+    {"mprotect", address_of(hook::mprotect)},
+    {"mremap", address_of(hook::mremap)},
+};
+
+CLibrary c_library() {
+  CLibrary library;
+  library.open = ::open;
+  library.openat = ::openat;
+  library.fopen = ::fopen;
+  library.opendir = ::opendir;
+  library.access = ::access;
+  library.faccessat = ::faccessat;
+  library.fstatat = ::fstatat;
+  library.fstat = ::fstat;
+  library.statx = ::statx;
+  library.readlinkat = ::readlinkat;
+  library.realpath = ::realpath;
+  library.scandir = ::scandir;
+  library.ioctl = ::ioctl;
+  library.mmap = ::mmap;
+  library.munmap = ::munmap;
+  library.mprotect = ::mprotect;
+  library.mremap = ::mremap;
+  return library;
+}
+
+// Returns how many imports were redirected; -1, with a sentence, if it was not possible.
+int redirect_library(void* library, std::string& error) {
+  link_map* map = nullptr;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) return redirect_imports(*map, kRedirects, error);
+  const char* const reason = dlerror();
+  error = fmt::format("A vendor's library cannot be looked into: {}",
+                      reason != nullptr ? reason : "the loader does not say why.");
+  return -1;
+}
+
+bool redirect_runtime(const std::string& path, std::string& error) {
+  void* const runtime = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (runtime == nullptr) {
+    const char* const reason = dlerror();
+    error = fmt::format(
+        "The HSA runtime ({}), which the virtual GPU is put below of, cannot be loaded: {}. "
+        "Install it (Debian: libhsa-runtime64-1), or name it in HALYARD_LIBHSA_PATH.",
+        path, reason != nullptr ? reason : "the loader does not say why");
+    return false;
+  }
+  int count = redirect_library(runtime, error);
+  for (const char* const name : kHelpers) {
+    if (count < 0) return false;
+    void* const helper = dlopen(name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    if (helper == nullptr) continue;
+    const int more = redirect_library(helper, error);
+    count = more < 0 ? more : count + more;
+  }
+  if (count > 0) return true;
+  if (count == 0) {
+    error = fmt::format(
+        "The HSA runtime ({}) cannot be put on the virtual GPU: neither it nor its libraries call "
+        "the C library through an import table.",
+        path);
+  }
+  return false;
+}
+
+bool enter(const std::string& runtime, std::string& error) {
+  static std::mutex mutex;
+  static bool entered = false;
+  const std::lock_guard lock(mutex);
+  if (entered) return true;
+  thunk::Profile profile;
+  if (!thunk::chosen_profile(profile, error)) return false;
+  // Never given back: hooks of threads that outlive main use it.
+  static auto* const root = new std::string;
+  *root = make_file_folder(driver_files(profile, host_facts()), default_folder_parent(), error);
+  if (root->empty()) return false;
+  start_hooks(c_library(), root->c_str(), halyard_vgpu_kfd_door);
+  entered = redirect_runtime(runtime.empty() ? kRuntime : runtime, error);
+  return entered;
+}
+
+}  // namespace
+}  // namespace halyard::vgpu::kfd
+
+extern "C" __attribute__((visibility("default"))) int halyard_vgpu_enter(const char* runtime,
+                                                                         char* error,
+                                                                         size_t error_size) {
+  std::string message;
+  const bool done = halyard::vgpu::kfd::enter(runtime != nullptr ? runtime : "", message);
+  if (error != nullptr && error_size != 0) std::snprintf(error, error_size, "%s", message.c_str());
+  return done ? 0 : 1;
+}
