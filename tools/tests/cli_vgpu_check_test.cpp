@@ -13,16 +13,27 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// `halyard run` is the program that is watched.
-Outcome watch(const std::vector<std::string>& options, const std::string& module,
-              const std::string& function, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {"vgpu", "exec"};
-  words.insert(words.end(), options.begin(), options.end());
-  words.insert(words.end(), {"--", HALYARD_PROGRAM, "run", "--device=amdgpu",
-                             "--module=" + kernel(module), "--function=" + function});
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return spawn(words);
+// At each door of the virtual GPU.
+class AtEachDoor : public ::testing::TestWithParam<const char*> {
+ protected:
+  // `halyard run` is the program that is watched.
+  static Outcome watch(const std::vector<std::string>& options, const std::string& module,
+                       const std::string& function, const std::vector<std::string>& arguments) {
+    std::vector<std::string> words = {"vgpu", "exec", std::string("--door=") + GetParam()};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", HALYARD_PROGRAM, "run", "--device=amdgpu",
+                               "--module=" + kernel(module), "--function=" + function});
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return spawn(words);
+  }
+};
+const auto kDoors = ::testing::Values("thunk", "kfd");
+std::string name_of(const ::testing::TestParamInfo<const char*>& info) {
+  return info.param;
 }
+
+class CliVgpuCheck : public AtEachDoor {};
+INSTANTIATE_TEST_SUITE_P(Doors, CliVgpuCheck, kDoors, name_of);
 
 // vadd of `count` elements over buffers of four.
 std::vector<std::string> vadd_of(int count) {
@@ -30,14 +41,14 @@ std::vector<std::string> vadd_of(int count) {
           "--input=i32=" + std::to_string(count), "--grid=" + std::to_string(count)};
 }
 
-TEST(CliVgpuCheck, AProgramWithoutMistakesEndsAsItDoesWithoutTheCheck) {
+TEST_P(CliVgpuCheck, AProgramWithoutMistakesEndsAsItDoesWithoutTheCheck) {
   const Outcome outcome = watch({"--check"}, "vadd_c_v6", "vadd", vadd_of(4));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "[2]: 4xf32=11 12 13 14\n");
   EXPECT_EQ(outcome.err, "");
 }
 
-TEST(CliVgpuCheck, AnAccessPastABufferIsAMemoryFault) {
+TEST_P(CliVgpuCheck, AnAccessPastABufferIsAMemoryFault) {
   // Six elements lie within the page that the runtime gives each buffer: only the check sees it.
   EXPECT_EQ(watch({}, "vadd_c_v6", "vadd", vadd_of(6)).exit_code, 0);
   const Outcome outcome = watch({"--check"}, "vadd_c_v6", "vadd", vadd_of(6));
@@ -47,7 +58,7 @@ TEST(CliVgpuCheck, AnAccessPastABufferIsAMemoryFault) {
                     HasSubstr("0 bytes past the end of the 16 bytes at [0x")));
 }
 
-TEST(CliVgpuCheck, AMistakeWithLdsIsReportedAndMakesTheExitCodeOne) {
+TEST_P(CliVgpuCheck, AMistakeWithLdsIsReportedAndMakesTheExitCodeOne) {
   const std::vector<std::string> arguments = {"--workgroup=64", "--input=64xu32=1",
                                               "--input=&64xu32", "--input=lds=256",
                                               "--input=lds=256"};
@@ -60,7 +71,7 @@ TEST(CliVgpuCheck, AMistakeWithLdsIsReportedAndMakesTheExitCodeOne) {
                     HasSubstr("has ended well, but the check has found")));
 }
 
-TEST(CliVgpuCheck, OneCheckAloneIsChosenByName) {
+TEST_P(CliVgpuCheck, OneCheckAloneIsChosenByName) {
   const std::vector<std::string> arguments = {"--workgroup=64", "--input=64xu32=1",
                                               "--input=&64xu32", "--input=lds=256",
                                               "--input=lds=256"};
@@ -71,15 +82,16 @@ TEST(CliVgpuCheck, OneCheckAloneIsChosenByName) {
   EXPECT_EQ(watch({"--check=coherence"}, "vadd_c_v6", "vadd", vadd_of(6)).exit_code, 0);
 }
 
-TEST(CliVgpuCheck, ACheckThatDoesNotExistIsRefusedBeforeTheProgramStarts) {
-  const Outcome outcome = spawn({"vgpu", "exec", "--check=coherent", "--", "echo", "started"});
+TEST_P(CliVgpuCheck, ACheckThatDoesNotExistIsRefusedBeforeTheProgramStarts) {
+  const Outcome outcome = spawn({"vgpu", "exec", std::string("--door=") + GetParam(),
+                                 "--check=coherent", "--", "echo", "started"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("no check (coherent)"),
                                  HasSubstr("bounds, lds, waits, atomics and coherence")));
 }
 
-TEST(CliVgpuCheck, TheProgramsOwnFailureStays) {
+TEST_P(CliVgpuCheck, TheProgramsOwnFailureStays) {
   const auto exit_code = [](const std::string& script) {
     return spawn({"vgpu", "exec", "--check", "--", "sh", "-c", script}).exit_code;
   };
@@ -90,7 +102,7 @@ TEST(CliVgpuCheck, TheProgramsOwnFailureStays) {
   EXPECT_THAT(missing.err, HasSubstr("The program (/nonexistent/program) cannot be run: No such"));
 }
 
-class CliVgpuWatch : public ::testing::Test {
+class CliVgpuWatch : public AtEachDoor {
  protected:
   std::string text_of(const std::string& name) const {
     const auto file = read_file(folder_ / name);
@@ -99,8 +111,9 @@ class CliVgpuWatch : public ::testing::Test {
   }
   TemporaryFolder folder_;
 };
+INSTANTIATE_TEST_SUITE_P(Doors, CliVgpuWatch, kDoors, name_of);
 
-TEST_F(CliVgpuWatch, CountsNameTheKernelAndItsInstructions) {
+TEST_P(CliVgpuWatch, CountsNameTheKernelAndItsInstructions) {
   write_bytes(folder_ / "counts", "old\n");
   const Outcome outcome = watch({"--counts", folder_ / "counts"}, "vadd_c_v6", "vadd", vadd_of(4));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -110,7 +123,7 @@ TEST_F(CliVgpuWatch, CountsNameTheKernelAndItsInstructions) {
                     HasSubstr("+0x0000   s_load_dword s0, s[4:5], 0x2c\n")));
 }
 
-TEST_F(CliVgpuWatch, TheTraceShowsTheSums) {
+TEST_P(CliVgpuWatch, TheTraceShowsTheSums) {
   const Outcome outcome = watch({"--trace", folder_ / "trace"}, "vadd_c_v6", "vadd", vadd_of(4));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   // 11, 12, 13 and 14 as bits.
@@ -118,7 +131,7 @@ TEST_F(CliVgpuWatch, TheTraceShowsTheSums) {
                                       HasSubstr("v2=0x41300000+0x100000*lane\n")));
 }
 
-TEST_F(CliVgpuWatch, AReportThatIsLostMakesTheExitCodeOne) {
+TEST_P(CliVgpuWatch, AReportThatIsLostMakesTheExitCodeOne) {
   for (const char* const option : {"--counts=/dev/full", "--trace=/dev/full"}) {
     const Outcome outcome = watch({option}, "vadd_c_v6", "vadd", vadd_of(4));
     EXPECT_EQ(outcome.exit_code, 1);
@@ -132,7 +145,7 @@ TEST_F(CliVgpuWatch, AReportThatIsLostMakesTheExitCodeOne) {
   EXPECT_EQ(spawn({"vgpu", "exec", "--counts=/dev/full", "--", "true"}).exit_code, 0);
 }
 
-TEST_F(CliVgpuWatch, AReportThatTheEnvironmentAsksForIsCheckedBeforeTheRun) {
+TEST_P(CliVgpuWatch, AReportThatTheEnvironmentAsksForIsCheckedBeforeTheRun) {
   SpawnOptions options;
   options.environment["HALYARD_VGPU_TRACE"] = "/nonexistent/trace";
   for (const std::string device : {"amdgpu", "hip"}) {
@@ -148,7 +161,7 @@ TEST_F(CliVgpuWatch, AReportThatTheEnvironmentAsksForIsCheckedBeforeTheRun) {
   }
 }
 
-TEST_F(CliVgpuWatch, AFileThatCannotBeWrittenStopsTheProgramBeforeItStarts) {
+TEST_P(CliVgpuWatch, AFileThatCannotBeWrittenStopsTheProgramBeforeItStarts) {
   const Outcome outcome =
       spawn({"vgpu", "exec", "--trace=/nonexistent/trace", "--", "echo", "started"});
   EXPECT_EQ(outcome.exit_code, 1);
