@@ -37,7 +37,7 @@ class FileWorkTest : public testing::Test {
 
 TEST_F(FileWorkTest, GoesThroughStagingMemoryPieceByPiece) {
   const FileWork write(FileWork::Direction::kToFile, range(100), bytes(kMore));
-  EXPECT_EQ(write.name().view(), "write");
+  EXPECT_EQ(write.facts().kind, ProfileKind::kWrite);
   std::vector<std::byte> staging(write.staging_size());
   EXPECT_LT(staging.size(), kMore);
   int copies = 0;
@@ -52,7 +52,7 @@ TEST_F(FileWorkTest, GoesThroughStagingMemoryPieceByPiece) {
   EXPECT_EQ(copies, 3);
 
   const FileWork read(FileWork::Direction::kFromFile, range(100), bytes(kMore));
-  EXPECT_EQ(read.name().view(), "read");
+  EXPECT_EQ(read.facts().kind, ProfileKind::kRead);
   std::vector<std::byte> back(kMore);
   // Staging memory that is smaller than was wanted will do.
   const Status was_read =
