@@ -93,6 +93,8 @@ void wait(const Point& point, const py::object& timeout) {
 PYBIND11_MODULE(_core, module) {
   namespace python = halyard::python;
   module.doc() = "What the package halyard needs of Halyard's C interface. Use halyard instead.";
+  // pybind11 wants a function of this very type.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   pybind11::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);

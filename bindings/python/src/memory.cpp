@@ -43,6 +43,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   try {
     memory = py::handle(self).cast<Memory*>();
   } catch (...) {
+    memory = nullptr;  // an object of another class
   }
   view->obj = nullptr;
   if (memory == nullptr || memory->host == nullptr) {
@@ -266,7 +267,7 @@ py::tuple from_dlpack(const py::object& device_object, const py::object& capsule
 }  // namespace
 
 void define_memory(py::module_& module) {
-  py::class_<HeldDevice>(module, "_HeldDevice");
+  const py::class_<HeldDevice> held_device(module, "_HeldDevice");
   py::class_<Memory>(module, "Memory", py::custom_type_setup([](PyHeapTypeObject* type) {
                        type->as_buffer.bf_getbuffer = &get_buffer;
                        type->ht_type.tp_as_buffer = &type->as_buffer;
