@@ -136,7 +136,7 @@ TEST_F(CliBadInput, MoreMemoryThanTheDeviceHas) {
                                           "--input=&1000000000000xf32", "--input=i32=4",
                                           "--grid=4"};
   EXPECT_THAT(error_of_add(words),
-              AllOf(HasSubstr("Argument [2] out"), HasSubstr("4000000000000")));
+              AllOf(HasSubstr("The buffer [2] out"), HasSubstr("4000000000000")));
 }
 
 TEST_F(CliBadInput, ADeviceThatDoesNotExist) {

@@ -39,12 +39,12 @@ TEST_F(CliConfigVgpuTest, DevicesAreOpenedWithTheOptionsOfTheirProcessor) {
   write_bytes(folder_ / "a.yaml", "processors: {gfx900: {workgroups: {max_size: 32}}}\n");
   const auto add_on = [&](const std::string& device) {
     return spawn({"run", "--device=" + device, "--vgpu=gfx900", "--module=" + kernel("vadd_c_v6"),
-                  "--function=vadd", "--workgroup=64", "--config=" + (folder_ / "a.yaml"),
-                  "--input=4xf32=1 2 3 4", "--input=4xf32=10 20 30 40", "--input=&4xf32",
-                  "--input=u32=4"});
+                  "--function=vadd", "--grid=64", "--workgroup=64",
+                  "--config=" + (folder_ / "a.yaml"), "--input=4xf32=1 2 3 4",
+                  "--input=4xf32=10 20 30 40", "--input=&4xf32", "--input=u32=4"});
   };
   for (const std::string driver : {"amdgpu", "hip"}) {
-    EXPECT_THAT(add_on(driver).err, HasSubstr("above the device's limit (32)"));
+    EXPECT_THAT(add_on(driver).err, HasSubstr("has a limit of 32×32×32 work-items"));
     const Outcome uri = add_on(driver + "?max_workgroup_size=64");
     EXPECT_EQ(uri.exit_code, 0) << "a parameter of the URI comes after the config: " << uri.err;
     EXPECT_THAT(uri.out, HasSubstr("11 22 33 44"));
