@@ -304,8 +304,8 @@ class Adder {
 
 }  // namespace
 
-HalyardLoops::HalyardLoops(Ref<Device> device, Ref<Device> peer)
-    : state_(std::make_unique<HalyardState>(std::move(device), std::move(peer))) {
+HalyardLoops::HalyardLoops(const Ref<Device>& device, Ref<Device> peer)
+    : state_(std::make_unique<HalyardState>(device, std::move(peer))) {
   HalyardState& s = *state_;
   const uint64_t bytes = s.gpu.a->size();
   s.fixed = record(s.gpu, s.gpu.arguments);

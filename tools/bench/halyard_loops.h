@@ -14,7 +14,7 @@ struct HalyardState;
 class HalyardLoops {
  public:
   // `peer`: a second GPU of the same driver, or null. Throws Failure.
-  HalyardLoops(Ref<Device> device, Ref<Device> peer);
+  HalyardLoops(const Ref<Device>& device, Ref<Device> peer);
   ~HalyardLoops();
   HalyardLoops(const HalyardLoops&) = delete;
   HalyardLoops& operator=(const HalyardLoops&) = delete;

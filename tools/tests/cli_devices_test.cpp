@@ -14,7 +14,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 // The URIs that are listed for `device` on a node with GPUs of four kinds.
