@@ -168,8 +168,11 @@ void Packets::take_arguments(Queue& queue, const AqlPacket& packet) {
 }
 
 void Packets::check_arguments(Queue& queue, const AqlPacket& packet) {
-  if (!queue.kernarg.empty())
+  // The waves of a failed dispatch read no more, and the host may use the block again as soon as it
+  // hears of the failure.
+  if (!queue.kernarg.empty() && !packet.failed) {
     compare_arguments(queue.kernarg, arguments_of(packet), packet, queue.work, true);
+  }
   queue.kernarg.clear();
 }
 

@@ -280,10 +280,11 @@ PacketObserver::AqlPacket AqlQueue::observed(const Packet& packet, uint64_t inde
 
 bool AqlQueue::process_observed(Packet& packet, uint64_t index, uint16_t header,
                                 Completion& completion) {
-  const PacketObserver::AqlPacket facts = observed(packet, index, header);
+  PacketObserver::AqlPacket facts = observed(packet, index, header);
   ahead_.start_behind(index);
   device_.observer->begin(facts, ahead_);
   const bool done = process(packet, index, header, completion);
+  facts.failed = !done;
   device_.observer->end(facts, valid_below(index + 1));
   return done;
 }

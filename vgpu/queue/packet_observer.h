@@ -18,6 +18,7 @@ class PacketObserver {
     uint16_t header = 0;
     bool signals = false;  // it has a completion signal
     bool waits = false;    // a barrier packet that waits for signals
+    bool failed = false;   // at its end: it met an error, which the host may know, or was given up
     // Of a dispatch.
     uint64_t kernel_object = 0;
     uint64_t kernarg = 0;

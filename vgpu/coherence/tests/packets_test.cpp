@@ -234,6 +234,20 @@ TEST_F(PacketsTest, ArgumentsMayNotChangeUntilTheDispatchEnds) {
   EXPECT_THAT(s.take(), IsEmpty());
 }
 
+// The host hears of the error before the packet processor is done with the packet.
+TEST_F(PacketsTest, ArgumentsOfAFailedDispatchMayBeUsedAgain) {
+  AqlPacket packet = dispatch(0);
+  begin(packet);
+  kernarg[5] = 1;
+  packet.failed = true;
+  end(packet);
+  EXPECT_THAT(s.take(), IsEmpty());
+  begin(dispatch(1));
+  kernarg[5] = 2;
+  end(dispatch(1));
+  EXPECT_THAT(s.take(), one_finding("kernel arguments overwritten", "dispatch 2"));
+}
+
 TEST_F(PacketsTest, ArgumentsMayNotChangeBehindTheirPacketsPublication) {
   const auto changed = [](const char* which) {
     return one_finding("kernel arguments overwritten in kernel reader on gfx900",
