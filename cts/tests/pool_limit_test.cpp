@@ -152,7 +152,7 @@ TEST_F(PoolLimits, BuffersOutliveTheirPool) {
   buffer = nullptr;
   given_back = nullptr;
   ASSERT_OK(drain(queue()));
-  // What it had is the heap's again, or the device's own pool's.
+  // The heap, or the device's own pool, has the memory again.
   ASSERT_OK(device().trim_pool(MemoryType::kDevice, 0));
   EXPECT_TRUE(becomes(
       [&] {

@@ -83,7 +83,7 @@ class DeviceImpl final : public DriverDevice {
   void give_signal(hsa_signal_t signal);
 
   void list_cores(std::vector<QueueCore*>* cores) const;
-  // Nothing of `other` waits for this device's queues any more, as it goes.
+  // `other` is being destroyed: none of its queues waits for this device's any longer.
   void forget_users_of(const DeviceImpl& other) const;
   // A queue gives its core back; the next queue gets it once it is idle.
   void return_core(QueueCore& core);

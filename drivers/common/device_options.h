@@ -36,8 +36,8 @@ struct DeviceOptions {
 
 // Options that only some drivers have.
 struct DeviceOptionSet {
-  bool copy_engine =
-      false;  // the driver chooses between kernels and copy engines: copy_engine_bytes
+  // copy_engine_bytes: the driver chooses between kernels and copy engines.
+  bool copy_engine = false;
 };
 
 // INVALID_ARGUMENT for a key that there is not or a value out of its range says what is legal.

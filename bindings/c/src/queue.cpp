@@ -45,6 +45,17 @@ Status no_function(const char* name) {
   return error(StatusCode::kInvalidArgument, "{} is given no function (null).", name);
 }
 
+halyard_error* submit_host_call(const char* function, halyard_queue* queue, bool has_function,
+                                const HostCall& call, const halyard_sync* sync) {
+  return guarded(function, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, queue));
+    if (!has_function) return no_function(name);
+    SyncPoints points(name, sync);
+    HALYARD_RETURN_IF_ERROR(points.status());
+    return queue->object->host_call(call, points.get());
+  });
+}
+
 }  // namespace
 
 halyard_error* halyard_device_create_queue(halyard_device* device,
@@ -249,33 +260,21 @@ halyard_error* halyard_queue_write(halyard_queue* queue, halyard_range source,
 
 halyard_error* halyard_queue_host_call(halyard_queue* queue, halyard_host_function function,
                                        void* context, const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    if (function == nullptr) return no_function(name);
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    HostCall call;
-    call.function = disguise<HostFunction>(function);
-    call.context = context;
-    call.invoke = &invoke_host_function;
-    return queue->object->host_call(call, points.get());
-  });
+  HostCall call;
+  call.function = disguise<HostFunction>(function);
+  call.context = context;
+  call.invoke = &invoke_host_function;
+  return submit_host_call(__func__, queue, function != nullptr, call, sync);
 }
 
 halyard_error* halyard_queue_host_call_deferred(halyard_queue* queue,
                                                 halyard_deferred_host_function function,
                                                 void* context, const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    if (function == nullptr) return no_function(name);
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    HostCall call;
-    call.deferred = disguise<DeferredHostFunction>(function);
-    call.context = context;
-    call.invoke = &invoke_deferred_function;
-    return queue->object->host_call(call, points.get());
-  });
+  HostCall call;
+  call.deferred = disguise<DeferredHostFunction>(function);
+  call.context = context;
+  call.invoke = &invoke_deferred_function;
+  return submit_host_call(__func__, queue, function != nullptr, call, sync);
 }
 
 void halyard_completion_complete(halyard_completion* completion, halyard_error* error) {

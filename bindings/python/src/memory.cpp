@@ -204,7 +204,7 @@ std::unique_ptr<Memory> make_memory(const HeldDevice& device, HeldBuffer buffer,
 
 namespace {
 
-// The memory of `other`, which has none any more.
+// Takes the memory of `other`, which is empty afterwards.
 std::unique_ptr<Memory> take(Memory& other) {
   auto memory = std::make_unique<Memory>();
   memory->buffer = std::move(other.buffer);

@@ -234,7 +234,7 @@ void define_queue(py::module_& module) {
               return halyard_semaphore_fail(s.handle.get(), HALYARD_ABORTED, message.c_str());
             });
           },
-          py::arg("message"), "Fails for good: whoever waits gets an Error with this message.")
+          py::arg("message"), "Fails for good: each wait gets an Error with this message.")
       .def(
           "at",
           [](const Semaphore& s, uint64_t value) { return Future{{s.handle.handle(), value}}; },

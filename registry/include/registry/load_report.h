@@ -56,7 +56,7 @@ struct Candidate {
   PluginOrigin origin = PluginOrigin::kExplicit;
   std::string warning;  // who else decides what the file holds; empty: nobody
 
-  bool tried = false;  // false: nobody has needed it so far, so it was not opened
+  bool tried = false;  // false: it was not opened, as no call needed it
   LoadStage stage = LoadStage::kFound;
   // Why it stopped there, verbatim (the loader's text, the plugin's or the driver's message), and
   // the code that goes with it. Empty and kOk if it did not stop.

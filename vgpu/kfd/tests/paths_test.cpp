@@ -10,7 +10,7 @@ namespace {
 
 Redirection of(const std::string& path) {
   Redirection own;
-  redirect(path.c_str(), "/root/x", own);
+  redirect(path.c_str(), "/made/x", own);
   return own;
 }
 
@@ -20,7 +20,7 @@ bool is_elsewhere(const std::string& path) {
 
 TEST(Paths, DevicesAreTold) {
   EXPECT_EQ(of("/dev/kfd").place, Place::kKfd);
-  EXPECT_STREQ(of("/dev/kfd").path, "/root/x/dev/kfd");
+  EXPECT_STREQ(of("/dev/kfd").path, "/made/x/dev/kfd");
   EXPECT_EQ(of("/dev/dri/renderD128").place, Place::kRender);
   EXPECT_EQ(of("/dev/dri/renderD128").minor, 128u);
   EXPECT_EQ(of("/dev/dri/renderD191").minor, 191u);
@@ -33,7 +33,7 @@ TEST(Paths, FilesAndFoldersOfTheDriverAreRedirected) {
         "/usr/share/libdrm/amdgpu.ids", "/dev/dri/card0", "/dev/dri/renderD", "/dev/dri/renderDx",
         "/dev/dri/renderD1280"}) {
     EXPECT_EQ(of(path).place, Place::kFile) << path;
-    EXPECT_EQ(of(path).path, "/root/x" + path);
+    EXPECT_EQ(of(path).path, "/made/x" + path);
   }
 }
 
@@ -44,7 +44,7 @@ TEST(Paths, OthersAreNot) {
         "/home/dev/kfd"})
     EXPECT_TRUE(is_elsewhere(path)) << path;
   Redirection own;
-  redirect(nullptr, "/root/x", own);
+  redirect(nullptr, "/made/x", own);
   EXPECT_EQ(own.place, Place::kElsewhere);
 }
 
@@ -62,7 +62,7 @@ TEST(Paths, WhatDoesNotFitIsElsewhere) {
   EXPECT_TRUE(is_elsewhere(inside));
   // The longest that fits, with the root and the final zero.
   const std::string longest =
-      "/dev/dri/" + std::string(kPathBytes - 1 - std::string("/root/x/dev/dri/").size(), 'a');
+      "/dev/dri/" + std::string(kPathBytes - 1 - std::string("/made/x/dev/dri/").size(), 'a');
   EXPECT_EQ(of(longest).place, Place::kFile);
   EXPECT_TRUE(is_elsewhere(longest + "a"));
   Redirection own;

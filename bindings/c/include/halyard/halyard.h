@@ -296,7 +296,7 @@ typedef struct halyard_candidate {
   halyard_code code;        /* that goes with `reason` */
   uint32_t abi_major;       /* the plugin's */
   uint32_t abi_minor;
-  bool tried;    /* false: nobody has needed it so far */
+  bool tried;    /* false: it was not opened, as no call needed it */
   bool fatal;    /* it ended the process that loaded it, or kept it for ever */
   bool disabled; /* a setting has turned the driver off */
   uint64_t device_count;
