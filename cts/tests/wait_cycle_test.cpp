@@ -75,6 +75,22 @@ TEST_F(WaitCycle, IsNoneIfAnotherQueueSignals) {
   EXPECT_OK(semaphore->wait(2, patience()));
 }
 
+// An operation that waits for what has failed does not run: it waits for nothing else, although it
+// is still held back behind one that waits.
+TEST_F(WaitCycle, IsNoneIfWhatComesBeforeHasFailed) {
+  const Ref<Semaphore> gate = new_semaphore();
+  const Ref<Semaphore> semaphore = new_semaphore();
+  const Ref<Semaphore> lost = new_semaphore();
+  const Ref<Semaphore> behind = new_semaphore();
+  ASSERT_OK(queue().barrier(When().after(gate, 1)));
+  ASSERT_OK(queue().barrier(When().after(semaphore, 1).after(lost, 1).then(behind, 1)));
+  lost->fail(Status(StatusCode::kAborted, "It never comes."));
+  ASSERT_OK(queue().barrier(When().then(semaphore, 1)));
+  ASSERT_OK(gate->signal(1));
+  EXPECT_OK(semaphore->wait(1, patience()));
+  EXPECT_FAILS(behind->wait(1, patience()), StatusCode::kAborted, "It never comes.");
+}
+
 // What is not refused has a way out.
 TEST_F(WaitCycle, AFailureIsAWayOutOfAnyWait) {
   const Ref<Semaphore> semaphore = new_semaphore();

@@ -15,8 +15,9 @@ std::vector<WaitGraph::Point> nodes(Span<const SemaphorePoint> points) {
 WaitGraph& wait_graph() {
   static auto* const graph = new WaitGraph([](const WaitGraph::Point& point) {
     const auto& semaphore = *static_cast<const Timeline*>(point.semaphore);
-    return semaphore.evaluate(point.value) != PointState::kPending ||
-           semaphore.is_coming(point.value);
+    const PointState state = semaphore.evaluate(point.value);
+    if (state != PointState::kPending || !semaphore.is_coming(point.value)) return state;
+    return PointState::kReached;
   });
   return *graph;
 }

@@ -19,11 +19,13 @@ struct WaitGraph::Operation {
   Operation* before = nullptr;  // on its queue
 };
 
-// Those that an operation depends on, and which of them can start.
+// Those that an operation depends on, and which of them can start. One that has to fail counts as
+// started when it could: it keeps nobody waiting.
 struct WaitGraph::Search {
-  // A wait that is for operations that are held back.
+  // A wait that has failed, or is for operations that are held back.
   struct Wait {
     Point point;
+    bool failed = false;
     std::vector<size_t> signallers;  // any of them meets it
     std::vector<size_t> in_the_way;  // … and without all of these the host may
   };
@@ -32,6 +34,7 @@ struct WaitGraph::Search {
     std::optional<size_t> before;
     std::vector<Wait> waits;
     bool starts = false;
+    bool fails = false;  // … and fails what it signals
   };
   // Why one waits for the next.
   struct Step {
@@ -64,9 +67,11 @@ struct WaitGraph::Search {
       const Operation& operation = *nodes[at].operation;
       if (operation.before != nullptr) nodes[at].before = visit(operation.before);
       for (const Point& point : operation.waits) {
-        if (graph.comes_(point)) continue;
+        const PointState state = graph.state_of_(point);
+        if (state == PointState::kReached) continue;
         Wait wait;
         wait.point = point;
+        wait.failed = state == PointState::kFailed;
         if (const auto all = graph.signallers_.find(point.semaphore);
             all != graph.signallers_.end()) {
           for (const auto& [value, signaller] : all->second) {
@@ -88,17 +93,31 @@ struct WaitGraph::Search {
            std::all_of(wait.in_the_way.begin(), wait.in_the_way.end(), start);
   }
 
+  // A failure of any operation that signals a semaphore is one of the semaphore.
+  bool can_fail(const Wait& wait) const {
+    const auto fail = [this](size_t node) { return nodes[node].fails; };
+    return wait.failed || std::any_of(wait.signallers.begin(), wait.signallers.end(), fail) ||
+           std::any_of(wait.in_the_way.begin(), wait.in_the_way.end(), fail);
+  }
+
+  // Then it does not wait for the others.
+  bool has_a_wait_that_fails(const Node& node) const {
+    return std::any_of(node.waits.begin(), node.waits.end(),
+                       [this](const Wait& wait) { return can_fail(wait); });
+  }
+
   void settle() {
     for (bool more = true; more;) {
       more = false;
       for (Node& node : nodes) {
-        if (node.starts || (node.before && !starts(*node.before))) continue;
-        if (!std::all_of(node.waits.begin(), node.waits.end(),
-                         [this](const Wait& wait) { return can_be_met(wait); })) {
-          continue;
-        }
-        node.starts = true;
-        more = true;
+        if (node.fails || (node.before && !starts(*node.before))) continue;
+        const bool fails = has_a_wait_that_fails(node);
+        const bool starts = fails || node.starts ||
+                            std::all_of(node.waits.begin(), node.waits.end(),
+                                        [this](const Wait& wait) { return can_be_met(wait); });
+        more |= starts != node.starts || fails;
+        node.starts = starts;
+        node.fails = fails;
       }
     }
   }
@@ -117,8 +136,9 @@ struct WaitGraph::Search {
         if (starts(to) || !arrivals.emplace(to, Arrival{from, wait}).second) return;
         next.push_back(to);
       };
+      const bool fails = has_a_wait_that_fails(nodes[from]);
       for (const Wait& wait : nodes[from].waits) {
-        if (can_be_met(wait)) continue;
+        if (fails || can_be_met(wait)) continue;
         for (const size_t to : wait.signallers) go(to, &wait);
         for (const size_t to : wait.in_the_way) go(to, &wait);
       }

@@ -5,6 +5,8 @@
 // its waits can be met: the value is reached, or work in flight will reach it, or another operation
 // that is held back signals it, or the host does. The host may signal only values below all that
 // queued work will signal, so an operation that is to signal a value stands in the way of the host.
+// If one of its waits fails it will not run, and waits for none of the others: it is over as soon
+// as the one in front of it has started, and what it is to signal fails.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "drivers/common/point_state.h"
 #include "hal/status.h"
 
 namespace halyard {
@@ -32,10 +35,10 @@ class WaitGraph {
   struct Operation;
   using Handle = Operation*;
 
-  // Whether the point needs no other operation: it is reached, or has failed, or work in flight
-  // will reach it. Called under the graph's lock.
-  using Comes = bool (*)(const Point& point);
-  explicit WaitGraph(Comes comes) : comes_(comes) {}
+  // kPending: the point needs another operation, or the host. kReached: it is reached, or work in
+  // flight will reach it. Called under the graph's lock.
+  using StateOf = PointState (*)(const Point& point);
+  explicit WaitGraph(StateOf state_of) : state_of_(state_of) {}
 
   // An operation that is held back on `queue`, behind those that were added before. The semaphores
   // live until it is removed. FAILED_PRECONDITION if it could never start, as it would wait for
@@ -60,7 +63,7 @@ class WaitGraph {
   void insert(Operation& operation);
   void erase(Operation& operation);
 
-  const Comes comes_;
+  const StateOf state_of_;
   std::mutex mutex_;
   std::unordered_map<const void*, Queue> queues_;                           // under mutex_
   std::unordered_map<const void*, Signallers> signallers_;                  // under mutex_

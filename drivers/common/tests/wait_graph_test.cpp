@@ -24,13 +24,22 @@ const void* const kOne = &kNames[3];
 const void* const kTwo = &kNames[4];
 const void* const kThree = &kNames[5];
 
+using Points = std::set<std::pair<const void*, uint64_t>>;
+
 // The points that need nobody.
-std::set<std::pair<const void*, uint64_t>>& come() {
-  static std::set<std::pair<const void*, uint64_t>> points;
+Points& come() {
+  static Points points;
   return points;
 }
-bool comes(const Point& point) {
-  return come().contains({point.semaphore, point.value});
+// Those that have failed.
+Points& lost() {
+  static Points points;
+  return points;
+}
+PointState state_of(const Point& point) {
+  if (lost().contains({point.semaphore, point.value})) return PointState::kFailed;
+  return come().contains({point.semaphore, point.value}) ? PointState::kReached
+                                                         : PointState::kPending;
 }
 
 class Waits : public ::testing::Test {
@@ -38,6 +47,7 @@ class Waits : public ::testing::Test {
   ~Waits() override {
     for (const WaitGraph::Handle handle : handles_) graph_.remove(handle);
     come().clear();
+    lost().clear();
   }
   Status submit(const void* queue, std::vector<Point> waits, std::vector<Point> signals,
                 const char* name = "barrier") {
@@ -56,7 +66,7 @@ class Waits : public ::testing::Test {
     handles_.erase(handles_.begin());
   }
 
-  WaitGraph graph_{&comes};
+  WaitGraph graph_{&state_of};
   std::vector<WaitGraph::Handle> handles_;
 };
 
@@ -137,6 +147,38 @@ TEST_F(Waits, ThatAreStuckAlreadyRefuseNobodyElse) {
   come().clear();
   expect_accepted(submit(kTwo, {{kA, 5}}, {{kB, 1}}));
   expect_accepted(submit(kTwo, {{kC, 1}}, {{kC, 2}}));
+}
+
+// Nobody waits any more for what the operation was to wait for besides.
+TEST_F(Waits, EndWhenOneOfThemHasFailed) {
+  expect_accepted(submit(kOne, {{kA, 5}, {kB, 1}, {kC, 2}}, {}));
+  expect_refused(submit(kOne, {}, {{kA, 5}}), "waits for the value 5");
+  lost() = {{kB, 1}};
+  expect_accepted(submit(kOne, {}, {{kA, 5}}));
+  expect_accepted(submit(kOne, {}, {{kC, 2}}));
+}
+
+// It fails what it is to signal, and with it those who wait for any value of that.
+TEST_F(Waits, EndWithAFailureThatIsPassedOn) {
+  expect_accepted(submit(kOne, {{kB, 1}}, {{kC, 3}}));
+  for (const uint64_t value : {2u, 3u, 4u}) {
+    expect_accepted(submit(kTwo, {{kA, value}, {kC, value}}, {}));
+  }
+  expect_refused(submit(kTwo, {}, {{kA, 4}}), "waits for the value 4");
+  lost() = {{kB, 1}};
+  expect_accepted(submit(kTwo, {}, {{kA, 4}}));
+}
+
+// One that fails does so when its turn comes.
+TEST_F(Waits, OfWhatIsInFrontDoNotEndWithAFailure) {
+  expect_accepted(submit(kOne, {{kA, 5}}, {}, "copy"));
+  lost() = {{kB, 1}};
+  expect_accepted(submit(kOne, {{kA, 5}, {kB, 1}}, {{kC, 1}}, "fill"));
+  expect_refused(submit(kOne, {}, {{kA, 5}}),
+                 "it comes behind \"fill\" on one queue, which comes behind \"copy\" on one queue, "
+                 "which waits for the value 5 of a semaphore that this operation is to signal");
+  expect_refused(submit(kTwo, {{kC, 1}}, {{kA, 5}}),
+                 "a semaphore that \"fill\" is to signal (1), which comes behind \"copy\"");
 }
 
 TEST_F(Waits, ThatTakeTooLongToFollowAreAccepted) {
