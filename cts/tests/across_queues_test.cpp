@@ -258,9 +258,12 @@ TEST_F(AcrossQueues, WorkBehindTheWaitMayBeWhatALaterSignalNeeds) {
         static_cast<HeldKernel*>(kernel)->release();
         return Status();
       },
-      &second, When().after(timeline_, 1)));
+      &second, When().after(timeline_, 1).then(done_, 1)));
   first.release();
   EXPECT_OK(timeline_->wait(2, patience()));
+  // Before `second` goes, the call has happened, also if the wait has failed.
+  second.release();
+  EXPECT_OK(followed(patience()));
 }
 
 }  // namespace
