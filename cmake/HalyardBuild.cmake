@@ -19,14 +19,6 @@ set(HALYARD_PLUGIN_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/halyard/plugins")
 set(HALYARD_VGPU_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/halyard/vgpu")
 set(HALYARD_CONFIG_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/share/halyard/config")
 
-# OFF builds faster: a file that formats takes up to 3 s less. The link then wants libfmt.
-option(HALYARD_FMT_HEADER_ONLY "Compile fmt into each file, rather than link the system's library" ON)
-find_package(fmt REQUIRED)
-set(HALYARD_FMT fmt::fmt)
-if(HALYARD_FMT_HEADER_ONLY)
-  set(HALYARD_FMT fmt::fmt-header-only)
-endif()
-
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 

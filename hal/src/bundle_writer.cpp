@@ -25,8 +25,10 @@ void put(std::vector<std::byte>& bytes, size_t offset, T value) {
 }
 
 void append(std::vector<std::byte>& bytes, const void* data, size_t size) {
-  const auto* begin = static_cast<const std::byte*>(data);
-  bytes.insert(bytes.end(), begin, begin + size);
+  // Not insert(): gcc 12 warns of an overflow in there.
+  const size_t end = bytes.size();
+  bytes.resize(end + size);
+  if (size != 0) std::memcpy(bytes.data() + end, data, size);
 }
 void append(std::vector<std::byte>& bytes, uint64_t value) {
   append(bytes, &value, sizeof(value));

@@ -84,7 +84,7 @@ std::string printable(std::string_view text, size_t limit) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (result.size() >= limit && !continues_letter(byte)) return result + "…";
     if (byte < 0x20 || byte == 0x7f) {
-      fmt::format_to(std::back_inserter(result), "\\x{:02x}", byte);
+      result += fmt::format("\\x{:02x}", byte);
     } else {
       result += text[i];
     }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "hal/error.h"
 #include "hal/text.h"
@@ -254,21 +253,20 @@ Result<DeviceUri> parse_device_uri(std::string_view text) {
 
 std::string to_string(const DeviceUri& uri) {
   std::string text = uri.driver;
-  auto out = std::back_inserter(text);
-  if (uri.ordinal) fmt::format_to(out, ":{}", *uri.ordinal);
+  if (uri.ordinal) text += fmt::format(":{}", *uri.ordinal);
   const char* before = "://";
   for (const DeviceSelector& selector : uri.selectors) {
-    fmt::format_to(out, "{}{}", before, selector.text);
+    text += fmt::format("{}{}", before, selector.text);
     before = ",";
   }
   char separator = '?';
   for (const DeviceUriOption& option : uri.options) {
-    fmt::format_to(out, "{}{}=", separator, option.key);
+    text += fmt::format("{}{}=", separator, option.key);
     for (const char c : option.value) {
       if (is_plain_value(c)) {
         text += c;
       } else {
-        fmt::format_to(out, "%{:02X}", static_cast<unsigned char>(c));
+        text += fmt::format("%{:02X}", static_cast<unsigned char>(c));
       }
     }
     separator = '&';

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "hal/text.h"
 
 namespace halyard {
@@ -28,8 +26,7 @@ void append_warning(std::string& text, const std::string& warning) {
 }
 
 void append_place(std::string& text, const SearchedPlace& place) {
-  fmt::format_to(std::back_inserter(text), "  {} ({}): ", printable(place.path),
-                 to_string(place.origin));
+  text += fmt::format("  {} ({}): ", printable(place.path), to_string(place.origin));
   if (!place.problem.empty()) {
     text += place.problem + "\n";
     return;
@@ -37,33 +34,31 @@ void append_place(std::string& text, const SearchedPlace& place) {
   text += count_of(place.candidates, "candidate") + "\n";
   append_warning(text, place.warning);
   for (const IgnoredFile& file : place.ignored) {
-    fmt::format_to(std::back_inserter(text), "    ignored {}: {}\n", printable(file.name),
-                   file.reason);
+    text += fmt::format("    ignored {}: {}\n", printable(file.name), file.reason);
   }
 }
 
 void append_candidate(std::string& text, const Candidate& candidate) {
-  auto out = std::back_inserter(text);
-  fmt::format_to(out, "  {}\n", printable(candidate.path));
+  text += fmt::format("  {}\n", printable(candidate.path));
   append_warning(text, candidate.warning);
   if (!candidate.driver.empty()) {
-    fmt::format_to(out, "    driver {} {}, ABI {}.{}\n", candidate.driver,
-                   printable(candidate.version), candidate.abi_major, candidate.abi_minor);
+    text += fmt::format("    driver {} {}, ABI {}.{}\n", candidate.driver,
+                        printable(candidate.version), candidate.abi_major, candidate.abi_minor);
   }
   if (!candidate.library_name.empty()) {
-    fmt::format_to(out, "    on {} {} ({})\n", printable(candidate.library_name),
-                   printable(candidate.library_version), printable(candidate.library_path));
+    text += fmt::format("    on {} {} ({})\n", printable(candidate.library_name),
+                        printable(candidate.library_version), printable(candidate.library_path));
   }
   if (!candidate.tried) {
     text += "    found; not opened, as nothing has needed it\n";
     return;
   }
-  fmt::format_to(out, "    {}", to_string(candidate.stage));
+  text += fmt::format("    {}", to_string(candidate.stage));
   if (candidate.stage == LoadStage::kEnumerated) {
-    fmt::format_to(out, ": {}", count_of(candidate.device_count, "device"));
+    text += fmt::format(": {}", count_of(candidate.device_count, "device"));
   }
   if (!candidate.reason.empty()) {
-    fmt::format_to(out, ", then stopped: {}", indented(candidate.reason, "      "));
+    text += fmt::format(", then stopped: {}", indented(candidate.reason, "      "));
   }
   text += "\n";
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,40 +90,39 @@ void append_arguments(std::string& text, const FunctionInfo& info) {
 void append_kernel(std::string& text, const ObjdumpFlags& flags, const Variant& variant,
                    const KernelInfo& kernel) {
   const FunctionInfo& info = kernel.function;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "    {}\n", text_of(info.name));
+  text += fmt::format("    {}\n", text_of(info.name));
   const Result<KernelCode> code = kernel_code(variant.in_module->bytes, kernel);
   if (code.ok()) {
-    fmt::format_to(out, "      code {} bytes at address {:#x}, wavefronts of {}\n",
-                   code->bytes.size(), code->address, info.wavefront_size);
+    text += fmt::format("      code {} bytes at address {:#x}, wavefronts of {}\n",
+                        code->bytes.size(), code->address, info.wavefront_size);
   }
-  fmt::format_to(out, "      registers: {} VGPRs, {} AGPRs, {} SGPRs", info.vgpr_count,
-                 info.agpr_count, info.sgpr_count);
+  text += fmt::format("      registers: {} VGPRs, {} AGPRs, {} SGPRs", info.vgpr_count,
+                      info.agpr_count, info.sgpr_count);
   if (kernel.vgpr_spill_count != 0 || kernel.sgpr_spill_count != 0) {
-    fmt::format_to(out, "; spilled: {} VGPRs, {} SGPRs", kernel.vgpr_spill_count,
-                   kernel.sgpr_spill_count);
+    text += fmt::format("; spilled: {} VGPRs, {} SGPRs", kernel.vgpr_spill_count,
+                        kernel.sgpr_spill_count);
   }
-  fmt::format_to(out, "\n      LDS {} bytes, scratch {} bytes{}, kernarg {} bytes aligned to {}\n",
-                 info.group_segment_size, info.private_segment_size,
-                 info.uses_dynamic_stack ? " and a dynamic stack" : "", info.kernarg_size,
-                 info.kernarg_alignment);
+  text += fmt::format("\n      LDS {} bytes, scratch {} bytes{}, kernarg {} bytes aligned to {}\n",
+                      info.group_segment_size, info.private_segment_size,
+                      info.uses_dynamic_stack ? " and a dynamic stack" : "", info.kernarg_size,
+                      info.kernarg_alignment);
   const Dim3& required = info.required_workgroup_size;
   if (product(required) != 0) {
-    fmt::format_to(out, "      work-groups of {}x{}x{}\n", required.x, required.y, required.z);
+    text += fmt::format("      work-groups of {}x{}x{}\n", required.x, required.y, required.z);
   } else {
-    fmt::format_to(out, "      work-groups of at most {}\n", info.max_workgroup_size);
+    text += fmt::format("      work-groups of at most {}\n", info.max_workgroup_size);
   }
   const uint32_t size = workgroup_size(flags, info);
   const auto held = occupancy_of(flags, variant.object->target().processor, info);
   if (held) {
-    fmt::format_to(out,
-                   "      occupancy with work-groups of {}: {} of {} waves on a SIMD, {} "
-                   "work-groups on a compute unit, limited by {}\n",
-                   size, held->waves_per_simd, held->max_waves_per_simd,
-                   held->groups_per_compute_unit, to_string(held->limit));
+    text += fmt::format(
+        "      occupancy with work-groups of {}: {} of {} waves on a SIMD, {} "
+        "work-groups on a compute unit, limited by {}\n",
+        size, held->waves_per_simd, held->max_waves_per_simd, held->groups_per_compute_unit,
+        to_string(held->limit));
   } else {
-    fmt::format_to(out, "      occupancy not known for {}\n",
-                   printable(variant.object->target().processor));
+    text += fmt::format("      occupancy not known for {}\n",
+                        printable(variant.object->target().processor));
   }
   append_arguments(text, info);
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,9 +45,9 @@ int add_line(void* user, const halyard_vgpu_instruction* instruction) {
     std::memcpy(&word, listing.code + offset + at, sizeof word);
     words += fmt::format("{}{:08x}", at == 0 ? "" : " ", word);
   }
-  fmt::format_to(std::back_inserter(listing.text), "  +0x{:04x}  {:<17}  {:<13}  {}{}\n", offset,
-                 words, instruction->kind, instruction->text,
-                 instruction->executes != 0 ? "" : "    ; not executed: a queue error");
+  listing.text += fmt::format(
+      "  +0x{:04x}  {:<17}  {:<13}  {}{}\n", offset, words, instruction->kind, instruction->text,
+      instruction->executes != 0 ? "" : "    ; not executed: a queue error");
   ++listing.instructions;
   listing.refused += instruction->executes != 0 ? 0 : 1;
   return 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <string_view>
 #include <unordered_map>
 
@@ -34,7 +33,6 @@ uint64_t total_of(const KernelCount& kernel) {
 }
 
 void append_kernel(std::string& text, const KernelCount& kernel) {
-  const auto out = std::back_inserter(text);
   const uint64_t total = total_of(kernel);
   uint64_t by_class[kClasses] = {};
   std::vector<std::pair<int64_t, const InstructionCount*>> hot;
@@ -42,27 +40,27 @@ void append_kernel(std::string& text, const KernelCount& kernel) {
     by_class[static_cast<unsigned>(count.kind)] += count.executed;
     hot.emplace_back(offset, &count);
   }
-  fmt::format_to(out, "{} on {}: {} instructions, {} dispatches, {} work-groups, {} waves\n",
-                 kernel.name, kernel.processor, total, kernel.dispatches, kernel.groups,
-                 kernel.waves);
+  text += fmt::format("{} on {}: {} instructions, {} dispatches, {} work-groups, {} waves\n",
+                      kernel.name, kernel.processor, total, kernel.dispatches, kernel.groups,
+                      kernel.waves);
   for (unsigned c = 0; c < kClasses; ++c) {
     if (by_class[c] != 0)
-      fmt::format_to(out, "  {:<14}{:>14}  {:5.1f} %\n", kClassNames[c], by_class[c],
-                     percent(by_class[c], total));
+      text += fmt::format("  {:<14}{:>14}  {:5.1f} %\n", kClassNames[c], by_class[c],
+                          percent(by_class[c], total));
   }
   std::sort(hot.begin(), hot.end(), [](const auto& a, const auto& b) {
     if (a.second->executed != b.second->executed) return a.second->executed > b.second->executed;
     return a.first < b.first;
   });
   if (hot.size() > kHottest) hot.resize(kHottest);
-  fmt::format_to(out, "  {:>14}  {:>7}  {:>5}  {:<8}  instruction\n", "executed", "share", "lanes",
-                 "offset");
+  text += fmt::format("  {:>14}  {:>7}  {:>5}  {:<8}  instruction\n", "executed", "share", "lanes",
+                      "offset");
   for (const auto& [offset, count] : hot) {
     const auto distance = static_cast<uint64_t>(offset < 0 ? -offset : offset);
-    fmt::format_to(out, "  {:>14}  {:5.1f} %  {:5.1f}  {}0x{:04x}   {}\n", count->executed,
-                   percent(count->executed, total),
-                   static_cast<double>(count->lanes) / static_cast<double>(count->executed),
-                   offset < 0 ? '-' : '+', distance, count->text);
+    text += fmt::format("  {:>14}  {:5.1f} %  {:5.1f}  {}0x{:04x}   {}\n", count->executed,
+                        percent(count->executed, total),
+                        static_cast<double>(count->lanes) / static_cast<double>(count->executed),
+                        offset < 0 ? '-' : '+', distance, count->text);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -44,8 +43,7 @@ std::string lanes_text(const isa::VectorRegister& values, uint64_t mask) {
   std::string text = "{";
   for (unsigned l = 0; l < isa::kLanes; ++l) {
     if (!(mask >> l & 1)) continue;
-    fmt::format_to(std::back_inserter(text), "{}{}: 0x{:x}", text.size() > 1 ? ", " : "", l,
-                   values.lane[l]);
+    text += fmt::format("{}{}: 0x{:x}", text.size() > 1 ? ", " : "", l, values.lane[l]);
   }
   return text + "}";
 }
@@ -71,9 +69,7 @@ class GroupTrace final : public isa::GroupObserver {
   void before(const Wave& wave, const Instruction& instruction) override;
   void after(const Wave& wave, const Instruction& instruction, uint64_t pc,
              isa::Outcome outcome) override;
-  void barrier() override {
-    fmt::format_to(std::back_inserter(lines_), "{} {} barrier\n", dispatch_, place_);
-  }
+  void barrier() override { lines_ += fmt::format("{} {} barrier\n", dispatch_, place_); }
 
  private:
   void add(std::string_view change) {
@@ -135,8 +131,8 @@ void GroupTrace::add_state(const Wave& wave) {
 
 void GroupTrace::after(const Wave& wave, const Instruction& instruction, uint64_t pc,
                        isa::Outcome outcome) {
-  fmt::format_to(std::back_inserter(lines_), "{} {} w{} {}  {}", dispatch_, place_,
-                 wave.index_in_group, offset_text(context_, pc), context_.program->text(pc));
+  lines_ += fmt::format("{} {} w{} {}  {}", dispatch_, place_, wave.index_in_group,
+                        offset_text(context_, pc), context_.program->text(pc));
   separator_ = "  | ";
   if (outcome == isa::Outcome::kFault) {
     add("fault: " + wave.fault.message);

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <string_view>
-#include <utility>
 
 #include "hal/status.h"
 #include "hal/types.h"
@@ -19,9 +18,7 @@ template <typename... Arguments>
 [[gnu::cold, gnu::noinline]] Status error(StatusCode code, fmt::format_string<Arguments...> format,
                                           Arguments&&... arguments) noexcept {
   try {
-    fmt::memory_buffer message;
-    fmt::format_to(std::back_inserter(message), format, std::forward<Arguments>(arguments)...);
-    return Status(code, std::string_view(message.data(), message.size()));
+    return Status(code, fmt::vformat(format, fmt::make_format_args(arguments...)));
   } catch (...) {
     return Status(code, {});
   }
