@@ -44,7 +44,16 @@ HSAKMT_STATUS copy_out(const std::vector<T>& from, uint32_t count, T* to) {
 }  // namespace
 
 HALYARD_THUNK_API HSAKMT_STATUS hsaKmtOpenKFD() {
-  return halyard::vgpu::thunk::open_driver();
+  const HSAKMT_STATUS status = halyard::vgpu::thunk::open_driver();
+  if (status != HSAKMT_STATUS_SUCCESS) return status;
+  // This thunk brings no page for events: the GPUs write to the driver's own.
+  auto& driver = *halyard::vgpu::thunk::driver();
+  auto* const mailboxes = driver.events().mailboxes();
+  const uint64_t bytes = driver.events().mailbox_bytes();
+  const auto begin = reinterpret_cast<uintptr_t>(mailboxes);
+  if (!driver.memory().all_memory().find(begin).contains(begin, bytes))
+    driver.memory().add_internal(mailboxes, bytes);
+  return status;
 }
 
 HALYARD_THUNK_API HSAKMT_STATUS hsaKmtCloseKFD() {

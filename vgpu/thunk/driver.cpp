@@ -79,9 +79,7 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
 Driver::Driver(const Profile& profile)
     : profile_(profile),
       memory_(vram_by_node(profile), nodes_without_large_bar(profile)),
-      doorbells_(any_watches(profile)) {
-  memory_.add_internal(events_.mailboxes(), events_.mailbox_bytes());
-}
+      doorbells_(any_watches(profile)) {}
 
 Driver::~Driver() {
   for (auto& [id, queue] : queues_) queue.hardware->stop();

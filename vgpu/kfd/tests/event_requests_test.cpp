@@ -146,6 +146,13 @@ TEST_F(Events, ThePageComesWithTheFirstEvent) {
   EXPECT_EQ(process_.request(Request::kCreateEvent, event), -EINVAL);
 }
 
+// The program has its addresses as soon as it gives a page of its own.
+TEST_F(Events, ThePageThatTheDriverHasBeforeIsNoMemoryOfTheGpus) {
+  const auto own = reinterpret_cast<uintptr_t>(process_.driver->events().mailboxes());
+  EXPECT_FALSE(process_.gpu_sees(kGpu, own, 8));
+  EXPECT_FALSE(process_.driver->memory().all_memory().find(own).contains(own, 8));
+}
+
 TEST_F(Events, AMemoryFaultIsToldOnce) {
   const uint32_t id = create(abi::EventType::kMemory).event_id;
   EXPECT_TRUE(process_.driver->events().memory_fault({2, 0xabc000, true, false}));
