@@ -11,6 +11,7 @@
 #include "vgpu/kfd/drm.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/kfd.h"
+#include "vgpu/kfd/own_calls.h"
 #include "vgpu/thunk/driver.h"
 
 namespace halyard::vgpu::kfd {
@@ -87,6 +88,7 @@ void tell(void* address, size_t bytes) {
 
 extern "C" __attribute__((visibility("default"))) const halyard_kfd_door* halyard_vgpu_kfd_door() {
   using namespace halyard::vgpu::kfd;  // NOLINT(google-build-using-namespace)
+  call_c_library_directly();
   static constexpr halyard_kfd_door kDoor = {
       open_device,
       device_ioctl,

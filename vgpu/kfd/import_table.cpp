@@ -79,6 +79,19 @@ bool is_function_slot(unsigned type) {
   return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || type == R_X86_64_64;
 }
 
+// The slots of imported functions, with the functions' names.
+template <class Visit>
+void visit_imports(const link_map& object, const Dynamic& dynamic, Visit&& visit) {
+  for (const auto& relocations : dynamic.relocations) {
+    for (const ElfW(Rela) & relocation : relocations) {
+      if (!is_function_slot(ELF64_R_TYPE(relocation.r_info)) || relocation.r_addend != 0) continue;
+      const ElfW(Sym) & symbol = dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
+      if (symbol.st_shndx != SHN_UNDEF) continue;
+      if (!visit(dynamic.strings + symbol.st_name, object.l_addr + relocation.r_offset)) return;
+    }
+  }
+}
+
 void* replacement_of(const char* name, std::span<const Redirect> redirects) {
   for (const Redirect& redirect : redirects) {
     if (std::strcmp(redirect.name, name) == 0) return redirect.function;
@@ -102,23 +115,28 @@ int redirect_imports(const link_map& object, std::span<const Redirect> redirects
     return false;
   };
   int count = 0;
-  for (const auto& relocations : dynamic.relocations) {
-    for (const ElfW(Rela) & relocation : relocations) {
-      if (!is_function_slot(ELF64_R_TYPE(relocation.r_info)) || relocation.r_addend != 0) continue;
-      const ElfW(Sym) & symbol = dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
-      if (symbol.st_shndx != SHN_UNDEF) continue;
-      void* const function = replacement_of(dynamic.strings + symbol.st_name, redirects);
-      if (function == nullptr) continue;
-      const uint64_t slot = object.l_addr + relocation.r_offset;
-      const uint64_t page = slot / kPage * kPage;
-      const bool is_read_only = read_only.contains(page);
-      if (is_read_only && !protect(page, PROT_READ | PROT_WRITE)) return -1;
-      __atomic_store_n(reinterpret_cast<void**>(slot), function, __ATOMIC_RELEASE);
-      if (is_read_only && !protect(page, PROT_READ)) return -1;
-      ++count;
-    }
-  }
+  visit_imports(object, dynamic, [&](const char* name, uint64_t slot) {
+    void* const function = replacement_of(name, redirects);
+    if (function == nullptr) return true;
+    const uint64_t page = slot / kPage * kPage;
+    const bool is_read_only = read_only.contains(page);
+    const bool done = !is_read_only || protect(page, PROT_READ | PROT_WRITE);
+    if (done) __atomic_store_n(reinterpret_cast<void**>(slot), function, __ATOMIC_RELEASE);
+    count = done && (!is_read_only || protect(page, PROT_READ)) ? count + 1 : -1;
+    return count > 0;
+  });
   return count;
+}
+
+void* imported_function(const link_map& object, const char* name) {
+  void* found = nullptr;
+  const Dynamic dynamic = read_dynamic(object);
+  if (dynamic.symbols == nullptr || dynamic.strings == nullptr) return nullptr;
+  visit_imports(object, dynamic, [&](const char* imported, uint64_t slot) {
+    if (std::strcmp(imported, name) == 0) found = *reinterpret_cast<void**>(slot);
+    return found == nullptr;
+  });
+  return found;
 }
 
 }  // namespace halyard::vgpu::kfd

@@ -24,4 +24,8 @@ struct Redirect {
 int redirect_imports(const link_map& object, std::span<const Redirect> redirects,
                      std::string& error);
 
+// What a call of `name` by the object reaches; null if it imports no such function. Of an object
+// that was loaded with RTLD_NOW.
+void* imported_function(const link_map& object, const char* name);
+
 }  // namespace halyard::vgpu::kfd
