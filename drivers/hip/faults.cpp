@@ -22,6 +22,7 @@ namespace {
 struct Gpu {
   int device = 0;
   std::string name;
+  bool is_lost = false;
 };
 
 // Leaked on purpose: the runtime's thread may call when main is over.
@@ -54,8 +55,9 @@ void lose(const Gpu& gpu, const std::string& what) {
   Progress::instance().changed();
 }
 
-// On a thread of the HSA runtime's, which HIP's own events need as well. So nothing of HIP's is
-// called here; it might wait. Returns whether a device is lost; an idle one only if `also_idle`.
+// On a thread of the HSA runtime's, which HIP's own events need as well, or of the listener's. So
+// nothing of HIP's is called here; it might wait. Returns whether a device is lost, also if the
+// other thread has lost it before; an idle one only if `also_idle`.
 bool lose_later(const Hip& hip, hsa_agent_t agent, uint64_t address, uint32_t reasons,
                 bool also_idle) {
   const std::string pci = pci_of(hip, agent);
@@ -64,8 +66,9 @@ bool lose_later(const Hip& hip, hsa_agent_t agent, uint64_t address, uint32_t re
   bool ours = false;
   const auto [first, last] = all.gpus[&hip].equal_range(pci);
   for (auto gpu = first; gpu != last; ++gpu) {
-    if (!also_idle && !has_work(gpu->second.device)) continue;
+    if (!gpu->second.is_lost && !also_idle && !has_work(gpu->second.device)) continue;
     ours = true;
+    if (std::exchange(gpu->second.is_lost, true)) continue;
     const std::string what = describe_memory_fault(address, reasons);
     Workers::instance().run([gpu = gpu->second, what] { lose(gpu, what); });
   }
@@ -81,21 +84,22 @@ hsa_status_t on_event(const hsa_amd_event_t* event, void* data) {
   return ours ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
 }
 
-// Of a runtime that hears nothing itself. It would not end the process for a fault of others' work;
-// but the GPU's queues have stopped, so the device is lost in any case.
-void on_node_fault(const Hip& hip, const NodeFault& fault) {
+// From the thunk. A runtime that hears nothing itself would not end the process for a fault of
+// others' work; but the GPU's queues have stopped, so the device is lost in any case (`also_idle`).
+void on_node_fault(const Hip& hip, const NodeFault& fault, bool also_idle) {
   struct Search {
     const Hip& hip;
     const NodeFault& fault;
-  } search = {hip, fault};
+    bool also_idle;
+  } search = {hip, fault, also_idle};
   const auto lose_agent = [](hsa_agent_t agent, void* data) -> hsa_status_t {
-    const auto& [hip, fault] = *static_cast<const Search*>(data);
+    const auto& [hip, fault, also_idle] = *static_cast<const Search*>(data);
     int type = 0;  // an APU's node is a CPU's as well
     uint32_t node = 0;
     hip.hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
     hip.hsa_agent_get_info(agent, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &node);
     if (type == HSA_DEVICE_TYPE_GPU && node == fault.node) {
-      lose_later(hip, agent, fault.address, fault.reasons, true);
+      lose_later(hip, agent, fault.address, fault.reasons, also_idle);
     }
     return HSA_STATUS_SUCCESS;
   };
@@ -128,15 +132,17 @@ void Faults::watch(const Hip& hip, const GpuFacts& gpu) {
   const auto [begin, end] = gpus.equal_range(gpu.pci);
   const bool known =
       std::any_of(begin, end, [&](const auto& entry) { return entry.second.device == gpu.device; });
-  if (!known) gpus.emplace(gpu.pci, Gpu{gpu.device, gpu.name});
+  if (!known) gpus.emplace(gpu.pci, Gpu{gpu.device, gpu.name, false});
   if (!first) return;
-  if (uses_interrupts(hip)) {
-    hip.hsa_amd_register_system_event_handler(&on_event, const_cast<Hip*>(&hip));
-  } else {
-    // Without the thunk's functions there is no report, and waits end with their deadlines.
-    listen_for_memory_faults(hip.thunk_events(),
-                             [&hip](const NodeFault& fault) { on_node_fault(hip, fault); });
-  }
+  const bool interrupts = uses_interrupts(hip);
+  if (interrupts) hip.hsa_amd_register_system_event_handler(&on_event, const_cast<Hip*>(&hip));
+  // The runtime hears of a fault where its thread sleeps in the thunk. While another thread waits
+  // for one of the signals of HIP's commands, that thread polls instead (ROCR 5.2.3,
+  // Signal::WaitAny), and until a command ends, which may be never. Without the thunk's functions
+  // there is no report then, and waits end with their deadlines.
+  listen_for_memory_faults(hip.thunk_events(), [&hip, interrupts](const NodeFault& fault) {
+    on_node_fault(hip, fault, !interrupts);
+  });
 }
 
 }  // namespace halyard::hip

@@ -1,9 +1,13 @@
 // Memory faults on one of two devices: what is lost with it, and what goes on.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hsa/hsa_ext_amd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -148,6 +152,41 @@ TEST_F(HipFault, ADeviceWhoseStreamWaitsForALostOneIsLostWithIt) {
     ASSERT_OK(other.queue->barrier({.wait = {&point, 1}, .signal = {&after, 1}}));
     EXPECT_THAT(other.done->wait(1, patience()).to_string(), HasSubstr("\"store_to\""));
     EXPECT_FALSE(other.device->fault().ok());
+  });
+}
+
+// The runtime's thread for signals polls while another thread waits for one of them, and then it
+// hears of no fault.
+TEST_F(HipFault, IsHeardOfWhileTheRuntimePolls) {
+  in_process([] {
+    Gpu lost(0);
+    void* const runtime = dlopen("libhsa-runtime64.so.1", RTLD_NOW | RTLD_NOLOAD);
+    ASSERT_NE(runtime, nullptr);
+    const auto create =
+        reinterpret_cast<decltype(&hsa_signal_create)>(dlsym(runtime, "hsa_signal_create"));
+    const auto wait = reinterpret_cast<decltype(&hsa_signal_wait_scacquire)>(
+        dlsym(runtime, "hsa_signal_wait_scacquire"));
+    const auto store = reinterpret_cast<decltype(&hsa_signal_store_screlease)>(
+        dlsym(runtime, "hsa_signal_store_screlease"));
+    const auto call_when = reinterpret_cast<decltype(&hsa_amd_signal_async_handler)>(
+        dlsym(runtime, "hsa_amd_signal_async_handler"));
+    ::hsa_signal_t signal = {};
+    ASSERT_EQ(create(1, 0, nullptr, &signal), HSA_STATUS_SUCCESS);
+    std::atomic<bool> waiting{false};
+    std::thread waiter([&] {
+      waiting = true;
+      while (wait(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1) {
+      }
+    });
+    while (!waiting) std::this_thread::yield();
+    const auto never_again = [](hsa_signal_value_t, void*) { return false; };
+    ASSERT_EQ(call_when(signal, HSA_SIGNAL_CONDITION_LT, 1, never_again, nullptr),
+              HSA_STATUS_SUCCESS);
+    const SemaphorePoint point = {lost.done.get(), 1};
+    ASSERT_OK(lost.store_to_nowhere({.wait = {}, .signal = {&point, 1}}));
+    EXPECT_THAT(lost.done->wait(1, patience()).to_string(), HasSubstr("\"store_to\""));
+    store(signal, 0);
+    waiter.join();
   });
 }
 
