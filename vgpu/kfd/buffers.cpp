@@ -168,8 +168,10 @@ uint64_t Buffers::add(Buffer buffer) {
   const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
   if (thunk::MemoryObserver* const observer = driver_.memory().observer();
       observer != nullptr && is_memory) {
+    // A user pointer whose address is the same for both is memory that the thunk has mapped.
+    const bool own_mapping = buffer.has_pages() || buffer.to_host == 0;
     observer->added({buffer.begin + buffer.to_host, buffer.size, buffer.is_vram() ? buffer.node : 0,
-                     flags_of(buffer), buffer.has_pages(), buffer.imported});
+                     flags_of(buffer), own_mapping, buffer.imported});
   }
   if (buffer.has_pages()) {
     by_offset_[buffer.mmap_offset] = handle;
