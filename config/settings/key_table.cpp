@@ -83,11 +83,11 @@ std::vector<Key> make_table() {
        .values = {"thunk", "kfd"},
        .environment = "HALYARD_VGPU_DOOR",
        .flag = "--vgpu-door",
-       .example = "kfd",
+       .example = "thunk",
        .documentation =
            "How the vendor's runtime gets to the virtual GPU: it plays the kernel driver (kfd), "
            "which works with every release, or is a libhsakmt of its own (thunk), for the HSA "
-           "runtime 5.2. Without one it is the thunk."},
+           "runtime 5.2. Without one it is kfd."},
       {.path = "virtual_gpus.<vgpu>.profile",
        .type = KeyType::kProfile,
        .example = "four-mi210",

@@ -118,7 +118,7 @@ std::vector<std::string> places(const VirtualGpuOptions& options, const char* li
 
 Status choose_door(const VirtualGpuOptions& options, std::string* door) {
   *door = options.door.empty() ? trusted_environment(kDoorVariable) : options.door;
-  if (door->empty()) *door = kThunkDoor;
+  if (door->empty()) *door = kKernelDoor;
   if (*door == kThunkDoor || *door == kKernelDoor) return {};
   return error(StatusCode::kInvalidArgument,
                "The virtual GPU has no door ({}): it has {} and {}{}.", printable(*door),

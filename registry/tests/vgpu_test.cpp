@@ -25,6 +25,7 @@ using testing::TemporaryFolder;
 const std::string kPrefix = HALYARD_TEST_FAKE_VGPU;
 const std::string kFolder = kPrefix + "/lib/halyard/vgpu";
 const std::string kVendor = kPrefix + "/vendor";
+constexpr const char* kLibrary = "libhalyard-kfd.so.0";
 
 // The text that `work` returns in a process of its own.
 std::string in_child(const std::function<std::string()>& work) {
@@ -61,13 +62,13 @@ std::string load_both(const char* first, const char* second) {
   return text + load(second);
 }
 
-TEST(VirtualGpuTest, IsLoadedIntoTheGlobalScopeUnderItsSoname) {
+TEST(VirtualGpuTest, IsLoadedUnderItsSonameAndOutOfTheGlobalScope) {
   EXPECT_EQ(in_child([]() -> std::string {
               if (virtual_gpu_loaded()) return "loaded too early";
               if (const std::string result = load("gfx900"); result != "OK") return result;
               if (!virtual_gpu_loaded()) return "not loaded";
-              if (dlsym(RTLD_DEFAULT, "halyard_fake_thunk_function") == nullptr) return "local";
-              if (dlopen("libhsakmt.so.1", RTLD_NOW | RTLD_NOLOAD) == nullptr) return "no soname";
+              if (dlsym(RTLD_DEFAULT, "halyard_vgpu_configure") != nullptr) return "global";
+              if (dlopen(kLibrary, RTLD_NOW | RTLD_NOLOAD) == nullptr) return "no soname";
               return "good";
             }),
             "good");
@@ -108,13 +109,13 @@ TEST(VirtualGpuTest, AMissingLibraryListsThePathsTried) {
   const TemporaryFolder folder;
   EXPECT_THAT(in_child([&] { return load("gfx900", folder.path()); }),
               AllOf(StartsWith("NOT_FOUND"), HasSubstr("HALYARD_VGPU_PATH"),
-                    HasSubstr(folder.path() + "/lib/halyard/vgpu/libhsakmt.so.1: "),
+                    HasSubstr(folder.path() + "/lib/halyard/vgpu/" + kLibrary + ": "),
                     HasSubstr("No such file or directory")));
 }
 
 TEST(VirtualGpuTest, TheVariableNamesAFolderOrTheFile) {
   const TemporaryFolder folder;
-  for (const std::string& path : {kFolder, kFolder + "/libhsakmt.so.1"}) {
+  for (const std::string& path : {kFolder, kFolder + "/" + kLibrary}) {
     const ScopedVariable variable("HALYARD_VGPU_PATH", path);
     EXPECT_EQ(in_child([&] { return load("gfx900", folder.path()); }), "OK") << path;
   }
@@ -125,16 +126,17 @@ TEST(VirtualGpuTest, TheVariableNamesAFolderOrTheFile) {
 
 TEST(VirtualGpuTest, ABrokenLibraryIsRefused) {
   const TemporaryFolder folder;
-  folder.add_file("lib/halyard/vgpu/libhsakmt.so.1", "text");
+  folder.add_file(std::string("lib/halyard/vgpu/") + kLibrary, "text");
   EXPECT_THAT(in_child([&] { return load("gfx900", folder.path()); }),
               HasSubstr("not an ELF file"));
 }
 
 TEST(VirtualGpuTest, ALibraryThatIsNotTheVirtualGpuIsRefusedAndDoesNotStay) {
-  const ScopedVariable variable("HALYARD_VGPU_PATH", kVendor);
+  const ScopedVariable variable("HALYARD_VGPU_PATH", kVendor + "/libhsa-runtime64.so.1");
   EXPECT_THAT(in_child([]() -> std::string {
                 const std::string result = load("gfx900");
-                const bool stays = dlopen("libhsakmt.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr;
+                const bool stays =
+                    dlopen("libhsa-runtime64.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr;
                 return result + (stays ? " STAYS" : "");
               }),
               AllOf(StartsWith("FAILED_PRECONDITION"), HasSubstr("halyard_vgpu_configure"),

@@ -234,7 +234,7 @@ TEST_F(BareInstallation, SaysWhereThereAreNoPlugins) {
 
 TEST_F(BareInstallation, SaysWhereThereIsNoVirtualGpu) {
   EXPECT_THAT(error_of({"list", "devices", "--vgpu"}, bare_),
-              HasSubstr(folder_ / "lib/halyard/vgpu/libhsakmt.so.1"));
+              HasSubstr(folder_ / "lib/halyard/vgpu/libhalyard-kfd.so.0"));
 }
 
 TEST_F(BareInstallation, APluginPathThatDoesNotExistIsAnError) {

@@ -68,25 +68,24 @@ TEST(CliVgpuExec, TheProgramKeepsItsArgumentsAndItsExitCode) {
   EXPECT_EQ(spawn(exec_command({}, {"sh", "-c", "kill -9 $$"})).exit_code, 128 + 9);
 }
 
-TEST(CliVgpuExec, TheProgramsOwnLibraryPathStays) {
+TEST(CliVgpuExec, TheProgramsOwnPreloadedLibrariesStay) {
   SpawnOptions options;
-  options.environment["LD_LIBRARY_PATH"] = "/nonexistent/a:/nonexistent/b";
-  const Outcome outcome = spawn(exec_command({}, {"printenv", "LD_LIBRARY_PATH"}), options);
-  EXPECT_THAT(outcome.out, HasSubstr("vgpu:/nonexistent/a:/nonexistent/b\n"));
+  options.environment["LD_PRELOAD"] = "libm.so.6";
+  const Outcome outcome = spawn(exec_command({}, {"printenv", "LD_PRELOAD"}), options);
+  EXPECT_THAT(outcome.out, HasSubstr("/libhalyard-kfd-preload.so.0:libm.so.6\n"));
 }
 
-// Below the vendor's own, unmodified libhsakmt.
-TEST(CliVgpuExec, ThroughTheKernelDriversDoorTooAProgramSeesTheProfilesGpu) {
-  EXPECT_THAT(target_under({"--door=kfd"}), HasSubstr("gfx900"));
-  EXPECT_THAT(target_under({"--door=kfd", "--profile", "gfx906"}), HasSubstr("gfx906"));
+TEST(CliVgpuExec, ThroughTheThunksDoorTooAProgramSeesTheProfilesGpu) {
+  EXPECT_THAT(target_under({"--door=thunk"}), HasSubstr("gfx900"));
+  EXPECT_THAT(target_under({"--door=thunk", "--profile", "gfx906"}), HasSubstr("gfx906"));
   SpawnOptions environment;
-  environment.environment["HALYARD_VGPU_DOOR"] = "kfd";
+  environment.environment["HALYARD_VGPU_DOOR"] = "thunk";
   environment.environment["HALYARD_VGPU_PROFILE"] = "gfx908";
   EXPECT_THAT(target_under({}, environment), HasSubstr("gfx908"));
 }
 
 TEST(CliVgpuExec, RocminfoPrintsTheGpusOfTheKernelDriver) {
-  const Outcome outcome = spawn(exec_command({"--door=kfd", "--profile=mixed"}, {"rocminfo"}));
+  const Outcome outcome = spawn(exec_command({"--profile=mixed"}, {"rocminfo"}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* isa : {"amdgcn-amd-amdhsa--gfx900:xnack-", "amdgcn-amd-amdhsa--gfx90a:"})
     EXPECT_THAT(outcome.out, HasSubstr(isa));
@@ -95,7 +94,7 @@ TEST(CliVgpuExec, RocminfoPrintsTheGpusOfTheKernelDriver) {
 
 TEST(CliVgpuExec, TheKernelDriversFilesLookLikeADriversToOtherPrograms) {
   const auto run = [](const std::string& command) {
-    const Outcome outcome = spawn(exec_command({"--door=kfd"}, {"sh", "-c", command}));
+    const Outcome outcome = spawn(exec_command({}, {"sh", "-c", command}));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return outcome.out;
   };

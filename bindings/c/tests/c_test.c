@@ -1014,7 +1014,7 @@ int main(int argc, char** argv) {
   MUST(halyard_load_virtual_gpu(argv[2], NULL));
   CHECK(halyard_virtual_gpu_loaded());
   MUST(halyard_virtual_gpu_library(&library));
-  CHECK(strstr(library, "libhsakmt.so") != NULL);
+  CHECK(strstr(library, "libhalyard-kfd.so") != NULL);
   halyard_text_free(library);
   REFUSED(halyard_check_with_virtual_gpu("nosuchcheck", NULL), INVALID_ARGUMENT, "nosuchcheck");
 

@@ -6,24 +6,26 @@
 
 #include "cts/kernels/variant.h"
 #include "drivers/amdgpu/driver.h"
+#include "vgpu/halyard_vgpu.h"
 
 namespace halyard::amdgpu {
 
 namespace {
 
-using Configure = int (*)(const char* profile, char* error, size_t error_size);
-
-// Before the HSA runtime is opened, whose need of a libhsakmt.so.1 it then meets.
+// Before the HSA runtime is initialised.
 void load_virtual_gpu() {
-  void* const library = dlopen(HALYARD_TEST_VGPU, RTLD_NOW | RTLD_GLOBAL);
+  void* const library = dlopen(HALYARD_TEST_VGPU, RTLD_NOW);
   if (library == nullptr) {
     std::fprintf(stderr, "%s\n", dlerror());
     std::abort();
   }
-  const auto configure = reinterpret_cast<Configure>(dlsym(library, "halyard_vgpu_configure"));
+  const auto configure =
+      reinterpret_cast<halyard_vgpu_configure_t>(dlsym(library, "halyard_vgpu_configure"));
+  const auto enter = reinterpret_cast<halyard_vgpu_enter_t>(dlsym(library, "halyard_vgpu_enter"));
   const char* const profile = std::getenv("HALYARD_TEST_PROFILE");
   char error[1024] = "";
-  if (configure(profile != nullptr ? profile : "gfx900", error, sizeof error) != 0) {
+  if (configure(profile != nullptr ? profile : "gfx900", error, sizeof error) != 0 ||
+      enter(nullptr, error, sizeof error) != 0) {
     std::fprintf(stderr, "%s\n", error);
     std::abort();
   }

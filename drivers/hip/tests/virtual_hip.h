@@ -13,6 +13,7 @@
 
 #include "drivers/hip/driver.h"
 #include "hal/device.h"
+#include "vgpu/halyard_vgpu.h"
 
 namespace halyard::hip {
 
@@ -32,15 +33,18 @@ T take(Result<T> result) {
 // outlive main.
 inline Driver& virtual_driver(const char* profile) {
   static Driver* const driver = [profile] {
-    // Before HIP is opened, whose HSA runtime needs a libhsakmt.so.1.
-    void* const library = dlopen(HALYARD_TEST_VGPU, RTLD_NOW | RTLD_GLOBAL);
-    using Configure = int (*)(const char* profile, char* error, size_t error_size);
+    // Before HIP is opened.
+    void* const library = dlopen(HALYARD_TEST_VGPU, RTLD_NOW);
+    if (library == nullptr) {
+      std::fprintf(stderr, "%s\n", dlerror());
+      std::abort();
+    }
     const auto configure =
-        library != nullptr ? reinterpret_cast<Configure>(dlsym(library, "halyard_vgpu_configure"))
-                           : nullptr;
+        reinterpret_cast<halyard_vgpu_configure_t>(dlsym(library, "halyard_vgpu_configure"));
+    const auto enter = reinterpret_cast<halyard_vgpu_enter_t>(dlsym(library, "halyard_vgpu_enter"));
     char error[1024] = "";
     Driver* made = nullptr;
-    if (configure == nullptr || configure(profile, error, sizeof error) != 0 ||
+    if (configure(profile, error, sizeof error) != 0 || enter(nullptr, error, sizeof error) != 0 ||
         !DriverImpl::create(nullptr, &made).ok()) {
       std::fprintf(stderr, "no virtual GPU, or no HIP: %s\n", error);
       std::abort();

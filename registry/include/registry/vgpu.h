@@ -22,7 +22,7 @@ inline constexpr std::string_view kKernelDoor = "kfd";
 struct VirtualGpuOptions {
   std::string installation = {};  // instead of the program's own prefix (installation.h)
   std::string library = {};  // a library of it or its folder, where HALYARD_VGPU_PATH is not set
-  std::string door = {};     // empty: what HALYARD_VGPU_DOOR names, else "thunk"
+  std::string door = {};     // empty: what HALYARD_VGPU_DOOR names, else "kfd"
   // The HSA runtime or its folder, for the kernel's door; empty: what HALYARD_LIBHSA_PATH names,
   // else libhsa-runtime64.so.1 as the loader finds it.
   std::string runtime = {};

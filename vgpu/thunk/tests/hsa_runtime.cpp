@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "vgpu/halyard_vgpu.h"
+
 namespace halyard::vgpu::testing {
 
 namespace {
@@ -38,7 +40,11 @@ HsaRuntime* HsaRuntime::instance() {
 }
 
 std::string HsaRuntime::open() {
-  if (dlopen(HALYARD_VGPU_LIBRARY, RTLD_NOW | RTLD_GLOBAL) == nullptr) return dlerror();
+  void* const driver = dlopen(HALYARD_VGPU_LIBRARY, RTLD_NOW);
+  if (driver == nullptr) return dlerror();
+  const auto enter = reinterpret_cast<halyard_vgpu_enter_t>(dlsym(driver, "halyard_vgpu_enter"));
+  char error[512] = "";
+  if (enter(nullptr, error, sizeof error) != 0) return error;
   library_ = dlopen("libhsa-runtime64.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) return dlerror();
   if (HSA(hsa_init)() != HSA_STATUS_SUCCESS) return "hsa_init failed";
