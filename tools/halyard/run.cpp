@@ -242,9 +242,9 @@ Status write_trace(values::OutputFile& file, const std::vector<Job>& jobs,
   Trace trace;
   for (size_t i = 0; i < jobs.size(); ++i) {
     const std::string device = fmt::format("{} {}", uris[i], jobs[i].device->info().name);
-    trace.add_device(printable(device), jobs[i].events);
-    trace.add_host(printable("host of " + uris[i]), jobs[i].outcome.host);
+    trace.add_device(printable(device), jobs[i].events, jobs[i].outcome.host);
   }
+  trace.add_roctx(take_roctx_events());
   const std::string text = trace.to_text();
   HALYARD_RETURN_IF_ERROR(file.write(std::as_bytes(std::span(text))));
   return file.commit();
@@ -276,6 +276,7 @@ Status run(const CLI::App& command, const RunFlags& flags) {
   // Files with code are read first, because their mistakes show without a device.
   HALYARD_ASSIGN_OR_RETURN(const ModuleFiles modules,
                            ModuleFiles::open(flags.program.modules->results()));
+  if (!flags.profile.empty()) keep_roctx_events();
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
   std::vector<Job> jobs;
   for (const std::string& uri : flags.devices) {
@@ -373,7 +374,8 @@ void add_run_command(CLI::App& app, Status& outcome) {
   command
       .add_option("--profile", flags->profile,
                   "Write a trace that Perfetto (ui.perfetto.dev) and Chrome open: submissions and "
-                  "waits of the host, and what ran on the device")
+                  "waits of the host, what ran on each queue of the device, and ROCTX ranges and "
+                  "marks of plugins, runtimes and tools in this process")
       ->type_name("FILE");
   add_number(command, "--timeout", flags->timeout,
              "How long all launches together may take; then the run is an error", {.low = 1})

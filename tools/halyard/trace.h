@@ -1,14 +1,17 @@
 // A trace in the format of Chrome's trace viewer, which Perfetto (ui.perfetto.dev) opens: what the
-// host did, and what each device did at the time.
-// (Trace Event Format, Google, 2016: complete events "X" and metadata "M".)
+// host did, what each queue of a device did at the time, and ranges that the program named.
+// (Trace Event Format, Google, 2016: complete events "X", instants "i", asynchronous ranges "b" and
+// "e", flows "s", "t" and "f", metadata "M".)
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hal/device.h"
+#include "tools/halyard/roctx.h"
 #include "tools/halyard/table.h"
 #include "tools/runner/run.h"
 
@@ -16,9 +19,8 @@ namespace halyard::cli {
 
 // An operation of a device's, kept beyond the call that told of it.
 struct DeviceEvent {
+  ProfileEvent facts;  // without its name
   std::string name;
-  uint64_t begin_ns = 0;
-  uint64_t end_ns = 0;
 };
 
 // A ProfileSink: `context` is a std::vector<DeviceEvent>.
@@ -26,27 +28,45 @@ void collect_event(void* context, const ProfileEvent& event);
 
 class Trace {
  public:
-  // A process of the trace. `name`: the device. Its operations are of one queue, as a run has one.
-  void add_device(std::string_view name, const std::vector<DeviceEvent>& events);
-  // Beside the device's, which has been added last.
-  void add_host(std::string_view name, const std::vector<runner::HostSpan>& spans);
+  // A process for a device and one for its host. The device's has a track for each queue. An arrow
+  // goes from each submission of a dispatch to where it ran, and through the commands of one
+  // execution of a recording.
+  void add_device(std::string_view name, std::vector<DeviceEvent> events,
+                  const std::vector<runner::HostSpan>& host);
+  // A process with a track for each thread, unless there are no events.
+  void add_roctx(const std::vector<RoctxEvent>& events);
 
   // Times are in microseconds from the first event on.
   std::string to_text() const;
 
  private:
-  struct Span {
-    int process;
-    const char* category;
-    std::string name;
-    uint64_t begin_ns, end_ns;
+  // A row of the trace.
+  struct Track {
+    int process = 0;
+    int thread = 0;
   };
-  // A process with a thread of its own.
-  int add_process(std::string_view name, std::string_view thread);
+  struct Entry {
+    Json json;  // without its time
+    uint64_t ns = 0;
+  };
+  using QueueTracks = std::map<uint64_t, Track>;  // by Queue::id()
 
-  std::vector<Span> spans_;
+  int add_process(std::string_view name);
+  Track add_track(int process, int thread, std::string_view name);
+  void add(Track track, char phase, const char* category, std::string_view name, uint64_t ns,
+           const Json& more);
+  void add_span(Track track, const char* category, std::string_view name, uint64_t begin_ns,
+                uint64_t end_ns, Json arguments = {});
+  // A part of a flow, on the span that begins at `ns`. `phase`: s, t or f.
+  void add_flow(Track track, char phase, const char* category, uint64_t id, uint64_t ns);
+  void add_submissions(const std::vector<DeviceEvent>& events, const QueueTracks& queues,
+                       const std::vector<runner::HostSpan>& host, Track host_track);
+  void add_executions(const std::vector<DeviceEvent>& events, const QueueTracks& queues);
+
+  std::vector<Entry> entries_;
   Json names_ = Json::array();
   int processes_ = 0;
+  uint64_t flows_ = 0;
 };
 
 }  // namespace halyard::cli

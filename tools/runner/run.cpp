@@ -54,15 +54,17 @@ class Session {
     return done_->wait(submitted_);
   }
   Status make_buffers(const Run& run);
+  Status refill_buffers(const Run& run);
+  Status launch_steps(const Run& run, uint64_t done);
   Status copy_results(const Run& run, std::vector<Tensor>& tensors);
   Status submit(const Step& step, Span<const SemaphorePoint> signal);
   Status wait(const Run& run, uint64_t done);
   // Calls `what`, and writes down when that was.
   template <typename What>
-  Status timed(std::string name, What what) {
+  Status timed(std::string name, What what, uint64_t queue = 0) {
     const uint64_t begin = now_ns();
     Status status = what();
-    spans_.push_back({std::move(name), begin, now_ns()});
+    spans_.push_back({std::move(name), begin, now_ns(), queue});
     return status;
   }
   // The signal points of the next operation.
@@ -112,6 +114,10 @@ Status Session::fill(const Ref<Buffer>& buffer, const Value& value) {
 }
 
 Status Session::refill(const Run& run) {
+  return timed("fill buffers", [&] { return refill_buffers(run); });
+}
+
+Status Session::refill_buffers(const Run& run) {
   for (size_t i = 0; i < run.buffers.size(); ++i) {
     const Status status = fill(buffers_[i], run.buffers[i].value);
     if (!status.ok()) return status.with_context("The buffer " + run.buffers[i].label);
@@ -155,11 +161,19 @@ Status Session::submit(const Step& step, Span<const SemaphorePoint> signal) {
   dispatch.workgroup = step.launch.workgroup;
   dispatch.dynamic_lds_bytes = step.dynamic_lds_bytes;
   dispatch.arguments = arguments;
-  return timed("submit " + std::string(short_name(info.name)),
-               [&] { return queue_->dispatch(dispatch, {.wait = {}, .signal = signal}); });
+  return timed(
+      "submit " + std::string(short_name(info.name)),
+      [&] { return queue_->dispatch(dispatch, {.wait = {}, .signal = signal}); }, queue_->id());
 }
 
 Status Session::launch(const Run& run, uint64_t done) {
+  const bool warms_up = done < run.warmup;
+  const std::string name = (warms_up ? "warm-up " : "launch ") +
+                           std::to_string(warms_up ? done + 1 : done - run.warmup + 1);
+  return timed(name, [&] { return launch_steps(run, done); });
+}
+
+Status Session::launch_steps(const Run& run, uint64_t done) {
   unfinished_ = true;
   for (size_t i = 0; i < run.steps.size(); ++i) {
     const bool is_last = i + 1 == run.steps.size();

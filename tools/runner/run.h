@@ -47,9 +47,10 @@ struct Run {
 
 // What the host did, in nanoseconds of CLOCK_MONOTONIC.
 struct HostSpan {
-  std::string name;  // "submit saxpy", "wait"
+  std::string name;  // "launch 1", and in it "submit saxpy", "wait"
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
+  uint64_t queue = 0;  // Queue::id() of the one that it submits a dispatch to, if it does
 };
 
 struct Outcome {
