@@ -61,7 +61,9 @@ Status write_reports(const Options& options, const Record& record) {
 }
 
 int run(const Options& options, const std::vector<std::string>& selected) {
-  Environment::start(options);
+  if (const Status status = Environment::start(options); !status.ok()) {
+    return refuse(std::string(status.message().view()));
+  }
   Result<Expectations> expectations = expectations_for(options);
   if (!expectations.ok()) return refuse(std::string(expectations.status().message().view()));
   Environment::get().set_expectations(std::move(expectations).value());

@@ -206,7 +206,10 @@ std::vector<Key> make_table() {
            "How far a result may be from what `halyard run --expected-output` expects: the "
            "difference is at most absolute + relative * |expected|. The processor is that of the "
            "device; default is for all, and what a layer says of a processor comes before what the "
-           "same layer says of default. Integers are compared exactly."},
+           "same layer says of default. Integers are compared exactly. In a config of "
+           "`halyard-cts --config`, also how far approximations of the conformance suite (f64 "
+           "roots, "
+           "f16 quotients) may be from the host's; otherwise that is 1 unit in the last place."},
       {.path = "processors.<processor>.tolerances.<type>.relative",
        .type = KeyType::kNumber,
        .min = 0,

@@ -19,6 +19,7 @@ constexpr struct {
     {"stale-kernarg", Fault::kStaleKernarg},
     {"swapped-dimensions", Fault::kSwappedDimensions},
     {"lost-lds", Fault::kLostLds},
+    {"rough-roots", Fault::kRoughRoots},
     {"stale-bindings", Fault::kStaleBindings},
     {"lost-barrier-command", Fault::kLostBarrierCommand},
     {"eager-host-call", Fault::kEagerHostCall},

@@ -19,6 +19,7 @@ enum class Fault {
   kStaleKernarg,        // a dispatch has the values of the one before of the same function
   kSwappedDimensions,   // x and y of a launch change places
   kLostLds,             // dynamic LDS is not allocated
+  kRoughRoots,          // square roots in f64 are some units in the last place too large
   kStaleBindings,       // a command buffer keeps the bindings of its first execution
   kLostBarrierCommand,  // what is recorded behind the second barrier is not executed
   kEagerHostCall,       // host functions are called when they are submitted

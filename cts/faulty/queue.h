@@ -55,6 +55,7 @@ class FaultyQueue final : public halyard::Queue {
   // What becomes of an operation's waits and signals.
   halyard::Sync spoil(const halyard::Sync& sync) const;
   halyard::Status dispatch_stale(const halyard::Dispatch& dispatch, const halyard::Sync& sync);
+  halyard::Status dispatch_roughly(const halyard::Dispatch& dispatch, const halyard::Sync& sync);
 
   halyard::Ref<halyard::Device> owner_;
   halyard::Ref<halyard::Queue> inner_;

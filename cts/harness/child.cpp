@@ -52,6 +52,7 @@ std::vector<std::string> arguments_for(const std::string& test) {
   add("--vgpu", options.vgpu);
   add("--check", options.check);
   if (!options.kernels.empty()) arguments.push_back("--kernels=" + options.kernels);
+  for (const std::string& path : options.configs) arguments.push_back("--config=" + path);
   for (const std::string& path : options.plugin_paths) {
     arguments.push_back("--plugin-path=" + path);
   }

@@ -1,9 +1,11 @@
 #include "cts/harness/environment.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "config/settings/apply.h"
 #include "cts/kernels/variant.h"
 #include "hal/error.h"
 #include "registry/installation.h"
@@ -14,18 +16,34 @@ namespace {
 
 Environment* the_environment = nullptr;
 
+// Only the named configs: a result does not depend on who runs the suite, or where.
+Result<config::Settings> read_configs(const Options& options) {
+  if (options.configs.empty()) return config::Settings();
+  config::SettingsSources sources;
+  sources.system_folder.clear();
+  sources.user_folder = "";
+  sources.use_environment = false;
+  sources.files = options.configs;
+  return config::Settings::load(sources);
+}
+
 }  // namespace
 
-void Environment::start(const Options& options) {
-  the_environment = new Environment(options);
+Status Environment::start(const Options& options) {
+  HALYARD_ASSIGN_OR_RETURN(config::Settings settings, read_configs(options));
+  for (const std::string& warning : settings.warnings()) {
+    std::fprintf(stderr, "halyard-cts: warning: %s\n", warning.c_str());
+  }
+  the_environment = new Environment(options, std::move(settings));
+  return {};
 }
 
 Environment& Environment::get() {
   return *the_environment;
 }
 
-Environment::Environment(const Options& options)
-    : options_(options), prefixes_(installation_prefixes()) {
+Environment::Environment(const Options& options, config::Settings settings)
+    : options_(options), settings_(std::move(settings)), prefixes_(installation_prefixes()) {
   if (!options.kernels.empty()) {
     kernel_folders_.push_back(options.kernels);
   } else {
@@ -34,6 +52,7 @@ Environment::Environment(const Options& options)
     }
   }
   RegistryOptions registry;
+  if (!options.configs.empty()) registry = config::registry_options(settings_);
   registry.discovery.plugin_paths = options.plugin_paths;
   registry_ = Registry::create(registry);
 }
@@ -41,7 +60,9 @@ Environment::Environment(const Options& options)
 // Before the registry loads a driver, as that is what the virtual GPU has to be below of.
 Status Environment::prepare() {
   if (!options_.vgpu) return {};
-  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(*options_.vgpu));
+  HALYARD_ASSIGN_OR_RETURN(const std::string profile,
+                           config::virtual_gpu_profile(settings_, *options_.vgpu));
+  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, config::virtual_gpu_options(settings_)));
   if (!options_.check || !findings_.path().empty()) return {};
   HALYARD_RETURN_IF_ERROR(findings_.create());
   return check_with_virtual_gpu(*options_.check, findings_.path());
@@ -60,6 +81,10 @@ Result<Ref<Device>> Environment::device() {
 }
 
 std::string Environment::driver_name() const {
+  if (const Result<DeviceUri> uri = parse_device_uri(options_.device); uri.ok()) {
+    const Result<std::vector<DeviceUri>> devices = registry_->resolve(*uri);
+    if (devices.ok() && !devices->empty()) return devices->front().driver;
+  }
   return options_.device.substr(0, options_.device.find_first_of(":?"));
 }
 
@@ -86,6 +111,12 @@ Subject Environment::subject() {
     subject.target = (*opened)->info().target.view();
   }
   return subject;
+}
+
+std::optional<Tolerance> Environment::tolerance(std::string_view type) {
+  const Result<Ref<Device>> opened = device();
+  if (!opened.ok()) return std::nullopt;
+  return configured_tolerance(settings_, processor_of((*opened)->info().target), type);
 }
 
 std::string Environment::expectations_path() const {

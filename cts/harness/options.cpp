@@ -27,7 +27,7 @@ struct Texts {
 void add_subject(CLI::App& app, Options& options, Texts& texts) {
   const char* const group = "What is tested";
   app.add_option("--device", options.device,
-                 "The device: DRIVER, DRIVER:ORDINAL or DRIVER://SELECTOR,…")
+                 "The device: DRIVER, DRIVER:ORDINAL or DRIVER://SELECTOR,…, or a name of a config")
       ->type_name("URI")
       ->group(group);
   app.add_option("--vgpu", texts.vgpu,
@@ -48,6 +48,13 @@ void add_subject(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--plugin-path,--plugin", options.plugin_paths,
                  "A folder with driver plugins, or one plugin. May be repeated")
       ->type_name("PATH")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--config", options.configs,
+                 "A config (docs/config.md): its devices, drivers, settings of processors and "
+                 "tolerances of results. Those of the system and the user are not read. May be "
+                 "repeated")
+      ->type_name("FILE")
       ->allow_extra_args(false)
       ->group(group);
   app.add_option("--kernels", options.kernels,

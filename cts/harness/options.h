@@ -14,6 +14,7 @@ struct Options {
   std::string device;                       // --device=URI
   std::optional<std::string> vgpu;          // --vgpu[=PROFILE]; empty: load_virtual_gpu's choice
   std::vector<std::string> plugin_paths;    // --plugin-path=PATH, --plugin=FILE
+  std::vector<std::string> configs;         // --config=FILE
   std::string kernels;                      // --kernels=FOLDER; empty: beside the program
   std::optional<std::string> expectations;  // --expectations=FILE; empty: none at all
 

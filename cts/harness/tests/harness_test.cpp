@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 #include <string>
@@ -12,6 +15,7 @@
 #include "cts/harness/record.h"
 #include "cts/harness/report.h"
 #include "cts/harness/selection.h"
+#include "cts/harness/tolerance.h"
 
 namespace halyard::cts {
 namespace {
@@ -305,6 +309,54 @@ TEST(CommandLine, WhatMakesNoSenseIsRefusedByName) {
             std::string::npos);
   options = {};
   EXPECT_NE(parse({}, &options).find("--device=URI"), std::string::npos);
+}
+
+Result<config::Settings> settings_of(const std::string& text) {
+  const std::string path = testing::TempDir() + "/cts_tolerances.yaml";
+  std::ofstream(path) << text;
+  config::SettingsSources sources;
+  sources.system_folder.clear();
+  sources.user_folder = "";
+  sources.use_environment = false;
+  sources.files = {path};
+  Result<config::Settings> settings = config::Settings::load(sources);
+  std::remove(path.c_str());
+  return settings;
+}
+
+TEST(Tolerances, AreThoseOfTheProcessorAndTheType) {
+  const Result<config::Settings> settings = settings_of(
+      "processors:\n"
+      "  default: {tolerances: {f32: {absolute: 0.5, relative: 0.25}}}\n"
+      "  gfx90a: {tolerances: {f32: {absolute: 2, relative: 0}}}\n");
+  ASSERT_TRUE(settings.ok()) << settings.status().to_string();
+  EXPECT_EQ(configured_tolerance(*settings, "gfx90a", "f32"), (Tolerance{2, 0}));
+  EXPECT_EQ(configured_tolerance(*settings, "gfx900", "f32"), (Tolerance{0.5, 0.25}));
+  EXPECT_EQ(configured_tolerance(*settings, "gfx90a", "f64"), std::nullopt);
+}
+
+TEST(Tolerances, WithoutAConfigATestHasItsOwn) {
+  EXPECT_EQ(configured_tolerance(config::Settings(), "gfx90a", "f32"), std::nullopt);
+  // config/devices says something of every type; that is for halyard run.
+  const Result<config::Settings> settings = settings_of("logging: {level: note}\n");
+  ASSERT_TRUE(settings.ok()) << settings.status().to_string();
+  EXPECT_EQ(configured_tolerance(*settings, "gfx90a", "f32"), std::nullopt);
+}
+
+TEST(Tolerances, BoundTheDifference) {
+  const Tolerance tolerance = {0.5, 0.25};
+  const auto is_within = [&](float actual, float expected) {
+    return static_cast<bool>(within_tolerance<float>({actual}, {expected}, tolerance));
+  };
+  EXPECT_TRUE(is_within(5.5F, 4));
+  EXPECT_FALSE(is_within(5.75F, 4));
+  EXPECT_TRUE(is_within(-5.5F, -4));
+  EXPECT_FALSE(is_within(-4, 4));
+  EXPECT_TRUE(is_within(HUGE_VALF, HUGE_VALF));
+  EXPECT_FALSE(is_within(HUGE_VALF, 4));
+  EXPECT_FALSE(is_within(4, HUGE_VALF));
+  EXPECT_TRUE(is_within(NAN, NAN));
+  EXPECT_FALSE(is_within(NAN, 4));
 }
 
 }  // namespace
