@@ -4,14 +4,39 @@
 using namespace halyard;
 using namespace halyard::c;
 
+namespace {
+
+// A caller's function for the end of an import, whose type is not that of hal's. Deletes itself.
+struct ImportRelease {
+  void (*function)(void* context);
+  void* context;
+  static void call(void* self) noexcept {
+    const std::unique_ptr<ImportRelease> own(static_cast<ImportRelease*>(self));
+    own->function(own->context);
+  }
+};
+
+}  // namespace
+
 halyard_error* halyard_device_allocate(halyard_device* device, uint64_t size,
                                        const halyard_buffer_options* options,
                                        halyard_buffer** buffer) {
   return guarded(__func__, [&](const char* name) -> Status {
     HALYARD_RETURN_IF_ERROR(check(name, device));
     HALYARD_RETURN_IF_ERROR(check_output(name, "buffer", buffer));
+    halyard_buffer_options known;
+    HALYARD_RETURN_IF_ERROR(take(name, options, &known));
+    if (known.pool != nullptr) {
+      return error(
+          StatusCode::kInvalidArgument,
+          "{} is given a pool ({}). Pools are for halyard_queue_alloca; leave the pool null.", name,
+          static_cast<const void*>(known.pool));
+    }
     BufferOptions converted;
-    HALYARD_RETURN_IF_ERROR(to_buffer_options(name, options, &converted));
+    converted.type = to_memory_type(known.type);
+    converted.alignment = known.alignment;
+    converted.gpu = known.gpu;
+    converted.shared = known.shared;
     HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, device->object->allocate(size, converted));
     *buffer = new halyard_buffer(device, std::move(made));
     return {};
@@ -33,8 +58,17 @@ halyard_error* halyard_device_import_buffer(halyard_device* device,
     converted.kind = static_cast<ImportOptions::Kind>(known.kind);
     converted.pointer = known.pointer;
     converted.size = known.size;
-    HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, device->object->import_buffer(converted));
-    *buffer = new halyard_buffer(device, std::move(made));
+    std::unique_ptr<ImportRelease> release;
+    if (known.release != nullptr) {
+      release.reset(new ImportRelease{known.release, known.release_context});
+      converted.release = &ImportRelease::call;
+      converted.release_context = release.get();
+    }
+    // Made first: without memory for it there is no import that would have to be released.
+    auto handle = std::make_unique<halyard_buffer>(device, Ref<Buffer>());
+    HALYARD_ASSIGN_OR_RETURN(handle->object, device->object->import_buffer(converted));
+    release.release();  // NOLINT(bugprone-unused-return-value): the call deletes it
+    *buffer = handle.release();
     return {};
   });
 }

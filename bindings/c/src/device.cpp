@@ -88,13 +88,7 @@ halyard_error* halyard_device_pool_statistics(halyard_device* device, halyard_me
     HALYARD_RETURN_IF_ERROR(check(name, device));
     HALYARD_ASSIGN_OR_RETURN(const PoolStatistics pool,
                              device->object->pool_statistics(to_memory_type(type)));
-    halyard_pool_statistics value = {};
-    value.reserved_bytes = pool.reserved_bytes;
-    value.used_bytes = pool.used_bytes;
-    value.peak_reserved_bytes = pool.peak_reserved_bytes;
-    value.allocations = pool.allocations;
-    value.reuses = pool.reuses;
-    return give(name, statistics, value);
+    return give(name, statistics, to_c(pool));
   });
 }
 
@@ -103,6 +97,34 @@ halyard_error* halyard_device_trim_pool(halyard_device* device, halyard_memory_t
   return guarded(__func__, [&](const char* name) -> Status {
     HALYARD_RETURN_IF_ERROR(check(name, device));
     return device->object->trim_pool(to_memory_type(type), keep_bytes);
+  });
+}
+
+halyard_error* halyard_device_find_allocation(halyard_device* device, const void* pointer,
+                                              halyard_allocation_info* info) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_ASSIGN_OR_RETURN(const AllocationInfo found, device->object->find_allocation(pointer));
+    halyard_allocation_info value = {};
+    value.type = static_cast<halyard_memory_type>(found.type);
+    value.owner = static_cast<halyard_allocation_owner>(found.owner);
+    value.device_address = found.device_address;
+    value.size = found.size;
+    value.host_pointer = found.host_pointer;
+    return give(name, info, value);
+  });
+}
+
+halyard_error* halyard_device_read_clocks(halyard_device* device, halyard_clock_reading* reading) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_ASSIGN_OR_RETURN(const ClockReading read, device->object->read_clocks());
+    halyard_clock_reading value = {};
+    value.device_ticks = read.device_ticks;
+    value.device_hz = read.device_hz;
+    value.host_ns = read.host_ns;
+    value.uncertainty_ns = read.uncertainty_ns;
+    return give(name, reading, value);
   });
 }
 
@@ -174,10 +196,23 @@ halyard_error* halyard_device_set_validation(halyard_device* device, bool on) {
 
 // ---- Profiles
 
+const char* halyard_profile_kind_name(halyard_profile_kind kind) {
+  return to_string(static_cast<ProfileKind>(kind));
+}
+
 halyard_error* halyard_device_begin_profile(halyard_device* device) {
   return guarded(__func__, [&](const char* name) -> Status {
     HALYARD_RETURN_IF_ERROR(check(name, device));
     return device->object->begin_profile();
+  });
+}
+
+halyard_error* halyard_device_begin_profile_of(halyard_device* device, uint64_t kinds) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    ProfileOptions options;
+    options.kinds = kinds;
+    return device->object->begin_profile(options);
   });
 }
 
@@ -200,6 +235,13 @@ halyard_error* halyard_device_end_profile(halyard_device* device, halyard_profil
       value.name = event_name.c_str();
       value.begin_ns = event.begin_ns;
       value.end_ns = event.end_ns;
+      value.kind = static_cast<halyard_profile_kind>(event.kind);
+      value.command = event.command;
+      value.execution = event.execution;
+      value.queue = event.queue;
+      value.bytes = event.bytes;
+      value.grid = to_c(event.grid);
+      value.workgroup = to_c(event.workgroup);
       t.sink(t.context, &value);
     };
     return device->object->end_profile(forward, &to);
@@ -214,6 +256,41 @@ halyard_error* halyard_device_create_semaphore(halyard_device* device, uint64_t 
     HALYARD_RETURN_IF_ERROR(check(name, device));
     HALYARD_RETURN_IF_ERROR(check_output(name, "semaphore", semaphore));
     HALYARD_ASSIGN_OR_RETURN(Ref<Semaphore> made, device->object->create_semaphore(initial_value));
+    *semaphore = new halyard_semaphore(device, std::move(made));
+    return {};
+  });
+}
+
+halyard_error* halyard_device_export_semaphore(halyard_device* device, halyard_semaphore* semaphore,
+                                               halyard_exported_semaphore* exported) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_RETURN_IF_ERROR(check(name, semaphore));
+    HALYARD_RETURN_IF_ERROR(check_output(name, "exported semaphore", exported));
+    HALYARD_RETURN_IF_ERROR(check_size<halyard_exported_semaphore>(name, exported->struct_size));
+    HALYARD_ASSIGN_OR_RETURN(const ExportedSemaphore made,
+                             device->object->export_semaphore(*semaphore->object));
+    halyard_exported_semaphore value = {};
+    static_assert(sizeof value.ipc == sizeof made.ipc);
+    std::memcpy(value.ipc, made.ipc, sizeof value.ipc);
+    return give(name, exported, value);
+  });
+}
+
+halyard_error* halyard_device_import_semaphore(halyard_device* device,
+                                               const halyard_exported_semaphore* exported,
+                                               halyard_semaphore** semaphore) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_RETURN_IF_ERROR(check_output(name, "semaphore", semaphore));
+    if (exported == nullptr) {
+      return error(StatusCode::kInvalidArgument, "{} is given no exported semaphore (null).", name);
+    }
+    halyard_exported_semaphore known;
+    HALYARD_RETURN_IF_ERROR(take(name, exported, &known));
+    ExportedSemaphore converted;
+    std::memcpy(converted.ipc, known.ipc, sizeof converted.ipc);
+    HALYARD_ASSIGN_OR_RETURN(Ref<Semaphore> made, device->object->import_semaphore(converted));
     *semaphore = new halyard_semaphore(device, std::move(made));
     return {};
   });

@@ -31,6 +31,16 @@ Status give_argument(const char* name, const char* what, size_t index,
   return give(name, info, value);
 }
 
+halyard_residency to_c(const Residency& from) {
+  halyard_residency value = {};
+  value.workgroup_size = from.workgroup_size;
+  value.groups_per_compute_unit = from.groups_per_compute_unit;
+  value.waves_per_simd = from.waves_per_simd;
+  value.max_waves_per_simd = from.max_waves_per_simd;
+  value.groups = from.groups;
+  return value;
+}
+
 }  // namespace
 
 halyard_function::halyard_function(halyard_executable* e, const Function& f)
@@ -176,6 +186,28 @@ halyard_error* halyard_function_get_info(halyard_function* function, halyard_fun
     value.required_workgroup_size = to_c(from.required_workgroup_size);
     value.uses_dynamic_stack = from.uses_dynamic_stack;
     return give(name, info, value);
+  });
+}
+
+halyard_error* halyard_function_residency(halyard_function* function, uint32_t workgroup_size,
+                                          uint32_t dynamic_lds_bytes,
+                                          halyard_residency* residency) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, function));
+    HALYARD_ASSIGN_OR_RETURN(const Residency found,
+                             function->object->residency(workgroup_size, dynamic_lds_bytes));
+    return give(name, residency, to_c(found));
+  });
+}
+
+halyard_error* halyard_function_suggest_workgroup_size(halyard_function* function,
+                                                       uint32_t dynamic_lds_bytes,
+                                                       halyard_residency* residency) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, function));
+    HALYARD_ASSIGN_OR_RETURN(const Residency found,
+                             function->object->suggest_workgroup_size(dynamic_lds_bytes));
+    return give(name, residency, to_c(found));
   });
 }
 

@@ -32,6 +32,7 @@ enum class Kind : uint32_t {
   kSemaphore,
   kQueue,
   kCommandBuffer,
+  kMemoryPool,
 };
 
 // Born with one reference, the caller's.
@@ -212,6 +213,13 @@ struct halyard_command_buffer : halyard::c::OfDevice<halyard::CommandBuffer> {
   static constexpr auto kKind = halyard::c::Kind::kCommandBuffer;
   static constexpr const char* kName = "command buffer";
   halyard_command_buffer(halyard_device* d, halyard::Ref<halyard::CommandBuffer> o) noexcept
+      : OfDevice(kKind, d, std::move(o)) {}
+};
+
+struct halyard_memory_pool : halyard::c::OfDevice<halyard::MemoryPool> {
+  static constexpr auto kKind = halyard::c::Kind::kMemoryPool;
+  static constexpr const char* kName = "memory pool";
+  halyard_memory_pool(halyard_device* d, halyard::Ref<halyard::MemoryPool> o) noexcept
       : OfDevice(kKind, d, std::move(o)) {}
 };
 

@@ -99,6 +99,10 @@ halyard_device* halyard_queue_device(halyard_queue* queue) {
   return is_a(queue) ? queue->device.get() : nullptr;
 }
 
+uint64_t halyard_queue_id(halyard_queue* queue) {
+  return is_a(queue) ? queue->object->id() : 0;
+}
+
 halyard_error* halyard_queue_fill(halyard_queue* queue, halyard_range target, const void* pattern,
                                   uint32_t pattern_size, const halyard_sync* sync) {
   return guarded(__func__, [&](const char* name) -> Status {
@@ -203,8 +207,8 @@ halyard_error* halyard_queue_alloca(halyard_queue* queue, uint64_t size,
   return guarded(__func__, [&](const char* name) -> Status {
     HALYARD_RETURN_IF_ERROR(check(name, queue));
     HALYARD_RETURN_IF_ERROR(check_output(name, "buffer", buffer));
-    BufferOptions known;
-    HALYARD_RETURN_IF_ERROR(to_buffer_options(name, options, &known));
+    halyard_buffer_options known;
+    HALYARD_RETURN_IF_ERROR(take(name, options, &known));
     if (known.gpu != 0 || known.shared) {
       return error(StatusCode::kInvalidArgument,
                    "{} is given a GPU ({}) or shared ({}). A pool's memory is of the queue's GPU; "
@@ -212,8 +216,12 @@ halyard_error* halyard_queue_alloca(halyard_queue* queue, uint64_t size,
                    name, known.gpu, known.shared);
     }
     PoolOptions converted;
-    converted.type = known.type;
+    converted.type = to_memory_type(known.type);
     converted.alignment = known.alignment;
+    if (known.pool != nullptr) {
+      HALYARD_RETURN_IF_ERROR(check(name, known.pool));
+      converted.pool = known.pool->object.get();
+    }
     SyncPoints points(name, sync);
     HALYARD_RETURN_IF_ERROR(points.status());
     HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made,

@@ -130,15 +130,14 @@ std::vector<Option> to_options(const halyard_option* options, size_t count) {
   return converted;
 }
 
-Status to_buffer_options(const char* function, const halyard_buffer_options* given,
-                         BufferOptions* options) {
-  halyard_buffer_options known;
-  HALYARD_RETURN_IF_ERROR(take(function, given, &known));
-  options->type = to_memory_type(known.type);
-  options->alignment = known.alignment;
-  options->gpu = known.gpu;
-  options->shared = known.shared;
-  return {};
+halyard_pool_statistics to_c(const PoolStatistics& from) noexcept {
+  halyard_pool_statistics value = {};
+  value.reserved_bytes = from.reserved_bytes;
+  value.used_bytes = from.used_bytes;
+  value.peak_reserved_bytes = from.peak_reserved_bytes;
+  value.allocations = from.allocations;
+  value.reuses = from.reuses;
+  return value;
 }
 
 Status to_rectangle(const char* function, const halyard_rectangle* given, RectangleCopy* shape) {

@@ -10,6 +10,7 @@
 
 #include "hal/dispatch.h"
 #include "hal/error.h"
+#include "hal/memory_pool.h"
 #include "hal/queue.h"
 #include "handle.h"
 
@@ -65,6 +66,16 @@ template <>
 inline constexpr size_t kFirstSize<halyard_dispatch> = 64;
 template <>
 inline constexpr size_t kFirstSize<halyard_rectangle> = 64;
+template <>
+inline constexpr size_t kFirstSize<halyard_memory_pool_info> = 32;
+template <>
+inline constexpr size_t kFirstSize<halyard_allocation_info> = 40;
+template <>
+inline constexpr size_t kFirstSize<halyard_clock_reading> = 40;
+template <>
+inline constexpr size_t kFirstSize<halyard_residency> = 32;
+template <>
+inline constexpr size_t kFirstSize<halyard_exported_semaphore> = 72;
 
 // A size above it is not one.
 inline constexpr size_t kLargestCStruct = 4096;
@@ -173,8 +184,7 @@ Status check_options(const char* function, const halyard_option* options, size_t
 inline MemoryType to_memory_type(halyard_memory_type type) noexcept {
   return static_cast<MemoryType>(type);
 }
-Status to_buffer_options(const char* function, const halyard_buffer_options* given,
-                         BufferOptions* options);
+halyard_pool_statistics to_c(const PoolStatistics& from) noexcept;
 Status to_rectangle(const char* function, const halyard_rectangle* given, RectangleCopy* shape);
 inline Dim3 to_dim3(const halyard_dim3& d) noexcept {
   return {d.x, d.y, d.z};

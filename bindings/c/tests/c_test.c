@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The interface's structs as they are in version 0.2, for LP64. A struct may get longer; then its
+#include "check.h"
+
+/* The interface's structs as they are in version 0.3, for LP64. A struct may get longer; then its
  * first size stays in bindings/c/src/structs.h, and the size here is the new one. */
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type)
 SIZE(halyard_virtual_gpu_options, 24);
@@ -30,9 +32,9 @@ SIZE(halyard_heap_info, 40);
 SIZE(halyard_heap_statistics, 32);
 SIZE(halyard_pool_statistics, 48);
 SIZE(halyard_link_info, 40);
-SIZE(halyard_profile_event, 32);
-SIZE(halyard_buffer_options, 32);
-SIZE(halyard_import_options, 32);
+SIZE(halyard_profile_event, 88);
+SIZE(halyard_buffer_options, 40);
+SIZE(halyard_import_options, 48);
 SIZE(halyard_exported_handle, 72);
 SIZE(halyard_range, 32);
 SIZE(halyard_module_options, 32);
@@ -48,109 +50,12 @@ SIZE(halyard_argument, 64);
 SIZE(halyard_dispatch, 64);
 SIZE(halyard_rectangle, 64);
 SIZE(halyard_file_range, 16);
+SIZE(halyard_memory_pool_info, 32);
+SIZE(halyard_allocation_info, 40);
+SIZE(halyard_clock_reading, 40);
+SIZE(halyard_residency, 32);
+SIZE(halyard_exported_semaphore, 72);
 SIZE(halyard_code, 4);
-
-static int failures = 0;
-
-static void fail(int line, const char* what) {
-  fprintf(stderr, "c_test.c:%d: %s\n", line, what);
-  ++failures;
-}
-
-static bool is_true(int line, bool holds, const char* what) {
-  if (!holds) fail(line, what);
-  return holds;
-}
-#define CHECK(expression) is_true(__LINE__, (expression), #expression)
-
-static bool is_ok(int line, halyard_error* error) {
-  if (error == NULL) return true;
-  fprintf(stderr, "c_test.c:%d: %s: %s\n", line, halyard_code_name(halyard_error_code(error)),
-          halyard_error_message(error));
-  halyard_error_free(error);
-  ++failures;
-  return false;
-}
-#define OK(call) is_ok(__LINE__, (call))
-/* For what nothing works without. */
-#define MUST(call)          \
-  do {                      \
-    if (!OK(call)) exit(1); \
-  } while (0)
-
-static void is_refused(int line, halyard_error* error, halyard_code code, const char* words) {
-  if (error == NULL) {
-    fail(line, "No error.");
-    return;
-  }
-  if (halyard_error_code(error) != code || strstr(halyard_error_message(error), words) == NULL) {
-    fprintf(stderr, "c_test.c:%d: %s: %s\n  expected %s: …%s…\n", line,
-            halyard_code_name(halyard_error_code(error)), halyard_error_message(error),
-            halyard_code_name(code), words);
-    ++failures;
-  }
-  halyard_error_free(error);
-}
-#define REFUSED(call, code, words) is_refused(__LINE__, (call), HALYARD_##code, words)
-
-/* What all tests share. */
-static const char* device_uri;
-static const char* kernels;
-static halyard_registry* registry;
-static halyard_device* device;
-static halyard_queue* queue;
-static halyard_semaphore* done;
-static uint64_t reached = 0; /* of `done` */
-
-static halyard_executable* load(const char* file) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s/%s", kernels, file);
-  halyard_module* module = NULL;
-  MUST(halyard_module_open(path, NULL, &module));
-  halyard_executable* executable = NULL;
-  MUST(halyard_device_load_module(device, module, &executable));
-  halyard_module_release(module);
-  return executable;
-}
-
-static halyard_function* find(halyard_executable* executable, const char* name) {
-  halyard_function* function = NULL;
-  MUST(halyard_executable_find(executable, name, &function));
-  return function;
-}
-
-static halyard_buffer* allocate(uint64_t size, halyard_memory_type type) {
-  const halyard_buffer_options options = {.struct_size = sizeof options, .type = type};
-  halyard_buffer* buffer = NULL;
-  MUST(halyard_device_allocate(device, size, &options, &buffer));
-  return buffer;
-}
-
-/* The next point of `done`, to be signalled, as a sync. */
-static halyard_point next_point;
-static const halyard_sync* signal_next(void) {
-  static halyard_sync sync;
-  next_point.semaphore = done;
-  next_point.value = ++reached;
-  sync.wait = NULL;
-  sync.wait_count = 0;
-  sync.signal = &next_point;
-  sync.signal_count = 1;
-  return &sync;
-}
-
-/* Waits for all that was submitted to `queue`. */
-static void finish(void) {
-  MUST(halyard_queue_barrier(queue, signal_next()));
-  MUST(halyard_semaphore_wait(done, reached, HALYARD_FOREVER));
-}
-
-/* The words of a buffer of host memory. */
-static uint32_t* words_of(halyard_buffer* buffer) {
-  void* pointer = NULL;
-  MUST(halyard_buffer_map(buffer, 0, HALYARD_TO_END, HALYARD_MAP_READ_WRITE, &pointer));
-  return pointer;
-}
 
 static void test_errors(void) {
   CHECK(halyard_c_version() >> 16 == HALYARD_C_MAJOR);
@@ -250,8 +155,13 @@ static void test_struct_sizes(void) {
   buffer = NULL;
   options.later = 1;
   REFUSED(halyard_device_allocate(device, 64, &options.known, &buffer), INVALID_ARGUMENT,
-          "whose byte 32 is not 0");
+          "whose byte 40 is not 0");
   CHECK(buffer == NULL);
+  /* One that was built with version 0.2 has no pool. */
+  options.known.pool = (halyard_memory_pool*)(void*)queue;
+  options.known.struct_size = 32;
+  MUST(halyard_device_allocate(device, 64, &options.known, &buffer));
+  halyard_buffer_release(buffer);
   options.known.struct_size = 8;
   REFUSED(halyard_device_allocate(device, 64, &options.known, &buffer), INVALID_ARGUMENT,
           "struct_size (8)");

@@ -46,7 +46,7 @@ extern "C" {
 /* The interface that this header describes. A library with the same major number and at least this
  * minor one has all of it. */
 #define HALYARD_C_MAJOR 0
-#define HALYARD_C_MINOR 2
+#define HALYARD_C_MINOR 3
 /* What the library has: major << 16 | minor. */
 HALYARD_API uint32_t halyard_c_version(void);
 
@@ -62,6 +62,7 @@ typedef struct halyard_function halyard_function;
 typedef struct halyard_semaphore halyard_semaphore;
 typedef struct halyard_queue halyard_queue;
 typedef struct halyard_command_buffer halyard_command_buffer;
+typedef struct halyard_memory_pool halyard_memory_pool; /* since 0.3 */
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -397,6 +398,44 @@ typedef struct halyard_pool_statistics {
   uint64_t reuses;      /* of these, in memory that an earlier one gave back */
 } halyard_pool_statistics;
 
+/* Since 0.3. For halyard_device_create_memory_pool. */
+typedef struct halyard_memory_pool_info {
+  size_t struct_size;
+  halyard_memory_type type;
+  /* Bytes that the pool takes from the heap at most; 0: no limit. Blocks are rounded up to at most
+   * 9/8 of what a buffer asks for (or 4 KiB more). */
+  uint64_t limit_bytes;
+  /* Unused bytes that stay in the pool until they are used again or trimmed. 0: as many as in the
+   * device's own pools; HALYARD_KEEP_NONE: none. */
+  uint64_t keep_bytes;
+} halyard_memory_pool_info;
+#define HALYARD_KEEP_NONE UINT64_MAX
+
+/* Since 0.3. What halyard_device_find_allocation finds. */
+typedef enum halyard_allocation_owner {
+  HALYARD_OWNER_DEVICE = 0,     /* allocated from the device, or from a pool of it */
+  HALYARD_OWNER_IMPORTED = 1,   /* imported as a device pointer or an IPC handle */
+  HALYARD_OWNER_HOST_MEMORY = 2 /* the program's own, imported as host memory */
+} halyard_allocation_owner;
+
+typedef struct halyard_allocation_info {
+  size_t struct_size;
+  halyard_memory_type type;
+  halyard_allocation_owner owner;
+  uint64_t device_address; /* of the first byte */
+  uint64_t size;
+  void* host_pointer; /* to the first byte; null if the host does not see the memory */
+} halyard_allocation_info;
+
+/* Since 0.3. The clocks of the device and of the host, read at one moment. */
+typedef struct halyard_clock_reading {
+  size_t struct_size;
+  uint64_t device_ticks;   /* what s_memrealtime and wall_clock64() read in a kernel */
+  uint64_t device_hz;      /* how fast these grow */
+  uint64_t host_ns;        /* of CLOCK_MONOTONIC */
+  uint64_t uncertainty_ns; /* the host's clock was read this much apart, at most */
+} halyard_clock_reading;
+
 typedef enum halyard_link_kind {
   HALYARD_LINK_UNKNOWN = 0,
   HALYARD_LINK_PCIE = 1,
@@ -439,6 +478,33 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_pool_statistics(
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_trim_pool(halyard_device* device,
                                                                        halyard_memory_type type,
                                                                        uint64_t keep_bytes);
+/* Since 0.3: a pool beside the device's own, for halyard_buffer_options.pool. Takes nothing from
+ * the heap yet. `info` may be null. The pool's buffers keep it alive; its memory goes back to the
+ * heap when the last of them and the last reference are gone and no work uses it. UNIMPLEMENTED
+ * with a driver that is older than minor 3 of the interface, as the other functions that do not
+ * work with one. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_create_memory_pool(
+    halyard_device* device, const halyard_memory_pool_info* info, halyard_memory_pool** pool);
+HALYARD_API void halyard_memory_pool_retain(halyard_memory_pool* pool);
+HALYARD_API void halyard_memory_pool_release(halyard_memory_pool* pool);
+/* Without a reference of the caller's. Null for a bad handle. */
+HALYARD_API halyard_device* halyard_memory_pool_device(halyard_memory_pool* pool);
+/* As the pool was created. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_memory_pool_get_info(
+    halyard_memory_pool* pool, halyard_memory_pool_info* info);
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_memory_pool_statistics(
+    halyard_memory_pool* pool, halyard_pool_statistics* statistics);
+/* halyard_device_trim_pool of this pool. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_memory_pool_trim(halyard_memory_pool* pool,
+                                                                       uint64_t keep_bytes);
+/* Since 0.3: the device's buffer, not a view, that has the byte at `pointer`: an address of the
+ * device, or of the host. Of several, which imports make possible, one that the device has
+ * allocated. NOT_FOUND if there is none. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_find_allocation(
+    halyard_device* device, const void* pointer, halyard_allocation_info* info);
+/* Since 0.3. UNIMPLEMENTED where the vendor's runtime does not tell the device's time. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_read_clocks(
+    halyard_device* device, halyard_clock_reading* reading);
 HALYARD_API size_t halyard_device_link_count(halyard_device* device);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_link(halyard_device* device,
                                                                   size_t index,
@@ -463,18 +529,48 @@ HALYARD_API bool halyard_device_validates(halyard_device* device);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_set_validation(halyard_device* device,
                                                                             bool on);
 
-/* One operation as it ran. Valid until the sink returns. */
+/* Since 0.3. What an operation does. New kinds may come. */
+typedef enum halyard_profile_kind {
+  HALYARD_PROFILE_UNKNOWN = 0, /* the driver is older than minor 3 of the interface */
+  HALYARD_PROFILE_DISPATCH = 1,
+  HALYARD_PROFILE_COPY = 2, /* also of rectangles */
+  HALYARD_PROFILE_FILL = 3,
+  HALYARD_PROFILE_UPDATE = 4,
+  HALYARD_PROFILE_HOST_CALL = 5,
+  HALYARD_PROFILE_READ = 6,    /* of a file */
+  HALYARD_PROFILE_WRITE = 7,   /* to a file */
+  HALYARD_PROFILE_BARRIER = 8, /* only waits and signals */
+  HALYARD_PROFILE_ALLOCA = 9,
+  HALYARD_PROFILE_DEALLOCA = 10
+} halyard_profile_kind;
+/* "dispatch", "host_call" and so on; "unknown" for a number that is no kind. Static. */
+HALYARD_API const char* halyard_profile_kind_name(halyard_profile_kind kind);
+
+/* One operation as it ran. Valid until the sink returns. Each command of a recording is an
+ * operation of its own. */
 typedef struct halyard_profile_event {
   size_t struct_size;
-  const char* name;
+  const char* name; /* of a dispatch its function's; otherwise its kind's */
   uint64_t begin_ns;
   uint64_t end_ns;
+  /* Since 0.3; all 0 from a driver that is older than minor 3 of the interface. */
+  halyard_profile_kind kind;
+  uint32_t command;       /* if it was recorded: its place among the recording's, from 0 */
+  uint64_t execution;     /* the same for all commands of one execution; 0: it was not recorded */
+  uint64_t queue;         /* halyard_queue_id */
+  uint64_t bytes;         /* that a transfer writes */
+  halyard_dim3 grid;      /* of a dispatch; 0 x 0 x 0 where only the device knows it */
+  halyard_dim3 workgroup; /* of a dispatch */
 } halyard_profile_event;
 typedef void (*halyard_profile_sink)(void* context, const halyard_profile_event* event);
 
 /* Operations that are submitted between the two calls are timed; the second waits for them and
  * gives each to `sink`, on the calling thread. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_begin_profile(halyard_device* device);
+/* Since 0.3: the same of some kinds, which are the bits 1 << halyard_profile_kind of `kinds`; 0:
+ * all. Other operations run as without a profile. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_begin_profile_of(
+    halyard_device* device, uint64_t kinds);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_end_profile(halyard_device* device,
                                                                          halyard_profile_sink sink,
                                                                          void* context);
@@ -488,6 +584,9 @@ typedef struct halyard_buffer_options {
   /* Since 0.2, of halyard_device_allocate. */
   uint32_t gpu; /* of a logical device: whose memory */
   bool shared;  /* every GPU of the logical device may use it by its address alone */
+  /* Since 0.3, of halyard_queue_alloca: takes the memory from there, whatever `type` says. Null:
+   * from the device's own pool of that type. */
+  halyard_memory_pool* pool;
 } halyard_buffer_options;
 
 /* `options` may be null: device memory. RESOURCE_EXHAUSTED names the size asked for, the limit and
@@ -507,6 +606,12 @@ typedef struct halyard_import_options {
   halyard_import_kind kind;
   const void* pointer;
   uint64_t size;
+  /* Since 0.3; may be null. Called once, with `release_context`, when nothing uses the memory any
+   * longer: after the buffer's last reference is gone and all work that was given it is done. Not
+   * called if the import fails, or while work goes on that cannot be ended. On any thread; it must
+   * not block, and must not call Halyard. */
+  void (*release)(void* context);
+  void* release_context;
 } halyard_import_options;
 
 typedef struct halyard_exported_handle {
@@ -723,6 +828,23 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_executable_global(
     halyard_executable* executable, const char* name, halyard_global_info* info);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_function_get_info(
     halyard_function* function, halyard_function_info* info);
+/* Since 0.3: how much of a function the device runs at once, in work-groups of one size. */
+typedef struct halyard_residency {
+  size_t struct_size;
+  uint32_t workgroup_size;
+  uint32_t groups_per_compute_unit; /* 0 if not even one work-group fits */
+  uint32_t waves_per_simd;          /* rounded up */
+  uint32_t max_waves_per_simd;      /* of any function */
+  uint64_t groups;                  /* on all compute units */
+} halyard_residency;
+/* For work-groups of `workgroup_size` work-items with as much LDS on top of the function's own, on
+ * a device that does nothing else. UNIMPLEMENTED for a processor whose figures are not known. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_function_residency(
+    halyard_function* function, uint32_t workgroup_size, uint32_t dynamic_lds_bytes,
+    halyard_residency* residency);
+/* The size with which most work-items are resident. RESOURCE_EXHAUSTED if no work-group fits. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_function_suggest_workgroup_size(
+    halyard_function* function, uint32_t dynamic_lds_bytes, halyard_residency* residency);
 HALYARD_API halyard_executable* halyard_function_executable(halyard_function* function);
 /* The explicit arguments, in order, and the hidden ones. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_function_argument(
@@ -760,6 +882,21 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_semaphore_wait(halyard_sem
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_semaphore_fail(halyard_semaphore* semaphore,
                                                                      halyard_code code,
                                                                      const char* message);
+/* Since 0.3: what another process imports, with the same driver or another. */
+typedef struct halyard_exported_semaphore {
+  size_t struct_size;
+  uint8_t ipc[64];
+} halyard_exported_semaphore;
+/* Since 0.3: one timeline in several processes. What one signals is reached in all, some
+ * milliseconds later at most, and a failure of one is a failure of all. Each process has a
+ * semaphore of its own. If a process ends that has not released it, the others' fail (ABORTED).
+ * Processes of one user on one system. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_export_semaphore(
+    halyard_device* device, halyard_semaphore* semaphore, halyard_exported_semaphore* exported);
+/* FAILED_PRECONDITION if the exporter has released its semaphore, or ended. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_import_semaphore(
+    halyard_device* device, const halyard_exported_semaphore* exported,
+    halyard_semaphore** semaphore);
 /* Waits for one of the points, or for all. With HALYARD_WAIT_ANY `index`, unless null, gets the
  * index of a point that is reached. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_wait(
@@ -807,6 +944,9 @@ HALYARD_API void halyard_queue_retain(halyard_queue* queue);
 HALYARD_API void halyard_queue_release(halyard_queue* queue);
 /* Without a reference of the caller's. Null for a bad handle. */
 HALYARD_API halyard_device* halyard_queue_device(halyard_queue* queue);
+/* Since 0.3: a number of its own among the process's queues, as profiles have it. 0 for a bad
+ * handle, and with a driver that is older than minor 3 of the interface. */
+HALYARD_API uint64_t halyard_queue_id(halyard_queue* queue);
 
 /* An explicit kernel argument. */
 typedef struct halyard_argument {
