@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <halyard/halyard.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -233,6 +234,54 @@ TEST_F(HppTest, AProfileHasTheWorksOperations) {
   EXPECT_EQ(error_of([&] { device.profile([&] { check(Status(HALYARD_ABORTED, "enough")); }); }),
             "ABORTED: enough");
   EXPECT_THAT(device.profile([] {}), IsEmpty());
+}
+
+TEST_F(HppTest, AProfileSaysWhatEachOperationWas) {
+  const auto a = device.array<float>(64);
+  const std::array kinds = {HALYARD_PROFILE_DISPATCH};
+  const std::vector<ProfileEvent> events = device.profile(
+      [&] {
+        queue.fill(a, 1);
+        queue.launch(vadd, {64}, {32}, a, a, a, 64u);
+      },
+      kinds);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, HALYARD_PROFILE_DISPATCH);
+  EXPECT_EQ(events[0].queue, queue.id());
+  EXPECT_EQ(events[0].grid.x, 64u);
+  EXPECT_EQ(events[0].group.x, 32u);
+}
+
+TEST_F(HppTest, APoolKeepsToItsLimit) {
+  const Pool pool = device.pool({.limit = 1 << 20});
+  {
+    const auto a = queue.array<uint32_t>(1024, pool);
+    queue.fill(a, 7);
+    std::vector<uint32_t> values(1024);
+    queue.download(a, values);
+    EXPECT_THAT(values, Each(7));
+    EXPECT_GE(pool.statistics().used_bytes, 4096u);
+    EXPECT_THAT(error_of([&] { static_cast<void>(queue.array<uint32_t>(1 << 20, pool)); }),
+                HasSubstr("RESOURCE_EXHAUSTED"));
+  }
+  queue.wait();
+  pool.trim(0);
+  EXPECT_EQ(pool.statistics().reserved_bytes, 0u);
+}
+
+TEST_F(HppTest, AddressesClocksAndResidency) {
+  const auto a = device.array<uint32_t>(64, Memory::kHost);
+  const halyard_allocation_info found = device.find_allocation(&a.span()[3]);
+  EXPECT_EQ(found.device_address, a.buffer().device_address());
+  EXPECT_EQ(found.size, a.buffer().size());
+  EXPECT_THAT(error_of([&] { static_cast<void>(device.find_allocation(&found)); }),
+              HasSubstr("NOT_FOUND"));
+  const halyard_clock_reading one = device.read_clocks();
+  const halyard_clock_reading two = device.read_clocks();
+  EXPECT_LE(one.device_ticks, two.device_ticks);
+  EXPECT_LE(one.host_ns, two.host_ns);
+  EXPECT_GT(vadd.residency(256).groups, 0u);
+  EXPECT_EQ(vadd.suggest_group().workgroup_size % 64, 0u);
 }
 
 TEST_F(HppTest, AQueueOfTheVendorsIsImportedWhereThatGoes) {

@@ -156,6 +156,8 @@ using ExecutableHandle =
 using SemaphoreHandle =
     Handle<halyard_semaphore, &halyard_semaphore_retain, &halyard_semaphore_release>;
 using QueueHandle = Handle<halyard_queue, &halyard_queue_retain, &halyard_queue_release>;
+using PoolHandle =
+    Handle<halyard_memory_pool, &halyard_memory_pool_retain, &halyard_memory_pool_release>;
 
 template <typename T>
 T with_size() {
@@ -226,6 +228,60 @@ class Array {
   std::shared_ptr<T> host_;
 };
 
+namespace internal {
+
+inline Status check_array_size(size_t size, size_t element) {
+  if (size <= SIZE_MAX / element) return {};
+  return {HALYARD_RESOURCE_EXHAUSTED, "An array of " + std::to_string(size) + " elements of " +
+                                          std::to_string(element) +
+                                          " bytes does not fit any memory."};
+}
+
+// Mapped, if the host may see the buffer.
+template <typename T>
+Result<Array<T>> array_over(BufferHandle buffer, size_t size) {
+  void* host = nullptr;
+  if (halyard_buffer_type(buffer.get()) != HALYARD_MEMORY_DEVICE) {
+    HALYARD_HOST_TRY(
+        halyard_buffer_map(buffer.get(), 0, HALYARD_TO_END, HALYARD_MAP_READ_WRITE, &host));
+  }
+  return Array<T>(Buffer(std::move(buffer)), size, static_cast<T*>(host));
+}
+
+}  // namespace internal
+
+// Device::pool's.
+struct PoolOptions {
+  Memory memory = Memory::kDevice;
+  uint64_t limit = 0;  // bytes of the heap at most; 0: as many as there are
+  // Unused bytes that stay in the pool; 0: as many as in the device's own, HALYARD_KEEP_NONE: none.
+  uint64_t keep = 0;
+};
+
+// Memory in queue order, with a limit of its own: Queue::array. Its arrays keep it alive.
+class Pool {
+ public:
+  explicit Pool(internal::PoolHandle handle) noexcept : handle_(std::move(handle)) {}
+
+  Result<halyard_pool_statistics> try_statistics() const {
+    auto statistics = internal::with_size<halyard_pool_statistics>();
+    HALYARD_HOST_TRY(halyard_memory_pool_statistics(handle_.get(), &statistics));
+    return statistics;
+  }
+  // Gives unused memory back to the heap, until the pool has at most `keep` bytes of it.
+  Status try_trim(uint64_t keep) const {
+    return Status(halyard_memory_pool_trim(handle_.get(), keep));
+  }
+  halyard_memory_pool* handle() const noexcept { return handle_.get(); }
+#if defined(HALYARD_HOST_EXCEPTIONS)
+  halyard_pool_statistics statistics() const { return try_statistics().value(); }
+  void trim(uint64_t keep) const { check(try_trim(keep)); }
+#endif
+
+ private:
+  internal::PoolHandle handle_;
+};
+
 // ---- Kernels
 
 // Kernel arguments that are neither a value nor an Array or Buffer.
@@ -261,6 +317,26 @@ class Kernel {
   const std::string& name() const noexcept { return facts_->name; }
   const std::vector<Parameter>& parameters() const noexcept { return facts_->parameters; }
   halyard_function* handle() const noexcept { return function_; }
+
+  // How much of it the device runs at once, in groups of `group` work-items with `lds` bytes of
+  // dynamic LDS. UNIMPLEMENTED for a processor whose figures are not known.
+  Result<halyard_residency> try_residency(uint32_t group, uint32_t lds = 0) const {
+    auto residency = internal::with_size<halyard_residency>();
+    HALYARD_HOST_TRY(halyard_function_residency(function_, group, lds, &residency));
+    return residency;
+  }
+  // The same for the group with which most work-items run at once.
+  Result<halyard_residency> try_suggest_group(uint32_t lds = 0) const {
+    auto residency = internal::with_size<halyard_residency>();
+    HALYARD_HOST_TRY(halyard_function_suggest_workgroup_size(function_, lds, &residency));
+    return residency;
+  }
+#if defined(HALYARD_HOST_EXCEPTIONS)
+  halyard_residency residency(uint32_t group, uint32_t lds = 0) const {
+    return try_residency(group, lds).value();
+  }
+  halyard_residency suggest_group(uint32_t lds = 0) const { return try_suggest_group(lds).value(); }
+#endif
 
  private:
   friend class Executable;
@@ -532,6 +608,24 @@ class Queue {
     Result<Future> future = try_future();
     return future.ok() ? future->try_wait() : future.status();
   }
+  // `size` elements of the pool's memory, for work of this queue, and of others that wait for this
+  // one's; the host may use them (Memory::kHost) when the queue has come so far. They go back to
+  // the pool when the array's last copy is gone and no work uses them. RESOURCE_EXHAUSTED beyond
+  // the pool's limit.
+  template <typename T>
+  Result<Array<T>> try_array(size_t size, const Pool& pool) {
+    if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
+    auto options = internal::with_size<halyard_buffer_options>();
+    options.pool = pool.handle();
+    internal::BufferHandle buffer;
+    Result<Future> allocated = submit([&](halyard_queue* queue, const halyard_sync* sync) {
+      return halyard_queue_alloca(queue, size * sizeof(T), &options, sync, buffer.out());
+    });
+    if (!allocated.ok()) return allocated.status();
+    return internal::array_over<T>(std::move(buffer), size);
+  }
+  // The number that profiles have of it.
+  uint64_t id() const noexcept { return halyard_queue_id(state_->queue.get()); }
   // OK while the queue takes work.
   Status fault() const { return Status(halyard_queue_fault(state_->queue.get())); }
   halyard_queue* handle() const noexcept { return state_->queue.get(); }
@@ -561,6 +655,10 @@ class Queue {
   template <typename T>
   Future fill(const Array<T>& target, const std::type_identity_t<T>& value) {
     return try_fill(target, value).value();
+  }
+  template <typename T>
+  Array<T> array(size_t size, const Pool& pool) {
+    return try_array<T>(size, pool).value();
   }
   Future after(const Future& future) { return try_after(future).value(); }
   Future future() { return try_future().value(); }
@@ -625,6 +723,14 @@ struct ProfileEvent {
   std::string name;
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
+  halyard_profile_kind kind = HALYARD_PROFILE_UNKNOWN;
+  uint64_t queue = 0;      // Queue::id()
+  uint64_t bytes = 0;      // that a transfer writes
+  uint64_t execution = 0;  // of a recording; 0: it was not recorded
+  uint32_t command = 0;    // its position in the recording
+  // Of a launch, in work-items; the grid is 0 x 0 x 0 where only the device knows it.
+  halyard_dim3 grid = {0, 0, 0};
+  halyard_dim3 group = {0, 0, 0};
 };
 
 struct OpenOptions {
@@ -670,23 +776,14 @@ class Device {
   // `size` elements, whose values are not defined yet. `gpu`: of a logical device, whose memory.
   template <typename T>
   Result<Array<T>> try_array(size_t size, Memory memory = Memory::kDevice, uint32_t gpu = 0) const {
-    if (size > SIZE_MAX / sizeof(T)) {
-      return Status(HALYARD_RESOURCE_EXHAUSTED, "An array of " + std::to_string(size) +
-                                                    " elements of " + std::to_string(sizeof(T)) +
-                                                    " bytes does not fit any memory.");
-    }
+    if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
     internal::BufferHandle buffer;
     auto options = internal::with_size<halyard_buffer_options>();
     options.type = static_cast<halyard_memory_type>(memory);
     options.gpu = gpu;
     HALYARD_HOST_TRY(
         halyard_device_allocate(handle_.get(), size * sizeof(T), &options, buffer.out()));
-    void* host = nullptr;
-    if (memory != Memory::kDevice) {
-      HALYARD_HOST_TRY(
-          halyard_buffer_map(buffer.get(), 0, HALYARD_TO_END, HALYARD_MAP_READ_WRITE, &host));
-    }
-    return Array<T>(Buffer(std::move(buffer)), size, static_cast<T*>(host));
+    return internal::array_over<T>(std::move(buffer), size);
   }
 
   // A file with kernels: a code object, an offload bundle, a program or library of hipcc's, an
@@ -736,10 +833,37 @@ class Device {
     return Array<T>(Buffer(std::move(buffer)), size, nullptr);
   }
 
-  // The operations that `work` submits to the device's queues, as they ran. WAITS for them.
+  Result<Pool> try_pool(const PoolOptions& options) const {
+    auto info = internal::with_size<halyard_memory_pool_info>();
+    info.type = static_cast<halyard_memory_type>(options.memory);
+    info.limit_bytes = options.limit;
+    info.keep_bytes = options.keep;
+    internal::PoolHandle pool;
+    HALYARD_HOST_TRY(halyard_device_create_memory_pool(handle_.get(), &info, pool.out()));
+    return Pool(std::move(pool));
+  }
+  // The buffer that has the byte at an address, of the device or of the host. NOT_FOUND if there is
+  // none.
+  Result<halyard_allocation_info> try_find_allocation(const void* pointer) const {
+    auto info = internal::with_size<halyard_allocation_info>();
+    HALYARD_HOST_TRY(halyard_device_find_allocation(handle_.get(), pointer, &info));
+    return info;
+  }
+  // The device's and the host's clock at one moment.
+  Result<halyard_clock_reading> try_read_clocks() const {
+    auto reading = internal::with_size<halyard_clock_reading>();
+    HALYARD_HOST_TRY(halyard_device_read_clocks(handle_.get(), &reading));
+    return reading;
+  }
+
+  // The operations that `work` submits to the device's queues, as they ran; of some kinds
+  // (HALYARD_PROFILE_DISPATCH), or of all if none is named. WAITS for them.
   template <typename Work>
-  Result<std::vector<ProfileEvent>> try_profile(Work&& work) const {
-    HALYARD_HOST_TRY(halyard_device_begin_profile(handle_.get()));
+  Result<std::vector<ProfileEvent>> try_profile(
+      Work&& work, std::span<const halyard_profile_kind> kinds = {}) const {
+    uint64_t bits = 0;
+    for (const halyard_profile_kind kind : kinds) bits |= uint64_t{1} << kind;
+    HALYARD_HOST_TRY(halyard_device_begin_profile_of(handle_.get(), bits));
     struct End {
       halyard_device* device;
       ~End() {
@@ -755,7 +879,8 @@ class Device {
         handle_.get(),
         [](void* context, const halyard_profile_event* event) {
           static_cast<std::vector<ProfileEvent>*>(context)->push_back(
-              {event->name, event->begin_ns, event->end_ns});
+              {event->name, event->begin_ns, event->end_ns, event->kind, event->queue, event->bytes,
+               event->execution, event->command, event->grid, event->workgroup});
         },
         &events));
     return events;
@@ -781,9 +906,15 @@ class Device {
   Array<T> import_memory(T* device_pointer, size_t size) const {
     return try_import_memory(device_pointer, size).value();
   }
+  Pool pool(const PoolOptions& options) const { return try_pool(options).value(); }
+  halyard_allocation_info find_allocation(const void* pointer) const {
+    return try_find_allocation(pointer).value();
+  }
+  halyard_clock_reading read_clocks() const { return try_read_clocks().value(); }
   template <typename Work>
-  std::vector<ProfileEvent> profile(Work&& work) const {
-    return try_profile(std::forward<Work>(work)).value();
+  std::vector<ProfileEvent> profile(Work&& work,
+                                    std::span<const halyard_profile_kind> kinds = {}) const {
+    return try_profile(std::forward<Work>(work), kinds).value();
   }
 #endif
 
