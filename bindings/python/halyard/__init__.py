@@ -14,6 +14,7 @@ from ._array import Array
 from ._core import Future, Lds, Semaphore
 from ._device import (
     Device,
+    Pool,
     Profile,
     ProfileEvent,
     drivers,
@@ -38,6 +39,7 @@ __all__ = [
     "Module",
     "OutOfMemory",
     "Parameter",
+    "Pool",
     "Profile",
     "ProfileEvent",
     "Queue",

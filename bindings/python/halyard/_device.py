@@ -16,13 +16,43 @@ from ._kernel import DeviceAddress, Module
 from ._queue import PRIORITIES, Queue
 
 
+# In the order of halyard_profile_kind.
+KINDS = (
+    "unknown",
+    "dispatch",
+    "copy",
+    "fill",
+    "update",
+    "host_call",
+    "read",
+    "write",
+    "barrier",
+    "alloca",
+    "dealloca",
+)
+KEEP_NONE = 2**64 - 1  # HALYARD_KEEP_NONE
+
+
 @dataclass(frozen=True)
 class ProfileEvent:
-    """One operation as it ran, in nanoseconds of CLOCK_MONOTONIC."""
+    """One operation as it ran, in nanoseconds of CLOCK_MONOTONIC.
+
+    name: a kernel's, or the kind. kind: "dispatch", "copy", "fill" and so on. queue: Queue.id.
+    bytes: that a transfer writes. execution, command: of a recording, and the place in it; 0 if it
+    was not recorded. grid, block: of a launch, in work-items; the grid is (0, 0, 0) where only the
+    device knows it.
+    """
 
     name: str
     begin_ns: int
     end_ns: int
+    kind: str
+    queue: int
+    bytes: int
+    execution: int
+    command: int
+    grid: Tuple[int, int, int]
+    block: Tuple[int, int, int]
 
     @property
     def duration_ns(self) -> int:
@@ -36,12 +66,20 @@ class Profile:
 
     events: List[ProfileEvent]
 
-    def __init__(self, device: "Device") -> None:
+    def __init__(self, device: "Device", kinds: Sequence[str] = ()) -> None:
+        for kind in kinds:
+            if kind not in KINDS[1:]:
+                raise Error(
+                    Code.INVALID_ARGUMENT,
+                    f'The kind of operation ("{kind}") does not exist. Legal are '
+                    f"{', '.join(KINDS[1:])}.",
+                )
         self._device = device
+        self._kinds = sum({1 << KINDS.index(kind) for kind in kinds})
         self.events = []
 
     def __enter__(self) -> "Profile":
-        self._device._core.begin_profile()
+        self._device._core.begin_profile(self._kinds)
         return self
 
     def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
@@ -57,6 +95,26 @@ class Profile:
         for event in self.events:
             totals[event.name] = totals.get(event.name, 0) + event.duration_ns
         return totals
+
+
+class Pool:
+    """Memory in queue order with a limit of its own: Queue.empty. Made by Device.pool."""
+
+    device: "Device"
+
+    def __init__(self, device: "Device", core: _core.Pool) -> None:
+        self.device = device
+        self._core = core
+
+    @property
+    def statistics(self) -> Dict[str, int]:
+        """reserved_bytes (taken from the heap), used_bytes (in arrays), peak_reserved_bytes,
+        allocations, and reuses of memory."""
+        return self._core.statistics
+
+    def trim(self, keep: int = 0) -> None:
+        """Gives unused memory back to the heap, until the pool has at most `keep` bytes of it."""
+        self._core.trim(keep)
 
 
 class Device:
@@ -179,6 +237,30 @@ class Device:
         size = math.prod(shape) * np.dtype(dtype).itemsize
         return Array(self._core.import_ipc(bytes(handle), size), self, shape, dtype)
 
+    def pool(self, memory: str = "device", limit: int = 0, keep: Optional[int] = None) -> Pool:
+        """A pool for Queue.empty. limit: the bytes that it takes from the heap at most; 0: as many
+        as there are. keep: unused bytes that stay in it; None: as many as in the device's own."""
+        for what, value in (("limit", limit), ("number of bytes to keep", keep or 0)):
+            if not 0 <= value < 1 << 63:
+                raise Error(
+                    Code.INVALID_ARGUMENT,
+                    f"The {what} of a pool ({value}) is not one. Legal are 0 to 2**63 - 1.",
+                )
+        kept = 0 if keep is None else KEEP_NONE if keep == 0 else keep
+        return Pool(self, self._core.create_pool(memory_type(memory), limit, kept))
+
+    def find_allocation(self, address: int) -> Dict[str, Any]:
+        """The allocation that has the byte at an address, of the device or of the host:
+        memory_type, owner ("device", "imported", "host memory"), device_address, size, and
+        host_address, which is 0 if the host does not see it. An Error
+        (NOT_FOUND) if there is none."""
+        return self._core.find_allocation(address)
+
+    def read_clocks(self) -> Dict[str, int]:
+        """The clocks at one moment: device_ticks (what wall_clock64() reads in a kernel),
+        device_hz, host_ns of CLOCK_MONOTONIC, and uncertainty_ns."""
+        return self._core.read_clocks()
+
     def heap_statistics(self) -> List[Dict[str, int]]:
         """What has been allocated through this device."""
         return self._core.heap_statistics()
@@ -222,9 +304,14 @@ class Device:
         """A semaphore that begins at a value."""
         return self._core.create_semaphore(value)
 
-    def profile(self) -> Profile:
-        """Times the work of a block: `with device.profile() as profile:`."""
-        return Profile(self)
+    def import_semaphore(self, handle: bytes) -> _core.Semaphore:
+        """A semaphore of another process's timeline, which has exported it: Semaphore.export."""
+        return self._core.import_semaphore(bytes(handle))
+
+    def profile(self, kinds: Sequence[str] = ()) -> Profile:
+        """Times the work of a block: `with device.profile() as profile:`. kinds: of operations,
+        such as ["dispatch", "copy"]; () stands for all."""
+        return Profile(self, kinds)
 
     def can_access(self, peer: "Device") -> bool:
         """Whether this device's work can use the peer's arrays."""
@@ -270,6 +357,7 @@ def load_report() -> str:
 __all__ = [
     "Device",
     "DeviceAddress",
+    "Pool",
     "Profile",
     "ProfileEvent",
     "drivers",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -126,6 +126,12 @@ class Kernel:
             Parameter(i, a["kind"], a["offset"], a["size"], a["name"], a["type_name"])
             for i, a in enumerate(info["arguments"])
         ]
+
+    def residency(self, block: int = 0, lds: int = 0) -> Dict[str, int]:
+        """How much of it the device runs at once in work-groups of `block` work-items, with `lds`
+        bytes of dynamic LDS: workgroup_size, groups_per_compute_unit, waves_per_simd,
+        max_waves_per_simd, groups. block 0: of the size with which most work-items run at once."""
+        return self._core.residency(block, lds)
 
     def __repr__(self) -> str:
         return f"<halyard.Kernel {self.name}, {len(self.parameters)} arguments>"

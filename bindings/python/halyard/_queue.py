@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
+import math
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
+
+import numpy as np
 
 from . import _core
+from ._array import Array, to_shape
+from ._errors import Code, Error
 
 if TYPE_CHECKING:
-    from ._device import Device
+    from ._device import Device, Pool
 
 PRIORITIES = ("normal", "low", "high")
 
@@ -24,6 +29,26 @@ class Queue:
     def __init__(self, device: "Device", core: _core.Queue) -> None:
         self.device = device
         self._core = core
+
+    @property
+    def id(self) -> int:
+        """The queue's number in ProfileEvent.queue; no other queue of the process has it."""
+        return self._core.id
+
+    def empty(
+        self, shape: Union[int, Sequence[int]], pool: "Pool", dtype: Any = np.float32
+    ) -> Array:
+        """An array of a pool's memory, for this queue's work, and for what waits for that; the host
+        may use it (memory="host") when the queue has come so far. The memory goes back to the pool
+        when the array is gone and no work uses it."""
+        shape = to_shape(shape)
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        if not 0 < size < 1 << 63:
+            raise Error(
+                Code.INVALID_ARGUMENT,
+                f"An array of shape {shape} has {size} bytes. Legal are 1 and more.",
+            )
+        return Array(self._core.allocate(pool._core, size), self.device, shape, dtype)
 
     def after(self, *futures: _core.Future) -> _core.Future:
         """Later work waits for the futures, which may be other queues'."""

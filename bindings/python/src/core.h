@@ -77,6 +77,13 @@ using HeldExecutable = Held<host::internal::ExecutableHandle>;
 using HeldQueue = Held<host::internal::QueueHandle>;
 using HeldSemaphore = Held<host::internal::SemaphoreHandle>;
 
+// A memory pool of a device.
+struct Pool {
+  HeldDevice device;
+  Held<host::internal::PoolHandle> handle;
+  int memory_type = HALYARD_MEMORY_DEVICE;
+};
+
 // A value of a semaphore that work reaches when it is done.
 struct Point {
   host::internal::SemaphoreHandle semaphore;

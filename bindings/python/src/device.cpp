@@ -1,4 +1,6 @@
 // Devices, drivers, the virtual GPU and profiles.
+#include <array>
+#include <cstring>
 #include <map>
 
 #include "core.h"
@@ -30,10 +32,13 @@ Device open_device(const std::string& uri, const Options& options) {
   return device;
 }
 
+py::tuple tuple_of(const halyard_dim3& d) {
+  return py::make_tuple(d.x, d.y, d.z);
+}
+
 py::dict device_info(const Device& device) {
   auto info = host::internal::with_size<halyard_device_info>();
   check(halyard_device_get_info(device.handle.get(), &info));
-  const auto tuple = [](const halyard_dim3& d) { return py::make_tuple(d.x, d.y, d.z); };
   py::dict dict;
   dict["driver"] = info.driver;
   dict["name"] = info.name;
@@ -42,8 +47,8 @@ py::dict device_info(const Device& device) {
   dict["compute_units"] = info.compute_units;
   dict["wavefront_size"] = info.wavefront_size;
   dict["max_workgroup_size"] = info.max_workgroup_size;
-  dict["max_workgroup"] = tuple(info.max_workgroup);
-  dict["max_grid"] = tuple(info.max_grid);
+  dict["max_workgroup"] = tuple_of(info.max_workgroup);
+  dict["max_grid"] = tuple_of(info.max_grid);
   dict["max_grid_size"] = info.max_grid_size;
   dict["lds_bytes"] = info.lds_bytes;
   dict["memory_bytes"] = info.memory_bytes;
@@ -126,7 +131,7 @@ std::string load_report() {
   return text;
 }
 
-// (name, begin, end) of each operation.
+// What ProfileEvent of _device.py has, in its order, of each operation.
 py::list end_profile(const Device& device) {
   std::vector<host::ProfileEvent> events;
   unlocked([&] {
@@ -134,13 +139,17 @@ py::list end_profile(const Device& device) {
         device.handle.get(),
         [](void* context, const halyard_profile_event* event) {
           static_cast<std::vector<host::ProfileEvent>*>(context)->push_back(
-              {event->name, event->begin_ns, event->end_ns});
+              {event->name, event->begin_ns, event->end_ns, event->kind, event->queue, event->bytes,
+               event->execution, event->command, event->grid, event->workgroup});
         },
         &events);
   });
   py::list list;
   for (const host::ProfileEvent& event : events) {
-    list.append(py::make_tuple(event.name, event.begin_ns, event.end_ns));
+    list.append(py::make_tuple(event.name, event.begin_ns, event.end_ns,
+                               halyard_profile_kind_name(event.kind), event.queue, event.bytes,
+                               event.execution, event.command, tuple_of(event.grid),
+                               tuple_of(event.group)));
   }
   return list;
 }
@@ -155,6 +164,71 @@ std::unique_ptr<Memory> import(const Device& device, halyard_import_kind kind, c
   unlocked(
       [&] { return halyard_device_import_buffer(device.handle.get(), &options, buffer.out()); });
   return make_memory(device.handle, std::move(buffer), false, std::move(owner));
+}
+
+py::dict find_allocation(const Device& device, uintptr_t address) {
+  auto info = host::internal::with_size<halyard_allocation_info>();
+  unlocked([&] {
+    return halyard_device_find_allocation(device.handle.get(),
+                                          reinterpret_cast<const void*>(address), &info);
+  });
+  const std::array owners = {"device", "imported", "host memory"};
+  py::dict dict;
+  dict["memory_type"] = static_cast<int>(info.type);
+  dict["owner"] = info.owner < owners.size() ? owners[info.owner] : "unknown";
+  dict["device_address"] = info.device_address;
+  dict["size"] = info.size;
+  dict["host_address"] = reinterpret_cast<uintptr_t>(info.host_pointer);
+  return dict;
+}
+
+py::dict read_clocks(const Device& device) {
+  auto reading = host::internal::with_size<halyard_clock_reading>();
+  unlocked([&] { return halyard_device_read_clocks(device.handle.get(), &reading); });
+  py::dict dict;
+  dict["device_ticks"] = reading.device_ticks;
+  dict["device_hz"] = reading.device_hz;
+  dict["host_ns"] = reading.host_ns;
+  dict["uncertainty_ns"] = reading.uncertainty_ns;
+  return dict;
+}
+
+Pool create_pool(const Device& device, int type, uint64_t limit, uint64_t keep) {
+  auto info = host::internal::with_size<halyard_memory_pool_info>();
+  info.type = static_cast<halyard_memory_type>(type);
+  info.limit_bytes = limit;
+  info.keep_bytes = keep;
+  Pool pool = {device.handle, {}, type};
+  unlocked([&] {
+    return halyard_device_create_memory_pool(device.handle.get(), &info, pool.handle.out());
+  });
+  return pool;
+}
+
+py::dict pool_statistics(const Pool& pool) {
+  auto statistics = host::internal::with_size<halyard_pool_statistics>();
+  unlocked([&] { return halyard_memory_pool_statistics(pool.handle.get(), &statistics); });
+  py::dict dict;
+  dict["reserved_bytes"] = statistics.reserved_bytes;
+  dict["used_bytes"] = statistics.used_bytes;
+  dict["peak_reserved_bytes"] = statistics.peak_reserved_bytes;
+  dict["allocations"] = statistics.allocations;
+  dict["reuses"] = statistics.reuses;
+  return dict;
+}
+
+py::object import_semaphore(const Device& device, const std::string& handle) {
+  auto exported = host::internal::with_size<halyard_exported_semaphore>();
+  if (handle.size() != sizeof exported.ipc) {
+    fail(HALYARD_INVALID_ARGUMENT, "A semaphore's handle has " + std::to_string(handle.size()) +
+                                       " bytes; it has 64, as Semaphore.export() gives them.");
+  }
+  std::memcpy(exported.ipc, handle.data(), sizeof exported.ipc);
+  HeldSemaphore semaphore;
+  unlocked([&] {
+    return halyard_device_import_semaphore(device.handle.get(), &exported, semaphore.out());
+  });
+  return make_semaphore(device.handle, std::move(semaphore));
 }
 
 std::unique_ptr<Memory> import_ipc(const Device& device, const std::string& handle, uint64_t size) {
@@ -267,11 +341,21 @@ void define_device(py::module_& module) {
            [](const Device& device) {
              unlocked([&] { return halyard_device_fault(device.handle.get()); });
            })
+      .def("find_allocation", &find_allocation)
+      .def("read_clocks", &read_clocks)
+      .def("create_pool", &create_pool)
+      .def("import_semaphore", &import_semaphore)
       .def("begin_profile",
-           [](const Device& device) {
-             unlocked([&] { return halyard_device_begin_profile(device.handle.get()); });
+           [](const Device& device, uint64_t kinds) {
+             unlocked([&] { return halyard_device_begin_profile_of(device.handle.get(), kinds); });
            })
       .def("end_profile", &end_profile);
+
+  py::class_<Pool>(module, "Pool")
+      .def_property_readonly("statistics", &pool_statistics)
+      .def("trim", [](const Pool& pool, uint64_t keep) {
+        unlocked([&] { return halyard_memory_pool_trim(pool.handle.get(), keep); });
+      });
 
   module.def("open_device", &open_device);
   module.def("drivers", &drivers);

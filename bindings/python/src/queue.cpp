@@ -180,6 +180,41 @@ py::dict function_info(const Function& function) {
   return dict;
 }
 
+// With `group` 0 of the group with which most work-items run at once.
+py::dict residency(const Function& function, uint32_t group, uint32_t lds) {
+  auto found = host::internal::with_size<halyard_residency>();
+  check(group == 0 ? halyard_function_suggest_workgroup_size(function.handle, lds, &found)
+                   : halyard_function_residency(function.handle, group, lds, &found));
+  py::dict dict;
+  dict["workgroup_size"] = found.workgroup_size;
+  dict["groups_per_compute_unit"] = found.groups_per_compute_unit;
+  dict["waves_per_simd"] = found.waves_per_simd;
+  dict["max_waves_per_simd"] = found.max_waves_per_simd;
+  dict["groups"] = found.groups;
+  return dict;
+}
+
+py::bytes export_semaphore(const Semaphore& semaphore) {
+  auto exported = host::internal::with_size<halyard_exported_semaphore>();
+  unlocked([&] {
+    return halyard_device_export_semaphore(semaphore.device.get(), semaphore.handle.get(),
+                                           &exported);
+  });
+  return py::bytes(reinterpret_cast<const char*>(exported.ipc), sizeof exported.ipc);
+}
+
+// Memory of the pool for work of the queue behind this.
+std::unique_ptr<Memory> allocate(Queue& queue, const Pool& pool, uint64_t size) {
+  auto options = host::internal::with_size<halyard_buffer_options>();
+  options.pool = pool.handle.get();
+  HeldBuffer buffer;
+  queue.submit({}, py::none(), [&](halyard_queue* handle, const halyard_sync* sync) {
+    return halyard_queue_alloca(handle, size, &options, sync, buffer.out());
+  });
+  return make_memory(queue.device(), std::move(buffer), pool.memory_type != HALYARD_MEMORY_DEVICE,
+                     py::object());
+}
+
 }  // namespace
 
 py::object make_queue(const HeldDevice& device, HeldQueue queue) {
@@ -245,9 +280,14 @@ void define_queue(py::module_& module) {
             wait({s.handle.handle(), value}, timeout);
           },
           py::arg("value"), py::arg("timeout") = py::none(),
-          "Waits for a value, as Future.wait does.");
+          "Waits for a value, as Future.wait does.")
+      .def("export", &export_semaphore,
+           "A handle of 64 bytes for another process: Device.import_semaphore. Each process has a "
+           "semaphore of its own then, of one timeline.");
 
-  py::class_<Function>(module, "Function").def_property_readonly("info", &function_info);
+  py::class_<Function>(module, "Function")
+      .def_property_readonly("info", &function_info)
+      .def("residency", &residency);
 
   py::class_<HeldExecutable>(module, "Executable")
       .def_property_readonly("names",
@@ -283,6 +323,8 @@ void define_queue(py::module_& module) {
 
   py::class_<Queue>(module, "Queue")
       .def("launch", &launch)
+      .def("allocate", &allocate)
+      .def_property_readonly("id", [](const Queue& queue) { return halyard_queue_id(queue.get()); })
       .def("host_call", &host_call)
       .def("update",
            [](Queue& queue, Memory& target, const py::buffer& source, const py::object& after) {

@@ -429,7 +429,85 @@ class Queues(Base):
         self.assertEqual(profile.events, [])
 
 
+    def test_profiles_say_what_each_operation_was(self):
+        vadd = kernels("vadd_c_v6").vadd
+        array = DEVICE.zeros(256)
+        queue = DEVICE.queue()
+        with DEVICE.profile(["dispatch", "fill"]) as profile:
+            array.fill(1, queue=queue)
+            vadd[256, 64](array, array, array, 256, queue=queue)
+            queue.wait()
+        self.assertEqual([event.kind for event in profile.events], ["fill", "dispatch"])
+        fill, launch = profile.events
+        self.assertEqual((fill.queue, launch.queue), (queue.id, queue.id))
+        self.assertEqual((fill.bytes, fill.execution), (1024, 0))
+        self.assertEqual((launch.grid, launch.block), ((256, 1, 1), (64, 1, 1)))
+        with self.assertFails(Code.INVALID_ARGUMENT, '"dispatches"'):
+            DEVICE.profile(["dispatches"])
+
+    def test_pools(self):
+        pool = DEVICE.pool(limit=1 << 20)
+        queue = DEVICE.queue()
+        array = queue.empty((4, 256), pool, np.uint32)
+        array.fill(7, queue=queue)
+        np.testing.assert_array_equal(array.download(queue=queue), np.full((4, 256), 7))
+        self.assertEqual(pool.statistics["allocations"], 1)
+        self.assertGreaterEqual(pool.statistics["used_bytes"], 4096)
+        with self.assertFails(Code.RESOURCE_EXHAUSTED, ""):
+            queue.empty(1 << 20, pool)
+        with self.assertFails(Code.INVALID_ARGUMENT, "(-1)"):
+            DEVICE.pool(limit=-1)
+        del array
+        gc.collect()
+        queue.wait()
+        pool.trim()
+        self.assertEqual(pool.statistics["reserved_bytes"], 0)
+        host = queue.empty(16, DEVICE.pool("host", keep=0), np.uint32)
+        host.fill(3, queue=queue).wait()
+        self.assertTrue((host.numpy() == 3).all())
+
+    def test_semaphores_of_two_processes(self):
+        semaphore = DEVICE.semaphore()
+        handle = semaphore.export()
+        self.assertEqual(len(handle), 64)
+        # The other process reaches 1, and waits for 2.
+        program = (
+            "import sys, halyard\n"
+            f"device = halyard.open({DRIVER!r}, vgpu={os.environ['HALYARD_VGPU']!r})\n"
+            "shared = device.import_semaphore(bytes.fromhex(sys.argv[1]))\n"
+            "shared.signal(1)\n"
+            "shared.wait(2, timeout=100)\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", program, handle.hex()]) as other:
+            semaphore.wait(1, timeout=100)
+            semaphore.signal(2)
+            self.assertEqual(other.wait(timeout=100), 0)
+        with self.assertFails(Code.INVALID_ARGUMENT, "has 3 bytes"):
+            DEVICE.import_semaphore(b"abc")
+
+
 class Devices(Base):
+    def test_addresses_clocks_and_residency(self):
+        array = DEVICE.empty(64, np.uint32, memory="host")
+        address = array.numpy().ctypes.data
+        found = DEVICE.find_allocation(address + 13)
+        self.assertEqual((found["owner"], found["host_address"]), ("device", address))
+        self.assertEqual(found["size"], 256)
+        with self.assertFails(Code.NOT_FOUND, ""):
+            DEVICE.find_allocation(id(DEVICE))
+        one, two = DEVICE.read_clocks(), DEVICE.read_clocks()
+        self.assertLessEqual(one["device_ticks"], two["device_ticks"])
+        self.assertLessEqual(one["host_ns"], two["host_ns"])
+        self.assertGreater(one["device_hz"], 1_000_000)
+        vadd = kernels("vadd_c_v6").vadd
+        groups = vadd.residency(256)["groups_per_compute_unit"]
+        self.assertEqual(
+            vadd.residency(256)["groups"], groups * DEVICE.info["compute_units"]
+        )
+        self.assertEqual(vadd.residency()["workgroup_size"] % 64, 0)
+        with self.assertFails(Code.INVALID_ARGUMENT, ""):
+            vadd.residency(1 << 20)
+
     def test_facts(self):
         self.assertEqual(DEVICE.driver, DRIVER)
         self.assertIn("gfx90a", DEVICE.target)
