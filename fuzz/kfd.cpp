@@ -15,12 +15,12 @@
 
 #include "vgpu/kfd/drm.h"
 #include "vgpu/kfd/kfd.h"
-#include "vgpu/thunk/driver.h"
+#include "vgpu/machine/machine.h"
 
 namespace {
 
 namespace kfd = halyard::vgpu::kfd;
-namespace thunk = halyard::vgpu::thunk;
+namespace machine = halyard::vgpu::machine;
 
 constexpr uint64_t kPage = 4096;
 // Addresses that the program has reserved, at the start of each input.
@@ -95,14 +95,14 @@ Range reserved_range(Input& input) {
   return {kReserved + begin, (bytes + kPage - 1) / kPage * kPage};
 }
 
-const thunk::Profile& machine() {
-  static const thunk::Profile profile = [] {
-    thunk::GpuProfile gpu;
+const machine::Profile& two_gpus() {
+  static const machine::Profile profile = [] {
+    machine::GpuProfile gpu;
     gpu.processor = "gfx906";
     gpu.memory_bytes = uint64_t{64} << 20;
     gpu.execute = false;
     gpu.watch_doorbells = false;
-    thunk::Profile made;
+    machine::Profile made;
     made.name = "fuzz";
     made.gpus = {gpu, gpu};
     made.gpus[1].large_bar = false;
@@ -203,9 +203,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   map_at(kReserved, kReservedBytes, PROT_NONE, MAP_FIXED | MAP_NORESERVE);
   {
     std::string error;
-    const std::unique_ptr<thunk::Driver> machine_driver = thunk::Driver::create(machine(), error);
-    if (machine_driver == nullptr) fail(error.c_str());
-    kfd::Kfd driver(*machine_driver);
+    const std::unique_ptr<machine::Machine> machine = machine::Machine::create(two_gpus(), error);
+    if (machine == nullptr) fail(error.c_str());
+    kfd::Kfd driver(*machine);
     driver.reserved_by_host(kReserved, kReservedBytes);
     Input input(data, size);
     while (!input.empty()) step(input, driver);

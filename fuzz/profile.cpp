@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "vgpu/thunk/profile.h"
+#include "vgpu/machine/profile.h"
 
 // Profiles are read by path: the bytes get one that is no file on a disk.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace halyard::vgpu::thunk;
+  using namespace halyard::vgpu::machine;
   const int file = memfd_create("profile", 0);
   if (file < 0) return 0;
   if (write(file, data, size) == static_cast<ssize_t>(size)) {

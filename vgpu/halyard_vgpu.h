@@ -1,10 +1,8 @@
-/* The virtual GPU's own C interface. It has two doors, each a library with these functions:
- * - libhsakmt.so.1 has the hsaKmt* functions that the vendor's runtime calls. It is opened with
- *   RTLD_NOW | RTLD_GLOBAL and before the HSA runtime.
- * - libhalyard-kfd.so.0 plays the kernel driver below the vendor's own libraries.
+/* The virtual GPU's own C interface: functions of libhalyard-kfd.so.0, which plays the kernel
+ * driver below the vendor's own libraries.
  *
- * They are opened at run time, and the functions looked up with dlsym. They are safe to call from
- * any thread. */
+ * It is opened at run time, and the functions looked up with dlsym. They are safe to call from any
+ * thread. */
 #ifndef HALYARD_VGPU_HALYARD_VGPU_H
 #define HALYARD_VGPU_HALYARD_VGPU_H
 
@@ -29,7 +27,7 @@ int halyard_vgpu_configure(const char* profile, char* error, size_t error_size);
 
 typedef int (*halyard_vgpu_configure_t)(const char* profile, char* error, size_t error_size);
 
-/* Of libhalyard-kfd.so.0: puts the vendor's libraries of this process on the virtual kernel driver.
+/* Puts the vendor's libraries of this process on the virtual kernel driver.
  * Loads the HSA runtime, and redirects its calls of the C library and those of the libraries that
  * it brings along. After halyard_vgpu_configure, before the runtime is initialised.
  *

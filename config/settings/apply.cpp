@@ -120,8 +120,6 @@ VirtualGpuOptions virtual_gpu_options(const Settings& settings) {
   if (library != nullptr && !is_from_environment(library->value())) {
     options.library = library->value().text;
   }
-  const Setting* const door = settings.find("vgpu.door");
-  if (door != nullptr && !is_from_environment(door->value())) options.door = door->value().text;
   const Setting* const runtime = settings.find("drivers.amdgpu.libhsa");
   if (runtime != nullptr && !is_from_environment(runtime->value()))
     options.runtime = runtime->value().text;

@@ -78,16 +78,6 @@ std::vector<Key> make_table() {
        .example = "/opt/halyard/lib/halyard/vgpu",
        .documentation = "The folder of the virtual GPU's libraries, or one of them. Without one it "
                         "is the one that lies next to the program."},
-      {.path = "vgpu.door",
-       .type = KeyType::kChoice,
-       .values = {"thunk", "kfd"},
-       .environment = "HALYARD_VGPU_DOOR",
-       .flag = "--vgpu-door",
-       .example = "thunk",
-       .documentation =
-           "How the vendor's runtime gets to the virtual GPU: it plays the kernel driver (kfd), "
-           "which works with every release, or is a libhsakmt of its own (thunk), for the HSA "
-           "runtime 5.2. Without one it is kfd."},
       {.path = "virtual_gpus.<vgpu>.profile",
        .type = KeyType::kProfile,
        .example = "four-mi210",

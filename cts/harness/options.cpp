@@ -17,7 +17,6 @@ namespace {
 // Flags whose values are looked at when all have been read.
 struct Texts {
   std::string vgpu;
-  std::string vgpu_door;
   std::string check;
   std::string shuffle;
   std::string shard;
@@ -35,11 +34,6 @@ void add_subject(CLI::App& app, Options& options, Texts& texts) {
                  "file; without one HALYARD_VGPU_PROFILE, else the default profile")
       ->type_name("[PROFILE]")
       ->expected(0, 1)
-      ->group(group);
-  app.add_option("--vgpu-door", texts.vgpu_door,
-                 "How the vendor's runtime gets to the virtual GPU: thunk, or kfd, which plays the "
-                 "kernel driver and works with every release; without one HALYARD_VGPU_DOOR")
-      ->type_name("DOOR")
       ->group(group);
   app.add_flag("--check{all}", texts.check,
                "Have the virtual GPU look for mistakes, each of which fails its test: bounds, lds, "
@@ -121,7 +115,6 @@ std::string take_texts(const CLI::App& app, const Texts& texts, Options* options
   const auto given = [&app](const char* name) { return app.count(name) != 0; };
   if (given("--vgpu")) options->vgpu = texts.vgpu;
   // load_virtual_gpu() reads it, in this process and in those that tests start.
-  if (given("--vgpu-door")) setenv("HALYARD_VGPU_DOOR", texts.vgpu_door.c_str(), 1);
   if (given("--check")) options->check = texts.check == "all" ? "" : texts.check;
   if (given("--expectations")) {
     options->expectations = texts.expectations == "none" ? "" : texts.expectations;

@@ -21,8 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kThunk = "libhsakmt.so.1";
-constexpr const char* kKernelDriver = "libhalyard-kfd.so.0";
+constexpr const char* kLibrary = "libhalyard-kfd.so.0";
 constexpr const char* kRuntime = "libhsa-runtime64.so.1";
 constexpr const char* kConfigure = "halyard_vgpu_configure";
 constexpr const char* kCheck = "halyard_vgpu_check";
@@ -32,10 +31,9 @@ constexpr const char* kEnter = "halyard_vgpu_enter";
 constexpr const char* kPreload = "libhalyard-kfd-preload.so.0";
 constexpr const char* kPathVariable = "HALYARD_VGPU_PATH";
 constexpr const char* kProfileVariable = "HALYARD_VGPU_PROFILE";
-constexpr const char* kDoorVariable = "HALYARD_VGPU_DOOR";
 constexpr const char* kRuntimeVariable = "HALYARD_LIBHSA_PATH";
 
-// Of libhsakmt.so.1: 0, or anything else and a sentence in `error`.
+// 0, or anything else and a sentence in `error`.
 using Configure = int (*)(const char* profile, char* error, size_t error_size);
 
 using Check = int (*)(const char* checks, const char* findings, char* error, size_t error_size);
@@ -48,7 +46,6 @@ struct State {
   std::mutex mutex;
   std::optional<std::string> profile;  // the one that is in force
   std::string library;                 // its path, absolute
-  std::string door;
 };
 State& state() {
   static State* const state = new State;
@@ -66,69 +63,38 @@ std::string loaded_path(const char* soname) {
   return path;
 }
 
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error);
-}
-
-Status check_process(const std::string& path) {
-  const std::string thunk = loaded_path(kThunk);
-  if (!thunk.empty() && !same_file(thunk, path)) {
-    return error(StatusCode::kFailedPrecondition,
-                 "The virtual GPU cannot be loaded: this process has another {} already ({}). Load "
-                 "the virtual GPU before anything that uses the vendor runtime, or run the program "
-                 "under \"halyard vgpu exec\".",
-                 kThunk, thunk);
-  }
+// The vendor's libraries are redirected when they are loaded, before they are used.
+Status check_process() {
   const std::string runtime = loaded_path(kRuntime);
-  if (!runtime.empty() && thunk.empty()) {
-    return error(StatusCode::kFailedPrecondition,
-                 "The virtual GPU cannot be loaded: this process has {} already ({}), which would "
-                 "not see it. Load the virtual GPU before any driver, or run the program under "
-                 "\"halyard vgpu exec\".",
-                 kRuntime, runtime);
-  }
-  return {};
+  if (runtime.empty()) return {};
+  return error(StatusCode::kFailedPrecondition,
+               "The virtual GPU cannot be loaded: this process has {} already ({}), which would "
+               "not see it. Load the virtual GPU before any driver, or run the program under "
+               "\"halyard vgpu exec\".",
+               kRuntime, runtime);
 }
 
-const char* library_of(const std::string& door) {
-  return door == kKernelDoor ? kKernelDriver : kThunk;
-}
-
-// A file of another door's names the folder, and any other file itself.
-std::string place_in(const std::string& chosen, const char* library) {
+// The file itself, or the one in the folder.
+std::string place_in(const std::string& chosen) {
   std::error_code error;
-  if (fs::is_directory(chosen, error)) return chosen + "/" + library;
-  const std::string name = fs::path(chosen).filename().string();
-  const bool is_another = name != library && (name == kThunk || name == kKernelDriver);
-  return is_another ? (fs::path(chosen).parent_path() / library).string() : chosen;
+  return fs::is_directory(chosen, error) ? chosen + "/" + kLibrary : chosen;
 }
 
 // The paths that may hold the library, in order.
-std::vector<std::string> places(const VirtualGpuOptions& options, const char* library) {
+std::vector<std::string> places(const VirtualGpuOptions& options) {
   std::string chosen = trusted_environment(kPathVariable);
   if (chosen.empty()) chosen = options.library;
-  if (!chosen.empty()) return {place_in(chosen, library)};
+  if (!chosen.empty()) return {place_in(chosen)};
   std::vector<std::string> paths;
   for (const std::string& prefix : installation_prefixes(options.installation)) {
-    paths.push_back(prefix + "/lib/halyard/vgpu/" + library);
+    paths.push_back(prefix + "/lib/halyard/vgpu/" + kLibrary);
   }
   return paths;
 }
 
-Status choose_door(const VirtualGpuOptions& options, std::string* door) {
-  *door = options.door.empty() ? trusted_environment(kDoorVariable) : options.door;
-  if (door->empty()) *door = kKernelDoor;
-  if (*door == kThunkDoor || *door == kKernelDoor) return {};
-  return error(StatusCode::kInvalidArgument,
-               "The virtual GPU has no door ({}): it has {} and {}{}.", printable(*door),
-               kThunkDoor, kKernelDoor,
-               options.door.empty() ? fmt::format(" ({})", kDoorVariable) : "");
-}
-
-Status find_library(const VirtualGpuOptions& options, const char* library, std::string* path) {
+Status find_library(const VirtualGpuOptions& options, std::string* path) {
   std::string tried;
-  for (const std::string& candidate : places(options, library)) {
+  for (const std::string& candidate : places(options)) {
     const std::string why = why_not_loadable(candidate);
     if (why.empty()) {
       *path = candidate;
@@ -140,12 +106,12 @@ Status find_library(const VirtualGpuOptions& options, const char* library, std::
       StatusCode::kNotFound,
       "The virtual GPU's library ({}) is not found. Build Halyard with HALYARD_VGPU=ON, or "
       "name the library's folder in {}. Tried:{}",
-      library, kPathVariable, tried.empty() ? " nothing" : tried);
+      kLibrary, kPathVariable, tried.empty() ? " nothing" : tried);
 }
 
 // For now without a hold on the process: a library that turns out to be something else must not
-// stay, or the vendor runtime would get it.
-Status open_library(const std::string& path, bool is_thunk, Configure* configure) {
+// stay.
+Status open_library(const std::string& path, Configure* configure) {
   const std::string absolute = fs::absolute(path).string();
   void* trial = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (trial == nullptr) {
@@ -156,10 +122,7 @@ Status open_library(const std::string& path, bool is_thunk, Configure* configure
   }
   void* symbol = dlsym(trial, kConfigure);
   void* library = nullptr;
-  if (symbol != nullptr) {
-    library =
-        dlopen(absolute.c_str(), (is_thunk ? RTLD_GLOBAL : RTLD_LOCAL) | RTLD_NOW | RTLD_NODELETE);
-  }
+  if (symbol != nullptr) library = dlopen(absolute.c_str(), RTLD_LOCAL | RTLD_NOW | RTLD_NODELETE);
   dlclose(trial);
   if (library == nullptr) {
     return error(StatusCode::kFailedPrecondition,
@@ -225,15 +188,7 @@ Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& optio
       chosen_here ? std::string(profile) : trusted_environment(kProfileVariable);
   State& now = state();
   const std::lock_guard lock(now.mutex);
-  std::string door;
-  HALYARD_RETURN_IF_ERROR(choose_door(options, &door));
   if (now.profile) {
-    if (now.door != door) {
-      return error(StatusCode::kFailedPrecondition,
-                   "This process has a virtual GPU already, at the door ({}); it cannot get it at "
-                   "another one ({}).",
-                   now.door, door);
-    }
     if (*now.profile == wanted) return {};
     return error(StatusCode::kFailedPrecondition,
                  "This process has a virtual GPU already, with the profile ({}); it cannot get "
@@ -242,20 +197,19 @@ Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& optio
                  wanted.empty() ? "default" : printable(wanted));
   }
   std::string path;
-  HALYARD_RETURN_IF_ERROR(find_library(options, library_of(door), &path));
-  if (options.in_this_process || door == kThunkDoor) HALYARD_RETURN_IF_ERROR(check_process(path));
+  HALYARD_RETURN_IF_ERROR(find_library(options, &path));
+  if (options.in_this_process) HALYARD_RETURN_IF_ERROR(check_process());
   Configure configure = nullptr;
-  HALYARD_RETURN_IF_ERROR(open_library(path, door == kThunkDoor, &configure));
+  HALYARD_RETURN_IF_ERROR(open_library(path, &configure));
   const Status configured = configure_library(configure, wanted);
   if (!configured.ok() && !chosen_here && !wanted.empty()) {
     return configured.with_context(
         fmt::format("The profile of {} ({})", kProfileVariable, printable(wanted)));
   }
   HALYARD_RETURN_IF_ERROR(configured);
-  if (door == kKernelDoor && options.in_this_process) HALYARD_RETURN_IF_ERROR(enter(path, options));
+  if (options.in_this_process) HALYARD_RETURN_IF_ERROR(enter(path, options));
   now.profile = wanted;
   now.library = fs::absolute(path).string();
-  now.door = door;
   return {};
 }
 
@@ -317,12 +271,6 @@ bool virtual_gpu_loaded() {
   State& now = state();
   const std::lock_guard lock(now.mutex);
   return now.profile.has_value();
-}
-
-std::string virtual_gpu_door() {
-  State& now = state();
-  const std::lock_guard lock(now.mutex);
-  return now.door;
 }
 
 std::string virtual_gpu_library() {

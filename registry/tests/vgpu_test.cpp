@@ -143,15 +143,6 @@ TEST(VirtualGpuTest, ALibraryThatIsNotTheVirtualGpuIsRefusedAndDoesNotStay) {
                     HasSubstr("HALYARD_VGPU_PATH"), Not(HasSubstr("STAYS"))));
 }
 
-TEST(VirtualGpuTest, AProcessWithTheVendorsThunkIsRefused) {
-  EXPECT_THAT(in_child([]() -> std::string {
-                if (!dlopen((kVendor + "/libhsakmt.so.1").c_str(), RTLD_NOW)) return "no fake";
-                return load("gfx900");
-              }),
-              AllOf(StartsWith("FAILED_PRECONDITION"), HasSubstr("another libhsakmt.so.1"),
-                    HasSubstr(kVendor), HasSubstr("halyard vgpu exec")));
-}
-
 TEST(VirtualGpuTest, AProcessWithTheVendorsRuntimeIsRefused) {
   EXPECT_THAT(in_child([]() -> std::string {
                 if (!dlopen((kVendor + "/libhsa-runtime64.so.1").c_str(), RTLD_NOW)) {
@@ -163,52 +154,22 @@ TEST(VirtualGpuTest, AProcessWithTheVendorsRuntimeIsRefused) {
                     HasSubstr(kVendor)));
 }
 
-std::string load_at(const std::string& door, const std::string& runtime = "") {
-  const Status status =
-      load_virtual_gpu("gfx900", {.installation = kPrefix, .door = door, .runtime = runtime});
-  return status.ok() ? virtual_gpu_door() + " " + virtual_gpu_library() : status.to_string();
-}
-
-// One after the other.
-std::string load_at_both(const std::string& first, const std::string& runtime,
-                         const std::string& second) {
-  std::string text = load_at(first, runtime) + "; ";
-  return text + load_at(second);
-}
-
-TEST(VirtualGpuTest, EachDoorHasItsLibrary) {
-  EXPECT_EQ(in_child([] { return load_at("thunk"); }), "thunk " + kFolder + "/libhsakmt.so.1");
-  EXPECT_EQ(in_child([] { return load_at("kfd"); }), "kfd " + kFolder + "/libhalyard-kfd.so.0");
-  const ScopedVariable variable("HALYARD_VGPU_DOOR", "kfd");
-  EXPECT_THAT(in_child([] { return load_at(""); }), StartsWith("kfd "));
-  EXPECT_THAT(in_child([] { return load_at("thunk"); }), StartsWith("thunk "));
-  // A library that is named as the other door's names the folder.
-  const ScopedVariable path("HALYARD_VGPU_PATH", kFolder + "/libhsakmt.so.1");
-  EXPECT_EQ(in_child([] { return load_at("kfd"); }), "kfd " + kFolder + "/libhalyard-kfd.so.0");
-}
-
-TEST(VirtualGpuTest, AProcessHasOneDoor) {
-  EXPECT_THAT(
-      in_child([] { return load_at_both("thunk", "", "kfd"); }),
-      HasSubstr("; FAILED_PRECONDITION: This process has a virtual GPU already, at the door "
-                "(thunk); it cannot get it at another one (kfd)."));
-}
-
-TEST(VirtualGpuTest, ADoorThatIsNotThereIsRefused) {
-  EXPECT_EQ(in_child([] { return load_at("back"); }),
-            "INVALID_ARGUMENT: The virtual GPU has no door (back): it has thunk and kfd.");
-  const ScopedVariable variable("HALYARD_VGPU_DOOR", "back");
-  EXPECT_THAT(in_child([] { return load_at(""); }), HasSubstr("(HALYARD_VGPU_DOOR)"));
+std::string load_below(const std::string& runtime) {
+  const Status status = load_virtual_gpu("gfx900", {.installation = kPrefix, .runtime = runtime});
+  return status.ok() ? virtual_gpu_library() : status.to_string();
 }
 
 // Below a runtime that cannot be had there is none; the next call may name another.
-TEST(VirtualGpuTest, TheKernelsDoorIsPutBelowTheRuntimeThatIsNamed) {
-  EXPECT_THAT(in_child([] { return load_at_both("kfd", "/no/such", "kfd"); }),
-              StartsWith("UNAVAILABLE: There is no runtime (/no/such).; kfd "));
-  EXPECT_THAT(in_child([] { return load_at("kfd", kVendor); }),
+TEST(VirtualGpuTest, IsPutBelowTheRuntimeThatIsNamed) {
+  EXPECT_EQ(in_child([] {
+              std::string text = load_below("/no/such") + "; ";
+              return text += load_below("");
+            }),
+            "UNAVAILABLE: There is no runtime (/no/such).; " + kFolder + "/" + kLibrary);
+  EXPECT_THAT(in_child([] { return load_below(kVendor); }),
               HasSubstr("(" + kVendor + "/libhsa-runtime64.so.1)"));
   const ScopedVariable variable("HALYARD_LIBHSA_PATH", kVendor + "/libhsa-runtime64.so.1");
-  EXPECT_THAT(in_child([] { return load_at("kfd"); }),
+  EXPECT_THAT(in_child([] { return load_below(""); }),
               HasSubstr("(" + kVendor + "/libhsa-runtime64.so.1)"));
 }
 

@@ -41,12 +41,6 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
           ->type_name("[PROFILE]")
           ->expected(0, 1);
   command
-      .add_option(
-          "--vgpu-door", flags.door,
-          "How the vendor's runtime gets to the virtual GPU: thunk, or kfd, which plays the "
-          "kernel driver and works with every release; before HALYARD_VGPU_DOOR")
-      ->type_name("DOOR");
-  command
       .add_option("--config", flags.configs,
                   "A config, which comes behind those of the system and the user "
                   "(docs/config.md). May be repeated")
@@ -79,7 +73,6 @@ Status load_session_settings(const SessionFlags& flags) {
   }
   add_flag_value(sources.flags, "drivers.amdgpu.libhsa", flags.libhsa);
   add_flag_value(sources.flags, "drivers.hip.libhip", flags.libhip);
-  add_flag_value(sources.flags, "vgpu.door", flags.door);
   if (flags.vgpu->count() > 0 && !flags.vgpu->results().empty()) {
     add_flag_value(sources.flags, "vgpu.profile", flags.vgpu->results().front());
   }

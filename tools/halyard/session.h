@@ -17,7 +17,6 @@ namespace halyard::cli {
 // Outlives the parse of the command line, which writes into it.
 struct SessionFlags {
   CLI::Option* vgpu = nullptr;  // with at most one value, the profile
-  std::string door;
   std::vector<std::string> plugin_paths;
   std::string libhsa;
   std::string libhip;
@@ -32,7 +31,7 @@ void add_session_flags(CLI::App& command, SessionFlags& flags);
 Status load_session_settings(const SessionFlags& flags);
 
 // Reads the settings, loads the virtual GPU, if that was asked for, and then makes the registry: in
-// this order, because a driver's vendor library takes the first libhsakmt that it finds.
+// this order, because a driver's vendor library must not be loaded before the virtual GPU.
 Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags);
 
 // Says to standard error why drivers have brought no devices, as what they did bring is good; and

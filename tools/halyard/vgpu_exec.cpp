@@ -26,14 +26,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLibraryPath = "LD_LIBRARY_PATH";
 constexpr const char* kProfile = "HALYARD_VGPU_PROFILE";
 constexpr const char* kPreload = "LD_PRELOAD";
 constexpr const char* kRoot = "HALYARD_VGPU_ROOT";
 
 struct ExecFlags {
   std::string profile;
-  std::string door;
   std::string trace;
   std::string counts;
   std::string check;  // names, or "all"; empty: none
@@ -56,12 +54,6 @@ void prepend(const char* variable, const std::string& path) {
 
 Status set_environment(const std::string& profile) {
   if (!profile.empty()) setenv(kProfile, profile.c_str(), 1);
-  if (virtual_gpu_door() == kThunkDoor) {
-    // LD_LIBRARY_PATH and not LD_PRELOAD: only processes that want the thunk get the library, and
-    // not every shell and helper program that they start.
-    prepend(kLibraryPath, fs::path(virtual_gpu_library()).parent_path().string());
-    return {};
-  }
   VirtualKernelDriver driver;
   HALYARD_RETURN_IF_ERROR(make_virtual_kernel_driver(profile, &driver));
   prepend(kPreload, driver.preload);
@@ -133,7 +125,6 @@ Status exec(const ExecFlags& flags) {
   const char* const environment = std::getenv(kProfile);
   config::SettingsSources sources;
   if (!flags.profile.empty()) sources.flags.push_back({"vgpu.profile", flags.profile});
-  if (!flags.door.empty()) sources.flags.push_back({"vgpu.door", flags.door});
   HALYARD_ASSIGN_OR_RETURN(const config::Settings settings, config::Settings::load(sources));
   HALYARD_ASSIGN_OR_RETURN(std::string profile, config::virtual_gpu_profile(settings, ""));
   if (profile.empty() && environment != nullptr) profile = environment;
@@ -163,11 +154,6 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
                   "Which GPU or GPUs to be: a name (gfx90a) or a YAML file; without it "
                   "HALYARD_VGPU_PROFILE, else the default profile")
       ->type_name("PROFILE");
-  command
-      .add_option("--door,--vgpu-door", flags->door,
-                  "How the program's runtime gets to the virtual GPU: thunk, or kfd, which plays "
-                  "the kernel driver and works with every release; before HALYARD_VGPU_DOOR")
-      ->type_name("DOOR");
   // A flag that may have a value: the next word is never it.
   command.add_flag("--check{all}", flags->check,
                    "Also find mistakes that hardware does not report (exit code 1): accesses "

@@ -13,13 +13,12 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// At each door of the virtual GPU.
-class AtEachDoor : public ::testing::TestWithParam<const char*> {
+class CliVgpuCheck : public ::testing::Test {
  protected:
   // `halyard run` is the program that is watched.
   static Outcome watch(const std::vector<std::string>& options, const std::string& module,
                        const std::string& function, const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = {"vgpu", "exec", std::string("--door=") + GetParam()};
+    std::vector<std::string> words = {"vgpu", "exec"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", HALYARD_PROGRAM, "run", "--device=amdgpu",
                                "--module=" + kernel(module), "--function=" + function});
@@ -27,13 +26,6 @@ class AtEachDoor : public ::testing::TestWithParam<const char*> {
     return spawn(words);
   }
 };
-const auto kDoors = ::testing::Values("thunk", "kfd");
-std::string name_of(const ::testing::TestParamInfo<const char*>& info) {
-  return info.param;
-}
-
-class CliVgpuCheck : public AtEachDoor {};
-INSTANTIATE_TEST_SUITE_P(Doors, CliVgpuCheck, kDoors, name_of);
 
 // vadd of `count` elements over buffers of four.
 std::vector<std::string> vadd_of(int count) {
@@ -41,14 +33,14 @@ std::vector<std::string> vadd_of(int count) {
           "--input=i32=" + std::to_string(count), "--grid=" + std::to_string(count)};
 }
 
-TEST_P(CliVgpuCheck, AProgramWithoutMistakesEndsAsItDoesWithoutTheCheck) {
+TEST_F(CliVgpuCheck, AProgramWithoutMistakesEndsAsItDoesWithoutTheCheck) {
   const Outcome outcome = watch({"--check"}, "vadd_c_v6", "vadd", vadd_of(4));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "[2]: 4xf32=11 12 13 14\n");
   EXPECT_EQ(outcome.err, "");
 }
 
-TEST_P(CliVgpuCheck, AnAccessPastABufferIsAMemoryFault) {
+TEST_F(CliVgpuCheck, AnAccessPastABufferIsAMemoryFault) {
   // Six elements lie within the page that the runtime gives each buffer: only the check sees it.
   EXPECT_EQ(watch({}, "vadd_c_v6", "vadd", vadd_of(6)).exit_code, 0);
   const Outcome outcome = watch({"--check"}, "vadd_c_v6", "vadd", vadd_of(6));
@@ -58,7 +50,7 @@ TEST_P(CliVgpuCheck, AnAccessPastABufferIsAMemoryFault) {
                     HasSubstr("0 bytes past the end of the 16 bytes at [0x")));
 }
 
-TEST_P(CliVgpuCheck, AMistakeWithLdsIsReportedAndMakesTheExitCodeOne) {
+TEST_F(CliVgpuCheck, AMistakeWithLdsIsReportedAndMakesTheExitCodeOne) {
   const std::vector<std::string> arguments = {"--workgroup=64", "--input=64xu32=1",
                                               "--input=&64xu32", "--input=lds=256",
                                               "--input=lds=256"};
@@ -71,7 +63,7 @@ TEST_P(CliVgpuCheck, AMistakeWithLdsIsReportedAndMakesTheExitCodeOne) {
                     HasSubstr("has ended well, but the check has found")));
 }
 
-TEST_P(CliVgpuCheck, OneCheckAloneIsChosenByName) {
+TEST_F(CliVgpuCheck, OneCheckAloneIsChosenByName) {
   const std::vector<std::string> arguments = {"--workgroup=64", "--input=64xu32=1",
                                               "--input=&64xu32", "--input=lds=256",
                                               "--input=lds=256"};
@@ -82,16 +74,15 @@ TEST_P(CliVgpuCheck, OneCheckAloneIsChosenByName) {
   EXPECT_EQ(watch({"--check=coherence"}, "vadd_c_v6", "vadd", vadd_of(6)).exit_code, 0);
 }
 
-TEST_P(CliVgpuCheck, ACheckThatDoesNotExistIsRefusedBeforeTheProgramStarts) {
-  const Outcome outcome = spawn({"vgpu", "exec", std::string("--door=") + GetParam(),
-                                 "--check=coherent", "--", "echo", "started"});
+TEST_F(CliVgpuCheck, ACheckThatDoesNotExistIsRefusedBeforeTheProgramStarts) {
+  const Outcome outcome = spawn({"vgpu", "exec", "--check=coherent", "--", "echo", "started"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("no check (coherent)"),
                                  HasSubstr("bounds, lds, waits, atomics and coherence")));
 }
 
-TEST_P(CliVgpuCheck, TheProgramsOwnFailureStays) {
+TEST_F(CliVgpuCheck, TheProgramsOwnFailureStays) {
   const auto exit_code = [](const std::string& script) {
     return spawn({"vgpu", "exec", "--check", "--", "sh", "-c", script}).exit_code;
   };
@@ -102,7 +93,7 @@ TEST_P(CliVgpuCheck, TheProgramsOwnFailureStays) {
   EXPECT_THAT(missing.err, HasSubstr("The program (/nonexistent/program) cannot be run: No such"));
 }
 
-class CliVgpuWatch : public AtEachDoor {
+class CliVgpuWatch : public CliVgpuCheck {
  protected:
   std::string text_of(const std::string& name) const {
     const auto file = read_file(folder_ / name);
@@ -111,9 +102,8 @@ class CliVgpuWatch : public AtEachDoor {
   }
   TemporaryFolder folder_;
 };
-INSTANTIATE_TEST_SUITE_P(Doors, CliVgpuWatch, kDoors, name_of);
 
-TEST_P(CliVgpuWatch, CountsNameTheKernelAndItsInstructions) {
+TEST_F(CliVgpuWatch, CountsNameTheKernelAndItsInstructions) {
   write_bytes(folder_ / "counts", "old\n");
   const Outcome outcome = watch({"--counts", folder_ / "counts"}, "vadd_c_v6", "vadd", vadd_of(4));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -123,7 +113,7 @@ TEST_P(CliVgpuWatch, CountsNameTheKernelAndItsInstructions) {
                     HasSubstr("+0x0000   s_load_dword s0, s[4:5], 0x2c\n")));
 }
 
-TEST_P(CliVgpuWatch, TheTraceShowsTheSums) {
+TEST_F(CliVgpuWatch, TheTraceShowsTheSums) {
   const Outcome outcome = watch({"--trace", folder_ / "trace"}, "vadd_c_v6", "vadd", vadd_of(4));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   // 11, 12, 13 and 14 as bits.
@@ -131,7 +121,7 @@ TEST_P(CliVgpuWatch, TheTraceShowsTheSums) {
                                       HasSubstr("v2=0x41300000+0x100000*lane\n")));
 }
 
-TEST_P(CliVgpuWatch, AReportThatIsLostMakesTheExitCodeOne) {
+TEST_F(CliVgpuWatch, AReportThatIsLostMakesTheExitCodeOne) {
   for (const char* const option : {"--counts=/dev/full", "--trace=/dev/full"}) {
     const Outcome outcome = watch({option}, "vadd_c_v6", "vadd", vadd_of(4));
     EXPECT_EQ(outcome.exit_code, 1);
@@ -145,7 +135,7 @@ TEST_P(CliVgpuWatch, AReportThatIsLostMakesTheExitCodeOne) {
   EXPECT_EQ(spawn({"vgpu", "exec", "--counts=/dev/full", "--", "true"}).exit_code, 0);
 }
 
-TEST_P(CliVgpuWatch, AReportThatTheEnvironmentAsksForIsCheckedBeforeTheRun) {
+TEST_F(CliVgpuWatch, AReportThatTheEnvironmentAsksForIsCheckedBeforeTheRun) {
   SpawnOptions options;
   options.environment["HALYARD_VGPU_TRACE"] = "/nonexistent/trace";
   for (const std::string device : {"amdgpu", "hip"}) {
@@ -161,7 +151,7 @@ TEST_P(CliVgpuWatch, AReportThatTheEnvironmentAsksForIsCheckedBeforeTheRun) {
   }
 }
 
-TEST_P(CliVgpuWatch, AFileThatCannotBeWrittenStopsTheProgramBeforeItStarts) {
+TEST_F(CliVgpuWatch, AFileThatCannotBeWrittenStopsTheProgramBeforeItStarts) {
   const Outcome outcome =
       spawn({"vgpu", "exec", "--trace=/nonexistent/trace", "--", "echo", "started"});
   EXPECT_EQ(outcome.exit_code, 1);

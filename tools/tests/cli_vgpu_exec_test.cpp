@@ -75,15 +75,6 @@ TEST(CliVgpuExec, TheProgramsOwnPreloadedLibrariesStay) {
   EXPECT_THAT(outcome.out, HasSubstr("/libhalyard-kfd-preload.so.0:libm.so.6\n"));
 }
 
-TEST(CliVgpuExec, ThroughTheThunksDoorTooAProgramSeesTheProfilesGpu) {
-  EXPECT_THAT(target_under({"--door=thunk"}), HasSubstr("gfx900"));
-  EXPECT_THAT(target_under({"--door=thunk", "--profile", "gfx906"}), HasSubstr("gfx906"));
-  SpawnOptions environment;
-  environment.environment["HALYARD_VGPU_DOOR"] = "thunk";
-  environment.environment["HALYARD_VGPU_PROFILE"] = "gfx908";
-  EXPECT_THAT(target_under({}, environment), HasSubstr("gfx908"));
-}
-
 TEST(CliVgpuExec, RocminfoPrintsTheGpusOfTheKernelDriver) {
   const Outcome outcome = spawn(exec_command({"--profile=mixed"}, {"rocminfo"}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -106,14 +97,6 @@ TEST(CliVgpuExec, TheKernelDriversFilesLookLikeADriversToOtherPrograms) {
   // Everything else is as it is.
   EXPECT_EQ(run("stat -c '%F' /dev/null; cat /proc/sys/kernel/ostype"),
             "character special file\nLinux\n");
-}
-
-TEST(CliVgpuExec, DoorsThatAreNotThereAreRefused) {
-  const Outcome unknown = spawn(exec_command({"--door=back"}, {"echo", "started"}));
-  EXPECT_EQ(unknown.exit_code, 1);
-  EXPECT_EQ(unknown.out, "");
-  EXPECT_THAT(unknown.err, HasSubstr("(back)"));
-  EXPECT_THAT(unknown.err, HasSubstr("thunk"));
 }
 
 TEST(CliVgpuExec, MistakesStopTheProgramBeforeItStarts) {

@@ -2,8 +2,6 @@
 
 #include <atomic>
 
-#include "vgpu/isa/registered.h"
-
 namespace halyard::vgpu::coherence {
 namespace {
 
@@ -17,11 +15,9 @@ void set_registered_memory(const isa::AddressSpace* registered) {
 
 uint64_t host_address(uint64_t address) {
   const isa::AddressSpace* const registered = registered_memory.load(std::memory_order_acquire);
-  if (registered != nullptr) {
-    const isa::MemoryRange range = registered->find(address);
-    if (range.contains(address, 1)) return address + range.to_host;
-  }
-  return isa::host_address(address);
+  if (registered == nullptr) return address;
+  const isa::MemoryRange range = registered->find(address);
+  return range.contains(address, 1) ? address + range.to_host : address;
 }
 
 }  // namespace halyard::vgpu::coherence

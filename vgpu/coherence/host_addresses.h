@@ -8,7 +8,7 @@
 namespace halyard::vgpu::coherence {
 
 // The map of registered memory, from the addresses that GPUs have for it; null: there is none.
-// Until the next call it must live. What is not in it is where isa/registered.h says.
+// Until the next call it must live. The host has all else at the same address.
 void set_registered_memory(const isa::AddressSpace* registered);
 
 // Any thread.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "vgpu/hip_tests/hip_test.h"
-#include "vgpu/thunk/tests/two_processes.h"
+#include "vgpu/machine/tests/two_processes.h"
 
 namespace halyard::vgpu::hip_testing {
 namespace {

@@ -21,6 +21,12 @@ constexpr uint64_t kOffsetAlignment = uint64_t{2} << 20;
 constexpr uint32_t kKinds =
     abi::kVram | abi::kGtt | abi::kUserPointer | abi::kDoorbell | abi::kMmioRemap;
 
+constexpr const char* kNoSegment =
+    "halyard vgpu: this memory cannot be given to another process: when it was allocated, the "
+    "system had no System V shared memory segment left for it, or the process had taken its share "
+    "of 1024. Allocate what is to be shared first, or in fewer and larger pieces; ipcs -m shows "
+    "who has segments, kernel.shmmni says how many there are.";
+
 void* pointer(uint64_t address) {
   return reinterpret_cast<void*>(address);
 }
@@ -45,8 +51,8 @@ bool reserve_again(uint64_t begin, uint64_t size) {
 
 }  // namespace
 
-Buffers::Buffers(thunk::Driver& driver)
-    : driver_(driver), vram_used_(driver.node_count(), uint64_t{0}) {
+Buffers::Buffers(machine::Machine& machine)
+    : machine_(machine), vram_used_(machine.node_count(), uint64_t{0}) {
 #if HALYARD_VGPU_ENGINE
   coherence::set_registered_memory(&registered_);
 #endif
@@ -59,23 +65,13 @@ Buffers::~Buffers() {
 #endif
 }
 
-HsaMemFlags Buffers::flags_of(const Buffer& buffer) const {
-  HsaMemFlags flags = {};
-  flags.ui32.NonPaged = buffer.has_pages() ? 1 : 0;
-  flags.ui32.CoarseGrain = (buffer.flags & abi::kCoherent) == 0 ? 1 : 0;
-  flags.ui32.Uncached = (buffer.flags & abi::kUncached) != 0 ? 1 : 0;
-  flags.ui32.HostAccess = (buffer.flags & abi::kPublic) != 0 || !buffer.is_vram() ? 1 : 0;
-  flags.ui32.ExecuteAccess = (buffer.flags & abi::kExecutable) != 0 ? 1 : 0;
-  return flags;
-}
-
 // As amdkfd, kfd_ioctl_alloc_memory_of_gpu, and what this driver does not do.
 int Buffers::check(const abi::AllocMemory& arguments, uint32_t node) const {
   const uint32_t kind = arguments.flags & kKinds;
   if (kind == 0 || (kind & (kind - 1)) != 0) return -EINVAL;
   if (!is_page_range(arguments.address, arguments.size)) return -EINVAL;
   const bool is_public_vram = kind == abi::kVram && (arguments.flags & abi::kPublic) != 0;
-  if (is_public_vram && !driver_.gpu(node)->large_bar) return -EINVAL;
+  if (is_public_vram && !machine_.gpu(node)->large_bar) return -EINVAL;
   if (kind == abi::kMmioRemap && arguments.size != kPage) return -EINVAL;
   const bool is_ring = (arguments.flags & abi::kAqlQueueMemory) != 0;
   if (is_ring && arguments.size % (2 * kPage) != 0) return -EINVAL;
@@ -97,7 +93,7 @@ int Buffers::allocate(uint32_t node, abi::AllocMemory& arguments) {
     buffer.to_host = arguments.mmap_offset - arguments.address;
   const std::lock_guard lock(mutex_);
   if (!is_free(buffer.begin, buffer.size)) return -EINVAL;
-  const uint64_t room = driver_.profile().gpus[node - 1].memory_bytes - vram_used_[node];
+  const uint64_t room = machine_.profile().gpus[node - 1].memory_bytes - vram_used_[node];
   if (buffer.is_vram() && buffer.bytes > room) return -ENOMEM;
   if (buffer.has_pages()) {
     if (const int failed = place(buffer); failed != 0) return failed;
@@ -144,12 +140,12 @@ int Buffers::place(Buffer& buffer) {
     // Scratch, which nobody exports, is the only memory that is not executable.
     const bool is_ring = buffer.bytes != buffer.size;
     const bool exportable =
-        (buffer.flags & abi::kExecutable) != 0 && segments_ < thunk::kMaxSegments;
-    if ((is_ring || exportable) && !thunk::share_pages(begin, buffer.bytes, &buffer.segment))
+        (buffer.flags & abi::kExecutable) != 0 && segments_ < machine::kMaxSegments;
+    if ((is_ring || exportable) && !machine::share_pages(begin, buffer.bytes, &buffer.segment))
       return false;
     return !is_ring || (buffer.segment.exists() &&
-                        thunk::attach_pages(buffer.segment, pointer(buffer.begin + buffer.bytes),
-                                            buffer.bytes));
+                        machine::attach_pages(buffer.segment, pointer(buffer.begin + buffer.bytes),
+                                              buffer.bytes));
   };
   if (!make_pages()) {
     give_back_addresses(buffer.begin, buffer.size);
@@ -166,12 +162,12 @@ uint64_t Buffers::add(Buffer buffer) {
   ends_[buffer.begin] = buffer.begin + buffer.size;
   change_known(buffer, true);
   const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
-  if (thunk::MemoryObserver* const observer = driver_.memory().observer();
+  if (machine::MemoryObserver* const observer = machine_.memory().observer();
       observer != nullptr && is_memory) {
     // A user pointer whose address is the same for both is memory that the thunk has mapped.
     const bool own_mapping = buffer.has_pages() || buffer.to_host == 0;
     observer->added({buffer.begin + buffer.to_host, buffer.size, buffer.is_vram() ? buffer.node : 0,
-                     flags_of(buffer), own_mapping, buffer.imported});
+                     buffer.is_coarse_grained(), own_mapping, buffer.imported});
   }
   if (buffer.has_pages()) {
     by_offset_[buffer.mmap_offset] = handle;
@@ -198,11 +194,11 @@ int Buffers::free(uint64_t handle) {
 }
 
 void Buffers::change_known(const Buffer& buffer, bool added) {
-  thunk::AddressTable& all = driver_.memory().mutable_all_memory();
-  thunk::AddressTable& coarse = driver_.memory().mutable_coarse_memory();
+  machine::AddressTable& all = machine_.memory().all_memory();
+  machine::AddressTable& coarse = machine_.memory().coarse_memory();
   const uint64_t end = buffer.begin + buffer.size;
   const uint64_t host = buffer.begin + buffer.to_host;
-  const bool is_coarse = thunk::is_coarse_grained(flags_of(buffer));
+  const bool is_coarse = buffer.is_coarse_grained();
   if (added) {
     all.add(host, host + buffer.size);
     if (buffer.to_host != 0) registered_.add(buffer.begin, end, buffer.to_host);
@@ -218,7 +214,7 @@ void Buffers::release(Buffer& buffer) {
   ends_.erase(buffer.begin);
   change_known(buffer, false);
   const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
-  if (thunk::MemoryObserver* const observer = driver_.memory().observer();
+  if (machine::MemoryObserver* const observer = machine_.memory().observer();
       observer != nullptr && is_memory)
     observer->removed(buffer.begin + buffer.to_host);
   if (!buffer.has_pages()) return;
@@ -237,8 +233,8 @@ int Buffers::map(uint64_t handle, uint32_t node) {
   Buffer* const buffer = find(handle);
   if (buffer == nullptr) return -EINVAL;
   if (!buffer->mapped.insert(node).second) return 0;
-  driver_.memory().mutable_gpu_memory(node).add(buffer->begin, buffer->begin + buffer->size,
-                                                buffer->to_host);
+  machine_.memory().gpu_memory(node).add(buffer->begin, buffer->begin + buffer->size,
+                                         buffer->to_host);
   return 0;
 }
 
@@ -247,7 +243,7 @@ int Buffers::unmap(uint64_t handle, uint32_t node) {
   Buffer* const buffer = find(handle);
   if (buffer == nullptr) return -EINVAL;
   if (buffer->mapped.erase(node) == 0) return 0;
-  driver_.memory().mutable_gpu_memory(node).remove(buffer->begin, buffer->begin + buffer->size);
+  machine_.memory().gpu_memory(node).remove(buffer->begin, buffer->begin + buffer->size);
   return 0;
 }
 
@@ -255,8 +251,11 @@ int Buffers::share(abi::IpcExport& arguments) {
   const std::lock_guard lock(mutex_);
   Buffer* const buffer = find(arguments.handle);
   if (buffer == nullptr || !buffer->has_pages()) return -EINVAL;
-  if (!buffer->segment.exists()) return -ENOMEM;
-  if (thunk::MemoryObserver* const observer = driver_.memory().observer()) {
+  if (!buffer->segment.exists()) {
+    queue::report(kNoSegment);
+    return -ENOMEM;
+  }
+  if (machine::MemoryObserver* const observer = machine_.memory().observer()) {
     observer->shared(buffer->begin);
   }
   return encode({buffer->segment, buffer->bytes, buffer->is_vram(), arguments.flags},
@@ -282,7 +281,7 @@ int Buffers::import(uint32_t node, abi::IpcImport& arguments) {
   const std::lock_guard lock(mutex_);
   if (!is_free(buffer.begin, buffer.size)) return -EINVAL;
   if (!take_addresses(buffer.begin, buffer.size)) return -EINVAL;
-  if (!thunk::attach_pages(buffer.segment, pointer(buffer.begin), buffer.bytes)) {
+  if (!machine::attach_pages(buffer.segment, pointer(buffer.begin), buffer.bytes)) {
     give_back_addresses(buffer.begin, buffer.size);
     return -EINVAL;
   }
@@ -326,7 +325,7 @@ void* Buffers::map_for_host(void* address, uint64_t bytes, int protection, int f
     reservations_.add(begin, begin + bytes);
     return where;
   }
-  if (!thunk::attach_pages(buffer.segment, where, bytes)) {
+  if (!machine::attach_pages(buffer.segment, where, bytes)) {
     munmap(where, bytes);
     return failed(ENOMEM);
   }
@@ -372,7 +371,7 @@ void* Buffers::keep(uint64_t handle, uint64_t bytes) {
 
 uint64_t Buffers::available(uint32_t node) const {
   const std::lock_guard lock(mutex_);
-  return driver_.profile().gpus[node - 1].memory_bytes - vram_used_[node];
+  return machine_.profile().gpus[node - 1].memory_bytes - vram_used_[node];
 }
 
 }  // namespace halyard::vgpu::kfd

@@ -18,17 +18,17 @@
 
 #include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/reservations.h"
-#include "vgpu/thunk/address_table.h"
-#include "vgpu/thunk/driver.h"
-#include "vgpu/thunk/host_memory.h"
+#include "vgpu/machine/address_table.h"
+#include "vgpu/machine/host_memory.h"
+#include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
 
 // Functions that can fail return 0 or an errno value below 0. Any thread.
 class Buffers {
  public:
-  // The driver gives the GPUs' maps of memory, and outlives this.
-  explicit Buffers(thunk::Driver& driver);
+  // The machine gives the GPUs' maps of memory, and outlives this.
+  explicit Buffers(machine::Machine& machine);
   ~Buffers();
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
@@ -69,12 +69,15 @@ class Buffers {
     uint32_t flags = 0;  // abi::
     uint64_t mmap_offset = 0;
     std::set<uint32_t> mapped;  // nodes
-    thunk::Segment segment;     // none: private pages
+    machine::Segment segment;   // none: private pages
     bool imported = false;
     bool displaced = false;  // the program has something else at its addresses
     bool kept = false;       // the driver itself uses it
     bool has_pages() const { return (flags & (abi::kVram | abi::kGtt)) != 0; }
     bool is_vram() const { return (flags & abi::kVram) != 0; }
+    // The thunk asks for coherent memory unless it is coarse-grained, and for uncached memory if it
+    // is for kernel arguments (ROCT-Thunk-Interface 5.2.3, src/fmm.c).
+    bool is_coarse_grained() const { return (flags & (abi::kCoherent | abi::kUncached)) == 0; }
   };
 
   int check(const abi::AllocMemory& arguments, uint32_t node) const;
@@ -92,16 +95,15 @@ class Buffers {
   void release(Buffer& buffer);
   // What queues themselves may touch, wherever the program names it: at the host's addresses.
   void change_known(const Buffer& buffer, bool added);
-  HsaMemFlags flags_of(const Buffer& buffer) const;
 
-  thunk::Driver& driver_;
+  machine::Machine& machine_;
   mutable std::mutex mutex_;
   std::map<uint64_t, Buffer> buffers_;       // by handle
   std::map<uint64_t, uint64_t> by_offset_;   // handles by mmap_offset, of buffers with pages
   std::map<uint64_t, uint64_t> by_address_;  // handles by begin, of buffers with pages
   std::map<uint64_t, uint64_t> ends_;        // of all buffers' addresses, by begin
   Reservations reservations_;
-  thunk::AddressTable registered_;  // user pointers, from the GPU's addresses
+  machine::AddressTable registered_;  // user pointers, from the GPU's addresses
   uint64_t next_handle_ = 1;
   uint64_t next_offset_ = uint64_t{1} << 32;
   uint32_t segments_ = 0;

@@ -8,11 +8,14 @@
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/kfd.h"
 #include "vgpu/kfd/user_memory.h"
-#include "vgpu/thunk/topology.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
 
+// The apertures through which flat addresses reach LDS and scratch. Above 2^47, so that no host
+// address lies in them.
+constexpr uint64_t kSharedAperture = uint64_t{1} << 48;
+constexpr uint64_t kPrivateAperture = uint64_t{2} << 48;
 constexpr uint64_t kApertureMask = 0xffffffff;
 // All of the addresses that a program has on x86-64, but for the first ones.
 constexpr uint64_t kFirstAddress = uint64_t{1} << 16;
@@ -35,7 +38,7 @@ int Kfd::get_version(abi::Version& arguments) {
 int Kfd::get_clock_counters(abi::ClockCounters& arguments) {
   const uint32_t node = node_of(arguments.gpu_id);
   // Of the CPU, whose id is 0, the driver tells its own clocks.
-  arguments.gpu = node != 0 ? driver_.clock(node).now() : 0;
+  arguments.gpu = node != 0 ? machine_.clock(node).now() : 0;
   arguments.cpu = nanoseconds(CLOCK_MONOTONIC_RAW);
   arguments.system = nanoseconds(CLOCK_BOOTTIME);
   arguments.system_frequency = 1000000000;
@@ -44,10 +47,10 @@ int Kfd::get_clock_counters(abi::ClockCounters& arguments) {
 
 abi::DeviceApertures Kfd::apertures_of(uint32_t index) const {
   abi::DeviceApertures apertures;
-  apertures.lds_base = thunk::kSharedAperture;
-  apertures.lds_limit = thunk::kSharedAperture | kApertureMask;
-  apertures.scratch_base = thunk::kPrivateAperture;
-  apertures.scratch_limit = thunk::kPrivateAperture | kApertureMask;
+  apertures.lds_base = kSharedAperture;
+  apertures.lds_limit = kSharedAperture | kApertureMask;
+  apertures.scratch_base = kPrivateAperture;
+  apertures.scratch_limit = kPrivateAperture | kApertureMask;
   apertures.gpuvm_base = kFirstAddress;
   apertures.gpuvm_limit = kLastAddress;
   apertures.gpu_id = gpu_id_of(index);
@@ -55,14 +58,14 @@ abi::DeviceApertures Kfd::apertures_of(uint32_t index) const {
 }
 
 int Kfd::get_process_apertures(abi::ProcessApertures& arguments) {
-  arguments.count = std::min(driver_.node_count() - 1, abi::kOldAperturesGpus);
+  arguments.count = std::min(machine_.node_count() - 1, abi::kOldAperturesGpus);
   for (uint32_t i = 0; i < arguments.count; ++i) arguments.apertures[i] = apertures_of(i);
   return 0;
 }
 
 int Kfd::get_process_apertures_new(abi::ProcessAperturesNew& arguments) {
   const uint32_t room = arguments.count;
-  arguments.count = driver_.node_count() - 1;
+  arguments.count = machine_.node_count() - 1;
   // No room asks how much is needed.
   if (room == 0) return 0;
   arguments.count = std::min(arguments.count, room);

@@ -12,7 +12,7 @@
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/kfd.h"
 #include "vgpu/kfd/own_calls.h"
-#include "vgpu/thunk/driver.h"
+#include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -44,16 +44,17 @@ int open_device(halyard_kfd_device device) {
   const std::lock_guard lock(p.mutex);
   Kfd* kfd = p.kfd.load(std::memory_order_relaxed);
   if (kfd == nullptr) {
-    if (thunk::open_driver() != HSAKMT_STATUS_SUCCESS) return -ENODEV;
+    machine::Machine* const machine = machine::open_machine();
+    if (machine == nullptr) return -ENODEV;
     static bool once = false;
     if (!once) {
       once = true;
       close_in_children();
     }
-    kfd = new Kfd(*thunk::driver());
+    kfd = new Kfd(*machine);
     p.kfd.store(kfd, std::memory_order_release);
   }
-  const uint32_t gpus = kfd->driver().node_count() - 1;
+  const uint32_t gpus = kfd->machine().node_count() - 1;
   const bool exists =
       device == 0 || (device >= kFirstRenderMinor && device - kFirstRenderMinor < gpus);
   return exists ? 0 : -ENODEV;

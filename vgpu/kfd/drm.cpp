@@ -11,7 +11,7 @@ namespace halyard::vgpu::kfd {
 namespace {
 
 using drm::Query;
-using thunk::GpuProfile;
+using machine::GpuProfile;
 
 // Of Linux 6.1's amdgpu.
 constexpr int32_t kMajor = 3;
@@ -96,7 +96,7 @@ int query(Kfd& kfd, uint32_t index, uint64_t user, uint32_t bytes) {
   drm::Info info;
   if (!copy_from_user(&info, user, std::min<uint32_t>(bytes, sizeof info))) return -EFAULT;
   if (info.return_size == 0 || info.return_pointer == 0) return -EINVAL;
-  const GpuProfile& gpu = kfd.driver().profile().gpus[index];
+  const GpuProfile& gpu = kfd.machine().profile().gpus[index];
   const uint64_t total = gpu.memory_bytes;
   const uint64_t visible = gpu.large_bar ? total : std::min(total, uint64_t{256} << 20);
   const uint64_t used = total - kfd.buffers().available(index + 1);
@@ -104,7 +104,7 @@ int query(Kfd& kfd, uint32_t index, uint64_t user, uint32_t bytes) {
     case Query::kAccelWorking:
       return answer(info, uint32_t{1});
     case Query::kTimestamp:
-      return answer(info, kfd.driver().clock(index + 1).now());
+      return answer(info, kfd.machine().clock(index + 1).now());
     case Query::kHwIpCount:
       return answer(info, uint32_t{0});  // no rings: nothing is submitted here
     case Query::kFirmwareVersion:
@@ -133,7 +133,7 @@ int query(Kfd& kfd, uint32_t index, uint64_t user, uint32_t bytes) {
 
 int drm_ioctl(Kfd& kfd, uint32_t index, unsigned long code, void* argument) {
   if (_IOC_TYPE(code) != drm::kRequestType) return -ENOTTY;
-  if (index + 1 >= kfd.driver().node_count()) return -ENODEV;
+  if (index + 1 >= kfd.machine().node_count()) return -ENODEV;
   const auto user = reinterpret_cast<uintptr_t>(argument);
   switch (_IOC_NR(code)) {
     case drm::kVersionNumber:

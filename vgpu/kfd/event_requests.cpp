@@ -50,14 +50,14 @@ int Kfd::create_event(abi::CreateEvent& arguments) {
     void* const page =
         has_event_page_ ? nullptr : buffers_.keep(arguments.event_page_offset, kEventPageBytes);
     if (page == nullptr) return -EINVAL;
-    if (!driver_.events().use_page(static_cast<uint64_t*>(page))) return -EINVAL;
+    if (!machine_.events().use_page(static_cast<uint64_t*>(page))) return -EINVAL;
     has_event_page_ = true;
   }
   HsaEventDescriptor descriptor = {};
   descriptor.EventType = static_cast<HSA_EVENTTYPE>(arguments.type);
   HsaEvent* event = nullptr;
   const HSAKMT_STATUS status =
-      driver_.events().create(descriptor, arguments.auto_reset == 0, false, &event);
+      machine_.events().create(descriptor, arguments.auto_reset == 0, false, &event);
   if (status != HSAKMT_STATUS_SUCCESS) return error_of(status);
   // Where the page would be mapped, if the driver had made it. The thunk only looks whether there
   // is one.
@@ -69,20 +69,20 @@ int Kfd::create_event(abi::CreateEvent& arguments) {
 }
 
 int Kfd::destroy_event(abi::EventId& arguments) {
-  return error_of(driver_.events().destroy(driver_.events().find(arguments.event_id)));
+  return error_of(machine_.events().destroy(machine_.events().find(arguments.event_id)));
 }
 
 // Programs may only set and reset what they alone signal.
 int Kfd::set_event(abi::EventId& arguments) {
-  HsaEvent* const event = driver_.events().find(arguments.event_id);
+  HsaEvent* const event = machine_.events().find(arguments.event_id);
   if (event == nullptr || event->EventData.EventType != HSA_EVENTTYPE_SIGNAL) return -EINVAL;
-  return error_of(driver_.events().set(event));
+  return error_of(machine_.events().set(event));
 }
 
 int Kfd::reset_event(abi::EventId& arguments) {
-  HsaEvent* const event = driver_.events().find(arguments.event_id);
+  HsaEvent* const event = machine_.events().find(arguments.event_id);
   if (event == nullptr || event->EventData.EventType != HSA_EVENTTYPE_SIGNAL) return -EINVAL;
-  return error_of(driver_.events().reset(event));
+  return error_of(machine_.events().reset(event));
 }
 
 int Kfd::wait_events(abi::WaitEvents& arguments) {
@@ -103,10 +103,10 @@ int Kfd::wait_events(abi::WaitEvents& arguments) {
   const uint64_t bytes = uint64_t{arguments.count} * sizeof *data;
   if (!copy_from_user(data, arguments.events_pointer, bytes)) return -EFAULT;
   for (uint32_t i = 0; i < arguments.count; ++i) {
-    events[i] = driver_.events().find(data[i].event_id);
+    events[i] = machine_.events().find(data[i].event_id);
     if (events[i] == nullptr) return -EINVAL;
   }
-  const HSAKMT_STATUS status = driver_.events().wait(
+  const HSAKMT_STATUS status = machine_.events().wait(
       events, arguments.count, arguments.wait_for_all != 0, arguments.timeout);
   switch (status) {
     case HSAKMT_STATUS_SUCCESS:

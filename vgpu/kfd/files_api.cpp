@@ -4,16 +4,16 @@
 
 #include "vgpu/halyard_vgpu.h"
 #include "vgpu/kfd/file_folder.h"
-#include "vgpu/thunk/profile.h"
+#include "vgpu/machine/profile.h"
 
 extern "C" __attribute__((visibility("default"))) int halyard_vgpu_files(
     const char* profile, char* path, size_t path_size, char* error, size_t error_size) {
   using namespace halyard::vgpu;  // NOLINT(google-build-using-namespace)
   std::string message;
-  thunk::Profile loaded;
+  machine::Profile loaded;
   std::string folder;
-  if (thunk::load_profile(profile != nullptr ? profile : "", thunk::profile_directory(), loaded,
-                          message)) {
+  if (machine::load_profile(profile != nullptr ? profile : "", machine::profile_directory(), loaded,
+                            message)) {
     folder = kfd::make_file_folder(kfd::driver_files(loaded, kfd::host_facts()),
                                    kfd::default_folder_parent(), message);
   }

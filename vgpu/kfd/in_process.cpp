@@ -17,7 +17,7 @@
 #include "vgpu/kfd/file_folder.h"
 #include "vgpu/kfd/hooks.h"
 #include "vgpu/kfd/import_table.h"
-#include "vgpu/thunk/driver.h"
+#include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -163,8 +163,8 @@ bool enter(const std::string& runtime, std::string& error) {
   static bool entered = false;
   const std::lock_guard lock(mutex);
   if (entered) return true;
-  thunk::Profile profile;
-  if (!thunk::chosen_profile(profile, error)) return false;
+  machine::Profile profile;
+  if (!machine::chosen_profile(profile, error)) return false;
   // Never given back: hooks of threads that outlive main use it.
   static auto* const root = new std::string;
   *root = make_file_folder(driver_files(profile, host_facts()), default_folder_parent(), error);

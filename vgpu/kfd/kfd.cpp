@@ -86,12 +86,12 @@ const Kfd::Entry* Kfd::find_entry(unsigned number) {
   return found != kEntries.end() ? found : nullptr;
 }
 
-Kfd::Kfd(thunk::Driver& driver) : driver_(driver), buffers_(driver), queues_(driver) {
+Kfd::Kfd(machine::Machine& machine) : machine_(machine), buffers_(machine), queues_(machine) {
   install_host_guard();  // for memory that the program names
 }
 
 uint32_t Kfd::node_of(uint32_t gpu_id) const {
-  return node_of_gpu_id(gpu_id, driver_.node_count() - 1);
+  return node_of_gpu_id(gpu_id, machine_.node_count() - 1);
 }
 
 // As amdkfd's kfd_ioctl(): programs may be older or newer than the driver, so that their arguments

@@ -9,15 +9,15 @@
 #include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/buffers.h"
 #include "vgpu/kfd/queues.h"
-#include "vgpu/thunk/driver.h"
+#include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
 
 // Any thread. What a program passes may be anything: it gets errno values.
 class Kfd {
  public:
-  // The driver outlives this.
-  explicit Kfd(thunk::Driver& driver);
+  // The machine outlives this.
+  explicit Kfd(machine::Machine& machine);
 
   // 0, or an errno value below 0.
   int ioctl(unsigned long code, void* argument);
@@ -33,7 +33,7 @@ class Kfd {
   void protected_by_host(uint64_t begin, uint64_t bytes);
 
   Buffers& buffers() { return buffers_; }
-  thunk::Driver& driver() { return driver_; }
+  machine::Machine& machine() { return machine_; }
 
  private:
   struct Entry;
@@ -81,7 +81,7 @@ class Kfd {
   // The node of a GPU that the program has named, or 0.
   uint32_t node_of(uint32_t gpu_id) const;
 
-  thunk::Driver& driver_;
+  machine::Machine& machine_;
   Buffers buffers_;
   Queues queues_;
   std::mutex event_page_mutex_;

@@ -26,7 +26,7 @@ int Kfd::free_memory(abi::FreeMemory& arguments) {
 int Kfd::change_mapping(abi::MapMemory& arguments, int (Buffers::*change)(uint64_t, uint32_t)) {
   if (arguments.count == 0 || arguments.done > arguments.count) return -EINVAL;
   // No list is longer than the machine has GPUs.
-  if (arguments.count >= driver_.node_count()) return -EINVAL;
+  if (arguments.count >= machine_.node_count()) return -EINVAL;
   for (; arguments.done < arguments.count; ++arguments.done) {
     uint32_t gpu_id = 0;
     const uint64_t at = arguments.gpu_ids_pointer + uint64_t{arguments.done} * sizeof gpu_id;

@@ -46,7 +46,8 @@ bool is_sdma(abi::QueueType type) {
 
 }  // namespace
 
-Queues::Queues(thunk::Driver& driver) : driver_(driver), doorbell_pages_(driver.node_count()) {}
+Queues::Queues(machine::Machine& machine)
+    : machine_(machine), doorbell_pages_(machine.node_count()) {}
 
 Queues::~Queues() {
   for (auto& [id, queue] : queues_) queue.hardware->stop();
@@ -67,10 +68,10 @@ int Queues::check(uint32_t node, const abi::CreateQueue& arguments) const {
   const bool is_aql = arguments.type == abi::QueueType::kComputeAql;
   // PM4 rings are the graphics drivers'.
   if (!is_aql && !is_sdma(arguments.type)) return -EINVAL;
-  if (is_sdma(arguments.type) && driver_.gpu(node)->sdma_engines == 0) return -ENOMEM;
+  if (is_sdma(arguments.type) && machine_.gpu(node)->sdma_engines == 0) return -ENOMEM;
   if (!std::has_single_bit(arguments.ring_size) || arguments.ring_size < abi::kMinRingBytes)
     return -EINVAL;
-  const isa::AddressSpace& memory = driver_.memory().all_memory();
+  const isa::AddressSpace& memory = machine_.memory().all_memory();
   const auto is_known = [&memory](uint64_t address, uint64_t bytes) {
     return memory.find(address).contains(address, bytes);
   };
@@ -92,7 +93,7 @@ int Queues::create(uint32_t node, abi::CreateQueue& arguments) {
   const std::lock_guard lock(mutex_);
   if (queues_.size() >= kMaxQueues) return -ENOMEM;
   const uint32_t id = next_id_++;
-  const queue::Device& device = driver_.device(node);
+  const queue::Device& device = machine_.device(node);
   Queue created;
   created.node = node;
   std::unique_ptr<queue::HardwareQueue>& queue = created.hardware;
@@ -112,8 +113,8 @@ int Queues::create(uint32_t node, abi::CreateQueue& arguments) {
   }
   queue->set_priority(static_cast<int>(arguments.priority));
   if (arguments.percentage == 0) queue->set_paused(true);
-  if (driver_.gpu(node)->watch_doorbells && driver_.doorbells().watching()) {
-    created.doorbell = std::make_unique<thunk::Doorbell>(driver_.doorbells());
+  if (machine_.gpu(node)->watch_doorbells && machine_.doorbells().watching()) {
+    created.doorbell = std::make_unique<machine::Doorbell>(machine_.doorbells());
     created.doorbell->set_idle(&queue->idle());
     queue->idle().watch(created.doorbell.get());
     place_doorbell(id, created);
@@ -128,8 +129,8 @@ int Queues::create(uint32_t node, abi::CreateQueue& arguments) {
 void Queues::place_doorbell(uint32_t id, Queue& queue) {
   const DoorbellPages& pages = doorbell_pages_[queue.node];
   if (queue.doorbell == nullptr || pages.begin == 0 || pages.several) return;
-  driver_.doorbells().place(*queue.doorbell,
-                            reinterpret_cast<uint64_t*>(pages.begin) + slot_of(id));
+  machine_.doorbells().place(*queue.doorbell,
+                             reinterpret_cast<uint64_t*>(pages.begin) + slot_of(id));
 }
 
 void Queues::doorbells_mapped(uint32_t node, uint64_t begin) {
@@ -142,7 +143,7 @@ void Queues::doorbells_mapped(uint32_t node, uint64_t begin) {
   pages.begin = begin;
   if (pages.several) return;
   for (uint64_t at = begin; at < begin + kDoorbellBytes; at += kPage)
-    driver_.doorbells().add_page(pointer(at));
+    machine_.doorbells().add_page(pointer(at));
   for (auto& [id, queue] : queues_) {
     if (queue.node == node) place_doorbell(id, queue);
   }
@@ -150,7 +151,7 @@ void Queues::doorbells_mapped(uint32_t node, uint64_t begin) {
 
 void Queues::forget_doorbells(const DoorbellPages& pages) {
   for (uint64_t at = pages.begin; at < pages.begin + kDoorbellBytes; at += kPage)
-    driver_.doorbells().remove_page(pointer(at));
+    machine_.doorbells().remove_page(pointer(at));
 }
 
 void Queues::unmapped_by_host(uint64_t begin, uint64_t bytes) {
@@ -198,12 +199,12 @@ void* Queues::map(void* address, uint64_t bytes, int protection, int flags, uint
     return MAP_FAILED;
   };
   const uint32_t node = node_at(offset);
-  if (driver_.gpu(node) == nullptr) return failed(EINVAL);
+  if (machine_.gpu(node) == nullptr) return failed(EINVAL);
   const bool is_doorbells = offset == doorbells_offset(node) && bytes == kDoorbellBytes;
   const bool is_registers = offset == registers_offset(node) && bytes == kPage;
   if (!is_doorbells && !is_registers) return failed(EINVAL);
   // Ordinary memory: queues look at their write indices, and there is nothing to flush.
-  // Doorbells are written, and protected (thunk/doorbells.h).
+  // Doorbells are written, and protected (machine/doorbells.h).
   if (is_doorbells) protection = PROT_READ | PROT_WRITE;
   void* const at =
       mmap(address, bytes, protection,
@@ -211,7 +212,7 @@ void* Queues::map(void* address, uint64_t bytes, int protection, int flags, uint
   if (at == MAP_FAILED) return at;
   madvise(at, bytes, MADV_DONTFORK);
   if (is_doorbells) doorbells_mapped(node, reinterpret_cast<uintptr_t>(at));
-  if (is_registers) driver_.watch_window(node, static_cast<uint32_t*>(at));
+  if (is_registers) machine_.watch_window(node, static_cast<uint32_t*>(at));
   return at;
 }
 

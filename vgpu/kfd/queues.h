@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "vgpu/kfd/abi.h"
+#include "vgpu/machine/machine.h"
 #include "vgpu/queue/hardware_queue.h"
-#include "vgpu/thunk/driver.h"
 
 namespace halyard::vgpu::kfd {
 
@@ -21,8 +21,8 @@ class Queues {
   static constexpr uint64_t kDoorbellBytes = 8192;
   static constexpr uint64_t kMostDoorbells = kDoorbellBytes / sizeof(uint64_t);
 
-  // The driver outlives this.
-  explicit Queues(thunk::Driver& driver);
+  // The machine outlives this.
+  explicit Queues(machine::Machine& machine);
   ~Queues();
   Queues(const Queues&) = delete;
   Queues& operator=(const Queues&) = delete;
@@ -43,7 +43,7 @@ class Queues {
   struct Queue {
     uint32_t node = 0;
     std::unique_ptr<queue::HardwareQueue> hardware;
-    std::unique_ptr<thunk::Doorbell> doorbell;
+    std::unique_ptr<machine::Doorbell> doorbell;
   };
   // Where the program has a GPU's doorbells.
   struct DoorbellPages {
@@ -56,7 +56,7 @@ class Queues {
   void forget_doorbells(const DoorbellPages& pages);
   void place_doorbell(uint32_t id, Queue& queue);
 
-  thunk::Driver& driver_;
+  machine::Machine& machine_;
   mutable std::mutex mutex_;
   std::map<uint32_t, Queue> queues_;
   std::vector<DoorbellPages> doorbell_pages_;  // by node

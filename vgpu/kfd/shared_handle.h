@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "vgpu/thunk/host_memory.h"
+#include "vgpu/machine/host_memory.h"
 
 namespace halyard::vgpu::kfd {
 
 struct SharedBuffer {
-  thunk::Segment segment;
+  machine::Segment segment;
   uint64_t bytes = 0;  // whole pages, below 8 TiB
   bool is_vram = false;
   uint32_t flags = 0;  // HsaMemFlags, the thunk's

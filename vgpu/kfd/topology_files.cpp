@@ -15,10 +15,10 @@
 namespace halyard::vgpu::kfd {
 namespace {
 
-using thunk::GpuProfile;
-using thunk::LinkProfile;
-using thunk::LinkType;
-using thunk::Profile;
+using machine::GpuProfile;
+using machine::LinkProfile;
+using machine::LinkType;
+using machine::Profile;
 
 constexpr const char* kTopology = "/sys/devices/virtual/kfd/kfd/topology";
 constexpr uint32_t kVendorAmd = 0x1002;

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "vgpu/thunk/profile.h"
+#include "vgpu/machine/profile.h"
 
 namespace halyard::vgpu::kfd {
 
@@ -25,6 +25,6 @@ struct FileTree {
   std::map<std::string, std::string> links;  // symbolic ones
 };
 
-FileTree driver_files(const thunk::Profile& profile, const HostFacts& host);
+FileTree driver_files(const machine::Profile& profile, const HostFacts& host);
 
 }  // namespace halyard::vgpu::kfd

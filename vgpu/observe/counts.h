@@ -1,6 +1,6 @@
 // Counts executed instructions for each kernel, and names the ones that are executed most.
 //
-// They are written when a dispatch fails, since that may end the process, and when the thunk asks
+// They are written when a dispatch fails, since that may end the process, and when the machine asks
 // for it at the process's end.
 #pragma once
 

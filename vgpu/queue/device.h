@@ -1,4 +1,4 @@
-// What a packet processor needs of the virtual GPU that it belongs to. The thunk provides it.
+// What a packet processor needs of the virtual GPU that it belongs to; vgpu/machine provides it.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 //
 //     PREFIX/bin/halyard
 //     PREFIX/lib/halyard/plugins/libhalyard_driver_*.so
-//     PREFIX/lib/halyard/vgpu/libhsakmt.so.1
+//     PREFIX/lib/halyard/vgpu/libhalyard-kfd.so.0
 #pragma once
 
 #include <string>

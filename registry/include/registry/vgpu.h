@@ -1,11 +1,6 @@
-// Puts the virtual GPU into this process, below the vendor runtime.
-//
-// The virtual GPU has two doors, through which a runtime gets to it:
-// - "kfd": the virtual GPU plays the kernel driver. The vendor's libraries are loaded, and their
-//   calls of the C library redirected. It works with every release of the runtime.
-// - "thunk": the virtual GPU is a libhsakmt.so.1 of Halyard's own. Opened first and by path, it
-//   satisfies the runtime's need for a library of that name. It works with the HSA runtime 5.2.
-// Either has to be loaded before any driver is.
+// Puts the virtual GPU into this process, below the vendor runtime: the virtual GPU plays the
+// kernel driver. The vendor's libraries are loaded, and their calls of the C library redirected. It
+// has to be loaded before any driver is.
 #pragma once
 
 #include <string>
@@ -16,31 +11,26 @@
 
 namespace halyard {
 
-inline constexpr std::string_view kThunkDoor = "thunk";
-inline constexpr std::string_view kKernelDoor = "kfd";
-
 struct VirtualGpuOptions {
   std::string installation = {};  // instead of the program's own prefix (installation.h)
   std::string library = {};  // a library of it or its folder, where HALYARD_VGPU_PATH is not set
-  std::string door = {};     // empty: what HALYARD_VGPU_DOOR names, else "kfd"
-  // The HSA runtime or its folder, for the kernel's door; empty: what HALYARD_LIBHSA_PATH names,
+  // The HSA runtime or its folder; empty: what HALYARD_LIBHSA_PATH names,
   // else libhsa-runtime64.so.1 as the loader finds it.
   std::string runtime = {};
   // False: only other programs are to be on it, and this one asks what belongs to that.
   bool in_this_process = true;
 };
 
-// Loads the door's library (libhsakmt.so.1 or libhalyard-kfd.so.0) and has it play `profile` (a
+// Loads the virtual GPU's library (libhalyard-kfd.so.0) and has it play `profile` (a
 // name such as "gfx900", or a YAML file; empty: what HALYARD_VGPU_PROFILE names, else the library's
 // default). It is looked for in HALYARD_VGPU_PATH (a folder, or a file in it); if that is not set,
 // in options.library; if that is empty, in lib/halyard/vgpu next to the program. It stays loaded
 // for good.
 //
-// Once is enough: a second call with the same profile and door does nothing; with another one it is
-// FAILED_PRECONDITION. So is a process that has a libhsakmt.so.1 or a libhsa-runtime64.so.1
-// already. NOT_FOUND lists every path that was tried. INVALID_ARGUMENT if there is no such door, or
-// if the library refuses the profile, in its own words; the call may then be repeated with another.
-// UNAVAILABLE, at the kernel's door, without an HSA runtime.
+// Once is enough: a second call with the same profile does nothing; with another one it is
+// FAILED_PRECONDITION. So is a process that has a libhsa-runtime64.so.1 already. NOT_FOUND lists
+// every path that was tried. INVALID_ARGUMENT if the library refuses the profile, in its own words;
+// the call may then be repeated with another. UNAVAILABLE without an HSA runtime.
 Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& options = {});
 
 // Has the loaded virtual GPU put functions of its own into the HSA runtime of this process and of
@@ -58,9 +48,6 @@ Status check_with_virtual_gpu(const std::string& checks, const std::string& find
 // Each finding of a file begins a line with these words.
 inline constexpr std::string_view kFindingMark = "halyard vgpu: check: ";
 
-// The door of the virtual GPU that has been loaded; empty if none has.
-std::string virtual_gpu_door();
-
 // For another program on the virtual kernel driver (vgpu/kfd), under the vendor's own thunk: makes
 // the files that it is to see, and names the library to preload and their folder.
 struct VirtualKernelDriver {
@@ -74,9 +61,7 @@ Status make_virtual_kernel_driver(std::string_view profile, VirtualKernelDriver*
 // Whether load_virtual_gpu has succeeded in this process.
 bool virtual_gpu_loaded();
 
-// The path of the library that load_virtual_gpu has loaded; empty if it has not. Another program
-// gets the virtual GPU at the thunk's door if the library's folder comes first in its
-// LD_LIBRARY_PATH.
+// The path of the library that load_virtual_gpu has loaded; empty if it has not.
 std::string virtual_gpu_library();
 
 }  // namespace halyard

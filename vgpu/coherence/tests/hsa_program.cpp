@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-#include "vgpu/thunk/tests/hsa_runtime.h"
+#include "vgpu/machine/tests/hsa_runtime.h"
 
 namespace halyard::vgpu::coherence::testing {
 namespace {

@@ -104,7 +104,7 @@ TEST_F(Events, EachHasASlotOfThePage) {
   EXPECT_EQ(slots[second.event_slot_index], ~uint64_t{0});
   // As a kernel signals it: the id into the slot, then a message with its low bits.
   slots[second.event_slot_index] = second.event_trigger_data;
-  process_.driver->events().raise_low_bits(second.event_trigger_data & 0xff);
+  process_.machine->events().raise_low_bits(second.event_trigger_data & 0xff);
   EXPECT_EQ(wait_one(second.event_id), WaitResult::kComplete);
   EXPECT_EQ(wait_one(first.event_id), WaitResult::kTimeout);
   EXPECT_EQ(slots[second.event_slot_index], ~uint64_t{0});
@@ -148,14 +148,14 @@ TEST_F(Events, ThePageComesWithTheFirstEvent) {
 
 // The program has its addresses as soon as it gives a page of its own.
 TEST_F(Events, ThePageThatTheDriverHasBeforeIsNoMemoryOfTheGpus) {
-  const auto own = reinterpret_cast<uintptr_t>(process_.driver->events().mailboxes());
+  const auto own = reinterpret_cast<uintptr_t>(process_.machine->events().mailboxes());
   EXPECT_FALSE(process_.gpu_sees(kGpu, own, 8));
-  EXPECT_FALSE(process_.driver->memory().all_memory().find(own).contains(own, 8));
+  EXPECT_FALSE(process_.machine->memory().all_memory().find(own).contains(own, 8));
 }
 
 TEST_F(Events, AMemoryFaultIsToldOnce) {
   const uint32_t id = create(abi::EventType::kMemory).event_id;
-  EXPECT_TRUE(process_.driver->events().memory_fault({2, 0xabc000, true, false}));
+  EXPECT_TRUE(process_.machine->events().memory_fault({2, 0xabc000, true, false}));
   std::vector<abi::EventData> events(1);
   events[0].event_id = id;
   WaitResult result = WaitResult::kFail;

@@ -5,12 +5,12 @@
 namespace halyard::vgpu::kfd {
 namespace {
 
-thunk::Profile machine() {
-  thunk::GpuProfile gpu;
+machine::Profile two_gpus() {
+  machine::GpuProfile gpu;
   gpu.processor = "gfx906";
   gpu.memory_bytes = uint64_t{64} << 20;
   gpu.execute = false;
-  thunk::Profile profile;
+  machine::Profile profile;
   profile.name = "fake";
   profile.gpus = {gpu, gpu};
   profile.gpus[1].large_bar = false;
@@ -22,9 +22,9 @@ thunk::Profile machine() {
 
 FakeProcess::FakeProcess() {
   std::string error;
-  driver = thunk::Driver::create(machine(), error);
-  EXPECT_NE(driver, nullptr) << error;
-  kfd = std::make_unique<Kfd>(*driver);
+  machine = machine::Machine::create(two_gpus(), error);
+  EXPECT_NE(machine, nullptr) << error;
+  kfd = std::make_unique<Kfd>(*machine);
 }
 
 FakeProcess::~FakeProcess() = default;
@@ -71,8 +71,8 @@ int FakeProcess::free(uint64_t handle) {
 }
 
 bool FakeProcess::gpu_sees(uint32_t gpu_id, uint64_t address, uint64_t bytes) const {
-  const uint32_t node = node_of_gpu_id(gpu_id, driver->node_count() - 1);
-  return driver->memory().gpu_memory(node).find(address).contains(address, bytes);
+  const uint32_t node = node_of_gpu_id(gpu_id, machine->node_count() - 1);
+  return machine->memory().gpu_memory(node).find(address).contains(address, bytes);
 }
 
 }  // namespace halyard::vgpu::kfd

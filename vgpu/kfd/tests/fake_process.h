@@ -11,7 +11,7 @@
 #include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/kfd.h"
-#include "vgpu/thunk/driver.h"
+#include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
 
@@ -41,7 +41,7 @@ class FakeProcess {
   // Whether a GPU may touch all of it.
   bool gpu_sees(uint32_t gpu_id, uint64_t address, uint64_t bytes) const;
 
-  std::unique_ptr<thunk::Driver> driver;
+  std::unique_ptr<machine::Machine> machine;
   std::unique_ptr<Kfd> kfd;
 };
 

@@ -17,7 +17,7 @@
 #include "vgpu/kfd/file_folder.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/topology_files.h"
-#include "vgpu/thunk/profile.h"
+#include "vgpu/machine/profile.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -28,10 +28,10 @@ using ::testing::HasSubstr;
 constexpr HostFacts kHost = {8, 4, uint64_t{16} << 30};
 const std::string kNodes = "/sys/devices/virtual/kfd/kfd/topology/nodes/";
 
-thunk::Profile profile_of(const std::string& name) {
-  thunk::Profile profile;
+machine::Profile profile_of(const std::string& name) {
+  machine::Profile profile;
   std::string error;
-  EXPECT_TRUE(thunk::load_profile(name, HALYARD_VGPU_PROFILES, profile, error)) << error;
+  EXPECT_TRUE(machine::load_profile(name, HALYARD_VGPU_PROFILES, profile, error)) << error;
   return profile;
 }
 
@@ -71,6 +71,17 @@ int64_t count_folders(const FileTree& tree, const std::string& folder) {
   return count;
 }
 
+// -1 if no link leads from one node to the other.
+int64_t link_type(const FileTree& tree, int64_t from, int64_t to) {
+  const std::string node = kNodes + std::to_string(from) + "/";
+  for (const auto& [path, content] : tree.files) {
+    const bool is_link =
+        path.starts_with(node + "io_links/") || path.starts_with(node + "p2p_links/");
+    if (is_link && property(tree, path, "node_to") == to) return property(tree, path, "type");
+  }
+  return -1;
+}
+
 class Files : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Files, AreThoseCheckedIn) {
@@ -83,7 +94,7 @@ TEST_P(Files, AreThoseCheckedIn) {
 // The thunk reads as many folders as the properties say, and calls a missing one an error.
 TEST_P(Files, CountsAreThoseOfTheFolders) {
   const FileTree tree = tree_of(GetParam());
-  const thunk::Profile profile = profile_of(GetParam());
+  const machine::Profile profile = profile_of(GetParam());
   for (size_t node = 0; node <= profile.gpus.size(); ++node) {
     const std::string folder = kNodes + std::to_string(node);
     for (const std::string kind : {"mem_banks", "caches", "io_links", "p2p_links"}) {
@@ -96,7 +107,7 @@ TEST_P(Files, CountsAreThoseOfTheFolders) {
 
 TEST_P(Files, EveryGpuHasItsIdAndItsRenderNode) {
   const FileTree tree = tree_of(GetParam());
-  const thunk::Profile profile = profile_of(GetParam());
+  const machine::Profile profile = profile_of(GetParam());
   const auto gpus = static_cast<uint32_t>(profile.gpus.size());
   for (uint32_t i = 0; i < gpus; ++i) {
     const std::string folder = kNodes + std::to_string(i + 1);
@@ -158,6 +169,10 @@ class FolderTest : public ::testing::Test {
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     parent_ = name;
   }
+  FileTree tree_of_profile(const std::string& text) const {
+    std::ofstream(parent_ + "/mine.yaml") << text;
+    return tree_of(parent_ + "/mine.yaml");
+  }
   void TearDown() override { fs::remove_all(parent_); }
 
   std::string make(const FileTree& tree) {
@@ -168,6 +183,53 @@ class FolderTest : public ::testing::Test {
   std::string parent_;
   std::string error_;
 };
+
+TEST_F(FolderTest, LinksOfAProfileFormHives) {
+  const FileTree tree = tree_of_profile(
+      "gpu: {processor: gfx90a, xgmi_sdma_engines: 3}\n"
+      "gpus: [{count: 5}]\n"
+      "links:\n"
+      "  - {from: 1, to: 0, type: xgmi}\n"
+      "  - {from: 1, to: 2, type: xgmi}\n"
+      "  - {from: 3, to: 4, type: none}\n");
+  const auto hive = [&](int node) {
+    return property(tree, kNodes + std::to_string(node) + "/properties", "hive_id");
+  };
+  EXPECT_NE(hive(1), 0);
+  EXPECT_EQ(hive(1), hive(2));
+  EXPECT_EQ(hive(1), hive(3));
+  EXPECT_EQ(hive(4), 0);
+  EXPECT_EQ(hive(5), 0);
+  constexpr int64_t kPcie = 2;
+  constexpr int64_t kXgmi = 11;
+  EXPECT_EQ(link_type(tree, 1, 2), kXgmi);
+  EXPECT_EQ(link_type(tree, 2, 1), kXgmi);
+  EXPECT_EQ(link_type(tree, 1, 4), kPcie);
+  EXPECT_EQ(link_type(tree, 4, 5), -1);
+  EXPECT_EQ(link_type(tree, 5, 4), -1);
+}
+
+// Without one neither the host nor a GPU behind PCIe reaches the memory; over xGMI they do.
+TEST_F(FolderTest, MemoryWithoutALargeBarIsReachedByXgmiOnly) {
+  const FileTree tree = tree_of_profile(
+      "gpu: {processor: gfx90a, xgmi_sdma_engines: 3}\n"
+      "gpus: [{}, {gpu: {large_bar: false}}, {gpu: {large_bar: false}}]\n"
+      "links: [{from: 1, to: 2, type: xgmi}]\n");
+  EXPECT_EQ(property(tree, kNodes + "1/mem_banks/0/properties", "heap_type"), 1);
+  EXPECT_EQ(property(tree, kNodes + "2/mem_banks/0/properties", "heap_type"), 2);
+  const auto reached_from = [&tree](int64_t node) {
+    std::vector<int64_t> nodes;
+    for (int64_t to = 0; to <= 3; ++to) {
+      if (link_type(tree, node, to) >= 0) nodes.push_back(to);
+    }
+    return nodes;
+  };
+  using Nodes = std::vector<int64_t>;
+  EXPECT_EQ(reached_from(0), (Nodes{1}));
+  EXPECT_EQ(reached_from(1), (Nodes{0}));
+  EXPECT_EQ(reached_from(2), (Nodes{0, 1, 3}));
+  EXPECT_EQ(reached_from(3), (Nodes{0, 1, 2}));
+}
 
 TEST_F(FolderTest, HoldsAllFiles) {
   const FileTree tree = tree_of("mixed");

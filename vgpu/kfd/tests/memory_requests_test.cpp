@@ -1,13 +1,16 @@
 // Memory through ioctls.
 #include <gtest/gtest.h>
+#include <sys/shm.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "vgpu/host_guard.h"
+#include "vgpu/kfd/shared_handle.h"
 #include "vgpu/kfd/tests/fake_process.h"
 
 namespace halyard::vgpu::kfd {
@@ -218,7 +221,7 @@ TEST_F(Memory, TheGpuSeesTheProgramsMemoryAtAnAddressOfItsOwn) {
   ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, again), 0) << "registered twice";
   ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
   ASSERT_EQ(process_.map(again.handle, kGpu), 0);
-  const isa::AddressSpace& gpu = process_.driver->memory().gpu_memory(1);
+  const isa::AddressSpace& gpu = process_.machine->memory().gpu_memory(1);
   const auto on_gpu = [&gpu](uint64_t address) { return gpu.find(address).host(address); };
   EXPECT_TRUE(process_.gpu_sees(kGpu, memory.address, 4 * kPage));
   EXPECT_EQ(on_gpu(memory.address + kPage), bytes + kPage);
@@ -228,7 +231,7 @@ TEST_F(Memory, TheGpuSeesTheProgramsMemoryAtAnAddressOfItsOwn) {
             std::min(memory.address, again.address) + 5);
   // Signals are where the program says: at its own addresses.
   const auto known = [this, host] {
-    return process_.driver->memory().all_memory().find(reinterpret_cast<uintptr_t>(host)).end != 0;
+    return process_.machine->memory().all_memory().find(reinterpret_cast<uintptr_t>(host)).end != 0;
   };
   EXPECT_TRUE(known());
   for (const abi::AllocMemory& one : {memory, again}) {
@@ -385,6 +388,56 @@ TEST_F(Memory, ImportedMemoryIsTheExporters) {
   ASSERT_EQ(process_.free(memory.handle), 0);
   EXPECT_EQ(bytes_at(imported.address)[100], 42);
   ASSERT_EQ(other.free(imported.handle), 0);
+}
+
+// What forges a handle knows how they are made (shared_handle.h).
+TEST_F(Memory, OtherProgramsSegmentsAreRefused) {
+  const int id = shmget(IPC_PRIVATE, 4 * kPage, IPC_CREAT | 0600);
+  ASSERT_GE(id, 0);
+  shmid_ds state = {};
+  ASSERT_EQ(shmctl(id, IPC_STAT, &state), 0);
+  abi::IpcImport imported;
+  imported.gpu_id = kGpu;
+  imported.address = process_.reserve(4 * kPage);
+  ASSERT_TRUE(encode({{id, static_cast<uint32_t>(state.shm_ctime)}, 4 * kPage, true, 0},
+                     imported.share_handle));
+  EXPECT_EQ(process_.request(Request::kIpcImportHandle, imported), -EINVAL);
+  ASSERT_EQ(shmctl(id, IPC_RMID, nullptr), 0);
+}
+
+TEST_F(Memory, ASegmentIsImportedAsAWhole) {
+  abi::IpcExport exported;
+  exported.handle = process_.allocate(4 * kPage, kOrdinary).handle;
+  exported.gpu_id = kGpu;
+  ASSERT_EQ(process_.request(Request::kIpcExportHandle, exported), 0);
+  SharedBuffer forged = *decode(exported.share_handle);
+  forged.bytes = 2 * kPage;
+  abi::IpcImport imported;
+  imported.gpu_id = kGpu;
+  imported.address = process_.reserve(4 * kPage);
+  ASSERT_TRUE(encode(forged, imported.share_handle));
+  EXPECT_EQ(process_.request(Request::kIpcImportHandle, imported), -EINVAL);
+}
+
+// One process must not take all segments of the system.
+TEST_F(Memory, BeyondItsShareAProcessHasPrivateMemory) {
+  const auto share = [this](const abi::AllocMemory& memory) {
+    abi::IpcExport exported;
+    exported.handle = memory.handle;
+    exported.gpu_id = kGpu;
+    return process_.request(Request::kIpcExportHandle, exported);
+  };
+  std::vector<abi::AllocMemory> blocks;
+  for (uint32_t i = 0; i < machine::kMaxSegments; ++i)
+    blocks.push_back(process_.allocate(kPage, kOrdinary));
+  ASSERT_EQ(share(blocks.back()), 0);
+  const abi::AllocMemory beyond = process_.allocate(kPage, kOrdinary);
+  bytes_at(beyond.address)[0] = 1;
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(share(beyond), -ENOMEM);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("kernel.shmmni"), std::string::npos);
+  ASSERT_EQ(process_.free(blocks.back().handle), 0);
+  EXPECT_EQ(share(process_.allocate(kPage, kOrdinary)), 0);
 }
 
 TEST_F(Memory, DamagedHandlesAreRefused) {

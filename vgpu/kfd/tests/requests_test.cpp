@@ -154,7 +154,7 @@ TEST_F(RenderNode, SaysThatItIsAmdgpus) {
 TEST_F(RenderNode, TellsOfTheProfilesGpu) {
   drm::DeviceInfo info;
   ASSERT_EQ(query(drm::Query::kDeviceInfo, info), 0);
-  const thunk::GpuProfile& gpu = process_.driver->profile().gpus[0];
+  const machine::GpuProfile& gpu = process_.machine->profile().gpus[0];
   EXPECT_EQ(info.device_id, gpu.device_id);
   EXPECT_EQ(info.active_units, gpu.compute_units);
   uint32_t units = 0;

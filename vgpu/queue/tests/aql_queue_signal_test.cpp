@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "vgpu/isa/registered.h"
 #include "vgpu/queue/signal_waits.h"
 #include "vgpu/queue/tests/aql_queue_fixture.h"
 
@@ -149,8 +148,8 @@ TEST_F(AqlSignalTest, SignalsAreFoundByTheGpusAddressOfRegisteredMemory) {
   amd_signal_t* gate = make_signal(0);
   amd_signal_t* done = make_signal(1, 9);
   Packet packet = barrier_packet({gate}, done);
-  packet.barrier.dep_signal[0].handle |= isa::kRegistered;
-  packet.barrier.completion_signal.handle |= isa::kRegistered;
+  packet.barrier.dep_signal[0].handle |= testing::kRegistered;
+  packet.barrier.completion_signal.handle |= testing::kRegistered;
   submit(packet, HSA_PACKET_TYPE_BARRIER_AND);
   wait_until([&] { return processor_->failed() || value(done) == 0; });
   processor_->stop();

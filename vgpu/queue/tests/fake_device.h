@@ -12,17 +12,20 @@
 #include <thread>
 #include <vector>
 
-#include "vgpu/isa/registered.h"
 #include "vgpu/queue/device.h"
 
 namespace halyard::vgpu::queue::testing {
+
+// Where GPUs see registered memory: at the host's address with this bit set, which no host address
+// has.
+inline constexpr uint64_t kRegistered = uint64_t{1} << 47;
 
 // Every address is there twice, as those of registered memory are.
 class FakeMemory final : public isa::AddressSpace {
  public:
   isa::MemoryRange find(uint64_t address) const override {
     if (address >= kForbidden) return {};
-    const uint64_t host = isa::host_address(address);
+    const uint64_t host = address & ~kRegistered;
     const uint64_t distance = address - host;
     const isa::MemoryRange range = find_host(host);
     if (range.end == 0) return {};
@@ -48,8 +51,8 @@ class FakeMemory final : public isa::AddressSpace {
     if (address >= gone && address < gone + kGone) return {};
     // Not further down than the address's page: what a search below would read need not exist.
     const uint64_t page = address & ~uint64_t{4095};
-    if (address < gone) return {page, std::min(gone, isa::kRegistered), 0};
-    return {std::max(page, gone + kGone), isa::kRegistered, 0};
+    if (address < gone) return {page, std::min(gone, kRegistered), 0};
+    return {std::max(page, gone + kGone), kRegistered, 0};
   }
 
   std::atomic<uint64_t> gone_{kForbidden};

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "vgpu/thunk/tests/hsa_runtime.h"
+#include "vgpu/machine/tests/hsa_runtime.h"
 
 namespace halyard::vgpu::testing {
 namespace {

@@ -1,0 +1,58 @@
+#include "vgpu/machine/coherence_check.h"
+
+#include <utility>
+#include <vector>
+
+#include "vgpu/coherence/host_view.h"
+
+namespace halyard::vgpu::machine {
+namespace {
+
+std::vector<coherence::GpuFacts> facts_of(const Profile& profile) {
+  std::vector<coherence::GpuFacts> facts;
+  for (const GpuProfile& gpu : profile.gpus)
+    facts.push_back({static_cast<uint32_t>(facts.size()) + 1, gpu.processor});
+  return facts;
+}
+
+}  // namespace
+
+CoherenceCheck::CoherenceCheck(const Profile& profile, coherence::KernelNames names,
+                               std::function<void(std::string_view)> report)
+    : profile_(profile),
+      model_(facts_of(profile), std::move(report)),
+      packets_(model_, std::move(names)),
+      kernels_(model_, packets_) {
+  model_.guard_host_pages();
+  coherence::watch_host(model_);
+}
+
+void CoherenceCheck::added(const Memory& memory) {
+  coherence::Allocation allocation;
+  allocation.begin = memory.begin;
+  allocation.size = memory.size;
+  allocation.placement.node = memory.node;
+  allocation.placement.coarse_grained = memory.coarse_grained;
+  allocation.placement.host_visible = memory.node == 0 || profile_.gpus[memory.node - 1].large_bar;
+  allocation.placement.own_mapping = memory.own_mapping;
+  allocation.placement.is_shared = memory.is_shared;
+  const coherence::Model::Lock lock(model_);
+  model_.allocated(allocation);
+}
+
+void CoherenceCheck::set_window_register(uint32_t node, uint32_t* hdp_flush) {
+  const coherence::Model::Lock lock(model_);
+  model_.set_window_register(node - 1, hdp_flush);
+}
+
+void CoherenceCheck::shared(uint64_t begin) {
+  const coherence::Model::Lock lock(model_);
+  model_.shared(begin);
+}
+
+void CoherenceCheck::removed(uint64_t begin) {
+  const coherence::Model::Lock lock(model_);
+  model_.freed(begin);
+}
+
+}  // namespace halyard::vgpu::machine

@@ -1,0 +1,285 @@
+#include "vgpu/machine/machine.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <utility>
+
+#if HALYARD_VGPU_ENGINE
+#include "vgpu/isa/simd.h"
+#endif
+#include "vgpu/queue/kernel_name.h"
+
+namespace halyard::vgpu::machine {
+
+namespace {
+
+bool any_watches(const Profile& profile) {
+  for (const GpuProfile& gpu : profile.gpus) {
+    if (gpu.watch_doorbells) return true;
+  }
+  return false;
+}
+
+// Makes the engine, or says why not. `options`: what does not follow from the profile. A library
+// that was built without one can complete packets but not execute them.
+std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpace& memory,
+                                         EventTable& events, isa::EngineOptions options,
+                                         std::string& error) {
+#if HALYARD_VGPU_ENGINE
+  options.processor = gpu.processor;
+  options.features = gpu.features();
+  options.workers = gpu.workers;
+  options.wave_budget = gpu.wave_budget;
+  options.watchdog_ns = gpu.watchdog_ns;
+  options.compute_units = gpu.compute_units;
+  options.clock_hz = gpu.clock_hz;
+  options.shader_clock_hz = uint64_t{gpu.engine_clock_mhz()} * 1000000;
+  options.reference_clock = [clock = queue::Clock(gpu.clock_hz)] { return clock.now(); };
+  options.raise_event = [&events](uint32_t payload) { events.raise_low_bits(payload); };
+  return isa::Engine::create(options, memory, error);
+#else
+  static_cast<void>(gpu);
+  static_cast<void>(memory);
+  static_cast<void>(events);
+  static_cast<void>(options);
+  static_cast<void>(error);
+  return nullptr;
+#endif
+}
+
+}  // namespace
+
+Machine::Machine(const Profile& profile)
+    : profile_(profile),
+      memory_(1 + static_cast<uint32_t>(profile.gpus.size())),
+      doorbells_(any_watches(profile)) {}
+
+// Sets up what the environment asks for: traces, counts, checks.
+bool Machine::watch(std::string& error) {
+#if HALYARD_VGPU_ENGINE
+  observe::Settings settings;
+  if (!observe::Settings::from_environment(settings, error)) return false;
+  const auto names = [this](uint64_t object) {
+    return queue::kernel_name(object, memory_.all_memory());
+  };
+  observers_ = observe::Observers::create(settings, names, queue::report, error);
+  if (!observers_) return false;
+  if (settings.checks.bounds) blocks_ = std::make_unique<BlockMap>();
+  if (settings.checks.coherence) {
+    coherence_ = std::make_unique<CoherenceCheck>(
+        profile_, names, [this](std::string_view text) { observers_->report(text); });
+    memory_.set_observer(coherence_.get());
+  }
+#else
+  static_cast<void>(error);
+#endif
+  return true;
+}
+
+void Machine::watch_window(uint32_t node, uint32_t* hdp_flush) {
+#if HALYARD_VGPU_ENGINE
+  if (coherence_) coherence_->set_window_register(node, hdp_flush);
+#else
+  static_cast<void>(node);
+  static_cast<void>(hdp_flush);
+#endif
+}
+
+void Machine::finish() {
+#if HALYARD_VGPU_ENGINE
+  observers_->finish();
+#endif
+}
+
+std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& error) {
+  std::unique_ptr<Machine> made(new Machine(profile));
+  if (!made->watch(error)) return nullptr;
+  for (uint32_t i = 0; i < profile.gpus.size(); ++i) {
+    const GpuProfile& gpu = profile.gpus[i];
+    const uint32_t number = i + 1;
+    Node node;
+    isa::AddressSpace* memory = &made->memory_.gpu_memory(number);
+    isa::EngineOptions options;
+    if (gpu.has_float_atomics_in_l2()) options.float_atomics = &made->memory_.coarse_memory();
+#if HALYARD_VGPU_ENGINE
+    options.observers = made->observers_->list();
+    if (observe::AtomicCheck* const check = made->observers_->atomics()) {
+      options.dropped_atomic = [check](const isa::DroppedAtomic& atomic) {
+        check->dropped(atomic);
+      };
+    }
+    if (made->coherence_) {
+      options.observers.push_back(&made->coherence_->kernels());
+      if (gpu.execute) node.device.observer = &made->coherence_->packets();
+    }
+#endif
+    if (made->blocks_) {
+      node.checked =
+          std::make_unique<CheckedMemory>(made->memory_.gpu_memory(number), *made->blocks_);
+      memory = node.checked.get();
+    }
+    if (gpu.execute) {
+      std::string reason;
+      node.engine = make_engine(gpu, *memory, made->events_, std::move(options), reason);
+      if (node.engine == nullptr && !reason.empty()) {
+        error = fmt::format("The virtual GPU ({}) cannot be made: {}", gpu.processor, reason);
+        return nullptr;
+      }
+    }
+    node.device.node = number;
+    node.device.memory = memory;
+    node.device.runtime_memory = &made->memory_.all_memory();
+    node.device.engine = node.engine.get();
+    node.device.interrupts = &made->events_;
+    node.device.clock = queue::Clock(gpu.clock_hz);
+    node.device.limits.group_segment_bytes = static_cast<uint32_t>(gpu.lds_bytes);
+    node.device.limits.simds_per_cu = gpu.simds_per_cu;
+    node.device.limits.vgprs_per_simd = gpu.is_gfx90a() ? 512 : 256;
+    node.device.limits.vgpr_granule = gpu.is_gfx90a() ? 8 : 4;
+    node.device.limits.sdma_count_bits = gpu.sdma_count_bits();
+    node.device.idle.spin_ns = gpu.spin_ns;
+    node.device.idle.max_sleep_ns = gpu.max_sleep_ns;
+    made->nodes_.push_back(std::move(node));
+  }
+  return made;
+}
+
+const GpuProfile* Machine::gpu(uint32_t node) const {
+  if (node == kCpuNode || node > profile_.gpus.size()) return nullptr;
+  return &profile_.gpus[node - 1];
+}
+
+queue::Clock Machine::clock(uint32_t node) const {
+  const GpuProfile* const profile = gpu(node);
+  return profile != nullptr ? queue::Clock(profile->clock_hz) : queue::Clock();
+}
+
+namespace {
+
+// Never destroyed: see machine.h.
+struct Process {
+  std::mutex mutex;
+  std::string chosen;  // by configure(); empty: the environment's or the default
+  Profile loaded;
+  bool is_loaded = false;
+  std::atomic<Machine*> machine{nullptr};
+};
+
+Process*& instance() {
+  static Process* pointer = new Process;
+  return pointer;
+}
+
+Process& process() {
+  return *instance();
+}
+
+// The engine may have been built for another CPU.
+bool engine_is_usable(std::string& error) {
+#if HALYARD_VGPU_ENGINE
+  return isa::simd_usable(error);
+#else
+  static_cast<void>(error);
+  return true;
+#endif
+}
+
+// A child of fork has none of the machine's threads and none of its memory. It may open one of its
+// own; what the parent had stays as it is.
+void close_in_children() {
+  pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); },
+                 [] {
+                   const Process& parents = process();
+                   auto* const own = new Process;
+                   own->chosen = parents.chosen;
+                   own->loaded = parents.loaded;
+                   own->is_loaded = parents.is_loaded;
+                   instance() = own;
+                 });
+}
+
+bool load(Process& p, std::string& error) {
+  if (p.is_loaded) return true;
+  if (!engine_is_usable(error)) return false;
+  std::string choice = p.chosen;
+  const char* const environment = std::getenv("HALYARD_VGPU_PROFILE");
+  if (choice.empty() && environment != nullptr) choice = environment;
+  p.is_loaded = load_profile(choice, profile_directory(), p.loaded, error);
+  return p.is_loaded;
+}
+
+// Variables that mean nothing and reports that cannot be written would only show when the runtime
+// opens the device, and the runtime has no words for that.
+bool environment_is_good(std::string& error) {
+#if HALYARD_VGPU_ENGINE
+  observe::Settings settings;
+  return observe::Settings::from_environment(settings, error) &&
+         observe::check_settings(settings, error);
+#else
+  static_cast<void>(error);
+  return true;
+#endif
+}
+
+}  // namespace
+
+bool configure(const std::string& profile, std::string& error) {
+  Process& p = process();
+  const std::lock_guard lock(p.mutex);
+  Profile loaded;
+  if (!load_profile(profile, profile_directory(), loaded, error)) return false;
+  if (!engine_is_usable(error) || !environment_is_good(error)) return false;
+  if (p.machine.load(std::memory_order_relaxed) != nullptr) {
+    if (p.loaded.name == loaded.name) return true;
+    error = fmt::format(
+        "The virtual GPU is in use with the profile ({}) and cannot become another one ({}); "
+        "choose "
+        "the profile before the HSA runtime is initialised, or start another process.",
+        p.loaded.name, loaded.name);
+    return false;
+  }
+  p.chosen = loaded.name;
+  p.loaded = std::move(loaded);
+  p.is_loaded = true;
+  return true;
+}
+
+bool chosen_profile(Profile& profile, std::string& error) {
+  Process& p = process();
+  const std::lock_guard lock(p.mutex);
+  if (!load(p, error)) return false;
+  profile = p.loaded;
+  return true;
+}
+
+Machine* open_machine() {
+  Process& p = process();
+  const std::lock_guard lock(p.mutex);
+  if (Machine* const there = p.machine.load(std::memory_order_relaxed)) return there;
+  std::string error;
+  std::unique_ptr<Machine> made;
+  if (load(p, error)) made = Machine::create(p.loaded, error);
+  if (made == nullptr) {
+    queue::report("halyard vgpu: " + error);
+    return nullptr;
+  }
+  static bool once = false;
+  if (!once) {
+    once = true;
+    std::atexit([] {
+      if (Machine* const last = machine()) last->finish();
+    });
+    close_in_children();
+  }
+  p.machine.store(made.get(), std::memory_order_release);
+  return made.release();
+}
+
+Machine* machine() {
+  return process().machine.load(std::memory_order_acquire);
+}
+
+}  // namespace halyard::vgpu::machine

@@ -1,0 +1,388 @@
+#include "vgpu/machine/profile.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "config/yaml_reader.h"
+#include "vgpu/machine/shrink.h"
+
+namespace halyard::vgpu::machine {
+
+namespace {
+
+constexpr const char* kDefaultProfile = "gfx900";
+constexpr const char* kSuffix = ".yaml";
+constexpr int kMaxDepth = 8;
+constexpr uint32_t kMaxGpus = 64;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+bool is_path(const std::string& choice) {
+  return choice.find('/') != std::string::npos || choice.ends_with(kSuffix);
+}
+
+void read_pci_location(config::Map& map, GpuProfile& gpu) {
+  std::string text;
+  if (!map.string("pci_location", text)) return;
+  unsigned domain = 0;
+  unsigned bus = 0;
+  unsigned device = 0;
+  unsigned function = 0;
+  int used = 0;
+  const int fields =  // the widths bound what is read, so nothing overflows
+      std::sscanf(text.c_str(), "%4x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &used);
+  if (fields != 4 || static_cast<size_t>(used) != text.size() || device > 31 || function > 7) {
+    map.fail("pci_location",
+             fmt::format("pci_location ({}) must have the form domain:bus:device.function in "
+                         "hexadecimal, such as \"0000:03:00.0\".",
+                         text));
+    return;
+  }
+  gpu.pci_domain = domain;
+  gpu.pci_location = bus << 8 | device << 3 | function;
+}
+
+void read_gpu(config::Map map, GpuProfile& gpu) {
+  map.choice("processor", gpu.processor,
+             {"gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909", "gfx90a", "gfx90c"});
+  if (map.string("marketing_name", gpu.marketing_name)) {
+    const bool ascii = std::all_of(gpu.marketing_name.begin(), gpu.marketing_name.end(),
+                                   [](char c) { return c >= ' ' && c <= '~'; });
+    if (!ascii || gpu.marketing_name.empty() || gpu.marketing_name.size() > 63) {
+      map.fail("marketing_name", fmt::format("marketing_name ({}) must have 1 to 63 ASCII "
+                                             "characters.",
+                                             gpu.marketing_name));
+    }
+  }
+  map.integer("device_id", gpu.device_id, 1, 0xffff);
+  map.integer("uuid", gpu.uuid, 1, ~uint64_t{0});
+  read_pci_location(map, gpu);
+  map.integer("compute_units", gpu.compute_units, 1, 512);
+  map.integer("simds_per_cu", gpu.simds_per_cu, 1, 4);
+  // HIP 5.2.3 divides by a quarter of the SIMDs.
+  if (gpu.compute_units * gpu.simds_per_cu < 4) {
+    map.fail("compute_units", fmt::format("compute_units ({}) times simds_per_cu ({}) must be at "
+                                          "least 4: HIP crashes on a GPU with fewer SIMDs.",
+                                          gpu.compute_units, gpu.simds_per_cu));
+  }
+  map.integer("waves_per_simd", gpu.waves_per_simd, 1, 32);
+  map.integer("shader_engines", gpu.shader_engines, 1, 32);
+  map.frequency("engine_clock", gpu.engine_clock_hz, 1000000, 10000000000);
+  map.size("memory_size", gpu.memory_bytes, 16 * kMiB, 1024 * kGiB);
+  map.frequency("memory_clock", gpu.memory_clock_hz, 1000000, 10000000000);
+  map.integer("memory_width", gpu.memory_width, 32, 16384);
+  map.size("lds_size", gpu.lds_bytes, 65536, 65536);
+  map.size("l1_cache", gpu.l1_bytes, 1024, kMiB);
+  map.size("l2_cache", gpu.l2_bytes, 65536, kGiB);
+  map.size("cache_line", gpu.cache_line_bytes, 32, 256);
+  map.integer("sdma_engines", gpu.sdma_engines, 0, 8);
+  map.integer("xgmi_sdma_engines", gpu.xgmi_sdma_engines, 0, 8);
+  map.integer("compute_queues", gpu.compute_queues, 1, 128);
+  map.boolean("fine_grained_memory", gpu.fine_grained_memory);
+  map.boolean("large_bar", gpu.large_bar);
+  map.boolean("sramecc", gpu.sramecc);
+  map.finish();
+}
+
+void read_engine(config::Map map, GpuProfile& gpu) {
+  map.boolean("execute", gpu.execute);
+  map.integer("workers", gpu.workers, 0, 1024);
+  map.integer("wave_budget", gpu.wave_budget, 16, 1000000000);
+  map.duration("watchdog", gpu.watchdog_ns, 0, 86400 * uint64_t{1000000000});
+  map.frequency("clock", gpu.clock_hz, 1000000, 1000000000);
+  map.finish();
+}
+
+void read_queue(config::Map map, GpuProfile& gpu) {
+  map.duration("spin", gpu.spin_ns, 0, 1000000000);
+  map.duration("max_sleep", gpu.max_sleep_ns, 10000, 1000000000);
+  map.boolean("watch_doorbells", gpu.watch_doorbells);
+  map.finish();
+}
+
+// Reads a profile and those that it extends.
+class ProfileFiles {
+ public:
+  ProfileFiles(const std::string& directory, config::Diagnostics& diagnostics)
+      : directory_(directory), diagnostics_(diagnostics) {}
+
+  bool read(const std::string& path, Profile& profile);
+
+ private:
+  bool extend(config::Map& map, const std::string& path, int depth, GpuProfile& gpu);
+  bool read_base(const std::string& path, int depth, GpuProfile& gpu);
+  static void read_sections(config::Map& map, GpuProfile& gpu);
+  bool read_gpus(config::Map& root, const std::string& path, const GpuProfile& start,
+                 Profile& profile);
+  bool check(const std::string& path, const GpuProfile& gpu, const std::string& where);
+
+  const std::string& directory_;
+  config::Diagnostics& diagnostics_;
+};
+
+void ProfileFiles::read_sections(config::Map& map, GpuProfile& gpu) {
+  read_gpu(map.child("gpu"), gpu);
+  read_engine(map.child("engine"), gpu);
+  read_queue(map.child("queue"), gpu);
+}
+
+bool ProfileFiles::extend(config::Map& map, const std::string& path, int depth, GpuProfile& gpu) {
+  std::string base;
+  if (!map.string("extends", base)) return true;
+  if (depth >= kMaxDepth) {
+    map.fail("extends", fmt::format("extends ({}) leads more than {} files deep; profiles may not "
+                                    "extend each other in a circle.",
+                                    base, kMaxDepth));
+    return false;
+  }
+  namespace fs = std::filesystem;
+  const std::string base_path = is_path(base) ? (fs::path(path).parent_path() / base).string()
+                                              : (fs::path(directory_) / (base + kSuffix)).string();
+  std::error_code code;
+  if (!fs::is_regular_file(base_path, code)) {
+    const std::vector<std::string> names = list_profiles(directory_);
+    const std::string guess = config::closest_match(base, names);
+    map.fail("extends", fmt::format("extends ({}) names no profile{}; the profiles are: {}.", base,
+                                    guess.empty() ? "" : fmt::format(", did you mean {}?", guess),
+                                    fmt::join(names, ", ")));
+    return false;
+  }
+  gpu = {};
+  return read_base(base_path, depth + 1, gpu);
+}
+
+// A profile that another one extends: of one GPU.
+bool ProfileFiles::read_base(const std::string& path, int depth, GpuProfile& gpu) {
+  config::Document document;
+  if (!document.load_file(path, diagnostics_)) return false;
+  config::Map root = document.root(diagnostics_);
+  std::string description;
+  root.string("description", description);
+  if (!extend(root, path, depth, gpu)) return false;
+  read_sections(root, gpu);
+  if (root.has("gpus")) {
+    root.fail("gpus",
+              "A profile with a list of GPUs cannot be extended; extend one of a single GPU "
+              "and give it to entries of a list of your own.");
+    return false;
+  }
+  root.finish();
+  return diagnostics_.ok();
+}
+
+bool ProfileFiles::check(const std::string& path, const GpuProfile& gpu, const std::string& where) {
+  if (!diagnostics_.ok()) return false;
+  if (gpu.processor.empty()) {
+    diagnostics_.error({path, 0, 0},
+                       fmt::format("The profile has no {}gpu.processor; give one, such as gfx900, "
+                                   "or extend a profile that has one.",
+                                   where));
+  } else if (gpu.sramecc && !gpu.has_sramecc()) {
+    diagnostics_.error({path, 0, 0},
+                       fmt::format("{}gpu.sramecc is true, but the processor ({}) has no sramecc "
+                                   "feature; gfx906, gfx908 and gfx90a have it.",
+                                   where, gpu.processor));
+  }
+  return diagnostics_.ok();
+}
+
+// GPUs are told apart by their unique ids and by where they are. An entry that does not say either
+// gets the next free one.
+template <typename Same, typename Next>
+bool make_unique(const std::vector<GpuProfile>& gpus, GpuProfile& gpu, bool is_stated, Same same,
+                 Next next) {
+  const auto taken = [&] {
+    return std::any_of(gpus.begin(), gpus.end(),
+                       [&](const GpuProfile& other) { return same(other, gpu); });
+  };
+  if (is_stated) return !taken();
+  while (taken()) next(gpu);
+  return true;
+}
+
+bool ProfileFiles::read_gpus(config::Map& root, const std::string& path, const GpuProfile& start,
+                             Profile& profile) {
+  for (config::Map& entry : root.list("gpus")) {
+    GpuProfile gpu = start;
+    if (!extend(entry, path, 0, gpu)) return false;
+    config::Map section = entry.child("gpu");
+    read_sections(entry, gpu);
+    uint32_t count = 1;
+    entry.integer("count", count, 1, kMaxGpus);
+    entry.finish();
+    if (!check(path, gpu, fmt::format("gpus[{}].", profile.gpus.size()))) return false;
+    // Before they are made: each must find a place of its own on the bus, which has 256.
+    if (const size_t all = profile.gpus.size() + count; all > kMaxGpus) {
+      root.fail("gpus", fmt::format("gpus describes ({}) GPUs or more; it must be from 1 to {}.",
+                                    all, kMaxGpus));
+      return false;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      const bool has_id = make_unique(
+          profile.gpus, gpu, i == 0 && section.has("uuid"),
+          [](const GpuProfile& a, const GpuProfile& b) { return a.uuid == b.uuid; },
+          [](GpuProfile& g) { g.uuid = g.uuid == UINT64_MAX ? 1 : g.uuid + 1; });
+      const bool has_place = make_unique(
+          profile.gpus, gpu, i == 0 && section.has("pci_location"),
+          [](const GpuProfile& a, const GpuProfile& b) {
+            return a.pci_domain == b.pci_domain && a.pci_location == b.pci_location;
+          },
+          [](GpuProfile& g) { g.pci_location = (g.pci_location + 0x100) & 0xffff; });
+      if (!has_id || !has_place) {
+        section.fail(has_id ? "pci_location" : "uuid",
+                     "Another GPU of the profile has this one already; each needs its own.");
+        return false;
+      }
+      profile.gpus.push_back(gpu);
+    }
+  }
+  if (profile.gpus.empty()) {
+    root.fail("gpus", fmt::format("gpus describes (0) GPUs; it must be from 1 to {}.", kMaxGpus));
+  }
+  return diagnostics_.ok();
+}
+
+LinkType read_link_type(config::Map& map, const char* key, LinkType otherwise) {
+  std::string type;
+  if (!map.choice(key, type, {"none", "pcie", "xgmi"})) return otherwise;
+  if (type == "none") return LinkType::kNone;
+  return type == "xgmi" ? LinkType::kXgmi : LinkType::kPcie;
+}
+
+void read_links(config::Map& root, Profile& profile) {
+  const LinkType usual = read_link_type(root, "default_link", LinkType::kPcie);
+  const auto count = static_cast<uint32_t>(profile.gpus.size());
+  for (uint32_t from = 0; from < count; ++from) {
+    for (uint32_t to = from + 1; to < count; ++to) profile.links.push_back({from, to, usual});
+  }
+  for (config::Map& entry : root.list("links")) {
+    LinkProfile wanted;
+    entry.integer("from", wanted.from, 0, count - 1);
+    entry.integer("to", wanted.to, 0, count - 1);
+    wanted.type = read_link_type(entry, "type", LinkType::kPcie);
+    entry.finish();
+    if (!entry.has("from") || !entry.has("to") || wanted.from == wanted.to) {
+      entry.fail("to", "A link needs two different GPUs, from and to, counted from 0.");
+      continue;
+    }
+    if (wanted.from > wanted.to) std::swap(wanted.from, wanted.to);
+    for (LinkProfile& link : profile.links) {
+      if (link.from == wanted.from && link.to == wanted.to) link.type = wanted.type;
+    }
+  }
+}
+
+bool ProfileFiles::read(const std::string& path, Profile& profile) {
+  config::Document document;
+  if (!document.load_file(path, diagnostics_)) return false;
+  config::Map root = document.root(diagnostics_);
+  std::string description;
+  root.string("description", description);
+  GpuProfile gpu;
+  if (!extend(root, path, 0, gpu)) return false;
+  read_sections(root, gpu);
+  if (!root.has("gpus")) {
+    root.finish();
+    profile.gpus = {gpu};
+    return check(path, gpu, "");
+  }
+  if (!read_gpus(root, path, gpu, profile)) return false;
+  read_links(root, profile);
+  root.finish();
+  return diagnostics_.ok();
+}
+
+}  // namespace
+
+uint32_t GpuProfile::major_version() const {
+  return static_cast<uint32_t>(std::stoul(processor.substr(3, processor.size() - 5)));
+}
+
+uint32_t GpuProfile::minor_version() const {
+  return static_cast<uint32_t>(std::stoul(processor.substr(processor.size() - 2, 1), nullptr, 16));
+}
+
+uint32_t GpuProfile::stepping() const {
+  return static_cast<uint32_t>(std::stoul(processor.substr(processor.size() - 1), nullptr, 16));
+}
+
+bool GpuProfile::has_sramecc() const {
+  return processor == "gfx906" || processor == "gfx908" || processor == "gfx90a";
+}
+
+std::string GpuProfile::features() const {
+  if (!has_sramecc()) return "-xnack";
+  return sramecc ? "+sramecc,-xnack" : "-sramecc,-xnack";
+}
+
+std::vector<std::string> list_profiles(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (std::filesystem::directory_iterator it(directory, code), end; !code && it != end;
+       it.increment(code)) {
+    const std::filesystem::path& path = it->path();
+    if (path.extension() == kSuffix) names.push_back(path.stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool load_profile(const std::string& choice, const std::string& directory, Profile& profile,
+                  std::string& error) {
+  std::string name;
+  Shrink limits;
+  if (!split_choice(choice, name, limits, error)) return false;
+  if (name.empty()) name = kDefaultProfile;
+  const std::string path =
+      is_path(name) ? name : (std::filesystem::path(directory) / (name + kSuffix)).string();
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(path, code)) {
+    const std::vector<std::string> names = list_profiles(directory);
+    if (is_path(name)) {
+      error = fmt::format("The virtual GPU's profile ({}) is not a file.", name);
+    } else if (names.empty()) {
+      error = fmt::format(
+          "The virtual GPU's profile ({}) cannot be found: there are no profiles in {}. Reinstall "
+          "Halyard, or name a profile by its path.",
+          name, directory);
+    } else {
+      const std::string guess = config::closest_match(name, names);
+      error =
+          fmt::format("The virtual GPU's profile ({}) does not exist{} The profiles in {} are: {}.",
+                      name, guess.empty() ? "." : fmt::format("; did you mean {}?", guess),
+                      directory, fmt::join(names, ", "));
+    }
+    return false;
+  }
+  config::Diagnostics diagnostics;
+  Profile loaded;
+  if (!ProfileFiles(directory, diagnostics).read(path, loaded)) {
+    error = diagnostics.text();
+    return false;
+  }
+  loaded.name = name;
+  if (!apply_shrink(limits, loaded, error)) return false;
+  if (!choice.empty()) loaded.name = choice;
+  profile = std::move(loaded);
+  return true;
+}
+
+std::string profile_directory() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&profile_directory), &info) == 0) return {};
+  std::error_code code;
+  const std::filesystem::path library = std::filesystem::canonical(info.dli_fname, code);
+  if (code) return {};
+  // lib/halyard/vgpu/libhalyard-kfd.so.0: four steps up is the prefix.
+  const std::filesystem::path prefix =
+      library.parent_path().parent_path().parent_path().parent_path();
+  return (prefix / "share/halyard/config/vgpu").string();
+}
+
+}  // namespace halyard::vgpu::machine

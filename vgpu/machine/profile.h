@@ -1,0 +1,93 @@
+// Profiles: which GPUs the virtual machine has. config/vgpu/README.md documents the files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halyard::vgpu::machine {
+
+// One GPU's facts and settings.
+struct GpuProfile {
+  std::string processor;
+  std::string marketing_name = "Halyard virtual GPU";
+  uint32_t device_id = 0x687f;
+  uint64_t uuid = 0x48414c5944000000;
+  uint32_t pci_domain = 0;
+  uint32_t pci_location = 0x0300;  // bus << 8 | device << 3 | function
+  uint32_t compute_units = 64;
+  uint32_t simds_per_cu = 4;
+  uint32_t waves_per_simd = 10;
+  uint32_t shader_engines = 4;
+  uint64_t engine_clock_hz = 1500000000;
+  uint64_t memory_bytes = uint64_t{8} << 30;
+  uint64_t memory_clock_hz = 945000000;
+  uint32_t memory_width = 2048;
+  uint64_t lds_bytes = 65536;
+  uint64_t l1_bytes = 16384;
+  uint64_t l2_bytes = uint64_t{4} << 20;
+  uint64_t cache_line_bytes = 64;
+  uint32_t sdma_engines = 2;
+  uint32_t xgmi_sdma_engines = 0;
+  uint32_t compute_queues = 24;
+  bool fine_grained_memory = false;
+  bool large_bar = true;
+  bool sramecc = false;
+
+  bool execute = true;
+  uint32_t workers = 0;
+  uint32_t wave_budget = 4096;
+  uint64_t watchdog_ns = 0;
+  uint64_t clock_hz = 100000000;
+
+  uint64_t spin_ns = 100000;
+  uint64_t max_sleep_ns = 1000000;
+  bool watch_doorbells = true;
+
+  // gfx9 version numbers: "gfx90a" is 9.0.10.
+  uint32_t major_version() const;
+  uint32_t minor_version() const;
+  uint32_t stepping() const;
+  bool has_sramecc() const;
+  bool is_gfx90a() const { return processor == "gfx90a"; }
+  // The lengths in packets of SDMA 4.0 to 4.2 have 22 bits, those of 4.4 have 30 (Linux,
+  // sdma_v4_0.c).
+  uint32_t sdma_count_bits() const { return is_gfx90a() ? 30 : 22; }
+  // What LLVM takes as target features: "-xnack", "+sramecc,-xnack".
+  std::string features() const;
+  // Whether float atomics need memory that the L2 holds, coarse-grained memory
+  // (isa/float_atomics.h).
+  bool has_float_atomics_in_l2() const { return processor == "gfx908" || is_gfx90a(); }
+  // What the topology reports, and so what s_memtime counts in.
+  uint32_t engine_clock_mhz() const { return static_cast<uint32_t>(engine_clock_hz / 1000000); }
+};
+
+enum class LinkType { kNone, kPcie, kXgmi };
+
+// How two GPUs, counted from 0, reach each other. Without a link neither sees the other's memory.
+struct LinkProfile {
+  uint32_t from = 0;
+  uint32_t to = 0;
+  LinkType type = LinkType::kPcie;
+};
+
+struct Profile {
+  std::string name;
+  std::vector<GpuProfile> gpus;
+  std::vector<LinkProfile> links;  // one for each pair of GPUs, from < to
+};
+
+// `choice`: a name, or a path if it holds a '/' or ends in ".yaml"; empty: gfx900. Limits may
+// follow (shrink.h): "mi210,memory_size=4GiB". On failure `error` says what is wrong, in which
+// file, and which profiles there are.
+bool load_profile(const std::string& choice, const std::string& directory, Profile& profile,
+                  std::string& error);
+
+// The names of the profiles in a directory, sorted.
+std::vector<std::string> list_profiles(const std::string& directory);
+
+// Where profiles are, seen from this library: <prefix>/lib/halyard/vgpu/libhalyard-kfd.so.0
+// belongs to <prefix>/share/halyard/config/vgpu.
+std::string profile_directory();
+
+}  // namespace halyard::vgpu::machine

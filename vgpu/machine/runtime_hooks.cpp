@@ -1,0 +1,156 @@
+// What is put between a program and the vendor's runtime.
+//
+// ROCR loads the libraries that HSA_TOOLS_LIB names and lets each put functions of its own into the
+// table that every hsa_* call goes through (hsa_api_trace.h; `halyard vgpu exec` names this
+// library). Here that is done for two ends:
+// - Devices report no images (image_hooks.cpp).
+// - In the checking mode an allocation is a page larger than the program has asked for, so that two
+//   blocks are never neighbours, and the program's own size is kept (block_map.h).
+#include <algorithm>
+
+#include "vgpu/machine/image_hooks.h"
+#include "vgpu/machine/machine.h"
+
+namespace {
+
+using halyard::vgpu::machine::BlockMap;
+using halyard::vgpu::machine::Machine;
+
+constexpr size_t kPage = 4096;
+
+// The functions that these stand in for. Written once, before the runtime is used.
+struct {
+  decltype(hsa_memory_allocate)* memory_allocate = nullptr;
+  decltype(hsa_memory_free)* memory_free = nullptr;
+  decltype(hsa_amd_memory_pool_allocate)* pool_allocate = nullptr;
+  decltype(hsa_amd_memory_pool_free)* pool_free = nullptr;
+  decltype(hsa_amd_pointer_info)* pointer_info = nullptr;
+  decltype(hsa_amd_ipc_memory_create)* ipc_create = nullptr;
+  decltype(hsa_amd_ipc_memory_attach)* ipc_attach = nullptr;
+  decltype(hsa_amd_ipc_memory_detach)* ipc_detach = nullptr;
+} real;
+
+BlockMap* blocks() {
+  Machine* const machine = halyard::vgpu::machine::machine();
+  return machine != nullptr ? machine->blocks() : nullptr;
+}
+
+constexpr size_t padded(size_t size) {
+  return size <= ~size_t{0} - kPage ? size + kPage : size;
+}
+
+constexpr size_t in_pages(size_t size) {
+  return (size + kPage - 1) / kPage * kPage;
+}
+
+void add_block(void* pointer, size_t size) {
+  BlockMap* const map = blocks();
+  if (map == nullptr || pointer == nullptr) return;
+  map->add({reinterpret_cast<uintptr_t>(pointer), size, in_pages(padded(size))});
+}
+
+void remove_block(void* pointer) {
+  if (BlockMap* const map = blocks()) map->remove(reinterpret_cast<uintptr_t>(pointer));
+}
+
+hsa_status_t memory_allocate(hsa_region_t region, size_t size, void** pointer) {
+  const hsa_status_t status = real.memory_allocate(region, padded(size), pointer);
+  if (status == HSA_STATUS_SUCCESS) add_block(*pointer, size);
+  return status;
+}
+
+hsa_status_t memory_free(void* pointer) {
+  remove_block(pointer);
+  return real.memory_free(pointer);
+}
+
+hsa_status_t pool_allocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flags,
+                           void** pointer) {
+  // 0 bytes are an error of the caller's, which the runtime is to see.
+  const hsa_status_t status =
+      real.pool_allocate(pool, size == 0 ? 0 : padded(size), flags, pointer);
+  if (status == HSA_STATUS_SUCCESS) add_block(*pointer, size);
+  return status;
+}
+
+hsa_status_t pool_free(void* pointer) {
+  remove_block(pointer);
+  return real.pool_free(pointer);
+}
+
+// The size that the program has asked for, for those who look up what a pointer belongs to.
+hsa_status_t pointer_info(const void* pointer, hsa_amd_pointer_info_t* info,
+                          void* (*allocate)(size_t), uint32_t* count, hsa_agent_t** agents) {
+  const hsa_status_t status = real.pointer_info(pointer, info, allocate, count, agents);
+  BlockMap* const map = blocks();
+  if (status != HSA_STATUS_SUCCESS || map == nullptr || info == nullptr) return status;
+  const auto block = map->find(reinterpret_cast<uintptr_t>(pointer));
+  if (block && reinterpret_cast<uintptr_t>(info->agentBaseAddress) == block->begin)
+    info->sizeInBytes = block->size;
+  return status;
+}
+
+// Only whole allocations can be exported. Their size is in pages for the runtime; pointer_info()
+// has told the program its own.
+hsa_status_t ipc_create(void* pointer, size_t size, hsa_amd_ipc_memory_t* handle) {
+  BlockMap* const map = blocks();
+  const auto block =
+      map != nullptr ? map->find(reinterpret_cast<uintptr_t>(pointer)) : std::nullopt;
+  if (block && block->begin == reinterpret_cast<uintptr_t>(pointer) &&
+      (size == block->size || size == in_pages(block->size)))
+    size = block->guarded;
+  return real.ipc_create(pointer, size, handle);
+}
+
+// The importer says how much of it is in use. Around that lie the exporter's guard, or other
+// blocks.
+hsa_status_t ipc_attach(const hsa_amd_ipc_memory_t* handle, size_t size, uint32_t agent_count,
+                        const hsa_agent_t* agents, void** pointer) {
+  const hsa_status_t status = real.ipc_attach(handle, size, agent_count, agents, pointer);
+  if (status != HSA_STATUS_SUCCESS) return status;
+  hsa_amd_pointer_info_t info = {};
+  info.size = sizeof info;
+  BlockMap* const map = blocks();
+  if (map != nullptr && real.pointer_info(*pointer, &info, nullptr, nullptr, nullptr) == status) {
+    map->add({reinterpret_cast<uintptr_t>(*pointer), std::min(size, info.sizeInBytes),
+              info.sizeInBytes});
+  }
+  return status;
+}
+
+hsa_status_t ipc_detach(void* pointer) {
+  remove_block(pointer);
+  return real.ipc_detach(pointer);
+}
+
+}  // namespace
+
+// ROCR calls this once it has loaded the library as a tool. Always true: there is nothing that
+// could fail, and false would have the library unloaded.
+extern "C" __attribute__((visibility("default"))) bool OnLoad(HsaApiTable* table, uint64_t version,
+                                                              uint64_t failed_tool_count,
+                                                              const char* const* failed_tools) {
+  static_cast<void>(version);
+  static_cast<void>(failed_tool_count);
+  static_cast<void>(failed_tools);
+  if (halyard::vgpu::machine::machine() == nullptr) return true;
+  halyard::vgpu::machine::hide_images(*table);
+  if (blocks() == nullptr) return true;
+  real.memory_allocate = table->core_->hsa_memory_allocate_fn;
+  real.memory_free = table->core_->hsa_memory_free_fn;
+  real.pool_allocate = table->amd_ext_->hsa_amd_memory_pool_allocate_fn;
+  real.pool_free = table->amd_ext_->hsa_amd_memory_pool_free_fn;
+  real.pointer_info = table->amd_ext_->hsa_amd_pointer_info_fn;
+  real.ipc_create = table->amd_ext_->hsa_amd_ipc_memory_create_fn;
+  real.ipc_attach = table->amd_ext_->hsa_amd_ipc_memory_attach_fn;
+  real.ipc_detach = table->amd_ext_->hsa_amd_ipc_memory_detach_fn;
+  table->core_->hsa_memory_allocate_fn = memory_allocate;
+  table->core_->hsa_memory_free_fn = memory_free;
+  table->amd_ext_->hsa_amd_memory_pool_allocate_fn = pool_allocate;
+  table->amd_ext_->hsa_amd_memory_pool_free_fn = pool_free;
+  table->amd_ext_->hsa_amd_pointer_info_fn = pointer_info;
+  table->amd_ext_->hsa_amd_ipc_memory_create_fn = ipc_create;
+  table->amd_ext_->hsa_amd_ipc_memory_attach_fn = ipc_attach;
+  table->amd_ext_->hsa_amd_ipc_memory_detach_fn = ipc_detach;
+  return true;
+}
