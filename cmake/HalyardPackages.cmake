@@ -5,10 +5,12 @@
 #   libhalyard-dev   headers, static libraries, the CMake package, halyard.pc, the driver SDK
 #   halyard-vgpu     the virtual GPU and its profiles
 #   halyard-cts      the conformance suite with its kernels
-#
-# bindings/python installs a component python3-halyard, which is not packaged so far.
+#   python3-halyard  the Python package, for Debian's python3
 
-set(packages halyard libhalyard0 libhalyard-dev halyard-vgpu halyard-cts)
+if(NOT HALYARD_PYTHON)
+  message(FATAL_ERROR "The packages want the Python package, which takes python3-dev and pybind11-dev.")
+endif()
+set(packages halyard libhalyard0 libhalyard-dev halyard-vgpu halyard-cts python3-halyard)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME halyard)
@@ -27,6 +29,8 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The module of Python links libhalyard.so, which no package on this machine has.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
@@ -102,6 +106,20 @@ Halyard runs compiled kernels on AMD GPUs through drivers that are plugins.
 
 This package has the suite that each driver is held to, with its kernels for
 all generations of GPUs.")
+string(REGEX MATCH "^([0-9]+)\\.([0-9]+)$" matched "${HALYARD_PYTHON}")
+math(EXPR next "${CMAKE_MATCH_2} + 1")
+halyard_package(python3-halyard SECTION python
+  DEPENDS "libhalyard0 (>= ${PROJECT_VERSION}), python3 (>= ${HALYARD_PYTHON}~), python3 (<< ${CMAKE_MATCH_1}.${next}), python3-numpy"
+  RECOMMENDS "halyard"
+  SUGGESTS "halyard-vgpu, python3-matplotlib"
+  DESCRIPTION "hardware abstraction layer for AMD GPUs - Python package
+Halyard runs compiled kernels on AMD GPUs through drivers that are plugins.
+
+This package has the Python package halyard: devices, kernels that are called
+like functions, and arrays that share memory with NumPy and DLPack.")
+set(CPACK_DEBIAN_PYTHON3-HALYARD_PACKAGE_CONTROL_EXTRA
+  "${PROJECT_SOURCE_DIR}/library/debian/python3-halyard/postinst"
+  "${PROJECT_SOURCE_DIR}/library/debian/python3-halyard/prerm")
 
 # Man pages are compressed.
 install(CODE "
