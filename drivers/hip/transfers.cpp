@@ -53,17 +53,25 @@ struct Rows {
   uint64_t source_pitch = 0;
 };
 
-Status put_memcpy_2d(QueueCore& core, void* target, const void* source, const Rows& rows) {
-  return check(
-      core.hip(),
-      core.hip().hipMemcpy2DAsync(target, rows.target_pitch, source, rows.source_pitch, rows.bytes,
-                                  rows.count, hipMemcpyDefault, core.stream().handle()),
-      fmt::format("Queueing a copy of {} rows of {} bytes", rows.count, rows.bytes));
+constexpr auto kHostToDevice = static_cast<hipMemcpyKind>(1);  // hipMemcpyHostToDevice
+constexpr auto kDeviceToHost = static_cast<hipMemcpyKind>(2);  // hipMemcpyDeviceToHost
+
+// The direction is named, but between devices: where it is not, HIP 5.7.1 adds the offset of an
+// address in host memory twice. Not both of the places are on the host.
+Status put_memcpy_2d(QueueCore& core, const Place& target, const Place& source, const Rows& rows) {
+  hipMemcpyKind kind = hipMemcpyDefault;
+  if (target.on_host) kind = kDeviceToHost;
+  if (source.on_host) kind = kHostToDevice;
+  return check(core.hip(),
+               core.hip().hipMemcpy2DAsync(target.pointer, rows.target_pitch, source.pointer,
+                                           rows.source_pitch, rows.bytes, rows.count, kind,
+                                           core.stream().handle()),
+               fmt::format("Queueing a copy of {} rows of {} bytes", rows.count, rows.bytes));
 }
 
 Status put_rows(QueueCore& core, const Place& target, const Place& source, const Rows& rows) {
   if (!target.on_host || !source.on_host) {
-    return put_memcpy_2d(core, target.pointer, source.pointer, rows);
+    return put_memcpy_2d(core, target, source, rows);
   }
   // By way of the scratch memory, as many rows at once as that has room for.
   const uint64_t at_once = Stream::kScratch / rows.bytes;
@@ -81,9 +89,9 @@ Status put_rows(QueueCore& core, const Place& target, const Place& source, const
     Rows out = in;
     in.target_pitch = out.source_pitch = rows.bytes;
     HALYARD_RETURN_IF_ERROR(
-        put_memcpy_2d(core, scratch, advance(source, row * rows.source_pitch).pointer, in));
+        put_memcpy_2d(core, {scratch, false}, advance(source, row * rows.source_pitch), in));
     HALYARD_RETURN_IF_ERROR(
-        put_memcpy_2d(core, advance(target, row * rows.target_pitch).pointer, scratch, out));
+        put_memcpy_2d(core, advance(target, row * rows.target_pitch), {scratch, false}, out));
   }
   return {};
 }
