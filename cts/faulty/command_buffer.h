@@ -6,14 +6,15 @@
 #include "fault.h"
 #include "hal/command_buffer.h"
 #include "hal/device.h"
+#include "plugins/objects.h"
 
 namespace faulty {
 
-class FaultyCommandBuffer final : public halyard::CommandBuffer {
+class FaultyCommandBuffer final : public halyard::driver::CommandBufferBase {
  public:
   FaultyCommandBuffer(halyard::Ref<halyard::Device> device,
                       halyard::Ref<halyard::CommandBuffer> inner, Fault fault)
-      : CommandBuffer(*device),
+      : CommandBufferBase(*device),
         owner_(std::move(device)),
         inner_(std::move(inner)),
         fault_(fault) {}

@@ -109,9 +109,6 @@ size_t FaultyDevice::do_link_count() const {
 Status FaultyDevice::do_link(size_t index, LinkInfo* info) const {
   return give(inner_->link(index), info);
 }
-Status FaultyDevice::do_begin_profile() {
-  return inner_->begin_profile();
-}
 Status FaultyDevice::do_end_profile(ProfileSink sink, void* context) {
   return inner_->end_profile(sink, context);
 }
@@ -136,7 +133,7 @@ Status FaultyDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore
 Status FaultyDevice::do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore) {
   return give(inner_->import_semaphore(exported), semaphore);
 }
-Status FaultyDevice::do_begin_filtered_profile(const ProfileOptions& options) {
+Status FaultyDevice::do_begin_profile(const ProfileOptions& options) {
   return inner_->begin_profile(options);
 }
 

@@ -6,13 +6,14 @@
 
 #include "fault.h"
 #include "hal/device.h"
+#include "plugins/objects.h"
 
 namespace faulty {
 
-class FaultyDevice final : public halyard::Device {
+class FaultyDevice final : public halyard::driver::DeviceBase {
  public:
   FaultyDevice(halyard::Ref<halyard::Device> inner, Fault fault)
-      : Device(inner->info()), inner_(std::move(inner)), fault_(fault) {}
+      : DeviceBase(inner->info()), inner_(std::move(inner)), fault_(fault) {}
 
  private:
   ~FaultyDevice() = default;
@@ -45,11 +46,10 @@ class FaultyDevice final : public halyard::Device {
                                      halyard::Executable** executable) override;
   size_t do_link_count() const override;
   halyard::Status do_link(size_t index, halyard::LinkInfo* info) const override;
-  halyard::Status do_begin_profile() override;
   halyard::Status do_end_profile(halyard::ProfileSink sink, void* context) override;
   halyard::Status do_fault() const override;
   halyard::Status do_let_in(halyard::Buffer& buffer) override;
-  halyard::Status do_begin_filtered_profile(const halyard::ProfileOptions& options) override;
+  halyard::Status do_begin_profile(const halyard::ProfileOptions& options) override;
   halyard::Status do_create_pool(const halyard::PoolInfo& info,
                                  halyard::MemoryPool** pool) override;
   halyard::Status do_find_allocation(const void* pointer,

@@ -9,6 +9,7 @@
 #include "fault.h"
 #include "hal/error.h"
 #include "plugins/guard.h"
+#include "plugins/objects.h"
 #include "plugins/plugin.h"
 #include "registry/registry.h"
 
@@ -35,7 +36,7 @@ halyard::Registry& registry() {
   return *all;
 }
 
-class FaultyDriver final : public halyard::Driver {
+class FaultyDriver final : public halyard::driver::DriverBase {
  private:
   using DeviceSink = void (*)(void* context, const halyard::DeviceSummary& summary);
 
@@ -75,7 +76,7 @@ class FaultyDriver final : public halyard::Driver {
   }
 };
 
-Status create(const Span<const Option>*, halyard::Driver** driver) {
+Status create(Span<const Option>, halyard::Driver** driver) {
   return guarded([&]() -> Status {
     *driver = new FaultyDriver;
     return {};

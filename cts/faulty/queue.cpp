@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "command_buffer.h"
+#include "plugins/objects.h"
 
 namespace faulty {
 
@@ -159,25 +160,22 @@ Status FaultyQueue::do_write(const BufferRange& source, const FileRange& target,
 namespace {
 
 // Of a host call that is over when run() returns.
-class Outcome final : public HostCompletion {
+class Outcome final : public driver::CompletionBase {
  public:
-  void complete(const Status& outcome) override { status = outcome; }
+  void do_complete(const Status& outcome) noexcept override { status = outcome; }
   Status status;
 };
 
 }  // namespace
 
 Status FaultyQueue::do_host_call(const HostCall& call, const Sync& sync) {
-  if (call.deferred != nullptr) {
-    return inner_->host_call_deferred(call.deferred, call.context, spoil(sync));
-  }
-  if (fault_ == Fault::kEagerHostCall) {
+  if (fault_ == Fault::kEagerHostCall && call.deferred == nullptr) {
     Outcome outcome;
     call.run(outcome);
     HALYARD_RETURN_IF_ERROR(outcome.status);
     return inner_->barrier(sync);
   }
-  return inner_->host_call(call.function, call.context, spoil(sync));
+  return inner_->host_call(call, spoil(sync));
 }
 
 Status FaultyQueue::do_barrier(const Sync& sync) {

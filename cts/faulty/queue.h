@@ -8,13 +8,14 @@
 #include "fault.h"
 #include "hal/device.h"
 #include "hal/queue.h"
+#include "plugins/objects.h"
 
 namespace faulty {
 
-class FaultyQueue final : public halyard::Queue {
+class FaultyQueue final : public halyard::driver::QueueBase {
  public:
   FaultyQueue(halyard::Ref<halyard::Device> device, halyard::Ref<halyard::Queue> inner, Fault fault)
-      : Queue(*device), owner_(std::move(device)), inner_(std::move(inner)), fault_(fault) {}
+      : QueueBase(*device), owner_(std::move(device)), inner_(std::move(inner)), fault_(fault) {}
 
  private:
   ~FaultyQueue() = default;

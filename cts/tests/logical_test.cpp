@@ -65,7 +65,7 @@ TEST_F(Logical, EachGpuIsADeviceOfItsOwn) {
     EXPECT_EQ(gpu.gpu_count(), 1u);
     EXPECT_EQ(gpu.info().driver.view(), device().info().driver.view());
     uuids.insert(gpu.info().uuid.view());
-    addresses.insert(gpu.pci_address().view());
+    addresses.insert(gpu.info().pci_address.view());
   }
   EXPECT_EQ(uuids.size(), gpu_count());
   EXPECT_EQ(addresses.size(), gpu_count());
@@ -78,7 +78,7 @@ TEST_F(Logical, TheDriverListsTheirAddresses) {
     listed.insert(std::string(summary.pci_address.view()));
   }
   for (uint32_t i = 0; i < gpu_count(); ++i) {
-    EXPECT_EQ(listed.count(std::string(device().gpu(i).pci_address().view())), 1u);
+    EXPECT_EQ(listed.count(std::string(device().gpu(i).info().pci_address.view())), 1u);
   }
 }
 

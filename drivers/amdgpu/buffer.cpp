@@ -9,7 +9,7 @@
 namespace halyard::amdgpu {
 
 BufferImpl::BufferImpl(DeviceImpl& device, Backing backing)
-    : Buffer(device, backing.type, backing.size, reinterpret_cast<uint64_t>(backing.device)),
+    : BufferBase(device, backing.type, backing.size, reinterpret_cast<uint64_t>(backing.device)),
       origin_(backing.origin),
       keep_alive_(Ref<Device>::retain(&device)),
       backing_(std::move(backing)) {}

@@ -14,6 +14,7 @@
 #include "drivers/common/users.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
+#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 
@@ -43,7 +44,7 @@ constexpr Origin origin_of(MemoryType type) {
   return type == MemoryType::kDevice ? Origin::kOwn : Origin::kHost;
 }
 
-class BufferImpl final : public Buffer {
+class BufferImpl final : public driver::BufferBase {
  public:
   static Result<Ref<Buffer>> allocate(DeviceImpl& device, uint64_t size,
                                       const BufferOptions& options);

@@ -130,11 +130,10 @@ class DeviceImpl final : public DriverDevice {
   Status do_load_executable(const void* data, size_t size, Executable** executable) override;
   size_t do_link_count() const override;
   Status do_link(size_t index, LinkInfo* info) const override;
-  Status do_begin_profile() override;
   Status do_end_profile(ProfileSink sink, void* context) override;
   Status do_fault() const override;
   Status do_let_in(Buffer& buffer) override;
-  Status do_begin_filtered_profile(const ProfileOptions& options) override;
+  Status do_begin_profile(const ProfileOptions& options) override;
   Status do_read_clocks(ClockReading* reading) const override;
 
   Hsa& hsa_;

@@ -56,9 +56,11 @@ Status DeviceLibrary::load_now() {
   HALYARD_ASSIGN_OR_RETURN(executable_, ExecutableImpl::load_builtin(device_, binaries[chosen].data,
                                                                      binaries[chosen].size));
   for (size_t i = 0; i < kLibraryKernelCount; ++i) {
-    HALYARD_ASSIGN_OR_RETURN(const Function* const function,
-                             executable_->find(info_of(static_cast<LibraryKernel>(i)).name));
-    functions_[i] = static_cast<const FunctionImpl*>(function);
+    const char* const name = info_of(static_cast<LibraryKernel>(i)).name;
+    functions_[i] = static_cast<ExecutableImpl&>(*executable_).function_named(name);
+    if (functions_[i] == nullptr) {
+      return error(StatusCode::kInternal, "The device library has no function \"{}\".", name);
+    }
   }
   return {};
 }

@@ -1,4 +1,5 @@
 #include "drivers/amdgpu/dispatch_operation.h"
+#include "plugins/objects.h"
 
 #include <cstring>
 
@@ -23,7 +24,7 @@ class HeldDispatch final : public Operation {
         grid_(dispatch.grid),
         workgroup_(dispatch.workgroup),
         foreign_(reads_foreign(dispatch, function_.code())),
-        kernarg_(dispatch.function->info().kernarg_size) {
+        kernarg_(driver::info_of(*dispatch.function).kernarg_size) {
     lds_bytes_ = pack_kernel_arguments(dispatch, hidden, kernarg_.data());
     for (const Argument& argument : dispatch.arguments) {
       if (argument.kind != Argument::Kind::kBuffer) continue;

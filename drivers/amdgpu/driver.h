@@ -16,7 +16,7 @@ inline constexpr const char* kDriverDescription = "AMD GPUs, straight on the HSA
 class DriverImpl final : public VendorDriver {
  public:
   // Opens the library; does not start it.
-  static Status create(const Span<const Option>* options, Driver** driver);
+  static Status create(Span<const Option> options, Driver** driver);
 
  private:
   explicit DriverImpl(Hsa& hsa)

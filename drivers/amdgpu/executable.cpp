@@ -8,6 +8,7 @@
 #include "hal/error.h"
 #include "hal/presentation.h"
 #include "hal/text.h"
+#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 
@@ -102,10 +103,11 @@ Status ExecutableImpl::load_code(const void* data, size_t size) {
     status = try_load(older.data(), older.size(), &step);
     if (status == HSA_STATUS_SUCCESS) return {};
   }
-  Status refused = check(
-      hsa_, status,
-      fmt::format("{} for the code object (version {}, target {}, {} bytes) on {} ({})", step,
-                  object_.version(), target_, size, device().info().name, device().info().target));
+  Status refused =
+      check(hsa_, status,
+            fmt::format("{} for the code object (version {}, target {}, {} bytes) on {} ({})", step,
+                        object_.version(), target_, size, driver::info_of(device()).name,
+                        driver::info_of(device()).target));
   if (object_.version() > 3) return refused;
   return error(refused.code(),
                "{} If this runtime no longer takes version 3, compile the kernels again with "

@@ -9,6 +9,7 @@
 #include "drivers/common/loaded_executable.h"
 #include "drivers/common/users.h"
 #include "hal/ref.h"
+#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 
@@ -27,10 +28,10 @@ struct KernelCode {
   static constexpr uint32_t kScatteredBlockCounts = UINT32_MAX - 1;  // not one behind the other
 };
 
-class FunctionImpl final : public Function {
+class FunctionImpl final : public driver::FunctionBase {
  public:
   FunctionImpl(Executable& executable, const FunctionInfo& info, const KernelCode& code)
-      : Function(executable, info), code_(code) {}
+      : FunctionBase(executable, info), code_(code) {}
   ~FunctionImpl() = default;
 
   const KernelCode& code() const { return code_; }

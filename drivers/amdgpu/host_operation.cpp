@@ -10,14 +10,15 @@
 #include "drivers/amdgpu/transfers.h"
 #include "drivers/common/remains.h"
 #include "hal/error.h"
+#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 namespace {
 
 // The queue's host thread waits here until the call is completed.
-class Completion final : public HostCompletion {
+class Completion final : public driver::CompletionBase {
  public:
-  void complete(const Status& outcome) override {
+  void do_complete(const Status& outcome) noexcept override {
     // Notifies under the lock: the waiting thread destroys this as soon as it has that.
     const std::lock_guard lock(mutex_);
     outcome_ = outcome;

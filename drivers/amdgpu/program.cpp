@@ -9,6 +9,7 @@
 #include "drivers/amdgpu/packet_header.h"
 #include "hal/error.h"
 #include "hal/text.h"
+#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 
@@ -164,7 +165,7 @@ class ProgramBuilder {
     for (const SlotPatch& patch : program_.recording_.patches(command)) {
       program_.patches_.push_back({offset + patch.offset, patch.slot, patch.addend});
     }
-    for (const ArgumentInfo& hidden : command.function->info().hidden) {
+    for (const ArgumentInfo& hidden : driver::info_of(*command.function).hidden) {
       if (hidden.kind == ArgumentKind::kHiddenQueuePtr ||
           hidden.kind == ArgumentKind::kHiddenPrivateBase ||
           hidden.kind == ArgumentKind::kHiddenSharedBase) {

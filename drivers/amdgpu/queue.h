@@ -4,10 +4,11 @@
 #include "drivers/amdgpu/queue_core.h"
 #include "drivers/common/driver_device.h"
 #include "hal/queue.h"
+#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 
-class QueueImpl final : public Queue {
+class QueueImpl final : public driver::QueueBase {
  public:
   QueueImpl(DeviceImpl& device, QueueCore& core, QueuePlace place);
 
@@ -15,6 +16,8 @@ class QueueImpl final : public Queue {
   QueueCore& core() { return core_; }
 
  private:
+  friend struct driver::QueueTable<QueueImpl>;
+
   ~QueueImpl() = default;
   void destroy() noexcept override;
 

@@ -16,6 +16,7 @@
 #include "drivers/amdgpu/transfers.h"
 #include "hal/error.h"
 #include "hal/text.h"
+#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 
@@ -282,7 +283,8 @@ std::string QueueCore::describe_current() const {
   }
   const Function* const function = notes_.function(index);
   if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
-  return fmt::format("kernel \"{}\" (packet {})", short_name(function->info().name), index);
+  return fmt::format("kernel \"{}\" (packet {})", short_name(driver::info_of(*function).name),
+                     index);
 }
 
 std::string QueueCore::describe_unfinished() const {

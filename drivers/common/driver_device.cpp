@@ -52,7 +52,9 @@ Status DriverDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore
 
 Status DriverDevice::do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore) {
   HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<SharedTimeline> shared, SharedTimeline::open(exported));
-  HALYARD_ASSIGN_OR_RETURN(Ref<Semaphore> made, create_semaphore(shared->value()));
+  Semaphore* created = nullptr;
+  HALYARD_RETURN_IF_ERROR(do_create_semaphore(shared->value(), &created));
+  Ref<Semaphore> made = Ref<Semaphore>::adopt(created);
   HALYARD_RETURN_IF_ERROR(static_cast<Timeline&>(*made).join(std::move(shared)));
   *semaphore = made.leak();
   return {};
@@ -63,7 +65,7 @@ Status DriverDevice::do_find_allocation(const void* pointer, AllocationInfo* inf
   return error(StatusCode::kNotFound,
                "Device::find_allocation is given {}, which lies in no buffer of device \"{}\". "
                "Import the memory first, or ask the device that has allocated it.",
-               pointer, Device::info().name);
+               pointer, DeviceBase::info().name);
 }
 
 Result<QueuePlace> QueuePlace::take(DriverDevice& device) {

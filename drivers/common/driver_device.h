@@ -18,6 +18,7 @@
 #include "hal/ref.h"
 #include "hal/status.h"
 #include "hal/target_id.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
@@ -68,7 +69,7 @@ class QueuePlace {
   DriverDevice* device_;
 };
 
-class DriverDevice : public Device {
+class DriverDevice : public driver::DeviceBase {
  public:
   const DeviceOptions& options() const { return options_; }
   // For a queue that is made: Queue::id(). Also no queue of another device has the same, so that
@@ -85,7 +86,7 @@ class DriverDevice : public Device {
 
  protected:
   DriverDevice(Driver& driver, const DeviceOptions& options)
-      : Device(info_), keep_alive_(Ref<Driver>::retain(&driver)), options_(options) {}
+      : DeviceBase(info_), keep_alive_(Ref<Driver>::retain(&driver)), options_(options) {}
   ~DriverDevice() = default;
 
   // What the device says of itself, within the limits that the options set.

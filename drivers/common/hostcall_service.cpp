@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hal/error.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 namespace {
@@ -36,7 +37,8 @@ Result<std::shared_ptr<HostcallService>> HostcallService::of(const Device& devic
   if (const auto found = all.by_device.find(&device); found != all.by_device.end()) {
     if (std::shared_ptr<HostcallService> live = found->second.lock()) return live;
   }
-  const uint32_t packets = std::max(device.info().compute_units, 1U) * kWavefrontsPerComputeUnit;
+  const uint32_t packets =
+      std::max(driver::info_of(device).compute_units, 1U) * kWavefrontsPerComputeUnit;
   const size_t bytes = HostcallBuffer::bytes_for(packets);
   auto memory = allocate(bytes);
   if (!memory.ok()) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "hal/executable.h"
 #include "hal/ref.h"
 #include "hal/status.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
@@ -27,11 +29,20 @@ Result<GlobalSymbol> find_global(const CodeObject& object, StringView name);
 
 // FunctionType is the driver's Function. Its functions stay where they are.
 template <typename FunctionType>
-class LoadedExecutable : public Executable {
+class LoadedExecutable : public driver::ExecutableBase {
+ public:
+  // Null if there is none of that name.
+  const FunctionType* function_named(std::string_view name) const {
+    for (const FunctionType& function : functions_) {
+      if (function.info().name.view() == name) return &function;
+    }
+    return nullptr;
+  }
+
  protected:
   // `keep_alive` is null if the device owns this.
   LoadedExecutable(Device& device, Ref<Device> keep_alive, CodeObject object)
-      : Executable(device),
+      : ExecutableBase(device),
         keep_alive_(std::move(keep_alive)),
         object_(std::move(object)),
         target_(object_.target_name()) {}
@@ -39,8 +50,8 @@ class LoadedExecutable : public Executable {
 
   // Gives the functions, once there are all of them, what they print through.
   Status start_services(const void* data, size_t size, const AllocateShared& allocate) {
-    std::vector<const Function*> functions;
-    for (const FunctionType& function : functions_) functions.push_back(&function);
+    std::vector<driver::FunctionBase*> functions;
+    for (FunctionType& function : functions_) functions.push_back(&function);
     return services_.start(functions, data, size, allocate);
   }
 

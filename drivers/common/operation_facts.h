@@ -10,6 +10,7 @@
 #include "hal/profile.h"
 #include "hal/queue.h"
 #include "hal/types.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
@@ -27,7 +28,7 @@ inline OperationFacts facts_of(ProfileKind kind, uint64_t bytes = 0) {
 // `grid` is 0 × 0 × 0 if only the device knows it.
 inline OperationFacts facts_of(const Function& function, const Dim3& grid, const Dim3& workgroup) {
   return {.kind = ProfileKind::kDispatch,
-          .name = function.info().name,
+          .name = driver::info_of(function).name,
           .grid = grid,
           .workgroup = workgroup};
 }

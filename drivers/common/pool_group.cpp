@@ -66,7 +66,7 @@ QueuePool::Spare PoolGroup::spare() {
 }
 
 DriverPool::DriverPool(DriverDevice& device, const PoolInfo& info, std::shared_ptr<QueuePool> pool)
-    : MemoryPool(device, info),
+    : MemoryPoolBase(device, info),
       driver_device_(device),
       keep_alive_(Ref<Device>::retain(&device)),
       pool_(std::move(pool)) {}

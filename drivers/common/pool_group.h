@@ -11,6 +11,7 @@
 #include "hal/device.h"
 #include "hal/memory_pool.h"
 #include "hal/ref.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
@@ -49,7 +50,7 @@ class PoolGroup {
 
 class DriverDevice;
 
-class DriverPool final : public MemoryPool {
+class DriverPool final : public driver::MemoryPoolBase {
  public:
   DriverPool(DriverDevice& device, const PoolInfo& info, std::shared_ptr<QueuePool> pool);
 

@@ -4,21 +4,9 @@
 #include <utility>
 
 #include "hal/error.h"
+#include "plugins/objects.h"
 
 namespace halyard {
-
-namespace {
-
-// Drivers may set sizes; a lease is part of theirs.
-class Sizes : public Buffer {
- public:
-  using Buffer::set_size;
-
- protected:
-  ~Sizes() = default;
-};
-
-}  // namespace
 
 namespace {
 
@@ -50,7 +38,8 @@ void PoolLease::begin(Buffer& buffer, const PoolBlock& block, std::shared_ptr<Qu
 void PoolLease::set_usable(bool usable) {
   const Buffer& own = *buffers_.front().buffer;
   if (!usable) allocations_->remove(own);
-  for (const Sized& sized : buffers_) Sizes::set_size(*sized.buffer, usable ? sized.bytes : 0);
+  for (const Sized& sized : buffers_)
+    driver::BufferBase::set_size(*sized.buffer, usable ? sized.bytes : 0);
   if (usable) allocations_->add(own, allocation_of(own));
 }
 
@@ -58,7 +47,7 @@ void PoolLease::add_view(Buffer& view) {
   if (!is_of_pool()) return;
   const std::lock_guard lock(mutex_);
   buffers_.push_back({&view, view.size()});
-  if (state_ != State::kHeld) Sizes::set_size(view, 0);
+  if (state_ != State::kHeld) driver::BufferBase::set_size(view, 0);
 }
 
 void PoolLease::remove_view(const Buffer& view) {

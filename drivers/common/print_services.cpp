@@ -52,15 +52,15 @@ class PrintfService {
 PrintServices::PrintServices() = default;
 PrintServices::~PrintServices() = default;
 
-Status PrintServices::start(const std::vector<const Function*>& functions, const void* data,
+Status PrintServices::start(const std::vector<driver::FunctionBase*>& functions, const void* data,
                             size_t size, const AllocateShared& allocate) {
-  for (const Function* const function : functions) {
+  for (driver::FunctionBase* const function : functions) {
     if (wants_hidden_buffer(function->info(), ArgumentKind::kHiddenHostcallBuffer)) {
       if (!calls_) {
         HALYARD_ASSIGN_OR_RETURN(calls_,
                                  HostcallService::of(function->executable().device(), allocate));
       }
-      give_hidden_buffer(*function, ArgumentKind::kHiddenHostcallBuffer, calls_->address());
+      function->give_hidden_buffer(ArgumentKind::kHiddenHostcallBuffer, calls_->address());
     }
     if (wants_hidden_buffer(function->info(), ArgumentKind::kHiddenPrintfBuffer)) {
       if (!printf_) {
@@ -70,7 +70,7 @@ Status PrintServices::start(const std::vector<const Function*>& functions, const
         printf_ = std::make_unique<PrintfService>(std::move(memory), formats);
         HALYARD_RETURN_IF_ERROR(printf_->start());
       }
-      give_hidden_buffer(*function, ArgumentKind::kHiddenPrintfBuffer, printf_->address());
+      function->give_hidden_buffer(ArgumentKind::kHiddenPrintfBuffer, printf_->address());
     }
   }
   return {};

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "drivers/common/hostcall_service.h"
-#include "hal/executable.h"
 #include "hal/status.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
@@ -23,7 +23,7 @@ class PrintServices {
 
   // Gives the functions, which are those of the code object in `data`, the buffers that they want;
   // nothing for those that do not print.
-  Status start(const std::vector<const Function*>& functions, const void* data, size_t size,
+  Status start(const std::vector<driver::FunctionBase*>& functions, const void* data, size_t size,
                const AllocateShared& allocate);
 
  private:

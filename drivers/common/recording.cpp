@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "hal/error.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
@@ -107,7 +108,7 @@ uint32_t pack_indirect_arguments(const Dispatch& dispatch, const HiddenValues& h
   Dispatch one = dispatch;
   one.grid = dispatch.workgroup;
   const uint32_t lds = pack_kernel_arguments(one, hidden, kernarg);
-  for (const ArgumentInfo& argument : dispatch.function->info().hidden) {
+  for (const ArgumentInfo& argument : driver::info_of(*dispatch.function).hidden) {
     if (argument.kind != ArgumentKind::kHiddenGridDims) continue;
     const uint64_t dimensions = 3;
     const size_t size = argument.size < sizeof dimensions ? argument.size : sizeof dimensions;
@@ -117,7 +118,7 @@ uint32_t pack_indirect_arguments(const Dispatch& dispatch, const HiddenValues& h
 }
 
 RecordedCommand& Recording::add_dispatch(RecordedKind kind, const Dispatch& dispatch) {
-  const FunctionInfo& info = dispatch.function->info();
+  const FunctionInfo& info = driver::info_of(*dispatch.function);
   for (const Argument& argument : dispatch.arguments) {
     if (argument.kind == Argument::Kind::kBuffer) keep(argument.range);
   }

@@ -6,7 +6,7 @@ namespace halyard {
 
 RecordingCommandBuffer::RecordingCommandBuffer(Device& device,
                                                Recording::MayBeGivenBack may_be_given_back)
-    : CommandBuffer(device),
+    : CommandBufferBase(device),
       keep_alive_(Ref<Device>::retain(&device)),
       recording_(may_be_given_back) {}
 

@@ -6,10 +6,11 @@
 #include "hal/command_buffer.h"
 #include "hal/ref.h"
 #include "hal/status.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
-class RecordingCommandBuffer : public CommandBuffer {
+class RecordingCommandBuffer : public driver::CommandBufferBase {
  public:
   bool has_indirect() const { return has_indirect_; }
   Users& users() { return users_; }

@@ -16,11 +16,12 @@
 #include "hal/ref.h"
 #include "hal/semaphore.h"
 #include "hal/status.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
 // Any thread may use any method.
-class Timeline : public Semaphore {
+class Timeline : public driver::SemaphoreBase {
  public:
   // Work that is held back, or that the host does, will signal `value`. This is kept as a promise
   // until keep_promise, which comes together with a point of the driver's, reach or fail_with.
@@ -49,7 +50,7 @@ class Timeline : public Semaphore {
 
  protected:
   Timeline(Device& device, uint64_t initial_value)
-      : Semaphore(device), keep_alive_(Ref<Device>::retain(&device)), value_(initial_value) {}
+      : SemaphoreBase(device), keep_alive_(Ref<Device>::retain(&device)), value_(initial_value) {}
   ~Timeline() = default;
   // The first thing that a driver does when the last reference is gone. This may be deleted then.
   void end_sharing();

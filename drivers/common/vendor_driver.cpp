@@ -8,10 +8,9 @@ namespace halyard {
 
 Result<std::string_view> VendorDriver::library_path(const char* driver,
                                                     const VendorLibrary& library,
-                                                    const Span<const Option>* options) {
+                                                    Span<const Option> options) {
   std::string_view path;
-  if (options == nullptr) return path;
-  for (const Option& option : *options) {
+  for (const Option& option : options) {
     if (option.key.view() != library.option) {
       const std::vector<std::string_view> known = {library.option};
       return error(StatusCode::kInvalidArgument,

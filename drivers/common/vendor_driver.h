@@ -12,10 +12,11 @@
 #include "hal/driver.h"
 #include "hal/ref.h"
 #include "hal/status.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
-class VendorDriver : public Driver {
+class VendorDriver : public driver::DriverBase {
  protected:
   // Text that lives as long as the process.
   VendorDriver(const char* name, const char* description, VendorRuntime& runtime,
@@ -24,9 +25,9 @@ class VendorDriver : public Driver {
   ~VendorDriver() = default;
 
   // The driver option that says where the library is; empty if it is not given. INVALID_ARGUMENT
-  // for any other option. `options` may be null.
+  // for any other option.
   static Result<std::string_view> library_path(const char* driver, const VendorLibrary& library,
-                                               const Span<const Option>* options);
+                                               Span<const Option> options);
 
  private:
   // What devices there are, called once. The texts live as long as this.

@@ -10,7 +10,7 @@ namespace halyard::hip {
 
 BufferImpl::BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void* pointer,
                        Origin origin)
-    : Buffer(device, type, size, reinterpret_cast<uint64_t>(pointer)),
+    : BufferBase(device, type, size, reinterpret_cast<uint64_t>(pointer)),
       keep_alive_(Ref<Device>::retain(&device)),
       origin_(origin),
       pointer_(static_cast<std::byte*>(pointer)) {

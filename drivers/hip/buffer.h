@@ -10,10 +10,11 @@
 #include "drivers/hip/memory.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
+#include "plugins/objects.h"
 
 namespace halyard::hip {
 
-class BufferImpl final : public Buffer {
+class BufferImpl final : public driver::BufferBase {
  public:
   static Result<Ref<Buffer>> allocate(DeviceImpl& device, uint64_t size,
                                       const BufferOptions& options);

@@ -189,12 +189,8 @@ Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
   return {};
 }
 
-Status DeviceImpl::do_begin_profile() {
-  return profiler_.start(kAllProfileKinds);
-}
-
-Status DeviceImpl::do_begin_filtered_profile(const ProfileOptions& options) {
-  return profiler_.start(options.kinds);
+Status DeviceImpl::do_begin_profile(const ProfileOptions& options) {
+  return profiler_.start(options.kinds != 0 ? options.kinds : kAllProfileKinds);
 }
 
 Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {

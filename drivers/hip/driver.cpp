@@ -4,7 +4,7 @@
 
 namespace halyard::hip {
 
-Status DriverImpl::create(const Span<const Option>* options, Driver** driver) {
+Status DriverImpl::create(Span<const Option> options, Driver** driver) {
   HALYARD_ASSIGN_OR_RETURN(const std::string_view path,
                            library_path(kDriverName, Hip::library(), options));
   HALYARD_ASSIGN_OR_RETURN(Hip* const hip, Hip::load(path));

@@ -16,7 +16,7 @@ inline constexpr const char* kDriverDescription = "AMD GPUs, on the HIP runtime"
 class DriverImpl final : public VendorDriver {
  public:
   // Opens the library; does not start it.
-  static Status create(const Span<const Option>* options, Driver** driver);
+  static Status create(Span<const Option> options, Driver** driver);
 
  private:
   explicit DriverImpl(Hip& hip) : VendorDriver(kDriverName, kDriverDescription, hip), hip_(hip) {}

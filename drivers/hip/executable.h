@@ -9,15 +9,16 @@
 #include "drivers/common/users.h"
 #include "drivers/hip/hip.h"
 #include "hal/ref.h"
+#include "plugins/objects.h"
 
 namespace halyard::hip {
 
 class DeviceImpl;
 
-class FunctionImpl final : public Function {
+class FunctionImpl final : public driver::FunctionBase {
  public:
   FunctionImpl(Executable& executable, const FunctionInfo& info, hipFunction_t handle)
-      : Function(executable, info), handle_(handle) {}
+      : FunctionBase(executable, info), handle_(handle) {}
   ~FunctionImpl() = default;
 
   hipFunction_t handle() const { return handle_; }

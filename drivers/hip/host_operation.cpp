@@ -10,6 +10,7 @@
 #include "drivers/hip/progress.h"
 #include "hal/error.h"
 #include "hal/text.h"
+#include "plugins/objects.h"
 
 namespace halyard::hip {
 
@@ -116,7 +117,7 @@ IndirectLaunch::IndirectLaunch(const Function& function, const Dim3& workgroup, 
 
 std::unique_ptr<IndirectLaunch> indirect_launch(const Dispatch& dispatch,
                                                 const BufferRange& group_counts) {
-  std::vector<std::byte> kernarg(dispatch.function->info().kernarg_size);
+  std::vector<std::byte> kernarg(driver::info_of(*dispatch.function).kernarg_size);
   const uint32_t lds = pack_indirect_arguments(dispatch, kNoHiddenValues, kernarg.data());
   auto launch = std::make_unique<IndirectLaunch>(*dispatch.function, dispatch.workgroup, lds,
                                                  std::move(kernarg), group_counts);

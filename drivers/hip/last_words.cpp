@@ -13,6 +13,7 @@
 
 #include "drivers/hip/stream.h"
 #include "hal/executable.h"
+#include "plugins/objects.h"
 
 namespace halyard::hip {
 
@@ -52,7 +53,7 @@ void describe(const Stream& stream) {
   for (uint64_t number = first; number <= last && count < kMost; ++number) {
     const Function* const function = stream.launch_at(number);
     if (function == nullptr) continue;
-    const std::string_view name = function->info().name;
+    const std::string_view name = driver::info_of(*function).name;
     const auto end = names.begin() + count;
     if (std::find(names.begin(), end, name) == end) names[count++] = name;
   }

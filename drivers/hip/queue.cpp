@@ -12,7 +12,7 @@ namespace halyard::hip {
 
 QueueImpl::QueueImpl(DeviceImpl& device, std::shared_ptr<QueueCore> core,
                      std::optional<QueuePlace> place)
-    : Queue(device),
+    : QueueBase(device),
       keep_alive_(Ref<Device>::retain(&device)),
       place_(std::move(place)),
       core_(std::move(core)) {}

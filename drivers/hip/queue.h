@@ -7,10 +7,11 @@
 #include "drivers/common/driver_device.h"
 #include "drivers/hip/queue_core.h"
 #include "hal/queue.h"
+#include "plugins/objects.h"
 
 namespace halyard::hip {
 
-class QueueImpl final : public Queue {
+class QueueImpl final : public driver::QueueBase {
  public:
   // `place`: of a queue that is not the vendor's.
   QueueImpl(DeviceImpl& device, std::shared_ptr<QueueCore> core, std::optional<QueuePlace> place);

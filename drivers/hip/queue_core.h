@@ -22,6 +22,7 @@
 #include "drivers/hip/semaphore.h"
 #include "drivers/hip/stream.h"
 #include "hal/queue.h"
+#include "plugins/objects.h"
 
 namespace halyard::hip {
 
@@ -63,8 +64,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   struct Steps {
     Status failure;
   };
-  struct Entry final : HostCompletion {
-    void complete(const Status& outcome) override { core->ran(*this, outcome); }
+  struct Entry final : driver::CompletionBase {
+    void do_complete(const Status& outcome) noexcept override { core->ran(*this, outcome); }
 
     QueueCore* core = nullptr;
     uint64_t id = 0;

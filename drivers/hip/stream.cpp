@@ -5,6 +5,7 @@
 #include "drivers/hip/semaphore.h"
 #include "hal/error.h"
 #include "hal/text.h"
+#include "plugins/objects.h"
 
 namespace halyard::hip {
 
@@ -202,7 +203,7 @@ std::string Stream::describe_running() {
   for (uint64_t number = first; number <= last && number < first + kRemembered; ++number) {
     const Function* const function = launch_at(number);
     if (function == nullptr) continue;
-    const std::string_view name = function->info().name;
+    const std::string_view name = driver::info_of(*function).name;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   if (names.empty()) return {};

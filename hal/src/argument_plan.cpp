@@ -143,14 +143,13 @@ bool is_shape(const ArgumentStep* steps, size_t count) noexcept {
 
 }  // namespace
 
-const ArgumentPlan* ArgumentPlan::make(const FunctionInfo& info) noexcept {
+ArgumentPlan* ArgumentPlan::make(const FunctionInfo& info) noexcept {
   const size_t steps = info.arguments.size() + info.hidden.size();
   // At most an address for each hidden argument.
   void* block = std::malloc(sizeof(ArgumentPlan) + steps * sizeof(ArgumentStep) +
                             info.hidden.size() * sizeof(uint64_t));
   if (block == nullptr) return nullptr;
   ArgumentPlan* plan = new (block) ArgumentPlan{
-      .struct_size = sizeof(ArgumentPlan),
       .argument_count = static_cast<uint32_t>(info.arguments.size()),
       .hidden_count = 0,
       .refused_argument = kNone,
@@ -232,12 +231,6 @@ bool wants_hidden_buffer(const FunctionInfo& info, ArgumentKind kind) noexcept {
     if (argument.kind == kind) return true;
   }
   return false;
-}
-
-void give_hidden_buffer(const Function& function, ArgumentKind kind, uint64_t address) noexcept {
-  // The plan is constant once the function is known.
-  if (function.plan() == nullptr) return;
-  const_cast<ArgumentPlan*>(function.plan())->give(function.info(), kind, address);
 }
 
 }  // namespace halyard

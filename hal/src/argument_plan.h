@@ -1,9 +1,6 @@
 // ArgumentPlan: a function's metadata boiled down to what a dispatch needs, in as few cache lines
-// as it takes. Made once by the constructor of Function, immutable, in one block of memory.
-//
-// It is part of the ABI: the plugin that makes a Function builds the plan, and the host's
-// validation reads it. So it begins with its size, its steps follow at that distance, and a step
-// never changes.
+// as it takes. In one block of memory: the steps follow behind this. The host has one of its own
+// for each function, which validation reads, and a driver has one that packing reads.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +46,6 @@ static_assert(sizeof(ArgumentStep) == 16);
 struct alignas(8) ArgumentPlan {
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  uint32_t struct_size;
   uint32_t argument_count;
   uint32_t hidden_count;
   // Index into FunctionInfo::arguments or hidden of the first one that no dispatch can give, or
@@ -65,7 +61,7 @@ struct alignas(8) ArgumentPlan {
   Dim3 required_workgroup_size;
 
   const ArgumentStep* arguments() const noexcept {
-    return reinterpret_cast<const ArgumentStep*>(reinterpret_cast<const char*>(this) + struct_size);
+    return reinterpret_cast<const ArgumentStep*>(this + 1);
   }
   const ArgumentStep* hidden() const noexcept { return arguments() + argument_count; }
   // Of buffers that the driver gives (hal/hidden_buffers.h); 0 until it has.
@@ -74,7 +70,7 @@ struct alignas(8) ArgumentPlan {
   }
 
   // Null if there is no memory.
-  static const ArgumentPlan* make(const FunctionInfo& info) noexcept;
+  static ArgumentPlan* make(const FunctionInfo& info) noexcept;
   static void destroy(const ArgumentPlan* plan) noexcept;
   // give_hidden_buffer().
   void give(const FunctionInfo& info, ArgumentKind kind, uint64_t address) noexcept;

@@ -1,6 +1,7 @@
 #include "hal/buffer.h"
 
 #include "check.h"
+#include "driver_call.h"
 #include "hal/device.h"
 #include "hal/error.h"
 
@@ -14,7 +15,7 @@ Result<void*> Buffer::map(uint64_t offset, uint64_t length, MapAccess access) {
                  "Buffer::map is given an empty range (0 bytes from offset {} of {}).", offset,
                  size());
   }
-  if (type_ == MemoryType::kDevice) {
+  if (type() == MemoryType::kDevice) {
     return error(StatusCode::kFailedPrecondition,
                  "Buffer::map is called on a buffer of device memory ({} bytes), which the host "
                  "does not see. Use Queue::update and Queue::copy, or allocate host memory.",
@@ -28,7 +29,9 @@ Result<void*> Buffer::map(uint64_t offset, uint64_t length, MapAccess access) {
                  bits);
   }
   void* pointer = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_map(offset, length, access, &pointer));
+  HALYARD_RETURN_IF_ERROR(internal::call_optional("Buffer::map", device(), contract()->functions,
+                                                  &HalyardBufferFunctions::map, *this, offset,
+                                                  length, access, &pointer));
   return pointer;
 }
 
@@ -37,21 +40,26 @@ Status Buffer::unmap(void* pointer) {
     return error(StatusCode::kInvalidArgument,
                  "Buffer::unmap is given no pointer (null). It takes what Buffer::map returned.");
   }
-  return do_unmap(pointer);
+  return internal::call_optional("Buffer::unmap", device(), contract()->functions,
+                                 &HalyardBufferFunctions::unmap, *this, pointer);
 }
 
 Status Buffer::flush(uint64_t offset, uint64_t length) {
   HALYARD_RETURN_IF_ERROR(
       internal::resolve_length("Buffer::flush", "range", size(), offset, &length));
   HALYARD_RETURN_IF_ERROR(check_range("Buffer::flush", offset, length));
-  return length == 0 ? Status() : do_flush(offset, length);
+  if (length == 0) return {};
+  return internal::call_optional("Buffer::flush", device(), contract()->functions,
+                                 &HalyardBufferFunctions::flush, *this, offset, length);
 }
 
 Status Buffer::invalidate(uint64_t offset, uint64_t length) {
   HALYARD_RETURN_IF_ERROR(
       internal::resolve_length("Buffer::invalidate", "range", size(), offset, &length));
   HALYARD_RETURN_IF_ERROR(check_range("Buffer::invalidate", offset, length));
-  return length == 0 ? Status() : do_invalidate(offset, length);
+  if (length == 0) return {};
+  return internal::call_optional("Buffer::invalidate", device(), contract()->functions,
+                                 &HalyardBufferFunctions::invalidate, *this, offset, length);
 }
 
 Result<Ref<Buffer>> Buffer::subspan(uint64_t offset, uint64_t length) {
@@ -62,14 +70,15 @@ Result<Ref<Buffer>> Buffer::subspan(uint64_t offset, uint64_t length) {
                  "Buffer::subspan is given an empty range (0 bytes from offset {} of {}).", offset,
                  size());
   }
-  Buffer* view = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_subspan(offset, length, &view));
-  return Ref<Buffer>::adopt(view);
+  HalyardBuffer* view = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call(contract()->functions->subspan, *this, offset, length, &view));
+  return internal::take<Buffer>("Buffer::subspan", view);
 }
 
 // Flushing means something only where the host has a view.
 Status Buffer::check_range(const char* operation, uint64_t offset, uint64_t length) const {
-  if (type_ == MemoryType::kDevice) {
+  if (type() == MemoryType::kDevice) {
     return error(StatusCode::kFailedPrecondition,
                  "{} is called for {} bytes from offset {} of a buffer of device memory, which "
                  "the host does not map.",

@@ -62,8 +62,7 @@ bool is_part_of(const Device& gpu, const Device& device) noexcept {
 
 bool reaches(const Device& device, const Buffer& buffer) noexcept {
   const Device& owner = buffer.device();
-  if (buffer.type() == MemoryType::kHost && device.interface_minor() >= 3 &&
-      same_driver(owner, device)) {
+  if (buffer.type() == MemoryType::kHost && same_driver(owner, device)) {
     return true;
   }
   const GpuGroup* const group = GpuGroup::of(device);
@@ -115,22 +114,12 @@ Status resolve_recorded(const char* operation, const char* role, const Device& d
   return {};
 }
 
-Status check_pattern(const char* operation, const Device& device, const void* pattern,
-                     uint32_t pattern_size, uint64_t length) {
-  const bool legal = pattern_size == 1 || pattern_size == 2 || pattern_size == 4 ||
-                     pattern_size == 8 || pattern_size == 16;
-  if (!legal) [[unlikely]] {
-    if (pattern_size == 0 || pattern_size > kMaxPattern) {
-      return error(StatusCode::kInvalidArgument,
-                   "{} is given a pattern of {} bytes. A pattern has 1 to {} bytes.", operation,
-                   pattern_size, kMaxPattern);
-    }
-    if (device.interface_minor() < 2) {
-      return error(StatusCode::kUnimplemented,
-                   "{} is given a pattern of {} bytes. The driver \"{}\" was built against "
-                   "interface version 1.{} and takes 1, 2, 4, 8 and 16 bytes. Use a newer driver.",
-                   operation, pattern_size, device.info().driver, device.interface_minor());
-    }
+Status check_pattern(const char* operation, const void* pattern, uint32_t pattern_size,
+                     uint64_t length) {
+  if (pattern_size == 0 || pattern_size > kMaxPattern) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a pattern of {} bytes. A pattern has 1 to {} bytes.", operation,
+                 pattern_size, kMaxPattern);
   }
   if (pattern == nullptr) {
     return error(StatusCode::kInvalidArgument, "{} is given no pattern (null).", operation);
@@ -183,24 +172,8 @@ Status check_copy(const char* operation, const BufferRange& source, const Buffer
   return {};
 }
 
-Status check_minor(const char* operation, const Device& device, uint32_t minor) {
-  if (device.interface_minor() >= minor) return {};
-  return error(StatusCode::kUnimplemented,
-               "{} is called on a device of driver \"{}\", which was built against interface "
-               "version 1.{}; it is in versions from 1.{} on. Use a newer driver.",
-               operation, device.info().driver, device.interface_minor(), minor);
-}
-
-Status unimplemented(const char* operation, const Device& device) {
-  return error(StatusCode::kUnimplemented,
-               "{} is called on a device of driver \"{}\", which does not implement it.", operation,
-               device.info().driver);
-}
-
-Status resolve_shape(const char* operation, const Device& device, const RectangleCopy& given,
-                     RectangleCopy* shape) {
+Status resolve_shape(const char* operation, const RectangleCopy& given, RectangleCopy* shape) {
   HALYARD_RETURN_IF_ERROR(take_struct(operation, given, shape));
-  HALYARD_RETURN_IF_ERROR(check_minor(operation, device, 2));
   if (shape->rows > UINT32_MAX || shape->slices > UINT32_MAX) {
     return error(StatusCode::kOutOfRange,
                  "{} is given {} slices of {} rows. Each is at most 4294967295.", operation,

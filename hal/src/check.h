@@ -24,7 +24,7 @@ Status resolve_length(const char* operation, const char* role, uint64_t size, ui
 bool is_part_of(const Device& gpu, const Device& device) noexcept;
 // Whether `device`, or a GPU of a logical device, can access the buffer's memory. A logical
 // device's queue is one GPU's, whose own checks follow. Host memory is within reach of every device
-// of its driver, from minor 3 on.
+// of its driver.
 bool reaches(const Device& device, const Buffer& buffer) noexcept;
 
 // INVALID_ARGUMENT unless `buffer` was made by `device`, which is more than being accessible to it;
@@ -40,22 +40,15 @@ Status resolve_range(const char* operation, const char* role, const Device& devi
 Status resolve_recorded(const char* operation, const char* role, const Device& device,
                         const BufferRange& range, BufferRange* resolved);
 
-Status check_pattern(const char* operation, const Device& device, const void* pattern,
-                     uint32_t pattern_size, uint64_t length);
+Status check_pattern(const char* operation, const void* pattern, uint32_t pattern_size,
+                     uint64_t length);
 Status check_source(const char* operation, const void* source, uint64_t size,
                     const BufferRange& target);
 // Lengths equal; no byte in both.
 Status check_copy(const char* operation, const BufferRange& source, const BufferRange& target);
 
-// UNIMPLEMENTED if the device's driver was built before `minor` of the interface.
-Status check_minor(const char* operation, const Device& device, uint32_t minor);
-// What a method answers that the device's driver leaves out.
-[[gnu::cold]] Status unimplemented(const char* operation, const Device& device);
-
-// Fills in the pitches that are 0, and checks all of the shape; UNIMPLEMENTED if the device's
-// driver is too old.
-Status resolve_shape(const char* operation, const Device& device, const RectangleCopy& given,
-                     RectangleCopy* shape);
+// Fills in the pitches that are 0, and checks all of the shape.
+Status resolve_shape(const char* operation, const RectangleCopy& given, RectangleCopy* shape);
 // `range` with the length that the shape takes of it (`pitches`: of its side).
 struct Pitches {
   uint64_t row = 0;

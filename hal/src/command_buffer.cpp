@@ -1,52 +1,54 @@
 #include "hal/command_buffer.h"
 
-#include <cstdlib>
+#include <algorithm>
+#include <vector>
 
 #include "check.h"
 #include "dispatch_check.h"
+#include "driver_call.h"
 #include "hal/device.h"
 #include "hal/error.h"
+#include "host_state.h"
 #include "input_struct.h"
+#include "slot_copies.h"
 
 namespace halyard {
 
-CommandBuffer::~CommandBuffer() {
-  std::free(binding_bytes_);
-  std::free(slot_copies_);
-}
+using internal::RecordingState;
+using internal::state_of;
 
-Status CommandBuffer::check_recording(const char* operation) const {
-  if (!finished_) [[likely]]
+namespace {
+
+Status check_recording(const char* operation, const CommandBuffer& commands) {
+  if (!state_of(commands).finished) [[likely]]
     return {};
   return error(StatusCode::kFailedPrecondition,
                "{} is called on a command buffer whose recording is finished.", operation);
 }
 
-Status CommandBuffer::use(const char* operation, const BufferRange& range) {
+// Notes the slot that `range` names, if it names one.
+Status use(const char* operation, CommandBuffer& commands, const BufferRange& range) {
   if (range.buffer != nullptr) return {};
-  if (range.slot >= kMaxBindings) {
+  if (range.slot >= CommandBuffer::kMaxBindings) {
     return error(StatusCode::kOutOfRange,
                  "{} is given slot {}; a command buffer has slots 0 to {}.", operation, range.slot,
-                 kMaxBindings - 1);
+                 CommandBuffer::kMaxBindings - 1);
   }
-  if (range.slot >= binding_count_) {
-    const uint32_t count = range.slot + 1;
-    void* grown = std::realloc(binding_bytes_, count * sizeof(uint64_t));
-    if (grown == nullptr) {
-      return error(StatusCode::kResourceExhausted,
-                   "{} finds no host memory for a table of {} binding slots.", operation, count);
-    }
-    binding_bytes_ = static_cast<uint64_t*>(grown);
-    for (uint32_t i = binding_count_; i < count; ++i) binding_bytes_[i] = 0;
-    binding_count_ = count;
-  }
+  std::vector<uint64_t>& bytes = state_of(commands).binding_bytes;
+  if (range.slot >= bytes.size()) bytes.resize(range.slot + 1);
   const uint64_t length = range.length == BufferRange::kToEnd ? 0 : range.length;
-  uint64_t& needed = binding_bytes_[range.slot];
-  if (range.offset + length > needed) needed = range.offset + length;
+  bytes[range.slot] = std::max(bytes[range.slot], range.offset + length);
   return {};
 }
 
-namespace {
+// Notes a copy whose place is known only at execution. `shape`, which may be null, makes it one of
+// a rectangle.
+void note_copy(CommandBuffer& commands, const BufferRange& source, const BufferRange& target,
+               const RectangleCopy* shape) {
+  if (source.buffer != nullptr && target.buffer != nullptr) return;
+  state_of(commands).slot_copies.push_back(
+      {source, target, shape != nullptr, shape != nullptr ? *shape : RectangleCopy()});
+}
 
 // The buffer behind a slot is not known yet, so neither is its end.
 Status check_length_given(const char* operation, const char* role, const BufferRange& range) {
@@ -62,121 +64,107 @@ Status check_length_given(const char* operation, const char* role, const BufferR
 
 Status CommandBuffer::fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) {
   constexpr const char* kName = "CommandBuffer::fill";
-  HALYARD_RETURN_IF_ERROR(check_recording(kName));
+  HALYARD_RETURN_IF_ERROR(check_recording(kName, *this));
   BufferRange to;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", *device_, target, &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", device(), target, &to));
   HALYARD_RETURN_IF_ERROR(check_length_given(kName, "target", to));
-  HALYARD_RETURN_IF_ERROR(
-      internal::check_pattern(kName, *device_, pattern, pattern_size, to.length));
-  HALYARD_RETURN_IF_ERROR(use(kName, to));
-  return to.length == 0 ? Status() : do_fill(to, pattern, pattern_size);
+  HALYARD_RETURN_IF_ERROR(internal::check_pattern(kName, pattern, pattern_size, to.length));
+  HALYARD_RETURN_IF_ERROR(use(kName, *this, to));
+  if (to.length == 0) return {};
+  return internal::call(contract()->functions->fill, *this, to, pattern, pattern_size);
 }
 
 Status CommandBuffer::update(const BufferRange& target, const void* source, uint64_t size) {
   constexpr const char* kName = "CommandBuffer::update";
-  HALYARD_RETURN_IF_ERROR(check_recording(kName));
+  HALYARD_RETURN_IF_ERROR(check_recording(kName, *this));
   BufferRange to = target;
   if (to.length == BufferRange::kToEnd) to.length = size;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", *device_, to, &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", device(), to, &to));
   HALYARD_RETURN_IF_ERROR(internal::check_source(kName, source, size, to));
-  HALYARD_RETURN_IF_ERROR(use(kName, to));
-  return size == 0 ? Status() : do_update(to, source, size);
+  HALYARD_RETURN_IF_ERROR(use(kName, *this, to));
+  if (size == 0) return {};
+  return internal::call(contract()->functions->update, *this, to, source, size);
 }
 
 Status CommandBuffer::copy(const BufferRange& source, const BufferRange& target) {
   constexpr const char* kName = "CommandBuffer::copy";
-  HALYARD_RETURN_IF_ERROR(check_recording(kName));
+  HALYARD_RETURN_IF_ERROR(check_recording(kName, *this));
   BufferRange from;
   BufferRange to;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "source", *device_, source, &from));
-  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", *device_, target, &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "source", device(), source, &from));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", device(), target, &to));
   // One length that is known stands for both.
   if (from.length == BufferRange::kToEnd) from.length = to.length;
   if (to.length == BufferRange::kToEnd) to.length = from.length;
   HALYARD_RETURN_IF_ERROR(check_length_given(kName, "source", from));
-  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "source", *device_, from, &from));
-  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", *device_, to, &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "source", device(), from, &from));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", device(), to, &to));
   HALYARD_RETURN_IF_ERROR(internal::check_copy(kName, from, to));
-  HALYARD_RETURN_IF_ERROR(use(kName, from));
-  HALYARD_RETURN_IF_ERROR(use(kName, to));
+  HALYARD_RETURN_IF_ERROR(use(kName, *this, from));
+  HALYARD_RETURN_IF_ERROR(use(kName, *this, to));
   if (from.length == 0) return {};
-  HALYARD_RETURN_IF_ERROR(note_copy(kName, from, to, nullptr));
-  return do_copy(from, to);
+  note_copy(*this, from, to, nullptr);
+  return internal::call(contract()->functions->copy, *this, from, to);
 }
 
 Status CommandBuffer::copy_rectangle(const BufferRange& source, const BufferRange& target,
                                      const RectangleCopy& shape) {
   constexpr const char* kName = "CommandBuffer::copy_rectangle";
-  HALYARD_RETURN_IF_ERROR(check_recording(kName));
+  HALYARD_RETURN_IF_ERROR(check_recording(kName, *this));
   RectangleCopy known;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_shape(kName, *device_, shape, &known));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_shape(kName, shape, &known));
   BufferRange from = source;
   BufferRange to = target;
   HALYARD_RETURN_IF_ERROR(
       internal::fit_rectangle(kName, "source", known, internal::source_pitches(known), &from));
   HALYARD_RETURN_IF_ERROR(
       internal::fit_rectangle(kName, "target", known, internal::target_pitches(known), &to));
-  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "source", *device_, from, &from));
-  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", *device_, to, &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "source", device(), from, &from));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_recorded(kName, "target", device(), to, &to));
   HALYARD_RETURN_IF_ERROR(internal::check_rectangles(kName, known, from, to));
-  HALYARD_RETURN_IF_ERROR(use(kName, from));
-  HALYARD_RETURN_IF_ERROR(use(kName, to));
+  HALYARD_RETURN_IF_ERROR(use(kName, *this, from));
+  HALYARD_RETURN_IF_ERROR(use(kName, *this, to));
   if (from.length == 0) return {};
-  HALYARD_RETURN_IF_ERROR(note_copy(kName, from, to, &known));
-  return do_copy_rectangle(from, to, known);
+  note_copy(*this, from, to, &known);
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardCommandBufferFunctions::copy_rectangle, *this, from, to,
+                                 known);
 }
 
-struct CommandBuffer::SlotCopy {
-  BufferRange source;
-  BufferRange target;
-  bool is_rectangle = false;
-  RectangleCopy shape;  // of a rectangle
-};
+namespace internal {
 
-Status CommandBuffer::note_copy(const char* operation, const BufferRange& source,
-                                const BufferRange& target, const RectangleCopy* shape) {
-  if (source.buffer != nullptr && target.buffer != nullptr) return {};
-  if (slot_copy_count_ == slot_copy_room_) {
-    const uint32_t room = slot_copy_room_ == 0 ? 8 : 2 * slot_copy_room_;
-    void* grown = std::realloc(slot_copies_, room * sizeof(SlotCopy));
-    if (grown == nullptr) {
-      return error(StatusCode::kResourceExhausted,
-                   "{} finds no host memory for a list of {} copies.", operation, room);
-    }
-    slot_copies_ = static_cast<SlotCopy*>(grown);
-    slot_copy_room_ = room;
-  }
-  slot_copies_[slot_copy_count_++] = {source, target, shape != nullptr,
-                                      shape != nullptr ? *shape : RectangleCopy()};
-  return {};
-}
-
-Status CommandBuffer::check_copies(const char* operation, Span<const BufferRange> bindings) const {
+Status check_slot_copies(const char* operation, const CommandBuffer& commands,
+                         Span<const BufferRange> bindings) {
   const auto bound = [bindings](const BufferRange& range) {
     if (range.buffer != nullptr) return range;
     const BufferRange& binding = bindings[range.slot];
     return BufferRange(*binding.buffer, binding.offset + range.offset, range.length);
   };
-  for (uint32_t i = 0; i < slot_copy_count_; ++i) {
-    const SlotCopy& copy = slot_copies_[i];
+  for (const RecordingState::SlotCopy& copy : state_of(commands).slot_copies) {
     const BufferRange source = bound(copy.source);
     const BufferRange target = bound(copy.target);
     const Status status = copy.is_rectangle
-                              ? internal::check_rectangles(operation, copy.shape, source, target)
-                              : internal::check_copy(operation, source, target);
+                              ? check_rectangles(operation, copy.shape, source, target)
+                              : check_copy(operation, source, target);
     if (!status.ok()) return status.with_context("A recorded copy");
   }
   return {};
 }
 
-Status CommandBuffer::use_arguments(const char* operation, const Dispatch& dispatch) {
+}  // namespace internal
+
+namespace {
+
+Status use_arguments(const char* operation, CommandBuffer& commands, const Dispatch& dispatch) {
   for (const Argument& argument : dispatch.arguments) {
     if (argument.kind == Argument::Kind::kBuffer) {
-      HALYARD_RETURN_IF_ERROR(use(operation, argument.range));
+      HALYARD_RETURN_IF_ERROR(use(operation, commands, argument.range));
     }
   }
   return {};
 }
+
+}  // namespace
 
 Status CommandBuffer::dispatch(const Dispatch& dispatch) {
   constexpr const char* kName = "CommandBuffer::dispatch";
@@ -185,11 +173,11 @@ Status CommandBuffer::dispatch(const Dispatch& dispatch) {
     HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, dispatch, &known));
     return this->dispatch(known);
   }
-  HALYARD_RETURN_IF_ERROR(check_recording(kName));
+  HALYARD_RETURN_IF_ERROR(check_recording(kName, *this));
   HALYARD_RETURN_IF_ERROR(internal::check_dispatch(
-      *device_, dispatch, internal::DispatchKind::kDirect, internal::Slots::kYes));
-  HALYARD_RETURN_IF_ERROR(use_arguments(kName, dispatch));
-  return do_dispatch(dispatch);
+      device(), dispatch, internal::DispatchKind::kDirect, internal::Slots::kYes));
+  HALYARD_RETURN_IF_ERROR(use_arguments(kName, *this, dispatch));
+  return internal::call(contract()->functions->dispatch, *this, dispatch);
 }
 
 Status CommandBuffer::dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts) {
@@ -199,54 +187,65 @@ Status CommandBuffer::dispatch_indirect(const Dispatch& dispatch, const BufferRa
     HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, dispatch, &known));
     return dispatch_indirect(known, group_counts);
   }
-  HALYARD_RETURN_IF_ERROR(check_recording(kName));
+  HALYARD_RETURN_IF_ERROR(check_recording(kName, *this));
   BufferRange counts = group_counts;
   if (counts.buffer == nullptr && counts.length == BufferRange::kToEnd) {
     counts.length = 3 * sizeof(uint32_t);
   }
   HALYARD_RETURN_IF_ERROR(
-      internal::resolve_recorded(kName, "range of group counts", *device_, counts, &counts));
+      internal::resolve_recorded(kName, "range of group counts", device(), counts, &counts));
   HALYARD_RETURN_IF_ERROR(internal::check_group_counts(kName, counts));
   HALYARD_RETURN_IF_ERROR(internal::check_dispatch(
-      *device_, dispatch, internal::DispatchKind::kIndirect, internal::Slots::kYes));
-  HALYARD_RETURN_IF_ERROR(use_arguments(kName, dispatch));
-  HALYARD_RETURN_IF_ERROR(use(kName, counts));
-  return do_dispatch_indirect(dispatch, counts);
+      device(), dispatch, internal::DispatchKind::kIndirect, internal::Slots::kYes));
+  HALYARD_RETURN_IF_ERROR(use_arguments(kName, *this, dispatch));
+  HALYARD_RETURN_IF_ERROR(use(kName, *this, counts));
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardCommandBufferFunctions::dispatch_indirect, *this, dispatch,
+                                 counts);
 }
 
 Status CommandBuffer::barrier() {
-  HALYARD_RETURN_IF_ERROR(check_recording("CommandBuffer::barrier"));
-  return do_barrier();
+  HALYARD_RETURN_IF_ERROR(check_recording("CommandBuffer::barrier", *this));
+  return internal::call(contract()->functions->barrier, *this);
 }
 
 Status CommandBuffer::begin_debug_group(StringView label) {
-  HALYARD_RETURN_IF_ERROR(check_recording("CommandBuffer::begin_debug_group"));
-  HALYARD_RETURN_IF_ERROR(do_begin_debug_group(label));
-  ++open_debug_groups_;
+  HALYARD_RETURN_IF_ERROR(check_recording("CommandBuffer::begin_debug_group", *this));
+  if (const auto begin = internal::optional(contract()->functions,
+                                            &HalyardCommandBufferFunctions::begin_debug_group);
+      begin != nullptr) {
+    HALYARD_RETURN_IF_ERROR(internal::call(begin, *this, label));
+  }
+  ++state_of(*this).open_debug_groups;
   return {};
 }
 
 Status CommandBuffer::end_debug_group() {
-  HALYARD_RETURN_IF_ERROR(check_recording("CommandBuffer::end_debug_group"));
-  if (open_debug_groups_ == 0) {
+  HALYARD_RETURN_IF_ERROR(check_recording("CommandBuffer::end_debug_group", *this));
+  if (state_of(*this).open_debug_groups == 0) {
     return error(StatusCode::kFailedPrecondition,
                  "CommandBuffer::end_debug_group is called while no debug group is open.");
   }
-  HALYARD_RETURN_IF_ERROR(do_end_debug_group());
-  --open_debug_groups_;
+  if (const auto end = internal::optional(contract()->functions,
+                                          &HalyardCommandBufferFunctions::end_debug_group);
+      end != nullptr) {
+    HALYARD_RETURN_IF_ERROR(internal::call(end, *this));
+  }
+  --state_of(*this).open_debug_groups;
   return {};
 }
 
 Status CommandBuffer::finish() {
-  HALYARD_RETURN_IF_ERROR(check_recording("CommandBuffer::finish"));
-  if (open_debug_groups_ > 0) {
+  HALYARD_RETURN_IF_ERROR(check_recording("CommandBuffer::finish", *this));
+  const uint32_t open = state_of(*this).open_debug_groups;
+  if (open > 0) {
     return error(StatusCode::kFailedPrecondition,
                  "CommandBuffer::finish is called while {} debug group{} open. Call "
                  "end_debug_group for each.",
-                 open_debug_groups_, open_debug_groups_ == 1 ? " is" : "s are");
+                 open, open == 1 ? " is" : "s are");
   }
-  HALYARD_RETURN_IF_ERROR(do_finish());
-  finished_ = true;
+  HALYARD_RETURN_IF_ERROR(internal::call(contract()->functions->finish, *this));
+  state_of(*this).finished = true;
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "check.h"
+#include "driver_call.h"
 #include "hal/error.h"
 #include "host_call.h"
 #include "input_struct.h"
@@ -32,24 +33,25 @@ bool is_mapped(const void* pointer, uint64_t size) {
 }  // namespace
 
 size_t Device::heap_count() const {
-  return do_heap_count();
+  return contract()->functions->heap_count(contract());
 }
 
 Result<HeapInfo> Device::heap(size_t index) const {
-  if (const size_t count = do_heap_count(); index >= count) {
+  if (const size_t count = heap_count(); index >= count) {
     return bad_index("Device::heap", "heap", index, count);
   }
   HeapInfo info;
-  HALYARD_RETURN_IF_ERROR(do_heap(index, &info));
+  HALYARD_RETURN_IF_ERROR(internal::call(contract()->functions->heap, *this, index, &info));
   return info;
 }
 
 Result<HeapStatistics> Device::heap_statistics(size_t index) const {
-  if (const size_t count = do_heap_count(); index >= count) {
+  if (const size_t count = heap_count(); index >= count) {
     return bad_index("Device::heap_statistics", "heap", index, count);
   }
   HeapStatistics statistics;
-  HALYARD_RETURN_IF_ERROR(do_heap_statistics(index, &statistics));
+  HALYARD_RETURN_IF_ERROR(
+      internal::call(contract()->functions->heap_statistics, *this, index, &statistics));
   return statistics;
 }
 
@@ -65,13 +67,16 @@ Status check_gpu(const char* operation, const Device& device, size_t gpu) {
 Result<PoolStatistics> Device::pool_statistics(MemoryType type) const {
   HALYARD_RETURN_IF_ERROR(internal::check_memory_type("Device::pool_statistics", type));
   PoolStatistics statistics;
-  HALYARD_RETURN_IF_ERROR(do_pool_statistics(type, &statistics));
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Device::pool_statistics", *this, contract()->functions,
+                              &HalyardDeviceFunctions::pool_statistics, *this, type, &statistics));
   return statistics;
 }
 
 Status Device::trim_pool(MemoryType type, uint64_t keep_bytes) {
   HALYARD_RETURN_IF_ERROR(internal::check_memory_type("Device::trim_pool", type));
-  return do_trim_pool(type, keep_bytes);
+  return internal::call_optional("Device::trim_pool", *this, contract()->functions,
+                                 &HalyardDeviceFunctions::trim_pool, *this, type, keep_bytes);
 }
 
 Result<Ref<MemoryPool>> Device::create_pool(const PoolInfo& info) {
@@ -79,42 +84,36 @@ Result<Ref<MemoryPool>> Device::create_pool(const PoolInfo& info) {
   PoolInfo known;
   HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, info, &known));
   HALYARD_RETURN_IF_ERROR(internal::check_memory_of(kName, *this, known.type));
-  HALYARD_RETURN_IF_ERROR(internal::check_minor(kName, *this, 3));
-  MemoryPool* pool = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_create_pool(known, &pool));
-  return Ref<MemoryPool>::adopt(pool);
-}
-
-Status Device::do_create_pool(const PoolInfo&, MemoryPool**) {
-  return internal::unimplemented("Device::create_pool", *this);
+  HalyardMemoryPool* pool = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Device::create_pool", *this, contract()->functions,
+                              &HalyardDeviceFunctions::create_pool, *this, known, &pool));
+  return internal::take<MemoryPool>(kName, pool);
 }
 
 Result<AllocationInfo> Device::find_allocation(const void* pointer) const {
-  HALYARD_RETURN_IF_ERROR(internal::check_minor("Device::find_allocation", *this, 3));
   AllocationInfo info;
-  HALYARD_RETURN_IF_ERROR(do_find_allocation(pointer, &info));
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Device::find_allocation", *this, contract()->functions,
+                              &HalyardDeviceFunctions::find_allocation, *this, pointer, &info));
   return info;
 }
 
-Status Device::do_find_allocation(const void*, AllocationInfo*) const {
-  return internal::unimplemented("Device::find_allocation", *this);
-}
-
 Result<ClockReading> Device::read_clocks() const {
-  HALYARD_RETURN_IF_ERROR(internal::check_minor("Device::read_clocks", *this, 3));
   ClockReading reading;
-  HALYARD_RETURN_IF_ERROR(do_read_clocks(&reading));
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Device::read_clocks", *this, contract()->functions,
+                              &HalyardDeviceFunctions::read_clocks, *this, &reading));
   return reading;
-}
-
-Status Device::do_read_clocks(ClockReading*) const {
-  return internal::unimplemented("Device::read_clocks", *this);
 }
 
 bool Device::can_access(const Device& peer) const noexcept {
   if (&peer == this) return true;
-  if (peer.info().driver.view() != info_->driver.view()) return false;
-  if (peer.gpu_count() == 1) return do_can_access(peer);
+  if (peer.info().driver.view() != info().driver.view()) return false;
+  if (peer.gpu_count() == 1) {
+    const auto ask = internal::optional(contract()->functions, &HalyardDeviceFunctions::can_access);
+    return ask != nullptr && ask(contract(), peer.contract());
+  }
   for (size_t i = 0; i < peer.gpu_count(); ++i) {
     if (!can_access(peer.gpu(i))) return false;
   }
@@ -122,15 +121,17 @@ bool Device::can_access(const Device& peer) const noexcept {
 }
 
 Result<Ref<Queue>> Device::import_queue(void* native_queue) {
-  if (!info_->imports_queues) {
+  if (!info().imports_queues) {
     return error(StatusCode::kFailedPrecondition,
                  "Device::import_queue is called on device \"{}\" of driver \"{}\", which does not "
                  "import queues (DeviceInfo::imports_queues is false). Use Device::create_queue.",
-                 info_->name, info_->driver);
+                 info().name, info().driver);
   }
-  Queue* queue = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_import_queue(native_queue, &queue));
-  return Ref<Queue>::adopt(queue);
+  HalyardQueue* queue = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Device::import_queue", *this, contract()->functions,
+                              &HalyardDeviceFunctions::import_queue, *this, native_queue, &queue));
+  return internal::take<Queue>("Device::import_queue", queue);
 }
 
 Result<Ref<Queue>> Device::create_queue(const QueueOptions& options) {
@@ -145,9 +146,10 @@ Result<Ref<Queue>> Device::create_queue(const QueueOptions& options) {
                  static_cast<uint32_t>(known.priority));
   }
   HALYARD_RETURN_IF_ERROR(check_gpu("Device::create_queue", *this, known.gpu));
-  Queue* queue = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_create_queue(known, &queue));
-  return Ref<Queue>::adopt(queue);
+  HalyardQueue* queue = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call(contract()->functions->create_queue, *this, known, &queue));
+  return internal::take<Queue>("Device::create_queue", queue);
 }
 
 Result<Ref<Buffer>> Device::allocate(uint64_t size, const BufferOptions& options) {
@@ -157,9 +159,10 @@ Result<Ref<Buffer>> Device::allocate(uint64_t size, const BufferOptions& options
   HALYARD_RETURN_IF_ERROR(check_gpu(kName, *this, known.gpu));
   HALYARD_RETURN_IF_ERROR(
       internal::check_allocation(kName, gpu(known.gpu), size, known.type, known.alignment));
-  Buffer* buffer = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_allocate(size, known, &buffer));
-  return Ref<Buffer>::adopt(buffer);
+  HalyardBuffer* buffer = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call(contract()->functions->allocate, *this, size, known, &buffer));
+  return internal::take<Buffer>("Device::allocate", buffer);
 }
 
 Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
@@ -188,57 +191,52 @@ Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
         "the buffer.",
         options.size, options.pointer);
   }
-  if (known.release != nullptr) {
-    HALYARD_RETURN_IF_ERROR(
-        internal::check_minor("Device::import_buffer with a release function", *this, 3));
-  }
-  Buffer* buffer = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_import_buffer(known, &buffer));
-  return Ref<Buffer>::adopt(buffer);
+  HalyardBuffer* buffer = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Device::import_buffer", *this, contract()->functions,
+                              &HalyardDeviceFunctions::import_buffer, *this, known, &buffer));
+  return internal::take<Buffer>("Device::import_buffer", buffer);
 }
 
 Result<ExportedHandle> Device::export_buffer(Buffer& buffer) {
   HALYARD_RETURN_IF_ERROR(internal::check_own("Device::export_buffer", *this, buffer));
   ExportedHandle handle;
-  HALYARD_RETURN_IF_ERROR(do_export_buffer(buffer, &handle));
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Device::export_buffer", *this, contract()->functions,
+                              &HalyardDeviceFunctions::export_buffer, *this, buffer, &handle));
   return handle;
 }
 
 Result<Ref<Semaphore>> Device::create_semaphore(uint64_t initial_value) {
-  Semaphore* semaphore = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_create_semaphore(initial_value, &semaphore));
-  return Ref<Semaphore>::adopt(semaphore);
+  HalyardSemaphore* semaphore = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call(contract()->functions->create_semaphore, *this, initial_value, &semaphore));
+  return internal::take<Semaphore>("Device::create_semaphore", semaphore);
 }
 
 Result<ExportedSemaphore> Device::export_semaphore(Semaphore& semaphore) {
   constexpr const char* kName = "Device::export_semaphore";
-  HALYARD_RETURN_IF_ERROR(internal::check_minor(kName, *this, 3));
   if (!internal::is_part_of(semaphore.device(), *this)) {
     return error(StatusCode::kInvalidArgument,
                  "{} on device \"{}\" is given a semaphore of another device (\"{}\").", kName,
-                 info_->name, semaphore.device().info().name);
+                 info().name, semaphore.device().info().name);
   }
   ExportedSemaphore exported;
-  HALYARD_RETURN_IF_ERROR(do_export_semaphore(semaphore, &exported));
+  HALYARD_RETURN_IF_ERROR(internal::call_optional(
+      "Device::export_semaphore", *this, contract()->functions,
+      &HalyardDeviceFunctions::export_semaphore, *this, semaphore, &exported));
   return exported;
-}
-
-Status Device::do_export_semaphore(Semaphore&, ExportedSemaphore*) {
-  return internal::unimplemented("Device::export_semaphore", *this);
 }
 
 Result<Ref<Semaphore>> Device::import_semaphore(const ExportedSemaphore& exported) {
   constexpr const char* kName = "Device::import_semaphore";
   ExportedSemaphore known;
   HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, exported, &known));
-  HALYARD_RETURN_IF_ERROR(internal::check_minor(kName, *this, 3));
-  Semaphore* semaphore = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_import_semaphore(known, &semaphore));
-  return Ref<Semaphore>::adopt(semaphore);
-}
-
-Status Device::do_import_semaphore(const ExportedSemaphore&, Semaphore**) {
-  return internal::unimplemented("Device::import_semaphore", *this);
+  HalyardSemaphore* semaphore = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Device::import_semaphore", *this, contract()->functions,
+                              &HalyardDeviceFunctions::import_semaphore, *this, known, &semaphore));
+  return internal::take<Semaphore>("Device::import_semaphore", semaphore);
 }
 
 Status Device::wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
@@ -256,15 +254,18 @@ Status Device::wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline d
                  "Device::wait waits for any of 0 points, which never happens.");
   }
   size_t reached = 0;
-  HALYARD_RETURN_IF_ERROR(do_wait(points, mode, deadline, &reached));
+  HALYARD_RETURN_IF_ERROR(
+      internal::call(contract()->functions->wait, *this, points, mode, deadline, &reached));
   if (index != nullptr) *index = reached;
   return {};
 }
 
 Result<Ref<CommandBuffer>> Device::create_command_buffer() {
-  CommandBuffer* commands = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_create_command_buffer(&commands));
-  return Ref<CommandBuffer>::adopt(commands);
+  HalyardCommandBuffer* commands = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Device::create_command_buffer", *this, contract()->functions,
+                              &HalyardDeviceFunctions::create_command_buffer, *this, &commands));
+  return internal::take<CommandBuffer>("Device::create_command_buffer", commands);
 }
 
 Status Device::let_in(Buffer& buffer) {
@@ -274,27 +275,25 @@ Status Device::let_in(Buffer& buffer) {
                  "Device::let_in is called on device \"{}\", which cannot access memory of device "
                  "\"{}\" (Device::can_access). Use host memory (MemoryType::kHost), or memory of a "
                  "device that it can access.",
-                 info_->name, buffer.device().info().name);
+                 info().name, buffer.device().info().name);
   }
-  if (interface_minor() < 3) {
-    return error(StatusCode::kUnimplemented,
-                 "Device::let_in is called on a device of driver \"{}\", which was built against "
-                 "interface version 1.{}; it is in versions from 1.3 on. Use a newer driver.",
-                 info_->driver, interface_minor());
-  }
-  return do_let_in(buffer);
+  return internal::call_optional("Device::let_in", *this, contract()->functions,
+                                 &HalyardDeviceFunctions::let_in, *this, buffer);
 }
 
 size_t Device::link_count() const {
-  return do_link_count();
+  const auto count = internal::optional(contract()->functions, &HalyardDeviceFunctions::link_count);
+  return count != nullptr ? count(contract()) : 0;
 }
 
 Result<LinkInfo> Device::link(size_t index) const {
-  if (const size_t count = do_link_count(); index >= count) {
+  if (const size_t count = link_count(); index >= count) {
     return bad_index("Device::link", "link", index, count);
   }
   LinkInfo info;
-  HALYARD_RETURN_IF_ERROR(do_link(index, &info));
+  HALYARD_RETURN_IF_ERROR(internal::call_optional("Device::link", *this, contract()->functions,
+                                                  &HalyardDeviceFunctions::link, *this, index,
+                                                  &info));
   return info;
 }
 
@@ -305,7 +304,6 @@ Status Device::begin_profile() {
 Status Device::begin_profile(const ProfileOptions& options) {
   ProfileOptions known;
   HALYARD_RETURN_IF_ERROR(internal::take_struct("Device::begin_profile", options, &known));
-  if (known.kinds == 0) return do_begin_profile();
   constexpr uint64_t kAll = (uint64_t{1} << kProfileKinds) - 1;
   if ((known.kinds & ~kAll) != 0 || (known.kinds & profile_bit(ProfileKind::kUnknown)) != 0) {
     return error(StatusCode::kInvalidArgument,
@@ -314,12 +312,8 @@ Status Device::begin_profile(const ProfileOptions& options) {
                  known.kinds, kProfileKinds - 1,
                  to_string(static_cast<ProfileKind>(kProfileKinds - 1)));
   }
-  HALYARD_RETURN_IF_ERROR(internal::check_minor("Device::begin_profile with a filter", *this, 3));
-  return do_begin_filtered_profile(known);
-}
-
-Status Device::do_begin_filtered_profile(const ProfileOptions&) {
-  return internal::unimplemented("Device::begin_profile with a filter", *this);
+  return internal::call_optional("Device::begin_profile", *this, contract()->functions,
+                                 &HalyardDeviceFunctions::begin_profile, *this, known);
 }
 
 Status Device::end_profile(ProfileSink sink, void* context) {
@@ -332,21 +326,22 @@ Status Device::end_profile(ProfileSink sink, void* context) {
     void* context;
     Status failure;
   } guarded = {sink, context, {}};
-  const ProfileSink forward = [](void* to, const ProfileEvent& event) {
+  const HalyardProfileSink forward = [](void* to, const HalyardProfileEvent* event) {
     auto& g = *static_cast<Guarded*>(to);
     if (!g.failure.ok()) return;
     g.failure = internal::caught("The sink of Device::end_profile", [&] {
-      // An older driver's event is shorter.
-      g.sink(g.context, known_part(event));
+      g.sink(g.context, known_part(*reinterpret_cast<const ProfileEvent*>(event)));
       return Status();
     });
   };
-  HALYARD_RETURN_IF_ERROR(do_end_profile(forward, &guarded));
+  HALYARD_RETURN_IF_ERROR(internal::call_optional(
+      "Device::end_profile", *this, contract()->functions, &HalyardDeviceFunctions::end_profile,
+      *this, forward, static_cast<void*>(&guarded)));
   return guarded.failure;
 }
 
 Status Device::fault() const {
-  return do_fault();
+  return internal::call(contract()->functions->fault, *this);
 }
 
 }  // namespace halyard

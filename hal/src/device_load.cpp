@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver_call.h"
 #include "gpu_group.h"
 #include "hal/device.h"
 #include "hal/error.h"
@@ -23,9 +24,10 @@ Result<Ref<Executable>> Device::load_executable(const void* data, size_t size) {
     HALYARD_ASSIGN_OR_RETURN(const Module module, Module::read(data, size));
     return load_executable(module);
   }
-  Executable* executable = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_load_executable(data, size, &executable));
-  return Ref<Executable>::adopt(executable);
+  HalyardExecutable* executable = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call(contract()->functions->load_executable, *this, data, size, &executable));
+  return internal::take<Executable>("Device::load_executable", executable);
 }
 
 Result<Ref<Executable>> Device::load_executable(const Module& module) {
@@ -33,19 +35,21 @@ Result<Ref<Executable>> Device::load_executable(const Module& module) {
     return internal::load_on_each(*group, [&](Device& gpu) { return gpu.load_executable(module); });
   }
   const auto load = [this](const ModuleVariant& variant) -> Result<Ref<Executable>> {
-    Executable* executable = nullptr;
-    Status status = do_load_executable(variant.bytes.data(), variant.bytes.size(), &executable);
-    if (status.ok()) return Ref<Executable>::adopt(executable);
+    const void* const data = variant.bytes.data();
+    HalyardExecutable* executable = nullptr;
+    Status status = internal::call(contract()->functions->load_executable, *this, data,
+                                   variant.bytes.size(), &executable);
+    if (status.ok()) return internal::take<Executable>("Device::load_executable", executable);
     return variant.origin.empty() ? status : status.with_context("In " + variant.origin);
   };
   // The driver itself knows best what it makes of the only candidate.
   if (module.format() == ModuleFormat::kCodeObject) return load(module.variants().front());
-  Result<TargetId> target = parse_target_id(info_->target);
+  Result<TargetId> target = parse_target_id(info().target);
   if (!target.ok()) {
     return error(StatusCode::kFailedPrecondition,
                  "Which of the module's {} variants is for the device cannot be told: its driver "
                  "({}) gives its target as \"{}\", which is no AMD GPU. Load a plain code object.",
-                 module.variants().size(), info_->driver, info_->target);
+                 module.variants().size(), info().driver, info().target);
   }
   HALYARD_ASSIGN_OR_RETURN(const std::vector<size_t> chosen,
                            module.choose({.device = std::move(target).value()}));

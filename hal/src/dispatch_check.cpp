@@ -7,6 +7,7 @@
 #include "hal/device.h"
 #include "hal/error.h"
 #include "hal/text.h"
+#include "host_state.h"
 
 namespace halyard::internal {
 namespace {
@@ -324,7 +325,7 @@ const char* without(ArgumentKind kind) noexcept {
 
 [[gnu::cold, gnu::noinline]] Status refused(const Dispatch& dispatch) {
   const FunctionInfo& info = dispatch.function->info();
-  const ArgumentPlan& plan = *dispatch.function->plan();
+  const ArgumentPlan& plan = *state_of(*dispatch.function).plan;
   if (plan.refused_argument != ArgumentPlan::kNone) {
     const ArgumentInfo& argument = info.arguments[plan.refused_argument];
     const char* why = argument.kind == ArgumentKind::kUnsupported
@@ -347,7 +348,7 @@ const char* without(ArgumentKind kind) noexcept {
 Status check_dispatch_memory(const Device&, const Dispatch& dispatch) {
   if (dispatch.function == nullptr) [[unlikely]]
     return no_function();
-  const ArgumentPlan* plan = dispatch.function->plan();
+  const ArgumentPlan* plan = state_of(*dispatch.function).plan;
   if (plan == nullptr) [[unlikely]]
     return no_plan(dispatch);
   if (dispatch.arguments.size() != plan->argument_count) [[unlikely]]
@@ -358,8 +359,8 @@ Status check_dispatch_memory(const Device&, const Dispatch& dispatch) {
 Status check_dispatch(const Device& device, const Dispatch& dispatch, DispatchKind kind,
                       Slots slots) {
   HALYARD_RETURN_IF_ERROR(check_dispatch_memory(device, dispatch));
-  const ArgumentPlan& plan = *dispatch.function->plan();
-  const DeviceInfo& info = device.info();
+  const ArgumentPlan& plan = *state_of(*dispatch.function).plan;
+  const DeviceInfo& info = state_of(device).info;
   if (&dispatch.function->executable().device() != &device) [[unlikely]] {
     if (!is_part_of(dispatch.function->executable().device(), device)) {
       return other_device(device, dispatch);

@@ -2,32 +2,42 @@
 
 #include <algorithm>
 
+#include "driver_call.h"
 #include "hal/error.h"
 #include "logical_device.h"
 
 namespace halyard {
 
+Result<Ref<Driver>> Driver::create(decltype(HalyardPlugin::create_driver) create_driver,
+                                   Span<const Option> options) {
+  HalyardDriver* driver = nullptr;
+  HALYARD_RETURN_IF_ERROR(internal::call(create_driver, options, &driver));
+  return internal::take<Driver>("create_driver", driver);
+}
+
 DriverInfo Driver::info() const {
   DriverInfo info;
-  do_info(&info);
+  contract()->functions->info(contract(), internal::to_contract(&info));
   return info;
 }
 
 Result<std::vector<DeviceSummary>> Driver::enumerate() {
   // The driver must not see the vector: its std:: may be another one.
   std::vector<DeviceSummary> devices;
-  HALYARD_RETURN_IF_ERROR(do_enumerate(
-      [](void* context, const DeviceSummary& summary) {
-        static_cast<std::vector<DeviceSummary>*>(context)->push_back(known_part(summary));
-      },
-      &devices));
+  const HalyardDeviceSink sink = [](void* context, const HalyardDeviceSummary* summary) {
+    static_cast<std::vector<DeviceSummary>*>(context)->push_back(
+        known_part(*reinterpret_cast<const DeviceSummary*>(summary)));
+  };
+  HALYARD_RETURN_IF_ERROR(
+      internal::call(contract()->functions->enumerate, *this, sink, static_cast<void*>(&devices)));
   return devices;
 }
 
 Result<Ref<Device>> Driver::create_device(uint32_t ordinal, Span<const Option> options) {
-  Device* device = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_create_device(ordinal, options, &device));
-  return Ref<Device>::adopt(device);
+  HalyardDevice* device = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      internal::call(contract()->functions->create_device, *this, ordinal, options, &device));
+  return internal::take<Device>("Driver::create_device", device);
 }
 
 Result<Ref<Device>> Driver::create_logical_device(Span<const uint32_t> ordinals,
@@ -45,13 +55,6 @@ Result<Ref<Device>> Driver::create_logical_device(Span<const uint32_t> ordinals,
   std::vector<Ref<Device>> gpus;
   for (const uint32_t ordinal : ordinals) {
     HALYARD_ASSIGN_OR_RETURN(Ref<Device> gpu, create_device(ordinal, options));
-    if (!gpu) {
-      return error(
-          StatusCode::kInternal,
-          "The driver {} has returned OK but no device for its ordinal {}; this is an error "
-          "in the plugin.",
-          info().name, ordinal);
-    }
     gpus.push_back(std::move(gpu));
   }
   return Ref<Device>(LogicalDevice::create(std::move(gpus), {ordinals.begin(), ordinals.end()}));

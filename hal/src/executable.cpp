@@ -2,38 +2,31 @@
 
 #include <vector>
 
-#include "argument_plan.h"
+#include "driver_call.h"
 #include "function_name.h"
 #include "hal/error.h"
 #include "hal/text.h"
 
 namespace halyard {
 
-Function::Function(Executable& executable, const FunctionInfo& info) noexcept
-    : executable_(&executable), plan_(ArgumentPlan::make(info)), info_(info) {}
-
-Function::~Function() {
-  ArgumentPlan::destroy(plan_);
-}
-
 ExecutableInfo Executable::info() const {
   ExecutableInfo info;
-  do_info(&info);
+  contract()->functions->info(contract(), internal::to_contract(&info));
   return info;
 }
 
 size_t Executable::function_count() const {
-  return do_function_count();
+  return contract()->functions->function_count(contract());
 }
 
 const Function& Executable::function(size_t index) const {
-  return *do_function(index);
+  return *Function::from_contract(contract()->functions->function(contract(), index));
 }
 
 Result<const Function*> Executable::find(StringView name) const {
-  const size_t count = do_function_count();
+  const size_t count = function_count();
   std::vector<std::string_view> names;
-  for (size_t i = 0; i < count; ++i) names.push_back(do_function(i)->info().name.view());
+  for (size_t i = 0; i < count; ++i) names.push_back(function(i).info().name.view());
   if (names.empty()) {
     return error(StatusCode::kNotFound,
                  "There is no function \"{}\" in the executable, which has no functions at all. "
@@ -42,12 +35,14 @@ Result<const Function*> Executable::find(StringView name) const {
   }
   HALYARD_ASSIGN_OR_RETURN(const size_t index, internal::find_function_name(
                                                    name.view(), names, "function", "executable"));
-  return do_function(index);
+  return &function(index);
 }
 
 Result<GlobalInfo> Executable::global(StringView name) const {
   GlobalInfo info;
-  HALYARD_RETURN_IF_ERROR(do_global(name, &info));
+  HALYARD_RETURN_IF_ERROR(
+      internal::call_optional("Executable::global", device(), contract()->functions,
+                              &HalyardExecutableFunctions::global, *this, name, &info));
   return info;
 }
 

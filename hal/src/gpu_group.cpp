@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "host_state.h"
+
 namespace halyard {
 
 // Only the host makes devices that say to have several GPUs.
@@ -29,7 +31,7 @@ Device& Device::gpu(size_t index) const noexcept {
 }
 
 void Device::set_validation(bool on) noexcept {
-  validates_ = on;
+  internal::state_of(*this).validates = on;
   const GpuGroup* const group = GpuGroup::of(*this);
   if (group == nullptr) return;
   for (const Ref<Device>& gpu : group->gpus()) gpu->set_validation(on);

@@ -7,10 +7,11 @@
 
 #include "hal/device.h"
 #include "hal/ref.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
-class GpuGroup : public Device {
+class GpuGroup : public driver::DeviceBase {
  public:
   // Null for a device of one GPU.
   static GpuGroup* of(Device& device) noexcept;
@@ -23,7 +24,7 @@ class GpuGroup : public Device {
 
  protected:
   GpuGroup(const DeviceInfo& info, std::vector<Ref<Device>> gpus)
-      : Device(info), gpus_(std::move(gpus)) {}
+      : DeviceBase(info), gpus_(std::move(gpus)) {}
   ~GpuGroup() = default;
 
  private:

@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "plugins/objects.h"
+
 namespace halyard {
 namespace internal {
 namespace {
@@ -14,14 +16,10 @@ constexpr const char* kDeferredFails = "The host call of Queue::host_call_deferr
 // What a deferred function completes. It lives until the function has returned and complete() was
 // called, so that a function may throw although another thread has its completion already. It stays
 // for good if complete() is never called.
-class DeferredEnd final : public HostCompletion {
+class DeferredEnd final : public driver::CompletionBase {
  public:
-  explicit DeferredEnd(HostCompletion& driver) noexcept : driver_(&driver) {}
+  explicit DeferredEnd(halyard::HostCompletion& driver) noexcept : driver_(&driver) {}
 
-  void complete(const Status& outcome) override {
-    finish(outcome.with_context(kDeferredFails));
-    release();
-  }
   // The function is over; `thrown` is OK unless it has thrown.
   void returned(const Status& thrown) {
     if (!thrown.ok()) finish(thrown);
@@ -29,6 +27,10 @@ class DeferredEnd final : public HostCompletion {
   }
 
  private:
+  void do_complete(const Status& outcome) noexcept override {
+    finish(outcome.with_context(kDeferredFails));
+    release();
+  }
   // The driver's completion may be gone as soon as it is told, so it is told once.
   void finish(const Status& outcome) {
     if (!finished_.exchange(true, std::memory_order_acq_rel)) driver_->complete(outcome);
@@ -37,14 +39,14 @@ class DeferredEnd final : public HostCompletion {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  HostCompletion* driver_;
+  halyard::HostCompletion* driver_;
   std::atomic<bool> finished_{false};
   std::atomic<uint32_t> references_{2};  // the function's caller, and complete()
 };
 
 }  // namespace
 
-void invoke_host_call(const HostCall& call, HostCompletion& completion) noexcept {
+void invoke_host_call(const HostCall& call, HostCompletion& completion) {
   if (call.deferred == nullptr) {
     completion.complete(
         caught(kDirect, [&] { return call.function(call.context).with_context(kDirectFails); }));
@@ -66,11 +68,5 @@ void invoke_host_call(const HostCall& call, HostCompletion& completion) noexcept
 }
 
 }  // namespace internal
-
-void HostCall::run(HostCompletion& completion) const {
-  // A program that was built with minor 0 leaves it to the driver.
-  const auto how = invoke != nullptr ? invoke : &internal::invoke_host_call;
-  how(*this, completion);
-}
 
 }  // namespace halyard

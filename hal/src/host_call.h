@@ -26,6 +26,6 @@ Status caught(const char* whose, Work&& work) noexcept {
 }
 
 // HostCall::invoke.
-void invoke_host_call(const HostCall& call, HostCompletion& completion) noexcept;
+void invoke_host_call(const HostCall& call, HostCompletion& completion);
 
 }  // namespace halyard::internal

@@ -5,14 +5,17 @@
 #include <utility>
 
 #include "hal/device.h"
+#include "plugins/objects.h"
 
 namespace halyard::internal {
 namespace {
 
-class JoinedExecutable final : public Executable {
+class JoinedExecutable final : public driver::ExecutableBase {
  public:
   JoinedExecutable(Device& device, std::vector<Ref<Executable>> parts)
-      : Executable(device), keep_alive_(Ref<Device>::retain(&device)), parts_(std::move(parts)) {
+      : ExecutableBase(device),
+        keep_alive_(Ref<Device>::retain(&device)),
+        parts_(std::move(parts)) {
     std::unordered_set<std::string_view> names;
     for (const Ref<Executable>& part : parts_) {
       for (size_t i = 0; i < part->function_count(); ++i) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "argument_plan.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 namespace {
@@ -112,7 +113,7 @@ uint64_t align_up(uint64_t value, uint64_t alignment) noexcept {
 }  // namespace
 
 uint32_t lds_bytes(const Dispatch& dispatch) noexcept {
-  const ArgumentPlan& plan = *dispatch.function->plan();
+  const ArgumentPlan& plan = *driver::FunctionBase::of(*dispatch.function).plan();
   uint64_t end = uint64_t{plan.group_segment_size} + dispatch.dynamic_lds_bytes;
   if (plan.lds_argument_count != 0) {
     const ArgumentStep* step = plan.arguments();
@@ -126,7 +127,7 @@ uint32_t lds_bytes(const Dispatch& dispatch) noexcept {
 
 uint32_t pack_kernel_arguments(const Dispatch& dispatch, const HiddenValues& hidden,
                                void* kernarg) noexcept {
-  const ArgumentPlan& plan = *dispatch.function->plan();
+  const ArgumentPlan& plan = *driver::FunctionBase::of(*dispatch.function).plan();
   auto* const base = static_cast<std::byte*>(kernarg);
   uint32_t lds_end = plan.group_segment_size + dispatch.dynamic_lds_bytes;
 

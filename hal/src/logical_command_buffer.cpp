@@ -6,16 +6,17 @@
 #include "gpu_group.h"
 #include "hal/error.h"
 #include "logical_executable.h"
+#include "plugins/objects.h"
 
 namespace halyard::internal {
 namespace {
 
 // Every command is recorded for every GPU, as the queue is known only at execution. A GPU that
 // refuses one is out from then on; the command fails where no GPU is left.
-class LogicalCommandBuffer final : public CommandBuffer {
+class LogicalCommandBuffer final : public driver::CommandBufferBase {
  public:
   LogicalCommandBuffer(GpuGroup& device, std::vector<Ref<CommandBuffer>> recordings)
-      : CommandBuffer(device), keep_alive_(Ref<Device>::retain(&device)) {
+      : CommandBufferBase(device), keep_alive_(Ref<Device>::retain(&device)) {
     for (Ref<CommandBuffer>& recording : recordings) parts_.push_back({std::move(recording), {}});
   }
 

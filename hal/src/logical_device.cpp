@@ -12,11 +12,11 @@ namespace halyard {
 
 LogicalDevice::LogicalDevice(std::vector<Ref<Device>> gpus, std::vector<uint32_t> ordinals)
     : GpuGroup(info_, std::move(gpus)), ordinals_(std::move(ordinals)) {
-  info_ = known_part(this->gpus().front()->info());
+  info_ = this->gpus().front()->info();
   info_.gpu_count = static_cast<uint32_t>(this->gpus().size());
   const auto lower = [](auto& limit, const auto& other) { limit = std::min(limit, other); };
   for (const Ref<Device>& gpu : this->gpus()) {
-    const DeviceInfo other = known_part(gpu->info());
+    const DeviceInfo& other = gpu->info();
     lower(info_.max_workgroup_size, other.max_workgroup_size);
     lower(info_.max_grid_size, other.max_grid_size);
     for (uint32_t Dim3::* const dimension : {&Dim3::x, &Dim3::y, &Dim3::z}) {
@@ -174,11 +174,7 @@ Status LogicalDevice::do_link(size_t index, LinkInfo* info) const {
                info_.name);
 }
 
-Status LogicalDevice::do_begin_profile() {
-  return do_begin_filtered_profile(ProfileOptions());
-}
-
-Status LogicalDevice::do_begin_filtered_profile(const ProfileOptions& options) {
+Status LogicalDevice::do_begin_profile(const ProfileOptions& options) {
   for (size_t i = 0; i < gpus().size(); ++i) {
     Status status = gpus()[i]->begin_profile(options);
     if (status.ok()) continue;

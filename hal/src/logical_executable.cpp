@@ -9,15 +9,18 @@
 #include "gpu_group.h"
 #include "hal/error.h"
 #include "hal/text.h"
+#include "plugins/objects.h"
 
 namespace halyard::internal {
 namespace {
 
 // What the caller sees is the function of the first GPU that has it.
-class LogicalFunction final : public Function {
+class LogicalFunction final : public driver::FunctionBase {
  public:
   LogicalFunction(Executable& executable, const FunctionInfo& info, size_t gpu_count)
-      : Function(executable, info), variants_(gpu_count) {}
+      : FunctionBase(executable, info), variants_(gpu_count) {
+    give_as(info);
+  }
   ~LogicalFunction() = default;
 
   const Function* variant(size_t gpu) const { return variants_[gpu]; }
@@ -33,10 +36,12 @@ struct Part {
   Status refusal;
 };
 
-class LogicalExecutable final : public Executable {
+class LogicalExecutable final : public driver::ExecutableBase {
  public:
   LogicalExecutable(GpuGroup& device, std::vector<Part> parts)
-      : Executable(device), keep_alive_(Ref<Device>::retain(&device)), parts_(std::move(parts)) {
+      : ExecutableBase(device),
+        keep_alive_(Ref<Device>::retain(&device)),
+        parts_(std::move(parts)) {
     std::unordered_map<std::string_view, LogicalFunction*> by_name;
     for (size_t gpu = 0; gpu < parts_.size(); ++gpu) {
       if (!parts_[gpu].executable) continue;
@@ -123,7 +128,7 @@ Status choose_variant(const Device& device, size_t gpu, const Function** functio
 namespace halyard {
 
 Result<Executable*> Executable::on_gpu(size_t index) {
-  const size_t count = device_->gpu_count();
+  const size_t count = device().gpu_count();
   if (index >= count) {
     return error(StatusCode::kOutOfRange, "Executable::on_gpu is given GPU {}; the device has {}.",
                  index, count);

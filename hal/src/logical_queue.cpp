@@ -7,15 +7,16 @@
 #include "hal/error.h"
 #include "logical_command_buffer.h"
 #include "logical_executable.h"
+#include "plugins/objects.h"
 
 namespace halyard::internal {
 namespace {
 
 // Buffers and semaphores are the GPUs' own, so most operations go on as they are.
-class LogicalQueue final : public Queue {
+class LogicalQueue final : public driver::QueueBase {
  public:
   LogicalQueue(GpuGroup& device, size_t gpu, Ref<Queue> queue)
-      : Queue(device),
+      : QueueBase(device),
         keep_alive_(Ref<Device>::retain(&device)),
         gpu_(gpu),
         queue_(std::move(queue)) {}

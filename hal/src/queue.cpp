@@ -7,12 +7,15 @@
 
 #include "check.h"
 #include "dispatch_check.h"
+#include "driver_call.h"
 #include "hal/command_buffer.h"
 #include "hal/device.h"
 #include "hal/error.h"
 #include "hal/memory_pool.h"
 #include "host_call.h"
+#include "host_state.h"
 #include "input_struct.h"
+#include "slot_copies.h"
 
 namespace halyard {
 
@@ -23,11 +26,11 @@ Status Queue::fill(const BufferRange& target, const void* pattern, uint32_t patt
                    const Sync& sync) {
   constexpr const char* kName = "Queue::fill";
   BufferRange to;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, target, &to));
-  HALYARD_RETURN_IF_ERROR(
-      internal::check_pattern(kName, *device_, pattern, pattern_size, to.length));
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return to.length == 0 ? do_barrier(sync) : do_fill(to, pattern, pattern_size, sync);
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", device(), target, &to));
+  HALYARD_RETURN_IF_ERROR(internal::check_pattern(kName, pattern, pattern_size, to.length));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  if (to.length == 0) return internal::call(contract()->functions->barrier, *this, sync);
+  return internal::call(contract()->functions->fill, *this, to, pattern, pattern_size, sync);
 }
 
 Status Queue::update(const BufferRange& target, const void* source, uint64_t size,
@@ -35,39 +38,44 @@ Status Queue::update(const BufferRange& target, const void* source, uint64_t siz
   constexpr const char* kName = "Queue::update";
   BufferRange to = target;
   if (to.length == BufferRange::kToEnd) to.length = size;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, to, &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", device(), to, &to));
   HALYARD_RETURN_IF_ERROR(internal::check_source(kName, source, size, to));
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return size == 0 ? do_barrier(sync) : do_update(to, source, size, sync);
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  if (size == 0) return internal::call(contract()->functions->barrier, *this, sync);
+  return internal::call(contract()->functions->update, *this, to, source, size, sync);
 }
 
 Status Queue::copy(const BufferRange& source, const BufferRange& target, const Sync& sync) {
   constexpr const char* kName = "Queue::copy";
   BufferRange from;
   BufferRange to;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", *device_, source, &from));
-  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, target, &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", device(), source, &from));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", device(), target, &to));
   HALYARD_RETURN_IF_ERROR(internal::check_copy(kName, from, to));
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return from.length == 0 ? do_barrier(sync) : do_copy(from, to, sync);
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  if (from.length == 0) return internal::call(contract()->functions->barrier, *this, sync);
+  return internal::call(contract()->functions->copy, *this, from, to, sync);
 }
 
 Status Queue::copy_rectangle(const BufferRange& source, const BufferRange& target,
                              const RectangleCopy& shape, const Sync& sync) {
   constexpr const char* kName = "Queue::copy_rectangle";
   RectangleCopy known;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_shape(kName, *device_, shape, &known));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_shape(kName, shape, &known));
   BufferRange from = source;
   BufferRange to = target;
   HALYARD_RETURN_IF_ERROR(
       internal::fit_rectangle(kName, "source", known, internal::source_pitches(known), &from));
   HALYARD_RETURN_IF_ERROR(
       internal::fit_rectangle(kName, "target", known, internal::target_pitches(known), &to));
-  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", *device_, from, &from));
-  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, to, &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", device(), from, &from));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", device(), to, &to));
   HALYARD_RETURN_IF_ERROR(internal::check_rectangles(kName, known, from, to));
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return from.length == 0 ? do_barrier(sync) : do_copy_rectangle(from, to, known, sync);
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  if (from.length == 0) return internal::call(contract()->functions->barrier, *this, sync);
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::copy_rectangle, *this, from, to, known,
+                                 sync);
 }
 
 Status Queue::dispatch(const Dispatch& dispatch, const Sync& sync) {
@@ -76,14 +84,14 @@ Status Queue::dispatch(const Dispatch& dispatch, const Sync& sync) {
     HALYARD_RETURN_IF_ERROR(internal::take_struct("Queue::dispatch", dispatch, &known));
     return this->dispatch(known, sync);
   }
-  if (device_->validates()) [[likely]] {
+  if (internal::state_of(device()).validates) [[likely]] {
     HALYARD_RETURN_IF_ERROR(internal::check_dispatch(
-        *device_, dispatch, internal::DispatchKind::kDirect, internal::Slots::kNo));
-    HALYARD_RETURN_IF_ERROR(internal::check_sync("Queue::dispatch", *device_, sync));
+        device(), dispatch, internal::DispatchKind::kDirect, internal::Slots::kNo));
+    HALYARD_RETURN_IF_ERROR(internal::check_sync("Queue::dispatch", device(), sync));
   } else {
-    HALYARD_RETURN_IF_ERROR(internal::check_dispatch_memory(*device_, dispatch));
+    HALYARD_RETURN_IF_ERROR(internal::check_dispatch_memory(device(), dispatch));
   }
-  return do_dispatch(dispatch, sync);
+  return internal::call(contract()->functions->dispatch, *this, dispatch, sync);
 }
 
 Status Queue::dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
@@ -96,24 +104,26 @@ Status Queue::dispatch_indirect(const Dispatch& dispatch, const BufferRange& gro
   }
   BufferRange counts;
   HALYARD_RETURN_IF_ERROR(
-      internal::resolve_range(kName, "range of group counts", *device_, group_counts, &counts));
+      internal::resolve_range(kName, "range of group counts", device(), group_counts, &counts));
   HALYARD_RETURN_IF_ERROR(internal::check_group_counts(kName, counts));
-  if (device_->validates()) [[likely]] {
+  if (internal::state_of(device()).validates) [[likely]] {
     HALYARD_RETURN_IF_ERROR(internal::check_dispatch(
-        *device_, dispatch, internal::DispatchKind::kIndirect, internal::Slots::kNo));
-    HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+        device(), dispatch, internal::DispatchKind::kIndirect, internal::Slots::kNo));
+    HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
   } else {
-    HALYARD_RETURN_IF_ERROR(internal::check_dispatch_memory(*device_, dispatch));
+    HALYARD_RETURN_IF_ERROR(internal::check_dispatch_memory(device(), dispatch));
   }
-  return do_dispatch_indirect(dispatch, counts, sync);
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::dispatch_indirect, *this, dispatch, counts,
+                                 sync);
 }
 
 Status Queue::execute(CommandBuffer& commands, Span<const BufferRange> bindings, const Sync& sync) {
   constexpr const char* kName = "Queue::execute";
-  if (&commands.device() != device_) {
+  if (&commands.device() != &device()) {
     return error(StatusCode::kInvalidArgument,
                  "{} on device \"{}\" is given a command buffer of another device (\"{}\").", kName,
-                 device_->info().name, commands.device().info().name);
+                 device().info().name, commands.device().info().name);
   }
   if (!commands.finished()) {
     return error(StatusCode::kFailedPrecondition,
@@ -128,7 +138,7 @@ Status Queue::execute(CommandBuffer& commands, Span<const BufferRange> bindings,
   }
   for (size_t i = 0; i < bindings.size(); ++i) {
     BufferRange binding;
-    if (Status status = internal::resolve_range(kName, "binding", *device_, bindings[i], &binding);
+    if (Status status = internal::resolve_range(kName, "binding", device(), bindings[i], &binding);
         !status.ok()) {
       return status.with_context("Slot " + std::to_string(i));
     }
@@ -139,9 +149,10 @@ Status Queue::execute(CommandBuffer& commands, Span<const BufferRange> bindings,
                    binding.length, i, needed);
     }
   }
-  HALYARD_RETURN_IF_ERROR(commands.check_copies(kName, bindings));
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return do_execute(commands, bindings, sync);
+  HALYARD_RETURN_IF_ERROR(internal::check_slot_copies(kName, commands, bindings));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::execute, *this, commands, bindings, sync);
 }
 
 Result<Ref<Buffer>> Queue::alloca_buffer(uint64_t size, const PoolOptions& options,
@@ -150,27 +161,29 @@ Result<Ref<Buffer>> Queue::alloca_buffer(uint64_t size, const PoolOptions& optio
   PoolOptions known;
   HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, options, &known));
   if (known.pool != nullptr) {
-    HALYARD_RETURN_IF_ERROR(internal::check_minor("Queue::alloca_buffer with a pool", *device_, 3));
-    if (!internal::is_part_of(known.pool->device(), *device_)) {
+    if (!internal::is_part_of(known.pool->device(), device())) {
       return error(StatusCode::kInvalidArgument,
                    "{} on device \"{}\" is given a pool of another device (\"{}\").", kName,
-                   device_->info().name, known.pool->device().info().name);
+                   device().info().name, known.pool->device().info().name);
     }
     known.type = known.pool->type();
   }
   HALYARD_RETURN_IF_ERROR(
-      internal::check_allocation(kName, *device_, size, known.type, known.alignment));
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  Buffer* buffer = nullptr;
-  HALYARD_RETURN_IF_ERROR(do_alloca(size, known, sync, &buffer));
-  return Ref<Buffer>::adopt(buffer);
+      internal::check_allocation(kName, device(), size, known.type, known.alignment));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  HalyardBuffer* buffer = nullptr;
+  HALYARD_RETURN_IF_ERROR(internal::call_optional(kName, device(), contract()->functions,
+                                                  &HalyardQueueFunctions::alloca_buffer, *this,
+                                                  size, known, sync, &buffer));
+  return internal::take<Buffer>(kName, buffer);
 }
 
 Status Queue::dealloca_buffer(Buffer& buffer, const Sync& sync) {
   constexpr const char* kName = "Queue::dealloca_buffer";
-  HALYARD_RETURN_IF_ERROR(internal::check_own(kName, *device_, buffer));
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return do_dealloca(buffer, sync);
+  HALYARD_RETURN_IF_ERROR(internal::check_own(kName, device(), buffer));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::dealloca_buffer, *this, buffer, sync);
 }
 
 namespace {
@@ -201,19 +214,23 @@ Status check_file(const char* operation, const FileRange& file, uint64_t length,
 Status Queue::read(const FileRange& source, const BufferRange& target, const Sync& sync) {
   constexpr const char* kName = "Queue::read";
   BufferRange to;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", *device_, target, &to));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "target", device(), target, &to));
   HALYARD_RETURN_IF_ERROR(check_file(kName, source, to.length & INT64_MAX, true));
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return to.length == 0 ? do_barrier(sync) : do_read(source, to, sync);
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  if (to.length == 0) return internal::call(contract()->functions->barrier, *this, sync);
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::read, *this, source, to, sync);
 }
 
 Status Queue::write(const BufferRange& source, const FileRange& target, const Sync& sync) {
   constexpr const char* kName = "Queue::write";
   BufferRange from;
-  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", *device_, source, &from));
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "source", device(), source, &from));
   HALYARD_RETURN_IF_ERROR(check_file(kName, target, from.length & INT64_MAX, false));
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return from.length == 0 ? do_barrier(sync) : do_write(from, target, sync);
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  if (from.length == 0) return internal::call(contract()->functions->barrier, *this, sync);
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::write, *this, from, target, sync);
 }
 
 Status Queue::host_call(HostFunction function, void* context, const Sync& sync) {
@@ -221,12 +238,13 @@ Status Queue::host_call(HostFunction function, void* context, const Sync& sync) 
   if (function == nullptr) {
     return error(StatusCode::kInvalidArgument, "{} is given no function (null).", kName);
   }
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
   HostCall call;
   call.function = function;
   call.context = context;
   call.invoke = &internal::invoke_host_call;
-  return do_host_call(call, sync);
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::host_call, *this, call, sync);
 }
 
 Status Queue::host_call_deferred(DeferredHostFunction function, void* context, const Sync& sync) {
@@ -234,12 +252,13 @@ Status Queue::host_call_deferred(DeferredHostFunction function, void* context, c
   if (function == nullptr) {
     return error(StatusCode::kInvalidArgument, "{} is given no function (null).", kName);
   }
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
   HostCall call;
   call.deferred = function;
   call.context = context;
   call.invoke = &internal::invoke_host_call;
-  return do_host_call(call, sync);
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::host_call, *this, call, sync);
 }
 
 Status Queue::host_call(const HostCall& call, const Sync& sync) {
@@ -247,33 +266,33 @@ Status Queue::host_call(const HostCall& call, const Sync& sync) {
   if ((call.function == nullptr && call.deferred == nullptr) || call.invoke == nullptr) {
     return error(StatusCode::kInvalidArgument, "{} is given no function (null).", kName);
   }
-  if (device_->interface_minor() < 1) {
-    return error(StatusCode::kUnimplemented,
-                 "{} is called with an invoke function on a device of driver \"{}\", which was "
-                 "built against interface version 1.{}; it is in versions from 1.1 on. Use a newer "
-                 "driver.",
-                 kName, device_->info().driver, device_->interface_minor());
-  }
-  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, *device_, sync));
-  return do_host_call(call, sync);
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::host_call, *this, call, sync);
 }
 
 Status Queue::fault() const {
-  return device_->interface_minor() >= 1 ? do_fault() : device_->fault();
+  return internal::call(contract()->functions->fault, *this);
 }
 
 Status Queue::abandon() {
-  HALYARD_RETURN_IF_ERROR(internal::check_minor("Queue::abandon", *device_, 1));
-  return do_abandon();
+  return internal::call(contract()->functions->abandon, *this);
+}
+
+void* Queue::native_handle() const noexcept {
+  const auto handle =
+      internal::optional(contract()->functions, &HalyardQueueFunctions::native_handle);
+  return handle != nullptr ? handle(contract()) : nullptr;
 }
 
 uint64_t Queue::id() const noexcept {
-  return device_->interface_minor() >= 3 ? do_id() : 0;
+  const auto id = internal::optional(contract()->functions, &HalyardQueueFunctions::id);
+  return id != nullptr ? id(contract()) : 0;
 }
 
 Status Queue::barrier(const Sync& sync) {
-  HALYARD_RETURN_IF_ERROR(internal::check_sync("Queue::barrier", *device_, sync));
-  return do_barrier(sync);
+  HALYARD_RETURN_IF_ERROR(internal::check_sync("Queue::barrier", device(), sync));
+  return internal::call(contract()->functions->barrier, *this, sync);
 }
 
 }  // namespace halyard

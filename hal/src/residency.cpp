@@ -38,30 +38,30 @@ Status not_known(const FunctionInfo& function, const DeviceInfo& device) {
 }  // namespace
 
 Result<Residency> Function::residency(uint32_t workgroup_size, uint32_t dynamic_lds_bytes) const {
-  const DeviceInfo& device = executable_->device().info();
-  const uint32_t largest = largest_group(info_, device);
+  const DeviceInfo& device = executable().device().info();
+  const uint32_t largest = largest_group(info(), device);
   if (workgroup_size == 0 || workgroup_size > largest) {
     return error(StatusCode::kInvalidArgument,
                  "Function::residency is given work-groups of {} work-items for \"{}\". Legal are "
                  "1 to {}.",
-                 workgroup_size, short_name(info_.name), largest);
+                 workgroup_size, short_name(info().name), largest);
   }
-  if (has_required_size(info_) && workgroup_size != info_.required_workgroup_size.volume()) {
+  if (has_required_size(info()) && workgroup_size != info().required_workgroup_size.volume()) {
     return error(StatusCode::kInvalidArgument,
                  "Function::residency is given work-groups of {} work-items for \"{}\", which is "
                  "compiled for {} only ({}).",
-                 workgroup_size, short_name(info_.name), info_.required_workgroup_size,
-                 info_.required_workgroup_size.volume());
+                 workgroup_size, short_name(info().name), info().required_workgroup_size,
+                 info().required_workgroup_size.volume());
   }
-  const uint64_t lds = uint64_t{info_.group_segment_size} + dynamic_lds_bytes;
+  const uint64_t lds = uint64_t{info().group_segment_size} + dynamic_lds_bytes;
   const std::optional<Occupancy> found =
       occupancy(processor_of(device),
-                {.vgprs = info_.vgpr_count,
-                 .sgprs = info_.sgpr_count,
+                {.vgprs = info().vgpr_count,
+                 .sgprs = info().sgpr_count,
                  .lds_bytes = static_cast<uint32_t>(std::min<uint64_t>(lds, UINT32_MAX)),
                  .workgroup_size = workgroup_size,
-                 .wavefront_size = info_.wavefront_size});
-  if (!found) return not_known(info_, device);
+                 .wavefront_size = info().wavefront_size});
+  if (!found) return not_known(info(), device);
   Residency residency;
   residency.workgroup_size = workgroup_size;
   residency.groups_per_compute_unit = found->groups_per_compute_unit;
@@ -74,16 +74,16 @@ Result<Residency> Function::residency(uint32_t workgroup_size, uint32_t dynamic_
 Result<Residency> Function::suggest_workgroup_size(uint32_t dynamic_lds_bytes) const {
   // Enough waves for all SIMDs of a compute unit, on every generation.
   constexpr uint32_t kPlenty = 256;
-  const DeviceInfo& device = executable_->device().info();
-  if (has_required_size(info_)) {
+  const DeviceInfo& device = executable().device().info();
+  if (has_required_size(info())) {
     HALYARD_ASSIGN_OR_RETURN(
         const Residency only,
-        residency(static_cast<uint32_t>(info_.required_workgroup_size.volume()),
+        residency(static_cast<uint32_t>(info().required_workgroup_size.volume()),
                   dynamic_lds_bytes));
     if (only.groups != 0) return only;
   } else {
-    const uint32_t largest = largest_group(info_, device);
-    const uint32_t wave = std::clamp(info_.wavefront_size, 1u, std::max(largest, 1u));
+    const uint32_t largest = largest_group(info(), device);
+    const uint32_t wave = std::clamp(info().wavefront_size, 1u, std::max(largest, 1u));
     const auto work_items = [](const Residency& residency) {
       return uint64_t{residency.groups_per_compute_unit} * residency.workgroup_size;
     };
@@ -99,9 +99,9 @@ Result<Residency> Function::suggest_workgroup_size(uint32_t dynamic_lds_bytes) c
   return error(StatusCode::kResourceExhausted,
                "No work-group of \"{}\" fits on a compute unit of \"{}\": it takes {} bytes of LDS "
                "({} of them dynamic) and {} VGPRs for each work-item.",
-               short_name(info_.name), device.name,
-               uint64_t{info_.group_segment_size} + dynamic_lds_bytes, dynamic_lds_bytes,
-               info_.vgpr_count);
+               short_name(info().name), device.name,
+               uint64_t{info().group_segment_size} + dynamic_lds_bytes, dynamic_lds_bytes,
+               info().vgpr_count);
 }
 
 }  // namespace halyard

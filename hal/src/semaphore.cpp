@@ -1,29 +1,31 @@
 #include "hal/semaphore.h"
 
+#include "driver_call.h"
+
 namespace halyard {
 
 Result<uint64_t> Semaphore::query() const {
   uint64_t value = 0;
-  HALYARD_RETURN_IF_ERROR(do_query(&value));
+  HALYARD_RETURN_IF_ERROR(internal::call(contract()->functions->query, *this, &value));
   return value;
 }
 
 // Whether `value` is above the current one only the driver can say without a race.
 Status Semaphore::signal(uint64_t value) {
-  return do_signal(value);
+  return internal::call(contract()->functions->signal, *this, value);
 }
 
 Status Semaphore::wait(uint64_t value, Deadline deadline) const {
-  return do_wait(value, deadline);
+  return internal::call(contract()->functions->wait, *this, value, deadline);
 }
 
 void Semaphore::fail(const Status& cause) {
   if (cause.ok()) {
-    do_fail(Status(StatusCode::kInternal,
-                   "A semaphore is failed with a status that is OK; its cause is not known."));
+    fail(Status(StatusCode::kInternal,
+                "A semaphore is failed with a status that is OK; its cause is not known."));
     return;
   }
-  do_fail(cause);
+  contract()->functions->fail(contract(), cause.contract());
 }
 
 }  // namespace halyard

@@ -46,44 +46,44 @@ const char* to_string(StatusCode code) noexcept {
 }
 
 // One block holds the payload and, from payload + struct_size on, the message: a side that is built
-// against a later, larger Payload still finds it. malloc and free are libc's on both sides;
+// against a later, larger HalyardStatus still finds it. malloc and free are libc's on both sides;
 // `destroy` is a pointer all the same, for payloads that were not allocated at all.
-Status::Payload* Status::make(StatusCode code, std::string_view first,
-                              std::string_view second) noexcept {
+HalyardStatus* Status::make(StatusCode code, std::string_view first,
+                            std::string_view second) noexcept {
   if (code == StatusCode::kOk) code = StatusCode::kInternal;  // a failure that claims to be none
   const size_t message_size = first.size() + second.size();
-  void* block = std::malloc(sizeof(Payload) + message_size);
+  void* block = std::malloc(sizeof(HalyardStatus) + message_size);
   if (block == nullptr) return out_of_memory(code);
-  Payload* payload = new (block) Payload{
-      .struct_size = sizeof(Payload),
-      .code = code,
+  HalyardStatus* payload = new (block) HalyardStatus{
+      .struct_size = sizeof(HalyardStatus),
+      .code = static_cast<int32_t>(code),
       .references = 1,
       .message_size = message_size,
-      .destroy = [](Payload* dead) noexcept { std::free(dead); },
+      .destroy = [](HalyardStatus* dead) { std::free(dead); },
   };
-  char* message = static_cast<char*>(block) + sizeof(Payload);
+  char* message = static_cast<char*>(block) + sizeof(HalyardStatus);
   if (!first.empty()) std::memcpy(message, first.data(), first.size());
   if (!second.empty()) std::memcpy(message + first.size(), second.data(), second.size());
   return payload;
 }
 
-Status::Payload* Status::out_of_memory(StatusCode code) noexcept {
+HalyardStatus* Status::out_of_memory(StatusCode code) noexcept {
   // One for each code, never freed: a count that drops to zero here does nothing.
-  static Payload payloads[17] = {};
+  static HalyardStatus payloads[17] = {};
   static const bool ready = [] {
     for (int32_t i = 0; i < 17; ++i) {
-      payloads[i] = {.struct_size = sizeof(Payload),
-                     .code = static_cast<StatusCode>(i),
+      payloads[i] = {.struct_size = sizeof(HalyardStatus),
+                     .code = i,
                      .references = 1,
                      .message_size = 0,
-                     .destroy = [](Payload*) noexcept {}};
+                     .destroy = [](HalyardStatus*) {}};
     }
     return true;
   }();
   (void)ready;
   const int32_t index = static_cast<int32_t>(code);
   const bool known = index > 0 && index < 17;
-  Payload* payload = &payloads[known ? index : static_cast<int32_t>(StatusCode::kUnknown)];
+  HalyardStatus* payload = &payloads[known ? index : static_cast<int32_t>(StatusCode::kUnknown)];
   __atomic_fetch_add(&payload->references, 1, __ATOMIC_RELAXED);
   return payload;
 }

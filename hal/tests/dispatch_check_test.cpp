@@ -331,16 +331,20 @@ TEST_F(DispatchCheck, TakesPrintfFromADriverThatGivesItsBuffers) {
   builder_.add(ArgumentKind::kHiddenPrintfBuffer, 16, 8, "hidden_printf_buffer")
       .add(ArgumentKind::kHiddenHostcallBuffer, 24, 8, "hidden_hostcall_buffer")
       .add(ArgumentKind::kHiddenHeap, 32, 8, "hidden_heap_v1");
-  const Function& function = builder_.build(*executable_);
-  dispatch_.function = &function;
   dispatch_.arguments = arguments_;
-  const auto refused = [&] { return std::string(queue_->dispatch(dispatch_).message().view()); };
-  EXPECT_THAT(refused(), HasSubstr("hidden_printf_buffer"));
-  give_hidden_buffer(function, ArgumentKind::kHiddenPrintfBuffer, 0x1000);
-  EXPECT_THAT(refused(), HasSubstr("hidden_hostcall_buffer"));
-  give_hidden_buffer(function, ArgumentKind::kHiddenHostcallBuffer, 0x2000);
+  const auto refused = [&](const Function& function) {
+    dispatch_.function = &function;
+    return std::string(queue_->dispatch(dispatch_).message().view());
+  };
+  EXPECT_THAT(refused(builder_.build(*executable_)), HasSubstr("hidden_printf_buffer"));
+  testing::FakeFunction& prints = builder_.build(*executable_);
+  prints.give_hidden_buffer(ArgumentKind::kHiddenPrintfBuffer, 0x1000);
+  EXPECT_THAT(refused(prints), HasSubstr("hidden_hostcall_buffer"));
+  testing::FakeFunction& calls = builder_.build(*executable_);
+  calls.give_hidden_buffer(ArgumentKind::kHiddenPrintfBuffer, 0x1000);
+  calls.give_hidden_buffer(ArgumentKind::kHiddenHostcallBuffer, 0x2000);
   // What nobody gives is still refused.
-  EXPECT_THAT(refused(), HasSubstr("hidden_heap_v1"));
+  EXPECT_THAT(refused(calls), HasSubstr("hidden_heap_v1"));
 }
 
 TEST_F(DispatchCheck, WithoutValidationOnlyMemoryIsLookedAfter) {

@@ -1,5 +1,6 @@
 // What of a driver's answers reaches the host, also from a driver of another minor version.
 #include "hal/driver.h"
+#include "plugins/objects.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@
 namespace halyard {
 namespace {
 
-class FakeDriver final : public Driver {
+class FakeDriver final : public driver::DriverBase {
  public:
   // Enumerates one device, of whose summary only `size` bytes exist.
   explicit FakeDriver(uint32_t size) : size_(size) {}

@@ -13,6 +13,7 @@
 #include "hal/code_object.h"
 #include "hal/command_buffer.h"
 #include "hal/device.h"
+#include "plugins/objects.h"
 
 namespace halyard::testing {
 
@@ -32,11 +33,10 @@ struct Log {
   std::vector<std::string> profile;      // names of the events that a profile has
 };
 
-class FakeBuffer final : public Buffer {
+class FakeBuffer final : public driver::BufferBase {
  public:
   FakeBuffer(Device& device, MemoryType type, uint64_t size, uint64_t address, Log& log)
-      : Buffer(device, type, size, address), log_(log) {}
-  using Buffer::set_size;
+      : BufferBase(device, type, size, address), log_(log) {}
 
  private:
   HALYARD_FAKE_DESTROY
@@ -58,9 +58,9 @@ class FakeBuffer final : public Buffer {
   Log& log_;
 };
 
-class FakeSemaphore final : public Semaphore {
+class FakeSemaphore final : public driver::SemaphoreBase {
  public:
-  explicit FakeSemaphore(Device& device) : Semaphore(device) {}
+  explicit FakeSemaphore(Device& device) : SemaphoreBase(device) {}
   Status failure;
 
  private:
@@ -74,20 +74,20 @@ class FakeSemaphore final : public Semaphore {
   void do_fail(const Status& cause) override { failure = cause; }
 };
 
-class FakeFunction final : public Function {
+class FakeFunction final : public driver::FunctionBase {
  public:
-  FakeFunction(Executable& executable, const FunctionInfo& info) : Function(executable, info) {}
+  FakeFunction(Executable& executable, const FunctionInfo& info) : FunctionBase(executable, info) {}
 };
 
-class FakeExecutable final : public Executable {
+class FakeExecutable final : public driver::ExecutableBase {
  public:
-  explicit FakeExecutable(Device& device) : Executable(device) {}
+  explicit FakeExecutable(Device& device) : ExecutableBase(device) {}
   // With the functions and globals of a code object.
   FakeExecutable(Device& device, CodeObject object)
-      : Executable(device), object_(std::move(object)) {
+      : ExecutableBase(device), object_(std::move(object)) {
     for (const KernelInfo& kernel : object_->kernels()) add(kernel.function);
   }
-  const Function& add(const FunctionInfo& info) {
+  FakeFunction& add(const FunctionInfo& info) {
     functions_.push_back(std::make_unique<FakeFunction>(*this, info));
     return *functions_.back();
   }
@@ -110,9 +110,9 @@ class FakeExecutable final : public Executable {
   std::vector<std::unique_ptr<FakeFunction>> functions_;
 };
 
-class FakeCommandBuffer final : public CommandBuffer {
+class FakeCommandBuffer final : public driver::CommandBufferBase {
  public:
-  FakeCommandBuffer(Device& device, Log& log) : CommandBuffer(device), log_(log) {}
+  FakeCommandBuffer(Device& device, Log& log) : CommandBufferBase(device), log_(log) {}
 
  private:
   HALYARD_FAKE_DESTROY
@@ -143,9 +143,9 @@ class FakeCommandBuffer final : public CommandBuffer {
   Log& log_;
 };
 
-class FakeQueue final : public Queue {
+class FakeQueue final : public driver::QueueBase {
  public:
-  FakeQueue(Device& device, Log& log) : Queue(device), log_(log) {}
+  FakeQueue(Device& device, Log& log) : QueueBase(device), log_(log) {}
 
  private:
   HALYARD_FAKE_DESTROY
@@ -206,9 +206,10 @@ class FakeQueue final : public Queue {
   Log& log_;
 };
 
-class FakePool final : public MemoryPool {
+class FakePool final : public driver::MemoryPoolBase {
  public:
-  FakePool(Device& device, const PoolInfo& info, Log& log) : MemoryPool(device, info), log_(log) {}
+  FakePool(Device& device, const PoolInfo& info, Log& log)
+      : MemoryPoolBase(device, info), log_(log) {}
 
  private:
   HALYARD_FAKE_DESTROY
@@ -223,10 +224,10 @@ class FakePool final : public MemoryPool {
   Log& log_;
 };
 
-class FakeDevice final : public Device {
+class FakeDevice final : public driver::DeviceBase {
  public:
   explicit FakeDevice(StringView name = "Fake A", StringView driver = "fake")
-      : Device(facts_), facts_(make_info(name, driver)) {}
+      : DeviceBase(facts_), facts_(make_info(name, driver)) {}
 
   Log log;
   // Another device whose buffers this one can use.
@@ -235,13 +236,27 @@ class FakeDevice final : public Device {
   void reach_all(bool on) { reaches_all_ = on; }
   void refuse_barriers(bool on) { log.refuses_barriers = on; }
   void set_links(std::vector<LinkInfo> links) { links_ = std::move(links); }
-  DeviceInfo& facts() { return facts_; }
+  // The host reads them again.
+  DeviceInfo& facts() {
+    if (HalyardHostState*& host = contract()->host; host != nullptr) {
+      host->destroy(host);
+      host = nullptr;
+    }
+    return facts_;
+  }
   // Lives as long as the text.
-  void set_target(StringView target) { facts_.target = target; }
-  void set_imports_queues(bool on) { facts_.imports_queues = on; }
-  // As a driver that was built before minor 1 has it.
-  void be_of_minor_0() { facts_.struct_size = offsetof(DeviceInfo, interface_minor); }
-  void be_of_minor(uint32_t minor) { facts_.interface_minor = minor; }
+  void set_target(StringView target) { facts().target = target; }
+  void set_imports_queues(bool on) { facts().imports_queues = on; }
+  // As an older driver's device: the functions from `slot` on are not there.
+  template <typename Function>
+  void lacks_from(Function HalyardDeviceFunctions::* slot) {
+    functions_ = *contract()->functions;
+    functions_.struct_size = static_cast<uint32_t>(reinterpret_cast<char*>(&(functions_.*slot)) -
+                                                   reinterpret_cast<char*>(&functions_));
+    contract()->functions = &functions_;
+  }
+  // … whose profile events are that short.
+  uint32_t event_size = sizeof(ProfileEvent);
   Status fault_of_device;
 
  private:
@@ -330,17 +345,12 @@ class FakeDevice final : public Device {
     *info = links_[index];
     return {};
   }
-  Status do_begin_profile() override {
-    log.calls.push_back("begin_profile");
-    return {};
-  }
   Status do_end_profile(ProfileSink sink, void* context) override {
     for (const std::string& name : log.profile) {
       ProfileEvent event;
       event.name = name;
       event.queue = 3;
-      // As it was before minor 3.
-      if (interface_minor() < 3) event.struct_size = offsetof(ProfileEvent, kind);
+      event.struct_size = event_size;
       sink(context, event);
     }
     return {};
@@ -350,7 +360,7 @@ class FakeDevice final : public Device {
     log.calls.push_back("let_in " + std::to_string(buffer.size()));
     return {};
   }
-  Status do_begin_filtered_profile(const ProfileOptions& options) override {
+  Status do_begin_profile(const ProfileOptions& options) override {
     log.calls.push_back("begin_profile " + std::to_string(options.kinds));
     return {};
   }
@@ -372,6 +382,7 @@ class FakeDevice final : public Device {
   }
 
   DeviceInfo facts_;
+  HalyardDeviceFunctions functions_ = {};
   uint64_t next_address_ = 0x100000;
   const Device* peer_ = nullptr;
   bool reaches_all_ = false;

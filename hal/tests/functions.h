@@ -43,7 +43,7 @@ class FunctionBuilder {
   }
 
   // The builder outlives the function.
-  const Function& build(FakeExecutable& executable) {
+  FakeFunction& build(FakeExecutable& executable) {
     info.arguments = arguments_;
     info.hidden = hidden_;
     return executable.add(info);

@@ -16,9 +16,9 @@ using testing::FakeDevice;
 using ::testing::HasSubstr;
 
 // A driver's end of a host call.
-class Told final : public HostCompletion {
+class Told final : public driver::CompletionBase {
  public:
-  void complete(const Status& outcome) override { outcomes.push_back(outcome); }
+  void do_complete(const Status& outcome) noexcept override { outcomes.push_back(outcome); }
   std::vector<Status> outcomes;
 };
 
@@ -102,17 +102,6 @@ TEST_F(HostCalls, ADeferredOneMayBeCompletedAfterItHasThrown) {
   kept->complete({});
   ASSERT_EQ(told.outcomes.size(), 1u);
   EXPECT_THAT(told.outcomes[0].to_string(), HasSubstr("The ship is late."));
-}
-
-// A program that was built before HostCall::invoke gives a struct that ends before it.
-TEST_F(HostCalls, OfAnOlderProgramAreCalledByTheDriver) {
-  HostCall call;
-  call.function = &run_out;
-  call.struct_size = offsetof(HostCall, invoke);
-  call.invoke = [](const HostCall&, HostCompletion&) noexcept { FAIL(); };
-  Told told;
-  known_part(call).run(told);
-  expect_failure(told.outcomes, StatusCode::kResourceExhausted, "std::bad_alloc");
 }
 
 TEST_F(HostCalls, AProfilesSinkMayThrow) {

@@ -298,17 +298,17 @@ TEST_F(KernelArguments, BuffersOfTheDriverGoWhereTheyAreWanted) {
       .add(ArgumentKind::kHiddenNone, 16, 8)
       .add(ArgumentKind::kHiddenHostcallBuffer, 24, 8)
       .add(ArgumentKind::kHiddenNone, 32, 8);
-  const Function& function = builder.build(*executable_);
+  testing::FakeFunction& function = builder.build(*executable_);
   const uint64_t value = 7;
   const Argument arguments[] = {Argument::of(value)};
   pack(function, arguments);
   EXPECT_EQ(at<uint64_t>(8), 0u);
   EXPECT_EQ(at<uint64_t>(24), 0u);
-  give_hidden_buffer(function, ArgumentKind::kHiddenHostcallBuffer, 0x123456789abc);
+  function.give_hidden_buffer(ArgumentKind::kHiddenHostcallBuffer, 0x123456789abc);
   pack(function, arguments);
   EXPECT_EQ(at<uint64_t>(8), 0u);
   EXPECT_EQ(at<uint64_t>(24), 0x123456789abcu);
-  give_hidden_buffer(function, ArgumentKind::kHiddenPrintfBuffer, 0xfedcba987654);
+  function.give_hidden_buffer(ArgumentKind::kHiddenPrintfBuffer, 0xfedcba987654);
   pack(function, arguments);
   EXPECT_EQ(at<uint64_t>(8), 0xfedcba987654u);
   EXPECT_EQ(at<uint64_t>(16), 0u);

@@ -1,5 +1,5 @@
-// Pools with a limit of their own, and what else came with minor 3: what is checked in front of the
-// driver, and what an older driver does not get.
+// Pools with a limit of their own, and semaphores of several processes: what is checked in front of
+// the driver, and what an older driver does not get.
 #include "hal/memory_pool.h"
 
 #include <gmock/gmock.h>
@@ -71,39 +71,6 @@ TEST_F(Pools, ServeTheirOwnDeviceOnly) {
   EXPECT_THAT(device_->log.calls, IsEmpty());
 }
 
-void expect_needs_minor_3(const Status& status, const std::string& operation) {
-  EXPECT_EQ(status.code(), StatusCode::kUnimplemented) << operation;
-  EXPECT_THAT(status.to_string(),
-              HasSubstr(operation + " is called on a device of driver \"fake\", "
-                                    "which was built against interface version 1.2; it is "
-                                    "in versions from 1.3 on."));
-}
-
-TEST_F(Pools, AnOlderDriverHasNoneOfTheAdditions) {
-  PoolOptions options;
-  const Ref<MemoryPool> pool = device_->create_pool({}).value();
-  options.pool = pool.get();
-  int memory = 0;
-  ImportOptions import;
-  import.pointer = &memory;
-  import.size = sizeof memory;
-  import.release = [](void*) noexcept {};
-  device_->be_of_minor(2);
-  expect_needs_minor_3(device_->create_pool({}).status(), "Device::create_pool");
-  expect_needs_minor_3(queue_->alloca_buffer(64, options).status(),
-                       "Queue::alloca_buffer with a pool");
-  expect_needs_minor_3(device_->import_buffer(import).status(),
-                       "Device::import_buffer with a release function");
-  expect_needs_minor_3(device_->find_allocation(&memory).status(), "Device::find_allocation");
-  expect_needs_minor_3(device_->read_clocks().status(), "Device::read_clocks");
-  const Ref<Semaphore> semaphore = device_->create_semaphore().value();
-  expect_needs_minor_3(device_->export_semaphore(*semaphore).status(), "Device::export_semaphore");
-  expect_needs_minor_3(device_->import_semaphore({}).status(), "Device::import_semaphore");
-  EXPECT_THAT(device_->log.calls, IsEmpty());
-  import.release = nullptr;
-  EXPECT_TRUE(device_->import_buffer(import).ok());
-}
-
 TEST_F(Pools, SemaphoresOfOtherDevicesAreNotExported) {
   const Ref<FakeDevice> other = Ref<FakeDevice>::adopt(new FakeDevice("Fake B"));
   const Ref<Semaphore> theirs = other->create_semaphore().value();
@@ -118,10 +85,7 @@ TEST_F(Pools, SemaphoresOfOtherDevicesAreNotExported) {
 TEST_F(Pools, WhatADriverLeavesOutIsUnimplementedByName) {
   const Status status = device_->read_clocks().status();
   EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
-  EXPECT_EQ(
-      status.message().view(),
-      "Device::read_clocks is called on a device of driver \"fake\", which does not implement "
-      "it.");
+  EXPECT_EQ(status.message().view(), "The device's driver does not implement Device::read_clocks.");
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ TEST_F(Profiles, OfAllKindsUnlessSomeAreAskedFor) {
   EXPECT_TRUE(device_->begin_profile().ok());
   EXPECT_TRUE(begin(0).ok());
   EXPECT_TRUE(begin(profile_bit(ProfileKind::kDispatch) | profile_bit(ProfileKind::kCopy)).ok());
-  EXPECT_THAT(device_->log.calls, ElementsAre("begin_profile", "begin_profile", "begin_profile 6"));
+  EXPECT_THAT(device_->log.calls,
+              ElementsAre("begin_profile 0", "begin_profile 0", "begin_profile 6"));
 }
 
 TEST_F(Profiles, OfKindsThatDoNotExistAreRefused) {
@@ -67,29 +68,11 @@ TEST_F(Profiles, OfKindsThatDoNotExistAreRefused) {
   EXPECT_THAT(device_->log.calls, IsEmpty());
 }
 
-TEST_F(Profiles, OnlyANewerDriverFilters) {
-  device_->be_of_minor(2);
-  EXPECT_TRUE(device_->begin_profile().ok());
-  const Status status = begin(profile_bit(ProfileKind::kDispatch));
-  EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
-  EXPECT_EQ(status.message().view(),
-            "Device::begin_profile with a filter is called on a device of driver \"fake\", which "
-            "was built against interface version 1.2; it is in versions from 1.3 on. Use a newer "
-            "driver.");
-}
-
 TEST_F(Profiles, AnOlderDriversEventsHaveZerosForWhatTheyLack) {
   device_->log.profile = {"saxpy"};
   EXPECT_THAT(queues_of_events(), ElementsAre(3u));
-  device_->be_of_minor(2);
+  device_->event_size = offsetof(ProfileEvent, kind);
   EXPECT_THAT(queues_of_events(), ElementsAre(0u));
-}
-
-TEST_F(Profiles, OnlyANewerDriverNumbersQueues) {
-  const Ref<Queue> queue = device_->create_queue().value();
-  EXPECT_EQ(queue->id(), 7u);
-  device_->be_of_minor(2);
-  EXPECT_EQ(queue->id(), 0u);
 }
 
 }  // namespace

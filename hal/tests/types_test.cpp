@@ -55,15 +55,19 @@ TEST(Deadline, LiesAheadAndSaturates) {
   EXPECT_FALSE(Deadline::poll().is_infinite());
 }
 
-class Counted final : public RefCounted {
+class Counted {
  public:
   explicit Counted(int& alive) : alive_(alive) { ++alive_; }
 
- private:
-  void destroy() noexcept override {
+  void add_ref() noexcept { ++references_; }
+  void release() noexcept {
+    if (--references_ > 0) return;
     --alive_;
     delete this;
   }
+
+ private:
+  int references_ = 1;
   int& alive_;
 };
 

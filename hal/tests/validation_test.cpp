@@ -115,17 +115,6 @@ TEST_F(Validation, FillTakesPatternsOfUpTo256Bytes) {
   EXPECT_THAT(calls(), ElementsAre("fill 9@0 pattern 3", "fill 1024@0 pattern 256"));
 }
 
-TEST_F(Validation, OnlyANewerDriverTakesPatternsOfAnyLength) {
-  const uint8_t pattern[32] = {};
-  device_->be_of_minor(1);
-  for (const uint32_t size : {3u, 32u}) {
-    expect_error(queue_->fill(BufferRange(*buffer_, 0, 96), pattern, size),
-                 StatusCode::kUnimplemented, "interface version 1.1 and takes 1, 2, 4, 8 and 16");
-  }
-  expect_invalid(queue_->fill(buffer_, pattern, 257), "A pattern has 1 to 256 bytes");
-  expect_ok(queue_->fill(buffer_, pattern, 16));
-}
-
 TEST_F(Validation, RectanglesReachTheDriverWithTheirPitches) {
   RectangleCopy shape;
   shape.row_bytes = 10;
@@ -203,181 +192,6 @@ TEST_F(Validation, RectanglesThatMeetAreRefused) {
   }
 }
 
-TEST_F(Validation, OnlyANewerDriverCopiesRectangles) {
-  device_->be_of_minor(1);
-  RectangleCopy shape;
-  shape.row_bytes = 4;
-  expect_error(queue_->copy_rectangle(buffer_, target_, shape), StatusCode::kUnimplemented,
-               "of driver \"fake\", which was built against interface version 1.1");
-  const Ref<CommandBuffer> commands = device_->create_command_buffer().value();
-  expect_error(commands->copy_rectangle(buffer_, target_, shape), StatusCode::kUnimplemented,
-               "interface version 1.1");
-}
-
-TEST_F(Validation, UpdateNeedsASourceOfTheTargetsSize) {
-  expect_invalid(queue_->update(BufferRange(*buffer_, 0, 8), &pattern_, 4),
-                 "Queue::update is given 4 bytes for a target of 8 bytes. The two are equal.");
-  expect_invalid(queue_->update(buffer_, nullptr, 4), "no source (null) for 4 bytes");
-}
-
-TEST_F(Validation, CopyWantsEqualLengths) {
-  expect_invalid(queue_->copy(buffer_, target_),
-                 "a source of 1024 bytes and a target of 512 bytes");
-}
-
-TEST_F(Validation, CopyRefusesOverlapAlsoThroughViews) {
-  expect_invalid(queue_->copy(BufferRange(*buffer_, 0, 100), BufferRange(*buffer_, 99, 100)),
-                 "overlap (100 bytes, 99 apart)");
-  const Ref<Buffer> view = buffer_->subspan(64, 128).value();
-  expect_invalid(queue_->copy(view, BufferRange(*buffer_, 0, 128)), "overlap");
-  expect_ok(queue_->copy(BufferRange(*buffer_, 0, 100), BufferRange(*buffer_, 100, 100)));
-  EXPECT_EQ(calls().size(), 1u);
-}
-
-TEST_F(Validation, BuffersBelongToTheDevice) {
-  const Ref<Buffer> elsewhere = other_->allocate(1024).value();
-  expect_invalid(queue_->fill(elsewhere, &pattern_, 4),
-                 "Queue::fill on device \"Fake A\" is given a target in a buffer of another device "
-                 "(\"Fake B\") that it cannot access (Device::can_access).");
-  expect_invalid(queue_->copy(Ref<Buffer>(), target_),
-                 "Queue::copy is given a source without a buffer (null).");
-  expect_invalid(device_->export_buffer(*elsewhere).status(), "another device");
-}
-
-TEST_F(Validation, AnAccessiblePeersBuffersAreOperands) {
-  // Devices of one driver share an address space.
-  const Ref<Buffer> first = other_->allocate(1024).value();
-  const Ref<Buffer> second = other_->allocate(1024).value();
-  const Ref<Buffer> elsewhere = other_->allocate(1024).value();
-  device_->set_peer(other_.get());
-  EXPECT_TRUE(device_->can_access(*device_));
-  EXPECT_TRUE(device_->can_access(*other_));
-  EXPECT_FALSE(other_->can_access(*device_));
-  // But it is not this device's to give away.
-  expect_invalid(queue_->dealloca_buffer(*elsewhere),
-                 "Queue::dealloca_buffer on device \"Fake A\" is given a buffer of another device "
-                 "(\"Fake B\"). Call it on that one.");
-  expect_invalid(device_->export_buffer(*elsewhere).status(), "another device");
-  expect_ok(queue_->copy(elsewhere, buffer_));
-  EXPECT_THAT(calls(), ElementsAre("copy 1024@0 to 1024@0"));
-}
-
-TEST_F(Validation, ADeviceOfAnotherDriverIsNeverAccessible) {
-  const Ref<FakeDevice> foreign = Ref<FakeDevice>::adopt(new FakeDevice("Foreign", "other"));
-  device_->set_peer(foreign.get());
-  EXPECT_FALSE(device_->can_access(*foreign));
-}
-
-TEST_F(Validation, HostCallsNeedAFunction) {
-  expect_invalid(queue_->host_call(nullptr, nullptr), "Queue::host_call is given no function");
-  expect_invalid(queue_->host_call_deferred(nullptr, nullptr),
-                 "Queue::host_call_deferred is given no function (null).");
-  expect_ok(queue_->host_call_deferred([](void*, HostCompletion&) {}, nullptr));
-  EXPECT_THAT(calls(), ElementsAre("host_call_deferred"));
-}
-
-TEST_F(Validation, PoolsAreOfAMemoryTypeThatExists) {
-  constexpr auto kNone = static_cast<MemoryType>(7);
-  expect_invalid(device_->trim_pool(kNone, 0),
-                 "Device::trim_pool is given a memory type (7) that does not exist.");
-  expect_invalid(device_->pool_statistics(kNone).status(), "memory type (7)");
-  EXPECT_EQ(device_->pool_statistics(MemoryType::kHost)->allocations, 3u);
-  expect_ok(device_->trim_pool(MemoryType::kDevice, 4096));
-}
-
-TEST_F(Validation, QueuesAreImportedOnlyWhereTheDeviceSaysSo) {
-  int native = 0;
-  expect_error(device_->import_queue(&native).status(), StatusCode::kFailedPrecondition,
-               "DeviceInfo::imports_queues is false");
-  device_->set_imports_queues(true);
-  expect_ok(device_->import_queue(&native).status());
-}
-
-TEST_F(Validation, SemaphoresBelongToTheDriver) {
-  const SemaphorePoint none[] = {{nullptr, 1}};
-  expect_invalid(queue_->barrier({.wait = none}),
-                 "Queue::barrier is given no semaphore (null) in entry 0 of what it waits for.");
-  const Ref<FakeDevice> foreign = Ref<FakeDevice>::adopt(new FakeDevice("Foreign", "other"));
-  const Ref<Semaphore> semaphore = foreign->create_semaphore().value();
-  const SemaphorePoint points[] = {{semaphore.get(), 1}};
-  expect_invalid(queue_->barrier({.signal = points}),
-                 "is given a semaphore of driver \"other\" in entry 0 of what it signals");
-  expect_invalid(device_->wait(points, WaitMode::kAll), "driver \"other\"");
-  // Another device of the same driver is fine.
-  const Ref<Semaphore> sibling = other_->create_semaphore().value();
-  const SemaphorePoint shared[] = {{sibling.get(), 1}};
-  expect_ok(queue_->barrier({.wait = shared}));
-}
-
-TEST_F(Validation, WaitForAnyOfNothingIsRefused) {
-  expect_ok(device_->wait({}, WaitMode::kAll));
-  expect_invalid(device_->wait({}, WaitMode::kAny), "which never happens");
-  const Ref<Semaphore> semaphore = device_->create_semaphore().value();
-  const SemaphorePoint points[] = {{semaphore.get(), 1}, {semaphore.get(), 2}};
-  size_t index = 0;
-  expect_ok(device_->wait(points, WaitMode::kAny, Deadline::infinite(), &index));
-  EXPECT_EQ(index, 1u);
-  expect_ok(device_->wait(points, WaitMode::kAny));
-}
-
-TEST_F(Validation, ASemaphoreFailsWithAFailure) {
-  FakeSemaphore semaphore(*device_);
-  semaphore.fail(Status());
-  EXPECT_EQ(semaphore.failure.code(), StatusCode::kInternal);
-  semaphore.fail(Status(StatusCode::kAborted, "cause"));
-  EXPECT_EQ(semaphore.query().status().message().view(), "cause");
-}
-
-TEST_F(Validation, AllocationsHaveASizeATypeAndALimit) {
-  expect_invalid(device_->allocate(0).status(), "a size of 0 bytes");
-  expect_invalid(device_->allocate(64, {.alignment = 48}).status(), "an alignment (48)");
-  expect_invalid(device_->allocate(64, {.alignment = 4u << 20}).status(), "at most 2 MiB");
-  expect_invalid(device_->allocate(64, {.type = static_cast<MemoryType>(9)}).status(),
-                 "a memory type (9) that does not exist");
-  expect_error(device_->allocate(64, {.type = MemoryType::kDeviceMapped}).status(),
-               StatusCode::kFailedPrecondition, "maps_device_memory is false");
-  expect_error(
-      device_->allocate(1 << 20).status(), StatusCode::kResourceExhausted,
-      "Device::allocate is given a size (1048576 bytes) above the largest single allocation "
-      "of device memory on device \"Fake A\" (524288 bytes). The heap has 1048576 bytes; "
-      "4096 are in use by this program.");
-  expect_error(device_->allocate((1 << 18) + 1, {.type = MemoryType::kHost}).status(),
-               StatusCode::kResourceExhausted, "host memory");
-  expect_invalid(queue_->alloca_buffer(0).status(), "Queue::alloca_buffer is given a size of 0");
-  EXPECT_EQ(queue_->alloca_buffer(64).value()->size(), 64u);
-}
-
-TEST_F(Validation, OnlyHostMemoryIsMapped) {
-  expect_error(buffer_->map(0, 16, MapAccess::kRead).status(), StatusCode::kFailedPrecondition,
-               "a buffer of device memory");
-  expect_error(buffer_->flush(0, 16), StatusCode::kFailedPrecondition, "Buffer::flush");
-  const Ref<Buffer> host = device_->allocate(256, {.type = MemoryType::kHost}).value();
-  expect_error(host->map(250, 10, MapAccess::kRead).status(), StatusCode::kOutOfRange,
-               "does not fit");
-  expect_invalid(host->map(256, BufferRange::kToEnd, MapAccess::kRead).status(), "an empty range");
-  expect_invalid(host->map(0, 16, static_cast<MapAccess>(4)).status(), "an access (4)");
-  expect_invalid(host->unmap(nullptr), "no pointer (null)");
-  EXPECT_TRUE(host->map(16, BufferRange::kToEnd, MapAccess::kReadWrite).ok());
-  expect_ok(host->flush(16, BufferRange::kToEnd));
-  EXPECT_THAT(calls(), ElementsAre("map 240@16", "flush 240@16"));
-}
-
-TEST_F(Validation, SubspansLieInside) {
-  const Ref<Buffer> view = buffer_->subspan(100, BufferRange::kToEnd).value();
-  EXPECT_EQ(view->size(), 924u);
-  EXPECT_EQ(view->device_address(), buffer_->device_address() + 100);
-  expect_error(buffer_->subspan(1000, 25).status(), StatusCode::kOutOfRange, "does not fit");
-  expect_invalid(buffer_->subspan(0, 0).status(), "an empty range");
-}
-
-TEST_F(Validation, FilesAreOpenAndHaveAnEnd) {
-  expect_invalid(queue_->read({.descriptor = -1}, buffer_), "a file descriptor (-1)");
-  expect_error(queue_->write(buffer_, {.descriptor = 1, .offset = UINT64_MAX}),
-               StatusCode::kOutOfRange, "file offset");
-  expect_ok(queue_->read({.descriptor = 0}, BufferRange(*buffer_, 0, 8)));
-  EXPECT_THAT(calls(), ElementsAre("read 8@0"));
-}
-
 TEST_F(Validation, EmptyThingsAreRefused) {
   expect_invalid(queue_->host_call(nullptr, nullptr), "no function (null)");
   expect_invalid(device_->load_executable(nullptr, 0).status(), "an empty code object (0 bytes)");
@@ -389,19 +203,13 @@ TEST_F(Validation, EmptyThingsAreRefused) {
   expect_error(device_->link(0).status(), StatusCode::kOutOfRange, "the device has 0");
 }
 
-TEST_F(Validation, OnlyANewerDriverAbandonsQueues) {
-  EXPECT_EQ(device_->interface_minor(), kInterfaceMinor);
+TEST_F(Validation, AQueueSaysItsOwnFault) {
   device_->log.queue_fault = Status(StatusCode::kCancelled, "It was abandoned.");
   device_->fault_of_device = Status(StatusCode::kInternal, "It is lost.");
   expect_ok(queue_->abandon());
   EXPECT_THAT(calls(), ElementsAre("abandon"));
   EXPECT_EQ(queue_->fault().message().view(), "It was abandoned.");
-  calls().clear();
-  device_->be_of_minor_0();
-  EXPECT_EQ(device_->interface_minor(), 0u);
-  expect_error(queue_->abandon(), StatusCode::kUnimplemented,
-               "of driver \"fake\", which was built against interface version 1.0");
-  EXPECT_EQ(queue_->fault().message().view(), "It is lost.");
+  EXPECT_EQ(device_->fault().message().view(), "It is lost.");
 }
 
 TEST_F(Validation, FindNamesTheFunctionsThatExist) {

@@ -5,7 +5,7 @@
 #include "plugins/plugin.h"
 
 namespace {
-halyard::Status create(const halyard::Span<const halyard::Option>*, halyard::Driver**) {
+halyard::Status create(halyard::Span<const halyard::Option>, halyard::Driver**) {
   std::abort();
 }
 }  // namespace

@@ -1,11 +1,11 @@
-// Throws from create_driver, and not even a std::exception.
-#include "hal/driver.h"
+// Throws from create_driver, and not even a std::exception. HALYARD_PLUGIN would have caught it.
 #include "plugins/plugin.h"
 
-namespace {
-halyard::Status create(const halyard::Span<const halyard::Option>*, halyard::Driver**) {
-  throw 42;
+extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost*,
+                                                                     HalyardPlugin* plugin) {
+  plugin->abi_major = HALYARD_ABI_MAJOR;
+  plugin->abi_minor = HALYARD_ABI_MINOR;
+  plugin->name = "create_throws";
+  plugin->create_driver = [](HalyardOptions, HalyardDriver**) -> HalyardStatus* { throw 42; };
+  return 0;
 }
-}  // namespace
-
-HALYARD_PLUGIN("create_throws", "0.0", "throws from create_driver", create)

@@ -8,10 +8,9 @@ extern "C" __attribute__((visibility("default"))) int halyard_plugin(const Halya
   plugin->name = "newer_minor";
   plugin->version = nullptr;
   plugin->description = nullptr;
-  plugin->create_driver = [](const halyard::Span<const halyard::Option>*,
-                             halyard::Driver** driver) {
-    *driver = new TinyDriver({});
-    return halyard::Status();
+  plugin->create_driver = [](HalyardOptions, HalyardDriver** driver) -> HalyardStatus* {
+    *driver = (new TinyDriver({}))->contract();
+    return nullptr;
   };
   return 0;
 }

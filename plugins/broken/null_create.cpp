@@ -1,4 +1,11 @@
 // Has no create_driver.
 #include "plugins/plugin.h"
 
-HALYARD_PLUGIN("null_create", "0.0", "has no create_driver", nullptr)
+extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost*,
+                                                                     HalyardPlugin* plugin) {
+  plugin->abi_major = HALYARD_ABI_MAJOR;
+  plugin->abi_minor = HALYARD_ABI_MINOR;
+  plugin->name = "null_create";
+  plugin->create_driver = nullptr;
+  return 0;
+}

@@ -3,7 +3,7 @@
 #include "plugins/plugin.h"
 
 namespace {
-halyard::Status create(const halyard::Span<const halyard::Option>*, halyard::Driver**) {
+halyard::Status create(halyard::Span<const halyard::Option>, halyard::Driver**) {
   return {};
 }
 }  // namespace

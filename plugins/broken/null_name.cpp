@@ -2,4 +2,10 @@
 #include "hal/driver.h"
 #include "plugins/plugin.h"
 
-HALYARD_PLUGIN(nullptr, "0.0", "has no name", nullptr)
+namespace {
+halyard::Status create(halyard::Span<const halyard::Option>, halyard::Driver**) {
+  return {};
+}
+}  // namespace
+
+HALYARD_PLUGIN(nullptr, "0.0", "has no name", create)

@@ -3,14 +3,16 @@
 
 #include <unistd.h>
 
+#include <bit>
 #include <csignal>
 #include <stdexcept>
 #include <string>
 
 #include "hal/driver.h"
+#include "plugins/objects.h"
 #include "plugins/plugin.h"
 
-class TinyDriver final : public halyard::Driver {
+class TinyDriver final : public halyard::driver::DriverBase {
  public:
   struct Behaviour {
     bool enumerate_crashes = false;
@@ -21,7 +23,29 @@ class TinyDriver final : public halyard::Driver {
     uint32_t devices = 0;
   };
 
-  explicit TinyDriver(Behaviour behaviour) : behaviour_(behaviour) {}
+  explicit TinyDriver(Behaviour behaviour)
+      : behaviour_(behaviour), functions_(*contract()->functions) {
+    // As a driver that does without the base classes, which would have caught it.
+    if (behaviour.enumerate_throws) {
+      functions_.enumerate = [](HalyardDriver*, HalyardDeviceSink, void*) -> HalyardStatus* {
+        throw std::runtime_error("the devices are out");
+      };
+    }
+    functions_.create_device = [](HalyardDriver* driver, uint32_t ordinal, HalyardOptions options,
+                                  HalyardDevice** device) -> HalyardStatus* {
+      auto* const self = static_cast<TinyDriver*>(from_contract<halyard::Driver>(driver));
+      if (ordinal == 0 && !self->behaviour_.open_crashes && !self->behaviour_.open_hangs) {
+        throw std::runtime_error("no opening today");
+      }
+      halyard::Device* made = nullptr;
+      *device = nullptr;
+      return self
+          ->do_create_device(ordinal, std::bit_cast<halyard::Span<const halyard::Option>>(options),
+                             &made)
+          .leak();
+    };
+    contract()->functions = &functions_;
+  }
 
  private:
   ~TinyDriver() = default;
@@ -36,7 +60,6 @@ class TinyDriver final : public halyard::Driver {
   halyard::Status do_enumerate(void (*sink)(void*, const halyard::DeviceSummary&),
                                void* context) override {
     if (behaviour_.enumerate_crashes) raise(SIGSEGV);
-    if (behaviour_.enumerate_throws) throw std::runtime_error("the devices are out");
     if (behaviour_.enumerate_fails) {
       return halyard::Status(halyard::StatusCode::kUnavailable, "The runtime cannot say.");
     }
@@ -54,7 +77,6 @@ class TinyDriver final : public halyard::Driver {
                                    halyard::Device**) override {
     if (ordinal == 0 && behaviour_.open_crashes) raise(SIGSEGV);
     while (ordinal == 0 && behaviour_.open_hangs) pause();
-    if (ordinal == 0) throw std::runtime_error("no opening today");
     if (ordinal == 1) return {};
     std::string text;
     for (const halyard::Option& option : options) {
@@ -64,13 +86,14 @@ class TinyDriver final : public halyard::Driver {
   }
 
   Behaviour behaviour_;
+  HalyardDriverFunctions functions_;
 };
 
-#define HALYARD_TINY_PLUGIN(name, behaviour)                                                   \
-  namespace {                                                                                  \
-  halyard::Status create(const halyard::Span<const halyard::Option>*, halyard::Driver** out) { \
-    *out = new TinyDriver(behaviour);                                                          \
-    return {};                                                                                 \
-  }                                                                                            \
-  }                                                                                            \
+#define HALYARD_TINY_PLUGIN(name, behaviour)                                            \
+  namespace {                                                                           \
+  halyard::Status create(halyard::Span<const halyard::Option>, halyard::Driver** out) { \
+    *out = new TinyDriver(behaviour);                                                   \
+    return {};                                                                          \
+  }                                                                                     \
+  }                                                                                     \
   HALYARD_PLUGIN(name, "0.0", "for the loader's tests", create)

@@ -36,7 +36,7 @@ Status SkeletonBuffer::allocate(SkeletonDevice& device, halyard::MemoryType type
 
 SkeletonBuffer::SkeletonBuffer(SkeletonDevice& device, halyard::MemoryType type, uint64_t size,
                                void* memory, halyard::Ref<halyard::Buffer> parent)
-    : Buffer(device, type, size, reinterpret_cast<uint64_t>(memory)),
+    : BufferBase(device, type, size, reinterpret_cast<uint64_t>(memory)),
       device_(device),
       owner_(halyard::Ref<halyard::Device>::retain(&device)),
       parent_(std::move(parent)) {}

@@ -6,12 +6,13 @@
 #include <set>
 
 #include "hal/buffer.h"
+#include "plugins/objects.h"
 
 namespace skeleton {
 
 class SkeletonDevice;
 
-class SkeletonBuffer final : public halyard::Buffer {
+class SkeletonBuffer final : public halyard::driver::BufferBase {
  public:
   // Zeroed memory of its own. RESOURCE_EXHAUSTED if there is not so much.
   static halyard::Status allocate(SkeletonDevice& device, halyard::MemoryType type, uint64_t size,

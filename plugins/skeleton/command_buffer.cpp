@@ -13,7 +13,7 @@ using halyard::guarded;
 using halyard::Status;
 
 SkeletonCommandBuffer::SkeletonCommandBuffer(SkeletonDevice& device)
-    : CommandBuffer(device), owner_(halyard::Ref<halyard::Device>::retain(&device)) {}
+    : CommandBufferBase(device), owner_(halyard::Ref<halyard::Device>::retain(&device)) {}
 
 void SkeletonCommandBuffer::destroy() noexcept {
   delete this;

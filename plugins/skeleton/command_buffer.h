@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "hal/command_buffer.h"
+#include "plugins/objects.h"
 
 namespace skeleton {
 
 class SkeletonDevice;
 
-class SkeletonCommandBuffer final : public halyard::CommandBuffer {
+class SkeletonCommandBuffer final : public halyard::driver::CommandBufferBase {
  public:
   explicit SkeletonCommandBuffer(SkeletonDevice& device);
 

@@ -51,7 +51,7 @@ Status no_kernels() {
                 "GPU, such as --device=amdgpu.");
 }
 
-SkeletonDevice::SkeletonDevice() : Device(device_info()) {}
+SkeletonDevice::SkeletonDevice() : DeviceBase(device_info()) {}
 
 void SkeletonDevice::destroy() noexcept {
   delete this;
@@ -194,7 +194,7 @@ Status SkeletonDevice::do_link(size_t, halyard::LinkInfo*) const {
   return Status(StatusCode::kOutOfRange, "The skeleton's device has no links.");
 }
 
-Status SkeletonDevice::do_begin_profile() {
+Status SkeletonDevice::do_begin_profile(const halyard::ProfileOptions&) {
   return Status(StatusCode::kUnimplemented, "The skeleton driver does not time operations.");
 }
 

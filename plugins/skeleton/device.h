@@ -5,13 +5,14 @@
 #include <mutex>
 
 #include "hal/device.h"
+#include "plugins/objects.h"
 
 namespace skeleton {
 
 // The answer of everything that would run a kernel.
 halyard::Status no_kernels();
 
-class SkeletonDevice final : public halyard::Device {
+class SkeletonDevice final : public halyard::driver::DeviceBase {
  public:
   SkeletonDevice();
 
@@ -45,7 +46,7 @@ class SkeletonDevice final : public halyard::Device {
                             halyard::Executable** executable) override;
   size_t do_link_count() const override;
   Status do_link(size_t index, halyard::LinkInfo* info) const override;
-  Status do_begin_profile() override;
+  Status do_begin_profile(const halyard::ProfileOptions& options) override;
   Status do_end_profile(halyard::ProfileSink sink, void* context) override;
   Status do_fault() const override;
   Status do_let_in(halyard::Buffer& buffer) override;

@@ -5,6 +5,7 @@
 #include "device.h"
 #include "hal/error.h"
 #include "plugins/guard.h"
+#include "plugins/objects.h"
 #include "plugins/plugin.h"
 
 namespace skeleton {
@@ -27,7 +28,7 @@ Status refuse(Span<const Option> options) {
                "The skeleton driver does not know the option ({}); it has none.", options[0].key);
 }
 
-class SkeletonDriver final : public halyard::Driver {
+class SkeletonDriver final : public halyard::driver::DriverBase {
  public:
   SkeletonDriver() = default;
 
@@ -67,8 +68,8 @@ class SkeletonDriver final : public halyard::Driver {
   }
 };
 
-Status create(const Span<const Option>* options, halyard::Driver** driver) {
-  HALYARD_RETURN_IF_ERROR(refuse(*options));
+Status create(Span<const Option> options, halyard::Driver** driver) {
+  HALYARD_RETURN_IF_ERROR(refuse(options));
   return guarded([&]() -> Status {
     *driver = new SkeletonDriver;
     return {};

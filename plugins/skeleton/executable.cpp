@@ -29,7 +29,7 @@ Status SkeletonExecutable::load(SkeletonDevice& device, const void* data, size_t
 }
 
 SkeletonExecutable::SkeletonExecutable(SkeletonDevice& device)
-    : Executable(device), owner_(halyard::Ref<halyard::Device>::retain(&device)) {}
+    : ExecutableBase(device), owner_(halyard::Ref<halyard::Device>::retain(&device)) {}
 
 void SkeletonExecutable::destroy() noexcept {
   delete this;

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "hal/executable.h"
+#include "plugins/objects.h"
 
 namespace skeleton {
 
 class SkeletonDevice;
 
-class SkeletonExecutable final : public halyard::Executable {
+class SkeletonExecutable final : public halyard::driver::ExecutableBase {
  public:
   // INVALID_ARGUMENT if the data is not an ELF file.
   static halyard::Status load(SkeletonDevice& device, const void* data, size_t size,

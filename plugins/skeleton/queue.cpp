@@ -9,6 +9,7 @@
 #include "hal/error.h"
 #include "operations.h"
 #include "plugins/guard.h"
+#include "plugins/objects.h"
 
 namespace skeleton {
 
@@ -24,9 +25,9 @@ using halyard::Sync;
 namespace {
 
 // The queue's thread waits for a host call; nothing else could run on it meanwhile.
-class Completion final : public halyard::HostCompletion {
+class Completion final : public halyard::driver::CompletionBase {
  public:
-  void complete(const Status& outcome) override { outcome_.set_value(outcome); }
+  void do_complete(const Status& outcome) noexcept override { outcome_.set_value(outcome); }
   Status wait() { return outcome_.get_future().get(); }
 
  private:
@@ -36,7 +37,7 @@ class Completion final : public halyard::HostCompletion {
 }  // namespace
 
 SkeletonQueue::SkeletonQueue(SkeletonDevice& device)
-    : Queue(device),
+    : QueueBase(device),
       device_(device),
       owner_(Ref<halyard::Device>::retain(&device)),
       state_(std::make_shared<State>()),

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "hal/queue.h"
+#include "plugins/objects.h"
 #include "semaphore.h"
 
 namespace skeleton {
 
 class SkeletonDevice;
 
-class SkeletonQueue final : public halyard::Queue {
+class SkeletonQueue final : public halyard::driver::QueueBase {
  public:
   explicit SkeletonQueue(SkeletonDevice& device);
 

@@ -15,7 +15,7 @@ Timelines& timelines() {
 }
 
 SkeletonSemaphore::SkeletonSemaphore(SkeletonDevice& device, uint64_t initial_value)
-    : Semaphore(device),
+    : SemaphoreBase(device),
       owner_(halyard::Ref<halyard::Device>::retain(&device)),
       value_(initial_value) {}
 

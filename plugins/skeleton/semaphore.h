@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "hal/semaphore.h"
+#include "plugins/objects.h"
 
 namespace skeleton {
 
@@ -35,7 +36,7 @@ struct Timelines {
 // Never destroyed: other threads may still wait when the program ends.
 Timelines& timelines();
 
-class SkeletonSemaphore final : public halyard::Semaphore {
+class SkeletonSemaphore final : public halyard::driver::SemaphoreBase {
  public:
   SkeletonSemaphore(SkeletonDevice& device, uint64_t initial_value);
 

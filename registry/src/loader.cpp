@@ -12,7 +12,7 @@
 #include "hal/text.h"
 #include "load_note.h"
 #include "plugin_symbol.h"
-#include "plugins/plugin.h"
+#include "plugins/driver.h"
 #include "registry/discovery.h"
 
 namespace halyard {
@@ -95,8 +95,6 @@ Status find_entry(Candidate& candidate, void* library, HalyardPluginEntry* entry
   return {};
 }
 
-static_assert(HALYARD_ABI_MINOR == kInterfaceMinor, "hal/types.h and plugins/plugin.h differ");
-
 Status check_answer(Candidate& candidate, const HalyardPlugin& plugin) {
   candidate.abi_major = plugin.abi_major;
   candidate.abi_minor = plugin.abi_minor;
@@ -168,16 +166,12 @@ Status initialise(Candidate& candidate, const HalyardPlugin& plugin,
     if (setting.driver == candidate.driver) options.push_back({setting.key, setting.value});
   }
   const Span<const Option> span(options.data(), options.size());
-  Driver* made = nullptr;
-  HALYARD_RETURN_IF_ERROR(
-      guarded("create_driver", [&] { return plugin.create_driver(&span, &made); }));
-  if (made == nullptr) {
-    return error(StatusCode::kInternal,
-                 "create_driver has returned OK but no driver; this is an error in the plugin.");
-  }
-  *driver = Ref<Driver>::adopt(made);
+  HALYARD_RETURN_IF_ERROR(guarded("create_driver", [&]() -> Status {
+    HALYARD_ASSIGN_OR_RETURN(*driver, Driver::create(plugin.create_driver, span));
+    return {};
+  }));
   HALYARD_RETURN_IF_ERROR(guarded("Driver::info", [&]() -> Status {
-    const DriverInfo info = made->info();
+    const DriverInfo info = (*driver)->info();
     candidate.library_name = info.library_name.view();
     candidate.library_path = info.library_path.view();
     candidate.library_version = info.library_version.view();

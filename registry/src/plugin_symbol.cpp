@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "plugins/plugin.h"
+#include "plugins/driver.h"
 
 namespace halyard {
 namespace {

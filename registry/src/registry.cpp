@@ -348,14 +348,8 @@ Result<Ref<Device>> Registry::open_group(const std::vector<DeviceUri>& uris,
                                      ? chosen.driver->create_device(first, given)
                                      : chosen.driver->create_logical_device(chosen.ordinals, given);
     if (!device.ok()) return with_place(uri, device.status());
-    if (*device) {
-      (*device)->set_validation(*validation);
-      return device;
-    }
-    return error(StatusCode::kInternal,
-                 "The driver {} has returned OK but no device for its ordinal {}; this is an error "
-                 "in the plugin.",
-                 uri.driver, first);
+    (*device)->set_validation(*validation);
+    return device;
   } catch (...) {
     return error(StatusCode::kInternal,
                  "The driver {} threw an exception while it opened its device {}; this is an error "

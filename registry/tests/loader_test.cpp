@@ -82,7 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
                "halyard_plugin is a variable, not a function"},
         Broken{"entry_is_constant.so", LoadStage::kFound, "is a variable, not a function"},
         Broken{"wrong_major.so", LoadStage::kSymbol,
-               "speaks ABI version 42.7 and this program 1.3"},
+               "speaks ABI version 42.7 and this program 2.0"},
+        Broken{"abi_1.so", LoadStage::kSymbol, "speaks ABI version 1.3 and this program 2.0"},
         Broken{"entry_error.so", LoadStage::kSymbol,
                "The plugin wants a licence that is not there (42)."},
         Broken{"entry_silent.so", LoadStage::kSymbol, "with -5 and no message"},
@@ -96,8 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
                StatusCode::kUnavailable},
         Broken{"create_throws.so", LoadStage::kNegotiated, "create_driver threw an exception",
                StatusCode::kInternal},
-        Broken{"null_driver.so", LoadStage::kNegotiated, "returned OK but no driver",
-               StatusCode::kInternal},
+        Broken{"null_driver.so", LoadStage::kNegotiated,
+               "returned OK but no object from create_driver", StatusCode::kInternal},
         Broken{"enumerate_error.so", LoadStage::kInitialised, "The runtime cannot say.",
                StatusCode::kUnavailable},
         Broken{"enumerate_throws.so", LoadStage::kInitialised, "the devices are out",
@@ -110,8 +111,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(LoaderTest, TheMinorInForceIsTheSmaller) {
   const Candidate candidate = load(kBroken + "/newer_minor.so");
   EXPECT_EQ(candidate.stage, LoadStage::kEnumerated) << candidate.reason;
-  EXPECT_EQ(candidate.abi_minor, kInterfaceMinor + 9);
-  EXPECT_EQ(candidate.abi_in_force, kInterfaceMinor);
+  EXPECT_EQ(candidate.abi_minor, HALYARD_ABI_MINOR + 9);
+  EXPECT_EQ(candidate.abi_in_force, HALYARD_ABI_MINOR);
   EXPECT_EQ(candidate.version, "");
   EXPECT_EQ(candidate.library_name, "libtiny.so.1");
   EXPECT_EQ(candidate.library_version, "1.2.3");

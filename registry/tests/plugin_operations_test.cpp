@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "plugins/objects.h"
 #include "registry/registry.h"
 
 namespace halyard {
@@ -360,9 +361,9 @@ TEST_P(PluginOperationsTest, QueueOrderedMemoryWorks) {
   EXPECT_THAT(bytes(target), Each(5));
 }
 
-class AnyFunction : public Function {
+class AnyFunction : public driver::FunctionBase {
  public:
-  explicit AnyFunction(Executable& executable) : Function(executable, {}) {}
+  explicit AnyFunction(Executable& executable) : FunctionBase(executable, {}) {}
 };
 
 TEST_P(PluginOperationsTest, KernelsAreUnimplementedAndSayWhatToUse) {

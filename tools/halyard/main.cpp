@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "hal/status.h"
-#include "plugins/plugin.h"
+#include "plugins/driver.h"
 #include "tools/command_line/command_line.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/mlir_run.h"

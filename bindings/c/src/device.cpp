@@ -11,7 +11,7 @@ halyard_device::halyard_device(Ref<Device> d)
       name(text(object->info().name)),
       uuid(text(object->info().uuid)),
       target(text(object->info().target)),
-      pci_address(text(object->pci_address())) {}
+      pci_address(text(object->info().pci_address)) {}
 
 void halyard_device_retain(halyard_device* device) {
   retain(device);
@@ -42,7 +42,6 @@ halyard_error* halyard_device_get_info(halyard_device* device, halyard_device_in
     value.allocation_alignment = from.allocation_alignment;
     value.max_clock_mhz = from.max_clock_mhz;
     value.timestamp_hz = from.timestamp_hz;
-    value.interface_minor = device->object->interface_minor();
     value.maps_device_memory = from.maps_device_memory;
     value.coherent_map = from.coherent_map;
     value.imports_queues = from.imports_queues;

@@ -39,7 +39,7 @@ TEST(DriverOptions, AnUnknownOneIsRefusedWithTheKnownOnes) {
   const Option options[] = {{"libhsaa", "x"}};
   const Span<const Option> span(options);
   Driver* driver = nullptr;
-  const Status status = DriverImpl::create(&span, &driver);
+  const Status status = DriverImpl::create(span, &driver);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(message(status), HasSubstr("libhsaa"));
@@ -50,7 +50,7 @@ TEST(DriverOptions, AnUnknownOneIsRefusedWithTheKnownOnes) {
 TEST(Driver, WithoutAGpuItSaysSo) {
   if (std::filesystem::exists("/dev/kfd")) GTEST_SKIP() << "This machine has a GPU.";
   Driver* raw = nullptr;
-  const Status status = DriverImpl::create(nullptr, &raw);
+  const Status status = DriverImpl::create({}, &raw);
   if (!status.ok()) GTEST_SKIP() << message(status);
   const Ref<Driver> driver = Ref<Driver>::adopt(raw);
   const auto devices = driver->enumerate();

@@ -46,7 +46,7 @@ Driver& VirtualDeviceTest::driver() {
   static Driver* const driver = [] {
     load_virtual_gpu();
     Driver* made = nullptr;
-    if (const Status status = DriverImpl::create(nullptr, &made); !status.ok()) {
+    if (const Status status = DriverImpl::create({}, &made); !status.ok()) {
       std::fprintf(stderr, "%s\n", text(status).c_str());
       std::abort();
     }

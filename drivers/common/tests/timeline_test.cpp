@@ -9,6 +9,7 @@
 
 #include "drivers/common/held_sync.h"
 #include "hal/error.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 namespace {
@@ -20,9 +21,9 @@ std::string message(const Status& status) {
 }
 
 // Nothing of it is called; a semaphore keeps it alive.
-class NoDevice final : public Device {
+class NoDevice final : public driver::DeviceBase {
  public:
-  NoDevice() : Device(info_) {}
+  NoDevice() : DeviceBase(info_) {}
 
  private:
   ~NoDevice() = default;
@@ -44,7 +45,7 @@ class NoDevice final : public Device {
   Status do_load_executable(const void*, size_t, Executable**) override { return {}; }
   size_t do_link_count() const override { return 0; }
   Status do_link(size_t, LinkInfo*) const override { return {}; }
-  Status do_begin_profile() override { return {}; }
+  Status do_begin_profile(const ProfileOptions&) override { return {}; }
   Status do_end_profile(ProfileSink, void*) override { return {}; }
   Status do_fault() const override { return {}; }
   Status do_let_in(Buffer&) override { return {}; }

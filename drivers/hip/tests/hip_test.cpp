@@ -48,7 +48,7 @@ TEST(HipDriverOptions, AnUnknownOneIsRefusedWithTheKnownOnes) {
   const Option options[] = {{"libhipp", "x"}};
   const Span<const Option> span(options);
   Driver* driver = nullptr;
-  const Status status = DriverImpl::create(&span, &driver);
+  const Status status = DriverImpl::create(span, &driver);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(message(status), HasSubstr("Did you mean \"libhip\"?"));
@@ -57,7 +57,7 @@ TEST(HipDriverOptions, AnUnknownOneIsRefusedWithTheKnownOnes) {
 TEST(HipDriver, WithoutAGpuItSaysSoAndMentionsTheVirtualOne) {
   if (std::filesystem::exists("/dev/kfd")) GTEST_SKIP() << "This machine has a GPU.";
   Driver* raw = nullptr;
-  const Status status = DriverImpl::create(nullptr, &raw);
+  const Status status = DriverImpl::create({}, &raw);
   ASSERT_TRUE(status.ok()) << message(status);
   const Ref<Driver> driver = Ref<Driver>::adopt(raw);
   const auto devices = driver->enumerate();

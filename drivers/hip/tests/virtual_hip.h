@@ -45,7 +45,7 @@ inline Driver& virtual_driver(const char* profile) {
     char error[1024] = "";
     Driver* made = nullptr;
     if (configure(profile, error, sizeof error) != 0 || enter(nullptr, error, sizeof error) != 0 ||
-        !DriverImpl::create(nullptr, &made).ok()) {
+        !DriverImpl::create({}, &made).ok()) {
       std::fprintf(stderr, "no virtual GPU, or no HIP: %s\n", error);
       std::abort();
     }

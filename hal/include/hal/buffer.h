@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "hal/object.h"
 #include "hal/ref.h"
 #include "hal/status.h"
 #include "hal/types.h"
@@ -31,10 +32,10 @@ struct BufferOptions {
   // Bytes; a power of two, at most 2 MiB; 0 means the device's own minimum
   // (DeviceInfo::allocation_alignment).
   uint64_t alignment = 0;
-  // Since minor 3: the GPU of a logical device that the memory is of, below Device::gpu_count().
+  // The GPU of a logical device that the memory is of, below Device::gpu_count().
   // Host memory is the host's; then it is the GPU that the buffer is counted with.
   uint32_t gpu = 0;
-  // Since minor 3: every GPU of the logical device may use the memory from now on, also by its
+  // Every GPU of the logical device may use the memory from now on, also by its
   // address alone (Argument::address, pointers in memory). Without it a GPU is let in when an
   // operation on it names the buffer. FAILED_PRECONDITION if a GPU cannot reach the memory.
   bool shared = false;
@@ -47,14 +48,14 @@ enum class MapAccess : uint32_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
 // The memory is released when the last reference is gone and all work is done that was given the
 // buffer. Work that got its address in another way (Argument::address, a pointer among other bytes)
 // does not keep it.
-class Buffer : public RefCounted {
+class Buffer : public Object<HalyardBuffer> {
  public:
   // Bytes; 0 from Queue::dealloca_buffer on, unless that fails.
-  uint64_t size() const noexcept { return __atomic_load_n(&size_, __ATOMIC_RELAXED); }
-  MemoryType type() const noexcept { return type_; }
+  uint64_t size() const noexcept { return __atomic_load_n(&contract()->size, __ATOMIC_RELAXED); }
+  MemoryType type() const noexcept { return static_cast<MemoryType>(contract()->type); }
   // The address that kernels see. Valid while the buffer lives.
-  uint64_t device_address() const noexcept { return device_address_; }
-  Device& device() const noexcept { return *device_; }
+  uint64_t device_address() const noexcept { return contract()->device_address; }
+  Device& device() const noexcept;
 
   // The host's view of `length` bytes from `offset` on. Nested and overlapping maps are allowed;
   // each wants its own unmap. OUT_OF_RANGE past the end; FAILED_PRECONDITION if the host cannot see
@@ -71,29 +72,11 @@ class Buffer : public RefCounted {
   Result<Ref<Buffer>> subspan(uint64_t offset, uint64_t length);
 
  protected:
-  Buffer(Device& device, MemoryType type, uint64_t size, uint64_t device_address) noexcept
-      : device_(&device), size_(size), device_address_(device_address), type_(type) {}
+  Buffer() noexcept = default;  // by the driver SDK
   ~Buffer() = default;
 
-  // For drivers: what size() is from now on. Validation refuses every use of a buffer without
-  // bytes, so 0 means that the memory is given back or on its way (Queue::dealloca_buffer).
-  static void set_size(Buffer& buffer, uint64_t bytes) noexcept {
-    __atomic_store_n(&buffer.size_, bytes, __ATOMIC_RELAXED);
-  }
-
  private:
-  virtual Status do_map(uint64_t offset, uint64_t length, MapAccess access, void** pointer) = 0;
-  virtual Status do_unmap(void* pointer) = 0;
-  virtual Status do_flush(uint64_t offset, uint64_t length) = 0;
-  virtual Status do_invalidate(uint64_t offset, uint64_t length) = 0;
-  virtual Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) = 0;
-
   Status check_range(const char* operation, uint64_t offset, uint64_t length) const;
-
-  Device* device_;
-  uint64_t size_;
-  uint64_t device_address_;
-  MemoryType type_;
 };
 
 // Part of a buffer, as an operand: no allocation, no reference. In a CommandBuffer `buffer` may be

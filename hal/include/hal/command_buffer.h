@@ -5,6 +5,7 @@
 
 #include "hal/buffer.h"
 #include "hal/dispatch.h"
+#include "hal/object.h"
 #include "hal/queue.h"
 #include "hal/ref.h"
 #include "hal/status.h"
@@ -20,9 +21,9 @@ class Device;
 // Commands may overlap and run in any order, except across a barrier(). A recording keeps alive the
 // buffers and executables that it names, an execution what is bound to slots until it is done.
 // Copies do not overlap themselves; where slots are involved, Queue::execute refuses the bindings.
-class CommandBuffer : public RefCounted {
+class CommandBuffer : public Object<HalyardCommandBuffer> {
  public:
-  Device& device() const noexcept { return *device_; }
+  Device& device() const noexcept;
 
   // The operations are Queue's, without the semaphores. A BufferRange without a buffer is a slot of
   // the binding table that Queue::execute is given.
@@ -39,57 +40,17 @@ class CommandBuffer : public RefCounted {
   Status end_debug_group();
   // Ends the recording. FAILED_PRECONDITION if a debug group is open.
   Status finish();
-  bool finished() const noexcept { return finished_; }
+  bool finished() const noexcept;
 
   // One more than the highest slot that the recording uses; what Queue::execute wants at least.
-  uint32_t binding_count() const noexcept { return binding_count_; }
+  uint32_t binding_count() const noexcept;
   // Bytes that the recording uses of the range bound to `slot`, as far as it says.
-  uint64_t binding_bytes(uint32_t slot) const noexcept {
-    return slot < binding_count_ ? binding_bytes_[slot] : 0;
-  }
+  uint64_t binding_bytes(uint32_t slot) const noexcept;
   static constexpr uint32_t kMaxBindings = 4096;
-  // For Queue::execute: INVALID_ARGUMENT if a recorded copy would overlap itself with these
-  // bindings, which have a buffer for every slot.
-  Status check_copies(const char* operation, Span<const BufferRange> bindings) const;
 
  protected:
-  explicit CommandBuffer(Device& device) noexcept : device_(&device) {}
-  ~CommandBuffer();
-
- private:
-  virtual Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) = 0;
-  virtual Status do_update(const BufferRange& target, const void* source, uint64_t size) = 0;
-  virtual Status do_copy(const BufferRange& source, const BufferRange& target) = 0;
-  virtual Status do_dispatch(const Dispatch& dispatch) = 0;
-  virtual Status do_dispatch_indirect(const Dispatch& dispatch,
-                                      const BufferRange& group_counts) = 0;
-  virtual Status do_barrier() = 0;
-  virtual Status do_begin_debug_group(StringView label) = 0;
-  virtual Status do_end_debug_group() = 0;
-  virtual Status do_finish() = 0;
-  // Since minor 2, as Queue's.
-  virtual Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
-                                   const RectangleCopy& shape) = 0;
-
-  Status check_recording(const char* operation) const;
-  // Notes the slot that `range` names, if it names one.
-  Status use(const char* operation, const BufferRange& range);
-  Status use_arguments(const char* operation, const Dispatch& dispatch);
-  // Notes a copy whose place is known only at execution. `shape`, which may be null, makes it one
-  // of a rectangle.
-  Status note_copy(const char* operation, const BufferRange& source, const BufferRange& target,
-                   const RectangleCopy* shape);
-
-  struct SlotCopy;
-
-  Device* device_;
-  uint32_t open_debug_groups_ = 0;
-  bool finished_ = false;
-  uint32_t binding_count_ = 0;
-  uint64_t* binding_bytes_ = nullptr;  // malloc'ed, one for each slot
-  SlotCopy* slot_copies_ = nullptr;    // malloc'ed
-  uint32_t slot_copy_count_ = 0;
-  uint32_t slot_copy_room_ = 0;
+  CommandBuffer() noexcept = default;  // by the driver SDK
+  ~CommandBuffer() = default;
 };
 
 }  // namespace halyard

@@ -8,6 +8,7 @@
 #include "hal/command_buffer.h"
 #include "hal/executable.h"
 #include "hal/memory_pool.h"
+#include "hal/object.h"
 #include "hal/profile.h"
 #include "hal/queue.h"
 #include "hal/ref.h"
@@ -19,9 +20,8 @@ namespace halyard {
 
 class Module;  // hal/module.h
 
-// The facts and limits of a device. They do not change while it lives. A driver that was built
-// against an older version fills in fewer (struct_size). Of a logical device they are the first
-// GPU's, but for the limits of a dispatch (work-group, grid, LDS), which every GPU keeps.
+// The facts and limits of a device. They do not change while it lives. Of a logical device they are
+// the first GPU's, but for the limits of a dispatch (work-group, grid, LDS), which every GPU keeps.
 struct DeviceInfo {
   uint32_t struct_size = sizeof(DeviceInfo);
   StringView driver;  // "amdgpu"
@@ -43,14 +43,10 @@ struct DeviceInfo {
   bool maps_device_memory = false;  // MemoryType::kDeviceMapped exists
   bool coherent_map = true;         // Buffer::flush and invalidate do nothing
   bool imports_queues = false;      // Device::import_queue works
-  // Since minor 1. What the driver was built with. On a boundary of its own, so that it does not
-  // lie in what was padding before.
-  alignas(8) uint32_t interface_minor = kInterfaceMinor;
-  // Since minor 3. "0000:c1:00.0", as DeviceSummary has it.
-  StringView pci_address;
-  // Since minor 3. How many GPUs a logical device has (Device::gpu). A driver leaves it at 1: the
-  // host makes logical devices.
+  // How many GPUs a logical device has (Device::gpu). A driver leaves it at 1: the host makes
+  // logical devices.
   uint32_t gpu_count = 1;
+  StringView pci_address;  // "0000:c1:00.0", as DeviceSummary has it
 };
 
 struct HeapInfo {
@@ -75,7 +71,7 @@ struct QueueOptions {
   // Operations on the device before a submission waits for room (what the host holds back does not
   // count); rounded up to a power of two within the driver's bounds. 0: the driver's default.
   uint32_t capacity = 0;
-  // Since minor 3: which GPU of a logical device runs the queue's work, below Device::gpu_count().
+  // Which GPU of a logical device runs the queue's work, below Device::gpu_count().
   uint32_t gpu = 0;
 };
 
@@ -87,7 +83,7 @@ struct LinkInfo {
   uint32_t min_bandwidth_mbps = 0;  // MB/s; 0: not known
   uint32_t max_bandwidth_mbps = 0;
   bool coherent = false;
-  // Since minor 3. kOther where several hops differ.
+  // kOther where several hops differ.
   enum class Kind : uint32_t { kUnknown, kPcie, kXgmi, kOther } kind = Kind::kUnknown;
   // Which GPUs of a logical device the link is between (Device::gpu); kNoGpu for a peer that is not
   // part of it.
@@ -107,7 +103,7 @@ struct ImportOptions {
   enum class Kind : uint32_t { kHostMemory, kDevicePointer, kIpcHandle } kind = Kind::kHostMemory;
   const void* pointer = nullptr;  // kIpcHandle: ExportedHandle::ipc; lives until both let it go
   uint64_t size = 0;              // bytes; kIpcHandle: at most what was exported
-  // Since minor 3 (UNIMPLEMENTED with an older driver, unless it is null): tells when that is so.
+  // Tells when that is so.
   // Called once, with `release_context`, after the buffer's last reference is gone and all work
   // that was given it is done: before Device::release returns, at the latest, unless work goes on
   // that cannot be ended (docs/failures.md); then never. On whatever thread sees the work done, so
@@ -160,9 +156,9 @@ enum class WaitMode : uint32_t { kAny, kAll };
 // Any thread may use any method. Whatever a device makes keeps the device alive. The release of the
 // last reference waits for work in flight, some seconds at most (docs/failures.md); what
 // takes longer goes on, and its memory is given back when it ends.
-class Device : public RefCounted {
+class Device : public Object<HalyardDevice> {
  public:
-  const DeviceInfo& info() const noexcept { return *info_; }
+  const DeviceInfo& info() const noexcept;
 
   // Of a logical device the first GPU's; the others' are at gpu(i).
   size_t heap_count() const;
@@ -174,7 +170,7 @@ class Device : public RefCounted {
   // Gives unused blocks of the pool back to the heap, until it has at most `keep_bytes` reserved or
   // only blocks in use. Work in flight is not waited for: what it uses stays.
   Status trim_pool(MemoryType type, uint64_t keep_bytes);
-  // A pool beside those, for PoolOptions::pool. Takes nothing from the heap yet. Since minor 3.
+  // A pool beside those, for PoolOptions::pool. Takes nothing from the heap yet.
   Result<Ref<MemoryPool>> create_pool(const PoolInfo& info);
 
   Result<Ref<Queue>> create_queue(const QueueOptions& options = {});
@@ -192,7 +188,7 @@ class Device : public RefCounted {
   // The buffer of this device's, not a view, that has the byte at `pointer`: an address of the
   // device's, or of the host's. Of several, which imports make possible, one that the device has
   // allocated. From the making of the buffer until its last reference is gone, or
-  // Queue::dealloca_buffer is called. NOT_FOUND if there is none. Since minor 3.
+  // Queue::dealloca_buffer is called. NOT_FOUND if there is none.
   Result<AllocationInfo> find_allocation(const void* pointer) const;
   Result<Ref<Semaphore>> create_semaphore(uint64_t initial_value = 0);
   // One timeline in several processes: what one signals, from the host or by work, is reached in
@@ -200,7 +196,7 @@ class Device : public RefCounted {
   // semaphore of its own, which it may use like any other and export in turn; the last to release
   // its own ends the timeline. If a process ends that has not released its semaphore, the others'
   // fail (ABORTED). Processes of one user on one system. FAILED_PRECONDITION if the exporter has
-  // released its semaphore, or ended, before the import. Since minor 3.
+  // released its semaphore, or ended, before the import.
   Result<ExportedSemaphore> export_semaphore(Semaphore& semaphore);
   Result<Ref<Semaphore>> import_semaphore(const ExportedSemaphore& exported);
   // Returns when one, or all, of the points are reached. With kAny the index of a reached point is
@@ -218,13 +214,11 @@ class Device : public RefCounted {
   Result<Ref<Executable>> load_executable(const Module& module);
 
   // Whether this device's work can use buffers in `peer`'s memory: always true of itself, and never
-  // of a device of another driver. Buffers in host memory it can use of every device of its driver
-  // (since minor 3).
+  // of a device of another driver. Buffers in host memory it can use of every device of its driver.
   bool can_access(const Device& peer) const noexcept;
   // Lets this device's work use `buffer`, of another device, from now on, also by its address alone
   // (Argument::address, pointers in memory). An operation that is given the buffer does that
-  // itself. FAILED_PRECONDITION unless can_access. Since minor 3: UNIMPLEMENTED with an older
-  // driver.
+  // itself. FAILED_PRECONDITION unless can_access.
   Status let_in(Buffer& buffer);
   // Links to the other GPUs of the driver, whether they are part of this device or not. Of a
   // logical device those of each of its GPUs.
@@ -236,18 +230,9 @@ class Device : public RefCounted {
   // device of its own as well: Buffer::device and Semaphore::device are the GPU's, Queue::device,
   // Executable::device and CommandBuffer::device the logical device. An executable is loaded on
   // each GPU with that GPU's variant, and a recording may be executed on each.
-  size_t gpu_count() const noexcept {
-    const bool says = info_->struct_size > offsetof(DeviceInfo, gpu_count);
-    return says ? info_->gpu_count : 1;
-  }
+  size_t gpu_count() const noexcept { return info().gpu_count; }
   // `index` < gpu_count(). A device of one GPU is its own.
   Device& gpu(size_t index) const noexcept;
-  // DeviceInfo::pci_address; empty with a driver that is older than it.
-  StringView pci_address() const noexcept {
-    const bool says = info_->struct_size > offsetof(DeviceInfo, pci_address);
-    return says ? info_->pci_address : StringView();
-  }
-
   // Operations that are submitted between the two calls are timed; end_profile waits for them and
   // gives each to `sink`. An exception that the sink throws becomes the failure of end_profile; it
   // is not called again then. What is timed is slower, and does not overlap what is beside it on
@@ -256,64 +241,38 @@ class Device : public RefCounted {
   Status begin_profile(const ProfileOptions& options);
   Status end_profile(ProfileSink sink, void* context);
 
-  // UNIMPLEMENTED where the vendor's runtime does not tell the device's time. Since minor 3.
+  // UNIMPLEMENTED where the vendor's runtime does not tell the device's time.
   Result<ClockReading> read_clocks() const;
 
   // OK while the device works; afterwards the failure that lost it, for as long as it lives. A
   // queue that is lost (Queue::fault) loses no device.
   Status fault() const;
-  // The interface's minor version that the driver was built with.
-  uint32_t interface_minor() const noexcept {
-    const bool says = info_->struct_size > offsetof(DeviceInfo, interface_minor);
-    return says ? info_->interface_minor : 0;
-  }
-
   // Validation in front of the driver is on unless a benchmark turns it off.
-  bool validates() const noexcept { return validates_; }
+  bool validates() const noexcept;
   void set_validation(bool on) noexcept;
 
  protected:
-  // `info` belongs to the driver's object and lives as long.
-  explicit Device(const DeviceInfo& info) noexcept : info_(&info) {}
+  Device() noexcept = default;  // by the driver SDK
   ~Device() = default;
-
- private:
-  virtual size_t do_heap_count() const = 0;
-  virtual Status do_heap(size_t index, HeapInfo* info) const = 0;
-  virtual Status do_heap_statistics(size_t index, HeapStatistics* statistics) const = 0;
-  virtual Status do_pool_statistics(MemoryType type, PoolStatistics* statistics) const = 0;
-  virtual Status do_trim_pool(MemoryType type, uint64_t keep_bytes) = 0;
-  // `peer` is another device of the same driver.
-  virtual bool do_can_access(const Device& peer) const noexcept = 0;
-  virtual Status do_import_queue(void* native_queue, Queue** queue) = 0;
-  virtual Status do_create_queue(const QueueOptions& options, Queue** queue) = 0;
-  virtual Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) = 0;
-  virtual Status do_import_buffer(const ImportOptions& options, Buffer** buffer) = 0;
-  virtual Status do_export_buffer(Buffer& buffer, ExportedHandle* handle) = 0;
-  virtual Status do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) = 0;
-  virtual Status do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
-                         size_t* index) = 0;
-  virtual Status do_create_command_buffer(CommandBuffer** commands) = 0;
-  virtual Status do_load_executable(const void* data, size_t size, Executable** executable) = 0;
-  virtual size_t do_link_count() const = 0;
-  virtual Status do_link(size_t index, LinkInfo* info) const = 0;
-  virtual Status do_begin_profile() = 0;
-  virtual Status do_end_profile(ProfileSink sink, void* context) = 0;
-  virtual Status do_fault() const = 0;
-  // Since minor 3. `buffer` is of another device of the same driver, which do_can_access is true
-  // of.
-  virtual Status do_let_in(Buffer& buffer) = 0;
-  // Since minor 3. begin_profile where not all kinds are asked for. A method with a body here may
-  // be left out by a driver: it is UNIMPLEMENTED then, by the public method's name.
-  virtual Status do_begin_filtered_profile(const ProfileOptions& options);
-  virtual Status do_create_pool(const PoolInfo& info, MemoryPool** pool);
-  virtual Status do_find_allocation(const void* pointer, AllocationInfo* info) const;
-  virtual Status do_read_clocks(ClockReading* reading) const;
-  virtual Status do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported);
-  virtual Status do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore);
-
-  const DeviceInfo* info_;
-  bool validates_ = true;
 };
+
+inline Device& Buffer::device() const noexcept {
+  return *Device::from_contract<Device>(contract()->device);
+}
+inline Device& CommandBuffer::device() const noexcept {
+  return *Device::from_contract<Device>(contract()->device);
+}
+inline Device& Executable::device() const noexcept {
+  return *Device::from_contract<Device>(contract()->device);
+}
+inline Device& MemoryPool::device() const noexcept {
+  return *Device::from_contract<Device>(contract()->device);
+}
+inline Device& Queue::device() const noexcept {
+  return *Device::from_contract<Device>(contract()->device);
+}
+inline Device& Semaphore::device() const noexcept {
+  return *Device::from_contract<Device>(contract()->device);
+}
 
 }  // namespace halyard

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hal/device.h"
+#include "hal/object.h"
 #include "hal/ref.h"
 #include "hal/status.h"
 #include "hal/types.h"
@@ -29,14 +30,18 @@ struct DeviceSummary {
   StringView target;
   uint32_t compute_units = 0;
   uint64_t memory_bytes = 0;
-  // Since minor 3: "0000:c1:00.0" (domain, bus, device, function; Linux's form, lower case); empty
+  // "0000:c1:00.0" (domain, bus, device, function; Linux's form, lower case); empty
   // if the device is not on a PCI bus.
   StringView pci_address;
 };
 
 // Any thread may use any method.
-class Driver : public RefCounted {
+class Driver : public Object<HalyardDriver> {
  public:
+  // Of a plugin (plugins/driver.h): what its create_driver makes with these options.
+  static Result<Ref<Driver>> create(decltype(HalyardPlugin::create_driver) create_driver,
+                                    Span<const Option> options);
+
   DriverInfo info() const;
 
   // The devices there are, in the order of their ordinals. No device is an empty list, not an
@@ -48,23 +53,13 @@ class Driver : public RefCounted {
   Result<Ref<Device>> create_device(uint32_t ordinal, Span<const Option> options = {});
 
   // One logical device of the GPUs with these ordinals, in this order (Device::gpu). One ordinal is
-  // create_device. INVALID_ARGUMENT for none, or for one that is there twice. With a driver of any
-  // minor version.
+  // create_device. INVALID_ARGUMENT for none, or for one that is there twice.
   Result<Ref<Device>> create_logical_device(Span<const uint32_t> ordinals,
                                             Span<const Option> options = {});
 
  protected:
-  // Takes what an enumeration finds. The summary's views stay valid while the driver lives.
-  using DeviceSink = void (*)(void* context, const DeviceSummary& summary);
-
-  Driver() noexcept = default;
+  Driver() noexcept = default;  // by the driver SDK
   ~Driver() = default;
-
- private:
-  virtual void do_info(DriverInfo* info) const = 0;
-  virtual Status do_enumerate(DeviceSink sink, void* context) = 0;
-  virtual Status do_create_device(uint32_t ordinal, Span<const Option> options,
-                                  Device** device) = 0;
 };
 
 }  // namespace halyard

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "hal/object.h"
 #include "hal/ref.h"
 #include "hal/status.h"
 #include "hal/types.h"
@@ -11,7 +12,6 @@ namespace halyard {
 
 class Device;
 class Executable;
-struct ArgumentPlan;  // src/argument_plan.h
 
 // What a kernel argument is, from the code object's metadata (LLVM AMDGPUUsage, "AMDHSA Code Object
 // Kernel Argument Metadata Map", `.value_kind`). The hidden ones are filled by the driver; a caller
@@ -78,6 +78,9 @@ struct FunctionInfo {
   uint32_t wavefront_size = 64;
   uint32_t max_workgroup_size = 1024;        // work-items (.max_flat_workgroup_size)
   Dim3 required_workgroup_size = {0, 0, 0};  // all 0: any
+  // 1 + the index into `hidden` of one that the driver cannot give: a dispatch is refused, and
+  // names it. 0: it gives all.
+  uint32_t missing_hidden = 0;
 };
 
 // How much of a function the device runs at once, in work-groups of one size.
@@ -91,13 +94,13 @@ struct Residency {
 };
 
 // An entry point of an executable; lives as long as that does. Immutable, any thread.
-class Function {
+class Function : protected HalyardFunction {
  public:
   Function(const Function&) = delete;
   Function& operator=(const Function&) = delete;
 
-  const FunctionInfo& info() const noexcept { return info_; }
-  Executable& executable() const noexcept { return *executable_; }
+  const FunctionInfo& info() const noexcept;
+  Executable& executable() const noexcept;
 
   // For work-groups of `workgroup_size` work-items with as much LDS on top of the function's own.
   // Worked out from the metadata: on a compute unit that does nothing else. UNIMPLEMENTED for a
@@ -108,18 +111,15 @@ class Function {
   // above; RESOURCE_EXHAUSTED if no work-group fits.
   Result<Residency> suggest_workgroup_size(uint32_t dynamic_lds_bytes = 0) const;
 
-  // What validation and packing read at each dispatch. Null if there was no memory for it.
-  const ArgumentPlan* plan() const noexcept { return plan_; }
+  // For hal and the driver SDK: the function as the contract has it (plugins/driver.h), and back.
+  HalyardFunction* contract() const noexcept { return const_cast<Function*>(this); }
+  static Function* from_contract(const HalyardFunction* function) noexcept {
+    return static_cast<Function*>(const_cast<HalyardFunction*>(function));
+  }
 
  protected:
-  // Works the plan out from `info`, whose views stay valid while the function lives.
-  Function(Executable& executable, const FunctionInfo& info) noexcept;
-  ~Function();
-
- private:
-  Executable* executable_;
-  const ArgumentPlan* plan_;
-  FunctionInfo info_;
+  Function() noexcept : HalyardFunction() {}  // by the driver SDK
+  ~Function() = default;
 };
 
 struct ExecutableInfo {
@@ -136,9 +136,9 @@ struct GlobalInfo {
 };
 
 // Any thread may use any method.
-class Executable : public RefCounted {
+class Executable : public Object<HalyardExecutable> {
  public:
-  Device& device() const noexcept { return *device_; }
+  Device& device() const noexcept;
   ExecutableInfo info() const;
   size_t function_count() const;
   // `index` < function_count().
@@ -153,16 +153,12 @@ class Executable : public RefCounted {
   Result<Executable*> on_gpu(size_t index);
 
  protected:
-  explicit Executable(Device& device) noexcept : device_(&device) {}
+  Executable() noexcept = default;  // by the driver SDK
   ~Executable() = default;
-
- private:
-  virtual void do_info(ExecutableInfo* info) const = 0;
-  virtual size_t do_function_count() const = 0;
-  virtual const Function* do_function(size_t index) const = 0;
-  virtual Status do_global(StringView name, GlobalInfo* info) const = 0;
-
-  Device* device_;
 };
+
+inline Executable& Function::executable() const noexcept {
+  return *Executable::from_contract<Executable>(contract()->executable);
+}
 
 }  // namespace halyard

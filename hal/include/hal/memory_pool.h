@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "hal/buffer.h"
+#include "hal/object.h"
 #include "hal/ref.h"
 #include "hal/status.h"
 #include "hal/types.h"
@@ -40,27 +41,20 @@ struct PoolStatistics {
 // Any thread may use any method. The pool's buffers keep it alive; when the last of them and the
 // last reference are gone, its memory goes back to the heap as soon as no work uses it. An
 // allocation from the heap that finds no memory takes what any pool keeps unused.
-class MemoryPool : public RefCounted {
+class MemoryPool : public Object<HalyardMemoryPool> {
  public:
-  Device& device() const noexcept { return *device_; }
-  MemoryType type() const noexcept { return info_.type; }
+  Device& device() const noexcept;
+  MemoryType type() const noexcept { return static_cast<MemoryType>(contract()->type); }
   // As it was created.
-  const PoolInfo& info() const noexcept { return info_; }
+  PoolInfo info() const noexcept;
 
   Result<PoolStatistics> statistics() const;
   // Device::trim_pool of this pool.
   Status trim(uint64_t keep_bytes);
 
  protected:
-  MemoryPool(Device& device, const PoolInfo& info) noexcept : device_(&device), info_(info) {}
+  MemoryPool() noexcept = default;  // by the driver SDK
   ~MemoryPool() = default;
-
- private:
-  virtual Status do_statistics(PoolStatistics* statistics) const = 0;
-  virtual Status do_trim(uint64_t keep_bytes) = 0;
-
-  Device* device_;
-  PoolInfo info_;
 };
 
 }  // namespace halyard

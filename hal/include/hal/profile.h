@@ -9,7 +9,7 @@ namespace halyard {
 
 // What an operation does. New kinds are only ever appended.
 enum class ProfileKind : uint32_t {
-  kUnknown = 0,  // the driver is older than minor 3 and does not say
+  kUnknown = 0,  // the driver does not say
   kDispatch = 1,
   kCopy = 2,  // also of rectangles
   kFill = 3,
@@ -30,7 +30,7 @@ const char* to_string(ProfileKind kind) noexcept;
 struct ProfileOptions {
   uint32_t struct_size = sizeof(ProfileOptions);
   // The kinds that are timed, one profile_bit() each; 0: all. Other operations run as if no profile
-  // was being taken. UNIMPLEMENTED with a driver that is older than minor 3, unless it is 0.
+  // was being taken.
   alignas(8) uint64_t kinds = 0;
 };
 constexpr uint64_t profile_bit(ProfileKind kind) noexcept {
@@ -44,7 +44,6 @@ struct ProfileEvent {
   StringView name;  // of a dispatch: its function's; otherwise to_string(kind)
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
-  // Since minor 3; all 0 from an older driver.
   ProfileKind kind = ProfileKind::kUnknown;
   uint32_t command = 0;    // if it was recorded: its position in the recording, from 0
   uint64_t execution = 0;  // the same for all commands of one execution; 0: it was not recorded

@@ -18,6 +18,7 @@
 
 #include "hal/buffer.h"
 #include "hal/dispatch.h"
+#include "hal/object.h"
 #include "hal/ref.h"
 #include "hal/semaphore.h"
 #include "hal/status.h"
@@ -56,8 +57,8 @@ struct PoolOptions {
   uint32_t struct_size = sizeof(PoolOptions);
   MemoryType type = MemoryType::kDevice;
   uint64_t alignment = 0;  // as BufferOptions::alignment
-  // Since minor 3: takes the memory from there, whatever `type` says. Null: from the device's own
-  // pool of that type. UNIMPLEMENTED with an older driver, unless it is null.
+  // Takes the memory from there, whatever `type` says. Null: from the device's own
+  // pool of that type.
   MemoryPool* pool = nullptr;
 };
 
@@ -73,15 +74,21 @@ struct FileRange {
 using HostFunction = Status (*)(void* context);
 
 // The end of a host call that goes on after its function has returned. Valid until complete().
-class HostCompletion {
+class HostCompletion : protected HalyardHostCompletion {
  public:
+  HostCompletion(const HostCompletion&) = delete;
+  HostCompletion& operator=(const HostCompletion&) = delete;
+
   // Exactly once, from any thread, also from within the function: the operation is done, or failed
   // with `outcome`. A queue whose host call never completes never goes on. An exception that the
   // function throws before this is called fails the operation; this may still be called then, and
   // changes nothing.
-  virtual void complete(const Status& outcome) = 0;
+  void complete(const Status& outcome) {
+    HalyardHostCompletion::complete(this, Status(outcome).leak());
+  }
 
  protected:
+  HostCompletion() noexcept : HalyardHostCompletion() {}  // by the driver SDK
   ~HostCompletion() = default;
 };
 using DeferredHostFunction = void (*)(void* context, HostCompletion& completion);
@@ -93,13 +100,13 @@ struct HostCall {
   HostFunction function = nullptr;
   DeferredHostFunction deferred = nullptr;
   void* context = nullptr;
-  // Since minor 1: calls the function, and turns an exception into a failure. It is the program's
-  // own code, as only that knows the exceptions of its standard library.
-  void (*invoke)(const HostCall& call, HostCompletion& completion) noexcept = nullptr;
+  // Calls the function, and turns an exception into a failure. It is the program's own code, as
+  // only that knows the exceptions of its standard library.
+  void (*invoke)(const HostCall& call, HostCompletion& completion) = nullptr;
 
   // Calls the function, once. `completion` is told the outcome, before this returns or later; then
   // this may be gone.
-  void run(HostCompletion& completion) const;
+  void run(HostCompletion& completion) const { invoke(*this, completion); }
 };
 
 // The most bytes that a fill's pattern has.
@@ -107,12 +114,11 @@ inline constexpr uint32_t kMaxPattern = 256;
 
 // Any thread may use any method. Operations submitted from several threads at once are ordered
 // as they happen to arrive.
-class Queue : public RefCounted {
+class Queue : public Object<HalyardQueue> {
  public:
-  Device& device() const noexcept { return *device_; }
+  Device& device() const noexcept;
 
-  // Repeats a pattern of 1 to 256 bytes over the range, whose length is a multiple of it. Drivers
-  // of minor 0 and 1 take 1, 2, 4, 8 and 16 bytes.
+  // Repeats a pattern of 1 to 256 bytes over the range, whose length is a multiple of it.
   Status fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
               const Sync& sync = {});
   // Writes `size` bytes of host memory, which are copied before the call returns.
@@ -123,8 +129,7 @@ class Queue : public RefCounted {
   Status copy(const BufferRange& source, const BufferRange& target, const Sync& sync = {});
   // Copies a rectangle in 2 or 3 dimensions. The first row begins at each range's offset; a range
   // without a length reaches as far as the rows do, and one with a length must. No byte may be in
-  // rows of both sides; ranges that overlap otherwise need equal pitches. Since minor 2:
-  // UNIMPLEMENTED with an older driver.
+  // rows of both sides; ranges that overlap otherwise need equal pitches.
   Status copy_rectangle(const BufferRange& source, const BufferRange& target,
                         const RectangleCopy& shape, const Sync& sync = {});
   // No lock, no allocation and no system call where the queue has room and waits are on this queue.
@@ -153,7 +158,6 @@ class Queue : public RefCounted {
   Status host_call_deferred(DeferredHostFunction function, void* context, const Sync& sync = {});
   // For bindings to other languages, whose functions have other types: `call.invoke` is the
   // binding's, and knows what is behind call.function, call.deferred and call.context.
-  // UNIMPLEMENTED with a driver of minor 0, which would call the function itself.
   Status host_call(const HostCall& call, const Sync& sync = {});
   // Only waits and signals.
   Status barrier(const Sync& sync);
@@ -161,10 +165,10 @@ class Queue : public RefCounted {
   // The vendor runtime's own queue, for work beside Halyard: hsa_queue_t*, hipStream_t; null if
   // there is none. Lives as long as this. Whether the vendor's queue may also be submitted to is
   // the driver's to say (docs).
-  void* native_handle() const noexcept { return do_native_handle(); }
+  void* native_handle() const noexcept;
 
   // What ProfileEvent::queue says: no other queue of the driver's, before or after, has the same.
-  // Since minor 3; 0 from an older driver, and from one that does not number its queues.
+  // 0 from a driver that does not number its queues.
   uint64_t id() const noexcept;
 
   // OK while the queue takes work; afterwards why it does not: its own work has failed so that it
@@ -178,42 +182,8 @@ class Queue : public RefCounted {
   Status abandon();
 
  protected:
-  explicit Queue(Device& device) noexcept : device_(&device) {}
+  Queue() noexcept = default;  // by the driver SDK
   ~Queue() = default;
-
- private:
-  // A driver may assume valid input: ranges resolved (no kToEnd) and inside their buffers, sizes
-  // not zero, arguments that fit the function's metadata, shapes within the device's limits.
-  virtual Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
-                         const Sync& sync) = 0;
-  virtual Status do_update(const BufferRange& target, const void* source, uint64_t size,
-                           const Sync& sync) = 0;
-  virtual Status do_copy(const BufferRange& source, const BufferRange& target,
-                         const Sync& sync) = 0;
-  virtual Status do_dispatch(const Dispatch& dispatch, const Sync& sync) = 0;
-  virtual Status do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
-                                      const Sync& sync) = 0;
-  virtual Status do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
-                            const Sync& sync) = 0;
-  virtual Status do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
-                           Buffer** buffer) = 0;
-  virtual Status do_dealloca(Buffer& buffer, const Sync& sync) = 0;
-  virtual Status do_read(const FileRange& source, const BufferRange& target, const Sync& sync) = 0;
-  virtual Status do_write(const BufferRange& source, const FileRange& target, const Sync& sync) = 0;
-  virtual Status do_host_call(const HostCall& call, const Sync& sync) = 0;
-  virtual Status do_barrier(const Sync& sync) = 0;
-  virtual void* do_native_handle() const noexcept = 0;
-  // Since minor 1.
-  virtual Status do_fault() const = 0;
-  virtual Status do_abandon() = 0;
-  // Since minor 2. The pitches are given, and the ranges as long as they have to be. From then on
-  // do_fill takes patterns of any length up to kMaxPattern.
-  virtual Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
-                                   const RectangleCopy& shape, const Sync& sync) = 0;
-  // Since minor 3.
-  virtual uint64_t do_id() const noexcept { return 0; }
-
-  Device* device_;
 };
 
 }  // namespace halyard

@@ -1,40 +1,13 @@
-// Reference counting for the interface's objects.
+// Ref: an owning pointer to an object that counts its references.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace halyard {
 
-// Base of every object of the interface. Born with one reference, which its creator owns.
-// Thread-safe. The object is destroyed by the side that made it: destroy() is virtual, the
-// destructor is not, so the vtable has the same shape for every compiler.
-class RefCounted {
- public:
-  RefCounted(const RefCounted&) = delete;
-  RefCounted& operator=(const RefCounted&) = delete;
-
-  void add_ref() const noexcept { __atomic_fetch_add(&references_, 1, __ATOMIC_RELAXED); }
-  void release() const noexcept {
-    // Release, so that this thread's writes are seen by the one that destroys; acquire for that
-    // one.
-    if (__atomic_fetch_sub(&references_, 1, __ATOMIC_ACQ_REL) == 1) {
-      const_cast<RefCounted*>(this)->destroy();
-    }
-  }
-
- protected:
-  RefCounted() noexcept = default;
-  ~RefCounted() = default;
-
- private:
-  virtual void destroy() noexcept = 0;
-
-  mutable uint32_t references_ = 1;
-};
-
-// An owning pointer to a RefCounted.
+// T has add_ref() and release().
 template <typename T>
 class Ref {
  public:

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "hal/object.h"
 #include "hal/ref.h"
 #include "hal/status.h"
 #include "hal/types.h"
@@ -22,9 +23,9 @@ struct SemaphorePoint {
 };
 
 // Any thread may use any method.
-class Semaphore : public RefCounted {
+class Semaphore : public Object<HalyardSemaphore> {
  public:
-  Device& device() const noexcept { return *device_; }
+  Device& device() const noexcept;
 
   // The value reached so far, or the failure.
   Result<uint64_t> query() const;
@@ -39,16 +40,8 @@ class Semaphore : public RefCounted {
   void fail(const Status& cause);
 
  protected:
-  explicit Semaphore(Device& device) noexcept : device_(&device) {}
+  Semaphore() noexcept = default;  // by the driver SDK
   ~Semaphore() = default;
-
- private:
-  virtual Status do_query(uint64_t* value) const = 0;
-  virtual Status do_signal(uint64_t value) = 0;
-  virtual Status do_wait(uint64_t value, Deadline deadline) const = 0;
-  virtual void do_fail(const Status& cause) = 0;
-
-  Device* device_;
 };
 
 }  // namespace halyard

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "hal/types.h"
+#include "plugins/driver.h"
 
 namespace halyard {
 
@@ -59,7 +60,9 @@ class [[nodiscard]] Status {
   }
 
   bool ok() const noexcept { return payload_ == nullptr; }
-  StatusCode code() const noexcept { return ok() ? StatusCode::kOk : payload_->code; }
+  StatusCode code() const noexcept {
+    return ok() ? StatusCode::kOk : static_cast<StatusCode>(payload_->code);
+  }
   StringView message() const noexcept;
   // "INVALID_ARGUMENT: The grid …"
   std::string to_string() const;
@@ -67,24 +70,27 @@ class [[nodiscard]] Status {
   // The same failure with "context: " before its message, as an error travels up. OK stays OK.
   Status with_context(std::string_view context) const;
 
+  // As the contract has it (plugins/driver.h): takes over a reference, and gives it up.
+  static Status adopt(HalyardStatus* status) noexcept {
+    Status adopted;
+    adopted.payload_ = status;
+    return adopted;
+  }
+  HalyardStatus* leak() noexcept { return std::exchange(payload_, nullptr); }
+  // Stays the status' own.
+  HalyardStatus* contract() const noexcept { return payload_; }
+
   // Says that a failure is known and does not matter here.
   void ignore() const noexcept {}
 
  private:
-  // Shared by all copies. `destroy` belongs to the side that allocated it.
-  struct Payload {
-    uint32_t struct_size;
-    StatusCode code;
-    uint32_t references;
-    uint64_t message_size;
-    void (*destroy)(Payload*) noexcept;
-  };
   void release() noexcept;
   // A payload whose message is `first` and `second`, one behind the other.
-  static Payload* make(StatusCode code, std::string_view first, std::string_view second) noexcept;
-  static Payload* out_of_memory(StatusCode code) noexcept;
+  static HalyardStatus* make(StatusCode code, std::string_view first,
+                             std::string_view second) noexcept;
+  static HalyardStatus* out_of_memory(StatusCode code) noexcept;
 
-  Payload* payload_ = nullptr;
+  HalyardStatus* payload_ = nullptr;
 };
 
 // A T, or the Status that says why there is none. Does not cross the plugin boundary.

@@ -110,10 +110,6 @@ struct Option {
   StringView value;
 };
 
-// How many times methods or members have been appended to the interface since its first version;
-// plugins/plugin.h's HALYARD_ABI_MINOR.
-inline constexpr uint32_t kInterfaceMinor = 3;
-
 // The most bytes that a struct with a struct_size ever has, so that a size that is not one does not
 // have anybody look far behind the struct.
 inline constexpr uint32_t kLargestStruct = 256;

@@ -355,11 +355,10 @@ typedef struct halyard_device_info {
   uint64_t max_allocation_bytes;
   uint32_t allocation_alignment;
   uint32_t max_clock_mhz;
-  uint64_t timestamp_hz;    /* the clock of profiling timestamps */
-  uint32_t interface_minor; /* that the driver was built with */
-  bool maps_device_memory;  /* HALYARD_MEMORY_DEVICE_MAPPED exists */
-  bool coherent_map;        /* halyard_buffer_flush and _invalidate do nothing */
-  bool imports_queues;      /* halyard_device_import_queue works */
+  uint64_t timestamp_hz;   /* the clock of profiling timestamps */
+  bool maps_device_memory; /* HALYARD_MEMORY_DEVICE_MAPPED exists */
+  bool coherent_map;       /* halyard_buffer_flush and _invalidate do nothing */
+  bool imports_queues;     /* halyard_device_import_queue works */
   /* Since 0.2. */
   const char* pci_address; /* "0000:c1:00.0"; "" if there is none */
   uint32_t gpu_count;      /* of a logical device; 1 for any other */

@@ -1,0 +1,48 @@
+// Object: what the interface's classes have in common. Each is a driver's object, as the contract
+// (plugins/driver.h) has it, seen from the host: its members are that struct's and no others, and
+// its methods check what they are given before they call the driver's functions.
+#pragma once
+
+#include <cstdint>
+
+#include "plugins/driver.h"
+
+namespace halyard {
+
+// Born with one reference, which its creator owns. Counting is thread-safe. The object is destroyed
+// by the driver that has made it.
+template <typename C>
+class Object : protected C {
+ public:
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  void add_ref() const noexcept {
+    __atomic_fetch_add(&contract()->references, 1, __ATOMIC_RELAXED);
+  }
+  void release() const noexcept {
+    // Release, so that this thread's writes are seen by the one that destroys; acquire for that
+    // one.
+    if (__atomic_fetch_sub(&contract()->references, 1, __ATOMIC_ACQ_REL) == 1) destroy_now();
+  }
+
+  // For hal and the driver SDK: the object as the contract has it, and back.
+  C* contract() const noexcept { return const_cast<Object*>(this); }
+  template <typename T>
+  static T* from_contract(C* object) noexcept {
+    return static_cast<T*>(static_cast<Object*>(object));
+  }
+
+ protected:
+  Object() noexcept : C() {}
+  ~Object() = default;
+
+ private:
+  void destroy_now() const noexcept {
+    C* const object = contract();
+    if (object->host != nullptr) object->host->destroy(object->host);
+    object->functions->destroy(object);
+  }
+};
+
+}  // namespace halyard
