@@ -1,6 +1,6 @@
-/* A driver in plain C: the contract (plugins/driver.h) and nothing else. Its one device is the host's
- * memory; an operation is done when the call that submits it returns, after the waits. It has no
- * kernels. Of the optional functions it has those for mapping buffers. */
+/* A driver in plain C: the contract (plugins/driver.h) and nothing else. Its one device is the
+ * host's memory; an operation is done when the call that submits it returns, after the waits. It
+ * has no kernels. Of the optional functions it has those for mapping buffers. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,9 @@ typedef struct Failure {
   char message[200];
 } Failure;
 
-static void free_status(HalyardStatus* status) { free(status); }
+static void free_status(HalyardStatus* status) {
+  free(status);
+}
 
 static HalyardStatus* failure(int32_t code, const char* message) {
   Failure* made = malloc(sizeof *made);
@@ -48,22 +50,22 @@ static HalyardText text(const char* chars) {
 /* Objects. Every struct below begins with the contract's. */
 
 #define RETAIN(object) __atomic_fetch_add(&(object)->references, 1, __ATOMIC_RELAXED)
-#define RELEASE(object)                                                                 \
-  do {                                                                                  \
-    if (__atomic_fetch_sub(&(object)->references, 1, __ATOMIC_ACQ_REL) == 1) {          \
-      if ((object)->host != NULL) (object)->host->destroy((object)->host);              \
-      (object)->functions->destroy(object);                                             \
-    }                                                                                   \
+#define RELEASE(object)                                                        \
+  do {                                                                         \
+    if (__atomic_fetch_sub(&(object)->references, 1, __ATOMIC_ACQ_REL) == 1) { \
+      if ((object)->host != NULL) (object)->host->destroy((object)->host);     \
+      (object)->functions->destroy(object);                                    \
+    }                                                                          \
   } while (0)
 
 /* malloc'ed and all 0 but for what every object has; null if there is no memory. */
-#define NEW(Type, table)                                  \
-  {                                                       \
-    made = calloc(1, sizeof *made);                       \
-    if (made == NULL) return no_memory();                 \
-    made->object.functions = &(table);                    \
-    made->object.references = 1;                          \
-    made->object.struct_size = sizeof made->object;       \
+#define NEW(Type, table)                            \
+  {                                                 \
+    made = calloc(1, sizeof *made);                 \
+    if (made == NULL) return no_memory();           \
+    made->object.functions = &(table);              \
+    made->object.references = 1;                    \
+    made->object.struct_size = sizeof made->object; \
   }
 
 static HalyardStatus* no_memory(void) {
@@ -125,9 +127,9 @@ static HalyardStatus* wait_semaphore(const HalyardSemaphore* object, uint64_t va
                                   : pthread_cond_timedwait(&changed, &lock, &until);
   }
   if (semaphore->value < value) {
-    status = semaphore->failure != NULL
-                 ? retain_status(semaphore->failure)
-                 : failure(HALYARD_ABI_STATUS_DEADLINE_EXCEEDED, "The value is not reached in time.");
+    status = semaphore->failure != NULL ? retain_status(semaphore->failure)
+                                        : failure(HALYARD_ABI_STATUS_DEADLINE_EXCEEDED,
+                                                  "The value is not reached in time.");
   }
   pthread_mutex_unlock(&lock);
   return status;
@@ -165,10 +167,12 @@ static HalyardStatus* wait_points(HalyardDevice* device, HalyardPoints points, u
                                   uint64_t deadline, size_t* index) {
   (void)device;
   if (mode == 0 && points.size != 1) {
-    return failure(HALYARD_ABI_STATUS_UNIMPLEMENTED, "The C driver does not wait for any of several.");
+    return failure(HALYARD_ABI_STATUS_UNIMPLEMENTED,
+                   "The C driver does not wait for any of several.");
   }
   for (size_t i = 0; i < points.size; ++i) {
-    HalyardStatus* status = wait_semaphore(points.data[i].semaphore, points.data[i].value, deadline);
+    HalyardStatus* status =
+        wait_semaphore(points.data[i].semaphore, points.data[i].value, deadline);
     if (status != NULL) return status;
   }
   *index = 0;
@@ -432,7 +436,9 @@ static HalyardDeviceInfo device_info;
 
 /* The driver. */
 
-static void destroy_driver(HalyardDriver* driver) { free(driver); }
+static void destroy_driver(HalyardDriver* driver) {
+  free(driver);
+}
 
 static void driver_info(const HalyardDriver* driver, HalyardDriverInfo* info) {
   (void)driver;
