@@ -137,11 +137,10 @@ int Buffers::place(Buffer& buffer) {
   const auto make_pages = [this, &buffer, begin] {
     if (mmap(begin, buffer.bytes, PROT_READ | PROT_WRITE, kEmpty | MAP_FIXED, -1, 0) == MAP_FAILED)
       return false;
-    // Scratch, which nobody exports, is the only memory that is not executable.
+    // Whether a program will export it is not known.
     const bool is_ring = buffer.bytes != buffer.size;
-    const bool exportable =
-        (buffer.flags & abi::kExecutable) != 0 && segments_ < machine::kMaxSegments;
-    if ((is_ring || exportable) && !machine::share_pages(begin, buffer.bytes, &buffer.segment))
+    if ((is_ring || segments_ < machine::kMaxSegments) &&
+        !machine::share_pages(begin, buffer.bytes, &buffer.segment))
       return false;
     return !is_ring || (buffer.segment.exists() &&
                         machine::attach_pages(buffer.segment, pointer(buffer.begin + buffer.bytes),

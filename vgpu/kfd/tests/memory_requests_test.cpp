@@ -440,6 +440,14 @@ TEST_F(Memory, BeyondItsShareAProcessHasPrivateMemory) {
   EXPECT_EQ(share(process_.allocate(kPage, kOrdinary)), 0);
 }
 
+// The HSA runtime 6.4 asks for executable memory only where it puts code.
+TEST_F(Memory, MemoryThatIsNotExecutableIsSharedToo) {
+  abi::IpcExport exported;
+  exported.handle = process_.allocate(4 * kPage, abi::kVram | abi::kPublic | abi::kWritable).handle;
+  exported.gpu_id = kGpu;
+  EXPECT_EQ(process_.request(Request::kIpcExportHandle, exported), 0);
+}
+
 TEST_F(Memory, DamagedHandlesAreRefused) {
   const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
   abi::IpcExport exported;
