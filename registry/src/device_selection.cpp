@@ -34,13 +34,6 @@ std::string describe(const std::string& driver, const DeviceSummary& device) {
   return text + ")";
 }
 
-std::string list_devices(const std::string& driver, const std::vector<DeviceSummary>& devices) {
-  std::vector<std::string> texts;
-  texts.reserve(devices.size());
-  for (const DeviceSummary& device : devices) texts.push_back(describe(driver, device));
-  return list_of(std::vector<std::string_view>(texts.begin(), texts.end()));
-}
-
 uint32_t ordinal_of(const DeviceSelector& selector) {
   uint32_t ordinal = 0;  // the parser has refused what does not fit
   std::from_chars(selector.text.data(), selector.text.data() + selector.text.size(), ordinal);
@@ -84,6 +77,13 @@ size_t position_of(const DeviceUri& uri, size_t index) {
 }
 
 }  // namespace
+
+std::string list_devices(const std::string& driver, const std::vector<DeviceSummary>& devices) {
+  std::vector<std::string> texts;
+  texts.reserve(devices.size());
+  for (const DeviceSummary& device : devices) texts.push_back(describe(driver, device));
+  return list_of(std::vector<std::string_view>(texts.begin(), texts.end()));
+}
 
 Result<std::vector<size_t>> select_devices(const DeviceUri& uri,
                                            const std::vector<DeviceSummary>& devices) {

@@ -36,6 +36,10 @@ bool is_plain_value(char c) {
   return c > 0x20 && c < 0x7f && c != '&' && c != '%' && c != '#';
 }
 
+constexpr const char* kOneDriver =
+    "a logical device has GPUs of one driver only, which is named once, in front; for devices of "
+    "two drivers give two URIs";
+
 int hex_digit(char c) {
   if (is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -47,6 +51,17 @@ int hex_digit(char c) {
 bool has_form(std::string_view text, std::string_view pattern) {
   return std::equal(text.begin(), text.end(), pattern.begin(), pattern.end(),
                     [](char c, char p) { return p == 'x' ? hex_digit(c) >= 0 : c == p; });
+}
+
+// "hip:1", which no PCI address looks like.
+bool names_another_driver(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size()) return false;
+  const std::string_view name = text.substr(0, colon);
+  const std::string_view ordinal = text.substr(colon + 1);
+  return std::all_of(name.begin(), name.end(), is_name) &&
+         std::any_of(name.begin(), name.end(), [](char c) { return hex_digit(c) < 0; }) &&
+         std::all_of(ordinal.begin(), ordinal.end(), is_digit);
 }
 
 DeviceSelector::Kind kind_of(std::string_view text) {
@@ -112,6 +127,7 @@ class Parser {
       return "behind an ordinal stand no selectors; write driver://0,1 for several GPUs";
     }
     if (uri.ordinal) return "here the URI must end, or go on with ?key=value";
+    if (peek() == ',') return kOneDriver;
     return "here the URI must end, or go on with :ordinal, ://selector or ?key=value";
   }
 
@@ -165,10 +181,9 @@ class Parser {
           "a selector is expected, such as 0, GPU-0123456789abcdef, 0000:c1:00.0 or gfx90a");
     }
     if (selector.text.ends_with(':') && text_.substr(at_).starts_with("//")) {
-      return fail_at(at_ - 1,
-                     "a logical device has GPUs of one driver only, which is named once, in front; "
-                     "for devices of two drivers give two URIs");
+      return fail_at(at_ - 1, kOneDriver);
     }
+    if (names_another_driver(selector.text)) return fail_at(begin, kOneDriver);
     selector.kind = kind_of(selector.text);
     if (selector.kind == DeviceSelector::Kind::kPciAddress &&
         !has_form(selector.text, "xxxx:xx:xx.x")) {

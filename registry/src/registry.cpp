@@ -232,8 +232,28 @@ Status with_place(const DeviceUri& uri, const Status& refusal) {
 
 }  // namespace
 
+Result<DeviceUri> Registry::parse(std::string_view text) {
+  Result<DeviceUri> uri = parse_device_uri(text);
+  if (uri.ok()) return uri;
+  const std::lock_guard lock(state_->mutex);
+  state_->load_all();
+  std::vector<std::string> there;
+  for (size_t i = 0; i < state_->plugins.size(); ++i) {
+    const Candidate& candidate = state_->report.candidates[i];
+    const std::vector<DeviceSummary>& devices = state_->plugins[i].devices;
+    if (!candidate.usable() || devices.empty()) continue;
+    there.push_back(list_devices(candidate.driver, devices));
+  }
+  for (const NamedDevice& named : state_->devices) there.push_back(named.name);
+  return error(uri.status().code(), "{} {}", uri.status().message(),
+               there.empty()
+                   ? "There is no device."
+                   : "There are " +
+                         list_of(std::vector<std::string_view>(there.begin(), there.end())) + ".");
+}
+
 Result<Ref<Device>> Registry::open_device(std::string_view uri, Span<const Option> options) {
-  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(uri));
+  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse(uri));
   return open_device(parsed, options);
 }
 
@@ -281,7 +301,7 @@ Result<Ref<Device>> Registry::open_device(const DeviceUri& uri, Span<const Optio
 
 Result<std::vector<Ref<Device>>> Registry::open_devices(std::string_view uri,
                                                         Span<const Option> options) {
-  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(uri));
+  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse(uri));
   HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> entries, resolve(parsed));
   std::vector<Ref<Device>> devices;
   for (const DeviceUri& entry : entries) {

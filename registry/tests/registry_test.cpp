@@ -47,6 +47,23 @@ TEST(RegistryTest, BrokenPluginsDoNotHideTheOthers) {
   for (const Candidate& candidate : report.candidates) EXPECT_TRUE(candidate.tried);
 }
 
+TEST(RegistryTest, AMalformedUriListsTheDevicesThereAre) {
+  const auto registry = registry_of({kSkeleton});
+  for (const char* const uri : {"skeleton://0,0", "skeleton://0,,1", "skeleton:", "Skeleton",
+                                "skeleton://0,hip:1", "skeleton?a=1&a=2"}) {
+    const Result<Ref<Device>> opened = registry->open_device(uri);
+    EXPECT_EQ(opened.status().code(), StatusCode::kInvalidArgument) << uri;
+    EXPECT_THAT(opened.status().to_string(),
+                AllOf(HasSubstr("is malformed at character "),
+                      HasSubstr(" There are skeleton:0 (Skeleton (host memory")))
+        << uri;
+    EXPECT_EQ(registry->open_devices(uri).status().message().view(),
+              opened.status().message().view());
+  }
+  EXPECT_THAT(registry_of({})->open_device("Skeleton").status().to_string(),
+              HasSubstr(" There is no device."));
+}
+
 TEST(RegistryTest, ADeviceOutlivesItsRegistry) {
   Ref<Device> device;
   {
@@ -156,12 +173,6 @@ TEST(RegistryTest, ADeviceThatIsNotThereListsThoseThatAreAndTheReport) {
     EXPECT_THAT(status.to_string(), AllOf(HasSubstr("It has skeleton:0 (Skeleton"),
                                           HasSubstr("Plugins:\n"), Not(HasSubstr("--vgpu"))));
   }
-}
-
-TEST(RegistryTest, AMalformedUriIsRefusedBeforeAnythingIsLoaded) {
-  const auto registry = registry_of({kSkeleton});
-  EXPECT_EQ(registry->open_device("skeleton:x").status().code(), StatusCode::kInvalidArgument);
-  EXPECT_FALSE(registry->report_so_far().candidates[0].tried);
 }
 
 TEST(RegistryTest, OptionsOfTheUriAndOfTheCallReachTheDevice) {

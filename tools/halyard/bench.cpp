@@ -66,7 +66,7 @@ struct Chosen {
 };
 
 Result<Chosen> choose(Registry& registry, const std::string& text) {
-  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(text));
+  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, registry.parse(text));
   HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> uris, registry.resolve(parsed));
   if (uris.size() != 1) {
     return error(StatusCode::kInvalidArgument,

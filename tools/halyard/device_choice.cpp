@@ -27,7 +27,7 @@ Result<std::vector<ChosenDevices>> choose_devices(Registry& registry, const std:
     }
     return chosen;
   }
-  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(choice));
+  HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, registry.parse(choice));
   HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> uris, registry.resolve(parsed));
   for (const DeviceUri& uri : uris) {
     HALYARD_ASSIGN_OR_RETURN(const LoadedDriver driver, registry.driver(uri.driver));

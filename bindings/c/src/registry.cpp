@@ -162,7 +162,7 @@ halyard_error* halyard_registry_open_devices(halyard_registry* registry, const c
     HALYARD_RETURN_IF_ERROR(check_options(name, options, option_count));
     HALYARD_RETURN_IF_ERROR(check_list(name, "devices", devices, capacity));
     HALYARD_RETURN_IF_ERROR(check_output(name, "count", count));
-    HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(uri));
+    HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, registry->object->parse(uri));
     HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> meant, registry->object->resolve(parsed));
     *count = meant.size();
     if (meant.size() > capacity) {
@@ -221,7 +221,7 @@ halyard_error* halyard_registry_gpus(halyard_registry* registry, const char* uri
     HALYARD_RETURN_IF_ERROR(check(name, registry));
     HALYARD_RETURN_IF_ERROR(check_text(name, "URI", uri));
     HALYARD_RETURN_IF_ERROR(check_output(name, "URIs", uris));
-    HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, parse_device_uri(uri));
+    HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, registry->object->parse(uri));
     HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> gpus, registry->object->gpus(parsed));
     std::string lines;
     for (const DeviceUri& gpu : gpus) lines += to_string(gpu) + "\n";

@@ -54,6 +54,9 @@ struct DeviceUri {
 // stand there.
 Result<DeviceUri> parse_device_uri(std::string_view text);
 
+// "amdgpu:0 (Radeon RX Vega 64, gfx900, GPU-…, 0000:03:00.0), amdgpu:1 (…) and …", for messages.
+std::string list_devices(const std::string& driver, const std::vector<DeviceSummary>& devices);
+
 // The text that parses to `uri`.
 std::string to_string(const DeviceUri& uri);
 

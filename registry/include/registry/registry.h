@@ -79,6 +79,8 @@ class Registry {
   // One of them. NOT_FOUND, or what kept it from starting, with the report.
   Result<LoadedDriver> driver(std::string_view name);
 
+  // parse_device_uri, whose error also lists the devices there are and loads every plugin for that.
+  Result<DeviceUri> parse(std::string_view text);
   // What `uri` stands for: itself, or if it is the name of a NamedDevice that one's devices, to
   // which the URI's own options are added. Loads nothing.
   Result<std::vector<DeviceUri>> resolve(const DeviceUri& uri) const;
