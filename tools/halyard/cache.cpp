@@ -99,7 +99,9 @@ void add_cache_command(CLI::App& app, Status& outcome) {
       "Examples:\n"
       "  halyard cache\n"
       "  halyard cache clear");
-  clearing.footer("");
+  clearing.footer(
+      "Example:\n"
+      "  halyard cache clear");
   command.callback(
       [as_json, &clearing, &outcome] { outcome = clearing.parsed() ? clear() : show(*as_json); });
 }

@@ -46,16 +46,25 @@ void add_config_command(CLI::App& app, Status& outcome) {
                         "Behind each line, the place that it comes from: file:line:column, a "
                         "variable, an option, or built in");
   add_session_flags(show_command, flags->session);
+  show_command.footer(
+      "Example:\n"
+      "  halyard config show --origin --config=mine.yaml");
   show_command.callback([flags, &outcome] { outcome = show(*flags); });
 
   CLI::App& check_command =
       *group.add_subcommand("check", "Read one config and print every mistake (exit code 1)");
   const auto path = std::make_shared<std::string>();
   check_command.add_option("file", *path, "The config")->type_name("FILE")->required();
+  check_command.footer(
+      "Example:\n"
+      "  halyard config check ~/.config/halyard/mine.yaml");
   check_command.callback([path, &outcome] { outcome = check(*path); });
 
   CLI::App& schema_command = *group.add_subcommand(
       "schema", "The JSON Schema of configs, for editors (docs/config.md says how)");
+  schema_command.footer(
+      "Example:\n"
+      "  halyard config schema > halyard.schema.json");
   schema_command.callback([&outcome] { outcome = print(config::json_schema()); });
 
   group.footer(

@@ -192,6 +192,9 @@ void add_dump_command(CLI::App& app, Status& outcome) {
       "Example:\n"
       "  halyard dump devices amdgpu --vgpu=mi210 | grep -m1 gpu-arch-name");
   command.callback([flags, &outcome] { outcome = dump_devices(*flags); });
+  group.footer(
+      "Example:\n"
+      "  halyard dump devices --vgpu");
 }
 
 }  // namespace halyard::cli

@@ -190,12 +190,23 @@ void add_list_command(CLI::App& app, Status& outcome) {
              {.low = 1, .high = 86400})
       ->type_name("SECONDS")
       ->default_str(std::to_string(flags->timeout));
+  drivers->footer(
+      "Examples:\n"
+      "  halyard list drivers\n"
+      "  halyard list drivers --plugin-path=build/libmine.so --json");
   const auto [devices, device_flags] = add_list(
       list, "devices", "Every device, with the URI that --device takes", list_devices, outcome);
   devices
       ->add_option("device", device_flags->device,
                    "A driver, a device URI, or a name from a config; without it all devices")
       ->type_name("[DEVICE]");
+  devices->footer(
+      "Examples:\n"
+      "  halyard list devices --vgpu=four-mi210\n"
+      "  halyard list devices amdgpu://gfx90a --json");
+  list.footer(
+      "Example:\n"
+      "  halyard list devices --vgpu");
 }
 
 }  // namespace halyard::cli

@@ -10,6 +10,9 @@ void add_vgpu_command(CLI::App& app, Status& outcome) {
   vgpu.require_subcommand(1);
   add_vgpu_exec_command(vgpu, outcome);
   add_vgpu_disasm_command(vgpu, outcome);
+  vgpu.footer(
+      "Example:\n"
+      "  halyard vgpu exec --profile=mi210 -- ./my_hip_program");
 }
 
 }  // namespace halyard::cli

@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -72,7 +73,7 @@ TEST_F(CliManual, EachCommandOfTheHelpHasAPageWithItsOptions) {
     SCOPED_TRACE(name);
     const std::string page = read_bytes(folder_ / ("man1/" + name + ".1"));
     EXPECT_THAT(page, AllOf(StartsWith(".TH HALYARD"), HasSubstr(".SH NAME\n" + escaped(name)),
-                            HasSubstr(".SH EXIT STATUS")));
+                            HasSubstr(".SH EXIT STATUS"), ContainsRegex("\nExamples?:\n")));
     const auto options = words_of_help(command, "^  (?:-[a-z],)?(--[a-z-]+)");
     EXPECT_THAT(options, ::testing::Contains("--help"));
     for (const std::string& option : options) EXPECT_THAT(page, HasSubstr(escaped(option)));
