@@ -127,6 +127,9 @@ Status FaultyDevice::do_find_allocation(const void* pointer, AllocationInfo* inf
 Status FaultyDevice::do_read_clocks(ClockReading* reading) const {
   return give(inner_->read_clocks(), reading);
 }
+Status FaultyDevice::do_details(DeviceDetails* details) const {
+  return give(inner_->details(), details);
+}
 Status FaultyDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) {
   return give(inner_->export_semaphore(semaphore), exported);
 }

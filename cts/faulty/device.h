@@ -55,6 +55,7 @@ class FaultyDevice final : public halyard::driver::DeviceBase {
   halyard::Status do_find_allocation(const void* pointer,
                                      halyard::AllocationInfo* info) const override;
   halyard::Status do_read_clocks(halyard::ClockReading* reading) const override;
+  halyard::Status do_details(halyard::DeviceDetails* details) const override;
   halyard::Status do_export_semaphore(halyard::Semaphore& semaphore,
                                       halyard::ExportedSemaphore* exported) override;
   halyard::Status do_import_semaphore(const halyard::ExportedSemaphore& exported,

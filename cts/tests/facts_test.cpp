@@ -42,6 +42,21 @@ TEST_F(Facts, LimitsFitEachOther) {
   EXPECT_EQ(info.allocation_alignment & (info.allocation_alignment - 1), 0u);
 }
 
+TEST_F(Facts, DetailsFitTheDevice) {
+  const Result<DeviceDetails> details = device().details();
+  ASSERT_OK(details.status());
+  EXPECT_GE(details->numa_node, -1);
+  EXPECT_EQ(details->cache_line_bytes & (details->cache_line_bytes - 1), 0u);
+  if (details->l1_cache_bytes != 0 && details->l2_cache_bytes != 0) {
+    EXPECT_LT(details->l1_cache_bytes, details->l2_cache_bytes);
+  }
+  EXPECT_LE(details->min_queue_packets, details->max_queue_packets);
+  // What the driver does not know of the GPU's waves, Function::residency does.
+  if (details->waves_per_compute_unit != 0 && details->simds_per_compute_unit != 0) {
+    EXPECT_EQ(details->waves_per_compute_unit % details->simds_per_compute_unit, 0u);
+  }
+}
+
 TEST_F(Facts, TheDevicesHeapIsItsMemory) {
   const HeapInfo heap = take(device().heap(heap_of(MemoryType::kDevice)));
   EXPECT_EQ(heap.size, device().info().memory_bytes);

@@ -26,12 +26,26 @@ TEST_F(Memory, HeapsOfDeviceAndHost) {
     EXPECT_GT(heap.size, 0u);
     EXPECT_GT(heap.max_allocation, 0u);
     EXPECT_GT(heap.granule, 0u);
+    // Host memory is not the GPU's, which has no clock for it.
+    const bool known = heap.clock_mhz != 0 || heap.bus_bits != 0;
+    EXPECT_FALSE(known && heap.type == MemoryType::kHost);
     has_device |= heap.type == MemoryType::kDevice;
     has_host |= heap.type == MemoryType::kHost;
   }
   EXPECT_TRUE(has_device);
   EXPECT_TRUE(has_host);
   EXPECT_FAILS(device().heap(device().heap_count()), StatusCode::kOutOfRange);
+}
+
+TEST_F(Memory, WhatIsWrittenIntoADiscardedMapIsThere) {
+  const Ref<Buffer> host = allocate(256, MemoryType::kHost);
+  auto* const bytes = static_cast<char*>(take(host->map(64, 64, MapAccess::kDiscardWrite)));
+  std::memset(bytes, 0x5a, 64);
+  ASSERT_OK(host->unmap(bytes));
+  const Ref<Buffer> copied = allocate(64, MemoryType::kHost);
+  ASSERT_OK(queue().copy(BufferRange(*host, 64, 64), copied, next()));
+  ASSERT_OK(finish());
+  EXPECT_TRUE(same(download<char>(copied), std::vector<char>(64, 0x5a)));
 }
 
 TEST_F(Memory, AllocationsHaveTheirSizeAndAPlaceOfTheirOwn) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "drivers/common/numa_node.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -121,6 +122,22 @@ Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
   figures.max_grid_size = max_grid_size;
   figures.memory_bytes = local_memory(hsa, agent, &figures.lds_bytes);
   hsa.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &figures.timestamp_hz);
+  DeviceDetails& details = facts->details;
+  details.numa_node = numa_node_of(facts->pci_address);
+  uint32_t caches[4] = {};
+  get(hsa, agent, HSA_AGENT_INFO_CACHE_SIZE, &caches);
+  details.l1_cache_bytes = caches[0];
+  details.l2_cache_bytes = caches[1];
+  details.l3_cache_bytes = caches[2];
+  get(hsa, agent, HSA_AMD_AGENT_INFO_CACHELINE_SIZE, &details.cache_line_bytes);
+  get(hsa, agent, HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU, &details.simds_per_compute_unit);
+  get(hsa, agent, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU, &details.waves_per_compute_unit);
+  get(hsa, agent, HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES, &details.shader_engines);
+  get(hsa, agent, HSA_AGENT_INFO_QUEUES_MAX, &details.max_queues);
+  details.min_queue_packets = facts->min_queue_size;
+  details.max_queue_packets = facts->max_queue_size;
+  get(hsa, agent, HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY, &facts->memory_clock_mhz);
+  get(hsa, agent, HSA_AMD_AGENT_INFO_MEMORY_WIDTH, &facts->memory_bus_bits);
   hsa_amd_hdp_flush_t registers = {};
   get(hsa, agent, HSA_AMD_AGENT_INFO_HDP_FLUSH, &registers);
   facts->window = HostWindow(registers.HDP_MEM_FLUSH_CNTL);

@@ -36,6 +36,13 @@ DeviceImpl::DeviceImpl(Driver& driver, Hsa& hsa, const Agents& agents, size_t or
     if (i != ordinal) other_gpus_.push_back(agents.gpus[i].agent);
   }
   info_ = limited(facts_.info("amdgpu"));
+  details_ = facts_.details;
+  // The node of the memory that the driver uses, if Linux says nothing.
+  uint32_t node = 0;
+  if (details_.numa_node < 0 &&
+      hsa.hsa_agent_get_info(host_agent_, HSA_AGENT_INFO_NODE, &node) == HSA_STATUS_SUCCESS) {
+    details_.numa_node = static_cast<int32_t>(node);
+  }
   foreign_.add(*this);
 }
 

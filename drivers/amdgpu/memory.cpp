@@ -142,6 +142,10 @@ HeapInfo Memory::info(MemoryType type) const {
   info.size = from.size;
   info.max_allocation = from.max_allocation;
   info.granule = from.granule;
+  if (type != MemoryType::kHost) {
+    info.clock_mhz = device_.facts().memory_clock_mhz;
+    info.bus_bits = device_.facts().memory_bus_bits;
+  }
   return info;
 }
 

@@ -30,6 +30,9 @@ struct DeviceFacts {
   std::string target;       // "gfx90a:sramecc+:xnack-"
   TargetId target_id;
   DeviceInfo figures;  // without its texts
+  DeviceDetails details;
+  uint32_t memory_clock_mhz = 0;  // HeapInfo::clock_mhz of its own memory
+  uint32_t memory_bus_bits = 0;
   HostWindow window;
 
   // Their texts are those of this.
@@ -100,7 +103,9 @@ class DriverDevice : public driver::DeviceBase {
     return {};
   }
 
-  DeviceInfo info_;  // written by the constructor and open() of a driver's device
+  // Written by the constructor and open() of a driver's device.
+  DeviceInfo info_;
+  DeviceDetails details_;
 
  private:
   virtual const DeviceHeaps& device_heaps() const = 0;
@@ -115,6 +120,10 @@ class DriverDevice : public driver::DeviceBase {
     return {};
   }
 
+  Status do_details(DeviceDetails* details) const final {
+    *details = details_;
+    return {};
+  }
   Status do_pool_statistics(MemoryType type, PoolStatistics* statistics) const final;
   Status do_trim_pool(MemoryType type, uint64_t keep_bytes) final;
   Status do_create_pool(const PoolInfo& info, MemoryPool** pool) final;

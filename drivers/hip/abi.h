@@ -79,7 +79,9 @@ enum : hipError_t {
 };
 
 enum hipDeviceAttribute_t : int {
+  hipDeviceAttributeAsyncEngineCount = 2,
   hipDeviceAttributeClockRate = 5,  // kHz
+  hipDeviceAttributeL2CacheSize = 19,
   hipDeviceAttributeMaxBlockDimX = 26,
   hipDeviceAttributeMaxBlockDimY = 27,
   hipDeviceAttributeMaxBlockDimZ = 28,
@@ -87,6 +89,9 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeMaxGridDimY = 30,
   hipDeviceAttributeMaxGridDimZ = 31,
   hipDeviceAttributeMaxThreadsPerBlock = 56,
+  hipDeviceAttributeMaxThreadsPerMultiProcessor = 57,
+  hipDeviceAttributeMemoryBusWidth = 59,   // bits
+  hipDeviceAttributeMemoryClockRate = 60,  // kHz
   hipDeviceAttributeMultiprocessorCount = 63,
   hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
   hipDeviceAttributeWarpSize = 87,

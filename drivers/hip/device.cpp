@@ -19,6 +19,7 @@ namespace halyard::hip {
 DeviceImpl::DeviceImpl(Driver& driver, Hip& hip, GpuFacts facts, const DeviceOptions& options)
     : DriverDevice(driver, options), hip_(hip), facts_(std::move(facts)), memory_(*this) {
   info_ = limited(facts_.info("hip"));
+  details_ = facts_.details;
 }
 
 Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts& facts,

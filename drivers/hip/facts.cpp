@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "drivers/common/numa_node.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -75,6 +76,16 @@ Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
                       get(hipDeviceAttributeMaxGridDimZ)};
   figures.lds_bytes = get(hipDeviceAttributeMaxSharedMemoryPerBlock);
   figures.max_clock_mhz = get(hipDeviceAttributeClockRate) / 1000;
+  DeviceDetails& details = facts.details;
+  details.numa_node = numa_node_of(facts.pci_address);
+  details.l2_cache_bytes = get(hipDeviceAttributeL2CacheSize);
+  details.copy_engines = get(hipDeviceAttributeAsyncEngineCount);
+  if (figures.wavefront_size != 0) {
+    details.waves_per_compute_unit =
+        get(hipDeviceAttributeMaxThreadsPerMultiProcessor) / figures.wavefront_size;
+  }
+  facts.memory_clock_mhz = get(hipDeviceAttributeMemoryClockRate) / 1000;
+  facts.memory_bus_bits = get(hipDeviceAttributeMemoryBusWidth);
   // HIP writes an address where other attributes are an int.
   uint32_t* flush = nullptr;
   if (hip.hipDeviceGetAttribute(reinterpret_cast<int*>(&flush), hipDeviceAttributeHdpMemFlushCntl,

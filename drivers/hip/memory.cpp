@@ -72,6 +72,10 @@ HeapInfo Memory::info(MemoryType type) const {
   info.size = heap_size(type);
   info.max_allocation = info.size;
   info.granule = kGranule;
+  if (type != MemoryType::kHost) {
+    info.clock_mhz = device_.facts().memory_clock_mhz;
+    info.bus_bits = device_.facts().memory_bus_bits;
+  }
   return info;
 }
 

@@ -22,10 +22,10 @@ Result<void*> Buffer::map(uint64_t offset, uint64_t length, MapAccess access) {
                  size());
   }
   const uint32_t bits = static_cast<uint32_t>(access);
-  if (bits < 1 || bits > 3) {
+  if (bits < 1 || bits > 4) {
     return error(StatusCode::kInvalidArgument,
                  "Buffer::map is given an access ({}) that does not exist. Legal are read (1), "
-                 "write (2) and both (3).",
+                 "write (2), both (3) and discard-write (4).",
                  bits);
   }
   void* pointer = nullptr;

@@ -107,6 +107,14 @@ Result<ClockReading> Device::read_clocks() const {
   return reading;
 }
 
+Result<DeviceDetails> Device::details() const {
+  DeviceDetails details;
+  HALYARD_RETURN_IF_ERROR(internal::call_optional("Device::details", *this, contract()->functions,
+                                                  &HalyardDeviceFunctions::details, *this,
+                                                  &details));
+  return details;
+}
+
 bool Device::can_access(const Device& peer) const noexcept {
   if (&peer == this) return true;
   if (peer.info().driver.view() != info().driver.view()) return false;

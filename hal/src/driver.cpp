@@ -18,6 +18,7 @@ Result<Ref<Driver>> Driver::create(decltype(HalyardPlugin::create_driver) create
 DriverInfo Driver::info() const {
   DriverInfo info;
   contract()->functions->info(contract(), internal::to_contract(&info));
+  internal::make_whole(&info);
   return info;
 }
 

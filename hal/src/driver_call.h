@@ -10,9 +10,19 @@
 
 namespace halyard::internal {
 
+// An older driver has said that it filled in less; the rest has its defaults.
+template <typename T>
+void make_whole(const T&) noexcept {}
+template <ASizedStruct T>
+void make_whole(T* const& filled) noexcept {
+  filled->struct_size = sizeof(T);
+}
+
 template <typename... P, typename... A>
 Status call(HalyardStatus* (*function)(P...), const A&... given) {
-  return Status::adopt(function(to_contract(given)...));
+  Status status = Status::adopt(function(to_contract(given)...));
+  (make_whole(given), ...);
+  return status;
 }
 
 // What a method answers whose function the device's driver does not have.

@@ -12,6 +12,7 @@ namespace halyard {
 ExecutableInfo Executable::info() const {
   ExecutableInfo info;
   contract()->functions->info(contract(), internal::to_contract(&info));
+  internal::make_whole(&info);
   return info;
 }
 

@@ -219,6 +219,11 @@ Status LogicalDevice::do_read_clocks(ClockReading* reading) const {
   return {};
 }
 
+Status LogicalDevice::do_details(DeviceDetails* details) const {
+  HALYARD_ASSIGN_OR_RETURN(*details, gpus().front()->details());
+  return {};
+}
+
 Status LogicalDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) {
   HALYARD_ASSIGN_OR_RETURN(*exported, semaphore.device().export_semaphore(semaphore));
   return {};

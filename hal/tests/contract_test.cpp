@@ -34,6 +34,10 @@ SAME(DeviceSummary, HalyardDeviceSummary, pci_address, pci_address);
 SAME(DriverInfo, HalyardDriverInfo, library_path, library_path);
 SAME(DriverInfo, HalyardDriverInfo, library_version, library_version);
 SAME(HeapInfo, HalyardHeapInfo, granule, granule);
+SAME(HeapInfo, HalyardHeapInfo, bus_bits, bus_bits);
+SAME(DeviceDetails, HalyardDeviceDetails, numa_node, numa_node);
+SAME(DeviceDetails, HalyardDeviceDetails, shader_engines, shader_engines);
+SAME(DeviceDetails, HalyardDeviceDetails, max_queue_packets, max_queue_packets);
 SAME(HeapStatistics, HalyardHeapStatistics, peak_bytes, peak_bytes);
 SAME(QueueOptions, HalyardQueueOptions, capacity, capacity);
 SAME(QueueOptions, HalyardQueueOptions, gpu, gpu);
@@ -206,6 +210,20 @@ TEST_F(Contract, StructsAreFilledInAsFarAsTheHostHasRoom) {
   EXPECT_EQ(newer.info.struct_size, sizeof(HalyardHeapInfo));
   EXPECT_EQ(newer.info.granule, 4096u);
   EXPECT_EQ(newer.later, 7u);
+}
+
+TEST_F(Contract, WhatAnOlderDriverFillsInIsWholeToTheProgram) {
+  with_functions<HalyardDeviceFunctions>(*device_, [](HalyardDeviceFunctions& functions) {
+    functions.heap = [](const HalyardDevice*, size_t, HalyardHeapInfo* info) {
+      info->struct_size = offsetof(HalyardHeapInfo, clock_mhz);
+      info->granule = 512;
+      return static_cast<HalyardStatus*>(nullptr);
+    };
+  });
+  const HeapInfo heap = device_->heap(0).value();
+  EXPECT_EQ(heap.granule, 512u);
+  EXPECT_EQ(heap.struct_size, sizeof heap);
+  EXPECT_EQ(heap.clock_mhz, 0u);
 }
 
 TEST_F(Contract, WhatAnOlderHostDoesNotGiveHasItsDefault) {

@@ -82,6 +82,13 @@ Status use_what_is_optional(Device& device, Queue& queue) {
   HALYARD_RETURN_IF_ERROR(expect_known(device.create_pool({}).status()));
   HALYARD_RETURN_IF_ERROR(expect_known(device.read_clocks().status()));
   HALYARD_RETURN_IF_ERROR(expect_known(queue.host_call([](void*) { return Status(); }, nullptr)));
+#if HALYARD_ABI_MINOR >= 1
+  HALYARD_RETURN_IF_ERROR(expect_known(device.details().status()));
+  BufferOptions host_memory;
+  host_memory.type = MemoryType::kHost;
+  HALYARD_ASSIGN_OR_RETURN(const Ref<Buffer> buffer, device.allocate(64, host_memory));
+  HALYARD_RETURN_IF_ERROR(expect_known(buffer->map(0, 64, MapAccess::kDiscardWrite).status()));
+#endif
   const Result<Ref<CommandBuffer>> commands = device.create_command_buffer();
   HALYARD_RETURN_IF_ERROR(expect_known(commands.status()));
   if (!commands.ok()) return {};

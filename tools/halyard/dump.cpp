@@ -39,7 +39,9 @@ Json heaps_of(const Device& device) {
     heaps.push_back({{"type", to_string(heap->type)},
                      {"size_bytes", heap->size},
                      {"max_allocation_bytes", heap->max_allocation},
-                     {"granule_bytes", heap->granule}});
+                     {"granule_bytes", heap->granule},
+                     {"clock_mhz", heap->clock_mhz},
+                     {"bus_bits", heap->bus_bits}});
   }
   return heaps;
 }
@@ -60,6 +62,23 @@ Json links_of(const Device& device) {
   return links;
 }
 
+void add_details(Json& json, const Device& device) {
+  const Result<DeviceDetails> details = device.details();
+  if (!details.ok()) return;
+  json["numa_node"] = details->numa_node;
+  json["cache_line_bytes"] = details->cache_line_bytes;
+  json["l1_cache_bytes"] = details->l1_cache_bytes;
+  json["l2_cache_bytes"] = details->l2_cache_bytes;
+  json["l3_cache_bytes"] = details->l3_cache_bytes;
+  json["simds_per_compute_unit"] = details->simds_per_compute_unit;
+  json["waves_per_compute_unit"] = details->waves_per_compute_unit;
+  json["shader_engines"] = details->shader_engines;
+  json["copy_engines"] = details->copy_engines;
+  json["max_queues"] = details->max_queues;
+  json["min_queue_packets"] = details->min_queue_packets;
+  json["max_queue_packets"] = details->max_queue_packets;
+}
+
 void add_facts(Json& json, const Device& device) {
   const DeviceInfo& info = device.info();
   json["wavefront_size"] = info.wavefront_size;
@@ -75,6 +94,7 @@ void add_facts(Json& json, const Device& device) {
   json["maps_device_memory"] = info.maps_device_memory;
   json["coherent_map"] = info.coherent_map;
   json["imports_queues"] = info.imports_queues;
+  add_details(json, device);
   json["heaps"] = heaps_of(device);
   json["links"] = links_of(device);
 }

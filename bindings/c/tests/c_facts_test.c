@@ -1,4 +1,4 @@
-/* What minor 3 of the interface has, from C11: facts of profiles, pools with a limit, allocations
+/* What a program asks about devices, memory and time, from C11: facts of profiles, pools with a limit, allocations
  * by address, clocks, residency, the end of an import, semaphores of several processes.
  *
  *   c_facts_test DEVICE PROFILE KERNELS      such as: amdgpu gfx90a cts/kernels

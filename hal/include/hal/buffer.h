@@ -41,7 +41,14 @@ struct BufferOptions {
   bool shared = false;
 };
 
-enum class MapAccess : uint32_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
+enum class MapAccess : uint32_t {
+  kRead = 1,
+  kWrite = 2,
+  kReadWrite = 3,
+  // As kWrite, and what was in the range is not needed: until it is written, it may hold anything.
+  // Since 2.1.
+  kDiscardWrite = 4,
+};
 
 // Any thread may use any method. What two users do to the same bytes is theirs to order.
 //

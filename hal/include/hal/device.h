@@ -55,6 +55,27 @@ struct HeapInfo {
   uint64_t size = 0;            // bytes
   uint64_t max_allocation = 0;  // bytes
   uint64_t granule = 0;         // bytes; an allocation takes a multiple of it
+  // Since 2.1; 0: not known.
+  uint32_t clock_mhz = 0;  // the most that the memory's clock has
+  uint32_t bus_bits = 0;   // of the memory's interface
+};
+
+// What tuning wants to know of a GPU. Each figure is 0 where the vendor's runtime does not tell.
+struct DeviceDetails {
+  uint32_t struct_size = sizeof(DeviceDetails);
+  int32_t numa_node = -1;  // of the host, nearest to the GPU; -1: not known
+  uint32_t cache_line_bytes = 0;
+  uint32_t l1_cache_bytes = 0;  // of each compute unit
+  uint32_t l2_cache_bytes = 0;  // of the GPU
+  uint32_t l3_cache_bytes = 0;
+  uint32_t simds_per_compute_unit = 0;
+  uint32_t waves_per_compute_unit = 0;  // that can be resident, of any kernel
+  uint32_t shader_engines = 0;
+  uint32_t copy_engines = 0;
+  uint32_t max_queues = 0;         // of the hardware, of all processes
+  uint32_t min_queue_packets = 0;  // of one queue
+  uint32_t max_queue_packets = 0;
+  uint32_t reserved = 0;
 };
 
 // What has been allocated from a heap through this device.
@@ -243,6 +264,10 @@ class Device : public Object<HalyardDevice> {
 
   // UNIMPLEMENTED where the vendor's runtime does not tell the device's time.
   Result<ClockReading> read_clocks() const;
+
+  // Since 2.1: UNIMPLEMENTED with a driver that is older, or does not know. Of a logical device the
+  // first GPU's.
+  Result<DeviceDetails> details() const;
 
   // OK while the device works; afterwards the failure that lost it, for as long as it lives. A
   // queue that is lost (Queue::fault) loses no device.

@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 #define HALYARD_ABI_MAJOR 2u
-#define HALYARD_ABI_MINOR 0u
+#define HALYARD_ABI_MINOR 1u
 
 typedef struct HalyardDriver HalyardDriver;
 typedef struct HalyardDevice HalyardDevice;
@@ -127,7 +127,12 @@ enum {
   HALYARD_ABI_MEMORY_HOST = 1,
   HALYARD_ABI_MEMORY_DEVICE_MAPPED = 2
 };
-enum { HALYARD_ABI_MAP_READ = 1, HALYARD_ABI_MAP_WRITE = 2, HALYARD_ABI_MAP_READ_WRITE = 3 };
+enum {
+  HALYARD_ABI_MAP_READ = 1,
+  HALYARD_ABI_MAP_WRITE = 2,
+  HALYARD_ABI_MAP_READ_WRITE = 3,
+  HALYARD_ABI_MAP_DISCARD_WRITE = 4 /* since 2.1 */
+};
 
 typedef struct HalyardBufferFunctions {
   uint32_t struct_size;
@@ -481,6 +486,9 @@ typedef struct HalyardHeapInfo {
   uint64_t size;
   uint64_t max_allocation;
   uint64_t granule;
+  /* Since 2.1. */
+  uint32_t clock_mhz;
+  uint32_t bus_bits;
 } HalyardHeapInfo;
 
 typedef struct HalyardHeapStatistics {
@@ -587,6 +595,24 @@ typedef struct HalyardProfileEvent {
   HalyardDim3 workgroup;
 } HalyardProfileEvent;
 
+/* Since 2.1. */
+typedef struct HalyardDeviceDetails {
+  uint32_t struct_size;
+  int32_t numa_node;
+  uint32_t cache_line_bytes;
+  uint32_t l1_cache_bytes;
+  uint32_t l2_cache_bytes;
+  uint32_t l3_cache_bytes;
+  uint32_t simds_per_compute_unit;
+  uint32_t waves_per_compute_unit;
+  uint32_t shader_engines;
+  uint32_t copy_engines;
+  uint32_t max_queues;
+  uint32_t min_queue_packets;
+  uint32_t max_queue_packets;
+  uint32_t reserved;
+} HalyardDeviceDetails;
+
 /* The event lives until the call returns. */
 typedef void (*HalyardProfileSink)(void* context, const HalyardProfileEvent* event);
 
@@ -637,6 +663,8 @@ typedef struct HalyardDeviceFunctions {
   HalyardStatus* (*begin_profile)(HalyardDevice* device, const HalyardProfileOptions* options);
   HalyardStatus* (*end_profile)(HalyardDevice* device, HalyardProfileSink sink, void* context);
   HalyardStatus* (*read_clocks)(const HalyardDevice* device, HalyardClockReading* reading);
+  /* Since 2.1. */
+  HalyardStatus* (*details)(const HalyardDevice* device, HalyardDeviceDetails* details);
 } HalyardDeviceFunctions;
 
 struct HalyardDevice {

@@ -594,6 +594,7 @@ class DeviceBase : public Device {
   }
   virtual Status do_end_profile(ProfileSink, void*) { return left_out("Device::end_profile"); }
   virtual Status do_read_clocks(ClockReading*) const { return left_out("Device::read_clocks"); }
+  virtual Status do_details(DeviceDetails*) const { return left_out("Device::details"); }
 
  private:
   const DeviceInfo* info_;
@@ -629,6 +630,7 @@ const HalyardDeviceFunctions DeviceTable<Q>::functions = {
     .begin_profile = HALYARD_SLOT(Device, do_begin_profile),
     .end_profile = HALYARD_SLOT(Device, do_end_profile),
     .read_clocks = HALYARD_SLOT(Device, do_read_clocks),
+    .details = HALYARD_SLOT(Device, do_details),
 };
 
 class DriverBase : public Driver {

@@ -480,8 +480,7 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_trim_pool(halyard_d
 /* Since 0.3: a pool beside the device's own, for halyard_buffer_options.pool. Takes nothing from
  * the heap yet. `info` may be null. The pool's buffers keep it alive; its memory goes back to the
  * heap when the last of them and the last reference are gone and no work uses it. UNIMPLEMENTED
- * with a driver that is older than minor 3 of the interface, as the other functions that do not
- * work with one. */
+ * with a driver that has no such pools. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_create_memory_pool(
     halyard_device* device, const halyard_memory_pool_info* info, halyard_memory_pool** pool);
 HALYARD_API void halyard_memory_pool_retain(halyard_memory_pool* pool);
@@ -530,7 +529,7 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_set_validation(haly
 
 /* Since 0.3. What an operation does. New kinds may come. */
 typedef enum halyard_profile_kind {
-  HALYARD_PROFILE_UNKNOWN = 0, /* the driver is older than minor 3 of the interface */
+  HALYARD_PROFILE_UNKNOWN = 0, /* the driver does not say */
   HALYARD_PROFILE_DISPATCH = 1,
   HALYARD_PROFILE_COPY = 2, /* also of rectangles */
   HALYARD_PROFILE_FILL = 3,
@@ -552,7 +551,7 @@ typedef struct halyard_profile_event {
   const char* name; /* of a dispatch its function's; otherwise its kind's */
   uint64_t begin_ns;
   uint64_t end_ns;
-  /* Since 0.3; all 0 from a driver that is older than minor 3 of the interface. */
+  /* Since 0.3; all 0 from a driver that does not say. */
   halyard_profile_kind kind;
   uint32_t command;       /* if it was recorded: its place among the recording's, from 0 */
   uint64_t execution;     /* the same for all commands of one execution; 0: it was not recorded */
@@ -944,7 +943,7 @@ HALYARD_API void halyard_queue_release(halyard_queue* queue);
 /* Without a reference of the caller's. Null for a bad handle. */
 HALYARD_API halyard_device* halyard_queue_device(halyard_queue* queue);
 /* Since 0.3: a number of its own among the process's queues, as profiles have it. 0 for a bad
- * handle, and with a driver that is older than minor 3 of the interface. */
+ * handle, and with a driver that does not number its queues. */
 HALYARD_API uint64_t halyard_queue_id(halyard_queue* queue);
 
 /* An explicit kernel argument. */
