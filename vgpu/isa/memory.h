@@ -3,7 +3,7 @@
 // A GPU virtual address is a host address, but for memory that the host has registered: that has an
 // address of its own on the GPU, so each range knows how far the host's addresses are from the
 // GPU's. An access outside every mapped allocation must become a fault of the queue, never a crash
-// of the process, so the engine asks before it touches. The driver (vgpu/thunk) owns the map and
+// of the process, so the engine asks before it touches. The driver (vgpu/machine) owns the map and
 // implements this.
 #pragma once
 

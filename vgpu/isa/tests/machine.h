@@ -20,7 +20,7 @@ namespace halyard::vgpu::isa::testing {
 // one (address_of): whoever takes the GPU's address for the host's crashes.
 inline constexpr uint64_t kApart = (uint64_t{1} << 46) + 0x5a00000;
 
-// Lookups take no lock, as those of the real map (vgpu/thunk/address_table.h), so that benchmarks
+// Lookups take no lock, as those of the real map (vgpu/machine/address_table.h), so that benchmarks
 // on several threads measure the engine. For that every change costs a copy, which is kept.
 class FakeMemory final : public AddressSpace {
  public:
