@@ -18,7 +18,6 @@
 #include <thread>
 
 #include "vgpu/host_guard.h"
-#include "vgpu/isa/registered.h"
 #include "vgpu/queue/device.h"
 #include "vgpu/queue/hardware_queue.h"
 
@@ -29,6 +28,8 @@ class Arena final : public isa::AddressSpace {
   static constexpr uint64_t kBegin = 0x10000000;
   static constexpr uint64_t kBytes = 0x10000;
   static constexpr uint64_t kRuntimeBegin = 0x20000000;
+  // How far the second address is from the first.
+  static constexpr uint64_t kSecond = uint64_t{1} << 47;
 
   static const Arena& gpu() {
     static const Arena arena(kBegin);
@@ -51,8 +52,8 @@ class Arena final : public isa::AddressSpace {
   isa::MemoryRange find(uint64_t address) const override {
     const isa::MemoryRange own{begin_, begin_ + kBytes, 0};
     if (own.contains(address, 1)) return own;
-    const isa::MemoryRange registered{own.begin | isa::kRegistered, own.end | isa::kRegistered,
-                                      isa::kRegisteredToHost};
+    const isa::MemoryRange registered{own.begin + kSecond, own.end + kSecond,
+                                      uint64_t{0} - kSecond};
     if (begin_ == kBegin && registered.contains(address, 1)) return registered;
     return {};
   }
