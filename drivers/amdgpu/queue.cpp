@@ -13,7 +13,7 @@
 namespace halyard::amdgpu {
 
 QueueImpl::QueueImpl(DeviceImpl& device, QueueCore& core, QueuePlace place)
-    : QueueBase(device, driver::QueueTable<QueueImpl>::functions),
+    : QueueBase(device, driver::QueueTable<QueueImpl>::kFunctions),
       keep_alive_(Ref<Device>::retain(&device)),
       place_(std::move(place)),
       core_(core),

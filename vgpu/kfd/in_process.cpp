@@ -171,6 +171,11 @@ bool enter(const std::string& runtime, std::string& error) {
   if (root->empty()) return false;
   start_hooks(c_library(), root->c_str(), halyard_vgpu_kfd_door);
   entered = redirect_runtime(runtime.empty() ? kRuntime : runtime, error);
+  if (entered || runtime.empty()) return entered;
+  // A driver that uses the system's runtime has its GPUs all the same. The one that is told to use
+  // this one says itself what is wrong with it.
+  std::string ignored;
+  entered = redirect_runtime(kRuntime, ignored);
   return entered;
 }
 

@@ -193,35 +193,35 @@ class SemaphoreBase;
 // that counts nanoseconds gives its own final class (QueueBase::QueueBase), and is called directly.
 template <typename Q>
 struct BufferTable {
-  static const HalyardBufferFunctions functions;
+  static const HalyardBufferFunctions kFunctions;
 };
 template <typename Q>
 struct CommandBufferTable {
-  static const HalyardCommandBufferFunctions functions;
+  static const HalyardCommandBufferFunctions kFunctions;
 };
 template <typename Q>
 struct DeviceTable {
-  static const HalyardDeviceFunctions functions;
+  static const HalyardDeviceFunctions kFunctions;
 };
 template <typename Q>
 struct DriverTable {
-  static const HalyardDriverFunctions functions;
+  static const HalyardDriverFunctions kFunctions;
 };
 template <typename Q>
 struct ExecutableTable {
-  static const HalyardExecutableFunctions functions;
+  static const HalyardExecutableFunctions kFunctions;
 };
 template <typename Q>
 struct MemoryPoolTable {
-  static const HalyardMemoryPoolFunctions functions;
+  static const HalyardMemoryPoolFunctions kFunctions;
 };
 template <typename Q>
 struct QueueTable {
-  static const HalyardQueueFunctions functions;
+  static const HalyardQueueFunctions kFunctions;
 };
 template <typename Q>
 struct SemaphoreTable {
-  static const HalyardSemaphoreFunctions functions;
+  static const HalyardSemaphoreFunctions kFunctions;
 };
 
 // What the driver itself has told of an object that it has made. Device::info and Function::info
@@ -246,7 +246,7 @@ class BufferBase : public Buffer {
 
  protected:
   BufferBase(Device& device, MemoryType type, uint64_t size, uint64_t device_address) noexcept {
-    begin(BufferTable<BufferBase>::functions);
+    begin(BufferTable<BufferBase>::kFunctions);
     HalyardBuffer& object = *contract();
     object.device = device.contract();
     object.size = size;
@@ -267,7 +267,7 @@ class BufferBase : public Buffer {
 };
 
 template <typename Q>
-const HalyardBufferFunctions BufferTable<Q>::functions = {
+const HalyardBufferFunctions BufferTable<Q>::kFunctions = {
     .struct_size = sizeof(HalyardBufferFunctions),
     .destroy = HALYARD_SLOT(Buffer, destroy),
     .subspan = HALYARD_SLOT(Buffer, do_subspan),
@@ -280,7 +280,7 @@ const HalyardBufferFunctions BufferTable<Q>::functions = {
 class SemaphoreBase : public Semaphore {
  protected:
   explicit SemaphoreBase(Device& device) noexcept {
-    begin(SemaphoreTable<SemaphoreBase>::functions);
+    begin(SemaphoreTable<SemaphoreBase>::kFunctions);
     contract()->device = device.contract();
   }
   ~SemaphoreBase() = default;
@@ -296,7 +296,7 @@ class SemaphoreBase : public Semaphore {
 };
 
 template <typename Q>
-const HalyardSemaphoreFunctions SemaphoreTable<Q>::functions = {
+const HalyardSemaphoreFunctions SemaphoreTable<Q>::kFunctions = {
     .struct_size = sizeof(HalyardSemaphoreFunctions),
     .destroy = HALYARD_SLOT(Semaphore, destroy),
     .query = HALYARD_SLOT(Semaphore, do_query),
@@ -337,7 +337,7 @@ class FunctionBase : public Function {
 class ExecutableBase : public Executable {
  protected:
   explicit ExecutableBase(Device& device) noexcept {
-    begin(ExecutableTable<ExecutableBase>::functions);
+    begin(ExecutableTable<ExecutableBase>::kFunctions);
     contract()->device = device.contract();
   }
   ~ExecutableBase() = default;
@@ -353,7 +353,7 @@ class ExecutableBase : public Executable {
 };
 
 template <typename Q>
-const HalyardExecutableFunctions ExecutableTable<Q>::functions = {
+const HalyardExecutableFunctions ExecutableTable<Q>::kFunctions = {
     .struct_size = sizeof(HalyardExecutableFunctions),
     .destroy = HALYARD_SLOT(Executable, destroy),
     .info = HALYARD_SLOT(Executable, do_info),
@@ -365,7 +365,7 @@ const HalyardExecutableFunctions ExecutableTable<Q>::functions = {
 class CommandBufferBase : public CommandBuffer {
  protected:
   explicit CommandBufferBase(Device& device) noexcept {
-    begin(CommandBufferTable<CommandBufferBase>::functions);
+    begin(CommandBufferTable<CommandBufferBase>::kFunctions);
     contract()->device = device.contract();
   }
   ~CommandBufferBase() = default;
@@ -392,7 +392,7 @@ class CommandBufferBase : public CommandBuffer {
 };
 
 template <typename Q>
-const HalyardCommandBufferFunctions CommandBufferTable<Q>::functions = {
+const HalyardCommandBufferFunctions CommandBufferTable<Q>::kFunctions = {
     .struct_size = sizeof(HalyardCommandBufferFunctions),
     .destroy = HALYARD_SLOT(CommandBuffer, destroy),
     .fill = HALYARD_SLOT(CommandBuffer, do_fill),
@@ -425,9 +425,9 @@ class CompletionBase : public HostCompletion {
 class QueueBase : public Queue {
  protected:
   explicit QueueBase(Device& device) noexcept
-      : QueueBase(device, QueueTable<QueueBase>::functions) {}
-  // `functions` of QueueTable<Q>, where Q is the final class of this object; `friend struct
-  // QueueTable<Q>` in it.
+      : QueueBase(device, QueueTable<QueueBase>::kFunctions) {}
+  // `functions`: QueueTable<Q>::kFunctions, where Q is the final class of this object; `friend
+  // struct QueueTable<Q>` in it.
   QueueBase(Device& device, const HalyardQueueFunctions& functions) noexcept {
     begin(functions);
     contract()->device = device.contract();
@@ -475,7 +475,7 @@ class QueueBase : public Queue {
 };
 
 template <typename Q>
-const HalyardQueueFunctions QueueTable<Q>::functions = {
+const HalyardQueueFunctions QueueTable<Q>::kFunctions = {
     .struct_size = sizeof(HalyardQueueFunctions),
     .destroy = HALYARD_SLOT(Queue, destroy),
     .fill = HALYARD_SLOT(Queue, do_fill),
@@ -505,7 +505,7 @@ const HalyardQueueFunctions QueueTable<Q>::functions = {
 class MemoryPoolBase : public MemoryPool {
  protected:
   MemoryPoolBase(Device& device, const PoolInfo& info) noexcept {
-    begin(MemoryPoolTable<MemoryPoolBase>::functions);
+    begin(MemoryPoolTable<MemoryPoolBase>::kFunctions);
     HalyardMemoryPool& object = *contract();
     object.device = device.contract();
     object.limit_bytes = info.limit_bytes;
@@ -523,7 +523,7 @@ class MemoryPoolBase : public MemoryPool {
 };
 
 template <typename Q>
-const HalyardMemoryPoolFunctions MemoryPoolTable<Q>::functions = {
+const HalyardMemoryPoolFunctions MemoryPoolTable<Q>::kFunctions = {
     .struct_size = sizeof(HalyardMemoryPoolFunctions),
     .destroy = HALYARD_SLOT(MemoryPool, destroy),
     .statistics = HALYARD_SLOT(MemoryPool, do_statistics),
@@ -538,7 +538,7 @@ class DeviceBase : public Device {
   // `info` belongs to the driver's object, lives as long, and is complete before the device is
   // given to the host.
   explicit DeviceBase(const DeviceInfo& info) noexcept : info_(&info) {
-    begin(DeviceTable<DeviceBase>::functions);
+    begin(DeviceTable<DeviceBase>::kFunctions);
     contract()->info = internal::to_contract(info);
   }
   ~DeviceBase() = default;
@@ -601,7 +601,7 @@ class DeviceBase : public Device {
 };
 
 template <typename Q>
-const HalyardDeviceFunctions DeviceTable<Q>::functions = {
+const HalyardDeviceFunctions DeviceTable<Q>::kFunctions = {
     .struct_size = sizeof(HalyardDeviceFunctions),
     .destroy = HALYARD_SLOT(Device, destroy),
     .heap_count = HALYARD_SLOT(Device, do_heap_count),
@@ -638,7 +638,7 @@ class DriverBase : public Driver {
   // Takes what an enumeration finds. The summary's views stay valid while the driver lives.
   using DeviceSink = driver::DeviceSink;
 
-  DriverBase() noexcept { begin(DriverTable<DriverBase>::functions); }
+  DriverBase() noexcept { begin(DriverTable<DriverBase>::kFunctions); }
   ~DriverBase() = default;
 
  public:
@@ -652,7 +652,7 @@ class DriverBase : public Driver {
 };
 
 template <typename Q>
-const HalyardDriverFunctions DriverTable<Q>::functions = {
+const HalyardDriverFunctions DriverTable<Q>::kFunctions = {
     .struct_size = sizeof(HalyardDriverFunctions),
     .destroy = HALYARD_SLOT(Driver, destroy),
     .info = HALYARD_SLOT(Driver, do_info),
