@@ -38,13 +38,13 @@ FunctionState::~FunctionState() {
   ArgumentPlan::destroy(plan);
 }
 
-DeviceState& make_state(const Device& device) noexcept {
+DeviceState& make_state(const Device& device) {
   auto* const state = new DeviceState;
   state->info = known_part(*reinterpret_cast<const DeviceInfo*>(device.contract()->info));
   return publish(&device.contract()->host, state);
 }
 
-FunctionState& make_state(const Function& function) noexcept {
+FunctionState& make_state(const Function& function) {
   const HalyardFunctionInfo& given = *function.contract()->info;
   auto* const state = new FunctionState;
   state->info = known_part(reinterpret_cast<const FunctionInfo&>(given));
@@ -60,7 +60,7 @@ FunctionState& make_state(const Function& function) noexcept {
   return publish(&function.contract()->host, state);
 }
 
-RecordingState& make_state(const CommandBuffer& commands) noexcept {
+RecordingState& make_state(const CommandBuffer& commands) {
   return publish(&commands.contract()->host, new RecordingState);
 }
 

@@ -46,9 +46,9 @@ struct RecordingState : HalyardHostState {
 
 // The slow way, for the first who asks. Without memory for it the process ends: there is nobody to
 // be told.
-DeviceState& make_state(const Device& device) noexcept;
-FunctionState& make_state(const Function& function) noexcept;
-RecordingState& make_state(const CommandBuffer& commands) noexcept;
+DeviceState& make_state(const Device& device);
+FunctionState& make_state(const Function& function);
+RecordingState& make_state(const CommandBuffer& commands);
 
 inline DeviceState& state_of(const Device& device) noexcept {
   HalyardHostState* const state = __atomic_load_n(&device.contract()->host, __ATOMIC_ACQUIRE);

@@ -15,7 +15,6 @@
 namespace halyard {
 namespace {
 
-using ::testing::ElementsAre;
 using testing::FakeDevice;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

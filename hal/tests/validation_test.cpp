@@ -12,7 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using testing::FakeDevice;
 using testing::FakeExecutable;
-using testing::FakeSemaphore;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

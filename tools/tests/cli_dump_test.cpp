@@ -31,8 +31,8 @@ std::string read_text(const std::string& path) {
 
 // Without what belongs to the machine that the test runs on.
 std::string of_any_machine(std::string text) {
-  text = std::regex_replace(text, std::regex("- (plugin|library-path|library-version|numa-node): [^\n]*"),
-                            "- $1: …");
+  text = std::regex_replace(
+      text, std::regex("- (plugin|library-path|library-version|numa-node): [^\n]*"), "- $1: …");
   return std::regex_replace(text,
                             std::regex("(type=host) size-bytes=[0-9]+ max-allocation-bytes=[0-9]+"),
                             "$1 size-bytes=… max-allocation-bytes=…");

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <thread>
 
+// NOLINTBEGIN(readability-identifier-naming): AMD's names
 extern "C" {
 // Nothing that it is linked with has them: they are the program's.
 int roctxRangePushA(const char* message);
@@ -30,3 +31,4 @@ void roctxRangeStop(uint64_t id);
 
 [[gnu::visibility("default")]] void OnUnload() {}
 }
+// NOLINTEND(readability-identifier-naming)

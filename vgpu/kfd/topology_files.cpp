@@ -266,14 +266,16 @@ void add_gpu(FileTree& tree, const GpuProfile& gpu, uint32_t index, uint64_t hiv
 }
 
 // libdrm's table of product names. Of two GPUs with one device id the first one's name counts: the
-// table has no other key.
+// table has no other key. Its fields end at a comma, so a name has none.
 std::string product_names(const Profile& profile) {
   std::string text = "1.0.0\n";
   std::vector<uint32_t> seen;
   for (const GpuProfile& gpu : profile.gpus) {
     if (std::find(seen.begin(), seen.end(), gpu.device_id) != seen.end()) continue;
     seen.push_back(gpu.device_id);
-    text += fmt::format("{:04X},\t00,\t{}\n", gpu.device_id, gpu.marketing_name);
+    std::string name = gpu.marketing_name;
+    std::replace(name.begin(), name.end(), ',', ';');
+    text += fmt::format("{:04X},\t00,\t{}\n", gpu.device_id, name);
   }
   return text;
 }
