@@ -123,7 +123,7 @@ TEST_F(DeviceOptionsTest, QueueCapacityIsThatOfAQueueThatAsksForNone) {
 
 TEST_F(DeviceOptionsTest, OthersAreRefusedWithThoseThatThereAre) {
   for (const char* const key :
-       {"queue_capacity", "max_queues", "wait_spin_us", "pool_keep_bytes", "max_workgroup_size"}) {
+       {"queue_capacity", "max_queues", "pool_keep_bytes", "max_workgroup_size"}) {
     const Option options[] = {{key, "x"}};
     EXPECT_FAILS(Environment::get().open_device(options), StatusCode::kInvalidArgument,
                  "a whole number from");

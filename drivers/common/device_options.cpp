@@ -37,8 +37,6 @@ constexpr Row kRows[] = {
      [](DeviceOptions& options, uint64_t value) {
        options.max_queues = static_cast<uint32_t>(value);
      }},
-    {"wait_spin_us", "how many microseconds a waiting thread looks before it sleeps", 0, 1'000'000,
-     [](DeviceOptions& options, uint64_t value) { options.wait_spin_ns = value * 1000; }},
     {"pool_keep_bytes", "how many bytes the pool of one memory type keeps that no buffer has", 0,
      kMostBytes, [](DeviceOptions& options, uint64_t value) { options.pool_keep_bytes = value; }},
     {"max_workgroup_size", "the most work-items of a work-group", 1, 1024,
@@ -53,9 +51,14 @@ constexpr Row kCopyEngine = {
     0, kMostBytes,
     [](DeviceOptions& options, uint64_t value) { options.copy_engine_bytes = value; }};
 
+constexpr Row kWaitSpin = {
+    "wait_spin_us", "how many microseconds a waiting thread looks before it sleeps", 0, 1'000'000,
+    [](DeviceOptions& options, uint64_t value) { options.wait_spin_ns = value * 1000; }};
+
 std::vector<const Row*> rows_of(const DeviceOptionSet& set) {
   std::vector<const Row*> rows;
   for (const Row& row : kRows) rows.push_back(&row);
+  if (set.wait_spin) rows.push_back(&kWaitSpin);
   if (set.copy_engine) rows.push_back(&kCopyEngine);
   return rows;
 }

@@ -38,6 +38,8 @@ struct DeviceOptions {
 struct DeviceOptionSet {
   // copy_engine_bytes: the driver chooses between kernels and copy engines.
   bool copy_engine = false;
+  // wait_spin_us: a thread that waits looks before it sleeps.
+  bool wait_spin = true;
 };
 
 // INVALID_ARGUMENT for a key that there is not or a value out of its range says what is legal.

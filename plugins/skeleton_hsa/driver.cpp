@@ -86,7 +86,8 @@ class DriverImpl final : public VendorDriver {
   }
 
  private:
-  explicit DriverImpl(Hsa& hsa) : VendorDriver(kName, kDescription, hsa), hsa_(hsa) {}
+  explicit DriverImpl(Hsa& hsa)
+      : VendorDriver(kName, kDescription, hsa, {.wait_spin = false}), hsa_(hsa) {}
   ~DriverImpl() = default;
   void destroy() noexcept override { delete this; }
 

@@ -426,8 +426,8 @@ class QueueBase : public Queue {
  protected:
   explicit QueueBase(Device& device) noexcept
       : QueueBase(device, QueueTable<QueueBase>::kFunctions) {}
-  // `functions`: QueueTable<Q>::kFunctions, where Q is the final class of this object; `friend
-  // struct QueueTable<Q>` in it.
+  // `functions` are those of the table of Q, the final class of this object, which declares that
+  // table (QueueTable) its friend.
   QueueBase(Device& device, const HalyardQueueFunctions& functions) noexcept {
     begin(functions);
     contract()->device = device.contract();
