@@ -322,7 +322,7 @@ Status DeviceImpl::do_import_queue(void*, Queue**) {
 
 Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
   // An older program's is shorter.
-  return hand_out(amdgpu::import_buffer(*this, known_part(options)), buffer);
+  return hand_out(amdgpu::import_buffer(*this, options), buffer);
 }
 
 Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {

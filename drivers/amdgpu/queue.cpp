@@ -118,9 +118,7 @@ Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bi
 Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
                             Buffer** buffer) {
   PoolPoint after;
-  // An older program's options are shorter.
-  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made,
-                           BufferImpl::from_pool(core_, size, known_part(options), &after));
+  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, BufferImpl::from_pool(core_, size, options, &after));
   BarrierOperation operation(ProfileKind::kAlloca);
   if (after.queue == 0) {
     HALYARD_RETURN_IF_ERROR(submit(core_, operation, sync));

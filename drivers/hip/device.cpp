@@ -108,7 +108,7 @@ bool DeviceImpl::do_can_access(const Device& peer) const noexcept {
 
 Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
   // An older program's is shorter.
-  return hand_out(BufferImpl::import(*this, known_part(options)), buffer);
+  return hand_out(BufferImpl::import(*this, options), buffer);
 }
 
 Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {

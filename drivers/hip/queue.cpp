@@ -123,7 +123,7 @@ Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Syn
                             Buffer** buffer) {
   DeviceImpl& device = core_->device();
   // An older program's options are shorter.
-  std::shared_ptr<QueuePool> pool = pool_for(known_part(options), device.pools(options.type));
+  std::shared_ptr<QueuePool> pool = pool_for(options, device.pools(options.type));
   PoolBlock block;
   PoolPoint after;
   HALYARD_RETURN_IF_ERROR(

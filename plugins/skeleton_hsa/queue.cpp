@@ -148,9 +148,9 @@ Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bi
 Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
                             Buffer** buffer) {
   PoolPoint after;
-  HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made,
-                           BufferImpl::from_pool(device_, reinterpret_cast<uint64_t>(&core_), size,
-                                                 known_part(options), &after));
+  HALYARD_ASSIGN_OR_RETURN(
+      Ref<Buffer> made,
+      BufferImpl::from_pool(device_, reinterpret_cast<uint64_t>(&core_), size, options, &after));
   // Another queue gave the memory back and is not there yet.
   const Work wait = [after](Core&) -> Result<Step> {
     const auto* const other = reinterpret_cast<const Core*>(after.queue);

@@ -74,7 +74,7 @@ typedef struct HalyardOptions {
 
 /* What became of a call: null when all is well. The message is of message_size bytes, and lies
  * struct_size bytes behind the status' beginning. Both sides count references, atomically; the last
- * to go calls destroy, which belongs to whoever has made it. */
+ * to go calls destroy, which is of the side that has made it. */
 typedef struct HalyardStatus HalyardStatus;
 struct HalyardStatus {
   uint32_t struct_size;
@@ -102,8 +102,8 @@ enum {
   HALYARD_ABI_STATUS_DATA_LOSS = 15
 };
 
-/* What the host keeps with an object; a driver leaves it alone, but for its end: whoever lets the
- * last reference to an object go calls host->destroy(host), if `host` is not null, and then the
+/* What the host keeps with an object; a driver leaves it alone, but for its end: the side that
+ * lets the last reference go calls host->destroy(host), if `host` is not null, and then the
  * object's own destroy. A HalyardFunction, which has no references, is ended by its driver, in the
  * same way. */
 typedef struct HalyardHostState HalyardHostState;
