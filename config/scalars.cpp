@@ -176,7 +176,7 @@ std::string read_choice(std::string_view text, std::string& out,
 }
 
 std::string closest_match(std::string_view word, const std::vector<std::string>& candidates) {
-  // Nobody means a longer one, and the distance takes memory for both lengths.
+  // A longer one is never meant, and the distance needs memory for both lengths.
   constexpr size_t kLongest = 256;
   if (word.size() > kLongest) return {};
   std::string best;

@@ -1,9 +1,9 @@
-// Single values as a config writes them: what a text says, or what is wrong with it.
+// Single values of a config: parsing, with messages for mistakes.
 //
-// Each function returns an empty string if `text` is acceptable, and has then set `out`; otherwise
-// the end of a sentence that begins with the key and the text: "is out of range; it must be from 1
-// to 64.". A number with a leading zero is refused, because YAML 1.1 reads `010` as 8 and YAML 1.2
-// as 10.
+// Each function returns an empty string and sets `out` if `text` is acceptable; otherwise it
+// returns the end of a sentence that begins with the key and the text: "is out of range; it must be
+// from 1 to 64.". A number with a leading zero is refused, because YAML 1.1 reads `010` as 8 and
+// YAML 1.2 as 10.
 #pragma once
 
 #include <cstdint>

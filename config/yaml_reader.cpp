@@ -75,8 +75,8 @@ struct Map::State {
     YAML::Mark key;
     YAML::Node value;
   };
-  // Of a key that is there twice the first. YAML::Node's operator[] would match keys by conversion,
-  // and look at all of them.
+  // For a duplicate key, the first one. YAML::Node's operator[] would match keys by conversion, and
+  // search all of them.
   std::map<std::string, Entry, std::less<>> entries;
 
   YAML::Node find(std::string_view key) const {
@@ -307,8 +307,8 @@ struct Refusal {
   std::string sentence;
 };
 
-// Looks at the events of a file before a tree is made of them: where documents begin, how deep it
-// goes, and how many values there are when every alias stands for a copy of what it names.
+// Checks the events of a file before a tree is built from them: where documents begin, the depth,
+// and the number of values when every alias is replaced by a copy of its target.
 class Shape final : public YAML::EventHandler {
  public:
   YAML::Mark last_document = YAML::Mark::null_mark();

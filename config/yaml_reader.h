@@ -1,12 +1,12 @@
-// Strict reading of YAML configs: what a config may say is what its reader asks for.
+// Strict reading of YAML configs: the reader defines what is legal.
 //
-// A reader opens a Document, takes its top-level Map and asks for keys by name and type. Whatever
-// is wrong (an unknown key, a key given twice, a wrong type, a value out of range) becomes one line
-// of Diagnostics, `file:line:column: sentence`, so that a user sees all mistakes of a file at once.
-// Sizes and durations carry their unit: `256MiB`, `50us`.
+// A reader opens a Document, takes its top-level Map and asks for keys by name and type. Each
+// mistake (an unknown key, a duplicate key, a wrong type, a value out of range) becomes one line of
+// Diagnostics, `file:line:column: sentence`, so that a user sees all mistakes of a file at once.
+// Sizes and durations have a unit: `256MiB`, `50us`.
 //
 // A file is bounded before anything is built from it: 1 MiB of text, 64 levels, and 100,000 values
-// once every alias (`*name`) stands for a copy of what it names. A number with a leading zero is
+// when every alias (`*name`) is replaced by a copy of its target. A number with a leading zero is
 // refused, because YAML 1.1 reads `010` as 8 and YAML 1.2 as 10.
 #pragma once
 
@@ -54,9 +54,9 @@ class Diagnostics {
 
 // A mapping of a document. Cheap to copy; not for use from several threads.
 //
-// Every accessor leaves `out` alone and returns false if the key is absent or its value is not
+// Every accessor leaves `out` unchanged and returns false if the key is absent or its value is not
 // acceptable; the second case is reported. Call finish() after the last accessor: it reports the
-// keys that nobody asked for.
+// keys that no accessor has read.
 class Map {
  public:
   // `path`: the keys that lead here, "gpus[0].gpu"; empty for the file itself. Messages name a key
@@ -106,7 +106,7 @@ class Map {
  private:
   struct State;
   bool scalar(std::string_view key, std::string& text);
-  // What is wrong with a text, or nothing; config/scalars.h has such functions.
+  // The mistake in a text, or nothing; config/scalars.h has such functions.
   using Reading = std::function<std::string(std::string_view text)>;
   bool take(std::string_view key, const Reading& read);
   std::shared_ptr<State> state_;

@@ -1,4 +1,4 @@
-// Configs: YAML from the user. What is read is written and read again as the same.
+// Configs: YAML from the user. The target writes a parsed config and must parse it to the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Device URIs, as --device takes them. What was read is written and read again as the same, and
-// selects devices that are there.
+// Device URIs, as --device accepts them. The target writes a parsed URI and must parse it to the
+// same; it must select existing devices.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Result<DeviceUri> again = parse_device_uri(written);
   if (!again.ok() || !(*again == *uri) || to_string(*again) != written) abort();
 
-  // Whatever it selects is there, and no device twice.
+  // Every selected device exists, and none is selected twice.
   const std::vector<size_t> chosen = selected(*uri);
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (chosen[i] >= kDevices) abort();

@@ -1,8 +1,8 @@
-// What a program asks of the virtual kernel driver: requests of both devices, mappings of them, and
-// what it does with its own addresses in between. A program may ask for anything; it gets errno
-// values, and memory that it has not given away stays as it is.
+// A program's requests to the virtual kernel driver: requests to both devices, mappings of them,
+// and the program's own use of its addresses. Any request is legal input: it gets an errno value,
+// and memory that the program has not given to the driver stays unchanged.
 //
-// The input is a list of steps: a byte that says which, and its arguments (Step).
+// The input is a list of steps: a byte that selects the step, and its arguments (Step).
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr uint64_t kReservedBytes = 0x400000;
 // Memory that it reads and writes: arguments, arrays, registered memory.
 constexpr uint64_t kOwn = 0x20000000;
 constexpr uint64_t kOwnBytes = 0x10000;
-// Memory that nobody may change.
+// Memory that must not change.
 constexpr uint64_t kPrecious = 0x30000000;
 constexpr uint64_t kPreciousBytes = 0x10000;
 constexpr unsigned char kPreciousByte = 0x77;
@@ -84,7 +84,7 @@ class Input {
   size_t size_;
 };
 
-// A part of the addresses that the program reserved: it may do there what it likes.
+// A part of the program's reserved addresses, with which it can do anything.
 struct Range {
   uint64_t begin;
   uint64_t bytes;
@@ -111,7 +111,7 @@ const machine::Profile& two_gpus() {
   return profile;
 }
 
-// Requests of the kernel driver's may wait for ever, as those of a real one.
+// Requests to the kernel driver can wait forever, as with a real one.
 void shorten_wait(uint8_t number, void* argument, size_t bytes) {
   if (number != static_cast<uint8_t>(kfd::abi::Request::kWaitEvents)) return;
   kfd::abi::WaitEvents wait;
@@ -142,7 +142,7 @@ void map_device(Input& input, kfd::Kfd& driver, bool is_render) {
   const int protection = static_cast<int>(input.read<uint64_t>() & 7);
   int flags = MAP_SHARED;
   if ((input.read<uint64_t>() & 1) != 0) {
-    // Over what is there: only where that is the program's own to lose.
+    // Over existing mappings, only where these belong to the program.
     flags |= MAP_FIXED;
     address = kReserved + address % kReservedBytes / kPage * kPage;
     if (bytes > kReserved + kReservedBytes - address) return;

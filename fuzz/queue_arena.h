@@ -90,7 +90,7 @@ class NoInterrupts final : public Interrupts {
   bool memory_fault(const MemoryFault& fault) override { return fault.address % 2 == 0; }
 };
 
-// Lets a queue work until it has taken everything, or failed, or waits: a packet may wait for ever.
+// Runs a queue until it has processed everything, or failed, or waits (possibly forever).
 template <typename Queue, typename Done>
 void run_for_a_moment(Queue& queue, Done done) {
   if (!queue.start()) std::abort();

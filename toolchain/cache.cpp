@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 constexpr std::string_view kMagic = "halyard cache entry 1\n";
 constexpr std::string_view kExtension = ".entry";
 constexpr std::string_view kUnfinished = ".unfinished-";
-// A writer takes milliseconds: what is older has been left by one that ended early.
+// A writer takes milliseconds, so an older file was left by a writer that ended early.
 constexpr int64_t kUnfinishedSeconds = 3600;
 
 struct Entry {
@@ -174,7 +174,7 @@ void Cache::evict() const {
   uint64_t total = 0;
   for (const File& file : files) {
     total += file.bytes;
-    // Whoever reads it now has it open, and keeps it.
+    // A process that reads it has it open, and keeps it.
     if (total > limit_) unlink(file.path.c_str());
   }
 }
@@ -211,7 +211,7 @@ Result<std::string> default_cache_folder(const SearchContext& context) {
   const std::string named = context.variable("HALYARD_CACHE_DIR");
   if (!named.empty()) return named;
   const std::string xdg = context.variable("XDG_CACHE_HOME");
-  // The specification says that a relative path is to be ignored.
+  // The specification says to ignore a relative path.
   if (xdg.starts_with('/')) return xdg + "/halyard";
   const std::string home = context.variable("HOME");
   if (home.starts_with('/')) return home + "/.cache/halyard";

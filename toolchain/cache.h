@@ -46,8 +46,8 @@ class Cache {
   // dependencies have not changed.
   std::optional<std::vector<std::byte>> find(const std::string& key) const;
 
-  // Stores them, in the place of others with that key, and removes what is then too much; more
-  // than the limit is not stored. PERMISSION_DENIED, RESOURCE_EXHAUSTED, … if the folder cannot be
+  // Stores the files, replaces others with that key, and evicts entries above the limit; does not
+  // store more than the limit. PERMISSION_DENIED, RESOURCE_EXHAUSTED, … if the folder cannot be
   // written.
   Status store(const std::string& key, const CacheEntryInfo& info,
                std::span<const std::byte> bytes) const;

@@ -124,7 +124,7 @@ Result<Key> key_of(const Source& source, const TargetId& target, const CompileOp
   return Key{hash.digest(), version.substr(0, version.find('\n'))};
 }
 
-// What has been read, with digests; nothing if that is not certain.
+// The files that were read, with digests; nothing if they are not certain.
 std::optional<CacheEntryInfo> info_of(const Source& source, const Compiled& compiled,
                                       fs::file_time_type begun) {
   // Files that .incbin reads are in no list.

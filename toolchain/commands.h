@@ -1,4 +1,4 @@
-// The command lines of compilers and linkers: pure functions of what is to be made.
+// The command lines of compilers and linkers: pure functions of the desired output.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace halyard::toolchain {
 
 using Command = std::vector<std::string>;  // a program and its arguments
 
-// Which code object version a compiler is asked for where the user leaves it open: 6 for a generic
-// target, which needs it, and otherwise 5, which runtimes have known for longest.
+// The code object version if the user does not choose one: 6 for a generic target, which requires
+// it, and otherwise 5, which the most runtimes support.
 uint32_t default_code_object_version(const TargetId& target);
 
 // One file of one language, for one target.

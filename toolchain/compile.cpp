@@ -137,7 +137,7 @@ class Job {
   Status check_kernels(const std::vector<Unit>& units, const std::vector<std::byte>& bytes) const;
   Status missing_libraries(const std::string& input) const;
 
-  // Where the IR or assembly of a unit goes that the user wants to keep.
+  // The file for the IR or assembly of a unit that the user wants to keep.
   std::string kept(const Unit& unit, const char* extension) const {
     std::string name = to_string(target_);
     std::replace(name.begin(), name.end(), ':', '_');
@@ -265,7 +265,7 @@ Result<std::vector<Unit>> Job::lower_mlir(const Unit& unit) {
   HALYARD_ASSIGN_OR_RETURN(const std::string mlir_opt, find_tool(Tool::kMlirOpt, context_));
   HALYARD_ASSIGN_OR_RETURN(const std::string libraries,
                            find_device_libraries(options_.bitcode_folder, context_));
-  // mlir-opt wants the folder of a ROCm installation, even for what uses nothing of it.
+  // mlir-opt requires the folder of a ROCm installation, even if it uses nothing of it.
   const std::string kit = folder_ / "kit";
   std::error_code wrong;
   fs::create_directories(kit + "/amdgcn", wrong);

@@ -19,9 +19,9 @@ namespace halyard::toolchain {
 // their constants: it then has such a name in it.
 bool uses_device_libraries(std::span<const std::byte> object);
 
-// The folder with ocml.bc: `chosen` (what --bitcode-dir says), HALYARD_BITCODE_DIR, ROCm's or
-// Debian's own; empty if there is none. NOT_FOUND if `chosen` or the variable names a folder
-// without.
+// The folder with ocml.bc: `chosen` (from --bitcode-dir), HALYARD_BITCODE_DIR, ROCm's or
+// Debian's; empty if there is none. NOT_FOUND if the folder of `chosen` or the variable has no
+// ocml.bc.
 Result<std::string> find_device_libraries(const std::string& chosen, const SearchContext& context);
 
 struct LibraryChoice {

@@ -13,7 +13,7 @@ enum class Language { kC, kOpenCl, kHip, kLlvmIr, kAssembly, kMlir, kRust };
 // "C", "OpenCL C", …
 const char* to_string(Language language) noexcept;
 
-// By the extension of `path`, whatever its case. INVALID_ARGUMENT lists the extensions.
+// By the extension of `path`, ignoring case. INVALID_ARGUMENT lists the extensions.
 Result<Language> language_of(std::string_view path);
 
 // Whether `path` has the extension of one of the languages.

@@ -48,8 +48,8 @@ struct OutputTolerance {
   double absolute = 1e-5;
   double relative = 1e-4;  // six digits are printed, and sums may be fused and in another order
 };
-// How many numbers were compared. ABORTED names the first that differs, or says how many there are
-// on each side; NaN is equal to NaN. No number at all is ABORTED, too.
+// The number of compared numbers. ABORTED names the first difference, or the two counts; NaN equals
+// NaN. No number at all is ABORTED, too.
 Result<size_t> compare_outputs(std::string_view got, std::string_view wanted,
                                const OutputTolerance& tolerance);
 

@@ -113,7 +113,7 @@ Status cannot_run(const std::string& program, int reason) {
                std::strerror(reason));
 }
 
-// posix_spawn's two objects, which are to be destroyed.
+// posix_spawn's two objects, which must be destroyed.
 class SpawnSetup {
  public:
   SpawnSetup() {

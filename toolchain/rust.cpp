@@ -21,10 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTarget = "amdgcn-amd-amdhsa";
-// rustc wants one; see rust.h.
+// rustc requires one; see rust.h.
 constexpr const char* kProcessorOfLibraries = "gfx900";
 
-// rustc's crates for a sysroot of ours, not optimized: clang optimizes what is used of them.
+// rustc's crates for our sysroot, not optimized: clang optimizes the used parts.
 void add_common(Command& command, const std::string& processor, const std::string& sysroot) {
   command.insert(command.end(), {"--target", kTarget, "-Ctarget-cpu=" + processor, "--sysroot",
                                  sysroot, "--crate-type", "lib", "-Copt-level=3", "-Cpanic=abort",

@@ -26,8 +26,8 @@ struct SearchContext {
   std::string variable(const std::string& name) const;
 };
 
-// The path of the tool: what its variable says, or else the first of its usual names and places.
-// NOT_FOUND names what was looked for, the variable and the Debian package.
+// The path of the tool: from its variable, or else the first of its usual names and places.
+// NOT_FOUND names the searched places, the variable and the Debian package.
 Result<std::string> find_tool(Tool tool, const SearchContext& context);
 
 }  // namespace halyard::toolchain

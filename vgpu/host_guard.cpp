@@ -50,8 +50,8 @@ void hand_on(int signal, siginfo_t* info, void* context) {
     before.sa_handler(signal);
     return;
   }
-  // An ignored signal that somebody sent stays ignored. Otherwise the default: for an access the
-  // instruction is executed again without this handler; for a sent signal it is sent again.
+  // A sent signal that is ignored stays ignored. Otherwise the default applies: an access is
+  // executed again without this handler, and a sent signal is sent again.
   if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;

@@ -22,9 +22,9 @@ struct HostFault {
   bool is_write = false;  // always false where the processor does not tell
 };
 
-// Installs the process's handlers for SIGSEGV and SIGBUS, once; later calls do nothing. Faults of
-// code that no guard protects go on to the handlers that were there before. A program that installs
-// handlers of its own later takes the guards' effect away. Any thread.
+// Installs the process's handlers for SIGSEGV and SIGBUS, once; later calls have no effect. Faults
+// outside guarded code go to the previous handlers. Handlers that a program installs later disable
+// the guards. Any thread.
 void install_host_guard();
 
 // An access of this process that its memory's protection refused.

@@ -1,6 +1,6 @@
-// Accesses to memory that host and GPU share, as ThreadSanitizer is to see them: not at all. What
-// orders them are the vendor runtime's doorbells and signals, which it cannot see; and each race
-// that a suppression then hides costs it a symbolised stack, for every word of a copy.
+// Accesses to memory that host and GPU share, hidden from ThreadSanitizer. The vendor runtime's
+// doorbells and signals order them, which it cannot see; and each suppressed race would cost a
+// symbolised stack, for every word of a copy.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -27,8 +27,8 @@ class SharedMemoryAccess {
 
   // How many live on this thread.
   static int depth() { return depth_; }
-  // After a jump out of a signal handler (host_guard.h) over some destructors, to where `depth`
-  // lived: the sanitizer ignores nothing in a handler, and goes on so.
+  // After a jump out of a signal handler (host_guard.h) over some destructors, to the scope of
+  // `depth`: the sanitizer ignores nothing in a handler, and stays in that state.
   static void jumped_to(int depth) {
     depth_ = 0;
     while (depth_ < depth) begin();

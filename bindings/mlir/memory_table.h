@@ -35,9 +35,9 @@ class MemoryTable {
  public:
   Memory& add(Memory memory);
 
-  // The memory with the byte at `address` that goes on furthest behind it; null if there is none.
+  // The memory that contains `address` and reaches furthest beyond it; null if there is none.
   Memory* find(uint64_t address);
-  // The memory of that kind that begins at `address`; the longest; null if there is none.
+  // The longest memory of that kind that begins at `address`; null if there is none.
   Memory* find_start(uint64_t address, MemoryKind kind);
   void remove(const Memory& memory);
   // Globals of a module that goes.

@@ -56,8 +56,8 @@ HALYARD_MGPU void mgpuLaunchKernelCooperative(MgpuFunction* function, intptr_t g
                                               int32_t lds_bytes, MgpuStream* stream, void** params,
                                               void** extra);
 
-// Streams come from a pool: a destroyed one, which is not waited for, serves again. A null stream
-// stands for the device: what is given to it runs alone, and is done when the call returns.
+// Streams come from a pool: a destroyed one is reused, without a wait. A null stream stands for the
+// device: its operations run alone, and are done when the call returns.
 HALYARD_MGPU MgpuStream* mgpuStreamCreate();
 HALYARD_MGPU void mgpuStreamDestroy(MgpuStream* stream);
 HALYARD_MGPU void mgpuStreamSynchronize(MgpuStream* stream);
@@ -80,8 +80,8 @@ HALYARD_MGPU void mgpuMemset32(void* target, unsigned int value, size_t count, M
 HALYARD_MGPU void mgpuMemset16(void* target, unsigned short value, size_t count,
                                MgpuStream* stream);
 
-// Makes host memory valid on the device. The same memory may be registered several times; each
-// wants its own unregister.
+// Makes host memory valid on the device. The same memory can be registered several times; each
+// registration needs its own unregister.
 HALYARD_MGPU void mgpuMemHostRegister(void* pointer, uint64_t bytes);
 HALYARD_MGPU void mgpuMemHostUnregister(void* pointer);
 // `descriptor`: base, data, offset, sizes[rank], strides[rank].

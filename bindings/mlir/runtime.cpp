@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kDeviceVariable = "HALYARD_DEVICE";
 constexpr const char* kVgpuVariable = "HALYARD_VGPU";
 constexpr const char* kConfigVariable = "HALYARD_CONFIG";
-// Streams that were given back and still have work: more than these are waited for in turn.
+// Returned streams that still have work: above this number, the oldest is waited for.
 constexpr size_t kMostStreams = 8;
 
 thread_local size_t default_device = 0;
@@ -285,8 +285,8 @@ Result<Stream*> Runtime::create_stream() {
   const std::lock_guard lock(mutex_);
   HALYARD_ASSIGN_OR_RETURN(DeviceState* const state, device_locked(default_device));
   std::vector<Stream*>& idle = state->idle;
-  // The last one given back that has no work; else a new one, until there are many; else the one
-  // that was given back first.
+  // The stream that was returned last and has no work; else a new one, until there are many; else
+  // the one that was returned first.
   const auto last = std::find_if(idle.rbegin(), idle.rend(), [](Stream* s) { return s->idle(); });
   auto chosen = last == idle.rend() ? idle.end() : std::prev(last.base());
   if (chosen == idle.end() && state->streams.size() >= kMostStreams) chosen = idle.begin();

@@ -66,7 +66,7 @@ class HandleTable {
     return handle;
   }
   bool contains(const T* handle) const { return objects_.contains(handle); }
-  // Null if it is none.
+  // Null if it is not one.
   std::unique_ptr<T> take(const T* handle) {
     const auto found = objects_.find(handle);
     if (found == objects_.end()) return nullptr;
@@ -123,8 +123,8 @@ class Runtime {
   // For the calling thread.
   Status set_default_device(int32_t index);
 
-  // From here on nothing that gives back is asked of the vendor's runtime. Waits for all work
-  // first, so that a failure that nobody has waited for is known.
+  // From now on, nothing is freed through the vendor's runtime. Waits for all work first, so that
+  // failures of work without a waiter are reported.
   Status end();
 
  private:

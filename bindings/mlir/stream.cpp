@@ -42,7 +42,7 @@ Status Stream::synchronize() {
   {
     const std::lock_guard lock(mutex_);
     unknown = unknown_;
-    // A device that is lost already takes no more barriers.
+    // A lost device accepts no barriers.
     outcome = mark_locked();
     value = marked_;
   }

@@ -1,8 +1,8 @@
-// The table of config keys: whatever a config may say is a row here.
+// The table of config keys: every key is a row here.
 //
 // The reader checks against it, and the JSON Schema (config/halyard.schema.json) and the reference
-// page (docs/config.md) are made from it. A new key is a row, the code that obeys it, and a test
-// that shows what it changes.
+// page (docs/config.md) are generated from it. A new key needs a row, code that obeys it, and a
+// test of its effect.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ bool matches(std::string_view segment, std::string_view name) {
   return accepts(name_rule(segment), name);
 }
 
-// What is wrong with a text as a value of the key; nothing if it is set in `value`.
+// The mistake in a text as a value of the key; nothing if it is set in `value`.
 std::string read_value(const Key& key, std::string_view text, Value& value) {
   value.text = text;
   const auto min = static_cast<uint64_t>(key.min);

@@ -18,8 +18,8 @@ struct ReadOptions {
   std::string below = {};
 };
 
-// Reads the file into `settings`, over what is there. Mistakes are reported, and what is not one is
-// read all the same. False if there was a mistake.
+// Reads the file into `settings`, replacing values. Mistakes are reported, and correct parts are
+// still read. False if there was a mistake.
 bool read_config_file(const std::string& path, const ReadOptions& options, Diagnostics& diagnostics,
                       SettingMap& settings);
 // The same for text; relative paths in it are relative to the folder of `name`.

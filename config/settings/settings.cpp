@@ -227,7 +227,7 @@ const Setting* Settings::of_processor(std::string_view processor, std::string_vi
 
 namespace {
 
-// What YAML reads back as the same text, whatever it takes other words for.
+// Text that YAML reads back unchanged, and not as another type.
 std::string scalar_text(const std::string& text, KeyType type) {
   const bool is_plain_type = type != KeyType::kText && type != KeyType::kLibrary &&
                              type != KeyType::kPaths && type != KeyType::kProfile &&

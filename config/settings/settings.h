@@ -43,9 +43,9 @@ class Settings {
   // INVALID_ARGUMENT has a line for each mistake of all layers.
   static Result<Settings> load(const SettingsSources& sources);
 
-  // Null if nobody has set the key and it has no value of its own.
+  // Null if the key is not set and has no default.
   const Setting* find(std::string_view path) const;
-  // The setting, or the value of its own that the table gives the key.
+  // The setting, or the key's default.
   std::string text(std::string_view path) const;
   // Those whose path begins with `prefix` ("devices."), in the order of their paths.
   std::vector<const Setting*> below(std::string_view prefix) const;

@@ -34,7 +34,7 @@ inline testing::AssertionResult fails_with(const Status& status, StatusCode code
                                      << "\n  expected: " << to_string(code) << ": …" << text << "…";
 }
 
-// A failure which names `kernel`; that the wait for it ran out of patience is none.
+// A failure that names `kernel`; a timeout of the wait does not count.
 inline testing::AssertionResult blames(const Status& status, std::string_view kernel) {
   if (status.ok()) return testing::AssertionFailure() << "The wait succeeds.";
   if (status.code() == StatusCode::kDeadlineExceeded) {

@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kMark = "HALYARD_CTS_CHILD";
 
-// argv and environ for posix_spawn, which wants arrays of char*.
+// argv and environ for posix_spawn, which takes arrays of char*.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -68,7 +68,7 @@ std::vector<std::string> variables_for_child() {
   return variables;
 }
 
-// How the current test ends in a process of its own.
+// How the current test ends in a child process.
 struct ChildEnd {
   int status = 0;      // as waitpid gives it
   std::string errors;  // what it wrote to stderr, which is passed on

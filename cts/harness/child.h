@@ -1,4 +1,4 @@
-// Tests that end the device for the whole process, or the process, run in a process of their own.
+// Tests that lose the device for the whole process, or end the process, run in a child process.
 #pragma once
 
 #include <sys/types.h>

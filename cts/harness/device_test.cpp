@@ -7,7 +7,7 @@ namespace halyard::cts {
 void DeviceTest::SetUp() {
   Environment& environment = Environment::get();
   const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
-  // Each test has numbers of its own, whichever tests run before it.
+  // Each test has its own numbers, regardless of earlier tests.
   seed_ = environment.options().seed;
   std::string name = std::string(test.test_suite_name()) + "." + test.name();
   std::vector<uint32_t> words(name.begin(), name.end());
@@ -51,7 +51,7 @@ Status DeviceTest::finish() const {
   Status status = timeline_->wait(reached_, deadline);
   const bool late = Deadline::after_ns(0).monotonic_ns >= deadline.monotonic_ns;
   if (!status.ok() || !late) return status;
-  // It looked once more when its time was up: whoever waits without a deadline waits for ever.
+  // The wait checked once more at its deadline: without a deadline, it would never end.
   return Status(StatusCode::kDeadlineExceeded,
                 "The work was done, but nobody woke the wait for it.");
 }

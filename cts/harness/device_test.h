@@ -24,13 +24,13 @@ class DeviceTest : public testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // The device that the test uses: the one that all share. Tests that count what is there open
-  // their own, as a driver may keep for a while what earlier tests have released.
+  // The test's device, which all tests share. Tests that count objects open their own, because a
+  // driver may keep objects for a while that earlier tests have released.
   virtual Result<Ref<Device>> open_device();
   Device& device() { return *device_; }
   Queue& queue() { return *queue_; }
 
-  // Long enough for everything that ends at all, so that a hang is a failure with a message.
+  // Long enough for all work that ends, so that a hang is a failure with a message.
   static Deadline patience();
 
   Ref<Queue> new_queue() { return take(device().create_queue()); }
@@ -44,7 +44,7 @@ class DeviceTest : public testing::Test {
   Sync next();
   // DEADLINE_EXCEEDED also if it was done in time, but the wait did not hear of it.
   Status finish() const;
-  // Waits for all that was submitted to `target` so far.
+  // Waits for all work submitted to `target`.
   Status drain(Queue& target);
 
   // data[i] = data[i] * multiplier + addend over the first `count` words of `data`, which is a
@@ -110,7 +110,7 @@ class DeviceTest : public testing::Test {
     for (T& value : values) value = static_cast<T>(distribution(random_));
     return values;
   }
-  // Any bits at all: infinities, NaNs and denormals too.
+  // Any bits: also infinities, NaNs and denormals.
   template <typename T>
   std::vector<T> random_bits(size_t count) {
     std::vector<T> values(count);

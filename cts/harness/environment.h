@@ -56,7 +56,7 @@ class Environment {
   Result<std::vector<std::byte>> read_object(std::string_view target, std::string_view name) const;
   // The driver's expectations, or empty if it has none.
   std::string expectations_path() const;
-  // What is expected of the tests of this run.
+  // The expectations for the tests of this run.
   void set_expectations(Expectations expectations) { expectations_ = std::move(expectations); }
   const Expectations& expectations() const { return expectations_; }
 
@@ -66,7 +66,7 @@ class Environment {
   // The path of <name>.hipfb. NOT_FOUND lists where it was looked for.
   Result<std::string> find_module(std::string_view name) const;
 
-  // Loads the virtual GPU, if it is asked for. Once is enough.
+  // Loads the virtual GPU, if it is requested. Once is enough.
   Status prepare();
 
   Options options_;

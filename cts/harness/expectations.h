@@ -1,19 +1,19 @@
-// What a driver is excused from, as data: cts/expectations/<driver>.yaml.
+// The expectations of a driver, as data: cts/expectations/<driver>.yaml.
 //
-//     unsupported:              # for good
-//       "Suite.Test*": why no device of this driver can do it
-//     xfail:                    # for now
-//       "Suite.Test": what has to be mended
-//     ends_process:             # for good: a vendor's runtime calls abort()
-//       "Suite.Test": who calls it, and why it cannot be kept from that
+//     unsupported:              # permanent
+//       "Suite.Test*": why no device of this driver supports it
+//     xfail:                    # temporary
+//       "Suite.Test": what has to be fixed
+//     ends_process:             # permanent: a vendor's runtime calls abort()
+//       "Suite.Test": who calls it, and why that cannot be prevented
 //     skips:                    # on some machines or devices
 //       "Suite.Test": which device or machine cannot run it
 //
-// An excused test runs all the same; where it ends the process, in a process of its own
-// (cts/harness/child.h), which has to be ended by abort() after it has named the kernel. That an
-// excused test passes is a failure, and so is a pattern that matches no test: an excuse that is not
-// needed any more has to go. A test under `skips` may pass, and a test that skips itself fails if
-// it is not there.
+// A listed test still runs. If it ends the process, it runs in a child process
+// (cts/harness/child.h), which must end by abort() after it has named the kernel. A listed test
+// that passes is a failure, and so is a pattern that matches no test: obsolete entries must be
+// removed. A test under `skips` may pass, and a test that skips itself fails if it is not listed
+// there.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ void Findings::remove() {
 }
 
 Status Findings::create() {
-  // A test's process of its own adds to the file of the one that has started it, which removes it.
+  // A test's child process appends to the file of its parent, which removes it.
   const char* const parents = std::getenv("HALYARD_VGPU_CHECK");
   if (parents != nullptr && *parents == '/') {
     path_ = parents;

@@ -15,7 +15,7 @@ class Findings {
   void remove();
   // Empty before create().
   const std::string& path() const { return path_; }
-  // What has come since the last call.
+  // The findings since the last call.
   std::string take();
 
  private:

@@ -43,7 +43,7 @@ struct Half {
     // Numbers below 2^-14 are all multiples of 2^-24.
     const int exponent = std::max(std::ilogb(magnitude), -14);
     const double in_units = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
-    // A carry out of the fraction runs into the exponent field, which is what it should do.
+    // A carry out of the fraction goes into the exponent field, as intended.
     const int biased = exponent + 14;
     return static_cast<uint16_t>(
         sign | static_cast<uint16_t>((biased << 10) + static_cast<int>(in_units)));

@@ -110,7 +110,7 @@ bool parse_shard(std::string_view text, Shard* shard) {
          shard->index <= shard->count;
 }
 
-// Returns what is wrong with them, if anything is.
+// Returns the mistake in the options, if any.
 std::string take_texts(const CLI::App& app, const Texts& texts, Options* options) {
   const auto given = [&app](const char* name) { return app.count(name) != 0; };
   if (given("--vgpu")) options->vgpu = texts.vgpu;

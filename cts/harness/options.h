@@ -38,7 +38,7 @@ struct Options {
 // with a sentence in `problem`, for what makes no sense.
 bool parse_options(int* argc, char** argv, Options* options, std::string* problem);
 
-// What is left when gtest has taken its flags must be nothing.
+// After gtest has taken its flags, no argument may remain.
 bool check_rest(int argc, char** argv, std::string* problem);
 
 }  // namespace halyard::cts

@@ -20,7 +20,7 @@ class OtherProcess {
   OtherProcess();
   OtherProcess(const OtherProcess&) = delete;
   OtherProcess& operator=(const OtherProcess&) = delete;
-  // Without finish(): the child finds nobody to talk to, and ends.
+  // Without finish(): the child detects the closed socket, and ends.
   ~OtherProcess();
 
   // Whether the other one is the parent: then this is the child.
@@ -31,7 +31,7 @@ class OtherProcess {
     static_assert(std::is_trivially_copyable_v<T>);
     send_bytes(&value, sizeof value);
   }
-  // Waits as long as --patience says.
+  // Waits for the time of --patience.
   template <typename T>
   T receive() {
     static_assert(std::is_trivially_copyable_v<T>);

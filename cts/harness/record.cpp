@@ -126,7 +126,7 @@ void record_results(const Expectations& expectations, Record* record) {
 
 namespace {
 
-// What a reader of the summary is told of a test that has not passed.
+// The text of the summary for a test that has not passed.
 std::string describe(const TestRecord& test) {
   const std::string name = test.suite + "." + test.name;
   switch (test.verdict) {

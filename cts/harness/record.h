@@ -1,4 +1,4 @@
-// What became of the tests, with what was expected of them.
+// The results of the tests, with their expectations.
 #pragma once
 
 #include <cstdint>

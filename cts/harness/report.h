@@ -1,4 +1,4 @@
-// Reports of a run: JUnit XML for CI systems, JSON for whoever wants to know what was tested.
+// Reports of a run: JUnit XML for CI systems, and JSON.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace halyard::cts {
 
-// What was tested, with what.
+// The tested driver, library and device.
 struct Subject {
   std::string driver;
   std::string plugin;  // its path

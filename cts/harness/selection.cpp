@@ -17,7 +17,7 @@ bool matches_any(std::string_view globs, std::string_view name) {
 }  // namespace
 
 bool matches_glob(std::string_view glob, std::string_view name) {
-  // Where to go on after a mismatch: behind the last star, with one more character taken by it.
+  // The place to continue after a mismatch: after the last star, which takes one more character.
   size_t star = std::string_view::npos;
   size_t taken = 0;
   size_t g = 0;

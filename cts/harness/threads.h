@@ -9,9 +9,9 @@
 
 namespace halyard::cts {
 
-// Runs work(0) to work(count - 1), each on a thread of its own, and `meanwhile` on this one;
-// returns what each work returned when all have. An exception (require, take) becomes INTERNAL with
-// its text.
+// Runs work(0) to work(count - 1), each on a separate thread, and `meanwhile` on this one.
+// Returns all results when all have ended. An exception (require, take) becomes INTERNAL with its
+// text.
 template <typename Work, typename Meanwhile>
 std::vector<Status> in_threads(size_t count, const Work& work, const Meanwhile& meanwhile) {
   std::vector<Status> results(count);

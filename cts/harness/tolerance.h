@@ -20,9 +20,9 @@ struct Tolerance {
   friend bool operator==(const Tolerance&, const Tolerance&) = default;
 };
 
-// What the suite's configs (--config) say for results of the type ("f32") on the processor
-// ("gfx90a"). Nothing if they do not, whatever is built in: a test then has its own bound, which is
-// what the kernel's instructions promise.
+// The tolerance in the suite's configs (--config) for results of the type ("f32") on the processor
+// ("gfx90a"). Nothing if they have none, even if a built-in one exists: then a test uses its own
+// bound, from the guarantees of the kernel's instructions.
 std::optional<Tolerance> configured_tolerance(const config::Settings& settings,
                                               std::string_view processor, std::string_view type);
 

@@ -1,4 +1,4 @@
-// Queue::abandon: what it ends, what it leaves alone, and what goes on.
+// Queue::abandon: the work that it ends, and the work that continues.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -117,8 +117,8 @@ TEST_F(Abandon, FailsWhatOtherQueuesWaitFor) {
   EXPECT_OK(drain(*other));
 }
 
-// A kernel that waits for the host, which may never answer. It ends in a process of its own: what
-// it keeps busy is the whole suite's.
+// A kernel that waits for the host, which may never answer. It runs in a child process, because
+// otherwise it would occupy the whole suite's device.
 class EndlessKernel : public Abandon {
  protected:
   void SetUp() override {

@@ -1,6 +1,6 @@
-// Queues go on while work of another queue does not: what a queue waits for is its value of a
-// timeline and no later one, what another queue has held back is in nobody's way, and what it was
-// never given is released.
+// Queues continue while another queue's work does not: a queue waits for its exact value of a
+// timeline and no later one, held operations of another queue block no one, and memory that another
+// queue never used is released.
 #include <chrono>
 #include <thread>
 

@@ -1,6 +1,6 @@
-// Fat files that are broken: each is an error that says where, and the process and the device go
-// on with what they have and with the next file. (How every field of every format can lie is
-// hal/tests/module_damage_test.cpp's subject.)
+// Damaged fat files: each is an error with its place, and the process and the device continue with
+// loaded files and with the next one. (hal/tests/module_damage_test.cpp covers every field of every
+// format.)
 #include <cstring>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Deallocas that fail: the buffer stays what it was, and can be given back later.
+// Deallocas that fail: the buffer stays valid, and can be deallocated later.
 #include "cts/harness/device_test.h"
 #include "cts/tests/held_kernel.h"
 

@@ -1,4 +1,4 @@
-// A driver as a whole: what it says of itself, which devices it lists, how it opens them.
+// A driver as a whole: its facts, the devices that it lists, and opening them.
 #include <filesystem>
 #include <thread>
 

@@ -1,5 +1,5 @@
-// A program whose kernel never ends has given up waiting for it, and ends: by itself, with its own
-// code, whatever it still holds.
+// A program whose kernel never ends stops waiting for it, and ends by itself, with its own code,
+// even if it still holds objects.
 #include <atomic>
 #include <cstdlib>
 #include <thread>

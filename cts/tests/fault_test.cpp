@@ -1,5 +1,5 @@
-// Kernels that the device cannot run to their end: a failed semaphore that names the kernel, and a
-// process that goes on.
+// Kernels that the device cannot complete: a failed semaphore names the kernel, and the process
+// continues.
 #include "cts/harness/child.h"
 #include "cts/harness/device_test.h"
 #include "cts/harness/environment.h"

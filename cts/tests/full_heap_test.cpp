@@ -1,4 +1,4 @@
-// Allocations that find no memory, while what would do is let go of and still in use by work in
+// Allocations that find no free memory, while released memory is still used by work in
 // flight.
 #include <algorithm>
 #include <atomic>

@@ -12,8 +12,8 @@ namespace halyard::cts {
 
 class HeldKernel {
  public:
-  // `kernel` is "answer" of the fat file "coherence"; `mail`, two words of host memory that nobody
-  // else uses. Does not start it.
+  // `kernel` is "answer" of the fat file "coherence"; `mail`: two words of host memory that no
+  // other code uses. Does not start it.
   HeldKernel(const Function* kernel, Ref<Buffer> mail) : kernel_(kernel), mail_(std::move(mail)) {
     words_ = static_cast<uint32_t*>(take(mail_->map(0, 8, MapAccess::kReadWrite)));
     word(0).store(0);
@@ -43,8 +43,8 @@ class HeldKernel {
   uint32_t* words_ = nullptr;
 };
 
-// Queues that go on while a kernel is in flight on another. Runtimes may put several queues on one
-// of the hardware's (HIP has four for all streams), and a queue that shares the kernel's waits.
+// Queues that continue while a kernel is in flight on another. Runtimes may share hardware queues
+// between queues (HIP has four for all streams), and a queue that shares the kernel's waits.
 class QueuesBeside {
  public:
   // Null if none of many goes on.

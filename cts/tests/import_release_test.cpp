@@ -1,4 +1,4 @@
-// Imported memory whose owner is told when it is in use no more.
+// Imported memory whose owner is notified when nothing uses it any longer.
 #include <atomic>
 #include <chrono>
 #include <thread>

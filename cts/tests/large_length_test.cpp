@@ -1,6 +1,6 @@
-// Fills and copies whose length does not fit into 32 bits. The memory is the host's, imported: one
-// piece of some megabytes, mapped again and again until it is long enough, and a tail of its own.
-// So they cost little memory on any device.
+// Fills and copies whose length exceeds 32 bits. The memory is imported host memory: one piece of
+// some megabytes, mapped repeatedly until it is long enough, and a separate tail. So they need
+// little memory on any device.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Pools with a limit and a policy of their own.
+// Pools with their own limit and policy.
 #include <chrono>
 #include <functional>
 #include <string>

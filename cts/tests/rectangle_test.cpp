@@ -1,4 +1,4 @@
-// Copies of rectangles: rows and slices with pitches of their own on either side, immediate and
+// Copies of rectangles: rows and slices with separate pitches on either side, immediate and
 // recorded.
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-// Shapes of launches: dimensions, partial work-groups, and what a kernel is told of them.
+// Shapes of launches: dimensions, partial work-groups, and the sizes that a kernel reads.
 #include "cts/harness/device_test.h"
 
 namespace halyard::cts {

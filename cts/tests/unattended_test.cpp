@@ -1,4 +1,4 @@
-// Work that nobody waits for: it is done all the same, without any call of the interface.
+// Work without a waiter: it is done without any further call of the interface.
 #include <atomic>
 #include <chrono>
 #include <thread>

@@ -32,7 +32,7 @@ constexpr auto kReportEvery = std::chrono::minutes(1);
   std::exit(2);
 }
 
-// A process, what it does and what it has written.
+// A process, its work and its output.
 class Child {
  public:
   Child(const Loader& loader, uint64_t first, uint64_t end) : end_(end) {
@@ -43,7 +43,7 @@ class Child {
     progress_->next = first;
     log_ = std::tmpfile();
     if (log_ == nullptr) die("tmpfile");
-    // What is buffered here is not the child's to write.
+    // The child must not write this process's buffered output.
     std::fflush(nullptr);
     pid_ = fork();
     if (pid_ < 0) die("fork");

@@ -10,12 +10,12 @@
 
 namespace halyard::mutations {
 
-// Loads mutations in a process of its own: from progress->next to `end`. Whether all went well.
+// Loads mutations in a child process, from progress->next to `end`. True if none failed.
 using Loader = std::function<bool(uint64_t end, Progress* progress)>;
 
-// Runs all mutations of the options and prints what became of them. Whether none ended its process,
-// by a signal or otherwise, none took longer than options.patience, and some were accepted and some
-// refused. A process that ends is followed by one that begins behind the mutation that ended it.
+// Runs all mutations of the options and prints the results. True if none ended its process, by a
+// signal or otherwise, none took longer than options.patience, and some were accepted and some
+// refused. After a process has ended, the next one starts after the mutation that ended it.
 bool run_campaign(const Options& options, const std::vector<Seed>& seeds, const Loader& loader);
 
 }  // namespace halyard::mutations

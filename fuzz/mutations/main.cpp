@@ -1,4 +1,4 @@
-// halyard-mutations: code objects with a few bytes changed, through Device::load_executable. None
+// halyard-mutations: loads code objects with a few changed bytes by Device::load_executable. None
 // of them may end the process.
 #include <cstdio>
 #include <fstream>

@@ -252,7 +252,7 @@ Bytes mutate(std::span<const std::byte> file, std::span<const Part> parts, uint6
              uint64_t number) {
   Random random(seed, number);
   Bytes mutant(file.begin(), file.end());
-  // Mostly one change, which is most likely to get past what is checked first.
+  // Mostly one change, which most often passes the first checks.
   uint64_t changes = 1;
   while (changes < 8 && random.one_in(3)) ++changes;
   for (; changes > 0 && !mutant.empty(); --changes) {

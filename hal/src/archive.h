@@ -24,8 +24,8 @@ inline bool is_archive(const ByteRange& range) {
   return range.text().starts_with(kArchiveMagic) || range.text().starts_with(kThinArchiveMagic);
 }
 
-// The members but for symbol and name tables, in order. INVALID_ARGUMENT names what is wrong and
-// its offset; UNIMPLEMENTED is a thin archive, whose members are elsewhere.
+// The members except symbol and name tables, in order. INVALID_ARGUMENT names the mistake and its
+// offset; UNIMPLEMENTED is a thin archive, whose members are elsewhere.
 Result<std::vector<ArchiveMember>> read_archive(const ByteRange& range);
 
 }  // namespace halyard::internal

@@ -1,6 +1,6 @@
-// ArgumentPlan: a function's metadata boiled down to what a dispatch needs, in as few cache lines
-// as it takes. In one block of memory: the steps follow behind this. The host has one of its own
-// for each function, which validation reads, and a driver has one that packing reads.
+// ArgumentPlan: a function's metadata reduced to the needs of a dispatch, in few cache lines. One
+// block of memory: the steps follow this struct. The host has one for each function, for
+// validation; a driver has another one, for packing.
 #pragma once
 
 #include <cstdint>

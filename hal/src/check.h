@@ -11,13 +11,13 @@
 
 namespace halyard::internal {
 
-// Bytes that a buffer range of `offset` and `length` has in `size` bytes. A length of
-// BufferRange::kToEnd becomes what is left. OUT_OF_RANGE if it does not fit; FAILED_PRECONDITION if
-// the buffer was given back (`size` is 0).
+// The bytes of a buffer range of `offset` and `length` in `size` bytes. A length of
+// BufferRange::kToEnd becomes the remaining bytes. OUT_OF_RANGE if it does not fit;
+// FAILED_PRECONDITION if the buffer was deallocated (`size` is 0).
 Status resolve_length(const char* operation, const char* role, uint64_t size, uint64_t offset,
                       uint64_t* length);
 
-// FAILED_PRECONDITION: the buffer of the range has no bytes any more.
+// FAILED_PRECONDITION: the buffer of the range was deallocated.
 [[gnu::cold]] Status given_back(const char* operation, const char* role);
 
 // Whether `gpu` is `device`, or one of a logical device's GPUs.
@@ -27,8 +27,8 @@ bool is_part_of(const Device& gpu, const Device& device) noexcept;
 // of its driver.
 bool reaches(const Device& device, const Buffer& buffer) noexcept;
 
-// INVALID_ARGUMENT unless `buffer` was made by `device`, which is more than being accessible to it;
-// FAILED_PRECONDITION if it was given back.
+// INVALID_ARGUMENT unless `device` made `buffer`, which is stricter than being accessible;
+// FAILED_PRECONDITION if it was deallocated.
 Status check_own(const char* operation, const Device& device, const Buffer& buffer);
 
 // `range` with a buffer that `device` can access and its length resolved. `role` is "target",

@@ -20,12 +20,12 @@ struct CodeObjectHeader {
   TargetId target;
 };
 
-// INVALID_ARGUMENT for what is no AMDGPU code object or has a damaged header, UNIMPLEMENTED for one
-// that Halyard does not load: an old or a later version, an unknown processor.
+// INVALID_ARGUMENT for other files and damaged headers, UNIMPLEMENTED for a code object that
+// Halyard does not support: an old or a later version, an unknown processor.
 Result<CodeObjectHeader> read_code_object_header(const void* data, size_t size);
 
-// The same in two steps, for whoever reads the metadata in between. `metadata_target` goes into the
-// message about a processor that is not known; it may be empty.
+// The same in two steps, for a caller that reads the metadata in between. `metadata_target` is for
+// the message about an unknown processor; it may be empty.
 Result<uint32_t> code_object_version(const Elf64_Ehdr& header);
 Result<CodeObjectHeader> code_object_header(const Elf64_Ehdr& header, uint32_t version,
                                             std::string_view metadata_target);

@@ -28,9 +28,9 @@ inline bool is_compressed_bundle(const ByteRange& range) {
   return range.text().starts_with(kCompressedBundleMagic);
 }
 
-// Decompresses the bundle at the beginning of `range`. No more than `limit` bytes are made, and no
-// room is set aside for a size that so few compressed bytes cannot have. INVALID_ARGUMENT names
-// what is wrong and its offset, DATA_LOSS a hash that does not match, RESOURCE_EXHAUSTED the limit.
+// Decompresses the bundle at the beginning of `range`, to at most `limit` bytes. Allocates no
+// memory for a size that the compressed bytes cannot have. INVALID_ARGUMENT names the mistake and
+// its offset, DATA_LOSS a wrong hash, RESOURCE_EXHAUSTED the limit.
 Result<CompressedBundle> read_compressed_bundle(const ByteRange& range, uint64_t limit);
 
 }  // namespace halyard::internal

@@ -1,5 +1,5 @@
-// Device::load_executable, on its own: what it needs (decompression, the readers of containers) is
-// the host's, and a plugin links none of it.
+// Device::load_executable, in a separate file: its dependencies (decompression, the readers of
+// containers) belong to the host, and a plugin links none of them.
 #include <utility>
 #include <vector>
 
@@ -42,7 +42,7 @@ Result<Ref<Executable>> Device::load_executable(const Module& module) {
     if (status.ok()) return internal::take<Executable>("Device::load_executable", executable);
     return variant.origin.empty() ? status : status.with_context("In " + variant.origin);
   };
-  // The driver itself knows best what it makes of the only candidate.
+  // The driver decides whether it accepts the only candidate.
   if (module.format() == ModuleFormat::kCodeObject) return load(module.variants().front());
   Result<TargetId> target = parse_target_id(info().target);
   if (!target.ok()) {

@@ -292,7 +292,7 @@ bool argument_is_plain(const Device& device, const ArgumentStep& step,
     const BufferRange& range = argument.range;
     if (range.buffer == nullptr || &range.buffer->device() != &device) return false;
     const uint64_t size = range.buffer->size();
-    // A buffer that was given back has no bytes. An empty range at the end is looked at closely.
+    // A deallocated buffer has no bytes. An empty range at the end is checked in detail.
     return range.offset < size &&
            (range.length == BufferRange::kToEnd || range.length <= size - range.offset);
   }

@@ -1,5 +1,5 @@
 // Validation of a kernel launch. The path of a valid one does not allocate, format or call out of
-// this file; each sentence is made in a cold function of its own.
+// this file; cold functions make the messages.
 #pragma once
 
 #include "hal/dispatch.h"

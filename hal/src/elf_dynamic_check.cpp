@@ -8,7 +8,7 @@
 namespace halyard::internal {
 namespace {
 
-// The first section of a type that is loaded; nothing if there is none.
+// The first loaded section of a type; nothing if there is none.
 std::optional<size_t> loaded_section(const ElfImage& image, uint32_t type) {
   for (size_t i = 1; i < image.sections().size(); ++i) {
     const Elf64_Shdr& header = image.sections()[i].header;

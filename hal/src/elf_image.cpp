@@ -156,7 +156,7 @@ Status ElfImage::read_tables() {
   }
 
   elf_version(EV_CURRENT);
-  // libelf takes a char* and does not write through it unless it is asked to update the file.
+  // libelf takes a char* but writes through it only to update the file.
   const std::unique_ptr<Elf, ElfEnd> elf(
       elf_memory(reinterpret_cast<char*>(const_cast<std::byte*>(data_)), size_));
   if (elf == nullptr || elf_kind(elf.get()) != ELF_K_ELF) {
@@ -222,7 +222,7 @@ Result<std::string_view> ElfImage::string_at(uint32_t table, uint64_t index,
   return std::string_view(begin, static_cast<const char*>(end) - begin);
 }
 
-// Notes are in the segment that loaders look at, or, where there is none, in a section.
+// Notes are in the segment that loaders read, or else in a section.
 Status ElfImage::read_notes(void* elf) {
   bool any_segment = false;
   for (const Elf64_Phdr& segment : segments_) {
@@ -323,7 +323,7 @@ Result<uint64_t> ElfImage::file_offset(const ElfSymbol& symbol, uint64_t size) c
   }
   const Elf64_Shdr& section = sections_[index].header;
   const uint64_t distance = symbol.symbol.st_value - section.sh_addr;
-  // Neither of these two types has bytes in the file, so nobody has checked where they would lie.
+  // Neither of these two types has bytes in the file, so their place is not checked.
   const bool in_file = section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
   if (symbol.symbol.st_value < section.sh_addr || !in_file ||
       !inside(distance, size, section.sh_size)) {

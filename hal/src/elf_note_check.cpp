@@ -14,8 +14,8 @@ constexpr uint64_t aligned(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-// Walks one run as a loader does, whose steps are multiples of `alignment`. Loaders go by their own
-// step, whatever the header says, so a run may be walked more than once.
+// Walks one run like a loader whose steps are multiples of `alignment`. Loaders use their own step,
+// regardless of the header, so a run can be walked more than once.
 Status check_run(const ByteRange& run, uint64_t alignment, const std::string& where,
                  uint32_t* metadata) {
   uint64_t at = 0;

@@ -12,12 +12,12 @@
 namespace halyard::internal {
 namespace {
 
-// Longer ones come from templates that nobody writes out, or from a file that is damaged.
+// Longer ones come from templates that no user types, or from a damaged file.
 constexpr size_t kLongestSymbol = 2048;
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
-// Where the text goes on behind the bracket that is at `at`; the end if it is not closed.
+// The position after the bracket that begins at `at`; the end if it is not closed.
 size_t behind_bracket(std::string_view text, size_t at) {
   size_t depth = 0;
   for (; at < text.size(); ++at) {
@@ -63,7 +63,7 @@ std::string without_blanks(std::string_view text) {
   return result;
 }
 
-// All that the source, or somebody who reads it, calls the function.
+// All names of the function in the source.
 std::vector<std::string> source_names(std::string_view symbol) {
   const std::string text = demangled(symbol);
   if (text.empty()) return {};

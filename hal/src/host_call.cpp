@@ -13,9 +13,9 @@ constexpr const char* kDeferred = "The host function of Queue::host_call_deferre
 constexpr const char* kDirectFails = "The host function of Queue::host_call fails";
 constexpr const char* kDeferredFails = "The host call of Queue::host_call_deferred fails";
 
-// What a deferred function completes. It lives until the function has returned and complete() was
-// called, so that a function may throw although another thread has its completion already. It stays
-// for good if complete() is never called.
+// The completion of a deferred function. It lives until the function has returned and complete()
+// was called, so that a function can throw after another thread got its completion. It is never
+// freed if complete() is never called.
 class DeferredEnd final : public driver::CompletionBase {
  public:
   explicit DeferredEnd(halyard::HostCompletion& driver) noexcept : driver_(&driver) {}
@@ -31,7 +31,7 @@ class DeferredEnd final : public driver::CompletionBase {
     finish(outcome.with_context(kDeferredFails));
     release();
   }
-  // The driver's completion may be gone as soon as it is told, so it is told once.
+  // The driver's completion can be gone after the call, so it is called once.
   void finish(const Status& outcome) {
     if (!finished_.exchange(true, std::memory_order_acq_rel)) driver_->complete(outcome);
   }

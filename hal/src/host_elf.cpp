@@ -48,7 +48,7 @@ Result<SectionTable> find_sections(const ByteRange& range) {
         header.e_ident[EI_CLASS], header.e_ident[EI_DATA], range.base + EI_CLASS);
   }
   SectionTable table = {header.e_shoff, header.e_shnum, header.e_shstrndx};
-  // Without a table there are no sections, whatever number the header gives.
+  // Without a table there are no sections, regardless of the header's number.
   if (table.offset == 0) return SectionTable{};
   if (header.e_shentsize != sizeof(Elf64_Shdr)) {
     return damaged("has section headers of {} bytes (e_shentsize at offset {}); they have {}.",
@@ -80,8 +80,8 @@ Result<ByteRange> contents_of(const ByteRange& range, const Elf64_Shdr& section,
   return range.part(section.sh_offset, section.sh_size);
 }
 
-// Whether that is the name with which `rest` of the names begins. Looks at no more than it takes:
-// there may be as many sections as names have bytes.
+// Whether that is the name at the start of `rest`. Reads no more than necessary: there can be as
+// many sections as names have bytes.
 bool is_fat_section(std::string_view rest) {
   return rest.starts_with(kFatSection) &&
          (rest.size() == kFatSection.size() || rest[kFatSection.size()] == '\0');

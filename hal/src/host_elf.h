@@ -12,9 +12,9 @@ namespace halyard::internal {
 // Whether it is an ELF for another machine than an AMD GPU. Only the first bytes are looked at.
 bool is_host_elf(const ByteRange& range);
 
-// The contents of its .hip_fatbin sections: one in a program or library, none if it has no device
-// code, any number in an object that is not linked. INVALID_ARGUMENT for a damaged ELF names what
-// is wrong and its offset.
+// The contents of its .hip_fatbin sections: one in a program or library, none without device code,
+// any number in an unlinked object. INVALID_ARGUMENT for a damaged ELF names the mistake and its
+// offset.
 Result<std::vector<ByteRange>> find_fat_sections(const ByteRange& range);
 
 // "x86-64"; "another machine" for one without a name here.

@@ -8,7 +8,7 @@
 namespace halyard::internal {
 namespace {
 
-// Puts `made` where others find it, or finds that somebody else was faster.
+// Publishes `made`, or finds that another thread was faster.
 template <typename State>
 State& publish(HalyardHostState** host, State* made) noexcept {
   made->destroy = [](HalyardHostState* state) { delete static_cast<State*>(state); };

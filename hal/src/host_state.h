@@ -1,6 +1,6 @@
-// What the host keeps with a driver's objects (HalyardHostState): its own copies of the facts, so
-// that a driver that knows fewer, or more, is read once; and what validation needs. Made when it is
-// first asked for, by any thread; gone with the object.
+// The host's data for a driver's objects (HalyardHostState): copies of the facts, so that a driver
+// with fewer or more is read once; and data for validation. Created on first use, by any thread;
+// destroyed with the object.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct FunctionState : HalyardHostState {
   const ArgumentPlan* plan = nullptr;
 };
 
-// How far a recording has come, and what it uses of what is bound at execution.
+// The state of a recording, and its use of the bindings.
 struct RecordingState : HalyardHostState {
   struct SlotCopy {
     BufferRange source;
@@ -44,8 +44,8 @@ struct RecordingState : HalyardHostState {
   std::vector<SlotCopy> slot_copies;    // whose place is known only at execution
 };
 
-// The slow way, for the first who asks. Without memory for it the process ends: there is nobody to
-// be told.
+// The slow path of the first use. Without memory for it, the process ends, because there is no way
+// to report it.
 DeviceState& make_state(const Device& device);
 FunctionState& make_state(const Function& function);
 RecordingState& make_state(const CommandBuffer& commands);

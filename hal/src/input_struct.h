@@ -53,8 +53,8 @@ inline constexpr InputStruct kInputStruct<QueueOptions> = {"QueueOptions", 12,
 [[gnu::cold]] Status check_struct_size(const char* operation, const InputStruct& shape,
                                        const void* given, uint32_t size);
 
-// Whether `given` is as long as this version's: then nothing is to be checked, and it may be used
-// as it is.
+// Whether `given` has this version's size: then it needs no check, and can be used
+// unchanged.
 template <typename T>
 bool is_of_this_version(const T& given) noexcept {
   return given.struct_size == sizeof(T);

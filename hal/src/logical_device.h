@@ -1,9 +1,9 @@
-// LogicalDevice: one device of several GPUs, made of a device of each. The host makes it, so that
+// LogicalDevice: one device of several GPUs, made from a device of each. The host makes it, so that
 // it works with every driver and costs a device of one GPU nothing.
 //
-// Buffers and semaphores are those of the GPUs' devices, which a driver knows; only what has to be
-// on every GPU is an object of its own: queues, which choose a GPU's variant of a function and of a
-// recording, executables and recordings.
+// Buffers and semaphores belong to the GPUs' devices, which a driver knows. Only objects that must
+// exist on every GPU are the host's own: queues, which select a GPU's variant of a function and of
+// a recording, executables and recordings.
 #pragma once
 
 #include <cstddef>

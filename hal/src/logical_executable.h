@@ -20,8 +20,8 @@ namespace internal {
 Result<Ref<Executable>> load_on_each(GpuGroup& device,
                                      const std::function<Result<Ref<Executable>>(Device&)>& load);
 
-// Replaces a function of an executable of `device`, a logical one, by that of its GPU. What is of
-// no such executable stays. FAILED_PRECONDITION if the GPU has none.
+// Replaces a function of an executable of `device`, a logical one, by that of its GPU. Leaves
+// functions of other executables. FAILED_PRECONDITION if the GPU has none.
 Status choose_variant(const Device& device, size_t gpu, const Function** function);
 
 }  // namespace internal

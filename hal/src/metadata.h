@@ -24,8 +24,8 @@ class MetadataTree {
     uint32_t next = 0;   // the next child of the same parent, or 0
   };
 
-  // `base` is the offset of `bytes` in the file, for errors. `bytes` stay where they are while the
-  // tree lives. Memory is in proportion to the input, whatever counts it claims.
+  // `base` is the offset of `bytes` in the file, for errors. `bytes` must stay valid while the tree
+  // lives. Memory is proportional to the input, regardless of the counts that it claims.
   static Result<MetadataTree> parse(std::string_view bytes, uint64_t base);
 
   const Node& root() const noexcept { return nodes_[0]; }

@@ -34,7 +34,7 @@ Status at(const std::string& origin, const Status& status) {
   return origin.empty() || status.ok() ? status : status.with_context("In " + origin);
 }
 
-// What the bytes are that stand where a code object is to be, as the second half of a sentence.
+// The kind of bytes in place of a code object, as the second half of a sentence.
 std::string describe_other(const ByteRange& range) {
   const std::string_view text = range.text();
   if (text.empty()) return "it is empty (0 bytes)";

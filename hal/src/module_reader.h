@@ -24,7 +24,7 @@ struct Module::Contents {
 
 namespace internal {
 
-// The format by the first bytes; kCodeObject for what has no other.
+// The format by the first bytes; kCodeObject for all others.
 ModuleFormat module_format(const ByteRange& range);
 
 // Whether the bytes begin like something that has a place in a module.
@@ -37,7 +37,7 @@ class ModuleReader {
 
   // A whole file, which is all there is in the module.
   Status add_file(const ByteRange& range);
-  // A file of the folder: what has no code is ignored.
+  // A file of the folder; files without code are ignored.
   Status add_folder_file(const std::string& name, const ByteRange& range);
 
  private:

@@ -28,7 +28,7 @@ inline bool is_offload_bundle(const ByteRange& range) {
 }
 
 // Reads the bundle at the beginning of `range`, whose bytes the result refers to. INVALID_ARGUMENT
-// names what is wrong and its offset.
+// names the mistake and its offset.
 Result<OffloadBundle> read_offload_bundle(const ByteRange& range);
 
 // What an entry's ID says (Clang documentation, "Bundle Entry ID").

@@ -61,7 +61,7 @@ bool is_the_runtimes(const ArgumentInfo& argument) {
          argument.kind == ArgumentKind::kHiddenSharedBase;
 }
 
-// A runtime fills in as many bytes, whatever the metadata says.
+// A runtime fills in this many bytes, regardless of the metadata.
 uint32_t bytes_of(ArgumentKind kind) {
   return kind == ArgumentKind::kHiddenQueuePtr ? sizeof(uint64_t) : sizeof(uint32_t);
 }

@@ -1,6 +1,6 @@
-// Metadata for runtimes that would lay arguments out themselves: each kernel's arguments are one
-// value. It is written anew, from what has been read and checked, so that such a runtime sees no
-// entry that nobody has looked at.
+// Metadata for runtimes that lay out arguments themselves: each kernel's arguments become one
+// value. It is newly written from the checked facts, so that such a runtime sees no unchecked
+// entry.
 #pragma once
 
 #include <cstdint>

@@ -45,9 +45,9 @@ const char* to_string(StatusCode code) noexcept {
   return "UNKNOWN";
 }
 
-// One block holds the payload and, from payload + struct_size on, the message: a side that is built
-// against a later, larger HalyardStatus still finds it. malloc and free are libc's on both sides;
-// `destroy` is a pointer all the same, for payloads that were not allocated at all.
+// One block holds the payload and, from payload + struct_size on, the message: a side with a later,
+// larger HalyardStatus still finds it. malloc and free are libc's on both sides; `destroy` is still
+// a pointer, for payloads that were not allocated.
 HalyardStatus* Status::make(StatusCode code, std::string_view first,
                             std::string_view second) noexcept {
   if (code == StatusCode::kOk) code = StatusCode::kInternal;  // a failure that claims to be none

@@ -44,8 +44,8 @@ class Search {
         read_folder(place);
       }
     } else {
-      // A file that is named outright is tried whatever it is called and whatever it is: the loader
-      // says what is wrong with it.
+      // A file that is named directly is tried regardless of its name and type: the loader reports
+      // its mistake.
       add_file(place, path);
     }
     report_.places.push_back(std::move(place));

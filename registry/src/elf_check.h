@@ -1,8 +1,8 @@
-// Looks at a file before the dynamic loader does.
+// Checks a file before the dynamic loader.
 //
-// The loader's own words for a file of the wrong kind are poor ("invalid ELF header"), and some
-// files it must not be given at all: opening a FIFO hangs, and a library that was cut short while
-// it was copied is mapped without complaint and kills the process with SIGBUS when it is touched.
+// The loader's messages for a file of the wrong kind are poor ("invalid ELF header"), and it cannot
+// handle some files: opening a FIFO hangs, and a truncated library is mapped without an error and
+// ends the process with SIGBUS when it is accessed.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@
 namespace halyard {
 namespace {
 
-// Not SIGSYS, with which a sandbox answers system calls and lets the thread go on.
+// Not SIGSYS, with which a sandbox answers system calls and lets the thread continue.
 constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT};
 // What ends a program that does not return.
 constexpr int kRequests[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
@@ -71,7 +71,7 @@ class Line {
     add({digits, static_cast<size_t>(end.ptr - digits)});
   }
   void write() const {
-    // There is nobody to tell of a failure.
+    // There is no way to report a failure.
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text_.data(), size_);
   }
 
@@ -116,7 +116,7 @@ void hand_on(int signal, siginfo_t* info, void* context) {
     before.sa_handler(signal);
     return;
   }
-  // An ignored signal that somebody sent stays ignored. Otherwise the default: a faulting
+  // A sent signal that is ignored stays ignored. Otherwise the default applies: a faulting
   // instruction is executed again without this handler, any other signal is sent again.
   if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
   struct sigaction standard = {};
@@ -127,8 +127,8 @@ void hand_on(int signal, siginfo_t* info, void* context) {
   if (!repeats || info->si_code <= 0) raise(signal);
 }
 
-// Somebody else's handler may live with a fault of another thread, but not with one of the thread
-// that is in the plugin.
+// Another handler can survive a fault of another thread, but not one of the thread that is in the
+// plugin.
 void handle(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   State& now = state();
@@ -205,7 +205,7 @@ void* give_stack() {
 void take_stack(void* memory) {
   if (memory == nullptr) return;
   stack_t current = {};
-  // Somebody in the plugin may have given the thread another one.
+  // Code in the plugin may have given the thread another one.
   if (sigaltstack(nullptr, &current) == 0 && current.ss_sp == memory) {
     stack_t none = {};
     none.ss_flags = SS_DISABLE;

@@ -191,7 +191,7 @@ Status enumerate(Candidate& candidate, LoadedPlugin& loaded) {
   return {};
 }
 
-// Tells everybody who wants to know how far a candidate is.
+// Reports a candidate's stage to all listeners.
 class Stages {
  public:
   Stages(const Candidate& candidate, const LoadProgress& progress)

@@ -276,7 +276,7 @@ Status probe_candidates(std::vector<Candidate>& candidates, const DriverSettings
       return error(StatusCode::kResourceExhausted, "There is no pipe for trying plugins: {}.",
                    std::strerror(errno));
     }
-    // A plugin that calls exit() in the child would write what is buffered here once more.
+    // A plugin that calls exit() in the child would write this process's buffered output again.
     std::fflush(nullptr);
     const pid_t pid = fork();
     if (pid == 0) {

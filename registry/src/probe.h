@@ -1,4 +1,4 @@
-// Tries plugins in processes of their own (Registry::probe).
+// Tries plugins in child processes (Registry::probe).
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,9 @@
 
 namespace halyard {
 
-// Loads the candidates, none of which has been tried, in children of this process, and writes down
-// what became of each, also of those that have ended their process or not returned in time. Fails
-// only if the system gives no process or pipe.
+// Loads the candidates, none of which has been tried, in child processes, and records the outcome
+// of each, also of those that ended their process or did not return in time. Fails only if the
+// system cannot create a process or pipe.
 Status probe_candidates(std::vector<Candidate>& candidates, const DriverSettings& settings,
                         std::chrono::milliseconds timeout);
 

@@ -38,7 +38,7 @@ Result<bool> take_validation(std::vector<Option>& options, bool validation) {
   return validation;
 }
 
-// What helps somebody whose machine has no GPU, if it has not been done yet.
+// A hint for a machine without a GPU, unless it is already used.
 const char* virtual_gpu_hint() {
   if (virtual_gpu_loaded()) return "";
   return " With --vgpu Halyard brings a virtual GPU, which runs on any machine.";
@@ -69,7 +69,7 @@ struct Registry::State {
     for (size_t i = 0; i < report.candidates.size(); ++i) load(i);
   }
 
-  // Loads in the order of the search until somebody has brought `driver`.
+  // Loads in the order of the search until a plugin has `driver`.
   void load_until(std::string_view driver) {
     for (size_t i = 0; i < report.candidates.size(); ++i) {
       const std::string_view promised = driver_of_file_name(report.candidates[i].path);

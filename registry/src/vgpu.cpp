@@ -52,7 +52,7 @@ State& state() {
   return *state;
 }
 
-// The path of the library that goes by this soname in the process; empty if there is none.
+// The path of the process's library with this soname; empty if there is none.
 std::string loaded_path(const char* soname) {
   void* library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return {};

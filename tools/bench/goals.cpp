@@ -9,8 +9,8 @@ namespace halyard::bench {
 
 namespace {
 
-// A line of the summary: what was measured, against what it is compared with, and whether the goal
-// is met.
+// A line of the summary: the measurement, the base of its comparison, and whether the goal is
+// met.
 struct Comparison {
   const char* what;
   const char* base_name;

@@ -1,4 +1,4 @@
-// What the project asks of its drivers' submission, against what was measured.
+// The project's goals for the cost of submissions, compared with the measurements.
 #pragma once
 
 #include <string>

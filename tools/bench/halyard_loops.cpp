@@ -272,7 +272,7 @@ Ref<CommandBuffer> record(const Gpu& gpu, const Argument (&arguments)[3]) {
   return commands;
 }
 
-// The loops that launch the kernel; `name` of the driver amdgpu's has to be told from the others'.
+// The loops that launch the kernel; `name` distinguishes the driver amdgpu's from the others'.
 class Adder {
  public:
   Adder(Loops& loops, HalyardState& s, bool is_hip)

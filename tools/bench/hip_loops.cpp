@@ -69,7 +69,7 @@ struct BareHip {
     return true;
   }
   void launch_graph() { Hip::check(hip.hipGraphLaunch(graph, streams[0]), "hipGraphLaunch"); }
-  // `stream` waits for what `other` has so far.
+  // `stream` waits for all work that `other` has.
   void wait_for(void* stream, void* other) {
     record(other);
     Hip::check(hip.hipStreamWaitEvent(stream, event, 0), "hipStreamWaitEvent");
@@ -181,8 +181,8 @@ class HipMemory final : public MemoryApi {
   void* peer_ = nullptr;
 };
 
-// With an event behind every so many launches, as whoever bounds what is in flight needs them: HIP
-// then lets go of launches that are done all along, on a thread of its own, and not only in the
+// With an event after every n launches, for callers that bound their work in flight:
+// HIP then frees finished launches continuously on a separate thread, not only at the
 // end.
 class RecordingLaunches {
  public:
@@ -197,8 +197,8 @@ class RecordingLaunches {
   uint32_t launches_ = 0;
 };
 
-// What a wait costs that does not keep other threads from the stream, may be given up, and is for
-// one launch out of many: an event behind it, asked for again and again.
+// The cost of a wait that does not block the stream for other threads, can be given up, and is for
+// one of many launches: an event after it that is queried repeatedly.
 void ask(BareHip& hip) {
   hip.record(hip.streams[0]);
   while (!hip.recorded_is_done()) {

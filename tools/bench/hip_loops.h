@@ -13,7 +13,7 @@ struct HipGpu {
   std::string target;
 };
 
-// With HIP from the library at a path. What it makes there lives as long as the process, as the
+// With HIP from the library at a path. Its objects live as long as the process, because the
 // runtime's threads outlive the loops. `peer`: a second GPU, if there is one. Throws Failure, also
 // if the library cannot be opened.
 void add_hip_loops(Loops& loops, const std::string& library, const HipGpu& gpu,

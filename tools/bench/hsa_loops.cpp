@@ -51,8 +51,8 @@ struct HsaState {
 
 namespace {
 
-// Whether there is room is asked of the runtime each time, as the vendor's own HIP does; or only
-// when what was learnt last does not suffice.
+// Queries the runtime for room each time, as the vendor's own HIP does; or only if the last known
+// value is not sufficient.
 enum class Room { kAsk, kRemember };
 
 uint16_t dispatch_header(bool signals) {

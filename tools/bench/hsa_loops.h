@@ -10,7 +10,7 @@ namespace halyard::bench {
 
 struct HsaState;
 
-// Queues, memory and an executable of its own, on a GPU of the runtime's in the library at a path.
+// Own queues, memory and executable, on a GPU of the runtime in the library at a path.
 class HsaLoops {
  public:
   // `gpu`: the UUID of the GPU; the first one where the runtime has none such. `target`: its target

@@ -18,8 +18,8 @@ std::span<const std::byte> kernel_file();
 // version `newest_version` takes it.
 Result<std::vector<std::byte>> kernel_for(std::string_view target, uint32_t newest_version);
 
-// What the buffers begin with, and what is right afterwards. Replays with other bindings write `a`
-// as well.
+// The initial and the expected contents of the buffers. Replays with other bindings write `a` as
+// well.
 inline constexpr float kA = 1, kB = 2;
 void check_result(const float* a, const float* out, size_t count);
 

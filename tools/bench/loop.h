@@ -14,7 +14,7 @@ inline constexpr const char* kHipDriver = "hip";
 inline constexpr const char* kBareHsa = "HSA";
 inline constexpr const char* kBareHip = "HIP";
 
-// Rows that have loops on several APIs, in files of their own.
+// Rows with loops on several APIs, in separate files.
 inline constexpr const char* kSubmit = "submission, burst";
 inline constexpr const char* kSubmitSustained = "submission, sustained";
 inline constexpr const char* kReplay = "replay of 1,000, a launch";

@@ -53,7 +53,7 @@ void check_words(MemoryApi& api, uint64_t bytes, const char* what, Expected expe
   }
 }
 
-// Brings `block` to the host, whatever is there.
+// Copies `block` to the host.
 void fetch(MemoryApi& api, Block block, uint64_t bytes) {
   if (block == Block::kHost) return;
   std::memset(api.host(), 0, bytes);

@@ -1,4 +1,4 @@
-// What was measured, on what; as JSON, and compared with another run's.
+// The measurements and their subject, as JSON, and compared with another run's.
 #pragma once
 
 #include <cstdint>

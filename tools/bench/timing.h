@@ -34,7 +34,7 @@ double each(uint64_t iterations, One one) {
   return (wall_ns() - begin) / static_cast<double>(iterations);
 }
 
-// As the queue takes them; what is left in the end is waited for and not measured.
+// At the rate of the queue; the rest is waited for and not measured.
 template <typename One, typename Drain>
 double sustained(uint64_t iterations, One one, Drain drain) {
   const double time = each(iterations, one);
@@ -64,7 +64,7 @@ double burst(uint64_t iterations, One one, Drain drain) {
   return cpu_of_each(iterations, kBurst, many, drain);
 }
 
-// The same, with the wait: what lets go of what the launches have left behind has a part in it.
+// The same with the wait, which includes the release of the launches' resources.
 template <typename One, typename Drain>
 double burst_and_wait(uint64_t iterations, One one, Drain drain) {
   const auto many = [&] {

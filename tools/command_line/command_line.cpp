@@ -79,8 +79,8 @@ const CLI::App* find_subcommand(const CLI::App& command, const std::string& name
   return found.empty() ? nullptr : found.front();
 }
 
-// What is wrong with a word of the form --option= or -o=…, if anything is. CLI11 takes the word
-// behind "--option=" for its value, and "=…" for -o's.
+// The mistake in a word of the form --option= or -o=…, if any. CLI11 takes the word after
+// "--option=" for its value, and "=…" for -o's.
 std::string empty_value(const CLI::App& command, std::string_view word) {
   const size_t equals = word.find('=');
   if (!word.starts_with('-') || equals == std::string_view::npos) return {};
@@ -99,7 +99,7 @@ std::string empty_value(const CLI::App& command, std::string_view word) {
                      otherwise);
 }
 
-// Looks at the words before CLI11 does, as it swallows what is wrong with them.
+// Checks the words before CLI11, which ignores these mistakes.
 std::string find_empty_value(const CLI::App& app, int argc, char** argv) {
   const CLI::App* command = &app;
   for (int i = 1; i < argc; ++i) {
@@ -112,7 +112,7 @@ std::string find_empty_value(const CLI::App& app, int argc, char** argv) {
   return {};
 }
 
-// What is wrong with the command line, where CLI11 says less than it could.
+// The mistake in the command line, if CLI11's message is not sufficient.
 std::string explain(const CLI::App& command, const CLI::ParseError& wrong) {
   const std::vector<std::string> extras = command.remaining();
   if (extras.empty()) return std::string(wrong.what()) + ".";

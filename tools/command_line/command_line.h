@@ -12,8 +12,8 @@ namespace halyard::cli {
 // terminal shows whole, and options that refuse a missing value.
 void finish_commands(CLI::App& app);
 
-// Reads the command line and runs the command that it names. Returns what is wrong with it: a
-// sentence that ends with where to find help, or nothing. Throws CLI::Success for --help and
+// Reads the command line and runs the command that it names. Returns the error, a sentence
+// that ends with a reference to --help, or nothing. Throws CLI::Success for --help and
 // --version.
 std::string parse(CLI::App& app, int argc, char** argv);
 

@@ -14,8 +14,8 @@ struct ChosenDevices {
   std::vector<DeviceSummary> devices;  // of it; views live as long as the driver
 };
 
-// `choice` is what --device takes; empty: every device of every driver. NOT_FOUND if it names what
-// is not there. Sorted by driver, then ordinal, each device once.
+// `choice` has the form of --device; empty: every device of every driver. NOT_FOUND if it names a
+// missing device. Sorted by driver, then ordinal, each device once.
 Result<std::vector<ChosenDevices>> choose_devices(Registry& registry, const std::string& choice);
 
 }  // namespace halyard::cli

@@ -174,7 +174,7 @@ std::vector<Finding> check_kernel_driver(const MachineView& machine) {
     if (name.starts_with("renderD")) nodes.push_back("/dev/dri/" + name);
   }
   std::sort(nodes.begin(), nodes.end());
-  // The first of them, so that its absence is found where there is none.
+  // The first one, to report its absence if there is none.
   if (nodes.empty()) nodes.push_back("/dev/dri/renderD128");
   for (const std::string& node : nodes) findings.push_back(check_device_file(machine, node));
   return findings;

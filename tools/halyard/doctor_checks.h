@@ -1,5 +1,5 @@
-// What `halyard doctor` finds out about the machine without a driver, and how it says what it
-// finds.
+// The checks of `halyard doctor` that need no driver, and the form of its
+// findings.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 namespace halyard::cli {
 
 struct Finding {
-  // kNote: may be as the user wants it, but explains a GPU that is missing.
+  // kNote: can be intended, but explains a missing GPU.
   enum class State { kOk, kNote, kWrong };
 
   std::string check;  // what was looked at: "/dev/kfd", "driver hip", "amdgpu:0"

@@ -136,8 +136,8 @@ Finding check_device(const LoadedDriver& driver, const DeviceSummary& summary, R
   return finding;
 }
 
-// Each finding is three lines, without line ends of its own: the check, "o", "n" or "w" with the
-// text, the fix. A check alone says what is tried now.
+// Each finding is three lines, without line breaks inside: the check, "o", "n" or "w" with the
+// text, the fix. A check alone is the one that runs now.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (c == '\n') c = ' ';
@@ -176,7 +176,7 @@ void send(int pipe, const std::string& text) {
   _exit(0);
 }
 
-// The lines of a child, as far as there are any.
+// The lines that a child has written.
 class Lines {
  public:
   void add(std::string_view text) {
@@ -190,7 +190,7 @@ class Lines {
     }
   }
   size_t count() const { return findings_.size(); }
-  // What is tried at the moment; empty if nothing is.
+  // The current check; empty if there is none.
   const std::string& current() const { return current_.check; }
   std::vector<Finding> take_findings() { return std::move(findings_); }
 

@@ -1,4 +1,4 @@
-// Tries a driver's devices in a process of its own, so that one that crashes or hangs is a finding.
+// Tests a driver's devices in a child process, so that a crash or a hang is a finding.
 #pragma once
 
 #include <chrono>

@@ -51,7 +51,7 @@ std::string list_in_this_process(Registry& registry) {
 [[noreturn]] void list_in_child(int pipe, Registry& registry,
                                 std::span<const char* const> hide_nothing) {
   for (const char* const variable : hide_nothing) unsetenv(variable);
-  // Vendor libraries write to standard output and error what is not for this program's reader.
+  // Vendor libraries write to standard output and error, which is not for this program's reader.
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   dup2(nowhere, STDOUT_FILENO);
   dup2(nowhere, STDERR_FILENO);
@@ -87,7 +87,7 @@ bool read_all(int pipe, std::chrono::seconds timeout, std::string& text) {
   }
 }
 
-// The GPUs that a process without `unset` lists. False if it cannot be told.
+// The GPUs that a process without `unset` lists. False if that fails.
 bool list_without(Registry& registry, std::span<const char* const> unset,
                   std::chrono::seconds timeout, std::vector<ListedGpu>& gpus) {
   std::array<int, 2> pipe = {-1, -1};

@@ -29,7 +29,7 @@ Result<std::vector<TargetId>> native_targets(const SessionFlags& flags, const st
   }
   for (const LoadedDriver& driver : registry->drivers()) {
     for (const DeviceSummary& device : driver.devices) {
-      // Devices that are not AMD GPUs, as a skeleton driver's, are not what is asked for.
+      // Ignores devices that are not AMD GPUs, such as a skeleton driver's.
       Result<TargetId> target = native_target(device.name.view(), device.target.view());
       if (target.ok()) targets.push_back(std::move(target).value());
     }

@@ -6,8 +6,8 @@
 
 namespace halyard::cli {
 
-// Writes to standard error, and only if that is a terminal that can clear a line. What else is
-// written there meanwhile wants clear() before it.
+// Writes to standard error, only if that is a terminal that can clear a line. Call clear() before
+// other output to it.
 class Progress {
  public:
   Progress();

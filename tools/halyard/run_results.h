@@ -1,4 +1,4 @@
-// What becomes of a run's results: files, lines, and the comparison with what is expected.
+// The output of a run's results: files, lines, and the comparison with expected values.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +68,8 @@ struct Delivery {
 
 // Files first, all of them whole before the first is put in place; then standard output.
 Status deliver(std::vector<Sink>& sinks, const Delivery& delivery);
-// Says of each what is as expected, unless standard output has a file of NumPy's. ABORTED with what
-// is not.
+// Reports each expected result, unless standard output is an .npy file. ABORTED with the
+// difference.
 Status compare(const std::vector<Expectation>& expectations, const Delivery& delivery,
                bool is_quiet);
 // Whether standard output gets a file.

@@ -17,7 +17,7 @@
 
 namespace halyard::cli {
 
-// An operation of a device's, kept beyond the call that told of it.
+// An operation of a device, kept beyond the callback.
 struct DeviceEvent {
   ProfileEvent facts;  // without its name
   std::string name;

@@ -25,7 +25,7 @@ Result<std::vector<const ModuleVariant*>> variants_for(const Module& module,
       present.push_back(name);
   }
   if (!wanted.empty() || target.empty()) return wanted;
-  // Not the name of what is there: is it the name of anything?
+  // Not a variant's name: is it the name of any target?
   const Result<NamedTarget> named = resolve_target_name(target);
   const ProcessorInfo* const processor = find_processor(target);
   const bool is_historic = processor != nullptr && processor->kind == ProcessorKind::kHistoric;

@@ -1,4 +1,4 @@
-// The variants of a module that a command is asked about.
+// The variants of a module that a command selects.
 #pragma once
 
 #include <string>

@@ -33,7 +33,7 @@ std::string describe(const ArgumentInfo& argument) {
   return text;
 }
 
-// How a value for the argument is written, for somebody who gave another one.
+// The form of a value for the argument, for an error.
 std::string example(const ArgumentInfo& argument) {
   const auto type = source_type(argument.type_name);
   if (argument.kind == ArgumentKind::kDynamicLds) return "lds=4096";

@@ -18,11 +18,11 @@ std::string argument_label(const FunctionInfo& function, size_t index);
 std::string describe_arguments(const FunctionInfo& function);
 
 // Checks that there is one value for each explicit argument, in order, of the right kind and size,
-// and, where the compiler kept the argument's type, of a compatible type. INVALID_ARGUMENT names
-// the argument and says what it takes; a wrong number of values lists all arguments.
+// and, if the compiler kept the argument's type, of a compatible type. INVALID_ARGUMENT names the
+// argument and its legal values; a wrong number of values lists all arguments.
 //
 // Afterwards every value for a buffer argument is of kind kBuffer: untyped bytes have become
-// elements of the type that the metadata names, or else of i8.
+// elements of the metadata's type, or else of i8.
 Status bind_arguments(const FunctionInfo& function, std::vector<values::Value>& values);
 
 }  // namespace halyard::runner

@@ -1,4 +1,4 @@
-// The shape of a launch: what was asked for, and what is chosen where nothing was.
+// The shape of a launch: as requested, or by default.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ namespace halyard::runner {
 // Work-items in x, y and z, as text says it; not yet within any limit.
 using Extents = std::array<uint64_t, 3>;
 
-// "X", "X,Y" or "X,Y,Z"; what is not said is 1. `flag` names the text in an error.
+// "X", "X,Y" or "X,Y,Z"; missing ones are 1. `flag` names the text in an error.
 Result<Extents> parse_extents(std::string_view flag, std::string_view text);
 
 struct LaunchRequest {
   std::optional<Extents> grid = {};
   std::optional<Extents> workgroup = {};
-  // What the kernel writes; the grid where none is asked for. Nothing if it has no buffer.
+  // The buffer that the kernel writes, for the default grid. Nothing if it has no buffer.
   std::optional<uint64_t> elements = {};
 };
 
@@ -31,9 +31,9 @@ struct Launch {
   Dim3 workgroup;  // work-items
 };
 
-// Grid: as asked for, or one work-item for each element. Work-group: as asked for, or what the
-// kernel requires, or else one wavefront, but not more than the grid, the kernel or the device has.
-// Refuses what is zero or beyond the device's limits and names those.
+// Grid: as requested, or one work-item for each element. Work-group: as requested, or the kernel's
+// required size, or else one wavefront, limited by the grid, the kernel and the device. Refuses
+// zero and sizes beyond the device's limits, and names those.
 Result<Launch> choose_launch(const DeviceInfo& device, const FunctionInfo& function,
                              const LaunchRequest& request);
 

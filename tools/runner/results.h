@@ -1,8 +1,8 @@
-// Results: which of a kernel's buffers a user wants to see, and how a text says which one it means.
+// Results: the buffers of a kernel that a user wants to see, and the texts that select them.
 //
-// The results of a run are its output-only buffers (&1024xf32); if it has none, all its buffers.
-// A text for a result may begin with the argument that it is for, in the form that results are
-// printed in: "[2] out: …", "[2]: …" or "out: …". Texts that do not are for the results in order.
+// The results of a run are its output-only buffers (&1024xf32); if it has none, all its buffers. A
+// text for a result can begin with the argument's name, in the form of printed results: "[2] out:
+// …", "[2]: …" or "out: …". Other texts apply to the results in order.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ Result<std::vector<ResultText>> assign_results(std::string_view flag,
                                                const FunctionInfo& function,
                                                const std::vector<values::Value>& values);
 
-// The same for buffers that have names of their own, which texts name as "%sum: …": `labels`, with
-// the sign. `results`: what texts without one are for, as places in `labels`, and so is
+// The same for named buffers, which texts name as "%sum: …": `labels`, with the sign. `results`:
+// the buffers for texts without a name, as indices into `labels`, and so is
 // ResultText::argument.
 Result<std::vector<ResultText>> assign_named_results(std::string_view flag,
                                                      const std::vector<std::string>& texts,

@@ -1,4 +1,4 @@
-// Runs the built `halyard` program, without a shell, and keeps what it said.
+// Runs the built `halyard` program, without a shell, and captures its output.
 #pragma once
 
 #include <gtest/gtest.h>

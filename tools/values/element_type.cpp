@@ -90,7 +90,7 @@ std::optional<std::string> parse_integer(ElementType type, std::string_view text
   return std::nullopt;
 }
 
-// strtod and strtof in the C locale, whatever the process's is. The locale is a static of libc's.
+// strtod and strtof in the C locale, regardless of the process's. The locale is a static of libc.
 locale_t c_locale() {
   static const locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);
   return locale;
@@ -209,7 +209,7 @@ std::string format_element(ElementType type, const void* source) {
       return fmt::format("{}", load<int32_t>(source));
     case ElementType::kI64:
       return fmt::format("{}", load<int64_t>(source));
-    // A kernel may leave any byte in an i1 buffer: what is not 0 or 1 is shown as it is.
+    // A kernel can leave any byte in an i1 buffer: other values than 0 and 1 are shown unchanged.
     case ElementType::kI1:
     case ElementType::kU8:
       return fmt::format("{}", static_cast<unsigned>(load<uint8_t>(source)));

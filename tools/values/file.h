@@ -1,4 +1,4 @@
-// Files, written so that nobody ever sees half of one. They are read with hal/file.h.
+// Files, which appear only when they are complete. hal/file.h reads them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ bool has_extension(std::string_view path, std::string_view extension) noexcept;
 class OutputFile {
  public:
   static Result<OutputFile> open(const std::string& path);
-  // What is written comes behind what the file has, if there is one.
+  // Appends to the file, if it exists.
   static Result<OutputFile> open_to_append(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;

@@ -5,7 +5,7 @@
 
 namespace halyard::values {
 
-// To nearest, ties to even; too large becomes infinity; a NaN stays one and becomes quiet.
+// To nearest, ties to even; too large values become infinity; a NaN becomes a quiet NaN.
 uint16_t f16_from_double(double value) noexcept;
 uint16_t bf16_from_double(double value) noexcept;
 

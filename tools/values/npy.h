@@ -11,16 +11,16 @@
 
 namespace halyard::values {
 
-// Whether the bytes begin as every .npy file does, whatever the file is called.
+// Whether the bytes begin like an .npy file, regardless of the file's name.
 bool is_npy(std::span<const std::byte> file) noexcept;
 
 // Whether they begin as an .npz file does: an archive (a zip file) whose first member is an .npy
 // file, or that has none.
 bool is_npz(std::span<const std::byte> file) noexcept;
 
-// Little endian, C order. INVALID_ARGUMENT says what is wrong; Fortran order, big endian and types
-// that have no counterpart here are refused by name. The messages do not name the file. With `used`
-// another array may follow, and it becomes where that begins, in bytes.
+// Little endian, C order. INVALID_ARGUMENT names the mistake; Fortran order, big endian and
+// unsupported types are refused by name. The messages do not name the file. With `used`, another
+// array can follow, and `used` gets its offset, in bytes.
 Result<Tensor> read_npy(std::span<const std::byte> file, size_t* used = nullptr);
 
 // What stands in front of the data, version 1.0. INVALID_ARGUMENT for bf16, which .npy does not

@@ -54,8 +54,8 @@ struct Value {
   Tensor to_tensor() const;
 };
 
-// Reads a value, and the file that it names. INVALID_ARGUMENT says what is wrong at which column,
-// with the text and a mark below the place; a file's trouble keeps its own code and names the file.
+// Reads a value, and the file that it names. INVALID_ARGUMENT names the mistake and its column,
+// with the text and a mark below the place; errors of a file keep their code and name the file.
 Result<Value> parse_value(std::string_view text);
 
 }  // namespace halyard::values

@@ -153,7 +153,7 @@ void Accesses::read_buffer(const Wave& wave, const Instruction& i, const Effect&
   const size_t step = resource.step();
   isa::BufferAddresses addresses;
   isa::buffer_addresses(wave, i, resource, bytes, addresses);
-  // What is partly inside is moved in whole dwords, formats and atomics as a whole.
+  // A partly inside access transfers whole dwords; formats and atomics stay whole.
   const bool in_parts = effect.bytes > 4 && effect.use != Use::kAtomic;
   isa::for_each_lane(wave.exec(), [&](unsigned l) {
     uint32_t inside = std::min(addresses.inside[l], bytes);

@@ -1,5 +1,5 @@
-// What an instruction does to memory and caches: told from the mnemonic and the registers before it
-// is executed.
+// The effects of an instruction on memory and caches, derived from the mnemonic and the registers
+// before it is executed.
 #pragma once
 
 #include <cstdint>

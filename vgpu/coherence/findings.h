@@ -1,4 +1,4 @@
-// Findings: each told once for a pair of places.
+// Findings: each is reported once for a pair of places.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class Findings {
   using Report = std::function<void(std::string_view)>;
   explicit Findings(Report report) : report_(std::move(report)) {}
 
-  // False if this pair of places was told before.
+  // False if this pair of places was already reported.
   bool is_new(Mistake mistake, uint64_t reader, uint64_t writer) {
     return told_.emplace(mistake, reader, writer).second;
   }

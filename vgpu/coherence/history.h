@@ -1,8 +1,8 @@
-// Who did what: dispatches and copies, and the instructions of theirs that wrote memory.
+// The history of dispatches and copies, and of their instructions that wrote memory.
 //
-// Findings name the writer of bytes long after it has gone, so each piece of work and each place
-// that wrote gets a number. Only the newest are kept, and work that has not ended; what is older is
-// "an earlier dispatch or copy".
+// Findings name the writer of bytes long after its end, so each piece of work and each place that
+// wrote gets a number. Only the newest ones and unfinished work are kept; older work is "an earlier
+// dispatch or copy".
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 
 namespace halyard::vgpu::coherence {
 
-// The map of registered memory, from the addresses that GPUs have for it; null: there is none.
-// Until the next call it must live. The host has all else at the same address.
+// The map of registered memory, from GPUs' addresses; null: none. It must live until the next call.
+// The host has all other memory at the same address.
 void set_registered_memory(const isa::AddressSpace* registered);
 
 // Any thread.

@@ -41,7 +41,7 @@ class HostNames final : public AccessNames {
   const HostAccess& access_;
 };
 
-// The signal's way in: true if the access can go on.
+// The signal handler's entry: true if the access can continue.
 bool touched(const HostAccess& access) {
   // The thread may hold the model: then it is a GPU's, in the middle of an access.
   if (Model::Lock::held()) return watched->give_back(access.address);

@@ -1,11 +1,11 @@
-// The host's side of a page whose newest bytes only a GPU's cache has.
+// The host's view of a page whose newest bytes are only in a GPU's cache.
 //
-// Nothing tells of a load or a store of the host's. So such a page is taken from the process
-// (PROT_NONE) when the dispatch that wrote it ends, and given back when its bytes are released, or
-// when somebody touches it: the host's access comes as a signal, is looked at, and goes on. The
-// GPU's own accesses give it back beforehand, or by the same signal without a finding.
+// Nothing reports the host's loads and stores. So the model removes access to such a page
+// (PROT_NONE) when the dispatch that wrote it ends. It restores access when the bytes are released,
+// or when the page is accessed: the host's access raises a signal, is checked, and continues. The
+// GPU's own accesses restore access beforehand, or by the same signal without a finding.
 //
-// A system call that is handed such a page fails with EFAULT instead (read(2) into it, say).
+// A system call that gets such a page fails with EFAULT (for example read(2) into it).
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ bool guard_page(ShadowPage& page);
 // Gives it back, if it was taken.
 void open_page(ShadowPage& page);
 
-// Has accesses of this process to taken pages of `model` looked at. Once in a process; `model`
-// lives for ever.
+// Checks this process's accesses to protected pages of `model`. Call it once in a process; `model`
+// lives forever.
 void watch_host(Model& model);
 
 }  // namespace halyard::vgpu::coherence

@@ -140,7 +140,7 @@ VectorAccess Kernels::Group::vector_access(const isa::Wave& wave,
   return access;
 }
 
-// The instruction cache holds what it has fetched until it is told otherwise.
+// The instruction cache keeps fetched code until it is invalidated.
 void Kernels::Group::check_code(const isa::Wave& wave) {
   const uint64_t page = wave.pc / kPageBytes * kPageBytes;
   if (page == code_page_) return;

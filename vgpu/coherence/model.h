@@ -1,25 +1,25 @@
-// Who may see what: a model of the caches of all GPUs of the machine.
+// A model of the caches of all GPUs of the machine.
 //
-// Memory itself stays coherent, and each access gets what was written last. Beside it the model
-// keeps what each cache could hold at worst, which is never to evict anything: an access that
-// hardware could have answered otherwise is a finding. It knows, for each GPU,
+// Memory itself stays coherent, and each access gets the newest data. Beside memory, the model
+// keeps the contents that each cache could have in the worst case, in which it evicts nothing. An
+// access that hardware could have answered differently is a finding. The model has, for each GPU,
 //
 //   - the vector L1 of a compute unit, as one for each work-group (two work-groups need not share
-//     one), written through, dropped by buffer_wbinvl1 and by a packet's acquire fence;
-//   - the scalar cache, one for all, dropped by s_dcache_inv and by a packet's acquire fence;
+//     one), written through, invalidated by buffer_wbinvl1 and by a packet's acquire fence;
+//   - one scalar cache, invalidated by s_dcache_inv and by a packet's acquire fence;
 //   - the L2, which bypasses, keeps or probes a page as its memory type says (caching.h), written
-//     back by a release and dropped by an acquire at system scope;
+//     back by a release and invalidated by an acquire at system scope;
 //   - stores that no s_waitcnt has waited for;
 //
-// and beside them the host, whose writes are seen as memory that has changed with nobody else to
-// have done so, and the copy engines, which go past the L2s.
+// and also the host, whose writes appear as memory that changed without another writer, and the
+// copy engines, which bypass the L2s.
 //
-// That something happened before something else is taken from when it happened. So a program whose
-// order is by chance has no finding for that; packets of one queue are the exception, as a queue
-// here executes one after the other what hardware may overlap.
+// The order of events is the order in which they happened. So the model finds nothing in a program
+// whose order is correct by chance. Packets of one queue are an exception, because a queue here
+// executes packets one after the other that hardware may overlap.
 //
-// All methods are for the thread that holds a Lock. A kernel's access holds it from before the
-// instruction until behind it, so that nothing but the host comes between.
+// All methods require a Lock. A kernel's access holds it from before the instruction until after
+// it, so that only the host can come between.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct LineAccess {
   uint64_t mask = 0;
 };
 
-// How findings name an access: asked for when there is one.
+// The name of an access in findings; called only for a finding.
 struct AccessText {
   std::string where;   // Finding::where
   std::string access;  // "work-group (0, 0, 0), wave 1, lane 3 reads 4 bytes at 0x7f…"
@@ -125,8 +125,8 @@ class Model {
   void allocated(const Allocation& allocation) { shadow_.add(allocation); }
   void freed(uint64_t begin);
   void shared(uint64_t begin) { shadow_.share(begin); }
-  // A queue of the GPU has stopped, or all of them have: the program may have no way left to
-  // release what is in the L2 before it frees memory.
+  // One or all queues of the GPU have stopped: the program may be unable to release the L2's data
+  // before it frees memory.
   void lost(uint32_t gpu) { gpus_[gpu].is_lost = true; }
 
   // Where the host flushes the HDP of a GPU: it stores anything but 0 there.
@@ -206,7 +206,7 @@ class Model {
     size_t left_lines = 0;
   };
 
-  // Who makes an access, and how.
+  // The source and the kind of an access.
   struct Reader {
     uint32_t gpu = 0;
     WorkId work = 0;
@@ -244,7 +244,7 @@ class Model {
   void write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAccess& at);
   void wrote(ShadowPage& page, const LineAccess& at, AuthorId author);
   static void read(ShadowPage& page, const LineAccess& at, WorkId work);
-  // Who wrote bytes, as far as is known.
+  // The writer of bytes, if known.
   struct Writer {
     WorkId work = 0;
     uint64_t place = 0;  // the same for every run of the same instruction

@@ -168,8 +168,8 @@ void Packets::take_arguments(Queue& queue, const AqlPacket& packet) {
 }
 
 void Packets::check_arguments(Queue& queue, const AqlPacket& packet) {
-  // The waves of a failed dispatch read no more, and the host may use the block again as soon as it
-  // hears of the failure.
+  // The waves of a failed dispatch read nothing further, and the host can use the block again as
+  // soon as it gets the failure.
   if (!queue.kernarg.empty() && !packet.failed) {
     compare_arguments(queue.kernarg, arguments_of(packet), packet, queue.work, true);
   }
@@ -217,7 +217,7 @@ void Packets::copy(const Copy& copy, const std::function<void()>& move) {
   bool moved = false;
   {
     const Model::Lock lock(model_);
-    // Each row of a rectangle is a copy of its own here.
+    // Each row of a rectangle counts as a separate copy here.
     Work facts;
     facts.kind = WorkKind::kCopy;
     facts.node = copy.node;

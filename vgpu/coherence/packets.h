@@ -31,7 +31,7 @@ class Packets final : public queue::PacketObserver {
 
   // The dispatch that this thread's queue is at; 0: none.
   static WorkId current();
-  // As look(), for a thread that holds the model: what has been published behind the dispatch.
+  // As look(), for a thread that holds the model: packets that were published behind the dispatch.
   void look_behind(WorkId dispatch);
 
  private:
@@ -39,7 +39,7 @@ class Packets final : public queue::PacketObserver {
   struct Queue {
     uint64_t ordered_below = 0;
     // A packet with a completion signal ended while packets below `valid_below` had been written:
-    // who wrote later ones may have waited for it, and with it for what it was behind itself.
+    // the writer of later ones can have waited for it, and so for the packets before it.
     struct Told {
       uint64_t packet = 0;
       uint64_t ordered_below = 0;

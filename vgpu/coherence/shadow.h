@@ -57,8 +57,8 @@ struct Allocation {
   Placement placement;
 };
 
-// Memory of a GPU that the host reaches through the PCI window, as it last was when a GPU or a copy
-// engine looked at it or wrote it. What is different later the host has stored.
+// Memory of a GPU that the host accesses through the PCI window, as of the last access by a GPU or
+// a copy engine. Later differences are stores of the host.
 struct WindowPage {
   std::array<uint8_t, kPageBytes> data = {};
   std::array<uint64_t, kLinesInPage> known = {};    // bytes
@@ -68,8 +68,8 @@ struct WindowPage {
 struct ShadowPage {
   uint64_t base = 0;
   Allocation allocation;
-  // Of each line: when somebody last wrote (the model counts writes), at which place, and which of
-  // its bytes; which bytes the same dispatch or copy wrote at any place, and of those by atomics.
+  // For each line: the time of the last write (the model counts writes), its place, and its bytes;
+  // and the bytes that the same dispatch or copy wrote at any place, and those by atomics.
   std::array<uint64_t, kLinesInPage> as_of = {};
   std::array<AuthorId, kLinesInPage> author = {};
   std::array<uint64_t, kLinesInPage> written = {};

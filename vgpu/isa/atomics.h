@@ -108,15 +108,15 @@ F sum_of(F a, F b) {
   return valu::is_nan(sum) ? valu::nan_result(a, b) : sum;
 }
 
-// Float operations on bit patterns. All round to nearest even whatever MODE says.
+// Float operations on bit patterns. All round to nearest even, regardless of MODE.
 struct Fadd {
   template <class T>
   static T f(T old, T data, T) {
     return valu::to_bits(sum_of(std::bit_cast<Float<T>>(old), std::bit_cast<Float<T>>(data)));
   }
 };
-// With the denormals flushed that a mode field wants flushed: without its bit 0 on the way in,
-// without its bit 1 on the way out. A flushed value keeps its sign.
+// Flushes denormals by a mode field: inputs if its bit 0 is clear, outputs if its bit 1 is clear. A
+// flushed value keeps its sign.
 template <unsigned kDenormals>
 struct FaddFlushing {
   template <class T>
@@ -166,7 +166,7 @@ struct Fcmpswap {
   }
 };
 
-// On memory shared with other threads; `p` is aligned. Returns what was there before.
+// On memory shared with other threads; `p` is aligned. Returns the old value.
 template <class F, class T>
 T shared(uint8_t* p, T data, T compare) {
   auto* const word = reinterpret_cast<T*>(p);

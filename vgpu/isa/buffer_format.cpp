@@ -235,7 +235,7 @@ Outcome format_access(Wave& w, const Instruction& i) {
     const auto l = static_cast<unsigned>(std::countr_zero(left));
     uint8_t bytes[16] = {};
     uint8_t* host[16] = {};
-    // Formatted accesses are inside as a whole or not at all (Vega ISA 8.1.5).
+    // A formatted access is either completely inside or outside (Vega ISA 8.1.5).
     const bool inside = addresses.inside[l] >= size;
     if (inside) {
       MemoryRange range;

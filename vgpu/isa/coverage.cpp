@@ -43,7 +43,7 @@ std::vector<uint64_t> all_encodings() {
       add(0xd3800000 | op << 16, 256 | 256 << 9 | 256 << 18);  // VOP3P-MAI without modifiers
     }
     add(0xc0000000 | op << 18);  // SMEM without operands
-    // DS, with each set of operands: LLVM wants unused fields to be 0.
+    // DS, with each set of operands: LLVM requires unused fields to be 0.
     for (const uint64_t gds : {0, 1}) {
       for (const uint64_t operands :
            {0x08060402u, 0x08000402u, 0x08000002u, 0x08000000u, 0x00060402u, 0x00000402u,

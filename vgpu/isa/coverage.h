@@ -16,7 +16,7 @@ struct Coverage {
 // `processor` is one that the engine executes (target.h).
 Coverage find_coverage(const std::string& processor);
 
-// Why an instruction is left out for good, or null.
+// The reason why an instruction is not supported, or null.
 const char* left_out(const std::string& mnemonic);
 
 // The Markdown page that says all this for gfx900, gfx906, gfx908 and gfx90a.

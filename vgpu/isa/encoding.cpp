@@ -259,7 +259,7 @@ struct FieldReader {
     join_halves(out);
   }
 
-  // What the matrix instruction calculator allows. Of the rest nobody has said what it does.
+  // The combinations of the matrix instruction calculator. The others' effects are not documented.
   void matrix_modifiers() {
     unsigned m, n, k;
     const std::string_view name = opcode.mnemonic;

@@ -22,8 +22,8 @@ const char* decode_fields(const Target& target, const Opcode& opcode, const uint
 // True if the encoding carries a modifier that only Opcode::general understands.
 bool has_modifier(const Instruction& instruction);
 
-// What Instruction::needs should be. Returns null, or what is wrong with a register operand, as the
-// end of the sentence "<mnemonic> …".
+// Sets Instruction::needs. Returns null, or the mistake in a register operand, as the end of the
+// sentence "<mnemonic> …".
 const char* register_needs(const Target& target, const Instruction& instruction, uint64_t& needs);
 
 // How many dwords of a register file an operand of this type spans.

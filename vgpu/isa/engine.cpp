@@ -48,8 +48,8 @@ uint64_t monotonic(uint64_t hz) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(monotonic_ns()) * hz / 1000000000);
 }
 
-// Nothing that a thread runs makes progress: what it waits for is in another thread, which may need
-// this core.
+// No work-group of this thread makes progress: they wait for another thread, which may need this
+// core.
 class Backoff {
  public:
   void worked() { rounds_ = 0; }
@@ -76,7 +76,7 @@ struct Job {
   const volatile bool* cancel = nullptr;
   uint32_t rank = 0;
 
-  // Written for every work-group, and so kept away from what is only read.
+  // Written for every work-group, and so kept away from read-only data.
   alignas(64) std::atomic<uint64_t> next{0};  // the next work-group to start
   std::atomic<uint64_t> resident{0};          // started and not finished
   alignas(64) std::atomic<bool> stop{false};  // a fault, or cancelled
@@ -182,8 +182,8 @@ std::unique_ptr<WorkGroup> EngineImpl::take_group() {
 }
 
 void EngineImpl::give_group(std::unique_ptr<WorkGroup> group) {
-  // Enough for every thread to go on at once; what a burst of spinning work-groups needed beyond
-  // that goes back to the host.
+  // Enough for every thread to continue at once; the memory beyond that, from a burst of spinning
+  // work-groups, is freed.
   const size_t keep = options_.workers * size_t{4} + 8;
   const std::lock_guard lock(groups_mutex_);
   if (groups_.size() < keep) groups_.push_back(std::move(group));
@@ -268,8 +268,8 @@ DispatchResult EngineImpl::run(const Dispatch& dispatch, const volatile bool& ca
   return std::move(job.result);
 }
 
-// Runs work-groups of `job` until there are none left to start and those that this thread started
-// have ended.
+// Runs work-groups of `job` until none is left to start and all that this thread started have
+// ended.
 void EngineImpl::work(Job& job, bool owner) {
   std::vector<std::unique_ptr<WorkGroup>> running;
   std::unique_ptr<WorkGroup> spare;
@@ -430,7 +430,7 @@ void EngineImpl::retire(Job& job) {
   left_.wait(lock, [&] { return job.helpers == 0; });
 }
 
-// Says that a dispatch has work-groups to start, which holds those of lower ranks back, or no more.
+// Records whether a dispatch has work-groups to start, which delays those of lower ranks.
 void EngineImpl::set_starting(Job& job, bool starting) {
   const std::lock_guard lock(mutex_);
   if (job.starting == starting) return;

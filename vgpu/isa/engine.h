@@ -29,7 +29,7 @@ struct EngineOptions {
   uint32_t compute_units = 64;    // bounds how many work-groups are resident at once
   uint64_t clock_hz = 100000000;  // s_memrealtime's rate
   uint64_t shader_clock_hz = 1000000000;  // s_memtime's rate
-  // s_memrealtime, if the clock of the thunk's GetClockCounters is to be seen; else CLOCK_MONOTONIC
+  // s_memrealtime, if it must equal the clock of the thunk's GetClockCounters; else CLOCK_MONOTONIC
   // in units of clock_hz.
   std::function<uint64_t()> reference_clock;
   // s_sendmsg(MSG_INTERRUPT), with M0 as payload. Device libraries send 8 bits of the event id.
@@ -37,9 +37,9 @@ struct EngineOptions {
   std::function<void(uint32_t payload)> raise_event;
   // The memory that carries float atomics out (float_atomics.h); null: all of it.
   const AddressSpace* float_atomics = nullptr;
-  // Told of an instruction whose atomics are dropped. On a worker's thread.
+  // Called for an instruction whose atomics are dropped. On a worker's thread.
   std::function<void(const DroppedAtomic&)> dropped_atomic;
-  // Told of all that is executed (observer.h). They outlive the engine.
+  // Observe the execution (observer.h). They outlive the engine.
   std::vector<Observer*> observers;
 };
 

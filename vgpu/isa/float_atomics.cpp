@@ -20,7 +20,7 @@ uint64_t carried_out(Wave& wave, VectorRegister* dst, unsigned bytes, uint64_t m
     const uint64_t at = address[l];
     if (range.contains(at, bytes) || scratch.contains(at, bytes)) continue;
     range = context->float_atomics->find(at);
-    // What is not accessible or not aligned is a fault, as it is of other atomics.
+    // Inaccessible or misaligned addresses are faults, as for other atomics.
     if (range.contains(at, bytes) || at % bytes != 0 || find_host(wave, at, bytes) == nullptr)
       continue;
     kept &= ~(uint64_t{1} << l);

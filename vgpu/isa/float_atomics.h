@@ -33,8 +33,8 @@ inline constexpr bool kFloatAtomic<Atomic<F, T>> =
     std::is_same_v<F, atomic::PkFaddF16> || std::is_same_v<F, atomic::Fmin> ||
     std::is_same_v<F, atomic::Fmax>;
 
-// Of the lanes of `mask`, those whose atomics are carried out, or are not allowed at all. The
-// others' results, if there are any, are 0. `bytes`: of an operand.
+// The lanes of `mask` whose atomics are executed or illegal. The results of the others, if any, are
+// 0. `bytes`: size of an operand.
 uint64_t carried_out(Wave& wave, VectorRegister* dst, unsigned bytes, uint64_t mask,
                      const uint64_t* address);
 

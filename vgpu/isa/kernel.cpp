@@ -66,8 +66,8 @@ bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t obje
   kernel.entry = object + static_cast<uint64_t>(copy.field<int64_t>(16));
   kernel.rsrc1 = copy.field<uint32_t>(48);
   kernel.rsrc2 = copy.field<uint32_t>(52);
-  // The packet processor reads it at this offset whatever the object's version says: the vendor
-  // runtime's own gfx90a shaders keep it in amd_kernel_code_t's max_scratch_backing_memory.
+  // The packet processor reads it at this offset for every version of the object: the vendor
+  // runtime's own gfx90a shaders store it in amd_kernel_code_t's max_scratch_backing_memory.
   kernel.rsrc3 = copy.field<uint32_t>(44);
   kernel.properties = kernel.legacy ? copy.field<uint32_t>(56) : uint32_t{copy.field<uint16_t>(56)};
   if (kernel.entry % 4 != 0 || !memory.find(kernel.entry).contains(kernel.entry, 4)) {

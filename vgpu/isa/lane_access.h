@@ -111,7 +111,7 @@ MemoryRange span_of(uint64_t mask, const uint64_t* address) {
   return {lowest, highest + Op::kBytes, 0};
 }
 
-// Lanes all over one accessible range: nothing is asked for each of them.
+// Lanes within one accessible range: no check for each lane.
 template <class Op>
 void access_range(VectorRegister* dst, const VectorRegister* data, uint64_t mask,
                   const uint64_t* address, const MemoryRange& range) {

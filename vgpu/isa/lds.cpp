@@ -19,7 +19,7 @@ const uint32_t* lanes_of(Wave& w, const Operand& operand) {
 }
 
 // The global data share. The kernel driver gives compute processes none of it (Linux, amdgpu's
-// gfx_v9_0_init_gds_vmid; amdkfd never asks for any), and an address out of its range is a memory
+// gfx_v9_0_init_gds_vmid; amdkfd never requests any), and an address out of range is a memory
 // violation (Vega ISA 3.11).
 [[gnu::cold]] Outcome no_gds(Wave& w, const Instruction& i) {
   if (w.exec() == 0) return Outcome::kNext;
@@ -185,7 +185,7 @@ Outcome ds_atomic(Wave& w, const Instruction& i) {
   VectorRegister* const dst = kReturns ? vector_registers(w, i.dst) : nullptr;
   const auto offset = static_cast<uint32_t>(i.offset);
   for_each_lane(w.exec(), [&](unsigned l) {
-    // Aligned to its size, whatever the low bits say (Vega ISA 11.3).
+    // Aligned to its size; the low bits are ignored (Vega ISA 11.3).
     const uint64_t at = (address[l] + offset) & ~uint64_t{sizeof(T) - 1};
     uint8_t* const p = lds_at(w, at, sizeof(T));
     T old = 0;
@@ -282,7 +282,7 @@ Outcome ds_write_addtid_b32(Wave& w, const Instruction& i) {
   return Outcome::kNext;
 }
 
-// --- Cross-lane moves. They use LDS's crossbar and none of its memory.
+// --- Cross-lane moves. They use LDS's crossbar and not its memory.
 
 // Where lane `l` reads from, by the 16-bit offset's pattern (Vega ISA 12.13, DS_SWIZZLE_B32).
 unsigned swizzle_source(unsigned offset, unsigned l) {

@@ -39,9 +39,9 @@ struct LdsDirect {
 };
 
 // M0[15:0] is the byte address and M0[18:16] the type: 0 unsigned byte, 1 unsigned short, 2 dword,
-// 4 signed byte, 5 signed short; the others, which have no meaning, are dwords here. The ISA
-// document wants an aligned address; the bits below the type's size are left out, as an LDS atomic
-// does.
+// 4 signed byte, 5 signed short; the others, which are undefined, are dwords here. The ISA
+// document requires an aligned address; the bits below the type's size are ignored, as for an LDS
+// atomic.
 LdsDirect lds_direct_of(uint32_t m0) {
   LdsDirect read;
   switch (m0 >> 16 & 7) {

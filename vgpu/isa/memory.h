@@ -1,10 +1,10 @@
-// What the engine may touch of the process's memory.
+// The process's memory that the engine may access.
 //
-// A GPU virtual address is a host address, but for memory that the host has registered: that has an
-// address of its own on the GPU, so each range knows how far the host's addresses are from the
-// GPU's. An access outside every mapped allocation must become a fault of the queue, never a crash
-// of the process, so the engine asks before it touches. The driver (vgpu/machine) owns the map and
-// implements this.
+// A GPU virtual address is a host address, except for memory that the host has registered. That has
+// a different address on the GPU, so each range stores the distance between the two. An access
+// outside every mapped allocation must become a fault of the queue, never a crash of the process,
+// so the engine checks before each access. The driver (vgpu/machine) owns the map and implements
+// this.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class AddressSpace {
   // The mapped range that holds `address`, or an empty range. Any thread; does not block for long.
   virtual MemoryRange find(uint64_t address) const = 0;
 
-  // Grows by one whenever a range is unmapped or shrinks: a cached MemoryRange is valid while this
-  // is what it was when the range was found. A relaxed load.
+  // Grows by one when a range is unmapped or shrinks: a cached MemoryRange is valid as long as this
+  // value has not changed since it was found. A relaxed load.
   virtual uint64_t epoch() const = 0;
 
   // A sentence fragment on where `address` lies, for a fault report: the nearest allocation below

@@ -7,8 +7,8 @@
 
 namespace halyard::vgpu::isa {
 
-// Forgets found ranges if the map has changed. Once for each instruction that touches memory; what
-// it returns lives as long as the instruction.
+// Drops cached ranges if the map has changed. Call it once for each memory instruction; the result
+// is valid for that instruction.
 [[nodiscard]] inline SharedMemoryAccess begin_access(Wave& wave) {
   const uint64_t epoch = wave.memory->epoch();
   if (epoch != wave.range_epoch) [[unlikely]] {

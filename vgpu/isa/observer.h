@@ -27,7 +27,7 @@ class GroupObserver {
   // Behind it; `pc` is its address, wave.pc may be that of the next one already.
   virtual void after(const Wave& wave, const Instruction& instruction, uint64_t pc,
                      Outcome outcome) = 0;
-  // Every wave has come to the barrier, and they go on.
+  // Every wave has reached the barrier, and all continue.
   virtual void barrier() = 0;
 };
 

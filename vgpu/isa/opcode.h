@@ -12,8 +12,8 @@
 
 namespace halyard::vgpu::isa {
 
-// The type of an operand, as far as decoding depends on it: how many dwords it spans and how an
-// inline constant or a literal reads (Vega ISA, table "Scalar/vector source operand encodings").
+// The type of an operand for decoding: its number of dwords, and the meaning of an inline constant
+// or a literal (Vega ISA, table "Scalar/vector source operand encodings").
 enum class Type : uint8_t {
   kNone,
   kB16,  // integer or bits
@@ -37,8 +37,8 @@ enum class Type : uint8_t {
 
 struct Opcode {
   const char* mnemonic;  // lower case, without _e32, _e64, _sdwa, _dpp
-  // Chosen when the encoding carries no modifier at all (no neg, abs, omod, clamp, op_sel, SDWA,
-  // DPP); null where there is no separate fast form.
+  // Used when the encoding has no modifier (no neg, abs, omod, clamp, op_sel, SDWA, DPP); null if
+  // there is no separate fast form.
   Handler plain;
   // Handles every modifier that the opcode's encodings allow.
   Handler general;

@@ -1,5 +1,5 @@
-// Accesses of a wave's own private segment at offsets that differ from lane to lane: arrays that
-// are indexed. Nothing is asked of the memory map: the segment is the engine's.
+// Accesses of a wave's private segment at offsets that differ between lanes: indexed arrays. They
+// need no check of the memory map, because the engine owns the segment.
 #pragma once
 
 #include "vgpu/isa/lane_access.h"

@@ -9,8 +9,8 @@
 namespace halyard::vgpu::isa {
 namespace {
 
-// The longest straight run that is decoded at once: enough for a loop body, little enough that a
-// jump past it does not pay for what it skips.
+// The longest straight run that is decoded at once: enough for a loop body, but short, because a
+// jump past it wastes the decoding of skipped code.
 constexpr unsigned kRun = 64;
 
 // No gfx9 instruction is longer than 8 bytes: one dword behind the page is all it can need.

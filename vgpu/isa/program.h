@@ -1,9 +1,9 @@
-// The decoded form of whatever code waves have run so far, by address.
+// The decoded form of the code that waves have run, by address.
 //
 // Code is decoded when a wave first reaches it, a straight run at a time, into pages. A page keeps
-// the bytes that it was made from. When code may have changed (invalidate(), or an unmapping that
-// moved AddressSpace::epoch()), a page is compared with memory before it is used again, and
-// replaced if it differs; so an invalidation costs no decoding where nothing has changed.
+// its source bytes. When code may have changed (invalidate(), or an unmapping that moved
+// AddressSpace::epoch()), a page is compared with memory before its next use, and replaced if it
+// differs. So an invalidation costs no decoding if the code is unchanged.
 #pragma once
 
 #include <atomic>
@@ -56,7 +56,7 @@ class Program {
 
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  // Brackets the use of pages: what they replaced is freed when nobody is inside.
+  // Brackets the use of pages: replaced pages are freed when no thread is inside.
   void enter();
   void leave();
 

@@ -1,5 +1,5 @@
-// SOPP and whatever else changes the program counter or the wave's mode (Vega ISA, chapters 3, 4
-// and 12.5).
+// SOPP and other instructions that change the program counter or the wave's mode (Vega ISA,
+// chapters 3, 4 and 12.5).
 
 #include <fmt/format.h>
 
@@ -280,7 +280,7 @@ Outcome s_sendmsg(Wave& w, const Instruction& i) {
   if (message != kInterrupt)
     return fault_illegal(
         w, i, fmt::format("sends message ({}), and only interrupts (1) exist here", message));
-  // What the wave wrote before it must be visible to whoever the event wakes.
+  // The wave's earlier writes must be visible to the threads that the event wakes.
   full_fence();
   if (w.services) w.services->raise_event(w.m0());
   return Outcome::kNext;

@@ -62,7 +62,7 @@ Outcome s_load(Wave& w, const Instruction& i) {
   uint64_t address = 0;
   unsigned count = 0;  // the dwords that are inside
   while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
-  // The descriptor may be overwritten: nothing of it is needed any more.
+  // The descriptor may be overwritten: it is not needed any longer.
   const uint8_t* const host = count != 0 ? find_host(w, address, count * 4) : nullptr;
   if (count != 0 && host == nullptr) return fault_memory(w, i, address, count * 4, false, -1);
   uint32_t data[kDwords] = {};
@@ -110,8 +110,8 @@ Outcome s_dcache(Wave& w, const Instruction&) {
   return Outcome::kNext;
 }
 
-// Discarding a cache line that memory already holds has no effect, nor has asking for a translation
-// of an address ahead of its use (s_atc_probe), whatever the address.
+// Discarding a cache line that is in memory has no effect, and neither has prefetching a
+// translation (s_atc_probe), at any address.
 Outcome s_no_effect(Wave&, const Instruction&) {
   return Outcome::kNext;
 }

@@ -2,9 +2,9 @@
 #
 # Functions of headers, std::'s as well as our own, end up in several object files under one weak
 # symbol, and the linker keeps any one of them: code for AVX-512 could run on a CPU without it. So
-# the objects of each build but the baseline are linked into one, in which every symbol but the
-# entry becomes local. Then a build can use only its own copies, whatever the compiler has not
-# inlined, and everybody else can use none of them.
+# the objects of each build except the baseline are linked into one, in which every symbol except
+# the entry becomes local. Then a build uses only its own copies of functions that are not inlined,
+# and no other code can use them.
 
 set(HALYARD_SIMD_SOURCES
   buffer.cpp
@@ -37,8 +37,8 @@ set_source_files_properties(valu/tables_float16.cpp valu/tables_packed.cpp PROPE
 function(halyard_simd_options target name)
   target_link_libraries(${target} PRIVATE halyard_options)
   target_compile_definitions(${target} PRIVATE HALYARD_SIMD_BUILD=${name})
-  # No contraction: v_mad rounds twice, and builds must agree. Float exceptions and errno are
-  # observed by nobody, and the vectoriser gives up on loops that might raise them.
+  # No contraction: v_mad rounds twice, and builds must agree. No code reads float exceptions or
+  # errno, and the vectoriser rejects loops that might raise them.
   target_compile_options(${target} PRIVATE
     -ffp-contract=off -fno-strict-aliasing -fno-trapping-math -fno-math-errno
     $<$<CONFIG:Release>:-O3> ${ARGN})

@@ -1,9 +1,9 @@
-// The handlers that work on 64 lanes, compiled for several instruction sets of the host.
+// The handlers for 64 lanes, compiled for several instruction sets of the host.
 //
 // The same sources (simd.cmake lists them) are compiled for each; their results are the same to the
-// bit. A build for one machine (HALYARD_VGPU_SIMD=native) has that machine's only. One build is
-// chosen when it is first asked for: the widest that the CPU has, or the one that the environment
-// variable HALYARD_VGPU_SIMD names.
+// bit. A build for one machine (HALYARD_VGPU_SIMD=native) has only that machine's. The first use
+// selects one build: the widest that the CPU supports, or the one in the environment variable
+// HALYARD_VGPU_SIMD.
 #pragma once
 
 #include <span>

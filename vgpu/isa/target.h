@@ -1,4 +1,4 @@
-// What differs between the processors of one family (gfx9), as far as execution depends on it.
+// The differences between the processors of the family gfx9 that affect execution.
 #pragma once
 
 #include <cstdint>

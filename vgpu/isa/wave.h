@@ -143,7 +143,7 @@ struct Wave {
 
   Fault fault;
 
-  // Writes MODE and what is decoded from it.
+  // Writes MODE and the values decoded from it.
   void set_mode(uint32_t bits) {
     mode_bits = bits;
     mode.round_f32 = bits & 3;

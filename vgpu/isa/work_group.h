@@ -16,7 +16,7 @@
 
 namespace halyard::vgpu::isa {
 
-// Memory that only grows. Anonymous pages: what is never touched costs nothing.
+// Memory that only grows. Anonymous pages: untouched ones cost nothing.
 class Arena {
  public:
   Arena() = default;
@@ -24,8 +24,8 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // At least `bytes`, page-aligned; what it held is lost if it has to grow. Null if the host
-  // refuses.
+  // At least `bytes`, page-aligned; its contents are lost if it has to grow. Null if the host has
+  // no memory.
   uint8_t* reserve(uint64_t bytes);
 
  private:

@@ -32,8 +32,8 @@ Process& process() {
   return *instance();
 }
 
-// A child of fork has none of the driver's threads and none of its memory: its descriptors are not
-// the driver's, as with a real one, until it opens the device itself.
+// A child of fork has none of the driver's threads and memory. As with a real driver, its
+// descriptors do not work until it opens the device itself.
 void close_in_children() {
   pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); },
                  [] { instance() = new Process; });

@@ -141,7 +141,7 @@ int drm_ioctl(Kfd& kfd, uint32_t index, unsigned long code, void* argument) {
     case drm::kAmdgpuInfoNumber:
       return query(kfd, index, user, _IOC_SIZE(code));
     default:
-      // Render nodes refuse what needs a display or a master, and this one what is not here.
+      // Render nodes refuse requests for a display or a master; unknown ones fail, too.
       return -EACCES;
   }
 }

@@ -1,5 +1,5 @@
-// A render node: what ioctl() does on /dev/dri/renderD*. As much of it as libdrm_amdgpu asks for
-// when it opens a device and is asked for its properties; no command submission, no buffers.
+// A render node: the ioctl() requests of /dev/dri/renderD* that libdrm_amdgpu makes when it opens a
+// device and reads its properties; no command submission, no buffers.
 #pragma once
 
 #include "vgpu/kfd/kfd.h"

@@ -1,5 +1,5 @@
-// The binary interface of the render nodes, as far as it is implemented: requests of
-// /dev/dri/renderD* and their arguments (Linux, include/uapi/drm/drm.h and amdgpu_drm.h).
+// The binary interface of the render nodes: the implemented requests of /dev/dri/renderD* and their
+// arguments (Linux, include/uapi/drm/drm.h and amdgpu_drm.h).
 #pragma once
 
 #include <asm/ioctl.h>

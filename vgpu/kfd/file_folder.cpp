@@ -77,8 +77,8 @@ bool exists(const std::string& path) {
   return lstat(path.c_str(), &state) == 0;
 }
 
-// Under another name first: who finds the file finds all of it. Who comes second keeps the first
-// one's file, as device files are told by their inode.
+// Write under another name first, so that the file is complete when it appears. If two processes
+// write it, the first file stays, because device files are identified by their inode.
 bool write_file(const std::string& path, const std::string& text, std::string& error) {
   static std::atomic<uint32_t> count{0};
   const std::string draft = fmt::format("{}.{}.{}", path, getpid(), count.fetch_add(1));

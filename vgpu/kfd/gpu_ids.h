@@ -5,8 +5,8 @@
 
 namespace halyard::vgpu::kfd {
 
-// The id that ioctls take, of the GPU with this number in the profile. Other than the number of its
-// node, so that nobody takes one for the other; never 0, which is the CPU.
+// The id in ioctls of the GPU with this number in the profile. It differs from the number of the
+// GPU's node, to detect mix-ups, and is never 0, which is the CPU.
 constexpr uint32_t gpu_id_of(uint32_t index) {
   return 0x4801 + index * 0x11;
 }

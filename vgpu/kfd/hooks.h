@@ -1,12 +1,12 @@
-// What calls of the C library do in a program that runs on the virtual kernel driver.
+// The redirected C library calls of a program on the virtual kernel driver.
 //
-// A path of the driver's is redirected to a file of that content, so that the C library's own
-// streams and folders work on it. A descriptor of a device is one of such a file, and is told by
-// the file's inode: however it was duplicated, inherited or closed, nothing need be kept in step.
-// All other calls go on to the C library as they are.
+// A path of the driver is redirected to a file with its contents, so the C library's own streams
+// and directory functions work on it. The descriptor of a device refers to such a file, and is
+// recognized by the file's inode. So duplicated, inherited and closed descriptors need no
+// bookkeeping. All other calls go to the C library unchanged.
 //
-// Nothing here needs a C++ library or allocates: these functions are in every process below
-// `halyard vgpu exec`, also in those that have another C++ library, or none.
+// This code needs no C++ library and does not allocate: it is in every process below `halyard vgpu
+// exec`, also in those with another C++ library, or none.
 #pragma once
 
 #include <dirent.h>
@@ -44,8 +44,8 @@ struct CLibrary {
   void* (*mremap)(void* address, size_t bytes, size_t new_bytes, int flags, ...) = nullptr;
 };
 
-// Before any other function here. `root`: the folder of the driver's files, or null, and all calls
-// go on as they are. `load`: finds the driver, or null with errno set; called when a device is
+// Call it before any other function here. `root`: the folder of the driver's files; if null, all
+// calls are unchanged. `load`: returns the driver, or null with errno set; called when a device is
 // opened.
 void start_hooks(const CLibrary& library, const char* root, const halyard_kfd_door* (*load)());
 

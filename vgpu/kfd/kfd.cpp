@@ -29,7 +29,7 @@ uint64_t in_pages(uint64_t begin, uint64_t bytes) {
 
 }  // namespace
 
-// One request. What is not in the table is refused as a driver without it does.
+// One request. A request that is not in the table fails as in a driver without it.
 struct Kfd::Entry {
   abi::Request request;
   unsigned direction;

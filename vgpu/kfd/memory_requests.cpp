@@ -22,7 +22,7 @@ int Kfd::free_memory(abi::FreeMemory& arguments) {
   return buffers_.free(arguments.handle);
 }
 
-// One GPU after the other; `done` says how far it came, and a call that is repeated goes on there.
+// One GPU after the other. `done` counts the finished GPUs; a repeated call continues there.
 int Kfd::change_mapping(abi::MapMemory& arguments, int (Buffers::*change)(uint64_t, uint32_t)) {
   if (arguments.count == 0 || arguments.done > arguments.count) return -EINVAL;
   // No list is longer than the machine has GPUs.

@@ -17,8 +17,8 @@ struct SharedBuffer {
 
 // False if there is no segment or it is too large.
 bool encode(const SharedBuffer& buffer, uint32_t (&words)[4]);
-// Nothing if the words cannot be what encode() has made. Words that are damaged may be taken for a
-// handle: its segment then is none that attach_pages() accepts.
+// Nothing if encode() cannot have made the words. Damaged words can look like a handle; then
+// attach_pages() refuses its segment.
 std::optional<SharedBuffer> decode(const uint32_t (&words)[4]);
 
 }  // namespace halyard::vgpu::kfd

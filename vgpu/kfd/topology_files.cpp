@@ -128,8 +128,8 @@ std::string cache_text(uint32_t level, uint64_t bytes, uint64_t line, uint32_t f
          "sibling_map 1\n";
 }
 
-// GPUs that are linked by xGMI, directly or not, form a hive: each gets the number of the first GPU
-// of its own.
+// GPUs that are linked by xGMI, directly or not, form a hive: each gets the number of the hive's
+// first GPU.
 std::vector<uint32_t> hives_of(const Profile& profile) {
   std::vector<uint32_t> hives(profile.gpus.size());
   for (uint32_t i = 0; i < hives.size(); ++i) hives[i] = i;
@@ -242,7 +242,7 @@ void add_gpu(FileTree& tree, const GpuProfile& gpu, uint32_t index, uint64_t hiv
              const Links& links) {
   const std::string folder = fmt::format("{}/nodes/{}", kTopology, index + 1);
   tree.files[folder + "/gpu_id"] = fmt::format("{}\n", gpu_id_of(index));
-  // The kernel driver's short name of the chip; nobody reads it but people.
+  // The kernel driver's short name of the chip, only for display.
   tree.files[folder + "/name"] = gpu.processor + "\n";
   tree.files[folder + "/properties"] = gpu_text(gpu, index, hive, links);
   tree.files[folder + "/mem_banks/0/properties"] = bank_text(

@@ -13,8 +13,8 @@ bool is_user(uint64_t address, uint64_t bytes) {
   return address >= kUserBegin && bytes <= kUserEnd && address <= kUserEnd - bytes;
 }
 
-// The sanitizers' memcpy() does not take addresses that are a program's mistake: this one is none
-// that they know.
+// The sanitizers' memcpy() reports a program's wrong addresses; they do not know this
+// copy.
 void copy_bytes(void* to, const void* from, uint64_t bytes) {
 #if defined(__x86_64__)
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");

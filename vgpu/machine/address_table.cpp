@@ -10,9 +10,9 @@
 
 namespace halyard::vgpu::machine {
 
-// The published ranges, sorted. Atomics because a reader may look while they move; what it then
-// sees is thrown away. A reader that sees a store of a writer (release, acquire) also sees that the
-// writer has made the sequence odd: so no fences are needed, which ThreadSanitizer would not know.
+// The published ranges, sorted. Atomics, because a reader can read during a change; it then
+// discards the result. A reader that sees a writer's store (release, acquire) also sees the odd
+// sequence. So no fences are needed, which ThreadSanitizer does not support.
 struct AddressTable::Slots {
   struct Slot {
     std::atomic<uint64_t> begin{0};
@@ -97,7 +97,7 @@ void AddressTable::change(uint64_t begin, uint64_t end, int delta, uint64_t to_h
     if (before == 0) cover.to_host = to_host;
     if (cover.count == 0) cover.to_host = 0;
   }
-  // Within, all covers changed alike: only the two ends can have become equal to what is outside.
+  // Inside, all covers changed equally: only the ends can now equal their neighbours.
   merge_at(begin);
   merge_at(end);
   if (!visible) return;

@@ -21,9 +21,9 @@ class AddressTable final : public isa::AddressSpace {
   AddressTable();
   ~AddressTable() override;
 
-  // [begin, end) gains or loses one cover. What is removed must have been added, and all covers of
-  // an address have one `to_host` (isa::MemoryRange); what differs from the first is ignored. A
-  // reader that looks while a range changes sees the table before or after, never a mixture.
+  // [begin, end) gains or loses one cover. Remove only what was added. All covers of an address
+  // have the same `to_host` (isa::MemoryRange); later different ones are ignored. A reader sees the
+  // table before or after a change, never a mixture.
   void add(uint64_t begin, uint64_t end, uint64_t to_host = 0);
   void remove(uint64_t begin, uint64_t end);
 

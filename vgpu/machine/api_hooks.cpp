@@ -9,7 +9,7 @@
 
 namespace {
 
-// As HSA_TOOLS_LIB wants a name that holds blanks.
+// For HSA_TOOLS_LIB, whose names cannot contain blanks.
 std::string escaped(const std::string& path) {
   std::string text;
   for (const char c : path) {

@@ -1,9 +1,9 @@
-// The blocks that a program has asked the vendor's runtime for, and isa::AddressSpace with them.
+// The blocks that a program has allocated from the vendor's runtime, for isa::AddressSpace.
 //
-// The runtime rounds what it allocates up to pages and hands several blocks out of one allocation,
-// so that the GPU's page tables let a kernel touch more than the program owns. In the checking mode
-// the runtime's allocation functions tell of each block (runtime_hooks.cpp), and an access outside
-// of it is a memory fault.
+// The runtime rounds allocations up to pages and takes several blocks from one allocation, so the
+// GPU's page tables let a kernel access more than the program owns. In the checking mode, the
+// runtime's allocation functions report each block (runtime_hooks.cpp), and an access outside of it
+// is a memory fault.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ class BlockMap {
   };
 
   void add(const Block& block);
-  // What was added at `begin`, and is now gone.
+  // Removes the block that was added at `begin`.
   std::optional<Block> remove(uint64_t begin);
   // The block whose bytes or guard hold `address`.
   std::optional<Block> find(uint64_t address) const;

@@ -45,9 +45,9 @@ uint64_t page_of(const uint64_t* slot) {
   return number(slot) / Doorbells::kPageBytes * Doorbells::kPageBytes;
 }
 
-// Not seen by ThreadSanitizer, which locks what it knows of an address for as long as an atomic
-// access takes: the writer that has been stopped would hold that lock. Aligned loads are atomic and
-// acquire (Intel SDM 3, 9.1.1 and 9.2.2).
+// Hidden from ThreadSanitizer, which locks its state for an address during an atomic access: the
+// stopped writer would hold that lock. Aligned loads are atomic and acquire (Intel SDM 3, 9.1.1 and
+// 9.2.2).
 __attribute__((noinline, no_sanitize("thread"))) uint64_t load_slot(const uint64_t* slot) {
   return *static_cast<const volatile uint64_t*>(slot);
 }
@@ -218,8 +218,8 @@ void Doorbells::run() {
     const std::lock_guard lock(mutex_);
     const auto it = pages_.find(page);
     if (it == pages_.end()) continue;  // released meanwhile, which has let the writer go on
-    // The queues first: the writer, once it goes on, may spin for what its queue is to do, and keep
-    // this thread from its core. What the queue looks for is in its ring already.
+    // Wake the queues first: the writer, once it continues, can spin until its queue has worked,
+    // and occupy this thread's core. The queue's packets are in its ring already.
     Page& found = it->second;
     found.values_before = values(found);
     found.writer_stopped = true;

@@ -29,7 +29,7 @@ class Doorbell final : public queue::WakeSource {
   explicit Doorbell(Doorbells& owner) : owner_(owner) {}
   ~Doorbell() override;
 
-  // Who is woken. Before the first arm().
+  // Sets the function to wake. Call it before the first arm().
   void set_idle(queue::Idle* idle) { idle_.store(idle, std::memory_order_release); }
   queue::Idle* idle() const { return idle_.load(std::memory_order_acquire); }
   bool arm() override;
@@ -68,7 +68,7 @@ class Doorbells {
  private:
   friend class Doorbell;
 
-  // Who writes to an armed page is stopped, and whoever waits for one of its doorbells is woken.
+  // A write to an armed page stops the writer, and wakes the waiters of its doorbells.
   struct Page {
     bool watched = false;
     uint64_t stops = 0;  // of writers, so far

@@ -13,7 +13,7 @@ constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 void* const kShmFailed = reinterpret_cast<void*>(-1);
 
-// Maps the whole segment over what is there.
+// Maps the whole segment over the existing pages.
 bool attach_over(int id, void* begin) {
   return shmat(id, begin, SHM_REMAP) != kShmFailed;
 }

@@ -1,12 +1,12 @@
 // Pages of the host that play the machine's memory.
 //
-// What a process can hand to another one (VRAM, and signals that are made for it) lies in System V
-// shared memory, a segment for each allocation. A segment is marked for removal as soon as it is
-// attached: Linux lets others attach to it still, for as long as anybody holds it. So memory lives
-// until the last process lets go of it, as with the kernel driver, also when its maker is gone; no
-// process holds more of another's than was given to it; and nothing is left behind by a crash. No
-// descriptors are used up, and neither ptrace rights nor one PID namespace are needed; one user and
-// one IPC namespace are.
+// Memory that a process can share (VRAM, and signals for IPC) is System V shared memory, with
+// one segment for each allocation. A segment is marked for removal as soon as it is attached.
+// Linux lets other processes attach to it as long as any process has it. So, as with the kernel
+// driver, memory lives until the last process has released it, even if its creator is gone. A
+// process keeps only the memory that it was given, and a crash leaves nothing behind. This needs
+// no descriptors, no ptrace rights and no common PID namespace, but the same user and IPC
+// namespace.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ struct Segment {
   bool exists() const { return id >= 0; }
 };
 
-// Puts a new segment in the place of reserved pages. If the system has no segment left, there is
-// none, and the pages stay private. False if it does not get there: the pages are of no use then.
+// Replaces reserved pages by a new segment. If the system has no segment left, the pages stay
+// private, without a segment. False on failure: the pages are then unusable.
 bool share_pages(void* begin, uint64_t size, Segment* segment);
 
 // Puts a segment of this user's, which must have that size, in the place of reserved pages. False
 // if it is gone or another one: the pages are of no use then.
 bool attach_pages(const Segment& segment, void* begin, uint64_t size);
 
-// The segments of this process's own are counted, as the system has few (4096 unless
-// kernel.shmmni says otherwise) for all: no more than a quarter of that is taken.
+// Counts the segments of this process, because the system has few for all processes (4096, or
+// kernel.shmmni): a process takes at most a quarter of them.
 inline constexpr uint32_t kMaxSegments = 1024;
 
 }  // namespace halyard::vgpu::machine

@@ -10,8 +10,8 @@ namespace halyard::vgpu::machine {
 
 namespace {
 
-// Told once: a program that tries formats asks often. (HSA's own value for a format that is not
-// supported lies outside of hsa_status_t's, as C++ counts.)
+// Reported once, because programs that try formats ask often. (HSA's own value for an unsupported
+// format is outside the C++ range of hsa_status_t.)
 hsa_status_t refuse(const char* function) {
   static std::atomic<bool> told{false};
   if (!told.exchange(true)) {

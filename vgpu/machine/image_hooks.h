@@ -1,6 +1,6 @@
-// Images are not built yet, and the runtime reports them all the same: what it says of gfx9 is
-// written into it. Through its tools interface (runtime_hooks.cpp) what asks for an image is
-// refused. Devices go on to report them: without, HIP 5.2.3 refuses hipMallocPitch.
+// Images are not implemented, but the runtime reports them, because its facts of gfx9 are built in.
+// Hooks in its tools interface (runtime_hooks.cpp) let image calls fail. Devices still report
+// images: without them, HIP 5.2.3 refuses hipMallocPitch.
 #pragma once
 
 // The header finds its neighbours beside itself only with this name.

@@ -23,8 +23,8 @@ bool any_watches(const Profile& profile) {
   return false;
 }
 
-// Makes the engine, or says why not. `options`: what does not follow from the profile. A library
-// that was built without one can complete packets but not execute them.
+// Makes the engine, or returns the reason. `options`: settings that are not in the profile. A
+// library without an engine can complete packets but not execute them.
 std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpace& memory,
                                          EventTable& events, isa::EngineOptions options,
                                          std::string& error) {
@@ -187,8 +187,8 @@ bool engine_is_usable(std::string& error) {
 #endif
 }
 
-// A child of fork has none of the machine's threads and none of its memory. It may open one of its
-// own; what the parent had stays as it is.
+// A child of fork has none of the machine's threads and memory. It can open its own machine; the
+// parent's stays unchanged.
 void close_in_children() {
   pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); },
                  [] {

@@ -73,7 +73,7 @@ class Machine {
   Doorbells doorbells_;
 };
 
-// The process's machine, which is made if there is none; null, with a report, if it cannot be.
+// The process's machine, created on first use; null, with a report, if that fails.
 Machine* open_machine();
 // The one that has been made, or null. A child of fork has none until it opens its own.
 Machine* machine();

@@ -36,7 +36,7 @@ class MemoryMap {
     for (uint32_t i = 1; i < node_count; ++i) gpus_.push_back(std::make_unique<AddressTable>());
   }
 
-  // Before the first memory is added. Null: nobody.
+  // Call it before the first memory is added. Null: none.
   void set_observer(MemoryObserver* observer) { observer_ = observer; }
   MemoryObserver* observer() const { return observer_; }
 

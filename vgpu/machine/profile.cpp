@@ -192,8 +192,8 @@ bool ProfileFiles::check(const std::string& path, const GpuProfile& gpu, const s
   return diagnostics_.ok();
 }
 
-// GPUs are told apart by their unique ids and by where they are. An entry that does not say either
-// gets the next free one.
+// GPUs differ in their unique ids and PCI addresses. An entry without one gets the next free
+// one.
 template <typename Same, typename Next>
 bool make_unique(const std::vector<GpuProfile>& gpus, GpuProfile& gpu, bool is_stated, Same same,
                  Next next) {
@@ -217,7 +217,7 @@ bool ProfileFiles::read_gpus(config::Map& root, const std::string& path, const G
     entry.integer("count", count, 1, kMaxGpus);
     entry.finish();
     if (!check(path, gpu, fmt::format("gpus[{}].", profile.gpus.size()))) return false;
-    // Before they are made: each must find a place of its own on the bus, which has 256.
+    // Checked first: each GPU needs its own place on the bus, which has 256.
     if (const size_t all = profile.gpus.size() + count; all > kMaxGpus) {
       root.fail("gpus", fmt::format("gpus describes ({}) GPUs or more; it must be from 1 to {}.",
                                     all, kMaxGpus));

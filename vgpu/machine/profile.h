@@ -77,9 +77,9 @@ struct Profile {
   std::vector<LinkProfile> links;  // one for each pair of GPUs, from < to
 };
 
-// `choice`: a name, or a path if it holds a '/' or ends in ".yaml"; empty: gfx900. Limits may
-// follow (shrink.h): "mi210,memory_size=4GiB". On failure `error` says what is wrong, in which
-// file, and which profiles there are.
+// `choice`: a name, or a path if it contains a '/' or ends in ".yaml"; empty: gfx900. Limits can
+// follow (shrink.h): "mi210,memory_size=4GiB". On failure, `error` names the mistake, the file, and
+// the existing profiles.
 bool load_profile(const std::string& choice, const std::string& directory, Profile& profile,
                   std::string& error);
 

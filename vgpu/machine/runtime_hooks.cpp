@@ -1,11 +1,11 @@
-// What is put between a program and the vendor's runtime.
+// Functions between a program and the vendor's runtime.
 //
-// ROCR loads the libraries that HSA_TOOLS_LIB names and lets each put functions of its own into the
-// table that every hsa_* call goes through (hsa_api_trace.h; `halyard vgpu exec` names this
-// library). Here that is done for two ends:
-// - Devices report no images (image_hooks.cpp).
-// - In the checking mode an allocation is a page larger than the program has asked for, so that two
-//   blocks are never neighbours, and the program's own size is kept (block_map.h).
+// ROCR loads the libraries in HSA_TOOLS_LIB and lets each replace functions in the table that every
+// hsa_* call uses (hsa_api_trace.h; `halyard vgpu exec` names this library). The virtual GPU does
+// this for two purposes:
+// - Image calls fail (image_hooks.cpp).
+// - In the checking mode, an allocation is a page larger than requested, so that blocks are never
+//   neighbours, and the requested size is recorded (block_map.h).
 #include <algorithm>
 
 #include "vgpu/machine/image_hooks.h"
@@ -78,7 +78,7 @@ hsa_status_t pool_free(void* pointer) {
   return real.pool_free(pointer);
 }
 
-// The size that the program has asked for, for those who look up what a pointer belongs to.
+// The requested size, for queries about a pointer's allocation.
 hsa_status_t pointer_info(const void* pointer, hsa_amd_pointer_info_t* info,
                           void* (*allocate)(size_t), uint32_t* count, hsa_agent_t** agents) {
   const hsa_status_t status = real.pointer_info(pointer, info, allocate, count, agents);
@@ -90,8 +90,8 @@ hsa_status_t pointer_info(const void* pointer, hsa_amd_pointer_info_t* info,
   return status;
 }
 
-// Only whole allocations can be exported. Their size is in pages for the runtime; pointer_info()
-// has told the program its own.
+// Only whole allocations can be exported. The runtime knows their size in pages; pointer_info() has
+// reported the requested size to the program.
 hsa_status_t ipc_create(void* pointer, size_t size, hsa_amd_ipc_memory_t* handle) {
   BlockMap* const map = blocks();
   const auto block =

@@ -18,7 +18,7 @@ constexpr uint64_t kMaxMemory = uint64_t{1} << 40;
 constexpr uint64_t kMaxUnits = 512;
 constexpr uint32_t kMinSimds = 4;  // HIP 5.2.3 divides by a quarter of them
 
-// What is wrong with one limit, as the end of a sentence; empty if nothing is.
+// The mistake in one limit, as the end of a sentence; empty if there is none.
 std::string read_limit(std::string_view key, std::string_view text, Shrink& shrink) {
   uint64_t value = 0;
   std::string problem;

@@ -11,14 +11,14 @@
 
 namespace halyard::vgpu::machine {
 
-// The most that any GPU of the profile has. A GPU that has less keeps what it has.
+// The maximum over the GPUs of the profile. A GPU with less is unchanged.
 struct Shrink {
   std::optional<uint64_t> memory_bytes;
   std::optional<uint32_t> compute_units;
 };
 
-// Takes a choice apart. A choice that is the path of a file has nothing behind it, whatever
-// characters it contains. On failure `error` says what is wrong and what is legal.
+// Splits a choice. A choice that is the path of a file has no limits, whatever characters it
+// contains. On failure, `error` names the mistake and what is legal.
 bool split_choice(const std::string& choice, std::string& profile, Shrink& shrink,
                   std::string& error);
 

@@ -104,7 +104,7 @@ Class class_of(const isa::Instruction& instruction) {
   return Class::kOther;
 }
 
-// Counts without a lock, and adds what it has to the kernel's when the work-group has ended.
+// Counts without a lock, and adds its counts to the kernel's when the work-group has ended.
 class Counts::Group final : public isa::GroupObserver {
  public:
   Group(Counts& counts, Key key, const isa::WorkGroup& group, const isa::GroupContext& context)

@@ -19,7 +19,7 @@ using isa::Operand;
 using isa::OperandKind;
 using isa::Wave;
 
-// What an opcode's types do not say: the operands that only its name tells of.
+// Operands that follow only from the opcode's name, not from its types.
 struct Traits {
   Role role = Role::kNone;
   bool accumulates = false;  // reads its destination as another source

@@ -1,5 +1,5 @@
-// Which registers an instruction reads and writes, and what kind of instruction it is for those who
-// wait for it: one description for all checks, derived from the decoded Instruction and its opcode.
+// The registers that an instruction reads and writes, and its kind for waits: one description for
+// all checks, derived from the decoded Instruction and its opcode.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace halyard::vgpu::observe {
 
-// The register files, as operands number them. A wave's AGPRs are a file of their own on gfx90a as
-// well, where both are parts of one file: no register has two names.
+// The register files, as operands number them. A wave's AGPRs are a separate file, also on gfx90a,
+// where both are parts of one file: no register has two names.
 enum class RegisterFile : uint8_t { kScalar, kVector, kAcc };
 inline constexpr unsigned kRegisterFiles = 3;
 

@@ -75,7 +75,7 @@ void visit_ds(const Wave& wave, const Instruction& i, const Visit& visit) {
     if (reads || writes) {
       visit({reads ? LdsUse::kRead : LdsUse::kWrite, l, at, bytes});
     } else {
-      // Atomics are aligned to their size, whatever the low bits say (Vega ISA 11.3).
+      // Atomics ignore the low bits of their address and align to their size (Vega ISA 11.3).
       visit({LdsUse::kAtomic, l, at & ~uint64_t{bytes - 1}, bytes});
     }
   });

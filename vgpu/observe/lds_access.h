@@ -1,8 +1,8 @@
-// Which bytes of LDS an instruction touches.
+// The bytes of LDS that an instruction accesses.
 //
-// Told from the mnemonic and the registers before the instruction is executed, and not by the
-// handlers that execute it (vgpu/isa/lds.cpp, flat.cpp, lds_direct.cpp): what checks them does not
-// share their mistakes, and they stay free of checks.
+// Derived from the mnemonic and the registers before the instruction is executed, not by the
+// handlers that execute it (vgpu/isa/lds.cpp, flat.cpp, lds_direct.cpp). So the check does not
+// share the handlers' mistakes, and the handlers contain no checks.
 #pragma once
 
 #include <cstdint>

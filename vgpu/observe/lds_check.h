@@ -1,12 +1,12 @@
 // Finds three mistakes with LDS that hardware does not report:
 //
-//   - a read of bytes that nobody has written since the work-group started;
-//   - an access outside the LDS that the dispatch asked for;
-//   - a race: waves of one work-group use the same bytes with no barrier between, and at least one
-//     of them writes. Two atomics do not race; an atomic and a plain access do.
+// - a read of bytes that the work-group has not written;
+// - an access outside the LDS of the dispatch;
+// - a race: waves of one work-group use the same bytes with no barrier between them, and at least
+//   one of them writes. Two atomics do not race; an atomic and a plain access do.
 //
-// Each is reported once for an instruction of a kernel, and the kernel goes on. Waves that
-// synchronise by other means than s_barrier (a flag in LDS that one of them spins on) look like a
+// Each is reported once for an instruction of a kernel, and the kernel continues. Waves that
+// synchronise by other means than s_barrier (a flag in LDS on which one of them spins) look like a
 // race.
 #pragma once
 

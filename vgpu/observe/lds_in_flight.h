@@ -33,7 +33,7 @@ class LdsInFlight {
   // counter can count has returned.
   void add(const isa::Wave& wave, const isa::Instruction& instruction, Ticket ticket);
 
-  // Forgets what has returned.
+  // Removes operations that have returned.
   void settle(const WaitCounters& counters);
 
   // The oldest first.

@@ -55,9 +55,9 @@ class Observers {
   std::vector<isa::Observer*> list() const;
   // Null without that check.
   AtomicCheck* atomics() const { return atomics_.get(); }
-  // Tells of a finding of a check. Any thread.
+  // Reports a finding of a check. Any thread.
   void report(std::string_view text) const;
-  // Writes what is written once, at the process's end.
+  // Writes the reports of the process's end.
   void finish();
 
  private:

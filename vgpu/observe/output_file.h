@@ -12,7 +12,7 @@ namespace halyard::vgpu::observe {
 
 class OutputFile {
  public:
-  // Is told once, on any thread, why something that was appended is lost: a sentence.
+  // Called once, on any thread, with the reason why appended text is lost: a sentence.
   using Lost = std::function<void(const std::string& why)>;
 
   // Opened to append, and made if it does not exist. Null, with a sentence, if it cannot be.

@@ -63,7 +63,7 @@ const char* name_of(Counter counter) {
   return "";
 }
 
-// "s_waitcnt vmcnt(0) lgkmcnt(0)": what is still missing.
+// "s_waitcnt vmcnt(0) lgkmcnt(0)": the missing wait.
 std::string missing_wait(const WaitCounters& counters, const InFlight& entry) {
   std::string text = "s_waitcnt";
   for (const Ticket& ticket : entry.tickets) {

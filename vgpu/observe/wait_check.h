@@ -1,17 +1,17 @@
-// Finds places that lack an s_waitcnt, or whose s_waitcnt waits for too little, by the rules of
+// Finds places where an s_waitcnt is missing or waits for too little, by the rules of
 // wait_counters.h:
 //
-//   - a register that a load will still write is read, or written (unless by another instruction of
-//     the same kind: those return in order);
-//   - a VGPR that a GDS instruction may still have to read is written;
-//   - LDS: an access that its wave has not waited for when it comes to a barrier, and that another
-//     wave's access behind the barrier conflicts with;
-//   - LDS and loads from memory to LDS in one wave: what conflicts and is not ordered by a wait.
+//   - a read, or a write, of a register that a load will still write (a write by another
+//     instruction of the same kind is legal, because those return in order);
+//   - a write of a VGPR that a GDS instruction may still have to read;
+//   - LDS: an access that its wave has not waited for before a barrier, and that conflicts with
+//     another wave's access after the barrier;
+//   - LDS and loads from memory to LDS in one wave: conflicting accesses that no wait orders.
 //
-// Each pair of instructions of a kernel is reported once. The wave then goes on as if the wait had
-// been there, so that one missing wait is one report.
+// Each pair of instructions of a kernel is reported once. The wave then continues as if it had
+// waited, so that one missing wait is one report.
 //
-// An LDS operation of another wave may be behind the barrier in time and yet come first: the LDS
+// An LDS operation of another wave can be issued after the barrier and still come first: the LDS
 // has several request queues (LLVM, AMDGPUUsage, memory model of gfx6 to gfx9).
 #pragma once
 

@@ -46,7 +46,7 @@ Kinds kinds_of(const isa::Wave& wave, const isa::Instruction& instruction) {
       break;
     case Format::kMubuf:
     case Format::kMtbuf:
-      // LLVM does not count invalidations of the L1 either: nobody waits for them.
+      // LLVM does not count invalidations of the L1 either, because no code waits for them.
       if (role_of(instruction) != Role::kCacheInvalidate) kinds.add(Kind::kVector);
       break;
     case Format::kSopp:

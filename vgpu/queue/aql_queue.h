@@ -2,8 +2,8 @@
 // packets).
 //
 // One thread takes packets in order and finishes each before the next one, so the barrier bit and
-// the order of completions hold by themselves. A packet that cannot be carried out stops the queue
-// for good and says why, through queue_inactive_signal, as the hardware's packet processor does.
+// the order of completions hold by themselves. As in hardware, a packet that cannot be executed
+// stops the queue permanently, with the reason in queue_inactive_signal.
 #pragma once
 
 #include <hsa/amd_hsa_queue.h>
@@ -54,7 +54,7 @@ class AqlQueue final : public HardwareQueue {
   };
   static_assert(sizeof(Packet) == 64);
 
-  // What is left to do once a packet's slot has been given back.
+  // The remaining work after a packet's slot has been freed.
   struct Completion {
     uint64_t signal = 0;
     uint64_t index = 0;  // of the packet, or of the last one
@@ -75,7 +75,7 @@ class AqlQueue final : public HardwareQueue {
     explicit Ahead(const AqlQueue& queue) : queue_(queue) {}
     void start_behind(uint64_t index);
     std::optional<PacketObserver::AqlPacket> next() override;
-    // What next() would tell of, and its header; null if there is nothing.
+    // The packet of next(), and its header; null if there is none.
     const Packet* find(uint16_t& header) const;
 
    private:
@@ -86,9 +86,9 @@ class AqlQueue final : public HardwareQueue {
   PacketObserver::AqlPacket observed(const Packet& packet, uint64_t index, uint16_t header) const;
   void look_ahead();
   bool process_observed(Packet& packet, uint64_t index, uint16_t header, Completion& completion);
-  // Tells of a finished packet, now or, if packets take no time, with the next flush().
+  // Signals a finished packet, now or, if packets take no time, with the next flush().
   void complete(const Completion& completion);
-  // The queue has failed afterwards if the signal is no longer one.
+  // If the signal is no longer valid, the queue has failed afterwards.
   void flush();
   // False: the queue stops here, and the packet keeps its slot.
   bool process(Packet& packet, uint64_t index, uint16_t header, Completion& completion);
@@ -102,7 +102,7 @@ class AqlQueue final : public HardwareQueue {
   bool process_pm4(const Packet& packet, uint64_t index);
   bool process_vendor(const Packet& packet, uint64_t index);
 
-  // Where a signal is; null if it is none. check_signal() also stops the queue then.
+  // The address of a signal; null if it is not one. check_signal() then also stops the queue.
   amd_signal_t* find_signal(uint64_t handle);
   amd_signal_t* check_signal(uint64_t handle, uint64_t index, const char* role);
   bool mailbox_usable(uint64_t mailbox);

@@ -1,14 +1,14 @@
-// What a waiting thread does about others that need its core: a pure decision, over how long its
-// yields have taken.
+// What a waiting thread does about others that need its core: a pure decision from the duration of
+// its yields.
 //
-// A GPU needs no core of the host; a packet processor here does, and so do the host thread that
+// A GPU needs no core of the host. A packet processor here does, and so do the host thread that
 // waits for it, the vendor runtime's event thread (which spins for 200 us after each event) and the
-// packet processors of other queues. Where there are fewer cores than these:
-// - who shares a core with a thread that yields as well should yield soon, as that one may be about
-//   to produce what is waited for;
-// - who shares a core with a thread that spins gets it back only after a whole time slice if it
-//   yields. A nap of some microseconds gives the core away for that long: whoever wakes up runs
-//   before a thread that has been running all along.
+// packet processors of other queues. If there are fewer cores than these:
+// - a thread that shares a core with one that also yields should yield soon, because that one may
+//   produce the awaited result;
+// - a thread that shares a core with one that spins gets it back after a whole time slice if it
+//   yields. A sleep of some microseconds frees the core for that time: a thread that wakes up runs
+//   before a thread that has been running.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ class Interrupts {
   // call unless a thread sleeps on the event. The caller has published what the event is about
   // with a sequentially consistent operation.
   virtual void raise(uint32_t event_id) = 0;
-  // Hands a fault to whoever listens for the memory event; false if nobody does.
+  // Passes a fault to the listeners of the memory event; false if there are none.
   virtual bool memory_fault(const MemoryFault& fault) = 0;
 };
 

@@ -44,10 +44,10 @@ class HardwareQueue {
   bool stopping() const { return __atomic_load_n(&cancel_, __ATOMIC_ACQUIRE); }
   int priority() const { return priority_.load(std::memory_order_relaxed); }
   bool paused() const { return paused_.load(std::memory_order_relaxed); }
-  // Before anybody is told why.
+  // Called before the cause is reported.
   void set_failed();
   // Reports a refused access to stderr and to the memory event; the queue must stop then. Returns
-  // false if nobody listens for memory events.
+  // false if no thread listens for memory events.
   bool fail_with_memory_fault(const MemoryFault& fault, const std::string& text);
   std::string describe(uint64_t address) const;
 

@@ -24,7 +24,7 @@ constexpr uint64_t kCrowdedSpinNs = 5000;
 constexpr uint64_t kNapNs = 5000;
 // Of a thread that shares its only processor with the one that is to ring the doorbell.
 constexpr uint32_t kLooksOnOneProcessor = 1;
-// What a thread may ask for that wants to run soon and shortly (Linux 6.12, sched_setattr(2)).
+// For a thread that runs shortly and needs a low latency (Linux 6.12, sched_setattr(2)).
 constexpr uint64_t kShortestSliceNs = 100000;
 
 // The threads of the process's queues that are not asleep.
@@ -78,7 +78,7 @@ Idle::Awake::~Awake() {
 // Whether to look again soon instead of sleeping.
 bool Idle::polls_on(uint64_t now, const WakeSource* source, bool crowded) const {
   if (sleep_ns_ != 0) return false;
-  // On one processor whatever is waited for needs it, and the scheduler lets naps end late.
+  // On one processor, the awaited thread needs it, and the scheduler ends short sleeps late.
   if (policy_.processors == 1) return polls_ <= kLooksOnOneProcessor;
   // Queues wake each other, and need the core that a look takes.
   const bool another_queue = source != nullptr && source != doorbell_;
@@ -113,8 +113,8 @@ void Idle::pause(WakeSource* source) {
     armed_ = source->arm();
     if (armed_) return;
   }
-  // The look after arming found nothing, so whatever comes now wakes. A wake that came in between
-  // has changed wakes_ and the futex returns at once.
+  // The check after arming found nothing, so every later event wakes. A wake in between has changed
+  // wakes_, and the futex returns at once.
   const uint32_t seen = armed_ ? ticket_ : wakes_.load(std::memory_order_seq_cst);
   if (armed_ && source->is_complete()) {
     sleep(seen, 0);

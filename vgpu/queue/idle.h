@@ -17,13 +17,13 @@ struct IdlePolicy {
   uint32_t processors = available_processors();
 };
 
-// Something that can tell a sleeping queue of what it waits for: of a doorbell write, of signals.
+// A source that can wake a sleeping queue: a doorbell write, signals.
 class WakeSource {
  public:
   virtual ~WakeSource() = default;
-  // From now on what is waited for calls Idle::wake. False: it cannot be watched now.
+  // From now on, the awaited event calls Idle::wake. False: it cannot be watched now.
   virtual bool arm() = 0;
-  // Whether that is so whoever does it. Otherwise the queue looks now and then as well.
+  // Whether every cause of the event does so. Otherwise the queue also polls now and then.
   virtual bool is_complete() const = 0;
 };
 
@@ -54,8 +54,8 @@ class Idle {
     armed_ = false;
   }
 
-  // `source`: what announces what is waited for; null if nothing does. The first call after arming
-  // it returns at once, for a last look.
+  // `source`: what reports the awaited event; null if nothing does. The first call after arming it
+  // returns at once, for a last check.
   void pause(WakeSource* source);
   // Until the doorbell is written.
   void pause_for_doorbell() { pause(doorbell_); }
@@ -66,7 +66,7 @@ class Idle {
 
  private:
   bool polls_on(uint64_t now, const WakeSource* source, bool crowded) const;
-  // Until `wakes_` is not `seen` any more, or for so many nanoseconds (0: without an end).
+  // Sleeps until `wakes_` differs from `seen`, or for this many nanoseconds (0: infinite).
   void wait(uint32_t seen, uint64_t nanoseconds);
   // The same, for so long that the thread does not count as one that needs a core.
   void sleep(uint32_t seen, uint64_t nanoseconds);

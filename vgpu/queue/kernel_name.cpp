@@ -16,7 +16,7 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMaxSymbols = 1 << 20;
 constexpr uint64_t kMaxName = 4096;
 
-// The image of a loaded code object, as far as it is mapped. Addresses are relative to its start.
+// The mapped part of a loaded code object's image. Addresses are relative to its start.
 class Image {
  public:
   Image(const uint8_t* begin, uint64_t size) : begin_(begin), size_(size) {}

@@ -1,5 +1,5 @@
-// Watching packets as queues process them, and what copy engines touch: the coherence check
-// (vgpu/coherence) stands on it. Where nobody watches, queues pay one look at a null pointer.
+// Observes packets while queues process them, and the accesses of copy engines, for the coherence
+// check (vgpu/coherence). Without an observer, a queue only reads a null pointer.
 #pragma once
 
 #include <cstdint>
@@ -44,14 +44,14 @@ class PacketObserver {
 
   virtual ~PacketObserver() = default;
 
-  // On the queue's thread, before the packet is carried out and before its completion is told.
-  // `ahead` may be asked until end() returns.
+  // On the queue's thread, before the packet is executed and before its completion is signalled.
+  // `ahead` can be called until end() returns.
   virtual void begin(const AqlPacket& packet, Ahead& ahead) = 0;
   // Now and then between the two: a packet that waits for signals does so.
   virtual void look(uint32_t node, uint32_t queue) = 0;
   // Packets of the queue below `valid_below` had been written by then.
   virtual void end(const AqlPacket& packet, uint64_t valid_below) = 0;
-  // A queue of the GPU has met an error, and takes no packet any more.
+  // A queue of the GPU has an error, and processes no further packets.
   virtual void stopped(uint32_t node) = 0;
   // The instruction cache of a GPU was invalidated.
   virtual void invalidate_code(uint32_t node) = 0;

@@ -211,8 +211,8 @@ SdmaQueue::Step SdmaQueue::poll() {
   const uint32_t mask = word(4);
   const uint32_t function = (header >> 28) & 7;
   if (!memory) {
-    // The HDP flush: host and GPU share their caches here. ROCR writes it as a poll of no register
-    // for nothing, Linux with a bit of its own.
+    // The HDP flush has no effect: host and GPU share memory. ROCR encodes it as a poll without a
+    // register, Linux with a separate bit.
     if (hdp_flush || function == 0) return Step::kDone;
     return unknown(
         fmt::format("POLL_REGMEM of a register ({:#x}) is not implemented; polls of "

@@ -1,9 +1,9 @@
 // The packet processor of an SDMA queue (gfx9): copies, fills, fences, atomics, polls, time stamps.
 //
-// Indices count bytes and never wrap; the ring's size is a power of two. A packet that is not
-// understood, that has a bit set outside of the fields which this generation of SDMA has
-// (sdma_packets.h), or that touches memory which the GPU may not touch, stops the queue and is
-// reported as a memory fault, since an SDMA queue has no error signal of its own.
+// Indices count bytes and never wrap; the ring's size is a power of two. A packet stops the queue
+// if it is unknown, has a bit set outside the fields of this generation of SDMA (sdma_packets.h),
+// or accesses memory that the GPU may not access. The queue reports a memory fault then, because an
+// SDMA queue has no error signal.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ inline int64_t load_signal(const amd_signal_t& signal) {
   return __atomic_load_n(&signal.value, __ATOMIC_ACQUIRE);
 }
 
-// How a signal's sleepers are woken. The host may destroy or reuse the signal as soon as it sees a
-// new value: this is read before, and once, so that what is written to is what has been checked.
+// How a signal's waiters are woken. The host can destroy or reuse the signal as soon as it sees a
+// new value. So this is read before, and once, and only the checked address is written.
 struct Wakeup {
   uint64_t mailbox = 0;  // 0: nobody sleeps on this signal
   uint32_t event = 0;

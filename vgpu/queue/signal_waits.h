@@ -25,8 +25,8 @@ class SignalWait final : public WakeSource {
   bool arm() override;
   bool is_complete() const override { return false; }
 
-  // The signal's value has been written, sequentially consistently. Any thread; looks at one word
-  // if nobody waits. The signal itself is not touched.
+  // Call it after a sequentially consistent store to the signal. Any thread; reads one word if no
+  // thread waits. Does not access the signal.
   static void written(uint64_t handle) {
     if (waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]]
       wake(handle);

@@ -1,4 +1,4 @@
-// What is behind the handles of the C interface, and how each function begins and ends.
+// The objects behind the handles of the C interface, and the common begin and end of each function.
 #pragma once
 
 #include <atomic>
@@ -177,7 +177,7 @@ struct halyard_device : halyard::c::Handle {
 
 namespace halyard::c {
 
-// What a device makes: it holds the device's handle too, so that its device can be asked for.
+// An object of a device: it also holds the device's handle, for queries of its device.
 template <typename T>
 struct OfDevice : Handle {
   OfDevice(Kind k, halyard_device* d, Ref<T> o) noexcept

@@ -43,8 +43,8 @@ void unlocked(Call&& call) {
   check(error);
 }
 
-// A handle that is given back without the GIL, as that may wait for work whose host functions want
-// it.
+// A handle that is released without the GIL, because the release can wait for work whose host
+// functions need it.
 template <typename Handle>
 class Held {
  public:
@@ -94,7 +94,7 @@ struct Point {
 
 // Keeps `owner`, and the buffer over its memory, until all points are over. With the GIL.
 void keep(host::internal::BufferHandle buffer, py::object owner, std::vector<Point> points);
-// Lets go of what is over. With the GIL.
+// Releases finished objects. With the GIL.
 void reap();
 
 // A buffer with the shape that Python sees. The elements lie one behind the other, the last index
@@ -121,8 +121,8 @@ struct Memory {
   void note(const Point& point);
 };
 
-// Waits for the point, and lets Python handle signals meanwhile. `timeout` in seconds; none: for
-// ever.
+// Waits for the point, and lets Python handle signals meanwhile. `timeout` in seconds; none:
+// infinite.
 void wait(const Point& point, const py::object& timeout);
 
 void define_device(py::module_& module);

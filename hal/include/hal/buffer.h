@@ -1,4 +1,4 @@
-// Buffer: a run of memory that a device can address.
+// Buffer: contiguous memory that a device can address.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace halyard {
 
 class Device;
 
-// Where a buffer's memory lies and who sees it.
+// Where a buffer's memory is, and who can access it.
 enum class MemoryType : uint32_t {
-  // The device's own memory, coarse-grained: the fastest for kernels. The host does not map it;
-  // it goes through Queue::update and Queue::copy.
+  // The device's own memory, coarse-grained: the fastest for kernels. The host cannot map it, and
+  // uses Queue::update and Queue::copy.
   kDevice = 0,
   // The host's memory, pinned and fine-grained: coherent for host and device without flushes, and
   // slower for kernels (every access crosses the link).
@@ -32,12 +32,12 @@ struct BufferOptions {
   // Bytes; a power of two, at most 2 MiB; 0 means the device's own minimum
   // (DeviceInfo::allocation_alignment).
   uint64_t alignment = 0;
-  // The GPU of a logical device that the memory is of, below Device::gpu_count().
-  // Host memory is the host's; then it is the GPU that the buffer is counted with.
+  // The GPU of a logical device whose memory the buffer uses, below Device::gpu_count(). For host
+  // memory: the GPU whose statistics count the buffer.
   uint32_t gpu = 0;
-  // Every GPU of the logical device may use the memory from now on, also by its
-  // address alone (Argument::address, pointers in memory). Without it a GPU is let in when an
-  // operation on it names the buffer. FAILED_PRECONDITION if a GPU cannot reach the memory.
+  // Gives every GPU of the logical device access at once, also by address alone (Argument::address,
+  // pointers in memory). Otherwise a GPU gets access when an operation on it names the buffer.
+  // FAILED_PRECONDITION if a GPU cannot access the memory.
   bool shared = false;
 };
 
@@ -45,16 +45,16 @@ enum class MapAccess : uint32_t {
   kRead = 1,
   kWrite = 2,
   kReadWrite = 3,
-  // As kWrite, and what was in the range is not needed: until it is written, it may hold anything.
+  // As kWrite, but the old contents are not needed: unwritten bytes of the range are undefined.
   // Since 2.1.
   kDiscardWrite = 4,
 };
 
-// Any thread may use any method. What two users do to the same bytes is theirs to order.
+// Any thread may use any method. The caller orders accesses to the same bytes.
 //
-// The memory is released when the last reference is gone and all work is done that was given the
-// buffer. Work that got its address in another way (Argument::address, a pointer among other bytes)
-// does not keep it.
+// The memory is released when the last reference is gone and all work that was given the buffer is
+// done. Work that uses the address in another way (Argument::address, a pointer in other data) does
+// not keep the buffer alive.
 class Buffer : public Object<HalyardBuffer> {
  public:
   // Bytes; 0 from Queue::dealloca_buffer on, unless that fails.
@@ -64,14 +64,14 @@ class Buffer : public Object<HalyardBuffer> {
   uint64_t device_address() const noexcept { return contract()->device_address; }
   Device& device() const noexcept;
 
-  // The host's view of `length` bytes from `offset` on. Nested and overlapping maps are allowed;
-  // each wants its own unmap. OUT_OF_RANGE past the end; FAILED_PRECONDITION if the host cannot see
-  // this type of memory.
+  // A host pointer to `length` bytes from `offset` on. Nested and overlapping maps are allowed;
+  // each needs its own unmap. OUT_OF_RANGE past the end; FAILED_PRECONDITION if the host cannot
+  // access this type of memory.
   Result<void*> map(uint64_t offset, uint64_t length, MapAccess access);
   // `pointer` as map returned it. INVALID_ARGUMENT if it is not mapped.
   Status unmap(void* pointer);
-  // flush makes host writes to the range visible to the device's work, invalidate what that has
-  // written to the host. Only kDeviceMapped needs them, where DeviceInfo::coherent_map is false.
+  // flush makes the host's writes to the range visible to the device; invalidate makes the device's
+  // writes visible to the host. Needed for kDeviceMapped if DeviceInfo::coherent_map is false.
   Status flush(uint64_t offset, uint64_t length);
   Status invalidate(uint64_t offset, uint64_t length);
 
@@ -86,8 +86,8 @@ class Buffer : public Object<HalyardBuffer> {
   Status check_range(const char* operation, uint64_t offset, uint64_t length) const;
 };
 
-// Part of a buffer, as an operand: no allocation, no reference. In a CommandBuffer `buffer` may be
-// null; then `slot` names an entry of the binding table that is given at execution.
+// Part of a buffer, as an operand: no allocation, no reference. In a CommandBuffer, `buffer` can be
+// null; `slot` is then an entry of the binding table that is given at execution.
 struct BufferRange {
   Buffer* buffer = nullptr;
   uint64_t offset = 0;       // bytes

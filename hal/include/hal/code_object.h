@@ -1,8 +1,8 @@
-// CodeObject: what an AMDGPU ELF says of itself. Target, version, kernels with their arguments,
-// global variables (LLVM AMDGPUUsage, "ELF Code Object" and "Code Object Metadata").
+// CodeObject: the contents of an AMDGPU ELF: target, version, kernels with their arguments, global
+// variables (LLVM AMDGPUUsage, "ELF Code Object" and "Code Object Metadata").
 //
-// For drivers and tools; not part of the ABI. The reader is total: any bytes give a result or an
-// error that says what is wrong and at which offset; it reads nothing outside of them.
+// For drivers and tools; not part of the ABI. The reader accepts any bytes: it returns a result, or
+// an error with the mistake and its offset. It never reads outside of them.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ namespace halyard {
 
 struct KernelInfo {
   // For the constructor of a driver's Function. Its views live as long as the CodeObject. Hidden
-  // arguments that provably nothing in the file uses have the kind kHiddenNone.
+  // arguments that the file provably does not use have the kind kHiddenNone.
   FunctionInfo function;
   StringView symbol;                // of the kernel descriptor: "name.kd"
   uint64_t descriptor_address = 0;  // virtual, as in the ELF
   uint64_t descriptor_offset = 0;   // in the file; 64 bytes are there
-  // Registers that the compiler stored to scratch for want of room.
+  // Registers that the compiler spilled to scratch.
   uint32_t sgpr_spill_count = 0;
   uint32_t vgpr_spill_count = 0;
 };
@@ -39,8 +39,8 @@ struct GlobalSymbol {
 
 class CodeObject {
  public:
-  // INVALID_ARGUMENT for what is no AMDGPU code object or a damaged one, UNIMPLEMENTED for one that
-  // Halyard does not know (code object version 2, a later one than 6). Copies what it keeps.
+  // INVALID_ARGUMENT for other or damaged files, UNIMPLEMENTED for a code object version that
+  // Halyard does not support (2, or later than 6). Copies what it keeps.
   static Result<CodeObject> read(const void* data, size_t size);
 
   CodeObject(CodeObject&&) noexcept;
@@ -57,7 +57,7 @@ class CodeObject {
   std::string_view metadata_target() const noexcept;
 
   const std::vector<KernelInfo>& kernels() const noexcept;
-  // NOT_FOUND lists the names that exist.
+  // NOT_FOUND lists the existing names.
   Result<const KernelInfo*> find(std::string_view name) const;
   const std::vector<GlobalSymbol>& globals() const noexcept;
 
@@ -69,11 +69,11 @@ class CodeObject {
   std::unique_ptr<const Contents> contents_;
 };
 
-// What selection knows of the code object in `data`, from its ELF header alone: nothing behind that
-// is looked at. Fails as CodeObject::read does.
+// The facts of the code object in `data` for the selection, from its ELF header only. Fails like
+// CodeObject::read.
 Result<VariantFacts> read_variant_facts(const void* data, size_t size);
 
-// OK, or FAILED_PRECONDITION with a sentence that names both targets and how to build for the
+// OK, or FAILED_PRECONDITION with a message that names both targets and how to build for the
 // device.
 Status check_target(const CodeObject& object, const TargetId& device);
 

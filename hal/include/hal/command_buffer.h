@@ -15,18 +15,18 @@ namespace halyard {
 
 class Device;
 
-// Recording is for one thread at a time. After finish() it is immutable: any thread may execute it,
-// any number of times, also while an earlier execution is still in flight.
+// Only one thread at a time may record. After finish() the recording is immutable: any thread can
+// execute it any number of times, also while an earlier execution is in flight.
 //
-// Commands may overlap and run in any order, except across a barrier(). A recording keeps alive the
-// buffers and executables that it names, an execution what is bound to slots until it is done.
-// Copies do not overlap themselves; where slots are involved, Queue::execute refuses the bindings.
+// Commands can overlap and run in any order, except across a barrier(). A recording keeps its
+// buffers and executables alive. An execution keeps the buffers of its slots alive until it is
+// done. Source and target of a copy must not overlap; for slots, Queue::execute checks this.
 class CommandBuffer : public Object<HalyardCommandBuffer> {
  public:
   Device& device() const noexcept;
 
-  // The operations are Queue's, without the semaphores. A BufferRange without a buffer is a slot of
-  // the binding table that Queue::execute is given.
+  // The operations are Queue's, without semaphores. A BufferRange without a buffer is a slot of the
+  // binding table that Queue::execute takes.
   Status fill(const BufferRange& target, const void* pattern, uint32_t pattern_size);
   Status update(const BufferRange& target, const void* source, uint64_t size);
   Status copy(const BufferRange& source, const BufferRange& target);
@@ -34,7 +34,7 @@ class CommandBuffer : public Object<HalyardCommandBuffer> {
                         const RectangleCopy& shape);
   Status dispatch(const Dispatch& dispatch);
   Status dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts);
-  // All that was recorded before is done, and its writes are visible, before what comes after.
+  // Later commands start when all earlier commands are done and their writes are visible.
   Status barrier();
   Status begin_debug_group(StringView label);
   Status end_debug_group();
@@ -42,9 +42,9 @@ class CommandBuffer : public Object<HalyardCommandBuffer> {
   Status finish();
   bool finished() const noexcept;
 
-  // One more than the highest slot that the recording uses; what Queue::execute wants at least.
+  // One more than the highest slot that the recording uses: the minimum for Queue::execute.
   uint32_t binding_count() const noexcept;
-  // Bytes that the recording uses of the range bound to `slot`, as far as it says.
+  // The bytes that the recording uses of the range bound to `slot`, if it gives lengths.
   uint64_t binding_bytes(uint32_t slot) const noexcept;
   static constexpr uint32_t kMaxBindings = 4096;
 

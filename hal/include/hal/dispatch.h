@@ -1,4 +1,4 @@
-// What a kernel launch consists of: a function, a shape and arguments.
+// A kernel launch: a function, a shape and arguments.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace halyard {
 
-// One explicit kernel argument. Small values are kept inside; a large one, and a buffer, is
-// referred to and read before the call that takes the argument returns.
+// One explicit kernel argument. It contains small values. It refers to large values and buffers,
+// which are read before the call returns.
 struct Argument {
   enum class Kind : uint32_t { kValue, kBuffer, kDynamicLds, kAddress };
 
   Kind kind = Kind::kValue;
   uint32_t size = 0;            // kValue: bytes; kDynamicLds: bytes of LDS
-  const void* value = nullptr;  // kValue: where it lies; null: in `immediate`
+  const void* value = nullptr;  // kValue: its address; null: in `immediate`
   union {
-    // kBuffer; also a slot, in a CommandBuffer. kAddress: no buffer, and the address as the offset.
+    // kBuffer: in a CommandBuffer also a slot. kAddress: no buffer; the offset is the address.
     BufferRange range;
     unsigned char immediate[sizeof(BufferRange)];
   };
@@ -46,7 +46,7 @@ struct Argument {
       return argument;
     }
   }
-  // A large value is only referred to, so it must not be a temporary.
+  // A large value is not copied, so it must not be a temporary.
   template <typename T>
     requires(std::is_trivially_copyable_v<T> && !std::is_reference_v<T> &&
              sizeof(T) > sizeof(BufferRange))
@@ -58,8 +58,8 @@ struct Argument {
     argument.size = data != nullptr ? size : 0;
     return argument;
   }
-  // An address of the device's memory, or null, where the kernel takes a pointer. Nothing checks
-  // it, and nothing keeps the memory alive.
+  // An address of device memory, or null, for a pointer parameter. The address is not checked, and
+  // the memory is not kept alive.
   static Argument address(uint64_t device_address) noexcept {
     Argument argument;
     argument.kind = Kind::kAddress;
@@ -85,7 +85,7 @@ struct Dispatch {
   const Function* function = nullptr;
   Dim3 grid = {};       // work-items
   Dim3 workgroup = {};  // work-items
-  // On top of static LDS and of LDS arguments (HIP's extern __shared__).
+  // In addition to static LDS and LDS arguments (HIP's extern __shared__).
   uint32_t dynamic_lds_bytes = 0;
   Span<const Argument> arguments = {};  // one for each of FunctionInfo::arguments, in order
 };

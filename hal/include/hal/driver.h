@@ -1,4 +1,4 @@
-// Driver: what a plugin brings. Finds the devices of one vendor runtime and opens them.
+// Driver: the object that a plugin creates. Lists and opens the devices of a vendor runtime.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct DriverInfo {
   StringView library_version;
 };
 
-// What is known of a device before it is opened.
+// The facts of a device before it is opened.
 struct DeviceSummary {
   uint32_t struct_size = sizeof(DeviceSummary);
   uint32_t ordinal = 0;
@@ -38,22 +38,22 @@ struct DeviceSummary {
 // Any thread may use any method.
 class Driver : public Object<HalyardDriver> {
  public:
-  // Of a plugin (plugins/driver.h): what its create_driver makes with these options.
+  // Calls a plugin's create_driver (plugins/driver.h) with these options.
   static Result<Ref<Driver>> create(decltype(HalyardPlugin::create_driver) create_driver,
                                     Span<const Option> options);
 
   DriverInfo info() const;
 
-  // The devices there are, in the order of their ordinals. No device is an empty list, not an
-  // error; UNAVAILABLE if the vendor runtime cannot say. The views live as long as the driver.
+  // The devices, ordered by ordinal. An empty list means that there is no device; it is not an
+  // error. UNAVAILABLE if the vendor runtime fails. The views live as long as the driver.
   Result<std::vector<DeviceSummary>> enumerate();
 
-  // NOT_FOUND names the ordinals that exist. An option that the driver does not know is
-  // INVALID_ARGUMENT and lists those that it knows.
+  // NOT_FOUND lists the existing ordinals. An unknown option is INVALID_ARGUMENT, and the error
+  // lists the legal ones.
   Result<Ref<Device>> create_device(uint32_t ordinal, Span<const Option> options = {});
 
-  // One logical device of the GPUs with these ordinals, in this order (Device::gpu). One ordinal is
-  // create_device. INVALID_ARGUMENT for none, or for one that is there twice.
+  // One logical device of the GPUs with these ordinals, in this order (Device::gpu). For one
+  // ordinal, the same as create_device. INVALID_ARGUMENT for none, or for a repeated one.
   Result<Ref<Device>> create_logical_device(Span<const uint32_t> ordinals,
                                             Span<const Option> options = {});
 

@@ -11,9 +11,9 @@
 
 namespace halyard {
 
-// error(StatusCode::kNotFound, "There is no file {} …", path). Never throws: where there is no
-// memory for the message the failure goes without it. Cold, so that it stays out of the way of the
-// code that succeeds.
+// error(StatusCode::kNotFound, "There is no file {} …", path). Never throws: if there is no
+// memory for the message, the failure has none. Cold, to keep it away from the code of the
+// success path.
 template <typename... Arguments>
 [[gnu::cold, gnu::noinline]] Status error(StatusCode code, fmt::format_string<Arguments...> format,
                                           Arguments&&... arguments) noexcept {

@@ -13,14 +13,14 @@ namespace halyard {
 class Device;
 class Executable;
 
-// What a kernel argument is, from the code object's metadata (LLVM AMDGPUUsage, "AMDHSA Code Object
-// Kernel Argument Metadata Map", `.value_kind`). The hidden ones are filled by the driver; a caller
-// gives the others, in order.
+// The kind of a kernel argument, from the code object's metadata (LLVM AMDGPUUsage, "AMDHSA Code
+// Object Kernel Argument Metadata Map", `.value_kind`). The driver fills the hidden ones; the
+// caller gives the others, in order.
 enum class ArgumentKind : uint32_t {
   kValue = 0,        // by_value: a scalar or a struct
   kBuffer = 1,       // global_buffer: an address of device memory
   kDynamicLds = 2,   // dynamic_shared_pointer: LDS whose size the dispatch chooses
-  kUnsupported = 3,  // sampler, image, pipe, queue: a dispatch is refused and names it
+  kUnsupported = 3,  // sampler, image, pipe, queue: a dispatch fails and names it
   kHiddenGlobalOffsetX = 16,
   kHiddenGlobalOffsetY,
   kHiddenGlobalOffsetZ,
@@ -58,8 +58,8 @@ struct ArgumentInfo {
   uint32_t size = 0;       // bytes
   uint32_t alignment = 0;  // kDynamicLds: bytes the LDS must be aligned to; otherwise 0
   StringView name;         // empty if the compiler kept none
-  StringView type_name;    // as the source says it ("float*"); empty if the compiler kept none
-  StringView value_kind;   // as the metadata says it ("by_value")
+  StringView type_name;    // as in the source ("float*"); empty if the compiler kept none
+  StringView value_kind;   // as in the metadata ("by_value")
 };
 
 struct FunctionInfo {
@@ -78,12 +78,12 @@ struct FunctionInfo {
   uint32_t wavefront_size = 64;
   uint32_t max_workgroup_size = 1024;        // work-items (.max_flat_workgroup_size)
   Dim3 required_workgroup_size = {0, 0, 0};  // all 0: any
-  // 1 + the index into `hidden` of one that the driver cannot give: a dispatch is refused, and
-  // names it. 0: it gives all.
+  // 1 + the index into `hidden` of an argument that the driver cannot provide: a dispatch fails,
+  // and names it. 0: it provides all.
   uint32_t missing_hidden = 0;
 };
 
-// How much of a function the device runs at once, in work-groups of one size.
+// How many work-groups of one size the device can run at once.
 struct Residency {
   uint32_t struct_size = sizeof(Residency);
   uint32_t workgroup_size = 0;           // work-items
@@ -93,7 +93,7 @@ struct Residency {
   alignas(8) uint64_t groups = 0;        // on all compute units
 };
 
-// An entry point of an executable; lives as long as that does. Immutable, any thread.
+// An entry point of an executable; lives as long as that. Immutable; any thread.
 class Function : protected HalyardFunction {
  public:
   Function(const Function&) = delete;
@@ -102,16 +102,16 @@ class Function : protected HalyardFunction {
   const FunctionInfo& info() const noexcept;
   Executable& executable() const noexcept;
 
-  // For work-groups of `workgroup_size` work-items with as much LDS on top of the function's own.
-  // Worked out from the metadata: on a compute unit that does nothing else. UNIMPLEMENTED for a
-  // processor whose figures are not known; INVALID_ARGUMENT for a size that no dispatch may have.
+  // For work-groups of `workgroup_size` work-items with this much dynamic LDS. Computed from the
+  // metadata, for an otherwise idle compute unit. UNIMPLEMENTED for an unknown processor;
+  // INVALID_ARGUMENT for a size that no dispatch can have.
   Result<Residency> residency(uint32_t workgroup_size, uint32_t dynamic_lds_bytes = 0) const;
-  // Of the sizes that a dispatch may have, in whole waves, the one with which most work-items are
-  // resident; of several the smallest that keeps a compute unit's SIMDs equally busy. Errors as
-  // above; RESOURCE_EXHAUSTED if no work-group fits.
+  // The legal size, in whole waves, with the most resident work-items. If several are equal: the
+  // smallest one that loads a compute unit's SIMDs equally. Errors as above; RESOURCE_EXHAUSTED if
+  // no work-group fits.
   Result<Residency> suggest_workgroup_size(uint32_t dynamic_lds_bytes = 0) const;
 
-  // For hal and the driver SDK: the function as the contract has it (plugins/driver.h), and back.
+  // For hal and the driver SDK: the function in the contract (plugins/driver.h), and back.
   HalyardFunction* contract() const noexcept { return const_cast<Function*>(this); }
   static Function* from_contract(const HalyardFunction* function) noexcept {
     return static_cast<Function*>(const_cast<HalyardFunction*>(function));
@@ -143,13 +143,13 @@ class Executable : public Object<HalyardExecutable> {
   size_t function_count() const;
   // `index` < function_count().
   const Function& function(size_t index) const;
-  // NOT_FOUND lists the names that exist and the one that was probably meant.
+  // NOT_FOUND lists the existing names and suggests one.
   Result<const Function*> find(StringView name) const;
-  // Of a logical device the first GPU's.
+  // For a logical device: the first GPU's.
   Result<GlobalInfo> global(StringView name) const;
-  // What of the executable is loaded on a GPU of a logical device: that GPU's variant, with its
-  // target and its globals. Lives as long as this. FAILED_PRECONDITION says why there is none for
-  // it. With one GPU this itself.
+  // The part of the executable for a GPU of a logical device: that GPU's variant, with its target
+  // and its globals. Lives as long as this. FAILED_PRECONDITION if there is none for the GPU, with
+  // the reason. For a device of one GPU, this.
   Result<Executable*> on_gpu(size_t index);
 
  protected:

@@ -1,6 +1,6 @@
-// Buffers that a driver gives to kernels through hidden arguments
-// (driver::Function::give_hidden_buffer). A driver that gives none refuses such kernels: their
-// dispatches fail and name the argument.
+// Buffers that a driver passes to kernels through hidden arguments
+// (driver::Function::give_hidden_buffer). If a driver has none, dispatches of such kernels fail and
+// name the argument.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace halyard {
 
-// Whether the function has the argument, kHiddenHostcallBuffer or kHiddenPrintfBuffer. The first
-// is not reported where the code object shows that nothing uses it (kernel_arguments.h).
+// Whether the function has the argument kHiddenHostcallBuffer or kHiddenPrintfBuffer. The first is
+// not reported if the code object shows that it is unused (kernel_arguments.h).
 bool wants_hidden_buffer(const FunctionInfo& info, ArgumentKind kind) noexcept;
 
 }  // namespace halyard

@@ -27,7 +27,7 @@
 
 namespace halyard {
 
-// What hidden arguments need to know of the queue; constant while it lives.
+// The facts of the queue for hidden arguments; constant while it lives.
 struct HiddenValues {
   uint64_t queue_address = 0;  // hidden_queue_ptr: the amd_queue_t that the packet goes to
   uint32_t private_base = 0;   // high half of the private aperture (amd_queue_t offset 68)
@@ -39,15 +39,15 @@ constexpr uint32_t grid_dimensions(const Dim3& grid) noexcept {
   return grid.z > 1 ? 3 : grid.y > 1 ? 2 : 1;
 }
 
-// LDS of a work-group, in bytes, for the packet's group segment size: static, then
-// Dispatch::dynamic_lds_bytes, then the LDS arguments, each aligned as it asks.
+// LDS of a work-group, in bytes, for the packet's group segment size: static LDS, then
+// Dispatch::dynamic_lds_bytes, then the LDS arguments, each with its alignment.
 uint32_t lds_bytes(const Dispatch& dispatch) noexcept;
 
-// Writes the kernarg segment, FunctionInfo::kernarg_size bytes, to `kernarg`, each byte at most
-// once and in no order, reading none of them (it may be write-combined memory). Bytes that no
-// argument covers keep what they held. The dispatch has been validated. An argument that names a
-// binding slot is packed as its offset alone: add the binding's address at ArgumentInfo::offset.
-// Returns lds_bytes().
+// Writes the kernarg segment, FunctionInfo::kernarg_size bytes, to `kernarg`: each byte at most
+// once and in any order, without reading (the memory can be write-combined). Bytes that no argument
+// covers stay unchanged. The dispatch has been validated. For an argument that names a binding
+// slot, only the offset is packed: add the binding's address at ArgumentInfo::offset. Returns
+// lds_bytes().
 uint32_t pack_kernel_arguments(const Dispatch& dispatch, const HiddenValues& hidden,
                                void* kernarg) noexcept;
 

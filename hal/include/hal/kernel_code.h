@@ -1,4 +1,4 @@
-// Where a kernel's machine code lies in its code object.
+// The place of a kernel's machine code in its code object.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ struct KernelCode {
   std::span<const std::byte> bytes;  // from the entry on, inside of the code object's
 };
 
-// The code of a kernel of the code object that `object` holds: as much as the ELF says that its
-// function has, or, in a file without such a symbol, all up to the end of the segment. Functions
-// that the kernel calls are not in it. INVALID_ARGUMENT if the descriptor leads out of the file's
-// executable segments.
+// The code of a kernel of the code object in `object`: the size of its function in the ELF, or,
+// without such a symbol, up to the end of the segment. Does not include functions that the
+// kernel calls. INVALID_ARGUMENT if the descriptor points outside the file's executable
+// segments.
 Result<KernelCode> kernel_code(std::span<const std::byte> object, const KernelInfo& kernel);
 
 }  // namespace halyard

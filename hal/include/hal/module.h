@@ -1,11 +1,11 @@
-// Module: a file with kernels, whatever its format: the code objects in it, for which targets they
-// are, and which of them a device loads.
+// Module: a file with kernels, in any format: its code objects, their targets, and the choice for a
+// device.
 //
-// Read are: a code object; a Clang offload bundle, plain or compressed; a program, library or
-// object for the host with a section .hip_fatbin, as hipcc makes them; an ar archive and a folder
-// of any of these. A file may hold several offload bundles, one for each translation unit, with
-// kernels of their own; the code objects of one bundle are alternatives. Code objects that lie
-// loose in an archive or folder are alternatives as far as they have the same kernels.
+// It reads a code object; a Clang offload bundle, plain or compressed; a host program, library or
+// object with a section .hip_fatbin, as hipcc makes them; an ar archive and a folder of any of
+// these. A file can have several offload bundles, one for each translation unit, with different
+// kernels; the code objects of one bundle are alternatives. Separate code objects in an archive or
+// folder are alternatives if they have the same kernels.
 //
 // For host code and tools; not part of the ABI. Immutable: any thread.
 #pragma once
@@ -30,10 +30,10 @@ enum class ModuleFormat : uint8_t { kCodeObject, kOffloadBundle, kHostElf, kArch
 // "code object", "offload bundle", …
 const char* to_string(ModuleFormat format) noexcept;
 
-// What all compressed bundles together may become, so that a small file does not fill the memory:
-// as many bytes as `always_decompressed_bytes` or, if that is more, `max_decompression_ratio` times
-// the bytes of the file or files, but never more than `max_decompressed_bytes`. Bundles for a dozen
-// targets, which are much the same code each time, come to 10 to 40 times their compressed size.
+// The limit for all decompressed bundles together, so that a small file cannot fill the memory:
+// `always_decompressed_bytes` or, if that is more, `max_decompression_ratio` times the bytes of the
+// file or files, but never more than `max_decompressed_bytes`. Bundles for a dozen targets, whose
+// code is similar, decompress to 10 to 40 times their compressed size.
 struct ModuleOptions {
   uint64_t max_decompressed_bytes = uint64_t{4} << 30;
   uint64_t always_decompressed_bytes = uint64_t{64} << 20;
@@ -50,13 +50,13 @@ struct ModuleBundle {
   uint64_t decompressed_size = 0;          // bytes; 0 for a plain one
 };
 
-// A code object of a module, or what stands in a bundle instead of one.
+// A code object of a module, or other contents of a bundle.
 struct ModuleVariant {
-  std::string origin;            // where in the module it is; empty if that is a plain code object
-  std::string entry;             // its ID in the bundle; empty for a loose one
+  std::string origin;            // its place in the module; empty for a plain code object
+  std::string entry;             // its ID in the bundle; empty if it is not in one
   std::optional<size_t> bundle;  // index into bundles()
-  // Of its first byte: in the file, in the folder's or archive's file, or in what a compressed
-  // bundle holds.
+  // Of its first byte: in the file, in the folder's or archive's file, or in a decompressed
+  // bundle.
   uint64_t offset = 0;
   std::span<const std::byte> bytes;
   VariantFacts facts;
@@ -64,14 +64,14 @@ struct ModuleVariant {
 
 class Module {
  public:
-  // `data` outlives the module. INVALID_ARGUMENT for bytes in none of the formats and for damaged
-  // ones (truncated, overlapping, wrong sizes) says what is wrong and at which offset;
-  // UNIMPLEMENTED is a version or variant of a format that Halyard does not read;
-  // RESOURCE_EXHAUSTED compressed bundles that are larger than the options allow. Of the code
-  // objects only the headers are looked at.
+  // `data` must outlive the module. INVALID_ARGUMENT for an unknown format or a damaged file
+  // (truncated, overlapping, wrong sizes), with the mistake and its offset; UNIMPLEMENTED for a
+  // version or variant of a format that Halyard does not read; RESOURCE_EXHAUSTED for
+  // compressed bundles that exceed the options' limits. Reads only the headers of the code
+  // objects.
   static Result<Module> read(const void* data, size_t size, const ModuleOptions& options = {});
-  // The file or folder at `path`; messages name it. Also NOT_FOUND and what else opening a file can
-  // give.
+  // Reads the file or folder at `path`; messages name it. Also NOT_FOUND and other errors of
+  // opening a file.
   static Result<Module> open(const std::string& path, const ModuleOptions& options = {});
 
   Module(Module&&) noexcept;
@@ -81,13 +81,13 @@ class Module {
   ModuleFormat format() const noexcept;
   const std::vector<ModuleBundle>& bundles() const noexcept;
   const std::vector<ModuleVariant>& variants() const noexcept;
-  // Files of the folder, or members of the archive, that hold no code object, and why.
+  // Files of the folder, or members of the archive, without a code object, and why.
   const std::vector<std::pair<std::string, std::string>>& ignored() const noexcept;
 
-  // The variants that the device loads, as indices into variants(): of each bundle the one that
-  // select_variant() prefers, and of the loose ones as many as it takes to have all kernels, the
-  // preferred ones first. At least one; FAILED_PRECONDITION lists each variant and why it does not
-  // fit.
+  // The variants that the device loads, as indices into variants(): from each bundle the one
+  // that select_variant() prefers, and as many separate ones as are needed for all kernels,
+  // preferred ones first. At least one; FAILED_PRECONDITION lists each variant and why it does
+  // not fit.
   Result<std::vector<size_t>> choose(const LoaderFacts& loader) const;
 
   struct Contents;  // src/module_reader.h
@@ -98,7 +98,7 @@ class Module {
   std::unique_ptr<const Contents> contents_;
 };
 
-// Whether `data` has a format that Module reads and a driver does not: any but a code object.
+// Whether `data` has a format that Module reads and a driver does not: any except a code object.
 bool is_container(const void* data, size_t size) noexcept;
 
 }  // namespace halyard

@@ -1,6 +1,6 @@
-// Object: what the interface's classes have in common. Each is a driver's object, as the contract
-// (plugins/driver.h) has it, seen from the host: its members are that struct's and no others, and
-// its methods check what they are given before they call the driver's functions.
+// Object: the base of the interface's classes. Each class is the host's view of a driver's object
+// in the contract (plugins/driver.h). Its members are exactly that struct's, and its methods check
+// their arguments before they call the driver's functions.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace halyard {
 
-// Born with one reference, which its creator owns. Counting is thread-safe. The object is destroyed
-// by the driver that has made it.
+// Starts with one reference, which its creator owns. Counting is thread-safe. The driver that made
+// the object destroys it.
 template <typename C>
 class Object : protected C {
  public:
@@ -26,7 +26,7 @@ class Object : protected C {
     if (__atomic_fetch_sub(&contract()->references, 1, __ATOMIC_ACQ_REL) == 1) destroy_now();
   }
 
-  // For hal and the driver SDK: the object as the contract has it, and back.
+  // For hal and the driver SDK: the object in the contract, and back.
   C* contract() const noexcept { return const_cast<Object*>(this); }
   template <typename T>
   static T* from_contract(C* object) noexcept {

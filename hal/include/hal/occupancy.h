@@ -1,6 +1,6 @@
-// How many waves of a kernel a compute unit holds at once, and what keeps it from holding more.
+// How many waves of a kernel a compute unit can hold at once, and which limit applies.
 //
-// A pure function of what the kernel's metadata says. For tools; not part of the ABI.
+// A pure function of the kernel's metadata. For tools; not part of the ABI.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ struct Occupancy {
   OccupancyLimit limit = OccupancyLimit::kWaveSlots;  // the first to be reached
 };
 
-// For the exact processor or generic target of that name; none for what is not known: what is not
-// gfx9 to gfx12, and gfx1250 and its like. On gfx10 and later as in CU mode: a work-group stays on
-// one compute unit of its work-group processor.
+// For the exact processor or generic target with that name; none for an unknown one: outside gfx9
+// to gfx12, and gfx1250 and similar. For gfx10 and later in CU mode: a work-group stays on one
+// compute unit of its work-group processor.
 //
 // Sources: LLVM's AMDGPUBaseInfo (VGPR totals and granules, SGPRs, wave slots) and LLVM AMDGPUUsage
-// (LDS sizes). A test compares it with what the compiler says of kernels.
+// (LDS sizes). A test compares it with the compiler's figures.
 std::optional<Occupancy> occupancy(std::string_view processor, const KernelNeeds& needs);
 
 }  // namespace halyard

@@ -1,5 +1,5 @@
-// The formats of printf in a code object: kernels that print into a buffer (hidden_printf_buffer)
-// leave them out of it.
+// The formats of printf in a code object. Kernels that print into a buffer (hidden_printf_buffer)
+// do not write them there.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace halyard {
 
 // An entry of `amdhsa.printf` (LLVM AMDGPUUsage, "AMDHSA Code Object Metadata Map").
 struct PrintfFormat {
-  uint32_t id = 0;              // what a record in the buffer begins with
-  std::vector<uint32_t> sizes;  // bytes of each argument, in the record behind that
+  uint32_t id = 0;              // the first word of a record in the buffer
+  std::vector<uint32_t> sizes;  // bytes of each argument, which follow in the record
   std::string text;             // the format
 };
 
-// Of the code object in `data`; empty if nothing in it prints so. INVALID_ARGUMENT for what is no
-// code object, and for an entry that is not as LLVM writes it.
+// The formats of the code object in `data`; empty if it has none. INVALID_ARGUMENT if it is not a
+// code object, or if an entry differs from what LLVM writes.
 Result<std::vector<PrintfFormat>> read_printf_formats(const void* data, size_t size);
 
 }  // namespace halyard

@@ -1,4 +1,4 @@
-// Which variant of a module a device runs: a pure function over what is known of both.
+// Selects the variant of a module for a device: a pure function of the facts of both.
 //
 // For host code and drivers; not part of the ABI.
 #pragma once
@@ -13,51 +13,51 @@
 
 namespace halyard {
 
-// The newest code object version that Halyard reads, and that every loader takes: those that are
-// older than it are given a presentation (hal/presentation.h).
+// The newest code object version that Halyard reads. Every loader accepts it: an older loader gets
+// a presentation (hal/presentation.h).
 inline constexpr uint32_t kNewestCodeObjectVersion = 6;
 
-// What selection knows of a variant.
+// The facts of a variant for the selection.
 struct VariantFacts {
   TargetId target;
   uint32_t version = 0;          // of the code object
   uint32_t generic_version = 0;  // 0 unless the target is generic
-  // Why it cannot be loaded anywhere ("it is LLVM bitcode"), or empty.
+  // Why no device can load it ("it is LLVM bitcode"), or empty.
   std::string problem;
 };
 
-// What selection knows of the device and of the runtime that loads for it.
+// The facts of the device and of the runtime that loads for it.
 struct LoaderFacts {
   TargetId device;
-  uint32_t newest_version = kNewestCodeObjectVersion;  // presentation included
+  uint32_t newest_version = kNewestCodeObjectVersion;  // including presentations
 };
 
 struct Selection {
   std::optional<size_t> chosen;
-  // For each variant why it does not fit, as the second half of a sentence; empty if it does.
+  // For each variant the reason why it does not fit, as the second half of a sentence; or empty.
   std::vector<std::string> reasons;
 };
 
 // The reason why the variant cannot be loaded there; empty if it can.
 std::string why_not_fits(const VariantFacts& variant, const LoaderFacts& loader);
 
-// Whether `a` is to be preferred to `b`; both fit. In this order: the exact processor before a
-// generic target; a feature setting that the device may not have only after code for any setting;
-// the more settings that are the device's own; the newer generic version; the newer code object
-// version. (LLVM AMDGPUUsage, "Target ID" and "Generic processors".)
+// Whether `a` is preferred to `b`; both fit. The order: the exact processor before a generic
+// target; a feature setting that the device may not have after code for any setting; more settings
+// that equal the device's; the newer generic version; the newer code object version. (LLVM
+// AMDGPUUsage, "Target ID" and "Generic processors".)
 bool is_preferred(const VariantFacts& a, const VariantFacts& b, const LoaderFacts& loader);
 
-// The preferred one of those that fit; of equals the first.
+// The preferred one of the fitting variants; the first of equals.
 Selection select_variant(const std::vector<VariantFacts>& variants, const LoaderFacts& loader);
 
-// One of several code objects of which nobody says whether they are alternatives or parts.
+// One of several code objects that can be alternatives or parts of one program.
 struct LooseVariant {
   VariantFacts facts;
   std::vector<std::string> kernels;
 };
 
-// As few of those that fit as have all the kernels that any of them has, the preferred one of those
-// that have a kernel. As indices, the preferred ones first. If none has a kernel, the preferred
+// The fewest fitting variants that together have all kernels of any of them; for each kernel the
+// preferred variant. Returns indices, preferred ones first. If none has a kernel, the preferred
 // one.
 std::vector<size_t> select_loose(const std::vector<LooseVariant>& variants,
                                  const LoaderFacts& loader);

@@ -1,8 +1,8 @@
 // Semaphore: a timeline, a 64-bit value that only grows.
 //
-// Work waits until a semaphore has reached a value, and makes it reach one when it is done. So does
-// the host. A semaphore fails for good when work that was to signal it fails: everybody who waits
-// for a value that was not reached before gets the first failure, with its message.
+// Work waits until a semaphore reaches a value, and sets it to a value when it is done. So does the
+// host. A semaphore fails permanently when work that was to signal it fails: every wait for a value
+// that was not reached before then returns the first failure, with its message.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ class Semaphore : public Object<HalyardSemaphore> {
 
   // The value reached so far, or the failure.
   Result<uint64_t> query() const;
-  // From the host. `value` is above the current one, and below any that queued work will signal
-  // later: INVALID_ARGUMENT otherwise. Returns the failure if the semaphore has failed.
+  // Signals from the host. `value` is above the current one, and below every value that queued work
+  // will signal: INVALID_ARGUMENT otherwise. Returns the failure if the semaphore has failed.
   Status signal(uint64_t value);
-  // Returns as soon as `value` is reached, whatever else is pending. DEADLINE_EXCEEDED if that is
-  // not before the deadline; the failure if the value can no more be reached. What was waited for
-  // goes on after the deadline; fail() gives the semaphore up, and Queue::abandon the work.
+  // Returns as soon as `value` is reached, even if other signals are pending. DEADLINE_EXCEEDED if
+  // the deadline passes first; the failure if the value can no longer be reached. The work
+  // continues after the deadline; fail() gives up the semaphore, and Queue::abandon the work.
   Status wait(uint64_t value, Deadline deadline = Deadline::infinite()) const;
   // Fails the semaphore with `cause`, which is not OK. Only the first failure counts.
   void fail(const Status& cause);

@@ -1,11 +1,11 @@
-// Status: what became of an operation, and the sentence that says why.
+// Status: the outcome of an operation, with a message.
 //
-// One pointer wide, null when all is well, so that success costs a register. A failure carries a
-// code (Abseil's canonical ones) and a message. The payload knows how to free itself, so a Status
-// made in a plugin may be dropped by the host and the other way round.
+// One pointer wide and null for success, so that success costs a register. A failure has a code
+// (Abseil's canonical ones) and a message. The payload frees itself, so the host can drop a Status
+// that a plugin made, and the other way round.
 //
 // Messages are full sentences in the present tense, with the actual value in parentheses, the limit
-// or the legal values beside it, and what to do about it where that is known.
+// or the legal values beside it, and the remedy if one is known.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ enum class StatusCode : int32_t {
   kUnauthenticated = 16,
 };
 
-// "INVALID_ARGUMENT" and so on; "UNKNOWN" for a number that is no code.
+// "INVALID_ARGUMENT" and so on; "UNKNOWN" for a number that is not a code.
 const char* to_string(StatusCode code) noexcept;
 
 class [[nodiscard]] Status {
@@ -67,25 +67,25 @@ class [[nodiscard]] Status {
   // "INVALID_ARGUMENT: The grid …"
   std::string to_string() const;
 
-  // The same failure with "context: " before its message, as an error travels up. OK stays OK.
+  // The same failure with "context: " before its message. OK stays OK.
   Status with_context(std::string_view context) const;
 
-  // As the contract has it (plugins/driver.h): takes over a reference, and gives it up.
+  // For the contract (plugins/driver.h): takes over a reference, and passes it on.
   static Status adopt(HalyardStatus* status) noexcept {
     Status adopted;
     adopted.payload_ = status;
     return adopted;
   }
   HalyardStatus* leak() noexcept { return std::exchange(payload_, nullptr); }
-  // Stays the status' own.
+  // The Status keeps its reference.
   HalyardStatus* contract() const noexcept { return payload_; }
 
-  // Says that a failure is known and does not matter here.
+  // Ignores a failure that does not matter here.
   void ignore() const noexcept {}
 
  private:
   void release() noexcept;
-  // A payload whose message is `first` and `second`, one behind the other.
+  // A payload whose message is `first` followed by `second`.
   static HalyardStatus* make(StatusCode code, std::string_view first,
                              std::string_view second) noexcept;
   static HalyardStatus* out_of_memory(StatusCode code) noexcept;
@@ -93,7 +93,7 @@ class [[nodiscard]] Status {
   HalyardStatus* payload_ = nullptr;
 };
 
-// A T, or the Status that says why there is none. Does not cross the plugin boundary.
+// A T, or the Status of the failure. Does not cross the plugin boundary.
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -1,16 +1,16 @@
 // The plain types that cross the boundary between a host program and a driver plugin.
 //
-// Everything here is standard layout and free of std:: types, because the two sides may have been
-// built by different compilers against different standard libraries.
+// All are standard layout and free of std:: types, because the two sides can be built by different
+// compilers with different standard libraries.
 //
-// Structs that may grow start with `struct_size`, their size in bytes as whoever made them knows
-// it; the initializer sets it. Members are only ever appended, and one whose bytes are all 0 means
-// what was the case before it existed. So of a struct that a caller gives:
+// Structs that can grow begin with `struct_size`, their size in bytes in the version of their
+// creator; the initializer sets it. Members are only appended, and a member whose bytes are all 0
+// has the meaning of its absence. So for a struct from a caller:
 //   - the smallest legal size is that of the interface's first version; members that a shorter
 //     struct lacks have their defaults;
-//   - a longer one than this version knows comes from a newer caller, and is legal up to
-//     kLargestStruct if the bytes that this version does not know are 0;
-//   - any other is INVALID_ARGUMENT.
+//   - a longer one than this version's comes from a newer caller, and is legal up to
+//     kLargestStruct if the additional bytes are 0;
+//   - any other size is INVALID_ARGUMENT.
 #pragma once
 
 #include <concepts>
@@ -23,15 +23,15 @@
 
 namespace halyard {
 
-// A pointer and a count. Does not own what it points at.
+// A pointer and a count. Does not own its data.
 template <typename T>
 class Span {
  public:
   constexpr Span() noexcept = default;
   constexpr Span(T* data, size_t size) noexcept : data_(data), size_(size) {}
 
-  // Any contiguous container. A temporary container lives until the end of the full expression,
-  // which is as long as a call needs it.
+  // Any contiguous container. A temporary container lives until the end of the full expression, so
+  // it outlives the call.
   template <typename Container>
     requires requires(Container& c) {
       { c.data() } -> std::convertible_to<T*>;
@@ -45,12 +45,12 @@ class Span {
       : data_(array), size_(N) {}
 
   // For braces in a call: `queue.barrier({.wait = {{semaphore, 1}}})` needs a named array, but
-  // `f({a, b})` works, as the list lives until the call returns.
+  // `f({a, b})` works, because the list lives until the call returns.
   constexpr Span(std::initializer_list<std::remove_const_t<T>> list) noexcept
     requires std::is_const_v<T>
   {
-    // Not in the member initializers: gcc would warn of the array's lifetime, which is the caller's
-    // to mind with any Span.
+    // Not in the member initializers: gcc would warn about the array's lifetime, for which the
+    // caller of any Span is responsible.
     data_ = list.begin();
     size_ = list.size();
   }
@@ -67,14 +67,14 @@ class Span {
   size_t size_ = 0;
 };
 
-// UTF-8 text, not necessarily terminated. Does not own what it points at.
+// UTF-8 text, not necessarily terminated. Does not own its data.
 class StringView {
  public:
   constexpr StringView() noexcept = default;
   constexpr StringView(const char* data, size_t size) noexcept : data_(data), size_(size) {}
   constexpr StringView(const char* text) noexcept  // NOLINT(google-explicit-constructor)
       : data_(text), size_(std::char_traits<char>::length(text)) {}
-  // std::string_view, std::string and whatever else is text.
+  // std::string_view, std::string and other text.
   template <typename Text>
     requires std::is_convertible_v<const Text&, std::string_view> &&
                  (!std::is_convertible_v<const Text&, const char*>)
@@ -103,19 +103,19 @@ struct Dim3 {
   friend constexpr bool operator==(const Dim3&, const Dim3&) = default;
 };
 
-// A setting by name, as it comes from a configuration file, a device URI or a flag. Drivers refuse
-// a key that they do not know, and say which ones they do.
+// A setting by name, from a config, a device URI or a flag. A driver refuses an unknown key, and
+// lists the known ones.
 struct Option {
   StringView key;
   StringView value;
 };
 
-// The most bytes that a struct with a struct_size ever has, so that a size that is not one does not
-// have anybody look far behind the struct.
+// The largest legal struct_size, in bytes. It bounds the reads beyond a struct whose struct_size is
+// invalid.
 inline constexpr uint32_t kLargestStruct = 256;
 
-// What this side of the boundary knows of a struct that starts with its size: the other side may
-// have been built with fewer members, which then have their defaults here, or with more.
+// The part of a struct with struct_size that this side knows: the other side can be built with
+// fewer members, which have their defaults here, or with more.
 template <typename T>
 T known_part(const T& given) noexcept {
   T known;
@@ -125,8 +125,8 @@ T known_part(const T& given) noexcept {
   return known;
 }
 
-// A point in time on CLOCK_MONOTONIC, in nanoseconds. Absolute, so that a wait that is restarted
-// does not last longer than was asked for.
+// A point in time on CLOCK_MONOTONIC, in nanoseconds. Absolute, so that a restarted wait does not
+// last longer.
 struct Deadline {
   uint64_t monotonic_ns = UINT64_MAX;
 

@@ -1,32 +1,32 @@
 /* The contract between a host program and a driver plugin: ABI 2.
  *
  * A driver is a shared library with one C function, halyard_plugin (at the end of this file). It
- * makes objects: a driver, its devices, what devices make. Each object begins with a struct of this
- * file, whose first member leads to a table of functions; behind it lies what is the driver's own.
- * The host calls the functions, and reads the struct's members, which do not change unless a
- * comment says so.
+ * makes objects: a driver, its devices, and the objects of devices. Each object begins with a
+ * struct of this file, whose first member points to a table of functions. The driver's own data
+ * follow it. The host calls the functions, and reads the struct's members, which do not change
+ * unless a comment says so.
  *
- * Who writes a driver in C++ derives from the classes of plugins/objects.h, which fill in the
- * tables. What each function has to do is what the method of hal/include/hal does that has its
- * name; the host has checked the input by then: ranges lie inside of their buffers and have a
- * length, sizes are not 0, arguments fit the function's metadata, shapes are within the device's
- * limits.
+ * A driver in C++ derives from the classes of plugins/objects.h, which fill in the tables. A
+ * function does the same as the method with its name in hal/include/hal. The host has validated the
+ * input: ranges are inside their buffers and have a length, sizes are not 0, arguments fit the
+ * function's metadata, and shapes are within the device's limits.
  *
- * How it grows. Within a major version
- *   - tables get new functions at their end, and a table says how long it is (struct_size). A
- * function that the table does not have, or that is null, is not called: the host says
- * UNIMPLEMENTED. Those under "required" are in every table; a driver without one is refused.
- *   - structs that begin with struct_size get new members at their end, on a multiple of 8 bytes;
- * one whose bytes are all 0 means what was the case before it existed. Whoever reads a struct reads
- * no further than its struct_size; who fills one in that the other side has made fills in no more
- * than that, and sets struct_size to what it has filled in. Structs without a struct_size never
- * change.
- *   - enums get new values. A driver that is given one which it does not know refuses it
- *     (UNIMPLEMENTED); a host takes it for the first one.
+ * How it grows, within a major version:
  *
- * Threads: any thread may call any function, but for a command buffer's, which is recorded by one
- * at a time. No function lets an exception out. Text is UTF-8, and lives until the call returns; in
- * facts about an object, as long as the object. */
+ *   - Tables get new functions at their end, and struct_size is a table's size. The host does not
+ *     call a function that a table lacks or that is null: it returns UNIMPLEMENTED. Functions under
+ *     "required" are in every table; the host refuses a driver without one.
+ *   - Structs that begin with struct_size get new members at their end, at a multiple of 8 bytes; a
+ *     member whose bytes are all 0 has the meaning of its absence. A reader reads no further than
+ *     the struct's struct_size. A side that fills in a struct of the other side fills in no more
+ *     than its struct_size, and sets struct_size to the filled size. Structs without a struct_size
+ *     never change.
+ *   - Enums get new values. A driver refuses a value that it does not know (UNIMPLEMENTED); a host
+ *     treats it like the first one.
+ *
+ * Threads: any thread may call any function, except that only one thread at a time records a
+ * command buffer. Functions do not throw. Text is UTF-8, and lives until the call returns; in an
+ * object's facts, as long as the object. */
 #ifndef HALYARD_PLUGINS_DRIVER_H
 #define HALYARD_PLUGINS_DRIVER_H
 
@@ -72,9 +72,9 @@ typedef struct HalyardOptions {
   size_t size;
 } HalyardOptions;
 
-/* What became of a call: null when all is well. The message is of message_size bytes, and lies
- * struct_size bytes behind the status' beginning. Both sides count references, atomically; the last
- * to go calls destroy, which is of the side that has made it. */
+/* The outcome of a call: null for success. The message has message_size bytes, and begins
+ * struct_size bytes after the start of the status. Both sides count references, atomically; the
+ * last one calls destroy, which belongs to the side that made the status. */
 typedef struct HalyardStatus HalyardStatus;
 struct HalyardStatus {
   uint32_t struct_size;
@@ -102,17 +102,17 @@ enum {
   HALYARD_ABI_STATUS_DATA_LOSS = 15
 };
 
-/* What the host keeps with an object; a driver leaves it alone, but for its end: the side that
- * lets the last reference go calls host->destroy(host), if `host` is not null, and then the
- * object's own destroy. A HalyardFunction, which has no references, is ended by its driver, in the
+/* The host's own data for an object. A driver only ends them: the side that drops the
+ * last reference calls host->destroy(host), if `host` is not null, and then the
+ * object's own destroy. A HalyardFunction has no references; its driver ends it in the
  * same way. */
 typedef struct HalyardHostState HalyardHostState;
 struct HalyardHostState {
   void (*destroy)(HalyardHostState* state);
 };
 
-/* Every object begins like this. `references` is 1 when the object is made, and is changed by
- * atomic operations only. The driver sets struct_size to the size of the object's struct in this
+/* Every object begins like this. `references` is 1 when the object is made, and changes only by
+ * atomic operations. The driver sets struct_size to the size of the object's struct in this
  * file. */
 #define HALYARD_OBJECT(Functions) \
   const Functions* functions;     \
@@ -156,8 +156,8 @@ struct HalyardBuffer {
   uint32_t type;           /* HALYARD_ABI_MEMORY_… */
 };
 
-/* Part of a buffer. In a recording `buffer` may be null: then `slot` is an entry of the table that
- * Queue::execute is given. A length of UINT64_MAX reaches to the end; only arguments have it. */
+/* Part of a buffer. In a recording, `buffer` can be null: `slot` is then an entry of the table that
+ * Queue::execute takes. A length of UINT64_MAX means to the end, in arguments only. */
 typedef struct HalyardRange {
   HalyardBuffer* buffer;
   uint64_t offset; /* bytes */
@@ -180,7 +180,7 @@ typedef struct HalyardSemaphoreFunctions {
   HalyardStatus* (*signal)(HalyardSemaphore* semaphore, uint64_t value);
   /* Deadlines are nanoseconds of CLOCK_MONOTONIC; UINT64_MAX is none. */
   HalyardStatus* (*wait)(const HalyardSemaphore* semaphore, uint64_t value, uint64_t deadline);
-  void (*fail)(HalyardSemaphore* semaphore, HalyardStatus* cause); /* `cause` stays the caller's */
+  void (*fail)(HalyardSemaphore* semaphore, HalyardStatus* cause); /* the caller keeps `cause` */
 } HalyardSemaphoreFunctions;
 
 struct HalyardSemaphore {
@@ -216,7 +216,7 @@ typedef struct HalyardArgumentInfo {
   HalyardText value_kind;
 } HalyardArgumentInfo;
 
-/* The entries are as far apart as the first one's struct_size says. */
+/* The distance of the entries is the first one's struct_size. */
 typedef struct HalyardArgumentInfos {
   const HalyardArgumentInfo* data;
   size_t size;
@@ -238,7 +238,7 @@ typedef struct HalyardFunctionInfo {
   uint32_t wavefront_size;
   uint32_t max_workgroup_size;
   HalyardDim3 required_workgroup_size;
-  uint32_t missing_hidden; /* 1 + the index of one that the driver cannot give; 0: it gives all */
+  uint32_t missing_hidden; /* 1 + the index of one that the driver lacks; 0: it has all */
 } HalyardFunctionInfo;
 
 /* Lives as long as its executable. */
@@ -289,9 +289,9 @@ enum {
 typedef struct HalyardArgument {
   uint32_t kind;     /* HALYARD_ABI_ARGUMENT_… */
   uint32_t size;     /* of a value, or of dynamic LDS: bytes */
-  const void* value; /* of a value: where it lies; null: in `immediate` */
+  const void* value; /* of a value: its address; null: in `immediate` */
   union {
-    HalyardRange range; /* of a buffer; of an address: no buffer, and the address as the offset */
+    HalyardRange range; /* of a buffer; for an address: no buffer, the offset is the address */
     unsigned char immediate[sizeof(HalyardRange)];
   } u;
 } HalyardArgument;
@@ -358,14 +358,14 @@ typedef struct HalyardFileRange {
   uint64_t offset; /* bytes */
 } HalyardFileRange;
 
-/* Told once, by any thread, with what became of the call; takes `outcome` over. */
+/* Called once, by any thread, with the outcome of the call; takes over `outcome`. */
 typedef struct HalyardHostCompletion HalyardHostCompletion;
 struct HalyardHostCompletion {
   void (*complete)(HalyardHostCompletion* completion, HalyardStatus* outcome);
 };
 
-/* A driver keeps a copy, as long as struct_size says, and calls `invoke` once, with a completion
- * that lives until it is told. The rest is the program's. */
+/* A driver keeps a copy of struct_size bytes, and calls `invoke` once, with a completion that lives
+ * until it is called. The rest belongs to the program. */
 typedef struct HalyardHostCall HalyardHostCall;
 struct HalyardHostCall {
   uint32_t struct_size;
@@ -476,7 +476,7 @@ typedef struct HalyardDeviceInfo {
   bool maps_device_memory;
   bool coherent_map;
   bool imports_queues;
-  uint32_t gpu_count; /* 1: logical devices are the host's */
+  uint32_t gpu_count; /* 1: the host makes logical devices */
   HalyardText pci_address;
 } HalyardDeviceInfo;
 
@@ -542,7 +542,7 @@ typedef struct HalyardPoolInfo {
   uint32_t struct_size;
   uint32_t type;        /* HALYARD_ABI_MEMORY_… */
   uint64_t limit_bytes; /* 0: none */
-  uint64_t keep_bytes;  /* UINT64_MAX: as the device's own pools do */
+  uint64_t keep_bytes;  /* UINT64_MAX: as the device's own pools */
 } HalyardPoolInfo;
 
 typedef struct HalyardLinkInfo {
@@ -630,14 +630,14 @@ typedef struct HalyardDeviceFunctions {
                              const HalyardBufferOptions* options, HalyardBuffer** buffer);
   HalyardStatus* (*create_semaphore)(HalyardDevice* device, uint64_t initial_value,
                                      HalyardSemaphore** semaphore);
-  /* `mode`: 0 any, 1 all. `index` is set to that of a point that is reached. */
+  /* `mode`: 0 any, 1 all. `index` gets the index of a reached point. */
   HalyardStatus* (*wait)(HalyardDevice* device, HalyardPoints points, uint32_t mode,
                          uint64_t deadline, size_t* index);
   /* `data` is an AMD GPU code object. */
   HalyardStatus* (*load_executable)(HalyardDevice* device, const void* data, size_t size,
                                     HalyardExecutable** executable);
   HalyardStatus* (*fault)(const HalyardDevice* device);
-  /* Optional. Without can_access no device accesses another's memory. */
+  /* Optional. Without can_access, no device accesses another's memory. */
   HalyardStatus* (*create_command_buffer)(HalyardDevice* device, HalyardCommandBuffer** commands);
   HalyardStatus* (*pool_statistics)(const HalyardDevice* device, uint32_t type,
                                     HalyardPoolStatistics* statistics);
@@ -714,17 +714,17 @@ struct HalyardDriver {
 
 #define HALYARD_PLUGIN_SYMBOL "halyard_plugin"
 
-/* What the host tells the plugin. */
+/* The host's facts for the plugin. */
 typedef struct HalyardHost {
   uint32_t struct_size;
   uint32_t abi_major;
   uint32_t abi_minor;
 } HalyardHost;
 
-/* What the plugin tells the host. The host sets struct_size to what it has room for, and
+/* The plugin's facts for the host. The host sets struct_size to the size of its struct, and
  * `error`/`error_size` to a buffer for a message; the plugin fills in the rest, and sets
- * struct_size to the bytes that it has filled in. The first three members stay where they are in
- * every major. */
+ * struct_size to the filled size. The first three members stay at the same place in every
+ * major. */
 typedef struct HalyardPlugin {
   uint32_t struct_size;
   uint32_t abi_major;
@@ -734,13 +734,13 @@ typedef struct HalyardPlugin {
   const char* description; /* one line */
   char* error;
   size_t error_size;
-  /* Makes the driver. A failure says why there can be none (the vendor library is missing, …). On
-   * success the caller owns the reference in *driver. */
+  /* Makes the driver. A failure gives the reason (the vendor library is missing, …). On success,
+   * the caller owns the reference in *driver. */
   HalyardStatus* (*create_driver)(HalyardOptions options, HalyardDriver** driver);
 } HalyardPlugin;
 
-/* What `halyard_plugin` is: 0 on success. Anything else refuses the host; `plugin->error` then
- * holds a sentence that says why. The majors must be equal; minors need not be. */
+/* The type of `halyard_plugin`. Returns 0 on success; any other value refuses the host, and
+ * `plugin->error` has a sentence with the reason. The majors must be equal; minors can differ. */
 typedef int (*HalyardPluginEntry)(const HalyardHost* host, HalyardPlugin* plugin);
 
 #ifdef __cplusplus

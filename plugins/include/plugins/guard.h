@@ -1,5 +1,5 @@
 // Keeps exceptions inside a plugin. No exception may leave a driver's virtual method: the program
-// on the other side may have another standard library and cannot look into it.
+// can have another standard library, and could not interpret it.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@
 namespace halyard {
 
 // Calls `work`, a Status(), and turns an exception into a failure. For a method that allocates or
-// uses a library that throws.
+// calls a library that throws.
 template <typename Work>
 Status guarded(Work&& work) noexcept {
   try {

@@ -1,13 +1,13 @@
-// The classes that a driver in C++ derives its own from. Each fills in what the contract
-// (plugins/driver.h) wants: the table of functions, which call the virtual methods here; exceptions
-// become failures, and structs of another version of Halyard are cut or filled up to this one's.
+// The base classes of a driver in C++. Each implements the contract (plugins/driver.h): its table
+// of functions calls the virtual methods here, turns exceptions into failures, and cuts or fills
+// structs of another version of Halyard to this one's size.
 //
-// A driver may assume valid input: ranges resolved (no kToEnd) and inside of their buffers, sizes
-// not zero, arguments that fit the function's metadata, shapes within the device's limits. A method
-// that has a body here may be left out; the program is told UNIMPLEMENTED then.
+// A driver can assume valid input: ranges are resolved (no kToEnd) and inside their buffers, sizes
+// are not zero, arguments fit the function's metadata, and shapes are within the device's limits. A
+// method with a body here is optional; without it, the program gets UNIMPLEMENTED.
 //
-// What a driver knows of an object it keeps itself, also what it has told the host of it: info(),
-// of a device or a function, is the driver's here, and the host's own copy in the classes of hal.
+// A driver keeps its own data about an object, also the data that it has given to the host: info()
+// of a device or a function is the driver's here, and the classes of hal have the host's copy.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,12 @@ struct ArgumentPlan;  // hal/src/argument_plan.h
 
 namespace driver {
 
-// Turns a parameter of a function of the contract into one of a method, for as long as the call
-// lasts.
+// Converts a parameter of a function of the contract to one of a method, for the duration of the
+// call.
 template <typename T>
 struct Given {
   T get() const noexcept { return static_cast<T>(value); }
-  // The contract's own type: an integer for an enum.
+  // The contract's type: an integer for an enum.
   std::conditional_t<std::is_enum_v<T>, uint32_t, T> value;
 };
 template <typename T>
@@ -45,7 +45,7 @@ struct Given<T&> {
   }
   std::conditional_t<std::is_const_v<T>, const C*, C*> value;
 };
-// The object that a method makes.
+// The object that a method creates.
 template <internal::AnObject T>
 struct Given<T**> {
   explicit Given(typename internal::ContractObject<T>::type** to) noexcept : out(to) {}
@@ -61,7 +61,7 @@ struct Given<const T&> {
   const T& get() const noexcept { return *reinterpret_cast<const T*>(value); }
   const typename internal::ContractStruct<T>::type* value;
 };
-// A shorter struct is an older host's: members that it lacks have their defaults.
+// A shorter struct comes from an older host: missing members have their defaults.
 template <internal::ASizedStruct T>
 struct Given<const T&> {
   explicit Given(const typename internal::ContractStruct<T>::type* from) noexcept : value(from) {}
@@ -109,8 +109,8 @@ struct Given<const Status&> {
 };
 template <>
 struct Given<ProfileSink> {
-  // It gets a pointer where a ProfileSink has a reference, which is the same to the machine
-  // (Itanium C++ ABI, 3.1.3.1 "Reference Parameters").
+  // Passes a pointer for a ProfileSink's reference, which is the same at the machine level (Itanium
+  // C++ ABI, 3.1.3.1 "Reference Parameters").
   ProfileSink get() const noexcept {
     return reinterpret_cast<ProfileSink>(reinterpret_cast<void (*)()>(value));
   }
@@ -125,7 +125,7 @@ struct Given<DeviceSink> {
   HalyardDeviceSink value;
 };
 
-// Calls `method`, which has this signature, with what a function of the contract is given.
+// Calls `method`, which has this signature, with the arguments of a function of the contract.
 template <typename Signature>
 struct Call;
 template <typename O, typename R, typename... A>
@@ -170,7 +170,7 @@ struct Call<R (O::*)(A...) const noexcept> : Call<R (O::*)(A...)> {};
         given...);                                                                           \
   }
 
-// What every object of a driver's has.
+// The base of every object of a driver.
 #define HALYARD_DRIVER_OBJECT(Object, Functions)    \
   void begin(const Functions& functions) noexcept { \
     Object& object = *this->contract();             \
@@ -189,8 +189,8 @@ class MemoryPoolBase;
 class QueueBase;
 class SemaphoreBase;
 
-// The tables. With a class of this file for Q the methods are called by way of its vtable; a driver
-// that counts nanoseconds gives its own final class (QueueBase::QueueBase), and is called directly.
+// The tables. If Q is a class of this file, its vtable is used; a driver that needs every
+// nanosecond passes its own final class (QueueBase::QueueBase), which is called directly.
 template <typename Q>
 struct BufferTable {
   static const HalyardBufferFunctions kFunctions;
@@ -224,8 +224,8 @@ struct SemaphoreTable {
   static const HalyardSemaphoreFunctions kFunctions;
 };
 
-// What the driver itself has told of an object that it has made. Device::info and Function::info
-// are the host's, and not for a driver.
+// The driver's own facts of an object that it has made. Device::info and Function::info belong to
+// the host; a driver must not use them.
 inline const DeviceInfo& info_of(const Device& device) noexcept {
   return *reinterpret_cast<const DeviceInfo*>(device.contract()->info);
 }
@@ -233,13 +233,13 @@ inline const FunctionInfo& info_of(const Function& function) noexcept {
   return *reinterpret_cast<const FunctionInfo*>(function.contract()->info);
 }
 
-// UNIMPLEMENTED: the driver leaves the method out.
+// UNIMPLEMENTED: the driver does not override the method.
 [[gnu::cold]] Status left_out(const char* method);
 
 class BufferBase : public Buffer {
  public:
-  // `bytes` is what size() is from now on. Validation refuses every use of a buffer without bytes,
-  // so 0 means that the memory is given back or on its way (Queue::dealloca_buffer).
+  // Sets size(). Validation refuses every use of a buffer without bytes, so 0 means that the memory
+  // is or will be deallocated (Queue::dealloca_buffer).
   static void set_size(Buffer& buffer, uint64_t bytes) noexcept {
     __atomic_store_n(&buffer.contract()->size, bytes, __ATOMIC_RELAXED);
   }
@@ -305,27 +305,27 @@ const HalyardSemaphoreFunctions SemaphoreTable<Q>::kFunctions = {
     .fail = HALYARD_SLOT(Semaphore, do_fail),
 };
 
-// An entry point of an executable, with the plan that packing follows (hal/kernel_arguments.h).
+// An entry point of an executable, with its plan for packing (hal/kernel_arguments.h).
 class FunctionBase : public Function {
  public:
   FunctionBase(const FunctionBase&) = delete;
   FunctionBase& operator=(const FunctionBase&) = delete;
 
-  // Of a function that this driver has made.
+  // For a function that this driver has made.
   static const FunctionBase& of(const Function& function) noexcept {
     return static_cast<const FunctionBase&>(function);
   }
   const FunctionInfo& info() const noexcept { return info_; }
   // Null if there was no memory for it.
   const ArgumentPlan* plan() const noexcept { return plan_; }
-  // From here on every dispatch passes the address for the hidden argument of this kind
-  // (hal/hidden_buffers.h). Before anybody else knows the function.
+  // From now on, every dispatch passes the address for the hidden argument of this kind
+  // (hal/hidden_buffers.h). Call it before other code knows the function.
   void give_hidden_buffer(ArgumentKind kind, uint64_t address) noexcept;
 
  protected:
   // The views in `info` stay valid while the function lives.
   FunctionBase(Executable& executable, const FunctionInfo& info) noexcept;
-  // For one that stands for another function, whose driver gives what its info says.
+  // For a proxy of another function, whose driver provides the arguments in its info.
   void give_as(const FunctionInfo& info) noexcept { info_.missing_hidden = info.missing_hidden; }
   ~FunctionBase();
 
@@ -407,7 +407,7 @@ const HalyardCommandBufferFunctions CommandBufferTable<Q>::kFunctions = {
     .end_debug_group = HALYARD_SLOT(CommandBuffer, do_end_debug_group),
 };
 
-// A driver's end of a host call: told once what became of it.
+// The driver's side of a host call: called once with the outcome.
 class CompletionBase : public HostCompletion {
  protected:
   CompletionBase() noexcept {
@@ -426,8 +426,8 @@ class QueueBase : public Queue {
  protected:
   explicit QueueBase(Device& device) noexcept
       : QueueBase(device, QueueTable<QueueBase>::kFunctions) {}
-  // `functions` are those of the table of Q, the final class of this object, which declares that
-  // table (QueueTable) its friend.
+  // `functions` is the table of Q, the final class of this object, which declares that table
+  // (QueueTable) its friend.
   QueueBase(Device& device, const HalyardQueueFunctions& functions) noexcept {
     begin(functions);
     contract()->device = device.contract();
@@ -535,8 +535,8 @@ class DeviceBase : public Device {
   const DeviceInfo& info() const noexcept { return *info_; }
 
  protected:
-  // `info` belongs to the driver's object, lives as long, and is complete before the device is
-  // given to the host.
+  // `info` belongs to the driver's object, lives as long, and is complete before the host gets the
+  // device.
   explicit DeviceBase(const DeviceInfo& info) noexcept : info_(&info) {
     begin(DeviceTable<DeviceBase>::kFunctions);
     contract()->info = internal::to_contract(info);
@@ -585,7 +585,7 @@ class DeviceBase : public Device {
   }
   // `peer` is another device of the same driver.
   virtual bool do_can_access(const Device&) const noexcept { return false; }
-  // `buffer` is of another device of the same driver, which do_can_access is true of.
+  // `buffer` belongs to another device of the same driver, for which do_can_access is true.
   virtual Status do_let_in(Buffer&) { return left_out("Device::let_in"); }
   virtual size_t do_link_count() const { return 0; }
   virtual Status do_link(size_t, LinkInfo*) const { return left_out("Device::link"); }
@@ -635,7 +635,7 @@ const HalyardDeviceFunctions DeviceTable<Q>::kFunctions = {
 
 class DriverBase : public Driver {
  protected:
-  // Takes what an enumeration finds. The summary's views stay valid while the driver lives.
+  // Receives the devices of an enumeration. The summary's views stay valid while the driver lives.
   using DeviceSink = driver::DeviceSink;
 
   DriverBase() noexcept { begin(DriverTable<DriverBase>::kFunctions); }

@@ -1,12 +1,12 @@
-// HALYARD_PLUGIN: the one C function of a driver plugin, `halyard_plugin` (plugins/driver.h), for a
-// driver in C++.
+// HALYARD_PLUGIN: defines `halyard_plugin`, the C function of a driver plugin (plugins/driver.h),
+// for a driver in C++.
 //
-// The registry opens each candidate with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE, looks the function
-// up and calls it once with what the host speaks. The plugin answers with what it speaks. Only then
-// is create_driver called.
+// The registry opens each candidate with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE, finds the function
+// and calls it once with the host's ABI version. The plugin answers with its own. Only then does
+// the registry call create_driver.
 //
-// A driver is declared with halyard_add_driver() (plugins/HalyardDriver.cmake), which hides every
-// other symbol, and defined with HALYARD_PLUGIN; plugins/skeleton is one to clone.
+// Declare a driver with halyard_add_driver() (plugins/HalyardDriver.cmake), which hides every other
+// symbol, and define it with HALYARD_PLUGIN; plugins/skeleton is an example to clone.
 #pragma once
 
 #include "plugins/driver.h"
@@ -14,7 +14,7 @@
 
 namespace halyard::driver {
 
-// HalyardPlugin::create_driver of a Status(Span<const Option>, halyard::Driver**).
+// HalyardPlugin::create_driver for a Status(Span<const Option>, halyard::Driver**).
 template <auto create>
 HalyardStatus* create_driver(HalyardOptions options, HalyardDriver** driver) {
   Given<halyard::Driver**> made(driver);
@@ -24,7 +24,7 @@ HalyardStatus* create_driver(HalyardOptions options, HalyardDriver** driver) {
 
 }  // namespace halyard::driver
 
-// Says `message` in plugin->error, cut to the room there is.
+// Writes `message` to plugin->error, cut to its size.
 inline void halyard_plugin_say(HalyardPlugin* plugin, const char* message) {
   size_t i = 0;
   if (plugin->error == nullptr || plugin->error_size == 0) return;
@@ -32,9 +32,9 @@ inline void halyard_plugin_say(HalyardPlugin* plugin, const char* message) {
   plugin->error[i] = '\0';
 }
 
-// Defines the entry point. `create` is a Status(Span<const Option>, halyard::Driver**), which makes
-// the driver; the caller owns the reference. A host of another major gets the two numbers and
-// nothing else: it then says what does not fit.
+// Defines the entry point. `create` is a Status(Span<const Option>, halyard::Driver**) that makes
+// the driver; the caller owns the reference. A host of another major gets only the two numbers, and
+// reports the mismatch.
 #define HALYARD_PLUGIN(plugin_name, plugin_version, plugin_description, create)                 \
   extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost* host, \
                                                                        HalyardPlugin* plugin) { \

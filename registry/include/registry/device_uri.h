@@ -8,9 +8,9 @@
 //     amdgpu://GPU-0123456789abcdef   the GPU with that UUID
 //     amdgpu://0000:c1:00.0           the GPU at that PCI address
 //     amdgpu://gfx90a                 every GPU of that processor
-//     amdgpu:1?key=value&other=value  with settings; %XX stands for the byte with that hex code
+//     amdgpu:1?key=value&other=value  with settings; %XX is the byte with that hex code
 //
-// There is an ordinal or there are selectors, not both.
+// A URI has an ordinal or selectors, not both.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct DeviceUriOption {
 };
 
 struct DeviceSelector {
-  // What a text is follows from its form: digits, dddd:bb:dd.f, gfx…, and otherwise a UUID.
+  // The form of the text gives the kind: digits, dddd:bb:dd.f, gfx…, and otherwise a UUID.
   enum class Kind { kOrdinal, kPciAddress, kProcessor, kUuid };
 
   Kind kind = Kind::kOrdinal;
@@ -45,13 +45,13 @@ struct DeviceUri {
   std::vector<DeviceSelector> selectors = {};  // in order; none twice
   std::vector<DeviceUriOption> options = {};   // in order; no key twice
 
-  // Whether the URI says which of the driver's GPUs it means; otherwise it means all.
+  // Whether the URI selects some of the driver's GPUs; otherwise it names all.
   bool chooses() const { return ordinal.has_value() || !selectors.empty(); }
   friend bool operator==(const DeviceUri&, const DeviceUri&) = default;
 };
 
-// INVALID_ARGUMENT says at which character (from 1 on) the text stops making sense, and what could
-// stand there.
+// INVALID_ARGUMENT gives the position (from 1 on) of the first wrong character, and what is legal
+// there.
 Result<DeviceUri> parse_device_uri(std::string_view text);
 
 // "amdgpu:0 (Radeon RX Vega 64, gfx900, GPU-…, 0000:03:00.0), amdgpu:1 (…) and …", for messages.
@@ -60,10 +60,10 @@ std::string list_devices(const std::string& driver, const std::vector<DeviceSumm
 // The text that parses to `uri`.
 std::string to_string(const DeviceUri& uri);
 
-// The indices in `devices` of those that `uri` means, in its order; those of one processor in the
-// order of the list. NOT_FOUND says which selector means none, and lists what there is; with no
-// devices at all too, where the caller knows more about why. INVALID_ARGUMENT for a GPU that two
-// selectors mean.
+// The indices in `devices` of the devices that `uri` names, in its order; those of one processor in
+// the order of the list. NOT_FOUND names the selector without a device, and lists the devices; also
+// if there are no devices, for which the caller may know the reason. INVALID_ARGUMENT if two
+// selectors name the same GPU.
 Result<std::vector<size_t>> select_devices(const DeviceUri& uri,
                                            const std::vector<DeviceSummary>& devices);
 

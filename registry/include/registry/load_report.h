@@ -1,7 +1,7 @@
-// The load report: what became of every file that could have been a driver, as data.
+// The load report: the outcome for every file that could be a driver, as data.
 //
-// Nothing that goes wrong while drivers are looked for and loaded is thrown away or printed on the
-// way: it is written down here, and every "no such device" error ends with to_text() of it.
+// It records every problem of the search and the loading of drivers; none is dropped or printed on
+// the way. Every "no such device" error ends with to_text() of it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace halyard {
 
-// Who named a place to look in. Earlier ones come first.
+// The origin of a place in the search. Earlier ones come first.
 enum class PluginOrigin : uint8_t {
   kExplicit,      // RegistryOptions::plugin_paths, --plugin-path
   kEnvironment,   // HALYARD_PLUGIN_PATH
@@ -23,49 +23,49 @@ enum class PluginOrigin : uint8_t {
 };
 const char* to_string(PluginOrigin origin) noexcept;
 
-// The last step that a candidate got through.
+// The last stage that a candidate has passed.
 enum class LoadStage : uint8_t {
   kFound,        // the file is there
   kOpened,       // dlopen
   kSymbol,       // it has a halyard_plugin
-  kNegotiated,   // host and plugin agree on an ABI version, and the name is good
+  kNegotiated,   // host and plugin agree on an ABI version, and the name is legal
   kInitialised,  // create_driver has made a driver
   kEnumerated,   // the driver has listed its devices (there may be none)
 };
 const char* to_string(LoadStage stage) noexcept;
 
-// A directory entry that is no candidate, and why.
+// A directory entry that is not a candidate, and why.
 struct IgnoredFile {
   std::string name;
   std::string reason;
 };
 
-// A folder or file that was looked at.
+// A searched folder or file.
 struct SearchedPlace {
   PluginOrigin origin = PluginOrigin::kExplicit;
   std::string path;
-  std::string problem;    // why nothing could be read there; empty if it could
-  std::string warning;    // who else decides what is loaded from there; empty: nobody
-  size_t candidates = 0;  // that came from here
+  std::string problem;    // why it could not be read; empty if it could
+  std::string warning;    // who else can write there; empty: no one
+  size_t candidates = 0;  // found here
   std::vector<IgnoredFile> ignored = {};
 };
 
 struct Candidate {
-  std::string path;       // as it was found
-  std::string real_path;  // symbolic links resolved; empty if that is not possible
+  std::string path;       // as found
+  std::string real_path;  // symbolic links resolved; empty if that fails
   PluginOrigin origin = PluginOrigin::kExplicit;
-  std::string warning;  // who else decides what the file holds; empty: nobody
+  std::string warning;  // who else can write to the file; empty: no one
 
-  bool tried = false;  // false: it was not opened, as no call needed it
+  bool tried = false;  // false: not opened, because no call needed it
   LoadStage stage = LoadStage::kFound;
-  // Why it stopped there, verbatim (the loader's text, the plugin's or the driver's message), and
-  // the code that goes with it. Empty and kOk if it did not stop.
+  // Why it stopped there, verbatim (the message of the loader, the plugin or the driver), and the
+  // code. Empty and kOk if it did not stop.
   std::string reason;
   StatusCode code = StatusCode::kOk;
-  // It ended the process that loaded it, or kept it for ever. Registry::probe() finds that out; a
-  // process that loads such a plugin itself has no report to show.
+  // It ended the process that loaded it, or did not return. Only Registry::probe() can detect this;
+  // a process that loads such a plugin itself has no report.
   bool fatal = false;
-  // A config has turned the driver off (drivers.<driver>.enabled); `reason` says which.
+  // A config has disabled the driver (drivers.<driver>.enabled); `reason` names the config.
   bool disabled = false;
 
   // From kNegotiated on (the ABI version also if it is the reason for stopping before that).
@@ -87,7 +87,7 @@ struct Candidate {
 
 struct LoadReport {
   std::vector<SearchedPlace> places;  // in the order of the search
-  std::vector<Candidate> candidates;  // in the order of the search: this is also who wins a name
+  std::vector<Candidate> candidates;  // in the order of the search; of equal names the first wins
 };
 
 // For people: several lines, each ended by a newline.

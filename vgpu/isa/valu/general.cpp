@@ -125,7 +125,7 @@ template <bool kDpp>
   return Outcome::kNext;
 }
 
-// Anything else. Apart from run_general(), which so needs no frame of its own.
+// All other cases. Separate from run_general(), so that it needs no stack frame.
 [[gnu::noinline]] Outcome run_any(Wave& w, const Instruction& in, const Shape& shape, Core core) {
   LaneArgs args{};
   LaneBuffer buffer[3][kMaxDwords];

@@ -10,7 +10,7 @@ namespace halyard::vgpu::isa::valu {
 
 enum Rounding : unsigned { kNearestEven = 0, kUpward = 1, kDownward = 2, kTowardZero = 3 };
 
-// Exact. A NaN keeps sign, quiet bit and payload.
+// Exact. A NaN keeps its sign, quiet bit and payload.
 inline float to_f32(F16 h) {
   const uint32_t sign = (h.bits & 0x8000u) << 16;
   const uint32_t magnitude = h.bits & 0x7fffu;

@@ -58,7 +58,7 @@ constexpr uint32_t may_be_fixed(int denominator, int numerator) {
          outside(numerator - denominator, DivisionLimits<T>::kUnderflow, kLargest);
 }
 
-// `x` is what is to be scaled, either the numerator or the denominator. The flag says that only one
+// `x` is the value to scale, either the numerator or the denominator. The flag says that only one
 // of the two is scaled, so that the quotient is off by the scale.
 template <class T>
 Flagged<T> div_scale(T x, T denominator, T numerator, const FloatMode& m) {
@@ -142,7 +142,7 @@ T div_fmas(T x, T y, T z, bool unscale, const FloatMode& m) {
   return arithmetic(scaled_fma(a, b, c, power, m), m, a, b, c);
 }
 
-// Nothing to be unscaled. The f32 fma may find rare cases of its own.
+// No unscaling is needed. The f32 fma handles its own rare cases.
 inline Flagged<float> div_fmas_f32_fast(float a, float b, float c, bool unscale) {
   const Flagged<float> r = fma_f32_fast(a, b, c);
   return {r.value, either(r.flag != 0, unscale)};

@@ -273,12 +273,12 @@ inline Flagged<double> ldexp_f64_fast(double x, int32_t n) {
 }
 inline F16 ldexp_f16(F16 x, int16_t n, const FloatMode& m) {
   const F16 a = flush_input(x, m);
-  // Beyond ±60 the result over- or underflows whatever x is.
+  // Beyond ±60, the result over- or underflows for every x.
   const int bounded = n < -60 ? -60 : (n > 60 ? 60 : n);
   return arithmetic(to_f16(std::ldexp(to_f64(a), bounded), m), m, a);
 }
 
-// An f32 holds the product whatever the bounded power is.
+// An f32 can represent the product for every bounded power.
 inline F16 ldexp_f16_fast(F16 x, int16_t n) {
   const int bounded = n < -60 ? -60 : (n > 60 ? 60 : n);
   return nearest_f16(to_f32(x) * from_bits<float>(static_cast<uint32_t>(bounded + 127) << 23));

@@ -71,7 +71,7 @@ inline uint32_t ffbl_b32(uint32_t a) {
 inline uint32_t ffbh_i32(int32_t a) {
   return ffbh_u32(static_cast<uint32_t>(a ^ (a >> 31)));
 }
-// Sums of neighbours: few hosts count bits in vectors, and none of the builds may rely on it.
+// Sums of neighbours: few hosts count bits in vectors, and no build may rely on it.
 constexpr uint32_t count_ones(uint32_t x) {
   const uint32_t pairs = x - (x >> 1 & 0x55555555);
   const uint32_t nibbles = (pairs & 0x33333333) + (pairs >> 2 & 0x33333333);
@@ -212,7 +212,7 @@ inline Flagged<uint32_t> subb_co_u32(uint32_t a, uint32_t b, bool borrow) {
 inline Flagged<uint32_t> subbrev_co_u32(uint32_t a, uint32_t b, bool borrow) {
   return subb_co_u32(b, a, borrow);
 }
-// With CLAMP the value saturates; the carry is what it is.
+// With CLAMP, the value saturates; the carry is unchanged.
 inline Flagged<uint32_t> saturated_sum(Flagged<uint32_t> r) {
   return {r.flag ? ~0u : r.value, r.flag != 0};
 }

@@ -1,9 +1,9 @@
 // Reciprocals, roots, exponentials, logarithms and trigonometry, one lane each.
 //
-// Where the ISA gives a bound (1 ulp for f32, about 2^-28 for v_rcp_f64 and its kin), the correctly
-// rounded value is returned, or f64 libm's rounded once more; hardware may differ in the last bits.
-// The f32 instructions flush denormals, in and out, in every mode: LLVM's lowering of division,
-// sqrt, exp and log counts on no more. f16 and f64 follow the mode.
+// If the ISA gives a bound (1 ulp for f32, about 2^-28 for v_rcp_f64 and similar), the result is
+// the correctly rounded value, or f64 libm's rounded once more; hardware may differ in the last
+// bits. The f32 instructions flush denormals, in and out, in every mode: LLVM's lowering of
+// division, sqrt, exp and log relies only on that. f16 and f64 follow the mode.
 #pragma once
 
 #include <cmath>

@@ -143,8 +143,8 @@ template <auto kFunction, auto kFast, bool kMixed = false>
                       reinterpret_cast<const LaneBuffer*>(args.out[0]));
 }
 
-// Runs the loop in a mode that is not the default. f32 and f64 results round as the host does, so
-// it is switched; f16 results are rounded by half.h, which wants the host in nearest even.
+// Runs the loop in a mode other than the default. f32 and f64 results round in the host's mode, so
+// it is switched; half.h rounds f16 results, and needs the host in nearest even.
 template <auto kFunction>
 [[gnu::noinline]] void core_in_other_mode(const LaneArgs& args, const FloatMode& m) {
   using Value = typename Signature<decltype(kFunction)>::Value;

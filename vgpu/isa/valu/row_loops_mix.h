@@ -11,15 +11,15 @@
 namespace halyard::vgpu::isa::valu {
 
 #if defined(__F16C__) && defined(__AVX2__)
-// As many vectors as there are registers for, with three sources. Lanes are in an order of their
-// own: two vectors' worth of a row alternate, so that halves come together without a shuffle.
+// As many vectors as fit into registers, with three sources. The lanes are permuted: two vectors'
+// parts of a row alternate, so that halves meet without a shuffle.
 inline constexpr unsigned kMixVectors = 4, kMixLanes = kMixVectors * kVectorLanes;
 struct MixedLanes {
   Floats vector[kMixVectors];
 };
 
-// A source: with its op_sel_hi bit the half of a dword that op_sel says, else an f32.
-// kFlush: f32 denormals become zeros; those of f16 are none as f32.
+// A source: if its op_sel_hi bit is set, the half of a dword that op_sel selects, else an f32.
+// kFlush: f32 denormals become zeros; those of f16 are normal in f32.
 template <bool kFlush, bool kSigns>
 [[gnu::always_inline]] inline MixedLanes load_mixed(const uint32_t* row, unsigned halves) {
   const bool half = (halves & kOpSelHi) != 0;

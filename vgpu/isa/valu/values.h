@@ -141,7 +141,7 @@ template <class T>
 constexpr bool is_negative(T x) {
   return (to_bits(x) & Real<T>::kSign) != 0;
 }
-// A zero counts as one: whoever asks is about to replace it by a zero.
+// A zero counts as one, because the caller replaces it by a zero.
 template <class T>
 constexpr bool is_denormal_or_zero(T x) {
   return (to_bits(x) & Real<T>::kExponent) == 0;
@@ -174,15 +174,15 @@ template <class T>
 constexpr T quieted(T x) {
   return from_bits<T>(static_cast<BitsOf<T>>(to_bits(x) | Real<T>::kQuiet));
 }
-// What an invalid operation (inf - inf, 0 * inf, sqrt(-1)) makes. AMD documents neither sign nor
-// payload; the positive quiet NaN with an empty payload is what LLVM's constant folder assumes.
+// The result of an invalid operation (inf - inf, 0 * inf, sqrt(-1)). AMD documents neither sign nor
+// payload; LLVM's constant folder uses the positive quiet NaN with an empty payload.
 template <class T>
 constexpr T default_nan() {
   return from_bits<T>(static_cast<BitsOf<T>>(Real<T>::kExponent | Real<T>::kQuiet));
 }
 
-// Denormals, as the mode wants them: bit 0 of the mode's field keeps inputs, bit 1 outputs. A
-// flushed value keeps its sign.
+// Flushes denormals by mode: bit 0 of the mode's field keeps inputs, bit 1 outputs. A flushed value
+// keeps its sign.
 template <class T>
 constexpr T flush(T x) {
   return from_bits<T>(is_denormal_or_zero(x) ? static_cast<BitsOf<T>>(to_bits(x) & Real<T>::kSign)

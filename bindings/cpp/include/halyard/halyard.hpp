@@ -9,16 +9,16 @@
 //     queue.launch(vadd, {n}, {256}, a, a, b, n);
 //     queue.download(b, sums);
 //
-// Errors: every function that can fail throws Error, which has a code and a message; the function
-// of the same name with try_ in front returns a Result or Status instead and throws nothing but
-// std::bad_alloc. With -fno-exceptions only those exist.
+// Errors: every function that can fail throws Error, which has a code and a message. The function
+// with the prefix try_ returns a Result or Status instead, and throws only std::bad_alloc. With
+// -fno-exceptions only that one exists.
 //
-// Cost: nothing copies or waits unless its comment says so. Objects are handles: copies refer to
-// the same object. handle() gives the C interface's, for what this header does not have.
+// Cost: a function copies or waits only if its comment says so. Objects are handles: copies refer
+// to the same object. handle() returns the C handle, for operations that this header does not have.
 //
-// Threads: as the C interface. Copying or assigning one object is for one thread at a time.
+// Threads: as the C interface. Only one thread at a time may copy or assign an object.
 //
-// The namespace is not that of the C++ headers in hal/, so that a program may use both.
+// The namespace differs from that of the C++ headers in hal/, so a program can use both.
 #ifndef HALYARD_HALYARD_HPP
 #define HALYARD_HALYARD_HPP
 
@@ -49,7 +49,7 @@ namespace halyard::host {
 
 // ---- Errors
 
-// What became of an operation: OK, or a code and a sentence that says why not.
+// The outcome of an operation: OK, or a code and a message.
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;
@@ -93,7 +93,7 @@ inline void check(Status status) {
 }
 #endif
 
-// A T, or the Status that says why there is none.
+// A T, or the Status of the failure.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -139,7 +139,7 @@ class Handle {
     if (object_ != nullptr) kRelease(object_);
   }
   T* get() const noexcept { return object_; }
-  // Where a function puts an object for this empty handle.
+  // The output parameter for an object of this empty handle.
   T** out() noexcept { return &object_; }
 
  private:
@@ -180,11 +180,11 @@ T with_size() {
 enum class Memory {
   kDevice = HALYARD_MEMORY_DEVICE,              // the fastest for kernels; upload and download
   kHost = HALYARD_MEMORY_HOST,                  // the host's, coherent: Array::span
-  kDeviceMapped = HALYARD_MEMORY_DEVICE_MAPPED  // the device's own, seen by both; not everywhere
+  kDeviceMapped = HALYARD_MEMORY_DEVICE_MAPPED  // the device's own, mapped; not on every device
 };
 
-// A run of device-visible memory. It is released with the last copy of this object, when no work
-// uses it any more.
+// Contiguous memory that the device can access. It is released with the last copy of this object,
+// when no work uses it any longer.
 class Buffer {
  public:
   Buffer() noexcept = default;
@@ -205,7 +205,7 @@ template <typename T>
 class Array {
  public:
   Array() noexcept = default;
-  // `host` is the host's view of all of it, or null; it is unmapped with the last copy.
+  // `host` is the host pointer to all of it, or null; it is unmapped with the last copy.
   Array(Buffer buffer, size_t size, T* host) : buffer_(std::move(buffer)), size_(size) {
     if (host == nullptr) return;
     host_ = std::shared_ptr<T>(host, [buffer = buffer_](T* pointer) {
@@ -215,9 +215,9 @@ class Array {
 
   size_t size() const noexcept { return size_; }  // elements
   const Buffer& buffer() const noexcept { return buffer_; }
-  // The elements themselves, where the host sees this memory; empty otherwise. What kernels write
-  // is there when their Future is done. Memory::kDeviceMapped wants halyard_buffer_flush and
-  // halyard_buffer_invalidate where info().coherent_map is false.
+  // The elements themselves, if the host can access this memory; otherwise empty. A kernel's writes
+  // are visible when its Future is done. For Memory::kDeviceMapped, call halyard_buffer_flush and
+  // halyard_buffer_invalidate if info().coherent_map is false.
   std::span<T> span() const noexcept {
     return host_ != nullptr ? std::span<T>(host_.get(), size_) : std::span<T>();
   }
@@ -237,7 +237,7 @@ inline Status check_array_size(size_t size, size_t element) {
                                           " bytes does not fit any memory."};
 }
 
-// Mapped, if the host may see the buffer.
+// Mapped, if the host can access the buffer.
 template <typename T>
 Result<Array<T>> array_over(BufferHandle buffer, size_t size) {
   void* host = nullptr;
@@ -250,15 +250,15 @@ Result<Array<T>> array_over(BufferHandle buffer, size_t size) {
 
 }  // namespace internal
 
-// Device::pool's.
+// The options of Device::pool.
 struct PoolOptions {
   Memory memory = Memory::kDevice;
-  uint64_t limit = 0;  // bytes of the heap at most; 0: as many as there are
-  // Unused bytes that stay in the pool; 0: as many as in the device's own, HALYARD_KEEP_NONE: none.
+  uint64_t limit = 0;  // the most bytes of the heap; 0: no limit
+  // Unused bytes that the pool keeps; 0: as the device's own pools, HALYARD_KEEP_NONE: none.
   uint64_t keep = 0;
 };
 
-// Memory in queue order, with a limit of its own: Queue::array. Its arrays keep it alive.
+// Memory in queue order, with its own limit: Queue::array. Its arrays keep it alive.
 class Pool {
  public:
   explicit Pool(internal::PoolHandle handle) noexcept : handle_(std::move(handle)) {}
@@ -268,7 +268,7 @@ class Pool {
     HALYARD_HOST_TRY(halyard_memory_pool_statistics(handle_.get(), &statistics));
     return statistics;
   }
-  // Gives unused memory back to the heap, until the pool has at most `keep` bytes of it.
+  // Frees unused memory until the pool has at most `keep` bytes of it.
   Status try_trim(uint64_t keep) const {
     return Status(halyard_memory_pool_trim(handle_.get(), keep));
   }
@@ -286,7 +286,7 @@ class Pool {
 
 // Kernel arguments that are neither a value nor an Array or Buffer.
 struct DeviceAddress {
-  uint64_t value = 0;  // nothing checks it, and nothing keeps its memory alive
+  uint64_t value = 0;  // not checked; the memory is not kept alive
 };
 struct Lds {
   uint32_t bytes = 0;  // for an argument that points into LDS (OpenCL's local)
@@ -304,7 +304,7 @@ struct Extent {
         z(static_cast<uint64_t>(z_size)) {}
 };
 
-// A function of an Executable, with what its metadata says of its arguments.
+// A function of an Executable, with its arguments as in the metadata.
 class Kernel {
  public:
   struct Parameter {
@@ -318,14 +318,14 @@ class Kernel {
   const std::vector<Parameter>& parameters() const noexcept { return facts_->parameters; }
   halyard_function* handle() const noexcept { return function_; }
 
-  // How much of it the device runs at once, in groups of `group` work-items with `lds` bytes of
-  // dynamic LDS. UNIMPLEMENTED for a processor whose figures are not known.
+  // How many groups of `group` work-items with `lds` bytes of dynamic LDS the device can run at
+  // once. UNIMPLEMENTED for an unknown processor.
   Result<halyard_residency> try_residency(uint32_t group, uint32_t lds = 0) const {
     auto residency = internal::with_size<halyard_residency>();
     HALYARD_HOST_TRY(halyard_function_residency(function_, group, lds, &residency));
     return residency;
   }
-  // The same for the group with which most work-items run at once.
+  // The same for the group size with the most resident work-items.
   Result<halyard_residency> try_suggest_group(uint32_t lds = 0) const {
     auto residency = internal::with_size<halyard_residency>();
     HALYARD_HOST_TRY(halyard_function_suggest_workgroup_size(function_, lds, &residency));
@@ -353,7 +353,7 @@ class Executable {
  public:
   explicit Executable(internal::ExecutableHandle handle) noexcept : handle_(std::move(handle)) {}
 
-  // NOT_FOUND lists the names that exist.
+  // NOT_FOUND lists the existing names.
   Result<Kernel> try_kernel(const char* name) const {
     Kernel kernel;
     kernel.executable_ = handle_;
@@ -394,7 +394,7 @@ class Executable {
 
 namespace internal {
 
-// A launch's argument as the C interface takes it; refers to `value`.
+// A launch's argument for the C interface; refers to `value`.
 template <typename T>
 halyard_argument to_argument(const T& value) {
   static_assert(!std::is_pointer_v<T>,
@@ -435,7 +435,7 @@ inline const char* name_of(halyard_argument_kind kind) {
   }
 }
 
-// Whether the arguments fit the kernel's metadata: their number, kinds and sizes.
+// Checks the arguments against the kernel's metadata: their number, kinds and sizes.
 inline Status check_arguments(const Kernel& kernel, std::span<const halyard_argument> arguments) {
   const auto& parameters = kernel.parameters();
   if (arguments.size() != parameters.size()) {
@@ -477,15 +477,15 @@ inline Status to_dim3(const char* what, const Extent& extent, halyard_dim3* conv
 
 // ---- Queues
 
-// The end of an operation of a Queue, and of all that came before it. Dropping it waits for
-// nothing.
+// The end of an operation of a Queue, and of all earlier ones. The destructor does not
+// wait.
 class Future {
  public:
   Future() noexcept = default;
   Future(internal::SemaphoreHandle semaphore, uint64_t value) noexcept
       : semaphore_(std::move(semaphore)), value_(value) {}
 
-  // Waits until the work is done. Fails as the work has.
+  // Waits until the work is done. Returns the work's failure.
   Status try_wait() const {
     return Status(halyard_semaphore_wait(semaphore_.get(), value_, HALYARD_FOREVER));
   }
@@ -494,7 +494,7 @@ class Future {
     const auto ns = static_cast<uint64_t>(time.count() > 0 ? time.count() : 0);
     return Status(halyard_semaphore_wait(semaphore_.get(), value_, halyard_deadline_after(ns)));
   }
-  // Does not wait. Work that has failed is done.
+  // Does not wait. Failed work counts as done.
   bool done() const {
     const Status status(halyard_semaphore_wait(semaphore_.get(), value_, HALYARD_POLL));
     return status.code() != HALYARD_DEADLINE_EXCEEDED;
@@ -503,7 +503,7 @@ class Future {
   halyard_point point() const noexcept { return {semaphore_.get(), value_}; }
 #if defined(HALYARD_HOST_EXCEPTIONS)
   void wait() const { check(try_wait()); }
-  // Whether the work was done in time.
+  // Whether the work was done before the deadline.
   bool wait_for(std::chrono::nanoseconds time) const {
     Status status = try_wait_for(time);
     if (status.code() == HALYARD_DEADLINE_EXCEEDED) return false;
@@ -517,16 +517,16 @@ class Future {
   uint64_t value_ = 0;
 };
 
-// Takes a device's work, and runs it in order. Every operation returns at once with a Future,
-// unless its comment says otherwise. The first operation that fails makes every later Future fail
-// with its message: then make another queue.
+// Takes a device's work, and runs it in order. Every operation returns a Future at once, unless its
+// comment says otherwise. The first operation that fails makes every later Future fail with its
+// message: then create another queue.
 class Queue {
  public:
   Queue(internal::QueueHandle queue, internal::SemaphoreHandle semaphore)
       : state_(std::make_shared<State>(std::move(queue), std::move(semaphore))) {}
 
-  // Launches `kernel` with `grid` work-items in groups of `group`. The arguments are checked
-  // against the kernel's metadata: INVALID_ARGUMENT says which one does not fit.
+  // Launches `kernel` with `grid` work-items in groups of `group`. Checks the arguments against the
+  // kernel's metadata: INVALID_ARGUMENT names the wrong one.
   template <typename... Arguments>
   Result<Future> try_launch(const Kernel& kernel, Extent grid, Extent group,
                             const Arguments&... arguments) {
@@ -553,8 +553,8 @@ class Queue {
     });
   }
 
-  // Copies host memory to the array. The elements are copied out of `source` before the call
-  // returns, so it may change then. INVALID_ARGUMENT unless the sizes are equal.
+  // Copies host memory to the array. The elements are read before the call returns, so `source` can
+  // change then. INVALID_ARGUMENT unless the sizes are equal.
   template <typename T>
   Result<Future> try_upload(std::span<const T> source, const Array<T>& target) {
     if (Status status = check_sizes(source.size(), target.size()); !status.ok()) return status;
@@ -563,7 +563,7 @@ class Queue {
                                   source.size_bytes(), sync);
     });
   }
-  // Copies the array to host memory. WAITS for the queue's work so far and for the copy.
+  // Copies the array to host memory. WAITS for the queue's earlier work and for the copy.
   template <typename T>
   Status try_download(const Array<T>& source, std::span<T> target) {
     if (Status status = check_sizes(source.size(), target.size()); !status.ok()) return status;
@@ -597,21 +597,21 @@ class Queue {
       return halyard_queue_barrier(queue, &both);
     });
   }
-  // The end of all that was submitted so far.
+  // The end of all work submitted so far.
   Result<Future> try_future() {
     return submit([](halyard_queue* queue, const halyard_sync* sync) {
       return halyard_queue_barrier(queue, sync);
     });
   }
-  // WAITS for all that was submitted so far.
+  // WAITS for all work submitted so far.
   Status try_wait() {
     Result<Future> future = try_future();
     return future.ok() ? future->try_wait() : future.status();
   }
-  // `size` elements of the pool's memory, for work of this queue, and of others that wait for this
-  // one's; the host may use them (Memory::kHost) when the queue has come so far. They go back to
-  // the pool when the array's last copy is gone and no work uses them. RESOURCE_EXHAUSTED beyond
-  // the pool's limit.
+  // `size` elements of the pool's memory, for work of this queue, and of others that wait for it.
+  // The host can use them (Memory::kHost) when the queue has reached this point. They return to the
+  // pool when the array's last copy is gone and no work uses them. RESOURCE_EXHAUSTED beyond the
+  // pool's limit.
   template <typename T>
   Result<Array<T>> try_array(size_t size, const Pool& pool) {
     if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
@@ -624,9 +624,9 @@ class Queue {
     if (!allocated.ok()) return allocated.status();
     return internal::array_over<T>(std::move(buffer), size);
   }
-  // The number that profiles have of it.
+  // The queue's number in profiles.
   uint64_t id() const noexcept { return halyard_queue_id(state_->queue.get()); }
-  // OK while the queue takes work.
+  // OK while the queue accepts work.
   Status fault() const { return Status(halyard_queue_fault(state_->queue.get())); }
   halyard_queue* handle() const noexcept { return state_->queue.get(); }
 
@@ -718,7 +718,7 @@ class Queue {
 
 // ---- Devices
 
-// One operation as it ran, in nanoseconds of CLOCK_MONOTONIC.
+// One operation, in nanoseconds of CLOCK_MONOTONIC.
 struct ProfileEvent {
   std::string name;
   uint64_t begin_ns = 0;
@@ -726,18 +726,18 @@ struct ProfileEvent {
   halyard_profile_kind kind = HALYARD_PROFILE_UNKNOWN;
   uint64_t queue = 0;      // Queue::id()
   uint64_t bytes = 0;      // that a transfer writes
-  uint64_t execution = 0;  // of a recording; 0: it was not recorded
+  uint64_t execution = 0;  // of a recording; 0: not in a recording
   uint32_t command = 0;    // its position in the recording
-  // Of a launch, in work-items; the grid is 0 x 0 x 0 where only the device knows it.
+  // For a launch, in work-items; the grid is 0 x 0 x 0 if only the device knows it.
   halyard_dim3 grid = {0, 0, 0};
   halyard_dim3 group = {0, 0, 0};
 };
 
 struct OpenOptions {
-  // Runs on the virtual GPU, which needs no hardware: its profile ("gfx90a", or "" for the
-  // default). Only the process's first device can choose.
+  // The profile of the virtual GPU ("gfx90a", or "" for the default), which needs no hardware. Only
+  // the process's first device can select it.
   std::optional<std::string> virtual_gpu = {};
-  // Of the device, on top of the URI's own: {"key", "value"}.
+  // Options of the device, which override the URI's: {"key", "value"}.
   std::vector<std::pair<std::string, std::string>> options = {};
 };
 
@@ -745,8 +745,8 @@ class Device {
  public:
   explicit Device(internal::DeviceHandle handle) noexcept : handle_(std::move(handle)) {}
 
-  // "amdgpu", "hip:1", "amdgpu://GPU-0123456789abcdef?key=value". NOT_FOUND says what became of
-  // every driver.
+  // "amdgpu", "hip:1", "amdgpu://GPU-0123456789abcdef?key=value". NOT_FOUND contains the outcome
+  // for every driver.
   static Result<Device> try_open(const char* uri, const OpenOptions& options = {}) {
     if (options.virtual_gpu) {
       HALYARD_HOST_TRY(halyard_load_virtual_gpu(options.virtual_gpu->c_str(), nullptr));
@@ -770,10 +770,10 @@ class Device {
   // OK while the device works.
   Status fault() const { return Status(halyard_device_fault(handle_.get())); }
 
-  // How many GPUs a logical device has; 1 for any other device.
+  // The number of GPUs of a logical device; 1 for any other device.
   size_t gpu_count() const noexcept { return halyard_device_gpu_count(handle_.get()); }
 
-  // `size` elements, whose values are not defined yet. `gpu`: of a logical device, whose memory.
+  // `size` uninitialized elements. `gpu`: the GPU of a logical device whose memory is used.
   template <typename T>
   Result<Array<T>> try_array(size_t size, Memory memory = Memory::kDevice, uint32_t gpu = 0) const {
     if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
@@ -795,7 +795,7 @@ class Device {
     HALYARD_HOST_TRY(halyard_device_load_module(handle_.get(), module.get(), executable.out()));
     return Executable(std::move(executable));
   }
-  // The bytes of such a file.
+  // The same for the bytes of such a file.
   Result<Executable> try_load(std::span<const std::byte> bytes) const {
     internal::ExecutableHandle executable;
     HALYARD_HOST_TRY(halyard_device_load_executable(handle_.get(), bytes.data(), bytes.size(),
@@ -803,7 +803,7 @@ class Device {
     return Executable(std::move(executable));
   }
 
-  // `gpu`: of a logical device, which runs the queue's work.
+  // `gpu`: the GPU of a logical device that runs the queue's work.
   Result<Queue> try_queue(halyard_priority priority = HALYARD_PRIORITY_NORMAL,
                           uint32_t gpu = 0) const {
     internal::QueueHandle queue;
@@ -813,15 +813,15 @@ class Device {
     HALYARD_HOST_TRY(halyard_device_create_queue(handle_.get(), &options, queue.out()));
     return with_semaphore(std::move(queue));
   }
-  // Over the vendor runtime's own queue (hipStream_t), which stays the caller's and must outlive
+  // Over a queue of the vendor runtime (hipStream_t), which the caller keeps and which must outlive
   // it.
   Result<Queue> try_import_queue(void* native_queue) const {
     internal::QueueHandle queue;
     HALYARD_HOST_TRY(halyard_device_import_queue(handle_.get(), native_queue, queue.out()));
     return with_semaphore(std::move(queue));
   }
-  // `size` elements of the vendor runtime's memory in this process (hipMalloc), which stay the
-  // caller's and must outlive the array.
+  // `size` elements of the vendor runtime's memory in this process (hipMalloc), which the caller
+  // keeps and which must outlive the array.
   template <typename T>
   Result<Array<T>> try_import_memory(T* device_pointer, size_t size) const {
     auto options = internal::with_size<halyard_import_options>();
@@ -842,7 +842,7 @@ class Device {
     HALYARD_HOST_TRY(halyard_device_create_memory_pool(handle_.get(), &info, pool.out()));
     return Pool(std::move(pool));
   }
-  // The buffer that has the byte at an address, of the device or of the host. NOT_FOUND if there is
+  // Finds the buffer that contains an address of the device or the host. NOT_FOUND if there is
   // none.
   Result<halyard_allocation_info> try_find_allocation(const void* pointer) const {
     auto info = internal::with_size<halyard_allocation_info>();
@@ -856,8 +856,8 @@ class Device {
     return reading;
   }
 
-  // The operations that `work` submits to the device's queues, as they ran; of some kinds
-  // (HALYARD_PROFILE_DISPATCH), or of all if none is named. WAITS for them.
+  // The events of the operations that `work` submits to the device's queues; of some kinds
+  // (HALYARD_PROFILE_DISPATCH), or of all by default. WAITS for them.
   template <typename Work>
   Result<std::vector<ProfileEvent>> try_profile(
       Work&& work, std::span<const halyard_profile_kind> kinds = {}) const {
