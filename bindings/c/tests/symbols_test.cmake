@@ -1,8 +1,13 @@
-# The functions that HEADER declares are those that LIST, the symbols of libhalyard.so, has of the C
+# The functions that the headers in HEADERS declare are those that LIST, the symbols of libhalyard.so, has of the C
 # interface. library.symbols compares that list with the library.
 cmake_minimum_required(VERSION 3.25)
 
-file(READ "${HEADER}" header)
+set(header "")
+file(GLOB files "${HEADERS}/*.h")
+foreach(file IN LISTS files)
+  file(READ "${file}" text)
+  string(APPEND header "${text}")
+endforeach()
 string(REGEX REPLACE "#[^\n]*" "" header "${header}")
 string(REGEX REPLACE "/\\*[^*]*\\*+([^/*][^*]*\\*+)*/" "" header "${header}")
 string(REGEX MATCHALL "HALYARD_API[^;(]+\\(" declared "${header}")
@@ -12,7 +17,7 @@ list(TRANSFORM listed REPLACE "@.*" "")
 
 foreach(name IN LISTS listed)
   if(NOT name IN_LIST declared)
-    message(SEND_ERROR "${name} is in ${LIST} and not in halyard.h: programs that use it break.")
+    message(SEND_ERROR "${name} is in ${LIST} and not in halyard.h or what it includes: programs that use it break.")
   endif()
 endforeach()
 foreach(name IN LISTS declared)

@@ -1,0 +1,61 @@
+/* Profiles: what ran when. */
+#ifndef HALYARD_C_PROFILE_H
+#define HALYARD_C_PROFILE_H
+
+#include "halyard/c/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Since 0.3. What an operation does. New kinds may come. */
+typedef enum halyard_profile_kind {
+  HALYARD_PROFILE_UNKNOWN = 0, /* the driver does not say */
+  HALYARD_PROFILE_DISPATCH = 1,
+  HALYARD_PROFILE_COPY = 2, /* also of rectangles */
+  HALYARD_PROFILE_FILL = 3,
+  HALYARD_PROFILE_UPDATE = 4,
+  HALYARD_PROFILE_HOST_CALL = 5,
+  HALYARD_PROFILE_READ = 6,    /* of a file */
+  HALYARD_PROFILE_WRITE = 7,   /* to a file */
+  HALYARD_PROFILE_BARRIER = 8, /* only waits and signals */
+  HALYARD_PROFILE_ALLOCA = 9,
+  HALYARD_PROFILE_DEALLOCA = 10
+} halyard_profile_kind;
+/* "dispatch", "host_call" and so on; "unknown" for a number that is no kind. Static. */
+HALYARD_API const char* halyard_profile_kind_name(halyard_profile_kind kind);
+
+/* One operation as it ran. Valid until the sink returns. Each command of a recording is an
+ * operation of its own. */
+typedef struct halyard_profile_event {
+  size_t struct_size;
+  const char* name; /* of a dispatch its function's; otherwise its kind's */
+  uint64_t begin_ns;
+  uint64_t end_ns;
+  /* Since 0.3; all 0 from a driver that does not say. */
+  halyard_profile_kind kind;
+  uint32_t command;       /* if it was recorded: its place among the recording's, from 0 */
+  uint64_t execution;     /* the same for all commands of one execution; 0: it was not recorded */
+  uint64_t queue;         /* halyard_queue_id */
+  uint64_t bytes;         /* that a transfer writes */
+  halyard_dim3 grid;      /* of a dispatch; 0 x 0 x 0 where only the device knows it */
+  halyard_dim3 workgroup; /* of a dispatch */
+} halyard_profile_event;
+typedef void (*halyard_profile_sink)(void* context, const halyard_profile_event* event);
+
+/* Operations that are submitted between the two calls are timed; the second waits for them and
+ * gives each to `sink`, on the calling thread. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_begin_profile(halyard_device* device);
+/* Since 0.3: the same of some kinds, which are the bits 1 << halyard_profile_kind of `kinds`; 0:
+ * all. Other operations run as without a profile. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_begin_profile_of(
+    halyard_device* device, uint64_t kinds);
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_end_profile(halyard_device* device,
+                                                                         halyard_profile_sink sink,
+                                                                         void* context);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* HALYARD_C_PROFILE_H */
