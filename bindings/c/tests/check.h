@@ -49,6 +49,11 @@ static inline void is_refused(int line, halyard_error* error, halyard_code code,
   }
   halyard_error_free(error);
 }
-#define REFUSED(call, code, words) is_refused(__LINE__, (call), HALYARD_##code, words)
+/* `words` name the sentence of the error. */
+#define REFUSED(call, code, words)                                        \
+  do {                                                                    \
+    _Static_assert(sizeof(words) > 5, "These words are in many errors."); \
+    is_refused(__LINE__, (call), HALYARD_##code, words);                  \
+  } while (0)
 
 #endif

@@ -67,7 +67,8 @@ void test_queues(void) {
     MUST(halyard_semaphore_wait(done, reached, HALYARD_FOREVER));
     halyard_queue_release(imported);
   } else {
-    REFUSED(halyard_device_import_queue(device, &info, &imported), FAILED_PRECONDITION, "");
+    REFUSED(halyard_device_import_queue(device, &info, &imported), FAILED_PRECONDITION,
+            "does not import queues");
   }
   /* Work that is given up. */
   halyard_semaphore *gate, *end;
@@ -77,8 +78,9 @@ void test_queues(void) {
   const halyard_sync sync = {&wait, 1, &signal, 1};
   MUST(halyard_queue_barrier(own, &sync));
   MUST(halyard_queue_abandon(own));
-  REFUSED(halyard_semaphore_wait(end, 1, HALYARD_FOREVER), CANCELLED, "");
-  REFUSED(halyard_queue_fault(own), CANCELLED, "");
+  REFUSED(halyard_semaphore_wait(end, 1, HALYARD_FOREVER), CANCELLED,
+          "is abandoned (Queue::abandon)");
+  REFUSED(halyard_queue_fault(own), CANCELLED, "is abandoned (Queue::abandon)");
   OK(halyard_device_fault(device));
   halyard_queue_retain(own);
   halyard_queue_release(own);

@@ -88,7 +88,7 @@ void test_bad_handles(void) {
   REFUSED(halyard_registry_open_device(registry, NULL, NULL, 0, NULL), INVALID_ARGUMENT,
           "is given no URI (null)");
   REFUSED(halyard_queue_fill(queue, halyard_whole(NULL), &value, 4, NULL), INVALID_ARGUMENT,
-          "null");
+          "Queue::fill is given a target without a buffer (null)");
   REFUSED(halyard_queue_fill(queue, halyard_whole((halyard_buffer*)(void*)queue), &value, 4, NULL),
           INVALID_ARGUMENT, "is not the handle of a buffer");
   const halyard_point no_semaphore = {NULL, 1};

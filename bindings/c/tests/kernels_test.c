@@ -11,7 +11,7 @@ void test_modules(void) {
   snprintf(path, sizeof path, "%s/vadd_c_v6.hipfb", kernels);
   halyard_module* module = NULL;
   REFUSED(halyard_module_open("/nosuch/file", NULL, &module), NOT_FOUND, "/nosuch/file");
-  REFUSED(halyard_module_read("nonsense", 8, NULL, &module), INVALID_ARGUMENT, "");
+  REFUSED(halyard_module_read("nonsense", 8, NULL, &module), INVALID_ARGUMENT, "6e 6f 6e 73");
   MUST(halyard_module_open(path, NULL, &module));
   CHECK(halyard_module_get_format(module) == HALYARD_FORMAT_OFFLOAD_BUNDLE);
   const size_t count = halyard_module_variant_count(module);
@@ -27,7 +27,7 @@ void test_modules(void) {
   CHECK(strncmp(variant.target, "gfx9", 4) == 0 && variant.problem[0] == '\0');
   CHECK(variant.code_object_version == 6 && memcmp(variant.data, "\177ELF", 4) == 0);
   REFUSED(halyard_module_choose(module, "gfx700", &chosen, 1, &number), FAILED_PRECONDITION,
-          "gfx700");
+          "no variant for the device (gfx700)");
   REFUSED(halyard_module_get_variant(module, count, &variant), OUT_OF_RANGE, "variant");
   CHECK(halyard_module_ignored_count(module) == 0);
   const char *file, *reason;
@@ -50,7 +50,8 @@ void test_modules(void) {
   MUST(halyard_executable_function(executable, 0, &function));
   CHECK(function == find(executable, "vadd"));
   CHECK(halyard_function_executable(function) == executable);
-  REFUSED(halyard_executable_find(executable, "vad", &function), NOT_FOUND, "vadd");
+  REFUSED(halyard_executable_find(executable, "vad", &function), NOT_FOUND,
+          "Did you mean \"vadd\"?");
   REFUSED(halyard_executable_function(executable, 1, &function), OUT_OF_RANGE, "function 1");
   halyard_function_info shape = {.struct_size = sizeof shape};
   MUST(halyard_function_get_info(function, &shape));
@@ -73,7 +74,8 @@ void test_modules(void) {
   halyard_global_info global = {.struct_size = sizeof global};
   MUST(halyard_executable_global(executable, "global_input", &global));
   CHECK(global.size == 16 && global.device_address != 0);
-  REFUSED(halyard_executable_global(executable, "nosuch", &global), NOT_FOUND, "nosuch");
+  REFUSED(halyard_executable_global(executable, "nosuch", &global), NOT_FOUND,
+          "global variable (nosuch)");
   halyard_executable_release(executable);
 }
 
@@ -93,7 +95,8 @@ void test_residency(void) {
   CHECK(with_lds.groups_per_compute_unit == 1);
   MUST(halyard_function_suggest_workgroup_size(vadd, 0, &residency));
   CHECK(residency.workgroup_size >= 64 && residency.workgroup_size % 64 == 0);
-  REFUSED(halyard_function_residency(vadd, 0, 0, &residency), INVALID_ARGUMENT, "");
+  REFUSED(halyard_function_residency(vadd, 0, 0, &residency), INVALID_ARGUMENT,
+          "work-groups of 0 work-items");
   halyard_executable_release(executable);
 }
 
@@ -144,18 +147,20 @@ void test_dispatch(void) {
 
   /* What does not fit the kernel. */
   dispatch.argument_count = 3;
-  REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT, "vadd");
+  REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT, "is given 3 arguments");
   dispatch.argument_count = 4;
   const uint64_t wide = kCount;
   arguments[3] = halyard_value(&wide, sizeof wide);
-  REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT, "8");
+  REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT,
+          "is given a value of 8 bytes");
   arguments[3] = halyard_value(NULL, 4);
   REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT, "no value (null)");
   arguments[3] = halyard_value(&n, sizeof n);
   arguments[0].kind = HALYARD_ARGUMENT_UNSUPPORTED;
   REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT, "kind (3)");
   arguments[0] = halyard_buffer_argument(halyard_whole(NULL));
-  REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT, "");
+  REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT,
+          "is given no buffer (null)");
   dispatch.function = NULL;
   REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT, "no function (null)");
   REFUSED(halyard_queue_dispatch(queue, NULL, NULL), INVALID_ARGUMENT, "no dispatch (null)");
@@ -203,7 +208,7 @@ void test_command_buffers(void) {
   halyard_range slot = halyard_slot(0);
   slot.length = 32;
   MUST(halyard_command_buffer_begin_debug_group(commands, "group"));
-  REFUSED(halyard_command_buffer_finish(commands), FAILED_PRECONDITION, "");
+  REFUSED(halyard_command_buffer_finish(commands), FAILED_PRECONDITION, "1 debug group is open");
   MUST(halyard_command_buffer_end_debug_group(commands));
   MUST(halyard_command_buffer_fill(commands, slot, &five, 4));
   MUST(halyard_command_buffer_barrier(commands));
@@ -225,9 +230,11 @@ void test_command_buffers(void) {
   CHECK(halyard_command_buffer_finished(commands));
   CHECK(halyard_command_buffer_binding_count(commands) == 1);
   CHECK(halyard_command_buffer_binding_bytes(commands, 0) == 32);
-  REFUSED(halyard_command_buffer_barrier(commands), FAILED_PRECONDITION, "");
+  REFUSED(halyard_command_buffer_barrier(commands), FAILED_PRECONDITION,
+          "whose recording is finished");
 
-  REFUSED(halyard_queue_execute(queue, commands, NULL, 0, NULL), INVALID_ARGUMENT, "");
+  REFUSED(halyard_queue_execute(queue, commands, NULL, 0, NULL), INVALID_ARGUMENT,
+          "0 bindings for a command buffer");
   REFUSED(halyard_queue_execute(queue, commands, NULL, 1, NULL), INVALID_ARGUMENT, "1 bindings");
   halyard_executable_release(executable); /* the recording keeps it */
   for (int round = 0; round < 2; ++round) {

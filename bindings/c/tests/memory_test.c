@@ -22,22 +22,25 @@ void test_buffers(void) {
   CHECK(halyard_buffer_size(view) == 3072);
   CHECK(halyard_buffer_device_address(view) == halyard_buffer_device_address(host) + 1024);
   CHECK(words_of(view)[0] == 256);
-  REFUSED(halyard_buffer_subspan(host, 4096, 1, &view), OUT_OF_RANGE, "4096");
+  REFUSED(halyard_buffer_subspan(host, 4096, 1, &view), OUT_OF_RANGE, "from offset 4096");
   void* pointer = NULL;
-  REFUSED(halyard_buffer_map(host, 0, 4097, HALYARD_MAP_READ, &pointer), OUT_OF_RANGE, "4097");
-  REFUSED(halyard_buffer_unmap(host, &pointer), INVALID_ARGUMENT, "");
+  REFUSED(halyard_buffer_map(host, 0, 4097, HALYARD_MAP_READ, &pointer), OUT_OF_RANGE,
+          "a range of 4097 bytes");
+  REFUSED(halyard_buffer_unmap(host, &pointer), INVALID_ARGUMENT,
+          "Buffer::unmap is given a pointer");
   OK(halyard_buffer_unmap(host, words));
   OK(halyard_buffer_unmap(view, words_of(view)));
 
   halyard_buffer* on_device = allocate(4096, HALYARD_MEMORY_DEVICE);
   REFUSED(halyard_buffer_map(on_device, 0, 16, HALYARD_MAP_READ, &pointer), FAILED_PRECONDITION,
-          "");
+          "a buffer of device memory (4096 bytes)");
   halyard_exported_handle handle = {.struct_size = sizeof handle};
   OK(halyard_device_export_buffer(device, on_device, &handle));
   uint8_t bits = 0;
   for (size_t i = 0; i < sizeof handle.ipc; ++i) bits |= handle.ipc[i];
   CHECK(bits != 0);
-  REFUSED(halyard_device_export_buffer(device, host, &handle), FAILED_PRECONDITION, "");
+  REFUSED(halyard_device_export_buffer(device, host, &handle), FAILED_PRECONDITION,
+          "Export a whole buffer of device memory");
   halyard_buffer_release(on_device);
   halyard_buffer_release(host);
   CHECK(words_of(view)[1] == 257); /* the view keeps the memory */
@@ -92,7 +95,8 @@ void test_import_release(void) {
   /* An import that fails leaves the memory to the caller. */
   halyard_import_options bad = options;
   bad.size = 0;
-  REFUSED(halyard_device_import_buffer(device, &bad, &buffer), INVALID_ARGUMENT, "");
+  REFUSED(halyard_device_import_buffer(device, &bad, &buffer), INVALID_ARGUMENT,
+          "a size of 0 bytes");
   CHECK(atomic_load(&releases) == 1);
 }
 
@@ -108,7 +112,8 @@ void test_find_allocation(void) {
   MUST(halyard_device_find_allocation(device, (const void*)(address + 4095), &info));
   CHECK(info.device_address == address);
   int on_stack = 0;
-  REFUSED(halyard_device_find_allocation(device, &on_stack, &info), NOT_FOUND, "");
+  REFUSED(halyard_device_find_allocation(device, &on_stack, &info), NOT_FOUND,
+          "which lies in no buffer");
   MUST(halyard_buffer_unmap(buffer, (void*)(uintptr_t)words));
   halyard_buffer_release(buffer);
 }
@@ -127,7 +132,8 @@ void test_pool(void) {
   CHECK(after.allocations == before.allocations + 1 && after.used_bytes > before.used_bytes);
   MUST(halyard_queue_dealloca(queue, buffer, NULL));
   CHECK(halyard_buffer_size(buffer) == 0);
-  REFUSED(halyard_queue_fill(queue, halyard_whole(buffer), "", 1, NULL), FAILED_PRECONDITION, "");
+  REFUSED(halyard_queue_fill(queue, halyard_whole(buffer), "", 1, NULL), FAILED_PRECONDITION,
+          "whose memory was given back");
   finish();
   halyard_buffer_release(buffer);
   MUST(halyard_device_trim_pool(device, HALYARD_MEMORY_HOST, 0));
@@ -150,7 +156,8 @@ void test_memory_pools(void) {
   const halyard_buffer_options options = {.struct_size = sizeof options, .pool = pool};
   halyard_buffer *small = NULL, *large = NULL;
   MUST(halyard_queue_alloca(queue, 4096, &options, NULL, &small));
-  REFUSED(halyard_queue_alloca(queue, limit * 2, &options, NULL, &large), RESOURCE_EXHAUSTED, "");
+  REFUSED(halyard_queue_alloca(queue, limit * 2, &options, NULL, &large), RESOURCE_EXHAUSTED,
+          "a pool whose limit is 8388608 bytes");
   CHECK(large == NULL);
   halyard_pool_statistics statistics = {.struct_size = sizeof statistics};
   MUST(halyard_memory_pool_statistics(pool, &statistics));
@@ -181,6 +188,7 @@ void test_memory_pools(void) {
   CHECK(got.type == HALYARD_MEMORY_HOST && got.keep_bytes == HALYARD_KEEP_NONE);
   halyard_memory_pool_release(pool);
   const halyard_memory_pool_info bad = {.struct_size = sizeof bad, .type = (halyard_memory_type)9};
-  REFUSED(halyard_device_create_memory_pool(device, &bad, &pool), INVALID_ARGUMENT, "(9)");
+  REFUSED(halyard_device_create_memory_pool(device, &bad, &pool), INVALID_ARGUMENT,
+          "memory type (9)");
   REFUSED(halyard_memory_pool_trim(NULL, 0), INVALID_ARGUMENT, "no memory pool (null)");
 }

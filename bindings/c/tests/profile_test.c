@@ -104,7 +104,8 @@ void test_profile_facts(void) {
   MUST(halyard_device_end_profile(device, &keep_event, &events));
   CHECK(events.count == 1 && events.list[0].kind == HALYARD_PROFILE_FILL);
   CHECK(strcmp(events.names[0], "fill") == 0);
-  REFUSED(halyard_device_begin_profile_of(device, UINT64_C(1) << 60), INVALID_ARGUMENT, "");
+  REFUSED(halyard_device_begin_profile_of(device, UINT64_C(1) << 60), INVALID_ARGUMENT,
+          "kinds (0x1000000000000000)");
 
   CHECK(strcmp(halyard_profile_kind_name(HALYARD_PROFILE_HOST_CALL), "host_call") == 0);
   CHECK(strcmp(halyard_profile_kind_name((halyard_profile_kind)99), "unknown") == 0);

@@ -13,7 +13,7 @@ void test_virtual_gpu(const char* profile) {
   MUST(halyard_virtual_gpu_library(&library));
   CHECK(strcmp(library, "") == 0);
   halyard_text_free(library);
-  REFUSED(halyard_check_with_virtual_gpu(NULL, NULL), FAILED_PRECONDITION, "");
+  REFUSED(halyard_check_with_virtual_gpu(NULL, NULL), FAILED_PRECONDITION, "load_virtual_gpu");
   REFUSED(halyard_load_virtual_gpu("nosuchprofile", NULL), INVALID_ARGUMENT, "nosuchprofile");
   MUST(halyard_load_virtual_gpu(profile, NULL));
   MUST(halyard_load_virtual_gpu(profile, NULL));
@@ -28,7 +28,8 @@ void test_registry(void) {
   halyard_device* none = NULL;
   REFUSED(halyard_registry_open_device(registry, "nosuchdriver", NULL, 0, &none), NOT_FOUND,
           "nosuchdriver");
-  REFUSED(halyard_registry_open_device(registry, "a b", NULL, 0, &none), INVALID_ARGUMENT, "");
+  REFUSED(halyard_registry_open_device(registry, "a b", NULL, 0, &none), INVALID_ARGUMENT,
+          "The device URI (a b) is malformed");
   CHECK(none == NULL);
 
   halyard_driver* driver = NULL;
@@ -44,7 +45,7 @@ void test_registry(void) {
   MUST(halyard_driver_device(driver, 0, &summary));
   CHECK(summary.ordinal == 0 && strncmp(summary.target, "gfx9", 4) == 0);
   REFUSED(halyard_driver_device(driver, halyard_driver_device_count(driver), &summary),
-          OUT_OF_RANGE, "device");
+          OUT_OF_RANGE, "halyard_driver_device is given device");
   halyard_device* opened = NULL;
   const halyard_option unknown = {"nosuchkey", "1"};
   REFUSED(halyard_driver_open_device(driver, 0, &unknown, 1, &opened), INVALID_ARGUMENT,
@@ -66,7 +67,7 @@ void test_registry(void) {
   MUST(halyard_driver_get_info(driver, &info));
   CHECK(strcmp(info.name, "amdgpu") == 0);
   halyard_driver_release(driver);
-  REFUSED(halyard_registry_driver_at(registry, count, &driver), OUT_OF_RANGE, "driver");
+  REFUSED(halyard_registry_driver_at(registry, count, &driver), OUT_OF_RANGE, "is given driver");
 
   halyard_load_report* report = NULL;
   MUST(halyard_registry_report(registry, HALYARD_REPORT_COMPLETE, 0, &report));
@@ -119,7 +120,8 @@ void test_registry_options(void) {
   REFUSED(halyard_registry_open_devices(own, "twice", NULL, 0, devices, 1, &count), OUT_OF_RANGE,
           "stands for 2");
   CHECK(count == 2 && devices[0] == NULL);
-  REFUSED(halyard_registry_open_device(own, "twice", NULL, 0, devices), INVALID_ARGUMENT, "");
+  REFUSED(halyard_registry_open_device(own, "twice", NULL, 0, devices), INVALID_ARGUMENT,
+          "twice. Leave one of them out");
   CHECK(devices[0] == NULL);
   MUST(halyard_registry_open_devices(own, "twice", NULL, 0, devices, 2, &count));
   halyard_registry_release(own); /* the devices stay */
@@ -132,7 +134,8 @@ void test_registry_options(void) {
   const halyard_registry_options nowhere = {
       .struct_size = sizeof nowhere, .ignore_environment = true, .ignore_installation = true};
   MUST(halyard_registry_create(&nowhere, &own));
-  REFUSED(halyard_registry_open_device(own, "amdgpu", NULL, 0, devices), NOT_FOUND, "amdgpu");
+  REFUSED(halyard_registry_open_device(own, "amdgpu", NULL, 0, devices), NOT_FOUND,
+          "There is no driver (amdgpu)");
   halyard_registry_release(own);
 }
 
@@ -152,7 +155,8 @@ void test_logical_device(void) {
 
   halyard_device* all = NULL;
   const uint32_t ordinals[] = {0, 1};
-  REFUSED(halyard_driver_open_logical_device(driver, NULL, 0, NULL, 0, &all), INVALID_ARGUMENT, "");
+  REFUSED(halyard_driver_open_logical_device(driver, NULL, 0, NULL, 0, &all), INVALID_ARGUMENT,
+          "Driver::create_logical_device is given no GPU");
   REFUSED(halyard_driver_open_logical_device(driver, NULL, 1, NULL, 0, &all), INVALID_ARGUMENT,
           "1 ordinals at no address");
   MUST(halyard_driver_open_logical_device(driver, ordinals, count < 2 ? count : 2, NULL, 0, &all));
@@ -162,7 +166,7 @@ void test_logical_device(void) {
   MUST(halyard_device_get_info(all, &info));
   CHECK(info.gpu_count == count && info.pci_address != NULL);
   halyard_device* gpu = NULL;
-  REFUSED(halyard_device_gpu(all, count, &gpu), OUT_OF_RANGE, "GPU");
+  REFUSED(halyard_device_gpu(all, count, &gpu), OUT_OF_RANGE, "is given GPU");
   MUST(halyard_device_gpu(all, count - 1, &gpu));
   CHECK(halyard_device_gpu_count(gpu) == 1);
 
@@ -172,7 +176,7 @@ void test_logical_device(void) {
   MUST(halyard_device_create_queue(all, &on_last, &last));
   const halyard_queue_options nowhere = {.struct_size = sizeof nowhere, .gpu = 99};
   halyard_queue* none = NULL;
-  REFUSED(halyard_device_create_queue(all, &nowhere, &none), OUT_OF_RANGE, "GPU 99");
+  REFUSED(halyard_device_create_queue(all, &nowhere, &none), OUT_OF_RANGE, "is given GPU 99");
   const halyard_buffer_options shared = {
       .struct_size = sizeof shared, .type = HALYARD_MEMORY_HOST, .shared = true};
   halyard_buffer* buffer = NULL;
@@ -195,7 +199,7 @@ void test_logical_device(void) {
   halyard_executable *executable = NULL, *part = NULL;
   MUST(halyard_module_open(path, NULL, &module));
   MUST(halyard_device_load_module(all, module, &executable));
-  REFUSED(halyard_executable_on_gpu(executable, count, &part), OUT_OF_RANGE, "GPU");
+  REFUSED(halyard_executable_on_gpu(executable, count, &part), OUT_OF_RANGE, "is given GPU");
   MUST(halyard_executable_on_gpu(executable, count - 1, &part));
   CHECK(halyard_executable_function_count(part) == 1);
   halyard_executable_release(part);

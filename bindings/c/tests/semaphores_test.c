@@ -16,9 +16,11 @@ void test_semaphores(void) {
   uint64_t value = 0;
   MUST(halyard_semaphore_query(a, &value));
   CHECK(value == 3);
-  REFUSED(halyard_semaphore_signal(a, 3), INVALID_ARGUMENT, "3");
-  REFUSED(halyard_semaphore_wait(a, 4, HALYARD_POLL), DEADLINE_EXCEEDED, "");
-  REFUSED(halyard_semaphore_wait(a, 4, halyard_deadline_after(1000000)), DEADLINE_EXCEEDED, "");
+  REFUSED(halyard_semaphore_signal(a, 3), INVALID_ARGUMENT, "is not above the current one (3)");
+  REFUSED(halyard_semaphore_wait(a, 4, HALYARD_POLL), DEADLINE_EXCEEDED,
+          "the value (4) before the deadline");
+  REFUSED(halyard_semaphore_wait(a, 4, halyard_deadline_after(1000000)), DEADLINE_EXCEEDED,
+          "the value (4) before the deadline");
   MUST(halyard_semaphore_signal(a, 5));
   MUST(halyard_semaphore_wait(a, 4, HALYARD_FOREVER));
 
@@ -27,7 +29,7 @@ void test_semaphores(void) {
   MUST(halyard_device_wait(device, points, 2, HALYARD_WAIT_ANY, HALYARD_FOREVER, &index));
   CHECK(index == 1);
   REFUSED(halyard_device_wait(device, points, 2, HALYARD_WAIT_ALL, HALYARD_POLL, NULL),
-          DEADLINE_EXCEEDED, "");
+          DEADLINE_EXCEEDED, "Of 2 semaphore points");
   REFUSED(halyard_device_wait(device, NULL, 1, HALYARD_WAIT_ALL, HALYARD_POLL, NULL),
           INVALID_ARGUMENT, "1 points at no address");
   REFUSED(halyard_device_wait(device, points, 2, (halyard_wait_mode)5, HALYARD_POLL, NULL),
@@ -44,7 +46,8 @@ void test_semaphores(void) {
   const halyard_point wait = {gate, 1}, signal = {a, 6};
   const halyard_sync sync = {&wait, 1, &signal, 1};
   MUST(halyard_queue_barrier(queue, &sync));
-  REFUSED(halyard_semaphore_wait(a, 6, HALYARD_POLL), DEADLINE_EXCEEDED, "");
+  REFUSED(halyard_semaphore_wait(a, 6, HALYARD_POLL), DEADLINE_EXCEEDED,
+          "the value (6) before the deadline");
   MUST(halyard_semaphore_signal(gate, 1));
   MUST(halyard_semaphore_wait(a, 6, HALYARD_FOREVER));
   halyard_semaphore_retain(a);
@@ -164,6 +167,8 @@ void test_shared_semaphores(char** arguments) {
   halyard_error* const error = halyard_device_import_semaphore(device, &nothing, &imported);
   CHECK(error != NULL && imported == NULL);
   halyard_error_free(error);
-  REFUSED(halyard_device_import_semaphore(device, NULL, &imported), INVALID_ARGUMENT, "(null)");
-  REFUSED(halyard_device_export_semaphore(device, NULL, &exported), INVALID_ARGUMENT, "(null)");
+  REFUSED(halyard_device_import_semaphore(device, NULL, &imported), INVALID_ARGUMENT,
+          "no exported semaphore (null)");
+  REFUSED(halyard_device_export_semaphore(device, NULL, &exported), INVALID_ARGUMENT,
+          "no semaphore (null)");
 }

@@ -213,9 +213,10 @@ TEST_F(HppTest, QueuesAndArraysAreOfAGpu) {
   const auto a = device.array<uint32_t>(8, Memory::kHost, last);
   device.queue(HALYARD_PRIORITY_NORMAL, last).fill(a, 4).wait();
   EXPECT_THAT(a.span(), Each(4));
-  EXPECT_THAT(error_of([&] { device.queue(HALYARD_PRIORITY_NORMAL, 99); }), HasSubstr("99"));
+  EXPECT_THAT(error_of([&] { device.queue(HALYARD_PRIORITY_NORMAL, 99); }),
+              HasSubstr("is given GPU 99"));
   EXPECT_THAT(error_of([&] { static_cast<void>(device.array<int>(1, Memory::kDevice, 99)); }),
-              HasSubstr("99"));
+              HasSubstr("is given GPU 99"));
 }
 
 TEST_F(HppTest, AProfileHasTheWorksOperations) {
