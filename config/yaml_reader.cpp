@@ -326,7 +326,7 @@ class Shape final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto named = sizes_.find(anchor);
     if (named == sizes_.end()) {
-      throw Refusal{mark, "This alias lies inside of what it names; it would never end."};
+      throw Refusal{mark, "This alias is inside the node that it names, so it would never end."};
     }
     add(mark, named->second);
   }
@@ -350,8 +350,8 @@ class Shape final : public YAML::EventHandler {
   void add(const YAML::Mark& mark, uint64_t count) {
     values_ += count;
     if (values_ <= kMaxValues) return;
-    throw Refusal{mark, fmt::format("With its aliases written out the file has more than {} values "
-                                    "from here on; write less, or use fewer aliases.",
+    throw Refusal{mark, fmt::format("With its aliases expanded, the file has more than {} values "
+                                    "from here on; use fewer values or aliases.",
                                     kMaxValues)};
   }
   void leaf(const YAML::Mark& mark, YAML::anchor_t anchor) {

@@ -61,7 +61,7 @@ Result<std::string> version_of(const std::string& compiler) {
   HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end,
                            run_process({compiler, "--version"}, {.output = Output::kCapture}));
   if (end.ok()) return end.output;
-  return error(StatusCode::kFailedPrecondition, "The compiler ({}) does not tell its version: {}",
+  return error(StatusCode::kFailedPrecondition, "The compiler ({}) does not report its version: {}",
                compiler, printable(end.errors));
 }
 

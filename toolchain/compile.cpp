@@ -174,8 +174,8 @@ Status Job::compile_step(const Compilation& compilation, const Command& command)
       run_process(to_object(empty, folder_ / "empty.o", ""), {.output = Output::kCapture}));
   if (!probe.ok()) {
     return error(StatusCode::kInvalidArgument,
-                 "The compiler ({}) compiles nothing for {}, not even an empty file; its messages "
-                 "are above. Choose a target that it knows (--target), or another compiler ({}).",
+                 "The compiler ({}) cannot compile even an empty file for {}; its messages are "
+                 "above. Choose a target that it supports (--target), or another compiler ({}).",
                  compilation.compiler, to_string(target_),
                  variable_of(compilation.language == Language::kHip ? Tool::kHipcc : Tool::kClang));
   }

@@ -59,9 +59,10 @@ const char* to_string(Language language) noexcept {
 Result<Language> language_of(std::string_view path) {
   const Extension* const extension = find(path);
   if (extension != nullptr) return extension->language;
-  return error(StatusCode::kInvalidArgument,
-               "The language of the file ({}) is not known, because its name ends in none of {}.",
-               printable(path), source_extensions());
+  return error(
+      StatusCode::kInvalidArgument,
+      "The language of the file ({}) is unknown, because its name does not end in one of {}.",
+      printable(path), source_extensions());
 }
 
 bool is_source(std::string_view path) noexcept {

@@ -61,8 +61,8 @@ Status unpack_files(std::span<const std::byte> pack, const std::string& folder) 
     const size_t head = static_cast<size_t>(end - text) + 1;
     if (wrong != std::errc() || head > pack.size() || *end != '\n' || size > pack.size() - head) {
       return error(StatusCode::kDataLoss,
-                   "The cache's entry of Rust's libraries has another form. Clear the cache "
-                   "(halyard cache clear).");
+                   "The cache's entry of Rust's libraries has an unexpected format. Clear the "
+                   "cache (halyard cache clear).");
     }
     HALYARD_RETURN_IF_ERROR(write_temporary(folder + "/" + name, pack.subspan(head, size)));
     pack = pack.subspan(head + size);
@@ -109,7 +109,7 @@ Result<RustCompiler> find_rust(const SearchContext& context) {
                                        {.output = Output::kCapture}));
   if (!version.ok() || !facts.ok()) {
     return error(StatusCode::kFailedPrecondition,
-                 "The Rust compiler ({}) does not tell its version and targets: {}", rustc,
+                 "The Rust compiler ({}) does not report its version and targets: {}", rustc,
                  printable(version.errors + facts.errors));
   }
   if (facts.output.find(fmt::format("\n{}\n", kTarget)) == std::string::npos) {

@@ -122,11 +122,10 @@ Result<std::string> find_tool(Tool tool, const SearchContext& context) {
   if (!named.empty()) {
     std::string path = find_place(named, context);
     if (!path.empty()) return path;
-    return error(
-        StatusCode::kNotFound,
-        "{} names no program ({}). Set it to the path of {}, or unset it to have {} looked "
-        "for.",
-        facts.variable, printable(named), facts.name, facts.name);
+    return error(StatusCode::kNotFound,
+                 "{} names no program ({}). Set it to the path of {}, or unset it to let Halyard "
+                 "search for {}.",
+                 facts.variable, printable(named), facts.name, facts.name);
   }
   for (const std::string& place : facts.places) {
     std::string path = find_place(place, context);

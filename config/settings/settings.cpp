@@ -88,10 +88,10 @@ class SettingsLoader {
         who_else_may_write(path, {.strict = sources_.privileged, .counts_sticky = true});
     if (who.empty()) return true;
     if (sources_.privileged) {
-      diagnostics_.error({path, 0, 0},
-                         fmt::format("This process runs with more rights than its caller and does "
-                                     "not read this: {}.",
-                                     who));
+      diagnostics_.error(
+          {path, 0, 0},
+          fmt::format(
+              "This process has more privileges than its caller and does not read this: {}.", who));
       return false;
     }
     made_.warnings_.push_back(fmt::format("{}: {}", printable(path), who));

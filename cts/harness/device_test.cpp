@@ -53,7 +53,7 @@ Status DeviceTest::finish() const {
   if (!status.ok() || !late) return status;
   // The wait checked once more at its deadline: without a deadline, it would never end.
   return Status(StatusCode::kDeadlineExceeded,
-                "The work was done, but nobody woke the wait for it.");
+                "The work was done, but no thread woke the wait for it.");
 }
 
 Status DeviceTest::drain(Queue& target) {

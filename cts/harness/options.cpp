@@ -30,14 +30,14 @@ void add_subject(CLI::App& app, Options& options, Texts& texts) {
       ->type_name("URI")
       ->group(group);
   app.add_option("--vgpu", texts.vgpu,
-                 "Put the virtual GPU below the driver: its profile, as a name (gfx900) or a YAML "
-                 "file; without one HALYARD_VGPU_PROFILE, else the default profile")
+                 "Use the virtual GPU. PROFILE is a name (gfx900) or a YAML file; by default that "
+                 "of HALYARD_VGPU_PROFILE, or else gfx900")
       ->type_name("[PROFILE]")
       ->expected(0, 1)
       ->group(group);
   app.add_flag("--check{all}", texts.check,
-               "Have the virtual GPU look for mistakes, each of which fails its test: bounds, lds, "
-               "waits, atomics, coherence. --check=lds,waits chooses some")
+               "Enable the virtual GPU's checks: bounds, lds, waits, atomics, coherence. A finding "
+               "fails its test. --check=lds,waits selects some")
       ->group(group);
   app.add_option("--plugin-path,--plugin", options.plugin_paths,
                  "A folder with driver plugins, or one plugin. May be repeated")
@@ -52,38 +52,38 @@ void add_subject(CLI::App& app, Options& options, Texts& texts) {
       ->allow_extra_args(false)
       ->group(group);
   app.add_option("--kernels", options.kernels,
-                 "The suite's kernels; without it those beside the program")
+                 "The folder of the suite's kernels; by default the one beside the program")
       ->type_name("FOLDER")
       ->group(group);
-  app.add_option(
-         "--expectations", texts.expectations,
-         "What the driver is excused from, or \"none\"; without it <driver>.yaml beside the "
-         "program, if there is one")
+  app.add_option("--expectations", texts.expectations,
+                 "The file that lists the tests that the driver may fail or skip, or \"none\"; by "
+                 "default <driver>.yaml beside the program, if it exists")
       ->type_name("FILE")
       ->group(group);
 }
 
 void add_tests(CLI::App& app, Options& options, Texts& texts) {
   const char* const group = "Which tests";
-  app.add_flag("--list", options.list, "List them and run nothing; needs no device")->group(group);
+  app.add_flag("--list", options.list, "List the tests and run none; needs no device")
+      ->group(group);
   app.add_option("--filter", options.filter,
-                 "Suite.Test globs separated by ':'; behind '-', those left out")
+                 "Suite.Test globs separated by ':'; those after '-' are left out")
       ->type_name("GLOBS")
       ->group(group);
   app.add_option("--shard", texts.shard, "Part I of N, from 1 on")->type_name("I/N")->group(group);
-  cli::add_number(app, "--repeat", options.repeat, "Run them so many times",
+  cli::add_number(app, "--repeat", options.repeat, "Run the tests this many times",
                   {.low = 1, .high = 1000000})
       ->type_name("N")
       ->group(group);
   app.add_flag("--shuffle{anew}", texts.shuffle,
-               "In random order; --shuffle=SEED, from 1 to 99999, gives the same order again")
+               "Run the tests in random order; --shuffle=SEED, from 1 to 99999, repeats an order")
       ->group(group);
   cli::add_number(app, "--seed", options.seed,
-                  "Seed of the random inputs; a failure prints the one that it used", {})
+                  "The seed of the random inputs; a failure prints its seed", {})
       ->type_name("N")
       ->group(group);
   cli::add_number(app, "--patience", options.patience_seconds,
-                  "How long a test waits before it calls that a hang; 60, if not given",
+                  "The time after which a waiting test fails as a hang; by default 60",
                   {.low = 1, .high = 86400})
       ->type_name("SECONDS")
       ->group(group);
@@ -159,8 +159,9 @@ bool parse_options(int* argc, char** argv, Options* options, std::string* proble
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.footer(
       "gtest's flags work too.\n"
-      "Exit code: 0 if every test did what is expected of it, 1 if not, 2 if the command line or\n"
-      "the expectations make no sense.\n\n"
+      "Exit code: 0 if every test ended as expected, 1 if not, 2 if the command line or the\n"
+      "expectations are invalid.\n"
+      "\n"
       "Example:\n"
       "  halyard-cts --device=amdgpu --vgpu=gfx90a --check --filter='Order.*:Pools.*'");
   Texts texts;

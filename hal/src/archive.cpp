@@ -54,15 +54,15 @@ Result<Header> read_header(const ByteRange& range, uint64_t at) {
   }
   if (range.text(at + kEndOffset, kEnd.size()) != kEnd) {
     return damaged(
-        "has no member header at offset {}, where one is to be: it does not end with "
-        "the bytes 60 0a.",
+        "has no member header at offset {}, where one must be: it does not end with the bytes 60 "
+        "0a.",
         offset);
   }
   const std::string_view digits = without_blanks(range.text(at + kSizeOffset, kSizeBytes));
   const std::optional<uint64_t> size = parse_number(digits);
   if (!size) {
-    return damaged("has a member whose size (\"{}\" at offset {}) is no number.", printable(digits),
-                   offset + kSizeOffset);
+    return damaged("has a member whose size (\"{}\" at offset {}) is not a number.",
+                   printable(digits), offset + kSizeOffset);
   }
   Header header;
   header.name = without_blanks(range.text(at, kNameBytes));

@@ -18,7 +18,7 @@ Result<void*> Buffer::map(uint64_t offset, uint64_t length, MapAccess access) {
   if (type() == MemoryType::kDevice) {
     return error(StatusCode::kFailedPrecondition,
                  "Buffer::map is called on a buffer of device memory ({} bytes), which the host "
-                 "does not see. Use Queue::update and Queue::copy, or allocate host memory.",
+                 "cannot access. Use Queue::update and Queue::copy, or allocate host memory.",
                  size());
   }
   const uint32_t bits = static_cast<uint32_t>(access);

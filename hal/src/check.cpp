@@ -8,10 +8,11 @@
 namespace halyard::internal {
 
 Status given_back(const char* operation, const char* role) {
-  return error(StatusCode::kFailedPrecondition,
-               "{} is given a {} in a buffer whose memory was given back (Queue::dealloca_buffer). "
-               "Give it back after its last use, and take a new one with Queue::alloca_buffer.",
-               operation, role);
+  return error(
+      StatusCode::kFailedPrecondition,
+      "{} is given a {} in a buffer whose memory was deallocated (Queue::dealloca_buffer). "
+      "Deallocate a buffer after its last use, or allocate a new one with Queue::alloca_buffer.",
+      operation, role);
 }
 
 Status resolve_length(const char* operation, const char* role, uint64_t size, uint64_t offset,
@@ -74,7 +75,7 @@ Status check_own(const char* operation, const Device& device, const Buffer& buff
     if (buffer.size() != 0) return {};
     return error(
         StatusCode::kFailedPrecondition,
-        "{} is given a buffer whose memory was given back before (Queue::dealloca_buffer).",
+        "{} is given a buffer whose memory was already deallocated (Queue::dealloca_buffer).",
         operation);
   }
   return error(StatusCode::kInvalidArgument,

@@ -47,8 +47,8 @@ Result<Ref<Executable>> Device::load_executable(const Module& module) {
   Result<TargetId> target = parse_target_id(info().target);
   if (!target.ok()) {
     return error(StatusCode::kFailedPrecondition,
-                 "Which of the module's {} variants is for the device cannot be told: its driver "
-                 "({}) gives its target as \"{}\", which is no AMD GPU. Load a plain code object.",
+                 "Halyard cannot choose among the module's {} variants: the device's driver ({}) "
+                 "reports the target \"{}\", which is not an AMD GPU. Load a plain code object.",
                  module.variants().size(), info().driver, info().target);
   }
   HALYARD_ASSIGN_OR_RETURN(const std::vector<size_t> chosen,

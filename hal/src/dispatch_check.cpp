@@ -27,7 +27,7 @@ std::string name_of(const Dispatch& dispatch) {
 
 [[gnu::cold, gnu::noinline]] Status no_function() {
   return error(StatusCode::kInvalidArgument,
-               "A dispatch is given no function (null). Executable::find gives one.");
+               "A dispatch is given no function (null). Executable::find returns one.");
 }
 
 [[gnu::cold, gnu::noinline]] Status no_plan(const Dispatch& dispatch) {

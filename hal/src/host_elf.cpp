@@ -154,8 +154,8 @@ Result<std::vector<ByteRange>> find_fat_sections(const ByteRange& range) {
     if (!is_fat_section(names.text().substr(section.sh_name))) continue;
     if (section.sh_type == SHT_NOBITS || (section.sh_flags & SHF_COMPRESSED) != 0) {
       return damaged(
-          "has a section {} without plain contents (type {}, flags {:#x}); its header "
-          "is at offset {}. Give the file from before objcopy or strip changed it.",
+          "has a section {} without plain contents (type {}, flags {:#x}); its header is at offset "
+          "{}. Use the file as it was before objcopy or strip changed it.",
           kFatSection, section.sh_type, section.sh_flags,
           range.base + table.offset + i * sizeof(Elf64_Shdr));
     }

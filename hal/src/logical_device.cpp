@@ -170,7 +170,7 @@ Status LogicalDevice::do_link(size_t index, LinkInfo* info) const {
     }
     index -= count;
   }
-  return error(StatusCode::kUnavailable, "A link of device \"{}\" went while it was asked for.",
+  return error(StatusCode::kUnavailable, "A link of device \"{}\" disappeared during the query.",
                info_.name);
 }
 

@@ -72,8 +72,8 @@ Status check_not_empty(const Module::Contents& contents) {
     reasons.push_back(fmt::format("{} ({})", name, reason));
   }
   return error(StatusCode::kInvalidArgument,
-               "The {} has no code object. What it has: {}. A code object is what clang -target "
-               "amdgcn-amd-amdhsa writes, usually *.hsaco.",
+               "The {} has no code object. It has: {}. clang -target amdgcn-amd-amdhsa writes code "
+               "objects, usually as *.hsaco.",
                to_string(contents.format),
                list_of(std::vector<std::string_view>(reasons.begin(), reasons.end())));
 }

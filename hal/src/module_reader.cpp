@@ -40,7 +40,7 @@ std::string describe_other(const ByteRange& range) {
   if (text.empty()) return "it is empty (0 bytes)";
   if (text.starts_with("BC\xc0\xde")) return "it is LLVM bitcode, which is not linked";
   if (text.starts_with(std::string_view("\x03\x02\x23\x07", 4))) return "it is SPIR-V";
-  return "it is no ELF, and so no code object";
+  return "it is not an ELF file, so it is not a code object";
 }
 
 bool contradict(Feature a, Feature b) {
@@ -218,9 +218,10 @@ Status ModuleReader::add_compressed_bundle(ModuleBundle bundle, const ByteRange&
   contents_.bundles.push_back(std::move(bundle));
   const std::string& origin = contents_.bundles.back().origin;
   if (!is_offload_bundle(inner)) {
-    return at(origin, error(StatusCode::kInvalidArgument,
-                            "The {} bytes are no offload bundle: they do not begin with \"{}\".",
-                            inner.size, kBundleMagic));
+    return at(origin,
+              error(StatusCode::kInvalidArgument,
+                    "The {} bytes are not an offload bundle: they do not begin with \"{}\".",
+                    inner.size, kBundleMagic));
   }
   uint64_t inner_size = 0;
   HALYARD_RETURN_IF_ERROR(add_entries(contents_.bundles.size() - 1, inner, &inner_size));

@@ -30,8 +30,8 @@ bool has_required_size(const FunctionInfo& function) {
 
 Status not_known(const FunctionInfo& function, const DeviceInfo& device) {
   return error(StatusCode::kUnimplemented,
-               "How many work-groups of \"{}\" a compute unit of \"{}\" runs at once is not known: "
-               "Halyard has no figures of its processor ({}).",
+               "The number of work-groups of \"{}\" that a compute unit of \"{}\" can run at once "
+               "is unknown: Halyard has no data for the processor ({}).",
                short_name(function.name), device.name, processor_of(device));
 }
 

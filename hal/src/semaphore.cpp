@@ -22,7 +22,7 @@ Status Semaphore::wait(uint64_t value, Deadline deadline) const {
 void Semaphore::fail(const Status& cause) {
   if (cause.ok()) {
     fail(Status(StatusCode::kInternal,
-                "A semaphore is failed with a status that is OK; its cause is not known."));
+                "A semaphore was failed with an OK status, so the cause is unknown."));
     return;
   }
   contract()->functions->fail(contract(), cause.contract());

@@ -74,7 +74,7 @@ Status unknown_name(std::string_view name) {
   add(all_product_aliases());
   add(all_families());
   return error(StatusCode::kNotFound,
-               "The target map has nothing named ({}).{} It has processors (gfx942), generic "
+               "The target map has no entry named ({}).{} It has processors (gfx942), generic "
                "targets (gfx9-4-generic), products (mi300x), code names (cdna3) and families "
                "(gfx94X-dcgpu); `halyard targets` lists them.",
                name, did_you_mean_clause(name, names));
@@ -82,8 +82,8 @@ Status unknown_name(std::string_view name) {
 
 Status historic_name(const ProcessorInfo& processor) {
   return error(StatusCode::kNotFound,
-               "The processor ({}) is one that Halyard only knows by name; the target map begins "
-               "with {} and has what LLVM 22 compiles for.",
+               "Halyard does not support the processor ({}): the target map begins with {} and has "
+               "the processors that LLVM 22 compiles for.",
                processor.name, all_processors().front().name);
 }
 

@@ -100,7 +100,7 @@ TEST_F(DispatchCheck, LetsLimitsThemselvesThrough) {
 
 TEST_F(DispatchCheck, NoFunction) {
   no_function_ = true;
-  expect_invalid("A dispatch is given no function (null). Executable::find gives one.");
+  expect_invalid("A dispatch is given no function (null). Executable::find returns one.");
 }
 
 TEST_F(DispatchCheck, AFunctionOfAnotherDevice) {
@@ -191,10 +191,11 @@ TEST_F(DispatchCheck, ABufferThatWasGivenBack) {
   testing::FakeBuffer::set_size(*buffer_, 0);
   for (const uint64_t offset : {0u, 4u}) {
     arguments_[0] = BufferRange(*buffer_, offset, BufferRange::kToEnd);
-    expect_refused(StatusCode::kFailedPrecondition,
-                   "Argument 0 \"out\" of \"vadd\" (global_buffer of 8 bytes at offset 0) is given "
-                   "a range in a buffer whose memory was given back (Queue::dealloca_buffer). Give "
-                   "it back after its last use, and take a new one with Queue::alloca_buffer.");
+    expect_refused(
+        StatusCode::kFailedPrecondition,
+        "Argument 0 \"out\" of \"vadd\" (global_buffer of 8 bytes at offset 0) is given a range in "
+        "a buffer whose memory was deallocated (Queue::dealloca_buffer). Deallocate a buffer after "
+        "its last use, or allocate a new one with Queue::alloca_buffer.");
   }
 }
 

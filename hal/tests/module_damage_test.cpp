@@ -146,7 +146,7 @@ TEST(ModuleDamage, CompressedBundlesAreBounded) {
   expect_module_error(bomb, StatusCode::kResourceExhausted,
                       {"1048576 bytes (offset 16)", "1000000"},
                       {.max_decompressed_bytes = 1000000});
-  expect_module_error(bomb, kInvalid, {"no offload bundle"});
+  expect_module_error(bomb, kInvalid, {"not an offload bundle"});
   // The limit is that of all together.
   const Bytes plain = two_entries();
   const Bytes twice = compress(plain, Compression::kZstd) + compress(plain, Compression::kZlib);
@@ -184,7 +184,7 @@ TEST(ModuleDamage, CompressedBundlesAreBoundedByTheFilesSize) {
 TEST(ModuleDamage, CompressedBundlesOfSomethingElse) {
   const Bytes plain = two_entries();
   expect_module_error(compress(compress(plain, Compression::kZstd), Compression::kZstd), kInvalid,
-                      {"decompressed", "no offload bundle"});
+                      {"decompressed", "not an offload bundle"});
   expect_module_error(compress(plain + plain, Compression::kZstd), kInvalid,
                       {"another bundle", "only one"});
   expect_module_error(compress(plain + to_bytes("x"), Compression::kZstd), kInvalid,
@@ -304,7 +304,7 @@ TEST(ModuleDamage, ArchivesWithLyingHeaders) {
   expect_module_error(to_bytes("!<thin>\n"), StatusCode::kUnimplemented, {"thin", "ar rc"});
   expect_module_error(archive_of({}), kInvalid, {"The archive has no code object", "none"});
   // An archive in an archive is not looked into.
-  expect_module_error(archive_of({archive_member("c.a/", good)}), kInvalid, {"c.a", "no ELF"});
+  expect_module_error(archive_of({archive_member("c.a/", good)}), kInvalid, {"c.a", "not an ELF"});
   Bytes damaged = v5;
   damaged.resize(30);
   expect_module_error(archive_of({archive_member("bad.o/", damaged)}), kInvalid,

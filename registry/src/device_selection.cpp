@@ -119,8 +119,8 @@ Result<std::vector<size_t>> select_devices(const DeviceUri& uri,
     }
     if (!found) {
       return error(StatusCode::kNotFound,
-                   "The device URI ({}) names what is not there at character {}: the driver {} has "
-                   "no device with the {} ({}). It has {}.",
+                   "The device URI ({}) names a device that does not exist at character {}: the "
+                   "driver {} has no device with the {} ({}). It has {}.",
                    printable(to_string(uri)), position_of(uri, s), uri.driver, noun(selector.kind),
                    printable(selector.text), list_devices(uri.driver, devices));
     }

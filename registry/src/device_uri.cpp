@@ -11,9 +11,8 @@ namespace halyard {
 namespace {
 
 constexpr const char* kForms =
-    "A device URI is driver, driver:ordinal or driver://selector,selector…, with ?key=value&… "
-    "behind "
-    "it; a selector is an ordinal, a UUID, a PCI address or a processor.";
+    "A device URI is driver, driver:ordinal or driver://selector,selector…, followed by "
+    "?key=value&…; a selector is an ordinal, a UUID, a PCI address or a processor.";
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -120,11 +119,11 @@ class Parser {
       return "here the URI must end, or go on with ,selector or ?key=value";
     }
     if (uri.ordinal && peek() == ',') {
-      return "an ordinal behind one colon is a single one; for one device of several GPUs write "
+      return "only one ordinal can follow a single colon; for one device of several GPUs write "
              "driver://0,1";
     }
     if (uri.ordinal && text_.substr(at_).starts_with("://")) {
-      return "behind an ordinal stand no selectors; write driver://0,1 for several GPUs";
+      return "no selector can follow an ordinal; write driver://0,1 for several GPUs";
     }
     if (uri.ordinal) return "here the URI must end, or go on with ?key=value";
     if (peek() == ',') return kOneDriver;
@@ -234,7 +233,7 @@ class Parser {
       at_ = begin;
       return fail("the key " + option.key + " is given twice");
     }
-    if (peek() != '=') return fail("= and a value are expected behind the key " + option.key);
+    if (peek() != '=') return fail("= and a value are expected after the key " + option.key);
     ++at_;
     HALYARD_RETURN_IF_ERROR(parse_value(option.value));
     uri.options.push_back(std::move(option));

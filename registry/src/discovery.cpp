@@ -38,7 +38,7 @@ class Search {
     } else if (status.type() == fs::file_type::directory) {
       place.warning = warning_for(path, true);
       if (privileged_ && !place.warning.empty()) {
-        place.problem = fmt::format("this process runs with more rights than its caller, and {}",
+        place.problem = fmt::format("this process has more privileges than its caller, and {}",
                                     std::exchange(place.warning, {}));
       } else {
         read_folder(place);
@@ -102,7 +102,7 @@ class Search {
     if (privileged_ && !candidate.warning.empty()) {
       place.ignored.push_back(
           {path.filename().string(),
-           "this process runs with more rights than its caller, and " + candidate.warning});
+           "this process has more privileges than its caller, and " + candidate.warning});
       return;
     }
     report_.candidates.push_back(std::move(candidate));

@@ -96,7 +96,7 @@ void describe(const Slot& slot, int signal) {
   line.add(slot.path);
   line.add("); this came ");
   line.add(slot.time.load());
-  line.add(". `halyard list drivers` tries each plugin in a process of its own.\n");
+  line.add(". `halyard list drivers` tries each plugin in a separate process.\n");
   line.write();
 }
 
@@ -154,7 +154,7 @@ void at_exit(int code, void*) {
     line.add(slot.path);
     line.add("); this came ");
     line.add(slot.time.load());
-    line.add(". `halyard list drivers` tries each plugin in a process of its own.\n");
+    line.add(". `halyard list drivers` tries each plugin in a separate process.\n");
     line.write();
   }
 }

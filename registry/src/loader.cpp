@@ -42,8 +42,7 @@ Status guarded(const char* what, Call call) noexcept {
                  printable(e.what() == nullptr ? "" : e.what(), kLongestText));
   } catch (...) {
     return error(StatusCode::kInternal,
-                 "{} threw an exception of a type that is unknown here, so its message is lost.",
-                 what);
+                 "{} threw an exception of an unknown type, so its message is lost.", what);
   }
 }
 
@@ -84,7 +83,7 @@ Status find_entry(Candidate& candidate, void* library, HalyardPluginEntry* entry
   if (symbol == nullptr) {
     const std::string why = text_of(dlerror());
     return error(StatusCode::kFailedPrecondition,
-                 "{} (The library is no Halyard plugin: it exports no function {}.)",
+                 "{} (The library is not a Halyard plugin: it exports no function {}.)",
                  why.empty() ? "The symbol is null." : why, HALYARD_PLUGIN_SYMBOL);
   }
   if (const std::string why = why_not_callable(symbol); !why.empty()) {
@@ -118,11 +117,11 @@ Status check_answer(Candidate& candidate, const HalyardPlugin& plugin) {
   }
   const std::string_view promised = driver_of_file_name(candidate.path);
   if (!promised.empty() && promised != name) {
-    return error(StatusCode::kFailedPrecondition,
-                 "The plugin brings the driver {}, but its file name promises {}. Rename the file "
-                 "to libhalyard_driver_{}.so, or to anything that does not start with "
-                 "libhalyard_driver_.",
-                 name, promised, name);
+    return error(
+        StatusCode::kFailedPrecondition,
+        "The plugin has the driver {}, but its file name says {}. Rename the file to "
+        "libhalyard_driver_{}.so, or to anything that does not start with libhalyard_driver_.",
+        name, promised, name);
   }
   if (plugin.create_driver == nullptr) {
     return error(StatusCode::kFailedPrecondition,

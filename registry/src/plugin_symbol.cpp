@@ -54,7 +54,7 @@ bool may_be_function(unsigned type) {
 
 std::string no_function(const std::string& what) {
   return fmt::format(
-      "The library's {} is {}, not a function, so the library is no Halyard plugin. A plugin "
+      "The library's {} is {}, not a function, so the library is not a Halyard plugin. A plugin "
       "defines it with the macro HALYARD_PLUGIN of plugins/plugin.h.",
       HALYARD_PLUGIN_SYMBOL, what);
 }
@@ -101,7 +101,7 @@ std::string why_no_entry(const std::string& path) {
   const auto symbol = find_symbol(elf.get(), HALYARD_PLUGIN_SYMBOL, lists);
   if (!lists) return {};
   if (!symbol) {
-    return fmt::format("The library is no Halyard plugin: it exports no function {}.",
+    return fmt::format("The library is not a Halyard plugin: it exports no function {}.",
                        HALYARD_PLUGIN_SYMBOL);
   }
   const unsigned type = GELF_ST_TYPE(symbol->st_info);

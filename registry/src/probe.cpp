@@ -273,8 +273,8 @@ Status probe_candidates(std::vector<Candidate>& candidates, const DriverSettings
   while (first < candidates.size()) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-      return error(StatusCode::kResourceExhausted, "There is no pipe for trying plugins: {}.",
-                   std::strerror(errno));
+      return error(StatusCode::kResourceExhausted,
+                   "The pipe for trying plugins cannot be created: {}.", std::strerror(errno));
     }
     // A plugin that calls exit() in the child would write this process's buffered output again.
     std::fflush(nullptr);
@@ -287,8 +287,8 @@ Status probe_candidates(std::vector<Candidate>& candidates, const DriverSettings
     close(ends[1]);
     if (pid < 0) {
       close(ends[0]);
-      return error(StatusCode::kResourceExhausted, "There is no process for trying plugins: {}.",
-                   std::strerror(why));
+      return error(StatusCode::kResourceExhausted,
+                   "The process for trying plugins cannot be started: {}.", std::strerror(why));
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     Child child(pid, ends[0], candidates, first);

@@ -121,8 +121,8 @@ Status Registry::State::no_such_driver(std::string_view name) {
   for (const NamedDevice& device : devices) devices_by_name.push_back(device.name);
   names.insert(names.end(), devices_by_name.begin(), devices_by_name.end());
   return error(StatusCode::kNotFound,
-               "There is no driver ({}); the drivers that are there: {}{}.{} A driver of your own "
-               "is found with --plugin-path or HALYARD_PLUGIN_PATH.{}",
+               "There is no driver ({}). The drivers are: {}{}.{} To use another one, name its "
+               "plugin with --plugin-path or HALYARD_PLUGIN_PATH.{}",
                printable(name), drivers,
                devices.empty() ? "" : "; named devices: " + list_of(devices_by_name),
                did_you_mean_clause(name, names), hint_and_report(""));

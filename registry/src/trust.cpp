@@ -20,20 +20,21 @@ std::string who_else_may_write(const std::string& path, const WriteCheck& check)
   if (!check.counts_sticky && (mode & S_ISVTX) != 0) return {};
   if ((mode & S_IWOTH) != 0) {
     return fmt::format(
-        "every user of this machine may write to {} (mode {:04o}) and so decide what runs here; "
-        "take that right away with chmod o-w",
+        "every user of this machine can write to {} (mode {:04o}), and so choose the code that "
+        "runs here; remove that permission with chmod o-w",
         printable(path), mode);
   }
   const bool own_group = info.st_gid == getegid() || info.st_gid == info.st_uid;
   if ((mode & S_IWGRP) != 0 && (check.strict || !own_group)) {
     return fmt::format(
-        "the group {} may write to {} (mode {:04o}) and so decide what runs here; take that right "
-        "away with chmod g-w",
+        "the group {} can write to {} (mode {:04o}), and so choose the code that runs here; remove "
+        "that permission with chmod g-w",
         info.st_gid, printable(path), mode);
   }
   if (check.strict && info.st_uid != 0 && info.st_uid != geteuid()) {
     return fmt::format(
-        "{} belongs to the user {}, who so decides what runs here; give it to root with chown",
+        "{} belongs to the user {}, who can so choose the code that runs here; give it to root "
+        "with chown",
         printable(path), info.st_uid);
   }
   return {};

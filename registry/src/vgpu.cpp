@@ -68,8 +68,8 @@ Status check_process() {
   const std::string runtime = loaded_path(kRuntime);
   if (runtime.empty()) return {};
   return error(StatusCode::kFailedPrecondition,
-               "The virtual GPU cannot be loaded: this process has {} already ({}), which would "
-               "not see it. Load the virtual GPU before any driver, or run the program under "
+               "The virtual GPU cannot be loaded: this process has already loaded {} ({}), which "
+               "would not use it. Load the virtual GPU before any driver, or run the program under "
                "\"halyard vgpu exec\".",
                kRuntime, runtime);
 }
@@ -191,7 +191,7 @@ Status load_virtual_gpu(std::string_view profile, const VirtualGpuOptions& optio
   if (now.profile) {
     if (*now.profile == wanted) return {};
     return error(StatusCode::kFailedPrecondition,
-                 "This process has a virtual GPU already, with the profile ({}); it cannot get "
+                 "This process already has a virtual GPU with the profile ({}), and cannot get "
                  "another one ({}). A process has one virtual GPU.",
                  now.profile->empty() ? "default" : printable(*now.profile),
                  wanted.empty() ? "default" : printable(wanted));
@@ -220,7 +220,7 @@ Result<void*> loaded_function(const char* name) {
   const std::string path = virtual_gpu_library();
   if (path.empty()) {
     return Status(StatusCode::kFailedPrecondition,
-                  "This is the virtual GPU's to do, and this process has not loaded it: call "
+                  "This needs the virtual GPU, which this process has not loaded: call "
                   "load_virtual_gpu() first (--vgpu).");
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);

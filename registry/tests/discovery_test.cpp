@@ -118,7 +118,7 @@ TEST(DiscoveryTest, WhatEveryUserMayWriteToIsReported) {
     }
     return text;
   };
-  const std::string every = "every user of this machine may write to ";
+  const std::string every = "every user of this machine can write to ";
   const auto cut = [](const std::string& text) { return text.substr(0, 60); };
   EXPECT_EQ(warnings({folder / "tight"}), "| a.so: b.so:" + cut(every + loose) +
                                               " e.so:" + cut(every + folder / "loose") + " f.so:");
@@ -192,7 +192,7 @@ TEST(DiscoveryTest, APrivilegedProcessTakesNothingThatOthersMayWrite) {
   ASSERT_EQ(report.places[0].ignored.size(), 2u);
   EXPECT_THAT(
       report.places[0].ignored[0].reason,
-      HasSubstr("more rights than its caller, and every user of this machine may write to " +
+      HasSubstr("more privileges than its caller, and every user of this machine can write to " +
                 loose));
   EXPECT_THAT(report.places[0].ignored[1].reason, HasSubstr(folder / "loose"));
   EXPECT_THAT(report.places[1].problem, HasSubstr("may write to " + folder / "loose"));

@@ -130,7 +130,7 @@ TEST(LoaderTest, AFileNameThatPromisesAnotherDriverIsRefused) {
       load(folder.add_copy("libhalyard_driver_other.so", HALYARD_TEST_SKELETON));
   EXPECT_EQ(candidate.stage, LoadStage::kSymbol);
   EXPECT_THAT(candidate.reason,
-              AllOf(HasSubstr("brings the driver skeleton, but its file name promises other"),
+              AllOf(HasSubstr("has the driver skeleton, but its file name says other"),
                     HasSubstr("libhalyard_driver_skeleton.so")));
 }
 

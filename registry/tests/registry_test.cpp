@@ -123,7 +123,7 @@ TEST(RegistryTest, AnUnknownDriverGivesNamesAGuessAndTheWholeReport) {
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(
       status.to_string(),
-      AllOf(HasSubstr("There is no driver (skelton)"), HasSubstr("there: skeleton"),
+      AllOf(HasSubstr("There is no driver (skelton)"), HasSubstr("The drivers are: skeleton"),
             HasSubstr("Did you mean \"skeleton\"?"), HasSubstr("--plugin-path"),
             HasSubstr("/no/such/folder (plugin path): there is no such"), HasSubstr("not_elf.so"),
             HasSubstr("is not an ELF file"), HasSubstr("enumerated: 1 device")));
@@ -137,7 +137,7 @@ TEST(RegistryTest, NoPluginFolderIsSaid) {
   const Status status = Registry::create(options)->open_device("amdgpu").status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(status.to_string(),
-              AllOf(HasSubstr("There is no driver (amdgpu); the drivers that are there: none."),
+              AllOf(HasSubstr("There is no driver (amdgpu). The drivers are: none."),
                     HasSubstr(folder.path() + "/lib/halyard/plugins (installation): there is no"),
                     HasSubstr("Plugins:\n  none")));
 }

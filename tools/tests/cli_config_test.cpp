@@ -142,10 +142,10 @@ TEST_F(CliConfigTest, ASetUserIdProgramIgnoresTheEnvironment) {
   const std::string config = file("open.yaml", "validation: {level: none}\n");
   ASSERT_EQ(chmod(config.c_str(), 0666), 0);
   EXPECT_THAT(spawn({"config", "show", "--config=" + config}, with).err,
-              HasSubstr("This process runs with more rights than its caller"));
+              HasSubstr("This process has more privileges than its caller"));
   with.program = HALYARD_PROGRAM;
   EXPECT_THAT(spawn({"config", "show", "--config=" + config}, with).err,
-              HasSubstr("halyard: warning: " + config + ": every user of this machine may write"));
+              HasSubstr("halyard: warning: " + config + ": every user of this machine can write"));
 }
 
 }  // namespace

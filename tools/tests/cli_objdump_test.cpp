@@ -117,7 +117,7 @@ TEST_F(CliObjdump, ATargetThatThereIsNotIsSaidToBeThat) {
   };
   const Outcome nonsense = dump("nonsense");
   EXPECT_EQ(nonsense.exit_code, 1);
-  EXPECT_THAT(nonsense.err, HasSubstr("The target map has nothing named (nonsense)"));
+  EXPECT_THAT(nonsense.err, HasSubstr("The target map has no entry named (nonsense)"));
   EXPECT_THAT(dump("gfx90b").err, HasSubstr("Did you mean \"gfx90"));
   EXPECT_THAT(dump("gfx803").err, HasSubstr("has no code for the target (gfx803). It has gfx900"));
   EXPECT_THAT(dump("mi300x").err,

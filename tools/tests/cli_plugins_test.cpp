@@ -100,9 +100,9 @@ TEST(CliPlugins, FoldersThatEveryUserMayWriteToAreReported) {
   EXPECT_THAT(outputs(), Not(HasSubstr("every user")));
   ASSERT_EQ(chmod(folder.path().c_str(), 0777), 0);
   EXPECT_THAT(outputs(),
-              AllOf(HasSubstr("\n" + folder.path() + ": warning: every user of this machine may"),
+              AllOf(HasSubstr("\n" + folder.path() + ": warning: every user of this machine can"),
                     HasSubstr("halyard: warning: " + folder.path() + ": every user"),
-                    HasSubstr("\"warning\": \"every user of this machine may write to ")));
+                    HasSubstr("\"warning\": \"every user of this machine can write to ")));
 }
 
 }  // namespace

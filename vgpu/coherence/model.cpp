@@ -11,14 +11,15 @@
 namespace halyard::vgpu::coherence {
 namespace {
 
-// What ended work-groups leave in the L1s matters only to packets without an acquire fence. A bound
-// on what is kept for those: 64 MiB.
+// The lines that ended work-groups leave in the L1s matter only to packets without an acquire
+// fence. This bounds the lines that are kept for them: 64 MiB.
 constexpr size_t kMaxLeftLines = size_t{1} << 20;
 
-// What a wave may lack to see what it has been told of.
+// Operations that a wave may lack to see a write of which it was notified.
 constexpr const char* kInvalidateL1 = "buffer_wbinvl1_vol";
 constexpr const char* kInvalidateL2 = "buffer_invl2";
-constexpr const char* kBetween = "between what told this wave of the write and this read";
+constexpr const char* kBetween =
+    "between the operation that notified this wave of the write, and this read";
 
 const uint8_t* memory_at(uint64_t line) {
   return reinterpret_cast<const uint8_t*>(line);
@@ -61,8 +62,8 @@ class FreeNames final : public AccessNames {
 
 }  // namespace
 
-// An L2 knows nothing of owners: what it has still to write back it may write over what the next
-// one has written past it. Another process that has the memory may still use it.
+// An L2 does not know owners: a late write-back can overwrite what the next owner has written past
+// it. Another process that has the memory can still use it.
 void Model::check_freed(const ShadowPage& page, uint32_t gpu) {
   if (page.allocation.placement.is_shared || gpus_[gpu].is_lost) return;
   const CachedPage& cached = *page.l2[gpu];
@@ -96,7 +97,7 @@ void Model::freed(uint64_t begin) {
     std::erase_if(gpu.exposed, goes);
   }
   shadow_.remove(begin);
-  // Whatever comes to that address next has not been in an L1.
+  // New memory at that address has not been in an L1.
   for (Gpu& gpu : gpus_) {
     gpu.left.clear();
     gpu.left_lines = 0;
@@ -125,7 +126,7 @@ void Model::end(WorkId id) {
   if (work == nullptr) return;
   work->ended = ++clock_;
   if (work->kind == WorkKind::kCopy) return;
-  // A barrier packet acquires when what it waited for is there, a dispatch before it starts (HSA
+  // A barrier packet acquires when its signals have arrived, a dispatch before it starts (HSA
   // System Architecture 1.2, 2.9.1).
   if (work->kind == WorkKind::kBarrier) acquire(work->node - 1, work->acquire);
   release(work->node - 1, work->release);
@@ -244,7 +245,7 @@ void Model::read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at
     const bool is_others =
         page.allocation.placement.is_shared && page.allocation.placement.node != 0;
     if (caching != Caching::kProbed && !is_others) {
-      // No acquire drops what is still to be written back.
+      // No acquire drops data that are still to be written back.
       report_stale(reader, page, {at.line, stale},
                    fmt::format("the L2 of GPU {}", gpus_[reader.gpu].facts.node), line,
                    (cached.dirty[k] & stale) != 0
@@ -371,7 +372,7 @@ void Model::check_order(const Reader& reader, const ShadowPage& page, const Line
          kMayRun, missing());
 }
 
-// Bytes that an L2 has and memory does not. A kernel is served by the L2 of its own GPU.
+// Bytes that are in an L2 and not in memory. A kernel reads them through its own GPU's L2.
 bool Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
   const unsigned k = index_of(at.line);
   for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
@@ -402,7 +403,7 @@ void Model::check_scalar(const Reader& reader, const ShadowPage& page, const Lin
            {at.line, bytes}, "which are not in memory yet", "written by ",
            writer_of(page, {at.line, bytes}, page.scalar[gpu]->line[k].filler),
            fmt::format("; the scalar cache of GPU {} has them since", gpus_[gpu].facts.node),
-           "s_dcache_wb behind the store");
+           "s_dcache_wb after the store");
     return;
   }
 }
@@ -460,8 +461,8 @@ void Model::check_flight(const GroupView* in_order, const Reader& reader, const 
            "written by ", writer_of(page, {at.line, bytes}),
            ", whose wave has not waited for its store: it may still be on its way",
            in_order != nullptr || reader.past_l2
-               ? "s_waitcnt vmcnt(0) behind the store, before the wave tells others of it (a "
-                 "release at agent or system scope)"
+               ? "s_waitcnt vmcnt(0) after the store, before the wave notifies others (a release "
+                 "at agent or system scope)"
                : "s_waitcnt vmcnt(0) between the store and this read by the scalar cache");
     return true;
   };
@@ -491,8 +492,8 @@ void Model::enter(GroupView& view, uint32_t waves) {
 
 void Model::leave(GroupView& view) {
   std::erase(views_, &view);
-  // A wave that ends waits for its stores. But what it told others before (by a flag, say) it may
-  // have told before they were done, so they stay in flight for others until the dispatch ends.
+  // A wave waits for its stores when it ends. But it may have notified others before (by a flag,
+  // say), so the stores stay in flight for others until the dispatch ends.
   const Work* const work = history_.work(view.work);
   const bool runs = work != nullptr && work->ended == 0;
   for (WaveState& wave : view.waves) {
@@ -610,7 +611,7 @@ void Model::after_scalar(GroupView& view, Use use, AuthorId author,
     cached.line[k].take(at.mask, memory_at(at.line), writes_);
     cached.dirty[k] |= at.mask;
     list_dirty(gpus_[view.gpu].scalar_dirty, cached, *page);
-    // Whoever reads these bytes by the L2 is told of the scalar cache, and not of the host.
+    // For reads of these bytes through the L2, the report names the scalar cache, not the host.
     if (page->l2[view.gpu]) {
       CachedLine& line = l2_page(*page, view.gpu).line[k];
       line.take(at.mask & line.valid, memory_at(at.line), writes_);
@@ -701,7 +702,7 @@ void Model::host_touches(uint64_t address, bool is_write, const AccessNames& nam
   reader.names = &names;
   reader.reads = !is_write;
   reader.past_l2 = true;
-  // How many bytes it touches is not told: one at least.
+  // The number of bytes is unknown: at least one.
   const auto at = static_cast<unsigned>(address % kLineBytes);
   check_l2s(reader, *page, {line_of(address), byte_mask(at, 1)});
 }
@@ -728,8 +729,8 @@ std::string Model::missing_acquire(const Reader& reader, WorkId filler, Scope sc
   if (filler != reader.work && !acquired) return fence_in(reader.work, "acquire", text_of(scope));
   if (instruction != nullptr) return fmt::format("{} {}", instruction, kBetween);
   return fmt::format(
-      "a dispatch of its own for this read, with an acquire fence at {} scope (in a kernel nothing "
-      "drops lines of this L2), or fine-grained memory",
+      "a dispatch of its own for this read, with an acquire fence at {} scope (a kernel cannot "
+      "invalidate lines of this L2), or fine-grained memory",
       text_of(scope));
 }
 
@@ -747,7 +748,7 @@ std::string Model::missing_write_back(uint32_t gpu, WorkId writer) const {
                         fence_in(writer, "release", "system"));
   if (!gpus_[gpu].is_gfx90a) return end;
   return fmt::format(
-      "buffer_wbl2 and s_waitcnt vmcnt(0) behind the store, before its wave tells others of it (a "
+      "buffer_wbl2 and s_waitcnt vmcnt(0) after the store, before its wave notifies others (a "
       "release at system scope), or {}",
       end);
 }
@@ -755,7 +756,7 @@ std::string Model::missing_write_back(uint32_t gpu, WorkId writer) const {
 void Model::report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,
                          const std::string& cache, const CachedLine& line,
                          const std::string& cure) {
-  // What nobody but the host can have changed.
+  // Changes that only the host can have made.
   const bool by_host = line.as_of >= page.as_of[index_of(stale.line)];
   const std::string since =
       line.filler == reader.work ? "this dispatch first read it" : history_.describe(line.filler);
@@ -790,7 +791,7 @@ Model::Writer Model::writer_of(const ShadowPage& page, const LineAccess& at,
 void Model::report(Mistake mistake, const Reader& reader, const ShadowPage& page,
                    const LineAccess& at, const std::string& relation, const std::string& before,
                    const Writer& writer, const std::string& after, const std::string& cure) {
-  // The same pair of places is told once.
+  // A pair of places is reported once.
   if (!findings_.is_new(mistake, reader.names->place(), writer.place)) return;
   const AccessText text = reader.names->describe(at.line, at.mask);
   findings_.tell({.mistake = mistake,

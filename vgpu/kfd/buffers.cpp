@@ -22,7 +22,7 @@ constexpr uint32_t kKinds =
     abi::kVram | abi::kGtt | abi::kUserPointer | abi::kDoorbell | abi::kMmioRemap;
 
 constexpr const char* kNoSegment =
-    "halyard vgpu: this memory cannot be given to another process: when it was allocated, the "
+    "halyard vgpu: this memory cannot be shared with another process: when it was allocated, the "
     "system had no System V shared memory segment left for it, or the process had taken its share "
     "of 1024. Allocate what is to be shared first, or in fewer and larger pieces; ipcs -m shows "
     "who has segments, kernel.shmmni says how many there are.";
@@ -44,7 +44,7 @@ bool is_mapped(uint64_t begin, uint64_t size) {
 
 constexpr int kEmpty = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-// Addresses without memory that nobody else in the process gets.
+// Reserves addresses without memory, so that no other code gets them.
 bool reserve_again(uint64_t begin, uint64_t size) {
   return mmap(pointer(begin), size, PROT_NONE, kEmpty | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
@@ -130,7 +130,7 @@ void Buffers::give_back_addresses(uint64_t begin, uint64_t size) {
   }
 }
 
-// Puts memory where the program wants it: at addresses that it has reserved, or that are free.
+// Places memory at the program's addresses: addresses that it has reserved, or free ones.
 int Buffers::place(Buffer& buffer) {
   if (!take_addresses(buffer.begin, buffer.size)) return -EINVAL;
   void* const begin = pointer(buffer.begin);

@@ -125,7 +125,7 @@ int redirect_library(void* library, std::string& error) {
   link_map* map = nullptr;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) return redirect_imports(*map, kRedirects, error);
   const char* const reason = dlerror();
-  error = fmt::format("A vendor's library cannot be looked into: {}",
+  error = fmt::format("A vendor's library cannot be inspected: {}",
                       reason != nullptr ? reason : "the loader does not say why.");
   return -1;
 }
@@ -135,8 +135,8 @@ bool redirect_runtime(const std::string& path, std::string& error) {
   if (runtime == nullptr) {
     const char* const reason = dlerror();
     error = fmt::format(
-        "The HSA runtime ({}), which the virtual GPU is put below of, cannot be loaded: {}. "
-        "Install it (Debian: libhsa-runtime64-1), or name it in HALYARD_LIBHSA_PATH.",
+        "The HSA runtime ({}), which is to run on the virtual GPU, cannot be loaded: {}. Install "
+        "it (Debian: libhsa-runtime64-1), or name it in HALYARD_LIBHSA_PATH.",
         path, reason != nullptr ? reason : "the loader does not say why");
     return false;
   }
@@ -151,8 +151,8 @@ bool redirect_runtime(const std::string& path, std::string& error) {
   if (count > 0) return true;
   if (count == 0) {
     error = fmt::format(
-        "The HSA runtime ({}) cannot be put on the virtual GPU: neither it nor its libraries call "
-        "the C library through an import table.",
+        "The HSA runtime ({}) cannot use the virtual GPU: neither it nor its libraries call the C "
+        "library through an import table.",
         path);
   }
   return false;
@@ -165,15 +165,15 @@ bool enter(const std::string& runtime, std::string& error) {
   if (entered) return true;
   machine::Profile profile;
   if (!machine::chosen_profile(profile, error)) return false;
-  // Never given back: hooks of threads that outlive main use it.
+  // Never freed: hooks of threads that outlive main use it.
   static auto* const root = new std::string;
   *root = make_file_folder(driver_files(profile, host_facts()), default_folder_parent(), error);
   if (root->empty()) return false;
   start_hooks(c_library(), root->c_str(), halyard_vgpu_kfd_door);
   entered = redirect_runtime(runtime.empty() ? kRuntime : runtime, error);
   if (entered || runtime.empty()) return entered;
-  // A driver that uses the system's runtime has its GPUs all the same. The one that is told to use
-  // this one says itself what is wrong with it.
+  // A driver that uses the system's runtime still has its GPUs. A driver that uses this one reports
+  // its error itself.
   std::string ignored;
   entered = redirect_runtime(kRuntime, ignored);
   return entered;

@@ -87,13 +87,13 @@ std::string LdsCheck::Group::describe(const Byte& byte, uint16_t rivals) const {
   return text + " with no barrier between";
 }
 
-// A wide read may be of padding that nobody uses: which bytes it is about says more.
+// A wide read can include unused padding, so the report gives the bytes.
 std::string LdsCheck::Group::describe_unwritten(const LdsAccess& access) const {
   const auto first = bytes_.begin() + static_cast<ptrdiff_t>(access.offset);
   const auto last = first + static_cast<ptrdiff_t>(access.bytes);
   const auto unwritten = [](const Byte& byte) { return !byte.written; };
   const auto count = static_cast<uint64_t>(std::count_if(first, last, unwritten));
-  const std::string nobody = "nobody has written since the work-group started";
+  const std::string nobody = "no wave has written since the work-group started";
   if (count == access.bytes) return "which " + nobody;
   return fmt::format("{} of which, from {} on, {}", count,
                      std::find_if(first, last, unwritten) - bytes_.begin(), nobody);

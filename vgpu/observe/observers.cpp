@@ -24,7 +24,7 @@ constexpr const char* kTrace = "HALYARD_VGPU_TRACE";
 constexpr const char* kCounts = "HALYARD_VGPU_COUNTS";
 constexpr const char* kCheck = "HALYARD_VGPU_CHECK";
 
-// Tells whoever has started the program, and waits for its end, that reports are not complete.
+// Tells the parent process that reports are incomplete.
 void mark_as_lost(const std::string& path) {
   if (path.empty()) return;
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -73,8 +73,8 @@ bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
                                               : nullptr;
     if (check == nullptr) {
       error = fmt::format(
-          "There is no check ({}): write one or several of bounds, lds, waits, atomics and "
-          "coherence, with commas between.",
+          "There is no check ({}). The checks are bounds, lds, waits, atomics and coherence; "
+          "separate several by commas.",
           name);
       return false;
     }

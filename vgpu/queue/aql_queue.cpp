@@ -25,8 +25,8 @@ constexpr uint32_t kPm4IndirectBuffer = 0x3f;
 constexpr uint32_t kPm4AcquireMem = 0x58;
 constexpr uint32_t kPm4InvalidateInstructions = 1u << 29;  // SH_ICACHE_ACTION_ENA
 
-// Where packets take no time: batches below this many are followed by so many pauses, or so many
-// if somebody may have waited for them.
+// If packets take no time: a batch smaller than this is followed by this many pauses, or by this
+// many if a thread may wait for it.
 constexpr uint64_t kWorthwhileBatch = 32;
 constexpr uint32_t kBatchRelax = 64;
 constexpr uint32_t kToldRelax = 16;
@@ -138,7 +138,7 @@ void AqlQueue::flush() {
   const Wakeup wakeup = wakeup_of(*signal);
   if (wakeup.mailbox != 0 && !mailbox_usable(wakeup.mailbox)) {
     return stop_at(wakeup.mailbox, done.index,
-                   fmt::format("the completion signal ({:#x}) has a mailbox ({:#x}) that is none",
+                   fmt::format("the completion signal ({:#x}) has an invalid mailbox ({:#x})",
                                done.signal, wakeup.mailbox));
   }
   const SharedMemoryAccess host_sees;
@@ -300,7 +300,7 @@ bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completi
   const uint16_t type = header & kTypeMask;
   if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH) return process_dispatch(packet, index, completion);
 
-  // What follows may wait for other queues, which may wait for what is pending here.
+  // The next packets can wait for other queues, which can wait for the pending completions here.
   flush();
   if (failed()) return false;
   completion.start = device_.engine == nullptr ? now_ : device_.clock.now();
@@ -337,7 +337,7 @@ bool AqlQueue::process_dispatch(Packet& packet, uint64_t index, Completion& comp
   completion.start = device_.clock.now();
   const isa::DispatchResult result = device_.engine->run(dispatch, cancel_);
   completion.end = device_.clock.now();
-  // A cancelled dispatch has not done its work: nobody may be told that it has.
+  // A cancelled dispatch has not done its work, so its completion is not signalled.
   if (stopping()) return false;
   if (result.fault.kind == isa::Fault::Kind::kNone) return true;
   return fail_dispatch(packet, index, result);
@@ -351,7 +351,7 @@ bool AqlQueue::check_dispatch(const hsa_kernel_dispatch_packet_t& packet, uint64
     return fail(QueueError::kDimensions, index,
                 "the setup field's number of dimensions (0) must be 1, 2 or 3");
   }
-  // Sizes beyond the number of dimensions are not looked at: they count as 1.
+  // Sizes beyond the number of dimensions are ignored: they count as 1.
   const uint32_t grid[3] = {packet.grid_size_x, packet.grid_size_y, packet.grid_size_z};
   const uint16_t group[3] = {packet.workgroup_size_x, packet.workgroup_size_y,
                              packet.workgroup_size_z};
@@ -445,7 +445,7 @@ bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_f
   SignalWait wait(idle_, handles, count);
   const auto is_zero = [](const amd_signal_t* one) { return load_signal(*one) == 0; };
   for (bool first = true;; first = false) {
-    // A signal that has been seen at 0 is done with, whatever becomes of it afterwards.
+    // A signal that was 0 once is satisfied, even if it changes afterwards.
     const size_t left =
         static_cast<size_t>(std::remove_if(waiting, waiting + count, is_zero) - waiting);
     if (left == 0 || (!wait_for_all && left < count)) break;
@@ -578,8 +578,8 @@ void AqlQueue::tell_of_error(QueueError error) {
     return wake(wakeup, *device_.interrupts);
   }
   report(
-      fmt::format("halyard vgpu: queue {} cannot wake who sleeps on its error: the signal "
-                  "({:#x}) has a mailbox ({:#x}) that is none; {}",
+      fmt::format("halyard vgpu: queue {} cannot wake the threads that wait for its error: the "
+                  "signal ({:#x}) has an invalid mailbox ({:#x}); {}",
                   id_, handle, wakeup.mailbox, describe(wakeup.mailbox)));
 }
 
@@ -603,8 +603,8 @@ bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
   set_failed();
   if (fault.kind == isa::Fault::Kind::kMemory) {
     const MemoryFault access{device_.node, fault.address, fault.is_write, false};
-    // The runtime learns of it from the memory event; with nobody there, the queue's own signal is
-    // the next best thing.
+    // The runtime gets it from the memory event. If no thread listens, the queue's own signal is
+    // the best substitute.
     if (fail_with_memory_fault(access, text)) return false;
   } else {
     report(text);

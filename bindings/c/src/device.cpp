@@ -334,7 +334,7 @@ halyard_error* halyard_semaphore_fail(halyard_semaphore* semaphore, halyard_code
     HALYARD_RETURN_IF_ERROR(check_text(name, "message", message));
     if (code <= HALYARD_OK || code > HALYARD_UNAUTHENTICATED) {
       return error(StatusCode::kInvalidArgument,
-                   "{} is given a code ({}) that is no failure's. Legal are CANCELLED (1) to "
+                   "{} is given a code ({}) that is not a failure. Legal are CANCELLED (1) to "
                    "UNAUTHENTICATED (16).",
                    name, static_cast<int>(code));
     }

@@ -49,8 +49,8 @@ Status bad_handle(const char* function, const char* what, const void* handle) {
     return error(StatusCode::kInvalidArgument, "{} is given no {} (null).", function, what);
   }
   return error(StatusCode::kInvalidArgument,
-               "{} is given a pointer ({}) that is not the handle of a {}. Give what a function of "
-               "the interface made and what has not been released.",
+               "{} is given a pointer ({}) that is not the handle of a {}. Pass a handle that a "
+               "function of the interface returned and that has not been released.",
                function, handle, what);
 }
 

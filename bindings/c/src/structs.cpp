@@ -4,8 +4,8 @@ namespace halyard::c {
 
 Status bad_struct_size(const char* function, size_t given, size_t first, size_t known) {
   return error(StatusCode::kInvalidArgument,
-               "{} is given a struct_size ({}) that is not one. Legal are {} to {}; set it to the "
-               "struct's sizeof, which is {} here.",
+               "{} is given a struct_size ({}) that is not legal. Legal are {} to {}; set it to "
+               "the struct's sizeof, which is {} here.",
                function, given, first, kLargestCStruct, known);
 }
 

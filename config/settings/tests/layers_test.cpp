@@ -184,10 +184,10 @@ TEST_F(LayersTest, APlaceThatOthersMayWriteToIsReportedOrRefused) {
     ASSERT_EQ(chmod(path.c_str(), 0777), 0);
     sources_.privileged = false;
     EXPECT_THAT(load().warnings(),
-                ElementsAre(HasSubstr("every user of this machine may write to " + path)));
+                ElementsAre(HasSubstr("every user of this machine can write to " + path)));
     EXPECT_EQ(load().text("logging.level"), "error");
     sources_.privileged = true;
-    EXPECT_THAT(error(), AllOf(HasSubstr(path + ": This process runs with more rights"),
+    EXPECT_THAT(error(), AllOf(HasSubstr(path + ": This process has more privileges"),
                                HasSubstr("chmod o-w")));
     ASSERT_EQ(chmod(path.c_str(), 0755), 0);
   }

@@ -195,7 +195,7 @@ TEST_F(ScalarCache, HidesItsStoresUntilTheyAreWrittenBack) {
   group.load(data);
   EXPECT_THAT(s.take(),
               one_finding("read of unreleased data", "the scalar cache of GPU 1 has them since",
-                          "missing: s_dcache_wb behind the store"));
+                          "missing: s_dcache_wb after the store"));
   s.model().write_back_scalar(1);
   s.copy_out(1, data);
   EXPECT_THAT(s.take(), one_finding("the scalar cache of GPU 1 has them since"));
@@ -244,7 +244,7 @@ TEST_F(InFlight, OthersMayMissAStoreThatIsNotWaitedFor) {
       read(data),
       one_finding("read of a store in flight", "which another work-group has written",
                   "written by dispatch 1 (kernel writer", "whose wave has not waited for its store",
-                  "missing: s_waitcnt vmcnt(0) behind the store"));
+                  "missing: s_waitcnt vmcnt(0) after the store"));
   EXPECT_THAT(read(data + 1), IsEmpty());
   writer.wait();
   EXPECT_THAT(read(data), IsEmpty());

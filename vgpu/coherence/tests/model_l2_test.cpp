@@ -263,7 +263,7 @@ TEST_F(L2, IsWrittenBackByAnInstruction) {
   read(aldebaran, 2, data);
   EXPECT_THAT(
       aldebaran.take(),
-      one_finding("missing: buffer_wbl2 and s_waitcnt vmcnt(0) behind the store",
+      one_finding("missing: buffer_wbl2 and s_waitcnt vmcnt(0) after the store",
                   "or a wait for the end of dispatch 1", "whose packet releases at system scope"));
   aldebaran.model().write_back_l2(1);
   aldebaran.copy_out(1, data);

@@ -304,7 +304,7 @@ void List::groups() {
                  lane("reads", "which another work-group has written", kInDevice, 1),
                  "written by " + kernel(name, 0) + instruction("global_store_dword") +
                      ", whose wave has not waited for its store",
-                 R"(s_waitcnt vmcnt\(0\) behind the store)"};
+                 R"(s_waitcnt vmcnt\(0\) after the store)"};
   };
   seeds_.push_back(
       {"StoreIsNotWaitedFor", true, in_flight("hand_over_no_wait"), store_is_not_waited_for});
@@ -316,7 +316,8 @@ void List::groups() {
                     {in("stale read", name), lane("reads", kOlder, kInDevice, 1),
                      held("the L1 of this work-group's compute unit", "this dispatch first read it",
                           kernel(name, 0) + instruction("global_store_dword")),
-                     "buffer_wbinvl1_vol between what told this wave of the write and this read$"},
+                     "buffer_wbinvl1_vol between the operation that notified this wave of the "
+                     "write, and this read$"},
                     l1_is_not_invalidated});
 }
 
@@ -327,7 +328,7 @@ void List::scalars() {
        {in("read of unreleased data", "read_words"), lane("reads", kNotInMemory, kInDevice),
         unreleased(kernel("scalar_store_no_write_back", 0) + instruction("s_store_dword"),
                    "the scalar cache of GPU 1"),
-        "s_dcache_wb behind the store$"},
+        "s_dcache_wb after the store$"},
        scalar_store_is_not_written_back});
   const char* const name = "scalar_read_again_no_invalidate";
   seeds_.push_back(
@@ -337,7 +338,7 @@ void List::scalars() {
         R"(work-group \(0, 0, 0\), wave 0 reads 4 bytes at 0x[0-9a-f]+, where a cache)",
         held("the scalar cache of GPU 1", "this dispatch first read it",
              kernel(name, 0) + instruction("global_store_dword")),
-        "s_dcache_inv between what told this wave of the write and this read$"},
+        "s_dcache_inv between the operation that notified this wave of the write, and this read$"},
        scalar_cache_is_not_invalidated});
   const char* const hasty = "scalar_read_again_no_wait";
   seeds_.push_back(
@@ -384,7 +385,7 @@ void List::peers() {
         lane("reads", "which another work-group has written", "the host's fine-grained"),
         "written by " + kernel("publish_no_wait", 0) + instruction("global_store_dword") +
             ", whose wave has not waited for its store",
-        R"(s_waitcnt vmcnt\(0\) behind the store)"},
+        R"(s_waitcnt vmcnt\(0\) after the store)"},
        store_for_a_peer_is_not_waited_for});
   const std::string ending = kernel("publish_to_agent", 0);
   const std::string in_peer = fmt::format("GPU {}'s coarse-grained", peer);
@@ -399,15 +400,16 @@ void List::peers() {
                     true,
                     {in("read of unreleased data", "await_of_system", peer),
                      lane("reads", kNotInMemory, kInDevice), unreleased(published),
-                     R"(buffer_wbl2 and s_waitcnt vmcnt\(0\) behind the store)"},
+                     R"(buffer_wbl2 and s_waitcnt vmcnt\(0\) after the store)"},
                     l2_is_not_written_back});
-  seeds_.push_back({"L2IsNotInvalidated",
-                    true,
-                    {in("stale read", "await_of_agent", peer), lane("reads", kOlder, kInDevice),
-                     held(fmt::format("the L2 of GPU {}", peer), "this dispatch first read it",
-                          kernel("publish_to_system", 0) + instruction("global_store_dword")),
-                     "buffer_invl2 between what told this wave of the write and this read$"},
-                    l2_is_not_invalidated});
+  seeds_.push_back(
+      {"L2IsNotInvalidated",
+       true,
+       {in("stale read", "await_of_agent", peer), lane("reads", kOlder, kInDevice),
+        held(fmt::format("the L2 of GPU {}", peer), "this dispatch first read it",
+             kernel("publish_to_system", 0) + instruction("global_store_dword")),
+        "buffer_invl2 between the operation that notified this wave of the write, and this read$"},
+       l2_is_not_invalidated});
 }
 
 }  // namespace

@@ -104,8 +104,8 @@ TEST_F(LdsCheckTest, AReadOfWhatIsWrittenInPartNamesTheRest) {
       1);
   EXPECT_THAT(
       findings,
-      ElementsAre(AllOf(HasSubstr("lane 0 reads 16 bytes at LDS offset 0, 4 of which, from 8 "
-                                  "on, nobody has written since the work-group started"))));
+      ElementsAre(AllOf(HasSubstr("lane 0 reads 16 bytes at LDS offset 0, 4 of which, from 8 on, "
+                                  "no wave has written since the work-group started"))));
 }
 
 TEST_F(LdsCheckTest, LdsIsUninitialisedAgainInTheNextWorkGroup) {
