@@ -34,6 +34,6 @@ function(halyard_export_public_headers target)
   file(CONFIGURE OUTPUT "${file}" CONTENT "${text}" @ONLY)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include \"${file}\">"
-    # Nobody replaces one of our functions by his own: calls inside of a file may be inlined.
+    # No program interposes our functions, so calls within a file can be inlined.
     $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>)
 endfunction()

@@ -47,7 +47,7 @@ function(halyard_package name)
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${arg_DEPENDS}" PARENT_SCOPE)
   set(CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS "${arg_RECOMMENDS}" PARENT_SCOPE)
   set(CPACK_DEBIAN_${upper}_PACKAGE_SUGGESTS "${arg_SUGGESTS}" PARENT_SCOPE)
-  # What Debian wants to read in each package.
+  # The files that Debian requires in each package.
   set(folder "${CMAKE_INSTALL_DATADIR}/doc/${name}")
   install(FILES "${PROJECT_SOURCE_DIR}/library/debian/copyright" DESTINATION "${folder}" COMPONENT ${name})
   install(CODE "

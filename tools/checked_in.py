@@ -8,7 +8,7 @@ import sys
 
 
 class Failure(Exception):
-    """Something that the user is told, without a traceback."""
+    """An error for the user, printed without a traceback."""
 
 
 def run(command, **options):
@@ -37,7 +37,7 @@ def differences(folder, built, names, suffix=None):
         elif not filecmp.cmp(folder / name, built / name, shallow=False):
             wrong.append(f"{name} differs")
     if suffix is not None:
-        wrong += [f"{path.name} is nobody's" for path in sorted(folder.glob(f"*{suffix}"))
+        wrong += [f"{path.name} has no source" for path in sorted(folder.glob(f"*{suffix}"))
                   if path.name not in names]
     return wrong
 
