@@ -98,8 +98,10 @@ class Recording {
   const std::vector<Ref<Buffer>>& buffers() const { return buffers_; }
   // For each execution: FAILED_PRECONDITION if a buffer that a command names was given back since.
   Status check_buffers() const { return pooled_.empty() ? Status() : check_pooled(); }
-  // 16-byte aligned.
-  const std::byte* data(const RecordedCommand& command) const { return &data_[command.data]; }
+  // 16-byte aligned. Of a command without bytes it is where none may be read.
+  const std::byte* data(const RecordedCommand& command) const {
+    return data_.data() + command.data;
+  }
   Span<const SlotPatch> patches(const RecordedCommand& command) const {
     return {patches_.data() + command.first_patch, command.patch_count};
   }

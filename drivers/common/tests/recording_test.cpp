@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "hal/tests/functions.h"
 
@@ -107,6 +108,14 @@ TEST(Recording, CopiesTheBytesOfAnUpdate) {
   EXPECT_EQ(std::memcmp(f.recording.data(command), "forty-two", 9), 0);
   EXPECT_EQ(command.bytes, 9u);
   EXPECT_EQ(command.target.length, 9u);
+}
+
+TEST(Recording, ACommandWithoutBytesMayBeAskedForThem) {
+  Fixture f;
+  f.recording.copy(BufferRange(*f.buffer, 0, 64), BufferRange(*f.buffer, 64, 64));
+  const RecordedCommand& command = f.recording.commands()[0];
+  const std::byte* const data = f.recording.data(command);  // sanitizers check it
+  EXPECT_TRUE(std::vector<std::byte>(data, data + command.bytes).empty());
 }
 
 TEST(Recording, CopiesThePatternOfAFill) {
