@@ -1,10 +1,13 @@
 # Sourced by ./quickstart and ./check: installs the packages of packages.txt that are missing.
 # Needs root or sudo for that; without either, it prints the command and stops.
 
+# halyard_setup [product]     product: without what only tests, documents and packages need
 halyard_setup() {
-  local root packages missing=() package
+  local root listed packages missing=() package
   root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-  mapfile -t packages < <(sed 's/#.*//' "$root/packages.txt" | tr -s ' \t' '\n' | grep .)
+  listed=$(<"$root/packages.txt")
+  [ "${1:-}" != product ] || listed=${listed%%$'\n# Tests and benchmarks.'*}
+  mapfile -t packages < <(sed 's/#.*//' <<<"$listed" | tr -s ' \t' '\n' | grep .)
   for package in "${packages[@]}"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
       missing+=("$package")
