@@ -133,7 +133,7 @@ void test_pool(void) {
   MUST(halyard_queue_dealloca(queue, buffer, NULL));
   CHECK(halyard_buffer_size(buffer) == 0);
   REFUSED(halyard_queue_fill(queue, halyard_whole(buffer), "", 1, NULL), FAILED_PRECONDITION,
-          "whose memory was given back");
+          "whose memory was deallocated");
   finish();
   halyard_buffer_release(buffer);
   MUST(halyard_device_trim_pool(device, HALYARD_MEMORY_HOST, 0));
