@@ -22,7 +22,7 @@ extern "C" {
  * minor one has all of it. */
 #define HALYARD_C_MAJOR 0
 #define HALYARD_C_MINOR 3
-/* What the library has: major << 16 | minor. */
+/* The version of the library: major << 16 | minor. */
 HALYARD_API uint32_t halyard_c_version(void);
 
 typedef struct halyard_error halyard_error;

@@ -14,15 +14,15 @@ typedef struct halyard_buffer_options {
   halyard_memory_type type;
   uint64_t alignment; /* a power of two, at most 2 MiB; 0: the device's own minimum */
   /* Since 0.2, of halyard_device_allocate. */
-  uint32_t gpu; /* of a logical device: whose memory */
-  bool shared;  /* every GPU of the logical device may use it by its address alone */
-  /* Since 0.3, of halyard_queue_alloca: takes the memory from there, whatever `type` says. Null:
-   * from the device's own pool of that type. */
+  uint32_t gpu; /* of a logical device: the GPU whose memory is used */
+  bool shared;  /* every GPU of the logical device can use it by address alone */
+  /* Since 0.3, for halyard_queue_alloca: the pool, regardless of `type`. Null: the device's own
+   * pool of that type. */
   halyard_memory_pool* pool;
 } halyard_buffer_options;
 
-/* `options` may be null: device memory. RESOURCE_EXHAUSTED names the size asked for, the limit and
- * what is in use. */
+/* `options` may be null: device memory. RESOURCE_EXHAUSTED names the requested size, the limit and
+ * the memory in use. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_allocate(
     halyard_device* device, uint64_t size, const halyard_buffer_options* options,
     halyard_buffer** buffer);
@@ -39,9 +39,9 @@ typedef struct halyard_import_options {
   const void* pointer;
   uint64_t size;
   /* Since 0.3; may be null. Called once, with `release_context`, when nothing uses the memory any
-   * longer: after the buffer's last reference is gone and all work that was given it is done. Not
-   * called if the import fails, or while work goes on that cannot be ended. On any thread; it must
-   * not block, and must not call Halyard. */
+   * longer: the buffer's last reference is gone, and all work that was given it is done. Not called
+   * if the import fails, or while work runs that never ends. Called on any thread; it must not
+   * block, and must not call Halyard. */
   void (*release)(void* context);
   void* release_context;
 } halyard_import_options;
@@ -51,12 +51,12 @@ typedef struct halyard_exported_handle {
   uint8_t ipc[64];
 } halyard_exported_handle;
 
-/* The memory stays somebody else's, and must outlive the buffer. */
+/* The memory's owner keeps it, and it must outlive the buffer. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_import_buffer(
     halyard_device* device, const halyard_import_options* options, halyard_buffer** buffer);
-/* For another process with the same driver. The buffer stays this process's, and must outlive the
- * imports. FAILED_PRECONDITION for a part of an allocation, and for memory that is not the
- * device's own. */
+/* For another process with the same driver. This process keeps the buffer, which must outlive the
+ * imports. FAILED_PRECONDITION for a part of an allocation, and for memory other than the device's
+ * own. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_export_buffer(
     halyard_device* device, halyard_buffer* buffer, halyard_exported_handle* handle);
 
@@ -67,25 +67,25 @@ typedef enum halyard_map_access {
 } halyard_map_access;
 
 HALYARD_API void halyard_buffer_retain(halyard_buffer* buffer);
-/* The memory is released when all work is done that was given the buffer. */
+/* The memory is released when all work that was given the buffer is done. */
 HALYARD_API void halyard_buffer_release(halyard_buffer* buffer);
 /* 0 from halyard_queue_dealloca on. */
 HALYARD_API uint64_t halyard_buffer_size(halyard_buffer* buffer);
 HALYARD_API halyard_memory_type halyard_buffer_type(halyard_buffer* buffer);
 /* The address that kernels see. Valid while the buffer lives. */
 HALYARD_API uint64_t halyard_buffer_device_address(halyard_buffer* buffer);
-/* The device that made it, without a reference of the caller's. Null for a bad handle. */
+/* The device of the buffer, without a new reference. Null for a bad handle. */
 HALYARD_API halyard_device* halyard_buffer_device(halyard_buffer* buffer);
-/* The host's view of `length` bytes from `offset` on; HALYARD_TO_END: all that is left. Maps may
- * overlap; each wants its own unmap. FAILED_PRECONDITION if the host cannot see this memory. */
+/* A host pointer to `length` bytes from `offset` on; HALYARD_TO_END: all that follow. Maps can
+ * overlap; each needs its own unmap. FAILED_PRECONDITION if the host cannot access this memory. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_buffer_map(halyard_buffer* buffer,
                                                                  uint64_t offset, uint64_t length,
                                                                  halyard_map_access access,
                                                                  void** pointer);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_buffer_unmap(halyard_buffer* buffer,
                                                                    void* pointer);
-/* Makes host writes visible to the device's work, and the other way round, where
- * halyard_device_info.coherent_map is false. */
+/* flush makes the host's writes visible to the device, invalidate the device's writes to the host.
+ * Needed if halyard_device_info.coherent_map is false. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_buffer_flush(halyard_buffer* buffer,
                                                                    uint64_t offset,
                                                                    uint64_t length);
@@ -100,12 +100,12 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_buffer_subspan(halyard_buf
 
 #define HALYARD_TO_END UINT64_MAX
 
-/* Part of a buffer, as an operand. In a command buffer `buffer` may be null: then `slot` names an
- * entry of the table that halyard_queue_execute is given. */
+/* Part of a buffer, as an operand. In a command buffer, `buffer` can be null: `slot` is then an
+ * entry of the table that halyard_queue_execute takes. */
 typedef struct halyard_range {
   halyard_buffer* buffer;
   uint64_t offset;
-  uint64_t length; /* HALYARD_TO_END: all that is left */
+  uint64_t length; /* HALYARD_TO_END: all that follow */
   uint32_t slot;
 } halyard_range;
 

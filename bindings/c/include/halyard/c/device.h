@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* The facts and limits of a device. They do not change while it lives. */
+/* The constant facts and limits of a device. */
 typedef struct halyard_device_info {
   size_t struct_size;
   const char* driver; /* "amdgpu" */
@@ -17,11 +17,11 @@ typedef struct halyard_device_info {
   const char* target; /* "gfx90a:sramecc+:xnack-" */
   uint32_t compute_units;
   uint32_t wavefront_size;
-  uint32_t max_workgroup_size; /* in all */
+  uint32_t max_workgroup_size; /* in total */
   halyard_dim3 max_workgroup;  /* in each dimension */
   halyard_dim3 max_grid;       /* in each dimension */
   uint32_t lds_bytes;          /* of a work-group */
-  uint64_t max_grid_size;      /* in all */
+  uint64_t max_grid_size;      /* in total */
   uint64_t memory_bytes;       /* the device's own */
   uint64_t max_allocation_bytes;
   uint32_t allocation_alignment;
@@ -35,7 +35,7 @@ typedef struct halyard_device_info {
   uint32_t gpu_count;      /* of a logical device; 1 for any other */
 } halyard_device_info;
 
-/* Where a buffer's memory lies and who sees it. */
+/* Where a buffer's memory is, and who can access it. */
 typedef enum halyard_memory_type {
   HALYARD_MEMORY_DEVICE = 0,       /* the device's own; the host does not map it */
   HALYARD_MEMORY_HOST = 1,         /* the host's, pinned and coherent */
@@ -50,7 +50,7 @@ typedef struct halyard_heap_info {
   uint64_t granule; /* an allocation takes a multiple of it */
 } halyard_heap_info;
 
-/* What has been allocated from a heap through this device. */
+/* The allocations from a heap through this device. */
 typedef struct halyard_heap_statistics {
   size_t struct_size;
   uint64_t live_bytes;
@@ -58,30 +58,30 @@ typedef struct halyard_heap_statistics {
   uint64_t peak_bytes;
 } halyard_heap_statistics;
 
-/* What the pool of halyard_queue_alloca holds of one memory type. */
+/* The contents of the pool of halyard_queue_alloca for one memory type. */
 typedef struct halyard_pool_statistics {
   size_t struct_size;
-  uint64_t reserved_bytes; /* taken from the heap */
+  uint64_t reserved_bytes; /* allocated from the heap */
   uint64_t used_bytes;     /* of these, in live buffers */
   uint64_t peak_reserved_bytes;
-  uint64_t allocations; /* buffers ever made */
-  uint64_t reuses;      /* of these, in memory that an earlier one gave back */
+  uint64_t allocations; /* buffers so far */
+  uint64_t reuses;      /* of these, in memory of an earlier buffer */
 } halyard_pool_statistics;
 
 /* Since 0.3. For halyard_device_create_memory_pool. */
 typedef struct halyard_memory_pool_info {
   size_t struct_size;
   halyard_memory_type type;
-  /* Bytes that the pool takes from the heap at most; 0: no limit. Blocks are rounded up to at most
-   * 9/8 of what a buffer asks for (or 4 KiB more). */
+  /* The most bytes that the pool reserves; 0: no limit. Blocks are rounded up to at most 9/8 of a
+   * buffer's size (or 4 KiB more). */
   uint64_t limit_bytes;
-  /* Unused bytes that stay in the pool until they are used again or trimmed. 0: as many as in the
-   * device's own pools; HALYARD_KEEP_NONE: none. */
+  /* The most unused bytes that the pool keeps for reuse until it is trimmed. 0: as the device's own
+   * pools; HALYARD_KEEP_NONE: none. */
   uint64_t keep_bytes;
 } halyard_memory_pool_info;
 #define HALYARD_KEEP_NONE UINT64_MAX
 
-/* Since 0.3. What halyard_device_find_allocation finds. */
+/* Since 0.3. The result of halyard_device_find_allocation. */
 typedef enum halyard_allocation_owner {
   HALYARD_OWNER_DEVICE = 0,     /* allocated from the device, or from a pool of it */
   HALYARD_OWNER_IMPORTED = 1,   /* imported as a device pointer or an IPC handle */
@@ -94,16 +94,16 @@ typedef struct halyard_allocation_info {
   halyard_allocation_owner owner;
   uint64_t device_address; /* of the first byte */
   uint64_t size;
-  void* host_pointer; /* to the first byte; null if the host does not see the memory */
+  void* host_pointer; /* to the first byte; null if the host cannot access it */
 } halyard_allocation_info;
 
 /* Since 0.3. The clocks of the device and of the host, read at one moment. */
 typedef struct halyard_clock_reading {
   size_t struct_size;
   uint64_t device_ticks;   /* what s_memrealtime and wall_clock64() read in a kernel */
-  uint64_t device_hz;      /* how fast these grow */
+  uint64_t device_hz;      /* their frequency */
   uint64_t host_ns;        /* of CLOCK_MONOTONIC */
-  uint64_t uncertainty_ns; /* the host's clock was read this much apart, at most */
+  uint64_t uncertainty_ns; /* the longest time between the two readings */
 } halyard_clock_reading;
 
 typedef enum halyard_link_kind {
@@ -116,12 +116,12 @@ typedef enum halyard_link_kind {
 /* halyard_link_info.peer_gpu of a GPU that is not part of the device. */
 #define HALYARD_NO_GPU UINT32_MAX
 
-/* A link from a GPU to another one of the same driver. */
+/* A link from a GPU to another GPU of the same driver. */
 typedef struct halyard_link_info {
   size_t struct_size;
   uint32_t peer_ordinal;
   uint32_t hops;
-  uint32_t min_bandwidth_mbps; /* MB/s; 0: not known */
+  uint32_t min_bandwidth_mbps; /* MB/s; 0: unknown */
   uint32_t max_bandwidth_mbps;
   bool coherent;
   /* Since 0.2. */
@@ -131,7 +131,7 @@ typedef struct halyard_link_info {
 } halyard_link_info;
 
 HALYARD_API void halyard_device_retain(halyard_device* device);
-/* The last release waits for work in flight, some seconds at most. */
+/* The last release waits some seconds at most for work in flight. */
 HALYARD_API void halyard_device_release(halyard_device* device);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_get_info(halyard_device* device,
                                                                       halyard_device_info* info);
@@ -143,20 +143,19 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_heap_statistics(
     halyard_device* device, size_t index, halyard_heap_statistics* statistics);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_pool_statistics(
     halyard_device* device, halyard_memory_type type, halyard_pool_statistics* statistics);
-/* Gives unused blocks back to the heap, until the pool has at most `keep_bytes` reserved or only
- * blocks in use. */
+/* Frees unused blocks until the pool has at most `keep_bytes` reserved, or only used blocks. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_trim_pool(halyard_device* device,
                                                                        halyard_memory_type type,
                                                                        uint64_t keep_bytes);
-/* Since 0.3: a pool beside the device's own, for halyard_buffer_options.pool. Takes nothing from
- * the heap yet. `info` may be null. The pool's buffers keep it alive; its memory goes back to the
- * heap when the last of them and the last reference are gone and no work uses it. UNIMPLEMENTED
- * with a driver that has no such pools. */
+/* Since 0.3: creates a further pool, for halyard_buffer_options.pool. Does not allocate from the
+ * heap yet. `info` may be null. Buffers keep their pool alive. The pool frees its memory when the
+ * last buffer and the last reference are gone and no work uses it. UNIMPLEMENTED if the driver has
+ * no such pools. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_create_memory_pool(
     halyard_device* device, const halyard_memory_pool_info* info, halyard_memory_pool** pool);
 HALYARD_API void halyard_memory_pool_retain(halyard_memory_pool* pool);
 HALYARD_API void halyard_memory_pool_release(halyard_memory_pool* pool);
-/* Without a reference of the caller's. Null for a bad handle. */
+/* Without a new reference. Null for a bad handle. */
 HALYARD_API halyard_device* halyard_memory_pool_device(halyard_memory_pool* pool);
 /* As the pool was created. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_memory_pool_get_info(
@@ -166,32 +165,32 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_memory_pool_statistics(
 /* halyard_device_trim_pool of this pool. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_memory_pool_trim(halyard_memory_pool* pool,
                                                                        uint64_t keep_bytes);
-/* Since 0.3: the device's buffer, not a view, that has the byte at `pointer`: an address of the
- * device, or of the host. Of several, which imports make possible, one that the device has
- * allocated. NOT_FOUND if there is none. */
+/* Since 0.3: finds the device's buffer (not a view) that contains `pointer`, an address of the
+ * device or the host. Imports can overlap; then a buffer that the device has allocated is
+ * preferred. NOT_FOUND if there is none. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_find_allocation(
     halyard_device* device, const void* pointer, halyard_allocation_info* info);
-/* Since 0.3. UNIMPLEMENTED where the vendor's runtime does not tell the device's time. */
+/* Since 0.3. UNIMPLEMENTED if the vendor's runtime does not report the device's time. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_read_clocks(
     halyard_device* device, halyard_clock_reading* reading);
 HALYARD_API size_t halyard_device_link_count(halyard_device* device);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_link(halyard_device* device,
                                                                   size_t index,
                                                                   halyard_link_info* info);
-/* Whether the device's work can use `peer`'s buffers. False for a bad handle. */
+/* Whether the device's work can use buffers of `peer`. False for a bad handle. */
 HALYARD_API bool halyard_device_can_access(halyard_device* device, halyard_device* peer);
-/* Since 0.2: how many GPUs a logical device has; 1 for any other device, 0 for a bad handle. Queues
- * and allocations name theirs, and are otherwise of the first. */
+/* Since 0.2: the number of GPUs of a logical device; 1 for any other device, 0 for a bad handle.
+ * Queues and allocations select one; the first is the default. */
 HALYARD_API size_t halyard_device_gpu_count(halyard_device* device);
-/* Since 0.2: one of them, as a device of its own. The caller gets a reference. */
+/* Since 0.2: one of the GPUs, as a device. The caller gets a reference. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_gpu(halyard_device* device,
                                                                  size_t index,
                                                                  halyard_device** gpu);
-/* Since 0.2: lets the device's work use another device's buffer from now on, also by its address
- * alone. An operation that is given the buffer does that itself. */
+/* Since 0.2: gives the device access to another device's buffer, also by its address alone. An
+ * operation that is given the buffer does this itself. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_let_in(halyard_device* device,
                                                                     halyard_buffer* buffer);
-/* Null while the device works; afterwards the failure that lost it. */
+/* Null while the device works; then the failure that lost it. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_fault(halyard_device* device);
 /* Validation of operations is on unless a benchmark turns it off. */
 HALYARD_API bool halyard_device_validates(halyard_device* device);

@@ -29,7 +29,7 @@ typedef enum halyard_code {
   HALYARD_UNAUTHENTICATED = 16
 } halyard_code;
 
-/* "INVALID_ARGUMENT" and so on; "UNKNOWN" for a number that is no code. Static. */
+/* "INVALID_ARGUMENT" and so on; "UNKNOWN" for a number that is not a code. Static. */
 HALYARD_API const char* halyard_code_name(halyard_code code);
 /* HALYARD_OK and "" for null. The message is a full sentence, and lives as long as the error. */
 HALYARD_API halyard_code halyard_error_code(const halyard_error* error);
@@ -39,7 +39,7 @@ HALYARD_API const char* halyard_error_message(const halyard_error* error);
 HALYARD_API halyard_error* halyard_error_create(halyard_code code, const char* message);
 HALYARD_API void halyard_error_free(halyard_error* error);
 
-/* Frees text that a function has given to the caller. Accepts null. */
+/* Frees text that a function has returned. Accepts null. */
 HALYARD_API void halyard_text_free(char* text);
 
 #ifdef __cplusplus

@@ -8,12 +8,12 @@
 extern "C" {
 #endif
 
-/* What a kernel argument is. The hidden ones, from 16 on, are filled by the driver. */
+/* The kind of a kernel argument. The driver fills the hidden ones, from 16 on. */
 typedef enum halyard_argument_kind {
   HALYARD_ARGUMENT_VALUE = 0,       /* a scalar or a struct */
   HALYARD_ARGUMENT_BUFFER = 1,      /* an address of device memory */
   HALYARD_ARGUMENT_DYNAMIC_LDS = 2, /* LDS whose size the dispatch chooses */
-  HALYARD_ARGUMENT_UNSUPPORTED = 3, /* a dispatch is refused and names it */
+  HALYARD_ARGUMENT_UNSUPPORTED = 3, /* a dispatch fails and names it */
   HALYARD_ARGUMENT_FIRST_HIDDEN = 16
 } halyard_argument_kind;
 
@@ -25,7 +25,7 @@ typedef struct halyard_argument_info {
   uint32_t alignment;     /* HALYARD_ARGUMENT_DYNAMIC_LDS: of the LDS; otherwise 0 */
   const char* name;       /* "" if the compiler kept none; so is type_name */
   const char* type_name;  /* "float*" */
-  const char* value_kind; /* as the metadata says it: "by_value" */
+  const char* value_kind; /* as in the metadata: "by_value" */
 } halyard_argument_info;
 
 typedef struct halyard_function_info {
@@ -59,7 +59,7 @@ typedef struct halyard_global_info {
   uint64_t size;
 } halyard_global_info;
 
-/* `data`: anything that halyard_module_read reads; copied if it is needed later. */
+/* `data`: any format that halyard_module_read reads. Not needed after the call. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_load_executable(
     halyard_device* device, const void* data, size_t size, halyard_executable** executable);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_load_module(
@@ -68,24 +68,24 @@ HALYARD_API void halyard_executable_retain(halyard_executable* executable);
 HALYARD_API void halyard_executable_release(halyard_executable* executable);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_executable_get_info(
     halyard_executable* executable, halyard_executable_info* info);
-/* Since 0.2: what of it is loaded on a GPU of a logical device, with its target and globals. The
- * caller gets a reference. FAILED_PRECONDITION says why there is none for that GPU. */
+/* Since 0.2: the part for a GPU of a logical device, with its target and globals. The caller gets a
+ * reference. FAILED_PRECONDITION if there is none for that GPU, with the reason. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_executable_on_gpu(
     halyard_executable* executable, size_t index, halyard_executable** part);
-/* Without a reference of the caller's. Null for a bad handle. */
+/* Without a new reference. Null for a bad handle. */
 HALYARD_API halyard_device* halyard_executable_device(halyard_executable* executable);
 HALYARD_API size_t halyard_executable_function_count(halyard_executable* executable);
 /* A function lives as long as its executable, and has no references of its own. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_executable_function(
     halyard_executable* executable, size_t index, halyard_function** function);
-/* NOT_FOUND lists the names that exist. */
+/* NOT_FOUND lists the existing names. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_executable_find(
     halyard_executable* executable, const char* name, halyard_function** function);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_executable_global(
     halyard_executable* executable, const char* name, halyard_global_info* info);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_function_get_info(
     halyard_function* function, halyard_function_info* info);
-/* Since 0.3: how much of a function the device runs at once, in work-groups of one size. */
+/* Since 0.3: how many work-groups of one size the device can run at once. */
 typedef struct halyard_residency {
   size_t struct_size;
   uint32_t workgroup_size;
@@ -94,12 +94,12 @@ typedef struct halyard_residency {
   uint32_t max_waves_per_simd;      /* of any function */
   uint64_t groups;                  /* on all compute units */
 } halyard_residency;
-/* For work-groups of `workgroup_size` work-items with as much LDS on top of the function's own, on
- * a device that does nothing else. UNIMPLEMENTED for a processor whose figures are not known. */
+/* For work-groups of `workgroup_size` work-items with this much dynamic LDS, on an otherwise idle
+ * device. UNIMPLEMENTED for an unknown processor. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_function_residency(
     halyard_function* function, uint32_t workgroup_size, uint32_t dynamic_lds_bytes,
     halyard_residency* residency);
-/* The size with which most work-items are resident. RESOURCE_EXHAUSTED if no work-group fits. */
+/* The work-group size with the most resident work-items. RESOURCE_EXHAUSTED if none fits. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_function_suggest_workgroup_size(
     halyard_function* function, uint32_t dynamic_lds_bytes, halyard_residency* residency);
 HALYARD_API halyard_executable* halyard_function_executable(halyard_function* function);

@@ -17,7 +17,7 @@ typedef enum halyard_module_format {
   HALYARD_FORMAT_FOLDER = 4
 } halyard_module_format;
 
-/* How much compressed bundles may become; 0: the default (4 GiB; 64 MiB; 256 times). */
+/* The limits for decompressed bundles; 0: the default (4 GiB; 64 MiB; 256 times). */
 typedef struct halyard_module_options {
   size_t struct_size;
   uint64_t max_decompressed_bytes;
@@ -25,13 +25,13 @@ typedef struct halyard_module_options {
   uint32_t max_decompression_ratio;
 } halyard_module_options;
 
-/* A code object of a module, or what stands in a bundle instead of one. */
+/* A code object of a module, or other contents of a bundle. */
 typedef struct halyard_module_variant {
   size_t struct_size;
-  const char* origin;  /* where in the module it is; "" if the module is a plain code object */
-  const char* entry;   /* its ID in the bundle; "" for a loose one */
+  const char* origin;  /* its place in the module; "" for a plain code object */
+  const char* entry;   /* its ID in the bundle; "" if it is not in one */
   const char* target;  /* "gfx90a:xnack-" */
-  const char* problem; /* why it cannot be loaded anywhere; "" if it can */
+  const char* problem; /* why no device can load it; "" if one can */
   uint32_t code_object_version;
   uint32_t generic_version; /* 0 unless the target is generic */
   uint64_t offset;
@@ -40,11 +40,11 @@ typedef struct halyard_module_variant {
 } halyard_module_variant;
 
 /* Reads a code object, an offload bundle, a program or library with HIP kernels, or an archive of
- * these. `data` must outlive the module. `options` may be null. INVALID_ARGUMENT says what is wrong
- * with the file, and at which offset. */
+ * these. `data` must outlive the module. `options` may be null. INVALID_ARGUMENT names the mistake
+ * in the file and its offset. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_module_read(
     const void* data, size_t size, const halyard_module_options* options, halyard_module** module);
-/* The same of a file or folder. */
+/* The same for a file or folder. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_module_open(
     const char* path, const halyard_module_options* options, halyard_module** module);
 HALYARD_API void halyard_module_retain(halyard_module* module);
@@ -53,14 +53,14 @@ HALYARD_API halyard_module_format halyard_module_get_format(halyard_module* modu
 HALYARD_API size_t halyard_module_variant_count(halyard_module* module);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_module_get_variant(
     halyard_module* module, size_t index, halyard_module_variant* variant);
-/* Files of a folder, or members of an archive, that hold no code object, and why. */
+/* Files of a folder, or members of an archive, without a code object, and why. */
 HALYARD_API size_t halyard_module_ignored_count(halyard_module* module);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_module_ignored(halyard_module* module,
                                                                      size_t index,
                                                                      const char** name,
                                                                      const char** reason);
 /* The variants that a device with this target loads, as indices, at most `capacity` of them;
- * `count` gets how many there are. FAILED_PRECONDITION says of each variant why it does not fit. */
+ * `count` gets their number. FAILED_PRECONDITION gives the reason for each variant. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_module_choose(halyard_module* module,
                                                                     const char* target,
                                                                     size_t* indices,

@@ -12,10 +12,10 @@ extern "C" {
 #endif
 
 /* A queue is in order. Each operation is asynchronous: it waits for its `wait` points, on the
- * device where that can, and reaches its `signal` points when it is done; if it fails, their
- * semaphores fail. A call that returns an error has queued nothing and leaves its semaphores as
- * they were. `sync` may be null: no points. Everything given is read before the call returns, and
- * objects are kept alive until the work is done. */
+ * device if possible, and reaches its `signal` points when it is done; if it fails, their
+ * semaphores fail. If a call returns an error, it has queued nothing and leaves its semaphores
+ * unchanged. `sync` may be null: no points. All inputs are read before the call returns. Objects
+ * stay alive until the work is done. */
 typedef struct halyard_sync {
   const halyard_point* wait;
   size_t wait_count;
@@ -32,26 +32,26 @@ typedef enum halyard_priority {
 typedef struct halyard_queue_options {
   size_t struct_size;
   halyard_priority priority;
-  /* Operations on the device before a submission waits for room; 0: the driver's default. */
+  /* Operations on the device above which a submission waits; 0: the driver's default. */
   uint32_t capacity;
-  uint32_t gpu; /* since 0.2; of a logical device: which runs the queue's work */
+  uint32_t gpu; /* since 0.2; of a logical device: the GPU that runs the queue's work */
 } halyard_queue_options;
 
 /* `options` may be null. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_create_queue(
     halyard_device* device, const halyard_queue_options* options, halyard_queue** queue);
-/* Over the vendor runtime's own queue (hipStream_t), which stays the caller's and must outlive it.
- * FAILED_PRECONDITION where halyard_device_info.imports_queues is false. */
+/* Over a queue of the vendor runtime (hipStream_t), which the caller keeps and which must outlive
+ * it. FAILED_PRECONDITION if halyard_device_info.imports_queues is false. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_import_queue(halyard_device* device,
                                                                           void* native_queue,
                                                                           halyard_queue** queue);
 HALYARD_API void halyard_queue_retain(halyard_queue* queue);
-/* Waits for nothing: what is queued goes on. */
+/* Does not wait: queued work continues. */
 HALYARD_API void halyard_queue_release(halyard_queue* queue);
-/* Without a reference of the caller's. Null for a bad handle. */
+/* Without a new reference. Null for a bad handle. */
 HALYARD_API halyard_device* halyard_queue_device(halyard_queue* queue);
-/* Since 0.3: a number of its own among the process's queues, as profiles have it. 0 for a bad
- * handle, and with a driver that does not number its queues. */
+/* Since 0.3: the queue's number in profiles, unique in the process. 0 for a bad handle, and if the
+ * driver does not number its queues. */
 HALYARD_API uint64_t halyard_queue_id(halyard_queue* queue);
 
 /* An explicit kernel argument. */
@@ -60,8 +60,8 @@ typedef struct halyard_argument {
   uint32_t size;              /* of a value or of the LDS */
   const void* value;          /* VALUE: read before the call returns */
   halyard_range range;        /* BUFFER; in a command buffer also a slot */
-  /* BUFFER without range.buffer, with `is_address`: an address of the device's memory, or 0, which
-   * nothing checks and nothing keeps alive. */
+  /* BUFFER without range.buffer, with `is_address`: an address of device memory, or 0. It is not
+   * checked, and the memory is not kept alive. */
   uint64_t address;
   bool is_address;
 } halyard_argument;
@@ -92,14 +92,14 @@ typedef struct halyard_dispatch {
   halyard_function* function;
   halyard_dim3 grid;
   halyard_dim3 workgroup;
-  /* On top of static LDS and of LDS arguments (HIP's extern __shared__). */
+  /* In addition to static LDS and LDS arguments (HIP's extern __shared__). */
   uint32_t dynamic_lds_bytes;
   const halyard_argument* arguments; /* one for each of the function's, in order */
   size_t argument_count;
 } halyard_dispatch;
 
-/* A copy of rows, and of slices of rows. A pitch is the distance from the beginning of a row (or
- * slice) to that of the next; 0: no gap. */
+/* A copy of rows, and of slices of rows. A pitch is the distance from the start of a row (or slice)
+ * to the start of the next; 0: no gap. */
 typedef struct halyard_rectangle {
   size_t struct_size;
   uint64_t row_bytes;
@@ -111,7 +111,7 @@ typedef struct halyard_rectangle {
   uint64_t target_slice_pitch;
 } halyard_rectangle;
 
-/* A file that a queue reads from or writes to; the descriptor stays the caller's. */
+/* A file that a queue reads or writes; the caller keeps the descriptor. */
 typedef struct halyard_file_range {
   int descriptor;
   uint64_t offset;
@@ -139,22 +139,22 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_copy_rectangle(
     const halyard_rectangle* shape, const halyard_sync* sync);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_dispatch(
     halyard_queue* queue, const halyard_dispatch* dispatch, const halyard_sync* sync);
-/* Work-group counts (3 × uint32_t) are read from `group_counts` on the device; the grid of
- * `dispatch` is not looked at. */
+/* The device reads work-group counts (3 × uint32_t) from `group_counts`; the grid of `dispatch` is
+ * ignored. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_dispatch_indirect(
     halyard_queue* queue, const halyard_dispatch* dispatch, halyard_range group_counts,
     const halyard_sync* sync);
-/* `bindings[i]` stands for slot i of the recording. */
+/* `bindings[i]` is slot i of the recording. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_execute(
     halyard_queue* queue, halyard_command_buffer* commands, const halyard_range* bindings,
     size_t binding_count, const halyard_sync* sync);
-/* Memory in queue order: the buffer may be used by work that waits for the signals. `options` may
- * be null. */
+/* Memory in queue order: work that waits for the signals can use the buffer. `options` may be
+ * null. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_alloca(
     halyard_queue* queue, uint64_t size, const halyard_buffer_options* options,
     const halyard_sync* sync, halyard_buffer** buffer);
-/* Gives the memory back in queue order. The buffer has no bytes from the call on; the handle stays
- * the caller's to release. */
+/* Deallocates the memory in queue order. From the call on, the buffer has no bytes; the caller
+ * still releases the handle. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_dealloca(halyard_queue* queue,
                                                                      halyard_buffer* buffer,
                                                                      const halyard_sync* sync);
@@ -167,14 +167,14 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_write(halyard_queue*
                                                                   halyard_file_range target,
                                                                   const halyard_sync* sync);
 
-/* A host function in queue order: null, or an error (halyard_error_create), which the library
- * frees and with which the operation fails. Called once, on a thread of the driver's; must not
- * block on work of the same queue. Not called if a wait failed. */
+/* A host function in queue order. It returns null, or an error (halyard_error_create), which the
+ * library frees and with which the operation fails. Called once, on a thread of the driver; must
+ * not block on work of the same queue. Not called if a wait failed. */
 typedef halyard_error* (*halyard_host_function)(void* context);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_host_call(
     halyard_queue* queue, halyard_host_function function, void* context, const halyard_sync* sync);
-/* As before, but the operation lasts until halyard_completion_complete is called: exactly once,
- * from any thread, also from within the function. It takes over `error`. */
+/* The same, but the operation lasts until halyard_completion_complete is called: exactly once, from
+ * any thread, also within the function. It takes over `error`. */
 typedef struct halyard_completion halyard_completion;
 typedef void (*halyard_deferred_host_function)(void* context, halyard_completion* completion);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_host_call_deferred(
@@ -187,9 +187,9 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_barrier(halyard_queu
                                                                     const halyard_sync* sync);
 /* hsa_queue_t* or hipStream_t; null if there is none. Lives as long as the queue. */
 HALYARD_API void* halyard_queue_native_handle(halyard_queue* queue);
-/* Null while the queue takes work; afterwards why it does not. */
+/* Null while the queue accepts work; then the reason why it does not. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_fault(halyard_queue* queue);
-/* Gives up what is queued and not done: its signals fail with CANCELLED. The device goes on. */
+/* Gives up unfinished work: its signals fail with CANCELLED. The device continues. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_abandon(halyard_queue* queue);
 
 #ifdef __cplusplus

@@ -9,15 +9,16 @@
 extern "C" {
 #endif
 
-/* A deadline is absolute. HALYARD_POLL is always over. */
+/* A deadline is absolute. HALYARD_POLL has always passed. */
 #define HALYARD_POLL UINT64_C(0)
 #define HALYARD_FOREVER UINT64_MAX
 /* `ns` from now; saturates. */
 HALYARD_API uint64_t halyard_deadline_after(uint64_t ns);
 
-/* A semaphore is a timeline: a value that only grows. Work waits until it has reached a value, and
- * makes it reach one when done; so does the host. It fails for good when work that was to signal it
- * fails: a wait for a value that was not reached before gives that first failure. */
+/* A semaphore is a timeline: a value that only grows. Work waits until it reaches a value, and
+ * sets it to a value when it is done; so does the host. It fails permanently when work that was
+ * to signal it fails: a wait for a value that was not reached before then returns the first
+ * failure. */
 typedef struct halyard_point {
   halyard_semaphore* semaphore;
   uint64_t value;
@@ -32,7 +33,8 @@ HALYARD_API void halyard_semaphore_release(halyard_semaphore* semaphore);
 /* The value reached so far, or the failure. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_semaphore_query(halyard_semaphore* semaphore,
                                                                       uint64_t* value);
-/* From the host. `value` is above the current one, and below any that queued work will signal. */
+/* Signals from the host. `value` is above the current one, and below the values of queued
+ * signals. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_semaphore_signal(halyard_semaphore* semaphore,
                                                                        uint64_t value);
 /* DEADLINE_EXCEEDED if `value` is not reached before the deadline. */
@@ -43,23 +45,23 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_semaphore_wait(halyard_sem
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_semaphore_fail(halyard_semaphore* semaphore,
                                                                      halyard_code code,
                                                                      const char* message);
-/* Since 0.3: what another process imports, with the same driver or another. */
+/* Since 0.3: a handle for another process, with the same driver or another. */
 typedef struct halyard_exported_semaphore {
   size_t struct_size;
   uint8_t ipc[64];
 } halyard_exported_semaphore;
-/* Since 0.3: one timeline in several processes. What one signals is reached in all, some
- * milliseconds later at most, and a failure of one is a failure of all. Each process has a
- * semaphore of its own. If a process ends that has not released it, the others' fail (ABORTED).
- * Processes of one user on one system. */
+/* Since 0.3: shares one timeline between processes of one user on one system. A value that one
+ * signals is reached in all after some milliseconds at most; a failure in one is a failure in all.
+ * Each process has its own semaphore. If a process ends without releasing it, the others fail
+ * (ABORTED). */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_export_semaphore(
     halyard_device* device, halyard_semaphore* semaphore, halyard_exported_semaphore* exported);
-/* FAILED_PRECONDITION if the exporter has released its semaphore, or ended. */
+/* FAILED_PRECONDITION if the exporter has released its semaphore, or has ended. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_import_semaphore(
     halyard_device* device, const halyard_exported_semaphore* exported,
     halyard_semaphore** semaphore);
-/* Waits for one of the points, or for all. With HALYARD_WAIT_ANY `index`, unless null, gets the
- * index of a point that is reached. */
+/* Waits for any of the points, or for all. With HALYARD_WAIT_ANY, `index`, unless null, gets the
+ * index of a reached point. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_wait(
     halyard_device* device, const halyard_point* points, size_t count, halyard_wait_mode mode,
     uint64_t deadline_ns, size_t* index);
