@@ -82,8 +82,8 @@ Result<std::string> make_pipeline(std::string_view text, const PipelineValues& v
       pipeline += values.toolkit;
     } else {
       return error(StatusCode::kInvalidArgument,
-                   "The pipeline has a placeholder (@{}@) that does not exist. @CHIP@, @BARE@ and "
-                   "@TOOLKIT@ do.",
+                   "The pipeline has a placeholder (@{}@) that does not exist. Legal are @CHIP@, "
+                   "@BARE@ and @TOOLKIT@.",
                    name);
     }
     rest.remove_prefix(end + 1);
@@ -116,8 +116,8 @@ Status check_expected(const std::vector<std::string>& texts, std::string_view ou
     const size_t found = output.find(text, from);
     if (found == std::string_view::npos) {
       return error(StatusCode::kAborted,
-                   "The program does not print what its EXPECT comment says ({}), or not after "
-                   "what the comments before it say.",
+                   "The program does not print the text of its EXPECT comment ({}), or prints it "
+                   "before the text of an earlier one.",
                    text);
     }
     from = found + text.size();

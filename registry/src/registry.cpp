@@ -41,7 +41,7 @@ Result<bool> take_validation(std::vector<Option>& options, bool validation) {
 // A hint for a machine without a GPU, unless it is already used.
 const char* virtual_gpu_hint() {
   if (virtual_gpu_loaded()) return "";
-  return " With --vgpu Halyard brings a virtual GPU, which runs on any machine.";
+  return " --vgpu uses a virtual GPU, which runs on any machine.";
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class Formatter : public CLI::Formatter {
 std::string refuse_option(const std::string& value) {
   if (!value.empty() && !value.starts_with("--")) return {};
   return fmt::format(
-      "its value ({}) is missing or looks like an option; write a value behind it (a file whose "
+      "its value ({}) is missing or looks like an option; write a value after it (a file whose "
       "name begins with -- as ./--name)",
       printable(value));
 }

@@ -94,8 +94,10 @@ void add_cache_command(CLI::App& app, Status& outcome) {
   command.require_subcommand(0, 1);
   command.footer(
       "HALYARD_CACHE_DIR is its folder (by default halyard in XDG_CACHE_HOME or ~/.cache), and\n"
-      "HALYARD_CACHE_SIZE its limit (512MiB; 0 for no cache); what was used longest ago goes "
-      "first.\n\n"
+      "HALYARD_CACHE_SIZE its size limit (512MiB; 0 turns the cache off). Above the limit, the "
+      "least\n"
+      "recently used entries are removed.\n"
+      "\n"
       "Examples:\n"
       "  halyard cache\n"
       "  halyard cache clear");

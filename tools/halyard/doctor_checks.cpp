@@ -58,12 +58,12 @@ Finding check_device_file(const MachineView& machine, const std::string& path) {
   Finding finding{path, State::kWrong, "", ""};
   if ((facts.st_mode & S_IRGRP) != 0 && (facts.st_mode & S_IWGRP) != 0) {
     finding.text =
-        fmt::format("Only members of the group {} may read and write it, and {} is none.", group,
-                    machine.user_name);
+        fmt::format("Only members of the group {} may read and write it, and {} is not a member.",
+                    group, machine.user_name);
     finding.fix =
         fmt::format("sudo usermod -aG {} {}   # then log in again", group, machine.user_name);
   } else {
-    finding.text = fmt::format("Its mode ({:03o}) lets {} not read and write it.",
+    finding.text = fmt::format("Its mode ({:03o}) does not let {} read and write it.",
                                facts.st_mode & 0777U, machine.user_name);
     finding.fix =
         fmt::format("sudo chmod g+rw {0} && sudo usermod -aG {1} {2}   # then log in again", path,
@@ -160,8 +160,8 @@ std::vector<Finding> check_kernel_driver(const MachineView& machine) {
   std::error_code ignored;
   if (!fs::exists(machine.root + "/sys/module/amdgpu", ignored)) {
     return {{"kernel driver", State::kWrong,
-             "The kernel's driver for AMD GPUs (amdgpu) is not loaded. Without an AMD GPU there is "
-             "the virtual one: halyard doctor --vgpu.",
+             "The kernel's driver for AMD GPUs (amdgpu) is not loaded. Without an AMD GPU, use the "
+             "virtual one: halyard doctor --vgpu.",
              "sudo modprobe amdgpu"}};
   }
   std::vector<Finding> findings = {
@@ -181,8 +181,7 @@ std::vector<Finding> check_kernel_driver(const MachineView& machine) {
 }
 
 Finding check_environment(const MachineView& machine) {
-  Finding finding{"environment", State::kOk, "No variable hides GPUs or changes what they are.",
-                  ""};
+  Finding finding{"environment", State::kOk, "No variable hides or changes GPUs.", ""};
   std::string set;
   for (const char* name : {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
                            "GPU_DEVICE_ORDINAL", "HSA_OVERRIDE_GFX_VERSION"}) {
@@ -211,10 +210,10 @@ std::vector<Finding> check_plugins(const LoadReport& report, const MachineView& 
     findings.push_back(check_plugin(candidate, machine, has_virtual_gpu));
   }
   if (report.candidates.empty()) {
-    findings.push_back({"plugins", State::kWrong,
-                        "There are no driver plugins, in any of the folders that `halyard list "
-                        "drivers` names.",
-                        "halyard doctor --plugin-path=FOLDER"});
+    findings.push_back(
+        {"plugins", State::kWrong,
+         "There are no driver plugins in the folders that `halyard list drivers` lists.",
+         "halyard doctor --plugin-path=FOLDER"});
   }
   return findings;
 }

@@ -83,7 +83,7 @@ Status add_numbers(Device& device, const Executable& executable) {
     float sum = 0;
     std::memcpy(&sum, outcome.results[0].data.data() + i * sizeof sum, sizeof sum);
     if (sum == 3.5F) continue;
-    return error(StatusCode::kDataLoss, "A kernel that adds 1.5 and 2 has made {} of them.", sum);
+    return error(StatusCode::kDataLoss, "A kernel that adds 1.5 and 2 returned {}.", sum);
   }
   return {};
 }
@@ -100,7 +100,7 @@ Finding check_device(const LoadedDriver& driver, const DeviceSummary& summary, R
       fmt::format("{} ({})", printable(summary.name.view()), printable(summary.target.view()));
   if (!parse_target_id(summary.target.view()).ok()) {
     finding.state = State::kNote;
-    finding.text = fmt::format("{} opens. It is no AMD GPU, so no kernel is tried.", name);
+    finding.text = fmt::format("{} opens. It is not an AMD GPU, so doctor runs no kernel.", name);
     return finding;
   }
   std::string taken;
@@ -269,7 +269,8 @@ bool probe_once(Registry& registry, const std::string& driver, size_t first,
   if (pid < 0) {
     close(pipe[0]);
     findings.push_back(wrong(
-        "driver " + driver, fmt::format("There is no process for it: {}.", std::strerror(reason))));
+        "driver " + driver,
+        fmt::format("The process for this check cannot be started: {}.", std::strerror(reason))));
     return false;
   }
   Lines lines;

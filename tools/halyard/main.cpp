@@ -70,7 +70,9 @@ int main_program(int argc, char** argv) {
   add_completion_command(app, outcome);
   // Last, because commands inherit it.
   app.footer(
-      "Exit code: 0, or 1 for any error. `halyard COMMAND --help` says more.\n\n"
+      "Exit code: 0, or 1 for any error. `halyard COMMAND --help` prints the options of a "
+      "command.\n"
+      "\n"
       "Example:\n"
       "  halyard run --device=amdgpu --vgpu --module=vadd.hsaco --function=vadd \\\n"
       "    '--input=4xf32=1 2 3 4' --input=4xf32=10 '--input=&4xf32' --input=i32=4");

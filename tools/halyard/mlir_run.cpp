@@ -34,13 +34,13 @@ namespace fs = std::filesystem;
 constexpr const char* kRuntime = "libhalyard_mlir_runtime.so";
 
 constexpr const char* kHelp =
-    R"(A program that launches kernels itself (gpu.launch, gpu.launch_func) is compared with its comments
-"// EXPECT: text", and with its function @reference, if it has one, which prints the same numbers on the
-CPU. A program in linalg on tensors is lowered a second time for the CPU, and the numbers that both print
-are compared. docs/mlir.md says more.
+    R"(If a program launches kernels itself (gpu.launch, gpu.launch_func), its output is compared with its
+comments "// EXPECT: text", and with the output of its function @reference, if it has one, which
+runs on the CPU. A program in linalg on tensors is also lowered for the CPU, and the numbers of both
+outputs are compared. See docs/mlir.md.
 
-Tools: mlir-opt and mlir-runner (mlir-22-tools), lld (lld-22), ROCm's device libraries (rocm-device-libs).
-HALYARD_MLIR_OPT, HALYARD_MLIR_RUNNER and HALYARD_LLD name others.
+Tools: mlir-opt and mlir-runner (mlir-22-tools), lld (lld-22), ROCm's device libraries
+(rocm-device-libs). HALYARD_MLIR_OPT, HALYARD_MLIR_RUNNER and HALYARD_LLD select other tools.
 
 Example:
   halyard mlir-run examples/mlir/convnet.mlir --device=amdgpu --vgpu=gfx900)";
@@ -238,9 +238,9 @@ Result<std::string> Runner::run(const std::string& name, const std::string& pipe
                              {.output = toolchain::Output::kToErrors}));
   if (!lowering.ok()) {
     return error(StatusCode::kInvalidArgument,
-                 "mlir-opt ({}) {} where it lowers the file ({}) for the {}; its messages are "
-                 "above. bindings/mlir/pipelines has the passes: what they do not know has to be "
-                 "lowered before.",
+                 "mlir-opt ({}) {} while it lowered the file ({}) for the {}; its messages are "
+                 "above. bindings/mlir/pipelines lists the passes. Lower operations that they do "
+                 "not support first.",
                  mlir_opt_, how_it_ended(lowering), printable(flags_.program),
                  on_gpu ? "GPU" : "CPU");
   }
@@ -302,9 +302,10 @@ Status mlir_run(const MlirRunFlags& flags) {
                             output);
   }
   if (expected.empty()) {
-    fmt::print(stderr,
-               "halyard: note: Nothing was compared: a program that launches kernels says what it "
-               "should print in comments (// EXPECT: text), or in a function @reference.\n");
+    fmt::print(
+        stderr,
+        "halyard: note: Nothing was compared. A program that launches kernels needs the expected "
+        "output in comments (// EXPECT: text), or a function @reference that prints it.\n");
   }
   return {};
 }
@@ -332,7 +333,7 @@ void add_mlir_run_command(CLI::App& app, Status& outcome) {
       ->capture_default_str();
   command
       .add_option("--entry-point", flags->entry_point,
-                  "The function to run; it takes and returns nothing")
+                  "The function to run, which has no arguments and no result")
       ->type_name("NAME")
       ->capture_default_str();
   command.add_flag("--bare-pointers", flags->bare_pointers,
@@ -340,7 +341,7 @@ void add_mlir_run_command(CLI::App& app, Status& outcome) {
   command.add_flag("--no-compare", flags->no_compare, "Only run");
   command
       .add_option("--atol", flags->tolerance.absolute,
-                  "|GPU's - CPU's| <= atol + rtol * |CPU's|, for each number that is printed")
+                  "|GPU's - CPU's| <= atol + rtol * |CPU's|, for each printed number")
       ->type_name("NUMBER")
       ->check(check_tolerance)
       ->capture_default_str();
@@ -350,8 +351,8 @@ void add_mlir_run_command(CLI::App& app, Status& outcome) {
       ->capture_default_str();
   command
       .add_option("--bitcode-dir", flags->bitcode_folder,
-                  "The folder of ROCm's device libraries (ocml.bc and others); before "
-                  "HALYARD_BITCODE_DIR, ROCm's and Debian's own")
+                  "The folder of ROCm's device libraries (ocml.bc and others); overrides "
+                  "HALYARD_BITCODE_DIR and the installed ones")
       ->type_name("DIR");
   command
       .add_option("--save-temps", flags->temporaries_folder,

@@ -10,8 +10,8 @@ Result<TargetId> native_target(std::string_view name, std::string_view device) {
   Result<TargetId> target = parse_target_id(device);
   if (target.ok()) return toolchain::without_features(std::move(target).value());
   return error(StatusCode::kFailedPrecondition,
-               "The device ({}) is not an AMD GPU (its target is {}), and sources are compiled for "
-               "those only.",
+               "The device ({}) is not an AMD GPU (its target is {}). Halyard compiles sources "
+               "only for AMD GPUs.",
                printable(name), printable(device));
 }
 

@@ -35,32 +35,32 @@ namespace {
 constexpr const char* kHelp = R"(Values of --input and --expected-output:
   4xf32=1 2 3 4            a buffer; 2x2xi32=[[1 2][3 4]] nested; commas may separate
   1024xf32=0               one number for all elements
-  @a.npy                   a buffer from a NumPy file (known by its contents)
-  +a.npy                   the next array of a file of several, which @a.npy has begun
+  @a.npy                   a buffer from a NumPy file (recognized by its contents)
+  +a.npy                   the next array of a file with several, after @a.npy
   @-                       a NumPy array, or bytes, from standard input; +- its next array
-  4x4xf32=@a.bin           a buffer from raw bytes (or from an .npy of that type)
+  4x4xf32=@a.bin           a buffer from raw bytes (or from an .npy file of that type)
   @a.bin                   untyped bytes, for a buffer or an argument passed by value
   &1024xf32                an output-only buffer, which starts as zeros
   i32=7  f32=1.5           a scalar, passed by value
   {i32=7 f32=1.5 2xi8=[1 2]}  a struct, passed by value, laid out as C does;
-                           bytes=0x0a0b the same as bytes
+                           bytes=0x0a0b gives its bytes
   lds=4096                 bytes of LDS for an argument that points into LDS
-  %sum                     the buffer that --buffer=sum=… has made
+  %sum                     the buffer of --buffer=sum=…
 Types: i1 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64. Numbers: 1 -2 0x1f 1.5e3 0x1.8p3 nan inf.
 
-Results are the output-only buffers; if there are none, all buffers. Without --output every result
-is printed, one line each, in the form that --input reads: "[2] out: 4xf32=1 2 3 4". --output and
---expected-output are for the results in order, or for the argument that they begin with, by its
-place or name: --output=[2]:@c.npy, '--expected-output=[2] out: 4xf32=1 2 3 4', --output=out:-
+Results are the output-only buffers; if there are none, all buffers. Without --output, every result
+is printed on a line, in the form that --input reads: "[2] out: 4xf32=1 2 3 4". --output and
+--expected-output apply to the results in order, or to an argument whose index or name they begin
+with: --output=[2]:@c.npy, '--expected-output=[2] out: 4xf32=1 2 3 4', --output=out:-
 
-Several --function run one behind the other, each with the --input, --grid, --workgroup and --lds
-behind it. With --buffer, which functions share, the results are those buffers, by their names:
-"%sum: 4xf32=1 2 3 4", --output=%sum:@sum.npy.
+With several --function, the kernels run in order, each with the --input, --grid, --workgroup and
+--lds that follow it. Functions share the buffers of --buffer. Results are then these buffers, by
+name: "%sum: 4xf32=1 2 3 4", --output=%sum:@sum.npy.
 
-Several --device: everything on each of them in turn; a line begins with the device.
+With several --device, the command runs on each in order. Each line then begins with the device.
 
-With --repeat and --warmup each launch begins with the values of --input and --buffer in its
-buffers; the results are the last one's. Ctrl-C ends a run, and leaves no output file that is not whole.
+With --repeat and --warmup, each launch starts with the values of --input and --buffer. The results
+are those of the last launch. Ctrl-C ends a run, and removes incomplete output files.
 
 Examples:
   halyard run --device=amdgpu --vgpu --module=vadd.hsaco --function=vadd \
@@ -324,14 +324,14 @@ void add_run_command(CLI::App& app, Status& outcome) {
       .add_option("--device", flags->devices,
                   "The device: DRIVER, DRIVER:ORDINAL or DRIVER://SELECTOR,… (ordinals, UUIDs, PCI "
                   "addresses, processors), with ?key=value; or a name of a config (devices.NAME). "
-                  "May be repeated: the run is made on each")
+                  "May be repeated: the command runs on each")
       ->type_name("URI")
       ->allow_extra_args(false)
       ->required();
   flags->program = add_program_options(command);
   add_number(command, "--stack", flags->stack,
-             "The stack of a work-item of a kernel that recurses or calls through pointers, as "
-             "16KiB; by default 4KiB. The same as the device option stack_bytes",
+             "The stack of each work-item, such as 16KiB, for kernels that recurse or call through "
+             "pointers; by default 4KiB. The same as the device option stack_bytes",
              {.low = 1, .is_size = true})
       ->type_name("SIZE");
   // Read with results(): a vector would take "{}" and "[…]" for lists of CLI11's own.
@@ -343,10 +343,10 @@ void add_run_command(CLI::App& app, Status& outcome) {
   };
   flags->outputs =
       add_values("--output", "@FILE|+FILE|-",
-                 "Where a result goes: @x.npy, raw to any other @file, +file behind what the file "
-                 "has, - to print it, or @- for an .npy file on standard output");
+                 "Where to write a result: @x.npy; @file for raw bytes in any other file; +file to "
+                 "append; - to print; @- for an .npy file on standard output");
   flags->expected_outputs =
-      add_values("--expected-output", "VALUE", "What a result must be; anything else is an error");
+      add_values("--expected-output", "VALUE", "The expected result; a different one is an error");
   command
       .add_option("--atol", flags->tolerance.absolute,
                   "With --expected-output: |result - expected| <= atol + rtol * |expected|. By "
@@ -359,18 +359,18 @@ void add_run_command(CLI::App& app, Status& outcome) {
       ->type_name("NUMBER")
       ->check(check_tolerance);
   add_number(command, "--print-limit", flags->print_limit,
-             "Elements of a result that are printed; 0 prints all", {})
+             "Print at most this many elements of a result; 0 prints all", {})
       ->type_name("COUNT")
       ->default_str(std::to_string(flags->print_limit));
-  add_number(command, "--repeat", flags->repeat, "Launches, one after the other", {.low = 1})
+  add_number(command, "--repeat", flags->repeat, "The number of launches, in order", {.low = 1})
       ->type_name("COUNT")
       ->default_str(std::to_string(flags->repeat));
-  add_number(command, "--warmup", flags->warmup, "Launches before those, which are not measured",
-             {})
+  add_number(command, "--warmup", flags->warmup,
+             "The number of launches before these, which are not measured", {})
       ->type_name("COUNT")
       ->default_str(std::to_string(flags->warmup));
   command.add_flag("--print-statistics", flags->print_statistics,
-                   "Say on standard error how long the launches took");
+                   "Print the times of the launches on standard error");
   command
       .add_option("--profile", flags->profile,
                   "Write a trace that Perfetto (ui.perfetto.dev) and Chrome open: submissions and "
@@ -378,7 +378,7 @@ void add_run_command(CLI::App& app, Status& outcome) {
                   "marks of plugins, runtimes and tools in this process")
       ->type_name("FILE");
   add_number(command, "--timeout", flags->timeout,
-             "How long all launches together may take; then the run is an error", {.low = 1})
+             "The time limit for all launches together; a longer run is an error", {.low = 1})
       ->type_name("SECONDS");
   add_session_flags(command, flags->session);
   command.footer(kHelp);

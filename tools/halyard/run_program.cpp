@@ -46,8 +46,8 @@ Result<RunBuffer> parse_buffer(values::InputReader& reader, const std::string& t
   if (!value.ok()) return value.status().with_context("The buffer %" + name);
   if (value->kind != Value::Kind::kBuffer && value->kind != Value::Kind::kBytes) {
     return error(StatusCode::kInvalidArgument,
-                 "The buffer %{} is given {}, which is passed by value. Give that to each function "
-                 "as its --input.",
+                 "The buffer %{} is given {}, which is passed by value. Pass it to each function "
+                 "with --input.",
                  name, value->describe());
   }
   return RunBuffer{"%" + name, std::move(value).value()};
@@ -68,7 +68,7 @@ Status set_once(std::string& member, const char* option, const FunctionText& fun
                 const std::string& text) {
   if (!member.empty()) {
     return error(StatusCode::kInvalidArgument,
-                 "The function {} has two {} ({} and {}). Write one behind its --function.",
+                 "The function {} has two {} ({} and {}). Write only one after its --function.",
                  printable(function.name), option, printable(member), printable(text));
   }
   member = text;
@@ -213,32 +213,29 @@ ProgramOptions add_program_options(CLI::App& command) {
   ProgramOptions options;
   options.modules =
       add("--module", "PATH",
-          "Where the kernels are: a code object (.hsaco), an offload bundle, plain or "
-          "compressed, a program or library that hipcc made, an archive (.a) or a folder "
-          "of these; the variant for the device is loaded. Or a source file (" +
+          "The file with the kernels: a code object (.hsaco), an offload bundle, plain or "
+          "compressed, a program or library that hipcc made, an archive (.a) or a folder of these. "
+          "Halyard loads the variant for the device. Or a source file (" +
               toolchain::source_extensions() +
-              "), which is compiled for the device as by `halyard compile`; `halyard "
-              "cache` shows what is kept of that. May be repeated: a kernel is looked for in each")
+              "), which Halyard compiles for the device like `halyard compile`, and keeps in a "
+              "cache (`halyard cache`). May be repeated: Halyard searches each file for a kernel")
           ->required();
-  options.functions =
-      add("--function", "NAME",
-          "The kernel's name: the symbol's, or in C++ what the source calls it, with or "
-          "without its arguments. Repeated: kernels in order, each with the --input, --grid, "
-          "--workgroup and --lds behind it")
-          ->required();
+  options.functions = add("--function", "NAME",
+                          "The kernel: its symbol, or its C++ name in the source, with or without "
+                          "arguments. May be repeated: kernels run in order, each with the "
+                          "--input, --grid, --workgroup and --lds that follow it")
+                          ->required();
   options.buffers = add("--buffer", "NAME=VALUE",
-                        "A buffer that functions share: what --input=%NAME stands for. May be "
-                        "repeated");
-  options.inputs =
-      add("--input", "VALUE", "The value of an argument; once for each, in order (see below)");
-  options.grid = add("--grid", "X[,Y[,Z]]",
-                     "Work-items in all; by default one for each element of the first result");
-  options.workgroup =
-      add("--workgroup", "X[,Y[,Z]]",
-          "Work-items of a work-group; by default what the kernel requires, or else "
-          "one wavefront");
-  options.lds = add("--lds", "SIZE",
-                    "LDS on top of the kernel's own (HIP's extern __shared__), as 4096 or 4KiB")
+                        "A buffer that functions share, as --input=%NAME. May be repeated");
+  options.inputs = add("--input", "VALUE",
+                       "The value of an argument, once for each argument in order (see below)");
+  options.grid =
+      add("--grid", "X[,Y[,Z]]",
+          "The total number of work-items; by default one for each element of the first result");
+  options.workgroup = add(
+      "--workgroup", "X[,Y[,Z]]",
+      "The work-items of a work-group; by default the kernel's required size, or one wavefront");
+  options.lds = add("--lds", "SIZE", "Dynamic LDS (HIP's extern __shared__), such as 4096 or 4KiB")
                     ->check(check_size);
   return options;
 }
@@ -273,8 +270,8 @@ Result<ProgramText> ProgramText::read(const CLI::App& command, const ProgramOpti
   HALYARD_RETURN_IF_ERROR(reader.finish());
   if (program.functions_.size() > 1 && program.buffers_.empty()) {
     return error(StatusCode::kInvalidArgument,
-                 "Several functions ({}) share no buffer, so nobody would see a result. Give those "
-                 "that matter a name: --buffer=NAME=VALUE, and --input=%NAME.",
+                 "Several functions ({}) share no buffer, so the run would have no result. Name "
+                 "the buffers of the results: --buffer=NAME=VALUE, and --input=%NAME.",
                  program.names());
   }
   return program;
@@ -287,8 +284,8 @@ Result<size_t> ProgramText::find_buffer(const std::string& text) const {
     known.push_back(buffers_[i].label);
   }
   return error(StatusCode::kInvalidArgument,
-               "The input ({}) is a buffer that there is not.{} The buffers: {}. --buffer={}=VALUE "
-               "would make it.",
+               "The input ({}) names a buffer that does not exist.{} The buffers: {}. Define it "
+               "with --buffer={}=VALUE.",
                printable(text), did_you_mean_clause(text, known),
                known.empty() ? std::string("none") : list_of(known), printable(text.substr(1)));
 }

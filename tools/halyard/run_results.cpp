@@ -32,12 +32,11 @@ Result<Sink> open_sink(const std::string& text, size_t place, const RunBuffer& b
   if (text == "-") return sink;
   const bool appends = text.starts_with('+');
   if (!appends && !text.starts_with('@')) {
-    return error(
-        StatusCode::kInvalidArgument,
-        "--output needs a file name behind \"@\" or is \"-\", but is ({}). A result goes "
-        "to a file (@out.npy, or raw to any other name such as @out.bin; +out.npy is put behind "
-        "what the file has), is printed (-), or is an .npy file on standard output (@-).",
-        printable(text));
+    return error(StatusCode::kInvalidArgument,
+                 "--output ({}) is neither \"-\" nor a file name after \"@\" or \"+\". Write a "
+                 "result to a file (@out.npy, or raw bytes to any other name such as @out.bin; "
+                 "+out.npy appends), print it (-), or write an .npy file to standard output (@-).",
+                 printable(text));
   }
   const std::string path = text.substr(1);
   if (values::has_extension(path, ".npz")) {

@@ -16,7 +16,7 @@ namespace {
 
 const char* virtual_gpu_hint() {
   if (virtual_gpu_loaded()) return "";
-  return " With --vgpu Halyard brings a virtual GPU, which runs on any machine.";
+  return " --vgpu uses a virtual GPU, which runs on any machine.";
 }
 
 // Appends an option that was given.
@@ -34,34 +34,33 @@ void print_warning(const std::string& path, const std::string& warning) {
 void add_session_flags(CLI::App& command, SessionFlags& flags) {
   flags.vgpu =
       command
-          .add_option("--vgpu",
-                      "Run on the virtual GPU, which needs no hardware: its profile, as a "
-                      "name (gfx900) or a YAML file; without one HALYARD_VGPU_PROFILE, else "
-                      "the default profile")
+          .add_option(
+              "--vgpu",
+              "Use the virtual GPU, which needs no hardware. PROFILE is a name (gfx900) or a YAML "
+              "file; by default that of HALYARD_VGPU_PROFILE or of a config, or else gfx900")
           ->type_name("[PROFILE]")
           ->expected(0, 1);
   command
       .add_option("--config", flags.configs,
-                  "A config, which comes behind those of the system and the user "
-                  "(docs/config.md). May be repeated")
+                  "A config, which overrides those of the system and the user (docs/config.md). "
+                  "May be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
   command
       .add_option("--plugin-path", flags.plugin_paths,
-                  "A folder with driver plugins, or one plugin; before HALYARD_PLUGIN_PATH and the "
-                  "installation's own. May be repeated")
+                  "A folder with driver plugins, or one plugin; searched before "
+                  "HALYARD_PLUGIN_PATH and the installation. May be repeated")
       ->type_name("PATH")
       ->allow_extra_args(false);
   command
       .add_option("--libhsa", flags.libhsa,
                   "The HSA runtime for the amdgpu driver: libhsa-runtime64.so.1 or its folder; "
-                  "before HALYARD_LIBHSA_PATH and the system's own")
+                  "overrides HALYARD_LIBHSA_PATH and the system's runtime")
       ->type_name("PATH");
   command
-      .add_option(
-          "--libhip", flags.libhip,
-          "The HIP runtime for the hip driver: libamdhip64.so.6 or .5, or its folder; before "
-          "HALYARD_LIBHIP_PATH and the system's own")
+      .add_option("--libhip", flags.libhip,
+                  "The HIP runtime for the hip driver: libamdhip64.so.6 or .5, or its folder; "
+                  "overrides HALYARD_LIBHIP_PATH and the system's runtime")
       ->type_name("PATH");
 }
 

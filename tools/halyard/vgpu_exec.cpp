@@ -109,16 +109,16 @@ Status exec_and_look(const ExecFlags& flags, const std::vector<std::string>& pro
   lost.remove();
   if (!end.ok()) end_as(end);
   if (is_lost) {
-    return error(StatusCode::kDataLoss,
-                 "The program ({}) has ended well, but a report about it is not complete, as said "
-                 "above.",
-                 printable(program[0]));
+    return error(
+        StatusCode::kDataLoss,
+        "The program ({}) succeeded, but a report about it is incomplete; see the message above.",
+        printable(program[0]));
   }
   if (count == 0) return {};
-  return error(StatusCode::kFailedPrecondition,
-               "The program ({}) has ended well, but the check has found {} mistake{}, reported "
-               "above.",
-               printable(program[0]), count, count == 1 ? "" : "s");
+  return error(
+      StatusCode::kFailedPrecondition,
+      "The program ({}) succeeded, but the check found {} mistake{}; see the reports above.",
+      printable(program[0]), count, count == 1 ? "" : "s");
 }
 
 Status exec(const ExecFlags& flags) {
@@ -151,37 +151,40 @@ void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
   const auto flags = std::make_shared<ExecFlags>();
   command
       .add_option("--profile", flags->profile,
-                  "Which GPU or GPUs to be: a name (gfx90a) or a YAML file; without it "
-                  "HALYARD_VGPU_PROFILE, else the default profile")
+                  "The profile: a name (gfx90a) or a YAML file; by default that of "
+                  "HALYARD_VGPU_PROFILE or of a config, or else gfx900")
       ->type_name("PROFILE");
   // A flag that may have a value: the next word is never it.
-  command.add_flag("--check{all}", flags->check,
-                   "Also find mistakes that hardware does not report (exit code 1): accesses "
-                   "outside of the program's own allocations (bounds; a memory fault), LDS that is "
-                   "uninitialised, outside, or raced for (lds), a missing s_waitcnt (waits), float "
-                   "atomics that memory does not carry out (atomics), memory that caches may hold "
-                   "otherwise (coherence). --check=lds,waits chooses some");
+  command.add_flag(
+      "--check{all}", flags->check,
+      "Also find mistakes that hardware does not report (exit code 1): accesses outside the "
+      "program's allocations (bounds; a memory fault); uninitialized, out-of-range and racing "
+      "accesses to LDS (lds); a missing s_waitcnt (waits); float atomics that memory drops "
+      "(atomics); missing cache fences (coherence). --check=lds,waits selects some");
   command
       .add_option("--trace", flags->trace,
-                  "Write every instruction that is executed, and what it changed, to this file")
+                  "Write every executed instruction and its effects to this file")
       ->type_name("FILE");
   command
-      .add_option(
-          "--counts", flags->counts,
-          "Write to this file how many instructions of which kind each kernel has executed, "
-          "and the hottest ones")
+      .add_option("--counts", flags->counts,
+                  "Write the number of executed instructions of each kernel and kind, and the "
+                  "hottest ones, to this file")
       ->type_name("FILE");
   command
       .add_option("program", flags->program,
-                  "The program, looked for in PATH, and its arguments: after \"--\", so that its "
-                  "options are not taken for halyard's")
+                  "The program, searched in PATH, and its arguments. They follow \"--\", so that "
+                  "halyard does not read them as its options")
       ->type_name("PROGRAM [ARGUMENT]")
       ->required();
   command.footer(
-      "Without --check, --trace and --counts the program takes halyard's place; with them halyard "
-      "waits for\nit. Its exit code and its signals are the program's; the exit code is 1 if that "
-      "is 0 and a mistake\nwas found or a report could not be written. The programs that it starts "
-      "get the virtual GPU too.\n\n"
+      "Without --check, --trace and --counts, the program replaces the halyard process. With them, "
+      "halyard\n"
+      "waits for it and ends with its exit code or signal. If the exit code is 0 although a check "
+      "found a\n"
+      "mistake or a report could not be written, it becomes 1. Programs that the program starts "
+      "also use the\n"
+      "virtual GPU.\n"
+      "\n"
       "Examples:\n"
       "  halyard vgpu exec --profile gfx90a -- ./my_hip_program\n"
       "  halyard vgpu exec --check --counts=hot.txt -- ./my_hip_program");

@@ -112,8 +112,9 @@ Result<std::vector<ResultText>> assign_results(std::string_view flag,
     HALYARD_ASSIGN_OR_RETURN(const size_t argument, find_argument(flag, *prefix, function));
     if (values[argument].kind != Value::Kind::kBuffer) {
       return error(StatusCode::kInvalidArgument,
-                   "{} is for the argument {}, which is no buffer. Its arguments:\n{}", flag,
-                   argument_label(function, argument), describe_arguments(function));
+                   "{} is for the argument {}, which is not a buffer. Its arguments:\n"
+                   "{}",
+                   flag, argument_label(function, argument), describe_arguments(function));
     }
     assigned.push_back({argument, std::string(prefix->rest)});
   }
@@ -133,8 +134,8 @@ Result<std::vector<ResultText>> assign_named_results(std::string_view flag,
       const auto found = std::find(labels.begin(), labels.end(), name);
       if (found == labels.end() || name.size() == text.size()) {
         return error(StatusCode::kInvalidArgument,
-                     "{} ({}) begins with a buffer that there is not.{} The buffers: {}. Write it "
-                     "as %NAME:VALUE.",
+                     "{} ({}) begins with a buffer that does not exist.{} The buffers: {}. Write "
+                     "it as %NAME:VALUE.",
                      flag, printable(text), did_you_mean_clause(name, known), list_of(known));
       }
       std::string_view rest = text.substr(name.size() + 1);

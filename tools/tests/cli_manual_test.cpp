@@ -138,10 +138,10 @@ TEST_F(CliManual, BashCompletesCommandsAndOptions) {
 
 TEST_F(CliManual, ZshGetsEveryCommandWithItsDescription) {
   const Outcome outcome = spawn({"completion", "zsh"});
-  EXPECT_THAT(
-      outcome.out,
-      AllOf(StartsWith("#compdef halyard\n"), HasSubstr("'doctor:Check what keeps GPUs"),
-            HasSubstr("'*--repeat=[Launches, one after the other]:COUNT:"), HasSubstr("--libhsa")));
+  EXPECT_THAT(outcome.out,
+              AllOf(StartsWith("#compdef halyard\n"), HasSubstr("'doctor:Check what keeps GPUs"),
+                    HasSubstr("'*--repeat=[The number of launches, in order]:COUNT:"),
+                    HasSubstr("--libhsa")));
   for (const std::string& command : commands_of_help({})) {
     EXPECT_THAT(outcome.out, HasSubstr("'halyard " + command + "')"));
   }

@@ -96,7 +96,7 @@ TEST_F(CliMlirRun, TheOutputIsComparedWithTheCommentsOfTheFile) {
   const Outcome bad = mlir_run(source(store_42("// EXPECT: [43]")));
   EXPECT_EQ(bad.exit_code, 1);
   EXPECT_THAT(bad.out, HasSubstr("[42]\n"));
-  EXPECT_THAT(bad.err, HasSubstr("does not print what its EXPECT comment says ([43])"));
+  EXPECT_THAT(bad.err, HasSubstr("does not print the text of its EXPECT comment ([43])"));
   EXPECT_EQ(mlir_run(source(store_42("// EXPECT: [43]")), {"--no-compare"}).exit_code, 0);
 }
 
@@ -144,7 +144,7 @@ TEST_F(CliMlirRun, WhatMlirOptCannotReadOrLowerIsSaid) {
   const Outcome text = mlir_run(source("This is not MLIR.\n"));
   EXPECT_EQ(text.exit_code, 1);
   EXPECT_THAT(text.err, AllOf(HasSubstr("program.mlir:1:1: error"),
-                              HasSubstr("ended with exit code 1 where it lowers the file ("),
+                              HasSubstr("ended with exit code 1 while it lowered the file ("),
                               HasSubstr("its messages are above")));
   const Outcome missing = mlir_run(folder_ / "none.mlir");
   EXPECT_EQ(missing.exit_code, 1);

@@ -114,7 +114,7 @@ TEST_P(CliRunFunctions, NamedResultsAreWrittenAndExpected) {
 TEST_P(CliRunFunctions, MistakesAreSaid) {
   const std::vector<std::pair<Words, std::string>> cases = {
       {Words{"--function=vadd", "--input=%summ"} + kBuffers,
-       "The input (%summ) is a buffer that there is not. Did you mean \"%sum\"?"},
+       "The input (%summ) names a buffer that does not exist. Did you mean \"%sum\"?"},
       {Words{"--function=vadd", "--input=%sum"}, "The buffers: none."},
       {kBuffers + kAdd +
            Words{"--function=saxpy", "--input=%x", "--input=f32=2", "--input=%x", "--input=%sum"},
@@ -126,7 +126,7 @@ TEST_P(CliRunFunctions, MistakesAreSaid) {
       {kVadd + kVadd, "Several functions (vadd, vadd) share no buffer"},
       {kBuffers + kAdd + Words{"--grid=4", "--grid=5"},
        "The function vadd has two --grid (4 and 5)"},
-      {kBuffers + kAdd + Words{"--output=%other:-"}, "begins with a buffer that there is not"},
+      {kBuffers + kAdd + Words{"--output=%other:-"}, "begins with a buffer that does not exist"},
       {kBuffers + kAdd + Words{"--output=-", "--output=-"},
        "more --output than the run has results (1)"},
       {Words{"--buffer=raw=bytes=0x00"} + kBuffers + kAdd, "No function uses the buffer %raw"},
@@ -152,7 +152,7 @@ TEST_P(CliRunFunctions, AnArrayIsPutBehindTheOthersOfAFile) {
   EXPECT_THAT(error(Words{"--buffer=p=@" + path} + kBuffers + kAdd),
               HasSubstr("all.npy) holds more arrays than are read (1). Write +"));
   EXPECT_THAT(error(Words{"--buffer=p=+" + path} + kBuffers + kAdd),
-              HasSubstr("the next array of a file that no value before it has begun"));
+              HasSubstr("the next array of a file, but no earlier value reads that file"));
 }
 
 TEST_P(CliRunFunctions, ArraysGoThroughPipes) {

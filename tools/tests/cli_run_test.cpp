@@ -86,7 +86,7 @@ TEST_F(CliRun, ExpectationsAreCheckedBeforeTheKernelRuns) {
   EXPECT_THAT(expect("3xf32=0"), HasSubstr("is a buffer (3xf32), but the buffer is 4xf32"));
   EXPECT_THAT(expect("4xi32=0"), HasSubstr("is a buffer (4xi32), but the buffer is 4xf32"));
   EXPECT_THAT(expect("&4xf32"), HasSubstr("but the buffer is 4xf32"));
-  EXPECT_THAT(expect("n: i32=4"), HasSubstr("[3] n, which is no buffer"));
+  EXPECT_THAT(expect("n: i32=4"), HasSubstr("[3] n, which is not a buffer"));
   EXPECT_THAT(expect("oat: 4xf32=0"), HasSubstr("Did you mean \"out\"?"));
   EXPECT_THAT(expect("4xf32=1 2 3"), HasSubstr("The expected output for [2] out: The value is"));
 }
@@ -165,7 +165,7 @@ TEST_F(CliRun, AFileThatCannotBeWrittenStopsTheRun) {
   EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=@" + folder_.path()})).err,
               HasSubstr("Is a directory"));
   EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=c.npy"})).err,
-              HasSubstr("--output needs a file name behind \"@\" or is \"-\", but is (c.npy)"));
+              HasSubstr("--output (c.npy) is neither \"-\" nor a file name after \"@\" or \"+\"."));
   EXPECT_THAT(run("vadd_cl_v5", "vadd", add_with({"--output=-", "--output=-"})).err,
               HasSubstr("There are more --output than the run has results (1)"));
 }

@@ -263,7 +263,7 @@ TEST_F(BareInstallation, NoDriverIsAnEmptyJsonListAndStillAnError) {
   const Outcome outcome = spawn({"list", "devices", "--json"}, bare_);
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(nlohmann::json::parse(outcome.out), nlohmann::json::array());
-  EXPECT_THAT(outcome.err, HasSubstr("There is no device. With --vgpu"));
+  EXPECT_THAT(outcome.err, HasSubstr("There is no device. --vgpu"));
 }
 
 }  // namespace

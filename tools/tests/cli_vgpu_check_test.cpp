@@ -60,7 +60,7 @@ TEST_F(CliVgpuCheck, AMistakeWithLdsIsReportedAndMakesTheExitCodeOne) {
   EXPECT_THAT(outcome.out, StartsWith("[1] out: 64xu32="));
   EXPECT_THAT(outcome.err,
               AllOf(HasSubstr("halyard vgpu: check: access outside LDS in kernel dynamic_lds"),
-                    HasSubstr("has ended well, but the check has found")));
+                    HasSubstr("succeeded, but the check found")));
 }
 
 TEST_F(CliVgpuCheck, OneCheckAloneIsChosenByName) {
@@ -128,7 +128,7 @@ TEST_F(CliVgpuWatch, AReportThatIsLostMakesTheExitCodeOne) {
     EXPECT_EQ(outcome.out, "[2]: 4xf32=11 12 13 14\n");
     EXPECT_THAT(outcome.err,
                 AllOf(HasSubstr("halyard vgpu: The file (/dev/full) cannot be written"),
-                      HasSubstr("No space left"), HasSubstr("a report about it is not complete")));
+                      HasSubstr("No space left"), HasSubstr("a report about it is incomplete")));
   }
   // The program's own failure stays.
   EXPECT_EQ(spawn({"vgpu", "exec", "--counts=/dev/full", "--", "sh", "-c", "exit 7"}).exit_code, 7);

@@ -289,7 +289,7 @@ TEST_F(AssignResults, RefusesWhatIsNoResult) {
   EXPECT_THAT(assign({"[4]:-"}), HasSubstr("for an argument ([4]) that the kernel scale does not"));
   EXPECT_THAT(assign({"[0] out:-"}), HasSubstr("for an argument ([0] out)"));
   EXPECT_THAT(assign({"ouz:-"}), HasSubstr("Did you mean \"out\"?"));
-  EXPECT_THAT(assign({"n:-"}), HasSubstr("argument [2] n, which is no buffer"));
+  EXPECT_THAT(assign({"n:-"}), HasSubstr("argument [2] n, which is not a buffer"));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ Result<Value> InputReader::read(std::string_view text) {
     const auto found = files_.find(path);
     if (found != files_.end()) return next(found->second, path);
     return error(StatusCode::kInvalidArgument,
-                 "The value ({}) is the next array of a file that no value before it has begun. "
-                 "Write @{} for its first array.",
+                 "The value ({}) asks for the next array of a file, but no earlier value reads "
+                 "that file. Write @{} for its first array.",
                  printable(text), printable(path));
   }
   if (path.empty()) return parse_value(text);  // says what is missing

@@ -272,7 +272,7 @@ Result<Value> Parser::shaped() {
   if (take('@')) return typed_file(std::move(value));
   HALYARD_RETURN_IF_ERROR(take_elements(value));
   skip_space();
-  if (!at_end()) return fail(position_, "the text goes on after the last element");
+  if (!at_end()) return fail(position_, "there is text after the last element");
   return value;
 }
 
@@ -372,7 +372,7 @@ Result<Value> Parser::structure() {
   size_t alignment = 1;
   HALYARD_RETURN_IF_ERROR(take_fields(value.data, alignment, 1));
   skip_space();
-  if (!at_end()) return fail(position_, "the text goes on after the '}'");
+  if (!at_end()) return fail(position_, "there is text after the '}'");
   return value;
 }
 
