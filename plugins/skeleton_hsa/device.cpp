@@ -1,169 +1,105 @@
 #include "device.h"
 
 #include <algorithm>
-#include <map>
 
-#include "drivers/common/loss.h"
-#include "drivers/common/memory_fault.h"
-#include "drivers/common/polling_thread.h"
-#include "drivers/common/remains.h"
+#include "drivers/common/clock.h"
+#include "drivers/common/device_clock.h"
+#include "drivers/common/gpu_faults.h"
+#include "engine.h"
 #include "executable.h"
 #include "hal/error.h"
-#include "queue.h"
 
 namespace halyard::skeleton {
-namespace {
 
-// Whom memory faults are told, and which agents have had one: they are lost to the process. Never
-// destroyed, because the runtime's thread may call when main is over.
-struct Faults {
-  std::mutex mutex;
-  bool listening = false;
-  std::vector<DeviceImpl*> devices;
-  std::map<uint64_t, std::string> lost;  // by agent
-};
-Faults& faults() {
-  static auto* const all = new Faults;
-  return *all;
+std::vector<Pool> list_pools(const Hsa& hsa, hsa_agent_t agent, uint32_t* lds_bytes) {
+  struct Context {
+    const Hsa& hsa;
+    uint32_t* lds_bytes;
+    std::vector<Pool> pools;
+  } context{hsa, lds_bytes, {}};
+  const auto visit = [](hsa_amd_memory_pool_t handle, void* data) {
+    auto& c = *static_cast<Context*>(data);
+    const auto get = [&](hsa_amd_memory_pool_info_t what, auto* value) {
+      c.hsa.hsa_amd_memory_pool_get_info(handle, what, value);
+    };
+    hsa_amd_segment_t segment = {};
+    bool allowed = false;
+    Pool pool;
+    pool.handle = handle;
+    get(HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+    get(HSA_AMD_MEMORY_POOL_INFO_SIZE, &pool.info.size);
+    if (segment == HSA_AMD_SEGMENT_GROUP && c.lds_bytes != nullptr) {
+      *c.lds_bytes = static_cast<uint32_t>(pool.info.size);
+    }
+    get(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &allowed);
+    if (segment != HSA_AMD_SEGMENT_GLOBAL || !allowed) return HSA_STATUS_SUCCESS;
+    get(HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &pool.flags);
+    get(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE, &pool.info.granule);
+    get(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT, &pool.info.alignment);
+    get(HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE, &pool.info.max_allocation);
+    if (pool.info.max_allocation == 0) pool.info.max_allocation = pool.info.size;
+    pool.info.max_allocation = std::min(pool.info.max_allocation, pool.info.size);
+    c.pools.push_back(pool);
+    return HSA_STATUS_SUCCESS;
+  };
+  hsa.hsa_amd_agent_iterate_memory_pools(agent, visit, &context);
+  return context.pools;
 }
 
-hsa_status_t on_memory_fault(const hsa_amd_event_t* event, void*) {
-  if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT) return HSA_STATUS_ERROR;
-  const hsa_amd_gpu_memory_fault_info_t& fault = event->memory_fault;
-  const std::string what = describe_memory_fault(fault.virtual_address, fault.fault_reason_mask);
-  const std::lock_guard lock(faults().mutex);
-  bool ours = false;
-  for (DeviceImpl* const device : faults().devices) {
-    const uint64_t agent = device->agent().handle;
-    if (fault.agent.handle != 0 && fault.agent.handle != agent) continue;
-    faults().lost.emplace(agent, what);
-    device->lose(what);
-    ours = true;
-  }
-  // After anything but success the runtime ends the process.
-  return ours ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
-}
-
-}  // namespace
-
-DeviceImpl::DeviceImpl(Driver& driver, const Hsa& hsa, hsa_agent_t host, const GpuFacts& facts,
-                       const DeviceOptions& options)
-    : DriverDevice(driver, options), hsa_(hsa), host_(host), facts_(facts) {
-  info_ = limited(facts_.info(kName));
-}
-
-Result<Ref<Device>> DeviceImpl::create(Driver& driver, const Hsa& hsa, hsa_agent_t host,
+Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hsa& hsa, hsa_agent_t host,
                                        const GpuFacts& facts, const DeviceOptions& options) {
   auto* const device = new DeviceImpl(driver, hsa, host, facts, options);
   Ref<Device> ref = Ref<Device>::adopt(device);
-  HALYARD_RETURN_IF_ERROR(device->open());
+  std::vector<SerialHeapInfo> heaps;
+  const auto find = [&](MemoryType type, uint32_t flag) {
+    for (const Pool& pool : list_pools(hsa, device->agent_of(type), nullptr)) {
+      if ((pool.flags & flag) == 0) continue;
+      device->pools_[static_cast<size_t>(type)] = pool.handle;
+      heaps.push_back(pool.info);
+      heaps.back().type = type;
+      return;
+    }
+  };
+  find(MemoryType::kDevice, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED);
+  find(MemoryType::kHost, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED);
+  HALYARD_RETURN_IF_ERROR(device->open(heaps));
+  HALYARD_RETURN_IF_ERROR(GpuFaults::instance().watch(
+      *device, facts.agent.handle, [device](const std::string& what) { device->lose(what); }));
+  HALYARD_RETURN_IF_ERROR(hsa.listen_for_faults());
   return ref;
 }
 
-Status DeviceImpl::open() {
-  HALYARD_RETURN_IF_ERROR(memory_.open());
-  const Pool& pool = memory_.heap(MemoryType::kDevice).pool();
-  info_.memory_bytes = pool.size;
-  info_.max_allocation_bytes = pool.max_allocation;
-  info_.allocation_alignment = static_cast<uint32_t>(pool.alignment);
-  info_.coherent_map = true;
-  const std::lock_guard lock(faults().mutex);
-  const auto lost = faults().lost.find(agent().handle);
-  if (lost != faults().lost.end()) return device_was_lost(info_.name, lost->second);
-  if (!faults().listening) HALYARD_RETURN_IF_ERROR(hsa_.on_memory_fault(&on_memory_fault));
-  faults().listening = true;
-  faults().devices.push_back(this);
-  return {};
+Status DeviceImpl::allocate_memory(MemoryType type, uint64_t size, void** base) {
+  const hsa_amd_memory_pool_t pool = pools_[static_cast<size_t>(type)];
+  HALYARD_RETURN_IF_ERROR(hsa_.check(hsa_.hsa_amd_memory_pool_allocate(pool, size, 0, base),
+                                     fmt::format("Allocating {} bytes on {}", size, info().name)));
+  if (type == MemoryType::kDevice) return {};
+  const hsa_agent_t agents[] = {agent_, host_};
+  const hsa_status_t status = hsa_.hsa_amd_agents_allow_access(2, agents, nullptr, *base);
+  if (status != HSA_STATUS_SUCCESS) free_memory(*base);
+  return hsa_.check(status, "Giving the device access to host memory");
 }
 
-// Queues that are dropped go on with what they have, which keeps the device. So there is nothing
-// left but what was abandoned, and may never end.
-void DeviceImpl::destroy() noexcept {
-  const auto bury = [this] {
-    if (!is_idle()) return false;
-    delete this;
-    return true;
+Result<std::unique_ptr<SerialEngine>> DeviceImpl::make_engine(SerialCore& core) {
+  return Engine::create(*this, core);
+}
+
+Ref<SerialExecutable> DeviceImpl::make_executable(CodeObject object) {
+  return Ref<SerialExecutable>::adopt(new ExecutableImpl(*this, std::move(object)));
+}
+
+Status DeviceImpl::do_read_clocks(ClockReading* reading) const {
+  ClockSource source;
+  source.system_hz = info().timestamp_hz;
+  source.system_now = [this](uint64_t* ticks) {
+    return hsa_.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, ticks) == HSA_STATUS_SUCCESS;
   };
-  // A queue's thread cannot wait for its own end.
-  const bool waits = !PollingThread::is_any_current();
-  if (waits && wait_for_release([this] { return is_idle(); })) {
-    bury();
-  } else {
-    Remains::instance().keep(bury);
-  }
-}
-
-DeviceImpl::~DeviceImpl() {
-  {
-    const std::lock_guard lock(faults().mutex);
-    std::erase(faults().devices, this);
-  }
-  cores_.clear();
-  memory_.close();
-}
-
-bool DeviceImpl::is_idle() {
-  const std::lock_guard lock(mutex_);
-  return std::all_of(cores_.begin(), cores_.end(),
-                     [](const auto& core) { return core->is_idle(); });
-}
-
-void DeviceImpl::lose(const std::string& what) {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::string> running;
-  for (const auto& core : cores_) {
-    if (core->fault().ok() && !core->is_idle()) running.push_back(core->describe());
-  }
-  if (fault_.ok()) fault_ = device_lost(info_.name, what, running);
-  for (const auto& core : cores_) core->lose(fault_, Core::Loss::kDead);
-}
-
-Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
-  HALYARD_RETURN_IF_ERROR(do_fault());
-  HALYARD_ASSIGN_OR_RETURN(QueuePlace place, QueuePlace::take(*this));
-  const uint32_t capacity = Core::capacity(*this, options.capacity);
-  const auto take = [&](const std::unique_ptr<Core>& core) { return core->take(capacity); };
-  const std::lock_guard lock(mutex_);
-  auto found = std::find_if(cores_.begin(), cores_.end(), take);
-  if (found == cores_.end()) {
-    HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Core> made, Core::create(*this));
-    take(made);
-    found = cores_.insert(cores_.end(), std::move(made));
-  }
-  *queue = new QueueImpl(*this, **found, std::move(place));
-  return {};
-}
-
-Status DeviceImpl::do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) {
-  return hand_out(BufferImpl::allocate(*this, size, options), buffer);
-}
-
-Status DeviceImpl::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
-  *semaphore = new SemaphoreImpl(*this, initial_value);
-  return {};
-}
-
-Status DeviceImpl::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
-                           size_t* index) {
-  AwaitedPoints awaited(points, mode);
-  const auto evaluate = [&] {
-    return awaited.evaluate([](const SemaphorePoint& p) { return timeline(p).evaluate(p.value); });
+  source.to_system = [this](uint64_t device, uint64_t* system) {
+    return hsa_.hsa_amd_profiling_convert_tick_to_system_domain(agent_, device, system) ==
+           HSA_STATUS_SUCCESS;
   };
-  return awaited.result(Progress::instance().wait_until(evaluate, deadline), index);
-}
-
-Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {
-  *commands = new CommandBufferImpl(*this);
-  return {};
-}
-
-Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable** executable) {
-  return hand_out(ExecutableImpl::load(*this, data, size), executable);
-}
-
-Status DeviceImpl::do_fault() const {
-  const std::lock_guard lock(mutex_);
-  return fault_;
+  source.host_now_ns = &now_ns;
+  return halyard::read_clocks(source, reading);
 }
 
 }  // namespace halyard::skeleton

@@ -64,14 +64,15 @@ Result<GpuFacts> describe(const Hsa& hsa, hsa_agent_t agent) {
   get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_DIM, &grid);
   get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_SIZE, &grid_size);
   get(hsa, agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &figures.max_clock_mhz);
-  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts.queue_size);
-  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts.max_queue_size);
+  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts.details.min_queue_packets);
+  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts.details.max_queue_packets);
   hsa.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &figures.timestamp_hz);
   figures.max_workgroup = {workgroup[0], workgroup[1], workgroup[2]};
   figures.max_grid = {grid.x, grid.y, grid.z};
   figures.max_grid_size = grid_size;
   const std::vector<Pool> pools = list_pools(hsa, agent, &figures.lds_bytes);
-  for (const Pool& pool : pools) figures.memory_bytes = std::max(figures.memory_bytes, pool.size);
+  for (const Pool& pool : pools)
+    figures.memory_bytes = std::max(figures.memory_bytes, pool.info.size);
   return facts;
 }
 

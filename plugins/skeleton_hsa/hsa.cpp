@@ -1,5 +1,8 @@
 #include "hsa.h"
 
+#include <utility>
+
+#include "drivers/common/gpu_faults.h"
 #include "hal/error.h"
 
 namespace halyard::skeleton {
@@ -59,24 +62,30 @@ Status Hsa::check(hsa_status_t status, std::string_view doing) const {
                "{} fails: {}.", doing, words(status));
 }
 
-Status Hsa::on_memory_fault(hsa_amd_system_event_callback_t handler) const {
+Status Hsa::listen_for_faults() {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(listening_, true)) return {};
   hsa_signal_t signal = {};
   HALYARD_RETURN_IF_ERROR(check(hsa_signal_create(0, 0, nullptr, &signal), "Creating a signal"));
   const bool interrupts = has_interrupt(signal.handle);
   hsa_signal_destroy(signal);
-  if (interrupts) {
-    return check(hsa_amd_register_system_event_handler(handler, nullptr),
-                 "Registering the handler of memory faults");
+  // Without interrupts the runtime hears of none. Nor does it say then of which GPU one is.
+  if (!interrupts) {
+    listen_for_memory_faults(thunk_events(), [](const NodeFault& fault) {
+      GpuFaults::instance().report(GpuFaults::kSomeGpu, fault.address, fault.reasons);
+    });
+    return {};
   }
-  // The runtime hears of none then. Nor does it say of which of several GPUs this one is.
-  listen_for_memory_faults(thunk_events(), [handler](const NodeFault& fault) {
-    hsa_amd_event_t event = {};
-    event.event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT;
-    event.memory_fault.virtual_address = fault.address;
-    event.memory_fault.fault_reason_mask = fault.reasons;
-    handler(&event, nullptr);
-  });
-  return {};
+  const auto on_event = [](const hsa_amd_event_t* event, void*) {
+    const hsa_amd_gpu_memory_fault_info_t& fault = event->memory_fault;
+    const bool ours = event->event_type == HSA_AMD_GPU_MEMORY_FAULT_EVENT &&
+                      GpuFaults::instance().report(fault.agent.handle, fault.virtual_address,
+                                                   fault.fault_reason_mask);
+    // After anything but success the runtime ends the process.
+    return ours ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+  };
+  return check(hsa_amd_register_system_event_handler(on_event, nullptr),
+               "Registering the handler of memory faults");
 }
 
 }  // namespace halyard::skeleton

@@ -4,6 +4,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -13,36 +14,36 @@
 namespace halyard::skeleton {
 
 // A library without one of them is refused.
-#define SKELETON_HSA_FUNCTIONS(X)              \
-  X(hsa_init)                                  \
-  X(hsa_status_string)                         \
-  X(hsa_system_get_info)                       \
-  X(hsa_iterate_agents)                        \
-  X(hsa_agent_get_info)                        \
-  X(hsa_agent_iterate_isas)                    \
-  X(hsa_isa_get_info_alt)                      \
-  X(hsa_amd_register_system_event_handler)     \
-  X(hsa_queue_create)                          \
-  X(hsa_queue_destroy)                         \
-  X(hsa_queue_add_write_index_scacq_screl)     \
-  X(hsa_signal_create)                         \
-  X(hsa_signal_destroy)                        \
-  X(hsa_signal_store_screlease)                \
-  X(hsa_signal_subtract_scacq_screl)           \
-  X(hsa_signal_wait_scacquire)                 \
-  X(hsa_amd_agent_iterate_memory_pools)        \
-  X(hsa_amd_memory_pool_get_info)              \
-  X(hsa_amd_memory_pool_allocate)              \
-  X(hsa_amd_memory_pool_free)                  \
-  X(hsa_amd_agents_allow_access)               \
-  X(hsa_amd_memory_async_copy)                 \
-  X(hsa_code_object_reader_create_from_memory) \
-  X(hsa_code_object_reader_destroy)            \
-  X(hsa_executable_create_alt)                 \
-  X(hsa_executable_load_agent_code_object)     \
-  X(hsa_executable_freeze)                     \
-  X(hsa_executable_destroy)                    \
-  X(hsa_executable_get_symbol_by_name)         \
+#define SKELETON_HSA_FUNCTIONS(X)                    \
+  X(hsa_init)                                        \
+  X(hsa_status_string)                               \
+  X(hsa_system_get_info)                             \
+  X(hsa_iterate_agents)                              \
+  X(hsa_agent_get_info)                              \
+  X(hsa_agent_iterate_isas)                          \
+  X(hsa_isa_get_info_alt)                            \
+  X(hsa_amd_register_system_event_handler)           \
+  X(hsa_queue_create)                                \
+  X(hsa_queue_destroy)                               \
+  X(hsa_queue_add_write_index_scacq_screl)           \
+  X(hsa_signal_create)                               \
+  X(hsa_signal_destroy)                              \
+  X(hsa_signal_store_screlease)                      \
+  X(hsa_signal_wait_scacquire)                       \
+  X(hsa_amd_agent_iterate_memory_pools)              \
+  X(hsa_amd_memory_pool_get_info)                    \
+  X(hsa_amd_memory_pool_allocate)                    \
+  X(hsa_amd_memory_pool_free)                        \
+  X(hsa_amd_agents_allow_access)                     \
+  X(hsa_amd_memory_async_copy)                       \
+  X(hsa_amd_profiling_convert_tick_to_system_domain) \
+  X(hsa_code_object_reader_create_from_memory)       \
+  X(hsa_code_object_reader_destroy)                  \
+  X(hsa_executable_create_alt)                       \
+  X(hsa_executable_load_agent_code_object)           \
+  X(hsa_executable_freeze)                           \
+  X(hsa_executable_destroy)                          \
+  X(hsa_executable_get_symbol_by_name)               \
   X(hsa_executable_symbol_get_info)
 
 class Hsa final : public VendorRuntime {
@@ -56,8 +57,8 @@ class Hsa final : public VendorRuntime {
   std::string words(hsa_status_t status) const;
   // "<doing> fails: <HSA's own words>."
   Status check(hsa_status_t status, std::string_view doing) const;
-  // Calls `handler` for the memory faults of the process from now on.
-  Status on_memory_fault(hsa_amd_system_event_callback_t handler) const;
+  // Tells GpuFaults of the memory faults of the process from now on, with agents for GPUs.
+  Status listen_for_faults();
 
  private:
   friend class VendorRuntime;
@@ -66,6 +67,9 @@ class Hsa final : public VendorRuntime {
   bool is_running() const override;
   std::string start() override;
   std::string version_text() const override;
+
+  std::mutex mutex_;
+  bool listening_ = false;  // under mutex_
 };
 
 }  // namespace halyard::skeleton

@@ -1,4 +1,5 @@
-// Progress: what threads of the process sleep on that wait for work, for semaphores or for memory.
+// SerialProgress: what threads of the process sleep on that wait for work of the serial classes,
+// for their semaphores or for memory.
 #pragma once
 
 #include <chrono>
@@ -9,14 +10,14 @@
 #include "drivers/common/point_state.h"
 #include "hal/types.h"
 
-namespace halyard::skeleton {
+namespace halyard {
 
 // Any thread may use any method.
-class Progress {
+class SerialProgress {
  public:
   // Never destroyed: devices may outlive static objects.
-  static Progress& instance() {
-    static auto* const progress = new Progress;
+  static SerialProgress& instance() {
+    static auto* const progress = new SerialProgress;
     return *progress;
   }
   // Something has changed that somebody may wait for.
@@ -56,4 +57,4 @@ class Progress {
   uint64_t changes_ = 0;  // under mutex_
 };
 
-}  // namespace halyard::skeleton
+}  // namespace halyard

@@ -1,0 +1,136 @@
+#include "drivers/common/serial_device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "drivers/common/gpu_faults.h"
+#include "drivers/common/loss.h"
+#include "drivers/common/polling_thread.h"
+#include "drivers/common/remains.h"
+#include "drivers/common/serial_command_buffer.h"
+#include "drivers/common/serial_core.h"
+#include "drivers/common/serial_executable.h"
+#include "drivers/common/serial_progress.h"
+#include "drivers/common/serial_queue.h"
+#include "drivers/common/serial_semaphore.h"
+#include "hal/error.h"
+
+namespace halyard {
+
+SerialDevice::SerialDevice(Driver& owner, const char* driver, const DeviceFacts& facts,
+                           const DeviceOptions& options)
+    : DriverDevice(owner, options), facts_(facts) {
+  info_ = limited(facts_.info(driver));
+  details_ = facts_.details;
+}
+
+SerialDevice::~SerialDevice() = default;
+
+Status SerialDevice::open(const std::vector<SerialHeapInfo>& heaps) {
+  for (const SerialHeapInfo& heap : heaps) memory_.add(heap);
+  for (const MemoryType type : {MemoryType::kDevice, MemoryType::kHost}) {
+    if (memory_.has(type)) continue;
+    return error(StatusCode::kUnavailable,
+                 "The device {} has no {} memory that can be allocated from.", info_.name,
+                 to_string(type));
+  }
+  const SerialHeapInfo& own = memory_.heap(MemoryType::kDevice).info();
+  info_.memory_bytes = own.size;
+  info_.max_allocation_bytes = own.max_allocation;
+  info_.allocation_alignment = static_cast<uint32_t>(own.alignment);
+  info_.coherent_map = true;
+  info_.maps_device_memory = memory_.has(MemoryType::kDeviceMapped);
+  return {};
+}
+
+// Queues that are dropped go on with what they have, which keeps the device. So there is nothing
+// left but what was abandoned, and may never end.
+void SerialDevice::destroy() noexcept {
+  const auto bury = [this] {
+    if (!is_idle()) return false;
+    // While this is still the driver's device, whose memory and engines these are.
+    GpuFaults::instance().forget(*this);
+    cores_.clear();
+    memory_.close();
+    delete this;
+    return true;
+  };
+  // A queue's thread cannot wait for its own end.
+  const bool waits = !PollingThread::is_any_current();
+  if (waits && wait_for_release([this] { return is_idle(); })) {
+    bury();
+  } else {
+    Remains::instance().keep(bury);
+  }
+}
+
+bool SerialDevice::is_idle() {
+  const std::lock_guard lock(mutex_);
+  return std::all_of(cores_.begin(), cores_.end(),
+                     [](const auto& core) { return core->is_idle(); });
+}
+
+void SerialDevice::lose(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> running;
+  for (const auto& core : cores_) {
+    if (core->fault().ok() && !core->is_idle()) running.push_back(core->describe());
+  }
+  if (fault_.ok()) fault_ = device_lost(info_.name, what, running);
+  for (const auto& core : cores_) core->lose(fault_);
+}
+
+Status SerialDevice::do_create_queue(const QueueOptions& options, Queue** queue) {
+  HALYARD_RETURN_IF_ERROR(do_fault());
+  HALYARD_ASSIGN_OR_RETURN(QueuePlace place, QueuePlace::take(*this));
+  const uint32_t capacity = SerialCore::capacity(*this, options.capacity);
+  const auto take = [&](const std::unique_ptr<SerialCore>& core) { return core->take(capacity); };
+  const std::lock_guard lock(mutex_);
+  auto found = std::find_if(cores_.begin(), cores_.end(), take);
+  if (found == cores_.end()) {
+    HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<SerialCore> made, SerialCore::create(*this));
+    take(made);
+    found = cores_.insert(cores_.end(), std::move(made));
+  }
+  *queue = new SerialQueue(*this, **found, std::move(place));
+  return {};
+}
+
+Status SerialDevice::do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) {
+  return hand_out(SerialBuffer::allocate(*this, size, options), buffer);
+}
+
+Status SerialDevice::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
+  *semaphore = new SerialSemaphore(*this, initial_value);
+  return {};
+}
+
+Status SerialDevice::do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
+                             size_t* index) {
+  AwaitedPoints awaited(points, mode);
+  const auto evaluate = [&] {
+    return awaited.evaluate([](const SemaphorePoint& p) { return timeline(p).evaluate(p.value); });
+  };
+  return awaited.result(SerialProgress::instance().wait_until(evaluate, deadline), index);
+}
+
+Status SerialDevice::do_create_command_buffer(CommandBuffer** commands) {
+  *commands = new SerialCommandBuffer(*this);
+  return {};
+}
+
+Status SerialDevice::do_load_executable(const void* data, size_t size, Executable** executable) {
+  HALYARD_ASSIGN_OR_RETURN(CodeObject object,
+                           read_for_device(data, size, facts_.target_id, info_.memory_bytes));
+  Ref<SerialExecutable> made = make_executable(std::move(object));
+  HALYARD_RETURN_IF_ERROR(made->load(data, size));
+  *executable = made.leak();
+  return {};
+}
+
+Status SerialDevice::do_fault() const {
+  const std::lock_guard lock(mutex_);
+  return fault_;
+}
+
+}  // namespace halyard

@@ -1,0 +1,225 @@
+#include "drivers/common/serial_queue.h"
+
+#include <optional>
+
+#include "drivers/common/serial_command_buffer.h"
+#include "drivers/common/serial_device.h"
+#include "drivers/common/serial_work.h"
+
+namespace halyard {
+namespace {
+
+std::vector<std::byte> copy_of(const void* data, uint64_t size) {
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  return {bytes, bytes + size};
+}
+
+std::vector<std::shared_ptr<SerialBlock>> blocks_of(Span<const BufferRange> ranges) {
+  std::vector<std::shared_ptr<SerialBlock>> blocks;
+  for (const BufferRange& range : ranges) {
+    if (range.buffer != nullptr) blocks.push_back(SerialBuffer::of(*range.buffer).block());
+  }
+  return blocks;
+}
+
+std::vector<std::shared_ptr<SerialBlock>> blocks_of(const Dispatch& dispatch) {
+  std::vector<BufferRange> ranges;
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind == Argument::Kind::kBuffer) ranges.push_back(argument.range);
+  }
+  return blocks_of(ranges);
+}
+
+PackedLaunch launch_of(const Dispatch& dispatch) {
+  PackedLaunch launch = {dispatch.function,
+                         Ref<Executable>::retain(&dispatch.function->executable()),
+                         {},
+                         dispatch.grid,
+                         dispatch.workgroup};
+  launch.arguments.resize(driver::info_of(*dispatch.function).kernarg_size);
+  return launch;
+}
+
+// The outcome of a host call. It lives until it is told, also if nobody waits for it any more.
+class Completion final : public driver::CompletionBase {
+ public:
+  static std::shared_ptr<Completion> make() {
+    const auto made = std::make_shared<Completion>();
+    made->self_ = made;
+    return made;
+  }
+  void do_complete(const Status& outcome) noexcept override {
+    const std::shared_ptr<Completion> self = std::move(self_);
+    {
+      const std::lock_guard lock(mutex_);
+      outcome_ = outcome;
+    }
+    SerialProgress::instance().notify();
+  }
+  std::optional<Status> outcome() const {
+    const std::lock_guard lock(mutex_);
+    return outcome_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<Status> outcome_;  // under mutex_
+  std::shared_ptr<Completion> self_;
+};
+
+}  // namespace
+
+SerialQueue::SerialQueue(SerialDevice& device, SerialCore& core, QueuePlace place)
+    : QueueBase(device),
+      device_(device),
+      keep_alive_(Ref<Device>::retain(&device)),
+      place_(std::move(place)),
+      core_(core),
+      id_(DriverDevice::next_queue_id()) {}
+
+void SerialQueue::destroy() noexcept {
+  // What is queued goes on without us.
+  const Ref<Device> device = keep_alive_;
+  core_.give();
+  delete this;
+}
+
+Status SerialQueue::do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
+                            const Sync& sync) {
+  return core_.submit({.name = "fill",
+                       .work = fill_work(target, copy_of(pattern, pattern_size)),
+                       .blocks = blocks_of({target})},
+                      sync);
+}
+
+Status SerialQueue::do_update(const BufferRange& target, const void* source, uint64_t size,
+                              const Sync& sync) {
+  return core_.submit({.name = "update",
+                       .work = update_work(target, copy_of(source, size)),
+                       .blocks = blocks_of({target})},
+                      sync);
+}
+
+Status SerialQueue::do_copy(const BufferRange& source, const BufferRange& target,
+                            const Sync& sync) {
+  RectangleCopy shape;
+  shape.row_bytes = target.length;
+  return do_copy_rectangle(source, target, shape, sync);
+}
+
+Status SerialQueue::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                      const RectangleCopy& shape, const Sync& sync) {
+  return core_.submit({.name = "copy",
+                       .work = copy_work(source, target, known_part(shape)),
+                       .blocks = blocks_of({source, target})},
+                      sync);
+}
+
+Status SerialQueue::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
+  PackedLaunch launch = launch_of(dispatch);
+  launch.lds_bytes = pack_kernel_arguments(dispatch, {}, launch.arguments.data());
+  return core_.submit(
+      {.name = "dispatch", .work = launch_work(std::move(launch)), .blocks = blocks_of(dispatch)},
+      sync);
+}
+
+Status SerialQueue::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
+                                         const Sync& sync) {
+  PackedLaunch launch = launch_of(dispatch);
+  launch.grid = dispatch.workgroup;
+  launch.lds_bytes = pack_indirect_arguments(dispatch, {}, launch.arguments.data());
+  SerialOperation operation = {.name = "dispatch_indirect",
+                               .work = indirect_work(std::move(launch), group_counts),
+                               .blocks = blocks_of(dispatch)};
+  operation.blocks.push_back(SerialBuffer::of(*group_counts.buffer).block());
+  return core_.submit(std::move(operation), sync);
+}
+
+Status SerialQueue::do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
+                               const Sync& sync) {
+  auto& recorded = static_cast<SerialCommandBuffer&>(commands);
+  HALYARD_RETURN_IF_ERROR(recorded.recording().check_buffers());
+  return core_.submit({.name = "execute",
+                       .work = execute_work(recorded, {bindings.begin(), bindings.end()}),
+                       .blocks = blocks_of(bindings)},
+                      sync);
+}
+
+Status SerialQueue::do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
+                              Buffer** buffer) {
+  PoolPoint after;
+  HALYARD_ASSIGN_OR_RETURN(
+      Ref<Buffer> made,
+      SerialBuffer::from_pool(device_, reinterpret_cast<uint64_t>(&core_), size, options, &after));
+  // Another queue gave the memory back and is not there yet.
+  const SerialWork wait = [after](SerialCore&) -> Result<SerialStep> {
+    const auto* const other = reinterpret_cast<const SerialCore*>(after.queue);
+    if (other == nullptr || other->completed() > after.index) return SerialStep::kDone;
+    HALYARD_RETURN_IF_ERROR(other->fault());
+    return SerialStep::kLater;
+  };
+  HALYARD_RETURN_IF_ERROR(core_.submit({.name = "alloca", .work = wait}, sync));
+  *buffer = made.leak();
+  return {};
+}
+
+Status SerialQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
+  SerialOperation operation = {.name = "dealloca"};
+  HALYARD_ASSIGN_OR_RETURN(operation.given_back,
+                           PoolReturn::begin(buffer, SerialBuffer::of(buffer).lease()));
+  HALYARD_RETURN_IF_ERROR(core_.submit(std::move(operation), sync));
+  // An allocation may wait for the memory.
+  SerialProgress::instance().notify();
+  return {};
+}
+
+Status SerialQueue::submit_file(const char* name, const FileWork& file, const Sync& sync) {
+  const SerialWork work = [file = file.held()](SerialCore& core) -> Result<SerialStep> {
+    const BufferRange& range = file.range();
+    std::byte* const at = SerialBuffer::of(*range.buffer).at(range.offset);
+    const MemoryType type = range.buffer->type();
+    if (type != MemoryType::kDevice) {
+      HALYARD_RETURN_IF_ERROR(file.move_mapped(at, [] {}));
+      return SerialStep::kDone;
+    }
+    const auto copy = [&](uint64_t done, uint64_t size, bool to_buffer) {
+      if (to_buffer) {
+        return core.copy_now({at + done, core.arena(), size, type, MemoryType::kHost});
+      }
+      return core.copy_now({core.arena(), at + done, size, MemoryType::kHost, type});
+    };
+    HALYARD_RETURN_IF_ERROR(file.move_staged(core.arena(), SerialCore::kArenaBytes, copy));
+    return SerialStep::kDone;
+  };
+  return core_.submit({.name = name, .work = work}, sync);
+}
+
+Status SerialQueue::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
+  return submit_file("read", {FileWork::Direction::kFromFile, source, target}, sync);
+}
+
+Status SerialQueue::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
+  return submit_file("write", {FileWork::Direction::kToFile, target, source}, sync);
+}
+
+Status SerialQueue::do_host_call(const HostCall& call, const Sync& sync) {
+  const SerialWork work = [call = known_part(call), told = std::shared_ptr<Completion>()](
+                              SerialCore&) mutable -> Result<SerialStep> {
+    if (!told) {
+      told = Completion::make();
+      call.run(*told);
+    }
+    const std::optional<Status> outcome = told->outcome();
+    if (!outcome) return SerialStep::kLater;
+    HALYARD_RETURN_IF_ERROR(*outcome);
+    return SerialStep::kDone;
+  };
+  return core_.submit({.name = "host call", .work = work}, sync);
+}
+
+Status SerialQueue::do_abandon() {
+  core_.abandon();
+  return {};
+}
+
+}  // namespace halyard

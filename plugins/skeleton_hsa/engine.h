@@ -1,0 +1,35 @@
+// What the device does for a queue: one packet, or one copy, at a time, with one signal.
+#pragma once
+
+#include <memory>
+
+#include "device.h"
+#include "drivers/common/serial_core.h"
+
+namespace halyard::skeleton {
+
+class Engine final : public SerialEngine {
+ public:
+  static Result<std::unique_ptr<SerialEngine>> create(const DeviceImpl& device, SerialCore& core);
+  ~Engine() override;
+
+ private:
+  Engine(const DeviceImpl& device, SerialCore& core)
+      : device_(device), hsa_(device.hsa()), core_(core) {}
+  Status open();
+  static void on_error(hsa_status_t status, hsa_queue_t*, void* engine);
+
+  Status launch(const SerialLaunch& launch) override;
+  Status copy(const SerialCopy& copy) override;
+  Result<bool> is_done() override;
+  HiddenValues hidden_values() const override;
+  void* native_handle() const override { return queue_; }
+
+  const DeviceImpl& device_;
+  const Hsa& hsa_;
+  SerialCore& core_;
+  hsa_queue_t* queue_ = nullptr;
+  hsa_signal_t signal_ = {};  // 1 while something is in flight
+};
+
+}  // namespace halyard::skeleton
