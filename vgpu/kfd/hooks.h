@@ -46,7 +46,7 @@ struct CLibrary {
 
 // Call it before any other function here. `root`: the folder of the driver's files; if null, all
 // calls are unchanged. `load`: returns the driver, or null with errno set; called when a device is
-// opened.
+// opened. Call it again, while there is one thread, to name the folder.
 void start_hooks(const CLibrary& library, const char* root, const halyard_kfd_door* (*load)());
 
 // Each as the C library's function of that name.

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "vgpu/kfd/hooks.h"
 
@@ -46,8 +47,9 @@ void find(T& function, const char* name) {
   function = reinterpret_cast<T>(dlsym(RTLD_NEXT, name));
 }
 
-void start() {
-  kfd::CLibrary library;
+kfd::CLibrary library;
+
+void find_c_library() {
   find(library.open, "open64");
   find(library.openat, "openat64");
   find(library.fopen, "fopen64");
@@ -65,16 +67,23 @@ void start() {
   find(library.munmap, "munmap");
   find(library.mprotect, "mprotect");
   find(library.mremap, "mremap");
-  // secure_getenv: a program with more rights than its caller is left alone.
-  const char* const root = secure_getenv(HALYARD_KFD_ROOT_VARIABLE);
-  kfd::start_hooks(library, root != nullptr && root[0] == '/' ? strdup(root) : nullptr,
-                   load_driver);
+  kfd::start_hooks(library, nullptr, load_driver);
 }
 
-// Other libraries' constructors may come first, and threads are rare by then.
+void find_root() {
+  // secure_getenv: a program with more rights than its caller is left alone.
+  const char* const root = secure_getenv(HALYARD_KFD_ROOT_VARIABLE);
+  if (root != nullptr && root[0] == '/') kfd::start_hooks(library, strdup(root), load_driver);
+}
+
+// Other libraries' constructors may come first, and threads are rare by then. What runs before all
+// constructors, as sanitizers do, comes before the C library has the environment.
 void ready() {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, start);
+  static pthread_once_t first = PTHREAD_ONCE_INIT;
+  pthread_once(&first, find_c_library);
+  if (environ == nullptr) return;
+  static pthread_once_t second = PTHREAD_ONCE_INIT;
+  pthread_once(&second, find_root);
 }
 
 // open()'s last argument is there only for some flags.

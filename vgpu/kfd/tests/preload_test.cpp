@@ -2,6 +2,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "vgpu/kfd/door.h"
 #include "vgpu/kfd/import_table.h"
@@ -25,6 +27,24 @@ TEST(Preload, TheDriversOwnCallsAreTheCLibrarys) {
     ASSERT_NE(dlsym(RTLD_DEFAULT, name), dlsym(c_library, name)) << "the hooks are not preloaded";
     EXPECT_EQ(imported_function(*map, name), dlsym(c_library, name)) << name;
   }
+}
+
+// As a sanitizer's runtime does, before all constructors and before the C library has the
+// environment.
+bool had_environment = true;
+bool found_a_folder = false;
+void call_a_hook_early() {
+  had_environment = environ != nullptr;
+  found_a_folder = access("/", F_OK) == 0;
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*const kEarly)() = call_a_hook_early;
+
+TEST(Preload, ACallBeforeThereIsAnEnvironmentDoesNotTurnTheHooksOff) {
+  ASSERT_FALSE(had_environment) << "the function that calls early was not called early";
+  EXPECT_TRUE(found_a_folder);
+  struct stat state = {};
+  ASSERT_EQ(stat("/dev/kfd", &state), 0);
+  EXPECT_TRUE(S_ISCHR(state.st_mode));
 }
 
 }  // namespace
