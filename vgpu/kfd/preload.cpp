@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,17 +73,37 @@ void find_c_library() {
 void find_root() {
   // secure_getenv: a program with more rights than its caller is left alone.
   const char* const root = secure_getenv(HALYARD_KFD_ROOT_VARIABLE);
-  if (root != nullptr && root[0] == '/') kfd::start_hooks(library, strdup(root), load_driver);
+  if (root == nullptr || root[0] != '/') return;
+  // The environment may change.
+  static char copy[4096];
+  const size_t length = strlen(root);
+  if (length >= sizeof copy) return;
+  memcpy(copy, root, length + 1);
+  kfd::start_hooks(library, copy, load_driver);
+}
+
+// As pthread_once(), which ThreadSanitizer has its own of: while its library begins, that crashes.
+enum Once : char { kNotYet, kRunning, kDone };
+void call_once(Once& state, void (*function)()) {
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == kDone) return;
+  Once before = kNotYet;
+  if (__atomic_compare_exchange_n(&state, &before, kRunning, false, __ATOMIC_ACQUIRE,
+                                  __ATOMIC_ACQUIRE)) {
+    function();
+    __atomic_store_n(&state, kDone, __ATOMIC_RELEASE);
+    return;
+  }
+  while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != kDone) sched_yield();
 }
 
 // Other libraries' constructors may come first, and threads are rare by then. What runs before all
-// constructors, as sanitizers do, comes before the C library has the environment.
+// constructors, as AddressSanitizer does, comes before the C library has the environment.
 void ready() {
-  static pthread_once_t first = PTHREAD_ONCE_INIT;
-  pthread_once(&first, find_c_library);
+  static Once found = kNotYet;
+  call_once(found, find_c_library);
   if (environ == nullptr) return;
-  static pthread_once_t second = PTHREAD_ONCE_INIT;
-  pthread_once(&second, find_root);
+  static Once looked = kNotYet;
+  call_once(looked, find_root);
 }
 
 // open()'s last argument is there only for some flags.

@@ -34,11 +34,11 @@ class InProcess : public ::testing::Test {
     EXPECT_EQ(enter(nullptr, error, sizeof error), 0) << error;
     runtime = dlopen("libhsa-runtime64.so.1", RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(runtime, nullptr) << dlerror();
-    ASSERT_EQ(call(&hsa_init, "hsa_init"), HSA_STATUS_SUCCESS);
+    ASSERT_EQ(call<decltype(hsa_init)>("hsa_init"), HSA_STATUS_SUCCESS);
   }
 
   template <class Function, class... Arguments>
-  static hsa_status_t call(Function* /*type*/, const char* name, Arguments... arguments) {
+  static hsa_status_t call(const char* name, Arguments... arguments) {
     const auto function = reinterpret_cast<Function*>(dlsym(runtime, name));
     return function != nullptr ? function(arguments...) : HSA_STATUS_ERROR;
   }
@@ -47,13 +47,14 @@ class InProcess : public ::testing::Test {
     found.clear();
     const auto add = [](hsa_agent_t agent, void*) {
       hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
-      call(&hsa_agent_get_info, "hsa_agent_get_info", agent, HSA_AGENT_INFO_DEVICE,
-           static_cast<void*>(&type));
+      call<decltype(hsa_agent_get_info)>("hsa_agent_get_info", agent, HSA_AGENT_INFO_DEVICE,
+                                         static_cast<void*>(&type));
       if (type == HSA_DEVICE_TYPE_GPU) found.push_back(agent);
       return HSA_STATUS_SUCCESS;
     };
     hsa_status_t (*const visit)(hsa_agent_t, void*) = add;
-    EXPECT_EQ(call(&hsa_iterate_agents, "hsa_iterate_agents", visit, static_cast<void*>(nullptr)),
+    EXPECT_EQ(call<decltype(hsa_iterate_agents)>("hsa_iterate_agents", visit,
+                                                 static_cast<void*>(nullptr)),
               HSA_STATUS_SUCCESS);
     return found;
   }
@@ -72,8 +73,8 @@ TEST_F(InProcess, TheRuntimeFindsTheProfilesGpus) {
   ASSERT_EQ(agents.size(), 2u);
   for (const hsa_agent_t agent : agents) {
     char name[64] = "";
-    EXPECT_EQ(call(&hsa_agent_get_info, "hsa_agent_get_info", agent, HSA_AGENT_INFO_NAME,
-                   static_cast<void*>(name)),
+    EXPECT_EQ(call<decltype(hsa_agent_get_info)>("hsa_agent_get_info", agent, HSA_AGENT_INFO_NAME,
+                                                 static_cast<void*>(name)),
               HSA_STATUS_SUCCESS);
     EXPECT_STREQ(name, "gfx90a");
   }
@@ -84,15 +85,17 @@ TEST_F(InProcess, AQueueTakesAPacket) {
   const std::vector<hsa_agent_t> agents = gpus();
   ASSERT_FALSE(agents.empty());
   hsa_queue_t* queue = nullptr;
-  ASSERT_EQ(call(&hsa_queue_create, "hsa_queue_create", agents[0], uint32_t{64},
-                 hsa_queue_type32_t{HSA_QUEUE_TYPE_SINGLE},
-                 static_cast<void (*)(hsa_status_t, hsa_queue_t*, void*)>(nullptr),
-                 static_cast<void*>(nullptr), UINT32_MAX, UINT32_MAX, &queue),
-            HSA_STATUS_SUCCESS);
+  ASSERT_EQ(
+      call<decltype(hsa_queue_create)>(
+          "hsa_queue_create", agents[0], uint32_t{64}, hsa_queue_type32_t{HSA_QUEUE_TYPE_SINGLE},
+          static_cast<void (*)(hsa_status_t, hsa_queue_t*, void*)>(nullptr),
+          static_cast<void*>(nullptr), UINT32_MAX, UINT32_MAX, &queue),
+      HSA_STATUS_SUCCESS);
   hsa_signal_t done = {};
-  ASSERT_EQ(call(&hsa_signal_create, "hsa_signal_create", hsa_signal_value_t{1}, uint32_t{0},
-                 static_cast<const hsa_agent_t*>(nullptr), &done),
-            HSA_STATUS_SUCCESS);
+  ASSERT_EQ(
+      call<decltype(hsa_signal_create)>("hsa_signal_create", hsa_signal_value_t{1}, uint32_t{0},
+                                        static_cast<const hsa_agent_t*>(nullptr), &done),
+      HSA_STATUS_SUCCESS);
   auto* const packet = static_cast<hsa_barrier_and_packet_t*>(queue->base_address);
   std::memset(reinterpret_cast<char*>(packet) + 2, 0, sizeof *packet - 2);
   packet->completion_signal = done;
@@ -108,8 +111,8 @@ TEST_F(InProcess, AQueueTakesAPacket) {
   const auto wait = reinterpret_cast<decltype(&hsa_signal_wait_scacquire)>(
       dlsym(runtime, "hsa_signal_wait_scacquire"));
   EXPECT_EQ(wait(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED), 0);
-  EXPECT_EQ(call(&hsa_signal_destroy, "hsa_signal_destroy", done), HSA_STATUS_SUCCESS);
-  EXPECT_EQ(call(&hsa_queue_destroy, "hsa_queue_destroy", queue), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(call<decltype(hsa_signal_destroy)>("hsa_signal_destroy", done), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(call<decltype(hsa_queue_destroy)>("hsa_queue_destroy", queue), HSA_STATUS_SUCCESS);
 }
 
 // Only the vendor's libraries are redirected: the program's own calls are as they were.
