@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "vgpu/coherence/host_view.h"
@@ -18,23 +17,6 @@ constexpr size_t kMaxLeftLines = size_t{1} << 20;
 // Operations that a wave may lack to see a write of which it was notified.
 constexpr const char* kInvalidateL1 = "buffer_wbinvl1_vol";
 constexpr const char* kInvalidateL2 = "buffer_invl2";
-constexpr const char* kBetween =
-    "between the operation that notified this wave of the write, and this read";
-
-const uint8_t* memory_at(uint64_t line) {
-  return reinterpret_cast<const uint8_t*>(line);
-}
-
-std::string range_text(const ShadowPage& page, uint64_t line, uint64_t bytes) {
-  const uint64_t first = line + static_cast<unsigned>(std::countr_zero(bytes));
-  const Allocation& allocation = page.allocation;
-  const char* kind = allocation.placement.coarse_grained ? "coarse-grained" : "fine-grained";
-  const std::string owner = allocation.placement.node == 0
-                                ? "the host's"
-                                : fmt::format("GPU {}'s", allocation.placement.node);
-  return fmt::format("byte {} of the {} bytes of {} {} memory at 0x{:x}", first - allocation.begin,
-                     allocation.size, owner, kind, allocation.begin);
-}
 
 }  // namespace
 
@@ -48,36 +30,6 @@ Model::Model(std::vector<GpuFacts> gpus, Findings::Report report)
     gpu.facts = std::move(facts);
     gpus_.push_back(std::move(gpu));
   }
-}
-
-namespace {
-
-class FreeNames final : public AccessNames {
- public:
-  AccessText describe(uint64_t /*line*/, uint64_t /*mask*/) const override {
-    return {"the host's program", "the host frees memory", ""};
-  }
-  uint64_t place() const override { return 0; }
-};
-
-}  // namespace
-
-// An L2 does not know owners: a late write-back can overwrite what the next owner has written past
-// it. Another process that has the memory can still use it.
-void Model::check_freed(const ShadowPage& page, uint32_t gpu) {
-  if (page.allocation.placement.is_shared || gpus_[gpu].is_lost) return;
-  const CachedPage& cached = *page.l2[gpu];
-  const auto dirty =
-      std::find_if(cached.dirty.begin(), cached.dirty.end(), [](uint64_t d) { return d != 0; });
-  if (dirty == cached.dirty.end()) return;
-  const auto k = static_cast<unsigned>(dirty - cached.dirty.begin());
-  const LineAccess bytes = {page.base + k * kLineBytes, *dirty};
-  const Writer writer = writer_of(page, bytes, cached.line[k].filler);
-  const FreeNames names;
-  report(Mistake::kUnreleasedFree, {gpu, 0, &names}, page, bytes,
-         "of which bytes are still to be written back", "written by ", writer,
-         fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
-         missing_write_back(gpu, writer.work));
 }
 
 void Model::freed(uint64_t begin) {
@@ -212,7 +164,7 @@ void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& pag
   if (!is_new) {
     if (const uint64_t stale = cached.stale(at.mask, memory); stale != 0) {
       report_stale(reader, page, {at.line, stale}, "the L1 of this work-group's compute unit",
-                   cached, fmt::format("{} {}", kInvalidateL1, kBetween));
+                   cached, cure_in_kernel(kInvalidateL1));
       cached.take(stale, memory, writes_);
     }
     return;
@@ -322,165 +274,6 @@ std::optional<Model::ChangedCode> Model::fetch_code(uint32_t gpu, uint64_t page)
   ChangedCode changed{address, writer_of(*shadow, byte).name};
   code.assign(memory, memory + kPageBytes);
   return changed;
-}
-
-// Rules.
-
-// Whether a dispatch may run beside an earlier packet of its queue.
-bool Model::overlaps(const Work* earlier, const Work* work) {
-  if (earlier == nullptr || work == nullptr) return false;
-  if (earlier->kind != WorkKind::kDispatch || work->kind != WorkKind::kDispatch) return false;
-  if (earlier->node != work->node || earlier->queue != work->queue) return false;
-  const auto& also = work->also_ordered;
-  return earlier->packet < work->packet && earlier->packet >= work->ordered_below &&
-         std::find(also.begin(), also.end(), earlier->packet) == also.end();
-}
-
-// Packets of one queue that may overlap, and packets that have released nothing.
-void Model::check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
-  constexpr const char* kMayRun =
-      ", which may still run: neither packet nor one between has the barrier bit";
-  const unsigned k = index_of(at.line);
-  const Work* const work = history_.work(reader.work);
-  const auto missing = [&] {
-    return fmt::format("the barrier bit in {}", history_.describe(reader.work));
-  };
-  const uint64_t bytes = page.written_by_work[k] & at.mask;
-  const bool is_atomic = (bytes & ~page.written_by_atomics[k]) == 0;
-  if (bytes != 0 && page.work[k] != reader.work &&
-      !(reader.synchronises && (is_atomic || !reader.reads))) {
-    const Work* const writer = history_.work(page.work[k]);
-    if (overlaps(writer, work)) {
-      return report(Mistake::kOverlap, reader, page, {at.line, bytes},
-                    "which an earlier packet of the queue has written", "written by ",
-                    writer_of(page, {at.line, bytes}), kMayRun, missing());
-    }
-    if (writer != nullptr && writer->kind == WorkKind::kDispatch && writer->ended != 0 &&
-        writer->node == gpus_[reader.gpu].facts.node &&
-        gpus_[reader.gpu].released < writer->ended) {
-      return report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader,
-                    page, {at.line, bytes}, "which an earlier packet has written and not released",
-                    "written by ", writer_of(page, {at.line, bytes}), "",
-                    fence_in(page.work[k], "release", "agent"));
-    }
-  }
-  const uint64_t read = page.read[k] & at.mask;
-  if (reader.reads || reader.synchronises || read == 0 || page.reader[k] == reader.work) return;
-  if (!overlaps(history_.work(page.reader[k]), work)) return;
-  report(Mistake::kOverlap, reader, page, {at.line, read},
-         "which an earlier packet of the queue reads", "read by ", writer_named(page.reader[k]),
-         kMayRun, missing());
-}
-
-// Bytes that are in an L2 and not in memory. A kernel reads them through its own GPU's L2.
-bool Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
-  const unsigned k = index_of(at.line);
-  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-    if (gpu == reader.gpu && !reader.past_l2) continue;
-    if (!page.l2[gpu]) continue;
-    const uint64_t bytes = page.l2[gpu]->dirty[k] & at.mask;
-    if (bytes == 0) continue;
-    const Writer writer = writer_of(page, {at.line, bytes}, page.l2[gpu]->line[k].filler);
-    report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
-           {at.line, bytes},
-           reader.reads ? "which are not in memory yet" : "which are still to be written back",
-           "written by ", writer,
-           fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
-           missing_write_back(gpu, writer.work));
-    return true;
-  }
-  return false;
-}
-
-// Bytes that scalar stores have left in a scalar cache.
-void Model::check_scalar(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
-  const unsigned k = index_of(at.line);
-  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-    if (gpus_[gpu].scalar_dirty.empty() || !page.scalar[gpu]) continue;
-    const uint64_t bytes = page.scalar[gpu]->dirty[k] & at.mask;
-    if (bytes == 0) continue;
-    report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
-           {at.line, bytes}, "which are not in memory yet", "written by ",
-           writer_of(page, {at.line, bytes}, page.scalar[gpu]->line[k].filler),
-           fmt::format("; the scalar cache of GPU {} has them since", gpus_[gpu].facts.node),
-           "s_dcache_wb after the store");
-    return;
-  }
-}
-
-// What the host has stored through the PCI window, and not flushed out of the HDP since. Of a flush
-// is known only that it came between two looks: one that came before the store counts as well.
-void Model::check_window(const Reader& reader, ShadowPage& page, const LineAccess& at) {
-  if (!page.window) return;
-  Gpu& owner = gpus_[page.allocation.placement.node - 1];
-  if (owner.hdp_flush == nullptr) return;
-  WindowPage& window = *page.window;
-  const unsigned k = index_of(at.line);
-  CachedLine before;
-  before.valid = window.known[k];
-  std::copy_n(window.data.data() + k * kLineBytes, kLineBytes, before.data.data());
-  const uint64_t stored = before.stale(at.mask, memory_at(at.line));
-  if (stored != 0) {
-    if (__atomic_exchange_n(owner.hdp_flush, 0, __ATOMIC_ACQUIRE) != 0) ++owner.flushes;
-    if (window.flushes[k] == owner.flushes) {
-      wrote(page, {at.line, stored}, 0);
-      report(Mistake::kHostWindow, reader, page, {at.line, stored},
-             "which have come through the PCI window", "written by ",
-             writer_of(page, {at.line, stored}),
-             fmt::format(", and may still be in the HDP of GPU {}", owner.facts.node),
-             "a store to the register HDP_MEM_FLUSH_CNTL (HSA_AMD_AGENT_INFO_HDP_FLUSH) behind the "
-             "host's stores");
-    }
-    window.flushes[k] = owner.flushes;
-  }
-  // The rest of the line came before the same flush.
-  know(page, {at.line, ~uint64_t{0}});
-}
-
-void Model::know(ShadowPage& page, const LineAccess& at) {
-  if (!page.window) return;
-  const unsigned k = index_of(at.line);
-  uint8_t* const data = page.window->data.data() + k * kLineBytes;
-  const uint8_t* const memory = memory_at(at.line);
-  for (uint64_t left = at.mask; left != 0; left &= left - 1) {
-    const auto byte = static_cast<unsigned>(std::countr_zero(left));
-    data[byte] = memory[byte];
-  }
-  page.window->known[k] |= at.mask;
-}
-
-void Model::check_flight(const GroupView* in_order, const Reader& reader, const ShadowPage& page,
-                         const LineAccess& at) {
-  if (page.in_flight[index_of(at.line)] == 0) return;
-  const auto tell = [&](const PendingStore& store) {
-    const uint64_t bytes = store.mask & at.mask;
-    if (store.line != at.line || bytes == 0) return false;
-    report(Mistake::kInFlight, reader, page, {at.line, bytes},
-           in_order != nullptr || reader.past_l2 ? "which another work-group has written"
-                                                 : "which a vector store has written",
-           "written by ", writer_of(page, {at.line, bytes}),
-           ", whose wave has not waited for its store: it may still be on its way",
-           in_order != nullptr || reader.past_l2
-               ? "s_waitcnt vmcnt(0) after the store, before the wave notifies others (a release "
-                 "at agent or system scope)"
-               : "s_waitcnt vmcnt(0) between the store and this read by the scalar cache");
-    return true;
-  };
-  for (const GroupView* const other : views_) {
-    if (other == in_order) continue;
-    for (const WaveState& wave : other->waves) {
-      for (const PendingStore& store : wave.pending) {
-        if (tell(store)) return;
-      }
-    }
-  }
-  for (const auto& [work, lines] : left_behind_) {
-    const auto found = lines.find(at.line);
-    if (found == lines.end()) continue;
-    for (const PendingStore& store : found->second) {
-      if (tell(store)) return;
-    }
-  }
 }
 
 // Work-groups.
@@ -705,107 +498,6 @@ void Model::host_touches(uint64_t address, bool is_write, const AccessNames& nam
   // The number of bytes is unknown: at least one.
   const auto at = static_cast<unsigned>(address % kLineBytes);
   check_l2s(reader, *page, {line_of(address), byte_mask(at, 1)});
-}
-
-// Reports.
-
-std::string Model::fence_in(WorkId id, const char* fence, const char* scope) const {
-  const Work* const work = history_.work(id);
-  std::string text = fmt::format("{} {} fence at {} scope in {}", fence[0] == 'a' ? "an" : "a",
-                                 fence, scope, history_.describe(id));
-  if (work != nullptr && work->kind == WorkKind::kDispatch) {
-    text += fmt::format(", whose packet has {}",
-                        text_of(fence[0] == 'a' ? work->acquire : work->release));
-  }
-  return text + ", or in a packet between";
-}
-
-// What would have dropped a line that `filler` has had fetched. Packets' fences do nothing for a
-// dispatch that runs; null: nor does an instruction of the processor's.
-std::string Model::missing_acquire(const Reader& reader, WorkId filler, Scope scope,
-                                   const char* instruction) const {
-  const Work* const work = history_.work(reader.work);
-  const bool acquired = work != nullptr && work->acquire >= scope;
-  if (filler != reader.work && !acquired) return fence_in(reader.work, "acquire", text_of(scope));
-  if (instruction != nullptr) return fmt::format("{} {}", instruction, kBetween);
-  return fmt::format(
-      "a dispatch of its own for this read, with an acquire fence at {} scope (a kernel cannot "
-      "invalidate lines of this L2), or fine-grained memory",
-      text_of(scope));
-}
-
-// What would have written the dirty bytes of an L2 back.
-std::string Model::missing_write_back(uint32_t gpu, WorkId writer) const {
-  const Work* const work = history_.work(writer);
-  if (work == nullptr)
-    return fmt::format("a release fence at system scope on GPU {}", gpus_[gpu].facts.node);
-  if (work->ended != 0) return fence_in(writer, "release", "system");
-  std::string end =
-      work->release == Scope::kSystem
-          ? fmt::format("a wait for the end of {}, whose packet releases at system scope",
-                        history_.describe(writer))
-          : fmt::format("a wait for the end of {}, and {}", history_.describe(writer),
-                        fence_in(writer, "release", "system"));
-  if (!gpus_[gpu].is_gfx90a) return end;
-  return fmt::format(
-      "buffer_wbl2 and s_waitcnt vmcnt(0) after the store, before its wave notifies others (a "
-      "release at system scope), or {}",
-      end);
-}
-
-void Model::report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,
-                         const std::string& cache, const CachedLine& line,
-                         const std::string& cure) {
-  // Changes that only the host can have made.
-  const bool by_host = line.as_of >= page.as_of[index_of(stale.line)];
-  const std::string since =
-      line.filler == reader.work ? "this dispatch first read it" : history_.describe(line.filler);
-  report(Mistake::kStaleRead, reader, page, stale, "where a cache may still hold older bytes",
-         fmt::format("{} may hold the line since {}; after that it was written by ", cache, since),
-         by_host ? Writer{0, 0, "the host"} : writer_of(page, stale), "", cure);
-}
-
-Model::Writer Model::writer_named(WorkId work) const {
-  return {work, std::hash<std::string>()(name_of(work)), history_.describe(work)};
-}
-
-Model::Writer Model::writer_of(const ShadowPage& page, const LineAccess& at,
-                               WorkId otherwise) const {
-  const unsigned k = index_of(at.line);
-  if ((page.written[k] & at.mask) != 0) {
-    const Author* const author = history_.author(page.author[k]);
-    const std::string place = author != nullptr ? author->place : "";
-    return {page.work[k], std::hash<std::string>()(place + name_of(page.work[k])),
-            history_.describe_author(page.author[k])};
-  }
-  if ((page.written_by_work[k] & at.mask) != 0) return writer_named(page.work[k]);
-  if (otherwise != 0) return writer_named(otherwise);
-  Writer writer{0, 0, "the host"};
-  if (page.author[k] != 0) {
-    writer.name += fmt::format(" (or by a writer before {}, which wrote to that line too)",
-                               history_.describe_author(page.author[k]));
-  }
-  return writer;
-}
-
-void Model::report(Mistake mistake, const Reader& reader, const ShadowPage& page,
-                   const LineAccess& at, const std::string& relation, const std::string& before,
-                   const Writer& writer, const std::string& after, const std::string& cure) {
-  // A pair of places is reported once.
-  if (!findings_.is_new(mistake, reader.names->place(), writer.place)) return;
-  const AccessText text = reader.names->describe(at.line, at.mask);
-  findings_.tell({.mistake = mistake,
-                  .where = text.where,
-                  .access = fmt::format("{}, {}: {}", text.access, relation,
-                                        range_text(page, at.line, at.mask)),
-                  .history = before + writer.name + after,
-                  .cure = cure,
-                  .place = text.place});
-}
-
-std::string Model::name_of(WorkId id) const {
-  const Work* const work = history_.work(id);
-  return work != nullptr ? work->name : "";
 }
 
 }  // namespace halyard::vgpu::coherence

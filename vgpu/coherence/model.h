@@ -264,6 +264,8 @@ class Model {
   std::string fence_in(WorkId work, const char* fence, const char* scope) const;
   std::string missing_acquire(const Reader& reader, WorkId filler, Scope scope,
                               const char* instruction) const;
+  // The instruction, and its place in a kernel: behind the notification of a write.
+  static std::string cure_in_kernel(const char* instruction);
   std::string missing_write_back(uint32_t gpu, WorkId writer) const;
 
   std::mutex mutex_;

@@ -25,6 +25,10 @@ constexpr uint64_t line_of(uint64_t address) {
 constexpr unsigned index_of(uint64_t address) {
   return static_cast<unsigned>(address % kPageBytes / kLineBytes);
 }
+// The memory at the host's address of a line or a page.
+inline const uint8_t* memory_at(uint64_t address) {
+  return reinterpret_cast<const uint8_t*>(address);
+}
 // The bytes [first, first + count) of a line, one bit each.
 constexpr uint64_t byte_mask(unsigned first, unsigned count) {
   return (count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) << first;

@@ -1,0 +1,199 @@
+// The model's rules between accesses: packets that overlap, bytes that only a cache or the HDP has,
+// stores in flight, and freed memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/coherence/model.h"
+
+namespace halyard::vgpu::coherence {
+
+namespace {
+
+class FreeNames final : public AccessNames {
+ public:
+  AccessText describe(uint64_t /*line*/, uint64_t /*mask*/) const override {
+    return {"the host's program", "the host frees memory", ""};
+  }
+  uint64_t place() const override { return 0; }
+};
+
+}  // namespace
+
+// An L2 does not know owners: a late write-back can overwrite what the next owner has written past
+// it. Another process that has the memory can still use it.
+void Model::check_freed(const ShadowPage& page, uint32_t gpu) {
+  if (page.allocation.placement.is_shared || gpus_[gpu].is_lost) return;
+  const CachedPage& cached = *page.l2[gpu];
+  const auto dirty =
+      std::find_if(cached.dirty.begin(), cached.dirty.end(), [](uint64_t d) { return d != 0; });
+  if (dirty == cached.dirty.end()) return;
+  const auto k = static_cast<unsigned>(dirty - cached.dirty.begin());
+  const LineAccess bytes = {page.base + k * kLineBytes, *dirty};
+  const Writer writer = writer_of(page, bytes, cached.line[k].filler);
+  const FreeNames names;
+  report(Mistake::kUnreleasedFree, {gpu, 0, &names}, page, bytes,
+         "of which bytes are still to be written back", "written by ", writer,
+         fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
+         missing_write_back(gpu, writer.work));
+}
+
+// Whether a dispatch may run beside an earlier packet of its queue.
+bool Model::overlaps(const Work* earlier, const Work* work) {
+  if (earlier == nullptr || work == nullptr) return false;
+  if (earlier->kind != WorkKind::kDispatch || work->kind != WorkKind::kDispatch) return false;
+  if (earlier->node != work->node || earlier->queue != work->queue) return false;
+  const auto& also = work->also_ordered;
+  return earlier->packet < work->packet && earlier->packet >= work->ordered_below &&
+         std::find(also.begin(), also.end(), earlier->packet) == also.end();
+}
+
+// Packets of one queue that may overlap, and packets that have released nothing.
+void Model::check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
+  constexpr const char* kMayRun =
+      ", which may still run: neither packet nor one between has the barrier bit";
+  const unsigned k = index_of(at.line);
+  const Work* const work = history_.work(reader.work);
+  const auto missing = [&] {
+    return fmt::format("the barrier bit in {}", history_.describe(reader.work));
+  };
+  const uint64_t bytes = page.written_by_work[k] & at.mask;
+  const bool is_atomic = (bytes & ~page.written_by_atomics[k]) == 0;
+  if (bytes != 0 && page.work[k] != reader.work &&
+      !(reader.synchronises && (is_atomic || !reader.reads))) {
+    const Work* const writer = history_.work(page.work[k]);
+    if (overlaps(writer, work)) {
+      return report(Mistake::kOverlap, reader, page, {at.line, bytes},
+                    "which an earlier packet of the queue has written", "written by ",
+                    writer_of(page, {at.line, bytes}), kMayRun, missing());
+    }
+    if (writer != nullptr && writer->kind == WorkKind::kDispatch && writer->ended != 0 &&
+        writer->node == gpus_[reader.gpu].facts.node &&
+        gpus_[reader.gpu].released < writer->ended) {
+      return report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader,
+                    page, {at.line, bytes}, "which an earlier packet has written and not released",
+                    "written by ", writer_of(page, {at.line, bytes}), "",
+                    fence_in(page.work[k], "release", "agent"));
+    }
+  }
+  const uint64_t read = page.read[k] & at.mask;
+  if (reader.reads || reader.synchronises || read == 0 || page.reader[k] == reader.work) return;
+  if (!overlaps(history_.work(page.reader[k]), work)) return;
+  report(Mistake::kOverlap, reader, page, {at.line, read},
+         "which an earlier packet of the queue reads", "read by ", writer_named(page.reader[k]),
+         kMayRun, missing());
+}
+
+// Bytes that are in an L2 and not in memory. A kernel reads them through its own GPU's L2.
+bool Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
+  const unsigned k = index_of(at.line);
+  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+    if (gpu == reader.gpu && !reader.past_l2) continue;
+    if (!page.l2[gpu]) continue;
+    const uint64_t bytes = page.l2[gpu]->dirty[k] & at.mask;
+    if (bytes == 0) continue;
+    const Writer writer = writer_of(page, {at.line, bytes}, page.l2[gpu]->line[k].filler);
+    report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
+           {at.line, bytes},
+           reader.reads ? "which are not in memory yet" : "which are still to be written back",
+           "written by ", writer,
+           fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
+           missing_write_back(gpu, writer.work));
+    return true;
+  }
+  return false;
+}
+
+// Bytes that scalar stores have left in a scalar cache.
+void Model::check_scalar(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
+  const unsigned k = index_of(at.line);
+  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+    if (gpus_[gpu].scalar_dirty.empty() || !page.scalar[gpu]) continue;
+    const uint64_t bytes = page.scalar[gpu]->dirty[k] & at.mask;
+    if (bytes == 0) continue;
+    report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
+           {at.line, bytes}, "which are not in memory yet", "written by ",
+           writer_of(page, {at.line, bytes}, page.scalar[gpu]->line[k].filler),
+           fmt::format("; the scalar cache of GPU {} has them since", gpus_[gpu].facts.node),
+           "s_dcache_wb after the store");
+    return;
+  }
+}
+
+// What the host has stored through the PCI window, and not flushed out of the HDP since. Of a flush
+// is known only that it came between two looks: one that came before the store counts as well.
+void Model::check_window(const Reader& reader, ShadowPage& page, const LineAccess& at) {
+  if (!page.window) return;
+  Gpu& owner = gpus_[page.allocation.placement.node - 1];
+  if (owner.hdp_flush == nullptr) return;
+  WindowPage& window = *page.window;
+  const unsigned k = index_of(at.line);
+  CachedLine before;
+  before.valid = window.known[k];
+  std::copy_n(window.data.data() + k * kLineBytes, kLineBytes, before.data.data());
+  const uint64_t stored = before.stale(at.mask, memory_at(at.line));
+  if (stored != 0) {
+    if (__atomic_exchange_n(owner.hdp_flush, 0, __ATOMIC_ACQUIRE) != 0) ++owner.flushes;
+    if (window.flushes[k] == owner.flushes) {
+      wrote(page, {at.line, stored}, 0);
+      report(Mistake::kHostWindow, reader, page, {at.line, stored},
+             "which have come through the PCI window", "written by ",
+             writer_of(page, {at.line, stored}),
+             fmt::format(", and may still be in the HDP of GPU {}", owner.facts.node),
+             "a store to the register HDP_MEM_FLUSH_CNTL (HSA_AMD_AGENT_INFO_HDP_FLUSH) behind the "
+             "host's stores");
+    }
+    window.flushes[k] = owner.flushes;
+  }
+  // The rest of the line came before the same flush.
+  know(page, {at.line, ~uint64_t{0}});
+}
+
+void Model::know(ShadowPage& page, const LineAccess& at) {
+  if (!page.window) return;
+  const unsigned k = index_of(at.line);
+  uint8_t* const data = page.window->data.data() + k * kLineBytes;
+  const uint8_t* const memory = memory_at(at.line);
+  for (uint64_t left = at.mask; left != 0; left &= left - 1) {
+    const auto byte = static_cast<unsigned>(std::countr_zero(left));
+    data[byte] = memory[byte];
+  }
+  page.window->known[k] |= at.mask;
+}
+
+void Model::check_flight(const GroupView* in_order, const Reader& reader, const ShadowPage& page,
+                         const LineAccess& at) {
+  if (page.in_flight[index_of(at.line)] == 0) return;
+  const auto tell = [&](const PendingStore& store) {
+    const uint64_t bytes = store.mask & at.mask;
+    if (store.line != at.line || bytes == 0) return false;
+    report(Mistake::kInFlight, reader, page, {at.line, bytes},
+           in_order != nullptr || reader.past_l2 ? "which another work-group has written"
+                                                 : "which a vector store has written",
+           "written by ", writer_of(page, {at.line, bytes}),
+           ", whose wave has not waited for its store: it may still be on its way",
+           in_order != nullptr || reader.past_l2
+               ? "s_waitcnt vmcnt(0) after the store, before the wave notifies others (a release "
+                 "at agent or system scope)"
+               : "s_waitcnt vmcnt(0) between the store and this read by the scalar cache");
+    return true;
+  };
+  for (const GroupView* const other : views_) {
+    if (other == in_order) continue;
+    for (const WaveState& wave : other->waves) {
+      for (const PendingStore& store : wave.pending) {
+        if (tell(store)) return;
+      }
+    }
+  }
+  for (const auto& [work, lines] : left_behind_) {
+    const auto found = lines.find(at.line);
+    if (found == lines.end()) continue;
+    for (const PendingStore& store : found->second) {
+      if (tell(store)) return;
+    }
+  }
+}
+
+}  // namespace halyard::vgpu::coherence
