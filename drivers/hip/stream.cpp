@@ -158,19 +158,19 @@ void Stream::poll() {
   }
 }
 
+// HIP runs callbacks on the thread that lets go of commands. (hipEventElapsedTime waits for that
+// thread in 5.2.3, and from 5.7 on for the GPU only.)
 hipError_t Stream::probe() {
   const std::unique_lock order(order_, std::try_to_lock);
   if (!order.owns_lock()) return hipErrorNotReady;
+  probe_is_through_.store(false, std::memory_order_relaxed);
+  const auto on_hips_thread = [](hipStream_t, hipError_t, void* stream) {
+    static_cast<Stream*>(stream)->probe_is_through_.store(true, std::memory_order_release);
+  };
   const CurrentDevice current(hip_, device_);
-  for (hipEvent_t& event : probe_) {
-    hipError_t result = hipSuccess;
-    // With a time, as only whoever asks for that waits for the runtime's thread.
-    if (event == nullptr) result = hip_.hipEventCreateWithFlags(&event, 0);
-    if (result == hipSuccess) result = hip_.hipEventRecord(event, handle_);
-    if (result != hipSuccess) return result;
-  }
-  if (!probed_once_) probed_ = number();
-  return hipSuccess;
+  const hipError_t result = hip_.hipStreamAddCallback(handle_, on_hips_thread, this, 0);
+  if (result == hipSuccess && !probed_once_) probed_ = number();
+  return result;
 }
 
 // The thread may take what came later first, but not what came after it has been there. So a second
@@ -179,14 +179,14 @@ bool Stream::let_go(uint64_t number) {
   const std::lock_guard lock(probe_mutex_);
   if (lost()) return !may_use(number);
   while (let_go_.load(std::memory_order_relaxed) < number && !lost() && !given_back_.load()) {
-    hipError_t result = hipSuccess;
-    if (!probing_) result = probe();
-    probing_ = result == hipSuccess;
-    float distance = 0;
-    if (probing_) result = hip_.hipEventElapsedTime(&distance, probe_[0], probe_[1]);
-    if (result == hipErrorNotReady) return false;
+    if (!probing_) {
+      const hipError_t result = probe();
+      if (result == hipErrorNotReady) return false;
+      if (result != hipSuccess) return true;  // nothing more can be found out
+      probing_ = true;
+    }
+    if (!probe_is_through_.load(std::memory_order_acquire)) return false;
     probing_ = false;
-    if (result != hipSuccess) return true;  // nothing more can be found out
     if (probed_once_) let_go_.store(probed_, std::memory_order_release);
     probed_once_ = !probed_once_;
   }

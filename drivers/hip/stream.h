@@ -180,10 +180,10 @@ class Stream {
   std::vector<StreamPoint> awaited_;  // under marks_mutex_: of other streams
 
   std::mutex probe_mutex_;
-  std::array<hipEvent_t, 2> probe_{};  // under probe_mutex_
-  bool probing_ = false;               // under probe_mutex_: it is on the stream
-  bool probed_once_ = false;           // under probe_mutex_
-  uint64_t probed_ = 0;                // under probe_mutex_: what was on the stream the first time
+  std::atomic<bool> probe_is_through_{false};
+  bool probing_ = false;      // under probe_mutex_: it is on the stream
+  bool probed_once_ = false;  // under probe_mutex_
+  uint64_t probed_ = 0;       // under probe_mutex_: what was on the stream the first time
   std::atomic<uint64_t> let_go_{0};
 
   std::atomic<bool> lost_{false};
