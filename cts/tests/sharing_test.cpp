@@ -99,6 +99,23 @@ TEST_F(Sharing, OneHandleSeveralTimes) {
   EXPECT_TRUE(same(download<uint32_t>(third), values(kSize, 3)));
 }
 
+// The memory is as much the import's as the buffer's, in one process too.
+TEST_F(Sharing, AnImportOutlivesTheBufferInItsOwnProcess) {
+  constexpr uint64_t kSize = 3 << 20;
+  Ref<Buffer> buffer = upload(values(kSize, 1));
+  const ExportedHandle handle = share(buffer);
+  Ref<Buffer> imported = take(import(handle, kSize));
+  add(buffer, 1);
+  buffer = nullptr;
+  poisoned(kSize);  // perhaps where it was
+  add(imported, 1);
+  EXPECT_TRUE(same(download<uint32_t>(imported), values(kSize, 3)));
+  const Ref<Buffer> another = take(import(handle, kSize));
+  imported = nullptr;
+  poisoned(kSize);
+  EXPECT_TRUE(same(download<uint32_t>(another), values(kSize, 3)));
+}
+
 TEST_F(Sharing, LessThanWasExported) {
   const Ref<Buffer> buffer = upload(values(8192, 1));
   const Ref<Buffer> imported = take(import(share(buffer), 400));

@@ -78,7 +78,11 @@ void BufferImpl::give_back() {
   };
   switch (origin_) {
     case Origin::kAllocated:
-      memory.retire(users, type(), block_);
+      if (exported_) {
+        exported_->add_users(users);
+      } else {
+        memory.retire(users, type(), block_);
+      }
       break;
     case Origin::kPool:
       if (lease_.ends_with_block()) memory.retire(users, type(), pool_block_, lease_.pool());
@@ -100,6 +104,9 @@ void BufferImpl::give_back() {
             tell_owner();
           });
       break;
+    case Origin::kShared:
+      exported_->add_users(users);
+      [[fallthrough]];
     case Origin::kBorrowed:
       if (release_ != nullptr) memory.retire(users, tell_owner);
       break;

@@ -2,11 +2,14 @@
 // such a buffer.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "drivers/common/host_maps.h"
 #include "drivers/common/pool_lease.h"
 #include "drivers/common/users.h"
+#include "drivers/hip/exported_memory.h"
 #include "drivers/hip/memory.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
@@ -38,10 +41,10 @@ class BufferImpl final : public driver::BufferBase {
   // Whether the buffer, or the one that it is a view of, may be given back while it lives.
   static bool may_be_given_back(Buffer& buffer);
   // For another process. FAILED_PRECONDITION unless it is a whole allocation of device memory.
-  Status export_ipc(ExportedHandle* handle) const;
+  Status export_ipc(ExportedHandle* handle);
 
  private:
-  enum class Origin : uint8_t { kView, kAllocated, kPool, kBorrowed, kRegistered, kIpc };
+  enum class Origin : uint8_t { kView, kAllocated, kPool, kBorrowed, kRegistered, kIpc, kShared };
 
   BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void* pointer, Origin origin);
   ~BufferImpl() = default;
@@ -51,6 +54,9 @@ class BufferImpl final : public driver::BufferBase {
   static Result<BufferImpl*> import_host(DeviceImpl& device, const ImportOptions& options);
   static Result<BufferImpl*> import_pointer(DeviceImpl& device, const ImportOptions& options);
   static Result<BufferImpl*> import_ipc(DeviceImpl& device, const ImportOptions& options);
+  // Of memory that this process has exported.
+  static Result<BufferImpl*> import_shared(DeviceImpl& device, const ImportOptions& options,
+                                           std::shared_ptr<ExportedMemory> memory);
   // find_allocation() finds it from now on, until it is destroyed.
   void be_found(AllocationOwner owner);
 
@@ -66,13 +72,16 @@ class BufferImpl final : public driver::BufferBase {
   Ref<Device> keep_alive_;
   Ref<Buffer> parent_;  // of a view; the others are then unused
   Origin origin_;
-  std::byte* pointer_;                 // as the device sees it
-  std::byte* host_ = nullptr;          // as the host does; null: it does not
-  Block block_;                        // kAllocated
+  std::byte* pointer_;         // as the device sees it
+  std::byte* host_ = nullptr;  // as the host does; null: it does not
+  Block block_;                // kAllocated
+  std::mutex export_mutex_;    // exported_, while others may export the buffer too
+  // kAllocated: the same block, once it is exported; kShared: what was exported.
+  std::shared_ptr<ExportedMemory> exported_;
   PoolLease lease_;                    // kPool
   PoolBlock pool_block_;               // kPool
   void* imported_ = nullptr;           // kRegistered, kIpc: what is to be undone
-  ReleaseFunction release_ = nullptr;  // kBorrowed, kRegistered, kIpc; may be null
+  ReleaseFunction release_ = nullptr;  // of what is imported; may be null
   void* release_context_ = nullptr;
   HostMaps maps_;
 };

@@ -130,6 +130,9 @@ Result<BufferImpl*> BufferImpl::import_ipc(DeviceImpl& device, const ImportOptio
   hipIpcMemHandle_t handle;
   std::memcpy(&handle, options.pointer, sizeof(handle));
   HALYARD_RETURN_IF_ERROR(check_ipc_handle(handle, options.size));
+  if (std::shared_ptr<ExportedMemory> memory = ExportedMemory::find(handle)) {
+    return import_shared(device, options, std::move(memory));
+  }
   void* pointer = nullptr;
   HALYARD_RETURN_IF_ERROR(
       check(hip, Peers::instance().open_memory(hip, device.facts().device, handle, &pointer),
@@ -140,7 +143,23 @@ Result<BufferImpl*> BufferImpl::import_ipc(DeviceImpl& device, const ImportOptio
   return buffer;
 }
 
-Status BufferImpl::export_ipc(ExportedHandle* handle) const {
+Result<BufferImpl*> BufferImpl::import_shared(DeviceImpl& device, const ImportOptions& options,
+                                              std::shared_ptr<ExportedMemory> memory) {
+  const int owner = memory->device();
+  if (!Peers::instance().enable(device.hip(), device.facts().device, owner)) {
+    return error(
+        StatusCode::kFailedPrecondition,
+        "Device::import_buffer is given an IPC handle of memory that HIP device {} of this "
+        "process has, and {} ({}) cannot access that device's memory. Copy what is there.",
+        owner, device.facts().device, device.info().name);
+  }
+  auto* const buffer =
+      new BufferImpl(device, MemoryType::kDevice, options.size, memory->pointer(), Origin::kShared);
+  buffer->exported_ = std::move(memory);
+  return buffer;
+}
+
+Status BufferImpl::export_ipc(ExportedHandle* handle) {
   if (origin_ != Origin::kAllocated || type() != MemoryType::kDevice || pointer_ != block_.base) {
     return error(StatusCode::kFailedPrecondition,
                  "Device::export_buffer is given {}, which another process cannot open. Export a "
@@ -150,13 +169,18 @@ Status BufferImpl::export_ipc(ExportedHandle* handle) const {
                  : origin_ == Origin::kAllocated ? "a buffer with an alignment of its own"
                                                  : "a buffer of imported or pooled memory");
   }
-  const auto& device = static_cast<const DeviceImpl&>(*keep_alive_);
+  auto& device = static_cast<DeviceImpl&>(*keep_alive_);
   const Hip& hip = device.hip();
   const CurrentDevice current(hip, device.facts().device);
   hipIpcMemHandle_t exported = {};
   HALYARD_RETURN_IF_ERROR(check(hip, hip.hipIpcGetMemHandle(&exported, pointer_),
                                 "Making a handle for another process"));
   static_assert(sizeof(handle->ipc) == sizeof(exported));
+  {
+    const std::lock_guard lock(export_mutex_);
+    if (!exported_) exported_ = std::make_shared<ExportedMemory>(device, block_);
+    ExportedMemory::announce(exported, exported_);
+  }
   HandleContents contents;
   std::memcpy(&contents, &exported, sizeof(contents));
   contents.check = check_of(contents);

@@ -112,7 +112,7 @@ Status DeviceImpl::do_import_buffer(const ImportOptions& options, Buffer** buffe
 }
 
 Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
-  return static_cast<const BufferImpl&>(buffer).export_ipc(handle);
+  return static_cast<BufferImpl&>(buffer).export_ipc(handle);
 }
 
 Status DeviceImpl::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {

@@ -218,18 +218,24 @@ TEST_F(HipDevice, FillsDoNotWaitForWorkInFlight) {
   }
 }
 
-// HIP's thread, which lets go of commands that are done, is kept busy meanwhile.
+// HIP's thread, which lets go of commands that are done, is kept busy meanwhile. The handle is
+// another program's: those of its own the driver opens without HIP.
 TEST_F(HipDevice, SharedMemoryIsClosedWhenHipHasLetGoOfIt) {
+  int version = 0;
+  ASSERT_EQ(hip().hipRuntimeGetVersion(&version), hipSuccess);
+  if (version >= 50'700'000) GTEST_SKIP() << "HIP from 5.7 on opens no handle of its own process.";
   struct Gate {
     std::atomic<bool> reached{false};
     std::atomic<bool> open{false};
   } gate;
-  const Ref<Buffer> own = take(device_->allocate(8192));
+  void* own = nullptr;
+  ASSERT_EQ(hip().hipMalloc(&own, 8192), hipSuccess);
   const Ref<Buffer> target = host(8192);
-  const ExportedHandle handle = take(device_->export_buffer(*own));
+  hipIpcMemHandle_t handle = {};  // HIP leaves some of it as it is
+  ASSERT_EQ(hip().hipIpcGetMemHandle(&handle, own), hipSuccess);
   ImportOptions options;
   options.kind = ImportOptions::Kind::kIpcHandle;
-  options.pointer = handle.ipc;
+  options.pointer = &handle;
   options.size = 8192;
   Ref<Buffer> imported = take(device_->import_buffer(options));
   auto* const address = reinterpret_cast<void*>(imported->device_address());
@@ -261,7 +267,10 @@ TEST_F(HipDevice, SharedMemoryIsClosedWhenHipHasLetGoOfIt) {
   size_t size = 0;
   for (int i = 0; i < 500; ++i) {
     take(device_->heap_statistics(0));  // has what is due released
-    if (hip().hipMemGetAddressRange(&base, &size, address) != hipSuccess) return;
+    if (hip().hipMemGetAddressRange(&base, &size, address) != hipSuccess) {
+      EXPECT_EQ(hip().hipFree(own), hipSuccess);
+      return;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   ADD_FAILURE() << "HIP still knows of " << size << " bytes at " << address;
