@@ -70,8 +70,14 @@ class LogicalQueue final : public driver::QueueBase {
     HALYARD_ASSIGN_OR_RETURN(const Ref<Queue> there, owner.create_queue());
     HALYARD_ASSIGN_OR_RETURN(const Ref<Semaphore> here, owner.create_semaphore());
     const SemaphorePoint reached = {here.get(), 1};
-    HALYARD_RETURN_IF_ERROR(queue_->barrier({.wait = sync.wait, .signal = {&reached, 1}}));
-    return there->dealloca_buffer(buffer, {.wait = {&reached, 1}, .signal = sync.signal});
+    HALYARD_RETURN_IF_ERROR(queue_->fault());
+    // First, as a barrier could not be taken back if that GPU refused.
+    HALYARD_RETURN_IF_ERROR(
+        there->dealloca_buffer(buffer, {.wait = {&reached, 1}, .signal = sync.signal}));
+    const Status status = queue_->barrier({.wait = sync.wait, .signal = {&reached, 1}});
+    // The buffer is then not given back, and what the caller was to be signalled fails.
+    if (!status.ok()) here->fail(status);
+    return status;
   }
   Status do_read(const FileRange& source, const BufferRange& target, const Sync& sync) override {
     return queue_->read(source, target, sync);

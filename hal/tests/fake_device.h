@@ -29,8 +29,10 @@ struct Log {
   HostCall host_call;  // the last one
   Status queue_fault;
   const Function* dispatched = nullptr;  // the last one
-  bool refuses_barriers = false;         // of a recording
-  std::vector<std::string> profile;      // names of the events that a profile has
+  bool refuses_barriers = false;
+  bool refuses_deallocas = false;
+  std::vector<std::string> failures;  // of semaphores
+  std::vector<std::string> profile;   // names of the events that a profile has
 };
 
 class FakeBuffer final : public driver::BufferBase {
@@ -60,7 +62,7 @@ class FakeBuffer final : public driver::BufferBase {
 
 class FakeSemaphore final : public driver::SemaphoreBase {
  public:
-  explicit FakeSemaphore(Device& device) : SemaphoreBase(device) {}
+  explicit FakeSemaphore(Device& device, Log* log = nullptr) : SemaphoreBase(device), log_(log) {}
   Status failure;
 
  private:
@@ -71,7 +73,11 @@ class FakeSemaphore final : public driver::SemaphoreBase {
   }
   Status do_signal(uint64_t) override { return {}; }
   Status do_wait(uint64_t, Deadline) const override { return {}; }
-  void do_fail(const Status& cause) override { failure = cause; }
+  void do_fail(const Status& cause) override {
+    failure = cause;
+    if (log_ != nullptr) log_->failures.emplace_back(cause.message().view());
+  }
+  Log* log_;
 };
 
 class FakeFunction final : public driver::FunctionBase {
@@ -180,7 +186,10 @@ class FakeQueue final : public driver::QueueBase {
     *buffer = new FakeBuffer(device(), options.type, size, 0x9000, log_);
     return call("alloca " + std::to_string(size) + (options.pool != nullptr ? " of a pool" : ""));
   }
-  Status do_dealloca(Buffer&, const Sync&) override { return call("dealloca"); }
+  Status do_dealloca(Buffer&, const Sync&) override {
+    if (log_.refuses_deallocas) return Status(StatusCode::kResourceExhausted, "There is no more.");
+    return call("dealloca");
+  }
   Status do_read(const FileRange&, const BufferRange& target, const Sync&) override {
     return call("read " + text(target));
   }
@@ -192,7 +201,10 @@ class FakeQueue final : public driver::QueueBase {
     return call(given.deferred != nullptr ? "host_call_deferred" : "host_call");
   }
   void* do_native_handle() const noexcept override { return &log_; }
-  Status do_barrier(const Sync&) override { return call("barrier"); }
+  Status do_barrier(const Sync&) override {
+    if (log_.refuses_barriers) return Status(StatusCode::kResourceExhausted, "There is no more.");
+    return call("barrier");
+  }
   Status do_fault() const override { return log_.queue_fault; }
   Status do_abandon() override { return call("abandon"); }
   Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
@@ -321,7 +333,7 @@ class FakeDevice final : public driver::DeviceBase {
   }
   Status do_export_buffer(Buffer&, ExportedHandle*) override { return {}; }
   Status do_create_semaphore(uint64_t, Semaphore** semaphore) override {
-    *semaphore = new FakeSemaphore(*this);
+    *semaphore = new FakeSemaphore(*this, &log);
     return {};
   }
   Status do_wait(Span<const SemaphorePoint>, WaitMode, Deadline, size_t* index) override {

@@ -175,6 +175,23 @@ TEST_F(LogicalDeviceTest, MemoryOfAPoolGoesBackThereInTheOtherQueuesOrder) {
   EXPECT_THAT(calls(1), ElementsAre("dealloca"));
 }
 
+TEST_F(LogicalDeviceTest, ARefusalOfThePoolsGpuLeavesNothingOnTheQueue) {
+  const Ref<Buffer> buffer = queue_on(1)->alloca_buffer(256).value();
+  gpu(1).log.refuses_deallocas = true;
+  expect_error(queue_on(2)->dealloca_buffer(*buffer), StatusCode::kResourceExhausted,
+               "There is no more.");
+  EXPECT_THAT(calls(2), IsEmpty());
+  EXPECT_THAT(gpu(1).log.failures, IsEmpty());
+}
+
+TEST_F(LogicalDeviceTest, ARefusalOfTheQueueKeepsTheBufferOfTheOtherPool) {
+  const Ref<Buffer> buffer = queue_on(1)->alloca_buffer(256).value();
+  gpu(2).refuse_barriers(true);
+  expect_error(queue_on(2)->dealloca_buffer(*buffer), StatusCode::kResourceExhausted,
+               "There is no more.");
+  EXPECT_THAT(gpu(1).log.failures, ElementsAre("There is no more.")) << "what it waits for fails";
+}
+
 TEST_F(LogicalDeviceTest, AccessIsEachGpusOwn) {
   gpu(0).reach_all(false);
   const Ref<Buffer> here = buffer_on(0);
