@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -288,10 +289,15 @@ void SharedTimeline::look_for_deaths() {
       }
     }
     pollfd ended = {known->second, POLLIN, 0};
-    // Without a descriptor: there is no such process, or the system has no more of them.
-    const bool is_dead = known->second >= 0 ? poll(&ended, 1, 0) > 0
-                                            : start_time_of(pid) != process.start_time.load();
-    if (!is_dead) continue;
+    PeerFacts facts;
+    if (known->second >= 0) {
+      facts.has_ended = poll(&ended, 1, 0) > 0;
+    } else {
+      facts.has_ended = kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+      facts.noted_start = process.start_time.load();
+      facts.start = start_time_of(pid);
+    }
+    if (!is_dead(facts)) continue;
     if (known->second >= 0) close(known->second);
     watched_.erase(known);
     uint32_t theirs = pid;

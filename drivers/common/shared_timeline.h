@@ -28,6 +28,20 @@ struct LocalTimeline {
   std::function<void(const Status& cause)> fail;
 };
 
+// What is known of another process that has a timeline.
+struct PeerFacts {
+  bool has_ended = false;  // there is no process with its number, or its descriptor says so
+  // When it started, as it has noted itself, and the process that has its number now; 0 if that is
+  // not known: not noted yet, or no file descriptor is left to look with.
+  uint64_t noted_start = 0;
+  uint64_t start = 0;
+};
+// Whether the process has ended, maybe with its number given to another one.
+constexpr bool is_dead(const PeerFacts& facts) {
+  return facts.has_ended ||
+         (facts.noted_start != 0 && facts.start != 0 && facts.noted_start != facts.start);
+}
+
 class SharedTimeline {
  public:
   static constexpr uint32_t kMostProcesses = 16;

@@ -2,6 +2,7 @@
 #include "drivers/common/shared_timeline.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,6 +212,50 @@ TEST_F(Shared, TheDeathOfAProcessFailsIt) {
   close(ready[0]);
   close(ready[1]);
   SharedTimeline::end(std::move(first));
+}
+
+// The parent has no descriptor left, neither for the child's pidfd nor for /proc; the child lives
+// until it has seen the parent's value, which is behind many looks.
+TEST_F(Shared, AProcessThatCannotBeLookedAtLives) {
+  auto first = start(mine_, SharedTimeline::create(0));
+  const ExportedSemaphore handle = first->handle();
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none = {0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    setrlimit(RLIMIT_NOFILE, &before);
+    auto opened = SharedTimeline::open(handle);
+    const char ok = opened.ok() ? 1 : 0;
+    if (write(ready[1], &ok, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  char ok = 0;
+  EXPECT_EQ(read(ready[0], &ok, 1), 1);
+  EXPECT_EQ(ok, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  setrlimit(RLIMIT_NOFILE, &before);
+  {
+    const std::lock_guard lock(mine_.mutex);
+    EXPECT_TRUE(mine_.failure.ok()) << mine_.failure.to_string();
+  }
+  EXPECT_EQ(kill(child, SIGKILL), 0);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(mine_.becomes_failed()) << "there is no process of that number any more";
+  close(ready[0]);
+  close(ready[1]);
+  SharedTimeline::end(std::move(first));
+}
+
+TEST(SharedPeer, IsDeadOnlyIfThatIsKnown) {
+  static_assert(is_dead({.has_ended = true}));
+  static_assert(is_dead({.has_ended = false, .noted_start = 5, .start = 6}), "another has it");
+  static_assert(!is_dead({.has_ended = false, .noted_start = 5, .start = 5}));
+  static_assert(!is_dead({.has_ended = false, .noted_start = 0, .start = 5}), "it starts");
+  static_assert(!is_dead({.has_ended = false, .noted_start = 5, .start = 0}), "nobody can look");
 }
 
 }  // namespace
