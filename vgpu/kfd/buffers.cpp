@@ -267,14 +267,13 @@ int Buffers::import(uint32_t node, abi::IpcImport& arguments) {
   const auto shared = decode(arguments.share_handle);
   if (!shared) return -EINVAL;
   if (!is_page_range(arguments.address, shared->bytes)) return -EINVAL;
-  HsaMemFlags flags = {};
-  flags.Value = arguments.flags = shared->flags;
+  arguments.flags = shared->flags;
   Buffer buffer;
   buffer.begin = arguments.address;
   buffer.size = buffer.bytes = shared->bytes;
   buffer.node = node;
   buffer.flags = (shared->is_vram ? abi::kVram : abi::kGtt) | abi::kExecutable | abi::kWritable |
-                 (flags.ui32.CoarseGrain != 0 ? 0 : abi::kCoherent);
+                 ((shared->flags & kCoarseGrained) != 0 ? 0 : abi::kCoherent);
   buffer.segment = shared->segment;
   buffer.imported = true;
   const std::lock_guard lock(mutex_);

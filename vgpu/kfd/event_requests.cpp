@@ -1,6 +1,6 @@
 // Requests for events.
 #include <cerrno>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "vgpu/kfd/gpu_ids.h"
@@ -13,32 +13,33 @@ namespace {
 // What the GPU writes to: a slot for each event.
 constexpr uint64_t kEventPageBytes = uint64_t{abi::kEventLimit} * sizeof(uint64_t);
 
-int error_of(HSAKMT_STATUS status) {
+using machine::EventStatus;
+using machine::EventType;
+
+constexpr EventType type_of(abi::EventType type) {
+  return static_cast<EventType>(type);
+}
+static_assert(type_of(abi::EventType::kSignal) == EventType::kSignal);
+static_assert(type_of(abi::EventType::kMemory) == EventType::kMemory);
+
+int error_of(EventStatus status) {
   switch (status) {
-    case HSAKMT_STATUS_SUCCESS:
+    case EventStatus::kSuccess:
       return 0;
-    case HSAKMT_STATUS_NO_MEMORY:
-      return -ENOSPC;  // all events are taken
+    case EventStatus::kNoRoom:
+      return -ENOSPC;
     default:
       return -EINVAL;
   }
 }
 
-abi::MemoryException exception_of(const HsaMemoryAccessFault& fault) {
+abi::MemoryException exception_of(const queue::MemoryFault& fault) {
   abi::MemoryException exception;
-  exception.not_present = fault.Failure.NotPresent;
-  exception.read_only = fault.Failure.ReadOnly;
-  exception.no_execute = fault.Failure.NoExecute;
-  exception.imprecise = fault.Failure.Imprecise;
-  exception.address = fault.VirtualAddress;
-  exception.gpu_id = gpu_id_of(fault.NodeId - 1);
-  exception.error_type = fault.Failure.ErrorType;
+  exception.not_present = fault.is_hang ? 0 : 1;
+  exception.address = fault.address;
+  exception.gpu_id = gpu_id_of(fault.node - 1);
+  exception.error_type = fault.is_hang ? abi::kMemoryErrorHang : 0;
   return exception;
-}
-
-bool has_fault(const HsaEvent& event) {
-  return event.EventData.EventType == HSA_EVENTTYPE_MEMORY &&
-         event.EventData.EventData.MemoryAccessFault.Flags == HSA_EVENTID_MEMORY_FATAL_PROCESS;
 }
 
 }  // namespace
@@ -53,77 +54,71 @@ int Kfd::create_event(abi::CreateEvent& arguments) {
     if (!machine_.events().use_page(static_cast<uint64_t*>(page))) return -EINVAL;
     has_event_page_ = true;
   }
-  HsaEventDescriptor descriptor = {};
-  descriptor.EventType = static_cast<HSA_EVENTTYPE>(arguments.type);
-  HsaEvent* event = nullptr;
-  const HSAKMT_STATUS status =
-      machine_.events().create(descriptor, arguments.auto_reset == 0, false, &event);
-  if (status != HSAKMT_STATUS_SUCCESS) return error_of(status);
+  uint32_t id = 0;
+  const EventStatus status =
+      machine_.events().create(type_of(arguments.type), arguments.auto_reset == 0, &id);
+  if (status != EventStatus::kSuccess) return error_of(status);
   // Where the page would be mapped, if the driver had made it. The thunk only looks whether there
   // is one.
   arguments.event_page_offset = abi::kEventPage;
-  arguments.event_id = event->EventId;
-  arguments.event_trigger_data = event->EventId;
-  arguments.event_slot_index = event->EventId;
+  arguments.event_id = id;
+  arguments.event_trigger_data = id;
+  arguments.event_slot_index = id;
   return 0;
 }
 
 int Kfd::destroy_event(abi::EventId& arguments) {
-  return error_of(machine_.events().destroy(machine_.events().find(arguments.event_id)));
+  return error_of(machine_.events().destroy(arguments.event_id));
 }
 
 // Programs may only set and reset what they alone signal.
 int Kfd::set_event(abi::EventId& arguments) {
-  HsaEvent* const event = machine_.events().find(arguments.event_id);
-  if (event == nullptr || event->EventData.EventType != HSA_EVENTTYPE_SIGNAL) return -EINVAL;
-  return error_of(machine_.events().set(event));
+  if (machine_.events().type_of(arguments.event_id) != EventType::kSignal) return -EINVAL;
+  return error_of(machine_.events().set(arguments.event_id));
 }
 
 int Kfd::reset_event(abi::EventId& arguments) {
-  HsaEvent* const event = machine_.events().find(arguments.event_id);
-  if (event == nullptr || event->EventData.EventType != HSA_EVENTTYPE_SIGNAL) return -EINVAL;
-  return error_of(machine_.events().reset(event));
+  if (machine_.events().type_of(arguments.event_id) != EventType::kSignal) return -EINVAL;
+  return error_of(machine_.events().reset(arguments.event_id));
 }
 
 int Kfd::wait_events(abi::WaitEvents& arguments) {
   if (arguments.count == 0 || arguments.count > abi::kEventLimit) return -EINVAL;
   constexpr uint32_t kFew = 16;
   abi::EventData few_data[kFew];
-  HsaEvent* few_events[kFew];
+  uint32_t few_ids[kFew];
   std::vector<abi::EventData> many_data;
-  std::vector<HsaEvent*> many_events;
+  std::vector<uint32_t> many_ids;
   abi::EventData* data = few_data;
-  HsaEvent** events = few_events;
+  uint32_t* ids = few_ids;
   if (arguments.count > kFew) {
     many_data.resize(arguments.count);
-    many_events.resize(arguments.count);
+    many_ids.resize(arguments.count);
     data = many_data.data();
-    events = many_events.data();
+    ids = many_ids.data();
   }
   const uint64_t bytes = uint64_t{arguments.count} * sizeof *data;
   if (!copy_from_user(data, arguments.events_pointer, bytes)) return -EFAULT;
-  for (uint32_t i = 0; i < arguments.count; ++i) {
-    events[i] = machine_.events().find(data[i].event_id);
-    if (events[i] == nullptr) return -EINVAL;
-  }
-  const HSAKMT_STATUS status = machine_.events().wait(
-      events, arguments.count, arguments.wait_for_all != 0, arguments.timeout);
+  for (uint32_t i = 0; i < arguments.count; ++i) ids[i] = data[i].event_id;
+  const EventStatus status =
+      machine_.events().wait(ids, arguments.count, arguments.wait_for_all != 0, arguments.timeout);
   switch (status) {
-    case HSAKMT_STATUS_SUCCESS:
+    case EventStatus::kSuccess:
       arguments.wait_result = abi::WaitResult::kComplete;
       break;
-    case HSAKMT_STATUS_WAIT_TIMEOUT:
+    case EventStatus::kTimeout:
       arguments.wait_result = abi::WaitResult::kTimeout;
       return 0;
-    case HSAKMT_STATUS_WAIT_FAILURE:
+    case EventStatus::kDestroyed:
       arguments.wait_result = abi::WaitResult::kFail;
       return -EIO;
     default:
       return error_of(status);
   }
   for (uint32_t i = 0; i < arguments.count; ++i) {
-    if (!has_fault(*events[i])) continue;
-    data[i].memory_exception = exception_of(events[i]->EventData.EventData.MemoryAccessFault);
+    const std::optional<queue::MemoryFault> fault = machine_.events().fault_of(ids[i]);
+    if (!fault) continue;
+    data[i].memory_exception = exception_of(*fault);
     const uint64_t to = arguments.events_pointer + i * sizeof *data;
     if (!copy_to_user(to, &data[i], sizeof *data)) return -EFAULT;
   }

@@ -8,11 +8,14 @@
 
 namespace halyard::vgpu::kfd {
 
+// HsaMemFlags.CoarseGrain.
+inline constexpr uint32_t kCoarseGrained = 1u << 13;
+
 struct SharedBuffer {
   machine::Segment segment;
   uint64_t bytes = 0;  // whole pages, below 8 TiB
   bool is_vram = false;
-  uint32_t flags = 0;  // HsaMemFlags, the thunk's
+  uint32_t flags = 0;  // the thunk's (HsaMemFlags), which the kernel driver hands on
 };
 
 // False if there is no segment or it is too large.

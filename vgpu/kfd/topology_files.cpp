@@ -1,7 +1,6 @@
 #include "vgpu/kfd/topology_files.h"
 
 #include <fmt/format.h>
-#include <hsakmttypes.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -29,6 +28,15 @@ constexpr uint32_t kXgmiWeight = 15;
 constexpr uint32_t kPcieMegabytes = 16000;
 constexpr uint32_t kXgmiMegabytes = 50000;
 constexpr uint32_t kLinkEnabled = 1;
+// What the numbers of the files mean: amdkfd, kfd_topology.h and kfd_crat.h.
+enum LinkKind : uint32_t { kPcieLink = 2, kXgmiLink = 11 };
+enum HeapKind : uint32_t { kSystemHeap = 0, kPublicVram = 1, kPrivateVram = 2 };
+enum CacheKind : uint32_t { kDataCache = 1 << 0, kCacheOfComputeUnits = 1 << 3 };
+constexpr uint32_t kQueueSizePowerOfTwo = 1u << 3;
+constexpr uint32_t kWatchPoints = 1u << 7;
+constexpr uint32_t kTwoWatchPointBits = 2u << 8;
+constexpr uint32_t kDoorbellsOf64Bits = 2u << 12;  // which hold the packet's index
+constexpr uint32_t kSramEcc = 1u << 26;
 constexpr uint64_t kHive = 0x48414c59;
 // Firmware versions: those of 2022, which the runtimes believe to have all features.
 constexpr uint32_t kFirmware = 460;
@@ -84,7 +92,7 @@ std::string link_text(uint32_t from, const Link& link) {
   const bool between_gpus = from != 0 && link.to != 0;
   const uint32_t megabytes = is_xgmi ? kXgmiMegabytes : kPcieMegabytes;
   return Properties()
-      .add("type", is_xgmi ? HSA_IOLINK_TYPE_XGMI : HSA_IOLINKTYPE_PCIEXPRESS)
+      .add("type", is_xgmi ? kXgmiLink : kPcieLink)
       .add("version_major", 0)
       .add("version_minor", 0)
       .add("node_from", from)
@@ -101,7 +109,7 @@ std::string link_text(uint32_t from, const Link& link) {
       .text();
 }
 
-std::string bank_text(HSA_HEAPTYPE heap, uint64_t bytes, uint32_t width, uint64_t clock_hz) {
+std::string bank_text(HeapKind heap, uint64_t bytes, uint32_t width, uint64_t clock_hz) {
   return Properties()
       .add("heap_type", heap)
       .add("size_in_bytes", bytes)
@@ -112,9 +120,6 @@ std::string bank_text(HSA_HEAPTYPE heap, uint64_t bytes, uint32_t width, uint64_
 }
 
 std::string cache_text(uint32_t level, uint64_t bytes, uint64_t line, uint32_t first_unit) {
-  HsaCacheType type = {};
-  type.ui32.Data = 1;
-  type.ui32.HSACU = 1;
   return Properties()
              .add("processor_id_low", first_unit)
              .add("level", level)
@@ -123,7 +128,7 @@ std::string cache_text(uint32_t level, uint64_t bytes, uint64_t line, uint32_t f
              .add("cache_lines_per_tag", 1)
              .add("association", 16)
              .add("latency", 1)
-             .add("type", type.Value)
+             .add("type", kDataCache | kCacheOfComputeUnits)
              .text() +
          "sibling_map 1\n";
 }
@@ -178,13 +183,8 @@ std::string cpu_text(const HostFacts& host, const Links& links) {
 }
 
 uint32_t capability_of(const GpuProfile& gpu) {
-  HSA_CAPABILITY capability = {};
-  capability.ui32.QueueSizePowerOfTwo = 1;
-  capability.ui32.WatchPointsSupported = 1;
-  capability.ui32.WatchPointsTotalBits = 2;
-  capability.ui32.DoorbellType = 2;  // 64-bit, holds the packet index
-  capability.ui32.SRAM_EDCSupport = gpu.sramecc ? 1 : 0;
-  return capability.Value;
+  return kQueueSizePowerOfTwo | kWatchPoints | kTwoWatchPointBits | kDoorbellsOf64Bits |
+         (gpu.sramecc ? kSramEcc : 0);
 }
 
 std::string gpu_text(const GpuProfile& gpu, uint32_t index, uint64_t hive, const Links& links) {
@@ -245,9 +245,9 @@ void add_gpu(FileTree& tree, const GpuProfile& gpu, uint32_t index, uint64_t hiv
   // The kernel driver's short name of the chip, only for display.
   tree.files[folder + "/name"] = gpu.processor + "\n";
   tree.files[folder + "/properties"] = gpu_text(gpu, index, hive, links);
-  tree.files[folder + "/mem_banks/0/properties"] = bank_text(
-      gpu.large_bar ? HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC : HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE,
-      gpu.memory_bytes, gpu.memory_width, gpu.memory_clock_hz);
+  tree.files[folder + "/mem_banks/0/properties"] =
+      bank_text(gpu.large_bar ? kPublicVram : kPrivateVram, gpu.memory_bytes, gpu.memory_width,
+                gpu.memory_clock_hz);
   tree.files[folder + "/caches/0/properties"] =
       cache_text(1, gpu.l1_bytes, gpu.cache_line_bytes, 0x80000000 + index * 0x1000);
   tree.files[folder + "/caches/1/properties"] =
@@ -311,8 +311,7 @@ FileTree driver_files(const Profile& profile, const HostFacts& host) {
   tree.files[cpu + "/gpu_id"] = "0\n";
   tree.files[cpu + "/name"] = "\n";
   tree.files[cpu + "/properties"] = cpu_text(host, links[0]);
-  tree.files[cpu + "/mem_banks/0/properties"] =
-      bank_text(HSA_HEAPTYPE_SYSTEM, host.memory_bytes, 64, 0);
+  tree.files[cpu + "/mem_banks/0/properties"] = bank_text(kSystemHeap, host.memory_bytes, 64, 0);
   add_links(tree, cpu, 0, links[0]);
 
   const std::vector<uint32_t> hives = hives_of(profile);

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstddef>
-#include <cstring>
 #include <memory>
 
 #include "vgpu/fence.h"
@@ -63,9 +61,10 @@ struct alignas(64) EventTable::Event {
   std::atomic<uint32_t> waiters{0};  // length of `entries`
   std::atomic<bool> live{false};
   bool auto_reset = true;
-  std::mutex mutex;  // `entries` and consuming
+  std::mutex mutex;  // `entries`, `fault` and consuming
   Entry* entries = nullptr;
-  HsaEvent pub = {};
+  EventType type = EventType::kSignal;
+  std::optional<queue::MemoryFault> fault;  // guarded by mutex
 };
 
 EventTable::EventTable() {
@@ -79,20 +78,22 @@ EventTable::~EventTable() {
   if (mailboxes_ != nullptr && owns_mailboxes_) munmap(mailboxes_, mailbox_bytes());
 }
 
-EventTable::Event* EventTable::from_public(HsaEvent* event) {
-  if (event == nullptr) return nullptr;
-  // The pointer came from create(), which never gives memory back, so the id can be read.
-  const uint32_t id = event->EventId;
+EventTable::Event* EventTable::find(uint32_t id) const {
   if (id >= kMaxEvents) return nullptr;
   Event* const found = events_[id].load(std::memory_order_acquire);
-  if (found == nullptr || &found->pub != event) return nullptr;
-  return found->live.load(std::memory_order_acquire) ? found : nullptr;
+  return found != nullptr && found->live.load(std::memory_order_acquire) ? found : nullptr;
 }
 
-HsaEvent* EventTable::find(uint32_t id) {
-  if (id >= kMaxEvents) return nullptr;
-  Event* const found = events_[id].load(std::memory_order_acquire);
-  return found != nullptr && found->live.load(std::memory_order_acquire) ? &found->pub : nullptr;
+std::optional<EventType> EventTable::type_of(uint32_t id) const {
+  const Event* const found = find(id);
+  return found != nullptr ? std::optional(found->type) : std::nullopt;
+}
+
+std::optional<queue::MemoryFault> EventTable::fault_of(uint32_t id) const {
+  Event* const found = find(id);
+  if (found == nullptr) return std::nullopt;
+  const std::lock_guard lock(found->mutex);
+  return found->fault;
 }
 
 bool EventTable::use_page(uint64_t* page) {
@@ -114,51 +115,42 @@ bool EventTable::empty_mailbox(uint32_t id) {
   return guarded([this, id] { __atomic_store_n(&mailboxes_[id], empty_, __ATOMIC_RELAXED); }, gone);
 }
 
-HSAKMT_STATUS EventTable::create(const HsaEventDescriptor& descriptor, bool manual_reset,
-                                 bool is_signaled, HsaEvent** event) {
-  if (event == nullptr) return HSAKMT_STATUS_INVALID_PARAMETER;
-  *event = nullptr;
-  if (descriptor.EventType < 0 || descriptor.EventType >= HSA_EVENTTYPE_MAXID) {
-    return HSAKMT_STATUS_INVALID_PARAMETER;
-  }
-  if (mailboxes_ == nullptr) return HSAKMT_STATUS_NO_MEMORY;
+EventStatus EventTable::create(EventType type, bool manual_reset, uint32_t* id) {
+  if (type > EventType::kLast) return EventStatus::kInvalid;
+  if (mailboxes_ == nullptr) return EventStatus::kNoRoom;
   const std::lock_guard lock(mutex_);
-  uint32_t id;
+  uint32_t free_id;
   if (!unused_.empty()) {
-    id = unused_.back();
+    free_id = unused_.back();
     unused_.pop_back();
   } else if (next_id_ < kMaxEvents) {
-    id = next_id_++;
+    free_id = next_id_++;
   } else {
-    return HSAKMT_STATUS_NO_MEMORY;
+    return EventStatus::kNoRoom;
   }
-  if (!empty_mailbox(id)) {
-    unused_.push_back(id);
-    return HSAKMT_STATUS_NO_MEMORY;
+  if (!empty_mailbox(free_id)) {
+    unused_.push_back(free_id);
+    return EventStatus::kNoRoom;
   }
-  Event* created = events_[id].load(std::memory_order_relaxed);
+  Event* created = events_[free_id].load(std::memory_order_relaxed);
   if (created == nullptr) created = new Event;
   created->auto_reset = !manual_reset;
-  created->signaled.store(is_signaled ? 1 : 0, std::memory_order_relaxed);
-  created->pub = {};
-  created->pub.EventId = id;
-  created->pub.EventData.EventType = descriptor.EventType;
-  created->pub.EventData.HWData1 = id;
-  created->pub.EventData.HWData2 = reinterpret_cast<uintptr_t>(&mailboxes_[id]);
-  created->pub.EventData.HWData3 = id;
-  if (descriptor.EventType == HSA_EVENTTYPE_SIGNAL) {
-    created->pub.EventData.EventData.SyncVar = descriptor.SyncVar;
+  created->signaled.store(0, std::memory_order_relaxed);
+  created->type = type;
+  {
+    const std::lock_guard event_lock(created->mutex);
+    created->fault.reset();
   }
   created->live.store(true, std::memory_order_release);
-  events_[id].store(created, std::memory_order_release);
-  *event = &created->pub;
-  return HSAKMT_STATUS_SUCCESS;
+  events_[free_id].store(created, std::memory_order_release);
+  *id = free_id;
+  return EventStatus::kSuccess;
 }
 
-HSAKMT_STATUS EventTable::destroy(HsaEvent* event) {
+EventStatus EventTable::destroy(uint32_t id) {
   const std::lock_guard lock(mutex_);
-  Event* const found = from_public(event);
-  if (found == nullptr) return HSAKMT_STATUS_INVALID_HANDLE;
+  Event* const found = find(id);
+  if (found == nullptr) return EventStatus::kNoSuchEvent;
   found->live.store(false, std::memory_order_release);
   {
     const std::lock_guard event_lock(found->mutex);
@@ -171,8 +163,8 @@ HSAKMT_STATUS EventTable::destroy(HsaEvent* event) {
     }
     found->waiters.store(0, std::memory_order_relaxed);
   }
-  unused_.push_back(found->pub.EventId);
-  return HSAKMT_STATUS_SUCCESS;
+  unused_.push_back(id);
+  return EventStatus::kSuccess;
 }
 
 // Whoever reads 1 here may leave it at that: the wait that takes the 1 away looks at the signal
@@ -217,50 +209,40 @@ bool EventTable::memory_fault(const queue::MemoryFault& fault) {
   for (uint32_t id = 1; id < next_id_; ++id) {
     Event* const event = events_[id].load(std::memory_order_relaxed);
     if (event == nullptr || !event->live.load(std::memory_order_relaxed)) continue;
-    if (event->pub.EventData.EventType != HSA_EVENTTYPE_MEMORY) continue;
-    HsaMemoryAccessFault& data = event->pub.EventData.EventData.MemoryAccessFault;
+    if (event->type != EventType::kMemory) continue;
     heard = true;
-    // The first fault is the one that is reported, as in the kernel driver.
-    auto* const flags = reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(&data) +
-                                                    offsetof(HsaMemoryAccessFault, Flags));
-    if (__atomic_load_n(flags, __ATOMIC_ACQUIRE) == HSA_EVENTID_MEMORY_FATAL_PROCESS) continue;
-    data.NodeId = fault.node;
-    data.VirtualAddress = fault.address;
-    std::memset(&data.Failure, 0, sizeof data.Failure);
-    if (fault.is_hang) {
-      data.Failure.ErrorType = 3;
-    } else {
-      data.Failure.NotPresent = 1;
+    {
+      // The first fault is the one that is reported, as in the kernel driver.
+      const std::lock_guard event_lock(event->mutex);
+      if (event->fault) continue;
+      event->fault = fault;
     }
-    // ROCR looks at Flags without waiting: they are what makes the rest valid.
-    __atomic_store_n(flags, static_cast<uint32_t>(HSA_EVENTID_MEMORY_FATAL_PROCESS),
-                     __ATOMIC_SEQ_CST);
     signal(*event);
   }
   return heard;
 }
 
-HSAKMT_STATUS EventTable::set(HsaEvent* event) {
-  Event* const found = from_public(event);
-  if (found == nullptr) return HSAKMT_STATUS_INVALID_HANDLE;
+EventStatus EventTable::set(uint32_t id) {
+  Event* const found = find(id);
+  if (found == nullptr) return EventStatus::kNoSuchEvent;
   // The caller's own stores may be weaker than what signal() builds on.
   full_fence();
   signal(*found);
-  return HSAKMT_STATUS_SUCCESS;
+  return EventStatus::kSuccess;
 }
 
-HSAKMT_STATUS EventTable::reset(HsaEvent* event) {
-  Event* const found = from_public(event);
-  if (found == nullptr) return HSAKMT_STATUS_INVALID_HANDLE;
+EventStatus EventTable::reset(uint32_t id) {
+  Event* const found = find(id);
+  if (found == nullptr) return EventStatus::kNoSuchEvent;
   found->signaled.store(0, std::memory_order_seq_cst);
-  return HSAKMT_STATUS_SUCCESS;
+  return EventStatus::kSuccess;
 }
 
-HSAKMT_STATUS EventTable::state(HsaEvent* event) {
-  Event* const found = from_public(event);
-  if (found == nullptr) return HSAKMT_STATUS_INVALID_HANDLE;
-  return found->signaled.load(std::memory_order_seq_cst) != 0 ? HSAKMT_STATUS_SUCCESS
-                                                              : HSAKMT_STATUS_WAIT_TIMEOUT;
+EventStatus EventTable::state(uint32_t id) const {
+  const Event* const found = find(id);
+  if (found == nullptr) return EventStatus::kNoSuchEvent;
+  return found->signaled.load(std::memory_order_seq_cst) != 0 ? EventStatus::kSuccess
+                                                              : EventStatus::kTimeout;
 }
 
 // Adds the entry to the event's list and says whether the event was set, consuming it if it resets
@@ -294,9 +276,8 @@ bool EventTable::is_shared(const Event& event) {
   return event.auto_reset && event.waiters.load(std::memory_order_relaxed) > 1;
 }
 
-HSAKMT_STATUS EventTable::wait(HsaEvent* const* events, uint32_t count, bool all,
-                               uint32_t milliseconds) {
-  if (events == nullptr || count == 0) return HSAKMT_STATUS_INVALID_PARAMETER;
+EventStatus EventTable::wait(const uint32_t* ids, uint32_t count, bool all, uint32_t milliseconds) {
+  if (ids == nullptr || count == 0) return EventStatus::kInvalid;
   const uint64_t deadline = now_ns() + uint64_t{milliseconds} * 1000000;
   Waiter waiter;
   Entry few[16];
@@ -306,13 +287,13 @@ HSAKMT_STATUS EventTable::wait(HsaEvent* const* events, uint32_t count, bool all
     many = std::make_unique<Entry[]>(count);
     entries = many.get();
   }
-  HSAKMT_STATUS status = HSAKMT_STATUS_WAIT_TIMEOUT;
+  EventStatus status = EventStatus::kTimeout;
   uint32_t enlisted = 0;
   uint32_t active = 0;
   for (; enlisted < count; ++enlisted) {
-    Event* const event = from_public(events[enlisted]);
+    Event* const event = find(ids[enlisted]);
     if (event == nullptr) {
-      status = HSAKMT_STATUS_INVALID_HANDLE;
+      status = EventStatus::kNoSuchEvent;
       break;
     }
     entries[enlisted].waiter = &waiter;
@@ -324,7 +305,7 @@ HSAKMT_STATUS EventTable::wait(HsaEvent* const* events, uint32_t count, bool all
     }
   }
 
-  while (status != HSAKMT_STATUS_INVALID_HANDLE) {
+  while (status != EventStatus::kNoSuchEvent) {
     const uint32_t seen = waiter.word.load(std::memory_order_seq_cst);
     active = 0;
     bool destroyed = false;
@@ -334,11 +315,11 @@ HSAKMT_STATUS EventTable::wait(HsaEvent* const* events, uint32_t count, bool all
       destroyed |= entries[i].destroyed;
     }
     if (all ? active == count : active > 0) {
-      status = HSAKMT_STATUS_SUCCESS;
+      status = EventStatus::kSuccess;
       break;
     }
     if (destroyed) {
-      status = HSAKMT_STATUS_WAIT_FAILURE;
+      status = EventStatus::kDestroyed;
       break;
     }
     // Of two threads that wait for one event, one may have taken a raise that the other one has

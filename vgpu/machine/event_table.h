@@ -1,4 +1,4 @@
-// Events: how the GPU wakes host threads (hsaKmtCreateEvent and its family).
+// Events: how the GPU wakes host threads. Programs name them by their ids.
 //
 // Setting an event that nobody waits for is on the path of every completion: it is one load if the
 // event is still set, and one exchange if it is not. A signal event resets itself: it stays set
@@ -6,17 +6,28 @@
 // manual event stays set until it is reset.
 #pragma once
 
-#include <hsakmttypes.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "vgpu/queue/device.h"
 
 namespace halyard::vgpu::machine {
+
+// What an event tells of, by the kernel driver's numbers (KFD_IOC_EVENT_…).
+enum class EventType : uint32_t { kSignal = 0, kMemory = 8, kLast = kMemory };
+
+enum class EventStatus : uint8_t {
+  kSuccess,
+  kTimeout,
+  kDestroyed,    // while a thread waited for it
+  kNoSuchEvent,  // no event has the id
+  kNoRoom,       // as many events as there can be
+  kInvalid,      // nothing that could be done
+};
 
 class EventTable final : public queue::Interrupts {
  public:
@@ -25,20 +36,21 @@ class EventTable final : public queue::Interrupts {
   EventTable();
   ~EventTable() override;
 
-  HSAKMT_STATUS create(const HsaEventDescriptor& descriptor, bool manual_reset, bool is_signaled,
-                       HsaEvent** event);
-  // Threads that wait for the event return with WAIT_FAILURE.
-  HSAKMT_STATUS destroy(HsaEvent* event);
-  HSAKMT_STATUS set(HsaEvent* event);
-  HSAKMT_STATUS reset(HsaEvent* event);
-  // SUCCESS if the event is set, WAIT_TIMEOUT if not.
-  HSAKMT_STATUS state(HsaEvent* event);
+  EventStatus create(EventType type, bool manual_reset, uint32_t* id);
+  // Threads that wait for the event return with kDestroyed.
+  EventStatus destroy(uint32_t id);
+  EventStatus set(uint32_t id);
+  EventStatus reset(uint32_t id);
+  // kSuccess if the event is set, kTimeout if not.
+  EventStatus state(uint32_t id) const;
   // `milliseconds`: 0 only looks; 0xFFFFFFFE and above is for ever. A wait for ever that is not the
-  // only one for its event may return SUCCESS without a cause, so that the caller looks again.
-  HSAKMT_STATUS wait(HsaEvent* const* events, uint32_t count, bool all, uint32_t milliseconds);
+  // only one for its event may return kSuccess without a cause, so that the caller looks again.
+  EventStatus wait(const uint32_t* ids, uint32_t count, bool all, uint32_t milliseconds);
 
-  // The event of an id, or null if there is none.
-  HsaEvent* find(uint32_t id);
+  // No value if there is no such event.
+  std::optional<EventType> type_of(uint32_t id) const;
+  // What a memory event tells of: the first fault since it was made. No value if there was none.
+  std::optional<queue::MemoryFault> fault_of(uint32_t id) const;
   // Takes this page of kMaxEvents slots for the mailboxes, instead of its own. Slots that hold no
   // event's id are all ones then, as in the kernel driver. False once an event has been made, and
   // if the host does not have the page. Where it goes away later, no event can be made.
@@ -51,7 +63,7 @@ class EventTable final : public queue::Interrupts {
   void raise_low_bits(uint32_t low_bits);
 
   // One 8-byte slot per event, for the GPU to write.
-  void* mailboxes() const { return mailboxes_; }
+  uint64_t* mailboxes() const { return mailboxes_; }
   uint64_t mailbox_bytes() const { return uint64_t{kMaxEvents} * sizeof(uint64_t); }
 
  private:
@@ -60,7 +72,7 @@ class EventTable final : public queue::Interrupts {
   struct Entry;
 
   bool empty_mailbox(uint32_t id);
-  Event* from_public(HsaEvent* event);
+  Event* find(uint32_t id) const;
   void signal(Event& event);
   void wake_waiters(Event& event);
   // Whether several threads wait for an event of which one may take what another one missed.
@@ -68,7 +80,8 @@ class EventTable final : public queue::Interrupts {
   bool enlist(Event& event, Entry& entry);
   void delist(Entry& entry);
 
-  // Events are never deleted: their ids are used again, and a stale pointer stays harmless.
+  // Events are never deleted before the table: their ids are used again, and a thread that has
+  // found one just before it was destroyed does no harm.
   std::array<std::atomic<Event*>, kMaxEvents> events_{};
   std::mutex mutex_;              // creation and destruction
   std::vector<uint32_t> unused_;  // ids of destroyed events

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa_ext_amd.h>
+#if __has_include(<hsakmt/hsakmttypes.h>)
+#include <hsakmt/hsakmttypes.h>  // from thunk 6 on
+#else
 #include <hsakmttypes.h>
+#endif
 
 #include <condition_variable>
 #include <cstddef>

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -15,75 +16,73 @@ constexpr uint32_t kForever = 0xFFFFFFFF;
 
 class EventTableTest : public ::testing::Test {
  protected:
-  HsaEvent* create(bool manual = false, HSA_EVENTTYPE type = HSA_EVENTTYPE_SIGNAL) {
-    HsaEventDescriptor descriptor = {};
-    descriptor.EventType = type;
-    HsaEvent* event = nullptr;
-    EXPECT_EQ(table_.create(descriptor, manual, false, &event), HSAKMT_STATUS_SUCCESS);
-    return event;
+  uint32_t create(bool manual = false, EventType type = EventType::kSignal) {
+    uint32_t id = 0;
+    EXPECT_EQ(table_.create(type, manual, &id), EventStatus::kSuccess);
+    return id;
   }
-  HSAKMT_STATUS wait(HsaEvent* event, uint32_t milliseconds) {
-    return table_.wait(&event, 1, false, milliseconds);
+  EventStatus wait(uint32_t id, uint32_t milliseconds) {
+    return table_.wait(&id, 1, false, milliseconds);
   }
 
   EventTable table_;
 };
 
 TEST_F(EventTableTest, SignalEventResetsItself) {
-  HsaEvent* event = create();
-  EXPECT_EQ(wait(event, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+  const uint32_t event = create();
+  EXPECT_EQ(wait(event, 0), EventStatus::kTimeout);
   table_.set(event);
   table_.set(event);
-  EXPECT_EQ(wait(event, kForever), HSAKMT_STATUS_SUCCESS);
-  EXPECT_EQ(wait(event, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+  EXPECT_EQ(wait(event, kForever), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, 0), EventStatus::kTimeout);
 }
 
 TEST_F(EventTableTest, ManualEventStaysSetUntilReset) {
-  HsaEvent* event = create(true);
-  table_.raise(event->EventId);
-  EXPECT_EQ(wait(event, 0), HSAKMT_STATUS_SUCCESS);
-  EXPECT_EQ(wait(event, 0), HSAKMT_STATUS_SUCCESS);
-  EXPECT_EQ(table_.state(event), HSAKMT_STATUS_SUCCESS);
-  EXPECT_EQ(table_.reset(event), HSAKMT_STATUS_SUCCESS);
-  EXPECT_EQ(wait(event, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+  const uint32_t event = create(true);
+  table_.raise(event);
+  EXPECT_EQ(wait(event, 0), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, 0), EventStatus::kSuccess);
+  EXPECT_EQ(table_.state(event), EventStatus::kSuccess);
+  EXPECT_EQ(table_.reset(event), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, 0), EventStatus::kTimeout);
 }
 
 TEST_F(EventTableTest, TimeoutsAreKept) {
-  HsaEvent* event = create();
+  const uint32_t event = create();
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(wait(event, 20), HSAKMT_STATUS_WAIT_TIMEOUT);
+  EXPECT_EQ(wait(event, 20), EventStatus::kTimeout);
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(20));
 }
 
 TEST_F(EventTableTest, SleepingWaiterIsWoken) {
-  HsaEvent* event = create();
+  const uint32_t event = create();
   std::atomic<int> done{0};
   std::thread waiter([&] {
-    EXPECT_EQ(wait(event, kForever), HSAKMT_STATUS_SUCCESS);
+    EXPECT_EQ(wait(event, kForever), EventStatus::kSuccess);
     done = 1;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(done.load(), 0);
-  table_.raise(event->EventId);
+  table_.raise(event);
   waiter.join();
   EXPECT_EQ(done.load(), 1);
 }
 
 TEST_F(EventTableTest, NoRaiseIsLostBetweenLookAndSleep) {
-  HsaEvent* event = create();
+  const uint32_t event = create();
   std::atomic<int64_t> value{0};
   constexpr int kRounds = 20000;
   std::thread gpu([&] {
     for (int i = 1; i <= kRounds; ++i) {
       value.fetch_add(1, std::memory_order_seq_cst);
-      table_.raise(event->EventId);
+      table_.raise(event);
       if (i % 64 == 0) std::this_thread::yield();
     }
   });
   // As ROCR waits: look at the value, then sleep on the event, then look again.
   while (value.load(std::memory_order_relaxed) < kRounds) {
-    const HSAKMT_STATUS status = wait(event, 10000);
-    if (status != HSAKMT_STATUS_SUCCESS) {
+    const EventStatus status = wait(event, 10000);
+    if (status != EventStatus::kSuccess) {
       ADD_FAILURE() << "slept through a raise at " << value.load();
       break;
     }
@@ -92,42 +91,42 @@ TEST_F(EventTableTest, NoRaiseIsLostBetweenLookAndSleep) {
 }
 
 TEST_F(EventTableTest, WaitForAnyReturnsWithOne) {
-  HsaEvent* events[] = {create(), create(), create()};
+  const uint32_t events[] = {create(), create(), create()};
   std::thread gpu([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    table_.raise(events[1]->EventId);
+    table_.raise(events[1]);
   });
-  EXPECT_EQ(table_.wait(events, 3, false, kForever), HSAKMT_STATUS_SUCCESS);
+  EXPECT_EQ(table_.wait(events, 3, false, kForever), EventStatus::kSuccess);
   gpu.join();
-  EXPECT_EQ(table_.wait(events, 3, false, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+  EXPECT_EQ(table_.wait(events, 3, false, 0), EventStatus::kTimeout);
 }
 
 TEST_F(EventTableTest, WaitForAllNeedsEveryOne) {
-  std::vector<HsaEvent*> events;
+  std::vector<uint32_t> events;
   for (int i = 0; i < 40; ++i) events.push_back(create());
   for (int i = 0; i < 39; ++i) table_.set(events[static_cast<size_t>(i)]);
-  EXPECT_EQ(table_.wait(events.data(), 40, true, 1), HSAKMT_STATUS_WAIT_TIMEOUT);
+  EXPECT_EQ(table_.wait(events.data(), 40, true, 1), EventStatus::kTimeout);
   std::thread gpu([&] {
-    for (HsaEvent* event : events) table_.raise(event->EventId);
+    for (const uint32_t event : events) table_.raise(event);
   });
-  EXPECT_EQ(table_.wait(events.data(), 40, true, kForever), HSAKMT_STATUS_SUCCESS);
+  EXPECT_EQ(table_.wait(events.data(), 40, true, kForever), EventStatus::kSuccess);
   gpu.join();
 }
 
 TEST_F(EventTableTest, EveryoneWhoSleepsIsWoken) {
-  HsaEvent* event = create();
+  const uint32_t event = create();
   std::atomic<int> woken{0};
   std::vector<std::thread> waiters;
   for (int i = 0; i < 4; ++i) {
     waiters.emplace_back([&] {
-      while (wait(event, kForever) != HSAKMT_STATUS_SUCCESS) {
+      while (wait(event, kForever) != EventStatus::kSuccess) {
       }
       ++woken;
     });
   }
   // Whoever comes too late for one raise needs the next.
   while (woken.load() < 4) {
-    table_.raise(event->EventId);
+    table_.raise(event);
     std::this_thread::yield();
   }
   for (std::thread& waiter : waiters) waiter.join();
@@ -135,10 +134,10 @@ TEST_F(EventTableTest, EveryoneWhoSleepsIsWoken) {
 
 // One of them takes a raise that the other one may have been meant to see: both look again.
 TEST_F(EventTableTest, ThoseWhoShareAnEventDoNotSleepForEver) {
-  HsaEvent* event = create();
+  const uint32_t event = create();
   std::vector<std::thread> waiters;
   for (int i = 0; i < 2; ++i) {
-    waiters.emplace_back([&] { EXPECT_EQ(wait(event, kForever), HSAKMT_STATUS_SUCCESS); });
+    waiters.emplace_back([&] { EXPECT_EQ(wait(event, kForever), EventStatus::kSuccess); });
   }
   // Whoever comes last may find itself alone.
   waiters[0].join();
@@ -147,83 +146,84 @@ TEST_F(EventTableTest, ThoseWhoShareAnEventDoNotSleepForEver) {
 }
 
 TEST_F(EventTableTest, DestroyWakesWaiters) {
-  HsaEvent* event = create();
+  const uint32_t event = create();
   std::atomic<bool> started{false};
   std::thread waiter([&] {
     started = true;
-    const HSAKMT_STATUS status = wait(event, kForever);
+    const EventStatus status = wait(event, kForever);
     // Either it slept already, or it came too late to find the event at all.
-    EXPECT_TRUE(status == HSAKMT_STATUS_WAIT_FAILURE || status == HSAKMT_STATUS_INVALID_HANDLE);
+    EXPECT_TRUE(status == EventStatus::kDestroyed || status == EventStatus::kNoSuchEvent);
   });
   while (!started) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_EQ(table_.destroy(event), HSAKMT_STATUS_SUCCESS);
+  EXPECT_EQ(table_.destroy(event), EventStatus::kSuccess);
   waiter.join();
-  EXPECT_EQ(table_.destroy(event), HSAKMT_STATUS_INVALID_HANDLE);
-  EXPECT_EQ(table_.set(event), HSAKMT_STATUS_INVALID_HANDLE);
+  EXPECT_EQ(table_.destroy(event), EventStatus::kNoSuchEvent);
+  EXPECT_EQ(table_.set(event), EventStatus::kNoSuchEvent);
 }
 
 TEST_F(EventTableTest, IdsAreReusedAndLimited) {
-  std::vector<HsaEvent*> events;
-  HsaEventDescriptor descriptor = {};
-  HsaEvent* event = nullptr;
-  while (table_.create(descriptor, false, false, &event) == HSAKMT_STATUS_SUCCESS) {
-    EXPECT_NE(event->EventId, 0u);
-    events.push_back(event);
+  std::vector<uint32_t> events;
+  uint32_t id = 0;
+  while (table_.create(EventType::kSignal, false, &id) == EventStatus::kSuccess) {
+    EXPECT_NE(id, 0u);
+    events.push_back(id);
     ASSERT_LT(events.size(), 5000u);
   }
   EXPECT_EQ(events.size(), 4095u);
-  const uint32_t id = events[17]->EventId;
-  EXPECT_EQ(table_.destroy(events[17]), HSAKMT_STATUS_SUCCESS);
-  ASSERT_EQ(table_.create(descriptor, false, false, &event), HSAKMT_STATUS_SUCCESS);
-  EXPECT_EQ(event->EventId, id);
+  EXPECT_EQ(table_.create(EventType::kSignal, false, &id), EventStatus::kNoRoom);
+  EXPECT_EQ(table_.destroy(events[17]), EventStatus::kSuccess);
+  EXPECT_EQ(create(), events[17]);
 }
 
-TEST_F(EventTableTest, MailboxSlotsAreTheEventsOwn) {
-  HsaEvent* a = create();
-  HsaEvent* b = create();
-  // The struct is packed to 4 bytes: its fields are compared by value.
-  EXPECT_EQ(uint64_t{a->EventData.HWData1}, a->EventId);
-  EXPECT_EQ(uint32_t{a->EventData.HWData3}, a->EventId);
-  EXPECT_NE(uint64_t{a->EventData.HWData2}, uint64_t{b->EventData.HWData2});
-  EXPECT_EQ(uint64_t{a->EventData.HWData2} % 8, 0u);
+TEST_F(EventTableTest, OnlyTheKernelDriversTypesCanBeMade) {
+  uint32_t id = 0;
+  EXPECT_EQ(table_.create(static_cast<EventType>(9), false, &id), EventStatus::kInvalid);
+  EXPECT_EQ(table_.type_of(create()), EventType::kSignal);
+  EXPECT_EQ(table_.type_of(create(false, EventType::kMemory)), EventType::kMemory);
+  EXPECT_EQ(table_.type_of(77), std::nullopt);
 }
 
 TEST_F(EventTableTest, LowBitsOfAnIdFindTheEventThroughItsMailbox) {
-  HsaEvent* first = create();
-  HsaEvent* last = first;
-  while (last->EventId < first->EventId + 256) last = create();
-  auto* mailbox = reinterpret_cast<uint64_t*>(last->EventData.HWData2);
-  *mailbox = last->EventId;
-  table_.raise_low_bits(last->EventId & 0xff);
-  EXPECT_EQ(wait(last, 0), HSAKMT_STATUS_SUCCESS);
-  EXPECT_EQ(wait(first, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
-  EXPECT_EQ(*mailbox, 0u);
+  const uint32_t first = create();
+  uint32_t last = first;
+  while (last < first + 256) last = create();
+  uint64_t& mailbox = table_.mailboxes()[last];
+  mailbox = last;
+  table_.raise_low_bits(last & 0xff);
+  EXPECT_EQ(wait(last, 0), EventStatus::kSuccess);
+  EXPECT_EQ(wait(first, 0), EventStatus::kTimeout);
+  EXPECT_EQ(mailbox, 0u);
 }
 
 TEST_F(EventTableTest, UnknownIdsAreIgnored) {
-  table_.raise(0);
-  table_.raise(77);
-  table_.raise(0xffffffff);
-  EXPECT_EQ(table_.set(nullptr), HSAKMT_STATUS_INVALID_HANDLE);
-  EXPECT_EQ(table_.wait(nullptr, 1, false, 0), HSAKMT_STATUS_INVALID_PARAMETER);
+  for (const uint32_t id : {0u, 77u, 0xffffffffu}) {
+    table_.raise(id);
+    EXPECT_EQ(table_.set(id), EventStatus::kNoSuchEvent);
+    EXPECT_EQ(wait(id, 0), EventStatus::kNoSuchEvent);
+  }
+  EXPECT_EQ(table_.wait(nullptr, 1, false, 0), EventStatus::kInvalid);
 }
 
 TEST_F(EventTableTest, MemoryFaultFillsTheMemoryEvent) {
   queue::MemoryFault fault{1, 0xabc000, true, false};
   EXPECT_FALSE(table_.memory_fault(fault)) << "nobody listens yet";
-  HsaEvent* event = create(true, HSA_EVENTTYPE_MEMORY);
+  const uint32_t other = create();
+  const uint32_t event = create(true, EventType::kMemory);
+  EXPECT_EQ(table_.fault_of(event), std::nullopt);
   EXPECT_TRUE(table_.memory_fault(fault));
-  EXPECT_EQ(wait(event, 0), HSAKMT_STATUS_SUCCESS);
-  const HsaMemoryAccessFault& data = event->EventData.EventData.MemoryAccessFault;
-  EXPECT_EQ(HSAuint64{data.VirtualAddress}, 0xabc000u);
-  EXPECT_EQ(HSAuint32{data.NodeId}, 1u);
-  EXPECT_EQ(data.Failure.NotPresent, 1u);
-  EXPECT_EQ(HSA_EVENTID_MEMORYFLAGS{data.Flags}, HSA_EVENTID_MEMORY_FATAL_PROCESS);
+  EXPECT_EQ(wait(event, 0), EventStatus::kSuccess);
+  EXPECT_EQ(wait(other, 0), EventStatus::kTimeout);
+  EXPECT_EQ(table_.fault_of(event)->address, 0xabc000u);
+  EXPECT_EQ(table_.fault_of(event)->node, 1u);
   // A second fault does not change the report of the first.
   fault.address = 0xdef000;
   EXPECT_TRUE(table_.memory_fault(fault));
-  EXPECT_EQ(HSAuint64{data.VirtualAddress}, 0xabc000u);
+  EXPECT_EQ(table_.fault_of(event)->address, 0xabc000u);
+  // An event that is made anew under its id knows nothing of it.
+  EXPECT_EQ(table_.destroy(event), EventStatus::kSuccess);
+  EXPECT_EQ(create(true, EventType::kMemory), event);
+  EXPECT_EQ(table_.fault_of(event), std::nullopt);
 }
 
 }  // namespace
