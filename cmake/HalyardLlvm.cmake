@@ -1,22 +1,46 @@
-# LLVM 22, if it is installed: the library target halyard_llvm, and HALYARD_LLVM_COMPILE_OPTIONS for
-# the files that see its headers. The virtual GPU needs it; nothing else of the product does.
+# LLVM from 19 to 22, the newest that is installed: the library target halyard_llvm, and
+# HALYARD_LLVM_COMPILE_OPTIONS for the files that see its headers. The virtual GPU needs it; nothing
+# else of the product does. -DHALYARD_LLVM_CONFIG=/usr/bin/llvm-config-19 chooses another.
 
-# llvm-config rather than LLVMConfig.cmake, whose version file rejects 22.1 for a request of 22 and
-# which wants every static library of LLVM to be installed.
-find_program(HALYARD_LLVM_CONFIG NAMES llvm-config-22)
+# The versions that decode instructions: all that tests compare.
+set(HALYARD_LLVM_VERSIONS 22 21 20 19)
+
+# Sets ${prefix}_INCLUDES and ${prefix}_LIBRARY from an llvm-config, or the latter to nothing. That
+# rather than LLVMConfig.cmake, whose version file rejects 22.1 for a request of 22 and which wants
+# every static library of LLVM to be installed.
+function(halyard_ask_llvm_config prefix program)
+  foreach(fact includedir libdir version)
+    execute_process(COMMAND ${program} --${fact} OUTPUT_VARIABLE ${fact}
+                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+  string(REGEX MATCH "^[0-9]+" major "${version}")
+  unset(library)
+  if(EXISTS "${includedir}/llvm/MC/MCSubtargetInfo.h")
+    find_library(library NAMES LLVM-${major} LLVM HINTS ${libdir} NO_DEFAULT_PATH NO_CACHE)
+  endif()
+  if(NOT library)
+    set(library "")
+  endif()
+  set(${prefix}_INCLUDES "${includedir}" PARENT_SCOPE)
+  set(${prefix}_LIBRARY "${library}" PARENT_SCOPE)
+  set(${prefix}_VERSION "${major}" PARENT_SCOPE)
+endfunction()
+
+list(TRANSFORM HALYARD_LLVM_VERSIONS PREPEND "llvm-config-" OUTPUT_VARIABLE llvm_programs)
+find_program(HALYARD_LLVM_CONFIG NAMES ${llvm_programs})
 if(NOT HALYARD_LLVM_CONFIG)
   return()
 endif()
-execute_process(COMMAND ${HALYARD_LLVM_CONFIG} --includedir OUTPUT_VARIABLE llvm_include_dir
-                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${HALYARD_LLVM_CONFIG} --libdir OUTPUT_VARIABLE llvm_library_dir
-                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-find_library(HALYARD_LLVM_LIBRARY NAMES LLVM-22 LLVM HINTS ${llvm_library_dir} NO_DEFAULT_PATH)
-if(NOT HALYARD_LLVM_LIBRARY OR NOT EXISTS "${llvm_include_dir}/llvm/MC/MCSubtargetInfo.h")
+halyard_ask_llvm_config(HALYARD_LLVM ${HALYARD_LLVM_CONFIG})
+if(NOT HALYARD_LLVM_LIBRARY)
   return()
+endif()
+if(NOT HALYARD_LLVM_VERSION IN_LIST HALYARD_LLVM_VERSIONS)
+  message(FATAL_ERROR "The virtual GPU decodes instructions with LLVM 19 to 22, and "
+    "HALYARD_LLVM_CONFIG (${HALYARD_LLVM_CONFIG}) is that of ${HALYARD_LLVM_VERSION}.")
 endif()
 add_library(halyard_llvm INTERFACE)
 # After the system's headers: the package has libc++abi's cxxabi.h beside LLVM's own. Only the files
 # that HALYARD_LLVM_COMPILE_OPTIONS is given to see it.
-set(HALYARD_LLVM_COMPILE_OPTIONS -idirafter ${llvm_include_dir})
+set(HALYARD_LLVM_COMPILE_OPTIONS -idirafter ${HALYARD_LLVM_INCLUDES})
 target_link_libraries(halyard_llvm INTERFACE ${HALYARD_LLVM_LIBRARY})

@@ -23,6 +23,7 @@
 
 #include "vgpu/isa/encoding.h"
 #include "vgpu/isa/fault.h"
+#include "vgpu/isa/llvm_versions.h"
 #include "vgpu/isa/opcode.h"
 
 namespace halyard::vgpu::isa {
@@ -169,16 +170,16 @@ class McDecoder final : public Decoder {
       LLVMInitializeAMDGPUDisassembler();
     });
     const llvm::Triple triple("amdgcn-amd-amdhsa");
-    const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+    const llvm::Target* target = llvm::TargetRegistry::lookupTarget(argument(triple), error);
     if (!target) {
       error = fmt::format("LLVM has no AMDGPU target ({}).", error);
       return nullptr;
     }
-    decoder->registers_.reset(target->createMCRegInfo(triple));
+    decoder->registers_.reset(target->createMCRegInfo(argument(triple)));
     decoder->asm_info_.reset(
-        target->createMCAsmInfo(*decoder->registers_, triple, decoder->options_));
+        target->createMCAsmInfo(*decoder->registers_, argument(triple), decoder->options_));
     decoder->instructions_.reset(target->createMCInstrInfo());
-    decoder->subtarget_.reset(target->createMCSubtargetInfo(triple, processor, features));
+    decoder->subtarget_.reset(target->createMCSubtargetInfo(argument(triple), processor, features));
     if (!decoder->subtarget_) {
       error = fmt::format("LLVM does not accept processor ({}) with features ({}).", processor,
                           features);
@@ -286,7 +287,7 @@ class McDecoder final : public Decoder {
     const std::lock_guard lock(mutex_);
     llvm::MCInst inst;
     if (!known(bytes, address, inst, size)) return false;
-    const char* mnemonic = printer_->getMnemonic(inst).first;
+    const char* mnemonic = printer_->getMnemonic(InstructionArgument(inst)).first;
     if (!mnemonic) return false;
     name = mnemonic;
     return true;

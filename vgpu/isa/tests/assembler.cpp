@@ -25,6 +25,8 @@
 #include <mutex>
 #include <set>
 
+#include "vgpu/isa/llvm_versions.h"
+
 namespace halyard::vgpu::isa::testing {
 namespace {
 
@@ -44,7 +46,7 @@ std::vector<uint8_t> assemble(const std::string& text, const std::string& proces
   });
   error.clear();
   const llvm::Triple triple("amdgcn-amd-amdhsa");
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(argument(triple), error);
   if (!target) return {};
 
   llvm::SourceMgr sources;
@@ -59,11 +61,12 @@ std::vector<uint8_t> assemble(const std::string& text, const std::string& proces
       &diagnostics);
 
   const llvm::MCTargetOptions options;
-  const std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(triple));
-  const std::unique_ptr<llvm::MCAsmInfo> info(target->createMCAsmInfo(*registers, triple, options));
+  const std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(argument(triple)));
+  const std::unique_ptr<llvm::MCAsmInfo> info(
+      target->createMCAsmInfo(*registers, argument(triple), options));
   const std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
   const std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(triple, processor, ""));
+      target->createMCSubtargetInfo(argument(triple), processor, ""));
   llvm::MCContext context(triple, info.get(), registers.get(), subtarget.get(), &sources, &options);
   const std::unique_ptr<llvm::MCObjectFileInfo> object_info(
       target->createMCObjectFileInfo(context, /*PIC=*/true));

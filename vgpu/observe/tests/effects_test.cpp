@@ -30,6 +30,7 @@
 
 #include "vgpu/isa/coverage.h"
 #include "vgpu/isa/decode.h"
+#include "vgpu/isa/llvm_versions.h"
 #include "vgpu/isa/opcode.h"
 #include "vgpu/isa/tests/assembler.h"
 #include "vgpu/observe/register_names.h"
@@ -69,11 +70,12 @@ class Llvm {
   explicit Llvm(const std::string& processor) {
     const llvm::Triple triple("amdgcn-amd-amdhsa");
     std::string error;
-    const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple, error);
-    registers_.reset(target->createMCRegInfo(triple));
-    info_.reset(target->createMCAsmInfo(*registers_, triple, options_));
+    const llvm::Target* const target =
+        llvm::TargetRegistry::lookupTarget(isa::argument(triple), error);
+    registers_.reset(target->createMCRegInfo(isa::argument(triple)));
+    info_.reset(target->createMCAsmInfo(*registers_, isa::argument(triple), options_));
     instructions_.reset(target->createMCInstrInfo());
-    subtarget_.reset(target->createMCSubtargetInfo(triple, processor, ""));
+    subtarget_.reset(target->createMCSubtargetInfo(isa::argument(triple), processor, ""));
     context_ =
         std::make_unique<llvm::MCContext>(triple, info_.get(), registers_.get(), subtarget_.get());
     disassembler_.reset(target->createMCDisassembler(*subtarget_, *context_));
