@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "benchmarks/run_failed.h"
 #include "vgpu/isa/simd.h"
 
 namespace {
@@ -27,7 +28,7 @@ class Reporter : public benchmark::ConsoleReporter {
 
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+      if (run.run_type != Run::RT_Iteration || halyard::bench::run_failed(run)) continue;
       times_[run.run_name.function_name].push_back(
           {run.GetAdjustedCPUTime(), run.GetAdjustedRealTime()});
     }
