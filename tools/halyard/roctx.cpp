@@ -1,6 +1,7 @@
 #include "tools/halyard/roctx.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,10 @@
 #include <map>
 #include <mutex>
 #include <utility>
+
+#include "hal/error.h"
+#include "hal/text.h"
+#include "registry/installation.h"
 
 namespace halyard::cli {
 namespace {
@@ -116,25 +121,91 @@ class Recorder {
   std::vector<RoctxEvent> events_;
 };
 
+// AMD's names for the library, and one of a package for developers.
+constexpr const char* kNames[] = {"libroctx64.so.4", "libroctx64.so"};
+constexpr const char* kNewerName = "librocprofiler-sdk-roctx.so.1";
+
+// Written by keep_roctx_events, before there are other threads.
+struct Libraries {
+  std::vector<const void*> ours;  // where each begins in memory
+  void* amds = nullptr;           // AMD's own, by its path: its name leads to ours
+};
+Libraries& libraries() {
+  static auto* const made = new Libraries;
+  return *made;
+}
+
+const void* begin_of(const void* address) {
+  Dl_info info = {};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+// The path of the library that the loader finds under the name; empty if there is none, or if it is
+// loaded already and so cannot be replaced.
+std::string path_of(const char* name) {
+  if (void* const loaded = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {
+    dlclose(loaded);
+    return {};
+  }
+  void* const library = dlopen(name, RTLD_LAZY);
+  if (library == nullptr) return {};
+  const link_map* map = nullptr;
+  const bool found = dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map->l_name != nullptr;
+  const std::string path = found ? map->l_name : "";
+  dlclose(library);
+  return path;
+}
+
+Status open_ours(const char* name) {
+  std::string tried;
+  for (const std::string& prefix : installation_prefixes()) {
+    const std::string path = prefix + "/lib/halyard/roctx/" + name;
+    if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_NODELETE)) {
+      libraries().ours.push_back(begin_of(dlsym(library, "roctxMarkA")));
+      return {};
+    }
+    tried += fmt::format("\n  {}", printable(dlerror()));
+  }
+  return error(StatusCode::kNotFound,
+               "Halyard's own {}, which --profile needs to see ROCTX ranges, is not found. Install "
+               "Halyard again, or put the file into lib/halyard/roctx of the prefix. Tried:{}",
+               name, tried);
+}
+
 // The function of that name in AMD's library, if the process has it.
 template <typename Function>
 Function* next(const char* name) {
-  if (void* const found = dlsym(RTLD_NEXT, name)) return reinterpret_cast<Function*>(found);
+  const auto foreign = [](void* found) {
+    const std::vector<const void*>& ours = libraries().ours;
+    return found != nullptr && std::ranges::find(ours, begin_of(found)) == ours.end();
+  };
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (foreign(found)) return reinterpret_cast<Function*>(found);
+  if (void* const amds = libraries().amds) {
+    return reinterpret_cast<Function*>(dlsym(amds, name));
+  }
   // What a plugin brings is not in the global scope, where RTLD_NEXT looks.
-  for (const char* const library : {"libroctx64.so.4", "librocprofiler-sdk-roctx.so.1"}) {
+  for (const char* const library : {kNames[0], kNewerName}) {
     void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == nullptr) continue;
-    void* const found = dlsym(handle, name);
+    void* const there = dlsym(handle, name);
     dlclose(handle);  // only what RTLD_NOLOAD has counted
-    if (found != nullptr) return reinterpret_cast<Function*>(found);
+    if (foreign(there)) return reinterpret_cast<Function*>(there);
   }
   return nullptr;
 }
 
 }  // namespace
 
-void keep_roctx_events() {
+Status keep_roctx_events() {
+  std::string amds;
+  for (const char* const name : kNames) {
+    if (amds.empty()) amds = path_of(name);
+  }
+  for (const char* const name : kNames) HALYARD_RETURN_IF_ERROR(open_ours(name));
+  if (!amds.empty()) libraries().amds = dlopen(amds.c_str(), RTLD_LAZY);
   Recorder::get().keep();
+  return {};
 }
 
 std::vector<RoctxEvent> take_roctx_events() {

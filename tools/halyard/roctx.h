@@ -1,12 +1,15 @@
 // ROCTX, AMD's interface for ranges and marks of a program (roctx.h of roctracer): what the
 // drivers' plugins, the vendor's libraries and tools inside of this process call. `halyard` has the
 // functions itself, so that they find them here and not in libroctx64, to which each call is passed
-// on if it is loaded. halyard run --profile shows the ranges.
+// on if it is there. Those that look libroctx64 up by its name find a library of Halyard's, which
+// leads here too (roctx_library.cpp). halyard run --profile shows the ranges.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "hal/status.h"
 
 namespace halyard::cli {
 
@@ -22,7 +25,9 @@ struct RoctxEvent {
 };
 
 // From here on until take_roctx_events() they are kept. Ranges that are open already are, too.
-void keep_roctx_events();
+// Opens Halyard's libroctx64, so it comes before plugins are loaded. NOT_FOUND if the installation
+// has none.
+Status keep_roctx_events();
 // Those that began so far, in the order of their beginnings. A range that is open ends now.
 std::vector<RoctxEvent> take_roctx_events();
 

@@ -276,7 +276,7 @@ Status run(const CLI::App& command, const RunFlags& flags) {
   // Files with code are read first, because their mistakes show without a device.
   HALYARD_ASSIGN_OR_RETURN(const ModuleFiles modules,
                            ModuleFiles::open(flags.program.modules->results()));
-  if (!flags.profile.empty()) keep_roctx_events();
+  if (!flags.profile.empty()) HALYARD_RETURN_IF_ERROR(keep_roctx_events());
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
   std::vector<Job> jobs;
   for (const std::string& uri : flags.devices) {
@@ -375,7 +375,8 @@ void add_run_command(CLI::App& app, Status& outcome) {
       .add_option("--profile", flags->profile,
                   "Write a trace that Perfetto (ui.perfetto.dev) and Chrome open: submissions and "
                   "waits of the host, what ran on each queue of the device, and ROCTX ranges and "
-                  "marks of plugins, runtimes and tools in this process")
+                  "marks of plugins, runtimes and tools in this process, also of those that open "
+                  "libroctx64 by its name")
       ->type_name("FILE");
   add_number(command, "--timeout", flags->timeout,
              "The time limit for all launches together; a longer run is an error", {.low = 1})

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -21,6 +24,9 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const std::string kDumps = HALYARD_DUMPS;
+constexpr const char* kProfiles[] = {
+    "gfx900",        "gfx906", "gfx908", "gfx90a", "two-gfx90a", "mixed",      "gfx900-noexec",
+    "gfx906-noexec", "mi25",   "mi50",   "mi100",  "mi210",      "four-mi210", "mixed-instinct"};
 
 std::string read_text(const std::string& path) {
   const std::ifstream file(path);
@@ -51,17 +57,32 @@ TEST_P(DumpTest, IsWhatIsCheckedIn) {
   EXPECT_EQ(text, read_text(path)) << path;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Profiles, DumpTest,
-    ::testing::Combine(::testing::Values("amdgpu", "hip"),
-                       ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "two-gfx90a",
-                                         "mixed", "gfx900-noexec", "gfx906-noexec", "mi25", "mi50",
-                                         "mi100", "mi210", "four-mi210", "mixed-instinct")),
-    [](const auto& info) {
-      std::string name = std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
-      for (char& c : name) c = c == '-' ? '_' : c;
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Profiles, DumpTest,
+                         ::testing::Combine(::testing::Values("amdgpu", "hip"),
+                                            ::testing::ValuesIn(kProfiles)),
+                         [](const auto& info) {
+                           std::string name =
+                               std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+// A profile that is added has an expectation of each driver, or this fails.
+TEST(CliDump, IsCheckedInForEveryProfile) {
+  std::set<std::string> wanted;
+  for (const auto& entry : std::filesystem::directory_iterator(HALYARD_PROFILES)) {
+    if (entry.path().extension() != ".yaml") continue;
+    for (const char* const driver : {"amdgpu", "hip"}) {
+      wanted.insert(std::string(driver) + "." + entry.path().stem().string() + ".txt");
+    }
+  }
+  std::set<std::string> there;
+  for (const auto& entry : std::filesystem::directory_iterator(kDumps)) {
+    there.insert(entry.path().filename().string());
+  }
+  EXPECT_EQ(there, wanted);
+  EXPECT_EQ(there.size(), 2 * std::size(kProfiles)) << "kProfiles";
+}
 
 TEST(CliDump, HasTheShapeThatScriptsLookFor) {
   const std::string text = spawn({"dump", "devices", "amdgpu", "--vgpu=mi210"}).out;

@@ -15,9 +15,12 @@
 namespace halyard::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Key;
 using ::testing::MatchesRegex;
+using ::testing::Pair;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 using Json = nlohmann::json;
@@ -185,6 +188,34 @@ TEST_P(CliRunProfile, HasRoctxRangesOfTheProcess) {
   std::set<int> tracks;
   for (const Json& event : events_of(json, "X", "roctx")) tracks.insert(event["tid"].get<int>());
   EXPECT_EQ(tracks.size(), 2U);
+}
+
+// What looks AMD's library up by its name finds the program's functions, whether AMD's is there or
+// not; if it is, it is called too, and its levels and numbers are those that are returned.
+TEST_P(CliRunProfile, HasRangesOfWhatLooksTheLibraryUp) {
+  const std::vector<std::string> run = {"--module=" + kernel("vadd_cl_v5"),
+                                        "--function=vadd",
+                                        "--input=128xf32=1",
+                                        "--input=128xf32=2",
+                                        "--input=&128xf32",
+                                        "--input=i32=128"};
+  const auto marks_with = [&](const std::map<std::string, std::string>& environment) {
+    const Json json = trace(run, environment);
+    EXPECT_THAT(spans_of(json, "roctx"), UnorderedElementsAre(Pair("by libroctx64.so.4", SizeIs(2)),
+                                                              Pair("by libroctx64.so", SizeIs(1))));
+    EXPECT_EQ(events_of(json, "b", "roctx").size(), 3U);
+    EXPECT_EQ(events_of(json, "e", "roctx").size(), 3U);
+    std::vector<std::string> marks;
+    for (const Json& mark : events_of(json, "i", "roctx")) marks.push_back(mark["name"]);
+    return marks;
+  };
+  const std::string tool = HALYARD_LOOKUP_RANGES_TOOL;
+  EXPECT_THAT(
+      marks_with({{"HSA_TOOLS_LIB", tool}}),
+      ElementsAre("libroctx64.so.4 4.1 0 0", "libroctx64.so 4.1 0 0", "libroctx64.so.4 4.1 0 0"));
+  EXPECT_THAT(marks_with({{"HSA_TOOLS_LIB", tool}, {"LD_LIBRARY_PATH", HALYARD_AMDS_ROCTX}}),
+              ElementsAre("libroctx64.so.4 4.1 70 71", "libroctx64.so 4.1 70 71",
+                          "libroctx64.so.4 4.1 70 71"));
 }
 
 TEST_P(CliRunProfile, APlaceThatCannotBeWrittenIsKnownBeforeTheRun) {
