@@ -68,11 +68,41 @@ TEST(Fits, AnyTextStandsBetweenTheParts) {
   EXPECT_FALSE(fits("ab", "ab…b"));
 }
 
+// What IREE's two pages tell a reader to type: commands, flags, variables, CMake options, targets.
+TEST(FromIreePage, HasWhatTheTwoPagesHave) {
+  const std::string page = read_bytes(HALYARD_FROM_IREE_PAGE);
+  for (const char* const words :
+       {// The page on the amdgpu driver.
+        "-DIREE_BUILD_COMPILER=ON", "-DIREE_TARGET_BACKEND_ROCM=ON", "-DIREE_HAL_DRIVER_AMDGPU=ON",
+        "-DIREE_HAL_AMDGPU_DEVICE_LIBRARY_TARGETS=gfx1100", "-DIREE_ROCM_TEST_TARGET_CHIP=gfx1100",
+        "iree-bazel-test --//build_tools/bazel:rocm_test_target=gfx942",
+        "iree-run-module --device=amdgpu`", "iree-run-module --device=amdgpu:0",
+        "iree-run-module --device=amdgpu://GPU-0e12865a3bf5b7ab`",
+        "iree-run-module --device=amdgpu://GPU-0e12865a3bf5b7ab,GPU-89e8bdf59a10cf6d",
+        "ROCR_VISIBLE_DEVICES=2,3 iree-run-module --device=amdgpu",
+        "iree-run-module --device=amdgpu://0,1 --device=amdgpu://2,3",
+        "iree-compile --iree-hal-target-device=amdgpu",
+        "--amdgpu_libhsa_search_path=", "IREE_HAL_AMDGPU_LIBHSA_PATH=", "libhsa-runtime64.so",
+        "iree_hal_drivers_amdgpu_device_binaries",
+        // The page on ROCm.
+        "rocminfo", "rocm-smi", "amd-smi", "hipInfo.exe", "iree-base-compiler", "iree-base-runtime",
+        "-DIREE_HAL_DRIVER_HIP=ON", "iree-run-module --list_drivers", "--list_devices",
+        "iree-run-module --dump_devices", "gpu-arch-name: \\K.*",
+        "rocm_agent_enumerator | sed -n '2 p'",
+        "--iree-hip-target=", "--iree-hip-bc-dir=", "--iree-hip-target=mi300x", "`gfx942`",
+        "`cdna3`", "amdgpu-arch", "--module=mobilenet_rocm.vmfb", "--function=torch-jit-export",
+        "--input=\"1x3x224x224xf32=0\""}) {
+    EXPECT_THAT(page, ::testing::HasSubstr(words));
+  }
+}
+
 class FromIree : public CliTest {
  protected:
   // A clone of the project, into which commands may write.
   void SetUp() override {
     if (!fs::exists("/usr/bin/clang-22")) GTEST_SKIP() << "Skipped: clang-22 is not installed.";
+    if (!fs::exists("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc"))
+      GTEST_SKIP() << "Skipped: rocm-device-libs is not installed.";
     for (const auto& entry : fs::directory_iterator(HALYARD_SOURCE)) {
       if (entry.path().filename() == ".git") continue;
       fs::create_symlink(entry.path(), folder_ / entry.path().filename().string());

@@ -130,7 +130,7 @@ class Device:
 
     @property
     def info(self) -> Dict[str, Any]:
-        """The facts and limits, as halyard_device_info in halyard.h has them."""
+        """The facts and limits, under the names that `halyard dump devices --json` gives them."""
         return self._core.info
 
     @property

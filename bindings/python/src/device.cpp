@@ -44,6 +44,10 @@ py::dict device_info(const Device& device) {
   dict["name"] = info.name;
   dict["uuid"] = info.uuid;
   dict["target"] = info.target;
+  // As `halyard dump devices` calls them.
+  const std::string target = info.target;
+  dict["gpu_target"] = target;
+  dict["gpu_arch_name"] = target.substr(0, target.find(':'));
   dict["compute_units"] = info.compute_units;
   dict["wavefront_size"] = info.wavefront_size;
   dict["max_workgroup_size"] = info.max_workgroup_size;
