@@ -122,7 +122,7 @@ inline void* const kLaunchParamBufferPointer = reinterpret_cast<void*>(1);
 inline void* const kLaunchParamBufferSize = reinterpret_cast<void*>(2);
 inline void* const kLaunchParamEnd = reinterpret_cast<void*>(3);
 
-// Of the HSA runtime beneath (hsa.h, hsa_ext_amd.h): how it tells of a memory fault.
+// Of the HSA runtime beneath (hsa.h, hsa_ext_amd.h): how it tells of a memory fault, and of memory.
 using hsa_status_t = int;  // an enumeration
 inline constexpr hsa_status_t HSA_STATUS_SUCCESS = 0;
 inline constexpr hsa_status_t HSA_STATUS_ERROR = 0x1000;
@@ -148,6 +148,16 @@ struct hsa_amd_event_t {
     uint64_t virtual_address;
     uint32_t fault_reason_mask;
   } memory_fault;
+};
+inline constexpr int HSA_EXT_POINTER_TYPE_HSA = 1;
+struct hsa_amd_pointer_info_t {
+  uint32_t size;  // of the struct; less if the runtime knows less of it
+  int type;
+  void* agent_base;
+  void* host_base;
+  size_t bytes;
+  void* user_data;
+  hsa_agent_t owner;
 };
 using hsa_amd_system_event_callback_t = hsa_status_t (*)(const hsa_amd_event_t* event, void* data);
 

@@ -37,6 +37,21 @@ std::optional<hsa_agent_t> find_agent(const Hip& hip, const std::string& pci) {
 
 }  // namespace
 
+bool owns_memory(const Hip& hip, const GpuFacts& gpu, const void* pointer, int device) {
+  if (hip.hsa_amd_pointer_info != nullptr && hip.hsa_agent_get_info != nullptr) {
+    hsa_amd_pointer_info_t info = {};
+    info.size = sizeof(info);
+    const hsa_status_t status = hip.hsa_amd_pointer_info(pointer, &info, nullptr, nullptr, nullptr);
+    // Memory that a process has opened has no owner here.
+    if (status == HSA_STATUS_SUCCESS && info.size >= sizeof(info) &&
+        info.type == HSA_EXT_POINTER_TYPE_HSA) {
+      const std::string pci = pci_of(hip, info.owner);
+      if (!pci.empty()) return pci == gpu.pci;
+    }
+  }
+  return device == gpu.device;
+}
+
 Status read_clocks(const Hip& hip, const GpuFacts& gpu, ClockReading* reading) {
   std::optional<hsa_agent_t> agent;
   if (hip.hsa_iterate_agents != nullptr && hip.hsa_agent_get_info != nullptr &&

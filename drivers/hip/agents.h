@@ -13,6 +13,11 @@ namespace halyard::hip {
 // As GpuFacts::pci has it; empty if the runtime does not say.
 std::string pci_of(const Hip& hip, hsa_agent_t agent);
 
+// Whether the memory at `pointer`, which no host has, is the GPU's. `device` is what HIP says of it
+// (hipPointerGetAttributes), and counts only if the HSA runtime says nothing: HIP 5.2.3 takes
+// global variables of every device for the first one's (hip::DeviceVar sets no device).
+bool owns_memory(const Hip& hip, const GpuFacts& gpu, const void* pointer, int device);
+
 // Device::read_clocks. UNIMPLEMENTED if there is no HSA runtime below HIP that tells.
 Status read_clocks(const Hip& hip, const GpuFacts& gpu, ClockReading* reading);
 

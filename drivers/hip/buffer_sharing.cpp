@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "drivers/common/checksum.h"
+#include "drivers/hip/agents.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/peers.h"
@@ -61,10 +62,11 @@ Result<BufferImpl*> BufferImpl::import_pointer(DeviceImpl& device, const ImportO
                                 fmt::format("Importing the device pointer {}", pointer)));
   const int host_memory = hip.major() >= 6 ? kMemoryTypeHost6 : kMemoryTypeHost5;
   const bool on_host = attributes.memoryType == host_memory;
-  if (!on_host && attributes.device != device.facts().device) {
+  if (!on_host && !owns_memory(hip, device.facts(), pointer, attributes.device)) {
     return error(StatusCode::kInvalidArgument,
-                 "The device pointer ({}) to import belongs to HIP device {}, not to {} ({}).",
-                 pointer, attributes.device, device.facts().device, device.info().name);
+                 "The device pointer ({}) to import belongs to another device than {} (HIP device "
+                 "{}). Import it on the device that it is of.",
+                 pointer, device.info().name, device.facts().device);
   }
   void* base = nullptr;
   size_t size = 0;

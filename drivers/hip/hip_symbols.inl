@@ -42,6 +42,9 @@ HALYARD_HIP_OPTIONAL(hsa_amd_profiling_convert_tick_to_system_domain,
 HALYARD_HIP_OPTIONAL(hsa_signal_create, "hsa_signal_create",
                      hsa_status_t(int64_t, uint32_t, const hsa_agent_t*, hsa_signal_t*))
 HALYARD_HIP_OPTIONAL(hsa_signal_destroy, "hsa_signal_destroy", hsa_status_t(hsa_signal_t))
+HALYARD_HIP_OPTIONAL(hsa_amd_pointer_info, "hsa_amd_pointer_info",
+                     hsa_status_t(const void*, hsa_amd_pointer_info_t*, void* (*)(size_t),
+                                  uint32_t*, hsa_agent_t**))
 HALYARD_HIP_OPTIONAL(hsa_iterate_agents, "hsa_iterate_agents",
                      hsa_status_t(hsa_status_t (*)(hsa_agent_t, void*), void*))
 
