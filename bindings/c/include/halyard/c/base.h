@@ -18,6 +18,13 @@ extern "C" {
 #define HALYARD_MUST_CHECK
 #endif
 
+/* Without a type, an enum of C++ may have no other values than those between its own. */
+#ifdef __cplusplus
+#define HALYARD_ENUM : int
+#else
+#define HALYARD_ENUM
+#endif
+
 /* The interface that these headers describe. A library with the same major number and at least this
  * minor one has all of it. */
 #define HALYARD_C_MAJOR 0

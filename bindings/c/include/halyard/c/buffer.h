@@ -27,7 +27,7 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_allocate(
     halyard_device* device, uint64_t size, const halyard_buffer_options* options,
     halyard_buffer** buffer);
 
-typedef enum halyard_import_kind {
+typedef enum halyard_import_kind HALYARD_ENUM {
   HALYARD_IMPORT_HOST_MEMORY = 0,
   HALYARD_IMPORT_DEVICE_POINTER = 1, /* of the vendor's runtime in this process */
   HALYARD_IMPORT_IPC_HANDLE = 2      /* halyard_exported_handle.ipc of another process */
@@ -60,7 +60,7 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_import_buffer(
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_export_buffer(
     halyard_device* device, halyard_buffer* buffer, halyard_exported_handle* handle);
 
-typedef enum halyard_map_access {
+typedef enum halyard_map_access HALYARD_ENUM {
   HALYARD_MAP_READ = 1,
   HALYARD_MAP_WRITE = 2,
   HALYARD_MAP_READ_WRITE = 3

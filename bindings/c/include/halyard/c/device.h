@@ -36,7 +36,7 @@ typedef struct halyard_device_info {
 } halyard_device_info;
 
 /* Where a buffer's memory is, and who can access it. */
-typedef enum halyard_memory_type {
+typedef enum halyard_memory_type HALYARD_ENUM {
   HALYARD_MEMORY_DEVICE = 0,       /* the device's own; the host does not map it */
   HALYARD_MEMORY_HOST = 1,         /* the host's, pinned and coherent */
   HALYARD_MEMORY_DEVICE_MAPPED = 2 /* the device's own, mapped into the host's address space */
@@ -82,7 +82,7 @@ typedef struct halyard_memory_pool_info {
 #define HALYARD_KEEP_NONE UINT64_MAX
 
 /* Since 0.3. The result of halyard_device_find_allocation. */
-typedef enum halyard_allocation_owner {
+typedef enum halyard_allocation_owner HALYARD_ENUM {
   HALYARD_OWNER_DEVICE = 0,     /* allocated from the device, or from a pool of it */
   HALYARD_OWNER_IMPORTED = 1,   /* imported as a device pointer or an IPC handle */
   HALYARD_OWNER_HOST_MEMORY = 2 /* the program's own, imported as host memory */
@@ -106,7 +106,7 @@ typedef struct halyard_clock_reading {
   uint64_t uncertainty_ns; /* the longest time between the two readings */
 } halyard_clock_reading;
 
-typedef enum halyard_link_kind {
+typedef enum halyard_link_kind HALYARD_ENUM {
   HALYARD_LINK_UNKNOWN = 0,
   HALYARD_LINK_PCIE = 1,
   HALYARD_LINK_XGMI = 2,

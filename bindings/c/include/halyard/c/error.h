@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Abseil's canonical codes. */
-typedef enum halyard_code {
+typedef enum halyard_code HALYARD_ENUM {
   HALYARD_OK = 0,
   HALYARD_CANCELLED = 1,
   HALYARD_UNKNOWN = 2,

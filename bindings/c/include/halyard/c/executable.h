@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* The kind of a kernel argument. The driver fills the hidden ones, from 16 on. */
-typedef enum halyard_argument_kind {
+typedef enum halyard_argument_kind HALYARD_ENUM {
   HALYARD_ARGUMENT_VALUE = 0,       /* a scalar or a struct */
   HALYARD_ARGUMENT_BUFFER = 1,      /* an address of device memory */
   HALYARD_ARGUMENT_DYNAMIC_LDS = 2, /* LDS whose size the dispatch chooses */

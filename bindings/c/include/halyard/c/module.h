@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-typedef enum halyard_module_format {
+typedef enum halyard_module_format HALYARD_ENUM {
   HALYARD_FORMAT_CODE_OBJECT = 0,
   HALYARD_FORMAT_OFFLOAD_BUNDLE = 1,
   HALYARD_FORMAT_HOST_ELF = 2,

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Since 0.3. The kind of an operation. New kinds can be added. */
-typedef enum halyard_profile_kind {
+typedef enum halyard_profile_kind HALYARD_ENUM {
   HALYARD_PROFILE_UNKNOWN = 0, /* the driver does not report it */
   HALYARD_PROFILE_DISPATCH = 1,
   HALYARD_PROFILE_COPY = 2, /* also of rectangles */

@@ -23,7 +23,7 @@ typedef struct halyard_sync {
   size_t signal_count;
 } halyard_sync;
 
-typedef enum halyard_priority {
+typedef enum halyard_priority HALYARD_ENUM {
   HALYARD_PRIORITY_NORMAL = 0,
   HALYARD_PRIORITY_LOW = 1,
   HALYARD_PRIORITY_HIGH = 2

@@ -134,7 +134,7 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_driver_open_logical_device
     const halyard_option* options, size_t option_count, halyard_device** device);
 
 /* The outcome for every file that could be a driver. */
-typedef enum halyard_report_kind {
+typedef enum halyard_report_kind HALYARD_ENUM {
   HALYARD_REPORT_SO_FAR = 0,   /* loads nothing */
   HALYARD_REPORT_COMPLETE = 1, /* loads every plugin first */
   /* In forked processes, so that a plugin can crash. Call it before the program starts threads.
@@ -142,7 +142,7 @@ typedef enum halyard_report_kind {
   HALYARD_REPORT_PROBE = 2
 } halyard_report_kind;
 
-typedef enum halyard_load_stage {
+typedef enum halyard_load_stage HALYARD_ENUM {
   HALYARD_STAGE_FOUND = 0,
   HALYARD_STAGE_OPENED = 1,
   HALYARD_STAGE_SYMBOL = 2,
@@ -151,7 +151,7 @@ typedef enum halyard_load_stage {
   HALYARD_STAGE_ENUMERATED = 5
 } halyard_load_stage;
 
-typedef enum halyard_plugin_origin {
+typedef enum halyard_plugin_origin HALYARD_ENUM {
   HALYARD_ORIGIN_EXPLICIT = 0,
   HALYARD_ORIGIN_ENVIRONMENT = 1,
   HALYARD_ORIGIN_CONFIG = 2,

@@ -24,7 +24,10 @@ typedef struct halyard_point {
   uint64_t value;
 } halyard_point;
 
-typedef enum halyard_wait_mode { HALYARD_WAIT_ANY = 0, HALYARD_WAIT_ALL = 1 } halyard_wait_mode;
+typedef enum halyard_wait_mode HALYARD_ENUM {
+  HALYARD_WAIT_ANY = 0,
+  HALYARD_WAIT_ALL = 1
+} halyard_wait_mode;
 
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_create_semaphore(
     halyard_device* device, uint64_t initial_value, halyard_semaphore** semaphore);
