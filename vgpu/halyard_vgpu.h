@@ -30,7 +30,8 @@ typedef int (*halyard_vgpu_configure_t)(const char* profile, char* error, size_t
  * Loads the HSA runtime, and redirects its C library calls and those of the libraries that it
  * loads. Call it after halyard_vgpu_configure, before the runtime is initialised.
  *
- * runtime     the runtime's path; null or "": libhsa-runtime64.so.1, as the loader finds it
+ * runtime     the runtime's path; null or "", or if it cannot be loaded: libhsa-runtime64.so.1, as
+ *             the loader finds it
  * error       receives the error, as sentences; may be null
  * error_size  bytes of `error`, the final zero included
  *

@@ -28,9 +28,8 @@ class InProcess : public ::testing::Test {
     ASSERT_NE(enter, nullptr);
     char error[512] = "";
     ASSERT_EQ(configure("two-gfx90a", error, sizeof error), 0) << error;
-    EXPECT_NE(enter("/no/such/runtime.so", error, sizeof error), 0);
-    EXPECT_NE(std::string(error).find("/no/such/runtime.so"), std::string::npos) << error;
-    ASSERT_EQ(enter(nullptr, error, sizeof error), 0) << error;
+    // The system's is taken instead.
+    ASSERT_EQ(enter("/no/such/runtime.so", error, sizeof error), 0) << error;
     EXPECT_EQ(enter(nullptr, error, sizeof error), 0) << error;
     runtime = dlopen("libhsa-runtime64.so.1", RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(runtime, nullptr) << dlerror();
