@@ -115,6 +115,7 @@ class LargeStack : public DeviceTest {
   }
 };
 
+// Config key: processors.<processor>.stack_size
 TEST_F(LargeStack, DeepRecursion) {
   constexpr uint32_t kCount = 70;
   std::vector<uint32_t> in(kCount), expected(kCount);

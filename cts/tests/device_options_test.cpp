@@ -25,6 +25,7 @@ class DeviceOptionsTest : public DeviceTest {
   }
 };
 
+// Config key: processors.<processor>.queues.max
 TEST_F(DeviceOptionsTest, MaxQueuesLimitsThoseThatLive) {
   const Ref<Device> limited = open("max_queues", "2");
   const Ref<Queue> first = take(limited->create_queue());
@@ -35,6 +36,7 @@ TEST_F(DeviceOptionsTest, MaxQueuesLimitsThoseThatLive) {
   EXPECT_OK(limited->create_queue().status());
 }
 
+// Config key: processors.<processor>.workgroups.max_size
 TEST_F(DeviceOptionsTest, MaxWorkgroupSizeIsTheDevicesLimit) {
   const Ref<Device> limited = open("max_workgroup_size", "64");
   EXPECT_EQ(limited->info().max_workgroup_size, 64u);
@@ -44,6 +46,7 @@ TEST_F(DeviceOptionsTest, MaxWorkgroupSizeIsTheDevicesLimit) {
 
 // Free blocks go back to the heap at the next dealloca behind the work that used them. Each buffer
 // is larger than those before it, so that none gets their memory.
+// Config key: processors.<processor>.pools.keep
 TEST_F(DeviceOptionsTest, PoolKeepBytesIsWhatThePoolKeeps) {
   constexpr uint64_t kFirst = 4 << 20;
   constexpr uint64_t kLast = 4 * kFirst;
@@ -63,6 +66,7 @@ TEST_F(DeviceOptionsTest, PoolKeepBytesIsWhatThePoolKeeps) {
   EXPECT_LE(reserved_after_use(*open("pool_keep_bytes", "0")), kLast);
 }
 
+// Config key: processors.<processor>.wait.spin
 TEST_F(DeviceOptionsTest, WaitSpinIsHowLongAThreadLooksBeforeItSleeps) {
   const auto sleeps_in_a_wait = [](Device& device, const Function* kernel) {
     BufferOptions host;
@@ -91,6 +95,7 @@ TEST_F(DeviceOptionsTest, WaitSpinIsHowLongAThreadLooksBeforeItSleeps) {
   EXPECT_GT(measure("0"), measure("1000000"));
 }
 
+// Config key: processors.<processor>.queues.capacity
 TEST_F(DeviceOptionsTest, QueueCapacityIsThatOfAQueueThatAsksForNone) {
   const Ref<Device> opened = open("queue_capacity", "64");
   const Ref<Executable> executable = load(*opened);

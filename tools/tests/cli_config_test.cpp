@@ -109,6 +109,7 @@ TEST_F(CliConfigTest, TheUsersConfigsAreRead) {
 }
 
 // The notes say why drivers have no devices.
+// Config key: logging.level
 TEST_F(CliConfigTest, TheLogLevelSilencesNotes) {
   const std::string broken =
       std::string("--plugin-path=") + HALYARD_TEST_BROKEN_PLUGINS + "/no_devices.so";

@@ -45,12 +45,14 @@ class ApplyTest : public ::testing::Test {
   ScopedVariable profile_{"HALYARD_VGPU_PROFILE", ""};
 };
 
+// Config key: plugins.paths
 TEST_F(ApplyTest, PluginPathsAreSearched) {
   const auto registry = registry_of("");
   EXPECT_TRUE(registry->open_device("skeleton").ok());
   EXPECT_EQ(registry->report().candidates[0].origin, PluginOrigin::kConfig);
 }
 
+// Config key: drivers.<driver>.enabled
 TEST_F(ApplyTest, ADriverThatIsTurnedOffIsNotOpened) {
   const auto registry = registry_of("drivers: {skeleton: {enabled: false}}\n");
   const auto device = registry->open_device("skeleton");
@@ -79,6 +81,7 @@ TEST_F(ApplyTest, ADriverThatIsTurnedOffIsNotOpened) {
   EXPECT_TRUE(registry_of("drivers: {skeleton: {enabled: true}}\n")->open_device("skeleton").ok());
 }
 
+// Config key: drivers.<driver>.options.<option>
 TEST_F(ApplyTest, ADriverIsGivenItsOptions) {
   const auto device =
       registry_of("drivers: {skeleton: {options: {speed: 7}}}\n")->open_device("skeleton");
@@ -141,6 +144,7 @@ TEST_F(ApplyTest, VendorLibrariesAreDriverOptions) {
               ElementsAre("amdgpu libhsa /c", "hip libhip libx.so"));
 }
 
+// Config key: devices.<device>
 TEST_F(ApplyTest, NamedDevicesAndGroupsAreOpened) {
   const auto registry = registry_of(
       "devices:\n  trainer: skeleton:0\n  pair: [skeleton, \"skeleton:0?validation=none\"]\n"
@@ -182,6 +186,7 @@ TEST_F(ApplyTest, AGroupIsOneLogicalDeviceOfOneDriver) {
                         "one logical device; name one of them: skeleton and amdgpu:0."));
 }
 
+// Config key: validation.level
 TEST_F(ApplyTest, ValidationIsOffWhereAConfigOrAUriSaysSo) {
   EXPECT_TRUE((*registry_of("")->open_device("skeleton"))->validates());
   const auto registry = registry_of("validation: {level: none}\n");
