@@ -43,6 +43,29 @@ void unlocked(Call&& call) {
   check(error);
 }
 
+// A struct of the C interface that `function` fills in: its last argument, behind `arguments`.
+template <typename T, typename... Parameters, typename... Arguments>
+T read(halyard_error* (*function)(Parameters...), Arguments... arguments) {
+  auto filled = host::internal::with_size<T>();
+  check(function(arguments..., &filled));
+  return filled;
+}
+// The same without the GIL.
+template <typename T, typename... Parameters, typename... Arguments>
+T read_unlocked(halyard_error* (*function)(Parameters...), Arguments... arguments) {
+  auto filled = host::internal::with_size<T>();
+  unlocked([&] { return function(arguments..., &filled); });
+  return filled;
+}
+
+// The object that `function` makes, without the GIL. Its handle is the function's last argument.
+template <typename Made, typename... Parameters, typename... Arguments>
+Made made(halyard_error* (*function)(Parameters...), Arguments... arguments) {
+  Made object;
+  unlocked([&] { return function(arguments..., object.out()); });
+  return object;
+}
+
 // A handle that is released without the GIL, because the release can wait for work whose host
 // functions need it.
 template <typename Handle>

@@ -37,8 +37,7 @@ py::tuple tuple_of(const halyard_dim3& d) {
 }
 
 py::dict device_info(const Device& device) {
-  auto info = host::internal::with_size<halyard_device_info>();
-  check(halyard_device_get_info(device.handle.get(), &info));
+  const auto info = read<halyard_device_info>(&halyard_device_get_info, device.handle.get());
   py::dict dict;
   dict["driver"] = info.driver;
   dict["name"] = info.name;
@@ -78,13 +77,11 @@ py::list drivers() {
         host::internal::Handle<halyard_driver, &halyard_driver_retain, &halyard_driver_release>;
     Handle driver;
     check(halyard_registry_driver_at(from.get(), i, driver.out()));
-    auto info = host::internal::with_size<halyard_driver_info>();
-    check(halyard_driver_get_info(driver.get(), &info));
+    const auto info = read<halyard_driver_info>(&halyard_driver_get_info, driver.get());
     py::list devices;
     const size_t device_count = halyard_driver_device_count(driver.get());
     for (size_t j = 0; j < device_count; ++j) {
-      auto summary = host::internal::with_size<halyard_device_summary>();
-      check(halyard_driver_device(driver.get(), j, &summary));
+      const auto summary = read<halyard_device_summary>(&halyard_driver_device, driver.get(), j);
       py::dict device;
       device["ordinal"] = summary.ordinal;
       device["name"] = summary.name;
@@ -164,18 +161,13 @@ std::unique_ptr<Memory> import(const Device& device, halyard_import_kind kind, c
   options.kind = kind;
   options.pointer = pointer;
   options.size = size;
-  HeldBuffer buffer;
-  unlocked(
-      [&] { return halyard_device_import_buffer(device.handle.get(), &options, buffer.out()); });
+  auto buffer = made<HeldBuffer>(&halyard_device_import_buffer, device.handle.get(), &options);
   return make_memory(device.handle, std::move(buffer), false, std::move(owner));
 }
 
 py::dict find_allocation(const Device& device, uintptr_t address) {
-  auto info = host::internal::with_size<halyard_allocation_info>();
-  unlocked([&] {
-    return halyard_device_find_allocation(device.handle.get(),
-                                          reinterpret_cast<const void*>(address), &info);
-  });
+  const auto info = read_unlocked<halyard_allocation_info>(
+      &halyard_device_find_allocation, device.handle.get(), reinterpret_cast<const void*>(address));
   const std::array owners = {"device", "imported", "host memory"};
   py::dict dict;
   dict["memory_type"] = static_cast<int>(info.type);
@@ -187,8 +179,8 @@ py::dict find_allocation(const Device& device, uintptr_t address) {
 }
 
 py::dict read_clocks(const Device& device) {
-  auto reading = host::internal::with_size<halyard_clock_reading>();
-  unlocked([&] { return halyard_device_read_clocks(device.handle.get(), &reading); });
+  const auto reading =
+      read_unlocked<halyard_clock_reading>(&halyard_device_read_clocks, device.handle.get());
   py::dict dict;
   dict["device_ticks"] = reading.device_ticks;
   dict["device_hz"] = reading.device_hz;
@@ -210,8 +202,8 @@ Pool create_pool(const Device& device, int type, uint64_t limit, uint64_t keep) 
 }
 
 py::dict pool_statistics(const Pool& pool) {
-  auto statistics = host::internal::with_size<halyard_pool_statistics>();
-  unlocked([&] { return halyard_memory_pool_statistics(pool.handle.get(), &statistics); });
+  const auto statistics =
+      read_unlocked<halyard_pool_statistics>(&halyard_memory_pool_statistics, pool.handle.get());
   py::dict dict;
   dict["reserved_bytes"] = statistics.reserved_bytes;
   dict["used_bytes"] = statistics.used_bytes;
@@ -221,26 +213,27 @@ py::dict pool_statistics(const Pool& pool) {
   return dict;
 }
 
+// A handle of another process, as export gives it.
+void check_exported(const char* what, const std::string& handle, const char* exported_by) {
+  constexpr size_t kBytes = sizeof(halyard_exported_semaphore::ipc);
+  static_assert(kBytes == sizeof(halyard_exported_handle::ipc));
+  if (handle.size() == kBytes) return;
+  fail(HALYARD_INVALID_ARGUMENT, std::string(what) + " has " + std::to_string(handle.size()) +
+                                     " bytes; it has " + std::to_string(kBytes) + ", as " +
+                                     exported_by + " gives them.");
+}
+
 py::object import_semaphore(const Device& device, const std::string& handle) {
   auto exported = host::internal::with_size<halyard_exported_semaphore>();
-  if (handle.size() != sizeof exported.ipc) {
-    fail(HALYARD_INVALID_ARGUMENT, "A semaphore's handle has " + std::to_string(handle.size()) +
-                                       " bytes; it has 64, as Semaphore.export() gives them.");
-  }
+  check_exported("A semaphore's handle", handle, "Semaphore.export()");
   std::memcpy(exported.ipc, handle.data(), sizeof exported.ipc);
-  HeldSemaphore semaphore;
-  unlocked([&] {
-    return halyard_device_import_semaphore(device.handle.get(), &exported, semaphore.out());
-  });
+  auto semaphore =
+      made<HeldSemaphore>(&halyard_device_import_semaphore, device.handle.get(), &exported);
   return make_semaphore(device.handle, std::move(semaphore));
 }
 
 std::unique_ptr<Memory> import_ipc(const Device& device, const std::string& handle, uint64_t size) {
-  halyard_exported_handle exported = {};
-  if (handle.size() != sizeof exported.ipc) {
-    fail(HALYARD_INVALID_ARGUMENT, "An IPC handle has " + std::to_string(handle.size()) +
-                                       " bytes; it has 64, as Array.export_ipc() gives them.");
-  }
+  check_exported("An IPC handle", handle, "Array.export_ipc()");
   return import(device, HALYARD_IMPORT_IPC_HANDLE, handle.data(), size, py::object());
 }
 
@@ -258,10 +251,8 @@ void define_device(py::module_& module) {
              options.type = static_cast<halyard_memory_type>(type);
              options.gpu = gpu;
              options.shared = shared;
-             HeldBuffer buffer;
-             unlocked([&] {
-               return halyard_device_allocate(device.handle.get(), size, &options, buffer.out());
-             });
+             auto buffer =
+                 made<HeldBuffer>(&halyard_device_allocate, device.handle.get(), size, &options);
              return make_memory(device.handle, std::move(buffer), type != HALYARD_MEMORY_DEVICE,
                                 py::object());
            })
@@ -285,11 +276,8 @@ void define_device(py::module_& module) {
            })
       .def("load_bytes",
            [](const Device& device, const std::string& bytes) {
-             HeldExecutable executable;
-             unlocked([&] {
-               return halyard_device_load_executable(device.handle.get(), bytes.data(),
-                                                     bytes.size(), executable.out());
-             });
+             auto executable = made<HeldExecutable>(
+                 &halyard_device_load_executable, device.handle.get(), bytes.data(), bytes.size());
              return executable;
            })
       .def("create_queue",
@@ -297,25 +285,20 @@ void define_device(py::module_& module) {
              auto options = host::internal::with_size<halyard_queue_options>();
              options.priority = static_cast<halyard_priority>(priority);
              options.gpu = gpu;
-             HeldQueue queue;
-             unlocked([&] {
-               return halyard_device_create_queue(device.handle.get(), &options, queue.out());
-             });
+             auto queue =
+                 made<HeldQueue>(&halyard_device_create_queue, device.handle.get(), &options);
              return make_queue(device.handle, std::move(queue));
            })
       .def("import_queue",
            [](const Device& device, uintptr_t native) {
-             HeldQueue queue;
-             unlocked([&] {
-               return halyard_device_import_queue(device.handle.get(),
-                                                  reinterpret_cast<void*>(native), queue.out());
-             });
+             auto queue = made<HeldQueue>(&halyard_device_import_queue, device.handle.get(),
+                                          reinterpret_cast<void*>(native));
              return make_queue(device.handle, std::move(queue));
            })
       .def("create_semaphore",
            [](const Device& device, uint64_t value) {
-             HeldSemaphore semaphore;
-             check(halyard_device_create_semaphore(device.handle.get(), value, semaphore.out()));
+             auto semaphore =
+                 made<HeldSemaphore>(&halyard_device_create_semaphore, device.handle.get(), value);
              return make_semaphore(device.handle, std::move(semaphore));
            })
       .def("can_access",

@@ -296,9 +296,8 @@ void define_memory(py::module_& module) {
              return part;
            })
       .def("export_ipc", [](const Memory& m) {
-        auto handle = host::internal::with_size<halyard_exported_handle>();
-        unlocked(
-            [&] { return halyard_device_export_buffer(m.device.get(), m.buffer.get(), &handle); });
+        const auto handle = read_unlocked<halyard_exported_handle>(&halyard_device_export_buffer,
+                                                                   m.device.get(), m.buffer.get());
         return py::bytes(reinterpret_cast<const char*>(handle.ipc), sizeof handle.ipc);
       });
   module.def("to_dlpack", &to_dlpack);

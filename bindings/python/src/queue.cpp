@@ -155,12 +155,11 @@ py::dict argument_info(const halyard_argument_info& info) {
 }
 
 py::dict function_info(const Function& function) {
-  auto info = host::internal::with_size<halyard_function_info>();
-  check(halyard_function_get_info(function.handle, &info));
+  const auto info = read<halyard_function_info>(&halyard_function_get_info, function.handle);
   py::list arguments;
   for (uint32_t i = 0; i < info.argument_count; ++i) {
-    auto argument = host::internal::with_size<halyard_argument_info>();
-    check(halyard_function_argument(function.handle, i, &argument));
+    const auto argument =
+        read<halyard_argument_info>(&halyard_function_argument, function.handle, i);
     arguments.append(argument_info(argument));
   }
   py::dict dict;
@@ -195,11 +194,8 @@ py::dict residency(const Function& function, uint32_t group, uint32_t lds) {
 }
 
 py::bytes export_semaphore(const Semaphore& semaphore) {
-  auto exported = host::internal::with_size<halyard_exported_semaphore>();
-  unlocked([&] {
-    return halyard_device_export_semaphore(semaphore.device.get(), semaphore.handle.get(),
-                                           &exported);
-  });
+  const auto exported = read_unlocked<halyard_exported_semaphore>(
+      &halyard_device_export_semaphore, semaphore.device.get(), semaphore.handle.get());
   return py::bytes(reinterpret_cast<const char*>(exported.ipc), sizeof exported.ipc);
 }
 
@@ -297,16 +293,16 @@ void define_queue(py::module_& module) {
                                for (size_t i = 0; i < count; ++i) {
                                  halyard_function* function = nullptr;
                                  check(halyard_executable_function(e.get(), i, &function));
-                                 auto info = host::internal::with_size<halyard_function_info>();
-                                 check(halyard_function_get_info(function, &info));
+                                 const auto info = read<halyard_function_info>(
+                                     &halyard_function_get_info, function);
                                  names.append(info.name);
                                }
                                return names;
                              })
       .def_property_readonly("info",
                              [](const HeldExecutable& e) {
-                               auto info = host::internal::with_size<halyard_executable_info>();
-                               check(halyard_executable_get_info(e.get(), &info));
+                               const auto info = read<halyard_executable_info>(
+                                   &halyard_executable_get_info, e.get());
                                return py::make_tuple(info.target, info.code_object_version);
                              })
       .def("find",
@@ -316,8 +312,8 @@ void define_queue(py::module_& module) {
              return function;
            })
       .def("global_variable", [](const HeldExecutable& e, const std::string& name) {
-        auto info = host::internal::with_size<halyard_global_info>();
-        check(halyard_executable_global(e.get(), name.c_str(), &info));
+        const auto info =
+            read<halyard_global_info>(&halyard_executable_global, e.get(), name.c_str());
         return py::make_tuple(info.device_address, info.size);
       });
 
