@@ -1,4 +1,4 @@
-"""Arrays: elements in memory that a device sees."""
+"""Arrays: elements in memory that a device can access."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def to_shape(shape: Union[int, Sequence[int]]) -> Tuple[int, ...]:
 
 
 class Array(_core.Memory):
-    """Elements of one type, one behind the other, in memory that a device sees.
+    """Contiguous elements of one type, in memory that a device can access.
 
-    Made by Device.empty, Device.array, Device.from_dlpack and the like. Where the host sees the
-    memory (memory="host" or "device-mapped"), an array has the buffer protocol and
-    __array_interface__: numpy.asarray(array) is a view, without a copy. What work writes is there
-    when its Future is done; nothing here waits for it except download().
+    Made by Device.empty, Device.array, Device.from_dlpack and similar functions. If the host can
+    access the memory (memory="host" or "device-mapped"), an array has the buffer protocol and
+    __array_interface__: numpy.asarray(array) is a view, without a copy. The writes of work are
+    visible when its Future is done; only download() waits for it.
     """
 
     device: "Device"
@@ -81,12 +81,12 @@ class Array(_core.Memory):
 
     @property
     def memory(self) -> str:
-        """Where the memory lies: "device", "host" or "device-mapped"."""
+        """The type of the memory: "device", "host" or "device-mapped"."""
         return MEMORY_TYPES[self.memory_type]
 
     @property
     def on_host(self) -> bool:
-        """Whether the host sees the elements."""
+        """Whether the host can access the elements."""
         return self.host_address != 0
 
     def __len__(self) -> int:
@@ -122,7 +122,7 @@ class Array(_core.Memory):
         if not self.on_host:
             raise Error(
                 Code.FAILED_PRECONDITION,
-                "The array is in device memory, which the host does not see: call download(), or "
+                "The array is in device memory, which the host cannot access: call download(), or "
                 'allocate it with memory="host".',
             )
         return np.asarray(_Bytes(self)).view(self.dtype).reshape(self.shape)
@@ -130,7 +130,7 @@ class Array(_core.Memory):
     def upload(
         self, data: Any, queue: Optional["Queue"] = None, after: Sequence[_core.Future] = ()
     ) -> _core.Future:
-        """Writes the elements in the order of `queue` (without one: the device's default queue).
+        """Writes the elements in the order of `queue` (by default the device's default queue).
 
         The data are copied before the call returns. It does not wait for the device.
         """
@@ -150,9 +150,9 @@ class Array(_core.Memory):
         queue: Optional["Queue"] = None,
         after: Sequence[_core.Future] = (),
     ) -> np.ndarray:
-        """The elements, as a NumPy array of its own or in `out`.
+        """Returns the elements as a new NumPy array, or in `out`.
 
-        WAITS for the queue's work so far (without a queue: the device's default queue) and for the
+        WAITS for the earlier work of the queue (by default the device's default queue) and for the
         copy.
         """
         queue = queue or self.device.default_queue
@@ -197,22 +197,22 @@ class Array(_core.Memory):
         return queue._core.copy(source, self, self.nbytes, list(after))
 
     def export_ipc(self) -> bytes:
-        """A handle for another process, which gives it to Device.import_ipc.
+        """A handle for another process, for its Device.import_ipc.
 
-        For an array that Device.empty has made in device memory; it must outlive the imports.
+        Only for an array in device memory from Device.empty; it must outlive the imports.
         """
         return _core.Memory.export_ipc(self)
 
     def __dlpack__(self, stream: Any = None) -> Any:
-        """A DLPack capsule over this memory, without a copy. Waits for nothing: wait for the work
-        that writes the elements first."""
+        """A DLPack capsule over this memory, without a copy. Does not wait: first wait for the work
+        that writes the elements."""
         code = _DLPACK_CODES.get(self.dtype.kind)
         if code is None or not self.dtype.isnative:
             raise BufferError(f"DLPack has no type for {self.dtype!r}.")
         return _core.to_dlpack(self, code, self.dtype.itemsize * 8, self.device.ordinal)
 
     def __dlpack_device__(self) -> Tuple[int, int]:
-        """(1, 0) for memory that the host sees, (10, ordinal) for the device's own."""
+        """(1, 0) for memory that the host can access, (10, ordinal) for device memory."""
         return (1, 0) if self.on_host else (10, self.device.ordinal)
 
 
@@ -225,7 +225,7 @@ def _format_of(dtype: np.dtype) -> str:
 
 
 class _Bytes:
-    """The bytes of an array, whatever its elements are; keeps it."""
+    """The bytes of an array of any element type; keeps the array alive."""
 
     def __init__(self, array: Array) -> None:
         self._array = array

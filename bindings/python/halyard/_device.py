@@ -35,12 +35,12 @@ KEEP_NONE = 2**64 - 1  # HALYARD_KEEP_NONE
 
 @dataclass(frozen=True)
 class ProfileEvent:
-    """One operation as it ran, in nanoseconds of CLOCK_MONOTONIC.
+    """One operation, in nanoseconds of CLOCK_MONOTONIC.
 
     name: a kernel's, or the kind. kind: "dispatch", "copy", "fill" and so on. queue: Queue.id.
-    bytes: that a transfer writes. execution, command: of a recording, and the place in it; 0 if it
-    was not recorded. grid, block: of a launch, in work-items; the grid is (0, 0, 0) where only the
-    device knows it.
+    bytes: that a transfer writes. execution, command: the execution of a recording and the position
+    in it; 0 outside a recording. grid, block: of a launch, in work-items; the grid is (0, 0, 0) if
+    only the device knows it.
     """
 
     name: str
@@ -56,12 +56,12 @@ class ProfileEvent:
 
     @property
     def duration_ns(self) -> int:
-        """How long it ran."""
+        """The duration of the operation."""
         return self.end_ns - self.begin_ns
 
 
 class Profile:
-    """`with device.profile() as profile:` times the work that is submitted in the block. Its end
+    """`with device.profile() as profile:` records the work that the block submits. The block's end
     WAITS for that work; then profile.events has one ProfileEvent for each operation."""
 
     events: List[ProfileEvent]
@@ -90,7 +90,7 @@ class Profile:
                 raise  # otherwise the block's own exception says more
 
     def totals(self) -> Dict[str, int]:
-        """Nanoseconds by the operations' names."""
+        """The sum of the durations for each name, in nanoseconds."""
         totals: Dict[str, int] = {}
         for event in self.events:
             totals[event.name] = totals.get(event.name, 0) + event.duration_ns
@@ -98,7 +98,7 @@ class Profile:
 
 
 class Pool:
-    """Memory in queue order with a limit of its own: Queue.empty. Made by Device.pool."""
+    """Memory in queue order with its own limit: Queue.empty. Made by Device.pool."""
 
     device: "Device"
 
@@ -108,12 +108,12 @@ class Pool:
 
     @property
     def statistics(self) -> Dict[str, int]:
-        """reserved_bytes (taken from the heap), used_bytes (in arrays), peak_reserved_bytes,
+        """reserved_bytes (allocated from the heap), used_bytes (in arrays), peak_reserved_bytes,
         allocations, and reuses of memory."""
         return self._core.statistics
 
     def trim(self, keep: int = 0) -> None:
-        """Gives unused memory back to the heap, until the pool has at most `keep` bytes of it."""
+        """Frees unused memory until the pool has at most `keep` bytes of it."""
         self._core.trim(keep)
 
 
@@ -150,7 +150,7 @@ class Device:
 
     @property
     def ordinal(self) -> int:
-        """The place among the driver's devices, from 0 on."""
+        """The index among the driver's devices, from 0 on."""
         if self._ordinal is None:
             self._ordinal = _core.ordinal_of(self.driver, self.info["uuid"])
         return self._ordinal
@@ -168,12 +168,12 @@ class Device:
         gpu: int = 0,
         shared: bool = False,
     ) -> Array:
-        """An array whose elements are not defined yet.
+        """An uninitialized array.
 
-        memory: "device" (the device's own, which the host does not see), "host" (the host's,
-        pinned), or "device-mapped" (the device's own, which both see; not on every device).
-        gpu: of a logical device, the GPU whose memory it is; shared: every GPU may use it by its
-        address alone. A GPU that is given the array itself may use it in any case.
+        memory: "device" (the device's own, which the host cannot access), "host" (the host's,
+        pinned), or "device-mapped" (the device's own, mapped for the host; not on every device).
+        gpu: the GPU of a logical device whose memory is used; shared: every GPU can use it by its
+        address alone. A GPU that is given the array itself can always use it.
         """
         shape = to_shape(shape)
         size = math.prod(shape) * np.dtype(dtype).itemsize
@@ -186,7 +186,7 @@ class Device:
         return Array(memory_, self, shape, dtype)
 
     def array(self, data: Any, dtype: Any = None, memory: str = "device") -> Array:
-        """A copy of the data. WAITS until it is there."""
+        """A copy of the data. WAITS for the copy."""
         data = np.asarray(data, dtype=dtype)
         array = self.empty(data.shape, data.dtype, memory)
         if array.on_host:
@@ -198,7 +198,7 @@ class Device:
     def zeros(
         self, shape: Union[int, Sequence[int]], dtype: Any = np.float32, memory: str = "device"
     ) -> Array:
-        """An array of zeros. WAITS until they are there."""
+        """An array of zeros. WAITS for the fill."""
         array = self.empty(shape, dtype, memory)
         array.fill(0).wait()
         return array
@@ -224,7 +224,7 @@ class Device:
         owner: Any = None,
     ) -> Array:
         """An array over device memory of the vendor's runtime in this process (hipMalloc). `owner`
-        is kept until no work uses the memory."""
+        stays alive until no work uses the memory."""
         shape = to_shape(shape)
         size = math.prod(shape) * np.dtype(dtype).itemsize
         return Array(self._core.import_pointer(pointer, size, owner), self, shape, dtype)
@@ -232,14 +232,14 @@ class Device:
     def import_ipc(
         self, handle: bytes, shape: Union[int, Sequence[int]], dtype: Any = np.float32
     ) -> Array:
-        """An array over another process's memory, of which that has a handle: Array.export_ipc."""
+        """An array over another process's memory, by the handle of its Array.export_ipc."""
         shape = to_shape(shape)
         size = math.prod(shape) * np.dtype(dtype).itemsize
         return Array(self._core.import_ipc(bytes(handle), size), self, shape, dtype)
 
     def pool(self, memory: str = "device", limit: int = 0, keep: Optional[int] = None) -> Pool:
-        """A pool for Queue.empty. limit: the bytes that it takes from the heap at most; 0: as many
-        as there are. keep: unused bytes that stay in it; None: as many as in the device's own."""
+        """A pool for Queue.empty. limit: the most bytes that it reserves; 0: no limit. keep: the
+        unused bytes that it keeps; None: as the device's own pools."""
         for what, value in (("limit", limit), ("number of bytes to keep", keep or 0)):
             if not 0 <= value < 1 << 63:
                 raise Error(
@@ -250,9 +250,9 @@ class Device:
         return Pool(self, self._core.create_pool(memory_type(memory), limit, kept))
 
     def find_allocation(self, address: int) -> Dict[str, Any]:
-        """The allocation that has the byte at an address, of the device or of the host:
+        """The allocation that contains an address of the device or the host:
         memory_type, owner ("device", "imported", "host memory"), device_address, size, and
-        host_address, which is 0 if the host does not see it. An Error
+        host_address, which is 0 if the host cannot access it. An Error
         (NOT_FOUND) if there is none."""
         return self._core.find_allocation(address)
 
@@ -262,7 +262,7 @@ class Device:
         return self._core.read_clocks()
 
     def heap_statistics(self) -> List[Dict[str, int]]:
-        """What has been allocated through this device."""
+        """The allocations through this device."""
         return self._core.heap_statistics()
 
     # ---- Kernels, queues, semaphores
@@ -276,18 +276,18 @@ class Device:
 
     @property
     def default_queue(self) -> Queue:
-        """The queue of operations that are given none; made when it is first wanted."""
+        """The queue for operations without a queue argument; created on first use."""
         if self._default_queue is None:
             self._default_queue = self.queue()
         return self._default_queue
 
     @property
     def gpu_count(self) -> int:
-        """How many GPUs a logical device has; 1 for any other device."""
+        """The number of GPUs of a logical device; 1 for any other device."""
         return self.info["gpu_count"]
 
     def queue(self, priority: str = "normal", gpu: int = 0) -> Queue:
-        """A new queue; priority: "low", "normal" or "high". gpu: of a logical device, the GPU that
+        """A new queue; priority: "low", "normal" or "high". gpu: the GPU of a logical device that
         runs its work."""
         if priority not in PRIORITIES:
             raise Error(
@@ -297,28 +297,28 @@ class Device:
         return Queue(self, self._core.create_queue(PRIORITIES.index(priority), gpu))
 
     def import_queue(self, native: int) -> Queue:
-        """A queue over the vendor runtime's own (hipStream_t), which must outlive it."""
+        """A queue over a queue of the vendor runtime (hipStream_t), which must outlive it."""
         return Queue(self, self._core.import_queue(native))
 
     def semaphore(self, value: int = 0) -> _core.Semaphore:
-        """A semaphore that begins at a value."""
+        """A semaphore with an initial value."""
         return self._core.create_semaphore(value)
 
     def import_semaphore(self, handle: bytes) -> _core.Semaphore:
-        """A semaphore of another process's timeline, which has exported it: Semaphore.export."""
+        """A semaphore on another process's timeline, by the handle of its Semaphore.export."""
         return self._core.import_semaphore(bytes(handle))
 
     def profile(self, kinds: Sequence[str] = ()) -> Profile:
-        """Times the work of a block: `with device.profile() as profile:`. kinds: of operations,
-        such as ["dispatch", "copy"]; () stands for all."""
+        """Records the work of a block: `with device.profile() as profile:`. kinds: of operations,
+        such as ["dispatch", "copy"]; () means all."""
         return Profile(self, kinds)
 
     def can_access(self, peer: "Device") -> bool:
-        """Whether this device's work can use the peer's arrays."""
+        """Whether this device's work can use arrays of the peer."""
         return self._core.can_access(peer._core)
 
     def fault(self) -> None:
-        """Raises what has lost the device; returns while it works."""
+        """Raises the failure that lost the device; returns while it works."""
         self._core.fault()
 
 
@@ -330,9 +330,9 @@ def open(  # noqa: A001, the module's own: halyard.open
     """Opens a device: "amdgpu" (all GPUs of the driver, as one device), "hip:1", "amdgpu://0,1",
     "amdgpu://GPU-0123456789abcdef?key=value".
 
-    vgpu: a profile ("gfx90a"), or True for the default one, puts the virtual GPU into this process,
-    which needs no hardware. Only the first open can choose.
-    options: of the device, on top of the URI's own.
+    vgpu: a profile ("gfx90a"), or True for the default one, loads the virtual GPU into this
+    process, which needs no hardware. Only the first open can select it.
+    options: of the device; they override the URI's.
     """
     if vgpu:
         load_virtual_gpu("" if vgpu is True else vgpu)
@@ -340,7 +340,7 @@ def open(  # noqa: A001, the module's own: halyard.open
 
 
 def load_virtual_gpu(profile: str = "") -> None:
-    """Puts the virtual GPU into this process, for good, before any device is opened."""
+    """Loads the virtual GPU into this process, permanently, before any device is opened."""
     _core.load_virtual_gpu(profile)
 
 
@@ -350,7 +350,7 @@ def drivers() -> List[Dict[str, Any]]:
 
 
 def load_report() -> str:
-    """What became of every file that could have been a driver."""
+    """The outcome for every file that could be a driver."""
     return _core.load_report()
 
 

@@ -34,14 +34,14 @@ _INTEGER_TYPES = {
 
 @dataclass(frozen=True)
 class DeviceAddress:
-    """An address that a kernel is given as it is. Nothing checks it or keeps its memory."""
+    """An address that is passed to a kernel unchecked. Its memory is not kept alive."""
 
     value: int
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument of a kernel, as the metadata of its file says."""
+    """An argument of a kernel, from the metadata of its file."""
 
     index: int
     kind: int
@@ -106,10 +106,10 @@ class Kernel:
     """A function of a Module, called as kernel[grid, block](arguments…).
 
     grid and block count work-items: ints, or tuples of up to three. The arguments are checked
-    against the file's metadata: their number, kinds and sizes. For memory give an Array (or None
+    against the file's metadata: their number, kinds and sizes. For memory, pass an Array (or None
     for a null pointer); for a value an int, a float, a NumPy scalar, a ctypes structure, or bytes.
-    An int or a float becomes as many bytes as the kernel takes. Where the file does not say
-    whether that is an integer or a float, the Python type does: give 2.0, not 2, for a float.
+    An int or a float is converted to the size of the kernel's argument. If the file does not say
+    whether that is an integer or a float, the Python type decides: pass 2.0, not 2, for a float.
     """
 
     name: str
@@ -128,9 +128,9 @@ class Kernel:
         ]
 
     def residency(self, block: int = 0, lds: int = 0) -> Dict[str, int]:
-        """How much of it the device runs at once in work-groups of `block` work-items, with `lds`
-        bytes of dynamic LDS: workgroup_size, groups_per_compute_unit, waves_per_simd,
-        max_waves_per_simd, groups. block 0: of the size with which most work-items run at once."""
+        """How many work-groups of `block` work-items with `lds` bytes of dynamic LDS the device can
+        run at once: workgroup_size, groups_per_compute_unit, waves_per_simd,
+        max_waves_per_simd, groups. block 0: the size with the most resident work-items."""
         return self._core.residency(block, lds)
 
     def __repr__(self) -> str:
@@ -145,7 +145,7 @@ class Kernel:
         return Launcher(self, to_extent("grid", shape[0]), to_extent("block", shape[1]))
 
     def pack(self, arguments: Sequence[Any]) -> List[Any]:
-        """The arguments as a launch takes them. INVALID_ARGUMENT says which one does not fit."""
+        """The arguments for a launch. INVALID_ARGUMENT names the wrong one."""
         if len(arguments) != len(self.parameters):
             raise Error(
                 Code.INVALID_ARGUMENT,
@@ -176,7 +176,7 @@ class Kernel:
 
 
 def _describe(argument: Any) -> str:
-    """What a launch gives, for a message."""
+    """A description of a launch's argument, for a message."""
     if isinstance(argument, _core.Memory):
         return "an Array"
     if isinstance(argument, (np.generic, np.ndarray)):
@@ -204,8 +204,8 @@ class Launcher:
         after: Sequence[_core.Future] = (),
         lds: int = 0,
     ) -> _core.Future:
-        """Launches the kernel on `queue` (without one: the device's default queue), behind what
-        was submitted to it and when every Future of `after` is done. Returns at once.
+        """Launches the kernel on `queue` (by default the device's default queue), after its earlier
+        work and when every Future of `after` is done. Returns at once.
 
         lds: bytes of dynamic LDS (HIP's extern __shared__).
         """

@@ -48,7 +48,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   if (memory == nullptr || memory->host == nullptr) {
     PyErr_SetString(PyExc_BufferError,
-                    "The array is in device memory, which the host does not see: call download(), "
+                    "The array is in device memory, which the host cannot access: call download(), "
                     "or allocate it with memory=\"host\".");
     return -1;
   }
