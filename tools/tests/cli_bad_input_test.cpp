@@ -144,7 +144,7 @@ TEST_F(CliBadInput, ADeviceThatDoesNotExist) {
     return error_of(spawn({"run", "--device=" + uri, "--vgpu=gfx900",
                            "--module=" + kernel("vadd_c_v6"), "--function=vadd"}));
   };
-  EXPECT_THAT(device("amdgpu:7"), HasSubstr("7"));
+  EXPECT_THAT(device("amdgpu:7"), HasSubstr("has no device with the ordinal (7)"));
   EXPECT_THAT(device("amdgpu://GPU-none"), HasSubstr("GPU-none"));
   EXPECT_THAT(device("amdgpo"), HasSubstr("Did you mean \"amdgpu\"?"));
   EXPECT_THAT(device("amdgpu?no_such_key=1"), HasSubstr("no_such_key"));
