@@ -32,11 +32,11 @@ namespace halyard::cli {
 namespace {
 
 constexpr const char* kHelp =
-    R"(Each time is the median of the repetitions, of one operation; "±" is how far the middle half of them
-lies from it, at most. A burst is the calling thread's CPU time for 512 launches into an empty
-queue, so that neither the device nor a busy machine has a part in it; "sustained" is wall-clock
-time, with the queue full most of the time. Copies, fills and "launch and wait" are waited for. What
-every loop has written is compared with what is right, unless the profile executes nothing.
+    R"(Each time is for one operation: the median of the repetitions. "±" is the largest distance of the
+middle half of the repetitions from the median. A burst is the calling thread's CPU time for 512
+launches into an empty queue, without influence of the device or of other load. "Sustained" is
+wall-clock time, with the queue full most of the time. Copies, fills and "launch and wait" include
+the wait. The output of every loop is verified, unless the profile executes no kernels.
 
 Examples:
   halyard bench --vgpu=gfx900-noexec
@@ -70,7 +70,7 @@ Result<Chosen> choose(Registry& registry, const std::string& text) {
   HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> uris, registry.resolve(parsed));
   if (uris.size() != 1) {
     return error(StatusCode::kInvalidArgument,
-                 "--device ({}) stands for {} devices, and a measurement is of one. Name that one.",
+                 "--device ({}) names {} devices, but a measurement uses one. Name one of them.",
                  printable(text), uris.size());
   }
   Chosen chosen;
@@ -81,7 +81,7 @@ Result<Chosen> choose(Registry& registry, const std::string& text) {
   // Of a driver alone the first; a URI that chooses several asks for what is not measured.
   if (chosen.uri.chooses() && selected.size() > 1) {
     return error(StatusCode::kInvalidArgument,
-                 "--device ({}) means {} GPUs, and a measurement is of one. Name that one.",
+                 "--device ({}) names {} GPUs, but a measurement uses one. Name one of them.",
                  printable(text), selected.size());
   }
   chosen.index = selected.front();
@@ -101,8 +101,8 @@ Result<std::vector<Chosen>> choose_all(Registry& registry, const BenchFlags& fla
     if (same != all.end()) {
       return error(
           StatusCode::kInvalidArgument,
-          "--device names two devices of the driver {}, which has one column. Measure them "
-          "one after the other, with --json, and compare the files with --compare.",
+          "--device names two devices of the driver {}, but each driver has one column. Measure "
+          "the devices separately with --json, and compare the files with --compare.",
           chosen.driver.name);
     }
     all.push_back(std::move(chosen));
@@ -219,7 +219,7 @@ Result<bench::Loops> select(const bench::Loops& loops, const BenchFlags& flags) 
     pattern = std::regex(flags.filter, std::regex::ECMAScript | std::regex::optimize);
   } catch (const std::regex_error& wrong) {
     return error(StatusCode::kInvalidArgument,
-                 "--filter ({}) is no regular expression (ECMAScript): {}.",
+                 "--filter ({}) is not a valid regular expression (ECMAScript): {}.",
                  printable(flags.filter), wrong.what());
   }
   bench::Loops selected;
@@ -230,8 +230,8 @@ Result<bench::Loops> select(const bench::Loops& loops, const BenchFlags& flags) 
   }
   if (!selected.empty()) return selected;
   return error(StatusCode::kNotFound,
-               "--filter ({}) lets no loop through. It is looked for in names (halyard_burst, "
-               "bare_copy_h2d_1MiB) and rows (\"fill, 1 MiB\"): `halyard bench --json` has all.",
+               "--filter ({}) matches no loop. It applies to names (halyard_burst, "
+               "bare_copy_h2d_1MiB) and rows (\"fill, 1 MiB\"). `halyard bench --json` lists all.",
                printable(flags.filter));
 }
 
@@ -301,7 +301,7 @@ Status measure(const BenchFlags& flags) {
   if (!results.executes) {
     fmt::print(stderr,
                "halyard: note: This device completes packets without executing them, so results "
-               "are not looked at.\n");
+               "are not verified.\n");
   }
   for (const bench::Column& column : results.columns) {
     if (!column.absent.empty())
@@ -368,10 +368,10 @@ Status run(const BenchFlags& flags) {
 }  // namespace
 
 void add_bench_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand(
-      "bench",
-      "Measure submission, waits, copies, fills and allocation on a device, with the same loops on "
-      "bare HSA and HIP beside them");
+  CLI::App& command =
+      *app.add_subcommand("bench",
+                          "Measure submissions, waits, copies, fills and allocations on a device, "
+                          "and the same on bare HSA and HIP");
   const auto flags = std::make_shared<BenchFlags>();
   command
       .add_option("--device", flags->devices,
@@ -381,28 +381,28 @@ void add_bench_command(CLI::App& app, Status& outcome) {
       ->allow_extra_args(false);
   command
       .add_option("--filter", flags->filter,
-                  "Only loops whose name or row has a match of this regular expression")
+                  "Only loops whose name or row matches this regular expression")
       ->type_name("REGEX");
   add_number(command, "--repetitions", flags->repetitions,
-             "How often each loop is measured; in random order", {.low = 1, .high = 10000})
+             "The number of measurements of each loop, in random order", {.low = 1, .high = 10000})
       ->type_name("COUNT")
       ->default_str(std::to_string(flags->repetitions));
   add_number(command, "--min-time", flags->min_time,
-             "How long a repetition lasts at least; 0: one iteration", {.high = 60000})
+             "The minimum duration of a repetition; 0 means one iteration", {.high = 60000})
       ->type_name("MS")
       ->default_str(std::to_string(flags->min_time));
   command.add_flag("--goals", flags->goals,
-                   "More loops, and how the results compare with this project's goals");
-  command.add_flag("--json", flags->json, "Print JSON (docs/json.md has its fields)");
+                   "Run more loops, and compare the results with this project's goals");
+  command.add_flag("--json", flags->json, "Print JSON (docs/json.md lists its fields)");
   command
       .add_option("--plot", flags->plot, "Draw the table as bars with their spread, as an SVG file")
       ->type_name("FILE");
   CLI::Option* const compare_option =
       command
-          .add_option("--compare", flags->compare,
-                      "Measure nothing: how the medians of the second file of --json differ from "
-                      "the first one's. \"Clear\": the middle halves of the repetitions do not "
-                      "overlap")
+          .add_option(
+              "--compare", flags->compare,
+              "Do not measure. Compare the medians in the second file of --json with those in the "
+              "first. \"Clear\" means that the middle halves of the repetitions do not overlap")
           ->type_name("FILE FILE")
           ->expected(2);
   for (const char* other : {"--device", "--filter", "--plot", "--goals"})

@@ -23,15 +23,15 @@ namespace halyard::cli {
 namespace {
 
 constexpr const char* kHelp =
-    R"(Languages, by the name's end: .c C, .cl OpenCL C, .hip HIP, .ll and .bc LLVM IR, .s AMDGCN
+    R"(The suffix selects the language: .c C, .cl OpenCL C, .hip HIP, .ll and .bc LLVM IR, .s AMDGCN
 assembly, .mlir MLIR (GPU modules and launches, linalg on buffers of static shape), .rs Rust
-(a no_std crate; its libraries are compiled once, which takes half a minute).
-Several files become one code object; a HIP file, or assembly with kernels, is the only one. One target
-gives a code object, several an offload bundle; `halyard run` takes both. ROCm's device libraries
-are linked into what uses them. Diagnostics are the compiler's own.
+(a no_std crate; Halyard compiles its libraries once, which takes half a minute).
+Several files become one code object. A HIP file, or assembly with kernels, must be the only input.
+The output is a code object for one target, and an offload bundle for several. `halyard run` accepts
+both. Files that use ROCm's device libraries are linked with them. Diagnostics are the compiler's.
 
-Tools are looked for in PATH and in /opt/rocm. HALYARD_CLANG, HALYARD_LLD, HALYARD_HIPCC,
-HALYARD_MLIR_OPT and HALYARD_RUSTC name others. Debian packages: clang-22, lld-22, hipcc,
+Halyard searches for tools in PATH and /opt/rocm. HALYARD_CLANG, HALYARD_LLD, HALYARD_HIPCC,
+HALYARD_MLIR_OPT and HALYARD_RUSTC override this. Debian packages: clang-22, lld-22, hipcc,
 mlir-22-tools, rocm-device-libs, rustc-web, rust-web-src.
 
 Examples:
@@ -94,18 +94,16 @@ Status compile(const CompileFlags& flags) {
 }  // namespace
 
 void add_compile_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand(
-      "compile", "Compile kernels, in any of several languages, for one or more targets");
+  CLI::App& command = *app.add_subcommand("compile", "Compile kernels for one or more targets");
   const auto flags = std::make_shared<CompileFlags>();
   command.add_option("input", flags->inputs, "Source files: " + toolchain::source_extensions())
       ->type_name("INPUT")
       ->required();
   command
       .add_option("--target", flags->target,
-                  "What to compile for: a processor or generic target (gfx942, gfx90a:xnack-, "
-                  "gfx11-generic), a product (mi300x), a code name (cdna3), or native: the "
-                  "devices of this machine, or the one that --device names. `halyard targets` "
-                  "lists them")
+                  "The targets: a processor or generic target (gfx942, gfx90a:xnack-, "
+                  "gfx11-generic), a product (mi300x), a code name (cdna3), or native (the devices "
+                  "of this machine, or of --device). `halyard targets` lists them")
       ->type_name("NAME[,NAME...]")
       ->required();
   command.add_option("-o,--output", flags->output, "The file to write")
@@ -115,25 +113,24 @@ void add_compile_command(CLI::App& app, Status& outcome) {
   flags->compiler_options =
       command
           .add_option("--compiler-option",
-                      "An option for the compiler, behind Halyard's own (-O2 …); may be repeated")
+                      "An option for the compiler, after Halyard's (-O2 …); may be repeated")
           ->type_name("OPTION")
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
           ->allow_extra_args(false);
   command
       .add_option("--code-object-version", flags->version,
-                  "4, 5 or 6; by default 5, but 6 for generic targets, and hipcc's own for HIP")
+                  "4, 5 or 6; by default 5; 6 for generic targets; hipcc's default for HIP")
       ->type_name("NUMBER")
       ->check(CLI::IsMember({"4", "5", "6"}));
   command
       .add_option("--bitcode-dir", flags->bitcode_folder,
-                  "The folder of ROCm's device libraries (ocml.bc and others); before "
-                  "HALYARD_BITCODE_DIR, ROCm's and Debian's own")
+                  "The folder of ROCm's device libraries (ocml.bc and others); overrides "
+                  "HALYARD_BITCODE_DIR and the installed ones")
       ->type_name("DIR");
   command.add_flag("--save-temps", flags->save_temps,
                    "Keep the optimized LLVM IR and the assembly beside the output, as "
                    "INPUT.TARGET.ll and .s");
-  command.add_option("--device", flags->device, "The device that --target=native means")
-      ->type_name("URI");
+  command.add_option("--device", flags->device, "The device of --target=native")->type_name("URI");
   add_session_flags(command, flags->session);
   command.footer(kHelp);
   command.callback([flags, &outcome] { outcome = compile(*flags); });

@@ -40,11 +40,11 @@ void add_config_command(CLI::App& app, Status& outcome) {
   group.require_subcommand(1);
 
   CLI::App& show_command =
-      *group.add_subcommand("show", "The settings in force, as a config that says the same");
+      *group.add_subcommand("show", "Print the effective settings as a config");
   const auto flags = std::make_shared<ShowFlags>();
-  show_command.add_flag("--origin", flags->origin,
-                        "Behind each line, the place that it comes from: file:line:column, a "
-                        "variable, an option, or built in");
+  show_command.add_flag(
+      "--origin", flags->origin,
+      "Add the origin of each line: file:line:column, a variable, an option, or built in");
   add_session_flags(show_command, flags->session);
   show_command.footer(
       "Example:\n"
@@ -61,7 +61,7 @@ void add_config_command(CLI::App& app, Status& outcome) {
   check_command.callback([path, &outcome] { outcome = check(*path); });
 
   CLI::App& schema_command = *group.add_subcommand(
-      "schema", "The JSON Schema of configs, for editors (docs/config.md says how)");
+      "schema", "Print the JSON Schema of configs, for editors (see docs/config.md)");
   schema_command.footer(
       "Example:\n"
       "  halyard config schema > halyard.schema.json");

@@ -32,7 +32,7 @@ Status examine(const DoctorFlags& flags) {
   std::vector<Finding> findings;
   if (is_virtual) {
     findings.push_back({"kernel driver", Finding::State::kOk,
-                        "None is needed, because the virtual GPU takes its place.", ""});
+                        "Not needed, because the virtual GPU replaces it.", ""});
   } else {
     findings = check_kernel_driver(machine);
   }
@@ -68,20 +68,22 @@ Status examine(const DoctorFlags& flags) {
 
 void add_doctor_command(CLI::App& app, Status& outcome) {
   CLI::App& command = *app.add_subcommand(
-      "doctor", "Check what keeps GPUs from being found or used, and say what to do");
+      "doctor", "Check the machine for problems that hide or disable GPUs, and print the fixes");
   const auto flags = std::make_shared<DoctorFlags>();
   command.add_flag("--json", flags->json,
-                   "Print JSON instead of text (docs/json.md has its fields)");
-  add_number(command, "--timeout", flags->timeout,
-             "How long each plugin, and each device, may take", {.low = 1, .high = 86400})
+                   "Print JSON instead of text (docs/json.md lists its fields)");
+  add_number(command, "--timeout", flags->timeout, "The time limit for each plugin and each device",
+             {.low = 1, .high = 86400})
       ->type_name("SECONDS")
       ->default_str(std::to_string(flags->timeout));
   add_session_flags(command, flags->session);
   command.footer(
-      "Looks at the kernel's driver, its device files and who may open them, variables that hide\n"
-      "GPUs, the plugins and their vendor libraries; then runs a small kernel on each device. "
-      "Each\n"
-      "driver is tried in a process of its own. Exit code 0: nothing is wrong.\n\n"
+      "Checks the kernel driver, its device files and their permissions, variables that hide GPUs, "
+      "and the\n"
+      "plugins with their vendor libraries. Then it runs a small kernel on each device. Each "
+      "driver runs in\n"
+      "a separate process. The exit code is 0 if every check is ok.\n"
+      "\n"
       "Examples:\n"
       "  halyard doctor\n"
       "  halyard doctor --vgpu=gfx90a --json");

@@ -197,16 +197,16 @@ Status dump_devices(const DumpFlags& flags) {
 }  // namespace
 
 void add_dump_command(CLI::App& app, Status& outcome) {
-  CLI::App& group = *app.add_subcommand("dump", "Show every fact of devices");
+  CLI::App& group = *app.add_subcommand("dump", "Show all facts of devices");
   group.require_subcommand(1);
-  CLI::App& command = *group.add_subcommand(
-      "devices", "Every fact of the devices, with the --device= that names each");
+  CLI::App& command =
+      *group.add_subcommand("devices", "Show all facts of the devices, with the --device= of each");
   const auto flags = std::make_shared<DumpFlags>();
   command
       .add_option("device", flags->device,
-                  "A driver, a device URI, or a name from a config; without it all devices")
+                  "A driver, a device URI, or a name from a config; by default all devices")
       ->type_name("[DEVICE]");
-  command.add_flag("--json", flags->json, "Print JSON (docs/json.md has its fields)");
+  command.add_flag("--json", flags->json, "Print JSON (docs/json.md lists its fields)");
   add_session_flags(command, flags->session);
   command.footer(
       "Example:\n"

@@ -169,7 +169,7 @@ std::pair<CLI::App*, std::shared_ptr<ListFlags>> add_list(CLI::App& list, const 
   CLI::App& command = *list.add_subcommand(name, what);
   const auto flags = std::make_shared<ListFlags>();
   command.add_flag("--json", flags->json,
-                   "Print JSON instead of a table (docs/json.md has its fields)");
+                   "Print JSON instead of a table (docs/json.md lists its fields)");
   add_session_flags(command, flags->session);
   command.callback([flags, action, &outcome] { outcome = action(*flags); });
   return {&command, flags};
@@ -182,11 +182,11 @@ void add_list_command(CLI::App& app, Status& outcome) {
   list.require_subcommand(1);
   const auto [drivers, flags] =
       add_list(list, "drivers",
-               "Every driver plugin that was found, how far it got, and why no further. Each is "
-               "tried in a process of its own",
+               "List the driver plugins, the last stage that each reached, and the reason. Each "
+               "plugin runs in a separate process",
                list_drivers, outcome);
   add_number(*drivers, "--timeout", flags->timeout,
-             "How long each plugin may take; one that takes longer is reported and ended",
+             "The time limit for each plugin; a plugin that takes longer is stopped and reported",
              {.low = 1, .high = 86400})
       ->type_name("SECONDS")
       ->default_str(std::to_string(flags->timeout));
@@ -195,10 +195,10 @@ void add_list_command(CLI::App& app, Status& outcome) {
       "  halyard list drivers\n"
       "  halyard list drivers --plugin-path=build/libmine.so --json");
   const auto [devices, device_flags] = add_list(
-      list, "devices", "Every device, with the URI that --device takes", list_devices, outcome);
+      list, "devices", "List the devices, with the URIs for --device", list_devices, outcome);
   devices
       ->add_option("device", device_flags->device,
-                   "A driver, a device URI, or a name from a config; without it all devices")
+                   "A driver, a device URI, or a name from a config; by default all devices")
       ->type_name("[DEVICE]");
   devices->footer(
       "Examples:\n"

@@ -41,7 +41,7 @@ Status show_page(const std::vector<ManPage>& pages, const std::vector<std::strin
   }
   std::string names;
   for (const ManPage& page : pages) names += (names.empty() ? "" : ", ") + page.name;
-  return error(StatusCode::kNotFound, "There is no page ({}). There are {}.", printable(name),
+  return error(StatusCode::kNotFound, "There is no page ({}). The pages are {}.", printable(name),
                names);
 }
 
@@ -56,7 +56,8 @@ void add_man_command(CLI::App& app, Status& outcome) {
   const auto flags = std::make_shared<Flags>();
   command
       .add_option("command", flags->words,
-                  "The command whose page is printed, as `list devices`; without it the program's")
+                  "The command whose page is printed, such as `list devices`; by default the "
+                  "program's page")
       ->type_name("[COMMAND...]");
   command
       .add_option("--output-dir", flags->folder,
@@ -74,8 +75,8 @@ void add_man_command(CLI::App& app, Status& outcome) {
 }
 
 void add_completion_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand(
-      "completion", "Print what completes halyard's commands and options in a shell");
+  CLI::App& command =
+      *app.add_subcommand("completion", "Print a shell's completion script for halyard");
   const auto shell = std::make_shared<std::string>();
   command.add_option("shell", *shell, "bash or zsh")
       ->type_name("SHELL")

@@ -121,7 +121,7 @@ void append_kernel(std::string& text, const ObjdumpFlags& flags, const Variant& 
         size, held->waves_per_simd, held->max_waves_per_simd, held->groups_per_compute_unit,
         to_string(held->limit));
   } else {
-    text += fmt::format("      occupancy not known for {}\n",
+    text += fmt::format("      occupancy unknown for {}\n",
                         printable(variant.object->target().processor));
   }
   append_arguments(text, info);
@@ -299,22 +299,23 @@ Status objdump(const ObjdumpFlags& flags) {
 
 void add_objdump_command(CLI::App& app, Status& outcome) {
   CLI::App& command = *app.add_subcommand(
-      "objdump", "Show what is in a module: targets, kernels, arguments, registers, occupancy");
+      "objdump",
+      "Show the contents of a module: targets, kernels, arguments, registers, occupancy");
   const auto flags = std::make_shared<ObjdumpFlags>();
   command
       .add_option("file", flags->file,
-                  "A code object, or any file or folder that `halyard run --module` takes")
+                  "A code object, or any file or folder that `halyard run --module` accepts")
       ->type_name("FILE")
       ->required();
   command
       .add_option("--target", flags->target,
-                  "Only code for this target, as \"gfx90a\", \"gfx90a:xnack-\" or \"mi210\"")
+                  "Only code for this target, such as gfx90a, gfx90a:xnack- or mi210")
       ->type_name("TARGET");
-  command.add_option("--function", flags->kernels, "Only this kernel; may be given several times")
+  command.add_option("--function", flags->kernels, "Only this kernel; may be repeated")
       ->type_name("NAME");
   add_number(command, "--workgroup", flags->workgroup,
-             "Work-items of a work-group, for the occupancy; by default what the kernel requires, "
-             "or else 256",
+             "The work-items of a work-group, for the occupancy; by default the kernel's required "
+             "size, or 256",
              {.low = 1, .high = 1024})
       ->type_name("COUNT");
   command.add_flag("--json", flags->json, "Print JSON");

@@ -40,14 +40,14 @@ Status two_for_one_target(const Part& first, const Part& second) {
   if (versions[0] != versions[1]) {
     return error(StatusCode::kInvalidArgument,
                  "Two code objects are for the target {}: {} has version {} of it and {} has "
-                 "version {}. A bundle has one for each target: leave the older one out, since the "
-                 "newer one runs on all that it runs on.",
+                 "version {}. A bundle can have only one for each target. Omit the older one: the "
+                 "newer one runs on the same processors.",
                  to_string(second.variant->facts.target), place_of(first.file, *first.variant),
                  versions[0], place_of(second.file, *second.variant), versions[1]);
   }
   return error(StatusCode::kInvalidArgument,
-               "Two code objects are for the target {}: {} and {}. A bundle has one for each "
-               "target: link them into one, or pack them into two files.",
+               "Two code objects are for the target {}: {} and {}. A bundle can have only one for "
+               "each target. Link them into one, or pack them into two files.",
                to_string(second.variant->facts.target), place_of(first.file, *first.variant),
                place_of(second.file, *second.variant));
 }
@@ -130,8 +130,8 @@ void add_pack_command(CLI::App& app, Status& outcome) {
   const auto flags = std::make_shared<PackFlags>();
   command
       .add_option("file", flags->files,
-                  "Code objects, each for another target; or files that hold some, as `halyard run "
-                  "--module` takes them")
+                  "Code objects for different targets, or files that contain some, as for `halyard "
+                  "run --module`")
       ->type_name("FILE ...")
       ->required();
   command.add_option("-o,--output", flags->output, "The file to write")
@@ -139,7 +139,7 @@ void add_pack_command(CLI::App& app, Status& outcome) {
       ->required();
   command
       .add_option("--compress", flags->compress,
-                  "none, zstd or zlib; clang's tools and HIP 6 read all of them, HIP 5 only none")
+                  "none, zstd or zlib; clang's tools and HIP 6 read all, HIP 5 reads only none")
       ->check(CLI::IsMember({"none", "zstd", "zlib"}))
       ->capture_default_str();
   command.footer(

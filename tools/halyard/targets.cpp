@@ -141,7 +141,7 @@ std::string describe(const ProcessorInfo& processor) {
 std::string to_text(const TargetId& target) {
   const ProcessorInfo* processor = find_processor(target.processor);
   if (processor == nullptr) {
-    return fmt::format("{} is not in the target map; it runs the code that names it.\n",
+    return fmt::format("{} is not in the target map; it runs only code for exactly this target.\n",
                        to_string(target));
   }
   std::string text = fmt::format("{}: {}.\n", to_string(target), describe(*processor));
@@ -340,19 +340,20 @@ Status targets(TargetsFlags& flags) {
 
 void add_targets_command(CLI::App& app, Status& outcome) {
   CLI::App& command = *app.add_subcommand(
-      "targets", "The GPUs there are to build for, and which code is loaded on each");
+      "targets", "List GPUs to compile for, and the order in which each selects code");
   const auto flags = std::make_shared<TargetsFlags>();
   command
-      .add_option(
-          "names", flags->names,
-          "A processor or generic target (gfx942, gfx90a:xnack+, gfx9-generic), a product "
-          "(mi300x), a code name (cdna3), a family (gfx94X-dcgpu), or native: the devices of "
-          "this machine. Without one, lists what there is")
+      .add_option("names", flags->names,
+                  "A processor or generic target (gfx942, gfx90a:xnack+, gfx9-generic), a product "
+                  "(mi300x), a code name (cdna3), a family (gfx94X-dcgpu), or native (the devices "
+                  "of this machine). Without a name, the command lists all")
       ->type_name("NAME");
   command.add_flag("--json", flags->json, "Print JSON instead of text");
   add_session_flags(command, flags->session);
   command.footer(
-      "The options about drivers are for native, and mean it if no name is given.\n\n"
+      "The driver options apply to native. With them and without a name, the command shows "
+      "native.\n"
+      "\n"
       "Examples:\n"
       "  halyard targets mi300x\n"
       "  halyard targets native --vgpu=gfx90a");

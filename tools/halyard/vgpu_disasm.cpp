@@ -62,7 +62,7 @@ std::string processor_for(const TargetId& target) {
 Status check_variant(halyard_vgpu_disassemble_t disassemble, const DisasmFlags& flags,
                      const ModuleVariant& variant) {
   if (!variant.facts.problem.empty()) {
-    return error(StatusCode::kInvalidArgument, "What is in {} cannot be disassembled: {}.",
+    return error(StatusCode::kInvalidArgument, "{} cannot be disassembled: {}.",
                  place_of(flags.file, variant), variant.facts.problem);
   }
   const std::string processor = processor_for(variant.facts.target);
@@ -146,22 +146,24 @@ Status disasm(const DisasmFlags& flags) {
 
 void add_vgpu_disasm_command(CLI::App& vgpu, Status& outcome) {
   CLI::App& command =
-      *vgpu.add_subcommand("disasm", "Show kernels' code as the virtual GPU decodes it");
+      *vgpu.add_subcommand("disasm", "Disassemble kernels as the virtual GPU decodes them");
   const auto flags = std::make_shared<DisasmFlags>();
   command
       .add_option("file", flags->file,
-                  "A code object, or any file that `halyard run --module` takes")
+                  "A code object, or any file that `halyard run --module` accepts")
       ->type_name("FILE")
       ->required();
-  command.add_option("--function", flags->kernels, "Only this kernel; may be given several times")
+  command.add_option("--function", flags->kernels, "Only this kernel; may be repeated")
       ->type_name("NAME");
   command
       .add_option("--target", flags->target,
-                  "Only code for this target, as \"gfx90a\", \"gfx90a:xnack-\" or \"mi210\"")
+                  "Only code for this target, such as gfx90a, gfx90a:xnack- or mi210")
       ->type_name("TARGET");
   command.footer(
-      "Each line: the distance from the kernel's entry, the code, the kind of instruction, and "
-      "LLVM's text\nof it. What the engine does not execute is marked.\n\n"
+      "Each line has the offset from the kernel's entry, the code, the kind of instruction, and "
+      "LLVM's text.\n"
+      "Instructions that the engine does not execute are marked.\n"
+      "\n"
       "Example:\n"
       "  halyard vgpu disasm vadd.hsaco --function=vadd");
   command.callback([flags, &outcome] { outcome = disasm(*flags); });

@@ -150,8 +150,8 @@ TEST_F(CliBench, MistakesAreSaid) {
       {{"--compare", none}, "--compare"},
       {{"--compare", "/nowhere", none}, "/nowhere"},
       {{"--compare", none, none, "--goals"}, "--goals"},
-      {{"--vgpu=gfx900-noexec", "--filter=("}, "no regular expression"},
-      {{"--vgpu=gfx900-noexec", "--filter=nothing"}, "lets no loop through"},
+      {{"--vgpu=gfx900-noexec", "--filter=("}, "not a valid regular expression"},
+      {{"--vgpu=gfx900-noexec", "--filter=nothing"}, "matches no loop"},
       {{"--vgpu=gfx900-noexec", "--device=amdgpu:7"}, "(7)"},
       {{"--vgpu=two-gfx90a", "--device=hip:0", "--device=hip:1"}, "two devices of the driver hip"},
   };

@@ -139,7 +139,7 @@ TEST_F(CliManual, BashCompletesCommandsAndOptions) {
 TEST_F(CliManual, ZshGetsEveryCommandWithItsDescription) {
   const Outcome outcome = spawn({"completion", "zsh"});
   EXPECT_THAT(outcome.out,
-              AllOf(StartsWith("#compdef halyard\n"), HasSubstr("'doctor:Check what keeps GPUs"),
+              AllOf(StartsWith("#compdef halyard\n"), HasSubstr("'doctor:Check the machine"),
                     HasSubstr("'*--repeat=[The number of launches, in order]:COUNT:"),
                     HasSubstr("--libhsa")));
   for (const std::string& command : commands_of_help({})) {

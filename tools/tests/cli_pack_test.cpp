@@ -124,7 +124,7 @@ TEST_F(CliPack, TwoVersionsOfOneGenericTargetAreRefused) {
   EXPECT_THAT(packed.err,
               AllOf(HasSubstr("Two code objects are for the target gfx9-generic"),
                     HasSubstr("one.hsaco) has version 1"), HasSubstr("two.hsaco) has version 2"),
-                    HasSubstr("leave the older one out")));
+                    HasSubstr("Omit the older one")));
   EXPECT_FALSE(exists("fat"));
 }
 
