@@ -171,7 +171,7 @@ py::dict find_allocation(const Device& device, uintptr_t address) {
   const std::array owners = {"device", "imported", "host memory"};
   py::dict dict;
   dict["memory_type"] = static_cast<int>(info.type);
-  dict["owner"] = info.owner < owners.size() ? owners[info.owner] : "unknown";
+  dict["owner"] = static_cast<size_t>(info.owner) < owners.size() ? owners[info.owner] : "unknown";
   dict["device_address"] = info.device_address;
   dict["size"] = info.size;
   dict["host_address"] = reinterpret_cast<uintptr_t>(info.host_pointer);
