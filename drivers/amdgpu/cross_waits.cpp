@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/common/workers.h"
 
 namespace halyard::amdgpu {
 
@@ -114,7 +115,9 @@ void CrossWaits::source_lost(const QueueCore& core, const Status& cause) {
   }
   if (failed.empty()) return;
   for (const HeldPoint& point : failed) point.semaphore->fail_with(cause);
-  device_.drop_later(std::move(failed));
+  // They may be the last references, and this a thread of the runtime's, which must not be the one
+  // that destroys a queue.
+  Workers::instance().run([failed = std::move(failed)] {});
 }
 
 bool CrossWaits::is_waited_for() {

@@ -73,15 +73,15 @@ void DeviceImpl::destroy() noexcept {
 }
 
 void DeviceImpl::leave() {
-  const auto bury = [this] {
+  const auto release = [this] {
     if (!drained()) return false;
     delete this;
     return true;
   };
   if (wait_for_release([this] { return drained(); })) {
-    bury();
+    release();
   } else {
-    Remains::instance().keep(bury);
+    Remains::instance().keep(release);
   }
 }
 
@@ -157,30 +157,19 @@ void DeviceImpl::return_core(QueueCore& core) {
   if (busy) watcher_.add_interest();
 }
 
-void DeviceImpl::drop_later(std::vector<HeldPoint> points) {
-  {
-    const std::lock_guard lock(cores_mutex_);
-    for (HeldPoint& point : points) dropped_.push_back(std::move(point));
-  }
-  watcher_.add_interest();
-}
-
 bool DeviceImpl::advance(const std::vector<QueueCore*>& cores) {
   bool poll = false;
   for (QueueCore* const core : cores) {
-    poll |= core->held().advance();
+    poll |= core->held().advance().soon;
     core->transfers().advance();
     poll |= core->transfers().needs_looks();
   }
   poll |= memory_.collect();
   poll |= shares_semaphores();
 
-  std::vector<HeldPoint> dropped;
   uint32_t settled = 0;
   {
     const std::lock_guard lock(cores_mutex_);
-    if (!dropped_.empty()) ++settled;
-    dropped.swap(dropped_);
     settled += static_cast<uint32_t>(std::erase_if(returned_cores_, [&](QueueCore* core) {
       if (core->lost()) return true;
       if (core->held().any() || !core->idle()) return false;
@@ -204,17 +193,17 @@ void DeviceImpl::queue_failed(QueueCore& core, hsa_status_t status) {
 }
 
 void DeviceImpl::lose_queue(QueueCore& core, const Status& cause) {
-  if (core.lose(cause)) tell_loss(core, cause);
+  if (core.lose(cause)) announce_loss(core, cause);
 }
 
 void DeviceImpl::abandon_queue(QueueCore& core) {
   const Status cause = queue_abandoned(info_.name, core.describe_unfinished());
-  if (core.abandon(cause)) tell_loss(core, cause);
+  if (core.abandon(cause)) announce_loss(core, cause);
 }
 
-// Those who wait for the queue on the device are failed before they are let go.
-void DeviceImpl::tell_loss(QueueCore& core, const Status& cause) {
-  core.held().fail_signals(cause);
+// Those who wait for the queue on the device are failed before they are let go. The watcher's
+// thread fails what the queue holds back.
+void DeviceImpl::announce_loss(QueueCore& core, const Status& cause) {
   cross_waits_.source_lost(core, cause);
   core.transfers().abandon();
   core.release_waiters();
@@ -242,7 +231,7 @@ void DeviceImpl::lose_device(const std::string& what) {
   }
   for (QueueCore* const core : cores) {
     core->forget_work();
-    if (core->lose(cause)) tell_loss(*core, cause);
+    if (core->lose(cause)) announce_loss(*core, cause);
   }
 }
 
@@ -365,11 +354,11 @@ Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
 }
 
 Status DeviceImpl::do_begin_profile(const ProfileOptions& options) {
-  return profiler_.begin(options.kinds != 0 ? options.kinds : kAllProfileKinds);
+  return profiler_.begin(info_.name, options);
 }
 
 Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
-  return profiler_.end(sink, context);
+  return profiler_.end(info_.name, sink, context);
 }
 
 Status DeviceImpl::do_let_in(Buffer& buffer) {

@@ -60,7 +60,7 @@ class DeviceImpl final : public DriverDevice {
 
   template <typename Evaluate>
   PointState wait_until(Evaluate&& evaluate, Deadline deadline) {
-    const PointState state = watcher_.wait_until(std::forward<Evaluate>(evaluate), deadline);
+    const PointState state = watcher_.wait_until(evaluate, deadline, options().wait_spin_ns);
     if (state == PointState::kReached) host_observed();
     return state;
   }
@@ -87,9 +87,6 @@ class DeviceImpl final : public DriverDevice {
   void forget_users_of(const DeviceImpl& other) const;
   // A queue gives its core back; the next queue gets it once it is idle.
   void return_core(QueueCore& core);
-  // Drops references on the watcher's thread: for threads of the runtime's, which must not be the
-  // ones that destroy a queue.
-  void drop_later(std::vector<HeldPoint> points);
 
   // A round of the watcher's thread. True if there is work left that no signal announces.
   bool advance(const std::vector<QueueCore*>& cores);
@@ -114,7 +111,7 @@ class DeviceImpl final : public DriverDevice {
   // Destroys this when nothing uses its memory any more, from whatever thread.
   void leave();
   bool drained();
-  void tell_loss(QueueCore& core, const Status& cause);
+  void announce_loss(QueueCore& core, const Status& cause);
 
   const DeviceHeaps& device_heaps() const override { return memory_; }
   Status do_create_queue(const QueueOptions& options, Queue** queue) override;
@@ -158,7 +155,6 @@ class DeviceImpl final : public DriverDevice {
   std::vector<QueueCore*> spare_cores_;                  // under cores_mutex_
   std::vector<QueueCore*> returned_cores_;               // under cores_mutex_: not idle yet
   std::vector<QueueCore*> released_cores_;               // under cores_mutex_: Edges::needs_looks
-  std::vector<HeldPoint> dropped_;                       // under cores_mutex_
 
   std::mutex signals_mutex_;
   std::vector<hsa_signal_t> signals_;  // under signals_mutex_: the spare ones

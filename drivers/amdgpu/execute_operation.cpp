@@ -104,7 +104,7 @@ void ExecuteOperation::put_chunks(QueueCore& core) {
     // The first packet of all acquires.
     if (issued.next == 0) core.acquires_foreign(at);
     const bool end = issued.next + 1 == layout.chunks;
-    // Whoever does not wait for room is told of it.
+    // An interrupt for whoever does not wait for room.
     const bool interrupt = end ? issued.signals : !waits_for_room_;
     // First what counts, so that the packet processor does not meet an invalid slot.
     core.write_barrier(

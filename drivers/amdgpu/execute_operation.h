@@ -59,7 +59,7 @@ class ExecuteOperation final : public Operation {
     BatchLayout layout;
     uint64_t first = 0;  // slot
     uint32_t next = 0;
-    bool signals = false;  // somebody is told of its end
+    bool signals = false;  // a semaphore, at its end
 
     bool is_whole() const { return next == layout.chunks; }
   };

@@ -137,8 +137,7 @@ Status issue(QueueCore& core, Operation& operation, const IssueContext& context)
 
 Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
   if (core.lost()) return core.fault();
-  const bool behind = core.held().any() || operation.on_host();
-  const WaitPlan plan = plan_waits(core, sync.wait, behind, operation.waits_on_host());
+  const WaitPlan plan = plan_waits(core, sync.wait, core.held().any(), operation.waits_on_host());
   if (!plan.failure.ok()) {
     operation.cancel();
     fail_signals(sync.signal, plan.failure);
@@ -149,7 +148,12 @@ Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
                  {.waits = plan.device, .signals = sync.signal, .foreign = plan.foreign});
   }
   HALYARD_ASSIGN_OR_RETURN(std::unique_ptr<Operation> copy, operation.hold());
-  return core.held().push(std::move(copy), sync);
+  return core.held().hold(std::move(copy), sync);
+}
+
+Status submit_host(QueueCore& core, std::unique_ptr<QueueOperation> operation, const Sync& sync) {
+  if (core.lost()) return core.fault();
+  return core.held().hold(std::move(operation), sync);
 }
 
 Status BarrierOperation::issue(QueueCore& core, const IssueContext& context) {

@@ -8,7 +8,7 @@
 
 #include "drivers/amdgpu/queue_core.h"
 #include "drivers/amdgpu/semaphore.h"
-#include "drivers/common/operation_facts.h"
+#include "drivers/common/operation.h"
 #include "hal/queue.h"
 #include "hal/ref.h"
 #include "hal/status.h"
@@ -26,13 +26,8 @@ struct IssueContext {
   bool foreign = false;
 };
 
-class Operation {
+class Operation : public QueueOperation {
  public:
-  Operation() = default;
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
-  virtual ~Operation() = default;
-
   // Slots of the ring that it takes, without those of its waits.
   virtual uint32_t packets() const = 0;
   // Puts it into the ring. A failure has queued nothing.
@@ -49,19 +44,8 @@ class Operation {
   virtual void when_whole(const std::function<void()>& then) { then(); }
   // A copy that refers to nothing of the caller's and keeps alive what it needs.
   virtual Result<std::unique_ptr<Operation>> hold() = 0;
-  // Whether it goes into the ring only when all that other queues do for its waits is done: the
-  // packets behind a wait on the device run even if that fails.
-  virtual bool waits_on_host() const { return false; }
-  // It will never run. Before its signals fail; any thread.
-  virtual void cancel() {}
-  // What a profile says of it.
-  virtual OperationFacts facts() const = 0;
-  StringView name() const { return facts().name; }
   // issue() while a profile is being taken.
   virtual Status issue_timed(QueueCore& core, const IssueContext& context, Profiler& profiler);
-  // Whether it runs on the host; issue() is then called by a thread that may block, when
-  // everything before it is done, and returns when it is done itself.
-  virtual bool on_host() const { return false; }
 };
 
 // Writes one packet for each of a context's waits, from `index` on, and has CrossWaits know of
@@ -103,6 +87,8 @@ Status issue(QueueCore& core, Operation& operation, const IssueContext& context)
 // The path of everything that is not a plain dispatch: decides how to wait, and issues the
 // operation or holds it back.
 Status submit(QueueCore& core, Operation& operation, const Sync& sync);
+// Of what the host does, in the queue's order.
+Status submit_host(QueueCore& core, std::unique_ptr<QueueOperation> operation, const Sync& sync);
 
 // Only waits and signals.
 class BarrierOperation final : public Operation {

@@ -4,10 +4,11 @@
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/dispatch_operation.h"
 #include "drivers/amdgpu/execute_operation.h"
-#include "drivers/amdgpu/host_operation.h"
+#include "drivers/amdgpu/file_transfer.h"
 #include "drivers/amdgpu/indirect_operation.h"
 #include "drivers/amdgpu/memory_operations.h"
 #include "drivers/amdgpu/pool_operation.h"
+#include "drivers/common/host_operation.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -147,21 +148,23 @@ Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
   return {};
 }
 
+Status QueueImpl::submit_file(const FileWork& work, const Sync& sync) {
+  const auto transfer = [&core = core_](const FileWork& held) { return move_file(core, held); };
+  return submit_host(core_, std::make_unique<FileOperation>(work, transfer), sync);
+}
+
 Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
   HALYARD_RETURN_IF_ERROR(share(*target.buffer));
-  FileOperation operation({FileWork::Direction::kFromFile, source, target});
-  return submit(core_, operation, sync);
+  return submit_file({FileWork::Direction::kFromFile, source, target}, sync);
 }
 
 Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
   HALYARD_RETURN_IF_ERROR(share(*source.buffer));
-  FileOperation operation({FileWork::Direction::kToFile, target, source});
-  return submit(core_, operation, sync);
+  return submit_file({FileWork::Direction::kToFile, target, source}, sync);
 }
 
 Status QueueImpl::do_host_call(const HostCall& call, const Sync& sync) {
-  HostCallOperation operation(call);
-  return submit(core_, operation, sync);
+  return submit_host(core_, std::make_unique<HostCallOperation>(call), sync);
 }
 
 }  // namespace halyard::amdgpu

@@ -3,6 +3,7 @@
 
 #include "drivers/amdgpu/queue_core.h"
 #include "drivers/common/driver_device.h"
+#include "drivers/common/file_work.h"
 #include "hal/queue.h"
 #include "plugins/objects.h"
 
@@ -48,6 +49,7 @@ class QueueImpl final : public driver::QueueBase {
   // Buffers of other devices are let in before this one's work uses them.
   Status share(Buffer& buffer);
   Status share_arguments(const Dispatch& dispatch);
+  Status submit_file(const FileWork& work, const Sync& sync);
 
   Ref<Device> keep_alive_;
   const QueuePlace place_;

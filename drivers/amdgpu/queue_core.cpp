@@ -28,7 +28,7 @@ QueueCore::QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priori
       priority_(priority),
       signals_(hsa_),
       notes_(capacity),
-      held_(std::make_unique<HeldQueue>(*this)),
+      held_(std::make_unique<RingHeldQueue>(*this)),
       transfers_(std::make_unique<Transfers>(*this)),
       edges_(std::make_unique<Edges>(*this)),
       acquires_(Foreign::instance().unheard_memory()) {}

@@ -38,7 +38,7 @@ namespace halyard::amdgpu {
 
 class DeviceImpl;
 class Edges;
-class HeldQueue;
+class RingHeldQueue;
 class Transfers;
 
 class QueueCore {
@@ -209,7 +209,7 @@ class QueueCore {
   void add_slow_path() { slow_paths_.fetch_add(1, std::memory_order_acq_rel); }
   void remove_slow_path() { slow_paths_.fetch_sub(1, std::memory_order_acq_rel); }
 
-  HeldQueue& held() { return *held_; }
+  RingHeldQueue& held() { return *held_; }
   Transfers& transfers() { return *transfers_; }
   Edges& edges() { return *edges_; }
 
@@ -261,7 +261,7 @@ class QueueCore {
   EpochSignals signals_;
   PacketNotes notes_;
   HiddenValues hidden_;
-  std::unique_ptr<HeldQueue> held_;
+  std::unique_ptr<RingHeldQueue> held_;
   std::unique_ptr<Transfers> transfers_;
   std::unique_ptr<Edges> edges_;
   std::atomic<bool> wants_edges_{false};  // written when that changes

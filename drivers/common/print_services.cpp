@@ -15,7 +15,7 @@ namespace {
 // What is printed while the host is busy elsewhere must fit.
 constexpr size_t kPrintfBytes = 4 << 20;
 
-constexpr PrintfBuffer::Patience kPatience = {std::chrono::seconds(1),
+constexpr PrintfBuffer::Timeouts kTimeouts = {std::chrono::seconds(1),
                                               std::chrono::milliseconds(5)};
 
 void print(std::string_view text) {
@@ -28,7 +28,7 @@ void print(std::string_view text) {
 class PrintfService {
  public:
   PrintfService(SharedMemory memory, const std::vector<PrintfFormat>& formats)
-      : memory_(std::move(memory)), buffer_(memory_.host, kPrintfBytes, formats, kPatience) {}
+      : memory_(std::move(memory)), buffer_(memory_.host, kPrintfBytes, formats, kTimeouts) {}
   ~PrintfService() {
     thread_.stop();
     buffer_.drain(print, true);

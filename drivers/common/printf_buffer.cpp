@@ -30,10 +30,10 @@ size_t words_of(const PrintfFormat& format) {
 }  // namespace
 
 PrintfBuffer::PrintfBuffer(void* memory, size_t bytes, const std::vector<PrintfFormat>& formats,
-                           const Patience& patience)
+                           const Timeouts& timeouts)
     : words_(static_cast<uint32_t*>(memory)),
       count_(bytes / sizeof(uint32_t)),
-      patience_(patience) {
+      timeouts_(timeouts) {
   for (const PrintfFormat& format : formats) {
     formats_[format.id] = {format, words_of(format), count_strings(format.text)};
   }
@@ -57,7 +57,7 @@ std::optional<size_t> PrintfBuffer::unused_words(size_t at, const Format& format
   if (!waits_) waits_since_ = now;
   const bool only_at_end = !gaps && format.words - written <= format.strings;
   waits_ =
-      !all_done && now - waits_since_ < (only_at_end ? patience_.short_wait : patience_.long_wait);
+      !all_done && now - waits_since_ < (only_at_end ? timeouts_.short_wait : timeouts_.long_wait);
   if (waits_) return std::nullopt;
   return unused;
 }

@@ -25,13 +25,13 @@ class PrintfBuffer {
  public:
   // A record with the filling in it counts as whole after `long_wait`, because an argument may be
   // that word; where only words at its end have it that strings may have left, after `short_wait`.
-  struct Patience {
+  struct Timeouts {
     std::chrono::milliseconds long_wait;
     std::chrono::milliseconds short_wait;
   };
   // Memory of `bytes`, a multiple of 4, that host and device see alike.
   PrintfBuffer(void* memory, size_t bytes, const std::vector<PrintfFormat>& formats,
-               const Patience& patience);
+               const Timeouts& timeouts);
 
   using Print = std::function<void(std::string_view text)>;
   // Prints the records that are whole, in their order, and gives their room back. Whether there
@@ -52,7 +52,7 @@ class PrintfBuffer {
 
   uint32_t* const words_;
   const size_t count_;  // of words, with the two at the front
-  const Patience patience_;
+  const Timeouts timeouts_;
   std::map<uint32_t, Format> formats_;  // by id
   size_t done_ = 0;                     // words of records that were printed
   bool waits_ = false;

@@ -114,7 +114,7 @@ class RetiredList {
       status = source.attempt();
       if (status.code() != StatusCode::kResourceExhausted) return status;
       const auto evaluate = [&] {
-        return wait.is_over() ? PointState::kReached : hope(type, bytes, returns, source.room());
+        return wait.is_over() ? PointState::kReached : outlook(type, bytes, returns, source.room());
       };
       if (source.wait(evaluate, deadline) != PointState::kReached) return status;
       if (wait.is_over()) return status;
@@ -146,7 +146,7 @@ class RetiredList {
 
   // Whether another attempt is worth while, may be some time, or is not. `room` was looked at
   // before: what has been returned since then shows in the count.
-  PointState hope(MemoryType type, uint64_t bytes, uint64_t returns, const HeapRoom& room) {
+  PointState outlook(MemoryType type, uint64_t bytes, uint64_t returns, const HeapRoom& room) {
     const std::lock_guard lock(mutex_);
     const Heap& heap = heaps_[static_cast<size_t>(type)];
     if (heap.returns != returns || room.has_unused_spare) return PointState::kReached;

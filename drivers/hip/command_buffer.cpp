@@ -137,11 +137,11 @@ std::unique_ptr<Operation> indirect_step(CommandBufferImpl& commands,
 
 }  // namespace
 
-Result<std::vector<std::unique_ptr<Operation>>> replay_steps(CommandBufferImpl& commands,
-                                                             Span<const BufferRange> bindings,
-                                                             uint64_t execution) {
+Result<std::vector<std::unique_ptr<QueueOperation>>> replay_steps(CommandBufferImpl& commands,
+                                                                  Span<const BufferRange> bindings,
+                                                                  uint64_t execution) {
   const std::vector<RecordedCommand>& recorded = commands.recording().commands();
-  std::vector<std::unique_ptr<Operation>> steps;
+  std::vector<std::unique_ptr<QueueOperation>> steps;
   size_t first = 0;
   const auto replay_until = [&](size_t last) -> Status {
     if (first == last) return {};

@@ -68,8 +68,8 @@ class ReplayOperation final : public Operation {
 };
 
 // The whole recording as steps that follow each other: indirect dispatches stand alone.
-Result<std::vector<std::unique_ptr<Operation>>> replay_steps(CommandBufferImpl& commands,
-                                                             Span<const BufferRange> bindings,
-                                                             uint64_t execution);
+Result<std::vector<std::unique_ptr<QueueOperation>>> replay_steps(CommandBufferImpl& commands,
+                                                                  Span<const BufferRange> bindings,
+                                                                  uint64_t execution);
 
 }  // namespace halyard::hip

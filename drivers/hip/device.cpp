@@ -38,15 +38,15 @@ Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts&
 void DeviceImpl::destroy() noexcept {
   // What HIP has goes with the process.
   if (Hip::is_over()) return;
-  const auto bury = [this] {
+  const auto release = [this] {
     if (!memory_.release_all()) return false;
     delete this;
     return true;
   };
   if (wait_for_release([this] { return memory_.release_all(); })) {
-    bury();
+    release();
   } else {
-    Remains::instance().keep(bury);
+    Remains::instance().keep(release);
   }
 }
 
@@ -191,11 +191,11 @@ Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
 }
 
 Status DeviceImpl::do_begin_profile(const ProfileOptions& options) {
-  return profiler_.start(options.kinds != 0 ? options.kinds : kAllProfileKinds);
+  return profiler_.begin(info_.name, options);
 }
 
 Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
-  return profiler_.finish(sink, context);
+  return profiler_.end(info_.name, sink, context);
 }
 
 // can_access has let this device see all memory of the buffer's.

@@ -9,10 +9,10 @@
 
 #include "drivers/common/loss.h"
 #include "drivers/common/memory_fault.h"
+#include "drivers/common/workers.h"
 #include "drivers/hip/agents.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/stream.h"
-#include "drivers/hip/workers.h"
 #include "hal/error.h"
 
 namespace halyard::hip {

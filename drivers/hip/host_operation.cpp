@@ -10,18 +10,8 @@
 #include "drivers/hip/progress.h"
 #include "hal/error.h"
 #include "hal/text.h"
-#include "plugins/objects.h"
 
 namespace halyard::hip {
-
-void HostCallOperation::run(QueueCore&, HostCompletion& completion) {
-  const HostCall call = call_;  // this may be gone as soon as the call is completed
-  call.run(completion);
-}
-
-Result<std::unique_ptr<Operation>> HostCallOperation::hold() {
-  return std::unique_ptr<Operation>(std::make_unique<HostCallOperation>(call_));
-}
 
 namespace {
 
@@ -60,11 +50,7 @@ class StagedCopy {
     }
     // Not hipStreamSynchronize, which does not come back when the device is lost.
     const PointState state = Progress::instance().wait_until(
-        [&](bool* on_device) {
-          *on_device = true;
-          return stream_->state_of(number);
-        },
-        Deadline::infinite());
+        [&] { return stream_->state_of(number); }, Deadline::infinite());
     return state == PointState::kReached ? Status() : stream_->fault();
   }
 
@@ -78,28 +64,20 @@ class StagedCopy {
 
 }  // namespace
 
-Status FileOperation::transfer(DeviceImpl& device) const {
-  const BufferRange& range = work_.range();
+Status move_file(DeviceImpl& device, const FileWork& work) {
+  const BufferRange& range = work.range();
   const auto& buffer = static_cast<const BufferImpl&>(*range.buffer);
   if (std::byte* const host = buffer.host_at(range.offset); host != nullptr) {
-    return work_.move_mapped(host, [&] { buffer.synchronise_with_host(); });
+    return work.move_mapped(host, [&] { buffer.synchronise_with_host(); });
   }
   auto* const at = static_cast<std::byte*>(buffer.at(range.offset));
-  const uint64_t staging = work_.staging_size();
+  const uint64_t staging = work.staging_size();
   HALYARD_ASSIGN_OR_RETURN(const StagedCopy staged, StagedCopy::make(device, staging));
   const auto copy = [&](uint64_t done, uint64_t size, bool to_buffer) {
     return to_buffer ? staged.copy(at + done, staged.bytes(), size)
                      : staged.copy(staged.bytes(), at + done, size);
   };
-  return work_.move_staged(staged.bytes(), staging, copy);
-}
-
-void FileOperation::run(QueueCore& core, HostCompletion& completion) {
-  completion.complete(transfer(core.device()));
-}
-
-Result<std::unique_ptr<Operation>> FileOperation::hold() {
-  return std::unique_ptr<Operation>(std::make_unique<FileOperation>(work_.held()));
+  return work.move_staged(staged.bytes(), staging, copy);
 }
 
 IndirectLaunch::IndirectLaunch(const Function& function, const Dim3& workgroup, uint32_t lds_bytes,
@@ -129,7 +107,8 @@ std::unique_ptr<IndirectLaunch> indirect_launch(const Dispatch& dispatch,
   return launch;
 }
 
-Status IndirectLaunch::read_counts(DeviceImpl& device) {
+Status IndirectLaunch::read_counts() {
+  auto& device = static_cast<DeviceImpl&>(function_.executable().device());
   const auto& buffer = static_cast<const BufferImpl&>(*group_counts_.buffer);
   if (const std::byte* const host = buffer.host_at(group_counts_.offset); host != nullptr) {
     buffer.synchronise_with_host();
@@ -152,8 +131,8 @@ Status IndirectLaunch::read_counts(DeviceImpl& device) {
   return {};
 }
 
-void IndirectLaunch::run(QueueCore& core, HostCompletion& completion) {
-  completion.complete(read_counts(core.device()));
+void IndirectLaunch::run(HostCompletion& completion) {
+  completion.complete(read_counts());
 }
 
 Status IndirectLaunch::issue(QueueCore& core) {

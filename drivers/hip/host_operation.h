@@ -1,5 +1,4 @@
-// Operations in which the host has a part: host functions, files, and launches whose size the
-// device has written.
+// What the host does of a queue's work: files, and launches whose size the device has written.
 #pragma once
 
 #include <memory>
@@ -14,33 +13,9 @@
 
 namespace halyard::hip {
 
-class HostCallOperation final : public Operation {
- public:
-  explicit HostCallOperation(const HostCall& call) : call_(known_part(call)) {}
-  OperationFacts facts() const override { return facts_of(ProfileKind::kHostCall); }
-  bool on_host() const override { return true; }
-  void run(QueueCore& core, HostCompletion& completion) override;
-  Status issue(QueueCore&) override { return {}; }
-  Result<std::unique_ptr<Operation>> hold() override;
-
- private:
-  HostCall call_;
-};
-
-class FileOperation final : public Operation {
- public:
-  explicit FileOperation(FileWork work) : work_(std::move(work)) {}
-  OperationFacts facts() const override { return work_.facts(); }
-  bool on_host() const override { return true; }
-  void run(QueueCore& core, HostCompletion& completion) override;
-  Status issue(QueueCore&) override { return {}; }
-  Result<std::unique_ptr<Operation>> hold() override;
-
- private:
-  Status transfer(DeviceImpl& device) const;
-
-  FileWork work_;
-};
+// What a queue's read or write of a file does with the GPU's memory. Returns when the bytes are
+// where they belong.
+Status move_file(DeviceImpl& device, const FileWork& work);
 
 // HIP has no launch that reads its size on the device. So the host reads the counts when their turn
 // comes, and then launches. `kernarg` is packed for one work-group (pack_indirect_arguments).
@@ -59,12 +34,12 @@ class IndirectLaunch final : public Operation {
   // It tells its launch the grid that it has read.
   OperationFacts facts() const override { return facts_of(function_, {0, 0, 0}, workgroup_); }
   bool timed_as_a_whole() const override { return false; }
-  void run(QueueCore& core, HostCompletion& completion) override;
+  void run(HostCompletion& completion) override;
   Status issue(QueueCore& core) override;
   Result<std::unique_ptr<Operation>> hold() override;
 
  private:
-  Status read_counts(DeviceImpl& device);
+  Status read_counts();
 
   const FunctionImpl& function_;
   Dim3 workgroup_;

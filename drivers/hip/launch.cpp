@@ -24,25 +24,25 @@ Status launch(QueueCore& core, const Launch& launch) {
   TimedOperation timed;
   Profiler& profiler = core.device().profiler();
   if (profiler.wants(ProfileKind::kDispatch)) [[unlikely]] {
-    timed = profiler.begin(ProfileNote(facts_of(launch.function, launch.grid, launch.workgroup),
-                                       core.queue_id(), launch.place));
+    timed = profiler.begin_operation(ProfileNote(
+        facts_of(launch.function, launch.grid, launch.workgroup), core.queue_id(), launch.place));
   }
   core.stream().note(&launch.function);
   static_cast<ExecutableImpl&>(launch.function.executable()).users().add(core.stream().user_bit());
   const hipError_t result = core.hip().hipExtModuleLaunchKernel(
       launch.function.handle(), launch.grid.x, launch.grid.y, launch.grid.z, launch.workgroup.x,
       launch.workgroup.y, launch.workgroup.z, launch.lds_bytes - info.group_segment_size,
-      core.stream().handle(), nullptr, extra, timed.start, timed.stop, 0);
+      core.stream().handle(), nullptr, extra, timed.marks.start, timed.marks.stop, 0);
   if (result != hipSuccess) [[unlikely]] {
     core.stream().note(nullptr);
-    profiler.drop(timed);
+    profiler.drop(timed.marks);
     return check(
         core.hip(), result,
         fmt::format("Launching the kernel \"{}\" (grid {}, work-group {}, {} bytes of LDS)",
                     short_name(info.name), launch.grid, launch.workgroup, launch.lds_bytes));
   }
-  if (timed.stop != nullptr) [[unlikely]]
-    profiler.end(timed, core.stream());
+  if (timed.marks.stop != nullptr) [[unlikely]]
+    profiler.end_operation(timed, core.stream());
   return {};
 }
 

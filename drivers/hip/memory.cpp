@@ -6,10 +6,10 @@
 #include <chrono>
 #include <thread>
 
+#include "drivers/common/workers.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/registrations.h"
-#include "drivers/hip/workers.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -202,20 +202,6 @@ Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Bl
   return {};
 }
 
-namespace {
-
-template <typename Evaluate>
-PointState wait_for_memory(const Evaluate& evaluate, Deadline deadline) {
-  return Progress::instance().wait_until(
-      [&](bool* on_device) {
-        *on_device = true;
-        return evaluate();
-      },
-      deadline);
-}
-
-}  // namespace
-
 // What RetiredList::find_memory needs.
 struct Memory::Search {
   Memory& memory;
@@ -236,7 +222,7 @@ struct Memory::Search {
   }
   template <typename Evaluate>
   PointState wait(const Evaluate& evaluate, Deadline deadline) const {
-    return wait_for_memory(evaluate, deadline);
+    return Progress::instance().wait_until(evaluate, deadline);
   }
 };
 
@@ -382,7 +368,7 @@ Status Memory::Source::allocate(uint64_t size, uint64_t alignment, const MemoryW
 
 PointState Memory::Source::wait_until(const std::function<PointState()>& evaluate,
                                       Deadline deadline) {
-  return wait_for_memory(evaluate, deadline);
+  return Progress::instance().wait_until(evaluate, deadline);
 }
 
 void Memory::Source::free(const PoolBlock& block) {

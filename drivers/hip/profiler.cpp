@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "drivers/common/clock.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
 #include "hal/error.h"
@@ -41,7 +43,7 @@ TimeSpan place_on_clock(uint64_t anchor_ns, const MeasuredOperation& operation) 
 }
 
 Profiler::~Profiler() {
-  for (TimedOperation& operation : operations_) drop(operation);
+  visit([this](const EventMarks& marks) { drop(marks); });
   for (const hipEvent_t event : events_) device_.hip().hipEventDestroy(event);
 }
 
@@ -61,7 +63,7 @@ hipEvent_t Profiler::take_event() {
 }
 
 // Between two looks at the host's clock; the closest of some.
-Status Profiler::set_anchor() {
+Status Profiler::prepare() {
   const Hip& hip = device_.hip();
   HALYARD_ASSIGN_OR_RETURN(Stream* const stream,
                            Streams::instance().take(hip, device_.facts().device, 0));
@@ -89,112 +91,71 @@ Status Profiler::set_anchor() {
   return status;
 }
 
-Status Profiler::start(uint64_t kinds) {
-  if (active()) {
-    return error(StatusCode::kFailedPrecondition,
-                 "Device::begin_profile is called while a profile is being taken. Call "
-                 "Device::end_profile first.");
-  }
-  HALYARD_RETURN_IF_ERROR(set_anchor());
-  kinds_.store(kinds);
-  return {};
+TimedOperation Profiler::begin_operation(ProfileNote note) {
+  return {std::move(note), {take_event(), take_event(), now_ns(), {}}};
 }
 
-TimedOperation Profiler::begin(ProfileNote note) {
-  TimedOperation operation;
-  operation.start = take_event();
-  operation.stop = take_event();
-  operation.note = std::move(note);
-  operation.submitted_ns = now_ns();
-  return operation;
+void Profiler::end_operation(TimedOperation& operation, Stream& stream) {
+  operation.marks.point = {&stream, stream.number() + 1};
+  add(std::move(operation.note), operation.marks);
 }
 
-void Profiler::end(TimedOperation& operation, Stream& stream) {
-  operation.point = {&stream, stream.number() + 1};
+void Profiler::drop(const EventMarks& marks) {
   const std::lock_guard lock(mutex_);
-  operations_.push_back(std::move(operation));
-}
-
-void Profiler::drop(TimedOperation& operation) {
-  const std::lock_guard lock(mutex_);
-  if (operation.start != nullptr) events_.push_back(operation.start);
-  if (operation.stop != nullptr) events_.push_back(operation.stop);
+  if (marks.start != nullptr) events_.push_back(marks.start);
+  if (marks.stop != nullptr) events_.push_back(marks.stop);
 }
 
 void Profiler::record(hipEvent_t event, Stream& stream) {
   if (event != nullptr) device_.hip().hipEventRecord(event, stream.handle());
 }
 
-void Profiler::add_host(const QueueCore& core, const OperationFacts& facts, uint64_t begin_ns,
-                        uint64_t end_ns) {
-  TimedOperation operation;
-  operation.note = ProfileNote(facts, core.queue_id());
-  operation.submitted_ns = begin_ns;
-  operation.end_ns = end_ns;
-  const std::lock_guard lock(mutex_);
-  operations_.push_back(std::move(operation));
-}
-
-Status Profiler::measure(const TimedOperation& operation, MeasuredOperation* measured) {
+Status Profiler::measure(const EventMarks& marks, MeasuredOperation* measured) {
   const Hip& hip = device_.hip();
   const PointState state = Progress::instance().wait_until(
-      [&](bool* on_device) {
-        *on_device = true;
-        return operation.point.stream->settled_state_of(operation.point.number);
-      },
+      [&] { return marks.point.stream->settled_state_of(marks.point.number); },
       Deadline::infinite());
-  if (state == PointState::kFailed) return operation.point.stream->fault();
+  if (state == PointState::kFailed) return marks.point.stream->fault();
   HALYARD_RETURN_IF_ERROR(
-      check(hip, hip.hipEventSynchronize(operation.stop), "Waiting for an operation's event"));
+      check(hip, hip.hipEventSynchronize(marks.stop), "Waiting for an operation's event"));
   HALYARD_RETURN_IF_ERROR(
-      check(hip, hip.hipEventElapsedTime(&measured->begin_ms, anchor_.event, operation.start),
+      check(hip, hip.hipEventElapsedTime(&measured->begin_ms, anchor_.event, marks.start),
             "Asking when an operation began"));
   HALYARD_RETURN_IF_ERROR(
-      check(hip, hip.hipEventElapsedTime(&measured->end_ms, anchor_.event, operation.stop),
+      check(hip, hip.hipEventElapsedTime(&measured->end_ms, anchor_.event, marks.stop),
             "Asking when an operation ended"));
-  measured->submitted_ns = operation.submitted_ns;
+  measured->submitted_ns = marks.submitted_ns;
   return {};
 }
 
-Status Profiler::report(const std::vector<TimedOperation>& operations, ProfileSink sink,
-                        void* context) {
+Status Profiler::read_marks(std::vector<Event>* events) {
   std::vector<MeasuredOperation> measured;
-  for (const TimedOperation& operation : operations) {
-    if (operation.end_ns != 0) continue;
-    HALYARD_RETURN_IF_ERROR(measure(operation, &measured.emplace_back()));
+  for (const Event& event : *events) {
+    if (!event.has_span) HALYARD_RETURN_IF_ERROR(measure(event.marks, &measured.emplace_back()));
   }
   const uint64_t anchor = settle_anchor(anchor_.host_ns, measured, now_ns());
   auto next = measured.begin();
-  for (const TimedOperation& operation : operations) {
-    const TimeSpan span = operation.end_ns != 0 ? TimeSpan{operation.submitted_ns, operation.end_ns}
-                                                : place_on_clock(anchor, *next++);
-    sink(context, operation.note.event(span.begin_ns, span.end_ns));
+  for (Event& event : *events) {
+    if (std::exchange(event.has_span, true)) continue;
+    event.span = place_on_clock(anchor, *next++);
   }
   return {};
 }
 
-Status Profiler::finish(ProfileSink sink, void* context) {
-  if (!active()) {
-    return error(StatusCode::kFailedPrecondition,
-                 "Device::end_profile is called while no profile is being taken. Call "
-                 "Device::begin_profile first.");
-  }
-  // What is held back is timed when it gets onto its stream.
+Status Profiler::read(std::vector<Event>* events) {
+  const Status status = read_marks(events);
+  for (const Event& event : *events) drop(event.marks);
+  return status;
+}
+
+// What is held back is timed when it gets onto its stream; the rest is waited for as it is read.
+void Profiler::wait_for_work() {
   Progress::instance().wait_until(
       [this](bool* on_device) {
         *on_device = false;
         return Progress::instance().holds(device_) ? PointState::kPending : PointState::kReached;
       },
       Deadline::infinite());
-  kinds_.store(0);
-  std::vector<TimedOperation> operations;
-  {
-    const std::lock_guard lock(mutex_);
-    operations.swap(operations_);
-  }
-  const Status status = report(operations, sink, context);
-  for (TimedOperation& operation : operations) drop(operation);
-  return status;
 }
 
 }  // namespace halyard::hip

@@ -1,21 +1,19 @@
 #include "drivers/hip/progress.h"
 
-#include <immintrin.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
+#include "drivers/common/clock.h"
+#include "drivers/common/workers.h"
 #include "drivers/hip/queue_core.h"
-#include "drivers/hip/workers.h"
 
 namespace halyard::hip {
 
 namespace {
 
-// Behind kSpinNs a waiter sleeps for this part of the time that it has waited, within bounds: it is
-// late by that much at most.
+// Behind its spin a waiter sleeps for this part of the time that it has waited, within bounds: it
+// is late by that much at most.
 constexpr uint64_t kSleepPart = 16;
 constexpr uint64_t kShortestSleepNs = 20'000;
 constexpr uint64_t kLongestSleepNs = 1'000'000;
@@ -32,47 +30,9 @@ Progress& Progress::instance() {
   return *progress;
 }
 
-PointState Progress::wait(const Predicate& predicate, Deadline deadline, uint64_t spin_ns) {
-  bool on_device = true;
-  PointState state = predicate.evaluate(predicate.context, &on_device);
-  if (state != PointState::kPending || deadline.monotonic_ns == 0) return state;
-  const uint64_t start = now_ns();
-  for (uint32_t round = 0;; ++round) {
-    const uint64_t now = now_ns();
-    if (now >= deadline.monotonic_ns) return predicate.evaluate(predicate.context, &on_device);
-    if (now >= start + spin_ns || !on_device) break;
-    for (int i = 0; i < 8; ++i) _mm_pause();
-    // The partner may be a thread that needs this core (a virtual GPU's, a host function's).
-    if (round >= 8) sched_yield();
-    state = predicate.evaluate(predicate.context, &on_device);
-    if (state != PointState::kPending) return state;
-  }
-  return park(predicate, deadline, start);
-}
-
-PointState Progress::park(const Predicate& predicate, Deadline deadline, uint64_t start) {
-  waiters_.fetch_add(1);
-  std::unique_lock lock(mutex_);
-  PointState state = PointState::kPending;
-  for (;;) {
-    bool on_device = true;
-    state = predicate.evaluate(predicate.context, &on_device);
-    if (state != PointState::kPending) break;
-    const uint64_t now = now_ns();
-    if (now >= deadline.monotonic_ns) break;
-    // Long waits go in pieces that the clock's type can hold.
-    uint64_t sleep = 3'600'000'000'000;
-    if (on_device) sleep = sleep_after(now - start);
-    parked_.wait_for(lock, std::chrono::nanoseconds(std::min(sleep, deadline.monotonic_ns - now)));
-  }
-  waiters_.fetch_sub(1);
-  return state;
-}
-
-void Progress::wake() {
-  // With the lock, so that no thread is between looking and sleeping.
-  const std::lock_guard lock(mutex_);
-  parked_.notify_all();
+// What host threads do wakes those that sleep; of the device they have to look for themselves.
+uint64_t Progress::sleep_ns(uint64_t waited_ns, bool on_device) {
+  return on_device ? sleep_after(waited_ns) : UINT64_MAX;
 }
 
 void Progress::add_holder(const std::shared_ptr<QueueCore>& core) {
@@ -121,14 +81,14 @@ void Progress::advance() {
       // What one submits another may wait for.
       bool await_streams = false;
       for (const auto& holder : holders) {
-        if (holder->advance()) requests_.fetch_add(1);
+        if (holder->advance().changed) requests_.fetch_add(1);
         await_streams |= holder->awaits_stream();
       }
       await_streams_.store(await_streams);
       if (await_streams && !polling_.exchange(true)) {
         Workers::instance().run([this] { poll_holders(); });
       }
-      if (requests_.load() != seen && waiters_.load() != 0) wake();
+      if (requests_.load() != seen && any_sleeps()) wake();
     } while (requests_.load() != seen);
     advancing_.store(false);
     if (requests_.load() == seen) return;

@@ -1,5 +1,6 @@
 #include "drivers/hip/queue.h"
 
+#include "drivers/common/host_operation.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
 #include "drivers/hip/device.h"
@@ -66,7 +67,7 @@ Status QueueImpl::do_copy_rectangle(const BufferRange& source, const BufferRange
 
 Status QueueImpl::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
                                        const Sync& sync) {
-  std::vector<std::unique_ptr<Operation>> steps;
+  std::vector<std::unique_ptr<QueueOperation>> steps;
   steps.push_back(indirect_launch(dispatch, group_counts));
   return core_->submit_steps(std::move(steps), sync);
 }
@@ -78,7 +79,7 @@ Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bi
   core_->device().memory().tidy();
   const uint64_t execution = core_->device().profiler().next_execution();
   if (recorded.has_indirect()) {
-    HALYARD_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Operation>> steps,
+    HALYARD_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<QueueOperation>> steps,
                              replay_steps(recorded, bindings, execution));
     return core_->submit_steps(std::move(steps), sync);
   }
@@ -135,10 +136,9 @@ Status QueueImpl::do_alloca(uint64_t size, const PoolOptions& options, const Syn
   if (after.queue != 0) {
     impl(*made).users().add(reinterpret_cast<const Stream*>(after.queue)->user_bit());
   }
-  BarrierOperation operation(ProfileKind::kAlloca);
-  HALYARD_RETURN_IF_ERROR(core_->submit(
-      operation, sync,
-      {after.queue != 0 ? reinterpret_cast<Stream*>(after.queue) : nullptr, after.index}));
+  BarrierOperation operation(ProfileKind::kAlloca,
+                             {reinterpret_cast<Stream*>(after.queue), after.index});
+  HALYARD_RETURN_IF_ERROR(core_->submit(operation, sync));
   *buffer = made.leak();
   return {};
 }
@@ -153,19 +153,23 @@ Status QueueImpl::do_dealloca(Buffer& buffer, const Sync& sync) {
   return {};
 }
 
+Status QueueImpl::submit_file(const FileWork& work, const Sync& sync) {
+  const auto transfer = [&device = core_->device()](const FileWork& held) {
+    return move_file(device, held);
+  };
+  return core_->submit_host(std::make_unique<FileOperation>(work, transfer), sync);
+}
+
 Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
-  FileOperation operation({FileWork::Direction::kFromFile, source, target});
-  return core_->submit(operation, sync);
+  return submit_file({FileWork::Direction::kFromFile, source, target}, sync);
 }
 
 Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
-  FileOperation operation({FileWork::Direction::kToFile, target, source});
-  return core_->submit(operation, sync);
+  return submit_file({FileWork::Direction::kToFile, target, source}, sync);
 }
 
 Status QueueImpl::do_host_call(const HostCall& call, const Sync& sync) {
-  HostCallOperation operation(call);
-  return core_->submit(operation, sync);
+  return core_->submit_host(std::make_unique<HostCallOperation>(call), sync);
 }
 
 }  // namespace halyard::hip

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "drivers/common/driver_device.h"
+#include "drivers/common/file_work.h"
 #include "drivers/hip/queue_core.h"
 #include "hal/queue.h"
 #include "plugins/objects.h"
@@ -47,6 +48,8 @@ class QueueImpl final : public driver::QueueBase {
   Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
                            const RectangleCopy& shape, const Sync& sync) override;
   uint64_t do_id() const noexcept override { return core_->queue_id(); }
+
+  Status submit_file(const FileWork& work, const Sync& sync);
 
   Ref<Device> keep_alive_;
   const std::optional<QueuePlace> place_;

@@ -10,7 +10,7 @@
 namespace halyard {
 namespace {
 
-constexpr PrintfBuffer::Patience kForever = {std::chrono::hours(1), std::chrono::hours(1)};
+constexpr PrintfBuffer::Timeouts kForever = {std::chrono::hours(1), std::chrono::hours(1)};
 
 class Buffer : public ::testing::Test {
  protected:

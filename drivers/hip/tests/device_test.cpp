@@ -14,6 +14,7 @@
 #include <iterator>
 #include <thread>
 
+#include "drivers/common/clock.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/driver.h"
 #include "drivers/hip/progress.h"

@@ -1,5 +1,5 @@
-// Workers: threads for what the host does in a queue's order. HIP's own thread, which reports that
-// a stream has come so far, serves the whole process and must not be held up.
+// Workers: threads for what the host does in a queue's order, and for whatever else must not hold
+// up a thread of a vendor's runtime, which serves the whole process.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <functional>
 #include <mutex>
 
-namespace halyard::hip {
+namespace halyard {
 
 class Workers {
  public:
@@ -27,4 +27,4 @@ class Workers {
   uint32_t idle_ = 0;                          // under mutex_
 };
 
-}  // namespace halyard::hip
+}  // namespace halyard

@@ -1,8 +1,6 @@
-#include "drivers/amdgpu/host_operation.h"
+#include "drivers/amdgpu/file_transfer.h"
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "drivers/amdgpu/buffer.h"
@@ -10,46 +8,8 @@
 #include "drivers/amdgpu/transfers.h"
 #include "drivers/common/remains.h"
 #include "hal/error.h"
-#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
-namespace {
-
-// The queue's host thread waits here until the call is completed.
-class Completion final : public driver::CompletionBase {
- public:
-  void do_complete(const Status& outcome) noexcept override {
-    // Notifies under the lock: the waiting thread destroys this as soon as it has that.
-    const std::lock_guard lock(mutex_);
-    outcome_ = outcome;
-    done_ = true;
-    changed_.notify_all();
-  }
-  Status wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return done_; });
-    return outcome_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  Status outcome_;
-};
-
-}  // namespace
-
-Status HostCallOperation::issue(QueueCore&, const IssueContext&) {
-  Completion completion;
-  call_.run(completion);
-  return completion.wait();
-}
-
-Result<std::unique_ptr<Operation>> HostCallOperation::hold() {
-  return std::unique_ptr<Operation>(std::make_unique<HostCallOperation>(call_));
-}
-
 namespace {
 
 // How often the wait for a copy looks whether the queue is lost.
@@ -101,15 +61,15 @@ Status copy_now(QueueCore& core, const CopyStep& step, const std::shared_ptr<Cop
 
 }  // namespace
 
-Status FileOperation::issue(QueueCore& core, const IssueContext&) {
+Status move_file(QueueCore& core, const FileWork& work) {
   DeviceImpl& device = core.device();
-  const BufferRange& range = work_.range();
+  const BufferRange& range = work.range();
   const auto& buffer = static_cast<const BufferImpl&>(*range.buffer);
   auto* const at = static_cast<std::byte*>(buffer.host_at(range.offset));
   if (buffer.type() != MemoryType::kDevice) {
-    return work_.move_mapped(at, [&] { buffer.synchronise_with_host(); });
+    return work.move_mapped(at, [&] { buffer.synchronise_with_host(); });
   }
-  HALYARD_ASSIGN_OR_RETURN(Staging staging, device.memory().stage(work_.staging_size()));
+  HALYARD_ASSIGN_OR_RETURN(Staging staging, device.memory().stage(work.staging_size()));
   const auto use = std::make_shared<CopyUse>(Ref<Buffer>::retain(range.buffer), std::move(staging));
   auto* const bytes = static_cast<std::byte*>(use->staging.data());
   const auto copy = [&](uint64_t done, uint64_t size, bool to_buffer) {
@@ -118,11 +78,7 @@ Status FileOperation::issue(QueueCore& core, const IssueContext&) {
                   : CopyStep{bytes, device.host_agent(), at + done, device.agent(), size};
     return copy_now(core, step, use);
   };
-  return work_.move_staged(bytes, use->staging.size(), copy);
-}
-
-Result<std::unique_ptr<Operation>> FileOperation::hold() {
-  return std::unique_ptr<Operation>(std::make_unique<FileOperation>(work_.held()));
+  return work.move_staged(bytes, use->staging.size(), copy);
 }
 
 }  // namespace halyard::amdgpu

@@ -1,11 +1,11 @@
-#include "drivers/hip/workers.h"
+#include "drivers/common/workers.h"
 
 #include <chrono>
 #include <thread>
 
 #include "drivers/common/service_thread.h"
 
-namespace halyard::hip {
+namespace halyard {
 
 namespace {
 
@@ -56,4 +56,4 @@ void Workers::serve(std::chrono::seconds idle_timeout) {
   }
 }
 
-}  // namespace halyard::hip
+}  // namespace halyard
