@@ -15,7 +15,7 @@ class GivenBack : public DeviceTest {
  protected:
   // That no operation takes the buffer.
   void expect_no_use(Buffer& buffer) {
-    constexpr const char* kWhy = "given back";
+    constexpr const char* kWhy = "deallocated";
     const uint32_t five = 5;
     const Ref<Buffer> other = allocate(kBytes);
     EXPECT_EQ(buffer.size(), 0u);
@@ -102,9 +102,9 @@ TEST_F(GivenBack, OfHostMemory) {
   void* const mapped = take(buffer->map(0, kBytes, MapAccess::kReadWrite));
   ASSERT_OK(queue().dealloca_buffer(*buffer, next()));
   expect_no_use(*buffer);
-  EXPECT_FAILS(buffer->map(0, 4, MapAccess::kRead), StatusCode::kFailedPrecondition, "given back");
-  EXPECT_FAILS(buffer->flush(0, 4), StatusCode::kFailedPrecondition, "given back");
-  EXPECT_FAILS(buffer->invalidate(0, 4), StatusCode::kFailedPrecondition, "given back");
+  EXPECT_FAILS(buffer->map(0, 4, MapAccess::kRead), StatusCode::kFailedPrecondition, "deallocated");
+  EXPECT_FAILS(buffer->flush(0, 4), StatusCode::kFailedPrecondition, "deallocated");
+  EXPECT_FAILS(buffer->invalidate(0, 4), StatusCode::kFailedPrecondition, "deallocated");
   EXPECT_OK(buffer->unmap(mapped));
   ASSERT_OK(finish());
 }
@@ -136,9 +136,9 @@ TEST_F(GivenBack, ARecordingThatNamesItIsNotExecuted) {
   ASSERT_OK(finish());
   EXPECT_TRUE(same(download<uint32_t>(result), std::vector<uint32_t>(kCount, 5)));
   ASSERT_OK(queue().dealloca_buffer(*buffer, next()));
-  EXPECT_FAILS(queue().execute(*commands), StatusCode::kFailedPrecondition, "given back");
+  EXPECT_FAILS(queue().execute(*commands), StatusCode::kFailedPrecondition, "deallocated");
   ASSERT_OK(finish());
-  EXPECT_FAILS(queue().execute(*commands), StatusCode::kFailedPrecondition, "given back");
+  EXPECT_FAILS(queue().execute(*commands), StatusCode::kFailedPrecondition, "deallocated");
 }
 
 TEST_F(GivenBack, ARecordingThatNamesAViewIsNotExecuted) {
@@ -150,7 +150,7 @@ TEST_F(GivenBack, ARecordingThatNamesAViewIsNotExecuted) {
   ASSERT_OK(queue().execute(*commands, {}, next()));
   ASSERT_OK(finish());
   ASSERT_OK(queue().dealloca_buffer(*buffer, next()));
-  EXPECT_FAILS(queue().execute(*commands), StatusCode::kFailedPrecondition, "given back");
+  EXPECT_FAILS(queue().execute(*commands), StatusCode::kFailedPrecondition, "deallocated");
   ASSERT_OK(finish());
 }
 
@@ -162,7 +162,7 @@ TEST_F(GivenBack, KernelsDoNotTakeIt) {
   ASSERT_OK(queue().execute(*commands, {}, next()));
   ASSERT_OK(queue().dispatch(affine(buffer, kCount, 3, 4), next()));
   ASSERT_OK(queue().dealloca_buffer(*buffer, next()));
-  constexpr const char* kWhy = "given back";
+  constexpr const char* kWhy = "deallocated";
   const Ref<CommandBuffer> late = take(device().create_command_buffer());
   const Ref<Buffer> data = poisoned(kBytes);
   EXPECT_FAILS(queue().dispatch(affine(buffer, kCount, 3, 4)), StatusCode::kFailedPrecondition,

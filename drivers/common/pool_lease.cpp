@@ -67,7 +67,7 @@ Status PoolLease::begin_return(const Buffer& buffer) {
   const std::lock_guard lock(mutex_);
   if (state_ != State::kHeld) {
     return error(StatusCode::kFailedPrecondition,
-                 "Queue::dealloca_buffer is given a buffer (at {:#x}) that was given back before.",
+                 "Queue::dealloca_buffer is given a buffer (at {:#x}) that was deallocated before.",
                  buffer.device_address());
   }
   state_ = State::kReturning;

@@ -36,7 +36,7 @@ Status Recording::check_pooled() const {
     if (buffer->size() != 0) continue;
     return error(StatusCode::kFailedPrecondition,
                  "Queue::execute is given a recording that names a buffer (at {:#x}) whose memory "
-                 "was given back (Queue::dealloca_buffer). Record slots for buffers that come and "
+                 "was deallocated (Queue::dealloca_buffer). Record slots for buffers that come and "
                  "go, and bind them at each execution.",
                  buffer->device_address());
   }

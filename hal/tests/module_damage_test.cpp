@@ -287,9 +287,9 @@ TEST(ModuleDamage, ArchivesWithLyingHeaders) {
   std::memcpy(&bytes[second + 48], "12x       ", 10);
   expect_module_error(bytes, kInvalid, {"\"12x\"", "offset " + std::to_string(second + 48)});
   std::memcpy(&bytes[second + 48], "          ", 10);
-  expect_module_error(bytes, kInvalid, {"is no number"});
+  expect_module_error(bytes, kInvalid, {"is not a number"});
   std::memcpy(&bytes[second + 48], "-1        ", 10);
-  expect_module_error(bytes, kInvalid, {"is no number"});
+  expect_module_error(bytes, kInvalid, {"is not a number"});
 
   expect_module_error(archive_of({archive_member("/7", v5)}), kInvalid, {"\"/7\"", "0 bytes"});
   const Bytes long_name = to_bytes(std::string(5000, 'n') + "/\n");

@@ -78,7 +78,7 @@ TEST_F(Validation, RangesStayInsideOfTheirBuffers) {
 // What a driver does when a buffer is given back.
 TEST_F(Validation, ABufferWithoutBytesIsNotUsed) {
   constexpr StatusCode kCode = StatusCode::kFailedPrecondition;
-  const std::string why = "given back";
+  const std::string why = "deallocated";
   testing::FakeBuffer::set_size(*buffer_, 0);
   EXPECT_EQ(buffer_->size(), 0u);
   expect_error(queue_->fill(buffer_, &pattern_, 4), kCode, why);

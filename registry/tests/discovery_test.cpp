@@ -195,7 +195,7 @@ TEST(DiscoveryTest, APrivilegedProcessTakesNothingThatOthersMayWrite) {
       HasSubstr("more privileges than its caller, and every user of this machine can write to " +
                 loose));
   EXPECT_THAT(report.places[0].ignored[1].reason, HasSubstr(folder / "loose"));
-  EXPECT_THAT(report.places[1].problem, HasSubstr("may write to " + folder / "loose"));
+  EXPECT_THAT(report.places[1].problem, HasSubstr("can write to " + folder / "loose"));
 
   // The group counts too.
   ASSERT_EQ(chmod(good.c_str(), 0664), 0);

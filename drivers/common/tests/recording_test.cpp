@@ -207,7 +207,7 @@ TEST(Recording, LooksAtBuffersThatMayBeGivenBack) {
   testing::FakeBuffer::set_size(*f.buffer, 0);
   const Status status = looks.check_buffers();
   EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
-  EXPECT_NE(status.message().view().find("given back"), std::string_view::npos);
+  EXPECT_NE(status.message().view().find("deallocated"), std::string_view::npos);
 }
 
 }  // namespace
