@@ -69,12 +69,16 @@ class ProfileRecorder {
     }
     const Status status = read(&events);
     if (status.ok()) {
-      std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
-        return a.span.begin_ns < b.span.begin_ns;
-      });
+      // Of those that began together, the first that was added comes first.
+      std::vector<const Event*> in_order;
       for (const Event& event : events) {
-        if (!event.has_span) continue;
-        sink(context, event.note.event(event.span.begin_ns, event.span.end_ns));
+        if (event.has_span) in_order.push_back(&event);
+      }
+      std::sort(in_order.begin(), in_order.end(), [](const Event* a, const Event* b) {
+        return std::pair(a->span.begin_ns, a) < std::pair(b->span.begin_ns, b);
+      });
+      for (const Event* const event : in_order) {
+        sink(context, event->note.event(event->span.begin_ns, event->span.end_ns));
       }
     }
     taken_.store(false);
