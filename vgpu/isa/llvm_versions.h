@@ -11,7 +11,7 @@ namespace halyard::vgpu::isa {
 
 // A triple, for the functions of llvm::Target: an object from 22 on, and its text before.
 #if LLVM_VERSION_MAJOR >= 22
-inline const llvm::Triple& argument(const llvm::Triple& triple) {
+inline llvm::Triple argument(const llvm::Triple& triple) {
   return triple;
 }
 #else

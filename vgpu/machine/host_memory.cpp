@@ -1,15 +1,10 @@
 #include "vgpu/machine/host_memory.h"
 
-#include <sys/mman.h>
 #include <sys/shm.h>
 
 namespace halyard::vgpu::machine {
 
 namespace {
-
-constexpr int kProtection = PROT_READ | PROT_WRITE;
-// MAP_NORESERVE: VRAM and scratch are promised in sizes that the host need not have.
-constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 void* const kShmFailed = reinterpret_cast<void*>(-1);
 
