@@ -27,7 +27,7 @@ class GpuFaults {
   // driver's choice. UNAVAILABLE if it has had one before: then the process has lost it for good.
   Status watch(const driver::DeviceBase& device, uint64_t gpu,
                std::function<void(const std::string& what)> lose);
-  // When this returns, `lose` of the device is not running, nor called any more.
+  // When this returns, `lose` of the device is not running, and is not called again.
   void forget(const driver::DeviceBase& device);
   // The runtime has told of a fault at `address`, for these reasons (memory_fault.h). All devices
   // are lost with kSomeGpu. Whether one is.

@@ -76,7 +76,7 @@ class HeldQueue {
   // of it can run. `id` tells it from others.
   virtual Result<Turn> reach_host(const QueueOperation& operation, const HeldSync& sync,
                                   uint64_t id) = 0;
-  // Something is held back from now on, or nothing any more.
+  // Whether the queue holds anything back has changed.
   virtual void holds(bool any) = 0;
   // Keeps the object itself alive; null if its device does that.
   virtual std::shared_ptr<const void> keep_alive() { return nullptr; }

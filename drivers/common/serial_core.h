@@ -56,7 +56,7 @@ class SerialCore {
   uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
   // What it is at, for messages.
   std::string describe() const;
-  // It takes no work any more, and what it has fails. Only the first cause counts.
+  // It refuses new work, and the work that it has fails. Only the first cause counts.
   void lose(const Status& cause);
   // For the driver: the runtime says so, in its own words.
   void lose(std::string_view words);
@@ -82,7 +82,7 @@ class SerialCore {
     HeldSync sync;
     Ref<Device> keep_alive;
     uint64_t index = 0;
-    bool started = false;  // it has nothing to wait for any more
+    bool started = false;  // its waits are over
     bool begun = false;    // … and the device, or the host, is at it
   };
 

@@ -40,7 +40,7 @@ PackedLaunch launch_of(const Dispatch& dispatch) {
   return launch;
 }
 
-// The outcome of a host call. It lives until it is told, also if nobody waits for it any more.
+// The outcome of a host call. It lives until the call has ended, even if nobody waits for it.
 class Completion final : public driver::CompletionBase {
  public:
   static std::shared_ptr<Completion> make() {

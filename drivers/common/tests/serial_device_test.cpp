@@ -127,6 +127,16 @@ class SerialDeviceTest : public testing::Test {
   void wait_for_a_start() {
     while (bench_.started == 0) std::this_thread::yield();
   }
+  // What the device is at keeps its memory after the last reference is gone, until it ends.
+  void expect_memory_until_it_ends(Ref<Buffer>& buffer) {
+    const int before = bench_.live;
+    buffer = {};
+    // The queue's thread has had its say, more than once.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(bench_.live, before);
+    bench_.holds = false;
+    while (bench_.live == before) std::this_thread::yield();
+  }
 
   Bench bench_;
   Ref<Device> device_ = TestDevice::make(bench_);
@@ -201,13 +211,7 @@ TEST_F(SerialDeviceTest, WhatIsInFlightOfAnAbandonedQueueKeepsItsMemory) {
   wait_for_a_start();
   ASSERT_TRUE(queue_->abandon().ok());
   EXPECT_EQ(done_->wait(1).code(), StatusCode::kCancelled);
-  const int before = bench_.live;
-  device = {};
-  // The queue's thread has had its say, more than once.
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(bench_.live, before);
-  bench_.holds = false;
-  while (bench_.live == before) std::this_thread::yield();
+  expect_memory_until_it_ends(device);
 }
 
 // A file's bytes go through the queue's own memory, piece by piece, and the thread waits for each.
@@ -225,12 +229,7 @@ TEST_F(SerialDeviceTest, SoDoesAPieceOfAFile) {
   wait_for_a_start();
   ASSERT_TRUE(queue_->abandon().ok());
   EXPECT_EQ(done_->wait(1).code(), StatusCode::kCancelled);
-  const int before = bench_.live;
-  device = {};
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(bench_.live, before);
-  bench_.holds = false;
-  while (bench_.live == before) std::this_thread::yield();
+  expect_memory_until_it_ends(device);
   close(file);
 }
 

@@ -244,7 +244,7 @@ TEST_F(Shared, AProcessThatCannotBeLookedAtLives) {
   }
   EXPECT_EQ(kill(child, SIGKILL), 0);
   waitpid(child, nullptr, 0);
-  EXPECT_TRUE(mine_.becomes_failed()) << "there is no process of that number any more";
+  EXPECT_TRUE(mine_.becomes_failed()) << "no process has that number";
   close(ready[0]);
   close(ready[1]);
   SharedTimeline::end(std::move(first));
