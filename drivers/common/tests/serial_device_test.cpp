@@ -113,7 +113,14 @@ class TestDevice final : public SerialDevice {
 
 class SerialDeviceTest : public testing::Test {
  protected:
-  ~SerialDeviceTest() override { bench_.holds = false; }
+  // The device may go on a thread of its own, and until then it uses the bench.
+  ~SerialDeviceTest() override {
+    bench_.holds = false;
+    done_ = {};
+    queue_ = {};
+    device_ = {};
+    while (bench_.live != 0) std::this_thread::yield();
+  }
 
   Ref<Buffer> buffer(MemoryType type, uint64_t size = 4096) {
     BufferOptions options;
