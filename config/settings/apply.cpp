@@ -1,7 +1,10 @@
 #include "config/settings/apply.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "hal/error.h"
@@ -36,24 +39,43 @@ void apply_driver(const Setting& setting, RegistryOptions& options) {
   }
 }
 
-bool has_device_options(std::string_view driver) {
-  return driver == "amdgpu" || driver == "hip";
+bool has(const std::vector<DeviceOptionInfo>& known, std::string_view key) {
+  return std::ranges::any_of(known, [&](const auto& option) { return option.key.view() == key; });
+}
+
+// The names below `prefix` ("processors.gfx90a.drivers.mine.").
+void add_names_below(const Settings& settings, const std::string& prefix,
+                     std::set<std::string>* names) {
+  for (const Setting* const setting : settings.below(prefix)) {
+    names->insert(setting->path.substr(prefix.size()));
+  }
 }
 
 // What processors.<processor> says of a device, as its driver's options.
-std::vector<DeviceUriOption> device_options(const Settings& settings, std::string_view driver,
-                                            std::string_view processor) {
-  std::vector<DeviceUriOption> options;
+std::vector<ConfiguredOption> device_options(const Settings& settings, std::string_view driver,
+                                             std::string_view processor,
+                                             const std::vector<DeviceOptionInfo>& known) {
+  std::vector<ConfiguredOption> options;
   constexpr std::string_view kPrefix = "processors.<processor>.";
   for (const Key& key : key_table()) {
-    if (key.device_option.empty() || !has_device_options(driver)) continue;
-    if (!key.only_driver.empty() && key.only_driver != driver) continue;
+    if (key.device_option.empty() || !has(known, key.device_option)) continue;
     const Setting* const setting =
         settings.of_processor(processor, key.path.substr(kPrefix.size()));
     if (setting == nullptr) continue;
-    uint64_t number = setting->value().number;
+    const Value& value = setting->value();
+    uint64_t number = value.number;
     if (key.type == KeyType::kDuration) number /= 1000;  // microseconds
-    options.push_back({std::string(key.device_option), std::to_string(number)});
+    options.push_back({std::string(key.device_option), std::to_string(number), value.origin.place});
+  }
+  // By the driver's own names: also of a driver that does not list its options.
+  const std::string own = fmt::format("drivers.{}.", driver);
+  std::set<std::string> names;
+  for (const std::string_view of : {processor, std::string_view("default")}) {
+    add_names_below(settings, fmt::format("processors.{}.{}", of, own), &names);
+  }
+  for (const std::string& name : names) {
+    const Value& value = settings.of_processor(processor, own + name)->value();
+    options.push_back({name, value.text, value.origin.place});
   }
   return options;
 }
@@ -81,8 +103,9 @@ RegistryOptions registry_options(const Settings& settings) {
   }
   options.validation = settings.text("validation.level") != "none";
   options.device_options = [own = std::make_shared<const Settings>(settings)](
-                               std::string_view driver, std::string_view processor) {
-    return device_options(*own, driver, processor);
+                               std::string_view driver, std::string_view processor,
+                               const std::vector<DeviceOptionInfo>& known) {
+    return device_options(*own, driver, processor, known);
   };
   return options;
 }

@@ -133,8 +133,22 @@ std::vector<Key> make_table() {
        .example = "4096",
        .documentation =
            "How many operations a queue takes before a submission waits for room, if the program "
-           "does not say. amdgpu rounds up to a power of two (without the key 1024) and gives each "
-           "operation 512 bytes of kernel arguments; hip takes 4096 at most (2048)."},
+           "does not say. amdgpu rounds up to a power of two (without the key 1024); hip takes "
+           "4096 at most (2048)."},
+      {.path = "processors.<processor>.queues.kernarg",
+       .type = KeyType::kSize,
+       .min = 512,
+       .max = 16384,
+       .uri_parameter = "kernarg_bytes",
+       .device_option = "kernarg_bytes",
+       .example = "1KiB",
+       .documentation =
+           "How much memory for kernel arguments a queue has for each operation that it takes, "
+           "rounded up to a power of two: its ring of kernel arguments is queues.capacity times as "
+           "large. A launch that needs more takes the place of several operations, and of at most "
+           "32. Only of the amdgpu driver, where it is 512 bytes without the key: HIP has a ring "
+           "of "
+           "its own."},
       {.path = "processors.<processor>.queues.max",
        .type = KeyType::kInteger,
        .min = 1,
@@ -164,13 +178,24 @@ std::vector<Key> make_table() {
        .documentation =
            "How much memory that no buffer has the pool of one memory type keeps for the next "
            "Queue::alloca_buffer. Without it a quarter of the heap on amdgpu, 64 MiB on hip."},
+      {.path = "processors.<processor>.pools.limit",
+       .type = KeyType::kSize,
+       .min = kMiB,
+       .max = kTiB,
+       .uri_parameter = "pool_limit_bytes",
+       .device_option = "pool_limit_bytes",
+       .example = "2GiB",
+       .documentation =
+           "The most memory that the device's own pool of one memory type has, in live buffers and "
+           "free: a Queue::alloca_buffer of more waits for buffers that are given back, or fails. "
+           "Without it there is no limit. Pools that a program makes have limits of their own "
+           "(PoolInfo::limit_bytes)."},
       {.path = "processors.<processor>.copies.engine_from",
        .type = KeyType::kSize,
        .min = 0,
        .max = kTiB,
        .uri_parameter = "copy_engine_bytes",
        .device_option = "copy_engine_bytes",
-       .only_driver = "amdgpu",
        .example = "256KiB",
        .documentation =
            "The size from which a copy engine copies between host and device; a kernel copies what "
@@ -186,6 +211,14 @@ std::vector<Key> make_table() {
        .documentation =
            "The most work-items of a work-group: a dispatch of more is refused. Without it the "
            "device's own limit."},
+      {.path = "processors.<processor>.drivers.<driver>.<option>",
+       .type = KeyType::kText,
+       .example = "fast",
+       .documentation =
+           "An option that the driver opens a device of the processor with, by the driver's own "
+           "name for it: the same that stands in a device URI. For drivers whose options have no "
+           "key here. A driver refuses those that it does not know, and lists those that it "
+           "knows."},
       {.path = "processors.<processor>.tolerances.<type>.absolute",
        .type = KeyType::kNumber,
        .min = 0,

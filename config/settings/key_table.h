@@ -40,10 +40,9 @@ struct Key {
   std::string_view flag = {};            // the option of `halyard` that sets it
   std::string_view uri_parameter = {};   // the parameter of a device URI that sets it
   // Below processors.<processor>: the option that a device of the processor is opened with, in
-  // bytes, microseconds or plain numbers.
+  // bytes, microseconds or plain numbers, if its driver lists it (Driver::device_options).
   std::string_view device_option = {};
-  std::string_view only_driver = {};  // the only driver that has the option; empty: amdgpu and hip
-  std::string_view example = {};      // a value
+  std::string_view example = {};        // a value
   std::string_view documentation = {};  // sentences
 };
 

@@ -66,6 +66,30 @@ TEST_F(DeviceOptionsTest, PoolKeepBytesIsWhatThePoolKeeps) {
   EXPECT_LE(reserved_after_use(*open("pool_keep_bytes", "0")), kLast);
 }
 
+// Memory that is back may be used again; what is live, and what nothing has given back, counts.
+// Config key: processors.<processor>.pools.limit
+TEST_F(DeviceOptionsTest, PoolLimitBytesIsTheMostThatThePoolHas) {
+  const Ref<Device> limited = open("pool_limit_bytes", "1048576");
+  const Ref<Queue> queue = take(limited->create_queue());
+  const Ref<Buffer> first = take(queue->alloca_buffer(768 << 10));
+  EXPECT_FAILS(queue->alloca_buffer(512 << 10), StatusCode::kResourceExhausted,
+               "limit is 1048576 bytes (PoolInfo::limit_bytes, or the device option "
+               "pool_limit_bytes)");
+  // Another device's pool, and one that a program makes, have limits of their own.
+  const Ref<Buffer> larger = take(DeviceTest::queue().alloca_buffer(2 << 20));
+  const Ref<MemoryPool> pool = take(limited->create_pool({}));
+  PoolOptions own;
+  own.pool = pool.get();
+  const Ref<Buffer> of_pool = take(queue->alloca_buffer(2 << 20, own));
+  require(queue->dealloca_buffer(*first));
+  const Ref<Buffer> second = take(queue->alloca_buffer(1 << 20));
+  require(queue->dealloca_buffer(*second));
+  require(queue->dealloca_buffer(*of_pool));
+  const Ref<Semaphore> done = take(limited->create_semaphore());
+  require(queue->barrier(When().then(done, 1)));
+  EXPECT_OK(done->wait(1));
+}
+
 // Config key: processors.<processor>.wait.spin
 TEST_F(DeviceOptionsTest, WaitSpinIsHowLongAThreadLooksBeforeItSleeps) {
   const auto sleeps_in_a_wait = [](Device& device, const Function* kernel) {
@@ -127,8 +151,8 @@ TEST_F(DeviceOptionsTest, QueueCapacityIsThatOfAQueueThatAsksForNone) {
 }
 
 TEST_F(DeviceOptionsTest, OthersAreRefusedWithThoseThatThereAre) {
-  for (const char* const key :
-       {"queue_capacity", "max_queues", "pool_keep_bytes", "max_workgroup_size"}) {
+  for (const char* const key : {"queue_capacity", "max_queues", "pool_keep_bytes",
+                                "pool_limit_bytes", "max_workgroup_size"}) {
     const Option options[] = {{key, "x"}};
     EXPECT_FAILS(Environment::get().open_device(options), StatusCode::kInvalidArgument,
                  "a whole number from");

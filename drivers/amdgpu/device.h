@@ -34,6 +34,10 @@ class DeviceImpl final : public DriverDevice {
   hsa_agent_t agent() const { return facts_.agent; }
   hsa_agent_t host_agent() const { return host_agent_; }
   const GpuFacts& facts() const { return facts_; }
+  // Bytes of kernel arguments that each slot of a queue's ring has (ring.h).
+  uint32_t kernarg_block() const {
+    return options().kernarg_bytes != 0 ? options().kernarg_bytes : kKernargBlock;
+  }
   // Whether queues wait for each other on the device. A test may choose, before there is work.
   bool barrier_value() const { return barrier_value_; }
   void set_barrier_value(bool on) { barrier_value_ = on; }

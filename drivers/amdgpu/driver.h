@@ -20,7 +20,8 @@ class DriverImpl final : public VendorDriver {
 
  private:
   explicit DriverImpl(Hsa& hsa)
-      : VendorDriver(kDriverName, kDriverDescription, hsa, {.copy_engine = true}), hsa_(hsa) {}
+      : VendorDriver(kDriverName, kDriverDescription, hsa, {.copy_engine = true, .kernarg = true}),
+        hsa_(hsa) {}
   ~DriverImpl() = default;
   void destroy() noexcept override { delete this; }
 

@@ -173,12 +173,15 @@ Result<KernelCode> ExecutableImpl::code_of(const KernelInfo& kernel) const {
     const uint32_t stack = static_cast<const DeviceImpl&>(device()).options().stack_bytes;
     code.private_bytes = std::max(code.private_bytes, stack);
   }
-  code.kernarg_blocks = kernarg_blocks(info.kernarg_size);
+  const uint32_t block = static_cast<const DeviceImpl&>(device()).kernarg_block();
+  code.kernarg_blocks = kernarg_blocks(info.kernarg_size, block);
   if (code.kernarg_blocks > kMaxKernargBlocks) {
     return error(StatusCode::kUnimplemented,
                  "The kernel \"{}\" takes {} bytes of arguments; the driver amdgpu passes at most "
-                 "{}. Pass the address of a buffer instead.",
-                 short_name(info.name), info.kernarg_size, kMaxKernargBlocks * kKernargBlock);
+                 "{}, which is {} times its device option kernarg_bytes. Raise the option, or pass "
+                 "the address of a buffer instead.",
+                 short_name(info.name), info.kernarg_size, kMaxKernargBlocks * block,
+                 kMaxKernargBlocks);
   }
   for (const ArgumentInfo& argument : info.arguments) {
     code.may_read_foreign |=

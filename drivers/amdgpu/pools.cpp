@@ -50,7 +50,7 @@ Pools::Pools(DeviceImpl& device) {
     sources_[i] = std::make_unique<Source>(device, type);
     const uint64_t share = device.memory().pool(type).size / kKeptShare;
     const uint64_t keep = device.options().pool_keep_bytes.value_or(share);
-    groups_[i] = std::make_unique<PoolGroup>(*sources_[i], keep);
+    groups_[i] = std::make_unique<PoolGroup>(*sources_[i], keep, device.options().pool_limit_bytes);
   }
 }
 

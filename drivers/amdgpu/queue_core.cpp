@@ -24,6 +24,7 @@ QueueCore::QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priori
     : device_(&device),
       hsa_(device.hsa()),
       mask_(capacity - 1),
+      kernarg_block_(device.kernarg_block()),
       capacity_(capacity),
       priority_(priority),
       signals_(hsa_),
@@ -41,7 +42,7 @@ Result<std::unique_ptr<QueueCore>> QueueCore::create(DeviceImpl& device, uint32_
 }
 
 Status QueueCore::open() {
-  const uint64_t kernarg_bytes = (uint64_t{capacity_} + kMaxKernargBlocks - 1) * kKernargBlock;
+  const uint64_t kernarg_bytes = (uint64_t{capacity_} + kMaxKernargBlocks - 1) * kernarg_block_;
   void* kernarg = nullptr;
   HALYARD_RETURN_IF_ERROR(device_->memory().allocate_kernarg(kernarg_bytes, &kernarg));
   kernarg_ = static_cast<std::byte*>(kernarg);

@@ -101,7 +101,7 @@ class QueueCore {
 #endif
     return packet;
   }
-  void* kernarg(uint64_t index) { return kernarg_ + (index & mask_) * kKernargBlock; }
+  void* kernarg(uint64_t index) { return kernarg_ + (index & mask_) * kernarg_block_; }
   // Asks for what a submission that comes soon will write: the device had the slot's cache line
   // last, and it takes as long to come back as a whole dispatch takes.
   void prefetch_slot(uint64_t index) {
@@ -255,6 +255,7 @@ class QueueCore {
   volatile uint64_t* write_index_ = nullptr;
   std::byte* kernarg_ = nullptr;
   uint64_t mask_ = 0;
+  uint64_t kernarg_block_ = 0;  // bytes
   const uint64_t user_bit_ = next_user_bit();
   uint32_t capacity_;
   QueueOptions::Priority priority_;

@@ -11,13 +11,14 @@
 
 namespace halyard::amdgpu {
 
-// Bytes of kernel arguments that belong to each slot. A launch that needs more takes the blocks of
-// the slots behind it as well, and fills these with packets that do nothing. Covers what compilers
-// emit for nearly all kernels: 256 bytes of implicit arguments (code object version 5) and as much
-// again of the kernel's own.
+// Bytes of kernel arguments that belong to each slot, unless the device option kernarg_bytes asks
+// for more: the slot's block. A launch that needs more takes the blocks of the slots behind it as
+// well, and fills these with packets that do nothing. Covers what compilers emit for nearly all
+// kernels: 256 bytes of implicit arguments (code object version 5) and as much again of the
+// kernel's own.
 inline constexpr uint32_t kKernargBlock = 512;
 // Blocks behind the last slot's, so that a launch near the end of the ring finds its blocks in one
-// piece. Bounds a kernel's arguments to 16 KiB.
+// piece. Bounds a kernel's arguments: to 16 KiB with blocks of 512 bytes.
 inline constexpr uint32_t kMaxKernargBlocks = 32;
 
 inline constexpr uint32_t kMinCapacity = 64;  // also what ROCR's smallest ring holds
@@ -38,8 +39,8 @@ constexpr bool tag_interrupts(uint64_t tag) {
 // Of a slot that no packet has used yet; larger than any index.
 inline constexpr uint64_t kUnusedTag = UINT64_MAX;
 
-constexpr uint32_t kernarg_blocks(uint64_t bytes) {
-  return static_cast<uint32_t>(std::max<uint64_t>(1, (bytes + kKernargBlock - 1) / kKernargBlock));
+constexpr uint32_t kernarg_blocks(uint64_t bytes, uint32_t block) {
+  return static_cast<uint32_t>(std::max<uint64_t>(1, (bytes + block - 1) / block));
 }
 
 // The end of the indices that may be written when `completed` packets are done and the packet

@@ -7,6 +7,7 @@
 
 #include "hal/driver.h"
 #include "hal/status.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
@@ -25,7 +26,9 @@ struct DeviceOptions {
   uint32_t max_queues = 0;                    // that live at a time; 0: as many as the driver makes
   std::optional<uint64_t> wait_spin_ns;       // before a thread that waits sleeps
   std::optional<uint64_t> pool_keep_bytes;    // free memory that the pool of one type keeps
+  uint64_t pool_limit_bytes = 0;              // that the device's pool of one type has; 0: no limit
   std::optional<uint64_t> copy_engine_bytes;  // copies of so many between host and device use one
+  uint32_t kernarg_bytes = 0;                 // for each operation of a queue; 0: the driver's own
   uint32_t max_workgroup_size = 0;            // work-items; 0: the device's own limit
 
   // The capacity to ask for, of a queue whose options ask for `requested` (0: nothing).
@@ -38,9 +41,14 @@ struct DeviceOptions {
 struct DeviceOptionSet {
   // copy_engine_bytes: the driver chooses between kernels and copy engines.
   bool copy_engine = false;
+  // kernarg_bytes: queues have memory of their own for kernel arguments.
+  bool kernarg = false;
   // wait_spin_us: a thread that waits looks before it sleeps.
   bool wait_spin = true;
 };
+
+// Those of the set, for Driver::device_options.
+void list_device_options(const DeviceOptionSet& set, driver::DeviceOptionSink sink, void* context);
 
 // INVALID_ARGUMENT for a key that there is not or a value out of its range says what is legal.
 // `driver` is the driver's name, for that.

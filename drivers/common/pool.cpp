@@ -116,12 +116,13 @@ bool QueuePool::has_room(uint64_t bytes, uint64_t free) const {
 
 Status QueuePool::over_limit(uint64_t bytes) const {
   const std::lock_guard lock(mutex_);
-  return error(
-      StatusCode::kResourceExhausted,
-      "Queue::alloca_buffer needs {} bytes of a pool whose limit is {} bytes "
-      "(PoolInfo::limit_bytes). Of these {} are reserved, {} of them in live buffers. Give "
-      "buffers back with Queue::dealloca_buffer, or use a pool with a higher limit.",
-      bytes, limit_bytes_, figures_.reserved_bytes + obtaining_bytes_, figures_.used_bytes);
+  return error(StatusCode::kResourceExhausted,
+               "Queue::alloca_buffer needs {} bytes of a pool whose limit is {} bytes "
+               "(PoolInfo::limit_bytes, or the device option pool_limit_bytes). Of these {} are "
+               "reserved, {} of them in live buffers. Give "
+               "buffers back with Queue::dealloca_buffer, or use a pool with a higher limit.",
+               bytes, limit_bytes_, figures_.reserved_bytes + obtaining_bytes_,
+               figures_.used_bytes);
 }
 
 // Counts `bytes` as obtained, if there is room for them or, with a wait, will be.

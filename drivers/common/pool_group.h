@@ -20,9 +20,10 @@ PoolStatistics statistics_of(const QueuePool& pool);
 // Any thread may use any method.
 class PoolGroup {
  public:
-  // The device's own pool keeps `keep_bytes`. `source` outlives this.
-  PoolGroup(PoolSource& source, uint64_t keep_bytes)
-      : source_(source), keep_bytes_(keep_bytes), own_(source, keep_bytes) {}
+  // The device's own pool keeps `keep_bytes`, and has at most `limit_bytes` (0: any number).
+  // `source` outlives this.
+  PoolGroup(PoolSource& source, uint64_t keep_bytes, uint64_t limit_bytes = 0)
+      : source_(source), keep_bytes_(keep_bytes), own_(source, keep_bytes, limit_bytes) {}
   PoolGroup(const PoolGroup&) = delete;
   PoolGroup& operator=(const PoolGroup&) = delete;
 

@@ -9,7 +9,8 @@ SerialHeap::SerialHeap(SerialMemory& memory, SerialDevice& device, const SerialH
     : memory_(memory),
       device_(device),
       info_(info),
-      pools_(*this, device.options().pool_keep_bytes.value_or(info.size / 4)) {}
+      pools_(*this, device.options().pool_keep_bytes.value_or(info.size / 4),
+             device.options().pool_limit_bytes) {}
 
 Status SerialHeap::allocate(uint64_t size, uint64_t alignment, const MemoryWait& wait,
                             PoolBlock* block) {

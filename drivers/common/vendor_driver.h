@@ -38,6 +38,10 @@ class VendorDriver : public driver::DriverBase {
   Status discover();
 
   void do_info(DriverInfo* info) const final;
+  Status do_device_options(DeviceOptionSink sink, void* context) final {
+    list_device_options(options_, sink, context);
+    return {};
+  }
   Status do_enumerate(DeviceSink sink, void* context) final;
   Status do_create_device(uint32_t ordinal, Span<const Option> options, Device** device) final;
 

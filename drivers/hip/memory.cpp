@@ -40,7 +40,8 @@ Memory::Memory(DeviceImpl& device)
   for (size_t i = 0; i < kTypes; ++i) {
     sources_.emplace_back(*this, static_cast<MemoryType>(i));
     pools_[i] = std::make_unique<PoolGroup>(sources_[i],
-                                            device_.options().pool_keep_bytes.value_or(kPoolKeeps));
+                                            device_.options().pool_keep_bytes.value_or(kPoolKeeps),
+                                            device_.options().pool_limit_bytes);
   }
 }
 

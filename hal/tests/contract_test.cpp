@@ -30,6 +30,8 @@ SAME(DeviceInfo, HalyardDeviceInfo, pci_address, pci_address);
 SAME(DeviceSummary, HalyardDeviceSummary, target, target);
 SAME(DeviceSummary, HalyardDeviceSummary, memory_bytes, memory_bytes);
 SAME(DeviceSummary, HalyardDeviceSummary, pci_address, pci_address);
+SAME(DeviceOptionInfo, HalyardDeviceOption, meaning, meaning);
+SAME(DeviceOptionInfo, HalyardDeviceOption, values, values);
 SAME(DriverInfo, HalyardDriverInfo, library_path, library_path);
 SAME(DriverInfo, HalyardDriverInfo, library_version, library_version);
 SAME(HeapInfo, HalyardHeapInfo, granule, granule);

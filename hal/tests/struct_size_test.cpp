@@ -200,10 +200,10 @@ TEST_F(StructSize, OfEveryStructOfTheInterfaceIsAccountedFor) {
                                         "ImportOptions",  "PoolInfo",     "PoolOptions",
                                         "ProfileOptions", "QueueOptions", "RectangleCopy"};
   const std::set<std::string> of_halyard = {
-      "AllocationInfo", "ArgumentInfo", "ClockReading",   "DeviceDetails",  "DeviceInfo",
-      "DeviceSummary",  "DriverInfo",   "ExecutableInfo", "ExportedHandle", "FunctionInfo",
-      "GlobalInfo",     "HeapInfo",     "HeapStatistics", "HostCall",       "LinkInfo",
-      "PoolStatistics", "ProfileEvent", "Residency"};
+      "AllocationInfo",   "ArgumentInfo",   "ClockReading", "DeviceDetails",  "DeviceInfo",
+      "DeviceOptionInfo", "DeviceSummary",  "DriverInfo",   "ExecutableInfo", "ExportedHandle",
+      "FunctionInfo",     "GlobalInfo",     "HeapInfo",     "HeapStatistics", "HostCall",
+      "LinkInfo",         "PoolStatistics", "ProfileEvent", "Residency"};
   std::set<std::string> found;
   const std::regex pattern("struct (\\w+) \\{\\s*uint32_t struct_size");
   for (const auto& entry : std::filesystem::directory_iterator(HALYARD_TEST_HEADERS)) {

@@ -138,6 +138,9 @@ Status run(int count, char** words) {
   HALYARD_ASSIGN_OR_RETURN(const Ref<Driver> driver, load(words[1]));
   HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceSummary> devices, driver->enumerate());
   EXPECT(!devices.empty() && !devices[0].name.empty());
+#if HALYARD_ABI_MINOR >= 1
+  HALYARD_RETURN_IF_ERROR(expect_known(driver->device_options().status()));
+#endif
   HALYARD_ASSIGN_OR_RETURN(const Ref<Device> device, driver->create_device(0));
   EXPECT(device->info().driver.view() == driver->info().name.view());
   EXPECT(device->heap_count() >= 1);

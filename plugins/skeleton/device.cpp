@@ -51,7 +51,10 @@ Status no_kernels() {
                 "GPU, such as --device=amdgpu.");
 }
 
-SkeletonDevice::SkeletonDevice() : DeviceBase(device_info()) {}
+SkeletonDevice::SkeletonDevice(uint64_t heap_bytes) : DeviceBase(info_), info_(device_info()) {
+  info_.memory_bytes = heap_bytes;
+  info_.max_allocation_bytes = heap_bytes;
+}
 
 void SkeletonDevice::destroy() noexcept {
   delete this;
@@ -60,12 +63,13 @@ void SkeletonDevice::destroy() noexcept {
 Status SkeletonDevice::take_memory(MemoryType type, uint64_t size) {
   const std::lock_guard lock(mutex_);
   halyard::HeapStatistics& heap = heaps_[static_cast<size_t>(type)];
-  if (size > kHeapBytes - heap.live_bytes) {
+  const uint64_t room = info_.memory_bytes - heap.live_bytes;
+  if (size > room) {
     return error(
         StatusCode::kResourceExhausted,
         "An allocation of {} bytes does not fit into the heap of {} bytes, of which {} are "
         "in use.",
-        size, kHeapBytes, heap.live_bytes);
+        size, info_.memory_bytes, heap.live_bytes);
   }
   heap.live_bytes += size;
   ++heap.live_buffers;
@@ -86,8 +90,8 @@ size_t SkeletonDevice::do_heap_count() const {
 
 Status SkeletonDevice::do_heap(size_t index, halyard::HeapInfo* info) const {
   info->type = static_cast<MemoryType>(index);
-  info->size = kHeapBytes;
-  info->max_allocation = kHeapBytes;
+  info->size = info_.memory_bytes;
+  info->max_allocation = info_.memory_bytes;
   info->granule = 1;
   return {};
 }

@@ -14,7 +14,8 @@ halyard::Status no_kernels();
 
 class SkeletonDevice final : public halyard::driver::DeviceBase {
  public:
-  SkeletonDevice();
+  // With so many bytes in each of its heaps.
+  explicit SkeletonDevice(uint64_t heap_bytes);
 
   // Counts an allocation of a heap. RESOURCE_EXHAUSTED if the heap has not so much left.
   halyard::Status take_memory(halyard::MemoryType type, uint64_t size);
@@ -51,11 +52,12 @@ class SkeletonDevice final : public halyard::driver::DeviceBase {
   Status do_fault() const override;
   Status do_let_in(halyard::Buffer& buffer) override;
 
+  halyard::DeviceInfo info_;
   mutable std::mutex mutex_;
   halyard::HeapStatistics heaps_[2];  // by MemoryType; under mutex_
 };
 
-// The facts of the one device there is.
+// The facts of the one device there is, opened without options.
 const halyard::DeviceInfo& device_info();
 
 }  // namespace skeleton

@@ -2,6 +2,9 @@
 
 #include "hal/driver.h"
 
+#include <charconv>
+#include <string_view>
+
 #include "device.h"
 #include "hal/error.h"
 #include "plugins/guard.h"
@@ -21,11 +24,27 @@ using halyard::StatusCode;
 constexpr const char* kName = "skeleton";
 constexpr const char* kDescription = "A driver to clone; host memory, no GPU";
 
-// This driver knows no option; a real one lists those that it knows.
+// Options of the driver as a whole, such as where its vendor library is: this one has none.
 Status refuse(Span<const Option> options) {
   if (options.empty()) return {};
   return error(StatusCode::kInvalidArgument,
                "The skeleton driver does not know the option ({}); it has none.", options[0].key);
+}
+
+// Options of a device. The host refuses those that do_device_options does not list.
+constexpr const char* kMemory = "memory_bytes";
+constexpr const char* kMemoryValues = "a whole number from 4096 to 67108864";
+
+Status read_memory(Span<const Option> options, uint64_t* bytes) {
+  for (const Option& option : options) {
+    const std::string_view text = option.value;
+    const auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), *bytes);
+    const bool is_number = trouble == std::errc() && end == text.data() + text.size();
+    if (is_number && *bytes >= 4096 && *bytes <= device_info().memory_bytes) continue;
+    return error(StatusCode::kInvalidArgument, "The device option {} is given ({}). It is {}.",
+                 option.key, option.value, kMemoryValues);
+  }
+  return {};
 }
 
 class SkeletonDriver final : public halyard::driver::DriverBase {
@@ -33,8 +52,6 @@ class SkeletonDriver final : public halyard::driver::DriverBase {
   SkeletonDriver() = default;
 
  private:
-  using DeviceSink = void (*)(void* context, const halyard::DeviceSummary& summary);
-
   ~SkeletonDriver() = default;
   void destroy() noexcept override { delete this; }
 
@@ -60,11 +77,21 @@ class SkeletonDriver final : public halyard::driver::DriverBase {
       return error(StatusCode::kNotFound,
                    "The skeleton driver has no device with the ordinal ({}); it has 0.", ordinal);
     }
-    HALYARD_RETURN_IF_ERROR(refuse(options));
+    uint64_t memory_bytes = device_info().memory_bytes;
+    HALYARD_RETURN_IF_ERROR(read_memory(options, &memory_bytes));
     return guarded([&]() -> Status {
-      *device = new SkeletonDevice;
+      *device = new SkeletonDevice(memory_bytes);
       return {};
     });
+  }
+
+  Status do_device_options(DeviceOptionSink sink, void* context) override {
+    halyard::DeviceOptionInfo memory;
+    memory.key = kMemory;
+    memory.meaning = "how many bytes each heap has";
+    memory.values = kMemoryValues;
+    sink(context, memory);
+    return {};
   }
 };
 

@@ -216,18 +216,29 @@ size_t position_of_option(const DeviceUri& uri, size_t index) {
   return to_string(before).size() + 2;
 }
 
-// What a driver says of the options of a URI, with the place of the one that it names.
-Status with_place(const DeviceUri& uri, const Status& refusal) {
-  if (refusal.code() != StatusCode::kInvalidArgument || uri.options.empty()) return refusal;
-  std::string place;
+// What a driver says of a device's options, with the place of the one that it names: in the URI, or
+// in a config.
+Status with_place(const DeviceUri& uri, const std::vector<ConfiguredOption>& configured,
+                  const Status& refusal) {
+  if (refusal.code() != StatusCode::kInvalidArgument) return refusal;
+  const auto names = [&](const std::string& key) {
+    return refusal.message().view().find("(" + key + ")") != std::string_view::npos ||
+           refusal.message().view().find("option " + key + " ") != std::string_view::npos;
+  };
   for (size_t i = 0; i < uri.options.size(); ++i) {
     const std::string& key = uri.options[i].key;
-    if (refusal.message().view().find(key) == std::string_view::npos) continue;
-    place = fmt::format(" at character {} ({})", position_of_option(uri, i), key);
-    break;
+    if (!names(key)) continue;
+    return error(refusal.code(), "The device URI ({}) is refused at character {} ({}): {}",
+                 printable(to_string(uri)), position_of_option(uri, i), key, refusal.message());
   }
-  return error(refusal.code(), "The device URI ({}) is refused{}: {}", printable(to_string(uri)),
-               place, refusal.message());
+  for (const ConfiguredOption& option : configured) {
+    if (!names(option.key)) continue;
+    return error(refusal.code(), "{}: the device option ({}) of a config is refused: {}",
+                 printable(option.origin), option.key, refusal.message());
+  }
+  if (uri.options.empty()) return refusal;
+  return error(refusal.code(), "The device URI ({}) is refused: {}", printable(to_string(uri)),
+               refusal.message());
 }
 
 }  // namespace
@@ -328,6 +339,13 @@ Result<Registry::Chosen> Registry::choose(const std::vector<DeviceUri>& uris) {
       return error(selected.status().code(), "{}{}", selected.status().message(),
                    state_->hint_and_report(hint));
     }
+    std::vector<Option> options;
+    for (const DeviceUriOption& option : uri.options) {
+      if (option.key != kValidation) options.push_back({option.key, option.value});
+    }
+    if (Status known = plugin.driver->check_device_options(options); !known.ok()) {
+      return with_place(uri, {}, known);
+    }
     for (const size_t i : *selected) {
       const uint32_t ordinal = plugin.devices[i].ordinal;
       if (std::find(chosen.ordinals.begin(), chosen.ordinals.end(), ordinal) !=
@@ -337,7 +355,7 @@ Result<Registry::Chosen> Registry::choose(const std::vector<DeviceUri>& uris) {
                      list_of_uris(uris));
       }
       const std::string_view target = plugin.devices[i].target.view();
-      if (chosen.ordinals.empty()) chosen.processor = target.substr(0, target.find(':'));
+      chosen.processors.emplace_back(target.substr(0, target.find(':')));
       chosen.ordinals.push_back(ordinal);
     }
     chosen.driver = plugin.driver;
@@ -349,26 +367,46 @@ Result<Ref<Device>> Registry::open_group(const std::vector<DeviceUri>& uris,
                                          Span<const Option> options) {
   HALYARD_ASSIGN_OR_RETURN(const Chosen chosen, choose(uris));
   const DeviceUri& uri = uris.front();
-  std::vector<DeviceUriOption> configured;
-  if (state_->device_options) configured = state_->device_options(uri.driver, chosen.processor);
-  std::vector<Option> all;
-  const auto set = [&all](const Option& option) {
-    std::erase_if(all, [&](const Option& o) { return o.key.view() == option.key.view(); });
-    all.push_back(option);
-  };
-  for (const DeviceUriOption& option : configured) set({option.key, option.value});
-  for (const DeviceUriOption& option : uri.options) set({option.key, option.value});
-  for (const Option& option : options) set(option);
-  Result<bool> validation = take_validation(all, state_->validation);
-  if (!validation.ok()) return with_place(uri, validation.status());
   const uint32_t first = chosen.ordinals.front();
   try {
-    const Span<const Option> given(all.data(), all.size());
-    Result<Ref<Device>> device = chosen.ordinals.size() == 1
-                                     ? chosen.driver->create_device(first, given)
-                                     : chosen.driver->create_logical_device(chosen.ordinals, given);
-    if (!device.ok()) return with_place(uri, device.status());
-    (*device)->set_validation(*validation);
+    // Of each GPU: what configs say of its processor. Their texts live as long as the options.
+    std::vector<std::vector<ConfiguredOption>> configured(chosen.ordinals.size());
+    if (state_->device_options) {
+      std::vector<DeviceOptionInfo> known;
+      Result<std::vector<DeviceOptionInfo>> listed = chosen.driver->device_options();
+      if (listed.ok()) {
+        known = std::move(listed).value();
+      } else if (listed.status().code() != StatusCode::kUnimplemented) {
+        return std::move(listed).status();
+      }
+      for (size_t i = 0; i < configured.size(); ++i) {
+        configured[i] = state_->device_options(uri.driver, chosen.processors[i], known);
+      }
+    }
+    bool validation = state_->validation;
+    std::vector<std::vector<Option>> all(chosen.ordinals.size());
+    std::vector<GpuChoice> gpus;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto set = [&](const Option& option) {
+        std::erase_if(all[i], [&](const Option& o) { return o.key.view() == option.key.view(); });
+        all[i].push_back(option);
+      };
+      for (const ConfiguredOption& option : configured[i]) set({option.key, option.value});
+      for (const DeviceUriOption& option : uri.options) set({option.key, option.value});
+      for (const Option& option : options) set(option);
+      const Result<bool> wanted = take_validation(all[i], state_->validation);
+      if (!wanted.ok()) return with_place(uri, configured[i], wanted.status());
+      validation = *wanted;
+      gpus.push_back({chosen.ordinals[i], all[i]});
+    }
+    Result<Ref<Device>> device = chosen.driver->create_logical_device_of(gpus);
+    if (!device.ok()) {
+      std::vector<ConfiguredOption> of_all;
+      for (const auto& of_gpu : configured)
+        of_all.insert(of_all.end(), of_gpu.begin(), of_gpu.end());
+      return with_place(uri, of_all, device.status());
+    }
+    (*device)->set_validation(validation);
     return device;
   } catch (...) {
     return error(StatusCode::kInternal,

@@ -89,37 +89,89 @@ TEST_F(ApplyTest, ADriverIsGivenItsOptions) {
   EXPECT_THAT(message_of(device.status()), HasSubstr("does not know the option (speed)"));
 }
 
+// "key=value" of the device options that a driver which lists `known` is given.
+std::vector<std::string> options_of(const Settings& settings, std::string_view driver,
+                                    std::string_view processor,
+                                    const std::vector<std::string_view>& known) {
+  std::vector<DeviceOptionInfo> listed;
+  for (const std::string_view key : known) listed.emplace_back().key = key;
+  std::vector<std::string> texts;
+  for (const ConfiguredOption& option :
+       registry_options(settings).device_options(driver, processor, listed)) {
+    texts.push_back(option.key + "=" + option.value);
+  }
+  return texts;
+}
+
 TEST_F(ApplyTest, ProcessorsHaveDeviceOptions) {
-  const auto options_of = [](const Settings& settings, std::string_view driver,
-                             std::string_view processor) {
-    std::vector<std::string> texts;
-    for (const DeviceUriOption& option :
-         registry_options(settings).device_options(driver, processor)) {
-      texts.push_back(option.key + "=" + option.value);
-    }
-    return texts;
-  };
   const Settings settings = settings_of(
       "processors:\n"
       "  default: {stack_size: 16KiB, wait: {spin: 50us}}\n"
       "  gfx90a:\n"
-      "    queues: {capacity: 4096, max: 8}\n"
+      "    queues: {capacity: 4096, max: 8, kernarg: 1KiB}\n"
       "    wait: {spin: 1ms}\n"
-      "    pools: {keep: 1GiB}\n"
+      "    pools: {keep: 1GiB, limit: 2GiB}\n"
       "    copies: {engine_from: 256KiB}\n"
       "    workgroups: {max_size: 256}\n");
-  EXPECT_THAT(options_of(settings, "amdgpu", "gfx900"),
+  std::vector<std::string_view> all;
+  for (const Key& key : key_table()) {
+    if (!key.device_option.empty()) all.push_back(key.device_option);
+  }
+  EXPECT_THAT(options_of(settings, "amdgpu", "gfx900", all),
               ElementsAre("stack_bytes=16384", "wait_spin_us=50"));
-  EXPECT_THAT(options_of(settings, "amdgpu", "gfx90a"),
-              ElementsAre("stack_bytes=16384", "queue_capacity=4096", "max_queues=8",
-                          "wait_spin_us=1000", "pool_keep_bytes=1073741824",
-                          "copy_engine_bytes=262144", "max_workgroup_size=256"));
   EXPECT_THAT(
-      options_of(settings, "hip", "gfx90a"),
-      ElementsAre("stack_bytes=16384", "queue_capacity=4096", "max_queues=8", "wait_spin_us=1000",
-                  "pool_keep_bytes=1073741824", "max_workgroup_size=256"))
-      << "HIP chooses the copy engine";
-  EXPECT_THAT(options_of(settings, "skeleton", "gfx90a"), ElementsAre());
+      options_of(settings, "amdgpu", "gfx90a", all),
+      ElementsAre("stack_bytes=16384", "queue_capacity=4096", "max_queues=8", "kernarg_bytes=1024",
+                  "wait_spin_us=1000", "pool_keep_bytes=1073741824", "pool_limit_bytes=2147483648",
+                  "copy_engine_bytes=262144", "max_workgroup_size=256"));
+  // A driver is given what it lists, whatever its name is.
+  EXPECT_THAT(options_of(settings, "mine", "gfx90a", {"max_queues", "color"}),
+              ElementsAre("max_queues=8"));
+  EXPECT_THAT(options_of(settings, "amdgpu", "gfx90a", {}), ElementsAre());
+}
+
+TEST_F(ApplyTest, ADriversOwnDeviceOptionsAreGivenByTheirNames) {
+  const Settings settings = settings_of(
+      "processors:\n"
+      "  default: {drivers: {mine: {color: red, speed: 3}, other: {size: 1}}}\n"
+      "  gfx90a: {drivers: {mine: {speed: fast}}, queues: {max: 8}}\n");
+  EXPECT_THAT(options_of(settings, "mine", "gfx900", {}), ElementsAre("color=red", "speed=3"));
+  EXPECT_THAT(options_of(settings, "mine", "gfx90a", {"max_queues"}),
+              ElementsAre("max_queues=8", "color=red", "speed=fast"));
+  EXPECT_THAT(options_of(settings, "hip", "gfx90a", {}), ElementsAre());
+}
+
+// A driver that is no part of Halyard: its options work in configs and URIs, and errors list them.
+// Config key: processors.<processor>.drivers.<driver>.<option>
+TEST_F(ApplyTest, ADriverIsOpenedWithTheOptionsThatItLists) {
+  const auto memory_of = [](const Result<Ref<Device>>& device) {
+    EXPECT_TRUE(device.ok()) << device.status().to_string();
+    return device.ok() ? (*device)->info().memory_bytes : 0;
+  };
+  EXPECT_EQ(memory_of(registry_of("")->open_device("skeleton")), 64u << 20);
+  const auto registry =
+      registry_of("processors: {default: {drivers: {skeleton: {memory_bytes: 8192}}}}\n");
+  EXPECT_EQ(memory_of(registry->open_device("skeleton")), 8192u);
+  EXPECT_EQ(memory_of(registry->open_device("skeleton?memory_bytes=4096")), 4096u);
+  EXPECT_THAT(message_of(registry->open_device("skeleton?memory_byte=4096").status()),
+              AllOf(HasSubstr("(skeleton?memory_byte=4096) is refused at character 10 "
+                              "(memory_byte)"),
+                    HasSubstr("The driver skeleton does not know the device option (memory_byte). "
+                              "It knows: memory_bytes. Did you mean \"memory_bytes\"?")));
+
+  EXPECT_THAT(message_of(registry->gpus(*parse_device_uri("skeleton:0?speed=7")).status()),
+              HasSubstr("is refused at character 12 (speed)"))
+      << "also where nothing is opened";
+
+  const auto unknown = registry_of("processors: {default: {drivers: {skeleton: {speed: 7}}}}\n");
+  EXPECT_THAT(message_of(unknown->open_device("skeleton").status()),
+              AllOf(HasSubstr("a.yaml:2:52: the device option (speed) of a config is refused"),
+                    HasSubstr("It knows: memory_bytes.")));
+  const auto illegal =
+      registry_of("processors: {default: {drivers: {skeleton: {memory_bytes: few}}}}\n");
+  EXPECT_THAT(message_of(illegal->open_device("skeleton").status()),
+              AllOf(HasSubstr("a.yaml:2:59: the device option (memory_bytes) of a config"),
+                    HasSubstr("is given (few). It is a whole number from 4096 to 67108864.")));
 }
 
 TEST_F(ApplyTest, VendorLibrariesAreDriverOptions) {
@@ -173,7 +225,7 @@ TEST_F(ApplyTest, NamedDevicesAndGroupsAreOpened) {
   EXPECT_FALSE((*registry->open_device("trainer?validation=none"))->validates());
   EXPECT_THAT(message_of(registry->open_device("trainer?color=red").status()),
               AllOf(HasSubstr("skeleton:0?color=red) is refused at character 12 (color)"),
-                    HasSubstr("does not know the option (color)")));
+                    HasSubstr("does not know the device option (color)")));
 }
 
 TEST_F(ApplyTest, AGroupIsOneLogicalDeviceOfOneDriver) {

@@ -18,11 +18,11 @@ TEST(SlotTag, AnUnusedSlotIsNoPackets) {
 }
 
 TEST(KernargBlocks, AtLeastOneAndRoundedUp) {
-  EXPECT_EQ(kernarg_blocks(0), 1u);
-  EXPECT_EQ(kernarg_blocks(1), 1u);
-  EXPECT_EQ(kernarg_blocks(kKernargBlock), 1u);
-  EXPECT_EQ(kernarg_blocks(kKernargBlock + 1), 2u);
-  EXPECT_EQ(kernarg_blocks(kMaxKernargBlocks * kKernargBlock), kMaxKernargBlocks);
+  EXPECT_EQ(kernarg_blocks(0, kKernargBlock), 1u);
+  EXPECT_EQ(kernarg_blocks(1, kKernargBlock), 1u);
+  EXPECT_EQ(kernarg_blocks(kKernargBlock, kKernargBlock), 1u);
+  EXPECT_EQ(kernarg_blocks(kKernargBlock + 1, kKernargBlock), 2u);
+  EXPECT_EQ(kernarg_blocks(kMaxKernargBlocks * kKernargBlock, kKernargBlock), kMaxKernargBlocks);
 }
 
 TEST(RoomLimit, ASlotIsFreeOnlyWhenItsPacketIsBothTakenAndDone) {

@@ -92,7 +92,7 @@ TEST_F(Submission, LongArgumentsTakeTheBlocksOfSeveralSlots) {
   std::vector<std::byte> arguments(3 * kKernargBlock + 8);
   (void)arguments;
   EXPECT_EQ(first, 0u);
-  EXPECT_EQ(kernarg_blocks(arguments.size()), 4u);
+  EXPECT_EQ(kernarg_blocks(arguments.size(), kKernargBlock), 4u);
   // The last slot's blocks lie in one piece behind the ring's.
   auto* const last = static_cast<std::byte*>(core(queue).kernarg(63));
   auto* const start = static_cast<std::byte*>(core(queue).kernarg(0));

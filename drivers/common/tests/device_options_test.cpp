@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 Result<DeviceOptions> read(StringView key, StringView value) {
   const Option options[] = {{key, value}};
-  return read_device_options("some", {.copy_engine = true}, options);
+  return read_device_options("some", {.copy_engine = true, .kernarg = true}, options);
 }
 
 TEST(DeviceOptions, TheStackIsRoundedUpAndFourKibibytesByDefault) {
@@ -32,6 +32,8 @@ TEST(DeviceOptions, WithoutAnyTheDriverDecides) {
   EXPECT_EQ(none.pool_keep_bytes, std::nullopt);
   EXPECT_EQ(none.copy_engine_bytes, std::nullopt);
   EXPECT_EQ(none.max_workgroup_size, 0u);
+  EXPECT_EQ(none.pool_limit_bytes, 0u);
+  EXPECT_EQ(none.kernarg_bytes, 0u);
 }
 
 TEST(DeviceOptions, EachSaysWhatItIs) {
@@ -43,6 +45,9 @@ TEST(DeviceOptions, EachSaysWhatItIs) {
   EXPECT_EQ(read("pool_keep_bytes", "0")->pool_keep_bytes, 0u);
   EXPECT_EQ(read("copy_engine_bytes", "4096")->copy_engine_bytes, 4096u);
   EXPECT_EQ(read("max_workgroup_size", "256")->max_workgroup_size, 256u);
+  EXPECT_EQ(read("pool_limit_bytes", "1048576")->pool_limit_bytes, 1048576u);
+  EXPECT_EQ(read("kernarg_bytes", "512")->kernarg_bytes, 512u);
+  EXPECT_EQ(read("kernarg_bytes", "513")->kernarg_bytes, 1024u);
 }
 
 TEST(DeviceOptions, TheCopyEngineIsForDriversThatChooseIt) {
@@ -51,6 +56,37 @@ TEST(DeviceOptions, TheCopyEngineIsForDriversThatChooseIt) {
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.to_string(),
               AllOf(HasSubstr("(copy_engine_bytes)"), HasSubstr("It knows: stack_bytes")));
+}
+
+TEST(DeviceOptions, AreListedAsTheyAreRead) {
+  const auto list_of = [](const DeviceOptionSet& set) {
+    std::vector<std::string> texts;
+    list_device_options(
+        set,
+        [](void* context, const DeviceOptionInfo& option) {
+          static_cast<std::vector<std::string>*>(context)->push_back(
+              std::string(option.key.view()) + ": " + std::string(option.values.view()));
+        },
+        &texts);
+    return texts;
+  };
+  EXPECT_THAT(
+      list_of({.wait_spin = false}),
+      ::testing::ElementsAre("stack_bytes: a whole number from 1 to 131056",
+                             "queue_capacity: a whole number from 64 to 16384",
+                             "max_queues: a whole number from 1 to 1024",
+                             "pool_keep_bytes: a whole number from 0 to 1099511627776",
+                             "pool_limit_bytes: a whole number from 1048576 to 1099511627776",
+                             "max_workgroup_size: a whole number from 1 to 1024"));
+  const DeviceOptionSet all = {.copy_engine = true, .kernarg = true};
+  EXPECT_THAT(list_of(all), ::testing::SizeIs(9));
+  for (const std::string& text : list_of(all)) {
+    const std::string key = text.substr(0, text.find(':'));
+    const Option option[] = {{key, "1048576"}};
+    // What is listed is known, whatever the value.
+    const Status status = read_device_options("some", all, option).status();
+    EXPECT_THAT(status.to_string(), ::testing::Not(HasSubstr("does not know"))) << key;
+  }
 }
 
 TEST(DeviceOptions, OtherValuesAndKeysAreRefusedWithWhatIsLegal) {

@@ -310,11 +310,11 @@ TEST(PoolLimit, IsNeverExceeded) {
   PoolBlock none;
   const Status status = f.pool.acquire(4096, 1, kQueue, &none, &f.after);
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(
-      status.message().view(),
-      "Queue::alloca_buffer needs 4096 bytes of a pool whose limit is 10000 bytes "
-      "(PoolInfo::limit_bytes). Of these 8192 are reserved, 8192 of them in live buffers. Give "
-      "buffers back with Queue::dealloca_buffer, or use a pool with a higher limit.");
+  EXPECT_EQ(status.message().view(),
+            "Queue::alloca_buffer needs 4096 bytes of a pool whose limit is 10000 bytes "
+            "(PoolInfo::limit_bytes, or the device option pool_limit_bytes). Of these 8192 are "
+            "reserved, 8192 of them in live buffers. Give "
+            "buffers back with Queue::dealloca_buffer, or use a pool with a higher limit.");
   EXPECT_EQ(f.source.waits, 0) << "live buffers are not waited for";
   EXPECT_EQ(f.source.live(), 2u);
   f.pool.release_unused(first);

@@ -35,6 +35,21 @@ struct DeviceSummary {
   StringView pci_address;
 };
 
+// An option that a device of a driver may be opened with.
+struct DeviceOptionInfo {
+  uint32_t struct_size = sizeof(DeviceOptionInfo);
+  uint32_t reserved = 0;
+  StringView key;
+  StringView meaning;  // a noun phrase: "how many queues of the device may live at a time"
+  StringView values;   // what is legal: "a whole number from 1 to 1024"
+};
+
+// A GPU of a logical device, and the options that it is opened with.
+struct GpuChoice {
+  uint32_t ordinal = 0;
+  Span<const Option> options = {};
+};
+
 // Any thread may use any method.
 class Driver : public Object<HalyardDriver> {
  public:
@@ -48,6 +63,13 @@ class Driver : public Object<HalyardDriver> {
   // error. UNAVAILABLE if the vendor runtime fails. The views live as long as the driver.
   Result<std::vector<DeviceSummary>> enumerate();
 
+  // The options that create_device knows. The views live as long as the driver. UNIMPLEMENTED with
+  // a driver that does not say (the contract before 2.1 had no way to).
+  Result<std::vector<DeviceOptionInfo>> device_options();
+  // INVALID_ARGUMENT for a key that is not among them, with those that are. OK for any with a
+  // driver that does not say: create_device refuses what such a driver does not know.
+  Status check_device_options(Span<const Option> options);
+
   // NOT_FOUND lists the existing ordinals. An unknown option is INVALID_ARGUMENT, and the error
   // lists the legal ones.
   Result<Ref<Device>> create_device(uint32_t ordinal, Span<const Option> options = {});
@@ -56,6 +78,8 @@ class Driver : public Object<HalyardDriver> {
   // ordinal, the same as create_device. INVALID_ARGUMENT for none, or for a repeated one.
   Result<Ref<Device>> create_logical_device(Span<const uint32_t> ordinals,
                                             Span<const Option> options = {});
+  // The same, each GPU with options of its own.
+  Result<Ref<Device>> create_logical_device_of(Span<const GpuChoice> gpus);
 
  protected:
   Driver() noexcept = default;  // by the driver SDK

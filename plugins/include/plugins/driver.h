@@ -696,6 +696,17 @@ typedef struct HalyardDeviceSummary {
 
 typedef void (*HalyardDeviceSink)(void* context, const HalyardDeviceSummary* summary);
 
+/* Since 2.1: an option that a device may be opened with. */
+typedef struct HalyardDeviceOption {
+  uint32_t struct_size;
+  uint32_t reserved;
+  HalyardText key;
+  HalyardText meaning; /* a noun phrase */
+  HalyardText values;  /* what is legal: "a whole number from 1 to 1024" */
+} HalyardDeviceOption;
+
+typedef void (*HalyardDeviceOptionSink)(void* context, const HalyardDeviceOption* option);
+
 typedef struct HalyardDriverFunctions {
   uint32_t struct_size;
   /* Required. */
@@ -704,6 +715,9 @@ typedef struct HalyardDriverFunctions {
   HalyardStatus* (*enumerate)(HalyardDriver* driver, HalyardDeviceSink sink, void* context);
   HalyardStatus* (*create_device)(HalyardDriver* driver, uint32_t ordinal, HalyardOptions options,
                                   HalyardDevice** device);
+  /* Optional; since 2.1. The options that create_device knows: the host gives it no others. */
+  HalyardStatus* (*device_options)(HalyardDriver* driver, HalyardDeviceOptionSink sink,
+                                   void* context);
 } HalyardDriverFunctions;
 
 struct HalyardDriver {

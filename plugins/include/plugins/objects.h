@@ -124,6 +124,14 @@ struct Given<DeviceSink> {
   }
   HalyardDeviceSink value;
 };
+using DeviceOptionSink = void (*)(void* context, const DeviceOptionInfo& option);
+template <>
+struct Given<DeviceOptionSink> {
+  DeviceOptionSink get() const noexcept {
+    return reinterpret_cast<DeviceOptionSink>(reinterpret_cast<void (*)()>(value));
+  }
+  HalyardDeviceOptionSink value;
+};
 
 // Calls `method`, which has this signature, with the arguments of a function of the contract.
 template <typename Signature>
@@ -637,6 +645,8 @@ class DriverBase : public Driver {
  protected:
   // Receives the devices of an enumeration. The summary's views stay valid while the driver lives.
   using DeviceSink = driver::DeviceSink;
+  // Takes what options a device may be opened with. The texts live as long as the driver.
+  using DeviceOptionSink = driver::DeviceOptionSink;
 
   DriverBase() noexcept { begin(DriverTable<DriverBase>::kFunctions); }
   ~DriverBase() = default;
@@ -649,6 +659,9 @@ class DriverBase : public Driver {
   virtual Status do_enumerate(DeviceSink sink, void* context) = 0;
   virtual Status do_create_device(uint32_t ordinal, Span<const Option> options,
                                   Device** device) = 0;
+  virtual Status do_device_options(DeviceOptionSink, void*) {
+    return left_out("Driver::device_options");
+  }
 };
 
 template <typename Q>
@@ -658,6 +671,7 @@ const HalyardDriverFunctions DriverTable<Q>::kFunctions = {
     .info = HALYARD_SLOT(Driver, do_info),
     .enumerate = HALYARD_SLOT(Driver, do_enumerate),
     .create_device = HALYARD_SLOT(Driver, do_create_device),
+    .device_options = HALYARD_SLOT(Driver, do_device_options),
 };
 
 #undef HALYARD_SLOT

@@ -32,6 +32,13 @@ struct NamedDevice {
   std::vector<DeviceUri> devices;
 };
 
+// An option of a device that a config has set.
+struct ConfiguredOption {
+  std::string key;
+  std::string value;
+  std::string origin;  // who has said so: "/etc/halyard/a.yaml:3:5"
+};
+
 struct RegistryOptions {
   DiscoveryOptions discovery = {};
   std::vector<DriverOption> driver_options = {};
@@ -40,9 +47,12 @@ struct RegistryOptions {
   std::vector<NamedDevice> devices = {};
   // For opened devices, unless their URI overrides it: ?validation=full or none.
   bool validation = true;
-  // The options of a device with this driver and processor ("gfx90a"); for a logical device, its
-  // first GPU's processor. The URI's options override them. Empty: none. Any thread may call it.
-  std::function<std::vector<DeviceUriOption>(std::string_view driver, std::string_view processor)>
+  // The options of a device of the driver and the processor ("gfx90a"); each GPU of a logical
+  // device has those of its own. `known` are the options that the driver lists
+  // (Driver::device_options); none if it lists none. What a URI says wins. Empty: none. Any thread
+  // may call it.
+  std::function<std::vector<ConfiguredOption>(std::string_view driver, std::string_view processor,
+                                              const std::vector<DeviceOptionInfo>& known)>
       device_options = {};
 };
 
@@ -103,7 +113,7 @@ class Registry {
   struct Chosen {
     Ref<Driver> driver;
     std::vector<uint32_t> ordinals;
-    std::string processor;  // of the first
+    std::vector<std::string> processors;  // of each
   };
   // `uris` name one driver.
   Result<Chosen> choose(const std::vector<DeviceUri>& uris);
