@@ -1,5 +1,6 @@
 // The harness itself: which tests it selects, what it makes of their results, what it reports.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -312,7 +313,9 @@ TEST(CommandLine, WhatMakesNoSenseIsRefusedByName) {
 }
 
 Result<config::Settings> settings_of(const std::string& text) {
-  const std::string path = testing::TempDir() + "/cts_tolerances.yaml";
+  // ctest runs the tests of this program at the same time: each has a file of its own.
+  const std::string path =
+      testing::TempDir() + "/cts_tolerances." + std::to_string(getpid()) + ".yaml";
   std::ofstream(path) << text;
   config::SettingsSources sources;
   sources.system_folder.clear();
