@@ -121,7 +121,7 @@ TEST_F(ApplyTest, ProcessorsHaveDeviceOptions) {
               ElementsAre("stack_bytes=16384", "wait_spin_us=50"));
   EXPECT_THAT(
       options_of(settings, "amdgpu", "gfx90a", all),
-      ElementsAre("stack_bytes=16384", "queue_capacity=4096", "max_queues=8", "kernarg_bytes=1024",
+      ElementsAre("stack_bytes=16384", "queue_capacity=4096", "kernarg_bytes=1024", "max_queues=8",
                   "wait_spin_us=1000", "pool_keep_bytes=1073741824", "pool_limit_bytes=2147483648",
                   "copy_engine_bytes=262144", "max_workgroup_size=256"));
   // A driver is given what it lists, whatever its name is.
