@@ -28,12 +28,12 @@ Result<std::vector<ChosenDevices>> choose_devices(Registry& registry, const std:
     return chosen;
   }
   HALYARD_ASSIGN_OR_RETURN(const DeviceUri parsed, registry.parse(choice));
-  HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> uris, registry.resolve(parsed));
-  for (const DeviceUri& uri : uris) {
-    HALYARD_ASSIGN_OR_RETURN(const LoadedDriver driver, registry.driver(uri.driver));
-    HALYARD_ASSIGN_OR_RETURN(const std::vector<size_t> selected,
-                             select_devices(uri, driver.devices));
-    for (const size_t i : selected) add(chosen, driver, driver.devices[i]);
+  HALYARD_ASSIGN_OR_RETURN(const std::vector<DeviceUri> gpus, registry.gpus(parsed));
+  for (const DeviceUri& gpu : gpus) {
+    HALYARD_ASSIGN_OR_RETURN(const LoadedDriver driver, registry.driver(gpu.driver));
+    for (const DeviceSummary& device : driver.devices) {
+      if (device.ordinal == gpu.ordinal) add(chosen, driver, device);
+    }
   }
   std::sort(chosen.begin(), chosen.end(), [](const ChosenDevices& a, const ChosenDevices& b) {
     return a.driver.name < b.driver.name;

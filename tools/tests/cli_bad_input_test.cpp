@@ -148,6 +148,12 @@ TEST_F(CliBadInput, ADeviceThatDoesNotExist) {
   EXPECT_THAT(device("amdgpu://GPU-none"), HasSubstr("GPU-none"));
   EXPECT_THAT(device("amdgpo"), HasSubstr("Did you mean \"amdgpu\"?"));
   EXPECT_THAT(device("amdgpu?no_such_key=1"), HasSubstr("no_such_key"));
+  // A list opens nothing, and refuses what opening would refuse all the same.
+  for (const char* what : {"list", "dump"}) {
+    EXPECT_THAT(error_of(spawn({what, "devices", "amdgpu?foo=1", "--vgpu=gfx900"})),
+                AllOf(HasSubstr("(amdgpu?foo=1) is refused at character 8 (foo)"),
+                      HasSubstr("It knows: stack_bytes, queue_capacity")));
+  }
 }
 
 TEST_F(CliBadInput, AProfileThatDoesNotExist) {
