@@ -51,6 +51,27 @@ halyard_error* halyard_device_get_info(halyard_device* device, halyard_device_in
   });
 }
 
+halyard_error* halyard_device_get_details(halyard_device* device, halyard_device_details* details) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_ASSIGN_OR_RETURN(const DeviceDetails from, device->object->details());
+    halyard_device_details value = {};
+    value.numa_node = from.numa_node;
+    value.cache_line_bytes = from.cache_line_bytes;
+    value.l1_cache_bytes = from.l1_cache_bytes;
+    value.l2_cache_bytes = from.l2_cache_bytes;
+    value.l3_cache_bytes = from.l3_cache_bytes;
+    value.simds_per_compute_unit = from.simds_per_compute_unit;
+    value.waves_per_compute_unit = from.waves_per_compute_unit;
+    value.shader_engines = from.shader_engines;
+    value.copy_engines = from.copy_engines;
+    value.max_queues = from.max_queues;
+    value.min_queue_packets = from.min_queue_packets;
+    value.max_queue_packets = from.max_queue_packets;
+    return give(name, details, value);
+  });
+}
+
 size_t halyard_device_heap_count(halyard_device* device) {
   return is_a(device) ? device->object->heap_count() : 0;
 }

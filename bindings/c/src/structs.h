@@ -35,6 +35,8 @@ inline constexpr size_t kFirstSize<halyard_searched_place> = 48;
 template <>
 inline constexpr size_t kFirstSize<halyard_device_info> = 128;
 template <>
+inline constexpr size_t kFirstSize<halyard_device_details> = 56;
+template <>
 inline constexpr size_t kFirstSize<halyard_heap_info> = 40;
 template <>
 inline constexpr size_t kFirstSize<halyard_heap_statistics> = 32;

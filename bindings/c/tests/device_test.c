@@ -1,5 +1,6 @@
 /* What a device says of itself, and queues. */
 #include <halyard/halyard.h>
+#include <string.h>
 #include <time.h>
 
 #include "check.h"
@@ -9,6 +10,16 @@ void test_device(void) {
   halyard_device_info info = {.struct_size = sizeof info};
   MUST(halyard_device_get_info(device, &info));
   CHECK(info.coherent_map || info.maps_device_memory);
+  halyard_device_details details = {.struct_size = sizeof details};
+  MUST(halyard_device_get_details(device, &details));
+  CHECK(details.waves_per_compute_unit >= 1 && details.l2_cache_bytes > details.cache_line_bytes);
+  if (strcmp(info.driver, "amdgpu") == 0) { /* HIP tells less */
+    CHECK(details.waves_per_compute_unit > details.simds_per_compute_unit);
+    CHECK(details.simds_per_compute_unit >= 1 && details.cache_line_bytes >= 1);
+    CHECK(details.max_queue_packets > details.min_queue_packets);
+  }
+  details.struct_size = 8;
+  REFUSED(halyard_device_get_details(device, &details), INVALID_ARGUMENT, "struct_size (8)");
   CHECK(halyard_device_heap_count(device) >= 2);
   halyard_heap_info heap = {.struct_size = sizeof heap};
   MUST(halyard_device_heap(device, 0, &heap));

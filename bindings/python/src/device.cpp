@@ -36,6 +36,27 @@ py::tuple tuple_of(const halyard_dim3& d) {
   return py::make_tuple(d.x, d.y, d.z);
 }
 
+// A driver may leave them out.
+void add_details(py::dict& dict, const Device& device) {
+  auto details = host::internal::with_size<halyard_device_details>();
+  if (halyard_error* const error = halyard_device_get_details(device.handle.get(), &details)) {
+    halyard_error_free(error);
+    return;
+  }
+  dict["numa_node"] = details.numa_node;
+  dict["cache_line_bytes"] = details.cache_line_bytes;
+  dict["l1_cache_bytes"] = details.l1_cache_bytes;
+  dict["l2_cache_bytes"] = details.l2_cache_bytes;
+  dict["l3_cache_bytes"] = details.l3_cache_bytes;
+  dict["simds_per_compute_unit"] = details.simds_per_compute_unit;
+  dict["waves_per_compute_unit"] = details.waves_per_compute_unit;
+  dict["shader_engines"] = details.shader_engines;
+  dict["copy_engines"] = details.copy_engines;
+  dict["max_queues"] = details.max_queues;
+  dict["min_queue_packets"] = details.min_queue_packets;
+  dict["max_queue_packets"] = details.max_queue_packets;
+}
+
 py::dict device_info(const Device& device) {
   const auto info = read<halyard_device_info>(&halyard_device_get_info, device.handle.get());
   py::dict dict;
@@ -64,6 +85,7 @@ py::dict device_info(const Device& device) {
   dict["imports_queues"] = info.imports_queues;
   dict["pci_address"] = info.pci_address;
   dict["gpu_count"] = info.gpu_count;
+  add_details(dict, device);
   return dict;
 }
 

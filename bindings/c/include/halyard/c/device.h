@@ -35,6 +35,23 @@ typedef struct halyard_device_info {
   uint32_t gpu_count;      /* of a logical device; 1 for any other */
 } halyard_device_info;
 
+/* Since 0.3: what the hardware is made of. 0 where the driver does not know. */
+typedef struct halyard_device_details {
+  size_t struct_size;
+  int32_t numa_node; /* the host's node nearest to the GPU; -1: unknown */
+  uint32_t cache_line_bytes;
+  uint32_t l1_cache_bytes; /* of each compute unit */
+  uint32_t l2_cache_bytes; /* of the GPU */
+  uint32_t l3_cache_bytes;
+  uint32_t simds_per_compute_unit;
+  uint32_t waves_per_compute_unit; /* that can be resident, of any kernel */
+  uint32_t shader_engines;
+  uint32_t copy_engines;
+  uint32_t max_queues;        /* of the hardware, of all processes */
+  uint32_t min_queue_packets; /* of one queue */
+  uint32_t max_queue_packets;
+} halyard_device_details;
+
 /* Where a buffer's memory is, and who can access it. */
 typedef enum halyard_memory_type HALYARD_ENUM {
   HALYARD_MEMORY_DEVICE = 0,       /* the device's own; the host does not map it */
@@ -135,6 +152,9 @@ HALYARD_API void halyard_device_retain(halyard_device* device);
 HALYARD_API void halyard_device_release(halyard_device* device);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_get_info(halyard_device* device,
                                                                       halyard_device_info* info);
+/* Since 0.3. UNIMPLEMENTED with a driver that does not say. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_get_details(
+    halyard_device* device, halyard_device_details* details);
 HALYARD_API size_t halyard_device_heap_count(halyard_device* device);
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_heap(halyard_device* device,
                                                                   size_t index,
