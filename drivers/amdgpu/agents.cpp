@@ -10,6 +10,9 @@ namespace halyard::amdgpu {
 
 namespace {
 
+// HSA_AMD_AGENT_INFO_NUM_SDMA_ENG. The runtime of ROCm 6.1 knows it, that of 5.2 refuses it.
+constexpr int kNumCopyEngines = 0xA10A;
+
 struct Visitor {
   const Hsa& hsa;
   Agents agents;
@@ -133,6 +136,7 @@ Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
   get(hsa, agent, HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU, &details.simds_per_compute_unit);
   get(hsa, agent, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU, &details.waves_per_compute_unit);
   get(hsa, agent, HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES, &details.shader_engines);
+  get(hsa, agent, kNumCopyEngines, &details.copy_engines);
   get(hsa, agent, HSA_AGENT_INFO_QUEUES_MAX, &details.max_queues);
   details.min_queue_packets = facts->min_queue_size;
   details.max_queue_packets = facts->max_queue_size;

@@ -46,7 +46,7 @@ typedef struct halyard_device_details {
   uint32_t simds_per_compute_unit;
   uint32_t waves_per_compute_unit; /* that can be resident, of any kernel */
   uint32_t shader_engines;
-  uint32_t copy_engines;
+  uint32_t copy_engines;      /* 0: none, or the vendor's runtime does not tell (ROCm 5.2) */
   uint32_t max_queues;        /* of the hardware, of all processes */
   uint32_t min_queue_packets; /* of one queue */
   uint32_t max_queue_packets;
