@@ -42,7 +42,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/hal/src" DESTINATION "${sdk}/hal" COMPO
         FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h")
 file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/drivers/common/*.cpp")
 install(FILES ${core_sources} DESTINATION "${sdk}/drivers/common" COMPONENT libhalyard-dev)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugins/skeleton" "${PROJECT_SOURCE_DIR}/plugins/skeleton_hsa" DESTINATION "${CMAKE_INSTALL_DATADIR}/halyard"
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugins/skeleton" "${PROJECT_SOURCE_DIR}/plugins/host_memory" DESTINATION "${CMAKE_INSTALL_DATADIR}/halyard"
         COMPONENT libhalyard-dev)
 
 # It knows the way from its folder to the prefix, whatever LIBDIR is.

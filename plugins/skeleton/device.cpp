@@ -1,218 +1,105 @@
 #include "device.h"
 
-#include "buffer.h"
-#include "command_buffer.h"
+#include <algorithm>
+
+#include "drivers/common/clock.h"
+#include "drivers/common/device_clock.h"
+#include "drivers/common/gpu_faults.h"
+#include "engine.h"
 #include "executable.h"
 #include "hal/error.h"
-#include "plugins/guard.h"
-#include "queue.h"
-#include "semaphore.h"
 
-namespace skeleton {
+namespace halyard::skeleton {
 
-using halyard::error;
-using halyard::guarded;
-using halyard::MemoryType;
-using halyard::Status;
-using halyard::StatusCode;
-
-namespace {
-
-constexpr uint64_t kHeapBytes = uint64_t{64} << 20;
-constexpr size_t kHeapCount = 2;
-
-}  // namespace
-
-const halyard::DeviceInfo& device_info() {
-  static const halyard::DeviceInfo info = [] {
-    halyard::DeviceInfo i;
-    i.driver = "skeleton";
-    i.name = "Skeleton (host memory, no GPU, runs no kernels)";
-    i.target = "none";
-    i.compute_units = 1;
-    i.wavefront_size = 64;
-    i.max_workgroup_size = 1024;
-    i.max_workgroup = {1024, 1024, 1024};
-    i.max_grid = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
-    i.max_grid_size = UINT32_MAX;
-    i.lds_bytes = 65536;
-    i.memory_bytes = kHeapBytes;
-    i.max_allocation_bytes = kHeapBytes;
-    i.allocation_alignment = 64;
-    i.timestamp_hz = 1'000'000'000;
-    return i;
-  }();
-  return info;
-}
-
-Status no_kernels() {
-  return Status(StatusCode::kUnimplemented,
-                "The skeleton driver runs no kernels; it is a driver to clone. Use a driver for a "
-                "GPU, such as --device=amdgpu.");
-}
-
-SkeletonDevice::SkeletonDevice(uint64_t heap_bytes) : DeviceBase(info_), info_(device_info()) {
-  info_.memory_bytes = heap_bytes;
-  info_.max_allocation_bytes = heap_bytes;
-}
-
-void SkeletonDevice::destroy() noexcept {
-  delete this;
-}
-
-Status SkeletonDevice::take_memory(MemoryType type, uint64_t size) {
-  const std::lock_guard lock(mutex_);
-  halyard::HeapStatistics& heap = heaps_[static_cast<size_t>(type)];
-  const uint64_t room = info_.memory_bytes - heap.live_bytes;
-  if (size > room) {
-    return error(
-        StatusCode::kResourceExhausted,
-        "An allocation of {} bytes does not fit into the heap of {} bytes, of which {} are "
-        "in use.",
-        size, info_.memory_bytes, heap.live_bytes);
-  }
-  heap.live_bytes += size;
-  ++heap.live_buffers;
-  if (heap.live_bytes > heap.peak_bytes) heap.peak_bytes = heap.live_bytes;
-  return {};
-}
-
-void SkeletonDevice::give_memory(MemoryType type, uint64_t size) {
-  const std::lock_guard lock(mutex_);
-  halyard::HeapStatistics& heap = heaps_[static_cast<size_t>(type)];
-  heap.live_bytes -= size;
-  --heap.live_buffers;
-}
-
-size_t SkeletonDevice::do_heap_count() const {
-  return kHeapCount;
-}
-
-Status SkeletonDevice::do_heap(size_t index, halyard::HeapInfo* info) const {
-  info->type = static_cast<MemoryType>(index);
-  info->size = info_.memory_bytes;
-  info->max_allocation = info_.memory_bytes;
-  info->granule = 1;
-  return {};
-}
-
-Status SkeletonDevice::do_heap_statistics(size_t index, halyard::HeapStatistics* statistics) const {
-  const std::lock_guard lock(mutex_);
-  *statistics = heaps_[index];
-  return {};
-}
-
-// Queue::alloca_buffer allocates each time: there is no pool.
-Status SkeletonDevice::do_pool_statistics(halyard::MemoryType, halyard::PoolStatistics*) const {
-  return {};
-}
-
-Status SkeletonDevice::do_trim_pool(halyard::MemoryType, uint64_t) {
-  return {};
-}
-
-// All devices of the driver are the host.
-bool SkeletonDevice::do_can_access(const halyard::Device&) const noexcept {
-  return true;
-}
-
-Status SkeletonDevice::do_import_queue(void*, halyard::Queue**) {
-  return Status(StatusCode::kUnimplemented, "The skeleton driver does not import queues.");
-}
-
-Status SkeletonDevice::do_create_queue(const halyard::QueueOptions&, halyard::Queue** queue) {
-  return guarded([&]() -> Status {
-    *queue = new SkeletonQueue(*this);
-    return {};
-  });
-}
-
-Status SkeletonDevice::do_allocate(uint64_t size, const halyard::BufferOptions& options,
-                                   halyard::Buffer** buffer) {
-  return SkeletonBuffer::allocate(*this, options.type, size, options.alignment, buffer);
-}
-
-Status SkeletonDevice::do_import_buffer(const halyard::ImportOptions&, halyard::Buffer**) {
-  return Status(StatusCode::kUnimplemented, "The skeleton driver does not import memory.");
-}
-
-Status SkeletonDevice::do_export_buffer(halyard::Buffer&, halyard::ExportedHandle*) {
-  return Status(StatusCode::kUnimplemented, "The skeleton driver does not export memory.");
-}
-
-Status SkeletonDevice::do_create_semaphore(uint64_t initial_value, halyard::Semaphore** semaphore) {
-  return guarded([&]() -> Status {
-    *semaphore = new SkeletonSemaphore(*this, initial_value);
-    return {};
-  });
-}
-
-Status SkeletonDevice::do_wait(halyard::Span<const halyard::SemaphorePoint> points,
-                               halyard::WaitMode mode, halyard::Deadline deadline, size_t* index) {
-  Status outcome;
-  // With the lock held. A failure ends the wait, unless another point of kAny is reached.
-  const auto over = [&] {
-    size_t reached = 0;
-    for (size_t i = 0; i < points.size(); ++i) {
-      Status one;
-      const auto* semaphore = static_cast<const SkeletonSemaphore*>(points[i].semaphore);
-      if (!semaphore->settled(points[i].value, &one)) continue;
-      if (!one.ok()) {
-        if (outcome.ok()) outcome = one;
-        continue;
-      }
-      ++reached;
-      *index = i;
-      if (mode == halyard::WaitMode::kAny) {
-        outcome = {};
-        return true;
-      }
+std::vector<Pool> list_pools(const Hsa& hsa, hsa_agent_t agent, uint32_t* lds_bytes) {
+  struct Context {
+    const Hsa& hsa;
+    uint32_t* lds_bytes;
+    std::vector<Pool> pools;
+  } context{hsa, lds_bytes, {}};
+  const auto visit = [](hsa_amd_memory_pool_t handle, void* data) {
+    auto& c = *static_cast<Context*>(data);
+    const auto get = [&](hsa_amd_memory_pool_info_t what, auto* value) {
+      c.hsa.hsa_amd_memory_pool_get_info(handle, what, value);
+    };
+    hsa_amd_segment_t segment = {};
+    bool allowed = false;
+    Pool pool;
+    pool.handle = handle;
+    get(HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+    get(HSA_AMD_MEMORY_POOL_INFO_SIZE, &pool.info.size);
+    if (segment == HSA_AMD_SEGMENT_GROUP && c.lds_bytes != nullptr) {
+      *c.lds_bytes = static_cast<uint32_t>(pool.info.size);
     }
-    return !outcome.ok() || reached == points.size();
+    get(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &allowed);
+    if (segment != HSA_AMD_SEGMENT_GLOBAL || !allowed) return HSA_STATUS_SUCCESS;
+    get(HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &pool.flags);
+    get(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE, &pool.info.granule);
+    get(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT, &pool.info.alignment);
+    get(HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE, &pool.info.max_allocation);
+    if (pool.info.max_allocation == 0) pool.info.max_allocation = pool.info.size;
+    pool.info.max_allocation = std::min(pool.info.max_allocation, pool.info.size);
+    c.pools.push_back(pool);
+    return HSA_STATUS_SUCCESS;
   };
-  std::unique_lock lock(timelines().mutex);
-  if (timelines().wait(lock, deadline, over)) return outcome;
-  return error(
-      StatusCode::kDeadlineExceeded, "{} of {} semaphores before the deadline.",
-      mode == halyard::WaitMode::kAny ? "No value is reached by any" : "Not every value is reached",
-      points.size());
+  hsa.hsa_amd_agent_iterate_memory_pools(agent, visit, &context);
+  return context.pools;
 }
 
-Status SkeletonDevice::do_create_command_buffer(halyard::CommandBuffer** commands) {
-  return guarded([&]() -> Status {
-    *commands = new SkeletonCommandBuffer(*this);
-    return {};
-  });
+Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hsa& hsa, hsa_agent_t host,
+                                       const GpuFacts& facts, const DeviceOptions& options) {
+  auto* const device = new DeviceImpl(driver, hsa, host, facts, options);
+  Ref<Device> ref = Ref<Device>::adopt(device);
+  std::vector<SerialHeapInfo> heaps;
+  const auto find = [&](MemoryType type, uint32_t flag) {
+    for (const Pool& pool : list_pools(hsa, device->agent_of(type), nullptr)) {
+      if ((pool.flags & flag) == 0) continue;
+      device->pools_[static_cast<size_t>(type)] = pool.handle;
+      heaps.push_back(pool.info);
+      heaps.back().type = type;
+      return;
+    }
+  };
+  find(MemoryType::kDevice, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED);
+  find(MemoryType::kHost, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED);
+  HALYARD_RETURN_IF_ERROR(device->open(heaps));
+  HALYARD_RETURN_IF_ERROR(GpuFaults::instance().watch(
+      *device, facts.agent.handle, [device](const std::string& what) { device->lose(what); }));
+  HALYARD_RETURN_IF_ERROR(hsa.listen_for_faults());
+  return ref;
 }
 
-Status SkeletonDevice::do_load_executable(const void* data, size_t size,
-                                          halyard::Executable** executable) {
-  return SkeletonExecutable::load(*this, data, size, executable);
+Status DeviceImpl::allocate_memory(MemoryType type, uint64_t size, void** base) {
+  const hsa_amd_memory_pool_t pool = pools_[static_cast<size_t>(type)];
+  HALYARD_RETURN_IF_ERROR(hsa_.check(hsa_.hsa_amd_memory_pool_allocate(pool, size, 0, base),
+                                     fmt::format("Allocating {} bytes on {}", size, info().name)));
+  if (type == MemoryType::kDevice) return {};
+  const hsa_agent_t agents[] = {agent_, host_};
+  const hsa_status_t status = hsa_.hsa_amd_agents_allow_access(2, agents, nullptr, *base);
+  if (status != HSA_STATUS_SUCCESS) free_memory(*base);
+  return hsa_.check(status, "Giving the device access to host memory");
 }
 
-size_t SkeletonDevice::do_link_count() const {
-  return 0;
+Result<std::unique_ptr<SerialEngine>> DeviceImpl::make_engine(SerialCore& core) {
+  return Engine::create(*this, core);
 }
 
-Status SkeletonDevice::do_link(size_t, halyard::LinkInfo*) const {
-  return Status(StatusCode::kOutOfRange, "The skeleton's device has no links.");
+Ref<SerialExecutable> DeviceImpl::make_executable(CodeObject object) {
+  return Ref<SerialExecutable>::adopt(new ExecutableImpl(*this, std::move(object)));
 }
 
-Status SkeletonDevice::do_begin_profile(const halyard::ProfileOptions&) {
-  return Status(StatusCode::kUnimplemented, "The skeleton driver does not time operations.");
+Status DeviceImpl::do_read_clocks(ClockReading* reading) const {
+  ClockSource source;
+  source.system_hz = info().timestamp_hz;
+  source.system_now = [this](uint64_t* ticks) {
+    return hsa_.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, ticks) == HSA_STATUS_SUCCESS;
+  };
+  source.to_system = [this](uint64_t device, uint64_t* system) {
+    return hsa_.hsa_amd_profiling_convert_tick_to_system_domain(agent_, device, system) ==
+           HSA_STATUS_SUCCESS;
+  };
+  source.host_now_ns = &now_ns;
+  return halyard::read_clocks(source, reading);
 }
 
-Status SkeletonDevice::do_end_profile(halyard::ProfileSink, void*) {
-  return Status(StatusCode::kUnimplemented, "The skeleton driver does not time operations.");
-}
-
-// Host memory, which every device of the driver sees.
-Status SkeletonDevice::do_let_in(halyard::Buffer&) {
-  return {};
-}
-
-Status SkeletonDevice::do_fault() const {
-  return {};
-}
-
-}  // namespace skeleton
+}  // namespace halyard::skeleton

@@ -1,63 +1,55 @@
-// Device of the skeleton driver: its facts, its heaps and everything that is made on it.
+// The device: a GPU agent of the runtime, and where it has its memory.
 #pragma once
 
-#include <cstdint>
-#include <mutex>
+#include <memory>
+#include <vector>
 
-#include "hal/device.h"
-#include "plugins/objects.h"
+#include "drivers/common/serial_device.h"
+#include "hsa.h"
 
-namespace skeleton {
+namespace halyard::skeleton {
 
-// The answer of everything that would run a kernel.
-halyard::Status no_kernels();
+inline constexpr const char* kName = "skeleton";
 
-class SkeletonDevice final : public halyard::driver::DeviceBase {
- public:
-  // With so many bytes in each of its heaps.
-  explicit SkeletonDevice(uint64_t heap_bytes);
-
-  // Counts an allocation of a heap. RESOURCE_EXHAUSTED if the heap has not so much left.
-  halyard::Status take_memory(halyard::MemoryType type, uint64_t size);
-  void give_memory(halyard::MemoryType type, uint64_t size);
-
- private:
-  using Status = halyard::Status;
-
-  ~SkeletonDevice() = default;
-  void destroy() noexcept override;
-  size_t do_heap_count() const override;
-  Status do_heap(size_t index, halyard::HeapInfo* info) const override;
-  Status do_heap_statistics(size_t index, halyard::HeapStatistics* statistics) const override;
-  Status do_create_queue(const halyard::QueueOptions& options, halyard::Queue** queue) override;
-  Status do_allocate(uint64_t size, const halyard::BufferOptions& options,
-                     halyard::Buffer** buffer) override;
-  Status do_pool_statistics(halyard::MemoryType type,
-                            halyard::PoolStatistics* statistics) const override;
-  Status do_trim_pool(halyard::MemoryType type, uint64_t keep_bytes) override;
-  bool do_can_access(const halyard::Device& peer) const noexcept override;
-  Status do_import_queue(void* native_queue, halyard::Queue** queue) override;
-  Status do_import_buffer(const halyard::ImportOptions& options, halyard::Buffer** buffer) override;
-  Status do_export_buffer(halyard::Buffer& buffer, halyard::ExportedHandle* handle) override;
-  Status do_create_semaphore(uint64_t initial_value, halyard::Semaphore** semaphore) override;
-  Status do_wait(halyard::Span<const halyard::SemaphorePoint> points, halyard::WaitMode mode,
-                 halyard::Deadline deadline, size_t* index) override;
-  Status do_create_command_buffer(halyard::CommandBuffer** commands) override;
-  Status do_load_executable(const void* data, size_t size,
-                            halyard::Executable** executable) override;
-  size_t do_link_count() const override;
-  Status do_link(size_t index, halyard::LinkInfo* info) const override;
-  Status do_begin_profile(const halyard::ProfileOptions& options) override;
-  Status do_end_profile(halyard::ProfileSink sink, void* context) override;
-  Status do_fault() const override;
-  Status do_let_in(halyard::Buffer& buffer) override;
-
-  halyard::DeviceInfo info_;
-  mutable std::mutex mutex_;
-  halyard::HeapStatistics heaps_[2];  // by MemoryType; under mutex_
+struct GpuFacts : DeviceFacts {
+  hsa_agent_t agent = {};
 };
 
-// The facts of the one device there is, opened without options.
-const halyard::DeviceInfo& device_info();
+// A memory pool of the runtime.
+struct Pool {
+  hsa_amd_memory_pool_t handle = {};
+  uint32_t flags = 0;
+  SerialHeapInfo info;
+};
+// Those of an agent that can be allocated from. `lds_bytes` may be null.
+std::vector<Pool> list_pools(const Hsa& hsa, hsa_agent_t agent, uint32_t* lds_bytes);
 
-}  // namespace skeleton
+class DeviceImpl final : public SerialDevice {
+ public:
+  static Result<Ref<Device>> create(Driver& driver, Hsa& hsa, hsa_agent_t host,
+                                    const GpuFacts& facts, const DeviceOptions& options);
+
+  const Hsa& hsa() const { return hsa_; }
+  hsa_agent_t agent() const { return agent_; }
+  // That has the memory of this type.
+  hsa_agent_t agent_of(MemoryType type) const {
+    return type == MemoryType::kDevice ? agent_ : host_;
+  }
+
+ private:
+  DeviceImpl(Driver& driver, const Hsa& hsa, hsa_agent_t host, const GpuFacts& facts,
+             const DeviceOptions& options)
+      : SerialDevice(driver, kName, facts, options), hsa_(hsa), agent_(facts.agent), host_(host) {}
+  Status allocate_memory(MemoryType type, uint64_t size, void** base) override;
+  void free_memory(void* base) override { hsa_.hsa_amd_memory_pool_free(base); }
+  Result<std::unique_ptr<SerialEngine>> make_engine(SerialCore& core) override;
+  Ref<SerialExecutable> make_executable(CodeObject object) override;
+  Status do_read_clocks(ClockReading* reading) const override;
+
+  const Hsa& hsa_;
+  const hsa_agent_t agent_;
+  const hsa_agent_t host_;
+  hsa_amd_memory_pool_t pools_[3] = {};  // by type
+};
+
+}  // namespace halyard::skeleton

@@ -1,109 +1,127 @@
-// Driver of the skeleton plugin, and its entry point.
-
-#include "hal/driver.h"
-
-#include <charconv>
-#include <string_view>
+// The driver and its entry point: what GPUs the runtime lists.
+#include <vector>
 
 #include "device.h"
+#include "drivers/common/vendor_driver.h"
 #include "hal/error.h"
-#include "plugins/guard.h"
-#include "plugins/objects.h"
+#include "hal/target_id.h"
 #include "plugins/plugin.h"
 
-namespace skeleton {
+namespace halyard::skeleton {
 namespace {
 
-using halyard::error;
-using halyard::guarded;
-using halyard::Option;
-using halyard::Span;
-using halyard::Status;
-using halyard::StatusCode;
+constexpr const char* kDescription = "A driver to clone: AMD GPUs, one HSA packet at a time";
 
-constexpr const char* kName = "skeleton";
-constexpr const char* kDescription = "A driver to clone; host memory, no GPU";
-
-// Options of the driver as a whole, such as where its vendor library is: this one has none.
-Status refuse(Span<const Option> options) {
-  if (options.empty()) return {};
-  return error(StatusCode::kInvalidArgument,
-               "The skeleton driver does not know the option ({}); it has none.", options[0].key);
+template <typename T>
+bool get(const Hsa& hsa, hsa_agent_t agent, int what, T* value) {
+  return hsa.hsa_agent_get_info(agent, static_cast<hsa_agent_info_t>(what), value) ==
+         HSA_STATUS_SUCCESS;
 }
 
-// Options of a device. The host refuses those that do_device_options does not list.
-constexpr const char* kMemory = "memory_bytes";
-constexpr const char* kMemoryValues = "a whole number from 4096 to 67108864";
-
-Status read_memory(Span<const Option> options, uint64_t* bytes) {
-  for (const Option& option : options) {
-    const std::string_view text = option.value;
-    const auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), *bytes);
-    const bool is_number = trouble == std::errc() && end == text.data() + text.size();
-    if (is_number && *bytes >= 4096 && *bytes <= device_info().memory_bytes) continue;
-    return error(StatusCode::kInvalidArgument, "The device option {} is given ({}). It is {}.",
-                 option.key, option.value, kMemoryValues);
-  }
-  return {};
+std::string text(const Hsa& hsa, hsa_agent_t agent, int what) {
+  char buffer[128] = {};
+  return get(hsa, agent, what, &buffer) ? std::string(buffer) : std::string();
 }
 
-class SkeletonDriver final : public halyard::driver::DriverBase {
+// "gfx90a:sramecc+:xnack-", of "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-".
+std::string target_of(const Hsa& hsa, hsa_agent_t agent) {
+  std::pair<const Hsa&, std::string> context{hsa, {}};
+  const auto visit = [](hsa_isa_t isa, void* data) {
+    auto& [runtime, name] = *static_cast<std::pair<const Hsa&, std::string>*>(data);
+    char buffer[256] = {};
+    runtime.hsa_isa_get_info_alt(isa, HSA_ISA_INFO_NAME, buffer);
+    name = buffer;
+    return HSA_STATUS_INFO_BREAK;  // the first is the agent's own
+  };
+  hsa.hsa_agent_iterate_isas(agent, visit, &context);
+  const size_t at = context.second.find("--");
+  return at == std::string::npos ? context.second : context.second.substr(at + 2);
+}
+
+Result<GpuFacts> describe(const Hsa& hsa, hsa_agent_t agent) {
+  GpuFacts facts;
+  facts.agent = agent;
+  facts.name = text(hsa, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
+  if (facts.name.empty()) facts.name = text(hsa, agent, HSA_AGENT_INFO_NAME);
+  facts.uuid = text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
+  if (facts.uuid == "GPU-XX") facts.uuid.clear();  // it has none
+  uint32_t location = 0;  // the bus, the device in five bits and the function in three
+  uint32_t domain = 0;
+  get(hsa, agent, HSA_AMD_AGENT_INFO_BDFID, &location);
+  get(hsa, agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
+  facts.pci_address = fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain & 0xffff,
+                                  location >> 8 & 0xff, location >> 3 & 0x1f, location & 7);
+  HALYARD_ASSIGN_OR_RETURN(facts.target_id, parse_target_id(target_of(hsa, agent)));
+  facts.target = to_string(facts.target_id);
+  DeviceInfo& figures = facts.figures;
+  uint16_t workgroup[3] = {};
+  hsa_dim3_t grid = {};
+  uint32_t grid_size = 0;
+  get(hsa, agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &figures.compute_units);
+  get(hsa, agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, &figures.wavefront_size);
+  get(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, &figures.max_workgroup_size);
+  get(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_DIM, &workgroup);
+  get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_DIM, &grid);
+  get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_SIZE, &grid_size);
+  get(hsa, agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &figures.max_clock_mhz);
+  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts.details.min_queue_packets);
+  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts.details.max_queue_packets);
+  hsa.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &figures.timestamp_hz);
+  figures.max_workgroup = {workgroup[0], workgroup[1], workgroup[2]};
+  figures.max_grid = {grid.x, grid.y, grid.z};
+  figures.max_grid_size = grid_size;
+  const std::vector<Pool> pools = list_pools(hsa, agent, &figures.lds_bytes);
+  for (const Pool& pool : pools)
+    figures.memory_bytes = std::max(figures.memory_bytes, pool.info.size);
+  return facts;
+}
+
+class DriverImpl final : public VendorDriver {
  public:
-  SkeletonDriver() = default;
+  static Status create(Span<const Option> options, Driver** driver) {
+    HALYARD_ASSIGN_OR_RETURN(const std::string_view path,
+                             library_path(kName, Hsa::library(), options));
+    HALYARD_ASSIGN_OR_RETURN(Hsa* const hsa, VendorRuntime::load<Hsa>(path));
+    *driver = new DriverImpl(*hsa);
+    return {};
+  }
 
  private:
-  ~SkeletonDriver() = default;
+  explicit DriverImpl(Hsa& hsa)
+      : VendorDriver(kName, kDescription, hsa, {.wait_spin = false}), hsa_(hsa) {}
+  ~DriverImpl() = default;
   void destroy() noexcept override { delete this; }
 
-  // No vendor library, so library_name stays empty.
-  void do_info(halyard::DriverInfo* info) const override {
-    info->name = kName;
-    info->description = kDescription;
-  }
-
-  Status do_enumerate(DeviceSink sink, void* context) override {
-    halyard::DeviceSummary summary;
-    summary.name = device_info().name;
-    summary.target = device_info().target;
-    summary.compute_units = device_info().compute_units;
-    summary.memory_bytes = device_info().memory_bytes;
-    sink(context, summary);
-    return {};
-  }
-
-  Status do_create_device(uint32_t ordinal, Span<const Option> options,
-                          halyard::Device** device) override {
-    if (ordinal != 0) {
-      return error(StatusCode::kNotFound,
-                   "The skeleton driver has no device with the ordinal ({}); it has 0.", ordinal);
+  Status list_devices(std::vector<DeviceSummary>* devices) override {
+    std::pair<const Hsa&, std::vector<hsa_agent_t>> agents{hsa_, {}};
+    const auto visit = [](hsa_agent_t agent, void* data) {
+      static_cast<decltype(agents)*>(data)->second.push_back(agent);
+      return HSA_STATUS_SUCCESS;
+    };
+    HALYARD_RETURN_IF_ERROR(
+        hsa_.check(hsa_.hsa_iterate_agents(visit, &agents), "Listing the HSA agents"));
+    for (const hsa_agent_t agent : agents.second) {
+      hsa_device_type_t type = HSA_DEVICE_TYPE_DSP;
+      get(hsa_, agent, HSA_AGENT_INFO_DEVICE, &type);
+      if (type == HSA_DEVICE_TYPE_CPU && host_.handle == 0) host_ = agent;
+      if (type != HSA_DEVICE_TYPE_GPU) continue;
+      HALYARD_ASSIGN_OR_RETURN(GpuFacts facts, describe(hsa_, agent));
+      gpus_.push_back(std::move(facts));
     }
-    uint64_t memory_bytes = device_info().memory_bytes;
-    HALYARD_RETURN_IF_ERROR(read_memory(options, &memory_bytes));
-    return guarded([&]() -> Status {
-      *device = new SkeletonDevice(memory_bytes);
-      return {};
-    });
-  }
-
-  Status do_device_options(DeviceOptionSink sink, void* context) override {
-    halyard::DeviceOptionInfo memory;
-    memory.key = kMemory;
-    memory.meaning = "how many bytes each heap has";
-    memory.values = kMemoryValues;
-    sink(context, memory);
+    for (const GpuFacts& gpu : gpus_) devices->push_back(gpu.summary());
     return {};
   }
+  Result<Ref<Device>> open_device(uint32_t ordinal, const DeviceOptions& options) override {
+    return DeviceImpl::create(*this, hsa_, host_, gpus_[ordinal], options);
+  }
+
+  Hsa& hsa_;
+  hsa_agent_t host_ = {};
+  std::vector<GpuFacts> gpus_;
 };
 
-Status create(Span<const Option> options, halyard::Driver** driver) {
-  HALYARD_RETURN_IF_ERROR(refuse(options));
-  return guarded([&]() -> Status {
-    *driver = new SkeletonDriver;
-    return {};
-  });
-}
-
 }  // namespace
-}  // namespace skeleton
+}  // namespace halyard::skeleton
 
-HALYARD_PLUGIN(skeleton::kName, "0.1.0", skeleton::kDescription, skeleton::create)
+HALYARD_PLUGIN(halyard::skeleton::kName, "0.1.0", halyard::skeleton::kDescription,
+               &halyard::skeleton::DriverImpl::create)

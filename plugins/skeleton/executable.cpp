@@ -1,54 +1,48 @@
 #include "executable.h"
 
-#include <cstring>
-
-#include "device.h"
 #include "hal/error.h"
-#include "plugins/guard.h"
+#include "hal/text.h"
 
-namespace skeleton {
+namespace halyard::skeleton {
 
-using halyard::error;
-using halyard::Status;
-using halyard::StatusCode;
+// The newest code object version that every runtime from ROCm 5.2.3 on loads.
+constexpr uint32_t kOldestLoadersVersion = 5;
 
-Status SkeletonExecutable::load(SkeletonDevice& device, const void* data, size_t size,
-                                halyard::Executable** executable) {
-  constexpr size_t kHeaderSize = 64;  // of an ELF file for 64 bits
-  if (size < kHeaderSize || std::memcmp(data, "\177ELF", 4) != 0) {
-    return error(
-        StatusCode::kInvalidArgument,
-        "The code object ({} bytes) is not an ELF file, which has {} bytes at least and starts "
-        "with 7f 45 4c 46.",
-        size, kHeaderSize);
+ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
+    : SerialExecutable(device, std::move(object), kOldestLoadersVersion),
+      hsa_(device.hsa()),
+      agent_(device.agent()) {}
+
+Status ExecutableImpl::load_code(const std::vector<std::byte>& code, std::string_view doing) {
+  unload();
+  HALYARD_RETURN_IF_ERROR(hsa_.check(
+      hsa_.hsa_code_object_reader_create_from_memory(code.data(), code.size(), &reader_), doing));
+  HALYARD_RETURN_IF_ERROR(
+      hsa_.check(hsa_.hsa_executable_create_alt(
+                     HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, nullptr, &executable_),
+                 doing));
+  HALYARD_RETURN_IF_ERROR(hsa_.check(
+      hsa_.hsa_executable_load_agent_code_object(executable_, agent_, reader_, nullptr, nullptr),
+      doing));
+  return hsa_.check(hsa_.hsa_executable_freeze(executable_, nullptr), doing);
+}
+
+void ExecutableImpl::unload() {
+  if (executable_.handle != 0) hsa_.hsa_executable_destroy(executable_);
+  if (reader_.handle != 0) hsa_.hsa_code_object_reader_destroy(reader_);
+  executable_ = {};
+  reader_ = {};
+}
+
+Status ExecutableImpl::look_up(const std::string& name, hsa_executable_symbol_info_t what,
+                               uint64_t* value) const {
+  hsa_executable_symbol_t symbol = {};
+  hsa_status_t status =
+      hsa_.hsa_executable_get_symbol_by_name(executable_, name.c_str(), &agent_, &symbol);
+  if (status == HSA_STATUS_SUCCESS) {
+    status = hsa_.hsa_executable_symbol_get_info(symbol, what, value);
   }
-  return halyard::guarded([&]() -> Status {
-    *executable = new SkeletonExecutable(device);
-    return {};
-  });
+  return hsa_.check(status, fmt::format("Looking up {} in an executable", short_name(name)));
 }
 
-SkeletonExecutable::SkeletonExecutable(SkeletonDevice& device)
-    : ExecutableBase(device), owner_(halyard::Ref<halyard::Device>::retain(&device)) {}
-
-void SkeletonExecutable::destroy() noexcept {
-  delete this;
-}
-
-void SkeletonExecutable::do_info(halyard::ExecutableInfo* info) const {
-  info->target = "none";
-}
-
-size_t SkeletonExecutable::do_function_count() const {
-  return 0;
-}
-
-const halyard::Function* SkeletonExecutable::do_function(size_t) const {
-  return nullptr;
-}
-
-Status SkeletonExecutable::do_global(halyard::StringView name, halyard::GlobalInfo*) const {
-  return error(StatusCode::kNotFound, "The executable has no global variable ({}).", name);
-}
-
-}  // namespace skeleton
+}  // namespace halyard::skeleton

@@ -1,29 +1,33 @@
-// Executable of the skeleton driver: takes any ELF file and finds no function in it.
+// Code objects, loaded by the runtime.
 #pragma once
 
-#include "hal/executable.h"
-#include "plugins/objects.h"
+#include <string>
 
-namespace skeleton {
+#include "device.h"
+#include "drivers/common/serial_executable.h"
 
-class SkeletonDevice;
+namespace halyard::skeleton {
 
-class SkeletonExecutable final : public halyard::driver::ExecutableBase {
+class ExecutableImpl final : public SerialExecutable {
  public:
-  // INVALID_ARGUMENT if the data is not an ELF file.
-  static halyard::Status load(SkeletonDevice& device, const void* data, size_t size,
-                              halyard::Executable** executable);
+  ExecutableImpl(DeviceImpl& device, CodeObject object);
 
  private:
-  explicit SkeletonExecutable(SkeletonDevice& device);
-  ~SkeletonExecutable() = default;
-  void destroy() noexcept override;
-  void do_info(halyard::ExecutableInfo* info) const override;
-  size_t do_function_count() const override;
-  const halyard::Function* do_function(size_t index) const override;
-  halyard::Status do_global(halyard::StringView name, halyard::GlobalInfo* info) const override;
+  ~ExecutableImpl() override { unload(); }
+  Status load_code(const std::vector<std::byte>& code, std::string_view doing) override;
+  Status find_kernel(const std::string& symbol, uint64_t* object) const override {
+    return look_up(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, object);
+  }
+  Status global_address(const std::string& name, uint64_t* address) const override {
+    return look_up(name, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, address);
+  }
+  Status look_up(const std::string& name, hsa_executable_symbol_info_t what, uint64_t* value) const;
+  void unload();
 
-  halyard::Ref<halyard::Device> owner_;
+  const Hsa& hsa_;
+  const hsa_agent_t agent_;
+  hsa_code_object_reader_t reader_ = {};
+  hsa_executable_t executable_ = {};
 };
 
-}  // namespace skeleton
+}  // namespace halyard::skeleton

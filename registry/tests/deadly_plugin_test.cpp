@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using testing::TemporaryFolder;
 
 const std::string kDeadly = std::string(HALYARD_TEST_BROKEN_PLUGINS) + "/deadly/";
-const std::string kSkeleton = HALYARD_TEST_SKELETON;
+const std::string kHostMemory = HALYARD_TEST_HOST_MEMORY;
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL,  SIGFPE,  SIGTRAP, SIGSYS,
                             SIGABRT, SIGINT, SIGTERM, SIGQUIT, SIGHUP};
@@ -135,7 +135,7 @@ TEST(LoadNoteTest, NothingStaysBehind) {
     for (size_t i = 0; i < before.size(); ++i) sigaction(kSignals[i], nullptr, &before[i]);
     sigaltstack(nullptr, &stack_before);
     bool changed = false;
-    load(kSkeleton, [&](const Candidate&) { changed = changed || !same_handlers(before); });
+    load(kHostMemory, [&](const Candidate&) { changed = changed || !same_handlers(before); });
     sigaltstack(nullptr, &stack_after);
     const bool good = changed && same_handlers(before) && stack_after.ss_sp == stack_before.ss_sp;
     std::fputs(good ? "good" : "bad", stderr);
@@ -167,14 +167,14 @@ void above(int signal_number, siginfo_t* info, void* context) {
 
 TEST(LoadNoteTest, AHandlerThatWasPutAboveStaysAndTheChainEnds) {
   const End end = end_of([] {
-    load(kSkeleton, [&](const Candidate& candidate) {
+    load(kHostMemory, [&](const Candidate& candidate) {
       if (candidate.stage != LoadStage::kFound) return;
       struct sigaction action = {};
       action.sa_sigaction = above;
       action.sa_flags = SA_SIGINFO;
       sigaction(SIGSEGV, &action, &below);
     });
-    load(kSkeleton);
+    load(kHostMemory);
     raise(SIGSEGV);
   });
   EXPECT_EQ(end.text, "[above]");
@@ -204,7 +204,7 @@ TEST(ProbeTest, EndsAreReportedAndTheOthersAreTried) {
   std::vector<std::string> paths;
   for (const Deadly& deadly : kNoted) {
     paths.push_back(kDeadly + deadly.name + ".so");
-    if (deadly.signal == SIGILL) paths.push_back(kSkeleton);
+    if (deadly.signal == SIGILL) paths.push_back(kHostMemory);
   }
   paths.push_back(kDeadly + "exits_silently.so");
   paths.push_back(std::string(HALYARD_TEST_BROKEN_PLUGINS) + "/create_error.so");
@@ -228,7 +228,7 @@ TEST(ProbeTest, EndsAreReportedAndTheOthersAreTried) {
   EXPECT_EQ(candidate("crashes_in_constructor").stage, LoadStage::kFound);
   EXPECT_EQ(candidate("crashes_in_enumerate").stage, LoadStage::kInitialised);
   EXPECT_THAT(candidate("exits_silently").reason, HasSubstr("called exit(0) while it was being"));
-  const Candidate good = candidate("skeleton");
+  const Candidate good = candidate("host_memory");
   EXPECT_TRUE(good.usable() && !good.fatal) << good.reason;
   EXPECT_EQ(good.device_count, 1u);
   EXPECT_EQ(good.version, "0.1.0");
@@ -249,13 +249,13 @@ TEST(ProbeTest, APluginThatDoesNotReturnIsEnded) {
 TEST(ProbeTest, SaysWhatALoadWouldSay) {
   const std::string broken = HALYARD_TEST_BROKEN_PLUGINS;
   const TemporaryFolder folder;
-  const std::string second = folder.add_copy("libhalyard_driver_skeleton.so", kSkeleton);
-  const auto registry = registry_of({broken, kSkeleton, second});
+  const std::string second = folder.add_copy("libhalyard_driver_host_memory.so", kHostMemory);
+  const auto registry = registry_of({broken, kHostMemory, second});
   const Result<LoadReport> probed = registry->probe(std::chrono::minutes(2));
   ASSERT_TRUE(probed.ok());
   EXPECT_FALSE(registry->report_so_far().candidates[0].tried);
   EXPECT_EQ(to_text(*probed), to_text(registry->report()));
-  EXPECT_THAT(to_text(*probed), HasSubstr("is taken by " + kSkeleton));
+  EXPECT_THAT(to_text(*probed), HasSubstr("is taken by " + kHostMemory));
 }
 
 TEST(ProbeTest, NoCandidatesAreAnEmptyReport) {

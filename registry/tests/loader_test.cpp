@@ -39,9 +39,9 @@ Candidate load(const std::string& path, LoadedPlugin* plugin = nullptr,
 
 TEST(LoaderTest, AGoodPluginGoesAllTheWay) {
   LoadedPlugin plugin;
-  const Candidate candidate = load(HALYARD_TEST_SKELETON, &plugin);
+  const Candidate candidate = load(HALYARD_TEST_HOST_MEMORY, &plugin);
   EXPECT_EQ(candidate.stage, LoadStage::kEnumerated) << candidate.reason;
-  EXPECT_EQ(candidate.driver, "skeleton");
+  EXPECT_EQ(candidate.driver, "host_memory");
   EXPECT_EQ(candidate.version, "0.1.0");
   EXPECT_THAT(candidate.description, HasSubstr("no GPU"));
   EXPECT_EQ(candidate.device_count, 1u);
@@ -127,11 +127,11 @@ TEST(LoaderTest, AWrongMajorIsNotLookedIntoAnyFurther) {
 TEST(LoaderTest, AFileNameThatPromisesAnotherDriverIsRefused) {
   const TemporaryFolder folder;
   const Candidate candidate =
-      load(folder.add_copy("libhalyard_driver_other.so", HALYARD_TEST_SKELETON));
+      load(folder.add_copy("libhalyard_driver_other.so", HALYARD_TEST_HOST_MEMORY));
   EXPECT_EQ(candidate.stage, LoadStage::kSymbol);
   EXPECT_THAT(candidate.reason,
-              AllOf(HasSubstr("has the driver skeleton, but its file name says other"),
-                    HasSubstr("libhalyard_driver_skeleton.so")));
+              AllOf(HasSubstr("has the driver host_memory, but its file name says other"),
+                    HasSubstr("libhalyard_driver_host_memory.so")));
 }
 
 TEST(LoaderTest, ATakenNameIsRefusedBeforeADriverIsMade) {
@@ -146,9 +146,10 @@ TEST(LoaderTest, ATakenNameIsRefusedBeforeADriverIsMade) {
 }
 
 TEST(LoaderTest, OptionsReachTheDriverTheyAreFor) {
-  EXPECT_EQ(load(HALYARD_TEST_SKELETON, nullptr, {{"other", "k", "v"}}).stage,
+  EXPECT_EQ(load(HALYARD_TEST_HOST_MEMORY, nullptr, {{"other", "k", "v"}}).stage,
             LoadStage::kEnumerated);
-  const Candidate candidate = load(HALYARD_TEST_SKELETON, nullptr, {{"skeleton", "speed", "9"}});
+  const Candidate candidate =
+      load(HALYARD_TEST_HOST_MEMORY, nullptr, {{"host_memory", "speed", "9"}});
   EXPECT_EQ(candidate.stage, LoadStage::kNegotiated);
   EXPECT_EQ(candidate.code, StatusCode::kInvalidArgument);
   EXPECT_THAT(candidate.reason, HasSubstr("does not know the option (speed)"));
@@ -206,7 +207,7 @@ TEST(LoaderTest, AFifoDoesNotHang) {
 // A library that was cut short is mapped without complaint and kills with SIGBUS when touched.
 TEST(LoaderTest, ALibraryThatWasCutShortIsRefusedAtAnyLength) {
   const TemporaryFolder folder;
-  std::ifstream file(HALYARD_TEST_SKELETON, std::ios::binary);
+  std::ifstream file(HALYARD_TEST_HOST_MEMORY, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   Elf64_Ehdr header;
   ASSERT_GT(whole.size(), 8192u);

@@ -1,4 +1,4 @@
-// Real work across the boundary, with the skeleton driver: as this build makes it, and as clang
+// Real work across the boundary, with the driver host_memory: as this build makes it, and as clang
 // makes it with libc++, once shared and once inside the plugin. The three must not be told apart.
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ class PluginOperationsTest : public ::testing::TestWithParam<Variant> {
     RegistryOptions options;
     options.discovery = {
         .plugin_paths = {GetParam().path}, .use_environment = false, .use_installation = false};
-    Result<Ref<Device>> device = Registry::create(options)->open_device("skeleton");
+    Result<Ref<Device>> device = Registry::create(options)->open_device("host_memory");
     ASSERT_TRUE(device.ok()) << device.status().to_string();
     device_ = *device;
     queue_ = device_->create_queue().value();
@@ -79,7 +79,7 @@ class PluginOperationsTest : public ::testing::TestWithParam<Variant> {
 
 TEST_P(PluginOperationsTest, FactsComeAcross) {
   const DeviceInfo& info = device_->info();
-  EXPECT_EQ(info.driver.view(), "skeleton");
+  EXPECT_EQ(info.driver.view(), "host_memory");
   EXPECT_THAT(info.name.view(), HasSubstr("no GPU"));
   EXPECT_EQ(info.allocation_alignment, 64u);
   EXPECT_EQ(device_->heap_count(), 2u);
@@ -429,9 +429,9 @@ const std::string kLibcxx = HALYARD_TEST_LIBCXX_PLUGINS;
 INSTANTIATE_TEST_SUITE_P(
     Plugins, PluginOperationsTest,
     ::testing::Values(
-        Variant{"ThisBuild", HALYARD_TEST_SKELETON},
-        Variant{"ClangLibcxxShared", kLibcxx + "/shared/libhalyard_driver_skeleton.so"},
-        Variant{"ClangLibcxxStatic", kLibcxx + "/static/libhalyard_driver_skeleton.so"}),
+        Variant{"ThisBuild", HALYARD_TEST_HOST_MEMORY},
+        Variant{"ClangLibcxxShared", kLibcxx + "/shared/libhalyard_driver_host_memory.so"},
+        Variant{"ClangLibcxxStatic", kLibcxx + "/static/libhalyard_driver_host_memory.so"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

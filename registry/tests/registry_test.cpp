@@ -19,7 +19,7 @@ using testing::TemporaryFolder;
 
 const std::string kBroken = HALYARD_TEST_BROKEN_PLUGINS;
 const std::string kLibcxx = HALYARD_TEST_LIBCXX_PLUGINS;
-const std::string kSkeleton = HALYARD_TEST_SKELETON;
+const std::string kHostMemory = HALYARD_TEST_HOST_MEMORY;
 
 std::unique_ptr<Registry> registry_of(std::vector<std::string> paths,
                                       std::vector<DriverOption> driver_options = {}) {
@@ -37,51 +37,51 @@ std::vector<std::string> names_of(const std::vector<LoadedDriver>& drivers) {
 }
 
 TEST(RegistryTest, BrokenPluginsDoNotHideTheOthers) {
-  const auto registry = registry_of({kBroken, kSkeleton});
+  const auto registry = registry_of({kBroken, kHostMemory});
   EXPECT_THAT(names_of(registry->drivers()),
-              ElementsAre("enumerate_error", "enumerate_throws", "newer_minor", "no_devices",
-                          "open_throws", "skeleton"));
-  EXPECT_TRUE(registry->open_device("skeleton").ok());
+              ElementsAre("enumerate_error", "enumerate_throws", "host_memory", "newer_minor",
+                          "no_devices", "open_throws"));
+  EXPECT_TRUE(registry->open_device("host_memory").ok());
   const LoadReport report = registry->report();
   EXPECT_EQ(report.candidates.size(), 24u);
   for (const Candidate& candidate : report.candidates) EXPECT_TRUE(candidate.tried);
 }
 
 TEST(RegistryTest, AMalformedUriListsTheDevicesThereAre) {
-  const auto registry = registry_of({kSkeleton});
-  for (const char* const uri : {"skeleton://0,0", "skeleton://0,,1", "skeleton:", "Skeleton",
-                                "skeleton://0,hip:1", "skeleton?a=1&a=2"}) {
+  const auto registry = registry_of({kHostMemory});
+  for (const char* const uri : {"host_memory://0,0", "host_memory://0,,1", "host_memory:",
+                                "Host_memory", "host_memory://0,hip:1", "host_memory?a=1&a=2"}) {
     const Result<Ref<Device>> opened = registry->open_device(uri);
     EXPECT_EQ(opened.status().code(), StatusCode::kInvalidArgument) << uri;
     EXPECT_THAT(opened.status().to_string(),
                 AllOf(HasSubstr("is malformed at character "),
-                      HasSubstr(" There are skeleton:0 (Skeleton (host memory")))
+                      HasSubstr(" There are host_memory:0 (Host memory (no GPU")))
         << uri;
     EXPECT_EQ(registry->open_devices(uri).status().message().view(),
               opened.status().message().view());
   }
-  EXPECT_THAT(registry_of({})->open_device("Skeleton").status().to_string(),
+  EXPECT_THAT(registry_of({})->open_device("Host_memory").status().to_string(),
               HasSubstr(" There is no device."));
 }
 
 TEST(RegistryTest, ADeviceOutlivesItsRegistry) {
   Ref<Device> device;
   {
-    Result<Ref<Device>> opened = registry_of({kSkeleton})->open_device("skeleton:0");
+    Result<Ref<Device>> opened = registry_of({kHostMemory})->open_device("host_memory:0");
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
     device = *opened;
   }
-  EXPECT_EQ(device->info().driver.view(), "skeleton");
+  EXPECT_EQ(device->info().driver.view(), "host_memory");
   EXPECT_TRUE(device->allocate(16).ok());
 }
 
 TEST(RegistryTest, OnlyWhatIsNeededIsOpened) {
   const TemporaryFolder folder;
   folder.add_file("libhalyard_driver_hip.so", "not opened");
-  folder.add_copy("libhalyard_driver_skeleton.so", kSkeleton);
+  folder.add_copy("libhalyard_driver_host_memory.so", kHostMemory);
   folder.add_file("libzzz.so", "comes later");
   const auto registry = registry_of({folder.path()});
-  ASSERT_TRUE(registry->open_device("skeleton").ok());
+  ASSERT_TRUE(registry->open_device("host_memory").ok());
   const LoadReport so_far = registry->report_so_far();
   ASSERT_EQ(so_far.candidates.size(), 3u);
   EXPECT_FALSE(so_far.candidates[0].tried);
@@ -92,12 +92,12 @@ TEST(RegistryTest, OnlyWhatIsNeededIsOpened) {
 
 TEST(RegistryTest, TheFirstOfANameWinsAndTheSecondIsReported) {
   const TemporaryFolder folder;
-  const std::string first = folder.add_copy("1/libmine.so", kSkeleton);
-  const std::string second = folder.add_copy("2/libhalyard_driver_skeleton.so", kSkeleton);
+  const std::string first = folder.add_copy("1/libmine.so", kHostMemory);
+  const std::string second = folder.add_copy("2/libhalyard_driver_host_memory.so", kHostMemory);
   for (const bool all_first : {false, true}) {
     const auto registry = registry_of({folder / "1", folder / "2"});
     if (all_first) registry->report();
-    const Result<LoadedDriver> driver = registry->driver("skeleton");
+    const Result<LoadedDriver> driver = registry->driver("host_memory");
     ASSERT_TRUE(driver.ok());
     EXPECT_EQ(driver->path, first);
     const LoadReport report = registry->report();
@@ -109,22 +109,22 @@ TEST(RegistryTest, TheFirstOfANameWinsAndTheSecondIsReported) {
 
 TEST(RegistryTest, ADriverThatCannotStartLeavesItsNameToTheNext) {
   const TemporaryFolder folder;
-  folder.add_file("1/libhalyard_driver_skeleton.so", "broken");
-  const std::string good = folder.add_copy("2/libhalyard_driver_skeleton.so", kSkeleton);
+  folder.add_file("1/libhalyard_driver_host_memory.so", "broken");
+  const std::string good = folder.add_copy("2/libhalyard_driver_host_memory.so", kHostMemory);
   const auto registry = registry_of({folder / "1", folder / "2"});
-  const Result<LoadedDriver> driver = registry->driver("skeleton");
+  const Result<LoadedDriver> driver = registry->driver("host_memory");
   ASSERT_TRUE(driver.ok());
   EXPECT_EQ(driver->path, good);
 }
 
 TEST(RegistryTest, AnUnknownDriverGivesNamesAGuessAndTheWholeReport) {
-  const auto registry = registry_of({kSkeleton, kBroken + "/not_elf.so", "/no/such/folder"});
-  const Status status = registry->open_device("skelton").status();
+  const auto registry = registry_of({kHostMemory, kBroken + "/not_elf.so", "/no/such/folder"});
+  const Status status = registry->open_device("host_memry").status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(
       status.to_string(),
-      AllOf(HasSubstr("There is no driver (skelton)"), HasSubstr("The drivers are: skeleton"),
-            HasSubstr("Did you mean \"skeleton\"?"), HasSubstr("--plugin-path"),
+      AllOf(HasSubstr("There is no driver (host_memry)"), HasSubstr("The drivers are: host_memory"),
+            HasSubstr("Did you mean \"host_memory\"?"), HasSubstr("--plugin-path"),
             HasSubstr("/no/such/folder (plugin path): there is no such"), HasSubstr("not_elf.so"),
             HasSubstr("is not an ELF file"), HasSubstr("enumerated: 1 device")));
 }
@@ -166,11 +166,11 @@ TEST(RegistryTest, ADriverFileThatIsBrokenSaysSoWithItsOwnReason) {
 }
 
 TEST(RegistryTest, ADeviceThatIsNotThereListsThoseThatAreAndTheReport) {
-  const auto registry = registry_of({kSkeleton});
-  for (const char* uri : {"skeleton:7", "skeleton://GPU-1"}) {
+  const auto registry = registry_of({kHostMemory});
+  for (const char* uri : {"host_memory:7", "host_memory://GPU-1"}) {
     const Status status = registry->open_device(uri).status();
     EXPECT_EQ(status.code(), StatusCode::kNotFound);
-    EXPECT_THAT(status.to_string(), AllOf(HasSubstr("It has skeleton:0 (Skeleton"),
+    EXPECT_THAT(status.to_string(), AllOf(HasSubstr("It has host_memory:0 (Host memory"),
                                           HasSubstr("Plugins:\n"), Not(HasSubstr("--vgpu"))));
   }
 }
@@ -180,13 +180,13 @@ TEST(RegistryTest, OptionsOfTheUriAndOfTheCallReachTheDevice) {
   const Option extra[] = {{"b", "call"}, {"d", "4"}};
   const Status status = registry->open_device("open_throws:2?a=1&b=uri&c=%20", extra).status();
   EXPECT_THAT(status.to_string(), HasSubstr("options: [a=1][c= ][b=call][d=4]"));
-  const Status unknown = registry_of({kSkeleton})->open_device("skeleton?a=1").status();
+  const Status unknown = registry_of({kHostMemory})->open_device("host_memory?a=1").status();
   EXPECT_EQ(unknown.code(), StatusCode::kInvalidArgument);
 }
 
 TEST(RegistryTest, OptionsOfADriverReachIt) {
-  const auto registry = registry_of({kSkeleton}, {{"skeleton", "path", "/x"}});
-  EXPECT_THAT(registry->open_device("skeleton").status().to_string(),
+  const auto registry = registry_of({kHostMemory}, {{"host_memory", "path", "/x"}});
+  EXPECT_THAT(registry->open_device("host_memory").status().to_string(),
               HasSubstr("does not know the option (path)"));
 }
 
@@ -239,13 +239,13 @@ INSTANTIATE_TEST_SUITE_P(Plugins, OpenThrowsTest,
                                            kLibcxx + "/static/libhalyard_driver_open_throws.so"));
 
 TEST(RegistryTest, ManyThreadsMayAsk) {
-  const auto registry = registry_of({kBroken, kSkeleton});
+  const auto registry = registry_of({kBroken, kHostMemory});
   std::atomic<int> opened = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       if (i % 2 == 0) registry->report();
-      if (registry->open_device("skeleton").ok()) ++opened;
+      if (registry->open_device("host_memory").ok()) ++opened;
       if (!registry->open_device("nothing").ok()) ++opened;
     });
   }

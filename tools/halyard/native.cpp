@@ -29,7 +29,7 @@ Result<std::vector<TargetId>> native_targets(const SessionFlags& flags, const st
   }
   for (const LoadedDriver& driver : registry->drivers()) {
     for (const DeviceSummary& device : driver.devices) {
-      // Ignores devices that are not AMD GPUs, such as a skeleton driver's.
+      // Ignores devices that are not AMD GPUs, such as the driver host_memory's.
       Result<TargetId> target = native_target(device.name.view(), device.target.view());
       if (target.ok()) targets.push_back(std::move(target).value());
     }

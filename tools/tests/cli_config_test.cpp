@@ -38,7 +38,7 @@ class CliConfigTest : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
-  const std::string skeleton_ = std::string("--plugin-path=") + HALYARD_TEST_SKELETON;
+  const std::string host_memory_ = std::string("--plugin-path=") + HALYARD_TEST_HOST_MEMORY;
 };
 
 TEST_F(CliConfigTest, ShowSaysWhereEachValueComesFrom) {
@@ -82,9 +82,9 @@ TEST_F(CliConfigTest, AMistakeInAConfigStopsACommand) {
 }
 
 TEST_F(CliConfigTest, ADriverIsTurnedOff) {
-  const std::string config = file("a.yaml", "drivers: {skeleton: {enabled: false}}\n");
+  const std::string config = file("a.yaml", "drivers: {host_memory: {enabled: false}}\n");
   const auto json = nlohmann::json::parse(
-      good({"list", "drivers", "--json", skeleton_, "--config=" + config}, options()), nullptr,
+      good({"list", "drivers", "--json", host_memory_, "--config=" + config}, options()), nullptr,
       false);
   ASSERT_TRUE(json.is_object());
   EXPECT_EQ(json["candidates"][0]["disabled"], true);
@@ -92,13 +92,14 @@ TEST_F(CliConfigTest, ADriverIsTurnedOff) {
 }
 
 TEST_F(CliConfigTest, NamedDevicesAreListed) {
-  const std::string config = file("a.yaml", "devices: {trainer: [skeleton]}\n");
+  const std::string config = file("a.yaml", "devices: {trainer: [host_memory]}\n");
   const auto list = [&](const std::string& name) {
-    return spawn({"list", "devices", name, "--json", skeleton_, "--config=" + config}, options());
+    return spawn({"list", "devices", name, "--json", host_memory_, "--config=" + config},
+                 options());
   };
   const auto json = nlohmann::json::parse(list("trainer").out, nullptr, false);
   ASSERT_EQ(json.size(), 1u) << json.dump();
-  EXPECT_EQ(json[0]["uri"], "skeleton:0");
+  EXPECT_EQ(json[0]["uri"], "host_memory:0");
   EXPECT_THAT(list("trianer").err, HasSubstr("Did you mean \"trainer\"?"));
 }
 
@@ -113,7 +114,7 @@ TEST_F(CliConfigTest, TheUsersConfigsAreRead) {
 TEST_F(CliConfigTest, TheLogLevelSilencesNotes) {
   const std::string broken =
       std::string("--plugin-path=") + HALYARD_TEST_BROKEN_PLUGINS + "/no_devices.so";
-  const std::vector<std::string> list = {"list", "devices", skeleton_, broken};
+  const std::vector<std::string> list = {"list", "devices", host_memory_, broken};
   EXPECT_THAT(spawn(list, options()).err, HasSubstr("halyard: note: "));
   EXPECT_THAT(spawn(list, options({{"HALYARD_LOG_LEVEL", "warning"}})).err,
               Not(HasSubstr("halyard: note: ")));

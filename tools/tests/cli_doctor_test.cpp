@@ -32,7 +32,7 @@ TEST(CliDoctor, AVirtualGpuIsWellOnBothDrivers) {
   const Outcome outcome = spawn({"doctor", "--vgpu=mixed"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, Not(HasSubstr("WRONG")));
-  EXPECT_THAT(outcome.out, ContainsRegex("note +skeleton:0 .*not an AMD GPU"));
+  EXPECT_THAT(outcome.out, ContainsRegex("note +host_memory:0 .*not an AMD GPU"));
   for (const char* driver : {"amdgpu", "hip"}) {
     EXPECT_THAT(outcome.out, ContainsRegex(std::string("OK +driver ") + driver + " .*lib"));
     for (const char* ordinal : {":0", ":1"}) {

@@ -19,7 +19,7 @@ TEST(CliNativeTargets, AreTheDevicesWithTheirFeatures) {
   EXPECT_THAT(outcome.out, HasSubstr("2. processor                     gfx906\n"));
   EXPECT_THAT(outcome.out, HasSubstr("4. generic target                gfx9-generic\n"));
   // Not every driver's devices are GPUs.
-  EXPECT_THAT(outcome.out, HasSubstr("skeleton:0: "));
+  EXPECT_THAT(outcome.out, HasSubstr("host_memory:0: "));
   EXPECT_THAT(outcome.out, HasSubstr("no AMD GPU (its target is none)"));
 }
 

@@ -38,11 +38,11 @@ TEST(CliPlugins, ListDriversSurvivesAllOfThemAndSaysWhatEachDid) {
                                          "--plugin-path=" + kDeadly + "crashes_in_constructor.so",
                                          "--plugin-path=" + kDeadly + "exits_in_constructor.so",
                                          "--plugin-path=" + kDeadly + "exits_silently.so",
-                                         std::string("--plugin-path=") + HALYARD_TEST_SKELETON};
+                                         std::string("--plugin-path=") + HALYARD_TEST_HOST_MEMORY};
   const Outcome outcome = spawn(list, with_plain_signals());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
-              AllOf(StartsWith("DRIVER"), HasSubstr("skeleton"),
+              AllOf(StartsWith("DRIVER"), HasSubstr("host_memory"),
                     HasSubstr("crashes_in_constructor.so stopped after the stage \"found\": The "
                               "plugin crashed with signal 11 (SIGSEGV) while it was being opened"),
                     HasSubstr("exits_in_constructor.so stopped after the stage \"found\": The "
@@ -90,8 +90,8 @@ TEST(CliPlugins, ALibraryWhoseEntryPointIsAVariableIsNotCalled) {
 
 TEST(CliPlugins, FoldersThatEveryUserMayWriteToAreReported) {
   const TemporaryFolder folder;
-  const std::string copy = folder / "libhalyard_driver_skeleton.so";
-  std::filesystem::copy_file(HALYARD_TEST_SKELETON, copy);
+  const std::string copy = folder / "libhalyard_driver_host_memory.so";
+  std::filesystem::copy_file(HALYARD_TEST_HOST_MEMORY, copy);
   const auto outputs = [&] {
     const std::string path = "--plugin-path=" + folder.path();
     return spawn({"list", "drivers", path}).out + spawn({"list", "devices", path}).err +

@@ -105,7 +105,7 @@ void test_registry(void) {
 void test_registry_options(void) {
   const char* const uris[] = {device_uri, device_uri};
   const halyard_named_device named = {"twice", uris, 2};
-  const char* const disabled[] = {"skeleton"};
+  const char* const disabled[] = {"host_memory"};
   const halyard_registry_options options = {.struct_size = sizeof options,
                                             .no_validation = true,
                                             .ignore_environment = true,

@@ -29,10 +29,10 @@ class ApplyTest : public ::testing::Test {
     EXPECT_TRUE(settings.ok()) << settings.status().to_string();
     return settings.ok() ? *settings : Settings();
   }
-  // With the skeleton's plugin and no other.
+  // With host_memory's plugin and no other.
   std::unique_ptr<Registry> registry_of(const std::string& text) {
     RegistryOptions options =
-        registry_options(settings_of("plugins: {paths: [" HALYARD_TEST_SKELETON "]}\n" + text));
+        registry_options(settings_of("plugins: {paths: [" HALYARD_TEST_HOST_MEMORY "]}\n" + text));
     options.discovery.use_environment = false;
     options.discovery.use_installation = false;
     return Registry::create(options);
@@ -48,20 +48,20 @@ class ApplyTest : public ::testing::Test {
 // Config key: plugins.paths
 TEST_F(ApplyTest, PluginPathsAreSearched) {
   const auto registry = registry_of("");
-  EXPECT_TRUE(registry->open_device("skeleton").ok());
+  EXPECT_TRUE(registry->open_device("host_memory").ok());
   EXPECT_EQ(registry->report().candidates[0].origin, PluginOrigin::kConfig);
 }
 
 // Config key: drivers.<driver>.enabled
 TEST_F(ApplyTest, ADriverThatIsTurnedOffIsNotOpened) {
-  const auto registry = registry_of("drivers: {skeleton: {enabled: false}}\n");
-  const auto device = registry->open_device("skeleton");
+  const auto registry = registry_of("drivers: {host_memory: {enabled: false}}\n");
+  const auto device = registry->open_device("host_memory");
   ASSERT_FALSE(device.ok());
   EXPECT_THAT(
       message_of(device.status()),
-      AllOf(HasSubstr("The driver skeleton is turned off: drivers.skeleton.enabled is false "
+      AllOf(HasSubstr("The driver host_memory is turned off: drivers.host_memory.enabled is false "
                       "("),
-            HasSubstr("a.yaml:2:31)")));
+            HasSubstr("a.yaml:2:34)")));
   const Candidate candidate = registry->report().candidates[0];
   EXPECT_TRUE(candidate.disabled);
   EXPECT_EQ(candidate.stage, LoadStage::kFound) << "its file name says which driver it brings";
@@ -71,20 +71,21 @@ TEST_F(ApplyTest, ADriverThatIsTurnedOffIsNotOpened) {
   EXPECT_TRUE(probed->candidates[0].disabled);
 
   // A file that does not say so has to be asked.
-  const std::string copy = folder_.add_copy("libother.so", HALYARD_TEST_SKELETON);
+  const std::string copy = folder_.add_copy("libother.so", HALYARD_TEST_HOST_MEMORY);
   RegistryOptions options =
-      registry_options(settings_of("drivers: {skeleton: {enabled: false}}\n"));
+      registry_options(settings_of("drivers: {host_memory: {enabled: false}}\n"));
   options.discovery = {.plugin_paths = {copy}, .use_environment = false, .use_installation = false};
   const auto other = Registry::create(options);
-  EXPECT_FALSE(other->open_device("skeleton").ok());
+  EXPECT_FALSE(other->open_device("host_memory").ok());
   EXPECT_EQ(other->report().candidates[0].stage, LoadStage::kNegotiated);
-  EXPECT_TRUE(registry_of("drivers: {skeleton: {enabled: true}}\n")->open_device("skeleton").ok());
+  EXPECT_TRUE(
+      registry_of("drivers: {host_memory: {enabled: true}}\n")->open_device("host_memory").ok());
 }
 
 // Config key: drivers.<driver>.options.<option>
 TEST_F(ApplyTest, ADriverIsGivenItsOptions) {
   const auto device =
-      registry_of("drivers: {skeleton: {options: {speed: 7}}}\n")->open_device("skeleton");
+      registry_of("drivers: {host_memory: {options: {speed: 7}}}\n")->open_device("host_memory");
   ASSERT_FALSE(device.ok());
   EXPECT_THAT(message_of(device.status()), HasSubstr("does not know the option (speed)"));
 }
@@ -148,29 +149,30 @@ TEST_F(ApplyTest, ADriverIsOpenedWithTheOptionsThatItLists) {
     EXPECT_TRUE(device.ok()) << device.status().to_string();
     return device.ok() ? (*device)->info().memory_bytes : 0;
   };
-  EXPECT_EQ(memory_of(registry_of("")->open_device("skeleton")), 64u << 20);
+  EXPECT_EQ(memory_of(registry_of("")->open_device("host_memory")), 64u << 20);
   const auto registry =
-      registry_of("processors: {default: {drivers: {skeleton: {memory_bytes: 8192}}}}\n");
-  EXPECT_EQ(memory_of(registry->open_device("skeleton")), 8192u);
-  EXPECT_EQ(memory_of(registry->open_device("skeleton?memory_bytes=4096")), 4096u);
-  EXPECT_THAT(message_of(registry->open_device("skeleton?memory_byte=4096").status()),
-              AllOf(HasSubstr("(skeleton?memory_byte=4096) is refused at character 10 "
-                              "(memory_byte)"),
-                    HasSubstr("The driver skeleton does not know the device option (memory_byte). "
-                              "It knows: memory_bytes. Did you mean \"memory_bytes\"?")));
+      registry_of("processors: {default: {drivers: {host_memory: {memory_bytes: 8192}}}}\n");
+  EXPECT_EQ(memory_of(registry->open_device("host_memory")), 8192u);
+  EXPECT_EQ(memory_of(registry->open_device("host_memory?memory_bytes=4096")), 4096u);
+  EXPECT_THAT(
+      message_of(registry->open_device("host_memory?memory_byte=4096").status()),
+      AllOf(HasSubstr("(host_memory?memory_byte=4096) is refused at character 13 "
+                      "(memory_byte)"),
+            HasSubstr("The driver host_memory does not know the device option (memory_byte). "
+                      "It knows: memory_bytes. Did you mean \"memory_bytes\"?")));
 
-  EXPECT_THAT(message_of(registry->gpus(*parse_device_uri("skeleton:0?speed=7")).status()),
-              HasSubstr("is refused at character 12 (speed)"))
+  EXPECT_THAT(message_of(registry->gpus(*parse_device_uri("host_memory:0?speed=7")).status()),
+              HasSubstr("is refused at character 15 (speed)"))
       << "also where nothing is opened";
 
-  const auto unknown = registry_of("processors: {default: {drivers: {skeleton: {speed: 7}}}}\n");
-  EXPECT_THAT(message_of(unknown->open_device("skeleton").status()),
-              AllOf(HasSubstr("a.yaml:2:52: the device option (speed) of a config is refused"),
+  const auto unknown = registry_of("processors: {default: {drivers: {host_memory: {speed: 7}}}}\n");
+  EXPECT_THAT(message_of(unknown->open_device("host_memory").status()),
+              AllOf(HasSubstr("a.yaml:2:55: the device option (speed) of a config is refused"),
                     HasSubstr("It knows: memory_bytes.")));
   const auto illegal =
-      registry_of("processors: {default: {drivers: {skeleton: {memory_bytes: few}}}}\n");
-  EXPECT_THAT(message_of(illegal->open_device("skeleton").status()),
-              AllOf(HasSubstr("a.yaml:2:59: the device option (memory_bytes) of a config"),
+      registry_of("processors: {default: {drivers: {host_memory: {memory_bytes: few}}}}\n");
+  EXPECT_THAT(message_of(illegal->open_device("host_memory").status()),
+              AllOf(HasSubstr("a.yaml:2:62: the device option (memory_bytes) of a config"),
                     HasSubstr("is given (few). It is a whole number from 4096 to 67108864.")));
 }
 
@@ -199,24 +201,25 @@ TEST_F(ApplyTest, VendorLibrariesAreDriverOptions) {
 // Config key: devices.<device>
 TEST_F(ApplyTest, NamedDevicesAndGroupsAreOpened) {
   const auto registry = registry_of(
-      "devices:\n  trainer: skeleton:0\n  pair: [skeleton, \"skeleton:0?validation=none\"]\n"
-      "  wrong: skeleton:7\n");
+      "devices:\n  trainer: host_memory:0\n  pair: [host_memory, "
+      "\"host_memory:0?validation=none\"]\n"
+      "  wrong: host_memory:7\n");
   EXPECT_TRUE(registry->open_device("trainer").ok());
   const auto pair = registry->open_devices("pair");
   ASSERT_TRUE(pair.ok()) << pair.status().to_string();
   ASSERT_EQ(pair->size(), 2u);
   EXPECT_TRUE((*pair)[0]->validates());
   EXPECT_FALSE((*pair)[1]->validates());
-  EXPECT_EQ(registry->open_devices("skeleton")->size(), 1u);
+  EXPECT_EQ(registry->open_devices("host_memory")->size(), 1u);
 
   EXPECT_THAT(message_of(registry->open_device("pair").status()),
               HasSubstr("The name pair stands for devices with different options, which cannot be "
-                        "one logical device; name one of them: skeleton and "
-                        "skeleton:0?validation=none."));
+                        "one logical device; name one of them: host_memory and "
+                        "host_memory:0?validation=none."));
   EXPECT_THAT(message_of(registry->open_device("trainer:0").status()),
               HasSubstr("has an ordinal or selectors at character 8, behind trainer, which is a "
                         "name that a config gives to devices; only ?key=value can stand there. "
-                        "The name stands for skeleton:0."));
+                        "The name stands for host_memory:0."));
   EXPECT_THAT(message_of(registry->open_device("wrong").status()), HasSubstr("ordinal (7)"));
   EXPECT_THAT(message_of(registry->open_device("trianer").status()),
               AllOf(HasSubstr("named devices: pair, trainer and wrong"),
@@ -224,31 +227,33 @@ TEST_F(ApplyTest, NamedDevicesAndGroupsAreOpened) {
   // What the URI adds goes to the device.
   EXPECT_FALSE((*registry->open_device("trainer?validation=none"))->validates());
   EXPECT_THAT(message_of(registry->open_device("trainer?color=red").status()),
-              AllOf(HasSubstr("skeleton:0?color=red) is refused at character 12 (color)"),
+              AllOf(HasSubstr("host_memory:0?color=red) is refused at character 15 (color)"),
                     HasSubstr("does not know the device option (color)")));
 }
 
 TEST_F(ApplyTest, AGroupIsOneLogicalDeviceOfOneDriver) {
   const auto registry = registry_of(
-      "devices:\n  twice: [skeleton, \"skeleton:0\"]\n  mixed: [skeleton, \"amdgpu:0\"]\n");
+      "devices:\n  twice: [host_memory, \"host_memory:0\"]\n  mixed: [host_memory, "
+      "\"amdgpu:0\"]\n");
   EXPECT_THAT(message_of(registry->open_device("twice").status()),
-              HasSubstr("The device skeleton:0 is in skeleton and skeleton:0 twice."));
+              HasSubstr("The device host_memory:0 is in host_memory and host_memory:0 twice."));
   EXPECT_THAT(message_of(registry->open_device("mixed").status()),
               HasSubstr("The name mixed stands for devices with different drivers, which cannot be "
-                        "one logical device; name one of them: skeleton and amdgpu:0."));
+                        "one logical device; name one of them: host_memory and amdgpu:0."));
 }
 
 // Config key: validation.level
 TEST_F(ApplyTest, ValidationIsOffWhereAConfigOrAUriSaysSo) {
-  EXPECT_TRUE((*registry_of("")->open_device("skeleton"))->validates());
+  EXPECT_TRUE((*registry_of("")->open_device("host_memory"))->validates());
   const auto registry = registry_of("validation: {level: none}\n");
-  const Ref<Device> device = *registry->open_device("skeleton");
+  const Ref<Device> device = *registry->open_device("host_memory");
   EXPECT_FALSE(device->validates());
-  EXPECT_TRUE((*registry->open_device("skeleton?validation=full"))->validates());
-  EXPECT_THAT(message_of(registry->open_device("skeleton?validation=off").status()),
-              AllOf(HasSubstr("(skeleton?validation=off) is refused at character 10 (validation)"),
-                    HasSubstr("The device option (validation) has a value (off) that is unknown; "
-                              "it must be full or none.")));
+  EXPECT_TRUE((*registry->open_device("host_memory?validation=full"))->validates());
+  EXPECT_THAT(
+      message_of(registry->open_device("host_memory?validation=off").status()),
+      AllOf(HasSubstr("(host_memory?validation=off) is refused at character 13 (validation)"),
+            HasSubstr("The device option (validation) has a value (off) that is unknown; "
+                      "it must be full or none.")));
 }
 
 TEST_F(ApplyTest, VirtualGpusHaveNamesAndLimits) {

@@ -1,5 +1,5 @@
 // The serial classes over an engine that the test lets go on: it copies with memcpy. What takes
-// kernels the conformance suite tests, with the skeleton driver.
+// kernels the conformance suite tests, with the driver skeleton.
 #include "drivers/common/serial_device.h"
 
 #include <gmock/gmock.h>

@@ -9,12 +9,12 @@
 #include "buffer.h"
 #include "hal/file.h"
 
-namespace skeleton {
+namespace host_memory {
 
 uint8_t* address_of(const halyard::BufferRange& range,
                     halyard::Span<const halyard::BufferRange> bindings) {
   if (range.buffer == nullptr) return address_of(bindings[range.slot]) + range.offset;
-  return static_cast<const SkeletonBuffer*>(range.buffer)->bytes() + range.offset;
+  return static_cast<const HostMemoryBuffer*>(range.buffer)->bytes() + range.offset;
 }
 
 void fill_bytes(uint8_t* target, uint64_t size, const std::vector<uint8_t>& pattern) {
@@ -83,4 +83,4 @@ std::vector<uint8_t> copy_of(const void* data, uint64_t size) {
   return {bytes, bytes + size};
 }
 
-}  // namespace skeleton
+}  // namespace host_memory

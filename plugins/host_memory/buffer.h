@@ -1,4 +1,4 @@
-// Buffer of the skeleton driver: host memory.
+// Buffer of the host_memory driver: host memory.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 #include "hal/buffer.h"
 #include "plugins/objects.h"
 
-namespace skeleton {
+namespace host_memory {
 
-class SkeletonDevice;
+class HostMemoryDevice;
 
-class SkeletonBuffer final : public halyard::driver::BufferBase {
+class HostMemoryBuffer final : public halyard::driver::BufferBase {
  public:
   // Zeroed memory of its own. RESOURCE_EXHAUSTED if there is not so much.
-  static halyard::Status allocate(SkeletonDevice& device, halyard::MemoryType type, uint64_t size,
+  static halyard::Status allocate(HostMemoryDevice& device, halyard::MemoryType type, uint64_t size,
                                   uint64_t alignment, halyard::Buffer** buffer);
 
   // In this driver the device's address is the host's.
@@ -23,9 +23,9 @@ class SkeletonBuffer final : public halyard::driver::BufferBase {
 
  private:
   // `parent` is null for a buffer that owns its memory.
-  SkeletonBuffer(SkeletonDevice& device, halyard::MemoryType type, uint64_t size, void* memory,
-                 halyard::Ref<halyard::Buffer> parent);
-  ~SkeletonBuffer();
+  HostMemoryBuffer(HostMemoryDevice& device, halyard::MemoryType type, uint64_t size, void* memory,
+                   halyard::Ref<halyard::Buffer> parent);
+  ~HostMemoryBuffer();
   void destroy() noexcept override;
   halyard::Status do_map(uint64_t offset, uint64_t length, halyard::MapAccess access,
                          void** pointer) override;
@@ -34,11 +34,11 @@ class SkeletonBuffer final : public halyard::driver::BufferBase {
   halyard::Status do_invalidate(uint64_t offset, uint64_t length) override;
   halyard::Status do_subspan(uint64_t offset, uint64_t length, halyard::Buffer** view) override;
 
-  SkeletonDevice& device_;  // kept alive by owner_
+  HostMemoryDevice& device_;  // kept alive by owner_
   halyard::Ref<halyard::Device> owner_;
   halyard::Ref<halyard::Buffer> parent_;
   std::mutex mutex_;
   std::multiset<void*> maps_;  // under mutex_
 };
 
-}  // namespace skeleton
+}  // namespace host_memory

@@ -1,4 +1,4 @@
-// CommandBuffer of the skeleton driver: a list of closures.
+// CommandBuffer of the host_memory driver: a list of closures.
 #pragma once
 
 #include <functional>
@@ -7,13 +7,13 @@
 #include "hal/command_buffer.h"
 #include "plugins/objects.h"
 
-namespace skeleton {
+namespace host_memory {
 
-class SkeletonDevice;
+class HostMemoryDevice;
 
-class SkeletonCommandBuffer final : public halyard::driver::CommandBufferBase {
+class HostMemoryCommandBuffer final : public halyard::driver::CommandBufferBase {
  public:
-  explicit SkeletonCommandBuffer(SkeletonDevice& device);
+  explicit HostMemoryCommandBuffer(HostMemoryDevice& device);
 
   // Runs what was recorded, in order. `bindings[i]` stands for slot i.
   halyard::Status run(halyard::Span<const halyard::BufferRange> bindings) const;
@@ -22,7 +22,7 @@ class SkeletonCommandBuffer final : public halyard::driver::CommandBufferBase {
   using Bindings = halyard::Span<const halyard::BufferRange>;
   using Command = std::function<void(Bindings bindings)>;
 
-  ~SkeletonCommandBuffer() = default;
+  ~HostMemoryCommandBuffer() = default;
   void destroy() noexcept override;
   halyard::Status do_fill(const halyard::BufferRange& target, const void* pattern,
                           uint32_t pattern_size) override;
@@ -45,4 +45,4 @@ class SkeletonCommandBuffer final : public halyard::driver::CommandBufferBase {
   std::vector<Command> commands_;
 };
 
-}  // namespace skeleton
+}  // namespace host_memory

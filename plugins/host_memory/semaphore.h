@@ -1,4 +1,4 @@
-// Semaphore of the skeleton driver, and the one lock that all its timelines share.
+// Semaphore of the host_memory driver, and the one lock that all its timelines share.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,9 @@
 #include "hal/semaphore.h"
 #include "plugins/objects.h"
 
-namespace skeleton {
+namespace host_memory {
 
-class SkeletonDevice;
+class HostMemoryDevice;
 
 // One lock and one condition for every semaphore and queue: simple, and a wait for several
 // semaphores needs nothing more. A real driver has its hardware's signals instead.
@@ -36,9 +36,9 @@ struct Timelines {
 // Never destroyed: other threads may still wait when the program ends.
 Timelines& timelines();
 
-class SkeletonSemaphore final : public halyard::driver::SemaphoreBase {
+class HostMemorySemaphore final : public halyard::driver::SemaphoreBase {
  public:
-  SkeletonSemaphore(SkeletonDevice& device, uint64_t initial_value);
+  HostMemorySemaphore(HostMemoryDevice& device, uint64_t initial_value);
 
   // With the lock of timelines() held: whether a wait for `value` is over, and how it ends.
   bool settled(uint64_t value, halyard::Status* outcome) const;
@@ -47,7 +47,7 @@ class SkeletonSemaphore final : public halyard::driver::SemaphoreBase {
   void advance(uint64_t value);
 
  private:
-  ~SkeletonSemaphore() = default;
+  ~HostMemorySemaphore() = default;
   void destroy() noexcept override;
   halyard::Status do_query(uint64_t* value) const override;
   halyard::Status do_signal(uint64_t value) override;
@@ -60,4 +60,4 @@ class SkeletonSemaphore final : public halyard::driver::SemaphoreBase {
   halyard::Status failure_;
 };
 
-}  // namespace skeleton
+}  // namespace host_memory

@@ -1,4 +1,4 @@
-// What the skeleton driver can do to memory. Queues and command buffers share it.
+// What the driver can do to memory. Queues and command buffers share it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include "hal/buffer.h"
 #include "hal/queue.h"
 
-namespace skeleton {
+namespace host_memory {
 
 // A BufferRange that keeps its buffer alive, as queued and recorded work has to.
 struct HeldRange {
@@ -36,4 +36,4 @@ halyard::Status write_file(const halyard::FileRange& file, const uint8_t* source
 // A pattern or the source of an update, copied while the caller still has it.
 std::vector<uint8_t> copy_of(const void* data, uint64_t size);
 
-}  // namespace skeleton
+}  // namespace host_memory

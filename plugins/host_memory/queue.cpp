@@ -11,7 +11,7 @@
 #include "plugins/guard.h"
 #include "plugins/objects.h"
 
-namespace skeleton {
+namespace host_memory {
 
 using halyard::Buffer;
 using halyard::BufferRange;
@@ -36,14 +36,14 @@ class Completion final : public halyard::driver::CompletionBase {
 
 }  // namespace
 
-SkeletonQueue::SkeletonQueue(SkeletonDevice& device)
+HostMemoryQueue::HostMemoryQueue(HostMemoryDevice& device)
     : QueueBase(device),
       device_(device),
       owner_(Ref<halyard::Device>::retain(&device)),
       state_(std::make_shared<State>()),
       thread_([state = state_] { run(state); }) {}
 
-SkeletonQueue::~SkeletonQueue() {
+HostMemoryQueue::~HostMemoryQueue() {
   // A release waits, but never without bound (docs/failures.md).
   constexpr uint64_t kGraceNs = 2'000'000'000;
   // A host call may have dropped the last reference: then this is the queue's own thread.
@@ -63,11 +63,11 @@ SkeletonQueue::~SkeletonQueue() {
   }
 }
 
-void SkeletonQueue::destroy() noexcept {
+void HostMemoryQueue::destroy() noexcept {
   delete this;
 }
 
-bool SkeletonQueue::Operation::settled(Status* outcome) const {
+bool HostMemoryQueue::Operation::settled(Status* outcome) const {
   bool all = true;
   for (const Point& point : wait) {
     if (!point.semaphore->settled(point.value, outcome)) {
@@ -79,7 +79,7 @@ bool SkeletonQueue::Operation::settled(Status* outcome) const {
   return all;
 }
 
-void SkeletonQueue::Operation::finish(const Status& outcome) const {
+void HostMemoryQueue::Operation::finish(const Status& outcome) const {
   for (const Point& point : signal) {
     if (outcome.ok()) {
       point.semaphore->advance(point.value);
@@ -89,7 +89,7 @@ void SkeletonQueue::Operation::finish(const Status& outcome) const {
   }
 }
 
-void SkeletonQueue::run(const std::shared_ptr<State>& state) {
+void HostMemoryQueue::run(const std::shared_ptr<State>& state) {
   Timelines& shared = timelines();
   std::unique_lock lock(shared.mutex);
   while (true) {
@@ -123,17 +123,17 @@ void SkeletonQueue::run(const std::shared_ptr<State>& state) {
   shared.changed.notify_all();
 }
 
-std::vector<SkeletonQueue::Point> SkeletonQueue::hold(
+std::vector<HostMemoryQueue::Point> HostMemoryQueue::hold(
     halyard::Span<const halyard::SemaphorePoint> points) {
   std::vector<Point> held;
   for (const halyard::SemaphorePoint& point : points) {
-    auto* semaphore = static_cast<SkeletonSemaphore*>(point.semaphore);
-    held.push_back({Ref<SkeletonSemaphore>::retain(semaphore), point.value});
+    auto* semaphore = static_cast<HostMemorySemaphore*>(point.semaphore);
+    held.push_back({Ref<HostMemorySemaphore>::retain(semaphore), point.value});
   }
   return held;
 }
 
-Status SkeletonQueue::submit(const Sync& sync, Work work) {
+Status HostMemoryQueue::submit(const Sync& sync, Work work) {
   Operation operation = {hold(sync.wait), hold(sync.signal), std::move(work)};
   {
     const std::lock_guard lock(timelines().mutex);
@@ -144,13 +144,13 @@ Status SkeletonQueue::submit(const Sync& sync, Work work) {
   return {};
 }
 
-Status SkeletonQueue::do_fault() const {
+Status HostMemoryQueue::do_fault() const {
   const std::lock_guard lock(timelines().mutex);
   return state_->abandoned;
 }
 
 // What runs goes on, as nothing can stop it; but nobody waits for it any more.
-Status SkeletonQueue::do_abandon() {
+Status HostMemoryQueue::do_abandon() {
   return guarded([this]() -> Status {
     std::deque<Operation> dropped;
     std::vector<Point> signals;
@@ -177,8 +177,8 @@ Status SkeletonQueue::do_abandon() {
   });
 }
 
-Status SkeletonQueue::do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
-                              const Sync& sync) {
+Status HostMemoryQueue::do_fill(const BufferRange& target, const void* pattern,
+                                uint32_t pattern_size, const Sync& sync) {
   return guarded([&] {
     return submit(sync,
                   [to = HeldRange(target), bytes = copy_of(pattern, pattern_size)]() -> Status {
@@ -188,8 +188,8 @@ Status SkeletonQueue::do_fill(const BufferRange& target, const void* pattern, ui
   });
 }
 
-Status SkeletonQueue::do_update(const BufferRange& target, const void* source, uint64_t size,
-                                const Sync& sync) {
+Status HostMemoryQueue::do_update(const BufferRange& target, const void* source, uint64_t size,
+                                  const Sync& sync) {
   return guarded([&] {
     return submit(sync, [to = HeldRange(target), bytes = copy_of(source, size)]() -> Status {
       std::memcpy(address_of(to.range), bytes.data(), bytes.size());
@@ -198,8 +198,8 @@ Status SkeletonQueue::do_update(const BufferRange& target, const void* source, u
   });
 }
 
-Status SkeletonQueue::do_copy(const BufferRange& source, const BufferRange& target,
-                              const Sync& sync) {
+Status HostMemoryQueue::do_copy(const BufferRange& source, const BufferRange& target,
+                                const Sync& sync) {
   return guarded([&] {
     return submit(sync, [from = HeldRange(source), to = HeldRange(target)]() -> Status {
       // memmove: subspans of one buffer may overlap where validation does not see it.
@@ -209,8 +209,8 @@ Status SkeletonQueue::do_copy(const BufferRange& source, const BufferRange& targ
   });
 }
 
-Status SkeletonQueue::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
-                                        const halyard::RectangleCopy& shape, const Sync& sync) {
+Status HostMemoryQueue::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
+                                          const halyard::RectangleCopy& shape, const Sync& sync) {
   return guarded([&] {
     return submit(sync, [from = HeldRange(source), to = HeldRange(target), shape]() -> Status {
       copy_rows(address_of(to.range), address_of(from.range), shape);
@@ -219,8 +219,8 @@ Status SkeletonQueue::do_copy_rectangle(const BufferRange& source, const BufferR
   });
 }
 
-Status SkeletonQueue::do_execute(CommandBuffer& commands, halyard::Span<const BufferRange> bindings,
-                                 const Sync& sync) {
+Status HostMemoryQueue::do_execute(CommandBuffer& commands,
+                                   halyard::Span<const BufferRange> bindings, const Sync& sync) {
   return guarded([&] {
     std::vector<HeldRange> held;
     for (const BufferRange& binding : bindings) held.emplace_back(binding);
@@ -228,17 +228,17 @@ Status SkeletonQueue::do_execute(CommandBuffer& commands, halyard::Span<const Bu
       std::vector<BufferRange> ranges;
       ranges.reserve(held.size());
       for (const HeldRange& binding : held) ranges.push_back(binding.range);
-      return static_cast<const SkeletonCommandBuffer&>(*commands).run(ranges);
+      return static_cast<const HostMemoryCommandBuffer&>(*commands).run(ranges);
     });
   });
 }
 
 // The memory is there at once; only its first use is ordered.
-Status SkeletonQueue::do_alloca(uint64_t size, const halyard::PoolOptions& options,
-                                const Sync& sync, Buffer** buffer) {
+Status HostMemoryQueue::do_alloca(uint64_t size, const halyard::PoolOptions& options,
+                                  const Sync& sync, Buffer** buffer) {
   Buffer* made = nullptr;
   HALYARD_RETURN_IF_ERROR(
-      SkeletonBuffer::allocate(device_, options.type, size, options.alignment, &made));
+      HostMemoryBuffer::allocate(device_, options.type, size, options.alignment, &made));
   Ref<Buffer> owned = Ref<Buffer>::adopt(made);
   HALYARD_RETURN_IF_ERROR(do_barrier(sync));
   *buffer = owned.leak();
@@ -246,13 +246,13 @@ Status SkeletonQueue::do_alloca(uint64_t size, const halyard::PoolOptions& optio
 }
 
 // The memory goes with the last reference; this one lasts until the queue gets here.
-Status SkeletonQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
+Status HostMemoryQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
   return guarded([&] {
     return submit(sync, [held = Ref<Buffer>::retain(&buffer)]() -> Status { return {}; });
   });
 }
 
-Status SkeletonQueue::do_host_call(const halyard::HostCall& call, const Sync& sync) {
+Status HostMemoryQueue::do_host_call(const halyard::HostCall& call, const Sync& sync) {
   return guarded([&] {
     return submit(sync, [call = halyard::known_part(call)] {
       Completion completion;
@@ -262,21 +262,21 @@ Status SkeletonQueue::do_host_call(const halyard::HostCall& call, const Sync& sy
   });
 }
 
-Status SkeletonQueue::do_barrier(const Sync& sync) {
+Status HostMemoryQueue::do_barrier(const Sync& sync) {
   return guarded([&] { return submit(sync, []() -> Status { return {}; }); });
 }
 
-Status SkeletonQueue::do_dispatch(const halyard::Dispatch&, const Sync&) {
+Status HostMemoryQueue::do_dispatch(const halyard::Dispatch&, const Sync&) {
   return no_kernels();
 }
 
-Status SkeletonQueue::do_dispatch_indirect(const halyard::Dispatch&, const BufferRange&,
-                                           const Sync&) {
+Status HostMemoryQueue::do_dispatch_indirect(const halyard::Dispatch&, const BufferRange&,
+                                             const Sync&) {
   return no_kernels();
 }
 
-Status SkeletonQueue::do_read(const halyard::FileRange& source, const BufferRange& target,
-                              const Sync& sync) {
+Status HostMemoryQueue::do_read(const halyard::FileRange& source, const BufferRange& target,
+                                const Sync& sync) {
   return guarded([&] {
     return submit(sync, [source, to = HeldRange(target)] {
       return read_file(source, address_of(to.range), to.range.length);
@@ -284,8 +284,8 @@ Status SkeletonQueue::do_read(const halyard::FileRange& source, const BufferRang
   });
 }
 
-Status SkeletonQueue::do_write(const BufferRange& source, const halyard::FileRange& target,
-                               const Sync& sync) {
+Status HostMemoryQueue::do_write(const BufferRange& source, const halyard::FileRange& target,
+                                 const Sync& sync) {
   return guarded([&] {
     return submit(sync, [target, from = HeldRange(source)] {
       return write_file(target, address_of(from.range), from.range.length);
@@ -293,4 +293,4 @@ Status SkeletonQueue::do_write(const BufferRange& source, const halyard::FileRan
   });
 }
 
-}  // namespace skeleton
+}  // namespace host_memory

@@ -1,4 +1,4 @@
-// Queue of the skeleton driver: one thread that does one operation after the other.
+// Queue of the host_memory driver: one thread that does one operation after the other.
 #pragma once
 
 #include <deque>
@@ -11,13 +11,13 @@
 #include "plugins/objects.h"
 #include "semaphore.h"
 
-namespace skeleton {
+namespace host_memory {
 
-class SkeletonDevice;
+class HostMemoryDevice;
 
-class SkeletonQueue final : public halyard::driver::QueueBase {
+class HostMemoryQueue final : public halyard::driver::QueueBase {
  public:
-  explicit SkeletonQueue(SkeletonDevice& device);
+  explicit HostMemoryQueue(HostMemoryDevice& device);
 
  private:
   using BufferRange = halyard::BufferRange;
@@ -26,7 +26,7 @@ class SkeletonQueue final : public halyard::driver::QueueBase {
   using Work = std::function<Status()>;
 
   struct Point {
-    halyard::Ref<SkeletonSemaphore> semaphore;
+    halyard::Ref<HostMemorySemaphore> semaphore;
     uint64_t value;
   };
   struct Operation {
@@ -49,7 +49,7 @@ class SkeletonQueue final : public halyard::driver::QueueBase {
 
   // Finishes the work that has nothing to wait for any more, and cancels the rest. Work that takes
   // longer than some seconds is left to the thread.
-  ~SkeletonQueue();
+  ~HostMemoryQueue();
   void destroy() noexcept override;
 
   static std::vector<Point> hold(halyard::Span<const halyard::SemaphorePoint> points);
@@ -81,10 +81,10 @@ class SkeletonQueue final : public halyard::driver::QueueBase {
   Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
                            const halyard::RectangleCopy& shape, const Sync& sync) override;
 
-  SkeletonDevice& device_;
+  HostMemoryDevice& device_;
   halyard::Ref<halyard::Device> owner_;
   std::shared_ptr<State> state_;
   std::thread thread_;
 };
 
-}  // namespace skeleton
+}  // namespace host_memory

@@ -6,26 +6,26 @@
 #include "operations.h"
 #include "plugins/guard.h"
 
-namespace skeleton {
+namespace host_memory {
 
 using halyard::BufferRange;
 using halyard::guarded;
 using halyard::Status;
 
-SkeletonCommandBuffer::SkeletonCommandBuffer(SkeletonDevice& device)
+HostMemoryCommandBuffer::HostMemoryCommandBuffer(HostMemoryDevice& device)
     : CommandBufferBase(device), owner_(halyard::Ref<halyard::Device>::retain(&device)) {}
 
-void SkeletonCommandBuffer::destroy() noexcept {
+void HostMemoryCommandBuffer::destroy() noexcept {
   delete this;
 }
 
-Status SkeletonCommandBuffer::run(Bindings bindings) const {
+Status HostMemoryCommandBuffer::run(Bindings bindings) const {
   for (const Command& command : commands_) command(bindings);
   return {};
 }
 
-Status SkeletonCommandBuffer::do_fill(const BufferRange& target, const void* pattern,
-                                      uint32_t pattern_size) {
+Status HostMemoryCommandBuffer::do_fill(const BufferRange& target, const void* pattern,
+                                        uint32_t pattern_size) {
   return guarded([&]() -> Status {
     commands_.push_back(
         [to = HeldRange(target), bytes = copy_of(pattern, pattern_size)](Bindings bindings) {
@@ -35,8 +35,8 @@ Status SkeletonCommandBuffer::do_fill(const BufferRange& target, const void* pat
   });
 }
 
-Status SkeletonCommandBuffer::do_update(const BufferRange& target, const void* source,
-                                        uint64_t size) {
+Status HostMemoryCommandBuffer::do_update(const BufferRange& target, const void* source,
+                                          uint64_t size) {
   return guarded([&]() -> Status {
     commands_.push_back([to = HeldRange(target), bytes = copy_of(source, size)](Bindings bindings) {
       std::memcpy(address_of(to.range, bindings), bytes.data(), bytes.size());
@@ -45,7 +45,7 @@ Status SkeletonCommandBuffer::do_update(const BufferRange& target, const void* s
   });
 }
 
-Status SkeletonCommandBuffer::do_copy(const BufferRange& source, const BufferRange& target) {
+Status HostMemoryCommandBuffer::do_copy(const BufferRange& source, const BufferRange& target) {
   return guarded([&]() -> Status {
     commands_.push_back([from = HeldRange(source), to = HeldRange(target)](Bindings bindings) {
       // memmove: two slots may turn out to be bound to overlapping memory.
@@ -56,9 +56,9 @@ Status SkeletonCommandBuffer::do_copy(const BufferRange& source, const BufferRan
   });
 }
 
-Status SkeletonCommandBuffer::do_copy_rectangle(const BufferRange& source,
-                                                const BufferRange& target,
-                                                const halyard::RectangleCopy& shape) {
+Status HostMemoryCommandBuffer::do_copy_rectangle(const BufferRange& source,
+                                                  const BufferRange& target,
+                                                  const halyard::RectangleCopy& shape) {
   return guarded([&]() -> Status {
     commands_.push_back(
         [from = HeldRange(source), to = HeldRange(target), shape](Bindings bindings) {
@@ -68,26 +68,26 @@ Status SkeletonCommandBuffer::do_copy_rectangle(const BufferRange& source,
   });
 }
 
-Status SkeletonCommandBuffer::do_dispatch(const halyard::Dispatch&) {
+Status HostMemoryCommandBuffer::do_dispatch(const halyard::Dispatch&) {
   return no_kernels();
 }
 
-Status SkeletonCommandBuffer::do_dispatch_indirect(const halyard::Dispatch&, const BufferRange&) {
+Status HostMemoryCommandBuffer::do_dispatch_indirect(const halyard::Dispatch&, const BufferRange&) {
   return no_kernels();
 }
 
 // Commands run one after the other, so each is a barrier.
-Status SkeletonCommandBuffer::do_barrier() {
+Status HostMemoryCommandBuffer::do_barrier() {
   return {};
 }
-Status SkeletonCommandBuffer::do_begin_debug_group(halyard::StringView) {
+Status HostMemoryCommandBuffer::do_begin_debug_group(halyard::StringView) {
   return {};
 }
-Status SkeletonCommandBuffer::do_end_debug_group() {
+Status HostMemoryCommandBuffer::do_end_debug_group() {
   return {};
 }
-Status SkeletonCommandBuffer::do_finish() {
+Status HostMemoryCommandBuffer::do_finish() {
   return {};
 }
 
-}  // namespace skeleton
+}  // namespace host_memory

@@ -7,15 +7,15 @@
 #include "hal/error.h"
 #include "plugins/guard.h"
 
-namespace skeleton {
+namespace host_memory {
 
 using halyard::error;
 using halyard::guarded;
 using halyard::Status;
 using halyard::StatusCode;
 
-Status SkeletonBuffer::allocate(SkeletonDevice& device, halyard::MemoryType type, uint64_t size,
-                                uint64_t alignment, halyard::Buffer** buffer) {
+Status HostMemoryBuffer::allocate(HostMemoryDevice& device, halyard::MemoryType type, uint64_t size,
+                                  uint64_t alignment, halyard::Buffer** buffer) {
   const uint64_t granule = device.info().allocation_alignment;
   if (alignment < granule) alignment = granule;
   HALYARD_RETURN_IF_ERROR(device.take_memory(type, size));
@@ -24,7 +24,7 @@ Status SkeletonBuffer::allocate(SkeletonDevice& device, halyard::MemoryType type
   const Status made = guarded([&]() -> Status {
     if (memory == nullptr) throw std::bad_alloc();
     std::memset(memory, 0, size);
-    *buffer = new SkeletonBuffer(device, type, size, memory, nullptr);
+    *buffer = new HostMemoryBuffer(device, type, size, memory, nullptr);
     return {};
   });
   if (!made.ok()) {
@@ -34,24 +34,25 @@ Status SkeletonBuffer::allocate(SkeletonDevice& device, halyard::MemoryType type
   return made;
 }
 
-SkeletonBuffer::SkeletonBuffer(SkeletonDevice& device, halyard::MemoryType type, uint64_t size,
-                               void* memory, halyard::Ref<halyard::Buffer> parent)
+HostMemoryBuffer::HostMemoryBuffer(HostMemoryDevice& device, halyard::MemoryType type,
+                                   uint64_t size, void* memory,
+                                   halyard::Ref<halyard::Buffer> parent)
     : BufferBase(device, type, size, reinterpret_cast<uint64_t>(memory)),
       device_(device),
       owner_(halyard::Ref<halyard::Device>::retain(&device)),
       parent_(std::move(parent)) {}
 
-SkeletonBuffer::~SkeletonBuffer() {
+HostMemoryBuffer::~HostMemoryBuffer() {
   if (parent_) return;
   std::free(bytes());
   device_.give_memory(type(), size());
 }
 
-void SkeletonBuffer::destroy() noexcept {
+void HostMemoryBuffer::destroy() noexcept {
   delete this;
 }
 
-Status SkeletonBuffer::do_map(uint64_t offset, uint64_t, halyard::MapAccess, void** pointer) {
+Status HostMemoryBuffer::do_map(uint64_t offset, uint64_t, halyard::MapAccess, void** pointer) {
   return guarded([&]() -> Status {
     const std::lock_guard lock(mutex_);
     maps_.insert(bytes() + offset);
@@ -60,7 +61,7 @@ Status SkeletonBuffer::do_map(uint64_t offset, uint64_t, halyard::MapAccess, voi
   });
 }
 
-Status SkeletonBuffer::do_unmap(void* pointer) {
+Status HostMemoryBuffer::do_unmap(void* pointer) {
   const std::lock_guard lock(mutex_);
   const auto map = maps_.find(pointer);
   if (map == maps_.end()) {
@@ -72,19 +73,19 @@ Status SkeletonBuffer::do_unmap(void* pointer) {
 }
 
 // DeviceInfo::coherent_map is true.
-Status SkeletonBuffer::do_flush(uint64_t, uint64_t) {
+Status HostMemoryBuffer::do_flush(uint64_t, uint64_t) {
   return {};
 }
-Status SkeletonBuffer::do_invalidate(uint64_t, uint64_t) {
+Status HostMemoryBuffer::do_invalidate(uint64_t, uint64_t) {
   return {};
 }
 
-Status SkeletonBuffer::do_subspan(uint64_t offset, uint64_t length, halyard::Buffer** view) {
+Status HostMemoryBuffer::do_subspan(uint64_t offset, uint64_t length, halyard::Buffer** view) {
   return guarded([&]() -> Status {
-    *view = new SkeletonBuffer(device_, type(), length, bytes() + offset,
-                               halyard::Ref<halyard::Buffer>::retain(this));
+    *view = new HostMemoryBuffer(device_, type(), length, bytes() + offset,
+                                 halyard::Ref<halyard::Buffer>::retain(this));
     return {};
   });
 }
 
-}  // namespace skeleton
+}  // namespace host_memory

@@ -3,7 +3,7 @@
 #include "device.h"
 #include "hal/error.h"
 
-namespace skeleton {
+namespace host_memory {
 
 using halyard::error;
 using halyard::Status;
@@ -14,23 +14,23 @@ Timelines& timelines() {
   return *shared;
 }
 
-SkeletonSemaphore::SkeletonSemaphore(SkeletonDevice& device, uint64_t initial_value)
+HostMemorySemaphore::HostMemorySemaphore(HostMemoryDevice& device, uint64_t initial_value)
     : SemaphoreBase(device),
       owner_(halyard::Ref<halyard::Device>::retain(&device)),
       value_(initial_value) {}
 
-void SkeletonSemaphore::destroy() noexcept {
+void HostMemorySemaphore::destroy() noexcept {
   delete this;
 }
 
-bool SkeletonSemaphore::settled(uint64_t value, Status* outcome) const {
+bool HostMemorySemaphore::settled(uint64_t value, Status* outcome) const {
   if (value_ >= value) return true;
   if (failure_.ok()) return false;
   *outcome = failure_;
   return true;
 }
 
-void SkeletonSemaphore::advance(uint64_t value) {
+void HostMemorySemaphore::advance(uint64_t value) {
   {
     const std::lock_guard lock(timelines().mutex);
     if (failure_.ok() && value > value_) value_ = value;
@@ -38,13 +38,13 @@ void SkeletonSemaphore::advance(uint64_t value) {
   timelines().changed.notify_all();
 }
 
-Status SkeletonSemaphore::do_query(uint64_t* value) const {
+Status HostMemorySemaphore::do_query(uint64_t* value) const {
   const std::lock_guard lock(timelines().mutex);
   *value = value_;
   return failure_;
 }
 
-Status SkeletonSemaphore::do_signal(uint64_t value) {
+Status HostMemorySemaphore::do_signal(uint64_t value) {
   {
     const std::lock_guard lock(timelines().mutex);
     if (!failure_.ok()) return failure_;
@@ -60,7 +60,7 @@ Status SkeletonSemaphore::do_signal(uint64_t value) {
   return {};
 }
 
-Status SkeletonSemaphore::do_wait(uint64_t value, halyard::Deadline deadline) const {
+Status HostMemorySemaphore::do_wait(uint64_t value, halyard::Deadline deadline) const {
   Status outcome;
   std::unique_lock lock(timelines().mutex);
   if (timelines().wait(lock, deadline, [&] { return settled(value, &outcome); })) return outcome;
@@ -68,7 +68,7 @@ Status SkeletonSemaphore::do_wait(uint64_t value, halyard::Deadline deadline) co
                "The semaphore is at {} and has not reached {} before the deadline.", value_, value);
 }
 
-void SkeletonSemaphore::do_fail(const Status& cause) {
+void HostMemorySemaphore::do_fail(const Status& cause) {
   {
     const std::lock_guard lock(timelines().mutex);
     if (failure_.ok()) failure_ = cause;
@@ -76,4 +76,4 @@ void SkeletonSemaphore::do_fail(const Status& cause) {
   timelines().changed.notify_all();
 }
 
-}  // namespace skeleton
+}  // namespace host_memory
