@@ -98,7 +98,8 @@ Range reserved_range(Input& input) {
 const machine::Profile& two_gpus() {
   static const machine::Profile profile = [] {
     machine::GpuProfile gpu;
-    gpu.processor = "gfx906";
+    gpu.processor = "gfx90a";
+    gpu.svm = true;
     gpu.memory_bytes = uint64_t{64} << 20;
     gpu.execute = false;
     gpu.watch_doorbells = false;

@@ -32,17 +32,34 @@ Model::Model(std::vector<GpuFacts> gpus, Findings::Report report)
   }
 }
 
+namespace {
+
+// Whether a page is of an allocation.
+auto pages_of(const Allocation& allocation) {
+  return [allocation](const ShadowPage* page) {
+    return page->base + kPageBytes > allocation.begin &&
+           page->base < allocation.begin + allocation.size;
+  };
+}
+
+}  // namespace
+
 void Model::freed(uint64_t begin) {
   const auto allocation = shadow_.find(begin);
   if (!allocation) return;
-  const auto goes = [&](const ShadowPage* page) {
-    return page->base + kPageBytes > begin && page->base < begin + allocation->size;
-  };
+  const auto goes = pages_of(*allocation);
   for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
     const std::vector<ShadowPage*>& dirty = gpus_[gpu].dirty;
     const auto page = std::find_if(dirty.begin(), dirty.end(), goes);
     if (page != dirty.end()) check_freed(**page, gpu);
   }
+  forget(begin);
+}
+
+void Model::forget(uint64_t begin) {
+  const auto allocation = shadow_.find(begin);
+  if (!allocation) return;
+  const auto goes = pages_of(*allocation);
   for (Gpu& gpu : gpus_) {
     std::erase_if(gpu.dirty, goes);
     std::erase_if(gpu.scalar_dirty, goes);

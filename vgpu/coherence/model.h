@@ -124,6 +124,8 @@ class Model {
 
   void allocated(const Allocation& allocation) { shadow_.add(allocation); }
   void freed(uint64_t begin);
+  // As freed(), but nothing of it is left in a cache.
+  void forget(uint64_t begin);
   void shared(uint64_t begin) { shadow_.share(begin); }
   // One or all queues of the GPU have stopped: the program may be unable to release the L2's data
   // before it frees memory.

@@ -285,6 +285,39 @@ struct SetXnackMode {
   int32_t enabled = 0;  // in: below 0 asks; out: the mode
 };
 
+enum class SvmOperation : uint32_t { kSet = 0, kGet = 1 };
+
+enum class SvmAttributeType : uint32_t {
+  kPreferredLocation = 0,
+  kPrefetchLocation = 1,
+  kAccess = 2,  // to get: which of the three it is
+  kAccessInPlace = 3,
+  kNoAccess = 4,
+  kSetFlags = 5,
+  kClearFlags = 6,
+  kGranularity = 7,
+};
+
+// Locations are ids of GPUs, or these.
+inline constexpr uint32_t kSystemMemory = 0;
+inline constexpr uint32_t kNoLocation = 0xffffffff;
+
+inline constexpr uint32_t kSvmHostAccess = 1u << 0;
+inline constexpr uint32_t kSvmCoherent = 1u << 1;
+
+struct SvmAttribute {
+  SvmAttributeType type = {};
+  uint32_t value = 0;
+};
+
+// As many attributes follow.
+struct Svm {
+  uint64_t begin = 0;
+  uint64_t size = 0;
+  SvmOperation operation = {};
+  uint32_t count = 0;
+};
+
 struct IpcExport {
   uint64_t handle = 0;
   uint32_t share_handle[4] = {};  // out

@@ -194,16 +194,20 @@ int Buffers::free(uint64_t handle) {
 
 void Buffers::change_known(const Buffer& buffer, bool added) {
   machine::AddressTable& all = machine_.memory().all_memory();
+  machine::AddressTable& placed = machine_.memory().placed_memory();
   machine::AddressTable& coarse = machine_.memory().coarse_memory();
   const uint64_t end = buffer.begin + buffer.size;
   const uint64_t host = buffer.begin + buffer.to_host;
   const bool is_coarse = buffer.is_coarse_grained();
+  const bool is_placed = (buffer.flags & abi::kUserPointer) == 0;
   if (added) {
     all.add(host, host + buffer.size);
+    if (is_placed) placed.add(host, host + buffer.size);
     if (buffer.to_host != 0) registered_.add(buffer.begin, end, buffer.to_host);
     if (is_coarse) coarse.add(buffer.begin, end, buffer.to_host);
   } else {
     all.remove(host, host + buffer.size);
+    if (is_placed) placed.remove(host, host + buffer.size);
     if (buffer.to_host != 0) registered_.remove(buffer.begin, end);
     if (is_coarse) coarse.remove(buffer.begin, end);
   }
@@ -365,6 +369,11 @@ void* Buffers::keep(uint64_t handle, uint64_t bytes) {
     return nullptr;
   buffer->kept = true;
   return pointer(buffer->begin);
+}
+
+bool Buffers::overlap(uint64_t begin, uint64_t size) const {
+  const std::lock_guard lock(mutex_);
+  return !is_free(begin, size);
 }
 
 uint64_t Buffers::available(uint32_t node) const {

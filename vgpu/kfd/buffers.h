@@ -57,6 +57,8 @@ class Buffers {
   // Where the buffer of a handle is, if it is of at least so many bytes and the host reaches it;
   // else null. The driver uses it from then on: it cannot be freed.
   void* keep(uint64_t handle, uint64_t bytes);
+  // Whether buffers have some of the GPUs' addresses.
+  bool overlap(uint64_t begin, uint64_t size) const;
   uint64_t available(uint32_t node) const;
 
  private:

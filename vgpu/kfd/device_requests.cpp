@@ -101,10 +101,4 @@ int Kfd::set_trap_handler(abi::SetTrapHandler& arguments) {
   return node_of(arguments.gpu_id) != 0 ? 0 : -EINVAL;
 }
 
-int Kfd::set_xnack_mode(abi::SetXnackMode& arguments) {
-  const int32_t wanted = arguments.enabled;
-  arguments.enabled = 0;
-  return wanted > 0 ? -EPERM : 0;
-}
-
 }  // namespace halyard::vgpu::kfd

@@ -1,8 +1,10 @@
 // halyard_vgpu_enter: brings the vendor's libraries of this process onto the virtual kernel driver,
 // without environment variables: their imports are redirected after they are loaded.
+#include <asm/ioctl.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -18,6 +20,7 @@
 #include "vgpu/kfd/hooks.h"
 #include "vgpu/kfd/import_table.h"
 #include "vgpu/machine/machine.h"
+#include "vgpu/queue/device.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -44,13 +47,54 @@ int old_fstat(int /*version*/, int file, struct stat* state) {
 ssize_t read_link(const char* path, char* text, size_t bytes) {
   return hook::readlinkat(AT_FDCWD, path, text, bytes);
 }
-char* checked_realpath(const char* path, char* resolved, size_t /*bytes*/) {
-  return hook::realpath(path, resolved);
-}
+// Memory that becomes shared virtual memory is the program's own. Its end is heard of from every
+// library that is loaded by then, because any of them may unmap it.
+constexpr unsigned kSvmRequest = 0x20;
+constexpr unsigned kKfdRequests = 'K';
 
 template <class Function>
 void* address_of(Function* function) {
   return reinterpret_cast<void*>(function);
+}
+
+// Called with the loader's lock held.
+int redirect_unmapping(dl_phdr_info* info, size_t /*size*/, void* data) {
+  static const Redirect kUnmapping[] = {{"munmap", address_of(hook::munmap)},
+                                        {"mremap", address_of(hook::mremap)}};
+  // The number of libraries that have been loaded so far: the same for all of one visit.
+  static unsigned long long loaded = 0;
+  auto& known = *static_cast<unsigned long long*>(data);
+  if (known == 0) {
+    if (info->dlpi_adds == loaded) return 1;
+    known = loaded = info->dlpi_adds;
+  }
+  link_map object = {};
+  object.l_addr = info->dlpi_addr;
+  object.l_name = const_cast<char*>(info->dlpi_name);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr) & segment = info->dlpi_phdr[i];
+    if (segment.p_type == PT_DYNAMIC)
+      object.l_ld = reinterpret_cast<ElfW(Dyn)*>(info->dlpi_addr + segment.p_vaddr);
+  }
+  Dl_info own = {};
+  const bool is_own = dladdr(reinterpret_cast<void*>(&redirect_unmapping), &own) != 0 &&
+                      reinterpret_cast<uintptr_t>(own.dli_fbase) == info->dlpi_addr;
+  if (object.l_ld == nullptr || is_own) return 0;
+  std::string error;
+  if (redirect_imports(object, kUnmapping, error) < 0) queue::report("halyard vgpu: " + error);
+  return 0;
+}
+
+int call_ioctl(int file, unsigned long code, void* argument) {
+  if (_IOC_TYPE(code) == kKfdRequests && _IOC_NR(code) == kSvmRequest) {
+    unsigned long long known = 0;
+    dl_iterate_phdr(redirect_unmapping, &known);
+  }
+  return hook::ioctl(file, code, argument);
+}
+
+char* checked_realpath(const char* path, char* resolved, size_t /*bytes*/) {
+  return hook::realpath(path, resolved);
 }
 
 // Arguments that are there only sometimes (of open, ioctl and mremap) are passed like others on
@@ -90,7 +134,7 @@ const Redirect kRedirects[] = {
     {"realpath", address_of(hook::realpath)},
     {"__realpath_chk", address_of(checked_realpath)},
     {"scandir", address_of(hook::scandir)},
-    {"ioctl", address_of(hook::ioctl)},
+    {"ioctl", address_of(call_ioctl)},
     {"mmap", address_of(hook::mmap)},
     {"mmap64", address_of(hook::mmap)},
     {"munmap", address_of(hook::munmap)},

@@ -86,7 +86,8 @@ const Kfd::Entry* Kfd::find_entry(unsigned number) {
   return found != kEntries.end() ? found : nullptr;
 }
 
-Kfd::Kfd(machine::Machine& machine) : machine_(machine), buffers_(machine), queues_(machine) {
+Kfd::Kfd(machine::Machine& machine)
+    : machine_(machine), buffers_(machine), svm_(machine, buffers_), queues_(machine) {
   install_host_guard();  // for memory that the program names
 }
 
@@ -100,6 +101,8 @@ uint32_t Kfd::node_of(uint32_t gpu_id) const {
 int Kfd::ioctl(unsigned long code, void* argument) {
   if (_IOC_TYPE(code) != abi::kRequestType) return -ENOTTY;
   const unsigned number = _IOC_NR(code);
+  if (number == static_cast<unsigned>(abi::Request::kSvm))
+    return svm(reinterpret_cast<uintptr_t>(argument), _IOC_SIZE(code));
   const Entry* const entry = find_entry(number);
   if (entry == nullptr) {
     // Those that Linux has, but that do nothing here, differ from those that it has not.
@@ -118,12 +121,16 @@ void Kfd::unmapped_by_host(uint64_t begin, uint64_t bytes) {
   const uint64_t size = in_pages(begin, bytes);
   if (size == 0) return;
   buffers_.unmapped_by_host(begin, size);
+  svm_.unmapped(begin, size);
   queues_.unmapped_by_host(begin, size);
 }
 
 void Kfd::reserved_by_host(uint64_t begin, uint64_t bytes) {
-  if (const uint64_t size = in_pages(begin, bytes); size != 0)
-    buffers_.reserved_by_host(begin, size);
+  const uint64_t size = in_pages(begin, bytes);
+  if (size == 0) return;
+  // The program may have unmapped it unseen before.
+  svm_.unmapped(begin, size);
+  buffers_.reserved_by_host(begin, size);
 }
 
 void Kfd::protected_by_host(uint64_t begin, uint64_t bytes) {

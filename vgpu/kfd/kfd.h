@@ -9,6 +9,7 @@
 #include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/buffers.h"
 #include "vgpu/kfd/queues.h"
+#include "vgpu/kfd/svm.h"
 #include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
@@ -33,6 +34,7 @@ class Kfd {
   void protected_by_host(uint64_t begin, uint64_t bytes);
 
   Buffers& buffers() { return buffers_; }
+  Svm& svm() { return svm_; }
   machine::Machine& machine() { return machine_; }
 
  private:
@@ -50,7 +52,6 @@ class Kfd {
   int set_memory_policy(abi::SetMemoryPolicy& arguments);
   int get_tile_config(abi::TileConfig& arguments);
   int set_trap_handler(abi::SetTrapHandler& arguments);
-  int set_xnack_mode(abi::SetXnackMode& arguments);
   abi::DeviceApertures apertures_of(uint32_t index) const;
 
   // memory_requests.cpp
@@ -63,6 +64,10 @@ class Kfd {
   int ipc_export(abi::IpcExport& arguments);
   int ipc_import(abi::IpcImport& arguments);
   int change_mapping(abi::MapMemory& arguments, int (Buffers::*change)(uint64_t, uint32_t));
+
+  // svm_requests.cpp
+  int svm(uint64_t user, uint32_t bytes);
+  int set_xnack_mode(abi::SetXnackMode& arguments);
 
   // event_requests.cpp
   int create_event(abi::CreateEvent& arguments);
@@ -83,6 +88,7 @@ class Kfd {
 
   machine::Machine& machine_;
   Buffers buffers_;
+  Svm svm_;
   Queues queues_;
   std::mutex event_page_mutex_;
   bool has_event_page_ = false;

@@ -193,6 +193,11 @@ bool Queues::has(uint32_t id) const {
   return queues_.contains(id);
 }
 
+bool Queues::any() const {
+  const std::lock_guard lock(mutex_);
+  return !queues_.empty();
+}
+
 void* Queues::map(void* address, uint64_t bytes, int protection, int flags, uint64_t offset) {
   const auto failed = [](int reason) {
     errno = reason;

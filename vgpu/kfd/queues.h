@@ -31,6 +31,7 @@ class Queues {
   int destroy(uint32_t id);
   int update(uint32_t id, uint32_t percentage, uint32_t priority);
   bool has(uint32_t id) const;
+  bool any() const;
 
   // What a program passes to mmap().
   static uint64_t doorbells_offset(uint32_t node);

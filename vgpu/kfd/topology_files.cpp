@@ -37,6 +37,7 @@ constexpr uint32_t kWatchPoints = 1u << 7;
 constexpr uint32_t kTwoWatchPointBits = 2u << 8;
 constexpr uint32_t kDoorbellsOf64Bits = 2u << 12;  // which hold the packet's index
 constexpr uint32_t kSramEcc = 1u << 26;
+constexpr uint32_t kSvm = 1u << 27;
 constexpr uint64_t kHive = 0x48414c59;
 // Firmware versions: those of 2022, which the runtimes believe to have all features.
 constexpr uint32_t kFirmware = 460;
@@ -184,7 +185,7 @@ std::string cpu_text(const HostFacts& host, const Links& links) {
 
 uint32_t capability_of(const GpuProfile& gpu) {
   return kQueueSizePowerOfTwo | kWatchPoints | kTwoWatchPointBits | kDoorbellsOf64Bits |
-         (gpu.sramecc ? kSramEcc : 0);
+         (gpu.sramecc ? kSramEcc : 0) | (gpu.svm ? kSvm : 0);
 }
 
 std::string gpu_text(const GpuProfile& gpu, uint32_t index, uint64_t hive, const Links& links) {

@@ -13,7 +13,6 @@
 #include <optional>
 
 #include "vgpu/isa/memory.h"
-#include "vgpu/machine/address_table.h"
 
 namespace halyard::vgpu::machine {
 
@@ -46,7 +45,7 @@ class BlockMap {
 // What a table lets through, less what lies outside of the blocks.
 class CheckedMemory final : public isa::AddressSpace {
  public:
-  CheckedMemory(const AddressTable& table, const BlockMap& blocks)
+  CheckedMemory(const isa::AddressSpace& table, const BlockMap& blocks)
       : table_(table), blocks_(blocks) {}
 
   isa::MemoryRange find(uint64_t address) const override;
@@ -55,7 +54,7 @@ class CheckedMemory final : public isa::AddressSpace {
   uint64_t address_of_fault(uint64_t host) const override { return table_.address_of_fault(host); }
 
  private:
-  const AddressTable& table_;
+  const isa::AddressSpace& table_;
   const BlockMap& blocks_;
 };
 

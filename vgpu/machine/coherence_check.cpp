@@ -50,6 +50,11 @@ void CoherenceCheck::shared(uint64_t begin) {
   model_.shared(begin);
 }
 
+void CoherenceCheck::remapped(uint64_t begin) {
+  const coherence::Model::Lock lock(model_);
+  model_.forget(begin);
+}
+
 void CoherenceCheck::removed(uint64_t begin) {
   const coherence::Model::Lock lock(model_);
   model_.freed(begin);

@@ -24,6 +24,7 @@ class CoherenceCheck final : public MemoryObserver {
 
   void added(const Memory& memory) override;
   void removed(uint64_t begin) override;
+  void remapped(uint64_t begin) override;
   void shared(uint64_t begin) override;
 
  private:

@@ -102,6 +102,10 @@ std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& er
     const uint32_t number = i + 1;
     Node node;
     isa::AddressSpace* memory = &made->memory_.gpu_memory(number);
+    if (gpu.retries_faults()) {
+      node.retried = std::make_unique<RetryMemory>(made->memory_, number);
+      memory = node.retried.get();
+    }
     isa::EngineOptions options;
     if (gpu.has_float_atomics_in_l2()) options.float_atomics = &made->memory_.coarse_memory();
 #if HALYARD_VGPU_ENGINE
@@ -117,8 +121,7 @@ std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& er
     }
 #endif
     if (made->blocks_) {
-      node.checked =
-          std::make_unique<CheckedMemory>(made->memory_.gpu_memory(number), *made->blocks_);
+      node.checked = std::make_unique<CheckedMemory>(*memory, *made->blocks_);
       memory = node.checked.get();
     }
     if (gpu.execute) {

@@ -20,6 +20,7 @@
 #include "vgpu/machine/event_table.h"
 #include "vgpu/machine/memory_map.h"
 #include "vgpu/machine/profile.h"
+#include "vgpu/machine/retry_memory.h"
 #include "vgpu/queue/device.h"
 
 namespace halyard::vgpu::machine {
@@ -53,6 +54,7 @@ class Machine {
 
  private:
   struct Node {
+    std::unique_ptr<RetryMemory> retried;    // null unless the GPU retries page faults
     std::unique_ptr<CheckedMemory> checked;  // null but in the checking mode
     std::unique_ptr<isa::Engine> engine;
     queue::Device device;

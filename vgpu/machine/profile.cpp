@@ -87,6 +87,7 @@ void read_gpu(config::Map map, GpuProfile& gpu) {
   map.boolean("fine_grained_memory", gpu.fine_grained_memory);
   map.boolean("large_bar", gpu.large_bar);
   map.boolean("sramecc", gpu.sramecc);
+  map.boolean("svm", gpu.svm);
   map.finish();
 }
 
@@ -187,6 +188,12 @@ bool ProfileFiles::check(const std::string& path, const GpuProfile& gpu, const s
     diagnostics_.error({path, 0, 0},
                        fmt::format("{}gpu.sramecc is true, but the processor ({}) has no sramecc "
                                    "feature; gfx906, gfx908 and gfx90a have it.",
+                                   where, gpu.processor));
+  } else if (gpu.svm && !gpu.may_have_svm()) {
+    diagnostics_.error({path, 0, 0},
+                       fmt::format("{}gpu.svm is true, but Linux has no SVM on the processor ({}), "
+                                   "which has no memory of its own; gfx900, gfx904, gfx906, gfx908 "
+                                   "and gfx90a can have it.",
                                    where, gpu.processor));
   }
   return diagnostics_.ok();
@@ -314,6 +321,10 @@ uint32_t GpuProfile::stepping() const {
 
 bool GpuProfile::has_sramecc() const {
   return processor == "gfx906" || processor == "gfx908" || processor == "gfx90a";
+}
+
+bool GpuProfile::may_have_svm() const {
+  return processor != "gfx902" && processor != "gfx909" && processor != "gfx90c";
 }
 
 std::string GpuProfile::features() const {

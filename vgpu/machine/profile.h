@@ -33,6 +33,7 @@ struct GpuProfile {
   bool fine_grained_memory = false;
   bool large_bar = true;
   bool sramecc = false;
+  bool svm = false;
 
   bool execute = true;
   uint32_t workers = 0;
@@ -50,6 +51,11 @@ struct GpuProfile {
   uint32_t stepping() const;
   bool has_sramecc() const;
   bool is_gfx90a() const { return processor == "gfx90a"; }
+  // Linux lets each process choose whether gfx90a retries page faults. On other processors it turns
+  // retries off when it starts, unless it is told otherwise (amdgpu_gmc.c, kfd_process.c).
+  bool retries_faults() const { return svm && is_gfx90a(); }
+  // Linux has SVM on GPUs with memory of their own (kfd_migrate.c).
+  bool may_have_svm() const;
   // The lengths in packets of SDMA 4.0 to 4.2 have 22 bits, those of 4.4 have 30 (Linux,
   // sdma_v4_0.c).
   uint32_t sdma_count_bits() const { return is_gfx90a() ? 30 : 22; }

@@ -65,7 +65,7 @@ class RangeCache {
     if (epoch_ != space_->epoch() || !range_.contains(address, size)) {
       epoch_ = space_->epoch();
       range_ = space_->find(address);
-      if (!range_.contains(address, size)) return nullptr;
+      if (!range_.contains(address, size) && !extend(address, size)) return nullptr;
     }
     return range_.host(address);
   }
@@ -73,6 +73,17 @@ class RangeCache {
   const isa::MemoryRange& range() const { return range_; }
 
  private:
+  // A GPU that retries page faults gets memory piece by piece, as each is touched.
+  bool extend(uint64_t address, uint64_t size) {
+    uint64_t end = 0;
+    while (range_.end != end && !range_.contains(address, size)) {
+      end = range_.end;
+      if (!space_->find(end).contains(end, 1)) return false;
+      range_ = space_->find(address);
+    }
+    return range_.contains(address, size);
+  }
+
   const isa::AddressSpace* space_;
   isa::MemoryRange range_;
   uint64_t epoch_ = ~uint64_t{0};

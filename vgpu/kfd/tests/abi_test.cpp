@@ -39,6 +39,7 @@ TEST(Abi, CodesAreThoseOfLinux) {
   EXPECT_EQ(code<SetCuMask>(Request::kSetCuMask, _IOC_WRITE), AMDKFD_IOC_SET_CU_MASK);
   EXPECT_EQ(code<AllocQueueGws>(Request::kAllocQueueGws), AMDKFD_IOC_ALLOC_QUEUE_GWS);
   EXPECT_EQ(code<SetXnackMode>(Request::kSetXnackMode), AMDKFD_IOC_SET_XNACK_MODE);
+  EXPECT_EQ(code<Svm>(Request::kSvm), AMDKFD_IOC_SVM);
   EXPECT_EQ(code<AvailableMemory>(Request::kAvailableMemory), AMDKFD_IOC_AVAILABLE_MEMORY);
 }
 
@@ -76,6 +77,9 @@ TEST(Abi, FieldsAreWhereLinuxHasThem) {
   EXPECT_EQ(offsetof(AllocMemory, mmap_offset),
             offsetof(kfd_ioctl_alloc_memory_of_gpu_args, mmap_offset));
   EXPECT_EQ(offsetof(AllocMemory, flags), offsetof(kfd_ioctl_alloc_memory_of_gpu_args, flags));
+  EXPECT_EQ(sizeof(SvmAttribute), sizeof(kfd_ioctl_svm_attribute));
+  EXPECT_EQ(offsetof(SvmAttribute, value), offsetof(kfd_ioctl_svm_attribute, value));
+  EXPECT_EQ(offsetof(Svm, count), offsetof(kfd_ioctl_svm_args, nattr));
   EXPECT_EQ(offsetof(MapMemory, done), offsetof(kfd_ioctl_map_memory_to_gpu_args, n_success));
 }
 
@@ -93,6 +97,13 @@ TEST(Abi, FlagsAreThoseOfLinux) {
   EXPECT_EQ(kWritable, static_cast<uint32_t>(KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE));
   EXPECT_EQ(static_cast<unsigned>(QueueType::kComputeAql), KFD_IOC_QUEUE_TYPE_COMPUTE_AQL + 0u);
   EXPECT_EQ(static_cast<unsigned>(EventType::kMemory), KFD_IOC_EVENT_MEMORY + 0u);
+  EXPECT_EQ(static_cast<unsigned>(SvmOperation::kGet), KFD_IOCTL_SVM_OP_GET_ATTR + 0u);
+  EXPECT_EQ(static_cast<unsigned>(SvmAttributeType::kNoAccess), KFD_IOCTL_SVM_ATTR_NO_ACCESS + 0u);
+  EXPECT_EQ(static_cast<unsigned>(SvmAttributeType::kGranularity),
+            KFD_IOCTL_SVM_ATTR_GRANULARITY + 0u);
+  EXPECT_EQ(kNoLocation, uint32_t{KFD_IOCTL_SVM_LOCATION_UNDEFINED});
+  EXPECT_EQ(kSvmCoherent, KFD_IOCTL_SVM_FLAG_COHERENT + 0u);
+  EXPECT_EQ(kSvmHostAccess, KFD_IOCTL_SVM_FLAG_HOST_ACCESS + 0u);
   EXPECT_EQ(kEventLimit, KFD_SIGNAL_EVENT_LIMIT + 0u);
 }
 

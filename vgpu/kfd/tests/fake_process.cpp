@@ -5,14 +5,16 @@
 namespace halyard::vgpu::kfd {
 namespace {
 
-machine::Profile two_gpus() {
+machine::Profile two_gpus(const char* processor, bool svm, bool other_svm) {
   machine::GpuProfile gpu;
-  gpu.processor = "gfx906";
+  gpu.processor = processor;
   gpu.memory_bytes = uint64_t{64} << 20;
   gpu.execute = false;
   machine::Profile profile;
   profile.name = "fake";
   profile.gpus = {gpu, gpu};
+  profile.gpus[0].svm = svm;
+  profile.gpus[1].svm = other_svm;
   profile.gpus[1].large_bar = false;
   profile.gpus[1].sdma_engines = 0;
   return profile;
@@ -20,9 +22,9 @@ machine::Profile two_gpus() {
 
 }  // namespace
 
-FakeProcess::FakeProcess() {
+FakeProcess::FakeProcess(const char* processor, bool svm, bool other_svm) {
   std::string error;
-  machine = machine::Machine::create(two_gpus(), error);
+  machine = machine::Machine::create(two_gpus(processor, svm, other_svm), error);
   EXPECT_NE(machine, nullptr) << error;
   kfd = std::make_unique<Kfd>(*machine);
 }
@@ -36,6 +38,18 @@ uint64_t FakeProcess::reserve(uint64_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(address);
   kfd->reserved_by_host(begin, bytes);
   return begin;
+}
+
+uint64_t FakeProcess::own_memory(uint64_t bytes) {
+  void* const address =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT_NE(address, MAP_FAILED);
+  return reinterpret_cast<uintptr_t>(address);
+}
+
+void FakeProcess::unmap_own(uint64_t begin, uint64_t bytes) {
+  kfd->unmapped_by_host(begin, bytes);
+  EXPECT_EQ(munmap(reinterpret_cast<void*>(begin), bytes), 0);
 }
 
 abi::AllocMemory FakeProcess::allocate(uint64_t bytes, uint32_t flags, uint32_t gpu_id) {

@@ -22,7 +22,9 @@ inline constexpr uint32_t kOtherGpu = gpu_id_of(1);
 // A machine of two GPUs without an engine: 64 MiB with a large BAR, and 64 MiB without one.
 class FakeProcess {
  public:
-  FakeProcess();
+  FakeProcess() : FakeProcess("gfx906", false, false) {}
+  // `svm`: of the first and of the second GPU.
+  FakeProcess(const char* processor, bool svm, bool other_svm);
   ~FakeProcess();
 
   // ioctl() with the code that belongs to the argument.
@@ -38,6 +40,10 @@ class FakeProcess {
   int map(uint64_t handle, uint32_t gpu_id);
   int unmap(uint64_t handle, uint32_t gpu_id);
   int free(uint64_t handle);
+  // Memory of the program's own, which may be read and written.
+  uint64_t own_memory(uint64_t bytes);
+  // What munmap() does.
+  void unmap_own(uint64_t begin, uint64_t bytes);
   // Whether a GPU may touch all of it.
   bool gpu_sees(uint32_t gpu_id, uint64_t address, uint64_t bytes) const;
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <fstream>
@@ -112,6 +113,36 @@ TEST_F(InProcess, AQueueTakesAPacket) {
   EXPECT_EQ(wait(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED), 0);
   EXPECT_EQ(call<decltype(hsa_signal_destroy)>("hsa_signal_destroy", done), HSA_STATUS_SUCCESS);
   EXPECT_EQ(call<decltype(hsa_queue_destroy)>("hsa_queue_destroy", queue), HSA_STATUS_SUCCESS);
+}
+
+// The program unmaps shared virtual memory by its own calls. Whoever maps memory there next starts
+// anew.
+TEST_F(InProcess, TheEndOfSharedVirtualMemoryIsHeardOf) {
+  const std::vector<hsa_agent_t> agents = gpus();
+  ASSERT_FALSE(agents.empty());
+  constexpr size_t kBytes = 16384;
+  const auto map_at = [](void* address, int flags) {
+    return mmap(address, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1,
+                0);
+  };
+  void* const memory = map_at(nullptr, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto access_of = [&] {
+    hsa_amd_svm_attribute_pair_t query = {HSA_AMD_SVM_ATTRIB_ACCESS_QUERY, agents[0].handle};
+    EXPECT_EQ(call<decltype(hsa_amd_svm_attributes_get)>("hsa_amd_svm_attributes_get", memory,
+                                                         kBytes, &query, size_t{1}),
+              HSA_STATUS_SUCCESS);
+    return query.attribute;
+  };
+  hsa_amd_svm_attribute_pair_t access = {HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE, agents[0].handle};
+  ASSERT_EQ(call<decltype(hsa_amd_svm_attributes_set)>("hsa_amd_svm_attributes_set", memory, kBytes,
+                                                       &access, size_t{1}),
+            HSA_STATUS_SUCCESS);
+  EXPECT_EQ(access_of(), HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE);
+  ASSERT_EQ(munmap(memory, kBytes), 0);
+  ASSERT_EQ(map_at(memory, MAP_FIXED_NOREPLACE), memory);
+  EXPECT_EQ(access_of(), HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS);
+  munmap(memory, kBytes);
 }
 
 // Only the vendor's libraries are redirected: the program's own calls are as they were.

@@ -83,21 +83,10 @@ TEST(Requests, ClocksRun) {
   EXPECT_GE(second.system, first.system);
 }
 
-TEST(Requests, XnackCanBeAskedForAndNotBeHad) {
-  FakeProcess process;
-  abi::SetXnackMode mode{-1};
-  EXPECT_EQ(process.request(Request::kSetXnackMode, mode), 0);
-  EXPECT_EQ(mode.enabled, 0);
-  mode.enabled = 1;
-  EXPECT_EQ(process.request(Request::kSetXnackMode, mode), -EPERM);
-  mode.enabled = 0;
-  EXPECT_EQ(process.request(Request::kSetXnackMode, mode), 0);
-}
-
 // Whatever a program passes, it gets an answer. Requests that place memory at addresses of the
 // program's own choice are left out: those may be its own.
 TEST(Requests, RandomArgumentsDoNoHarm) {
-  FakeProcess process;
+  FakeProcess process("gfx90a", true, true);
   std::mt19937_64 random(20261122);
   alignas(8) unsigned char argument[512];
   for (int round = 0; round < 20000; ++round) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "vgpu/machine/address_table.h"
+
 namespace halyard::vgpu::machine {
 namespace {
 

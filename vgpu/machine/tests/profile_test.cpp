@@ -155,6 +155,18 @@ TEST_F(ProfileTest, SrameccNeedsAProcessorThatHasIt) {
   EXPECT_THAT(load("bad"), HasSubstr("sramecc"));
 }
 
+TEST_F(ProfileTest, SvmNeedsAProcessorWithMemoryOfItsOwn) {
+  write("bad.yaml", "gpu: {processor: gfx90c, svm: true}\n");
+  EXPECT_THAT(load("bad"),
+              HasSubstr("gpu.svm is true, but Linux has no SVM on the processor (gfx90c)"));
+  write("good.yaml", "gpu: {processor: gfx908, svm: true}\n");
+  EXPECT_EQ(load("good"), "");
+  EXPECT_FALSE(profile_.gpus[0].retries_faults());
+  std::string error;
+  ASSERT_TRUE(load_profile("mi210", HALYARD_VGPU_PROFILES, profile_, error)) << error;
+  EXPECT_TRUE(profile_.gpus[0].retries_faults());
+}
+
 TEST_F(ProfileTest, CircularExtensionIsAnError) {
   write("a.yaml", "extends: b\n");
   write("b.yaml", "extends: a\n");
