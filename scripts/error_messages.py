@@ -39,7 +39,7 @@ HELPERS = {
     ("hal/src/*", "damaged"): "The code object {}",
     ("hal/src/target_id.cpp", "not_a_target"): "The target ID \"…\" {}.",
     ("drivers/*", "check"): "{} fails: ….",
-    ("plugins/skeleton_hsa/*", "check"): "{} fails: ….",
+    ("plugins/skeleton/*", "check"): "{} fails: ….",
     ("registry/src/device_uri.cpp", "fail"):
         "The device URI (…) is malformed at character … (…): {}",
     ("registry/src/device_uri.cpp", "fail_at"):
@@ -66,7 +66,7 @@ REASONS = frozenset(
      "vgpu/isa/register_needs.cpp", "vgpu/isa/source_codes.cpp", "vgpu/queue/sdma_packets.cpp"])
 # Files whose other sentences are documentation or output.
 OUTPUT = re.compile(
-    r"^(bindings/python/src/.*|plugins/skeleton\w*/driver.cpp"
+    r"^(bindings/python/src/.*|plugins/(host_memory|skeleton)/driver.cpp"
     r"|tools/halyard/(dump|list|manual|objdump|run|run_program|targets|vgpu_disasm).cpp"
     r"|vgpu/observe/(counts|trace).cpp)$")
 # Whatever is given this text, it is a message.
