@@ -32,15 +32,12 @@ std::string text(const Hsa& hsa, hsa_agent_t agent, int what) {
   return get(hsa, agent, what, &buffer) ? std::string(buffer) : std::string();
 }
 
-// "0000:c1:00.0". The location is the bus, the device in five bits and the function in three
-// (hsa_ext_amd.h).
 std::string pci_address(const Hsa& hsa, hsa_agent_t agent) {
   uint32_t location = 0;
   uint32_t domain = 0;
   if (!get(hsa, agent, HSA_AMD_AGENT_INFO_BDFID, &location)) return {};
   get(hsa, agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain & 0xffff, location >> 8 & 0xff,
-                     location >> 3 & 0x1f, location & 7);
+  return pci_address_of(domain, location);
 }
 
 // "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-" without what comes before the processor.

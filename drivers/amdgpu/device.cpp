@@ -365,7 +365,7 @@ Status DeviceImpl::do_let_in(Buffer& buffer) {
   return BufferImpl::share(buffer, *this);
 }
 
-Status DeviceImpl::do_read_clocks(ClockReading* reading) const {
+ClockSource DeviceImpl::clock_source() const {
   ClockSource source;
   source.system_hz = info_.timestamp_hz;
   source.system_now = [this](uint64_t* ticks) {
@@ -376,7 +376,11 @@ Status DeviceImpl::do_read_clocks(ClockReading* reading) const {
            HSA_STATUS_SUCCESS;
   };
   source.host_now_ns = &now_ns;
-  return halyard::read_clocks(source, reading);
+  return source;
+}
+
+Status DeviceImpl::do_read_clocks(ClockReading* reading) const {
+  return halyard::read_clocks(clock_source(), reading);
 }
 
 Status DeviceImpl::do_fault() const {

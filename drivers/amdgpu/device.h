@@ -47,6 +47,7 @@ class DeviceImpl final : public DriverDevice {
   DeviceLibrary& library() { return library_; }
   PoolGroup& pools(MemoryType type) override { return pools_->group(type); }
   Profiler& profiler() { return profiler_; }
+  ClockSource clock_source() const;
   // Whether the driver has other devices, whose buffers this one may be given.
   bool has_peers() const { return has_peers_; }
   // This GPU, and those of the others that its memory may be made visible to.

@@ -1,41 +1,17 @@
 #include "drivers/amdgpu/import.h"
 
-#include <cstddef>
-#include <cstring>
+#include <bit>
 #include <vector>
 
 #include "drivers/amdgpu/access.h"
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
-#include "drivers/common/checksum.h"
+#include "drivers/common/ipc_handle.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
 
 namespace {
-
-// What ExportedHandle::ipc holds: the runtime's handle, which knows an allocation as a whole, and
-// where in it the buffer lies. Zeros behind a handle that Halyard has not made mean all of it.
-struct IpcHandle {
-  hsa_amd_ipc_memory_t memory;
-  uint64_t allocation_size;  // bytes
-  uint64_t offset;           // bytes
-  uint64_t size;             // bytes
-  uint64_t check;            // check_of() all before it
-};
-static_assert(sizeof(IpcHandle) == sizeof(ExportedHandle::ipc));
-
-// The runtime takes what it finds in a handle for an offset, or for a size to map.
-uint64_t check_of(const IpcHandle& handle) {
-  return checksum(&handle, offsetof(IpcHandle, check));
-}
-
-// The vendor's thunk 5.2.3 looks for the aperture that a handle names, and follows a null pointer
-// if it names none.
-bool is_empty(const hsa_amd_ipc_memory_t& memory) {
-  const hsa_amd_ipc_memory_t empty = {};
-  return std::memcmp(&memory, &empty, sizeof empty) == 0;
-}
 
 // The program's own memory, pinned for as long as the buffer lives.
 Result<Backing> import_host(DeviceImpl& device, const ImportOptions& options) {
@@ -110,32 +86,15 @@ Result<Backing> import_pointer(DeviceImpl& device, const ImportOptions& options)
 
 Result<Backing> import_ipc(DeviceImpl& device, const ImportOptions& options) {
   const Hsa& hsa = device.hsa();
-  IpcHandle handle;
-  std::memcpy(&handle, options.pointer, sizeof handle);
-  if (handle.allocation_size == 0 && handle.check == 0 && !is_empty(handle.memory)) {
-    handle.allocation_size = options.size;
-    handle.offset = 0;
-    handle.size = options.size;
-  } else if (handle.check != check_of(handle)) {
-    return error(
-        StatusCode::kInvalidArgument,
-        "Device::import_buffer is given an IPC handle that is damaged, or not one of the "
-        "amdgpu driver's. Pass on all {} bytes of ExportedHandle::ipc; behind the {} of an "
-        "hsa_amd_ipc_memory_t that other code has made there must be zeros.",
-        sizeof handle, sizeof handle.memory);
-  }
-  if (options.size > handle.size) {
-    return error(StatusCode::kOutOfRange,
-                 "Device::import_buffer is given {} bytes for an IPC handle of {}.", options.size,
-                 handle.size);
-  }
+  HALYARD_ASSIGN_OR_RETURN(const IpcHandle handle, IpcHandle::read(options));
+  const auto memory = std::bit_cast<hsa_amd_ipc_memory_t>(handle.runtime);
   // The runtime cannot make what is attached visible to other GPUs later on (Runtime::AllowAccess
   // in 5.2.3 follows a null pointer).
   const std::vector<hsa_agent_t> agents = device.agents_with_access();
   void* mapped = nullptr;
   HALYARD_RETURN_IF_ERROR(check(
       hsa,
-      hsa.hsa_amd_ipc_memory_attach(&handle.memory, handle.allocation_size,
+      hsa.hsa_amd_ipc_memory_attach(&memory, handle.allocation_size,
                                     static_cast<uint32_t>(agents.size()), agents.data(), &mapped),
       fmt::format("Attaching to {} bytes that a process exports, which may have freed them or have "
                   "ended",
@@ -201,23 +160,20 @@ Status export_buffer(BufferImpl& buffer, ExportedHandle* exported) {
                              : backing.type != MemoryType::kDevice
                                  ? "not device memory"
                                  : "imported, or from a queue's pool";
-    return error(StatusCode::kFailedPrecondition,
-                 "Device::export_buffer is given a buffer ({} bytes at {:#x}) that is {}. Export a "
-                 "whole buffer of device memory that Device::allocate has made.",
-                 buffer.size(), buffer.device_address(), what);
+    return not_exportable(buffer, what);
   }
   const Hsa& hsa = static_cast<DeviceImpl&>(buffer.device()).hsa();
   buffer.mark_exported();
-  IpcHandle handle = {};
+  hsa_amd_ipc_memory_t memory = {};
   HALYARD_RETURN_IF_ERROR(check(
-      hsa,
-      hsa.hsa_amd_ipc_memory_create(backing.allocation, backing.allocation_size, &handle.memory),
+      hsa, hsa.hsa_amd_ipc_memory_create(backing.allocation, backing.allocation_size, &memory),
       fmt::format("Exporting {} bytes", buffer.size())));
+  IpcHandle handle = {};
+  handle.runtime = std::bit_cast<decltype(handle.runtime)>(memory);
   handle.allocation_size = backing.allocation_size;
   handle.offset = buffer.device_address() - reinterpret_cast<uint64_t>(backing.allocation);
   handle.size = buffer.size();
-  handle.check = check_of(handle);
-  std::memcpy(exported->ipc, &handle, sizeof handle);
+  handle.write(exported);
   return {};
 }
 

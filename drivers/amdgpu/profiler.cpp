@@ -5,7 +5,6 @@
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/program.h"
-#include "drivers/common/clock.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -159,57 +158,33 @@ void Profiler::wait_for_work() {
   device_.wait_until(all_are_done, Deadline::infinite());
 }
 
-// From the runtime's clock to CLOCK_MONOTONIC.
-class Profiler::SystemClock {
- public:
-  explicit SystemClock(const DeviceImpl& device) : device_(device) {
-    uint64_t frequency = 0;
-    uint64_t ticks = 0;
-    device.hsa().hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
-    const uint64_t before = now_ns();
-    device.hsa().hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks);
-    const uint64_t after = now_ns();
-    ns_per_tick_ = frequency == 0 ? 1 : 1e9 / static_cast<double>(frequency);
-    offset_ns_ = static_cast<int64_t>(before + (after - before) / 2) - in_ns(ticks);
+TimeSpan Profiler::noted(const SystemClock& clock, hsa_signal_t signal) const {
+  hsa_amd_profiling_dispatch_time_t time = {};
+  if (device_.hsa().hsa_amd_profiling_get_dispatch_time(device_.agent(), signal, &time) !=
+      HSA_STATUS_SUCCESS) {
+    return {};
   }
+  return {clock.to_host_ns(time.start), clock.to_host_ns(time.end)};
+}
 
-  TimeSpan noted(hsa_signal_t signal) const {
-    hsa_amd_profiling_dispatch_time_t time = {};
-    if (device_.hsa().hsa_amd_profiling_get_dispatch_time(device_.agent(), signal, &time) !=
-        HSA_STATUS_SUCCESS) {
-      return {};
-    }
-    return {static_cast<uint64_t>(in_ns(time.start) + offset_ns_),
-            static_cast<uint64_t>(in_ns(time.end) + offset_ns_)};
+TimeSpan Profiler::span_of(const SystemClock& clock, const PacketMarks& marks) const {
+  TimeSpan span = noted(clock, marks.signals[0]);
+  if (!marks.recorded) return {span.end_ns, noted(clock, marks.signals[1]).end_ns};
+  for (const hsa_signal_t signal : marks.signals) {
+    const TimeSpan part = noted(clock, signal);
+    span.begin_ns = std::min(span.begin_ns, part.begin_ns);
+    span.end_ns = std::max(span.end_ns, part.end_ns);
   }
-  TimeSpan span_of(const PacketMarks& marks) const {
-    TimeSpan span = noted(marks.signals[0]);
-    if (!marks.recorded) return {span.end_ns, noted(marks.signals[1]).end_ns};
-    for (const hsa_signal_t signal : marks.signals) {
-      const TimeSpan part = noted(signal);
-      span.begin_ns = std::min(span.begin_ns, part.begin_ns);
-      span.end_ns = std::max(span.end_ns, part.end_ns);
-    }
-    return span;
-  }
-
- private:
-  int64_t in_ns(uint64_t ticks) const {
-    return static_cast<int64_t>(static_cast<double>(ticks) * ns_per_tick_);
-  }
-
-  const DeviceImpl& device_;
-  double ns_per_tick_ = 1;
-  int64_t offset_ns_ = 0;
-};
+  return span;
+}
 
 Status Profiler::read(std::vector<Event>* events) {
-  const SystemClock clock(device_);
+  const SystemClock clock(device_.clock_source());
   for (Event& event : *events) {
     const PacketMarks& marks = event.marks;
     // Of a lost queue's the device may still write the signals: they are left alone.
     if (event.has_span || marks.core->state_of(marks.last) != PointState::kReached) continue;
-    event.span = clock.span_of(marks);
+    event.span = span_of(clock, marks);
     event.has_span = true;
     give_signals(marks.signals);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "drivers/amdgpu/operation.h"
+#include "drivers/common/device_clock.h"
 #include "drivers/common/profile_recorder.h"
 
 namespace halyard::amdgpu {
@@ -47,13 +48,13 @@ class Profiler final : public ProfileRecorder<PacketMarks> {
                      const std::vector<hsa_signal_t>& signals);
 
  private:
-  class SystemClock;
-
   void begun() override;
   void ended() override;
   void wait_for_work() override;
   Status read(std::vector<Event>* events) override;
   void set_timed(QueueCore& core, bool on);
+  TimeSpan noted(const SystemClock& clock, hsa_signal_t signal) const;
+  TimeSpan span_of(const SystemClock& clock, const PacketMarks& marks) const;
 
   DeviceImpl& device_;
   std::mutex mutex_;

@@ -75,4 +75,13 @@ Status read_clocks(const ClockSource& source, ClockReading* reading) {
   return {};
 }
 
+SystemClock::SystemClock(const ClockSource& source) {
+  uint64_t ticks = 0;
+  const uint64_t before = source.host_now_ns();
+  source.system_now(&ticks);
+  const uint64_t after = source.host_now_ns();
+  if (source.system_hz != 0) ns_per_tick_ = 1e9 / static_cast<double>(source.system_hz);
+  offset_ns_ = static_cast<int64_t>(before + (after - before) / 2) - in_ns(ticks);
+}
+
 }  // namespace halyard

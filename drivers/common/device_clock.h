@@ -25,4 +25,21 @@ struct ClockSource {
 // such time.
 Status read_clocks(const ClockSource& source, ClockReading* reading);
 
+// From the system's clock to CLOCK_MONOTONIC, as the two stand to each other when this is made.
+class SystemClock {
+ public:
+  explicit SystemClock(const ClockSource& source);
+  uint64_t to_host_ns(uint64_t system_ticks) const {
+    return static_cast<uint64_t>(in_ns(system_ticks) + offset_ns_);
+  }
+
+ private:
+  int64_t in_ns(uint64_t ticks) const {
+    return static_cast<int64_t>(static_cast<double>(ticks) * ns_per_tick_);
+  }
+
+  double ns_per_tick_ = 1;
+  int64_t offset_ns_ = 0;
+};
+
 }  // namespace halyard

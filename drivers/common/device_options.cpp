@@ -50,6 +50,8 @@ constexpr Row kRows[] = {
      [](DeviceOptions& options, uint64_t value) {
        options.max_workgroup_size = static_cast<uint32_t>(value);
      }},
+    {"wait_spin_us", "how many microseconds a waiting thread looks before it sleeps", 0, 1'000'000,
+     [](DeviceOptions& options, uint64_t value) { options.wait_spin_ns = value * 1000; }},
 };
 
 constexpr Row kCopyEngine = {
@@ -66,14 +68,9 @@ constexpr Row kKernarg = {"kernarg_bytes",
                             options.kernarg_bytes = std::bit_ceil(static_cast<uint32_t>(value));
                           }};
 
-constexpr Row kWaitSpin = {
-    "wait_spin_us", "how many microseconds a waiting thread looks before it sleeps", 0, 1'000'000,
-    [](DeviceOptions& options, uint64_t value) { options.wait_spin_ns = value * 1000; }};
-
 std::vector<const Row*> rows_of(const DeviceOptionSet& set) {
   std::vector<const Row*> rows;
   for (const Row& row : kRows) rows.push_back(&row);
-  if (set.wait_spin) rows.push_back(&kWaitSpin);
   if (set.copy_engine) rows.push_back(&kCopyEngine);
   if (set.kernarg) rows.push_back(&kKernarg);
   return rows;

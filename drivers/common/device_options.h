@@ -43,8 +43,6 @@ struct DeviceOptionSet {
   bool copy_engine = false;
   // kernarg_bytes: queues have memory of their own for kernel arguments.
   bool kernarg = false;
-  // wait_spin_us: a thread that waits looks before it sleeps.
-  bool wait_spin = true;
 };
 
 // Those of the set, for Driver::device_options.

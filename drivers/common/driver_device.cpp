@@ -7,6 +7,11 @@
 
 namespace halyard {
 
+std::string pci_address_of(uint32_t domain, uint32_t location) {
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain & 0xffff, location >> 8 & 0xff,
+                     location >> 3 & 0x1f, location & 7);
+}
+
 DeviceSummary DeviceFacts::summary() const {
   DeviceSummary summary;
   summary.name = name;

@@ -22,6 +22,10 @@
 
 namespace halyard {
 
+// "0000:c1:00.0". The location is the bus, the device in five bits and the function in three
+// (HSA_AMD_AGENT_INFO_BDFID).
+std::string pci_address_of(uint32_t domain, uint32_t location);
+
 // What a vendor's runtime says of a GPU.
 struct DeviceFacts {
   std::string name;         // "AMD Instinct MI210"; the processor if it has no such name

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "drivers/common/clock.h"
+#include "drivers/common/device_clock.h"
 #include "drivers/common/loss.h"
 #include "drivers/common/serial_device.h"
 #include "drivers/common/serial_executable.h"
@@ -48,6 +50,7 @@ uint32_t SerialCore::capacity(const SerialDevice& device, uint32_t wanted) {
 bool SerialCore::take(uint32_t capacity) {
   if (!is_idle() || !fault().ok() || taken_.exchange(true)) return false;
   capacity_.store(capacity);
+  queue_id_ = DriverDevice::next_queue_id();
   return true;
 }
 
@@ -64,12 +67,14 @@ Status SerialCore::submit(SerialOperation operation, const Sync& sync) {
   {
     const std::lock_guard lock(mutex_);
     if (!fault_.ok()) return fault_;
-    HALYARD_ASSIGN_OR_RETURN(HeldSync held, HeldSync::add(this, operation.name, sync));
+    HALYARD_ASSIGN_OR_RETURN(HeldSync held, HeldSync::add(this, operation.name(), sync));
     Entry& entry = entries_.emplace_back();
     static_cast<SerialOperation&>(entry) = std::move(operation);
     entry.sync = std::move(held);
     entry.keep_alive = Ref<Device>::retain(&device_);
     entry.index = submitted_.fetch_add(1, std::memory_order_acq_rel);
+    entry.timed = device_.profiler().wants_any(entry.kinds);
+    if (entry.timed) timed_.fetch_add(1);
     if (!sync.wait.empty()) ++held_;
     // Where nothing can keep a dealloca from its turn others may have the memory behind it.
     if (entry.given_back && held_ == 0) entry.given_back->done(point_of(entry));
@@ -87,7 +92,7 @@ Status SerialCore::fault() const {
 std::string SerialCore::describe() const {
   const std::lock_guard lock(mutex_);
   if (!running_.empty()) return running_;
-  return entries_.empty() ? "nothing" : fmt::format("a {}", entries_.front().name);
+  return entries_.empty() ? "nothing" : fmt::format("a {}", entries_.front().name());
 }
 
 void SerialCore::lose(std::string_view words) {
@@ -198,6 +203,10 @@ bool SerialCore::advance() {
     failure = ended.status();
     in_flight_ = false;
   }
+  if (!front->begun) {
+    times_ = front->timed;
+    begin_timing(front->facts, {});
+  }
   SerialStep step = SerialStep::kDone;
   if (failure.ok() && front->work) {
     failure = guarded([&]() -> Status {
@@ -208,7 +217,11 @@ bool SerialCore::advance() {
   // The work has waited itself, and the queue is lost meanwhile.
   if (in_flight_) return true;
   in_flight_ = failure.ok() && step == SerialStep::kStarted;
-  if (!failure.ok() || step == SerialStep::kDone) return finish(0, failure), true;
+  if (!failure.ok() || step == SerialStep::kDone) {
+    if (failure.ok()) end_timing();
+    timing_.reset();
+    return finish(0, failure), true;
+  }
   bool told = true;
   {
     const std::lock_guard lock(mutex_);
@@ -244,6 +257,7 @@ void SerialCore::finish(size_t position, const Status& outcome) {
   done.given_back = nullptr;
   done.work = nullptr;
   done.blocks.clear();
+  if (done.timed) timed_.fetch_sub(1);
   device_.memory().retired().collect();
   done.sync.finish(outcome);
   done.sync.remove();
@@ -272,6 +286,7 @@ bool SerialCore::drop_lost() {
     if (ended.ok() && !*ended) return false;
   }
   in_flight_ = false;
+  timing_.reset();
   for (; count != 0; --count) finish(0, cause);
   return true;
 }
@@ -284,12 +299,39 @@ Result<SerialStep> SerialCore::launch(const SerialLaunch& launch, const std::str
     if (!group.empty()) running_ += fmt::format(" in {}", group);
   }
   HALYARD_RETURN_IF_ERROR(engine_->launch(launch));
+  if (timing_) timing_->launched = true;
   return SerialStep::kStarted;
 }
 
+uint64_t SerialCore::next_execution() {
+  return device_.profiler().next_execution();
+}
+
+void SerialCore::begin_timing(const OperationFacts& facts, const RecordedPlace& place) {
+  timing_.reset();
+  const bool is_one = facts.kind != ProfileKind::kUnknown;
+  if (!is_one || !times_ || !device_.profiler().wants(facts.kind)) return;
+  timing_ = Timing{ProfileNote(facts, queue_id_, place), now_ns()};
+}
+
+void SerialCore::end_timing() {
+  if (!timing_) return;
+  TimeSpan span = {timing_->begin_ns, now_ns()};
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  if (timing_->launched && engine_->launch_ticks(&begin, &end)) {
+    // The clocks are brought together by some microseconds; it was between what the host has seen.
+    const SystemClock clock(device_.clock_source());
+    span.begin_ns = std::clamp(clock.to_host_ns(begin), span.begin_ns, span.end_ns);
+    span.end_ns = std::clamp(clock.to_host_ns(end), span.begin_ns, span.end_ns);
+  }
+  device_.profiler().add_ended(std::move(timing_->note), span);
+  timing_.reset();
+}
+
 Result<SerialStep> SerialCore::copy(const SerialCopy& copy) {
-  if (copy.target_type != MemoryType::kDevice && copy.source_type != MemoryType::kDevice) {
-    std::memmove(copy.target, copy.source, copy.size);
+  if (copy.target.host != nullptr && copy.source.host != nullptr) {
+    std::memmove(copy.target.host, copy.source.host, copy.size);
     return SerialStep::kDone;
   }
   HALYARD_RETURN_IF_ERROR(engine_->copy(copy));

@@ -9,11 +9,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "drivers/common/held_sync.h"
+#include "drivers/common/operation_facts.h"
 #include "drivers/common/polling_thread.h"
 #include "drivers/common/serial_engine.h"
 #include "drivers/common/serial_memory.h"
@@ -28,10 +30,16 @@ enum class SerialStep { kDone, kStarted, kLater };
 using SerialWork = std::function<Result<SerialStep>(SerialCore& core)>;
 
 struct SerialOperation {
-  const char* name = "barrier";
+  OperationFacts facts;  // of an execution, whose commands have some, its name
+  // A profile_bit() for each kind of what it does.
+  uint64_t kinds = profile_bit(facts.kind);
   SerialWork work = {};
   std::vector<std::shared_ptr<SerialBlock>> blocks = {};  // that it uses
   std::shared_ptr<PoolReturn> given_back = {};            // by a dealloca
+
+  StringView name() const {
+    return facts.kind == ProfileKind::kUnknown ? facts.name : StringView(to_string(facts.kind));
+  }
 };
 
 // One is used by several queues, one after the other. It lives as long as the device.
@@ -50,6 +58,10 @@ class SerialCore {
   Status submit(SerialOperation operation, const Sync& sync);
   Status fault() const;
   bool is_lost() const { return lost_.load(std::memory_order_acquire); }
+  // Queue::id() of the queue that has it.
+  uint64_t queue_id() const { return queue_id_; }
+  // Whether a profile waits for something that is queued.
+  bool has_timed() const { return timed_.load(std::memory_order_acquire) != 0; }
   // Nothing is queued that has not ended.
   bool is_idle() const { return completed() == submitted_.load(std::memory_order_acquire); }
   // How many operations are over.
@@ -70,6 +82,13 @@ class SerialCore {
 
   // Host memory that the device sees, for what one launch or one copy needs.
   std::byte* arena() const { return static_cast<std::byte*>(arena_); }
+  SerialPlace arena_place() const { return {arena(), arena(), MemoryType::kHost}; }
+  // RecordedPlace::execution of one that begins.
+  uint64_t next_execution();
+  // What a profile says of what begins here, and that it has ended. An operation does so for the
+  // commands of a recording.
+  void begin_timing(const OperationFacts& facts, const RecordedPlace& place);
+  void end_timing();
   // Starts a kernel, whose arguments lie in the arena. `group` says where in a recording it is.
   Result<SerialStep> launch(const SerialLaunch& launch, const std::string& group);
   // Starts a copy, or copies what the host sees at once.
@@ -82,8 +101,15 @@ class SerialCore {
     HeldSync sync;
     Ref<Device> keep_alive;
     uint64_t index = 0;
+    bool timed = false;    // a profile asks for it
     bool started = false;  // its waits are over
     bool begun = false;    // … and the device, or the host, is at it
+  };
+  // What a profile is told of when it has ended.
+  struct Timing {
+    ProfileNote note;
+    uint64_t begin_ns = 0;
+    bool launched = false;  // a kernel: the engine may know more
   };
 
   enum class Loss { kDead, kAbandoned };
@@ -105,9 +131,13 @@ class SerialCore {
   SerialDevice& device_;
   std::unique_ptr<SerialEngine> engine_;
   void* arena_ = nullptr;
-  bool in_flight_ = false;  // of the thread: the engine tells the end
+  bool in_flight_ = false;        // of the thread: the engine tells the end
+  bool times_ = false;            // of the thread: the entry that it is at is timed
+  std::optional<Timing> timing_;  // of the thread
+  uint64_t queue_id_ = 0;         // written while it is idle
   std::atomic<uint64_t> submitted_{0};
   std::atomic<uint64_t> completed_{0};
+  std::atomic<uint64_t> timed_{0};  // entries
   std::atomic<bool> taken_{false};
   std::atomic<uint32_t> capacity_{0};
   std::atomic<bool> lost_{false};  // whether there is a fault_

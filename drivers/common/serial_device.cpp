@@ -26,7 +26,7 @@ SerialDevice::SerialDevice(Driver& owner, const char* driver, const DeviceFacts&
 
 SerialDevice::~SerialDevice() = default;
 
-Status SerialDevice::open(const std::vector<SerialHeapInfo>& heaps) {
+Status SerialDevice::open(const std::vector<SerialHeapInfo>& heaps, uint64_t gpu) {
   for (const SerialHeapInfo& heap : heaps) memory_.add(heap);
   for (const MemoryType type : {MemoryType::kDevice, MemoryType::kHost}) {
     if (memory_.has(type)) continue;
@@ -40,7 +40,7 @@ Status SerialDevice::open(const std::vector<SerialHeapInfo>& heaps) {
   info_.allocation_alignment = static_cast<uint32_t>(own.alignment);
   info_.coherent_map = true;
   info_.maps_device_memory = memory_.has(MemoryType::kDeviceMapped);
-  return {};
+  return GpuFaults::instance().watch(*this, gpu, [this](const std::string& what) { lose(what); });
 }
 
 // Queues that are dropped go on with what they have, which keeps the device. So there is nothing
@@ -68,6 +68,13 @@ bool SerialDevice::is_idle() {
   const std::lock_guard lock(mutex_);
   return std::all_of(cores_.begin(), cores_.end(),
                      [](const auto& core) { return core->is_idle(); });
+}
+
+std::vector<SerialCore*> SerialDevice::cores() {
+  const std::lock_guard lock(mutex_);
+  std::vector<SerialCore*> cores;
+  for (const auto& core : cores_) cores.push_back(core.get());
+  return cores;
 }
 
 void SerialDevice::lose(const std::string& what) {
@@ -111,7 +118,8 @@ Status SerialDevice::do_wait(Span<const SemaphorePoint> points, WaitMode mode, D
   const auto evaluate = [&] {
     return awaited.evaluate([](const SemaphorePoint& p) { return timeline(p).evaluate(p.value); });
   };
-  return awaited.result(SerialProgress::instance().wait_until(evaluate, deadline), index);
+  return awaited.result(
+      SerialProgress::instance().wait_until(evaluate, deadline, options().wait_spin_ns), index);
 }
 
 Status SerialDevice::do_create_command_buffer(CommandBuffer** commands) {
@@ -131,6 +139,44 @@ Status SerialDevice::do_load_executable(const void* data, size_t size, Executabl
 Status SerialDevice::do_fault() const {
   const std::lock_guard lock(mutex_);
   return fault_;
+}
+
+Status SerialDevice::find_memory(void*, SerialAllocation*) {
+  return driver::left_out("Device::import_buffer of device pointers");
+}
+
+Status SerialDevice::pin_memory(void*, uint64_t, void**) {
+  return driver::left_out("Device::import_buffer of host memory");
+}
+
+Status SerialDevice::export_memory(void*, IpcHandle*) {
+  return driver::left_out("Device::export_buffer");
+}
+
+Status SerialDevice::attach_memory(const IpcHandle&, void**) {
+  return driver::left_out("Device::import_buffer of IPC handles");
+}
+
+Status SerialDevice::do_import_buffer(const ImportOptions& options, Buffer** buffer) {
+  return hand_out(SerialBuffer::import(*this, options), buffer);
+}
+
+Status SerialDevice::do_export_buffer(Buffer& buffer, ExportedHandle* exported) {
+  return SerialBuffer::of(buffer).export_to(exported);
+}
+
+Status SerialDevice::do_begin_profile(const ProfileOptions& options) {
+  return profiler_.begin(info_.name, options);
+}
+
+Status SerialDevice::do_end_profile(ProfileSink sink, void* context) {
+  return profiler_.end(info_.name, sink, context);
+}
+
+Status SerialDevice::do_read_clocks(ClockReading* reading) const {
+  const ClockSource source = clock_source();
+  if (source.system_now == nullptr) return driver::left_out("Device::read_clocks");
+  return halyard::read_clocks(source, reading);
 }
 
 }  // namespace halyard

@@ -4,7 +4,7 @@
 // a thread of its queue's for the one before it, and a recording is gone through command by
 // command.
 //
-// Imports, exports, profiles and clocks are left out, which the host answers with UNIMPLEMENTED.
+// What a driver leaves out the host answers with UNIMPLEMENTED.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "drivers/common/device_clock.h"
 #include "drivers/common/driver_device.h"
+#include "drivers/common/ipc_handle.h"
 #include "drivers/common/serial_engine.h"
 #include "drivers/common/serial_memory.h"
+#include "drivers/common/serial_profiler.h"
 #include "hal/code_object.h"
 
 namespace halyard {
@@ -28,6 +31,8 @@ class SerialDevice : public DriverDevice {
   const DeviceFacts& facts() const { return facts_; }
   SerialMemory& memory() { return memory_; }
   PoolGroup& pools(MemoryType type) override { return memory_.heap(type).pools(); }
+  SerialProfiler& profiler() { return profiler_; }
+  std::vector<SerialCore*> cores();
   // The GPU has had a fault: everything that the device has fails.
   void lose(const std::string& what);
 
@@ -43,14 +48,31 @@ class SerialDevice : public DriverDevice {
   // Without code: SerialExecutable::load is called next.
   virtual Ref<SerialExecutable> make_executable(CodeObject object) = 0;
 
+  // --- What it may have, or leave out. Any thread.
+
+  // For read_clocks(), and for SerialEngine::launch_ticks(). The device outlives the functions.
+  virtual ClockSource clock_source() const { return {}; }
+  // The runtime's allocation that the address lies in, of 0 bytes if there is none. It stays its
+  // owner's.
+  virtual Status find_memory(void* pointer, SerialAllocation* allocation);
+  // Makes the host's own memory the device's as well, at `*device`, until it is unpinned.
+  virtual Status pin_memory(void* host, uint64_t size, void** device);
+  virtual void unpin_memory(void*) {}
+  // Writes handle->runtime for the allocation at `base` of handle->allocation_size bytes.
+  virtual Status export_memory(void* base, IpcHandle* handle);
+  // Such an allocation, of another process or this one, until it is detached.
+  virtual Status attach_memory(const IpcHandle& handle, void** base);
+  virtual void detach_memory(void*) {}
+
  protected:
   // Of `facts.details` the limits of queues count. `driver` is the name.
   SerialDevice(Driver& owner, const char* driver, const DeviceFacts& facts,
                const DeviceOptions& options);
   virtual ~SerialDevice();
 
-  // Before the device is used. UNAVAILABLE if device or host memory is not among the heaps.
-  Status open(const std::vector<SerialHeapInfo>& heaps);
+  // Before the device is used. `gpu` is the number that GpuFaults is told of its faults with.
+  // UNAVAILABLE if device or host memory is not among the heaps, or the GPU has had a fault.
+  Status open(const std::vector<SerialHeapInfo>& heaps, uint64_t gpu);
 
  private:
   void destroy() noexcept final;
@@ -65,9 +87,15 @@ class SerialDevice : public DriverDevice {
   Status do_create_command_buffer(CommandBuffer** commands) final;
   Status do_load_executable(const void* data, size_t size, Executable** executable) final;
   Status do_fault() const final;
+  Status do_import_buffer(const ImportOptions& options, Buffer** buffer) final;
+  Status do_export_buffer(Buffer& buffer, ExportedHandle* exported) final;
+  Status do_begin_profile(const ProfileOptions& options) final;
+  Status do_end_profile(ProfileSink sink, void* context) final;
+  Status do_read_clocks(ClockReading* reading) const final;
 
   const DeviceFacts facts_;
   SerialMemory memory_{*this};
+  SerialProfiler profiler_{*this};
   mutable std::mutex mutex_;
   Status fault_;                                    // under mutex_
   std::vector<std::unique_ptr<SerialCore>> cores_;  // under mutex_; they live as long as the device

@@ -22,13 +22,25 @@ struct SerialLaunch {
   void* arguments = nullptr;  // the kernarg segment, where the device sees it until the launch ends
 };
 
+// A place in memory.
+struct SerialPlace {
+  std::byte* device = nullptr;  // where the device sees it
+  std::byte* host = nullptr;    // … and the host; null if it does not
+  MemoryType type = MemoryType::kDevice;
+
+  static SerialPlace of(void* device, void* host, MemoryType type) {
+    return {static_cast<std::byte*>(device), static_cast<std::byte*>(host), type};
+  }
+  SerialPlace operator+(uint64_t offset) const {
+    return {device + offset, host == nullptr ? nullptr : host + offset, type};
+  }
+};
+
 struct SerialCopy {
-  void* target = nullptr;
-  const void* source = nullptr;
+  // The host does not see one of them at least. Ranges do not overlap.
+  SerialPlace target;
+  SerialPlace source;
   uint64_t size = 0;  // bytes
-  // One side at least is the device's. Ranges do not overlap.
-  MemoryType target_type = MemoryType::kDevice;
-  MemoryType source_type = MemoryType::kDevice;
 };
 
 // Called by one thread, that of its queue, but for what says otherwise. What is started has ended
@@ -50,6 +62,9 @@ class SerialEngine {
   // Whether what was started has ended; waits for that 1 / kLooksPerSecond s at most. A failure is
   // what it has ended with.
   virtual Result<bool> is_done() = 0;
+  // When the launch that is done began and ended, in ticks of SerialDevice::clock_source's system
+  // clock. False if it is not known: profiles then say what the host has seen.
+  virtual bool launch_ticks(uint64_t*, uint64_t*) { return false; }
 
   // Any thread; the same while the engine lives.
   virtual HiddenValues hidden_values() const { return {}; }

@@ -1,7 +1,9 @@
 #include "drivers/common/serial_memory.h"
 
+#include "drivers/common/ipc_handle.h"
 #include "drivers/common/serial_core.h"
 #include "drivers/common/serial_device.h"
+#include "hal/error.h"
 
 namespace halyard {
 
@@ -82,25 +84,42 @@ void SerialMemory::retire(std::shared_ptr<SerialBlock> block, MemoryType type, u
   SerialProgress::instance().notify();
 }
 
-SerialBuffer::SerialBuffer(SerialDevice& device, MemoryType type, uint64_t size, uint64_t address)
-    : BufferBase(device, type, size, address),
+namespace {
+
+// Of the device's own.
+SerialPlace place_of(const PoolBlock& block, MemoryType type) {
+  auto* const at = reinterpret_cast<std::byte*>(block.address);
+  return {at, type == MemoryType::kDevice ? nullptr : at, type};
+}
+
+}  // namespace
+
+SerialBuffer::SerialBuffer(SerialDevice& device, uint64_t size, const SerialPlace& place)
+    : BufferBase(device, place.type, size, reinterpret_cast<uint64_t>(place.device)),
       device_(device),
-      keep_alive_(Ref<Device>::retain(&device)) {}
+      keep_alive_(Ref<Device>::retain(&device)),
+      place_(place) {}
+
+void SerialBuffer::be_found(AllocationOwner owner) {
+  AllocationInfo info;
+  info.type = type();
+  info.owner = owner;
+  info.device_address = device_address();
+  info.size = size();
+  info.host_pointer = place_.host;
+  device_.allocations().add(*this, info);
+}
 
 Result<Ref<Buffer>> SerialBuffer::allocate(SerialDevice& device, uint64_t size,
                                            const BufferOptions& options) {
   SerialHeap& heap = device.memory().heap(options.type);
   PoolBlock block;
   HALYARD_RETURN_IF_ERROR(heap.allocate(size, options.alignment, kMemoryWait, &block));
-  auto* const buffer = new SerialBuffer(device, options.type, size, block.address);
+  auto* const buffer = new SerialBuffer(device, size, place_of(block, options.type));
+  buffer->allocation_ = block.base;
   buffer->taken_ = block.taken;
   buffer->block_ = std::make_shared<SerialBlock>(SerialBlock{[&heap, block] { heap.free(block); }});
-  AllocationInfo info;
-  info.type = options.type;
-  info.device_address = block.address;
-  info.size = size;
-  if (options.type != MemoryType::kDevice) info.host_pointer = buffer->at(0);
-  device.allocations().add(*buffer, info);
+  buffer->be_found(AllocationOwner::kDevice);
   return Ref<Buffer>::adopt(buffer);
 }
 
@@ -109,12 +128,74 @@ Result<Ref<Buffer>> SerialBuffer::from_pool(SerialDevice& device, uint64_t queue
   std::shared_ptr<QueuePool> pool = pool_for(options, device.pools(options.type));
   PoolBlock block;
   HALYARD_RETURN_IF_ERROR(pool->acquire(size, options.alignment, queue, &block, after));
-  auto* const buffer = new SerialBuffer(device, options.type, size, block.address);
+  auto* const buffer = new SerialBuffer(device, size, place_of(block, options.type));
   buffer->taken_ = block.size;
   buffer->block_ =
       std::make_shared<SerialBlock>(SerialBlock{[pool, block] { pool->release_unused(block); }});
   buffer->lease_.begin(*buffer, block, std::move(pool), device.allocations());
   return Ref<Buffer>::adopt(buffer);
+}
+
+Result<Ref<Buffer>> SerialBuffer::import(SerialDevice& device, const ImportOptions& options) {
+  using Kind = ImportOptions::Kind;
+  void* const pointer = const_cast<void*>(options.pointer);
+  void* base = nullptr;
+  uint64_t offset = 0;
+  SerialAllocation memory;
+  std::function<void()> let_go = [] {};
+  if (options.kind == Kind::kHostMemory) {
+    HALYARD_RETURN_IF_ERROR(device.pin_memory(pointer, options.size, &base));
+    let_go = [&device, pointer] { device.unpin_memory(pointer); };
+    memory = {SerialPlace::of(base, pointer, MemoryType::kHost), options.size};
+  } else if (options.kind == Kind::kDevicePointer) {
+    HALYARD_RETURN_IF_ERROR(device.find_memory(pointer, &memory));
+    if (memory.size == 0) {
+      return error(StatusCode::kInvalidArgument,
+                   "Device::import_buffer is given a device pointer ({}) that is in no allocation "
+                   "of the vendor's runtime. Import ordinary host memory with Kind::kHostMemory.",
+                   pointer);
+    }
+    offset = static_cast<uint64_t>(static_cast<std::byte*>(pointer) - memory.base.device);
+  } else {
+    HALYARD_ASSIGN_OR_RETURN(const IpcHandle handle, IpcHandle::read(options));
+    HALYARD_RETURN_IF_ERROR(device.attach_memory(handle, &base));
+    let_go = [&device, base] { device.detach_memory(base); };
+    offset = handle.offset;
+    if (const Status found = device.find_memory(base, &memory); !found.ok()) {
+      let_go();
+      return found;
+    }
+  }
+  if (offset > memory.size || options.size > memory.size - offset) {
+    let_go();
+    return error(StatusCode::kOutOfRange,
+                 "Device::import_buffer is given {} bytes from byte {} on of an allocation that "
+                 "has {} bytes, at {}.",
+                 options.size, offset, memory.size, static_cast<void*>(memory.base.device));
+  }
+  auto* const buffer = new SerialBuffer(device, options.size, memory.base + offset);
+  // The runtime lets go of the memory first: its owner may free it.
+  buffer->block_ = std::make_shared<SerialBlock>(SerialBlock{
+      [let_go = std::move(let_go), release = options.release, context = options.release_context] {
+        let_go();
+        if (release != nullptr) release(context);
+      }});
+  buffer->be_found(options.kind == Kind::kHostMemory ? AllocationOwner::kHostMemory
+                                                     : AllocationOwner::kImported);
+  return Ref<Buffer>::adopt(buffer);
+}
+
+Status SerialBuffer::export_to(ExportedHandle* exported) {
+  if (parent_) return not_exportable(*this, "a part of another buffer");
+  if (type() != MemoryType::kDevice) return not_exportable(*this, "not device memory");
+  if (allocation_ == nullptr) return not_exportable(*this, "imported, or from a queue's pool");
+  IpcHandle handle = {};
+  handle.allocation_size = taken_;
+  handle.offset = device_address() - reinterpret_cast<uint64_t>(allocation_);
+  handle.size = size();
+  HALYARD_RETURN_IF_ERROR(device_.export_memory(allocation_, &handle));
+  handle.write(exported);
+  return {};
 }
 
 void SerialBuffer::destroy() noexcept {
@@ -131,11 +212,11 @@ void SerialBuffer::destroy() noexcept {
 }
 
 Status SerialBuffer::do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) {
-  return maps_.map(type() == MemoryType::kDevice ? nullptr : at(offset), pointer);
+  return maps_.map(at(offset).host, pointer);
 }
 
 Status SerialBuffer::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
-  auto* const made = new SerialBuffer(device_, type(), length, device_address() + offset);
+  auto* const made = new SerialBuffer(device_, length, at(offset));
   made->parent_ = Ref<Buffer>::retain(parent_ ? parent_.get() : this);
   of(*made->parent_).lease_.add_view(*made);
   *view = made;

@@ -1,5 +1,5 @@
-// The memory of a SerialDevice: its heaps, and the buffers in them. Memory that the host sees is
-// coherent, and has one address for both.
+// The memory of a SerialDevice: its heaps, and the buffers in them and over memory of others.
+// Memory that the host sees is coherent; that of the heaps has one address for both.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 #include "drivers/common/host_maps.h"
 #include "drivers/common/pool_lease.h"
 #include "drivers/common/retired.h"
+#include "drivers/common/serial_engine.h"
 #include "drivers/common/serial_progress.h"
 
 namespace halyard {
@@ -22,6 +23,12 @@ class SerialMemory;
 struct SerialHeapInfo : HeapInfo {
   SerialHeapInfo() { granule = 4096; }
   uint64_t alignment = 4096;  // bytes, that each allocation has by itself
+};
+
+// An allocation of the vendor's runtime, maybe somebody else's.
+struct SerialAllocation {
+  SerialPlace base;
+  uint64_t size = 0;  // bytes
 };
 
 // A buffer's memory, as operations keep it.
@@ -92,9 +99,12 @@ class SerialBuffer final : public driver::BufferBase {
   static Result<Ref<Buffer>> from_pool(SerialDevice& device, uint64_t queue, uint64_t size,
                                        const PoolOptions& options, PoolPoint* after);
 
-  std::byte* at(uint64_t offset) const {
-    return reinterpret_cast<std::byte*>(device_address()) + offset;
-  }
+  // Device::import_buffer.
+  static Result<Ref<Buffer>> import(SerialDevice& device, const ImportOptions& options);
+  // Device::export_buffer.
+  Status export_to(ExportedHandle* exported);
+
+  SerialPlace at(uint64_t offset) const { return place_ + offset; }
   const std::shared_ptr<SerialBlock>& block() const {
     return parent_ ? of(*parent_).block_ : block_;
   }
@@ -106,7 +116,9 @@ class SerialBuffer final : public driver::BufferBase {
   static SerialBuffer& of(Buffer& buffer) { return static_cast<SerialBuffer&>(buffer); }
 
  private:
-  SerialBuffer(SerialDevice& device, MemoryType type, uint64_t size, uint64_t address);
+  SerialBuffer(SerialDevice& device, uint64_t size, const SerialPlace& place);
+  // find_allocation() finds it.
+  void be_found(AllocationOwner owner);
   ~SerialBuffer() = default;
   void destroy() noexcept override;
   Status do_map(uint64_t offset, uint64_t length, MapAccess access, void** pointer) override;
@@ -117,9 +129,11 @@ class SerialBuffer final : public driver::BufferBase {
 
   SerialDevice& device_;
   const Ref<Device> keep_alive_;
+  const SerialPlace place_;
   Ref<Buffer> parent_;  // of a view
   std::shared_ptr<SerialBlock> block_;
-  uint64_t taken_ = 0;  // bytes, that go back to the heap
+  void* allocation_ = nullptr;  // the driver's, of a buffer that is one
+  uint64_t taken_ = 0;          // bytes, that go back to the heap
   PoolLease lease_;
   HostMaps maps_;
 };

@@ -1,19 +1,16 @@
-// SerialProgress: what threads of the process sleep on that wait for work of the serial classes,
+// SerialProgress: what threads of the process wait with that wait for work of the serial classes,
 // for their semaphores or for memory.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
-#include <mutex>
 
-#include "drivers/common/point_state.h"
-#include "hal/types.h"
+#include "drivers/common/wait_loop.h"
 
 namespace halyard {
 
 // Any thread may use any method.
-class SerialProgress {
+class SerialProgress final : public WaitLoop {
  public:
   // Never destroyed: devices may outlive static objects.
   static SerialProgress& instance() {
@@ -22,39 +19,23 @@ class SerialProgress {
   }
   // Something has changed that somebody may wait for.
   void notify() {
-    {
-      const std::lock_guard lock(mutex_);
-      ++changes_;
-    }
-    changed_.notify_all();
+    changes_.fetch_add(1);
+    if (any_sleeps()) wake();
   }
-  uint64_t changes() {
-    const std::lock_guard lock(mutex_);
-    return changes_;
-  }
-  // Until there are more changes than `seen`. False if the deadline comes before.
-  bool wait(uint64_t seen, Deadline deadline) {
-    std::unique_lock lock(mutex_);
-    const auto more = [&] { return changes_ != seen; };
-    if (deadline.is_infinite()) return changed_.wait(lock, more), true;
-    const std::chrono::steady_clock::time_point end(
-        std::chrono::nanoseconds(static_cast<int64_t>(deadline.monotonic_ns)));
-    return changed_.wait_until(lock, end, more);
-  }
-  // Until `evaluate` says something else than kPending, or the deadline is past.
-  template <typename Evaluate>
-  PointState wait_until(Evaluate&& evaluate, Deadline deadline) {
-    while (true) {
-      const uint64_t seen = changes();
-      const PointState state = evaluate();
-      if (state != PointState::kPending || !wait(seen, deadline)) return state;
-    }
+  uint64_t changes() const { return changes_.load(); }
+  // Until there are more changes than `seen`, or the deadline is past.
+  void wait(uint64_t seen, Deadline deadline) {
+    wait_until([&] { return changes() != seen ? PointState::kReached : PointState::kPending; },
+               deadline);
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  uint64_t changes_ = 0;  // under mutex_
+  // A queue's thread sees what the device has done, and needs the processor for that: threads sleep
+  // at once, unless DeviceOptions::wait_spin_ns has another say.
+  SerialProgress() : WaitLoop({.looks = 1, .rounds = 8, .ns = 0}) {}
+  uint64_t sleep_ns(uint64_t, bool) override { return UINT64_MAX; }
+
+  std::atomic<uint64_t> changes_{0};
 };
 
 }  // namespace halyard

@@ -75,7 +75,7 @@ SerialQueue::SerialQueue(SerialDevice& device, SerialCore& core, QueuePlace plac
       keep_alive_(Ref<Device>::retain(&device)),
       place_(std::move(place)),
       core_(core),
-      id_(DriverDevice::next_queue_id()) {}
+      id_(core.queue_id()) {}
 
 void SerialQueue::destroy() noexcept {
   // What is queued goes on without us.
@@ -86,7 +86,7 @@ void SerialQueue::destroy() noexcept {
 
 Status SerialQueue::do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
                             const Sync& sync) {
-  return core_.submit({.name = "fill",
+  return core_.submit({.facts = facts_of(ProfileKind::kFill, target.length),
                        .work = fill_work(target, copy_of(pattern, pattern_size)),
                        .blocks = blocks_of({target})},
                       sync);
@@ -94,7 +94,7 @@ Status SerialQueue::do_fill(const BufferRange& target, const void* pattern, uint
 
 Status SerialQueue::do_update(const BufferRange& target, const void* source, uint64_t size,
                               const Sync& sync) {
-  return core_.submit({.name = "update",
+  return core_.submit({.facts = facts_of(ProfileKind::kUpdate, size),
                        .work = update_work(target, copy_of(source, size)),
                        .blocks = blocks_of({target})},
                       sync);
@@ -109,7 +109,7 @@ Status SerialQueue::do_copy(const BufferRange& source, const BufferRange& target
 
 Status SerialQueue::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
                                       const RectangleCopy& shape, const Sync& sync) {
-  return core_.submit({.name = "copy",
+  return core_.submit({.facts = facts_of(ProfileKind::kCopy, bytes_of(shape)),
                        .work = copy_work(source, target, known_part(shape)),
                        .blocks = blocks_of({source, target})},
                       sync);
@@ -118,9 +118,10 @@ Status SerialQueue::do_copy_rectangle(const BufferRange& source, const BufferRan
 Status SerialQueue::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
   PackedLaunch launch = launch_of(dispatch);
   launch.lds_bytes = pack_kernel_arguments(dispatch, {}, launch.arguments.data());
-  return core_.submit(
-      {.name = "dispatch", .work = launch_work(std::move(launch)), .blocks = blocks_of(dispatch)},
-      sync);
+  return core_.submit({.facts = facts_of(*dispatch.function, dispatch.grid, dispatch.workgroup),
+                       .work = launch_work(std::move(launch)),
+                       .blocks = blocks_of(dispatch)},
+                      sync);
 }
 
 Status SerialQueue::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
@@ -128,7 +129,7 @@ Status SerialQueue::do_dispatch_indirect(const Dispatch& dispatch, const BufferR
   PackedLaunch launch = launch_of(dispatch);
   launch.grid = dispatch.workgroup;
   launch.lds_bytes = pack_indirect_arguments(dispatch, {}, launch.arguments.data());
-  SerialOperation operation = {.name = "dispatch_indirect",
+  SerialOperation operation = {.facts = facts_of(*dispatch.function, {0, 0, 0}, dispatch.workgroup),
                                .work = indirect_work(std::move(launch), group_counts),
                                .blocks = blocks_of(dispatch)};
   operation.blocks.push_back(SerialBuffer::of(*group_counts.buffer).block());
@@ -139,7 +140,8 @@ Status SerialQueue::do_execute(CommandBuffer& commands, Span<const BufferRange> 
                                const Sync& sync) {
   auto& recorded = static_cast<SerialCommandBuffer&>(commands);
   HALYARD_RETURN_IF_ERROR(recorded.recording().check_buffers());
-  return core_.submit({.name = "execute",
+  return core_.submit({.facts = {.name = "execute"},
+                       .kinds = recorded.kinds(),
                        .work = execute_work(recorded, {bindings.begin(), bindings.end()}),
                        .blocks = blocks_of(bindings)},
                       sync);
@@ -158,13 +160,14 @@ Status SerialQueue::do_alloca(uint64_t size, const PoolOptions& options, const S
     HALYARD_RETURN_IF_ERROR(other->fault());
     return SerialStep::kLater;
   };
-  HALYARD_RETURN_IF_ERROR(core_.submit({.name = "alloca", .work = wait}, sync));
+  HALYARD_RETURN_IF_ERROR(
+      core_.submit({.facts = facts_of(ProfileKind::kAlloca), .work = wait}, sync));
   *buffer = made.leak();
   return {};
 }
 
 Status SerialQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
-  SerialOperation operation = {.name = "dealloca"};
+  SerialOperation operation = {.facts = facts_of(ProfileKind::kDealloca)};
   HALYARD_ASSIGN_OR_RETURN(operation.given_back,
                            PoolReturn::begin(buffer, SerialBuffer::of(buffer).lease()));
   HALYARD_RETURN_IF_ERROR(core_.submit(std::move(operation), sync));
@@ -173,33 +176,30 @@ Status SerialQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
   return {};
 }
 
-Status SerialQueue::submit_file(const char* name, const FileWork& file, const Sync& sync) {
+Status SerialQueue::submit_file(const FileWork& file, const Sync& sync) {
   const SerialWork work = [file = file.held()](SerialCore& core) -> Result<SerialStep> {
     const BufferRange& range = file.range();
-    std::byte* const at = SerialBuffer::of(*range.buffer).at(range.offset);
-    const MemoryType type = range.buffer->type();
-    if (type != MemoryType::kDevice) {
-      HALYARD_RETURN_IF_ERROR(file.move_mapped(at, [] {}));
+    const SerialPlace at = SerialBuffer::of(*range.buffer).at(range.offset);
+    if (at.host != nullptr) {
+      HALYARD_RETURN_IF_ERROR(file.move_mapped(at.host, [] {}));
       return SerialStep::kDone;
     }
     const auto copy = [&](uint64_t done, uint64_t size, bool to_buffer) {
-      if (to_buffer) {
-        return core.copy_now({at + done, core.arena(), size, type, MemoryType::kHost});
-      }
-      return core.copy_now({core.arena(), at + done, size, MemoryType::kHost, type});
+      if (to_buffer) return core.copy_now({at + done, core.arena_place(), size});
+      return core.copy_now({core.arena_place(), at + done, size});
     };
     HALYARD_RETURN_IF_ERROR(file.move_staged(core.arena(), SerialCore::kArenaBytes, copy));
     return SerialStep::kDone;
   };
-  return core_.submit({.name = name, .work = work}, sync);
+  return core_.submit({.facts = file.facts(), .work = work}, sync);
 }
 
 Status SerialQueue::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
-  return submit_file("read", {FileWork::Direction::kFromFile, source, target}, sync);
+  return submit_file({FileWork::Direction::kFromFile, source, target}, sync);
 }
 
 Status SerialQueue::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
-  return submit_file("write", {FileWork::Direction::kToFile, target, source}, sync);
+  return submit_file({FileWork::Direction::kToFile, target, source}, sync);
 }
 
 Status SerialQueue::do_host_call(const HostCall& call, const Sync& sync) {
@@ -214,7 +214,7 @@ Status SerialQueue::do_host_call(const HostCall& call, const Sync& sync) {
     HALYARD_RETURN_IF_ERROR(*outcome);
     return SerialStep::kDone;
   };
-  return core_.submit({.name = "host call", .work = work}, sync);
+  return core_.submit({.facts = facts_of(ProfileKind::kHostCall), .work = work}, sync);
 }
 
 Status SerialQueue::do_abandon() {

@@ -32,13 +32,15 @@ class SerialQueue final : public driver::QueueBase {
   Status do_read(const FileRange& source, const BufferRange& target, const Sync& sync) override;
   Status do_write(const BufferRange& source, const FileRange& target, const Sync& sync) override;
   Status do_host_call(const HostCall& call, const Sync& sync) override;
-  Status do_barrier(const Sync& sync) override { return core_.submit({}, sync); }
+  Status do_barrier(const Sync& sync) override {
+    return core_.submit({.facts = facts_of(ProfileKind::kBarrier)}, sync);
+  }
   Status do_fault() const override { return core_.fault(); }
   Status do_abandon() override;
   void* do_native_handle() const noexcept override { return core_.engine().native_handle(); }
   uint64_t do_id() const noexcept override { return id_; }
 
-  Status submit_file(const char* name, const FileWork& file, const Sync& sync);
+  Status submit_file(const FileWork& file, const Sync& sync);
 
   SerialDevice& device_;
   const Ref<Device> keep_alive_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "drivers/common/driver_device.h"
 #include "drivers/common/serial_progress.h"
 #include "drivers/common/timeline.h"
 
@@ -28,7 +29,9 @@ class SerialSemaphore final : public Timeline {
   void settle() const override {}
   uint64_t least_pending() const override { return UINT64_MAX; }
   PointState wait_until(uint64_t value, Deadline deadline) const override {
-    return SerialProgress::instance().wait_until([&] { return evaluate(value); }, deadline);
+    const auto& device = static_cast<const DriverDevice&>(this->device());
+    return SerialProgress::instance().wait_until([&] { return evaluate(value); }, deadline,
+                                                 device.options().wait_spin_ns);
   }
   void notify() const override { SerialProgress::instance().notify(); }
   void notify_under_lock() const override { notify(); }

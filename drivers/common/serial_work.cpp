@@ -11,7 +11,7 @@
 namespace halyard {
 namespace {
 
-std::byte* address(const BufferRange& range) {
+SerialPlace place(const BufferRange& range) {
   return SerialBuffer::of(*range.buffer).at(range.offset);
 }
 
@@ -36,8 +36,7 @@ void patch_hidden(const SerialCore& core, const FunctionInfo& info, std::byte* a
 }  // namespace
 
 SerialWork fill_work(const BufferRange& target, std::vector<std::byte> pattern) {
-  return [to = address(target), length = target.length, type = target.buffer->type(),
-          pattern = std::move(pattern),
+  return [to = place(target), length = target.length, pattern = std::move(pattern),
           done = uint64_t{0}](SerialCore& core) mutable -> Result<SerialStep> {
     const uint64_t most = SerialCore::kArenaBytes / pattern.size() * pattern.size();
     const uint64_t repeated = std::min(most, length);
@@ -46,9 +45,8 @@ SerialWork fill_work(const BufferRange& target, std::vector<std::byte> pattern) 
     }
     while (done != length) {
       const uint64_t piece = std::min(repeated, length - done);
-      std::byte* const at = to + std::exchange(done, done + piece);
-      HALYARD_ASSIGN_OR_RETURN(const SerialStep step,
-                               core.copy({at, core.arena(), piece, type, MemoryType::kHost}));
+      const SerialPlace at = to + std::exchange(done, done + piece);
+      HALYARD_ASSIGN_OR_RETURN(const SerialStep step, core.copy({at, core.arena_place(), piece}));
       if (step != SerialStep::kDone) return step;
     }
     return SerialStep::kDone;
@@ -56,14 +54,13 @@ SerialWork fill_work(const BufferRange& target, std::vector<std::byte> pattern) 
 }
 
 SerialWork update_work(const BufferRange& target, std::vector<std::byte> bytes) {
-  return [to = address(target), type = target.buffer->type(), bytes = std::move(bytes),
+  return [to = place(target), bytes = std::move(bytes),
           done = uint64_t{0}](SerialCore& core) mutable -> Result<SerialStep> {
     while (done != bytes.size()) {
       const uint64_t piece = std::min<uint64_t>(SerialCore::kArenaBytes, bytes.size() - done);
       std::memcpy(core.arena(), bytes.data() + done, piece);
-      std::byte* const at = to + std::exchange(done, done + piece);
-      HALYARD_ASSIGN_OR_RETURN(const SerialStep step,
-                               core.copy({at, core.arena(), piece, type, MemoryType::kHost}));
+      const SerialPlace at = to + std::exchange(done, done + piece);
+      HALYARD_ASSIGN_OR_RETURN(const SerialStep step, core.copy({at, core.arena_place(), piece}));
       if (step != SerialStep::kDone) return step;
     }
     return SerialStep::kDone;
@@ -73,17 +70,16 @@ SerialWork update_work(const BufferRange& target, std::vector<std::byte> bytes) 
 // Row by row.
 SerialWork copy_work(const BufferRange& source, const BufferRange& target,
                      const RectangleCopy& shape) {
-  return [from = address(source), to = address(target), from_type = source.buffer->type(),
-          to_type = target.buffer->type(), shape,
+  return [from = place(source), to = place(target), shape,
           next = uint64_t{0}](SerialCore& core) mutable -> Result<SerialStep> {
     while (next != shape.slices * shape.rows) {
       const uint64_t z = next / shape.rows;
       const uint64_t y = next++ % shape.rows;
       HALYARD_ASSIGN_OR_RETURN(
           const SerialStep step,
-          core.copy({to + z * shape.target_slice_pitch + y * shape.target_row_pitch,
-                     from + z * shape.source_slice_pitch + y * shape.source_row_pitch,
-                     shape.row_bytes, to_type, from_type}));
+          core.copy({to + (z * shape.target_slice_pitch + y * shape.target_row_pitch),
+                     from + (z * shape.source_slice_pitch + y * shape.source_row_pitch),
+                     shape.row_bytes}));
       if (step != SerialStep::kDone) return step;
     }
     return SerialStep::kDone;
@@ -104,13 +100,11 @@ SerialWork launch_work(PackedLaunch launch) {
 
 // The host reads the counts, behind everything before.
 SerialWork indirect_work(PackedLaunch launch, const BufferRange& group_counts) {
-  return [launch = std::move(launch), counts_at = address(group_counts),
-          type = group_counts.buffer->type(),
+  return [launch = std::move(launch), counts_at = place(group_counts),
           launched = SerialWork()](SerialCore& core) mutable -> Result<SerialStep> {
     if (launched) return launched(core);
     uint32_t counts[3] = {};
-    HALYARD_RETURN_IF_ERROR(
-        core.copy_now({core.arena(), counts_at, sizeof counts, MemoryType::kHost, type}));
+    HALYARD_RETURN_IF_ERROR(core.copy_now({core.arena_place(), counts_at, sizeof counts}));
     std::memcpy(counts, core.arena(), sizeof counts);
     const FunctionInfo& info = driver::info_of(*launch.function);
     uint32_t* const grid[3] = {&launch.grid.x, &launch.grid.y, &launch.grid.z};
@@ -180,16 +174,21 @@ SerialWork execute_work(SerialCommandBuffer& commands, std::vector<BufferRange> 
   std::vector<Ref<Buffer>> buffers;
   for (const BufferRange& range : bindings) buffers.push_back(Ref<Buffer>::retain(range.buffer));
   return [keep = Ref<SerialCommandBuffer>::retain(&commands), buffers = std::move(buffers),
-          bindings = std::move(bindings), next = size_t{0},
+          bindings = std::move(bindings), place = RecordedPlace(), next = uint32_t{0},
           current = SerialWork()](SerialCore& core) mutable -> Result<SerialStep> {
     const Recording& recording = keep->recording();
     while (true) {
       if (!current) {
         if (next == recording.commands().size()) return SerialStep::kDone;
-        current = replay(recording, recording.commands()[next++], bindings);
+        if (place.execution == 0) place.execution = core.next_execution();
+        place.command = next++;
+        const RecordedCommand& command = recording.commands()[place.command];
+        core.begin_timing(facts_of(command), place);
+        current = replay(recording, command, bindings);
       }
       HALYARD_ASSIGN_OR_RETURN(const SerialStep step, current(core));
       if (step != SerialStep::kDone) return step;
+      core.end_timing();
       current = nullptr;
     }
   };

@@ -1,10 +1,9 @@
 #include "device.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "drivers/common/clock.h"
-#include "drivers/common/device_clock.h"
-#include "drivers/common/gpu_faults.h"
 #include "engine.h"
 #include "executable.h"
 #include "hal/error.h"
@@ -62,10 +61,9 @@ Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hsa& hsa, hsa_agent_t hos
   };
   find(MemoryType::kDevice, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED);
   find(MemoryType::kHost, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED);
-  HALYARD_RETURN_IF_ERROR(device->open(heaps));
-  HALYARD_RETURN_IF_ERROR(GpuFaults::instance().watch(
-      *device, facts.agent.handle, [device](const std::string& what) { device->lose(what); }));
-  HALYARD_RETURN_IF_ERROR(hsa.listen_for_faults());
+  HALYARD_RETURN_IF_ERROR(device->open(heaps, facts.agent.handle));
+  static const Status listening = hsa.listen_for_faults();
+  HALYARD_RETURN_IF_ERROR(listening);
   return ref;
 }
 
@@ -81,14 +79,55 @@ Status DeviceImpl::allocate_memory(MemoryType type, uint64_t size, void** base) 
 }
 
 Result<std::unique_ptr<SerialEngine>> DeviceImpl::make_engine(SerialCore& core) {
-  return Engine::create(*this, core);
+  auto engine = std::make_unique<Engine>(*this, core);
+  HALYARD_RETURN_IF_ERROR(engine->open());
+  return std::unique_ptr<SerialEngine>(std::move(engine));
 }
 
 Ref<SerialExecutable> DeviceImpl::make_executable(CodeObject object) {
   return Ref<SerialExecutable>::adopt(new ExecutableImpl(*this, std::move(object)));
 }
 
-Status DeviceImpl::do_read_clocks(ClockReading* reading) const {
+// Whoever made it gives this GPU access: giving it takes it from the agents that are not named.
+Status DeviceImpl::find_memory(void* pointer, SerialAllocation* allocation) {
+  hsa_amd_pointer_info_t info = {};
+  info.size = sizeof info;
+  HALYARD_RETURN_IF_ERROR(
+      hsa_.check(hsa_.hsa_amd_pointer_info(pointer, &info, nullptr, nullptr, nullptr),
+                 fmt::format("Asking for the memory at {}", pointer)));
+  // Locked memory has an address for each side.
+  void* const base = info.agentBaseAddress;
+  void* const host = info.hostBaseAddress != nullptr ? info.hostBaseAddress : base;
+  allocation->base = info.agentOwner.handle == host_.handle
+                         ? SerialPlace::of(base, host, MemoryType::kHost)
+                         : SerialPlace::of(base, nullptr, MemoryType::kDevice);
+  allocation->size = info.type == HSA_EXT_POINTER_TYPE_UNKNOWN ? 0 : info.sizeInBytes;
+  return {};
+}
+
+Status DeviceImpl::pin_memory(void* host, uint64_t size, void** device) {
+  hsa_agent_t agent = agent_;
+  // hsa_amd_memory_lock would make it coarse-grained, which a kernel in flight does not share.
+  const hsa_amd_memory_pool_t pool = pools_[static_cast<size_t>(MemoryType::kHost)];
+  return hsa_.check(hsa_.hsa_amd_memory_lock_to_pool(host, size, &agent, 1, pool, 0, device),
+                    fmt::format("Pinning {} bytes of host memory at {}", size, host));
+}
+
+Status DeviceImpl::export_memory(void* base, IpcHandle* handle) {
+  hsa_amd_ipc_memory_t made = {};
+  const hsa_status_t status = hsa_.hsa_amd_ipc_memory_create(base, handle->allocation_size, &made);
+  handle->runtime = std::bit_cast<decltype(handle->runtime)>(made);
+  return hsa_.check(status, fmt::format("Exporting {} bytes", handle->allocation_size));
+}
+
+Status DeviceImpl::attach_memory(const IpcHandle& handle, void** base) {
+  const auto made = std::bit_cast<hsa_amd_ipc_memory_t>(handle.runtime);
+  return hsa_.check(
+      hsa_.hsa_amd_ipc_memory_attach(&made, handle.allocation_size, 1, &agent_, base),
+      "Attaching to memory that a process exports, which may have freed it or have ended");
+}
+
+ClockSource DeviceImpl::clock_source() const {
   ClockSource source;
   source.system_hz = info().timestamp_hz;
   source.system_now = [this](uint64_t* ticks) {
@@ -99,7 +138,7 @@ Status DeviceImpl::do_read_clocks(ClockReading* reading) const {
            HSA_STATUS_SUCCESS;
   };
   source.host_now_ns = &now_ns;
-  return halyard::read_clocks(source, reading);
+  return source;
 }
 
 }  // namespace halyard::skeleton

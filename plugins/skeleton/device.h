@@ -44,7 +44,13 @@ class DeviceImpl final : public SerialDevice {
   void free_memory(void* base) override { hsa_.hsa_amd_memory_pool_free(base); }
   Result<std::unique_ptr<SerialEngine>> make_engine(SerialCore& core) override;
   Ref<SerialExecutable> make_executable(CodeObject object) override;
-  Status do_read_clocks(ClockReading* reading) const override;
+  ClockSource clock_source() const override;
+  Status find_memory(void* pointer, SerialAllocation* allocation) override;
+  Status pin_memory(void* host, uint64_t size, void** device) override;
+  void unpin_memory(void* host) override { hsa_.hsa_amd_memory_unlock(host); }
+  Status export_memory(void* base, IpcHandle* handle) override;
+  Status attach_memory(const IpcHandle& handle, void** base) override;
+  void detach_memory(void* base) override { hsa_.hsa_amd_ipc_memory_detach(base); }
 
   const Hsa& hsa_;
   const hsa_agent_t agent_;

@@ -45,12 +45,11 @@ Result<GpuFacts> describe(const Hsa& hsa, hsa_agent_t agent) {
   if (facts.name.empty()) facts.name = text(hsa, agent, HSA_AGENT_INFO_NAME);
   facts.uuid = text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
   if (facts.uuid == "GPU-XX") facts.uuid.clear();  // it has none
-  uint32_t location = 0;  // the bus, the device in five bits and the function in three
+  uint32_t location = 0;
   uint32_t domain = 0;
   get(hsa, agent, HSA_AMD_AGENT_INFO_BDFID, &location);
   get(hsa, agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
-  facts.pci_address = fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain & 0xffff,
-                                  location >> 8 & 0xff, location >> 3 & 0x1f, location & 7);
+  facts.pci_address = pci_address_of(domain, location);
   HALYARD_ASSIGN_OR_RETURN(facts.target_id, parse_target_id(target_of(hsa, agent)));
   facts.target = to_string(facts.target_id);
   DeviceInfo& figures = facts.figures;
@@ -87,8 +86,7 @@ class DriverImpl final : public VendorDriver {
   }
 
  private:
-  explicit DriverImpl(Hsa& hsa)
-      : VendorDriver(kName, kDescription, hsa, {.wait_spin = false}), hsa_(hsa) {}
+  explicit DriverImpl(Hsa& hsa) : VendorDriver(kName, kDescription, hsa), hsa_(hsa) {}
   ~DriverImpl() = default;
   void destroy() noexcept override { delete this; }
 

@@ -7,19 +7,14 @@
 
 namespace halyard::skeleton {
 
-Result<std::unique_ptr<SerialEngine>> Engine::create(const DeviceImpl& device, SerialCore& core) {
-  std::unique_ptr<Engine> engine(new Engine(device, core));
-  HALYARD_RETURN_IF_ERROR(engine->open());
-  return std::unique_ptr<SerialEngine>(std::move(engine));
-}
-
 Status Engine::open() {
   HALYARD_RETURN_IF_ERROR(
       hsa_.check(hsa_.hsa_signal_create(0, 0, nullptr, &signal_), "Creating a signal"));
-  return hsa_.check(
+  HALYARD_RETURN_IF_ERROR(hsa_.check(
       hsa_.hsa_queue_create(device_.agent(), device_.facts().details.min_queue_packets,
                             HSA_QUEUE_TYPE_MULTI, &on_error, this, UINT32_MAX, UINT32_MAX, &queue_),
-      fmt::format("Creating a queue on {}", device_.info().name));
+      fmt::format("Creating a queue on {}", device_.info().name)));
+  return hsa_.check(hsa_.hsa_amd_profiling_set_profiler_enabled(queue_, 1), "Timing kernels");
 }
 
 Engine::~Engine() {
@@ -71,10 +66,20 @@ Status Engine::launch(const SerialLaunch& launch) {
 
 Status Engine::copy(const SerialCopy& copy) {
   hsa_.hsa_signal_store_screlease(signal_, 1);
-  return hsa_.check(hsa_.hsa_amd_memory_async_copy(copy.target, device_.agent_of(copy.target_type),
-                                                   copy.source, device_.agent_of(copy.source_type),
-                                                   copy.size, 0, nullptr, signal_),
-                    fmt::format("Queueing a copy of {} bytes", copy.size));
+  const auto& [to, from, size] = copy;
+  return hsa_.check(
+      hsa_.hsa_amd_memory_async_copy(to.device, device_.agent_of(to.type), from.device,
+                                     device_.agent_of(from.type), size, 0, nullptr, signal_),
+      fmt::format("Queueing a copy of {} bytes", size));
+}
+
+bool Engine::launch_ticks(uint64_t* begin, uint64_t* end) {
+  hsa_amd_profiling_dispatch_time_t time = {};
+  const hsa_status_t status =
+      hsa_.hsa_amd_profiling_get_dispatch_time(device_.agent(), signal_, &time);
+  *begin = time.start;
+  *end = time.end;
+  return status == HSA_STATUS_SUCCESS;
 }
 
 Result<bool> Engine::is_done() {

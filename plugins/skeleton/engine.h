@@ -1,8 +1,6 @@
 // What the device does for a queue: one packet, or one copy, at a time, with one signal.
 #pragma once
 
-#include <memory>
-
 #include "device.h"
 #include "drivers/common/serial_core.h"
 
@@ -10,18 +8,18 @@ namespace halyard::skeleton {
 
 class Engine final : public SerialEngine {
  public:
-  static Result<std::unique_ptr<SerialEngine>> create(const DeviceImpl& device, SerialCore& core);
-  ~Engine() override;
-
- private:
   Engine(const DeviceImpl& device, SerialCore& core)
       : device_(device), hsa_(device.hsa()), core_(core) {}
+  ~Engine() override;
   Status open();
+
+ private:
   static void on_error(hsa_status_t status, hsa_queue_t*, void* engine);
 
   Status launch(const SerialLaunch& launch) override;
   Status copy(const SerialCopy& copy) override;
   Result<bool> is_done() override;
+  bool launch_ticks(uint64_t* begin, uint64_t* end) override;
   HiddenValues hidden_values() const override;
   void* native_handle() const override { return queue_; }
 

@@ -1,7 +1,5 @@
 #include "hsa.h"
 
-#include <utility>
-
 #include "drivers/common/gpu_faults.h"
 #include "hal/error.h"
 
@@ -23,10 +21,6 @@ Status Hsa::resolve() {
   SKELETON_HSA_FUNCTIONS(SKELETON_RESOLVE)
 #undef SKELETON_RESOLVE
   return {};
-}
-
-bool Hsa::is_running() const {
-  return !version_text().empty();
 }
 
 std::string Hsa::start() {
@@ -63,8 +57,6 @@ Status Hsa::check(hsa_status_t status, std::string_view doing) const {
 }
 
 Status Hsa::listen_for_faults() {
-  const std::lock_guard lock(mutex_);
-  if (std::exchange(listening_, true)) return {};
   hsa_signal_t signal = {};
   HALYARD_RETURN_IF_ERROR(check(hsa_signal_create(0, 0, nullptr, &signal), "Creating a signal"));
   const bool interrupts = has_interrupt(signal.handle);

@@ -4,7 +4,6 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -36,6 +35,14 @@ namespace halyard::skeleton {
   X(hsa_amd_memory_pool_free)                        \
   X(hsa_amd_agents_allow_access)                     \
   X(hsa_amd_memory_async_copy)                       \
+  X(hsa_amd_memory_lock_to_pool)                     \
+  X(hsa_amd_memory_unlock)                           \
+  X(hsa_amd_pointer_info)                            \
+  X(hsa_amd_ipc_memory_create)                       \
+  X(hsa_amd_ipc_memory_attach)                       \
+  X(hsa_amd_ipc_memory_detach)                       \
+  X(hsa_amd_profiling_set_profiler_enabled)          \
+  X(hsa_amd_profiling_get_dispatch_time)             \
   X(hsa_amd_profiling_convert_tick_to_system_domain) \
   X(hsa_code_object_reader_create_from_memory)       \
   X(hsa_code_object_reader_destroy)                  \
@@ -57,19 +64,16 @@ class Hsa final : public VendorRuntime {
   std::string words(hsa_status_t status) const;
   // "<doing> fails: <HSA's own words>."
   Status check(hsa_status_t status, std::string_view doing) const;
-  // Tells GpuFaults of the memory faults of the process from now on, with agents for GPUs.
+  // Tells GpuFaults of the memory faults of the process from now on, with agents for GPUs. Once.
   Status listen_for_faults();
 
  private:
   friend class VendorRuntime;
   Hsa() : VendorRuntime(library()) {}
   Status resolve() override;
-  bool is_running() const override;
+  bool is_running() const override { return !version_text().empty(); }
   std::string start() override;
   std::string version_text() const override;
-
-  std::mutex mutex_;
-  bool listening_ = false;  // under mutex_
 };
 
 }  // namespace halyard::skeleton

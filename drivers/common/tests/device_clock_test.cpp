@@ -102,5 +102,24 @@ TEST(ReadClocks, ARuntimeThatDoesNotTellIsAnError) {
   EXPECT_EQ(read_clocks(source, &reading).code(), StatusCode::kInternal);
 }
 
+// The host is 1000 ns behind the system, and reads are 50 ns apart.
+TEST(SystemClock, TellsTheHostsTimeOfTheSystems) {
+  Clocks clocks = {.now = 5'000'000'000};
+  const SystemClock clock(clocks.source());
+  EXPECT_NEAR(static_cast<double>(clock.to_host_ns(6'000'000'000)), 5'999'999'000, 50);
+  EXPECT_NEAR(static_cast<double>(clock.to_host_ns(4'000'000'000)), 3'999'999'000, 50);
+}
+
+TEST(SystemClock, CountsTicksOfAnyLength) {
+  Clocks clocks = {.now = 5'000'000'000};
+  ClockSource source = clocks.source();
+  source.system_hz = 100'000'000;
+  const SystemClock clock(source);
+  // The system was read between two reads of the host.
+  const uint64_t read = clock.to_host_ns(5'000'000'050);
+  EXPECT_NEAR(static_cast<double>(read), 4'999'999'075, 25);
+  EXPECT_EQ(clock.to_host_ns(5'000'000'050 + 100) - read, 1000u);
+}
+
 }  // namespace
 }  // namespace halyard

@@ -39,6 +39,9 @@ struct Bench {
   std::atomic<int> started{0};          // copies
   std::atomic<int> live{0};             // allocations
   std::atomic<uint64_t> most{1 << 20};  // bytes of device memory
+  std::atomic<int> foreign{0};          // pinned or attached
+  // Of the allocation that is pinned, found or attached: where the device sees it.
+  char device_view[16] = "device's view";
 };
 
 class TestEngine final : public SerialEngine {
@@ -58,7 +61,7 @@ class TestEngine final : public SerialEngine {
       return false;
     }
     if (bench_.fails) return error(StatusCode::kInternal, "The engine has no steam.");
-    std::memcpy(copy_.target, copy_.source, copy_.size);
+    std::memcpy(copy_.target.device, copy_.source.device, copy_.size);
     return true;
   }
 
@@ -74,26 +77,27 @@ class TestDriver final : public driver::DriverBase {
   Status do_create_device(uint32_t, Span<const Option>, Device**) override { return {}; }
 };
 
-class TestDevice final : public SerialDevice {
+class TestDevice : public SerialDevice {
  public:
+  template <typename Made>
   static Ref<Device> make(Bench& bench) {
     const auto driver = Ref<Driver>::adopt(new TestDriver);
     DeviceFacts facts;
     facts.name = "bench";
-    auto* const device = new TestDevice(*driver, facts, bench);
+    auto* const device = new Made(*driver, facts, bench);
     Ref<Device> ref = Ref<Device>::adopt(device);
     SerialHeapInfo heap;
     heap.size = heap.max_allocation = bench.most;
     std::vector<SerialHeapInfo> heaps = {heap, heap};
     heaps[1].type = MemoryType::kHost;
-    const Status opened = device->open(heaps);
+    const Status opened = device->open(heaps, 0);
     EXPECT_TRUE(opened.ok()) << message(opened);
     return ref;
   }
-
- private:
   TestDevice(Driver& driver, const DeviceFacts& facts, Bench& bench)
       : SerialDevice(driver, "test", facts, {}), bench_(bench) {}
+
+ private:
   Status allocate_memory(MemoryType, uint64_t size, void** base) override {
     *base = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
     ++bench_.live;
@@ -108,7 +112,38 @@ class TestDevice final : public SerialDevice {
   }
   Ref<SerialExecutable> make_executable(CodeObject) override { return {}; }
 
+ protected:
   Bench& bench_;
+};
+
+// With what a driver may leave out.
+class SharingDevice final : public TestDevice {
+ public:
+  using TestDevice::TestDevice;
+
+ private:
+  Status find_memory(void* pointer, SerialAllocation* allocation) override {
+    char* const view = bench_.device_view;
+    if (pointer < view || pointer >= view + sizeof bench_.device_view) return {};
+    *allocation = {SerialPlace::of(view, nullptr, MemoryType::kDevice), sizeof bench_.device_view};
+    return {};
+  }
+  Status pin_memory(void*, uint64_t, void** device) override {
+    *device = bench_.device_view;
+    ++bench_.foreign;
+    return {};
+  }
+  void unpin_memory(void*) override { --bench_.foreign; }
+  Status export_memory(void* base, IpcHandle* handle) override {
+    std::memcpy(handle->runtime.data(), &base, sizeof base);
+    return {};
+  }
+  Status attach_memory(const IpcHandle&, void** base) override {
+    *base = bench_.device_view;
+    ++bench_.foreign;
+    return {};
+  }
+  void detach_memory(void*) override { --bench_.foreign; }
 };
 
 class SerialDeviceTest : public testing::Test {
@@ -130,6 +165,27 @@ class SerialDeviceTest : public testing::Test {
   static const char* text(Buffer& host) {
     return static_cast<const char*>(host.map(0, kToEnd, MapAccess::kRead).value());
   }
+  Result<Ref<Buffer>> import(ImportOptions::Kind kind, const void* pointer, uint64_t size) {
+    ImportOptions options;
+    options.kind = kind;
+    options.pointer = pointer;
+    options.size = size;
+    options.release = [](void* context) noexcept {
+      auto& test = *static_cast<SerialDeviceTest*>(context);
+      EXPECT_EQ(test.bench_.foreign, 0);  // its owner may free it
+      test.released_ = true;
+    };
+    options.release_context = this;
+    return device_->import_buffer(options);
+  }
+  std::vector<ProfileEvent> end_profile() {
+    std::vector<ProfileEvent> events;
+    const auto sink = [](void* context, const ProfileEvent& event) {
+      static_cast<std::vector<ProfileEvent>*>(context)->push_back(event);
+    };
+    EXPECT_TRUE(device_->end_profile(sink, &events).ok());
+    return events;
+  }
   // Until the engine is at work.
   void wait_for_a_start() {
     while (bench_.started == 0) std::this_thread::yield();
@@ -145,8 +201,9 @@ class SerialDeviceTest : public testing::Test {
     while (bench_.live == before) std::this_thread::yield();
   }
 
+  std::atomic<bool> released_{false};
   Bench bench_;
-  Ref<Device> device_ = TestDevice::make(bench_);
+  Ref<Device> device_ = TestDevice::make<SharingDevice>(bench_);
   Ref<Queue> queue_ = device_->create_queue().value();
   Ref<Semaphore> done_ = device_->create_semaphore().value();
 };
@@ -251,6 +308,106 @@ TEST_F(SerialDeviceTest, MemoryThatIsInUseIsWaitedFor) {
     bench_.holds = false;
   });
   EXPECT_EQ(buffer(MemoryType::kDevice, 1 << 16)->size(), 1u << 16);
+  later.join();
+}
+
+TEST_F(SerialDeviceTest, WhatADriverLeavesOutIsUnimplemented) {
+  device_ = TestDevice::make<TestDevice>(bench_);
+  using Kind = ImportOptions::Kind;
+  const ExportedHandle none;
+  const Ref<Buffer> own = buffer(MemoryType::kDevice);
+  for (const Status& status :
+       {import(Kind::kHostMemory, &bench_, 1).status(),
+        import(Kind::kDevicePointer, &bench_, 1).status(), device_->export_buffer(*own).status(),
+        device_->read_clocks().status()}) {
+    EXPECT_EQ(status.code(), StatusCode::kUnimplemented) << message(status);
+  }
+}
+
+// Imported host memory may have an address for each side.
+TEST_F(SerialDeviceTest, ImportedHostMemoryIsCopiedFromWhereTheCopierSeesIt) {
+  const char memory[16] = "host's view";
+  const auto imported = import(ImportOptions::Kind::kHostMemory, memory, sizeof memory).value();
+  EXPECT_EQ(imported->map(0, kToEnd, MapAccess::kRead).value(), memory);
+  const Ref<Buffer> device = buffer(MemoryType::kDevice, sizeof memory);
+  const Ref<Buffer> host = buffer(MemoryType::kHost, sizeof memory);
+  const Ref<Buffer> back = buffer(MemoryType::kHost, sizeof memory);
+  const SemaphorePoint point = {done_.get(), 1};
+  ASSERT_TRUE(queue_->copy(imported, host).ok());
+  ASSERT_TRUE(queue_->copy(imported, device).ok());
+  ASSERT_TRUE(queue_->copy(device, back, {.signal = {point}}).ok());
+  ASSERT_TRUE(done_->wait(1).ok());
+  EXPECT_STREQ(text(*host), "host's view");
+  EXPECT_STREQ(text(*back), "device's view");
+}
+
+TEST_F(SerialDeviceTest, AnImportIsLetGoWhenItsWorkIsDone) {
+  char memory[16] = {};
+  Ref<Buffer> imported = import(ImportOptions::Kind::kHostMemory, memory, sizeof memory).value();
+  const Ref<Buffer> device = buffer(MemoryType::kDevice, sizeof memory);
+  bench_.holds = true;
+  ASSERT_TRUE(queue_->copy(device, imported).ok());
+  wait_for_a_start();
+  imported = {};
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(released_);
+  EXPECT_EQ(bench_.foreign, 1);
+  bench_.holds = false;
+  while (!released_) std::this_thread::yield();
+}
+
+TEST_F(SerialDeviceTest, APartOfAnAllocationIsImportedAndNoMore) {
+  using Kind = ImportOptions::Kind;
+  Ref<Buffer> part = import(Kind::kDevicePointer, bench_.device_view + 9, 7).value();
+  EXPECT_EQ(part->device_address(), reinterpret_cast<uint64_t>(bench_.device_view + 9));
+  EXPECT_EQ(import(Kind::kDevicePointer, bench_.device_view + 9, 8).status().code(),
+            StatusCode::kOutOfRange);
+  EXPECT_THAT(message(import(Kind::kDevicePointer, &bench_.most, 1).status()),
+              HasSubstr("is in no allocation of the vendor's runtime"));
+  EXPECT_FALSE(released_);
+  part = {};
+  EXPECT_TRUE(released_);
+}
+
+// The driver says afterwards how large it is.
+TEST_F(SerialDeviceTest, AnAllocationThatIsSmallerThanItsHandleSaysIsDetached) {
+  const Ref<Buffer> own = buffer(MemoryType::kDevice, sizeof bench_.device_view + 1);
+  const ExportedHandle handle = device_->export_buffer(*own).value();
+  const auto kind = ImportOptions::Kind::kIpcHandle;
+  const Ref<Buffer> imported = import(kind, handle.ipc, sizeof bench_.device_view).value();
+  EXPECT_EQ(bench_.foreign, 1);
+  EXPECT_EQ(import(kind, handle.ipc, own->size()).status().code(), StatusCode::kOutOfRange);
+  EXPECT_EQ(bench_.foreign, 1);
+}
+
+TEST_F(SerialDeviceTest, OperationsAreTimedOneBehindTheOther) {
+  const Ref<Buffer> device = buffer(MemoryType::kDevice);
+  ASSERT_TRUE(device_->begin_profile().ok());
+  ASSERT_TRUE(queue_->fill(device, "ab", 2).ok());
+  ASSERT_TRUE(queue_->update({*device, 2, 3}, "xyz", 3).ok());
+  ASSERT_TRUE(queue_->barrier({}).ok());
+  const std::vector<ProfileEvent> events = end_profile();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].kind, ProfileKind::kFill);
+  EXPECT_EQ(events[1].kind, ProfileKind::kUpdate);
+  EXPECT_EQ(events[2].kind, ProfileKind::kBarrier);
+  EXPECT_EQ(events[1].bytes, 3u);
+  EXPECT_EQ(events[1].queue, queue_->id());
+  for (size_t i = 1; i < events.size(); ++i) EXPECT_GE(events[i].begin_ns, events[i - 1].end_ns);
+}
+
+// What has failed has no time; what is in flight of an abandoned queue may never end.
+TEST_F(SerialDeviceTest, AProfileDoesNotWaitForAQueueThatIsLost) {
+  const Ref<Buffer> device = buffer(MemoryType::kDevice);
+  ASSERT_TRUE(device_->begin_profile().ok());
+  bench_.holds = true;
+  ASSERT_TRUE(queue_->fill(device, "a", 1).ok());
+  wait_for_a_start();
+  std::thread later([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(queue_->abandon().ok());
+  });
+  EXPECT_TRUE(end_profile().empty());
   later.join();
 }
 
