@@ -33,7 +33,7 @@ void CrossWaits::close() {
 }
 
 bool CrossWaits::is_done(const Entry& entry) {
-  return entry.core->completed() > entry.last || entry.core->lost();
+  return entry.core->epoch().completed() > entry.last || entry.core->loss().lost();
 }
 
 bool CrossWaits::waits_for_another_device(const Entry& entry) const {
@@ -78,17 +78,18 @@ void CrossWaits::add(QueueCore& core, uint64_t last, Span<const QueuePoint> wait
       prune_at_ = std::max(kFew, 2 * entries_.size());
     }
     for (const QueuePoint& source : waits) {
-      if (source.core->state_of(source.index) == PointState::kFailed) lost = source.core;
+      if (source.core->epoch().state_of(source.index) == PointState::kFailed) lost = source.core;
     }
     entries_.push_back(std::move(entry));
   }
   // It was lost before we were on the list.
-  if (lost != nullptr) source_lost(*lost, lost->fault());
+  if (lost != nullptr) source_lost(*lost, lost->loss().cause());
 }
 
 bool CrossWaits::is_hit(const Entry& entry, const QueueCore& lost) {
   return std::any_of(entry.sources.begin(), entry.sources.end(), [&](const QueuePoint& source) {
-    if (source.core == &lost) return source.core->state_of(source.index) != PointState::kReached;
+    if (source.core == &lost)
+      return source.core->epoch().state_of(source.index) != PointState::kReached;
     const std::vector<Entry>& others = source.core->device().cross_waits().entries_;
     return std::any_of(others.begin(), others.end(), [&](const Entry& other) {
       return other.failed && other.core == source.core && other.last == source.index;

@@ -36,7 +36,7 @@ class CrossWaits {
   // Forgets what is done, and with it the references that it holds.
   void prune();
   // `core`, of this device, is lost: fails what waits for it, directly or through other queues.
-  // Then QueueCore::release_waiters may follow.
+  // Then EpochSignals::release_waiters may follow.
   void source_lost(const QueueCore& core, const Status& cause);
   // Whether packets of other devices wait for this one's queues.
   bool is_waited_for();

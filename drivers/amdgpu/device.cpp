@@ -4,7 +4,6 @@
 
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/command_buffer.h"
-#include "drivers/amdgpu/edges.h"
 #include "drivers/amdgpu/executable.h"
 #include "drivers/amdgpu/faults.h"
 #include "drivers/amdgpu/held_queue.h"
@@ -12,6 +11,7 @@
 #include "drivers/amdgpu/links.h"
 #include "drivers/amdgpu/packet_header.h"
 #include "drivers/amdgpu/queue.h"
+#include "drivers/amdgpu/queue_description.h"
 #include "drivers/amdgpu/semaphore.h"
 #include "drivers/amdgpu/transfers.h"
 #include "drivers/common/clock.h"
@@ -102,8 +102,8 @@ bool DeviceImpl::drained() {
   list_cores(&cores);
   return std::all_of(cores.begin(), cores.end(), [](QueueCore* core) {
     core->transfers().advance();
-    uint64_t end = core->reserved();
-    return core->try_release(&end) && core->is_through(end);
+    uint64_t end = core->ring().reserved();
+    return core->fences().try_release(&end) && core->is_through(end);
   });
 }
 
@@ -150,8 +150,8 @@ void DeviceImpl::return_core(QueueCore& core) {
   bool busy = false;
   {
     const std::lock_guard lock(cores_mutex_);
-    if (core.lost()) return;
-    busy = core.held().any() || !core.idle();
+    if (core.loss().lost()) return;
+    busy = core.held().any() || !core.epoch().idle();
     (busy ? returned_cores_ : spare_cores_).push_back(&core);
   }
   if (busy) watcher_.add_interest();
@@ -171,8 +171,8 @@ bool DeviceImpl::advance(const std::vector<QueueCore*>& cores) {
   {
     const std::lock_guard lock(cores_mutex_);
     settled += static_cast<uint32_t>(std::erase_if(returned_cores_, [&](QueueCore* core) {
-      if (core->lost()) return true;
-      if (core->held().any() || !core->idle()) return false;
+      if (core->loss().lost()) return true;
+      if (core->held().any() || !core->epoch().idle()) return false;
       spare_cores_.push_back(core);
       return true;
     }));
@@ -189,16 +189,16 @@ void DeviceImpl::queue_failed(QueueCore& core, hsa_status_t status) {
   lose_queue(core, error(StatusCode::kInternal,
                          "On {} {} fails: {}. The queue is lost with all that is "
                          "queued behind it; make a new one.",
-                         info_.name, core.describe_current(), describe(hsa_, status)));
+                         info_.name, describe_current(core), describe(hsa_, status)));
 }
 
 void DeviceImpl::lose_queue(QueueCore& core, const Status& cause) {
-  if (core.lose(cause)) announce_loss(core, cause);
+  if (core.lose(cause, false)) announce_loss(core, cause);
 }
 
 void DeviceImpl::abandon_queue(QueueCore& core) {
-  const Status cause = queue_abandoned(info_.name, core.describe_unfinished());
-  if (core.abandon(cause)) announce_loss(core, cause);
+  const Status cause = queue_abandoned(info_.name, describe_unfinished(core));
+  if (core.lose(cause, true)) announce_loss(core, cause);
 }
 
 // Those who wait for the queue on the device are failed before they are let go. The watcher's
@@ -206,7 +206,8 @@ void DeviceImpl::abandon_queue(QueueCore& core) {
 void DeviceImpl::announce_loss(QueueCore& core, const Status& cause) {
   cross_waits_.source_lost(core, cause);
   core.transfers().abandon();
-  core.release_waiters();
+  core.epoch().signals().release_waiters();
+  core.edges().release();
   if (core.edges().needs_looks()) {
     {
       const std::lock_guard lock(cores_mutex_);
@@ -222,7 +223,7 @@ void DeviceImpl::lose_device(const std::string& what) {
   list_cores(&cores);
   std::vector<std::string> running;
   for (const QueueCore* core : cores) {
-    if (!core->lost() && !core->idle()) running.push_back(core->describe_current());
+    if (!core->loss().lost() && !core->epoch().idle()) running.push_back(describe_current(*core));
   }
   const Status cause = device_lost(info_.name, what, running);
   {
@@ -230,8 +231,8 @@ void DeviceImpl::lose_device(const std::string& what) {
     if (fault_.ok()) fault_ = cause;
   }
   for (QueueCore* const core : cores) {
-    core->forget_work();
-    if (core->lose(cause)) announce_loss(*core, cause);
+    core->loss().forget_work();
+    if (core->lose(cause, false)) announce_loss(*core, cause);
   }
 }
 
@@ -245,8 +246,8 @@ Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
     const std::lock_guard lock(cores_mutex_);
     const auto found =
         std::find_if(spare_cores_.begin(), spare_cores_.end(), [&](const QueueCore* spare) {
-          return spare->capacity() == capacity && spare->priority() == options.priority &&
-                 !spare->lost();
+          return spare->ring().capacity() == capacity &&
+                 spare->ring().priority() == options.priority && !spare->loss().lost();
         });
     if (found != spare_cores_.end()) {
       core = *found;

@@ -80,7 +80,8 @@ class DeviceImpl final : public DriverDevice {
   // This device's part of it.
   void mark_queues() {
     const uint32_t count = core_count_.load(std::memory_order_acquire);
-    for (uint32_t i = 0; i < count; ++i) cores_[i].load(std::memory_order_acquire)->host_observed();
+    for (uint32_t i = 0; i < count; ++i)
+      cores_[i].load(std::memory_order_acquire)->fences().host_observed();
   }
 
   // Signals with value 1 and no event, for the device's own use; recycled.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "drivers/amdgpu/barrier_packet.h"
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/executable.h"
 #include "drivers/amdgpu/operation.h"
@@ -70,9 +71,9 @@ inline void write_launch(QueueCore& core, uint64_t index, bool interrupt, const 
                          Pack&& pack) {
   const KernelCode& code = launch.function.code();
   const bool single = code.kernarg_blocks == 1;
-  core.prefetch_slot(index + 4);
-  hsa_kernel_dispatch_packet_t& packet = core.slot(index).dispatch;
-  void* const kernarg = core.kernarg(index);
+  core.ring().prefetch_slot(index + 4);
+  hsa_kernel_dispatch_packet_t& packet = core.ring().slot(index).dispatch;
+  void* const kernarg = core.ring().kernarg(index);
   const uint32_t lds = pack(kernarg);
   packet.workgroup_size_x = static_cast<uint16_t>(launch.workgroup.x);
   packet.workgroup_size_y = static_cast<uint16_t>(launch.workgroup.y);
@@ -86,20 +87,20 @@ inline void write_launch(QueueCore& core, uint64_t index, bool interrupt, const 
   packet.kernel_object = code.object;
   packet.kernarg_address = kernarg;
   packet.reserved2 = 0;
-  packet.completion_signal = core.signals().completion(interrupt && single);
+  packet.completion_signal = core.epoch().signals().completion(interrupt && single);
   core.notes().note(index, &launch.function, interrupt && single);
   const uint16_t header =
       packet_header({.kind = PacketKind::kDispatch,
                      .observed = interrupt,
-                     .reads_foreign = core.acquires_foreign(index) || launch.foreign});
-  core.publish(index, header,
-               static_cast<uint16_t>(grid_dimensions(launch.grid)
-                                     << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS));
+                     .reads_foreign = core.fences().acquires_foreign(index) || launch.foreign});
+  core.ring().publish(index, header,
+                      static_cast<uint16_t>(grid_dimensions(launch.grid)
+                                            << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS));
   // The slots whose argument blocks this launch uses too.
   for (uint32_t i = 1; i < code.kernarg_blocks; ++i) {
     const bool last = i + 1 == code.kernarg_blocks;
-    core.write_barrier(index + i, interrupt && last,
-                       {.kind = PacketKind::kBarrier, .observed = interrupt && last});
+    write_barrier(core, index + i, interrupt && last,
+                  {.kind = PacketKind::kBarrier, .observed = interrupt && last});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "drivers/amdgpu/barrier_packet.h"
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/foreign.h"
 
@@ -41,7 +42,7 @@ uint64_t Edges::count() const {
 // A lost queue looks at nothing any more.
 bool Edges::in_use(const Edge& edge) {
   return std::any_of(edge.users.begin(), edge.users.end(), [](const User& user) {
-    return user.core->completed() <= user.packet && !user.core->lost();
+    return user.core->epoch().completed() <= user.packet && !user.core->loss().lost();
   });
 }
 
@@ -76,7 +77,7 @@ void Edges::recycle() {
   passed_.insert(passed_.end(), std::make_move_iterator(left),
                  std::make_move_iterator(passed.end()));
   recycle_at_ = std::clamp(2 * (edges_.size() + passed_.size()), kFew, kMost);
-  if (unused_ >= kUnused) core_.want_edges(false);
+  if (unused_ >= kUnused) want(false);
 }
 
 Edges::Edge* Edges::find(uint64_t index) const {
@@ -88,21 +89,21 @@ Edges::Edge* Edges::find(uint64_t index) const {
 
 bool Edges::add(uint64_t index) {
   recycle();
-  if (!core_.has_room_at(index + 1, 1)) return false;
+  if (!core_.room().has_at(index + 1, 1)) return false;
   const std::lock_guard lock(mutex_);
   if (released_ || edges_.size() + passed_.size() >= kMost) return false;
   Result<hsa_signal_t> signal = core_.device().take_signal();
   if (!signal.ok()) return false;
-  if (!core_.reserve_behind(index)) {
+  if (!core_.ring().reserve_behind(index)) {
     core_.device().give_signal(*signal);
     return false;
   }
   // In the ring's order, and known before its packet is.
   edges_.push_back({index, *signal, {}});
   outstanding_.store(static_cast<uint32_t>(edges_.size()), std::memory_order_release);
-  core_.write_barrier(index + 1, false, packet_header(HSA_PACKET_TYPE_BARRIER_AND, kEdgeScopes), {},
-                      &edges_.back().signal);
-  core_.ring(index + 1);
+  write_barrier(core_, index + 1, false, packet_header(HSA_PACKET_TYPE_BARRIER_AND, kEdgeScopes),
+                {.completion = *signal});
+  core_.ring().ring_doorbell(index + 1);
   return true;
 }
 
@@ -113,7 +114,7 @@ bool Edges::prepare(uint64_t index) {
     if (find(index) != nullptr) return true;
   }
   if (add(index)) return true;
-  core_.want_edges(true);
+  want(true);
   return false;
 }
 

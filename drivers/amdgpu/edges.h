@@ -40,6 +40,10 @@ class Edges {
     return count();
   }
 
+  // Whether what signals a semaphore gets an edge behind it.
+  bool wanted() const { return wanted_.load(std::memory_order_relaxed); }
+  void want(bool on) { wanted_.store(on, std::memory_order_relaxed); }
+
   // Puts an edge behind packet `index`, if that is the last one and there is room. Whether it has.
   bool add(uint64_t index);
   // Whether others can wait for packet `index`, which signals a semaphore. Puts an edge behind it
@@ -82,6 +86,7 @@ class Edges {
   static constexpr uint32_t kUnused = 64;
 
   QueueCore& core_;
+  std::atomic<bool> wanted_{false};  // written when that changes
   mutable std::mutex mutex_;
   mutable std::deque<Edge> edges_;    // under mutex_: not known to be done, in the ring's order
   mutable std::vector<Edge> passed_;  // under mutex_: done, and maybe looked at still

@@ -41,7 +41,7 @@ Status copy_now(QueueCore& core, const CopyStep& step, const std::shared_ptr<Cop
     do {
       left = hsa.hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, ticks,
                                            HSA_WAIT_STATE_BLOCKED);
-    } while (left > 0 && !core.lost());
+    } while (left > 0 && !core.loss().lost());
   }
   if (left > 0) {
     Remains::instance().keep([&hsa, signal, use] {
@@ -49,7 +49,7 @@ Status copy_now(QueueCore& core, const CopyStep& step, const std::shared_ptr<Cop
       hsa.hsa_signal_destroy(signal);
       return true;
     });
-    return core.fault();
+    return core.loss().cause();
   }
   if (left < 0) {
     status = error(StatusCode::kInternal, "A copy of {} bytes fails on a copy engine of {}.",

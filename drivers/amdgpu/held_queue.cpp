@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "drivers/amdgpu/barrier_packet.h"
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/plan.h"
 
@@ -15,7 +16,7 @@ Status RingHeldQueue::hold(std::unique_ptr<QueueOperation> operation, const Sync
 }
 
 Status RingHeldQueue::fault() const {
-  return core_.lost() ? core_.fault() : Status();
+  return core_.loss().lost() ? core_.loss().cause() : Status();
 }
 
 void RingHeldQueue::holds(bool any) {
@@ -49,7 +50,7 @@ Result<HeldQueue::Turn> RingHeldQueue::issue(QueueOperation& held, const HeldSyn
   auto packets = operation.packets() + static_cast<uint32_t>(plan.device.size());
   if (core_.device().profiler().active()) packets += Profiler::kPackets;
   // Other queues' work waits for this thread: it never waits for room.
-  if (!core_.has_room(packets)) return Turn::kSoon;
+  if (!core_.room().has(packets)) return Turn::kSoon;
   const std::vector<SemaphorePoint> signals = views(sync.signals());
   operation.set_waits_for_no_room();
   HALYARD_RETURN_IF_ERROR(amdgpu::issue(
@@ -69,21 +70,22 @@ Result<HeldQueue::Turn> RingHeldQueue::reach_host(const QueueOperation& operatio
     for (const HeldPoint& wait : sync.waits()) {
       if (action_for(operation, wait) != WaitAction::kNone) return Turn::kLater;
     }
-    fence_ = core_.reserved();
-    if (needs_packet_before_host({.idle = core_.idle(), .released = core_.is_released()})) {
+    fence_ = core_.ring().reserved();
+    if (needs_packet_before_host(
+            {.idle = core_.epoch().idle(), .released = core_.fences().is_released()})) {
       // A barrier with an interrupt, which releases what is before it to the system. The
       // interrupt wakes the watcher when all of that is done.
-      if (!core_.has_room(1)) return Turn::kSoon;
-      const uint64_t index = core_.reserve(1);
-      if (!core_.wait_for_room(index, 1).ok()) return Turn::kSoon;
-      core_.write_barrier(index, true, {.kind = PacketKind::kBarrier, .observed = true});
-      core_.ring(index);
+      if (!core_.room().has(1)) return Turn::kSoon;
+      const uint64_t index = core_.ring().reserve(1);
+      if (!core_.room().wait(index, 1).ok()) return Turn::kSoon;
+      write_barrier(core_, index, true, {.kind = PacketKind::kBarrier, .observed = true});
+      core_.ring().ring_doorbell(index);
       fence_ = index + 1;
     }
     fenced_ = id;
   }
-  const PointState state = fence_ == 0 ? PointState::kReached : core_.state_of(fence_ - 1);
-  if (state == PointState::kFailed) return core_.fault();
+  const PointState state = fence_ == 0 ? PointState::kReached : core_.epoch().state_of(fence_ - 1);
+  if (state == PointState::kFailed) return core_.loss().cause();
   return state == PointState::kPending ? Turn::kLater : Turn::kDone;
 }
 

@@ -21,7 +21,7 @@ Result<std::unique_ptr<IndirectOperation>> IndirectOperation::make(
       reinterpret_cast<uint32_t*>(group_counts.buffer->device_address() + group_counts.offset);
   operation->arguments_.resize(function.info().kernarg_size);
   operation->lds_bytes_ =
-      pack_indirect_arguments(dispatch, core.hidden_values(), operation->arguments_.data());
+      pack_indirect_arguments(dispatch, core.ring().hidden_values(), operation->arguments_.data());
   operation->executable_ = Ref<Executable>::retain(&function.executable());
   operation->buffers_.push_back(Ref<Buffer>::retain(group_counts.buffer));
   for (const Argument& argument : dispatch.arguments) {
@@ -35,9 +35,9 @@ void IndirectOperation::write(QueueCore& core, uint64_t index, bool interrupt) c
   const KernelCode& code = function_.code();
   const bool single = code.kernarg_blocks == 1;
   const uint64_t target = index + 1;
-  auto* const kernarg = static_cast<std::byte*>(core.kernarg(target));
+  auto* const kernarg = static_cast<std::byte*>(core.ring().kernarg(target));
   if (!arguments_.empty()) std::memcpy(kernarg, arguments_.data(), arguments_.size());
-  Packet& packet = core.slot(target);
+  Packet& packet = core.ring().slot(target);
   // The grid and the first word come from the kernel in front.
   hsa_kernel_dispatch_packet_t& body = packet.dispatch;
   body.workgroup_size_x = static_cast<uint16_t>(workgroup_.x);
@@ -49,12 +49,12 @@ void IndirectOperation::write(QueueCore& core, uint64_t index, bool interrupt) c
   body.kernel_object = code.object;
   body.kernarg_address = kernarg;
   body.reserved2 = 0;
-  body.completion_signal = core.signals().completion(interrupt && single);
+  body.completion_signal = core.epoch().signals().completion(interrupt && single);
   core.notes().note(target, &function_, interrupt && single);
   for (uint32_t i = 1; i < code.kernarg_blocks; ++i) {
     const bool last = i + 1 == code.kernarg_blocks;
-    core.write_barrier(target + i, interrupt && last,
-                       {.kind = PacketKind::kBarrier, .observed = interrupt && last});
+    write_barrier(core, target + i, interrupt && last,
+                  {.kind = PacketKind::kBarrier, .observed = interrupt && last});
   }
 
   HalyardPatchDispatchArguments arguments =
@@ -64,7 +64,7 @@ void IndirectOperation::write(QueueCore& core, uint64_t index, bool interrupt) c
   if (code.block_counts != KernelCode::kNoBlockCounts) {
     arguments.block_counts = reinterpret_cast<uint32_t*>(kernarg + code.block_counts);
   }
-  arguments.doorbell = const_cast<uint64_t*>(core.doorbell());
+  arguments.doorbell = const_cast<uint64_t*>(core.ring().doorbell());
   arguments.doorbell_value = target;
   // It reads counts that anybody may have written.
   write_library_launch(core, index, false, patch_, patch_dispatch_launch(arguments), true);

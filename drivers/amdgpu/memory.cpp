@@ -256,14 +256,14 @@ void Memory::unstage(void* data, uint64_t size) {
 
 bool Memory::Use::in_use() const {
   return std::any_of(points.begin(), points.end(), [](const Point& point) {
-    const bool gone = point.core->lost() && !point.core->abandoned();
+    const bool gone = point.core->loss().lost() && !point.core->loss().abandoned();
     return !point.core->is_through(point.end) || (point.to_release && !gone);
   });
 }
 
 void Memory::Use::advance() {
   for (Point& point : points) {
-    if (point.to_release) point.to_release = !point.core->try_release(&point.end);
+    if (point.to_release) point.to_release = !point.core->fences().try_release(&point.end);
   }
 }
 
@@ -280,7 +280,7 @@ void Memory::retire(uint64_t users, std::function<void()> release, Freed freed,
   for (QueueCore* const core : cores) {
     if ((core->user_bit() & users) == 0) continue;
     // What is held back keeps references of its own.
-    use.points.push_back({core, core->reserved(), freed.is_cached});
+    use.points.push_back({core, core->ring().reserved(), freed.is_cached});
   }
   use.advance();
   // Keeps their queues, and has this device's watcher look at what they do.

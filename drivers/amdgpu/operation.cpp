@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "drivers/amdgpu/barrier_packet.h"
 #include "drivers/amdgpu/cross_waits.h"
 #include "drivers/amdgpu/device.h"
-#include "drivers/amdgpu/edges.h"
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/plan.h"
 
@@ -15,19 +15,19 @@ namespace {
 void write_barrier_value(QueueCore& core, uint64_t index, const QueuePoint& wait) {
   constexpr uint16_t kHeader = packet_header(
       FenceFacts{.kind = PacketKind::kBarrierValue, .observed = false, .reads_foreign = true});
-  hsa_amd_barrier_value_packet_t& packet = core.slot(index).barrier_value;
+  hsa_amd_barrier_value_packet_t& packet = core.ring().slot(index).barrier_value;
   packet.reserved0 = 0;
-  packet.signal = wait.core->signals().interrupt();
-  packet.value = wait.core->interrupt_value(wait.index) + 1;
+  packet.signal = wait.core->epoch().signals().interrupt();
+  packet.value = wait.core->epoch().interrupt_value(wait.index) + 1;
   packet.mask = -1;
   packet.cond = HSA_SIGNAL_CONDITION_LT;
   packet.reserved1 = 0;
   packet.reserved2 = 0;
   packet.reserved3 = 0;
-  packet.completion_signal = core.signals().completion(false);
+  packet.completion_signal = core.epoch().signals().completion(false);
   core.notes().note(index, nullptr, false);
   // The upper half of the first word is the AMD packet format (hsa_amd_vendor_packet_header_t).
-  core.publish(index, kHeader, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
+  core.ring().publish(index, kHeader, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
 }
 
 }  // namespace
@@ -39,15 +39,11 @@ void write_waits(QueueCore& core, uint64_t index, uint64_t last, Span<const Queu
     if (core.device().barrier_value()) {
       write_barrier_value(core, index, wait);
     } else {
-      core.write_barrier(index, false, {.kind = PacketKind::kBarrier, .reads_foreign = true},
-                         wait.core->edges().use(wait.index, core, index));
+      write_barrier(core, index, false, {.kind = PacketKind::kBarrier, .reads_foreign = true},
+                    {.dependency = wait.core->edges().use(wait.index, core, index)});
     }
     ++index;
   }
-}
-
-void add_edge(QueueCore& core, uint64_t index) {
-  core.edges().add(index);
 }
 
 namespace {
@@ -117,7 +113,7 @@ WaitPlan plan_waits(QueueCore& core, Span<const SemaphorePoint> waits, bool behi
     }
   }
   // So many packets do not fit into the ring beside the operation.
-  if (plan.device.size() > core.capacity() / 4) {
+  if (plan.device.size() > core.ring().capacity() / 4) {
     plan.device.clear();
     plan.hold = true;
     core.device().share_semaphores();  // some may be another device's
@@ -136,7 +132,7 @@ Status issue(QueueCore& core, Operation& operation, const IssueContext& context)
 }
 
 Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
-  if (core.lost()) return core.fault();
+  if (core.loss().lost()) return core.loss().cause();
   const WaitPlan plan = plan_waits(core, sync.wait, core.held().any(), operation.waits_on_host());
   if (!plan.failure.ok()) {
     operation.cancel();
@@ -152,16 +148,15 @@ Status submit(QueueCore& core, Operation& operation, const Sync& sync) {
 }
 
 Status submit_host(QueueCore& core, std::unique_ptr<QueueOperation> operation, const Sync& sync) {
-  if (core.lost()) return core.fault();
+  if (core.loss().lost()) return core.loss().cause();
   return core.held().hold(std::move(operation), sync);
 }
 
 Status BarrierOperation::issue(QueueCore& core, const IssueContext& context) {
   return emit(core, 1, context, [&](uint64_t index, bool interrupt) {
-    core.acquires_foreign(index);
-    core.write_barrier(
-        index, interrupt,
-        {.kind = PacketKind::kBarrier, .observed = interrupt, .reads_foreign = true});
+    core.fences().acquires_foreign(index);
+    write_barrier(core, index, interrupt,
+                  {.kind = PacketKind::kBarrier, .observed = interrupt, .reads_foreign = true});
   });
 }
 

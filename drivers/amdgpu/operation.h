@@ -53,9 +53,6 @@ class Operation : public QueueOperation {
 // parts of the context, so that emit() need not have it in memory.
 void write_waits(QueueCore& core, uint64_t index, uint64_t last, Span<const QueuePoint> waits,
                  Span<const SemaphorePoint> signals);
-// Edges::add.
-void add_edge(QueueCore& core, uint64_t index);
-
 // Reserves slots for the context's waits and `packets` more, fills in the waits, has
 // `fill(index, interrupt)` write and publish the rest from `index` on (the last one raises an
 // interrupt if `interrupt`),
@@ -64,8 +61,8 @@ template <typename Fill>
 inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& context, Fill&& fill) {
   const auto waits = static_cast<uint32_t>(context.waits.size());
   const bool interrupt = !context.signals.empty();
-  const uint64_t first = core.reserve(waits + packets);
-  if (Status status = core.wait_for_room(first, waits + packets); !status.ok()) [[unlikely]]
+  const uint64_t first = core.ring().reserve(waits + packets);
+  if (Status status = core.room().wait(first, waits + packets); !status.ok()) [[unlikely]]
     return status;
   const uint64_t last = first + waits + packets - 1;
   // Before the packets are valid: whoever sees them done finds the points.
@@ -75,9 +72,9 @@ inline Status emit(QueueCore& core, uint32_t packets, const IssueContext& contex
   if (waits != 0) [[unlikely]]
     write_waits(core, first, last, context.waits, context.signals);
   fill(first + waits, interrupt);
-  core.ring(last);
-  if (interrupt && core.wants_edges()) [[unlikely]]
-    add_edge(core, last);
+  core.ring().ring_doorbell(last);
+  if (interrupt && core.edges().wanted()) [[unlikely]]
+    core.edges().add(last);
   return {};
 }
 

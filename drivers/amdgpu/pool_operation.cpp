@@ -1,5 +1,6 @@
 #include "drivers/amdgpu/pool_operation.h"
 
+#include "drivers/amdgpu/barrier_packet.h"
 #include "drivers/amdgpu/pools.h"
 
 namespace halyard::amdgpu {
@@ -8,9 +9,9 @@ Status DeallocaOperation::issue(QueueCore& core, const IssueContext& context) {
   // With an interrupt: another queue may have to wait for it (alloca_buffer in a full heap).
   return emit(core, 1, context, [&](uint64_t index, bool) {
     block_->done(Pools::point(core, index));
-    core.acquires_foreign(index);
-    core.write_barrier(index, true,
-                       {.kind = PacketKind::kBarrier, .observed = true, .reads_foreign = true});
+    core.fences().acquires_foreign(index);
+    write_barrier(core, index, true,
+                  {.kind = PacketKind::kBarrier, .observed = true, .reads_foreign = true});
   });
 }
 
@@ -19,7 +20,7 @@ Result<std::unique_ptr<Operation>> DeallocaOperation::hold() {
 }
 
 void DeallocaOperation::cancel() {
-  const uint64_t reserved = core_.reserved();
+  const uint64_t reserved = core_.ring().reserved();
   block_->cancel(Pools::point(core_, reserved == 0 ? 0 : reserved - 1));
 }
 

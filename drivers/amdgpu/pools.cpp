@@ -36,7 +36,7 @@ class Pools::Source final : public PoolSource {
     return reinterpret_cast<const QueueCore*>(point.queue)->is_through(point.index + 1);
   }
   bool comes(const PoolPoint& point) override {
-    return !reinterpret_cast<const QueueCore*>(point.queue)->abandoned();
+    return !reinterpret_cast<const QueueCore*>(point.queue)->loss().abandoned();
   }
 
  private:

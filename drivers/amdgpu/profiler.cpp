@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "drivers/amdgpu/barrier_packet.h"
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/program.h"
@@ -10,7 +11,7 @@
 namespace halyard::amdgpu {
 
 void Profiler::set_timed(QueueCore& core, bool on) {
-  device_.hsa().hsa_amd_profiling_set_profiler_enabled(core.native(), on ? 1 : 0);
+  device_.hsa().hsa_amd_profiling_set_profiler_enabled(core.ring().native(), on ? 1 : 0);
   // Off the fast path, which times nothing.
   if (on) {
     core.add_slow_path();
@@ -106,14 +107,14 @@ Status Profiler::issue(QueueCore& core, Operation& operation, const IssueContext
                             uint64_t* last) {
     const auto waits = static_cast<uint32_t>(rest.waits.size());
     const BatchLayout layout = {.packets = 1, .chunk = 2, .chunks = 1};
-    const uint64_t first = core.reserve_batch(waits, layout, nullptr);
+    const uint64_t first = core.epoch().reserve_batch(waits, layout, nullptr);
     *last = first + waits + 1;
-    HALYARD_RETURN_IF_ERROR(core.wait_for_room(first, waits + 2));
+    HALYARD_RETURN_IF_ERROR(core.room().wait(first, waits + 2));
     if (waits != 0) write_waits(core, first, *last, rest.waits, rest.signals);
     const FenceFacts facts = {.kind = PacketKind::kBarrier, .observed = true};
-    core.write_barrier(*last, interrupt, facts);
-    core.write_barrier(*last - 1, false, facts, {}, &signal);
-    core.ring(*last);
+    write_barrier(core, *last, interrupt, facts);
+    write_barrier(core, *last - 1, false, facts, {.completion = signal});
+    core.ring().ring_doorbell(*last);
     return Status();
   };
   uint64_t last = 0;
@@ -141,7 +142,7 @@ void Profiler::wait_for_work() {
   device_.list_cores(&cores);
   const auto none_is_held = [&] {
     const bool held = std::any_of(cores.begin(), cores.end(), [](QueueCore* core) {
-      return !core->lost() && core->held().any();
+      return !core->loss().lost() && core->held().any();
     });
     return held ? PointState::kPending : PointState::kReached;
   };
@@ -151,7 +152,7 @@ void Profiler::wait_for_work() {
   visit([&](const PacketMarks& marks) { ends.push_back({marks.core, marks.last}); });
   const auto all_are_done = [&] {
     const bool pending = std::any_of(ends.begin(), ends.end(), [](const QueuePoint& end) {
-      return end.core->state_of(end.index) == PointState::kPending;
+      return end.core->epoch().state_of(end.index) == PointState::kPending;
     });
     return pending ? PointState::kPending : PointState::kReached;
   };
@@ -183,7 +184,8 @@ Status Profiler::read(std::vector<Event>* events) {
   for (Event& event : *events) {
     const PacketMarks& marks = event.marks;
     // Of a lost queue's the device may still write the signals: they are left alone.
-    if (event.has_span || marks.core->state_of(marks.last) != PointState::kReached) continue;
+    if (event.has_span || marks.core->epoch().state_of(marks.last) != PointState::kReached)
+      continue;
     event.span = span_of(clock, marks);
     event.has_span = true;
     give_signals(marks.signals);

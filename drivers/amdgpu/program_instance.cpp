@@ -67,7 +67,7 @@ void Instances::bind(Instance& instance, QueueCore& core, Span<const uint64_t> b
   }
   instance.bound_.assign(bound.begin(), bound.end());
   if (program_.queue_patches().empty()) return;
-  const HiddenValues& hidden = core.hidden_values();
+  const HiddenValues& hidden = core.ring().hidden_values();
   for (const QueuePatch& patch : program_.queue_patches()) {
     const uint64_t value = patch.kind == ArgumentKind::kHiddenQueuePtr      ? hidden.queue_address
                            : patch.kind == ArgumentKind::kHiddenPrivateBase ? hidden.private_base

@@ -30,7 +30,7 @@ void QueueImpl::destroy() noexcept {
 }
 
 Status QueueImpl::do_fault() const {
-  return core_.lost() ? core_.fault() : Status();
+  return core_.loss().lost() ? core_.loss().cause() : Status();
 }
 
 Status QueueImpl::do_abandon() {
@@ -53,7 +53,7 @@ Status QueueImpl::share_arguments(const Dispatch& dispatch) {
 Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
   if (core_.device().has_peers()) [[unlikely]]
     HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
-  DispatchOperation operation(dispatch, core_.hidden_values());
+  DispatchOperation operation(dispatch, core_.ring().hidden_values());
   if (sync.wait.empty() && !core_.takes_slow_path()) [[likely]] {
     return operation.put(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
   }

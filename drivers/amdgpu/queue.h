@@ -39,7 +39,7 @@ class QueueImpl final : public driver::QueueBase {
   Status do_write(const BufferRange& source, const FileRange& target, const Sync& sync) override;
   Status do_host_call(const HostCall& call, const Sync& sync) override;
   Status do_barrier(const Sync& sync) override;
-  void* do_native_handle() const noexcept override { return core_.native(); }
+  void* do_native_handle() const noexcept override { return core_.ring().native(); }
   Status do_fault() const override;
   Status do_abandon() override;
   Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,

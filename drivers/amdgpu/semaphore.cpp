@@ -36,9 +36,9 @@ void SemaphoreImpl::add_point(uint64_t value, const QueuePoint& at) {
   // device, and for the oldest it is asked.
   bool ask = true;
   const auto release = [&](const TimelinePoint& old) {
-    const bool done =
-        old.at.core->known_done(old.at.index) ||
-        (std::exchange(ask, false) && old.at.core->state_of(old.at.index) == PointState::kReached);
+    const bool done = old.at.core->room().known_done(old.at.index) ||
+                      (std::exchange(ask, false) &&
+                       old.at.core->epoch().state_of(old.at.index) == PointState::kReached);
     if (done) raise(old.value);
     return done;
   };
@@ -50,7 +50,7 @@ void SemaphoreImpl::add_point_slowly(const TimelinePoint& point) {
   const std::lock_guard lock(overflow_mutex_);
   points_.grow();
   const auto release = [&](const TimelinePoint& old) {
-    if (old.at.core->state_of(old.at.index) != PointState::kReached) return false;
+    if (old.at.core->epoch().state_of(old.at.index) != PointState::kReached) return false;
     raise(old.value);
     return true;
   };
@@ -79,11 +79,12 @@ void SemaphoreImpl::settle() const {
   const auto settled = [&](const TimelinePoint& point) {
     if (point.at.core != known) {
       known = point.at.core;
-      completed = known->completed();
+      completed = known->epoch().completed();
     }
     if (point.at.index >= completed) {
       // Looked at again: it may have come between the two.
-      const bool failed = known->lost() && known->state_of(point.at.index) == PointState::kFailed;
+      const bool failed =
+          known->loss().lost() && known->epoch().state_of(point.at.index) == PointState::kFailed;
       if (failed) broken = known;
       return false;
     }
@@ -96,7 +97,7 @@ void SemaphoreImpl::settle() const {
     std::erase_if(overflow_, settled);
     overflow_count_.store(static_cast<uint32_t>(overflow_.size()), std::memory_order_release);
   }
-  if (broken != nullptr && !has_failed()) set_failure(broken->fault());
+  if (broken != nullptr && !has_failed()) set_failure(broken->loss().cause());
 }
 
 PointState SemaphoreImpl::evaluate(uint64_t value) const {
@@ -117,7 +118,7 @@ QueuePoint SemaphoreImpl::point_for(uint64_t value, const QueueCore* own) const 
   visit_points([&](const TimelinePoint& point) {
     if (point.value < value) return;
     if (point.at.core != own && (point.value != value || found.core != nullptr)) return;
-    if (point.at.core->state_of(point.at.index) == PointState::kFailed) return;
+    if (point.at.core->epoch().state_of(point.at.index) == PointState::kFailed) return;
     found = point.at;
   });
   return found;
@@ -126,8 +127,8 @@ QueuePoint SemaphoreImpl::point_for(uint64_t value, const QueueCore* own) const 
 bool SemaphoreImpl::is_coming(uint64_t value) const {
   bool coming = false;
   visit_points([&](const TimelinePoint& point) {
-    coming |=
-        point.value >= value && point.at.core->state_of(point.at.index) != PointState::kFailed;
+    coming |= point.value >= value &&
+              point.at.core->epoch().state_of(point.at.index) != PointState::kFailed;
   });
   return coming;
 }

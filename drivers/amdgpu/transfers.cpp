@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "drivers/amdgpu/barrier_packet.h"
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
 #include "hal/error.h"
@@ -38,12 +39,12 @@ Status Transfers::submit(std::vector<CopyStep> steps, Staging staging,
       // On the list before its packets run.
       add(std::move(record));
       // Writes the L2 back for the engine, which reads memory past it.
-      core_.write_barrier(index, true,
-                          {.kind = PacketKind::kBarrier, .observed = true, .reads_foreign = true});
+      write_barrier(core_, index, true,
+                    {.kind = PacketKind::kBarrier, .observed = true, .reads_foreign = true});
       // The engine wrote past the L2: what it holds is old.
-      core_.write_barrier(
-          index + 1, interrupt,
-          {.kind = PacketKind::kBarrier, .observed = interrupt, .reads_foreign = true}, last_done);
+      write_barrier(core_, index + 1, interrupt,
+                    {.kind = PacketKind::kBarrier, .observed = interrupt, .reads_foreign = true},
+                    {.dependency = last_done});
     });
   }
   if (!status.ok()) {
@@ -66,13 +67,13 @@ void Transfers::add(Record record) {
 void Transfers::expedite(uint64_t first) {
   // The first packet alone is done within these.
   constexpr int kLooks = 64;
-  for (int i = 0; i < kLooks && core_.completed() == first; ++i) _mm_pause();
+  for (int i = 0; i < kLooks && core_.epoch().completed() == first; ++i) _mm_pause();
   give_due();
   const auto is_left = [&](bool to_watcher) {
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(records_.begin(), records_.end(),
                                     [&](const Record& record) { return record.first == first; });
-    if (found == records_.end() || found->is_given() || core_.lost()) return false;
+    if (found == records_.end() || found->is_given() || core_.loss().lost()) return false;
     found->watched = to_watcher;
     return true;
   };
@@ -107,10 +108,10 @@ void Transfers::give_due() {
     const Record* before = nullptr;
     for (Record& record : records_) {
       // Under the lock: whoever has found the queue lost, and then quiescent, finds it so for good.
-      if (core_.lost()) break;
+      if (core_.loss().lost()) break;
       if (!record.is_given()) {
         const bool follows = before != nullptr && before->first + 2 == record.first;
-        const bool begins = core_.completed() > record.first;
+        const bool begins = core_.epoch().completed() > record.first;
         if (!follows && !begins) break;
         record.chained = !begins;
         status = give(record, begins ? hsa_signal_t{} : before->done.back());
@@ -130,8 +131,8 @@ void Transfers::recycle(Record& record) {
 }
 
 void Transfers::reap() {
-  if (!any() || core_.lost()) return;
-  const uint64_t completed = core_.completed();
+  if (!any() || core_.loss().lost()) return;
+  const uint64_t completed = core_.epoch().completed();
   std::deque<Record> done;
   {
     const std::lock_guard lock(mutex_);
@@ -148,7 +149,7 @@ void Transfers::reap() {
 }
 
 void Transfers::advance() {
-  if (!any() || core_.lost()) return;
+  if (!any() || core_.loss().lost()) return;
   give_due();
   const Hsa& hsa = core_.device().hsa();
   bool failed = false;
@@ -171,7 +172,7 @@ void Transfers::advance() {
 }
 
 bool Transfers::needs_looks() const {
-  if (!any() || core_.lost()) return false;
+  if (!any() || core_.loss().lost()) return false;
   const std::lock_guard lock(mutex_);
   return !records_.empty() && records_.front().given != 0;
 }

@@ -121,9 +121,9 @@ void Watcher::watch() {
   conditions_.assign(1, HSA_SIGNAL_CONDITION_NE);
   values_.assign(1, 0);
   for (const QueueCore* core : cores_) {
-    signals_.push_back(core->signals().interrupt());
+    signals_.push_back(core->epoch().signals().interrupt());
     conditions_.push_back(HSA_SIGNAL_CONDITION_LT);
-    values_.push_back(core->signals().interrupt_now());
+    values_.push_back(core->epoch().signals().interrupt_now());
   }
   const bool poll = device_.advance(cores_);
   {

@@ -64,7 +64,7 @@ TEST_F(Commands, RunBetweenWhatIsSubmittedBeforeAndAfter) {
   }
   finish(*queue);
   EXPECT_EQ(view<uint32_t>(data)[0], expected);
-  EXPECT_EQ(core(queue).completed(), core(queue).reserved());
+  EXPECT_EQ(core(queue).epoch().completed(), core(queue).ring().reserved());
 }
 
 TEST_F(Commands, OfAllKindsTakeTheirBindings) {

@@ -203,7 +203,7 @@ class PatchDispatchTest : public DeviceLibraryTest {
       patch.max_grid[i] = INT32_MAX;
     }
     const auto write = [&](uint64_t index, bool) {
-      Packet& packet = core.slot(index + 1);
+      Packet& packet = core.ring().slot(index + 1);
       hsa_kernel_dispatch_packet_t& launch = packet.dispatch;
       launch.workgroup_size_x = kGroup[0];
       launch.workgroup_size_y = kGroup[1];
@@ -211,17 +211,17 @@ class PatchDispatchTest : public DeviceLibraryTest {
       launch.reserved0 = 0;
       launch.private_segment_size = target.code().private_bytes;
       launch.kernel_object = target.code().object;
-      launch.kernarg_address = core.kernarg(index + 1);
-      launch.group_segment_size =
-          pack_kernel_arguments(dispatch, core.hidden_values(), core.kernarg(index + 1));
+      launch.kernarg_address = core.ring().kernarg(index + 1);
+      launch.group_segment_size = pack_kernel_arguments(dispatch, core.ring().hidden_values(),
+                                                        core.ring().kernarg(index + 1));
       launch.reserved2 = 0;
-      launch.completion_signal = core.signals().completion(false);
+      launch.completion_signal = core.epoch().signals().completion(false);
       core.notes().note(index + 1, &function, false);
       patch.packet = packet.words;
       for (const ArgumentInfo& hidden : function.info().hidden) {
         if (hidden.kind != ArgumentKind::kHiddenBlockCountX) continue;
         patch.block_counts = reinterpret_cast<uint32_t*>(
-            static_cast<std::byte*>(core.kernarg(index + 1)) + hidden.offset);
+            static_cast<std::byte*>(core.ring().kernarg(index + 1)) + hidden.offset);
       }
       write_library_launch(core, index, false, kernel(LibraryKernel::kPatchDispatch),
                            patch_dispatch_launch(patch), true);

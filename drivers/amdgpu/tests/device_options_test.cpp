@@ -23,16 +23,16 @@ class AmdgpuOptions : public VirtualDeviceTest {
 // Config key: processors.<processor>.queues.kernarg
 TEST_F(AmdgpuOptions, KernargBytesAreWhatEachOperationOfAQueueHas) {
   const auto block_of = [](const Ref<Queue>& queue) {
-    return static_cast<std::byte*>(core(queue).kernarg(1)) -
-           static_cast<std::byte*>(core(queue).kernarg(0));
+    return static_cast<std::byte*>(core(queue).ring().kernarg(1)) -
+           static_cast<std::byte*>(core(queue).ring().kernarg(0));
   };
   EXPECT_EQ(block_of(new_queue(64)), kKernargBlock);
   device_ = open("kernarg_bytes", "1000");
   const Ref<Queue> queue = queue_of(*device_);
   EXPECT_EQ(block_of(queue), 1024);
   // All of them, and those behind the last slot's, are there.
-  std::memset(core(queue).kernarg(0), 0xff, (uint64_t{64} + kMaxKernargBlocks - 1) * 1024);
-  EXPECT_EQ(core(queue).kernarg(64), core(queue).kernarg(0));
+  std::memset(core(queue).ring().kernarg(0), 0xff, (uint64_t{64} + kMaxKernargBlocks - 1) * 1024);
+  EXPECT_EQ(core(queue).ring().kernarg(64), core(queue).ring().kernarg(0));
   // And kernels find their arguments, again and again.
   const Ref<Buffer> data = host_buffer(64 * sizeof(uint32_t));
   std::memset(view<void>(data), 0, 64 * sizeof(uint32_t));
@@ -58,7 +58,7 @@ TEST_F(AmdgpuOptions, CopyEngineBytesAreFromWhereAnEngineCopies) {
     const Ref<Buffer> to = take(device.allocate(4096));
     EXPECT_OK(queue->copy(from, to));
     const Ref<Semaphore> done = take(device.create_semaphore());
-    const uint64_t packets = core(queue).reserved();
+    const uint64_t packets = core(queue).ring().reserved();
     const SemaphorePoint point = {done.get(), 1};
     EXPECT_OK(queue->barrier({.wait = {}, .signal = {&point, 1}}));
     EXPECT_OK(done->wait(1, patience()));

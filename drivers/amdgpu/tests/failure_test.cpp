@@ -107,9 +107,9 @@ void Failure::expect_it_reaches_queues_that_wait_on_the_device() {
   ASSERT_OK(broken->dispatch(slow));
   ASSERT_OK(illegal(*broken, data, {.wait = {}, .signal = {&one, 1}}));
   ASSERT_OK(affine(*second, data, 1, 1, {.wait = {&one, 1}, .signal = {&two, 1}}));
-  EXPECT_EQ(core(second).reserved(), 2u) << "the wait is not on the device";
+  EXPECT_EQ(core(second).ring().reserved(), 2u) << "the wait is not on the device";
   ASSERT_OK(third->barrier({.wait = {&two, 1}, .signal = {&three, 1}}));
-  EXPECT_EQ(core(third).reserved(), 2u) << "the wait is not on the device";
+  EXPECT_EQ(core(third).ring().reserved(), 2u) << "the wait is not on the device";
   EXPECT_THAT(text(end->wait(1, patience())), HasSubstr("illegal_instruction"));
   EXPECT_THAT(text(last->wait(1, patience())), HasSubstr("illegal_instruction"));
   // Neither of them is lost.

@@ -143,7 +143,7 @@ class HostTurns : public Fences {
   };
   static Status look(void* context) {
     auto& seen = *static_cast<Seen*>(context);
-    seen.packets = seen.core->reserved();
+    seen.packets = seen.core->ring().reserved();
     return {};
   }
   // Runs host functions until this is done; without a word of it to the queue.
@@ -154,7 +154,7 @@ class HostTurns : public Fences {
 
 TEST_F(HostTurns, AnIdleQueueReleasesBeforeTheHostLooks) {
   const Ref<Queue> queue = clean_queue();
-  ASSERT_EQ(core(queue).reserved(), 1u);
+  ASSERT_EQ(core(queue).ring().reserved(), 1u);
   Seen seen = {&core(queue)};
   ASSERT_OK(queue->host_call(look, &seen));
   wait_for_host(queue);
@@ -173,10 +173,10 @@ TEST_F(HostTurns, AnIdleQueueReleasesBeforeAFileIsWritten) {
   unlink(name);
   ASSERT_OK(queue->write(own_, {.descriptor = descriptor, .offset = 0}));
   wait_for_host(queue);
-  EXPECT_EQ(core(queue).reserved(), 2u);
+  EXPECT_EQ(core(queue).ring().reserved(), 2u);
   ASSERT_OK(queue->read({.descriptor = descriptor, .offset = 0}, own_));
   wait_for_host(queue);
-  EXPECT_EQ(core(queue).reserved(), 2u);
+  EXPECT_EQ(core(queue).ring().reserved(), 2u);
   const PacketView packets(core(queue));
   ASSERT_OK(affine(*queue, own_, 1, 1));
   EXPECT_EQ(packets.acquire(0), kSystem) << "what was read from the file";
@@ -308,12 +308,13 @@ TEST_F(GivenBack, AFullRingReleasesWhenThereIsRoom) {
   Ref<Buffer> buffer = device_buffer(4096);
   {
     const PacketView packets(core(queue));
-    for (uint32_t i = 1; i < core(queue).capacity(); ++i) ASSERT_OK(affine(*queue, buffer, 1, 1));
+    for (uint32_t i = 1; i < core(queue).ring().capacity(); ++i)
+      ASSERT_OK(affine(*queue, buffer, 1, 1));
     buffer = nullptr;
-    EXPECT_EQ(packets.count() + 1, core(queue).capacity());
+    EXPECT_EQ(packets.count() + 1, core(queue).ring().capacity());
   }
   while (live() != before) sched_yield();
-  EXPECT_EQ(core(queue).reserved(), core(queue).capacity() + 1);
+  EXPECT_EQ(core(queue).ring().reserved(), core(queue).ring().capacity() + 1);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST_F(Ordering, AWaitOnTheSameQueueTakesNoPacket) {
   const SemaphorePoint two = {done.get(), 2};
   ASSERT_OK(affine(*queue, data, 1, 1, {.wait = {}, .signal = {&one, 1}}));
   ASSERT_OK(affine(*queue, data, 1, 1, {.wait = {&one, 1}, .signal = {&two, 1}}));
-  EXPECT_EQ(core(queue).reserved(), 2u);
+  EXPECT_EQ(core(queue).ring().reserved(), 2u);
   ASSERT_OK(done->wait(2, patience()));
 }
 
@@ -71,17 +71,17 @@ TEST_F(Edge, AWaitForTheLastPacketStaysOnTheDevice) {
   ASSERT_OK(hold(*first, {.wait = {}, .signal = {&one, 1}}));
   ASSERT_OK(affine(*second, data, 1, 1, {.wait = {&one, 1}, .signal = {&two, 1}}));
   EXPECT_FALSE(core(second).held().any());
-  EXPECT_EQ(core(second).reserved(), 2u) << "a packet that waits, and the launch";
-  EXPECT_EQ(core(first).reserved(), 2u) << "the kernel, and the edge behind it";
+  EXPECT_EQ(core(second).ring().reserved(), 2u) << "a packet that waits, and the launch";
+  EXPECT_EQ(core(first).ring().reserved(), 2u) << "the kernel, and the edge behind it";
   // One edge serves all that wait for it.
   ASSERT_OK(third->barrier({.wait = {&one, 1}, .signal = {}}));
   EXPECT_FALSE(core(third).held().any());
-  EXPECT_EQ(core(first).reserved(), 2u);
+  EXPECT_EQ(core(first).ring().reserved(), 2u);
   EXPECT_FALSE(take(turn->query()) != 0);
   release_kernel();
   ASSERT_OK(turn->wait(2, patience()));
   finish(*third);
-  EXPECT_TRUE(core(first).idle());
+  EXPECT_TRUE(core(first).epoch().idle());
 }
 
 TEST_F(Edge, AQueueThatOthersWaitForPutsEdgesBehindItsSignals) {
@@ -154,9 +154,9 @@ TEST_F(Edge, OfAnAbandonedQueueHoldsNobodyWhenItsPacketCompletesAfterAll) {
   EXPECT_FALSE(core(second).held().any());
   ASSERT_OK(first->abandon());
   EXPECT_EQ(done->wait(1, patience()).code(), StatusCode::kCancelled);
-  EXPECT_FALSE(core(first).is_through(core(first).reserved()));
+  EXPECT_FALSE(core(first).is_through(core(first).ring().reserved()));
   release_kernel();
-  while (!core(first).is_through(core(first).reserved())) std::this_thread::yield();
+  while (!core(first).is_through(core(first).ring().reserved())) std::this_thread::yield();
   std::atomic_ref<uint32_t>(words[0]).store(1);
   finish(*second);
 }
@@ -171,14 +171,14 @@ TEST_F(Edge, NoneIsMadeThatNobodyUses) {
     ASSERT_OK(done->wait(value, patience()));
   };
   for (int i = 0; i < 10; ++i) signal();
-  EXPECT_EQ(core(queue).reserved(), 10u);
-  core(queue).want_edges(true);
+  EXPECT_EQ(core(queue).ring().reserved(), 10u);
+  core(queue).edges().want(true);
   for (int i = 0; i < 200; ++i) signal();
-  EXPECT_FALSE(core(queue).wants_edges());
-  EXPECT_LT(core(queue).reserved(), 10u + 200 + 100);
-  const uint64_t before = core(queue).reserved();
+  EXPECT_FALSE(core(queue).edges().wanted());
+  EXPECT_LT(core(queue).ring().reserved(), 10u + 200 + 100);
+  const uint64_t before = core(queue).ring().reserved();
   for (int i = 0; i < 10; ++i) signal();
-  EXPECT_EQ(core(queue).reserved(), before + 10);
+  EXPECT_EQ(core(queue).ring().reserved(), before + 10);
 }
 
 TEST_F(Edge, RecordingsWaitAndAreWaitedFor) {
@@ -244,7 +244,7 @@ TEST_F(Ordering, WorkIsHeldBackUntilTheHostSignals) {
   ASSERT_OK(affine(*queue, data, 10, 0, {.wait = {&open, 1}, .signal = {&first, 1}}));
   // Behind it, though it waits for nothing itself.
   ASSERT_OK(affine(*queue, data, 1, 3, {.wait = {}, .signal = {&second, 1}}));
-  EXPECT_EQ(core(queue).reserved(), 0u);
+  EXPECT_EQ(core(queue).ring().reserved(), 0u);
   EXPECT_EQ(done->wait(1, Deadline::after_ns(5'000'000)).code(), StatusCode::kDeadlineExceeded);
   ASSERT_OK(gate->signal(1));
   ASSERT_OK(done->wait(2, patience()));

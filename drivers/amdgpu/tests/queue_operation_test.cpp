@@ -290,9 +290,9 @@ TEST_F(Profile, IsTakenOneAtATimeAndLeavesNothingBehind) {
   EXPECT_EQ(device_->begin_profile().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(end().empty());
   EXPECT_FALSE(core(queue).takes_slow_path());
-  const uint64_t packets = core(queue).reserved();
+  const uint64_t packets = core(queue).ring().reserved();
   ASSERT_OK(affine(*queue, data, 1, 1));
-  EXPECT_EQ(core(queue).reserved(), packets + 1);
+  EXPECT_EQ(core(queue).ring().reserved(), packets + 1);
   finish(*queue);
 }
 

@@ -12,7 +12,7 @@ using Submission = VirtualDeviceTest;
 
 TEST_F(Submission, WrapsAroundManyTimesWithDifferentArguments) {
   const Ref<Queue> queue = new_queue(64);
-  ASSERT_EQ(core(queue).capacity(), 64u);
+  ASSERT_EQ(core(queue).ring().capacity(), 64u);
   const Ref<Buffer> data = host_buffer(64 * sizeof(uint32_t));
   std::fill_n(view<uint32_t>(data), 64, 1u);
   uint32_t expected = 1;
@@ -31,9 +31,9 @@ TEST_F(Submission, CountsEveryPacketOnce) {
   ASSERT_OK(queue->fill(data, &zero, 4));  // a kernel of the device library
   ASSERT_OK(affine(*queue, data, 1, 1));   // without an interrupt
   finish(*queue);                          // with an interrupt
-  EXPECT_EQ(core(queue).reserved(), 3u);
-  EXPECT_EQ(core(queue).completed(), 3u);
-  EXPECT_TRUE(core(queue).idle());
+  EXPECT_EQ(core(queue).ring().reserved(), 3u);
+  EXPECT_EQ(core(queue).epoch().completed(), 3u);
+  EXPECT_TRUE(core(queue).epoch().idle());
 }
 
 TEST_F(Submission, ThreadsShareASmallRing) {
@@ -88,17 +88,17 @@ TEST_F(Submission, AFullQueueWaitsForRoom) {
 // A kernel's arguments may be longer than one slot's block.
 TEST_F(Submission, LongArgumentsTakeTheBlocksOfSeveralSlots) {
   const Ref<Queue> queue = new_queue(64);
-  const uint64_t first = core(queue).reserve(0);
+  const uint64_t first = core(queue).ring().reserve(0);
   std::vector<std::byte> arguments(3 * kKernargBlock + 8);
   (void)arguments;
   EXPECT_EQ(first, 0u);
   EXPECT_EQ(kernarg_blocks(arguments.size(), kKernargBlock), 4u);
   // The last slot's blocks lie in one piece behind the ring's.
-  auto* const last = static_cast<std::byte*>(core(queue).kernarg(63));
-  auto* const start = static_cast<std::byte*>(core(queue).kernarg(0));
+  auto* const last = static_cast<std::byte*>(core(queue).ring().kernarg(63));
+  auto* const start = static_cast<std::byte*>(core(queue).ring().kernarg(0));
   EXPECT_EQ(last - start, 63 * static_cast<ptrdiff_t>(kKernargBlock));
   std::memset(last, 0xff, kMaxKernargBlocks * kKernargBlock);
-  EXPECT_EQ(core(queue).kernarg(64), start);
+  EXPECT_EQ(core(queue).ring().kernarg(64), start);
 }
 
 TEST_F(Submission, ASemaphoreTakesMorePointsThanItHasRoomFor) {
