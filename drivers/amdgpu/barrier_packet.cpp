@@ -6,7 +6,8 @@ namespace halyard::amdgpu {
 
 void write_barrier(QueueCore& core, uint64_t index, bool interrupt, uint16_t header,
                    const BarrierSignals& signals) {
-  hsa_barrier_and_packet_t& packet = core.ring().slot(index).barrier;
+  Packet& slot = core.ring().slot(index);
+  hsa_barrier_and_packet_t& packet = slot.barrier;
   packet.reserved1 = 0;
   packet.dep_signal[0] = signals.dependency;
   for (int i = 1; i < 5; ++i) packet.dep_signal[i].handle = 0;
@@ -15,7 +16,7 @@ void write_barrier(QueueCore& core, uint64_t index, bool interrupt, uint16_t hea
                                  ? signals.completion
                                  : core.epoch().signals().completion(interrupt);
   core.notes().note(index, nullptr, interrupt);
-  core.ring().publish(index, header, 0);
+  publish(slot, header, 0);
 }
 
 }  // namespace halyard::amdgpu

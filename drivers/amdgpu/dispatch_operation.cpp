@@ -1,12 +1,13 @@
 #include "drivers/amdgpu/dispatch_operation.h"
-#include "plugins/objects.h"
 
 #include <cstring>
 
+#include "drivers/amdgpu/launch.h"
+
 namespace halyard::amdgpu {
 
-void give(const QueueCore& core, const Dispatch& dispatch, const FunctionImpl& function) {
-  function.users().add(core.user_bit());
+void give(const QueueCore& core, const Dispatch& dispatch) {
+  static_cast<const FunctionImpl&>(*dispatch.function).users().add(core.user_bit());
   for (const Argument& argument : dispatch.arguments) {
     if (argument.kind != Argument::Kind::kBuffer) continue;
     impl(*argument.range.buffer).users().add(core.user_bit());
@@ -14,6 +15,18 @@ void give(const QueueCore& core, const Dispatch& dispatch, const FunctionImpl& f
 }
 
 namespace {
+
+// Whether a launch may read foreign memory through its arguments.
+bool reads_foreign(const Dispatch& dispatch, const KernelCode& code) {
+  const Device& device = dispatch.function->executable().device();
+  bool foreign = code.may_read_foreign;
+  for (const Argument& argument : dispatch.arguments) {
+    foreign |= argument.kind == Argument::Kind::kBuffer &&
+               is_foreign(BufferImpl::origin_for(device, *argument.range.buffer));
+    foreign |= argument.kind == Argument::Kind::kAddress;
+  }
+  return foreign;
+}
 
 // A launch that waits for its turn, with its arguments packed.
 class HeldDispatch final : public Operation {
@@ -24,7 +37,7 @@ class HeldDispatch final : public Operation {
         grid_(dispatch.grid),
         workgroup_(dispatch.workgroup),
         foreign_(reads_foreign(dispatch, function_.code())),
-        kernarg_(driver::info_of(*dispatch.function).kernarg_size) {
+        kernarg_(function_.info().kernarg_size) {
     lds_bytes_ = pack_kernel_arguments(dispatch, hidden, kernarg_.data());
     for (const Argument& argument : dispatch.arguments) {
       if (argument.kind != Argument::Kind::kBuffer) continue;
@@ -36,9 +49,9 @@ class HeldDispatch final : public Operation {
   Status issue(QueueCore& core, const IssueContext& context) override {
     const Launch launch = {function_, grid_, workgroup_, foreign_ || context.foreign};
     function_.users().add(core.user_bit());
-    use(core, buffers_);
-    return emit(core, packets(), context, [&](uint64_t index, bool interrupt) {
-      write_launch(core, index, interrupt, launch, [&](void* kernarg) {
+    give(core, buffers_);
+    return emit(core, packets(), context, [&](uint64_t index, bool observed) {
+      write_launch(core, index, observed, launch, [&](void* kernarg) {
         std::memcpy(kernarg, kernarg_.data(), kernarg_.size());
         return lds_bytes_;
       });
@@ -60,6 +73,16 @@ class HeldDispatch final : public Operation {
 };
 
 }  // namespace
+
+Status DispatchOperation::issue(QueueCore& core, const IssueContext& context) {
+  give(core, dispatch_);
+  const Launch launch = {function(), dispatch_.grid, dispatch_.workgroup,
+                         reads_foreign(dispatch_, function().code()) || context.foreign};
+  return emit(core, packets(), context, [&](uint64_t index, bool observed) {
+    write_launch(core, index, observed, launch,
+                 [&](void* kernarg) { return pack_kernel_arguments(dispatch_, hidden_, kernarg); });
+  });
+}
 
 Result<std::unique_ptr<Operation>> DispatchOperation::hold() {
   return std::unique_ptr<Operation>(std::make_unique<HeldDispatch>(dispatch_, hidden_));

@@ -40,7 +40,7 @@ Status ExecuteOperation::issue(QueueCore& core, const IssueContext& context) {
   Instances& instances = commands_.instances();
   commands_.users().add(core.user_bit());
   for (const BufferRange& binding : bindings_) impl(*binding.buffer).users().add(core.user_bit());
-  use(core, keep_buffers_);
+  give(core, keep_buffers_);
   const BatchLayout layout =
       batch_layout(static_cast<uint32_t>(program.packets().size()), core.ring().capacity());
   Result<Instance*> taken = instances.take(core, bound_.get());

@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/dispatch_operation.h"
 #include "drivers/amdgpu/indirect.h"
+#include "drivers/amdgpu/launch.h"
 #include "drivers/amdgpu/library_operation.h"
 #include "drivers/common/recording.h"
 
@@ -31,34 +33,25 @@ Result<std::unique_ptr<IndirectOperation>> IndirectOperation::make(
   return operation;
 }
 
-void IndirectOperation::write(QueueCore& core, uint64_t index, bool interrupt) const {
+void IndirectOperation::write(QueueCore& core, uint64_t index, bool observed) const {
   const KernelCode& code = function_.code();
-  const bool single = code.kernarg_blocks == 1;
   const uint64_t target = index + 1;
   auto* const kernarg = static_cast<std::byte*>(core.ring().kernarg(target));
   if (!arguments_.empty()) std::memcpy(kernarg, arguments_.data(), arguments_.size());
   Packet& packet = core.ring().slot(target);
-  // The grid and the first word come from the kernel in front.
-  hsa_kernel_dispatch_packet_t& body = packet.dispatch;
-  body.workgroup_size_x = static_cast<uint16_t>(workgroup_.x);
-  body.workgroup_size_y = static_cast<uint16_t>(workgroup_.y);
-  body.workgroup_size_z = static_cast<uint16_t>(workgroup_.z);
-  body.reserved0 = 0;
-  body.private_segment_size = code.private_bytes;
-  body.group_segment_size = lds_bytes_;
-  body.kernel_object = code.object;
-  body.kernarg_address = kernarg;
-  body.reserved2 = 0;
-  body.completion_signal = core.epoch().signals().completion(interrupt && single);
-  core.notes().note(target, &function_, interrupt && single);
-  for (uint32_t i = 1; i < code.kernarg_blocks; ++i) {
-    const bool last = i + 1 == code.kernarg_blocks;
-    write_barrier(core, target + i, interrupt && last,
-                  {.kind = PacketKind::kBarrier, .observed = interrupt && last});
-  }
+  // The first word and the grid come from the kernel in front.
+  const bool interrupt = observed && code.kernarg_blocks == 1;
+  write_body(packet.dispatch, code,
+             {.grid = {0, 0, 0},
+              .workgroup = workgroup_,
+              .lds_bytes = lds_bytes_,
+              .kernarg = kernarg,
+              .completion = core.epoch().signals().completion(interrupt)});
+  core.notes().note(target, &function_, interrupt);
+  fill_blocks(core, target, code, observed);
 
   HalyardPatchDispatchArguments arguments =
-      indirect_arguments(core.device().info(), workgroup_, interrupt && single);
+      indirect_arguments(core.device().info(), workgroup_, interrupt);
   arguments.group_counts = group_counts_;
   arguments.packet = packet.words;
   if (code.block_counts != KernelCode::kNoBlockCounts) {
@@ -72,9 +65,9 @@ void IndirectOperation::write(QueueCore& core, uint64_t index, bool interrupt) c
 
 Status IndirectOperation::issue(QueueCore& core, const IssueContext& context) {
   function_.users().add(core.user_bit());
-  use(core, buffers_);
+  give(core, buffers_);
   return emit(core, packets(), context,
-              [&](uint64_t index, bool interrupt) { write(core, index, interrupt); });
+              [&](uint64_t index, bool observed) { write(core, index, observed); });
 }
 
 Result<std::unique_ptr<Operation>> IndirectOperation::hold() {

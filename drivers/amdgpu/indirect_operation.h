@@ -24,7 +24,7 @@ class IndirectOperation final : public Operation {
   IndirectOperation(const FunctionImpl& patch, const FunctionImpl& function)
       : patch_(patch), function_(function) {}
 
-  void write(QueueCore& core, uint64_t index, bool interrupt) const;
+  void write(QueueCore& core, uint64_t index, bool observed) const;
 
   const FunctionImpl& patch_;
   const FunctionImpl& function_;

@@ -1,5 +1,7 @@
 #include "drivers/amdgpu/library_operation.h"
 
+#include "drivers/amdgpu/buffer.h"
+
 namespace halyard::amdgpu {
 
 Status LibraryOperation::issue(QueueCore& core, const IssueContext& context) {

@@ -4,17 +4,17 @@
 #include <cstring>
 #include <memory>
 
-#include "drivers/amdgpu/dispatch_operation.h"
+#include "drivers/amdgpu/launch.h"
 #include "drivers/amdgpu/library_launch.h"
 #include "drivers/amdgpu/operation.h"
 
 namespace halyard::amdgpu {
 
 // Writes the one packet of a launch to a reserved slot. `reads_foreign` as in FenceFacts.
-inline void write_library_launch(QueueCore& core, uint64_t index, bool interrupt,
+inline void write_library_launch(QueueCore& core, uint64_t index, bool observed,
                                  const FunctionImpl& function, const LibraryLaunch& launch,
                                  bool reads_foreign) {
-  write_launch(core, index, interrupt, {function, launch.grid, launch.workgroup, reads_foreign},
+  write_launch(core, index, observed, {function, launch.grid, launch.workgroup, reads_foreign},
                [&launch](void* kernarg) {
                  std::memcpy(kernarg, launch.arguments, launch.arguments_size);
                  return 0u;

@@ -15,7 +15,8 @@ namespace {
 void write_barrier_value(QueueCore& core, uint64_t index, const QueuePoint& wait) {
   constexpr uint16_t kHeader = packet_header(
       FenceFacts{.kind = PacketKind::kBarrierValue, .observed = false, .reads_foreign = true});
-  hsa_amd_barrier_value_packet_t& packet = core.ring().slot(index).barrier_value;
+  Packet& slot = core.ring().slot(index);
+  hsa_amd_barrier_value_packet_t& packet = slot.barrier_value;
   packet.reserved0 = 0;
   packet.signal = wait.core->epoch().signals().interrupt();
   packet.value = wait.core->epoch().interrupt_value(wait.index) + 1;
@@ -27,7 +28,7 @@ void write_barrier_value(QueueCore& core, uint64_t index, const QueuePoint& wait
   packet.completion_signal = core.epoch().signals().completion(false);
   core.notes().note(index, nullptr, false);
   // The upper half of the first word is the AMD packet format (hsa_amd_vendor_packet_header_t).
-  core.ring().publish(index, kHeader, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
+  publish(slot, kHeader, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
 }
 
 }  // namespace

@@ -19,6 +19,11 @@ union alignas(64) Packet {
 };
 static_assert(sizeof(Packet) == 64);
 
+// Makes the packet in a slot valid: its first 32 bits, with the rest of it before.
+inline void publish(Packet& slot, uint16_t header, uint16_t setup) {
+  __atomic_store_n(&slot.words[0], header | (uint32_t{setup} << 16), __ATOMIC_RELEASE);
+}
+
 // Stores a whole packet, its header last and in one piece with what lies beside it: aligned
 // 16-byte stores are atomic on processors with AVX (Intel SDM 3A, 9.1.1; AMD APM 2, 7.3.2), and
 // stores are seen in their order. So a packet processor that looks ahead sees no valid header in

@@ -80,11 +80,6 @@ class PacketRing {
     prefetch_for_write(&slots_[index & mask_]);
     prefetch_for_write(kernarg(index));
   }
-  // Makes the packet valid: its first 32 bits, with the rest of it before.
-  void publish(uint64_t index, uint16_t header, uint16_t setup) {
-    __atomic_store_n(&slots_[index & mask_].words[0], header | (uint32_t{setup} << 16),
-                     __ATOMIC_RELEASE);
-  }
   // Copies `count` packets into reserved slots that have room, from `index` on, and makes them
   // valid all at once. Nothing is noted of them; they are an uncounted run.
   void publish_run(uint64_t index, const Packet* packets, uint32_t count);

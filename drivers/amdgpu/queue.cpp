@@ -6,6 +6,7 @@
 #include "drivers/amdgpu/execute_operation.h"
 #include "drivers/amdgpu/file_transfer.h"
 #include "drivers/amdgpu/indirect_operation.h"
+#include "drivers/amdgpu/launch.h"
 #include "drivers/amdgpu/memory_operations.h"
 #include "drivers/amdgpu/pool_operation.h"
 #include "drivers/common/host_operation.h"
@@ -50,14 +51,80 @@ Status QueueImpl::share_arguments(const Dispatch& dispatch) {
   return {};
 }
 
-Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
-  if (core_.device().has_peers()) [[unlikely]]
+// A dispatch that waits for nothing goes from here to the doorbell without a lock, an allocation or
+// a system call (docs/amdgpu-driver.md, "A dispatch").
+inline Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
+  QueueCore& core = core_;
+  PacketRing& ring = core.ring();
+  if (core.device().has_peers()) [[unlikely]]
     HALYARD_RETURN_IF_ERROR(share_arguments(dispatch));
-  DispatchOperation operation(dispatch, core_.ring().hidden_values());
-  if (sync.wait.empty() && !core_.takes_slow_path()) [[likely]] {
-    return operation.put(core_, {.waits = {}, .signals = sync.signal, .foreign = false});
+  if (!sync.wait.empty() || core.takes_slow_path()) [[unlikely]] {
+    DispatchOperation operation(dispatch, ring.hidden_values());
+    return submit(core, operation, sync);
   }
-  return submit(core_, operation, sync);
+
+  // Whether the kernel may read foreign memory, and which queues were given all that it uses.
+  const auto& function = static_cast<const FunctionImpl&>(*dispatch.function);
+  const KernelCode& code = function.code();
+  const Device& device = core.device();
+  bool reads_foreign = code.may_read_foreign;
+  uint64_t users = function.users().bits();
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind == Argument::Kind::kBuffer) {
+      BufferImpl& buffer = impl(*argument.range.buffer);
+      reads_foreign |= is_foreign(buffer.origin_for(device));
+      users &= buffer.users().bits();
+    } else {
+      reads_foreign |= argument.kind == Argument::Kind::kAddress;
+    }
+  }
+
+  // 1. Reserve: the packet's slot, and more if the arguments are longer than one slot's block.
+  const uint32_t slots = code.kernarg_blocks;
+  const uint64_t index = ring.reserve(slots);
+  const uint64_t last = index + slots - 1;
+
+  // 2. Wait for room; only the loss of the queue is a failure. Then the signals, before the packet
+  // is valid: whoever sees it done finds the points.
+  if (Status status = core.room().wait(index, slots); !status.ok()) [[unlikely]]
+    return status;
+  const bool observed = !sync.signal.empty();
+  if (observed) {
+    for (const SemaphorePoint& signal : sync.signal) {
+      impl(*signal.semaphore).add_point(signal.value, {&core, last});
+    }
+  }
+
+  // 3. Write the arguments, and the packet but for its first word.
+  ring.prefetch_slot(index + 4);
+  Packet& packet = ring.slot(index);
+  void* const kernarg = ring.kernarg(index);
+  const uint32_t lds_bytes = pack_kernel_arguments(dispatch, ring.hidden_values(), kernarg);
+  const bool interrupt = observed && slots == 1;
+  write_body(packet.dispatch, code,
+             {.grid = dispatch.grid,
+              .workgroup = dispatch.workgroup,
+              .lds_bytes = lds_bytes,
+              .kernarg = kernarg,
+              .completion = core.epoch().signals().completion(interrupt)});
+  core.notes().note(index, &function, interrupt);
+
+  // 4. Publish: the first word, with the fences; then the doorbell.
+  const FenceFacts fences = {
+      .kind = PacketKind::kDispatch,
+      .observed = observed,
+      .reads_foreign = core.fences().acquires_foreign(index) || reads_foreign};
+  publish(packet, packet_header(fences), setup_of(dispatch.grid));
+  if (slots != 1) [[unlikely]]
+    fill_blocks(core, index, code, observed);
+  ring.ring_doorbell(last);
+
+  if (observed && core.edges().wanted()) [[unlikely]]
+    core.edges().add(last);
+  // In time: the caller keeps what the launch uses until this returns.
+  if ((users & core.user_bit()) == 0) [[unlikely]]
+    give(core, dispatch);
+  return {};
 }
 
 Status QueueImpl::do_barrier(const Sync& sync) {

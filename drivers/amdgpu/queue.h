@@ -27,7 +27,9 @@ class QueueImpl final : public driver::QueueBase {
   Status do_update(const BufferRange& target, const void* source, uint64_t size,
                    const Sync& sync) override;
   Status do_copy(const BufferRange& source, const BufferRange& target, const Sync& sync) override;
-  Status do_dispatch(const Dispatch& dispatch, const Sync& sync) override;
+  // Inlined into the table's function.
+  [[gnu::always_inline]] inline Status do_dispatch(const Dispatch& dispatch,
+                                                   const Sync& sync) override;
   Status do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
                               const Sync& sync) override;
   Status do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
