@@ -354,14 +354,6 @@ Status check_allocation(const char* operation, const Device& device, uint64_t si
 
 namespace {
 
-bool points_are_plain(const Device& device, Span<const SemaphorePoint> points) noexcept {
-  for (const SemaphorePoint& point : points) {
-    if (point.semaphore == nullptr || &point.semaphore->device() != &device) [[unlikely]]
-      return false;
-  }
-  return true;
-}
-
 Status explain_points(const char* operation, const char* role, const Device& device,
                       Span<const SemaphorePoint> points) {
   for (size_t i = 0; i < points.size(); ++i) {
@@ -383,10 +375,6 @@ Status explain_points(const char* operation, const char* role, const Device& dev
 
 }  // namespace
 
-bool sync_is_plain(const Device& device, const Sync& sync) noexcept {
-  return points_are_plain(device, sync.wait) && points_are_plain(device, sync.signal);
-}
-
 Status bad_sync(const char* operation, const Device& device, const Sync& sync) {
   HALYARD_RETURN_IF_ERROR(explain_points(operation, "waits for", device, sync.wait));
   return explain_points(operation, "signals", device, sync.signal);
@@ -394,7 +382,7 @@ Status bad_sync(const char* operation, const Device& device, const Sync& sync) {
 
 Status check_points(const char* operation, const Device& device,
                     Span<const SemaphorePoint> points) {
-  if (points_are_plain(device, points)) return {};
+  if (is_plain(device, points)) return {};
   return explain_points(operation, "waits for", device, points);
 }
 

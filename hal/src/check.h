@@ -6,6 +6,7 @@
 
 #include "hal/buffer.h"
 #include "hal/queue.h"
+#include "hal/semaphore.h"
 #include "hal/status.h"
 #include "hal/types.h"
 
@@ -77,10 +78,17 @@ Status check_allocation(const char* operation, const Device& device, uint64_t si
 
 [[gnu::cold]] Status bad_sync(const char* operation, const Device& device, const Sync& sync);
 
-// Semaphores exist and belong to a driver that `device` can wait on.
-bool sync_is_plain(const Device& device, const Sync& sync) noexcept;
+// Semaphores exist and belong to a driver that `device` can wait on. Of nearly all this is easily
+// seen: they are the device's own.
+inline bool is_plain(const Device& device, Span<const SemaphorePoint> points) noexcept {
+  for (const SemaphorePoint& point : points) {
+    if (point.semaphore == nullptr || &point.semaphore->device() != &device) [[unlikely]]
+      return false;
+  }
+  return true;
+}
 inline Status check_sync(const char* operation, const Device& device, const Sync& sync) {
-  if (sync_is_plain(device, sync)) [[likely]]
+  if (is_plain(device, sync.wait) && is_plain(device, sync.signal)) [[likely]]
     return {};
   return bad_sync(operation, device, sync);
 }

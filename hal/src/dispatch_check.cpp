@@ -2,12 +2,9 @@
 
 #include <string>
 
-#include "argument_plan.h"
-#include "check.h"
 #include "hal/device.h"
 #include "hal/error.h"
 #include "hal/text.h"
-#include "host_state.h"
 
 namespace halyard::internal {
 namespace {
@@ -110,25 +107,7 @@ std::string name_of(const Dispatch& dispatch) {
   return {};
 }
 
-bool workgroup_is_plain(const DeviceInfo& info, const ArgumentPlan& plan,
-                        const Dim3& group) noexcept {
-  // x - 1 < limit is 1 <= x <= limit in one comparison.
-  if (group.x - 1 >= info.max_workgroup.x || group.y - 1 >= info.max_workgroup.y ||
-      group.z - 1 >= info.max_workgroup.z) {
-    return false;
-  }
-  const uint64_t volume = group.volume();
-  if (volume > info.max_workgroup_size || volume > plan.max_workgroup_size) return false;
-  const Dim3& required = plan.required_workgroup_size;
-  return (required.x | required.y | required.z) == 0 || required == group;
-}
-
 // Grid.
-
-bool volume_exceeds(const Dim3& d, uint64_t limit) noexcept {
-  uint64_t volume = uint64_t{d.x} * d.y;
-  return __builtin_mul_overflow(volume, uint64_t{d.z}, &volume) || volume > limit;
-}
 
 [[gnu::cold, gnu::noinline]] Status explain_grid(const Device& device, const Dispatch& dispatch) {
   const DeviceInfo& info = device.info();
@@ -162,12 +141,6 @@ bool volume_exceeds(const Dim3& d, uint64_t limit) noexcept {
                  name_of(dispatch), grid, info.max_grid_size);
   }
   return {};
-}
-
-bool grid_is_plain(const DeviceInfo& info, const Dim3& grid, const Dim3& group) noexcept {
-  return grid.x <= info.max_grid.x && grid.y <= info.max_grid.y && grid.z <= info.max_grid.z &&
-         grid.x >= group.x && grid.y >= group.y && grid.z >= group.z &&
-         !volume_exceeds(grid, info.max_grid_size);
 }
 
 // LDS.
@@ -283,26 +256,6 @@ Status explain_range(const Device& device, const Dispatch& dispatch, size_t inde
   return {};
 }
 
-bool argument_is_plain(const Device& device, const ArgumentStep& step,
-                       const Argument& argument) noexcept {
-  if (static_cast<uint32_t>(argument.kind) != static_cast<uint32_t>(step.kind)) {
-    return argument.kind == Argument::Kind::kAddress && step.kind == StepKind::kBuffer;
-  }
-  if (argument.kind == Argument::Kind::kBuffer) {
-    const BufferRange& range = argument.range;
-    if (range.buffer == nullptr || &range.buffer->device() != &device) return false;
-    const uint64_t size = range.buffer->size();
-    // A deallocated buffer has no bytes. An empty range at the end is checked in detail.
-    return range.offset < size &&
-           (range.length == BufferRange::kToEnd || range.length <= size - range.offset);
-  }
-  if (argument.kind == Argument::Kind::kValue) {
-    return argument.size == step.size &&
-           (argument.value != nullptr || argument.size <= sizeof(argument.immediate));
-  }
-  return true;
-}
-
 const char* without(ArgumentKind kind) noexcept {
   switch (kind) {
     case ArgumentKind::kHiddenPrintfBuffer:
@@ -356,41 +309,23 @@ Status check_dispatch_memory(const Device&, const Dispatch& dispatch) {
   return {};
 }
 
-Status check_dispatch(const Device& device, const Dispatch& dispatch, DispatchKind kind,
-                      Slots slots) {
+Status check_in_detail(const Device& device, const Dispatch& dispatch, DispatchKind kind,
+                       Slots slots) {
   HALYARD_RETURN_IF_ERROR(check_dispatch_memory(device, dispatch));
   const ArgumentPlan& plan = *state_of(*dispatch.function).plan;
-  const DeviceInfo& info = state_of(device).info;
-  if (&dispatch.function->executable().device() != &device) [[unlikely]] {
-    if (!is_part_of(dispatch.function->executable().device(), device)) {
-      return other_device(device, dispatch);
-    }
-  }
-  if ((plan.refused_argument & plan.refused_hidden) != ArgumentPlan::kNone) [[unlikely]]
+  const Device& owner = dispatch.function->executable().device();
+  if (&owner != &device && !is_part_of(owner, device)) return other_device(device, dispatch);
+  if ((plan.refused_argument & plan.refused_hidden) != ArgumentPlan::kNone) {
     return refused(dispatch);
-
-  if (!workgroup_is_plain(info, plan, dispatch.workgroup)) [[unlikely]] {
-    HALYARD_RETURN_IF_ERROR(explain_workgroup(device, dispatch));
   }
-  if (kind == DispatchKind::kDirect && !grid_is_plain(info, dispatch.grid, dispatch.workgroup))
-      [[unlikely]] {
-    HALYARD_RETURN_IF_ERROR(explain_grid(device, dispatch));
-  }
-
-  const ArgumentStep* step = plan.arguments();
-  uint64_t lds = uint64_t{plan.group_segment_size} + dispatch.dynamic_lds_bytes;
+  HALYARD_RETURN_IF_ERROR(explain_workgroup(device, dispatch));
+  if (kind == DispatchKind::kDirect) HALYARD_RETURN_IF_ERROR(explain_grid(device, dispatch));
   for (size_t i = 0; i < plan.argument_count; ++i) {
-    const Argument& argument = dispatch.arguments[i];
-    if (!argument_is_plain(device, step[i], argument)) [[unlikely]] {
-      HALYARD_RETURN_IF_ERROR(explain_argument(device, dispatch, i, slots));
-    }
-    if (step[i].kind == StepKind::kDynamicLds) {
-      lds = (lds + step[i].alignment - 1) / step[i].alignment * step[i].alignment + argument.size;
-    }
+    if (argument_is_plain(device, plan.arguments()[i], dispatch.arguments[i])) continue;
+    HALYARD_RETURN_IF_ERROR(explain_argument(device, dispatch, i, slots));
   }
-  if (lds > info.lds_bytes) [[unlikely]]
-    return too_much_lds(device, dispatch, lds);
-  return {};
+  const uint64_t lds = lds_of(plan, dispatch);
+  return lds > device.info().lds_bytes ? too_much_lds(device, dispatch, lds) : Status();
 }
 
 }  // namespace halyard::internal

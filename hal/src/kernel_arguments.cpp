@@ -52,6 +52,14 @@ void store_value(std::byte* at, const void* value, uint32_t size) noexcept {
   }
 }
 
+// Of an address, `range` has no buffer and the address as offset.
+void store_address(std::byte* at, const Argument& argument) noexcept {
+  const BufferRange& range = argument.range;
+  const uint64_t address =
+      (range.buffer != nullptr ? range.buffer->device_address() : 0) + range.offset;
+  std::memcpy(at, &address, sizeof(address));
+}
+
 void store_shape(std::byte* at, const Dispatch& dispatch) noexcept {
   const Dim3& group = dispatch.workgroup;
   const Blocks x = blocks_of(dispatch.grid.x, group.x);
@@ -110,6 +118,50 @@ uint64_t align_up(uint64_t value, uint64_t alignment) noexcept {
   return (value + alignment - 1) / alignment * alignment;
 }
 
+// The arguments that the caller does not give. `dynamic_lds` is in bytes.
+void pack_hidden(const ArgumentPlan& plan, const Dispatch& dispatch, const HiddenValues& hidden,
+                 uint32_t dynamic_lds, std::byte* base) noexcept {
+  if (plan.shape_offset != ArgumentPlan::kNone) store_shape(base + plan.shape_offset, dispatch);
+  const ArgumentStep* step = plan.hidden();
+  for (const ArgumentStep* const end = step + plan.hidden_count; step != end; ++step) {
+    std::byte* const at = base + step->offset;
+    if (step->kind == StepKind::kZero) {
+      std::memset(at, 0, step->size);
+      continue;
+    }
+    store(at, hidden_value(plan, *step, dispatch, hidden, dynamic_lds), step->size);
+  }
+}
+
+// The arguments from `index` on, and the hidden ones.
+[[gnu::noinline]] uint32_t pack_rest(const Dispatch& dispatch, const HiddenValues& hidden,
+                                     const ArgumentPlan& plan, std::byte* base,
+                                     size_t index) noexcept {
+  uint32_t lds_end = plan.group_segment_size + dispatch.dynamic_lds_bytes;
+  for (; index < plan.argument_count; ++index) {
+    const ArgumentStep& step = plan.arguments()[index];
+    const Argument& argument = dispatch.arguments[index];
+    std::byte* const at = base + step.offset;
+    switch (step.kind) {
+      case StepKind::kBuffer:
+        store_address(at, argument);
+        break;
+      case StepKind::kValue:
+        store_value(at, argument.data(), step.size);
+        break;
+      case StepKind::kDynamicLds:
+        lds_end = static_cast<uint32_t>(align_up(lds_end, step.alignment));
+        std::memcpy(at, &lds_end, sizeof(lds_end));
+        lds_end += argument.size;
+        break;
+      default:
+        break;
+    }
+  }
+  pack_hidden(plan, dispatch, hidden, lds_end - plan.group_segment_size, base);
+  return lds_end;
+}
+
 }  // namespace
 
 uint32_t lds_bytes(const Dispatch& dispatch) noexcept {
@@ -129,45 +181,28 @@ uint32_t pack_kernel_arguments(const Dispatch& dispatch, const HiddenValues& hid
                                void* kernarg) noexcept {
   const ArgumentPlan& plan = *driver::FunctionBase::of(*dispatch.function).plan();
   auto* const base = static_cast<std::byte*>(kernarg);
-  uint32_t lds_end = plan.group_segment_size + dispatch.dynamic_lds_bytes;
-
-  const ArgumentStep* step = plan.arguments();
-  const Argument* argument = dispatch.arguments.data();
-  for (const ArgumentStep* const end = plan.hidden(); step != end; ++step, ++argument) {
-    std::byte* const at = base + step->offset;
-    switch (step->kind) {
-      case StepKind::kBuffer: {  // of an address, `range` has no buffer and the address as offset
-        const BufferRange& range = argument->range;
-        const uint64_t address =
-            (range.buffer != nullptr ? range.buffer->device_address() : 0) + range.offset;
-        std::memcpy(at, &address, sizeof(address));
-        break;
-      }
-      case StepKind::kValue:
-        store_value(at, argument->data(), step->size);
-        break;
-      case StepKind::kDynamicLds: {
-        lds_end = static_cast<uint32_t>(align_up(lds_end, step->alignment));
-        std::memcpy(at, &lds_end, sizeof(lds_end));
-        lds_end += argument->size;
-        break;
-      }
-      default:
-        break;
+  // Buffers and words, which nearly all arguments are, without a call: so this needs no stack
+  // frame, and leaves the rest, if there is any, with a jump.
+  const ArgumentStep* const steps = plan.arguments();
+  const Argument* const arguments = dispatch.arguments.data();
+  const size_t count = plan.argument_count;
+  for (size_t i = 0; i < count; ++i) {
+    const ArgumentStep& step = steps[i];
+    std::byte* const at = base + step.offset;
+    if (step.kind == StepKind::kBuffer) [[likely]] {
+      store_address(at, arguments[i]);
+    } else if (step.kind == StepKind::kValue && step.size == 4) {
+      std::memcpy(at, arguments[i].data(), 4);
+    } else if (step.kind == StepKind::kValue && step.size == 8) {
+      std::memcpy(at, arguments[i].data(), 8);
+    } else {
+      return pack_rest(dispatch, hidden, plan, base, i);
     }
   }
-
-  if (plan.shape_offset != ArgumentPlan::kNone) store_shape(base + plan.shape_offset, dispatch);
-  for (const ArgumentStep* const end = step + plan.hidden_count; step != end; ++step) {
-    std::byte* const at = base + step->offset;
-    if (step->kind == StepKind::kZero) {
-      std::memset(at, 0, step->size);
-      continue;
-    }
-    store(at, hidden_value(plan, *step, dispatch, hidden, lds_end - plan.group_segment_size),
-          step->size);
+  if (plan.hidden_count != 0 || plan.shape_offset != ArgumentPlan::kNone) {
+    return pack_rest(dispatch, hidden, plan, base, count);
   }
-  return lds_end;
+  return plan.group_segment_size + dispatch.dynamic_lds_bytes;
 }
 
 }  // namespace halyard
