@@ -4,14 +4,17 @@
 //
 // The input is a list of steps: a byte that selects the step, and its arguments (Step).
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "vgpu/kfd/drm.h"
 #include "vgpu/kfd/kfd.h"
@@ -33,6 +36,7 @@ constexpr uint64_t kOwnBytes = 0x10000;
 constexpr uint64_t kPrecious = 0x30000000;
 constexpr uint64_t kPreciousBytes = 0x10000;
 constexpr unsigned char kPreciousByte = 0x77;
+constexpr size_t kMaxArgumentBytes = 256;
 
 enum class Step : uint8_t {
   kRequest,     // number, bytes of the argument, the argument
@@ -122,18 +126,65 @@ void shorten_wait(uint8_t number, void* argument, size_t bytes) {
   std::memcpy(argument, &wait, sizeof wait);
 }
 
+// Descriptors that requests have returned: open until the input's end.
+std::vector<uint32_t> descriptors;
+
+// Where a request's argument has a descriptor; at its end if it has none.
+size_t descriptor_in(uint8_t number) {
+  using kfd::abi::Request;
+  switch (static_cast<Request>(number)) {
+    case Request::kExportDmabuf:
+      return offsetof(kfd::abi::ExportDmabuf, dmabuf_fd);
+    case Request::kImportDmabuf:
+      return offsetof(kfd::abi::ImportDmabuf, dmabuf_fd);
+    case Request::kGetDmabufInfo:
+      return offsetof(kfd::abi::GetDmabufInfo, dmabuf_fd);
+    default:
+      return kMaxArgumentBytes;
+  }
+}
+
+bool returns_descriptor(uint8_t number) {
+  return number == static_cast<uint8_t>(kfd::abi::Request::kExportDmabuf);
+}
+
+// A small number is one of the descriptors.
+void put_descriptor(uint8_t number, unsigned char* argument, size_t bytes) {
+  const size_t at = descriptor_in(number);
+  uint32_t value = 0;
+  if (at + sizeof value > bytes || returns_descriptor(number)) return;
+  std::memcpy(&value, argument + at, sizeof value);
+  if (value < descriptors.size()) std::memcpy(argument + at, &descriptors[value], sizeof value);
+}
+
+void keep_descriptor(uint8_t number, const unsigned char* argument, size_t bytes) {
+  uint32_t value = 0;
+  if (!returns_descriptor(number)) return;
+  const size_t at = descriptor_in(number);
+  if (at + sizeof value > bytes) return;  // as from Linux, it is lost
+  std::memcpy(&value, argument + at, sizeof value);
+  descriptors.push_back(value);
+}
+
+void close_descriptors() {
+  for (const uint32_t descriptor : descriptors) close(static_cast<int>(descriptor));
+  descriptors.clear();
+}
+
 void request(Input& input, kfd::Kfd& driver, bool is_drm) {
   const auto number = input.read<uint8_t>();
   const auto bytes = input.read<uint8_t>();
-  alignas(8) unsigned char argument[256];
+  alignas(8) unsigned char argument[kMaxArgumentBytes];
   input.read(argument, bytes);
   shorten_wait(number, argument, bytes);
+  if (!is_drm) put_descriptor(number, argument, bytes);
   const unsigned type = is_drm ? 'd' : kfd::abi::kRequestType;
   const unsigned long code = _IOC(_IOC_READ | _IOC_WRITE, type, number, bytes);
   // Shorter arguments are other requests, but without a timeout a wait has none that is long.
   const int result = is_drm ? kfd::drm_ioctl(driver, 0, code, argument)
                             : driver.ioctl(code, bytes != 0 ? argument : nullptr);
   if (result > 0 || result < -4095) fail("A result that is no errno value.\n");
+  if (!is_drm && result == 0) keep_descriptor(number, argument, bytes);
 }
 
 void map_device(Input& input, kfd::Kfd& driver, bool is_render) {
@@ -210,6 +261,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     driver.reserved_by_host(kReserved, kReservedBytes);
     Input input(data, size);
     while (!input.empty()) step(input, driver);
+    close_descriptors();
   }
   const auto* const precious = static_cast<const unsigned char*>(pointer(kPrecious));
   if (std::any_of(precious, precious + kPreciousBytes,

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "vgpu/held_accesses.h"
+
 namespace halyard::vgpu {
 namespace {
 
@@ -61,6 +63,9 @@ void hand_on(int signal, siginfo_t* info, void* context) {
 
 void handle(int signal, siginfo_t* info, void* context) {
   Guard* const guard = current;
+  if (signal == SIGSEGV && info->si_code == SEGV_ACCERR &&
+      detail::waited_for_holder(reinterpret_cast<uintptr_t>(info->si_addr)))
+    return;
   if (watcher != nullptr && signal == SIGSEGV && info->si_code == SEGV_ACCERR) {
     const HostAccess access{reinterpret_cast<uintptr_t>(info->si_addr), pc_of(context),
                             wrote(context), guard != nullptr};

@@ -1,6 +1,6 @@
 // The binary interface of the kernel driver: requests of /dev/kfd and their arguments.
 //
-// As in Linux, include/uapi/linux/kfd_ioctl.h of 6.1 (interface 1.11), and, from 0x80 on, as AMD's
+// As in Linux, include/uapi/linux/kfd_ioctl.h of 6.3 (interface 1.12), and, from 0x80 on, as AMD's
 // own build of the driver has it (ROCT-Thunk-Interface 5.2.3, include/linux/kfd_ioctl.h). Declared
 // here because Debian's copy of that header cannot be included without libdrm-dev;
 // tests/abi_test.cpp compares the two.
@@ -13,7 +13,7 @@
 namespace halyard::vgpu::kfd::abi {
 
 inline constexpr uint32_t kMajorVersion = 1;
-inline constexpr uint32_t kMinorVersion = 11;
+inline constexpr uint32_t kMinorVersion = 12;
 inline constexpr unsigned kRequestType = 'K';
 
 // A request's number, the low byte of an ioctl's code.
@@ -49,6 +49,7 @@ enum class Request : uint8_t {
   kSetXnackMode = 0x21,
   kCriuOp = 0x22,
   kAvailableMemory = 0x23,
+  kExportDmabuf = 0x24,
   kIpcImportHandle = 0x80,
   kIpcExportHandle = 0x81,
   kDbgTrap = 0x82,
@@ -272,6 +273,28 @@ struct MapMemory {
   uint64_t gpu_ids_pointer = 0;
   uint32_t count = 0;
   uint32_t done = 0;  // in, out: how many of them are mapped
+};
+
+struct GetDmabufInfo {
+  uint64_t size = 0;  // out
+  uint64_t metadata_pointer = 0;
+  uint32_t metadata_size = 0;  // in: room; out: bytes
+  uint32_t gpu_id = 0;         // out
+  uint32_t flags = 0;          // out: kVram or kGtt, and kPublic
+  uint32_t dmabuf_fd = 0;
+};
+
+struct ImportDmabuf {
+  uint64_t address = 0;
+  uint64_t handle = 0;  // out
+  uint32_t gpu_id = 0;
+  uint32_t dmabuf_fd = 0;
+};
+
+struct ExportDmabuf {
+  uint64_t handle = 0;
+  uint32_t flags = 0;      // of open(): O_CLOEXEC
+  uint32_t dmabuf_fd = 0;  // out
 };
 
 struct AllocQueueGws {

@@ -1,13 +1,17 @@
 #include "vgpu/kfd/buffers.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
 #include <utility>
 
+#include "vgpu/kfd/dmabuf.h"
 #include "vgpu/kfd/shared_handle.h"
+#include "vgpu/machine/memory_file.h"
 #if HALYARD_VGPU_ENGINE
 #include "vgpu/coherence/host_addresses.h"
 #endif
@@ -26,6 +30,11 @@ constexpr const char* kNoSegment =
     "system had no System V shared memory segment left for it, or the process had taken its share "
     "of 1024. Allocate what is to be shared first, or in fewer and larger pieces; ipcs -m shows "
     "who has segments, kernel.shmmni says how many there are.";
+
+constexpr const char* kAttached =
+    "halyard vgpu: this memory cannot be exported as a dma-buf now: another process has it open by "
+    "an IPC handle, or the host has it mapped twice. Export the dma-buf first, or have the other "
+    "process close the handle.";
 
 void* pointer(uint64_t address) {
   return reinterpret_cast<void*>(address);
@@ -221,6 +230,8 @@ void Buffers::release(Buffer& buffer) {
       observer != nullptr && is_memory)
     observer->removed(buffer.begin + buffer.to_host);
   if (!buffer.has_pages()) return;
+  machine::stop_forwarding(buffer.forwarding);
+  if (buffer.file >= 0) close(buffer.file);
   by_offset_.erase(buffer.mmap_offset);
   if (!buffer.displaced) {
     by_address_.erase(buffer.begin);
@@ -254,6 +265,11 @@ int Buffers::share(abi::IpcExport& arguments) {
   const std::lock_guard lock(mutex_);
   Buffer* const buffer = find(arguments.handle);
   if (buffer == nullptr || !buffer->has_pages()) return -EINVAL;
+  if (buffer->file >= 0 && !buffer->segment.exists()) {
+    machine::forward_to_memory_file(buffer->file, buffer->bytes, &buffer->segment,
+                                    &buffer->forwarding);
+    if (buffer->segment.exists() && !buffer->imported) ++segments_;
+  }
   if (!buffer->segment.exists()) {
     queue::report(kNoSegment);
     return -ENOMEM;
@@ -288,10 +304,84 @@ int Buffers::import(uint32_t node, abi::IpcImport& arguments) {
     return -EINVAL;
   }
   madvise(pointer(buffer.begin), buffer.bytes, MADV_DONTFORK);
+  const int file =
+      machine::follow_to_memory_file(buffer.segment, pointer(buffer.begin), buffer.bytes);
+  if (file >= 0) {
+    buffer.file = file;
+    buffer.segment = {};
+  } else if (file != machine::kNotForwarded) {
+    give_back_addresses(buffer.begin, buffer.size);
+    return -EINVAL;
+  }
+  arguments.handle = add_mappable(std::move(buffer));
+  arguments.mmap_offset = find(arguments.handle)->mmap_offset;
+  return 0;
+}
+
+uint64_t Buffers::add_mappable(Buffer buffer) {
   buffer.mmap_offset = next_offset_;
   next_offset_ += (buffer.bytes + kOffsetAlignment - 1) / kOffsetAlignment * kOffsetAlignment;
-  arguments.mmap_offset = buffer.mmap_offset;
-  arguments.handle = add(std::move(buffer));
+  return add(std::move(buffer));
+}
+
+int Buffers::move_to_file(Buffer& buffer) {
+  if (buffer.file >= 0) return 0;
+  // The program has something else at its addresses.
+  if (buffer.displaced) return -EINVAL;
+  const int file = make_dmabuf(
+      {buffer.node, buffer.flags & (abi::kVram | abi::kGtt | abi::kPublic), buffer.bytes});
+  if (file < 0) return file;
+  if (machine::MemoryObserver* const observer = machine_.memory().observer())
+    observer->shared(buffer.begin);
+  const int result = machine::move_to_memory_file(
+      {pointer(buffer.begin), buffer.size, buffer.bytes, buffer.segment}, file, &buffer.forwarding);
+  if (result == 0) {
+    buffer.file = file;
+  } else {
+    close(file);
+    if (result == -EBUSY) queue::report(kAttached);
+  }
+  return result;
+}
+
+int Buffers::export_dmabuf(abi::ExportDmabuf& arguments) {
+  const std::lock_guard lock(mutex_);
+  Buffer* const buffer = find(arguments.handle);
+  if (buffer == nullptr || !buffer->has_pages()) return -EINVAL;
+  if (const int failed = move_to_file(*buffer); failed != 0) return failed;
+  const bool closes = (arguments.flags & O_CLOEXEC) != 0;
+  const int descriptor = fcntl(buffer->file, closes ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+  if (descriptor < 0) return -errno;
+  arguments.dmabuf_fd = static_cast<uint32_t>(descriptor);
+  return 0;
+}
+
+// As amdkfd, kfd_ioctl_import_dmabuf: only memory of that GPU, or allocated through it.
+int Buffers::import_dmabuf(uint32_t node, abi::ImportDmabuf& arguments) {
+  const auto descriptor = static_cast<int>(arguments.dmabuf_fd);
+  DmabufContents contents;
+  if (const int failed = read_dmabuf(descriptor, contents); failed != 0) return failed;
+  if (contents.node != node || !is_page_range(arguments.address, contents.bytes)) return -EINVAL;
+  Buffer buffer;
+  buffer.begin = arguments.address;
+  buffer.size = buffer.bytes = contents.bytes;
+  buffer.node = node;
+  buffer.flags = contents.flags | abi::kExecutable | abi::kWritable;
+  buffer.imported = true;
+  const std::lock_guard lock(mutex_);
+  if (!is_free(buffer.begin, buffer.size)) return -EINVAL;
+  buffer.file = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (buffer.file < 0) return -errno;
+  if (!take_addresses(buffer.begin, buffer.size)) {
+    close(buffer.file);
+    return -EINVAL;
+  }
+  if (!machine::map_memory_file(buffer.file, pointer(buffer.begin), buffer.bytes)) {
+    give_back_addresses(buffer.begin, buffer.size);
+    close(buffer.file);
+    return -ENOMEM;
+  }
+  arguments.handle = add_mappable(std::move(buffer));
   return 0;
 }
 
@@ -316,7 +406,8 @@ void* Buffers::map_for_host(void* address, uint64_t bytes, int protection, int f
     return address;
   // A second mapping: of a segment only as a whole.
   const bool has_access = protection != PROT_NONE;
-  if (has_access && (!buffer.segment.exists() || from != 0 || bytes != buffer.bytes))
+  if (has_access && buffer.file < 0 &&
+      (!buffer.segment.exists() || from != 0 || bytes != buffer.bytes))
     return failed(EINVAL);
   void* const where =
       mmap(address, bytes, PROT_NONE, kEmpty | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)), -1, 0);
@@ -327,7 +418,10 @@ void* Buffers::map_for_host(void* address, uint64_t bytes, int protection, int f
     reservations_.add(begin, begin + bytes);
     return where;
   }
-  if (!machine::attach_pages(buffer.segment, where, bytes)) {
+  const bool is_there = buffer.file >= 0 ? mmap(where, bytes, protection, MAP_SHARED | MAP_FIXED,
+                                                buffer.file, static_cast<off_t>(from)) != MAP_FAILED
+                                         : machine::attach_pages(buffer.segment, where, bytes);
+  if (!is_there) {
     munmap(where, bytes);
     return failed(ENOMEM);
   }

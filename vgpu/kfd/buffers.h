@@ -43,6 +43,10 @@ class Buffers {
   // For another process. The memory lives until it is freed here and by all who imported it.
   int share(abi::IpcExport& arguments);
   int import(uint32_t node, abi::IpcImport& arguments);
+  // The same by a descriptor, which keeps the memory alive too. The first export moves the memory
+  // into a file (machine/memory_file.h). EBUSY while another process has it by share().
+  int export_dmabuf(abi::ExportDmabuf& arguments);
+  int import_dmabuf(uint32_t node, abi::ImportDmabuf& arguments);
 
   // The program maps `bytes` from `offset` of a render node on. Returns the address, or MAP_FAILED
   // with errno set.
@@ -71,7 +75,11 @@ class Buffers {
     uint32_t flags = 0;  // abi::
     uint64_t mmap_offset = 0;
     std::set<uint32_t> mapped;  // nodes
-    machine::Segment segment;   // none: private pages
+    machine::Segment segment;   // none: private pages, or a file alone
+    // The memory, once it is or was exported as a dma-buf; -1 before. The segment, if there is one,
+    // then only leads to it, and is attached at `forwarding`.
+    int file = -1;
+    void* forwarding = nullptr;
     bool imported = false;
     bool displaced = false;  // the program has something else at its addresses
     bool kept = false;       // the driver itself uses it
@@ -91,6 +99,8 @@ class Buffers {
   // Leaves the addresses as they were.
   void give_back_addresses(uint64_t begin, uint64_t size);
   int place(Buffer& buffer);
+  int move_to_file(Buffer& buffer);
+  uint64_t add_mappable(Buffer buffer);
   void displace(uint64_t begin, uint64_t bytes);
   uint64_t add(Buffer buffer);
   Buffer* find(uint64_t handle);

@@ -73,6 +73,9 @@ const Kfd::Entry* Kfd::find_entry(unsigned number) {
       HALYARD_KFD_ENTRY(kMapMemoryToGpu, kInOut, MapMemory, map_memory),
       HALYARD_KFD_ENTRY(kUnmapMemoryFromGpu, kInOut, MapMemory, unmap_memory),
       HALYARD_KFD_ENTRY(kSetCuMask, kIn, SetCuMask, set_cu_mask),
+      HALYARD_KFD_ENTRY(kGetDmabufInfo, kInOut, GetDmabufInfo, get_dmabuf_info),
+      HALYARD_KFD_ENTRY(kImportDmabuf, kInOut, ImportDmabuf, import_dmabuf),
+      HALYARD_KFD_ENTRY(kExportDmabuf, kInOut, ExportDmabuf, export_dmabuf),
       HALYARD_KFD_ENTRY(kAllocQueueGws, kInOut, AllocQueueGws, alloc_queue_gws),
       HALYARD_KFD_ENTRY(kSetXnackMode, kInOut, SetXnackMode, set_xnack_mode),
       HALYARD_KFD_ENTRY(kAvailableMemory, kInOut, AvailableMemory, available_memory),
@@ -106,7 +109,7 @@ int Kfd::ioctl(unsigned long code, void* argument) {
   const Entry* const entry = find_entry(number);
   if (entry == nullptr) {
     // Those that Linux has, but that do nothing here, differ from those that it has not.
-    return number <= static_cast<unsigned>(abi::Request::kAvailableMemory) ? -EINVAL : -ENOTTY;
+    return number <= static_cast<unsigned>(abi::Request::kExportDmabuf) ? -EINVAL : -ENOTTY;
   }
   alignas(8) unsigned char copy[kMaxArgumentBytes] = {};
   const auto user = reinterpret_cast<uintptr_t>(argument);

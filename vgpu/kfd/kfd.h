@@ -63,6 +63,9 @@ class Kfd {
   int available_memory(abi::AvailableMemory& arguments);
   int ipc_export(abi::IpcExport& arguments);
   int ipc_import(abi::IpcImport& arguments);
+  int get_dmabuf_info(abi::GetDmabufInfo& arguments);
+  int export_dmabuf(abi::ExportDmabuf& arguments);
+  int import_dmabuf(abi::ImportDmabuf& arguments);
   int change_mapping(abi::MapMemory& arguments, int (Buffers::*change)(uint64_t, uint32_t));
 
   // svm_requests.cpp

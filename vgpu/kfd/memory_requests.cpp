@@ -1,6 +1,8 @@
 // Requests for memory.
 #include <cerrno>
 
+#include "vgpu/kfd/dmabuf.h"
+#include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/kfd.h"
 #include "vgpu/kfd/user_memory.h"
 
@@ -65,6 +67,28 @@ int Kfd::ipc_export(abi::IpcExport& arguments) {
 int Kfd::ipc_import(abi::IpcImport& arguments) {
   const uint32_t node = node_of(arguments.gpu_id);
   return node != 0 ? buffers_.import(node, arguments) : -EINVAL;
+}
+
+// No buffer has metadata, which graphics drivers attach to textures.
+int Kfd::get_dmabuf_info(abi::GetDmabufInfo& arguments) {
+  DmabufContents contents;
+  if (const int failed = read_dmabuf(static_cast<int>(arguments.dmabuf_fd), contents); failed != 0)
+    return failed;
+  if (contents.node >= machine_.node_count()) return -EINVAL;
+  arguments.size = contents.bytes;
+  arguments.metadata_size = 0;
+  arguments.gpu_id = gpu_id_of(contents.node - 1);
+  arguments.flags = contents.flags;
+  return 0;
+}
+
+int Kfd::export_dmabuf(abi::ExportDmabuf& arguments) {
+  return buffers_.export_dmabuf(arguments);
+}
+
+int Kfd::import_dmabuf(abi::ImportDmabuf& arguments) {
+  const uint32_t node = node_of(arguments.gpu_id);
+  return node != 0 ? buffers_.import_dmabuf(node, arguments) : -EINVAL;
 }
 
 }  // namespace halyard::vgpu::kfd
