@@ -30,6 +30,10 @@ enum class Request : uint8_t {
   kSetEvent = 0x0a,
   kResetEvent = 0x0b,
   kWaitEvents = 0x0c,
+  kOldDebugRegister = 0x0d,
+  kOldDebugUnregister = 0x0e,
+  kOldDebugAddressWatch = 0x0f,
+  kOldDebugWaveControl = 0x10,
   kSetScratchBackingVa = 0x11,
   kGetTileConfig = 0x12,
   kSetTrapHandler = 0x13,
@@ -295,6 +299,20 @@ struct ExportDmabuf {
   uint64_t handle = 0;
   uint32_t flags = 0;      // of open(): O_CLOEXEC
   uint32_t dmabuf_fd = 0;  // out
+};
+
+// Those that can be chosen and happen here (enum kfd_smi_event).
+enum class SmiEvent : uint32_t { kVmFault = 1 };
+
+struct SmiEvents {
+  uint32_t gpu_id = 0;
+  uint32_t fd = 0;  // out
+};
+
+// Debugging before Linux 5.12: one argument for all, of which nothing is read.
+struct OldDebugging {
+  uint32_t gpu_id = 0;
+  uint32_t pad = 0;
 };
 
 struct AllocQueueGws {

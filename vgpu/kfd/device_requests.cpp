@@ -101,4 +101,9 @@ int Kfd::set_trap_handler(abi::SetTrapHandler& arguments) {
   return node_of(arguments.gpu_id) != 0 ? 0 : -EINVAL;
 }
 
+// Linux has these numbers still, and no debugger behind them.
+int Kfd::old_debugging(abi::OldDebugging&) {
+  return -EPERM;
+}
+
 }  // namespace halyard::vgpu::kfd

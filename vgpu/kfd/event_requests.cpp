@@ -82,6 +82,15 @@ int Kfd::reset_event(abi::EventId& arguments) {
   return error_of(machine_.events().reset(arguments.event_id));
 }
 
+int Kfd::smi_events(abi::SmiEvents& arguments) {
+  const uint32_t node = node_of(arguments.gpu_id);
+  if (node == 0) return -EINVAL;
+  const int descriptor = smi_events_.open(node);
+  if (descriptor < 0) return descriptor;
+  arguments.fd = static_cast<uint32_t>(descriptor);
+  return 0;
+}
+
 int Kfd::wait_events(abi::WaitEvents& arguments) {
   if (arguments.count == 0 || arguments.count > abi::kEventLimit) return -EINVAL;
   constexpr uint32_t kFew = 16;

@@ -14,6 +14,7 @@ namespace halyard::vgpu::kfd {
 
 namespace {
 
+constexpr unsigned kNone = _IOC_NONE;
 constexpr unsigned kOut = _IOC_READ;
 constexpr unsigned kIn = _IOC_WRITE;
 constexpr unsigned kInOut = _IOC_READ | _IOC_WRITE;
@@ -62,6 +63,10 @@ const Kfd::Entry* Kfd::find_entry(unsigned number) {
       HALYARD_KFD_ENTRY(kSetEvent, kIn, EventId, set_event),
       HALYARD_KFD_ENTRY(kResetEvent, kIn, EventId, reset_event),
       HALYARD_KFD_ENTRY(kWaitEvents, kInOut, WaitEvents, wait_events),
+      HALYARD_KFD_ENTRY(kOldDebugRegister, kNone, OldDebugging, old_debugging),
+      HALYARD_KFD_ENTRY(kOldDebugUnregister, kNone, OldDebugging, old_debugging),
+      HALYARD_KFD_ENTRY(kOldDebugAddressWatch, kNone, OldDebugging, old_debugging),
+      HALYARD_KFD_ENTRY(kOldDebugWaveControl, kNone, OldDebugging, old_debugging),
       HALYARD_KFD_ENTRY(kSetScratchBackingVa, kInOut, SetScratchBackingVa, set_scratch_backing),
       HALYARD_KFD_ENTRY(kGetTileConfig, kInOut, TileConfig, get_tile_config),
       HALYARD_KFD_ENTRY(kSetTrapHandler, kIn, SetTrapHandler, set_trap_handler),
@@ -77,6 +82,7 @@ const Kfd::Entry* Kfd::find_entry(unsigned number) {
       HALYARD_KFD_ENTRY(kImportDmabuf, kInOut, ImportDmabuf, import_dmabuf),
       HALYARD_KFD_ENTRY(kExportDmabuf, kInOut, ExportDmabuf, export_dmabuf),
       HALYARD_KFD_ENTRY(kAllocQueueGws, kInOut, AllocQueueGws, alloc_queue_gws),
+      HALYARD_KFD_ENTRY(kSmiEvents, kInOut, SmiEvents, smi_events),
       HALYARD_KFD_ENTRY(kSetXnackMode, kInOut, SetXnackMode, set_xnack_mode),
       HALYARD_KFD_ENTRY(kAvailableMemory, kInOut, AvailableMemory, available_memory),
       HALYARD_KFD_ENTRY(kIpcImportHandle, kInOut, IpcImport, ipc_import),
@@ -90,7 +96,11 @@ const Kfd::Entry* Kfd::find_entry(unsigned number) {
 }
 
 Kfd::Kfd(machine::Machine& machine)
-    : machine_(machine), buffers_(machine), svm_(machine, buffers_), queues_(machine) {
+    : machine_(machine),
+      buffers_(machine),
+      svm_(machine, buffers_),
+      smi_events_(machine.events()),
+      queues_(machine) {
   install_host_guard();  // for memory that the program names
 }
 

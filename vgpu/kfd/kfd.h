@@ -9,6 +9,7 @@
 #include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/buffers.h"
 #include "vgpu/kfd/queues.h"
+#include "vgpu/kfd/smi_events.h"
 #include "vgpu/kfd/svm.h"
 #include "vgpu/machine/machine.h"
 
@@ -52,6 +53,7 @@ class Kfd {
   int set_memory_policy(abi::SetMemoryPolicy& arguments);
   int get_tile_config(abi::TileConfig& arguments);
   int set_trap_handler(abi::SetTrapHandler& arguments);
+  int old_debugging(abi::OldDebugging& arguments);
   abi::DeviceApertures apertures_of(uint32_t index) const;
 
   // memory_requests.cpp
@@ -79,6 +81,8 @@ class Kfd {
   int reset_event(abi::EventId& arguments);
   int wait_events(abi::WaitEvents& arguments);
 
+  int smi_events(abi::SmiEvents& arguments);
+
   // queue_requests.cpp
   int create_queue(abi::CreateQueue& arguments);
   int destroy_queue(abi::DestroyQueue& arguments);
@@ -92,6 +96,7 @@ class Kfd {
   machine::Machine& machine_;
   Buffers buffers_;
   Svm svm_;
+  SmiEvents smi_events_;
   Queues queues_;
   std::mutex event_page_mutex_;
   bool has_event_page_ = false;

@@ -56,7 +56,9 @@ int Kfd::set_scratch_backing(abi::SetScratchBackingVa& arguments) {
 int Kfd::available_memory(abi::AvailableMemory& arguments) {
   const uint32_t node = node_of(arguments.gpu_id);
   if (node == 0) return -EINVAL;
-  arguments.available = buffers_.available(node);
+  // Whole blocks of 2 MiB, as amdkfd reports: the rest is in pieces.
+  constexpr uint64_t kBlock = uint64_t{2} << 20;
+  arguments.available = buffers_.available(node) / kBlock * kBlock;
   return 0;
 }
 

@@ -203,7 +203,16 @@ void EventTable::raise_low_bits(uint32_t low_bits) {
   }
 }
 
+void EventTable::set_fault_listener(FaultListener* listener) {
+  const std::lock_guard lock(listener_mutex_);
+  listener_ = listener;
+}
+
 bool EventTable::memory_fault(const queue::MemoryFault& fault) {
+  {
+    const std::lock_guard lock(listener_mutex_);
+    if (listener_ != nullptr) listener_->memory_fault(fault);
+  }
   bool heard = false;
   const std::lock_guard lock(mutex_);
   for (uint32_t id = 1; id < next_id_; ++id) {

@@ -29,6 +29,13 @@ enum class EventStatus : uint8_t {
   kInvalid,      // nothing that could be done
 };
 
+// Hears of each memory fault. Called by the queue's thread.
+class FaultListener {
+ public:
+  virtual ~FaultListener() = default;
+  virtual void memory_fault(const queue::MemoryFault& fault) = 0;
+};
+
 class EventTable final : public queue::Interrupts {
  public:
   static constexpr uint32_t kMaxEvents = 4096;  // as many as the kernel driver has
@@ -55,6 +62,9 @@ class EventTable final : public queue::Interrupts {
   // event's id are all ones then, as in the kernel driver. False once an event has been made, and
   // if the host does not have the page. Where it goes away later, no event can be made.
   bool use_page(uint64_t* page);
+
+  // Null: none. What listened before does so no longer once this returns.
+  void set_fault_listener(FaultListener* listener);
 
   // queue::Interrupts.
   void raise(uint32_t event_id) override;
@@ -83,9 +93,11 @@ class EventTable final : public queue::Interrupts {
   // Events are never deleted before the table: their ids are used again, and a thread that has
   // found one just before it was destroyed does no harm.
   std::array<std::atomic<Event*>, kMaxEvents> events_{};
-  std::mutex mutex_;              // creation and destruction
-  std::vector<uint32_t> unused_;  // ids of destroyed events
-  uint32_t next_id_ = 1;          // 0 means "no event" to device code
+  std::mutex mutex_;  // creation and destruction
+  std::mutex listener_mutex_;
+  FaultListener* listener_ = nullptr;  // under listener_mutex_
+  std::vector<uint32_t> unused_;       // ids of destroyed events
+  uint32_t next_id_ = 1;               // 0 means "no event" to device code
   uint64_t* mailboxes_ = nullptr;
   bool owns_mailboxes_ = true;
   uint64_t empty_ = 0;  // what a mailbox holds that nobody has written to

@@ -23,8 +23,41 @@ TEST(Requests, UnknownOnesAreRefusedAsByLinux) {
   EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ, 'T', 1, 8), &version), -ENOTTY);
   EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ, 'K', 0x7f, 8), &version), -ENOTTY);
   EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ, 'K', 0, 8), &version), -EINVAL);
-  // Debugging as of old, which this driver never had.
-  EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_WRITE, 'K', 0x0d, 8), &version), -EINVAL);
+}
+
+TEST(Requests, DebuggingIsRefusedAsByALinuxWithoutIt) {
+  FakeProcess process;
+  unsigned char argument[128] = {};
+  // What Linux once had, and has the numbers of still.
+  for (unsigned number = 0x0d; number <= 0x10; ++number) {
+    EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_WRITE, 'K', number, 16), argument), -EPERM) << number;
+    EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_WRITE, 'K', number, 16), nullptr), -EPERM) << number;
+  }
+  // RUNTIME_ENABLE and DBG_TRAP came after this interface: the thunk does not ask for them. AMD's
+  // own numbers for DBG_TRAP and for performance counters.
+  for (const unsigned number : {0x25u, 0x26u, 0x82u, 0x84u})
+    EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ | _IOC_WRITE, 'K', number, 16), argument), -ENOTTY);
+}
+
+TEST(Requests, AvailableMemoryIsInWholeBlocks) {
+  FakeProcess process;
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  const auto available = [&process](uint32_t gpu_id, int expected = 0) {
+    abi::AvailableMemory request;
+    request.gpu_id = gpu_id;
+    EXPECT_EQ(process.request(Request::kAvailableMemory, request), expected);
+    return request.available;
+  };
+  EXPECT_EQ(available(kGpu), 64 * kMiB);
+  const abi::AllocMemory page = process.allocate(kPage, abi::kVram | abi::kExecutable);
+  EXPECT_EQ(available(kGpu), 62 * kMiB);
+  EXPECT_EQ(available(kOtherGpu), 64 * kMiB);
+  process.allocate(4 * kMiB, abi::kGtt | abi::kExecutable);
+  EXPECT_EQ(available(kGpu), 62 * kMiB) << "the host's memory";
+  ASSERT_EQ(process.free(page.handle), 0);
+  EXPECT_EQ(available(kGpu), 64 * kMiB);
+  available(0, -EINVAL);
+  available(kGpu + 1, -EINVAL);
 }
 
 TEST(Requests, ArgumentsThatAreNotThereAreFaults) {
