@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "vgpu/kfd/drm.h"
+#include "vgpu/kfd/drm_abi.h"
 #include "vgpu/kfd/kfd.h"
 #include "vgpu/machine/machine.h"
 
@@ -129,9 +130,14 @@ void shorten_wait(uint8_t number, void* argument, size_t bytes) {
 // Descriptors that requests have returned: open until the input's end.
 std::vector<uint32_t> descriptors;
 
-// Where a request's argument has a descriptor; at its end if it has none.
-size_t descriptor_in(uint8_t number) {
+// Where a request's argument has a descriptor; behind its end if it has none.
+size_t descriptor_in(uint8_t number, bool is_drm) {
   using kfd::abi::Request;
+  if (is_drm) {
+    const bool is_prime =
+        number == kfd::drm::kPrimeFdToHandleNumber || number == kfd::drm::kPrimeHandleToFdNumber;
+    return is_prime ? offsetof(kfd::drm::PrimeHandle, fd) : kMaxArgumentBytes;
+  }
   switch (static_cast<Request>(number)) {
     case Request::kExportDmabuf:
       return offsetof(kfd::abi::ExportDmabuf, dmabuf_fd);
@@ -139,28 +145,32 @@ size_t descriptor_in(uint8_t number) {
       return offsetof(kfd::abi::ImportDmabuf, dmabuf_fd);
     case Request::kGetDmabufInfo:
       return offsetof(kfd::abi::GetDmabufInfo, dmabuf_fd);
+    case Request::kSmiEvents:
+      return offsetof(kfd::abi::SmiEvents, fd);
     default:
       return kMaxArgumentBytes;
   }
 }
 
-bool returns_descriptor(uint8_t number) {
-  return number == static_cast<uint8_t>(kfd::abi::Request::kExportDmabuf);
+bool returns_descriptor(uint8_t number, bool is_drm) {
+  if (is_drm) return number == kfd::drm::kPrimeHandleToFdNumber;
+  return number == static_cast<uint8_t>(kfd::abi::Request::kExportDmabuf) ||
+         number == static_cast<uint8_t>(kfd::abi::Request::kSmiEvents);
 }
 
 // A small number is one of the descriptors.
-void put_descriptor(uint8_t number, unsigned char* argument, size_t bytes) {
-  const size_t at = descriptor_in(number);
+void put_descriptor(uint8_t number, bool is_drm, unsigned char* argument, size_t bytes) {
+  const size_t at = descriptor_in(number, is_drm);
   uint32_t value = 0;
-  if (at + sizeof value > bytes || returns_descriptor(number)) return;
+  if (at + sizeof value > bytes || returns_descriptor(number, is_drm)) return;
   std::memcpy(&value, argument + at, sizeof value);
   if (value < descriptors.size()) std::memcpy(argument + at, &descriptors[value], sizeof value);
 }
 
-void keep_descriptor(uint8_t number, const unsigned char* argument, size_t bytes) {
+void keep_descriptor(uint8_t number, bool is_drm, const unsigned char* argument, size_t bytes) {
   uint32_t value = 0;
-  if (!returns_descriptor(number)) return;
-  const size_t at = descriptor_in(number);
+  if (!returns_descriptor(number, is_drm)) return;
+  const size_t at = descriptor_in(number, is_drm);
   if (at + sizeof value > bytes) return;  // as from Linux, it is lost
   std::memcpy(&value, argument + at, sizeof value);
   descriptors.push_back(value);
@@ -177,14 +187,14 @@ void request(Input& input, kfd::Kfd& driver, bool is_drm) {
   alignas(8) unsigned char argument[kMaxArgumentBytes];
   input.read(argument, bytes);
   shorten_wait(number, argument, bytes);
-  if (!is_drm) put_descriptor(number, argument, bytes);
+  put_descriptor(number, is_drm, argument, bytes);
   const unsigned type = is_drm ? 'd' : kfd::abi::kRequestType;
   const unsigned long code = _IOC(_IOC_READ | _IOC_WRITE, type, number, bytes);
   // Shorter arguments are other requests, but without a timeout a wait has none that is long.
   const int result = is_drm ? kfd::drm_ioctl(driver, 0, code, argument)
                             : driver.ioctl(code, bytes != 0 ? argument : nullptr);
   if (result > 0 || result < -4095) fail("A result that is no errno value.\n");
-  if (!is_drm && result == 0) keep_descriptor(number, argument, bytes);
+  if (result == 0) keep_descriptor(number, is_drm, argument, bytes);
 }
 
 void map_device(Input& input, kfd::Kfd& driver, bool is_render) {
@@ -199,7 +209,7 @@ void map_device(Input& input, kfd::Kfd& driver, bool is_render) {
     address = kReserved + address % kReservedBytes / kPage * kPage;
     if (bytes > kReserved + kReservedBytes - address) return;
   }
-  is_render ? driver.buffers().map_for_host(pointer(address), bytes, protection, flags, offset)
+  is_render ? driver.map_render_node(pointer(address), bytes, protection, flags, offset)
             : driver.map(pointer(address), bytes, protection, flags, offset);
 }
 

@@ -470,6 +470,24 @@ bool Buffers::overlap(uint64_t begin, uint64_t size) const {
   return !is_free(begin, size);
 }
 
+bool Buffers::claim_addresses(uint32_t node, uint64_t begin, uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  const auto it = claims_.find(begin);
+  if (it != claims_.end() && it->second.size == size) return it->second.nodes.insert(node).second;
+  if (!is_free(begin, size)) return false;
+  ends_[begin] = begin + size;
+  claims_[begin] = {size, {node}};
+  return true;
+}
+
+void Buffers::release_addresses(uint32_t node, uint64_t begin) {
+  const std::lock_guard lock(mutex_);
+  const auto it = claims_.find(begin);
+  if (it == claims_.end() || it->second.nodes.erase(node) == 0 || !it->second.nodes.empty()) return;
+  claims_.erase(it);
+  ends_.erase(begin);
+}
+
 uint64_t Buffers::available(uint32_t node) const {
   const std::lock_guard lock(mutex_);
   return machine_.profile().gpus[node - 1].memory_bytes - vram_used_[node];

@@ -65,7 +65,16 @@ class Buffers {
   bool overlap(uint64_t begin, uint64_t size) const;
   uint64_t available(uint32_t node) const;
 
+  // Addresses of a GPU for memory that is no buffer. Several GPUs can have the same; no buffer is
+  // put there. False if a buffer has some of them.
+  bool claim_addresses(uint32_t node, uint64_t begin, uint64_t size);
+  void release_addresses(uint32_t node, uint64_t begin);
+
  private:
+  struct Claim {
+    uint64_t size = 0;
+    std::set<uint32_t> nodes;
+  };
   struct Buffer {
     uint64_t begin = 0;    // GPU's address
     uint64_t to_host = 0;  // from there to the host's (isa::MemoryRange)
@@ -114,6 +123,7 @@ class Buffers {
   std::map<uint64_t, uint64_t> by_offset_;   // handles by mmap_offset, of buffers with pages
   std::map<uint64_t, uint64_t> by_address_;  // handles by begin, of buffers with pages
   std::map<uint64_t, uint64_t> ends_;        // of all buffers' addresses, by begin
+  std::map<uint64_t, Claim> claims_;         // by begin; their addresses are in ends_, too
   Reservations reservations_;
   machine::AddressTable registered_;  // user pointers, from the GPU's addresses
   uint64_t next_handle_ = 1;

@@ -75,7 +75,7 @@ void* device_map(halyard_kfd_device device, void* address, size_t bytes, int pro
     return MAP_FAILED;
   }
   if (device == 0) return kfd->map(address, bytes, protection, flags, offset);
-  return kfd->buffers().map_for_host(address, bytes, protection, flags, offset);
+  return kfd->map_render_node(address, bytes, protection, flags, offset);
 }
 
 template <void (Kfd::*kFunction)(uint64_t begin, uint64_t bytes)>

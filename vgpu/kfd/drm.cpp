@@ -129,6 +129,57 @@ int query(Kfd& kfd, uint32_t index, uint64_t user, uint32_t bytes) {
   return -EINVAL;
 }
 
+// As drm_ioctl() in Linux: what a program does not pass is 0, what it does not ask for is not
+// copied.
+template <class T, class Function>
+int with_argument(uint64_t user, uint32_t bytes, Function function) {
+  T argument;
+  const uint64_t known = std::min<uint64_t>(bytes, sizeof argument);
+  if (!copy_from_user(&argument, user, known)) return -EFAULT;
+  const int result = function(argument);
+  if (result != 0) return result;
+  return copy_to_user(user, &argument, known) ? 0 : -EFAULT;
+}
+
+int gem_request(Gem& gem, uint32_t node, unsigned number, uint64_t user, uint32_t bytes) {
+  using namespace drm;  // NOLINT(google-build-using-namespace)
+  switch (number) {
+    case kGemCloseNumber:
+      return with_argument<GemClose>(user, bytes, [&](auto& a) { return gem.close(node, a); });
+    case kPrimeHandleToFdNumber:
+      return with_argument<PrimeHandle>(user, bytes,
+                                        [&](auto& a) { return gem.export_handle(node, a); });
+    case kPrimeFdToHandleNumber:
+      return with_argument<PrimeHandle>(user, bytes, [&](auto& a) { return gem.import(node, a); });
+    case kAmdgpuGemMmapNumber:
+      return with_argument<GemMmap>(user, bytes, [&](auto& a) { return gem.find_offset(node, a); });
+    case kAmdgpuGemMetadataNumber:
+      return with_argument<GemMetadata>(user, bytes,
+                                        [&](auto& a) { return gem.get_metadata(node, a); });
+    case kAmdgpuGemVaNumber:
+      return with_argument<GemVa>(user, bytes,
+                                  [&](auto& a) { return gem.change_addresses(node, a); });
+    case kAmdgpuGemOpNumber:
+      return with_argument<GemOp>(user, bytes, [&](auto& a) {
+        GemCreateInfo info;
+        const int result = gem.get_info(node, a, info);
+        if (result != 0) return result;
+        return copy_to_user(a.value, &info, sizeof info) ? 0 : -EFAULT;
+      });
+    default:
+      // Render nodes refuse requests for a display or a master; unknown ones fail, too.
+      return -EACCES;
+  }
+}
+
+int get_capability(uint64_t user, uint32_t bytes) {
+  return with_argument<drm::GetCap>(user, bytes, [](drm::GetCap& cap) {
+    if (cap.capability != drm::kCapPrime) return -EINVAL;
+    cap.value = drm::kPrimeBothWays;
+    return 0;
+  });
+}
+
 }  // namespace
 
 int drm_ioctl(Kfd& kfd, uint32_t index, unsigned long code, void* argument) {
@@ -140,9 +191,10 @@ int drm_ioctl(Kfd& kfd, uint32_t index, unsigned long code, void* argument) {
       return get_version(user, _IOC_SIZE(code));
     case drm::kAmdgpuInfoNumber:
       return query(kfd, index, user, _IOC_SIZE(code));
+    case drm::kGetCapNumber:
+      return get_capability(user, _IOC_SIZE(code));
     default:
-      // Render nodes refuse requests for a display or a master; unknown ones fail, too.
-      return -EACCES;
+      return gem_request(kfd.gem(), index + 1, _IOC_NR(code), user, _IOC_SIZE(code));
   }
 }
 

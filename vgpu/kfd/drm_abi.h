@@ -10,7 +10,15 @@ namespace halyard::vgpu::kfd::drm {
 
 inline constexpr unsigned kRequestType = 'd';
 inline constexpr unsigned kVersionNumber = 0x00;
+inline constexpr unsigned kGemCloseNumber = 0x09;
+inline constexpr unsigned kGetCapNumber = 0x0c;
+inline constexpr unsigned kPrimeHandleToFdNumber = 0x2d;
+inline constexpr unsigned kPrimeFdToHandleNumber = 0x2e;
+inline constexpr unsigned kAmdgpuGemMmapNumber = 0x40 + 0x01;
 inline constexpr unsigned kAmdgpuInfoNumber = 0x40 + 0x05;
+inline constexpr unsigned kAmdgpuGemMetadataNumber = 0x40 + 0x06;
+inline constexpr unsigned kAmdgpuGemVaNumber = 0x40 + 0x08;
+inline constexpr unsigned kAmdgpuGemOpNumber = 0x40 + 0x10;
 
 struct Version {
   int32_t major = 0;
@@ -24,6 +32,74 @@ struct Version {
   uint64_t description_pointer = 0;
 };
 static_assert(sizeof(Version) == 64);
+
+struct GemClose {
+  uint32_t handle = 0;
+  uint32_t pad = 0;
+};
+
+struct PrimeHandle {
+  uint32_t handle = 0;
+  uint32_t flags = 0;  // of open(): O_CLOEXEC
+  int32_t fd = -1;
+};
+static_assert(sizeof(PrimeHandle) == 12);
+
+struct GetCap {
+  uint64_t capability = 0;
+  uint64_t value = 0;  // out
+};
+inline constexpr uint64_t kCapPrime = 5;
+inline constexpr uint64_t kPrimeBothWays = 3;
+
+union GemMmap {
+  struct {
+    uint32_t handle;
+    uint32_t pad;
+  } in = {};
+  uint64_t offset;  // out
+};
+static_assert(sizeof(GemMmap) == 8);
+
+inline constexpr uint32_t kGemGetMetadata = 2;
+struct GemMetadata {
+  uint32_t handle = 0;
+  uint32_t op = 0;
+  uint64_t flags = 0;   // out
+  uint64_t tiling = 0;  // out
+  uint32_t bytes = 0;   // out
+  uint32_t data[64] = {};
+};
+static_assert(sizeof(GemMetadata) == 288);
+
+inline constexpr uint32_t kVaMap = 1;
+inline constexpr uint32_t kVaUnmap = 2;
+struct GemVa {
+  uint32_t handle = 0;
+  uint32_t pad = 0;
+  uint32_t operation = 0;
+  uint32_t flags = 0;
+  uint64_t address = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+static_assert(sizeof(GemVa) == 40);
+
+inline constexpr uint32_t kGemGetCreateInfo = 0;
+struct GemOp {
+  uint32_t handle = 0;
+  uint32_t op = 0;
+  uint64_t value = 0;  // a GemCreateInfo's address
+};
+inline constexpr uint64_t kDomainGtt = 2;
+inline constexpr uint64_t kDomainVram = 4;
+inline constexpr uint64_t kCpuAccessRequired = 1;
+struct GemCreateInfo {
+  uint64_t bytes = 0;
+  uint64_t alignment = 0;
+  uint64_t domains = 0;
+  uint64_t flags = 0;
+};
 
 enum class Query : uint32_t {
   kAccelWorking = 0x00,

@@ -99,6 +99,7 @@ Kfd::Kfd(machine::Machine& machine)
     : machine_(machine),
       buffers_(machine),
       svm_(machine, buffers_),
+      gem_(machine, buffers_),
       smi_events_(machine.events()),
       queues_(machine) {
   install_host_guard();  // for memory that the program names
@@ -154,6 +155,14 @@ void Kfd::protected_by_host(uint64_t begin, uint64_t bytes) {
 void* Kfd::map(void* address, uint64_t bytes, int protection, int flags, uint64_t offset) {
   if ((flags & MAP_FIXED) != 0) unmapped_by_host(reinterpret_cast<uintptr_t>(address), bytes);
   return queues_.map(address, bytes, protection, flags, offset);
+}
+
+void* Kfd::map_render_node(void* address, uint64_t bytes, int protection, int flags,
+                           uint64_t offset) {
+  if (!Gem::is_offset(offset))
+    return buffers_.map_for_host(address, bytes, protection, flags, offset);
+  if ((flags & MAP_FIXED) != 0) unmapped_by_host(reinterpret_cast<uintptr_t>(address), bytes);
+  return gem_.map_for_host(address, bytes, protection, flags, offset);
 }
 
 }  // namespace halyard::vgpu::kfd

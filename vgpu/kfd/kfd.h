@@ -8,6 +8,7 @@
 
 #include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/buffers.h"
+#include "vgpu/kfd/gem.h"
 #include "vgpu/kfd/queues.h"
 #include "vgpu/kfd/smi_events.h"
 #include "vgpu/kfd/svm.h"
@@ -34,8 +35,12 @@ class Kfd {
   // The program has changed the protection of these addresses.
   void protected_by_host(uint64_t begin, uint64_t bytes);
 
+  // The same of a render node. Its offsets are those of all.
+  void* map_render_node(void* address, uint64_t bytes, int protection, int flags, uint64_t offset);
+
   Buffers& buffers() { return buffers_; }
   Svm& svm() { return svm_; }
+  Gem& gem() { return gem_; }
   machine::Machine& machine() { return machine_; }
 
  private:
@@ -96,6 +101,7 @@ class Kfd {
   machine::Machine& machine_;
   Buffers buffers_;
   Svm svm_;
+  Gem gem_;
   SmiEvents smi_events_;
   Queues queues_;
   std::mutex event_page_mutex_;

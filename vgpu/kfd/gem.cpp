@@ -1,0 +1,203 @@
+#include "vgpu/kfd/gem.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "vgpu/kfd/abi.h"
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kUserEnd = uint64_t{1} << 47;
+// Above all offsets of Buffers.
+constexpr uint64_t kFirstOffset = uint64_t{1} << 56;
+constexpr uint64_t kOffsetAlignment = uint64_t{2} << 20;
+constexpr size_t kMaxObjects = 65536;
+
+}  // namespace
+
+Gem::Gem(machine::Machine& machine, Buffers& buffers)
+    : machine_(machine), buffers_(buffers), next_offset_(kFirstOffset) {}
+
+Gem::~Gem() {
+  for (auto& [key, object] : objects_) release(key.first, object);
+}
+
+Gem::Object* Gem::find(uint32_t node, uint32_t handle) {
+  const auto it = objects_.find({node, handle});
+  return it != objects_.end() ? &it->second : nullptr;
+}
+
+int Gem::import(uint32_t node, drm::PrimeHandle& arguments) {
+  DmabufContents contents;
+  if (const int failed = read_dmabuf(arguments.fd, contents); failed != 0) return failed;
+  if (contents.node >= machine_.node_count()) return -EINVAL;
+  struct stat state = {};
+  if (fstat(arguments.fd, &state) != 0) return -errno;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, object] : objects_) {
+    if (key.first != node || object.device != state.st_dev || object.inode != state.st_ino)
+      continue;
+    arguments.handle = key.second;
+    return 0;
+  }
+  if (objects_.size() >= kMaxObjects) return -ENOMEM;
+  Object object;
+  object.contents = contents;
+  object.file = fcntl(arguments.fd, F_DUPFD_CLOEXEC, 0);
+  if (object.file < 0) return -errno;
+  object.device = state.st_dev;
+  object.inode = state.st_ino;
+  object.offset = next_offset_;
+  next_offset_ += (contents.bytes + kOffsetAlignment - 1) / kOffsetAlignment * kOffsetAlignment;
+  arguments.handle = next_handle_++;
+  objects_.emplace(Key{node, arguments.handle}, std::move(object));
+  return 0;
+}
+
+int Gem::export_handle(uint32_t node, drm::PrimeHandle& arguments) {
+  const std::lock_guard lock(mutex_);
+  const Object* const object = find(node, arguments.handle);
+  if (object == nullptr) return -ENOENT;
+  const bool closes = (arguments.flags & O_CLOEXEC) != 0;
+  const int descriptor = fcntl(object->file, closes ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+  if (descriptor < 0) return -errno;
+  arguments.fd = descriptor;
+  return 0;
+}
+
+int Gem::close(uint32_t node, const drm::GemClose& arguments) {
+  const std::lock_guard lock(mutex_);
+  const auto it = objects_.find({node, arguments.handle});
+  if (it == objects_.end()) return -EINVAL;
+  release(node, it->second);
+  objects_.erase(it);
+  return 0;
+}
+
+void Gem::release(uint32_t node, Object& object) {
+  for (const Mapping& mapping : object.mappings)
+    remove(node, mapping, (object.contents.flags & abi::kVram) != 0);
+  if (object.memory != nullptr) munmap(object.memory, object.contents.bytes);
+  ::close(object.file);
+}
+
+int Gem::find_offset(uint32_t node, drm::GemMmap& arguments) {
+  const std::lock_guard lock(mutex_);
+  const Object* const object = find(node, arguments.in.handle);
+  if (object == nullptr) return -ENOENT;
+  arguments.offset = object->offset;
+  return 0;
+}
+
+int Gem::get_info(uint32_t node, const drm::GemOp& arguments, drm::GemCreateInfo& info) {
+  if (arguments.op != drm::kGemGetCreateInfo) return -EINVAL;
+  const std::lock_guard lock(mutex_);
+  const Object* const object = find(node, arguments.handle);
+  if (object == nullptr) return -ENOENT;
+  info.bytes = object->contents.bytes;
+  info.alignment = kPage;
+  info.domains = (object->contents.flags & abi::kVram) != 0 ? drm::kDomainVram : drm::kDomainGtt;
+  info.flags = drm::kCpuAccessRequired;
+  return 0;
+}
+
+// No buffer has metadata, which graphics drivers attach to textures.
+int Gem::get_metadata(uint32_t node, drm::GemMetadata& arguments) {
+  const std::lock_guard lock(mutex_);
+  if (find(node, arguments.handle) == nullptr) return -ENOENT;
+  if (arguments.op != drm::kGemGetMetadata) return -EINVAL;
+  arguments.flags = 0;
+  arguments.tiling = 0;
+  arguments.bytes = 0;
+  return 0;
+}
+
+int Gem::change_addresses(uint32_t node, const drm::GemVa& arguments) {
+  const uint64_t begin = arguments.address;
+  const uint64_t size = arguments.size;
+  if (begin == 0 || size == 0 || begin % kPage != 0 || size % kPage != 0 ||
+      arguments.offset % kPage != 0 || begin > kUserEnd || size > kUserEnd - begin)
+    return -EINVAL;
+  const std::lock_guard lock(mutex_);
+  Object* const object = find(node, arguments.handle);
+  if (object == nullptr) return -ENOENT;
+  switch (arguments.operation) {
+    case drm::kVaMap:
+      return map(node, *object, arguments);
+    case drm::kVaUnmap:
+      return unmap(node, *object, arguments);
+    default:
+      return -EINVAL;
+  }
+}
+
+int Gem::map(uint32_t node, Object& object, const drm::GemVa& arguments) {
+  const uint64_t bytes = object.contents.bytes;
+  if (arguments.offset > bytes || arguments.size > bytes - arguments.offset) return -EINVAL;
+  if (object.memory == nullptr) {
+    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, object.file, 0);
+    if (at == MAP_FAILED) return -ENOMEM;
+    madvise(at, bytes, MADV_DONTFORK);
+    object.memory = at;
+  }
+  const uint64_t begin = arguments.address;
+  if (!buffers_.claim_addresses(node, begin, arguments.size)) return -EINVAL;
+  const Mapping mapping = {begin, arguments.size,
+                           reinterpret_cast<uintptr_t>(object.memory) + arguments.offset};
+  const uint64_t end = begin + mapping.size;
+  machine::MemoryMap& memory = machine_.memory();
+  memory.gpu_memory(node).add(begin, end, mapping.host - begin);
+  memory.all_memory().add(mapping.host, mapping.host + mapping.size);
+  if ((object.contents.flags & abi::kVram) != 0)
+    memory.coarse_memory().add(begin, end, mapping.host - begin);
+  object.mappings.push_back(mapping);
+  return 0;
+}
+
+int Gem::unmap(uint32_t node, Object& object, const drm::GemVa& arguments) {
+  const auto it = std::find_if(
+      object.mappings.begin(), object.mappings.end(), [&arguments](const Mapping& mapping) {
+        return mapping.begin == arguments.address && mapping.size == arguments.size;
+      });
+  if (it == object.mappings.end()) return -EINVAL;
+  remove(node, *it, (object.contents.flags & abi::kVram) != 0);
+  object.mappings.erase(it);
+  return 0;
+}
+
+void Gem::remove(uint32_t node, const Mapping& mapping, bool is_coarse_grained) {
+  const uint64_t end = mapping.begin + mapping.size;
+  machine::MemoryMap& memory = machine_.memory();
+  memory.gpu_memory(node).remove(mapping.begin, end);
+  memory.all_memory().remove(mapping.host, mapping.host + mapping.size);
+  if (is_coarse_grained) memory.coarse_memory().remove(mapping.begin, end);
+  buffers_.release_addresses(node, mapping.begin);
+}
+
+bool Gem::is_offset(uint64_t offset) {
+  return offset >= kFirstOffset;
+}
+
+void* Gem::map_for_host(void* address, uint64_t bytes, int protection, int flags, uint64_t offset) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, object] : objects_) {
+    if (offset < object.offset || offset - object.offset >= object.contents.bytes) continue;
+    const uint64_t from = offset - object.offset;
+    if (bytes == 0 || bytes > object.contents.bytes - from) break;
+    return mmap(address, bytes, protection,
+                MAP_SHARED | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)), object.file,
+                static_cast<off_t>(from));
+  }
+  errno = EINVAL;
+  return MAP_FAILED;
+}
+
+}  // namespace halyard::vgpu::kfd
