@@ -67,7 +67,7 @@ hsa_status_t amd_create(hsa_agent_t, const hsa_ext_image_descriptor_t*,
 }  // namespace
 
 void hide_images(HsaApiTable& table) {
-  table.amd_ext_->hsa_amd_image_create_fn = amd_create;
+  functions_behind_copy(table).hsa_amd_image_create_fn = amd_create;
   ImageExtTable& images = *table.image_ext_;
   images.hsa_ext_image_get_capability_fn = get_capability;
   images.hsa_ext_image_get_capability_with_layout_fn = get_capability_with_layout;

@@ -3,9 +3,7 @@
 // images: without them, HIP 5.2.3 refuses hipMallocPitch.
 #pragma once
 
-// The header finds its neighbours beside itself only with this name.
-#define AMD_INTERNAL_BUILD
-#include <hsa/hsa_api_trace.h>
+#include "vgpu/machine/api_table.h"
 
 namespace halyard::vgpu::machine {
 
