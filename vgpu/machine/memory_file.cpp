@@ -56,7 +56,8 @@ std::string path_of(int process, int file) {
 
 bool is_zero(const char* page) {
   const auto* const words = reinterpret_cast<const uint64_t*>(page);
-  return std::all_of(words, words + kPage / sizeof *words, [](uint64_t word) { return word == 0; });
+  constexpr uint64_t kWords = kPage / sizeof(uint64_t);
+  return std::all_of(words, words + kWords, [](uint64_t word) { return word == 0; });
 }
 
 // Pages of zeros stay holes.
