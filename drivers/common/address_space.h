@@ -27,8 +27,12 @@ struct ThunkTopology {
 // told.
 std::optional<uint32_t> count_gpus(const ThunkTopology& thunk);
 
-// What the runtime reserves for each GPU: scratch memory for all of its queues (ROCR 5.2.3 to 6.1).
-inline constexpr uint64_t kReservedPerGpu = uint64_t{4} << 30;
+// What a thread takes: its stack of 8 MiB, and the heap of 64 MiB that glibc maps for a thread that
+// allocates.
+inline constexpr uint64_t kReservedPerThread = 72 << 20;
+// What the runtime takes for each GPU: scratch memory for all of its queues (ROCR 5.2.3 to 6.1),
+// and two threads.
+inline constexpr uint64_t kReservedPerGpu = (uint64_t{4} << 30) + 2 * kReservedPerThread;
 
 struct AddressSpace {
   uint64_t limit = UINT64_MAX;  // bytes that the process may map (RLIMIT_AS)
@@ -37,7 +41,8 @@ struct AddressSpace {
 AddressSpace own_address_space();
 
 // RESOURCE_EXHAUSTED if `space` has no room for `gpus` and `beside` bytes of the runtime's other
-// memory (its threads, queues and code). `runtime` is what is to start: "The HSA runtime (/usr/…)".
+// memory (its other threads, queues and code). `runtime` is what is to start: "The HSA runtime
+// (/usr/…)".
 Status check_address_space(std::string_view runtime, uint32_t gpus, uint64_t beside,
                            const AddressSpace& space);
 // The same of this process, which is asked only if there is a limit at all.

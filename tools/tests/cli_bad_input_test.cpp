@@ -240,7 +240,7 @@ TEST_P(CliAddressSpace, ThatIsTooSmallIsSaidBeforeTheRuntimeStarts) {
   const Outcome small = add_within(2 << 20);
   EXPECT_EQ(small.exit_code, 1) << small.err;
   EXPECT_THAT(small.err,
-              AllOf(HasSubstr("4.0 GiB for 1 GPU and "), HasSubstr("of 2.0 GiB are left"),
+              AllOf(HasSubstr("4.1 GiB for 1 GPU and "), HasSubstr("of 2.0 GiB are left"),
                     HasSubstr("RLIMIT_AS"), HasSubstr("ulimit -v")));
   // What it says is enough.
   const std::string_view words = "Raise the limit to ";

@@ -70,12 +70,13 @@ TEST_F(AddressSpaceTest, WithoutADoorNothingIsKnown) {
 
 TEST_F(AddressSpaceTest, MustHoldWhatEachGpuReserves) {
   const AddressSpace space = {.limit = 10 * kGiB, .used = kGiB};
-  EXPECT_TRUE(check_address_space("The runtime", 2, kGiB, space).ok());
-  const Status status = check_address_space("The runtime", 2, kGiB + kMiB, space);
+  const uint64_t rest = 9 * kGiB - 2 * kReservedPerGpu;
+  EXPECT_TRUE(check_address_space("The runtime", 2, rest, space).ok());
+  const Status status = check_address_space("The runtime", 2, rest + kMiB, space);
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message().view(),
-            "The runtime needs more address space than the process may map, and would end it: 8.0 "
-            "GiB for 2 GPUs and 1.0 GiB for itself, where 9.0 GiB of 10.0 GiB are left "
+            "The runtime needs more address space than the process may map, and would end it: 8.3 "
+            "GiB for 2 GPUs and 0.7 GiB for itself, where 9.0 GiB of 10.0 GiB are left "
             "(RLIMIT_AS). Raise the limit to 10.1 GiB or more, or lift it (ulimit -v unlimited).");
   EXPECT_THAT(check_address_space("It", 1, 0, {.limit = kGiB, .used = 2 * kGiB}).to_string(),
               HasSubstr("0.0 GiB of 1.0 GiB are left"));
