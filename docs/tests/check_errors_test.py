@@ -101,7 +101,7 @@ class CheckErrors(unittest.TestCase):
         self.write("hal/a.cpp", """
             Status a() { return error(StatusCode::kNotFound, "short {}", x ? "a" : "another"); }
             Status b() { return Status{StatusCode::kNotFound, "in braces"}; }
-            Status c() { return halyard::error(code, "two literals "
+            Status c() { return halyard::error(code, "two literals "  // and a comment
                                                      "are one ({:#x}).", x); }
             Status d() { return error(code, "{} {}", x, is ? "There is one." : "There is none."); }
             Status e() { return Status(code, "A sum of " + std::to_string(n) + " parts."); }

@@ -97,7 +97,7 @@ Result<Backing> import_ipc(DeviceImpl& device, const ImportOptions& options) {
       hsa.hsa_amd_ipc_memory_attach(&memory, handle.allocation_size,
                                     static_cast<uint32_t>(agents.size()), agents.data(), &mapped),
       fmt::format("Attaching to {} bytes that a process exports, which may have freed them or have "
-                  "ended",
+                  "ended,",
                   handle.allocation_size)));
   hsa_amd_pointer_info_t info = {};
   info.size = sizeof info;

@@ -138,7 +138,7 @@ Result<BufferImpl*> BufferImpl::import_ipc(DeviceImpl& device, const ImportOptio
   void* pointer = nullptr;
   HALYARD_RETURN_IF_ERROR(
       check(hip, Peers::instance().open_memory(hip, device.facts().device, handle, &pointer),
-            "Opening memory that a process exports, which may have freed it or have ended"));
+            "Opening memory that a process exports, which may have freed it or have ended,"));
   auto* const buffer =
       new BufferImpl(device, MemoryType::kDevice, options.size, pointer, Origin::kIpc);
   buffer->imported_ = pointer;

@@ -83,6 +83,7 @@ void add_doctor_command(CLI::App& app, Status& outcome) {
       "plugins with their vendor libraries. Then it runs a small kernel on each device. Each "
       "driver runs in\n"
       "a separate process. The exit code is 0 if every check is ok.\n"
+      "\"see:\" names the entry of the catalogue of errors that explains a finding.\n"
       "\n"
       "Examples:\n"
       "  halyard doctor\n"

@@ -49,13 +49,15 @@ Finding check_device_file(const MachineView& machine, const std::string& path) {
   if (stat((machine.root + path).c_str(), &facts) != 0) {
     return {path, State::kWrong,
             fmt::format("The device file cannot be looked at: {}.", std::strerror(errno)),
-            "sudo modprobe amdgpu   # in a container: --device=/dev/kfd --device=/dev/dri"};
+            "sudo modprobe amdgpu   # in a container: --device=/dev/kfd --device=/dev/dri",
+            "docs/errors/doctor.md#a-device-file-is-missing"};
   }
   if (may_read_and_write(facts, machine)) {
     return {path, State::kOk, "It may be read and written.", ""};
   }
   const std::string group = name_of_group(facts.st_gid);
-  Finding finding{path, State::kWrong, "", ""};
+  Finding finding{path, State::kWrong, "", "",
+                  "docs/errors/doctor.md#the-user-may-not-use-the-device-file"};
   if ((facts.st_mode & S_IRGRP) != 0 && (facts.st_mode & S_IWGRP) != 0) {
     finding.text =
         fmt::format("Only members of the group {} may read and write it, and {} is not a member.",
@@ -118,11 +120,19 @@ Finding check_plugin(const Candidate& candidate, const MachineView& machine, boo
     finding.state = State::kWrong;
     finding.text = fmt::format("It finds no device{}.", printable(library));
     if (!has_virtual_gpu) finding.fix = "halyard doctor --vgpu   # the virtual GPU needs none";
+    finding.see = "docs/errors/doctor.md#the-driver-finds-no-device";
     return finding;
   }
   finding.text = fmt::format("It finds {} device{}{}.", candidate.device_count,
                              candidate.device_count == 1 ? "" : "s", printable(library));
   return finding;
+}
+
+// The entry of the catalogue of errors, or the page that says how to find it. Empty if there is
+// nothing to explain.
+std::string entry_of(const Finding& finding) {
+  if (finding.state == State::kOk) return "";
+  return finding.see.empty() ? "docs/errors.md" : finding.see;
 }
 
 }  // namespace
@@ -162,7 +172,7 @@ std::vector<Finding> check_kernel_driver(const MachineView& machine) {
     return {{"kernel driver", State::kWrong,
              "The kernel's driver for AMD GPUs (amdgpu) is not loaded. Without an AMD GPU, use the "
              "virtual one: halyard doctor --vgpu.",
-             "sudo modprobe amdgpu"}};
+             "sudo modprobe amdgpu", "docs/errors/doctor.md#the-kernel-driver-is-not-loaded"}};
   }
   std::vector<Finding> findings = {
       {"kernel driver", State::kOk, "The kernel's driver amdgpu is loaded.", ""}};
@@ -193,6 +203,7 @@ Finding check_environment(const MachineView& machine) {
   if (set.empty()) return finding;
   finding.state = State::kNote;
   finding.text = fmt::format("AMD's runtimes hide or rename GPUs because of {}.", set);
+  finding.see = "docs/errors/doctor.md#variables-hide-gpus";
   return finding;
 }
 
@@ -202,7 +213,8 @@ std::vector<Finding> check_plugins(const LoadReport& report, const MachineView& 
   const auto add_warning = [&](const std::string& path, const std::string& warning) {
     if (warning.empty()) return;
     findings.push_back({"plugins", State::kWrong, fmt::format("{}: {}", printable(path), warning),
-                        fmt::format("chmod go-w {}", printable(path))});
+                        fmt::format("chmod go-w {}", printable(path)),
+                        "docs/errors/plugins.md#another-user-could-replace-the-plugin"});
   };
   for (const SearchedPlace& place : report.places) add_warning(place.path, place.warning);
   for (const Candidate& candidate : report.candidates) {
@@ -213,7 +225,8 @@ std::vector<Finding> check_plugins(const LoadReport& report, const MachineView& 
     findings.push_back(
         {"plugins", State::kWrong,
          "There are no driver plugins in the folders that `halyard list drivers` lists.",
-         "halyard doctor --plugin-path=FOLDER"});
+         "halyard doctor --plugin-path=FOLDER",
+         "docs/errors/doctor.md#there-are-no-plugins-for-drivers"});
   }
   return findings;
 }
@@ -226,6 +239,8 @@ std::string to_text(const std::vector<Finding>& findings) {
     text += fmt::format("{:<5}  {:<{}}  {}\n", to_string(finding.state), finding.check, width,
                         finding.text);
     if (!finding.fix.empty()) text += fmt::format("{:{}}fix: {}\n", "", width + 9, finding.fix);
+    const std::string entry = entry_of(finding);
+    if (!entry.empty()) text += fmt::format("{:{}}see: {}\n", "", width + 9, entry);
   }
   return text;
 }
@@ -236,8 +251,11 @@ Json to_json(const std::vector<Finding>& findings) {
     const char* const state = finding.state == State::kOk     ? "ok"
                               : finding.state == State::kNote ? "note"
                                                               : "wrong";
-    json.push_back(
-        {{"check", finding.check}, {"state", state}, {"text", finding.text}, {"fix", finding.fix}});
+    json.push_back({{"check", finding.check},
+                    {"state", state},
+                    {"text", finding.text},
+                    {"fix", finding.fix},
+                    {"see", entry_of(finding)}});
   }
   return json;
 }

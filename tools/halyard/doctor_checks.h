@@ -19,8 +19,9 @@ struct Finding {
 
   std::string check;  // what was looked at: "/dev/kfd", "driver hip", "amdgpu:0"
   State state = State::kOk;
-  std::string text;  // a sentence
-  std::string fix;   // a command for a shell; empty if there is none, or nothing is wrong
+  std::string text;      // a sentence
+  std::string fix;       // a command for a shell; empty if there is none, or nothing is wrong
+  std::string see = {};  // the entry that explains it; empty: that of its text, if not OK
 };
 const char* to_string(Finding::State state) noexcept;  // "OK", "note", "WRONG"
 

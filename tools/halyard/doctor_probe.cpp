@@ -101,6 +101,7 @@ Finding check_device(const LoadedDriver& driver, const DeviceSummary& summary, R
   if (!parse_target_id(summary.target.view()).ok()) {
     finding.state = State::kNote;
     finding.text = fmt::format("{} opens. It is not an AMD GPU, so doctor runs no kernel.", name);
+    finding.see = "docs/errors/doctor.md#the-device-is-not-tested-with-a-kernel";
     return finding;
   }
   std::string taken;
@@ -122,13 +123,18 @@ Finding check_device(const LoadedDriver& driver, const DeviceSummary& summary, R
   if (!last.ok()) {
     if (!refused.empty()) {
       finding.text = fmt::format("{} takes no code object.{}", name, refused);
+      finding.see = "docs/errors/doctor.md#the-device-takes-no-code-object";
       return finding;
     }
     finding.state = State::kNote;
     finding.text = fmt::format("{} opens; doctor has no kernel for it.", name);
+    finding.see = "docs/errors/doctor.md#the-device-is-not-tested-with-a-kernel";
     return finding;
   }
   const Status added = add_numbers(**device, **last);
+  if (added.code() == StatusCode::kDataLoss) {
+    finding.see = "docs/errors/doctor.md#the-kernel-computes-a-wrong-result";
+  }
   if (!added.ok()) return failed(added);
   finding.state = State::kOk;
   finding.text =
@@ -136,8 +142,8 @@ Finding check_device(const LoadedDriver& driver, const DeviceSummary& summary, R
   return finding;
 }
 
-// Each finding is three lines, without line breaks inside: the check, "o", "n" or "w" with the
-// text, the fix. A check alone is the one that runs now.
+// Each finding is four lines, without line breaks inside: the check, "o", "n" or "w" with the
+// text, the fix, the entry. A check alone is the one that runs now.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (c == '\n') c = ' ';
@@ -161,7 +167,7 @@ void send(int pipe, const std::string& text) {
   const auto driver = registry.driver(name);
   if (!driver.ok()) {
     const std::string why(driver.status().message().view());
-    send(pipe, one_line("driver " + name) + one_line("w" + why) + "\n");
+    send(pipe, one_line("driver " + name) + one_line("w" + why) + "\n\n");
     _exit(0);
   }
   for (size_t i = first; i < driver->devices.size(); ++i) {
@@ -171,7 +177,7 @@ void send(int pipe, const std::string& text) {
     const char state = finding.state == State::kOk     ? 'o'
                        : finding.state == State::kNote ? 'n'
                                                        : 'w';
-    send(pipe, one_line(state + finding.text) + one_line(finding.fix));
+    send(pipe, one_line(state + finding.text) + one_line(finding.fix) + one_line(finding.see));
   }
   _exit(0);
 }
@@ -206,12 +212,15 @@ class Lines {
                                                  : State::kWrong;
         current_.text = line.empty() ? "" : line.substr(1);
         break;
-      default:
+      case 2:
         current_.fix = std::move(line);
+        break;
+      default:
+        current_.see = std::move(line);
         findings_.push_back(std::move(current_));
         current_ = {};
     }
-    at_ = (at_ + 1) % 3;
+    at_ = (at_ + 1) % 4;
   }
 
   std::string line_;
@@ -240,8 +249,10 @@ bool read_lines(int pipe, std::chrono::seconds timeout, Lines& lines) {
   }
 }
 
+// Of a check that did not come to its end.
 Finding wrong(std::string check, std::string text) {
-  return {std::move(check), State::kWrong, std::move(text), ""};
+  return {std::move(check), State::kWrong, std::move(text), "",
+          "docs/errors/doctor.md#a-check-crashes-or-does-not-finish"};
 }
 
 // Adds what one child finds out about the devices from the one at `first` on. True if it has ended

@@ -72,6 +72,7 @@ int main_program(int argc, char** argv) {
   app.footer(
       "Exit code: 0, or 1 for any error. `halyard COMMAND --help` prints the options of a "
       "command.\n"
+      "docs/errors.md explains each error message: why it comes, and what to do.\n"
       "\n"
       "Example:\n"
       "  halyard run --device=amdgpu --vgpu --module=vadd.hsaco --function=vadd \\\n"

@@ -56,6 +56,7 @@ TEST(CliDoctor, AKernelWithAWrongResultIsFound) {
     ++wrong;
     EXPECT_THAT(check, ::testing::AnyOf("amdgpu:0", "hip:0"));
     EXPECT_THAT(finding["text"].get<std::string>(), HasSubstr("adds 1.5 and 2"));
+    EXPECT_THAT(finding["see"].get<std::string>(), HasSubstr("#the-kernel-computes-a-wrong"));
   }
   EXPECT_EQ(wrong, 2U);
 }
@@ -70,6 +71,7 @@ TEST(CliDoctor, ADriverThatDoesNotSurviveADeviceIsAFinding) {
       outcome.out,
       AllOf(ContainsRegex("WRONG +crashes_in_open:0 +The process that tried it has crashed: Segm"),
             ContainsRegex("WRONG +hangs_in_open:0 +It did not finish within 20 s"),
+            HasSubstr("see: docs/errors/doctor.md#a-check-crashes-or-does-not-finish"),
             // The devices and drivers behind them are tried all the same.
             ContainsRegex("WRONG +crashes_in_open:1 "), ContainsRegex("WRONG +hangs_in_open:1 "),
             ContainsRegex("OK +amdgpu:0 "), ContainsRegex("OK +hip:0 ")));
@@ -82,7 +84,8 @@ TEST(CliDoctor, ALibraryThatIsNotThereHasAFix) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out,
               AllOf(ContainsRegex("WRONG +driver amdgpu .*/nonexistent/libhsa"),
-                    HasSubstr("fix: unset HALYARD_LIBHSA_PATH"), ContainsRegex("note +environment"),
+                    HasSubstr("fix: unset HALYARD_LIBHSA_PATH"), HasSubstr("see: docs/errors.md"),
+                    ContainsRegex("note +environment"),
                     HasSubstr("fix: unset ROCR_VISIBLE_DEVICES"), ContainsRegex("OK +hip:0 ")));
 }
 

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using State = Finding::State;
 
 // A machine in a folder, seen by a user who owns nothing in it.
@@ -73,6 +74,22 @@ TEST_F(DoctorChecks, TheOwnerAndTheRestOfTheWorldHaveTheirOwnBits) {
   make("dev/kfd", 0060);
   machine_.groups = {getgid()};
   EXPECT_THAT(states(), ElementsAre(State::kOk, State::kWrong, State::kOk));
+}
+
+TEST_F(DoctorChecks, AFindingNamesTheEntryThatExplainsIt) {
+  machine_.environment["ROCR_VISIBLE_DEVICES"] = "0";
+  const Finding hidden = check_environment(machine_);
+  const std::string entry = "docs/errors/doctor.md#variables-hide-gpus";
+  // What comes from below the doctor has the page that says how to find its entry.
+  const Finding other{"driver mine", State::kWrong, "It is broken.", ""};
+  const Finding fine{"kernel driver", State::kOk, "It is loaded.", ""};
+  EXPECT_THAT(to_text({hidden}), HasSubstr("see: " + entry + "\n"));
+  EXPECT_THAT(to_text({other}), HasSubstr("see: docs/errors.md\n"));
+  EXPECT_THAT(to_text({fine}), Not(HasSubstr("see:")));
+  const Json json = to_json({hidden, other, fine});
+  EXPECT_EQ(json[0]["see"], entry);
+  EXPECT_EQ(json[1]["see"], "docs/errors.md");
+  EXPECT_EQ(json[2]["see"], "");
 }
 
 TEST_F(DoctorChecks, RootMayAll) {
@@ -158,13 +175,14 @@ TEST(DoctorPlugins, DevicesAndWarnings) {
   EXPECT_EQ(check_plugins({}, {}, false)[0].state, State::kWrong);
 }
 
-TEST(DoctorText, PutsTheFixBelow) {
+TEST(DoctorText, PutsTheFixAndTheEntryBelow) {
   const std::vector<Finding> findings = {{"a", State::kOk, "Fine.", ""},
                                          {"long name", State::kWrong, "Bad.", "do this"}};
   EXPECT_EQ(to_text(findings),
             "OK     a          Fine.\n"
             "WRONG  long name  Bad.\n"
-            "                  fix: do this\n");
+            "                  fix: do this\n"
+            "                  see: docs/errors.md\n");
   EXPECT_EQ(to_json(findings)[1]["state"], "wrong");
   EXPECT_EQ(to_json(findings)[1]["fix"], "do this");
 }
