@@ -42,7 +42,6 @@ int Kfd::svm(uint64_t user, uint32_t bytes) {
 }
 
 int Kfd::set_xnack_mode(abi::SetXnackMode& arguments) {
-  if (!svm_.is_supported()) return -EPERM;
   if (arguments.enabled >= 0) {
     if (queues_.any()) return -EBUSY;
     if (const int refused = svm_.set_xnack(arguments.enabled != 0); refused != 0) return refused;

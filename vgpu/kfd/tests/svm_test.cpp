@@ -318,8 +318,12 @@ TEST(SvmSupport, ADriverWithoutItRefuses) {
   const uint64_t memory = process.own_memory(kPage);
   Attributes none;
   EXPECT_EQ(svm(*process.kfd, abi::SvmOperation::kSet, memory, kPage, none), -EPERM);
-  abi::SetXnackMode mode{-1};
+  abi::SetXnackMode mode{1};
   EXPECT_EQ(process.request(Request::kSetXnackMode, mode), -EPERM);
+  // Which mode it is in it answers: Debian's runtime would write to standard error otherwise.
+  mode.enabled = -1;
+  EXPECT_EQ(process.request(Request::kSetXnackMode, mode), 0);
+  EXPECT_EQ(mode.enabled, 0);
 }
 
 TEST(SvmSupport, AGpuWithoutItHasNoAccess) {
