@@ -3,6 +3,7 @@
 #include <thread>
 #include <vector>
 
+#include "drivers/amdgpu/executable.h"
 #include "drivers/amdgpu/tests/virtual_device.h"
 
 namespace halyard::amdgpu {
@@ -99,6 +100,46 @@ TEST_F(Submission, LongArgumentsTakeTheBlocksOfSeveralSlots) {
   EXPECT_EQ(last - start, 63 * static_cast<ptrdiff_t>(kKernargBlock));
   std::memset(last, 0xff, kMaxKernargBlocks * kKernargBlock);
   EXPECT_EQ(core(queue).ring().kernarg(64), start);
+}
+
+// Put into the ring at once, without a signal and with one, and after it was held back.
+TEST_F(Submission, ALaunchWithLongArgumentsFillsItsSlots) {
+  const Ref<Queue> queue = new_queue(64);
+  const Ref<Buffer> data = host_buffer(64 * sizeof(uint32_t));
+  std::fill_n(view<uint32_t>(data), 64, 5u);
+  // A kernel that says of itself that its arguments take three blocks.
+  const auto& loaded = static_cast<const FunctionImpl&>(function("busy", "affine"));
+  KernelCode code = loaded.code();
+  code.kernarg_blocks = 3;
+  const FunctionImpl kernel(loaded.executable(), loaded.info(), code);
+  const uint32_t n = 64;
+  const uint32_t two = 2;
+  const uint32_t one = 1;
+  const Argument arguments[] = {data, Argument::of(n), Argument::of(two), Argument::of(one)};
+  Dispatch dispatch;
+  dispatch.function = &kernel;
+  dispatch.grid = dispatch.workgroup = {64, 1, 1};
+  dispatch.arguments = arguments;
+
+  const Ref<Semaphore> done = new_semaphore();
+  const Ref<Semaphore> gate = new_semaphore();
+  const SemaphorePoint first = {done.get(), 1};
+  const SemaphorePoint second = {done.get(), 2};
+  const SemaphorePoint open = {gate.get(), 1};
+  ASSERT_OK(queue->dispatch(dispatch));
+  ASSERT_OK(queue->dispatch(dispatch, {.wait = {}, .signal = {&first, 1}}));
+  EXPECT_EQ(core(queue).ring().reserved(), 6u);
+  ASSERT_OK(queue->dispatch(dispatch, {.wait = {&open, 1}, .signal = {&second, 1}}));
+  ASSERT_OK(done->wait(1, patience()));
+  // The last packet of a launch signals, and no other.
+  for (uint64_t i = 0; i < 6; ++i) EXPECT_EQ(core(queue).notes().raises_interrupt(i), i == 5) << i;
+  EXPECT_EQ(view<uint32_t>(data)[63], (5u * 2 + 1) * 2 + 1);
+  ASSERT_OK(gate->signal(1));
+  ASSERT_OK(done->wait(2, patience()));
+  EXPECT_EQ(core(queue).ring().reserved(), 9u);
+  EXPECT_TRUE(core(queue).notes().raises_interrupt(8));
+  EXPECT_EQ(core(queue).epoch().completed(), 9u);
+  EXPECT_EQ(view<uint32_t>(data)[63], ((5u * 2 + 1) * 2 + 1) * 2 + 1);
 }
 
 TEST_F(Submission, ASemaphoreTakesMorePointsThanItHasRoomFor) {
