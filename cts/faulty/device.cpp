@@ -82,6 +82,9 @@ Result<Ref<Buffer>> FaultyDevice::copy_of(const Ref<Buffer>& original) {
 Status FaultyDevice::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
   return give(inner_->export_buffer(buffer), handle);
 }
+Status FaultyDevice::do_export_dmabuf(Buffer& buffer, Dmabuf* exported) {
+  return give(inner_->export_dmabuf(buffer), exported);
+}
 Status FaultyDevice::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
   return give(inner_->create_semaphore(initial_value), semaphore);
 }

@@ -36,6 +36,7 @@ class FaultyDevice final : public halyard::driver::DeviceBase {
                                    halyard::Buffer** buffer) override;
   halyard::Status do_export_buffer(halyard::Buffer& buffer,
                                    halyard::ExportedHandle* handle) override;
+  halyard::Status do_export_dmabuf(halyard::Buffer& buffer, halyard::Dmabuf* exported) override;
   halyard::Status do_create_semaphore(uint64_t initial_value,
                                       halyard::Semaphore** semaphore) override;
   halyard::Status do_wait(halyard::Span<const halyard::SemaphorePoint> points,

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <stdexcept>
 
 #include "cts/harness/child.h"
@@ -59,6 +60,48 @@ void OtherProcess::finish_killed() {
   child_ = -1;
 }
 
+// With a byte, which a stream needs, as its ancillary data.
+void OtherProcess::send_descriptor(int descriptor) {
+  char byte = 'd';
+  iovec data = {&byte, sizeof byte};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof descriptor);
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  if (sendmsg(socket_, &message, MSG_NOSIGNAL) != sizeof byte) {
+    throw std::runtime_error("The other process is gone.");
+  }
+}
+
+int OtherProcess::receive_descriptor() {
+  wait_for_bytes();
+  char byte = 0;
+  iovec data = {&byte, sizeof byte};
+  int descriptor = -1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (recvmsg(socket_, &message, MSG_CMSG_CLOEXEC) != sizeof byte) {
+    throw std::runtime_error("The other process has ended without an answer.");
+  }
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) {
+    throw std::runtime_error("The other process has sent something other than a descriptor.");
+  }
+  std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+  return descriptor;
+}
+
 void OtherProcess::send_bytes(const void* data, size_t size) {
   // A few bytes fit into the socket as a whole.
   if (::send(socket_, data, size, MSG_NOSIGNAL) != static_cast<ssize_t>(size)) {
@@ -66,12 +109,16 @@ void OtherProcess::send_bytes(const void* data, size_t size) {
   }
 }
 
-void OtherProcess::receive_bytes(void* data, size_t size) {
+void OtherProcess::wait_for_bytes() {
   const auto patience_ms = static_cast<int>(Environment::get().options().patience_seconds * 1000);
   pollfd readable = {socket_, POLLIN, 0};
   if (poll(&readable, 1, patience_ms) == 0) {
     throw std::runtime_error("The other process has sent nothing.");
   }
+}
+
+void OtherProcess::receive_bytes(void* data, size_t size) {
+  wait_for_bytes();
   if (recv(socket_, data, size, MSG_WAITALL) != static_cast<ssize_t>(size)) {
     throw std::runtime_error("The other process has ended without an answer.");
   }

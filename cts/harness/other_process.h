@@ -39,6 +39,9 @@ class OtherProcess {
     receive_bytes(&value, sizeof value);
     return value;
   }
+  // A copy of an open descriptor; the receiver closes its own.
+  void send_descriptor(int descriptor);
+  int receive_descriptor();
   // A point that both have to reach.
   void meet();
 
@@ -50,6 +53,7 @@ class OtherProcess {
  private:
   void send_bytes(const void* data, size_t size);
   void receive_bytes(void* data, size_t size);
+  void wait_for_bytes();
 
   bool is_parent_ = false;
   int socket_ = -1;

@@ -180,7 +180,7 @@ TEST_F(Import, MemoryThatIsNotMapped) {
 
 TEST_F(Import, KindsThatDoNotExist) {
   char byte = 0;
-  EXPECT_FAILS(import(static_cast<Kind>(3), &byte, 1), StatusCode::kInvalidArgument, "(3)");
+  EXPECT_FAILS(import(static_cast<Kind>(4), &byte, 1), StatusCode::kInvalidArgument, "(4)");
 }
 
 TEST_F(Import, HandlesThatAreNone) {

@@ -319,6 +319,10 @@ Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
   return amdgpu::export_buffer(static_cast<BufferImpl&>(buffer), handle);
 }
 
+Status DeviceImpl::do_export_dmabuf(Buffer& buffer, Dmabuf* exported) {
+  return amdgpu::export_dmabuf(static_cast<BufferImpl&>(buffer), exported);
+}
+
 Status DeviceImpl::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
   *semaphore = new SemaphoreImpl(*this, initial_value);
   return {};

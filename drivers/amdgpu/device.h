@@ -126,6 +126,7 @@ class DeviceImpl final : public DriverDevice {
   Status do_import_queue(void* native_queue, Queue** queue) override;
   Status do_import_buffer(const ImportOptions& options, Buffer** buffer) override;
   Status do_export_buffer(Buffer& buffer, ExportedHandle* handle) override;
+  Status do_export_dmabuf(Buffer& buffer, Dmabuf* exported) override;
   Status do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) override;
   Status do_wait(Span<const SemaphorePoint> points, WaitMode mode, Deadline deadline,
                  size_t* index) override;

@@ -50,6 +50,11 @@ HALYARD_HSA_REQUIRED(hsa_amd_pointer_info)
 HALYARD_HSA_REQUIRED(hsa_amd_ipc_memory_create)
 HALYARD_HSA_REQUIRED(hsa_amd_ipc_memory_attach)
 HALYARD_HSA_REQUIRED(hsa_amd_ipc_memory_detach)
+HALYARD_HSA_REQUIRED(hsa_amd_interop_map_buffer)
+HALYARD_HSA_REQUIRED(hsa_amd_interop_unmap_buffer)
+// Since ROCm 5.6.
+HALYARD_HSA_OPTIONAL(hsa_amd_portable_export_dmabuf,
+                     hsa_status_t(const void*, size_t, int*, uint64_t*))
 
 // Profiling
 HALYARD_HSA_REQUIRED(hsa_amd_profiling_set_profiler_enabled)

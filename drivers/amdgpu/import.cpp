@@ -6,12 +6,16 @@
 #include "drivers/amdgpu/access.h"
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
+#include "drivers/common/dmabuf.h"
 #include "drivers/common/ipc_handle.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
 
 namespace {
+
+// HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED, a bool, which older headers lack.
+constexpr auto kDmabufSupported = static_cast<hsa_system_info_t>(0x204);
 
 // The program's own memory, pinned for as long as the buffer lives.
 Result<Backing> import_host(DeviceImpl& device, const ImportOptions& options) {
@@ -121,9 +125,35 @@ Result<Backing> import_ipc(DeviceImpl& device, const ImportOptions& options) {
   return backing;
 }
 
-}  // namespace
-
-namespace {
+Result<Backing> import_dmabuf(DeviceImpl& device, const ImportOptions& options) {
+  const Hsa& hsa = device.hsa();
+  const auto& dmabuf = *static_cast<const Dmabuf*>(options.pointer);
+  HALYARD_RETURN_IF_ERROR(check_dmabuf_range(dmabuf, options.size));
+  // As of IPC memory: the runtime cannot make it visible to other GPUs later on.
+  std::vector<hsa_agent_t> agents = device.agents_with_access();
+  size_t size = 0;
+  void* mapped = nullptr;
+  HALYARD_RETURN_IF_ERROR(check(
+      hsa,
+      hsa.hsa_amd_interop_map_buffer(static_cast<uint32_t>(agents.size()), agents.data(), dmabuf.fd,
+                                     0, &size, &mapped, nullptr, nullptr),
+      fmt::format("Mapping the dma-buf of the descriptor {}, which may be no dma-buf that {} can "
+                  "use",
+                  dmabuf.fd, device.info().name)));
+  if (dmabuf.offset > size || options.size > size - dmabuf.offset) {
+    hsa.hsa_amd_interop_unmap_buffer(mapped);
+    return too_small_dmabuf(dmabuf, options.size, size);
+  }
+  Backing backing;
+  backing.origin = Origin::kImported;
+  backing.unheard.hold();
+  backing.device = static_cast<std::byte*>(mapped) + dmabuf.offset;
+  backing.host = backing.device;
+  backing.size = options.size;
+  backing.is_visible_to_peers = true;
+  backing.release = [&hsa, mapped] { hsa.hsa_amd_interop_unmap_buffer(mapped); };
+  return backing;
+}
 
 Result<Backing> import_backing(DeviceImpl& device, const ImportOptions& options) {
   switch (options.kind) {
@@ -131,9 +161,23 @@ Result<Backing> import_backing(DeviceImpl& device, const ImportOptions& options)
       return import_host(device, options);
     case ImportOptions::Kind::kDevicePointer:
       return import_pointer(device, options);
+    case ImportOptions::Kind::kDmabuf:
+      return import_dmabuf(device, options);
     default:
       return import_ipc(device, options);
   }
+}
+
+// What other processes may be given: a whole allocation of device memory, not of a pool.
+Status check_exportable(const char* operation, const BufferImpl& buffer) {
+  const Backing& backing = buffer.backing();
+  if (!buffer.is_view() && backing.allocation != nullptr && backing.type == MemoryType::kDevice)
+    return {};
+  const char* const what = buffer.is_view() ? "a part of another buffer"
+                           : backing.type != MemoryType::kDevice
+                               ? "not device memory"
+                               : "imported, or from a queue's pool";
+  return not_exportable(operation, buffer, what);
 }
 
 }  // namespace
@@ -154,14 +198,8 @@ Result<Ref<Buffer>> import_buffer(DeviceImpl& device, const ImportOptions& optio
 }
 
 Status export_buffer(BufferImpl& buffer, ExportedHandle* exported) {
+  HALYARD_RETURN_IF_ERROR(check_exportable("Device::export_buffer", buffer));
   const Backing& backing = buffer.backing();
-  if (buffer.is_view() || backing.allocation == nullptr || backing.type != MemoryType::kDevice) {
-    const char* const what = buffer.is_view() ? "a part of another buffer"
-                             : backing.type != MemoryType::kDevice
-                                 ? "not device memory"
-                                 : "imported, or from a queue's pool";
-    return not_exportable(buffer, what);
-  }
   const Hsa& hsa = static_cast<DeviceImpl&>(buffer.device()).hsa();
   buffer.mark_exported();
   hsa_amd_ipc_memory_t memory = {};
@@ -174,6 +212,28 @@ Status export_buffer(BufferImpl& buffer, ExportedHandle* exported) {
   handle.offset = buffer.device_address() - reinterpret_cast<uint64_t>(backing.allocation);
   handle.size = buffer.size();
   handle.write(exported);
+  return {};
+}
+
+Status export_dmabuf(BufferImpl& buffer, Dmabuf* exported) {
+  HALYARD_RETURN_IF_ERROR(check_exportable("Device::export_dmabuf", buffer));
+  const Hsa& hsa = static_cast<DeviceImpl&>(buffer.device()).hsa();
+  if (hsa.hsa_amd_portable_export_dmabuf == nullptr) {
+    return no_dmabufs(
+        "the HSA runtime lacks hsa_amd_portable_export_dmabuf, which releases from 5.6 on have");
+  }
+  bool supported = true;
+  if (hsa.hsa_system_get_info(kDmabufSupported, &supported) == HSA_STATUS_SUCCESS && !supported) {
+    return no_dmabufs("the HSA runtime reports that this kernel driver has none (KFD before 1.12)");
+  }
+  buffer.mark_exported();
+  int fd = -1;
+  uint64_t offset = 0;
+  HALYARD_RETURN_IF_ERROR(
+      check(hsa, hsa.hsa_amd_portable_export_dmabuf(buffer.at(0), buffer.size(), &fd, &offset),
+            fmt::format("Exporting {} bytes as a dma-buf", buffer.size())));
+  exported->fd = fd;
+  exported->offset = offset;
   return {};
 }
 

@@ -12,5 +12,6 @@ class DeviceImpl;
 // What Device::import_buffer does, for each kind.
 Result<Ref<Buffer>> import_buffer(DeviceImpl& device, const ImportOptions& options);
 Status export_buffer(BufferImpl& buffer, ExportedHandle* handle);
+Status export_dmabuf(BufferImpl& buffer, Dmabuf* exported);
 
 }  // namespace halyard::amdgpu

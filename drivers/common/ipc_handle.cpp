@@ -45,11 +45,11 @@ Result<IpcHandle> IpcHandle::read(const ImportOptions& options) {
   return handle;
 }
 
-Status not_exportable(const Buffer& buffer, const char* what) {
+Status not_exportable(const char* operation, const Buffer& buffer, const char* what) {
   return error(StatusCode::kFailedPrecondition,
-               "Device::export_buffer is given a buffer ({} bytes at {:#x}) that is {}. Export a "
-               "whole buffer of device memory that Device::allocate has made.",
-               buffer.size(), buffer.device_address(), what);
+               "{} is given a buffer ({} bytes at {:#x}) that is {}. Export a whole buffer of "
+               "device memory that Device::allocate has made.",
+               operation, buffer.size(), buffer.device_address(), what);
 }
 
 }  // namespace halyard

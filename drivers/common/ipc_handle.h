@@ -26,7 +26,7 @@ struct IpcHandle {
 };
 static_assert(sizeof(IpcHandle) == sizeof(ExportedHandle::ipc));
 
-// FAILED_PRECONDITION of Device::export_buffer; `what`: "a part of another buffer".
-Status not_exportable(const Buffer& buffer, const char* what);
+// FAILED_PRECONDITION of `operation` (Device::export_buffer); `what`: "a part of another buffer".
+Status not_exportable(const char* operation, const Buffer& buffer, const char* what);
 
 }  // namespace halyard

@@ -1,5 +1,6 @@
 #include "drivers/common/serial_memory.h"
 
+#include "drivers/common/dmabuf.h"
 #include "drivers/common/ipc_handle.h"
 #include "drivers/common/serial_core.h"
 #include "drivers/common/serial_device.h"
@@ -138,6 +139,7 @@ Result<Ref<Buffer>> SerialBuffer::from_pool(SerialDevice& device, uint64_t queue
 
 Result<Ref<Buffer>> SerialBuffer::import(SerialDevice& device, const ImportOptions& options) {
   using Kind = ImportOptions::Kind;
+  if (options.kind == Kind::kDmabuf) return no_dmabufs("this driver does not import them");
   void* const pointer = const_cast<void*>(options.pointer);
   void* base = nullptr;
   uint64_t offset = 0;
@@ -186,9 +188,11 @@ Result<Ref<Buffer>> SerialBuffer::import(SerialDevice& device, const ImportOptio
 }
 
 Status SerialBuffer::export_to(ExportedHandle* exported) {
-  if (parent_) return not_exportable(*this, "a part of another buffer");
-  if (type() != MemoryType::kDevice) return not_exportable(*this, "not device memory");
-  if (allocation_ == nullptr) return not_exportable(*this, "imported, or from a queue's pool");
+  constexpr const char* kName = "Device::export_buffer";
+  if (parent_) return not_exportable(kName, *this, "a part of another buffer");
+  if (type() != MemoryType::kDevice) return not_exportable(kName, *this, "not device memory");
+  if (allocation_ == nullptr)
+    return not_exportable(kName, *this, "imported, or from a queue's pool");
   IpcHandle handle = {};
   handle.allocation_size = taken_;
   handle.offset = device_address() - reinterpret_cast<uint64_t>(allocation_);

@@ -34,6 +34,30 @@ struct hipIpcMemHandle_t {
   char reserved[64];
 };
 
+struct hipExternalMemory;  // HIP has it as void
+using hipExternalMemory_t = hipExternalMemory*;
+inline constexpr int hipExternalMemoryHandleTypeOpaqueFd = 1;
+struct hipExternalMemoryHandleDesc {
+  int type = 0;  // an enumeration
+  union {
+    int fd;
+    struct {
+      void* handle;
+      const void* name;
+    } win32;
+    const void* other;
+  } handle = {};
+  unsigned long long size = 0;
+  unsigned flags = 0;
+  unsigned reserved[16] = {};  // HIP 5 has none
+};
+struct hipExternalMemoryBufferDesc {
+  unsigned long long offset = 0;
+  unsigned long long size = 0;
+  unsigned flags = 0;
+  unsigned reserved[16] = {};  // HIP 5 has none
+};
+
 inline constexpr int kMemoryTypeHost5 = 0;
 inline constexpr int kMemoryTypeHost6 = 1;
 struct hipPointerAttribute_t {
@@ -149,6 +173,7 @@ struct hsa_amd_event_t {
     uint32_t fault_reason_mask;
   } memory_fault;
 };
+inline constexpr int HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED = 0x204;  // bool
 inline constexpr int HSA_EXT_POINTER_TYPE_HSA = 1;
 struct hsa_amd_pointer_info_t {
   uint32_t size;  // of the struct; less if the runtime knows less of it

@@ -52,6 +52,21 @@ bool owns_memory(const Hip& hip, const GpuFacts& gpu, const void* pointer, int d
   return device == gpu.device;
 }
 
+bool can_map_dmabuf(const Hip& hip, const GpuFacts& gpu, int descriptor) {
+  if (hip.hsa_iterate_agents == nullptr || hip.hsa_agent_get_info == nullptr ||
+      hip.hsa_amd_interop_map_buffer == nullptr || hip.hsa_amd_interop_unmap_buffer == nullptr)
+    return false;
+  std::optional<hsa_agent_t> agent = find_agent(hip, gpu.pci);
+  if (!agent) return false;
+  size_t size = 0;
+  void* mapped = nullptr;
+  if (hip.hsa_amd_interop_map_buffer(1, &*agent, descriptor, 0, &size, &mapped, nullptr, nullptr) !=
+      HSA_STATUS_SUCCESS)
+    return false;
+  hip.hsa_amd_interop_unmap_buffer(mapped);
+  return true;
+}
+
 Status read_clocks(const Hip& hip, const GpuFacts& gpu, ClockReading* reading) {
   std::optional<hsa_agent_t> agent;
   if (hip.hsa_iterate_agents != nullptr && hip.hsa_agent_get_info != nullptr &&

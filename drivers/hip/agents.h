@@ -18,6 +18,10 @@ std::string pci_of(const Hip& hip, hsa_agent_t agent);
 // global variables of every device for the first one's (hip::DeviceVar sets no device).
 bool owns_memory(const Hip& hip, const GpuFacts& gpu, const void* pointer, int device);
 
+// Whether the GPU can map the dma-buf of a descriptor. HIP 5.7 and 6.4 free memory that is not
+// theirs when they import one that it cannot map.
+bool can_map_dmabuf(const Hip& hip, const GpuFacts& gpu, int descriptor);
+
 // Device::read_clocks. UNIMPLEMENTED if there is no HSA runtime below HIP that tells.
 Status read_clocks(const Hip& hip, const GpuFacts& gpu, ClockReading* reading);
 

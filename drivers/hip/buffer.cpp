@@ -104,6 +104,16 @@ void BufferImpl::give_back() {
             tell_owner();
           });
       break;
+    case Origin::kDmabuf:
+      memory.retire_when_let_go(users, [&hip, number = device.facts().device, imported = imported_,
+                                        external = external_, tell_owner] {
+        if (Streams::instance().blocks(number)) return;
+        const CurrentDevice current(hip, number);
+        hip.hipFree(imported);
+        hip.hipDestroyExternalMemory(external);
+        tell_owner();
+      });
+      break;
     case Origin::kShared:
       exported_->add_users(users);
       [[fallthrough]];

@@ -42,9 +42,19 @@ class BufferImpl final : public driver::BufferBase {
   static bool may_be_given_back(Buffer& buffer);
   // For another process. FAILED_PRECONDITION unless it is a whole allocation of device memory.
   Status export_ipc(ExportedHandle* handle);
+  Status export_dmabuf(Dmabuf* exported);
 
  private:
-  enum class Origin : uint8_t { kView, kAllocated, kPool, kBorrowed, kRegistered, kIpc, kShared };
+  enum class Origin : uint8_t {
+    kView,
+    kAllocated,
+    kPool,
+    kBorrowed,
+    kRegistered,
+    kIpc,
+    kShared,
+    kDmabuf
+  };
 
   BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void* pointer, Origin origin);
   ~BufferImpl() = default;
@@ -54,9 +64,12 @@ class BufferImpl final : public driver::BufferBase {
   static Result<BufferImpl*> import_host(DeviceImpl& device, const ImportOptions& options);
   static Result<BufferImpl*> import_pointer(DeviceImpl& device, const ImportOptions& options);
   static Result<BufferImpl*> import_ipc(DeviceImpl& device, const ImportOptions& options);
+  static Result<BufferImpl*> import_dmabuf(DeviceImpl& device, const ImportOptions& options);
   // Of memory that this process has exported.
   static Result<BufferImpl*> import_shared(DeviceImpl& device, const ImportOptions& options,
                                            std::shared_ptr<ExportedMemory> memory);
+  // What other processes may be given: a whole allocation of device memory.
+  Status check_exportable(const char* operation) const;
   // find_allocation() finds it from now on, until it is destroyed.
   void be_found(AllocationOwner owner);
 
@@ -78,10 +91,11 @@ class BufferImpl final : public driver::BufferBase {
   std::mutex export_mutex_;    // exported_, while others may export the buffer too
   // kAllocated: the same block, once it is exported; kShared: what was exported.
   std::shared_ptr<ExportedMemory> exported_;
-  PoolLease lease_;                    // kPool
-  PoolBlock pool_block_;               // kPool
-  void* imported_ = nullptr;           // kRegistered, kIpc: what is to be undone
-  ReleaseFunction release_ = nullptr;  // of what is imported; may be null
+  PoolLease lease_;                         // kPool
+  PoolBlock pool_block_;                    // kPool
+  void* imported_ = nullptr;                // kRegistered, kIpc, kDmabuf: what is to be undone
+  hipExternalMemory_t external_ = nullptr;  // kDmabuf
+  ReleaseFunction release_ = nullptr;       // of what is imported; may be null
   void* release_context_ = nullptr;
   HostMaps maps_;
 };

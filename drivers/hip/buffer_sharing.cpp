@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "drivers/common/checksum.h"
+#include "drivers/common/dmabuf.h"
 #include "drivers/hip/agents.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/device.h"
@@ -19,6 +20,8 @@ Result<Ref<Buffer>> BufferImpl::import(DeviceImpl& device, const ImportOptions& 
         return import_host(device, options);
       case ImportOptions::Kind::kDevicePointer:
         return import_pointer(device, options);
+      case ImportOptions::Kind::kDmabuf:
+        return import_dmabuf(device, options);
       default:
         return import_ipc(device, options);
     }
@@ -161,16 +164,101 @@ Result<BufferImpl*> BufferImpl::import_shared(DeviceImpl& device, const ImportOp
   return buffer;
 }
 
-Status BufferImpl::export_ipc(ExportedHandle* handle) {
-  if (origin_ != Origin::kAllocated || type() != MemoryType::kDevice || pointer_ != block_.base) {
-    return error(StatusCode::kFailedPrecondition,
-                 "Device::export_buffer is given {}, which another process cannot open. Export a "
-                 "whole buffer of device memory that Device::allocate has made.",
-                 type() != MemoryType::kDevice   ? "memory that is not the device's"
-                 : origin_ == Origin::kView      ? "a part of a buffer"
-                 : origin_ == Origin::kAllocated ? "a buffer with an alignment of its own"
-                                                 : "a buffer of imported or pooled memory");
+namespace {
+
+// Whether the HIP library, with the HSA runtime below it, imports and exports dma-bufs.
+Status check_has_dmabufs(const Hip& hip) {
+  if (hip.hsa_amd_portable_export_dmabuf == nullptr || hip.hipImportExternalMemory == nullptr ||
+      hip.hipExternalMemoryGetMappedBuffer == nullptr || hip.hipDestroyExternalMemory == nullptr) {
+    return no_dmabufs(
+        "the HSA runtime below HIP lacks hsa_amd_portable_export_dmabuf, which releases from 5.6 "
+        "on have");
   }
+  bool supported = true;
+  if (hip.hsa_system_get_info != nullptr &&
+      hip.hsa_system_get_info(HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED, &supported) ==
+          HSA_STATUS_SUCCESS &&
+      !supported) {
+    return no_dmabufs("the HSA runtime reports that this kernel driver has none (KFD before 1.12)");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<BufferImpl*> BufferImpl::import_dmabuf(DeviceImpl& device, const ImportOptions& options) {
+  const Hip& hip = device.hip();
+  const auto& dmabuf = *static_cast<const Dmabuf*>(options.pointer);
+  HALYARD_RETURN_IF_ERROR(check_has_dmabufs(hip));
+  HALYARD_RETURN_IF_ERROR(check_dmabuf_range(dmabuf, options.size));
+  if (!can_map_dmabuf(hip, device.facts(), dmabuf.fd)) {
+    return error(
+        StatusCode::kInvalidArgument,
+        "Device::import_buffer is given a descriptor ({}) that is not of a dma-buf that {} "
+        "can use.",
+        dmabuf.fd, device.info().name);
+  }
+  const CurrentDevice current(hip, device.facts().device);
+  hipExternalMemoryHandleDesc handle;
+  handle.type = hipExternalMemoryHandleTypeOpaqueFd;
+  handle.handle.fd = dmabuf.fd;
+  // From the dma-buf's first byte on: HIP finds memory by the address of what it maps, and takes
+  // an offset there for none (hipExternalMemoryGetMappedBuffer, HIP 5.7 and 6.4).
+  handle.size = dmabuf.offset + options.size;
+  hipExternalMemory_t external = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      check(hip, hip.hipImportExternalMemory(&external, &handle),
+            fmt::format("Importing the dma-buf of the descriptor {}", dmabuf.fd)));
+  hipExternalMemoryBufferDesc whole;
+  whole.size = handle.size;
+  void* base = nullptr;
+  const Status mapped = check(hip, hip.hipExternalMemoryGetMappedBuffer(&base, external, &whole),
+                              fmt::format("Mapping {} bytes of a dma-buf", whole.size));
+  if (!mapped.ok()) {
+    hip.hipDestroyExternalMemory(external);
+    return mapped;
+  }
+  auto* const buffer =
+      new BufferImpl(device, MemoryType::kDevice, options.size,
+                     static_cast<std::byte*>(base) + dmabuf.offset, Origin::kDmabuf);
+  buffer->imported_ = base;
+  buffer->external_ = external;
+  return buffer;
+}
+
+Status BufferImpl::check_exportable(const char* operation) const {
+  if (origin_ == Origin::kAllocated && type() == MemoryType::kDevice && pointer_ == block_.base)
+    return {};
+  return error(StatusCode::kFailedPrecondition,
+               "{} is given {}, which another process cannot open. Export a whole buffer of device "
+               "memory that Device::allocate has made.",
+               operation,
+               type() != MemoryType::kDevice   ? "memory that is not the device's"
+               : origin_ == Origin::kView      ? "a part of a buffer"
+               : origin_ == Origin::kAllocated ? "a buffer with an alignment of its own"
+                                               : "a buffer of imported or pooled memory");
+}
+
+Status BufferImpl::export_dmabuf(Dmabuf* exported) {
+  HALYARD_RETURN_IF_ERROR(check_exportable("Device::export_dmabuf"));
+  const Hip& hip = static_cast<DeviceImpl&>(*keep_alive_).hip();
+  HALYARD_RETURN_IF_ERROR(check_has_dmabufs(hip));
+  int fd = -1;
+  uint64_t offset = 0;
+  const hsa_status_t status = hip.hsa_amd_portable_export_dmabuf(pointer_, size(), &fd, &offset);
+  if (status != HSA_STATUS_SUCCESS) {
+    return error(StatusCode::kResourceExhausted,
+                 "Exporting {} bytes as a dma-buf fails: the HSA runtime below HIP returns {:#x}. "
+                 "The process may have no descriptor left (ulimit -n).",
+                 size(), static_cast<unsigned>(status));
+  }
+  exported->fd = fd;
+  exported->offset = offset;
+  return {};
+}
+
+Status BufferImpl::export_ipc(ExportedHandle* handle) {
+  HALYARD_RETURN_IF_ERROR(check_exportable("Device::export_buffer"));
   auto& device = static_cast<DeviceImpl&>(*keep_alive_);
   const Hip& hip = device.hip();
   const CurrentDevice current(hip, device.facts().device);

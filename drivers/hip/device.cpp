@@ -115,6 +115,10 @@ Status DeviceImpl::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
   return static_cast<BufferImpl&>(buffer).export_ipc(handle);
 }
 
+Status DeviceImpl::do_export_dmabuf(Buffer& buffer, Dmabuf* exported) {
+  return static_cast<BufferImpl&>(buffer).export_dmabuf(exported);
+}
+
 Status DeviceImpl::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
   *semaphore = new SemaphoreImpl(*this, initial_value);
   return {};

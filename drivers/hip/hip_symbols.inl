@@ -45,6 +45,13 @@ HALYARD_HIP_OPTIONAL(hsa_signal_destroy, "hsa_signal_destroy", hsa_status_t(hsa_
 HALYARD_HIP_OPTIONAL(hsa_amd_pointer_info, "hsa_amd_pointer_info",
                      hsa_status_t(const void*, hsa_amd_pointer_info_t*, void* (*)(size_t),
                                   uint32_t*, hsa_agent_t**))
+HALYARD_HIP_OPTIONAL(hsa_amd_portable_export_dmabuf, "hsa_amd_portable_export_dmabuf",
+                     hsa_status_t(const void*, size_t, int*, uint64_t*))
+HALYARD_HIP_OPTIONAL(hsa_amd_interop_map_buffer, "hsa_amd_interop_map_buffer",
+                     hsa_status_t(uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*,
+                                  const void**))
+HALYARD_HIP_OPTIONAL(hsa_amd_interop_unmap_buffer, "hsa_amd_interop_unmap_buffer",
+                     hsa_status_t(void*))
 HALYARD_HIP_OPTIONAL(hsa_iterate_agents, "hsa_iterate_agents",
                      hsa_status_t(hsa_status_t (*)(hsa_agent_t, void*), void*))
 
@@ -80,6 +87,13 @@ HALYARD_HIP_REQUIRED(hipMemGetAddressRange, hipError_t(hipDeviceptr_t*, size_t*,
 HALYARD_HIP_REQUIRED(hipIpcGetMemHandle, hipError_t(hipIpcMemHandle_t*, void*))
 HALYARD_HIP_REQUIRED(hipIpcOpenMemHandle, hipError_t(void**, hipIpcMemHandle_t, unsigned))
 HALYARD_HIP_REQUIRED(hipIpcCloseMemHandle, hipError_t(void*))
+// Before HIP 5.6, what is mapped cannot be copied: it is in no table of HIP's.
+HALYARD_HIP_OPTIONAL(hipImportExternalMemory, "hipImportExternalMemory",
+                     hipError_t(hipExternalMemory_t*, const hipExternalMemoryHandleDesc*))
+HALYARD_HIP_OPTIONAL(hipExternalMemoryGetMappedBuffer, "hipExternalMemoryGetMappedBuffer",
+                     hipError_t(void**, hipExternalMemory_t, const hipExternalMemoryBufferDesc*))
+HALYARD_HIP_OPTIONAL(hipDestroyExternalMemory, "hipDestroyExternalMemory",
+                     hipError_t(hipExternalMemory_t))
 HALYARD_HIP_REQUIRED(hipMemcpyAsync,
                      hipError_t(void*, const void*, size_t, hipMemcpyKind, hipStream_t))
 HALYARD_HIP_REQUIRED(hipMemcpy2DAsync, hipError_t(void*, size_t, const void*, size_t, size_t,

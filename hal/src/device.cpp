@@ -1,5 +1,6 @@
 #include "hal/device.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -173,15 +174,43 @@ Result<Ref<Buffer>> Device::allocate(uint64_t size, const BufferOptions& options
   return internal::take<Buffer>("Device::allocate", buffer);
 }
 
+namespace {
+
+// What an import's options name as a dma-buf, if it can be one.
+Status take_dmabuf(const Device& device, const ImportOptions& options, Dmabuf* dmabuf) {
+  constexpr const char* kName = "Device::import_buffer";
+  // An older driver would take the kind for another one.
+  if (internal::optional(device.contract()->functions, &HalyardDeviceFunctions::export_dmabuf) ==
+      nullptr) {
+    return internal::unimplemented("Device::import_buffer of a dma-buf", device);
+  }
+  HALYARD_RETURN_IF_ERROR(
+      internal::take_struct(kName, *static_cast<const Dmabuf*>(options.pointer), dmabuf));
+  if (fcntl(dmabuf->fd, F_GETFD) < 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a dma-buf by a descriptor ({}) that is not open in this process. "
+                 "A descriptor of another process must be received from it (SCM_RIGHTS).",
+                 kName, dmabuf->fd);
+  }
+  if (options.size > UINT64_MAX - dmabuf->offset) {
+    return error(StatusCode::kOutOfRange,
+                 "{} is given {} bytes from byte {} of a dma-buf on. No dma-buf has so many.",
+                 kName, options.size, dmabuf->offset);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
   using Kind = ImportOptions::Kind;
   ImportOptions known;
   HALYARD_RETURN_IF_ERROR(internal::take_struct("Device::import_buffer", options, &known));
   if (known.kind != Kind::kHostMemory && known.kind != Kind::kDevicePointer &&
-      known.kind != Kind::kIpcHandle) {
+      known.kind != Kind::kIpcHandle && known.kind != Kind::kDmabuf) {
     return error(StatusCode::kInvalidArgument,
                  "Device::import_buffer is given a kind ({}) that does not exist. Legal are host "
-                 "memory (0), device pointer (1) and IPC handle (2).",
+                 "memory (0), device pointer (1), IPC handle (2) and dma-buf (3).",
                  static_cast<uint32_t>(known.kind));
   }
   if (known.pointer == nullptr) {
@@ -199,6 +228,11 @@ Result<Ref<Buffer>> Device::import_buffer(const ImportOptions& options) {
         "the buffer.",
         options.size, options.pointer);
   }
+  Dmabuf dmabuf;
+  if (known.kind == Kind::kDmabuf) {
+    HALYARD_RETURN_IF_ERROR(take_dmabuf(*this, known, &dmabuf));
+    known.pointer = &dmabuf;
+  }
   HalyardBuffer* buffer = nullptr;
   HALYARD_RETURN_IF_ERROR(
       internal::call_optional("Device::import_buffer", *this, contract()->functions,
@@ -213,6 +247,16 @@ Result<ExportedHandle> Device::export_buffer(Buffer& buffer) {
       internal::call_optional("Device::export_buffer", *this, contract()->functions,
                               &HalyardDeviceFunctions::export_buffer, *this, buffer, &handle));
   return handle;
+}
+
+Result<Dmabuf> Device::export_dmabuf(Buffer& buffer) {
+  constexpr const char* kName = "Device::export_dmabuf";
+  HALYARD_RETURN_IF_ERROR(internal::check_own(kName, *this, buffer));
+  Dmabuf dmabuf;
+  HALYARD_RETURN_IF_ERROR(internal::call_optional(kName, *this, contract()->functions,
+                                                  &HalyardDeviceFunctions::export_dmabuf, *this,
+                                                  buffer, &dmabuf));
+  return dmabuf;
 }
 
 Result<Ref<Semaphore>> Device::create_semaphore(uint64_t initial_value) {

@@ -45,6 +45,8 @@ template <>
 inline constexpr InputStruct kInputStruct<RectangleCopy> = {"RectangleCopy", 64,
                                                             sizeof(RectangleCopy)};
 template <>
+inline constexpr InputStruct kInputStruct<Dmabuf> = {"Dmabuf", 16, sizeof(Dmabuf)};
+template <>
 inline constexpr InputStruct kInputStruct<QueueOptions> = {"QueueOptions", 12,
                                                            sizeof(QueueOptions)};
 

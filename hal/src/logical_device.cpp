@@ -126,6 +126,11 @@ Status LogicalDevice::do_export_buffer(Buffer& buffer, ExportedHandle* handle) {
   return {};
 }
 
+Status LogicalDevice::do_export_dmabuf(Buffer& buffer, Dmabuf* exported) {
+  HALYARD_ASSIGN_OR_RETURN(*exported, buffer.device().export_dmabuf(buffer));
+  return {};
+}
+
 // Devices of one driver share semaphores.
 Status LogicalDevice::do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) {
   HALYARD_ASSIGN_OR_RETURN(Ref<Semaphore> made, gpus().front()->create_semaphore(initial_value));

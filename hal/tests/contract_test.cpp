@@ -60,6 +60,8 @@ SAME(ProfileEvent, HalyardProfileEvent, kind, kind);
 SAME(ProfileEvent, HalyardProfileEvent, bytes, bytes);
 SAME(ProfileEvent, HalyardProfileEvent, workgroup, workgroup);
 SAME(ExportedHandle, HalyardExportedHandle, ipc, ipc);
+SAME(Dmabuf, HalyardDmabuf, fd, fd);
+SAME(Dmabuf, HalyardDmabuf, offset, offset);
 SAME(ExportedSemaphore, HalyardExportedSemaphore, ipc, ipc);
 SAME(ArgumentInfo, HalyardArgumentInfo, alignment, alignment);
 SAME(ArgumentInfo, HalyardArgumentInfo, value_kind, value_kind);

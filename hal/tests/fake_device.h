@@ -328,10 +328,18 @@ class FakeDevice final : public driver::DeviceBase {
   }
   Status do_import_buffer(const ImportOptions& options, Buffer** buffer) override {
     if (options.release != nullptr) log.calls.push_back("import with release");
+    if (options.kind == ImportOptions::Kind::kDmabuf) {
+      const auto& dmabuf = *static_cast<const Dmabuf*>(options.pointer);
+      log.calls.push_back("import of dma-buf from " + std::to_string(dmabuf.offset));
+    }
     *buffer = new FakeBuffer(*this, MemoryType::kHost, options.size, next_address_, log);
     return {};
   }
   Status do_export_buffer(Buffer&, ExportedHandle*) override { return {}; }
+  Status do_export_dmabuf(Buffer&, Dmabuf* exported) override {
+    *exported = {.fd = 7, .offset = 4096};
+    return {};
+  }
   Status do_create_semaphore(uint64_t, Semaphore** semaphore) override {
     *semaphore = new FakeSemaphore(*this, &log);
     return {};

@@ -108,6 +108,16 @@ TEST_F(StructSize, OfImportOptions) {
       [&](const ImportOptions& options) { return device_->import_buffer(options).status(); });
 }
 
+TEST_F(StructSize, OfDmabufs) {
+  Dmabuf given;
+  given.fd = 0;  // any that is open
+  expect_sizes_are_checked("Device::import_buffer", "Dmabuf", given, [&](const Dmabuf& dmabuf) {
+    return device_
+        ->import_buffer({.kind = ImportOptions::Kind::kDmabuf, .pointer = &dmabuf, .size = 4})
+        .status();
+  });
+}
+
 TEST_F(StructSize, OfExportedSemaphores) {
   expect_sizes_are_checked("Device::import_semaphore", "ExportedSemaphore", ExportedSemaphore(),
                            [&](const ExportedSemaphore& exported) {
@@ -196,9 +206,9 @@ TEST_F(StructSize, AnOlderProgramsStructGetsTheDefaultsOfWhatItLacks) {
 // Whoever adds a struct that starts with its size decides here who fills it in; if it is the
 // caller, its size is checked (kInputStruct).
 TEST_F(StructSize, OfEveryStructOfTheInterfaceIsAccountedFor) {
-  const std::set<std::string> inputs = {"BufferOptions",  "Dispatch",     "ExportedSemaphore",
-                                        "ImportOptions",  "PoolInfo",     "PoolOptions",
-                                        "ProfileOptions", "QueueOptions", "RectangleCopy"};
+  const std::set<std::string> inputs = {
+      "BufferOptions", "Dispatch",    "Dmabuf",         "ExportedSemaphore", "ImportOptions",
+      "PoolInfo",      "PoolOptions", "ProfileOptions", "QueueOptions",      "RectangleCopy"};
   const std::set<std::string> of_halyard = {
       "AllocationInfo",   "ArgumentInfo",   "ClockReading", "DeviceDetails",  "DeviceInfo",
       "DeviceOptionInfo", "DeviceSummary",  "DriverInfo",   "ExecutableInfo", "ExportedHandle",

@@ -114,6 +114,14 @@ struct LinkInfo {
 };
 const char* to_string(LinkInfo::Kind kind) noexcept;  // "unknown", "PCIe", "xGMI", "other"
 
+// Memory of a Linux dma-buf: GPU memory that other processes, drivers and devices (network cards,
+// cameras, displays) can use too.
+struct Dmabuf {
+  uint32_t struct_size = sizeof(Dmabuf);
+  int32_t fd = -1;                 // the descriptor, which its owner closes
+  alignas(8) uint64_t offset = 0;  // bytes: where the memory begins in the dma-buf
+};
+
 // Called when nothing uses the imported memory any longer.
 using ReleaseFunction = void (*)(void* context) noexcept;
 
@@ -121,9 +129,18 @@ using ReleaseFunction = void (*)(void* context) noexcept;
 // work that was given the buffer.
 struct ImportOptions {
   uint32_t struct_size = sizeof(ImportOptions);
-  enum class Kind : uint32_t { kHostMemory, kDevicePointer, kIpcHandle } kind = Kind::kHostMemory;
-  const void* pointer = nullptr;  // kIpcHandle: ExportedHandle::ipc; lives until both free it
-  uint64_t size = 0;              // bytes; kIpcHandle: at most the exported size
+  // kDmabuf: UNIMPLEMENTED if the driver, or its runtime, has no dma-bufs. Device::import_buffer
+  // leaves the descriptor open; the caller may close it then.
+  enum class Kind : uint32_t {
+    kHostMemory,
+    kDevicePointer,
+    kIpcHandle,
+    kDmabuf
+  } kind = Kind::kHostMemory;
+  // kIpcHandle: ExportedHandle::ipc; lives until both free it. kDmabuf: a Dmabuf.
+  const void* pointer = nullptr;
+  // Bytes. kIpcHandle: at most the exported size. kDmabuf: at most what is behind the offset.
+  uint64_t size = 0;
   // Tells the owner when that is so. Called once, with `release_context`, after the
   // buffer's last reference is gone and all work that was given it is done: at the latest
   // before Device::release returns. If such work never ends (docs/failures.md), it is never
@@ -137,7 +154,7 @@ struct ImportOptions {
 // The owner of an allocation's memory.
 enum class AllocationOwner : uint32_t {
   kDevice = 0,      // the device's: from Device::allocate or a pool
-  kImported = 1,    // imported as a device pointer or an IPC handle
+  kImported = 1,    // imported as a device pointer, an IPC handle or a dma-buf
   kHostMemory = 2,  // the program's own, imported as host memory
 };
 
@@ -206,6 +223,11 @@ class Device : public Object<HalyardDevice> {
   // This process keeps the buffer, which must outlive the imports. FAILED_PRECONDITION for a part
   // of an allocation, and for memory other than the device's own.
   Result<ExportedHandle> export_buffer(Buffer& buffer);
+  // A new descriptor of the buffer's memory, closed on exec. The caller closes it. Another process
+  // that gets it (SCM_RIGHTS) can import it, with any driver, or map it. This process keeps the
+  // buffer while others use the memory. FAILED_PRECONDITION as for export_buffer; UNIMPLEMENTED if
+  // the vendor's runtime cannot export dma-bufs (HSA runtimes before 5.6).
+  Result<Dmabuf> export_dmabuf(Buffer& buffer);
   // Finds this device's buffer (not a view) that contains `pointer`, an address of the device or
   // the host. Imports can overlap; then a buffer that the device has allocated is preferred. A
   // buffer is found from its creation until its last reference is gone or Queue::dealloca_buffer is

@@ -516,13 +516,15 @@ typedef struct HalyardBufferOptions {
 enum {
   HALYARD_ABI_IMPORT_HOST_MEMORY = 0,
   HALYARD_ABI_IMPORT_DEVICE_POINTER = 1,
-  HALYARD_ABI_IMPORT_IPC_HANDLE = 2
+  HALYARD_ABI_IMPORT_IPC_HANDLE = 2,
+  HALYARD_ABI_IMPORT_DMABUF =
+      3 /* since 2.1; only if HalyardDeviceFunctions::export_dmabuf is there */
 };
 
 typedef struct HalyardImportOptions {
   uint32_t struct_size;
-  uint32_t kind; /* HALYARD_ABI_IMPORT_… */
-  const void* pointer;
+  uint32_t kind;       /* HALYARD_ABI_IMPORT_… */
+  const void* pointer; /* HALYARD_ABI_IMPORT_DMABUF: a HalyardDmabuf */
   uint64_t size;
   void (*release)(void* context); /* or null */
   void* release_context;
@@ -532,6 +534,13 @@ typedef struct HalyardExportedHandle {
   uint32_t struct_size;
   uint8_t ipc[64];
 } HalyardExportedHandle;
+
+/* Since 2.1. */
+typedef struct HalyardDmabuf {
+  uint32_t struct_size;
+  int32_t fd;
+  uint64_t offset;
+} HalyardDmabuf;
 
 typedef struct HalyardExportedSemaphore {
   uint32_t struct_size;
@@ -665,6 +674,8 @@ typedef struct HalyardDeviceFunctions {
   HalyardStatus* (*read_clocks)(const HalyardDevice* device, HalyardClockReading* reading);
   /* Since 2.1. */
   HalyardStatus* (*details)(const HalyardDevice* device, HalyardDeviceDetails* details);
+  HalyardStatus* (*export_dmabuf)(HalyardDevice* device, HalyardBuffer* buffer,
+                                  HalyardDmabuf* exported);
 } HalyardDeviceFunctions;
 
 struct HalyardDevice {

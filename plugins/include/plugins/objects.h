@@ -603,6 +603,8 @@ class DeviceBase : public Device {
   virtual Status do_end_profile(ProfileSink, void*) { return left_out("Device::end_profile"); }
   virtual Status do_read_clocks(ClockReading*) const { return left_out("Device::read_clocks"); }
   virtual Status do_details(DeviceDetails*) const { return left_out("Device::details"); }
+  // A driver that has it knows ImportOptions::Kind::kDmabuf too. The descriptor is the caller's.
+  virtual Status do_export_dmabuf(Buffer&, Dmabuf*) { return left_out("Device::export_dmabuf"); }
 
  private:
   const DeviceInfo* info_;
@@ -639,6 +641,7 @@ const HalyardDeviceFunctions DeviceTable<Q>::kFunctions = {
     .end_profile = HALYARD_SLOT(Device, do_end_profile),
     .read_clocks = HALYARD_SLOT(Device, do_read_clocks),
     .details = HALYARD_SLOT(Device, do_details),
+    .export_dmabuf = HALYARD_SLOT(Device, do_export_dmabuf),
 };
 
 class DriverBase : public Driver {
