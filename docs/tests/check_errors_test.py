@@ -68,6 +68,24 @@ class CheckErrors(unittest.TestCase):
         self.assertIn("docs/errors/a.md:7: No message of the sources belongs to (The fil", found)
         self.assertNotIn("docs/errors/a.md:6", found)
 
+    def test_a_line_covers_a_message_with_all_its_parts_in_order(self):
+        self.write("hal/a.cpp", 'auto s = error(code, "first part {} second part {} third part");')
+        for line, covers in (("first part … second part … third part", True),
+                             ("first part … third part", True),
+                             ("… second part …", True),
+                             ("first part … second part … third part …", False),
+                             ("… second part … second part …", False),
+                             ("first part … first part … third part", False),
+                             ("first part … second part … third par", False),
+                             ("… third part … second part …", False)):
+            self.write("docs/errors/a.md", entry(line))
+            self.assertEqual(self.run_script().returncode == 0, covers, line)
+
+    def test_many_values_take_no_longer(self):
+        self.write("hal/a.cpp", 'auto s = error(code, "' + "{} x " * 40 + 'end");')
+        self.write("docs/errors/a.md", entry("… x " * 40 + "end", "… x " * 40 + "other end"))
+        self.assertIn("docs/errors/a.md:7: No message", self.mistakes())
+
     def test_an_entry_explains(self):
         self.write("hal/a.cpp", 'auto s = error(kNotFound, "The file ({}) is gone.", name);')
         self.write("docs/errors/a.md", entry("The file (…) is gone.", text=""))
