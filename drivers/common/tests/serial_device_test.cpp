@@ -314,7 +314,6 @@ TEST_F(SerialDeviceTest, MemoryThatIsInUseIsWaitedFor) {
 TEST_F(SerialDeviceTest, WhatADriverLeavesOutIsUnimplemented) {
   device_ = TestDevice::make<TestDevice>(bench_);
   using Kind = ImportOptions::Kind;
-  const ExportedHandle none;
   const Ref<Buffer> own = buffer(MemoryType::kDevice);
   for (const Status& status :
        {import(Kind::kHostMemory, &bench_, 1).status(),
