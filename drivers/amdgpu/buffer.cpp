@@ -9,7 +9,7 @@
 namespace halyard::amdgpu {
 
 BufferImpl::BufferImpl(DeviceImpl& device, Backing backing)
-    : BufferBase(device, backing.type, backing.size, reinterpret_cast<uint64_t>(backing.device)),
+    : MappedBuffer(device, backing.type, backing.size, reinterpret_cast<uint64_t>(backing.device)),
       origin_(backing.origin),
       keep_alive_(Ref<Device>::retain(&device)),
       backing_(std::move(backing)) {}
@@ -123,19 +123,8 @@ Status BufferImpl::share(const BufferRange& range, DeviceImpl& user) {
   return impl(*range.buffer).share_with(user);
 }
 
-void BufferImpl::synchronise_with_host() const {
-  if (type() != MemoryType::kDeviceMapped) return;
-  static_cast<const DeviceImpl&>(device()).facts().window.synchronise();
-}
-
-// The host's memory is coherent without our doing.
-Status BufferImpl::do_flush(uint64_t, uint64_t) {
-  synchronise_with_host();
-  return {};
-}
-Status BufferImpl::do_invalidate(uint64_t, uint64_t) {
-  synchronise_with_host();
-  return {};
+const HostWindow& BufferImpl::window() const {
+  return static_cast<const DeviceImpl&>(device()).facts().window;
 }
 
 Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {

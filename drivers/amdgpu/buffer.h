@@ -10,6 +10,7 @@
 #include "drivers/amdgpu/memory.h"
 #include "drivers/amdgpu/visibility.h"
 #include "drivers/common/host_maps.h"
+#include "drivers/common/mapped_buffer.h"
 #include "drivers/common/pool_lease.h"
 #include "drivers/common/users.h"
 #include "hal/buffer.h"
@@ -44,7 +45,7 @@ constexpr Origin origin_of(MemoryType type) {
   return type == MemoryType::kDevice ? Origin::kOwn : Origin::kHost;
 }
 
-class BufferImpl final : public driver::BufferBase {
+class BufferImpl final : public MappedBuffer {
  public:
   static Result<Ref<Buffer>> allocate(DeviceImpl& device, uint64_t size,
                                       const BufferOptions& options);
@@ -63,9 +64,6 @@ class BufferImpl final : public driver::BufferBase {
   static Origin origin_for(const Device& user, const Buffer& buffer) {
     return static_cast<const BufferImpl&>(buffer).origin_for(user);
   }
-  // Of memory of the device that the host maps: before the host reads what the device has written,
-  // or after the host has written what the device is to read.
-  void synchronise_with_host() const;
   // Another process may open the memory from now on, and write it.
   void mark_exported();
   bool is_view() const { return parent_.get() != nullptr; }
@@ -85,14 +83,13 @@ class BufferImpl final : public driver::BufferBase {
   BufferImpl(DeviceImpl& device, Backing backing);
   ~BufferImpl() = default;
   void destroy() noexcept override;
+  const HostWindow& window() const override;
 
   Status do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) override {
     const bool visible = type() != MemoryType::kDevice;
     return maps_.map(visible ? static_cast<std::byte*>(host_at(offset)) : nullptr, pointer);
   }
   Status do_unmap(void* pointer) override { return maps_.unmap(pointer); }
-  Status do_flush(uint64_t offset, uint64_t length) override;
-  Status do_invalidate(uint64_t offset, uint64_t length) override;
   Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override;
 
   const Origin origin_;  // next to what Buffer has, as each dispatch looks at it

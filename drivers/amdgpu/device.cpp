@@ -8,7 +8,6 @@
 #include "drivers/amdgpu/faults.h"
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/import.h"
-#include "drivers/amdgpu/links.h"
 #include "drivers/amdgpu/packet_header.h"
 #include "drivers/amdgpu/queue.h"
 #include "drivers/amdgpu/queue_description.h"
@@ -347,23 +346,6 @@ Status DeviceImpl::do_create_command_buffer(CommandBuffer** commands) {
 
 Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable** executable) {
   return hand_out(ExecutableImpl::load(*this, data, size), executable);
-}
-
-size_t DeviceImpl::do_link_count() const {
-  return list_links(*this).size();
-}
-
-Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
-  *info = list_links(*this)[index];
-  return {};
-}
-
-Status DeviceImpl::do_begin_profile(const ProfileOptions& options) {
-  return profiler_.begin(info_.name, options);
-}
-
-Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
-  return profiler_.end(info_.name, sink, context);
 }
 
 Status DeviceImpl::do_let_in(Buffer& buffer) {

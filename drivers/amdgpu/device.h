@@ -120,6 +120,8 @@ class DeviceImpl final : public DriverDevice {
   void announce_loss(QueueCore& core, const Status& cause);
 
   const DeviceHeaps& device_heaps() const override { return memory_; }
+  DeviceProfile& profile() override { return profiler_; }
+  std::vector<LinkInfo> list_links() const override;
   Status do_create_queue(const QueueOptions& options, Queue** queue) override;
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override;
   bool do_can_access(const Device& peer) const noexcept override;
@@ -132,12 +134,8 @@ class DeviceImpl final : public DriverDevice {
                  size_t* index) override;
   Status do_create_command_buffer(CommandBuffer** commands) override;
   Status do_load_executable(const void* data, size_t size, Executable** executable) override;
-  size_t do_link_count() const override;
-  Status do_link(size_t index, LinkInfo* info) const override;
-  Status do_end_profile(ProfileSink sink, void* context) override;
   Status do_fault() const override;
   Status do_let_in(Buffer& buffer) override;
-  Status do_begin_profile(const ProfileOptions& options) override;
   Status do_read_clocks(ClockReading* reading) const override;
 
   Hsa& hsa_;

@@ -33,13 +33,6 @@ uint32_t block_counts_of(const FunctionInfo& info) {
   return in_a_row ? offsets[0] : KernelCode::kScatteredBlockCounts;
 }
 
-Result<SharedMemory> allocate_shared(Memory& memory, size_t bytes) {
-  Allocation made;
-  HALYARD_RETURN_IF_ERROR(memory.allocate(MemoryType::kHost, bytes, 64, kMemoryWait, &made));
-  return SharedMemory{made.pointer, reinterpret_cast<uint64_t>(made.pointer),
-                      [&memory, made] { memory.free(MemoryType::kHost, made.base, made.taken); }};
-}
-
 }  // namespace
 
 ExecutableImpl::ExecutableImpl(DeviceImpl& device, Ref<Device> keep_alive, CodeObject object)
@@ -82,11 +75,16 @@ Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, Ref<Device> kee
                                                               device.info().memory_bytes));
   auto* const executable = new ExecutableImpl(device, std::move(keep_alive), std::move(object));
   Ref<Executable> ref = Ref<Executable>::adopt(executable);
-  HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));
-  HALYARD_RETURN_IF_ERROR(executable->make_functions());
-  const auto allocate = [&device](size_t bytes) { return allocate_shared(device.memory(), bytes); };
-  HALYARD_RETURN_IF_ERROR(executable->start_services(data, size, allocate));
+  HALYARD_RETURN_IF_ERROR(executable->load_all(data, size));
   return ref;
+}
+
+Result<SharedMemory> ExecutableImpl::allocate_shared(size_t bytes) {
+  Memory& memory = static_cast<DeviceImpl&>(device()).memory();
+  Allocation made;
+  HALYARD_RETURN_IF_ERROR(memory.allocate(MemoryType::kHost, bytes, 64, kMemoryWait, &made));
+  return SharedMemory{made.pointer, reinterpret_cast<uint64_t>(made.pointer),
+                      [&memory, made] { memory.free(MemoryType::kHost, made.base, made.taken); }};
 }
 
 Status ExecutableImpl::load_code(const void* data, size_t size) {

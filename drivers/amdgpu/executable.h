@@ -56,11 +56,12 @@ class ExecutableImpl final : public LoadedExecutable<FunctionImpl> {
 
   static Result<Ref<Executable>> load(DeviceImpl& device, Ref<Device> keep_alive, const void* data,
                                       size_t size);
-  Status load_code(const void* data, size_t size);
+  Status load_code(const void* data, size_t size) override;
   // What a first attempt has made is undone.
   hsa_status_t try_load(const void* data, size_t size, const char** step);
   void unload();
-  Status make_functions();
+  Status make_functions() override;
+  Result<SharedMemory> allocate_shared(size_t bytes) override;
   Result<KernelCode> code_of(const KernelInfo& kernel) const;
 
   Status global_address(const std::string& name, uint64_t* address) const override;

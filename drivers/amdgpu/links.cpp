@@ -1,5 +1,4 @@
-#include "drivers/amdgpu/links.h"
-
+// Links from a device to the other GPUs of the runtime.
 #include <algorithm>
 
 #include "drivers/amdgpu/device.h"
@@ -71,16 +70,16 @@ bool describe_link(const Hsa& hsa, hsa_agent_t from, hsa_agent_t to, LinkInfo* i
 
 }  // namespace
 
-std::vector<LinkInfo> list_links(const DeviceImpl& device) {
+std::vector<LinkInfo> DeviceImpl::list_links() const {
   std::vector<LinkInfo> links;
-  const Result<Agents> agents = list_agents(device.hsa());
+  const Result<Agents> agents = list_agents(hsa_);
   if (!agents.ok()) return links;
   for (size_t i = 0; i < agents.value().gpus.size(); ++i) {
     const hsa_agent_t peer = agents.value().gpus[i].agent;
-    if (peer.handle == device.agent().handle) continue;
+    if (peer.handle == agent().handle) continue;
     LinkInfo info;
     info.peer_ordinal = static_cast<uint32_t>(i);
-    if (describe_link(device.hsa(), device.agent(), peer, &info)) links.push_back(info);
+    if (describe_link(hsa_, agent(), peer, &info)) links.push_back(info);
   }
   return links;
 }

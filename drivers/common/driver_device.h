@@ -13,6 +13,7 @@
 #include "drivers/common/device_options.h"
 #include "drivers/common/host_window.h"
 #include "drivers/common/pool_group.h"
+#include "drivers/common/profile_recorder.h"
 #include "hal/device.h"
 #include "hal/driver.h"
 #include "hal/ref.h"
@@ -113,6 +114,21 @@ class DriverDevice : public driver::DeviceBase {
 
  private:
   virtual const DeviceHeaps& device_heaps() const = 0;
+  virtual DeviceProfile& profile() = 0;
+  // To the other GPUs that the driver finds.
+  virtual std::vector<LinkInfo> list_links() const { return {}; }
+
+  size_t do_link_count() const final { return list_links().size(); }
+  Status do_link(size_t index, LinkInfo* info) const final {
+    *info = list_links()[index];
+    return {};
+  }
+  Status do_begin_profile(const ProfileOptions& options) final {
+    return profile().begin(info_.name, options);
+  }
+  Status do_end_profile(ProfileSink sink, void* context) final {
+    return profile().end(info_.name, sink, context);
+  }
 
   size_t do_heap_count() const final { return device_heaps().heaps().size(); }
   Status do_heap(size_t index, HeapInfo* info) const final {

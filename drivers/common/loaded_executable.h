@@ -39,6 +39,17 @@ class LoadedExecutable : public driver::ExecutableBase {
     return nullptr;
   }
 
+  // Loads the code, describes its functions, and gives them what they print through. Once, before
+  // anybody else has the executable.
+  Status load_all(const void* data, size_t size) {
+    HALYARD_RETURN_IF_ERROR(load_code(data, size));
+    HALYARD_RETURN_IF_ERROR(make_functions());
+    std::vector<driver::FunctionBase*> functions;
+    for (FunctionType& function : functions_) functions.push_back(&function);
+    return services_.start(functions, data, size,
+                           [this](size_t bytes) { return allocate_shared(bytes); });
+  }
+
  protected:
   // `keep_alive` is null if the device owns this.
   LoadedExecutable(Device& device, Ref<Device> keep_alive, CodeObject object)
@@ -48,13 +59,6 @@ class LoadedExecutable : public driver::ExecutableBase {
         target_(object_.target_name()) {}
   ~LoadedExecutable() = default;
 
-  // Gives the functions, once there are all of them, what they print through.
-  Status start_services(const void* data, size_t size, const AllocateShared& allocate) {
-    std::vector<driver::FunctionBase*> functions;
-    for (FunctionType& function : functions_) functions.push_back(&function);
-    return services_.start(functions, data, size, allocate);
-  }
-
   Ref<Device> keep_alive_;
   const CodeObject object_;
   const std::string target_;
@@ -63,6 +67,12 @@ class LoadedExecutable : public driver::ExecutableBase {
  private:
   PrintServices services_;
 
+  // Gives the code to the vendor's loader.
+  virtual Status load_code(const void* data, size_t size) = 0;
+  // Fills functions_, when the code is loaded.
+  virtual Status make_functions() = 0;
+  // Of the host, for what kernels print; the device sees it at the same address.
+  virtual Result<SharedMemory> allocate_shared(size_t bytes) = 0;
   // Where the loaded code object has a global variable.
   virtual Status global_address(const std::string& name, uint64_t* address) const = 0;
 

@@ -29,9 +29,22 @@ struct TimeSpan {
 Status profile_is_being_taken(StringView device);
 Status no_profile_is_being_taken(StringView device);
 
+// A device's profile, as Device::begin_profile and Device::end_profile take it. Any thread may use
+// any method.
+class DeviceProfile {
+ public:
+  // `device` is what errors call the device.
+  virtual Status begin(StringView device, const ProfileOptions& options) = 0;
+  // Waits for what was submitted since, and gives it to the sink in the order in which it began.
+  virtual Status end(StringView device, ProfileSink sink, void* context) = 0;
+
+ protected:
+  ~DeviceProfile() = default;
+};
+
 // Any thread may use any method.
 template <typename Marks>
-class ProfileRecorder {
+class ProfileRecorder : public DeviceProfile {
  public:
   ProfileRecorder(const ProfileRecorder&) = delete;
   ProfileRecorder& operator=(const ProfileRecorder&) = delete;
@@ -43,8 +56,7 @@ class ProfileRecorder {
   // RecordedPlace::execution of an execution that is submitted.
   uint64_t next_execution() { return next_execution_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Device::begin_profile of the device that is called `device`.
-  Status begin(StringView device, const ProfileOptions& options) {
+  Status begin(StringView device, const ProfileOptions& options) final {
     if (taken_.exchange(true)) return profile_is_being_taken(device);
     if (Status status = prepare(); !status.ok()) {
       taken_.store(false);
@@ -55,9 +67,7 @@ class ProfileRecorder {
     return {};
   }
 
-  // Device::end_profile: waits for what was submitted since, and gives it to the sink in the order
-  // in which it began.
-  Status end(StringView device, ProfileSink sink, void* context) {
+  Status end(StringView device, ProfileSink sink, void* context) final {
     if (!active()) return no_profile_is_being_taken(device);
     wait_for_work();
     kinds_.store(0, std::memory_order_release);

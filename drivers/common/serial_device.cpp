@@ -131,7 +131,7 @@ Status SerialDevice::do_load_executable(const void* data, size_t size, Executabl
   HALYARD_ASSIGN_OR_RETURN(CodeObject object,
                            read_for_device(data, size, facts_.target_id, info_.memory_bytes));
   Ref<SerialExecutable> made = make_executable(std::move(object));
-  HALYARD_RETURN_IF_ERROR(made->load(data, size));
+  HALYARD_RETURN_IF_ERROR(made->load_all(data, size));
   *executable = made.leak();
   return {};
 }
@@ -163,14 +163,6 @@ Status SerialDevice::do_import_buffer(const ImportOptions& options, Buffer** buf
 
 Status SerialDevice::do_export_buffer(Buffer& buffer, ExportedHandle* exported) {
   return SerialBuffer::of(buffer).export_to(exported);
-}
-
-Status SerialDevice::do_begin_profile(const ProfileOptions& options) {
-  return profiler_.begin(info_.name, options);
-}
-
-Status SerialDevice::do_end_profile(ProfileSink sink, void* context) {
-  return profiler_.end(info_.name, sink, context);
 }
 
 Status SerialDevice::do_read_clocks(ClockReading* reading) const {

@@ -79,6 +79,7 @@ class SerialDevice : public DriverDevice {
   bool is_idle();
 
   const DeviceHeaps& device_heaps() const final { return memory_; }
+  DeviceProfile& profile() final { return profiler_; }
   Status do_create_queue(const QueueOptions& options, Queue** queue) final;
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) final;
   Status do_create_semaphore(uint64_t initial_value, Semaphore** semaphore) final;
@@ -89,8 +90,6 @@ class SerialDevice : public DriverDevice {
   Status do_fault() const final;
   Status do_import_buffer(const ImportOptions& options, Buffer** buffer) final;
   Status do_export_buffer(Buffer& buffer, ExportedHandle* exported) final;
-  Status do_begin_profile(const ProfileOptions& options) final;
-  Status do_end_profile(ProfileSink sink, void* context) final;
   Status do_read_clocks(ClockReading* reading) const final;
 
   const DeviceFacts facts_;

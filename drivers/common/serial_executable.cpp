@@ -21,28 +21,27 @@ void SerialExecutable::destroy() noexcept {
   delete this;
 }
 
-Status SerialExecutable::load(const void* data, size_t size) {
+Status SerialExecutable::load_code(const void* data, size_t size) {
   const std::string doing = fmt::format("Loading the code object (version {}, target {}) on {}",
                                         object_.version(), target_, device_.info().name);
   const auto* const bytes = static_cast<const std::byte*>(data);
   code_.assign(bytes, bytes + size);
-  Status status = load_code(code_, doing);
+  Status status = give_to_loader(code_, doing);
   if (!status.ok() && needs_presentation(object_, newest_version_)) {
     HALYARD_ASSIGN_OR_RETURN(
         std::vector<std::byte> older,
         present_code_object(data, size, newest_version_, device_.facts().target_id));
     code_.swap(older);
-    status = load_code(code_, doing);
+    status = give_to_loader(code_, doing);
   }
-  HALYARD_RETURN_IF_ERROR(status);
-  HALYARD_RETURN_IF_ERROR(make_functions());
+  return status;
+}
+
+Result<SharedMemory> SerialExecutable::allocate_shared(size_t bytes) {
   SerialHeap& host = device_.memory().heap(MemoryType::kHost);
-  const auto allocate = [&host](size_t bytes_wanted) -> Result<SharedMemory> {
-    PoolBlock block;
-    HALYARD_RETURN_IF_ERROR(host.allocate(bytes_wanted, 64, kMemoryWait, &block));
-    return SharedMemory{block.base, block.address, [&host, block] { host.free(block); }};
-  };
-  return start_services(data, size, allocate);
+  PoolBlock block;
+  HALYARD_RETURN_IF_ERROR(host.allocate(bytes, 64, kMemoryWait, &block));
+  return SharedMemory{block.base, block.address, [&host, block] { host.free(block); }};
 }
 
 Status SerialExecutable::make_functions() {

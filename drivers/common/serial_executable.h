@@ -34,10 +34,6 @@ class SerialFunction final : public driver::FunctionBase {
 };
 
 class SerialExecutable : public LoadedExecutable<SerialFunction> {
- public:
-  // Once.
-  Status load(const void* data, size_t size);
-
  protected:
   // The runtime loads code objects of `newest_version` and before; a later one is presented to it
   // as of that version (hal/presentation.h).
@@ -47,13 +43,15 @@ class SerialExecutable : public LoadedExecutable<SerialFunction> {
  private:
   // Loads the code, in place of what was loaded before. The bytes stay where they are while this
   // lives. `doing` says in an error what failed.
-  virtual Status load_code(const std::vector<std::byte>& code, std::string_view doing) = 0;
+  virtual Status give_to_loader(const std::vector<std::byte>& code, std::string_view doing) = 0;
   // What a launch needs of a kernel that is loaded, by its symbol.
   virtual Status find_kernel(const std::string& symbol, uint64_t* object) const = 0;
 
   // Operations in flight keep their executables, so nothing uses it any more.
   void destroy() noexcept final;
-  Status make_functions();
+  Status load_code(const void* data, size_t size) final;
+  Status make_functions() final;
+  Result<SharedMemory> allocate_shared(size_t bytes) final;
 
   SerialDevice& device_;
   const uint32_t newest_version_;

@@ -10,7 +10,7 @@ namespace halyard::hip {
 
 BufferImpl::BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void* pointer,
                        Origin origin)
-    : BufferBase(device, type, size, reinterpret_cast<uint64_t>(pointer)),
+    : MappedBuffer(device, type, size, reinterpret_cast<uint64_t>(pointer)),
       keep_alive_(Ref<Device>::retain(&device)),
       origin_(origin),
       pointer_(static_cast<std::byte*>(pointer)) {
@@ -127,19 +127,8 @@ void BufferImpl::give_back() {
   if (release_ != nullptr) memory.collect_in_time();
 }
 
-void BufferImpl::synchronise_with_host() const {
-  if (type() != MemoryType::kDeviceMapped) return;
-  static_cast<const DeviceImpl&>(device()).facts().window.synchronise();
-}
-
-// The host's memory is coherent without our doing.
-Status BufferImpl::do_flush(uint64_t, uint64_t) {
-  synchronise_with_host();
-  return {};
-}
-Status BufferImpl::do_invalidate(uint64_t, uint64_t) {
-  synchronise_with_host();
-  return {};
+const HostWindow& BufferImpl::window() const {
+  return static_cast<const DeviceImpl&>(device()).facts().window;
 }
 
 Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {

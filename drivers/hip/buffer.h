@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "drivers/common/host_maps.h"
+#include "drivers/common/mapped_buffer.h"
 #include "drivers/common/pool_lease.h"
 #include "drivers/common/users.h"
 #include "drivers/hip/exported_memory.h"
@@ -17,7 +18,7 @@
 
 namespace halyard::hip {
 
-class BufferImpl final : public driver::BufferBase {
+class BufferImpl final : public MappedBuffer {
  public:
   static Result<Ref<Buffer>> allocate(DeviceImpl& device, uint64_t size,
                                       const BufferOptions& options);
@@ -31,10 +32,6 @@ class BufferImpl final : public driver::BufferBase {
   std::byte* host_at(uint64_t offset) const { return host_ != nullptr ? host_ + offset : nullptr; }
   bool on_host() const { return type() == MemoryType::kHost; }
   Users& users() { return users_; }
-
-  // Of memory of the device that the host maps: before the host reads what the device has written,
-  // or after the host has written what the device is to read.
-  void synchronise_with_host() const;
 
   // What the buffer has of a pool; a view has nothing.
   PoolLease& lease() { return lease_; }
@@ -59,6 +56,7 @@ class BufferImpl final : public driver::BufferBase {
   BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void* pointer, Origin origin);
   ~BufferImpl() = default;
   void destroy() noexcept override;
+  const HostWindow& window() const override;
   void give_back();
 
   static Result<BufferImpl*> import_host(DeviceImpl& device, const ImportOptions& options);
@@ -77,8 +75,6 @@ class BufferImpl final : public driver::BufferBase {
     return maps_.map(host_at(offset), pointer);
   }
   Status do_unmap(void* pointer) override { return maps_.unmap(pointer); }
-  Status do_flush(uint64_t offset, uint64_t length) override;
-  Status do_invalidate(uint64_t offset, uint64_t length) override;
   Status do_subspan(uint64_t offset, uint64_t length, Buffer** view) override;
 
   Users users_;

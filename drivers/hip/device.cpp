@@ -185,23 +185,6 @@ std::vector<LinkInfo> DeviceImpl::list_links() const {
   return links;
 }
 
-size_t DeviceImpl::do_link_count() const {
-  return list_links().size();
-}
-
-Status DeviceImpl::do_link(size_t index, LinkInfo* info) const {
-  *info = list_links()[index];
-  return {};
-}
-
-Status DeviceImpl::do_begin_profile(const ProfileOptions& options) {
-  return profiler_.begin(info_.name, options);
-}
-
-Status DeviceImpl::do_end_profile(ProfileSink sink, void* context) {
-  return profiler_.end(info_.name, sink, context);
-}
-
 // can_access has let this device see all memory of the buffer's.
 Status DeviceImpl::do_let_in(Buffer&) {
   return {};

@@ -33,6 +33,8 @@ class DeviceImpl final : public DriverDevice {
   void destroy() noexcept override;
 
   const DeviceHeaps& device_heaps() const override { return memory_; }
+  DeviceProfile& profile() override { return profiler_; }
+  std::vector<LinkInfo> list_links() const override;
   Status do_create_queue(const QueueOptions& options, Queue** queue) override;
   Status do_import_queue(void* native_queue, Queue** queue) override;
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override;
@@ -45,15 +47,9 @@ class DeviceImpl final : public DriverDevice {
                  size_t* index) override;
   Status do_create_command_buffer(CommandBuffer** commands) override;
   Status do_load_executable(const void* data, size_t size, Executable** executable) override;
-  size_t do_link_count() const override;
-  Status do_link(size_t index, LinkInfo* info) const override;
-  Status do_end_profile(ProfileSink sink, void* context) override;
   Status do_fault() const override;
   Status do_let_in(Buffer& buffer) override;
-  Status do_begin_profile(const ProfileOptions& options) override;
   Status do_read_clocks(ClockReading* reading) const override;
-
-  std::vector<LinkInfo> list_links() const;
 
   Hip& hip_;
   const GpuFacts facts_;

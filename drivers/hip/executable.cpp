@@ -13,15 +13,6 @@ namespace {
 // "ELF Header", EI_ABIVERSION), although the HSA runtime beneath would.
 constexpr uint32_t kOldestLoadersVersion = 4;
 
-Result<SharedMemory> allocate_shared(Memory& memory, size_t bytes) {
-  Block block;
-  void* pointer = nullptr;
-  HALYARD_RETURN_IF_ERROR(
-      memory.allocate(MemoryType::kHost, bytes, 64, kMemoryWait, &block, &pointer));
-  return SharedMemory{pointer, reinterpret_cast<uint64_t>(pointer),
-                      [&memory, block] { memory.free(MemoryType::kHost, block); }};
-}
-
 }  // namespace
 
 ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
@@ -47,11 +38,18 @@ Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* dat
                                                               device.info().memory_bytes));
   auto* const executable = new ExecutableImpl(device, std::move(object));
   Ref<Executable> ref = Ref<Executable>::adopt(executable);
-  HALYARD_RETURN_IF_ERROR(executable->load_code(data, size));
-  HALYARD_RETURN_IF_ERROR(executable->make_functions());
-  const auto allocate = [&device](size_t bytes) { return allocate_shared(device.memory(), bytes); };
-  HALYARD_RETURN_IF_ERROR(executable->start_services(data, size, allocate));
+  HALYARD_RETURN_IF_ERROR(executable->load_all(data, size));
   return ref;
+}
+
+Result<SharedMemory> ExecutableImpl::allocate_shared(size_t bytes) {
+  Memory& memory = static_cast<DeviceImpl&>(device()).memory();
+  Block block;
+  void* pointer = nullptr;
+  HALYARD_RETURN_IF_ERROR(
+      memory.allocate(MemoryType::kHost, bytes, 64, kMemoryWait, &block, &pointer));
+  return SharedMemory{pointer, reinterpret_cast<uint64_t>(pointer),
+                      [&memory, block] { memory.free(MemoryType::kHost, block); }};
 }
 
 // Any loader takes the oldest version, so there is one path for all.

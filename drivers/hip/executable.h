@@ -38,8 +38,9 @@ class ExecutableImpl final : public LoadedExecutable<FunctionImpl> {
   ~ExecutableImpl();
   void destroy() noexcept override;
 
-  Status load_code(const void* data, size_t size);
-  Status make_functions();
+  Status load_code(const void* data, size_t size) override;
+  Status make_functions() override;
+  Result<SharedMemory> allocate_shared(size_t bytes) override;
 
   Status global_address(const std::string& name, uint64_t* address) const override;
 

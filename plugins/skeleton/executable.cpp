@@ -13,7 +13,7 @@ ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
       hsa_(device.hsa()),
       agent_(device.agent()) {}
 
-Status ExecutableImpl::load_code(const std::vector<std::byte>& code, std::string_view doing) {
+Status ExecutableImpl::give_to_loader(const std::vector<std::byte>& code, std::string_view doing) {
   unload();
   HALYARD_RETURN_IF_ERROR(hsa_.check(
       hsa_.hsa_code_object_reader_create_from_memory(code.data(), code.size(), &reader_), doing));

@@ -14,7 +14,7 @@ class ExecutableImpl final : public SerialExecutable {
 
  private:
   ~ExecutableImpl() override { unload(); }
-  Status load_code(const std::vector<std::byte>& code, std::string_view doing) override;
+  Status give_to_loader(const std::vector<std::byte>& code, std::string_view doing) override;
   Status find_kernel(const std::string& symbol, uint64_t* object) const override {
     return look_up(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, object);
   }
