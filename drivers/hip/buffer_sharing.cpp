@@ -15,16 +15,11 @@ namespace halyard::hip {
 
 Result<Ref<Buffer>> BufferImpl::import(DeviceImpl& device, const ImportOptions& options) {
   const auto make = [&] {
-    switch (options.kind) {
-      case ImportOptions::Kind::kHostMemory:
-        return import_host(device, options);
-      case ImportOptions::Kind::kDevicePointer:
-        return import_pointer(device, options);
-      case ImportOptions::Kind::kDmabuf:
-        return import_dmabuf(device, options);
-      default:
-        return import_ipc(device, options);
-    }
+    using enum ImportOptions::Kind;
+    if (options.kind == kHostMemory) return import_host(device, options);
+    if (options.kind == kDevicePointer) return import_pointer(device, options);
+    if (options.kind == kDmabuf) return import_dmabuf(device, options);
+    return import_ipc(device, options);
   };
   HALYARD_ASSIGN_OR_RETURN(BufferImpl* const buffer, make());
   buffer->release_ = options.release;
