@@ -61,17 +61,32 @@ if(HALYARD_TESTS)
   include(GoogleTest)
 endif()
 
+# halyard_compile_fast(TARGET…)
+# Compiles the targets' own files with -O1 in a release build, in less than two thirds of the time that
+# -O3 takes: for tests and for commands, which spend their time in the libraries that they call.
+function(halyard_compile_fast)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>
+      # With so little inlined, gcc takes some variables for uninitialised that are not.
+      $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-error=maybe-uninitialized>)
+  endforeach()
+endfunction()
+
 # halyard_add_test(NAME SOURCES file… [LIBS target…] [ENVIRONMENT VAR=value…] [TIMEOUT seconds]
-#                  [TOGETHER])
+#                  [TOGETHER] [COMPUTES])
 # A gtest program whose every test is one ctest test; TOGETHER: which is one ctest test, since a
-# set-up that all of its tests share takes long. NAME becomes the program's name.
+# set-up that all of its tests share takes long. COMPUTES: it spends its time in its own files, on
+# results to compare with, and is compiled as the libraries are. NAME becomes the program's name.
 function(halyard_add_test name)
   if(NOT HALYARD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "TIMEOUT" "SOURCES;LIBS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;COMPUTES" "TIMEOUT" "SOURCES;LIBS;ENVIRONMENT")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE halyard_options ${arg_LIBS} GTest::gmock GTest::gtest_main)
+  if(NOT arg_COMPUTES)
+    halyard_compile_fast(${name})
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
