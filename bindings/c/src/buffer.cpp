@@ -58,6 +58,15 @@ halyard_error* halyard_device_import_buffer(halyard_device* device,
     converted.kind = static_cast<ImportOptions::Kind>(known.kind);
     converted.pointer = known.pointer;
     converted.size = known.size;
+    Dmabuf dmabuf;
+    if (converted.kind == ImportOptions::Kind::kDmabuf && known.pointer != nullptr) {
+      halyard_dmabuf given;
+      HALYARD_RETURN_IF_ERROR(
+          take(name, static_cast<const halyard_dmabuf*>(known.pointer), &given));
+      dmabuf.fd = given.fd;
+      dmabuf.offset = given.offset;
+      converted.pointer = &dmabuf;
+    }
     std::unique_ptr<ImportRelease> release;
     if (known.release != nullptr) {
       release.reset(new ImportRelease{known.release, known.release_context});
@@ -86,6 +95,21 @@ halyard_error* halyard_device_export_buffer(halyard_device* device, halyard_buff
     static_assert(sizeof value.ipc == sizeof exported.ipc);
     std::memcpy(value.ipc, exported.ipc, sizeof value.ipc);
     return give(name, handle, value);
+  });
+}
+
+halyard_error* halyard_device_export_dmabuf(halyard_device* device, halyard_buffer* buffer,
+                                            halyard_dmabuf* dmabuf) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    HALYARD_RETURN_IF_ERROR(check(name, buffer));
+    HALYARD_RETURN_IF_ERROR(check_output(name, "dmabuf", dmabuf));
+    HALYARD_RETURN_IF_ERROR(check_size<halyard_dmabuf>(name, dmabuf->struct_size));
+    HALYARD_ASSIGN_OR_RETURN(const Dmabuf exported, device->object->export_dmabuf(*buffer->object));
+    halyard_dmabuf value = {};
+    value.fd = exported.fd;
+    value.offset = exported.offset;
+    return give(name, dmabuf, value);
   });
 }
 

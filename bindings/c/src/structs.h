@@ -51,6 +51,8 @@ inline constexpr size_t kFirstSize<halyard_import_options> = 32;
 template <>
 inline constexpr size_t kFirstSize<halyard_exported_handle> = 72;
 template <>
+inline constexpr size_t kFirstSize<halyard_dmabuf> = 24;
+template <>
 inline constexpr size_t kFirstSize<halyard_module_options> = 32;
 template <>
 inline constexpr size_t kFirstSize<halyard_module_variant> = 72;

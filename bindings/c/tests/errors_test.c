@@ -29,6 +29,7 @@ SIZE(halyard_profile_event, 88);
 SIZE(halyard_buffer_options, 40);
 SIZE(halyard_import_options, 48);
 SIZE(halyard_exported_handle, 72);
+SIZE(halyard_dmabuf, 24);
 SIZE(halyard_range, 32);
 SIZE(halyard_module_options, 32);
 SIZE(halyard_module_variant, 72);

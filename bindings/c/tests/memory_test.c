@@ -4,9 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "tests.h"
+
+/* Where the runtime has no dma-bufs (HSA before 5.6), that is said of both directions. */
+static void test_dmabuf(halyard_buffer* buffer) {
+  halyard_dmabuf dmabuf = {.struct_size = sizeof dmabuf, .fd = -1};
+  const halyard_import_options import = {.struct_size = sizeof import,
+                                         .kind = HALYARD_IMPORT_DMABUF,
+                                         .pointer = &dmabuf,
+                                         .size = 4096};
+  halyard_buffer* imported = NULL;
+  REFUSED(halyard_device_import_buffer(device, &import, &imported), INVALID_ARGUMENT,
+          "a descriptor (-1) that is not open");
+  halyard_error* error = halyard_device_export_dmabuf(device, buffer, &dmabuf);
+  if (error != NULL) {
+    CHECK(halyard_error_code(error) == HALYARD_UNIMPLEMENTED);
+    halyard_error_free(error);
+    return;
+  }
+  MUST(halyard_device_import_buffer(device, &import, &imported));
+  close(dmabuf.fd);
+  CHECK(halyard_buffer_size(imported) == 4096);
+  halyard_buffer_release(imported);
+}
 
 void test_buffers(void) {
   halyard_buffer* host = allocate(4096, HALYARD_MEMORY_HOST);
@@ -41,6 +64,7 @@ void test_buffers(void) {
   CHECK(bits != 0);
   REFUSED(halyard_device_export_buffer(device, host, &handle), FAILED_PRECONDITION,
           "Export a whole buffer of device memory");
+  test_dmabuf(on_device);
   halyard_buffer_release(on_device);
   halyard_buffer_release(host);
   CHECK(words_of(view)[1] == 257); /* the view keeps the memory */

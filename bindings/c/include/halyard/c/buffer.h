@@ -30,7 +30,8 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_allocate(
 typedef enum halyard_import_kind HALYARD_ENUM {
   HALYARD_IMPORT_HOST_MEMORY = 0,
   HALYARD_IMPORT_DEVICE_POINTER = 1, /* of the vendor's runtime in this process */
-  HALYARD_IMPORT_IPC_HANDLE = 2      /* halyard_exported_handle.ipc of another process */
+  HALYARD_IMPORT_IPC_HANDLE = 2,     /* halyard_exported_handle.ipc of another process */
+  HALYARD_IMPORT_DMABUF = 3          /* since 0.3: a halyard_dmabuf */
 } halyard_import_kind;
 
 typedef struct halyard_import_options {
@@ -51,6 +52,14 @@ typedef struct halyard_exported_handle {
   uint8_t ipc[64];
 } halyard_exported_handle;
 
+/* Since 0.3. Memory of a Linux dma-buf, from the byte `offset` on. */
+typedef struct halyard_dmabuf {
+  size_t struct_size;
+  int32_t fd; /* the descriptor, which its owner closes; an import does not need it any longer */
+  int32_t reserved; /* 0 */
+  uint64_t offset;
+} halyard_dmabuf;
+
 /* The memory's owner keeps it, and it must outlive the buffer. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_import_buffer(
     halyard_device* device, const halyard_import_options* options, halyard_buffer** buffer);
@@ -59,6 +68,14 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_import_buffer(
  * own. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_export_buffer(
     halyard_device* device, halyard_buffer* buffer, halyard_exported_handle* handle);
+
+/* Since 0.3. A new descriptor of the buffer's memory, closed on exec. The caller closes it. Another
+ * process that gets it (SCM_RIGHTS) can import it, with any driver, or map it. This process keeps
+ * the buffer while others use the memory. FAILED_PRECONDITION as for halyard_device_export_buffer;
+ * UNIMPLEMENTED if the vendor's runtime cannot export dma-bufs (HSA runtimes before 5.6). */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_export_dmabuf(halyard_device* device,
+                                                                           halyard_buffer* buffer,
+                                                                           halyard_dmabuf* dmabuf);
 
 typedef enum halyard_map_access HALYARD_ENUM {
   HALYARD_MAP_READ = 1,
