@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <system_error>
 
@@ -45,16 +47,13 @@ Result<uint64_t> parse_number(const std::string& text, const NumberRange& range)
                range.is_size ? " bytes, as 4096, 16KiB or 1MB" : "");
 }
 
-CLI::Option* add_number_option(CLI::App& command, const char* name, const std::string& what,
-                               const NumberRange& range, void (*store)(void*, uint64_t),
-                               void* value) {
-  const auto read = [name, range, store, value](const std::string& text) {
-    const Result<uint64_t> number = parse_number(text, range);
-    if (!number.ok())
-      throw CLI::ValidationError(name, std::string(number.status().message().view()));
-    store(value, *number);
-  };
-  return command.add_option_function<std::string>(name, read, what);
+std::string check_tolerance(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool is_number = !text.empty() && end == text.c_str() + text.size();
+  return is_number && value >= 0 && std::isfinite(value)
+             ? ""
+             : "a tolerance (" + text + ") is a number from 0 on";
 }
 
 }  // namespace halyard::cli

@@ -1,14 +1,17 @@
 // Options that take a whole number: checked as text, because CLI11 makes a large number of "-1".
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
 
 #include "hal/status.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace halyard::cli {
 
@@ -21,6 +24,10 @@ struct NumberRange {
 // The number that `text` says. INVALID_ARGUMENT says which ones are legal.
 Result<uint64_t> parse_number(const std::string& text, const NumberRange& range);
 
+// What is wrong with `text` as a tolerance, which is a number from 0 on; nothing if it is one.
+std::string check_tolerance(const std::string& text);
+
+// As add_number, for any type (command.cpp).
 CLI::Option* add_number_option(CLI::App& command, const char* name, const std::string& what,
                                const NumberRange& range, void (*store)(void*, uint64_t),
                                void* value);

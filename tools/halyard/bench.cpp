@@ -367,11 +367,11 @@ Status run(const BenchFlags& flags) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app, Status& outcome) {
-  CLI::App& command =
-      *app.add_subcommand("bench",
-                          "Measure submissions, waits, copies, fills and allocations on a device, "
-                          "and the same on bare HSA and HIP");
+void add_bench_command(Command app, Status& outcome) {
+  Command command =
+      app.add_subcommand("bench",
+                         "Measure submissions, waits, copies, fills and allocations on a device, "
+                         "and the same on bare HSA and HIP");
   const auto flags = std::make_shared<BenchFlags>();
   command
       .add_option("--device", flags->devices,
@@ -397,7 +397,7 @@ void add_bench_command(CLI::App& app, Status& outcome) {
   command
       .add_option("--plot", flags->plot, "Draw the table as bars with their spread, as an SVG file")
       ->type_name("FILE");
-  CLI::Option* const compare_option =
+  CommandOption compare_option =
       command
           .add_option(
               "--compare", flags->compare,

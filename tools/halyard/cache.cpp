@@ -1,9 +1,9 @@
 // halyard cache: what is in the cache of compiled kernels, and emptying it.
 #include "tools/halyard/cache.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <ctime>
 #include <memory>
 #include <string>
@@ -29,7 +29,8 @@ std::string text_of_time(int64_t seconds) {
   const time_t time = seconds;
   tm local = {};
   if (localtime_r(&time, &local) == nullptr) return "?";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", local);
+  std::array<char, 32> text = {};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local)};
 }
 
 Status show(bool as_json) {
@@ -85,12 +86,12 @@ Result<toolchain::Cache> open_cache() {
   return toolchain::Cache(std::move(folder), limit);
 }
 
-void add_cache_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand(
+void add_cache_command(Command app, Status& outcome) {
+  Command command = app.add_subcommand(
       "cache", "Show or clear the cache of kernels that `halyard run` has compiled");
   const auto as_json = std::make_shared<bool>(false);
   command.add_flag("--json", *as_json, "Print JSON instead of text");
-  CLI::App& clearing = *command.add_subcommand("clear", "Remove all entries");
+  Command clearing = command.add_subcommand("clear", "Remove all entries");
   command.require_subcommand(0, 1);
   command.footer(
       "HALYARD_CACHE_DIR is its folder (by default halyard in XDG_CACHE_HOME or ~/.cache), and\n"
@@ -105,7 +106,7 @@ void add_cache_command(CLI::App& app, Status& outcome) {
       "Example:\n"
       "  halyard cache clear");
   command.callback(
-      [as_json, &clearing, &outcome] { outcome = clearing.parsed() ? clear() : show(*as_json); });
+      [as_json, clearing, &outcome] { outcome = clearing.parsed() ? clear() : show(*as_json); });
 }
 
 }  // namespace halyard::cli

@@ -48,7 +48,7 @@ struct CompileFlags {
   std::string device;
   std::string bitcode_folder;
   std::string version;
-  CLI::Option* compiler_options = nullptr;
+  CommandOption compiler_options;
   bool save_temps = false;
 };
 
@@ -93,8 +93,8 @@ Status compile(const CompileFlags& flags) {
 
 }  // namespace
 
-void add_compile_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand("compile", "Compile kernels for one or more targets");
+void add_compile_command(Command app, Status& outcome) {
+  Command command = app.add_subcommand("compile", "Compile kernels for one or more targets");
   const auto flags = std::make_shared<CompileFlags>();
   command.add_option("input", flags->inputs, "Source files: " + toolchain::source_extensions())
       ->type_name("INPUT")
@@ -115,13 +115,13 @@ void add_compile_command(CLI::App& app, Status& outcome) {
           .add_option("--compiler-option",
                       "An option for the compiler, after Halyard's (-O2 …); may be repeated")
           ->type_name("OPTION")
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+          ->take_all()
           ->allow_extra_args(false);
   command
       .add_option("--code-object-version", flags->version,
                   "4, 5 or 6; by default 5; 6 for generic targets; hipcc's default for HIP")
       ->type_name("NUMBER")
-      ->check(CLI::IsMember({"4", "5", "6"}));
+      ->one_of({"4", "5", "6"});
   command
       .add_option("--bitcode-dir", flags->bitcode_folder,
                   "The folder of ROCm's device libraries (ocml.bc and others); overrides "

@@ -35,12 +35,11 @@ Status check(const std::string& path) {
 
 }  // namespace
 
-void add_config_command(CLI::App& app, Status& outcome) {
-  CLI::App& group = *app.add_subcommand("config", "Show and check configs");
+void add_config_command(Command app, Status& outcome) {
+  Command group = app.add_subcommand("config", "Show and check configs");
   group.require_subcommand(1);
 
-  CLI::App& show_command =
-      *group.add_subcommand("show", "Print the effective settings as a config");
+  Command show_command = group.add_subcommand("show", "Print the effective settings as a config");
   const auto flags = std::make_shared<ShowFlags>();
   show_command.add_flag(
       "--origin", flags->origin,
@@ -51,8 +50,8 @@ void add_config_command(CLI::App& app, Status& outcome) {
       "  halyard config show --origin --config=mine.yaml");
   show_command.callback([flags, &outcome] { outcome = show(*flags); });
 
-  CLI::App& check_command =
-      *group.add_subcommand("check", "Read one config and print every mistake (exit code 1)");
+  Command check_command =
+      group.add_subcommand("check", "Read one config and print every mistake (exit code 1)");
   const auto path = std::make_shared<std::string>();
   check_command.add_option("file", *path, "The config")->type_name("FILE")->required();
   check_command.footer(
@@ -60,7 +59,7 @@ void add_config_command(CLI::App& app, Status& outcome) {
       "  halyard config check ~/.config/halyard/mine.yaml");
   check_command.callback([path, &outcome] { outcome = check(*path); });
 
-  CLI::App& schema_command = *group.add_subcommand(
+  Command schema_command = group.add_subcommand(
       "schema", "Print the JSON Schema of configs, for editors (see docs/config.md)");
   schema_command.footer(
       "Example:\n"

@@ -66,8 +66,8 @@ Status examine(const DoctorFlags& flags) {
 
 }  // namespace
 
-void add_doctor_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand(
+void add_doctor_command(Command app, Status& outcome) {
+  Command command = app.add_subcommand(
       "doctor", "Check the machine for problems that hide or disable GPUs, and print the fixes");
   const auto flags = std::make_shared<DoctorFlags>();
   command.add_flag("--json", flags->json,

@@ -196,11 +196,11 @@ Status dump_devices(const DumpFlags& flags) {
 
 }  // namespace
 
-void add_dump_command(CLI::App& app, Status& outcome) {
-  CLI::App& group = *app.add_subcommand("dump", "Show all facts of devices");
+void add_dump_command(Command app, Status& outcome) {
+  Command group = app.add_subcommand("dump", "Show all facts of devices");
   group.require_subcommand(1);
-  CLI::App& command =
-      *group.add_subcommand("devices", "Show all facts of the devices, with the --device= of each");
+  Command command =
+      group.add_subcommand("devices", "Show all facts of the devices, with the --device= of each");
   const auto flags = std::make_shared<DumpFlags>();
   command
       .add_option("device", flags->device,

@@ -162,45 +162,45 @@ Status list_devices(const ListFlags& flags) {
 }
 
 // Adds a command and returns it with its flags.
-std::pair<CLI::App*, std::shared_ptr<ListFlags>> add_list(CLI::App& list, const char* name,
-                                                          const char* what,
-                                                          Status (*action)(const ListFlags&),
-                                                          Status& outcome) {
-  CLI::App& command = *list.add_subcommand(name, what);
+std::pair<Command, std::shared_ptr<ListFlags>> add_list(Command list, const char* name,
+                                                        const char* what,
+                                                        Status (*action)(const ListFlags&),
+                                                        Status& outcome) {
+  Command command = list.add_subcommand(name, what);
   const auto flags = std::make_shared<ListFlags>();
   command.add_flag("--json", flags->json,
                    "Print JSON instead of a table (docs/json.md lists its fields)");
   add_session_flags(command, flags->session);
   command.callback([flags, action, &outcome] { outcome = action(*flags); });
-  return {&command, flags};
+  return {command, flags};
 }
 
 }  // namespace
 
-void add_list_command(CLI::App& app, Status& outcome) {
-  CLI::App& list = *app.add_subcommand("list", "List drivers or devices");
+void add_list_command(Command app, Status& outcome) {
+  Command list = app.add_subcommand("list", "List drivers or devices");
   list.require_subcommand(1);
-  const auto [drivers, flags] =
+  auto [drivers, flags] =
       add_list(list, "drivers",
                "List the driver plugins, the last stage that each reached, and the reason. Each "
                "plugin runs in a separate process",
                list_drivers, outcome);
-  add_number(*drivers, "--timeout", flags->timeout,
+  add_number(drivers, "--timeout", flags->timeout,
              "The time limit for each plugin; a plugin that takes longer is stopped and reported",
              {.low = 1, .high = 86400})
       ->type_name("SECONDS")
       ->default_str(std::to_string(flags->timeout));
-  drivers->footer(
+  drivers.footer(
       "Examples:\n"
       "  halyard list drivers\n"
       "  halyard list drivers --plugin-path=build/libmine.so --json");
-  const auto [devices, device_flags] = add_list(
+  auto [devices, device_flags] = add_list(
       list, "devices", "List the devices, with the URIs for --device", list_devices, outcome);
   devices
-      ->add_option("device", device_flags->device,
-                   "A driver, a device URI, or a name from a config; by default all devices")
+      .add_option("device", device_flags->device,
+                  "A driver, a device URI, or a name from a config; by default all devices")
       ->type_name("[DEVICE]");
-  devices->footer(
+  devices.footer(
       "Examples:\n"
       "  halyard list devices --vgpu=four-mi210\n"
       "  halyard list devices amdgpu://gfx90a --json");

@@ -53,21 +53,22 @@ int main_program(int argc, char** argv) {
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
   Status outcome;
-  add_run_command(app, outcome);
-  add_compile_command(app, outcome);
-  add_mlir_run_command(app, outcome);
-  add_cache_command(app, outcome);
-  add_bench_command(app, outcome);
-  add_doctor_command(app, outcome);
-  add_list_command(app, outcome);
-  add_dump_command(app, outcome);
-  add_objdump_command(app, outcome);
-  add_pack_command(app, outcome);
-  add_targets_command(app, outcome);
-  add_vgpu_command(app, outcome);
-  add_config_command(app, outcome);
-  add_man_command(app, outcome);
-  add_completion_command(app, outcome);
+  const Command program(app);
+  add_run_command(program, outcome);
+  add_compile_command(program, outcome);
+  add_mlir_run_command(program, outcome);
+  add_cache_command(program, outcome);
+  add_bench_command(program, outcome);
+  add_doctor_command(program, outcome);
+  add_list_command(program, outcome);
+  add_dump_command(program, outcome);
+  add_objdump_command(program, outcome);
+  add_pack_command(program, outcome);
+  add_targets_command(program, outcome);
+  add_vgpu_command(program, outcome);
+  add_config_command(program, outcome);
+  add_man_command(program, outcome);
+  add_completion_command(program, outcome);
   // Last, because commands inherit it.
   app.footer(
       "Exit code: 0, or 1 for any error. `halyard COMMAND --help` prints the options of a "

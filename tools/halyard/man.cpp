@@ -47,8 +47,8 @@ Status show_page(const std::vector<ManPage>& pages, const std::vector<std::strin
 
 }  // namespace
 
-void add_man_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand("man", "Print or write the manual pages");
+void add_man_command(Command app, Status& outcome) {
+  Command command = app.add_subcommand("man", "Print or write the manual pages");
   struct Flags {
     std::vector<std::string> words;
     std::string folder;
@@ -67,27 +67,27 @@ void add_man_command(CLI::App& app, Status& outcome) {
       "Examples:\n"
       "  halyard man run | man -l -\n"
       "  halyard man --output-dir=/usr/local/share/man/man1");
-  command.callback([flags, &app, &outcome] {
-    const std::vector<ManPage> pages = man_pages(app, "halyard " HALYARD_VERSION);
+  command.callback([flags, app, &outcome] {
+    const std::vector<ManPage> pages = man_pages(app.app(), "halyard " HALYARD_VERSION);
     outcome =
         flags->folder.empty() ? show_page(pages, flags->words) : write_pages(pages, flags->folder);
   });
 }
 
-void add_completion_command(CLI::App& app, Status& outcome) {
-  CLI::App& command =
-      *app.add_subcommand("completion", "Print a shell's completion script for halyard");
+void add_completion_command(Command app, Status& outcome) {
+  Command command =
+      app.add_subcommand("completion", "Print a shell's completion script for halyard");
   const auto shell = std::make_shared<std::string>();
   command.add_option("shell", *shell, "bash or zsh")
       ->type_name("SHELL")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh"}));
+      ->one_of({"bash", "zsh"});
   command.footer(
       "Examples:\n"
       "  source <(halyard completion bash)\n"
       "  halyard completion zsh > \"${fpath[1]}/_halyard\"");
-  command.callback([shell, &app, &outcome] {
-    outcome = print(*shell == "bash" ? bash_completion(app) : zsh_completion(app));
+  command.callback([shell, app, &outcome] {
+    outcome = print(*shell == "bash" ? bash_completion(app.app()) : zsh_completion(app.app()));
   });
 }
 

@@ -1,6 +1,7 @@
 #include "tools/halyard/manual.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cctype>

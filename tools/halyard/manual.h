@@ -2,10 +2,12 @@
 // sentences as --help has.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace halyard::cli {
 

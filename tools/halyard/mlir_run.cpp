@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -310,17 +309,11 @@ Status mlir_run(const MlirRunFlags& flags) {
   return {};
 }
 
-std::string check_tolerance(const std::string& text) {
-  double value = 0;
-  const bool good = CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
-  return good ? "" : "a tolerance (" + text + ") is a number from 0 on";
-}
-
 }  // namespace
 
-void add_mlir_run_command(CLI::App& app, Status& outcome) {
-  CLI::App& command =
-      *app.add_subcommand("mlir-run", "Lower an MLIR program for a device, run it and compare");
+void add_mlir_run_command(Command app, Status& outcome) {
+  Command command =
+      app.add_subcommand("mlir-run", "Lower an MLIR program for a device, run it and compare");
   const auto flags = std::make_shared<MlirRunFlags>();
   command.add_option("program", flags->program, "The program: a file of MLIR with a function main")
       ->type_name("FILE.mlir")

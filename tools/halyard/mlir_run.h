@@ -1,13 +1,12 @@
 // halyard mlir-run.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "hal/status.h"
+#include "tools/command_line/command.h"
 
 namespace halyard::cli {
 
 // As those of tools/halyard/commands.h.
-void add_mlir_run_command(CLI::App& app, Status& outcome);
+void add_mlir_run_command(Command app, Status& outcome);
 
 }  // namespace halyard::cli

@@ -297,8 +297,8 @@ Status objdump(const ObjdumpFlags& flags) {
 
 }  // namespace
 
-void add_objdump_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand(
+void add_objdump_command(Command app, Status& outcome) {
+  Command command = app.add_subcommand(
       "objdump",
       "Show the contents of a module: targets, kernels, arguments, registers, occupancy");
   const auto flags = std::make_shared<ObjdumpFlags>();

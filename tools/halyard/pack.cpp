@@ -124,8 +124,8 @@ Status pack(const PackFlags& flags) {
 
 }  // namespace
 
-void add_pack_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand(
+void add_pack_command(Command app, Status& outcome) {
+  Command command = app.add_subcommand(
       "pack", "Pack code objects for several targets into one file, an offload bundle");
   const auto flags = std::make_shared<PackFlags>();
   command
@@ -140,7 +140,7 @@ void add_pack_command(CLI::App& app, Status& outcome) {
   command
       .add_option("--compress", flags->compress,
                   "none, zstd or zlib; clang's tools and HIP 6 read all, HIP 5 reads only none")
-      ->check(CLI::IsMember({"none", "zstd", "zlib"}))
+      ->one_of({"none", "zstd", "zlib"})
       ->capture_default_str();
   command.footer(
       "Example:\n"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -77,8 +76,8 @@ struct RunFlags {
   std::vector<std::string> devices;
   ProgramOptions program;
   uint32_t stack = 0;  // bytes; 0: the driver's choice
-  CLI::Option* outputs = nullptr;
-  CLI::Option* expected_outputs = nullptr;
+  CommandOption outputs;
+  CommandOption expected_outputs;
   ToleranceFlags tolerance;
   uint64_t print_limit = 64;
   uint32_t warmup = 0;
@@ -270,7 +269,7 @@ Status check_outputs(const RunFlags& flags) {
   return {};
 }
 
-Status run(const CLI::App& command, const RunFlags& flags) {
+Status run(const Command& command, const RunFlags& flags) {
   HALYARD_RETURN_IF_ERROR(check_outputs(flags));
   HALYARD_ASSIGN_OR_RETURN(const ProgramText text, ProgramText::read(command, flags.program));
   // Files with code are read first, because their mistakes show without a device.
@@ -309,16 +308,10 @@ Status run(const CLI::App& command, const RunFlags& flags) {
   return compared;
 }
 
-std::string check_tolerance(const std::string& text) {
-  double value = 0;
-  const bool good = CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
-  return good ? "" : "a tolerance (" + text + ") is a number from 0 on";
-}
-
 }  // namespace
 
-void add_run_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand("run", "Run kernels of a module");
+void add_run_command(Command app, Status& outcome) {
+  Command command = app.add_subcommand("run", "Run kernels of a module");
   const auto flags = std::make_shared<RunFlags>();
   command
       .add_option("--device", flags->devices,
@@ -336,10 +329,7 @@ void add_run_command(CLI::App& app, Status& outcome) {
       ->type_name("SIZE");
   // Read with results(): a vector would take "{}" and "[…]" for lists of CLI11's own.
   const auto add_values = [&](const char* name, const char* type, const char* const what) {
-    return command.add_option(name, what)
-        ->type_name(type)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->allow_extra_args(false);
+    return command.add_option(name, what)->type_name(type)->take_all()->allow_extra_args(false);
   };
   flags->outputs =
       add_values("--output", "@FILE|+FILE|-",
@@ -383,7 +373,7 @@ void add_run_command(CLI::App& app, Status& outcome) {
       ->type_name("SECONDS");
   add_session_flags(command, flags->session);
   command.footer(kHelp);
-  command.callback([flags, &command, &outcome] { outcome = run(command, *flags); });
+  command.callback([flags, command, &outcome] { outcome = run(command, *flags); });
 }
 
 }  // namespace halyard::cli

@@ -76,11 +76,11 @@ Status set_once(std::string& member, const char* option, const FunctionText& fun
 }
 
 // The functions, each with the options that stand behind it.
-Result<std::vector<FunctionText>> group(const CLI::App& command, const ProgramOptions& options) {
+Result<std::vector<FunctionText>> group(const Command& command, const ProgramOptions& options) {
   std::vector<FunctionText> functions(1);
   bool has_name = false;
-  std::map<const CLI::Option*, size_t> taken;
-  for (const CLI::Option* const option : command.parse_order()) {
+  std::map<CommandOption, size_t> taken;
+  for (const CommandOption& option : command.parse_order()) {
     const bool is_ours = option == options.functions || option == options.inputs ||
                          option == options.grid || option == options.workgroup ||
                          option == options.lds;
@@ -202,13 +202,10 @@ std::string check_size(const std::string& text) {
 
 }  // namespace
 
-ProgramOptions add_program_options(CLI::App& command) {
+ProgramOptions add_program_options(Command command) {
   // Read with results(): a vector would take "{}" and "[…]" for lists of CLI11's own.
   const auto add = [&](const char* name, const char* type, const std::string& what) {
-    return command.add_option(name, what)
-        ->type_name(type)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->allow_extra_args(false);
+    return command.add_option(name, what)->type_name(type)->take_all()->allow_extra_args(false);
   };
   ProgramOptions options;
   options.modules =
@@ -240,7 +237,7 @@ ProgramOptions add_program_options(CLI::App& command) {
   return options;
 }
 
-Result<ProgramText> ProgramText::read(const CLI::App& command, const ProgramOptions& options) {
+Result<ProgramText> ProgramText::read(const Command& command, const ProgramOptions& options) {
   ProgramText program;
   values::InputReader reader;
   for (const std::string& text : options.buffers->results()) {

@@ -2,8 +2,6 @@
 // names.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -13,6 +11,7 @@
 #include "hal/device.h"
 #include "hal/module.h"
 #include "hal/status.h"
+#include "tools/command_line/command.h"
 #include "tools/halyard/run_results.h"
 #include "tools/runner/run.h"
 #include "tools/values/value.h"
@@ -22,15 +21,15 @@ namespace halyard::cli {
 // The options that say what is run. They belong to the function in front of them, or, where there
 // is none yet, to the first.
 struct ProgramOptions {
-  CLI::Option* modules = nullptr;
-  CLI::Option* buffers = nullptr;
-  CLI::Option* functions = nullptr;
-  CLI::Option* inputs = nullptr;
-  CLI::Option* grid = nullptr;
-  CLI::Option* workgroup = nullptr;
-  CLI::Option* lds = nullptr;
+  CommandOption modules;
+  CommandOption buffers;
+  CommandOption functions;
+  CommandOption inputs;
+  CommandOption grid;
+  CommandOption workgroup;
+  CommandOption lds;
 };
-ProgramOptions add_program_options(CLI::App& command);
+ProgramOptions add_program_options(Command command);
 
 // A function, as the command line has it.
 struct FunctionText {
@@ -43,7 +42,7 @@ struct FunctionText {
 // The command line, and the files that it names, read.
 class ProgramText {
  public:
-  static Result<ProgramText> read(const CLI::App& command, const ProgramOptions& options);
+  static Result<ProgramText> read(const Command& command, const ProgramOptions& options);
 
   const std::vector<FunctionText>& functions() const { return functions_; }
   const std::vector<runner::RunBuffer>& buffers() const { return buffers_; }

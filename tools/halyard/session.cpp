@@ -31,7 +31,7 @@ void print_warning(const std::string& path, const std::string& warning) {
 
 }  // namespace
 
-void add_session_flags(CLI::App& command, SessionFlags& flags) {
+void add_session_flags(Command command, SessionFlags& flags) {
   flags.vgpu =
       command
           .add_option(

@@ -2,8 +2,6 @@
 // the virtual GPU come from.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,12 +9,13 @@
 #include "config/settings/settings.h"
 #include "hal/status.h"
 #include "registry/registry.h"
+#include "tools/command_line/command.h"
 
 namespace halyard::cli {
 
 // Outlives the parse of the command line, which writes into it.
 struct SessionFlags {
-  CLI::Option* vgpu = nullptr;  // with at most one value, the profile
+  CommandOption vgpu;  // with at most one value, the profile
   std::vector<std::string> plugin_paths;
   std::string libhsa;
   std::string libhip;
@@ -25,7 +24,7 @@ struct SessionFlags {
   std::shared_ptr<config::Settings> settings = std::make_shared<config::Settings>();
 };
 
-void add_session_flags(CLI::App& command, SessionFlags& flags);
+void add_session_flags(Command command, SessionFlags& flags);
 
 // Reads the layers of configs (config/settings/settings.h), of which these flags are the last.
 Status load_session_settings(const SessionFlags& flags);

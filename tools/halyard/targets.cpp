@@ -338,8 +338,8 @@ Status targets(TargetsFlags& flags) {
 
 }  // namespace
 
-void add_targets_command(CLI::App& app, Status& outcome) {
-  CLI::App& command = *app.add_subcommand(
+void add_targets_command(Command app, Status& outcome) {
+  Command command = app.add_subcommand(
       "targets", "List GPUs to compile for, and the order in which each selects code");
   const auto flags = std::make_shared<TargetsFlags>();
   command

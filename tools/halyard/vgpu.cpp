@@ -5,8 +5,8 @@
 
 namespace halyard::cli {
 
-void add_vgpu_command(CLI::App& app, Status& outcome) {
-  CLI::App& vgpu = *app.add_subcommand("vgpu", "Use the virtual GPU");
+void add_vgpu_command(Command app, Status& outcome) {
+  Command vgpu = app.add_subcommand("vgpu", "Use the virtual GPU");
   vgpu.require_subcommand(1);
   add_vgpu_exec_command(vgpu, outcome);
   add_vgpu_disasm_command(vgpu, outcome);

@@ -144,9 +144,9 @@ Status disasm(const DisasmFlags& flags) {
 
 }  // namespace
 
-void add_vgpu_disasm_command(CLI::App& vgpu, Status& outcome) {
-  CLI::App& command =
-      *vgpu.add_subcommand("disasm", "Disassemble kernels as the virtual GPU decodes them");
+void add_vgpu_disasm_command(Command vgpu, Status& outcome) {
+  Command command =
+      vgpu.add_subcommand("disasm", "Disassemble kernels as the virtual GPU decodes them");
   const auto flags = std::make_shared<DisasmFlags>();
   command
       .add_option("file", flags->file,

@@ -145,9 +145,9 @@ Status exec(const ExecFlags& flags) {
 
 }  // namespace
 
-void add_vgpu_exec_command(CLI::App& vgpu, Status& outcome) {
-  CLI::App& command =
-      *vgpu.add_subcommand("exec", "Run a HIP or HSA program with the virtual GPU as its GPU");
+void add_vgpu_exec_command(Command vgpu, Status& outcome) {
+  Command command =
+      vgpu.add_subcommand("exec", "Run a HIP or HSA program with the virtual GPU as its GPU");
   const auto flags = std::make_shared<ExecFlags>();
   command
       .add_option("--profile", flags->profile,
