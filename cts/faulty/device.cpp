@@ -133,6 +133,9 @@ Status FaultyDevice::do_read_clocks(ClockReading* reading) const {
 Status FaultyDevice::do_details(DeviceDetails* details) const {
   return give(inner_->details(), details);
 }
+Status FaultyDevice::do_advise(const BufferRange& range, MemoryAdvice advice) {
+  return inner_->advise(range, advice);
+}
 Status FaultyDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) {
   return give(inner_->export_semaphore(semaphore), exported);
 }

@@ -168,6 +168,10 @@ class Outcome final : public driver::CompletionBase {
 
 }  // namespace
 
+Status FaultyQueue::do_prefetch(const BufferRange& range, PrefetchTarget to, const Sync& sync) {
+  return inner_->prefetch(range, to, spoil(sync));
+}
+
 Status FaultyQueue::do_host_call(const HostCall& call, const Sync& sync) {
   if (fault_ == Fault::kEagerHostCall && call.deferred == nullptr) {
     Outcome outcome;

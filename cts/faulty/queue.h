@@ -43,6 +43,8 @@ class FaultyQueue final : public halyard::driver::QueueBase {
   halyard::Status do_write(const halyard::BufferRange& source, const halyard::FileRange& target,
                            const halyard::Sync& sync) override;
   halyard::Status do_host_call(const halyard::HostCall& call, const halyard::Sync& sync) override;
+  halyard::Status do_prefetch(const halyard::BufferRange& range, halyard::PrefetchTarget to,
+                              const halyard::Sync& sync) override;
   halyard::Status do_barrier(const halyard::Sync& sync) override;
   void* do_native_handle() const noexcept override;
   halyard::Status do_fault() const override;

@@ -4,6 +4,7 @@
 
 #include "drivers/amdgpu/access.h"
 #include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/managed.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -28,6 +29,10 @@ Ref<Buffer> BufferImpl::adopt(DeviceImpl& device, Backing backing) {
 
 Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
                                          const BufferOptions& options) {
+  if (options.managed) {
+    HALYARD_ASSIGN_OR_RETURN(Backing managed, allocate_managed(device, size, options));
+    return adopt(device, std::move(managed));
+  }
   Memory& memory = device.memory();
   Backing backing;
   backing.type = options.type;
@@ -131,6 +136,7 @@ Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
   Backing part;
   part.type = type();
   part.origin = origin_;
+  part.managed = backing_.managed;
   part.device = at(offset);
   part.host = host_at(offset);
   part.size = length;

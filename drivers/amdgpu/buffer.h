@@ -27,6 +27,7 @@ struct Backing {
   void* device = nullptr;  // its address for the device
   void* host = nullptr;    // … and for the host; the same, unless it was imported
   uint64_t size = 0;       // bytes
+  bool managed = false;    // managed.h
   // Whether all devices that can be given access have it already.
   bool is_visible_to_peers = false;
   // Called when no work uses the memory any more; empty if it is not ours to release. The device

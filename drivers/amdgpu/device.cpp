@@ -8,6 +8,7 @@
 #include "drivers/amdgpu/faults.h"
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/import.h"
+#include "drivers/amdgpu/managed.h"
 #include "drivers/amdgpu/packet_header.h"
 #include "drivers/amdgpu/queue.h"
 #include "drivers/amdgpu/queue_description.h"
@@ -16,6 +17,7 @@
 #include "drivers/common/clock.h"
 #include "drivers/common/device_clock.h"
 #include "drivers/common/loss.h"
+#include "drivers/common/managed.h"
 #include "drivers/common/remains.h"
 #include "hal/error.h"
 
@@ -62,6 +64,7 @@ Status DeviceImpl::open() {
   info_.allocation_alignment = static_cast<uint32_t>(local.alignment);
   info_.maps_device_memory = memory_.heaps().size() > 2;
   info_.coherent_map = !info_.maps_device_memory;
+  info_.managed_memory = has_managed_memory(hsa_);
   HALYARD_RETURN_IF_ERROR(watcher_.open());
   return Faults::watch(hsa_, *this);
 }
@@ -350,6 +353,12 @@ Status DeviceImpl::do_load_executable(const void* data, size_t size, Executable*
 
 Status DeviceImpl::do_let_in(Buffer& buffer) {
   return BufferImpl::share(buffer, *this);
+}
+
+Status DeviceImpl::do_advise(const BufferRange& range, MemoryAdvice advice) {
+  HALYARD_RETURN_IF_ERROR(
+      check_is_managed("Device::advise", *range.buffer, impl(*range.buffer).backing().managed));
+  return amdgpu::advise(*this, range, advice);
 }
 
 ClockSource DeviceImpl::clock_source() const {

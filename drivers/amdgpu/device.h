@@ -137,6 +137,7 @@ class DeviceImpl final : public DriverDevice {
   Status do_fault() const override;
   Status do_let_in(Buffer& buffer) override;
   Status do_read_clocks(ClockReading* reading) const override;
+  Status do_advise(const BufferRange& range, MemoryAdvice advice) override;
 
   Hsa& hsa_;
   const hsa_agent_t host_agent_;

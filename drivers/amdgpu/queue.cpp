@@ -7,9 +7,11 @@
 #include "drivers/amdgpu/file_transfer.h"
 #include "drivers/amdgpu/indirect_operation.h"
 #include "drivers/amdgpu/launch.h"
+#include "drivers/amdgpu/managed.h"
 #include "drivers/amdgpu/memory_operations.h"
 #include "drivers/amdgpu/pool_operation.h"
 #include "drivers/common/host_operation.h"
+#include "drivers/common/managed.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -228,6 +230,15 @@ Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, co
 Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
   HALYARD_RETURN_IF_ERROR(share(*source.buffer));
   return submit_file({FileWork::Direction::kToFile, target, source}, sync);
+}
+
+Status QueueImpl::do_prefetch(const BufferRange& range, PrefetchTarget to, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(
+      check_is_managed("Queue::prefetch", *range.buffer, impl(*range.buffer).backing().managed));
+  const auto move = [&device = core_.device()](const BufferRange& held, PrefetchTarget target) {
+    return amdgpu::prefetch(device, held, target);
+  };
+  return submit_host(core_, std::make_unique<PrefetchOperation>(range, to, move), sync);
 }
 
 Status QueueImpl::do_host_call(const HostCall& call, const Sync& sync) {

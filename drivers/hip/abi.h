@@ -106,6 +106,7 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeAsyncEngineCount = 2,
   hipDeviceAttributeClockRate = 5,  // kHz
   hipDeviceAttributeL2CacheSize = 19,
+  hipDeviceAttributeManagedMemory = 24,
   hipDeviceAttributeMaxBlockDimX = 26,
   hipDeviceAttributeMaxBlockDimY = 27,
   hipDeviceAttributeMaxBlockDimZ = 28,
@@ -124,6 +125,17 @@ enum hipDeviceAttribute_t : int {
 };
 
 enum hipMemcpyKind : int { hipMemcpyDefault = 4 };
+
+enum hipMemoryAdvise : int {
+  hipMemAdviseSetReadMostly = 1,
+  hipMemAdviseUnsetReadMostly = 2,
+  hipMemAdviseSetPreferredLocation = 3,
+  hipMemAdviseUnsetPreferredLocation = 4,
+  hipMemAdviseSetAccessedBy = 5,
+  hipMemAdviseUnsetAccessedBy = 6,
+};
+inline constexpr int hipCpuDeviceId = -1;
+inline constexpr unsigned hipMemAttachGlobal = 1;
 
 enum : unsigned {
   hipEventDefault = 0,

@@ -22,10 +22,14 @@ Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
                                          const BufferOptions& options) {
   Block block;
   void* pointer = nullptr;
-  HALYARD_RETURN_IF_ERROR(device.memory().allocate(options.type, size, options.alignment,
-                                                   kMemoryWait, &block, &pointer));
+  Memory& memory = device.memory();
+  HALYARD_RETURN_IF_ERROR(
+      options.managed
+          ? memory.allocate_managed(size, options.alignment, &block, &pointer)
+          : memory.allocate(options.type, size, options.alignment, kMemoryWait, &block, &pointer));
   auto* const buffer = new BufferImpl(device, options.type, size, pointer, Origin::kAllocated);
   buffer->block_ = block;
+  buffer->managed_ = options.managed;
   buffer->be_found(AllocationOwner::kDevice);
   return Ref<Buffer>::adopt(buffer);
 }
@@ -78,7 +82,9 @@ void BufferImpl::give_back() {
   };
   switch (origin_) {
     case Origin::kAllocated:
-      if (exported_) {
+      if (managed_) {
+        memory.retire(users, [&memory, block = block_] { memory.free_managed(block); });
+      } else if (exported_) {
         exported_->add_users(users);
       } else {
         memory.retire(users, type(), block_);
@@ -136,6 +142,7 @@ Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
       new BufferImpl(static_cast<DeviceImpl&>(device()), type(), length, at(offset), Origin::kView);
   part->parent_ = Ref<Buffer>::retain(parent_ ? parent_.get() : this);
   if (host_ != nullptr) part->host_ = host_ + offset;
+  part->managed_ = managed_;
   impl(*part->parent_).lease_.add_view(*part);
   *view = part;
   return {};

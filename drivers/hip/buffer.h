@@ -30,6 +30,7 @@ class BufferImpl final : public MappedBuffer {
   void* at(uint64_t offset) const { return pointer_ + offset; }
   // For the host; null if it does not see the memory.
   std::byte* host_at(uint64_t offset) const { return host_ != nullptr ? host_ + offset : nullptr; }
+  bool is_managed() const { return managed_; }
   bool on_host() const { return type() == MemoryType::kHost; }
   Users& users() { return users_; }
 
@@ -84,7 +85,8 @@ class BufferImpl final : public MappedBuffer {
   std::byte* pointer_;         // as the device sees it
   std::byte* host_ = nullptr;  // as the host does; null: it does not
   Block block_;                // kAllocated
-  std::mutex export_mutex_;    // exported_, while others may export the buffer too
+  bool managed_ = false;
+  std::mutex export_mutex_;  // exported_, while others may export the buffer too
   // kAllocated: the same block, once it is exported; kShared: what was exported.
   std::shared_ptr<ExportedMemory> exported_;
   PoolLease lease_;                         // kPool

@@ -1,6 +1,7 @@
 #include "drivers/hip/device.h"
 
 #include "drivers/common/loss.h"
+#include "drivers/common/managed.h"
 #include "drivers/common/remains.h"
 #include "drivers/hip/agents.h"
 #include "drivers/hip/buffer.h"
@@ -8,6 +9,7 @@
 #include "drivers/hip/executable.h"
 #include "drivers/hip/faults.h"
 #include "drivers/hip/last_words.h"
+#include "drivers/hip/managed.h"
 #include "drivers/hip/peers.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/queue.h"
@@ -188,6 +190,12 @@ std::vector<LinkInfo> DeviceImpl::list_links() const {
 // can_access has let this device see all memory of the buffer's.
 Status DeviceImpl::do_let_in(Buffer&) {
   return {};
+}
+
+Status DeviceImpl::do_advise(const BufferRange& range, MemoryAdvice advice) {
+  HALYARD_RETURN_IF_ERROR(
+      check_is_managed("Device::advise", *range.buffer, impl(*range.buffer).is_managed()));
+  return hip::advise(*this, range, advice);
 }
 
 Status DeviceImpl::do_read_clocks(ClockReading* reading) const {

@@ -96,6 +96,8 @@ Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
   // reaches all of it, and a way to synchronise that.
   figures.maps_device_memory &=
       get(hipDeviceAttributeFineGrainSupport) != 0 && facts.window.can_synchronise();
+  figures.managed_memory = hip.hipMallocManaged != nullptr && hip.hipMemPrefetchAsync != nullptr &&
+                           hip.hipMemAdvise != nullptr && get(hipDeviceAttributeManagedMemory) != 0;
   size_t bytes = 0;
   HALYARD_RETURN_IF_ERROR(check(hip, hip.hipDeviceTotalMem(&bytes, device),
                                 fmt::format("Asking for the memory of device {}", device)));

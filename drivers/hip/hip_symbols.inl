@@ -77,6 +77,11 @@ HALYARD_HIP_REQUIRED(hipEventElapsedTime, hipError_t(float*, hipEvent_t, hipEven
 HALYARD_HIP_REQUIRED(hipMalloc, hipError_t(void**, size_t))
 HALYARD_HIP_REQUIRED(hipExtMallocWithFlags, hipError_t(void**, size_t, unsigned))
 HALYARD_HIP_REQUIRED(hipFree, hipError_t(void*))
+HALYARD_HIP_OPTIONAL(hipMallocManaged, "hipMallocManaged", hipError_t(void**, size_t, unsigned))
+HALYARD_HIP_OPTIONAL(hipMemPrefetchAsync, "hipMemPrefetchAsync",
+                     hipError_t(const void*, size_t, int, hipStream_t))
+HALYARD_HIP_OPTIONAL(hipMemAdvise, "hipMemAdvise",
+                     hipError_t(const void*, size_t, hipMemoryAdvise, int))
 HALYARD_HIP_REQUIRED(hipHostMalloc, hipError_t(void**, size_t, unsigned))
 HALYARD_HIP_REQUIRED(hipHostFree, hipError_t(void*))
 HALYARD_HIP_REQUIRED(hipHostRegister, hipError_t(void*, size_t, unsigned))

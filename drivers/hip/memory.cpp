@@ -88,7 +88,7 @@ HeapStatistics Memory::statistics(MemoryType type) const {
 bool Memory::unpark(MemoryType type, uint64_t size, void** base) {
   const std::lock_guard lock(parked_mutex_);
   const auto found = std::find_if(parked_.begin(), parked_.end(), [&](const auto& parked) {
-    return parked.type == type && parked.block.size == size;
+    return parked.type == type && parked.block.size == size && !parked.is_managed;
   });
   if (found == parked_.end()) return false;
   *base = found->block.base;
@@ -122,9 +122,9 @@ hipError_t Memory::raw_allocate(MemoryType type, uint64_t size, void** base) {
   return attempt();
 }
 
-void Memory::raw_free(MemoryType type, const Block& block) {
+void Memory::raw_free(MemoryType type, const Block& block, bool is_managed) {
   const std::lock_guard lock(parked_mutex_);
-  parked_.push_back({type, block, Streams::instance().busy()});
+  parked_.push_back({type, block, Streams::instance().busy(), is_managed});
   parked_bytes_ += block.size;
   if (Streams::instance().all_idle() ||
       parked_bytes_ > device_.facts().figures.memory_bytes / kMostParkedPart) {
@@ -157,7 +157,7 @@ void Memory::free_parked(Freeing how) {
   lingering_ = Streams::instance().kept();
   std::erase_if(parked_, [&](const Parked& parked) {
     if (!can_free(parked, how)) return false;
-    if (parked.type == MemoryType::kHost) {
+    if (parked.type == MemoryType::kHost && !parked.is_managed) {
       hip.hipHostFree(parked.block.base);
     } else {
       hip.hipFree(parked.block.base);
@@ -236,6 +236,23 @@ Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, cons
   HALYARD_RETURN_IF_ERROR(retired_.find_memory(type, rounded, wait, search));
   *pointer = align_up(block->base, alignment);
   return {};
+}
+
+Status Memory::allocate_managed(uint64_t size, uint64_t alignment, Block* block, void** pointer) {
+  const Hip& hip = device_.hip();
+  const CurrentDevice current(hip, device_.facts().device);
+  block->size = round_up(size, alignment, kAlignment, kGranule).bytes;
+  collect();
+  HALYARD_RETURN_IF_ERROR(check(hip,
+                                hip.hipMallocManaged(&block->base, block->size, hipMemAttachGlobal),
+                                fmt::format("The allocation of {} bytes of managed memory on {}",
+                                            size, device_.info().name)));
+  *pointer = align_up(block->base, alignment);
+  return {};
+}
+
+void Memory::free_managed(const Block& block) {
+  raw_free(MemoryType::kHost, block, true);
 }
 
 void Memory::free(MemoryType type, const Block& block) {

@@ -50,6 +50,9 @@ class Memory final : public DeviceHeaps {
                   Block* block, void** pointer);
   // At once; for what no work uses.
   void free(MemoryType type, const Block& block);
+  // The same of managed memory, which counts in no heap.
+  Status allocate_managed(uint64_t size, uint64_t alignment, Block* block, void** pointer);
+  void free_managed(const Block& block);
 
   // Host memory that copies read from. Given back by a caller that has not used it
   // (return_staging), or under a stream's lock, for when that is done with the operation that is
@@ -112,7 +115,7 @@ class Memory final : public DeviceHeaps {
   Status try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block);
   // From the blocks that are parked, or from HIP.
   hipError_t raw_allocate(MemoryType type, uint64_t size, void** base);
-  void raw_free(MemoryType type, const Block& block);
+  void raw_free(MemoryType type, const Block& block, bool is_managed = false);
   bool unpark(MemoryType type, uint64_t size, void** base);
   // Whether freeing memory of this type may wait for ever.
   bool blocks(MemoryType type) const;
@@ -146,6 +149,7 @@ class Memory final : public DeviceHeaps {
     MemoryType type = MemoryType::kDevice;
     Block block;
     std::vector<StreamPoint> before;  // was in flight
+    bool is_managed = false;
   };
   std::mutex parked_mutex_;
   std::vector<Parked> parked_;  // under parked_mutex_

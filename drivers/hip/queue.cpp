@@ -1,11 +1,13 @@
 #include "drivers/hip/queue.h"
 
 #include "drivers/common/host_operation.h"
+#include "drivers/common/managed.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/host_operation.h"
 #include "drivers/hip/launch.h"
+#include "drivers/hip/managed.h"
 #include "drivers/hip/transfers.h"
 #include "hal/error.h"
 
@@ -166,6 +168,15 @@ Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, co
 
 Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
   return submit_file({FileWork::Direction::kToFile, target, source}, sync);
+}
+
+Status QueueImpl::do_prefetch(const BufferRange& range, PrefetchTarget to, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(
+      check_is_managed("Queue::prefetch", *range.buffer, impl(*range.buffer).is_managed()));
+  const auto move = [&device = core_->device()](const BufferRange& held, PrefetchTarget target) {
+    return hip::prefetch(device, held, target);
+  };
+  return core_->submit_host(std::make_unique<PrefetchOperation>(range, to, move), sync);
 }
 
 Status QueueImpl::do_host_call(const HostCall& call, const Sync& sync) {

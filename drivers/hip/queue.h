@@ -41,6 +41,7 @@ class QueueImpl final : public driver::QueueBase {
   Status do_read(const FileRange& source, const BufferRange& target, const Sync& sync) override;
   Status do_write(const BufferRange& source, const FileRange& target, const Sync& sync) override;
   Status do_host_call(const HostCall& call, const Sync& sync) override;
+  Status do_prefetch(const BufferRange& range, PrefetchTarget to, const Sync& sync) override;
   Status do_barrier(const Sync& sync) override;
   void* do_native_handle() const noexcept override { return core_->stream().handle(); }
   Status do_fault() const override;

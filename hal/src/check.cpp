@@ -317,6 +317,22 @@ Status check_memory_of(const char* operation, const Device& device, MemoryType t
                operation, device.info().name);
 }
 
+Status check_managed(const char* operation, const Device& device, const BufferOptions& options) {
+  if (!options.managed) return {};
+  if (options.type != MemoryType::kHost) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} asks for managed memory of type ({}). Managed memory is the host's, which "
+                 "devices use at the same address: set BufferOptions::type to kHost.",
+                 operation, to_string(options.type));
+  }
+  if (device.info().managed_memory) return {};
+  return error(StatusCode::kUnimplemented,
+               "{} asks for managed memory, which device \"{}\" of driver \"{}\" does not have "
+               "(DeviceInfo::managed_memory is false). Use host memory without "
+               "BufferOptions::managed, or device memory and Queue::copy.",
+               operation, device.info().name, device.info().driver);
+}
+
 Status check_allocation(const char* operation, const Device& device, uint64_t size, MemoryType type,
                         uint64_t alignment) {
   if (size == 0) {

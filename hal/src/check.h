@@ -69,6 +69,8 @@ Status check_rectangles(const char* operation, const RectangleCopy& shape,
 
 // A type that exists, and not only on other devices.
 Status check_memory_type(const char* operation, MemoryType type);
+// Of BufferOptions::managed. `device` is the GPU that allocates.
+Status check_managed(const char* operation, const Device& device, const BufferOptions& options);
 Status check_memory_of(const char* operation, const Device& device, MemoryType type);
 // 0, or a power of two of at most 2 MiB.
 Status check_alignment(const char* operation, uint64_t alignment);

@@ -168,6 +168,7 @@ Result<Ref<Buffer>> Device::allocate(uint64_t size, const BufferOptions& options
   HALYARD_RETURN_IF_ERROR(check_gpu(kName, *this, known.gpu));
   HALYARD_RETURN_IF_ERROR(
       internal::check_allocation(kName, gpu(known.gpu), size, known.type, known.alignment));
+  HALYARD_RETURN_IF_ERROR(internal::check_managed(kName, gpu(known.gpu), known));
   HalyardBuffer* buffer = nullptr;
   HALYARD_RETURN_IF_ERROR(
       internal::call(contract()->functions->allocate, *this, size, known, &buffer));
@@ -331,6 +332,20 @@ Status Device::let_in(Buffer& buffer) {
   }
   return internal::call_optional("Device::let_in", *this, contract()->functions,
                                  &HalyardDeviceFunctions::let_in, *this, buffer);
+}
+
+Status Device::advise(const BufferRange& range, MemoryAdvice advice) {
+  constexpr const char* kName = "Device::advise";
+  if (advice > MemoryAdvice::kNotAccessedByDevice) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given an advice ({}) that does not exist. Legal are 0 to 6 (MemoryAdvice).",
+                 kName, static_cast<uint32_t>(advice));
+  }
+  BufferRange known;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "range", *this, range, &known));
+  if (known.length == 0) return {};
+  return internal::call_optional(kName, *this, contract()->functions,
+                                 &HalyardDeviceFunctions::advise, *this, known, advice);
 }
 
 size_t Device::link_count() const {

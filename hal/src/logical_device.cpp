@@ -229,6 +229,10 @@ Status LogicalDevice::do_details(DeviceDetails* details) const {
   return {};
 }
 
+Status LogicalDevice::do_advise(const BufferRange& range, MemoryAdvice advice) {
+  return gpus().front()->advise(range, advice);
+}
+
 Status LogicalDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) {
   HALYARD_ASSIGN_OR_RETURN(*exported, semaphore.device().export_semaphore(semaphore));
   return {};

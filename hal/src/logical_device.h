@@ -54,6 +54,7 @@ class LogicalDevice final : public GpuGroup {
   Status do_find_allocation(const void* pointer, AllocationInfo* info) const override;
   Status do_read_clocks(ClockReading* reading) const override;
   Status do_details(DeviceDetails* details) const override;
+  Status do_advise(const BufferRange& range, MemoryAdvice advice) override;
   Status do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) override;
   Status do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore) override;
 

@@ -85,6 +85,9 @@ class LogicalQueue final : public driver::QueueBase {
   Status do_write(const BufferRange& source, const FileRange& target, const Sync& sync) override {
     return queue_->write(source, target, sync);
   }
+  Status do_prefetch(const BufferRange& range, PrefetchTarget to, const Sync& sync) override {
+    return queue_->prefetch(range, to, sync);
+  }
   Status do_host_call(const HostCall& call, const Sync& sync) override {
     return queue_->host_call(call, sync);
   }

@@ -233,6 +233,22 @@ Status Queue::write(const BufferRange& source, const FileRange& target, const Sy
                                  &HalyardQueueFunctions::write, *this, from, target, sync);
 }
 
+Status Queue::prefetch(const BufferRange& range, PrefetchTarget to, const Sync& sync) {
+  constexpr const char* kName = "Queue::prefetch";
+  if (to != PrefetchTarget::kDevice && to != PrefetchTarget::kHost) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} is given a target ({}) that does not exist. Legal are the device (0) and the "
+                 "host (1).",
+                 kName, static_cast<uint32_t>(to));
+  }
+  BufferRange known;
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(kName, "range", device(), range, &known));
+  HALYARD_RETURN_IF_ERROR(internal::check_sync(kName, device(), sync));
+  if (known.length == 0) return internal::call(contract()->functions->barrier, *this, sync);
+  return internal::call_optional(kName, device(), contract()->functions,
+                                 &HalyardQueueFunctions::prefetch, *this, known, to, sync);
+}
+
 Status Queue::host_call(HostFunction function, void* context, const Sync& sync) {
   constexpr const char* kName = "Queue::host_call";
   if (function == nullptr) {

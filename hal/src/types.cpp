@@ -27,6 +27,26 @@ const char* to_string(MemoryType type) noexcept {
   return "unknown";
 }
 
+const char* to_string(MemoryAdvice advice) noexcept {
+  switch (advice) {
+    case MemoryAdvice::kReadMostly:
+      return "read mostly";
+    case MemoryAdvice::kNotReadMostly:
+      return "not read mostly";
+    case MemoryAdvice::kPreferDevice:
+      return "prefer device";
+    case MemoryAdvice::kPreferHost:
+      return "prefer host";
+    case MemoryAdvice::kPreferNothing:
+      return "prefer nothing";
+    case MemoryAdvice::kAccessedByDevice:
+      return "accessed by device";
+    case MemoryAdvice::kNotAccessedByDevice:
+      return "not accessed by device";
+  }
+  return "unknown";
+}
+
 const char* to_string(LinkInfo::Kind kind) noexcept {
   switch (kind) {
     case LinkInfo::Kind::kPcie:

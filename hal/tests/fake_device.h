@@ -196,6 +196,9 @@ class FakeQueue final : public driver::QueueBase {
   Status do_write(const BufferRange& source, const FileRange&, const Sync&) override {
     return call("write " + text(source));
   }
+  Status do_prefetch(const BufferRange& range, PrefetchTarget to, const Sync&) override {
+    return call("prefetch " + text(range) + " to " + std::to_string(static_cast<int>(to)));
+  }
   Status do_host_call(const HostCall& given, const Sync&) override {
     log_.host_call = known_part(given);
     return call(given.deferred != nullptr ? "host_call_deferred" : "host_call");
@@ -321,7 +324,13 @@ class FakeDevice final : public driver::DeviceBase {
     *queue = new FakeQueue(*this, log);
     return {};
   }
+  Status do_advise(const BufferRange& range, MemoryAdvice advice) override {
+    log.calls.push_back("advise " + std::to_string(range.length) + "@" +
+                        std::to_string(range.offset) + " " + to_string(advice));
+    return {};
+  }
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override {
+    if (options.managed) log.calls.push_back("allocate managed " + std::to_string(size));
     *buffer = new FakeBuffer(*this, options.type, size, next_address_, log);
     next_address_ += 1 << 20;
     return {};

@@ -52,6 +52,40 @@ TEST_F(Validation, RangesReachTheDriverResolved) {
               ElementsAre("fill 24@1000 pattern 4", "copy 512@512 to 512@0", "update 4@8 from 4"));
 }
 
+TEST_F(Validation, ManagedMemoryIsAllocatedWhereThereIsSuchMemory) {
+  BufferOptions options;
+  options.managed = true;
+  expect_invalid(device_->allocate(64, options).status(), "managed memory of type (device)");
+  options.type = MemoryType::kHost;
+  expect_error(device_->allocate(64, options).status(), StatusCode::kUnimplemented,
+               "DeviceInfo::managed_memory is false");
+  device_->facts().managed_memory = true;
+  expect_ok(device_->allocate(64, options).status());
+  EXPECT_THAT(calls(), ElementsAre("allocate managed 64"));
+}
+
+TEST_F(Validation, PrefetchesAndAdviceReachTheDriverResolved) {
+  expect_invalid(queue_->prefetch(buffer_, static_cast<PrefetchTarget>(2)), "target (2)");
+  expect_invalid(device_->advise(buffer_, static_cast<MemoryAdvice>(7)), "advice (7)");
+  expect_error(queue_->prefetch({*buffer_, 1000, 25}, PrefetchTarget::kHost),
+               StatusCode::kOutOfRange, "Queue::prefetch");
+  expect_error(device_->advise({*buffer_, 1000, 25}, MemoryAdvice::kReadMostly),
+               StatusCode::kOutOfRange, "Device::advise");
+  expect_ok(
+      queue_->prefetch(BufferRange(*buffer_, 1000, BufferRange::kToEnd), PrefetchTarget::kHost));
+  expect_ok(queue_->prefetch({*buffer_, 0, 0}, PrefetchTarget::kDevice));
+  expect_ok(device_->advise({*buffer_, 8, 0}, MemoryAdvice::kReadMostly));
+  expect_ok(device_->advise(buffer_, MemoryAdvice::kPreferHost));
+  EXPECT_THAT(calls(),
+              ElementsAre("prefetch 24@1000 to 1", "barrier", "advise 1024@0 prefer host"));
+}
+
+TEST_F(Validation, AnOlderDriverHasNoAdvice) {
+  device_->lacks_from(&HalyardDeviceFunctions::advise);
+  expect_error(device_->advise(buffer_, MemoryAdvice::kReadMostly), StatusCode::kUnimplemented,
+               "Device::advise");
+}
+
 TEST_F(Validation, AnOperationOnNothingIsABarrier) {
   expect_ok(queue_->fill(BufferRange(*buffer_, 1024, BufferRange::kToEnd), &pattern_, 4));
   expect_ok(queue_->copy(BufferRange(*buffer_, 0, 0), BufferRange(*target_, 512, 0)));

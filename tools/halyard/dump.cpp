@@ -94,6 +94,7 @@ void add_facts(Json& json, const Device& device) {
   json["maps_device_memory"] = info.maps_device_memory;
   json["coherent_map"] = info.coherent_map;
   json["imports_queues"] = info.imports_queues;
+  json["managed_memory"] = info.managed_memory;
   add_details(json, device);
   json["heaps"] = heaps_of(device);
   json["links"] = links_of(device);

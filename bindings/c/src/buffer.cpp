@@ -18,6 +18,16 @@ struct ImportRelease {
 
 }  // namespace
 
+halyard_error* halyard_device_advise(halyard_device* device, halyard_range range,
+                                     halyard_memory_advice advice) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    BufferRange known;
+    HALYARD_RETURN_IF_ERROR(to_range(name, range, &known));
+    return device->object->advise(known, static_cast<MemoryAdvice>(advice));
+  });
+}
+
 halyard_error* halyard_device_allocate(halyard_device* device, uint64_t size,
                                        const halyard_buffer_options* options,
                                        halyard_buffer** buffer) {
@@ -37,6 +47,7 @@ halyard_error* halyard_device_allocate(halyard_device* device, uint64_t size,
     converted.alignment = known.alignment;
     converted.gpu = known.gpu;
     converted.shared = known.shared;
+    converted.managed = known.managed;
     HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, device->object->allocate(size, converted));
     *buffer = new halyard_buffer(device, std::move(made));
     return {};

@@ -47,6 +47,7 @@ halyard_error* halyard_device_get_info(halyard_device* device, halyard_device_in
     value.imports_queues = from.imports_queues;
     value.pci_address = device->pci_address.c_str();
     value.gpu_count = static_cast<uint32_t>(device->object->gpu_count());
+    value.managed_memory = from.managed_memory;
     return give(name, info, value);
   });
 }

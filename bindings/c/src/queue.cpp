@@ -209,6 +209,12 @@ halyard_error* halyard_queue_alloca(halyard_queue* queue, uint64_t size,
     HALYARD_RETURN_IF_ERROR(check_output(name, "buffer", buffer));
     halyard_buffer_options known;
     HALYARD_RETURN_IF_ERROR(take(name, options, &known));
+    if (known.managed) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} asks for managed memory, which pools do not have. Use "
+                   "halyard_device_allocate.",
+                   name);
+    }
     if (known.gpu != 0 || known.shared) {
       return error(StatusCode::kInvalidArgument,
                    "{} is given a GPU ({}) or shared ({}). A pool's memory is of the queue's GPU; "
@@ -290,6 +296,18 @@ void halyard_completion_complete(halyard_completion* completion, halyard_error* 
   if (completion == nullptr) return;
   reinterpret_cast<HostCompletion*>(completion)
       ->complete(outcome.with_context("The host call of halyard_queue_host_call_deferred fails"));
+}
+
+halyard_error* halyard_queue_prefetch(halyard_queue* queue, halyard_range range,
+                                      halyard_prefetch_target to, const halyard_sync* sync) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, queue));
+    BufferRange known;
+    HALYARD_RETURN_IF_ERROR(to_range(name, range, &known));
+    SyncPoints points(name, sync);
+    HALYARD_RETURN_IF_ERROR(points.status());
+    return queue->object->prefetch(known, static_cast<PrefetchTarget>(to), points.get());
+  });
 }
 
 halyard_error* halyard_queue_barrier(halyard_queue* queue, const halyard_sync* sync) {

@@ -44,6 +44,26 @@ void test_device(void) {
   REFUSED(halyard_device_allocate(device, 0, NULL, &buffer), INVALID_ARGUMENT, "0 bytes");
   const halyard_buffer_options bad = {.struct_size = sizeof bad, .type = (halyard_memory_type)7};
   REFUSED(halyard_device_allocate(device, 64, &bad, &buffer), INVALID_ARGUMENT, "memory type (7)");
+
+  const halyard_buffer_options managed = {
+      .struct_size = sizeof managed, .type = HALYARD_MEMORY_HOST, .managed = true};
+  if (!info.managed_memory) {
+    REFUSED(halyard_device_allocate(device, 64, &managed, &buffer), UNIMPLEMENTED,
+            "managed_memory is false");
+  } else {
+    MUST(halyard_device_allocate(device, 64, &managed, &buffer));
+    OK(halyard_device_advise(device, halyard_whole(buffer), HALYARD_ADVICE_PREFER_DEVICE));
+    OK(halyard_queue_prefetch(queue, halyard_whole(buffer), HALYARD_PREFETCH_TO_DEVICE, NULL));
+    halyard_buffer_release(buffer);
+  }
+  REFUSED(halyard_queue_alloca(queue, 64, &managed, NULL, &buffer), INVALID_ARGUMENT,
+          "pools do not have");
+  buffer = allocate(64, HALYARD_MEMORY_HOST);
+  REFUSED(halyard_device_advise(device, halyard_whole(buffer), (halyard_memory_advice)7),
+          INVALID_ARGUMENT, "advice (7)");
+  REFUSED(halyard_queue_prefetch(queue, halyard_whole(buffer), (halyard_prefetch_target)2, NULL),
+          INVALID_ARGUMENT, "target (2)");
+  halyard_buffer_release(buffer);
 }
 
 void test_clocks(void) {

@@ -26,7 +26,7 @@ SIZE(halyard_heap_statistics, 32);
 SIZE(halyard_pool_statistics, 48);
 SIZE(halyard_link_info, 40);
 SIZE(halyard_profile_event, 88);
-SIZE(halyard_buffer_options, 40);
+SIZE(halyard_buffer_options, 48);
 SIZE(halyard_import_options, 48);
 SIZE(halyard_exported_handle, 72);
 SIZE(halyard_dmabuf, 24);

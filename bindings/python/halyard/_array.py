@@ -26,7 +26,30 @@ def memory_type(name: str) -> int:
         return MEMORY_TYPES.index(name)
     raise Error(
         Code.INVALID_ARGUMENT,
-        f'The memory type ("{name}") does not exist. Legal are {", ".join(MEMORY_TYPES)}.',
+        f'The memory type ("{name}") does not exist. Legal are {", ".join(MEMORY_TYPES)}, and for '
+        f"Device.empty managed.",
+    )
+
+
+# In the order of halyard_memory_advice.
+ADVICE = (
+    "read mostly",
+    "not read mostly",
+    "prefer device",
+    "prefer host",
+    "prefer nothing",
+    "accessed by device",
+    "not accessed by device",
+)
+
+
+def advice_number(name: str) -> int:
+    """The number of an advice's name."""
+    if name in ADVICE:
+        return ADVICE.index(name)
+    raise Error(
+        Code.INVALID_ARGUMENT,
+        f'The advice ("{name}") does not exist. Legal are {", ".join(ADVICE)}.',
     )
 
 
@@ -195,6 +218,28 @@ class Array(_core.Memory):
             )
         queue = queue or self.device.default_queue
         return queue._core.copy(source, self, self.nbytes, list(after))
+
+    def prefetch(
+        self,
+        to: str = "device",
+        queue: Optional["Queue"] = None,
+        after: Sequence[_core.Future] = (),
+    ) -> _core.Future:
+        """Moves the pages of an array in managed memory (Device.empty(..., memory="managed")) to
+        the queue's GPU ("device") or to the host ("host"). A hint: the contents stay the same."""
+        if to not in ("device", "host"):
+            raise Error(
+                Code.INVALID_ARGUMENT,
+                f'The target of a prefetch ("{to}") does not exist. Legal are device, host.',
+            )
+        queue = queue or self.device.default_queue
+        return queue._core.prefetch(self, to == "host", list(after))
+
+    def advise(self, advice: str) -> None:
+        """Advises the runtime on an array in managed memory: "read mostly", "prefer device",
+        "prefer host", "prefer nothing", "accessed by device", or "not read mostly", "not accessed
+        by device". The GPU is the array's device."""
+        self.device._core.advise(self, advice_number(advice))
 
     def export_ipc(self) -> bytes:
         """A handle for another process, for its Device.import_ipc.

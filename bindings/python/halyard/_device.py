@@ -182,7 +182,10 @@ class Device:
                 Code.INVALID_ARGUMENT,
                 f"An array of shape {shape} has {size} bytes. Legal are 1 and more.",
             )
-        memory_ = self._core.allocate(size, memory_type(memory), gpu, shared)
+        managed = memory == "managed"
+        memory_ = self._core.allocate(
+            size, memory_type("host" if managed else memory), gpu, shared, managed
+        )
         return Array(memory_, self, shape, dtype)
 
     def array(self, data: Any, dtype: Any = None, memory: str = "device") -> Array:

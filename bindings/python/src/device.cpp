@@ -85,6 +85,7 @@ py::dict device_info(const Device& device) {
   dict["imports_queues"] = info.imports_queues;
   dict["pci_address"] = info.pci_address;
   dict["gpu_count"] = info.gpu_count;
+  dict["managed_memory"] = info.managed_memory;
   add_details(dict, device);
   return dict;
 }
@@ -268,15 +269,24 @@ void define_device(py::module_& module) {
           py::return_value_policy::reference_internal)
       .def_property_readonly("info", &device_info)
       .def("allocate",
-           [](const Device& device, uint64_t size, int type, uint32_t gpu, bool shared) {
+           [](const Device& device, uint64_t size, int type, uint32_t gpu, bool shared,
+              bool managed) {
              auto options = host::internal::with_size<halyard_buffer_options>();
              options.type = static_cast<halyard_memory_type>(type);
+             options.managed = managed;
              options.gpu = gpu;
              options.shared = shared;
              auto buffer =
                  made<HeldBuffer>(&halyard_device_allocate, device.handle.get(), size, &options);
              return make_memory(device.handle, std::move(buffer), type != HALYARD_MEMORY_DEVICE,
                                 py::object());
+           })
+      .def("advise",
+           [](const Device& device, Memory& memory, int advice) {
+             unlocked([&] {
+               return halyard_device_advise(device.handle.get(), halyard_whole(memory.buffer.get()),
+                                            static_cast<halyard_memory_advice>(advice));
+             });
            })
       .def("import_pointer",
            [](const Device& device, uintptr_t pointer, uint64_t size, py::object owner) {

@@ -354,6 +354,16 @@ void define_queue(py::module_& module) {
                                              sync);
                  });
            })
+      .def("prefetch",
+           [](Queue& queue, Memory& memory, bool to_host, const py::object& after) {
+             const std::vector<Memory*> operands = {&memory};
+             return queue.submit(
+                 operands, after, [&](halyard_queue* handle, const halyard_sync* sync) {
+                   return halyard_queue_prefetch(
+                       handle, halyard_whole(memory.buffer.get()),
+                       to_host ? HALYARD_PREFETCH_TO_HOST : HALYARD_PREFETCH_TO_DEVICE, sync);
+                 });
+           })
       .def("barrier",
            [](Queue& queue, const py::object& after) {
              return queue.submit({}, after, [](halyard_queue* handle, const halyard_sync* sync) {

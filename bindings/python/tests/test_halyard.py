@@ -233,6 +233,22 @@ class Arrays(Base):
         with self.assertFails(Code.INVALID_ARGUMENT, ""):
             DEVICE.empty((1 << 40, 1 << 40))
 
+    def test_managed_memory(self):
+        if not DEVICE.info["managed_memory"]:
+            with self.assertRaisesRegex(halyard.Error, "managed_memory is false"):
+                DEVICE.empty(10, memory="managed")
+            return
+        array = DEVICE.empty(1000, np.uint32, memory="managed")
+        array.advise("prefer device")
+        array.prefetch().wait()
+        array.fill(7).wait()
+        array.prefetch("host").wait()
+        self.assertTrue((np.asarray(array) == 7).all())
+        with self.assertRaisesRegex(halyard.Error, "moon"):
+            array.prefetch("moon")
+        with self.assertRaisesRegex(halyard.Error, "moon"):
+            array.advise("moon")
+
     def test_memory_is_given_back(self):
         def live():
             return sum(heap["live_bytes"] for heap in DEVICE.heap_statistics())

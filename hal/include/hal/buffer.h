@@ -39,6 +39,12 @@ struct BufferOptions {
   // pointers in memory). Otherwise a GPU gets access when an operation on it names the buffer.
   // FAILED_PRECONDITION if a GPU cannot access the memory.
   bool shared = false;
+  bool reserved[3] = {};
+  // Managed memory: one pointer for the host and every GPU of the driver, whose pages the vendor's
+  // runtime can move to their user (Queue::prefetch, Device::advise). `type` must be kHost, and the
+  // buffer is used like any of this type; fine-grained, but not pinned, and counted by no heap.
+  // UNIMPLEMENTED if DeviceInfo::managed_memory is false. Since 2.1.
+  bool managed = false;
 };
 
 enum class MapAccess : uint32_t {

@@ -47,6 +47,8 @@ struct DeviceInfo {
   // makes logical devices.
   uint32_t gpu_count = 1;
   StringView pci_address;  // "0000:c1:00.0", as DeviceSummary has it
+  // BufferOptions::managed, Queue::prefetch and Device::advise work. Since 2.1.
+  bool managed_memory = false;
 };
 
 struct HeapInfo {
@@ -189,6 +191,18 @@ struct ExportedHandle {
   uint8_t ipc[64] = {};  // hsa_amd_ipc_memory_t uses 32 bytes, hipIpcMemHandle_t all 64
 };
 
+// Advice on the use of managed memory: Device::advise. `Device` is the GPU that is asked.
+enum class MemoryAdvice : uint32_t {
+  kReadMostly = 0,  // mostly read: the runtime may keep copies
+  kNotReadMostly = 1,
+  kPreferDevice = 2,      // its pages should be in the GPU's memory,
+  kPreferHost = 3,        // or in the host's,
+  kPreferNothing = 4,     // or where the last access or prefetch leaves them
+  kAccessedByDevice = 5,  // the GPU should reach the pages where they are, without moving them
+  kNotAccessedByDevice = 6,
+};
+const char* to_string(MemoryAdvice advice) noexcept;  // "read mostly", "prefer device", …
+
 enum class WaitMode : uint32_t { kAny, kAll };
 
 // Any thread may use any method. Objects that a device creates keep it alive. The release of the
@@ -283,6 +297,12 @@ class Device : public Object<HalyardDevice> {
   Status begin_profile();
   Status begin_profile(const ProfileOptions& options);
   Status end_profile(ProfileSink sink, void* context);
+
+  // Advises the runtime on the pages of managed memory (BufferOptions::managed) that hold the
+  // range, at once. Contents and addresses stay the same. For a logical device: its first GPU is
+  // asked; use gpu(i) for others. FAILED_PRECONDITION for other memory. Since 2.1: UNIMPLEMENTED
+  // with an older driver or one without managed memory.
+  Status advise(const BufferRange& range, MemoryAdvice advice);
 
   // UNIMPLEMENTED if the vendor's runtime does not report the device's time.
   Result<ClockReading> read_clocks() const;

@@ -62,6 +62,12 @@ struct PoolOptions {
   MemoryPool* pool = nullptr;
 };
 
+// Where Queue::prefetch moves pages.
+enum class PrefetchTarget : uint32_t {
+  kDevice = 0,  // the queue's GPU
+  kHost = 1,
+};
+
 // A file that a queue reads or writes; the caller keeps the descriptor.
 struct FileRange {
   int descriptor = -1;
@@ -161,6 +167,11 @@ class Queue : public Object<HalyardQueue> {
   Status host_call(const HostCall& call, const Sync& sync = {});
   // Only waits and signals.
   Status barrier(const Sync& sync);
+  // Moves the pages of managed memory (BufferOptions::managed) that hold the range, as far as the
+  // runtime and its kernel driver do so. The contents and the address stay the same. A hint: later
+  // accesses from elsewhere are legal, and can move pages again. FAILED_PRECONDITION for other
+  // memory. Since 2.1: UNIMPLEMENTED with an older driver or one without managed memory.
+  Status prefetch(const BufferRange& range, PrefetchTarget to, const Sync& sync = {});
 
   // The vendor runtime's queue, for work beside Halyard: hsa_queue_t*, hipStream_t; null if there
   // is none. Lives as long as this. The driver's documentation says whether programs can also

@@ -382,6 +382,9 @@ typedef struct HalyardPoolOptions {
   HalyardMemoryPool* pool; /* null: the device's own of that type */
 } HalyardPoolOptions;
 
+/* Since 2.1. */
+enum { HALYARD_ABI_PREFETCH_TO_DEVICE = 0, HALYARD_ABI_PREFETCH_TO_HOST = 1 };
+
 typedef struct HalyardQueueFunctions {
   uint32_t struct_size;
   /* Required. */
@@ -418,6 +421,9 @@ typedef struct HalyardQueueFunctions {
                               const HalyardSync* sync);
   void* (*native_handle)(const HalyardQueue* queue);
   uint64_t (*id)(const HalyardQueue* queue);
+  /* Since 2.1. Moves pages of managed memory; `to`: HALYARD_ABI_PREFETCH_… */
+  HalyardStatus* (*prefetch)(HalyardQueue* queue, const HalyardRange* range, uint32_t to,
+                             const HalyardSync* sync);
 } HalyardQueueFunctions;
 
 struct HalyardQueue {
@@ -478,6 +484,7 @@ typedef struct HalyardDeviceInfo {
   bool imports_queues;
   uint32_t gpu_count; /* 1: the host makes logical devices */
   HalyardText pci_address;
+  bool managed_memory; /* since 2.1 */
 } HalyardDeviceInfo;
 
 typedef struct HalyardHeapInfo {
@@ -511,6 +518,8 @@ typedef struct HalyardBufferOptions {
   uint64_t alignment; /* bytes; 0: the device's own */
   uint32_t gpu;       /* 0 */
   bool shared;        /* false */
+  bool reserved[3];
+  bool managed; /* since 2.1; only if HalyardDeviceInfo::managed_memory */
 } HalyardBufferOptions;
 
 enum {
@@ -622,6 +631,17 @@ typedef struct HalyardDeviceDetails {
   uint32_t reserved;
 } HalyardDeviceDetails;
 
+/* Since 2.1. */
+enum {
+  HALYARD_ABI_ADVICE_READ_MOSTLY = 0,
+  HALYARD_ABI_ADVICE_NOT_READ_MOSTLY = 1,
+  HALYARD_ABI_ADVICE_PREFER_DEVICE = 2,
+  HALYARD_ABI_ADVICE_PREFER_HOST = 3,
+  HALYARD_ABI_ADVICE_PREFER_NOTHING = 4,
+  HALYARD_ABI_ADVICE_ACCESSED_BY_DEVICE = 5,
+  HALYARD_ABI_ADVICE_NOT_ACCESSED_BY_DEVICE = 6
+};
+
 /* The event lives until the call returns. */
 typedef void (*HalyardProfileSink)(void* context, const HalyardProfileEvent* event);
 
@@ -676,6 +696,8 @@ typedef struct HalyardDeviceFunctions {
   HalyardStatus* (*details)(const HalyardDevice* device, HalyardDeviceDetails* details);
   HalyardStatus* (*export_dmabuf)(HalyardDevice* device, HalyardBuffer* buffer,
                                   HalyardDmabuf* exported);
+  /* `advice`: HALYARD_ABI_ADVICE_…, of this device's managed memory. */
+  HalyardStatus* (*advise)(HalyardDevice* device, const HalyardRange* range, uint32_t advice);
 } HalyardDeviceFunctions;
 
 struct HalyardDevice {

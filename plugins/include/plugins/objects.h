@@ -480,6 +480,9 @@ class QueueBase : public Queue {
   virtual Status do_host_call(const HostCall&, const Sync&) { return left_out("Queue::host_call"); }
   virtual void* do_native_handle() const noexcept { return nullptr; }
   virtual uint64_t do_id() const noexcept { return 0; }
+  virtual Status do_prefetch(const BufferRange&, PrefetchTarget, const Sync&) {
+    return left_out("Queue::prefetch");
+  }
 };
 
 template <typename Q>
@@ -508,6 +511,7 @@ const HalyardQueueFunctions QueueTable<Q>::kFunctions = {
     .host_call = HALYARD_SLOT(Queue, do_host_call),
     .native_handle = HALYARD_SLOT(Queue, do_native_handle),
     .id = HALYARD_SLOT(Queue, do_id),
+    .prefetch = HALYARD_SLOT(Queue, do_prefetch),
 };
 
 class MemoryPoolBase : public MemoryPool {
@@ -605,6 +609,7 @@ class DeviceBase : public Device {
   virtual Status do_details(DeviceDetails*) const { return left_out("Device::details"); }
   // A driver that has it knows ImportOptions::Kind::kDmabuf too. The descriptor is the caller's.
   virtual Status do_export_dmabuf(Buffer&, Dmabuf*) { return left_out("Device::export_dmabuf"); }
+  virtual Status do_advise(const BufferRange&, MemoryAdvice) { return left_out("Device::advise"); }
 
  private:
   const DeviceInfo* info_;
@@ -642,6 +647,7 @@ const HalyardDeviceFunctions DeviceTable<Q>::kFunctions = {
     .read_clocks = HALYARD_SLOT(Device, do_read_clocks),
     .details = HALYARD_SLOT(Device, do_details),
     .export_dmabuf = HALYARD_SLOT(Device, do_export_dmabuf),
+    .advise = HALYARD_SLOT(Device, do_advise),
 };
 
 class DriverBase : public Driver {

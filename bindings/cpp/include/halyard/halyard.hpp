@@ -587,6 +587,16 @@ class Queue {
                                 sync);
     });
   }
+  // Moves the pages of managed memory (Device::try_managed_array) to the queue's GPU, or to the
+  // host: a hint.
+  template <typename T>
+  Result<Future> try_prefetch(const Array<T>& array, bool to_host = false) {
+    return submit([&](halyard_queue* queue, const halyard_sync* sync) {
+      return halyard_queue_prefetch(queue, halyard_whole(array.buffer().handle()),
+                                    to_host ? HALYARD_PREFETCH_TO_HOST : HALYARD_PREFETCH_TO_DEVICE,
+                                    sync);
+    });
+  }
   // Later work waits for `future`, which may be another queue's.
   Result<Future> try_after(const Future& future) {
     const halyard_point wait = future.point();
@@ -655,6 +665,10 @@ class Queue {
   template <typename T>
   Future fill(const Array<T>& target, const std::type_identity_t<T>& value) {
     return try_fill(target, value).value();
+  }
+  template <typename T>
+  Future prefetch(const Array<T>& array, bool to_host = false) {
+    return try_prefetch(array, to_host).value();
   }
   template <typename T>
   Array<T> array(size_t size, const Pool& pool) {
@@ -786,6 +800,26 @@ class Device {
     return internal::array_over<T>(std::move(buffer), size);
   }
 
+  // Managed memory (Memory::kHost): one pointer for the host and the GPUs, whose pages the vendor's
+  // runtime can move. UNIMPLEMENTED if halyard_device_info.managed_memory is false.
+  template <typename T>
+  Result<Array<T>> try_managed_array(size_t size) const {
+    if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
+    internal::BufferHandle buffer;
+    auto options = internal::with_size<halyard_buffer_options>();
+    options.type = HALYARD_MEMORY_HOST;
+    options.managed = true;
+    HALYARD_HOST_TRY(
+        halyard_device_allocate(handle_.get(), size * sizeof(T), &options, buffer.out()));
+    return internal::array_over<T>(std::move(buffer), size);
+  }
+  // Advice on managed memory, for this device.
+  template <typename T>
+  Status try_advise(const Array<T>& array, halyard_memory_advice advice) const {
+    return Status(
+        halyard_device_advise(handle_.get(), halyard_whole(array.buffer().handle()), advice));
+  }
+
   // A file with kernels: a code object, an offload bundle, a program or library of hipcc's, an
   // archive or a folder of these.
   Result<Executable> try_load(const char* path) const {
@@ -891,6 +925,14 @@ class Device {
 #if defined(HALYARD_HOST_EXCEPTIONS)
   static Device open(const char* uri, const OpenOptions& options = {}) {
     return try_open(uri, options).value();
+  }
+  template <typename T>
+  Array<T> managed_array(size_t size) const {
+    return try_managed_array<T>(size).value();
+  }
+  template <typename T>
+  void advise(const Array<T>& array, halyard_memory_advice advice) const {
+    check(try_advise(array, advice));
   }
   template <typename T>
   Array<T> array(size_t size, Memory memory = Memory::kDevice, uint32_t gpu = 0) const {

@@ -19,6 +19,10 @@ typedef struct halyard_buffer_options {
   /* Since 0.3, for halyard_queue_alloca: the pool, regardless of `type`. Null: the device's own
    * pool of that type. */
   halyard_memory_pool* pool;
+  /* Since 0.3, of halyard_device_allocate, with HALYARD_MEMORY_HOST: managed memory, one pointer
+   * for the host and every GPU of the driver, whose pages the vendor's runtime can move. Only if
+   * halyard_device_info.managed_memory. */
+  bool managed;
 } halyard_buffer_options;
 
 /* `options` may be null: device memory. RESOURCE_EXHAUSTED names the requested size, the limit and

@@ -182,6 +182,32 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_host_call_deferred(
     const halyard_sync* sync);
 HALYARD_API void halyard_completion_complete(halyard_completion* completion, halyard_error* error);
 
+/* Since 0.3: moves the pages of managed memory (halyard_buffer_options.managed) that hold the
+ * range, as far as the vendor's runtime does so; a hint. FAILED_PRECONDITION for other memory. */
+typedef enum halyard_prefetch_target HALYARD_ENUM {
+  HALYARD_PREFETCH_TO_DEVICE = 0, /* the queue's GPU */
+  HALYARD_PREFETCH_TO_HOST = 1
+} halyard_prefetch_target;
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_prefetch(halyard_queue* queue,
+                                                                     halyard_range range,
+                                                                     halyard_prefetch_target to,
+                                                                     const halyard_sync* sync);
+/* Since 0.3: advice on the use of managed memory. The GPU is the device that is asked; of a logical
+ * device the first one. */
+typedef enum halyard_memory_advice HALYARD_ENUM {
+  HALYARD_ADVICE_READ_MOSTLY = 0, /* the runtime may keep copies */
+  HALYARD_ADVICE_NOT_READ_MOSTLY = 1,
+  HALYARD_ADVICE_PREFER_DEVICE = 2,      /* its pages should be in the GPU's memory, */
+  HALYARD_ADVICE_PREFER_HOST = 3,        /* or in the host's, */
+  HALYARD_ADVICE_PREFER_NOTHING = 4,     /* or where the last access or prefetch leaves them */
+  HALYARD_ADVICE_ACCESSED_BY_DEVICE = 5, /* the GPU should reach pages without moving them */
+  HALYARD_ADVICE_NOT_ACCESSED_BY_DEVICE = 6
+} halyard_memory_advice;
+/* Advises the runtime on the pages that hold the range, at once. FAILED_PRECONDITION for memory
+ * that is not managed. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_advise(halyard_device* device,
+                                                                    halyard_range range,
+                                                                    halyard_memory_advice advice);
 /* Only waits and signals. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_barrier(halyard_queue* queue,
                                                                     const halyard_sync* sync);
