@@ -149,7 +149,7 @@ void test_struct_sizes(void) {
   buffer = NULL;
   options.later = 1;
   REFUSED(halyard_device_allocate(device, 64, &options.known, &buffer), INVALID_ARGUMENT,
-          "whose byte 40 is not 0");
+          "whose byte 48 is not 0");
   CHECK(buffer == NULL);
   /* One that was built with version 0.2 has no pool. */
   options.known.pool = (halyard_memory_pool*)(void*)queue;
