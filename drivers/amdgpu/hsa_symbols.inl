@@ -57,9 +57,8 @@ HALYARD_HSA_OPTIONAL(hsa_amd_portable_export_dmabuf,
                      hsa_status_t(const void*, size_t, int*, uint64_t*))
 HALYARD_HSA_OPTIONAL(hsa_amd_svm_attributes_set,
                      hsa_status_t(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t))
-HALYARD_HSA_OPTIONAL(hsa_amd_svm_prefetch_async,
-                     hsa_status_t(void*, size_t, hsa_agent_t, uint32_t, const hsa_signal_t*,
-                                  hsa_signal_t))
+HALYARD_HSA_OPTIONAL(hsa_amd_svm_prefetch_async, hsa_status_t(void*, size_t, hsa_agent_t, uint32_t,
+                                                              const hsa_signal_t*, hsa_signal_t))
 
 // Profiling
 HALYARD_HSA_REQUIRED(hsa_amd_profiling_set_profiler_enabled)
