@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "cts/harness/child.h"
+#include "cts/harness/descriptor_message.h"
 #include "cts/harness/environment.h"
 
 namespace halyard::cts {
@@ -60,45 +61,18 @@ void OtherProcess::finish_killed() {
   child_ = -1;
 }
 
-// With a byte, which a stream needs, as its ancillary data.
 void OtherProcess::send_descriptor(int descriptor) {
-  char byte = 'd';
-  iovec data = {&byte, sizeof byte};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof descriptor);
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  if (sendmsg(socket_, &message, MSG_NOSIGNAL) != sizeof byte) {
+  if (!cts::send_descriptor(socket_, descriptor)) {
     throw std::runtime_error("The other process is gone.");
   }
 }
 
 int OtherProcess::receive_descriptor() {
   wait_for_bytes();
-  char byte = 0;
-  iovec data = {&byte, sizeof byte};
-  int descriptor = -1;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  if (recvmsg(socket_, &message, MSG_CMSG_CLOEXEC) != sizeof byte) {
-    throw std::runtime_error("The other process has ended without an answer.");
+  const int descriptor = cts::receive_descriptor(socket_);
+  if (descriptor < 0) {
+    throw std::runtime_error("The other process has ended, or has sent no descriptor.");
   }
-  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) {
-    throw std::runtime_error("The other process has sent something other than a descriptor.");
-  }
-  std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
   return descriptor;
 }
 

@@ -3,18 +3,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <numeric>
 #include <optional>
 
-#include "cts/harness/device_test.h"
 #include "cts/harness/environment.h"
 #include "cts/harness/other_process.h"
+#include "cts/tests/sharing.h"
 
 namespace halyard::cts {
 namespace {
-
-// A buffer in bytes: less than a page, some pages, and more than the runtime's own blocks.
-constexpr uint64_t kSizes[] = {400, 64 << 10, 3 << 20};
 
 // A dma-buf whose descriptor is closed at the end.
 class Owned {
@@ -34,7 +30,7 @@ class Owned {
   Dmabuf dmabuf_;
 };
 
-class Dmabufs : public DeviceTest {
+class Dmabufs : public SharedMemoryTest {
  protected:
   void SetUp() override {
     DeviceTest::SetUp();
@@ -65,17 +61,6 @@ class Dmabufs : public DeviceTest {
     dmabuf.fd = other.receive_descriptor();
     dmabuf.offset = other.receive<uint64_t>();
     return Owned(dmabuf);
-  }
-  static std::vector<uint32_t> values(uint64_t size, uint32_t first) {
-    std::vector<uint32_t> values(size / sizeof(uint32_t));
-    std::iota(values.begin(), values.end(), first);
-    return values;
-  }
-  // values(size, first) become values(size, first + by).
-  void add(const Ref<Buffer>& buffer, uint32_t by) {
-    const auto count = static_cast<uint32_t>(buffer->size() / sizeof(uint32_t));
-    EXPECT_OK(queue().dispatch(affine(buffer, count, 1, by), next()));
-    EXPECT_OK(finish());
   }
 };
 

@@ -1,18 +1,14 @@
 // Buffers that two processes share.
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
-#include "cts/harness/device_test.h"
 #include "cts/harness/other_process.h"
+#include "cts/tests/sharing.h"
 
 namespace halyard::cts {
 namespace {
 
-// A buffer in bytes: less than a page, some pages, and more than the runtime's own blocks.
-constexpr uint64_t kSizes[] = {400, 64 << 10, 3 << 20};
-
-class Sharing : public DeviceTest {
+class Sharing : public SharedMemoryTest {
  protected:
   ExportedHandle share(const Ref<Buffer>& buffer) { return take(device().export_buffer(*buffer)); }
   Result<Ref<Buffer>> import(const ExportedHandle& handle, uint64_t size) {
@@ -21,17 +17,6 @@ class Sharing : public DeviceTest {
     options.pointer = handle.ipc;
     options.size = size;
     return device().import_buffer(options);
-  }
-  static std::vector<uint32_t> values(uint64_t size, uint32_t first) {
-    std::vector<uint32_t> values(size / sizeof(uint32_t));
-    std::iota(values.begin(), values.end(), first);
-    return values;
-  }
-  // values(size, first) become values(size, first + by).
-  void add(const Ref<Buffer>& buffer, uint32_t by) {
-    const auto count = static_cast<uint32_t>(buffer->size() / sizeof(uint32_t));
-    EXPECT_OK(queue().dispatch(affine(buffer, count, 1, by), next()));
-    EXPECT_OK(finish());
   }
 };
 

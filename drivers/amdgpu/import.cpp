@@ -88,6 +88,18 @@ Result<Backing> import_pointer(DeviceImpl& device, const ImportOptions& options)
   return backing;
 }
 
+// Memory of another process, which the runtime has mapped for the host and every GPU.
+Backing mapped_backing(std::byte* place, uint64_t size) {
+  Backing backing;
+  backing.origin = Origin::kImported;
+  backing.unheard.hold();
+  backing.device = place;
+  backing.host = place;
+  backing.size = size;
+  backing.is_visible_to_peers = true;
+  return backing;
+}
+
 Result<Backing> import_ipc(DeviceImpl& device, const ImportOptions& options) {
   const Hsa& hsa = device.hsa();
   HALYARD_ASSIGN_OR_RETURN(const IpcHandle handle, IpcHandle::read(options));
@@ -114,13 +126,7 @@ Result<Backing> import_ipc(DeviceImpl& device, const ImportOptions& options) {
                  "has {}.",
                  options.size, info.sizeInBytes);
   }
-  Backing backing;
-  backing.origin = Origin::kImported;
-  backing.unheard.hold();
-  backing.device = static_cast<std::byte*>(mapped) + handle.offset;
-  backing.host = backing.device;
-  backing.size = options.size;
-  backing.is_visible_to_peers = true;
+  Backing backing = mapped_backing(static_cast<std::byte*>(mapped) + handle.offset, options.size);
   backing.release = [&hsa, mapped] { hsa.hsa_amd_ipc_memory_detach(mapped); };
   return backing;
 }
@@ -144,13 +150,7 @@ Result<Backing> import_dmabuf(DeviceImpl& device, const ImportOptions& options) 
     hsa.hsa_amd_interop_unmap_buffer(mapped);
     return too_small_dmabuf(dmabuf, options.size, size);
   }
-  Backing backing;
-  backing.origin = Origin::kImported;
-  backing.unheard.hold();
-  backing.device = static_cast<std::byte*>(mapped) + dmabuf.offset;
-  backing.host = backing.device;
-  backing.size = options.size;
-  backing.is_visible_to_peers = true;
+  Backing backing = mapped_backing(static_cast<std::byte*>(mapped) + dmabuf.offset, options.size);
   backing.release = [&hsa, mapped] { hsa.hsa_amd_interop_unmap_buffer(mapped); };
   return backing;
 }

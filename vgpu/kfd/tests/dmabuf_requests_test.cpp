@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "cts/harness/descriptor_message.h"
 #include "vgpu/host_guard.h"
 #include "vgpu/kfd/dmabuf.h"
 #include "vgpu/kfd/tests/fake_process.h"
@@ -365,39 +366,6 @@ TEST_F(Dmabufs, ImportsAreNotCountedAsVram) {
   EXPECT_EQ(process_.kfd->buffers().available(1), uint64_t{64} << 20);
 }
 
-void send_descriptor(int socket, int descriptor) {
-  char byte = 'd';
-  iovec data = {&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof descriptor);
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  ASSERT_EQ(sendmsg(socket, &message, 0), 1);
-}
-
-int receive_descriptor(int socket) {
-  char byte = 0;
-  iovec data = {&byte, 1};
-  int descriptor = -1;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1) return -1;
-  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  if (header != nullptr) std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-  return descriptor;
-}
-
 // A real other process: it gets the descriptor, and the exporter is gone when it looks.
 TEST(DmabufsOfTwoProcesses, ADescriptorIsSent) {
   int sockets[2];
@@ -408,13 +376,13 @@ TEST(DmabufsOfTwoProcesses, ADescriptorIsSent) {
     const abi::AllocMemory memory = exporter.allocate(4 * kPage, kOrdinary);
     std::memset(bytes_at(memory.address), 0x33, 4 * kPage);
     const Descriptor dmabuf(export_of(exporter, memory.handle));
-    send_descriptor(sockets[1], dmabuf.get());
+    const bool sent = cts::send_descriptor(sockets[1], dmabuf.get());
     char byte = 0;
     const bool told = read(sockets[1], &byte, 1) == 1;
-    _exit(told && bytes_at(memory.address)[kPage] == 0x44 ? 0 : 1);
+    _exit(sent && told && bytes_at(memory.address)[kPage] == 0x44 ? 0 : 1);
   }
   close(sockets[1]);
-  const Descriptor dmabuf(static_cast<uint32_t>(receive_descriptor(sockets[0])));
+  const Descriptor dmabuf(static_cast<uint32_t>(cts::receive_descriptor(sockets[0])));
   ASSERT_GE(dmabuf.get(), 0);
   FakeProcess importer;
   abi::ImportDmabuf imported;
