@@ -22,11 +22,11 @@ std::vector<Seed> seeds_for(const char* device) {
   return std::move(seeds).value();
 }
 
-const Seed& seed_named(const std::vector<Seed>& seeds, const std::string& name) {
+const Seed& seed_named(const std::vector<Seed>& seeds, std::string_view name) {
   for (const Seed& seed : seeds) {
     if (seed.name == name) return seed;
   }
-  throw std::runtime_error("no seed " + name);
+  throw std::runtime_error("no seed " + std::string(name));
 }
 
 TEST(Mutations, AreOfFiftyFilesForEachProcessor) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string_view>
 
 namespace halyard::vgpu::corpus {
@@ -129,11 +130,15 @@ isa::DispatchResult CodeObject::run(const std::string& kernel, const Launch& lau
   if (read<uint16_t>(facts, kProperties) & kUsesDynamicStack)
     dispatch.private_segment_size += launch.dynamic_stack_bytes;
 
+  // Without hidden arguments if the kernel reads none.
   const size_t own_bytes = launch.arguments.size() * sizeof(uint64_t);
-  const size_t bytes =
-      std::max<size_t>(own_bytes + kHiddenBytes, read<uint32_t>(facts, kKernargSize));
-  auto* const kernarg = static_cast<uint8_t*>(machine_.allocate_bytes(bytes));
-  std::memcpy(kernarg, launch.arguments.data(), own_bytes);
+  const size_t read_bytes = (size_t{read<uint32_t>(facts, kKernargSize)} + 7) / 8 * 8;
+  if (read_bytes != own_bytes && read_bytes != own_bytes + kHiddenBytes)
+    throw std::invalid_argument(kernel + " has " + std::to_string(read_bytes) +
+                                " bytes of arguments, hidden ones included, and is given " +
+                                std::to_string(own_bytes) + " without them");
+  auto* const kernarg = static_cast<uint8_t*>(machine_.allocate_bytes(own_bytes + kHiddenBytes));
+  std::ranges::copy(launch.arguments, reinterpret_cast<uint64_t*>(kernarg));
   uint8_t* const hidden = kernarg + own_bytes;
 
   // hsa_kernel_dispatch_packet_t: work-group size at 4, grid size at 12, kernel arguments at 40.

@@ -25,7 +25,7 @@ class CodeObject {
   CodeObject(isa::testing::Machine& machine, const std::string& path, std::string& error);
 
   bool has(const std::string& kernel) const { return kernels_.count(kernel) != 0; }
-  // The kernel must be there.
+  // The kernel must be there. Throws std::invalid_argument if it has more or fewer arguments.
   isa::DispatchResult run(const std::string& kernel, const Launch& launch);
 
  private:

@@ -85,4 +85,7 @@ class HipTest : public ::testing::Test {
   }
 };
 
+// Built with HIP 5.7, which differs from the releases before and behind it here and there.
+inline constexpr bool kIsHip57 = HIP_VERSION_MAJOR == 5 && HIP_VERSION_MINOR == 7;
+
 }  // namespace halyard::vgpu::hip_testing

@@ -178,6 +178,10 @@ TEST_F(HipIpc, HandlesOfNothingAreRefused) {
 }
 
 TEST_F(HipIpc, EventsReachTheOtherProcess) {
+  if (kIsHip57) {
+    GTEST_SKIP() << "HIP 5.7 records such an event like any other: it writes nothing for the other "
+                    "process.";
+  }
   run(
       [](Partner importer) {
         hipEvent_t event = nullptr;

@@ -1,9 +1,9 @@
 // The binary interface of the kernel driver: requests of /dev/kfd and their arguments.
 //
-// As in Linux, include/uapi/linux/kfd_ioctl.h of 6.3 (interface 1.12), and, from 0x80 on, as AMD's
-// own build of the driver has it (ROCT-Thunk-Interface 5.2.3, include/linux/kfd_ioctl.h). Declared
-// here because Debian's copy of that header cannot be included without libdrm-dev;
-// tests/abi_test.cpp compares the two.
+// As in Linux, include/uapi/linux/kfd_ioctl.h of interface 1.15, and, from 0x80 on, as AMD's own
+// build of the driver has it (ROCT-Thunk-Interface 5.2.3, include/linux/kfd_ioctl.h). Declared here
+// because Debian's copy of that header is older and cannot be included without libdrm-dev;
+// tests/abi_test.cpp compares what both have.
 #pragma once
 
 #include <asm/ioctl.h>
@@ -13,7 +13,7 @@
 namespace halyard::vgpu::kfd::abi {
 
 inline constexpr uint32_t kMajorVersion = 1;
-inline constexpr uint32_t kMinorVersion = 12;
+inline constexpr uint32_t kMinorVersion = 15;
 inline constexpr unsigned kRequestType = 'K';
 
 // A request's number, the low byte of an ioctl's code.
@@ -54,9 +54,11 @@ enum class Request : uint8_t {
   kCriuOp = 0x22,
   kAvailableMemory = 0x23,
   kExportDmabuf = 0x24,
+  kRuntimeEnable = 0x25,
+  kDebugTrap = 0x26,
   kIpcImportHandle = 0x80,
   kIpcExportHandle = 0x81,
-  kDbgTrap = 0x82,
+  kOldDebugTrap = 0x82,
   kCrossMemoryCopy = 0x83,
   kRlcSpm = 0x84,
 };
@@ -201,7 +203,11 @@ struct MemoryException {
 };
 
 struct EventData {
-  MemoryException memory_exception;  // out
+  union {
+    MemoryException memory_exception = {};  // out, of a memory event
+    // Of a signal's event, in: the age that the caller has seen, or 0; out: its age.
+    uint64_t last_event_age;
+  };
   uint64_t extension = 0;
   uint32_t event_id = 0;
   uint32_t pad = 0;
@@ -259,7 +265,7 @@ inline constexpr uint32_t kExecutable = 1u << 30;
 inline constexpr uint32_t kWritable = 1u << 31;
 
 struct AllocMemory {
-  uint64_t address = 0;
+  uint64_t address = 0;  // 0: none, for memory that render nodes map
   uint64_t size = 0;
   uint64_t handle = 0;       // out
   uint64_t mmap_offset = 0;  // in: the host's address of a user pointer; out: for mmap
@@ -313,6 +319,20 @@ struct SmiEvents {
 struct OldDebugging {
   uint32_t gpu_id = 0;
   uint32_t pad = 0;
+};
+
+inline constexpr uint32_t kEnableRuntime = 1u << 0;
+inline constexpr uint32_t kSaveTrapTemporaries = 1u << 1;
+struct RuntimeEnable {
+  uint64_t debug_pointer = 0;
+  uint32_t mode = 0;
+  uint32_t capabilities = 0;  // out
+};
+
+// What each operation of a debugger begins with.
+struct DebugTrap {
+  uint32_t pid = 0;
+  uint32_t operation = 0;
 };
 
 struct AllocQueueGws {

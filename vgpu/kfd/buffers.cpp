@@ -31,6 +31,11 @@ constexpr const char* kNoSegment =
     "of 1024. Allocate what is to be shared first, or in fewer and larger pieces; ipcs -m shows "
     "who has segments, kernel.shmmni says how many there are.";
 
+constexpr const char* kNoDescriptor =
+    "halyard vgpu: memory without an address (hsa_amd_vmem_handle_create, hipMemCreate) cannot be "
+    "allocated: it is a file, and the process has no file descriptor left. Raise the limit "
+    "(ulimit -n), or allocate fewer and larger pieces.";
+
 constexpr const char* kAttached =
     "halyard vgpu: this memory cannot be exported as a dma-buf now: another process has it open by "
     "an IPC handle, or the host has it mapped twice. Export the dma-buf first, or have the other "
@@ -60,8 +65,8 @@ bool reserve_again(uint64_t begin, uint64_t size) {
 
 }  // namespace
 
-Buffers::Buffers(machine::Machine& machine)
-    : machine_(machine), vram_used_(machine.node_count(), uint64_t{0}) {
+Buffers::Buffers(machine::Machine& machine, Usage& usage)
+    : machine_(machine), usage_(usage), vram_used_(machine.node_count(), uint64_t{0}) {
 #if HALYARD_VGPU_ENGINE
   coherence::set_registered_memory(&registered_);
 #endif
@@ -78,11 +83,13 @@ Buffers::~Buffers() {
 int Buffers::check(const abi::AllocMemory& arguments, uint32_t node) const {
   const uint32_t kind = arguments.flags & kKinds;
   if (kind == 0 || (kind & (kind - 1)) != 0) return -EINVAL;
-  if (!is_page_range(arguments.address, arguments.size)) return -EINVAL;
+  const bool is_ring = (arguments.flags & abi::kAqlQueueMemory) != 0;
+  const bool can_be_anywhere = !is_ring && (kind == abi::kVram || kind == abi::kGtt);
+  const bool has_address = arguments.address != 0 || !can_be_anywhere;
+  if (!is_page_range(has_address ? arguments.address : kPage, arguments.size)) return -EINVAL;
   const bool is_public_vram = kind == abi::kVram && (arguments.flags & abi::kPublic) != 0;
   if (is_public_vram && !machine_.gpu(node)->large_bar) return -EINVAL;
   if (kind == abi::kMmioRemap && arguments.size != kPage) return -EINVAL;
-  const bool is_ring = (arguments.flags & abi::kAqlQueueMemory) != 0;
   if (is_ring && arguments.size % (2 * kPage) != 0) return -EINVAL;
   if (kind != abi::kUserPointer) return 0;
   if (!is_page_range(arguments.mmap_offset, arguments.size)) return -EINVAL;
@@ -101,21 +108,30 @@ int Buffers::allocate(uint32_t node, abi::AllocMemory& arguments) {
   if ((arguments.flags & abi::kUserPointer) != 0)
     buffer.to_host = arguments.mmap_offset - arguments.address;
   const std::lock_guard lock(mutex_);
-  if (!is_free(buffer.begin, buffer.size)) return -EINVAL;
+  if (buffer.has_address() && !is_free(buffer.begin, buffer.size)) return -EINVAL;
   const uint64_t room = machine_.profile().gpus[node - 1].memory_bytes - vram_used_[node];
   if (buffer.is_vram() && buffer.bytes > room) return -ENOMEM;
   if (buffer.has_pages()) {
-    if (const int failed = place(buffer); failed != 0) return failed;
+    if (const int failed = buffer.has_address() ? place(buffer) : make_file(buffer); failed != 0)
+      return failed;
     buffer.mmap_offset = next_offset_;
     next_offset_ += (buffer.bytes + kOffsetAlignment - 1) / kOffsetAlignment * kOffsetAlignment;
     arguments.mmap_offset = buffer.mmap_offset;
   }
-  if (buffer.is_vram()) vram_used_[node] += buffer.bytes;
+  if (buffer.is_vram()) set_vram_used(node, vram_used_[node] + buffer.bytes);
   arguments.handle = add(std::move(buffer));
   return 0;
 }
 
+bool Buffers::is_claimed(uint64_t begin, uint64_t size) const {
+  const auto above = claims_.lower_bound(begin);
+  if (above != claims_.end() && above->first < begin + size) return true;
+  return above != claims_.begin() &&
+         std::prev(above)->first + std::prev(above)->second.size > begin;
+}
+
 bool Buffers::is_free(uint64_t begin, uint64_t size) const {
+  if (is_claimed(begin, size)) return false;
   const auto above = ends_.lower_bound(begin);
   if (above != ends_.end() && above->first < begin + size) return false;
   return above == ends_.begin() || std::prev(above)->second <= begin;
@@ -165,8 +181,22 @@ int Buffers::place(Buffer& buffer) {
   return 0;
 }
 
+int Buffers::make_file(Buffer& buffer) {
+  const int file = make_dmabuf(
+      {buffer.node, buffer.flags & (abi::kVram | abi::kGtt | abi::kPublic), buffer.bytes});
+  if (file == -EMFILE) queue::report(kNoDescriptor);
+  if (file < 0) return file;
+  buffer.file = file;
+  return 0;
+}
+
 uint64_t Buffers::add(Buffer buffer) {
   const uint64_t handle = uint64_t{buffer.node} << 32 | next_handle_++;
+  if (buffer.has_pages()) by_offset_[buffer.mmap_offset] = handle;
+  if (!buffer.has_address()) {
+    buffers_.emplace(handle, std::move(buffer));
+    return handle;
+  }
   ends_[buffer.begin] = buffer.begin + buffer.size;
   change_known(buffer, true);
   const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
@@ -177,10 +207,7 @@ uint64_t Buffers::add(Buffer buffer) {
     observer->added({buffer.begin + buffer.to_host, buffer.size, buffer.is_vram() ? buffer.node : 0,
                      buffer.is_coarse_grained(), own_mapping, buffer.imported});
   }
-  if (buffer.has_pages()) {
-    by_offset_[buffer.mmap_offset] = handle;
-    by_address_[buffer.begin] = handle;
-  }
+  if (buffer.has_pages()) by_address_[buffer.begin] = handle;
   buffers_.emplace(handle, std::move(buffer));
   return handle;
 }
@@ -223,30 +250,34 @@ void Buffers::change_known(const Buffer& buffer, bool added) {
 }
 
 void Buffers::release(Buffer& buffer) {
-  ends_.erase(buffer.begin);
-  change_known(buffer, false);
-  const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
-  if (machine::MemoryObserver* const observer = machine_.memory().observer();
-      observer != nullptr && is_memory)
-    observer->removed(buffer.begin + buffer.to_host);
+  if (buffer.has_address()) {
+    ends_.erase(buffer.begin);
+    change_known(buffer, false);
+    const bool is_memory = (buffer.flags & (abi::kDoorbell | abi::kMmioRemap)) == 0;
+    if (machine::MemoryObserver* const observer = machine_.memory().observer();
+        observer != nullptr && is_memory)
+      observer->removed(buffer.begin + buffer.to_host);
+  }
   if (!buffer.has_pages()) return;
   machine::stop_forwarding(buffer.forwarding);
   if (buffer.file >= 0) close(buffer.file);
   by_offset_.erase(buffer.mmap_offset);
-  if (!buffer.displaced) {
+  if (buffer.has_address() && !buffer.displaced) {
     by_address_.erase(buffer.begin);
     give_back_addresses(buffer.begin, buffer.size);
   }
   if (buffer.imported) return;
   if (buffer.segment.exists()) --segments_;
-  if (buffer.is_vram()) vram_used_[buffer.node] -= buffer.bytes;
+  if (buffer.is_vram()) set_vram_used(buffer.node, vram_used_[buffer.node] - buffer.bytes);
 }
 
 int Buffers::map(uint64_t handle, uint32_t node) {
   const std::lock_guard lock(mutex_);
   Buffer* const buffer = find(handle);
-  if (buffer == nullptr) return -EINVAL;
-  if (!buffer->mapped.insert(node).second) return 0;
+  if (buffer == nullptr || !buffer->has_address()) return -EINVAL;
+  if (buffer->mapped.count(node) != 0) return 0;
+  if (is_claimed(buffer->begin, buffer->size)) return -EINVAL;
+  buffer->mapped.insert(node);
   machine_.memory().gpu_memory(node).add(buffer->begin, buffer->begin + buffer->size,
                                          buffer->to_host);
   return 0;
@@ -274,9 +305,8 @@ int Buffers::share(abi::IpcExport& arguments) {
     queue::report(kNoSegment);
     return -ENOMEM;
   }
-  if (machine::MemoryObserver* const observer = machine_.memory().observer()) {
-    observer->shared(buffer->begin);
-  }
+  machine::MemoryObserver* const observer = machine_.memory().observer();
+  if (observer != nullptr && buffer->has_address()) observer->shared(buffer->begin);
   return encode({buffer->segment, buffer->bytes, buffer->is_vram(), arguments.flags},
                 arguments.share_handle)
              ? 0
@@ -361,7 +391,8 @@ int Buffers::import_dmabuf(uint32_t node, abi::ImportDmabuf& arguments) {
   const auto descriptor = static_cast<int>(arguments.dmabuf_fd);
   DmabufContents contents;
   if (const int failed = read_dmabuf(descriptor, contents); failed != 0) return failed;
-  if (contents.node != node || !is_page_range(arguments.address, contents.bytes)) return -EINVAL;
+  const uint64_t address = arguments.address != 0 ? arguments.address : kPage;
+  if (contents.node != node || !is_page_range(address, contents.bytes)) return -EINVAL;
   Buffer buffer;
   buffer.begin = arguments.address;
   buffer.size = buffer.bytes = contents.bytes;
@@ -369,9 +400,13 @@ int Buffers::import_dmabuf(uint32_t node, abi::ImportDmabuf& arguments) {
   buffer.flags = contents.flags | abi::kExecutable | abi::kWritable;
   buffer.imported = true;
   const std::lock_guard lock(mutex_);
-  if (!is_free(buffer.begin, buffer.size)) return -EINVAL;
+  if (buffer.has_address() && !is_free(buffer.begin, buffer.size)) return -EINVAL;
   buffer.file = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (buffer.file < 0) return -errno;
+  if (!buffer.has_address()) {
+    arguments.handle = add_mappable(std::move(buffer));
+    return 0;
+  }
   if (!take_addresses(buffer.begin, buffer.size)) {
     close(buffer.file);
     return -EINVAL;
@@ -402,7 +437,8 @@ void* Buffers::map_for_host(void* address, uint64_t bytes, int protection, int f
   const auto at = reinterpret_cast<uintptr_t>(address);
   const bool is_fixed = (flags & MAP_FIXED) != 0;
   const bool inside = at >= buffer.begin && at - buffer.begin < buffer.size;
-  if (is_fixed && inside && !buffer.displaced && (at - buffer.begin) % buffer.bytes == from)
+  if (is_fixed && inside && buffer.has_address() && !buffer.displaced &&
+      (at - buffer.begin) % buffer.bytes == from)
     return address;
   // A second mapping: of a segment only as a whole.
   const bool has_access = protection != PROT_NONE;
@@ -459,7 +495,8 @@ void Buffers::protected_by_host(uint64_t begin, uint64_t bytes) {
 void* Buffers::keep(uint64_t handle, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   Buffer* const buffer = find(handle);
-  if (buffer == nullptr || !buffer->has_pages() || buffer->bytes < bytes || buffer->displaced)
+  if (buffer == nullptr || !buffer->has_pages() || !buffer->has_address() ||
+      buffer->bytes < bytes || buffer->displaced)
     return nullptr;
   buffer->kept = true;
   return pointer(buffer->begin);
@@ -472,10 +509,19 @@ bool Buffers::overlap(uint64_t begin, uint64_t size) const {
 
 bool Buffers::claim_addresses(uint32_t node, uint64_t begin, uint64_t size) {
   const std::lock_guard lock(mutex_);
+  const auto is_in_the_way = [=](const auto& entry) {
+    const Buffer& buffer = entry.second;
+    return buffer.has_address() && buffer.begin < begin + size &&
+           begin < buffer.begin + buffer.size && buffer.mapped.count(node) != 0;
+  };
+  // Hardly ever is a buffer there at all.
+  const auto above = ends_.lower_bound(begin + size);
+  if (above != ends_.begin() && std::prev(above)->second > begin &&
+      std::any_of(buffers_.begin(), buffers_.end(), is_in_the_way))
+    return false;
   const auto it = claims_.find(begin);
   if (it != claims_.end() && it->second.size == size) return it->second.nodes.insert(node).second;
-  if (!is_free(begin, size)) return false;
-  ends_[begin] = begin + size;
+  if (is_claimed(begin, size)) return false;
   claims_[begin] = {size, {node}};
   return true;
 }
@@ -485,7 +531,21 @@ void Buffers::release_addresses(uint32_t node, uint64_t begin) {
   const auto it = claims_.find(begin);
   if (it == claims_.end() || it->second.nodes.erase(node) == 0 || !it->second.nodes.empty()) return;
   claims_.erase(it);
-  ends_.erase(begin);
+}
+
+AddressRange Buffers::reserved_around(uint64_t begin, uint64_t size) const {
+  const std::lock_guard lock(mutex_);
+  const AddressRange found = reservations_.around(begin, begin + size);
+  const auto above = ends_.upper_bound(begin);
+  if (above == ends_.begin()) return found;
+  const auto& [first, last] = *std::prev(above);
+  if (last < begin + size) return found;
+  return {std::min(found.begin, first), std::max(found.end, last)};
+}
+
+void Buffers::set_vram_used(uint32_t node, uint64_t bytes) {
+  vram_used_[node] = bytes;
+  usage_.set(node - 1, bytes);
 }
 
 uint64_t Buffers::available(uint32_t node) const {

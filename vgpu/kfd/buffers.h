@@ -6,6 +6,9 @@
 // place as soon as it is allocated: the GPU reaches it there, whether or not the program maps it
 // for itself. Addresses that are mapped otherwise stay as they are: a buffer is not put there. A
 // user pointer stays where it is; the GPU's map knows how far that is from its own address.
+//
+// Memory can also have no address (0): then it is a file from the start, which is exported as a
+// dma-buf and mapped by render nodes (gem.h), at any addresses and as often as the program wants.
 #pragma once
 
 #include <sys/types.h>
@@ -18,6 +21,8 @@
 
 #include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/reservations.h"
+#include "vgpu/kfd/usage.h"
+#include "vgpu/kfd/windows.h"
 #include "vgpu/machine/address_table.h"
 #include "vgpu/machine/host_memory.h"
 #include "vgpu/machine/machine.h"
@@ -27,8 +32,8 @@ namespace halyard::vgpu::kfd {
 // Functions that can fail return 0 or an errno value below 0. Any thread.
 class Buffers {
  public:
-  // The machine gives the GPUs' maps of memory, and outlives this.
-  explicit Buffers(machine::Machine& machine);
+  // The machine gives the GPUs' maps of memory. Both outlive this.
+  Buffers(machine::Machine& machine, Usage& usage);
   ~Buffers();
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
@@ -37,6 +42,7 @@ class Buffers {
   int allocate(uint32_t node, abi::AllocMemory& arguments);
   // EBUSY while a GPU has it mapped, EPERM if it is kept. Its addresses are as they were before.
   int free(uint64_t handle);
+  // Memory without an address cannot be mapped: EINVAL.
   int map(uint64_t handle, uint32_t node);
   int unmap(uint64_t handle, uint32_t node);
 
@@ -66,9 +72,12 @@ class Buffers {
   uint64_t available(uint32_t node) const;
 
   // Addresses of a GPU for memory that is no buffer. Several GPUs can have the same; no buffer is
-  // put there. False if a buffer has some of them.
+  // put there. False if the GPU has a buffer at some of them. A buffer that it has not mapped may
+  // be there: HSA 6.1 and 6.2 reserve addresses by registering host memory.
   bool claim_addresses(uint32_t node, uint64_t begin, uint64_t size);
   void release_addresses(uint32_t node, uint64_t begin);
+  // What the program has reserved around these addresses.
+  AddressRange reserved_around(uint64_t begin, uint64_t size) const;
 
  private:
   struct Claim {
@@ -76,7 +85,7 @@ class Buffers {
     std::set<uint32_t> nodes;
   };
   struct Buffer {
-    uint64_t begin = 0;    // GPU's address
+    uint64_t begin = 0;    // GPU's address; 0: none
     uint64_t to_host = 0;  // from there to the host's (isa::MemoryRange)
     uint64_t size = 0;     // of addresses
     uint64_t bytes = 0;    // of memory: of a double-mapped ring half of them
@@ -92,6 +101,7 @@ class Buffers {
     bool imported = false;
     bool displaced = false;  // the program has something else at its addresses
     bool kept = false;       // the driver itself uses it
+    bool has_address() const { return begin != 0; }
     bool has_pages() const { return (flags & (abi::kVram | abi::kGtt)) != 0; }
     bool is_vram() const { return (flags & abi::kVram) != 0; }
     // The thunk asks for coherent memory unless it is coarse-grained, and for uncached memory if it
@@ -100,14 +110,16 @@ class Buffers {
   };
 
   int check(const abi::AllocMemory& arguments, uint32_t node) const;
-  // The GPU's addresses are of no other buffer.
+  // Whether no buffer has these addresses of the GPU, and nobody has claimed them.
   bool is_free(uint64_t begin, uint64_t size) const;
+  bool is_claimed(uint64_t begin, uint64_t size) const;
   // Whether memory may be put there, and then makes the addresses the caller's: reserved ones are
   // already, others only if nothing is there.
   bool take_addresses(uint64_t begin, uint64_t size);
   // Leaves the addresses as they were.
   void give_back_addresses(uint64_t begin, uint64_t size);
   int place(Buffer& buffer);
+  int make_file(Buffer& buffer);
   int move_to_file(Buffer& buffer);
   uint64_t add_mappable(Buffer buffer);
   void displace(uint64_t begin, uint64_t bytes);
@@ -116,14 +128,16 @@ class Buffers {
   void release(Buffer& buffer);
   // What queues themselves may touch, wherever the program names it: at the host's addresses.
   void change_known(const Buffer& buffer, bool added);
+  void set_vram_used(uint32_t node, uint64_t bytes);
 
   machine::Machine& machine_;
+  Usage& usage_;
   mutable std::mutex mutex_;
   std::map<uint64_t, Buffer> buffers_;       // by handle
   std::map<uint64_t, uint64_t> by_offset_;   // handles by mmap_offset, of buffers with pages
   std::map<uint64_t, uint64_t> by_address_;  // handles by begin, of buffers with pages
   std::map<uint64_t, uint64_t> ends_;        // of all buffers' addresses, by begin
-  std::map<uint64_t, Claim> claims_;         // by begin; their addresses are in ends_, too
+  std::map<uint64_t, Claim> claims_;         // by begin
   Reservations reservations_;
   machine::AddressTable registered_;  // user pointers, from the GPU's addresses
   uint64_t next_handle_ = 1;

@@ -37,10 +37,22 @@ int Kfd::get_version(abi::Version& arguments) {
 
 int Kfd::get_clock_counters(abi::ClockCounters& arguments) {
   const uint32_t node = node_of(arguments.gpu_id);
-  // Of the CPU, whose id is 0, the driver tells its own clocks.
-  arguments.gpu = node != 0 ? machine_.clock(node).now() : 0;
-  arguments.cpu = nanoseconds(CLOCK_MONOTONIC_RAW);
-  arguments.system = nanoseconds(CLOCK_BOOTTIME);
+  // A runtime takes the clocks to be of one moment, and a thread may lose its processor between two
+  // of them: the closest of some readings.
+  constexpr int kReadings = 4;
+  uint64_t closest = UINT64_MAX;
+  for (int i = 0; i < kReadings; ++i) {
+    const uint64_t before = nanoseconds(CLOCK_BOOTTIME);
+    // Of the CPU, whose id is 0, the driver tells its own clocks.
+    const uint64_t gpu = node != 0 ? machine_.clock(node).now() : 0;
+    const uint64_t cpu = nanoseconds(CLOCK_MONOTONIC_RAW);
+    const uint64_t after = nanoseconds(CLOCK_BOOTTIME);
+    if (after - before >= closest) continue;
+    closest = after - before;
+    arguments.gpu = gpu;
+    arguments.cpu = cpu;
+    arguments.system = before + closest / 2;
+  }
   arguments.system_frequency = 1000000000;
   return 0;
 }
@@ -104,6 +116,23 @@ int Kfd::set_trap_handler(abi::SetTrapHandler& arguments) {
 // Linux has these numbers still, and no debugger behind them.
 int Kfd::old_debugging(abi::OldDebugging&) {
   return -EPERM;
+}
+
+// A runtime's note to debuggers that it is there, before it makes queues. No trap saves anything.
+int Kfd::runtime_enable(abi::RuntimeEnable& arguments) {
+  if ((arguments.mode & abi::kEnableRuntime) == 0) {
+    runtime_enabled_ = false;
+    return 0;
+  }
+  if (runtime_enabled_) return -EBUSY;
+  if (queues_.any()) return -EEXIST;
+  return runtime_enabled_.exchange(true) ? -EBUSY : 0;
+}
+
+// As Linux refuses each operation where the GPU's own scheduler does not run the queues
+// (amdgpu.sched_policy=2).
+int Kfd::debug_trap(abi::DebugTrap&) {
+  return -EINVAL;
 }
 
 }  // namespace halyard::vgpu::kfd

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <mutex>
 
 #include "vgpu/kfd/drm.h"
@@ -34,12 +35,28 @@ Process& process() {
 
 // A child of fork has none of the driver's threads and memory. As with a real driver, its
 // descriptors do not work until it opens the device itself.
-void close_in_children() {
-  pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); },
-                 [] { instance() = new Process; });
+void leave_parents_driver() {
+  Kfd* const kfd = process().kfd.load(std::memory_order_relaxed);
+  if (kfd != nullptr) {
+    kfd->usage().leave_to_parent();
+    kfd->smi_events().leave_to_parent();
+  }
+  instance() = new Process;
 }
 
-int open_device(halyard_kfd_device device) {
+void close_in_children() {
+  pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); },
+                 leave_parents_driver);
+}
+
+void leave_folder() {
+  Kfd* const kfd = process().kfd.load(std::memory_order_acquire);
+  if (kfd == nullptr) return;
+  kfd->usage().remove();
+  kfd->smi_events().remove();
+}
+
+int open_device(halyard_kfd_device device, const char* root) {
   Process& p = process();
   const std::lock_guard lock(p.mutex);
   Kfd* kfd = p.kfd.load(std::memory_order_relaxed);
@@ -50,8 +67,11 @@ int open_device(halyard_kfd_device device) {
     if (!once) {
       once = true;
       close_in_children();
+      std::atexit(leave_folder);
     }
     kfd = new Kfd(*machine);
+    kfd->usage().start(root);
+    kfd->smi_events().start(root);
     p.kfd.store(kfd, std::memory_order_release);
   }
   const uint32_t gpus = kfd->machine().node_count() - 1;

@@ -16,8 +16,8 @@ typedef unsigned halyard_kfd_device; /* NOLINT(readability-identifier-naming): C
 
 /* Any thread. Numbers are 0 or an errno value below 0. */
 typedef struct halyard_kfd_door { /* NOLINT(readability-identifier-naming): C */
-  /* The process opens a device. */
-  int (*open)(halyard_kfd_device device);
+  /* The process opens a device. `root`: the folder of the driver's files, which stays as it is. */
+  int (*open)(halyard_kfd_device device, const char* root);
   int (*ioctl)(halyard_kfd_device device, unsigned long code, void* argument);
   /* As mmap(): MAP_FAILED with errno set. */
   void* (*map)(halyard_kfd_device device, void* address, size_t bytes, int protection, int flags,

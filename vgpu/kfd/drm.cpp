@@ -98,8 +98,8 @@ int query(Kfd& kfd, uint32_t index, uint64_t user, uint32_t bytes) {
   if (info.return_size == 0 || info.return_pointer == 0) return -EINVAL;
   const GpuProfile& gpu = kfd.machine().profile().gpus[index];
   const uint64_t total = gpu.memory_bytes;
-  const uint64_t visible = gpu.large_bar ? total : std::min(total, uint64_t{256} << 20);
-  const uint64_t used = total - kfd.buffers().available(index + 1);
+  const uint64_t visible = gpu.visible_memory_bytes();
+  const uint64_t used = std::min(total, kfd.usage().of_all(index));
   switch (info.query) {
     case Query::kAccelWorking:
       return answer(info, uint32_t{1});

@@ -74,6 +74,8 @@ static_assert(sizeof(GemMetadata) == 288);
 
 inline constexpr uint32_t kVaMap = 1;
 inline constexpr uint32_t kVaUnmap = 2;
+// Of memory types (bits 5 to 8), access, and when and how tables are updated.
+inline constexpr uint32_t kVaKnownFlags = 0x3ef;
 struct GemVa {
   uint32_t handle = 0;
   uint32_t pad = 0;

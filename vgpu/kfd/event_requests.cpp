@@ -96,21 +96,31 @@ int Kfd::wait_events(abi::WaitEvents& arguments) {
   constexpr uint32_t kFew = 16;
   abi::EventData few_data[kFew];
   uint32_t few_ids[kFew];
+  uint64_t few_ages[kFew];
   std::vector<abi::EventData> many_data;
   std::vector<uint32_t> many_ids;
+  std::vector<uint64_t> many_ages;
   abi::EventData* data = few_data;
   uint32_t* ids = few_ids;
+  uint64_t* ages = few_ages;
   if (arguments.count > kFew) {
     many_data.resize(arguments.count);
     many_ids.resize(arguments.count);
+    many_ages.resize(arguments.count);
     data = many_data.data();
     ids = many_ids.data();
+    ages = many_ages.data();
   }
   const uint64_t bytes = uint64_t{arguments.count} * sizeof *data;
   if (!copy_from_user(data, arguments.events_pointer, bytes)) return -EFAULT;
-  for (uint32_t i = 0; i < arguments.count; ++i) ids[i] = data[i].event_id;
-  const EventStatus status =
-      machine_.events().wait(ids, arguments.count, arguments.wait_for_all != 0, arguments.timeout);
+  for (uint32_t i = 0; i < arguments.count; ++i) {
+    ids[i] = data[i].event_id;
+    // What stands there of other events is not the program's.
+    const bool has_age = machine_.events().type_of(ids[i]) == EventType::kSignal;
+    ages[i] = has_age ? data[i].last_event_age : 0;
+  }
+  const EventStatus status = machine_.events().wait(
+      ids, arguments.count, arguments.wait_for_all != 0, arguments.timeout, ages);
   switch (status) {
     case EventStatus::kSuccess:
       arguments.wait_result = abi::WaitResult::kComplete;
@@ -125,10 +135,11 @@ int Kfd::wait_events(abi::WaitEvents& arguments) {
       return error_of(status);
   }
   for (uint32_t i = 0; i < arguments.count; ++i) {
+    const uint64_t to = arguments.events_pointer + i * sizeof *data;
+    if (ages[i] != 0 && !copy_to_user(to, &ages[i], sizeof ages[i])) return -EFAULT;
     const std::optional<queue::MemoryFault> fault = machine_.events().fault_of(ids[i]);
     if (!fault) continue;
     data[i].memory_exception = exception_of(*fault);
-    const uint64_t to = arguments.events_pointer + i * sizeof *data;
     if (!copy_to_user(to, &data[i], sizeof *data)) return -EFAULT;
   }
   return 0;

@@ -85,7 +85,6 @@ int Gem::close(uint32_t node, const drm::GemClose& arguments) {
 void Gem::release(uint32_t node, Object& object) {
   for (const Mapping& mapping : object.mappings)
     remove(node, mapping, (object.contents.flags & abi::kVram) != 0);
-  if (object.memory != nullptr) munmap(object.memory, object.contents.bytes);
   ::close(object.file);
 }
 
@@ -123,6 +122,7 @@ int Gem::get_metadata(uint32_t node, drm::GemMetadata& arguments) {
 int Gem::change_addresses(uint32_t node, const drm::GemVa& arguments) {
   const uint64_t begin = arguments.address;
   const uint64_t size = arguments.size;
+  if ((arguments.flags & ~drm::kVaKnownFlags) != 0) return -EINVAL;
   if (begin == 0 || size == 0 || begin % kPage != 0 || size % kPage != 0 ||
       arguments.offset % kPage != 0 || begin > kUserEnd || size > kUserEnd - begin)
     return -EINVAL;
@@ -142,16 +142,16 @@ int Gem::change_addresses(uint32_t node, const drm::GemVa& arguments) {
 int Gem::map(uint32_t node, Object& object, const drm::GemVa& arguments) {
   const uint64_t bytes = object.contents.bytes;
   if (arguments.offset > bytes || arguments.size > bytes - arguments.offset) return -EINVAL;
-  if (object.memory == nullptr) {
-    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, object.file, 0);
-    if (at == MAP_FAILED) return -ENOMEM;
-    madvise(at, bytes, MADV_DONTFORK);
-    object.memory = at;
-  }
   const uint64_t begin = arguments.address;
   if (!buffers_.claim_addresses(node, begin, arguments.size)) return -EINVAL;
-  const Mapping mapping = {begin, arguments.size,
-                           reinterpret_cast<uintptr_t>(object.memory) + arguments.offset};
+  const FilePart part = {object.file, object.device, object.inode, arguments.offset};
+  const auto host =
+      windows_.map(begin, arguments.size, part, buffers_.reserved_around(begin, arguments.size));
+  if (!host) {
+    buffers_.release_addresses(node, begin);
+    return -ENOMEM;
+  }
+  const Mapping mapping = {begin, arguments.size, *host};
   const uint64_t end = begin + mapping.size;
   machine::MemoryMap& memory = machine_.memory();
   memory.gpu_memory(node).add(begin, end, mapping.host - begin);
@@ -180,6 +180,7 @@ void Gem::remove(uint32_t node, const Mapping& mapping, bool is_coarse_grained) 
   memory.all_memory().remove(mapping.host, mapping.host + mapping.size);
   if (is_coarse_grained) memory.coarse_memory().remove(mapping.begin, end);
   buffers_.release_addresses(node, mapping.begin);
+  windows_.unmap(mapping.host);
 }
 
 bool Gem::is_offset(uint64_t offset) {

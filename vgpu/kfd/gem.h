@@ -13,6 +13,7 @@
 #include "vgpu/kfd/buffers.h"
 #include "vgpu/kfd/dmabuf.h"
 #include "vgpu/kfd/drm_abi.h"
+#include "vgpu/kfd/windows.h"
 #include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
@@ -54,8 +55,7 @@ class Gem {
     int file = -1;
     uint64_t device = 0;  // which file it is
     uint64_t inode = 0;
-    uint64_t offset = 0;     // for mmap()
-    void* memory = nullptr;  // where the driver has it mapped, once a GPU has it
+    uint64_t offset = 0;  // for mmap()
     std::vector<Mapping> mappings;
   };
   using Key = std::pair<uint32_t, uint32_t>;  // node, handle
@@ -70,6 +70,7 @@ class Gem {
   Buffers& buffers_;
   std::mutex mutex_;
   std::map<Key, Object> objects_;
+  Windows windows_;
   uint32_t next_handle_ = 1;
   uint64_t next_offset_;
 };

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "vgpu/kfd/live_files.h"
 #include "vgpu/kfd/paths.h"
 
 namespace halyard::vgpu::kfd {
@@ -55,9 +56,16 @@ bool active() {
   return root != nullptr && !inside;
 }
 
+ssize_t read_link(const char* path, char* text, size_t bytes) {
+  const int before = errno;
+  const ssize_t length = library.readlinkat(AT_FDCWD, path, text, bytes);
+  errno = before;
+  return length;
+}
+
 // Where a path leads: into `own` if it is the driver's.
 const char* place(const char* path, Redirection& own) {
-  redirect(path, root, own);
+  redirect(path, root, read_link, own);
   return own.place == Place::kElsewhere ? path : own.path;
 }
 
@@ -108,7 +116,7 @@ int opened(int file, const Redirection& own) {
   const halyard_kfd_device device = own.place == Place::kKfd ? 0 : own.minor;
   const Inside here;
   const halyard_kfd_door* const found = load_door();
-  const int result = found != nullptr ? found->open(device) : -ENODEV;
+  const int result = found != nullptr ? found->open(device, root) : -ENODEV;
   if (result != 0) {
     close(file);
     errno = -result;
@@ -117,6 +125,18 @@ int opened(int file, const Redirection& own) {
   remember(file, device);
   __atomic_store_n(&door, found, __ATOMIC_RELEASE);
   return file;
+}
+
+bool is_live(const Redirection& own) {
+  return own.place == Place::kFile && is_live_file(own.path);
+}
+
+// What a program gets of a file that was opened, or not.
+int opened_file(int file, int flags, const Redirection& own) {
+  if (is_device(own)) return opened(file, own);
+  if (!is_live(own)) return file;
+  const Inside here;
+  return open_live_file(root, file, flags);
 }
 
 unsigned number_of(halyard_kfd_device device) {
@@ -148,20 +168,27 @@ int open(const char* path, int flags, mode_t mode) {
   if (!active()) return library.open(path, flags, mode);
   Redirection own;
   const int file = library.open(place(path, own), flags, mode);
-  return is_device(own) ? opened(file, own) : file;
+  return opened_file(file, flags, own);
 }
 
 int openat(int folder, const char* path, int flags, mode_t mode) {
   if (!active()) return library.openat(folder, path, flags, mode);
   Redirection own;
   const int file = library.openat(folder, place(path, own), flags, mode);
-  return is_device(own) ? opened(file, own) : file;
+  return opened_file(file, flags, own);
 }
 
 FILE* fopen(const char* path, const char* mode) {
   if (!active()) return library.fopen(path, mode);
   Redirection own;
-  return library.fopen(place(path, own), mode);
+  const char* const at = place(path, own);
+  if (!is_live(own) || mode[0] != 'r' || strchr(mode, '+') != nullptr)
+    return library.fopen(at, mode);
+  const int file = hook::open(path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return nullptr;
+  FILE* const stream = fdopen(file, mode);
+  if (stream == nullptr) close(file);
+  return stream;
 }
 
 DIR* opendir(const char* path) {
@@ -221,7 +248,7 @@ ssize_t readlinkat(int folder, const char* path, char* text, size_t bytes) {
 char* realpath(const char* path, char* resolved) {
   if (!active()) return library.realpath(path, resolved);
   Redirection own;
-  redirect(path, root, own);
+  redirect(path, root, read_link, own);
   if (own.place == Place::kElsewhere) return library.realpath(path, resolved);
   char* const real = library.realpath(own.path, resolved);
   if (real == nullptr) return nullptr;

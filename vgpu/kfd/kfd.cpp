@@ -84,6 +84,8 @@ const Kfd::Entry* Kfd::find_entry(unsigned number) {
       HALYARD_KFD_ENTRY(kAllocQueueGws, kInOut, AllocQueueGws, alloc_queue_gws),
       HALYARD_KFD_ENTRY(kSmiEvents, kInOut, SmiEvents, smi_events),
       HALYARD_KFD_ENTRY(kSetXnackMode, kInOut, SetXnackMode, set_xnack_mode),
+      HALYARD_KFD_ENTRY(kRuntimeEnable, kInOut, RuntimeEnable, runtime_enable),
+      HALYARD_KFD_ENTRY(kDebugTrap, kInOut, DebugTrap, debug_trap),
       HALYARD_KFD_ENTRY(kAvailableMemory, kInOut, AvailableMemory, available_memory),
       HALYARD_KFD_ENTRY(kIpcImportHandle, kInOut, IpcImport, ipc_import),
       HALYARD_KFD_ENTRY(kIpcExportHandle, kInOut, IpcExport, ipc_export),
@@ -97,7 +99,7 @@ const Kfd::Entry* Kfd::find_entry(unsigned number) {
 
 Kfd::Kfd(machine::Machine& machine)
     : machine_(machine),
-      buffers_(machine),
+      buffers_(machine, usage_),
       svm_(machine, buffers_),
       gem_(machine, buffers_),
       smi_events_(machine.events()),
@@ -120,7 +122,7 @@ int Kfd::ioctl(unsigned long code, void* argument) {
   const Entry* const entry = find_entry(number);
   if (entry == nullptr) {
     // Those that Linux has, but that do nothing here, differ from those that it has not.
-    return number <= static_cast<unsigned>(abi::Request::kExportDmabuf) ? -EINVAL : -ENOTTY;
+    return number <= static_cast<unsigned>(abi::Request::kDebugTrap) ? -EINVAL : -ENOTTY;
   }
   alignas(8) unsigned char copy[kMaxArgumentBytes] = {};
   const auto user = reinterpret_cast<uintptr_t>(argument);

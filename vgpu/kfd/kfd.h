@@ -1,6 +1,7 @@
 // The virtual kernel driver as one process sees it through /dev/kfd: what ioctl() and mmap() do.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "vgpu/kfd/queues.h"
 #include "vgpu/kfd/smi_events.h"
 #include "vgpu/kfd/svm.h"
+#include "vgpu/kfd/usage.h"
 #include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
@@ -41,6 +43,8 @@ class Kfd {
   Buffers& buffers() { return buffers_; }
   Svm& svm() { return svm_; }
   Gem& gem() { return gem_; }
+  Usage& usage() { return usage_; }
+  SmiEvents& smi_events() { return smi_events_; }
   machine::Machine& machine() { return machine_; }
 
  private:
@@ -59,6 +63,8 @@ class Kfd {
   int get_tile_config(abi::TileConfig& arguments);
   int set_trap_handler(abi::SetTrapHandler& arguments);
   int old_debugging(abi::OldDebugging& arguments);
+  int runtime_enable(abi::RuntimeEnable& arguments);
+  int debug_trap(abi::DebugTrap& arguments);
   abi::DeviceApertures apertures_of(uint32_t index) const;
 
   // memory_requests.cpp
@@ -99,6 +105,7 @@ class Kfd {
   uint32_t node_of(uint32_t gpu_id) const;
 
   machine::Machine& machine_;
+  Usage usage_;
   Buffers buffers_;
   Svm svm_;
   Gem gem_;
@@ -106,6 +113,7 @@ class Kfd {
   Queues queues_;
   std::mutex event_page_mutex_;
   bool has_event_page_ = false;
+  std::atomic<bool> runtime_enabled_{false};
 };
 
 }  // namespace halyard::vgpu::kfd

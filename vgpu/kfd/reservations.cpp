@@ -29,6 +29,17 @@ void Reservations::remove(uint64_t begin, uint64_t end) {
   }
 }
 
+AddressRange Reservations::around(uint64_t begin, uint64_t end) const {
+  AddressRange found = {begin, end};
+  for (const uint64_t at : {begin, end}) {
+    const auto above = ends_.upper_bound(at);
+    if (above == ends_.begin() || std::prev(above)->second < at) continue;
+    found.begin = std::min(found.begin, std::prev(above)->first);
+    found.end = std::max(found.end, std::prev(above)->second);
+  }
+  return found;
+}
+
 bool Reservations::contains(uint64_t begin, uint64_t end) const {
   const auto above = ends_.upper_bound(begin);
   return above != ends_.begin() && std::prev(above)->second >= end;

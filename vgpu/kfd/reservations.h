@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 
+#include "vgpu/kfd/windows.h"
+
 namespace halyard::vgpu::kfd {
 
 // Not thread-safe.
@@ -15,6 +17,8 @@ class Reservations {
   // [begin, end) is unmapped, or something else is there.
   void remove(uint64_t begin, uint64_t end);
   bool contains(uint64_t begin, uint64_t end) const;
+  // [begin, end), and what is reserved around it or right beside it.
+  AddressRange around(uint64_t begin, uint64_t end) const;
 
  private:
   std::map<uint64_t, uint64_t> ends_;  // by begin; apart from each other

@@ -36,7 +36,14 @@ SmiEvents::SmiEvents(machine::EventTable& events) : events_(events) {
 
 SmiEvents::~SmiEvents() {
   events_.set_fault_listener(nullptr);
+  const std::lock_guard lock(mutex_);  // the mailbox's thread may be at work
   for (const Client& client : clients_) close(client.socket);
+  clients_.clear();
+}
+
+void SmiEvents::remove() {
+  const std::lock_guard lock(mutex_);
+  mailbox_.remove();
 }
 
 int SmiEvents::open(uint32_t node) {
@@ -45,6 +52,9 @@ int SmiEvents::open(uint32_t node) {
   // Linux's own descriptors of this kind stay open on exec; the driver's end is the driver's.
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   const std::lock_guard lock(mutex_);
+  if (!listening_)
+    mailbox_.listen([this](const void* message, size_t bytes) { hear(message, bytes); });
+  listening_ = true;
   update_all();
   Client client;
   client.node = node;
@@ -79,19 +89,34 @@ void SmiEvents::update_all() {
 
 void SmiEvents::memory_fault(const queue::MemoryFault& fault) {
   if (fault.is_hang) return;
-  const std::lock_guard lock(mutex_);
-  update_all();
   char name[16];
-  char line[96];
   read_name(name);
-  const int length =
-      std::snprintf(line, sizeof line, "%x %x:%s\n", static_cast<unsigned>(abi::SmiEvent::kVmFault),
-                    static_cast<unsigned>(getpid()), name);
+  Message message;
+  message.node = fault.node;
+  std::snprintf(message.line, sizeof message.line, "%x %x:%s\n",
+                static_cast<unsigned>(abi::SmiEvent::kVmFault), static_cast<unsigned>(getpid()),
+                name);
+  const std::lock_guard lock(mutex_);
+  report(message);
+  mailbox_.send(&message, sizeof message);
+}
+
+void SmiEvents::hear(const void* message, size_t bytes) {
+  Message copy;
+  if (bytes != sizeof copy) return;
+  std::memcpy(&copy, message, sizeof copy);
+  copy.line[sizeof copy.line - 1] = '\0';
+  const std::lock_guard lock(mutex_);
+  report(copy);
+}
+
+void SmiEvents::report(const Message& message) {
+  update_all();
   for (const Client& client : clients_) {
-    if (client.node != fault.node || (client.mask & mask_of(abi::SmiEvent::kVmFault)) == 0)
+    if (client.node != message.node || (client.mask & mask_of(abi::SmiEvent::kVmFault)) == 0)
       continue;
     // What does not fit is dropped, as by Linux.
-    send(client.socket, line, static_cast<size_t>(length), MSG_DONTWAIT | MSG_NOSIGNAL);
+    send(client.socket, message.line, std::strlen(message.line), MSG_DONTWAIT | MSG_NOSIGNAL);
   }
 }
 

@@ -5,15 +5,16 @@
 // events, and reads or polls it. Reads never wait (EAGAIN). The descriptor is one end of a socket
 // pair, so reads, writes and polls need no redirection; the driver has the other end.
 //
-// The one event that happens here is a memory fault. The others can be chosen: there is no reset,
-// no throttling, no migration; and the driver knows of no other process, whose start or end it
-// could report.
+// The one event that happens here is a memory fault. As from Linux, each listener hears of the
+// faults of every process that uses the GPU, whoever it is; here these are the processes that share
+// the folder of the driver's files. The other events can be chosen and do not happen.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
+#include "vgpu/kfd/mailbox.h"
 #include "vgpu/machine/event_table.h"
 
 namespace halyard::vgpu::kfd {
@@ -26,6 +27,13 @@ class SmiEvents final : public machine::FaultListener {
   ~SmiEvents() override;
   SmiEvents(const SmiEvents&) = delete;
   SmiEvents& operator=(const SmiEvents&) = delete;
+
+  // `root`: the folder of the driver's files, or null.
+  void start(const char* root) { mailbox_.start(root); }
+  // When the process ends.
+  void remove();
+  // For a child of fork.
+  void leave_to_parent() { mailbox_.leave_to_parent(); }
 
   // A new descriptor for the events of a GPU, which is the program's; or an errno value below 0.
   int open(uint32_t node);
@@ -42,6 +50,14 @@ class SmiEvents final : public machine::FaultListener {
     uint32_t byte_count = 0;
   };
 
+  // What a process tells the others.
+  struct Message {
+    uint32_t node = 0;
+    char line[92] = "";  // with its end of line
+  };
+
+  void hear(const void* message, size_t bytes);
+  void report(const Message& message);  // under mutex_
   // Reads the masks that the program has written. False if it has closed its descriptor.
   static bool update(Client& client);
   void update_all();
@@ -49,6 +65,8 @@ class SmiEvents final : public machine::FaultListener {
   machine::EventTable& events_;
   std::mutex mutex_;
   std::vector<Client> clients_;
+  Mailbox mailbox_;
+  bool listening_ = false;
 };
 
 }  // namespace halyard::vgpu::kfd

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vgpu/kfd/gpu_ids.h"
+#include "vgpu/kfd/pci_files.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -20,7 +21,6 @@ using machine::LinkType;
 using machine::Profile;
 
 constexpr const char* kTopology = "/sys/devices/virtual/kfd/kfd/topology";
-constexpr uint32_t kVendorAmd = 0x1002;
 constexpr uint32_t kCpuClockMhz = 2000;
 // What the kernel driver reports: for PCIe, between a GPU and a CPU, and for one hop of xGMI.
 constexpr uint32_t kLinkWeight = 20;
@@ -231,7 +231,11 @@ std::string gpu_text(const GpuProfile& gpu, uint32_t index, uint64_t hive, const
       .text();
 }
 
-void add_links(FileTree& tree, const std::string& folder, uint32_t from, const Links& links) {
+// The folders of a node, and what is in those of its links.
+void add_folders(FileTree& tree, const std::string& folder, uint32_t from, const Links& links) {
+  // As the kernel driver has them, also where they are empty.
+  for (const char* const kind : {"mem_banks", "caches", "io_links", "p2p_links"})
+    tree.folders.insert(fmt::format("{}/{}", folder, kind));
   for (size_t i = 0; i < links.io.size(); ++i)
     tree.files[fmt::format("{}/io_links/{}/properties", folder, i)] = link_text(from, links.io[i]);
   for (size_t i = 0; i < links.p2p.size(); ++i)
@@ -253,17 +257,9 @@ void add_gpu(FileTree& tree, const GpuProfile& gpu, uint32_t index, uint64_t hiv
       cache_text(1, gpu.l1_bytes, gpu.cache_line_bytes, 0x80000000 + index * 0x1000);
   tree.files[folder + "/caches/1/properties"] =
       cache_text(2, gpu.l2_bytes, gpu.cache_line_bytes, 0x80000000 + index * 0x1000);
-  add_links(tree, folder, index + 1, links);
+  add_folders(tree, folder, index + 1, links);
 
-  // libdrm looks for a device's nodes under its number.
-  const uint32_t minor = render_minor_of(index);
-  const std::string device = fmt::format("/sys/dev/char/226:{}/device", minor);
-  tree.files[fmt::format("/dev/dri/renderD{}", minor)] = "";
-  tree.files[fmt::format("{}/drm/card{}/dev", device, index)] = fmt::format("226:{}\n", index);
-  tree.files[fmt::format("{}/drm/renderD{}/dev", device, minor)] = fmt::format("226:{}\n", minor);
-  tree.files[device + "/vendor"] = fmt::format("0x{:04x}\n", kVendorAmd);
-  tree.files[device + "/device"] = fmt::format("0x{:04x}\n", gpu.device_id);
-  tree.files[device + "/revision"] = "0x00\n";
+  tree.files[fmt::format("/dev/dri/renderD{}", render_minor_of(index))] = "";
 }
 
 // libdrm's table of product names. Of two GPUs with one device id the first one's name counts: the
@@ -298,6 +294,7 @@ HostFacts host_facts() {
         static_cast<uint32_t>(std::strtoul(line.c_str() + colon + 2, nullptr, 10));
     break;
   }
+  facts.pci_devices = host_pci_devices();
   return facts;
 }
 
@@ -313,7 +310,7 @@ FileTree driver_files(const Profile& profile, const HostFacts& host) {
   tree.files[cpu + "/name"] = "\n";
   tree.files[cpu + "/properties"] = cpu_text(host, links[0]);
   tree.files[cpu + "/mem_banks/0/properties"] = bank_text(kSystemHeap, host.memory_bytes, 64, 0);
-  add_links(tree, cpu, 0, links[0]);
+  add_folders(tree, cpu, 0, links[0]);
 
   const std::vector<uint32_t> hives = hives_of(profile);
   for (uint32_t i = 0; i < profile.gpus.size(); ++i) {
@@ -322,6 +319,7 @@ FileTree driver_files(const Profile& profile, const HostFacts& host) {
     add_gpu(tree, profile.gpus[i], i, in_hive ? kHive + hives[i] : 0, links[i + 1]);
   }
 
+  add_pci_files(tree, profile, host);
   tree.files["/dev/kfd"] = "";
   tree.files["/proc/modules"] = "amdgpu 0 0 - Live 0x0000000000000000\n";
   tree.files["/sys/module/amdgpu/initstate"] = "live\n";

@@ -16,6 +16,8 @@ struct HostFacts {
   uint32_t cores = 1;
   uint32_t first_apic_id = 0;  // of its first processor: the thunk finds the CPU's name by it
   uint64_t memory_bytes = uint64_t{1} << 30;
+  std::map<std::string, std::string>
+      pci_devices;  // links of /sys/bus/pci/devices, and their targets
 };
 HostFacts host_facts();
 

@@ -7,9 +7,12 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "vgpu/host_guard.h"
@@ -22,14 +25,21 @@ namespace {
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
 #endif
+#ifndef UFFD_FEATURE_EXACT_ADDRESS
+#define UFFD_FEATURE_EXACT_ADDRESS (1 << 11)
+#endif
 
-int open_fault_fd() {
+// The watcher's pauses between looks at doorbells that are not protected: doubled each time.
+constexpr uint64_t kFirstPauseNs = 20'000;
+constexpr uint64_t kLongestPauseNs = 1'000'000;
+
+int open_fault_fd(uint64_t features) {
   // User-mode faults need no privilege, and a doorbell is only ever written from user mode.
   const long fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
   if (fd < 0) return -1;
   uffdio_api api = {};
   api.api = UFFD_API;
-  api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP;
+  api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | features;
   if (ioctl(static_cast<int>(fd), UFFDIO_API, &api) != 0) {
     close(static_cast<int>(fd));
     return -1;
@@ -54,6 +64,12 @@ __attribute__((noinline, no_sanitize("thread"))) uint64_t load_slot(const uint64
 
 }  // namespace
 
+uint64_t Doorbells::monotonic_ns() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
 Doorbell::~Doorbell() {
   owner_.release(*this);
 }
@@ -75,38 +91,82 @@ uint64_t Doorbells::values(const Page& page) {
   return sum;
 }
 
+bool Doorbells::writer_is_stopped(Page& page) {
+  // Who writes the value that was there is not seen.
+  if (values(page) != page.values_before || page.looks >= kMostLooks) page.writer_stopped = false;
+  return page.writer_stopped;
+}
+
+// Queues to wake after the lock has been released: declare it before the lock. A queue takes the
+// lock soon after it wakes up. If it had to wait for it, and there is one processor, a host thread
+// that spins would get the processor until the next tick.
+class Doorbells::Wakes {
+ public:
+  Wakes() = default;
+  ~Wakes() { send(); }
+  Wakes(const Wakes&) = delete;
+  Wakes& operator=(const Wakes&) = delete;
+
+  void note(Doorbell& doorbell) {
+    doorbell.armed_ = false;
+    doorbell.unsure_since_ns_ = 0;
+    if (doorbell.idle() != nullptr) words_.push_back(doorbell.idle()->note_wake());
+  }
+  void note_rung(Page& page) {
+    for (Doorbell* const doorbell : page.doorbells) {
+      if (doorbell->armed_ && value(doorbell->slot_) != doorbell->armed_value_) note(*doorbell);
+    }
+  }
+  void note_unsure(Page& page, Clock clock) {
+    for (Doorbell* const doorbell : page.doorbells) {
+      const uint64_t since = doorbell->unsure_since_ns_;
+      if (since != 0 && clock() - since >= kLongestUnsureNs) note(*doorbell);
+    }
+  }
+  void send() {
+    for (const queue::Idle::Word* const word : words_) queue::Idle::wake_sleeper(word);
+    words_.clear();
+  }
+
+ private:
+  std::vector<const queue::Idle::Word*> words_;
+};
+
 bool Doorbells::arm(Doorbell& doorbell) {
+  Wakes wakes;
   const std::lock_guard lock(mutex_);
   const auto found = pages_.find(page_of(doorbell.slot_));
   if (found == pages_.end() || !found->second.watched) return false;
   Page& page = found->second;
-  if (doorbell.refusals_ > 0) {
-    --doorbell.refusals_;
-    return false;
-  }
-  if (page.writer_stopped) {
-    if (values(page) == page.values_before && ++page.refusals < kMostRefusals) return false;
-    page.refusals = 0;
-    page.writer_stopped = false;
-  }
-  const bool was_rung = value(doorbell.slot_) != doorbell.armed_value_;
-  const bool for_another =
-      page.doorbells.size() > 1 && doorbell.armed_stops_ != page.stops && !was_rung;
+  doorbell.armed_ = true;
+  doorbell.unsure_since_ns_ = 0;
   doorbell.armed_value_ = value(doorbell.slot_);
-  doorbell.armed_stops_ = page.stops;
-  if (for_another) {
-    doorbell.refusals_ = kMostRefusals;
-    return false;
-  }
-  return protect(found->first, true);
+  const bool stopped = writer_is_stopped(page);
+  if (!stopped && protect(found->first, page, wakes)) return true;
+  if (!looking_) interrupt_watcher();
+  doorbell.armed_ = stopped;
+  if (stopped) mark_unsure(doorbell);
+  return stopped;
 }
 
-Doorbells::Doorbells(bool watch) {
+void Doorbells::mark_unsure(Doorbell& doorbell) const {
+  if (doorbell.unsure_since_ns_ == 0) doorbell.unsure_since_ns_ = clock_();
+}
+
+bool Doorbells::needs_looks(const Page& page) {
+  return page.watched && std::ranges::any_of(page.doorbells, [&page](const Doorbell* doorbell) {
+           return doorbell->armed_ && (doorbell->unsure_since_ns_ != 0 || !page.is_protected);
+         });
+}
+
+Doorbells::Doorbells(bool watch, Clock clock) : clock_(clock) {
   if (!watch) return;
   install_host_guard();
-  fault_fd_ = open_fault_fd();
+  fault_fd_ = open_fault_fd(UFFD_FEATURE_EXACT_ADDRESS);
+  exact_ = fault_fd_ >= 0;
+  if (!exact_) fault_fd_ = open_fault_fd(0);
   if (fault_fd_ < 0) return;
-  stop_fd_ = eventfd(0, EFD_CLOEXEC);
+  interrupt_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -114,7 +174,7 @@ Doorbells::Doorbells(bool watch) {
   sigdelset(&all, SIGBUS);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    if (stop_fd_ >= 0) watcher_ = std::thread([this] { run(); });
+    if (interrupt_fd_ >= 0) watcher_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
     // Without a watcher the queues poll.
   }
@@ -123,11 +183,18 @@ Doorbells::Doorbells(bool watch) {
 
 Doorbells::~Doorbells() {
   if (watcher_.joinable()) {
-    const uint64_t one = 1;
-    if (write(stop_fd_, &one, sizeof one) == sizeof one) watcher_.join();
+    stopping_.store(true, std::memory_order_release);
+    interrupt_watcher();
+    watcher_.join();
   }
-  if (stop_fd_ >= 0) close(stop_fd_);
+  if (interrupt_fd_ >= 0) close(interrupt_fd_);
   if (fault_fd_ >= 0) close(fault_fd_);
+}
+
+void Doorbells::interrupt_watcher() const {
+  const uint64_t one = 1;
+  // Fails only where the watcher has billions of these to read.
+  [[maybe_unused]] const ssize_t written = write(interrupt_fd_, &one, sizeof one);
 }
 
 void Doorbells::add_page(void* address) {
@@ -150,32 +217,41 @@ void Doorbells::add_page(void* address) {
 }
 
 void Doorbells::remove_page(void* address) {
+  Wakes wakes;
   const std::lock_guard lock(mutex_);
   const uint64_t page = number(address);
   const auto found = pages_.find(page);
   if (found == pages_.end()) return;
   if (found->second.watched) {
-    protect(page, false);
+    set_protection(page, false);
     resume_writers(page);
   }
   found->second.watched = false;
-  for (const Doorbell* const doorbell : found->second.doorbells) {
-    if (doorbell->idle() != nullptr) doorbell->idle()->wake();
-  }
+  found->second.is_protected = false;
+  for (Doorbell* const doorbell : found->second.doorbells) wakes.note(*doorbell);
   if (found->second.doorbells.empty()) pages_.erase(found);
 }
 
 void Doorbells::place(Doorbell& doorbell, uint64_t* slot) {
+  Wakes wakes;
   const std::lock_guard lock(mutex_);
   remove_locked(doorbell);
   doorbell.slot_ = slot;
-  Page& page = pages_[page_of(slot)];
-  page.doorbells.push_back(&doorbell);
-  doorbell.armed_stops_ = page.stops;
-  if (doorbell.idle() != nullptr) doorbell.idle()->wake();
+  pages_[page_of(slot)].doorbells.push_back(&doorbell);
+  wakes.note(doorbell);
 }
 
-bool Doorbells::protect(uint64_t page, bool on) {
+bool Doorbells::protect(uint64_t address, Page& page, Wakes& wakes) {
+  // Asked for again where it is protected: the program may have unmapped the page meanwhile.
+  page.is_protected = set_protection(address, true);
+  if (!page.is_protected) return false;
+  page.looks = 0;
+  // What was written before is seen now, and what is written from now on stops the writer.
+  wakes.note_rung(page);
+  return true;
+}
+
+bool Doorbells::set_protection(uint64_t page, bool on) {
   uffdio_writeprotect request = {};
   request.range.start = page;
   request.range.len = kPageBytes;
@@ -204,31 +280,77 @@ void Doorbells::release(Doorbell& doorbell) {
   remove_locked(doorbell);
 }
 
+void Doorbells::take_fault() {
+  uffd_msg message;
+  if (read(fault_fd_, &message, sizeof message) != sizeof message) return;
+  if (message.event != UFFD_EVENT_PAGEFAULT) return;
+  const uint64_t written = message.arg.pagefault.address;
+  const uint64_t address = written / kPageBytes * kPageBytes;
+  Wakes wakes;
+  {
+    const std::lock_guard lock(mutex_);
+    looking_ = true;
+    const auto found = pages_.find(address);
+    if (found == pages_.end()) return;  // released meanwhile, which has let the writer go on
+    Page& page = found->second;
+    page.values_before = values(page);
+    page.writer_stopped = true;
+    page.is_protected = false;
+    page.looks = 0;
+    set_protection(address, false);
+    for (Doorbell* const doorbell : page.doorbells) {
+      if (!doorbell->armed_) continue;
+      if (!exact_ || number(doorbell->slot_) == written / 8 * 8) {
+        wakes.note(*doorbell);
+      } else {
+        mark_unsure(*doorbell);
+      }
+    }
+  }
+  // The queue first: the writer, once it continues, can spin until its queue has worked, and occupy
+  // this thread's core. The queue's packets are in its ring already.
+  wakes.send();
+  resume_writers(address);
+}
+
+bool Doorbells::look() {
+  Wakes wakes;
+  const std::lock_guard lock(mutex_);
+  looking_ = false;
+  for (auto& [address, page] : pages_) {
+    if (!needs_looks(page)) continue;
+    wakes.note_rung(page);
+    wakes.note_unsure(page, clock_);
+    ++page.looks;
+    if (page.looks >= kMostLooks && !writer_is_stopped(page)) protect(address, page, wakes);
+    looking_ |= needs_looks(page);
+  }
+  return looking_;
+}
+
 void Doorbells::run() {
   pthread_setname_np(pthread_self(), "vgpu-doorbells");
+  prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
   queue::Idle::ask_for_short_slices();
-  pollfd descriptors[2] = {{fault_fd_, POLLIN, 0}, {stop_fd_, POLLIN, 0}};
-  while (true) {
-    if (poll(descriptors, 2, -1) < 0) continue;
-    if ((descriptors[1].revents & POLLIN) != 0) return;
-    uffd_msg message;
-    if (read(fault_fd_, &message, sizeof message) != sizeof message) continue;
-    if (message.event != UFFD_EVENT_PAGEFAULT) continue;
-    const uint64_t page = message.arg.pagefault.address / kPageBytes * kPageBytes;
-    const std::lock_guard lock(mutex_);
-    const auto it = pages_.find(page);
-    if (it == pages_.end()) continue;  // released meanwhile, which has let the writer go on
-    // Wake the queues first: the writer, once it continues, can spin until its queue has worked,
-    // and occupy this thread's core. The queue's packets are in its ring already.
-    Page& found = it->second;
-    found.values_before = values(found);
-    found.writer_stopped = true;
-    ++found.stops;
-    protect(page, false);
-    for (Doorbell* const doorbell : found.doorbells) {
-      if (doorbell->idle() != nullptr) doorbell->idle()->wake();
+  pollfd descriptors[2] = {{fault_fd_, POLLIN, 0}, {interrupt_fd_, POLLIN, 0}};
+  uint64_t pause = 0;  // 0: until something happens
+  while (!stopping_.load(std::memory_order_acquire)) {
+    const timespec limit = {0, static_cast<long>(pause)};
+    const int ready = ppoll(descriptors, 2, pause == 0 ? nullptr : &limit, nullptr);
+    if (ready < 0) continue;
+    if (ready == 0) {
+      pause = look() ? std::min(2 * pause, kLongestPauseNs) : 0;
+      continue;
     }
-    resume_writers(page);
+    // Look soon, even if no doorbell is armed yet: the queue that was rung may arm its own before
+    // the writer has written.
+    pause = kFirstPauseNs;
+    uint64_t interrupts = 0;
+    if ((descriptors[1].revents & POLLIN) != 0 &&
+        read(interrupt_fd_, &interrupts, sizeof interrupts) < 0) {
+      return;
+    }
+    if ((descriptors[0].revents & POLLIN) != 0) take_fault();
   }
 }
 

@@ -5,9 +5,10 @@
 // write-protected: the next ring faults, one watcher thread lifts the protection and wakes the
 // queue. An idle queue then needs no polling. Elsewhere the queues poll and sleep.
 //
-// The queues of a GPU share two pages: a ring wakes all idle queues of its page, and a queue that
-// finds that it was not meant polls for a while, so that an idle queue does not stop a busy one's
-// producer again and again.
+// The queues of a GPU share two pages, but a ring wakes only the queue that is meant (before Linux
+// 5.18 all idle ones of the page). From a ring until the page is protected again, the watcher looks
+// at the doorbells of the other idle queues now and then: they sleep on, and do not stop a busy
+// queue's producer again and again.
 #pragma once
 
 #include <atomic>
@@ -42,21 +43,27 @@ class Doorbell final : public queue::WakeSource {
   std::atomic<queue::Idle*> idle_{nullptr};
   // The owner's, under its lock.
   uint64_t* slot_ = nullptr;  // null while it is on no page
-  // As they were when it was armed.
-  uint64_t armed_value_ = 0;
-  uint64_t armed_stops_ = 0;
-  uint32_t refusals_ = 0;  // how often it is not armed yet
+  bool armed_ = false;
+  // Since when a write of the value that was there can have been missed (the first packet's index
+  // is 0): some time later, its queue is woken once to look. 0: none can.
+  uint64_t unsure_since_ns_ = 0;
+  uint64_t armed_value_ = 0;  // as it was then
 };
 
 class Doorbells {
  public:
   static constexpr uint64_t kPageBytes = 4096;
 
+  using Clock = uint64_t (*)();  // nanoseconds, never 0
+  static uint64_t monotonic_ns();
+
   // `watch`: use userfaultfd if the kernel has it for us. Doorbells must go before this does.
-  explicit Doorbells(bool watch);
+  explicit Doorbells(bool watch, Clock clock = monotonic_ns);
   ~Doorbells();
 
   bool watching() const { return watcher_.joinable(); }
+  // Whether a ring wakes no other queue than the one that is meant.
+  bool tells_words() const { return exact_; }
 
   // Pages that the program has mapped, and that queues share. Until a page is added here, and after
   // it has been removed, the doorbells on it cannot be armed; queues poll then.
@@ -68,33 +75,51 @@ class Doorbells {
  private:
   friend class Doorbell;
 
-  // A write to an armed page stops the writer, and wakes the waiters of its doorbells.
   struct Page {
     bool watched = false;
-    uint64_t stops = 0;  // of writers, so far
+    bool is_protected = false;  // a write stops the writer and tells the watcher
+    uint32_t looks = 0;         // of the watcher, since it is not
     std::vector<Doorbell*> doorbells;
-    // Set until the writer that the last arming has stopped has gone on: it would be stopped again.
+    // Set until the writer that was stopped last has gone on: it would be stopped again.
     bool writer_stopped = false;
     uint64_t values_before = 0;
-    uint32_t refusals = 0;  // who writes the same value is not seen
   };
-  static constexpr uint32_t kMostRefusals = 8;
+  class Wakes;
+
+  // After so many looks, a page is protected again.
+  static constexpr uint32_t kMostLooks = 8;
+  // After so long, a queue is woken whose ring can have been missed.
+  static constexpr uint64_t kLongestUnsureNs = 10'000'000;
 
   static uint64_t value(const uint64_t* slot);
   static uint64_t values(const Page& page);
   bool arm(Doorbell& doorbell);
+  static bool writer_is_stopped(Page& page);
+  void mark_unsure(Doorbell& doorbell) const;
+  static bool needs_looks(const Page& page);
+  // Stops the next writer. Who is rung meanwhile is woken.
+  bool protect(uint64_t address, Page& page, Wakes& wakes);
   // Lifting the protection does not resume who writes.
-  bool protect(uint64_t page, bool on);
+  bool set_protection(uint64_t page, bool on);
   void resume_writers(uint64_t page);
   void release(Doorbell& doorbell);
   void remove_locked(Doorbell& doorbell);
+  void interrupt_watcher() const;
+  // The watcher's.
   void run();
+  void take_fault();
+  // Whether it has to look again.
+  bool look();
 
+  const Clock clock_;
   int fault_fd_ = -1;
-  int stop_fd_ = -1;
+  bool exact_ = false;  // faults tell which word was written
+  int interrupt_fd_ = -1;
+  std::atomic<bool> stopping_{false};
   std::thread watcher_;
   mutable std::mutex mutex_;
   std::map<uint64_t, Page> pages_;  // by address
+  bool looking_ = false;            // the watcher looks soon
 };
 
 }  // namespace halyard::vgpu::machine

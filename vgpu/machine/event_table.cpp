@@ -52,6 +52,7 @@ struct EventTable::Entry {
   Event* event = nullptr;
   Entry* next = nullptr;
   Entry** link = nullptr;  // who points here; null: in no list
+  uint64_t age = 0;        // that the caller has seen; 0: it uses none
   bool activated = false;  // guarded by the event's mutex
   bool destroyed = false;
 };
@@ -60,11 +61,16 @@ struct alignas(64) EventTable::Event {
   std::atomic<uint32_t> signaled{0};
   std::atomic<uint32_t> waiters{0};  // length of `entries`
   std::atomic<bool> live{false};
-  bool auto_reset = true;
-  std::mutex mutex;  // `entries`, `fault` and consuming
+  std::atomic<bool> auto_reset{true};
+  std::mutex mutex;  // `entries`, `age`, `fault` and consuming
   Entry* entries = nullptr;
   EventType type = EventType::kSignal;
   std::optional<queue::MemoryFault> fault;  // guarded by mutex
+  // Grows when a raise of an event that resets itself is taken away, and not when it is made, which
+  // would cost each completion. Who has read an age finds the event set after a later raise, or
+  // finds another age because somebody else has taken the raise. That an older raise may be counted
+  // late wakes a thread once too often at most. Manual events count their raises.
+  uint64_t age = 1;
 };
 
 EventTable::EventTable() {
@@ -134,12 +140,13 @@ EventStatus EventTable::create(EventType type, bool manual_reset, uint32_t* id) 
   }
   Event* created = events_[free_id].load(std::memory_order_relaxed);
   if (created == nullptr) created = new Event;
-  created->auto_reset = !manual_reset;
+  created->auto_reset.store(!manual_reset, std::memory_order_relaxed);
   created->signaled.store(0, std::memory_order_relaxed);
   created->type = type;
   {
     const std::lock_guard event_lock(created->mutex);
     created->fault.reset();
+    created->age = 1;
   }
   created->live.store(true, std::memory_order_release);
   events_[free_id].store(created, std::memory_order_release);
@@ -171,16 +178,32 @@ EventStatus EventTable::destroy(uint32_t id) {
 // afterwards, and what this raise is about has become visible before it (all sequentially
 // consistent).
 void EventTable::signal(Event& event) {
+  if (!event.auto_reset.load(std::memory_order_relaxed)) {
+    const std::lock_guard lock(event.mutex);
+    ++event.age;
+    event.signaled.store(1, std::memory_order_seq_cst);
+    wake_entries(event);
+    return;
+  }
   if (event.signaled.load(std::memory_order_seq_cst) == 0) {
     event.signaled.exchange(1, std::memory_order_seq_cst);
   }
   if (event.waiters.load(std::memory_order_seq_cst) != 0) wake_waiters(event);
 }
 
+void EventTable::unset(Event& event) {
+  event.signaled.store(0, std::memory_order_seq_cst);
+  ++event.age;
+}
+
 void EventTable::wake_waiters(Event& event) {
   const std::lock_guard lock(event.mutex);
   if (event.entries == nullptr) return;
-  if (event.auto_reset) event.signaled.store(0, std::memory_order_seq_cst);
+  if (event.auto_reset) unset(event);
+  wake_entries(event);
+}
+
+void EventTable::wake_entries(Event& event) {
   for (Entry* entry = event.entries; entry != nullptr; entry = entry->next) {
     if (entry->activated) continue;
     entry->activated = true;
@@ -243,7 +266,12 @@ EventStatus EventTable::set(uint32_t id) {
 EventStatus EventTable::reset(uint32_t id) {
   Event* const found = find(id);
   if (found == nullptr) return EventStatus::kNoSuchEvent;
-  found->signaled.store(0, std::memory_order_seq_cst);
+  const std::lock_guard lock(found->mutex);
+  if (found->auto_reset && found->signaled.load(std::memory_order_seq_cst) != 0) {
+    unset(*found);
+  } else {
+    found->signaled.store(0, std::memory_order_seq_cst);
+  }
   return EventStatus::kSuccess;
 }
 
@@ -265,10 +293,10 @@ bool EventTable::enlist(Event& event, Entry& entry) {
   if (entry.next != nullptr) entry.next->link = &entry.next;
   event.entries = &entry;
   event.waiters.fetch_add(1, std::memory_order_seq_cst);
-  if (event.signaled.load(std::memory_order_seq_cst) == 0) return false;
-  entry.activated = true;
-  if (event.auto_reset) event.signaled.store(0, std::memory_order_seq_cst);
-  return true;
+  const bool is_set = event.signaled.load(std::memory_order_seq_cst) != 0;
+  entry.activated = is_set || (entry.age != 0 && entry.age != event.age);
+  if (is_set && event.auto_reset) unset(event);
+  return entry.activated;
 }
 
 void EventTable::delist(Entry& entry) {
@@ -281,11 +309,13 @@ void EventTable::delist(Entry& entry) {
   entry.event->waiters.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-bool EventTable::is_shared(const Event& event) {
-  return event.auto_reset && event.waiters.load(std::memory_order_relaxed) > 1;
+bool EventTable::is_shared(const Entry& entry) {
+  return entry.age == 0 && entry.event->auto_reset &&
+         entry.event->waiters.load(std::memory_order_relaxed) > 1;
 }
 
-EventStatus EventTable::wait(const uint32_t* ids, uint32_t count, bool all, uint32_t milliseconds) {
+EventStatus EventTable::wait(const uint32_t* ids, uint32_t count, bool all, uint32_t milliseconds,
+                             uint64_t* ages) {
   if (ids == nullptr || count == 0) return EventStatus::kInvalid;
   const uint64_t deadline = now_ns() + uint64_t{milliseconds} * 1000000;
   Waiter waiter;
@@ -306,6 +336,7 @@ EventStatus EventTable::wait(const uint32_t* ids, uint32_t count, bool all, uint
       break;
     }
     entries[enlisted].waiter = &waiter;
+    if (ages != nullptr) entries[enlisted].age = ages[enlisted];
     if (!enlist(*event, entries[enlisted])) continue;
     ++active;
     if (!all) {
@@ -333,13 +364,13 @@ EventStatus EventTable::wait(const uint32_t* ids, uint32_t count, bool all, uint
     }
     // Of two threads that wait for one event, one may have taken a raise that the other one has
     // missed between its look at the signals and its wait; and a store to a signal raises nothing
-    // if it overtakes the look at who waits. Kernel drivers had no remedy before they counted an
-    // event's age (ROCm/ROCR-Runtime#160): ROCR 5.2.3's thread for handlers and a thread that
-    // destroys a queue, which share one event, then wait for each other. Here nobody sleeps through
-    // that: who shares an event wakes all that wait for it, and they look again.
+    // if it overtakes the look at who waits. Ages are the remedy against the first, and callers
+    // without them had none (ROCm/ROCR-Runtime#160): ROCR 5.2.3's thread for handlers and a thread
+    // that destroys a queue, which share one event, then wait for each other. Here nobody sleeps
+    // through that: who shares an event wakes all that wait for it, and they look again.
     const bool endless = milliseconds >= kForever;
     bool shared = false;
-    for (uint32_t i = 0; endless && i < enlisted; ++i) shared |= is_shared(*entries[i].event);
+    for (uint32_t i = 0; endless && i < enlisted; ++i) shared |= is_shared(entries[i]);
     timespec timeout;
     const timespec* limit = nullptr;
     if (shared) {
@@ -355,8 +386,12 @@ EventStatus EventTable::wait(const uint32_t* ids, uint32_t count, bool all, uint
         syscall(SYS_futex, &waiter.word, FUTEX_WAIT_PRIVATE, seen, limit, nullptr, 0);
     if (!shared || slept == 0 || errno != ETIMEDOUT) continue;
     for (uint32_t i = 0; i < enlisted; ++i) {
-      if (is_shared(*entries[i].event)) wake_waiters(*entries[i].event);
+      if (is_shared(entries[i])) wake_waiters(*entries[i].event);
     }
+  }
+  for (uint32_t i = 0; ages != nullptr && status == EventStatus::kSuccess && i < enlisted; ++i) {
+    const std::lock_guard lock(entries[i].event->mutex);
+    if (entries[i].activated) ages[i] = entries[i].event->age;
   }
   for (uint32_t i = 0; i < enlisted; ++i) delist(entries[i]);
   return status;

@@ -52,7 +52,12 @@ class EventTable final : public queue::Interrupts {
   EventStatus state(uint32_t id) const;
   // `milliseconds`: 0 only looks; 0xFFFFFFFE and above is for ever. A wait for ever that is not the
   // only one for its event may return kSuccess without a cause, so that the caller looks again.
-  EventStatus wait(const uint32_t* ids, uint32_t count, bool all, uint32_t milliseconds);
+  //
+  // `ages`: for each event its age when the caller last waited for it, 1 if it has not yet, or 0:
+  // no age. An event of another age counts as set, so that no raise between two waits is missed.
+  // Of the events that are set the age is the present one when kSuccess is returned.
+  EventStatus wait(const uint32_t* ids, uint32_t count, bool all, uint32_t milliseconds,
+                   uint64_t* ages = nullptr);
 
   // No value if there is no such event.
   std::optional<EventType> type_of(uint32_t id) const;
@@ -85,9 +90,14 @@ class EventTable final : public queue::Interrupts {
   Event* find(uint32_t id) const;
   void signal(Event& event);
   void wake_waiters(Event& event);
-  // Whether several threads wait for an event of which one may take what another one missed.
-  static bool is_shared(const Event& event);
-  bool enlist(Event& event, Entry& entry);
+  // The caller holds the event's mutex.
+  static void wake_entries(Event& event);
+  // A raise of the event is over: a wait or a reset takes it away, or threads have been woken. The
+  // caller holds the event's mutex.
+  static void unset(Event& event);
+  // Whether several threads wait for an event of which one may take what this one has missed.
+  static bool is_shared(const Entry& entry);
+  static bool enlist(Event& event, Entry& entry);
   void delist(Entry& entry);
 
   // Events are never deleted before the table: their ids are used again, and a thread that has

@@ -1,6 +1,7 @@
 // Profiles: which GPUs the virtual machine has. config/vgpu/README.md documents the files.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -64,6 +65,11 @@ struct GpuProfile {
   // Whether float atomics need memory that the L2 holds, coarse-grained memory
   // (isa/float_atomics.h).
   bool has_float_atomics_in_l2() const { return processor == "gfx908" || is_gfx90a(); }
+  // What the PCI device's window shows. Without a large one it is of the size that all devices
+  // have.
+  uint64_t visible_memory_bytes() const {
+    return large_bar ? memory_bytes : std::min(memory_bytes, uint64_t{256} << 20);
+  }
   // What the topology reports, and so what s_memtime counts in.
   uint32_t engine_clock_mhz() const { return static_cast<uint32_t>(engine_clock_hz / 1000000); }
 };

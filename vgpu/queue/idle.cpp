@@ -20,10 +20,12 @@ namespace {
 constexpr uint32_t kFirstRelax = 16;
 constexpr uint32_t kMaxRelax = 64;
 constexpr uint64_t kFirstSleepNs = 20000;
-constexpr uint64_t kCrowdedSpinNs = 5000;
-constexpr uint64_t kNapNs = 5000;
-// Of a thread that shares its only processor with the one that is to ring the doorbell.
-constexpr uint32_t kLooksOnOneProcessor = 1;
+// Where queues need all cores. Shorter ones use more than a thread's share of the core, and the
+// scheduler then makes it wait for up to a tick (4 ms) when it wakes up.
+constexpr uint64_t kNapNs = 20000;
+// Of a thread that shares its only processor with the one that is to ring the doorbell: long enough
+// for that one to get something done.
+constexpr uint64_t kNapOnOneProcessorNs = 15000;
 // For a thread that runs shortly and needs a low latency (Linux 6.12, sched_setattr(2)).
 constexpr uint64_t kShortestSliceNs = 100000;
 
@@ -78,13 +80,12 @@ Idle::Awake::~Awake() {
 // Whether to look again soon instead of sleeping.
 bool Idle::polls_on(uint64_t now, const WakeSource* source, bool crowded) const {
   if (sleep_ns_ != 0) return false;
-  // On one processor, the awaited thread needs it, and the scheduler ends short sleeps late.
-  if (policy_.processors == 1) return polls_ <= kLooksOnOneProcessor;
+  // Without naps, the first look is the last.
+  if (policy_.processors == 1 && polls_ > 1 && !sharing_.naps_end_in_time(now)) return false;
   // Queues wake each other, and need the core that a look takes.
   const bool another_queue = source != nullptr && source != doorbell_;
-  const uint64_t limit =
-      crowded && another_queue ? std::min(kCrowdedSpinNs, policy_.spin_ns) : policy_.spin_ns;
-  return now - spin_start_ns_ < limit;
+  if (crowded && another_queue) return false;
+  return now - spin_start_ns_ < policy_.spin_ns;
 }
 
 void Idle::pause(WakeSource* source) {
@@ -94,6 +95,7 @@ void Idle::pause(WakeSource* source) {
   // The host needs a core as well.
   const bool crowded = awake.load(std::memory_order_relaxed) >= policy_.processors;
   if (polls_on(now, source, crowded)) {
+    if (policy_.processors == 1) return nap_on_one_processor(now);
     switch (sharing_.next(polls_, now, crowded)) {
       case CoreSharing::Next::kLook:
         relax(std::min(kFirstRelax * polls_, kMaxRelax));
@@ -128,6 +130,13 @@ void Idle::pause(WakeSource* source) {
   armed_ = false;
 }
 
+// The awaited thread needs the processor: a yield would give it away for a whole time slice.
+void Idle::nap_on_one_processor(uint64_t now) {
+  if (polls_ == 1) return;
+  wait(wakes_.load(std::memory_order_seq_cst), kNapOnOneProcessorNs);
+  sharing_.napped(kNapOnOneProcessorNs, now, now_ns());
+}
+
 void Idle::sleep(uint32_t seen, uint64_t nanoseconds) {
   awake.fetch_sub(1, std::memory_order_relaxed);
   wait(seen, nanoseconds);
@@ -143,8 +152,16 @@ void Idle::wait(uint32_t seen, uint64_t nanoseconds) {
 }
 
 void Idle::wake() {
+  wake_sleeper(note_wake());
+}
+
+const Idle::Word* Idle::note_wake() {
   wakes_.fetch_add(1, std::memory_order_seq_cst);
-  syscall(SYS_futex, &wakes_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  return &wakes_;
+}
+
+void Idle::wake_sleeper(const Word* word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace halyard::vgpu::queue

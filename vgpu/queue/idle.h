@@ -61,11 +61,16 @@ class Idle {
   void pause_for_doorbell() { pause(doorbell_); }
 
   void wake();
+  // The same in two steps, the second of which is safe when this is gone.
+  using Word = std::atomic<uint32_t>;
+  const Word* note_wake();
+  static void wake_sleeper(const Word* word);
   // How often it has been woken.
   uint32_t wakes() const { return wakes_.load(std::memory_order_seq_cst); }
 
  private:
   bool polls_on(uint64_t now, const WakeSource* source, bool crowded) const;
+  void nap_on_one_processor(uint64_t now);
   // Sleeps until `wakes_` differs from `seen`, or for this many nanoseconds (0: infinite).
   void wait(uint32_t seen, uint64_t nanoseconds);
   // The same, for so long that the thread does not count as one that needs a core.
@@ -79,7 +84,7 @@ class Idle {
   uint64_t sleep_ns_ = 0;
   bool armed_ = false;
   uint32_t ticket_ = 0;  // wakes_ when the source was armed
-  std::atomic<uint32_t> wakes_{0};
+  Word wakes_{0};
 };
 
 inline void cpu_relax() {

@@ -71,8 +71,8 @@ void Program::find_pools() {
       self->kernarg_ = pool;
     } else if ((flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) != 0) {
       self->fine_ = pool;
-    } else {
-      self->coarse_ = pool;
+    } else if ((flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED) != 0) {
+      self->coarse_ = pool;  // since ROCm 5.7 there are further kinds
     }
     return HSA_STATUS_SUCCESS;
   };

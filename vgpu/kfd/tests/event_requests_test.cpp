@@ -193,6 +193,31 @@ TEST_F(Events, BadRequestsAreRefused) {
   EXPECT_EQ(process_.request(Request::kWaitEvents, argument), -EINVAL);
 }
 
+// kfd_event_data.last_event_age, which callers of interfaces before 1.14 leave 0.
+TEST_F(Events, AnAgeSaysWhatAWaitHasMissed) {
+  const uint32_t id = create().event_id;
+  std::vector<abi::EventData> events(20);
+  for (abi::EventData& event : events) {
+    event.event_id = create().event_id;
+    event.last_event_age = 1;
+  }
+  events[18].event_id = id;
+  events[19].event_id = create(abi::EventType::kMemory).event_id;
+  events[19].last_event_age = 7;
+  WaitResult result = WaitResult::kFail;
+  ASSERT_EQ(wait(events, false, 0, &result), 0);
+  EXPECT_EQ(result, WaitResult::kTimeout) << "a memory event has none";
+  EXPECT_EQ(simple(Request::kSetEvent, id), 0);
+  EXPECT_EQ(wait_one(id), WaitResult::kComplete) << "somebody else takes it";
+  ASSERT_EQ(wait(events, false, kForever, &result), 0);
+  EXPECT_EQ(result, WaitResult::kComplete);
+  EXPECT_GT(events[18].last_event_age, 1u);
+  EXPECT_EQ(events[0].last_event_age, 1u);
+  EXPECT_EQ(events[19].last_event_age, 7u);
+  ASSERT_EQ(wait(events, false, 0, &result), 0);
+  EXPECT_EQ(result, WaitResult::kTimeout);
+}
+
 TEST_F(Events, DestroyingOneEndsItsWaits) {
   const uint32_t id = create().event_id;
   std::atomic<bool> waiting{false};

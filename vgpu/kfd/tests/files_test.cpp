@@ -25,7 +25,12 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr HostFacts kHost = {8, 4, uint64_t{16} << 30};
+const HostFacts kHost = {
+    8,
+    4,
+    uint64_t{16} << 30,
+    {{"0000:00:00.0", "../../../devices/pci0000:00/0000:00:00.0"},
+     {"0000:03:00.0", "../../../devices/pci0000:00/0000:00:01.0/0000:03:00.0"}}};
 const std::string kNodes = "/sys/devices/virtual/kfd/kfd/topology/nodes/";
 
 machine::Profile profile_of(const std::string& name) {
@@ -39,9 +44,22 @@ FileTree tree_of(const std::string& name) {
   return driver_files(profile_of(name), kHost);
 }
 
+// A file of bytes in hexadecimal digits.
+std::string printable(const std::string& content) {
+  if (content.find('\0') == std::string::npos) return content;
+  std::string text;
+  for (size_t i = 0; i < content.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(content[i]);
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+    text += i % 16 == 15 ? '\n' : ' ';
+  }
+  return text;
+}
+
 std::string text_of(const FileTree& tree) {
   std::string text;
-  for (const auto& [path, content] : tree.files) text += "== " + path + "\n" + content;
+  for (const auto& [path, content] : tree.files) text += "== " + path + "\n" + printable(content);
   for (const std::string& path : tree.folders) text += "== " + path + "/\n";
   for (const auto& [path, target] : tree.links) text += "== " + path + " -> " + target + "\n";
   return text;
@@ -105,6 +123,15 @@ TEST_P(Files, CountsAreThoseOfTheFolders) {
   }
 }
 
+// rocm-smi opens them all.
+TEST_P(Files, EveryNodeHasItsFoldersEvenIfTheyAreEmpty) {
+  const FileTree tree = tree_of(GetParam());
+  for (size_t node = 0; node <= profile_of(GetParam()).gpus.size(); ++node) {
+    for (const std::string kind : {"mem_banks", "caches", "io_links", "p2p_links"})
+      EXPECT_TRUE(tree.folders.contains(kNodes + std::to_string(node) + "/" + kind)) << kind;
+  }
+}
+
 TEST_P(Files, EveryGpuHasItsIdAndItsRenderNode) {
   const FileTree tree = tree_of(GetParam());
   const machine::Profile profile = profile_of(GetParam());
@@ -144,6 +171,94 @@ INSTANTIATE_TEST_SUITE_P(Profiles, Files,
                            std::erase(name, '-');
                            return name;
                          });
+
+// The path that a symbolic link of the driver's leads to. Links on the way are not followed.
+std::string target_of(const FileTree& tree, const std::string& link) {
+  const auto found = tree.links.find(link);
+  if (found == tree.links.end()) return "no link: " + link;
+  return (fs::path(link).parent_path() / found->second).lexically_normal().string();
+}
+
+bool is_folder(const FileTree& tree, const std::string& path) {
+  for (const auto& [file, content] : tree.files) {
+    if (file.starts_with(path + "/")) return true;
+  }
+  return false;
+}
+
+// Each of several GPUs has its own PCI device, from which its card and its render node are found,
+// and the other way around.
+TEST(PciFiles, NodesOfDrmAndPciDevicesLeadToEachOther) {
+  const FileTree tree = tree_of("two-gfx90a");
+  const std::string pci = "/sys/devices/virtual/pci/";
+  for (const auto& [index, name] : {std::pair("0", "0000:43:00.0"), {"1", "0000:46:00.0"}}) {
+    const std::string device = pci + name;
+    const std::string card = std::string("card") + index;
+    const std::string render = std::string("renderD12") + (index[0] == '0' ? "8" : "9");
+    for (const std::string& node : {card, render}) {
+      const std::string folder = device + "/drm/" + node;
+      EXPECT_EQ(target_of(tree, "/sys/class/drm/" + node), folder);
+      EXPECT_EQ(target_of(tree, folder + "/device"), device);
+      EXPECT_EQ(target_of(tree, folder + "/subsystem"), "/sys/class/drm");
+    }
+    EXPECT_EQ(target_of(tree, std::string("/sys/dev/char/226:") + index), device + "/drm/" + card);
+    EXPECT_EQ(target_of(tree, std::string("/sys/bus/pci/devices/") + name), device);
+    EXPECT_EQ(target_of(tree, std::string("/sys/bus/pci/drivers/amdgpu/") + name), device);
+    EXPECT_EQ(target_of(tree, device + "/driver"), "/sys/bus/pci/drivers/amdgpu");
+    EXPECT_EQ(target_of(tree, device + "/subsystem"), "/sys/bus/pci");
+  }
+  for (const auto& [link, target] : tree.links) {
+    const std::string end = target_of(tree, link);
+    EXPECT_TRUE(end == "/sys/bus/pci" || end == "/sys/bus/pci/drivers/amdgpu" ||
+                end == "/sys/class/drm" || end.starts_with("/sys/devices/pci0000:00") ||
+                is_folder(tree, end))
+        << link << " leads nowhere";
+  }
+}
+
+// Tools print "not supported" where a file is missing.
+TEST(PciFiles, WhatAVirtualGpuLacksHasNoFile) {
+  for (const auto& [path, content] : tree_of("mixed").files) {
+    for (const char* const sensor : {"busy_percent", "pp_", "power", "temp", "fan"})
+      EXPECT_EQ(path.find(sensor), std::string::npos) << path;
+    if (path.find("/hwmon/") != std::string::npos) {
+      EXPECT_TRUE(path.ends_with("/name") || path.ends_with("_label")) << path;
+    }
+  }
+}
+
+TEST(PciFiles, MemoryIsTheProfiles) {
+  const FileTree gfx90a = tree_of("gfx90a");
+  const std::string device = "/sys/devices/virtual/pci/0000:03:00.0/";
+  const std::string bytes = std::to_string(profile_of("gfx90a").gpus[0].memory_bytes) + "\n";
+  EXPECT_EQ(gfx90a.files.at(device + "mem_info_vram_total"), bytes);
+  EXPECT_EQ(gfx90a.files.at(device + "mem_info_vis_vram_total"), bytes);
+  // Without a large BAR.
+  const FileTree gfx900 = tree_of("gfx900");
+  EXPECT_EQ(gfx900.files.at(device + "mem_info_vram_total"), "8589934592\n");
+  EXPECT_EQ(gfx900.files.at(device + "mem_info_vis_vram_total"), "268435456\n");
+}
+
+TEST(PciFiles, TheHostsDevicesStayWhereTheyAre) {
+  const FileTree tree = tree_of("gfx906");
+  EXPECT_EQ(tree.links.at("/sys/bus/pci/devices/0000:00:00.0"),
+            "../../../devices/pci0000:00/0000:00:00.0");
+  EXPECT_EQ(tree.links.at("/sys/devices/pci0000:00"), "/sys/devices/pci0000:00");
+  // One at the address of a GPU is hidden.
+  EXPECT_EQ(target_of(tree, "/sys/bus/pci/devices/0000:03:00.0"),
+            "/sys/devices/virtual/pci/0000:03:00.0");
+}
+
+TEST(PciFiles, TheHostsDevicesAreFound) {
+  const fs::path folder = "/sys/bus/pci/devices";
+  std::error_code none;
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    ++count;
+    EXPECT_EQ(host_facts().pci_devices.count(entry.path().filename().string()), 1u) << entry.path();
+  }
+  EXPECT_EQ(host_facts().pci_devices.size(), count);
+}
 
 TEST(Links, MemoryWithoutALargeBarHasNone) {
   // gfx900 has none: only the GPU reaches the CPU's memory.

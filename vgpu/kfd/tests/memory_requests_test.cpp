@@ -114,7 +114,12 @@ TEST_F(Memory, BadRequestsAreRefused) {
   EXPECT_EQ(refused([](auto& m) { m.size = 0; }), -EINVAL);
   EXPECT_EQ(refused([](auto& m) { m.size = 100; }), -EINVAL);
   EXPECT_EQ(refused([](auto& m) { m.size = uint64_t{1} << 60; }), -EINVAL);
-  EXPECT_EQ(refused([](auto& m) { m.address = 0; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m = {.gpu_id = m.gpu_id, .flags = m.flags}; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) {
+              m.address = 0;
+              m.flags |= abi::kAqlQueueMemory;
+            }),
+            -EINVAL);
   EXPECT_EQ(refused([](auto& m) { m.address += 8; }), -EINVAL);
   EXPECT_EQ(refused([](auto& m) { m.address = uint64_t{1} << 47; }), -EINVAL);
   EXPECT_EQ(refused([](auto& m) { m.flags = abi::kPublic; }), -EINVAL);

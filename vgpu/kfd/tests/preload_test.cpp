@@ -1,11 +1,21 @@
 // The driver in a process that has the hooks preloaded, as `halyard vgpu exec` starts it.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <link.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/door.h"
+#include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/import_table.h"
 
 namespace halyard::vgpu::kfd {
@@ -45,6 +55,61 @@ TEST(Preload, ACallBeforeThereIsAnEnvironmentDoesNotTurnTheHooksOff) {
   struct stat state = {};
   ASSERT_EQ(stat("/dev/kfd", &state), 0);
   EXPECT_TRUE(S_ISCHR(state.st_mode));
+}
+
+// By a program's own calls, by streams, and from another process.
+TEST(Preload, MemoryInUseIsToldToEveryProcess) {
+  const std::string path = "/sys/class/drm/card0/device/mem_info_vram_used";
+  const auto used = [&path] {
+    uint64_t bytes = 0;
+    std::ifstream(path) >> bytes;
+    return bytes;
+  };
+  const int kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+  ASSERT_GE(kfd, 0);
+  const uint64_t before = used();
+  constexpr uint64_t kBytes = uint64_t{4} << 20;
+  void* const at = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(at, MAP_FAILED);
+  abi::AllocMemory memory = {};
+  memory.address = reinterpret_cast<uintptr_t>(at);
+  memory.size = kBytes;
+  memory.gpu_id = gpu_id_of(0);
+  memory.flags = abi::kVram;
+  ASSERT_EQ(ioctl(kfd, abi::code<abi::AllocMemory>(abi::Request::kAllocMemoryOfGpu), &memory), 0);
+  EXPECT_GE(used(), before + kBytes);
+
+  const int file = open(path.c_str(), O_RDONLY);
+  ASSERT_GE(file, 0);
+  char text[32] = "";
+  EXPECT_GT(read(file, text, sizeof text - 1), 0);
+  close(file);
+  EXPECT_GE(std::stoull(text), before + kBytes);
+
+  FILE* const other = popen(("cat " + path).c_str(), "r");
+  ASSERT_NE(other, nullptr);
+  unsigned long long told = 0;
+  EXPECT_EQ(fscanf(other, "%llu", &told), 1);
+  EXPECT_EQ(pclose(other), 0);
+  EXPECT_GE(told, before + kBytes);
+
+  abi::FreeMemory handle = {};
+  handle.handle = memory.handle;
+  EXPECT_EQ(ioctl(kfd, abi::code<abi::FreeMemory>(abi::Request::kFreeMemoryOfGpu), &handle), 0);
+  close(kfd);
+}
+
+// The nodes of each GPU are beside its card.
+TEST(Preload, TheParentOfALinkIsTheParentOfItsTarget) {
+  char target[256] = "";
+  ASSERT_GT(readlink("/sys/class/drm/card0", target, sizeof target - 1), 0);
+  EXPECT_STREQ(target, "../../devices/virtual/pci/0000:03:00.0/drm/card0");
+  struct stat state = {};
+  EXPECT_EQ(stat("/sys/class/drm/card0/../renderD128", &state), 0);
+  EXPECT_NE(stat("/sys/class/drm/card0/../version", &state), 0);
+  char resolved[4096] = "";
+  ASSERT_NE(realpath("/sys/class/drm/card0/../../vendor", resolved), nullptr);
+  EXPECT_STREQ(resolved, "/sys/devices/virtual/pci/0000:03:00.0/vendor");
 }
 
 }  // namespace

@@ -1,12 +1,17 @@
 // What any request goes through, and those for the device as a whole.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <random>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "vgpu/kfd/drm.h"
 #include "vgpu/kfd/drm_abi.h"
@@ -25,7 +30,7 @@ TEST(Requests, UnknownOnesAreRefusedAsByLinux) {
   EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ, 'K', 0, 8), &version), -EINVAL);
 }
 
-TEST(Requests, DebuggingIsRefusedAsByALinuxWithoutIt) {
+TEST(Requests, DebuggingIsRefusedAsByALinuxThatSchedulesQueuesItself) {
   FakeProcess process;
   unsigned char argument[128] = {};
   // What Linux once had, and has the numbers of still.
@@ -33,10 +38,27 @@ TEST(Requests, DebuggingIsRefusedAsByALinuxWithoutIt) {
     EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_WRITE, 'K', number, 16), argument), -EPERM) << number;
     EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_WRITE, 'K', number, 16), nullptr), -EPERM) << number;
   }
-  // RUNTIME_ENABLE and DBG_TRAP came after this interface: the thunk does not ask for them. AMD's
-  // own numbers for DBG_TRAP and for performance counters.
-  for (const unsigned number : {0x25u, 0x26u, 0x82u, 0x84u})
+  for (uint32_t operation = 0; operation < 16; ++operation) {
+    abi::DebugTrap trap{static_cast<uint32_t>(getpid()), operation};
+    EXPECT_EQ(process.request(Request::kDebugTrap, trap), -EINVAL) << operation;
+  }
+  EXPECT_EQ(process.kfd->ioctl(abi::code<abi::DebugTrap>(Request::kDebugTrap), nullptr), -EFAULT);
+  // AMD's own numbers, once for DBG_TRAP, and for performance counters.
+  for (const unsigned number : {0x27u, 0x82u, 0x84u})
     EXPECT_EQ(process.kfd->ioctl(_IOC(_IOC_READ | _IOC_WRITE, 'K', number, 16), argument), -ENOTTY);
+}
+
+TEST(Requests, ARuntimeMayLetDebuggersKnowOfItOnce) {
+  FakeProcess process;
+  abi::RuntimeEnable enable;
+  enable.mode = abi::kEnableRuntime | abi::kSaveTrapTemporaries;
+  EXPECT_EQ(process.request(Request::kRuntimeEnable, enable), 0);
+  EXPECT_EQ(enable.capabilities, 0u);
+  EXPECT_EQ(process.request(Request::kRuntimeEnable, enable), -EBUSY);
+  abi::RuntimeEnable disable;
+  EXPECT_EQ(process.request(Request::kRuntimeEnable, disable), 0);
+  EXPECT_EQ(process.request(Request::kRuntimeEnable, disable), 0);
+  EXPECT_EQ(process.request(Request::kRuntimeEnable, enable), 0);
 }
 
 TEST(Requests, AvailableMemoryIsInWholeBlocks) {
@@ -114,6 +136,35 @@ TEST(Requests, ClocksRun) {
   } while (second.gpu == first.gpu);
   EXPECT_GT(second.gpu, first.gpu);
   EXPECT_GE(second.system, first.system);
+}
+
+// The GPU's clock is CLOCK_MONOTONIC in units of 10 ns here, which stands to CLOCK_BOOTTIME as long
+// as the machine does not sleep. A reading during which the thread lost its processor would be off
+// by a time slice; these are taken while other threads want every processor.
+TEST(Requests, ClocksAreOfOneMoment) {
+  FakeProcess process;
+  std::atomic<bool> ends = false;
+  std::vector<std::thread> others;
+  for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i) {
+    others.emplace_back([&] {
+      while (!ends) {
+      }
+    });
+  }
+  int64_t least = INT64_MAX;
+  int64_t most = INT64_MIN;
+  for (int i = 0; i < 200000; ++i) {
+    abi::ClockCounters clocks;
+    clocks.gpu_id = kGpu;
+    ASSERT_EQ(process.request(Request::kGetClockCounters, clocks), 0);
+    const int64_t apart =
+        static_cast<int64_t>(clocks.system) - static_cast<int64_t>(clocks.gpu * 10);
+    least = std::min(least, apart);
+    most = std::max(most, apart);
+  }
+  ends = true;
+  for (std::thread& other : others) other.join();
+  EXPECT_LE(most - least, 100'000);
 }
 
 // Whatever a program passes, it gets an answer. Requests that place memory at addresses of the

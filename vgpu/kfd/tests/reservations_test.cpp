@@ -4,6 +4,7 @@
 
 #include <bitset>
 #include <random>
+#include <utility>
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -32,6 +33,22 @@ TEST(Reservations, AreWhatWasAddedAndNotRemoved) {
       }
     }
   }
+}
+
+TEST(Reservations, AreFoundAroundAndBesideAddresses) {
+  Reservations reservations;
+  reservations.add(10, 20);
+  reservations.add(30, 40);
+  const auto around = [&reservations](uint64_t begin, uint64_t end) {
+    const AddressRange range = reservations.around(begin, end);
+    return std::pair(range.begin, range.end);
+  };
+  EXPECT_EQ(around(12, 15), std::pair(uint64_t{10}, uint64_t{20}));
+  EXPECT_EQ(around(10, 20), std::pair(uint64_t{10}, uint64_t{20}));
+  EXPECT_EQ(around(20, 30), std::pair(uint64_t{10}, uint64_t{40}));
+  EXPECT_EQ(around(5, 12), std::pair(uint64_t{5}, uint64_t{20}));
+  EXPECT_EQ(around(22, 25), std::pair(uint64_t{22}, uint64_t{25}));
+  EXPECT_EQ(around(50, 60), std::pair(uint64_t{50}, uint64_t{60}));
 }
 
 }  // namespace

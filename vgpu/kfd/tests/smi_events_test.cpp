@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <string>
 
 #include "vgpu/kfd/tests/fake_process.h"
@@ -144,6 +147,110 @@ TEST_F(SmiEventsTest, BadRequestsAreRefused) {
   EXPECT_EQ(process_.request(Request::kSmiEvents, request), -EINVAL);
   request.gpu_id = kGpu + 1;
   EXPECT_EQ(process_.request(Request::kSmiEvents, request), -EINVAL);
+}
+
+// Processes that share the folder of the driver's files.
+class SharedSmiEvents : public SmiEventsTest {
+ protected:
+  void SetUp() override {
+    std::string name = "/tmp/halyard-smi-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+    process_.kfd->smi_events().start(root_.c_str());
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  // What another process does in which this happens. Its name is this test's.
+  void fault_of_other(const queue::MemoryFault& fault) const {
+    FakeProcess other;
+    other.kfd->smi_events().start(root_.c_str());
+    other.machine->events().memory_fault(fault);
+  }
+  static std::string wait_and_read(int file) {
+    pollfd one = {file, POLLIN, 0};
+    while (poll(&one, 1, -1) != 1) {
+    }
+    return read_all(file);
+  }
+  size_t names() const {
+    const std::filesystem::directory_iterator folder(root_ + "/messages");
+    return static_cast<size_t>(std::distance(begin(folder), end(folder)));
+  }
+
+  std::string root_;
+};
+
+TEST_F(SharedSmiEvents, TheFaultsOfAnotherProcessAreReported) {
+  const int file = open();
+  choose(file, kVmFaults);
+  fault_of_other({2, 0xabc000, false, false});  // on the other GPU
+  fault_of_other({1, 0xabc000, false, true});   // a hang
+  fault_of_other(kFault);
+  EXPECT_EQ(wait_and_read(file), line_of_fault());
+  // Its own are, once.
+  fault();
+  fault_of_other(kFault);
+  std::string lines;
+  while (lines.size() < 2 * line_of_fault().size()) lines += wait_and_read(file);
+  EXPECT_EQ(lines, line_of_fault() + line_of_fault());
+  close(file);
+}
+
+TEST_F(SharedSmiEvents, AProcessThatDoesNotListenIsNotInTheFolder) {
+  fault();
+  EXPECT_FALSE(std::filesystem::exists(root_ + "/messages"));
+  {
+    FakeProcess other;
+    other.kfd->smi_events().start(root_.c_str());
+    abi::SmiEvents request;
+    request.gpu_id = kGpu;
+    EXPECT_EQ(other.request(Request::kSmiEvents, request), 0);
+    EXPECT_EQ(names(), 1u);
+    close(static_cast<int>(request.fd));
+  }
+  EXPECT_EQ(names(), 0u);
+}
+
+TEST_F(SharedSmiEvents, WhatAKilledListenerHasLeftIsRemoved) {
+  const pid_t killed = fork();
+  if (killed == 0) {
+    Mailbox mailbox;
+    mailbox.start(root_.c_str());
+    mailbox.listen([](const void*, size_t) {});
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(killed, nullptr, 0), killed);
+  ASSERT_EQ(names(), 1u);
+  fault();
+  EXPECT_EQ(names(), 0u);
+}
+
+TEST_F(SharedSmiEvents, AChildOfForkLeavesTheSocketToItsParent) {
+  const int file = open();
+  choose(file, kVmFaults);
+  const pid_t child = fork();
+  if (child == 0) {
+    process_.kfd->smi_events().leave_to_parent();
+    process_.kfd->smi_events().remove();
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(names(), 1u);
+  fault_of_other(kFault);
+  EXPECT_EQ(wait_and_read(file), line_of_fault());
+  close(file);
+}
+
+TEST_F(SharedSmiEvents, OtherMessagesDoNoHarm) {
+  const int file = open();
+  choose(file, kVmFaults);
+  Mailbox stranger;
+  stranger.start(root_.c_str());
+  const unsigned char bytes[Mailbox::kMostBytes] = {1};
+  for (const size_t size : {1, 95, 96, 97, 256}) stranger.send(bytes, size);
+  fault_of_other(kFault);
+  EXPECT_EQ(wait_and_read(file), line_of_fault());
+  close(file);
 }
 
 }  // namespace

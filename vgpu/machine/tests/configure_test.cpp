@@ -45,7 +45,7 @@ TEST_F(Configure, AProfileIsKeptOnceADeviceHasBeenOpened) {
   const auto door =
       reinterpret_cast<halyard_vgpu_kfd_door_t>(dlsym(library_, "halyard_vgpu_kfd_door"));
   ASSERT_NE(door, nullptr);
-  ASSERT_EQ(door()->open(0), 0);
+  ASSERT_EQ(door()->open(0, nullptr), 0);
   EXPECT_EQ(configure_("gfx900-noexec", error, sizeof error), 0);
   EXPECT_NE(configure_("gfx906", error, sizeof error), 0);
   EXPECT_THAT(error, AllOf(HasSubstr("(gfx900-noexec)"), HasSubstr("(gfx906)")));

@@ -24,6 +24,9 @@ class EventTableTest : public ::testing::Test {
   EventStatus wait(uint32_t id, uint32_t milliseconds) {
     return table_.wait(&id, 1, false, milliseconds);
   }
+  EventStatus wait(uint32_t id, uint32_t milliseconds, uint64_t& age) {
+    return table_.wait(&id, 1, false, milliseconds, &age);
+  }
 
   EventTable table_;
 };
@@ -143,6 +146,74 @@ TEST_F(EventTableTest, ThoseWhoShareAnEventDoNotSleepForEver) {
   waiters[0].join();
   table_.set(event);
   waiters[1].join();
+}
+
+TEST_F(EventTableTest, ARaiseThatSomebodyElseTookIsSeenByItsAge) {
+  const uint32_t event = create();
+  uint64_t first = 1;
+  uint64_t second = 1;
+  EXPECT_EQ(wait(event, 0, first), EventStatus::kTimeout);
+  EXPECT_EQ(first, 1u) << "after a timeout it is the caller's";
+  table_.raise(event);
+  EXPECT_EQ(wait(event, kForever, first), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, kForever, second), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, 0, first), EventStatus::kTimeout);
+  EXPECT_EQ(wait(event, 0, second), EventStatus::kTimeout);
+  table_.raise(event);
+  EXPECT_EQ(wait(event, 0), EventStatus::kSuccess) << "who uses no age takes it all the same";
+  EXPECT_EQ(wait(event, 0), EventStatus::kTimeout);
+  EXPECT_EQ(wait(event, kForever, first), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, kForever, second), EventStatus::kSuccess);
+  table_.raise(event);
+  EXPECT_EQ(table_.reset(event), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, kForever, first), EventStatus::kSuccess);
+  EXPECT_EQ(table_.reset(event), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, 0, first), EventStatus::kTimeout);
+  // A new event of the same id has the age of new ones.
+  EXPECT_EQ(table_.destroy(event), EventStatus::kSuccess);
+  ASSERT_EQ(create(), event);
+  first = 1;
+  EXPECT_EQ(wait(event, 0, first), EventStatus::kTimeout);
+}
+
+TEST_F(EventTableTest, AManualEventsAgeCountsItsRaises) {
+  const uint32_t event = create(true);
+  uint64_t age = 1;
+  table_.raise(event);
+  EXPECT_EQ(wait(event, 0, age), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, 0, age), EventStatus::kSuccess) << "it is set still";
+  EXPECT_EQ(table_.reset(event), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, 0, age), EventStatus::kTimeout);
+  table_.raise(event);
+  EXPECT_EQ(table_.reset(event), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, kForever, age), EventStatus::kSuccess);
+  EXPECT_EQ(wait(event, 0, age), EventStatus::kTimeout);
+}
+
+// Each of them looks at the value and sleeps for its event's next raise; nothing else wakes it.
+TEST_F(EventTableTest, NoRaiseIsLostOnThoseWhoShareAnEventByItsAge) {
+  const uint32_t event = create();
+  const uint32_t other = create();
+  std::atomic<int64_t> value{0};
+  constexpr int kRounds = 20000;
+  std::vector<std::thread> waiters;
+  for (int i = 0; i < 3; ++i) {
+    waiters.emplace_back([&] {
+      const uint32_t ids[] = {other, event};
+      uint64_t ages[] = {1, 1};
+      while (value.load(std::memory_order_relaxed) < kRounds) {
+        if (table_.wait(ids, 2, false, 0xfffffffe, ages) == EventStatus::kSuccess) continue;
+        ADD_FAILURE() << "a wait for ever failed at " << value.load();
+        break;
+      }
+    });
+  }
+  for (int i = 1; i <= kRounds; ++i) {
+    value.fetch_add(1, std::memory_order_seq_cst);
+    table_.raise(event);
+    if (i % 64 == 0) std::this_thread::yield();
+  }
+  for (std::thread& waiter : waiters) waiter.join();
 }
 
 TEST_F(EventTableTest, DestroyWakesWaiters) {

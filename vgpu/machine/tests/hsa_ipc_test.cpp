@@ -70,26 +70,17 @@ void wait_for(hsa_signal_t signal, hsa_signal_value_t value) {
 
 // What the GPU reads there: a copy by its engines, one by its compute units.
 std::vector<uint32_t> seen_by_gpu(const void* memory, size_t size) {
-  hsa_signal_t done{};
-  EXPECT_EQ(HSA(hsa_signal_create)(2, 0, nullptr, &done), HSA_STATUS_SUCCESS);
-  uint32_t* const host = allocate(runtime().system, size);
+  const HsaRuntime& hsa = runtime();
+  uint32_t* const host = allocate(hsa.system, size);
   const void* from = memory;
 #if HALYARD_VGPU_ENGINE
-  uint32_t* const between = allocate(runtime().vram, size);
-  EXPECT_EQ(HSA(hsa_amd_memory_async_copy)(between, runtime().gpu, memory, runtime().gpu, size, 0,
-                                           nullptr, done),
-            HSA_STATUS_SUCCESS);
-  wait_for(done, 1);
+  uint32_t* const between = allocate(hsa.vram, size);
+  EXPECT_EQ(hsa.copy(between, hsa.gpu, memory, hsa.gpu, size), HSA_STATUS_SUCCESS);
   from = between;
-#else
-  HSA(hsa_signal_store_screlease)(done, 1);
 #endif
-  const hsa_agent_t both[] = {runtime().gpu, runtime().cpu};
+  const hsa_agent_t both[] = {hsa.gpu, hsa.cpu};
   EXPECT_EQ(HSA(hsa_amd_agents_allow_access)(2, both, nullptr, host), HSA_STATUS_SUCCESS);
-  EXPECT_EQ(HSA(hsa_amd_memory_async_copy)(host, runtime().cpu, from, runtime().gpu, size, 0,
-                                           nullptr, done),
-            HSA_STATUS_SUCCESS);
-  wait_for(done, 0);
+  EXPECT_EQ(hsa.copy(host, hsa.cpu, from, hsa.gpu, size), HSA_STATUS_SUCCESS);
   return {host, host + size / 4};
 }
 

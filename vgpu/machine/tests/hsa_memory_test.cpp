@@ -28,19 +28,6 @@ class HsaMemory : public ::testing::Test {
     return memory;
   }
 
-  void copy(void* to, hsa_agent_t to_agent, const void* from, hsa_agent_t from_agent,
-            size_t bytes) {
-    hsa_signal_t done{};
-    ASSERT_EQ(HSA(hsa_signal_create)(1, 0, nullptr, &done), HSA_STATUS_SUCCESS);
-    ASSERT_EQ(
-        HSA(hsa_amd_memory_async_copy)(to, to_agent, from, from_agent, bytes, 0, nullptr, done),
-        HSA_STATUS_SUCCESS);
-    EXPECT_EQ(HSA(hsa_signal_wait_scacquire)(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-                                             HSA_WAIT_STATE_BLOCKED),
-              0);
-    HSA(hsa_signal_destroy)(done);
-  }
-
   HsaRuntime* runtime_ = nullptr;
 };
 
@@ -70,13 +57,16 @@ TEST_F(HsaMemory, CopiesBothWaysAndWithinTheDevice) {
     std::vector<unsigned char> want(bytes);
     for (auto& byte : want) byte = static_cast<unsigned char>(random());
     std::memcpy(host, want.data(), bytes);
-    copy(device, runtime_->gpu, host, runtime_->cpu, bytes);
+    EXPECT_EQ(runtime_->copy(device, runtime_->gpu, host, runtime_->cpu, bytes),
+              HSA_STATUS_SUCCESS);
     std::memset(host, 0, bytes);
 #if HALYARD_VGPU_ENGINE
-    copy(other, runtime_->gpu, device, runtime_->gpu, bytes);  // ROCR's copy shader
-    copy(host, runtime_->cpu, other, runtime_->gpu, bytes);
+    EXPECT_EQ(runtime_->copy(other, runtime_->gpu, device, runtime_->gpu, bytes),
+              HSA_STATUS_SUCCESS);  // ROCR's copy shader
+    EXPECT_EQ(runtime_->copy(host, runtime_->cpu, other, runtime_->gpu, bytes), HSA_STATUS_SUCCESS);
 #else
-    copy(host, runtime_->cpu, device, runtime_->gpu, bytes);
+    EXPECT_EQ(runtime_->copy(host, runtime_->cpu, device, runtime_->gpu, bytes),
+              HSA_STATUS_SUCCESS);
 #endif
     EXPECT_EQ(std::memcmp(host, want.data(), bytes), 0) << bytes;
     HSA(hsa_amd_memory_pool_free)(host);
@@ -95,8 +85,10 @@ TEST_F(HsaMemory, CopiesLockedHostMemory) {
             HSA_STATUS_SUCCESS);
   ASSERT_EQ(HSA(hsa_amd_memory_lock)(to.data(), bytes, nullptr, 0, &locked_to), HSA_STATUS_SUCCESS);
   void* device = allocate(runtime_->vram, bytes);
-  copy(device, runtime_->gpu, locked_from, runtime_->cpu, bytes);
-  copy(locked_to, runtime_->cpu, device, runtime_->gpu, bytes);
+  EXPECT_EQ(runtime_->copy(device, runtime_->gpu, locked_from, runtime_->cpu, bytes),
+            HSA_STATUS_SUCCESS);
+  EXPECT_EQ(runtime_->copy(locked_to, runtime_->cpu, device, runtime_->gpu, bytes),
+            HSA_STATUS_SUCCESS);
   EXPECT_EQ(from, to);
   EXPECT_EQ(HSA(hsa_amd_memory_unlock)(from.data()), HSA_STATUS_SUCCESS);
   EXPECT_EQ(HSA(hsa_amd_memory_unlock)(to.data()), HSA_STATUS_SUCCESS);

@@ -1,5 +1,6 @@
 #include "vgpu/machine/tests/hsa_runtime.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,8 +17,12 @@ std::string& failure() {
 
 }  // namespace
 
+void* HsaRuntime::find_if_there(const char* name) const {
+  return dlsym(library_, name);
+}
+
 void* HsaRuntime::find(const char* name) const {
-  void* const symbol = dlsym(library_, name);
+  void* const symbol = find_if_there(name);
   if (symbol != nullptr) return symbol;
   std::fprintf(stderr, "the HSA runtime has no %s\n", name);
   std::abort();
@@ -37,6 +42,21 @@ HsaRuntime* HsaRuntime::instance() {
   failure() = created->open();
   if (!failure().empty()) runtime = nullptr;
   return runtime;
+}
+
+hsa_status_t HsaRuntime::copy(void* to, hsa_agent_t to_agent, const void* from,
+                              hsa_agent_t from_agent, size_t bytes) const {
+  hsa_signal_t done{};
+  hsa_status_t status = HSA(hsa_signal_create)(1, 0, nullptr, &done);
+  if (status != HSA_STATUS_SUCCESS) return status;
+  status = HSA(hsa_amd_memory_async_copy)(to, to_agent, from, from_agent, bytes, 0, nullptr, done);
+  // Below 0: the copy has failed.
+  if (status == HSA_STATUS_SUCCESS &&
+      HSA(hsa_signal_wait_scacquire)(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                     HSA_WAIT_STATE_BLOCKED) != 0)
+    status = HSA_STATUS_ERROR;
+  HSA(hsa_signal_destroy)(done);
+  return status;
 }
 
 std::string HsaRuntime::open() {

@@ -5,6 +5,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ class HsaRuntime {
     return reinterpret_cast<F*>(find(name));
   }
   void* find(const char* name) const;
+  // The same of a function that not every release has: null without it.
+  void* find_if_there(const char* name) const;
+
+  // Copies by the agents' engines, and waits for it.
+  [[nodiscard]] hsa_status_t copy(void* to, hsa_agent_t to_agent, const void* from,
+                                  hsa_agent_t from_agent, size_t bytes) const;
 
   hsa_agent_t gpu{};
   hsa_agent_t cpu{};

@@ -112,15 +112,16 @@ TEST_F(AqlQueueTest, ReservedSlotIsWaitedFor) {
 }
 
 TEST_F(AqlQueueTest, BarrierAndWaitsForEverySignal) {
-  start();
-  amd_signal_t* a = make_signal(1);
+  start(false);
+  amd_signal_t* a = make_signal(0);
   amd_signal_t* b = make_signal(1);
   amd_signal_t* done = make_signal(1);
   amd_signal_t* after = make_signal(1);
+  submit(dispatch_packet(make_signal(1)), kDispatch);
   submit(barrier_packet({a, b}, done), HSA_PACKET_TYPE_BARRIER_AND);
   submit(dispatch_packet(after), kDispatch);
-  __atomic_store_n(&a->value, 0, __ATOMIC_RELEASE);
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  // What is before the barrier is published once it has looked at its signals.
+  wait_until([&] { return read_index() == 1; });
   EXPECT_EQ(value(done), 1);
   // A signal that was seen at 0 counts, whatever becomes of it.
   __atomic_store_n(&a->value, 1, __ATOMIC_RELEASE);

@@ -47,4 +47,33 @@ TEST(CoreSharing, NapsForAWhileOnACoreThatAnotherThreadSpinsOn) {
   EXPECT_EQ(sharing.next(1000, end + CoreSharing::kMemoryNs, false), Next::kYield);
 }
 
+TEST(CoreSharing, DoesWithoutNapsAfterOneThatIsVeryLate) {
+  CoreSharing sharing;
+  EXPECT_TRUE(sharing.naps_end_in_time(kNow));
+  sharing.napped(kSwitch, kNow, kNow + 2 * kSwitch);
+  EXPECT_TRUE(sharing.naps_end_in_time(kNow));
+  sharing.napped(kSwitch, kNow - kSlice, kNow);
+  EXPECT_FALSE(sharing.naps_end_in_time(kNow + CoreSharing::kFirstMistrustNs - 1));
+  EXPECT_TRUE(sharing.naps_end_in_time(kNow + CoreSharing::kFirstMistrustNs));
+}
+
+TEST(CoreSharing, ANapNowAndThenMayBeLate) {
+  CoreSharing sharing;
+  for (int nap = 0; nap < 100; ++nap) {
+    sharing.napped(kSwitch, kNow - 5 * CoreSharing::kLateNs, kNow);
+    for (int in_time = 0; in_time < 10; ++in_time) sharing.napped(kSwitch, kNow, kNow + kSwitch);
+    EXPECT_TRUE(sharing.naps_end_in_time(kNow));
+  }
+}
+
+TEST(CoreSharing, DoesWithoutNapsLongerAndLongerWhereAllAreLate) {
+  CoreSharing sharing;
+  for (int late = 0; late < 20; ++late) sharing.napped(kSwitch, kNow - kSlice, kNow);
+  EXPECT_FALSE(sharing.naps_end_in_time(kNow + CoreSharing::kLongestMistrustNs - 1));
+  EXPECT_TRUE(sharing.naps_end_in_time(kNow + CoreSharing::kLongestMistrustNs));
+  sharing.napped(kSwitch, kNow, kNow + kSwitch);
+  sharing.napped(kSwitch, kNow - kSlice, kNow);
+  EXPECT_TRUE(sharing.naps_end_in_time(kNow + CoreSharing::kFirstMistrustNs));
+}
+
 }  // namespace
