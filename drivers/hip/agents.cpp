@@ -2,6 +2,7 @@
 
 #include "drivers/common/clock.h"
 #include "drivers/common/device_clock.h"
+#include "drivers/common/dmabuf.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -50,6 +51,23 @@ bool owns_memory(const Hip& hip, const GpuFacts& gpu, const void* pointer, int d
     }
   }
   return device == gpu.device;
+}
+
+Status check_has_dmabufs(const Hip& hip) {
+  if (hip.hsa_amd_portable_export_dmabuf == nullptr || hip.hipImportExternalMemory == nullptr ||
+      hip.hipExternalMemoryGetMappedBuffer == nullptr || hip.hipDestroyExternalMemory == nullptr) {
+    return no_dmabufs(
+        "the HSA runtime below HIP lacks hsa_amd_portable_export_dmabuf, which releases from 5.6 "
+        "on have");
+  }
+  bool supported = true;
+  if (hip.hsa_system_get_info != nullptr &&
+      hip.hsa_system_get_info(HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED, &supported) ==
+          HSA_STATUS_SUCCESS &&
+      !supported) {
+    return no_dmabufs("the HSA runtime reports that this kernel driver has none (KFD before 1.12)");
+  }
+  return {};
 }
 
 bool can_map_dmabuf(const Hip& hip, const GpuFacts& gpu, int descriptor) {

@@ -18,6 +18,10 @@ std::string pci_of(const Hip& hip, hsa_agent_t agent);
 // global variables of every device for the first one's (hip::DeviceVar sets no device).
 bool owns_memory(const Hip& hip, const GpuFacts& gpu, const void* pointer, int device);
 
+// OK if the HIP library, with the HSA runtime below it, exports and imports dma-bufs; else
+// UNIMPLEMENTED with the reason. Once HIP runs.
+Status check_has_dmabufs(const Hip& hip);
+
 // Whether the GPU can map the dma-buf of a descriptor. HIP 5.7 and 6.4 free memory that is not
 // theirs when they import one that it cannot map.
 bool can_map_dmabuf(const Hip& hip, const GpuFacts& gpu, int descriptor);

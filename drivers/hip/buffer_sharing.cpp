@@ -51,6 +51,27 @@ Result<BufferImpl*> BufferImpl::import_host(DeviceImpl& device, const ImportOpti
   return buffer;
 }
 
+namespace {
+
+// HIP 6 succeeds for any pointer, and says so.
+constexpr int kMemoryTypeUnregistered6 = 0;
+
+Status in_no_allocation(const void* pointer) {
+  return error(
+      StatusCode::kInvalidArgument,
+      "Device::import_buffer is given a device pointer ({}) that is in no allocation of the "
+      "vendor's runtime. Import ordinary host memory with Kind::kHostMemory.",
+      pointer);
+}
+
+// With XNACK the GPU may use any memory of the process, and HIP 5.2.3 has one object for all of it,
+// which reaches beyond the last address (ROCclr's arena). It is found for every pointer.
+bool is_everything(const void* base, size_t size) {
+  return size > UINTPTR_MAX - reinterpret_cast<uintptr_t>(base);
+}
+
+}  // namespace
+
 Result<BufferImpl*> BufferImpl::import_pointer(DeviceImpl& device, const ImportOptions& options) {
   const Hip& hip = device.hip();
   const CurrentDevice current(hip, device.facts().device);
@@ -58,6 +79,11 @@ Result<BufferImpl*> BufferImpl::import_pointer(DeviceImpl& device, const ImportO
   hipPointerAttribute_t attributes = {};
   HALYARD_RETURN_IF_ERROR(check(hip, hip.hipPointerGetAttributes(&attributes, pointer),
                                 fmt::format("Importing the device pointer {}", pointer)));
+  void* base = nullptr;
+  size_t size = 0;
+  const bool has_range = hip.hipMemGetAddressRange(&base, &size, pointer) == hipSuccess;
+  const bool is_unknown = hip.major() >= 6 && attributes.memoryType == kMemoryTypeUnregistered6;
+  if (is_unknown || (has_range && is_everything(base, size))) return in_no_allocation(pointer);
   const int host_memory = hip.major() >= 6 ? kMemoryTypeHost6 : kMemoryTypeHost5;
   const bool on_host = attributes.memoryType == host_memory;
   if (!on_host && !owns_memory(hip, device.facts(), pointer, attributes.device)) {
@@ -66,9 +92,7 @@ Result<BufferImpl*> BufferImpl::import_pointer(DeviceImpl& device, const ImportO
                  "{}). Import it on the device that it is of.",
                  pointer, device.info().name, device.facts().device);
   }
-  void* base = nullptr;
-  size_t size = 0;
-  if (hip.hipMemGetAddressRange(&base, &size, pointer) == hipSuccess) {
+  if (has_range) {
     const uint64_t left = size - static_cast<uint64_t>(static_cast<std::byte*>(pointer) -
                                                        static_cast<std::byte*>(base));
     if (options.size > left) {
@@ -158,28 +182,6 @@ Result<BufferImpl*> BufferImpl::import_shared(DeviceImpl& device, const ImportOp
   buffer->exported_ = std::move(memory);
   return buffer;
 }
-
-namespace {
-
-// Whether the HIP library, with the HSA runtime below it, imports and exports dma-bufs.
-Status check_has_dmabufs(const Hip& hip) {
-  if (hip.hsa_amd_portable_export_dmabuf == nullptr || hip.hipImportExternalMemory == nullptr ||
-      hip.hipExternalMemoryGetMappedBuffer == nullptr || hip.hipDestroyExternalMemory == nullptr) {
-    return no_dmabufs(
-        "the HSA runtime below HIP lacks hsa_amd_portable_export_dmabuf, which releases from 5.6 "
-        "on have");
-  }
-  bool supported = true;
-  if (hip.hsa_system_get_info != nullptr &&
-      hip.hsa_system_get_info(HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED, &supported) ==
-          HSA_STATUS_SUCCESS &&
-      !supported) {
-    return no_dmabufs("the HSA runtime reports that this kernel driver has none (KFD before 1.12)");
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<BufferImpl*> BufferImpl::import_dmabuf(DeviceImpl& device, const ImportOptions& options) {
   const Hip& hip = device.hip();

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "drivers/hip/agents.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -26,13 +27,24 @@ const VendorLibrary& Hip::library() {
 namespace {
 
 std::atomic<bool> over{false};
-std::atomic<uint32_t> queries{0};  // calls of Hip::query under way
+std::atomic<uint32_t> calls{0};  // under way, of threads that wait
+
+// Calls HIP, unless that is over.
+template <typename Call>
+hipError_t unless_over(Call call) {
+  calls.fetch_add(1, std::memory_order_seq_cst);
+  // Either this sees the end, or the end sees this.
+  const bool ended = over.load(std::memory_order_seq_cst);
+  const hipError_t result = ended ? hipErrorNotReady : call();
+  calls.fetch_sub(1, std::memory_order_release);
+  return result;
+}
 
 void end() {
   // A query takes microseconds. One that never returns does not keep the process.
   constexpr int kLooks = 1000;
   over.store(true, std::memory_order_seq_cst);
-  for (int i = 0; i < kLooks && queries.load(std::memory_order_seq_cst) != 0; ++i) {
+  for (int i = 0; i < kLooks && calls.load(std::memory_order_seq_cst) != 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -51,12 +63,11 @@ bool Hip::is_over() {
 }
 
 hipError_t Hip::query(hipEvent_t event) const {
-  queries.fetch_add(1, std::memory_order_seq_cst);
-  // Either this sees the end, or the end sees this.
-  const bool ended = over.load(std::memory_order_seq_cst);
-  const hipError_t result = ended ? hipErrorNotReady : hipEventQuery(event);
-  queries.fetch_sub(1, std::memory_order_release);
-  return result;
+  return unless_over([&] { return hipEventQuery(event); });
+}
+
+hipError_t Hip::synchronise(hipStream_t stream) const {
+  return unless_over([&] { return hipStreamSynchronize(stream); });
 }
 
 Status Hip::resolve() {
@@ -92,6 +103,17 @@ std::string Hip::start() {
 std::string Hip::version_text() const {
   return fmt::format("{}.{}.{}", version_ / 10'000'000, version_ / 100'000 % 100,
                      version_ % 100'000);
+}
+
+std::vector<VendorRuntime::Offer> Hip::offers() const {
+  int managed = 0;
+  const bool has_managed =
+      hipMallocManaged != nullptr && hipMemPrefetchAsync != nullptr && hipMemAdvise != nullptr &&
+      hipDeviceGetAttribute(&managed, hipDeviceAttributeManagedMemory, 0) == hipSuccess &&
+      managed != 0;
+  return {{"dma-bufs", check_has_dmabufs(*this).ok()},
+          {"managed memory", has_managed},
+          {"hipLaunchHostFunc", hipLaunchHostFunc != nullptr}};
 }
 
 std::string describe(const Hip& hip, hipError_t error) {

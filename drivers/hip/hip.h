@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "drivers/common/fault_listener.h"
 #include "drivers/common/vendor_runtime.h"
@@ -31,9 +32,19 @@ class Hip final : public VendorRuntime {
   // hipEventQuery, which threads that wait call until the process is gone: hipErrorNotReady when
   // is_over(). The process's end waits for calls that are under way.
   hipError_t query(hipEvent_t event) const;
+  // The same of hipStreamSynchronize.
+  hipError_t synchronise(hipStream_t stream) const;
 
   // 5 or 6: which layouts and numbers the library uses (abi.h). 0 before initialise.
   int major() const { return version_ / 10'000'000; }
+  // Whether a word that a stream writes tells of its work at less cost than an event (measured with
+  // 5.2.3, 5.7.1 and 6.4.3: docs/hip-driver.md). Up to HIP 6.3, a thread of the runtime's runs a
+  // handler for each event that is recorded; 6.4 (60'400'000) has none.
+  bool words_cost_less() const { return words_cost_less(version_); }
+  static constexpr bool words_cost_less(int version) { return version < 60'400'000; }
+  // Whether hipHostUnregister waits for the null stream of each device, which it makes if there is
+  // none: seen with 5.2.3; 5.7.1 waits for the streams that there are.
+  bool unregistering_makes_null_streams() const { return version_ < 50'700'000; }
 
  private:
   friend class VendorRuntime;
@@ -43,6 +54,7 @@ class Hip final : public VendorRuntime {
   bool is_running() const override;
   std::string start() override;
   std::string version_text() const override;
+  std::vector<Offer> offers() const override;
 
   int version_ = 0;
 };

@@ -59,8 +59,11 @@ HALYARD_HIP_OPTIONAL(hsa_iterate_agents, "hsa_iterate_agents",
 HALYARD_HIP_REQUIRED(hipStreamCreateWithPriority, hipError_t(hipStream_t*, unsigned, int))
 HALYARD_HIP_REQUIRED(hipStreamDestroy, hipError_t(hipStream_t))
 HALYARD_HIP_REQUIRED(hipStreamSynchronize, hipError_t(hipStream_t))
+HALYARD_HIP_REQUIRED(hipStreamQuery, hipError_t(hipStream_t))
 HALYARD_HIP_REQUIRED(hipStreamGetFlags, hipError_t(hipStream_t, unsigned*))
 HALYARD_HIP_REQUIRED(hipStreamWaitEvent, hipError_t(hipStream_t, hipEvent_t, unsigned))
+HALYARD_HIP_OPTIONAL(hipStreamWriteValue64, "hipStreamWriteValue64",
+                     hipError_t(hipStream_t, void*, uint64_t, unsigned))
 HALYARD_HIP_REQUIRED(hipStreamAddCallback,
                      hipError_t(hipStream_t, hipStreamCallback_t, void*, unsigned))
 HALYARD_HIP_OPTIONAL(hipLaunchHostFunc, "hipLaunchHostFunc",

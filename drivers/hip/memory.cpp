@@ -55,7 +55,7 @@ Memory::~Memory() {
     raw_free(MemoryType::kHost, {block, SpareStaging::kBlock});
   }
   const std::lock_guard lock(parked_mutex_);
-  free_parked(Freeing::kAtOnce);
+  free_parked_at_once();
 }
 
 void Memory::open() {
@@ -117,7 +117,7 @@ hipError_t Memory::raw_allocate(MemoryType type, uint64_t size, void** base) {
   {
     // Also for what another thread is freeing just now.
     const std::lock_guard lock(parked_mutex_);
-    free_parked(Freeing::kMayWait);
+    free_parked();
   }
   return attempt();
 }
@@ -126,9 +126,10 @@ void Memory::raw_free(MemoryType type, const Block& block, bool is_managed) {
   const std::lock_guard lock(parked_mutex_);
   parked_.push_back({type, block, Streams::instance().busy(), is_managed});
   parked_bytes_ += block.size;
-  if (Streams::instance().all_idle() ||
-      parked_bytes_ > device_.facts().figures.memory_bytes / kMostParkedPart) {
-    free_parked(Freeing::kMayWait);
+  if (parked_bytes_ > device_.facts().figures.memory_bytes / kMostParkedPart) {
+    free_parked();
+  } else if (Streams::instance().all_idle()) {
+    free_parked_at_once();
   }
 }
 
@@ -140,28 +141,48 @@ bool Memory::blocks(MemoryType type) const {
                                      : streams.any_blocks();
 }
 
-bool Memory::can_free(const Parked& parked, Freeing how) const {
+bool Memory::can_free(const Parked& parked) const {
   if (blocks(parked.type)) return false;
-  if (how == Freeing::kAtOnce) {
-    Streams& streams = Streams::instance();
-    return parked.type == MemoryType::kDevice ? streams.idle(device_.facts().device)
-                                              : streams.all_idle();
-  }
   return std::all_of(parked.before.begin(), parked.before.end(),
                      [](const StreamPoint& point) { return !point.stream->may_use(point.number); });
 }
 
-void Memory::free_parked(Freeing how) {
-  if (parked_.empty()) return;
+void Memory::free_block(const Parked& parked) const {
   const Hip& hip = device_.hip();
+  if (parked.type == MemoryType::kHost && !parked.is_managed) {
+    hip.hipHostFree(parked.block.base);
+  } else {
+    hip.hipFree(parked.block.base);
+  }
+}
+
+void Memory::free_parked() {
+  if (parked_.empty()) return;
   lingering_ = Streams::instance().kept();
   std::erase_if(parked_, [&](const Parked& parked) {
-    if (!can_free(parked, how)) return false;
-    if (parked.type == MemoryType::kHost && !parked.is_managed) {
-      hip.hipHostFree(parked.block.base);
-    } else {
-      hip.hipFree(parked.block.base);
-    }
+    if (!can_free(parked)) return false;
+    free_block(parked);
+    parked_bytes_ -= parked.block.size;
+    return true;
+  });
+}
+
+// A thread that put a kernel on a stream meanwhile, and then frees or allocates memory, would wait
+// for this thread, which waits for the kernel, which may wait for that thread.
+void Memory::free_parked_at_once() {
+  if (parked_.empty()) return;
+  Streams& streams = Streams::instance();
+  const bool all_may_block = streams.any_blocks();
+  const bool device_may_block = all_may_block && streams.blocks(device_.facts().device);
+  lingering_ = streams.kept();
+  auto still = streams.hold_still({});
+  const bool all = still.has_value();
+  if (!all) still = streams.hold_still(device_.facts().device);
+  if (!still.has_value()) return;
+  std::erase_if(parked_, [&](const Parked& parked) {
+    const bool of_device = parked.type == MemoryType::kDevice;
+    if (of_device ? device_may_block : all_may_block || !all) return false;
+    free_block(parked);
     parked_bytes_ -= parked.block.size;
     return true;
   });
@@ -174,7 +195,7 @@ bool Memory::lingers() {
     for (const Parked& parked : parked_) {
       if (blocks(parked.type)) continue;
       // The next attempt frees it.
-      if (can_free(parked, Freeing::kMayWait)) retired_.returned(parked.type);
+      if (can_free(parked)) retired_.returned(parked.type);
       comes = true;
     }
     if (comes) return true;
@@ -341,7 +362,7 @@ void Memory::collect() {
   retired_.collect();
   Registrations::instance().collect(device_.hip());
   const std::lock_guard lock(parked_mutex_);
-  if (!parked_.empty() && Streams::instance().all_idle()) free_parked(Freeing::kMayWait);
+  if (!parked_.empty() && Streams::instance().all_idle()) free_parked_at_once();
 }
 
 void Memory::collect_in_time() {
@@ -367,7 +388,7 @@ bool Memory::release_all() {
   retired_.collect();
   Registrations::instance().collect(device_.hip());
   const std::lock_guard lock(parked_mutex_);
-  free_parked(Freeing::kAtOnce);
+  free_parked_at_once();
   if (retired_.size() != 0) return false;
   return parked_.empty() || Streams::instance().any_blocks();
 }

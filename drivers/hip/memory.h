@@ -119,12 +119,15 @@ class Memory final : public DeviceHeaps {
   bool unpark(MemoryType type, uint64_t size, void** base);
   // Whether freeing memory of this type may wait for ever.
   bool blocks(MemoryType type) const;
-  // Frees what is parked and can be freed. hipFree then waits for no work that was in flight when
-  // the block was parked; kAtOnce: nor for later work. Under parked_mutex_.
-  enum class Freeing : uint8_t { kMayWait, kAtOnce };
-  void free_parked(Freeing how);
   struct Parked;
-  bool can_free(const Parked& parked, Freeing how) const;
+  void free_block(const Parked& parked) const;
+  // Whether no work that was in flight when the block was parked may use it, and hipFree would not
+  // wait for ever.
+  bool can_free(const Parked& parked) const;
+  // Under parked_mutex_: frees what can be freed. hipFree waits for later work.
+  void free_parked();
+  // Under parked_mutex_: frees what hipFree waits for nothing for.
+  void free_parked_at_once();
   // Whether HIP may still keep some that was freed.
   bool lingers();
   uint64_t heap_size(MemoryType type) const;

@@ -39,7 +39,7 @@ class Progress final : public WaitLoop {
   bool holds(const DeviceImpl& device);
 
  private:
-  Progress() : WaitLoop({.looks = 1, .rounds = 8, .ns = 100'000}) {}
+  Progress() : WaitLoop({.looks = 64, .rounds = 32, .ns = 200'000}) {}
   uint64_t sleep_ns(uint64_t waited_ns, bool on_device) override;
   void advance();
   void poll_holders();

@@ -43,7 +43,10 @@ class QueueImpl final : public driver::QueueBase {
   Status do_host_call(const HostCall& call, const Sync& sync) override;
   Status do_prefetch(const BufferRange& range, PrefetchTarget to, const Sync& sync) override;
   Status do_barrier(const Sync& sync) override;
-  void* do_native_handle() const noexcept override { return core_->stream().handle(); }
+  void* do_native_handle() const noexcept override {
+    core_->stream().share();
+    return core_->stream().handle();
+  }
   Status do_fault() const override;
   Status do_abandon() override;
   Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,

@@ -13,16 +13,17 @@ namespace halyard::hip {
 
 WaitAction QueueCore::plan_wait_for(const SemaphorePoint& wait, StreamPoint* point,
                                     bool* later) const {
-  const SemaphoreImpl& semaphore = impl(*wait.semaphore);
+  const SemaphoreImpl::Ahead ahead = impl(*wait.semaphore).look_ahead(wait.value, &stream_);
+  *point = ahead.point;
+  *later = ahead.later;
   WaitFacts facts;
-  const PointState state = semaphore.evaluate(wait.value, nullptr);
-  facts.reached = state == PointState::kReached;
-  facts.failed = state == PointState::kFailed;
-  if (state == PointState::kPending) {
-    *point = semaphore.point_for(wait.value, &stream_, later);
+  facts.reached = ahead.state == PointState::kReached;
+  facts.failed = ahead.state == PointState::kFailed;
+  if (ahead.state == PointState::kPending) {
     facts.submitted = point->stream != nullptr;
     facts.same_queue = point->stream == &stream_;
-    facts.on_device = true;  // every point has an event
+    facts.on_device =
+        facts.submitted && !facts.same_queue && point->stream->offers_event(point->number);
   }
   return plan_wait(facts);
 }
@@ -44,7 +45,7 @@ QueueCore::WaitPlan QueueCore::plan_waits(Span<const SemaphorePoint> waits, bool
         break;
       case WaitAction::kHost:
         plan.hold = true;
-        plan.awaits_stream |= later;
+        plan.awaits_stream |= later || point.stream != nullptr;
         break;
       case WaitAction::kFail:
         plan.failure = impl(*wait.semaphore).failure();
@@ -71,7 +72,10 @@ Status QueueCore::put(Operation& operation, const WaitPlan& plan,
   }
   stream_.count();
   if (signals.empty() && !operation.needs_mark()) return {};
-  if (const Status marked = stream_.mark(); !marked.ok()) {
+  // In a profile, HIP's times of the work are not to be later than the host knew that it was done:
+  // an event is later than they are by more than the two clocks differ, and a word is not.
+  const bool with_event = operation.needs_mark() || profiler.active();
+  if (const Status marked = stream_.mark(with_event); !marked.ok()) {
     // The operation is on the stream, and nothing will tell when it is done.
     operation.cancel();
     fail_signals(signals, marked);
@@ -183,7 +187,8 @@ WaitAction QueueCore::action_for(const QueueOperation& operation, const HeldPoin
   bool later = false;
   const WaitAction action = plan_wait_for({wait.semaphore.get(), wait.value}, &point, &later);
   const bool seen_by_host = operation.waits_on_host() && action == WaitAction::kDevice;
-  awaits_stream_.store(later || seen_by_host, std::memory_order_release);
+  const bool seen_by_poll = action == WaitAction::kHost && point.stream != nullptr;
+  awaits_stream_.store(later || seen_by_host || seen_by_poll, std::memory_order_release);
   return seen_by_host ? WaitAction::kHost : action;
 }
 

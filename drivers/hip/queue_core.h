@@ -74,7 +74,7 @@ class QueueCore final : public HeldQueue, public std::enable_shared_from_this<Qu
   // `on_host`: QueueOperation::waits_on_host.
   WaitPlan plan_waits(Span<const SemaphorePoint> waits, bool on_host) const;
   // How to wait for the point: `point` is the stream's operation that reaches it, if there is one;
-  // `later` as SemaphoreImpl::point_for has it.
+  // `later` as SemaphoreImpl::Ahead has it.
   WaitAction plan_wait_for(const SemaphorePoint& wait, StreamPoint* point, bool* later) const;
   Status put(Operation& operation, const WaitPlan& plan, Span<const SemaphorePoint> signals);
   // Has arrived() called when all that is on the stream is done.

@@ -1,5 +1,8 @@
 #include "drivers/hip/registrations.h"
 
+#include <chrono>
+#include <cstdlib>
+
 #include "drivers/hip/stream.h"
 #include "hal/error.h"
 
@@ -51,9 +54,41 @@ void Registrations::collect(const Hip& hip) {
   forget_unused(hip);
 }
 
+namespace {
+
+// Those of devices that have had no work need code that HIP compiles first: a second or more, which
+// nobody who submits is to wait for.
+void make_null_streams(const Hip& hip) {
+  int count = 0;
+  if (hip.hipGetDeviceCount(&count) != hipSuccess) return;
+  for (int device = 0; device < count; ++device) {
+    const CurrentDevice current(hip, device);
+    hip.hipStreamQuery(nullptr);
+  }
+}
+
+}  // namespace
+
+void Registrations::end() {
+  // What HIP may compile takes that long on a busy machine.
+  constexpr std::chrono::seconds kLongest{30};
+  ended_ = true;
+  if (mutex_.try_lock_for(kLongest)) mutex_.unlock();
+}
+
 // HIP waits for every device, and a lost one never comes.
 void Registrations::forget_unused(const Hip& hip) {
-  if (!Streams::instance().all_idle() || Streams::instance().any_blocks()) return;
+  if (ended_ || Streams::instance().any_blocks()) return;
+  // HIP has compiled something by now. What the compiler registered to be destroyed at the end of
+  // the process it destroys after what is registered here.
+  static const int registered = std::atexit([] { instance().end(); });
+  static_cast<void>(registered);
+  if (hip.unregistering_makes_null_streams() && !has_null_streams_) {
+    make_null_streams(hip);
+    has_null_streams_ = true;
+  }
+  const auto still = Streams::instance().hold_still({});
+  if (!still.has_value()) return;
   std::erase_if(ranges_, [&](const auto& entry) {
     if (entry.second.users != 0) return false;
     hip.hipHostUnregister(entry.first);

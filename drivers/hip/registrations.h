@@ -32,11 +32,15 @@ class Registrations {
     uint64_t users = 0;  // 0: HIP is to forget it
   };
   void forget_unused(const Hip& hip);
+  // Calls HIP no more, and waits for a call that is under way.
+  void end();
   // Those that overlap; HIP may wait.
   void forget_unused_at(const Hip& hip, void* host, uint64_t size);
 
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   std::map<void*, Range> ranges_;    // under mutex_, by address
+  std::atomic<bool> ended_{false};   // the process ends
+  bool has_null_streams_ = false;    // under mutex_
   std::atomic<uint64_t> unused_{0};  // ranges without users; changed under mutex_
 };
 

@@ -11,8 +11,11 @@ namespace halyard::hip {
 void SemaphoreImpl::drop_known() const {
   std::erase_if(points_, [this](const TimelinePoint& point) {
     const bool done = point.at.stream->known_done(point.at.number);
-    if (done) raise(point.value);
-    return done;
+    if (!done) return false;
+    raise(point.value);
+    if (point.at.stream->is_worth_releasing())
+      releasable_.store(point.at.stream, std::memory_order_relaxed);
+    return true;
   });
 }
 
@@ -57,29 +60,38 @@ void SemaphoreImpl::add_point(uint64_t value, const StreamPoint& at) {
   points_.push_back({value, at});
 }
 
-PointState SemaphoreImpl::evaluate(uint64_t value, bool* on_device) const {
-  if (has_reached(value)) return PointState::kReached;
-  const std::lock_guard lock(points_mutex_);
+PointState SemaphoreImpl::state_of(uint64_t value) const {
   ask_for(value);
   if (has_reached(value)) return PointState::kReached;
-  if (on_device != nullptr) *on_device = !points_.empty();
   return has_failed() ? PointState::kFailed : PointState::kPending;
 }
 
-StreamPoint SemaphoreImpl::point_for(uint64_t value, const Stream* own, bool* later) const {
-  StreamPoint found;
+PointState SemaphoreImpl::evaluate(uint64_t value, bool* on_device) const {
+  if (has_reached(value)) return PointState::kReached;
   const std::lock_guard lock(points_mutex_);
+  const PointState state = state_of(value);
+  if (on_device != nullptr && state != PointState::kReached) *on_device = !points_.empty();
+  return state;
+}
+
+SemaphoreImpl::Ahead SemaphoreImpl::look_ahead(uint64_t value, const Stream* own) const {
+  Ahead ahead;
+  ahead.state = PointState::kReached;
+  if (has_reached(value)) return ahead;
+  const std::lock_guard lock(points_mutex_);
+  ahead.state = state_of(value);
+  if (ahead.state != PointState::kPending) return ahead;
   for (const TimelinePoint& point : points_) {
     if (point.value < value || point.at.stream->lost()) continue;
     if (point.at.stream == own) {
-      found = point.at;
+      ahead.point = point.at;
     } else if (point.value != value) {
-      *later = true;
-    } else if (found.stream == nullptr) {
-      found = point.at;
+      ahead.later = true;
+    } else if (ahead.point.stream == nullptr) {
+      ahead.point = point.at;
     }
   }
-  return found;
+  return ahead;
 }
 
 bool SemaphoreImpl::is_coming(uint64_t value) const {
@@ -90,9 +102,18 @@ bool SemaphoreImpl::is_coming(uint64_t value) const {
 }
 
 PointState SemaphoreImpl::wait_until(uint64_t value, Deadline deadline) const {
-  return Progress::instance().wait_until(
+  const PointState state = Progress::instance().wait_until(
       [&](bool* on_device) { return evaluate(value, on_device); }, deadline,
       static_cast<DeviceImpl&>(device()).options().wait_spin_ns);
+  // The thread has waited, and nobody waits for it: HIP's part of what has been done is done here,
+  // as it would be if the thread had called hipStreamSynchronize.
+  if (releasable_.load(std::memory_order_relaxed) != nullptr && state == PointState::kReached) {
+    Stream* const stream = releasable_.exchange(nullptr);
+    if (stream != nullptr && stream->is_worth_releasing()) {
+      Streams::instance().release_commands(*stream);
+    }
+  }
+  return state;
 }
 
 void SemaphoreImpl::notify() const {

@@ -4,6 +4,7 @@
 // stream s is done", and looked at when the semaphore is.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -23,11 +24,17 @@ class SemaphoreImpl final : public Timeline {
   PointState evaluate(uint64_t value) const override { return evaluate(value, nullptr); }
   // `on_device` (may be null): whether work on a stream may reach it.
   PointState evaluate(uint64_t value, bool* on_device) const;
-  // The operation that work on `own` waits for: any of `own` that signals `value` or more, as the
-  // stream's order sees to it; of another stream only one that signals `value` itself. Before that
-  // stream signals a later value, the host or work not submitted yet may signal `value`. stream is
-  // null if there is no such operation; then `*later` says whether there is one with a later value.
-  StreamPoint point_for(uint64_t value, const Stream* own, bool* later) const;
+  // What work on `own` that waits for `value` has to wait for. State and operation are read under
+  // one lock: between two reads, another thread may find the value reached and drop its operation.
+  struct Ahead {
+    PointState state = PointState::kPending;
+    // If pending, the operation that it waits for: any of `own` that signals `value` or more, as
+    // the stream's order sees to it; of another stream only one that signals `value` itself. Before
+    // that stream signals a later value, the host or work not submitted yet may signal `value`.
+    StreamPoint point;   // stream is null if there is none
+    bool later = false;  // there is one with a later value
+  };
+  Ahead look_ahead(uint64_t value, const Stream* own) const;
   bool is_coming(uint64_t value) const override;
 
  private:
@@ -49,10 +56,13 @@ class SemaphoreImpl final : public Timeline {
   // Under points_mutex_.
   void drop_known() const;
   void ask_for(uint64_t value) const;
+  PointState state_of(uint64_t value) const;
 
   mutable std::mutex points_mutex_;
   mutable std::vector<TimelinePoint> points_;  // under points_mutex_
   mutable size_t prune_at_ = 64;               // under points_mutex_: when points_ has that many
+  // A stream of which HIP keeps many commands that are done; null: none is known.
+  mutable std::atomic<Stream*> releasable_{nullptr};
 };
 
 inline SemaphoreImpl& impl(Semaphore& semaphore) {

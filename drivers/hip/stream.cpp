@@ -26,21 +26,85 @@ Result<hipEvent_t> Stream::take_event() {
   return event;
 }
 
-Status Stream::mark() {
+bool Stream::write_word(uint64_t number) {
+  // What HIP calls the address is not const; the device writes.
+  void* const word = const_cast<std::atomic<uint64_t>*>(word_);
+  if (hip_.hipStreamWriteValue64(handle_, word, number, 0) == hipSuccess) return true;
+  words_->give_up();
+  return false;
+}
+
+Status Stream::mark(bool for_stream) {
   const uint64_t number = number_.load(std::memory_order_relaxed);
-  if (marked_ == number) return {};
-  HALYARD_ASSIGN_OR_RETURN(const hipEvent_t event, take_event());
-  const hipError_t result = hip_.hipEventRecord(event, handle_);
+  const bool marked = marked_ == number;
+  if (marked && (!for_stream || recorded_ == number)) return {};
+  MarkFacts facts;
+  if (word_ != nullptr && !marked) {
+    if (words_->writes() == DoneWords::Writes::kUnknown && word_->load() != 0) words_->learn(true);
+    const DoneWords::Writes writes = words_->writes();
+    facts.may_write = writes != DoneWords::Writes::kNever;
+    facts.writes_arrive = writes == DoneWords::Writes::kArrive;
+  }
+  const uint32_t wanted = wants_events_.load(std::memory_order_relaxed);
+  if (wanted != 0) wants_events_.store(wanted - 1, std::memory_order_relaxed);
+  facts.for_stream = for_stream || wanted != 0;
+  facts.kept = number - released_.load(std::memory_order_relaxed);
+  facts.all_kept = keep(number - counted_);
+  counted_ = number;
+  MarkPlan plan = plan_mark_kind(facts);
+  Mark mark = {.number = number};
+  if (plan.word) {
+    mark.written = write_word(number);
+    plan.event |= !mark.written;
+  }
+  hipError_t result = hipSuccess;
+  if (plan.event) {
+    HALYARD_ASSIGN_OR_RETURN(mark.event, take_event());
+    result = hip_.hipEventRecord(mark.event, handle_);
+  }
   const std::lock_guard lock(marks_mutex_);
   if (result != hipSuccess) {
-    events_.push_back(event);
+    events_.push_back(mark.event);
     const Status status = loss(result, "Recording an event");
     lose_locked(status);
     return status;
   }
   marked_ = number;
-  marks_.push_back({number, event});
+  if (plan.event) {
+    recorded_ = number;
+    let_release(number);
+  }
+  marks_.push_back(mark);
   return {};
+}
+
+bool Stream::offers_event(uint64_t number) {
+  wants_events_.store(kEventsAfterWait, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(marks_mutex_);
+    if (known_done(number)) return true;
+    if (const auto mark = event_at(number); mark != marks_.end() && mark->number == number) {
+      return true;
+    }
+  }
+  const std::unique_lock lock(order_, std::try_to_lock);
+  return lock.owns_lock() && number_.load(std::memory_order_relaxed) == number && !lost() &&
+         mark(true).ok();
+}
+
+void Stream::release_commands() {
+  if (hip_.synchronise(handle_) == hipSuccess) let_release(number());
+}
+
+uint64_t Stream::keep(uint64_t operations) {
+  static std::atomic<uint64_t> all{0};
+  return all.fetch_add(operations, std::memory_order_relaxed) + operations;
+}
+
+void Stream::let_release(uint64_t number) {
+  keep(released_.load(std::memory_order_relaxed) - counted_);
+  counted_ = number;
+  released_.store(number, std::memory_order_relaxed);
 }
 
 Status Stream::wait_for(const StreamPoint& point) {
@@ -52,17 +116,25 @@ Status Stream::wait_for(const StreamPoint& point) {
     std::erase_if(awaited_, [](const StreamPoint& p) { return p.stream->known_done(p.number); });
     awaited_.push_back(point);
   }
+  const Status status = wait_for_event(other, point.number);
+  if (!status.ok()) {
+    const std::lock_guard lock(marks_mutex_);
+    awaited_.pop_back();  // added under order(), as all are
+  }
+  return status;
+}
+
+Status Stream::wait_for_event(Stream& other, uint64_t number) {
   const std::lock_guard lock(other.marks_mutex_);
+  // Then its mark may be forgotten, and the next one is for later work.
+  if (other.known_done(number)) return {};
   if (other.lost()) return other.fault_;
-  const auto mark =
-      std::lower_bound(other.marks_.begin(), other.marks_.end(), point.number,
-                       [](const Mark& m, uint64_t number) { return m.number < number; });
+  const auto mark = other.event_at(number);
   if (mark == other.marks_.end()) {
-    if (other.known_done(point.number)) return {};
     return error(StatusCode::kInternal,
                  "Internal error: a stream waits for an operation of another one (number {}) that "
-                 "has no mark.",
-                 point.number);
+                 "has no event.",
+                 number);
   }
   return check(hip_, hip_.hipStreamWaitEvent(handle_, mark->event, 0),
                "Waiting for another stream's event");
@@ -79,6 +151,13 @@ bool Stream::awaits_device(int device) {
   const std::lock_guard lock(marks_mutex_);
   return std::any_of(awaited_.begin(), awaited_.end(), [device](const StreamPoint& point) {
     return point.stream->device() == device && !point.stream->known_done(point.number);
+  });
+}
+
+bool Stream::awaits_any() {
+  const std::lock_guard lock(marks_mutex_);
+  return std::any_of(awaited_.begin(), awaited_.end(), [](const StreamPoint& point) {
+    return !point.stream->known_done(point.number);
   });
 }
 
@@ -105,7 +184,29 @@ bool Stream::takes_fill(uint64_t address, uint64_t size) {
   return true;
 }
 
+std::deque<Stream::Mark>::iterator Stream::mark_at(uint64_t number) {
+  return std::lower_bound(marks_.begin(), marks_.end(), number,
+                          [](const Mark& mark, uint64_t n) { return mark.number < n; });
+}
+
+std::deque<Stream::Mark>::iterator Stream::event_at(uint64_t number) {
+  return std::find_if(mark_at(number), marks_.end(),
+                      [](const Mark& mark) { return mark.event != nullptr; });
+}
+
+void Stream::forget_done() {
+  while (!marks_.empty() && known_done(marks_.front().number)) {
+    const Mark& mark = marks_.front();
+    if (mark.written && words_->writes() == DoneWords::Writes::kUnknown) {
+      words_->learn(word_->load(std::memory_order_acquire) >= mark.number);
+    }
+    if (mark.event != nullptr) events_.push_back(mark.event);
+    marks_.pop_front();
+  }
+}
+
 bool Stream::passes(size_t index) {
+  if (marks_[index].event == nullptr) return false;  // the word would have said so
   const hipError_t result = hip_.query(marks_[index].event);
   if (result == hipErrorNotReady) return false;
   if (result != hipSuccess) {
@@ -113,21 +214,18 @@ bool Stream::passes(size_t index) {
     return false;
   }
   const uint64_t number = marks_[index].number;
-  for (size_t i = 0; i <= index; ++i) {
-    events_.push_back(marks_.front().event);
-    marks_.pop_front();
-  }
   if (completed_.load(std::memory_order_relaxed) < number) {
     completed_.store(number, std::memory_order_release);
   }
+  forget_done();
   return true;
 }
 
 PointState Stream::state_of(uint64_t number) {
   if (known_done(number)) return PointState::kReached;
   const std::lock_guard lock(marks_mutex_);
-  const auto mark = std::lower_bound(marks_.begin(), marks_.end(), number,
-                                     [](const Mark& m, uint64_t n) { return m.number < n; });
+  forget_done();
+  const auto mark = mark_at(number);
   if (!lost() && mark != marks_.end()) passes(static_cast<size_t>(mark - marks_.begin()));
   if (known_done(number)) return PointState::kReached;
   return lost() ? PointState::kFailed : PointState::kPending;
@@ -144,8 +242,9 @@ PointState Stream::settled_state_of(uint64_t number) {
 
 void Stream::poll() {
   const std::lock_guard lock(marks_mutex_);
-  // A mark that is not done costs some microseconds, and those before one that is done are done: in
-  // growing steps from the oldest.
+  forget_done();
+  // An event that is not done costs some microseconds, and marks before one that is done are done:
+  // in growing steps from the oldest.
   size_t step = 1;
   while (!marks_.empty() && !lost()) {
     if (passes(std::min(step, marks_.size()) - 1)) {
@@ -222,6 +321,8 @@ Status Stream::loss(hipError_t result, std::string_view doing) const {
 
 void Stream::lose_locked(const Status& cause) {
   if (lost()) return;
+  // What is written later does not count.
+  completed_.store(done(), std::memory_order_release);
   fault_ = cause;
   lost_.store(true, std::memory_order_release);
   SemaphoreImpl::count_failure();
@@ -247,8 +348,11 @@ bool Stream::has_ended() {
   if (const std::unique_lock order(order_, std::try_to_lock); order.owns_lock()) mark().ignore();
   const std::lock_guard lock(marks_mutex_);
   if (ended_ || known_idle()) return true;
+  ended_ = word_ != nullptr && word_->load(std::memory_order_acquire) >= number();
+  if (ended_) return true;
   if (marks_.empty() || marks_.back().number < number()) return false;
-  ended_ = hip_.query(marks_.back().event) == hipSuccess;
+  const hipEvent_t last = marks_.back().event;
+  ended_ = last != nullptr && hip_.query(last) == hipSuccess;
   return ended_;
 }
 
@@ -302,6 +406,12 @@ Result<Stream*> Streams::take(const Hip& hip, int device, int priority) {
   HALYARD_RETURN_IF_ERROR(
       check(hip, hip.hipStreamCreateWithPriority(&made->handle_, hipStreamNonBlocking, priority),
             "Creating a stream"));
+  // What other code may put on a hardware queue, nobody here knows.
+  if (hip.was_open()) made->share();
+  if (DoneWords* const words = DoneWords::of(hip, device); words != nullptr) {
+    made->words_ = words;
+    made->word_ = words->take();
+  }
   return add(std::move(made));
 }
 
@@ -385,6 +495,41 @@ bool Streams::idle(int device) {
   std::vector<StreamPoint> points = busy();
   std::erase_if(points, [&](const StreamPoint& p) { return p.stream->device() != device; });
   return std::all_of(points.begin(), points.end(), &is_done);
+}
+
+// Work that is not counted, such as a wait for another device's, keeps a stream busy too. One that
+// is lost gets no work.
+std::optional<StillStreams> Streams::hold_still_locked(std::unique_lock<std::mutex> lock,
+                                                       std::optional<int> device) {
+  std::optional<StillStreams> still(std::in_place, std::move(lock));
+  for (const auto& stream : all_) {
+    if ((device.has_value() && stream->device() != *device) || stream->lost()) continue;
+    if (!still->add(stream->order_) || !stream->known_idle() || stream->awaits_any()) return {};
+  }
+  return still;
+}
+
+std::optional<StillStreams> Streams::hold_still(std::optional<int> device) {
+  if (device.has_value() ? !idle(*device) : !all_idle()) return {};
+  return hold_still_locked(std::unique_lock(mutex_), device);
+}
+
+// HIP waits for a packet of its own behind the work. Streams share hardware queues, so the work of
+// another one could hold that up, and so could the loss of the device: none of them may have work,
+// or get some meanwhile.
+void Streams::release_commands(Stream& stream) {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || blocks_locked(stream.device())) return;
+  for (const auto& other : all_) {
+    if (other->device() != stream.device()) continue;
+    if (other->external_ || other->is_shared()) return;
+    // Nobody may have waited for its last work. Asking puts a mark behind that, if it has none,
+    // so that a later call finds the stream idle.
+    if (!other->known_idle()) other->settled_state_of(other->number());
+  }
+  if (const auto still = hold_still_locked(std::move(lock), stream.device()); still.has_value()) {
+    stream.release_commands();
+  }
 }
 
 std::vector<Stream*> Streams::of_device(int device) {

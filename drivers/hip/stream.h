@@ -1,8 +1,9 @@
 // Stream: a HIP stream whose operations are counted, so that "operation n is done" is a number to
 // compare.
 //
-// Operations of a stream are done in their order. Behind those that a caller may ask about an event
-// is recorded, a mark; when it is complete, so is all before it.
+// Operations of a stream are done in their order. Behind those that a caller may ask about there is
+// a mark: the stream writes the number into a word of the host's (DoneWords), or an event is
+// recorded. When it is complete, so is all before it.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +14,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "drivers/common/point_state.h"
 #include "drivers/common/users.h"
+#include "drivers/hip/done_words.h"
 #include "drivers/hip/hip.h"
 #include "drivers/hip/mark_plan.h"
 #include "hal/executable.h"
@@ -69,8 +73,9 @@ class Stream {
     launched_[(number_.load(std::memory_order_relaxed) + 1) % kRemembered].store(
         function, std::memory_order_release);
   }
-  // Marks the last operation, if it is not marked.
-  Status mark();
+  // Marks the last operation, if it is not marked. `for_stream`: so that another stream can wait
+  // for it.
+  Status mark(bool for_stream = false);
   // What is put on this stream from now on starts when the marked operation of the other is done.
   Status wait_for(const StreamPoint& point);
   // Device memory of kScratch bytes, for data on its way between two places in host memory. In the
@@ -85,11 +90,12 @@ class Stream {
 
   uint64_t number() const { return number_.load(std::memory_order_acquire); }
   // Without asking HIP.
-  bool known_done(uint64_t number) const {
-    return completed_.load(std::memory_order_acquire) >= number;
-  }
+  bool known_done(uint64_t number) const { return done() >= number; }
   // As far as is known.
-  uint64_t in_flight() const { return number() - completed_.load(std::memory_order_acquire); }
+  uint64_t in_flight() const {
+    const uint64_t last = number();
+    return last - std::min(last, done());
+  }
   bool known_idle() const { return known_done(number()); }
   // An operation that is not marked is pending until a later mark is reached.
   PointState state_of(uint64_t number);
@@ -97,6 +103,17 @@ class Stream {
   PointState settled_state_of(uint64_t number);
   // Asks for all marks.
   void poll();
+  // Whether another stream can wait for the marked operation: it is done, or has an event. The next
+  // ones have events at once (kEventsAfterWait); this one may get one if nothing is behind it.
+  bool offers_event(uint64_t number);
+  // Whether HIP has not let go of many operations, all of which are done.
+  bool is_worth_releasing() const {
+    return writes_words() && !is_shared() &&
+           number() - released_.load(std::memory_order_relaxed) >= kWorthReleasing && known_idle();
+  }
+  // Whether other code of the process may put work on it.
+  bool is_shared() const { return shared_.load(std::memory_order_relaxed); }
+  void share() { shared_.store(true, std::memory_order_relaxed); }
   // Whether HIP has let go of the operations up to `number`: a command that is done keeps the
   // memory it copies until a thread of the runtime's has seen to it. Waits for that thread at most.
   bool let_go(uint64_t number);
@@ -105,14 +122,17 @@ class Stream {
   // none.
   std::string describe_running();
   // Whether all is known to be done, also what is just being put onto it.
-  bool is_quiescent() const { return known_idle() && launch_at(number() + 1) == nullptr; }
+  bool is_quiescent() const {
+    const uint64_t last = number();
+    return known_done(last) && launch_at(last + 1) == nullptr && number() == last;
+  }
   // The launch that is operation `number`; null if it is none, or so long ago that it is forgotten.
   // Without a lock, as everything that signal handlers use.
   const Function* launch_at(uint64_t number) const {
     return launched_[number % kRemembered].load(std::memory_order_acquire);
   }
   // The first operation that is not known to be done.
-  uint64_t first_running() const { return completed_.load(std::memory_order_acquire) + 1; }
+  uint64_t first_running() const { return done() + 1; }
   // Launches of that many latest operations are remembered.
   static constexpr uint64_t kRemembered = 1024;
   static_assert(kRemembered >= kMostUnmarked);
@@ -128,22 +148,48 @@ class Stream {
   // Whether work up to `number` may still use memory. Also of an abandoned stream, whose work may
   // end after all.
   bool may_use(uint64_t number);
-  // Whether it waits, within HIP, for work of another stream, or of another device, that is not
-  // known to be done.
+  // Whether it waits, within HIP, for work of another stream, or of another device, or for any at
+  // all, that is not known to be done.
   bool awaits(const Stream& other);
   bool awaits_device(int device);
+  bool awaits_any();
 
  private:
   friend class Streams;
 
   struct Mark {
     uint64_t number = 0;
-    hipEvent_t event = nullptr;
+    hipEvent_t event = nullptr;  // null: it is written into the word only
+    bool written = false;
   };
 
+  // The last operation that is known to be done.
+  uint64_t done() const {
+    const uint64_t completed = completed_.load(std::memory_order_acquire);
+    if (word_ == nullptr || lost()) return completed;
+    return std::max(completed, word_->load(std::memory_order_acquire));
+  }
+  bool writes_words() const {
+    return word_ != nullptr && words_->writes() == DoneWords::Writes::kArrive;
+  }
+  // Puts a write of `number` on the stream. Whether HIP has taken it.
+  bool write_word(uint64_t number);
+  // Counts operations whose commands HIP keeps. Of all streams so far; what is negative wraps.
+  static uint64_t keep(uint64_t operations);
+  // HIP lets go of what is before `number`. Under order().
+  void let_release(uint64_t number);
+  // Makes HIP let go of what is done. All streams of the device are idle, and stay so. Under
+  // order().
+  void release_commands();
+  // The first mark at `number` or later; with an event. Under marks_mutex_.
+  std::deque<Mark>::iterator mark_at(uint64_t number);
+  std::deque<Mark>::iterator event_at(uint64_t number);
+  // Forgets the marks that are known to be done. Under marks_mutex_.
+  void forget_done();
   // Whether marks_[index] is done; then it and those before it are forgotten. Under marks_mutex_.
   bool passes(size_t index);
   Result<hipEvent_t> take_event();
+  Status wait_for_event(Stream& other, uint64_t number);
   // Puts the probe behind what is on the stream. Under probe_mutex_. hipErrorNotReady if a thread
   // submits just now.
   hipError_t probe();
@@ -167,11 +213,19 @@ class Stream {
 
   std::mutex order_;
   uint64_t marked_ = 0;                // under order_: the last operation with a mark
+  uint64_t recorded_ = 0;              // under order_: the last one with an event
+  uint64_t counted_ = 0;               // under order_: those up to it keep() has counted
   uint64_t capacity_ = kMostUnmarked;  // under order_
   void* scratch_ = nullptr;            // under order_; kept for good, as the stream is
   uint64_t fills_ = 0;                 // under order_: HIP's, in its pieces
   std::atomic<uint64_t> number_{0};    // operations that were put on it; written under order_
   std::atomic<uint64_t> completed_{0};
+  std::atomic<uint64_t> released_{0};  // HIP was made to let go of the commands up to it
+  // Where the stream writes what is done; null if it does not. Both are set before it is used.
+  DoneWords* words_ = nullptr;
+  const std::atomic<uint64_t>* word_ = nullptr;
+  std::atomic<uint32_t> wants_events_{0};  // so many marks to come: other streams wait for some
+  std::atomic<bool> shared_{false};
   std::array<std::atomic<const Function*>, kRemembered> launched_{};
 
   mutable std::mutex marks_mutex_;
@@ -190,6 +244,18 @@ class Stream {
   Status fault_;  // under marks_mutex_, set before lost_
   std::atomic<bool> abandoned_{false};
   bool ended_ = false;  // under marks_mutex_: an abandoned one's work
+};
+
+// While it lives, no thread puts work on the streams, and none is made.
+class StillStreams {
+ public:
+  explicit StillStreams(std::unique_lock<std::mutex> all) : all_(std::move(all)) {}
+  // False if a thread is just now putting work on it.
+  bool add(std::mutex& order) { return orders_.emplace_back(order, std::try_to_lock).owns_lock(); }
+
+ private:
+  std::unique_lock<std::mutex> all_;
+  std::vector<std::unique_lock<std::mutex>> orders_;
 };
 
 // The streams of the process. None is ever destroyed (hipStreamDestroy waits for its work, and
@@ -211,6 +277,13 @@ class Streams {
   std::vector<StreamPoint> kept(uint64_t users = UINT64_MAX);
   bool all_idle();
   bool idle(int device);
+  // What HIP would wait for, of the device or of all, is idle and stays so: then a call that waits
+  // for it waits for nothing. Nothing if it is not, or a thread is just at it. The holder calls
+  // nothing of this class's.
+  std::optional<StillStreams> hold_still(std::optional<int> device);
+  // Makes HIP let go of the stream's commands, on this thread, if all streams of the device are
+  // idle.
+  void release_commands(Stream& stream);
   std::vector<Stream*> of_device(int device);
   // The one that was made last.
   const Stream* newest() const { return newest_.load(std::memory_order_acquire); }
@@ -230,6 +303,10 @@ class Streams {
 
  private:
   Stream* add(std::unique_ptr<Stream> stream);  // under mutex_
+  // Under mutex_: none has work that is not known to be done, or awaits any, of the device or of
+  // all.
+  std::optional<StillStreams> hold_still_locked(std::unique_lock<std::mutex> lock,
+                                                std::optional<int> device);
   // One that was given back, or null. Under mutex_.
   Stream* take_spare(const Hip& hip, int device, int priority);
   Status fault_of_locked(int device) const;

@@ -73,6 +73,37 @@ TEST(PlanMark, AStreamThatIsNeverFullIsMarkedAllTheSame) {
   EXPECT_LE(stream.longest_gap(), kMostUnmarked);
 }
 
+TEST(PlanMarkKind, AWordThatArrivesIsEnough) {
+  const MarkPlan plan = plan_mark_kind({.may_write = true, .writes_arrive = true});
+  EXPECT_TRUE(plan.word);
+  EXPECT_FALSE(plan.event);
+}
+TEST(PlanMarkKind, OneThatMayNotArriveHasAnEventBehindIt) {
+  const MarkPlan plan = plan_mark_kind({.may_write = true, .writes_arrive = false});
+  EXPECT_TRUE(plan.word);
+  EXPECT_TRUE(plan.event);
+}
+TEST(PlanMarkKind, AStreamWaitsForEventsOnly) {
+  const MarkPlan plan =
+      plan_mark_kind({.may_write = true, .writes_arrive = true, .for_stream = true});
+  EXPECT_FALSE(plan.word);
+  EXPECT_TRUE(plan.event);
+}
+TEST(PlanMarkKind, AnEventMakesHipLetGoOfManyCommands) {
+  MarkFacts facts = {
+      .may_write = true, .writes_arrive = true, .kept = kSomeKept, .all_kept = kMostKept - 1};
+  EXPECT_FALSE(plan_mark_kind(facts).event);
+  ++facts.all_kept;
+  EXPECT_TRUE(plan_mark_kind(facts).event);
+  --facts.kept;
+  EXPECT_FALSE(plan_mark_kind(facts).event);
+}
+TEST(PlanMarkKind, WithoutWordsItIsAnEvent) {
+  const MarkPlan plan = plan_mark_kind({});
+  EXPECT_FALSE(plan.word);
+  EXPECT_TRUE(plan.event);
+}
+
 uint32_t period(const char* pattern) {
   return shortest_period(reinterpret_cast<const unsigned char*>(pattern),
                          static_cast<uint32_t>(std::strlen(pattern)));

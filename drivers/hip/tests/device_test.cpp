@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <vector>
 
 #include "drivers/common/clock.h"
 #include "drivers/hip/device.h"
@@ -67,16 +68,33 @@ class HipDevice : public testing::Test {
     return done_->wait(value_, patience());
   }
 
-  // A kernel that runs on the queue until the host puts 2 into what this returns.
+  // Whether marks are words (DoneWords). From then on they are.
+  bool writes_words() {
+    if (!hip().words_cost_less()) return false;
+    EXPECT_TRUE(finish(*queue_).ok());
+    return true;
+  }
+
+  // A kernel that runs on the queue until the host puts 2 into what this returns. It has begun.
   std::atomic_ref<uint32_t> start_conversation() {
-    coherence_ = load(*device_, "coherence");
-    mail_ = host(8);
-    uint32_t* const mapped = words(mail_);
+    const std::atomic_ref<uint32_t> say = put_conversation();
+    wait_until_begun();
+    return say;
+  }
+  // For the kernel put last: it listens for 1 first, and a 2 that came before it had begun would
+  // overwrite the 1.
+  void wait_until_begun() {
+    const std::atomic_ref<uint32_t> answer(words(mails_.back())[1]);
+    while (answer.load() != 2) std::this_thread::yield();
+  }
+  std::atomic_ref<uint32_t> put_conversation() {
+    if (!coherence_) coherence_ = load(*device_, "coherence");
+    mails_.push_back(host(8));
+    const Ref<Buffer>& mail = mails_.back();
+    uint32_t* const mapped = words(mail);
     std::memset(mapped, 0, 8);
     const std::atomic_ref<uint32_t> say(mapped[0]);
-    const std::atomic_ref<uint32_t> answer(mapped[1]);
-    const Argument arguments[] = {mail_, Argument::of(uint32_t{2}),
-                                  Argument::of(uint32_t{1} << 30)};
+    const Argument arguments[] = {mail, Argument::of(uint32_t{2}), Argument::of(uint32_t{1} << 30)};
     Dispatch converse;
     converse.function = take(coherence_->find("converse"));
     converse.grid = {1, 1, 1};
@@ -84,7 +102,6 @@ class HipDevice : public testing::Test {
     converse.arguments = arguments;
     EXPECT_TRUE(queue_->dispatch(converse).ok());
     say.store(1);
-    while (answer.load() != 2) std::this_thread::yield();
     return say;
   }
 
@@ -92,7 +109,7 @@ class HipDevice : public testing::Test {
   Ref<Queue> queue_;
   Ref<Semaphore> done_;
   Ref<Executable> coherence_;
-  Ref<Buffer> mail_;
+  std::vector<Ref<Buffer>> mails_;
   uint64_t value_ = 0;
   Ref<Executable> executable_;
 };
@@ -351,6 +368,150 @@ TEST_F(HipDevice, TheCurrentDeviceStaysTheThreads) {
   int after = -1;
   ASSERT_EQ(hip().hipGetDevice(&after), hipSuccess);
   EXPECT_EQ(after, before);
+}
+
+TEST_F(HipDevice, AWaitNeedsNoEventWhereTheDeviceWritesWords) {
+  if (!writes_words()) GTEST_SKIP() << "The driver uses events with this release.";
+  const CallCounts counts(hip());
+  for (int i = 0; i < 100; ++i) ASSERT_OK(finish(*queue_));
+  EXPECT_EQ(counts.records(), 0);
+  EXPECT_EQ(counts.writes(), 100);
+}
+
+// The signal's work is long behind, and more is on the stream, when another queue waits for it.
+TEST_F(HipDevice, AnotherQueueWaitsForTheSignalAloneAndNotForWhatIsBehindIt) {
+  writes_words();
+  const Ref<Queue> other = take(device_->create_queue());
+  const Ref<Semaphore> later = take(device_->create_semaphore(0));
+  for (uint64_t round = 1; round <= 3; ++round) {
+    const SemaphorePoint signal = {done_.get(), ++value_};
+    const SemaphorePoint after = {later.get(), round};
+    const std::atomic_ref<uint32_t> before = start_conversation();
+    ASSERT_OK(queue_->barrier({.wait = {}, .signal = {&signal, 1}}));
+    const std::atomic_ref<uint32_t> behind = put_conversation();
+    ASSERT_OK(other->barrier({.wait = {&signal, 1}, .signal = {&after, 1}}));
+    EXPECT_EQ(take(later->query()), round - 1);
+    before.store(2);
+    const Status seen = later->wait(round, patience());
+    wait_until_begun();
+    behind.store(2);
+    ASSERT_TRUE(seen.ok()) << seen.to_string();
+    ASSERT_OK(finish(*queue_));
+  }
+}
+
+// The thread that waits here asks for a later value than the one that the dealloca is held for, and
+// may be the first to find that one reached.
+TEST_F(HipDevice, HeldWorkGoesOnThoughAnotherThreadAsksForALaterValue) {
+  const Ref<Queue> other = take(device_->create_queue());
+  constexpr uint32_t kMost = 64;  // work-groups, so that it takes now this long and now that
+  const Ref<Buffer> data = take(device_->allocate(kMost * 256));
+  for (uint32_t round = 0; round < 1000; ++round) {
+    const Argument arguments[] = {data, Argument::of(uint32_t{kMost * 64}),
+                                  Argument::of(uint32_t{1}), Argument::of(uint32_t{1})};
+    ASSERT_OK(queue_->dispatch(dispatch_of(arguments, 64 * (1 + round % kMost))));
+    const Ref<Buffer> buffer = take(queue_->alloca_buffer(4096));
+    const SemaphorePoint used = {done_.get(), ++value_};
+    const SemaphorePoint back = {done_.get(), ++value_};
+    ASSERT_OK(queue_->barrier({.wait = {}, .signal = {&used, 1}}));
+    // A dealloca's waits are the host's.
+    ASSERT_OK(other->dealloca_buffer(*buffer, {.wait = {&used, 1}, .signal = {&back, 1}}));
+    ASSERT_OK(done_->wait(value_, patience()));
+  }
+}
+
+// Its mark is gone, and the next one is for what is behind it.
+TEST_F(HipDevice, AStreamThatWaitsForWorkThatIsDoneWaitsForNothingBehindIt) {
+  writes_words();
+  ASSERT_OK(finish(*queue_));
+  const Ref<Queue> other = take(device_->create_queue());
+  Stream& first = static_cast<QueueImpl&>(*queue_).core().stream();
+  Stream& second = static_cast<QueueImpl&>(*other).core().stream();
+  const uint64_t before = first.number();
+  const std::atomic_ref<uint32_t> say = start_conversation();
+  {
+    const std::lock_guard lock(first.order());
+    ASSERT_OK(first.mark(true));
+  }
+  {
+    const std::lock_guard lock(second.order());
+    ASSERT_OK(second.wait_for({&first, before}));
+  }
+  const SemaphorePoint point = {done_.get(), ++value_};
+  ASSERT_OK(other->barrier({.wait = {}, .signal = {&point, 1}}));
+  EXPECT_TRUE(done_->wait(value_, patience()).ok());
+  say.store(2);
+  ASSERT_OK(finish(*queue_));
+}
+
+TEST_F(HipDevice, StreamsAreHeldStillOnlyWhereNoneHasWork) {
+  Streams& streams = Streams::instance();
+  ASSERT_OK(finish(*queue_));
+  const std::atomic_ref<uint32_t> say = start_conversation();
+  EXPECT_FALSE(streams.hold_still({}).has_value());
+  EXPECT_FALSE(streams.hold_still(0).has_value());
+  EXPECT_TRUE(streams.hold_still(1).has_value()) << "no stream is of this device";
+  say.store(2);
+  ASSERT_OK(finish(*queue_));
+  std::mutex& order = static_cast<QueueImpl&>(*queue_).core().stream().order();
+  std::thread([&] {
+    const std::lock_guard lock(order);
+    // Not on the thread that has the lock.
+    std::thread([&] { EXPECT_FALSE(streams.hold_still({}).has_value()); }).join();
+  }).join();
+  std::thread submits;
+  std::atomic<bool> submitted{false};
+  {
+    const auto still = streams.hold_still({});
+    ASSERT_TRUE(still.has_value());
+    submits = std::thread([&] {
+      EXPECT_TRUE(queue_->barrier({}).ok());
+      submitted.store(true);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_FALSE(submitted.load());
+  }
+  submits.join();
+}
+
+TEST_F(HipDevice, AThreadThatHasWaitedMakesHipLetGoOfManyCommands) {
+  if (!writes_words()) GTEST_SKIP() << "The driver uses events with this release.";
+  const CallCounts counts(hip());
+  for (uint64_t i = 0; i <= kWorthReleasing; ++i) ASSERT_OK(finish(*queue_));
+  EXPECT_GE(counts.synchronised(), 1);
+  EXPECT_LE(counts.synchronised(), 2);
+}
+
+// It would wait for the kernel if both streams had one hardware queue.
+TEST_F(HipDevice, ButNotWhileAnotherStreamHasWork) {
+  if (!writes_words()) GTEST_SKIP() << "The driver uses events with this release.";
+  const Ref<Queue> other = take(device_->create_queue());
+  const std::atomic_ref<uint32_t> say = start_conversation();
+  const CallCounts counts(hip());
+  for (uint64_t i = 0; i < 2 * kWorthReleasing; ++i) ASSERT_OK(finish(*other));
+  EXPECT_EQ(counts.synchronised(), 0);
+  say.store(2);
+}
+
+TEST_F(HipDevice, NorOnceTheProgramHasTheStreamAsWell) {
+  if (!writes_words()) GTEST_SKIP() << "The driver uses events with this release.";
+  queue_->native_handle();
+  const CallCounts counts(hip());
+  for (uint64_t i = 0; i < 2 * kWorthReleasing; ++i) ASSERT_OK(finish(*queue_));
+  EXPECT_EQ(counts.synchronised(), 0);
+}
+
+// So that HIP does not keep the commands of a program that never waits.
+TEST_F(HipDevice, WhatIsNeverWaitedForHasAnEventNowAndThen) {
+  if (!writes_words()) GTEST_SKIP() << "The driver uses events with this release.";
+  const CallCounts counts(hip());
+  for (uint64_t i = 0; i < kMostKept; ++i) {
+    const SemaphorePoint point = {done_.get(), ++value_};
+    ASSERT_OK(queue_->barrier({.wait = {}, .signal = {&point, 1}}));
+  }
+  EXPECT_GE(counts.records(), 1);
+  EXPECT_LE(counts.records(), 2);
+  ASSERT_OK(done_->wait(value_, patience()));
 }
 
 TEST_F(HipDevice, ShortFillsAtOddPlacesStayInside) {

@@ -13,6 +13,7 @@
 
 #include "drivers/hip/device.h"
 #include "drivers/hip/executable.h"
+#include "drivers/hip/queue.h"
 #include "drivers/hip/tests/virtual_hip.h"
 
 namespace halyard::hip {
@@ -49,11 +50,6 @@ class HipFault : public testing::Test {
                                     Argument::of(uint32_t{1})};
       return launch(*take(faults->find("store_to")), arguments, sync);
     }
-    // Takes a while.
-    Status append(const Ref<Buffer>& log, uint32_t rounds) {
-      const Argument arguments[] = {log, Argument::of(uint32_t{1}), Argument::of(rounds)};
-      return launch(*take(busy->find("append")), arguments, {});
-    }
     Status launch(const Function& function, Span<const Argument> arguments, const Sync& sync) {
       Dispatch dispatch;
       dispatch.function = &function;
@@ -88,6 +84,28 @@ class HipFault : public testing::Test {
     Ref<Executable> faults;
     Ref<Executable> busy;
   };
+
+  // A kernel that the queue's work is behind until the test says so.
+  struct HeldGpu {
+    explicit HeldGpu(Gpu& gpu)
+        : mail(gpu.allocate(MemoryType::kHost)), coherence(load(*gpu.device, "coherence")) {
+      word().store(0);
+      const Argument arguments[] = {mail, Argument::of(uint32_t{1}),
+                                    Argument::of(uint32_t{1} << 30)};
+      EXPECT_TRUE(gpu.launch(*take(coherence->find("answer")), arguments, {}).ok());
+    }
+    void release() const { word().store(1); }
+    std::atomic_ref<uint32_t> word() const {
+      return std::atomic_ref(*static_cast<uint32_t*>(take(mail->map(0, 4, MapAccess::kReadWrite))));
+    }
+
+    Ref<Buffer> mail;
+    Ref<Executable> coherence;
+  };
+
+  static Stream& stream_of(const Gpu& gpu) {
+    return static_cast<QueueImpl&>(*gpu.queue).core().stream();
+  }
 
   // A kernel on a stream that the driver knows nothing of.
   static void fault_beside_the_driver() {
@@ -142,16 +160,44 @@ TEST_F(HipFault, ADeviceWhoseStreamWaitsForALostOneIsLostWithIt) {
   in_process([] {
     Gpu lost(0);
     Gpu other(1);
-    const Ref<Buffer> log = lost.allocate(MemoryType::kDevice);
     const SemaphorePoint point = {lost.done.get(), 1};
     const SemaphorePoint after = {other.done.get(), 1};
-    const uint32_t zero = 0;
-    ASSERT_OK(lost.queue->fill(log, &zero, 1));
-    ASSERT_OK(lost.append(log, 300'000));
+    const HeldGpu held(lost);
     ASSERT_OK(lost.store_to_nowhere({.wait = {}, .signal = {&point, 1}}));
     ASSERT_OK(other.queue->barrier({.wait = {&point, 1}, .signal = {&after, 1}}));
+    held.release();
     EXPECT_THAT(other.done->wait(1, patience()).to_string(), HasSubstr("\"store_to\""));
     EXPECT_FALSE(other.device->fault().ok());
+  });
+}
+
+// What a stream is given to wait for is not counted.
+TEST_F(HipFault, AStreamThatWaitsForAnotherDeviceIsNotIdle) {
+  in_process([] {
+    Gpu first(0);
+    Gpu second(1);
+    first.expect_works();
+    second.expect_works();
+    Streams& streams = Streams::instance();
+    Stream& stream = stream_of(second);
+    Stream& other = stream_of(first);
+    ASSERT_TRUE(streams.hold_still(stream.device()).has_value());
+    const HeldGpu held(first);
+    {
+      const std::lock_guard lock(other.order());
+      ASSERT_OK(other.mark(true));
+    }
+    {
+      const std::lock_guard lock(stream.order());
+      ASSERT_OK(stream.wait_for({&other, other.number()}));
+    }
+    EXPECT_TRUE(stream.known_idle());
+    EXPECT_FALSE(streams.hold_still(stream.device()).has_value());
+    // Would wait for the kernel.
+    streams.release_commands(stream);
+    held.release();
+    first.expect_works();
+    EXPECT_TRUE(streams.hold_still(stream.device()).has_value());
   });
 }
 
@@ -200,7 +246,12 @@ TEST_F(HipFault, OfAStreamLosesOneQueue) {
   in_process([] {
     Gpu gpu(0);
     const Ref<Queue> other = take(gpu.device->create_queue());
-    auto& query = const_cast<Hip&>(static_cast<DeviceImpl&>(*gpu.device).hip()).hipEventQuery;
+    auto& hip = const_cast<Hip&>(static_cast<DeviceImpl&>(*gpu.device).hip());
+    // So that the mark is an event only.
+    hip.hipStreamWriteValue64 = [](hipStream_t, void*, uint64_t, unsigned) -> hipError_t {
+      return hipErrorNotSupported;
+    };
+    auto& query = hip.hipEventQuery;
     const auto real =
         std::exchange(query, [](hipEvent_t) -> hipError_t { return hipErrorInvalidHandle; });
     const SemaphorePoint point = {gpu.done.get(), 1};

@@ -36,6 +36,12 @@ TEST(HipLoad, ALibraryWithoutTheFunctionsIsRefusedByName) {
   EXPECT_THAT(message(hip.status()), HasSubstr("hipInit"));
 }
 
+TEST(HipWords, CostLessWhereEventsHaveHandlers) {
+  EXPECT_TRUE(Hip::words_cost_less(50'220'730));   // 5.2.3
+  EXPECT_TRUE(Hip::words_cost_less(50'731'921));   // 5.7.1
+  EXPECT_FALSE(Hip::words_cost_less(60'443'484));  // 6.4.3
+}
+
 TEST(HipErrors, KeepHipsNameAndText) {
   const Result<Hip*> hip = Hip::load("");
   ASSERT_TRUE(hip.ok()) << hip.status().to_string();

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "drivers/hip/driver.h"
+#include "drivers/hip/hip.h"
 #include "hal/device.h"
 #include "vgpu/halyard_vgpu.h"
 
@@ -53,6 +55,54 @@ inline Driver& virtual_driver(const char* profile) {
   }();
   return *driver;
 }
+
+// What the driver calls while this lives.
+class CallCounts {
+ public:
+  explicit CallCounts(const Hip& hip) : hip_(const_cast<Hip&>(hip)) {
+    counted.records = counted.writes = counted.synchronised = 0;
+    record = std::exchange(hip_.hipEventRecord, [](hipEvent_t event, hipStream_t stream) {
+      ++counted.records;
+      return record(event, stream);
+    });
+    write = hip_.hipStreamWriteValue64;
+    if (write != nullptr) {
+      hip_.hipStreamWriteValue64 = [](hipStream_t stream, void* word, uint64_t value,
+                                      unsigned flags) {
+        ++counted.writes;
+        return write(stream, word, value, flags);
+      };
+    }
+    synchronise = std::exchange(hip_.hipStreamSynchronize, [](hipStream_t stream) {
+      ++counted.synchronised;
+      return synchronise(stream);
+    });
+  }
+  CallCounts(const CallCounts&) = delete;
+  CallCounts& operator=(const CallCounts&) = delete;
+  ~CallCounts() {
+    hip_.hipEventRecord = record;
+    hip_.hipStreamWriteValue64 = write;
+    hip_.hipStreamSynchronize = synchronise;
+  }
+
+  int records() const { return counted.records; }
+  int writes() const { return counted.writes; }
+  int synchronised() const { return counted.synchronised; }
+
+ private:
+  struct Counts {
+    std::atomic<int> records;       // C++20: 0
+    std::atomic<int> writes;        // C++20: 0
+    std::atomic<int> synchronised;  // C++20: 0
+  };
+  static inline Counts counted;
+  static inline decltype(Hip::hipEventRecord) record = nullptr;
+  static inline decltype(Hip::hipStreamWriteValue64) write = nullptr;
+  static inline decltype(Hip::hipStreamSynchronize) synchronise = nullptr;
+
+  Hip& hip_;
+};
 
 inline Ref<Executable> load(Device& device, const std::string& name) {
   std::ifstream file(std::string(HALYARD_TEST_KERNELS) + "/" + name + ".hipfb", std::ios::binary);
