@@ -12,15 +12,32 @@ namespace halyard::toolchain {
 namespace {
 
 constexpr const char* kVariable = "HALYARD_BITCODE_DIR";
-constexpr const char* kFolders[] = {"/opt/rocm/amdgcn/bitcode",
-                                    "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"};
+constexpr const char* kOfRocm = "/opt/rocm/amdgcn/bitcode";
+constexpr const char* kOfDebian12 = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
 
 bool has_libraries(const std::string& folder) {
   std::error_code ignored;
   return std::filesystem::exists(folder + "/ocml.bc", ignored);
 }
 
+// Debian has them beside the LLVM that has made them, since 13.
+std::string of_llvm(int version) {
+  return fmt::format("/usr/lib/llvm-{0}/lib/clang/{0}/amdgcn/bitcode", version);
+}
+constexpr int kNewestLlvm = 40;
+constexpr int kOldestLlvm = 16;
+
 }  // namespace
+
+std::string usual_device_libraries(const std::string& root) {
+  for (const char* const folder : {kOfRocm, kOfDebian12}) {
+    if (has_libraries(root + folder)) return root + folder;
+  }
+  for (int version = kNewestLlvm; version >= kOldestLlvm; --version) {
+    if (has_libraries(root + of_llvm(version))) return root + of_llvm(version);
+  }
+  return std::string();
+}
 
 bool uses_device_libraries(std::span<const std::byte> object) {
   const std::string_view text(reinterpret_cast<const char*>(object.data()), object.size());
@@ -39,12 +56,9 @@ Result<std::string> find_device_libraries(const std::string& chosen, const Searc
                  "The folder ({}) of {} has no device libraries (ocml.bc and others). Name the "
                  "folder with the *.bc files of ROCm's device libraries; the Debian package "
                  "rocm-device-libs has them in {}.",
-                 printable(named), chosen.empty() ? kVariable : "--bitcode-dir", kFolders[1]);
+                 printable(named), chosen.empty() ? kVariable : "--bitcode-dir", kOfDebian12);
   }
-  for (const char* folder : kFolders) {
-    if (has_libraries(folder)) return std::string(folder);
-  }
-  return std::string();
+  return usual_device_libraries("");
 }
 
 std::vector<std::string> device_library_files(

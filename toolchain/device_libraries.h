@@ -24,6 +24,10 @@ bool uses_device_libraries(std::span<const std::byte> object);
 // ocml.bc.
 Result<std::string> find_device_libraries(const std::string& chosen, const SearchContext& context);
 
+// The folder of ROCm's or Debian's packages below `root` ("": the system's); empty if there is
+// none.
+std::string usual_device_libraries(const std::string& root);
+
 struct LibraryChoice {
   TargetId target;
   uint32_t code_object_version = 0;  // 4 to 6

@@ -136,6 +136,12 @@ Status FaultyDevice::do_details(DeviceDetails* details) const {
 Status FaultyDevice::do_advise(const BufferRange& range, MemoryAdvice advice) {
   return inner_->advise(range, advice);
 }
+Status FaultyDevice::do_commit(const BufferRange& range) {
+  return inner_->commit(range);
+}
+Status FaultyDevice::do_decommit(const BufferRange& range) {
+  return inner_->decommit(range);
+}
 Status FaultyDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) {
   return give(inner_->export_semaphore(semaphore), exported);
 }

@@ -57,6 +57,8 @@ class FaultyDevice final : public halyard::driver::DeviceBase {
                                      halyard::AllocationInfo* info) const override;
   halyard::Status do_read_clocks(halyard::ClockReading* reading) const override;
   halyard::Status do_details(halyard::DeviceDetails* details) const override;
+  halyard::Status do_commit(const halyard::BufferRange& range) override;
+  halyard::Status do_decommit(const halyard::BufferRange& range) override;
   halyard::Status do_advise(const halyard::BufferRange& range,
                             halyard::MemoryAdvice advice) override;
   halyard::Status do_export_semaphore(halyard::Semaphore& semaphore,

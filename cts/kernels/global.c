@@ -11,3 +11,9 @@ KERNEL void use_globals(GLOBAL u32* out, u32 which) {
   global_output[i] = global_input[i] + kSquares[(which + i) & 7];
   out[i] = global_output[i];
 }
+
+// Without arguments.
+KERNEL void step_globals(void) {
+  const u32 i = local_id();
+  if (i < 4) global_input[i] += i + 1;
+}

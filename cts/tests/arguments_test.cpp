@@ -152,6 +152,33 @@ TEST_F(Arguments, ValuesAreTakenAtSubmission) {
   EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(64, 12)));
 }
 
+// A kernel without arguments, in every way to launch it: at once, and held back.
+TEST_F(Arguments, NoneAtAll) {
+  const Function* const step = function("global", "step_globals");
+  EXPECT_TRUE(step->info().arguments.empty());
+  const Dim3 group = {64, 1, 1};
+  const Launch launch(step, group, group, {});
+  const Ref<Buffer> one_group = upload(std::vector<uint32_t>{1, 1, 1});
+  const Ref<CommandBuffer> commands = take(device().create_command_buffer());
+  ASSERT_OK(commands->dispatch(launch));
+  ASSERT_OK(commands->barrier());
+  ASSERT_OK(commands->dispatch_indirect(launch, one_group));
+  ASSERT_OK(commands->finish());
+  const Ref<Semaphore> gate = new_semaphore();
+  const SemaphorePoint wait = {gate.get(), 1};
+  for (const bool held : {false, true}) {
+    ASSERT_OK(queue().dispatch(launch, held ? Sync{.wait = {&wait, 1}} : Sync{}));
+    ASSERT_OK(queue().dispatch_indirect(launch, one_group));
+    ASSERT_OK(queue().execute(*commands));
+  }
+  ASSERT_OK(gate->signal(1));
+
+  const Ref<Buffer> out = poisoned(16);
+  ASSERT_OK(run(function("global", "use_globals"), group, group, {out, Argument::of(0u)}));
+  EXPECT_TRUE(
+      same(download<uint32_t>(out), std::vector<uint32_t>{10 + 8, 20 + 17, 30 + 28, 40 + 41}));
+}
+
 // More launches than a ring of arguments holds, each with its own values.
 TEST_F(Arguments, ManyLaunchesInFlightKeepTheirOwn) {
   constexpr uint32_t kLaunches = 5000;

@@ -159,7 +159,7 @@ TEST_F(DriverTest, DevicesOfOneDriverShareSemaphores) {
   ASSERT_OK(queue().barrier(When().after(back, 1).then(mine, 2)));
   ASSERT_OK(theirs->barrier(When().after(mine, 1).then(back, 1)));
   ASSERT_OK(mine->signal(1));
-  EXPECT_OK(mine->wait(2, Deadline::after_ns(uint64_t{10} * 1000 * 1000 * 1000)));
+  EXPECT_OK(mine->wait(2, patience()));
 }
 
 }  // namespace

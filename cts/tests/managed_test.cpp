@@ -128,7 +128,8 @@ TEST_F(Managed, CountsInNoHeap) {
   for (size_t i = 0; i < device().heap_count(); ++i) {
     const uint64_t before = take(device().heap_statistics(i)).live_bytes;
     const Ref<Buffer> another = take(device().allocate(1 << 20, managed_options()));
-    EXPECT_EQ(take(device().heap_statistics(i)).live_bytes, before);
+    // Less, if a driver has found meanwhile that the work of an earlier test is done.
+    EXPECT_LE(take(device().heap_statistics(i)).live_bytes, before);
   }
 }
 

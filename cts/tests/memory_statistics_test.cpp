@@ -24,7 +24,7 @@ class MemoryStatistics : public DeviceTest {
   }
   // Until `bytes` are live again. A driver may keep what is released until work in flight is done.
   testing::AssertionResult settles_at(MemoryType type, uint64_t bytes) {
-    for (int i = 0; i < 500 && of(type).live_bytes != bytes; ++i) {
+    for (int i = 0; i < 6000 && of(type).live_bytes != bytes; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     const uint64_t live = of(type).live_bytes;

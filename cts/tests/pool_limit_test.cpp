@@ -35,7 +35,7 @@ class PoolLimits : public DeviceTest {
   uint64_t live_bytes() { return take(device().heap_statistics(0)).live_bytes; }
   // Once nothing uses what was given back.
   bool becomes(const std::function<uint64_t()>& figure, uint64_t expected) {
-    for (int i = 0; i < 1000 && figure() != expected; ++i) {
+    for (int i = 0; i < 6000 && figure() != expected; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return figure() == expected;

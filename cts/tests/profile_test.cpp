@@ -84,8 +84,9 @@ TEST_F(Profile, IsOnTheHostsClock) {
   ASSERT_OK(device().begin_profile());
   ASSERT_OK(queue().dispatch(affine(data, 64, 1, 1), next()));
   ASSERT_OK(finish());
-  const uint64_t after = now_ns();
   const std::vector<Event> events = named(end_profile(), "affine");
+  // A driver may set one clock by the other until then.
+  const uint64_t after = now_ns();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_GE(events[0].begin + kSlack, before);
   EXPECT_LE(events[0].end, after + kSlack);

@@ -5,6 +5,7 @@
 #include "drivers/amdgpu/access.h"
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/managed.h"
+#include "drivers/amdgpu/reserved.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -16,15 +17,16 @@ BufferImpl::BufferImpl(DeviceImpl& device, Backing backing)
       backing_(std::move(backing)) {}
 
 Ref<Buffer> BufferImpl::adopt(DeviceImpl& device, Backing backing) {
-  auto* const buffer = new BufferImpl(device, std::move(backing));
+  auto buffer = Ref<Buffer>::adopt(new BufferImpl(device, std::move(backing)));
+  const Backing& kept = impl(*buffer).backing_;
   AllocationInfo info;
   info.type = buffer->type();
-  info.owner = buffer->backing_.owner;
+  info.owner = kept.owner;
   info.device_address = buffer->device_address();
   info.size = buffer->size();
-  if (buffer->type() != MemoryType::kDevice) info.host_pointer = buffer->backing_.host;
+  if (buffer->type() != MemoryType::kDevice) info.host_pointer = kept.host;
   device.allocations().add(*buffer, info);
-  return Ref<Buffer>::adopt(buffer);
+  return buffer;
 }
 
 Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
@@ -32,6 +34,10 @@ Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
   if (options.managed) {
     HALYARD_ASSIGN_OR_RETURN(Backing managed, allocate_managed(device, size, options));
     return adopt(device, std::move(managed));
+  }
+  if (options.reserve) {
+    HALYARD_ASSIGN_OR_RETURN(Backing reserved, reserve(device, size));
+    return adopt(device, std::move(reserved));
   }
   Memory& memory = device.memory();
   Backing backing;
@@ -41,14 +47,14 @@ Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
   Allocation made;
   HALYARD_RETURN_IF_ERROR(
       memory.allocate(options.type, size, options.alignment, kMemoryWait, &made));
+  backing.release = [&memory, type = options.type, base = made.base, taken = made.taken] {
+    memory.free(type, base, taken);
+  };
   backing.allocation = made.base;
   backing.device = made.pointer;
   backing.host = backing.device;
   backing.allocation_size = made.taken;
   backing.released_bytes = made.taken;
-  backing.release = [&memory, type = options.type, base = made.base, taken = made.taken] {
-    memory.free(type, base, taken);
-  };
   return adopt(device, std::move(backing));
 }
 
@@ -60,27 +66,39 @@ Result<Ref<Buffer>> BufferImpl::from_pool(QueueCore& core, uint64_t size,
   HALYARD_RETURN_IF_ERROR(
       pool->acquire(size, options.alignment, Pools::id_of(core), &block, after));
   Backing backing;
+  backing.release = [pool, block] { pool->release_unused(block); };
   backing.type = options.type;
   backing.origin = origin_of(options.type);
   backing.size = size;
   backing.device = reinterpret_cast<void*>(block.address);
   backing.host = backing.device;
   backing.released_bytes = block.size;
-  backing.release = [pool, block] { pool->release_unused(block); };
-  auto* const buffer = new BufferImpl(device, std::move(backing));
-  buffer->lease_.begin(*buffer, block, std::move(pool), device.allocations());
+  auto made = Ref<Buffer>::adopt(new BufferImpl(device, std::move(backing)));
+  BufferImpl& buffer = impl(*made);
+  buffer.lease_.begin(buffer, block, std::move(pool), device.allocations());
   // Work that used the block before may be in flight: on this queue, or on the one that it waits
   // for.
-  buffer->users_.add(core.user_bit());
+  buffer.users_.add(core.user_bit());
   if (after->queue != 0) {
-    buffer->users_.add(reinterpret_cast<const QueueCore*>(after->queue)->user_bit());
+    buffer.users_.add(reinterpret_cast<const QueueCore*>(after->queue)->user_bit());
   }
-  return Ref<Buffer>::adopt(buffer);
+  return made;
 }
 
 bool BufferImpl::may_be_given_back(Buffer& buffer) {
   BufferImpl& own = impl(buffer);
   return own.parent_ ? may_be_given_back(*own.parent_) : own.lease_.is_of_pool();
+}
+
+std::function<void()> BufferImpl::take_release() {
+  std::function<void()> release = backing_.release.take();
+  if (lease_.is_of_pool() && !lease_.ends_with_block()) return {};
+  if (tell_owner_ == nullptr) return release;
+  // The runtime lets go of the memory first: its owner may free it.
+  return [let_go = std::move(release), tell = tell_owner_, context = owner_context_] {
+    if (let_go) let_go();
+    tell(context);
+  };
 }
 
 void BufferImpl::destroy() noexcept {
@@ -92,10 +110,10 @@ void BufferImpl::destroy() noexcept {
   } else if (!lease_.is_of_pool()) {
     static_cast<DeviceImpl*>(device.get())->allocations().remove(*this);
   }
-  if (backing_.release && (!lease_.is_of_pool() || lease_.ends_with_block())) {
+  if (std::function<void()> release = take_release()) {
     static_cast<DeviceImpl*>(device.get())
         ->memory()
-        .retire(users_.bits(), std::move(backing_.release),
+        .retire(users_.bits(), std::move(release),
                 {type(), backing_.released_bytes, type() == MemoryType::kDevice},
                 std::move(peers_));
   }
@@ -105,6 +123,13 @@ void BufferImpl::destroy() noexcept {
 Status BufferImpl::share_with(DeviceImpl& peer) {
   if (parent_) return impl(*parent_).share_with(peer);
   const auto& own = static_cast<const DeviceImpl&>(device());
+  if (backing_.reserved != nullptr) {
+    return error(
+        StatusCode::kUnimplemented,
+        "The device {} is given a reserved buffer of {}. Only the device that has reserved "
+        "a buffer can use it.",
+        peer.info().name, own.info().name);
+  }
   const std::lock_guard lock(mutex_);
   const auto is_peer = [&peer](const Ref<Device>& known) { return known.get() == &peer; };
   if (std::any_of(peers_.begin(), peers_.end(), is_peer)) return {};
@@ -137,6 +162,7 @@ Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
   part.type = type();
   part.origin = origin_;
   part.managed = backing_.managed;
+  part.reserved = backing_.reserved;
   part.device = at(offset);
   part.host = host_at(offset);
   part.size = length;

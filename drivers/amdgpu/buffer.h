@@ -3,15 +3,18 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "drivers/amdgpu/foreign.h"
 #include "drivers/amdgpu/memory.h"
+#include "drivers/amdgpu/release.h"
 #include "drivers/amdgpu/visibility.h"
 #include "drivers/common/host_maps.h"
 #include "drivers/common/mapped_buffer.h"
 #include "drivers/common/pool_lease.h"
+#include "drivers/common/reserved_memory.h"
 #include "drivers/common/users.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
@@ -24,15 +27,16 @@ struct Backing {
   MemoryType type = MemoryType::kDevice;
   Origin origin = Origin::kOwn;
   AllocationOwner owner = AllocationOwner::kDevice;
-  void* device = nullptr;  // its address for the device
-  void* host = nullptr;    // … and for the host; the same, unless it was imported
-  uint64_t size = 0;       // bytes
-  bool managed = false;    // managed.h
+  void* device = nullptr;                    // its address for the device
+  void* host = nullptr;                      // … and for the host; the same, unless it was imported
+  uint64_t size = 0;                         // bytes
+  bool managed = false;                      // managed.h
+  std::shared_ptr<ReservedMemory> reserved;  // of a reserved buffer, and of its views
   // Whether all devices that can be given access have it already.
   bool is_visible_to_peers = false;
-  // Called when no work uses the memory any more; empty if it is not ours to release. The device
-  // lives until then.
-  std::function<void()> release;
+  // Of the memory, when no work uses it any more; empty if it is not ours. The device lives until
+  // then.
+  Release release;
   uint64_t released_bytes = 0;  // that it gives back to the heap
   // The runtime's own allocation, for exporting it: what it returned, and its size.
   void* allocation = nullptr;
@@ -60,6 +64,17 @@ class BufferImpl final : public MappedBuffer {
   void* at(uint64_t offset) const { return static_cast<std::byte*>(backing_.device) + offset; }
   void* host_at(uint64_t offset) const { return static_cast<std::byte*>(backing_.host) + offset; }
   const Backing& backing() const { return backing_; }
+  // Of Device::commit. Null: the buffer is not a reserved one.
+  ReservedMemory* reserved() const { return backing_.reserved.get(); }
+  // ImportOptions::release. Before anybody else has the buffer.
+  void tell_owner(ReleaseFunction function, void* context) {
+    tell_owner_ = function;
+    owner_context_ = context;
+  }
+  // Where the buffer begins in the one that it is a view of.
+  uint64_t offset_in_parent() const {
+    return parent_ ? device_address() - parent_->device_address() : 0;
+  }
   // For work of `user`.
   Origin origin_for(const Device& user) const { return seen_from(origin_, &device() == &user); }
   static Origin origin_for(const Device& user, const Buffer& buffer) {
@@ -84,6 +99,8 @@ class BufferImpl final : public MappedBuffer {
   BufferImpl(DeviceImpl& device, Backing backing);
   ~BufferImpl() = default;
   void destroy() noexcept override;
+  // Empty if there is nothing to do.
+  std::function<void()> take_release();
   const HostWindow& window() const override;
 
   Status do_map(uint64_t offset, uint64_t, MapAccess, void** pointer) override {
@@ -99,6 +116,8 @@ class BufferImpl final : public MappedBuffer {
   Ref<Device> keep_alive_;
   Ref<Buffer> parent_;  // of a view
   Backing backing_;
+  ReleaseFunction tell_owner_ = nullptr;
+  void* owner_context_ = nullptr;
   PoolLease lease_;
   std::mutex mutex_;
   std::vector<Ref<Device>> peers_;  // under mutex_: that it is shared with

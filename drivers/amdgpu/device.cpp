@@ -12,6 +12,7 @@
 #include "drivers/amdgpu/packet_header.h"
 #include "drivers/amdgpu/queue.h"
 #include "drivers/amdgpu/queue_description.h"
+#include "drivers/amdgpu/reserved.h"
 #include "drivers/amdgpu/semaphore.h"
 #include "drivers/amdgpu/transfers.h"
 #include "drivers/common/clock.h"
@@ -65,6 +66,7 @@ Status DeviceImpl::open() {
   info_.maps_device_memory = memory_.heaps().size() > 2;
   info_.coherent_map = !info_.maps_device_memory;
   info_.managed_memory = has_managed_memory(hsa_);
+  info_.commit_granule = has_virtual_memory(hsa_) ? kCommitGranule : 0;
   HALYARD_RETURN_IF_ERROR(watcher_.open());
   return Faults::watch(hsa_, *this);
 }
@@ -359,6 +361,18 @@ Status DeviceImpl::do_advise(const BufferRange& range, MemoryAdvice advice) {
   HALYARD_RETURN_IF_ERROR(
       check_is_managed("Device::advise", *range.buffer, impl(*range.buffer).backing().managed));
   return amdgpu::advise(*this, range, advice);
+}
+
+Status DeviceImpl::do_commit(const BufferRange& range) {
+  const BufferImpl& buffer = impl(*range.buffer);
+  return halyard::commit(buffer.reserved(), buffer, buffer.offset_in_parent() + range.offset,
+                         range.length);
+}
+
+Status DeviceImpl::do_decommit(const BufferRange& range) {
+  const BufferImpl& buffer = impl(*range.buffer);
+  return halyard::decommit(buffer.reserved(), buffer, buffer.offset_in_parent() + range.offset,
+                           range.length);
 }
 
 ClockSource DeviceImpl::clock_source() const {

@@ -52,7 +52,7 @@ class HeldDispatch final : public Operation {
     give(core, buffers_);
     return emit(core, packets(), context, [&](uint64_t index, bool observed) {
       write_launch(core, index, observed, launch, [&](void* kernarg) {
-        std::memcpy(kernarg, kernarg_.data(), kernarg_.size());
+        if (!kernarg_.empty()) std::memcpy(kernarg, kernarg_.data(), kernarg_.size());
         return lds_bytes_;
       });
     });

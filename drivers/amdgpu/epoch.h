@@ -23,14 +23,15 @@ class Epoch {
   Epoch(const Hsa& hsa, PacketRing& ring, const PacketNotes& notes, const Edges& edges,
         const QueueLoss& loss)
       : signals_(hsa), ring_(ring), notes_(notes), edges_(edges), loss_(loss) {}
-  Status open() { return signals_.open(); }
+  // After the ring's.
+  Status open() { return signals_.open(ring_.first()); }
 
   // What packets count down.
   const EpochSignals& signals() const { return signals_; }
   EpochSignals& signals() { return signals_; }
 
-  // How many packets are done; packets 0 to completed() - 1 are. A few loads. Of a lost queue: how
-  // many were when it was lost.
+  // How many packets of the runtime's queue are done; packets 0 to completed() - 1 are. A few
+  // loads. Of a lost queue: how many were when it was lost.
   uint64_t completed() const;
   bool idle() const { return completed() >= ring_.reserved(); }
   // Whether the packet with this index is done, or can no more be.

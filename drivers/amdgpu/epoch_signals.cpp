@@ -2,14 +2,15 @@
 
 namespace halyard::amdgpu {
 
-Status EpochSignals::open() {
+Status EpochSignals::open(uint64_t completions) {
   // For the device's use alone: such a signal has no event, so that a completion is one atomic
   // subtraction and no interrupt, and its value may be read in place (hsa_ext_amd.h,
   // hsa_amd_signal_value_pointer).
-  HALYARD_RETURN_IF_ERROR(check(
-      hsa_,
-      hsa_.hsa_amd_signal_create(kInitialValue, 0, nullptr, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &polled_),
-      "Creating a queue's epoch signal"));
+  HALYARD_RETURN_IF_ERROR(
+      check(hsa_,
+            hsa_.hsa_amd_signal_create(kInitialValue - static_cast<hsa_signal_value_t>(completions),
+                                       0, nullptr, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &polled_),
+            "Creating a queue's epoch signal"));
   HALYARD_RETURN_IF_ERROR(check(hsa_, hsa_.hsa_amd_signal_value_pointer(polled_, &polled_value_),
                                 "Reading a queue's epoch signal"));
   return check(hsa_, hsa_.hsa_signal_create(kInitialValue, 0, nullptr, &interrupt_),

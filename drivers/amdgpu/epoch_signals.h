@@ -18,7 +18,8 @@ class EpochSignals {
   EpochSignals& operator=(const EpochSignals&) = delete;
   ~EpochSignals();
 
-  Status open();
+  // `completions` have happened before.
+  Status open(uint64_t completions);
 
   // What a packet's completion decrements.
   hsa_signal_t completion(bool interrupt) const { return interrupt ? interrupt_ : polled_; }

@@ -1,5 +1,8 @@
 #include "drivers/amdgpu/hsa.h"
 
+#include "drivers/amdgpu/dmabufs.h"
+#include "drivers/amdgpu/managed.h"
+#include "drivers/amdgpu/reserved.h"
 #include "hal/error.h"
 
 namespace halyard::amdgpu {
@@ -105,6 +108,13 @@ std::string Hsa::version_text() const {
       build != nullptr && build[0] != '\0';
   if (has_build) return fmt::format("{}.{} ({})", major, minor, build);
   return fmt::format("{}.{}", major, minor);
+}
+
+std::vector<VendorRuntime::Offer> Hsa::offers() const {
+  return {{"dma-bufs", check_has_dmabufs(*this).ok()},
+          {"managed memory", has_managed_memory(*this)},
+          {"reserved buffers", has_virtual_memory(*this)},
+          {"queue priorities", hsa_amd_queue_set_priority != nullptr}};
 }
 
 std::string describe(const Hsa& hsa, hsa_status_t status) {

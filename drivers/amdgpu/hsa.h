@@ -8,12 +8,23 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "drivers/common/fault_listener.h"
 #include "drivers/common/vendor_runtime.h"
 #include "hal/status.h"
 
 namespace halyard::amdgpu {
+
+// Of hsa_amd_vmem_*, which Debian 12's header does not declare.
+struct VmemHandle {
+  uint64_t handle = 0;
+};
+struct VmemAccess {
+  static constexpr uint32_t kReadWrite = 3;
+  uint32_t permissions = 0;
+  hsa_agent_t agent = {};
+};
 
 // The functions of hsa_symbols.inl under their own names.
 class Hsa final : public VendorRuntime {
@@ -40,6 +51,7 @@ class Hsa final : public VendorRuntime {
   bool is_running() const override;
   std::string start() override;
   std::string version_text() const override;
+  std::vector<Offer> offers() const override;
   Result<bool> uses_interrupts() const;
   void report(const NodeFault& fault, hsa_amd_system_event_callback_t callback) const;
 

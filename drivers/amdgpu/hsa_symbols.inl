@@ -17,6 +17,7 @@ HALYARD_HSA_REQUIRED(hsa_amd_register_system_event_handler)
 
 // Queues
 HALYARD_HSA_REQUIRED(hsa_queue_create)
+HALYARD_HSA_REQUIRED(hsa_queue_inactivate)
 HALYARD_HSA_REQUIRED(hsa_queue_destroy)
 HALYARD_HSA_REQUIRED(hsa_queue_load_read_index_scacquire)
 HALYARD_HSA_REQUIRED(hsa_queue_load_write_index_scacquire)
@@ -24,6 +25,8 @@ HALYARD_HSA_REQUIRED(hsa_queue_add_write_index_scacq_screl)
 HALYARD_HSA_REQUIRED(hsa_queue_cas_write_index_scacq_screl)
 HALYARD_HSA_OPTIONAL(hsa_amd_queue_set_priority,
                      hsa_status_t(hsa_queue_t*, hsa_amd_queue_priority_t))
+// Since ROCm 6.1.
+HALYARD_HSA_OPTIONAL(hsa_amd_agent_set_async_scratch_limit, hsa_status_t(hsa_agent_t, size_t))
 
 // Signals
 HALYARD_HSA_REQUIRED(hsa_signal_create)
@@ -59,6 +62,16 @@ HALYARD_HSA_OPTIONAL(hsa_amd_svm_attributes_set,
                      hsa_status_t(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t))
 HALYARD_HSA_OPTIONAL(hsa_amd_svm_prefetch_async, hsa_status_t(void*, size_t, hsa_agent_t, uint32_t,
                                                               const hsa_signal_t*, hsa_signal_t))
+// Since ROCm 6.0.
+HALYARD_HSA_OPTIONAL(hsa_amd_vmem_address_reserve, hsa_status_t(void**, size_t, uint64_t, uint64_t))
+HALYARD_HSA_OPTIONAL(hsa_amd_vmem_address_free, hsa_status_t(void*, size_t))
+HALYARD_HSA_OPTIONAL(hsa_amd_vmem_handle_create,
+                     hsa_status_t(hsa_amd_memory_pool_t, size_t, int, uint64_t, VmemHandle*))
+HALYARD_HSA_OPTIONAL(hsa_amd_vmem_handle_release, hsa_status_t(VmemHandle))
+HALYARD_HSA_OPTIONAL(hsa_amd_vmem_map, hsa_status_t(void*, size_t, size_t, VmemHandle, uint64_t))
+HALYARD_HSA_OPTIONAL(hsa_amd_vmem_unmap, hsa_status_t(void*, size_t))
+HALYARD_HSA_OPTIONAL(hsa_amd_vmem_set_access,
+                     hsa_status_t(void*, size_t, const VmemAccess*, size_t))
 
 // Profiling
 HALYARD_HSA_REQUIRED(hsa_amd_profiling_set_profiler_enabled)

@@ -6,6 +6,7 @@
 #include "drivers/amdgpu/access.h"
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
+#include "drivers/amdgpu/dmabufs.h"
 #include "drivers/common/dmabuf.h"
 #include "drivers/common/ipc_handle.h"
 #include "hal/error.h"
@@ -13,9 +14,6 @@
 namespace halyard::amdgpu {
 
 namespace {
-
-// HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED, a bool, which older headers lack.
-constexpr auto kDmabufSupported = static_cast<hsa_system_info_t>(0x204);
 
 // The program's own memory, pinned for as long as the buffer lives.
 Result<Backing> import_host(DeviceImpl& device, const ImportOptions& options) {
@@ -32,13 +30,13 @@ Result<Backing> import_host(DeviceImpl& device, const ImportOptions& options) {
                                       device.memory().pool(MemoryType::kHost).handle, 0, &address),
       fmt::format("Pinning {} bytes of host memory at {}", options.size, host)));
   Backing backing;
+  backing.release = [&hsa, host] { hsa.hsa_amd_memory_unlock(host); };
   backing.type = MemoryType::kHost;
   backing.origin = Origin::kHost;
   backing.is_visible_to_peers = true;
   backing.device = address;
   backing.host = host;
   backing.size = options.size;
-  backing.release = [&hsa, host] { hsa.hsa_amd_memory_unlock(host); };
   return backing;
 }
 
@@ -115,19 +113,19 @@ Result<Backing> import_ipc(DeviceImpl& device, const ImportOptions& options) {
       fmt::format("Attaching to {} bytes that a process exports, which may have freed them or have "
                   "ended,",
                   handle.allocation_size)));
+  Release release = [&hsa, mapped] { hsa.hsa_amd_ipc_memory_detach(mapped); };
   hsa_amd_pointer_info_t info = {};
   info.size = sizeof info;
   const bool known =
       hsa.hsa_amd_pointer_info(mapped, &info, nullptr, nullptr, nullptr) == HSA_STATUS_SUCCESS;
   if (!known || info.sizeInBytes < handle.offset + options.size) {
-    hsa.hsa_amd_ipc_memory_detach(mapped);
     return error(StatusCode::kOutOfRange,
                  "Device::import_buffer is given {} bytes for the IPC handle of an allocation that "
                  "has {}.",
                  options.size, info.sizeInBytes);
   }
   Backing backing = mapped_backing(static_cast<std::byte*>(mapped) + handle.offset, options.size);
-  backing.release = [&hsa, mapped] { hsa.hsa_amd_ipc_memory_detach(mapped); };
+  backing.release = std::move(release);
   return backing;
 }
 
@@ -146,12 +144,11 @@ Result<Backing> import_dmabuf(DeviceImpl& device, const ImportOptions& options) 
       fmt::format("Mapping the dma-buf of the descriptor {}, which may be no dma-buf that {} can "
                   "use",
                   dmabuf.fd, device.info().name)));
-  if (dmabuf.offset > size || options.size > size - dmabuf.offset) {
-    hsa.hsa_amd_interop_unmap_buffer(mapped);
+  Release release = [&hsa, mapped] { hsa.hsa_amd_interop_unmap_buffer(mapped); };
+  if (dmabuf.offset > size || options.size > size - dmabuf.offset)
     return too_small_dmabuf(dmabuf, options.size, size);
-  }
   Backing backing = mapped_backing(static_cast<std::byte*>(mapped) + dmabuf.offset, options.size);
-  backing.release = [&hsa, mapped] { hsa.hsa_amd_interop_unmap_buffer(mapped); };
+  backing.release = std::move(release);
   return backing;
 }
 
@@ -173,10 +170,10 @@ Status check_exportable(const char* operation, const BufferImpl& buffer) {
   const Backing& backing = buffer.backing();
   if (!buffer.is_view() && backing.allocation != nullptr && backing.type == MemoryType::kDevice)
     return {};
-  const char* const what = buffer.is_view() ? "a part of another buffer"
-                           : backing.type != MemoryType::kDevice
-                               ? "not device memory"
-                               : "imported, or from a queue's pool";
+  const char* const what = buffer.is_view()                      ? "a part of another buffer"
+                           : backing.type != MemoryType::kDevice ? "not device memory"
+                           : backing.reserved != nullptr ? "reserved"
+                                                         : "imported, or from a queue's pool";
   return not_exportable(operation, buffer, what);
 }
 
@@ -186,15 +183,9 @@ Result<Ref<Buffer>> import_buffer(DeviceImpl& device, const ImportOptions& optio
   HALYARD_ASSIGN_OR_RETURN(Backing backing, import_backing(device, options));
   backing.owner = options.kind == ImportOptions::Kind::kHostMemory ? AllocationOwner::kHostMemory
                                                                    : AllocationOwner::kImported;
-  if (options.release != nullptr) {
-    // The runtime lets go of the memory first: its owner may free it.
-    backing.release = [let_go = std::move(backing.release), release = options.release,
-                       context = options.release_context] {
-      if (let_go) let_go();
-      release(context);
-    };
-  }
-  return BufferImpl::adopt(device, std::move(backing));
+  Ref<Buffer> buffer = BufferImpl::adopt(device, std::move(backing));
+  impl(*buffer).tell_owner(options.release, options.release_context);
+  return buffer;
 }
 
 Status export_buffer(BufferImpl& buffer, ExportedHandle* exported) {
@@ -218,14 +209,7 @@ Status export_buffer(BufferImpl& buffer, ExportedHandle* exported) {
 Status export_dmabuf(BufferImpl& buffer, Dmabuf* exported) {
   HALYARD_RETURN_IF_ERROR(check_exportable("Device::export_dmabuf", buffer));
   const Hsa& hsa = static_cast<DeviceImpl&>(buffer.device()).hsa();
-  if (hsa.hsa_amd_portable_export_dmabuf == nullptr) {
-    return no_dmabufs(
-        "the HSA runtime lacks hsa_amd_portable_export_dmabuf, which releases from 5.6 on have");
-  }
-  bool supported = true;
-  if (hsa.hsa_system_get_info(kDmabufSupported, &supported) == HSA_STATUS_SUCCESS && !supported) {
-    return no_dmabufs("the HSA runtime reports that this kernel driver has none (KFD before 1.12)");
-  }
+  HALYARD_RETURN_IF_ERROR(check_has_dmabufs(hsa));
   buffer.mark_exported();
   int fd = -1;
   uint64_t offset = 0;

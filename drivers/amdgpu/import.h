@@ -8,6 +8,7 @@ namespace halyard::amdgpu {
 
 class BufferImpl;
 class DeviceImpl;
+class Hsa;
 
 // What Device::import_buffer does, for each kind.
 Result<Ref<Buffer>> import_buffer(DeviceImpl& device, const ImportOptions& options);

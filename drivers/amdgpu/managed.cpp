@@ -66,6 +66,7 @@ Result<Backing> allocate_managed(DeviceImpl& device, uint64_t size, const Buffer
   // A child's copies on write would come between.
   madvise(base, mapped, MADV_DONTFORK);
   Backing backing;
+  backing.release = [base, mapped] { munmap(base, mapped); };
   backing.type = MemoryType::kHost;
   backing.origin = Origin::kHost;
   backing.managed = true;
@@ -77,14 +78,9 @@ Result<Backing> allocate_managed(DeviceImpl& device, uint64_t size, const Buffer
   for (const hsa_agent_t gpu : device.all_gpus())
     access.push_back({HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE, gpu.handle});
   const Hsa& hsa = device.hsa();
-  const Status given = check(
+  HALYARD_RETURN_IF_ERROR(check(
       hsa, hsa.hsa_amd_svm_attributes_set(backing.device, bytes, access.data(), access.size()),
-      fmt::format("Giving {} access to {} bytes of managed memory", device.info().name, size));
-  if (!given.ok()) {
-    munmap(base, mapped);
-    return given;
-  }
-  backing.release = [base, mapped] { munmap(base, mapped); };
+      fmt::format("Giving {} access to {} bytes of managed memory", device.info().name, size)));
   return backing;
 }
 

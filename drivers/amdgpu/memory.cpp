@@ -231,6 +231,32 @@ void Memory::free(MemoryType type, void* base, uint64_t taken) {
   retired_.returned(type);
 }
 
+Status Memory::allocate_piece(uint64_t size, VmemHandle* piece) {
+  constexpr MemoryType kType = MemoryType::kDevice;
+  const Hsa& hsa = device_.hsa();
+  const auto attempt = [&]() -> Status {
+    HALYARD_RETURN_IF_ERROR(usage(kType).take(info(kType), device_.info().name, size, size));
+    const hsa_status_t status =
+        hsa.hsa_amd_vmem_handle_create(pools_.device.handle, size, 0, 0, piece);
+    if (status == HSA_STATUS_SUCCESS) return {};
+    usage(kType).untake(size);
+    return check(
+        hsa, status,
+        fmt::format("Allocating {} bytes for a reserved buffer on {}", size, device_.info().name));
+  };
+  collect();
+  Status status = attempt();
+  if (status.code() != StatusCode::kResourceExhausted) return status;
+  device_.pools(kType).trim_all();
+  return attempt();
+}
+
+void Memory::free_piece(uint64_t size, VmemHandle piece) {
+  device_.hsa().hsa_amd_vmem_handle_release(piece);
+  usage(MemoryType::kDevice).untake(size);
+  retired_.returned(MemoryType::kDevice);
+}
+
 Status Memory::allocate_kernarg(uint64_t size, void** pointer) {
   const uint64_t granule = pools_.kernarg.granule;
   return raw_allocate(pools_.kernarg, (size + granule - 1) / granule * granule, pointer);

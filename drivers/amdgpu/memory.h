@@ -100,6 +100,9 @@ class Memory final : public DeviceHeaps {
                   Allocation* made);
   // At once; for what no work uses.
   void free(MemoryType type, void* base, uint64_t taken);
+  // Device memory without an address, in whole granules of reserved buffers.
+  Status allocate_piece(uint64_t size, VmemHandle* piece);
+  void free_piece(uint64_t size, VmemHandle piece);
   Status allocate_kernarg(uint64_t size, void** pointer);
   void free_kernarg(void* pointer);
 

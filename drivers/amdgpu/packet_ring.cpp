@@ -21,25 +21,33 @@ PacketRing::~PacketRing() {
   if (kernarg_ != nullptr) device_.memory().free_kernarg(kernarg_);
 }
 
-void PacketRing::close() {
-  if (hsa_queue_t* const queue = std::exchange(queue_, nullptr)) hsa_.hsa_queue_destroy(queue);
+void PacketRing::close(bool lost) {
+  HsaQueue* const queue = std::exchange(hsa_queue_, nullptr);
+  if (queue == nullptr) return;
+  queue->stop_listening();
+  if (!lost) hsa_.hsa_amd_profiling_set_profiler_enabled(queue_, 0);
+  if (!lost && priority_ != QueueOptions::Priority::kNormal)
+    set_priority(HSA_AMD_QUEUE_PRIORITY_NORMAL);
+  queue_ = nullptr;
+  HsaQueues::instance().give(*queue, lost);
 }
 
-Status PacketRing::open(ErrorCallback on_error, void* context) {
+hsa_status_t PacketRing::set_priority(hsa_amd_queue_priority_t level) {
+  if (hsa_.hsa_amd_queue_set_priority == nullptr) return HSA_STATUS_SUCCESS;
+  return hsa_.hsa_amd_queue_set_priority(queue_, level);
+}
+
+Status PacketRing::open() {
   const uint64_t kernarg_bytes = (uint64_t{capacity_} + kMaxKernargBlocks - 1) * kernarg_block_;
   void* kernarg = nullptr;
   HALYARD_RETURN_IF_ERROR(device_.memory().allocate_kernarg(kernarg_bytes, &kernarg));
   kernarg_ = static_cast<std::byte*>(kernarg);
 
-  const hsa_status_t status =
-      hsa_.hsa_queue_create(device_.agent(), capacity_, HSA_QUEUE_TYPE_MULTI, on_error, context,
-                            UINT32_MAX, UINT32_MAX, &queue_);
-  if (status != HSA_STATUS_SUCCESS) {
-    queue_ = nullptr;
-    return check(
-        hsa_, status,
-        fmt::format("Creating a queue of {} packets on {}", capacity_, device_.info().name));
-  }
+  HALYARD_RETURN_IF_ERROR(
+      check(hsa_, HsaQueues::instance().take(hsa_, device_.agent(), capacity_, &hsa_queue_),
+            fmt::format("Creating a queue of {} packets on {}", capacity_, device_.info().name)));
+  queue_ = hsa_queue_->native();
+  first_ = hsa_.hsa_queue_load_write_index_scacquire(queue_);
   slots_ = static_cast<Packet*>(queue_->base_address);
 
   // The fields that the packet processor itself reads (amd_hsa_queue.h). A queue that a tool has
@@ -55,14 +63,12 @@ Status PacketRing::open(ErrorCallback on_error, void* context) {
   hidden_.private_base = amd_queue->private_segment_aperture_base_hi;
   hidden_.shared_base = amd_queue->group_segment_aperture_base_hi;
 
-  if (priority_ != QueueOptions::Priority::kNormal && hsa_.hsa_amd_queue_set_priority != nullptr) {
-    const hsa_amd_queue_priority_t level = priority_ == QueueOptions::Priority::kHigh
-                                               ? HSA_AMD_QUEUE_PRIORITY_HIGH
-                                               : HSA_AMD_QUEUE_PRIORITY_LOW;
-    HALYARD_RETURN_IF_ERROR(
-        check(hsa_, hsa_.hsa_amd_queue_set_priority(queue_, level), "Setting a queue's priority"));
-  }
-  return {};
+  if (priority_ == QueueOptions::Priority::kNormal) return {};
+  return check(
+      hsa_,
+      set_priority(priority_ == QueueOptions::Priority::kHigh ? HSA_AMD_QUEUE_PRIORITY_HIGH
+                                                              : HSA_AMD_QUEUE_PRIORITY_LOW),
+      "Setting a queue's priority");
 }
 
 bool PacketRing::reserve_behind(uint64_t index) {

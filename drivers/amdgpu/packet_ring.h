@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "drivers/amdgpu/hsa.h"
+#include "drivers/amdgpu/hsa_queues.h"
 #include "drivers/amdgpu/packet.h"
 #include "drivers/amdgpu/ring.h"
 #include "hal/device.h"
@@ -30,13 +31,19 @@ class PacketRing {
   // After close(), or without open().
   ~PacketRing();
 
-  // Makes the queue, whose errors the runtime reports to `on_error` with `context`.
-  using ErrorCallback = void (*)(hsa_status_t status, hsa_queue_t* source, void* context);
-  Status open(ErrorCallback on_error, void* context);
-  // Ends the queue. Waits for a running error callback: the caller holds nothing that it takes.
-  void close();
+  // Takes a queue of the runtime.
+  Status open();
+  // Behind open(). HsaQueue::listen.
+  void listen(HsaQueue::ErrorCallback callback, void* context) {
+    hsa_queue_->listen(callback, context);
+  }
+  // Gives the queue back; `lost`: nobody can use it any more. Waits for a running error callback:
+  // the caller holds nothing that it takes.
+  void close(bool lost);
 
   hsa_queue_t* native() const { return queue_; }
+  // The index of the first packet here: the runtime's queue may have been another ring's before.
+  uint64_t first() const { return first_; }
   uint32_t capacity() const { return capacity_; }
   QueueOptions::Priority priority() const { return priority_; }
   const HiddenValues& hidden_values() const { return hidden_; }
@@ -97,6 +104,7 @@ class PacketRing {
   }
 
  private:
+  hsa_status_t set_priority(hsa_amd_queue_priority_t level);
   static void prefetch_for_write(void* line) {
 #ifdef __x86_64__
     // __builtin_prefetch would fetch it for reading only, unless compiled for newer processors.
@@ -126,6 +134,8 @@ class PacketRing {
   const uint64_t mask_;
   const uint64_t kernarg_block_;  // bytes
   HiddenValues hidden_;
+  HsaQueue* hsa_queue_ = nullptr;
+  uint64_t first_ = 0;
   const uint32_t capacity_;
   const QueueOptions::Priority priority_;
   DeviceImpl& device_;

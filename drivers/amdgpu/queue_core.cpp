@@ -21,14 +21,15 @@ QueueCore::QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priori
 Result<std::unique_ptr<QueueCore>> QueueCore::create(DeviceImpl& device, uint32_t capacity,
                                                      QueueOptions::Priority priority) {
   std::unique_ptr<QueueCore> core(new QueueCore(device, capacity, priority));
+  HALYARD_RETURN_IF_ERROR(core->ring_.open());
   HALYARD_RETURN_IF_ERROR(core->epoch_.open());
-  HALYARD_RETURN_IF_ERROR(core->ring_.open(&on_error, core.get()));
+  core->ring_.listen(&on_error, core.get());
   return core;
 }
 
 QueueCore::~QueueCore() {
   // Before the parts go that its packets and its error callback use.
-  ring_.close();
+  ring_.close(loss_.lost());
 }
 
 bool QueueCore::lose(const Status& cause, bool abandoned) {
@@ -44,7 +45,7 @@ bool QueueCore::is_through(uint64_t index) const {
   return transfers_->quiescent();
 }
 
-void QueueCore::on_error(hsa_status_t status, hsa_queue_t*, void* data) {
+void QueueCore::on_error(hsa_status_t status, void* data) {
   auto* const core = static_cast<QueueCore*>(data);
   core->device_->queue_failed(*core, status);
 }

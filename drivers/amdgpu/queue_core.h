@@ -75,7 +75,7 @@ class QueueCore {
 
  private:
   QueueCore(DeviceImpl& device, uint32_t capacity, QueueOptions::Priority priority);
-  static void on_error(hsa_status_t status, hsa_queue_t* source, void* data);
+  static void on_error(hsa_status_t status, void* data);
 
   // First what every submission reads and none writes.
   DeviceImpl* const device_;

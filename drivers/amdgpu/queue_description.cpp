@@ -30,10 +30,11 @@ std::string describe_current(const QueueCore& core) {
   if (UncountedRun run; core.epoch().find_run(index, &run) && run.program != nullptr) {
     return describe_run(run, core.ring().taken());
   }
+  const uint64_t number = index - core.ring().first();
   const Function* const function = core.notes().function(index);
-  if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", index);
+  if (function == nullptr) return fmt::format("a barrier or transfer (packet {})", number);
   return fmt::format("kernel \"{}\" (packet {})", short_name(driver::info_of(*function).name),
-                     index);
+                     number);
 }
 
 std::string describe_unfinished(const QueueCore& core) {

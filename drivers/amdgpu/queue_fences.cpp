@@ -11,7 +11,7 @@ QueueFences::QueueFences(QueueCore& core)
 
 bool QueueFences::is_released() const {
   const uint64_t end = core_.ring().reserved();
-  return end == 0 || core_.notes().raises_interrupt(end - 1);
+  return end == core_.ring().first() || core_.notes().raises_interrupt(end - 1);
 }
 
 bool QueueFences::try_release(uint64_t* end) {
@@ -20,7 +20,7 @@ bool QueueFences::try_release(uint64_t* end) {
   const uint64_t reserved = ring.reserved();
   // Packets that raise an interrupt are observed, and release.
   const auto releases = [this](uint64_t index) { return core_.notes().raises_interrupt(index); };
-  if (*end == 0 || releases(*end - 1)) return true;
+  if (*end <= ring.first() || releases(*end - 1)) return true;
   if (release_end_.load(std::memory_order_acquire) == reserved || releases(reserved - 1)) {
     *end = reserved;
     return true;

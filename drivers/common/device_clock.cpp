@@ -13,6 +13,28 @@ Status not_told(const char* what) {
                "Device::read_clocks fails: the vendor's runtime does not tell {}.", what);
 }
 
+// The system's clock, and the host's at the middle of the time that reading it took.
+struct HostAndSystem {
+  uint64_t system_ticks = 0;
+  uint64_t host_ns = 0;
+  uint64_t uncertainty_ns = UINT64_MAX;
+};
+
+// The closest of some readings: a thread may lose its processor during one. False if the runtime
+// does not tell its clock.
+bool read_host_and_system(const ClockSource& source, HostAndSystem* closest) {
+  constexpr int kReadings = 8;
+  for (int i = 0; i < kReadings; ++i) {
+    uint64_t ticks = 0;
+    const uint64_t before = source.host_now_ns();
+    if (!source.system_now(&ticks)) return false;
+    const uint64_t after = source.host_now_ns();
+    if (after - before >= closest->uncertainty_ns) continue;
+    *closest = {ticks, before + (after - before) / 2, after - before};
+  }
+  return true;
+}
+
 double difference(uint64_t to, uint64_t from) {
   return static_cast<double>(static_cast<int64_t>(to - from));
 }
@@ -53,35 +75,23 @@ Status find_device_ticks(const ClockSource& source, uint64_t system, uint64_t* d
 
 Status read_clocks(const ClockSource& source, ClockReading* reading) {
   if (source.system_hz == 0) return not_told("how fast its clock is");
-  // The closest of some: a thread may lose its processor in between.
-  constexpr int kAttempts = 8;
-  uint64_t system = 0;
-  uint64_t closest = UINT64_MAX;
-  for (int i = 0; i < kAttempts; ++i) {
-    uint64_t ticks = 0;
-    const uint64_t before = source.host_now_ns();
-    if (!source.system_now(&ticks)) return not_told("its time");
-    const uint64_t after = source.host_now_ns();
-    if (after - before >= closest) continue;
-    closest = after - before;
-    system = ticks;
-    reading->host_ns = before + closest / 2;
-  }
-  reading->uncertainty_ns = closest;
+  HostAndSystem now;
+  if (!read_host_and_system(source, &now)) return not_told("its time");
+  reading->host_ns = now.host_ns;
+  reading->uncertainty_ns = now.uncertainty_ns;
   double ratio = 0;
-  HALYARD_RETURN_IF_ERROR(find_device_ticks(source, system, &reading->device_ticks, &ratio));
+  HALYARD_RETURN_IF_ERROR(
+      find_device_ticks(source, now.system_ticks, &reading->device_ticks, &ratio));
   reading->device_hz =
       static_cast<uint64_t>(std::llround(static_cast<double>(source.system_hz) / ratio));
   return {};
 }
 
 SystemClock::SystemClock(const ClockSource& source) {
-  uint64_t ticks = 0;
-  const uint64_t before = source.host_now_ns();
-  source.system_now(&ticks);
-  const uint64_t after = source.host_now_ns();
+  HostAndSystem now;
+  read_host_and_system(source, &now);
   if (source.system_hz != 0) ns_per_tick_ = 1e9 / static_cast<double>(source.system_hz);
-  offset_ns_ = static_cast<int64_t>(before + (after - before) / 2) - in_ns(ticks);
+  offset_ns_ = static_cast<int64_t>(now.host_ns) - in_ns(now.system_ticks);
 }
 
 }  // namespace halyard

@@ -50,7 +50,7 @@ HeldQueue::Round HeldQueue::advance() {
     std::function<void()> host_part;
     {
       const std::lock_guard lock(order_);
-      if (const Status cause = fault(); !cause.ok()) fail_all(cause);
+      if (const Status cause = fault(); !cause.ok()) round.changed |= fail_all(cause);
       if (entries_.empty()) return round;
       Entry& front = *entries_.front();
       const Turn turn = take_turn(front);
@@ -120,14 +120,15 @@ HeldQueue::Turn HeldQueue::finish(Entry& entry, const Status& status) {
   return Turn::kDone;
 }
 
-void HeldQueue::fail_all(const Status& cause) {
-  if (std::exchange(failed_, true)) return;
+bool HeldQueue::fail_all(const Status& cause) {
+  if (std::exchange(failed_, true)) return false;
   for (const std::unique_ptr<Entry>& entry : entries_) {
     // What is on the device knows of itself.
     if (entry->phase == Phase::kIssued) continue;
     entry->operation->cancel();
     for (const HeldPoint& signal : entry->sync.signals()) signal.semaphore->fail_with(cause);
   }
+  return true;
 }
 
 std::string HeldQueue::describe() {

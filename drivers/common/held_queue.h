@@ -43,7 +43,7 @@ class HeldQueue {
 
   // Puts onto the device what can be. Any thread, without the lock.
   struct Round {
-    bool changed = false;  // something is no longer held back
+    bool changed = false;  // something is no longer held back, or has failed
     bool soon = false;     // to be called again soon, although nothing will tell
   };
   Round advance();
@@ -131,8 +131,8 @@ class HeldQueue {
   void run_host(Entry& entry);
   void ran(Entry& entry, const Status& outcome);
   // The queue is lost: what is held back signals nothing, also what is behind a host's part that
-  // runs.
-  void fail_all(const Status& cause);
+  // runs. False if they had failed before.
+  bool fail_all(const Status& cause);
 
   Device& device_;
   std::mutex& order_;

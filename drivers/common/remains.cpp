@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstPause{10};
 constexpr milliseconds kLongestPause{200};
 // The end of the process waits as long for a burial that is under way.
-constexpr std::chrono::seconds kLongestBurial{1};
+constexpr std::chrono::seconds kLongestBurial{5};
 
 }  // namespace
 

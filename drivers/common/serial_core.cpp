@@ -48,7 +48,12 @@ uint32_t SerialCore::capacity(const SerialDevice& device, uint32_t wanted) {
 }
 
 bool SerialCore::take(uint32_t capacity) {
-  if (!is_idle() || !fault().ok() || taken_.exchange(true)) return false;
+  if (taken_.exchange(true)) return false;
+  // Asked only now: until then another queue can have it, use it and let it go.
+  if (!is_idle() || !fault().ok()) {
+    taken_.store(false);
+    return false;
+  }
   capacity_.store(capacity);
   queue_id_ = DriverDevice::next_queue_id();
   return true;
@@ -222,12 +227,12 @@ bool SerialCore::advance() {
     timing_.reset();
     return finish(0, failure), true;
   }
-  bool told = true;
+  bool begun_before = true;
   {
     const std::lock_guard lock(mutex_);
-    std::swap(told, front->begun);
+    std::swap(begun_before, front->begun);
   }
-  if (!told) SerialProgress::instance().notify();
+  if (!begun_before) SerialProgress::instance().notify();
   return step == SerialStep::kStarted;
 }
 

@@ -203,13 +203,13 @@ Status SerialQueue::do_write(const BufferRange& source, const FileRange& target,
 }
 
 Status SerialQueue::do_host_call(const HostCall& call, const Sync& sync) {
-  const SerialWork work = [call = known_part(call), told = std::shared_ptr<Completion>()](
+  const SerialWork work = [call = known_part(call), completion = std::shared_ptr<Completion>()](
                               SerialCore&) mutable -> Result<SerialStep> {
-    if (!told) {
-      told = Completion::make();
-      call.run(*told);
+    if (!completion) {
+      completion = Completion::make();
+      call.run(*completion);
     }
-    const std::optional<Status> outcome = told->outcome();
+    const std::optional<Status> outcome = completion->outcome();
     if (!outcome) return SerialStep::kLater;
     HALYARD_RETURN_IF_ERROR(*outcome);
     return SerialStep::kDone;

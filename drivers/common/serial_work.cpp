@@ -90,7 +90,8 @@ SerialWork launch_work(PackedLaunch launch) {
   return [launch = std::move(launch),
           started = false](SerialCore& core) mutable -> Result<SerialStep> {
     if (std::exchange(started, true)) return SerialStep::kDone;
-    std::memcpy(core.arena(), launch.arguments.data(), launch.arguments.size());
+    if (!launch.arguments.empty())
+      std::memcpy(core.arena(), launch.arguments.data(), launch.arguments.size());
     patch_hidden(core, driver::info_of(*launch.function), core.arena());
     return core.launch({SerialFunction::of(*launch.function), launch.grid, launch.workgroup,
                         launch.lds_bytes, core.arena()},

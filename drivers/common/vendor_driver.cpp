@@ -28,6 +28,7 @@ Status VendorDriver::discover() {
   HALYARD_RETURN_IF_ERROR(runtime_.initialise());
   PollingThread::stop_at_exit();
   version_ = runtime_.version();
+  uses_ = runtime_.uses();
   devices_.clear();
   HALYARD_RETURN_IF_ERROR(list_devices(&devices_));
   for (size_t i = 0; i < devices_.size(); ++i) devices_[i].ordinal = static_cast<uint32_t>(i);
@@ -44,6 +45,7 @@ void VendorDriver::do_info(DriverInfo* info) const {
   const_cast<VendorDriver*>(this)->discover().ignore();
   const std::lock_guard lock(mutex_);
   info->library_version = version_;
+  info->library_uses = uses_;
 }
 
 Status VendorDriver::do_enumerate(DeviceSink sink, void* context) {

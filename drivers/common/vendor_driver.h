@@ -53,6 +53,7 @@ class VendorDriver : public driver::DriverBase {
   bool discovered_ = false;             // under mutex_
   std::vector<DeviceSummary> devices_;  // written once, under mutex_
   std::string version_;                 // under mutex_; set once
+  std::string uses_;                    // the same
 };
 
 }  // namespace halyard

@@ -33,14 +33,18 @@ std::vector<std::string> candidates_for(const VendorLibrary& library, const std:
   return candidates;
 }
 
+bool is_open(const std::string& file) {
+  void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (handle == nullptr) return false;
+  dlclose(handle);  // only what RTLD_NOLOAD has counted
+  return true;
+}
+
 // The library that other code of this process uses, if any: a second one would not know its
 // streams.
 std::vector<std::string> system_candidates(const VendorLibrary& library) {
   for (const char* soname : library.sonames) {
-    void* const loaded = dlopen(soname, RTLD_NOW | RTLD_NOLOAD);
-    if (loaded == nullptr) continue;
-    dlclose(loaded);  // only what RTLD_NOLOAD has counted
-    return {soname};
+    if (is_open(soname)) return {soname};
   }
   return {library.sonames.begin(), library.sonames.end()};
 }
@@ -85,6 +89,7 @@ Result<VendorRuntime*> VendorRuntime::load(const VendorLibrary& library, VendorR
   const Search search = search_for(library, path);
   std::string tried;
   for (const std::string& candidate : search.candidates) {
+    const bool was_open = is_open(candidate);
     void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) {
       const char* const words = dlerror();
@@ -100,6 +105,7 @@ Result<VendorRuntime*> VendorRuntime::load(const VendorLibrary& library, VendorR
     VendorRuntime* const runtime = make();
     runtime->handle_ = handle;
     runtime->path_ = real;
+    runtime->was_open_ = was_open;
     runtime->soname_ = candidate.substr(candidate.rfind('/') + 1);
     if (Status status = runtime->resolve(); !status.ok()) {
       delete runtime;
@@ -164,6 +170,18 @@ ThunkEvents VendorRuntime::thunk_events() const {
 std::string VendorRuntime::version() {
   const std::lock_guard lock(mutex_);
   return initialised_ && status_.ok() ? version_text() : std::string();
+}
+
+std::string VendorRuntime::uses() {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  if (!initialised_ || !status_.ok()) return text;
+  for (const Offer& offer : offers()) {
+    if (!offer.is_there) continue;
+    if (!text.empty()) text += ", ";
+    text += offer.name;
+  }
+  return text;
 }
 
 }  // namespace halyard

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "drivers/common/fault_listener.h"
 #include "hal/status.h"
@@ -35,8 +36,12 @@ class VendorRuntime {
 
   const std::string& path() const { return path_; }      // real, symbolic links resolved
   const std::string& soname() const { return soname_; }  // "libamdhip64.so.5"
+  // Whether other code of the process had opened the library before.
+  bool was_open() const { return was_open_; }
   // As the runtime gives it; empty unless initialise() has succeeded.
   std::string version();
+  // DriverInfo::library_uses; empty unless initialise() has succeeded.
+  std::string uses();
   // Of the thunk that the runtime is linked with.
   ThunkEvents thunk_events() const;
 
@@ -62,6 +67,12 @@ class VendorRuntime {
   // Starts the runtime. The runtime's own words if that fails, and otherwise nothing.
   virtual std::string start() = 0;
   virtual std::string version_text() const = 0;
+  // What uses() is made of, once the runtime runs.
+  struct Offer {
+    const char* name = "";
+    bool is_there = false;
+  };
+  virtual std::vector<Offer> offers() const { return {}; }
 
   // Null if the library has no such function.
   template <typename Function>
@@ -85,6 +96,7 @@ class VendorRuntime {
   void* handle_ = nullptr;
   std::string path_;
   std::string soname_;
+  bool was_open_ = false;
   std::mutex mutex_;
   bool initialised_ = false;  // under mutex_
   Status status_;             // under mutex_: of initialise()

@@ -333,6 +333,33 @@ Status check_managed(const char* operation, const Device& device, const BufferOp
                operation, device.info().name, device.info().driver);
 }
 
+Status check_reserve(const char* operation, const Device& device, uint64_t size,
+                     const BufferOptions& options) {
+  if (!options.reserve) return {};
+  const uint64_t granule = device.info().commit_granule;
+  if (granule == 0) {
+    return error(
+        StatusCode::kUnimplemented,
+        "{} asks for a reserved buffer, which device \"{}\" of driver \"{}\" does not "
+        "have (DeviceInfo::commit_granule is 0). Allocate the largest size that is needed, "
+        "or copy to a larger buffer.",
+        operation, device.info().name, device.info().driver);
+  }
+  if (options.type != MemoryType::kDevice || options.managed || options.alignment != 0) {
+    return error(StatusCode::kInvalidArgument,
+                 "{} asks for a reserved buffer of memory type ({}){}. A reserved buffer is the "
+                 "device's, aligned to DeviceInfo::commit_granule, and not managed: leave type, "
+                 "alignment and managed of BufferOptions at their defaults.",
+                 operation, to_string(options.type),
+                 options.alignment != 0 ? " with an alignment" : "");
+  }
+  if (size % granule == 0) return {};
+  return error(StatusCode::kInvalidArgument,
+               "{} is given a size ({}) of a reserved buffer that is not a multiple of {} "
+               "(DeviceInfo::commit_granule).",
+               operation, size, granule);
+}
+
 Status check_allocation(const char* operation, const Device& device, uint64_t size, MemoryType type,
                         uint64_t alignment) {
   if (size == 0) {

@@ -71,6 +71,9 @@ Status check_rectangles(const char* operation, const RectangleCopy& shape,
 Status check_memory_type(const char* operation, MemoryType type);
 // Of BufferOptions::managed. `device` is the GPU that allocates.
 Status check_managed(const char* operation, const Device& device, const BufferOptions& options);
+// The same of BufferOptions::reserve.
+Status check_reserve(const char* operation, const Device& device, uint64_t size,
+                     const BufferOptions& options);
 Status check_memory_of(const char* operation, const Device& device, MemoryType type);
 // 0, or a power of two of at most 2 MiB.
 Status check_alignment(const char* operation, uint64_t alignment);

@@ -192,8 +192,8 @@ Status read_arguments(const MetadataTree& tree, const Fields& kernel, uint32_t k
 }
 
 // Compilers that could not prove that a kernel makes no host call, or does not allocate, list the
-// argument for it. But both go through functions of ROCm's device library that are never
-// inlined: where the symbol table shows that the file has none, nothing can use the argument.
+// argument for it. Both go through functions of ROCm's device library. Where the symbol table shows
+// that the file has none, nothing allocates: those functions are never inlined.
 struct LibraryUse {
   bool hostcall = true;
   bool heap = true;
@@ -209,9 +209,20 @@ LibraryUse library_use(const ElfImage& image) {
   return use;
 }
 
-void drop_unused(const LibraryUse& use, std::vector<ArgumentInfo>* hidden) {
+// Those for host calls may be, by a compiler that optimises. But it knows that a HIP kernel
+// launches no others, and lists no argument for that, unless the kernel calls what it does not see.
+bool is_unoptimised(const FunctionInfo& function, const std::vector<ArgumentInfo>& hidden) {
+  return !function.uses_dynamic_stack &&
+         std::any_of(hidden.begin(), hidden.end(), [](const ArgumentInfo& argument) {
+           return argument.kind == ArgumentKind::kHiddenDefaultQueue;
+         });
+}
+
+void drop_unused(const LibraryUse& use, const FunctionInfo& function,
+                 std::vector<ArgumentInfo>* hidden) {
+  const bool calls = use.hostcall || !is_unoptimised(function, *hidden);
   for (ArgumentInfo& argument : *hidden) {
-    const bool unused = (argument.kind == ArgumentKind::kHiddenHostcallBuffer && !use.hostcall) ||
+    const bool unused = (argument.kind == ArgumentKind::kHiddenHostcallBuffer && !calls) ||
                         (argument.kind == ArgumentKind::kHiddenHeap && !use.heap);
     if (unused) argument.kind = ArgumentKind::kHiddenNone;
   }
@@ -257,7 +268,7 @@ Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImag
   std::vector<ArgumentInfo>& arguments = contents->arguments.emplace_back();
   std::vector<ArgumentInfo>& hidden = contents->arguments.emplace_back();
   HALYARD_RETURN_IF_ERROR(read_arguments(tree, fields, function.kernarg_size, &arguments, &hidden));
-  drop_unused(use, &hidden);
+  drop_unused(use, function, &hidden);
   function.arguments = {arguments.data(), arguments.size()};
   function.hidden = {hidden.data(), hidden.size()};
 

@@ -166,9 +166,13 @@ Result<Ref<Buffer>> Device::allocate(uint64_t size, const BufferOptions& options
   BufferOptions known;
   HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, options, &known));
   HALYARD_RETURN_IF_ERROR(check_gpu(kName, *this, known.gpu));
-  HALYARD_RETURN_IF_ERROR(
-      internal::check_allocation(kName, gpu(known.gpu), size, known.type, known.alignment));
-  HALYARD_RETURN_IF_ERROR(internal::check_managed(kName, gpu(known.gpu), known));
+  if (known.reserve && size != 0) {
+    HALYARD_RETURN_IF_ERROR(internal::check_reserve(kName, gpu(known.gpu), size, known));
+  } else {
+    HALYARD_RETURN_IF_ERROR(
+        internal::check_allocation(kName, gpu(known.gpu), size, known.type, known.alignment));
+    HALYARD_RETURN_IF_ERROR(internal::check_managed(kName, gpu(known.gpu), known));
+  }
   HalyardBuffer* buffer = nullptr;
   HALYARD_RETURN_IF_ERROR(
       internal::call(contract()->functions->allocate, *this, size, known, &buffer));
@@ -346,6 +350,42 @@ Status Device::advise(const BufferRange& range, MemoryAdvice advice) {
   if (known.length == 0) return {};
   return internal::call_optional(kName, *this, contract()->functions,
                                  &HalyardDeviceFunctions::advise, *this, known, advice);
+}
+
+namespace {
+
+// Resolves a range of a reserved buffer, and checks that it is whole granules of the GPU that has
+// the buffer.
+Status resolve_granules(const char* operation, const Device& device, const BufferRange& range,
+                        BufferRange* known) {
+  HALYARD_RETURN_IF_ERROR(internal::resolve_range(operation, "range", device, range, known));
+  const uint64_t granule = known->buffer->device().info().commit_granule;
+  if (granule == 0) return internal::unimplemented(operation, device);
+  if (known->offset % granule == 0 && known->length % granule == 0) return {};
+  return error(StatusCode::kInvalidArgument,
+               "{} is given {} bytes from byte {} on. Both must be multiples of {} "
+               "(DeviceInfo::commit_granule).",
+               operation, known->length, known->offset, granule);
+}
+
+}  // namespace
+
+Status Device::commit(const BufferRange& range) {
+  constexpr const char* kName = "Device::commit";
+  BufferRange known;
+  HALYARD_RETURN_IF_ERROR(resolve_granules(kName, *this, range, &known));
+  if (known.length == 0) return {};
+  return internal::call_optional(kName, *this, contract()->functions,
+                                 &HalyardDeviceFunctions::commit, *this, known);
+}
+
+Status Device::decommit(const BufferRange& range) {
+  constexpr const char* kName = "Device::decommit";
+  BufferRange known;
+  HALYARD_RETURN_IF_ERROR(resolve_granules(kName, *this, range, &known));
+  if (known.length == 0) return {};
+  return internal::call_optional(kName, *this, contract()->functions,
+                                 &HalyardDeviceFunctions::decommit, *this, known);
 }
 
 size_t Device::link_count() const {

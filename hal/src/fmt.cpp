@@ -5,6 +5,9 @@
 // it doubles the time of a build. So each program and library of Halyard has this object in it,
 // hidden, and needs fmt's headers for building and nothing at run time.
 
+// clang 22 takes the format strings that fmt 10 itself has for no constant expressions. They need
+// no check here.
+#define FMT_CONSTEVAL
 #include <fmt/format-inl.h>
 
 #include <locale>
@@ -21,6 +24,10 @@ template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<cha
 template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<wchar_t>;
 template FMT_API auto decimal_point_impl(locale_ref) -> char;
 template FMT_API auto decimal_point_impl(locale_ref) -> wchar_t;
+#if FMT_VERSION >= 100000
+template FMT_API void vformat_to(buffer<char>&, string_view, typename vformat_args<>::type,
+                                 locale_ref);
+#endif
 
 }  // namespace detail
 FMT_END_NAMESPACE

@@ -233,6 +233,14 @@ Status LogicalDevice::do_advise(const BufferRange& range, MemoryAdvice advice) {
   return gpus().front()->advise(range, advice);
 }
 
+Status LogicalDevice::do_commit(const BufferRange& range) {
+  return range.buffer->device().commit(range);
+}
+
+Status LogicalDevice::do_decommit(const BufferRange& range) {
+  return range.buffer->device().decommit(range);
+}
+
 Status LogicalDevice::do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) {
   HALYARD_ASSIGN_OR_RETURN(*exported, semaphore.device().export_semaphore(semaphore));
   return {};

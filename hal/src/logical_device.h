@@ -55,6 +55,8 @@ class LogicalDevice final : public GpuGroup {
   Status do_read_clocks(ClockReading* reading) const override;
   Status do_details(DeviceDetails* details) const override;
   Status do_advise(const BufferRange& range, MemoryAdvice advice) override;
+  Status do_commit(const BufferRange& range) override;
+  Status do_decommit(const BufferRange& range) override;
   Status do_export_semaphore(Semaphore& semaphore, ExportedSemaphore* exported) override;
   Status do_import_semaphore(const ExportedSemaphore& exported, Semaphore** semaphore) override;
 

@@ -186,6 +186,28 @@ TEST(CodeObject, KeepsHostcallWhereTheFileHasTheFunction) {
   EXPECT_TRUE(kept);
 }
 
+// There, the compiler may have inlined the functions.
+TEST(CodeObject, KeepsHostcallInOptimisedCodeThatListsIt) {
+  Bytes bytes = read_data("unoptimized.hsaco");
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view listed = "hidden_default_queue";
+  const std::string_view unlisted = "hidden_somethingelse";  // as long
+  size_t replaced = 0;
+  for (size_t at = text.find(listed); at != text.npos; at = text.find(listed, at + 1)) {
+    std::memcpy(bytes.data() + at, unlisted.data(), listed.size());
+    ++replaced;
+  }
+  ASSERT_NE(replaced, 0u);
+  const auto object = read(bytes);
+  ASSERT_TRUE(object.ok()) << object.status().to_string();
+  for (const KernelInfo& kernel : object->kernels()) {
+    for (const ArgumentInfo& argument : kernel.function.hidden) {
+      if (std::string_view(argument.value_kind) != "hidden_hostcall_buffer") continue;
+      EXPECT_EQ(argument.kind, ArgumentKind::kHiddenHostcallBuffer);
+    }
+  }
+}
+
 TEST(CodeObject, FindsKernelsOrSaysWhichThereAre) {
   const CodeObject object = load("v5.hsaco");
   const auto found = object.find("every_knd");

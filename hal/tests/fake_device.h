@@ -329,7 +329,18 @@ class FakeDevice final : public driver::DeviceBase {
                         std::to_string(range.offset) + " " + to_string(advice));
     return {};
   }
+  Status do_commit(const BufferRange& range) override {
+    log.calls.push_back("commit " + std::to_string(range.length) + "@" +
+                        std::to_string(range.offset));
+    return {};
+  }
+  Status do_decommit(const BufferRange& range) override {
+    log.calls.push_back("decommit " + std::to_string(range.length) + "@" +
+                        std::to_string(range.offset));
+    return {};
+  }
   Status do_allocate(uint64_t size, const BufferOptions& options, Buffer** buffer) override {
+    if (options.reserve) log.calls.push_back("reserve " + std::to_string(size));
     if (options.managed) log.calls.push_back("allocate managed " + std::to_string(size));
     *buffer = new FakeBuffer(*this, options.type, size, next_address_, log);
     next_address_ += 1 << 20;

@@ -220,7 +220,8 @@ TEST(OpaqueArguments, ComeWithNothingThatHasNotBeenRead) {
   const Bytes after(begin, begin + opaque->size());
   EXPECT_THROW(testing::find(after, ".language"), std::runtime_error);
   ASSERT_NO_THROW(testing::find(after, ".max_flat_workgroup_size"));
-  const FunctionInfo& kernel = parse(after).kernels().front().function;
+  const CodeObject object = parse(after);
+  const FunctionInfo& kernel = object.kernels().front().function;
   const CodeObject before = parse(original);
   EXPECT_EQ(kernel.max_workgroup_size, before.kernels().front().function.max_workgroup_size);
   EXPECT_EQ(kernel.vgpr_count, before.kernels().front().function.vgpr_count);

@@ -64,6 +64,32 @@ TEST_F(Validation, ManagedMemoryIsAllocatedWhereThereIsSuchMemory) {
   EXPECT_THAT(calls(), ElementsAre("allocate managed 64"));
 }
 
+TEST_F(Validation, BuffersAreReservedAndCommittedInGranules) {
+  BufferOptions options;
+  options.reserve = true;
+  expect_error(device_->allocate(512, options).status(), StatusCode::kUnimplemented,
+               "DeviceInfo::commit_granule is 0");
+  expect_error(device_->commit(buffer_), StatusCode::kUnimplemented, "Device::commit");
+  expect_error(device_->decommit(buffer_), StatusCode::kUnimplemented, "Device::decommit");
+  device_->facts().commit_granule = 512;
+  expect_invalid(device_->allocate(0, options).status(), "0 bytes");
+  expect_invalid(device_->allocate(513, options).status(), "not a multiple of 512");
+  options.type = MemoryType::kHost;
+  expect_invalid(device_->allocate(512, options).status(), "memory type (host)");
+  options.type = MemoryType::kDevice;
+  options.alignment = 64;
+  expect_invalid(device_->allocate(512, options).status(), "with an alignment");
+  options.alignment = 0;
+  expect_invalid(device_->commit({*buffer_, 512, 100}), "multiples of 512");
+  expect_invalid(device_->decommit({*buffer_, 100, 512}), "multiples of 512");
+  expect_error(device_->commit({*buffer_, 512, 1024}), StatusCode::kOutOfRange, "Device::commit");
+  expect_ok(device_->allocate(uint64_t{1} << 40, options).status());
+  expect_ok(device_->commit(buffer_));
+  expect_ok(device_->commit({*buffer_, 512, 0}));
+  expect_ok(device_->decommit(BufferRange(*buffer_, 512, BufferRange::kToEnd)));
+  EXPECT_THAT(calls(), ElementsAre("reserve 1099511627776", "commit 1024@0", "decommit 512@512"));
+}
+
 TEST_F(Validation, PrefetchesAndAdviceReachTheDriverResolved) {
   expect_invalid(queue_->prefetch(buffer_, static_cast<PrefetchTarget>(2)), "target (2)");
   expect_invalid(device_->advise(buffer_, static_cast<MemoryAdvice>(7)), "advice (7)");
@@ -78,6 +104,13 @@ TEST_F(Validation, PrefetchesAndAdviceReachTheDriverResolved) {
   expect_ok(device_->advise(buffer_, MemoryAdvice::kPreferHost));
   EXPECT_THAT(calls(),
               ElementsAre("prefetch 24@1000 to 1", "barrier", "advise 1024@0 prefer host"));
+}
+
+TEST_F(Validation, AnOlderDriverCommitsNothing) {
+  device_->facts().commit_granule = 512;
+  device_->lacks_from(&HalyardDeviceFunctions::commit);
+  expect_error(device_->commit(buffer_), StatusCode::kUnimplemented, "Device::commit");
+  expect_error(device_->decommit(buffer_), StatusCode::kUnimplemented, "Device::decommit");
 }
 
 TEST_F(Validation, AnOlderDriverHasNoAdvice) {

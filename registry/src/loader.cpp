@@ -174,6 +174,7 @@ Status initialise(Candidate& candidate, const HalyardPlugin& plugin,
     candidate.library_name = info.library_name.view();
     candidate.library_path = info.library_path.view();
     candidate.library_version = info.library_version.view();
+    candidate.library_uses = info.library_uses.view();
     return {};
   }));
   candidate.stage = LoadStage::kInitialised;

@@ -99,6 +99,7 @@ void code(Coder& coder, AnyCandidate& candidate) {
   coder(candidate.library_name);
   coder(candidate.library_path);
   coder(candidate.library_version);
+  coder(candidate.library_uses);
   coder(candidate.disabled);
   coder(candidate.device_count);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string_view>
@@ -72,6 +73,21 @@ TEST(DeviceLibraries, UseIsSeenByName) {
   EXPECT_TRUE(uses("x__oclc_ISA_version"));
   EXPECT_FALSE(uses("sinf"));
   EXPECT_FALSE(uses(""));
+}
+
+// ROCm's own, Debian 12's, and Debian 13's, which are beside an LLVM.
+TEST(DeviceLibraries, AreWherePackagesPutThem) {
+  const TemporaryFolder folder = std::move(TemporaryFolder::create()).value();
+  const std::string root = folder / "root";
+  EXPECT_EQ(usual_device_libraries(root), "");
+  for (const char* const place :
+       {"/usr/lib/llvm-17/lib/clang/17/amdgcn/bitcode",
+        "/usr/lib/llvm-19/lib/clang/19/amdgcn/bitcode", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
+        "/opt/rocm/amdgcn/bitcode"}) {
+    std::filesystem::create_directories(root + place);
+    std::ofstream(root + place + "/ocml.bc") << "BC";
+    EXPECT_EQ(usual_device_libraries(root), root + place);
+  }
 }
 
 TEST(DeviceLibraries, AreInTheFolderThatIsNamed) {

@@ -95,6 +95,7 @@ void add_facts(Json& json, const Device& device) {
   json["coherent_map"] = info.coherent_map;
   json["imports_queues"] = info.imports_queues;
   json["managed_memory"] = info.managed_memory;
+  json["commit_granule"] = info.commit_granule;
   add_details(json, device);
   json["heaps"] = heaps_of(device);
   json["links"] = links_of(device);

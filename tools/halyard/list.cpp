@@ -69,6 +69,7 @@ Json to_json(const LoadReport& report) {
                           {"library", candidate.library_name},
                           {"library_path", candidate.library_path},
                           {"library_version", candidate.library_version},
+                          {"library_uses", candidate.library_uses},
                           {"devices", candidate.device_count}});
   }
   return {{"places", places}, {"candidates", candidates}};
@@ -97,6 +98,11 @@ std::string to_table(const LoadReport& report) {
     if (candidate.reason.empty()) continue;
     text += fmt::format("\n{} stopped after the stage \"{}\": {}\n", printable(candidate.path),
                         to_string(candidate.stage), candidate.reason);
+  }
+  for (const Candidate& candidate : report.candidates) {
+    if (candidate.library_uses.empty()) continue;
+    text += fmt::format("\n{} uses these parts of its library, which not every release has: {}.\n",
+                        printable(candidate.driver), printable(candidate.library_uses));
   }
   for (const SearchedPlace& place : report.places) add_warning(text, place.path, place.warning);
   for (const Candidate& candidate : report.candidates)

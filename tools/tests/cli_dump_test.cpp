@@ -44,6 +44,15 @@ std::string of_any_machine(std::string text) {
                             "$1 size-bytes=… max-allocation-bytes=…");
 }
 
+// … and without what releases of ROCm say differently. The dumps are those of 5.2.
+std::string of_any_release(const std::string& text) {
+  return std::regex_replace(text, std::regex("- (max-grid|copy-engines|commit-granule): [^\n]*"),
+                            "- $1: …");
+}
+bool is_of_5_2(const std::string& text) {
+  return std::regex_search(text, std::regex("- library-version: (1\\.1 \\(\"1\\.5\\.|5\\.2\\.)"));
+}
+
 class DumpTest : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(DumpTest, IsWhatIsCheckedIn) {
@@ -54,7 +63,12 @@ TEST_P(DumpTest, IsWhatIsCheckedIn) {
   const std::string path = kDumps + "/" + driver + "." + profile + ".txt";
   const std::string text = of_any_machine(outcome.out);
   if (std::getenv("HALYARD_WRITE_DUMPS") != nullptr) std::ofstream(path) << text;
-  EXPECT_EQ(text, read_text(path)) << path;
+  const std::string expected = read_text(path);
+  if (is_of_5_2(outcome.out)) {
+    EXPECT_EQ(text, expected) << path;
+  } else {
+    EXPECT_EQ(of_any_release(text), of_any_release(expected)) << path;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Profiles, DumpTest,

@@ -91,11 +91,15 @@ TEST_P(CliRunProfile, HasEachSubmissionWaitAndOperation) {
     ASSERT_EQ(ran.size(), 3U) << name;
     for (size_t i = 0; i < ran.size(); ++i) {
       // On one clock: a kernel does not start before somebody submits it, and the wait behind it
-      // does not end before it has.
-      EXPECT_LE(submitted[i].first, ran[i].first);
-      EXPECT_LE(ran[i].second, host.at("wait")[i].second);
+      // does not end before it has. The device's clock is known as exactly as the two are read at
+      // one moment: by HIP, between an event and the end of a wait for it.
+      // On a busy machine those moments are far apart.
+      const double apart = GetParam() == std::string("hip") ? 50'000 : 1000;  // microseconds
+      EXPECT_LE(submitted[i].first, ran[i].first + apart);
+      EXPECT_LE(ran[i].second, host.at("wait")[i].second + apart);
       EXPECT_TRUE(is_within(submitted[i], launches[i]));
-      EXPECT_TRUE(is_within(ran[i], launches[i]));
+      EXPECT_LE(launches[i].first, ran[i].first + apart);
+      EXPECT_LE(ran[i].second, launches[i].second + apart);
     }
   }
   EXPECT_EQ(host.at("wait").size(), 3U);

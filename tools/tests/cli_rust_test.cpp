@@ -278,6 +278,8 @@ TEST_F(RustCompile, NothingIsLeftOfTheProcessorThatTheLibrariesAreCompiledFor) {
 
 // Another release of rustc or clang makes other bytes. Then the file is made again.
 TEST_F(RustCompile, WhatIsCheckedInIsWhatTheSourcesMake) {
+  if (!HALYARD_MAKES_ITS_BINARIES)
+    GTEST_SKIP() << "kernels.hipfb is made with Debian 12's compilers.";
   EXPECT_TRUE(read_bytes(compiled()) == read_bytes(kFolder + "kernels.hipfb"))
       << "Make examples/rust/kernels.hipfb again, with the command in docs/compile.md.";
 }

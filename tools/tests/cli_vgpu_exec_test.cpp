@@ -9,6 +9,8 @@
 namespace halyard::testing {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::vector<std::string> exec_command(const std::vector<std::string>& options,
@@ -81,6 +83,83 @@ TEST(CliVgpuExec, RocminfoPrintsTheGpusOfTheKernelDriver) {
   for (const char* isa : {"amdgcn-amd-amdhsa--gfx900:xnack-", "amdgcn-amd-amdhsa--gfx90a:"})
     EXPECT_THAT(outcome.out, HasSubstr(isa));
   EXPECT_THAT(outcome.out, HasSubstr("Halyard virtual GPU (Aldebaran)"));
+}
+
+TEST(CliVgpuExec, TheEnumeratorPrintsTheProcessorOfEachGpu) {
+  const Outcome outcome = spawn(exec_command({"--profile=mixed"}, {"rocm_agent_enumerator"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, EndsWith("gfx900\ngfx906\ngfx908\ngfx90a\n"));
+}
+
+// Whether a command of this name is installed.
+bool has_command(const std::string& name) {
+  SpawnOptions options;
+  options.program = "/bin/sh";
+  return spawn({"-c", "command -v " + name}, options).exit_code == 0;
+}
+
+size_t count_of(const std::string& text, const std::string& words) {
+  size_t count = 0;
+  for (size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
+    ++count;
+  return count;
+}
+
+TEST(CliVgpuExec, RocmSmiListsTheGpusAndTheirMemory) {
+  if (!has_command("rocm-smi")) GTEST_SKIP() << "rocm-smi is not installed (Debian: rocm-smi).";
+  const auto run = [](const std::string& profile, const std::vector<std::string>& arguments) {
+    std::vector<std::string> words = {"rocm-smi"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = spawn(exec_command({"--profile=" + profile}, words));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    return outcome.out;
+  };
+  // Its exit code says, in 5.2.3, that a virtual GPU has no sensors.
+  EXPECT_THAT(spawn(exec_command({"--profile=gfx900"}, {"rocm-smi"})).out,
+              AllOf(HasSubstr("Concise Info"), HasSubstr("VRAM%"), HasSubstr("\n0  ")));
+  EXPECT_THAT(run("gfx900", {"--showid"}), HasSubstr("0x687f"));
+  EXPECT_EQ(count_of(run("two-gfx90a", {"--showid"}), "0x740f"), 2u);
+  EXPECT_THAT(run("two-gfx90a", {"--showbus"}),
+              AllOf(HasSubstr("0000:43:00.0"), HasSubstr("0000:46:00.0")));
+  EXPECT_THAT(run("two-gfx90a", {"--showuniqueid"}),
+              AllOf(HasSubstr("48414c5944390a10"), HasSubstr("48414c5944390a11")));
+  EXPECT_EQ(count_of(run("two-gfx90a", {"--showtopo"}), "XGMI"), 2u);
+  EXPECT_THAT(run("mixed", {"--showmeminfo", "vram"}),
+              AllOf(HasSubstr("VRAM Total Memory (B): 8589934592\n"),
+                    HasSubstr("VRAM Total Memory (B): 17179869184\n"),
+                    HasSubstr("VRAM Total Used Memory (B): ")));
+}
+
+TEST(CliVgpuExec, AmdSmiListsTheGpus) {
+  if (!has_command("amd-smi")) GTEST_SKIP() << "amd-smi is not installed (Debian 13: amd-smi).";
+  const Outcome outcome = spawn(exec_command({"--profile=two-gfx90a"}, {"amd-smi", "list"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("0000:43:00.0"), HasSubstr("0000:46:00.0")));
+}
+
+TEST(CliVgpuExec, TheHostsPciDevicesStayVisible) {
+  const auto list = [](const std::vector<std::string>& before) {
+    std::vector<std::string> words = before;
+    words.insert(words.end(),
+                 {"/bin/sh", "-c",
+                  "for d in /sys/bus/pci/devices/*; do "
+                  "readlink $d; realpath $d; cat $d/vendor $d/../$(basename $d)/class; "
+                  "done"});
+    SpawnOptions options;
+    options.program = words[0];
+    words.erase(words.begin());
+    return spawn(words, options).out;
+  };
+  const std::string host = list({});
+  const std::string both = list({HALYARD_PROGRAM, "vgpu", "exec", "--"});
+  const std::string gpu =
+      "../../../devices/virtual/pci/0000:03:00.0\n"
+      "/sys/devices/virtual/pci/0000:03:00.0\n0x1002\n0x038000\n";
+  const size_t at = both.find(gpu);
+  ASSERT_NE(at, std::string::npos) << both;
+  if (host.find("/0000:03:00.0\n") == std::string::npos && host.find('*') == std::string::npos) {
+    EXPECT_EQ(both.substr(0, at) + both.substr(at + gpu.size()), host);
+  }
 }
 
 TEST(CliVgpuExec, TheKernelDriversFilesLookLikeADriversToOtherPrograms) {

@@ -28,6 +28,24 @@ halyard_error* halyard_device_advise(halyard_device* device, halyard_range range
   });
 }
 
+halyard_error* halyard_device_commit(halyard_device* device, halyard_range range) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    BufferRange known;
+    HALYARD_RETURN_IF_ERROR(to_range(name, range, &known));
+    return device->object->commit(known);
+  });
+}
+
+halyard_error* halyard_device_decommit(halyard_device* device, halyard_range range) {
+  return guarded(__func__, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, device));
+    BufferRange known;
+    HALYARD_RETURN_IF_ERROR(to_range(name, range, &known));
+    return device->object->decommit(known);
+  });
+}
+
 halyard_error* halyard_device_allocate(halyard_device* device, uint64_t size,
                                        const halyard_buffer_options* options,
                                        halyard_buffer** buffer) {
@@ -48,6 +66,7 @@ halyard_error* halyard_device_allocate(halyard_device* device, uint64_t size,
     converted.gpu = known.gpu;
     converted.shared = known.shared;
     converted.managed = known.managed;
+    converted.reserve = known.reserve;
     HALYARD_ASSIGN_OR_RETURN(Ref<Buffer> made, device->object->allocate(size, converted));
     *buffer = new halyard_buffer(device, std::move(made));
     return {};

@@ -48,6 +48,7 @@ halyard_error* halyard_device_get_info(halyard_device* device, halyard_device_in
     value.pci_address = device->pci_address.c_str();
     value.gpu_count = static_cast<uint32_t>(device->object->gpu_count());
     value.managed_memory = from.managed_memory;
+    value.commit_granule = from.commit_granule;
     return give(name, info, value);
   });
 }

@@ -215,6 +215,12 @@ halyard_error* halyard_queue_alloca(halyard_queue* queue, uint64_t size,
                    "halyard_device_allocate.",
                    name);
     }
+    if (known.reserve) {
+      return error(StatusCode::kInvalidArgument,
+                   "{} asks for a reserved buffer, which pools do not have. Use "
+                   "halyard_device_allocate.",
+                   name);
+    }
     if (known.gpu != 0 || known.shared) {
       return error(StatusCode::kInvalidArgument,
                    "{} is given a GPU ({}) or shared ({}). A pool's memory is of the queue's GPU; "

@@ -58,6 +58,24 @@ void test_device(void) {
   }
   REFUSED(halyard_queue_alloca(queue, 64, &managed, NULL, &buffer), INVALID_ARGUMENT,
           "pools do not have");
+  const halyard_buffer_options reserve = {.struct_size = sizeof reserve, .reserve = true};
+  if (info.commit_granule == 0) {
+    REFUSED(halyard_device_allocate(device, 1 << 21, &reserve, &buffer), UNIMPLEMENTED,
+            "commit_granule is 0");
+    buffer = allocate(64, HALYARD_MEMORY_DEVICE);
+    REFUSED(halyard_device_commit(device, halyard_whole(buffer)), UNIMPLEMENTED, "commit");
+    REFUSED(halyard_device_decommit(device, halyard_whole(buffer)), UNIMPLEMENTED, "decommit");
+    halyard_buffer_release(buffer);
+  } else {
+    MUST(halyard_device_allocate(device, 2 * info.commit_granule, &reserve, &buffer));
+    const halyard_range half = {.buffer = buffer, .length = info.commit_granule};
+    OK(halyard_device_commit(device, half));
+    REFUSED(halyard_device_commit(device, half), FAILED_PRECONDITION, "has memory already");
+    OK(halyard_device_decommit(device, half));
+    halyard_buffer_release(buffer);
+  }
+  REFUSED(halyard_queue_alloca(queue, 64, &reserve, NULL, &buffer), INVALID_ARGUMENT,
+          "reserved buffer, which pools do not have");
   buffer = allocate(64, HALYARD_MEMORY_HOST);
   REFUSED(halyard_device_advise(device, halyard_whole(buffer), (halyard_memory_advice)7),
           INVALID_ARGUMENT, "advice (7)");

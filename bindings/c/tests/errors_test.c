@@ -19,7 +19,7 @@ SIZE(halyard_device_summary, 56);
 SIZE(halyard_candidate, 96);
 SIZE(halyard_searched_place, 48);
 SIZE(halyard_dim3, 12);
-SIZE(halyard_device_info, 144);
+SIZE(halyard_device_info, 152);
 SIZE(halyard_device_details, 56);
 SIZE(halyard_heap_info, 40);
 SIZE(halyard_heap_statistics, 32);

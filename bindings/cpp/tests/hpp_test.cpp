@@ -270,6 +270,24 @@ TEST_F(HppTest, APoolKeepsToItsLimit) {
   EXPECT_EQ(pool.statistics().reserved_bytes, 0u);
 }
 
+TEST_F(HppTest, AReservedArrayGrowsWhereThatGoes) {
+  const uint64_t granule = device.info().commit_granule;
+  constexpr size_t kGranule = (size_t{2} << 20) / sizeof(int);
+  auto made = device.try_reserved_array<int>(4 * kGranule);
+  if (granule == 0) {
+    EXPECT_EQ(made.status().code(), HALYARD_UNIMPLEMENTED);
+    return;
+  }
+  ASSERT_EQ(granule, kGranule * sizeof(int));
+  const auto array = std::move(made).value();
+  EXPECT_EQ(array.size(), 4 * kGranule);
+  device.commit(array, 0, kGranule);
+  device.commit(array, kGranule, 2 * kGranule);
+  EXPECT_EQ(device.try_commit(array, 0, kGranule).code(), HALYARD_FAILED_PRECONDITION);
+  EXPECT_EQ(device.try_commit(array, 1, kGranule).code(), HALYARD_INVALID_ARGUMENT);
+  device.decommit(array, kGranule, 2 * kGranule);
+}
+
 TEST_F(HppTest, AddressesClocksAndResidency) {
   const auto a = device.array<uint32_t>(64, Memory::kHost);
   const halyard_allocation_info found = device.find_allocation(&a.span()[3]);

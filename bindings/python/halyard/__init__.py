@@ -10,7 +10,7 @@
 Nothing copies or waits unless its documentation says so. Failures raise halyard.Error.
 """
 
-from ._array import Array
+from ._array import Array, Dmabuf
 from ._core import Future, Lds, Semaphore
 from ._device import (
     Device,
@@ -32,6 +32,7 @@ __all__ = [
     "DeadlineExceeded",
     "Device",
     "DeviceAddress",
+    "Dmabuf",
     "Error",
     "Future",
     "Kernel",

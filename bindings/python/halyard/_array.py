@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -18,6 +18,13 @@ MEMORY_TYPES = ("device", "host", "device-mapped")
 
 # Of DLPack: kDLInt, kDLUInt, kDLFloat, kDLComplex, kDLBool.
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+
+
+class Dmabuf(NamedTuple):
+    """Memory of a Linux dma-buf, from the byte `offset` on."""
+
+    fd: int
+    offset: int
 
 
 def memory_type(name: str) -> int:
@@ -247,6 +254,16 @@ class Array(_core.Memory):
         Only for an array in device memory from Device.empty; it must outlive the imports.
         """
         return _core.Memory.export_ipc(self)
+
+    def export_dmabuf(self) -> Dmabuf:
+        """The memory as a Linux dma-buf, which a process that gets the descriptor
+        (socket.send_fds, or pass_fds of subprocess) can import by Device.import_dmabuf or map.
+        Close the descriptor by os.close; it is closed on exec.
+
+        Only for an array in device memory from Device.empty, which must outlive the use by others.
+        An Error (UNIMPLEMENTED) if the vendor's runtime has no dma-bufs (HSA runtimes before 5.6).
+        """
+        return Dmabuf(*_core.Memory.export_dmabuf(self))
 
     def __dlpack__(self, stream: Any = None) -> Any:
         """A DLPack capsule over this memory, without a copy. Does not wait: first wait for the work

@@ -240,6 +240,20 @@ class Device:
         size = math.prod(shape) * np.dtype(dtype).itemsize
         return Array(self._core.import_ipc(bytes(handle), size), self, shape, dtype)
 
+    def import_dmabuf(
+        self,
+        fd: int,
+        shape: Union[int, Sequence[int]],
+        dtype: Any = np.float32,
+        offset: int = 0,
+    ) -> Array:
+        """An array over the memory of a Linux dma-buf, from the byte `offset` on, by a descriptor
+        such as Array.export_dmabuf gives it. The descriptor stays the caller's, and may be closed
+        at once."""
+        shape = to_shape(shape)
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        return Array(self._core.import_dmabuf(fd, offset, size), self, shape, dtype)
+
     def pool(self, memory: str = "device", limit: int = 0, keep: Optional[int] = None) -> Pool:
         """A pool for Queue.empty. limit: the most bytes that it reserves; 0: no limit. keep: the
         unused bytes that it keeps; None: as the device's own pools."""

@@ -86,6 +86,7 @@ py::dict device_info(const Device& device) {
   dict["pci_address"] = info.pci_address;
   dict["gpu_count"] = info.gpu_count;
   dict["managed_memory"] = info.managed_memory;
+  dict["commit_granule"] = info.commit_granule;
   add_details(dict, device);
   return dict;
 }
@@ -255,6 +256,14 @@ py::object import_semaphore(const Device& device, const std::string& handle) {
   return make_semaphore(device.handle, std::move(semaphore));
 }
 
+std::unique_ptr<Memory> import_dmabuf(const Device& device, int descriptor, uint64_t offset,
+                                      uint64_t size) {
+  auto dmabuf = host::internal::with_size<halyard_dmabuf>();
+  dmabuf.fd = descriptor;
+  dmabuf.offset = offset;
+  return import(device, HALYARD_IMPORT_DMABUF, &dmabuf, size, py::object());
+}
+
 std::unique_ptr<Memory> import_ipc(const Device& device, const std::string& handle, uint64_t size) {
   check_exported("An IPC handle", handle, "Array.export_ipc()");
   return import(device, HALYARD_IMPORT_IPC_HANDLE, handle.data(), size, py::object());
@@ -294,6 +303,7 @@ void define_device(py::module_& module) {
                            reinterpret_cast<const void*>(pointer), size, std::move(owner));
            })
       .def("import_ipc", &import_ipc)
+      .def("import_dmabuf", &import_dmabuf)
       .def("load_file",
            [](const Device& device, const std::string& path) {
              HeldExecutable executable;

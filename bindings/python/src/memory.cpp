@@ -252,7 +252,8 @@ py::tuple from_dlpack(const py::object& device_object, const py::object& capsule
   options.kind = on_host ? HALYARD_IMPORT_HOST_MEMORY : HALYARD_IMPORT_DEVICE_POINTER;
   options.pointer = data;
   options.size = bytes;
-  const auto& device = device_object.attr("_held").cast<const HeldDevice&>();
+  const py::object held = device_object.attr("_held");
+  const auto& device = held.cast<const HeldDevice&>();
   HeldBuffer buffer;
   const int code = tensor.dtype.code;
   const int bits = tensor.dtype.bits;
@@ -295,10 +296,16 @@ void define_memory(py::module_& module) {
              part->points = m.points;
              return part;
            })
-      .def("export_ipc", [](const Memory& m) {
-        const auto handle = read_unlocked<halyard_exported_handle>(&halyard_device_export_buffer,
-                                                                   m.device.get(), m.buffer.get());
-        return py::bytes(reinterpret_cast<const char*>(handle.ipc), sizeof handle.ipc);
+      .def("export_ipc",
+           [](const Memory& m) {
+             const auto handle = read_unlocked<halyard_exported_handle>(
+                 &halyard_device_export_buffer, m.device.get(), m.buffer.get());
+             return py::bytes(reinterpret_cast<const char*>(handle.ipc), sizeof handle.ipc);
+           })
+      .def("export_dmabuf", [](const Memory& m) {
+        const auto dmabuf = read_unlocked<halyard_dmabuf>(&halyard_device_export_dmabuf,
+                                                          m.device.get(), m.buffer.get());
+        return py::make_tuple(dmabuf.fd, dmabuf.offset);
       });
   module.def("to_dlpack", &to_dlpack);
   module.def("from_dlpack", &from_dlpack);

@@ -327,6 +327,28 @@ class Arrays(Base):
         with self.assertFails(Code.INVALID_ARGUMENT, "has 3 bytes"):
             DEVICE.import_ipc(b"abc", 16)
 
+    def test_dmabufs(self):
+        with self.assertFails(Code.INVALID_ARGUMENT, "a descriptor (-1) that is not open"):
+            DEVICE.import_dmabuf(-1, 16)
+        array = DEVICE.array(np.arange(2048, dtype=np.uint32))
+        try:
+            dmabuf = array.export_dmabuf()
+        except halyard.Error as error:
+            self.assertEqual(error.code, Code.UNIMPLEMENTED)
+            self.skipTest(error.message)
+        with self.assertFails(Code.FAILED_PRECONDITION, ""):
+            DEVICE.empty(16, memory="host").export_dmabuf()
+        with self.assertFails(Code.OUT_OF_RANGE, "of a dma-buf"):
+            DEVICE.import_dmabuf(dmabuf.fd, 1 << 40)
+        self.assertFalse(os.get_inheritable(dmabuf.fd))
+        whole = DEVICE.import_dmabuf(dmabuf.fd, (2, 1024), np.uint32, offset=dmabuf.offset)
+        half = DEVICE.import_dmabuf(dmabuf.fd, 1024, np.uint32, offset=dmabuf.offset + 4096)
+        os.close(dmabuf.fd)
+        half.fill(7).wait()
+        np.testing.assert_array_equal(whole.download()[1], np.full(1024, 7))
+        np.testing.assert_array_equal(array.download()[:1024], np.arange(1024))
+        self.assertEqual(array.download()[2047], 7)
+
 
 class Queues(Base):
     def test_futures(self):

@@ -120,6 +120,23 @@ class TwoProcesses(unittest.TestCase):
         subprocess.run([sys.executable, "-c", CHILD, array.export_ipc().hex()], check=True)
         np.testing.assert_array_equal(array.download(), 2 * np.arange(1000, dtype=np.float32))
 
+    def test_device_memory_is_shared_by_a_dmabuf(self):
+        device = halyard.open(DRIVER, vgpu=os.environ["HALYARD_VGPU"])
+        array = device.array(np.arange(1000, dtype=np.float32))
+        try:
+            dmabuf = array.export_dmabuf()
+        except halyard.Error as error:
+            self.assertEqual(error.code, halyard.Code.UNIMPLEMENTED)
+            self.skipTest(error.message)
+        child = CHILD.replace(
+            "import_ipc(bytes.fromhex(sys.argv[1]), 1000)",
+            "import_dmabuf(int(sys.argv[1]), 1000, offset=int(sys.argv[2]))",
+        )
+        words = [sys.executable, "-c", child, str(dmabuf.fd), str(dmabuf.offset)]
+        subprocess.run(words, pass_fds=[dmabuf.fd], check=True)
+        os.close(dmabuf.fd)
+        np.testing.assert_array_equal(array.download(), 2 * np.arange(1000, dtype=np.float32))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=1)

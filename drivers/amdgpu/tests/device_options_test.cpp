@@ -58,7 +58,7 @@ TEST_F(AmdgpuOptions, CopyEngineBytesAreFromWhereAnEngineCopies) {
     const Ref<Buffer> to = take(device.allocate(4096));
     EXPECT_OK(queue->copy(from, to));
     const Ref<Semaphore> done = take(device.create_semaphore());
-    const uint64_t packets = core(queue).ring().reserved();
+    const uint64_t packets = submitted(queue);
     const SemaphorePoint point = {done.get(), 1};
     EXPECT_OK(queue->barrier({.wait = {}, .signal = {&point, 1}}));
     EXPECT_OK(done->wait(1, patience()));

@@ -87,29 +87,20 @@ void Failure::expect_it_reaches_queues_that_wait_on_the_device() {
   const Ref<Queue> second = new_queue();
   const Ref<Queue> third = new_queue();
   const Ref<Buffer> data = device_buffer(256);
-  const Ref<Buffer> log = host_buffer(4096);
-  std::memset(view<void>(log), 0, 4096);
   const Ref<Semaphore> chain = new_semaphore();
   const Ref<Semaphore> last = new_semaphore();
   const Ref<Semaphore> end = new_semaphore();
   const SemaphorePoint one = {chain.get(), 1};
   const SemaphorePoint two = {last.get(), 1};
   const SemaphorePoint three = {end.get(), 1};
-  // Long enough for the others to be submitted meanwhile.
-  const uint32_t mark = 1;
-  const uint32_t rounds = 2'000'000;
-  const Argument arguments[] = {log, Argument::of(mark), Argument::of(rounds)};
-  Dispatch slow;
-  slow.function = &function("busy", "append");
-  slow.grid = slow.workgroup = {64, 1, 1};
-  slow.arguments = arguments;
-  function("faults", "illegal_instruction");
-  ASSERT_OK(broken->dispatch(slow));
+  // Until the others are submitted.
+  ASSERT_OK(hold(*broken));
   ASSERT_OK(illegal(*broken, data, {.wait = {}, .signal = {&one, 1}}));
   ASSERT_OK(affine(*second, data, 1, 1, {.wait = {&one, 1}, .signal = {&two, 1}}));
-  EXPECT_EQ(core(second).ring().reserved(), 2u) << "the wait is not on the device";
+  EXPECT_EQ(submitted(second), 2u) << "the wait is not on the device";
   ASSERT_OK(third->barrier({.wait = {&two, 1}, .signal = {&three, 1}}));
-  EXPECT_EQ(core(third).ring().reserved(), 2u) << "the wait is not on the device";
+  EXPECT_EQ(submitted(third), 2u) << "the wait is not on the device";
+  release_kernel();
   EXPECT_THAT(text(end->wait(1, patience())), HasSubstr("illegal_instruction"));
   EXPECT_THAT(text(last->wait(1, patience())), HasSubstr("illegal_instruction"));
   // Neither of them is lost.

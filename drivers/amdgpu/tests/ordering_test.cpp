@@ -18,7 +18,7 @@ TEST_F(Ordering, AWaitOnTheSameQueueTakesNoPacket) {
   const SemaphorePoint two = {done.get(), 2};
   ASSERT_OK(affine(*queue, data, 1, 1, {.wait = {}, .signal = {&one, 1}}));
   ASSERT_OK(affine(*queue, data, 1, 1, {.wait = {&one, 1}, .signal = {&two, 1}}));
-  EXPECT_EQ(core(queue).ring().reserved(), 2u);
+  EXPECT_EQ(submitted(queue), 2u);
   ASSERT_OK(done->wait(2, patience()));
 }
 
@@ -71,12 +71,12 @@ TEST_F(Edge, AWaitForTheLastPacketStaysOnTheDevice) {
   ASSERT_OK(hold(*first, {.wait = {}, .signal = {&one, 1}}));
   ASSERT_OK(affine(*second, data, 1, 1, {.wait = {&one, 1}, .signal = {&two, 1}}));
   EXPECT_FALSE(core(second).held().any());
-  EXPECT_EQ(core(second).ring().reserved(), 2u) << "a packet that waits, and the launch";
-  EXPECT_EQ(core(first).ring().reserved(), 2u) << "the kernel, and the edge behind it";
+  EXPECT_EQ(submitted(second), 2u) << "a packet that waits, and the launch";
+  EXPECT_EQ(submitted(first), 2u) << "the kernel, and the edge behind it";
   // One edge serves all that wait for it.
   ASSERT_OK(third->barrier({.wait = {&one, 1}, .signal = {}}));
   EXPECT_FALSE(core(third).held().any());
-  EXPECT_EQ(core(first).ring().reserved(), 2u);
+  EXPECT_EQ(submitted(first), 2u);
   EXPECT_FALSE(take(turn->query()) != 0);
   release_kernel();
   ASSERT_OK(turn->wait(2, patience()));
@@ -171,11 +171,11 @@ TEST_F(Edge, NoneIsMadeThatNobodyUses) {
     ASSERT_OK(done->wait(value, patience()));
   };
   for (int i = 0; i < 10; ++i) signal();
-  EXPECT_EQ(core(queue).ring().reserved(), 10u);
+  EXPECT_EQ(submitted(queue), 10u);
   core(queue).edges().want(true);
   for (int i = 0; i < 200; ++i) signal();
   EXPECT_FALSE(core(queue).edges().wanted());
-  EXPECT_LT(core(queue).ring().reserved(), 10u + 200 + 100);
+  EXPECT_LT(submitted(queue), 10u + 200 + 100);
   const uint64_t before = core(queue).ring().reserved();
   for (int i = 0; i < 10; ++i) signal();
   EXPECT_EQ(core(queue).ring().reserved(), before + 10);
@@ -244,12 +244,13 @@ TEST_F(Ordering, WorkIsHeldBackUntilTheHostSignals) {
   ASSERT_OK(affine(*queue, data, 10, 0, {.wait = {&open, 1}, .signal = {&first, 1}}));
   // Behind it, though it waits for nothing itself.
   ASSERT_OK(affine(*queue, data, 1, 3, {.wait = {}, .signal = {&second, 1}}));
-  EXPECT_EQ(core(queue).ring().reserved(), 0u);
+  EXPECT_EQ(submitted(queue), 0u);
   EXPECT_EQ(done->wait(1, Deadline::after_ns(5'000'000)).code(), StatusCode::kDeadlineExceeded);
   ASSERT_OK(gate->signal(1));
   ASSERT_OK(done->wait(2, patience()));
   EXPECT_EQ(view<uint32_t>(data)[0], 13u);
-  EXPECT_FALSE(core(queue).held().any());
+  // The thread that has submitted it may be a step behind.
+  while (core(queue).held().any()) std::this_thread::yield();
 }
 
 TEST_F(Ordering, HeldArgumentsAreThoseOfTheCall) {

@@ -242,8 +242,8 @@ TEST_F(AcrossGpus, WaitsStayOnTheDevice) {
   for (size_t i = 1; i < queues_.size(); ++i) {
     SCOPED_TRACE(i);
     EXPECT_FALSE(core(queues_[i]).held().any()) << "the host waits";
-    EXPECT_GE(core(queues_[i]).ring().reserved(), 2u) << "a packet that waits, and the barrier";
-    EXPECT_EQ(core(queues_[i]).epoch().completed(), 0u);
+    EXPECT_GE(submitted(queues_[i]), 2u) << "a packet that waits, and the barrier";
+    EXPECT_EQ(completed(queues_[i]), 0u);
   }
   EXPECT_EQ(take(turn->query()), 0u);
   release_kernel();

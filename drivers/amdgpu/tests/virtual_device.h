@@ -55,6 +55,13 @@ class VirtualDeviceTest : public testing::Test {
   static Driver& driver();
   DeviceImpl& impl() { return static_cast<DeviceImpl&>(*device_); }
   static QueueCore& core(const Ref<Queue>& queue) { return static_cast<QueueImpl&>(*queue).core(); }
+  // How many packets the ring was given, and how many of them are done.
+  static uint64_t submitted(const Ref<Queue>& queue) {
+    return core(queue).ring().reserved() - core(queue).ring().first();
+  }
+  static uint64_t completed(const Ref<Queue>& queue) {
+    return core(queue).epoch().completed() - core(queue).ring().first();
+  }
 
   Ref<Queue> new_queue(uint32_t capacity = 0);
   Ref<Semaphore> new_semaphore(uint64_t value = 0) {

@@ -110,6 +110,22 @@ TEST(SystemClock, TellsTheHostsTimeOfTheSystems) {
   EXPECT_NEAR(static_cast<double>(clock.to_host_ns(4'000'000'000)), 3'999'999'000, 50);
 }
 
+// A thread may lose its processor for milliseconds between the two clocks.
+TEST(SystemClock, IsNotMisledByAReadingThatTookLong) {
+  for (const int interrupted : {1, 2, 3, 7}) {
+    Clocks clocks = {.now = 5'000'000'000};
+    ClockSource source = clocks.source();
+    int readings = 0;
+    source.host_now_ns = [&, read = source.host_now_ns] {
+      if (++readings == interrupted) clocks.now += 4'000'000;
+      return read();
+    };
+    const SystemClock clock(source);
+    EXPECT_NEAR(static_cast<double>(clock.to_host_ns(6'000'000'000)), 5'999'999'000, 50)
+        << interrupted;
+  }
+}
+
 TEST(SystemClock, CountsTicksOfAnyLength) {
   Clocks clocks = {.now = 5'000'000'000};
   ClockSource source = clocks.source();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <string>
 #include <utility>
@@ -86,6 +87,7 @@ class FakeQueue final : public HeldQueue {
   bool calls_back = false;   // arrived() is called by the test
   uint64_t arriving = 0;     // the id that it needs
   std::vector<bool> held;    // what holds() was told
+  std::atomic<int> changes{0};
 
  private:
   Status fault() const override { return lost; }
@@ -129,7 +131,10 @@ class FakeQueue final : public HeldQueue {
     EXPECT_LE(begin_ns, end_ns);
     list.push_back(std::string(facts.name.view()) + " timed");
   }
-  void changed() override { advance(); }
+  void changed() override {
+    advance();
+    ++changes;
+  }
 
   std::mutex order_;
 };
@@ -216,7 +221,8 @@ TEST_F(HeldQueueTest, TheHostsPartComesBeforeWhatIsBehindItAndIsTimed) {
   EXPECT_EQ(calls, 0) << "the device is not there yet";
   queue_.device_busy = false;
   queue_.advance();
-  while (queue_.any()) std::this_thread::yield();
+  // The thread of the host's part is at the queue until then.
+  while (queue_.changes == 0) std::this_thread::yield();
   EXPECT_EQ(calls, 1);
   EXPECT_THAT(queue_.list, ElementsAre("host_call timed", "behind issued"));
   EXPECT_EQ(*signal->query(), 1u);
@@ -304,8 +310,11 @@ TEST_F(HeldQueueTest, ALostQueueFailsAllThatItHoldsAlsoBehindAHostsPartThatRuns)
   ASSERT_TRUE(queue_.hold(operation("behind"), {.wait = {}, .signal = {&signals, 1}}).ok());
   queue_.advance();
   HostCompletion& completion = running.wait_until_it_runs();
+  EXPECT_FALSE(queue_.advance().changed);
   queue_.lost = error(StatusCode::kUnavailable, "The queue is lost.");
-  queue_.advance();
+  // Nothing leaves the queue, and yet threads may wait for what has failed.
+  EXPECT_TRUE(queue_.advance().changed);
+  EXPECT_FALSE(queue_.advance().changed);
   EXPECT_EQ(signal->query().status().code(), StatusCode::kUnavailable);
   EXPECT_TRUE(queue_.any()) << "the host's part still uses the operation";
   completion.complete({});

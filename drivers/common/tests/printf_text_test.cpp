@@ -146,7 +146,7 @@ TEST(PrintfRecord, ArgumentsHaveTheirSizes) {
                 .add<int32_t>({'x'})
                 .print(),
             "-3 -4 0.500000 0.25 text|x");
-  EXPECT_EQ(Record("%.1f", {2}).add<_Float16>({1.5}).print(), "1.5");
+  EXPECT_EQ(Record("%.1f", {2}).add<_Float16>({static_cast<_Float16>(1.5F)}).print(), "1.5");
 }
 
 TEST(PrintfRecord, VectorsHaveCommas) {

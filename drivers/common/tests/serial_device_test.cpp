@@ -226,6 +226,31 @@ TEST_F(SerialDeviceTest, OperationsFollowEachOther) {
   EXPECT_EQ(bench_.started, 4);
 }
 
+// Several threads make queues, with work that waits for the others', and drop them: if two queues
+// were one, an operation would wait for itself.
+TEST_F(SerialDeviceTest, QueuesOfSeveralThreadsAreNotOne) {
+  constexpr uint64_t kThreads = 5;
+  constexpr uint64_t kLaps = 8;
+  for (int round = 0; round < 100; ++round) {
+    const Ref<Semaphore> baton = device_->create_semaphore().value();
+    std::vector<Status> results(kThreads);
+    std::vector<std::thread> threads;
+    for (uint64_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        const Ref<Queue> own = device_->create_queue().value();
+        for (uint64_t leg = t; leg < kLaps * kThreads && results[t].ok(); leg += kThreads) {
+          const SemaphorePoint wait = {baton.get(), leg};
+          const SemaphorePoint signal = {baton.get(), leg + 1};
+          results[t] = own->barrier({.wait = {wait}, .signal = {signal}});
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const Status& status : results) ASSERT_TRUE(status.ok()) << message(status);
+    ASSERT_TRUE(baton->wait(kLaps * kThreads).ok());
+  }
+}
+
 TEST_F(SerialDeviceTest, ARecordingIsGoneThroughWithItsBindings) {
   const Ref<Buffer> device = buffer(MemoryType::kDevice);
   const Ref<Buffer> host = buffer(MemoryType::kHost);

@@ -140,8 +140,8 @@ TEST_F(Shared, MayEndItself) {
   std::atomic<int> reached{0};
   LocalTimeline local = theirs_.end();
   local.reach = [&](uint64_t) {
-    ++reached;
     SharedTimeline::end(std::move(second));
+    ++reached;
   };
   ASSERT_TRUE(second->start(local).ok());
   mine_.set(1);

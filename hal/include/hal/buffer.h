@@ -45,6 +45,12 @@ struct BufferOptions {
   // buffer is used like any of this type; fine-grained, but not pinned, and counted by no heap.
   // UNIMPLEMENTED if DeviceInfo::managed_memory is false. Since 2.1.
   bool managed = false;
+  // Addresses of the device without memory (`type` must be kDevice): Device::commit puts memory
+  // behind parts of the buffer, so that it grows and shrinks without moving. Work must only use
+  // committed parts; any other access is a memory fault. `size` must be a multiple of
+  // DeviceInfo::commit_granule, and `alignment` 0. Other devices cannot use the buffer, and it
+  // cannot be exported. UNIMPLEMENTED if DeviceInfo::commit_granule is 0. Since 2.1.
+  bool reserve = false;
 };
 
 enum class MapAccess : uint32_t {

@@ -49,6 +49,9 @@ struct DeviceInfo {
   StringView pci_address;  // "0000:c1:00.0", as DeviceSummary has it
   // BufferOptions::managed, Queue::prefetch and Device::advise work. Since 2.1.
   bool managed_memory = false;
+  // Bytes: what a reserved buffer (BufferOptions::reserve) and the ranges of Device::commit are
+  // multiples of. 0: there are none. Since 2.1.
+  uint64_t commit_granule = 0;
 };
 
 struct HeapInfo {
@@ -303,6 +306,17 @@ class Device : public Object<HalyardDevice> {
   // asked; use gpu(i) for others. FAILED_PRECONDITION for other memory. Since 2.1: UNIMPLEMENTED
   // with an older driver or one without managed memory.
   Status advise(const BufferRange& range, MemoryAdvice advice);
+
+  // Puts memory behind a range of a reserved buffer (BufferOptions::reserve), in whole granules
+  // (DeviceInfo::commit_granule). Its contents are undefined. FAILED_PRECONDITION if a part of the
+  // range is committed, or for another buffer; RESOURCE_EXHAUSTED if the heap is full. It does not
+  // wait for memory of work in flight. Since 2.1: UNIMPLEMENTED with an older driver or one that
+  // reserves nothing.
+  Status commit(const BufferRange& range);
+  // Gives the memory back at once: work that uses it must be done. The range is one or several
+  // ranges of commit(), each as a whole; else FAILED_PRECONDITION. The last reference to the buffer
+  // gives back all of its memory, once work that was given the buffer is done.
+  Status decommit(const BufferRange& range);
 
   // UNIMPLEMENTED if the vendor's runtime does not report the device's time.
   Result<ClockReading> read_clocks() const;

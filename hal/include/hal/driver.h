@@ -19,6 +19,9 @@ struct DriverInfo {
   StringView library_name;  // "libhsa-runtime64.so.1"; empty if the driver needs none
   StringView library_path;  // its real path, symbolic links resolved
   StringView library_version;
+  // What the driver uses that not every release of the library, or of the kernel driver below it,
+  // has: "dma-bufs, reserved buffers". Since 2.1.
+  StringView library_uses;
 };
 
 // The facts of a device before it is opened.

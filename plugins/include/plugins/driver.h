@@ -485,6 +485,8 @@ typedef struct HalyardDeviceInfo {
   uint32_t gpu_count; /* 1: the host makes logical devices */
   HalyardText pci_address;
   bool managed_memory; /* since 2.1 */
+  /* Since 2.1. Bytes; 0 if HalyardBufferOptions::reserve does not work. */
+  uint64_t commit_granule;
 } HalyardDeviceInfo;
 
 typedef struct HalyardHeapInfo {
@@ -520,6 +522,9 @@ typedef struct HalyardBufferOptions {
   bool shared;        /* false */
   bool reserved[3];
   bool managed; /* since 2.1; only if HalyardDeviceInfo::managed_memory */
+  /* Since 2.1: addresses without memory; only if HalyardDeviceInfo::commit_granule is not 0, and
+   * with a size that is a multiple of it. */
+  bool reserve;
 } HalyardBufferOptions;
 
 enum {
@@ -698,6 +703,9 @@ typedef struct HalyardDeviceFunctions {
                                   HalyardDmabuf* exported);
   /* `advice`: HALYARD_ABI_ADVICE_…, of this device's managed memory. */
   HalyardStatus* (*advise)(HalyardDevice* device, const HalyardRange* range, uint32_t advice);
+  /* Of a buffer with HalyardBufferOptions::reserve, in whole granules. */
+  HalyardStatus* (*commit)(HalyardDevice* device, const HalyardRange* range);
+  HalyardStatus* (*decommit)(HalyardDevice* device, const HalyardRange* range);
 } HalyardDeviceFunctions;
 
 struct HalyardDevice {
@@ -714,6 +722,7 @@ typedef struct HalyardDriverInfo {
   HalyardText library_name;
   HalyardText library_path;
   HalyardText library_version;
+  HalyardText library_uses; /* since 2.1 */
 } HalyardDriverInfo;
 
 typedef struct HalyardDeviceSummary {

@@ -610,6 +610,8 @@ class DeviceBase : public Device {
   // A driver that has it knows ImportOptions::Kind::kDmabuf too. The descriptor is the caller's.
   virtual Status do_export_dmabuf(Buffer&, Dmabuf*) { return left_out("Device::export_dmabuf"); }
   virtual Status do_advise(const BufferRange&, MemoryAdvice) { return left_out("Device::advise"); }
+  virtual Status do_commit(const BufferRange&) { return left_out("Device::commit"); }
+  virtual Status do_decommit(const BufferRange&) { return left_out("Device::decommit"); }
 
  private:
   const DeviceInfo* info_;
@@ -648,6 +650,8 @@ const HalyardDeviceFunctions DeviceTable<Q>::kFunctions = {
     .details = HALYARD_SLOT(Device, do_details),
     .export_dmabuf = HALYARD_SLOT(Device, do_export_dmabuf),
     .advise = HALYARD_SLOT(Device, do_advise),
+    .commit = HALYARD_SLOT(Device, do_commit),
+    .decommit = HALYARD_SLOT(Device, do_decommit),
 };
 
 class DriverBase : public Driver {

@@ -79,6 +79,7 @@ struct Candidate {
   std::string library_name;
   std::string library_path;
   std::string library_version;
+  std::string library_uses;  // as DriverInfo has it
   // At kEnumerated.
   size_t device_count = 0;
 

@@ -237,6 +237,14 @@ inline Status check_array_size(size_t size, size_t element) {
                                           " bytes does not fit any memory."};
 }
 
+template <typename T>
+halyard_range elements(const Array<T>& array, size_t first, size_t count) noexcept {
+  halyard_range range = halyard_whole(array.buffer().handle());
+  range.offset = uint64_t{first} * sizeof(T);
+  range.length = uint64_t{count} * sizeof(T);
+  return range;
+}
+
 // Mapped, if the host can access the buffer.
 template <typename T>
 Result<Array<T>> array_over(BufferHandle buffer, size_t size) {
@@ -813,6 +821,30 @@ class Device {
         halyard_device_allocate(handle_.get(), size * sizeof(T), &options, buffer.out()));
     return internal::array_over<T>(std::move(buffer), size);
   }
+  // Addresses of the device for `size` elements, without memory: commit() gives memory to parts, so
+  // that the array grows without moving. Its bytes are a multiple of
+  // halyard_device_info.commit_granule; UNIMPLEMENTED if that is 0.
+  template <typename T>
+  Result<Array<T>> try_reserved_array(size_t size) const {
+    if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
+    internal::BufferHandle buffer;
+    auto options = internal::with_size<halyard_buffer_options>();
+    options.reserve = true;
+    HALYARD_HOST_TRY(
+        halyard_device_allocate(handle_.get(), size * sizeof(T), &options, buffer.out()));
+    return internal::array_over<T>(std::move(buffer), size);
+  }
+  // Memory for a reserved array's elements from `first` on, in whole granules. Work must only use
+  // elements that have memory.
+  template <typename T>
+  Status try_commit(const Array<T>& array, size_t first, size_t count) const {
+    return Status(halyard_device_commit(handle_.get(), internal::elements(array, first, count)));
+  }
+  // Gives it back, in whole ranges of commit(). Work that uses it must be done.
+  template <typename T>
+  Status try_decommit(const Array<T>& array, size_t first, size_t count) const {
+    return Status(halyard_device_decommit(handle_.get(), internal::elements(array, first, count)));
+  }
   // Advice on managed memory, for this device.
   template <typename T>
   Status try_advise(const Array<T>& array, halyard_memory_advice advice) const {
@@ -929,6 +961,18 @@ class Device {
   template <typename T>
   Array<T> managed_array(size_t size) const {
     return try_managed_array<T>(size).value();
+  }
+  template <typename T>
+  Array<T> reserved_array(size_t size) const {
+    return try_reserved_array<T>(size).value();
+  }
+  template <typename T>
+  void commit(const Array<T>& array, size_t first, size_t count) const {
+    check(try_commit(array, first, count));
+  }
+  template <typename T>
+  void decommit(const Array<T>& array, size_t first, size_t count) const {
+    check(try_decommit(array, first, count));
   }
   template <typename T>
   void advise(const Array<T>& array, halyard_memory_advice advice) const {

@@ -23,6 +23,10 @@ typedef struct halyard_buffer_options {
    * for the host and every GPU of the driver, whose pages the vendor's runtime can move. Only if
    * halyard_device_info.managed_memory. */
   bool managed;
+  /* Since 0.3, of halyard_device_allocate: addresses of the device without memory, which
+   * halyard_device_commit gives to parts of the buffer. `size` must be a multiple of
+   * halyard_device_info.commit_granule; UNIMPLEMENTED if that is 0. */
+  bool reserve;
 } halyard_buffer_options;
 
 /* `options` may be null: device memory. RESOURCE_EXHAUSTED names the requested size, the limit and

@@ -34,6 +34,8 @@ typedef struct halyard_device_info {
   const char* pci_address; /* "0000:c1:00.0"; "" if there is none */
   uint32_t gpu_count;      /* of a logical device; 1 for any other */
   bool managed_memory;     /* since 0.3: halyard_buffer_options.managed works */
+  /* Since 0.3: bytes; 0 if halyard_buffer_options.reserve does not work. */
+  uint64_t commit_granule;
 } halyard_device_info;
 
 /* Since 0.3: what the hardware is made of. 0 where the driver does not know. */

@@ -208,6 +208,15 @@ typedef enum halyard_memory_advice HALYARD_ENUM {
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_advise(halyard_device* device,
                                                                     halyard_range range,
                                                                     halyard_memory_advice advice);
+/* Since 0.3: puts memory behind a range of a reserved buffer (halyard_buffer_options.reserve), in
+ * whole granules. Work must only use parts that have memory. FAILED_PRECONDITION if a part has some
+ * already, RESOURCE_EXHAUSTED if the heap is full. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_commit(halyard_device* device,
+                                                                    halyard_range range);
+/* Gives the memory of one or several whole ranges of halyard_device_commit back at once: work that
+ * uses it must be done. */
+HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_device_decommit(halyard_device* device,
+                                                                      halyard_range range);
 /* Only waits and signals. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_queue_barrier(halyard_queue* queue,
                                                                     const halyard_sync* sync);
