@@ -49,6 +49,18 @@ if(HALYARD_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# In a build from nothing, more than half of the compilers' time goes into headers that each file of a
+# target reads again. The price: names of a target's files must differ, in anonymous namespaces too, and
+# a change compiles its file's neighbours. ./check and ./quickstart build so.
+option(HALYARD_UNITY "Compile eight files of a target at once, in half the time of a build from nothing" OFF)
+if(HALYARD_UNITY)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+  # gcc takes what another file includes for a header, and warns of classes there whose members' types
+  # are in anonymous namespaces.
+  add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
+endif()
+
 find_program(HALYARD_CCACHE ccache)
 if(HALYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${HALYARD_CCACHE}")

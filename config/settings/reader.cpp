@@ -15,7 +15,7 @@ namespace halyard::config {
 namespace {
 
 // A row of the table with its path taken apart.
-struct Row {
+struct KeyRow {
   const Key* key;
   std::vector<std::string_view> segments;
 };
@@ -81,7 +81,7 @@ class TableReader {
       : options_(options), file_(file), diagnostics_(diagnostics), settings_(settings) {}
 
   void read(const Map& root) {
-    std::vector<Row> rows;
+    std::vector<KeyRow> rows;
     for (const Key& key : options_.table) rows.push_back({&key, segments_of(key.path)});
     size_t depth = 0;
     if (!options_.below.empty()) {
@@ -93,20 +93,21 @@ class TableReader {
   }
 
  private:
-  static std::vector<Row> below(const std::vector<Row>& rows, size_t depth, std::string_view name) {
-    std::vector<Row> inner;
-    for (const Row& row : rows) {
+  static std::vector<KeyRow> below(const std::vector<KeyRow>& rows, size_t depth,
+                                   std::string_view name) {
+    std::vector<KeyRow> inner;
+    for (const KeyRow& row : rows) {
       if (row.segments.size() > depth && matches(row.segments[depth], name)) inner.push_back(row);
     }
     return inner;
   }
 
-  void read_level(Map map, const std::vector<Row>& rows, size_t depth, const std::string& path) {
-    for (const Row& row : rows) map.expect(row.segments[depth]);
+  void read_level(Map map, const std::vector<KeyRow>& rows, size_t depth, const std::string& path) {
+    for (const KeyRow& row : rows) map.expect(row.segments[depth]);
     std::set<std::string> seen;
     for (const std::string& name : map.keys()) {
       if (!seen.insert(name).second) continue;  // the Map has reported the second one
-      const std::vector<Row> inner = below(rows, depth, name);
+      const std::vector<KeyRow> inner = below(rows, depth, name);
       if (inner.empty()) {
         refuse_name(map, rows, depth, name, path);
         continue;
@@ -122,9 +123,9 @@ class TableReader {
   }
 
   // Says which names are legal where the author chooses them; finish() says the rest.
-  static void refuse_name(Map& map, const std::vector<Row>& rows, size_t depth,
+  static void refuse_name(Map& map, const std::vector<KeyRow>& rows, size_t depth,
                           const std::string& name, const std::string& path) {
-    const auto chosen = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+    const auto chosen = std::find_if(rows.begin(), rows.end(), [&](const KeyRow& row) {
       return is_placeholder(row.segments[depth]);
     });
     if (chosen == rows.end()) return;

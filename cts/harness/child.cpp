@@ -45,7 +45,7 @@ std::vector<std::string> arguments_for(const std::string& test) {
                                         "--seed=" + std::to_string(options.seed),
                                         "--filter=" + test,
                                         "--expectations=none",
-                                        "--patience=" + std::to_string(options.patience_seconds)};
+                                        "--timeout=" + std::to_string(options.timeout_seconds)};
   const auto add = [&arguments](const std::string& flag, const std::optional<std::string>& value) {
     if (value) arguments.push_back(value->empty() ? flag : flag + "=" + *value);
   };
@@ -123,11 +123,11 @@ void expect_success(int status) {
   }
 }
 
-// The same, if it ends within --patience; otherwise it is killed.
-std::optional<int> wait_with_patience(pid_t child) {
+// The same, if it ends within --timeout; otherwise it is killed.
+std::optional<int> wait_with_timeout(pid_t child) {
   constexpr std::chrono::milliseconds kPause{5};
-  const std::chrono::seconds patience(Environment::get().options().patience_seconds);
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const std::chrono::seconds timeout(Environment::get().options().timeout_seconds);
+  const auto end = std::chrono::steady_clock::now() + timeout;
   int status = 0;
   for (;;) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
@@ -182,7 +182,7 @@ bool exits_in_child(int code) {
   if (is_child()) return false;
   const pid_t child = start_child(STDERR_FILENO, STDERR_FILENO);
   if (child < 0) return true;
-  const std::optional<int> status = wait_with_patience(child);
+  const std::optional<int> status = wait_with_timeout(child);
   if (!status) {
     ADD_FAILURE() << "The test's own process does not end.";
   } else if (WIFSIGNALED(*status)) {

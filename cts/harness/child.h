@@ -23,7 +23,7 @@ bool ends_in_child(std::string_view words);
 // At the start of a test that ends its process itself, with std::exit(code):
 //   if (exits_in_child(42)) return;
 // In the suite's own process: runs the test in a child, adds a failure to the test unless the child
-// ends with that code, within --patience (it is killed then), and returns true. In the child:
+// ends with that code, within --timeout (it is killed then), and returns true. In the child:
 // returns false.
 bool exits_in_child(int code);
 

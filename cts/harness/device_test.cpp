@@ -31,9 +31,9 @@ void DeviceTest::TearDown() {
   if (HasFailure()) std::printf("The random input came from --seed=%llu\n", 1ull * seed_);
 }
 
-Deadline DeviceTest::patience() {
+Deadline DeviceTest::time_limit() {
   constexpr uint64_t kSecond = 1000 * 1000 * 1000;
-  return Deadline::after_ns(Environment::get().options().patience_seconds * kSecond);
+  return Deadline::after_ns(Environment::get().options().timeout_seconds * kSecond);
 }
 
 Sync DeviceTest::next() {
@@ -47,7 +47,7 @@ Sync DeviceTest::next() {
 }
 
 Status DeviceTest::finish() const {
-  const Deadline deadline = patience();
+  const Deadline deadline = time_limit();
   Status status = timeline_->wait(reached_, deadline);
   const bool late = Deadline::after_ns(0).monotonic_ns >= deadline.monotonic_ns;
   if (!status.ok() || !late) return status;
@@ -129,7 +129,7 @@ void DeviceTest::expect_life() {
   const Ref<Semaphore> done = take(now->create_semaphore());
   ASSERT_OK(queue->fill({*buffer, 0, 64}, &submitted, sizeof submitted));
   ASSERT_OK(queue->execute(*commands, {}, When().then(done, 1)));
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
   auto* words = static_cast<uint32_t*>(take(buffer->map(0, 128, MapAccess::kRead)));
   ASSERT_OK(buffer->invalidate(0, 128));
   EXPECT_EQ(words[15], submitted);

@@ -31,7 +31,7 @@ class DeviceTest : public testing::Test {
   Queue& queue() { return *queue_; }
 
   // Long enough for all work that ends, so that a hang is a failure with a message.
-  static Deadline patience();
+  static Deadline time_limit();
 
   Ref<Queue> new_queue() { return take(device().create_queue()); }
   Ref<Semaphore> new_semaphore(uint64_t value = 0) {

@@ -82,7 +82,7 @@ void add_tests(CLI::App& app, Options& options, Texts& texts) {
                   "The seed of the random inputs; a failure prints its seed", {})
       ->type_name("N")
       ->group(group);
-  cli::add_number(app, "--patience", options.patience_seconds,
+  cli::add_number(app, "--timeout", options.timeout_seconds,
                   "The time after which a waiting test fails as a hang; by default 60",
                   {.low = 1, .high = 86400})
       ->type_name("SECONDS")

@@ -25,7 +25,7 @@ struct Options {
   std::optional<std::string> check;  // --check[=NAMES]: of the virtual GPU; empty: all
   std::optional<int> shuffle;        // --shuffle[=SEED]; 0: a seed of gtest's choice
   uint64_t seed = 20261120;          // --seed=N
-  uint64_t patience_seconds = 60;    // --patience=SECONDS
+  uint64_t timeout_seconds = 60;     // --timeout=SECONDS
 
   std::string junit;  // --junit=FILE
   std::string json;   // --json=FILE

@@ -84,9 +84,9 @@ void OtherProcess::send_bytes(const void* data, size_t size) {
 }
 
 void OtherProcess::wait_for_bytes() {
-  const auto patience_ms = static_cast<int>(Environment::get().options().patience_seconds * 1000);
+  const auto timeout_ms = static_cast<int>(Environment::get().options().timeout_seconds * 1000);
   pollfd readable = {socket_, POLLIN, 0};
-  if (poll(&readable, 1, patience_ms) == 0) {
+  if (poll(&readable, 1, timeout_ms) == 0) {
     throw std::runtime_error("The other process has sent nothing.");
   }
 }

@@ -31,7 +31,7 @@ class OtherProcess {
     static_assert(std::is_trivially_copyable_v<T>);
     send_bytes(&value, sizeof value);
   }
-  // Waits for the time of --patience.
+  // Waits for the time of --timeout.
   template <typename T>
   T receive() {
     static_assert(std::is_trivially_copyable_v<T>);

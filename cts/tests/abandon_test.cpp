@@ -21,10 +21,10 @@ TEST_F(Abandon, WhatIsDoneStaysDone) {
   const Ref<Semaphore> done = new_semaphore();
   const SemaphorePoint first = {done.get(), 1};
   ASSERT_OK(queue().barrier(signal(first)));
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
   ASSERT_OK(queue().abandon());
   EXPECT_EQ(take(done->query()), 1u);
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
   EXPECT_FAILS(queue().fault(), kCode, "while nothing is queued");
 }
 

@@ -56,7 +56,7 @@ class AcrossQueues : public DeviceTest {
 TEST_F(AcrossQueues, AWaitIsNotForALaterSignal) {
   for (uint64_t value = 1; value <= 15; ++value) {
     ASSERT_OK(a().barrier(When().then(timeline_, value)));
-    ASSERT_OK(timeline_->wait(value, patience()));
+    ASSERT_OK(timeline_->wait(value, time_limit()));
   }
   HeldKernel first(answer_, mail());
   HeldKernel second(answer_, mail());
@@ -65,7 +65,7 @@ TEST_F(AcrossQueues, AWaitIsNotForALaterSignal) {
   ASSERT_OK(follow(16));
   EXPECT_FAILS(followed(Deadline::poll()), StatusCode::kDeadlineExceeded);
   first.release();
-  EXPECT_OK(followed(patience()));
+  EXPECT_OK(followed(time_limit()));
   EXPECT_FALSE(second.has_ended());
 }
 
@@ -76,7 +76,7 @@ TEST_F(AcrossQueues, AWaitIsNotForALaterSignalThatWasSubmittedFirst) {
   ASSERT_OK(first.start(a(), When().then(timeline_, 1)));
   ASSERT_OK(follow(1));
   first.release();
-  EXPECT_OK(followed(patience()));
+  EXPECT_OK(followed(time_limit()));
   EXPECT_FALSE(second.has_ended());
 }
 
@@ -88,7 +88,7 @@ TEST_F(AcrossQueues, AWaitIsNotForALaterSignalWhileItsOwnIsHeldBack) {
   ASSERT_OK(a().barrier(When().after(gate, 1).then(timeline_, 1)));
   ASSERT_OK(follow(1));
   ASSERT_OK(gate->signal(1));
-  EXPECT_OK(followed(patience()));
+  EXPECT_OK(followed(time_limit()));
   EXPECT_FALSE(second.has_ended());
 }
 
@@ -97,7 +97,7 @@ TEST_F(AcrossQueues, TheHostMaySignalWhatIsWaitedForBeforeALaterSignal) {
   ASSERT_OK(later.start(b(), When().then(timeline_, 5)));
   ASSERT_OK(follow(3));
   ASSERT_OK(timeline_->signal(3));
-  EXPECT_OK(followed(patience()));
+  EXPECT_OK(followed(time_limit()));
   EXPECT_FALSE(later.has_ended());
 }
 
@@ -141,10 +141,10 @@ TEST_F(AcrossQueues, AHeldReplayThatGetsStuckHoldsUpNoOtherQueues) {
   // Whoever submits for queue b is the one who submits the replay.
   EXPECT_FAILS(timeline_->wait(1, Deadline::after_ns(20'000'000)), StatusCode::kDeadlineExceeded);
   ASSERT_OK(other_gate->signal(1));
-  EXPECT_OK(followed(patience()));
+  EXPECT_OK(followed(time_limit()));
   EXPECT_FALSE(kernel.has_ended());
   kernel.release();
-  ASSERT_OK(timeline_->wait(1, patience()));
+  ASSERT_OK(timeline_->wait(1, time_limit()));
   EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(64, kCommands)));
 }
 
@@ -271,10 +271,10 @@ TEST_F(AcrossQueues, WorkBehindTheWaitMayBeWhatALaterSignalNeeds) {
       },
       &second, When().after(timeline_, 1).then(done_, 1)));
   first.release();
-  EXPECT_OK(timeline_->wait(2, patience()));
+  EXPECT_OK(timeline_->wait(2, time_limit()));
   // Before `second` goes, the call has happened, also if the wait has failed.
   second.release();
-  EXPECT_OK(followed(patience()));
+  EXPECT_OK(followed(time_limit()));
 }
 
 }  // namespace

@@ -263,7 +263,7 @@ TEST_F(KernelInFlight, AnotherQueueWorks) {
   ASSERT_OK(other->dispatch(affine(data, 64, 3, 1)));
   const Shared out = shared_words(64);
   ASSERT_OK(other->copy(data, out.buffer, When().then(done, 1)));
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
   ASSERT_OK(out.buffer->invalidate(0, 256));
   for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out.words[i], 16u);
 }
@@ -281,7 +281,7 @@ TEST_F(KernelInFlight, QueuesAndSemaphoresComeAndGo) {
     const Ref<Queue> other = new_queue();
     const Ref<Semaphore> done = new_semaphore();
     ASSERT_OK(other->barrier(When().then(done, 1)));
-    EXPECT_OK(done->wait(1, patience()));
+    EXPECT_OK(done->wait(1, time_limit()));
   }
 }
 
@@ -295,7 +295,7 @@ TEST_F(KernelInFlight, NewQueuesWorkAfterManyHaveGone) {
     const Ref<Queue> other = new_queue();
     const Ref<Semaphore> done = new_semaphore();
     ASSERT_OK(other->barrier(When().then(done, 1)));
-    ASSERT_OK(done->wait(1, patience()));
+    ASSERT_OK(done->wait(1, time_limit()));
   }
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 TEST_F(Commands, BindingsOfADispatch) {
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 3, 4)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kWordCount, 3, 4)));
   ASSERT_OK(commands->finish());
   EXPECT_EQ(commands->binding_count(), 1u);
   for (const uint32_t value : {1u, 10u, 100u}) {
@@ -21,7 +21,7 @@ TEST_F(Commands, BindingsOfADispatch) {
 TEST_F(Commands, BindingsOfAFill) {
   const Ref<CommandBuffer> commands = record();
   const uint32_t pattern = 77;
-  ASSERT_OK(commands->fill(BufferRange::binding(0, 0, kBytes), &pattern, 4));
+  ASSERT_OK(commands->fill(BufferRange::binding(0, 0, kWordBytes), &pattern, 4));
   ASSERT_OK(commands->finish());
   const Ref<Buffer> first = words(0);
   const Ref<Buffer> second = words(0);
@@ -34,7 +34,8 @@ TEST_F(Commands, BindingsOfAFill) {
 
 TEST_F(Commands, BindingsOfACopy) {
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->copy(BufferRange::binding(0, 0, kBytes), BufferRange::binding(1, 0, kBytes)));
+  ASSERT_OK(commands->copy(BufferRange::binding(0, 0, kWordBytes),
+                           BufferRange::binding(1, 0, kWordBytes)));
   ASSERT_OK(commands->finish());
   const Ref<Buffer> a = words(1);
   const Ref<Buffer> b = words(2);
@@ -46,8 +47,8 @@ TEST_F(Commands, BindingsOfACopy) {
 
 TEST_F(Commands, BindingsOfAnUpdate) {
   const Ref<CommandBuffer> commands = record();
-  const auto values = random_bits<uint32_t>(kCount);
-  ASSERT_OK(commands->update(BufferRange::binding(0, 0, kBytes), values.data(), kBytes));
+  const auto values = random_bits<uint32_t>(kWordCount);
+  ASSERT_OK(commands->update(BufferRange::binding(0, 0, kWordBytes), values.data(), kWordBytes));
   ASSERT_OK(commands->finish());
   for (int i = 0; i < 3; ++i) {
     const Ref<Buffer> target = words(0);
@@ -74,7 +75,7 @@ TEST_F(Commands, OffsetsOfSlotAndBindingAddUp) {
 TEST_F(Commands, OneSlotInManyCommands) {
   const Ref<CommandBuffer> commands = record();
   for (uint32_t i = 0; i < 10; ++i) {
-    ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 2, i)));
+    ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kWordCount, 2, i)));
     ASSERT_OK(commands->barrier());
   }
   ASSERT_OK(commands->finish());
@@ -87,8 +88,8 @@ TEST_F(Commands, OneSlotInManyCommands) {
 
 TEST_F(Commands, SlotsMayLeaveGaps) {
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(5), kCount, 2, 1)));
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(2), kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(5), kWordCount, 2, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(2), kWordCount, 3, 1)));
   ASSERT_OK(commands->finish());
   ASSERT_EQ(commands->binding_count(), 6u);
   const Ref<Buffer> unused = words(1);
@@ -102,9 +103,9 @@ TEST_F(Commands, SlotsMayLeaveGaps) {
 
 TEST_F(Commands, OneBufferInTwoSlots) {
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 2, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kWordCount, 2, 1)));
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(1), kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(1), kWordCount, 3, 1)));
   ASSERT_OK(commands->finish());
   const Ref<Buffer> data = words(10);
   ASSERT_OK(execute(commands, {data, data}));
@@ -113,7 +114,7 @@ TEST_F(Commands, OneBufferInTwoSlots) {
 
 TEST_F(Commands, MoreBindingsThanSlots) {
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 2, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kWordCount, 2, 1)));
   ASSERT_OK(commands->finish());
   const Ref<Buffer> data = words(10);
   const Ref<Buffer> unused = words(1);
@@ -126,9 +127,9 @@ TEST_F(Commands, BindingsChangeWhileEarlierReplaysAreInFlight) {
   constexpr uint32_t kReplays = 30;
   const Ref<Semaphore> gate = new_semaphore();
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kWordCount, 3, 1)));
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 5, 2)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kWordCount, 5, 2)));
   ASSERT_OK(commands->finish());
   std::vector<Ref<Buffer>> buffers;
   for (uint32_t i = 0; i < kReplays; ++i) buffers.push_back(words(i));

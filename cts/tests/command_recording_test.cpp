@@ -16,10 +16,10 @@ TEST_F(Commands, AFill) {
   const Ref<Buffer> target = words(1);
   const Ref<CommandBuffer> commands = record();
   const uint16_t pattern = 0xbeef;
-  ASSERT_OK(commands->fill({*target, 4, kBytes - 8}, &pattern, 2));
+  ASSERT_OK(commands->fill({*target, 4, kWordBytes - 8}, &pattern, 2));
   ASSERT_OK(commands->finish());
   ASSERT_OK(execute(commands, {}));
-  std::vector<uint32_t> expected(kCount, 0xbeefbeef);
+  std::vector<uint32_t> expected(kWordCount, 0xbeefbeef);
   expected.front() = expected.back() = 1;
   EXPECT_TRUE(same(download<uint32_t>(target), expected));
 }
@@ -27,9 +27,9 @@ TEST_F(Commands, AFill) {
 TEST_F(Commands, AnUpdateTakesItsSourceWhenItIsRecorded) {
   const Ref<Buffer> target = words(1);
   const Ref<CommandBuffer> commands = record();
-  auto values = random_bits<uint32_t>(kCount);
+  auto values = random_bits<uint32_t>(kWordCount);
   const auto expected = values;
-  ASSERT_OK(commands->update(target, values.data(), kBytes));
+  ASSERT_OK(commands->update(target, values.data(), kWordBytes));
   std::fill(values.begin(), values.end(), 0);
   ASSERT_OK(commands->finish());
   ASSERT_OK(execute(commands, {}));
@@ -52,7 +52,7 @@ TEST_F(Commands, ACopyAtOddOffsets) {
 TEST_F(Commands, ADispatch) {
   const Ref<Buffer> data = words(5);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(data, kCount, 3, 4)));
+  ASSERT_OK(commands->dispatch(affine(data, kWordCount, 3, 4)));
   ASSERT_OK(commands->finish());
   ASSERT_OK(execute(commands, {}));
   EXPECT_TRUE(all_are(data, 19));
@@ -61,14 +61,14 @@ TEST_F(Commands, ADispatch) {
 TEST_F(Commands, ADispatchTakesItsArgumentsWhenItIsRecorded) {
   const Ref<Buffer> data = words(5);
   const Ref<CommandBuffer> commands = record();
-  uint32_t count = kCount;
+  uint32_t count = kWordCount;
   uint32_t multiplier = 3;
   uint32_t addend = 4;
   Argument arguments[] = {data, Argument::bytes(&count, 4), Argument::bytes(&multiplier, 4),
                           Argument::bytes(&addend, 4)};
   Dispatch dispatch;
   dispatch.function = function("busy", "affine");
-  dispatch.grid = {kCount, 1, 1};
+  dispatch.grid = {kWordCount, 1, 1};
   dispatch.workgroup = {64, 1, 1};
   dispatch.arguments = arguments;
   ASSERT_OK(commands->dispatch(dispatch));
@@ -84,7 +84,7 @@ TEST_F(Commands, BarriersOrderDispatches) {
   const Ref<CommandBuffer> commands = record();
   uint32_t expected = 1;
   for (uint32_t i = 0; i < 50; ++i) {
-    ASSERT_OK(commands->dispatch(affine(data, kCount, 2 * i + 3, i)));
+    ASSERT_OK(commands->dispatch(affine(data, kWordCount, 2 * i + 3, i)));
     ASSERT_OK(commands->barrier());
     expected = expected * (2 * i + 3) + i;
   }
@@ -98,17 +98,17 @@ TEST_F(Commands, BarriersOrderCommandsOfEveryKind) {
   const Ref<Buffer> b = words(0);
   const Ref<CommandBuffer> commands = record();
   const uint32_t zero = 0;
-  const std::vector<uint32_t> four(kCount, 4);
-  ASSERT_OK(commands->dispatch(affine(a, kCount, 3, 1)));  // a = 22
+  const std::vector<uint32_t> four(kWordCount, 4);
+  ASSERT_OK(commands->dispatch(affine(a, kWordCount, 3, 1)));  // a = 22
   ASSERT_OK(commands->barrier());
   ASSERT_OK(commands->copy(a, b));  // b = 22
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->fill(a, &zero, 4));                  // a = 0
-  ASSERT_OK(commands->dispatch(affine(b, kCount, 2, 1)));  // b = 45
+  ASSERT_OK(commands->fill(a, &zero, 4));                      // a = 0
+  ASSERT_OK(commands->dispatch(affine(b, kWordCount, 2, 1)));  // b = 45
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->update({*a, 0, kBytes}, four.data(), kBytes));  // a = 4
+  ASSERT_OK(commands->update({*a, 0, kWordBytes}, four.data(), kWordBytes));  // a = 4
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->dispatch(affine(a, kCount, 10, 2)));  // a = 42
+  ASSERT_OK(commands->dispatch(affine(a, kWordCount, 10, 2)));  // a = 42
   ASSERT_OK(commands->finish());
   ASSERT_OK(execute(commands, {}));
   EXPECT_TRUE(all_are(a, 42));
@@ -121,11 +121,11 @@ TEST_F(Commands, EverythingBetweenBarriersRuns) {
   const Ref<CommandBuffer> commands = record();
   for (uint32_t i = 0; i < kParts; ++i) {
     parts.push_back(words(i));
-    ASSERT_OK(commands->dispatch(affine(parts.back(), kCount, 2, 1)));
+    ASSERT_OK(commands->dispatch(affine(parts.back(), kWordCount, 2, 1)));
   }
   ASSERT_OK(commands->barrier());
   for (const Ref<Buffer>& part : parts) {
-    ASSERT_OK(commands->dispatch(affine(part, kCount, 3, 5)));
+    ASSERT_OK(commands->dispatch(affine(part, kWordCount, 3, 5)));
   }
   ASSERT_OK(commands->finish());
   ASSERT_OK(execute(commands, {}));
@@ -161,12 +161,12 @@ TEST_F(Commands, KernelsGetTheirDynamicLds) {
 }
 
 TEST_F(Commands, HostMemoryIsAsGoodAsAny) {
-  const Ref<Buffer> host = allocate(kBytes, MemoryType::kHost);
+  const Ref<Buffer> host = allocate(kWordBytes, MemoryType::kHost);
   const Ref<CommandBuffer> commands = record();
   const uint32_t three = 3;
   ASSERT_OK(commands->fill(host, &three, 4));
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->dispatch(affine(host, kCount, 2, 1)));
+  ASSERT_OK(commands->dispatch(affine(host, kWordCount, 2, 1)));
   ASSERT_OK(commands->finish());
   ASSERT_OK(execute(commands, {}));
   EXPECT_TRUE(all_are(host, 7));
@@ -175,7 +175,8 @@ TEST_F(Commands, HostMemoryIsAsGoodAsAny) {
 TEST_F(Commands, RawAddressesInARecording) {
   const Ref<Buffer> data = words(5);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(Argument::address(data->device_address()), kCount, 3, 4)));
+  ASSERT_OK(
+      commands->dispatch(affine(Argument::address(data->device_address()), kWordCount, 3, 4)));
   ASSERT_OK(commands->finish());
   ASSERT_OK(execute(commands, {}));
   EXPECT_TRUE(all_are(data, 19));
@@ -186,7 +187,7 @@ TEST_F(Commands, DebugGroupsNestAndDoNothing) {
   const Ref<CommandBuffer> commands = record();
   ASSERT_OK(commands->begin_debug_group("outer"));
   ASSERT_OK(commands->begin_debug_group(""));
-  ASSERT_OK(commands->dispatch(affine(data, kCount, 3, 4)));
+  ASSERT_OK(commands->dispatch(affine(data, kWordCount, 3, 4)));
   ASSERT_OK(commands->end_debug_group());
   ASSERT_OK(commands->end_debug_group());
   ASSERT_OK(commands->finish());
@@ -198,7 +199,7 @@ TEST_F(Commands, AThousandDispatches) {
   const Ref<Buffer> data = words(1);
   const Ref<CommandBuffer> commands = record();
   for (uint32_t i = 0; i < 1000; ++i) {
-    ASSERT_OK(commands->dispatch(affine(data, kCount, 1, 1)));
+    ASSERT_OK(commands->dispatch(affine(data, kWordCount, 1, 1)));
     ASSERT_OK(commands->barrier());
   }
   ASSERT_OK(commands->finish());

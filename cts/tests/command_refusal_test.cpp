@@ -18,8 +18,8 @@ TEST_F(Commands, TakeNothingAfterTheEnd) {
   EXPECT_FAILS(commands->fill(data, &zero, 1), refused, "finished");
   EXPECT_FAILS(commands->update({*data, 0, 1}, &zero, 1), refused, "finished");
   EXPECT_FAILS(commands->copy({*data, 0, 8}, {*data, 8, 8}), refused, "finished");
-  EXPECT_FAILS(commands->dispatch(affine(data, kCount, 1, 1)), refused, "finished");
-  EXPECT_FAILS(commands->dispatch_indirect(affine(data, kCount, 1, 1), {*data, 0, 12}), refused,
+  EXPECT_FAILS(commands->dispatch(affine(data, kWordCount, 1, 1)), refused, "finished");
+  EXPECT_FAILS(commands->dispatch_indirect(affine(data, kWordCount, 1, 1), {*data, 0, 12}), refused,
                "finished");
   EXPECT_FAILS(commands->barrier(), refused, "finished");
   EXPECT_FAILS(commands->begin_debug_group("x"), refused, "finished");
@@ -38,7 +38,7 @@ TEST_F(Commands, OpenDebugGroupsAreNoEnd) {
 TEST_F(Commands, TooFewBindings) {
   const Ref<Buffer> data = words(5);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(1), kCount, 1, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(1), kWordCount, 1, 1)));
   ASSERT_OK(commands->finish());
   EXPECT_FAILS(queue().execute(*commands), StatusCode::kInvalidArgument, "0 bindings");
   EXPECT_FAILS(queue().execute(*commands, {BufferRange(data)}), StatusCode::kInvalidArgument,
@@ -95,8 +95,8 @@ TEST_F(Commands, RecordedRangesOutsideTheirBuffer) {
   const Ref<Buffer> data = words(5);
   const Ref<CommandBuffer> commands = record();
   const uint8_t zero = 0;
-  EXPECT_FAILS(commands->fill({*data, kBytes, 1}, &zero, 1), StatusCode::kOutOfRange);
-  EXPECT_FAILS(commands->update({*data, kBytes - 1, 2}, &zero, 2), StatusCode::kOutOfRange);
+  EXPECT_FAILS(commands->fill({*data, kWordBytes, 1}, &zero, 1), StatusCode::kOutOfRange);
+  EXPECT_FAILS(commands->update({*data, kWordBytes - 1, 2}, &zero, 2), StatusCode::kOutOfRange);
   EXPECT_FAILS(commands->fill({*data, 0, 6}, &zero, 4), StatusCode::kInvalidArgument, "6 bytes");
   EXPECT_FAILS(commands->update({*data, 0, 4}, nullptr, 4), StatusCode::kInvalidArgument, "null");
 }

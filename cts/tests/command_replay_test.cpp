@@ -9,9 +9,9 @@ namespace {
 TEST_F(Commands, ReplaysAreInOrder) {
   const Ref<Buffer> data = words(1);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(data, kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(data, kWordCount, 3, 1)));
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->dispatch(affine(data, kCount, 5, 2)));
+  ASSERT_OK(commands->dispatch(affine(data, kWordCount, 5, 2)));
   ASSERT_OK(commands->finish());
   uint32_t expected = 1;
   for (int i = 0; i < 100; ++i) {
@@ -33,10 +33,10 @@ TEST_F(Commands, AnEmptyOnePassesOnWhatItHasWaitedFor) {
   for (uint32_t i = 1; i <= 10; ++i) {
     ASSERT_OK(queue().fill(data, &i, 4, When().after(turn, 2 * (i - 1)).then(turn, 2 * i - 1)));
     ASSERT_OK(other->execute(*commands, {}, When().after(turn, 2 * i - 1)));
-    ASSERT_OK(other->dispatch(affine(data, kCount, 3, 1), When().then(turn, 2 * i)));
+    ASSERT_OK(other->dispatch(affine(data, kWordCount, 3, 1), When().then(turn, 2 * i)));
     expected = 3 * i + 1;
   }
-  ASSERT_OK(turn->wait(20, patience()));
+  ASSERT_OK(turn->wait(20, time_limit()));
   EXPECT_TRUE(all_are(data, expected));
 }
 
@@ -44,7 +44,7 @@ TEST_F(Commands, AreSubmittedAgainWhileInFlight) {
   const Ref<Semaphore> gate = new_semaphore();
   const Ref<Buffer> data = words(1);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(data, kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(data, kWordCount, 3, 1)));
   ASSERT_OK(commands->finish());
   ASSERT_OK(queue().execute(*commands, {}, When().after(gate, 1)));
   for (int i = 0; i < 20; ++i) ASSERT_OK(queue().execute(*commands));
@@ -59,12 +59,12 @@ TEST_F(Commands, TakeTheirPlaceAmongOtherOperations) {
   const Ref<Buffer> data = words(1);
   const Ref<Buffer> copy = words(0);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(data, kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(data, kWordCount, 3, 1)));
   ASSERT_OK(commands->finish());
   const uint32_t two = 2;
   ASSERT_OK(queue().fill(data, &two, 4));
   ASSERT_OK(queue().execute(*commands));
-  ASSERT_OK(queue().dispatch(affine(data, kCount, 10, 0)));
+  ASSERT_OK(queue().dispatch(affine(data, kWordCount, 10, 0)));
   ASSERT_OK(queue().execute(*commands));
   ASSERT_OK(queue().copy(data, copy, next()));
   ASSERT_OK(finish());
@@ -76,7 +76,7 @@ TEST_F(Commands, WaitAndSignal) {
   const Ref<Semaphore> turn = new_semaphore();
   const Ref<Buffer> data = words(1);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(data, kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(data, kWordCount, 3, 1)));
   ASSERT_OK(commands->finish());
   uint32_t expected = 1;
   for (uint64_t i = 0; i < 20; ++i) {
@@ -84,7 +84,7 @@ TEST_F(Commands, WaitAndSignal) {
     ASSERT_OK(target.execute(*commands, {}, When().after(turn, i).then(turn, i + 1)));
     expected = expected * 3 + 1;
   }
-  ASSERT_OK(turn->wait(20, patience()));
+  ASSERT_OK(turn->wait(20, time_limit()));
   EXPECT_TRUE(all_are(data, expected));
 }
 
@@ -93,7 +93,7 @@ TEST_F(Commands, RunOnTwoQueuesAtOnce) {
   const Ref<Queue> other = new_queue();
   const Ref<CommandBuffer> commands = record();
   for (uint32_t i = 0; i < 10; ++i) {
-    ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 2, i)));
+    ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kWordCount, 2, i)));
     ASSERT_OK(commands->barrier());
   }
   ASSERT_OK(commands->finish());
@@ -118,7 +118,7 @@ TEST_F(Commands, ManyThreadsExecuteOneRecording) {
   constexpr size_t kThreads = 8;
   constexpr uint32_t kEach = 20;
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kWordCount, 3, 1)));
   ASSERT_OK(commands->finish());
   std::vector<Ref<Buffer>> buffers;
   for (size_t t = 0; t < kThreads; ++t) buffers.push_back(words(static_cast<uint32_t>(t)));
@@ -157,8 +157,8 @@ TEST_F(Commands, ThreadsRecordAtTheSameTime) {
       const uint32_t addend = static_cast<uint32_t>(t);
       for (int i = 0; i < 20 && results[t].ok(); ++i) {
         results[t] = recordings[t]->dispatch(
-            Launch(kernel, {kCount, 1, 1}, {64, 1, 1},
-                   {data, Argument::of(kCount), Argument::of(1u), Argument::of(addend)}));
+            Launch(kernel, {kWordCount, 1, 1}, {64, 1, 1},
+                   {data, Argument::of(kWordCount), Argument::of(1u), Argument::of(addend)}));
         if (results[t].ok()) results[t] = recordings[t]->barrier();
       }
       if (results[t].ok()) results[t] = recordings[t]->finish();
@@ -182,7 +182,7 @@ TEST_F(Commands, MoreThanAQueueHolds) {
   const Ref<Buffer> data = words(0);
   const Ref<CommandBuffer> commands = record();
   for (uint32_t i = 0; i < 200; ++i) {
-    ASSERT_OK(commands->dispatch(affine(data, kCount, 1, 1)));
+    ASSERT_OK(commands->dispatch(affine(data, kWordCount, 1, 1)));
     ASSERT_OK(commands->barrier());
   }
   ASSERT_OK(commands->finish());
@@ -211,8 +211,8 @@ TEST_F(Commands, KeepTheirExecutablesAlive) {
   {
     const Ref<Executable> own = take(device().load_executable(bytes.data(), bytes.size()));
     ASSERT_OK(commands->dispatch(
-        Launch(take(own->find("affine")), {kCount, 1, 1}, {64, 1, 1},
-               {data, Argument::of(kCount), Argument::of(3u), Argument::of(4u)})));
+        Launch(take(own->find("affine")), {kWordCount, 1, 1}, {64, 1, 1},
+               {data, Argument::of(kWordCount), Argument::of(3u), Argument::of(4u)})));
   }
   ASSERT_OK(commands->finish());
   ASSERT_OK(execute(commands, {}));
@@ -224,7 +224,7 @@ TEST_F(Commands, MayBeReleasedInFlight) {
   const Ref<Buffer> data = words(5);
   {
     const Ref<CommandBuffer> commands = record();
-    ASSERT_OK(commands->dispatch(affine(data, kCount, 3, 4)));
+    ASSERT_OK(commands->dispatch(affine(data, kWordCount, 3, 4)));
     ASSERT_OK(commands->finish());
     ASSERT_OK(queue().execute(*commands, {}, When().after(gate, 1)));
   }
@@ -237,7 +237,7 @@ TEST_F(Commands, AFailedWaitKeepsThemFromRunning) {
   const Ref<Semaphore> gate = new_semaphore();
   const Ref<Buffer> data = words(5);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(data, kCount, 3, 4)));
+  ASSERT_OK(commands->dispatch(affine(data, kWordCount, 3, 4)));
   ASSERT_OK(commands->finish());
   ASSERT_OK(queue().execute(*commands, {}, When(next()).after(gate, 1)));
   gate->fail(Status(StatusCode::kAborted, "The well is dry."));

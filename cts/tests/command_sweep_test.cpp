@@ -8,13 +8,13 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint64_t kSizes[] = {
+constexpr uint64_t kSweptSizes[] = {
     1,    2,    3,    4,     5,     7,     8,     12,       15,
     16,   17,   31,   33,    63,    64,    65,    255,      257,
     4095, 4096, 4097, 65535, 65536, 65537, 99991, 1u << 20, (1u << 20) + 1};
 constexpr uint64_t kGap = 48;  // bytes between targets, that must stay as they are
 
-// A place for each of kSizes in one buffer, at offsets of every alignment.
+// A place for each of kSweptSizes in one buffer, at offsets of every alignment.
 struct Place {
   uint64_t offset = 0;
   uint64_t length = 0;
@@ -22,7 +22,7 @@ struct Place {
 std::vector<Place> places(uint64_t multiple) {
   std::vector<Place> result;
   uint64_t end = 0;
-  for (const uint64_t size : kSizes) {
+  for (const uint64_t size : kSweptSizes) {
     const uint64_t offset = end + kGap + result.size() % 16;
     result.push_back({offset, (size + multiple - 1) / multiple * multiple});
     end = offset + result.back().length;

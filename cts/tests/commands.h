@@ -9,15 +9,15 @@
 
 namespace halyard::cts {
 
-inline constexpr uint32_t kCount = 192;
-inline constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+inline constexpr uint32_t kWordCount = 192;
+inline constexpr uint64_t kWordBytes = kWordCount * sizeof(uint32_t);
 
 class Commands : public DeviceTest {
  protected:
   Ref<CommandBuffer> record() { return take(device().create_command_buffer()); }
-  Ref<Buffer> words(uint32_t value) { return upload(std::vector<uint32_t>(kCount, value)); }
+  Ref<Buffer> words(uint32_t value) { return upload(std::vector<uint32_t>(kWordCount, value)); }
   testing::AssertionResult all_are(const Ref<Buffer>& buffer, uint32_t value) {
-    return same(download<uint32_t>(buffer), std::vector<uint32_t>(kCount, value));
+    return same(download<uint32_t>(buffer), std::vector<uint32_t>(kWordCount, value));
   }
   Status execute(const Ref<CommandBuffer>& commands, std::initializer_list<BufferRange> bindings) {
     if (Status status = queue().execute(*commands, bindings, next()); !status.ok()) return status;

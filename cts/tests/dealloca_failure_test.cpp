@@ -5,8 +5,8 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 1024;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kDeallocaFailureCount = 1024;
+constexpr uint64_t kDeallocaFailureBytes = kDeallocaFailureCount * sizeof(uint32_t);
 constexpr const char* kCause = "The tea is cold.";
 
 class FailedDealloca : public DeviceTest {
@@ -14,24 +14,26 @@ class FailedDealloca : public DeviceTest {
   static Status cause() { return Status(StatusCode::kAborted, kCause); }
 
   Ref<Buffer> filled(uint32_t value) {
-    Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes));
+    Ref<Buffer> buffer = take(queue().alloca_buffer(kDeallocaFailureBytes));
     require(queue().fill(buffer, &value, 4));
     return buffer;
   }
   // That the buffer has what filled() put there, that nobody else has its memory, and that it can
   // be used and given back on `target`.
   void expect_it_is_whole(const Ref<Buffer>& buffer, uint32_t value, Queue& target) {
-    const Ref<Buffer> other = take(target.alloca_buffer(kBytes));
+    const Ref<Buffer> other = take(target.alloca_buffer(kDeallocaFailureBytes));
     const uint32_t nine = 9;
     ASSERT_OK(target.fill(other, &nine, 4, next()));
     ASSERT_OK(finish());
-    EXPECT_EQ(buffer->size(), kBytes);
-    EXPECT_TRUE(same(download<uint32_t>(buffer), std::vector<uint32_t>(kCount, value)));
+    EXPECT_EQ(buffer->size(), kDeallocaFailureBytes);
+    EXPECT_TRUE(
+        same(download<uint32_t>(buffer), std::vector<uint32_t>(kDeallocaFailureCount, value)));
     const uint32_t next_value = value + 1;
     ASSERT_OK(target.fill(buffer, &next_value, 4, next()));
     ASSERT_OK(finish());
-    EXPECT_TRUE(same(download<uint32_t>(buffer), std::vector<uint32_t>(kCount, next_value)));
-    EXPECT_TRUE(same(download<uint32_t>(other), std::vector<uint32_t>(kCount, 9)));
+    EXPECT_TRUE(
+        same(download<uint32_t>(buffer), std::vector<uint32_t>(kDeallocaFailureCount, next_value)));
+    EXPECT_TRUE(same(download<uint32_t>(other), std::vector<uint32_t>(kDeallocaFailureCount, 9)));
     ASSERT_OK(target.dealloca_buffer(*other));
     ASSERT_OK(target.dealloca_buffer(*buffer, next()));
     EXPECT_OK(finish());
@@ -44,7 +46,7 @@ TEST_F(FailedDealloca, AfterAWaitThatHadFailed) {
   failed->fail(cause());
   const Ref<Buffer> buffer = filled(5);
   ASSERT_OK(queue().dealloca_buffer(*buffer, When().after(failed, 1).then(told, 1)));
-  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, kCause);
+  EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kAborted, kCause);
   expect_it_is_whole(buffer, 5, queue());
 }
 
@@ -54,7 +56,7 @@ TEST_F(FailedDealloca, AfterAWaitThatFails) {
   const Ref<Buffer> buffer = filled(5);
   ASSERT_OK(queue().dealloca_buffer(*buffer, When().after(gate, 1).then(told, 1)));
   gate->fail(cause());
-  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, kCause);
+  EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kAborted, kCause);
   expect_it_is_whole(buffer, 5, queue());
 }
 
@@ -65,7 +67,7 @@ TEST_F(FailedDealloca, TwiceAndThenNot) {
     const Ref<Semaphore> told = new_semaphore();
     ASSERT_OK(queue().dealloca_buffer(*buffer, When().after(gate, 1).then(told, 1)));
     gate->fail(cause());
-    EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, kCause);
+    EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kAborted, kCause);
   }
   expect_it_is_whole(buffer, 5, queue());
 }
@@ -78,7 +80,7 @@ TEST_F(FailedDealloca, AfterOneOfTwoWaits) {
   const Ref<Buffer> buffer = filled(5);
   ASSERT_OK(queue().dealloca_buffer(*buffer, When().after(met, 1).after(gate, 1).then(told, 1)));
   gate->fail(cause());
-  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, kCause);
+  EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kAborted, kCause);
   expect_it_is_whole(buffer, 5, queue());
 }
 
@@ -93,7 +95,7 @@ TEST_F(FailedDealloca, AfterWorkOfAQueueThatIsAbandoned) {
   ASSERT_OK(kernel.start(*other, When().then(ended, 1)));
   ASSERT_OK(queue().dealloca_buffer(*buffer, When().after(ended, 1).then(told, 1)));
   ASSERT_OK(other->abandon());
-  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kCancelled, "abandoned");
+  EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kCancelled, "abandoned");
   expect_it_is_whole(buffer, 5, queue());
 }
 
@@ -105,7 +107,7 @@ TEST_F(FailedDealloca, OnAQueueThatIsAbandonedWhileItWaits) {
   ASSERT_OK(drain(queue()));
   ASSERT_OK(other->dealloca_buffer(*buffer, When().after(gate, 1).then(told, 1)));
   ASSERT_OK(other->abandon());
-  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kCancelled, "abandoned");
+  EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kCancelled, "abandoned");
   expect_it_is_whole(buffer, 5, queue());
   ASSERT_OK(gate->signal(1));
 }
@@ -127,9 +129,9 @@ TEST_F(FailedDealloca, OfABufferThatWasDropped) {
   ASSERT_OK(queue().dealloca_buffer(*buffer, When().after(gate, 1).then(told, 1)));
   buffer = nullptr;
   gate->fail(cause());
-  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, kCause);
+  EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kAborted, kCause);
   // The operation itself is let go of soon after its signals have failed.
-  const Deadline end = patience();
+  const Deadline end = time_limit();
   Status status;
   do {
     ASSERT_OK(drain(queue()));

@@ -28,7 +28,7 @@ class DriverTest : public DeviceTest {
     const Ref<Queue> queue = take(opened.create_queue());
     const Ref<Semaphore> done = take(opened.create_semaphore());
     ASSERT_OK(queue->barrier(When().then(done, 1)));
-    ASSERT_OK(done->wait(1, patience()));
+    ASSERT_OK(done->wait(1, time_limit()));
   }
 
  private:
@@ -159,7 +159,7 @@ TEST_F(DriverTest, DevicesOfOneDriverShareSemaphores) {
   ASSERT_OK(queue().barrier(When().after(back, 1).then(mine, 2)));
   ASSERT_OK(theirs->barrier(When().after(mine, 1).then(back, 1)));
   ASSERT_OK(mine->signal(1));
-  EXPECT_OK(mine->wait(2, patience()));
+  EXPECT_OK(mine->wait(2, time_limit()));
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ TEST_F(Failure, IsWhatEverybodySees) {
   const Ref<Semaphore> semaphore = new_semaphore(3);
   semaphore->fail(cause());
   EXPECT_FAILS(semaphore->query(), StatusCode::kAborted, kReason);
-  EXPECT_FAILS(semaphore->wait(4, patience()), StatusCode::kAborted, kReason);
+  EXPECT_FAILS(semaphore->wait(4, time_limit()), StatusCode::kAborted, kReason);
   EXPECT_FAILS(semaphore->signal(4), StatusCode::kAborted, kReason);
   const SemaphorePoint point = {semaphore.get(), 4};
-  EXPECT_FAILS(device().wait({&point, 1}, WaitMode::kAll, patience()), StatusCode::kAborted,
+  EXPECT_FAILS(device().wait({&point, 1}, WaitMode::kAll, time_limit()), StatusCode::kAborted,
                kReason);
-  EXPECT_FAILS(device().wait({&point, 1}, WaitMode::kAny, patience()), StatusCode::kAborted,
+  EXPECT_FAILS(device().wait({&point, 1}, WaitMode::kAny, time_limit()), StatusCode::kAborted,
                kReason);
 }
 
@@ -30,26 +30,26 @@ TEST_F(Failure, DoesNotTouchWhatWasReached) {
   const Ref<Semaphore> semaphore = new_semaphore();
   ASSERT_OK(semaphore->signal(3));
   semaphore->fail(cause());
-  EXPECT_OK(semaphore->wait(3, patience()));
-  EXPECT_OK(semaphore->wait(1, patience()));
+  EXPECT_OK(semaphore->wait(3, time_limit()));
+  EXPECT_OK(semaphore->wait(1, time_limit()));
 }
 
 TEST_F(Failure, OnlyTheFirstCounts) {
   const Ref<Semaphore> semaphore = new_semaphore();
   semaphore->fail(cause());
   semaphore->fail(Status(StatusCode::kInternal, "Another one."));
-  EXPECT_FAILS(semaphore->wait(1, patience()), StatusCode::kAborted, kReason);
+  EXPECT_FAILS(semaphore->wait(1, time_limit()), StatusCode::kAborted, kReason);
 }
 
 TEST_F(Failure, WakesThoseWhoWait) {
   const Ref<Semaphore> semaphore = new_semaphore();
   Status one;
   Status any;
-  std::thread first([&] { one = semaphore->wait(1, patience()); });
+  std::thread first([&] { one = semaphore->wait(1, time_limit()); });
   std::thread second([&] {
     const Ref<Semaphore> other = new_semaphore();
     const SemaphorePoint points[] = {{other.get(), 1}, {semaphore.get(), 1}};
-    any = device().wait(points, WaitMode::kAny, patience());
+    any = device().wait(points, WaitMode::kAny, time_limit());
   });
   semaphore->fail(cause());
   first.join();
@@ -69,7 +69,7 @@ TEST_F(Failure, PassesThroughAQueue) {
   const Ref<Queue> other = new_queue();
   ASSERT_OK(other->fill(buffer, &zero, 1, {.wait = {&open, 1}, .signal = {&signal, 1}}));
   gate->fail(cause());
-  EXPECT_FAILS(done->wait(1, patience()), StatusCode::kAborted, kReason);
+  EXPECT_FAILS(done->wait(1, time_limit()), StatusCode::kAborted, kReason);
   EXPECT_TRUE(same(download<uint8_t>(buffer), std::vector<uint8_t>(16, 0xa5)));
 }
 
@@ -86,7 +86,7 @@ TEST_F(Failure, PassesFromQueueToQueue) {
     ASSERT_OK(queues[i]->barrier({.wait = {&wait, 1}, .signal = {&signal, 1}}));
   }
   gate->fail(cause());
-  EXPECT_FAILS(links.back()->wait(1, patience()), StatusCode::kAborted, kReason);
+  EXPECT_FAILS(links.back()->wait(1, time_limit()), StatusCode::kAborted, kReason);
 }
 
 TEST_F(Failure, OfASemaphoreThatHasFailedAlready) {
@@ -108,7 +108,7 @@ TEST_F(Failure, LeavesTheQueueUsable) {
   const SemaphorePoint signal = {lost.get(), 1};
   ASSERT_OK(queue().barrier({.wait = {&open, 1}, .signal = {&signal, 1}}));
   gate->fail(cause());
-  EXPECT_FAILS(lost->wait(1, patience()), StatusCode::kAborted, kReason);
+  EXPECT_FAILS(lost->wait(1, time_limit()), StatusCode::kAborted, kReason);
   const Ref<Buffer> buffer = poisoned(16);
   EXPECT_TRUE(same(download<uint8_t>(buffer), std::vector<uint8_t>(16, 0xa5)));
 }
@@ -123,16 +123,16 @@ TEST_F(Failure, LeavesTheOthersOfAWaitAlone) {
       queue().barrier(When().after(others[0], 1).after(lost, 1).after(others[1], 6).then(done, 1)));
   lost->fail(cause());
   for (const WaitMode mode : {WaitMode::kAll, WaitMode::kAny}) {
-    EXPECT_FAILS(device().wait(points, mode, patience()), StatusCode::kAborted, kReason);
+    EXPECT_FAILS(device().wait(points, mode, time_limit()), StatusCode::kAborted, kReason);
   }
-  EXPECT_FAILS(done->wait(1, patience()), StatusCode::kAborted, kReason);
+  EXPECT_FAILS(done->wait(1, time_limit()), StatusCode::kAborted, kReason);
   EXPECT_EQ(take(others[0]->query()), 0u);
   EXPECT_EQ(take(others[1]->query()), 5u);
   EXPECT_FAILS(others[0]->wait(1, Deadline::poll()), StatusCode::kDeadlineExceeded);
   // They can be signalled by the host and by work, and be waited for.
   ASSERT_OK(others[0]->signal(1));
   ASSERT_OK(queue().barrier(When().after(others[0], 1).then(others[1], 6)));
-  EXPECT_OK(others[1]->wait(6, patience()));
+  EXPECT_OK(others[1]->wait(6, time_limit()));
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST_F(MemoryFault, EndsWhatOtherQueuesWaitFor) {
   ASSERT_OK(dispatch(queue(), function("faults", "store_to"),
                      {Argument::of(address), Argument::of(value)},
                      {.wait = {}, .signal = {&wait, 1}}));
-  EXPECT_TRUE(blames(after->wait(1, patience()), "store_to"));
+  EXPECT_TRUE(blames(after->wait(1, time_limit()), "store_to"));
   expect_lost();
 }
 
@@ -160,7 +160,7 @@ TEST_F(MemoryFault, TheDeviceOpensAgainOrSaysWhyNot) {
     ASSERT_OK(dispatch(*queue, take(faults->find("store_to")),
                        {Argument::of(address), Argument::of(value)},
                        {.wait = {}, .signal = {&point, 1}}));
-    EXPECT_TRUE(blames(done->wait(1, patience()), "store_to"));
+    EXPECT_TRUE(blames(done->wait(1, time_limit()), "store_to"));
   }
 }
 
@@ -194,14 +194,14 @@ TEST_F(Fault, FailsWhatIsBehindIt) {
   ASSERT_OK(dispatch(queue(), function("faults", "illegal_instruction"), {out},
                      {.wait = {}, .signal = {&points[0], 1}}));
   const Status submitted = queue().barrier({.wait = {}, .signal = {&points[1], 1}});
-  EXPECT_TRUE(blames(first->wait(1, patience()), "illegal_instruction"));
+  EXPECT_TRUE(blames(first->wait(1, time_limit()), "illegal_instruction"));
   EXPECT_TRUE(
-      blames(submitted.ok() ? second->wait(1, patience()) : submitted, "illegal_instruction"));
+      blames(submitted.ok() ? second->wait(1, time_limit()) : submitted, "illegal_instruction"));
   // And so is everything that comes later.
   const Ref<Semaphore> third = new_semaphore();
   const SemaphorePoint point = {third.get(), 1};
   const Status later = queue().barrier({.wait = {}, .signal = {&point, 1}});
-  EXPECT_TRUE(blames(later.ok() ? third->wait(1, patience()) : later, "illegal_instruction"));
+  EXPECT_TRUE(blames(later.ok() ? third->wait(1, time_limit()) : later, "illegal_instruction"));
   expect_life();
 }
 
@@ -217,7 +217,7 @@ TEST_F(Fault, PassesToOtherQueues) {
   ASSERT_OK(other->barrier({.wait = {&wait, 1}, .signal = {&signal, 1}}));
   ASSERT_OK(dispatch(queue(), function("faults", "illegal_instruction"), {out},
                      {.wait = {}, .signal = {&wait, 1}}));
-  EXPECT_TRUE(blames(after->wait(1, patience()), "illegal_instruction"));
+  EXPECT_TRUE(blames(after->wait(1, time_limit()), "illegal_instruction"));
   expect_life();
 }
 
@@ -253,7 +253,7 @@ TEST_F(Fault, ManyInARow) {
     const SemaphorePoint point = {done.get(), 1};
     ASSERT_OK(dispatch(*queue, take(faults->find("illegal_instruction")), {out},
                        {.wait = {}, .signal = {&point, 1}}));
-    EXPECT_TRUE(blames(done->wait(1, patience()), "illegal_instruction"));
+    EXPECT_TRUE(blames(done->wait(1, time_limit()), "illegal_instruction"));
   }
   expect_life();
 }

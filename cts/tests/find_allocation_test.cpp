@@ -7,7 +7,7 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint64_t kBytes = 10000;
+constexpr uint64_t kFindAllocationBytes = 10000;
 
 class FindAllocation : public DeviceTest {
  protected:
@@ -34,14 +34,14 @@ class FindAllocation : public DeviceTest {
 TEST_F(FindAllocation, TheDevicesOwnMemoryOfEachType) {
   for (size_t i = 0; i < device().heap_count(); ++i) {
     const MemoryType type = take(device().heap(i)).type;
-    const Ref<Buffer> buffer = allocate(kBytes, type);
+    const Ref<Buffer> buffer = allocate(kFindAllocationBytes, type);
     expect_found(*buffer, AllocationOwner::kDevice);
     const AllocationInfo info = take(device().find_allocation(at(*buffer, 7)));
     if (type == MemoryType::kDevice) {
       EXPECT_EQ(info.host_pointer, nullptr);
       continue;
     }
-    void* const mapped = take(buffer->map(0, kBytes, MapAccess::kRead));
+    void* const mapped = take(buffer->map(0, kFindAllocationBytes, MapAccess::kRead));
     EXPECT_EQ(info.host_pointer, mapped);
     EXPECT_EQ(take(device().find_allocation(static_cast<char*>(mapped) + 7)).device_address,
               buffer->device_address());
@@ -52,7 +52,7 @@ TEST_F(FindAllocation, TheDevicesOwnMemoryOfEachType) {
 TEST_F(FindAllocation, AnAlignedBuffersOwnBytes) {
   BufferOptions options;
   options.alignment = 1 << 20;
-  const Ref<Buffer> buffer = take(device().allocate(kBytes, options));
+  const Ref<Buffer> buffer = take(device().allocate(kFindAllocationBytes, options));
   expect_found(*buffer, AllocationOwner::kDevice);
 }
 
@@ -63,11 +63,11 @@ TEST_F(FindAllocation, TheRightOneOfMany) {
 }
 
 TEST_F(FindAllocation, AViewIsItsBuffers) {
-  const Ref<Buffer> buffer = allocate(kBytes);
+  const Ref<Buffer> buffer = allocate(kFindAllocationBytes);
   const Ref<Buffer> view = take(buffer->subspan(4000, 100));
   const AllocationInfo info = take(device().find_allocation(at(*view, 99)));
   EXPECT_EQ(info.device_address, buffer->device_address());
-  EXPECT_EQ(info.size, kBytes);
+  EXPECT_EQ(info.size, kFindAllocationBytes);
 }
 
 TEST_F(FindAllocation, NothingThatIsNoBuffers) {
@@ -78,7 +78,7 @@ TEST_F(FindAllocation, NothingThatIsNoBuffers) {
 }
 
 TEST_F(FindAllocation, NothingThatIsGone) {
-  Ref<Buffer> buffer = allocate(kBytes);
+  Ref<Buffer> buffer = allocate(kFindAllocationBytes);
   const void* const pointer = at(*buffer);
   Ref<Buffer> view = take(buffer->subspan(0, 100));
   buffer = nullptr;
@@ -88,14 +88,14 @@ TEST_F(FindAllocation, NothingThatIsGone) {
 }
 
 TEST_F(FindAllocation, PoolMemoryUntilItIsGivenBack) {
-  const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes));
+  const Ref<Buffer> buffer = take(queue().alloca_buffer(kFindAllocationBytes));
   const void* const pointer = at(*buffer, 5);
   expect_found(*buffer, AllocationOwner::kDevice);
   const Ref<Semaphore> failed = new_semaphore();
   const Ref<Semaphore> told = new_semaphore();
   failed->fail(Status(StatusCode::kAborted, "The tea is cold."));
   ASSERT_OK(queue().dealloca_buffer(*buffer, When().after(failed, 1).then(told, 1)));
-  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted);
+  EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kAborted);
   expect_found(*buffer, AllocationOwner::kDevice);
   ASSERT_OK(queue().dealloca_buffer(*buffer));
   expect_not_found(pointer);
@@ -103,7 +103,7 @@ TEST_F(FindAllocation, PoolMemoryUntilItIsGivenBack) {
 }
 
 TEST_F(FindAllocation, ImportedHostMemory) {
-  std::vector<uint8_t> memory(kBytes);
+  std::vector<uint8_t> memory(kFindAllocationBytes);
   ImportOptions options;
   options.pointer = memory.data() + 100;
   options.size = 5000;
@@ -122,7 +122,7 @@ TEST_F(FindAllocation, ImportedHostMemory) {
 TEST_F(FindAllocation, ImportedDevicePointers) {
   // Somebody else's: another device object, of the same GPU.
   const Ref<Device> other = take(Environment::get().open_device());
-  const Ref<Buffer> theirs = take(other->allocate(kBytes));
+  const Ref<Buffer> theirs = take(other->allocate(kFindAllocationBytes));
   ImportOptions options;
   options.kind = ImportOptions::Kind::kDevicePointer;
   options.pointer = at(*theirs);
@@ -132,7 +132,7 @@ TEST_F(FindAllocation, ImportedDevicePointers) {
   expect_found(*imported, AllocationOwner::kImported);
   EXPECT_EQ(take(other->find_allocation(at(*theirs))).owner, AllocationOwner::kDevice);
   // The device's own stays its own.
-  const Ref<Buffer> own = allocate(kBytes);
+  const Ref<Buffer> own = allocate(kFindAllocationBytes);
   options.pointer = at(*own, 16);
   const Ref<Buffer> again = take(device().import_buffer(options));
   expect_found(*own, AllocationOwner::kDevice);

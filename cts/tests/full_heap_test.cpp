@@ -56,7 +56,7 @@ class FullHeap : public DeviceTest {
     const Ref<Buffer> next = take(other->alloca_buffer(most(), {}, When().then(usable, 1)));
     EXPECT_FAILS(usable->wait(1, Deadline::after_ns(50'000'000)), StatusCode::kDeadlineExceeded);
     end_kernel();
-    EXPECT_OK(usable->wait(1, patience()));
+    EXPECT_OK(usable->wait(1, time_limit()));
     ASSERT_OK(other->dealloca_buffer(*next));
     EXPECT_OK(drain(*other));
   }
@@ -168,7 +168,7 @@ TEST_F(FullHeap, ABlockWhoseDeallocaHasFailedIsStillInUse) {
   const Ref<Buffer> first = take(queue().alloca_buffer(most()));
   start_kernel();
   ASSERT_OK(queue().dealloca_buffer(*first, When().after(failed, 1).then(told, 1)));
-  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, "The tea is cold.");
+  EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kAborted, "The tea is cold.");
   const Ref<Queue> other = new_queue();
   EXPECT_FAILS(other->alloca_buffer(most()), StatusCode::kResourceExhausted);
   ASSERT_OK(queue().dealloca_buffer(*first));
@@ -182,7 +182,7 @@ TEST_F(FullHeap, ABlockWhoseHeldDeallocaFailsIsStillInUse) {
   start_kernel();
   ASSERT_OK(queue().dealloca_buffer(*first, When().after(fails, 1).then(told, 1)));
   fails->fail(Status(StatusCode::kAborted, "The tea is cold."));
-  EXPECT_FAILS(told->wait(1, patience()), StatusCode::kAborted, "The tea is cold.");
+  EXPECT_FAILS(told->wait(1, time_limit()), StatusCode::kAborted, "The tea is cold.");
   const Ref<Queue> other = new_queue();
   EXPECT_FAILS(other->alloca_buffer(most()), StatusCode::kResourceExhausted);
   // The driver's thread may not have let go of the failed operation yet: what is submitted
@@ -211,7 +211,7 @@ TEST_F(FullHeap, ABlockWhoseHeldDeallocaIsSubmittedMeanwhileIsTaken) {
   ASSERT_OK(next.status());
   EXPECT_FAILS(usable->wait(1, Deadline::poll()), StatusCode::kDeadlineExceeded);
   end_kernel();
-  EXPECT_OK(usable->wait(1, patience()));
+  EXPECT_OK(usable->wait(1, time_limit()));
   ASSERT_OK(other->dealloca_buffer(**next));
   EXPECT_OK(drain(*other));
 }

@@ -126,7 +126,7 @@ TEST_F(HostCalls, AFailureFailsEverySignalWithItsCode) {
     }
     ASSERT_OK(call(queue(), lose, {.wait = {}, .signal = points}));
     for (const SemaphorePoint& point : points) {
-      EXPECT_FAILS(point.semaphore->wait(point.value, patience()), code, "The sheep is lost.");
+      EXPECT_FAILS(point.semaphore->wait(point.value, time_limit()), code, "The sheep is lost.");
       EXPECT_FAILS(point.semaphore->query(), code, "The sheep is lost.");
     }
   }
@@ -177,7 +177,7 @@ TEST_F(HostCalls, MaySubmitToAnotherQueue) {
   auto submit = [&]() -> Status { return other->fill(buffer, &byte, 1, When().then(done, 1)); };
   ASSERT_OK(call(queue(), submit, next()));
   ASSERT_OK(finish());
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
   EXPECT_TRUE(same(download<uint8_t>(buffer), std::vector<uint8_t>(16, 5)));
 }
 
@@ -188,7 +188,7 @@ TEST_F(HostCalls, MaySubmitToTheirOwnQueue) {
   auto submit = [&]() -> Status { return queue().fill(buffer, &byte, 1, When().then(done, 1)); };
   ASSERT_OK(call(queue(), submit, next()));
   ASSERT_OK(finish());
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
   EXPECT_TRUE(same(download<uint8_t>(buffer), std::vector<uint8_t>(16, 5)));
 }
 
@@ -205,7 +205,7 @@ TEST_F(HostCalls, MaySignalASemaphore) {
 TEST_F(HostCalls, MayWaitForAnotherQueue) {
   const Ref<Queue> other = new_queue();
   const Ref<Semaphore> done = new_semaphore();
-  auto wait = [&]() -> Status { return done->wait(1, patience()); };
+  auto wait = [&]() -> Status { return done->wait(1, time_limit()); };
   const Ref<Buffer> data = poisoned(256);
   const uint32_t pattern = 1;
   ASSERT_OK(call(queue(), wait, next()));
@@ -285,7 +285,7 @@ TEST_F(HostCalls, OtherQueuesGoOnDuringADeferredOne) {
   while (pending == nullptr) std::this_thread::yield();
   EXPECT_OK(drain(queue()));
   pending.load()->complete({});
-  EXPECT_OK(ended->wait(1, patience()));
+  EXPECT_OK(ended->wait(1, time_limit()));
 }
 
 TEST_F(HostCalls, DeferredOnesMayFail) {
@@ -325,10 +325,10 @@ TEST_F(HostCalls, DeferredOnesOfTwoQueuesEndInAnyOrder) {
   ASSERT_OK(defer(*other, keep_second, When().then(other_done, 1)));
   while (first == nullptr || second == nullptr) std::this_thread::yield();
   second.load()->complete({});
-  EXPECT_OK(other_done->wait(1, patience()));
+  EXPECT_OK(other_done->wait(1, time_limit()));
   EXPECT_FAILS(done->wait(1, Deadline::poll()), StatusCode::kDeadlineExceeded);
   first.load()->complete({});
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
 }
 
 TEST_F(HostCalls, DeferredOnesDoNotHappenAfterAFailedWait) {

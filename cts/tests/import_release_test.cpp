@@ -11,8 +11,8 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 1024;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kImportReleaseCount = 1024;
+constexpr uint64_t kImportReleaseBytes = kImportReleaseCount * sizeof(uint32_t);
 using Kind = ImportOptions::Kind;
 
 class ImportRelease : public DeviceTest {
@@ -21,7 +21,7 @@ class ImportRelease : public DeviceTest {
     ImportOptions options;
     options.kind = kind;
     options.pointer = pointer;
-    options.size = kBytes;
+    options.size = kImportReleaseBytes;
     options.release = [](void* context) noexcept { ++*static_cast<std::atomic<int>*>(context); };
     options.release_context = &released_;
     return options;
@@ -37,7 +37,7 @@ class ImportRelease : public DeviceTest {
     return released_ != 0;
   }
 
-  std::vector<uint32_t> memory_ = std::vector<uint32_t>(kCount, 5);
+  std::vector<uint32_t> memory_ = std::vector<uint32_t>(kImportReleaseCount, 5);
   std::atomic<int> released_{0};
 };
 
@@ -60,14 +60,14 @@ TEST_F(ImportRelease, NotBeforeWorkInFlightIsDone) {
   Ref<Buffer> imported =
       take(device().import_buffer(options_for(Kind::kHostMemory, memory_.data())));
   ASSERT_OK(kernel.start(queue()));
-  ASSERT_OK(queue().dispatch(affine(imported, kCount, 3, 1)));
+  ASSERT_OK(queue().dispatch(affine(imported, kImportReleaseCount, 3, 1)));
   imported = nullptr;
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(released_, 0);
   EXPECT_FALSE(kernel.has_ended());
   kernel.release();
   EXPECT_TRUE(is_released_in_time());
-  EXPECT_EQ(memory_, std::vector<uint32_t>(kCount, 16)) << "the work has used it";
+  EXPECT_EQ(memory_, std::vector<uint32_t>(kImportReleaseCount, 16)) << "the work has used it";
   EXPECT_EQ(released_, 1);
   ASSERT_OK(drain(queue()));
 }
@@ -83,18 +83,18 @@ TEST_F(ImportRelease, NotBeforeHeldWorkIsDone) {
   EXPECT_EQ(released_, 0);
   ASSERT_OK(gate->signal(1));
   EXPECT_TRUE(is_released_in_time());
-  EXPECT_EQ(memory_, std::vector<uint32_t>(kCount, 6));
+  EXPECT_EQ(memory_, std::vector<uint32_t>(kImportReleaseCount, 6));
 }
 
 TEST_F(ImportRelease, OfADevicePointer) {
   const Ref<Buffer> original = upload(memory_);
   Ref<Buffer> imported =
       take(device().import_buffer(options_for(Kind::kDevicePointer, pointer_to(*original))));
-  ASSERT_OK(queue().dispatch(affine(imported, kCount, 3, 1)));
+  ASSERT_OK(queue().dispatch(affine(imported, kImportReleaseCount, 3, 1)));
   imported = nullptr;
   EXPECT_TRUE(is_released_in_time());
   EXPECT_EQ(released_, 1);
-  EXPECT_TRUE(same(download<uint32_t>(original), std::vector<uint32_t>(kCount, 16)));
+  EXPECT_TRUE(same(download<uint32_t>(original), std::vector<uint32_t>(kImportReleaseCount, 16)));
 }
 
 TEST_F(ImportRelease, AFailedImportTellsNobody) {
@@ -105,7 +105,7 @@ TEST_F(ImportRelease, AFailedImportTellsNobody) {
   EXPECT_FALSE(device().import_buffer(options).ok());
   const std::vector<uint8_t> noise(64, 0x5a);
   EXPECT_FALSE(device().import_buffer(options_for(Kind::kIpcHandle, noise.data())).ok());
-  const Ref<Buffer> original = allocate(kBytes);
+  const Ref<Buffer> original = allocate(kImportReleaseBytes);
   options = options_for(Kind::kDevicePointer, pointer_to(*original));
   options.size = uint64_t{1} << 40;
   EXPECT_FALSE(device().import_buffer(options).ok());
@@ -119,9 +119,9 @@ TEST_F(ImportRelease, TheSameMemoryTwiceIsToldTwice) {
       take(device().import_buffer(options_for(Kind::kHostMemory, memory_.data())));
   first = nullptr;
   EXPECT_TRUE(is_released_in_time());
-  ASSERT_OK(queue().dispatch(affine(second, kCount, 3, 1), next()));
+  ASSERT_OK(queue().dispatch(affine(second, kImportReleaseCount, 3, 1), next()));
   ASSERT_OK(finish());
-  EXPECT_EQ(memory_, std::vector<uint32_t>(kCount, 16));
+  EXPECT_EQ(memory_, std::vector<uint32_t>(kImportReleaseCount, 16));
   EXPECT_EQ(released_, 1);
 }
 
@@ -135,7 +135,7 @@ TEST_F(ImportRelease, ADevicesEndTellsTheOwnersOfWhatItUsed) {
   queue = nullptr;
   other = nullptr;
   EXPECT_TRUE(is_released_in_time());
-  EXPECT_EQ(memory_, std::vector<uint32_t>(kCount, 6));
+  EXPECT_EQ(memory_, std::vector<uint32_t>(kImportReleaseCount, 6));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 2048;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kImportCount = 2048;
+constexpr uint64_t kImportBytes = kImportCount * sizeof(uint32_t);
 using Kind = ImportOptions::Kind;
 
 class Import : public DeviceTest {
@@ -38,22 +38,22 @@ TEST_F(Import, HostMemoryIsReadByTheDevice) {
 }
 
 TEST_F(Import, HostMemoryIsWrittenByTheDevice) {
-  std::vector<uint32_t> memory(kCount, 1);
-  const Ref<Buffer> imported = take(import(Kind::kHostMemory, memory.data(), kBytes));
+  std::vector<uint32_t> memory(kImportCount, 1);
+  const Ref<Buffer> imported = take(import(Kind::kHostMemory, memory.data(), kImportBytes));
   const uint32_t six = 6;
   ASSERT_OK(queue().fill(imported, &six, 4, next()));
   ASSERT_OK(finish());
-  ASSERT_OK(imported->invalidate(0, kBytes));
-  EXPECT_TRUE(same(memory, std::vector<uint32_t>(kCount, 6)));
+  ASSERT_OK(imported->invalidate(0, kImportBytes));
+  EXPECT_TRUE(same(memory, std::vector<uint32_t>(kImportCount, 6)));
 }
 
 TEST_F(Import, KernelsUseHostMemoryInPlace) {
-  std::vector<uint32_t> memory(kCount, 5);
-  const Ref<Buffer> imported = take(import(Kind::kHostMemory, memory.data(), kBytes));
-  ASSERT_OK(queue().dispatch(affine(imported, kCount, 3, 1), next()));
+  std::vector<uint32_t> memory(kImportCount, 5);
+  const Ref<Buffer> imported = take(import(Kind::kHostMemory, memory.data(), kImportBytes));
+  ASSERT_OK(queue().dispatch(affine(imported, kImportCount, 3, 1), next()));
   ASSERT_OK(finish());
-  ASSERT_OK(imported->invalidate(0, kBytes));
-  EXPECT_TRUE(same(memory, std::vector<uint32_t>(kCount, 16)));
+  ASSERT_OK(imported->invalidate(0, kImportBytes));
+  EXPECT_TRUE(same(memory, std::vector<uint32_t>(kImportCount, 16)));
 }
 
 // Neither start nor end on a page: what lies around is not touched.
@@ -70,64 +70,66 @@ TEST_F(Import, HostMemoryThatIsNotPageAligned) {
 }
 
 TEST_F(Import, HostMemoryStaysTheCallers) {
-  std::vector<uint32_t> memory(kCount, 5);
+  std::vector<uint32_t> memory(kImportCount, 5);
   for (uint32_t i = 0; i < 5; ++i) {
-    const Ref<Buffer> imported = take(import(Kind::kHostMemory, memory.data(), kBytes));
-    ASSERT_OK(queue().dispatch(affine(imported, kCount, 1, 1), next()));
+    const Ref<Buffer> imported = take(import(Kind::kHostMemory, memory.data(), kImportBytes));
+    ASSERT_OK(queue().dispatch(affine(imported, kImportCount, 1, 1), next()));
     ASSERT_OK(finish());
   }
-  EXPECT_TRUE(same(memory, std::vector<uint32_t>(kCount, 10)));
+  EXPECT_TRUE(same(memory, std::vector<uint32_t>(kImportCount, 10)));
 }
 
 TEST_F(Import, TheSameHostMemoryTwice) {
-  std::vector<uint32_t> memory(kCount, 5);
-  const Ref<Buffer> first = take(import(Kind::kHostMemory, memory.data(), kBytes));
-  Ref<Buffer> second = take(import(Kind::kHostMemory, memory.data(), kBytes));
-  ASSERT_OK(queue().dispatch(affine(first, kCount, 2, 0)));
-  ASSERT_OK(queue().dispatch(affine(second, kCount, 3, 0), next()));
+  std::vector<uint32_t> memory(kImportCount, 5);
+  const Ref<Buffer> first = take(import(Kind::kHostMemory, memory.data(), kImportBytes));
+  Ref<Buffer> second = take(import(Kind::kHostMemory, memory.data(), kImportBytes));
+  ASSERT_OK(queue().dispatch(affine(first, kImportCount, 2, 0)));
+  ASSERT_OK(queue().dispatch(affine(second, kImportCount, 3, 0), next()));
   ASSERT_OK(finish());
   second = nullptr;
-  EXPECT_TRUE(same(download<uint32_t>(first), std::vector<uint32_t>(kCount, 30)));
+  EXPECT_TRUE(same(download<uint32_t>(first), std::vector<uint32_t>(kImportCount, 30)));
 }
 
 TEST_F(Import, HostMemoryMapsToItself) {
-  std::vector<uint32_t> memory(kCount, 5);
-  const Ref<Buffer> imported = take(import(Kind::kHostMemory, memory.data(), kBytes));
+  std::vector<uint32_t> memory(kImportCount, 5);
+  const Ref<Buffer> imported = take(import(Kind::kHostMemory, memory.data(), kImportBytes));
   void* mapped = take(imported->map(4, 8, MapAccess::kReadWrite));
   EXPECT_EQ(mapped, memory.data() + 1);
   ASSERT_OK(imported->unmap(mapped));
 }
 
 TEST_F(Import, ADevicePointerIsTheSameMemory) {
-  const Ref<Buffer> original = upload(std::vector<uint32_t>(kCount, 5));
-  const Ref<Buffer> imported = take(import(Kind::kDevicePointer, pointer_to(*original), kBytes));
+  const Ref<Buffer> original = upload(std::vector<uint32_t>(kImportCount, 5));
+  const Ref<Buffer> imported =
+      take(import(Kind::kDevicePointer, pointer_to(*original), kImportBytes));
   EXPECT_EQ(imported->device_address(), original->device_address());
-  ASSERT_OK(queue().dispatch(affine(imported, kCount, 3, 1), next()));
+  ASSERT_OK(queue().dispatch(affine(imported, kImportCount, 3, 1), next()));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(original), std::vector<uint32_t>(kCount, 16)));
+  EXPECT_TRUE(same(download<uint32_t>(original), std::vector<uint32_t>(kImportCount, 16)));
 }
 
 TEST_F(Import, ADevicePointerIntoTheMiddle) {
-  const Ref<Buffer> original = upload(std::vector<uint32_t>(kCount, 5));
+  const Ref<Buffer> original = upload(std::vector<uint32_t>(kImportCount, 5));
   const auto* middle = static_cast<const uint32_t*>(pointer_to(*original)) + 100;
   const Ref<Buffer> imported = take(import(Kind::kDevicePointer, middle, 40));
   const uint32_t nine = 9;
   ASSERT_OK(queue().fill(imported, &nine, 4, next()));
   ASSERT_OK(finish());
-  std::vector<uint32_t> expected(kCount, 5);
+  std::vector<uint32_t> expected(kImportCount, 5);
   std::fill(expected.begin() + 100, expected.begin() + 110, 9);
   EXPECT_TRUE(same(download<uint32_t>(original), expected));
 }
 
 TEST_F(Import, DroppingAnImportLeavesTheMemory) {
-  const Ref<Buffer> original = upload(std::vector<uint32_t>(kCount, 5));
-  take(import(Kind::kDevicePointer, pointer_to(*original), kBytes));
-  EXPECT_TRUE(same(download<uint32_t>(original), std::vector<uint32_t>(kCount, 5)));
+  const Ref<Buffer> original = upload(std::vector<uint32_t>(kImportCount, 5));
+  take(import(Kind::kDevicePointer, pointer_to(*original), kImportBytes));
+  EXPECT_TRUE(same(download<uint32_t>(original), std::vector<uint32_t>(kImportCount, 5)));
 }
 
 TEST_F(Import, ADevicePointerThatIsNobodys) {
   const Status status =
-      import(Kind::kDevicePointer, reinterpret_cast<const void*>(0x3dead0000000), kBytes).status();
+      import(Kind::kDevicePointer, reinterpret_cast<const void*>(0x3dead0000000), kImportBytes)
+          .status();
   EXPECT_FALSE(status.ok());
   EXPECT_FALSE(status.message().empty());
 }

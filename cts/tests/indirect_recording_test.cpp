@@ -216,7 +216,7 @@ TEST_F(Indirect, NoGroupsStillWait) {
       queue().dispatch_indirect(fill_ids(out, 5), counts(0), When().after(gate, 1).then(done, 1)));
   EXPECT_FAILS(done->wait(1, Deadline::after_ns(2'000'000)), StatusCode::kDeadlineExceeded);
   ASSERT_OK(gate->signal(1));
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
   EXPECT_TRUE(filled(out, 0, 0));
 }
 
@@ -230,7 +230,7 @@ TEST_F(Indirect, NoGroupsInARecordingStillWait) {
   ASSERT_OK(queue().execute(*commands, {}, When().after(gate, 1).then(done, 1)));
   EXPECT_FAILS(done->wait(1, Deadline::after_ns(2'000'000)), StatusCode::kDeadlineExceeded);
   ASSERT_OK(gate->signal(1));
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
   EXPECT_TRUE(filled(out, 0, 0));
 }
 
@@ -246,7 +246,7 @@ TEST_F(Indirect, NoGroupsWaitForAnotherQueue) {
       queue().dispatch_indirect(fill_ids(out, 5), counts(0), When().after(ready, 1).then(done, 1)));
   EXPECT_EQ(take(done->query()), 0u);
   ASSERT_OK(gate->signal(1));
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
 }
 
 TEST_F(Indirect, NoGroupsBehindAFailedWaitFail) {
@@ -256,7 +256,7 @@ TEST_F(Indirect, NoGroupsBehindAFailedWaitFail) {
   ASSERT_OK(
       queue().dispatch_indirect(fill_ids(out, 5), counts(0), When().after(gate, 1).then(done, 1)));
   gate->fail(Status(StatusCode::kAborted, "The tea is cold."));
-  EXPECT_FAILS(done->wait(1, patience()), StatusCode::kAborted, "The tea is cold.");
+  EXPECT_FAILS(done->wait(1, time_limit()), StatusCode::kAborted, "The tea is cold.");
 }
 
 }  // namespace

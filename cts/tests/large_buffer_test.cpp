@@ -12,8 +12,8 @@ namespace halyard::cts {
 namespace {
 
 constexpr uint64_t kFourGiB = uint64_t{1} << 32;
-constexpr uint32_t kCount = 256;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kLargeBufferCount = 256;
+constexpr uint64_t kLargeBufferBytes = kLargeBufferCount * sizeof(uint32_t);
 // Not a multiple of anything, and across the border.
 constexpr uint64_t kAcross = kFourGiB - 401;
 constexpr uint64_t kBeyond = kFourGiB + 4097;
@@ -53,8 +53,8 @@ class LargeBuffer : public DeviceTest {
   }
   static std::vector<uint8_t> marks(uint64_t length) { return std::vector<uint8_t>(length, 0x5a); }
   std::vector<uint32_t> words(uint64_t offset) {
-    std::vector<uint32_t> found(kCount);
-    read(*large_, offset, found.data(), kBytes);
+    std::vector<uint32_t> found(kLargeBufferCount);
+    read(*large_, offset, found.data(), kLargeBufferBytes);
     return found;
   }
 
@@ -131,21 +131,21 @@ TEST_F(LargeBuffer, CopyOverExactlyFourGiB) {
 }
 
 TEST_F(LargeBuffer, KernelsReachItsEnd) {
-  const std::vector<uint32_t> values(kCount, 5);
-  write(*large(), kAligned, values.data(), kBytes);
-  write(*large(), kAligned % kFourGiB, values.data(), kBytes);
-  ASSERT_OK(
-      queue().dispatch(affine(BufferRange(*large(), kAligned, kBytes), kCount, 3, 1), next()));
+  const std::vector<uint32_t> values(kLargeBufferCount, 5);
+  write(*large(), kAligned, values.data(), kLargeBufferBytes);
+  write(*large(), kAligned % kFourGiB, values.data(), kLargeBufferBytes);
+  ASSERT_OK(queue().dispatch(
+      affine(BufferRange(*large(), kAligned, kLargeBufferBytes), kLargeBufferCount, 3, 1), next()));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(words(kAligned), std::vector<uint32_t>(kCount, 16)));
+  EXPECT_TRUE(same(words(kAligned), std::vector<uint32_t>(kLargeBufferCount, 16)));
   EXPECT_TRUE(same(words(kAligned % kFourGiB), values));
 }
 
 TEST_F(LargeBuffer, ViewsOfItsEnd) {
-  const Ref<Buffer> view = take(large()->subspan(kAligned, kBytes));
+  const Ref<Buffer> view = take(large()->subspan(kAligned, kLargeBufferBytes));
   EXPECT_EQ(view->device_address(), large()->device_address() + kAligned);
-  const auto values = random_bits<uint32_t>(kCount);
-  write(*view, 0, values.data(), kBytes);
+  const auto values = random_bits<uint32_t>(kLargeBufferCount);
+  write(*view, 0, values.data(), kLargeBufferBytes);
   EXPECT_TRUE(same(words(kAligned), values));
 }
 
@@ -154,27 +154,27 @@ TEST_F(LargeBuffer, GroupCountsBeyond) {
   const std::vector<uint32_t> decoy = {4, 1, 1};
   write(*large(), kAligned, counts.data(), 12);
   write(*large(), kAligned % kFourGiB, decoy.data(), 12);
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(kCount, 5));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(kLargeBufferCount, 5));
   const Launch launch(function("busy", "affine"), {64, 1, 1}, {64, 1, 1},
-                      {data, Argument::of(kCount), Argument::of(3u), Argument::of(1u)});
+                      {data, Argument::of(kLargeBufferCount), Argument::of(3u), Argument::of(1u)});
   ASSERT_OK(queue().dispatch_indirect(launch, {*large(), kAligned, 12}, next()));
   ASSERT_OK(finish());
-  std::vector<uint32_t> expected(kCount, 5);
+  std::vector<uint32_t> expected(kLargeBufferCount, 5);
   std::fill(expected.begin(), expected.begin() + 128, 16);
   EXPECT_TRUE(same(download<uint32_t>(data), expected));
 }
 
 TEST_F(LargeBuffer, RecordedCommandsBeyond) {
-  const auto values = random_integers<uint32_t>(kCount, 0, 1000);
+  const auto values = random_integers<uint32_t>(kLargeBufferCount, 0, 1000);
   const Ref<CommandBuffer> commands = take(device().create_command_buffer());
-  const Ref<Buffer> out = poisoned(kBytes);
-  const BufferRange place(*large(), kAligned, kBytes);
-  ASSERT_OK(commands->update(place, values.data(), kBytes));
+  const Ref<Buffer> out = poisoned(kLargeBufferBytes);
+  const BufferRange place(*large(), kAligned, kLargeBufferBytes);
+  ASSERT_OK(commands->update(place, values.data(), kLargeBufferBytes));
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->dispatch(affine(place, kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(place, kLargeBufferCount, 3, 1)));
   ASSERT_OK(commands->barrier());
   const uint32_t last = 9;
-  ASSERT_OK(commands->fill({*large(), kAligned + kBytes - 4, 4}, &last, 4));
+  ASSERT_OK(commands->fill({*large(), kAligned + kLargeBufferBytes - 4, 4}, &last, 4));
   ASSERT_OK(commands->barrier());
   ASSERT_OK(commands->copy(place, out));
   ASSERT_OK(commands->finish());
@@ -188,13 +188,15 @@ TEST_F(LargeBuffer, RecordedCommandsBeyond) {
 
 // The binding begins below the border; the slot's offset leads over it.
 TEST_F(LargeBuffer, SlotsThatLeadOverTheBorder) {
-  const auto values = random_integers<uint32_t>(kCount, 0, 1000);
-  write(*large(), kAligned, values.data(), kBytes);
-  const Ref<Buffer> out = poisoned(kBytes);
+  const auto values = random_integers<uint32_t>(kLargeBufferCount, 0, 1000);
+  write(*large(), kAligned, values.data(), kLargeBufferBytes);
+  const Ref<Buffer> out = poisoned(kLargeBufferBytes);
   const Ref<CommandBuffer> commands = take(device().create_command_buffer());
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0, 8192, kBytes), kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(
+      affine(BufferRange::binding(0, 8192, kLargeBufferBytes), kLargeBufferCount, 3, 1)));
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->copy(BufferRange::binding(0, 8192, kBytes), BufferRange::binding(1)));
+  ASSERT_OK(
+      commands->copy(BufferRange::binding(0, 8192, kLargeBufferBytes), BufferRange::binding(1)));
   ASSERT_OK(commands->finish());
   ASSERT_OK(
       queue().execute(*commands, {BufferRange(*large(), kAligned - 8192, 16384), out}, next()));
@@ -222,10 +224,10 @@ TEST_F(LargeBuffer, PartsOfItAreImported) {
   ImportOptions options;
   options.kind = ImportOptions::Kind::kDevicePointer;
   options.pointer = reinterpret_cast<const void*>(large()->device_address() + kAligned);
-  options.size = kBytes;
+  options.size = kLargeBufferBytes;
   const Ref<Buffer> imported = take(device().import_buffer(options));
-  const auto values = random_bits<uint32_t>(kCount);
-  write(*imported, 0, values.data(), kBytes);
+  const auto values = random_bits<uint32_t>(kLargeBufferCount);
+  write(*imported, 0, values.data(), kLargeBufferBytes);
   EXPECT_TRUE(same(words(kAligned), values));
 }
 

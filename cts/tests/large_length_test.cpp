@@ -13,10 +13,10 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint64_t kFourGiB = uint64_t{1} << 32;
+constexpr uint64_t kPast32Bits = uint64_t{1} << 32;
 constexpr uint64_t kPiece = uint64_t{16} << 20;
 constexpr uint64_t kTail = uint64_t{1} << 20;
-constexpr uint64_t kSize = kFourGiB + kTail;
+constexpr uint64_t kSize = kPast32Bits + kTail;
 
 // kSize bytes of addresses, of which each kPiece below 4 GiB are the same memory.
 class LongMemory {
@@ -28,8 +28,8 @@ class LongMemory {
       throw std::runtime_error("The host has no 4 GiB of addresses in a row.");
     }
     bytes_ = static_cast<uint8_t*>(place);
-    for (uint64_t at = 0; at < kFourGiB; at += kPiece) map(file, at, kPiece, 0);
-    map(file, kFourGiB, kTail, kPiece);
+    for (uint64_t at = 0; at < kPast32Bits; at += kPiece) map(file, at, kPiece, 0);
+    map(file, kPast32Bits, kTail, kPiece);
     close(file);
   }
   LongMemory(const LongMemory&) = delete;
@@ -37,7 +37,7 @@ class LongMemory {
 
   void* data() { return bytes_; }
   uint8_t* piece() { return bytes_; }
-  uint8_t* tail() { return bytes_ + kFourGiB; }
+  uint8_t* tail() { return bytes_ + kPast32Bits; }
 
  private:
   void map(int file, uint64_t at, uint64_t length, off_t from) {

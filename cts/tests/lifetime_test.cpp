@@ -43,7 +43,7 @@ TEST_F(Lifetime, AQueueWithWorkLeft) {
     ASSERT_OK(fleeting->fill(buffer, &zero, 1, {.wait = {&wait, 1}, .signal = {&signal, 1}}));
     open();
   }
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
   EXPECT_TRUE(same(download<uint8_t>(buffer), std::vector<uint8_t>(64, 0)));
 }
 
@@ -89,7 +89,7 @@ TEST_F(Lifetime, ObjectsKeepTheirDevice) {
   const SemaphorePoint signal = {done.get(), 1};
   const uint8_t byte = 7;
   ASSERT_OK(queue->fill(buffer, &byte, 1, {.wait = {}, .signal = {&signal, 1}}));
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
   EXPECT_EQ(take(executable->find("vadd"))->info().name.view(), "vadd");
 }
 
@@ -117,7 +117,7 @@ TEST_F(Lifetime, DevicesAndQueuesComeAndGo) {
       const Ref<Semaphore> done = take(own->create_semaphore());
       const SemaphorePoint signal = {done.get(), 1};
       ASSERT_OK(fleeting->barrier({.wait = {}, .signal = {&signal, 1}}));
-      ASSERT_OK(done->wait(1, patience()));
+      ASSERT_OK(done->wait(1, time_limit()));
     }
   }
 }

@@ -10,8 +10,8 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 500;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kLogicalCount = 500;
+constexpr uint64_t kLogicalBytes = kLogicalCount * sizeof(uint32_t);
 
 class Logical : public DeviceTest {
  protected:
@@ -26,7 +26,7 @@ class Logical : public DeviceTest {
     options.gpu = gpu;
     options.type = type;
     options.shared = shared;
-    return take(device().allocate(kBytes, options));
+    return take(device().allocate(kLogicalBytes, options));
   }
   // Memory of a GPU that its own queue has filled.
   Ref<Buffer> filled_on(uint32_t gpu, uint32_t value, bool shared = false) {
@@ -48,11 +48,12 @@ class Logical : public DeviceTest {
     return host_memory_is(staging, value);
   }
   static testing::AssertionResult host_memory_is(const Ref<Buffer>& buffer, uint32_t value) {
-    auto* const words = static_cast<uint32_t*>(take(buffer->map(0, kBytes, MapAccess::kRead)));
-    require(buffer->invalidate(0, kBytes));
-    const std::vector<uint32_t> found(words, words + kCount);
+    auto* const words =
+        static_cast<uint32_t*>(take(buffer->map(0, kLogicalBytes, MapAccess::kRead)));
+    require(buffer->invalidate(0, kLogicalBytes));
+    const std::vector<uint32_t> found(words, words + kLogicalCount);
     require(buffer->unmap(words));
-    return same(found, std::vector<uint32_t>(kCount, value));
+    return same(found, std::vector<uint32_t>(kLogicalCount, value));
   }
 };
 
@@ -88,7 +89,7 @@ TEST_F(Logical, QueuesRunWorkOnTheirGpu) {
     const Ref<Queue> queue = queue_on(i);
     EXPECT_EQ(&queue->device(), &device());
     const Ref<Buffer> buffer = filled_on(i, 5);
-    ASSERT_OK(queue->dispatch(affine(buffer, kCount, 3, i), next()));
+    ASSERT_OK(queue->dispatch(affine(buffer, kLogicalCount, 3, i), next()));
     ASSERT_OK(finish());
     EXPECT_TRUE(all_are(buffer, 15 + i));
   }
@@ -151,9 +152,9 @@ TEST_F(Logical, GlobalsAreEachGpusOwn) {
 
 TEST_F(Logical, ARecordingIsExecutedOnEachGpu) {
   const Ref<CommandBuffer> commands = take(device().create_command_buffer());
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kLogicalCount, 3, 1)));
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 5, 2)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kLogicalCount, 5, 2)));
   ASSERT_OK(commands->finish());
   for (uint32_t i = 0; i < gpu_count(); ++i) {
     SCOPED_TRACE(i);
@@ -171,7 +172,7 @@ TEST_F(Logical, AProfileHasTheWorkOfEachGpu) {
   for (uint32_t i = 0; i < gpu_count(); ++i) queues.push_back(queue_on(i));
   ASSERT_OK(device().begin_profile());
   for (uint32_t i = 0; i < gpu_count(); ++i) {
-    ASSERT_OK(queues[i]->dispatch(affine(buffers[i], kCount, 3, 1)));
+    ASSERT_OK(queues[i]->dispatch(affine(buffers[i], kLogicalCount, 3, 1)));
   }
   size_t launches = 0;
   ASSERT_OK(device().end_profile(
@@ -192,10 +193,10 @@ TEST_F(Logical, HostMemoryIsSharedByAll) {
   for (uint32_t i = 0; i < gpu_count(); ++i) {
     SCOPED_TRACE(i);
     const Ref<Queue> queue = queue_on(i);
-    ASSERT_OK(queue->dispatch(affine(shared, kCount, 3, 1), next()));
+    ASSERT_OK(queue->dispatch(affine(shared, kLogicalCount, 3, 1), next()));
     ASSERT_OK(finish());
-    ASSERT_OK(
-        queue->dispatch(affine(Argument::address(shared->device_address()), kCount, 5, 2), next()));
+    ASSERT_OK(queue->dispatch(
+        affine(Argument::address(shared->device_address()), kLogicalCount, 5, 2), next()));
     ASSERT_OK(finish());
     expected = (3 * expected + 1) * 5 + 2;
     EXPECT_TRUE(host_memory_is(shared, expected));
@@ -249,14 +250,14 @@ TEST_F(SeveralGpus, SemaphoresOrderWorkAcross) {
   uint64_t reached = 1;
   for (uint64_t round = 0; round < kRounds; ++round) {
     for (uint32_t i = 0; i < gpu_count(); ++i) {
-      ASSERT_OK(on(i).dispatch(affine(buffers[i], kCount, 3, 1),
+      ASSERT_OK(on(i).dispatch(affine(buffers[i], kLogicalCount, 3, 1),
                                When().after(turn, reached).then(turn, reached + 1)));
       ++reached;
     }
   }
   EXPECT_EQ(take(turn->query()), 0u);
   ASSERT_OK(gate->signal(1));
-  ASSERT_OK(turn->wait(reached, patience()));
+  ASSERT_OK(turn->wait(reached, time_limit()));
   uint32_t expected = 1;
   for (uint64_t round = 0; round < kRounds; ++round) expected = 3 * expected + 1;
   for (const Ref<Buffer>& buffer : buffers) EXPECT_TRUE(all_are(buffer, expected));
@@ -271,13 +272,13 @@ TEST_F(SeveralGpus, WorkWaitsForAKernelOfAnotherGpu) {
   std::vector<Ref<Buffer>> buffers;
   for (uint32_t i = 1; i < gpu_count(); ++i) {
     buffers.push_back(filled_on(i, 1));
-    ASSERT_OK(on(i).dispatch(affine(buffers.back(), kCount, 3, 1), When().after(done, 1)));
+    ASSERT_OK(on(i).dispatch(affine(buffers.back(), kLogicalCount, 3, 1), When().after(done, 1)));
   }
   const uint32_t last = gpu_count() - 1;
   ASSERT_OK(on(last).barrier(When().then(behind, 1)));
   EXPECT_EQ(take(behind->query()), 0u);
   held.release();
-  ASSERT_OK(behind->wait(1, patience()));
+  ASSERT_OK(behind->wait(1, time_limit()));
   for (uint32_t i = 1; i < gpu_count(); ++i) ASSERT_OK(drain(on(i)));
   for (const Ref<Buffer>& buffer : buffers) EXPECT_TRUE(all_are(buffer, 4));
 }
@@ -290,7 +291,7 @@ TEST_F(SeveralGpus, AFailurePassesFromOneToTheNext) {
     ASSERT_OK(on(i).barrier(When().after(passed[i], 1).then(passed[i + 1], 1)));
   }
   gate->fail(Status(StatusCode::kAborted, "The mast breaks."));
-  EXPECT_FAILS(passed.back()->wait(1, patience()), StatusCode::kAborted, "The mast breaks.");
+  EXPECT_FAILS(passed.back()->wait(1, time_limit()), StatusCode::kAborted, "The mast breaks.");
 }
 
 // What an abandoned queue was to signal fails, and so does what another GPU waits with.
@@ -304,8 +305,8 @@ TEST_F(SeveralGpus, AnAbandonedQueueFailsWhatWaitsOnOthers) {
   ASSERT_OK(on(1).barrier(When().after(done, 1).then(second, 1)));
   ASSERT_OK(on(0).barrier(When().after(second, 1).then(third, 1)));
   ASSERT_OK(given_up->abandon());
-  EXPECT_FAILS(second->wait(1, patience()), StatusCode::kCancelled);
-  EXPECT_FAILS(third->wait(1, patience()), StatusCode::kCancelled);
+  EXPECT_FAILS(second->wait(1, time_limit()), StatusCode::kCancelled);
+  EXPECT_FAILS(third->wait(1, time_limit()), StatusCode::kCancelled);
   held.release();
 }
 
@@ -314,22 +315,23 @@ TEST_F(SeveralGpus, MemoryOfAPoolIsGivenBackByAQueueOfAnother) {
   const uint64_t before = used();
   const Ref<Semaphore> there = new_semaphore();
   const Ref<Semaphore> back = new_semaphore();
-  const Ref<Buffer> buffer = take(on(1).alloca_buffer(kBytes, {}, When().then(there, 1)));
+  const Ref<Buffer> buffer = take(on(1).alloca_buffer(kLogicalBytes, {}, When().then(there, 1)));
   EXPECT_EQ(&buffer->device(), &device().gpu(1));
   EXPECT_GT(used(), before);
-  ASSERT_OK(on(1).dispatch(affine(buffer, kCount, 1, 0), When().after(there, 1).then(there, 2)));
+  ASSERT_OK(
+      on(1).dispatch(affine(buffer, kLogicalCount, 1, 0), When().after(there, 1).then(there, 2)));
   ASSERT_OK(on(0).dealloca_buffer(*buffer, When().after(there, 2).then(back, 1)));
   EXPECT_EQ(buffer->size(), 0u);
-  ASSERT_OK(back->wait(1, patience()));
+  ASSERT_OK(back->wait(1, time_limit()));
   EXPECT_LE(used(), before);
   // A wait that fails leaves the memory where it was.
-  const Ref<Buffer> kept = take(on(1).alloca_buffer(kBytes));
+  const Ref<Buffer> kept = take(on(1).alloca_buffer(kLogicalBytes));
   const Ref<Semaphore> gate = new_semaphore();
   const Ref<Semaphore> never = new_semaphore();
   ASSERT_OK(on(0).dealloca_buffer(*kept, When().after(gate, 1).then(never, 1)));
   gate->fail(Status(StatusCode::kAborted, "The rope tears."));
-  EXPECT_FAILS(never->wait(1, patience()), StatusCode::kAborted, "The rope tears.");
-  EXPECT_EQ(kept->size(), kBytes);
+  EXPECT_FAILS(never->wait(1, time_limit()), StatusCode::kAborted, "The rope tears.");
+  EXPECT_EQ(kept->size(), kLogicalBytes);
 }
 
 TEST_F(SeveralGpus, CodeOfOneGpuIsRefusedByTheOthers) {
@@ -337,9 +339,9 @@ TEST_F(SeveralGpus, CodeOfOneGpuIsRefusedByTheOthers) {
   const Ref<Executable> own = take(device().gpu(1).load_executable(bytes.data(), bytes.size()));
   const Function* const function = take(own->find("affine"));
   const auto launch = [&](const Ref<Buffer>& buffer) {
-    return Launch(
-        function, whole_groups(kCount, 64), {64, 1, 1},
-        {buffer, Argument::of(kCount), Argument::of(uint32_t{3}), Argument::of(uint32_t{1})});
+    return Launch(function, whole_groups(kLogicalCount, 64), {64, 1, 1},
+                  {buffer, Argument::of(kLogicalCount), Argument::of(uint32_t{3}),
+                   Argument::of(uint32_t{1})});
   };
   const Ref<Buffer> buffer = filled_on(1, 1);
   EXPECT_FAILS(on(0).dispatch(launch(filled_on(0, 1))), StatusCode::kInvalidArgument,
@@ -356,12 +358,12 @@ TEST_F(SeveralGpus, WhatWasMadeOutlivesTheDevice) {
   const Ref<Queue> queue = take(own->create_queue(options));
   BufferOptions on_second;
   on_second.gpu = 1;
-  const Ref<Buffer> buffer = take(own->allocate(kBytes, on_second));
+  const Ref<Buffer> buffer = take(own->allocate(kLogicalBytes, on_second));
   const Ref<Semaphore> done = take(own->create_semaphore());
   own = nullptr;
   const uint32_t value = 7;
   ASSERT_OK(queue->fill(buffer, &value, sizeof value, When().then(done, 1)));
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
 }
 
 // GPUs that all reach each other's memory.
@@ -403,13 +405,13 @@ TEST_F(LinkedGpus, KernelsTakeTurnsInOneMemory) {
   uint64_t reached = 0;
   for (int round = 0; round < 6; ++round) {
     for (uint32_t i = 0; i < gpu_count(); ++i) {
-      ASSERT_OK(on(i).dispatch(affine(memory, kCount, 3, i),
+      ASSERT_OK(on(i).dispatch(affine(memory, kLogicalCount, 3, i),
                                When().after(turn, reached).then(turn, reached + 1)));
       expected = 3 * expected + i;
       ++reached;
     }
   }
-  ASSERT_OK(turn->wait(reached, patience()));
+  ASSERT_OK(turn->wait(reached, time_limit()));
   EXPECT_TRUE(all_are(memory, expected));
 }
 
@@ -419,8 +421,8 @@ TEST_F(LinkedGpus, SharedMemoryIsUsedByItsAddressAlone) {
     uint32_t expected = 1;
     for (uint32_t i = 0; i < gpu_count(); ++i) {
       SCOPED_TRACE(i);
-      ASSERT_OK(on(i).dispatch(affine(Argument::address(shared->device_address()), kCount, 3, i),
-                               next()));
+      ASSERT_OK(on(i).dispatch(
+          affine(Argument::address(shared->device_address()), kLogicalCount, 3, i), next()));
       ASSERT_OK(finish());
       expected = 3 * expected + i;
     }
@@ -432,7 +434,7 @@ TEST_F(LinkedGpus, SharedMemoryIsUsedByItsAddressAlone) {
 TEST_F(LinkedGpus, RecordingsUseEachOthersMemory) {
   const Ref<Buffer> memory = filled_on(1, 1);
   const Ref<CommandBuffer> commands = take(device().create_command_buffer());
-  ASSERT_OK(commands->dispatch(affine(memory, kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(memory, kLogicalCount, 3, 1)));
   ASSERT_OK(commands->finish());
   uint32_t expected = 1;
   for (uint32_t i = 0; i < gpu_count(); ++i) {

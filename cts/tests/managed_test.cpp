@@ -7,8 +7,8 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 5000;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kManagedCount = 5000;
+constexpr uint64_t kManagedBytes = kManagedCount * sizeof(uint32_t);
 
 BufferOptions managed_options(uint64_t alignment = 0) {
   BufferOptions options;
@@ -23,9 +23,9 @@ class Managed : public DeviceTest {
   void SetUp() override {
     DeviceTest::SetUp();
     if (!device().info().managed_memory) GTEST_SKIP() << "The device has no managed memory.";
-    buffer_ = take(device().allocate(kBytes, managed_options()));
-    values_ = static_cast<uint32_t*>(take(buffer_->map(0, kBytes, MapAccess::kReadWrite)));
-    for (uint32_t i = 0; i < kCount; ++i) values_[i] = i;
+    buffer_ = take(device().allocate(kManagedBytes, managed_options()));
+    values_ = static_cast<uint32_t*>(take(buffer_->map(0, kManagedBytes, MapAccess::kReadWrite)));
+    for (uint32_t i = 0; i < kManagedCount; ++i) values_[i] = i;
   }
   void TearDown() override {
     if (buffer_) {
@@ -36,9 +36,11 @@ class Managed : public DeviceTest {
   }
 
   // values[i] = values[i] * 3 + 1, by the device.
-  void work(const Sync& sync) { ASSERT_OK(queue().dispatch(affine(buffer_, kCount, 3, 1), sync)); }
+  void work(const Sync& sync) {
+    ASSERT_OK(queue().dispatch(affine(buffer_, kManagedCount, 3, 1), sync));
+  }
   void expect_after(uint32_t rounds) {
-    for (uint32_t i = 0; i < kCount; ++i) {
+    for (uint32_t i = 0; i < kManagedCount; ++i) {
       uint32_t expected = i;
       for (uint32_t round = 0; round < rounds; ++round) expected = expected * 3 + 1;
       ASSERT_EQ(values_[i], expected) << i;
@@ -108,12 +110,13 @@ TEST_F(Managed, EachAdviceIsTaken) {
 TEST_F(Managed, QueuesFillAndCopyIt) {
   const uint32_t pattern = 0x01020304;
   ASSERT_OK(queue().fill({*buffer_, 0, 4096}, &pattern, 4));
-  const Ref<Buffer> other = poisoned(kBytes);
+  const Ref<Buffer> other = poisoned(kManagedBytes);
   ASSERT_OK(queue().copy(buffer_, other, next()));
   ASSERT_OK(finish());
   EXPECT_EQ(values_[1023], pattern);
   EXPECT_EQ(values_[1024], 1024u);
-  EXPECT_TRUE(same(download<uint32_t>(other), std::vector<uint32_t>(values_, values_ + kCount)));
+  EXPECT_TRUE(
+      same(download<uint32_t>(other), std::vector<uint32_t>(values_, values_ + kManagedCount)));
 }
 
 TEST_F(Managed, IsAlignedAsAskedFor) {
@@ -153,7 +156,7 @@ TEST_F(Managed, IsFoundByItsAddress) {
   const AllocationInfo info = take(device().find_allocation(values_ + 10));
   EXPECT_EQ(info.type, MemoryType::kHost);
   EXPECT_EQ(info.host_pointer, values_);
-  EXPECT_EQ(info.size, kBytes);
+  EXPECT_EQ(info.size, kManagedBytes);
 }
 
 TEST_F(Managed, IsTheHosts) {

@@ -7,18 +7,18 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 256;
+constexpr uint32_t kOrderCount = 256;
 
 class Order : public DeviceTest {
  protected:
   // data[i] = data[i] * multiplier + addend on `target`.
   Status submit_affine(Queue& target, const Ref<Buffer>& data, uint32_t multiplier, uint32_t addend,
                        const Sync& sync = {}) {
-    const Argument arguments[] = {data, Argument::of(kCount), Argument::of(multiplier),
+    const Argument arguments[] = {data, Argument::of(kOrderCount), Argument::of(multiplier),
                                   Argument::of(addend)};
     Dispatch dispatch;
     dispatch.function = function("busy", "affine");
-    dispatch.grid = {kCount, 1, 1};
+    dispatch.grid = {kOrderCount, 1, 1};
     dispatch.workgroup = {64, 1, 1};
     dispatch.arguments = arguments;
     return target.dispatch(dispatch, sync);
@@ -35,7 +35,7 @@ class Order : public DeviceTest {
 };
 
 TEST_F(Order, AQueueIsInOrder) {
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(kCount, 1));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(kOrderCount, 1));
   uint32_t expected = 1;
   for (uint32_t i = 0; i < 500; ++i) {
     const uint32_t multiplier = 2 * i + 3;
@@ -44,12 +44,12 @@ TEST_F(Order, AQueueIsInOrder) {
   }
   ASSERT_OK(queue().barrier(next()));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kCount, expected)));
+  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kOrderCount, expected)));
 }
 
 TEST_F(Order, KernelsCopiesAndFillsTakeTurns) {
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(kCount, 7));
-  const Ref<Buffer> other = allocate(kCount * sizeof(uint32_t));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(kOrderCount, 7));
+  const Ref<Buffer> other = allocate(kOrderCount * sizeof(uint32_t));
   for (int i = 0; i < 20; ++i) {
     ASSERT_OK(submit_affine(queue(), data, 3, 1));
     ASSERT_OK(queue().copy(data, other));
@@ -62,13 +62,13 @@ TEST_F(Order, KernelsCopiesAndFillsTakeTurns) {
   ASSERT_OK(finish());
   uint32_t expected = 7;
   for (int i = 0; i < 20; ++i) expected = (expected * 3 + 1) * 5 + 2;
-  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kCount, expected)));
+  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kOrderCount, expected)));
 }
 
 TEST_F(Order, TwoQueuesTakeTurns) {
   const Ref<Queue> queues[] = {new_queue(), new_queue()};
   const Ref<Semaphore> turn = new_semaphore();
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(kCount, 1));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(kOrderCount, 1));
   uint32_t expected = 1;
   constexpr uint64_t kTurns = 60;
   for (uint64_t i = 0; i < kTurns; ++i) {
@@ -79,8 +79,8 @@ TEST_F(Order, TwoQueuesTakeTurns) {
                             {.wait = {&wait, 1}, .signal = {&signal, 1}}));
     expected = expected * multiplier + 11;
   }
-  ASSERT_OK(turn->wait(kTurns, patience()));
-  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kCount, expected)));
+  ASSERT_OK(turn->wait(kTurns, time_limit()));
+  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kOrderCount, expected)));
 }
 
 // What is waited for may be submitted later, on another queue.
@@ -88,19 +88,20 @@ TEST_F(Order, WaitSubmittedBeforeItsSignal) {
   const Ref<Queue> early = new_queue();
   const Ref<Queue> late = new_queue();
   const Ref<Semaphore> semaphore = new_semaphore();
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(kCount, 3));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(kOrderCount, 3));
   const SemaphorePoint point = {semaphore.get(), 1};
   Sync sync = next();
   sync.wait = {&point, 1};
   ASSERT_OK(submit_affine(*early, data, 10, 5, sync));
   ASSERT_OK(submit_affine(*late, data, 2, 1, {.wait = {}, .signal = {&point, 1}}));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kCount, (3 * 2 + 1) * 10 + 5)));
+  EXPECT_TRUE(
+      same(download<uint32_t>(data), std::vector<uint32_t>(kOrderCount, (3 * 2 + 1) * 10 + 5)));
 }
 
 TEST_F(Order, WorkWaitsForTheHost) {
   const Ref<Semaphore> gate = new_semaphore();
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(kCount, 3));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(kOrderCount, 3));
   const SemaphorePoint open = {gate.get(), 5};
   const Ref<Queue> gated = new_queue();
   Sync sync = next();
@@ -111,12 +112,12 @@ TEST_F(Order, WorkWaitsForTheHost) {
   const Ref<Semaphore> done = new_semaphore();
   const SemaphorePoint point = {done.get(), 1};
   ASSERT_OK(submit_affine(queue(), data, 2, 0, {.wait = {}, .signal = {&point, 1}}));
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
   EXPECT_FAILS(device().wait(sync.signal, WaitMode::kAll, Deadline::poll()),
                StatusCode::kDeadlineExceeded);
   ASSERT_OK(gate->signal(5));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kCount, 3 * 2 * 10 + 5)));
+  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kOrderCount, 3 * 2 * 10 + 5)));
 }
 
 TEST_F(Order, Diamond) {
@@ -124,21 +125,21 @@ TEST_F(Order, Diamond) {
   const Ref<Semaphore> a = new_semaphore();
   const Ref<Semaphore> b = new_semaphore();
   const Ref<Semaphore> c = new_semaphore();
-  const Ref<Buffer> left = upload(std::vector<uint32_t>(kCount, 2));
-  const Ref<Buffer> right = allocate(kCount * sizeof(uint32_t));
+  const Ref<Buffer> left = upload(std::vector<uint32_t>(kOrderCount, 2));
+  const Ref<Buffer> right = allocate(kOrderCount * sizeof(uint32_t));
   const SemaphorePoint top = {a.get(), 1};
   const SemaphorePoint both[] = {{b.get(), 1}, {c.get(), 1}};
   // Submitted from the end to the start.
-  const Ref<Buffer> result = allocate(2 * kCount * sizeof(uint32_t));
-  const uint64_t half = kCount * sizeof(uint32_t);
+  const Ref<Buffer> result = allocate(2 * kOrderCount * sizeof(uint32_t));
+  const uint64_t half = kOrderCount * sizeof(uint32_t);
   ASSERT_OK(queue().copy(left, {*result, 0, half}, {.wait = both, .signal = {}}));
   ASSERT_OK(queue().copy(right, {*result, half, half}, next()));
   ASSERT_OK(submit_affine(*queues[1], left, 3, 1, {.wait = {&top, 1}, .signal = {&both[0], 1}}));
   ASSERT_OK(submit_affine(*queues[2], right, 5, 2, {.wait = {&top, 1}, .signal = {&both[1], 1}}));
   ASSERT_OK(queues[0]->copy(left, right, {.wait = {}, .signal = {&top, 1}}));
   ASSERT_OK(finish());
-  std::vector<uint32_t> expected(2 * kCount, 2 * 5 + 2);
-  std::fill(expected.begin(), expected.begin() + kCount, 2 * 3 + 1);
+  std::vector<uint32_t> expected(2 * kOrderCount, 2 * 5 + 2);
+  std::fill(expected.begin(), expected.begin() + kOrderCount, 2 * 3 + 1);
   EXPECT_TRUE(same(download<uint32_t>(result), expected));
 }
 
@@ -147,13 +148,13 @@ TEST_F(Order, MoreThanAQueueHolds) {
   QueueOptions options;
   options.capacity = 4;
   const Ref<Queue> small = take(device().create_queue(options));
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(kCount, 0));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(kOrderCount, 0));
   constexpr uint32_t kOperations = 1000;
   for (uint32_t i = 0; i < kOperations; ++i) {
     ASSERT_OK(submit_affine(*small, data, 1, 1, i + 1 < kOperations ? Sync{} : next()));
   }
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kCount, kOperations)));
+  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kOrderCount, kOperations)));
 }
 
 TEST_F(Order, ManyThreadsOnOneQueue) {
@@ -190,7 +191,7 @@ TEST_F(Order, ManyThreadsWithQueuesOfTheirOwn) {
   constexpr uint32_t kThreads = 6;
   std::vector<Ref<Buffer>> buffers;
   for (uint32_t t = 0; t < kThreads; ++t) {
-    buffers.push_back(upload(std::vector<uint32_t>(kCount, t)));
+    buffers.push_back(upload(std::vector<uint32_t>(kOrderCount, t)));
   }
   function("busy", "affine");  // loads it; the fixture itself is not for several threads
   std::vector<Status> results(kThreads);
@@ -203,7 +204,7 @@ TEST_F(Order, ManyThreadsWithQueuesOfTheirOwn) {
         for (uint64_t i = 1; i <= 50; ++i) {
           const SemaphorePoint point = {done.get(), i};
           require(submit_affine(*own, buffers[t], 3, t, {.wait = {}, .signal = {&point, 1}}));
-          if (i % 10 == 0) require(done->wait(i, patience()));
+          if (i % 10 == 0) require(done->wait(i, time_limit()));
         }
       } catch (const std::exception& problem) {
         results[t] = Status(StatusCode::kInternal, problem.what());
@@ -215,7 +216,7 @@ TEST_F(Order, ManyThreadsWithQueuesOfTheirOwn) {
     ASSERT_OK(results[t]);
     uint32_t expected = t;
     for (int i = 0; i < 50; ++i) expected = expected * 3 + t;
-    EXPECT_TRUE(same(download<uint32_t>(buffers[t]), std::vector<uint32_t>(kCount, expected)));
+    EXPECT_TRUE(same(download<uint32_t>(buffers[t]), std::vector<uint32_t>(kOrderCount, expected)));
   }
 }
 
@@ -224,7 +225,7 @@ TEST_F(Order, RelayOfThreadsAndQueues) {
   constexpr uint32_t kRunners = 5;
   constexpr uint64_t kLaps = 8;
   const Ref<Semaphore> baton = new_semaphore();
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(kCount, 1));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(kOrderCount, 1));
   function("busy", "affine");
   std::vector<Status> results(kRunners);
   std::vector<std::thread> threads;
@@ -245,12 +246,12 @@ TEST_F(Order, RelayOfThreadsAndQueues) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const Status& result : results) ASSERT_OK(result);
-  ASSERT_OK(baton->wait(kRunners * kLaps, patience()));
+  ASSERT_OK(baton->wait(kRunners * kLaps, time_limit()));
   uint32_t expected = 1;
   for (uint64_t leg = 0; leg < kRunners * kLaps; ++leg) {
     expected = expected * 3 + static_cast<uint32_t>(leg % kRunners);
   }
-  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kCount, expected)));
+  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kOrderCount, expected)));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 500;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kPeerCount = 500;
+constexpr uint64_t kPeerBytes = kPeerCount * sizeof(uint32_t);
 
 class TwoDevices : public DeviceTest {
  protected:
@@ -68,11 +68,11 @@ class TwoDevices : public DeviceTest {
       const std::vector<std::byte> bytes = object_bytes("busy");
       peer_code_ = take(peer().load_executable(bytes.data(), bytes.size()));
     }
-    return Launch(take(peer_code_->find("affine")), whole_groups(kCount, 64), {64, 1, 1},
-                  {data, Argument::of(kCount), Argument::of(multiplier), Argument::of(addend)});
+    return Launch(take(peer_code_->find("affine")), whole_groups(kPeerCount, 64), {64, 1, 1},
+                  {data, Argument::of(kPeerCount), Argument::of(multiplier), Argument::of(addend)});
   }
   testing::AssertionResult all_are(const Ref<Buffer>& mine, uint32_t value) {
-    return same(download<uint32_t>(mine), std::vector<uint32_t>(kCount, value));
+    return same(download<uint32_t>(mine), std::vector<uint32_t>(kPeerCount, value));
   }
 
  private:
@@ -112,15 +112,15 @@ TEST_F(TwoDevices, EachAllocatesFromItsOwnMemory) {
 
 TEST_F(TwoDevices, WaitForEachOther) {
   const Ref<Semaphore> turn = new_semaphore();
-  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kCount, 1));
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 1));
+  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kPeerCount, 1));
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 1));
   for (uint64_t i = 0; i < 40; i += 2) {
     ASSERT_OK(
-        queue().dispatch(affine(mine, kCount, 3, 1), When().after(turn, i).then(turn, i + 1)));
+        queue().dispatch(affine(mine, kPeerCount, 3, 1), When().after(turn, i).then(turn, i + 1)));
     ASSERT_OK(peer_queue().dispatch(peer_affine(theirs, 5, 2),
                                     When().after(turn, i + 1).then(turn, i + 2)));
   }
-  ASSERT_OK(turn->wait(40, patience()));
+  ASSERT_OK(turn->wait(40, time_limit()));
   uint32_t three = 1;
   uint32_t five = 1;
   for (int i = 0; i < 20; ++i) {
@@ -128,17 +128,17 @@ TEST_F(TwoDevices, WaitForEachOther) {
     five = 5 * five + 2;
   }
   EXPECT_TRUE(all_are(mine, three));
-  EXPECT_TRUE(same(download_from_peer<uint32_t>(theirs), std::vector<uint32_t>(kCount, five)));
+  EXPECT_TRUE(same(download_from_peer<uint32_t>(theirs), std::vector<uint32_t>(kPeerCount, five)));
 }
 
 TEST_F(TwoDevices, ASemaphoreOfThePeerIsAsGoodAsAny) {
   const Ref<Semaphore> theirs = take(peer().create_semaphore());
   ASSERT_OK(queue().barrier(When().then(theirs, 1)));
   ASSERT_OK(peer_queue().barrier(When().after(theirs, 1).then(theirs, 2)));
-  EXPECT_OK(theirs->wait(2, patience()));
+  EXPECT_OK(theirs->wait(2, time_limit()));
   const Ref<Semaphore> mine = new_semaphore(1);
   const SemaphorePoint points[] = {{theirs.get(), 2}, {mine.get(), 1}};
-  EXPECT_OK(device().wait(points, WaitMode::kAll, patience()));
+  EXPECT_OK(device().wait(points, WaitMode::kAll, time_limit()));
 }
 
 TEST_F(TwoDevices, AFailurePassesFromOneToTheOther) {
@@ -148,13 +148,13 @@ TEST_F(TwoDevices, AFailurePassesFromOneToTheOther) {
   ASSERT_OK(peer_queue().barrier(When().after(first, 1).then(second, 1)));
   ASSERT_OK(queue().barrier(When().after(gate, 1).then(first, 1)));
   gate->fail(Status(StatusCode::kAborted, "The mast breaks."));
-  EXPECT_FAILS(second->wait(1, patience()), StatusCode::kAborted, "The mast breaks.");
+  EXPECT_FAILS(second->wait(1, time_limit()), StatusCode::kAborted, "The mast breaks.");
 }
 
 TEST_F(TwoDevices, WorkOfBothRunsBesideEachOther) {
-  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kCount, 1));
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 2));
-  const Launch my_step = affine(mine, kCount, 3, 1);
+  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kPeerCount, 1));
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 2));
+  const Launch my_step = affine(mine, kPeerCount, 3, 1);
   const Launch their_step = peer_affine(theirs, 3, 1);
   const auto results = in_threads(2, [&](size_t t) {
     for (int i = 0; i < 200; ++i) {
@@ -172,12 +172,13 @@ TEST_F(TwoDevices, WorkOfBothRunsBesideEachOther) {
     two = 3 * two + 1;
   }
   EXPECT_TRUE(all_are(mine, one));
-  EXPECT_TRUE(same(download_from_peer<uint32_t>(theirs), std::vector<uint32_t>(kCount, two)));
+  EXPECT_TRUE(same(download_from_peer<uint32_t>(theirs), std::vector<uint32_t>(kPeerCount, two)));
 }
 
 TEST_F(TwoDevices, CodeOfOneIsRefusedByTheOther) {
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 1));
-  EXPECT_FAILS(peer_queue().dispatch(affine(theirs, kCount, 1, 1)), StatusCode::kInvalidArgument);
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 1));
+  EXPECT_FAILS(peer_queue().dispatch(affine(theirs, kPeerCount, 1, 1)),
+               StatusCode::kInvalidArgument);
 }
 
 TEST_F(TwoDevices, ARecordingOfOneIsRefusedByTheOther) {
@@ -188,21 +189,21 @@ TEST_F(TwoDevices, ARecordingOfOneIsRefusedByTheOther) {
 
 TEST_F(TwoDevices, MemoryOutOfReachIsRefused) {
   if (device().can_access(peer())) GTEST_SKIP() << "The devices reach each other's memory.";
-  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kCount, 1));
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 2));
+  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kPeerCount, 1));
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 2));
   const uint32_t zero = 0;
   const auto refused = StatusCode::kInvalidArgument;
   EXPECT_FAILS(queue().copy(theirs, mine), refused, "cannot access");
   EXPECT_FAILS(queue().copy(mine, theirs), refused, "cannot access");
   EXPECT_FAILS(queue().fill(theirs, &zero, 4), refused, "cannot access");
-  EXPECT_FAILS(queue().dispatch(affine(theirs, kCount, 1, 1)), refused, "cannot access");
+  EXPECT_FAILS(queue().dispatch(affine(theirs, kPeerCount, 1, 1)), refused, "cannot access");
   const Ref<CommandBuffer> commands = take(device().create_command_buffer());
   EXPECT_FAILS(commands->copy(theirs, mine), refused, "cannot access");
 }
 
 // In a process of its own, so that nobody has asked for the peer before.
 TEST_F(TwoDevices, MeetWhileMemoryOfAnotherProcessIsOpen) {
-  const std::vector<uint32_t> values(kCount, 9);
+  const std::vector<uint32_t> values(kPeerCount, 9);
   OtherProcess other;
   if (!other.is_parent()) {
     const Ref<Buffer> buffer = upload(values);
@@ -215,9 +216,9 @@ TEST_F(TwoDevices, MeetWhileMemoryOfAnotherProcessIsOpen) {
   ImportOptions options;
   options.kind = ImportOptions::Kind::kIpcHandle;
   options.pointer = handle.ipc;
-  options.size = kBytes;
+  options.size = kPeerBytes;
   const Ref<Buffer> imported = take(device().import_buffer(options));
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 0));
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 0));
   if (device().can_access(peer()) && peer().can_access(device())) {
     ASSERT_OK(queue().copy(imported, theirs, next()));
     ASSERT_OK(finish());
@@ -284,11 +285,11 @@ TEST_F(Peer, CopiesThatOverlapInItsMemory) {
 }
 
 TEST_F(Peer, CopiesOfBothAtTheSameTime) {
-  const auto values = random_bits<uint32_t>(kCount);
+  const auto values = random_bits<uint32_t>(kPeerCount);
   const Ref<Buffer> mine = upload(values);
   const Ref<Buffer> theirs = upload_to_peer(values);
-  const Ref<Buffer> to_me = poisoned(kBytes);
-  const Ref<Buffer> to_them = upload_to_peer(std::vector<uint32_t>(kCount, 0));
+  const Ref<Buffer> to_me = poisoned(kPeerBytes);
+  const Ref<Buffer> to_them = upload_to_peer(std::vector<uint32_t>(kPeerCount, 0));
   for (int i = 0; i < 20; ++i) {
     ASSERT_OK(queue().copy(theirs, to_me));
     ASSERT_OK(peer_queue().copy(mine, to_them));
@@ -300,45 +301,46 @@ TEST_F(Peer, CopiesOfBothAtTheSameTime) {
 }
 
 TEST_F(Peer, FillsAndUpdatesReachIt) {
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 0));
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 0));
   const uint32_t seven = 7;
   const auto values = random_bits<uint32_t>(10);
   ASSERT_OK(queue().fill(theirs, &seven, 4));
   ASSERT_OK(queue().update({*theirs, 40, 40}, values.data(), 40, next()));
   ASSERT_OK(finish());
-  std::vector<uint32_t> expected(kCount, 7);
+  std::vector<uint32_t> expected(kPeerCount, 7);
   std::copy(values.begin(), values.end(), expected.begin() + 10);
   EXPECT_TRUE(same(download_from_peer<uint32_t>(theirs), expected));
 }
 
 TEST_F(Peer, KernelsReadAndWriteItsMemory) {
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 5));
-  ASSERT_OK(queue().dispatch(affine(theirs, kCount, 3, 1), next()));
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 5));
+  ASSERT_OK(queue().dispatch(affine(theirs, kPeerCount, 3, 1), next()));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download_from_peer<uint32_t>(theirs), std::vector<uint32_t>(kCount, 16)));
+  EXPECT_TRUE(same(download_from_peer<uint32_t>(theirs), std::vector<uint32_t>(kPeerCount, 16)));
 }
 
 // By turns, in the memory of one: each sees what the other has written.
 TEST_F(Peer, KernelsOfBothTakeTurnsInOneMemory) {
   const Ref<Semaphore> turn = new_semaphore();
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 1));
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 1));
   uint32_t expected = 1;
   for (uint64_t i = 0; i < 40; i += 2) {
-    ASSERT_OK(
-        queue().dispatch(affine(theirs, kCount, 3, 1), When().after(turn, i).then(turn, i + 1)));
+    ASSERT_OK(queue().dispatch(affine(theirs, kPeerCount, 3, 1),
+                               When().after(turn, i).then(turn, i + 1)));
     ASSERT_OK(peer_queue().dispatch(peer_affine(theirs, 5, 2),
                                     When().after(turn, i + 1).then(turn, i + 2)));
     expected = (3 * expected + 1) * 5 + 2;
   }
-  ASSERT_OK(turn->wait(40, patience()));
-  EXPECT_TRUE(same(download_from_peer<uint32_t>(theirs), std::vector<uint32_t>(kCount, expected)));
+  ASSERT_OK(turn->wait(40, time_limit()));
+  EXPECT_TRUE(
+      same(download_from_peer<uint32_t>(theirs), std::vector<uint32_t>(kPeerCount, expected)));
 }
 
 TEST_F(Peer, RecordingsUseItsMemory) {
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 5));
-  const Ref<Buffer> mine = poisoned(kBytes);
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 5));
+  const Ref<Buffer> mine = poisoned(kPeerBytes);
   const Ref<CommandBuffer> commands = take(device().create_command_buffer());
-  ASSERT_OK(commands->dispatch(affine(theirs, kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(theirs, kPeerCount, 3, 1)));
   ASSERT_OK(commands->barrier());
   ASSERT_OK(commands->copy(theirs, mine));
   ASSERT_OK(commands->finish());
@@ -348,12 +350,12 @@ TEST_F(Peer, RecordingsUseItsMemory) {
 }
 
 TEST_F(Peer, SlotsTakeItsMemory) {
-  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 5));
-  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kCount, 6));
+  const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 5));
+  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kPeerCount, 6));
   const Ref<CommandBuffer> commands = take(device().create_command_buffer());
-  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(BufferRange::binding(0), kPeerCount, 3, 1)));
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->copy(BufferRange::binding(0, 0, kBytes), BufferRange::binding(1)));
+  ASSERT_OK(commands->copy(BufferRange::binding(0, 0, kPeerBytes), BufferRange::binding(1)));
   ASSERT_OK(commands->finish());
   ASSERT_OK(queue().execute(*commands, {BufferRange(theirs), BufferRange(mine)}, next()));
   ASSERT_OK(finish());
@@ -379,16 +381,16 @@ TEST_F(Peer, FilesReachItsMemory) {
 
 // It writes memory of the device's; the host waits, and hands the device no semaphore.
 TEST_F(Peer, WhatItHasWrittenIsThereWhenTheHostHasWaited) {
-  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kCount, 1));
+  const Ref<Buffer> mine = upload(std::vector<uint32_t>(kPeerCount, 1));
   uint32_t expected = 1;
   for (int i = 0; i < 10; ++i) {
-    ASSERT_OK(queue().dispatch(affine(mine, kCount, 3, 1)));
+    ASSERT_OK(queue().dispatch(affine(mine, kPeerCount, 3, 1)));
     ASSERT_OK(drain(queue()));
     ASSERT_OK(peer_queue().dispatch(peer_affine(mine, 5, 2)));
     ASSERT_OK(drain(peer_queue()));
     expected = (3 * expected + 1) * 5 + 2;
   }
-  ASSERT_OK(queue().dispatch(affine(mine, kCount, 1, 1)));
+  ASSERT_OK(queue().dispatch(affine(mine, kPeerCount, 1, 1)));
   EXPECT_TRUE(all_are(mine, expected + 1));
 }
 
@@ -396,7 +398,7 @@ TEST_F(Peer, ImportingHostMemoryLeavesTheDeviceItsAccess) {
   const Ref<Buffer> mine = allocate(4 << 20, MemoryType::kHost);
   const auto* words =
       static_cast<const uint32_t*>(take(mine->map(0, mine->size(), MapAccess::kRead)));
-  ASSERT_OK(queue().dispatch(affine(mine, kCount, 0, 1), next()));
+  ASSERT_OK(queue().dispatch(affine(mine, kPeerCount, 0, 1), next()));
   ASSERT_OK(finish());
   ImportOptions options;
   options.kind = ImportOptions::Kind::kDevicePointer;
@@ -405,10 +407,10 @@ TEST_F(Peer, ImportingHostMemoryLeavesTheDeviceItsAccess) {
   const Ref<Buffer> theirs = take(peer().import_buffer(options));
   ASSERT_OK(peer_queue().dispatch(peer_affine(theirs, 3, 2)));
   ASSERT_OK(drain(peer_queue()));
-  ASSERT_OK(queue().dispatch(affine(mine, kCount, 2, 1), next()));
+  ASSERT_OK(queue().dispatch(affine(mine, kPeerCount, 2, 1), next()));
   ASSERT_OK(finish());
   ASSERT_OK(mine->invalidate(0, mine->size()));
-  EXPECT_EQ(words[kCount - 1], 11u);
+  EXPECT_EQ(words[kPeerCount - 1], 11u);
 }
 
 TEST_F(Peer, ImportedMemoryOfTheProgramIsSharedOn) {
@@ -420,7 +422,7 @@ TEST_F(Peer, ImportedMemoryOfTheProgramIsSharedOn) {
   const Ref<Buffer> mine = take(device().import_buffer(options));
   ASSERT_OK(peer_queue().dispatch(peer_affine(mine, 3, 1)));
   ASSERT_OK(drain(peer_queue()));
-  EXPECT_EQ((*memory)[kCount - 1], 13u);
+  EXPECT_EQ((*memory)[kPeerCount - 1], 13u);
   const Ref<Buffer> device_memory = upload(std::vector<uint32_t>(2048, 4));
   options.kind = ImportOptions::Kind::kDevicePointer;
   options.pointer = reinterpret_cast<const void*>(device_memory->device_address() + 4096);
@@ -429,19 +431,19 @@ TEST_F(Peer, ImportedMemoryOfTheProgramIsSharedOn) {
   ASSERT_OK(peer_queue().dispatch(peer_affine(part, 3, 1)));
   ASSERT_OK(drain(peer_queue()));
   std::vector<uint32_t> expected(2048, 4);
-  std::fill_n(expected.begin() + 1024, kCount, 13);
+  std::fill_n(expected.begin() + 1024, kPeerCount, 13);
   EXPECT_TRUE(same(download<uint32_t>(device_memory), expected));
 }
 
 TEST_F(Peer, ItsBufferOutlivesTheWorkThatUsesIt) {
   const Ref<Semaphore> gate = new_semaphore();
-  const Ref<Buffer> mine = poisoned(kBytes);
+  const Ref<Buffer> mine = poisoned(kPeerBytes);
   {
-    const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kCount, 9));
+    const Ref<Buffer> theirs = upload_to_peer(std::vector<uint32_t>(kPeerCount, 9));
     ASSERT_OK(queue().copy(theirs, mine, When(next()).after(gate, 1)));
   }
   // Would take the memory if it were free.
-  for (int i = 0; i < 20; ++i) upload_to_peer(std::vector<uint32_t>(kCount, 1));
+  for (int i = 0; i < 20; ++i) upload_to_peer(std::vector<uint32_t>(kPeerCount, 1));
   ASSERT_OK(gate->signal(1));
   ASSERT_OK(drain(queue()));
   EXPECT_TRUE(all_are(mine, 9));

@@ -10,9 +10,10 @@ class PoolCommands : public Commands {
   // Fills slot 0 with `value`, and copies it to slot 1.
   Ref<CommandBuffer> fill_and_copy(uint32_t value) {
     Ref<CommandBuffer> commands = record();
-    require(commands->fill(BufferRange::binding(0, 0, kBytes), &value, 4));
+    require(commands->fill(BufferRange::binding(0, 0, kWordBytes), &value, 4));
     require(commands->barrier());
-    require(commands->copy(BufferRange::binding(0, 0, kBytes), BufferRange::binding(1, 0, kBytes)));
+    require(commands->copy(BufferRange::binding(0, 0, kWordBytes),
+                           BufferRange::binding(1, 0, kWordBytes)));
     require(commands->finish());
     return commands;
   }
@@ -23,7 +24,7 @@ TEST_F(PoolCommands, ABufferIsRecordedBeforeItsAllocaHasHappened) {
   const Ref<Semaphore> usable = new_semaphore();
   const Ref<Buffer> result = words(0);
   const Ref<Buffer> buffer =
-      take(queue().alloca_buffer(kBytes, {}, When().after(gate, 1).then(usable, 1)));
+      take(queue().alloca_buffer(kWordBytes, {}, When().after(gate, 1).then(usable, 1)));
   const Ref<CommandBuffer> commands = record();
   const uint32_t five = 5;
   ASSERT_OK(commands->fill(buffer, &five, 4));
@@ -46,7 +47,7 @@ TEST_F(PoolCommands, ABufferIsBoundBeforeItsAllocaHasHappened) {
   const Ref<Semaphore> usable = new_semaphore();
   const Ref<Buffer> result = words(0);
   const Ref<Buffer> buffer =
-      take(queue().alloca_buffer(kBytes, {}, When().after(gate, 1).then(usable, 1)));
+      take(queue().alloca_buffer(kWordBytes, {}, When().after(gate, 1).then(usable, 1)));
   const Ref<Queue> other = new_queue();
   ASSERT_OK(other->execute(*commands, {buffer, result}, When(next()).after(usable, 1)));
   ASSERT_OK(gate->signal(1));
@@ -60,12 +61,12 @@ TEST_F(PoolCommands, ABufferIsBoundBeforeItsAllocaHasHappened) {
 TEST_F(PoolCommands, AKernelIsRecordedBeforeTheAllocaHasHappened) {
   const Ref<Semaphore> gate = new_semaphore();
   const Ref<Buffer> result = words(0);
-  const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes, {}, When().after(gate, 1)));
+  const Ref<Buffer> buffer = take(queue().alloca_buffer(kWordBytes, {}, When().after(gate, 1)));
   const Ref<CommandBuffer> commands = record();
   const uint32_t five = 5;
   ASSERT_OK(commands->fill(buffer, &five, 4));
   ASSERT_OK(commands->barrier());
-  ASSERT_OK(commands->dispatch(affine(buffer, kCount, 3, 4)));
+  ASSERT_OK(commands->dispatch(affine(buffer, kWordCount, 3, 4)));
   ASSERT_OK(commands->barrier());
   ASSERT_OK(commands->copy(buffer, result));
   ASSERT_OK(commands->finish());
@@ -90,8 +91,8 @@ TEST_F(PoolCommands, APipeline) {
   ASSERT_OK(queue().barrier(When().after(gate, 1)));
   for (uint32_t i = 0; i < kRounds; ++i) {
     const uint64_t at = 3 * i;
-    const Ref<Buffer> buffer =
-        take(queue().alloca_buffer(kBytes, {}, When().after(timeline, at).then(timeline, at + 1)));
+    const Ref<Buffer> buffer = take(
+        queue().alloca_buffer(kWordBytes, {}, When().after(timeline, at).then(timeline, at + 1)));
     ASSERT_OK(worker->execute(*fill_and_copy(i), {buffer, results[i]},
                               When().after(timeline, at + 1).then(timeline, at + 2)));
     ASSERT_OK(
@@ -99,7 +100,7 @@ TEST_F(PoolCommands, APipeline) {
   }
   EXPECT_EQ(take(timeline->query()), 0u);
   ASSERT_OK(gate->signal(1));
-  ASSERT_OK(timeline->wait(3 * kRounds, patience()));
+  ASSERT_OK(timeline->wait(3 * kRounds, time_limit()));
   for (uint32_t i = 0; i < kRounds; ++i) EXPECT_TRUE(all_are(results[i], i));
 }
 
@@ -109,7 +110,7 @@ TEST_F(PoolCommands, APipelineOfOneQueue) {
   std::vector<Ref<Buffer>> results;
   for (uint32_t i = 0; i < kRounds; ++i) {
     results.push_back(words(0));
-    const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes));
+    const Ref<Buffer> buffer = take(queue().alloca_buffer(kWordBytes));
     ASSERT_OK(queue().execute(*fill_and_copy(i), {buffer, results.back()}));
     ASSERT_OK(queue().dealloca_buffer(*buffer));
   }
@@ -125,18 +126,18 @@ TEST_F(PoolCommands, ADeallocaThatWaitsKeepsTheMemory) {
   const Ref<Queue> worker = new_queue();
   const Ref<Semaphore> done = new_semaphore();
   const Ref<Buffer> result = words(0);
-  const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes, {}, next()));
+  const Ref<Buffer> buffer = take(queue().alloca_buffer(kWordBytes, {}, next()));
   ASSERT_OK(finish());
   ASSERT_OK(worker->execute(*commands, {buffer, result}, When().after(gate, 1).then(done, 1)));
   ASSERT_OK(queue().dealloca_buffer(*buffer, When(next()).after(done, 1)));
   const Ref<Queue> other = new_queue();
   const Ref<Semaphore> filled = new_semaphore();
-  const Ref<Buffer> second = take(other->alloca_buffer(kBytes));
+  const Ref<Buffer> second = take(other->alloca_buffer(kWordBytes));
   EXPECT_NE(second->device_address(), buffer->device_address());
   const uint32_t nine = 9;
   ASSERT_OK(other->fill(second, &nine, 4, When().then(filled, 1)));
-  ASSERT_OK(filled->wait(1, patience()));
-  const Ref<Buffer> third = take(queue().alloca_buffer(kBytes));
+  ASSERT_OK(filled->wait(1, time_limit()));
+  const Ref<Buffer> third = take(queue().alloca_buffer(kWordBytes));
   EXPECT_NE(third->device_address(), buffer->device_address());
   ASSERT_OK(gate->signal(1));
   ASSERT_OK(finish());
@@ -154,11 +155,11 @@ TEST_F(PoolCommands, ADeallocaOfAnotherQueue) {
   const Ref<Semaphore> done = new_semaphore();
   const Ref<Queue> other = new_queue();
   const Ref<Buffer> result = words(0);
-  const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes));
+  const Ref<Buffer> buffer = take(queue().alloca_buffer(kWordBytes));
   ASSERT_OK(queue().execute(*commands, {buffer, result}, When().after(gate, 1).then(done, 1)));
   ASSERT_OK(other->dealloca_buffer(*buffer, When().after(done, 1)));
   // Wherever this lies, it is filled behind the dealloca.
-  const Ref<Buffer> second = take(other->alloca_buffer(kBytes));
+  const Ref<Buffer> second = take(other->alloca_buffer(kWordBytes));
   const uint32_t nine = 9;
   ASSERT_OK(other->fill(second, &nine, 4, next()));
   ASSERT_OK(gate->signal(1));
@@ -176,7 +177,7 @@ TEST_F(PoolCommands, OneRecordingManyBuffers) {
   std::vector<Ref<Buffer>> live;
   for (uint32_t i = 0; i < 32; ++i) {
     results.push_back(words(0));
-    live.push_back(take(queue().alloca_buffer(kBytes + 4096 * (i % 5))));
+    live.push_back(take(queue().alloca_buffer(kWordBytes + 4096 * (i % 5))));
     ASSERT_OK(queue().execute(*commands, {live.back(), results.back()}));
     if (i % 3 != 0) continue;
     ASSERT_OK(queue().dealloca_buffer(*live.front()));

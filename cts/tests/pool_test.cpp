@@ -6,8 +6,8 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 1024;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kPoolCount = 1024;
+constexpr uint64_t kPoolBytes = kPoolCount * sizeof(uint32_t);
 
 class Pools : public DeviceTest {
  protected:
@@ -22,14 +22,14 @@ class Pools : public DeviceTest {
 };
 
 TEST_F(Pools, BuffersAreUsedByTheWorkBehindThem) {
-  const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes));
-  EXPECT_EQ(buffer->size(), kBytes);
+  const Ref<Buffer> buffer = take(queue().alloca_buffer(kPoolBytes));
+  EXPECT_EQ(buffer->size(), kPoolBytes);
   EXPECT_NE(buffer->device_address(), 0u);
   const uint32_t one = 1;
   ASSERT_OK(queue().fill(buffer, &one, 4));
-  ASSERT_OK(queue().dispatch(affine(buffer, kCount, 3, 4), next()));
+  ASSERT_OK(queue().dispatch(affine(buffer, kPoolCount, 3, 4), next()));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(buffer), std::vector<uint32_t>(kCount, 7)));
+  EXPECT_TRUE(same(download<uint32_t>(buffer), std::vector<uint32_t>(kPoolCount, 7)));
   ASSERT_OK(queue().dealloca_buffer(*buffer, next()));
   EXPECT_OK(finish());
 }
@@ -37,11 +37,11 @@ TEST_F(Pools, BuffersAreUsedByTheWorkBehindThem) {
 TEST_F(Pools, BuffersAreUsedByAnotherQueueThatWaits) {
   const Ref<Queue> other = new_queue();
   const Ref<Semaphore> ready = new_semaphore();
-  const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes, {}, When().then(ready, 1)));
+  const Ref<Buffer> buffer = take(queue().alloca_buffer(kPoolBytes, {}, When().then(ready, 1)));
   const uint32_t five = 5;
   ASSERT_OK(other->fill(buffer, &five, 4, When(next()).after(ready, 1)));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(buffer), std::vector<uint32_t>(kCount, 5)));
+  EXPECT_TRUE(same(download<uint32_t>(buffer), std::vector<uint32_t>(kPoolCount, 5)));
   ASSERT_OK(queue().dealloca_buffer(*buffer));
   EXPECT_OK(drain(queue()));
 }
@@ -49,7 +49,7 @@ TEST_F(Pools, BuffersAreUsedByAnotherQueueThatWaits) {
 TEST_F(Pools, WaitForTheirSemaphores) {
   const Ref<Semaphore> gate = new_semaphore();
   const Sync sync = next();
-  const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes, {}, When(sync).after(gate, 1)));
+  const Ref<Buffer> buffer = take(queue().alloca_buffer(kPoolBytes, {}, When(sync).after(gate, 1)));
   EXPECT_FAILS(device().wait(sync.signal, WaitMode::kAll, Deadline::poll()),
                StatusCode::kDeadlineExceeded);
   ASSERT_OK(gate->signal(1));
@@ -89,13 +89,14 @@ TEST_F(Pools, AlignmentIsKept) {
 }
 
 TEST_F(Pools, OfHostMemory) {
-  const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes, host()));
+  const Ref<Buffer> buffer = take(queue().alloca_buffer(kPoolBytes, host()));
   EXPECT_EQ(buffer->type(), MemoryType::kHost);
   const uint32_t five = 5;
   ASSERT_OK(queue().fill(buffer, &five, 4, next()));
   ASSERT_OK(finish());
-  const auto* words = static_cast<const uint32_t*>(take(buffer->map(0, kBytes, MapAccess::kRead)));
-  EXPECT_EQ(words[kCount - 1], 5u);
+  const auto* words =
+      static_cast<const uint32_t*>(take(buffer->map(0, kPoolBytes, MapAccess::kRead)));
+  EXPECT_EQ(words[kPoolCount - 1], 5u);
   ASSERT_OK(buffer->unmap(const_cast<uint32_t*>(words)));
   ASSERT_OK(queue().dealloca_buffer(*buffer));
   EXPECT_OK(drain(queue()));
@@ -111,8 +112,8 @@ TEST_F(Pools, MemoryIsUsedAgainInQueueOrder) {
   for (uint32_t i = 0; i < kRounds; ++i) {
     const Ref<Buffer> buffer = take(queue().alloca_buffer(1 << 20));
     ASSERT_OK(queue().fill(buffer, &i, 4));
-    ASSERT_OK(queue().dispatch(affine(buffer, kCount, 3, 1)));
-    ASSERT_OK(queue().copy({*buffer, kBytes - 4, 4}, {*results, 4 * i, 4}));
+    ASSERT_OK(queue().dispatch(affine(buffer, kPoolCount, 3, 1)));
+    ASSERT_OK(queue().copy({*buffer, kPoolBytes - 4, 4}, {*results, 4 * i, 4}));
     ASSERT_OK(queue().dealloca_buffer(*buffer));
   }
   ASSERT_OK(drain(queue()));
@@ -129,23 +130,23 @@ TEST_F(Pools, MemoryIsUsedAgainInQueueOrder) {
 TEST_F(Pools, MemoryOfAnotherQueueIsNotUsedTooEarly) {
   const Ref<Queue> other = new_queue();
   const Ref<Semaphore> gate = new_semaphore();
-  const Ref<Buffer> copy = poisoned(kBytes);
-  const Ref<Buffer> first = take(queue().alloca_buffer(kBytes));
+  const Ref<Buffer> copy = poisoned(kPoolBytes);
+  const Ref<Buffer> first = take(queue().alloca_buffer(kPoolBytes));
   const uint32_t one = 1;
   const uint32_t two = 2;
   ASSERT_OK(queue().fill(first, &one, 4));
   ASSERT_OK(queue().copy(first, copy, When(next()).after(gate, 1)));
   ASSERT_OK(queue().dealloca_buffer(*first));
-  const Ref<Buffer> second = take(other->alloca_buffer(kBytes));
+  const Ref<Buffer> second = take(other->alloca_buffer(kPoolBytes));
   const Ref<Semaphore> filled = new_semaphore();
   ASSERT_OK(other->fill(second, &two, 4, When().then(filled, 1)));
   // Either the second buffer lies elsewhere and is filled now, or its queue waits for the first.
   static_cast<void>(filled->wait(1, Deadline::after_ns(20 * 1000 * 1000)).ok());
   ASSERT_OK(gate->signal(1));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(copy), std::vector<uint32_t>(kCount, 1)));
-  ASSERT_OK(filled->wait(1, patience()));
-  EXPECT_TRUE(same(download<uint32_t>(second), std::vector<uint32_t>(kCount, 2)));
+  EXPECT_TRUE(same(download<uint32_t>(copy), std::vector<uint32_t>(kPoolCount, 1)));
+  ASSERT_OK(filled->wait(1, time_limit()));
+  EXPECT_TRUE(same(download<uint32_t>(second), std::vector<uint32_t>(kPoolCount, 2)));
   ASSERT_OK(other->dealloca_buffer(*second));
   EXPECT_OK(drain(*other));
 }
@@ -214,9 +215,9 @@ TEST_F(Pools, TrimKeepsWhatItIsToldToKeep) {
 
 TEST_F(Pools, TrimLeavesWorkInFlightAlone) {
   const Ref<Semaphore> gate = new_semaphore();
-  const Ref<Buffer> result = poisoned(kBytes);
+  const Ref<Buffer> result = poisoned(kPoolBytes);
   {
-    const Ref<Buffer> buffer = take(queue().alloca_buffer(kBytes));
+    const Ref<Buffer> buffer = take(queue().alloca_buffer(kPoolBytes));
     const uint32_t five = 5;
     ASSERT_OK(queue().fill(buffer, &five, 4, When().after(gate, 1)));
     ASSERT_OK(queue().copy(buffer, result, next()));
@@ -225,7 +226,7 @@ TEST_F(Pools, TrimLeavesWorkInFlightAlone) {
   ASSERT_OK(device().trim_pool(MemoryType::kDevice, 0));
   ASSERT_OK(gate->signal(1));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(result), std::vector<uint32_t>(kCount, 5)));
+  EXPECT_TRUE(same(download<uint32_t>(result), std::vector<uint32_t>(kPoolCount, 5)));
 }
 
 TEST_F(Pools, SizesThatMakeNoSense) {

@@ -22,7 +22,7 @@ struct Event {
   ProfileEvent facts;  // but for the name, whose text is gone
 };
 
-uint64_t now_ns() {
+uint64_t host_now_ns() {
   timespec time = {};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
@@ -80,13 +80,13 @@ TEST_F(Profile, EndsAfterItBegins) {
 
 TEST_F(Profile, IsOnTheHostsClock) {
   const Ref<Buffer> data = upload(std::vector<uint32_t>(64, 1));
-  const uint64_t before = now_ns();
+  const uint64_t before = host_now_ns();
   ASSERT_OK(device().begin_profile());
   ASSERT_OK(queue().dispatch(affine(data, 64, 1, 1), next()));
   ASSERT_OK(finish());
   const std::vector<Event> events = named(end_profile(), "affine");
   // A driver may set one clock by the other until then.
-  const uint64_t after = now_ns();
+  const uint64_t after = host_now_ns();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_GE(events[0].begin + kSlack, before);
   EXPECT_LE(events[0].end, after + kSlack);
@@ -119,7 +119,7 @@ TEST_F(Profile, CoversTransfers) {
 TEST_F(Profile, CoversUpdatesAndHostCalls) {
   const Ref<Buffer> target = upload(std::vector<uint32_t>(64, 2));
   const uint32_t word = 5;
-  const uint64_t before = now_ns();
+  const uint64_t before = host_now_ns();
   ASSERT_OK(device().begin_profile());
   ASSERT_OK(queue().update(target, &word, sizeof(word)));
   ASSERT_OK(queue().host_call([](void*) { return Status(); }, nullptr));
@@ -129,7 +129,7 @@ TEST_F(Profile, CoversUpdatesAndHostCalls) {
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_GE(calls[0].begin, before);
   EXPECT_LE(calls[0].begin, calls[0].end);
-  EXPECT_LE(calls[0].end, now_ns());
+  EXPECT_LE(calls[0].end, host_now_ns());
 }
 
 TEST_F(Profile, WaitsForWhatIsHeldBack) {

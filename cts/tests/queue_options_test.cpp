@@ -10,7 +10,7 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 64;
+constexpr uint32_t kQueueOptionsCount = 64;
 // More than the smallest queue of any driver takes.
 constexpr uint32_t kMany = 1500;
 
@@ -23,16 +23,17 @@ class QueueOptionsTest : public DeviceTest {
     options.priority = priority;
     return take(device().create_queue(options));
   }
-  Ref<Buffer> zeros() { return upload(std::vector<uint32_t>(kCount, 0)); }
+  Ref<Buffer> zeros() { return upload(std::vector<uint32_t>(kQueueOptionsCount, 0)); }
   testing::AssertionResult all_are(const Ref<Buffer>& buffer, uint32_t value) {
-    return same(download<uint32_t>(buffer), std::vector<uint32_t>(kCount, value));
+    return same(download<uint32_t>(buffer), std::vector<uint32_t>(kQueueOptionsCount, value));
   }
   // Adds 1 to `data` `times` times.
   static Status submit(Queue& target, const Function* kernel, const Ref<Buffer>& data,
                        uint32_t times, std::atomic<uint32_t>* submitted = nullptr) {
     for (uint32_t i = 0; i < times; ++i) {
-      const Launch launch(kernel, {kCount, 1, 1}, {64, 1, 1},
-                          {data, Argument::of(kCount), Argument::of(1u), Argument::of(1u)});
+      const Launch launch(
+          kernel, {kQueueOptionsCount, 1, 1}, {64, 1, 1},
+          {data, Argument::of(kQueueOptionsCount), Argument::of(1u), Argument::of(1u)});
       if (Status status = target.dispatch(launch); !status.ok()) return status;
       if (submitted != nullptr) ++*submitted;
     }
@@ -155,7 +156,7 @@ TEST_F(QueueOptionsTest, AFailureMakesRoom) {
       1, [&](size_t) { return submit(*small, kernel, data, kMany); },
       [&] { gate->fail(Status(StatusCode::kAborted, "The tide is out.")); });
   ASSERT_OK(results[0]);
-  EXPECT_FAILS(lost->wait(1, patience()), StatusCode::kAborted, "The tide is out.");
+  EXPECT_FAILS(lost->wait(1, time_limit()), StatusCode::kAborted, "The tide is out.");
   ASSERT_OK(drain(*small));
   EXPECT_TRUE(all_are(data, kMany));
 }

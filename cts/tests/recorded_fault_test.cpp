@@ -22,7 +22,7 @@ TEST_F(RecordedFault, NamesTheKernelAmongMany) {
     if (i == 150) {
       ASSERT_OK(commands->dispatch(illegal(data)));
     }
-    ASSERT_OK(commands->dispatch(affine(data, kCount, 1, 1)));
+    ASSERT_OK(commands->dispatch(affine(data, kWordCount, 1, 1)));
     ASSERT_OK(commands->barrier());
   }
   ASSERT_OK(commands->finish());
@@ -39,7 +39,7 @@ TEST_F(RecordedFault, NamesTheKernelBetweenBarriers) {
   for (int i = 0; i < 17; ++i) data.push_back(words(1));
   const Ref<CommandBuffer> commands = record();
   for (size_t i = 0; i < data.size(); ++i)
-    ASSERT_OK(commands->dispatch(i == 8 ? illegal(data[i]) : affine(data[i], kCount, 1, 1)));
+    ASSERT_OK(commands->dispatch(i == 8 ? illegal(data[i]) : affine(data[i], kWordCount, 1, 1)));
   ASSERT_OK(commands->finish());
   ASSERT_OK(queue().execute(*commands, {}, next()));
   EXPECT_TRUE(blames(finish(), "illegal_instruction"));
@@ -69,7 +69,7 @@ TEST_F(RecordedFault, OfALaterReplay) {
   const Ref<Semaphore> first = new_semaphore();
   ASSERT_OK(queue().execute(*commands, {BufferRange(none)}, When().then(first, 1)));
   ASSERT_OK(queue().execute(*commands, {BufferRange(one)}, next()));
-  EXPECT_OK(first->wait(1, patience()));
+  EXPECT_OK(first->wait(1, time_limit()));
   EXPECT_TRUE(blames(finish(), "illegal_instruction"));
   expect_life();
 }
@@ -78,7 +78,7 @@ TEST_F(RecordedFault, FailsTheReplaysBehindIt) {
   if (ends_in_child("\"illegal_instruction\"")) return;
   const Ref<Buffer> data = words(1);
   const Ref<CommandBuffer> good = record();
-  ASSERT_OK(good->dispatch(affine(data, kCount, 3, 1)));
+  ASSERT_OK(good->dispatch(affine(data, kWordCount, 3, 1)));
   ASSERT_OK(good->finish());
   const Ref<CommandBuffer> bad = record();
   ASSERT_OK(bad->dispatch(illegal(data)));
@@ -92,9 +92,9 @@ TEST_F(RecordedFault, FailsTheReplaysBehindIt) {
     ASSERT_OK(queue().execute(*good, {}, When().then(behind.back(), 1)));
   }
   ASSERT_OK(gate->signal(1));
-  EXPECT_TRUE(blames(faulted->wait(1, patience()), "illegal_instruction"));
+  EXPECT_TRUE(blames(faulted->wait(1, time_limit()), "illegal_instruction"));
   for (const Ref<Semaphore>& semaphore : behind) {
-    EXPECT_TRUE(blames(semaphore->wait(1, patience()), "illegal_instruction"));
+    EXPECT_TRUE(blames(semaphore->wait(1, time_limit()), "illegal_instruction"));
   }
   expect_life();
 }
@@ -114,7 +114,7 @@ TEST_F(RecordedFault, FailsWhatAnotherQueueWaitsFor) {
   const Ref<Semaphore> after = new_semaphore();
   ASSERT_OK(other->execute(*good, {}, When().after(faulted, 1).then(after, 1)));
   ASSERT_OK(queue().execute(*bad, {}, When().then(faulted, 1)));
-  EXPECT_TRUE(blames(after->wait(1, patience()), "illegal_instruction"));
+  EXPECT_TRUE(blames(after->wait(1, time_limit()), "illegal_instruction"));
   expect_life();
 }
 
@@ -141,7 +141,7 @@ TEST_F(RecordedMemoryFault, NamesTheKernelAndLosesTheDevice) {
   constexpr uint64_t kNowhere = 0x0000'3dea'd000'0000;
   const Ref<Buffer> data = words(1);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(affine(data, kCount, 3, 1)));
+  ASSERT_OK(commands->dispatch(affine(data, kWordCount, 3, 1)));
   ASSERT_OK(commands->barrier());
   ASSERT_OK(commands->dispatch(Launch(function("faults", "store_to"), {64, 1, 1}, {64, 1, 1},
                                       {Argument::of(kNowhere), Argument::of(1u)})));

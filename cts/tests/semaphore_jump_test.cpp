@@ -4,8 +4,8 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 1024;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kSemaphoreJumpCount = 1024;
+constexpr uint64_t kSemaphoreJumpBytes = kSemaphoreJumpCount * sizeof(uint32_t);
 
 class Jump : public DeviceTest {
  protected:
@@ -14,7 +14,7 @@ class Jump : public DeviceTest {
     semaphore_ = new_semaphore();
     for (const uint64_t value : {1, 2}) {
       queues_.push_back(new_queue());
-      data_.push_back(poisoned(kBytes));
+      data_.push_back(poisoned(kSemaphoreJumpBytes));
       done_.push_back(new_semaphore());
       values_.push_back(value);
     }
@@ -33,9 +33,10 @@ class Jump : public DeviceTest {
   }
   void expect_all_run() {
     for (size_t i = 0; i < queues_.size(); ++i) {
-      ASSERT_OK(done_[i]->wait(1, patience()));
-      EXPECT_TRUE(same(download<uint32_t>(data_[i]),
-                       std::vector<uint32_t>(kCount, static_cast<uint32_t>(values_[i]))));
+      ASSERT_OK(done_[i]->wait(1, time_limit()));
+      EXPECT_TRUE(
+          same(download<uint32_t>(data_[i]),
+               std::vector<uint32_t>(kSemaphoreJumpCount, static_cast<uint32_t>(values_[i]))));
     }
     EXPECT_EQ(take(semaphore_->query()), 3u);
   }
@@ -96,13 +97,13 @@ TEST_F(Jump, OfAHostCall) {
 // What the jump's work has written is there for whoever waits for a value below.
 TEST_F(Jump, BringsItsWorksResults) {
   const Ref<Queue> other = new_queue();
-  const Ref<Buffer> source = poisoned(kBytes);
-  const Ref<Buffer> target = poisoned(kBytes);
+  const Ref<Buffer> source = poisoned(kSemaphoreJumpBytes);
+  const Ref<Buffer> target = poisoned(kSemaphoreJumpBytes);
   ASSERT_OK(other->copy(source, target, When(next()).after(semaphore(), 1)));
   const uint32_t seven = 7;
   ASSERT_OK(queue().fill(source, &seven, 4, When().then(semaphore(), 3)));
   ASSERT_OK(finish());
-  EXPECT_TRUE(same(download<uint32_t>(target), std::vector<uint32_t>(kCount, 7)));
+  EXPECT_TRUE(same(download<uint32_t>(target), std::vector<uint32_t>(kSemaphoreJumpCount, 7)));
 }
 
 TEST_F(Jump, PastSeveralWaitsOfOneOperation) {
@@ -112,10 +113,10 @@ TEST_F(Jump, PastSeveralWaitsOfOneOperation) {
   ASSERT_OK(other->barrier(
       When().after(semaphore(), 1).after(semaphore(), 2).after(another, 1).then(done, 1)));
   ASSERT_OK(queue().barrier(When().then(semaphore(), 3)));
-  ASSERT_OK(semaphore()->wait(3, patience()));
+  ASSERT_OK(semaphore()->wait(3, time_limit()));
   EXPECT_EQ(take(done->query()), 0u) << "one wait is not met";
   ASSERT_OK(another->signal(5));
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
 }
 
 // Waits of one queue, the higher value first, and of the queue that signals.

@@ -9,8 +9,8 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 1024;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kSemaphoreSharingCount = 1024;
+constexpr uint64_t kSemaphoreSharingBytes = kSemaphoreSharingCount * sizeof(uint32_t);
 
 class SemaphoreSharing : public DeviceTest {
  protected:
@@ -28,16 +28,16 @@ TEST_F(SemaphoreSharing, HostsSignalEachOther) {
     const Ref<Semaphore> semaphore = receive_semaphore(other);
     EXPECT_EQ(take(semaphore->query()), 3u);
     ASSERT_OK(semaphore->signal(4));
-    EXPECT_OK(semaphore->wait(5, patience()));
+    EXPECT_OK(semaphore->wait(5, time_limit()));
     ASSERT_OK(semaphore->signal(9));
     other.meet();
     return;
   }
   const Ref<Semaphore> semaphore = new_semaphore(3);
   send_semaphore(other, semaphore);
-  EXPECT_OK(semaphore->wait(4, patience()));
+  EXPECT_OK(semaphore->wait(4, time_limit()));
   ASSERT_OK(semaphore->signal(5));
-  EXPECT_OK(semaphore->wait(7, patience())) << "9 jumps past it";
+  EXPECT_OK(semaphore->wait(7, time_limit())) << "9 jumps past it";
   EXPECT_EQ(take(semaphore->query()), 9u);
   EXPECT_FAILS(semaphore->signal(8), StatusCode::kInvalidArgument);
   other.meet();
@@ -52,7 +52,7 @@ TEST_F(SemaphoreSharing, QueuesOfTwoProcessesTakeTurns) {
   Ref<Buffer> buffer;
   Ref<Semaphore> semaphore;
   if (is_first) {
-    buffer = upload(std::vector<uint32_t>(kCount, 1));
+    buffer = upload(std::vector<uint32_t>(kSemaphoreSharingCount, 1));
     semaphore = new_semaphore();
     other.send(take(device().export_buffer(*buffer)));
     send_semaphore(other, semaphore);
@@ -61,7 +61,7 @@ TEST_F(SemaphoreSharing, QueuesOfTwoProcessesTakeTurns) {
     ImportOptions options;
     options.kind = ImportOptions::Kind::kIpcHandle;
     options.pointer = handle.ipc;
-    options.size = kBytes;
+    options.size = kSemaphoreSharingBytes;
     buffer = take(device().import_buffer(options));
     semaphore = receive_semaphore(other);
   }
@@ -71,11 +71,12 @@ TEST_F(SemaphoreSharing, QueuesOfTwoProcessesTakeTurns) {
     const uint32_t multiplier = turn % 2 == 0 ? 3 : 5;
     expected = expected * multiplier + 1;
     if (!is_mine) continue;
-    ASSERT_OK(queue().dispatch(affine(buffer, kCount, multiplier, 1),
+    ASSERT_OK(queue().dispatch(affine(buffer, kSemaphoreSharingCount, multiplier, 1),
                                When().after(semaphore, turn).then(semaphore, turn + 1)));
   }
-  EXPECT_OK(semaphore->wait(kTurns, patience()));
-  EXPECT_TRUE(same(download<uint32_t>(buffer), std::vector<uint32_t>(kCount, expected)));
+  EXPECT_OK(semaphore->wait(kTurns, time_limit()));
+  EXPECT_TRUE(
+      same(download<uint32_t>(buffer), std::vector<uint32_t>(kSemaphoreSharingCount, expected)));
   other.meet();
   if (is_first) other.finish();
 }
@@ -86,7 +87,7 @@ TEST_F(SemaphoreSharing, AFailureIsEverybodys) {
     const Ref<Semaphore> semaphore = receive_semaphore(other);
     const Ref<Semaphore> behind = new_semaphore();
     ASSERT_OK(queue().barrier(When().after(semaphore, 1).then(behind, 1)));
-    EXPECT_FAILS(behind->wait(1, patience()), StatusCode::kAborted, "The tea is cold.");
+    EXPECT_FAILS(behind->wait(1, time_limit()), StatusCode::kAborted, "The tea is cold.");
     EXPECT_FAILS(semaphore->query(), StatusCode::kAborted, "The tea is cold.");
     const Ref<Semaphore> second = receive_semaphore(other);
     // Of work, and the other way.
@@ -101,7 +102,7 @@ TEST_F(SemaphoreSharing, AFailureIsEverybodys) {
   semaphore->fail(Status(StatusCode::kAborted, "The tea is cold."));
   const Ref<Semaphore> second = new_semaphore();
   send_semaphore(other, second);
-  EXPECT_FAILS(second->wait(1, patience()), StatusCode::kDataLoss, "The cup is broken.");
+  EXPECT_FAILS(second->wait(1, time_limit()), StatusCode::kDataLoss, "The cup is broken.");
   other.meet();
   other.finish();
 }
@@ -113,20 +114,20 @@ TEST_F(SemaphoreSharing, AProcessThatDiesEndsTheWaitsOfTheOther) {
     ASSERT_OK(semaphore->signal(1));
     other.send(getpid());
     // Killed by the test: what follows is not reached.
-    EXPECT_OK(semaphore->wait(100, patience()));
+    EXPECT_OK(semaphore->wait(100, time_limit()));
     return;
   }
   const Ref<Semaphore> semaphore = new_semaphore();
   const Ref<Semaphore> behind = new_semaphore();
   send_semaphore(other, semaphore);
-  EXPECT_OK(semaphore->wait(1, patience()));
+  EXPECT_OK(semaphore->wait(1, time_limit()));
   ASSERT_OK(queue().barrier(When().after(semaphore, 2).then(behind, 1)));
   const auto child = other.receive<pid_t>();
   ASSERT_EQ(kill(child, SIGKILL), 0);
   const std::string text = "Process " + std::to_string(child) + ", which shared the semaphore";
-  EXPECT_FAILS(semaphore->wait(2, patience()), StatusCode::kAborted, text);
-  EXPECT_FAILS(behind->wait(1, patience()), StatusCode::kAborted, text);
-  EXPECT_OK(semaphore->wait(1, patience())) << "what was reached before stays reached";
+  EXPECT_FAILS(semaphore->wait(2, time_limit()), StatusCode::kAborted, text);
+  EXPECT_FAILS(behind->wait(1, time_limit()), StatusCode::kAborted, text);
+  EXPECT_OK(semaphore->wait(1, time_limit())) << "what was reached before stays reached";
   other.finish_killed();
 }
 
@@ -141,7 +142,7 @@ TEST_F(SemaphoreSharing, AProcessThatReleasesItEndsNothing) {
   }
   const Ref<Semaphore> semaphore = new_semaphore();
   send_semaphore(other, semaphore);
-  EXPECT_OK(semaphore->wait(2, patience()));
+  EXPECT_OK(semaphore->wait(2, time_limit()));
   other.meet();
   other.finish();
   EXPECT_FAILS(semaphore->wait(3, Deadline::after_ns(100'000'000)), StatusCode::kDeadlineExceeded);
@@ -155,12 +156,13 @@ TEST_F(SemaphoreSharing, WithinOneProcessToo) {
   const Ref<Semaphore> second = take(device().import_semaphore(exported));
   const Ref<Semaphore> third =
       take(device().import_semaphore(take(device().export_semaphore(*second))));
-  const Ref<Buffer> data = upload(std::vector<uint32_t>(kCount, 5));
-  ASSERT_OK(queue().dispatch(affine(data, kCount, 3, 1), When().after(third, 2).then(second, 3)));
+  const Ref<Buffer> data = upload(std::vector<uint32_t>(kSemaphoreSharingCount, 5));
+  ASSERT_OK(queue().dispatch(affine(data, kSemaphoreSharingCount, 3, 1),
+                             When().after(third, 2).then(second, 3)));
   ASSERT_OK(first->signal(2));
-  EXPECT_OK(first->wait(3, patience()));
-  EXPECT_OK(third->wait(3, patience()));
-  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kCount, 16)));
+  EXPECT_OK(first->wait(3, time_limit()));
+  EXPECT_OK(third->wait(3, time_limit()));
+  EXPECT_TRUE(same(download<uint32_t>(data), std::vector<uint32_t>(kSemaphoreSharingCount, 16)));
 }
 
 TEST_F(SemaphoreSharing, WhatIsNoHandleOrNoMoreIsRefused) {

@@ -31,10 +31,10 @@ TEST_F(SemaphoreTest, HostSignalsAndWaits) {
   EXPECT_FAILS(semaphore->wait(3, Deadline::poll()), StatusCode::kDeadlineExceeded);
   ASSERT_OK(semaphore->signal(3));
   EXPECT_EQ(take(semaphore->query()), 3u);
-  for (const uint64_t value : {0, 1, 2, 3}) EXPECT_OK(semaphore->wait(value, patience()));
+  for (const uint64_t value : {0, 1, 2, 3}) EXPECT_OK(semaphore->wait(value, time_limit()));
   EXPECT_FAILS(semaphore->wait(4, Deadline::poll()), StatusCode::kDeadlineExceeded);
   ASSERT_OK(semaphore->signal(uint64_t{1} << 62));  // far jumps are fine
-  EXPECT_OK(semaphore->wait(uint64_t{1} << 61, patience()));
+  EXPECT_OK(semaphore->wait(uint64_t{1} << 61, time_limit()));
 }
 
 TEST_F(SemaphoreTest, ValuesOnlyGrow) {
@@ -58,7 +58,7 @@ TEST_F(SemaphoreTest, DeadlinesEnd) {
 TEST_F(SemaphoreTest, QueueSignals) {
   const Ref<Semaphore> semaphore = new_semaphore();
   ASSERT_OK(signal_from(queue(), *semaphore, 10));
-  EXPECT_OK(semaphore->wait(10, patience()));
+  EXPECT_OK(semaphore->wait(10, time_limit()));
   EXPECT_EQ(take(semaphore->query()), 10u);
 }
 
@@ -68,7 +68,7 @@ TEST_F(SemaphoreTest, WaitBegunBeforeTheSignalIsSubmitted) {
   Status result(StatusCode::kUnknown, "not returned");
   std::thread waiter([&] {
     waiting = true;
-    result = semaphore->wait(7, patience());
+    result = semaphore->wait(7, time_limit());
   });
   while (!waiting) std::this_thread::yield();
   EXPECT_OK(signal_from(queue(), *semaphore, 7));
@@ -82,7 +82,7 @@ TEST_F(SemaphoreTest, HostSignalWakesAWaitingThread) {
   Status result(StatusCode::kUnknown, "not returned");
   std::thread waiter([&] {
     waiting = true;
-    result = semaphore->wait(1, patience());
+    result = semaphore->wait(1, time_limit());
   });
   while (!waiting) std::this_thread::yield();
   EXPECT_OK(semaphore->signal(1));
@@ -98,11 +98,11 @@ TEST_F(SemaphoreTest, WaitReturnsWhenItsValueIsReached) {
   const SemaphorePoint wait = {gate.get(), 1};
   const SemaphorePoint signal = {semaphore.get(), 2};
   ASSERT_OK(queue().barrier({.wait = {&wait, 1}, .signal = {&signal, 1}}));
-  EXPECT_OK(semaphore->wait(1, patience()));
+  EXPECT_OK(semaphore->wait(1, time_limit()));
   EXPECT_EQ(take(semaphore->query()), 1u);
   EXPECT_FAILS(semaphore->wait(2, Deadline::poll()), StatusCode::kDeadlineExceeded);
   ASSERT_OK(gate->signal(1));
-  EXPECT_OK(semaphore->wait(2, patience()));
+  EXPECT_OK(semaphore->wait(2, time_limit()));
 }
 
 TEST_F(SemaphoreTest, WaitForAny) {
@@ -114,7 +114,7 @@ TEST_F(SemaphoreTest, WaitForAny) {
                StatusCode::kDeadlineExceeded);
   ASSERT_OK(b->signal(1));
   size_t index = 99;
-  ASSERT_OK(device().wait(none, WaitMode::kAny, patience(), &index));
+  ASSERT_OK(device().wait(none, WaitMode::kAny, time_limit(), &index));
   EXPECT_EQ(index, 1u);
   const SemaphorePoint reached[] = {{a.get(), 1}, {a.get(), 2}, {c.get(), 9}};
   ASSERT_OK(device().wait(reached, WaitMode::kAny, Deadline::poll(), &index));
@@ -132,7 +132,7 @@ TEST_F(SemaphoreTest, WaitForAnyIsWokenByWork) {
   Status result(StatusCode::kUnknown, "not returned");
   std::thread waiter([&] {
     const SemaphorePoint points[] = {{a.get(), 1}, {b.get(), 1}};
-    result = device().wait(points, WaitMode::kAny, patience(), &index);
+    result = device().wait(points, WaitMode::kAny, time_limit(), &index);
   });
   EXPECT_OK(gate->signal(1));
   waiter.join();
@@ -153,9 +153,9 @@ TEST_F(SemaphoreTest, WaitForAll) {
     // Half from the host, half from the queue.
     ASSERT_OK(i % 2 == 0 ? semaphores[i]->signal(points[i].value)
                          : signal_from(queue(), *semaphores[i], points[i].value));
-    ASSERT_OK(semaphores[i]->wait(points[i].value, patience()));
+    ASSERT_OK(semaphores[i]->wait(points[i].value, time_limit()));
   }
-  EXPECT_OK(device().wait(points, WaitMode::kAll, patience()));
+  EXPECT_OK(device().wait(points, WaitMode::kAll, time_limit()));
 }
 
 TEST_F(SemaphoreTest, WaitsThatMakeNoSense) {
@@ -178,13 +178,13 @@ TEST_F(SemaphoreTest, ManyThreadsWaitForTheirOwnValues) {
   std::vector<std::thread> threads;
   for (uint64_t i = 1; i <= kThreads; ++i) {
     threads.emplace_back([&, i] {
-      if (!semaphore->wait(i, patience()).ok() || take(semaphore->query()) < i) ++wrong;
+      if (!semaphore->wait(i, time_limit()).ok() || take(semaphore->query()) < i) ++wrong;
     });
   }
   for (uint64_t i = 1; i <= kThreads; ++i) {
     EXPECT_OK(i % 3 == 0 ? semaphore->signal(i) : signal_from(queue(), *semaphore, i));
     // The host may only go past what the queue has signalled.
-    EXPECT_OK(semaphore->wait(i, patience()));
+    EXPECT_OK(semaphore->wait(i, time_limit()));
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0u);

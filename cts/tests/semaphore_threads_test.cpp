@@ -11,7 +11,7 @@ namespace halyard::cts {
 namespace {
 
 constexpr size_t kThreads = 8;
-constexpr uint64_t kMillisecond = 1000 * 1000;
+constexpr uint64_t kOneMillisecond = 1000 * 1000;
 
 class SemaphoreThreads : public DeviceTest {
  protected:
@@ -42,7 +42,7 @@ TEST_F(SemaphoreThreads, EachWaitsForAnyOfItsOwn) {
       kThreads,
       [&](size_t t) {
         const SemaphorePoint points[] = {{never.get(), 1}, {own[t].get(), 1}};
-        return device().wait(points, WaitMode::kAny, patience(), &index[t]);
+        return device().wait(points, WaitMode::kAny, time_limit(), &index[t]);
       },
       [&] {
         // From the last to the first, by turns from the host and from the queue.
@@ -65,7 +65,7 @@ TEST_F(SemaphoreThreads, OneSignalEndsEveryWaitForAny) {
         // Each has the semaphore that is signalled at another place of its list.
         std::vector<SemaphorePoint> points;
         for (size_t i = 0; i < 4; ++i) points.push_back({shared[(i + t) % 4].get(), 1});
-        return device().wait(points, WaitMode::kAny, patience(), &index[t]);
+        return device().wait(points, WaitMode::kAny, time_limit(), &index[t]);
       },
       [&] { EXPECT_OK(queue().barrier(When().then(shared[2], 1))); });
   for (size_t t = 0; t < kThreads; ++t) {
@@ -86,7 +86,7 @@ TEST_F(SemaphoreThreads, EachWaitsForAllOfAnotherSubset) {
           if (i == t % kSemaphores) continue;
           points.push_back({shared[i].get(), i + 1});
         }
-        if (Status status = device().wait(points, WaitMode::kAll, patience()); !status.ok()) {
+        if (Status status = device().wait(points, WaitMode::kAll, time_limit()); !status.ok()) {
           return status;
         }
         for (const SemaphorePoint& point : points) {
@@ -114,7 +114,8 @@ TEST_F(SemaphoreThreads, DeadlinesOfSomeLeaveTheOthersWaiting) {
       2 * kThreads,
       [&](size_t t) {
         const bool hasty = t % 2 == 0;
-        const Deadline deadline = hasty ? Deadline::after_ns((t + 1) * kMillisecond) : patience();
+        const Deadline deadline =
+            hasty ? Deadline::after_ns((t + 1) * kOneMillisecond) : time_limit();
         Status status = wait_somehow(t / 2, semaphore, deadline);
         ++(hasty ? gave_up : reached);
         return status;
@@ -138,13 +139,13 @@ TEST_F(SemaphoreThreads, ADeadlineThatPassesLeavesTheWorkAlone) {
   const Ref<Semaphore> done = new_semaphore();
   ASSERT_OK(queue().barrier(When().after(gate, 1).then(done, 1)));
   for (const Status& result : in_threads(kThreads, [&](size_t t) {
-         return wait_somehow(t, done, Deadline::after_ns((t + 1) * kMillisecond));
+         return wait_somehow(t, done, Deadline::after_ns((t + 1) * kOneMillisecond));
        })) {
     EXPECT_FAILS(result, StatusCode::kDeadlineExceeded);
   }
   ASSERT_OK(gate->signal(1));
   for (const Status& result :
-       in_threads(kThreads, [&](size_t t) { return wait_somehow(t, done, patience()); })) {
+       in_threads(kThreads, [&](size_t t) { return wait_somehow(t, done, time_limit()); })) {
     EXPECT_OK(result);
   }
 }
@@ -153,7 +154,7 @@ TEST_F(SemaphoreThreads, EverybodyGetsTheFirstFailure) {
   const Ref<Semaphore> semaphore = new_semaphore();
   // Half of them wait, half of them fail it, each with words of its own.
   const auto results = in_threads(2 * kThreads, [&](size_t t) {
-    if (t < kThreads) return wait_somehow(t, semaphore, patience());
+    if (t < kThreads) return wait_somehow(t, semaphore, time_limit());
     semaphore->fail(Status(StatusCode::kAborted, "Thread " + std::to_string(t) + " gives up."));
     return semaphore->query().status();
   });
@@ -172,7 +173,7 @@ TEST_F(SemaphoreThreads, OneFailureReachesEveryQueueThatWaits) {
     ASSERT_OK(queues.back()->barrier(When().after(gate, 1).then(semaphore, 1)));
   }
   const auto results = in_threads(
-      kThreads, [&](size_t t) { return wait_somehow(t, done[t], patience()); },
+      kThreads, [&](size_t t) { return wait_somehow(t, done[t], time_limit()); },
       [&] {
         gate->fail(Status(StatusCode::kAborted, reason));
         gate->fail(Status(StatusCode::kInternal, "Another one."));
@@ -189,7 +190,7 @@ TEST_F(SemaphoreThreads, AFailureEndsWaitsThatHaveOtherPoints) {
       kThreads,
       [&](size_t t) {
         const SemaphorePoint points[] = {{pending[t].get(), 1}, {lost.get(), 1}};
-        return device().wait(points, t % 2 == 0 ? WaitMode::kAny : WaitMode::kAll, patience());
+        return device().wait(points, t % 2 == 0 ? WaitMode::kAny : WaitMode::kAll, time_limit());
       },
       [&] { lost->fail(Status(StatusCode::kAborted, reason)); });
   for (const Status& result : results) EXPECT_FAILS(result, StatusCode::kAborted, reason);
@@ -199,10 +200,10 @@ TEST_F(SemaphoreThreads, AFailureSparesThoseWhoseValueWasReached) {
   constexpr uint64_t kReached = 5;
   const Ref<Semaphore> semaphore = new_semaphore();
   const auto results = in_threads(
-      2 * kReached, [&](size_t t) { return semaphore->wait(t + 1, patience()); },
+      2 * kReached, [&](size_t t) { return semaphore->wait(t + 1, time_limit()); },
       [&] {
         EXPECT_OK(queue().barrier(When().then(semaphore, kReached)));
-        EXPECT_OK(semaphore->wait(kReached, patience()));
+        EXPECT_OK(semaphore->wait(kReached, time_limit()));
         semaphore->fail(Status(StatusCode::kAborted, "Enough."));
       });
   for (size_t t = 0; t < results.size(); ++t) {
@@ -256,7 +257,7 @@ TEST_F(SemaphoreThreads, NobodySeesAValueGoBack) {
         for (uint64_t i = 1; i <= kValues; ++i) {
           EXPECT_OK(queue().barrier(When().then(semaphore, i)));
         }
-        EXPECT_OK(semaphore->wait(kValues, patience()));
+        EXPECT_OK(semaphore->wait(kValues, time_limit()));
         over = true;
       });
   for (const Status& result : results) EXPECT_OK(result);
@@ -268,12 +269,12 @@ TEST_F(SemaphoreThreads, AChainOfThreadsThatWakeEachOther) {
   const auto results = in_threads(
       kLinks,
       [&](size_t t) {
-        if (Status status = links[t]->wait(1, patience()); !status.ok()) return status;
+        if (Status status = links[t]->wait(1, time_limit()); !status.ok()) return status;
         return t % 2 == 0 ? links[t + 1]->signal(1) : queue().barrier(When().then(links[t + 1], 1));
       },
       [&] { EXPECT_OK(links[0]->signal(1)); });
   for (const Status& result : results) EXPECT_OK(result);
-  EXPECT_OK(links[kLinks]->wait(1, patience()));
+  EXPECT_OK(links[kLinks]->wait(1, time_limit()));
 }
 
 TEST_F(SemaphoreThreads, TwoThreadsTakeTurns) {
@@ -281,7 +282,7 @@ TEST_F(SemaphoreThreads, TwoThreadsTakeTurns) {
   const Ref<Semaphore> turn = new_semaphore();
   const auto results = in_threads(2, [&](size_t t) {
     for (uint64_t at = t; at < kTurns; at += 2) {
-      if (Status status = turn->wait(at, patience()); !status.ok()) return status;
+      if (Status status = turn->wait(at, time_limit()); !status.ok()) return status;
       if (Status status = turn->signal(at + 1); !status.ok()) return status;
     }
     return Status();

@@ -8,19 +8,20 @@ namespace {
 
 class SlotBuffers : public Commands {
  protected:
-  // out = a + b over kCount floats; each a buffer or a slot.
+  // out = a + b over kWordCount floats; each a buffer or a slot.
   Launch add(const Argument& a, const Argument& b, const Argument& out) {
-    return Launch(function("vadd_c_v6", "vadd"), whole_groups(kCount, 64), {64, 1, 1},
-                  {a, b, out, Argument::of(kCount)});
+    return Launch(function("vadd_c_v6", "vadd"), whole_groups(kWordCount, 64), {64, 1, 1},
+                  {a, b, out, Argument::of(kWordCount)});
   }
-  Ref<Buffer> floats(float value) { return upload(std::vector<float>(kCount, value)); }
+  Ref<Buffer> floats(float value) { return upload(std::vector<float>(kWordCount, value)); }
   testing::AssertionResult all_floats_are(const Ref<Buffer>& buffer, float value) {
-    return same(download<float>(buffer), std::vector<float>(kCount, value));
+    return same(download<float>(buffer), std::vector<float>(kWordCount, value));
   }
   // Copies slot 0 to slot 1.
   Ref<CommandBuffer> a_copy() {
     Ref<CommandBuffer> commands = record();
-    require(commands->copy(BufferRange::binding(0, 0, kBytes), BufferRange::binding(1, 0, kBytes)));
+    require(commands->copy(BufferRange::binding(0, 0, kWordBytes),
+                           BufferRange::binding(1, 0, kWordBytes)));
     require(commands->finish());
     return commands;
   }
@@ -30,7 +31,7 @@ class SlotBuffers : public Commands {
     ASSERT_TRUE(other);
     const uint32_t nine = 9;
     for (int i = 0; i < 8; ++i) {
-      taken_.push_back(allocate(kBytes));
+      taken_.push_back(allocate(kWordBytes));
       ASSERT_OK(other->fill(taken_.back(), &nine, 4));
     }
     ASSERT_OK(drain(*other));
@@ -67,17 +68,18 @@ TEST_F(SlotBuffers, BesideOthersInOneDispatch) {
 
 // Offsets of the slot, of the binding and of the named buffer's range.
 TEST_F(SlotBuffers, BesideOthersWithOffsets) {
-  const std::vector<float> in = random_reals<float>(3 * kCount, 0, 1);
+  const std::vector<float> in = random_reals<float>(3 * kWordCount, 0, 1);
   const Ref<Buffer> named = upload(in);
   const Ref<Buffer> given = upload(in);
   const Ref<Buffer> out = floats(0);
   const Ref<CommandBuffer> commands = record();
-  ASSERT_OK(commands->dispatch(add(BufferRange(*named, 64, kBytes),
-                                   BufferRange::binding(0, 128, kBytes), BufferRange::binding(1))));
+  ASSERT_OK(
+      commands->dispatch(add(BufferRange(*named, 64, kWordBytes),
+                             BufferRange::binding(0, 128, kWordBytes), BufferRange::binding(1))));
   ASSERT_OK(commands->finish());
-  ASSERT_OK(execute(commands, {BufferRange(*given, 256, 2 * kBytes), out}));
-  std::vector<float> expected(kCount);
-  for (uint32_t i = 0; i < kCount; ++i) expected[i] = in[16 + i] + in[96 + i];
+  ASSERT_OK(execute(commands, {BufferRange(*given, 256, 2 * kWordBytes), out}));
+  std::vector<float> expected(kWordCount);
+  for (uint32_t i = 0; i < kWordCount; ++i) expected[i] = in[16 + i] + in[96 + i];
   EXPECT_TRUE(same(download<float>(out), expected));
 }
 
@@ -94,7 +96,7 @@ TEST_F(SlotBuffers, OneSlotInSeveralArguments) {
 
 TEST_F(SlotBuffers, BesideOthersInAnIndirectDispatch) {
   const Ref<Buffer> named = floats(1);
-  const Ref<Buffer> counts = upload(std::vector<uint32_t>{kCount / 64, 1, 1});
+  const Ref<Buffer> counts = upload(std::vector<uint32_t>{kWordCount / 64, 1, 1});
   const Ref<CommandBuffer> commands = record();
   ASSERT_OK(commands->dispatch_indirect(
       add(named, BufferRange::binding(0), BufferRange::binding(1)), counts));
@@ -145,8 +147,8 @@ TEST_F(SlotBuffers, LiveUntilAnIndirectDispatchIsDone) {
   {
     const Ref<Buffer> a = floats(1);
     const Ref<Buffer> b = floats(20);
-    const Ref<Buffer> counts = allocate(kBytes);
-    const uint32_t values[] = {kCount / 64, 1, 1};
+    const Ref<Buffer> counts = allocate(kWordBytes);
+    const uint32_t values[] = {kWordCount / 64, 1, 1};
     write(*counts, 0, values, sizeof(values));
     ASSERT_OK(queue().execute(*commands, {a, b, out, counts}, When(next()).after(gate, 1)));
   }
@@ -162,8 +164,8 @@ TEST_F(SlotBuffers, AViewInASlotLives) {
   const Ref<CommandBuffer> commands = a_copy();
   const Ref<Buffer> result = words(0);
   {
-    const Ref<Buffer> whole = upload(std::vector<uint32_t>(3 * kCount, 5));
-    const Ref<Buffer> view = take(whole->subspan(kBytes, kBytes));
+    const Ref<Buffer> whole = upload(std::vector<uint32_t>(3 * kWordCount, 5));
+    const Ref<Buffer> view = take(whole->subspan(kWordBytes, kWordBytes));
     ASSERT_OK(queue().execute(*commands, {view, result}, When(next()).after(gate, 1)));
   }
   write_over_free_memory();

@@ -7,21 +7,21 @@
 namespace halyard::cts {
 namespace {
 
-constexpr uint32_t kCount = 64;
-constexpr uint64_t kBytes = kCount * sizeof(uint32_t);
+constexpr uint32_t kStressCount = 64;
+constexpr uint64_t kStressBytes = kStressCount * sizeof(uint32_t);
 
 class Stress : public DeviceTest {
  protected:
-  Ref<Buffer> words(uint32_t value) { return upload(std::vector<uint32_t>(kCount, value)); }
+  Ref<Buffer> words(uint32_t value) { return upload(std::vector<uint32_t>(kStressCount, value)); }
   testing::AssertionResult all_are(const Ref<Buffer>& buffer, uint32_t value) {
-    return same(download<uint32_t>(buffer), std::vector<uint32_t>(kCount, value));
+    return same(download<uint32_t>(buffer), std::vector<uint32_t>(kStressCount, value));
   }
 };
 
 TEST_F(Stress, AHundredThousandSmallSubmissions) {
   constexpr uint32_t kSubmissions = 100000;
   const Ref<Buffer> data = words(0);
-  const Launch step = affine(data, kCount, 1, 1);
+  const Launch step = affine(data, kStressCount, 1, 1);
   for (uint32_t i = 0; i < kSubmissions; ++i) ASSERT_OK(queue().dispatch(step));
   ASSERT_OK(drain(queue()));
   EXPECT_TRUE(all_are(data, kSubmissions));
@@ -30,7 +30,7 @@ TEST_F(Stress, AHundredThousandSmallSubmissions) {
 TEST_F(Stress, TenThousandSignalsOfOneSemaphore) {
   const Ref<Semaphore> timeline = new_semaphore();
   for (uint64_t i = 1; i <= 10000; ++i) ASSERT_OK(queue().barrier(When().then(timeline, i)));
-  EXPECT_OK(timeline->wait(10000, patience()));
+  EXPECT_OK(timeline->wait(10000, time_limit()));
   EXPECT_EQ(take(timeline->query()), 10000u);
 }
 
@@ -40,7 +40,7 @@ TEST_F(Stress, TenThousandSemaphores) {
     semaphores.push_back(new_semaphore());
     ASSERT_OK(queue().barrier(When().then(semaphores.back(), 1)));
   }
-  for (const Ref<Semaphore>& semaphore : semaphores) ASSERT_OK(semaphore->wait(1, patience()));
+  for (const Ref<Semaphore>& semaphore : semaphores) ASSERT_OK(semaphore->wait(1, time_limit()));
 }
 
 TEST_F(Stress, EightThreadsPassATurnAroundTheirQueues) {
@@ -58,15 +58,15 @@ TEST_F(Stress, EightThreadsPassATurnAroundTheirQueues) {
       for (uint64_t lap = 0; lap < kLaps && results[t].ok(); ++lap) {
         const uint64_t at = lap * kThreads + t;
         results[t] = (*own)->dispatch(
-            Launch(kernel, {kCount, 1, 1}, {64, 1, 1},
-                   {data, Argument::of(kCount), Argument::of(3u), Argument::of(t)}),
+            Launch(kernel, {kStressCount, 1, 1}, {64, 1, 1},
+                   {data, Argument::of(kStressCount), Argument::of(3u), Argument::of(t)}),
             When().after(turn, at).then(turn, at + 1));
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   for (const Status& result : results) ASSERT_OK(result);
-  ASSERT_OK(turn->wait(kLaps * kThreads, patience()));
+  ASSERT_OK(turn->wait(kLaps * kThreads, time_limit()));
   uint32_t expected = 1;
   for (uint64_t i = 0; i < kLaps * kThreads; ++i) {
     expected = expected * 3 + static_cast<uint32_t>(i % kThreads);
@@ -103,7 +103,7 @@ TEST_F(Stress, RandomGraphsOfKernelsAgreeWithAModel) {
     const uint32_t addend = static_cast<uint32_t>(random()());
     switch (source == target ? 0 : random()() % 3) {
       case 0:
-        ASSERT_OK(queue.dispatch(affine(buffers[target], kCount, 5, addend), when));
+        ASSERT_OK(queue.dispatch(affine(buffers[target], kStressCount, 5, addend), when));
         model[target] = model[target] * 5 + addend;
         break;
       case 1:
@@ -117,7 +117,7 @@ TEST_F(Stress, RandomGraphsOfKernelsAgreeWithAModel) {
     users[target].push_back(n);
     users[source].push_back(n);
   }
-  for (const Ref<Semaphore>& semaphore : done) ASSERT_OK(semaphore->wait(1, patience()));
+  for (const Ref<Semaphore>& semaphore : done) ASSERT_OK(semaphore->wait(1, time_limit()));
   for (size_t i = 0; i < kBuffers; ++i) EXPECT_TRUE(all_are(buffers[i], model[i])) << i;
 }
 
@@ -153,7 +153,7 @@ TEST_F(Stress, RandomGraphsOfFailuresAgreeWithAModel) {
   ASSERT_OK(good->signal(1));
   std::vector<uint32_t> expected(kNodes, 0);
   for (size_t n = 0; n < kNodes; ++n) {
-    const Status status = done[n]->wait(1, patience());
+    const Status status = done[n]->wait(1, time_limit());
     if (fails[n]) {
       EXPECT_FAILS(status, StatusCode::kAborted, "The bridge is out.");
     } else {
@@ -211,12 +211,12 @@ TEST_F(Stress, ThreadsAllocateAndReleaseUnderWork) {
   for (size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 60 && results[t].ok(); ++i) {
-        Result<Ref<Buffer>> buffer = device().allocate(kBytes * (1 + t));
+        Result<Ref<Buffer>> buffer = device().allocate(kStressBytes * (1 + t));
         results[t] = buffer.status();
         if (!buffer.ok()) return;
         results[t] = queue().dispatch(
-            Launch(kernel, {kCount, 1, 1}, {64, 1, 1},
-                   {*buffer, Argument::of(kCount), Argument::of(1u), Argument::of(1u)}));
+            Launch(kernel, {kStressCount, 1, 1}, {64, 1, 1},
+                   {*buffer, Argument::of(kStressCount), Argument::of(1u), Argument::of(1u)}));
       }
     });
   }
@@ -230,10 +230,10 @@ TEST_F(Stress, QueuesComeAndGoUnderWork) {
   const Ref<Semaphore> chain = new_semaphore();
   for (uint64_t i = 0; i < 60; ++i) {
     const Ref<Queue> fleeting = new_queue();
-    ASSERT_OK(
-        fleeting->dispatch(affine(data, kCount, 1, 1), When().after(chain, i).then(chain, i + 1)));
+    ASSERT_OK(fleeting->dispatch(affine(data, kStressCount, 1, 1),
+                                 When().after(chain, i).then(chain, i + 1)));
   }
-  ASSERT_OK(chain->wait(60, patience()));
+  ASSERT_OK(chain->wait(60, time_limit()));
   EXPECT_TRUE(all_are(data, 60));
 }
 

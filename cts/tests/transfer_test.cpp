@@ -140,15 +140,17 @@ TEST_F(Transfer, UpdateTakesItsSourceAtSubmission) {
   }
 }
 
-struct Direction {
+struct TransferDirection {
   const char* name;
   MemoryType source;
   MemoryType target;
   // gtest's way to show a parameter.
-  friend void PrintTo(const Direction& direction, std::ostream* out) { *out << direction.name; }
+  friend void PrintTo(const TransferDirection& direction, std::ostream* out) {
+    *out << direction.name;
+  }
 };
 
-class Copy : public DeviceTest, public testing::WithParamInterface<Direction> {
+class Copy : public DeviceTest, public testing::WithParamInterface<TransferDirection> {
  protected:
   void copy(uint64_t size, uint64_t from, uint64_t to) {
     SCOPED_TRACE(std::to_string(size) + " bytes from " + std::to_string(from) + " to " +
@@ -193,10 +195,10 @@ TEST_P(Copy, Large) {
 
 INSTANTIATE_TEST_SUITE_P(
     Directions, Copy,
-    testing::Values(Direction{"DeviceToDevice", MemoryType::kDevice, MemoryType::kDevice},
-                    Direction{"HostToDevice", MemoryType::kHost, MemoryType::kDevice},
-                    Direction{"DeviceToHost", MemoryType::kDevice, MemoryType::kHost},
-                    Direction{"HostToHost", MemoryType::kHost, MemoryType::kHost}),
+    testing::Values(TransferDirection{"DeviceToDevice", MemoryType::kDevice, MemoryType::kDevice},
+                    TransferDirection{"HostToDevice", MemoryType::kHost, MemoryType::kDevice},
+                    TransferDirection{"DeviceToHost", MemoryType::kDevice, MemoryType::kHost},
+                    TransferDirection{"HostToHost", MemoryType::kHost, MemoryType::kHost}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(Transfer, CopyWithinABuffer) {

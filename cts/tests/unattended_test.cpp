@@ -19,7 +19,7 @@ class Unattended : public DeviceTest {
       for (uint64_t i = 0; i < buffer_->size() / 4; ++i) word(i).store(0);
     }
     const Ref<Buffer>& buffer() const { return buffer_; }
-    // Only looks, until all words are `value` or patience is over.
+    // Only looks, until all words are `value` or the time limit is over.
     bool become(uint32_t value) const {
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
       for (uint64_t i = 0; i < buffer_->size() / 4; ++i) {

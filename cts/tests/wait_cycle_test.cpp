@@ -59,7 +59,7 @@ TEST_F(WaitCycle, IsNoneIfTheHostSignalsWhatComesBefore) {
   }
   for (uint64_t turn = 1; turn < 20; turn += 2) {
     ASSERT_OK(semaphore->signal(turn));
-    ASSERT_OK(semaphore->wait(turn + 1, patience()));
+    ASSERT_OK(semaphore->wait(turn + 1, time_limit()));
   }
 }
 
@@ -72,7 +72,7 @@ TEST_F(WaitCycle, IsNoneIfAnotherQueueSignals) {
   ASSERT_OK(queue().barrier(When(next()).then(semaphore, 2)));
   ASSERT_OK(gate->signal(1));
   EXPECT_OK(finish());
-  EXPECT_OK(semaphore->wait(2, patience()));
+  EXPECT_OK(semaphore->wait(2, time_limit()));
 }
 
 // An operation that waits for what has failed does not run: it waits for nothing else, although it
@@ -87,8 +87,8 @@ TEST_F(WaitCycle, IsNoneIfWhatComesBeforeHasFailed) {
   lost->fail(Status(StatusCode::kAborted, "It never comes."));
   ASSERT_OK(queue().barrier(When().then(semaphore, 1)));
   ASSERT_OK(gate->signal(1));
-  EXPECT_OK(semaphore->wait(1, patience()));
-  EXPECT_FAILS(behind->wait(1, patience()), StatusCode::kAborted, "It never comes.");
+  EXPECT_OK(semaphore->wait(1, time_limit()));
+  EXPECT_FAILS(behind->wait(1, time_limit()), StatusCode::kAborted, "It never comes.");
 }
 
 // What is not refused has a way out.
@@ -97,7 +97,7 @@ TEST_F(WaitCycle, AFailureIsAWayOutOfAnyWait) {
   const Ref<Semaphore> behind = new_semaphore();
   ASSERT_OK(queue().barrier(When().after(semaphore, 1).then(behind, 1)));
   semaphore->fail(Status(StatusCode::kAborted, "It never comes."));
-  EXPECT_FAILS(behind->wait(1, patience()), StatusCode::kAborted, "It never comes.");
+  EXPECT_FAILS(behind->wait(1, time_limit()), StatusCode::kAborted, "It never comes.");
   EXPECT_OK(drain(queue()));
 }
 

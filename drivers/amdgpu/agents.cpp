@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "drivers/common/hsa_agent.h"
 #include "drivers/common/numa_node.h"
 #include "hal/error.h"
 
@@ -19,52 +20,6 @@ struct Visitor {
   bool has_host = false;
   Status status;
 };
-
-template <typename T>
-bool get(const Hsa& hsa, hsa_agent_t agent, int what, T* value) {
-  return hsa.hsa_agent_get_info(agent, static_cast<hsa_agent_info_t>(what), value) ==
-         HSA_STATUS_SUCCESS;
-}
-
-std::string text(const Hsa& hsa, hsa_agent_t agent, int what) {
-  // Names are at most 64 bytes with the terminator; newer runtimes may fill all of it.
-  char buffer[128] = {};
-  return get(hsa, agent, what, &buffer) ? std::string(buffer) : std::string();
-}
-
-std::string pci_address(const Hsa& hsa, hsa_agent_t agent) {
-  uint32_t location = 0;
-  uint32_t domain = 0;
-  if (!get(hsa, agent, HSA_AMD_AGENT_INFO_BDFID, &location)) return {};
-  get(hsa, agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
-  return pci_address_of(domain, location);
-}
-
-// "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-" without what comes before the processor.
-std::string isa_target(const Hsa& hsa, hsa_agent_t agent) {
-  struct Context {
-    const Hsa& hsa;
-    std::string name;
-  } context{hsa, {}};
-  const auto visit = [](hsa_isa_t isa, void* data) {
-    auto& c = *static_cast<Context*>(data);
-    uint32_t length = 0;
-    if (c.hsa.hsa_isa_get_info_alt(isa, HSA_ISA_INFO_NAME_LENGTH, &length) != HSA_STATUS_SUCCESS) {
-      return HSA_STATUS_SUCCESS;
-    }
-    std::string name(length, '\0');
-    if (c.hsa.hsa_isa_get_info_alt(isa, HSA_ISA_INFO_NAME, name.data()) != HSA_STATUS_SUCCESS) {
-      return HSA_STATUS_SUCCESS;
-    }
-    name.resize(std::min(name.size(), name.find('\0')));
-    c.name = name;
-    // The first is the agent's own; generic ones follow on newer runtimes.
-    return HSA_STATUS_INFO_BREAK;
-  };
-  hsa.hsa_agent_iterate_isas(agent, visit, &context);
-  const size_t at = context.name.find("--");
-  return at == std::string::npos ? context.name : context.name.substr(at + 2);
-}
 
 uint64_t local_memory(const Hsa& hsa, hsa_agent_t agent, uint32_t* lds_bytes) {
   struct Context {
@@ -94,29 +49,29 @@ uint64_t local_memory(const Hsa& hsa, hsa_agent_t agent, uint32_t* lds_bytes) {
 
 Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
   facts->agent = agent;
-  facts->processor = text(hsa, agent, HSA_AGENT_INFO_NAME);
-  facts->name = text(hsa, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
+  facts->processor = agent_text(hsa, agent, HSA_AGENT_INFO_NAME);
+  facts->name = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
   if (facts->name.empty()) facts->name = facts->processor;
-  facts->uuid = text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
+  facts->uuid = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
   // What the runtime says of a device without one.
   if (facts->uuid == "GPU-XX") facts->uuid.clear();
-  facts->pci_address = pci_address(hsa, agent);
-  facts->target = isa_target(hsa, agent);
+  facts->pci_address = agent_pci_address(hsa, agent);
+  facts->target = agent_target(hsa, agent);
   HALYARD_ASSIGN_OR_RETURN(facts->target_id, parse_target_id(facts->target));
   facts->target = to_string(facts->target_id);
   DeviceInfo& figures = facts->figures;
   uint16_t max_workgroup[3] = {};
   hsa_dim3_t max_grid = {};
   uint32_t max_grid_size = 0;
-  get(hsa, agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &figures.compute_units);
-  get(hsa, agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, &figures.wavefront_size);
-  get(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, &figures.max_workgroup_size);
-  get(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_DIM, &max_workgroup);
-  get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_DIM, &max_grid);
-  get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_SIZE, &max_grid_size);
-  get(hsa, agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &figures.max_clock_mhz);
-  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts->min_queue_size);
-  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts->max_queue_size);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &figures.compute_units);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, &figures.wavefront_size);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, &figures.max_workgroup_size);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_DIM, &max_workgroup);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_GRID_MAX_DIM, &max_grid);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_GRID_MAX_SIZE, &max_grid_size);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &figures.max_clock_mhz);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts->min_queue_size);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts->max_queue_size);
   figures.max_workgroup = {max_workgroup[0], max_workgroup[1], max_workgroup[2]};
   figures.max_grid = {max_grid.x, max_grid.y, max_grid.z};
   figures.max_grid_size = max_grid_size;
@@ -125,22 +80,22 @@ Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
   DeviceDetails& details = facts->details;
   details.numa_node = numa_node_of(facts->pci_address);
   uint32_t caches[4] = {};
-  get(hsa, agent, HSA_AGENT_INFO_CACHE_SIZE, &caches);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_CACHE_SIZE, &caches);
   details.l1_cache_bytes = caches[0];
   details.l2_cache_bytes = caches[1];
   details.l3_cache_bytes = caches[2];
-  get(hsa, agent, HSA_AMD_AGENT_INFO_CACHELINE_SIZE, &details.cache_line_bytes);
-  get(hsa, agent, HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU, &details.simds_per_compute_unit);
-  get(hsa, agent, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU, &details.waves_per_compute_unit);
-  get(hsa, agent, HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES, &details.shader_engines);
-  get(hsa, agent, kNumCopyEngines, &details.copy_engines);
-  get(hsa, agent, HSA_AGENT_INFO_QUEUES_MAX, &details.max_queues);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_CACHELINE_SIZE, &details.cache_line_bytes);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU, &details.simds_per_compute_unit);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU, &details.waves_per_compute_unit);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES, &details.shader_engines);
+  get_agent_info(hsa, agent, kNumCopyEngines, &details.copy_engines);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUES_MAX, &details.max_queues);
   details.min_queue_packets = facts->min_queue_size;
   details.max_queue_packets = facts->max_queue_size;
-  get(hsa, agent, HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY, &facts->memory_clock_mhz);
-  get(hsa, agent, HSA_AMD_AGENT_INFO_MEMORY_WIDTH, &facts->memory_bus_bits);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY, &facts->memory_clock_mhz);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_MEMORY_WIDTH, &facts->memory_bus_bits);
   hsa_amd_hdp_flush_t registers = {};
-  get(hsa, agent, HSA_AMD_AGENT_INFO_HDP_FLUSH, &registers);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_HDP_FLUSH, &registers);
   facts->window = HostWindow(registers.HDP_MEM_FLUSH_CNTL);
   return {};
 }
@@ -148,7 +103,7 @@ Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
 hsa_status_t visit_agent(hsa_agent_t agent, void* data) {
   auto& visitor = *static_cast<Visitor*>(data);
   hsa_device_type_t type = {};
-  if (!get(visitor.hsa, agent, HSA_AGENT_INFO_DEVICE, &type)) return HSA_STATUS_SUCCESS;
+  if (!get_agent_info(visitor.hsa, agent, HSA_AGENT_INFO_DEVICE, &type)) return HSA_STATUS_SUCCESS;
   if (type == HSA_DEVICE_TYPE_CPU && !visitor.has_host) {
     visitor.agents.host = agent;
     visitor.has_host = true;

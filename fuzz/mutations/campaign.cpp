@@ -70,8 +70,8 @@ class Child {
   bool stuck() const { return stuck_; }
   int status() const { return status_; }
 
-  // Whether the process has ended. Ends it if its load takes longer than `patience`.
-  bool ended(std::chrono::seconds patience) {
+  // Whether the process has ended. Ends it if its load takes longer than `timeout`.
+  bool ended(std::chrono::seconds timeout) {
     const pid_t ended = waitpid(pid_, &status_, WNOHANG);
     if (ended < 0 && errno != EINTR) die("waitpid");
     if (ended == pid_) return true;
@@ -79,7 +79,7 @@ class Child {
     if (const uint64_t next = progress_->next; next != seen_) {
       seen_ = next;
       moved_at_ = now;
-    } else if (!stuck_ && now - moved_at_ > patience) {
+    } else if (!stuck_ && now - moved_at_ > timeout) {
       stuck_ = true;
       kill(pid_, SIGKILL);
     }
@@ -108,8 +108,8 @@ class Child {
   bool stuck_ = false;
 };
 
-std::string how_it_ended(const Child& child, uint64_t patience) {
-  if (child.stuck()) return "takes more than " + std::to_string(patience) + " s";
+std::string how_it_ended(const Child& child, uint64_t timeout) {
+  if (child.stuck()) return "takes more than " + std::to_string(timeout) + " s";
   if (WIFSIGNALED(child.status())) {
     return "ends the process with signal " + std::to_string(WTERMSIG(child.status())) + " (" +
            strsignal(WTERMSIG(child.status())) + ")";
@@ -168,7 +168,7 @@ class Campaign {
 
   void collect() {
     for (size_t i = 0; i < children_.size();) {
-      if (!children_[i]->ended(std::chrono::seconds(options_.patience))) {
+      if (!children_[i]->ended(std::chrono::seconds(options_.timeout))) {
         ++i;
         continue;
       }
@@ -213,8 +213,7 @@ class Campaign {
                static_cast<std::streamsize>(mutant.size()));
     std::printf("Mutation %llu of seed %llu, of %s, %s. It is in %s. Its last words:\n%s\n",
                 ull(number), ull(options_.seed), seed.name.c_str(),
-                how_it_ended(child, options_.patience).c_str(), path.c_str(),
-                child.words().c_str());
+                how_it_ended(child, options_.timeout).c_str(), path.c_str(), child.words().c_str());
     std::fflush(stdout);
   }
 

@@ -14,7 +14,7 @@ namespace halyard::mutations {
 using Loader = std::function<bool(uint64_t end, Progress* progress)>;
 
 // Runs all mutations of the options and prints the results. True if none ended its process, by a
-// signal or otherwise, none took longer than options.patience, and some were accepted and some
+// signal or otherwise, none took longer than options.timeout, and some were accepted and some
 // refused. After a process has ended, the next one starts after the mutation that ended it.
 bool run_campaign(const Options& options, const std::vector<Seed>& seeds, const Loader& loader);
 

@@ -84,7 +84,7 @@ class Campaigns : public ::testing::Test {
     options_.count = 30;
     options_.batch = 10;
     options_.processes = 2;
-    options_.patience = 5;
+    options_.timeout = 5;
     options_.found = ::testing::TempDir() + "mutations-" + std::to_string(getpid());
     std::filesystem::create_directories(options_.found);
     seeds_[0].name = "seed";

@@ -25,7 +25,7 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--processes", options.processes, "at once")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  app.add_option("--patience", options.patience, "seconds that one load may take")
+  app.add_option("--timeout", options.timeout, "seconds that one load may take")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_option("--found", options.found, "folder for the files that end a process")

@@ -16,7 +16,7 @@ struct Options {
   uint64_t count = 2000;    // of mutations
   uint64_t batch = 5000;    // mutations in one process
   uint64_t processes = 1;   // at once
-  uint64_t patience = 60;   // seconds that one load may take
+  uint64_t timeout = 60;    // seconds that one load may take
   std::string found = ".";  // folder for the files that ended a process
   std::string write;        // a file: writes mutation `first` there and loads nothing
   std::vector<std::string> folders;

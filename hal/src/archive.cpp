@@ -21,7 +21,7 @@ constexpr std::string_view kEnd = "`\n";
 constexpr std::string_view kBsdName = "#1/";
 
 template <typename... Arguments>
-Status damaged(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+Status damaged_archive(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   return error(StatusCode::kInvalidArgument, "The archive {}",
                fmt::format(format, std::forward<Arguments>(arguments)...));
 }
@@ -39,21 +39,21 @@ std::optional<uint64_t> parse_number(std::string_view text) {
   return value;
 }
 
-struct Header {
+struct MemberHeader {
   std::string_view name;  // as it stands there, without the blanks
   ByteRange bytes;        // what belongs to it, a BSD name included
 };
 
-Result<Header> read_header(const ByteRange& range, uint64_t at) {
+Result<MemberHeader> read_header(const ByteRange& range, uint64_t at) {
   const uint64_t offset = range.base + at;
   if (!range.holds(at, kHeaderBytes)) {
-    return damaged(
+    return damaged_archive(
         "is truncated: the member header at offset {} needs {} bytes, and the archive "
         "ends at offset {}.",
         offset, kHeaderBytes, range.end());
   }
   if (range.text(at + kEndOffset, kEnd.size()) != kEnd) {
-    return damaged(
+    return damaged_archive(
         "has no member header at offset {}, where one must be: it does not end with the bytes 60 "
         "0a.",
         offset);
@@ -61,13 +61,13 @@ Result<Header> read_header(const ByteRange& range, uint64_t at) {
   const std::string_view digits = without_blanks(range.text(at + kSizeOffset, kSizeBytes));
   const std::optional<uint64_t> size = parse_number(digits);
   if (!size) {
-    return damaged("has a member whose size (\"{}\" at offset {}) is not a number.",
-                   printable(digits), offset + kSizeOffset);
+    return damaged_archive("has a member whose size (\"{}\" at offset {}) is not a number.",
+                           printable(digits), offset + kSizeOffset);
   }
-  Header header;
+  MemberHeader header;
   header.name = without_blanks(range.text(at, kNameBytes));
   if (!range.holds(at + kHeaderBytes, *size)) {
-    return damaged(
+    return damaged_archive(
         "is truncated: its member \"{}\" at offset {} has {} bytes, and the archive "
         "ends at offset {}.",
         printable(header.name), offset, *size, range.end());
@@ -80,7 +80,7 @@ Result<Header> read_header(const ByteRange& range, uint64_t at) {
 Result<std::string> long_name(const ByteRange& table, std::string_view name, uint64_t offset) {
   const std::optional<uint64_t> at = parse_number(name.substr(1));
   if (!at || *at >= table.size) {
-    return damaged(
+    return damaged_archive(
         "has a member at offset {} whose name (\"{}\") is not in the name table of {} "
         "bytes.",
         offset, printable(name), table.size);
@@ -88,12 +88,12 @@ Result<std::string> long_name(const ByteRange& table, std::string_view name, uin
   const std::string_view rest = table.text().substr(*at);
   const size_t end = rest.find('\n');
   if (end == std::string_view::npos) {
-    return damaged("has a member at offset {} whose name, at offset {}, does not end.", offset,
-                   table.base + *at);
+    return damaged_archive("has a member at offset {} whose name, at offset {}, does not end.",
+                           offset, table.base + *at);
   }
   // Many members may share one name, and each gets a copy.
   if (end > kLongestName) {
-    return damaged(
+    return damaged_archive(
         "has a member at offset {} whose name, at offset {}, has {} bytes; no file's name has more "
         "than {}.",
         offset, table.base + *at, end, kLongestName);
@@ -104,11 +104,12 @@ Result<std::string> long_name(const ByteRange& table, std::string_view name, uin
 }
 
 // BSD: "#1/20" is a name of 20 bytes in front of the member's own.
-Result<ArchiveMember> bsd_member(const Header& header, uint64_t offset) {
+Result<ArchiveMember> bsd_member(const MemberHeader& header, uint64_t offset) {
   const std::optional<uint64_t> length = parse_number(header.name.substr(kBsdName.size()));
   if (!length || *length > header.bytes.size) {
-    return damaged("has a member at offset {} whose name (\"{}\") is not within its {} bytes.",
-                   offset, printable(header.name), header.bytes.size);
+    return damaged_archive(
+        "has a member at offset {} whose name (\"{}\") is not within its {} bytes.", offset,
+        printable(header.name), header.bytes.size);
   }
   const std::string_view name = header.bytes.text(0, *length);
   return ArchiveMember{std::string(name.substr(0, name.find('\0'))), header.bytes.from(*length)};
@@ -132,7 +133,7 @@ Result<std::vector<ArchiveMember>> read_archive(const ByteRange& range) {
   uint64_t at = kArchiveMagic.size();
   while (at < range.size) {
     const uint64_t offset = range.base + at;
-    HALYARD_ASSIGN_OR_RETURN(const Header header, read_header(range, at));
+    HALYARD_ASSIGN_OR_RETURN(const MemberHeader header, read_header(range, at));
     // Members begin at even offsets; the last one's padding may be missing.
     at += kHeaderBytes + header.bytes.size;
     at += at % 2;

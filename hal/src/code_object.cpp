@@ -35,8 +35,6 @@ using internal::MetadataTree;
 using Node = internal::MetadataTree::Node;
 
 // LLVM AMDGPUUsage, "Note Records" and "Code Object Metadata".
-constexpr uint32_t kMetadataNote = 32;     // NT_AMDGPU_METADATA
-constexpr uint64_t kDescriptorBytes = 64;  // "Kernel Descriptor"
 
 struct KindName {
   std::string_view name;
@@ -283,7 +281,8 @@ Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImag
         hidden ? "exported " : "", kernel->symbol,
         hidden ? " It is local, and loaders skip it: compile with -fvisibility=protected." : "");
   }
-  HALYARD_ASSIGN_OR_RETURN(kernel->descriptor_offset, image.file_offset(*symbol, kDescriptorBytes));
+  HALYARD_ASSIGN_OR_RETURN(kernel->descriptor_offset,
+                           image.file_offset(*symbol, internal::kDescriptorBytes));
   kernel->descriptor_address = symbol->symbol.st_value;
   return {};
 }
@@ -333,13 +332,13 @@ Result<CodeObject> CodeObject::read(const void* data, size_t size) {
 
   const ElfNote* note = nullptr;
   for (const ElfNote& candidate : image.notes()) {
-    if (candidate.type == kMetadataNote && candidate.name == "AMDGPU") note = &candidate;
+    if (candidate.type == internal::kMetadataNote && candidate.name == "AMDGPU") note = &candidate;
   }
   if (note == nullptr) {
     return damaged(
         "has no metadata note (AMDGPU, type {}) among its {}, so its kernels are not "
         "known. Do not strip it of .note.",
-        kMetadataNote, image.notes().size());
+        internal::kMetadataNote, image.notes().size());
   }
   contents->metadata = std::string(note->description);
   const uint64_t base = note->description.data() - reinterpret_cast<const char*>(data);

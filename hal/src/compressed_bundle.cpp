@@ -33,8 +33,8 @@ Status failed(StatusCode code, const ByteRange& range, fmt::format_string<Argume
                fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 template <typename... Arguments>
-Status damaged(const ByteRange& range, fmt::format_string<Arguments...> format,
-               Arguments&&... arguments) {
+Status damaged_bundle(const ByteRange& range, fmt::format_string<Arguments...> format,
+                      Arguments&&... arguments) {
   return failed(StatusCode::kInvalidArgument, range, format, std::forward<Arguments>(arguments)...);
 }
 
@@ -43,7 +43,7 @@ Status no_memory(const ByteRange& range, uint64_t size) {
                 "holds {} bytes, and there is not enough memory to decompress them.", size);
 }
 
-struct Header {
+struct BundleHeader {
   uint32_t version = 0;
   Compression compression = Compression::kZlib;
   uint64_t size = 0;          // of the header, bytes
@@ -55,13 +55,14 @@ struct Header {
   uint64_t hash_at = 0;
 };
 
-Result<Header> read_header(const ByteRange& range) {
+Result<BundleHeader> read_header(const ByteRange& range) {
   const auto truncated = [&](uint64_t needed) {
-    return damaged(range, "is truncated: its header has {} bytes, and the bytes end at offset {}.",
-                   needed, range.end());
+    return damaged_bundle(range,
+                          "is truncated: its header has {} bytes, and the bytes end at offset {}.",
+                          needed, range.end());
   };
   if (!range.holds(0, kCommonBytes)) return truncated(kCommonBytes);
-  Header header;
+  BundleHeader header;
   header.version = range.read<uint16_t>(kVersionOffset);
   if (header.version < 1 || header.version > 3) {
     return failed(StatusCode::kUnimplemented, range,
@@ -91,26 +92,27 @@ Result<Header> read_header(const ByteRange& range) {
   if (header.version == 1) return header;
   header.file_size = size_at(header.file_size_at);
   if (header.file_size < header.size) {
-    return damaged(range, "says at offset {} that it has {} bytes, fewer than its header ({}).",
-                   range.base + header.file_size_at, header.file_size, header.size);
+    return damaged_bundle(range,
+                          "says at offset {} that it has {} bytes, fewer than its header ({}).",
+                          range.base + header.file_size_at, header.file_size, header.size);
   }
   if (!range.holds(0, header.file_size)) {
-    return damaged(range,
-                   "is truncated: it says at offset {} that it has {} bytes, and the bytes "
-                   "end at offset {}.",
-                   range.base + header.file_size_at, header.file_size, range.end());
+    return damaged_bundle(range,
+                          "is truncated: it says at offset {} that it has {} bytes, and the bytes "
+                          "end at offset {}.",
+                          range.base + header.file_size_at, header.file_size, range.end());
   }
   return header;
 }
 
-Status check_size(const ByteRange& range, const Header& header, uint64_t compressed,
+Status check_size(const ByteRange& range, const BundleHeader& header, uint64_t compressed,
                   uint64_t limit) {
   const uint64_t ratio = header.compression == Compression::kZlib ? kZlibRatio : kZstdRatio;
   if (header.uncompressed / ratio > compressed + kSlackBytes) {
-    return damaged(range,
-                   "claims at offset {} to hold {} bytes, more than {} compressed bytes "
-                   "can.",
-                   range.base + header.uncompressed_at, header.uncompressed, compressed);
+    return damaged_bundle(range,
+                          "claims at offset {} to hold {} bytes, more than {} compressed bytes "
+                          "can.",
+                          range.base + header.uncompressed_at, header.uncompressed, compressed);
   }
   if (header.uncompressed > limit) {
     return failed(StatusCode::kResourceExhausted, range,
@@ -131,15 +133,16 @@ Result<uint64_t> inflate_all(const ByteRange& range, const ByteRange& compressed
   if (result == Z_MEM_ERROR) return no_memory(range, size);
   // The only thing that uncompress2 calls by this name.
   if (result == Z_BUF_ERROR) {
-    return damaged(range, "holds more than the {} bytes that its header says.", size);
+    return damaged_bundle(range, "holds more than the {} bytes that its header says.", size);
   }
   if (result != Z_OK) {
-    return damaged(range, "cannot be decompressed: zlib stops at offset {} ({}).",
-                   compressed.base + consumed,
-                   consumed == compressed.size ? "the data end too early" : "the data are damaged");
+    return damaged_bundle(
+        range, "cannot be decompressed: zlib stops at offset {} ({}).", compressed.base + consumed,
+        consumed == compressed.size ? "the data end too early" : "the data are damaged");
   }
   if (produced != size) {
-    return damaged(range, "holds {} bytes instead of the {} that its header says.", produced, size);
+    return damaged_bundle(range, "holds {} bytes instead of the {} that its header says.", produced,
+                          size);
   }
   return consumed;
 }
@@ -147,8 +150,8 @@ Result<uint64_t> inflate_all(const ByteRange& range, const ByteRange& compressed
 Result<uint64_t> zstd_frame_size(const ByteRange& range, const ByteRange& compressed) {
   const size_t frame = ZSTD_findFrameCompressedSize(compressed.data, compressed.size);
   if (ZSTD_isError(frame) != 0) {
-    return damaged(range, "has no whole zstd frame at offset {} ({}).", compressed.base,
-                   ZSTD_getErrorName(frame));
+    return damaged_bundle(range, "has no whole zstd frame at offset {} ({}).", compressed.base,
+                          ZSTD_getErrorName(frame));
   }
   return frame;
 }
@@ -161,13 +164,15 @@ Result<uint64_t> unzstd_all(const ByteRange& range, const ByteRange& compressed,
     const ZSTD_ErrorCode code = ZSTD_getErrorCode(produced);
     if (code == ZSTD_error_memory_allocation) return no_memory(range, size);
     if (code == ZSTD_error_dstSize_tooSmall) {
-      return damaged(range, "holds more than the {} bytes that its header says.", size);
+      return damaged_bundle(range, "holds more than the {} bytes that its header says.", size);
     }
-    return damaged(range, "cannot be decompressed: the zstd frame at offset {} is damaged ({}).",
-                   compressed.base, ZSTD_getErrorName(produced));
+    return damaged_bundle(range,
+                          "cannot be decompressed: the zstd frame at offset {} is damaged ({}).",
+                          compressed.base, ZSTD_getErrorName(produced));
   }
   if (produced != size) {
-    return damaged(range, "holds {} bytes instead of the {} that its header says.", produced, size);
+    return damaged_bundle(range, "holds {} bytes instead of the {} that its header says.", produced,
+                          size);
   }
   return frame;
 }
@@ -175,7 +180,7 @@ Result<uint64_t> unzstd_all(const ByteRange& range, const ByteRange& compressed,
 }  // namespace
 
 Result<CompressedBundle> read_compressed_bundle(const ByteRange& range, uint64_t limit) {
-  HALYARD_ASSIGN_OR_RETURN(const Header header, read_header(range));
+  HALYARD_ASSIGN_OR_RETURN(const BundleHeader header, read_header(range));
   const uint64_t end = header.version == 1 ? range.size : header.file_size;
   const ByteRange compressed = range.part(header.size, end - header.size);
   HALYARD_RETURN_IF_ERROR(check_size(range, header, compressed.size, limit));
@@ -194,8 +199,9 @@ Result<CompressedBundle> read_compressed_bundle(const ByteRange& range, uint64_t
   bundle.size = header.version == 1 ? header.size + consumed : header.file_size;
   const std::string_view rest = range.text().substr(0, bundle.size).substr(header.size + consumed);
   if (const size_t junk = rest.find_first_not_of('\0'); junk != std::string_view::npos) {
-    return damaged(range, "has bytes that are not part of the compressed data, from offset {} on.",
-                   range.base + header.size + consumed + junk);
+    return damaged_bundle(range,
+                          "has bytes that are not part of the compressed data, from offset {} on.",
+                          range.base + header.size + consumed + junk);
   }
   if (const uint64_t hash = bundle_hash({bundle.data.get(), bundle.data_size});
       hash != header.hash) {

@@ -15,6 +15,11 @@
 
 namespace halyard::internal {
 
+// LLVM AMDGPUUsage: the type of the note that holds the metadata (NT_AMDGPU_METADATA, of "AMDGPU"),
+// and "Kernel Descriptor".
+inline constexpr uint32_t kMetadataNote = 32;
+inline constexpr uint64_t kDescriptorBytes = 64;
+
 struct ElfSection {
   Elf64_Shdr header;
   std::string_view name;  // inside of the file; empty if it has none

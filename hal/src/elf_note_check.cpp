@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::string_view kVendor = "AMDGPU";
 constexpr std::string_view kOldVendor = "AMD";  // of code object version 2
-constexpr uint32_t kMetadataNote = 32;          // NT_AMDGPU_METADATA
 constexpr uint64_t kNoteAlignment = 4;
 
 constexpr uint64_t aligned(uint64_t size, uint64_t alignment) {

@@ -9,8 +9,7 @@
 namespace halyard::internal {
 namespace {
 
-constexpr uint64_t kDescriptorBytes = 64;  // LLVM AMDGPUUsage, "Kernel Descriptor"
-constexpr uint16_t kLds = 0xff00;          // SHN_AMDGPU_LDS
+constexpr uint16_t kLds = 0xff00;  // SHN_AMDGPU_LDS
 constexpr uint64_t kPointerBytes = 8;
 
 uint32_t type_of(const Elf64_Sym& symbol) {

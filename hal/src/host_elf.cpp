@@ -14,14 +14,15 @@ namespace {
 constexpr std::string_view kFatSection = ".hip_fatbin";
 
 template <typename... Arguments>
-Status damaged(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+Status damaged_host_object(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   return error(StatusCode::kInvalidArgument, "The host's ELF {}",
                fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
 Status truncated(const ByteRange& range, std::string_view what, uint64_t offset, uint64_t size) {
-  return damaged("is truncated: its {} ({} bytes at offset {}) reaches past its end at offset {}.",
-                 what, size, range.base + offset, range.end());
+  return damaged_host_object(
+      "is truncated: its {} ({} bytes at offset {}) reaches past its end at offset {}.", what, size,
+      range.base + offset, range.end());
 }
 
 // Where the section headers are; the numbers that do not fit into the ELF header are in the first
@@ -42,7 +43,7 @@ Result<SectionTable> find_sections(const ByteRange& range) {
   }
   const auto header = range.read<Elf64_Ehdr>(0);
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
-    return damaged(
+    return damaged_host_object(
         "has a class ({}) and byte order ({}) at offset {} other than 64 bits (2) and "
         "little-endian (1), which is all that ROCm has.",
         header.e_ident[EI_CLASS], header.e_ident[EI_DATA], range.base + EI_CLASS);
@@ -51,9 +52,9 @@ Result<SectionTable> find_sections(const ByteRange& range) {
   // Without a table there are no sections, regardless of the header's number.
   if (table.offset == 0) return SectionTable{};
   if (header.e_shentsize != sizeof(Elf64_Shdr)) {
-    return damaged("has section headers of {} bytes (e_shentsize at offset {}); they have {}.",
-                   header.e_shentsize, range.base + offsetof(Elf64_Ehdr, e_shentsize),
-                   sizeof(Elf64_Shdr));
+    return damaged_host_object(
+        "has section headers of {} bytes (e_shentsize at offset {}); they have {}.",
+        header.e_shentsize, range.base + offsetof(Elf64_Ehdr, e_shentsize), sizeof(Elf64_Shdr));
   }
   if (!range.holds(table.offset, sizeof(Elf64_Shdr))) {
     return truncated(range, "section header table", table.offset, sizeof(Elf64_Shdr));
@@ -64,7 +65,7 @@ Result<SectionTable> find_sections(const ByteRange& range) {
   // Before the product, so that it cannot overflow.
   if (table.count > range.size / sizeof(Elf64_Shdr) ||
       !range.holds(table.offset, table.count * sizeof(Elf64_Shdr))) {
-    return damaged(
+    return damaged_host_object(
         "is truncated: its {} section headers at offset {} reach past its end at offset "
         "{}.",
         table.count, range.base + table.offset, range.end());
@@ -92,7 +93,7 @@ Status check_overlap(std::vector<ByteRange> sections) {
             [](const ByteRange& a, const ByteRange& b) { return a.base < b.base; });
   for (size_t i = 1; i < sections.size(); ++i) {
     if (sections[i].base >= sections[i - 1].end()) continue;
-    return damaged(
+    return damaged_host_object(
         "has two sections {} that overlap: one from offset {} to {}, and one from {} on.",
         kFatSection, sections[i - 1].base, sections[i - 1].end(), sections[i].base);
   }
@@ -136,8 +137,9 @@ Result<std::vector<ByteRange>> find_fat_sections(const ByteRange& range) {
   HALYARD_ASSIGN_OR_RETURN(const SectionTable table, find_sections(range));
   if (table.count == 0) return found;
   if (table.names >= table.count) {
-    return damaged("takes its section names from section {} (e_shstrndx at offset {}); it has {}.",
-                   table.names, range.base + offsetof(Elf64_Ehdr, e_shstrndx), table.count);
+    return damaged_host_object(
+        "takes its section names from section {} (e_shstrndx at offset {}); it has {}.",
+        table.names, range.base + offsetof(Elf64_Ehdr, e_shstrndx), table.count);
   }
   const Elf64_Shdr names_section = section_at(range, table, table.names);
   if (names_section.sh_type != SHT_STRTAB) return found;  // no names, so none of ours
@@ -146,14 +148,14 @@ Result<std::vector<ByteRange>> find_fat_sections(const ByteRange& range) {
   for (uint64_t i = 1; i < table.count; ++i) {
     const Elf64_Shdr section = section_at(range, table, i);
     if (section.sh_name >= names.size) {
-      return damaged(
+      return damaged_host_object(
           "has a section ({}) whose name is at {} of {} bytes of names; its header is "
           "at offset {}.",
           i, section.sh_name, names.size, range.base + table.offset + i * sizeof(Elf64_Shdr));
     }
     if (!is_fat_section(names.text().substr(section.sh_name))) continue;
     if (section.sh_type == SHT_NOBITS || (section.sh_flags & SHF_COMPRESSED) != 0) {
-      return damaged(
+      return damaged_host_object(
           "has a section {} without plain contents (type {}, flags {:#x}); its header is at offset "
           "{}. Use the file as it was before objcopy or strip changed it.",
           kFatSection, section.sh_type, section.sh_flags,

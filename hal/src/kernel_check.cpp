@@ -11,7 +11,6 @@
 namespace halyard::internal {
 namespace {
 
-constexpr uint64_t kDescriptorBytes = 64;
 constexpr uint64_t kDescriptorAlignment = 64;
 constexpr uint64_t kEntryAlignment = 256;
 constexpr uint64_t kSmallestInstruction = 4;  // bytes

@@ -16,8 +16,8 @@ constexpr uint64_t kEntryHeader = 3 * sizeof(uint64_t);
 constexpr uint64_t kLongestId = 4096;
 
 template <typename... Arguments>
-Status damaged(const ByteRange& range, fmt::format_string<Arguments...> format,
-               Arguments&&... arguments) {
+Status damaged_offload(const ByteRange& range, fmt::format_string<Arguments...> format,
+                       Arguments&&... arguments) {
   return error(StatusCode::kInvalidArgument, "The offload bundle at offset {} {}", range.base,
                fmt::format(format, std::forward<Arguments>(arguments)...));
 }
@@ -32,10 +32,10 @@ struct RawEntry {
 // The entry whose header is at `*at`, which moves behind it.
 Result<RawEntry> read_entry(const ByteRange& range, uint64_t index, uint64_t* at) {
   if (!range.holds(*at, kEntryHeader)) {
-    return damaged(range,
-                   "is truncated: the header of entry {} at offset {} needs {} bytes, and "
-                   "the bytes end at offset {}.",
-                   index, range.base + *at, kEntryHeader, range.end());
+    return damaged_offload(range,
+                           "is truncated: the header of entry {} at offset {} needs {} bytes, and "
+                           "the bytes end at offset {}.",
+                           index, range.base + *at, kEntryHeader, range.end());
   }
   RawEntry entry = {.at = *at,
                     .offset = range.read<uint64_t>(*at),
@@ -43,25 +43,25 @@ Result<RawEntry> read_entry(const ByteRange& range, uint64_t index, uint64_t* at
                     .id = {}};
   const auto id_length = range.read<uint64_t>(*at + 16);
   if (id_length > kLongestId) {
-    return damaged(range,
-                   "has an entry ({}) whose ID at offset {} is {} bytes long; the limit is "
-                   "{}.",
-                   index, range.base + *at + kEntryHeader, id_length, kLongestId);
+    return damaged_offload(range,
+                           "has an entry ({}) whose ID at offset {} is {} bytes long; the limit is "
+                           "{}.",
+                           index, range.base + *at + kEntryHeader, id_length, kLongestId);
   }
   if (!range.holds(*at + kEntryHeader, id_length)) {
-    return damaged(range,
-                   "is truncated: the ID of entry {} at offset {} has {} bytes, and the "
-                   "bytes end at offset {}.",
-                   index, range.base + *at + kEntryHeader, id_length, range.end());
+    return damaged_offload(range,
+                           "is truncated: the ID of entry {} at offset {} has {} bytes, and the "
+                           "bytes end at offset {}.",
+                           index, range.base + *at + kEntryHeader, id_length, range.end());
   }
   entry.id = range.text(*at + kEntryHeader, id_length);
   *at += kEntryHeader + id_length;
   if (!range.holds(entry.offset, entry.size)) {
-    return damaged(range,
-                   "is truncated: its entry {} ({}), described at offset {}, has {} bytes "
-                   "at offset {} of the bundle, which ends after {}.",
-                   index, printable(entry.id), range.base + entry.at, entry.size, entry.offset,
-                   range.size);
+    return damaged_offload(range,
+                           "is truncated: its entry {} ({}), described at offset {}, has {} bytes "
+                           "at offset {} of the bundle, which ends after {}.",
+                           index, printable(entry.id), range.base + entry.at, entry.size,
+                           entry.offset, range.size);
   }
   return entry;
 }
@@ -75,11 +75,12 @@ Status check_overlap(const ByteRange& range, std::vector<RawEntry> entries, uint
   std::string_view by = "the table of entries";
   for (const RawEntry& entry : entries) {
     if (entry.offset < taken) {
-      return damaged(range,
-                     "has an entry ({}), described at offset {}, whose bytes from offset {} "
-                     "on overlap {}, which reaches to offset {}.",
-                     printable(entry.id), range.base + entry.at, range.base + entry.offset,
-                     printable(by), range.base + taken);
+      return damaged_offload(
+          range,
+          "has an entry ({}), described at offset {}, whose bytes from offset {} "
+          "on overlap {}, which reaches to offset {}.",
+          printable(entry.id), range.base + entry.at, range.base + entry.offset, printable(by),
+          range.base + taken);
     }
     taken = entry.offset + entry.size;
     by = entry.id;
@@ -91,16 +92,16 @@ Status check_overlap(const ByteRange& range, std::vector<RawEntry> entries, uint
 
 Result<OffloadBundle> read_offload_bundle(const ByteRange& range) {
   if (!range.holds(kCountOffset, sizeof(uint64_t))) {
-    return damaged(range,
-                   "is truncated: the number of its entries at offset {} needs {} bytes, "
-                   "and the bytes end at offset {}.",
-                   range.base + kCountOffset, sizeof(uint64_t), range.end());
+    return damaged_offload(range,
+                           "is truncated: the number of its entries at offset {} needs {} bytes, "
+                           "and the bytes end at offset {}.",
+                           range.base + kCountOffset, sizeof(uint64_t), range.end());
   }
   const auto count = range.read<uint64_t>(kCountOffset);
   // Before any room is made for them.
   if (const uint64_t most = (range.size - kTableOffset) / kEntryHeader; count > most) {
-    return damaged(range, "claims {} entries at offset {}, and has bytes for {} at most.", count,
-                   range.base + kCountOffset, most);
+    return damaged_offload(range, "claims {} entries at offset {}, and has bytes for {} at most.",
+                           count, range.base + kCountOffset, most);
   }
   std::vector<RawEntry> raw;
   uint64_t at = kTableOffset;

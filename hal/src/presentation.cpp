@@ -17,7 +17,6 @@ using internal::ElfNote;
 using internal::ElfSection;
 using internal::MetadataTree;
 
-constexpr uint32_t kMetadataNote = 32;  // NT_AMDGPU_METADATA
 // In a kernel descriptor (LLVM AMDGPUUsage, "Kernel Descriptor"): private_segment_fixed_size.
 constexpr uint64_t kPrivateSegmentSize = 4;
 constexpr uint32_t kMachineMask = 0xff;
@@ -183,7 +182,7 @@ template <typename Rewrite>
 Status rewrite_notes(const ElfImage& image, Rewrite&& rewrite, std::vector<std::byte>* file) {
   const ElfNote* metadata = nullptr;
   for (const ElfNote& note : image.notes()) {
-    if (note.type == kMetadataNote && note.name == "AMDGPU") metadata = &note;
+    if (note.type == internal::kMetadataNote && note.name == "AMDGPU") metadata = &note;
   }
   if (metadata == nullptr) return {};
   const uint64_t base = metadata->description.data() - reinterpret_cast<const char*>(image.data());

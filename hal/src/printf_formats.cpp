@@ -16,7 +16,6 @@ using internal::ElfImage;
 using internal::ElfNote;
 using internal::MetadataTree;
 
-constexpr uint32_t kMetadataNote = 32;    // NT_AMDGPU_METADATA
 constexpr uint32_t kMostArguments = 256;  // of one printf
 constexpr uint32_t kLargestArgument = 1 << 20;
 
@@ -78,7 +77,7 @@ Result<std::vector<PrintfFormat>> read_printf_formats(const void* data, size_t s
   HALYARD_ASSIGN_OR_RETURN(const ElfImage image, ElfImage::open(data, size));
   std::vector<PrintfFormat> formats;
   for (const ElfNote& note : image.notes()) {
-    if (note.type != kMetadataNote || note.name != "AMDGPU") continue;
+    if (note.type != internal::kMetadataNote || note.name != "AMDGPU") continue;
     const uint64_t base = note.description.data() - static_cast<const char*>(data);
     HALYARD_ASSIGN_OR_RETURN(const MetadataTree tree, MetadataTree::parse(note.description, base));
     const MetadataTree::Node* const list = tree.find(tree.root(), "amdhsa.printf");

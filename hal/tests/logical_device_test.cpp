@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using testing::read_data;
 
 // Three GPUs, which all reach each other's memory unless a test says otherwise.
-class FakeDriver final : public driver::DriverBase {
+class GroupDriver final : public driver::DriverBase {
  public:
   std::vector<Ref<FakeDevice>> devices;
   Status refusal;  // of the last device
@@ -72,7 +72,7 @@ class LogicalDeviceTest : public ::testing::Test {
     EXPECT_THAT(status.to_string(), HasSubstr(says));
   }
 
-  const Ref<FakeDriver> driver_ = Ref<FakeDriver>::adopt(new FakeDriver);
+  const Ref<GroupDriver> driver_ = Ref<GroupDriver>::adopt(new GroupDriver);
   Ref<Device> device_;
   const uint32_t pattern_ = 0;
 };

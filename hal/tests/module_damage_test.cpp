@@ -318,7 +318,7 @@ TEST(ModuleDamage, SomethingElse) {
 }
 
 // Reads it, looks at everything that came out, and chooses.
-void exercise(const char* data, size_t size) {
+void read_damaged(const char* data, size_t size) {
   const std::unique_ptr<char[]> exact(new char[size]);
   std::copy(data, data + size, exact.get());
   const Result<Module> module =
@@ -356,7 +356,7 @@ TEST(ModuleDamage, EveryPrefix) {
   for (const auto& [name, bytes] : samples()) {
     // Of what lies deep inside of a code object not every byte.
     for (size_t size = 0; size < bytes.size(); size += size < 600 ? 1 : 41) {
-      ASSERT_NO_FATAL_FAILURE(exercise(bytes.data(), size)) << name << " up to " << size;
+      ASSERT_NO_FATAL_FAILURE(read_damaged(bytes.data(), size)) << name << " up to " << size;
       const bool whole_members = name == "archive" && size > 8;
       if (!whole_members) {
         ASSERT_FALSE(Module::read(bytes.data(), size).ok()) << name << " up to " << size;
@@ -379,7 +379,7 @@ TEST(ModuleDamage, RandomBytesChanged) {
         mutant[random() % range] = static_cast<char>(
             random() % 2 == 0 ? random() : interesting[random() % std::size(interesting)]);
       }
-      ASSERT_NO_FATAL_FAILURE(exercise(mutant.data(), mutant.size())) << name << " " << round;
+      ASSERT_NO_FATAL_FAILURE(read_damaged(mutant.data(), mutant.size())) << name << " " << round;
     }
   }
 }

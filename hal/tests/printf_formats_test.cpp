@@ -16,20 +16,20 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::read_data;
 
-Result<std::vector<PrintfFormat>> read(const Bytes& bytes) {
+Result<std::vector<PrintfFormat>> read_formats(const Bytes& bytes) {
   return read_printf_formats(bytes.data(), bytes.size());
 }
 // Of printf.hsaco, with a part of its metadata replaced by as many bytes.
 std::string damage(const std::string& from, const std::string& to) {
   Bytes bytes = read_data("printf.hsaco");
   testing::replace(bytes, from, to);
-  const auto formats = read(bytes);
+  const auto formats = read_formats(bytes);
   return formats.ok() ? "it was read" : formats.status().to_string();
 }
 
 TEST(PrintfFormats, AreWhatTheSourceSays) {
   const Bytes bytes = read_data("printf.hsaco");
-  const auto formats = read(bytes);
+  const auto formats = read_formats(bytes);
   ASSERT_TRUE(formats.ok()) << formats.status().to_string();
   ASSERT_EQ(formats->size(), 2u);
   const auto& plain = (*formats)[0].sizes.empty() ? (*formats)[0] : (*formats)[1];
@@ -45,10 +45,10 @@ TEST(PrintfFormats, AreWhatTheSourceSays) {
 }
 
 TEST(PrintfFormats, OfACodeObjectThatDoesNotPrintThereAreNone) {
-  const auto formats = read(read_data("v5.hsaco"));
+  const auto formats = read_formats(read_data("v5.hsaco"));
   ASSERT_TRUE(formats.ok()) << formats.status().to_string();
   EXPECT_THAT(*formats, IsEmpty());
-  EXPECT_EQ(read(Bytes(100)).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(read_formats(Bytes(100)).status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST(PrintfFormats, AnEntryThatIsNotAsLlvmWritesItIsNamed) {

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TargetId target(std::string_view text) {
+TargetId target_of(std::string_view text) {
   Result<TargetId> result = parse_target_id(text);
   EXPECT_TRUE(result.ok()) << result.status().to_string();
   return result.ok() ? result.value() : TargetId{};
@@ -183,18 +183,18 @@ TEST(Families, AndArchitecturesNameProcessorsThatExist) {
 }
 
 TEST(LoadOrder, PutsFeaturesBeforeNoneAndTheProcessorBeforeItsGenericTarget) {
-  EXPECT_THAT(names_of(load_order(target("gfx942:sramecc+:xnack-"))),
+  EXPECT_THAT(names_of(load_order(target_of("gfx942:sramecc+:xnack-"))),
               ElementsAre("gfx942:sramecc+:xnack-", "gfx942:sramecc+", "gfx942:xnack-", "gfx942",
                           "gfx9-4-generic:sramecc+:xnack-", "gfx9-4-generic:sramecc+",
                           "gfx9-4-generic:xnack-", "gfx9-4-generic"));
   // gfx9-generic has no sramecc.
-  EXPECT_THAT(names_of(load_order(target("gfx906:sramecc+:xnack-"))),
+  EXPECT_THAT(names_of(load_order(target_of("gfx906:sramecc+:xnack-"))),
               ElementsAre("gfx906:sramecc+:xnack-", "gfx906:sramecc+", "gfx906:xnack-", "gfx906",
                           "gfx9-generic:xnack-", "gfx9-generic"));
-  EXPECT_THAT(names_of(load_order(target("gfx90a:xnack+"))),
+  EXPECT_THAT(names_of(load_order(target_of("gfx90a:xnack+"))),
               ElementsAre("gfx90a:xnack+", "gfx90a"));
-  EXPECT_THAT(names_of(load_order(target("gfx1100"))), ElementsAre("gfx1100", "gfx11-generic"));
-  EXPECT_THAT(names_of(load_order(target("gfx1399:xnack+"))),
+  EXPECT_THAT(names_of(load_order(target_of("gfx1100"))), ElementsAre("gfx1100", "gfx11-generic"));
+  EXPECT_THAT(names_of(load_order(target_of("gfx1399:xnack+"))),
               ElementsAre("gfx1399:xnack+", "gfx1399"));
 }
 
@@ -202,7 +202,7 @@ TEST(LoadOrder, PutsFeaturesBeforeNoneAndTheProcessorBeforeItsGenericTarget) {
 TEST(LoadOrder, IsWhatRuns) {
   for (const ProcessorInfo& processor : all_processors()) {
     if (processor.kind != ProcessorKind::kExact) continue;
-    TargetId device = target(processor.name);
+    TargetId device = target_of(processor.name);
     if (processor.has_xnack) device.xnack = Feature::kOff;
     if (processor.has_sramecc) device.sramecc = Feature::kOn;
     std::set<std::string> offered;
@@ -230,7 +230,7 @@ TEST(LoadOrder, IsTheOrderOfSelection) {
   for (const ProcessorInfo& processor : all_processors()) {
     if (processor.kind != ProcessorKind::kExact) continue;
     LoaderFacts loader;
-    loader.device = target(processor.name);
+    loader.device = target_of(processor.name);
     if (processor.has_xnack) loader.device.xnack = Feature::kOff;
     if (processor.has_sramecc) loader.device.sramecc = Feature::kOn;
     std::vector<TargetId> order = load_order(loader.device);
@@ -255,13 +255,13 @@ TEST(LoadOrder, IsTheOrderOfSelection) {
 }
 
 TEST(LoadOrder, RanksWhatAModuleHas) {
-  EXPECT_EQ(match_rank(target("gfx90a:xnack+")), MatchRank::kProcessorWithFeatures);
-  EXPECT_EQ(match_rank(target("gfx90a")), MatchRank::kProcessor);
-  EXPECT_EQ(match_rank(target("gfx9-generic:xnack+")), MatchRank::kGenericWithFeatures);
-  EXPECT_EQ(match_rank(target("gfx9-generic")), MatchRank::kGeneric);
-  EXPECT_TRUE(is_preferred(target("gfx90a:sramecc+:xnack+"), target("gfx90a:xnack+")));
-  EXPECT_FALSE(is_preferred(target("gfx90a:xnack+"), target("gfx90a:sramecc+")));
-  EXPECT_FALSE(is_preferred(target("gfx90a"), target("gfx90a")));
+  EXPECT_EQ(match_rank(target_of("gfx90a:xnack+")), MatchRank::kProcessorWithFeatures);
+  EXPECT_EQ(match_rank(target_of("gfx90a")), MatchRank::kProcessor);
+  EXPECT_EQ(match_rank(target_of("gfx9-generic:xnack+")), MatchRank::kGenericWithFeatures);
+  EXPECT_EQ(match_rank(target_of("gfx9-generic")), MatchRank::kGeneric);
+  EXPECT_TRUE(is_preferred(target_of("gfx90a:sramecc+:xnack+"), target_of("gfx90a:xnack+")));
+  EXPECT_FALSE(is_preferred(target_of("gfx90a:xnack+"), target_of("gfx90a:sramecc+")));
+  EXPECT_FALSE(is_preferred(target_of("gfx90a"), target_of("gfx90a")));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "device.h"
+#include "drivers/common/hsa_agent.h"
 #include "drivers/common/vendor_driver.h"
 #include "hal/error.h"
 #include "hal/target_id.h"
@@ -12,59 +13,29 @@ namespace {
 
 constexpr const char* kDescription = "A driver to clone: AMD GPUs, one HSA packet at a time";
 
-template <typename T>
-bool get(const Hsa& hsa, hsa_agent_t agent, int what, T* value) {
-  return hsa.hsa_agent_get_info(agent, static_cast<hsa_agent_info_t>(what), value) ==
-         HSA_STATUS_SUCCESS;
-}
-
-std::string text(const Hsa& hsa, hsa_agent_t agent, int what) {
-  char buffer[128] = {};
-  return get(hsa, agent, what, &buffer) ? std::string(buffer) : std::string();
-}
-
-// "gfx90a:sramecc+:xnack-", of "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-".
-std::string target_of(const Hsa& hsa, hsa_agent_t agent) {
-  std::pair<const Hsa&, std::string> context{hsa, {}};
-  const auto visit = [](hsa_isa_t isa, void* data) {
-    auto& [runtime, name] = *static_cast<std::pair<const Hsa&, std::string>*>(data);
-    char buffer[256] = {};
-    runtime.hsa_isa_get_info_alt(isa, HSA_ISA_INFO_NAME, buffer);
-    name = buffer;
-    return HSA_STATUS_INFO_BREAK;  // the first is the agent's own
-  };
-  hsa.hsa_agent_iterate_isas(agent, visit, &context);
-  const size_t at = context.second.find("--");
-  return at == std::string::npos ? context.second : context.second.substr(at + 2);
-}
-
 Result<GpuFacts> describe(const Hsa& hsa, hsa_agent_t agent) {
   GpuFacts facts;
   facts.agent = agent;
-  facts.name = text(hsa, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
-  if (facts.name.empty()) facts.name = text(hsa, agent, HSA_AGENT_INFO_NAME);
-  facts.uuid = text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
+  facts.name = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
+  if (facts.name.empty()) facts.name = agent_text(hsa, agent, HSA_AGENT_INFO_NAME);
+  facts.uuid = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
   if (facts.uuid == "GPU-XX") facts.uuid.clear();  // it has none
-  uint32_t location = 0;
-  uint32_t domain = 0;
-  get(hsa, agent, HSA_AMD_AGENT_INFO_BDFID, &location);
-  get(hsa, agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
-  facts.pci_address = pci_address_of(domain, location);
-  HALYARD_ASSIGN_OR_RETURN(facts.target_id, parse_target_id(target_of(hsa, agent)));
+  facts.pci_address = agent_pci_address(hsa, agent);
+  HALYARD_ASSIGN_OR_RETURN(facts.target_id, parse_target_id(agent_target(hsa, agent)));
   facts.target = to_string(facts.target_id);
   DeviceInfo& figures = facts.figures;
   uint16_t workgroup[3] = {};
   hsa_dim3_t grid = {};
   uint32_t grid_size = 0;
-  get(hsa, agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &figures.compute_units);
-  get(hsa, agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, &figures.wavefront_size);
-  get(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, &figures.max_workgroup_size);
-  get(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_DIM, &workgroup);
-  get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_DIM, &grid);
-  get(hsa, agent, HSA_AGENT_INFO_GRID_MAX_SIZE, &grid_size);
-  get(hsa, agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &figures.max_clock_mhz);
-  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts.details.min_queue_packets);
-  get(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts.details.max_queue_packets);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &figures.compute_units);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, &figures.wavefront_size);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, &figures.max_workgroup_size);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_DIM, &workgroup);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_GRID_MAX_DIM, &grid);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_GRID_MAX_SIZE, &grid_size);
+  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &figures.max_clock_mhz);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts.details.min_queue_packets);
+  get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts.details.max_queue_packets);
   hsa.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &figures.timestamp_hz);
   figures.max_workgroup = {workgroup[0], workgroup[1], workgroup[2]};
   figures.max_grid = {grid.x, grid.y, grid.z};
@@ -100,7 +71,7 @@ class DriverImpl final : public VendorDriver {
         hsa_.check(hsa_.hsa_iterate_agents(visit, &agents), "Listing the HSA agents"));
     for (const hsa_agent_t agent : agents.second) {
       hsa_device_type_t type = HSA_DEVICE_TYPE_DSP;
-      get(hsa_, agent, HSA_AGENT_INFO_DEVICE, &type);
+      get_agent_info(hsa_, agent, HSA_AGENT_INFO_DEVICE, &type);
       if (type == HSA_DEVICE_TYPE_CPU && host_.handle == 0) host_ = agent;
       if (type != HSA_DEVICE_TYPE_GPU) continue;
       HALYARD_ASSIGN_OR_RETURN(GpuFacts facts, describe(hsa_, agent));

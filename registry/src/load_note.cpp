@@ -39,7 +39,7 @@ struct Slot {
 };
 
 // Never destroyed: handlers and exit() may still look at it.
-struct State {
+struct NoteState {
   std::mutex mutex;
   size_t count = 0;
   std::array<Slot, kSlots> slots;
@@ -48,8 +48,8 @@ struct State {
   std::array<bool, kSignals> installed = {};
   std::atomic<bool> silent{false};
 };
-State& state() {
-  static State* const state = new State;
+NoteState& note_state() {
+  static NoteState* const state = new NoteState;
   return *state;
 }
 
@@ -107,7 +107,7 @@ bool is_standard(const struct sigaction& action) {
 
 // As if this handler were not there.
 void hand_on(int signal, siginfo_t* info, void* context) {
-  const struct sigaction& before = state().before[static_cast<size_t>(signal)];
+  const struct sigaction& before = note_state().before[static_cast<size_t>(signal)];
   if ((before.sa_flags & SA_SIGINFO) != 0) {
     before.sa_sigaction(signal, info, context);
     return;
@@ -131,7 +131,7 @@ void hand_on(int signal, siginfo_t* info, void* context) {
 // plugin.
 void handle(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
-  State& now = state();
+  NoteState& now = note_state();
   const bool ends = is_standard(now.before[static_cast<size_t>(signal)]);
   const pid_t thread = this_thread();
   for (const Slot& slot : now.slots) {
@@ -143,7 +143,7 @@ void handle(int signal, siginfo_t* info, void* context) {
 }
 
 void at_exit(int code, void*) {
-  State& now = state();
+  NoteState& now = note_state();
   const pid_t thread = this_thread();
   for (const Slot& slot : now.slots) {
     if (slot.thread.load() != thread || now.silent.load()) continue;
@@ -160,7 +160,7 @@ void at_exit(int code, void*) {
 }
 
 // The caller holds the mutex.
-void install(State& now, int signal, bool only_above_default) {
+void install(NoteState& now, int signal, bool only_above_default) {
   const auto index = static_cast<size_t>(signal);
   // One that was left below somebody else's handler is still reached.
   if (now.installed[index]) return;
@@ -177,7 +177,7 @@ void install(State& now, int signal, bool only_above_default) {
   now.installed[index] = sigaction(signal, &action, nullptr) == 0;
 }
 
-void remove(State& now, int signal) {
+void remove(NoteState& now, int signal) {
   const auto index = static_cast<size_t>(signal);
   if (!now.installed[index]) return;
   struct sigaction current = {};
@@ -217,7 +217,7 @@ void take_stack(void* memory) {
 }  // namespace
 
 LoadNote::LoadNote(const std::string& path) : slot_(kNoSlot), stack_(give_stack()) {
-  State& now = state();
+  NoteState& now = note_state();
   const std::lock_guard lock(now.mutex);
   if (now.count == kSlots) return;
   static std::once_flag once;
@@ -238,7 +238,7 @@ LoadNote::LoadNote(const std::string& path) : slot_(kNoSlot), stack_(give_stack(
 
 LoadNote::~LoadNote() {
   if (slot_ != kNoSlot) {
-    State& now = state();
+    NoteState& now = note_state();
     const std::lock_guard lock(now.mutex);
     now.slots[slot_].thread.store(0);
     if (--now.count == 0) {
@@ -250,11 +250,11 @@ LoadNote::~LoadNote() {
 }
 
 void LoadNote::reached(LoadStage stage) {
-  if (slot_ != kNoSlot) state().slots[slot_].time.store(time_after(stage));
+  if (slot_ != kNoSlot) note_state().slots[slot_].time.store(time_after(stage));
 }
 
 void LoadNote::silence() {
-  state().silent.store(true);
+  note_state().silent.store(true);
 }
 
 const char* time_after(LoadStage stage) noexcept {

@@ -35,7 +35,7 @@ class Descriptor {
   int fd_;
 };
 
-const char* type_name(unsigned type) {
+const char* symbol_type_name(unsigned type) {
   switch (type) {
     case STT_OBJECT:
     case STT_COMMON:
@@ -105,7 +105,7 @@ std::string why_no_entry(const std::string& path) {
                        HALYARD_PLUGIN_SYMBOL);
   }
   const unsigned type = GELF_ST_TYPE(symbol->st_info);
-  if (!may_be_function(type)) return no_function(type_name(type));
+  if (!may_be_function(type)) return no_function(symbol_type_name(type));
   if (!is_code(elf.get(), symbol->st_value)) return no_function("outside the library's code");
   return {};
 }
@@ -117,7 +117,7 @@ std::string why_not_callable(void* symbol) {
   const auto* const found = static_cast<const ElfW(Sym)*>(extra);
   // Nothing is found for the address that an indirect function has chosen.
   if (found == nullptr || may_be_function(GELF_ST_TYPE(found->st_info))) return {};
-  return no_function(type_name(GELF_ST_TYPE(found->st_info)));
+  return no_function(symbol_type_name(GELF_ST_TYPE(found->st_info)));
 }
 
 }  // namespace halyard

@@ -31,7 +31,7 @@
 namespace halyard::cli {
 namespace {
 
-constexpr const char* kHelp =
+constexpr const char* kBenchHelp =
     R"(Each time is for one operation: the median of the repetitions. "±" is the largest distance of the
 middle half of the repetitions from the median. A burst is the calling thread's CPU time for 512
 launches into an empty queue, without influence of the device or of other load. "Sustained" is
@@ -408,7 +408,7 @@ void add_bench_command(Command app, Status& outcome) {
   for (const char* other : {"--device", "--filter", "--plot", "--goals"})
     compare_option->excludes(command.get_option(other));
   add_session_flags(command, flags->session);
-  command.footer(kHelp);
+  command.footer(kBenchHelp);
   command.callback([flags, &outcome] { outcome = run(*flags); });
 }
 

@@ -22,7 +22,7 @@
 namespace halyard::cli {
 namespace {
 
-constexpr const char* kHelp =
+constexpr const char* kCompileHelp =
     R"(The suffix selects the language: .c C, .cl OpenCL C, .hip HIP, .ll and .bc LLVM IR, .s AMDGCN
 assembly, .mlir MLIR (GPU modules and launches, linalg on buffers of static shape), .rs Rust
 (a no_std crate; Halyard compiles its libraries once, which takes half a minute).
@@ -132,7 +132,7 @@ void add_compile_command(Command app, Status& outcome) {
                    "INPUT.TARGET.ll and .s");
   command.add_option("--device", flags->device, "The device of --target=native")->type_name("URI");
   add_session_flags(command, flags->session);
-  command.footer(kHelp);
+  command.footer(kCompileHelp);
   command.callback([flags, &outcome] { outcome = compile(*flags); });
 }
 

@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRuntime = "libhalyard_mlir_runtime.so";
 
-constexpr const char* kHelp =
+constexpr const char* kMlirRunHelp =
     R"(If a program launches kernels itself (gpu.launch, gpu.launch_func), its output is compared with its
 comments "// EXPECT: text", and with the output of its function @reference, if it has one, which
 runs on the CPU. A program in linalg on tensors is also lowered for the CPU, and the numbers of both
@@ -352,7 +352,7 @@ void add_mlir_run_command(Command app, Status& outcome) {
                   "Keep the lowered programs (gpu.mlir, cpu.mlir) in this folder")
       ->type_name("DIR");
   add_session_flags(command, flags->session);
-  command.footer(kHelp);
+  command.footer(kMlirRunHelp);
   command.callback([flags, &outcome] { outcome = mlir_run(*flags); });
 }
 

@@ -31,7 +31,7 @@
 namespace halyard::cli {
 namespace {
 
-constexpr const char* kHelp = R"(Values of --input and --expected-output:
+constexpr const char* kRunHelp = R"(Values of --input and --expected-output:
   4xf32=1 2 3 4            a buffer; 2x2xi32=[[1 2][3 4]] nested; commas may separate
   1024xf32=0               one number for all elements
   @a.npy                   a buffer from a NumPy file (recognized by its contents)
@@ -372,7 +372,7 @@ void add_run_command(Command app, Status& outcome) {
              "The time limit for all launches together; a longer run is an error", {.low = 1})
       ->type_name("SECONDS");
   add_session_flags(command, flags->session);
-  command.footer(kHelp);
+  command.footer(kRunHelp);
   command.callback([flags, command, &outcome] { outcome = run(command, *flags); });
 }
 

@@ -25,7 +25,7 @@ Value parsed(std::string_view text) {
   return value.ok() ? std::move(value).value() : Value{};
 }
 
-std::string trouble(std::string_view text) {
+std::string value_trouble(std::string_view text) {
   const auto value = parse_value(text);
   EXPECT_FALSE(value.ok()) << text;
   return message_of(value.status());
@@ -131,7 +131,7 @@ TEST(ParseValue, ReadsFiles) {
   EXPECT_EQ(parsed("@" + (folder / "a.npy")).type, type);
   EXPECT_THAT(elements<int16_t>("@" + (folder / "a.npy")), ElementsAre(3, 4));
   EXPECT_THAT(elements<int16_t>("2xi16=@" + (folder / "a.npy")), ElementsAre(3, 4));
-  EXPECT_THAT(trouble("2xu16=@" + (folder / "a.npy")), HasSubstr("holds 2xi16, not 2xu16"));
+  EXPECT_THAT(value_trouble("2xu16=@" + (folder / "a.npy")), HasSubstr("holds 2xi16, not 2xu16"));
 }
 
 // An .npz file as NumPy writes it: a zip file whose members are .npy files.
@@ -150,17 +150,17 @@ TEST(ParseValue, WhatAFileHoldsSaysWhatItIs) {
     write_bytes(folder / name, array);
     EXPECT_EQ(parsed("@" + (folder / name)).type, type) << name;
     EXPECT_THAT(elements<int16_t>("2xi16=@" + (folder / name)), ElementsAre(3, 4)) << name;
-    EXPECT_THAT(trouble("2xu16=@" + (folder / name)), HasSubstr("holds 2xi16, not 2xu16"));
+    EXPECT_THAT(value_trouble("2xu16=@" + (folder / name)), HasSubstr("holds 2xi16, not 2xu16"));
   }
   write_bytes(folder / "lies.NPY", "abcd");
-  EXPECT_THAT(trouble("1xf32=@" + (folder / "lies.NPY")), HasSubstr("not a valid .npy file"));
+  EXPECT_THAT(value_trouble("1xf32=@" + (folder / "lies.NPY")), HasSubstr("not a valid .npy file"));
   const std::string empty_archive = "PK\x05\x06" + std::string(18, '\0');
   for (const std::string& archive : {npz("arr_0.npy"), empty_archive}) {
     write_bytes(folder / "archive", archive);
-    EXPECT_THAT(trouble("@" + (folder / "archive")), HasSubstr("is an .npz file"));
+    EXPECT_THAT(value_trouble("@" + (folder / "archive")), HasSubstr("is an .npz file"));
   }
   write_bytes(folder / "lies.NpZ", "abcd");
-  EXPECT_THAT(trouble("@" + (folder / "lies.NpZ")), HasSubstr("is an .npz file"));
+  EXPECT_THAT(value_trouble("@" + (folder / "lies.NpZ")), HasSubstr("is an .npz file"));
   // Numbers may begin as a zip file does.
   for (const std::string& numbers : {npz("other.txt"), npz("arr_0.npy").substr(0, 35),
                                      npz("arr_0.npy").substr(0, 20), empty_archive + "more"}) {
@@ -171,14 +171,15 @@ TEST(ParseValue, WhatAFileHoldsSaysWhatItIs) {
 
 TEST(ParseValue, FileTroubleNamesTheFile) {
   const TemporaryFolder folder;
-  EXPECT_THAT(trouble("@" + (folder / "none.bin")), HasSubstr(folder / "none.bin"));
-  EXPECT_THAT(trouble("@" + (folder / "none.bin")), HasSubstr("No such file"));
-  EXPECT_THAT(trouble("@" + folder.path()), HasSubstr("Is a directory"));
-  EXPECT_THAT(trouble("@/dev/zero"), HasSubstr("neither a regular file nor a pipe"));
+  EXPECT_THAT(value_trouble("@" + (folder / "none.bin")), HasSubstr(folder / "none.bin"));
+  EXPECT_THAT(value_trouble("@" + (folder / "none.bin")), HasSubstr("No such file"));
+  EXPECT_THAT(value_trouble("@" + folder.path()), HasSubstr("Is a directory"));
+  EXPECT_THAT(value_trouble("@/dev/zero"), HasSubstr("neither a regular file nor a pipe"));
   write_bytes(folder / "three.bin", "abc");
-  EXPECT_THAT(trouble("1xf32=@" + (folder / "three.bin")), HasSubstr("3 bytes, but 1xf32 has 4"));
+  EXPECT_THAT(value_trouble("1xf32=@" + (folder / "three.bin")),
+              HasSubstr("3 bytes, but 1xf32 has 4"));
   write_bytes(folder / "bad.npy", "abc");
-  EXPECT_THAT(trouble("@" + (folder / "bad.npy")), HasSubstr(folder / "bad.npy"));
+  EXPECT_THAT(value_trouble("@" + (folder / "bad.npy")), HasSubstr(folder / "bad.npy"));
 }
 
 struct Malformed {
@@ -241,26 +242,26 @@ TEST(ParseValue, SaysWhereTextIsMalformed) {
       {"{i32}", 5, "'=' is expected"},
   };
   for (const Malformed& c : cases) {
-    const std::string message = trouble(c.text);
+    const std::string message = value_trouble(c.text);
     EXPECT_THAT(message, HasSubstr("at column " + std::to_string(c.column) + ": ")) << c.text;
     EXPECT_THAT(message, HasSubstr(c.message)) << c.text;
   }
 }
 
 TEST(ParseValue, MarksThePlace) {
-  EXPECT_THAT(trouble("2xf32=1 x"), HasSubstr("\n  2xf32=1 x\n          ^"));
+  EXPECT_THAT(value_trouble("2xf32=1 x"), HasSubstr("\n  2xf32=1 x\n          ^"));
   // A letter of two bytes takes one column.
-  EXPECT_THAT(trouble("1xf32=é,é"), HasSubstr("\n  1xf32=é,é\n        ^"));
+  EXPECT_THAT(value_trouble("1xf32=é,é"), HasSubstr("\n  1xf32=é,é\n        ^"));
   // Only the text around the place is shown.
   const std::string longish = "1000xf32=" + std::string(2000, '1') + " x";
-  EXPECT_LT(trouble("1xi8=" + longish).size(), 300U);
+  EXPECT_LT(value_trouble("1xi8=" + longish).size(), 300U);
 }
 
 TEST(ParseValue, RefusesDeepNesting) {
   std::string shape;
   for (int i = 0; i < 65; ++i) shape += "1x";
-  EXPECT_THAT(trouble(shape + "i8=0"), HasSubstr("at most 64 dimensions"));
-  EXPECT_THAT(trouble(std::string(100000, '{')), HasSubstr("nested too deeply"));
+  EXPECT_THAT(value_trouble(shape + "i8=0"), HasSubstr("at most 64 dimensions"));
+  EXPECT_THAT(value_trouble(std::string(100000, '{')), HasSubstr("nested too deeply"));
 }
 
 TEST(FormatTensor, PrintsWhatParseValueReads) {
@@ -275,7 +276,7 @@ TEST(FormatTensor, ShortensAndSaysByHowMuch) {
   const Tensor tensor = parsed("2x3xi32=[[1 2 3][4 5 6]]").to_tensor();
   EXPECT_EQ(format_tensor(tensor, 2), "2x3xi32=1 2 ... (4 more)");
   EXPECT_EQ(format_tensor(tensor, 6), "2x3xi32=[[1 2 3][4 5 6]]");
-  EXPECT_THAT(trouble(format_tensor(tensor, 2)), HasSubstr("--print-limit=0"));
+  EXPECT_THAT(value_trouble(format_tensor(tensor, 2)), HasSubstr("--print-limit=0"));
 }
 
 TEST(FormatTensor, NamesPlaces) {

@@ -10,7 +10,7 @@ namespace {
 using HipMemory = HipTest;
 using HipPool = HipTest;  // run in a process of its own
 
-std::vector<int> counted(size_t count) {
+std::vector<int> numbers(size_t count) {
   std::vector<int> values(count);
   std::iota(values.begin(), values.end(), 1);
   return values;
@@ -18,7 +18,7 @@ std::vector<int> counted(size_t count) {
 
 TEST_F(HipMemory, CopiesOfManySizes) {
   for (const size_t count : {size_t{1}, size_t{3}, size_t{1000}, size_t{65537}, size_t{3000001}}) {
-    const std::vector<int> values = counted(count);
+    const std::vector<int> values = numbers(count);
     const DeviceArray<int> first(values);
     const DeviceArray<int> second(count);
     HIP_OK(hipMemcpy(second.data(), first.data(), first.bytes(), hipMemcpyDeviceToDevice));
@@ -46,7 +46,7 @@ TEST_F(HipMemory, RectanglesAndBoxes) {
   size_t pitch = 0;
   HIP_OK(hipMallocPitch(&pitched, &pitch, kWidth * sizeof(int), kHeight));
   ASSERT_GE(pitch, kWidth * sizeof(int));
-  const std::vector<int> in = counted(kWidth * kHeight);
+  const std::vector<int> in = numbers(kWidth * kHeight);
   HIP_OK(hipMemcpy2D(pitched, pitch, in.data(), kWidth * sizeof(int), kWidth * sizeof(int), kHeight,
                      hipMemcpyHostToDevice));
   // A part of it, from column 5 of row 2 on.
@@ -63,7 +63,7 @@ TEST_F(HipMemory, RectanglesAndBoxes) {
 
   hipPitchedPtr box{};
   HIP_OK(hipMalloc3D(&box, hipExtent{kWidth, 7, 5}));
-  const std::vector<int> bytes = counted(kWidth * 7 * 5 / 4);
+  const std::vector<int> bytes = numbers(kWidth * 7 * 5 / 4);
   hipMemcpy3DParms copy{};
   copy.srcPtr = hipPitchedPtr{const_cast<int*>(bytes.data()), kWidth, kWidth, 7};
   copy.dstPtr = box;
@@ -93,7 +93,7 @@ TEST_F(HipMemory, PinnedMemoryIsSharedWithTheGpu) {
 }
 
 TEST_F(HipMemory, RegisteredMemoryIsSharedWithTheGpu) {
-  std::vector<int> values = counted(100000);
+  std::vector<int> values = numbers(100000);
   HIP_OK(hipHostRegister(values.data(), values.size() * sizeof(int), hipHostRegisterDefault));
   void* seen = nullptr;
   HIP_OK(hipHostGetDevicePointer(&seen, values.data(), 0));
@@ -142,7 +142,7 @@ TEST_F(HipPool, StreamOrderedAllocation) {
   // Never destroyed: once a process has used a pool, HIP 5.2.3 hangs in hipStreamDestroy.
   hipStream_t stream = nullptr;
   HIP_OK(hipStreamCreate(&stream));
-  const std::vector<int> in = counted(5000);
+  const std::vector<int> in = numbers(5000);
   for (int round = 0; round < 3; ++round) {
     void* memory = nullptr;
     std::vector<int> out(in.size());

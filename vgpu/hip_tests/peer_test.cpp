@@ -6,7 +6,7 @@
 namespace halyard::vgpu::hip_testing {
 namespace {
 
-constexpr int kCount = 1 << 18;
+constexpr int kPeerCount = 1 << 18;
 
 class HipPeers : public HipTest {
  protected:
@@ -16,7 +16,7 @@ class HipPeers : public HipTest {
     ASSERT_GE(devices_, 2) << "Run this with a profile of several GPUs.";
   }
   static std::vector<int> values_for(int from, int to) {
-    std::vector<int> values(kCount);
+    std::vector<int> values(kPeerCount);
     std::iota(values.begin(), values.end(), 1000 * from + to);
     return values;
   }
@@ -32,7 +32,7 @@ TEST_F(HipPeers, CopiesBetweenEveryTwoGpus) {
       HIP_OK(hipSetDevice(from));
       const DeviceArray<int> source(values);
       HIP_OK(hipSetDevice(to));
-      const DeviceArray<int> target(kCount);
+      const DeviceArray<int> target(kPeerCount);
       HIP_OK(hipMemcpyPeer(target.data(), to, source.data(), from, source.bytes()));
       HIP_OK(hipDeviceSynchronize());
       ASSERT_EQ(target.read(), values) << from << " to " << to;
@@ -52,7 +52,7 @@ TEST_F(HipPeers, KernelsReachAPeersMemory) {
       HIP_OK(hipSetDevice(to));
       const hipError_t enabled = hipDeviceEnablePeerAccess(from, 0);
       ASSERT_TRUE(enabled == hipSuccess || enabled == hipErrorPeerAccessAlreadyEnabled);
-      HIP_OK(launch("add_to_all", 32, 256, memory.data(), kCount, 7));
+      HIP_OK(launch("add_to_all", 32, 256, memory.data(), kPeerCount, 7));
       HIP_OK(hipDeviceSynchronize());
       std::vector<int> expected = values_for(from, to);
       for (int& value : expected) value += 7;

@@ -8,7 +8,7 @@
 namespace halyard::vgpu::hip_testing {
 namespace {
 
-constexpr int kCount = 1 << 16;
+constexpr int kUnlinkedCount = 1 << 16;
 constexpr size_t kMiB = size_t{1} << 20;
 
 class HipUnlinked : public HipTest {
@@ -33,11 +33,11 @@ TEST_F(HipUnlinked, NoneMayAccessTheOther) {
 }
 
 TEST_F(HipUnlinked, CopiesGoThroughTheHost) {
-  std::vector<int> values(kCount);
-  for (int i = 0; i < kCount; ++i) values[static_cast<size_t>(i)] = i * 3 + 1;
+  std::vector<int> values(kUnlinkedCount);
+  for (int i = 0; i < kUnlinkedCount; ++i) values[static_cast<size_t>(i)] = i * 3 + 1;
   const DeviceArray<int> source(values);
   HIP_OK(hipSetDevice(1));
-  const DeviceArray<int> target(kCount);
+  const DeviceArray<int> target(kUnlinkedCount);
   HIP_OK(hipMemcpyPeer(target.data(), 1, source.data(), 0, source.bytes()));
   HIP_OK(hipDeviceSynchronize());
   EXPECT_EQ(target.read(), values);
@@ -82,7 +82,7 @@ TEST_F(HipUnlinkedDeathTest, AKernelThatReachesForTheOthersMemoryFaults) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {
-        const DeviceArray<int> memory(kCount);
+        const DeviceArray<int> memory(kUnlinkedCount);
         static_cast<void>(hipSetDevice(1));
         const DeviceArray<int*> pointers(std::vector<int*>{memory.data()});
         const DeviceArray<int> sum(1);

@@ -130,7 +130,7 @@ class EngineImpl final : public Engine, public WaveServices {
   bool prepare(const Dispatch& dispatch, Job& job);
   void work(Job& job, bool owner);
   void fail(Job& job, const WorkGroup& group);
-  void bark(Job& job, WorkGroup& group);
+  void end_by_watchdog(Job& job, WorkGroup& group);
   void publish(Job& job);
   void retire(Job& job);
   void help();
@@ -334,7 +334,7 @@ void EngineImpl::work(Job& job, bool owner) {
     if (job.stop.load(std::memory_order_relaxed)) break;
     if (options_.watchdog_ns != 0 && !running.empty() &&
         std::chrono::steady_clock::now() - began > std::chrono::nanoseconds(options_.watchdog_ns)) {
-      bark(job, *running.front());
+      end_by_watchdog(job, *running.front());
       break;
     }
     // Work-groups that do not wait for others are finished before more are started. If a round ends
@@ -364,7 +364,7 @@ void EngineImpl::work(Job& job, bool owner) {
 }
 
 // Ends a dispatch that runs for too long, as a fault of the first wave of `group` that still runs.
-void EngineImpl::bark(Job& job, WorkGroup& group) {
+void EngineImpl::end_by_watchdog(Job& job, WorkGroup& group) {
   group.faulted = 0;
   while (group.faulted + 1 < group.wave_count &&
          group.states[group.faulted] == WorkGroup::State::kDone)

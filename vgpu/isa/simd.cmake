@@ -37,6 +37,7 @@ set_source_files_properties(valu/tables_float16.cpp valu/tables_packed.cpp PROPE
 function(halyard_simd_options target name)
   target_link_libraries(${target} PRIVATE halyard_options)
   target_compile_definitions(${target} PRIVATE HALYARD_SIMD_BUILD=${name})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   # No contraction: v_mad rounds twice, and builds must agree. No code reads float exceptions or
   # errno, and the vectoriser rejects loops that might raise them.
   target_compile_options(${target} PRIVATE

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/kfd/dmabuf.h"
 #include "vgpu/kfd/shared_handle.h"
 #include "vgpu/machine/memory_file.h"
@@ -19,9 +20,6 @@
 namespace halyard::vgpu::kfd {
 namespace {
 
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kUserEnd = uint64_t{1} << 47;
-constexpr uint64_t kOffsetAlignment = uint64_t{2} << 20;
 constexpr uint32_t kKinds =
     abi::kVram | abi::kGtt | abi::kUserPointer | abi::kDoorbell | abi::kMmioRemap;
 
@@ -41,10 +39,6 @@ constexpr const char* kAttached =
     "an IPC handle, or the host has it mapped twice. Export the dma-buf first, or have the other "
     "process close the handle.";
 
-void* pointer(uint64_t address) {
-  return reinterpret_cast<void*>(address);
-}
-
 bool is_page_range(uint64_t begin, uint64_t size) {
   return begin != 0 && size != 0 && begin % kPage == 0 && size % kPage == 0 && size <= kUserEnd &&
          begin <= kUserEnd - size;
@@ -56,11 +50,9 @@ bool is_mapped(uint64_t begin, uint64_t size) {
   return msync(pointer(begin), size, MS_ASYNC) == 0;
 }
 
-constexpr int kEmpty = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-
 // Reserves addresses without memory, so that no other code gets them.
 bool reserve_again(uint64_t begin, uint64_t size) {
-  return mmap(pointer(begin), size, PROT_NONE, kEmpty | MAP_FIXED, -1, 0) != MAP_FAILED;
+  return mmap(pointer(begin), size, PROT_NONE, kReservation | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
 }  // namespace
@@ -139,7 +131,7 @@ bool Buffers::is_free(uint64_t begin, uint64_t size) const {
 
 bool Buffers::take_addresses(uint64_t begin, uint64_t size) {
   if (reservations_.contains(begin, begin + size)) return true;
-  void* const at = mmap(pointer(begin), size, PROT_NONE, kEmpty | MAP_FIXED_NOREPLACE, -1, 0);
+  void* const at = mmap(pointer(begin), size, PROT_NONE, kReservation | MAP_FIXED_NOREPLACE, -1, 0);
   if (at == MAP_FAILED) return false;
   if (at == pointer(begin)) return true;
   // Kernels before 4.17 take the address for a wish.
@@ -160,7 +152,8 @@ int Buffers::place(Buffer& buffer) {
   if (!take_addresses(buffer.begin, buffer.size)) return -EINVAL;
   void* const begin = pointer(buffer.begin);
   const auto make_pages = [this, &buffer, begin] {
-    if (mmap(begin, buffer.bytes, PROT_READ | PROT_WRITE, kEmpty | MAP_FIXED, -1, 0) == MAP_FAILED)
+    if (mmap(begin, buffer.bytes, PROT_READ | PROT_WRITE, kReservation | MAP_FIXED, -1, 0) ==
+        MAP_FAILED)
       return false;
     // Whether a program will export it is not known.
     const bool is_ring = buffer.bytes != buffer.size;
@@ -445,8 +438,8 @@ void* Buffers::map_for_host(void* address, uint64_t bytes, int protection, int f
   if (has_access && buffer.file < 0 &&
       (!buffer.segment.exists() || from != 0 || bytes != buffer.bytes))
     return failed(EINVAL);
-  void* const where =
-      mmap(address, bytes, PROT_NONE, kEmpty | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)), -1, 0);
+  void* const where = mmap(address, bytes, PROT_NONE,
+                           kReservation | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)), -1, 0);
   if (where == MAP_FAILED) return where;
   const auto begin = reinterpret_cast<uintptr_t>(where);
   if (is_fixed) displace(begin, bytes);

@@ -7,18 +7,18 @@
 #include <string>
 
 #include "vgpu/kfd/abi.h"
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/machine/memory_file.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 // The memory file's name, which goes where the descriptor goes, and nobody can change.
-constexpr const char* kName = "halyard-dmabuf:%u:%x";
+constexpr const char* kDmabufName = "halyard-dmabuf:%u:%x";
 
 std::string name_of(uint32_t node, uint32_t flags) {
   char text[64];
-  std::snprintf(text, sizeof text, kName, node, flags);
+  std::snprintf(text, sizeof text, kDmabufName, node, flags);
   return text;
 }
 
@@ -36,7 +36,7 @@ int read_dmabuf(int file, DmabufContents& contents) {
   const std::string name = machine::memory_file_name(file, &bytes);
   DmabufContents found;
   // Only as make_dmabuf() writes it.
-  const bool is_name = std::sscanf(name.c_str(), kName, &found.node, &found.flags) == 2 &&
+  const bool is_name = std::sscanf(name.c_str(), kDmabufName, &found.node, &found.flags) == 2 &&
                        name == name_of(found.node, found.flags);
   const uint32_t kind = found.flags & ~abi::kPublic;
   if (!is_name || found.node == 0 || (kind != abi::kVram && kind != abi::kGtt) || bytes == 0 ||

@@ -16,13 +16,13 @@ using machine::GpuProfile;
 // Of Linux 6.1's amdgpu.
 constexpr int32_t kMajor = 3;
 constexpr int32_t kMinor = 49;
-constexpr std::string_view kName = "amdgpu";
+constexpr std::string_view kDriverName = "amdgpu";
 constexpr std::string_view kDate = "20150101";
 constexpr std::string_view kDescription = "AMD GPU";
 // What GB_ADDR_CONFIG reads as (Vega 10's value), and which register it is (in dwords).
 constexpr uint32_t kGbAddrConfigRegister = 0x263e;
 constexpr uint32_t kGbAddrConfig = 0x2a114042;
-constexpr uint64_t kFirstAddress = uint64_t{2} << 20;
+constexpr uint64_t kVaBegin = uint64_t{2} << 20;
 constexpr uint64_t kLowEnd = uint64_t{1} << 47;
 constexpr uint64_t kHighBegin = 0xffff800000000000;
 constexpr uint64_t kHighEnd = 0xffffffffffe00000;
@@ -42,7 +42,7 @@ int get_version(uint64_t user, uint32_t bytes) {
   version.major = kMajor;
   version.minor = kMinor;
   version.patch_level = 0;
-  if (!copy_text(version.name_length, version.name_pointer, kName) ||
+  if (!copy_text(version.name_length, version.name_pointer, kDriverName) ||
       !copy_text(version.date_length, version.date_pointer, kDate) ||
       !copy_text(version.description_length, version.description_pointer, kDescription))
     return -EFAULT;
@@ -66,7 +66,7 @@ drm::DeviceInfo device_info(const GpuProfile& gpu) {
     const uint32_t mask = units >= 32 ? ~uint32_t{0} : (uint32_t{1} << units) - 1;
     info.unit_bitmap[engine % 4][engine / 4] = mask;
   }
-  info.address_offset = kFirstAddress;
+  info.address_offset = kVaBegin;
   info.address_max = kLowEnd;
   info.high_address_offset = kHighBegin;
   info.high_address_max = kHighEnd;

@@ -10,15 +10,13 @@
 #include <utility>
 
 #include "vgpu/kfd/abi.h"
+#include "vgpu/kfd/addresses.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
 
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kUserEnd = uint64_t{1} << 47;
 // Above all offsets of Buffers.
 constexpr uint64_t kFirstOffset = uint64_t{1} << 56;
-constexpr uint64_t kOffsetAlignment = uint64_t{2} << 20;
 constexpr size_t kMaxObjects = 65536;
 
 }  // namespace

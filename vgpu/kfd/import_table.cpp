@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "vgpu/kfd/addresses.h"
+
 namespace halyard::vgpu::kfd {
 namespace {
-
-constexpr uint64_t kPage = 4096;
 
 // What the dynamic section says of an object; addresses are those of the process.
 struct Dynamic {

@@ -44,13 +44,13 @@ int old_lstat(int /*version*/, const char* path, struct stat* state) {
 int old_fstat(int /*version*/, int file, struct stat* state) {
   return hook::fstat(file, state);
 }
-ssize_t read_link(const char* path, char* text, size_t bytes) {
+ssize_t readlink_path(const char* path, char* text, size_t bytes) {
   return hook::readlinkat(AT_FDCWD, path, text, bytes);
 }
 // Memory that becomes shared virtual memory is the program's own. Its end is heard of from every
 // library that is loaded by then, because any of them may unmap it.
 constexpr unsigned kSvmRequest = 0x20;
-constexpr unsigned kKfdRequests = 'K';
+constexpr unsigned kKfdIoctls = 'K';
 
 template <class Function>
 void* address_of(Function* function) {
@@ -86,7 +86,7 @@ int redirect_unmapping(dl_phdr_info* info, size_t /*size*/, void* data) {
 }
 
 int call_ioctl(int file, unsigned long code, void* argument) {
-  if (_IOC_TYPE(code) == kKfdRequests && _IOC_NR(code) == kSvmRequest) {
+  if (_IOC_TYPE(code) == kKfdIoctls && _IOC_NR(code) == kSvmRequest) {
     unsigned long long known = 0;
     dl_iterate_phdr(redirect_unmapping, &known);
   }
@@ -129,7 +129,7 @@ const Redirect kRedirects[] = {
     {"__fxstat", address_of(old_fstat)},
     {"__fxstat64", address_of(old_fstat)},
     {"statx", address_of(hook::statx)},
-    {"readlink", address_of(read_link)},
+    {"readlink", address_of(readlink_path)},
     {"readlinkat", address_of(hook::readlinkat)},
     {"realpath", address_of(hook::realpath)},
     {"__realpath_chk", address_of(checked_realpath)},

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "vgpu/host_guard.h"
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/user_memory.h"
 
@@ -19,8 +20,6 @@ constexpr unsigned kOut = _IOC_READ;
 constexpr unsigned kIn = _IOC_WRITE;
 constexpr unsigned kInOut = _IOC_READ | _IOC_WRITE;
 constexpr unsigned kMaxArgumentBytes = 512;
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kUserEnd = uint64_t{1} << 47;
 
 // What a range of addresses is to mmap() and its kin: a size in pages. 0 if they refuse it.
 uint64_t in_pages(uint64_t begin, uint64_t bytes) {

@@ -7,13 +7,13 @@
 #include <cstddef>
 #include <utility>
 
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/queue/aql_queue.h"
 #include "vgpu/queue/sdma_queue.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr size_t kMaxQueues = 1024;
 // Both indices of an AQL queue lie in its amd_queue_t.
 constexpr uint64_t kWriteIndexOffset = offsetof(amd_queue_t, write_dispatch_id);
@@ -24,10 +24,6 @@ constexpr uint64_t kDoorbells = uint64_t{3} << 62;
 constexpr uint64_t kRegisters = uint64_t{0} << 62;
 constexpr unsigned kNodeShift = 46;
 constexpr uint64_t kKindMask = uint64_t{3} << 62;
-
-void* pointer(uint64_t address) {
-  return reinterpret_cast<void*>(address);
-}
 
 uint32_t node_at(uint64_t offset) {
   return static_cast<uint32_t>((offset & ~kKindMask) >> kNodeShift);

@@ -1,9 +1,10 @@
 #include "vgpu/kfd/shared_handle.h"
 
+#include "vgpu/kfd/addresses.h"
+
 namespace halyard::vgpu::kfd {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr uint32_t kVramBit = 0x80000000;
 
 enum Word { kSegment, kMade, kPages, kFlags };

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/kfd/buffers.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/host_mappings.h"
@@ -13,8 +14,6 @@
 namespace halyard::vgpu::kfd {
 namespace {
 
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kUserEnd = uint64_t{1} << 47;
 // What a retry makes accessible at once at most, aligned (amdkfd,
 // svm_range_create_unregistered_range).
 constexpr uint64_t kRetryBytes = uint64_t{2} << 20;

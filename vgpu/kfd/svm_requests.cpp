@@ -3,15 +3,12 @@
 #include <cerrno>
 #include <vector>
 
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/kfd/kfd.h"
 #include "vgpu/kfd/user_memory.h"
 
 namespace halyard::vgpu::kfd {
-namespace {
-
-constexpr uint64_t kPage = 4096;
-
-}  // namespace
+namespace {}  // namespace
 
 // The attributes follow the argument, and count in the code's size of it. So this request has no
 // place in the table of requests.

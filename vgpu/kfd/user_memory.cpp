@@ -1,13 +1,13 @@
 #include "vgpu/kfd/user_memory.h"
 
 #include "vgpu/host_guard.h"
+#include "vgpu/kfd/addresses.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
 
 // Outside of these no address is a program's.
 constexpr uint64_t kUserBegin = 4096;
-constexpr uint64_t kUserEnd = uint64_t{1} << 47;
 
 bool is_user(uint64_t address, uint64_t bytes) {
   return address >= kUserBegin && bytes <= kUserEnd && address <= kUserEnd - bytes;

@@ -5,18 +5,14 @@
 #include <iterator>
 #include <utility>
 
+#include "vgpu/kfd/addresses.h"
+
 namespace halyard::vgpu::kfd {
 namespace {
 
-constexpr int kEmpty = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-
-void* pointer(uint64_t address) {
-  return reinterpret_cast<void*>(address);
-}
-
 // Addresses of the host's without memory; 0 if there are none.
 uint64_t reserve(uint64_t bytes) {
-  void* const at = mmap(nullptr, bytes, PROT_NONE, kEmpty, -1, 0);
+  void* const at = mmap(nullptr, bytes, PROT_NONE, kReservation, -1, 0);
   return at != MAP_FAILED ? reinterpret_cast<uintptr_t>(at) : 0;
 }
 
@@ -87,7 +83,7 @@ void Windows::unmap(uint64_t host) {
   } else {
     // If it fails, the memory stays mapped until the window ends.
     [[maybe_unused]] const void* mapped =
-        mmap(pointer(host), size, PROT_NONE, kEmpty | MAP_FIXED, -1, 0);
+        mmap(pointer(host), size, PROT_NONE, kReservation | MAP_FIXED, -1, 0);
   }
 }
 

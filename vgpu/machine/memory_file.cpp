@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-void* const kShmFailed = reinterpret_cast<void*>(-1);
+void* const kNotAttached = reinterpret_cast<void*>(-1);
 
 // What the first page of a segment holds that is no longer the memory.
 struct Record {
@@ -78,7 +78,7 @@ bool copy_pages(const char* from, int file, uint64_t bytes) {
 // Attaches the segment once more. Not for children: theirs would keep it alive.
 void* attach_again(const Segment& segment, uint64_t bytes) {
   void* const at = shmat(segment.id, nullptr, 0);
-  if (at == kShmFailed) return nullptr;
+  if (at == kNotAttached) return nullptr;
   madvise(at, bytes, MADV_DONTFORK);
   return at;
 }

@@ -16,7 +16,7 @@ void for_each_lane(uint64_t mask, Function&& function) {
   for (; mask != 0; mask &= mask - 1) function(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
-bool contains(std::string_view text, std::string_view part) {
+bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
@@ -37,12 +37,12 @@ unsigned element_bytes(std::string_view name) {
 // Vega ISA 12.13, the DS instructions. Address registers hold byte offsets.
 void visit_ds(const Wave& wave, const Instruction& i, const Visit& visit) {
   const std::string_view name = i.mnemonic;
-  if (i.gds || contains(name, "permute") || contains(name, "swizzle") || name == "ds_nop" ||
+  if (i.gds || has(name, "permute") || has(name, "swizzle") || name == "ds_nop" ||
       name.starts_with("ds_gws")) {
     return;
   }
   const auto offset = static_cast<uint32_t>(i.offset);
-  if (contains(name, "addtid")) {
+  if (has(name, "addtid")) {
     const uint32_t base = (wave.m0() & 0xffff) + offset;
     const LdsUse use = name.starts_with("ds_read") ? LdsUse::kRead : LdsUse::kWrite;
     for_each_lane(wave.exec(), [&](unsigned l) { visit({use, l, base + l * 4, 4}); });
@@ -59,7 +59,7 @@ void visit_ds(const Wave& wave, const Instruction& i, const Visit& visit) {
   const uint32_t* const address = wave.vgpr[i.src[0].index].lane;
   const bool exchanges_two = name.starts_with("ds_wrxchg2");
   if (name.starts_with("ds_read2") || name.starts_with("ds_write2") || exchanges_two) {
-    const unsigned unit = bytes * (contains(name, "st64") ? 64 : 1);
+    const unsigned unit = bytes * (has(name, "st64") ? 64 : 1);
     LdsUse use = name.starts_with("ds_read2") ? LdsUse::kRead : LdsUse::kWrite;
     if (exchanges_two) use = LdsUse::kAtomic;
     for_each_lane(wave.exec(), [&](unsigned l) {
@@ -82,11 +82,11 @@ void visit_ds(const Wave& wave, const Instruction& i, const Visit& visit) {
 }
 
 unsigned flat_bytes(std::string_view name) {
-  if (contains(name, "_atomic_")) {
+  if (has(name, "_atomic_")) {
     return name.ends_with("_x2") || name.ends_with("_f64") ? 8 : 4;
   }
-  if (contains(name, "byte")) return 1;
-  if (contains(name, "short")) return 2;
+  if (has(name, "byte")) return 1;
+  if (has(name, "short")) return 2;
   if (name.ends_with("x2")) return 8;
   if (name.ends_with("x3")) return 12;
   return name.ends_with("x4") ? 16 : 4;
@@ -97,8 +97,8 @@ void visit_flat(const Wave& wave, const Instruction& i, const Visit& visit) {
   const auto aperture = static_cast<uint32_t>(wave.apertures[0] >> 32);
   if (i.segment != 0 || aperture == 0 || i.src[0].kind != isa::OperandKind::kVector) return;
   const std::string_view name = i.mnemonic;
-  LdsUse use = contains(name, "_load_") ? LdsUse::kRead : LdsUse::kWrite;
-  if (contains(name, "_atomic_")) use = LdsUse::kAtomic;
+  LdsUse use = has(name, "_load_") ? LdsUse::kRead : LdsUse::kWrite;
+  if (has(name, "_atomic_")) use = LdsUse::kAtomic;
   const unsigned bytes = flat_bytes(name);
   const uint32_t* const low = wave.vgpr[i.src[0].index].lane;
   const uint32_t* const high = wave.vgpr[i.src[0].index + 1].lane;
@@ -127,6 +127,18 @@ void visit_lds_direct(const Wave& wave, const Instruction& i, const Visit& visit
 }
 
 }  // namespace
+
+const char* verb(LdsUse use) {
+  switch (use) {
+    case LdsUse::kRead:
+      return "reads";
+    case LdsUse::kWrite:
+      return "writes";
+    case LdsUse::kAtomic:
+      return "updates";
+  }
+  return "uses";
+}
 
 void for_each_lds_access(const Wave& wave, const Instruction& instruction, const Visit& visit) {
   if (instruction.format == Format::kDs) {

@@ -13,6 +13,8 @@
 namespace halyard::vgpu::observe {
 
 enum class LdsUse : uint8_t { kRead, kWrite, kAtomic };
+// "reads", "writes" or "updates".
+const char* verb(LdsUse use);
 
 // One lane's access.
 struct LdsAccess {

@@ -11,21 +11,7 @@
 #include "vgpu/observe/lds_access.h"
 
 namespace halyard::vgpu::observe {
-namespace {
-
-const char* verb(LdsUse use) {
-  switch (use) {
-    case LdsUse::kRead:
-      return "reads";
-    case LdsUse::kWrite:
-      return "writes";
-    case LdsUse::kAtomic:
-      return "updates";
-  }
-  return "uses";
-}
-
-}  // namespace
+namespace {}  // namespace
 
 class LdsCheck::Group final : public isa::GroupObserver {
  public:

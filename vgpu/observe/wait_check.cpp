@@ -79,18 +79,6 @@ const char* why_zero(Kind kind) {
   return in_order(kind) ? "" : "; FLAT instructions return out of order";
 }
 
-const char* verb(LdsUse use) {
-  switch (use) {
-    case LdsUse::kRead:
-      return "reads";
-    case LdsUse::kWrite:
-      return "writes";
-    case LdsUse::kAtomic:
-      return "updates";
-  }
-  return "uses";
-}
-
 }  // namespace
 
 class WaitCheck::Group final : public isa::GroupObserver {

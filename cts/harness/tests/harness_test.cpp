@@ -258,7 +258,7 @@ std::string parse(Names arguments, Options* options) {
 TEST(CommandLine, ValuesBehindAnEqualsSignOrASpace) {
   Options options;
   ASSERT_EQ(parse({"--device", "mine:1", "--shard", "2/3", "--repeat=4", "--shuffle=7", "--vgpu",
-                   "--check=waits", "--filter=A.*", "--junit=x", "--json", "y", "--patience=2"},
+                   "--check=waits", "--filter=A.*", "--junit=x", "--json", "y", "--timeout=2"},
                   &options),
             "");
   EXPECT_EQ(options.device, "mine:1");
@@ -270,7 +270,7 @@ TEST(CommandLine, ValuesBehindAnEqualsSignOrASpace) {
   EXPECT_EQ(options.check, "waits");
   EXPECT_EQ(options.filter, "A.*");
   EXPECT_EQ(options.json, "y");
-  EXPECT_EQ(options.patience_seconds, 2u);
+  EXPECT_EQ(options.timeout_seconds, 2u);
 }
 
 TEST(CommandLine, OptionalValuesMayBeLeftOut) {
@@ -290,13 +290,13 @@ TEST(CommandLine, OptionalValuesMayBeLeftOut) {
 TEST(CommandLine, HelpWantsNoDevice) {
   Options options;
   ASSERT_EQ(parse({"--help"}, &options), "");
-  EXPECT_NE(options.help.find("--patience"), std::string::npos) << options.help;
+  EXPECT_NE(options.help.find("--timeout"), std::string::npos) << options.help;
 }
 
 TEST(CommandLine, WhatMakesNoSenseIsRefusedByName) {
   for (const char* bad : {"--shard=0/3", "--shard=4/3", "--shard=x", "--repeat=0", "--repeat=x",
                           "--shuffle=x", "--shuffle=0", "--shuffle=100000", "--seed=-1",
-                          "--patience=0", "--filter=", "--expectations="}) {
+                          "--timeout=0", "--filter=", "--expectations="}) {
     Options options;
     const std::string flag = std::string(bad).substr(0, std::string(bad).find('='));
     EXPECT_NE(parse({"--device=mine", bad}, &options).find(flag), std::string::npos) << bad;

@@ -167,7 +167,7 @@ TEST_F(Commands, AnEmptyRecordingStillSignals) {
   const Ref<Semaphore> done = new_semaphore();
   const SemaphorePoint point = {done.get(), 1};
   ASSERT_OK(queue->execute(*commands, {}, {.wait = {}, .signal = {&point, 1}}));
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
 }
 
 TEST_F(Commands, WaitForOtherQueuesAndAreWaitedFor) {
@@ -187,7 +187,7 @@ TEST_F(Commands, WaitForOtherQueuesAndAreWaitedFor) {
     ASSERT_OK(queues[i % 2]->execute(*commands, {}, {.wait = {&before, 1}, .signal = {&after, 1}}));
     for (uint32_t k = 0; k < 25; ++k) expected = expected * 3 + 1;
   }
-  ASSERT_OK(turn->wait(60, patience()));
+  ASSERT_OK(turn->wait(60, time_limit()));
   EXPECT_EQ(view<uint32_t>(data)[0], expected);
 }
 
@@ -232,10 +232,10 @@ TEST_F(Commands, AFailingKernelIsNamedWithItsGroup) {
   const Ref<Semaphore> done = new_semaphore();
   const SemaphorePoint point = {done.get(), 1};
   ASSERT_OK(queue->execute(*commands, {}, {.wait = {}, .signal = {&point, 1}}));
-  const Status status = done->wait(1, patience());
+  const Status status = done->wait(1, time_limit());
   EXPECT_EQ(status.code(), StatusCode::kInternal);
-  EXPECT_THAT(text(status), testing::HasSubstr("\"illegal_instruction\""));
-  EXPECT_THAT(text(status), testing::HasSubstr("second part"));
+  EXPECT_THAT(text(status), ::testing::HasSubstr("\"illegal_instruction\""));
+  EXPECT_THAT(text(status), ::testing::HasSubstr("second part"));
 }
 
 }  // namespace

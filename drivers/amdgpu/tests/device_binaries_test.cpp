@@ -19,7 +19,7 @@
 namespace halyard::amdgpu {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<LibraryKernel> all_kernels() {
   std::vector<LibraryKernel> kernels;

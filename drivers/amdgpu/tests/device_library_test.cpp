@@ -12,7 +12,7 @@
 namespace halyard::amdgpu {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Around each vector and tile, and far enough for several rounds of the loop.
 constexpr uint64_t kSizes[] = {1,
@@ -292,7 +292,7 @@ TEST_F(PatchDispatchTest, AGridThatIsTooLargeFailsTheQueue) {
   const SemaphorePoint point = {done.get(), 1};
   // It may come after the news or before.
   const Status submitted = queue->barrier({.wait = {}, .signal = {&point, 1}});
-  const Status status = submitted.ok() ? done->wait(1, patience()) : submitted;
+  const Status status = submitted.ok() ? done->wait(1, time_limit()) : submitted;
   EXPECT_FALSE(status.ok());
   EXPECT_THAT(text(status), HasSubstr("shape_builtin"));
 }

@@ -61,7 +61,7 @@ TEST_F(AmdgpuOptions, CopyEngineBytesAreFromWhereAnEngineCopies) {
     const uint64_t packets = submitted(queue);
     const SemaphorePoint point = {done.get(), 1};
     EXPECT_OK(queue->barrier({.wait = {}, .signal = {&point, 1}}));
-    EXPECT_OK(done->wait(1, patience()));
+    EXPECT_OK(done->wait(1, time_limit()));
     return packets;
   };
   EXPECT_EQ(packets_of_a_copy(*open("copy_engine_bytes", "4097")), 1u);
@@ -73,12 +73,12 @@ TEST_F(AmdgpuOptions, AreListed) {
   for (const DeviceOptionInfo& option : take(driver().device_options())) {
     keys.emplace_back(option.key.view());
     EXPECT_FALSE(option.meaning.empty());
-    EXPECT_THAT(std::string(option.values.view()), testing::HasSubstr("whole number from"));
+    EXPECT_THAT(std::string(option.values.view()), ::testing::HasSubstr("whole number from"));
   }
-  EXPECT_THAT(keys, testing::UnorderedElementsAre("stack_bytes", "queue_capacity", "max_queues",
-                                                  "pool_keep_bytes", "pool_limit_bytes",
-                                                  "max_workgroup_size", "wait_spin_us",
-                                                  "copy_engine_bytes", "kernarg_bytes"));
+  EXPECT_THAT(keys, ::testing::UnorderedElementsAre("stack_bytes", "queue_capacity", "max_queues",
+                                                    "pool_keep_bytes", "pool_limit_bytes",
+                                                    "max_workgroup_size", "wait_spin_us",
+                                                    "copy_engine_bytes", "kernarg_bytes"));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 namespace halyard::amdgpu {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class ExecutableTest : public VirtualDeviceTest {
  protected:

@@ -7,7 +7,7 @@
 namespace halyard::amdgpu {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class Failure : public VirtualDeviceTest {
  protected:
@@ -29,7 +29,7 @@ TEST_F(Failure, AQueueErrorNamesKernelAndStatus) {
   const SemaphorePoint point = {done.get(), 1};
   for (int i = 0; i < 3; ++i) ASSERT_OK(affine(*queue, data, 1, 1));
   ASSERT_OK(illegal(*queue, data, {.wait = {}, .signal = {&point, 1}}));
-  const Status status = done->wait(1, patience());
+  const Status status = done->wait(1, time_limit());
   EXPECT_EQ(status.code(), StatusCode::kInternal);
   EXPECT_THAT(text(status), HasSubstr("illegal_instruction"));
   EXPECT_THAT(text(status), HasSubstr("HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION"));
@@ -57,11 +57,11 @@ TEST_F(Failure, AMisalignedAtomicIsAMemoryViolation) {
   dispatch.grid = dispatch.workgroup = {256, 1, 1};
   dispatch.arguments = arguments;
   ASSERT_OK(queue->dispatch(dispatch, {.wait = {}, .signal = {&point, 1}}));
-  const Status status = done->wait(1, patience());
+  const Status status = done->wait(1, time_limit());
   EXPECT_THAT(text(status), HasSubstr("histogram"));
   EXPECT_THAT(text(status), HasSubstr("HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION"));
   EXPECT_THAT(text(status), HasSubstr("also a misaligned atomic"));
-  EXPECT_THAT(text(status), testing::Not(HasSubstr("not present")));
+  EXPECT_THAT(text(status), ::testing::Not(HasSubstr("not present")));
   const uint32_t five = 5;
   const Ref<Queue> other = new_queue();
   ASSERT_OK(other->fill(bytes, &five, 4));
@@ -75,7 +75,7 @@ TEST_F(Failure, OtherQueuesOfTheDeviceGoOn) {
   const Ref<Semaphore> done = new_semaphore();
   const SemaphorePoint point = {done.get(), 1};
   ASSERT_OK(illegal(*broken, data, {.wait = {}, .signal = {&point, 1}}));
-  EXPECT_FALSE(done->wait(1, patience()).ok());
+  EXPECT_FALSE(done->wait(1, time_limit()).ok());
   const uint32_t five = 5;
   ASSERT_OK(whole->fill(data, &five, 4));
   EXPECT_EQ(download(*whole, data), std::vector<uint32_t>(64, 5));
@@ -101,8 +101,8 @@ void Failure::expect_it_reaches_queues_that_wait_on_the_device() {
   ASSERT_OK(third->barrier({.wait = {&two, 1}, .signal = {&three, 1}}));
   EXPECT_EQ(submitted(third), 2u) << "the wait is not on the device";
   release_kernel();
-  EXPECT_THAT(text(end->wait(1, patience())), HasSubstr("illegal_instruction"));
-  EXPECT_THAT(text(last->wait(1, patience())), HasSubstr("illegal_instruction"));
+  EXPECT_THAT(text(end->wait(1, time_limit())), HasSubstr("illegal_instruction"));
+  EXPECT_THAT(text(last->wait(1, time_limit())), HasSubstr("illegal_instruction"));
   // Neither of them is lost.
   const uint32_t nine = 9;
   ASSERT_OK(second->fill(data, &nine, 4));
@@ -129,7 +129,7 @@ TEST_F(Failure, WakesThreadsThatSleep) {
   ASSERT_OK(illegal(*queue, data, {.wait = {&open, 1}, .signal = {&point, 1}}));
   Status seen;
   // A value that nobody has promised; the semaphore's failure ends that wait as well.
-  std::thread waiter([&] { seen = done->wait(7, patience()); });
+  std::thread waiter([&] { seen = done->wait(7, time_limit()); });
   ASSERT_OK(gate->signal(1));
   waiter.join();
   EXPECT_THAT(text(seen), HasSubstr("illegal_instruction"));
@@ -145,7 +145,7 @@ TEST_F(Failure, TransfersBehindAFaultFailAndLeaveTheEnginesFree) {
   const uint32_t one = 1;
   // It may come after the news or before.
   const Status submitted = broken->fill(data, &one, 4, {.wait = {}, .signal = {&point, 1}});
-  EXPECT_THAT(text(submitted.ok() ? done->wait(1, patience()) : submitted),
+  EXPECT_THAT(text(submitted.ok() ? done->wait(1, time_limit()) : submitted),
               HasSubstr("illegal_instruction"));
   const uint32_t two = 2;
   ASSERT_OK(whole->fill(data, &two, 4));
@@ -164,7 +164,7 @@ TEST_F(Failure, OfASemaphorePassesThroughHeldWork) {
   ASSERT_OK(affine(*queue, data, 1, 1));
   gate->fail(Status(StatusCode::kAborted, "The first reason."));
   gate->fail(Status(StatusCode::kInternal, "The second reason."));
-  const Status status = done->wait(1, patience());
+  const Status status = done->wait(1, time_limit());
   EXPECT_EQ(status.code(), StatusCode::kAborted);
   EXPECT_THAT(text(status), HasSubstr("The first reason."));
   finish(*queue);

@@ -188,7 +188,7 @@ TEST_F(HostTurns, NothingNeedsReleaseAfterASignal) {
   const Ref<Semaphore> done = new_semaphore();
   const SemaphorePoint point = {done.get(), 1};
   ASSERT_OK(affine(*queue, own_, 1, 1, {.wait = {}, .signal = {&point, 1}}));
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
   Seen seen = {&core(queue)};
   ASSERT_OK(queue->host_call(look, &seen));
   wait_for_host(queue);

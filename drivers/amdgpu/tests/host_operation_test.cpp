@@ -13,7 +13,7 @@
 namespace halyard::amdgpu {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using HostOperation = VirtualDeviceTest;
 
 TEST_F(HostOperation, AHostFunctionRunsBetweenItsNeighbours) {
@@ -39,7 +39,7 @@ TEST_F(HostOperation, AFailureOfTheFunctionFailsItsSignals) {
   const SemaphorePoint point = {done.get(), 1};
   const auto fail = [](void*) { return Status(StatusCode::kAborted, "Nothing works."); };
   ASSERT_OK(queue->host_call(fail, nullptr, {.wait = {}, .signal = {&point, 1}}));
-  EXPECT_THAT(text(done->wait(1, patience())), HasSubstr("Nothing works."));
+  EXPECT_THAT(text(done->wait(1, time_limit())), HasSubstr("Nothing works."));
   finish(*queue);
 }
 
@@ -60,7 +60,7 @@ TEST_F(HostOperation, FilesAreWrittenAndReadInOrder) {
   const SemaphorePoint point = {done.get(), 1};
   ASSERT_OK(queue->read({.descriptor = descriptor, .offset = 1'000'000}, to,
                         {.wait = {}, .signal = {&point, 1}}));
-  EXPECT_THAT(text(done->wait(1, patience())), HasSubstr("end of the file"));
+  EXPECT_THAT(text(done->wait(1, time_limit())), HasSubstr("end of the file"));
   close(descriptor);
 }
 
@@ -90,7 +90,7 @@ TEST_F(HostOperation, ACopyThatIsNeverDoneIsWaitedForUntilTheQueueIsLost) {
   copy = real;
   data = nullptr;
   ASSERT_OK(queue->abandon());
-  EXPECT_EQ(done->wait(1, patience()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(done->wait(1, time_limit()).code(), StatusCode::kCancelled);
   // The operation ends, though the engine may still write: its thread does not wait any more.
   while (core(queue).held().any()) std::this_thread::yield();
   EXPECT_EQ(impl().memory().statistics(MemoryType::kDevice).live_buffers, before);

@@ -10,7 +10,7 @@
 namespace halyard::amdgpu {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr QueueFacts kGood = {.usable = true};
 
@@ -113,7 +113,7 @@ TEST_F(HsaQueuesTest, OneWithAnErrorIsNotUsedAgain) {
     dispatch.grid = dispatch.workgroup = {64, 1, 1};
     dispatch.arguments = arguments;
     ASSERT_OK(queue->dispatch(dispatch, {.wait = {}, .signal = {&point, 1}}));
-    EXPECT_EQ(done->wait(1, patience()).code(), StatusCode::kInternal);
+    EXPECT_EQ(done->wait(1, time_limit()).code(), StatusCode::kInternal);
     // Numbers are those of the packets that were given to this queue.
     EXPECT_THAT(text(queue->fault()), HasSubstr("(packet 0)"));
   }

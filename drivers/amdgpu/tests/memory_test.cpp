@@ -6,7 +6,7 @@
 namespace halyard::amdgpu {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class MemoryTest : public VirtualDeviceTest {
  protected:

@@ -19,7 +19,7 @@ TEST_F(Ordering, AWaitOnTheSameQueueTakesNoPacket) {
   ASSERT_OK(affine(*queue, data, 1, 1, {.wait = {}, .signal = {&one, 1}}));
   ASSERT_OK(affine(*queue, data, 1, 1, {.wait = {&one, 1}, .signal = {&two, 1}}));
   EXPECT_EQ(submitted(queue), 2u);
-  ASSERT_OK(done->wait(2, patience()));
+  ASSERT_OK(done->wait(2, time_limit()));
 }
 
 TEST_F(Ordering, QueuesTakeTurnsOnTheDevice) {
@@ -34,7 +34,7 @@ TEST_F(Ordering, QueuesTakeTurnsOnTheDevice) {
     ASSERT_OK(affine(*queues[i % 2], data, 5, i, {.wait = {&before, 1}, .signal = {&after, 1}}));
     expected = expected * 5 + i;
   }
-  ASSERT_OK(turn->wait(200, patience()));
+  ASSERT_OK(turn->wait(200, time_limit()));
   EXPECT_EQ(view<uint32_t>(data)[17], expected);
 }
 
@@ -56,7 +56,7 @@ TEST_F(Edge, QueuesTakeTurns) {
     ASSERT_OK(affine(*queues[i % 2], data, 5, i, {.wait = {&before, 1}, .signal = {&after, 1}}));
     expected = expected * 5 + i;
   }
-  ASSERT_OK(turn->wait(200, patience()));
+  ASSERT_OK(turn->wait(200, time_limit()));
   EXPECT_EQ(view<uint32_t>(data)[17], expected);
 }
 
@@ -79,7 +79,7 @@ TEST_F(Edge, AWaitForTheLastPacketStaysOnTheDevice) {
   EXPECT_EQ(submitted(first), 2u);
   EXPECT_FALSE(take(turn->query()) != 0);
   release_kernel();
-  ASSERT_OK(turn->wait(2, patience()));
+  ASSERT_OK(turn->wait(2, time_limit()));
   finish(*third);
   EXPECT_TRUE(core(first).epoch().idle());
 }
@@ -113,7 +113,7 @@ TEST_F(Edge, AQueueThatOthersWaitForPutsEdgesBehindItsSignals) {
     // The first time there is no edge behind it, and no place for one.
     EXPECT_EQ(core(second).held().any(), round == 0);
     release_kernel();
-    ASSERT_OK(done->wait(reached, patience()));
+    ASSERT_OK(done->wait(reached, time_limit()));
     while (core(second).held().any()) std::this_thread::yield();
     finish(*first);
     ASSERT_OK(hold(*first));
@@ -124,7 +124,7 @@ TEST_F(Edge, AQueueThatOthersWaitForPutsEdgesBehindItsSignals) {
   uint64_t reached = 0;
   signal_and_hold(&reached);
   wait_for(reached);
-  ASSERT_OK(done->wait(reached, patience()));
+  ASSERT_OK(done->wait(reached, time_limit()));
   EXPECT_FALSE(kernel_has_ended());
   release_kernel();
   finish(*first);
@@ -153,7 +153,7 @@ TEST_F(Edge, OfAnAbandonedQueueHoldsNobodyWhenItsPacketCompletesAfterAll) {
   ASSERT_OK(second->barrier({.wait = {&one, 1}, .signal = {&end, 1}}));
   EXPECT_FALSE(core(second).held().any());
   ASSERT_OK(first->abandon());
-  EXPECT_EQ(done->wait(1, patience()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(done->wait(1, time_limit()).code(), StatusCode::kCancelled);
   EXPECT_FALSE(core(first).is_through(core(first).ring().reserved()));
   release_kernel();
   while (!core(first).is_through(core(first).ring().reserved())) std::this_thread::yield();
@@ -168,7 +168,7 @@ TEST_F(Edge, NoneIsMadeThatNobodyUses) {
   const auto signal = [&] {
     const SemaphorePoint point = {done.get(), ++value};
     ASSERT_OK(queue->barrier({.wait = {}, .signal = {&point, 1}}));
-    ASSERT_OK(done->wait(value, patience()));
+    ASSERT_OK(done->wait(value, time_limit()));
   };
   for (int i = 0; i < 10; ++i) signal();
   EXPECT_EQ(submitted(queue), 10u);
@@ -204,7 +204,7 @@ TEST_F(Edge, RecordingsWaitAndAreWaitedFor) {
     ASSERT_OK(queues[i % 2]->execute(*commands, {}, {.wait = {&before, 1}, .signal = {&after, 1}}));
     expected = (expected * 3 + 1) * 3 + 1;
   }
-  ASSERT_OK(turn->wait(60, patience()));
+  ASSERT_OK(turn->wait(60, time_limit()));
   EXPECT_EQ(view<uint32_t>(data)[5], expected);
 }
 
@@ -229,7 +229,7 @@ TEST_F(Ordering, AnOperationWaitsForMoreQueuesThanItsRingHolds) {
   const SemaphorePoint end = {done.get(), 1};
   ASSERT_OK(last->barrier({.wait = points, .signal = {&end, 1}}));
   release_kernel();
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
 }
 
 TEST_F(Ordering, WorkIsHeldBackUntilTheHostSignals) {
@@ -247,7 +247,7 @@ TEST_F(Ordering, WorkIsHeldBackUntilTheHostSignals) {
   EXPECT_EQ(submitted(queue), 0u);
   EXPECT_EQ(done->wait(1, Deadline::after_ns(5'000'000)).code(), StatusCode::kDeadlineExceeded);
   ASSERT_OK(gate->signal(1));
-  ASSERT_OK(done->wait(2, patience()));
+  ASSERT_OK(done->wait(2, time_limit()));
   EXPECT_EQ(view<uint32_t>(data)[0], 13u);
   // The thread that has submitted it may be a step behind.
   while (core(queue).held().any()) std::this_thread::yield();
@@ -284,11 +284,11 @@ TEST_F(Ordering, ALaterPendingSignalDoesNotHoldAWait) {
   const SemaphorePoint open = {gate.get(), 1};
   ASSERT_OK(affine(*queue, data, 1, 1, {.wait = {}, .signal = {&one, 1}}));
   ASSERT_OK(queue->barrier({.wait = {&open, 1}, .signal = {&two, 1}}));
-  EXPECT_OK(done->wait(1, patience()));
+  EXPECT_OK(done->wait(1, time_limit()));
   EXPECT_EQ(take(done->query()), 1u);
   EXPECT_FALSE(done->signal(2).ok()) << "queued work will signal it";
   ASSERT_OK(gate->signal(1));
-  EXPECT_OK(done->wait(2, patience()));
+  EXPECT_OK(done->wait(2, time_limit()));
 }
 
 TEST_F(Ordering, ThreadsPassATokenThroughQueuesOfTheirOwn) {
@@ -311,7 +311,7 @@ TEST_F(Ordering, ThreadsPassATokenThroughQueuesOfTheirOwn) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  ASSERT_OK(token->wait(kThreads * kRounds, patience()));
+  ASSERT_OK(token->wait(kThreads * kRounds, time_limit()));
   EXPECT_EQ(view<uint32_t>(data)[0], kThreads * kRounds);
 }
 
@@ -327,7 +327,7 @@ TEST_F(Ordering, ManyThreadsSleepOnOneQueue) {
     const SemaphorePoint point = {done.get(), t};
     ASSERT_OK(affine(*queue, data, 1, 1, {.wait = {&open, 1}, .signal = {&point, 1}}));
     threads.emplace_back([&, t] {
-      EXPECT_OK(done->wait(t, patience()));
+      EXPECT_OK(done->wait(t, time_limit()));
       ++woken;
     });
   }

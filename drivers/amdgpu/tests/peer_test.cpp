@@ -106,7 +106,7 @@ TEST_F(PeerTest, WhatTheHostHasSeenOfAnotherGpuIsAcquired) {
     const SemaphorePoint point = {done.get(), waits ? uint64_t{1} : uint64_t{2}};
     ASSERT_OK(others->fill(own_, &value, sizeof value, {.wait = {}, .signal = {&point, 1}}));
     if (waits) {
-      ASSERT_OK(done->wait(1, patience()));
+      ASSERT_OK(done->wait(1, time_limit()));
     } else {
       while (take(done->query()) != 2) sched_yield();
     }
@@ -247,7 +247,7 @@ TEST_F(AcrossGpus, WaitsStayOnTheDevice) {
   }
   EXPECT_EQ(take(turn->query()), 0u);
   release_kernel();
-  EXPECT_OK(turn->wait(queues_.size(), patience()));
+  EXPECT_OK(turn->wait(queues_.size(), time_limit()));
 }
 
 TEST_F(AcrossGpus, ALossReachesWhatWaitsOnOtherGpus) {
@@ -258,8 +258,8 @@ TEST_F(AcrossGpus, ALossReachesWhatWaitsOnOtherGpus) {
   ASSERT_OK(queues_[3]->barrier({.wait = {&points[1], 1}, .signal = {&points[2], 1}}));
   EXPECT_FALSE(core(queues_[3]).held().any());
   ASSERT_OK(queues_[0]->abandon());
-  EXPECT_EQ(turns[1]->wait(1, patience()).code(), StatusCode::kCancelled);
-  EXPECT_EQ(turns[2]->wait(1, patience()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(turns[1]->wait(1, time_limit()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(turns[2]->wait(1, time_limit()).code(), StatusCode::kCancelled);
   // Their queues go on, and what runs behind the failed waits is done.
   finish(*queues_[1]);
   finish(*queues_[3]);
@@ -280,7 +280,7 @@ TEST_F(AcrossGpus, DevicesGoWhileOthersWaitForThem) {
   devices_.clear();
   EXPECT_EQ(take(end->query()), 0u);
   release_kernel();
-  ASSERT_OK(end->wait(1, patience()));
+  ASSERT_OK(end->wait(1, time_limit()));
   // Edges are looked through for those that waited.
   for (int i = 0; i < 40; ++i) {
     const Ref<Semaphore> again = new_semaphore();

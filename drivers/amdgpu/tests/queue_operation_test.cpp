@@ -8,7 +8,7 @@
 namespace halyard::amdgpu {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class QueueMemory : public VirtualDeviceTest {
  protected:
@@ -148,7 +148,7 @@ TEST_F(Indirect, LargerThanAGridFailsTheQueueByName) {
   const SemaphorePoint point = {done.get(), 1};
   ASSERT_OK(
       queue->dispatch_indirect(fill_ids(arguments), counts, {.wait = {}, .signal = {&point, 1}}));
-  EXPECT_THAT(text(done->wait(1, patience())), HasSubstr("fill_ids"));
+  EXPECT_THAT(text(done->wait(1, time_limit())), HasSubstr("fill_ids"));
 }
 
 using HostCalls = VirtualDeviceTest;
@@ -169,7 +169,7 @@ TEST_F(HostCalls, ThatAreDeferredHoldTheQueueUntilTheyAreCompleted) {
   while (context.completion.load() == nullptr) std::this_thread::yield();
   EXPECT_EQ(done->wait(1, Deadline::after_ns(5'000'000)).code(), StatusCode::kDeadlineExceeded);
   context.completion.load()->complete({});
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
 }
 
 TEST_F(HostCalls, ThatAreDeferredMayFail) {
@@ -181,7 +181,7 @@ TEST_F(HostCalls, ThatAreDeferredMayFail) {
         completion.complete(Status(StatusCode::kDataLoss, "The sheep is lost."));
       },
       nullptr, {.wait = {}, .signal = {&point, 1}}));
-  const Status status = done->wait(1, patience());
+  const Status status = done->wait(1, time_limit());
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
   EXPECT_THAT(text(status), HasSubstr("The sheep is lost."));
 }
@@ -278,7 +278,7 @@ TEST_F(Profile, GivesEachOperationsTimeOnTheHostsClock) {
     EXPECT_LE(event.begin_ns, event.end_ns) << event.name;
     EXPECT_LT(event.end_ns, after + kSlack) << event.name;
   }
-  EXPECT_THAT(names, testing::UnorderedElementsAre("affine", "fill", "host_call", "affine"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("affine", "fill", "host_call", "affine"));
 }
 
 TEST_F(Profile, IsTakenOneAtATimeAndLeavesNothingBehind) {

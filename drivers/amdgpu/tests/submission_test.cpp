@@ -61,7 +61,7 @@ TEST_F(Submission, ThreadsShareASmallRing) {
         const Sync sync = {.wait = {}, .signal = {&point, t % 2 == 0 ? size_t{1} : size_t{0}}};
         EXPECT_OK(queue->dispatch(dispatch, sync));
       }
-      if (t % 2 == 0) EXPECT_OK(mine->wait(kEach, patience()));
+      if (t % 2 == 0) EXPECT_OK(mine->wait(kEach, time_limit()));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -126,13 +126,13 @@ TEST_F(Submission, ALaunchWithLongArgumentsFillsItsSlots) {
   ASSERT_OK(queue->dispatch(dispatch, {.wait = {}, .signal = {&first, 1}}));
   EXPECT_EQ(submitted(queue), 6u);
   ASSERT_OK(queue->dispatch(dispatch, {.wait = {&open, 1}, .signal = {&second, 1}}));
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
   // The last packet of a launch signals, and no other.
   for (uint64_t i = 0; i < 6; ++i)
     EXPECT_EQ(core(queue).notes().raises_interrupt(core(queue).ring().first() + i), i == 5) << i;
   EXPECT_EQ(view<uint32_t>(data)[63], (5u * 2 + 1) * 2 + 1);
   ASSERT_OK(gate->signal(1));
-  ASSERT_OK(done->wait(2, patience()));
+  ASSERT_OK(done->wait(2, time_limit()));
   EXPECT_EQ(submitted(queue), 9u);
   EXPECT_TRUE(core(queue).notes().raises_interrupt(core(queue).ring().first() + 8));
   EXPECT_EQ(completed(queue), 9u);
@@ -151,7 +151,7 @@ TEST_F(Submission, ASemaphoreTakesMorePointsThanItHasRoomFor) {
   }
   EXPECT_EQ(take(timeline->query()), 0u);
   ASSERT_OK(gate->signal(1));
-  for (uint64_t i = 1; i <= 200; ++i) ASSERT_OK(timeline->wait(i, patience()));
+  for (uint64_t i = 1; i <= 200; ++i) ASSERT_OK(timeline->wait(i, time_limit()));
   EXPECT_EQ(take(timeline->query()), 200u);
 }
 

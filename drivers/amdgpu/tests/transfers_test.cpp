@@ -10,7 +10,7 @@
 namespace halyard::amdgpu {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // More than kernels move between host and device (mover.h).
 constexpr uint64_t kLargeBytes = 256 * 1024;
@@ -105,7 +105,7 @@ TEST_F(Transfer, OfSeveralThreadsOnOneQueueAreAllCarriedOut) {
         EXPECT_OK(queue->copy(from, between));
         EXPECT_OK(queue->copy(between, to, {.wait = {}, .signal = {&point, 1}}));
       }
-      EXPECT_OK(done->wait(kEach, patience()));
+      EXPECT_OK(done->wait(kEach, time_limit()));
       EXPECT_EQ(view<uint32_t>(to)[kLargeWords - 1], static_cast<uint32_t>(t));
     });
   }
@@ -150,7 +150,7 @@ TEST_F(Transfer, BehindAFaultFailsAndLeavesTheEnginesFree) {
   ASSERT_OK(broken->dispatch(dispatch));
   ASSERT_OK(broken->copy(device, to, {.wait = {}, .signal = {&point, 1}}));
   release_kernel();
-  EXPECT_THAT(text(done->wait(1, patience())), HasSubstr("illegal_instruction"));
+  EXPECT_THAT(text(done->wait(1, time_limit())), HasSubstr("illegal_instruction"));
   ASSERT_OK(whole->copy(from, device));
   ASSERT_OK(whole->copy(device, to));
   finish(*whole);
@@ -170,7 +170,7 @@ TEST_F(Transfer, ThatNoEngineTakesLosesTheQueue) {
   ASSERT_OK(hold(*queue));
   ASSERT_OK(queue->copy(from, device, {.wait = {}, .signal = {&point, 1}}));
   release_kernel();
-  const std::string words = text(done->wait(1, patience()));
+  const std::string words = text(done->wait(1, time_limit()));
   copy = real;
   EXPECT_THAT(words, HasSubstr("HSA_STATUS_ERROR_OUT_OF_RESOURCES"));
   EXPECT_THAT(words, HasSubstr("262144 bytes"));

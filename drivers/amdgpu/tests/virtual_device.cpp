@@ -96,7 +96,7 @@ void VirtualDeviceTest::finish(Queue& queue) {
   const Ref<Semaphore> done = new_semaphore();
   const SemaphorePoint point = {done.get(), 1};
   ASSERT_OK(queue.barrier({.wait = {}, .signal = {&point, 1}}));
-  ASSERT_OK(done->wait(1, patience()));
+  ASSERT_OK(done->wait(1, time_limit()));
 }
 
 std::vector<uint32_t> VirtualDeviceTest::download(Queue& queue, const Ref<Buffer>& buffer) {

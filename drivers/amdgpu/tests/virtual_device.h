@@ -30,7 +30,7 @@ inline std::string text(const Status& status) {
 #define EXPECT_OK(expression) \
   if (const ::halyard::Status status_ = (expression); !status_.ok()) ADD_FAILURE() << text(status_)
 
-class VirtualDeviceTest : public testing::Test {
+class VirtualDeviceTest : public ::testing::Test {
  public:
   // Lets the kernel of hold() end.
   void release_kernel();
@@ -50,7 +50,7 @@ class VirtualDeviceTest : public testing::Test {
   }
 
   // Long enough for any machine; a test that waits as long has failed.
-  static Deadline patience() { return Deadline::after_ns(60'000'000'000); }
+  static Deadline time_limit() { return Deadline::after_ns(60'000'000'000); }
 
   static Driver& driver();
   DeviceImpl& impl() { return static_cast<DeviceImpl&>(*device_); }

@@ -16,27 +16,27 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 // A thunk with three nodes, of which the last two have GPUs.
-struct FakeThunk {
+struct FakeTopology {
   int open_result = 0;
   int opened = 0;
   int acquired = 0;
-} fake;
+} fake_topology;
 
-const ThunkTopology kThunk = {
+const ThunkTopology kTopology = {
     .open =
         [] {
-          ++fake.opened;
-          return fake.open_result;
+          ++fake_topology.opened;
+          return fake_topology.open_result;
         },
-    .close = [] { return --fake.opened, 0; },
+    .close = [] { return --fake_topology.opened, 0; },
     .acquire =
         [](void* properties) {
-          ++fake.acquired;
+          ++fake_topology.acquired;
           const uint32_t nodes = 3;
           std::memcpy(properties, &nodes, sizeof nodes);
           return 0;
         },
-    .release = [] { return --fake.acquired, 0; },
+    .release = [] { return --fake_topology.acquired, 0; },
     .node =
         [](uint32_t node, void* properties) {
           const uint32_t words[] = {node == 0 ? 8u : 0u, node == 0 ? 0u : 256u};
@@ -47,24 +47,24 @@ const ThunkTopology kThunk = {
 
 class AddressSpaceTest : public ::testing::Test {
  protected:
-  AddressSpaceTest() { fake = {}; }
+  AddressSpaceTest() { fake_topology = {}; }
 };
 
 TEST_F(AddressSpaceTest, GpusAreCountedBeforeTheRuntimeStarts) {
-  EXPECT_EQ(count_gpus(kThunk), 2u);
-  EXPECT_EQ(fake.opened, 0) << "it is closed again";
-  EXPECT_EQ(fake.acquired, 0);
+  EXPECT_EQ(count_gpus(kTopology), 2u);
+  EXPECT_EQ(fake_topology.opened, 0) << "it is closed again";
+  EXPECT_EQ(fake_topology.acquired, 0);
 }
 
 TEST_F(AddressSpaceTest, ARuntimeThatRunsHasItsMemory) {
-  fake.open_result = 22;  // HSAKMT_STATUS_KERNEL_ALREADY_OPENED
-  EXPECT_FALSE(count_gpus(kThunk).has_value());
-  EXPECT_EQ(fake.opened, 0);
+  fake_topology.open_result = 22;  // HSAKMT_STATUS_KERNEL_ALREADY_OPENED
+  EXPECT_FALSE(count_gpus(kTopology).has_value());
+  EXPECT_EQ(fake_topology.opened, 0);
 }
 
 TEST_F(AddressSpaceTest, WithoutADoorNothingIsKnown) {
-  fake.open_result = 20;  // HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
-  EXPECT_FALSE(count_gpus(kThunk).has_value());
+  fake_topology.open_result = 20;  // HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
+  EXPECT_FALSE(count_gpus(kTopology).has_value());
   EXPECT_FALSE(count_gpus({}).has_value());
 }
 

@@ -93,7 +93,7 @@ int wait(ThunkEvent* event, uint32_t milliseconds) {
 
 constexpr ThunkEvents kThunk = {&create, &destroy, &wait};
 
-class FaultListener : public testing::Test {
+class FaultListener : public ::testing::Test {
  protected:
   void SetUp() override { make_fake(); }
 

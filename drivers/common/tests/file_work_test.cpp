@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMore = (5 << 20) / 2;  // two pieces and a half
 
-class FileWorkTest : public testing::Test {
+class FileWorkTest : public ::testing::Test {
  protected:
   FileWorkTest() : file_(mkstemp(name_)) {
     for (size_t i = 0; i < content_.size(); ++i)

@@ -9,9 +9,9 @@
 namespace halyard {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Only its name is looked at.
 class NamedDevice final : public driver::DeviceBase {
@@ -34,7 +34,7 @@ class NamedDevice final : public driver::DeviceBase {
   DeviceInfo info_;
 };
 
-class GpuFaultsTest : public testing::Test {
+class GpuFaultsTest : public ::testing::Test {
  protected:
   Status watch(const NamedDevice& device, uint64_t gpu) {
     const auto lose = [this, &device](const std::string& what) {

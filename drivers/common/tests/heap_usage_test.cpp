@@ -6,15 +6,12 @@
 #include <string>
 
 #include "drivers/common/spare_staging.h"
+#include "drivers/common/tests/message.h"
 
 namespace halyard {
 namespace {
 
-using testing::HasSubstr;
-
-std::string message(const Status& status) {
-  return std::string(status.message().view());
-}
+using ::testing::HasSubstr;
 
 HeapInfo heap_of(uint64_t size, uint64_t max_allocation) {
   HeapInfo heap;

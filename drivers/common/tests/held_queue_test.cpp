@@ -12,18 +12,15 @@
 
 #include "drivers/common/host_operation.h"
 #include "drivers/common/tests/fake_timeline.h"
+#include "drivers/common/tests/message.h"
 #include "hal/error.h"
 
 namespace halyard {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-
-std::string message(const Status& status) {
-  return std::string(status.message().view());
-}
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Says in a list what becomes of it.
 class NotedOperation : public QueueOperation {
@@ -139,7 +136,7 @@ class FakeQueue final : public HeldQueue {
   std::mutex order_;
 };
 
-class HeldQueueTest : public testing::Test {
+class HeldQueueTest : public ::testing::Test {
  protected:
   Ref<TestTimeline> semaphore() { return Ref<TestTimeline>::adopt(new TestTimeline(*device_, 0)); }
   std::unique_ptr<QueueOperation> operation(std::string name) {
@@ -319,7 +316,7 @@ TEST_F(HeldQueueTest, ALostQueueFailsAllThatItHoldsAlsoBehindAHostsPartThatRuns)
   EXPECT_TRUE(queue_.any()) << "the host's part still uses the operation";
   completion.complete({});
   EXPECT_FALSE(queue_.any());
-  EXPECT_THAT(queue_.list, testing::Not(testing::Contains("behind issued")));
+  EXPECT_THAT(queue_.list, ::testing::Not(::testing::Contains("behind issued")));
 }
 
 TEST_F(HeldQueueTest, WhatIsOnTheDeviceIsNotFailedWithTheQueue) {

@@ -9,11 +9,11 @@
 namespace halyard {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr uint64_t kSize = 1000;
 
-class IpcHandleTest : public testing::Test {
+class IpcHandleTest : public ::testing::Test {
  protected:
   IpcHandleTest() {
     IpcHandle handle = {};

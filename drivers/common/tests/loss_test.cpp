@@ -1,4 +1,5 @@
 #include "drivers/common/loss.h"
+#include "drivers/common/tests/message.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +7,6 @@
 
 namespace halyard {
 namespace {
-
-std::string message(const Status& status) {
-  return std::string(status.message().view());
-}
 
 TEST(Loss, NamesTheDeviceTheReasonAndWhatRan) {
   EXPECT_EQ(message(device_lost("gpu", "a fault", {})), "The device gpu is lost: a fault.");

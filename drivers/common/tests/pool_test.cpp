@@ -66,8 +66,8 @@ constexpr uint64_t kQueue = 1;
 constexpr uint64_t kOther = 2;
 constexpr uint64_t kMany = uint64_t{1} << 40;
 
-struct Fixture {
-  explicit Fixture(uint64_t capacity = kMany, uint64_t keep = kMany, uint64_t limit = 0)
+struct PoolFixture {
+  explicit PoolFixture(uint64_t capacity = kMany, uint64_t keep = kMany, uint64_t limit = 0)
       : source(capacity), pool(source, keep, limit) {}
   PoolBlock take(uint64_t size, uint64_t queue = kQueue, uint64_t alignment = 1) {
     PoolBlock block;
@@ -95,7 +95,7 @@ TEST(PoolSize, DoesNotWrapAround) {
 }
 
 TEST(Pool, TheQueueThatGaveABlockBackGetsItAtOnce) {
-  Fixture f;
+  PoolFixture f;
   const PoolBlock first = f.take(1000);
   f.pool.release(first, {kQueue, 7});
   EXPECT_EQ(f.take(1000).address, first.address);
@@ -105,7 +105,7 @@ TEST(Pool, TheQueueThatGaveABlockBackGetsItAtOnce) {
 }
 
 TEST(Pool, AnotherQueueGetsABlockOnceItsWorkIsDone) {
-  Fixture f;
+  PoolFixture f;
   const PoolBlock first = f.take(1000);
   f.pool.release(first, {kQueue, 7});
   f.source.done[kQueue] = 7;  // packets 0 to 6
@@ -117,7 +117,7 @@ TEST(Pool, AnotherQueueGetsABlockOnceItsWorkIsDone) {
 }
 
 TEST(Pool, NobodyWaitsForABlockOfAnAbandonedQueue) {
-  Fixture f(8192);
+  PoolFixture f(8192);
   const PoolBlock first = f.take(4096);
   const PoolBlock second = f.take(4096);
   f.pool.release(first, {kQueue, 7});
@@ -133,7 +133,7 @@ TEST(Pool, NobodyWaitsForABlockOfAnAbandonedQueue) {
 }
 
 TEST(Pool, ABlockWhoseWorkHasNoIndexYetIsItsQueuesAlone) {
-  Fixture f(8192);
+  PoolFixture f(8192);
   const PoolBlock first = f.take(1000);
   const PoolBlock second = f.take(1000);
   f.pool.release_ahead(first, kQueue);
@@ -147,7 +147,7 @@ TEST(Pool, ABlockWhoseWorkHasNoIndexYetIsItsQueuesAlone) {
 }
 
 TEST(Pool, AnIndexThatComesTooLateTouchesNobody) {
-  Fixture f;
+  PoolFixture f;
   const PoolBlock block = f.take(1000);
   const uint64_t old = f.pool.release_ahead(block, kQueue);
   EXPECT_EQ(f.take(1000).address, block.address);
@@ -161,7 +161,7 @@ TEST(Pool, AnIndexThatComesTooLateTouchesNobody) {
 }
 
 TEST(Pool, AFullHeapMakesWorkWaitForABlock) {
-  Fixture f(4096);
+  PoolFixture f(4096);
   const PoolBlock block = f.take(4096);
   f.pool.release(block, {kQueue, 5});
   EXPECT_EQ(f.take(4096, kOther).address, block.address);
@@ -170,7 +170,7 @@ TEST(Pool, AFullHeapMakesWorkWaitForABlock) {
 }
 
 TEST(Pool, NobodyWaitsForTheHeapWhereABlockIsComing) {
-  Fixture f(4096);
+  PoolFixture f(4096);
   f.source.comes_back = 4096;
   const PoolBlock block = f.take(4096);
   f.pool.release(block, {kQueue, 5});
@@ -181,7 +181,7 @@ TEST(Pool, NobodyWaitsForTheHeapWhereABlockIsComing) {
 }
 
 TEST(Pool, SaysWhatItHasToSpare) {
-  Fixture f;
+  PoolFixture f;
   const PoolBlock first = f.take(4096);
   const PoolBlock second = f.take(8192);
   EXPECT_EQ(f.pool.spare().bytes, 0u);
@@ -199,14 +199,14 @@ TEST(Pool, SaysWhatItHasToSpare) {
 }
 
 TEST(Pool, AFullHeapGetsUnusedBlocksOfOtherSizesBack) {
-  Fixture f(8192);
+  PoolFixture f(8192);
   f.pool.release_unused(f.take(4096));
   EXPECT_EQ(f.take(8192).size, 8192u);
   EXPECT_EQ(f.pool.figures().reserved_bytes, 8192u);
 }
 
 TEST(Pool, SaysWhatTheHeapSaysWhenNothingHelps) {
-  Fixture f(4096);
+  PoolFixture f(4096);
   PoolBlock block;
   PoolPoint after;
   const Status status = f.pool.acquire(8192, 1, kQueue, &block, &after);
@@ -216,7 +216,7 @@ TEST(Pool, SaysWhatTheHeapSaysWhenNothingHelps) {
 }
 
 TEST(Pool, KeepsNoMoreFreeMemoryThanItsBound) {
-  Fixture f(kMany, 8192);
+  PoolFixture f(kMany, 8192);
   PoolBlock blocks[4];
   for (PoolBlock& block : blocks) block = f.take(4096);
   for (const PoolBlock& block : blocks) f.pool.release_unused(block);
@@ -227,7 +227,7 @@ TEST(Pool, KeepsNoMoreFreeMemoryThanItsBound) {
 }
 
 TEST(Pool, WhatIsGivenBackGoesToTheSourceOnlyWhenItMayTakeLong) {
-  Fixture f(kMany, 0);
+  PoolFixture f(kMany, 0);
   f.pool.release(f.take(4096), {kQueue, 0});
   f.source.done[kQueue] = 1;
   EXPECT_EQ(f.source.live(), 1u);
@@ -236,7 +236,7 @@ TEST(Pool, WhatIsGivenBackGoesToTheSourceOnlyWhenItMayTakeLong) {
 }
 
 TEST(Pool, BlocksInUseAreKeptWhateverTheBound) {
-  Fixture f(kMany, 0);
+  PoolFixture f(kMany, 0);
   const PoolBlock block = f.take(4096);
   f.pool.release(block, {kQueue, 0});
   f.pool.shrink();
@@ -248,7 +248,7 @@ TEST(Pool, BlocksInUseAreKeptWhateverTheBound) {
 }
 
 TEST(Pool, TrimsDownToWhatIsAskedFor) {
-  Fixture f;
+  PoolFixture f;
   const PoolBlock used = f.take(4096);
   PoolBlock blocks[3];
   for (PoolBlock& block : blocks) block = f.take(4096);
@@ -262,7 +262,7 @@ TEST(Pool, TrimsDownToWhatIsAskedFor) {
 }
 
 TEST(Pool, ABlockMustBeAlignedAsAsked) {
-  Fixture f;
+  PoolFixture f;
   f.take(4096);
   const PoolBlock plain = f.take(4096);
   f.pool.release_unused(plain);
@@ -274,7 +274,7 @@ TEST(Pool, ABlockMustBeAlignedAsAsked) {
 
 // Of a dealloca that the host holds back the block has no index: no other queue can wait for it.
 TEST(Pool, ABlockThatIsSubmittedWhileAnAllocationWaitsIsTaken) {
-  Fixture f(4096);
+  PoolFixture f(4096);
   const PoolBlock block = f.take(4096);
   const uint64_t ticket = f.pool.release_ahead(block, kQueue);
   f.source.meanwhile = [&] { f.pool.settle(ticket, 7); };
@@ -286,7 +286,7 @@ TEST(Pool, ABlockThatIsSubmittedWhileAnAllocationWaitsIsTaken) {
 }
 
 TEST(Pool, ABlockThatIsGivenBackWhileAnAllocationWaitsIsTaken) {
-  Fixture f(4096);
+  PoolFixture f(4096);
   const PoolBlock block = f.take(4096);
   f.source.meanwhile = [&] { f.pool.release(block, {kQueue, 3}); };
   EXPECT_EQ(f.take(4096, kOther).address, block.address);
@@ -294,7 +294,7 @@ TEST(Pool, ABlockThatIsGivenBackWhileAnAllocationWaitsIsTaken) {
 }
 
 TEST(Pool, AWaitThatBringsNothingIsNotRepeated) {
-  Fixture f(4096);
+  PoolFixture f(4096);
   const PoolBlock block = f.take(4096);
   f.pool.release_ahead(block, kQueue);
   PoolBlock none;
@@ -304,7 +304,7 @@ TEST(Pool, AWaitThatBringsNothingIsNotRepeated) {
 }
 
 TEST(PoolLimit, IsNeverExceeded) {
-  Fixture f(kMany, kMany, 10000);
+  PoolFixture f(kMany, kMany, 10000);
   const PoolBlock first = f.take(4096);
   f.take(4096);
   PoolBlock none;
@@ -323,7 +323,7 @@ TEST(PoolLimit, IsNeverExceeded) {
 }
 
 TEST(PoolLimit, MoreThanItIsRefused) {
-  Fixture f(kMany, kMany, 10000);
+  PoolFixture f(kMany, kMany, 10000);
   PoolBlock none;
   EXPECT_EQ(f.pool.acquire(10001, 1, kQueue, &none, &f.after).code(),
             StatusCode::kResourceExhausted);
@@ -333,7 +333,7 @@ TEST(PoolLimit, MoreThanItIsRefused) {
 }
 
 TEST(PoolLimit, UnusedBlocksOfOtherSizesMakeRoom) {
-  Fixture f(kMany, kMany, 12288);
+  PoolFixture f(kMany, kMany, 12288);
   f.pool.release_unused(f.take(8192));
   f.take(12288);
   EXPECT_EQ(f.source.live(), 1u);
@@ -341,7 +341,7 @@ TEST(PoolLimit, UnusedBlocksOfOtherSizesMakeRoom) {
 }
 
 TEST(PoolLimit, BlocksOfOtherSizesThatWorkUsesAreWaitedFor) {
-  Fixture f(kMany, kMany, 12288);
+  PoolFixture f(kMany, kMany, 12288);
   f.pool.release(f.take(8192), {kQueue, 5});
   f.source.meanwhile = [&] { f.source.done[kQueue] = 6; };
   f.take(12288, kOther);
@@ -350,7 +350,7 @@ TEST(PoolLimit, BlocksOfOtherSizesThatWorkUsesAreWaitedFor) {
 }
 
 TEST(PoolLimit, AnotherQueuesBlockIsUsedBehindIt) {
-  Fixture f(kMany, kMany, 4096);
+  PoolFixture f(kMany, kMany, 4096);
   const PoolBlock block = f.take(4096);
   f.pool.release(block, {kQueue, 5});
   EXPECT_EQ(f.take(4096, kOther).address, block.address);
@@ -358,7 +358,7 @@ TEST(PoolLimit, AnotherQueuesBlockIsUsedBehindIt) {
 }
 
 TEST(PoolLimit, WhatTheSourceDoesNotGiveDoesNotCount) {
-  Fixture f(4096, kMany, 8192);
+  PoolFixture f(4096, kMany, 8192);
   const PoolBlock first = f.take(4096);
   PoolBlock none;
   EXPECT_EQ(f.pool.acquire(4096, 1, kQueue, &none, &f.after).message().view(), "The heap is full.");
@@ -369,7 +369,7 @@ TEST(PoolLimit, WhatTheSourceDoesNotGiveDoesNotCount) {
 }
 
 TEST(Pool, AdoptsWhatAnotherLeaves) {
-  Fixture f;
+  PoolFixture f;
   QueuePool other(f.source, kMany);
   PoolBlock block;
   ASSERT_TRUE(other.acquire(4096, 1, kQueue, &block, &f.after).ok());

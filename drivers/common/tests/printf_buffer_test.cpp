@@ -12,7 +12,7 @@ namespace {
 
 constexpr PrintfBuffer::Timeouts kForever = {std::chrono::hours(1), std::chrono::hours(1)};
 
-class Buffer : public ::testing::Test {
+class PrintfBufferTest : public ::testing::Test {
  protected:
   // As a kernel takes room (__printf_alloc); the words' place, 0 if there is none left.
   size_t take(size_t words) {
@@ -37,7 +37,7 @@ class Buffer : public ::testing::Test {
       words_.data(), words_.size() * 4, {{1, {4, 4}, "%d %d\n"}, {2, {}, "x\n"}}, kForever};
 };
 
-TEST_F(Buffer, RecordsArePrintedOnceAndTheirRoomComesBack) {
+TEST_F(PrintfBufferTest, RecordsArePrintedOnceAndTheirRoomComesBack) {
   EXPECT_EQ(drain(), "");
   for (uint32_t i = 0; i < 20; ++i) {
     write({1, i, 7});
@@ -47,7 +47,7 @@ TEST_F(Buffer, RecordsArePrintedOnceAndTheirRoomComesBack) {
   }
 }
 
-TEST_F(Buffer, ARecordThatIsNotWholeIsWaitedFor) {
+TEST_F(PrintfBufferTest, ARecordThatIsNotWholeIsWaitedFor) {
   write({2});
   const size_t at = take(3);
   EXPECT_EQ(drain(), "x\n");
@@ -61,7 +61,7 @@ TEST_F(Buffer, ARecordThatIsNotWholeIsWaitedFor) {
   EXPECT_EQ(words_[0], 0u);
 }
 
-TEST_F(Buffer, WhenAllIsDoneEveryRecordIsWhole) {
+TEST_F(PrintfBufferTest, WhenAllIsDoneEveryRecordIsWhole) {
   // A value that is the filling word.
   const size_t at = take(3);
   const uint32_t filling = words_[at + 1];
@@ -71,7 +71,7 @@ TEST_F(Buffer, WhenAllIsDoneEveryRecordIsWhole) {
   EXPECT_EQ(drain(true), std::to_string(static_cast<int32_t>(filling)) + " 4\n");
 }
 
-TEST_F(Buffer, ShortStringsLeaveWordsAtTheEnd) {
+TEST_F(PrintfBufferTest, ShortStringsLeaveWordsAtTheEnd) {
   // "%s %d": of the record's four words the last stays as it was.
   PrintfBuffer buffer(words_.data(), words_.size() * 4, {{3, {8, 4}, "%s %d\n"}}, kForever);
   const size_t at = take(4);
@@ -83,7 +83,7 @@ TEST_F(Buffer, ShortStringsLeaveWordsAtTheEnd) {
   EXPECT_EQ(text, "text 7\n");
 }
 
-TEST_F(Buffer, AnUnknownRecordEndsWhatIsThere) {
+TEST_F(PrintfBufferTest, AnUnknownRecordEndsWhatIsThere) {
   ::testing::internal::CaptureStderr();
   write({9});
   write({2});
@@ -93,7 +93,7 @@ TEST_F(Buffer, AnUnknownRecordEndsWhatIsThere) {
   EXPECT_EQ(drain(), "x\n");
 }
 
-TEST_F(Buffer, AnOffsetBeyondTheBufferIsNotFollowed) {
+TEST_F(PrintfBufferTest, AnOffsetBeyondTheBufferIsNotFollowed) {
   words_[0] = 4000;
   EXPECT_EQ(drain(true), "");
 }

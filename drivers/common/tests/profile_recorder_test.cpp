@@ -10,9 +10,9 @@
 namespace halyard {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 struct Times {
   uint64_t begin_ns = 0;
@@ -55,7 +55,7 @@ class TestRecorder final : public ProfileRecorder<Times> {
   }
 };
 
-class ProfileRecorderTest : public testing::Test {
+class ProfileRecorderTest : public ::testing::Test {
  protected:
   Status begin(uint64_t kinds = 0) {
     ProfileOptions options;

@@ -15,7 +15,7 @@ using testing::FakeDevice;
 using testing::FakeExecutable;
 using testing::FunctionBuilder;
 
-struct Fixture {
+struct RecordingFixture {
   Ref<FakeDevice> device = Ref<FakeDevice>::adopt(new FakeDevice);
   Ref<FakeExecutable> executable = Ref<FakeExecutable>::adopt(new FakeExecutable(*device));
   Ref<Buffer> buffer = device->allocate(4096).value();
@@ -30,7 +30,7 @@ struct Fixture {
 };
 
 TEST(Recording, ADispatchIsPackedAndItsSlotsAreListed) {
-  Fixture f;
+  RecordingFixture f;
   FunctionBuilder builder;
   builder.buffer(0).value(8, 4).buffer(16);
   const uint32_t seven = 7;
@@ -58,7 +58,7 @@ TEST(Recording, ADispatchIsPackedAndItsSlotsAreListed) {
 }
 
 TEST(Recording, EachDispatchHasItsOwnSlots) {
-  Fixture f;
+  RecordingFixture f;
   FunctionBuilder builder;
   builder.buffer(0).buffer(8);
   Dispatch dispatch;
@@ -77,7 +77,7 @@ TEST(Recording, EachDispatchHasItsOwnSlots) {
 }
 
 TEST(Recording, KeepsWhatItNames) {
-  Fixture f;
+  RecordingFixture f;
   FunctionBuilder builder;
   builder.buffer(0);
   Ref<Buffer> other = f.device->allocate(64).value();
@@ -100,7 +100,7 @@ TEST(Recording, KeepsWhatItNames) {
 }
 
 TEST(Recording, CopiesTheBytesOfAnUpdate) {
-  Fixture f;
+  RecordingFixture f;
   std::string text = "forty-two";
   f.recording.update(BufferRange::binding(0, 16, 64), text.data(), text.size());
   text = "something";
@@ -111,7 +111,7 @@ TEST(Recording, CopiesTheBytesOfAnUpdate) {
 }
 
 TEST(Recording, ACommandWithoutBytesMayBeAskedForThem) {
-  Fixture f;
+  RecordingFixture f;
   f.recording.copy(BufferRange(*f.buffer, 0, 64), BufferRange(*f.buffer, 64, 64));
   const RecordedCommand& command = f.recording.commands()[0];
   const std::byte* const data = f.recording.data(command);  // sanitizers check it
@@ -119,7 +119,7 @@ TEST(Recording, ACommandWithoutBytesMayBeAskedForThem) {
 }
 
 TEST(Recording, CopiesThePatternOfAFill) {
-  Fixture f;
+  RecordingFixture f;
   std::string pattern = "abc";
   f.recording.fill(*f.buffer, pattern.data(), 3);
   pattern = "xyz";
@@ -129,7 +129,7 @@ TEST(Recording, CopiesThePatternOfAFill) {
 }
 
 TEST(Recording, BarriersBelongToTheCommandBehindThem) {
-  Fixture f;
+  RecordingFixture f;
   f.recording.barrier();
   f.recording.fill(*f.buffer, "a", 1);
   f.recording.fill(*f.buffer, "b", 1);
@@ -145,7 +145,7 @@ TEST(Recording, BarriersBelongToTheCommandBehindThem) {
 }
 
 TEST(Recording, GroupsNest) {
-  Fixture f;
+  RecordingFixture f;
   f.recording.fill(*f.buffer, "a", 1);
   f.recording.begin_group("frame");
   f.recording.begin_group("shadows");
@@ -164,7 +164,7 @@ TEST(Recording, GroupsNest) {
 }
 
 TEST(Recording, ABindingsOffsetAddsToTheRecordedOne) {
-  Fixture f;
+  RecordingFixture f;
   const BufferRange bindings[] = {{}, BufferRange(*f.buffer, 256, 1024)};
   const BufferRange bound = bound_range(BufferRange::binding(1, 16, 32), bindings);
   EXPECT_EQ(bound.buffer, f.buffer.get());
@@ -174,7 +174,7 @@ TEST(Recording, ABindingsOffsetAddsToTheRecordedOne) {
 }
 
 TEST(Recording, AnIndirectDispatchIsRecordedAsOneWholeWorkgroup) {
-  Fixture f;
+  RecordingFixture f;
   FunctionBuilder builder;
   builder.add(ArgumentKind::kHiddenBlockCountX, 0, 4)
       .add(ArgumentKind::kHiddenRemainderX, 4, 2)
@@ -195,7 +195,7 @@ TEST(Recording, AnIndirectDispatchIsRecordedAsOneWholeWorkgroup) {
 
 // Any two of which one may be given back.
 TEST(Recording, LooksAtBuffersThatMayBeGivenBack) {
-  Fixture f;
+  RecordingFixture f;
   const Ref<Buffer> other = f.device->allocate(64).value();
   const uint32_t zero = 0;
   Recording looks([](Buffer& buffer) { return buffer.size() == 4096; });

@@ -16,6 +16,7 @@
 
 #include "drivers/common/serial_core.h"
 #include "drivers/common/serial_executable.h"
+#include "drivers/common/tests/message.h"
 #include "hal/command_buffer.h"
 #include "hal/error.h"
 #include "hal/queue.h"
@@ -24,13 +25,9 @@
 namespace halyard {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr uint64_t kToEnd = BufferRange::kToEnd;
-
-std::string message(const Status& status) {
-  return std::string(status.message().view());
-}
 
 // What the test says to the engines, and sees of the device.
 struct Bench {
@@ -146,7 +143,7 @@ class SharingDevice final : public TestDevice {
   void detach_memory(void*) override { --bench_.foreign; }
 };
 
-class SerialDeviceTest : public testing::Test {
+class SerialDeviceTest : public ::testing::Test {
  protected:
   // The device may go on a thread of its own, and until then it uses the bench.
   ~SerialDeviceTest() override {

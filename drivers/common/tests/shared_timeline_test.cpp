@@ -194,7 +194,7 @@ TEST_F(Shared, TheDeathOfAProcessFailsIt) {
     for (;;) pause();
   }
   char ok = 0;
-  ASSERT_EQ(read(ready[0], &ok, 1), 1);
+  ASSERT_EQ(::read(ready[0], &ok, 1), 1);
   EXPECT_EQ(ok, 1);
   mine_.set(2);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -234,7 +234,7 @@ TEST_F(Shared, AProcessThatCannotBeLookedAtLives) {
     for (;;) pause();
   }
   char ok = 0;
-  EXPECT_EQ(read(ready[0], &ok, 1), 1);
+  EXPECT_EQ(::read(ready[0], &ok, 1), 1);
   EXPECT_EQ(ok, 1);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   setrlimit(RLIMIT_NOFILE, &before);

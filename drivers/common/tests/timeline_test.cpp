@@ -1,5 +1,6 @@
 // Timeline and HeldSync, over a queue that the test moves forward by hand.
 #include "drivers/common/timeline.h"
+#include "drivers/common/tests/message.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,13 +14,9 @@
 namespace halyard {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-std::string message(const Status& status) {
-  return std::string(status.message().view());
-}
-
-class TimelineTest : public testing::Test {
+class TimelineTest : public ::testing::Test {
  protected:
   Ref<TestTimeline> make(uint64_t initial = 0) {
     return Ref<TestTimeline>::adopt(new TestTimeline(*device_, initial));

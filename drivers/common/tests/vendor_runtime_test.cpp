@@ -1,5 +1,6 @@
 // How a vendor's library is found, with libm standing in for it.
 #include "drivers/common/vendor_runtime.h"
+#include "drivers/common/tests/message.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,15 +13,11 @@
 namespace halyard {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kVariable = "HALYARD_TEST_LIBRARY_PATH";
 constexpr const char* kSonames[] = {"libhalyard-newer.so.2", "libhalyard-older.so.1"};
-
-std::string message(const Status& status) {
-  return std::string(status.message().view());
-}
 
 // `Symbol` is a function that the runtime cannot do without.
 template <const char* const& Symbol>

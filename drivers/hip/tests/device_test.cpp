@@ -29,14 +29,14 @@ Driver& driver() {
   return virtual_driver("gfx900");
 }
 
-class HipDevice : public testing::Test {
+class HipDevice : public ::testing::Test {
  protected:
   HipDevice()
       : device_(take(driver().create_device(0))),
         queue_(take(device_->create_queue())),
         done_(take(device_->create_semaphore(0))) {}
 
-  static Deadline patience() { return Deadline::after_ns(60'000'000'000); }
+  static Deadline time_limit() { return Deadline::after_ns(60'000'000'000); }
   const Hip& hip() { return static_cast<DeviceImpl&>(*device_).hip(); }
 
   Ref<Buffer> host(uint64_t size) {
@@ -65,7 +65,7 @@ class HipDevice : public testing::Test {
   Status finish(Queue& queue) {
     const SemaphorePoint point = {done_.get(), ++value_};
     HALYARD_RETURN_IF_ERROR(queue.barrier({.wait = {}, .signal = {&point, 1}}));
-    return done_->wait(value_, patience());
+    return done_->wait(value_, time_limit());
   }
 
   // Whether marks are words (DoneWords). From then on they are.
@@ -180,7 +180,7 @@ TEST_F(HipDevice, DeferredHostCallsHoldTheQueueUntilTheyAreCompleted) {
   while (!context.called.load()) std::this_thread::yield();
   EXPECT_EQ(take(done_->query()), 0u);
   context.completion->complete({});
-  ASSERT_OK(done_->wait(value_, patience()));
+  ASSERT_OK(done_->wait(value_, time_limit()));
 }
 
 TEST_F(HipDevice, PoolMemoryIsUsedAgainInTheQueuesOrder) {
@@ -392,7 +392,7 @@ TEST_F(HipDevice, AnotherQueueWaitsForTheSignalAloneAndNotForWhatIsBehindIt) {
     ASSERT_OK(other->barrier({.wait = {&signal, 1}, .signal = {&after, 1}}));
     EXPECT_EQ(take(later->query()), round - 1);
     before.store(2);
-    const Status seen = later->wait(round, patience());
+    const Status seen = later->wait(round, time_limit());
     wait_until_begun();
     behind.store(2);
     ASSERT_TRUE(seen.ok()) << seen.to_string();
@@ -416,7 +416,7 @@ TEST_F(HipDevice, HeldWorkGoesOnThoughAnotherThreadAsksForALaterValue) {
     ASSERT_OK(queue_->barrier({.wait = {}, .signal = {&used, 1}}));
     // A dealloca's waits are the host's.
     ASSERT_OK(other->dealloca_buffer(*buffer, {.wait = {&used, 1}, .signal = {&back, 1}}));
-    ASSERT_OK(done_->wait(value_, patience()));
+    ASSERT_OK(done_->wait(value_, time_limit()));
   }
 }
 
@@ -439,7 +439,7 @@ TEST_F(HipDevice, AStreamThatWaitsForWorkThatIsDoneWaitsForNothingBehindIt) {
   }
   const SemaphorePoint point = {done_.get(), ++value_};
   ASSERT_OK(other->barrier({.wait = {}, .signal = {&point, 1}}));
-  EXPECT_TRUE(done_->wait(value_, patience()).ok());
+  EXPECT_TRUE(done_->wait(value_, time_limit()).ok());
   say.store(2);
   ASSERT_OK(finish(*queue_));
 }
@@ -511,7 +511,7 @@ TEST_F(HipDevice, WhatIsNeverWaitedForHasAnEventNowAndThen) {
   }
   EXPECT_GE(counts.records(), 1);
   EXPECT_LE(counts.records(), 2);
-  ASSERT_OK(done_->wait(value_, patience()));
+  ASSERT_OK(done_->wait(value_, time_limit()));
 }
 
 TEST_F(HipDevice, ShortFillsAtOddPlacesStayInside) {

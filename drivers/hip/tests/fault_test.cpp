@@ -19,10 +19,10 @@
 namespace halyard::hip {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A device is lost for the whole process, so each test has one of its own.
-class HipFault : public testing::Test {
+class HipFault : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
@@ -32,9 +32,9 @@ class HipFault : public testing::Test {
     EXPECT_EXIT(
         {
           body();
-          std::exit(testing::Test::HasFailure() ? 1 : 0);
+          std::exit(::testing::Test::HasFailure() ? 1 : 0);
         },
-        testing::ExitedWithCode(0), "");
+        ::testing::ExitedWithCode(0), "");
   }
 
   struct Gpu {
@@ -73,7 +73,7 @@ class HipFault : public testing::Test {
       ASSERT_OK(queue->fill(data, &value, sizeof value));
       ASSERT_OK(launch(*take(load(*device, "busy")->find("affine")), arguments, {}));
       ASSERT_OK(queue->copy(data, host, {.wait = {}, .signal = {&point, 1}}));
-      ASSERT_OK(done->wait(reached, patience()));
+      ASSERT_OK(done->wait(reached, time_limit()));
       EXPECT_EQ(static_cast<uint32_t*>(take(host->map(0, 256, MapAccess::kRead)))[63], 11u);
     }
 
@@ -128,7 +128,7 @@ class HipFault : public testing::Test {
     hip.hipStreamSynchronize(stream);
   }
 
-  static Deadline patience() { return Deadline::after_ns(30'000'000'000); }
+  static Deadline time_limit() { return Deadline::after_ns(30'000'000'000); }
 };
 
 TEST_F(HipFault, LosesItsDeviceAndNoOther) {
@@ -143,11 +143,11 @@ TEST_F(HipFault, LosesItsDeviceAndNoOther) {
     const SemaphorePoint point = {lost.done.get(), 1};
     ASSERT_OK(lost.queue->barrier({.wait = {}, .signal = {&first, 1}}));
     ASSERT_OK(lost.store_to_nowhere({.wait = {}, .signal = {&point, 1}}));
-    const std::string words = lost.done->wait(1, patience()).to_string();
+    const std::string words = lost.done->wait(1, time_limit()).to_string();
     EXPECT_THAT(words, HasSubstr("\"store_to\""));
     EXPECT_THAT(words, HasSubstr("0x3dead0000000"));
     // What was done before the fault is done.
-    ASSERT_OK(before->wait(1, patience()));
+    ASSERT_OK(before->wait(1, time_limit()));
     EXPECT_THAT(lost.device->create_queue().status().to_string(), HasSubstr("store_to"));
     EXPECT_THAT(lost.queue->barrier({}).to_string(), HasSubstr("store_to"));
     other.expect_works();
@@ -166,7 +166,7 @@ TEST_F(HipFault, ADeviceWhoseStreamWaitsForALostOneIsLostWithIt) {
     ASSERT_OK(lost.store_to_nowhere({.wait = {}, .signal = {&point, 1}}));
     ASSERT_OK(other.queue->barrier({.wait = {&point, 1}, .signal = {&after, 1}}));
     held.release();
-    EXPECT_THAT(other.done->wait(1, patience()).to_string(), HasSubstr("\"store_to\""));
+    EXPECT_THAT(other.done->wait(1, time_limit()).to_string(), HasSubstr("\"store_to\""));
     EXPECT_FALSE(other.device->fault().ok());
   });
 }
@@ -230,7 +230,7 @@ TEST_F(HipFault, IsHeardOfWhileTheRuntimePolls) {
               HSA_STATUS_SUCCESS);
     const SemaphorePoint point = {lost.done.get(), 1};
     ASSERT_OK(lost.store_to_nowhere({.wait = {}, .signal = {&point, 1}}));
-    EXPECT_THAT(lost.done->wait(1, patience()).to_string(), HasSubstr("\"store_to\""));
+    EXPECT_THAT(lost.done->wait(1, time_limit()).to_string(), HasSubstr("\"store_to\""));
     store(signal, 0);
     waiter.join();
   });

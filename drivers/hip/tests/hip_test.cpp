@@ -12,7 +12,7 @@
 namespace halyard::hip {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string message(const Status& status) {
   return std::string(status.message().view());

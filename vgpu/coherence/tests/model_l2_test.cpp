@@ -9,7 +9,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr Scope kNone = Scope::kNone, kAgent = Scope::kAgent, kSystem = Scope::kSystem;
+constexpr Scope kNoScope = Scope::kNone, kAgentScope = Scope::kAgent, kSystem = Scope::kSystem;
 
 // Which memory an L2 holds in a way that somebody can miss.
 static_assert(caching({0, false, true}, 1, false) == Caching::kUncached);
@@ -47,7 +47,7 @@ TEST_F(L2, MayHoldWhatACopyHasReplacedUntilASystemAcquire) {
   uint32_t* const data = vega.allocate(1);
   read(vega, 1, data);
   vega.copy_in(1, data, 7);
-  read(vega, 1, data, kAgent);
+  read(vega, 1, data, kAgentScope);
   EXPECT_THAT(vega.take(),
               one_finding("stale read in kernel reader", "GPU 1's coarse-grained memory",
                           "the L2 of GPU 1 may hold the line since dispatch", "written by copy",
@@ -62,7 +62,7 @@ TEST_F(L2, OfAldebaranIsProbedForItsOwnMemoryOnly) {
   const auto stale = [&](uint32_t* data) {
     read(aldebaran, 1, data);
     aldebaran.copy_in(1, data, 7);
-    read(aldebaran, 1, data, kAgent);
+    read(aldebaran, 1, data, kAgentScope);
     return aldebaran.take();
   };
   EXPECT_THAT(stale(aldebaran.allocate(1)), IsEmpty());
@@ -74,10 +74,10 @@ TEST_F(L2, HoldsNoFineGrainedMemory) {
   for (uint32_t* const data : {vega.fine(0), vega.fine(1), vega.fine(2)}) {
     read(vega, 1, data);
     vega.copy_in(1, data, 7);
-    read(vega, 1, data, kAgent);
+    read(vega, 1, data, kAgentScope);
     *data = 8;
-    read(vega, 1, data, kAgent);
-    write(vega, 1, data, 9, kAgent);
+    read(vega, 1, data, kAgentScope);
+    write(vega, 1, data, 9, kAgentScope);
     vega.copy_out(1, data);
     read(vega, 2, data);
   }
@@ -88,7 +88,7 @@ TEST_F(L2, TheHostIsNamedWhereMemoryHasChangedByItself) {
   uint32_t* const data = vega.allocate(0);
   read(vega, 1, data);
   *data = 7;
-  read(vega, 1, data, kAgent);
+  read(vega, 1, data, kAgentScope);
   EXPECT_THAT(vega.take(), one_finding("stale read", "after that it was written by the host\n"));
 }
 
@@ -96,12 +96,12 @@ TEST_F(L2, FetchesLinesAndTellsBytes) {
   uint32_t* const data = vega.allocate(1);
   read(vega, 1, data);            // the whole line
   vega.copy_in(1, data + 15, 7);  // its last word
-  read(vega, 1, data, kAgent);
+  read(vega, 1, data, kAgentScope);
   EXPECT_THAT(vega.take(), IsEmpty());
-  read(vega, 1, data + 15, kAgent);
+  read(vega, 1, data + 15, kAgentScope);
   EXPECT_THAT(vega.take(), one_finding("byte 60 of the 4096 bytes of GPU 1's"));
   vega.copy_in(1, data + 16, 7);  // the next line, which nobody has read
-  read(vega, 1, data + 16, kAgent);
+  read(vega, 1, data + 16, kAgentScope);
   EXPECT_THAT(vega.take(), IsEmpty());
 }
 
@@ -110,16 +110,16 @@ TEST_F(L2, HasOfAWrittenLineTheBytesThatWereWritten) {
   uint32_t* const data = vega.allocate(1);
   write(vega, 1, data, 5);
   vega.copy_in(1, data + 1, 7);
-  read(vega, 1, data + 1, kAgent);
+  read(vega, 1, data + 1, kAgentScope);
   EXPECT_THAT(vega.take(), IsEmpty());
   vega.copy_in(1, data, 7);
-  read(vega, 1, data, kAgent);
+  read(vega, 1, data, kAgentScope);
   EXPECT_THAT(vega.take(), one_finding("may hold the line since dispatch 1 (kernel writer"));
 }
 
 TEST_F(L2, KeepsDirtyBytesOverAnAcquire) {
   uint32_t* const data = vega.allocate(0);
-  write(vega, 1, data, 5, kAgent);
+  write(vega, 1, data, 5, kAgentScope);
   *data = 6;
   read(vega, 1, data, kSystem);
   EXPECT_THAT(vega.take(),
@@ -130,10 +130,10 @@ TEST_F(L2, KeepsDirtyBytesOverAnAcquire) {
 TEST_F(L2, ABarrierPacketAcquiresAtItsEnd) {
   uint32_t* const data = vega.allocate(1);
   read(vega, 1, data);
-  const WorkId barrier = vega.begin(1, {.release = kNone}, WorkKind::kBarrier);
+  const WorkId barrier = vega.begin(1, {.release = kNoScope}, WorkKind::kBarrier);
   vega.copy_in(1, data, 7);
   vega.end(barrier);
-  read(vega, 1, data, kAgent);
+  read(vega, 1, data, kAgentScope);
   EXPECT_THAT(vega.take(), IsEmpty());
 }
 
@@ -142,7 +142,7 @@ TEST_F(L2, AnAcquireOfOneGpuDoesNothingForAnother) {
   read(vega, 2, data);
   *data = 7;
   vega.pass(1);
-  read(vega, 2, data, kAgent);
+  read(vega, 2, data, kAgentScope);
   EXPECT_THAT(vega.take(), one_finding("the L2 of GPU 2"));
 }
 
@@ -185,7 +185,7 @@ TEST_F(L2, TheCureForLinesOfAnotherKernelThatRunsIsAnInstructionToo) {
 
 TEST_F(L2, HidesWhatItHasNotWrittenBackFromCopiesAndPeers) {
   for (Simulation* const s : {&vega, &aldebaran}) {
-    for (const Scope scope : {kNone, kAgent}) {
+    for (const Scope scope : {kNoScope, kAgentScope}) {
       uint32_t* const data = s->allocate(1);
       write(*s, 1, data, 7, scope);
       s->copy_out(1, data);
@@ -193,15 +193,15 @@ TEST_F(L2, HidesWhatItHasNotWrittenBackFromCopiesAndPeers) {
                                          "which are not in memory yet: byte 0 of the 4096 bytes",
                                          "; the L2 of GPU 1 has them since",
                                          "a release fence at system scope in dispatch",
-                                         scope == kNone ? "has none" : "has agent"));
+                                         scope == kNoScope ? "has none" : "has agent"));
       s->copy_out(2, data);
       EXPECT_THAT(s->take(), SizeIs(1)) << "whichever GPU's copy engine";
       read(*s, 2, data);
       EXPECT_THAT(s->take(), one_finding("read of unreleased data in kernel reader",
                                          "written by dispatch", "(kernel writer"));
-      read(*s, 1, data, kAgent);
+      read(*s, 1, data, kAgentScope);
       // Its own GPU reads by the same L2, if it may read at all.
-      EXPECT_THAT(s->take(), SizeIs(scope == kNone ? 1 : 0));
+      EXPECT_THAT(s->take(), SizeIs(scope == kNoScope ? 1 : 0));
     }
     uint32_t* const data = s->allocate(1);
     write(*s, 1, data, 7, kSystem);
@@ -213,19 +213,19 @@ TEST_F(L2, HidesWhatItHasNotWrittenBackFromCopiesAndPeers) {
 
 TEST_F(L2, IsWrittenBackByAnyPacketOfItsGpu) {
   uint32_t* const data = vega.allocate(1);
-  write(vega, 1, data, 7, kNone);
+  write(vega, 1, data, 7, kNoScope);
   vega.pass(2);
-  vega.pass(1, {.acquire = kNone, .release = kAgent, .queue = 2});
+  vega.pass(1, {.acquire = kNoScope, .release = kAgentScope, .queue = 2});
   vega.copy_out(1, data);
   EXPECT_THAT(vega.take(), SizeIs(1));
-  vega.pass(1, {.acquire = kNone, .release = kSystem, .queue = 2});
+  vega.pass(1, {.acquire = kNoScope, .release = kSystem, .queue = 2});
   vega.copy_out(1, data);
   EXPECT_THAT(vega.take(), IsEmpty());
 }
 
 TEST_F(L2, TellsOnlyOfBytesThatAreReadOrWritten) {
   uint32_t* const data = vega.allocate(1);
-  write(vega, 1, data + 1, 7, kAgent);
+  write(vega, 1, data + 1, 7, kAgentScope);
   vega.copy_out(1, data);
   vega.copy_in(1, data + 2, 7);
   read(vega, 2, data + 3);
@@ -237,14 +237,14 @@ TEST_F(L2, TellsOnlyOfBytesThatAreReadOrWritten) {
 TEST_F(L2, WouldBeWrittenBackOverWhatOthersWrite) {
   for (Simulation* const s : {&vega, &aldebaran}) {
     uint32_t* data = s->allocate(1);
-    write(*s, 1, data, 7, kAgent);
+    write(*s, 1, data, 7, kAgentScope);
     s->copy_in(1, data, 8);
     EXPECT_THAT(s->take(),
                 one_finding("overwrite of unreleased data in a copy", "it writes",
                             "which are still to be written back", "(kernel writer",
                             "a release fence at system scope in dispatch 1", "has agent"));
     data = s->allocate(1);
-    write(*s, 1, data, 7, kAgent);
+    write(*s, 1, data, 7, kAgentScope);
     write(*s, 2, data, 8);
     EXPECT_THAT(s->take(), one_finding("overwrite of unreleased data in kernel writer"));
     data = s->allocate(1);
@@ -270,14 +270,14 @@ TEST_F(L2, IsWrittenBackByAnInstruction) {
   EXPECT_THAT(aldebaran.take(), SizeIs(1)) << "the other GPU's L2";
   aldebaran.model().write_back_l2(0);
   group.wait();
-  read(aldebaran, 2, data, kAgent);
+  read(aldebaran, 2, data, kAgentScope);
   aldebaran.copy_out(1, data);
   EXPECT_THAT(aldebaran.take(), IsEmpty());
 }
 
 TEST_F(L2, TheCureForAKernelThatRunsIsItsEnd) {
   uint32_t* const data = vega.allocate(1);
-  const WorkId work = vega.begin(1, {.release = kAgent});
+  const WorkId work = vega.begin(1, {.release = kAgentScope});
   Group group(vega, work);
   group.store(data, 7);
   vega.copy_out(1, data);
@@ -290,12 +290,12 @@ TEST_F(L2, TheCureForAKernelThatRunsIsItsEnd) {
 
 TEST_F(L2, WhatAPacketHasNotReleasedIsNotForOthersOfItsGpu) {
   uint32_t* const data = vega.allocate(1);
-  write(vega, 1, data, 7, kNone);
+  write(vega, 1, data, 7, kNoScope);
   read(vega, 1, data);
   EXPECT_THAT(vega.take(), one_finding("read of unreleased data in kernel reader",
                                        "an earlier packet has written and not released",
                                        "a release fence at agent scope in dispatch 1", "has none"));
-  vega.pass(1, {.acquire = kNone, .release = kAgent});
+  vega.pass(1, {.acquire = kNoScope, .release = kAgentScope});
   read(vega, 1, data);
   EXPECT_THAT(vega.take(), IsEmpty());
 }
@@ -364,7 +364,7 @@ TEST_F(L2, AWriteMayNotOvertakeARead) {
 // Instructions take turns in a line.
 TEST_F(L2, KnowsWhatADispatchHasWrittenByWhicheverInstruction) {
   uint32_t* const data = vega.allocate(1);
-  const WorkId writes = vega.begin(1, {.release = kNone, .name = "kernel writer", .index = 4});
+  const WorkId writes = vega.begin(1, {.release = kNoScope, .name = "kernel writer", .index = 4});
   {
     Group group(vega, writes);
     group.store(data, 7);
@@ -373,7 +373,7 @@ TEST_F(L2, KnowsWhatADispatchHasWrittenByWhicheverInstruction) {
     group.add(data + 3);
   }
   vega.end(writes);
-  const WorkId other = vega.begin(1, {.release = kNone, .queue = 2});
+  const WorkId other = vega.begin(1, {.release = kNoScope, .queue = 2});
   Group group(vega, other);
   for (uint32_t* const word : {data + 2, data + 3}) group.add(word);
   EXPECT_THAT(vega.take(), IsEmpty()) << "all of them atomics";
@@ -385,7 +385,7 @@ TEST_F(L2, KnowsWhatADispatchHasWrittenByWhicheverInstruction) {
 
 TEST_F(L2, NamesAnEarlierInstructionsDispatch) {
   uint32_t* const data = vega.allocate(1);
-  const WorkId writes = vega.begin(1, {.release = kNone, .name = "kernel writer"});
+  const WorkId writes = vega.begin(1, {.release = kNoScope, .name = "kernel writer"});
   {
     Group group(vega, writes);
     group.store(data, 7);
@@ -408,7 +408,7 @@ TEST_F(L2, NamesAnEarlierInstructionsDispatch) {
 // Bytes that only an L2 has were never the host's.
 TEST_F(L2, NamesTheOwnerOfDirtyBytesThatSomebodyElseWroteBeside) {
   uint32_t* const data = vega.allocate(1);
-  write(vega, 1, data, 7, kAgent);
+  write(vega, 1, data, 7, kAgentScope);
   vega.copy_in(1, data + 1, 7);
   vega.copy_out(1, data);
   EXPECT_THAT(vega.take(), one_finding("written by dispatch 1 (kernel writer", "has agent"));
@@ -418,19 +418,19 @@ TEST_F(L2, TellsTheHostFromOthersThatWroteBefore) {
   uint32_t* const data = vega.allocate(1);
   read(vega, 1, data);
   write(vega, 2, data, 7);
-  read(vega, 1, data, kAgent);
+  read(vega, 1, data, kAgentScope);
   EXPECT_THAT(vega.take(), one_finding("after that it was written by dispatch 2 (kernel writer"));
   vega.pass(1);
   read(vega, 1, data);
   *data = 8;
-  read(vega, 1, data, kAgent);
+  read(vega, 1, data, kAgentScope);
   EXPECT_THAT(vega.take(), one_finding("after that it was written by the host\n"));
 }
 
 TEST_F(L2, AWriteOverWhatIsNotReleasedIsCalledThat) {
   uint32_t* const data = vega.allocate(1);
-  write(vega, 1, data, 7, kNone);
-  write(vega, 1, data, 8, kAgent);
+  write(vega, 1, data, 7, kNoScope);
+  write(vega, 1, data, 8, kAgentScope);
   EXPECT_THAT(vega.take(), one_finding("overwrite of unreleased data in kernel writer",
                                        "a release fence at agent scope in dispatch 1"));
 }
@@ -461,8 +461,8 @@ TEST_F(L2, APlainReadOfAnAtomicNeedsOrder) {
 
 TEST_F(L2, ForgetsMemoryThatIsFreed) {
   uint32_t* const data = vega.allocate(1, true, 2);
-  write(vega, 1, data, 7, kNone);
-  write(vega, 1, data + 1024, 7, kNone);
+  write(vega, 1, data, 7, kNoScope);
+  write(vega, 1, data + 1024, 7, kNoScope);
   read(vega, 2, data + 1536);
   {
     const WorkId work = vega.begin(1);
@@ -475,8 +475,8 @@ TEST_F(L2, ForgetsMemoryThatIsFreed) {
   vega.copy_out(1, data, 2048);
   vega.copy_in(1, data, 9, 2048);
   EXPECT_THAT(vega.take(), IsEmpty());
-  read(vega, 2, data + 1536, kNone);
-  read(vega, 1, data, kNone);
+  read(vega, 2, data + 1536, kNoScope);
+  read(vega, 1, data, kNoScope);
   EXPECT_THAT(vega.take(), IsEmpty());
   vega.pass(1);  // nothing of it is written back
 }
@@ -485,7 +485,7 @@ TEST_F(L2, MemoryIsFreedWhenItsBytesAreReleased) {
   for (Simulation* const s : {&vega, &aldebaran}) {
     for (const uint32_t owner : {0, 1, 2}) {
       uint32_t* const data = s->allocate(owner, true, 2);
-      write(*s, 1, data + 1025, 7, kAgent);
+      write(*s, 1, data + 1025, 7, kAgentScope);
       s->reallocate(data);
       EXPECT_THAT(
           s->take(),
@@ -496,7 +496,7 @@ TEST_F(L2, MemoryIsFreedWhenItsBytesAreReleased) {
                       "; the L2 of GPU 1 has them since",
                       "missing: a release fence at system scope in dispatch ",
                       "whose packet has agent, or in a packet between"));
-      write(*s, 1, data, 7, kAgent);
+      write(*s, 1, data, 7, kAgentScope);
       s->pass(2);  // another GPU's release
       s->pass(1);
       s->reallocate(data);
@@ -507,7 +507,7 @@ TEST_F(L2, MemoryIsFreedWhenItsBytesAreReleased) {
 
 TEST_F(L2, MemoryThatOthersHaveIsNotFreed) {
   uint32_t* const data = vega.allocate(1);
-  write(vega, 1, data, 7, kAgent);
+  write(vega, 1, data, 7, kAgentScope);
   vega.model().shared(reinterpret_cast<uint64_t>(data));
   vega.reallocate(data);
   EXPECT_THAT(vega.take(), IsEmpty());
@@ -516,7 +516,7 @@ TEST_F(L2, MemoryThatOthersHaveIsNotFreed) {
 TEST_F(L2, WithoutAQueueNothingCanBeReleased) {
   for (const uint32_t lost : {1, 0}) {
     uint32_t* const data = vega.allocate(1);
-    write(vega, 1, data, 7, kAgent);
+    write(vega, 1, data, 7, kAgentScope);
     vega.model().lost(lost);
     vega.reallocate(data);
     EXPECT_THAT(vega.take(), SizeIs(lost)) << lost;
@@ -525,15 +525,15 @@ TEST_F(L2, WithoutAQueueNothingCanBeReleased) {
 
 TEST_F(L2, FineGrainedMemoryMayBeFreedAtAnyTime) {
   uint32_t* const data = vega.fine(1);
-  write(vega, 1, data, 7, kNone);
+  write(vega, 1, data, 7, kNoScope);
   vega.reallocate(data);
   EXPECT_THAT(vega.take(), IsEmpty());
 }
 
 TEST_F(L2, KnowsNothingOfOtherMemory) {
   alignas(64) static uint32_t unknown[16];
-  write(vega, 1, unknown, 7, kNone);
-  read(vega, 2, unknown, kNone);
+  write(vega, 1, unknown, 7, kNoScope);
+  read(vega, 2, unknown, kNoScope);
   vega.copy_out(1, unknown);
   vega.copy_in(1, unknown, 8);
   EXPECT_THAT(vega.take(), IsEmpty());

@@ -21,7 +21,7 @@ std::array<uint8_t, 8> bytes_of(uint32_t first, uint32_t second) {
   return bytes;
 }
 
-class Decode : public testing::TestWithParam<const char*> {
+class Decode : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     decoder_ = Decoder::create(GetParam(), "", error_);
@@ -54,7 +54,7 @@ TEST_P(Decode, TakesEveryConstantOfMultiplyAdd) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, Decode,
-                         testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"));
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"));
 
 }  // namespace
 }  // namespace halyard::vgpu::isa

@@ -13,7 +13,7 @@
 namespace halyard::vgpu::isa::testing {
 namespace {
 
-constexpr unsigned kLaneCount = 64;
+constexpr unsigned kAtomicLanes = 64;
 
 int64_t as_signed(uint64_t x, unsigned bits) {
   return bits == 32 ? static_cast<int32_t>(x) : static_cast<int64_t>(x);
@@ -111,9 +111,9 @@ class IntegerAtomics : public ::testing::Test {
   // v[8:9] the data, v[10:11] takes the old value, s[12:15] is a buffer over the slots; LDS has a
   // copy of the memory at v2. The slots of the first `lanes` are looked at.
   void check(const Atomic& a, const std::string& text, bool returns, bool in_lds,
-             unsigned lanes = kLaneCount) {
-    auto* const slots = m.allocate<Slot>(kLaneCount);
-    Slot before[kLaneCount];
+             unsigned lanes = kAtomicLanes) {
+    auto* const slots = m.allocate<Slot>(kAtomicLanes);
+    Slot before[kAtomicLanes];
     for (Slot& slot : before) {
       slot.memory = operand(a.bits, 5);
       slot.first = operand(a.bits, slot.memory);

@@ -11,11 +11,11 @@
 namespace halyard::vgpu::isa::testing {
 namespace {
 
-constexpr uint32_t kLaneCount = 64;
+constexpr uint32_t kLdsLanes = 64;
 constexpr uint32_t kLdsSize = 4096;
 
 struct Outcome {
-  uint32_t v[8][kLaneCount];   // v8..v15
+  uint32_t v[8][kLdsLanes];    // v8..v15
   uint32_t lds[kLdsSize / 4];  // afterwards
   uint8_t byte(uint32_t at) const { return reinterpret_cast<const uint8_t*>(lds)[at]; }
 };
@@ -78,7 +78,7 @@ TEST_F(Lds, ReadsOfEveryWidth) {
       ds_read_i16 v11, v1
       ds_read_b64 v[12:13], v2
       ds_read_b64 v[14:15], v1 offset:4)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kLdsLanes; ++l) {
     const uint32_t value = 1000 + l;
     ASSERT_EQ(r.v[0][l], value >> 8);
     ASSERT_EQ(r.v[1][l], static_cast<uint32_t>(static_cast<int8_t>(value)));
@@ -97,7 +97,7 @@ TEST_F(Lds, WideReadsAndTheirHalves) {
       ds_read_b128 v[8:11], v3
       ds_read_b96 v[12:14], v3 offset:4
       ds_read_u8_d16_hi v15, v1)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kLdsLanes; ++l) {
     for (uint32_t k = 0; k < 4; ++k) ASSERT_EQ(r.v[k][l], 1000 + 4 * l + k);
     for (uint32_t k = 0; k < 3; ++k) ASSERT_EQ(r.v[4 + k][l], 1001 + 4 * l + k);
     ASSERT_EQ(r.v[7][l], ((1000 + l) & 0xff) << 16 | 0xd0d0);
@@ -116,7 +116,7 @@ TEST_F(Lds, TwoAddressFormsScaleTheirOffsets) {
       s_mov_b64 exec, 1
       ds_write2_b32 v1, v4, v5 offset0:100 offset1:101
       ds_write2st64_b64 v1, v[4:5], v[6:7] offset0:3 offset1:4)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kLdsLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 1001 + l);
     ASSERT_EQ(r.v[1][l], 1003 + l);
     ASSERT_EQ(r.v[2][l], 1064 + l);
@@ -189,7 +189,7 @@ TEST_F(Lds, AtomicsChangeMemoryAndReturnWhatWasThere) {
         run("v_mov_b32 v3, " + std::to_string(c.before) + "\nds_write_b32 v1, v3\nv_mov_b32 v4, " +
             std::to_string(c.data0) + "\nv_mov_b32 v5, " + std::to_string(c.data1) + "\nds_" +
             name + " v8, v1, v4" + (second ? ", v5" : ""));
-    for (uint32_t l = 0; l < kLaneCount; ++l) {
+    for (uint32_t l = 0; l < kLdsLanes; ++l) {
       ASSERT_EQ(r.v[0][l], c.before) << name;
       ASSERT_EQ(r.lds[l], c.after) << name;
     }
@@ -208,7 +208,7 @@ TEST_F(Lds, SixtyFourBitAtomics) {
       v_mov_b32 v4, 1
       v_mov_b32 v5, 1
       ds_cmpst_rtn_b64 v[10:11], v2, v[4:5], v[6:7])");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kLdsLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 0xffffffffu);
     ASSERT_EQ(r.v[1][l], 0u);
     ASSERT_EQ(r.v[2][l], 1u);
@@ -222,7 +222,7 @@ TEST_F(Lds, AtomicsOnOneAddressRunInLaneOrder) {
   const Outcome r =
       run("v_mov_b32 v3, 0\nv_mov_b32 v4, 1\nds_write_b32 v3, v3\n"
           "ds_add_rtn_u32 v8, v3, v4");
-  for (uint32_t l = 0; l < kLaneCount; ++l) ASSERT_EQ(r.v[0][l], l);
+  for (uint32_t l = 0; l < kLdsLanes; ++l) ASSERT_EQ(r.v[0][l], l);
   EXPECT_EQ(r.lds[0], 64u);
 }
 
@@ -232,7 +232,7 @@ TEST_F(Lds, ExchangesOfTwoAddresses) {
           "ds_wrxchg2_rtn_b32 v[8:9], v2, v4, v5 offset0:0 offset1:1\n"
           "v_mov_b32 v6, 0x80000007\nv_mov_b32 v7, 9\n"
           "ds_condxchg32_rtn_b64 v[10:11], v2, v[6:7]");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kLdsLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 1000 + 2 * l);
     ASSERT_EQ(r.v[1][l], 1001 + 2 * l);
     ASSERT_EQ(r.v[2][l], 5u);
@@ -265,7 +265,7 @@ TEST_F(Lds, BeyondTheEndReadsZeroAndWritesNothing) {
       ds_read_b32 v12, v5
       ds_add_rtn_u32 v13, v5, v4
       ds_write_b64 v5, v[4:5])");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kLdsLanes; ++l) {
     ASSERT_EQ(r.v[0][l], l < 32 ? 1000 + 992 + l : 0u) << l;
     ASSERT_EQ(r.v[2][l], l < 32 ? 77u : 0u) << l;
     ASSERT_EQ(r.v[3][l], 0u);
@@ -288,7 +288,7 @@ TEST_F(Lds, BaseAndOffsetAddUpIn32Bits) {
       ds_add_rtn_u32 v11, v3, v4 offset:2048
       ds_write_b32 v3, v4 offset:256
       ds_write2_b32 v3, v4, v0 offset0:128 offset1:254)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kLdsLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 1255 - l);
     ASSERT_EQ(r.v[1][l], 1199 - l);
     ASSERT_EQ(r.v[2][l], 1200 - l);
@@ -327,7 +327,7 @@ TEST_F(Lds, SwizzleModes) {
   for (const Case& c : cases) {
     const Outcome r =
         run(std::string("v_add_u32 v3, 500, v0\nds_swizzle_b32 v8, v3 offset:") + c.pattern);
-    for (uint32_t l = 0; l < kLaneCount; ++l)
+    for (uint32_t l = 0; l < kLdsLanes; ++l)
       ASSERT_EQ(r.v[0][l], 500 + c.source(l)) << c.pattern << " " << l;
   }
 }
@@ -345,7 +345,7 @@ TEST_F(Lds, PermuteSendsAndBpermuteFetches) {
       ds_permute_b32 v11, v5, v3
       s_mov_b64 exec, 0x5
       ds_bpermute_b32 v12, v1, v3 offset:4)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kLdsLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 500 + 63 - l);
     ASSERT_EQ(r.v[1][l], 500 + 63 - l);
     ASSERT_EQ(r.v[2][l], 500 + (l + 2) % 64);
@@ -359,7 +359,7 @@ TEST_F(Lds, LaneAddressedTransfers) {
   const Outcome r =
       run("s_movk_i32 m0, 16\nds_read_addtid_b32 v8 offset:4\nv_mov_b32 v4, 3\n"
           "ds_write_addtid_b32 v4 offset:0x400");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kLdsLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 1005 + l);
     ASSERT_EQ(r.lds[(0x400 + 16) / 4 + l], 3u);
   }

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr uint32_t kLdsSize = 512;
+constexpr uint32_t kDirectLdsSize = 512;
 
 class LdsDirect : public ::testing::Test {
  protected:
@@ -50,7 +50,7 @@ class LdsDirect : public ::testing::Test {
     }
     epilogue += "global_store_dword v2, v1, s[6:7] offset:16";
     Dispatch dispatch = Machine::grid(64, 64);
-    dispatch.group_segment_size = kLdsSize;
+    dispatch.group_segment_size = kDirectLdsSize;
     machine.expect_ok(prologue + text + epilogue, {address_of(out)}, dispatch);
     return {out[0], out[1], out[2], out[3], out[4]};
   }

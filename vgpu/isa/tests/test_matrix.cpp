@@ -20,14 +20,14 @@ namespace {
 
 enum class Kind { kF32, kF16, kBf16, kBf16x4, kI8, kF64 };
 
-struct Case {
+struct MatrixCase {
   const char* name;
   Kind kind;
   unsigned m, n, k, blocks;
   bool gfx90a_only;
 };
 
-constexpr Case kCases[] = {
+constexpr MatrixCase kCases[] = {
     {"v_mfma_f32_32x32x1f32", Kind::kF32, 32, 32, 1, 2, false},
     {"v_mfma_f32_16x16x1f32", Kind::kF32, 16, 16, 1, 4, false},
     {"v_mfma_f32_4x4x1f32", Kind::kF32, 4, 4, 1, 16, false},
@@ -74,10 +74,10 @@ unsigned element_bits(Kind kind) {
   }
   return 0;
 }
-unsigned input_dwords(const Case& c) {
+unsigned input_dwords(const MatrixCase& c) {
   return c.m * c.k * c.blocks / 64 * element_bits(c.kind) / 32;
 }
-unsigned output_dwords(const Case& c) {
+unsigned output_dwords(const MatrixCase& c) {
   return c.m * c.n * c.blocks / 64 * (c.kind == Kind::kF64 ? 2 : 1);
 }
 
@@ -134,7 +134,7 @@ float flushing_step(float c, const float* a, const float* b, unsigned count) {
 }
 
 // One element of D, as bits.
-uint64_t model(const Case& c, bool gfx90a, uint64_t start, const std::vector<uint64_t>& a,
+uint64_t model(const MatrixCase& c, bool gfx90a, uint64_t start, const std::vector<uint64_t>& a,
                const std::vector<uint64_t>& b) {
   if (c.kind == Kind::kI8) {
     int64_t sum = static_cast<int32_t>(start);
@@ -184,7 +184,7 @@ Place input_place(unsigned edge, unsigned k_total, unsigned blocks, unsigned blo
   const unsigned in_a_lane = k_total / (64 / lanes_for_all_blocks);
   return {(k / in_a_lane) * lanes_for_all_blocks + block * edge + i, k % in_a_lane};
 }
-Place output_place(const Case& c, unsigned block, unsigned i, unsigned j) {
+Place output_place(const MatrixCase& c, unsigned block, unsigned i, unsigned j) {
   const unsigned height = c.kind == Kind::kF64 ? 1 : 4;
   const unsigned multirows = 64 / c.n;
   const unsigned multirows_of_a_block = c.m / height;
@@ -282,7 +282,7 @@ class Matrices : public ::testing::TestWithParam<const char*> {
   }
 
   // A in v8, B in v16, C in v/a 32, D in v/a 64 or over C.
-  std::string text(const Case& c, const Variant& v) const {
+  std::string text(const MatrixCase& c, const Variant& v) const {
     const unsigned in = input_dwords(c), out = output_dwords(c);
     const char* const file = v.vgprs ? "v" : "a";
     std::string t = R"(
@@ -319,7 +319,8 @@ class Matrices : public ::testing::TestWithParam<const char*> {
     return t;
   }
 
-  void check(Machine& m, const Case& c, const Variant& v, std::mt19937_64& random, bool special) {
+  void check(Machine& m, const MatrixCase& c, const Variant& v, std::mt19937_64& random,
+             bool special) {
     const unsigned bits = element_bits(c.kind);
     Rows a(64 * input_dwords(c)), b(a.size()), start(64 * output_dwords(c));
     fill(a, c.kind, special, random);
@@ -375,7 +376,7 @@ class Matrices : public ::testing::TestWithParam<const char*> {
 
   template <class F>
   void each(F&& f) {
-    for (const Case& c : kCases) {
+    for (const MatrixCase& c : kCases) {
       if (c.gfx90a_only && !gfx90a()) continue;
       f(c);
       if (HasFatalFailure()) return;
@@ -392,21 +393,21 @@ class Matrices : public ::testing::TestWithParam<const char*> {
 
 TEST_P(Matrices, FiniteOperands) {
   Machine m = machine();
-  each([&](const Case& c) {
+  each([&](const MatrixCase& c) {
     for (int round = 0; round < 4; ++round) check(m, c, {}, random, false);
   });
 }
 
 TEST_P(Matrices, InfinitiesAndNans) {
   Machine m = machine();
-  each([&](const Case& c) {
+  each([&](const MatrixCase& c) {
     for (int round = 0; round < 2; ++round) check(m, c, {}, random, true);
   });
 }
 
 TEST_P(Matrices, BroadcastsOfA) {
   Machine m = machine();
-  each([&](const Case& c) {
+  each([&](const MatrixCase& c) {
     for (unsigned cbsz = 1; 1u << cbsz <= c.blocks; ++cbsz) {
       Variant v;
       v.cbsz = cbsz;
@@ -420,7 +421,7 @@ TEST_P(Matrices, BroadcastsOfA) {
 
 TEST_P(Matrices, PermutationsOfB) {
   Machine m = machine();
-  each([&](const Case& c) {
+  each([&](const MatrixCase& c) {
     if (c.kind == Kind::kF64) return;
     for (unsigned blgp = 1; blgp < 8; ++blgp) {
       Variant v;
@@ -433,7 +434,7 @@ TEST_P(Matrices, PermutationsOfB) {
 TEST_P(Matrices, ConstantsAsC) {
   if (!gfx90a()) GTEST_SKIP() << "gfx908 cannot (LLVM's FeatureMFMAInlineLiteralBug)";
   Machine m = machine();
-  each([&](const Case& c) {
+  each([&](const MatrixCase& c) {
     Variant v;
     v.constant = "0";
     check(m, c, v, random, false);
@@ -448,7 +449,7 @@ TEST_P(Matrices, ConstantsAsC) {
 
 TEST_P(Matrices, DOverC) {
   Machine m = machine();
-  each([&](const Case& c) {
+  each([&](const MatrixCase& c) {
     Variant v;
     v.in_place = true;
     check(m, c, v, random, false);
@@ -457,7 +458,7 @@ TEST_P(Matrices, DOverC) {
 
 TEST_P(Matrices, ExecPlaysNoPart) {
   Machine m = machine();
-  each([&](const Case& c) {
+  each([&](const MatrixCase& c) {
     Variant v;
     v.exec_off = true;
     check(m, c, v, random, false);
@@ -467,7 +468,7 @@ TEST_P(Matrices, ExecPlaysNoPart) {
 TEST_P(Matrices, CAndDInVgprs) {
   if (!gfx90a()) GTEST_SKIP() << "gfx908 has them in AGPRs only";
   Machine m = machine();
-  each([&](const Case& c) {
+  each([&](const MatrixCase& c) {
     Variant v;
     v.vgprs = true;
     check(m, c, v, random, false);
@@ -476,7 +477,7 @@ TEST_P(Matrices, CAndDInVgprs) {
 
 TEST_P(Matrices, EveryOneOfTheTableIsTested) {
   for (const Opcode& opcode : matrix_opcodes()) {
-    const bool tested = std::any_of(std::begin(kCases), std::end(kCases), [&](const Case& c) {
+    const bool tested = std::any_of(std::begin(kCases), std::end(kCases), [&](const MatrixCase& c) {
       return c.name == std::string(opcode.mnemonic);
     });
     EXPECT_TRUE(tested) << opcode.mnemonic;

@@ -9,11 +9,11 @@
 namespace halyard::vgpu::isa::testing {
 namespace {
 
-constexpr uint32_t kLaneCount = 64;
+constexpr uint32_t kMemoryLanes = 64;
 
 // Registers v8..v15 of every lane, as the kernel left them.
 struct Lanes {
-  uint32_t v[8][kLaneCount];
+  uint32_t v[8][kMemoryLanes];
 };
 
 class Memory : public ::testing::Test {
@@ -73,7 +73,7 @@ TEST_F(Memory, LoadsWidenAndSignExtend) {
         run(prefix + "ubyte v8" + off + "1\n" + prefix + "sbyte v9" + off + "1\n" + prefix +
             "ushort v10" + off + "2\n" + prefix + "sshort v11" + off + "2\n" + prefix +
             "dword v12" + off + "3\n" + prefix + "dwordx2 v[14:15]" + off + "4");
-    for (uint32_t l = 0; l < kLaneCount; ++l) {
+    for (uint32_t l = 0; l < kMemoryLanes; ++l) {
       ASSERT_EQ(r.v[0][l], at<uint8_t>(4 * l + 1));
       ASSERT_EQ(r.v[1][l], static_cast<uint32_t>(at<int8_t>(4 * l + 1)));
       ASSERT_EQ(r.v[2][l], at<uint16_t>(4 * l + 2));
@@ -94,7 +94,7 @@ TEST_F(Memory, HalfRegisterLoadsKeepTheOtherHalf) {
       global_load_sbyte_d16_hi v11, v[2:3], off
       global_load_short_d16 v12, v[2:3], off
       global_load_short_d16_hi v13, v[2:3], off)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     const uint32_t byte = at<uint8_t>(4 * l), half = at<uint16_t>(4 * l);
     const uint32_t sbyte = static_cast<uint16_t>(at<int8_t>(4 * l));
     ASSERT_EQ(r.v[0][l], 0xd0d00000 | byte);
@@ -113,7 +113,7 @@ TEST_F(Memory, ContiguousAndScatteredWideAccessesAgree) {
       run("v_lshlrev_b32 v4, 4, v0\nglobal_load_dwordx4 v[8:11], v4, s[4:5]\n"
           "v_sub_u32 v5, 63, v0\nv_lshlrev_b32 v5, 4, v5\n"
           "global_load_dwordx4 v[12:15], v5, s[4:5]");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     for (uint32_t k = 0; k < 4; ++k) {
       ASSERT_EQ(a.v[k][l], (4 * l + k) * 2654435761u);
       ASSERT_EQ(a.v[4 + k][l], (4 * (63 - l) + k) * 2654435761u);
@@ -122,7 +122,7 @@ TEST_F(Memory, ContiguousAndScatteredWideAccessesAgree) {
   run("v_lshlrev_b32 v4, 4, v0\nglobal_load_dwordx3 v[8:10], v4, s[4:5]\n"
       "v_mul_u32_u24 v5, 12, v0\ns_movk_i32 s16, 0x4000\nv_add_u32 v5, s16, v5\n"
       "global_store_dwordx3 v5, v[8:10], s[4:5]");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     for (uint32_t k = 0; k < 3; ++k)
       ASSERT_EQ(at<uint32_t>(0x4000 + 12 * l + 4 * k), (4 * l + k) * 2654435761u);
   }
@@ -133,7 +133,7 @@ TEST_F(Memory, AllLanesMayReadOneAddress) {
   const Lanes r =
       run("v_mov_b32 v4, 16\nglobal_load_dwordx2 v[8:9], v4, s[4:5]\n"
           "global_load_ushort v10, v4, s[4:5]");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 0x55667788u);
     ASSERT_EQ(r.v[1][l], 0x11223344u);
     ASSERT_EQ(r.v[2][l], 0x7788u);
@@ -148,7 +148,7 @@ TEST_F(Memory, StoresOfEveryWidth) {
       global_store_short v[2:3], v4, off offset:1024
       global_store_short_d16_hi v[2:3], v4, off offset:1026
       flat_store_dword v[2:3], v4 offset:2048)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(data[4 * l], l);
     ASSERT_EQ(data[4 * l + 1], 0xb2);
     ASSERT_EQ(at<uint16_t>(1024 + 4 * l), 0xc300 | l);
@@ -163,7 +163,7 @@ TEST_F(Memory, InactiveLanesTouchNothing) {
       v_mov_b32 v4, 7
       global_store_dword v1, v4, s[4:5]
       global_load_dword v8, v1, s[4:5])");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     const bool active = l == 0 || l == 2;
     ASSERT_EQ(at<uint32_t>(4 * l), active ? 7u : 0u);
     ASSERT_EQ(r.v[0][l], active ? 7u : 0xd0d0d0d0u);
@@ -171,12 +171,12 @@ TEST_F(Memory, InactiveLanesTouchNothing) {
 }
 
 TEST_F(Memory, AddressesMayBeOverwrittenByTheirOwnLoad) {
-  for (uint32_t l = 0; l < kLaneCount; ++l) put<uint64_t>(4 * l, 0x100000000ull * l + 5 * l);
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) put<uint64_t>(4 * l, 0x100000000ull * l + 5 * l);
   const Lanes r =
       run("v_sub_u32 v4, 63, v0\nv_lshlrev_b32 v4, 3, v4\n"
           "v_add_co_u32 v8, vcc, s4, v4\nv_mov_b32 v9, s5\n"
           "v_addc_co_u32 v9, vcc, 0, v9, vcc\nglobal_load_dwordx2 v[8:9], v[8:9], off");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(r.v[0][l], at<uint32_t>(8 * (63 - l)));
     ASSERT_EQ(r.v[1][l], at<uint32_t>(8 * (63 - l) + 4));
   }
@@ -207,7 +207,7 @@ TEST_F(Memory, AtomicsReturnTheOldValueAndStoreTheNew) {
   };
   for (const AtomicCase& c : cases) {
     for (const std::string prefix : {"flat_atomic_", "global_atomic_", "buffer_atomic_"}) {
-      for (uint32_t l = 0; l < kLaneCount; ++l)
+      for (uint32_t l = 0; l < kMemoryLanes; ++l)
         put<uint32_t>(4 * l, static_cast<uint32_t>(c.before));
       const std::string move = "v_mov_b32 v8, " + std::to_string(c.operand) + "\n";
       std::string text = prefix + c.name + " v9, v[2:3], v8";
@@ -215,7 +215,7 @@ TEST_F(Memory, AtomicsReturnTheOldValueAndStoreTheNew) {
       if (prefix[0] == 'b')
         text = "v_mov_b32 v9, v8\n" + prefix + c.name + " v9, v1, s[12:15], 0 offen";
       const Lanes r = run(move + text + " glc");
-      for (uint32_t l = 0; l < kLaneCount; ++l) {
+      for (uint32_t l = 0; l < kMemoryLanes; ++l) {
         ASSERT_EQ(at<uint32_t>(4 * l), static_cast<uint32_t>(c.after)) << text;
         ASSERT_EQ(r.v[1][l], static_cast<uint32_t>(c.before)) << text;
       }
@@ -224,7 +224,7 @@ TEST_F(Memory, AtomicsReturnTheOldValueAndStoreTheNew) {
 }
 
 TEST_F(Memory, SixtyFourBitAtomicsAndCompareSwaps) {
-  for (uint32_t l = 0; l < kLaneCount; ++l) put<uint64_t>(8 * l, 0xffffffff + uint64_t{l % 2});
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) put<uint64_t>(8 * l, 0xffffffff + uint64_t{l % 2});
   const Lanes r = run(R"(
       v_lshlrev_b32 v1, 3, v0
       v_mov_b32 v8, 1
@@ -240,7 +240,7 @@ TEST_F(Memory, SixtyFourBitAtomicsAndCompareSwaps) {
       v_mov_b32 v4, 3
       v_mov_b32 v5, 0
       global_atomic_cmpswap v14, v1, v[4:5], s[4:5] glc)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     const uint64_t before = 0xffffffff + uint64_t{l % 2};
     ASSERT_EQ(r.v[2][l], static_cast<uint32_t>(before));
     ASSERT_EQ(r.v[3][l], before >> 32);
@@ -256,7 +256,7 @@ TEST_F(Memory, AtomicsOnOneAddressRunInLaneOrder) {
   const Lanes r =
       run("v_mov_b32 v4, 0\nv_mov_b32 v5, 1\n"
           "global_atomic_add v8, v4, v5, s[4:5] glc");
-  for (uint32_t l = 0; l < kLaneCount; ++l) ASSERT_EQ(r.v[0][l], l);
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) ASSERT_EQ(r.v[0][l], l);
   EXPECT_EQ(at<uint32_t>(0), 64u);
 }
 
@@ -276,7 +276,7 @@ TEST_F(Memory, FlatReachesLdsThroughItsAperture) {
       v_mov_b32 v5, v3
       s_mov_b64 exec, -1
       flat_load_dword v11, v[4:5])");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 100 + l);
     ASSERT_EQ(r.v[1][l], 100 + l);
     ASSERT_EQ(r.v[2][l], 101 + l);
@@ -315,7 +315,7 @@ TEST_F(Scratch, ScratchAndFlatReachTheSameByte) {
       scratch_store_dword v5, v6, off
       scratch_load_dword v14, v5, off)",
                       1024);
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     const uint64_t value = (2000ull + l) << 32 | (1000 + l);
     ASSERT_EQ(r.v[0][l], 1000 + l);
     ASSERT_EQ(r.v[1][l], 2000 + l);
@@ -365,7 +365,7 @@ TEST_F(Memory, BufferAndFlatReachTheSamePrivateByte) {
       global_store_dword v1, v11, s[12:13] offset:768
       global_store_dword v1, v12, s[12:13] offset:1024)",
                     {address_of(out)}, dispatch, options);
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(out->v[0][l], 500 + l);
     ASSERT_EQ(out->v[1][l], (501 + l) & 0xff);
     ASSERT_EQ(out->v[2][l], 500 + l);
@@ -381,7 +381,7 @@ TEST_F(Memory, PrivateArraysMayBeIndexedByLane) {
   options.properties = 1 | 8 | 32;
   options.user_sgprs = 8;
   options.rsrc2 = 1;
-  auto* out = machine.allocate<uint32_t>(24 * kLaneCount);
+  auto* out = machine.allocate<uint32_t>(24 * kMemoryLanes);
   Dispatch dispatch = Machine::grid(64, 64);
   dispatch.private_segment_size = 256;
   std::string text = R"(
@@ -428,7 +428,7 @@ TEST_F(Memory, PrivateArraysMayBeIndexedByLane) {
             "\ns_add_u32 s12, s12, 256\ns_addc_u32 s13, s13, 0";
   }
   machine.expect_ok(text, {address_of(out)}, dispatch, options);
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     uint32_t expected[24] = {};
     const uint32_t first = l * 5 & 15;
     expected[first] = 1000 + l;
@@ -442,7 +442,8 @@ TEST_F(Memory, PrivateArraysMayBeIndexedByLane) {
       expected[first + 6] = (1000 + l) + (2000 + l) + (3000 + l) + l;
     }
     for (uint32_t dword = 0; dword < 24; ++dword)
-      ASSERT_EQ(out[dword * kLaneCount + l], expected[dword]) << "lane " << l << " dword " << dword;
+      ASSERT_EQ(out[dword * kMemoryLanes + l], expected[dword])
+          << "lane " << l << " dword " << dword;
   }
 }
 
@@ -478,7 +479,7 @@ TEST_F(Memory, RawBuffersEndWhereTheirRecordsDo) {
       v_mov_b32 v13, 5
       buffer_atomic_add v13, v1, s[12:15], 0 offen glc)",
                       0, 130);
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(r.v[0][l], l < 32 ? 100 + l : 0u) << l;
     ASSERT_EQ(r.v[2][l], l < 32 ? 100 + l : 0u) << l;
     ASSERT_EQ(r.v[3][l], l < 31 ? 101 + l : 0u) << l;
@@ -498,7 +499,7 @@ TEST_F(Memory, StructuredBuffersCountRecords) {
       buffer_load_dword v9, v[4:5], s[12:15], 0 idxen offen
       buffer_load_dword v10, v0, s[12:15], 0 idxen offset:16)",
                       0, 40, 16u << 16);
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(r.v[0][l], l < 40 ? 4 * l + 2 : 0u) << l;
     ASSERT_EQ(r.v[1][l], l < 40 ? 4 * l + 1 : 0u) << l;
     ASSERT_EQ(r.v[2][l], 0u) << "beyond the stride";
@@ -512,7 +513,7 @@ TEST_F(Memory, SwizzledBuffersInterleaveRecords) {
       run("buffer_load_dword v8, v0, s[12:15], 0 idxen offset:4\n"
           "buffer_load_dwordx2 v[10:11], v0, s[12:15], 0 idxen",
           0, 64, 1u << 31 | 8u << 16, 1u << 21);
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(r.v[0][l], l / 16 * 32 + 16 + l % 16) << l;
     ASSERT_EQ(r.v[2][l], l / 16 * 32 + l % 16) << l;
     ASSERT_EQ(r.v[3][l], l / 16 * 32 + 16 + l % 16) << l;
@@ -524,7 +525,7 @@ TEST_F(Memory, BufferLoadsMayGoToLds) {
   const Lanes r =
       run("s_movk_i32 m0, 0x40\nbuffer_load_dword v1, s[12:15], 0 offen lds\n"
           "ds_read_b32 v8, v1 offset:64");
-  for (uint32_t l = 0; l < kLaneCount; ++l) ASSERT_EQ(r.v[0][l], 900 + l);
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) ASSERT_EQ(r.v[0][l], 900 + l);
 }
 
 // What clang makes of __builtin_amdgcn_global_load_lds: the offset counts at both ends.
@@ -542,7 +543,7 @@ TEST_F(Memory, GlobalLoadsMayGoToLds) {
       global_load_sshort v1, s[4:5] offset:256 lds
       ds_read_b32 v10, v1 offset:0x400
       ds_read_b32 v11, v1 offset:0x500)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 900 + l);
     ASSERT_EQ(r.v[1][l], 908 + l);
     ASSERT_EQ(r.v[2][l], l == 1 ? (901 & 0xff) : 0xd0d0d0d0) << l;
@@ -567,7 +568,7 @@ TEST_F(Memory, ScratchLoadsMayGoToLds) {
       scratch_load_sshort off, s8 lds
       ds_read_b32 v10, v1 offset:0x400)",
                       64);
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) {
     ASSERT_EQ(r.v[0][l], 700 + l);
     ASSERT_EQ(r.v[1][l], (700 + l) & 0xff) << l;
     ASSERT_EQ(r.v[2][l], l == 1 ? 701u : 0xd0d0d0d0) << l;
@@ -581,7 +582,7 @@ TEST_F(Memory, FormattedLoadsOfOneComponentMayGoToLds) {
       run("s_movk_i32 m0, 0x40\nbuffer_load_format_x v1, s[12:15], 0 offen lds\n"
           "ds_read_b32 v8, v1 offset:64",
           0, 65536, 0, 4 | 4u << 12 | 10u << 15);
-  for (uint32_t l = 0; l < kLaneCount; ++l) ASSERT_EQ(r.v[0][l], l);
+  for (uint32_t l = 0; l < kMemoryLanes; ++l) ASSERT_EQ(r.v[0][l], l);
 }
 
 TEST_F(Memory, OnlyGlobalAndScratchLoadsOfADwordMayGoToLds) {

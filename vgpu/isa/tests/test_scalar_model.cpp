@@ -254,7 +254,7 @@ class ScalarModel : public ::testing::Test {
 };
 
 // In memory: s0, s1, d, exec, scc; 64 bytes for each case.
-struct Case {
+struct ScalarCase {
   uint64_t s0, s1, d, exec;
   uint32_t scc;
   uint32_t unused[7];
@@ -266,11 +266,11 @@ TEST_F(ScalarModel, EveryInstructionAgrees) {
   for (const Opcode& opcode : scalar_alu_opcodes()) {
     const std::string name = opcode.mnemonic;
     const bool sopk = is_sopk(name), unsigned_k = sopk && name.ends_with("u32");
-    auto* const cases = m.allocate<Case>(kCases);
+    auto* const cases = m.allocate<ScalarCase>(kCases);
     std::vector<State> expected(kCases);
     std::string text = "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n";
     for (unsigned n = 0; n < kCases; ++n) {
-      Case& c = cases[n];
+      ScalarCase& c = cases[n];
       c.s0 = operand(opcode.src[0]);
       c.s1 = operand(opcode.src[1]);
       c.d = operand(opcode.dst);
@@ -294,8 +294,8 @@ TEST_F(ScalarModel, EveryInstructionAgrees) {
         operands += registers(8, opcode.src[0]);
         if (opcode.src[1] != Type::kNone) operands += ", " + registers(10, opcode.src[1]);
       }
-      const std::string at = std::to_string(n * sizeof(Case));
-      const auto plus = [&](unsigned o) { return std::to_string(n * sizeof(Case) + o); };
+      const std::string at = std::to_string(n * sizeof(ScalarCase));
+      const auto plus = [&](unsigned o) { return std::to_string(n * sizeof(ScalarCase) + o); };
       text += "s_load_dwordx4 s[8:11], s[4:5], " + at + "\ns_load_dwordx4 s[16:19], s[4:5], " +
               plus(16) + "\ns_load_dword s20, s[4:5], " + plus(32) + "\ns_waitcnt lgkmcnt(0)\n";
       text += "s_mov_b64 exec, s[18:19]\ns_cmp_lg_u32 s20, 0\n" + name + " " + operands + "\n";
@@ -304,10 +304,10 @@ TEST_F(ScalarModel, EveryInstructionAgrees) {
               plus(32) + "\ns_waitcnt lgkmcnt(0)\n";
       ASSERT_TRUE(model(name, s)) << name << " has no model";
     }
-    const std::vector<Case> before(cases, cases + kCases);
+    const std::vector<ScalarCase> before(cases, cases + kCases);
     m.expect_ok(text, {address_of(cases)});
     for (unsigned n = 0; n < kCases; ++n) {
-      const Case& got = cases[n];
+      const ScalarCase& got = cases[n];
       const uint64_t mask = dwords_of(opcode.dst) == 2 ? ~uint64_t{0} : 0xffffffff;
       ASSERT_TRUE((got.d & mask) == (expected[n].d & mask) && got.scc == expected[n].scc &&
                   got.exec == expected[n].exec)

@@ -12,18 +12,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr uint32_t kLaneCount = 64, kStatus = 0x57a7u;
+constexpr uint32_t kTextureLanes = 64, kStatus = 0x57a7u;
 
 class TextureFail : public ::testing::Test {
  protected:
   Machine machine;
-  uint32_t* memory = machine.allocate<uint32_t>(kLaneCount);
+  uint32_t* memory = machine.allocate<uint32_t>(kTextureLanes);
 
   // v1 = lane * 4, s[12:15] = a buffer over memory, v8..v11 = kStatus; then v8..v11 of each lane.
   // The kernel has 12 VGPRs.
   std::vector<uint32_t> run(const std::string& text) {
-    for (uint32_t n = 0; n < kLaneCount; ++n) memory[n] = 100 + n;
-    auto* const out = machine.allocate<uint32_t>(4 * kLaneCount);
+    for (uint32_t n = 0; n < kTextureLanes; ++n) memory[n] = 100 + n;
+    auto* const out = machine.allocate<uint32_t>(4 * kTextureLanes);
     std::string all = R"(
       s_load_dwordx4 s[12:15], s[0:1], 0x0
       s_load_dwordx2 s[6:7], s[0:1], 0x10
@@ -40,13 +40,13 @@ class TextureFail : public ::testing::Test {
     options.vgprs = 12;
     // Destination select x, format 32, uint.
     machine.expect_ok(all,
-                      {address_of(memory), 4 * kLaneCount | uint64_t{4 | 4 << 12 | 4 << 15} << 32,
-                       address_of(out)},
+                      {address_of(memory),
+                       4 * kTextureLanes | uint64_t{4 | 4 << 12 | 4 << 15} << 32, address_of(out)},
                       Machine::grid(64, 64), options);
-    return {out, out + 4 * kLaneCount};
+    return {out, out + 4 * kTextureLanes};
   }
   static uint32_t at(const std::vector<uint32_t>& v, uint32_t reg, uint32_t lane) {
-    return v[(reg - 8) * kLaneCount + lane];
+    return v[(reg - 8) * kTextureLanes + lane];
   }
 };
 
@@ -54,7 +54,7 @@ TEST_F(TextureFail, LoadsLeaveTheStatusAlone) {
   const auto r = run(R"(
       buffer_load_dword v[8:9], v1, s[12:15], 0 offen tfe
       buffer_load_format_x v[10:11], v1, s[12:15], 0 offen tfe)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kTextureLanes; ++l) {
     ASSERT_EQ(at(r, 8, l), 100 + l);
     ASSERT_EQ(at(r, 9, l), kStatus);
     ASSERT_EQ(at(r, 10, l), 100 + l);
@@ -66,7 +66,7 @@ TEST_F(TextureFail, OutOfRangeIsNoFailure) {
   const auto r =
       run("v_add_u32 v1, 0x80, v1\nbuffer_load_dword v[8:9], v1, s[12:15], 0 offen tfe\n"
           "v_subrev_u32 v1, 0x80, v1");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kTextureLanes; ++l) {
     ASSERT_EQ(at(r, 8, l), l < 32 ? 132 + l : 0) << l;
     ASSERT_EQ(at(r, 9, l), kStatus);
   }
@@ -78,7 +78,7 @@ TEST_F(TextureFail, TypedLoadsAndAtomicsHaveTheBitToo) {
       .long 0xea201000, 0x80830801
       v_mov_b32 v10, 3
       .long 0xe1085000, 0x80830a01)");
-  for (uint32_t l = 0; l < kLaneCount; ++l) {
+  for (uint32_t l = 0; l < kTextureLanes; ++l) {
     ASSERT_EQ(at(r, 8, l), 100 + l);
     ASSERT_EQ(at(r, 9, l), kStatus);
     ASSERT_EQ(at(r, 10, l), 100 + l);
@@ -90,7 +90,7 @@ TEST_F(TextureFail, TypedLoadsAndAtomicsHaveTheBitToo) {
 TEST_F(TextureFail, StoresWriteTheDataAlone) {
   // buffer_store_dword, to which LLVM's assembler does not give the bit.
   run(".long 0xe0701000, 0x80830801");
-  for (uint32_t l = 0; l < kLaneCount; ++l) ASSERT_EQ(memory[l], kStatus);
+  for (uint32_t l = 0; l < kTextureLanes; ++l) ASSERT_EQ(memory[l], kStatus);
 }
 
 TEST_F(TextureFail, TheStatusIsARegisterThatTheKernelNeeds) {

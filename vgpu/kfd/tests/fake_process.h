@@ -9,13 +9,13 @@
 #include <string>
 
 #include "vgpu/kfd/abi.h"
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/kfd.h"
 #include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
 
-inline constexpr uint64_t kPage = 4096;
 inline constexpr uint32_t kGpu = gpu_id_of(0);
 inline constexpr uint32_t kOtherGpu = gpu_id_of(1);
 

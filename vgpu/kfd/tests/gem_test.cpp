@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/kfd/drm.h"
 #include "vgpu/kfd/drm_abi.h"
 #include "vgpu/kfd/tests/fake_process.h"
@@ -16,20 +17,16 @@
 namespace halyard::vgpu::kfd {
 namespace {
 
-constexpr uint32_t kOrdinary = abi::kVram | abi::kPublic | abi::kExecutable | abi::kWritable;
+constexpr uint32_t kVramFlags = abi::kVram | abi::kPublic | abi::kExecutable | abi::kWritable;
 
-void* pointer(uint64_t address) {
-  return reinterpret_cast<void*>(address);
-}
-
-unsigned char* bytes_at(uint64_t address) {
+unsigned char* bytes_of(uint64_t address) {
   return reinterpret_cast<unsigned char*>(address);
 }
 
 class GemTest : public ::testing::Test {
  protected:
   GemTest() {
-    memory_ = process_.allocate(4 * kPage, kOrdinary);
+    memory_ = process_.allocate(4 * kPage, kVramFlags);
     abi::ExportDmabuf exported;
     exported.handle = memory_.handle;
     exported.flags = O_CLOEXEC;
@@ -92,7 +89,7 @@ TEST_F(GemTest, ADmabufHasOneHandleOnEachRenderNode) {
 
 TEST_F(GemTest, AHandleHasADescriptorAndKeepsTheMemory) {
   const uint32_t handle = import(dmabuf_);
-  bytes_at(memory_.address)[5] = 9;
+  bytes_of(memory_.address)[5] = 9;
   ASSERT_EQ(process_.free(memory_.handle), 0);
   drm::PrimeHandle prime;
   prime.handle = handle;
@@ -121,7 +118,7 @@ TEST_F(GemTest, TheHostMapsIt) {
   ASSERT_NE(part, MAP_FAILED);
   static_cast<unsigned char*>(part)[1] = 7;
   EXPECT_EQ(static_cast<unsigned char*>(whole)[3 * kPage + 1], 7);
-  EXPECT_EQ(bytes_at(memory_.address)[3 * kPage + 1], 7);
+  EXPECT_EQ(bytes_of(memory_.address)[3 * kPage + 1], 7);
   EXPECT_EQ(map(2 * kPage, 3 * kPage), MAP_FAILED);
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(map(0, 0), MAP_FAILED);
@@ -137,7 +134,7 @@ TEST_F(GemTest, AGpuGetsItAtAnyAddress) {
   EXPECT_TRUE(process_.gpu_sees(kGpu, at, 2 * kPage));
   EXPECT_FALSE(process_.gpu_sees(kGpu, at + 2 * kPage, 1));
   EXPECT_FALSE(process_.gpu_sees(kOtherGpu, at, 1));
-  bytes_at(memory_.address)[kPage + 3] = 6;
+  bytes_of(memory_.address)[kPage + 3] = 6;
   EXPECT_EQ(*on_gpu(at + 3), 6);
   // Another GPU has it there by a handle of its own.
   const uint32_t other = import(dmabuf_, 1);
@@ -174,7 +171,7 @@ TEST_F(GemTest, MemoryWithoutAnAddressIsMappedWhereverTheProgramWants) {
     abi::AllocMemory memory;
     memory.size = bytes;
     memory.gpu_id = kGpu;
-    memory.flags = kOrdinary & ~abi::kPublic;
+    memory.flags = kVramFlags & ~abi::kPublic;
     EXPECT_EQ(process_.request(abi::Request::kAllocMemoryOfGpu, memory), expected);
     return memory;
   };
@@ -208,8 +205,8 @@ TEST_F(GemTest, MemoryWithoutAnAddressIsMappedWhereverTheProgramWants) {
   ASSERT_EQ(process_.kfd->map_render_node(pointer(at), 4 * kPage, PROT_READ | PROT_WRITE,
                                           MAP_SHARED | MAP_FIXED, where.offset),
             pointer(at));
-  EXPECT_EQ(bytes_at(at)[2 * kPage + 5], 77);
-  bytes_at(at)[1] = 78;
+  EXPECT_EQ(bytes_of(at)[2 * kPage + 5], 77);
+  bytes_of(at)[1] = 78;
   EXPECT_EQ(*on_gpu(at + 1), 78);
   // The memory lives as long as its handles, and is counted until it is freed.
   ASSERT_EQ(process_.free(memory.handle), 0);
@@ -238,7 +235,7 @@ TEST_F(GemTest, MemoryWithoutAnAddressIsMappedByItsOffsetToo) {
   abi::AllocMemory memory;
   memory.size = 2 * kPage;
   memory.gpu_id = kGpu;
-  memory.flags = kOrdinary;
+  memory.flags = kVramFlags;
   ASSERT_EQ(process_.request(abi::Request::kAllocMemoryOfGpu, memory), 0);
   void* const mapped = process_.kfd->map_render_node(nullptr, 2 * kPage, PROT_READ | PROT_WRITE,
                                                      MAP_SHARED, memory.mmap_offset);
@@ -249,7 +246,7 @@ TEST_F(GemTest, MemoryWithoutAnAddressIsMappedByItsOffsetToo) {
 }
 
 TEST_F(GemTest, AccessesMayGoAcrossMappings) {
-  const abi::AllocMemory memory = process_.allocate(2 * kPage, kOrdinary);
+  const abi::AllocMemory memory = process_.allocate(2 * kPage, kVramFlags);
   abi::ExportDmabuf exported;
   exported.handle = memory.handle;
   ASSERT_EQ(process_.request(abi::Request::kExportDmabuf, exported), 0);
@@ -282,8 +279,8 @@ TEST_F(GemTest, GpusMayHaveDifferentMemoryAtAnAddress) {
   const isa::AddressSpace& gpu = process_.machine->memory().gpu_memory(2);
   *gpu.find(at).host(at) = 5;
   *on_gpu(at) = 4;
-  EXPECT_EQ(bytes_at(memory_.address)[0], 4);
-  EXPECT_EQ(bytes_at(memory_.address)[2 * kPage], 5);
+  EXPECT_EQ(bytes_of(memory_.address)[0], 4);
+  EXPECT_EQ(bytes_of(memory_.address)[2 * kPage], 5);
   ASSERT_EQ(change(drm::kVaUnmap, handle, at, kPage), 0);
   EXPECT_EQ(*gpu.find(at).host(at), 5);
   ASSERT_EQ(change(drm::kVaUnmap, other, at, kPage, 0, 1), 0);
@@ -306,8 +303,8 @@ TEST_F(GemTest, AddressesOfABufferAreFreeForAGpuThatHasNotMappedIt) {
   EXPECT_EQ(on_gpu(own + 2 * kPage), on_gpu(own) + 2 * kPage);
   EXPECT_EQ(process_.map(registered.handle, kGpu), -EINVAL);
   *on_gpu(own) = 6;
-  EXPECT_EQ(bytes_at(own)[0], 0) << "the host has its memory still";
-  EXPECT_EQ(bytes_at(memory_.address)[0], 6);
+  EXPECT_EQ(bytes_of(own)[0], 0) << "the host has its memory still";
+  EXPECT_EQ(bytes_of(memory_.address)[0], 6);
   ASSERT_EQ(change(drm::kVaUnmap, handle, own, 2 * kPage), 0);
   ASSERT_EQ(change(drm::kVaUnmap, handle, own + 2 * kPage, 2 * kPage), 0);
   ASSERT_EQ(process_.map(registered.handle, kGpu), 0);
@@ -329,7 +326,7 @@ TEST_F(GemTest, MemoryWithoutAnAddressNeedsADescriptor) {
   abi::AllocMemory memory;
   memory.size = kPage;
   memory.gpu_id = kGpu;
-  memory.flags = kOrdinary;
+  memory.flags = kVramFlags;
   const int result = process_.request(abi::Request::kAllocMemoryOfGpu, memory);
   setrlimit(RLIMIT_NOFILE, &limit);
   for (const int file : taken) close(file);

@@ -18,16 +18,16 @@ namespace {
 
 using abi::Request;
 
-constexpr uint32_t kOrdinary = abi::kVram | abi::kPublic | abi::kExecutable | abi::kWritable;
-constexpr uint32_t kSystem = abi::kGtt | abi::kExecutable | abi::kWritable;
+constexpr uint32_t kOrdinaryVram = abi::kVram | abi::kPublic | abi::kExecutable | abi::kWritable;
+constexpr uint32_t kOrdinarySystem = abi::kGtt | abi::kExecutable | abi::kWritable;
 
-unsigned char* bytes_at(uint64_t address) {
+unsigned char* memory_at(uint64_t address) {
   return reinterpret_cast<unsigned char*>(address);
 }
 
 bool is_there(uint64_t address) {
   unsigned char byte = 0;
-  return read_host(&byte, bytes_at(address), 1);
+  return read_host(&byte, memory_at(address), 1);
 }
 
 class Memory : public ::testing::Test {
@@ -40,11 +40,11 @@ class Memory : public ::testing::Test {
     memory.address = process_.reserve(4 * kPage);
     memory.size = 4 * kPage;
     memory.gpu_id = kGpu;
-    memory.flags = kOrdinary;
+    memory.flags = kOrdinaryVram;
     return memory;
   }
   void* map(uint64_t address, uint64_t bytes, int protection, int flags, uint64_t offset) {
-    return process_.kfd->buffers().map_for_host(bytes_at(address), bytes, protection, flags,
+    return process_.kfd->buffers().map_for_host(memory_at(address), bytes, protection, flags,
                                                 offset);
   }
 
@@ -52,8 +52,8 @@ class Memory : public ::testing::Test {
 };
 
 TEST_F(Memory, IsThereAndTheGpusThatItIsMappedToSeeIt) {
-  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
-  bytes_at(memory.address)[4 * kPage - 1] = 9;
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinaryVram);
+  memory_at(memory.address)[4 * kPage - 1] = 9;
   EXPECT_FALSE(process_.gpu_sees(kGpu, memory.address, kPage));
   ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
   EXPECT_TRUE(process_.gpu_sees(kGpu, memory.address, 4 * kPage));
@@ -65,7 +65,7 @@ TEST_F(Memory, IsThereAndTheGpusThatItIsMappedToSeeIt) {
 }
 
 TEST_F(Memory, IsFreedOnceNoGpuHasItMapped) {
-  const abi::AllocMemory memory = process_.allocate(kPage, kOrdinary);
+  const abi::AllocMemory memory = process_.allocate(kPage, kOrdinaryVram);
   ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
   EXPECT_EQ(process_.free(memory.handle), -EBUSY);
   ASSERT_EQ(process_.unmap(memory.handle, kGpu), 0);
@@ -76,15 +76,15 @@ TEST_F(Memory, IsFreedOnceNoGpuHasItMapped) {
 
 // The addresses are the program's: it may have given them to something else in the meantime.
 TEST_F(Memory, AddressesThatTheProgramHasTakenBackAreLeftAlone) {
-  const abi::AllocMemory memory = process_.allocate(kPage, kOrdinary);
+  const abi::AllocMemory memory = process_.allocate(kPage, kOrdinaryVram);
   process_.kfd->buffers().unmapped_by_host(memory.address, kPage);
-  void* const other = mmap(bytes_at(memory.address), kPage, PROT_READ | PROT_WRITE,
+  void* const other = mmap(memory_at(memory.address), kPage, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   ASSERT_NE(other, MAP_FAILED);
-  bytes_at(memory.address)[0] = 5;
+  memory_at(memory.address)[0] = 5;
   ASSERT_EQ(process_.free(memory.handle), 0);
   EXPECT_TRUE(is_there(memory.address));
-  EXPECT_EQ(bytes_at(memory.address)[0], 5);
+  EXPECT_EQ(memory_at(memory.address)[0], 5);
 }
 
 TEST_F(Memory, VramIsCounted) {
@@ -92,8 +92,8 @@ TEST_F(Memory, VramIsCounted) {
   available.gpu_id = kGpu;
   ASSERT_EQ(process_.request(Request::kAvailableMemory, available), 0);
   EXPECT_EQ(available.available, uint64_t{64} << 20);
-  const abi::AllocMemory half = process_.allocate(uint64_t{32} << 20, kOrdinary);
-  process_.allocate(uint64_t{128} << 20, kSystem);
+  const abi::AllocMemory half = process_.allocate(uint64_t{32} << 20, kOrdinaryVram);
+  process_.allocate(uint64_t{128} << 20, kOrdinarySystem);
   ASSERT_EQ(process_.request(Request::kAvailableMemory, available), 0);
   EXPECT_EQ(available.available, uint64_t{32} << 20);
   abi::AllocMemory more = plain();
@@ -132,7 +132,7 @@ TEST_F(Memory, BadRequestsAreRefused) {
 }
 
 TEST_F(Memory, MappingToGpusGoesOnWhereItStopped) {
-  const abi::AllocMemory memory = process_.allocate(kPage, kSystem);
+  const abi::AllocMemory memory = process_.allocate(kPage, kOrdinarySystem);
   const uint32_t gpus[] = {kGpu, 77};
   abi::MapMemory mapping;
   mapping.handle = memory.handle;
@@ -150,28 +150,28 @@ TEST_F(Memory, MappingToGpusGoesOnWhereItStopped) {
 }
 
 TEST_F(Memory, TheHostsMappingIsTheGpus) {
-  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
-  bytes_at(memory.address)[0] = 3;
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinaryVram);
+  memory_at(memory.address)[0] = 3;
   // As the thunk maps it: in place.
   EXPECT_EQ(map(memory.address, 4 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                 memory.mmap_offset),
-            bytes_at(memory.address));
-  EXPECT_EQ(bytes_at(memory.address)[0], 3);
+            memory_at(memory.address));
+  EXPECT_EQ(memory_at(memory.address)[0], 3);
   // Without access for the host: the GPU keeps it.
   EXPECT_EQ(map(memory.address, 4 * kPage, PROT_NONE, MAP_PRIVATE | MAP_FIXED, memory.mmap_offset),
-            bytes_at(memory.address));
+            memory_at(memory.address));
   EXPECT_TRUE(is_there(memory.address));
   // Somewhere else: the same memory.
   void* const again = map(0, 4 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, memory.mmap_offset);
   ASSERT_NE(again, MAP_FAILED);
-  EXPECT_NE(again, bytes_at(memory.address));
+  EXPECT_NE(again, memory_at(memory.address));
   static_cast<unsigned char*>(again)[1] = 4;
-  EXPECT_EQ(bytes_at(memory.address)[1], 4);
+  EXPECT_EQ(memory_at(memory.address)[1], 4);
   munmap(again, 4 * kPage);
 }
 
 TEST_F(Memory, MappingsOfTheHostStayInsideABuffer) {
-  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinaryVram);
   const int access = PROT_READ | PROT_WRITE;
   for (const uint64_t offset :
        {uint64_t{0}, memory.mmap_offset - kPage, memory.mmap_offset + 4 * kPage, ~uint64_t{4095}}) {
@@ -185,11 +185,12 @@ TEST_F(Memory, MappingsOfTheHostStayInsideABuffer) {
 
 // An AQL ring of old is mapped twice, one copy behind the other.
 TEST_F(Memory, ADoubleMappedRingIsOneMemory) {
-  const abi::AllocMemory ring = process_.allocate(4 * kPage, kSystem | abi::kAqlQueueMemory);
-  bytes_at(ring.address)[10] = 6;
-  EXPECT_EQ(bytes_at(ring.address + 2 * kPage)[10], 6);
-  bytes_at(ring.address + 2 * kPage)[20] = 7;
-  EXPECT_EQ(bytes_at(ring.address)[20], 7);
+  const abi::AllocMemory ring =
+      process_.allocate(4 * kPage, kOrdinarySystem | abi::kAqlQueueMemory);
+  memory_at(ring.address)[10] = 6;
+  EXPECT_EQ(memory_at(ring.address + 2 * kPage)[10], 6);
+  memory_at(ring.address + 2 * kPage)[20] = 7;
+  EXPECT_EQ(memory_at(ring.address)[20], 7);
 }
 
 TEST_F(Memory, PagedMemoryIsTheProgramsOwn) {
@@ -197,18 +198,18 @@ TEST_F(Memory, PagedMemoryIsTheProgramsOwn) {
   memory.flags = abi::kUserPointer | abi::kExecutable | abi::kWritable;
   memory.mmap_offset = memory.address;
   // Pages that can be read are what can be pinned.
-  munmap(bytes_at(memory.address), kPage);
+  munmap(memory_at(memory.address), kPage);
   EXPECT_EQ(allocate_error(memory), -EFAULT);
-  ASSERT_NE(mmap(bytes_at(memory.address), memory.size, PROT_READ | PROT_WRITE,
+  ASSERT_NE(mmap(memory_at(memory.address), memory.size, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
             MAP_FAILED);
-  bytes_at(memory.address)[0] = 8;
+  memory_at(memory.address)[0] = 8;
   ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, memory), 0);
   ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
   EXPECT_TRUE(process_.gpu_sees(kGpu, memory.address, 4 * kPage));
   ASSERT_EQ(process_.unmap(memory.handle, kGpu), 0);
   ASSERT_EQ(process_.free(memory.handle), 0);
-  EXPECT_EQ(bytes_at(memory.address)[0], 8);
+  EXPECT_EQ(memory_at(memory.address)[0], 8);
 }
 
 TEST_F(Memory, TheGpuSeesTheProgramsMemoryAtAnAddressOfItsOwn) {
@@ -250,8 +251,8 @@ TEST_F(Memory, TheGpuSeesTheProgramsMemoryAtAnAddressOfItsOwn) {
 }
 
 TEST_F(Memory, TwoBuffersHaveNoAddressInCommon) {
-  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
-  bytes_at(memory.address)[0] = 7;
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinaryVram);
+  memory_at(memory.address)[0] = 7;
   for (const uint64_t distance : {uint64_t{0} - kPage, uint64_t{0}, 3 * kPage}) {
     abi::AllocMemory other = plain();
     other.address = memory.address + distance;
@@ -261,7 +262,7 @@ TEST_F(Memory, TwoBuffersHaveNoAddressInCommon) {
     other.mmap_offset = memory.address;
     EXPECT_EQ(allocate_error(other), -EINVAL) << distance;
   }
-  EXPECT_EQ(bytes_at(memory.address)[0], 7);
+  EXPECT_EQ(memory_at(memory.address)[0], 7);
   abi::AllocMemory same = plain();
   same.address = memory.address;
   ASSERT_EQ(process_.free(memory.handle), 0);
@@ -278,7 +279,7 @@ uint64_t in_use(uint64_t bytes) {
 }
 
 bool is_unchanged(uint64_t address, uint64_t bytes) {
-  return std::all_of(bytes_at(address), bytes_at(address) + bytes,
+  return std::all_of(memory_at(address), memory_at(address) + bytes,
                      [](unsigned char byte) { return byte == 0x77; });
 }
 
@@ -287,7 +288,8 @@ TEST_F(Memory, IsNotPutWhereTheProgramHasSomethingElse) {
   const uint64_t mine = in_use(4 * kPage);
   for (const uint64_t distance : {uint64_t{0} - 2 * kPage, uint64_t{0}, 3 * kPage}) {
     for (const uint32_t flags :
-         {kOrdinary, kSystem, kSystem & ~abi::kExecutable, kSystem | abi::kAqlQueueMemory}) {
+         {kOrdinaryVram, kOrdinarySystem, kOrdinarySystem & ~abi::kExecutable,
+          kOrdinarySystem | abi::kAqlQueueMemory}) {
       abi::AllocMemory memory = plain();
       memory.address = mine + distance;
       memory.flags = flags;
@@ -295,11 +297,11 @@ TEST_F(Memory, IsNotPutWhereTheProgramHasSomethingElse) {
     }
   }
   EXPECT_TRUE(is_unchanged(mine, 4 * kPage));
-  munmap(bytes_at(mine), 4 * kPage);
+  munmap(memory_at(mine), 4 * kPage);
 }
 
 TEST_F(Memory, ImportedMemoryIsNotPutWhereTheProgramHasSomethingElse) {
-  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinaryVram);
   abi::IpcExport exported;
   exported.handle = memory.handle;
   exported.gpu_id = kGpu;
@@ -311,15 +313,15 @@ TEST_F(Memory, ImportedMemoryIsNotPutWhereTheProgramHasSomethingElse) {
   std::memcpy(imported.share_handle, exported.share_handle, sizeof imported.share_handle);
   EXPECT_EQ(process_.request(Request::kIpcImportHandle, imported), -EINVAL);
   EXPECT_TRUE(is_unchanged(mine, 4 * kPage));
-  munmap(bytes_at(mine), 4 * kPage);
+  munmap(memory_at(mine), 4 * kPage);
 }
 
 // An allocator reserves addresses too, and gives them a protection when it needs them.
 TEST_F(Memory, IsNotPutWhereTheProgramHasMadeUseOfAReservation) {
   const uint64_t begin = process_.reserve(8 * kPage);
-  ASSERT_EQ(mprotect(bytes_at(begin + kPage), kPage, PROT_READ | PROT_WRITE), 0);
+  ASSERT_EQ(mprotect(memory_at(begin + kPage), kPage, PROT_READ | PROT_WRITE), 0);
   process_.kfd->protected_by_host(begin + kPage, kPage);
-  std::memset(bytes_at(begin + kPage), 0x77, kPage);
+  std::memset(memory_at(begin + kPage), 0x77, kPage);
   abi::AllocMemory memory = plain();
   memory.address = begin;
   EXPECT_EQ(allocate_error(memory), -EINVAL);
@@ -337,7 +339,7 @@ TEST_F(Memory, IsPutAtFreeAddressesWhichAreFreeAgainAfterwards) {
   EXPECT_EQ(allocate_error(memory), -EINVAL);
   munmap(other, 4 * kPage);
   ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, memory), 0);
-  bytes_at(memory.address)[0] = 1;
+  memory_at(memory.address)[0] = 1;
   ASSERT_EQ(process_.free(memory.handle), 0);
   EXPECT_EQ(
       mmap(other, 4 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
@@ -346,18 +348,18 @@ TEST_F(Memory, IsPutAtFreeAddressesWhichAreFreeAgainAfterwards) {
 }
 
 TEST_F(Memory, AMappingOfADeviceOverABufferTakesItsAddresses) {
-  const abi::AllocMemory memory = process_.allocate(2 * kPage, kOrdinary);
+  const abi::AllocMemory memory = process_.allocate(2 * kPage, kOrdinaryVram);
   void* const doorbells =
-      process_.kfd->map(bytes_at(memory.address), Queues::kDoorbellBytes, PROT_READ | PROT_WRITE,
+      process_.kfd->map(memory_at(memory.address), Queues::kDoorbellBytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_FIXED, Queues::doorbells_offset(1));
-  ASSERT_EQ(doorbells, bytes_at(memory.address));
+  ASSERT_EQ(doorbells, memory_at(memory.address));
   ASSERT_EQ(process_.free(memory.handle), 0);
   EXPECT_TRUE(is_there(memory.address)) << "the doorbells";
 }
 
 TEST_F(Memory, ExportedMemoryLivesUntilTheLastOneFreesIt) {
-  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
-  std::memset(bytes_at(memory.address), 0x5a, 4 * kPage);
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinaryVram);
+  std::memset(memory_at(memory.address), 0x5a, 4 * kPage);
   abi::IpcExport exported;
   exported.handle = memory.handle;
   exported.gpu_id = kGpu;
@@ -375,7 +377,7 @@ TEST_F(Memory, ExportedMemoryLivesUntilTheLastOneFreesIt) {
 }
 
 TEST_F(Memory, ImportedMemoryIsTheExporters) {
-  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinaryVram);
   abi::IpcExport exported;
   exported.handle = memory.handle;
   exported.gpu_id = kGpu;
@@ -388,10 +390,10 @@ TEST_F(Memory, ImportedMemoryIsTheExporters) {
   std::memcpy(imported.share_handle, exported.share_handle, sizeof imported.share_handle);
   ASSERT_EQ(other.request(Request::kIpcImportHandle, imported), 0);
   EXPECT_EQ(imported.flags, 0x1234u);
-  bytes_at(memory.address)[100] = 42;
-  EXPECT_EQ(bytes_at(imported.address)[100], 42);
+  memory_at(memory.address)[100] = 42;
+  EXPECT_EQ(memory_at(imported.address)[100], 42);
   ASSERT_EQ(process_.free(memory.handle), 0);
-  EXPECT_EQ(bytes_at(imported.address)[100], 42);
+  EXPECT_EQ(memory_at(imported.address)[100], 42);
   ASSERT_EQ(other.free(imported.handle), 0);
 }
 
@@ -412,7 +414,7 @@ TEST_F(Memory, OtherProgramsSegmentsAreRefused) {
 
 TEST_F(Memory, ASegmentIsImportedAsAWhole) {
   abi::IpcExport exported;
-  exported.handle = process_.allocate(4 * kPage, kOrdinary).handle;
+  exported.handle = process_.allocate(4 * kPage, kOrdinaryVram).handle;
   exported.gpu_id = kGpu;
   ASSERT_EQ(process_.request(Request::kIpcExportHandle, exported), 0);
   SharedBuffer forged = *decode(exported.share_handle);
@@ -434,15 +436,15 @@ TEST_F(Memory, BeyondItsShareAProcessHasPrivateMemory) {
   };
   std::vector<abi::AllocMemory> blocks;
   for (uint32_t i = 0; i < machine::kMaxSegments; ++i)
-    blocks.push_back(process_.allocate(kPage, kOrdinary));
+    blocks.push_back(process_.allocate(kPage, kOrdinaryVram));
   ASSERT_EQ(share(blocks.back()), 0);
-  const abi::AllocMemory beyond = process_.allocate(kPage, kOrdinary);
-  bytes_at(beyond.address)[0] = 1;
+  const abi::AllocMemory beyond = process_.allocate(kPage, kOrdinaryVram);
+  memory_at(beyond.address)[0] = 1;
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(share(beyond), -ENOMEM);
   EXPECT_NE(::testing::internal::GetCapturedStderr().find("kernel.shmmni"), std::string::npos);
   ASSERT_EQ(process_.free(blocks.back().handle), 0);
-  EXPECT_EQ(share(process_.allocate(kPage, kOrdinary)), 0);
+  EXPECT_EQ(share(process_.allocate(kPage, kOrdinaryVram)), 0);
 }
 
 // The HSA runtime 6.4 asks for executable memory only where it puts code.
@@ -454,7 +456,7 @@ TEST_F(Memory, MemoryThatIsNotExecutableIsSharedToo) {
 }
 
 TEST_F(Memory, DamagedHandlesAreRefused) {
-  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinary);
+  const abi::AllocMemory memory = process_.allocate(4 * kPage, kOrdinaryVram);
   abi::IpcExport exported;
   exported.handle = memory.handle;
   exported.gpu_id = kGpu;

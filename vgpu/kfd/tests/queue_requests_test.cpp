@@ -16,7 +16,7 @@ namespace {
 
 using abi::Request;
 
-constexpr uint32_t kSystem = abi::kGtt | abi::kExecutable | abi::kWritable;
+constexpr uint32_t kSystemMemory = abi::kGtt | abi::kExecutable | abi::kWritable;
 constexpr uint32_t kRingBytes = 4096;
 
 // One page of each: the ring, its amd_queue_t or indices, a signal.
@@ -29,7 +29,7 @@ class QueueRequests : public ::testing::Test {
   }
 
   uint64_t mapped(uint64_t bytes) {
-    const abi::AllocMemory memory = process_.allocate(bytes, kSystem);
+    const abi::AllocMemory memory = process_.allocate(bytes, kSystemMemory);
     EXPECT_EQ(process_.map(memory.handle, kGpu), 0);
     return memory.address;
   }

@@ -7,7 +7,7 @@
 namespace halyard::vgpu::isa::test {
 namespace {
 
-constexpr uint32_t kInf = 0x7f800000, kNegInf = 0xff800000, kNan = 0x7fc00000;
+constexpr uint32_t kInfF32 = 0x7f800000, kNegInfF32 = 0xff800000, kNan = 0x7fc00000;
 
 // Instructions whose operands and results have different widths: any registers, raw bits.
 uint64_t convert(Machine& m, const char* mnemonic, std::vector<uint64_t> operands) {
@@ -86,7 +86,7 @@ TEST(Convert, BetweenFloatWidths) {
   EXPECT_EQ(convert(m, "v_cvt_f64_f32", {bits(-1.5f)}), bits(-1.5));
   EXPECT_EQ(convert(m, "v_cvt_f64_f32", {1}), bits(0x1p-149));
   EXPECT_EQ(convert(m, "v_cvt_f64_f32", {0xff800001}), 0xfff8000020000000u);
-  EXPECT_EQ(convert(m, "v_cvt_f32_f64", {bits(1e40)}), kInf);
+  EXPECT_EQ(convert(m, "v_cvt_f32_f64", {bits(1e40)}), kInfF32);
   EXPECT_EQ(convert(m, "v_cvt_f32_f64", {bits(-0x1p-149)}), 0x80000001u);
   EXPECT_EQ(convert(m, "v_cvt_f32_f64", {0x7ff0000020000001}), 0x7fc00001u);
   EXPECT_EQ(convert(m, "v_cvt_f32_f64", {0x7ff0000000000001}), kNan);
@@ -126,7 +126,7 @@ TEST(Convert, RoundHalfUpFloorAndFourBitOffsets) {
   EXPECT_EQ(m.op32("v_cvt_rpi_i32_f32", {bits(-1.6f)}), static_cast<uint32_t>(-2));
   EXPECT_EQ(m.op32("v_cvt_flr_i32_f32", {bits(-1.1f)}), static_cast<uint32_t>(-2));
   EXPECT_EQ(m.op32("v_cvt_flr_i32_f32", {kNan}), 0u);
-  EXPECT_EQ(m.op32("v_cvt_flr_i32_f32", {kNegInf}), 0x80000000u);
+  EXPECT_EQ(m.op32("v_cvt_flr_i32_f32", {kNegInfF32}), 0x80000000u);
   for (int i = 0; i < 16; ++i) {
     const float expected = static_cast<float>(i < 8 ? i : i - 16) / 16;
     EXPECT_EQ(f32(m.op32("v_cvt_off_f32_i4", {0xfffffff0u | static_cast<uint32_t>(i)})), expected);
@@ -139,7 +139,7 @@ TEST(Convert, NormalisedIntegers) {
   EXPECT_EQ(m.op32("v_cvt_pknorm_i16_f32", {bits(9.0f), bits(-9.0f)}), 0x80017fffu);
   EXPECT_EQ(m.op32("v_cvt_pknorm_i16_f32", {bits(0.5f), kNan}), 0x00004000u);
   EXPECT_EQ(m.op32("v_cvt_pknorm_u16_f32", {bits(1.0f), bits(-1.0f)}), 0x0000ffffu);
-  EXPECT_EQ(m.op32("v_cvt_pknorm_u16_f32", {bits(0.5f), kInf}), 0xffff8000u);
+  EXPECT_EQ(m.op32("v_cvt_pknorm_u16_f32", {bits(0.5f), kInfF32}), 0xffff8000u);
   EXPECT_EQ(m.op32("v_cvt_pknorm_i16_f16", {0x3c00, 0xbc00}), 0x80017fffu);
   EXPECT_EQ(m.op32("v_cvt_pknorm_u16_f16", {0x3c00, 0x3800}), 0x8000ffffu);
   EXPECT_EQ(m.op32("v_cvt_norm_i16_f16", {0xfc00}), 0x8001u);
@@ -157,7 +157,7 @@ TEST(Convert, Packing) {
   for (const uint8_t mode : {0, 1, 2, 3}) {
     m.wave.mode.round_f16_f64 = mode;
     EXPECT_EQ(m.op32("v_cvt_pkrtz_f16_f32", {bits(1.0009f), bits(-70000.0f)}), 0xfbff3c00u);
-    EXPECT_EQ(m.op32("v_cvt_pkrtz_f16_f32", {kInf, bits(0x1.8p-25f)}), 0x00007c00u);
+    EXPECT_EQ(m.op32("v_cvt_pkrtz_f16_f32", {kInfF32, bits(0x1.8p-25f)}), 0x00007c00u);
   }
   EXPECT_EQ(m.op32("v_cvt_pk_u8_f32", {bits(200.7f), 2, 0x11223344}), 0x11c83344u);
   EXPECT_EQ(m.op32("v_cvt_pk_u8_f32", {bits(-1.0f), 4, 0x11223344}), 0x11223300u);

@@ -13,7 +13,7 @@
 namespace halyard::vgpu::isa::test {
 namespace {
 
-constexpr unsigned kRareLane = 63;
+constexpr unsigned kSlowLane = 63;
 constexpr unsigned kSourceStride = 4;  // registers from one source to the next
 
 // What may be in a row beside ordinary numbers.
@@ -96,13 +96,13 @@ TEST(FastPaths, AgreeWithTheExactFunctions) {
         std::copy(before.begin(), before.end(), m.wave.vgpr);
         std::memcpy(m.wave.sgpr, scalars.sgpr, sizeof m.wave.sgpr);
         m.wave.set_exec(~0ull);
-        for (unsigned r = 0; r < kDst; ++r) m.v(r, kRareLane) = rare;
+        for (unsigned r = 0; r < kDst; ++r) m.v(r, kSlowLane) = rare;
         m.run(in);
-        constexpr uint64_t kOthers = ~(1ull << kRareLane);
+        constexpr uint64_t kOthers = ~(1ull << kSlowLane);
         ASSERT_EQ(m.wave.vcc() & kOthers, mask & kOthers) << o.mnemonic;
         ASSERT_EQ(m.wave.exec() & kOthers, exec & kOthers) << o.mnemonic;
         for (unsigned d = 0; d < kDstDwords; ++d) {
-          for (unsigned lane = 0; lane < kRareLane; ++lane) {
+          for (unsigned lane = 0; lane < kSlowLane; ++lane) {
             ASSERT_EQ(fast[kDst + d].lane[lane], m.v(kDst + d, lane))
                 << o.mnemonic << " of " << std::hex << before[0].lane[lane] << ", "
                 << before[kSourceStride].lane[lane] << ", " << before[2 * kSourceStride].lane[lane]

@@ -9,7 +9,7 @@
 namespace halyard::vgpu::isa::test {
 namespace {
 
-constexpr uint32_t kInf = 0x7f800000, kNegInf = 0xff800000, kNan = 0x7fc00000,
+constexpr uint32_t kPlusInf = 0x7f800000, kMinusInf = 0xff800000, kQuietNan = 0x7fc00000,
                    kNegativeZero = 0x80000000;
 
 TEST(Transcendental, SpecialValuesOfF32) {
@@ -19,35 +19,35 @@ TEST(Transcendental, SpecialValuesOfF32) {
     uint32_t x, expected;
   };
   const Case cases[] = {
-      {"v_rcp_f32", 0, kInf},
-      {"v_rcp_f32", kNegativeZero, kNegInf},
-      {"v_rcp_f32", kNegInf, kNegativeZero},
-      {"v_rcp_f32", 1, kInf},        // denormals are flushed
+      {"v_rcp_f32", 0, kPlusInf},
+      {"v_rcp_f32", kNegativeZero, kMinusInf},
+      {"v_rcp_f32", kMinusInf, kNegativeZero},
+      {"v_rcp_f32", 1, kPlusInf},    // denormals are flushed
       {"v_rcp_f32", 0x7f7fffff, 0},  // and so are denormal results
       {"v_rcp_f32", bits(4.0f), bits(0.25f)},
       {"v_rcp_iflag_f32", bits(3.0f), bits(1.0f / 3.0f)},
       {"v_rcp_f32", 0x7f800001, 0x7fc00001},
-      {"v_rsq_f32", 0, kInf},
-      {"v_rsq_f32", kNegativeZero, kNegInf},
-      {"v_rsq_f32", kInf, 0},
-      {"v_rsq_f32", bits(-1.0f), kNan},
+      {"v_rsq_f32", 0, kPlusInf},
+      {"v_rsq_f32", kNegativeZero, kMinusInf},
+      {"v_rsq_f32", kPlusInf, 0},
+      {"v_rsq_f32", bits(-1.0f), kQuietNan},
       {"v_rsq_f32", bits(16.0f), bits(0.25f)},
-      {"v_sqrt_f32", bits(-1.0f), kNan},
+      {"v_sqrt_f32", bits(-1.0f), kQuietNan},
       {"v_sqrt_f32", kNegativeZero, kNegativeZero},
       {"v_sqrt_f32", bits(2.0f), bits(1.41421356f)},
       {"v_sqrt_f32", 0x00400000, 0},
       {"v_exp_f32", 0, bits(1.0f)},
       {"v_exp_f32", bits(10.0f), bits(1024.0f)},
-      {"v_exp_f32", bits(128.0f), kInf},
+      {"v_exp_f32", bits(128.0f), kPlusInf},
       {"v_exp_f32", bits(-127.0f), 0},
-      {"v_exp_f32", kNegInf, 0},
+      {"v_exp_f32", kMinusInf, 0},
       {"v_exp_legacy_f32", bits(-1.0f), bits(0.5f)},
-      {"v_log_f32", 0, kNegInf},
-      {"v_log_f32", kNegativeZero, kNegInf},
-      {"v_log_f32", 1, kNegInf},
-      {"v_log_f32", bits(-1.0f), kNan},
+      {"v_log_f32", 0, kMinusInf},
+      {"v_log_f32", kNegativeZero, kMinusInf},
+      {"v_log_f32", 1, kMinusInf},
+      {"v_log_f32", bits(-1.0f), kQuietNan},
       {"v_log_f32", bits(8.0f), bits(3.0f)},
-      {"v_log_f32", kInf, kInf},
+      {"v_log_f32", kPlusInf, kPlusInf},
       {"v_log_legacy_f32", bits(0.5f), bits(-1.0f)},
       {"v_sin_f32", 0, 0},
       {"v_sin_f32", kNegativeZero, kNegativeZero},
@@ -55,12 +55,12 @@ TEST(Transcendental, SpecialValuesOfF32) {
       {"v_sin_f32", bits(0.5f), 0},
       {"v_sin_f32", bits(-255.75f), bits(1.0f)},
       {"v_sin_f32", bits(300.25f), 0},
-      {"v_sin_f32", kInf, kNan},
+      {"v_sin_f32", kPlusInf, kQuietNan},
       {"v_cos_f32", 0, bits(1.0f)},
       {"v_cos_f32", bits(0.25f), 0},
       {"v_cos_f32", bits(100.5f), bits(-1.0f)},
       {"v_cos_f32", bits(-300.25f), bits(1.0f)},
-      {"v_cos_f32", kNegInf, kNan},
+      {"v_cos_f32", kMinusInf, kQuietNan},
       {"v_cos_f32", 0xffc00321, 0xffc00321},
   };
   for (const Case& c : cases) EXPECT_EQ(m.op32(c.op, {c.x}), c.expected) << c.op << std::hex << c.x;
