@@ -31,11 +31,11 @@ MAKERS = frozenset(
      "static_assert"])
 # (files, name): what the message is of the text ({}) that the helper is given.
 HELPERS = {
-    ("hal/src/archive.cpp", "damaged"): "The archive {}",
-    ("hal/src/host_elf.cpp", "damaged"): "The host's ELF {}",
-    ("hal/src/compressed_bundle.cpp", "damaged"): "The compressed offload bundle at offset … {}",
+    ("hal/src/archive.cpp", "damaged_archive"): "The archive {}",
+    ("hal/src/host_elf.cpp", "damaged_host_object"): "The host's ELF {}",
+    ("hal/src/compressed_bundle.cpp", "damaged_bundle"): "The compressed offload bundle at offset … {}",
     ("hal/src/compressed_bundle.cpp", "failed"): "The compressed offload bundle at offset … {}",
-    ("hal/src/offload_bundle.cpp", "damaged"): "The offload bundle at offset … {}",
+    ("hal/src/offload_bundle.cpp", "damaged_offload"): "The offload bundle at offset … {}",
     ("hal/src/*", "damaged"): "The code object {}",
     ("hal/src/target_id.cpp", "not_a_target"): "The target ID \"…\" {}.",
     ("drivers/*", "check"): "{} fails: ….",

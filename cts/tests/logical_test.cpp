@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "cts/harness/child.h"
 #include "cts/harness/device_test.h"
 #include "cts/harness/environment.h"
 #include "cts/tests/held_kernel.h"
@@ -296,6 +297,9 @@ TEST_F(SeveralGpus, AFailurePassesFromOneToTheNext) {
 
 // What an abandoned queue was to signal fails, and so does what another GPU waits with.
 TEST_F(SeveralGpus, AnAbandonedQueueFailsWhatWaitsOnOthers) {
+  // What the three queues stand on may be lost for the process (docs/hip-driver.md), and later
+  // tests rely on queues that go on beside a kernel in flight.
+  if (runs_in_child()) return;
   const Ref<Semaphore> done = new_semaphore();
   const Ref<Semaphore> second = new_semaphore();
   const Ref<Semaphore> third = new_semaphore();

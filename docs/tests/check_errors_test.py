@@ -149,7 +149,7 @@ class CheckErrors(unittest.TestCase):
         self.assertEqual(self.messages(), ["The disk is nearly full."])
 
     def test_a_helper_adds_its_words(self):
-        self.write("hal/src/archive.cpp", 'auto s = damaged("has no member at {}.", offset);')
+        self.write("hal/src/archive.cpp", 'auto s = damaged_archive("has no member at {}.", offset);')
         self.assertEqual(self.messages(), ["The archive has no member at …."])
 
     def test_python_raises_messages(self):

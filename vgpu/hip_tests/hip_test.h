@@ -53,6 +53,8 @@ class DeviceArray {
     EXPECT_EQ(hipMalloc(&memory, count * sizeof(T)), hipSuccess);
     data_ = static_cast<T*>(memory);
     EXPECT_EQ(hipMemset(data_, 0, count * sizeof(T)), hipSuccess);
+    // Newer releases of HIP do not wait for it, and streams that do not block do not either.
+    EXPECT_EQ(hipStreamSynchronize(nullptr), hipSuccess);
   }
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
     EXPECT_EQ(hipMemcpy(data_, values.data(), bytes(), hipMemcpyHostToDevice), hipSuccess);
