@@ -85,8 +85,9 @@ Result<std::vector<Unit>> units_of(const std::vector<std::string>& inputs) {
   return units;
 }
 
-// Whether kernels call the printf of the device libraries, which prints nothing; or what LLVM has turned
-// printf into (__printf_alloc), for which newer libraries were not linked: that happens after linking.
+// Whether kernels call the printf of the device libraries, which prints nothing; or what LLVM has
+// turned printf into (__printf_alloc), for which newer libraries were not linked: that happens
+// after linking.
 bool has_library_printf(const std::vector<std::byte>& object) {
   const std::string_view text(reinterpret_cast<const char*>(object.data()), object.size());
   for (const std::string_view name :

@@ -241,7 +241,8 @@ TEST(HipIpcPeers, TheOtherGpuSeesIt) {
 }
 
 // For the checking mode, which then says where the fault was.
-// Too large for the blocks in which newer runtimes put several allocations, which they export whole.
+// Too large for the blocks in which newer runtimes put several allocations, which they export
+// whole.
 constexpr size_t kCheckedWords = size_t{1} << 20;
 // Since 6.1 the runtime's allocations of such memory are a page larger.
 constexpr size_t kPageWords = 1024;
@@ -259,7 +260,8 @@ TEST(HipIpcChecked, WritesBehindAnImportAreFound) {
         int* const memory = open(exporter.receive<hipIpcMemHandle_t>());
         ASSERT_EQ(launch("write_where_told", 1, 1, memory + kCheckedWords - 1, 1), hipSuccess);
         ASSERT_EQ(hipDeviceSynchronize(), hipSuccess);
-        ASSERT_EQ(launch("write_where_told", 1, 1, memory + kCheckedWords + kPageWords, 1), hipSuccess);
+        ASSERT_EQ(launch("write_where_told", 1, 1, memory + kCheckedWords + kPageWords, 1),
+                  hipSuccess);
         ASSERT_NE(hipDeviceSynchronize(), hipSuccess);
       });
   EXPECT_EQ(ends[0], 0);
