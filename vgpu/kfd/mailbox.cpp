@@ -19,11 +19,12 @@
 namespace halyard::vgpu::kfd {
 namespace {
 
-// Through the folder's descriptor: the name of a socket is short (108 bytes).
+// Through the folder's descriptor: the name of a socket is short (108 bytes). Those of new_name()
+// have fewer than 64; what is longer is nobody's, and nobody is found there.
 sockaddr_un address_of(int folder, const char* name) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%.80s", folder, name);
   return address;
 }
 
