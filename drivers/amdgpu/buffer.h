@@ -34,8 +34,8 @@ struct Backing {
   std::shared_ptr<ReservedMemory> reserved;  // of a reserved buffer, and of its views
   // Whether all devices that can be given access have it already.
   bool is_visible_to_peers = false;
-  // Of the memory, when no work uses it any more; empty if it is not ours. The device lives until
-  // then.
+  // Of the memory, when all work that uses it is done; empty if it is not ours. The device lives
+  // until then.
   Release release;
   uint64_t released_bytes = 0;  // that it gives back to the heap
   // The runtime's own allocation, for exporting it: what it returned, and its size.

@@ -3,7 +3,7 @@
 // Since ROCm 6.1 (6.4 and the sources of June 2026 included), ROCR keeps a list of an agent's
 // queues that hsa_queue_destroy does not take them off (GpuAgent::aql_queues_). When memory of the
 // GPU is full, it goes through that list, and reads what has been freed. So there no queue is
-// destroyed: the next device uses it again, and what can no more be used is inactivated and left.
+// destroyed: the next device uses it again, and one that had an error is inactivated and left.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class HsaQueue {
   hsa_agent_t agent() const { return agent_; }
   const Hsa& hsa() const { return hsa_; }
 
-  // Calls `callback` for each error from now on, and at once for one that nobody has heard of.
+  // Calls `callback` for each error from now on, and at once for one that came before.
   void listen(ErrorCallback callback, void* context);
   // Waits for a running callback: the caller holds nothing that it takes.
   void stop_listening();
@@ -82,7 +82,7 @@ class HsaQueues {
   // A queue of `capacity` packets, without a priority of its own, that nobody listens to. The
   // packets that it has had are done.
   hsa_status_t take(const Hsa& hsa, hsa_agent_t agent, uint32_t capacity, HsaQueue** queue);
-  // Nobody listens to it any more, and it has no priority of its own. `lost`: it is of no use.
+  // The queue has no listener by then, and no priority of its own. `lost`: it cannot be used again.
   void give(HsaQueue& queue, bool lost);
   // Those that wait for a device.
   size_t kept(hsa_agent_t agent) const;

@@ -37,7 +37,7 @@ class PacketRing {
   void listen(HsaQueue::ErrorCallback callback, void* context) {
     hsa_queue_->listen(callback, context);
   }
-  // Gives the queue back; `lost`: nobody can use it any more. Waits for a running error callback:
+  // Gives the queue back; `lost`: it cannot be used again. Waits for a running error callback:
   // the caller holds nothing that it takes.
   void close(bool lost);
 

@@ -56,7 +56,7 @@ std::string without_template_arguments(std::string_view name) {
   return text;
 }
 
-std::string trimmed(std::string_view text) {
+std::string without_spaces(std::string_view text) {
   std::string result;
   std::copy_if(text.begin(), text.end(), std::back_inserter(result),
                [](char c) { return c != ' '; });
@@ -90,14 +90,14 @@ Result<size_t> find_function_name(std::string_view wanted,
   const auto exact = std::find(symbols.begin(), symbols.end(), wanted);
   if (exact != symbols.end()) return static_cast<size_t>(exact - symbols.begin());
 
-  const std::string wanted_text = trimmed(wanted);
+  const std::string wanted_text = without_spaces(wanted);
   std::vector<size_t> meant;
   std::vector<std::string> names;  // in the source's words where there are some
   std::vector<std::string> guesses;
   for (size_t i = 0; i < symbols.size(); ++i) {
     const std::vector<std::string> known = source_names(symbols[i]);
     const bool is_meant = std::any_of(known.begin(), known.end(), [&](const std::string& name) {
-      return trimmed(name) == wanted_text;
+      return without_spaces(name) == wanted_text;
     });
     if (is_meant) meant.push_back(i);
     names.push_back(known.empty() ? std::string(symbols[i]) : known.front());

@@ -110,7 +110,7 @@ class Buffers {
   };
 
   int check(const abi::AllocMemory& arguments, uint32_t node) const;
-  // Whether no buffer has these addresses of the GPU, and nobody has claimed them.
+  // Whether no buffer has these addresses of the GPU, and none has claimed them.
   bool is_free(uint64_t begin, uint64_t size) const;
   bool is_claimed(uint64_t begin, uint64_t size) const;
   // Whether memory may be put there, and then makes the addresses the caller's: reserved ones are

@@ -6,7 +6,7 @@
 // pair, so reads, writes and polls need no redirection; the driver has the other end.
 //
 // The one event that happens here is a memory fault. As from Linux, each listener hears of the
-// faults of every process that uses the GPU, whoever it is; here these are the processes that share
+// faults of every process that uses the GPU, of any user; here these are the processes that share
 // the folder of the driver's files. The other events can be chosen and do not happen.
 #pragma once
 
