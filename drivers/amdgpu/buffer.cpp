@@ -123,13 +123,7 @@ void BufferImpl::destroy() noexcept {
 Status BufferImpl::share_with(DeviceImpl& peer) {
   if (parent_) return impl(*parent_).share_with(peer);
   const auto& own = static_cast<const DeviceImpl&>(device());
-  if (backing_.reserved != nullptr) {
-    return error(
-        StatusCode::kUnimplemented,
-        "The device {} is given a reserved buffer of {}. Only the device that has reserved "
-        "a buffer can use it.",
-        peer.info().name, own.info().name);
-  }
+  if (backing_.reserved != nullptr) return reserved_by_another(own, peer);
   const std::lock_guard lock(mutex_);
   const auto is_peer = [&peer](const Ref<Device>& known) { return known.get() == &peer; };
   if (std::any_of(peers_.begin(), peers_.end(), is_peer)) return {};

@@ -1,6 +1,6 @@
 #include "drivers/common/reserved_memory.h"
 
-#include <iterator>
+#include <algorithm>
 
 #include "hal/error.h"
 
@@ -31,14 +31,8 @@ Status ReservedMemory::commit(uint64_t offset, uint64_t length) {
   HALYARD_RETURN_IF_ERROR(check_granules("Device::commit", offset, length));
   const std::lock_guard lock(mutex_);
   const auto above = pieces_.lower_bound(offset);
-  auto taken = above;
-  const bool overlaps_above = above != pieces_.end() && above->first < offset + length;
-  if (!overlaps_above && above != pieces_.begin()) {
-    --taken;
-    if (taken->first + taken->second.length <= offset) taken = pieces_.end();
-  } else if (!overlaps_above) {
-    taken = pieces_.end();
-  }
+  auto taken = piece_of(offset);
+  if (above != pieces_.end() && above->first < offset + length) taken = above;
   if (taken != pieces_.end()) {
     return error(StatusCode::kFailedPrecondition,
                  "Device::commit is given {} bytes from byte {} on, of which a part has memory "
@@ -73,10 +67,32 @@ Status ReservedMemory::decommit(uint64_t offset, uint64_t length) {
   return {};
 }
 
+uint64_t ReservedMemory::length_in_piece(uint64_t offset, uint64_t length) const {
+  const std::lock_guard lock(mutex_);
+  const auto piece = piece_of(offset);
+  if (piece == pieces_.end()) return length;
+  return std::min(length, piece->first + piece->second.length - offset);
+}
+
+std::map<uint64_t, ReservedMemory::Piece>::const_iterator ReservedMemory::piece_of(
+    uint64_t offset) const {
+  auto piece = pieces_.upper_bound(offset);
+  if (piece == pieces_.begin()) return pieces_.end();
+  --piece;
+  return piece->first + piece->second.length > offset ? piece : pieces_.end();
+}
+
 void ReservedMemory::decommit_all() {
   const std::lock_guard lock(mutex_);
   for (const auto& [offset, piece] : pieces_) unmap(offset, piece.length, piece.memory).ignore();
   pieces_.clear();
+}
+
+Status reserved_by_another(const Device& owner, const Device& user) {
+  return error(StatusCode::kUnimplemented,
+               "The device {} is given a reserved buffer of {}. Only the device that has reserved a "
+               "buffer can use it.",
+               user.info().name, owner.info().name);
 }
 
 Status commit(ReservedMemory* memory, const Buffer& buffer, uint64_t offset, uint64_t length) {

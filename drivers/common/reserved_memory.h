@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "hal/buffer.h"
+#include "hal/device.h"
 #include "hal/status.h"
 
 namespace halyard {
@@ -24,6 +25,9 @@ class ReservedMemory {
   // Of bytes of the whole buffer, not of a view.
   Status commit(uint64_t offset, uint64_t length);
   Status decommit(uint64_t offset, uint64_t length);
+  // How many of `length` bytes are in the piece that begins at `offset` or before it, for a runtime
+  // whose copies end with its allocations. All of them if nothing is committed there.
+  uint64_t length_in_piece(uint64_t offset, uint64_t length) const;
 
  protected:
   // The vendor runtime's name for memory.
@@ -43,9 +47,15 @@ class ReservedMemory {
   virtual Status map(uint64_t offset, uint64_t length, Handle* memory) = 0;
   virtual Status unmap(uint64_t offset, uint64_t length, Handle memory) = 0;
 
-  std::mutex mutex_;
+  // The piece that has the byte; end() if none has. Under mutex_.
+  std::map<uint64_t, Piece>::const_iterator piece_of(uint64_t offset) const;
+
+  mutable std::mutex mutex_;
   std::map<uint64_t, Piece> pieces_;  // by offset
 };
+
+// UNIMPLEMENTED: a reserved buffer of device `owner` is given to `user`.
+Status reserved_by_another(const Device& owner, const Device& user);
 
 // Of Device::commit and decommit. FAILED_PRECONDITION without `memory`: the buffer is another one.
 Status commit(ReservedMemory* memory, const Buffer& buffer, uint64_t offset, uint64_t length);

@@ -120,8 +120,36 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeMultiprocessorCount = 63,
   hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
   hipDeviceAttributeWarpSize = 87,
+  hipDeviceAttributeVirtualMemoryManagementSupported = 89,
   hipDeviceAttributeHdpMemFlushCntl = 10005,  // an address: 8 bytes
   hipDeviceAttributeFineGrainSupport = 10016,
+};
+
+// Reserved addresses and memory for them. hipMemAllocationProp has another layout in HIP 5.
+struct hipMemAllocation;
+using hipMemGenericAllocationHandle_t = hipMemAllocation*;
+inline constexpr int hipMemLocationTypeDevice = 1;
+inline constexpr int hipMemAllocationTypePinned = 1;
+inline constexpr int hipMemAccessFlagsProtReadWrite = 3;
+inline constexpr int hipMemAllocationGranularityRecommended = 1;
+struct hipMemLocation {
+  int type = hipMemLocationTypeDevice;  // an enumeration
+  int id = 0;                           // of the device
+};
+struct hipMemAllocationProp {
+  int type = hipMemAllocationTypePinned;  // an enumeration
+  int requestedHandleType = 0;            // an enumeration; 0: it is not shared
+  hipMemLocation location;
+  void* win32HandleMetaData = nullptr;
+  struct {
+    unsigned char compressionType = 0;
+    unsigned char gpuDirectRDMACapable = 0;
+    unsigned short usage = 0;
+  } allocFlags;
+};
+struct hipMemAccessDesc {
+  hipMemLocation location;
+  int flags = hipMemAccessFlagsProtReadWrite;  // an enumeration
 };
 
 enum hipMemcpyKind : int { hipMemcpyDefault = 4 };

@@ -20,6 +20,7 @@ BufferImpl::BufferImpl(DeviceImpl& device, MemoryType type, uint64_t size, void*
 
 Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
                                          const BufferOptions& options) {
+  if (options.reserve) return reserve(device, size);
   Block block;
   void* pointer = nullptr;
   Memory& memory = device.memory();
@@ -32,6 +33,22 @@ Result<Ref<Buffer>> BufferImpl::allocate(DeviceImpl& device, uint64_t size,
   buffer->managed_ = options.managed;
   buffer->be_found(AllocationOwner::kDevice);
   return Ref<Buffer>::adopt(buffer);
+}
+
+Result<Ref<Buffer>> BufferImpl::reserve(DeviceImpl& device, uint64_t size) {
+  HALYARD_ASSIGN_OR_RETURN(std::shared_ptr<Reserved> reserved, Reserved::make(device, size));
+  auto* const buffer =
+      new BufferImpl(device, MemoryType::kDevice, size, reserved->begin(), Origin::kReserved);
+  buffer->reserved_ = std::move(reserved);
+  buffer->be_found(AllocationOwner::kDevice);
+  return Ref<Buffer>::adopt(buffer);
+}
+
+Status BufferImpl::check_usable(const Buffer& buffer, const Device& user) {
+  const auto& own = static_cast<const BufferImpl&>(buffer);
+  if (own.reserved_ == nullptr || &buffer.device() == &user) [[likely]]
+    return {};
+  return reserved_by_another(buffer.device(), user);
 }
 
 Ref<Buffer> BufferImpl::of_pool(DeviceImpl& device, MemoryType type, uint64_t size,
@@ -90,6 +107,10 @@ void BufferImpl::give_back() {
         memory.retire(users, type(), block_);
       }
       break;
+    case Origin::kReserved:
+      // With its last reference it gives everything back.
+      memory.retire_when_let_go(users, [kept = std::move(reserved_)]() mutable { kept.reset(); });
+      break;
     case Origin::kPool:
       if (lease_.ends_with_block()) memory.retire(users, type(), pool_block_, lease_.pool());
       break;
@@ -143,6 +164,7 @@ Status BufferImpl::do_subspan(uint64_t offset, uint64_t length, Buffer** view) {
   part->parent_ = Ref<Buffer>::retain(parent_ ? parent_.get() : this);
   if (host_ != nullptr) part->host_ = host_ + offset;
   part->managed_ = managed_;
+  part->reserved_ = reserved_;
   impl(*part->parent_).lease_.add_view(*part);
   *view = part;
   return {};

@@ -12,6 +12,7 @@
 #include "drivers/common/users.h"
 #include "drivers/hip/exported_memory.h"
 #include "drivers/hip/memory.h"
+#include "drivers/hip/reserved.h"
 #include "hal/buffer.h"
 #include "hal/ref.h"
 #include "plugins/objects.h"
@@ -22,6 +23,8 @@ class BufferImpl final : public MappedBuffer {
  public:
   static Result<Ref<Buffer>> allocate(DeviceImpl& device, uint64_t size,
                                       const BufferOptions& options);
+  // `size` in whole granules.
+  static Result<Ref<Buffer>> reserve(DeviceImpl& device, uint64_t size);
   static Result<Ref<Buffer>> import(DeviceImpl& device, const ImportOptions& options);
   // Of a queue-ordered pool.
   static Ref<Buffer> of_pool(DeviceImpl& device, MemoryType type, uint64_t size,
@@ -31,8 +34,17 @@ class BufferImpl final : public MappedBuffer {
   // For the host; null if it does not see the memory.
   std::byte* host_at(uint64_t offset) const { return host_ != nullptr ? host_ + offset : nullptr; }
   bool is_managed() const { return managed_; }
+  // Of a reserved buffer and its views; else null.
+  Reserved* reserved() const { return reserved_.get(); }
+  // UNIMPLEMENTED if work of `user` cannot use the buffer: it is another device's, and reserved.
+  static Status check_usable(const Buffer& buffer, const Device& user);
   bool on_host() const { return type() == MemoryType::kHost; }
   Users& users() { return users_; }
+
+  // Where the buffer begins in the one that it is a view of.
+  uint64_t offset_in_parent() const {
+    return parent_ ? device_address() - parent_->device_address() : 0;
+  }
 
   // What the buffer has of a pool; a view has nothing.
   PoolLease& lease() { return lease_; }
@@ -46,6 +58,7 @@ class BufferImpl final : public MappedBuffer {
   enum class Origin : uint8_t {
     kView,
     kAllocated,
+    kReserved,
     kPool,
     kBorrowed,
     kRegistered,
@@ -86,6 +99,7 @@ class BufferImpl final : public MappedBuffer {
   std::byte* host_ = nullptr;  // as the host does; null: it does not
   Block block_;                // kAllocated
   bool managed_ = false;
+  std::shared_ptr<Reserved> reserved_;  // kReserved, and views of it
   std::mutex export_mutex_;  // exported_, while others may export the buffer too
   // kAllocated: the same block, once it is exported; kShared: what was exported.
   std::shared_ptr<ExportedMemory> exported_;

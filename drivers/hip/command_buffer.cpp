@@ -16,6 +16,11 @@ void CommandBufferImpl::destroy() noexcept {
   delete this;
 }
 
+Status CommandBufferImpl::prepare(const BufferRange& range) {
+  if (range.buffer == nullptr) return {};  // a slot
+  return BufferImpl::check_usable(*range.buffer, device());
+}
+
 namespace {
 
 void patch(const Recording& recording, const RecordedCommand& command,

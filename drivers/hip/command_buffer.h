@@ -24,6 +24,7 @@ class CommandBufferImpl final : public RecordingCommandBuffer {
  private:
   ~CommandBufferImpl() = default;
   void destroy() noexcept override;
+  Status prepare(const BufferRange& range) override;
   Status do_finish() override { return {}; }
 };
 

@@ -187,15 +187,27 @@ std::vector<LinkInfo> DeviceImpl::list_links() const {
   return links;
 }
 
-// can_access has let this device see all memory of the buffer's.
-Status DeviceImpl::do_let_in(Buffer&) {
-  return {};
+// can_access has let this device see all other memory of the buffer's.
+Status DeviceImpl::do_let_in(Buffer& buffer) {
+  return BufferImpl::check_usable(buffer, *this);
 }
 
 Status DeviceImpl::do_advise(const BufferRange& range, MemoryAdvice advice) {
   HALYARD_RETURN_IF_ERROR(
       check_is_managed("Device::advise", *range.buffer, impl(*range.buffer).is_managed()));
   return hip::advise(*this, range, advice);
+}
+
+Status DeviceImpl::do_commit(const BufferRange& range) {
+  const BufferImpl& buffer = impl(*range.buffer);
+  return halyard::commit(buffer.reserved(), buffer, buffer.offset_in_parent() + range.offset,
+                         range.length);
+}
+
+Status DeviceImpl::do_decommit(const BufferRange& range) {
+  const BufferImpl& buffer = impl(*range.buffer);
+  return halyard::decommit(buffer.reserved(), buffer, buffer.offset_in_parent() + range.offset,
+                           range.length);
 }
 
 Status DeviceImpl::do_read_clocks(ClockReading* reading) const {

@@ -51,6 +51,8 @@ class DeviceImpl final : public DriverDevice {
   Status do_let_in(Buffer& buffer) override;
   Status do_read_clocks(ClockReading* reading) const override;
   Status do_advise(const BufferRange& range, MemoryAdvice advice) override;
+  Status do_commit(const BufferRange& range) override;
+  Status do_decommit(const BufferRange& range) override;
 
   Hip& hip_;
   const GpuFacts facts_;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "drivers/common/numa_node.h"
+#include "drivers/hip/reserved.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -98,6 +99,7 @@ Result<GpuFacts> describe_gpu(const Hip& hip, int device) {
       get(hipDeviceAttributeFineGrainSupport) != 0 && facts.window.can_synchronise();
   figures.managed_memory = hip.hipMallocManaged != nullptr && hip.hipMemPrefetchAsync != nullptr &&
                            hip.hipMemAdvise != nullptr && get(hipDeviceAttributeManagedMemory) != 0;
+  figures.commit_granule = has_virtual_memory(hip, device) ? kCommitGranule : 0;
   size_t bytes = 0;
   HALYARD_RETURN_IF_ERROR(check(hip, hip.hipDeviceTotalMem(&bytes, device),
                                 fmt::format("Asking for the memory of device {}", device)));

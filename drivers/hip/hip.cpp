@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "drivers/hip/agents.h"
+#include "drivers/hip/reserved.h"
 #include "hal/error.h"
 
 namespace halyard::hip {
@@ -113,6 +114,7 @@ std::vector<VendorRuntime::Offer> Hip::offers() const {
       managed != 0;
   return {{"dma-bufs", check_has_dmabufs(*this).ok()},
           {"managed memory", has_managed},
+          {"reserved buffers", has_virtual_memory(*this, 0)},
           {"hipLaunchHostFunc", hipLaunchHostFunc != nullptr}};
 }
 

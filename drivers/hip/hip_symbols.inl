@@ -102,6 +102,21 @@ HALYARD_HIP_OPTIONAL(hipExternalMemoryGetMappedBuffer, "hipExternalMemoryGetMapp
                      hipError_t(void**, hipExternalMemory_t, const hipExternalMemoryBufferDesc*))
 HALYARD_HIP_OPTIONAL(hipDestroyExternalMemory, "hipDestroyExternalMemory",
                      hipError_t(hipExternalMemory_t))
+HALYARD_HIP_OPTIONAL(hipMemAddressReserve, "hipMemAddressReserve",
+                     hipError_t(void**, size_t, size_t, void*, unsigned long long))
+HALYARD_HIP_OPTIONAL(hipMemAddressFree, "hipMemAddressFree", hipError_t(void*, size_t))
+HALYARD_HIP_OPTIONAL(hipMemGetAllocationGranularity, "hipMemGetAllocationGranularity",
+                     hipError_t(size_t*, const hipMemAllocationProp*, int))
+HALYARD_HIP_OPTIONAL(hipMemCreate, "hipMemCreate",
+                     hipError_t(hipMemGenericAllocationHandle_t*, size_t,
+                                const hipMemAllocationProp*, unsigned long long))
+HALYARD_HIP_OPTIONAL(hipMemRelease, "hipMemRelease", hipError_t(hipMemGenericAllocationHandle_t))
+HALYARD_HIP_OPTIONAL(hipMemMap, "hipMemMap",
+                     hipError_t(void*, size_t, size_t, hipMemGenericAllocationHandle_t,
+                                unsigned long long))
+HALYARD_HIP_OPTIONAL(hipMemUnmap, "hipMemUnmap", hipError_t(void*, size_t))
+HALYARD_HIP_OPTIONAL(hipMemSetAccess, "hipMemSetAccess",
+                     hipError_t(void*, size_t, const hipMemAccessDesc*, size_t))
 HALYARD_HIP_REQUIRED(hipMemcpyAsync,
                      hipError_t(void*, const void*, size_t, hipMemcpyKind, hipStream_t))
 HALYARD_HIP_REQUIRED(hipMemcpy2DAsync, hipError_t(void*, size_t, const void*, size_t, size_t,

@@ -8,6 +8,7 @@
 #include "drivers/hip/command_buffer.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
+#include "drivers/hip/transfers.h"
 #include "hal/error.h"
 #include "hal/text.h"
 
@@ -36,14 +37,12 @@ class StagedCopy {
   }
 
   std::byte* bytes() const { return static_cast<std::byte*>(staging_.base); }
-  Status copy(void* target, const void* source, uint64_t size) const {
-    const Hip& hip = device_.hip();
+  Place place() const { return {staging_.base, true}; }
+  Status copy(const Place& target, const Place& source, uint64_t size) const {
     uint64_t number = 0;
     {
       const std::lock_guard lock(stream_->order());
-      HALYARD_RETURN_IF_ERROR(
-          check(hip, hip.hipMemcpyAsync(target, source, size, hipMemcpyDefault, stream_->handle()),
-                fmt::format("Queueing a copy of {} bytes", size)));
+      HALYARD_RETURN_IF_ERROR(put_copy_on(*stream_, target, source, size));
       stream_->count();
       HALYARD_RETURN_IF_ERROR(stream_->mark());
       number = stream_->number();
@@ -70,12 +69,12 @@ Status move_file(DeviceImpl& device, const FileWork& work) {
   if (std::byte* const host = buffer.host_at(range.offset); host != nullptr) {
     return work.move_mapped(host, [&] { buffer.synchronise_with_host(); });
   }
-  auto* const at = static_cast<std::byte*>(buffer.at(range.offset));
+  const Place place = place_of(range);
   const uint64_t staging = work.staging_size();
   HALYARD_ASSIGN_OR_RETURN(const StagedCopy staged, StagedCopy::make(device, staging));
   const auto copy = [&](uint64_t done, uint64_t size, bool to_buffer) {
-    return to_buffer ? staged.copy(at + done, staged.bytes(), size)
-                     : staged.copy(staged.bytes(), at + done, size);
+    return to_buffer ? staged.copy(advance(place, done), staged.place(), size)
+                     : staged.copy(staged.place(), advance(place, done), size);
   };
   return work.move_staged(staged.bytes(), staging, copy);
 }
@@ -116,7 +115,7 @@ Status IndirectLaunch::read_counts() {
   } else {
     HALYARD_ASSIGN_OR_RETURN(const StagedCopy staged, StagedCopy::make(device, sizeof(counts_)));
     HALYARD_RETURN_IF_ERROR(
-        staged.copy(staged.bytes(), buffer.at(group_counts_.offset), sizeof(counts_)));
+        staged.copy(staged.place(), place_of(group_counts_), sizeof(counts_)));
     std::memcpy(counts_, staged.bytes(), sizeof(counts_));
   }
   const uint32_t sides[] = {workgroup_.x, workgroup_.y, workgroup_.z};

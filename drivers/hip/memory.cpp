@@ -276,6 +276,37 @@ void Memory::free_managed(const Block& block) {
   raw_free(MemoryType::kHost, block, true);
 }
 
+Status Memory::allocate_piece(uint64_t size, hipMemGenericAllocationHandle_t* piece) {
+  constexpr MemoryType kType = MemoryType::kDevice;
+  const Hip& hip = device_.hip();
+  hipMemAllocationProp properties;
+  properties.location.id = device_.facts().device;
+  const auto attempt = [&]() -> Status {
+    HALYARD_RETURN_IF_ERROR(usage(kType).take(info(kType), device_.info().name, size, size));
+    const hipError_t result = hip.hipMemCreate(piece, size, &properties, 0);
+    if (result == hipSuccess) return {};
+    usage(kType).untake(size);
+    return check(
+        hip, result,
+        fmt::format("Allocating {} bytes for a reserved buffer on {}", size, device_.info().name));
+  };
+  collect();
+  Status status = attempt();
+  if (status.code() != StatusCode::kResourceExhausted) return status;
+  pools(kType).trim_all();
+  {
+    const std::lock_guard lock(parked_mutex_);
+    free_parked_at_once();
+  }
+  return attempt();
+}
+
+void Memory::free_piece(uint64_t size, hipMemGenericAllocationHandle_t piece) {
+  device_.hip().hipMemRelease(piece);
+  usage(MemoryType::kDevice).untake(size);
+  retired_.returned(MemoryType::kDevice);
+}
+
 void Memory::free(MemoryType type, const Block& block) {
   raw_free(type, block);
   usage(type).free_buffer(block.size);

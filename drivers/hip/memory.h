@@ -53,6 +53,9 @@ class Memory final : public DeviceHeaps {
   // The same of managed memory, which counts in no heap.
   Status allocate_managed(uint64_t size, uint64_t alignment, Block* block, void** pointer);
   void free_managed(const Block& block);
+  // Device memory without an address, in whole granules of reserved buffers. It waits for nothing.
+  Status allocate_piece(uint64_t size, hipMemGenericAllocationHandle_t* piece);
+  void free_piece(uint64_t size, hipMemGenericAllocationHandle_t piece);
 
   // Host memory that copies read from. Given back by a caller that has not used it
   // (return_staging), or under a stream's lock, for when that is done with the operation that is

@@ -29,7 +29,20 @@ Status QueueImpl::do_abandon() {
   return {};
 }
 
+Status QueueImpl::check_usable(const Buffer& buffer) const {
+  return BufferImpl::check_usable(buffer, *keep_alive_);
+}
+
+Status QueueImpl::check_usable(const Dispatch& dispatch) const {
+  for (const Argument& argument : dispatch.arguments) {
+    if (argument.kind != Argument::Kind::kBuffer) continue;
+    HALYARD_RETURN_IF_ERROR(check_usable(*argument.range.buffer));
+  }
+  return {};
+}
+
 Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(check_usable(dispatch));
   DispatchOperation operation(dispatch);
   return core_->submit(operation, sync);
 }
@@ -41,6 +54,7 @@ Status QueueImpl::do_barrier(const Sync& sync) {
 
 Status QueueImpl::do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
                           const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(check_usable(*target.buffer));
   core_->device().memory().tidy();
   FillOperation operation(target, pattern, pattern_size);
   return core_->submit(operation, sync);
@@ -48,6 +62,7 @@ Status QueueImpl::do_fill(const BufferRange& target, const void* pattern, uint32
 
 Status QueueImpl::do_update(const BufferRange& target, const void* source, uint64_t size,
                             const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(check_usable(*target.buffer));
   core_->device().memory().tidy();
   BufferRange range = target;
   range.length = size;
@@ -57,18 +72,24 @@ Status QueueImpl::do_update(const BufferRange& target, const void* source, uint6
 }
 
 Status QueueImpl::do_copy(const BufferRange& source, const BufferRange& target, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(check_usable(*source.buffer));
+  HALYARD_RETURN_IF_ERROR(check_usable(*target.buffer));
   CopyOperation operation(source, target);
   return core_->submit(operation, sync);
 }
 
 Status QueueImpl::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
                                     const RectangleCopy& shape, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(check_usable(*source.buffer));
+  HALYARD_RETURN_IF_ERROR(check_usable(*target.buffer));
   RectangleOperation operation(source, target, shape);
   return core_->submit(operation, sync);
 }
 
 Status QueueImpl::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
                                        const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(check_usable(dispatch));
+  HALYARD_RETURN_IF_ERROR(check_usable(*group_counts.buffer));
   std::vector<std::unique_ptr<QueueOperation>> steps;
   steps.push_back(indirect_launch(dispatch, group_counts));
   return core_->submit_steps(std::move(steps), sync);
@@ -78,6 +99,9 @@ Status QueueImpl::do_execute(CommandBuffer& commands, Span<const BufferRange> bi
                              const Sync& sync) {
   auto& recorded = static_cast<CommandBufferImpl&>(commands);
   HALYARD_RETURN_IF_ERROR(recorded.recording().check_buffers());
+  for (const BufferRange& binding : bindings) {
+    HALYARD_RETURN_IF_ERROR(check_usable(*binding.buffer));
+  }
   core_->device().memory().tidy();
   const uint64_t execution = core_->device().profiler().next_execution();
   if (recorded.has_indirect()) {
@@ -163,10 +187,12 @@ Status QueueImpl::submit_file(const FileWork& work, const Sync& sync) {
 }
 
 Status QueueImpl::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(check_usable(*target.buffer));
   return submit_file({FileWork::Direction::kFromFile, source, target}, sync);
 }
 
 Status QueueImpl::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
+  HALYARD_RETURN_IF_ERROR(check_usable(*source.buffer));
   return submit_file({FileWork::Direction::kToFile, target, source}, sync);
 }
 

@@ -53,6 +53,9 @@ class QueueImpl final : public driver::QueueBase {
                            const RectangleCopy& shape, const Sync& sync) override;
   uint64_t do_id() const noexcept override { return core_->queue_id(); }
 
+  // OK if work of this queue can use the buffers.
+  Status check_usable(const Buffer& buffer) const;
+  Status check_usable(const Dispatch& dispatch) const;
   Status submit_file(const FileWork& work, const Sync& sync);
 
   Ref<Device> keep_alive_;

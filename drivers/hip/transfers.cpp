@@ -11,28 +11,52 @@ namespace halyard::hip {
 
 namespace {
 
-Place advance(const Place& place, uint64_t offset) {
-  return {static_cast<std::byte*>(place.pointer) + offset, place.on_host};
+// How many of `size` bytes HIP copies or fills at once.
+uint64_t at_once(const Place& place, uint64_t size) {
+  return place.reserved != nullptr ? place.reserved->at_once(place.pointer, size) : size;
 }
 
-Status put_memcpy(QueueCore& core, void* target, const void* source, uint64_t size) {
-  return check(
-      core.hip(),
-      core.hip().hipMemcpyAsync(target, source, size, hipMemcpyDefault, core.stream().handle()),
-      fmt::format("Queueing a copy of {} bytes", size));
+Status put_memcpy(const Stream& stream, void* target, const void* source, uint64_t size) {
+  const Hip& hip = stream.hip();
+  return check(hip,
+               hip.hipMemcpyAsync(target, source, size, hipMemcpyDefault, stream.handle()),
+               fmt::format("Queueing a copy of {} bytes", size));
+}
+
+Status put_memcpy(const QueueCore& core, void* target, const void* source, uint64_t size) {
+  return put_memcpy(core.stream(), target, source, size);
 }
 
 }  // namespace
 
+Place place_of(const BufferRange& range) {
+  const BufferImpl& buffer = impl(*range.buffer);
+  return {buffer.at(range.offset), buffer.on_host(), buffer.reserved()};
+}
+
 Place place_of(const QueueCore& core, const BufferRange& range) {
-  BufferImpl& buffer = impl(*range.buffer);
-  buffer.users().add(core.stream().user_bit());
-  return {buffer.at(range.offset), buffer.on_host()};
+  impl(*range.buffer).users().add(core.stream().user_bit());
+  return place_of(range);
+}
+
+Place advance(const Place& place, uint64_t offset) {
+  return {static_cast<std::byte*>(place.pointer) + offset, place.on_host, place.reserved};
+}
+
+Status put_copy_on(const Stream& stream, const Place& target, const Place& source, uint64_t size) {
+  for (uint64_t done = 0; done < size;) {
+    const Place to = advance(target, done);
+    const Place from = advance(source, done);
+    const uint64_t part = std::min(at_once(to, size - done), at_once(from, size - done));
+    HALYARD_RETURN_IF_ERROR(put_memcpy(stream, to.pointer, from.pointer, part));
+    done += part;
+  }
+  return {};
 }
 
 Status put_copy(QueueCore& core, const Place& target, const Place& source, uint64_t size) {
   if (!target.on_host || !source.on_host) {
-    return put_memcpy(core, target.pointer, source.pointer, size);
+    return put_copy_on(core.stream(), target, source, size);
   }
   HALYARD_ASSIGN_OR_RETURN(void* const scratch, core.stream().scratch());
   for (uint64_t done = 0; done < size; done += Stream::kScratch) {
@@ -56,6 +80,11 @@ struct Rows {
 constexpr auto kHostToDevice = static_cast<hipMemcpyKind>(1);  // hipMemcpyHostToDevice
 constexpr auto kDeviceToHost = static_cast<hipMemcpyKind>(2);  // hipMemcpyDeviceToHost
 
+// Bytes from the first to behind the last.
+uint64_t extent(const Rows& rows, uint64_t pitch) {
+  return (rows.count - 1) * pitch + rows.bytes;
+}
+
 // The direction is named, but between devices: where it is not, HIP 5.7.1 adds the offset of an
 // address in host memory twice. Not both of the places are on the host.
 Status put_memcpy_2d(QueueCore& core, const Place& target, const Place& source, const Rows& rows) {
@@ -69,23 +98,29 @@ Status put_memcpy_2d(QueueCore& core, const Place& target, const Place& source, 
                fmt::format("Queueing a copy of {} rows of {} bytes", rows.count, rows.bytes));
 }
 
+Status put_each_row(QueueCore& core, const Place& target, const Place& source, const Rows& rows) {
+  for (uint64_t row = 0; row < rows.count; ++row) {
+    HALYARD_RETURN_IF_ERROR(put_copy(core, advance(target, row * rows.target_pitch),
+                                     advance(source, row * rows.source_pitch), rows.bytes));
+  }
+  return {};
+}
+
 Status put_rows(QueueCore& core, const Place& target, const Place& source, const Rows& rows) {
   if (!target.on_host || !source.on_host) {
-    return put_memcpy_2d(core, target, source, rows);
+    const uint64_t written = extent(rows, rows.target_pitch);
+    const uint64_t read = extent(rows, rows.source_pitch);
+    const bool in_one = at_once(target, written) == written && at_once(source, read) == read;
+    return in_one ? put_memcpy_2d(core, target, source, rows)
+                  : put_each_row(core, target, source, rows);
   }
   // By way of the scratch memory, as many rows at once as that has room for.
-  const uint64_t at_once = Stream::kScratch / rows.bytes;
-  if (at_once == 0) {
-    for (uint64_t row = 0; row < rows.count; ++row) {
-      HALYARD_RETURN_IF_ERROR(put_copy(core, advance(target, row * rows.target_pitch),
-                                       advance(source, row * rows.source_pitch), rows.bytes));
-    }
-    return {};
-  }
+  const uint64_t most = Stream::kScratch / rows.bytes;
+  if (most == 0) return put_each_row(core, target, source, rows);
   HALYARD_ASSIGN_OR_RETURN(void* const scratch, core.stream().scratch());
-  for (uint64_t row = 0; row < rows.count; row += at_once) {
+  for (uint64_t row = 0; row < rows.count; row += most) {
     Rows in = rows;
-    in.count = std::min(at_once, rows.count - row);
+    in.count = std::min(most, rows.count - row);
     Rows out = in;
     in.target_pitch = out.source_pitch = rows.bytes;
     HALYARD_RETURN_IF_ERROR(
@@ -220,7 +255,8 @@ hipError_t put_memset(QueueCore& core, void* target, uint64_t size, const unsign
   }
 }
 
-// The start of `target` is uploaded, and then doubled.
+// The start of `target` is uploaded, and then doubled. Also of a size that is no multiple of the
+// pattern's.
 Status put_doubling(QueueCore& core, void* target, uint64_t size, const unsigned char* pattern,
                     uint32_t pattern_size) {
   constexpr uint64_t kSeed = 4096;
@@ -228,7 +264,8 @@ Status put_doubling(QueueCore& core, void* target, uint64_t size, const unsigned
   Memory& memory = core.device().memory();
   HALYARD_ASSIGN_OR_RETURN(const Block staging, memory.take_staging(seed));
   for (uint64_t at = 0; at < seed; at += pattern_size) {
-    std::memcpy(static_cast<std::byte*>(staging.base) + at, pattern, pattern_size);
+    std::memcpy(static_cast<std::byte*>(staging.base) + at, pattern,
+                std::min<uint64_t>(pattern_size, seed - at));
   }
   Status status = put_memcpy(core, target, staging.base, seed);
   memory.give_staging(staging, core.stream());
@@ -246,7 +283,7 @@ Status put_device_fill(QueueCore& core, void* target, uint64_t size, const unsig
   // be less (HostBlitManager::FillBufferInfo::PackInfo).
   const uint64_t head = -address % 8;
   const bool has_memset = pattern_size == 1 || pattern_size == 2 || pattern_size == 4;
-  if (!has_memset || address % pattern_size != 0 || size < head ||
+  if (!has_memset || address % pattern_size != 0 || size % pattern_size != 0 || size < head ||
       !core.stream().takes_fill(address, size)) {
     return put_doubling(core, target, size, pattern, pattern_size);
   }
@@ -254,12 +291,26 @@ Status put_device_fill(QueueCore& core, void* target, uint64_t size, const unsig
                fmt::format("Queueing a fill of {} bytes", size));
 }
 
+// Each part begins where the pattern is then.
+Status put_fill_in_parts(QueueCore& core, const Place& target, uint64_t size,
+                         const unsigned char* pattern, uint32_t pattern_size) {
+  unsigned char turned[kMaxPattern];
+  for (uint64_t done = 0; done < size;) {
+    const Place part = advance(target, done);
+    const uint64_t length = at_once(part, size - done);
+    std::rotate_copy(pattern, pattern + done % pattern_size, pattern + pattern_size, turned);
+    HALYARD_RETURN_IF_ERROR(put_device_fill(core, part.pointer, length, turned, pattern_size));
+    done += length;
+  }
+  return {};
+}
+
 }  // namespace
 
 Status put_fill(QueueCore& core, const Place& target, uint64_t size, const unsigned char* pattern,
                 uint32_t pattern_size) {
   const uint32_t period = shortest_period(pattern, pattern_size);
-  if (!target.on_host) return put_device_fill(core, target.pointer, size, pattern, period);
+  if (!target.on_host) return put_fill_in_parts(core, target, size, pattern, period);
   HALYARD_ASSIGN_OR_RETURN(void* const scratch, core.stream().scratch());
   const uint64_t most = Stream::kScratch / period * period;
   HALYARD_RETURN_IF_ERROR(put_device_fill(core, scratch, std::min(most, size), pattern, period));

@@ -2,6 +2,10 @@
 //
 // HIP 5.2.3 makes the calling thread wait wherever both ends lie in host memory, and where it
 // fills host memory. So such data goes through the stream's scratch memory on the device.
+//
+// To HIP, each committed range of a reserved buffer is an allocation. No release takes a rectangle
+// that goes beyond one, 6.2 no fill, and 6.0 no copy (ihipMemcpy_validate). So what spans several is
+// put onto the stream in several parts.
 #pragma once
 
 #include <memory>
@@ -16,11 +20,16 @@ namespace halyard::hip {
 struct Place {
   void* pointer = nullptr;
   bool on_host = false;
+  const Reserved* reserved = nullptr;  // of a reserved buffer; else null
 };
+Place place_of(const BufferRange& range);
 // … of what goes onto the queue's stream next, which was given the buffer.
 Place place_of(const QueueCore& core, const BufferRange& range);
+Place advance(const Place& place, uint64_t offset);
 
-// One copy on the stream.
+// At most one of the two is in host memory.
+Status put_copy_on(const Stream& stream, const Place& target, const Place& source, uint64_t size);
+
 Status put_copy(QueueCore& core, const Place& target, const Place& source, uint64_t size);
 
 class CopyOperation final : public Operation {

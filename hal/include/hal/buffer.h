@@ -47,9 +47,10 @@ struct BufferOptions {
   bool managed = false;
   // Addresses of the device without memory (`type` must be kDevice): Device::commit puts memory
   // behind parts of the buffer, so that it grows and shrinks without moving. Work must only use
-  // committed parts; any other access is a memory fault. `size` must be a multiple of
-  // DeviceInfo::commit_granule, and `alignment` 0. Other devices cannot use the buffer, and it
-  // cannot be exported. UNIMPLEMENTED if DeviceInfo::commit_granule is 0. Since 2.1.
+  // parts that are committed when it is submitted; any other access is an error or a memory fault.
+  // `size` must be a multiple of DeviceInfo::commit_granule, and `alignment` 0. Other devices
+  // cannot use the buffer, and it cannot be exported. UNIMPLEMENTED if DeviceInfo::commit_granule
+  // is 0. Since 2.1.
   bool reserve = false;
 };
 
