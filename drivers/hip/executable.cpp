@@ -7,14 +7,6 @@
 
 namespace halyard::hip {
 
-namespace {
-
-// The newest code object version that HIP 5.2.3 loads: its comgr knows no later one (AMDGPUUsage,
-// "ELF Header", EI_ABIVERSION), although the HSA runtime beneath would.
-constexpr uint32_t kOldestLoadersVersion = 4;
-
-}  // namespace
-
 ExecutableImpl::ExecutableImpl(DeviceImpl& device, CodeObject object)
     : LoadedExecutable(device, Ref<Device>::retain(&device), std::move(object)),
       hip_(device.hip()),
@@ -52,16 +44,20 @@ Result<SharedMemory> ExecutableImpl::allocate_shared(size_t bytes) {
                       [&memory, block] { memory.free(MemoryType::kHost, block); }};
 }
 
-// Any loader takes the oldest version, so there is one path for all.
 Status ExecutableImpl::load_code(const void* data, size_t size) {
   const auto& device = static_cast<const DeviceImpl&>(this->device());
-  HALYARD_ASSIGN_OR_RETURN(
-      const std::vector<std::byte> older,
-      present_code_object(data, size, kOldestLoadersVersion, device.facts().target_id));
+  const uint32_t newest = hip_.newest_code_object_version();
+  std::vector<std::byte> older;
+  if (needs_presentation(object_, newest)) {
+    HALYARD_ASSIGN_OR_RETURN(
+        older, present_code_object(data, size, newest, device.facts().target_id));
+    data = older.data();
+    size = older.size();
+  }
   // The driver packs arguments itself, hidden ones too: HIP's own packing would put its values over
   // those of LDS pointers, and give every launch three dimensions.
   HALYARD_ASSIGN_OR_RETURN(
-      code_, present_opaque_arguments(older.data(), older.size(), device.options().stack_bytes));
+      code_, present_opaque_arguments(data, size, device.options().stack_bytes));
   const CurrentDevice current(hip_, device_number_);
   return check(
       hip_, hip_.hipModuleLoadData(&module_, code_.data()),

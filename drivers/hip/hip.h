@@ -42,6 +42,13 @@ class Hip final : public VendorRuntime {
   // handler for each event that is recorded; 6.4 (60'400'000) has none.
   bool words_cost_less() const { return words_cost_less(version_); }
   static constexpr bool words_cost_less(int version) { return version < 60'400'000; }
+  // The newest code object version that it loads (AMDGPUUsage, "ELF Header", EI_ABIVERSION). The
+  // comgr of 5.2.3 knows 4, although the HSA runtime beneath takes 5. Seen: 5.2.3, 5.7.1, 6.4.3.
+  uint32_t newest_code_object_version() const { return newest_code_object_version(version_); }
+  static constexpr uint32_t newest_code_object_version(int version) {
+    if (version < 50'700'000) return 4;
+    return version < 60'400'000 ? 5 : 6;
+  }
   // Whether hipHostUnregister waits for the null stream of each device, which it makes if there is
   // none: seen with 5.2.3; 5.7.1 waits for the streams that there are.
   bool unregistering_makes_null_streams() const { return version_ < 50'700'000; }

@@ -42,6 +42,12 @@ TEST(HipWords, CostLessWhereEventsHaveHandlers) {
   EXPECT_FALSE(Hip::words_cost_less(60'443'484));  // 6.4.3
 }
 
+TEST(HipRelease, DecidesWhatIsPresentedInAnOlderVersion) {
+  EXPECT_EQ(Hip::newest_code_object_version(50'220'730), 4u);
+  EXPECT_EQ(Hip::newest_code_object_version(50'731'921), 5u);
+  EXPECT_EQ(Hip::newest_code_object_version(60'443'484), 6u);
+}
+
 TEST(HipErrors, KeepHipsNameAndText) {
   const Result<Hip*> hip = Hip::load("");
   ASSERT_TRUE(hip.ok()) << hip.status().to_string();
