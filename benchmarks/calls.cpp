@@ -1,9 +1,9 @@
-// What the calls of the C library cost that `halyard vgpu exec` has in front of the C library's own,
-// where they pass through: on files that are not the GPU's, and on memory that is not.
+// What the calls of the C library cost that `halyard vgpu exec` has in front of the C library's
+// own, where they pass through: on files that are not the GPU's, and on memory that is not.
 //
-// Each round measures them in a process of its own as it is, in one under `halyard vgpu exec`, and in
-// one there that has opened the HSA runtime, so that the virtual kernel driver is loaded. A figure is
-// the median of the rounds, each of which has the median of its batches.
+// Each round measures them in a process of its own as it is, in one under `halyard vgpu exec`, and
+// in one there that has opened the HSA runtime, so that the virtual kernel driver is loaded. A
+// figure is the median of the rounds, each of which has the median of its batches.
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -147,8 +147,7 @@ std::string output_of(const std::vector<std::string>& command) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   pid_t child = 0;
-  const int error =
-      posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("{} cannot be started: {}.", command[0], std::strerror(error)));
   close(ends[1]);
@@ -219,8 +218,8 @@ int main(int argc, char** argv) {
   const std::vector<std::string> exec = {HALYARD_PROGRAM, "vgpu", "exec", "--profile=" + profile,
                                          "--"};
   const auto command = [&](std::vector<std::string> before, const char* what) {
-    before.insert(before.end(), {self, "--measure", folder, what, smoke ? "1" : "101",
-                                 smoke ? "10" : "1000"});
+    before.insert(before.end(),
+                  {self, "--measure", folder, what, smoke ? "1" : "101", smoke ? "10" : "1000"});
     return before;
   };
   Way ways[] = {{"as it is", command({}, "nothing"), {}},

@@ -166,8 +166,7 @@ TEST_F(Reserved, FilesAreReadAndWrittenAcrossParts) {
   const int descriptor = fileno(file.get());
   const auto bytes = random_bits<uint8_t>(part_ + 2001);
   const uint64_t start = part_ - 1000;
-  ASSERT_EQ(pwrite(descriptor, bytes.data(), bytes.size(), 0),
-            static_cast<ssize_t>(bytes.size()));
+  ASSERT_EQ(pwrite(descriptor, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   ASSERT_OK(queue().read({descriptor, 0}, {*buffer_, start, bytes.size()}, next()));
   ASSERT_OK(queue().write({*buffer_, start, bytes.size()}, {descriptor, 3}, next()));
   ASSERT_OK(finish());
@@ -185,10 +184,9 @@ TEST_F(Reserved, CountsOfAnIndirectDispatchLieAcrossParts) {
   ASSERT_OK(queue().update(range, counts.data(), range.length, next()));
   constexpr uint32_t kGroup = 64;
   const Ref<Buffer> out = poisoned(4 * kGroup * sizeof(uint32_t));
-  ASSERT_OK(queue().dispatch_indirect(
-      Launch(function("shape_cl_v5", "fill_ids"), {kGroup, 1, 1}, {kGroup, 1, 1},
-             {out, Argument::of(uint32_t{9})}),
-      range, next()));
+  ASSERT_OK(queue().dispatch_indirect(Launch(function("shape_cl_v5", "fill_ids"), {kGroup, 1, 1},
+                                             {kGroup, 1, 1}, {out, Argument::of(uint32_t{9})}),
+                                      range, next()));
   ASSERT_OK(finish());
   const auto ids = download<uint32_t>(out);
   for (uint32_t i = 0; i < ids.size(); ++i) {

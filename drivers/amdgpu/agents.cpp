@@ -48,35 +48,10 @@ uint64_t local_memory(const Hsa& hsa, hsa_agent_t agent, uint32_t* lds_bytes) {
 }
 
 Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
+  HALYARD_RETURN_IF_ERROR(describe_agent(hsa, agent, facts));
   facts->agent = agent;
   facts->processor = agent_text(hsa, agent, HSA_AGENT_INFO_NAME);
-  facts->name = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
-  if (facts->name.empty()) facts->name = facts->processor;
-  facts->uuid = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
-  // What the runtime says of a device without one.
-  if (facts->uuid == "GPU-XX") facts->uuid.clear();
-  facts->pci_address = agent_pci_address(hsa, agent);
-  facts->target = agent_target(hsa, agent);
-  HALYARD_ASSIGN_OR_RETURN(facts->target_id, parse_target_id(facts->target));
-  facts->target = to_string(facts->target_id);
-  DeviceInfo& figures = facts->figures;
-  uint16_t max_workgroup[3] = {};
-  hsa_dim3_t max_grid = {};
-  uint32_t max_grid_size = 0;
-  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &figures.compute_units);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, &figures.wavefront_size);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, &figures.max_workgroup_size);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_DIM, &max_workgroup);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_GRID_MAX_DIM, &max_grid);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_GRID_MAX_SIZE, &max_grid_size);
-  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &figures.max_clock_mhz);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts->min_queue_size);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts->max_queue_size);
-  figures.max_workgroup = {max_workgroup[0], max_workgroup[1], max_workgroup[2]};
-  figures.max_grid = {max_grid.x, max_grid.y, max_grid.z};
-  figures.max_grid_size = max_grid_size;
-  figures.memory_bytes = local_memory(hsa, agent, &figures.lds_bytes);
-  hsa.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &figures.timestamp_hz);
+  facts->figures.memory_bytes = local_memory(hsa, agent, &facts->figures.lds_bytes);
   DeviceDetails& details = facts->details;
   details.numa_node = numa_node_of(facts->pci_address);
   uint32_t caches[4] = {};
@@ -90,8 +65,6 @@ Status describe_gpu(const Hsa& hsa, hsa_agent_t agent, GpuFacts* facts) {
   get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES, &details.shader_engines);
   get_agent_info(hsa, agent, kNumCopyEngines, &details.copy_engines);
   get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUES_MAX, &details.max_queues);
-  details.min_queue_packets = facts->min_queue_size;
-  details.max_queue_packets = facts->max_queue_size;
   get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY, &facts->memory_clock_mhz);
   get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_MEMORY_WIDTH, &facts->memory_bus_bits);
   hsa_amd_hdp_flush_t registers = {};

@@ -12,9 +12,7 @@ namespace halyard::amdgpu {
 
 struct GpuFacts : DeviceFacts {
   hsa_agent_t agent = {};
-  std::string processor;        // "gfx90a"
-  uint32_t min_queue_size = 0;  // packets
-  uint32_t max_queue_size = 0;
+  std::string processor;  // "gfx90a"
 };
 
 struct Agents {

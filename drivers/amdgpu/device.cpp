@@ -243,8 +243,9 @@ void DeviceImpl::lose_device(const std::string& what) {
 Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {
   HALYARD_RETURN_IF_ERROR(do_fault());
   HALYARD_ASSIGN_OR_RETURN(QueuePlace place, QueuePlace::take(*this));
-  const uint32_t capacity = ring_capacity(this->options().capacity(options.capacity),
-                                          facts_.min_queue_size, facts_.max_queue_size);
+  const uint32_t capacity =
+      ring_capacity(this->options().capacity(options.capacity), facts_.details.min_queue_packets,
+                    facts_.details.max_queue_packets);
   QueueCore* core = nullptr;
   {
     const std::lock_guard lock(cores_mutex_);

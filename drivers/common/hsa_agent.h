@@ -10,6 +10,8 @@
 #include <string>
 
 #include "drivers/common/driver_device.h"
+#include "hal/error.h"
+#include "hal/target_id.h"
 
 namespace halyard {
 
@@ -63,6 +65,38 @@ std::string agent_target(const Hsa& hsa, hsa_agent_t agent) {
   hsa.hsa_agent_iterate_isas(agent, visit, &context);
   const size_t at = context.name.find("--");
   return at == std::string::npos ? context.name : context.name.substr(at + 2);
+}
+
+// Names, target, sizes and clock of a GPU; not its memory.
+template <typename Hsa>
+Status describe_agent(const Hsa& hsa, hsa_agent_t agent, DeviceFacts* facts) {
+  facts->name = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
+  if (facts->name.empty()) facts->name = agent_text(hsa, agent, HSA_AGENT_INFO_NAME);
+  facts->uuid = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
+  // What the runtime says of a device without one.
+  if (facts->uuid == "GPU-XX") facts->uuid.clear();
+  facts->pci_address = agent_pci_address(hsa, agent);
+  HALYARD_ASSIGN_OR_RETURN(facts->target_id, parse_target_id(agent_target(hsa, agent)));
+  facts->target = to_string(facts->target_id);
+  DeviceInfo& figures = facts->figures;
+  uint16_t workgroup[3] = {};
+  hsa_dim3_t grid = {};
+  uint32_t grid_size = 0;
+  const auto get = [&](int what, auto* value) { get_agent_info(hsa, agent, what, value); };
+  get(HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &figures.compute_units);
+  get(HSA_AGENT_INFO_WAVEFRONT_SIZE, &figures.wavefront_size);
+  get(HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, &figures.max_workgroup_size);
+  get(HSA_AGENT_INFO_WORKGROUP_MAX_DIM, &workgroup);
+  get(HSA_AGENT_INFO_GRID_MAX_DIM, &grid);
+  get(HSA_AGENT_INFO_GRID_MAX_SIZE, &grid_size);
+  get(HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &figures.max_clock_mhz);
+  get(HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts->details.min_queue_packets);
+  get(HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts->details.max_queue_packets);
+  hsa.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &figures.timestamp_hz);
+  figures.max_workgroup = {workgroup[0], workgroup[1], workgroup[2]};
+  figures.max_grid = {grid.x, grid.y, grid.z};
+  figures.max_grid_size = grid_size;
+  return {};
 }
 
 }  // namespace halyard

@@ -89,10 +89,11 @@ void ReservedMemory::decommit_all() {
 }
 
 Status reserved_by_another(const Device& owner, const Device& user) {
-  return error(StatusCode::kUnimplemented,
-               "The device {} is given a reserved buffer of {}. Only the device that has reserved a "
-               "buffer can use it.",
-               user.info().name, owner.info().name);
+  return error(
+      StatusCode::kUnimplemented,
+      "The device {} is given a reserved buffer of {}. Only the device that has reserved a "
+      "buffer can use it.",
+      user.info().name, owner.info().name);
 }
 
 Status commit(ReservedMemory* memory, const Buffer& buffer, uint64_t offset, uint64_t length) {

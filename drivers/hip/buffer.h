@@ -100,7 +100,7 @@ class BufferImpl final : public MappedBuffer {
   Block block_;                // kAllocated
   bool managed_ = false;
   std::shared_ptr<Reserved> reserved_;  // kReserved, and views of it
-  std::mutex export_mutex_;  // exported_, while others may export the buffer too
+  std::mutex export_mutex_;             // exported_, while others may export the buffer too
   // kAllocated: the same block, once it is exported; kShared: what was exported.
   std::shared_ptr<ExportedMemory> exported_;
   PoolLease lease_;                         // kPool

@@ -49,15 +49,15 @@ Status ExecutableImpl::load_code(const void* data, size_t size) {
   const uint32_t newest = hip_.newest_code_object_version();
   std::vector<std::byte> older;
   if (needs_presentation(object_, newest)) {
-    HALYARD_ASSIGN_OR_RETURN(
-        older, present_code_object(data, size, newest, device.facts().target_id));
+    HALYARD_ASSIGN_OR_RETURN(older,
+                             present_code_object(data, size, newest, device.facts().target_id));
     data = older.data();
     size = older.size();
   }
   // The driver packs arguments itself, hidden ones too: HIP's own packing would put its values over
   // those of LDS pointers, and give every launch three dimensions.
-  HALYARD_ASSIGN_OR_RETURN(
-      code_, present_opaque_arguments(data, size, device.options().stack_bytes));
+  HALYARD_ASSIGN_OR_RETURN(code_,
+                           present_opaque_arguments(data, size, device.options().stack_bytes));
   const CurrentDevice current(hip_, device_number_);
   return check(
       hip_, hip_.hipModuleLoadData(&module_, code_.data()),

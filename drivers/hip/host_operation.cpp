@@ -114,8 +114,7 @@ Status IndirectLaunch::read_counts() {
     std::memcpy(counts_, host, sizeof(counts_));
   } else {
     HALYARD_ASSIGN_OR_RETURN(const StagedCopy staged, StagedCopy::make(device, sizeof(counts_)));
-    HALYARD_RETURN_IF_ERROR(
-        staged.copy(staged.place(), place_of(group_counts_), sizeof(counts_)));
+    HALYARD_RETURN_IF_ERROR(staged.copy(staged.place(), place_of(group_counts_), sizeof(counts_)));
     std::memcpy(counts_, staged.bytes(), sizeof(counts_));
   }
   const uint32_t sides[] = {workgroup_.x, workgroup_.y, workgroup_.z};

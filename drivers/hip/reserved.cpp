@@ -28,8 +28,8 @@ bool has_virtual_memory(const Hip& hip, int device) {
   hipMemAllocationProp properties;
   properties.location.id = device;
   size_t granule = 0;
-  return hip.hipMemGetAllocationGranularity(
-             &granule, &properties, hipMemAllocationGranularityRecommended) == hipSuccess &&
+  return hip.hipMemGetAllocationGranularity(&granule, &properties,
+                                            hipMemAllocationGranularityRecommended) == hipSuccess &&
          granule != 0 && kCommitGranule % granule == 0;
 }
 

@@ -1,4 +1,5 @@
-// Reserved buffers (BufferOptions::reserve): addresses and memory by HIP's virtual memory management.
+// Reserved buffers (BufferOptions::reserve): addresses and memory by HIP's virtual memory
+// management.
 //
 // HIP maps and unmaps on the device's null stream, and waits for it: docs/hip-driver.md.
 #pragma once

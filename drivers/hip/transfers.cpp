@@ -18,8 +18,7 @@ uint64_t at_once(const Place& place, uint64_t size) {
 
 Status put_memcpy(const Stream& stream, void* target, const void* source, uint64_t size) {
   const Hip& hip = stream.hip();
-  return check(hip,
-               hip.hipMemcpyAsync(target, source, size, hipMemcpyDefault, stream.handle()),
+  return check(hip, hip.hipMemcpyAsync(target, source, size, hipMemcpyDefault, stream.handle()),
                fmt::format("Queueing a copy of {} bytes", size));
 }
 

@@ -4,8 +4,8 @@
 // fills host memory. So such data goes through the stream's scratch memory on the device.
 //
 // To HIP, each committed range of a reserved buffer is an allocation. No release takes a rectangle
-// that goes beyond one, 6.2 no fill, and 6.0 no copy (ihipMemcpy_validate). So what spans several is
-// put onto the stream in several parts.
+// that goes beyond one, 6.2 no fill, and 6.0 no copy (ihipMemcpy_validate). So what spans several
+// is put onto the stream in several parts.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,6 @@
 #include "drivers/common/hsa_agent.h"
 #include "drivers/common/vendor_driver.h"
 #include "hal/error.h"
-#include "hal/target_id.h"
 #include "plugins/plugin.h"
 
 namespace halyard::skeleton {
@@ -15,34 +14,11 @@ constexpr const char* kDescription = "A driver to clone: AMD GPUs, one HSA packe
 
 Result<GpuFacts> describe(const Hsa& hsa, hsa_agent_t agent) {
   GpuFacts facts;
+  HALYARD_RETURN_IF_ERROR(describe_agent(hsa, agent, &facts));
   facts.agent = agent;
-  facts.name = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
-  if (facts.name.empty()) facts.name = agent_text(hsa, agent, HSA_AGENT_INFO_NAME);
-  facts.uuid = agent_text(hsa, agent, HSA_AMD_AGENT_INFO_UUID);
-  if (facts.uuid == "GPU-XX") facts.uuid.clear();  // it has none
-  facts.pci_address = agent_pci_address(hsa, agent);
-  HALYARD_ASSIGN_OR_RETURN(facts.target_id, parse_target_id(agent_target(hsa, agent)));
-  facts.target = to_string(facts.target_id);
-  DeviceInfo& figures = facts.figures;
-  uint16_t workgroup[3] = {};
-  hsa_dim3_t grid = {};
-  uint32_t grid_size = 0;
-  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &figures.compute_units);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, &figures.wavefront_size);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_SIZE, &figures.max_workgroup_size);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_WORKGROUP_MAX_DIM, &workgroup);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_GRID_MAX_DIM, &grid);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_GRID_MAX_SIZE, &grid_size);
-  get_agent_info(hsa, agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, &figures.max_clock_mhz);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUE_MIN_SIZE, &facts.details.min_queue_packets);
-  get_agent_info(hsa, agent, HSA_AGENT_INFO_QUEUE_MAX_SIZE, &facts.details.max_queue_packets);
-  hsa.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &figures.timestamp_hz);
-  figures.max_workgroup = {workgroup[0], workgroup[1], workgroup[2]};
-  figures.max_grid = {grid.x, grid.y, grid.z};
-  figures.max_grid_size = grid_size;
-  const std::vector<Pool> pools = list_pools(hsa, agent, &figures.lds_bytes);
+  const std::vector<Pool> pools = list_pools(hsa, agent, &facts.figures.lds_bytes);
   for (const Pool& pool : pools)
-    figures.memory_bytes = std::max(figures.memory_bytes, pool.info.size);
+    facts.figures.memory_bytes = std::max(facts.figures.memory_bytes, pool.info.size);
   return facts;
 }
 

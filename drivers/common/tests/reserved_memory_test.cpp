@@ -38,9 +38,9 @@ TEST(ReservedMemory, RefusesWhatHasMemoryAlready) {
   FakeReserved memory;
   ASSERT_TRUE(memory.commit(2 * kG, 2 * kG).ok());
   // Into its beginning, its end and its middle, around it, and the same.
-  for (const auto& [offset, length] : {std::pair{kG, 2 * kG}, std::pair{3 * kG, 2 * kG},
-                                       std::pair{3 * kG, kG}, std::pair{kG, 4 * kG},
-                                       std::pair{2 * kG, 2 * kG}, std::pair{2 * kG, kG}}) {
+  for (const auto& [offset, length] :
+       {std::pair{kG, 2 * kG}, std::pair{3 * kG, 2 * kG}, std::pair{3 * kG, kG},
+        std::pair{kG, 4 * kG}, std::pair{2 * kG, 2 * kG}, std::pair{2 * kG, kG}}) {
     EXPECT_EQ(memory.commit(offset, length).code(), StatusCode::kFailedPrecondition)
         << offset / kG << ", " << length / kG;
   }
