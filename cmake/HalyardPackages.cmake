@@ -86,7 +86,7 @@ This package has the library that programs link.")
 halyard_package(libhalyard-dev SECTION libdevel
   DEPENDS "libhalyard0 (= ${version}), libelf-dev, zlib1g-dev, libzstd-dev, libmd-dev, libfmt-dev"
   SUGGESTS "libmsgpack-cxx-dev"
-  RECOMMENDS "pkg-config, cmake"
+  RECOMMENDS "pkgconf, cmake"
   DESCRIPTION "hardware abstraction layer for AMD GPUs - development files
 Halyard runs compiled kernels on AMD GPUs through drivers that are plugins.
 
