@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hal/error.h"
+#include "plugins/objects.h"
 
 namespace halyard {
 
@@ -93,7 +94,7 @@ Status reserved_by_another(const Device& owner, const Device& user) {
       StatusCode::kUnimplemented,
       "The device {} is given a reserved buffer of {}. Only the device that has reserved a "
       "buffer can use it.",
-      user.info().name, owner.info().name);
+      driver::info_of(user).name, driver::info_of(owner).name);
 }
 
 Status commit(ReservedMemory* memory, const Buffer& buffer, uint64_t offset, uint64_t length) {

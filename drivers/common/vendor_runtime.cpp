@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <climits>
+#include <cstdlib>
 #include <vector>
 
 #include "drivers/common/address_space.h"
@@ -82,7 +84,20 @@ Loaded& loaded() {
   return *all;
 }
 
+std::atomic<bool> ends{false};
+
+// Handlers run in the reverse order, so this runs before the library's objects are destroyed that
+// it had when it was opened.
+void watch_for_the_end() {
+  static const int registered = std::atexit([] { ends.store(true, std::memory_order_release); });
+  static_cast<void>(registered);
+}
+
 }  // namespace
+
+bool VendorRuntime::process_ends() {
+  return ends.load(std::memory_order_acquire);
+}
 
 Result<VendorRuntime*> VendorRuntime::load(const VendorLibrary& library, VendorRuntime* (*make)(),
                                            std::string_view path) {
@@ -112,6 +127,7 @@ Result<VendorRuntime*> VendorRuntime::load(const VendorLibrary& library, VendorR
       return status;
     }
     all.runtimes.push_back(runtime);
+    watch_for_the_end();
     return runtime;
   }
   std::string files;

@@ -45,6 +45,11 @@ class VendorRuntime {
   // Of the thunk that the runtime is linked with.
   ThunkEvents thunk_events() const;
 
+  // Whether the process ends, and static objects of the library may be destroyed: for what the
+  // program's own ones, made before the library was opened, still hold. HSA 5.2.3's
+  // hsa_queue_destroy takes such a lock, and may wait for ever.
+  static bool process_ends();
+
   // Opens the library; Runtime is a VendorRuntime for which there is Runtime::library(). The file
   // or folder `path`, or else the one that the environment variable names, is the only place that
   // is searched. Without either it is the library that the process has already, or the first soname

@@ -18,6 +18,7 @@ Status Engine::open() {
 }
 
 Engine::~Engine() {
+  if (Hsa::process_ends()) return;
   if (queue_ != nullptr) hsa_.hsa_queue_destroy(queue_);
   if (signal_.handle != 0) hsa_.hsa_signal_destroy(signal_);
 }
