@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -157,6 +159,26 @@ TEST(VendorRuntime, IsLoadedAndStartedOnce) {
 }
 
 // A runtime lives as long as the process, so this one is a file of its own for each run.
+// Is destroyed after all that a library has whose loading it saw. Ends the process with the answer.
+struct MadeBeforeMain {
+  ~MadeBeforeMain() {
+    if (reports) _exit(VendorRuntime::process_ends() ? 7 : 8);
+  }
+  bool reports = false;
+} made_before_main;
+
+TEST(VendorRuntimeDeathTest, TellsWhatOutlivesItThatTheProcessEnds) {
+  EXPECT_EXIT(
+      {
+        made_before_main.reports = true;
+        const bool loaded = VendorRuntime::load<Runtime>("libm.so.6").ok();
+        if (!loaded || VendorRuntime::process_ends()) _exit(9);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(7), "");
+  EXPECT_FALSE(VendorRuntime::process_ends());
+}
+
 TEST(VendorRuntime, HasAVersionOnceItIsStarted) {
   const Result<Runtime*> math = VendorRuntime::load<Runtime>("libm.so.6");
   ASSERT_TRUE(math.ok()) << math.status().to_string();
