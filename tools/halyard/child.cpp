@@ -54,7 +54,7 @@ Status TemporaryFile::create(std::string_view contents) {
                  std::strerror(errno));
   }
   errno = 0;
-  const ssize_t written = write(file, contents.data(), contents.size());
+  const ssize_t written = ::write(file, contents.data(), contents.size());
   const int why = errno;
   close(file);
   if (written == static_cast<ssize_t>(contents.size())) return {};

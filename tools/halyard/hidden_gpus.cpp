@@ -62,7 +62,7 @@ std::string list_in_this_process(Registry& registry) {
     _exit(1);
   }
   for (size_t at = 0; at < lines.size();) {
-    const ssize_t written = write(pipe, lines.data() + at, lines.size() - at);
+    const ssize_t written = ::write(pipe, lines.data() + at, lines.size() - at);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) _exit(1);
     at += static_cast<size_t>(written);
