@@ -27,6 +27,7 @@
 #include <functional>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,7 @@ constexpr std::string_view kHelp =
     "  --profile  of the virtual GPU (default: gfx900)\n";
 
 [[noreturn]] void fail(const std::string& text) {
-  fmt::print(stderr, "halyard-bench-calls: {}\n", text);
-  std::exit(1);
+  throw std::runtime_error(text);
 }
 
 void require(bool holds, const char* what) {
@@ -165,6 +165,28 @@ std::string output_of(const std::vector<std::string>& command) {
   return text;
 }
 
+// With a file and a link to it, until it is destroyed.
+class Folder {
+ public:
+  Folder() {
+    require(mkdtemp(path_) != nullptr, "mkdtemp");
+    const std::string file = path() + "/file";
+    std::FILE* const made = std::fopen(file.c_str(), "w");
+    require(made != nullptr && std::fclose(made) == 0, "fopen");
+    require(symlink(file.c_str(), (path() + "/link").c_str()) == 0, "symlink");
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string path() const { return path_; }
+
+ private:
+  char path_[64] = "/tmp/halyard-bench-calls-XXXXXX";
+};
+
 struct Way {
   const char* name;
   std::vector<std::string> command;
@@ -182,9 +204,7 @@ void run_round(Way& way, std::vector<std::string>* order) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   bool smoke = false;
   std::string profile = "gfx900";
   for (int i = 1; i < argc; ++i) {
@@ -207,19 +227,13 @@ int main(int argc, char** argv) {
     }
   }
 
-  char folder[] = "/tmp/halyard-bench-calls-XXXXXX";
-  require(mkdtemp(folder) != nullptr, "mkdtemp");
-  const std::string file = std::string(folder) + "/file";
-  std::FILE* const made = std::fopen(file.c_str(), "w");
-  require(made != nullptr && std::fclose(made) == 0, "fopen");
-  require(symlink(file.c_str(), (std::string(folder) + "/link").c_str()) == 0, "symlink");
-
+  const Folder folder;
   const std::string self = std::filesystem::canonical("/proc/self/exe").string();
   const std::vector<std::string> exec = {HALYARD_PROGRAM, "vgpu", "exec", "--profile=" + profile,
                                          "--"};
   const auto command = [&](std::vector<std::string> before, const char* what) {
     before.insert(before.end(),
-                  {self, "--measure", folder, what, smoke ? "1" : "101", smoke ? "10" : "1000"});
+                  {self, "--measure", folder.path(), what, smoke ? "1" : "101", smoke ? "10" : "1000"});
     return before;
   };
   Way ways[] = {{"as it is", command({}, "nothing"), {}},
@@ -230,7 +244,6 @@ int main(int argc, char** argv) {
   for (int i = 0; i < rounds; ++i) {
     for (Way& way : ways) run_round(way, &order);
   }
-  std::filesystem::remove_all(folder);
 
   fmt::print("{:28}", "ns a call (medians)");
   for (const Way& way : ways) fmt::print("{:>16}", way.name);
@@ -241,4 +254,15 @@ int main(int argc, char** argv) {
     fmt::print("\n");
   }
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "halyard-bench-calls: {}\n", failure.what());
+    return 1;
+  }
 }

@@ -251,6 +251,28 @@ TEST_F(EndlessKernel, FailsWhatOtherQueuesWaitForOnTheDevice) {
   EXPECT_OK(drain(*another));
 }
 
+// A runtime may have to wait for the kernel when it maps memory or takes it back.
+TEST_F(EndlessKernel, DoesNotMakeReservedBuffersWait) {
+  const uint64_t part = device().info().commit_granule;
+  if (part == 0) GTEST_SKIP() << "The device has no reserved buffers.";
+  if (runs_in_child()) return;
+  BufferOptions options;
+  options.reserve = true;
+  Ref<Buffer> reserved = take(device().allocate(3 * part, options));
+  ASSERT_OK(device().commit({*reserved, 0, 2 * part}));
+  ASSERT_OK(queue().dispatch(endless(), next()));
+  ASSERT_OK(queue().abandon());
+  EXPECT_FAILS(finish(), kCode, "");
+  // They succeed, or say that they cannot; nobody waits for ever.
+  const Status more = device().commit({*reserved, 2 * part, part});
+  EXPECT_TRUE(more.ok() || more.code() == StatusCode::kUnavailable) << more.to_string();
+  const Status less = device().decommit({*reserved, 0, 2 * part});
+  EXPECT_TRUE(less.ok() || less.code() == StatusCode::kUnavailable) << less.to_string();
+  reserved = {};
+  const Ref<Queue> another = new_queue();
+  EXPECT_OK(drain(*another));
+}
+
 // Work that may still run has its memory to itself, and gives it back when it ends.
 TEST_F(EndlessKernel, KeepsItsMemoryUntilItEnds) {
   if (runs_in_child()) return;

@@ -144,6 +144,24 @@ TEST(Exit, WithWorkHeldBack) {
   end();
 }
 
+TEST(Exit, WithReservedMemoryLeaked) {
+  if (take(Environment::get().open_device())->info().commit_granule == 0) {
+    GTEST_SKIP() << "The device has no reserved buffers.";
+  }
+  if (exits_in_child(kCode)) return;
+  Program program = Program::start();
+  const uint64_t part = program.device->info().commit_granule;
+  BufferOptions options;
+  options.reserve = true;
+  program.mail = take(program.device->allocate(2 * part, options));
+  require(program.device->commit({*program.mail, 0, part}));
+  const uint32_t word = 1;
+  require(program.queue->fill({*program.mail, 0, part}, &word, 4, When().then(program.done, 1)));
+  require(program.done->wait(1));
+  leak(std::move(program));
+  end();
+}
+
 TEST(Exit, WithCopiesBehindTheKernel) {
   if (exits_in_child(kCode)) return;
   {

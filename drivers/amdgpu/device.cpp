@@ -366,14 +366,12 @@ Status DeviceImpl::do_advise(const BufferRange& range, MemoryAdvice advice) {
 
 Status DeviceImpl::do_commit(const BufferRange& range) {
   const BufferImpl& buffer = impl(*range.buffer);
-  return halyard::commit(buffer.reserved(), buffer, buffer.offset_in_parent() + range.offset,
-                         range.length);
+  return halyard::commit(buffer.reserved(), range, buffer.offset_in_parent());
 }
 
 Status DeviceImpl::do_decommit(const BufferRange& range) {
   const BufferImpl& buffer = impl(*range.buffer);
-  return halyard::decommit(buffer.reserved(), buffer, buffer.offset_in_parent() + range.offset,
-                           range.length);
+  return halyard::decommit(buffer.reserved(), range, buffer.offset_in_parent());
 }
 
 ClockSource DeviceImpl::clock_source() const {

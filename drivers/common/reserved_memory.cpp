@@ -97,14 +97,14 @@ Status reserved_by_another(const Device& owner, const Device& user) {
       driver::info_of(user).name, driver::info_of(owner).name);
 }
 
-Status commit(ReservedMemory* memory, const Buffer& buffer, uint64_t offset, uint64_t length) {
-  if (memory == nullptr) return not_reserved("Device::commit", buffer);
-  return memory->commit(offset, length);
+Status commit(ReservedMemory* memory, const BufferRange& range, uint64_t view) {
+  if (memory == nullptr) return not_reserved("Device::commit", *range.buffer);
+  return memory->commit(view + range.offset, range.length);
 }
 
-Status decommit(ReservedMemory* memory, const Buffer& buffer, uint64_t offset, uint64_t length) {
-  if (memory == nullptr) return not_reserved("Device::decommit", buffer);
-  return memory->decommit(offset, length);
+Status decommit(ReservedMemory* memory, const BufferRange& range, uint64_t view) {
+  if (memory == nullptr) return not_reserved("Device::decommit", *range.buffer);
+  return memory->decommit(view + range.offset, range.length);
 }
 
 }  // namespace halyard

@@ -57,8 +57,9 @@ class ReservedMemory {
 // UNIMPLEMENTED: a reserved buffer of device `owner` is given to `user`.
 Status reserved_by_another(const Device& owner, const Device& user);
 
-// Of Device::commit and decommit. FAILED_PRECONDITION without `memory`: the buffer is another one.
-Status commit(ReservedMemory* memory, const Buffer& buffer, uint64_t offset, uint64_t length);
-Status decommit(ReservedMemory* memory, const Buffer& buffer, uint64_t offset, uint64_t length);
+// Of Device::commit and decommit. The range's buffer begins `view` bytes behind the reserved one.
+// FAILED_PRECONDITION without `memory`: the buffer is another one.
+Status commit(ReservedMemory* memory, const BufferRange& range, uint64_t view);
+Status decommit(ReservedMemory* memory, const BufferRange& range, uint64_t view);
 
 }  // namespace halyard

@@ -86,17 +86,16 @@ Loaded& loaded() {
 
 std::atomic<bool> ends{false};
 
-// Handlers run in the reverse order, so this runs before the library's objects are destroyed that
-// it had when it was opened.
+// For each library. Handlers run in the reverse order, so this runs before the objects are destroyed
+// that the library had when it was opened.
 void watch_for_the_end() {
-  static const int registered = std::atexit([] { ends.store(true, std::memory_order_release); });
-  static_cast<void>(registered);
+  std::atexit([] { ends.store(true); });
 }
 
 }  // namespace
 
 bool VendorRuntime::process_ends() {
-  return ends.load(std::memory_order_acquire);
+  return ends.load();
 }
 
 Result<VendorRuntime*> VendorRuntime::load(const VendorLibrary& library, VendorRuntime* (*make)(),

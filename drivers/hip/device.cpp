@@ -39,7 +39,7 @@ Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts&
 // Work in flight uses memory that is about to go, and HIP waits for some of it.
 void DeviceImpl::destroy() noexcept {
   // What HIP has goes with the process.
-  if (Hip::is_over()) return;
+  if (Hip::process_ends()) return;
   const auto release = [this] {
     if (!memory_.release_all()) return false;
     delete this;
@@ -200,14 +200,12 @@ Status DeviceImpl::do_advise(const BufferRange& range, MemoryAdvice advice) {
 
 Status DeviceImpl::do_commit(const BufferRange& range) {
   const BufferImpl& buffer = impl(*range.buffer);
-  return halyard::commit(buffer.reserved(), buffer, buffer.offset_in_parent() + range.offset,
-                         range.length);
+  return halyard::commit(buffer.reserved(), range, buffer.offset_in_parent());
 }
 
 Status DeviceImpl::do_decommit(const BufferRange& range) {
   const BufferImpl& buffer = impl(*range.buffer);
-  return halyard::decommit(buffer.reserved(), buffer, buffer.offset_in_parent() + range.offset,
-                           range.length);
+  return halyard::decommit(buffer.reserved(), range, buffer.offset_in_parent());
 }
 
 Status DeviceImpl::do_read_clocks(ClockReading* reading) const {

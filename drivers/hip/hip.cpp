@@ -27,48 +27,34 @@ const VendorLibrary& Hip::library() {
 
 namespace {
 
-std::atomic<bool> over{false};
 std::atomic<uint32_t> calls{0};  // under way, of threads that wait
 
-// Calls HIP, unless that is over.
 template <typename Call>
-hipError_t unless_over(Call call) {
+hipError_t unless_process_ends(Call call) {
   calls.fetch_add(1, std::memory_order_seq_cst);
   // Either this sees the end, or the end sees this.
-  const bool ended = over.load(std::memory_order_seq_cst);
-  const hipError_t result = ended ? hipErrorNotReady : call();
+  const hipError_t result = Hip::process_ends() ? hipErrorNotReady : call();
   calls.fetch_sub(1, std::memory_order_release);
   return result;
 }
 
-void end() {
+// At the process's end, before HIP's static objects are destroyed.
+void wait_for_calls() {
   // A query takes microseconds. One that never returns does not keep the process.
   constexpr int kLooks = 1000;
-  over.store(true, std::memory_order_seq_cst);
   for (int i = 0; i < kLooks && calls.load(std::memory_order_seq_cst) != 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
-// Static objects are destroyed in the reverse order, so this runs before HIP destroys those that it
-// had when it was loaded, and after the program has destroyed what it made since.
-void watch_for_the_end() {
-  static const int registered = std::atexit(end);
-  static_cast<void>(registered);
-}
-
 }  // namespace
 
-bool Hip::is_over() {
-  return over.load(std::memory_order_acquire);
-}
-
 hipError_t Hip::query(hipEvent_t event) const {
-  return unless_over([&] { return hipEventQuery(event); });
+  return unless_process_ends([&] { return hipEventQuery(event); });
 }
 
 hipError_t Hip::synchronise(hipStream_t stream) const {
-  return unless_over([&] { return hipStreamSynchronize(stream); });
+  return unless_process_ends([&] { return hipStreamSynchronize(stream); });
 }
 
 Status Hip::resolve() {
@@ -83,7 +69,7 @@ Status Hip::resolve() {
   if (hipGetDeviceProperties == nullptr && hipGetDevicePropertiesR0600 == nullptr) {
     return lacks("hipGetDeviceProperties");
   }
-  watch_for_the_end();
+  std::atexit(wait_for_calls);
   return {};
 }
 

@@ -26,11 +26,9 @@ class Hip final : public VendorRuntime {
   static const VendorLibrary& library();
   static Result<Hip*> load(std::string_view path) { return VendorRuntime::load<Hip>(path); }
 
-  // Whether the process ends and HIP destroys what it has, in static destructors: none of its
-  // functions is called any more.
-  static bool is_over();
   // hipEventQuery, which threads that wait call until the process is gone: hipErrorNotReady when
-  // is_over(). The process's end waits for calls that are under way.
+  // process_ends(), as HIP then destroys what it has, in static destructors, and none of its
+  // functions is called any more. The process's end waits for calls that are under way.
   hipError_t query(hipEvent_t event) const;
   // The same of hipStreamSynchronize.
   hipError_t synchronise(hipStream_t stream) const;

@@ -52,6 +52,7 @@ HALYARD_HIP_OPTIONAL(hsa_amd_interop_map_buffer, "hsa_amd_interop_map_buffer",
                                   const void**))
 HALYARD_HIP_OPTIONAL(hsa_amd_interop_unmap_buffer, "hsa_amd_interop_unmap_buffer",
                      hsa_status_t(void*))
+HALYARD_HIP_OPTIONAL(hsa_init, "hsa_init", hsa_status_t())
 HALYARD_HIP_OPTIONAL(hsa_iterate_agents, "hsa_iterate_agents",
                      hsa_status_t(hsa_status_t (*)(hsa_agent_t, void*), void*))
 

@@ -371,7 +371,7 @@ void Memory::retire_when_let_go(uint64_t users, std::function<void()> release) {
 
 void Memory::keep(Retired retired) {
   // HIP has destroyed what it had.
-  if (Hip::is_over()) return;
+  if (Hip::process_ends()) return;
   std::erase_if(retired.use.points, [&](const StreamPoint& point) {
     return retired.use.let_go ? point.stream->let_go(point.number)
                               : point.stream->known_done(point.number);
@@ -407,7 +407,7 @@ void Memory::collect_in_time() {
     for (;; std::this_thread::sleep_for(kPause)) {
       const std::lock_guard lock(collector->mutex);
       Memory* const memory = collector->memory;
-      if (memory == nullptr || Hip::is_over()) return;
+      if (memory == nullptr || Hip::process_ends()) return;
       memory->retired_.collect();
       collector->running = memory->retired_.size() != 0;
       if (!collector->running) return;

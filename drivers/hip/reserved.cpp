@@ -1,5 +1,8 @@
 #include "drivers/hip/reserved.h"
 
+#include <atomic>
+#include <cstdlib>
+
 #include "drivers/hip/device.h"
 #include "drivers/hip/stream.h"
 #include "hal/error.h"
@@ -10,6 +13,19 @@ namespace {
 
 hipMemGenericAllocationHandle_t handle_of(uint64_t memory) {
   return reinterpret_cast<hipMemGenericAllocationHandle_t>(memory);
+}
+
+std::atomic<uint32_t> mappings{0};
+
+// HIP's end shuts HSA down, which then calls a deleted agent for each mapping that is left (SIGSEGV,
+// seen with 6.4.3). HSA counts its users, so with one more it goes on. Handlers run in the reverse
+// order, so this runs before HIP's.
+void keep_hsa_for_mappings(const Hip& hip) {
+  static auto* const init = hip.hsa_init;
+  static const int registered = std::atexit([] {
+    if (init != nullptr && mappings.load() != 0) init();
+  });
+  static_cast<void>(registered);
 }
 
 }  // namespace
@@ -45,7 +61,7 @@ Result<std::shared_ptr<Reserved>> Reserved::make(DeviceImpl& device, uint64_t si
 
 // If HIP would wait for ever, or is gone, the memory goes with the process.
 Reserved::~Reserved() {
-  if (Hip::is_over() || Streams::instance().blocks(device_.facts().device)) return;
+  if (Hip::process_ends() || Streams::instance().blocks(device_.facts().device)) return;
   const CurrentDevice current(device_.hip(), device_.facts().device);
   decommit_all();
   device_.hip().hipMemAddressFree(begin_, size_);
@@ -76,6 +92,8 @@ Status Reserved::map(uint64_t offset, uint64_t length, Handle* memory) {
     device_.memory().free_piece(length, handle);
     return mapped;
   }
+  keep_hsa_for_mappings(hip);
+  mappings.fetch_add(1);
   *memory = reinterpret_cast<uint64_t>(handle);
   hipMemAccessDesc access;
   access.location.id = device_.facts().device;
@@ -89,6 +107,7 @@ Status Reserved::map(uint64_t offset, uint64_t length, Handle* memory) {
   if (hip.hipMemGetAddressRange(&base, &size, begin_ + offset) == hipSuccess) {
     unmap(offset, length, *memory).ignore();
   } else {
+    mappings.fetch_sub(1);
     device_.memory().free_piece(length, handle);
   }
   return given;
@@ -101,6 +120,7 @@ Status Reserved::unmap(uint64_t offset, uint64_t length, Handle memory) {
   HALYARD_RETURN_IF_ERROR(
       check(hip, hip.hipMemUnmap(begin_ + offset, length),
             fmt::format("Unmapping {} bytes of memory on {}", length, device_.info().name)));
+  mappings.fetch_sub(1);
   device_.memory().free_piece(length, handle_of(memory));
   return {};
 }

@@ -443,7 +443,7 @@ Stream* Streams::import(const Hip& hip, int device, hipStream_t handle) {
 }
 
 void Streams::give(Stream& stream) {
-  if (Hip::is_over()) return;
+  if (Hip::process_ends()) return;
   // Its owner may destroy an imported stream from now on; HIP does the work in it before that.
   if (stream.external_ && !stream.lost()) {
     const std::lock_guard lock(stream.order_);
