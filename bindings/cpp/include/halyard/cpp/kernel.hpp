@@ -1,0 +1,215 @@
+// Kernel and Executable, and what a launch gives to a kernel.
+#ifndef HALYARD_CPP_KERNEL_HPP
+#define HALYARD_CPP_KERNEL_HPP
+
+#include <halyard/halyard.h>
+#include <halyard/cpp/error.hpp>
+#include <halyard/cpp/handle.hpp>
+#include <halyard/cpp/memory.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace halyard::host {
+
+// Kernel arguments that are neither a value nor an Array or Buffer.
+struct DeviceAddress {
+  uint64_t value = 0;  // not checked; the memory is not kept alive
+};
+struct Lds {
+  uint32_t bytes = 0;  // for an argument that points into LDS (OpenCL's local)
+};
+
+// A number of work-items in up to three dimensions: {n}, {width, height}.
+struct Extent {
+  uint64_t x = 1;
+  uint64_t y = 1;
+  uint64_t z = 1;
+  template <std::integral X, std::integral Y = uint32_t, std::integral Z = uint32_t>
+  Extent(X x_size, Y y_size = 1, Z z_size = 1) noexcept  // NOLINT(google-explicit-constructor)
+      : x(static_cast<uint64_t>(x_size)),
+        y(static_cast<uint64_t>(y_size)),
+        z(static_cast<uint64_t>(z_size)) {}
+};
+
+// A function of an Executable, with its arguments as in the metadata.
+class Kernel {
+ public:
+  struct Parameter {
+    halyard_argument_kind kind = HALYARD_ARGUMENT_VALUE;
+    uint32_t size = 0;      // bytes
+    std::string name;       // empty if the compiler kept none
+    std::string type_name;  // "float*"; empty if the compiler kept none
+  };
+
+  const std::string& name() const noexcept { return facts_->name; }
+  const std::vector<Parameter>& parameters() const noexcept { return facts_->parameters; }
+  halyard_function* handle() const noexcept { return function_; }
+
+  // How many groups of `group` work-items with `lds` bytes of dynamic LDS the device can run at
+  // once. UNIMPLEMENTED for an unknown processor.
+  Result<halyard_residency> try_residency(uint32_t group, uint32_t lds = 0) const {
+    auto residency = internal::with_size<halyard_residency>();
+    HALYARD_HOST_TRY(halyard_function_residency(function_, group, lds, &residency));
+    return residency;
+  }
+  // The same for the group size with the most resident work-items.
+  Result<halyard_residency> try_suggest_group(uint32_t lds = 0) const {
+    auto residency = internal::with_size<halyard_residency>();
+    HALYARD_HOST_TRY(halyard_function_suggest_workgroup_size(function_, lds, &residency));
+    return residency;
+  }
+#if defined(HALYARD_HOST_EXCEPTIONS)
+  halyard_residency residency(uint32_t group, uint32_t lds = 0) const {
+    return try_residency(group, lds).value();
+  }
+  halyard_residency suggest_group(uint32_t lds = 0) const { return try_suggest_group(lds).value(); }
+#endif
+
+ private:
+  friend class Executable;
+  struct Facts {
+    std::string name;
+    std::vector<Parameter> parameters;
+  };
+  internal::ExecutableHandle executable_;
+  halyard_function* function_ = nullptr;
+  std::shared_ptr<const Facts> facts_;
+};
+
+class Executable {
+ public:
+  explicit Executable(internal::ExecutableHandle handle) noexcept : handle_(std::move(handle)) {}
+
+  // NOT_FOUND lists the existing names.
+  Result<Kernel> try_kernel(const char* name) const {
+    Kernel kernel;
+    kernel.executable_ = handle_;
+    HALYARD_HOST_TRY(halyard_executable_find(handle_.get(), name, &kernel.function_));
+    auto info = internal::with_size<halyard_function_info>();
+    HALYARD_HOST_TRY(halyard_function_get_info(kernel.function_, &info));
+    auto facts = std::make_shared<Kernel::Facts>();
+    facts->name = info.name;
+    for (uint32_t i = 0; i < info.argument_count; ++i) {
+      auto argument = internal::with_size<halyard_argument_info>();
+      HALYARD_HOST_TRY(halyard_function_argument(kernel.function_, i, &argument));
+      facts->parameters.push_back(
+          {argument.kind, argument.size, argument.name, argument.type_name});
+    }
+    kernel.facts_ = std::move(facts);
+    return kernel;
+  }
+  std::vector<std::string> kernel_names() const {
+    std::vector<std::string> names;
+    const size_t count = halyard_executable_function_count(handle_.get());
+    for (size_t i = 0; i < count; ++i) {
+      halyard_function* function = nullptr;
+      auto info = internal::with_size<halyard_function_info>();
+      if (!Status(halyard_executable_function(handle_.get(), i, &function)).ok()) break;
+      if (!Status(halyard_function_get_info(function, &info)).ok()) break;
+      names.emplace_back(info.name);
+    }
+    return names;
+  }
+  halyard_executable* handle() const noexcept { return handle_.get(); }
+#if defined(HALYARD_HOST_EXCEPTIONS)
+  Kernel kernel(const char* name) const { return try_kernel(name).value(); }
+#endif
+
+ private:
+  internal::ExecutableHandle handle_;
+};
+
+namespace internal {
+
+// A launch's argument for the C interface; refers to `value`.
+template <typename T>
+halyard_argument to_argument(const T& value) {
+  static_assert(!std::is_pointer_v<T>,
+                "A kernel cannot use a host pointer: give an Array, a Buffer, or a DeviceAddress.");
+  static_assert(
+      std::is_trivially_copyable_v<T>,
+      "A kernel argument is an Array, a Buffer, a DeviceAddress, Lds, nullptr, or a value "
+      "of a trivially copyable type.");
+  return halyard_value(&value, sizeof(T));
+}
+template <typename T>
+halyard_argument to_argument(const Array<T>& array) {
+  return halyard_buffer_argument(halyard_whole(array.buffer().handle()));
+}
+inline halyard_argument to_argument(const Buffer& buffer) {
+  return halyard_buffer_argument(halyard_whole(buffer.handle()));
+}
+inline halyard_argument to_argument(const DeviceAddress& address) {
+  return halyard_address(address.value);
+}
+inline halyard_argument to_argument(const std::nullptr_t&) {
+  return halyard_address(0);
+}
+inline halyard_argument to_argument(const Lds& lds) {
+  return halyard_dynamic_lds(lds.bytes);
+}
+
+inline const char* name_of(halyard_argument_kind kind) {
+  switch (kind) {
+    case HALYARD_ARGUMENT_VALUE:
+      return "a value";
+    case HALYARD_ARGUMENT_BUFFER:
+      return "memory (an Array, a Buffer, a DeviceAddress or nullptr)";
+    case HALYARD_ARGUMENT_DYNAMIC_LDS:
+      return "Lds";
+    default:
+      return "something that a launch cannot give";
+  }
+}
+
+// Checks the arguments against the kernel's metadata: their number, kinds and sizes.
+inline Status check_arguments(const Kernel& kernel, std::span<const halyard_argument> arguments) {
+  const auto& parameters = kernel.parameters();
+  if (arguments.size() != parameters.size()) {
+    return {HALYARD_INVALID_ARGUMENT,
+            "Kernel \"" + kernel.name() + "\" takes " + std::to_string(parameters.size()) +
+                " arguments; the launch gives " + std::to_string(arguments.size()) + "."};
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Kernel::Parameter& parameter = parameters[i];
+    const halyard_argument& argument = arguments[i];
+    const bool is_sized = argument.kind == HALYARD_ARGUMENT_VALUE;
+    if (argument.kind == parameter.kind && (!is_sized || argument.size == parameter.size)) continue;
+    std::string which = "Argument " + std::to_string(i);
+    if (!parameter.name.empty()) which += " (" + parameter.name + ")";
+    which += " of kernel \"" + kernel.name() + "\" is " + name_of(parameter.kind);
+    if (parameter.kind == HALYARD_ARGUMENT_VALUE)
+      which += " of " + std::to_string(parameter.size) + " bytes";
+    if (!parameter.type_name.empty()) which += " (" + parameter.type_name + ")";
+    which += std::string("; the launch gives ") + name_of(argument.kind);
+    if (is_sized) which += " of " + std::to_string(argument.size) + " bytes";
+    return {HALYARD_INVALID_ARGUMENT, which + "."};
+  }
+  return {};
+}
+
+inline Status to_dim3(const char* what, const Extent& extent, halyard_dim3* converted) {
+  if (extent.x <= UINT32_MAX && extent.y <= UINT32_MAX && extent.z <= UINT32_MAX) {
+    *converted = {static_cast<uint32_t>(extent.x), static_cast<uint32_t>(extent.y),
+                  static_cast<uint32_t>(extent.z)};
+    return {};
+  }
+  return {HALYARD_INVALID_ARGUMENT,
+          std::string("The ") + what + " (" + std::to_string(extent.x) + " × " +
+              std::to_string(extent.y) + " × " + std::to_string(extent.z) +
+              ") is too large: a dimension has at most 4294967295 work-items."};
+}
+
+}  // namespace internal
+
+}  // namespace halyard::host
+
+#endif  // HALYARD_CPP_KERNEL_HPP
