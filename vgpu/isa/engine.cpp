@@ -1,6 +1,7 @@
 #include "vgpu/isa/engine.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <time.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -416,7 +418,11 @@ void EngineImpl::fail(Job& job, const WorkGroup& group) {
 void EngineImpl::publish(Job& job) {
   {
     const std::lock_guard lock(mutex_);
-    while (threads_.size() + 1 < options_.workers) threads_.emplace_back([this] { help(); });
+    try {
+      while (threads_.size() + 1 < options_.workers) threads_.emplace_back([this] { help(); });
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+      // The system has no more threads. The queue's own thread does all work.
+    }
     jobs_.push_back(&job);
   }
   wake_.notify_all();
@@ -445,6 +451,7 @@ void EngineImpl::set_starting(Job& job, bool starting) {
 }
 
 void EngineImpl::help() {
+  pthread_setname_np(pthread_self(), "vgpu-helper");
   std::unique_lock lock(mutex_);
   while (true) {
     Job* job = nullptr;

@@ -2,9 +2,11 @@
 // once, and the end of those that never end. A failure here hangs until ctest's time limit.
 
 #include <gmock/gmock.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "vgpu/isa/tests/machine.h"
@@ -312,6 +314,32 @@ TEST(SchedulingBudget, ResultsDoNotDependOnIt) {
     machine.expect_ok(kReverseThroughLds, {address_of(out)}, dispatch);
     for (uint32_t n = 0; n < 256 * 4; ++n) ASSERT_EQ(out[n], 7 + 255 - n % 256) << n;
   }
+}
+
+// As in a container with a limit of processes. No stack can be that large, so no thread starts.
+TEST(SchedulingHelpers, ADispatchRunsWithoutThem) {
+  pthread_attr_t usual;
+  pthread_attr_t impossible;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(pthread_attr_init(&impossible), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&impossible, size_t{1} << 46), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&impossible), 0);
+  Machine machine(with_workers(4));
+  auto* out = machine.allocate<uint32_t>(256 * 20);
+  Dispatch dispatch = Machine::grid(256 * 20, 256);
+  dispatch.group_segment_size = 1024;
+  machine.expect_ok(kReverseThroughLds, {address_of(out)}, dispatch);
+  EXPECT_EQ(pthread_setattr_default_np(&usual), 0);
+  EXPECT_THROW(
+      {
+        pthread_setattr_default_np(&impossible);
+        std::thread([] {}).join();
+      },
+      std::system_error);
+  EXPECT_EQ(pthread_setattr_default_np(&usual), 0);
+  for (uint32_t n = 0; n < 256 * 20; ++n) ASSERT_EQ(out[n], 7 + 255 - n % 256) << n;
+  // They start when they can.
+  machine.expect_ok(kReverseThroughLds, {address_of(out)}, dispatch);
 }
 
 TEST(SchedulingQueues, ManyThreadsDispatchAtOnce) {
