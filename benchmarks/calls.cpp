@@ -232,8 +232,8 @@ int run(int argc, char** argv) {
   const std::vector<std::string> exec = {HALYARD_PROGRAM, "vgpu", "exec", "--profile=" + profile,
                                          "--"};
   const auto command = [&](std::vector<std::string> before, const char* what) {
-    before.insert(before.end(),
-                  {self, "--measure", folder.path(), what, smoke ? "1" : "101", smoke ? "10" : "1000"});
+    before.insert(before.end(), {self, "--measure", folder.path(), what, smoke ? "1" : "101",
+                                 smoke ? "10" : "1000"});
     return before;
   };
   Way ways[] = {{"as it is", command({}, "nothing"), {}},

@@ -86,8 +86,8 @@ Loaded& loaded() {
 
 std::atomic<bool> ends{false};
 
-// For each library. Handlers run in the reverse order, so this runs before the objects are destroyed
-// that the library had when it was opened.
+// For each library. Handlers run in the reverse order, so this runs before the objects are
+// destroyed that the library had when it was opened.
 void watch_for_the_end() {
   std::atexit([] { ends.store(true); });
 }

@@ -46,9 +46,9 @@ class VendorRuntime {
   ThunkEvents thunk_events() const;
 
   // Whether the process ends, and static objects of the library may be destroyed: for what the
-  // program's own ones, made before the library was opened, still hold, and for threads. HSA 5.2.3's
-  // hsa_queue_destroy takes such a lock, and may wait for ever. Sequentially consistent. A handler
-  // that resolve() gives to atexit() runs when it is true.
+  // program's own ones, made before the library was opened, still hold, and for threads.
+  // HSA 5.2.3's hsa_queue_destroy takes such a lock, and may wait for ever. Sequentially
+  // consistent. A handler that resolve() gives to atexit() runs when it is true.
   static bool process_ends();
 
   // Opens the library; Runtime is a VendorRuntime for which there is Runtime::library(). The file

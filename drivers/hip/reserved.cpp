@@ -17,9 +17,9 @@ hipMemGenericAllocationHandle_t handle_of(uint64_t memory) {
 
 std::atomic<uint32_t> mappings{0};
 
-// HIP's end shuts HSA down, which then calls a deleted agent for each mapping that is left (SIGSEGV,
-// seen with 6.4.3). HSA counts its users, so with one more it goes on. Handlers run in the reverse
-// order, so this runs before HIP's.
+// HIP's end shuts HSA down, which then calls a deleted agent for each mapping that is left
+// (SIGSEGV, seen with 6.4.3). HSA counts its users, so with one more it goes on. Handlers run in
+// the reverse order, so this runs before HIP's.
 void keep_hsa_for_mappings(const Hip& hip) {
   static auto* const init = hip.hsa_init;
   static const int registered = std::atexit([] {
