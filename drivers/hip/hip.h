@@ -26,9 +26,9 @@ class Hip final : public VendorRuntime {
   static const VendorLibrary& library();
   static Result<Hip*> load(std::string_view path) { return VendorRuntime::load<Hip>(path); }
 
-  // hipEventQuery, which threads that wait call until the process is gone: hipErrorNotReady when
-  // process_ends(), as HIP then destroys what it has, in static destructors, and none of its
-  // functions is called any more. The process's end waits for calls that are under way.
+  // hipEventQuery, for threads that poll until the process is gone. When process_ends(), it returns
+  // hipErrorNotReady and does not call HIP, which then destroys its static objects. Before HIP does
+  // so, an exit handler waits for calls that have begun, at most a second.
   hipError_t query(hipEvent_t event) const;
   // The same of hipStreamSynchronize.
   hipError_t synchronise(hipStream_t stream) const;

@@ -421,7 +421,7 @@ void EngineImpl::publish(Job& job) {
     try {
       while (threads_.size() + 1 < options_.workers) threads_.emplace_back([this] { help(); });
     } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
-      // The system has no more threads. The queue's own thread does all work.
+      // No more helpers can be started. The queue's own thread also executes work-groups.
     }
     jobs_.push_back(&job);
   }

@@ -179,6 +179,21 @@ TEST(VendorRuntimeDeathTest, TellsWhatOutlivesItThatTheProcessEnds) {
   EXPECT_FALSE(VendorRuntime::process_ends());
 }
 
+// What is registered between two libraries runs after the second one's objects are destroyed.
+TEST(VendorRuntimeDeathTest, TellsItBeforeTheObjectsOfALaterLibraryAreDestroyed) {
+  const Result<Runtime*> math = VendorRuntime::load<Runtime>("libm.so.6");
+  ASSERT_TRUE(math.ok()) << math.status().to_string();
+  const Folder folder;
+  std::filesystem::copy_file((*math)->path(), folder / kSonames[0]);
+  EXPECT_EXIT(
+      {
+        std::atexit([] { _exit(VendorRuntime::process_ends() ? 7 : 8); });
+        if (!VendorRuntime::load<Runtime>(folder.path()).ok()) _exit(9);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(7), "");
+}
+
 TEST(VendorRuntime, HasAVersionOnceItIsStarted) {
   const Result<Runtime*> math = VendorRuntime::load<Runtime>("libm.so.6");
   ASSERT_TRUE(math.ok()) << math.status().to_string();

@@ -324,19 +324,15 @@ TEST(SchedulingHelpers, ADispatchRunsWithoutThem) {
   ASSERT_EQ(pthread_attr_init(&impossible), 0);
   ASSERT_EQ(pthread_attr_setstacksize(&impossible, size_t{1} << 46), 0);
   ASSERT_EQ(pthread_setattr_default_np(&impossible), 0);
+  EXPECT_THROW(std::thread([] {}).join(), std::system_error);
   Machine machine(with_workers(4));
   auto* out = machine.allocate<uint32_t>(256 * 20);
   Dispatch dispatch = Machine::grid(256 * 20, 256);
   dispatch.group_segment_size = 1024;
   machine.expect_ok(kReverseThroughLds, {address_of(out)}, dispatch);
   EXPECT_EQ(pthread_setattr_default_np(&usual), 0);
-  EXPECT_THROW(
-      {
-        pthread_setattr_default_np(&impossible);
-        std::thread([] {}).join();
-      },
-      std::system_error);
-  EXPECT_EQ(pthread_setattr_default_np(&usual), 0);
+  pthread_attr_destroy(&impossible);
+  pthread_attr_destroy(&usual);
   for (uint32_t n = 0; n < 256 * 20; ++n) ASSERT_EQ(out[n], 7 + 255 - n % 256) << n;
   // They start when they can.
   machine.expect_ok(kReverseThroughLds, {address_of(out)}, dispatch);

@@ -77,41 +77,29 @@ class Device {
   // `size` uninitialized elements. `gpu`: the GPU of a logical device whose memory is used.
   template <typename T>
   Result<Array<T>> try_array(size_t size, Memory memory = Memory::kDevice, uint32_t gpu = 0) const {
-    if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
-    internal::BufferHandle buffer;
     auto options = internal::with_size<halyard_buffer_options>();
     options.type = static_cast<halyard_memory_type>(memory);
     options.gpu = gpu;
-    HALYARD_HOST_TRY(
-        halyard_device_allocate(handle_.get(), size * sizeof(T), &options, buffer.out()));
-    return internal::array_over<T>(std::move(buffer), size);
+    return array_with<T>(size, options);
   }
 
   // Managed memory (Memory::kHost): one pointer for the host and the GPUs, whose pages the vendor's
   // runtime can move. UNIMPLEMENTED if halyard_device_info.managed_memory is false.
   template <typename T>
   Result<Array<T>> try_managed_array(size_t size) const {
-    if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
-    internal::BufferHandle buffer;
     auto options = internal::with_size<halyard_buffer_options>();
     options.type = HALYARD_MEMORY_HOST;
     options.managed = true;
-    HALYARD_HOST_TRY(
-        halyard_device_allocate(handle_.get(), size * sizeof(T), &options, buffer.out()));
-    return internal::array_over<T>(std::move(buffer), size);
+    return array_with<T>(size, options);
   }
   // Addresses of the device for `size` elements, without memory: commit() gives memory to parts, so
   // that the array grows without moving. Its bytes are a multiple of
   // halyard_device_info.commit_granule; UNIMPLEMENTED if that is 0.
   template <typename T>
   Result<Array<T>> try_reserved_array(size_t size) const {
-    if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
-    internal::BufferHandle buffer;
     auto options = internal::with_size<halyard_buffer_options>();
     options.reserve = true;
-    HALYARD_HOST_TRY(
-        halyard_device_allocate(handle_.get(), size * sizeof(T), &options, buffer.out()));
-    return internal::array_over<T>(std::move(buffer), size);
+    return array_with<T>(size, options);
   }
   // Memory for a reserved array's elements from `first` on, in whole granules. Work must only use
   // elements that have memory.
@@ -284,6 +272,14 @@ class Device {
 #endif
 
  private:
+  template <typename T>
+  Result<Array<T>> array_with(size_t size, const halyard_buffer_options& options) const {
+    if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
+    internal::BufferHandle buffer;
+    HALYARD_HOST_TRY(
+        halyard_device_allocate(handle_.get(), size * sizeof(T), &options, buffer.out()));
+    return internal::array_over<T>(std::move(buffer), size);
+  }
   Result<Queue> with_semaphore(internal::QueueHandle queue) const {
     internal::SemaphoreHandle semaphore;
     HALYARD_HOST_TRY(halyard_device_create_semaphore(handle_.get(), 0, semaphore.out()));
