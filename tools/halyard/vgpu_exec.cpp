@@ -160,7 +160,8 @@ void add_vgpu_exec_command(Command vgpu, Status& outcome) {
       "Also find mistakes that hardware does not report (exit code 1): accesses outside the "
       "program's allocations (bounds; a memory fault); uninitialized, out-of-range and racing "
       "accesses to LDS (lds); a missing s_waitcnt (waits); float atomics that memory drops "
-      "(atomics); missing cache fences (coherence). --check=lds,waits selects some");
+      "(atomics); missing cache fences (coherence). --check=lds,waits selects some; \"notes\" "
+      "among the names adds what is harmless or the vendor runtime's own");
   command
       .add_option("--trace", flags->trace,
                   "Write every executed instruction and its effects to this file")

@@ -29,6 +29,11 @@ struct Placement {
   bool is_shared = false;     // another process may have it too, and use it by the same L2
 };
 
+// Whether the host accesses it through the PCI window, and only this process does.
+constexpr bool has_window(const Placement& placement) {
+  return placement.node != 0 && placement.host_visible && !placement.is_shared;
+}
+
 constexpr Caching caching(const Placement& placement, uint32_t node, bool is_gfx90a) {
   if (!placement.coarse_grained) return Caching::kUncached;
   return is_gfx90a && placement.node == node ? Caching::kProbed : Caching::kNonCoherent;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/coherence/reliances.h"
+
 namespace halyard::vgpu::coherence {
 
 const char* text_of(Mistake mistake) {
@@ -29,9 +31,13 @@ const char* text_of(Mistake mistake) {
 }
 
 void Findings::tell(const Finding& finding) const {
-  std::string text = fmt::format("halyard vgpu: check: {} in {}\n  {}\n  {}\n  missing: {}\n",
-                                 text_of(finding.mistake), finding.where, finding.access,
-                                 finding.history, finding.cure);
+  const Reliance* const relied_on = finding.relied_on;
+  std::string text = fmt::format("halyard vgpu: check: {}{} in {}\n  {}\n  {}\n  missing: {}\n",
+                                 relied_on != nullptr ? "note: " : "", text_of(finding.mistake),
+                                 finding.where, finding.access, finding.history, finding.cure);
+  if (relied_on != nullptr)
+    text +=
+        fmt::format("  the runtime relies on it: {} ({})\n", relied_on->what, relied_on->source);
   if (!finding.place.empty()) text += fmt::format("  {}\n", finding.place);
   report_(text);
 }

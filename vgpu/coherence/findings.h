@@ -26,6 +26,8 @@ enum class Mistake : uint8_t {
 // "stale read", ...: the first words of a report.
 const char* text_of(Mistake mistake);
 
+struct Reliance;  // reliances.h
+
 // A finding, in the words of its report.
 struct Finding {
   Mistake mistake = Mistake::kStaleRead;
@@ -34,13 +36,19 @@ struct Finding {
   std::string history;  // who wrote, since when
   std::string cure;     // which fence at which place is missing
   std::string place;    // the instruction; may be empty
+  // Not null: the vendor's runtime is known to rely on it, and the finding is a note.
+  const Reliance* relied_on = nullptr;
 };
 
 // Not for several threads at once.
 class Findings {
  public:
   using Report = std::function<void(std::string_view)>;
-  explicit Findings(Report report) : report_(std::move(report)) {}
+  // `notes`: of what the vendor's runtime relies on, too.
+  explicit Findings(Report report, bool notes = false)
+      : report_(std::move(report)), notes_(notes) {}
+
+  bool notes() const { return notes_; }
 
   // False if this pair of places was already reported.
   bool is_new(Mistake mistake, uint64_t reader, uint64_t writer) {
@@ -50,6 +58,7 @@ class Findings {
 
  private:
   Report report_;
+  const bool notes_;
   std::set<std::tuple<Mistake, uint64_t, uint64_t>> told_;
 };
 

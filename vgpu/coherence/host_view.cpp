@@ -1,12 +1,12 @@
 #include "vgpu/coherence/host_view.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <string>
-#include <utility>
 
+#include "vgpu/coherence/host_writers.h"
 #include "vgpu/coherence/model.h"
 #include "vgpu/host_guard.h"
 
@@ -24,44 +24,65 @@ class HostNames final : public AccessNames {
     return {"the host's program",
             fmt::format("the host {} 0x{:x}", access_.is_write ? "writes to" : "reads from",
                         access_.address),
-            "in " + function()};
+            "in " + function_text(access_.pc)};
   }
   uint64_t place() const override { return access_.pc; }
 
  private:
-  std::string function() const {
-    Dl_info info = {};
-    if (dladdr(reinterpret_cast<void*>(access_.pc), &info) == 0 || info.dli_fname == nullptr)
-      return fmt::format("code at 0x{:x}", access_.pc);
-    const auto base = reinterpret_cast<uintptr_t>(info.dli_fbase);
-    return fmt::format("{} ({}+0x{:x})",
-                       info.dli_sname != nullptr ? info.dli_sname : "a function without a name",
-                       info.dli_fname, access_.pc - base);
-  }
   const HostAccess& access_;
 };
 
 // The signal handler's entry: true if the access can continue.
 bool touched(const HostAccess& access) {
   // The thread may hold the model: then it is a GPU's, in the middle of an access.
-  if (Model::Lock::held()) return watched->give_back(access.address);
+  if (Model::Lock::held()) return watched->give_back_to_gpu(access.address);
+  const uint64_t caller = access.by_gpu || !access.is_write ? 0 : caller_of(access);
   const Model::Lock lock(*watched);
-  if (!access.by_gpu) watched->host_touches(access.address, access.is_write, HostNames(access));
-  return watched->give_back(access.address);
+  const bool by_gpu = access.by_gpu || (access.is_write && caller == 0);
+  if (by_gpu) return watched->give_back_to_gpu(access.address);
+  watched->host_touches(access.address, access.is_write, HostNames(access));
+  if (!access.is_write) return watched->give_back_to_read(access.address);
+  return watched->give_back_to_write(access.address, watched->host_writers().id_of(caller));
+}
+
+int protection_of(HostRights rights) {
+  switch (rights) {
+    case HostRights::kAll:
+      return PROT_READ | PROT_WRITE;
+    case HostRights::kReads:
+      return PROT_READ;
+    case HostRights::kNone:
+      return PROT_NONE;
+  }
+  return PROT_READ | PROT_WRITE;
+}
+
+void note(ShadowPage& page, HostRights rights) {
+  page.rights = rights;
+  page.was_taken |= rights != HostRights::kAll;
 }
 
 }  // namespace
 
-bool guard_page(ShadowPage& page) {
-  if (page.guarded) return true;
-  page.guarded = mprotect(reinterpret_cast<void*>(page.base), kPageBytes, PROT_NONE) == 0;
-  page.was_guarded |= page.guarded;
-  return page.guarded;
+bool set_rights(uint64_t begin, uint64_t size, HostRights rights) {
+  return mprotect(reinterpret_cast<void*>(begin), size, protection_of(rights)) == 0;
 }
 
-void open_page(ShadowPage& page) {
-  if (!std::exchange(page.guarded, false)) return;
-  mprotect(reinterpret_cast<void*>(page.base), kPageBytes, PROT_READ | PROT_WRITE);
+void set_rights(ShadowPage& page, HostRights rights) {
+  if (page.rights == rights) return;
+  if (set_rights(page.base, kPageBytes, rights)) note(page, rights);
+}
+
+void set_rights(std::vector<ShadowPage*>& pages, HostRights rights) {
+  std::ranges::sort(pages, {}, [](const ShadowPage* page) { return page->base; });
+  for (size_t first = 0; first < pages.size();) {
+    size_t next = first + 1;
+    while (next < pages.size() && pages[next]->base == pages[next - 1]->base + kPageBytes) ++next;
+    if (set_rights(pages[first]->base, (next - first) * kPageBytes, rights)) {
+      for (size_t n = first; n < next; ++n) note(*pages[n], rights);
+    }
+    first = next;
+  }
 }
 
 void watch_host(Model& model) {

@@ -1,14 +1,20 @@
-// The host's view of a page whose newest bytes are only in a GPU's cache.
+// The host's view of memory: which of its loads and stores the check hears of.
 //
-// Nothing reports the host's loads and stores. So the model removes access to such a page
-// (PROT_NONE) when the dispatch that wrote it ends. It restores access when the bytes are released,
-// or when the page is accessed: the host's access raises a signal, is checked, and continues. The
-// GPU's own accesses restore access beforehand, or by the same signal without a finding.
+// Nothing reports the host's accesses. So the model takes rights to a page from the process:
+//
+//   - all of them (PROT_NONE), when a dispatch ends and the page's newest bytes are only in a GPU's
+//     cache, until they are released;
+//   - the right to write (PROT_READ), from memory of a GPU that the host reaches through the PCI
+//     window, so that the check learns whose code stores there.
+//
+// The host's access then raises a signal, is looked at, and continues. GPUs' own accesses restore
+// the rights beforehand, or by the same signal without a look.
 //
 // A system call that gets such a page fails with EFAULT (for example read(2) into it).
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "vgpu/coherence/shadow.h"
 
@@ -18,16 +24,18 @@ class Model;
 
 // Pages may be taken if the GPU's memory manager mapped them: what the program registered is its
 // own to protect.
-inline bool may_guard(const ShadowPage& page) {
+inline bool may_take(const ShadowPage& page) {
   return page.allocation.placement.host_visible && page.allocation.placement.own_mapping;
 }
 
-// Takes the page from the process; false if the system does not let it.
-bool guard_page(ShadowPage& page);
-// Gives it back, if it was taken.
-void open_page(ShadowPage& page);
+// Changes the process's rights to pages; to nothing where the system does not let it.
+void set_rights(ShadowPage& page, HostRights rights);
+// The same with few system calls. Sorts the pages.
+void set_rights(std::vector<ShadowPage*>& pages, HostRights rights);
+// Of memory without a ShadowPage. False if the system does not let it.
+bool set_rights(uint64_t begin, uint64_t size, HostRights rights);
 
-// Checks this process's accesses to protected pages of `model`. Call it once in a process; `model`
+// Checks this process's accesses to taken pages of `model`. Call it once in a process; `model`
 // lives forever.
 void watch_host(Model& model);
 

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "vgpu/coherence/accesses.h"
+#include "vgpu/host_guard.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/target.h"
 #include "vgpu/shared_memory_access.h"
@@ -147,9 +149,12 @@ void Kernels::Group::check_code(const isa::Wave& wave) {
   code_page_ = page;
   if (std::find(code_pages_.begin(), code_pages_.end(), page) != code_pages_.end()) return;
   code_pages_.push_back(page);
+  // Read before the model is locked: the host may have taken the memory away.
+  std::array<uint8_t, kPageBytes> code;
+  if (!read_host(code.data(), reinterpret_cast<const void*>(page), kPageBytes)) return;
   const Model::Lock lock(model_);
   const SharedMemoryAccess host_sees;
-  const auto changed = model_.fetch_code(view_.gpu, page);
+  const auto changed = model_.fetch_code(view_.gpu, page, code.data());
   if (!changed) return;
   const Work* const work = model_.history().work(view_.work);
   const std::string name = work != nullptr ? work->name : "a kernel";

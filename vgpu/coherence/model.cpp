@@ -22,8 +22,8 @@ constexpr const char* kInvalidateL2 = "buffer_invl2";
 
 thread_local bool Model::Lock::is_held = false;
 
-Model::Model(std::vector<GpuFacts> gpus, Findings::Report report)
-    : shadow_(gpus.size()), findings_(std::move(report)) {
+Model::Model(std::vector<GpuFacts> gpus, Findings::Report report, bool notes)
+    : shadow_(gpus.size()), findings_(std::move(report), notes) {
   for (GpuFacts& facts : gpus) {
     Gpu gpu;
     gpu.is_gfx90a = facts.processor == "gfx90a";
@@ -59,6 +59,7 @@ void Model::freed(uint64_t begin) {
 void Model::forget(uint64_t begin) {
   const auto allocation = shadow_.find(begin);
   if (!allocation) return;
+  give_back_all(*allocation);
   const auto goes = pages_of(*allocation);
   for (Gpu& gpu : gpus_) {
     std::erase_if(gpu.dirty, goes);
@@ -94,6 +95,7 @@ void Model::end(WorkId id) {
   Work* const work = history_.work(id);
   if (work == nullptr) return;
   work->ended = ++clock_;
+  watch_opened();
   if (work->kind == WorkKind::kCopy) return;
   // A barrier packet acquires when its signals have arrived, a dispatch before it starts (HSA
   // System Architecture 1.2, 2.9.1).
@@ -119,7 +121,7 @@ void Model::release(uint32_t gpu, Scope scope) {
     CachedPage& cached = *page->l2[gpu];
     cached.dirty.fill(0);
     cached.listed = false;
-    open_page(*page);
+    if (page->rights == HostRights::kNone) give_back_to_read(page->base);
   }
   gpus_[gpu].dirty.clear();
 }
@@ -274,10 +276,10 @@ void Model::read(ShadowPage& page, const LineAccess& at, WorkId work) {
   page.read[k] |= at.mask;
 }
 
-std::optional<Model::ChangedCode> Model::fetch_code(uint32_t gpu, uint64_t page) {
+std::optional<Model::ChangedCode> Model::fetch_code(uint32_t gpu, uint64_t page,
+                                                    const uint8_t* memory) {
   ShadowPage* const shadow = shadow_.page(page);
   if (shadow == nullptr) return std::nullopt;
-  const uint8_t* const memory = memory_at(page);
   const auto [found, is_new] = gpus_[gpu].code.try_emplace(page);
   std::vector<uint8_t>& code = found->second;
   if (is_new) {
@@ -333,12 +335,13 @@ void Model::before(GroupView& view, const VectorAccess& access, const AccessName
   for (const LineAccess& at : *access.lines) {
     ShadowPage* const page = shadow_.page(at.line);
     if (page == nullptr) continue;
-    if (page->guarded) give_back(at.line);
+    if (page->rights == HostRights::kNone) give_back_to_gpu(at.line);
     check_order(reader, *page, at);
     const bool is_hidden = check_l2s(reader, *page, at);
     check_scalar(reader, *page, at);
+    if (reader.reads) check_window(reader, *page, at);
+    if (access.use != Use::kLoad) open_for_gpu(*page);
     if (!reader.reads) continue;
-    check_window(reader, *page, at);
     if (reader.synchronises) {
       view.l1.erase(at.line);
     } else {
@@ -395,6 +398,7 @@ void Model::before_scalar(GroupView& view, Use use, const std::vector<LineAccess
     check_order(reader, *page, at);
     const bool is_hidden = check_l2s(reader, *page, at);
     if (reader.reads) check_window(reader, *page, at);
+    if (use != Use::kLoad) open_for_gpu(*page);
     if (use == Use::kLoad) {
       if (!is_hidden) check_flight(nullptr, reader, *page, at);
       read(*page, at, view.work);
@@ -452,6 +456,7 @@ void Model::copy_reads(WorkId work, uint64_t begin, uint64_t size, const AccessN
 
 void Model::copy_writes(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names) {
   check_copy(work, begin, size, names, false);
+  open_for_copy(begin, size);
 }
 
 void Model::check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNames& names,
@@ -481,7 +486,7 @@ void Model::copy_wrote(WorkId work, uint64_t begin, uint64_t size) {
 // The host.
 
 void Model::expose(uint32_t gpu, ShadowPage& page) {
-  if (!guards_ || page.exposed || !may_guard(page)) return;
+  if (!guards_ || page.exposed || !may_take(page)) return;
   page.exposed = true;
   gpus_[gpu].exposed.push_back(&page);
 }
@@ -490,14 +495,16 @@ void Model::take_exposed(uint32_t gpu) {
   for (ShadowPage* const page : std::exchange(gpus_[gpu].exposed, {})) {
     page->exposed = false;
     const CachedPage* const cached = page->l2[gpu].get();
-    if (cached != nullptr && cached->listed) guard_page(*page);
+    if (cached != nullptr && cached->listed) set_rights(*page, HostRights::kNone);
   }
 }
 
-bool Model::give_back(uint64_t address) {
+bool Model::give_back(uint64_t address, HostRights rights) {
   ShadowPage* const page = shadow_.page(address);
-  if (page == nullptr || !page->was_guarded) return false;
-  open_page(*page);
+  if (page == nullptr || !page->was_taken) return false;
+  if (page->rights > rights) set_rights(*page, rights);
+  // The system may not let it.
+  if (page->rights > rights) return false;
   // The next dispatch that ends takes it again, if it must.
   for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
     if (page->l2[gpu] && page->l2[gpu]->listed) expose(gpu, *page);
@@ -507,7 +514,7 @@ bool Model::give_back(uint64_t address) {
 
 void Model::host_touches(uint64_t address, bool is_write, const AccessNames& names) {
   const ShadowPage* const page = shadow_.page(address);
-  if (page == nullptr || !page->guarded) return;
+  if (page == nullptr || page->rights != HostRights::kNone) return;
   Reader reader;
   reader.names = &names;
   reader.reads = !is_write;

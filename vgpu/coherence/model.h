@@ -33,6 +33,7 @@
 
 #include "vgpu/coherence/findings.h"
 #include "vgpu/coherence/history.h"
+#include "vgpu/coherence/host_writers.h"
 #include "vgpu/coherence/shadow.h"
 
 namespace halyard::vgpu::coherence {
@@ -99,7 +100,8 @@ struct VectorAccess {
 
 class Model {
  public:
-  Model(std::vector<GpuFacts> gpus, Findings::Report report);
+  // `notes`: see Findings.
+  Model(std::vector<GpuFacts> gpus, Findings::Report report, bool notes = false);
 
   // Holds the model. A thread has one at most.
   class Lock {
@@ -122,23 +124,29 @@ class Model {
   const GpuFacts& gpu(uint32_t gpu) const { return gpus_[gpu].facts; }
   std::optional<Allocation> allocation(uint64_t address) const { return shadow_.find(address); }
 
-  void allocated(const Allocation& allocation) { shadow_.add(allocation); }
+  void allocated(const Allocation& allocation);
   void freed(uint64_t begin);
   // As freed(), but nothing of it is left in a cache.
   void forget(uint64_t begin);
-  void shared(uint64_t begin) { shadow_.share(begin); }
+  void shared(uint64_t begin);
   // One or all queues of the GPU have stopped: the program may be unable to release the L2's data
   // before it frees memory.
   void lost(uint32_t gpu) { gpus_[gpu].is_lost = true; }
 
   // Where the host flushes the HDP of a GPU: it stores anything but 0 there.
   void set_window_register(uint32_t gpu, uint32_t* hdp_flush) { gpus_[gpu].hdp_flush = hdp_flush; }
-  // Dispatches that end take pages which only a cache has from the host (host_view.h).
+  // Takes rights to pages from the host (host_view.h). Call it before the first allocation.
   void guard_host_pages() { guards_ = true; }
   // The host is about to touch an address of such a page.
   void host_touches(uint64_t address, bool is_write, const AccessNames& names);
-  // Gives the page to the process. False if it was never taken.
-  bool give_back(uint64_t address);
+  // Gives the page to the process, as far as the access needs. False if it was never taken.
+  bool give_back_to_read(uint64_t address);
+  bool give_back_to_write(uint64_t address, HostWriterId writer);
+  bool give_back_to_gpu(uint64_t address);
+  // Whose code stores to the page of an address from now on, if it is reached through the PCI
+  // window. Until then, and after a GPU has written to it, nobody knows.
+  void host_writes(uint64_t address, HostWriterId writer);
+  HostWriters& host_writers() { return host_writers_; }
 
   // A packet's fences. begin() when its acquire fence takes effect, end() when its release fence
   // does. Copies have none.
@@ -172,15 +180,15 @@ class Model {
   void write_back_scalar(uint32_t gpu);
   void invalidate_code(uint32_t gpu) { gpus_[gpu].code.clear(); }
 
-  // A wave of `gpu` runs code in a page. If the instruction cache may hold other code than memory:
-  // the first byte that differs, and who wrote it.
+  // A wave of `gpu` runs code in a page, which is `memory` now. If the instruction cache may hold
+  // other code: the first byte that differs, and who wrote it.
   struct ChangedCode {
     uint64_t address = 0;
     std::string writer;
   };
-  std::optional<ChangedCode> fetch_code(uint32_t gpu, uint64_t page);
+  std::optional<ChangedCode> fetch_code(uint32_t gpu, uint64_t page, const uint8_t* memory);
 
-  // A copy engine of `gpu` reads, or has written, [begin, begin + size).
+  // A copy engine of `gpu` reads, is about to write, or has written, [begin, begin + size).
   void copy_reads(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names);
   void copy_writes(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names);
   void copy_wrote(WorkId work, uint64_t begin, uint64_t size);
@@ -226,6 +234,13 @@ class Model {
   CachedPage& scalar_page(ShadowPage& page, uint32_t gpu);
   void expose(uint32_t gpu, ShadowPage& page);
   void take_exposed(uint32_t gpu);
+  bool give_back(uint64_t address, HostRights rights);
+  void give_back_all(const Allocation& allocation);
+  void watch(ShadowPage& page);
+  static void settle(ShadowPage& page);
+  void open_for_gpu(ShadowPage& page);
+  void open_for_copy(uint64_t begin, uint64_t size);
+  void watch_opened();
   static void list_dirty(std::vector<ShadowPage*>& list, CachedPage& cached, ShadowPage& page);
 
   void check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at);
@@ -251,10 +266,13 @@ class Model {
     WorkId work = 0;
     uint64_t place = 0;  // the same for every run of the same instruction
     std::string name;
+    std::string library;  // of the host's code, if known
   };
   // `otherwise`: whose they are if they are not those that were written last; 0: the host's.
   Writer writer_of(const ShadowPage& page, const LineAccess& at, WorkId otherwise = 0) const;
   Writer writer_named(WorkId work) const;
+  // Of the host's stores through the PCI window.
+  Writer host_writer_of(const ShadowPage& page, unsigned line) const;
   static bool overlaps(const Work* earlier, const Work* work);
   void report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,
                     const std::string& cache, const CachedLine& line, const std::string& cure);
@@ -272,6 +290,10 @@ class Model {
 
   std::mutex mutex_;
   bool guards_ = false;
+  HostWriters host_writers_;
+  std::vector<ShadowPage*> opened_;      // for GPUs' writes, since packets ended last
+  std::deque<ShadowPage*> host_opened_;  // for the host's, the oldest first
+  std::string last_library_;             // whose code the host's last one was
   std::vector<Gpu> gpus_;
   Shadow shadow_;
   History history_;

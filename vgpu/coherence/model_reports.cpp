@@ -6,6 +6,7 @@
 #include <string>
 
 #include "vgpu/coherence/model.h"
+#include "vgpu/coherence/reliances.h"
 
 namespace halyard::vgpu::coherence {
 namespace {
@@ -81,11 +82,11 @@ void Model::report_stale(const Reader& reader, const ShadowPage& page, const Lin
       line.filler == reader.work ? "this dispatch first read it" : history_.describe(line.filler);
   report(Mistake::kStaleRead, reader, page, stale, "where a cache may still hold older bytes",
          fmt::format("{} may hold the line since {}; after that it was written by ", cache, since),
-         by_host ? Writer{0, 0, "the host"} : writer_of(page, stale), "", cure);
+         by_host ? host_writer_of(page, index_of(stale.line)) : writer_of(page, stale), "", cure);
 }
 
 Model::Writer Model::writer_named(WorkId work) const {
-  return {work, std::hash<std::string>()(name_of(work)), history_.describe(work)};
+  return {work, std::hash<std::string>()(name_of(work)), history_.describe(work), ""};
 }
 
 Model::Writer Model::writer_of(const ShadowPage& page, const LineAccess& at,
@@ -95,11 +96,11 @@ Model::Writer Model::writer_of(const ShadowPage& page, const LineAccess& at,
     const Author* const author = history_.author(page.author[k]);
     const std::string place = author != nullptr ? author->place : "";
     return {page.work[k], std::hash<std::string>()(place + name_of(page.work[k])),
-            history_.describe_author(page.author[k])};
+            history_.describe_author(page.author[k]), ""};
   }
   if ((page.written_by_work[k] & at.mask) != 0) return writer_named(page.work[k]);
   if (otherwise != 0) return writer_named(otherwise);
-  Writer writer{0, 0, "the host"};
+  Writer writer = host_writer_of(page, k);
   if (page.author[k] != 0) {
     writer.name += fmt::format(" (or by a writer before {}, which wrote to that line too)",
                                history_.describe_author(page.author[k]));
@@ -110,6 +111,8 @@ Model::Writer Model::writer_of(const ShadowPage& page, const LineAccess& at,
 void Model::report(Mistake mistake, const Reader& reader, const ShadowPage& page,
                    const LineAccess& at, const std::string& relation, const std::string& before,
                    const Writer& writer, const std::string& after, const std::string& cure) {
+  const Reliance* const relied_on = reliance(mistake, writer.library);
+  if (relied_on != nullptr && !findings_.notes()) return;
   // A pair of places is reported once.
   if (!findings_.is_new(mistake, reader.names->place(), writer.place)) return;
   const AccessText text = reader.names->describe(at.line, at.mask);
@@ -119,7 +122,8 @@ void Model::report(Mistake mistake, const Reader& reader, const ShadowPage& page
                                         range_text(page, at.line, at.mask)),
                   .history = before + writer.name + after,
                   .cure = cure,
-                  .place = text.place});
+                  .place = text.place,
+                  .relied_on = relied_on});
 }
 
 std::string Model::name_of(WorkId id) const {

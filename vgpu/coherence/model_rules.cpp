@@ -1,5 +1,5 @@
-// The model's rules between accesses: packets that overlap, bytes that only a cache or the HDP has,
-// stores in flight, and freed memory.
+// The model's rules between accesses: packets that overlap, bytes that only a cache has, stores in
+// flight, and freed memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,47 +119,6 @@ void Model::check_scalar(const Reader& reader, const ShadowPage& page, const Lin
            "s_dcache_wb after the store");
     return;
   }
-}
-
-// What the host has stored through the PCI window, and not flushed out of the HDP since. Of a flush
-// is known only that it came between two looks: one that came before the store counts as well.
-void Model::check_window(const Reader& reader, ShadowPage& page, const LineAccess& at) {
-  if (!page.window) return;
-  Gpu& owner = gpus_[page.allocation.placement.node - 1];
-  if (owner.hdp_flush == nullptr) return;
-  WindowPage& window = *page.window;
-  const unsigned k = index_of(at.line);
-  CachedLine before;
-  before.valid = window.known[k];
-  std::copy_n(window.data.data() + k * kLineBytes, kLineBytes, before.data.data());
-  const uint64_t stored = before.stale(at.mask, memory_at(at.line));
-  if (stored != 0) {
-    if (__atomic_exchange_n(owner.hdp_flush, 0, __ATOMIC_ACQUIRE) != 0) ++owner.flushes;
-    if (window.flushes[k] == owner.flushes) {
-      wrote(page, {at.line, stored}, 0);
-      report(Mistake::kHostWindow, reader, page, {at.line, stored},
-             "which have come through the PCI window", "written by ",
-             writer_of(page, {at.line, stored}),
-             fmt::format(", and may still be in the HDP of GPU {}", owner.facts.node),
-             "a store to the register HDP_MEM_FLUSH_CNTL (HSA_AMD_AGENT_INFO_HDP_FLUSH) behind the "
-             "host's stores");
-    }
-    window.flushes[k] = owner.flushes;
-  }
-  // The rest of the line came before the same flush.
-  know(page, {at.line, ~uint64_t{0}});
-}
-
-void Model::know(ShadowPage& page, const LineAccess& at) {
-  if (!page.window) return;
-  const unsigned k = index_of(at.line);
-  uint8_t* const data = page.window->data.data() + k * kLineBytes;
-  const uint8_t* const memory = memory_at(at.line);
-  for (uint64_t left = at.mask; left != 0; left &= left - 1) {
-    const auto byte = static_cast<unsigned>(std::countr_zero(left));
-    data[byte] = memory[byte];
-  }
-  page.window->known[k] |= at.mask;
 }
 
 void Model::check_flight(const GroupView* in_order, const Reader& reader, const ShadowPage& page,

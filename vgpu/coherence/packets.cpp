@@ -226,10 +226,16 @@ void Packets::copy(const Copy& copy, const std::function<void()>& move) {
     const WorkId work = model_.begin(std::move(facts));
     const uint64_t from = host_address(copy.from);
     const uint64_t to = host_address(copy.to);
-    if (copy.from != 0) model_.copy_reads(work, from, copy.bytes, CopyNames(copy, true));
-    model_.copy_writes(work, to, copy.bytes, CopyNames(copy, false));
-    moved = guarded(move, gone);
-    if (moved) model_.copy_wrote(work, to, copy.bytes);
+    const CopyNames reads(copy, true);
+    const CopyNames writes(copy, false);
+    // The model looks at the memory too. The lock is outside: a fault jumps past what is inside.
+    const auto look_and_move = [&] {
+      if (copy.from != 0) model_.copy_reads(work, from, copy.bytes, reads);
+      model_.copy_writes(work, to, copy.bytes, writes);
+      move();
+      model_.copy_wrote(work, to, copy.bytes);
+    };
+    moved = guarded(look_and_move, gone);
     model_.end(work);
   }
   // Memory that the host has taken away: the queue's own guard is to see the fault.

@@ -34,6 +34,23 @@ void Shadow::add(const Allocation& allocation) {
   last_ = nullptr;
 }
 
+std::vector<ShadowPage*> Shadow::pages_of(const Allocation& allocation) const {
+  std::vector<ShadowPage*> pages;
+  // Whichever is less to look through.
+  if (allocation.size / kPageBytes < pages_.size()) {
+    const uint64_t end = allocation.begin + allocation.size;
+    for (uint64_t at = allocation.begin / kPageBytes * kPageBytes; at < end; at += kPageBytes) {
+      if (const auto known = pages_.find(at); known != pages_.end())
+        pages.push_back(known->second.get());
+    }
+    return pages;
+  }
+  for (const auto& [base, page] : pages_) {
+    if (base - allocation.begin < allocation.size) pages.push_back(page.get());
+  }
+  return pages;
+}
+
 void Shadow::remove(uint64_t begin) {
   const auto found = allocations_.find(begin);
   if (found == allocations_.end()) return;
@@ -55,8 +72,8 @@ void Shadow::share(uint64_t begin) {
   if (found == allocations_.end()) return;
   Allocation& allocation = found->second;
   allocation.placement.is_shared = true;
-  for (auto& [base, page] : pages_) {
-    if (base - allocation.begin >= allocation.size) continue;
+  allocation.watched = false;
+  for (ShadowPage* const page : pages_of(allocation)) {
     page->allocation = allocation;
     page->window.reset();
   }
@@ -80,8 +97,11 @@ ShadowPage* Shadow::page(uint64_t address) {
   auto page = std::make_unique<ShadowPage>();
   page->base = base;
   page->allocation = *allocation;
-  const Placement& placement = allocation->placement;
-  if (placement.node != 0 && placement.host_visible && !placement.is_shared) {
+  if (allocation->watched) {
+    page->rights = HostRights::kReads;
+    page->was_taken = true;
+  }
+  if (has_window(allocation->placement)) {
     page->window = std::make_unique<WindowPage>();
     // The system gives memory as zeros.
     page->window->known.fill(~uint64_t{0});

@@ -12,6 +12,7 @@
 
 #include "vgpu/coherence/caching.h"
 #include "vgpu/coherence/history.h"
+#include "vgpu/coherence/host_writers.h"
 
 namespace halyard::vgpu::coherence {
 
@@ -59,6 +60,8 @@ struct Allocation {
   uint64_t begin = 0;
   uint64_t size = 0;
   Placement placement;
+  // Its pages that have no ShadowPage are taken from writes (host_view.h).
+  bool watched = false;
 };
 
 // Memory of a GPU that the host accesses through the PCI window, as of the last access by a GPU or
@@ -67,7 +70,14 @@ struct WindowPage {
   std::array<uint8_t, kPageBytes> data = {};
   std::array<uint64_t, kLinesInPage> known = {};    // bytes
   std::array<uint64_t, kLinesInPage> flushes = {};  // of the HDP, when the line was looked at last
+  // Who stores to the page now, and who has last stored to each line: as of `seen`.
+  HostWriterId writes_now = 0;
+  std::array<HostWriterId, kLinesInPage> writer = {};
+  std::array<uint8_t, kPageBytes> seen = {};
 };
+
+// What the process may do with a page (host_view.h).
+enum class HostRights : uint8_t { kAll, kReads, kNone };
 
 struct ShadowPage {
   uint64_t base = 0;
@@ -85,10 +95,11 @@ struct ShadowPage {
   std::array<uint64_t, kLinesInPage> read = {};
   // How many stores may still be on their way.
   std::array<uint32_t, kLinesInPage> in_flight = {};
-  // host_view.h: taken from the process; ever taken; to be taken when the dispatch ends.
-  bool guarded = false;
-  bool was_guarded = false;
+  // host_view.h: the process's; whether they were ever less; to be taken when the dispatch ends.
+  HostRights rights = HostRights::kAll;
+  bool was_taken = false;
   bool exposed = false;
+  bool opened = false;  // for a GPU's writes; to be watched again when its packet ends
   std::unique_ptr<WindowPage> window;  // null if the host has no such way to it
   // By GPU, from 0; null where it has nothing of the page.
   std::vector<std::unique_ptr<CachedPage>> l2;
@@ -101,6 +112,8 @@ class Shadow {
   explicit Shadow(size_t gpus) : gpus_(gpus) {}
 
   void add(const Allocation& allocation);
+  // The allocation's pages that are known.
+  std::vector<ShadowPage*> pages_of(const Allocation& allocation) const;
   // Forgets the allocation that begins at `begin`, and all that was kept of its memory.
   void remove(uint64_t begin);
 

@@ -18,9 +18,9 @@ std::vector<coherence::GpuFacts> facts_of(const Profile& profile) {
 }  // namespace
 
 CoherenceCheck::CoherenceCheck(const Profile& profile, coherence::KernelNames names,
-                               std::function<void(std::string_view)> report)
+                               std::function<void(std::string_view)> report, bool notes)
     : profile_(profile),
-      model_(facts_of(profile), std::move(report)),
+      model_(facts_of(profile), std::move(report), notes),
       packets_(model_, std::move(names)),
       kernels_(model_, packets_) {
   model_.guard_host_pages();

@@ -70,7 +70,8 @@ bool Machine::watch(std::string& error) {
   if (settings.checks.bounds) blocks_ = std::make_unique<BlockMap>();
   if (settings.checks.coherence) {
     coherence_ = std::make_unique<CoherenceCheck>(
-        profile_, names, [this](std::string_view text) { observers_->report(text); });
+        profile_, names, [this](std::string_view text) { observers_->report(text); },
+        settings.checks.notes);
     memory_.set_observer(coherence_.get());
   }
 #else

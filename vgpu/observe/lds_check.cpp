@@ -3,15 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 #include <functional>
 #include <vector>
 
 #include "vgpu/isa/target.h"
 #include "vgpu/observe/lds_access.h"
+#include "vgpu/observe/lds_bytes.h"
 
 namespace halyard::vgpu::observe {
-namespace {}  // namespace
+namespace {
+
+// No compute unit has LDS from here on, and a read there returns 0 (Vega ISA 11, "out of range").
+// Tensile selects such an offset (0xf00000) for the lanes whose operands are to be 0. From 2 GiB
+// on it is a negative offset, which is a mistake.
+constexpr uint64_t kBeyondAnyLds = 64 * 1024;
+constexpr uint64_t kNegative = uint64_t{1} << 31;
+
+constexpr unsigned kMostBytes = 16;  // of one lane's access
+
+}  // namespace
 
 class LdsCheck::Group final : public isa::GroupObserver {
  public:
@@ -21,54 +34,43 @@ class LdsCheck::Group final : public isa::GroupObserver {
         place_(group_text(group)),
         bytes_(context.dispatch->group_segment_size) {}
 
-  void before(const isa::Wave& wave, const isa::Instruction& instruction) override {
-    for_each_lds_access(wave, instruction, [&](const LdsAccess& access) { look_at(wave, access); });
-  }
-  void after(const isa::Wave&, const isa::Instruction&, uint64_t, isa::Outcome) override {}
+  void before(const isa::Wave& wave, const isa::Instruction& instruction) override;
+  void after(const isa::Wave& wave, const isa::Instruction& instruction, uint64_t pc,
+             isa::Outcome outcome) override;
   void barrier() override { ++phase_; }
 
  private:
-  // What became of a byte of LDS. All but `written` counts since the last barrier only.
-  struct Byte {
-    uint32_t phase = 0;
-    uint16_t readers = 0;  // waves, one bit each; a work-group has at most 16
-    uint16_t writers = 0;
-    uint16_t updaters = 0;  // with atomics
-    bool written = false;
-    uint8_t user = 0;      // the last wave to change it, or the first to read it if none did
-    uint64_t user_pc = 0;  // and where
+  // An access of the instruction that is being executed, with what was there.
+  struct Write {
+    LdsAccess access;
+    std::array<uint8_t, kMostBytes> before;
   };
 
   void look_at(const isa::Wave& wave, const LdsAccess& access);
-  static uint16_t rivals(const Byte& byte, LdsUse use, uint16_t self);
-  std::string describe(const Byte& byte, uint16_t rivals) const;
+  // `changed`: the bytes that the access has changed, one bit each.
+  void use(uint32_t wave, uint64_t pc, const LdsAccess& access, uint32_t changed);
+  std::string describe(const LdsByte::Verdict& verdict) const;
   std::string describe_unwritten(const LdsAccess& access) const;
   // `what` makes the text, which is needed only if the place is new.
-  void report(const isa::Wave& wave, const LdsAccess& access, Mistake mistake,
+  void report(uint32_t wave, uint64_t pc, const LdsAccess& access, Kind kind,
               const std::function<std::string()>& what);
 
   LdsCheck& check_;
   const isa::GroupContext& context_;
   const std::string place_;
-  std::vector<Byte> bytes_;
+  std::vector<LdsByte> bytes_;
+  std::vector<Write> writes_;
   uint32_t phase_ = 1;
 };
 
-// The other waves whose use of the byte since the last barrier does not go with this one.
-uint16_t LdsCheck::Group::rivals(const Byte& byte, LdsUse use, uint16_t self) {
-  unsigned waves = byte.writers;
-  if (use != LdsUse::kAtomic) waves |= byte.updaters;
-  if (use != LdsUse::kRead) waves |= byte.readers;
-  return static_cast<uint16_t>(waves & ~unsigned{self});
-}
-
-std::string LdsCheck::Group::describe(const Byte& byte, uint16_t rivals) const {
-  const bool knows_where = (rivals >> byte.user & 1) != 0;
-  const unsigned wave = knows_where ? byte.user : static_cast<unsigned>(std::countr_zero(rivals));
+std::string LdsCheck::Group::describe(const LdsByte::Verdict& verdict) const {
+  const bool knows_where = (verdict.rivals >> verdict.user & 1) != 0;
+  const unsigned wave =
+      knows_where ? verdict.user : static_cast<unsigned>(std::countr_zero(verdict.rivals));
   std::string text = fmt::format("which wave {} has used", wave);
   if (knows_where) {
-    text += fmt::format(" at {} ({})", offset_text(context_, byte.user_pc),
-                        context_.program->text(byte.user_pc));
+    text += fmt::format(" at {} ({})", offset_text(context_, verdict.user_pc),
+                        context_.program->text(verdict.user_pc));
   }
   return text + " with no barrier between";
 }
@@ -77,7 +79,7 @@ std::string LdsCheck::Group::describe(const Byte& byte, uint16_t rivals) const {
 std::string LdsCheck::Group::describe_unwritten(const LdsAccess& access) const {
   const auto first = bytes_.begin() + static_cast<ptrdiff_t>(access.offset);
   const auto last = first + static_cast<ptrdiff_t>(access.bytes);
-  const auto unwritten = [](const Byte& byte) { return !byte.written; };
+  const auto unwritten = [](const LdsByte& byte) { return !byte.is_written(); };
   const auto count = static_cast<uint64_t>(std::count_if(first, last, unwritten));
   const std::string nobody = "no wave has written since the work-group started";
   if (count == access.bytes) return "which " + nobody;
@@ -85,52 +87,82 @@ std::string LdsCheck::Group::describe_unwritten(const LdsAccess& access) const {
                      std::find_if(first, last, unwritten) - bytes_.begin(), nobody);
 }
 
+void LdsCheck::Group::before(const isa::Wave& wave, const isa::Instruction& instruction) {
+  writes_.clear();
+  for_each_lds_access(wave, instruction, [&](const LdsAccess& access) { look_at(wave, access); });
+}
+
 void LdsCheck::Group::look_at(const isa::Wave& wave, const LdsAccess& access) {
   if (access.offset + access.bytes > bytes_.size()) {
-    report(wave, access, Mistake::kOutside, [&] {
-      return fmt::format("outside the {} bytes of LDS that the dispatch asks for", bytes_.size());
+    const bool on_purpose =
+        access.use == LdsUse::kRead && access.offset >= kBeyondAnyLds && access.offset < kNegative;
+    const Kind kind = on_purpose ? Kind::kOutOfAnyLds : Kind::kOutside;
+    return report(wave.index_in_group, wave.pc, access, kind, [&] {
+      return fmt::format("outside the {} bytes of LDS that the dispatch asks for{}", bytes_.size(),
+                         on_purpose ? ", which returns 0" : "");
     });
-    return;
   }
-  const auto self = static_cast<uint16_t>(1u << wave.index_in_group);
-  for (uint64_t at = access.offset; at < access.offset + access.bytes; ++at) {
-    Byte& byte = bytes_[at];
-    if (byte.phase != phase_) {
-      byte.readers = byte.writers = byte.updaters = 0;
-      byte.phase = phase_;
-    }
-    if (access.use != LdsUse::kWrite && !byte.written) {
-      report(wave, access, Mistake::kUninitialised, [&] { return describe_unwritten(access); });
-    }
-    if (const uint16_t others = rivals(byte, access.use, self); others != 0)
-      report(wave, access, Mistake::kRace, [&] { return describe(byte, others); });
-    const bool changes = access.use != LdsUse::kRead;
-    if (changes || (byte.readers | byte.writers | byte.updaters) == 0) {
-      byte.user = static_cast<uint8_t>(wave.index_in_group);
-      byte.user_pc = wave.pc;
-    }
-    if (access.use == LdsUse::kRead) byte.readers |= self;
-    if (access.use == LdsUse::kWrite) byte.writers |= self;
-    if (access.use == LdsUse::kAtomic) byte.updaters |= self;
-    byte.written = byte.written || changes;
+  if (access.use != LdsUse::kWrite) return use(wave.index_in_group, wave.pc, access, 0);
+  // Which bytes it changes is known behind it.
+  Write& write = writes_.emplace_back();
+  write.access = access;
+  std::memcpy(write.before.data(), wave.lds + access.offset, access.bytes);
+}
+
+void LdsCheck::Group::after(const isa::Wave& wave, const isa::Instruction& /*instruction*/,
+                            uint64_t pc, isa::Outcome outcome) {
+  if (outcome == isa::Outcome::kFault) return;
+  for (const Write& write : writes_) {
+    const uint8_t* const now = wave.lds + write.access.offset;
+    uint32_t changed = 0;
+    for (unsigned n = 0; n < write.access.bytes; ++n)
+      changed |= uint32_t{now[n] != write.before[n]} << n;
+    use(wave.index_in_group, pc, write.access, changed);
   }
 }
 
-void LdsCheck::Group::report(const isa::Wave& wave, const LdsAccess& access, Mistake mistake,
+void LdsCheck::Group::use(uint32_t wave, uint64_t pc, const LdsAccess& access, uint32_t changed) {
+  for (unsigned n = 0; n < access.bytes; ++n) {
+    LdsByte& byte = bytes_[access.offset + n];
+    if (access.use != LdsUse::kWrite && !byte.is_written())
+      report(wave, pc, access, Kind::kUninitialised, [&] { return describe_unwritten(access); });
+    const LdsByte::Verdict verdict =
+        byte.use(wave, access.use, phase_, (changed >> n & 1) != 0, pc);
+    if (verdict.order == LdsByte::Order::kNone) continue;
+    const Kind kind = verdict.order == LdsByte::Order::kMatters ? Kind::kRace : Kind::kEqualUses;
+    report(wave, pc, access, kind, [&] { return describe(verdict); });
+  }
+}
+
+void LdsCheck::Group::report(uint32_t wave, uint64_t pc, const LdsAccess& access, Kind kind,
                              const std::function<std::string()>& what) {
+  if (is_note(kind) && !check_.notes_) return;
   const uint64_t object = context_.dispatch->kernel_object;
-  if (!check_.is_new(object, wave.pc, mistake)) return;
-  const char* name = "race on LDS";
-  if (mistake == Mistake::kUninitialised) name = "read of uninitialised LDS";
-  if (mistake == Mistake::kOutside) name = "access outside LDS";
+  if (!check_.is_new(object, pc, kind)) return;
   check_.report_(
-      fmt::format("halyard vgpu: check: {} in {} on {}\n"
+      fmt::format("halyard vgpu: check: {}{} in {} on {}\n"
                   "  work-group {}, wave {}, lane {} {} {} byte{} at LDS offset {}, {}\n"
                   "  pc {}: {}\n",
-                  name, kernel_text(check_.names_, object), context_.target->processor, place_,
-                  wave.index_in_group, access.lane, verb(access.use), access.bytes,
-                  access.bytes == 1 ? "" : "s", access.offset, what(),
-                  offset_text(context_, wave.pc), context_.program->text(wave.pc)));
+                  is_note(kind) ? "note: " : "", text_of(kind), kernel_text(check_.names_, object),
+                  context_.target->processor, place_, wave, access.lane, verb(access.use),
+                  access.bytes, access.bytes == 1 ? "" : "s", access.offset, what(),
+                  offset_text(context_, pc), context_.program->text(pc)));
+}
+
+const char* LdsCheck::text_of(Kind kind) {
+  switch (kind) {
+    case Kind::kUninitialised:
+      return "read of uninitialised LDS";
+    case Kind::kOutside:
+      return "access outside LDS";
+    case Kind::kRace:
+      return "race on LDS";
+    case Kind::kEqualUses:
+      return "equal values on LDS without a barrier";
+    case Kind::kOutOfAnyLds:
+      return "read beyond any LDS";
+  }
+  return "mistake";
 }
 
 std::unique_ptr<isa::GroupObserver> LdsCheck::watch(const isa::WorkGroup& group,
@@ -138,9 +170,9 @@ std::unique_ptr<isa::GroupObserver> LdsCheck::watch(const isa::WorkGroup& group,
   return std::make_unique<Group>(*this, group, context);
 }
 
-bool LdsCheck::is_new(uint64_t kernel_object, uint64_t pc, Mistake mistake) {
+bool LdsCheck::is_new(uint64_t kernel_object, uint64_t pc, Kind kind) {
   const std::lock_guard lock(mutex_);
-  return reported_.emplace(kernel_object, pc, mistake).second;
+  return reported_.emplace(kernel_object, pc, kind).second;
 }
 
 }  // namespace halyard::vgpu::observe

@@ -57,14 +57,25 @@ class Opener {
 }  // namespace
 
 bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
-  checks = {};
-  if (list.empty() || list == "all") {
-    checks = {.bounds = true, .lds = true, .waits = true, .atomics = true, .coherence = true};
-    return true;
-  }
-  for (size_t begin = 0; begin <= list.size();) {
+  constexpr Checks kAll = {
+      .bounds = true, .lds = true, .waits = true, .atomics = true, .coherence = true};
+  checks = list.empty() ? kAll : Checks{};
+  bool has_checks = list.empty();
+  for (size_t begin = 0; !list.empty() && begin <= list.size();) {
     const size_t end = std::min(list.find(',', begin), list.size());
     const std::string_view name = list.substr(begin, end - begin);
+    begin = end + 1;
+    if (name == "notes") {
+      checks.notes = true;
+      continue;
+    }
+    has_checks = true;
+    if (name == "all") {
+      const bool notes = checks.notes;
+      checks = kAll;
+      checks.notes = notes;
+      continue;
+    }
     bool* const check = name == "bounds"      ? &checks.bounds
                         : name == "lds"       ? &checks.lds
                         : name == "waits"     ? &checks.waits
@@ -74,13 +85,15 @@ bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
     if (check == nullptr) {
       error = fmt::format(
           "There is no check ({}). The checks are bounds, lds, waits, atomics and coherence; "
-          "separate several by commas.",
+          "separate several by commas. \"all\" is all of them, and \"notes\" adds their notes.",
           name);
       return false;
     }
     *check = true;
-    begin = end + 1;
   }
+  if (has_checks) return true;
+  checks = kAll;
+  checks.notes = true;
   return true;
 }
 
@@ -132,7 +145,9 @@ std::unique_ptr<Observers> Observers::create(const Settings& settings, const Ker
   }
   result->report_ = report;
   const auto tell = [observers = result.get()](std::string_view text) { observers->report(text); };
-  if (settings.checks.lds) result->others_.push_back(std::make_unique<LdsCheck>(names, tell));
+  if (settings.checks.lds) {
+    result->others_.push_back(std::make_unique<LdsCheck>(names, tell, settings.checks.notes));
+  }
   if (settings.checks.waits) result->others_.push_back(std::make_unique<WaitCheck>(names, tell));
   if (settings.checks.atomics) result->atomics_ = std::make_unique<AtomicCheck>(names, tell);
   return result;

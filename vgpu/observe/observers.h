@@ -22,9 +22,11 @@ struct Checks {
   bool waits = false;      // registers and LDS used before the s_waitcnt that they need
   bool atomics = false;    // float atomics that memory does not carry out
   bool coherence = false;  // memory that caches may hold otherwise (vgpu/coherence)
+  // What the checks know to be harmless, or the vendor's runtime's own, is reported as well.
+  bool notes = false;
 
-  // From a list of names, "coherence,lds"; all for "all" and an empty one. False if one is no
-  // check, with a sentence.
+  // From a list of names, "coherence,lds" or "lds,notes". All checks for "all", an empty list, and
+  // "notes" alone. False if one is no check, with a sentence.
   static bool parse(std::string_view list, Checks& checks, std::string& error);
 };
 

@@ -342,7 +342,8 @@ TEST_F(InFlight, IsForgottenWithItsMemory) {
 
 struct Code : InKernel {
   std::optional<Model::ChangedCode> fetch(uint32_t gpu = 0) {
-    return s.model().fetch_code(gpu, reinterpret_cast<uint64_t>(data));
+    return s.model().fetch_code(gpu, reinterpret_cast<uint64_t>(data),
+                                memory_at(reinterpret_cast<uint64_t>(data)));
   }
 };
 
@@ -372,9 +373,9 @@ TEST_F(Code, IsFetchedByEachGpu) {
 
 TEST_F(Code, OutsideOfAllocationsIsNotKnown) {
   alignas(kPageBytes) static uint8_t page[kPageBytes];
-  EXPECT_FALSE(s.model().fetch_code(0, reinterpret_cast<uint64_t>(page)));
+  EXPECT_FALSE(s.model().fetch_code(0, reinterpret_cast<uint64_t>(page), page));
   page[0] = 1;
-  EXPECT_FALSE(s.model().fetch_code(0, reinterpret_cast<uint64_t>(page)));
+  EXPECT_FALSE(s.model().fetch_code(0, reinterpret_cast<uint64_t>(page), page));
 }
 
 // What is forgotten, and what is told once.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <hsa/hsa.h>
+#include <sys/mman.h>
 
 #include <deque>
 #include <optional>
@@ -356,11 +357,12 @@ TEST_F(PacketsTest, AKernelWithoutANameHasItsAddress) {
 
 TEST_F(PacketsTest, AnInvalidationIsForItsGpu) {
   const auto code = reinterpret_cast<uint64_t>(data);
-  for (const uint32_t gpu : {0u, 1u}) EXPECT_FALSE(s.model().fetch_code(gpu, code));
+  for (const uint32_t gpu : {0u, 1u})
+    EXPECT_FALSE(s.model().fetch_code(gpu, code, memory_at(code)));
   *data = 1;
   packets.invalidate_code(2);
-  EXPECT_FALSE(s.model().fetch_code(1, code));
-  EXPECT_TRUE(s.model().fetch_code(0, code));
+  EXPECT_FALSE(s.model().fetch_code(1, code, memory_at(code)));
+  EXPECT_TRUE(s.model().fetch_code(0, code, memory_at(code)));
 }
 
 // Copies.
@@ -387,6 +389,27 @@ TEST_F(PacketsTest, CopiesAreNamed) {
   s.take();
   EXPECT_THAT(copy(0), one_finding("overwrite of unreleased data in a copy by SDMA queue 5",
                                    "the copy of 128 bytes writes the line at 0x"));
+}
+
+TEST_F(PacketsTest, ACopyOfMemoryThatTheHostHasTakenAwayLeavesTheModelUnlocked) {
+  uint32_t* const gone = s.behind_window(1);
+  const auto address = reinterpret_cast<uint64_t>(gone);
+  ASSERT_EQ(mprotect(gone, kPageBytes, PROT_NONE), 0);
+  HostFault fault;
+  unsigned moves = 0;
+  EXPECT_FALSE(guarded(
+      [&] {
+        packets.copy({1, 5, 0, address, reinterpret_cast<uint64_t>(data), 4}, [&] {
+          ++moves;
+          *data = *gone;
+        });
+      },
+      fault));
+  EXPECT_EQ(fault.address, address);
+  EXPECT_EQ(moves, 1U) << "behind the check, for the queue's own guard";
+  EXPECT_FALSE(Model::Lock::held());
+  ASSERT_EQ(mprotect(gone, kPageBytes, PROT_READ | PROT_WRITE), 0);
+  EXPECT_THAT(read(dispatch(0)), IsEmpty());
 }
 
 }  // namespace

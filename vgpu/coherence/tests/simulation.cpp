@@ -45,9 +45,14 @@ class CopyNames final : public AccessNames {
 
 }  // namespace
 
-Simulation::Simulation(const std::vector<std::string>& processors)
+Simulation::Simulation(const std::vector<std::string>& processors, bool notes)
     : model_(std::make_unique<Model>(
-          facts_of(processors), [this](std::string_view text) { found_.emplace_back(text); })) {}
+          facts_of(processors), [this](std::string_view text) { found_.emplace_back(text); },
+          notes)),
+      registers_(processors.size()) {
+  for (uint32_t gpu = 0; gpu < registers_.size(); ++gpu)
+    model_->set_window_register(gpu, &registers_[gpu]);
+}
 
 Simulation::~Simulation() {
   model_.reset();
@@ -55,14 +60,21 @@ Simulation::~Simulation() {
 }
 
 uint32_t* Simulation::allocate(uint32_t node, bool coarse, size_t pages) {
+  return allocate(pages, {.node = node, .coarse_grained = coarse});
+}
+
+uint32_t* Simulation::behind_window(uint32_t node, size_t pages) {
+  return allocate(pages, {.node = node, .host_visible = true});
+}
+
+uint32_t* Simulation::allocate(size_t pages, const Placement& placement) {
   const size_t bytes = pages * kPageBytes;
   auto* const memory = static_cast<uint32_t*>(std::aligned_alloc(kPageBytes, bytes));
   std::memset(memory, 0, bytes);
   Allocation allocation;
   allocation.begin = reinterpret_cast<uint64_t>(memory);
   allocation.size = bytes;
-  allocation.placement.node = node;
-  allocation.placement.coarse_grained = coarse;
+  allocation.placement = placement;
   model_->allocated(allocation);
   memory_.emplace_back(memory, allocation);
   return memory;

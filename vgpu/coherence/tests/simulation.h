@@ -26,7 +26,7 @@ struct Packet {
 
 class Simulation {
  public:
-  explicit Simulation(const std::vector<std::string>& processors);
+  explicit Simulation(const std::vector<std::string>& processors, bool notes = false);
   ~Simulation();
 
   Model& model() { return *model_; }
@@ -34,6 +34,10 @@ class Simulation {
   // Pages of zeros: coarse-grained memory of GPU `node` (0: the host's), or fine-grained.
   uint32_t* allocate(uint32_t node, bool coarse = true, size_t pages = 1);
   uint32_t* fine(uint32_t node = 0) { return allocate(node, false); }
+  // Fine-grained memory of GPU `node` that the host reaches through the PCI window.
+  uint32_t* behind_window(uint32_t node, size_t pages = 1);
+  // The host flushes the GPU's HDP.
+  void flush(uint32_t node) { registers_[node - 1] = 1; }
   // The model forgets it, and knows it again as memory that was just allocated.
   void reallocate(uint32_t* memory);
 
@@ -54,7 +58,10 @@ class Simulation {
  private:
   friend class Group;
 
+  uint32_t* allocate(size_t pages, const Placement& placement);
+
   std::unique_ptr<Model> model_;
+  std::vector<uint32_t> registers_;
   std::vector<std::string> found_;
   std::vector<std::pair<uint32_t*, Allocation>> memory_;
 };

@@ -60,6 +60,55 @@ TEST_F(LdsCheckTest, TwoWavesThatWriteTheSamePlaceRace) {
               ElementsAre(AllOf(HasSubstr("race on LDS"), HasSubstr("writes 1 byte at"))));
 }
 
+// Every wave writes the same values to the same places, and reads back what it has written.
+constexpr const char* kEqualValues =
+    "v_and_b32 v0, 63, v0\nv_lshlrev_b32 v1, 2, v0\nds_write_b32 v1, v0\n"
+    "s_waitcnt lgkmcnt(0)\nds_read_b32 v3, v1";
+
+TEST_F(LdsCheckTest, WavesThatWriteEqualValuesDoNotRace) {
+  run(kEqualValues, 4);
+  EXPECT_THAT(findings, IsEmpty());
+}
+
+TEST_F(LdsCheckTest, EqualValuesAreANoteForWhoAsks) {
+  LdsCheck notes{one_name("tile"), [this](std::string_view text) { findings.emplace_back(text); },
+                 true};
+  Machine watched{watched_by(notes)};
+  watched.expect_ok(kEqualValues, {}, one_group(4, 1024));
+  EXPECT_THAT(findings,
+              ElementsAre(AllOf(
+                  HasSubstr("check: note: equal values on LDS without a barrier in kernel tile"),
+                  HasSubstr("wave 1, lane 0 writes 4 bytes at LDS offset 0, which wave 0 has used"),
+                  HasSubstr("(ds_write_b32 v1, v0"))));
+}
+
+TEST_F(LdsCheckTest, OneByteThatDiffersIsARace) {
+  run("v_lshrrev_b32 v2, 6, v0\nv_and_b32 v0, 63, v0\nv_lshlrev_b32 v1, 2, v0\n"
+      "v_lshlrev_b32 v2, 24, v2\nv_or_b32 v0, v0, v2\nds_write_b32 v1, v0");
+  EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("check: race on LDS"),
+                                          HasSubstr("wave 1, lane 0 writes 4 bytes"))));
+}
+
+TEST_F(LdsCheckTest, AReadBeyondAnyLdsIsANote) {
+  const std::string text =
+      "v_mov_b32 v2, 0xf00000\nds_read_b32 v3, v2\nds_write_b32 v2, v0\n"
+      "v_mov_b32 v2, 0xffff\nds_read_u8 v3, v2\nv_mov_b32 v2, -4\nds_read_b32 v3, v2";
+  run(text, 1);
+  const auto mistakes = ElementsAre(
+      AllOf(HasSubstr("access outside LDS"), HasSubstr("writes 4 bytes at LDS offset 15728640,")),
+      AllOf(HasSubstr("access outside LDS"), HasSubstr("reads 1 byte at LDS offset 65535,")),
+      AllOf(HasSubstr("access outside LDS"), HasSubstr("reads 4 bytes at LDS offset 4294967292")));
+  EXPECT_THAT(findings, mistakes);
+  findings.clear();
+  LdsCheck notes{one_name("tile"), [this](std::string_view text) { findings.emplace_back(text); },
+                 true};
+  Machine watched{watched_by(notes)};
+  watched.expect_ok(text, {}, one_group(1, 1024));
+  ASSERT_EQ(findings.size(), 4U);
+  EXPECT_THAT(findings[0], AllOf(HasSubstr("check: note: read beyond any LDS in kernel tile"),
+                                 HasSubstr("which returns 0")));
+}
+
 TEST_F(LdsCheckTest, AtomicsDoNotRaceWithEachOtherButWithPlainAccesses) {
   const std::string start =
       "v_mov_b32 v2, 0\nv_mov_b32 v4, 0\ns_cmp_eq_u32 s10, 0\ns_cbranch_scc0 ready\n"

@@ -62,6 +62,23 @@ TEST_F(ObserversTest, ChecksAreChosenByName) {
   EXPECT_FALSE(some.bounds || some.waits);
 }
 
+TEST_F(ObserversTest, NotesAreAskedForByName) {
+  const auto parse = [this](std::string_view list) {
+    Checks checks;
+    EXPECT_TRUE(Checks::parse(list, checks, error)) << list << ": " << error;
+    return checks;
+  };
+  for (const char* list : {"", "all", "lds", "all,lds"}) EXPECT_FALSE(parse(list).notes) << list;
+  const Checks lds = parse("lds,notes");
+  EXPECT_TRUE(lds.notes && lds.lds);
+  EXPECT_FALSE(lds.bounds || lds.waits || lds.atomics || lds.coherence);
+  for (const char* list : {"notes", "all,notes", "notes,all"}) {
+    const Checks all = parse(list);
+    EXPECT_TRUE(all.notes && all.bounds && all.lds && all.waits && all.atomics && all.coherence)
+        << list;
+  }
+}
+
 TEST_F(ObserversTest, ACheckThatDoesNotExistIsAnErrorThatNamesThoseThatDo) {
   setenv("HALYARD_VGPU_CHECK", "1", 1);
   setenv("HALYARD_VGPU_CHECKS", "lds,coherent", 1);
