@@ -169,6 +169,10 @@ constexpr Opcode op(const char* name, Handler handler, Type data) {
   return {name, handler, handler, data, {k32, k128, k32}};
 }
 
+#define HALYARD_D16(name, M, half)                     \
+  op(name, buffer_load<LoadSmall<M, Part::half>>, k32) \
+      .or_clearing(buffer_load<LoadSmall<M, Part::half##Clearing>>)
+
 #define HALYARD_ATOMIC(name, F)                                               \
   op("buffer_atomic_" name, buffer_atomic<Atomic<atomic::F, uint32_t>>, k32), \
       op("buffer_atomic_" name "_x2", buffer_atomic<Atomic<atomic::F, uint64_t>>, k64)
@@ -178,12 +182,12 @@ constexpr Opcode kOpcodes[] = {
     op("buffer_load_sbyte", buffer_load<LoadSmall<int8_t, Part::kFull>>, k32),
     op("buffer_load_ushort", buffer_load<LoadSmall<uint16_t, Part::kFull>>, k32),
     op("buffer_load_sshort", buffer_load<LoadSmall<int16_t, Part::kFull>>, k32),
-    op("buffer_load_ubyte_d16", buffer_load<LoadSmall<uint8_t, Part::kLow>>, k32),
-    op("buffer_load_ubyte_d16_hi", buffer_load<LoadSmall<uint8_t, Part::kHigh>>, k32),
-    op("buffer_load_sbyte_d16", buffer_load<LoadSmall<int8_t, Part::kLow>>, k32),
-    op("buffer_load_sbyte_d16_hi", buffer_load<LoadSmall<int8_t, Part::kHigh>>, k32),
-    op("buffer_load_short_d16", buffer_load<LoadSmall<uint16_t, Part::kLow>>, k32),
-    op("buffer_load_short_d16_hi", buffer_load<LoadSmall<uint16_t, Part::kHigh>>, k32),
+    HALYARD_D16("buffer_load_ubyte_d16", uint8_t, kLow),
+    HALYARD_D16("buffer_load_ubyte_d16_hi", uint8_t, kHigh),
+    HALYARD_D16("buffer_load_sbyte_d16", int8_t, kLow),
+    HALYARD_D16("buffer_load_sbyte_d16_hi", int8_t, kHigh),
+    HALYARD_D16("buffer_load_short_d16", uint16_t, kLow),
+    HALYARD_D16("buffer_load_short_d16_hi", uint16_t, kHigh),
     op("buffer_load_dword", buffer_load<LoadDwords<1>>, k32),
     op("buffer_load_dwordx2", buffer_load<LoadDwords<2>>, k64),
     op("buffer_load_dwordx3", buffer_load<LoadDwords<3>>, k96),
@@ -222,6 +226,7 @@ constexpr Opcode kOpcodes[] = {
     {"buffer_invl2", cache_control, cache_control, kN, {kN, kN, kN}},
 };
 
+#undef HALYARD_D16
 #undef HALYARD_ATOMIC
 
 }  // namespace

@@ -175,6 +175,9 @@ Format format_of(const Instruction& i, const BufferResource& r) {
 // Half: how the 16-bit forms place their components: two to a register, or one in the upper half.
 enum class Half : uint8_t { kNo, kPacked, kHigh };
 
+// Whether the half of a register that no component goes to is cleared (Target::d16_loads_clear).
+enum class OtherHalf : uint8_t { kKept, kCleared };
+
 // A register component to or from the 16 bits that D16 holds: floats are f16, integers are cut.
 uint32_t to_half(uint32_t value, unsigned number) {
   if (number == kUint || number == kSint) return value & 0xffff;
@@ -187,6 +190,7 @@ uint32_t from_half(uint32_t value, unsigned number) {
   return std::bit_cast<uint32_t>(small_to_float(value & 0xffff, 10, true));
 }
 
+template <OtherHalf kOther>
 void put_component(VectorRegister* dst, unsigned l, unsigned c, uint32_t value, Half half,
                    unsigned number) {
   if (half == Half::kNo) {
@@ -195,6 +199,8 @@ void put_component(VectorRegister* dst, unsigned l, unsigned c, uint32_t value, 
   }
   const uint32_t bits = to_half(value, number);
   uint32_t& reg = dst[half == Half::kHigh ? 0 : c / 2].lane[l];
+  // Of two components in a register, the lower one is first.
+  if (kOther == OtherHalf::kCleared && c % 2 == 0) reg = 0;
   if (half == Half::kHigh || c % 2) {
     reg = (reg & 0xffff) | bits << 16;
   } else {
@@ -216,7 +222,7 @@ uint64_t byte_at(uint64_t address, unsigned b, size_t step) {
   return address - start + (start + b) / 4 * step + (start + b) % 4;
 }
 
-template <unsigned kComponents, Half kHalf, bool kStore>
+template <unsigned kComponents, Half kHalf, bool kStore, OtherHalf kOther = OtherHalf::kKept>
 Outcome format_access(Wave& w, const Instruction& i) {
   constexpr bool kMayGoToLds = kComponents == 1 && kHalf == Half::kNo && !kStore;
   if (i.lds && !kMayGoToLds)
@@ -290,7 +296,7 @@ Outcome format_access(Wave& w, const Instruction& i) {
         // A component that memory does not have: 0, and 1 for the last.
         if (select >= 4 && select - 4 >= format.layout.components)
           value = select == 7 && inside ? one : 0;
-        put_component(data, l, c, value, kHalf, format.number);
+        put_component<kOther>(data, l, c, value, kHalf, format.number);
       }
     }
   }
@@ -304,6 +310,11 @@ constexpr Opcode op(const char* name, Handler handler, Type data) {
   return {name, handler, handler, data, {k32, k128, k32}};
 }
 
+// Loads that leave a half of a register without a component.
+#define HALYARD_D16(name, components, half, data)              \
+  op(name, format_access<components, Half::half, false>, data) \
+      .or_clearing(format_access<components, Half::half, false, OtherHalf::kCleared>)
+
 #define HALYARD_FORMATS(prefix)                                                        \
   op(prefix "_load_format_x", format_access<1, Half::kNo, false>, k32),                \
       op(prefix "_load_format_xy", format_access<2, Half::kNo, false>, k64),           \
@@ -313,9 +324,9 @@ constexpr Opcode op(const char* name, Handler handler, Type data) {
       op(prefix "_store_format_xy", format_access<2, Half::kNo, true>, k64),           \
       op(prefix "_store_format_xyz", format_access<3, Half::kNo, true>, k96),          \
       op(prefix "_store_format_xyzw", format_access<4, Half::kNo, true>, k128),        \
-      op(prefix "_load_format_d16_x", format_access<1, Half::kPacked, false>, k32),    \
+      HALYARD_D16(prefix "_load_format_d16_x", 1, kPacked, k32),                       \
       op(prefix "_load_format_d16_xy", format_access<2, Half::kPacked, false>, k32),   \
-      op(prefix "_load_format_d16_xyz", format_access<3, Half::kPacked, false>, k64),  \
+      HALYARD_D16(prefix "_load_format_d16_xyz", 3, kPacked, k64),                     \
       op(prefix "_load_format_d16_xyzw", format_access<4, Half::kPacked, false>, k64), \
       op(prefix "_store_format_d16_x", format_access<1, Half::kPacked, true>, k32),    \
       op(prefix "_store_format_d16_xy", format_access<2, Half::kPacked, true>, k32),   \
@@ -325,11 +336,12 @@ constexpr Opcode op(const char* name, Handler handler, Type data) {
 constexpr Opcode kOpcodes[] = {
     HALYARD_FORMATS("buffer"),
     HALYARD_FORMATS("tbuffer"),
-    op("buffer_load_format_d16_hi_x", format_access<1, Half::kHigh, false>, k32),
+    HALYARD_D16("buffer_load_format_d16_hi_x", 1, kHigh, k32),
     op("buffer_store_format_d16_hi_x", format_access<1, Half::kHigh, true>, k32),
 };
 
 #undef HALYARD_FORMATS
+#undef HALYARD_D16
 
 }  // namespace
 

@@ -162,7 +162,7 @@ class McDecoder final : public Decoder {
   static std::unique_ptr<Decoder> create(const std::string& processor, const std::string& features,
                                          std::string& error) {
     auto decoder = std::unique_ptr<McDecoder>(new McDecoder);
-    if (!find_target(processor, decoder->target_, error)) return nullptr;
+    if (!find_target(processor, features, decoder->target_, error)) return nullptr;
     static std::once_flag once;
     std::call_once(once, [] {
       LLVMInitializeAMDGPUTargetInfo();
@@ -242,6 +242,7 @@ class McDecoder final : public Decoder {
     }
     instruction.execute =
         opcode.plain && !has_modifier(instruction) ? opcode.plain : opcode.general;
+    if (target_.d16_loads_clear && opcode.clearing) instruction.execute = opcode.clearing;
     if (!instruction.execute)
       make_undecodable(instruction, "is not implemented with its modifiers");
   }

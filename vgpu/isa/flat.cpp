@@ -186,17 +186,21 @@ constexpr Opcode op(const char* name, Handler handler, Type result, Type data) {
   return {name, handler, handler, result, {k64, data, k64}};
 }
 
+#define HALYARD_D16(name, space, M, half)            \
+  op(name, space<LoadSmall<M, Part::half>>, k32, kN) \
+      .or_clearing(space<LoadSmall<M, Part::half##Clearing>>)
+
 #define HALYARD_TRANSFERS(prefix, space)                                                   \
   op(prefix "_load_ubyte", space<LoadSmall<uint8_t, Part::kFull>>, k32, kN),               \
       op(prefix "_load_sbyte", space<LoadSmall<int8_t, Part::kFull>>, k32, kN),            \
       op(prefix "_load_ushort", space<LoadSmall<uint16_t, Part::kFull>>, k32, kN),         \
       op(prefix "_load_sshort", space<LoadSmall<int16_t, Part::kFull>>, k32, kN),          \
-      op(prefix "_load_ubyte_d16", space<LoadSmall<uint8_t, Part::kLow>>, k32, kN),        \
-      op(prefix "_load_ubyte_d16_hi", space<LoadSmall<uint8_t, Part::kHigh>>, k32, kN),    \
-      op(prefix "_load_sbyte_d16", space<LoadSmall<int8_t, Part::kLow>>, k32, kN),         \
-      op(prefix "_load_sbyte_d16_hi", space<LoadSmall<int8_t, Part::kHigh>>, k32, kN),     \
-      op(prefix "_load_short_d16", space<LoadSmall<uint16_t, Part::kLow>>, k32, kN),       \
-      op(prefix "_load_short_d16_hi", space<LoadSmall<uint16_t, Part::kHigh>>, k32, kN),   \
+      HALYARD_D16(prefix "_load_ubyte_d16", space, uint8_t, kLow),                         \
+      HALYARD_D16(prefix "_load_ubyte_d16_hi", space, uint8_t, kHigh),                     \
+      HALYARD_D16(prefix "_load_sbyte_d16", space, int8_t, kLow),                          \
+      HALYARD_D16(prefix "_load_sbyte_d16_hi", space, int8_t, kHigh),                      \
+      HALYARD_D16(prefix "_load_short_d16", space, uint16_t, kLow),                        \
+      HALYARD_D16(prefix "_load_short_d16_hi", space, uint16_t, kHigh),                    \
       op(prefix "_load_dword", space<LoadDwords<1>>, k32, kN),                             \
       op(prefix "_load_dwordx2", space<LoadDwords<2>>, k64, kN),                           \
       op(prefix "_load_dwordx3", space<LoadDwords<3>>, k96, kN),                           \
@@ -238,6 +242,7 @@ constexpr Opcode kOpcodes[] = {
     op("global_atomic_pk_add_f16", global<Atomic<atomic::PkFaddF16, uint32_t>>, k32, k32),
 };
 
+#undef HALYARD_D16
 #undef HALYARD_TRANSFERS
 #undef HALYARD_ATOMIC
 #undef HALYARD_ATOMICS

@@ -21,13 +21,17 @@
 
 namespace halyard::vgpu::isa {
 
-enum class Part : uint8_t { kFull, kLow, kHigh };  // of the register; the D16 forms take a half
+// Of the register. The D16 forms take a half; a load may clear the other one
+// (Target::d16_loads_clear).
+enum class Part : uint8_t { kFull, kLow, kHigh, kLowClearing, kHighClearing };
 
 template <Part kPart>
 void put_part(uint32_t& reg, uint32_t value) {
   if constexpr (kPart == Part::kFull) reg = value;
   if constexpr (kPart == Part::kLow) reg = (reg & 0xffff0000) | (value & 0xffff);
   if constexpr (kPart == Part::kHigh) reg = (reg & 0xffff) | value << 16;
+  if constexpr (kPart == Part::kLowClearing) reg = value & 0xffff;
+  if constexpr (kPart == Part::kHighClearing) reg = value << 16;
 }
 
 // M: int8_t, uint8_t, int16_t, uint16_t. Widens to 32 bits, or to 16 for a half.

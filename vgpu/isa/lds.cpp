@@ -370,6 +370,10 @@ constexpr Opcode op(const char* name, Handler handler, Type result, Type address
       op("ds_" name "_rtn_" type "32", ds_atomic<F, uint32_t, true, true>, k32, k32, k32, k32), \
       op("ds_" name "_rtn_" type "64", ds_atomic<F, uint64_t, true, true>, k64, k32, k64, k64)
 
+#define HALYARD_DS_D16(name, M, half)                     \
+  op(name, ds_access<LoadSmall<M, Part::half>>, k32, k32) \
+      .or_clearing(ds_access<LoadSmall<M, Part::half##Clearing>>)
+
 constexpr Opcode kOpcodes[] = {
     HALYARD_DS_BOTH("add", "u", atomic::Add),
     HALYARD_DS_BOTH("sub", "u", atomic::Sub),
@@ -404,12 +408,12 @@ constexpr Opcode kOpcodes[] = {
     op("ds_read_i8", ds_access<LoadSmall<int8_t, Part::kFull>>, k32, k32),
     op("ds_read_u16", ds_access<LoadSmall<uint16_t, Part::kFull>>, k32, k32),
     op("ds_read_i16", ds_access<LoadSmall<int16_t, Part::kFull>>, k32, k32),
-    op("ds_read_u8_d16", ds_access<LoadSmall<uint8_t, Part::kLow>>, k32, k32),
-    op("ds_read_u8_d16_hi", ds_access<LoadSmall<uint8_t, Part::kHigh>>, k32, k32),
-    op("ds_read_i8_d16", ds_access<LoadSmall<int8_t, Part::kLow>>, k32, k32),
-    op("ds_read_i8_d16_hi", ds_access<LoadSmall<int8_t, Part::kHigh>>, k32, k32),
-    op("ds_read_u16_d16", ds_access<LoadSmall<uint16_t, Part::kLow>>, k32, k32),
-    op("ds_read_u16_d16_hi", ds_access<LoadSmall<uint16_t, Part::kHigh>>, k32, k32),
+    HALYARD_DS_D16("ds_read_u8_d16", uint8_t, kLow),
+    HALYARD_DS_D16("ds_read_u8_d16_hi", uint8_t, kHigh),
+    HALYARD_DS_D16("ds_read_i8_d16", int8_t, kLow),
+    HALYARD_DS_D16("ds_read_i8_d16_hi", int8_t, kHigh),
+    HALYARD_DS_D16("ds_read_u16_d16", uint16_t, kLow),
+    HALYARD_DS_D16("ds_read_u16_d16_hi", uint16_t, kHigh),
     op("ds_read_b32", ds_access<LoadDwords<1>>, k32, k32),
     op("ds_read_b64", ds_access<LoadDwords<2>>, k64, k32),
     op("ds_read_b96", ds_access<LoadDwords<3>>, k96, k32),
@@ -444,6 +448,7 @@ constexpr Opcode kOpcodes[] = {
 #undef HALYARD_DS_RTN
 #undef HALYARD_DS_BOTH
 #undef HALYARD_DS_TWO
+#undef HALYARD_DS_D16
 
 }  // namespace
 

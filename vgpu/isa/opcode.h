@@ -44,6 +44,14 @@ struct Opcode {
   Handler general;
   Type dst = Type::kNone;
   Type src[3] = {Type::kNone, Type::kNone, Type::kNone};
+  // Used instead of both if Target::d16_loads_clear, for the loads that this concerns; else null.
+  Handler clearing = nullptr;
+
+  consteval Opcode or_clearing(Handler handler) const {
+    Opcode both = *this;
+    both.clearing = handler;
+    return both;
+  }
 };
 
 std::span<const Opcode> scalar_opcodes();  // SOP1, SOP2, SOPC, SOPK, SOPP, SMEM

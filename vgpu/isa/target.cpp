@@ -2,11 +2,30 @@
 
 #include <fmt/format.h>
 
-namespace halyard::vgpu::isa {
+#include <algorithm>
 
-bool find_target(std::string_view processor, Target& target, std::string& error) {
+namespace halyard::vgpu::isa {
+namespace {
+
+// Whether `features` ("+sramecc,-xnack") has `feature` on; of two settings the last one counts, as
+// for LLVM.
+bool is_on(std::string_view features, std::string_view feature) {
+  bool on = false;
+  while (!features.empty()) {
+    const std::string_view one = features.substr(0, features.find(','));
+    if (one.substr(0, 1).find_first_of("+-") == 0 && one.substr(1) == feature) on = one[0] == '+';
+    features.remove_prefix(std::min(one.size() + 1, features.size()));
+  }
+  return on;
+}
+
+}  // namespace
+
+bool find_target(std::string_view processor, std::string_view features, Target& target,
+                 std::string& error) {
   target = Target{};
   target.processor = processor;
+  target.d16_loads_clear = is_on(features, "sramecc");
   if (processor == "gfx900" || processor == "gfx902" || processor == "gfx904" ||
       processor == "gfx906" || processor == "gfx909" || processor == "gfx90c") {
     return true;
@@ -21,6 +40,7 @@ bool find_target(std::string_view processor, Target& target, std::string& error)
     target.lds_direct = false;
     target.packed_work_item_ids = true;
     target.vgpr_granule = 8;
+    target.d16_loads_clear = true;
     return true;
   }
   error = fmt::format(

@@ -8,13 +8,13 @@
 
 namespace halyard::vgpu::isa::model {
 
-MemoryMachine::MemoryMachine(const std::string& processor)
+MemoryMachine::MemoryMachine(const std::string& processor, const std::string& features)
     : memory_(kBytes),
       lds_(kLdsBytes),
       scratch_(size_t{kScratchBytes} * kLaneCount),
       vgprs_(new VectorRegister[kVgprs]()) {
   std::string error;
-  decoder_ = Decoder::create(processor, "", error);
+  decoder_ = Decoder::create(processor, features, error);
   map_.map(memory_.data(), kBytes);
   wave_.vgpr = vgprs_.get();
   wave_.vgpr_count = kVgprs;

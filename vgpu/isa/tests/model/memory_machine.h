@@ -13,12 +13,31 @@
 
 namespace halyard::vgpu::isa::model {
 
+// A target of the memory instructions: what is not said of a processor but of its features.
+struct MemoryTarget {
+  const char* processor;
+  const char* features;  // as LLVM takes them
+  bool ecc;              // of the registers
+};
+
+// Each processor with SRAM-ECC and without, where it has both. On gfx90a the registers have ECC in
+// any case (docs/virtual-gpu.md).
+inline constexpr MemoryTarget kMemoryTargets[] = {
+    {"gfx900", "", false},         {"gfx906", "-sramecc", false}, {"gfx906", "+sramecc", true},
+    {"gfx908", "-sramecc", false}, {"gfx908", "+sramecc", true},  {"gfx90a", "-sramecc", true},
+    {"gfx90a", "+sramecc", true},
+};
+// "gfx906", "gfx906_sramecc"
+inline std::string name_of(const MemoryTarget& target) {
+  return std::string(target.processor) + (target.features[0] == '+' ? "_sramecc" : "");
+}
+
 class MemoryMachine {
  public:
   static constexpr unsigned kBytes = 1 << 18, kLdsBytes = 1 << 15, kScratchBytes = 1024;
   static constexpr uint64_t kSharedBase = 0x1000'0000'0000, kPrivateBase = 0x2000'0000'0000;
 
-  explicit MemoryMachine(const std::string& processor);
+  explicit MemoryMachine(const std::string& processor, const std::string& features = "");
 
   Random random{17};
   Registers r;  // the model's

@@ -191,6 +191,9 @@ void access_lane(const MemoryOperation& o, const Mode& mode, const Place& place,
   }
   uint32_t value = o.bytes == 1 ? bytes[0] : bytes[0] | uint32_t{bytes[1]} << 8;
   if (o.is_signed && (value >> (8 * o.bytes - 1) & 1) != 0) value |= ~0u << (8 * o.bytes);
+  // Registers with ECC are written as a whole, and "the unused portion is filled with zero" (CDNA 5
+  // ISA, of chips with ECC).
+  if (o.ecc && (o.low_half || o.high_half)) result[0] = 0;
   if (o.low_half)
     result[0] = (result[0] & 0xffff0000) | (value & 0xffff);
   else if (o.high_half)

@@ -14,6 +14,7 @@ struct MemoryOperation {
   unsigned bytes = 4;                        // of memory, in each place
   bool is_signed = false;                    // a small load
   bool low_half = false, high_half = false;  // the D16 forms: of the register
+  bool ecc = false;                          // of the registers: a load of a half clears the rest
   std::string op;                            // "add", "smin", "cmpswap", …
   char type = 'u';                           // of an atomic: u, i, b, f; p: two f16
   bool returns = false;

@@ -31,14 +31,15 @@ unsigned rounds(unsigned usual) {
   return text ? static_cast<unsigned>(std::atoi(text)) : usual;
 }
 
-class MemoryModel : public ::testing::TestWithParam<const char*> {
+class MemoryModel : public ::testing::TestWithParam<MemoryTarget> {
  protected:
-  MemoryMachine m{GetParam()};
-  std::set<std::string> implemented = find_coverage(GetParam()).implemented;
+  const std::string processor = GetParam().processor;
+  MemoryMachine m{processor, GetParam().features};
+  std::set<std::string> implemented = find_coverage(processor).implemented;
 
   void execute(const std::string& text) {
     std::string error;
-    const std::vector<uint8_t> code = testing::assemble(text, GetParam(), error);
+    const std::vector<uint8_t> code = testing::assemble(text, processor, error);
     ASSERT_EQ(error, "") << text;
     m.run(code, text);
   }
@@ -101,6 +102,7 @@ class MemoryModel : public ::testing::TestWithParam<const char*> {
     for (const std::string& name : implemented) {
       MemoryOperation o;
       if (!name.starts_with(prefix) || !parse_memory(name, o)) continue;
+      o.ecc = GetParam().ecc;
       found.emplace_back(name, o);
     }
     EXPECT_GE(found.size(), least) << prefix;
@@ -155,8 +157,7 @@ TEST_P(MemoryModel, Global) {
       }
       o.returns = o.what == MemoryOperation::What::kAtomic && m.below(2) != 0;
       // gfx908's float adds return nothing.
-      if (std::string(GetParam()) == "gfx908" && (o.type == 'f' || o.type == 'p'))
-        o.returns = false;
+      if (processor == "gfx908" && (o.type == 'f' || o.type == 'p')) o.returns = false;
       const std::string text = flat_text(name, o, scalar_base ? "v0" : "v[0:1]") +
                                (scalar_base ? ", s[20:21]" : ", off") +
                                " offset:" + std::to_string(offset) + (o.returns ? " glc" : "");
@@ -306,8 +307,7 @@ TEST_P(MemoryModel, Buffer) {
       // An atomic that returns puts the old value where its data was.
       o.returns = atomic && m.below(2) != 0;
       // gfx908's float adds return nothing.
-      if (std::string(GetParam()) == "gfx908" && (o.type == 'f' || o.type == 'p'))
-        o.returns = false;
+      if (processor == "gfx908" && (o.type == 'f' || o.type == 'p')) o.returns = false;
       const unsigned result = atomic ? kData : kResult;
       const std::string data =
           o.what == MemoryOperation::What::kLoad ? result_text(o) : data_text(o);
@@ -329,9 +329,8 @@ TEST_P(MemoryModel, Buffer) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Processors, MemoryModel,
-                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Targets, MemoryModel, ::testing::ValuesIn(kMemoryTargets),
+                         [](const auto& info) { return name_of(info.param); });
 
 }  // namespace
 }  // namespace halyard::vgpu::isa::model

@@ -112,7 +112,7 @@ TEST_F(SimdBuilds, AgreeOnMatrices) {
   for (const char* processor : {"gfx908", "gfx90a"}) {
     Target target;
     std::string error;
-    ASSERT_TRUE(find_target(processor, target, error)) << error;
+    ASSERT_TRUE(find_target(processor, "", target, error)) << error;
     m.wave.target = &target;
     for (const SimdBuild* const build : simd_builds().subspan(1)) {
       for (size_t i = 0; i < baseline.matrix.size(); ++i) {
