@@ -257,6 +257,17 @@ struct FieldReader {
     out.clamp = field(w0, 15, 1);
     out.neg = static_cast<uint8_t>(field(w1, 29, 3));
     join_halves(out);
+    negated_integers();
+  }
+
+  // What NEG makes of an integer is not documented (docs/virtual-gpu.md, "Open readings").
+  void negated_integers() {
+    for (unsigned i = 0; i < 3; ++i) {
+      const Type type = opcode.src[i];
+      const bool integer = type == Type::kB16 || type == Type::kB32 || type == Type::kPkB16;
+      if (integer && ((out.neg | out.abs) >> i & 1) != 0)
+        problem = "negates an integer (NEG_LO or NEG_HI), which is defined for floats only";
+    }
   }
 
   // The combinations of the matrix instruction calculator. The others' effects are not documented.

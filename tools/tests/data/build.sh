@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds vadd_v3.hipfb beside it. Needs clang-15 with its lld, and halyard in PATH.
+# Builds vadd_v3.hipfb and vadd_of_*.hsaco beside it. Needs clang-15 with its lld, clang-22 with its lld, and halyard
+# in PATH.
 set -eu
 cd "$(dirname "$0")"
 # Version 3 has no "any" for xnack: what is not turned off is on.
@@ -9,3 +10,8 @@ for target in gfx900:xnack- gfx90a:sramecc+:xnack-; do
 done
 halyard pack vadd_v3.*.hsaco -o vadd_v3.hipfb
 rm vadd_v3.*.hsaco
+for target in gfx906:sramecc+ gfx906:sramecc- gfx90a:xnack+ gfx90a:xnack-; do
+  clang-22 -target amdgcn-amd-amdhsa -O2 -nogpulib -mcode-object-version=5 -mcpu=$target \
+    -ffile-prefix-map="$PWD"=. -Wl,--build-id=none vadd.c -o "vadd_of_$(echo $target | tr : _).hsaco"
+done
+chmod 644 vadd_of_*.hsaco

@@ -111,7 +111,7 @@ uint64_t Machine::kernel_from_bytes(const std::vector<uint8_t>& code,
     put(56, options.properties);
   } else {
     put(44, options.rsrc3);
-    put(56, static_cast<uint16_t>(options.properties));
+    put(56, options.properties);  // and KERNARG_PRELOAD's fields
   }
   std::memcpy(object + kEntry, code.data(), code.size());
   return address_of(object);

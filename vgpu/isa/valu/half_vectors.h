@@ -115,6 +115,11 @@ class FoundNans {
 inline Floats narrow_and_widen(Floats x) {
   return widen(narrow(x));
 }
+// Of f16 as f32: denormals, which are below 2^-14, become zeros.
+inline Floats flush_halves(Floats x) {
+  const auto small = (Dwords(x) & 0x7fffffff) < 0x38800000;
+  return small ? Floats(Dwords(x) & 0x80000000) : x;
+}
 
 // One half of each dword of a and of b: a's first, b's first, a's second …
 inline Dwords interleave_halves(Dwords a, Dwords b, bool high) {

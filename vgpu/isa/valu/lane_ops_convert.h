@@ -118,33 +118,49 @@ inline float cvt_off_f32_i4(uint32_t x) {
   return static_cast<float>(static_cast<int32_t>(x << 28) >> 28) * 0.0625f;
 }
 
-// Normalised integers: [-1, 1] or [0, 1] scaled to the type's range. The ISA does not name the
-// rounding; nearest even is chosen.
-template <class Int>
-Int normalized(double x) {
+inline double wide(float x) {
+  return x;
+}
+inline double wide(F16 x) {
+  return to_f64(x);
+}
+// Normalised integers: [-1, 1] or [0, 1] scaled to the type's range, rounded as MODE says for the
+// source's type (docs/virtual-gpu.md, "Open readings").
+template <class Int, class T>
+Int normalized(T source, const FloatMode& m) {
   constexpr double kScale = std::numeric_limits<Int>::max();
   constexpr double kLow = std::numeric_limits<Int>::is_signed ? -1.0 : 0.0;
+  const double x = wide(flush_input(source, m));
   if (x != x) return 0;
-  const double bounded = std::clamp(x, kLow, 1.0);
-  return static_cast<Int>(nearest_even_integer(bounded * kScale));
+  const double scaled = std::clamp(x, kLow, 1.0) * kScale;  // exact
+  switch (Real<T>::round(m)) {
+    case kUpward:
+      return static_cast<Int>(std::ceil(scaled));
+    case kDownward:
+      return static_cast<Int>(std::floor(scaled));
+    case kTowardZero:
+      return static_cast<Int>(std::trunc(scaled));
+    default:
+      return static_cast<Int>(nearest_even_integer(scaled));
+  }
 }
-inline int16_t cvt_norm_i16_f16(F16 x) {
-  return normalized<int16_t>(to_f64(x));
+inline int16_t cvt_norm_i16_f16(F16 x, const FloatMode& m) {
+  return normalized<int16_t>(x, m);
 }
-inline uint16_t cvt_norm_u16_f16(F16 x) {
-  return normalized<uint16_t>(to_f64(x));
+inline uint16_t cvt_norm_u16_f16(F16 x, const FloatMode& m) {
+  return normalized<uint16_t>(x, m);
 }
-inline PkI16 cvt_pknorm_i16_f16(F16 a, F16 b) {
-  return {cvt_norm_i16_f16(a), cvt_norm_i16_f16(b)};
+inline PkI16 cvt_pknorm_i16_f16(F16 a, F16 b, const FloatMode& m) {
+  return {normalized<int16_t>(a, m), normalized<int16_t>(b, m)};
 }
-inline PkU16 cvt_pknorm_u16_f16(F16 a, F16 b) {
-  return {cvt_norm_u16_f16(a), cvt_norm_u16_f16(b)};
+inline PkU16 cvt_pknorm_u16_f16(F16 a, F16 b, const FloatMode& m) {
+  return {normalized<uint16_t>(a, m), normalized<uint16_t>(b, m)};
 }
-inline PkI16 cvt_pknorm_i16_f32(float a, float b) {
-  return {normalized<int16_t>(a), normalized<int16_t>(b)};
+inline PkI16 cvt_pknorm_i16_f32(float a, float b, const FloatMode& m) {
+  return {normalized<int16_t>(a, m), normalized<int16_t>(b, m)};
 }
-inline PkU16 cvt_pknorm_u16_f32(float a, float b) {
-  return {normalized<uint16_t>(a), normalized<uint16_t>(b)};
+inline PkU16 cvt_pknorm_u16_f32(float a, float b, const FloatMode& m) {
+  return {normalized<uint16_t>(a, m), normalized<uint16_t>(b, m)};
 }
 
 // Packing.

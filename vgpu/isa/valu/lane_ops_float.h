@@ -133,8 +133,14 @@ inline Flagged<float> fma_f32_fast(float a, float b, float c) {
 #endif
 }
 
+// v_mad_f16, v_mac_f16, v_madmk_f16, v_madak_f16, v_mad_legacy_f16: f16 denormals are flushed in
+// every mode (docs/virtual-gpu.md, "Open readings").
+inline F16 mad_f16(F16 a, F16 b, F16 c, const FloatMode& m) {
+  return mad(a, b, c, flushing_f16(m));
+}
 inline F16 mad_f16_fast(F16 a, F16 b, F16 c) {
-  return sum(product(a, b, kDefaultMode), c, kDefaultMode);
+  const F16 rounded_product = flush(product(flush(a), flush(b), kDefaultMode));
+  return flush(sum(rounded_product, flush(c), kDefaultMode));
 }
 
 // The product of two f16 is exact in f32, and the sum rounded twice; the flag as above, but that a

@@ -3,7 +3,8 @@
 // If the ISA gives a bound (1 ulp for f32, about 2^-28 for v_rcp_f64 and similar), the result is
 // the correctly rounded value, or f64 libm's rounded once more; hardware may differ in the last
 // bits. The f32 instructions flush denormals, in and out, in every mode: LLVM's lowering of
-// division, sqrt, exp and log relies only on that. f16 and f64 follow the mode.
+// division, sqrt, exp and log relies only on that. Sines and cosines, f16 and f64 follow the mode
+// (docs/virtual-gpu.md, "Open readings").
 #pragma once
 
 #include <cmath>
@@ -34,6 +35,12 @@ float by_f64(float x, const FloatMode& m) {
   const float a = flush(x);
   return arithmetic(static_cast<float>(kFunction(a)), flushing_f32(m), a);
 }
+// The same, but that denormals follow the mode.
+template <double (*kFunction)(double)>
+float by_f64_in_mode(float x, const FloatMode& m) {
+  const float a = flush_input(x, m);
+  return arithmetic(static_cast<float>(kFunction(a)), m, a);
+}
 // Of one f16: the f64 value is rounded once.
 template <double (*kFunction)(double)>
 F16 by_f64(F16 x, const FloatMode& m) {
@@ -49,6 +56,8 @@ double in_f64(double x, const FloatMode& m) {
 // The overloads of by_f64, by name.
 template <double (*kFunction)(double)>
 constexpr float (*kF32)(float, const FloatMode&) = by_f64<kFunction>;
+template <double (*kFunction)(double)>
+constexpr float (*kF32InMode)(float, const FloatMode&) = by_f64_in_mode<kFunction>;
 template <double (*kFunction)(double)>
 constexpr F16 (*kF16)(F16, const FloatMode&) = by_f64<kFunction>;
 

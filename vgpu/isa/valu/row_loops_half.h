@@ -68,8 +68,12 @@ struct SubtractFromHalves : NothingRare {
 struct MultiplyHalves : NothingRare {
   Floats operator()(Floats a, Floats b) const { return a * b; }
 };
+// v_mad_f16: both results are rounded and flushed.
 struct MultiplyAddHalves : NothingRare {
-  Floats operator()(Floats a, Floats b, Floats c) const { return narrow_and_widen(a * b) + c; }
+  Floats operator()(Floats a, Floats b, Floats c) const {
+    const Floats product = narrow_and_widen(flush_halves(a) * flush_halves(b));
+    return flush_halves(narrow_and_widen(flush_halves(product) + flush_halves(c)));
+  }
 };
 template <int kRounding>
 struct RoundHalves : NothingRare {

@@ -162,8 +162,9 @@ struct Sine {
     const Floats q = fold_to_quarter(beyond_whole_turns(x));
     const Floats sine = narrow_unless_open<1 << 10>(sine_of_quarter(widen_lower(q)),
                                                     sine_of_quarter(widen_upper(q)));
-    const Floats zero = Floats(Dwords(x) & 0x80000000);
-    return in_turns_domain(x, (Dwords(x) & 0x7f800000) == 0 ? zero : sine);
+    // A zero has the sign of x; the sine of a denormal needs all of its bits.
+    const Floats small = x == 0.0f ? x : not_known();
+    return in_turns_domain(x, (Dwords(x) & 0x7f800000) == 0 ? small : sine);
   }
 };
 struct Cosine {
@@ -223,15 +224,19 @@ struct CheckedLoop {
 };
 template <double (*kFunction)(double), class Vectors>
 using Checked = CheckedLoop<Vectors, kF32<kFunction>>;
+template <double (*kFunction)(double), class Vectors>
+using CheckedInMode = CheckedLoop<Vectors, kF32InMode<kFunction>>;
 
 template <>
 struct RowLoop<in_default_mode<kF32<power_of_two>>> : Checked<power_of_two, PowerOfTwo> {};
 template <>
 struct RowLoop<in_default_mode<kF32<log_base_two>>> : Checked<log_base_two, LogBaseTwo> {};
 template <>
-struct RowLoop<in_default_mode<kF32<sine_in_domain>>> : Checked<sine_in_domain, Sine> {};
+struct RowLoop<in_default_mode<kF32InMode<sine_in_domain>>> : CheckedInMode<sine_in_domain, Sine> {
+};
 template <>
-struct RowLoop<in_default_mode<kF32<cosine_in_domain>>> : Checked<cosine_in_domain, Cosine> {};
+struct RowLoop<in_default_mode<kF32InMode<cosine_in_domain>>>
+    : CheckedInMode<cosine_in_domain, Cosine> {};
 template <>
 struct RowLoop<in_default_mode<kF32<reciprocal_root>>> : Checked<reciprocal_root, ReciprocalRoot> {
 };

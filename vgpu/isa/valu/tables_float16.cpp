@@ -20,12 +20,12 @@ constexpr Opcode kOpcodes[] = {
     op_fast<sub<F16>, sub_fast<F16>>("v_sub_f16"),
     op_fast<subrev<F16>, subrev_fast<F16>>("v_subrev_f16"),
     op_fast<mul<F16>, mul_fast<F16>>("v_mul_f16"),
-    op_fast<mad<F16>, mad_f16_fast, Traits{.accumulates = true, .keeps_other = true}>("v_mac_f16"),
-    op_fast<mad<F16>, mad_f16_fast, Traits{.literal_multiplicand = true, .keeps_other = true}>(
+    op_fast<mad_f16, mad_f16_fast, Traits{.accumulates = true, .keeps_other = true}>("v_mac_f16"),
+    op_fast<mad_f16, mad_f16_fast, Traits{.literal_multiplicand = true, .keeps_other = true}>(
         "v_madmk_f16"),
-    op_fast<mad<F16>, mad_f16_fast, kKeep>("v_madak_f16"),
-    op_fast<mad<F16>, mad_f16_fast>("v_mad_legacy_f16"),
-    op_fast<mad<F16>, mad_f16_fast, kKeep>("v_mad_f16"),
+    op_fast<mad_f16, mad_f16_fast, kKeep>("v_madak_f16"),
+    op_fast<mad_f16, mad_f16_fast>("v_mad_legacy_f16"),
+    op_fast<mad_f16, mad_f16_fast, kKeep>("v_mad_f16"),
     op_fast<fma<F16>, fma_f16_fast>("v_fma_legacy_f16"),
     op_fast<fma<F16>, fma_f16_fast, kKeep>("v_fma_f16"),
     op_fast<div_fixup<F16>, div_fixup_f16_fast>("v_div_fixup_legacy_f16"),

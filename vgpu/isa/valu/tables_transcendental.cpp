@@ -28,8 +28,8 @@ constexpr Opcode kOpcodes[] = {
     op_rows<kF32<power_of_two>>("v_exp_legacy_f32"),
     op_rows<kF32<log_base_two>>("v_log_f32"),
     op_rows<kF32<log_base_two>>("v_log_legacy_f32"),
-    op_rows<kF32<sine_in_domain>>("v_sin_f32"),
-    op_rows<kF32<cosine_in_domain>>("v_cos_f32"),
+    op_rows<kF32InMode<sine_in_domain>>("v_sin_f32"),
+    op_rows<kF32InMode<cosine_in_domain>>("v_cos_f32"),
 
     op_rows<kF16<reciprocal>>("v_rcp_f16"),
     op_rows<kF16<reciprocal_root>>("v_rsq_f16"),

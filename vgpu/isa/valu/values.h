@@ -67,6 +67,11 @@ constexpr FloatMode flushing_f32(FloatMode m) {
   m.denorm_f32 = 0;
   return m;
 }
+// v_mad_f16 and its kin flush f16 denormals in every mode.
+constexpr FloatMode flushing_f16(FloatMode m) {
+  m.denorm_f16_f64 = 0;
+  return m;
+}
 
 template <class T>
 struct Real;

@@ -61,20 +61,22 @@ uint64_t to_half(const Lane& l, uint32_t x, unsigned rounding) {
   return rounded(kHalf, Exact(kSingle, in), rules);
 }
 
-// [-1, 1] or [0, 1] scaled to the integer's range; the ISA does not name the rounding, nearest even
-// is what was chosen.
-uint64_t normalized(const Exact& x, bool is_signed) {
+// [-1, 1] or [0, 1] scaled to the integer's range. "Supports rounding", and denormals (CDNA 4 ISA,
+// V_CVT_NORM_I16_F16, by the same function as the pairs): both by MODE.
+uint64_t normalized(const Lane& l, unsigned i, Float f, bool is_signed) {
+  const FloatRules rules = l.mode.rules(f);
+  const Exact x(f, flushed(f, operand(l, i, f), rules.keep_inputs));
   if (mpfr_nan_p(x.get())) return 0;
   Exact bounded = x;
   const Exact low(is_signed ? -1.0 : 0.0), high(1.0);
   if (less(bounded, low)) bounded = low;
   if (less(high, bounded)) bounded = high;
-  return to_integer(multiply(bounded, Exact(is_signed ? 32767.0 : 65535.0)), 0, 16, is_signed);
+  const Exact scaled = multiply(bounded, Exact(is_signed ? 32767.0 : 65535.0));
+  return to_integer(scaled, static_cast<int>(rules.rounding), 16, is_signed);
 }
 Row normalized_pair(const std::string& name, Float f, Kind from, bool is_signed) {
   return {name, Kind::kPkB16, {from, from}, [=](Lane& l) {
-            l.set(normalized(Exact(f, operand(l, 0, f)), is_signed) |
-                  normalized(Exact(f, operand(l, 1, f)), is_signed) << 16);
+            l.set(normalized(l, 0, f, is_signed) | normalized(l, 1, f, is_signed) << 16);
           }};
 }
 
@@ -130,10 +132,10 @@ void add_conversion_rows(std::vector<Row>& rows) {
          l.set(round_to(kSingle, scale(Exact::integer(int64_t{n < 8 ? n : n - 16}), -4), 0));
        }});
   rows.push_back({"v_cvt_norm_i16_f16", Kind::kB16, {Kind::kF16}, [](Lane& l) {
-                    l.set(normalized(Exact(kHalf, operand(l, 0, kHalf)), true));
+                    l.set(normalized(l, 0, kHalf, true));
                   }});
   rows.push_back({"v_cvt_norm_u16_f16", Kind::kB16, {Kind::kF16}, [](Lane& l) {
-                    l.set(normalized(Exact(kHalf, operand(l, 0, kHalf)), false));
+                    l.set(normalized(l, 0, kHalf, false));
                   }});
   rows.push_back(normalized_pair("v_cvt_pknorm_i16_f16", kHalf, Kind::kF16, true));
   rows.push_back(normalized_pair("v_cvt_pknorm_u16_f16", kHalf, Kind::kF16, false));

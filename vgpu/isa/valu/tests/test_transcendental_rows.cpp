@@ -10,6 +10,7 @@
 #include <limits>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "vgpu/isa/valu/half.h"
 #include "vgpu/isa/valu/tests/machine.h"
@@ -54,8 +55,13 @@ constexpr Function kFunctions[] = {
      }},
 };
 
+// Denormals are flushed, but by sines and cosines.
 uint32_t expected_f32(const Function& f, uint32_t x) {
-  const auto flushed = [](uint32_t y) { return (y & 0x7f800000) == 0 ? y & 0x80000000 : y; };
+  const std::string_view name = f.name;
+  const bool keeps = name == "v_sin_" || name == "v_cos_";
+  const auto flushed = [keeps](uint32_t y) {
+    return !keeps && (y & 0x7f800000) == 0 ? y & 0x80000000 : y;
+  };
   if ((x & 0x7fffffff) > 0x7f800000) return x | 0x00400000;
   const auto result = static_cast<float>(f.value(f32(flushed(x))));
   return std::isnan(result) ? 0x7fc00000 : flushed(bits(result));
