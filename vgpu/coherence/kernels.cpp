@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vgpu/coherence/accesses.h"
+#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/host_guard.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/target.h"
@@ -150,11 +151,12 @@ void Kernels::Group::check_code(const isa::Wave& wave) {
   if (std::find(code_pages_.begin(), code_pages_.end(), page) != code_pages_.end()) return;
   code_pages_.push_back(page);
   // Read before the model is locked: the host may have taken the memory away.
+  const uint64_t here = host_address(page);
   std::array<uint8_t, kPageBytes> code;
-  if (!read_host(code.data(), reinterpret_cast<const void*>(page), kPageBytes)) return;
+  if (!read_host(code.data(), memory_at(here), kPageBytes)) return;
   const Model::Lock lock(model_);
   const SharedMemoryAccess host_sees;
-  const auto changed = model_.fetch_code(view_.gpu, page, code.data());
+  const auto changed = model_.fetch_code(view_.gpu, here, code.data());
   if (!changed) return;
   const Work* const work = model_.history().work(view_.work);
   const std::string name = work != nullptr ? work->name : "a kernel";

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/coherence/tests/simulation.h"
 #include "vgpu/isa/tests/machine.h"
 
@@ -24,6 +25,10 @@ struct Nothing final : queue::PacketObserver::Ahead {
 
 class KernelsTest : public ::testing::Test {
  protected:
+  // The machine's addresses are not the host's.
+  KernelsTest() { set_registered_memory(&machine.memory()); }
+  ~KernelsTest() override { set_registered_memory(nullptr); }
+
   isa::DispatchResult run(uint64_t kernel, const std::vector<uint64_t>& arguments) {
     queue::PacketObserver::AqlPacket packet;
     packet.node = 1;
@@ -69,7 +74,8 @@ TEST_F(KernelsTest, CodeThatTheHostTakesAwayLeavesTheModelUnlocked) {
       "s_load_dwordx2 s[8:9], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\ns_setpc_b64 s[8:9]");
   EXPECT_EQ(run(jump, {address_of(page)}).fault.kind, isa::Fault::Kind::kNone);
   ASSERT_EQ(mprotect(page, kPageBytes, PROT_NONE), 0);
-  run(jump, {address_of(page)});
+  const isa::DispatchResult gone = run(jump, {address_of(page)});
+  EXPECT_EQ(gone.fault.kind, isa::Fault::Kind::kNone) << gone.report;
   EXPECT_FALSE(Model::Lock::held());
   ASSERT_EQ(mprotect(page, kPageBytes, PROT_READ), 0);
   EXPECT_EQ(run(jump, {address_of(page)}).fault.kind, isa::Fault::Kind::kNone);
