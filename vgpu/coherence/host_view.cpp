@@ -8,6 +8,7 @@
 
 #include "vgpu/coherence/host_writers.h"
 #include "vgpu/coherence/model.h"
+#include "vgpu/coherence/runtime_returns.h"
 #include "vgpu/host_guard.h"
 
 namespace halyard::vgpu::coherence {
@@ -34,15 +35,25 @@ class HostNames final : public AccessNames {
 
 // The signal handler's entry: true if the access can continue.
 bool touched(const HostAccess& access) {
+  if (has_returned(access.address, access.pc)) {
+    if (Model::Lock::held()) return true;
+    const Model::Lock lock(*watched);
+    watched->watch_host_again();
+    return true;
+  }
   // The thread may hold the model: then it is a GPU's, in the middle of an access.
   if (Model::Lock::held()) return watched->give_back_to_gpu(access.address);
-  const uint64_t caller = access.by_gpu || !access.is_write ? 0 : caller_of(access);
+  const bool by_host = !access.by_gpu && access.is_write;
+  const HostCallers callers = by_host ? callers_of(access) : HostCallers{};
   const Model::Lock lock(*watched);
-  const bool by_gpu = access.by_gpu || (access.is_write && caller == 0);
-  if (by_gpu) return watched->give_back_to_gpu(access.address);
+  if (access.by_gpu || (access.is_write && callers.writer == 0))
+    return watched->give_back_to_gpu(access.address);
   watched->host_touches(access.address, access.is_write, HostNames(access));
   if (!access.is_write) return watched->give_back_to_read(access.address);
-  return watched->give_back_to_write(access.address, watched->host_writers().id_of(caller));
+  const HostWriterId writer = watched->host_writers().id_of(callers.writer);
+  if (!watched->give_back_to_write(access.address, writer)) return false;
+  if (callers.returns_to != 0) expect_return(callers.returns_to);
+  return true;
 }
 
 int protection_of(HostRights rights) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "vgpu/coherence/reliances.h"
+
 namespace halyard::vgpu::coherence {
 namespace {
 
@@ -29,47 +31,64 @@ struct Walk {
   uint64_t from = 0;  // the frame of the access; those before are the handler's
   bool has_begun = false;
   unsigned frames = 0;
-  uint64_t found = 0;
+  HostCallers found;
 };
 
 // A stack that is longer than this belongs to no copy.
 constexpr unsigned kMostFrames = 64;
 
+// The file that an address of code is from; null: none.
+const char* file_of(uint64_t pc, const void** base) {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<void*>(pc), &info) == 0) return nullptr;
+  *base = info.dli_fbase;
+  return info.dli_fname;
+}
+
+// The virtual GPU's library, whose functions stand between those of the runtime (HSA_TOOLS_LIB).
+bool is_own(const void* base) {
+  static const void* const own = [] {
+    const void* found = nullptr;
+    file_of(reinterpret_cast<uint64_t>(&callers_of), &found);
+    return found;
+  }();
+  return base == own;
+}
+
 _Unwind_Reason_Code look_at(_Unwind_Context* context, void* data) {
   Walk& walk = *static_cast<Walk*>(data);
   if (++walk.frames > kMostFrames) return _URC_END_OF_STACK;
   int is_before_instruction = 0;
-  uint64_t pc = _Unwind_GetIPInfo(context, &is_before_instruction);
+  const uint64_t pc = _Unwind_GetIPInfo(context, &is_before_instruction);
   walk.has_begun |= pc == walk.from;
   if (!walk.has_begun || pc == 0) return _URC_NO_REASON;
   // A return address may be the next function's.
-  if (is_before_instruction == 0) --pc;
-  Dl_info info = {};
-  const bool is_known = dladdr(reinterpret_cast<void*>(pc), &info) != 0;
-  if (is_known && info.dli_fname != nullptr && writes_for_others(file_name(info.dli_fname)))
-    return _URC_NO_REASON;
-  walk.found = pc;
+  const uint64_t call = pc - (is_before_instruction == 0 ? 1 : 0);
+  const void* base = nullptr;
+  const char* const file = file_of(call, &base);
+  const std::string_view name = file != nullptr ? file_name(file) : "";
+  if (writes_for_others(name)) return _URC_NO_REASON;
+  if (walk.found.writer == 0) {
+    if (file == nullptr || !is_own(base)) walk.found.writer = call;
+    return is_runtime(name) ? _URC_NO_REASON : _URC_END_OF_STACK;
+  }
+  if (is_runtime(name) || (file != nullptr && is_own(base))) return _URC_NO_REASON;
+  if (file != nullptr) walk.found.returns_to = pc;
   return _URC_END_OF_STACK;
-}
-
-bool is_own(uint64_t pc) {
-  static const void* const base = [] {
-    Dl_info info = {};
-    dladdr(reinterpret_cast<const void*>(&caller_of), &info);
-    return static_cast<const void*>(info.dli_fbase);
-  }();
-  Dl_info info = {};
-  return dladdr(reinterpret_cast<void*>(pc), &info) != 0 && info.dli_fbase == base;
 }
 
 }  // namespace
 
-uint64_t caller_of(const HostAccess& access) {
+HostCallers callers_of(const HostAccess& access) {
   Walk walk;
   walk.from = access.pc;
   _Unwind_Backtrace(look_at, &walk);
-  const uint64_t found = walk.found != 0 ? walk.found : access.pc;
-  return is_own(found) ? 0 : found;
+  // Without a stack, the code itself.
+  const void* base = nullptr;
+  const char* const file = file_of(access.pc, &base);
+  const bool is_ours = file != nullptr && is_own(base);
+  if (walk.found.writer == 0 && !is_ours) walk.found.writer = access.pc;
+  return walk.found;
 }
 
 std::string function_text(uint64_t pc) {

@@ -36,9 +36,16 @@ class HostWriters {
   std::unordered_map<uint64_t, HostWriterId> ids_;
 };
 
-// The function whose access it is: the first on the stack outside of the C library. 0 if it is the
-// virtual GPU's own. In the signal's handler.
-uint64_t caller_of(const HostAccess& access);
+struct HostCallers {
+  // The function whose access it is: the first on the stack outside of the C library. 0 if it is
+  // the virtual GPU's own.
+  uint64_t writer = 0;
+  // Where the vendor's runtime will return to the program, if that function is the runtime's. 0 if
+  // it will not, or to code that is in no file.
+  uint64_t returns_to = 0;
+};
+// In the signal's handler.
+HostCallers callers_of(const HostAccess& access);
 
 // "main (./program+0x1234)".
 std::string function_text(uint64_t pc);

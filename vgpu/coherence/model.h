@@ -147,6 +147,8 @@ class Model {
   // window. Until then, and after a GPU has written to it, nobody knows.
   void host_writes(uint64_t address, HostWriterId writer);
   HostWriters& host_writers() { return host_writers_; }
+  // Other code of the host's runs now: whose stores come next is asked anew.
+  void watch_host_again();
 
   // A packet's fences. begin() when its acquire fence takes effect, end() when its release fence
   // does. Copies have none.

@@ -109,15 +109,21 @@ void Model::host_writes(uint64_t address, HostWriterId writer) {
   if (page == nullptr || !page->window || writer == 0) return;
   // Between code of different libraries, each page is asked for anew.
   const std::string& library = host_writers_.writer(writer).library;
-  const bool is_other = last_library_ != library;
-  if (is_other) last_library_ = library;
-  while (!host_opened_.empty() && (is_other || host_opened_.size() >= kHostPages)) {
-    if (host_opened_.front() != page) watch(*host_opened_.front());
+  if (last_library_ != library) {
+    last_library_ = library;
+    watch_host_again();
+  }
+  while (host_opened_.size() >= kHostPages) {
+    watch(*host_opened_.front());
     host_opened_.pop_front();
   }
   settle(*page);
   page->window->writes_now = writer;
   host_opened_.push_back(page);
+}
+
+void Model::watch_host_again() {
+  for (ShadowPage* const page : std::exchange(host_opened_, {})) watch(*page);
 }
 
 bool Model::give_back_to_write(uint64_t address, HostWriterId writer) {

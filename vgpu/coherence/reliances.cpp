@@ -30,4 +30,9 @@ const Reliance* reliance(Mistake mistake, std::string_view library) {
   return found != std::end(kReliances) ? found : nullptr;
 }
 
+bool is_runtime(std::string_view library) {
+  return std::ranges::any_of(kReliances,
+                             [&](const Reliance& row) { return library.starts_with(row.library); });
+}
+
 }  // namespace halyard::vgpu::coherence

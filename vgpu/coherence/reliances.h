@@ -17,5 +17,7 @@ struct Reliance {
 
 // Null if the library relies on no such thing.
 const Reliance* reliance(Mistake mistake, std::string_view library);
+// Whether the table has the library: it is the vendor's runtime's.
+bool is_runtime(std::string_view library);
 
 }  // namespace halyard::vgpu::coherence

@@ -57,5 +57,12 @@ TEST_F(HipWindowUnflushed, AStoreIsTheProgramsOwn) {
   use();
 }
 
+TEST_F(HipWindowUnflushed, SoIsOneBehindASmallCopy) {
+  HIP_OK(hipMemcpy(data.data(), values.data(), kCount * sizeof(float), hipMemcpyHostToDevice));
+  values[kCount - 1] = -1;
+  data.data()[kCount - 1] = -1;
+  use();
+}
+
 }  // namespace
 }  // namespace halyard::vgpu::hip_testing

@@ -16,6 +16,8 @@ int runtime_copies(void* to, const void* from, size_t bytes);
 void runtime_stores(unsigned* to, unsigned value);
 int program_copies(void* to, const void* from, size_t bytes);
 void program_stores(unsigned* to, unsigned value);
+int program_stores_behind(int (*copies)(void*, const void*, size_t), unsigned* to,
+                          const unsigned* from, size_t words, unsigned value);
 }
 
 namespace halyard::vgpu::coherence::testing {
@@ -129,6 +131,17 @@ TEST_F(HostView, WhatTheRuntimesLibraryStoresIsNotTheProgramsFinding) {
   EXPECT_THAT(read(data, 2000), IsEmpty());
   program_stores(data + 1, 7);
   EXPECT_THAT(read(data, 2000), ElementsAre(HasSubstr("libvgpu_program_stores.so+0x")));
+}
+
+TEST_F(HostView, AStoreToThePageThatTheRuntimeHasJustWrittenIsTheProgramsOwn) {
+  const std::vector<uint32_t> from(64, 5);
+  for (uint32_t times = 1; times <= 3; ++times) {
+    program_stores_behind(runtime_copies, data, from.data(), from.size(), 6 + times);
+    EXPECT_EQ(data[63], 6 + times);
+    EXPECT_THAT(read(data, 32), IsEmpty()) << "the runtime's";
+    EXPECT_THAT(read(data + 32, 32),
+                ElementsAre(HasSubstr("written by the host, in program_stores_behind (")));
+  }
 }
 
 TEST_F(HostView, AfterAGpuHasWrittenStoresAreSeenAgain) {

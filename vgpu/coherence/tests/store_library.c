@@ -13,3 +13,11 @@ int NAME(STORES_FOR, _copies)(void* to, const void* from, size_t bytes) {
 void NAME(STORES_FOR, _stores)(unsigned* to, unsigned value) {
   *(volatile unsigned*)to = value;
 }
+
+// Has another library copy, and stores behind it.
+int NAME(STORES_FOR, _stores_behind)(int (*copies)(void*, const void*, size_t), unsigned* to,
+                                     const unsigned* from, size_t words, unsigned value) {
+  const int result = copies(to, from, words * sizeof *to);
+  ((volatile unsigned*)to)[words - 1] = value;
+  return result;
+}
