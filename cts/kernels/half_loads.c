@@ -3,13 +3,14 @@
 #include "amdgpu.h"
 
 // `load` into a register that holds `old`; LDS has what `in` points to.
-#define HALF_LOAD(load, wait, address, kind)                                                  \
-  ({                                                                                          \
-    u32 result = old;                                                                         \
-    __asm__ volatile(load "\n" wait : "+&v"(result) : kind(address) : "memory");                   \
-    result;                                                                                   \
+#define HALF_LOAD(load, wait, address, kind)                                     \
+  ({                                                                             \
+    u32 result = old;                                                            \
+    __asm__ volatile(load "\n" wait : "+&v"(result) : kind(address) : "memory"); \
+    result;                                                                      \
   })
-#define FROM_MEMORY(type) HALF_LOAD("global_load_" type " %0, %1, off", "s_waitcnt vmcnt(0)", in, "v")
+#define FROM_MEMORY(type) \
+  HALF_LOAD("global_load_" type " %0, %1, off", "s_waitcnt vmcnt(0)", in, "v")
 #define FROM_LDS(type) HALF_LOAD("ds_read_" type " %0, %1", "s_waitcnt lgkmcnt(0)", &staged, "v")
 
 // 12 words for each work-item: bytes, signed bytes and halves from memory, each into the lower and
