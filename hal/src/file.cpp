@@ -17,6 +17,14 @@ Status cannot_read(const std::string& path, int error) {
                         strerror(error));
 }
 
+Status too_long(const std::string& path) {
+  return halyard::error(
+      StatusCode::kOutOfRange,
+      "The pipe ({}) brings more than {} bytes, which is the most that is read from a "
+      "pipe. Write it to a file, and name that.",
+      path, kLongestPipe);
+}
+
 class Descriptor {
  public:
   explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
@@ -48,7 +56,10 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   // One more than the size, so that the read that finds the end needs no growing.
   bytes.resize(static_cast<size_t>(facts.st_size) + 1);
   for (;;) {
-    if (filled == bytes.size()) bytes.resize(bytes.size() * 2 + 4096);
+    if (filled == bytes.size()) {
+      if (!S_ISREG(facts.st_mode) && filled > kLongestPipe) return too_long(path);
+      bytes.resize(bytes.size() * 2 + 4096);
+    }
     const ssize_t count = read(file.get(), bytes.data() + filled, bytes.size() - filled);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return cannot_read(path, errno);
