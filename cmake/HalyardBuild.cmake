@@ -67,9 +67,11 @@ if(HALYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${HALYARD_CCACHE}")
 endif()
 
+if(HALYARD_TESTS OR HALYARD_CTS)
+  find_package(GTest REQUIRED)
+endif()
 if(HALYARD_TESTS)
   enable_testing()
-  find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
 

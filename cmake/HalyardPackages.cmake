@@ -121,6 +121,14 @@ set(CPACK_DEBIAN_PYTHON3-HALYARD_PACKAGE_CONTROL_EXTRA
   "${PROJECT_SOURCE_DIR}/library/debian/python3-halyard/postinst"
   "${PROJECT_SOURCE_DIR}/library/debian/python3-halyard/prerm")
 
+# Debian's libhalyard.so is where the loader looks. The build's file keeps its run path, so that `cmake --install`
+# works before and after.
+install(CODE "
+  file(GLOB modules \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${HALYARD_PYTHON_INSTALL_DIR}/halyard/_core*.so\")
+  foreach(module IN LISTS modules)
+    file(RPATH_REMOVE FILE \"\${module}\")
+  endforeach()" COMPONENT python3-halyard)
+
 # Man pages are compressed.
 install(CODE "
   file(GLOB pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/man/man1/*.1\")

@@ -1,12 +1,15 @@
 # Sourced by ./quickstart and ./check: installs the packages of packages.txt that are missing.
 # Needs root or sudo for that; without either, it prints the command and stops.
 
-# halyard_setup [product]     product: without what only tests, documents and packages need
+# halyard_setup [GROUP…]     GROUP: product, python or suite: what these need (packages.txt marks it). Without one,
+#                            all packages.
 halyard_setup() {
-  local root listed packages missing=() package
+  local root listed group packages missing=() package
   root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
   listed=$(<"$root/packages.txt")
-  [ "${1:-}" != product ] || listed=${listed%%$'\n# Tests and benchmarks.'*}
+  if [ $# -gt 0 ]; then
+    listed=$(for group in "$@"; do sed -n "/^#: .*\b$group\b/,/^\$/p" "$root/packages.txt"; done)
+  fi
   mapfile -t packages < <(sed 's/#.*//' <<<"$listed" | tr -s ' \t' '\n' | grep .)
   for package in "${packages[@]}"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
