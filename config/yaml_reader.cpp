@@ -5,12 +5,14 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 #include <system_error>
+#include <tuple>
 
 #include "config/scalars.h"
 
@@ -25,6 +27,22 @@ std::string joined(const std::vector<std::string>& words) {
 Location location_of(const std::string& file, const YAML::Mark& mark) {
   if (mark.is_null()) return {file, 0, 0};
   return {file, mark.line + 1, mark.column + 1};
+}
+
+// Of a value that was read before, the file alone says it all: "a.yaml:3:5".
+Location split_place(const Location& where) {
+  Location place = where;
+  if (place.line != 0) return place;
+  int* const numbers[] = {&place.column, &place.line};
+  for (int* const number : numbers) {
+    const size_t colon = place.file.rfind(':');
+    if (colon == std::string::npos) return where;
+    const char* const end = place.file.data() + place.file.size();
+    const auto read = std::from_chars(place.file.data() + colon + 1, end, *number);
+    if (read.ec != std::errc() || read.ptr != end) return where;
+    place.file.resize(colon);
+  }
+  return place;
 }
 
 const char* kind_name(const YAML::Node& node) {
@@ -51,11 +69,32 @@ std::string Location::to_string() const {
 }
 
 void Diagnostics::error(const Location& where, std::string_view sentence) {
-  errors_.push_back(fmt::format("{}: {}", where.to_string(), sentence));
+  errors_.push_back({split_place(where), std::string(sentence)});
+}
+
+std::vector<std::string> Diagnostics::errors() const {
+  std::vector<std::string> files;
+  const auto rank = [&](const Error& error) {
+    const auto found = std::find(files.begin(), files.end(), error.where.file);
+    return found - files.begin();
+  };
+  for (const Error& error : errors_) {
+    if (rank(error) == std::ssize(files)) files.push_back(error.where.file);
+  }
+  std::vector<Error> sorted = errors_;
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const Error& a, const Error& b) {
+    return std::tuple(rank(a), a.where.line, a.where.column) <
+           std::tuple(rank(b), b.where.line, b.where.column);
+  });
+  std::vector<std::string> lines;
+  for (const Error& error : sorted) {
+    lines.push_back(fmt::format("{}: {}", error.where.to_string(), error.sentence));
+  }
+  return lines;
 }
 
 std::string Diagnostics::text() const {
-  return fmt::format("{}", fmt::join(errors_, "\n"));
+  return fmt::format("{}", fmt::join(errors(), "\n"));
 }
 
 struct Map::State {

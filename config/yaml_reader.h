@@ -44,12 +44,17 @@ class Diagnostics {
  public:
   void error(const Location& where, std::string_view sentence);
   bool ok() const { return errors_.empty(); }
-  const std::vector<std::string>& errors() const { return errors_; }
+  // In the order of the lines of a file; files in the order in which they were reported first.
+  std::vector<std::string> errors() const;
   // All errors, one per line, no newline at the end.
   std::string text() const;
 
  private:
-  std::vector<std::string> errors_;
+  struct Error {
+    Location where;
+    std::string sentence;
+  };
+  std::vector<Error> errors_;
 };
 
 // A mapping of a document. Cheap to copy; not for use from several threads.

@@ -52,6 +52,7 @@ HELPERS = {
     ("vgpu/queue/aql_queue.cpp", "stop_at"): "halyard vgpu: queue … stopped at packet …: {}",
     ("vgpu/queue/sdma_queue.cpp", "unknown"): "halyard vgpu: SDMA queue … stopped at byte …: {}",
     ("tools/*", "fail"): "{}",
+    ("tools/*", "say"): "{}",
     ("registry/src/load_note.cpp", "add"): "{}",
     ("drivers/hip/last_words.cpp", "add"): "{}",
     ("drivers/*", "give_access"): "{} fails: ….",
@@ -136,7 +137,7 @@ def unquoted(literal):
 def with_values(text):
     """A format with … for its values."""
     text = re.sub(r"\{[^{}\n]*\}", "…", text.replace("{{", "\0").replace("}}", "\1"))
-    text = re.sub(r"%(?:\.\*)?[sudxlz]+\b", "…", text)
+    text = re.sub(r"%(?:\.\*)?[sudxlzg]+\b", "…", text)
     return re.sub(r"…(?:…)+", "…", text.replace("\0", "{").replace("\1", "}"))
 
 

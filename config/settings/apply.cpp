@@ -149,6 +149,12 @@ VirtualGpuOptions virtual_gpu_options(const Settings& settings) {
   return options;
 }
 
+std::chrono::milliseconds load_timeout(const Settings& settings) {
+  const Setting* const setting = settings.find("plugins.load_timeout");
+  const std::chrono::nanoseconds time(setting == nullptr ? 0 : setting->value().number);
+  return std::chrono::ceil<std::chrono::milliseconds>(time);
+}
+
 LogLevel log_level(const Settings& settings) {
   const std::string level = settings.text("logging.level");
   if (level == "error") return LogLevel::kError;

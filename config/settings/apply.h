@@ -1,6 +1,7 @@
 // From settings to what the parts of Halyard take.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,9 @@ Result<std::string> virtual_gpu_profile(const Settings& settings, std::string_vi
 
 // registry/vgpu.h
 VirtualGpuOptions virtual_gpu_options(const Settings& settings);
+
+// RegistryOptions::load_timeout for a program that rather ends than hangs: plugins.load_timeout.
+std::chrono::milliseconds load_timeout(const Settings& settings);
 
 enum class LogLevel : uint8_t { kError, kWarning, kNote };
 LogLevel log_level(const Settings& settings);

@@ -26,6 +26,15 @@ std::vector<Key> make_table() {
        .documentation =
            "Folders with driver plugins, and single plugins, in the order of the search. They come "
            "before the plugins of the installation. The variable's entries have colons between."},
+      {.path = "plugins.load_timeout",
+       .type = KeyType::kDuration,
+       .min = 0,
+       .max = 86400e9,
+       .fallback = "60s",
+       .example = "5s",
+       .documentation = "The time limit for each step of loading a plugin, in the commands of "
+                        "`halyard`: one that "
+                        "takes longer ends the command with an error. 0s: no limit."},
       {.path = "drivers.<driver>.enabled",
        .type = KeyType::kBoolean,
        .fallback = "true",

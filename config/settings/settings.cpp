@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "config/settings/consistency.h"
 #include "config/settings/reader.h"
 #include "hal/error.h"
 #include "hal/text.h"
@@ -67,7 +68,7 @@ class SettingsLoader {
     }
     if (sources_.use_environment && !sources_.privileged) read_environment();
     read_flags();
-    check_devices();
+    check_device_names(made_.settings_, diagnostics_);
     if (diagnostics_.ok()) return std::move(made_);
     return Status(StatusCode::kInvalidArgument, diagnostics_.text());
   }
@@ -171,20 +172,6 @@ class SettingsLoader {
                     diagnostics_, read);
     }
     merge(made_.settings_, read);
-  }
-
-  // What only all layers together can show.
-  void check_devices() {
-    for (const Setting* setting : made_.below("devices.")) {
-      for (const Value& value : setting->values) {
-        const Result<DeviceUri> uri = parse_device_uri(value.text);
-        if (!uri.ok() || made_.find("devices." + uri->driver) == nullptr) continue;
-        diagnostics_.error({value.origin.place, 0, 0},
-                           fmt::format("{} ({}) names another name; it must name devices of a "
-                                       "driver.",
-                                       setting->path, value.text));
-      }
-    }
   }
 
   const SettingsSources& sources_;

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <string_view>
@@ -216,7 +217,8 @@ void take_stack(void* memory) {
 
 }  // namespace
 
-LoadNote::LoadNote(const std::string& path) : slot_(kNoSlot), stack_(give_stack()) {
+LoadNote::LoadNote(const std::string& path, std::chrono::milliseconds timeout)
+    : slot_(kNoSlot), stack_(give_stack()) {
   NoteState& now = note_state();
   const std::lock_guard lock(now.mutex);
   if (now.count == kSlots) return;
@@ -231,12 +233,22 @@ LoadNote::LoadNote(const std::string& path) : slot_(kNoSlot), stack_(give_stack(
   slot.path[size] = '\0';
   slot.time.store(time_after(LoadStage::kFound));
   slot.thread.store(this_thread());
-  if (++now.count != 1) return;
-  for (const int signal : kFatal) install(now, signal, false);
-  for (const int signal : kRequests) install(now, signal, true);
+  if (++now.count == 1) {
+    for (const int signal : kFatal) install(now, signal, false);
+    for (const int signal : kRequests) install(now, signal, true);
+  }
+  if (timeout.count() > 0) watch_ = std::thread([this, timeout] { watch(timeout); });
 }
 
 LoadNote::~LoadNote() {
+  if (watch_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_one();
+    watch_.join();
+  }
   if (slot_ != kNoSlot) {
     NoteState& now = note_state();
     const std::lock_guard lock(now.mutex);
@@ -251,6 +263,32 @@ LoadNote::~LoadNote() {
 
 void LoadNote::reached(LoadStage stage) {
   if (slot_ != kNoSlot) note_state().slots[slot_].time.store(time_after(stage));
+  const std::lock_guard lock(mutex_);
+  ++steps_;
+  changed_.notify_one();
+}
+
+void LoadNote::watch(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  while (!done_) {
+    const uint32_t step = steps_;
+    if (changed_.wait_for(lock, timeout, [&] { return done_ || steps_ != step; })) continue;
+    const Slot& slot = note_state().slots[slot_];
+    // The plugin's thread may hold any lock, malloc's too, so nothing is allocated and nothing else
+    // is run.
+    std::array<char, 2 * kLongestPath> text;
+    const double seconds = std::chrono::duration<double>(timeout).count();
+    std::snprintf(
+        text.data(), text.size(),
+        "halyard: error: The plugin (%s) did not return within %g s %s. `halyard list drivers` "
+        "tries each plugin in a separate process; plugins.load_timeout of a config sets the time "
+        "limit.\n",
+        slot.path, seconds, slot.time.load());
+    Line line;
+    line.add(text.data());
+    line.write();
+    _exit(1);
+  }
 }
 
 void LoadNote::silence() {

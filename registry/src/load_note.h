@@ -13,17 +13,24 @@
 // them.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "registry/load_report.h"
 
 namespace halyard {
 
+// With a timeout, a plugin that stays at one step for longer ends the process with exit code 1, and
+// a line that says so.
 class LoadNote {
  public:
-  // For the calling thread, which keeps it. `path`: the plugin's.
-  explicit LoadNote(const std::string& path);
+  // For the calling thread, which keeps it. `path`: the plugin's. Timeout zero: none.
+  explicit LoadNote(const std::string& path, std::chrono::milliseconds timeout = {});
   ~LoadNote();
   LoadNote(const LoadNote&) = delete;
   LoadNote& operator=(const LoadNote&) = delete;
@@ -35,8 +42,16 @@ class LoadNote {
   static void silence();
 
  private:
+  void watch(std::chrono::milliseconds timeout);
+
   size_t slot_;
   void* stack_ = nullptr;  // for handlers, where this thread had none
+  // The watch, if there is a timeout.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint32_t steps_ = 0;
+  bool done_ = false;
+  std::thread watch_;
 };
 
 // "while it was being opened (which runs its constructors)": when that was, for a plugin that got

@@ -194,8 +194,9 @@ Status enumerate(Candidate& candidate, LoadedPlugin& loaded) {
 // Reports a candidate's stage to all listeners.
 class Stages {
  public:
-  Stages(const Candidate& candidate, const LoadProgress& progress)
-      : candidate_(candidate), progress_(progress), note_(candidate.path) {
+  Stages(const Candidate& candidate, const LoadProgress& progress,
+         std::chrono::milliseconds timeout)
+      : candidate_(candidate), progress_(progress), note_(candidate.path, timeout) {
     tell();
   }
   void reached() {
@@ -229,7 +230,7 @@ Status load(Candidate& candidate, const DriverSettings& settings, const TakenBy&
             const LoadProgress& progress, LoadedPlugin& loaded) {
   // A file whose name promises the driver is not even opened.
   HALYARD_RETURN_IF_ERROR(check_enabled(candidate, driver_of_file_name(candidate.path), settings));
-  Stages stages(candidate, progress);
+  Stages stages(candidate, progress, settings.load_timeout);
   void* library = nullptr;
   HalyardPluginEntry entry = nullptr;
   PluginRoom room;

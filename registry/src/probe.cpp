@@ -138,13 +138,15 @@ std::string winner_before(const std::vector<Candidate>& candidates, size_t index
   LoadNote::silence();
   // What a plugin prints must not get between the lines of the program's own.
   dup2(STDERR_FILENO, STDOUT_FILENO);
+  DriverSettings without_timeout = settings;  // the parent has its own
+  without_timeout.load_timeout = {};
   std::vector<LoadedPlugin> loaded;  // drivers stay, as they do where they are used
   for (size_t i = first; i < candidates.size(); ++i) {
     const TakenBy taken_by = [&](const std::string& driver) {
       return winner_before(candidates, i, driver);
     };
     const LoadProgress progress = [&](const Candidate& now) { send(pipe, i, false, now); };
-    loaded.push_back(load_plugin(candidates[i], settings, taken_by, progress));
+    loaded.push_back(load_plugin(candidates[i], without_timeout, taken_by, progress));
     send(pipe, i, true, candidates[i]);
   }
   Writer writer;

@@ -133,7 +133,7 @@ Registry::~Registry() = default;
 
 std::unique_ptr<Registry> Registry::create(const RegistryOptions& options) {
   auto state = std::make_unique<State>();
-  state->settings = {options.driver_options, options.disabled_drivers};
+  state->settings = {options.driver_options, options.disabled_drivers, options.load_timeout};
   state->devices = options.devices;
   state->validation = options.validation;
   state->device_options = options.device_options;

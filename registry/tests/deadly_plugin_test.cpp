@@ -117,6 +117,32 @@ TEST(LoadNoteTest, APluginThatDoesNotReturnIsNamedWhenTheProcessIsEnded) {
   EXPECT_TRUE(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGTERM) << end.status;
 }
 
+TEST(LoadNoteTest, APluginThatDoesNotReturnInTimeEndsTheProcess) {
+  const std::string path = kDeadly + "hangs_in_constructor.so";
+  const End end = end_of([&] {
+    Candidate candidate;
+    candidate.path = path;
+    DriverSettings settings;
+    settings.load_timeout = std::chrono::milliseconds(300);
+    load_plugin(candidate, settings, nullptr);
+  });
+  EXPECT_THAT(end.text, AllOf(HasSubstr("The plugin (" + path + ") did not return within 0.3 s"),
+                              HasSubstr("which runs its constructors")));
+  EXPECT_TRUE(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 1) << end.status;
+}
+
+TEST(LoadNoteTest, APluginThatReturnsInTimeIsNotLimited) {
+  const End end = end_of([] {
+    Candidate candidate;
+    candidate.path = kHostMemory;
+    DriverSettings settings;
+    settings.load_timeout = std::chrono::minutes(1);
+    const LoadedPlugin loaded = load_plugin(candidate, settings, nullptr);
+    std::fputs(loaded.driver ? "loaded" : "not loaded", stderr);
+  });
+  EXPECT_EQ(end.text, "loaded");
+}
+
 bool same_handlers(const std::vector<struct sigaction>& before) {
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     struct sigaction now = {};

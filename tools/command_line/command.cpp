@@ -130,6 +130,10 @@ CommandOption Command::get_option(const std::string& name) const {
   return CommandOption(app_->get_option(name));
 }
 
+void Command::hide() {
+  app_->group("");
+}
+
 void Command::footer(const std::string& text) {
   app_->footer(text);
 }

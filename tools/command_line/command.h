@@ -80,6 +80,8 @@ class Command {
   // An option that was added before.
   CommandOption get_option(const std::string& name) const;
 
+  // --help and the manual leave the command out.
+  void hide();
   // What stands at the end of --help.
   void footer(const std::string& text);
   // What the command does.

@@ -23,6 +23,7 @@
 #include "tools/bench/results.h"
 #include "tools/command_line/numbers.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/message.h"
 #include "tools/halyard/progress.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/table.h"
@@ -299,14 +300,13 @@ Status measure(const BenchFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const bench::Loops loops, select(bench.loops(), flags));
   bench::Results& results = bench.results();
   if (!results.executes) {
-    fmt::print(stderr,
-               "halyard: note: This device completes packets without executing them, so results "
-               "are not verified.\n");
+    say(MessageKind::kNote,
+        "This device completes packets without executing them, so results are not verified.");
   }
   for (const bench::Column& column : results.columns) {
     if (!column.absent.empty())
-      fmt::print(stderr, "halyard: note: {} is absent: {}\n", column.name,
-                 printable(column.absent));
+      say(MessageKind::kNote,
+          fmt::format("{} is absent: {}", column.name, printable(column.absent)));
   }
   {
     Progress progress;

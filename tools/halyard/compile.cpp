@@ -104,7 +104,7 @@ void add_compile_command(Command app, Status& outcome) {
                   "The targets: a processor or generic target (gfx942, gfx90a:xnack-, "
                   "gfx11-generic), a product (mi300x), a code name (cdna3), or native (the devices "
                   "of this machine, or of --device). `halyard targets` lists them")
-      ->type_name("NAME[,NAME...]")
+      ->type_name("TARGET[,TARGET...]")
       ->required();
   command.add_option("-o,--output", flags->output, "The file to write")
       ->type_name("FILE")

@@ -4,11 +4,13 @@
 #include <memory>
 #include <string>
 
+#include "config/settings/consistency.h"
 #include "config/settings/documents.h"
 #include "config/settings/reader.h"
 #include "config/settings/settings.h"
 #include "hal/text.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/completion.h"
 #include "tools/halyard/session.h"
 
 namespace halyard::cli {
@@ -28,6 +30,8 @@ Status check(const std::string& path) {
   config::Diagnostics diagnostics;
   config::SettingMap settings;
   config::read_config_file(path, {}, diagnostics, settings);
+  config::check_device_names(settings, diagnostics);
+  config::check_profiles(settings, profile_names({}), diagnostics);
   if (!diagnostics.ok()) return Status(StatusCode::kInvalidArgument, diagnostics.text());
   return print(fmt::format("{}: {} key{}, no mistake\n", printable(path), settings.size(),
                            settings.size() == 1 ? "" : "s"));

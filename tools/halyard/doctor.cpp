@@ -1,5 +1,6 @@
 // halyard doctor: what a person would check by hand before asking why a GPU is not there.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include "tools/halyard/commands.h"
 #include "tools/halyard/doctor_checks.h"
 #include "tools/halyard/doctor_probe.h"
+#include "tools/halyard/message.h"
 #include "tools/halyard/session.h"
 
 namespace halyard::cli {
@@ -55,7 +57,8 @@ Status examine(const DoctorFlags& flags) {
       findings.push_back(std::move(finding));
     }
   }
-  HALYARD_RETURN_IF_ERROR(print(flags.json ? dump(to_json(findings)) : to_text(findings)));
+  HALYARD_RETURN_IF_ERROR(print(flags.json ? dump(to_json(findings))
+                                           : to_text(findings, shows_colours(STDOUT_FILENO))));
   const auto wrong = std::count_if(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.state == Finding::State::kWrong;
   });

@@ -14,6 +14,8 @@
 #include <string_view>
 
 #include "hal/text.h"
+#include "registry/installation.h"
+#include "tools/halyard/message.h"
 
 namespace halyard::cli {
 namespace {
@@ -128,11 +130,18 @@ Finding check_plugin(const Candidate& candidate, const MachineView& machine, boo
   return finding;
 }
 
+Colour colour_of(State state) {
+  return state == State::kOk     ? Colour::kGreen
+         : state == State::kNote ? Colour::kYellow
+                                 : Colour::kRed;
+}
+
 // The entry of the catalogue of errors, or the page that says how to find it. Empty if there is
 // nothing to explain.
 std::string entry_of(const Finding& finding) {
   if (finding.state == State::kOk) return "";
-  return finding.see.empty() ? "docs/errors.md" : finding.see;
+  return installed_entry(finding.see.empty() ? "docs/errors.md" : finding.see,
+                         installation_prefixes());
 }
 
 }  // namespace
@@ -231,13 +240,23 @@ std::vector<Finding> check_plugins(const LoadReport& report, const MachineView& 
   return findings;
 }
 
-std::string to_text(const std::vector<Finding>& findings) {
+std::string installed_entry(const std::string& entry, const std::vector<std::string>& prefixes) {
+  const std::string page = entry.substr(0, entry.find('#'));
+  for (const std::string& prefix : prefixes) {
+    const std::string folder = prefix + "/share/doc/halyard/";
+    if (fs::exists(folder + page)) return folder + entry;
+  }
+  return entry;
+}
+
+std::string to_text(const std::vector<Finding>& findings, bool in_colour) {
   size_t width = 0;
   for (const Finding& finding : findings) width = std::max(width, finding.check.size());
   std::string text;
   for (const Finding& finding : findings) {
-    text += fmt::format("{:<5}  {:<{}}  {}\n", to_string(finding.state), finding.check, width,
-                        finding.text);
+    const std::string state = fmt::format("{:<5}", to_string(finding.state));
+    text += fmt::format("{}  {:<{}}  {}\n", painted(state, colour_of(finding.state), in_colour),
+                        finding.check, width, finding.text);
     if (!finding.fix.empty()) text += fmt::format("{:{}}fix: {}\n", "", width + 9, finding.fix);
     const std::string entry = entry_of(finding);
     if (!entry.empty()) text += fmt::format("{:{}}see: {}\n", "", width + 9, entry);

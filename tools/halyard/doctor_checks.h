@@ -46,7 +46,12 @@ Finding check_environment(const MachineView& machine);
 std::vector<Finding> check_plugins(const LoadReport& report, const MachineView& machine,
                                    bool has_virtual_gpu);
 
-std::string to_text(const std::vector<Finding>& findings);
+// Where a reader finds an entry of the documents ("docs/errors/doctor.md#variables-hide-gpus"): in
+// the first of `prefixes` that has the documents installed, or as it is, in the source tree.
+std::string installed_entry(const std::string& entry, const std::vector<std::string>& prefixes);
+
+// "see" names the entries as installed_entry() does for this program's prefixes.
+std::string to_text(const std::vector<Finding>& findings, bool in_colour = false);
 Json to_json(const std::vector<Finding>& findings);
 
 }  // namespace halyard::cli

@@ -15,6 +15,7 @@
 #include "tools/halyard/commands.h"
 #include "tools/halyard/device_choice.h"
 #include "tools/halyard/hidden_gpus.h"
+#include "tools/halyard/message.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/table.h"
 
@@ -135,8 +136,8 @@ Json to_json(const LoadedDriver& driver, const DeviceSummary& device) {
 // To standard error, as JSON has no place for it.
 void print_hidden(const std::vector<HiddenGpu>& hidden) {
   for (const HiddenGpu& one : hidden) {
-    fmt::print(stderr, "halyard: note: {} ({}) hides a GPU from the driver {}: {}.\n", one.variable,
-               printable(one.value), one.driver, one.gpu);
+    say(MessageKind::kNote, fmt::format("{} ({}) hides a GPU from the driver {}: {}.", one.variable,
+                                        printable(one.value), one.driver, one.gpu));
   }
 }
 

@@ -18,14 +18,14 @@
 #include "plugins/driver.h"
 #include "tools/command_line/command_line.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/message.h"
 #include "tools/halyard/mlir_run.h"
 
 namespace halyard::cli {
 namespace {
 
 int fail(std::string_view message) {
-  while (message.ends_with('\n')) message.remove_suffix(1);
-  std::fprintf(stderr, "halyard: error: %.*s\n", static_cast<int>(message.size()), message.data());
+  say(MessageKind::kError, message);
   return 1;
 }
 

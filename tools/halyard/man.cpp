@@ -1,4 +1,4 @@
-// halyard man and halyard completion: what belongs beside an installed program.
+// halyard man, completion and complete: what belongs beside an installed program.
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -9,6 +9,7 @@
 #include "hal/error.h"
 #include "hal/text.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/completion.h"
 #include "tools/halyard/manual.h"
 #include "tools/halyard/session.h"
 #include "tools/values/file.h"
@@ -45,6 +46,20 @@ Status show_page(const std::vector<ManPage>& pages, const std::vector<std::strin
                names);
 }
 
+Status print_names(const std::string& kind) {
+  std::string text;
+  const auto add = [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names) text += name + "\n";
+  };
+  if (kind == kTargets) {
+    add(target_names());
+  } else {
+    HALYARD_ASSIGN_OR_RETURN(const config::Settings settings, config::Settings::load({}));
+    add(kind == kProfiles ? profile_names(settings) : device_names(settings));
+  }
+  return print(text);
+}
+
 }  // namespace
 
 void add_man_command(Command app, Status& outcome) {
@@ -78,17 +93,31 @@ void add_completion_command(Command app, Status& outcome) {
   Command command =
       app.add_subcommand("completion", "Print a shell's completion script for halyard");
   const auto shell = std::make_shared<std::string>();
-  command.add_option("shell", *shell, "bash or zsh")
+  command.add_option("shell", *shell, "bash, fish or zsh")
       ->type_name("SHELL")
       ->required()
-      ->one_of({"bash", "zsh"});
+      ->one_of({"bash", "fish", "zsh"});
   command.footer(
+      "The scripts complete commands, options, profiles, targets and devices.\n"
+      "\n"
       "Examples:\n"
       "  source <(halyard completion bash)\n"
+      "  halyard completion fish > ~/.config/fish/completions/halyard.fish\n"
       "  halyard completion zsh > \"${fpath[1]}/_halyard\"");
   command.callback([shell, app, &outcome] {
-    outcome = print(*shell == "bash" ? bash_completion(app.app()) : zsh_completion(app.app()));
+    outcome = print(*shell == "bash"   ? bash_completion(app.app())
+                    : *shell == "fish" ? fish_completion(app.app())
+                                       : zsh_completion(app.app()));
   });
+
+  Command values = app.add_subcommand("complete", "Print the names that a completion offers");
+  values.hide();
+  const auto kind = std::make_shared<std::string>();
+  values.add_option("kind", *kind, "What they name")
+      ->type_name("KIND")
+      ->required()
+      ->one_of({std::string(kProfiles), std::string(kTargets), std::string(kDevices)});
+  values.callback([kind, &outcome] { outcome = print_names(*kind); });
 }
 
 }  // namespace halyard::cli

@@ -1,5 +1,4 @@
-// Man pages and completions for shells, made of the command line's definition: the same names and
-// sentences as --help has.
+// Man pages, made of the command line's definition: the same names and sentences as --help has.
 #pragma once
 
 #include <string>
@@ -18,8 +17,5 @@ struct ManPage {
 
 // One for the program and one for each command that is not hidden.
 std::vector<ManPage> man_pages(const CLI::App& program, const std::string& version);
-
-std::string bash_completion(const CLI::App& program);
-std::string zsh_completion(const CLI::App& program);
 
 }  // namespace halyard::cli

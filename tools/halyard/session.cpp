@@ -10,6 +10,7 @@
 #include "hal/error.h"
 #include "hal/text.h"
 #include "registry/vgpu.h"
+#include "tools/halyard/message.h"
 
 namespace halyard::cli {
 namespace {
@@ -26,7 +27,8 @@ void add_flag_value(std::vector<config::FlagValue>& values, const char* path,
 }
 
 void print_warning(const std::string& path, const std::string& warning) {
-  if (!warning.empty()) fmt::print(stderr, "halyard: warning: {}: {}\n", printable(path), warning);
+  if (warning.empty()) return;
+  say(MessageKind::kWarning, fmt::format("{}: {}", printable(path), warning));
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ Status load_session_settings(const SessionFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(*flags.settings, config::Settings::load(sources));
   if (config::log_level(*flags.settings) == config::LogLevel::kError) return {};
   for (const std::string& warning : flags.settings->warnings()) {
-    fmt::print(stderr, "halyard: warning: {}\n", warning);
+    say(MessageKind::kWarning, warning);
   }
   return {};
 }
@@ -90,7 +92,9 @@ Result<std::unique_ptr<Registry>> open_session(const SessionFlags& flags) {
     HALYARD_ASSIGN_OR_RETURN(const std::string profile, config::virtual_gpu_profile(settings, ""));
     HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, config::virtual_gpu_options(settings)));
   }
-  auto registry = Registry::create(config::registry_options(settings));
+  RegistryOptions options = config::registry_options(settings);
+  options.load_timeout = config::load_timeout(settings);
+  auto registry = Registry::create(options);
   // The search goes on without a folder that cannot be read; somebody who has named it wants to
   // know.
   for (const SearchedPlace& place : registry->report_so_far().places) {
@@ -114,17 +118,15 @@ void print_notes(const config::Settings& settings, const LoadReport& report) {
     const std::string who = candidate.driver.empty() ? "plugin (" + printable(candidate.path) + ")"
                                                      : "driver " + printable(candidate.driver);
     if (!candidate.reason.empty()) {
-      fmt::print(stderr, "halyard: note: The {} lists no devices: {}\n", who, candidate.reason);
+      say(MessageKind::kNote, fmt::format("The {} lists no devices: {}", who, candidate.reason));
     } else if (candidate.device_count == 0) {
-      fmt::print(stderr, "halyard: note: The {} finds no device.\n", who);
+      say(MessageKind::kNote, fmt::format("The {} finds no device.", who));
     } else {
       continue;
     }
     is_lacking = true;
   }
-  if (is_lacking && !virtual_gpu_loaded()) {
-    fmt::print(stderr, "halyard: note:{}\n", virtual_gpu_hint());
-  }
+  if (is_lacking && !virtual_gpu_loaded()) say(MessageKind::kNote, virtual_gpu_hint() + 1);
 }
 
 Status no_device(Registry& registry) {

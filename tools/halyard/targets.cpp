@@ -347,7 +347,7 @@ void add_targets_command(Command app, Status& outcome) {
                   "A processor or generic target (gfx942, gfx90a:xnack+, gfx9-generic), a product "
                   "(mi300x), a code name (cdna3), a family (gfx94X-dcgpu), or native (the devices "
                   "of this machine). Without a name, the command lists all")
-      ->type_name("NAME");
+      ->type_name("TARGET");
   command.add_flag("--json", flags->json, "Print JSON instead of text");
   add_session_flags(command, flags->session);
   command.footer(

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tools/tests/cli.h"
 
@@ -14,6 +15,7 @@ namespace halyard::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -66,6 +68,39 @@ TEST_F(CliConfigTest, CheckPrintsEveryMistakeOfAFile) {
                               "logging?"),
                     HasSubstr("bad.yaml:2:21: validation.level (7) is unknown; it must be one of: "
                               "full, none.")));
+}
+
+TEST_F(CliConfigTest, CheckFindsWhatLoadingWouldRefuseInTheOrderOfLines) {
+  const std::string config = file("names.yaml",
+                                  "devices:\n"
+                                  "  one: two\n"
+                                  "  two: one\n"
+                                  "vgpu: {profile: gfx90b}\n"
+                                  "virtual_gpus:\n"
+                                  "  small: {memory_size: 1GiB}\n"
+                                  "  mine: {profile: /nowhere/mine.yaml}\n"
+                                  "  other: {profile: mine}\n"
+                                  "logging: {level: loud}\n");
+  const Outcome outcome = spawn({"config", "check", config}, options());
+  EXPECT_EQ(outcome.exit_code, 1);
+  std::istringstream lines(outcome.err);
+  std::vector<std::string> found;
+  for (std::string line; std::getline(lines, line);) found.push_back(line);
+  EXPECT_THAT(
+      found,
+      ElementsAre(HasSubstr("names.yaml:2:8: devices.one (two) names another name"),
+                  HasSubstr("names.yaml:3:8: devices.two (one) names another name"),
+                  AllOf(HasSubstr("names.yaml:4:17: vgpu.profile (gfx90b) is not a profile"),
+                        HasSubstr("Did you mean \"gfx90")),
+                  HasSubstr("names.yaml:6:24: The virtual GPU small has no profile"),
+                  HasSubstr("names.yaml:7:19: virtual_gpus.mine.profile (/nowhere/mine.yaml) "
+                            "is not a file"),
+                  HasSubstr("names.yaml:8:20: virtual_gpus.other.profile (mine) is not a "
+                            "profile"),
+                  HasSubstr("names.yaml:9:18: logging.level (loud) is unknown")));
+  const std::string good_config =
+      file("good.yaml", "virtual_gpus:\n  mine: {profile: gfx90a}\nvgpu: {profile: mine}\n");
+  EXPECT_THAT(good({"config", "check", good_config}, options()), HasSubstr("no mistake"));
 }
 
 TEST_F(CliConfigTest, SchemaIsJson) {

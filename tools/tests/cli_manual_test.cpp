@@ -136,6 +136,53 @@ TEST_F(CliManual, BashCompletesCommandsAndOptions) {
   EXPECT_THAT(offered(script, "halyard targets --print-st"), ElementsAre(""));
 }
 
+TEST_F(CliManual, BashCompletesNames) {
+  const std::string script = folder_ / "halyard.bash";
+  write_bytes(script, spawn({"completion", "bash"}).out);
+  const std::string halyard = HALYARD_PROGRAM;
+  // Bash takes "--vgpu=gfx9" for three words.
+  EXPECT_THAT(offered(script, halyard + " run --vgpu = gfx90"),
+              ::testing::IsSupersetOf({"gfx900", "gfx906", "gfx908", "gfx90a"}));
+  EXPECT_THAT(offered(script, halyard + " run --vgpu=gfx908"), ElementsAre("--vgpu=gfx908"));
+  EXPECT_THAT(offered(script, halyard + " vgpu exec --profile mi21"), ElementsAre("mi210"));
+  EXPECT_THAT(offered(script, halyard + " compile --target gfx94"), ::testing::Contains("gfx942"));
+  EXPECT_THAT(offered(script, halyard + " compile --target = gfx900,mi300"),
+              ::testing::Contains("gfx900,mi300x"));
+  EXPECT_THAT(offered(script, halyard + " targets cdna"), ::testing::Contains("cdna3"));
+  EXPECT_THAT(offered(script, halyard + " run --device = am"), ElementsAre("amdgpu"));
+  EXPECT_THAT(offered(script, halyard + " list devices h"), ::testing::Contains("hip"));
+}
+
+TEST_F(CliManual, NamesForCompletionsKnowConfigs) {
+  std::filesystem::create_directory(folder_ / "halyard");
+  write_bytes(folder_ / "halyard/a.yaml",
+              "devices: {fast: 'amdgpu:0'}\nvirtual_gpus: {tiny: {profile: gfx900}}\n");
+  SpawnOptions with;
+  with.environment["XDG_CONFIG_HOME"] = folder_.path();
+  EXPECT_THAT(spawn({"complete", "device"}, with).out, HasSubstr("fast\n"));
+  EXPECT_THAT(spawn({"complete", "profile"}, with).out, HasSubstr("tiny\n"));
+}
+
+TEST_F(CliManual, FishGetsEveryCommandOptionAndName) {
+  const Outcome outcome = spawn({"completion", "fish"});
+  EXPECT_THAT(
+      outcome.out,
+      AllOf(HasSubstr("complete -c halyard -n '__halyard_at halyard' -f -a 'doctor'"),
+            HasSubstr("-l vgpu -f -a '(__halyard_names profile)'"),
+            HasSubstr("'__halyard_at halyard list devices' -f -a '(__halyard_names device)'")));
+  for (const std::string& command : commands_of_help({})) {
+    EXPECT_THAT(outcome.out, HasSubstr("case 'halyard " + command + "'"));
+  }
+  if (!fs::exists("/usr/bin/fish")) return;
+  write_bytes(folder_ / "halyard.fish", outcome.out);
+  const std::string line = std::string(HALYARD_PROGRAM) + " run --device=am";
+  const Outcome offers =
+      spawn({"--no-config", "-c",
+             "source " + (folder_ / "halyard.fish") + "; complete -C '" + line + "'"},
+            {.program = "/usr/bin/fish"});
+  EXPECT_THAT(offers.out, HasSubstr("--device=amdgpu")) << offers.err;
+}
+
 TEST_F(CliManual, ZshGetsEveryCommandWithItsDescription) {
   const Outcome outcome = spawn({"completion", "zsh"});
   EXPECT_THAT(outcome.out,

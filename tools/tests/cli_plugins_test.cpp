@@ -73,6 +73,23 @@ TEST(CliPlugins, ListDriversEndsAPluginThatDoesNotReturn) {
   EXPECT_THAT(outcome.out, HasSubstr("The plugin did not return within 1 s while it was being"));
 }
 
+// Config key: plugins.load_timeout
+TEST(CliPlugins, AnyOtherCommandEndsIfAPluginDoesNotReturn) {
+  const TemporaryFolder folder;
+  const std::string config = folder / "limit.yaml";
+  write_bytes(config, "plugins: {load_timeout: 500ms}\n");
+  const std::string path = kDeadly + "hangs_in_constructor.so";
+  const std::vector<std::vector<std::string>> commands = {
+      {"list", "devices"}, {"dump", "devices"}, {"targets", "native"}};
+  for (std::vector<std::string> words : commands) {
+    words.push_back("--config=" + config);
+    words.push_back("--plugin-path=" + path);
+    const Outcome outcome = spawn(words, with_plain_signals());
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("The plugin (" + path + ") did not return within 0.5 s"));
+  }
+}
+
 TEST(CliPlugins, AnyOtherCommandNamesThePluginThatEndsIt) {
   const std::string path = kDeadly + "crashes_in_constructor.so";
   const Outcome outcome = spawn({"list", "devices", "--plugin-path=" + path}, with_plain_signals());

@@ -266,5 +266,20 @@ TEST_F(BareInstallation, NoDriverIsAnEmptyJsonListAndStillAnError) {
   EXPECT_THAT(outcome.err, HasSubstr("There is no device. --vgpu"));
 }
 
+// A terminal's colours, by util-linux' script(1), which every Debian has.
+TEST(CliUsage, TheKindOfAMessageIsInColourOnATerminal) {
+  const auto on_terminal = [](std::map<std::string, std::string> environment) {
+    environment.emplace("TERM", "xterm");
+    const std::string command = std::string(HALYARD_PROGRAM) + " frobnicate";
+    return spawn({"-qec", command, "/dev/null"},
+                 {.program = "/usr/bin/script", .environment = std::move(environment)})
+        .out;
+  };
+  EXPECT_THAT(on_terminal({}), HasSubstr("halyard: \x1b[1;31merror\x1b[0m: "));
+  EXPECT_THAT(on_terminal({{"NO_COLOR", "1"}}), HasSubstr("halyard: error: "));
+  EXPECT_THAT(on_terminal({{"TERM", "dumb"}}), HasSubstr("halyard: error: "));
+  EXPECT_THAT(spawn({"frobnicate"}).err, HasSubstr("halyard: error: "));
+}
+
 }  // namespace
 }  // namespace halyard::testing

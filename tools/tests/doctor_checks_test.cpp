@@ -183,8 +183,21 @@ TEST(DoctorText, PutsTheFixAndTheEntryBelow) {
             "WRONG  long name  Bad.\n"
             "                  fix: do this\n"
             "                  see: docs/errors.md\n");
+  EXPECT_THAT(to_text(findings, true), AllOf(HasSubstr("\x1b[1;32mOK   \x1b[0m  a "),
+                                             HasSubstr("\x1b[1;31mWRONG\x1b[0m  long name")));
   EXPECT_EQ(to_json(findings)[1]["state"], "wrong");
   EXPECT_EQ(to_json(findings)[1]["fix"], "do this");
+}
+
+TEST(InstalledEntry, IsWhereTheDocumentsAre) {
+  const testing::TemporaryFolder folder;
+  const std::string prefix = folder.path();
+  const std::string entry = "docs/errors/doctor.md#variables-hide-gpus";
+  EXPECT_EQ(installed_entry(entry, {prefix}), entry) << "nothing is installed there";
+  fs::create_directories(folder / "share/doc/halyard/docs/errors");
+  testing::write_bytes(folder / "share/doc/halyard/docs/errors/doctor.md", "");
+  EXPECT_EQ(installed_entry(entry, {"/nowhere", prefix}), prefix + "/share/doc/halyard/" + entry);
+  EXPECT_EQ(installed_entry("docs/errors.md", {prefix}), "docs/errors.md");
 }
 
 }  // namespace

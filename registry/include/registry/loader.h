@@ -1,6 +1,7 @@
 // Loads one plugin: from a file to a Driver, stage by stage.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct DisabledDriver {
 struct DriverSettings {
   std::vector<DriverOption> options = {};
   std::vector<DisabledDriver> disabled = {};
+  std::chrono::milliseconds load_timeout{0};  // RegistryOptions::load_timeout
 };
 
 // The result of load_plugin besides the candidate.

@@ -45,6 +45,11 @@ struct RegistryOptions {
   std::vector<DisabledDriver> disabled_drivers = {};
   // They take precedence over drivers of the same name.
   std::vector<NamedDevice> devices = {};
+  // For programs that rather end than hang. A plugin that does not return within this time from one
+  // step of its loading (its constructors, halyard_plugin, create_driver, enumerate) ends the
+  // process, with exit code 1 and a line on standard error, because its thread cannot be stopped.
+  // Zero: no limit.
+  std::chrono::milliseconds load_timeout{0};
   // For opened devices, unless their URI overrides it: ?validation=full or none.
   bool validation = true;
   // The options of a device of the driver and the processor ("gfx90a"); each GPU of a logical
