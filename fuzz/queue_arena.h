@@ -87,6 +87,7 @@ class Arena final : public isa::AddressSpace {
 class NoInterrupts final : public Interrupts {
  public:
   void raise(uint32_t) override {}
+  void raise_end_of_pipe(uint32_t) override {}
   bool memory_fault(const MemoryFault& fault) override { return fault.address % 2 == 0; }
 };
 

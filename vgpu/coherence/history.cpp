@@ -83,15 +83,15 @@ std::string History::describe(WorkId id) const {
   if (work == nullptr) return kForgotten;
   switch (work->kind) {
     case WorkKind::kDispatch:
-      return fmt::format("dispatch {} ({}, packet {} of queue {} on GPU {})", work->number,
+      return fmt::format("dispatch {} ({}, packet {} of {}queue {} on GPU {})", work->number,
                          work->name.empty() ? "kernel of unknown name" : work->name, work->packet,
-                         work->queue, work->node);
+                         work->is_pm4 ? "PM4 " : "", work->queue, work->node);
     case WorkKind::kBarrier:
       return fmt::format("the barrier packet {} of queue {} on GPU {}", work->packet, work->queue,
                          work->node);
     case WorkKind::kCopy:
-      return fmt::format("copy {} (SDMA queue {} of GPU {})", work->number, work->queue,
-                         work->node);
+      return fmt::format("copy {} ({} queue {} of GPU {})", work->number,
+                         work->is_pm4 ? "PM4" : "SDMA", work->queue, work->node);
   }
   return kForgotten;
 }

@@ -27,11 +27,14 @@ struct Work {
   WorkKind kind = WorkKind::kDispatch;
   uint32_t node = 0;
   uint32_t queue = 0;
-  uint64_t packet = 0;  // AQL: the packet's index; SDMA: its byte
+  uint64_t packet = 0;    // AQL: the packet's index; SDMA: its byte; PM4: its number
+  uint64_t position = 0;  // in its ring, as far as that says what had been written when
+  bool is_pm4 = false;
   uint64_t number = 0;  // dispatches and copies are counted from 1 in the process
   Scope acquire = Scope::kSystem;
   Scope release = Scope::kSystem;
   bool barrier = true;
+  // A PM4 dispatch has no fences: `acquire` is what packets before it have done.
   // Packets of the same queue with a smaller index had ended before this one could start, and
   // these.
   uint64_t ordered_below = 0;

@@ -78,7 +78,7 @@ void Model::forget(uint64_t begin) {
 
 WorkId Model::begin(Work work) {
   const uint32_t gpu = work.node - 1;
-  const bool acquires_now = work.kind == WorkKind::kDispatch;
+  const bool acquires_now = work.kind == WorkKind::kDispatch && !work.is_pm4;
   const Scope scope = work.acquire;
   const WorkId id = history_.add(std::move(work));
   if (acquires_now) acquire(gpu, scope);
@@ -102,6 +102,26 @@ void Model::end(WorkId id) {
   if (work->kind == WorkKind::kBarrier) acquire(work->node - 1, work->acquire);
   release(work->node - 1, work->release);
   if (guards_) take_exposed(work->node - 1);
+}
+
+void Model::acquire(uint32_t gpu, const queue::PacketObserver::Caches& caches) {
+  if (caches.write_back_scalar) write_back_scalar(gpu);
+  if (caches.write_back_l2) write_back_l2(gpu);
+  if (caches.scalar) invalidate_scalar(gpu);
+  if (caches.l1) {
+    gpus_[gpu].left.clear();
+    gpus_[gpu].left_lines = 0;
+  }
+  if (caches.l2) drop_l2(gpu);
+}
+
+void Model::release(uint32_t gpu, const queue::PacketObserver::Caches& caches) {
+  flush_work(gpu);
+  acquire(gpu, caches);
+}
+
+void Model::flush_work(uint32_t gpu) {
+  release(gpu, Scope::kAgent);
 }
 
 void Model::acquire(uint32_t gpu, Scope scope) {
@@ -450,36 +470,44 @@ void for_each_line(uint64_t begin, uint64_t size, Function&& function) {
 
 }  // namespace
 
-void Model::copy_reads(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names) {
-  check_copy(work, begin, size, names, true);
+void Model::copy_reads(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names,
+                       bool through_l2) {
+  check_copy(work, begin, size, names, true, through_l2);
 }
 
-void Model::copy_writes(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names) {
-  check_copy(work, begin, size, names, false);
+void Model::copy_writes(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names,
+                        bool through_l2) {
+  check_copy(work, begin, size, names, false, through_l2);
   open_for_copy(begin, size);
 }
 
 void Model::check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNames& names,
-                       bool reads) {
+                       bool reads, bool through_l2) {
   const Work* const work = history_.work(id);
   if (work == nullptr) return;
   Reader reader{work->node - 1, id, &names};
   reader.reads = reads;
-  reader.past_l2 = true;
+  reader.past_l2 = !through_l2;
   for_each_line(begin, size, [&](const LineAccess& at) {
     ShadowPage* const page = shadow_.page(at.line);
     if (page == nullptr) return;
+    if (through_l2 && page->rights == HostRights::kNone) give_back_to_gpu(at.line);
     const bool is_hidden = check_l2s(reader, *page, at);
     check_scalar(reader, *page, at);
     if (reads && !is_hidden) check_flight(nullptr, reader, *page, at);
     if (reads) check_window(reader, *page, at);
+    if (reads && through_l2) read_l2(reader, *page, at);
   });
 }
 
-void Model::copy_wrote(WorkId work, uint64_t begin, uint64_t size) {
-  const AuthorId author = history_.author(work, 0, "");
+void Model::copy_wrote(WorkId id, uint64_t begin, uint64_t size, bool through_l2) {
+  const AuthorId author = history_.author(id, 0, "");
+  const Work* const work = history_.work(id);
   for_each_line(begin, size, [&](const LineAccess& at) {
-    if (ShadowPage* const page = shadow_.page(at.line)) wrote(*page, at, author);
+    ShadowPage* const page = shadow_.page(at.line);
+    if (page == nullptr) return;
+    wrote(*page, at, author);
+    if (through_l2 && work != nullptr) write_l2(work->node - 1, id, *page, at);
   });
 }
 

@@ -35,6 +35,7 @@
 #include "vgpu/coherence/history.h"
 #include "vgpu/coherence/host_writers.h"
 #include "vgpu/coherence/shadow.h"
+#include "vgpu/queue/packet_observer.h"
 
 namespace halyard::vgpu::coherence {
 
@@ -155,6 +156,12 @@ class Model {
   WorkId begin(Work work);
   void acquire(uint32_t gpu, Scope scope);
   void end(WorkId work);
+  // PM4 packets, which do to each cache what they say.
+  void acquire(uint32_t gpu, const queue::PacketObserver::Caches& caches);
+  void release(uint32_t gpu, const queue::PacketObserver::Caches& caches);
+  // All waves before have ended: their stores are in the L2, or beyond.
+  void flush_work(uint32_t gpu);
+  void flush_window(uint32_t gpu) { ++gpus_[gpu].flushes; }
 
   // Work-groups. A view that is left takes its L1 along: another one may find its lines there.
   void enter(GroupView& view, uint32_t waves);
@@ -190,10 +197,13 @@ class Model {
   };
   std::optional<ChangedCode> fetch_code(uint32_t gpu, uint64_t page, const uint8_t* memory);
 
-  // A copy engine of `gpu` reads, is about to write, or has written, [begin, begin + size).
-  void copy_reads(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names);
-  void copy_writes(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names);
-  void copy_wrote(WorkId work, uint64_t begin, uint64_t size);
+  // A copy engine of `gpu` reads, is about to write, or has written, [begin, begin + size). PM4
+  // packets can do so through the L2.
+  void copy_reads(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names,
+                  bool through_l2 = false);
+  void copy_writes(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names,
+                   bool through_l2 = false);
+  void copy_wrote(WorkId work, uint64_t begin, uint64_t size, bool through_l2 = false);
 
  private:
   struct Gpu {
@@ -259,7 +269,8 @@ class Model {
   void read_l1(GroupView& view, const Reader& reader, const ShadowPage& page, const LineAccess& at);
   void read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at);
   void read_scalar(const Reader& reader, ShadowPage& page, const LineAccess& at);
-  void check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNames& names, bool reads);
+  void check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNames& names, bool reads,
+                  bool through_l2);
   void write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAccess& at);
   void wrote(ShadowPage& page, const LineAccess& at, AuthorId author);
   static void read(ShadowPage& page, const LineAccess& at, WorkId work);
@@ -284,6 +295,7 @@ class Model {
               const std::string& after, const std::string& cure);
   std::string name_of(WorkId id) const;
   std::string fence_in(WorkId work, const char* fence, const char* scope) const;
+  std::string packet_at(WorkId work, const char* fence, const char* scope) const;
   std::string missing_acquire(const Reader& reader, WorkId filler, Scope scope,
                               const char* instruction) const;
   // The instruction, and its place in a kernel: behind the notification of a write.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "vgpu/coherence/model.h"
 #include "vgpu/coherence/reliances.h"
@@ -31,6 +32,7 @@ std::string Model::cure_in_kernel(const char* instruction) {
 
 std::string Model::fence_in(WorkId id, const char* fence, const char* scope) const {
   const Work* const work = history_.work(id);
+  if (work != nullptr && work->is_pm4) return packet_at(id, fence, scope);
   std::string text = fmt::format("{} {} fence at {} scope in {}", fence[0] == 'a' ? "an" : "a",
                                  fence, scope, history_.describe(id));
   if (work != nullptr && work->kind == WorkKind::kDispatch) {
@@ -38,6 +40,22 @@ std::string Model::fence_in(WorkId id, const char* fence, const char* scope) con
                         text_of(fence[0] == 'a' ? work->acquire : work->release));
   }
   return text + ", or in a packet between";
+}
+
+// The same for a PM4 queue, whose dispatches have no fences.
+std::string Model::packet_at(WorkId id, const char* fence, const char* scope) const {
+  const bool is_system = scope == std::string_view("system");
+  if (fence[0] == 'a') {
+    return fmt::format("an ACQUIRE_MEM that invalidates {} before {}",
+                       is_system ? "the L2 (TC_ACTION_ENA), the L1s and the scalar cache"
+                                 : "the L1s (TCL1_ACTION_ENA) and the scalar cache "
+                                   "(SH_KCACHE_ACTION_ENA)",
+                       history_.describe(id));
+  }
+  return fmt::format("{} behind {}",
+                     is_system ? "a RELEASE_MEM that writes the L2 back (TC_WB_ACTION_EN)"
+                               : "a RELEASE_MEM, or an EVENT_WRITE of CS_PARTIAL_FLUSH,",
+                     history_.describe(id));
 }
 
 // What would have dropped a line that `filler` has had fetched. Packets' fences do nothing for a

@@ -51,12 +51,19 @@ bool Model::overlaps(const Work* earlier, const Work* work) {
 
 // Packets of one queue that may overlap, and packets that have released nothing.
 void Model::check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
-  constexpr const char* kMayRun =
-      ", which may still run: neither packet nor one between has the barrier bit";
   const unsigned k = index_of(at.line);
   const Work* const work = history_.work(reader.work);
+  const char* const may_run =
+      work != nullptr && work->is_pm4
+          ? ", which may still run: no packet between waits for it"
+          : ", which may still run: neither packet nor one between has the barrier bit";
   const auto missing = [&] {
-    return fmt::format("the barrier bit in {}", history_.describe(reader.work));
+    const bool is_pm4 = work != nullptr && work->is_pm4;
+    return fmt::format("{} {}",
+                       is_pm4 ? "an EVENT_WRITE of CS_PARTIAL_FLUSH, or a RELEASE_MEM and a "
+                                "WAIT_REG_MEM, before"
+                              : "the barrier bit in",
+                       history_.describe(reader.work));
   };
   const uint64_t bytes = page.written_by_work[k] & at.mask;
   const bool is_atomic = (bytes & ~page.written_by_atomics[k]) == 0;
@@ -66,7 +73,7 @@ void Model::check_order(const Reader& reader, const ShadowPage& page, const Line
     if (overlaps(writer, work)) {
       return report(Mistake::kOverlap, reader, page, {at.line, bytes},
                     "which an earlier packet of the queue has written", "written by ",
-                    writer_of(page, {at.line, bytes}), kMayRun, missing());
+                    writer_of(page, {at.line, bytes}), may_run, missing());
     }
     if (writer != nullptr && writer->kind == WorkKind::kDispatch && writer->ended != 0 &&
         writer->node == gpus_[reader.gpu].facts.node &&
@@ -82,7 +89,7 @@ void Model::check_order(const Reader& reader, const ShadowPage& page, const Line
   if (!overlaps(history_.work(page.reader[k]), work)) return;
   report(Mistake::kOverlap, reader, page, {at.line, read},
          "which an earlier packet of the queue reads", "read by ", writer_named(page.reader[k]),
-         kMayRun, missing());
+         may_run, missing());
 }
 
 // Bytes that are in an L2 and not in memory. A kernel reads them through its own GPU's L2.

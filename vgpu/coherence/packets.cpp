@@ -33,7 +33,8 @@ class CopyNames final : public AccessNames {
 
   AccessText describe(uint64_t line, uint64_t /*mask*/) const override {
     const char* const verb = reads_ ? "reads" : "writes";
-    return {fmt::format("a copy by SDMA queue {} of GPU {}", copy_.queue, copy_.node),
+    return {fmt::format("a copy by {} queue {} of GPU {}", copy_.is_pm4 ? "PM4" : "SDMA",
+                        copy_.queue, copy_.node),
             fmt::format("the copy of {} bytes {} the line at 0x{:x}", copy_.bytes, verb, line), ""};
   }
   uint64_t place() const override {
@@ -59,7 +60,7 @@ void Packets::order(Queue& queue, Work& work) {
   }
   uint64_t& below = queue.ordered_below;
   for (const Queue::Told& told : queue.told) {
-    if (work.packet < told.valid_below) continue;
+    if (work.position < told.valid_below) continue;
     below = std::max(below, told.ordered_below);
     if (told.packet == below) ++below;
     if (told.packet > below) work.also_ordered.push_back(told.packet);
@@ -89,14 +90,15 @@ void Packets::begin(const AqlPacket& packet, Ahead& ahead) {
   work.node = packet.node;
   work.queue = packet.queue;
   work.packet = packet.index;
+  work.position = packet.index;
   work.acquire = scope_at(packet.header, HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE);
   work.release = scope_at(packet.header, HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
   work.barrier = (packet.header >> HSA_PACKET_HEADER_BARRIER & 1) != 0;
   order(queue, work);
   work.kernel_object = packet.kernel_object;
   if (dispatches) work.name = name_of(packet.kernel_object);
-  queue.work = model_.begin(std::move(work));
-  current_dispatch = dispatches ? queue.work : 0;
+  queue.open.push_back(model_.begin(std::move(work)));
+  current_dispatch = dispatches ? work_of(queue) : 0;
   if (dispatches) take_arguments(queue, packet);
 }
 
@@ -126,19 +128,85 @@ void Packets::end(const AqlPacket& packet, uint64_t valid_below) {
   current_dispatch = 0;
   look(queue);
   queue.ahead = nullptr;
-  const Work* const work = model_.history().work(queue.work);
+  const WorkId id = work_of(queue);
+  const Work* const work = model_.history().work(id);
   const uint64_t ordered_below = work != nullptr ? work->ordered_below : 0;
-  model_.end(queue.work);
+  model_.end(id);
+  queue.open.clear();
   // It holds the queue until its signals are there. They may be those of packets of this queue, or
   // of others that have waited for them.
   if (packet.waits) {
     for (Queue::Told& told : queue.told) told.valid_below = packet.index;
   }
-  if (!packet.signals) return;
-  queue.told.push_back({packet.index, ordered_below, valid_below});
+  if (packet.signals) tell(queue, {packet.index, ordered_below, valid_below});
+}
+
+void Packets::tell(Queue& queue, const Queue::Told& told) {
+  queue.told.push_back(told);
   if (queue.told.size() <= kMaxTold) return;
   queue.ordered_below = std::max(queue.ordered_below, queue.told.front().packet + 1);
   queue.told.pop_front();
+}
+
+// PM4 queues.
+
+void Packets::begin(const Pm4Dispatch& dispatch) {
+  const Model::Lock lock(model_);
+  Queue& queue = queue_of(dispatch.node, dispatch.queue);
+  Work work;
+  work.kind = WorkKind::kDispatch;
+  work.is_pm4 = true;
+  work.node = dispatch.node;
+  work.queue = dispatch.queue;
+  work.packet = dispatch.place.index;
+  work.position = dispatch.place.position;
+  work.acquire = std::exchange(queue.acquired, Scope::kNone);
+  work.release = Scope::kNone;
+  work.barrier = dispatch.is_ordered;
+  order(queue, work);
+  work.kernel_object = dispatch.entry;
+  work.name = name_of(dispatch.entry);
+  queue.open.push_back(model_.begin(std::move(work)));
+  current_dispatch = work_of(queue);
+}
+
+void Packets::end(const Pm4Dispatch& dispatch) {
+  const Model::Lock lock(model_);
+  Queue& queue = queue_of(dispatch.node, dispatch.queue);
+  current_dispatch = 0;
+  model_.end(work_of(queue));
+  queue.open.pop_back();
+}
+
+void Packets::acquire(uint32_t node, uint32_t queue, const Caches& caches) {
+  const Model::Lock lock(model_);
+  model_.acquire(node - 1, caches);
+  Queue& of = queue_of(node, queue);
+  if (!caches.l1 || !caches.scalar) return;
+  of.acquired = std::max(of.acquired, caches.l2 ? Scope::kSystem : Scope::kAgent);
+}
+
+// An end-of-pipe event waits for all before it, and holds nothing behind it up.
+void Packets::release(uint32_t node, uint32_t queue, const Pm4Place& place, const Caches& caches,
+                      bool tells) {
+  const Model::Lock lock(model_);
+  model_.release(node - 1, caches);
+  if (tells) tell(queue_of(node, queue), {place.index, place.index, place.written});
+}
+
+void Packets::waited(uint32_t node, uint32_t queue) {
+  const Model::Lock lock(model_);
+  for (Queue::Told& told : queue_of(node, queue).told) told.valid_below = 0;
+}
+
+void Packets::flush_work(uint32_t node) {
+  const Model::Lock lock(model_);
+  model_.flush_work(node - 1);
+}
+
+void Packets::flush_window(uint32_t node) {
+  const Model::Lock lock(model_);
+  model_.flush_window(node - 1);
 }
 
 // Arguments are the kernel's from when its packet is published until it ends: the packet processor
@@ -163,7 +231,7 @@ void Packets::take_arguments(Queue& queue, const AqlPacket& packet) {
   queue.kernarg = arguments_of(packet);
   const auto known = queue.published.find(packet.index);
   if (known != queue.published.end())
-    compare_arguments(known->second, queue.kernarg, packet, queue.work, false);
+    compare_arguments(known->second, queue.kernarg, packet, work_of(queue), false);
   queue.published.erase(queue.published.begin(), queue.published.upper_bound(packet.index));
 }
 
@@ -171,7 +239,7 @@ void Packets::check_arguments(Queue& queue, const AqlPacket& packet) {
   // The waves of a failed dispatch read nothing further, and the host can use the block again as
   // soon as it gets the failure.
   if (!queue.kernarg.empty() && !packet.failed) {
-    compare_arguments(queue.kernarg, arguments_of(packet), packet, queue.work, true);
+    compare_arguments(queue.kernarg, arguments_of(packet), packet, work_of(queue), true);
   }
   queue.kernarg.clear();
 }
@@ -223,6 +291,7 @@ void Packets::copy(const Copy& copy, const std::function<void()>& move) {
     facts.node = copy.node;
     facts.queue = copy.queue;
     facts.packet = copy.packet;
+    facts.is_pm4 = copy.is_pm4;
     const WorkId work = model_.begin(std::move(facts));
     const uint64_t from = host_address(copy.from);
     const uint64_t to = host_address(copy.to);
@@ -230,10 +299,10 @@ void Packets::copy(const Copy& copy, const std::function<void()>& move) {
     const CopyNames writes(copy, false);
     // The model looks at the memory too. The lock is outside: a fault jumps past what is inside.
     const auto look_and_move = [&] {
-      if (copy.from != 0) model_.copy_reads(work, from, copy.bytes, reads);
-      model_.copy_writes(work, to, copy.bytes, writes);
+      if (copy.from != 0) model_.copy_reads(work, from, copy.bytes, reads, copy.reads_l2);
+      if (copy.to != 0) model_.copy_writes(work, to, copy.bytes, writes, copy.writes_l2);
       move();
-      model_.copy_wrote(work, to, copy.bytes);
+      if (copy.to != 0) model_.copy_wrote(work, to, copy.bytes, copy.writes_l2);
     };
     moved = guarded(look_and_move, gone);
     model_.end(work);

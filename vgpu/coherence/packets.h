@@ -27,6 +27,14 @@ class Packets final : public queue::PacketObserver {
   void end(const AqlPacket& packet, uint64_t valid_below) override;
   void stopped(uint32_t node) override;
   void invalidate_code(uint32_t node) override;
+  void begin(const Pm4Dispatch& dispatch) override;
+  void end(const Pm4Dispatch& dispatch) override;
+  void acquire(uint32_t node, uint32_t queue, const Caches& caches) override;
+  void release(uint32_t node, uint32_t queue, const Pm4Place& place, const Caches& caches,
+               bool tells) override;
+  void waited(uint32_t node, uint32_t queue) override;
+  void flush_work(uint32_t node) override;
+  void flush_window(uint32_t node) override;
   void copy(const Copy& copy, const std::function<void()>& move) override;
 
   // The dispatch that this thread's queue is at; 0: none.
@@ -38,23 +46,27 @@ class Packets final : public queue::PacketObserver {
   // What orders the packets of a queue.
   struct Queue {
     uint64_t ordered_below = 0;
-    // A packet with a completion signal ended while packets below `valid_below` had been written:
-    // the writer of later ones can have waited for it, and so for the packets before it.
+    // A packet with a completion signal ended while packets at positions below `valid_below` had
+    // been written: the writer of later ones can have waited for it, and so for the packets before
+    // it.
     struct Told {
       uint64_t packet = 0;
       uint64_t ordered_below = 0;
       uint64_t valid_below = 0;
     };
-    std::deque<Told> told;  // by packet
-    WorkId work = 0;
-    std::vector<uint8_t> kernarg;  // as it was when the dispatch began
-    Ahead* ahead = nullptr;        // while there is a packet
+    std::deque<Told> told;     // by packet
+    std::vector<WorkId> open;  // packets, the last of which lies in a buffer of the one before it
+    Scope acquired = Scope::kNone;  // by PM4 packets, for the next dispatch
+    std::vector<uint8_t> kernarg;   // as it was when the dispatch began
+    Ahead* ahead = nullptr;         // while there is a packet
     // The arguments of dispatches that have not begun, as they were when they were first seen.
     std::map<uint64_t, std::vector<uint8_t>> published;
   };
 
   Queue& queue_of(uint32_t node, uint32_t queue) { return queues_[{node, queue}]; }
   static void order(Queue& queue, Work& work);
+  static void tell(Queue& queue, const Queue::Told& told);
+  static WorkId work_of(const Queue& queue) { return queue.open.empty() ? 0 : queue.open.back(); }
   const std::string& name_of(uint64_t kernel_object);
   void look(Queue& queue);
   // Empty if they cannot be read.

@@ -69,12 +69,46 @@ class Backoff {
   unsigned rounds_ = 0;
 };
 
+// The parts of the program's private memory that a dispatch's work-groups have: each one for its
+// time. Any thread.
+class ScratchParts {
+ public:
+  void limit(uint32_t count) { count_ = count; }
+  bool limited() const { return count_ != 0; }
+
+  // False: none is free.
+  bool take(uint32_t& part) {
+    if (!limited()) return true;
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      part = free_.back();
+      free_.pop_back();
+      return true;
+    }
+    if (next_ == count_) return false;
+    part = next_++;
+    return true;
+  }
+  void give(uint32_t part) {
+    if (!limited()) return;
+    const std::lock_guard lock(mutex_);
+    free_.push_back(part);
+  }
+
+ private:
+  uint32_t count_ = 0;  // 0: the engine itself has the memory
+  std::mutex mutex_;
+  uint32_t next_ = 0;  // from here on none has been taken yet
+  std::vector<uint32_t> free_;
+};
+
 // A dispatch under way. Lives on the stack of Engine::run; helpers are gone before that returns.
 struct Job {
   GroupContext context;
   Kernel kernel;
   uint64_t total = 0;  // work-groups
   uint64_t resident_limit = 0;
+  ScratchParts scratch_parts;
   const volatile bool* cancel = nullptr;
   uint32_t rank = 0;
 
@@ -215,7 +249,7 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
                   fmt::format("A work-group cannot have ({}) bytes of LDS: a compute unit has {}.",
                               dispatch.group_segment_size, kMaximumLds));
   }
-  if (!read_kernel(memory_, target_, dispatch.kernel_object, job.kernel, fault)) return false;
+  if (!find_kernel(memory_, target_, dispatch, job.kernel, fault)) return false;
 
   job.context.dispatch = &dispatch;
   job.context.kernel = &job.kernel;
@@ -248,6 +282,16 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   if (dispatch.group_segment_size)
     per_unit = std::min(per_unit, kMaximumLds / dispatch.group_segment_size);
   job.resident_limit = uint64_t{options_.compute_units} * std::max(1u, per_unit);
+  if (dispatch.registers == nullptr || dispatch.registers->scratch_wave_bytes == 0) return true;
+  const uint32_t parts = dispatch.registers->scratch_waves / waves;
+  if (parts == 0) {
+    return refuse(Fault::Kind::kGroupMemory,
+                  fmt::format("A work-group of ({}) waves cannot run: COMPUTE_TMPRING_SIZE has "
+                              "private memory for ({}).",
+                              waves, dispatch.registers->scratch_waves));
+  }
+  job.scratch_parts.limit(parts);
+  job.resident_limit = std::min<uint64_t>(job.resident_limit, parts);
   return true;
 }
 
@@ -283,13 +327,15 @@ void EngineImpl::work(Job& job, bool owner) {
 
   const auto start_next = [&] {
     if (!has_work(job)) return;
+    uint32_t scratch_part = 0;
+    if (!job.scratch_parts.take(scratch_part)) return;
     const uint64_t number = job.next.fetch_add(1, std::memory_order_relaxed);
-    if (number >= job.total) return;
+    if (number >= job.total) return job.scratch_parts.give(scratch_part);
     if (number + 1 == job.total && job.total > 1) set_starting(job, false);
     job.resident.fetch_add(1, std::memory_order_relaxed);
     auto group = spare ? std::move(spare) : take_group();
     const auto slot = static_cast<uint32_t>(number % options_.compute_units);
-    if (!group->start(job.context, number, slot)) {
+    if (!group->start(job.context, number, slot, scratch_part)) {
       const std::lock_guard lock(job.mutex);
       job.result.fault.kind = Fault::Kind::kGroupMemory;
       job.result.fault.message = fmt::format(
@@ -328,6 +374,7 @@ void EngineImpl::work(Job& job, bool owner) {
       ended = true;
       ++finished;
       job.resident.fetch_sub(1, std::memory_order_relaxed);
+      job.scratch_parts.give(running[n]->scratch_part);
       if (spare) give_group(std::move(spare));
       spare = std::move(running[n]);
       spare->observers.clear();
@@ -404,11 +451,13 @@ void EngineImpl::fail(Job& job, const WorkGroup& group) {
       "  instruction: {}\n"
       "  bytes: {}\n",
       wave.fault.message, dispatch.kernel_object, job.kernel.entry,
-      job.kernel.legacy ? " (amd_kernel_code_t)" : "", dispatch.grid[0], dispatch.grid[1],
-      dispatch.grid[2], dispatch.group[0], dispatch.group[1], dispatch.group[2], group.id[0],
-      group.id[1], group.id[2], wave.index_in_group, group.wave_count,
-      wave.fault.lane < 0 ? std::string("any") : std::to_string(wave.fault.lane), wave.exec(),
-      wave.pc, wave.pc >= job.kernel.entry ? "+" : "-",
+      job.kernel.legacy    ? " (amd_kernel_code_t)"
+      : dispatch.registers ? " (started from registers)"
+                           : "",
+      dispatch.grid[0], dispatch.grid[1], dispatch.grid[2], dispatch.group[0], dispatch.group[1],
+      dispatch.group[2], group.id[0], group.id[1], group.id[2], wave.index_in_group,
+      group.wave_count, wave.fault.lane < 0 ? std::string("any") : std::to_string(wave.fault.lane),
+      wave.exec(), wave.pc, wave.pc >= job.kernel.entry ? "+" : "-",
       wave.pc >= job.kernel.entry ? wave.pc - job.kernel.entry : job.kernel.entry - wave.pc,
       program_.text(wave.pc), raw.empty() ? "<not mapped>" : raw);
 }

@@ -43,16 +43,32 @@ struct EngineOptions {
   std::vector<Observer*> observers;
 };
 
+// A kernel that registers describe instead of a kernel object: PM4's SET_SH_REG sets COMPUTE_*.
+struct KernelRegisters {
+  uint64_t entry = 0;  // COMPUTE_PGM_LO and HI
+  uint32_t rsrc1 = 0;  // COMPUTE_PGM_RSRC1 to 3
+  uint32_t rsrc2 = 0;
+  uint32_t rsrc3 = 0;
+  uint32_t user_data[16] = {};  // the first SGPRs
+  // Private memory is the program's: waves get the offset of their part of it, and find it by
+  // FLAT_SCRATCH or a buffer descriptor that they make themselves (COMPUTE_TMPRING_SIZE).
+  uint32_t scratch_waves = 0;       // that can have a part at once
+  uint32_t scratch_wave_bytes = 0;  // of one wave
+};
+
 // The facts of one kernel dispatch: the packet's fields (HSA System Architecture 2.9.6, table 2-12)
 // and what the queue adds.
 struct Dispatch {
   uint64_t packet_address = 0;  // the AQL packet, for the dispatch pointer
   uint64_t queue_address = 0;   // amd_queue_t, for the queue pointer
   uint64_t kernel_object = 0;   // kernel descriptor (64 bytes) or amd_kernel_code_t (256 bytes)
+  // Not null: there is no kernel object, and `kernel_object` is the entry.
+  const KernelRegisters* registers = nullptr;
   uint64_t kernarg_address = 0;
   uint64_t dispatch_id = 0;
   uint32_t grid[3] = {1, 1, 1};       // work-items
   uint16_t group[3] = {1, 1, 1};      // work-items per work-group
+  uint32_t first_group[3] = {};       // id of the grid's first work-group
   uint32_t private_segment_size = 0;  // bytes per work-item
   uint32_t group_segment_size = 0;    // bytes of LDS per work-group
   uint32_t shared_aperture_hi = 0;    // amd_queue_t::group_segment_aperture_base_hi

@@ -38,7 +38,7 @@ Outcome fault_private(Wave& wave, const Instruction& instruction, uint64_t offse
                       bool is_write, int lane) {
   return fault_access(wave, instruction, wave.apertures[2] | offset, size, is_write, lane,
                       fmt::format(": private offset {} of a segment of {} bytes", offset,
-                                  wave.scratch_bytes_per_lane));
+                                  wave.private_bytes_per_lane()));
 }
 
 void fault_unmapped(Wave& wave, const char* mnemonic, const HostFault& fault) {

@@ -32,18 +32,21 @@ uint64_t lanes_with_high(const Addresses& addresses, uint64_t mask, uint32_t hig
   return found & mask;
 }
 
-// Lanes whose offsets are in addresses.lane[] as 32-bit numbers become host addresses in scratch.
+// Lanes whose offsets are in addresses.lane[] as 32-bit numbers become addresses in scratch.
 template <class Op>
 bool to_scratch(Wave& w, const Instruction& i, Addresses& addresses, uint64_t mask) {
   int bad = -1;
   uint64_t bad_offset = 0;
+  const uint64_t bytes = w.private_bytes_per_lane();
+  const uint64_t base =
+      w.program_scratch_bytes_per_lane != 0 ? w.scalar64(scalar::kFlatScratch) : w.scratch_base;
   for_each_lane(mask, [&](unsigned l) {
     const uint64_t offset = addresses.lane[l];
-    if (offset + Op::kBytes > w.scratch_bytes_per_lane && bad < 0) {
+    if (offset + Op::kBytes > bytes && bad < 0) {
       bad = static_cast<int>(l);
       bad_offset = offset;
     }
-    addresses.lane[l] = w.scratch_base + (offset >> 2) * kSwizzledStep + l * 4 + (offset & 3);
+    addresses.lane[l] = base + (offset >> 2) * kSwizzledStep + l * 4 + (offset & 3);
   });
   if (bad < 0) return true;
   fault_private(w, i, bad_offset, Op::kBytes, Op::kWrites, bad);

@@ -47,6 +47,21 @@ void bad_kernel(Fault& fault, std::string message) {
   fault.message = std::move(message);
 }
 
+// What rsrc1 and rsrc3 say of a wave's registers.
+void count_registers(const Target& target, Kernel& kernel) {
+  const uint32_t registers = (bits(kernel.rsrc1, 0, 6) + 1) * target.vgpr_granule;
+  kernel.vgprs = static_cast<uint16_t>(std::min(registers, 256u));
+  kernel.agprs = target.accumulators ? kernel.vgprs : 0;
+  if (target.unified_registers) {
+    // rsrc3 bits 5:0: ACCUM_OFFSET / 4 - 1; AGPRs have the rest of the file.
+    const uint32_t accum = (bits(kernel.rsrc3, 0, 6) + 1) * 4;
+    kernel.vgprs = static_cast<uint16_t>(std::min(accum, registers));
+    kernel.agprs = static_cast<uint16_t>(std::min(registers - kernel.vgprs, 256u));
+  }
+  const uint32_t sgprs = (bits(kernel.rsrc1, 6, 4) / 2 + 1) * 16;
+  kernel.sgprs = static_cast<uint16_t>(std::min<uint32_t>(sgprs, scalar::kFlatScratch));
+}
+
 }  // namespace
 
 bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t object, Kernel& kernel,
@@ -75,17 +90,27 @@ bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t obje
                                   kernel.entry, object));
     return false;
   }
-  const uint32_t registers = (bits(kernel.rsrc1, 0, 6) + 1) * target.vgpr_granule;
-  kernel.vgprs = static_cast<uint16_t>(std::min(registers, 256u));
-  kernel.agprs = target.accumulators ? kernel.vgprs : 0;
-  if (target.unified_registers) {
-    // rsrc3 bits 5:0: ACCUM_OFFSET / 4 - 1; AGPRs have the rest of the file.
-    const uint32_t accum = (bits(kernel.rsrc3, 0, 6) + 1) * 4;
-    kernel.vgprs = static_cast<uint16_t>(std::min(accum, registers));
-    kernel.agprs = static_cast<uint16_t>(std::min(registers - kernel.vgprs, 256u));
+  count_registers(target, kernel);
+  return true;
+}
+
+bool find_kernel(const AddressSpace& memory, const Target& target, const Dispatch& dispatch,
+                 Kernel& kernel, Fault& fault) {
+  if (dispatch.registers == nullptr)
+    return read_kernel(memory, target, dispatch.kernel_object, kernel, fault);
+  const KernelRegisters& registers = *dispatch.registers;
+  kernel.entry = registers.entry;
+  kernel.rsrc1 = registers.rsrc1;
+  kernel.rsrc2 = registers.rsrc2;
+  kernel.rsrc3 = registers.rsrc3;
+  if (!memory.find(kernel.entry).contains(kernel.entry, 4)) {
+    char where[256] = "";
+    memory.describe(kernel.entry, where, sizeof where);
+    bad_kernel(fault, fmt::format("The code at COMPUTE_PGM_LO and HI (0x{:x}) is not mapped{}{}.",
+                                  kernel.entry, where[0] ? ": " : "", where));
+    return false;
   }
-  const uint32_t sgprs = (bits(kernel.rsrc1, 6, 4) / 2 + 1) * 16;
-  kernel.sgprs = static_cast<uint16_t>(std::min<uint32_t>(sgprs, scalar::kFlatScratch));
+  count_registers(target, kernel);
   return true;
 }
 
@@ -119,6 +144,10 @@ void start_wave(const Kernel& kernel, const Target& target, const Dispatch& disp
     put(static_cast<uint32_t>(value >> 32));
   };
   const uint32_t properties = kernel.properties;
+  if (dispatch.registers != nullptr) {
+    const uint32_t count = std::min(bits(kernel.rsrc2, 1, 5), 16u);
+    for (uint32_t n = 0; n < count; ++n) put(dispatch.registers->user_data[n]);
+  }
   if (properties & kPrivateSegmentBuffer) {
     // A swizzled buffer over this wave's own scratch: stride 0, ADD_TID_ENABLE, 64 lanes
     // interleaved. The scratch wave offset is therefore 0.
@@ -145,7 +174,7 @@ void start_wave(const Kernel& kernel, const Target& target, const Dispatch& disp
     if (bits(kernel.rsrc2, 7 + d, 1)) put(place.group[d]);
   }
   if (bits(kernel.rsrc2, 10, 1)) put(uint32_t{place.wave == 0} << 31 | place.wave_count);
-  if (bits(kernel.rsrc2, 0, 1)) put(0);  // scratch wave offset
+  if (bits(kernel.rsrc2, 0, 1)) put(place.scratch_offset);
 
   // Work-item ids, and EXEC for the lanes that have one.
   const uint32_t dimensions = bits(kernel.rsrc2, 11, 2);

@@ -25,16 +25,20 @@ struct Kernel {
   uint32_t registers() const { return vgprs + agprs; }
 };
 
+// Of a dispatch: what its descriptor or its registers say. On failure `fault` says why.
+bool find_kernel(const AddressSpace& memory, const Target& target, const Dispatch& dispatch,
+                 Kernel& kernel, Fault& fault);
 // Reads the descriptor at `object`. On failure `fault` says why.
 bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t object, Kernel& kernel,
                  Fault& fault);
 
 // Where a wave sits in its grid.
 struct WavePlace {
-  uint32_t group[3] = {};   // work-group id
-  uint32_t extent[3] = {};  // work-items of this work-group in each dimension: less at the edge
-  uint32_t wave = 0;        // number in the work-group
-  uint32_t wave_count = 0;  // of the work-group
+  uint32_t group[3] = {};       // work-group id
+  uint32_t extent[3] = {};      // work-items of this work-group in each dimension: less at the edge
+  uint32_t wave = 0;            // number in the work-group
+  uint32_t wave_count = 0;      // of the work-group
+  uint32_t scratch_offset = 0;  // of the wave's part of the program's private memory
 };
 
 // Sets registers, EXEC, MODE and pc. Pointers (vgpr, agpr, lds, scratch) are set already; the VGPRs

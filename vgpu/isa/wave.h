@@ -117,6 +117,8 @@ struct Wave {
   // Scratch: lane l's dword at private byte offset o lives at scratch_base + (o/4)*256 + l*4 + o%4.
   uint64_t scratch_base = 0;
   uint32_t scratch_bytes_per_lane = 0;
+  // Not 0: scratch is memory of the program's, at FLAT_SCRATCH, and the two above are 0.
+  uint32_t program_scratch_bytes_per_lane = 0;
 
   WorkGroup* group = nullptr;
   const Program* program = nullptr;
@@ -157,6 +159,10 @@ struct Wave {
     vskip = bits & mode_bit::kVskip;
   }
 
+  uint32_t private_bytes_per_lane() const {
+    return program_scratch_bytes_per_lane != 0 ? program_scratch_bytes_per_lane
+                                               : scratch_bytes_per_lane;
+  }
   uint64_t exec() const { return scalar64(scalar::kExec); }
   uint64_t vcc() const { return scalar64(scalar::kVcc); }
   void set_exec(uint64_t v) { set_scalar64(scalar::kExec, v); }

@@ -47,8 +47,10 @@ uint8_t* Arena::reserve(uint64_t bytes) {
   return data_;
 }
 
-bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32_t slot) {
+bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32_t slot,
+                      uint32_t part) {
   context = &group_context;
+  scratch_part = part;
   const Dispatch& dispatch = *group_context.dispatch;
   const Kernel& kernel = *group_context.kernel;
   id[0] = static_cast<uint32_t>(number % group_context.groups[0]);
@@ -57,10 +59,11 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32
   WavePlace place;
   uint32_t items = 1;
   for (unsigned d = 0; d < 3; ++d) {
-    place.group[d] = id[d];
     const uint32_t size = dispatch.group[d];
     place.extent[d] = std::min(size, dispatch.grid[d] - id[d] * size);
     items *= place.extent[d];
+    id[d] += dispatch.first_group[d];
+    place.group[d] = id[d];
   }
   wave_count = (items + kLanes - 1) / kLanes;
   place.wave_count = wave_count;
@@ -73,6 +76,8 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32
   uint8_t* const lds = lds_.reserve(lds_size);
   const uint64_t lane_scratch = round_up<uint64_t>(dispatch.private_segment_size, kScratchGranule);
   const uint64_t wave_scratch = lane_scratch * kLanes;
+  const KernelRegisters* const program = dispatch.registers;
+  const uint32_t program_scratch = program != nullptr ? program->scratch_wave_bytes : 0;
   uint8_t* const scratch = wave_scratch ? scratch_.reserve(wave_scratch * wave_count) : nullptr;
   if (!registers || !lds || (wave_scratch && !scratch)) return false;
   // Contents are undefined on hardware; zeros make every run the same.
@@ -96,6 +101,8 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32
     wave.lds_size = lds_size;
     wave.scratch_base = reinterpret_cast<uintptr_t>(scratch) + wave_scratch * n;
     wave.scratch_bytes_per_lane = static_cast<uint32_t>(std::min<uint64_t>(lane_scratch, ~0u));
+    wave.program_scratch_bytes_per_lane = program_scratch / kLanes;
+    place.scratch_offset = (part * wave_count + n) * program_scratch;
     wave.hw_id = hw_id(slot, n);
     wave.range_epoch = ~uint64_t{0};
     place.wave = n;

@@ -62,7 +62,8 @@ struct WorkGroup {
   enum class State : uint8_t { kReady, kBarrier, kDone };
 
   // Starts work-group number `number` (x fastest). False if the host has no memory for it.
-  bool start(const GroupContext& group_context, uint64_t number, uint32_t slot);
+  // `part`: which part of the program's private memory its waves get, if it has some.
+  bool start(const GroupContext& group_context, uint64_t number, uint32_t slot, uint32_t part = 0);
 
   // Runs every wave for a while. After kFault, `faulted` is the wave. Memory that the host does not
   // have is a fault like any other.
@@ -70,6 +71,7 @@ struct WorkGroup {
 
   const GroupContext* context = nullptr;  // of the dispatch that it belongs to
   uint32_t id[3] = {};
+  uint32_t scratch_part = 0;
   std::vector<Wave> waves;  // `wave_count` of them are in use
   std::vector<State> states;
   uint32_t wave_count = 0;

@@ -9,6 +9,7 @@
 
 #include "vgpu/kfd/addresses.h"
 #include "vgpu/queue/aql_queue.h"
+#include "vgpu/queue/pm4_queue.h"
 #include "vgpu/queue/sdma_queue.h"
 
 namespace halyard::vgpu::kfd {
@@ -62,8 +63,8 @@ int Queues::check(uint32_t node, const abi::CreateQueue& arguments) const {
   if (arguments.percentage > abi::kMaxPercentage || arguments.priority > abi::kMaxPriority)
     return -EINVAL;
   const bool is_aql = arguments.type == abi::QueueType::kComputeAql;
-  // PM4 rings are the graphics drivers'.
-  if (!is_aql && !is_sdma(arguments.type)) return -EINVAL;
+  if (!is_aql && !is_sdma(arguments.type) && arguments.type != abi::QueueType::kCompute)
+    return -EINVAL;
   if (is_sdma(arguments.type) && machine_.gpu(node)->sdma_engines == 0) return -ENOMEM;
   if (!std::has_single_bit(arguments.ring_size) || arguments.ring_size < abi::kMinRingBytes)
     return -EINVAL;
@@ -100,6 +101,13 @@ int Queues::create(uint32_t node, abi::CreateQueue& arguments) {
     ring.write_index = reinterpret_cast<uint64_t*>(arguments.write_pointer);
     ring.read_index = reinterpret_cast<uint64_t*>(arguments.read_pointer);
     queue = std::make_unique<queue::SdmaQueue>(device, id, ring);
+  } else if (arguments.type == abi::QueueType::kCompute) {
+    queue::Pm4Ring ring;
+    ring.base = reinterpret_cast<const uint32_t*>(arguments.ring_base);
+    ring.size = arguments.ring_size;
+    ring.write_index = reinterpret_cast<uint64_t*>(arguments.write_pointer);
+    ring.read_index = reinterpret_cast<uint32_t*>(arguments.read_pointer);
+    queue = std::make_unique<queue::Pm4Queue>(device, id, ring);
   } else {
     queue::AqlRing ring;
     ring.base = reinterpret_cast<void*>(arguments.ring_base);

@@ -218,6 +218,20 @@ void EventTable::raise(uint32_t event_id) {
   signal(*event);
 }
 
+// As kfd_signal_event_interrupt(): an event is set if its mailbox has been written, which empties
+// it. A context that leads to no such event means that all mailboxes are looked at.
+void EventTable::raise_end_of_pipe(uint32_t context) {
+  const auto take = [this](uint32_t id) {
+    if (find(id) == nullptr || __atomic_load_n(&mailboxes_[id], __ATOMIC_SEQ_CST) == empty_)
+      return false;
+    __atomic_store_n(&mailboxes_[id], empty_, __ATOMIC_SEQ_CST);
+    raise(id);
+    return true;
+  };
+  if (take(context)) return;
+  for (uint32_t id = 1; id < kMaxEvents; ++id) take(id);
+}
+
 void EventTable::raise_low_bits(uint32_t low_bits) {
   for (uint32_t id = low_bits & 0xff; id < kMaxEvents; id += 256) {
     if (__atomic_load_n(&mailboxes_[id], __ATOMIC_SEQ_CST) == empty_) continue;

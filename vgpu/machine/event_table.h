@@ -73,6 +73,7 @@ class EventTable final : public queue::Interrupts {
 
   // queue::Interrupts.
   void raise(uint32_t event_id) override;
+  void raise_end_of_pipe(uint32_t context) override;
   bool memory_fault(const queue::MemoryFault& fault) override;
   // Device code names an event by the low 8 bits of its id and has written its mailbox.
   void raise_low_bits(uint32_t low_bits);

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "vgpu/queue/kernel_name.h"
+#include "vgpu/queue/kernel_fault.h"
 #include "vgpu/queue/signal.h"
 #include "vgpu/queue/signal_waits.h"
 #include "vgpu/shared_memory_access.h"
@@ -18,12 +18,6 @@ namespace {
 constexpr uint16_t kTypeMask = 0xff;
 constexpr uint8_t kAmdFormatPm4 = 1;
 constexpr uint8_t kAmdFormatBarrierValue = 2;
-
-// PM4 type-3 opcodes that an indirect buffer of ROCR may hold.
-constexpr uint32_t kPm4Nop = 0x10;
-constexpr uint32_t kPm4IndirectBuffer = 0x3f;
-constexpr uint32_t kPm4AcquireMem = 0x58;
-constexpr uint32_t kPm4InvalidateInstructions = 1u << 29;  // SH_ICACHE_ACTION_ENA
 
 // If packets take no time: a batch smaller than this is followed by this many pauses, or by this
 // many if a thread may wait for it.
@@ -83,21 +77,6 @@ QueueError error_of(isa::Fault::Kind kind) {
   }
 }
 
-const char* describe_error(isa::Fault::Kind kind) {
-  switch (kind) {
-    case isa::Fault::Kind::kAperture:
-      return "aperture violation";
-    case isa::Fault::Kind::kMemory:
-      return "memory access fault";
-    case isa::Fault::Kind::kIllegalInstruction:
-      return "illegal instruction";
-    case isa::Fault::Kind::kWatchdog:
-      return "no progress";
-    default:
-      return "trap";
-  }
-}
-
 }  // namespace
 
 AqlQueue::AqlQueue(const Device& device, uint32_t id, const AqlRing& ring)
@@ -106,7 +85,8 @@ AqlQueue::AqlQueue(const Device& device, uint32_t id, const AqlRing& ring)
       signals_(device.memory),
       runtime_signals_(device.runtime_memory),
       mailboxes_(device.runtime_memory),
-      code_(device.memory) {
+      code_(device.memory),
+      pm4_(device_, id, idle_, pm4_owner_) {
   // A dispatch that runs takes long enough to publish every index. One that does not would only
   // pass the index's cache line to and fro.
   if (device.engine == nullptr) publish_interval_ = std::clamp<uint64_t>(ring.size / 4, 1, 32);
@@ -313,7 +293,7 @@ bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completi
       done = process_barrier(copy_of(packet), index, false);
       break;
     case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
-      done = process_vendor(copy_of(packet), index);
+      done = process_vendor(copy_of(packet), reinterpret_cast<uintptr_t>(&packet), index);
       break;
     default:
       return fail(QueueError::kPacketFormat, index,
@@ -483,9 +463,9 @@ bool AqlQueue::process_barrier_value(const Packet& packet, uint64_t index) {
   return true;
 }
 
-bool AqlQueue::process_vendor(const Packet& packet, uint64_t index) {
+bool AqlQueue::process_vendor(const Packet& packet, uint64_t address, uint64_t index) {
   const uint32_t format = (packet.words[0] >> 16) & 0xff;
-  if (format == kAmdFormatPm4) return process_pm4(packet, index);
+  if (format == kAmdFormatPm4) return process_pm4(packet, address, index);
   if (format == kAmdFormatBarrierValue) return process_barrier_value(packet, index);
   return fail(QueueError::kVendorPacketFormat, index,
               fmt::format("the vendor packet's format ({}) must be 1 (PM4 indirect buffer) or 2 "
@@ -493,43 +473,50 @@ bool AqlQueue::process_vendor(const Packet& packet, uint64_t index) {
                           format));
 }
 
-// ROCR uses PM4 for one thing: to invalidate the instruction cache after loading code.
-bool AqlQueue::process_pm4(const Packet& packet, uint64_t index) {
-  const uint32_t jump = packet.words[1];
-  const uint64_t address =
-      (packet.words[2] & ~uint64_t{3}) | (uint64_t{packet.words[3] & 0xffff} << 32);
-  const uint32_t size = packet.words[4] & 0xfffff;
-  const uint8_t* const buffer = ((jump >> 8) & 0xff) == kPm4IndirectBuffer
-                                    ? code_.find(address, uint64_t{size} * 4)
-                                    : nullptr;
-  if (buffer == nullptr) {
-    return fail(QueueError::kVendorPacketFormat, index,
-                fmt::format("the PM4 packet's jump ({:#x}) to {} dwords at {:#x} does not lead to "
-                            "an indirect buffer in the GPU's memory",
-                            jump, size, address));
+void AqlQueue::Pm4Owner::pause(WakeSource* source) {
+  if (is_first_) queue_.publish(index_);
+  is_first_ = false;
+  queue_.look_ahead();
+  queue_.idle_.pause(source);
+}
+
+isa::DispatchResult AqlQueue::Pm4Owner::run(const isa::Dispatch& dispatch) {
+  return queue_.device_.engine->run(dispatch, queue_.cancel_);
+}
+
+// The packet processor finishes a buffer before it takes another packet: its dispatches count as
+// the packet's.
+PacketObserver::Pm4Place AqlQueue::Pm4Owner::place() {
+  return {index_, index_, queue_.valid_below(index_ + 1)};
+}
+
+// The packet's next four dwords are a PM4 INDIRECT_BUFFER (ROCR, amd_aql_pm4_ib).
+bool AqlQueue::process_pm4(const Packet& packet, uint64_t address, uint64_t index) {
+  constexpr uint64_t kHeaderBytes = 4;
+  pm4_owner_.begin(index);
+  const std::span<const uint32_t> jump(&packet.words[1], 4);
+  if (pm4_.run_buffer_of(jump, address + kHeaderBytes)) return true;
+  return fail_pm4(pm4_.failure(), index);
+}
+
+bool AqlQueue::fail_pm4(const pm4::Failure& failure, uint64_t index) {
+  using Kind = pm4::Failure::Kind;
+  if (failure.kind == Kind::kCancelled) return false;
+  if (failure.kind == Kind::kPacket)
+    return fail(QueueError::kVendorPacketFormat, index, "the PM4 packet " + failure.text);
+  const std::string text = fmt::format(
+      "halyard vgpu: queue {} stopped at packet {}: the PM4 packet {}", id_, index, failure.text);
+  const bool is_access =
+      failure.kind == Kind::kAccess || failure.fault == isa::Fault::Kind::kMemory;
+  publish(index);
+  set_failed();
+  if (is_access) {
+    if (fail_with_memory_fault(failure.access, text)) return false;
+  } else {
+    report(text);
   }
-  const SharedMemoryAccess host_sees;
-  const auto* words = reinterpret_cast<const uint32_t*>(buffer);
-  for (uint32_t at = 0; at < size;) {
-    const uint32_t word = words[at];
-    const uint32_t opcode = (word >> 8) & 0xff;
-    const uint32_t length = ((word >> 16) & 0x3fff) + 2;
-    const bool known = (word >> 30) == 3 && (opcode == kPm4Nop || opcode == kPm4AcquireMem);
-    if (!known || length > size - at) {
-      return fail(QueueError::kVendorPacketFormat, index,
-                  fmt::format("the PM4 command ({:#x}) at dword {} of its indirect buffer is not "
-                              "NOP or ACQUIRE_MEM, which are what this GPU implements",
-                              word, at));
-    }
-    const bool invalidate =
-        opcode == kPm4AcquireMem && (words[at + 1] & kPm4InvalidateInstructions) != 0;
-    if (invalidate && device_.engine != nullptr) {
-      device_.engine->invalidate_code();
-      if (device_.observer != nullptr) device_.observer->invalidate_code(device_.node);
-    }
-    at += length;
-  }
-  return true;
+  tell_of_error(is_access ? QueueError::kAperture : error_of(failure.fault));
+  return false;
 }
 
 amd_signal_t* AqlQueue::find_signal(uint64_t handle) {
@@ -587,18 +574,9 @@ bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
                              const isa::DispatchResult& result) {
   const uint64_t object = copy_of(packet.dispatch).kernel_object;
   const isa::Fault& fault = result.fault;
-  const std::string name = kernel_name(object, *device_.memory);
-  std::string text = fmt::format(
-      "halyard vgpu: queue {} stopped at packet {}: {} in kernel {} (kernel object {:#x})", id_,
-      index, describe_error(fault.kind), name.empty() ? "of unknown name" : name, object);
-  if (!result.report.empty()) {
-    text += fmt::format("\n{}", result.report);
-  } else {
-    if (!fault.message.empty()) text += fmt::format("\n  {}", fault.message);
-    if (fault.kind == isa::Fault::Kind::kMemory) {
-      text += fmt::format("\n  address {:#x}: {}", fault.address, describe(fault.address));
-    }
-  }
+  const std::string text = fmt::format(
+      "halyard vgpu: queue {} stopped at packet {}: {} in kernel {}", id_, index,
+      fault_name(fault.kind), failed_kernel(result, object, *device_.memory, "kernel object"));
   publish(index);
   set_failed();
   if (fault.kind == isa::Fault::Kind::kMemory) {

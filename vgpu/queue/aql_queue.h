@@ -15,6 +15,7 @@
 #include <string>
 
 #include "vgpu/queue/hardware_queue.h"
+#include "vgpu/queue/pm4_processor.h"
 
 namespace halyard::vgpu::queue {
 
@@ -83,6 +84,25 @@ class AqlQueue final : public HardwareQueue {
     uint64_t current_ = 0;  // the packet that the queue is at
     uint64_t next_ = 0;     // all below have been told of
   };
+  // What the PM4 packets need of the queue whose vendor packet leads to them.
+  class Pm4Owner final : public pm4::Owner {
+   public:
+    explicit Pm4Owner(AqlQueue& queue) : queue_(queue) {}
+    void begin(uint64_t index) {
+      index_ = index;
+      is_first_ = true;
+    }
+    bool stopping() const override { return queue_.stopping(); }
+    int priority() const override { return queue_.priority(); }
+    void pause(WakeSource* source) override;
+    isa::DispatchResult run(const isa::Dispatch& dispatch) override;
+    PacketObserver::Pm4Place place() override;
+
+   private:
+    AqlQueue& queue_;
+    uint64_t index_ = 0;
+    bool is_first_ = true;
+  };
   PacketObserver::AqlPacket observed(const Packet& packet, uint64_t index, uint16_t header) const;
   void look_ahead();
   bool process_observed(Packet& packet, uint64_t index, uint16_t header, Completion& completion);
@@ -99,8 +119,9 @@ class AqlQueue final : public HardwareQueue {
                   const isa::Dispatch& dispatch);
   bool process_barrier(const Packet& packet, uint64_t index, bool wait_for_all);
   bool process_barrier_value(const Packet& packet, uint64_t index);
-  bool process_pm4(const Packet& packet, uint64_t index);
-  bool process_vendor(const Packet& packet, uint64_t index);
+  bool process_pm4(const Packet& packet, uint64_t address, uint64_t index);
+  bool process_vendor(const Packet& packet, uint64_t address, uint64_t index);
+  bool fail_pm4(const pm4::Failure& failure, uint64_t index);
 
   // The address of a signal; null if it is not one. check_signal() then also stops the queue.
   amd_signal_t* find_signal(uint64_t handle);
@@ -116,6 +137,8 @@ class AqlQueue final : public HardwareQueue {
   RangeCache runtime_signals_;
   RangeCache mailboxes_;
   RangeCache code_;
+  Pm4Owner pm4_owner_{*this};
+  pm4::Processor pm4_;
   Ahead ahead_{*this};
   uint64_t published_ = 0;
   uint64_t publish_interval_ = 1;

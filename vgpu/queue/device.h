@@ -12,6 +12,11 @@
 
 namespace halyard::vgpu::queue {
 
+// The upper halves of the flat addresses that lead to LDS and to scratch. Above 2^47, so that no
+// address of the host's lies there.
+inline constexpr uint32_t kSharedApertureHi = 1u << 16;
+inline constexpr uint32_t kPrivateApertureHi = 2u << 16;
+
 // An access that the GPU's page tables would refuse, or a queue that can make no progress.
 struct MemoryFault {
   uint32_t node = 0;
@@ -28,6 +33,9 @@ class Interrupts {
   // call unless a thread sleeps on the event. The caller has published what the event is about
   // with a sequentially consistent operation.
   virtual void raise(uint32_t event_id) = 0;
+  // An end-of-pipe interrupt of a PM4 queue. `context` names an event, of which a mailbox has been
+  // written; where it does not, whichever events' mailboxes have been written are meant.
+  virtual void raise_end_of_pipe(uint32_t context) = 0;
   // Passes a fault to the listeners of the memory event; false if there are none.
   virtual bool memory_fault(const MemoryFault& fault) = 0;
 };

@@ -267,6 +267,27 @@ TEST_F(EventTableTest, LowBitsOfAnIdFindTheEventThroughItsMailbox) {
   EXPECT_EQ(mailbox, 0u);
 }
 
+TEST_F(EventTableTest, AnEndOfPipeInterruptIsForEventsWithMail) {
+  const uint32_t first = create();
+  const uint32_t second = create();
+  uint64_t* const mail = table_.mailboxes();
+  // It names one without mail: whoever has some is meant.
+  mail[second] = second;
+  table_.raise_end_of_pipe(first);
+  EXPECT_EQ(wait(first, 0), EventStatus::kTimeout);
+  EXPECT_EQ(wait(second, 0), EventStatus::kSuccess);
+  EXPECT_EQ(mail[second], 0u);
+  mail[first] = mail[second] = 1;
+  table_.raise_end_of_pipe(first);
+  EXPECT_EQ(wait(first, 0), EventStatus::kSuccess);
+  EXPECT_EQ(wait(second, 0), EventStatus::kTimeout);
+  for (const uint32_t none : {0u, 4095u, 0xffffffffu}) {
+    mail[first] = 1;
+    table_.raise_end_of_pipe(none);
+    EXPECT_EQ(wait(first, 0), EventStatus::kSuccess) << none;
+  }
+}
+
 TEST_F(EventTableTest, UnknownIdsAreIgnored) {
   for (const uint32_t id : {0u, 77u, 0xffffffffu}) {
     table_.raise(id);

@@ -42,7 +42,19 @@ TEST_F(AqlErrorTest, Pm4ThatIsNotUnderstoodIsAFormatError) {
   packet.words[2] = static_cast<uint32_t>(address);
   packet.words[3] = static_cast<uint32_t>(address >> 32);
   packet.words[4] = 2;
-  EXPECT_THAT(fail_with(packet, HSA_PACKET_TYPE_VENDOR_SPECIFIC, 256), HasSubstr("0xc0003700"));
+  EXPECT_THAT(fail_with(packet, HSA_PACKET_TYPE_VENDOR_SPECIFIC, 256),
+              AllOf(HasSubstr("the PM4 packet WRITE_DATA (opcode 0x37) at"),
+                    HasSubstr("it has 2 dwords, and must have 5")));
+}
+
+TEST_F(AqlErrorTest, AVendorPacketsPm4MustBeAnIndirectBuffer) {
+  Packet packet;
+  std::memset(&packet, 0, sizeof packet);
+  packet.words[0] = 1u << 16;
+  packet.words[1] = 0xc0021000;
+  EXPECT_THAT(fail_with(packet, HSA_PACKET_TYPE_VENDOR_SPECIFIC, 256),
+              AllOf(HasSubstr("the PM4 packet NOP (opcode 0x10) at"),
+                    HasSubstr("holds an INDIRECT_BUFFER and nothing else")));
 }
 
 TEST_F(AqlErrorTest, NoDimensionsIsAnError) {

@@ -64,6 +64,7 @@ class FakeInterrupts final : public Interrupts {
     const std::lock_guard lock(mutex_);
     ++raised_[event_id];
   }
+  void raise_end_of_pipe(uint32_t context) override { raise(context); }
   bool memory_fault(const MemoryFault& fault) override {
     const std::lock_guard lock(mutex_);
     faults_.push_back(fault);
@@ -76,6 +77,10 @@ class FakeInterrupts final : public Interrupts {
   std::vector<MemoryFault> faults() {
     const std::lock_guard lock(mutex_);
     return faults_;
+  }
+  void forget_faults() {
+    const std::lock_guard lock(mutex_);
+    faults_.clear();
   }
 
   bool listening = true;
