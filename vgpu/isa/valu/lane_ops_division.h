@@ -130,13 +130,11 @@ inline double scaled_fma(double a, double b, double c, int power, const FloatMod
 }
 
 // fma, and with v_div_scale's flag (in VCC) the scale undone: a large quotient was made smaller, a
-// small one larger.
+// small one larger. Denormals that come in are kept in every mode: what is left of the numerator
+// may be one, and LLVM's division is in the program's mode again here.
 template <class T>
-T div_fmas(T x, T y, T z, bool unscale, const FloatMode& m) {
-  const T a = flush_input(x, m);
-  const T b = flush_input(y, m);
-  const T c = flush_input(z, m);
-  if (!unscale) return fma(a, b, c, m);
+T div_fmas(T a, T b, T c, bool unscale, const FloatMode& m) {
+  if (!unscale) return arithmetic(fused(a, b, c, m), m, a, b, c);
   const int scale = DivisionLimits<T>::kScale;
   const int power = biased_exponent(c) > Real<T>::kBias ? scale : -scale;
   return arithmetic(scaled_fma(a, b, c, power, m), m, a, b, c);

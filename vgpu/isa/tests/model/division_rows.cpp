@@ -50,11 +50,11 @@ void div_scale(Lane& l, Float f) {
   return l.set(field(f, n) <= k.small_numerator ? by(k.scale) : v);
 }
 
-// The fused sum times a power of two, rounded once.
+// The fused sum times a power of two, rounded once. "Input denormals are not flushed but output
+// flushing is allowed" (CDNA 4 ISA).
 void div_fmas(Lane& l, Float f) {
   const FloatRules rules = l.mode.rules(f);
-  const auto in = [&](unsigned i) { return flushed(f, operand(l, i, f), rules.keep_inputs); };
-  const uint64_t a = in(0), b = in(1), c = in(2);
+  const uint64_t a = operand(l, 0, f), b = operand(l, 1, f), c = operand(l, 2, f);
   if (const uint64_t n = first_nan(f, {a, b, c})) return l.set(n);
   const Exact exact = add(multiply(Exact(f, a), Exact(f, b)), Exact(f, c), rules.rounding);
   int power = 0;

@@ -178,6 +178,30 @@ TEST(Division, FmasScalesByTheFlagsOfVcc) {
   EXPECT_EQ(f32(m.v(0, 1)), 0x1p67f);
 }
 
+// The last step of LLVM's division runs in the program's mode.
+TEST(Division, FmasKeepsDenormalsThatComeInInEveryMode) {
+  for (const uint8_t denormals : {0, 1, 2, 3}) {
+    for (const uint64_t scaled : {uint64_t{0}, ~uint64_t{0}}) {
+      Machine m;
+      m.wave.set_vcc(scaled);
+      m.wave.mode.denorm_f32 = denormals;
+      m.wave.mode.denorm_f16_f64 = denormals;
+      Instruction in = Machine::make("v_div_fmas_f32");
+      in.dst = vreg(0);
+      in.src[0] = constant(0x00400000);  // 2^-127
+      in.src[1] = constant(bits(0x1p127f));
+      in.src[2] = constant(bits(2.0f));
+      m.run_both(in);
+      EXPECT_EQ(f32(m.v(0, 5)), scaled != 0 ? 0x3p64f : 3.0f);
+      in.src[1] = constant(bits(1.0f));
+      in.src[2] = constant(0);
+      m.run_both(in);
+      const float tiny = (denormals & 2) != 0 ? 0x1p-127f : 0.0f;
+      EXPECT_EQ(f32(m.v(0, 5)), scaled != 0 ? 0.0f : tiny);
+    }
+  }
+}
+
 TEST(Division, FmasScalesBeforeItRounds) {
   Machine m;
   m.wave.set_vcc(~0ull);
