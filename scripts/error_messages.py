@@ -36,6 +36,7 @@ HELPERS = {
     ("hal/src/compressed_bundle.cpp", "damaged_bundle"): "The compressed offload bundle at offset … {}",
     ("hal/src/compressed_bundle.cpp", "failed"): "The compressed offload bundle at offset … {}",
     ("hal/src/offload_bundle.cpp", "damaged_offload"): "The offload bundle at offset … {}",
+    ("hal/src/offload_package.cpp", "damaged_package"): "The offload package at offset … {}",
     ("hal/src/*", "damaged"): "The code object {}",
     ("hal/src/target_id.cpp", "not_a_target"): "The target ID \"…\" {}.",
     ("drivers/*", "check"): "{} fails: ….",

@@ -11,7 +11,9 @@
 namespace halyard::internal {
 namespace {
 
-constexpr std::string_view kFatSection = ".hip_fatbin";
+constexpr std::string_view kFatSections[] = {".hip_fatbin", ".llvm.offloading"};
+// Clang documentation, "Clang Offload Bundler", "Bundled Object File Layout".
+constexpr std::string_view kUnlinkedSection = "__CLANG_OFFLOAD_BUNDLE__hip";
 
 template <typename... Arguments>
 Status damaged_host_object(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -81,11 +83,15 @@ Result<ByteRange> contents_of(const ByteRange& range, const Elf64_Shdr& section,
   return range.part(section.sh_offset, section.sh_size);
 }
 
-// Whether that is the name at the start of `rest`. Reads no more than necessary: there can be as
-// many sections as names have bytes.
-bool is_fat_section(std::string_view rest) {
-  return rest.starts_with(kFatSection) &&
-         (rest.size() == kFatSection.size() || rest[kFatSection.size()] == '\0');
+// Which of them is the name at the start of `rest`; empty for none. Reads no more than necessary:
+// there can be as many sections as names have bytes.
+std::string_view fat_section_at(std::string_view rest) {
+  for (const std::string_view name : kFatSections) {
+    if (rest.starts_with(name) && (rest.size() == name.size() || rest[name.size()] == '\0')) {
+      return name;
+    }
+  }
+  return {};
 }
 
 Status check_overlap(std::vector<ByteRange> sections) {
@@ -94,8 +100,9 @@ Status check_overlap(std::vector<ByteRange> sections) {
   for (size_t i = 1; i < sections.size(); ++i) {
     if (sections[i].base >= sections[i - 1].end()) continue;
     return damaged_host_object(
-        "has two sections {} that overlap: one from offset {} to {}, and one from {} on.",
-        kFatSection, sections[i - 1].base, sections[i - 1].end(), sections[i].base);
+        "has two sections of device code that overlap: one from offset {} to {}, and one from {} "
+        "on.",
+        sections[i - 1].base, sections[i - 1].end(), sections[i].base);
   }
   return {};
 }
@@ -132,8 +139,8 @@ bool is_host_elf(const ByteRange& range) {
   return range.read<uint16_t>(kMachineOffset) != EM_AMDGPU;
 }
 
-Result<std::vector<ByteRange>> find_fat_sections(const ByteRange& range) {
-  std::vector<ByteRange> found;
+Result<FatSections> find_fat_sections(const ByteRange& range) {
+  FatSections found;
   HALYARD_ASSIGN_OR_RETURN(const SectionTable table, find_sections(range));
   if (table.count == 0) return found;
   if (table.names >= table.count) {
@@ -153,19 +160,22 @@ Result<std::vector<ByteRange>> find_fat_sections(const ByteRange& range) {
           "at offset {}.",
           i, section.sh_name, names.size, range.base + table.offset + i * sizeof(Elf64_Shdr));
     }
-    if (!is_fat_section(names.text().substr(section.sh_name))) continue;
+    const std::string_view rest = names.text().substr(section.sh_name);
+    if (rest.starts_with(kUnlinkedSection)) found.is_unlinked = true;
+    const std::string_view name = fat_section_at(rest);
+    if (name.empty()) continue;
     if (section.sh_type == SHT_NOBITS || (section.sh_flags & SHF_COMPRESSED) != 0) {
       return damaged_host_object(
           "has a section {} without plain contents (type {}, flags {:#x}); its header is at offset "
           "{}. Use the file as it was before objcopy or strip changed it.",
-          kFatSection, section.sh_type, section.sh_flags,
+          name, section.sh_type, section.sh_flags,
           range.base + table.offset + i * sizeof(Elf64_Shdr));
     }
     HALYARD_ASSIGN_OR_RETURN(const ByteRange contents,
-                             contents_of(range, section, "section .hip_fatbin"));
-    found.push_back(contents);
+                             contents_of(range, section, fmt::format("section {}", name)));
+    found.contents.push_back(contents);
   }
-  HALYARD_RETURN_IF_ERROR(check_overlap(found));
+  HALYARD_RETURN_IF_ERROR(check_overlap(found.contents));
   return found;
 }
 

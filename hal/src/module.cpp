@@ -115,6 +115,8 @@ const char* to_string(ModuleFormat format) noexcept {
       return "code object";
     case ModuleFormat::kOffloadBundle:
       return "offload bundle";
+    case ModuleFormat::kOffloadPackage:
+      return "offload package";
     case ModuleFormat::kHostElf:
       return "host program or library";
     case ModuleFormat::kArchive:

@@ -12,12 +12,13 @@
 #include "hal/text.h"
 #include "host_elf.h"
 #include "offload_bundle.h"
+#include "offload_package.h"
 
 namespace halyard::internal {
 namespace {
 
 bool is_bundle(const ByteRange& range) {
-  return is_offload_bundle(range) || is_compressed_bundle(range);
+  return is_offload_bundle(range) || is_compressed_bundle(range) || is_offload_package(range);
 }
 
 bool is_elf(const ByteRange& range) {
@@ -38,7 +39,8 @@ Status at(const std::string& origin, const Status& status) {
 std::string describe_other(const ByteRange& range) {
   const std::string_view text = range.text();
   if (text.empty()) return "it is empty (0 bytes)";
-  if (text.starts_with("BC\xc0\xde")) return "it is LLVM bitcode, which is not linked";
+  if (text.starts_with("BC\xc0\xde"))
+    return "it is LLVM bitcode, which is not linked (hipcc -fgpu-rdc --hip-link links it)";
   if (text.starts_with(std::string_view("\x03\x02\x23\x07", 4))) return "it is SPIR-V";
   return "it is not an ELF file, so it is not a code object";
 }
@@ -47,7 +49,7 @@ bool contradict(Feature a, Feature b) {
   return (a == Feature::kOn && b == Feature::kOff) || (a == Feature::kOff && b == Feature::kOn);
 }
 
-// A bundle whose table says something else than its code objects would have them run where they
+// A bundle or package that says something else than its code objects would have them run where they
 // cannot.
 Status check_entry(const ModuleVariant& variant, std::string_view said) {
   if (said.empty()) return {};
@@ -59,7 +61,7 @@ Status check_entry(const ModuleVariant& variant, std::string_view said) {
     return {};
   }
   return error(StatusCode::kInvalidArgument,
-               "The bundle's entry says {}, and its code object at offset {} is built for {}.",
+               "The entry says {}, and its code object at offset {} is built for {}.",
                printable(said), variant.offset, to_string(built));
 }
 
@@ -80,6 +82,7 @@ Result<uint64_t> skip_padding(const ByteRange& range, uint64_t from) {
 }  // namespace
 
 ModuleFormat module_format(const ByteRange& range) {
+  if (is_offload_package(range)) return ModuleFormat::kOffloadPackage;
   if (is_bundle(range)) return ModuleFormat::kOffloadBundle;
   if (is_archive(range)) return ModuleFormat::kArchive;
   if (is_host_elf(range)) return ModuleFormat::kHostElf;
@@ -104,15 +107,22 @@ Status ModuleReader::add_file(const ByteRange& range) {
   contents_.format = module_format(range);
   switch (contents_.format) {
     case ModuleFormat::kOffloadBundle:
+    case ModuleFormat::kOffloadPackage:
       return add_bundles("", true, range);
     case ModuleFormat::kArchive:
       return add_archive("", range);
     case ModuleFormat::kHostElf: {
-      HALYARD_ASSIGN_OR_RETURN(const std::vector<ByteRange> sections, find_fat_sections(range));
-      for (const ByteRange& section : sections) {
+      HALYARD_ASSIGN_OR_RETURN(const FatSections sections, find_fat_sections(range));
+      for (const ByteRange& section : sections.contents) {
         HALYARD_RETURN_IF_ERROR(add_bundles("", false, section));
       }
-      if (!contents_.bundles.empty()) return {};
+      if (!contents_.bundles.empty() || !contents_.variants.empty()) return {};
+      if (sections.is_unlinked) {
+        return error(StatusCode::kInvalidArgument,
+                     "It is an object of hipcc -fgpu-rdc -c, whose device code is not linked. Link "
+                     "it, together with the objects that it calls (hipcc -fgpu-rdc --hip-link "
+                     "FILE.o … -o PROGRAM), and give the result; or compile without -fgpu-rdc.");
+      }
       return error(StatusCode::kInvalidArgument,
                    "It is a program, library or object for the host ({}) without kernels: it has "
                    "no section .hip_fatbin with an offload bundle. Give the kernels' code object, "
@@ -138,13 +148,16 @@ Status ModuleReader::add_part(const std::string& origin, const std::string& name
                               const ByteRange& range) {
   if (is_bundle(range)) return add_bundles(origin, false, range);
   if (is_host_elf(range)) {
-    const Result<std::vector<ByteRange>> sections = find_fat_sections(range);
+    const Result<FatSections> sections = find_fat_sections(range);
     if (!sections.ok()) return at(origin, sections.status());
-    for (const ByteRange& section : *sections) {
+    for (const ByteRange& section : sections->contents) {
       HALYARD_RETURN_IF_ERROR(add_bundles(origin, false, section));
     }
-    if (sections->empty()) {
-      contents_.ignored.emplace_back(name, "it is for the host and has no section .hip_fatbin");
+    if (sections->contents.empty()) {
+      contents_.ignored.emplace_back(
+          name, sections->is_unlinked ? "it is compiled with -fgpu-rdc and not linked; hipcc "
+                                        "-fgpu-rdc --hip-link links it"
+                                      : "it is for the host and has no section .hip_fatbin");
     }
     return {};
   }
@@ -180,17 +193,49 @@ Status ModuleReader::add_bundles(const std::string& origin, bool is_alone, const
     if (!begin.ok()) return at(origin, begin.status());
     if (*begin == range.size) return {};
     const ByteRange rest = range.from(*begin);
-    ModuleBundle bundle;
-    bundle.offset = rest.base;
-    const bool is_only = is_alone && *begin == 0;
-    bundle.origin =
-        is_only ? origin : join(origin, fmt::format("bundle at offset {}", bundle.offset));
     uint64_t size = 0;
-    HALYARD_RETURN_IF_ERROR(is_compressed_bundle(rest)
-                                ? add_compressed_bundle(std::move(bundle), rest, &size)
-                                : add_plain_bundle(std::move(bundle), rest, &size));
+    if (is_offload_package(rest)) {
+      HALYARD_RETURN_IF_ERROR(add_package(origin, rest, &size));
+    } else {
+      ModuleBundle bundle;
+      bundle.offset = rest.base;
+      const bool is_only = is_alone && *begin == 0;
+      bundle.origin =
+          is_only ? origin : join(origin, fmt::format("bundle at offset {}", bundle.offset));
+      HALYARD_RETURN_IF_ERROR(is_compressed_bundle(rest)
+                                  ? add_compressed_bundle(std::move(bundle), rest, &size)
+                                  : add_plain_bundle(std::move(bundle), rest, &size));
+    }
     next = *begin + size;
   }
+}
+
+// Its image is a code object by itself: no table says which packages are alternatives.
+Status ModuleReader::add_package(const std::string& origin, const ByteRange& range,
+                                 uint64_t* size) {
+  const Result<OffloadPackage> package = read_offload_package(range);
+  if (!package.ok()) return at(origin, package.status());
+  *size = package->size;
+  ModuleVariant variant;
+  variant.entry =
+      printable(fmt::format("{}-{}-{}", package->kind, package->triple, package->target));
+  variant.origin =
+      join(origin, fmt::format("package at offset {}, \"{}\"", range.base, variant.entry));
+  variant.offset = package->image.base;
+  variant.bytes = package->image.bytes();
+  const bool is_amdgpu = package->triple.starts_with("amdgcn");
+  if (is_amdgpu && is_elf(package->image)) {
+    HALYARD_RETURN_IF_ERROR(add_code_object(std::move(variant)));
+    const ModuleVariant& added = contents_.variants.back();
+    if (!added.facts.problem.empty()) return {};
+    return at(added.origin, check_entry(added, package->target));
+  }
+  variant.facts.problem = is_amdgpu ? describe_other(package->image) : "it is not for an AMD GPU";
+  if (const Result<TargetId> target = parse_target_id(package->target); target.ok()) {
+    variant.facts.target = *target;
+  }
+  contents_.variants.push_back(std::move(variant));
+  return {};
 }
 
 Status ModuleReader::add_plain_bundle(ModuleBundle bundle, const ByteRange& range, uint64_t* size) {

@@ -45,6 +45,7 @@ class ModuleReader {
   Status add_part(const std::string& origin, const std::string& name, const ByteRange& range);
   Status add_archive(const std::string& origin, const ByteRange& range);
   Status add_bundles(const std::string& origin, bool is_alone, const ByteRange& range);
+  Status add_package(const std::string& origin, const ByteRange& range, uint64_t* size);
   Status add_plain_bundle(ModuleBundle bundle, const ByteRange& range, uint64_t* size);
   Status add_compressed_bundle(ModuleBundle bundle, const ByteRange& range, uint64_t* size);
   Status add_entries(size_t bundle, const ByteRange& range, uint64_t* size);

@@ -62,6 +62,35 @@ inline Bytes with_header_version(const Bytes& version3, uint16_t version) {
   return bytes;
 }
 
+// As clang-offload-packager writes it. Offsets of the parts: the header at 0, the entry at 32, the
+// table of strings at 72, the strings at 104.
+inline Bytes offload_package(const std::string& triple, const std::string& target,
+                             const Bytes& image, uint16_t offload_kind = 4) {
+  const std::string strings = std::string("triple\0arch\0", 12) + triple + '\0' + target + '\0';
+  constexpr uint64_t kStrings = 104;
+  Bytes bytes(kStrings);
+  const uint64_t at = (kStrings + strings.size() + 7) & ~uint64_t{7};
+  std::memcpy(bytes.data(), "\x10\xff\x10\xad", 4);
+  put<uint32_t>(bytes, 4, 1);
+  put<uint64_t>(bytes, 8, (at + image.size() + 7) & ~uint64_t{7});
+  put<uint64_t>(bytes, 16, 32);
+  put<uint64_t>(bytes, 24, 40);
+  put<uint16_t>(bytes, 34, offload_kind);
+  put<uint64_t>(bytes, 40, 72);
+  put<uint64_t>(bytes, 48, 2);
+  put<uint64_t>(bytes, 56, at);
+  put<uint64_t>(bytes, 64, image.size());
+  put<uint64_t>(bytes, 72, kStrings);
+  put<uint64_t>(bytes, 80, kStrings + 12);
+  put<uint64_t>(bytes, 88, kStrings + 7);
+  put<uint64_t>(bytes, 96, kStrings + 12 + triple.size() + 1);
+  bytes = std::move(bytes) + to_bytes(strings);
+  bytes.resize(at);
+  bytes = std::move(bytes) + image;
+  bytes.resize((bytes.size() + 7) & ~size_t{7});
+  return bytes;
+}
+
 // One header and its contents, padded to an even size.
 inline Bytes archive_member(const std::string& name, const Bytes& contents) {
   char header[61];

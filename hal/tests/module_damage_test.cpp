@@ -22,6 +22,7 @@ using testing::get;
 using testing::hip;
 using testing::host_elf;
 using testing::make_bundle;
+using testing::offload_package;
 using testing::operator+;  // NOLINT(misc-unused-using-decls): it is
 using testing::put;
 using testing::read_data;
@@ -75,6 +76,43 @@ TEST(ModuleDamage, BundlesOfCodeForSomethingElseThanTheySay) {
   expect_module_error(bytes, kInvalid, {"says gfx908", "built for gfx900"});
   expect_module_error(make_bundle({{hip("gfx90a:xnack+"), read_data("gfx90a-features.hsaco")}}),
                       kInvalid, {"says gfx90a:xnack+", "built for gfx90a:sramecc+:xnack-"});
+}
+
+TEST(ModuleDamage, PackagesThatLie) {
+  const Bytes good = offload_package("amdgcn-amd-amdhsa", "gfx900", read_data("v5.hsaco"));
+  ASSERT_TRUE(Module::read(good.data(), good.size()).ok());
+  struct Lie {
+    size_t at;
+    uint64_t value;
+    const char* says;
+  };
+  for (const Lie& lie :
+       {Lie{8, 8, "claims 8 bytes at offset 8"},
+        {8, UINT64_MAX, "claims 18446744073709551615 bytes"},
+        {16, UINT64_MAX, "its entry (40 bytes at offset 18446744073709551615"},
+        {24, 39, "its entry (39 bytes"},
+        {40, UINT64_MAX, "its 2 strings, described at offset 18446744073709551615"},
+        {48, UINT64_MAX, "its 18446744073709551615 strings"},
+        {56, UINT64_MAX, "its image (5688 bytes"},
+        {64, UINT64_MAX, "its image (18446744073709551615 bytes"},
+        {56, 40, "overlaps what describes it"},
+        {72, UINT64_MAX, "its string at offset 18446744073709551615"},
+        {96, good.size(), "does not end within 4096 bytes"}}) {
+    Bytes bytes = good;
+    put<uint64_t>(bytes, lie.at, lie.value);
+    expect_module_error(bytes, kInvalid, {"The offload package at offset 0", lie.says});
+  }
+  Bytes bytes = good;
+  put<uint32_t>(bytes, 4, 2);
+  expect_module_error(bytes, StatusCode::kUnimplemented, {"version 2 of its format"});
+  expect_module_error(Bytes(good.begin(), good.begin() + 31), kInvalid, {"its header (32 bytes"});
+  expect_module_error(offload_package("amdgcn-amd-amdhsa", "gfx906", read_data("v5.hsaco")),
+                      kInvalid, {"says gfx906", "built for gfx900"});
+  // Every cut is seen.
+  for (size_t size = 4; size < good.size(); size += 97) {
+    const Result<Module> cut = Module::read(good.data(), size);
+    EXPECT_FALSE(cut.ok()) << size;
+  }
 }
 
 TEST(ModuleDamage, BytesBehindABundle) {

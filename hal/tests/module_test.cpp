@@ -26,6 +26,7 @@ using testing::host_elf;
 using testing::make_bundle;
 using testing::operator+;  // NOLINT(misc-unused-using-decls): it is
 using testing::module_of;
+using testing::offload_package;
 using testing::read_data;
 using testing::to_bytes;
 using testing::with_header_version;
@@ -170,6 +171,39 @@ TEST(Module, AnObjectWithExtendedSectionNumbers) {
   testing::put(elf, 0, header);
   testing::put(elf, header.e_shoff, first);
   EXPECT_EQ(module_of(elf).variants().size(), 1u);
+}
+
+TEST(Module, PackagesOfClangOffloadPackager) {
+  const Bytes bytes = read_data("fat/two.packages");
+  const Module module = module_of(bytes);
+  EXPECT_EQ(module.format(), ModuleFormat::kOffloadPackage);
+  ASSERT_EQ(module.variants().size(), 3u);
+  EXPECT_EQ(module.variants()[0].origin, "package at offset 0, \"hip-amdgcn-amd-amdhsa-gfx900\"");
+  EXPECT_THAT(chosen(module, "gfx900:xnack-"), ElementsAre(module.variants()[0].origin));
+  EXPECT_THAT(chosen(module, "gfx90a:sramecc+:xnack-"), ElementsAre(module.variants()[1].origin));
+  EXPECT_EQ(module.variants()[2].facts.problem, "it is not for an AMD GPU");
+}
+
+// As the test writes them, so that it can damage them too (module_damage_test.cpp).
+TEST(Module, PackagesInAnObjectsSection) {
+  const Bytes gfx900 = offload_package("amdgcn-amd-amdhsa", "gfx900", read_data("v5.hsaco"));
+  const Bytes bitcode = offload_package("amdgcn-amd-amdhsa", "gfx90a", to_bytes("BC\xc0\xde"));
+  const Bytes elf = host_elf({{".text", to_bytes("code")}, {".llvm.offloading", gfx900 + bitcode}});
+  const Module module = module_of(elf);
+  EXPECT_EQ(chosen(module, "gfx900").size(), 1u);
+  EXPECT_THAT(chosen(module, "gfx90a"),
+              ElementsAre(HasSubstr("LLVM bitcode, which is not linked (hipcc -fgpu-rdc")));
+}
+
+TEST(Module, AnObjectThatIsNotLinkedSaysHow) {
+  const Bytes object =
+      host_elf({{"__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx900", to_bytes("BC\xc0\xde")},
+                {"__CLANG_OFFLOAD_BUNDLE__host-x86_64-pc-linux-gnu-", to_bytes("x")}});
+  testing::expect_module_error(object, StatusCode::kInvalidArgument,
+                               {"hipcc -fgpu-rdc -c", "--hip-link FILE.o"});
+  testing::expect_module_error(archive_of({archive_member("a.o/", object)}),
+                               StatusCode::kInvalidArgument,
+                               {"a.o (it is compiled with -fgpu-rdc and not linked", "--hip-link"});
 }
 
 TEST(Module, AnArchiveOfGnusAndOfBsds) {

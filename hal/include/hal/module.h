@@ -1,11 +1,12 @@
 // Module: a file with kernels, in any format: its code objects, their targets, and the choice for a
 // device.
 //
-// It reads a code object; a Clang offload bundle, plain or compressed; a host program, library or
-// object with a section .hip_fatbin, as hipcc makes them; an ar archive and a folder of any of
-// these. A file can have several offload bundles, one for each translation unit, with different
-// kernels; the code objects of one bundle are alternatives. Separate code objects in an archive or
-// folder are alternatives if they have the same kernels.
+// It reads a code object; a Clang offload bundle, plain or compressed; offload packages; a host
+// program, library or object with a section .hip_fatbin or .llvm.offloading, as hipcc and clang
+// make them; an ar archive and a folder of any of these. A file can have several offload bundles,
+// one for each translation unit, with different kernels; the code objects of one bundle are
+// alternatives. Separate code objects, of packages and in an archive or folder, are alternatives if
+// they have the same kernels.
 //
 // For host code and tools; not part of the ABI. Immutable: any thread.
 #pragma once
@@ -25,7 +26,14 @@
 
 namespace halyard {
 
-enum class ModuleFormat : uint8_t { kCodeObject, kOffloadBundle, kHostElf, kArchive, kFolder };
+enum class ModuleFormat : uint8_t {
+  kCodeObject,
+  kOffloadBundle,
+  kOffloadPackage,
+  kHostElf,
+  kArchive,
+  kFolder
+};
 
 // "code object", "offload bundle", …
 const char* to_string(ModuleFormat format) noexcept;

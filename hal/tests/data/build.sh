@@ -50,3 +50,7 @@ bundle --bundle-align=4096 --output=fat/plain.bundle
 for version in 2 3; do
   COMPRESSED_BUNDLE_FORMAT_VERSION=$version bundle --compress --output=fat/zstd-v$version.bundle
 done
+clang-offload-packager-22 -o fat/two.packages \
+  --image=file=v5.hsaco,triple=amdgcn-amd-amdhsa,arch=gfx900,kind=hip \
+  --image=file=gfx90a-features.hsaco,triple=amdgcn-amd-amdhsa,arch=gfx90a:sramecc+:xnack-,kind=hip \
+  --image=file=arguments.c,triple=nvptx64-nvidia-cuda,arch=sm_70,kind=cuda
