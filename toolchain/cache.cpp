@@ -216,8 +216,9 @@ Result<std::string> default_cache_folder(const SearchContext& context) {
   const std::string home = context.variable("HOME");
   if (home.starts_with('/')) return home + "/.cache/halyard";
   return error(StatusCode::kNotFound,
-               "There is no folder for the cache of compiled kernels, because HOME is not set. "
-               "Name one (HALYARD_CACHE_DIR).");
+               "There is no folder for the cache of compiled kernels, because HOME ({}) is not an "
+               "absolute path. Name one (HALYARD_CACHE_DIR).",
+               home.empty() ? "which is not set" : printable(home));
 }
 
 }  // namespace halyard::toolchain

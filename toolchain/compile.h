@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct CompileOptions {
   std::string temporaries_folder;
   // Keeps what the libraries of Rust are compiled to; null: they are compiled each time.
   const Cache* cache = nullptr;
+  // Called several times a second with what takes long, as a line for a terminal, and with an empty
+  // one before anything else is printed.
+  std::function<void(const std::string&)> progress = {};
 };
 
 struct Compiled {

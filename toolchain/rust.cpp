@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "hal/error.h"
 #include "hal/file.h"
@@ -70,7 +72,21 @@ Status unpack_files(std::span<const std::byte> pack, const std::string& folder) 
   return {};
 }
 
-Status compile_libraries(const RustCompiler& compiler, const std::string& sysroot) {
+using Progress = std::function<void(const std::string&)>;
+
+// For run_process, from now on.
+std::function<void()> show_progress(const Progress& progress, std::string what) {
+  if (!progress) return {};
+  const auto begin = std::chrono::steady_clock::now();
+  return [&progress, what = std::move(what), begin] {
+    const auto passed = std::chrono::steady_clock::now() - begin;
+    progress(fmt::format("{}, {} s", what,
+                         std::chrono::duration_cast<std::chrono::seconds>(passed).count()));
+  };
+}
+
+Status compile_libraries(const RustCompiler& compiler, const std::string& sysroot,
+                         const Progress& progress) {
   if (isatty(STDERR_FILENO) != 0) {
     fmt::print(stderr,
                "halyard: note: Rust's libraries are compiled for AMD GPUs, which takes half a "
@@ -80,12 +96,19 @@ Status compile_libraries(const RustCompiler& compiler, const std::string& sysroo
   const std::string_view text = rust_runtime_source();
   HALYARD_RETURN_IF_ERROR(
       write_temporary(runtime, {reinterpret_cast<const std::byte*>(text.data()), text.size()}));
-  for (const RustLibrary& library : rust_libraries()) {
+  const size_t count = rust_libraries().size();
+  for (size_t i = 0; i < count; ++i) {
+    const RustLibrary& library = rust_libraries()[i];
     const bool is_runtime = *library.root == '\0';
     const std::string source = is_runtime ? runtime : compiler.sources + "/" + library.root;
+    ProcessOptions process = rust_process();
+    process.while_running = show_progress(
+        progress,
+        fmt::format("Compiling Rust's {} for AMD GPUs ({} of {})", library.name, i + 1, count));
     HALYARD_ASSIGN_OR_RETURN(
         const ProcessEnd end,
-        run_process(rust_library(compiler, library, source, sysroot), rust_process()));
+        run_process(rust_library(compiler, library, source, sysroot), process));
+    if (progress) progress("");
     if (end.ok()) continue;
     fmt::print(stderr, "{}{}", end.output, end.errors);
     return error(StatusCode::kFailedPrecondition,
@@ -221,7 +244,7 @@ std::string rust_libraries_key(const RustCompiler& compiler) {
 }
 
 Status prepare_rust_libraries(const RustCompiler& compiler, const std::string& sysroot,
-                              const Cache* cache) {
+                              const Cache* cache, const Progress& progress) {
   const std::string folder = rust_library_folder(sysroot);
   std::error_code wrong;
   fs::create_directories(folder, wrong);
@@ -229,10 +252,11 @@ Status prepare_rust_libraries(const RustCompiler& compiler, const std::string& s
     return error(StatusCode::kUnavailable, "The temporary folder ({}) cannot be made: {}.", folder,
                  wrong.message());
   }
-  if (cache == nullptr || cache->limit() == 0) return compile_libraries(compiler, sysroot);
+  if (cache == nullptr || cache->limit() == 0)
+    return compile_libraries(compiler, sysroot, progress);
   const std::string key = rust_libraries_key(compiler);
   if (const auto found = cache->find(key)) return unpack_files(*found, folder);
-  HALYARD_RETURN_IF_ERROR(compile_libraries(compiler, sysroot));
+  HALYARD_RETURN_IF_ERROR(compile_libraries(compiler, sysroot, progress));
   HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> pack, pack_files(folder));
   const std::string version = compiler.version.substr(0, compiler.version.find('\n'));
   const Status stored =

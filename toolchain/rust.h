@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -69,9 +70,11 @@ ProcessOptions rust_process();
 std::string rust_libraries_key(const RustCompiler& compiler);
 
 // Fills a sysroot with the libraries: from the cache, if it has them, and otherwise by compiling
-// them, which takes half a minute. `cache` may be null.
+// them, which takes half a minute. `cache` may be null; `progress`, which gets lines for a terminal
+// meanwhile, may be empty.
 Status prepare_rust_libraries(const RustCompiler& compiler, const std::string& sysroot,
-                              const Cache* cache);
+                              const Cache* cache,
+                              const std::function<void(const std::string&)>& progress);
 
 // The bitcode files of the libraries in a sysroot, in the order in which they are linked.
 std::vector<std::string> rust_library_bitcode(const std::string& sysroot);

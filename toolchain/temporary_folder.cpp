@@ -11,22 +11,39 @@
 
 #include "hal/error.h"
 #include "hal/file.h"
+#include "hal/text.h"
 
 namespace halyard::toolchain {
 
-Result<TemporaryFolder> TemporaryFolder::create() {
+Result<std::string> temporary_base() {
+  const char* const named = secure_getenv("TMPDIR");
+  const bool is_named = named != nullptr && *named != '\0';
+  std::string path = is_named ? named : "/tmp";
   std::error_code wrong;
-  const std::filesystem::path base = std::filesystem::temp_directory_path(wrong);
-  std::string path = ((wrong ? "/tmp" : base) / "halyard-compile-XXXXXX").string();
+  if (std::filesystem::is_directory(path, wrong)) return path;
+  return error(StatusCode::kNotFound,
+               "There is no folder for temporary files ({}{}). Set TMPDIR to a folder that this "
+               "user can write to.",
+               is_named ? "TMPDIR is " : "", printable(path));
+}
+
+Result<TemporaryFolder> TemporaryFolder::create() {
+  // First, so that no signal comes between.
+  TemporaryFolder folder(std::make_unique<SignalGuard>());
+  HALYARD_ASSIGN_OR_RETURN(const std::string base, temporary_base());
+  std::string path = base + "/halyard-compile-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) {
-    return error(status_code_of_errno(errno), "The temporary folder ({}) cannot be made: {}.", path,
-                 std::strerror(errno));
+    return error(status_code_of_errno(errno),
+                 "The temporary folder ({}) cannot be made: {}. Set TMPDIR to a folder that this "
+                 "user can write to.",
+                 printable(path), std::strerror(errno));
   }
-  return TemporaryFolder(std::move(path));
+  folder.path_ = std::move(path);
+  return folder;
 }
 
 TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
-    : path_(std::exchange(other.path_, {})) {}
+    : guard_(std::move(other.guard_)), path_(std::exchange(other.path_, {})) {}
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;

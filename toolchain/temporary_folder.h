@@ -2,15 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "hal/status.h"
+#include "toolchain/process.h"
 
 namespace halyard::toolchain {
 
-// Removed with the object, with everything in it.
+// Where temporary files go: TMPDIR, or else /tmp. NOT_FOUND with the remedy if there is no such
+// folder. The environment of a process with more privileges than its caller does not count.
+Result<std::string> temporary_base();
+
+// Removed with the object, with everything in it, also if a signal asks for the process's end.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> create();
@@ -21,7 +27,9 @@ class TemporaryFolder {
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
 
  private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  explicit TemporaryFolder(std::unique_ptr<SignalGuard> guard) : guard_(std::move(guard)) {}
+
+  std::unique_ptr<SignalGuard> guard_;
   std::string path_;
 };
 

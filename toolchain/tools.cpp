@@ -1,6 +1,7 @@
 #include "toolchain/tools.h"
 
 #include <fmt/format.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,11 @@ const ToolFacts& facts_of(Tool tool) {
                                    "rustc-web (and rust-web-src)",
                                    "compiles Rust",
                                    {"/usr/bin/rustc", "rustc"}};
+  static const ToolFacts kFileCheck = {"FileCheck",
+                                       "HALYARD_FILECHECK",
+                                       "llvm-22-tools",
+                                       "compares output with CHECK comments",
+                                       {"FileCheck-22", "FileCheck"}};
   switch (tool) {
     case Tool::kClang:
       return kClang;
@@ -63,6 +69,8 @@ const ToolFacts& facts_of(Tool tool) {
       return kRustc;
     case Tool::kMlirOpt:
       return kMlirOpt;
+    case Tool::kFileCheck:
+      return kFileCheck;
     case Tool::kMlirRunner:
       break;
   }
@@ -96,13 +104,14 @@ const char* variable_of(Tool tool) noexcept {
 
 SearchContext SearchContext::of_process() {
   SearchContext context;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  const bool is_trusted = getauxval(AT_SECURE) == 0;
+  for (char** entry = environ; is_trusted && entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
     context.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
-  const std::string path = context.variable("PATH");
+  const std::string path = is_trusted ? context.variable("PATH") : kTrustedPath;
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find(':', begin), path.size());
     if (end > begin) context.folders.push_back(path.substr(begin, end - begin));

@@ -66,7 +66,7 @@ class Rust : public ::testing::Test {
     const auto rust = find_rust(context());
     EXPECT_TRUE(rust.ok()) << rust.status().to_string();
     if (!rust.ok()) return "";
-    const Status status = prepare_rust_libraries(*rust, folder_ / sysroot, cache);
+    const Status status = prepare_rust_libraries(*rust, folder_ / sysroot, cache, {});
     EXPECT_TRUE(status.ok()) << status.to_string();
     return text_of(rust_library_bitcode(folder_ / sysroot).front());
   }
@@ -138,7 +138,7 @@ TEST_F(Rust, AnEntryOfAnotherFormIsRefused) {
     SCOPED_TRACE(text);
     const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
     ASSERT_TRUE(cache.store(rust_libraries_key(*rust), {"x"}, {bytes, text.size()}).ok());
-    const Status status = prepare_rust_libraries(*rust, folder_ / "a", &cache);
+    const Status status = prepare_rust_libraries(*rust, folder_ / "a", &cache, {});
     EXPECT_EQ(status.code(), StatusCode::kDataLoss) << status.to_string();
   }
 }

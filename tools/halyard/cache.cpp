@@ -86,6 +86,13 @@ Result<toolchain::Cache> open_cache() {
   return toolchain::Cache(std::move(folder), limit);
 }
 
+Result<toolchain::Cache> open_cache_or_none() {
+  Result<toolchain::Cache> cache = open_cache();
+  if (cache.ok() || cache.status().code() != StatusCode::kNotFound) return cache;
+  fmt::print(stderr, "halyard: note: {}\n", cache.status().message());
+  return toolchain::Cache("", 0);
+}
+
 void add_cache_command(Command app, Status& outcome) {
   Command command = app.add_subcommand(
       "cache", "Show or clear the cache of kernels that `halyard run` has compiled");

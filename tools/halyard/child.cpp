@@ -1,16 +1,15 @@
 #include "tools/halyard/child.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "hal/error.h"
 #include "hal/file.h"
 #include "hal/text.h"
+#include "toolchain/temporary_folder.h"
 
 namespace halyard::cli {
 namespace {
@@ -35,23 +34,22 @@ Status replace_by(std::vector<std::string>& words) {
 }
 
 void end_as(const toolchain::ProcessEnd& end) {
-  if (end.signal != 0) {
-    signal(end.signal, SIG_DFL);
-    raise(end.signal);
-  }
-  std::exit(end.signal != 0 ? 128 + end.signal : end.exit_code);
+  if (end.signal != 0) toolchain::end_by_signal(end.signal);
+  std::exit(end.exit_code);
 }
 
 Status TemporaryFile::create(std::string_view contents) {
-  std::error_code wrong;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(wrong);
-  path_ = ((wrong ? "/tmp" : folder) / "halyard-XXXXXX").string();
+  HALYARD_ASSIGN_OR_RETURN(const std::string folder, toolchain::temporary_base());
+  path_ = folder + "/halyard-XXXXXX";
   const int file = mkstemp(path_.data());
   if (file < 0) {
     const std::string path = std::move(path_);
     path_.clear();
-    return error(StatusCode::kInternal, "The temporary file ({}) cannot be made: {}.", path,
-                 std::strerror(errno));
+    return error(
+        status_code_of_errno(errno),
+        "The temporary file ({}) cannot be made: {}. Set TMPDIR to a folder that this user "
+        "can write to.",
+        printable(path), std::strerror(errno));
   }
   errno = 0;
   const ssize_t written = ::write(file, contents.data(), contents.size());

@@ -17,7 +17,8 @@ Status replace_by(std::vector<std::string>& words);
 // Ends this process with the child's exit code, or by its signal.
 [[noreturn]] void end_as(const toolchain::ProcessEnd& end);
 
-// A file of this process's own, removed with the object.
+// A file of this process's own, removed with the object, also if a signal asks for the process's
+// end.
 class TemporaryFile {
  public:
   TemporaryFile() = default;
@@ -30,6 +31,7 @@ class TemporaryFile {
   const std::string& path() const { return path_; }
 
  private:
+  toolchain::SignalGuard guard_;
   std::string path_;
 };
 

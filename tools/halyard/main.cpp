@@ -16,6 +16,7 @@
 
 #include "hal/status.h"
 #include "plugins/driver.h"
+#include "toolchain/process.h"
 #include "tools/command_line/command_line.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/message.h"
@@ -87,6 +88,8 @@ int main_program(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return app.exit(help);
   }
+  // Everything that was begun is in order again.
+  if (toolchain::interruption() != 0) toolchain::end_by_signal(toolchain::interruption());
   if (outcome.ok()) return 0;
   return fail(outcome.message().empty() ? to_string(outcome.code()) : outcome.message().view());
 }

@@ -39,6 +39,10 @@ void Progress::show(const std::string& line) {
   std::fflush(stderr);
 }
 
+std::function<void(const std::string&)> Progress::lines() {
+  return [this](const std::string& line) { line.empty() ? clear() : show(line); };
+}
+
 void Progress::clear() {
   if (!is_written_) return;
   is_written_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 namespace halyard::cli {
@@ -17,8 +18,12 @@ class Progress {
 
   // Whether anybody sees it, and the line is old enough to be written anew.
   bool is_due() const;
+  // Whether there is a terminal to show it on.
+  bool is_seen() const { return is_seen_; }
   void show(const std::string& line);
   void clear();
+  // As a function, for which an empty line clears. Lives no longer than this.
+  std::function<void(const std::string&)> lines();
 
  private:
   using Clock = std::chrono::steady_clock;

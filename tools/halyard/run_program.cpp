@@ -14,6 +14,7 @@
 #include "tools/command_line/numbers.h"
 #include "tools/halyard/cache.h"
 #include "tools/halyard/native.h"
+#include "tools/halyard/progress.h"
 #include "tools/runner/arguments.h"
 #include "tools/runner/launch.h"
 #include "tools/runner/results.h"
@@ -185,10 +186,14 @@ Status tie_buffers(const ProgramText& program, const FunctionText& text, runner:
 Result<std::vector<std::byte>> compile_for(const std::string& path, const Device& device,
                                            const std::string& uri) {
   HALYARD_ASSIGN_OR_RETURN(const TargetId target, native_target(uri, device.info().target.view()));
-  HALYARD_ASSIGN_OR_RETURN(const toolchain::Cache cache, open_cache());
+  HALYARD_ASSIGN_OR_RETURN(const toolchain::Cache cache, open_cache_or_none());
+  Progress progress;
+  toolchain::CompileOptions options;
+  if (progress.is_seen()) options.progress = progress.lines();
   HALYARD_ASSIGN_OR_RETURN(
       toolchain::CachedCompile compiled,
-      toolchain::compile_cached(path, target, {}, toolchain::SearchContext::of_process(), cache));
+      toolchain::compile_cached(path, target, options, toolchain::SearchContext::of_process(),
+                                cache));
   if (!compiled.stored.ok()) {
     fmt::print(stderr, "halyard: note: {}\n", compiled.stored.message());
   }

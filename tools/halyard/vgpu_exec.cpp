@@ -16,10 +16,13 @@
 #include "hal/file.h"
 #include "hal/text.h"
 #include "registry/load_report.h"
+#include "registry/trust.h"
 #include "registry/vgpu.h"
 #include "toolchain/process.h"
+#include "toolchain/tools.h"
 #include "tools/halyard/child.h"
 #include "tools/halyard/vgpu.h"
+#include "tools/values/file.h"
 
 namespace halyard::cli {
 namespace {
@@ -102,7 +105,8 @@ Status exec_and_look(const ExecFlags& flags, const std::vector<std::string>& pro
     HALYARD_RETURN_IF_ERROR(findings.create(""));
     HALYARD_RETURN_IF_ERROR(check_with_virtual_gpu(flags.check, findings.path()));
   }
-  HALYARD_ASSIGN_OR_RETURN(const toolchain::ProcessEnd end, toolchain::run_process(program));
+  HALYARD_ASSIGN_OR_RETURN(const toolchain::ProcessEnd end,
+                           toolchain::run_process(program, {.role = toolchain::Role::kProgram}));
   const size_t count = checks ? count_findings(findings.path()) : 0;
   const bool is_lost = first_byte(lost.path()) == '1';
   findings.remove();
@@ -121,7 +125,45 @@ Status exec_and_look(const ExecFlags& flags, const std::vector<std::string>& pro
       printable(program[0]), count, count == 1 ? "" : "s");
 }
 
+// The program's file, as execvp finds it; its name if there is none.
+std::string file_of(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  for (const std::string& folder : toolchain::SearchContext::of_process().folders) {
+    std::string path = folder + "/" + program;
+    if (access(path.c_str(), X_OK) == 0) return path;
+  }
+  return program;
+}
+
+// Reports begin as empty files, and processes add to both at once.
+Status check_reports(const ExecFlags& flags, const std::string& profile) {
+  std::vector<std::string> inputs = {file_of(flags.program[0]), profile};
+  std::error_code ignored;
+  for (size_t i = 1; i < flags.program.size(); ++i) {
+    if (fs::is_regular_file(flags.program[i], ignored)) inputs.push_back(flags.program[i]);
+  }
+  for (const std::string* const path : {&flags.trace, &flags.counts}) {
+    HALYARD_RETURN_IF_ERROR(values::check_is_not_read(*path, inputs));
+  }
+  const bool is_one =
+      !flags.trace.empty() && !flags.counts.empty() &&
+      fs::weakly_canonical(flags.trace, ignored) == fs::weakly_canonical(flags.counts, ignored);
+  // Two devices or pipes (/dev/null) are no harm.
+  if (!is_one || (fs::exists(flags.trace, ignored) && !fs::is_regular_file(flags.trace, ignored))) {
+    return {};
+  }
+  return error(StatusCode::kInvalidArgument,
+               "--trace and --counts name one file ({}). Give each report a file of its own.",
+               printable(flags.trace));
+}
+
 Status exec(const ExecFlags& flags) {
+  if (runs_privileged()) {
+    return error(StatusCode::kPermissionDenied,
+                 "halyard vgpu exec runs no program with more privileges than its caller has "
+                 "(set-user-ID, set-group-ID, file capabilities): the dynamic linker would not put "
+                 "the virtual GPU into it. Start a copy of halyard without them.");
+  }
   const char* const environment = std::getenv(kProfile);
   config::SettingsSources sources;
   if (!flags.profile.empty()) sources.flags.push_back({"vgpu.profile", flags.profile});
@@ -133,6 +175,7 @@ Status exec(const ExecFlags& flags) {
   options.in_this_process = false;
   // Loaded here as well, so that a profile with a mistake stops the program before it starts.
   HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, options));
+  HALYARD_RETURN_IF_ERROR(check_reports(flags, profile));
   HALYARD_RETURN_IF_ERROR(start_output("--trace", "HALYARD_VGPU_TRACE", flags.trace));
   HALYARD_RETURN_IF_ERROR(start_output("--counts", "HALYARD_VGPU_COUNTS", flags.counts));
   HALYARD_RETURN_IF_ERROR(set_environment(profile));

@@ -156,22 +156,37 @@ TEST_F(CliConfigTest, TheLogLevelSilencesNotes) {
 }
 
 // A copy of the program that runs as another user than the one who starts it: AT_SECURE is set.
-TEST_F(CliConfigTest, ASetUserIdProgramIgnoresTheEnvironment) {
-  if (geteuid() != 0) GTEST_SKIP() << "Only root makes a set-user-ID program of somebody else.";
-  struct statvfs mount = {};
-  ASSERT_EQ(statvfs(folder_.path().c_str(), &mount), 0);
-  if ((mount.f_flag & ST_NOSUID) != 0) GTEST_SKIP() << "The folder's mount has the option nosuid.";
-  constexpr uid_t kNobody = 65534;
-  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
-  ASSERT_EQ(mkdir((folder_ / "bin").c_str(), 0755), 0);
-  const std::string program = folder_ / "bin/halyard";
-  std::filesystem::copy_file(HALYARD_PROGRAM, program);
-  ASSERT_EQ(chown(program.c_str(), kNobody, kNobody), 0);
-  ASSERT_EQ(chmod(program.c_str(), 04755), 0);
+class CliSetUserId : public CliConfigTest {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "Only root makes a set-user-ID program of somebody else.";
+    struct statvfs mount = {};
+    ASSERT_EQ(statvfs(folder_.path().c_str(), &mount), 0);
+    if ((mount.f_flag & ST_NOSUID) != 0) {
+      GTEST_SKIP() << "The folder's mount has the option nosuid.";
+    }
+    constexpr uid_t kNobody = 65534;
+    ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
+    ASSERT_EQ(mkdir((folder_ / "bin").c_str(), 0755), 0);
+    std::filesystem::copy_file(HALYARD_PROGRAM, program_);
+    ASSERT_EQ(chown(program_.c_str(), kNobody, kNobody), 0);
+    ASSERT_EQ(chmod(program_.c_str(), 04755), 0);
+  }
   // LeakSanitizer cannot look into a process of another user.
-  SpawnOptions with = options({{"HALYARD_VALIDATION", "none"}, {"ASAN_OPTIONS", "detect_leaks=0"}});
-  EXPECT_THAT(spawn({"config", "show"}, with).out, HasSubstr("level: none"));
-  with.program = program;
+  SpawnOptions secure(std::map<std::string, std::string> environment) const {
+    environment["ASAN_OPTIONS"] = "detect_leaks=0";
+    SpawnOptions with = options(std::move(environment));
+    with.program = program_;
+    return with;
+  }
+
+  const std::string program_ = folder_ / "bin/halyard";
+};
+
+TEST_F(CliSetUserId, IgnoresTheEnvironment) {
+  const SpawnOptions with = secure({{"HALYARD_VALIDATION", "none"}});
+  EXPECT_THAT(spawn({"config", "show"}, options({{"HALYARD_VALIDATION", "none"}})).out,
+              HasSubstr("level: none"));
   const Outcome outcome = spawn({"config", "show"}, with);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("validation:\n  level: full"));
@@ -180,9 +195,40 @@ TEST_F(CliConfigTest, ASetUserIdProgramIgnoresTheEnvironment) {
   ASSERT_EQ(chmod(config.c_str(), 0666), 0);
   EXPECT_THAT(spawn({"config", "show", "--config=" + config}, with).err,
               HasSubstr("This process has more privileges than its caller"));
-  with.program = HALYARD_PROGRAM;
-  EXPECT_THAT(spawn({"config", "show", "--config=" + config}, with).err,
+  EXPECT_THAT(spawn({"config", "show", "--config=" + config}, options()).err,
               HasSubstr("halyard: warning: " + config + ": every user of this machine can write"));
+}
+
+// Neither the caller's compilers, nor variables for the system's.
+TEST_F(CliSetUserId, RunsTheSystemsCompilers) {
+  ASSERT_EQ(mkdir((folder_ / "open").c_str(), 0755), 0);
+  ASSERT_EQ(chmod((folder_ / "open").c_str(), 0777), 0);
+  for (const char* const name : {"bin/clang-22", "bin/clang", "bin/ld.lld-22", "bin/ld.lld"}) {
+    file(name, "#!/bin/sh\nid -u > " + (folder_ / "open/ran") + "\nexit 1\n");
+    ASSERT_EQ(chmod((folder_ / name).c_str(), 0755), 0);
+  }
+  file("open/factor.h", "#error from CPATH\n");
+  const std::string source = file("k.c",
+                                  "#if __has_include(<factor.h>)\n#include <factor.h>\n#endif\n"
+                                  "__attribute__((amdgpu_kernel)) void k(int *p) { *p = 1; }\n");
+  const Outcome outcome =
+      spawn({"compile", source, "--target=gfx900", "-o", folder_ / "open/k.hsaco"},
+            secure({{"PATH", folder_ / "bin"},
+                    {"HALYARD_CLANG", folder_ / "bin/clang"},
+                    {"HALYARD_LLD", folder_ / "bin/ld.lld"},
+                    {"CPATH", folder_ / "open"},
+                    {"TMPDIR", folder_ / "open"}}));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "open/ran"));
+  const size_t missing = outcome.err.find("Install the Debian package");
+  if (missing != std::string::npos) GTEST_SKIP() << "Skipped: " << outcome.err.substr(missing);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_F(CliSetUserId, PutsNoVirtualGpuIntoOtherPrograms) {
+  const Outcome outcome = spawn({"vgpu", "exec", "--", "id", "-u"}, secure({}));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("runs no program with more privileges than its caller"));
 }
 
 }  // namespace

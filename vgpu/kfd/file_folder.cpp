@@ -46,7 +46,10 @@ uint64_t hash_of(const FileTree& tree) {
 // A folder that only this user can write to: in /tmp anybody could have made one of that name.
 bool make_own_folder(const std::string& path, std::string& error) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    error = fmt::format("The folder ({}) cannot be made: {}.", path, std::strerror(errno));
+    error = fmt::format(
+        "The folder ({}) cannot be made: {}. Set XDG_RUNTIME_DIR or TMPDIR to a "
+        "folder that this user can write to.",
+        path, std::strerror(errno));
     return false;
   }
   struct stat state;
@@ -96,11 +99,13 @@ bool write_file(const std::string& path, const std::string& text, std::string& e
 }  // namespace
 
 std::string default_folder_parent() {
-  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
-  struct stat state;
-  if (runtime != nullptr && runtime[0] == '/' && stat(runtime, &state) == 0 &&
-      S_ISDIR(state.st_mode) && access(runtime, W_OK) == 0)
-    return runtime;
+  for (const char* const variable : {"XDG_RUNTIME_DIR", "TMPDIR"}) {
+    const char* const folder = secure_getenv(variable);
+    struct stat state;
+    if (folder != nullptr && folder[0] == '/' && stat(folder, &state) == 0 &&
+        S_ISDIR(state.st_mode) && access(folder, W_OK) == 0)
+      return folder;
+  }
   return "/tmp";
 }
 

@@ -13,7 +13,7 @@ namespace halyard::vgpu::kfd {
 // sentence in `error`. Any number of processes at once.
 std::string make_file_folder(const FileTree& tree, const std::string& parent, std::string& error);
 
-// XDG_RUNTIME_DIR, which is this user's and in memory, or /tmp.
+// XDG_RUNTIME_DIR, which is this user's and in memory; TMPDIR; or /tmp.
 std::string default_folder_parent();
 
 }  // namespace halyard::vgpu::kfd
