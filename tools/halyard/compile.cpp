@@ -12,10 +12,12 @@
 #include "toolchain/compile.h"
 #include "toolchain/language.h"
 #include "toolchain/pack.h"
+#include "toolchain/process.h"
 #include "toolchain/targets.h"
 #include "tools/halyard/cache.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/native.h"
+#include "tools/halyard/progress.h"
 #include "tools/halyard/session.h"
 #include "tools/values/file.h"
 
@@ -53,6 +55,8 @@ struct CompileFlags {
 };
 
 Status compile(const CompileFlags& flags) {
+  // The output is a file beside its name until it is complete.
+  const toolchain::SignalGuard guard;
   bool has_rust = false;
   for (const std::string& input : flags.inputs) {
     HALYARD_ASSIGN_OR_RETURN(const toolchain::Language language, toolchain::language_of(input));
@@ -62,6 +66,7 @@ Status compile(const CompileFlags& flags) {
                            toolchain::parse_targets(flags.target, [&] {
                              return native_targets(flags.session, flags.device);
                            }));
+  HALYARD_RETURN_IF_ERROR(values::check_is_not_read(flags.output, flags.inputs));
   // A place that cannot be written is known before the work is done.
   HALYARD_ASSIGN_OR_RETURN(values::OutputFile file, values::OutputFile::open(flags.output));
 
@@ -77,14 +82,19 @@ Status compile(const CompileFlags& flags) {
   }
   std::optional<toolchain::Cache> cache;
   if (has_rust) {
-    HALYARD_ASSIGN_OR_RETURN(cache, open_cache());
+    HALYARD_ASSIGN_OR_RETURN(cache, open_cache_or_none());
     options.cache = &*cache;
   }
+  Progress progress;
+  if (progress.is_seen()) options.progress = progress.lines();
   const toolchain::SearchContext context = toolchain::SearchContext::of_process();
   std::vector<toolchain::CompiledObject> objects;
   for (const TargetId& target : targets) {
     HALYARD_ASSIGN_OR_RETURN(toolchain::Compiled compiled,
                              toolchain::compile(flags.inputs, target, options, context));
+    // Files that the inputs include.
+    HALYARD_RETURN_IF_ERROR(values::check_is_not_read(
+        flags.output, compiled.dependencies.value_or(std::vector<std::string>())));
     objects.push_back({target, std::move(compiled.bytes)});
   }
   HALYARD_RETURN_IF_ERROR(file.write(toolchain::pack(std::move(objects))));

@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "hal/bundle_writer.h"
@@ -77,29 +75,8 @@ Status write_whole(const std::string& path, std::span<const std::byte> bytes) {
   return file.commit();
 }
 
-// Whether the output is a file that the command reads: `input` itself, or one in that folder.
-bool is_read(const std::string& input, const std::string& output) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path existing = fs::canonical(output, error);
-  if (error) return false;  // it is new
-  if (fs::equivalent(input, existing, error)) return true;
-  if (!fs::is_directory(input, error)) return false;
-  for (fs::path folder = existing.parent_path(); folder.has_relative_path();
-       folder = folder.parent_path()) {
-    if (fs::equivalent(input, folder, error)) return true;
-  }
-  return false;
-}
-
 Status pack(const PackFlags& flags) {
-  for (const std::string& file : flags.files) {
-    if (!is_read(file, flags.output)) continue;
-    return error(StatusCode::kInvalidArgument,
-                 "The output file ({}) is among the code objects to pack ({}), and would replace "
-                 "it. Give the output another name.",
-                 printable(flags.output), printable(file));
-  }
+  HALYARD_RETURN_IF_ERROR(values::check_is_not_read(flags.output, flags.files));
   std::vector<Module> modules;  // own the bytes
   std::vector<Part> parts;
   for (const std::string& file : flags.files) {

@@ -208,11 +208,33 @@ Result<Job> prepare(const RunFlags& flags, const ProgramText& text, const Module
   return job;
 }
 
+// The files that a run reads and must not replace: code, configs and expected results. Results may
+// replace the files of inputs, as a computation in steps does.
+std::vector<std::string> protected_files(const RunFlags& flags) {
+  std::vector<std::string> files = flags.program.modules->results();
+  files.insert(files.end(), flags.session.configs.begin(), flags.session.configs.end());
+  for (const std::string& text : flags.expected_outputs->results()) {
+    const size_t at = text.find('@');
+    if (at != std::string::npos) files.push_back(text.substr(at + 1));
+  }
+  return files;
+}
+
+Status check_output_files(const RunFlags& flags, const std::vector<Sink>& sinks) {
+  const std::vector<std::string> files = protected_files(flags);
+  HALYARD_RETURN_IF_ERROR(values::check_is_not_read(flags.profile, files));
+  for (const Sink& sink : sinks) {
+    if (sink.file) HALYARD_RETURN_IF_ERROR(values::check_is_not_read(sink.file->path(), files));
+  }
+  return {};
+}
+
 Status run_job(const RunFlags& flags, const ProgramText& text, Job& job,
                std::optional<values::OutputFile>& trace) {
   runner::Run& run = job.program->run;
   HALYARD_ASSIGN_OR_RETURN(job.sinks, open_sinks(flags.outputs->results(), run.buffers,
                                                  job.program->results, job.program->assign));
+  HALYARD_RETURN_IF_ERROR(check_output_files(flags, job.sinks));
   run.results = wanted_buffers(job.sinks, job.expectations);
   run.warmup = flags.warmup;
   run.repeat = flags.repeat;

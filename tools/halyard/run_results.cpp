@@ -50,7 +50,14 @@ Result<Sink> open_sink(const std::string& text, size_t place, const RunBuffer& b
   if (path == "-") return sink;
   // Behind a result of this run, as the file is not there yet.
   for (const Sink& other : before) {
-    if (appends && other.file && other.file->path() == path) sink.file = other.file;
+    if (!other.file || other.file->path() != path) continue;
+    if (!appends) {
+      return error(StatusCode::kInvalidArgument,
+                   "--output ({}) names a file that another result is written to, and would "
+                   "replace it. Write this one behind it (+{}), or to another file.",
+                   printable(text), printable(path));
+    }
+    sink.file = other.file;
   }
   if (sink.file) return sink;
   HALYARD_ASSIGN_OR_RETURN(values::OutputFile file, appends

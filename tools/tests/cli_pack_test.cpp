@@ -161,7 +161,7 @@ TEST_F(CliPack, WhatIsPackedIsNotOverwritten) {
   for (const auto& command : commands) {
     const Outcome outcome = pack(command);
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_THAT(outcome.err, HasSubstr("is among the code objects to pack"));
+    EXPECT_THAT(outcome.err, HasSubstr("is a file that the command reads"));
   }
   EXPECT_EQ(bytes_of_file("a.hsaco"), before);
   EXPECT_EQ(bytes_of_file("folder/a.hsaco"), before);

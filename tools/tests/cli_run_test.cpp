@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -311,6 +312,39 @@ TEST_F(CliRun, DevicesAreNamedByOrdinalAndUuid) {
     words.insert(words.end(), kAdd.begin(), kAdd.end());
     EXPECT_EQ(spawn(words).out, "[2] out: 4xf32=11 22 33 44\n") << uri;
   }
+}
+
+TEST_F(CliRun, ResultsReplaceNeitherCodeNorWhatIsExpected) {
+  const std::string module = folder_ / "module";
+  write_bytes(module, read_bytes(kernel("vadd_c_v5")));
+  const std::string before = read_bytes(module);
+  std::filesystem::create_symlink("module", folder_ / "link");
+  const auto add = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"run", "--device=amdgpu", "--vgpu=gfx900",
+                                      "--module=" + module, "--function=vadd"};
+    words.insert(words.end(), kAdd.begin(), kAdd.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return spawn(words);
+  };
+  const std::string expected = folder_ / "expected.bin";
+  ASSERT_EQ(add({"--output=@" + expected}).exit_code, 0);
+  const std::vector<std::vector<std::string>> mistakes = {
+      {"--output=@" + module},
+      {"--output=+" + (folder_ / "link")},
+      {"--profile=" + module},
+      {"--output=@" + expected, "--expected-output=4xf32=@" + expected}};
+  for (const auto& mistake : mistakes) {
+    const Outcome outcome = add(mistake);
+    EXPECT_EQ(outcome.exit_code, 1) << mistake[0];
+    EXPECT_THAT(outcome.err, HasSubstr("is a file that the command reads ("));
+  }
+  EXPECT_EQ(read_bytes(module), before);
+  EXPECT_EQ(read_bytes(expected).size(), 16u);
+  EXPECT_EQ(folder_.entries(), 3u);
+  const Outcome twice =
+      add({"--output=[0]:@" + (folder_ / "x"), "--output=[2]:@" + (folder_ / "x")});
+  EXPECT_EQ(twice.exit_code, 1);
+  EXPECT_THAT(twice.err, HasSubstr("names a file that another result is written to"));
 }
 
 }  // namespace

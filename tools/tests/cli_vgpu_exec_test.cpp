@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tools/tests/cli.h"
@@ -176,6 +177,34 @@ TEST(CliVgpuExec, TheKernelDriversFilesLookLikeADriversToOtherPrograms) {
   // Everything else is as it is.
   EXPECT_EQ(run("stat -c '%F' /dev/null; cat /proc/sys/kernel/ostype"),
             "character special file\nLinux\n");
+}
+
+TEST(CliVgpuExec, ReportsReplaceNothingThatIsRead) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "program", "#!/bin/sh\necho started\n");
+  std::filesystem::permissions(folder / "program", std::filesystem::perms::owner_all);
+  write_bytes(folder / "mine.yaml", "extends: gfx906\n");
+  write_bytes(folder / "data", "numbers\n");
+  std::filesystem::create_symlink("program", folder / "link");
+  for (const char* const name : {"program", "link", "mine.yaml", "data"}) {
+    const Outcome outcome =
+        spawn(exec_command({"--profile=" + (folder / "mine.yaml"), "--counts=" + (folder / name)},
+                           {folder / "program", folder / "data"}));
+    EXPECT_EQ(outcome.exit_code, 1) << name;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("is a file that the command reads ("));
+    EXPECT_NE(read_bytes(folder / name), "");
+  }
+  const std::string one = folder / "report";
+  const Outcome both =
+      spawn(exec_command({"--trace=" + one, "--counts=" + (folder / "./report")}, {"true"}));
+  EXPECT_EQ(both.exit_code, 1);
+  EXPECT_THAT(both.err, HasSubstr("--trace and --counts name one file ("));
+  EXPECT_EQ(spawn(exec_command({"--trace=/dev/null", "--counts=/dev/null"}, {"true"})).exit_code,
+            0);
+  // A folder among the arguments is no harm, and a report is written again.
+  write_bytes(one, "old\n");
+  EXPECT_EQ(spawn(exec_command({"--counts=" + one}, {"ls", folder.path()})).exit_code, 0);
 }
 
 TEST(CliVgpuExec, MistakesStopTheProgramBeforeItStarts) {

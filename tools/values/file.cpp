@@ -16,8 +16,11 @@
 
 #include "hal/error.h"
 #include "hal/file.h"
+#include "hal/text.h"
 
 namespace halyard::values {
+
+namespace fs = std::filesystem;
 
 bool has_extension(std::string_view path, std::string_view extension) noexcept {
   if (path.size() < extension.size()) return false;
@@ -25,6 +28,30 @@ bool has_extension(std::string_view path, std::string_view extension) noexcept {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c + 0; };
   return std::equal(end.begin(), end.end(), extension.begin(),
                     [&](char a, char b) { return lower(a) == lower(b); });
+}
+
+Status check_is_not_read(const std::string& output, std::span<const std::string> inputs) {
+  std::error_code wrong;
+  const fs::path existing = fs::canonical(output, wrong);
+  // A new file replaces nothing, and neither does a device or a pipe.
+  if (wrong || !fs::is_regular_file(existing, wrong)) return {};
+  const auto is_in = [&](const std::string& folder) {
+    for (fs::path at = existing.parent_path(); at.has_relative_path(); at = at.parent_path()) {
+      if (fs::equivalent(folder, at, wrong)) return true;
+    }
+    return false;
+  };
+  for (const std::string& input : inputs) {
+    if (!fs::equivalent(input, existing, wrong) &&
+        !(fs::is_directory(input, wrong) && is_in(input))) {
+      continue;
+    }
+    return error(StatusCode::kInvalidArgument,
+                 "The output file ({}) is a file that the command reads ({}), and would replace "
+                 "it. Give the output another name.",
+                 printable(output), printable(input));
+  }
+  return {};
 }
 
 Result<OutputFile> OutputFile::open(const std::string& path) {
@@ -45,7 +72,7 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
   file.target_ = path;
   if (exists) {
     std::error_code ignored;
-    const auto real = std::filesystem::canonical(path, ignored);
+    const auto real = fs::canonical(path, ignored);
     if (!ignored) file.target_ = real;
   }
   std::string temporary = file.target_ + ".XXXXXX";

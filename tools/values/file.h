@@ -13,6 +13,10 @@ namespace halyard::values {
 // Whether the name ends in `extension` (".npy"); case does not count.
 bool has_extension(std::string_view path, std::string_view extension) noexcept;
 
+// INVALID_ARGUMENT if the output is one of the files that the command reads, or is in one of the
+// folders: it would be replaced. Links count as what they lead to.
+Status check_is_not_read(const std::string& output, std::span<const std::string> inputs);
+
 // A file that appears, or replaces an older one, when commit() is called, and not before. Opened
 // first, so that a place that cannot be written is known before the work is done.
 class OutputFile {
