@@ -62,6 +62,26 @@ bool has_reference(std::string_view source) {
   return found;
 }
 
+size_t count_check_comments(std::string_view source) {
+  size_t count = 0;
+  for_each_line(source, [&](std::string_view line) {
+    const size_t comment = line.find("//");
+    if (comment == std::string_view::npos) return;
+    std::string_view text = trimmed(line.substr(comment + 2));
+    if (!text.starts_with("CHECK")) return;
+    text.remove_prefix(std::string_view("CHECK").size());
+    const size_t end = text.find(':');
+    if (end == std::string_view::npos) return;
+    text = text.substr(0, end);
+    // "-NEXT", "-COUNT-2", "-DAG{LITERAL}"
+    const bool is_directive =
+        text.empty() || ((text.front() == '-' || text.front() == '{') &&
+                         std::none_of(text.begin(), text.end(), [](char c) { return c == ' '; }));
+    if (is_directive) ++count;
+  });
+  return count;
+}
+
 Result<std::string> make_pipeline(std::string_view text, const PipelineValues& values) {
   std::string passes;
   for_each_line(text, [&](std::string_view line) {

@@ -40,6 +40,10 @@ std::vector<std::string> expected_texts(std::string_view source);
 // ABORTED names the first text that is not in the output behind those before it.
 Status check_expected(const std::vector<std::string>& texts, std::string_view output);
 
+// How many comments are FileCheck's ("// CHECK: text", "// CHECK-NEXT: …"; LLVM documentation,
+// "FileCheck").
+size_t count_check_comments(std::string_view source);
+
 // The numbers that printMemref* has printed: those of the values, not of the lines that describe
 // memrefs.
 std::vector<double> printed_numbers(std::string_view output);

@@ -88,5 +88,14 @@ TEST(CompareOutputs, NamesWhatDiffers) {
   EXPECT_THAT(compare_outputs("", "", {}).status().to_string(), HasSubstr("at least one"));
 }
 
+TEST(MlirProgram, CommentsOfFileCheckAreCounted) {
+  EXPECT_EQ(count_check_comments("// CHECK: [1]\n  //CHECK-NEXT: 2\nfoo // CHECK-COUNT-2: x\n"
+                                 "// CHECK-DAG{LITERAL}: [[\n// CHECK{LITERAL}: [[\n"),
+            5u);
+  EXPECT_EQ(count_check_comments("// CHECKED: a\n// CHECK the result: b\n// EXPECT: c\nCHECK: d\n"
+                                 "// CHECK\n"),
+            0u);
+}
+
 }  // namespace
 }  // namespace halyard::toolchain

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "toolchain/tools.h"
 #include "tools/halyard/native.h"
 #include "tools/halyard/session.h"
+#include "tools/values/file.h"
 
 namespace halyard::cli {
 namespace {
@@ -34,12 +36,13 @@ constexpr const char* kRuntime = "libhalyard_mlir_runtime.so";
 
 constexpr const char* kMlirRunHelp =
     R"(If a program launches kernels itself (gpu.launch, gpu.launch_func), its output is compared with its
-comments "// EXPECT: text", and with the output of its function @reference, if it has one, which
+comments "// EXPECT: text" and, by FileCheck, "// CHECK: text", and with the output of its function @reference, if it has one, which
 runs on the CPU. A program in linalg on tensors is also lowered for the CPU, and the numbers of both
 outputs are compared. See docs/mlir.md.
 
-Tools: mlir-opt and mlir-runner (mlir-22-tools), lld (lld-22), ROCm's device libraries
-(rocm-device-libs). HALYARD_MLIR_OPT, HALYARD_MLIR_RUNNER and HALYARD_LLD select other tools.
+Tools: mlir-opt and mlir-runner (mlir-22-tools), lld (lld-22), FileCheck (llvm-22-tools), ROCm's
+device libraries (rocm-device-libs). HALYARD_MLIR_OPT, HALYARD_MLIR_RUNNER, HALYARD_LLD and
+HALYARD_FILECHECK select other tools.
 
 Example:
   halyard mlir-run examples/mlir/convnet.mlir --device=amdgpu --vgpu=gfx900)";
@@ -186,6 +189,9 @@ class Runner {
   Result<std::string> run(const std::string& name, const std::string& pipeline,
                           const std::string& function, bool on_gpu) const;
 
+  // Compares the output with the program's CHECK comments. `chip`: the GPU, for messages.
+  Status check_comments(size_t count, const std::string& output, const std::string& chip) const;
+
  private:
   Runner(const MlirRunFlags& flags, toolchain::TemporaryFolder folder)
       : flags_(flags), folder_(std::move(folder)) {}
@@ -263,6 +269,34 @@ Result<std::string> Runner::run(const std::string& name, const std::string& pipe
                how_it_ended(end));
 }
 
+Status Runner::check_comments(size_t count, const std::string& output,
+                              const std::string& chip) const {
+  const auto tool =
+      toolchain::find_tool(toolchain::Tool::kFileCheck, toolchain::SearchContext::of_process());
+  if (!tool.ok()) {
+    fmt::print(stderr, "halyard: note: The output was not compared with the CHECK comments: {}\n",
+               tool.status().message());
+    return {};
+  }
+  const std::string printed = folder_ / "output.txt";
+  HALYARD_RETURN_IF_ERROR(toolchain::write_temporary(printed, std::as_bytes(std::span(output))));
+  HALYARD_ASSIGN_OR_RETURN(
+      const toolchain::ProcessEnd end,
+      toolchain::run_process(
+          {*tool, "--allow-empty", "--input-file=" + printed,
+           flags_.program.starts_with('-') ? "./" + flags_.program : flags_.program},
+          {.output = toolchain::Output::kToErrors}));
+  if (end.ok()) {
+    return print(fmt::format("The output on {} is as the CHECK comments of the file say ({}).\n",
+                             chip, count));
+  }
+  return error(
+      StatusCode::kAborted,
+      "The output is not as the CHECK comments of the file ({}) say: FileCheck ({}) {}; its "
+      "messages are above.",
+      printable(flags_.program), *tool, how_it_ended(end));
+}
+
 // Runs the function on the CPU and compares.
 Status compare_with_cpu(const Runner& runner, const MlirRunFlags& flags,
                         const std::string& function, const std::string& chip,
@@ -279,6 +313,11 @@ Status compare_with_cpu(const Runner& runner, const MlirRunFlags& flags,
 
 Status mlir_run(const MlirRunFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const std::string source, read_text(flags.program));
+  for (const char* const name : {"/gpu.mlir", "/cpu.mlir"}) {
+    if (flags.temporaries_folder.empty()) break;
+    HALYARD_RETURN_IF_ERROR(
+        values::check_is_not_read(flags.temporaries_folder + name, std::span(&flags.program, 1)));
+  }
   HALYARD_ASSIGN_OR_RETURN(const Runner runner, Runner::create(flags));
   HALYARD_ASSIGN_OR_RETURN(const std::string chip, processor_of(flags));
   const bool launches = toolchain::program_kind_of(source) == toolchain::ProgramKind::kLaunches;
@@ -295,16 +334,19 @@ Status mlir_run(const MlirRunFlags& flags) {
     HALYARD_RETURN_IF_ERROR(print(fmt::format(
         "The output on {} is as the file expects ({} texts).\n", chip, expected.size())));
   }
+  const size_t checks = toolchain::count_check_comments(source);
+  if (checks != 0) HALYARD_RETURN_IF_ERROR(runner.check_comments(checks, output, chip));
   if (!launches) return compare_with_cpu(runner, flags, flags.entry_point, chip, output);
   if (toolchain::has_reference(source)) {
     return compare_with_cpu(runner, flags, std::string(toolchain::kReferenceFunction), chip,
                             output);
   }
-  if (expected.empty()) {
+  if (expected.empty() && checks == 0) {
     fmt::print(
         stderr,
         "halyard: note: Nothing was compared. A program that launches kernels needs the expected "
-        "output in comments (// EXPECT: text), or a function @reference that prints it.\n");
+        "output in comments (// EXPECT: text, // CHECK: text), or a function @reference that "
+        "prints it.\n");
   }
   return {};
 }

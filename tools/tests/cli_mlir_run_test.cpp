@@ -100,6 +100,37 @@ TEST_F(CliMlirRun, TheOutputIsComparedWithTheCommentsOfTheFile) {
   EXPECT_EQ(mlir_run(source(store_42("// EXPECT: [43]")), {"--no-compare"}).exit_code, 0);
 }
 
+TEST_F(CliMlirRun, FileCheckComparesTheCommentsThatAreItsOwn) {
+  const auto found = find_tool(Tool::kFileCheck, toolchain::SearchContext::of_process());
+  if (!found.ok()) GTEST_SKIP() << "Skipped: " << message_of(found.status());
+  const std::string file = source(store_42("// CHECK: rank = 1\n  // CHECK-NEXT: [42]"));
+  const Outcome good = mlir_run(file);
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_THAT(good.out,
+              HasSubstr("The output on gfx900 is as the CHECK comments of the file say (2)."));
+  EXPECT_EQ(good.err, "");
+  const Outcome without =
+      mlir_run(file, {}, {.environment = {{"HALYARD_FILECHECK", "/nonexistent"}}});
+  EXPECT_EQ(without.exit_code, 0) << without.err;
+  EXPECT_THAT(without.err, AllOf(HasSubstr("halyard: note: The output was not compared with the "
+                                           "CHECK comments: HALYARD_FILECHECK names no program"),
+                                 Not(HasSubstr("Nothing was compared"))));
+  const Outcome bad = mlir_run(source(store_42("// CHECK: [43]")));
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_THAT(bad.err, AllOf(HasSubstr("CHECK: expected string not found in input"),
+                             HasSubstr("The output is not as the CHECK comments of the file (")));
+  EXPECT_EQ(mlir_run(source(store_42("// CHECK: [43]")), {"--no-compare"}).exit_code, 0);
+}
+
+TEST_F(CliMlirRun, KeptProgramsDoNotReplaceTheProgram) {
+  const std::string text = store_42("// EXPECT: [42]");
+  write_bytes(folder_ / "gpu.mlir", text);
+  const Outcome outcome = mlir_run(folder_ / "gpu.mlir", {"--save-temps=" + folder_.path()});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("is a file that the command reads ("));
+  EXPECT_EQ(read_bytes(folder_ / "gpu.mlir"), text);
+}
+
 TEST_F(CliMlirRun, TheOutputIsComparedWithAReferenceOnTheCpu) {
   const Outcome good = mlir_run(source(store_42("", reference(42))));
   EXPECT_EQ(good.exit_code, 0) << good.err;
