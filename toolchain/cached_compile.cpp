@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Changes whenever Halyard's own command lines do.
-constexpr std::string_view kRecipe = "halyard recipe 2";
+constexpr std::string_view kRecipe = "halyard recipe 3";
 
 std::string_view text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -1,5 +1,7 @@
 #include "toolchain/commands.h"
 
+#include <filesystem>
+
 #include "hal/target_map.h"
 
 namespace halyard::toolchain {
@@ -58,6 +60,16 @@ void add_language(Command& command, const Compilation& compilation) {
   }
 }
 
+// What hipcc would name.
+void add_hip_headers(Command& command, const Compilation& compilation) {
+  if (compilation.hip_headers.empty()) return;
+  const std::filesystem::path headers = compilation.hip_headers;
+  command.push_back("--rocm-path=" + headers.parent_path().string());
+  // Behind all other folders: it may be the system's, whose place among them is fixed.
+  command.insert(command.end(), {"-idirafter", compilation.hip_headers, "-nogpulib", "-include",
+                                 compilation.hip_prelude});
+}
+
 // Up to what becomes of the input.
 Command frontend(const Compilation& compilation) {
   Command command = {compilation.compiler};
@@ -68,6 +80,7 @@ Command frontend(const Compilation& compilation) {
     if (compilation.code_object_version != 0) {
       command.push_back("-mcode-object-version=" + std::to_string(compilation.code_object_version));
     }
+    add_hip_headers(command, compilation);
     add(command, {"-x", "hip"});
   } else {
     add_clang_target(command, compilation);
@@ -83,7 +96,11 @@ Command frontend(const Compilation& compilation) {
       command.push_back(library);
     }
   }
+  if (!compilation.optimizes) add(command, {"-Xclang", "-disable-llvm-passes"});
   command.insert(command.end(), compilation.options.begin(), compilation.options.end());
+  // Options for a source are not all used for the IR that it becomes.
+  if (compilation.opencl) add(command, {"-Wno-unused-command-line-argument"});
+  if (!compilation.warns) add(command, {"-w"});
   return command;
 }
 
@@ -124,8 +141,18 @@ Command to_bitcode(const Compilation& compilation, const std::string& output,
                    const std::string& dependencies) {
   Command command = frontend(compilation);
   add(command, {"-c", "-emit-llvm"});
-  return finish(std::move(command), compilation.input, output,
-                has_dependency_file(compilation.language) ? dependencies : "");
+  if (compilation.language != Language::kHip) {
+    return finish(std::move(command), compilation.input, output,
+                  has_dependency_file(compilation.language) ? dependencies : "");
+  }
+  add(command, {"--no-gpu-bundle-output"});
+  // clang's driver does not hand -MD on to the compilation for a device.
+  const std::vector<std::string> words = {"-sys-header-deps", "-dependency-file", dependencies,
+                                          "-MT", "device"};
+  for (size_t i = 0; i < words.size() && !dependencies.empty(); ++i) {
+    command.insert(command.end(), {"-Xclang", words[i]});
+  }
+  return finish(std::move(command), compilation.input, output, "");
 }
 
 Command to_ir(const Compilation& compilation, const std::string& output,
@@ -153,6 +180,19 @@ Command assembly_to_object(const Compilation& compilation, const std::string& as
   add_clang_target(command, compilation);
   add(command, {"-x", "assembler", "-c"});
   return finish(std::move(command), assembly, output, "");
+}
+
+Command hip_target_question(const std::string& hipcc, const TargetId& target) {
+  return {hipcc,
+          "--offload-arch=" + to_string(target),
+          "--cuda-device-only",
+          "-x",
+          "hip",
+          "-c",
+          "/dev/null",
+          "-o",
+          "/dev/null",
+          "-###"};
 }
 
 Command hip_to_assembly(const Compilation& compilation, const std::string& output) {

@@ -18,7 +18,9 @@ uint32_t default_code_object_version(const TargetId& target);
 
 // One file of one language, for one target.
 struct Compilation {
-  std::string compiler;  // the path of clang, or of hipcc for HIP
+  std::string compiler;          // the path of clang, or of hipcc for HIP
+  std::string hip_headers = {};  // for HIP by clang: the folder with hip/hip_runtime.h
+  std::string hip_prelude = {};  // then: a file in front of the source
   Language language = Language::kC;
   std::string input;
   TargetId target;
@@ -30,7 +32,9 @@ struct Compilation {
   bool is_crate = false;               // the input is the bitcode of a Rust crate
   // Nothing else is linked with it: functions that no kernel calls are dropped.
   bool alone = true;
-  bool opencl = false;  // IR that was OpenCL C
+  bool opencl = false;    // IR that was OpenCL C
+  bool optimizes = true;  // or it stays as the language's rules make it
+  bool warns = true;
 };
 
 // To an object file; a HIP file becomes a whole code object. `dependencies` is where the files that
@@ -38,7 +42,7 @@ struct Compilation {
 // has none.
 Command to_object(const Compilation& compilation, const std::string& output,
                   const std::string& dependencies);
-// To LLVM bitcode, which other files' is joined with before it becomes code.
+// To LLVM bitcode, which that of other files is joined with before it becomes code.
 Command to_bitcode(const Compilation& compilation, const std::string& output,
                    const std::string& dependencies);
 // To optimized LLVM IR as text. Not for assembly.
@@ -49,6 +53,8 @@ Command ir_to_assembly(const Compilation& compilation, const std::string& ir,
                        const std::string& output);
 Command assembly_to_object(const Compilation& compilation, const std::string& assembly,
                            const std::string& output);
+// Whether hipcc's clang knows the target: it only checks the command, and fails if not.
+Command hip_target_question(const std::string& hipcc, const TargetId& target);
 // HIP's assembly, straight from the source.
 Command hip_to_assembly(const Compilation& compilation, const std::string& output);
 

@@ -1,6 +1,7 @@
 #include "toolchain/device_libraries.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <string_view>
 
@@ -12,6 +13,7 @@ namespace halyard::toolchain {
 namespace {
 
 constexpr const char* kVariable = "HALYARD_BITCODE_DIR";
+constexpr const char* kIsaVersion = "oclc_isa_version_";
 constexpr const char* kOfRocm = "/opt/rocm/amdgcn/bitcode";
 constexpr const char* kOfDebian12 = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
 
@@ -41,7 +43,8 @@ std::string usual_device_libraries(const std::string& root) {
 
 bool uses_device_libraries(std::span<const std::byte> object) {
   const std::string_view text(reinterpret_cast<const char*>(object.data()), object.size());
-  for (const std::string_view prefix : {"__ocml_", "__ockl_", "__oclc_"}) {
+  for (const std::string_view prefix :
+       {"__ocml_", "__ockl_", "__oclc_", "__atomic_work_item_fence"}) {
     if (text.find(prefix) != std::string_view::npos) return true;
   }
   return false;
@@ -71,10 +74,10 @@ std::vector<std::string> device_library_files(
       choice.target.processor.substr(std::string_view("gfx").size(), std::string::npos);
   std::vector<std::string> names;
   if (choice.opencl) names.emplace_back("opencl");
-  names.insert(names.end(), {"ocml", "ockl", "oclc_daz_opt_off", "oclc_unsafe_math_off",
+  names.insert(names.end(), {"hip", "ocml", "ockl", "oclc_daz_opt_off", "oclc_unsafe_math_off",
                              "oclc_finite_only_off", "oclc_correctly_rounded_sqrt_on",
                              wave64 ? "oclc_wavefrontsize64_on" : "oclc_wavefrontsize64_off",
-                             "oclc_isa_version_" + isa});
+                             kIsaVersion + isa});
   // Version 6 has version 5's hidden arguments, which are all that these constants are about.
   const auto abi = [](uint32_t version) {
     return "oclc_abi_version_" + std::to_string(version) + "00";
@@ -88,6 +91,41 @@ std::vector<std::string> device_library_files(
     if (exists(file)) files.push_back(file);
   }
   return files;
+}
+
+bool has_isa_version(const std::vector<std::string>& files) {
+  return std::any_of(files.begin(), files.end(), [](const std::string& file) {
+    return file.find(kIsaVersion) != std::string::npos;
+  });
+}
+
+std::string isa_version_ir(std::string_view processor) {
+  processor.remove_prefix(std::string_view("gfx").size());
+  constexpr std::string_view kGeneric = "-generic";
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned stepping = 0;
+  const auto read = [](std::string_view digits, int base, unsigned& number) {
+    std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
+  };
+  if (processor.ends_with(kGeneric)) {
+    // "9-4"
+    processor.remove_suffix(kGeneric.size());
+    const size_t dash = processor.find('-');
+    read(processor.substr(0, dash), 10, major);
+    if (dash != std::string_view::npos) read(processor.substr(dash + 1), 10, minor);
+  } else {
+    // "90a": a digit each for minor and stepping
+    read(processor.substr(0, processor.size() - 2), 10, major);
+    read(processor.substr(processor.size() - 2, 1), 16, minor);
+    read(processor.substr(processor.size() - 1), 16, stepping);
+  }
+  return fmt::format(
+      "target triple = \"amdgcn-amd-amdhsa\"\n"
+      "@__oclc_ISA_version = linkonce_odr protected local_unnamed_addr addrspace(4) constant i32 "
+      "{}, "
+      "align 4\n",
+      major * 1000 + minor * 100 + stepping);
 }
 
 }  // namespace halyard::toolchain

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hal/status.h"
@@ -35,10 +36,16 @@ struct LibraryChoice {
 };
 
 // The files to link, of those that `exists` says the folder has. Not every release has the
-// constants of every processor and version: code that needs one that is missing then names it as
-// an undefined symbol.
+// constants of every processor and version: for processors there is isa_version_ir(), and code that
+// needs those of a version that is missing names them as an undefined symbol.
 std::vector<std::string> device_library_files(
     const std::string& folder, const LibraryChoice& choice,
     const std::function<bool(const std::string&)>& exists);
+
+// Whether the files have the constant by which the libraries tell processors apart.
+bool has_isa_version(const std::vector<std::string>& files);
+// LLVM IR with that constant: the processor's version as LLVM counts it, 9010 for gfx90a and 11000
+// for gfx11-generic. The libraries compare it with the first of a generation, and with gfx90a's.
+std::string isa_version_ir(std::string_view processor);
 
 }  // namespace halyard::toolchain

@@ -146,5 +146,28 @@ TEST(Dependencies, AreThePathsBehindTheTarget) {
   EXPECT_THAT(parse_dependencies("nothing"), IsEmpty());
 }
 
+TEST(Commands, HipByClangNamesWhatHipccWould) {
+  Compilation compilation = of(Language::kHip, "k.hip");
+  compilation.hip_headers = "/opt/rocm/include";
+  compilation.hip_prelude = "p.h";
+  const Command command = to_bitcode(compilation, "k.bc", "k.d");
+  EXPECT_TRUE(has(command, {"--rocm-path=/opt/rocm", "-idirafter", "/opt/rocm/include", "-nogpulib",
+                            "-include", "p.h", "-x", "hip", "-c", "-emit-llvm"}));
+  EXPECT_TRUE(has(command, {"-Xclang", "-dependency-file", "-Xclang", "k.d"}));
+  EXPECT_THAT(command, Not(Contains("-MF")));
+  EXPECT_THAT(to_bitcode(compilation, "k.bc", ""), Not(Contains("-dependency-file")));
+}
+
+TEST(Commands, TheUsersOptionsComeBeforeHalyardsSilence) {
+  Compilation compilation = of(Language::kLlvmIr, "k.ll");
+  compilation.options = {"-O3"};
+  compilation.opencl = true;
+  compilation.optimizes = false;
+  compilation.warns = false;
+  EXPECT_TRUE(has(to_bitcode(compilation, "k.bc", ""),
+                  {"-Xclang", "-disable-llvm-passes", "-O3", "-Wno-unused-command-line-argument",
+                   "-w", "-c", "-emit-llvm"}));
+}
+
 }  // namespace
 }  // namespace halyard::toolchain

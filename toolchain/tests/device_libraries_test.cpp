@@ -33,7 +33,7 @@ std::vector<std::string> files_for(const char* target, uint32_t version, bool op
 
 TEST(DeviceLibraries, ThoseOfTheProcessor) {
   EXPECT_THAT(files_for("gfx90a:xnack-", 5),
-              ElementsAre("/d/ocml.bc", "/d/ockl.bc", "/d/oclc_daz_opt_off.bc",
+              ElementsAre("/d/hip.bc", "/d/ocml.bc", "/d/ockl.bc", "/d/oclc_daz_opt_off.bc",
                           "/d/oclc_unsafe_math_off.bc", "/d/oclc_finite_only_off.bc",
                           "/d/oclc_correctly_rounded_sqrt_on.bc", "/d/oclc_wavefrontsize64_on.bc",
                           "/d/oclc_isa_version_90a.bc", "/d/oclc_abi_version_500.bc"));
@@ -64,6 +64,24 @@ TEST(DeviceLibraries, WhatTheReleaseDoesNotHaveIsLeftOut) {
   }
 }
 
+TEST(DeviceLibraries, TheProcessorsConstantIsMadeWhereTheReleaseHasNone) {
+  EXPECT_TRUE(has_isa_version(files_for("gfx900", 5)));
+  EXPECT_FALSE(has_isa_version(files_for("gfx942", 5)));
+  for (const auto& [processor, version] : {std::pair{"gfx900", 9000},
+                                           {"gfx90a", 9010},
+                                           {"gfx942", 9402},
+                                           {"gfx1036", 10306},
+                                           {"gfx1201", 12001},
+                                           {"gfx9-generic", 9000},
+                                           {"gfx9-4-generic", 9400},
+                                           {"gfx10-3-generic", 10300},
+                                           {"gfx12-generic", 12000}}) {
+    EXPECT_THAT(isa_version_ir(processor),
+                HasSubstr("constant i32 " + std::to_string(version) + ", "))
+        << processor;
+  }
+}
+
 TEST(DeviceLibraries, UseIsSeenByName) {
   const auto uses = [](std::string_view text) {
     return uses_device_libraries(std::as_bytes(std::span(text)));
@@ -71,6 +89,7 @@ TEST(DeviceLibraries, UseIsSeenByName) {
   EXPECT_TRUE(uses(std::string_view("\0\x7f__ocml_sin_f32\0", 17)));
   EXPECT_TRUE(uses("__ockl_get_global_id"));
   EXPECT_TRUE(uses("x__oclc_ISA_version"));
+  EXPECT_TRUE(uses(std::string_view("\0__atomic_work_item_fence\0", 26)));
   EXPECT_FALSE(uses("sinf"));
   EXPECT_FALSE(uses(""));
 }

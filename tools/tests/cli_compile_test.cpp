@@ -296,13 +296,56 @@ TEST_F(CliCompile, AMissingToolIsNamedWithItsPackage) {
 }
 
 TEST_F(CliCompile, ACompilerThatDoesNotKnowTheTargetIsSaidSo) {
-  needs({Tool::kHipcc});
-  if (IsSkipped()) return;
-  const Outcome outcome = compile(source("k.hip", "__global__ void k() {}\n"), "gfx1201");
+  // hipcc's clang, if hipcc is not newer.
+  constexpr const char* kOldClang = "/usr/bin/clang-15";
+  if (!std::filesystem::exists(kOldClang)) GTEST_SKIP() << "There is no clang 15.";
+  SpawnOptions old = options();
+  old.environment["HALYARD_CLANG"] = kOldClang;
+  for (const std::string& file :
+       {source("k.c", "int x;\n"), source("k.hip", "__global__ void k() {}\n")}) {
+    const Outcome outcome =
+        spawn({"compile", file, "--target=gfx1201", "-o", folder_ / "out"}, old);
+    EXPECT_EQ(outcome.exit_code, 1);
+    if (outcome.err.find("Debian package hipcc") != std::string::npos) continue;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("gfx1201"),
+                                   HasSubstr("cannot compile even an empty file for gfx1201"),
+                                   HasSubstr("HALYARD_CLANG")));
+  }
+}
+
+// What a command reads it does not replace.
+
+TEST_F(CliCompile, TheSourceIsNotOverwritten) {
+  const std::string k = source("k.c", kScale);
+  const std::string factor = source("factor.h", "#define FACTOR 2");
+  std::filesystem::create_symlink("k.c", folder_ / "link");
+  std::filesystem::create_hard_link(k, folder_ / "hard");
+  for (const char* const output : {"k.c", "./k.c", "link", "hard", "factor.h"}) {
+    const Outcome outcome = halyard({"compile", k, "--target=gfx900", "-o", folder_ / output});
+    EXPECT_EQ(outcome.exit_code, 1) << output;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("is a file that the command reads ("),
+                                   HasSubstr("Give the output another name.")));
+  }
+  EXPECT_EQ(read_bytes(k), kScale);
+  EXPECT_EQ(read_bytes(folder_ / "hard"), kScale);
+  EXPECT_EQ(read_bytes(factor), "#define FACTOR 2");
+}
+
+TEST_F(CliCompile, KeptFilesDoNotReplaceAnInput) {
+  const std::string k = source("k.c", kScale);
+  source("factor.h", "#define FACTOR 2");
+  ASSERT_EQ(compile(k, "gfx900", {"--save-temps"}).exit_code, 0);
+  const std::string ir = read_bytes(folder_ / "k.gfx900.ll");
+  const Outcome joined = halyard({"compile", folder_ / "k.gfx900.ll", "--target=gfx900", "-o",
+                                  folder_ / "out", "--save-temps"});
+  EXPECT_EQ(joined.exit_code, 0) << joined.err;
+  std::filesystem::rename(folder_ / "k.gfx900.ll", folder_ / "k.gfx900.gfx900.ll");
+  std::filesystem::create_symlink("k.gfx900.gfx900.ll", folder_ / "k.gfx900.ll");
+  const Outcome outcome = halyard({"compile", folder_ / "k.gfx900.ll", "--target=gfx900", "-o",
+                                   folder_ / "out", "--save-temps"});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("invalid target ID 'gfx1201'"),
-                                 HasSubstr("cannot compile even an empty file for gfx1201"),
-                                 HasSubstr("HALYARD_HIPCC")));
+  EXPECT_THAT(outcome.err, HasSubstr("--save-temps would write the file ("));
+  EXPECT_EQ(read_bytes(folder_ / "k.gfx900.gfx900.ll"), ir);
 }
 
 TEST_F(CliCompile, InputsThatAreNotSources) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hal/target_map.h"
 #include "tools/tests/cli.h"
 
 namespace halyard::testing {
@@ -101,6 +102,58 @@ TEST_F(Toolchains, Mlir) {
 }
 TEST_F(Toolchains, Rust) {
   expect_saxpy("Rust");
+}
+
+// Every target that LLVM 22 compiles for: those with a wave size in the target map.
+TEST_F(Toolchains, AssemblyIsForEveryTarget) {
+  std::string targets;
+  for (const ProcessorInfo& processor : all_processors()) {
+    if (processor.wavefront_size == 0) continue;
+    targets += (targets.empty() ? "" : ",") + std::string(processor.name);
+  }
+  const Outcome outcome =
+      spawn({"compile", std::string(HALYARD_SOURCE) + "/examples/kernels/saxpy.s",
+             "--target=" + targets, "-o", folder_ / "module"});
+  const size_t missing = outcome.err.find("Install the Debian package");
+  if (missing != std::string::npos) GTEST_SKIP() << "Skipped: " << outcome.err.substr(missing);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+}
+
+// hipcc 5.2.3 knows none of these; clang does, with hipcc's headers.
+TEST_F(Toolchains, HipIsForNewerTargetsToo) {
+  write_bytes(folder_ / "newer.hip",
+              "#include <hip/hip_runtime.h>\n"
+              "#include <hip/hip_fp16.h>\n"
+              "__global__ void newer(float *p, __half *h, int *lanes) {\n"
+              "  extern __shared__ float shared[];\n"
+              "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "  shared[threadIdx.x] = p[i];\n"
+              "  __syncthreads();\n"
+              "  p[i] = shared[threadIdx.x ^ 1] + __shfl_xor(p[i], 1);\n"
+              "  h[i] = hrcp(h[i]);\n"
+              "  p[i] += expf(p[i]) + sinf(p[i]);\n"
+              "  atomicAdd(lanes, warpSize);\n"
+              "}\n");
+  const Outcome newer = spawn({"compile", folder_ / "newer.hip", "--target=gfx942,gfx1100,gfx1201",
+                               "-o", folder_ / "module"});
+  const size_t missing = newer.err.find("Install the Debian package");
+  if (missing != std::string::npos) GTEST_SKIP() << "Skipped: " << newer.err.substr(missing);
+  EXPECT_EQ(newer.exit_code, 0) << newer.err;
+  EXPECT_EQ(newer.err, "");
+  // What clang makes of it runs as what hipcc makes.
+  ASSERT_EQ(spawn({"compile", std::string(HALYARD_SOURCE) + "/examples/kernels/saxpy.hip",
+                   "--target=gfx9-generic", "-o", folder_ / "module"})
+                .exit_code,
+            0);
+  for (const char* const profile : {"gfx900", "gfx906"}) {
+    const Outcome outcome =
+        spawn({"run", "--device=amdgpu", std::string("--vgpu=") + profile,
+               "--module=" + (folder_ / "module"), "--function=saxpy", "--input=100xf32=3",
+               "--input=100xf32=10", "--input=f32=2", "--input=u32=99", "--grid=128",
+               "--workgroup=64", "--output=[1]:-", "--expected-output=[1]: " + expected()});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
 }
 
 TEST_F(Toolchains, EveryRowHasATest) {
