@@ -405,7 +405,8 @@ EventStatus EventTable::wait(const uint32_t* ids, uint32_t count, bool all, uint
   }
   for (uint32_t i = 0; ages != nullptr && status == EventStatus::kSuccess && i < enlisted; ++i) {
     const std::lock_guard lock(entries[i].event->mutex);
-    if (entries[i].activated) ages[i] = entries[i].event->age;
+    // Who uses no age gets none.
+    if (entries[i].activated && entries[i].age != 0) ages[i] = entries[i].event->age;
   }
   for (uint32_t i = 0; i < enlisted; ++i) delist(entries[i]);
   return status;

@@ -1,13 +1,12 @@
 // The packets that read and write memory: WRITE_DATA, COPY_DATA, DMA_DATA, ATOMIC_MEM, RELEASE_MEM.
 #include <fmt/format.h>
-#include <hsa/amd_hsa_signal.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <type_traits>
 
 #include "vgpu/fence.h"
+#include "vgpu/queue/pm4_fields.h"
 #include "vgpu/queue/pm4_processor.h"
 #include "vgpu/queue/signal_waits.h"
 #include "vgpu/shared_memory_access.h"
@@ -15,12 +14,6 @@
 namespace halyard::vgpu::queue::pm4 {
 
 namespace {
-
-constexpr uint64_t kSignalValue = offsetof(amd_signal_t, value);
-
-constexpr uint32_t bits(uint32_t word, unsigned low, unsigned width) {
-  return (word >> low) & ((1u << width) - 1);
-}
 
 // Where WRITE_DATA and COPY_DATA can write, and COPY_DATA read: numbers that they share.
 constexpr uint32_t kRegister = 0;

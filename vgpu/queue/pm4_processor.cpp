@@ -21,14 +21,14 @@ constexpr uint32_t kIndexOther = 0;
 constexpr uint32_t kIndexPartialFlush = 4;
 
 // ACQUIRE_MEM's CP_COHER_CNTL (soc15d.h). "Volatile" lines are those that HSA's fences are about.
-constexpr uint32_t kL1Volatile = 1u << 15;
-constexpr uint32_t kWriteBackL2 = 1u << 18;
-constexpr uint32_t kL1 = 1u << 22;
-constexpr uint32_t kL2 = 1u << 23;
-constexpr uint32_t kScalar = 1u << 27;
-constexpr uint32_t kScalarVolatile = 1u << 28;
-constexpr uint32_t kCode = 1u << 29;
-constexpr uint32_t kWriteBackScalar = 1u << 30;
+constexpr uint32_t kAcquireL1Volatile = 1u << 15;
+constexpr uint32_t kAcquireWriteBackL2 = 1u << 18;
+constexpr uint32_t kAcquireL1 = 1u << 22;
+constexpr uint32_t kAcquireL2 = 1u << 23;
+constexpr uint32_t kAcquireScalar = 1u << 27;
+constexpr uint32_t kAcquireScalarVolatile = 1u << 28;
+constexpr uint32_t kAcquireCode = 1u << 29;
+constexpr uint32_t kAcquireWriteBackScalar = 1u << 30;
 
 }  // namespace
 
@@ -49,8 +49,6 @@ bool Processor::execute(std::span<const uint32_t> packet, uint64_t at, uint32_t&
   if (const std::string wrong = wrong_header(kGeneration, header); !wrong.empty())
     return fail(wrong);
   if (header.type == 2 || header.opcode == kNop) return true;
-  if (packet.size() < header.words())
-    return fail(fmt::format("it has {} dwords, more than its ring", header.words()));
   switch (static_cast<Opcode>(header.opcode)) {
     case kNop:
       break;
@@ -88,6 +86,12 @@ bool Processor::execute(std::span<const uint32_t> packet, uint64_t at, uint32_t&
       return set_registers(kUconfigBegin);
   }
   return true;
+}
+
+bool Processor::refuse(std::span<const uint32_t> packet, uint64_t at, const std::string& text) {
+  packet_ = packet;
+  at_ = at;
+  return fail(text);
 }
 
 bool Processor::run_buffer_of(std::span<const uint32_t> packet, uint64_t at) {
@@ -258,15 +262,15 @@ bool Processor::event_write() {
 // there to be read again.
 bool Processor::acquire() {
   const uint32_t control = word(1);
-  if ((control & kCode) != 0 && device_.engine != nullptr) device_.engine->invalidate_code();
+  if ((control & kAcquireCode) != 0 && device_.engine != nullptr) device_.engine->invalidate_code();
   if (device_.observer == nullptr) return true;
-  if ((control & kCode) != 0) device_.observer->invalidate_code(device_.node);
+  if ((control & kAcquireCode) != 0) device_.observer->invalidate_code(device_.node);
   PacketObserver::Caches caches;
-  caches.scalar = (control & (kScalar | kScalarVolatile)) != 0;
-  caches.l1 = (control & (kL1 | kL1Volatile)) != 0;
-  caches.l2 = (control & kL2) != 0;
-  caches.write_back_l2 = (control & kWriteBackL2) != 0;
-  caches.write_back_scalar = (control & kWriteBackScalar) != 0;
+  caches.scalar = (control & (kAcquireScalar | kAcquireScalarVolatile)) != 0;
+  caches.l1 = (control & (kAcquireL1 | kAcquireL1Volatile)) != 0;
+  caches.l2 = (control & kAcquireL2) != 0;
+  caches.write_back_l2 = (control & kAcquireWriteBackL2) != 0;
+  caches.write_back_scalar = (control & kAcquireWriteBackScalar) != 0;
   device_.observer->acquire(device_.node, queue_, caches);
   return true;
 }

@@ -50,9 +50,12 @@ class Processor {
   // All three outlive it.
   Processor(const Device& device, uint32_t queue, Idle& idle, Owner& owner);
 
-  // One packet, which lies at the GPU's address `at`. `skip`: how many dwords behind it are not to
-  // be executed. False: the work has ended, and failure() says why.
+  // One packet, which lies at the GPU's address `at`; of a NOP the header is enough. `skip`: how
+  // many dwords behind it are not to be executed. False: the work has ended, and failure() says
+  // why.
   bool execute(std::span<const uint32_t> packet, uint64_t at, uint32_t& skip);
+  // Ends the work because of the packet. Always false.
+  bool refuse(std::span<const uint32_t> packet, uint64_t at, const std::string& text);
   // The packets of an indirect buffer.
   bool run_buffer(uint64_t address, uint32_t words);
   // The same for an INDIRECT_BUFFER packet that lies at `at`.

@@ -30,8 +30,14 @@ void Pm4Queue::run() {
     idle_.reset();
     uint32_t skip = 0;
     const uint64_t address = reinterpret_cast<uintptr_t>(ring_.base) + at_ % ring_words() * 4;
-    if (!processor_.execute(packet_, address, skip)) return stop_with(processor_.failure());
-    at_ += pm4::Header(packet_[0]).words();
+    const uint32_t words = pm4::Header(packet_[0]).words();
+    const bool done =
+        words <= ring_words()
+            ? processor_.execute(packet_, address, skip)
+            : processor_.refuse(packet_, address,
+                                fmt::format("it has {} dwords, more than its ring", words));
+    if (!done) return stop_with(processor_.failure());
+    at_ += words;
     skip_ = skip;
     publish();
   }
@@ -43,7 +49,7 @@ bool Pm4Queue::take(uint64_t available) {
   // What is wrong with the header is found without the rest.
   if (!pm4::wrong_header(pm4::Generation::kGfx9, header).empty()) return true;
   const uint32_t words = header.words();
-  if (words > ring_words()) return true;
+  if (words > ring_words()) return true;  // it will never be there
   if (words > available) return false;
   if (header.opcode == pm4::kNop || header.type == 2) return true;
   for (uint32_t n = 1; n < words; ++n) packet_.push_back(ring_word(at_ + n));

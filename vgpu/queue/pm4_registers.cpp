@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "vgpu/queue/pm4_fields.h"
+
 namespace halyard::vgpu::queue::pm4 {
 
 namespace {
@@ -27,10 +29,6 @@ constexpr uint32_t kForceStartAtZero = 1u << 2;
 constexpr uint32_t kOrderedAppend = 1u << 3;
 constexpr uint32_t kDimensionsAreThreads = 1u << 5;
 constexpr uint32_t kRestore = 1u << 14;
-
-constexpr uint32_t bits(uint32_t word, unsigned low, unsigned width) {
-  return (word >> low) & ((1u << width) - 1);
-}
 
 constexpr char kAxis[] = {'X', 'Y', 'Z'};
 
@@ -63,7 +61,7 @@ std::string Registers::make_dispatch(const uint32_t (&dimensions)[3], uint32_t i
         "are not implemented",
         initiator);
   }
-  const std::string wrong = make_grid(dimensions, initiator, limits, dispatch, is_empty);
+  std::string wrong = make_grid(dimensions, initiator, limits, dispatch, is_empty);
   if (!wrong.empty() || is_empty) return wrong;
   return make_kernel(limits, dispatch, kernel);
 }

@@ -1,18 +1,15 @@
 // WAIT_REG_MEM.
 #include <fmt/format.h>
-#include <hsa/amd_hsa_signal.h>
 
-#include <cstddef>
 #include <iterator>
 
+#include "vgpu/queue/pm4_fields.h"
 #include "vgpu/queue/pm4_processor.h"
 #include "vgpu/queue/signal_waits.h"
 
 namespace halyard::vgpu::queue::pm4 {
 
 namespace {
-
-constexpr uint64_t kSignalValue = offsetof(amd_signal_t, value);
 
 constexpr uint32_t kRegisterSpace = 0;
 constexpr uint32_t kMemorySpace = 1;

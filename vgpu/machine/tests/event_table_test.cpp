@@ -176,6 +176,16 @@ TEST_F(EventTableTest, ARaiseThatSomebodyElseTookIsSeenByItsAge) {
   EXPECT_EQ(wait(event, 0, first), EventStatus::kTimeout);
 }
 
+TEST_F(EventTableTest, WhoPassesNoAgeGetsNone) {
+  const uint32_t ids[] = {create(), create()};
+  uint64_t ages[] = {0, 1};
+  table_.raise(ids[0]);
+  table_.raise(ids[1]);
+  EXPECT_EQ(table_.wait(ids, 2, true, 0, ages), EventStatus::kSuccess);
+  EXPECT_EQ(ages[0], 0u);
+  EXPECT_EQ(ages[1], 2u);
+}
+
 TEST_F(EventTableTest, AManualEventsAgeCountsItsRaises) {
   const uint32_t event = create(true);
   uint64_t age = 1;

@@ -41,6 +41,7 @@ TEST_F(Pm4QueueErrors, LengthsAreChecked) {
   EXPECT_THAT(of(packet(0x37, {5 << 8, 0, 0})), HasSubstr("and must have 5 to"));
   // Larger than the ring: it can never be there.
   EXPECT_THAT(of({0xc0003700 | kRingWords << 16}), HasSubstr("more than its ring"));
+  EXPECT_THAT(of({0xc0001000 | kRingWords << 16}), HasSubstr("more than its ring"));
 }
 
 TEST_F(Pm4QueueErrors, BuffersMustBeThereAndHoldTheirPackets) {
