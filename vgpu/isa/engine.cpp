@@ -16,6 +16,7 @@
 
 #include "vgpu/host_guard.h"
 #include "vgpu/isa/float_atomics.h"
+#include "vgpu/isa/host_float_mode.h"
 #include "vgpu/isa/kernel.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/work_group.h"
@@ -25,7 +26,6 @@ namespace {
 
 constexpr uint32_t kMaximumLds = 65536;
 constexpr uint32_t kMaximumGroup = 1024;
-constexpr uint32_t kWavesPerUnit = 40;   // gfx9: 4 SIMDs with 10 waves each
 constexpr uint32_t kGroupsPerUnit = 16;  // that have more than one wave
 
 // Dispatches' priorities, lowest first, are ranks from 0 on.
@@ -134,6 +134,7 @@ class EngineImpl final : public Engine, public WaveServices {
         program_(std::move(decoder), memory, !options.observers.empty()) {
     if (options_.wave_budget == 0) options_.wave_budget = 4096;
     if (options_.compute_units == 0) options_.compute_units = 1;
+    if (options_.waves_per_unit == 0) options_.waves_per_unit = 1;
     if (options_.workers == 0) options_.workers = std::max(1u, std::thread::hardware_concurrency());
   }
 
@@ -167,6 +168,7 @@ class EngineImpl final : public Engine, public WaveServices {
   void work(Job& job, bool owner);
   void fail(Job& job, const WorkGroup& group);
   void end_by_watchdog(Job& job, WorkGroup& group);
+  void leave_room(Job& job);
   void publish(Job& job);
   void retire(Job& job);
   void help();
@@ -191,6 +193,7 @@ class EngineImpl final : public Engine, public WaveServices {
   const Target target_;
   Program program_;
 
+  std::atomic<uint32_t> idle_helpers_{0};
   std::atomic<uint32_t> starting_ranks_{0};  // bit r: starting_[r] is not 0
 
   std::mutex groups_mutex_;
@@ -277,7 +280,7 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   // As many work-groups as the device would hold at once: programs that synchronise across the grid
   // count on it.
   const auto waves = static_cast<uint32_t>((items + kLanes - 1) / kLanes);
-  uint32_t per_unit = std::max(1u, kWavesPerUnit / waves);
+  uint32_t per_unit = std::max(1u, options_.waves_per_unit / waves);
   if (waves > 1) per_unit = std::min(per_unit, kGroupsPerUnit);
   if (dispatch.group_segment_size)
     per_unit = std::min(per_unit, kMaximumLds / dispatch.group_segment_size);
@@ -303,14 +306,12 @@ DispatchResult EngineImpl::run(const Dispatch& dispatch, const volatile bool& ca
                                     dispatch.kernel_object);
     return std::move(job.result);
   }
-  program_.enter();
   for (Observer* const observer : options_.observers) observer->begin(job.context);
   // A single work-group is started at once.
   if (job.total > 1) set_starting(job, true);
   work(job, true);
   retire(job);
   for (Observer* const observer : options_.observers) observer->end(job.context, job.result);
-  program_.leave();
   return std::move(job.result);
 }
 
@@ -319,7 +320,8 @@ DispatchResult EngineImpl::run(const Dispatch& dispatch, const volatile bool& ca
 void EngineImpl::work(Job& job, bool owner) {
   std::vector<std::unique_ptr<WorkGroup>> running;
   std::unique_ptr<WorkGroup> spare;
-  PageCache pages;
+  const HostFloatMode float_mode;
+  PageCache pages(program_);
   Backoff backoff;
   bool published = !owner || options_.workers < 2;
   const auto began = std::chrono::steady_clock::now();
@@ -355,6 +357,7 @@ void EngineImpl::work(Job& job, bool owner) {
   start_next();
   while ((!running.empty() || has_to_stay()) && !job.stop.load(std::memory_order_relaxed)) {
     bool worked = false, ended = false;
+    pages.rest();
     if (__atomic_load_n(job.cancel, __ATOMIC_RELAXED))
       job.stop.store(true, std::memory_order_relaxed);
     for (size_t n = 0; n < running.size();) {
@@ -373,8 +376,8 @@ void EngineImpl::work(Job& job, bool owner) {
       }
       ended = true;
       ++finished;
-      job.resident.fetch_sub(1, std::memory_order_relaxed);
       job.scratch_parts.give(running[n]->scratch_part);
+      leave_room(job);
       if (spare) give_group(std::move(spare));
       spare = std::move(running[n]);
       spare->observers.clear();
@@ -410,6 +413,17 @@ void EngineImpl::work(Job& job, bool owner) {
     give_group(std::move(group));
   }
   if (spare) give_group(std::move(spare));
+}
+
+// A work-group has ended. Helpers that found the device full look again.
+void EngineImpl::leave_room(Job& job) {
+  const bool was_full = job.resident.fetch_sub(1, std::memory_order_relaxed) >= job.resident_limit;
+  if (!was_full || all_started(job) || idle_helpers_.load(std::memory_order_relaxed) == 0) return;
+  // A helper between its look and its sleep holds the lock.
+  {
+    const std::lock_guard lock(mutex_);
+  }
+  wake_.notify_one();
 }
 
 // Ends a dispatch that runs for too long, as a fault of the first wave of `group` that still runs.
@@ -504,6 +518,7 @@ void EngineImpl::help() {
   std::unique_lock lock(mutex_);
   while (true) {
     Job* job = nullptr;
+    idle_helpers_.fetch_add(1, std::memory_order_relaxed);
     wake_.wait(lock, [&] {
       for (auto at = jobs_.begin(); at != jobs_.end(); ++at) {
         // Of those that wait for a higher rank none has work.
@@ -515,6 +530,7 @@ void EngineImpl::help() {
       }
       return quit_ || job;
     });
+    idle_helpers_.fetch_sub(1, std::memory_order_relaxed);
     if (!job) return;
     ++job->helpers;
     lock.unlock();

@@ -27,6 +27,7 @@ struct EngineOptions {
   uint32_t wave_budget = 4096;    // instructions that a wave runs before another one gets its turn
   uint64_t watchdog_ns = 0;       // a dispatch that runs longer is a fault; 0: none does
   uint32_t compute_units = 64;    // bounds how many work-groups are resident at once
+  uint32_t waves_per_unit = 40;   // the same: gfx9 has 4 SIMDs with 10 waves each, gfx90a with 8
   uint64_t clock_hz = 100000000;  // s_memrealtime's rate
   uint64_t shader_clock_hz = 1000000000;  // s_memtime's rate
   // s_memrealtime, if it must equal the clock of the thunk's GetClockCounters; else CLOCK_MONOTONIC

@@ -86,7 +86,7 @@ Outcome execute_special(Wave& wave, const Instruction& instruction) {
 }
 
 const Instruction* fetch(Wave& wave, Program& program, PageCache& pages, const CodePage*& page) {
-  page = pages.find(program, wave.pc);
+  page = pages.find(wave.pc);
   if (!page) return nullptr;
   const Instruction* const known =
       page->slot[(wave.pc - page->base) / 4].load(std::memory_order_acquire);

@@ -6,12 +6,13 @@
 
 namespace halyard::vgpu::isa {
 
-// Pages that a thread has looked up for its dispatch: valid until code is invalidated or the
-// dispatch ends.
+// Pages that a thread has looked up: valid until code is invalidated or the thread rests.
 class PageCache {
  public:
-  const CodePage* find(Program& program, uint64_t pc) {
-    const uint64_t generation = program.generation();
+  explicit PageCache(Program& program) : program_(program), reader_(program) {}
+
+  const CodePage* find(uint64_t pc) {
+    const uint64_t generation = program_.generation();
     if (generation != generation_) {
       clear();
       generation_ = generation;
@@ -21,19 +22,26 @@ class PageCache {
       if (page && page->base == base && pc >= page->valid_begin && pc + 4 <= page->valid_end)
         return page;
     }
-    const CodePage* const page = program.page(pc);
+    const CodePage* const page = program_.page(pc);
     if (page) {
       pages_[next_] = page;
       next_ = (next_ + 1) % kPages;
     }
     return page;
   }
+  // Between the turns of work-groups, when the thread holds no instruction.
+  void rest() {
+    if (reader_.rest()) clear();
+  }
+
+ private:
   void clear() {
     for (const CodePage*& page : pages_) page = nullptr;
   }
 
- private:
   static constexpr unsigned kPages = 8;
+  Program& program_;
+  Program::Reader reader_;
   const CodePage* pages_[kPages] = {};
   unsigned next_ = 0;
   uint64_t generation_ = 0;

@@ -24,37 +24,124 @@ bool ends_run(const Instruction& instruction) {
 
 }  // namespace
 
-Program::Program(std::unique_ptr<Decoder> decoder, const AddressSpace& memory, bool observed)
-    : decoder_(std::move(decoder)), memory_(memory), observed_(observed) {}
+Program::Program(std::unique_ptr<Decoder> decoder, const AddressSpace& memory, bool observed,
+                 size_t most_bytes)
+    : decoder_(std::move(decoder)), memory_(memory), observed_(observed), most_bytes_(most_bytes) {}
 
 Program::~Program() = default;
+
+Program::Reader::Reader(Program& program) : program_(program) {
+  const std::lock_guard lock(program_.mutex_);
+  // Nothing is retired under the lock, so this thread can only see what is not.
+  seen_.store(program_.retirements_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  program_.readers_.push_back(this);
+}
+
+Program::Reader::~Reader() {
+  const std::lock_guard lock(program_.mutex_);
+  std::erase(program_.readers_, this);
+  program_.collect();
+}
 
 const CodePage* Program::page(uint64_t pc) {
   const uint64_t base = pc & ~(CodePage::kBytes - 1);
   // Read before memory is looked at: if it moves meanwhile, the page is compared again next time.
   const uint64_t epoch = memory_.epoch();
   const uint64_t generation = generation_.load(std::memory_order_acquire);
+  const auto is_inside = [pc](const CodePage& page) {
+    return pc >= page.valid_begin && pc + 4 <= page.valid_end;
+  };
+  const auto is_fresh = [epoch, generation](const CodePage& page) {
+    return page.verified_epoch.load(std::memory_order_relaxed) == epoch &&
+           page.verified_generation.load(std::memory_order_relaxed) == generation;
+  };
+  std::atomic<CodePage*>& entry = table_entry(base);
+  CodePage* const known = entry.load(std::memory_order_acquire);
+  if (known != nullptr && known->base == base && is_inside(*known) && is_fresh(*known)) {
+    // Written only once, as other threads read the same line.
+    if (!known->recently_used.load(std::memory_order_relaxed))
+      known->recently_used.store(true, std::memory_order_relaxed);
+    return known;
+  }
 
   const std::lock_guard lock(mutex_);
   const auto found = pages_.find(base);
   if (found != pages_.end()) {
     CodePage& page = *found->second;
-    const bool inside = pc >= page.valid_begin && pc + 4 <= page.valid_end;
-    const bool fresh = page.verified_epoch.load(std::memory_order_relaxed) == epoch &&
-                       page.verified_generation.load(std::memory_order_relaxed) == generation;
-    if (inside && (fresh || still_valid(page))) {
+    if (is_inside(page) && (is_fresh(page) || still_valid(page))) {
       page.verified_epoch.store(epoch, std::memory_order_relaxed);
       page.verified_generation.store(generation, std::memory_order_relaxed);
+      page.recently_used.store(true, std::memory_order_relaxed);
+      entry.store(&page, std::memory_order_release);
       return &page;
     }
-    replaced_.push_back(std::move(found->second));
-    pages_.erase(found);
+    retire(found);
+    collect();
   }
   std::unique_ptr<CodePage> fresh = make_page(base, pc);
   if (!fresh) return nullptr;
   fresh->verified_epoch.store(epoch, std::memory_order_relaxed);
   fresh->verified_generation.store(generation, std::memory_order_relaxed);
-  return pages_.emplace(base, std::move(fresh)).first->second.get();
+  CodePage& made = *fresh;
+  pages_.emplace(base, std::move(fresh));
+  order_.push_back(base);
+  decoded_bytes_ += made.size;
+  entry.store(&made, std::memory_order_release);
+  evict(made);
+  return &made;
+}
+
+void Program::retire(PageMap::iterator page) {
+  CodePage* const gone = page->second.get();
+  std::atomic<CodePage*>& entry = table_entry(gone->base);
+  if (entry.load(std::memory_order_relaxed) == gone)
+    entry.store(nullptr, std::memory_order_relaxed);
+  gone->retired = true;
+  decoded_bytes_ -= gone->size;
+  std::erase(order_, gone->base);
+  // A reader that has seen this count has not found the page in the table since.
+  const uint64_t when = retirements_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  retired_.push_back({when, std::move(page->second)});
+  pages_.erase(page);
+}
+
+// Retires pages until the rest is within the limit, in the order in which they came; those that
+// were used since the last search get a second chance.
+void Program::evict(const CodePage& in_use) {
+  size_t chances = order_.size();
+  while (decoded_bytes_ > most_bytes_ && order_.size() > 1) {
+    const uint64_t base = order_.front();
+    const auto page = pages_.find(base);
+    const bool used = page->second->recently_used.exchange(false, std::memory_order_relaxed);
+    if (page->second.get() == &in_use || (used && chances > 0)) {
+      if (chances > 0) --chances;
+      order_.pop_front();
+      order_.push_back(base);
+      continue;
+    }
+    retire(page);
+  }
+  collect();
+}
+
+// Frees what no reader can hold.
+void Program::collect() {
+  uint64_t seen_by_all = retirements_.load(std::memory_order_relaxed);
+  for (const Reader* const reader : readers_)
+    seen_by_all = std::min(seen_by_all, reader->seen_.load(std::memory_order_acquire));
+  std::erase_if(retired_, [&](const Retired& one) { return one.when <= seen_by_all; });
+}
+
+size_t Program::decoded_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return decoded_bytes_;
+}
+
+size_t Program::retired_bytes() const {
+  const std::lock_guard lock(mutex_);
+  size_t bytes = 0;
+  for (const Retired& one : retired_) bytes += one.page->size;
+  return bytes;
 }
 
 bool Program::still_valid(CodePage& page) const {
@@ -78,6 +165,7 @@ std::unique_ptr<CodePage> Program::make_page(uint64_t base, uint64_t pc) const {
   page->bytes.resize(page->valid_end - page->valid_begin);
   if (!read_host(page->bytes.data(), range.host(page->valid_begin), page->bytes.size()))
     return nullptr;
+  page->size = sizeof(CodePage) + page->bytes.size();
   return page;
 }
 
@@ -109,22 +197,19 @@ const Instruction* Program::decode_at(const CodePage& const_page, uint64_t pc) {
   for (size_t i = 0; i < run.size(); ++i)
     page.slot[slots[i]].store(&block[i], std::memory_order_release);
   page.blocks.push_back(std::move(block));
+  const size_t size = run.size() * sizeof(Instruction);
+  page.size += size;
+  // Another thread may have replaced it meanwhile.
+  if (!page.retired) {
+    decoded_bytes_ += size;
+    evict(page);
+  }
   return page.slot[first].load(std::memory_order_relaxed);
 }
 
 const Instruction* Program::instruction(uint64_t pc) {
   const CodePage* const code = page(pc);
   return code ? code->slot[(pc - code->base) / 4].load(std::memory_order_acquire) : nullptr;
-}
-
-void Program::enter() {
-  const std::lock_guard lock(mutex_);
-  ++users_;
-}
-
-void Program::leave() {
-  const std::lock_guard lock(mutex_);
-  if (--users_ == 0) replaced_.clear();
 }
 
 std::string Program::text(uint64_t pc) const {

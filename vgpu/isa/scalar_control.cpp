@@ -188,9 +188,16 @@ Outcome s_setvskip(Wave& w, const Instruction& i) {
 
 // Hardware registers (Vega ISA 3.x and 13.1.4, LLVM's AMDGPUUsage "hwreg").
 namespace hwreg {
+// Vega ISA, 5.4 (table of S_GETREG's registers); the last four as LLVM AMDGPUUsage names them for
+// gfx9.
 constexpr unsigned kMode = 1, kStatus = 2, kTrapsts = 3, kHwId = 4, kGprAlloc = 5, kLdsAlloc = 6,
-                   kShMemBases = 15;
+                   kIbSts = 7, kShMemBases = 15, kTmaHi = 19;
 }  // namespace hwreg
+
+bool is_hwreg(unsigned id) {
+  return (id >= hwreg::kMode && id <= hwreg::kIbSts) ||
+         (id >= hwreg::kShMemBases && id <= hwreg::kTmaHi);
+}
 
 uint32_t read_hwreg(const Wave& w, unsigned id) {
   switch (id) {
@@ -210,6 +217,8 @@ uint32_t read_hwreg(const Wave& w, unsigned id) {
     case hwreg::kShMemBases:  // bits 63:48 of both apertures
       return static_cast<uint32_t>(w.apertures[0] >> 48) << 16 |
              static_cast<uint32_t>(w.apertures[2] >> 48);
+    // IB_STS: an instruction's memory operations have ended before the next one. TBA and TMA: there
+    // is no trap handler.
     default:
       return 0;
   }
@@ -224,8 +233,18 @@ struct HwregField {
         mask(static_cast<uint32_t>((uint64_t{1} << (((i.offset >> 11) & 31) + 1)) - 1)) {}
 };
 
+[[gnu::cold]] Outcome fault_hwreg(Wave& w, const Instruction& i, unsigned id) {
+  return fault_illegal(
+      w, i,
+      fmt::format(
+          "names the hardware register {}, which this processor does not have; it has 1 to 7 "
+          "and 15 to 19",
+          id));
+}
+
 Outcome s_getreg(Wave& w, const Instruction& i) {
   const HwregField f(i);
+  if (!is_hwreg(f.id)) return fault_hwreg(w, i, f.id);
   write(w, i.dst, (read_hwreg(w, f.id) >> f.offset) & f.mask);
   return Outcome::kNext;
 }
@@ -233,6 +252,7 @@ Outcome s_getreg(Wave& w, const Instruction& i) {
 // The other registers are read-only for a user's wave.
 Outcome s_setreg(Wave& w, const Instruction& i) {
   const HwregField f(i);
+  if (!is_hwreg(f.id)) return fault_hwreg(w, i, f.id);
   const uint32_t mask = f.mask << f.offset;
   const uint32_t value = (read32(w, i.src[0]) << f.offset) & mask;
   if (f.id == hwreg::kTrapsts) w.trapsts = (w.trapsts & ~mask) | value;

@@ -35,6 +35,7 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.wave_budget = gpu.wave_budget;
   options.watchdog_ns = gpu.watchdog_ns;
   options.compute_units = gpu.compute_units;
+  options.waves_per_unit = gpu.simds_per_cu * gpu.waves_per_simd;
   options.clock_hz = gpu.clock_hz;
   options.shader_clock_hz = uint64_t{gpu.engine_clock_mhz()} * 1000000;
   options.reference_clock = [clock = queue::Clock(gpu.clock_hz)] { return clock.now(); };

@@ -44,23 +44,32 @@ enum class Role : uint8_t {
 // does not count as read. Registers that it writes under a condition, EXEC included, count as
 // written.
 struct Effects {
-  static constexpr unsigned kMost = 8;
+  // More than any instruction has: four operands, a destination, and what is implied.
+  static constexpr unsigned kMost = 16;
 
   std::span<const RegisterRange> read() const { return {reads_.data(), read_count_}; }
   std::span<const RegisterRange> written() const { return {writes_.data(), write_count_}; }
 
   void add_read(RegisterFile file, unsigned first, unsigned count) {
-    reads_[read_count_++] = {file, static_cast<uint16_t>(first), static_cast<uint16_t>(count)};
+    add(reads_, read_count_, {file, static_cast<uint16_t>(first), static_cast<uint16_t>(count)});
   }
   void add_written(RegisterFile file, unsigned first, unsigned count) {
-    writes_[write_count_++] = {file, static_cast<uint16_t>(first), static_cast<uint16_t>(count)};
+    add(writes_, write_count_, {file, static_cast<uint16_t>(first), static_cast<uint16_t>(count)});
   }
+  // Ranges were left out. A test sees that no encoding of any processor gets here.
+  bool is_cut() const { return is_cut_; }
 
  private:
+  void add(std::array<RegisterRange, kMost>& ranges, uint8_t& count, const RegisterRange& range) {
+    is_cut_ = is_cut_ || count == kMost;
+    if (count < kMost) ranges[count++] = range;
+  }
+
   std::array<RegisterRange, kMost> reads_;
   std::array<RegisterRange, kMost> writes_;
   uint8_t read_count_ = 0;
   uint8_t write_count_ = 0;
+  bool is_cut_ = false;
 };
 
 // kNone for an instruction that no table knows.

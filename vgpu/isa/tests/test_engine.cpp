@@ -2,9 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <immintrin.h>
+
 #include <algorithm>
+#include <cfenv>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "vgpu/isa/tests/assembler.h"
@@ -40,6 +44,50 @@ TEST(Engine, AddsTwoVectorsAcrossManyWorkGroups) {
     global_store_dword v0, v1, s[8:9])",
                     {address_of(a), address_of(b), address_of(c)}, Machine::grid(kCount, 256));
   for (uint32_t n = 0; n < kCount; ++n) ASSERT_EQ(c[n], a[n] + b[n]) << n;
+}
+
+// A kernel that adds two denormals, and 1 and a little, which is rounded.
+void add_in_environment_of(const std::function<void()>& prepare) {
+  Machine machine;
+  constexpr uint32_t kCount = 4096;
+  auto* result = machine.allocate<uint32_t>(2 * kCount);
+  std::thread program([&] {
+    prepare();
+    machine.expect_ok(R"(
+      s_load_dwordx2 s[4:5], s[0:1], 0x0
+      s_lshl_b32 s3, s2, 6
+      v_add_u32_e32 v0, s3, v0
+      v_lshlrev_b32_e32 v0, 3, v0
+      v_mov_b32_e32 v1, 1
+      v_add_f32_e32 v1, v1, v1
+      v_mov_b32_e32 v2, 0x2f800000
+      v_add_f32_e32 v2, 1.0, v2
+      v_rcp_f32_e32 v3, 0
+      s_waitcnt lgkmcnt(0)
+      global_store_dwordx2 v0, v[1:2], s[4:5])",
+                      {address_of(result)}, Machine::grid(kCount, 64));
+  });
+  program.join();
+  for (uint32_t n = 0; n < kCount; ++n) {
+    ASSERT_EQ(result[2 * n], 2u) << n;
+    ASSERT_EQ(result[2 * n + 1], 0x3f800000u) << n;
+  }
+}
+
+TEST(Engine, TheProgramsFloatingPointEnvironmentIsNotTheGpus) {
+  add_in_environment_of([] { _mm_setcsr(_mm_getcsr() | 0x8040); });  // FTZ, DAZ: -ffast-math
+  add_in_environment_of([] { std::fesetround(FE_UPWARD); });
+  add_in_environment_of([] { feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_INEXACT); });
+}
+
+TEST(Engine, TheProgramGetsItsFloatingPointEnvironmentBack) {
+  Machine machine;
+  std::thread program([&] {
+    std::fesetround(FE_DOWNWARD);
+    machine.expect_ok("s_nop 0", {}, Machine::grid(64, 64));
+    EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
+  });
+  program.join();
 }
 
 TEST(Engine, GridsNeedNotBeMultiplesOfTheWorkGroup) {

@@ -49,6 +49,15 @@ TEST_F(Faults, AReadOutsideEveryAllocationNamesAddressLaneAndPlace) {
   EXPECT_THAT(result.report, HasSubstr("bytes: 00 80 50 dc"));
 }
 
+TEST_F(Faults, AHardwareRegisterThatIsNotThereIsNamed) {
+  for (const char* const text : {"s_getreg_b32 s16, hwreg(8)", "s_setreg_b32 hwreg(20), s16",
+                                 "s_setreg_imm32_b32 hwreg(63), 1"}) {
+    const DispatchResult result = run(text);
+    EXPECT_EQ(result.fault.kind, Fault::Kind::kIllegalInstruction) << text;
+    EXPECT_THAT(result.report, HasSubstr("names the hardware register")) << text;
+  }
+}
+
 TEST_F(Faults, AStoreOutsideIsAWrite) {
   expect_memory(run("v_mov_b32 v2, 0\nv_mov_b32 v3, 0x7000\nglobal_store_dword v[2:3], v0, off"),
                 uint64_t{0x7000} << 32, true, 0);

@@ -83,8 +83,7 @@ void run_random_code(const std::string& processor, uint64_t seed) {
   context.groups[0] = context.groups[1] = context.groups[2] = 1;
   context.wave_budget = 1;
   WorkGroup group;
-  PageCache pages;
-  program.enter();
+  PageCache pages(program);
   uint32_t executed = 0;
   for (uint32_t n = 0; n < kInstructions; ++n) {
     if (n % 16 == 0) {
@@ -119,7 +118,6 @@ void run_random_code(const std::string& processor, uint64_t seed) {
       ++executed;
     }
   }
-  program.leave();
   EXPECT_GT(executed, kInstructions / 10) << "the random code is not worth running";
 }
 

@@ -343,6 +343,7 @@ TEST_F(Scalar, IndirectRegistersAreDisplacedByM0) {
 
 TEST_F(Scalar, ModeIsReadAndWrittenThroughHardwareRegisters) {
   EXPECT_EQ(run("s_getreg_b32 s16, hwreg(HW_REG_MODE, 0, 10)").u32(), 0x3f0u);
+  EXPECT_EQ(run("s_getreg_b32 s16, hwreg(HW_REG_IB_STS)").u32(), 0u);
   EXPECT_EQ(run("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0x5\n"
                 "s_getreg_b32 s16, hwreg(HW_REG_MODE, 0, 8)")
                 .u32(),

@@ -303,6 +303,7 @@ TEST_P(EffectsAsLlvm, Agree) {
     Effects effects;
     find_effects(wave, i, effects);
     const std::string text = decoder->text(bytes, 0);
+    EXPECT_FALSE(effects.is_cut()) << text;
     if (is_odd(effects, text)) return false;
     // It has AGPRs in memory instructions where they are VGPRs: before gfx90a.
     const auto is_acc = [](const std::string& register_) { return register_.starts_with('a'); };
@@ -348,6 +349,16 @@ TEST_P(EffectsAsLlvm, Agree) {
 
 INSTANTIATE_TEST_SUITE_P(Processors, EffectsAsLlvm,
                          ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"));
+
+TEST(Effects, KeepWhatFitsAndSayThatTheyAreCut) {
+  Effects effects;
+  for (unsigned n = 0; n < Effects::kMost; ++n) effects.add_read(RegisterFile::kVector, n, 1);
+  EXPECT_FALSE(effects.is_cut());
+  effects.add_read(RegisterFile::kVector, 100, 1);
+  EXPECT_TRUE(effects.is_cut());
+  EXPECT_EQ(effects.read().size(), Effects::kMost);
+  EXPECT_TRUE(effects.written().empty());
+}
 
 // --- What LLVM does not say.
 
