@@ -2,14 +2,16 @@
 //
 // ROCR loads the libraries in HSA_TOOLS_LIB and lets each replace functions in the table that every
 // hsa_* call uses (hsa_api_trace.h; `halyard vgpu exec` names this library). The virtual GPU does
-// this for two purposes:
+// this for three purposes:
 // - Image calls fail (image_hooks.cpp).
+// - Waits for signals sleep (wait_hooks.cpp).
 // - In the checking mode, an allocation is a page larger than requested, so that blocks are never
 //   neighbours, and the requested size is recorded (block_map.h).
 #include <algorithm>
 
 #include "vgpu/machine/image_hooks.h"
 #include "vgpu/machine/machine.h"
+#include "vgpu/machine/wait_hooks.h"
 
 namespace {
 
@@ -135,6 +137,7 @@ extern "C" __attribute__((visibility("default"))) bool OnLoad(HsaApiTable* table
   static_cast<void>(failed_tools);
   if (halyard::vgpu::machine::machine() == nullptr) return true;
   halyard::vgpu::machine::hide_images(*table);
+  halyard::vgpu::machine::let_waits_sleep(*table);
   if (blocks() == nullptr) return true;
   AmdExtTable& late = halyard::vgpu::machine::functions_behind_copy(*table);
   real.memory_allocate = table->core_->hsa_memory_allocate_fn;
