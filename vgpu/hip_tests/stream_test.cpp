@@ -1,4 +1,6 @@
 // Streams, events, callbacks, stream memory operations and graphs.
+#include <time.h>
+
 #include <atomic>
 #include <numeric>
 #include <thread>
@@ -88,6 +90,25 @@ TEST_F(HipStreams, EventsTellHowLongWorkTook) {
   EXPECT_GE(ticks.read()[0], 2000000);
   HIP_OK(hipEventDestroy(begin));
   HIP_OK(hipEventDestroy(end));
+}
+
+// The virtual GPU needs the core that the host would look on.
+TEST_F(HipStreams, AWaitIsNotBusy) {
+  const auto processor_ms = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e3 * static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_nsec);
+  };
+  // 200 ms at 100 MHz.
+  HIP_OK(launch_on(streams_[0], "tick_for", 1, 1, 0, 20000000LL, static_cast<long long*>(nullptr)));
+  const double before = processor_ms();
+  HIP_OK(hipStreamSynchronize(streams_[0]));
+  EXPECT_LT(processor_ms() - before, 20);
+  HIP_OK(launch_on(streams_[0], "tick_for", 1, 1, 0, 20000000LL, static_cast<long long*>(nullptr)));
+  HIP_OK(hipMemcpyAsync(words(), words() + 512, 64, hipMemcpyHostToHost, streams_[0]));
+  const double again = processor_ms();
+  HIP_OK(hipStreamSynchronize(streams_[0]));
+  EXPECT_LT(processor_ms() - again, 40);
 }
 
 TEST_F(HipStreams, EventTimesNeverRunBackwards) {
