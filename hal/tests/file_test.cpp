@@ -21,7 +21,7 @@ Result<std::vector<std::byte>> read_through_pipe(size_t size) {
   std::thread writer([&] {
     const std::vector<std::byte> block(size_t{1} << 16, std::byte{7});
     for (size_t written = 0; written < size;) {
-      const ssize_t count = write(ends[1], block.data(), std::min(block.size(), size - written));
+      const ssize_t count = ::write(ends[1], block.data(), std::min(block.size(), size - written));
       if (count <= 0) break;
       written += static_cast<size_t>(count);
     }
@@ -30,7 +30,7 @@ Result<std::vector<std::byte>> read_through_pipe(size_t size) {
   auto bytes = read_file("/dev/fd/" + std::to_string(ends[0]));
   // What is left is thrown away, so that the writer ends.
   std::vector<std::byte> rest(size_t{1} << 16);
-  while (read(ends[0], rest.data(), rest.size()) > 0) {
+  while (::read(ends[0], rest.data(), rest.size()) > 0) {
   }
   writer.join();
   close(ends[0]);
