@@ -13,7 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "hpp_test.h"
+
 namespace halyard::host {
+
+const char* device_uri = nullptr;
+
 namespace {
 
 using testing::Each;
@@ -21,26 +26,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const char* device_uri = nullptr;
-const std::string kKernels = HALYARD_KERNELS;
-
-Device open() {
-  return Device::open(device_uri, {.virtual_gpu = "gfx90a"});
-}
-
-// The message of the Error that `work` throws, behind its code.
-template <typename Work>
-std::string error_of(Work&& work) {
-  try {
-    work();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 struct HppTest : testing::Test {
-  Device device = open();
+  Device device = open_device();
   Queue queue = device.queue();
   Kernel vadd = device.load((kKernels + "/vadd_c_v6.hipfb").c_str()).kernel("vadd");
 };

@@ -42,6 +42,7 @@ struct OpenOptions {
   std::vector<std::pair<std::string, std::string>> options = {};
 };
 
+// A method of a Device that was moved from fails with INVALID_ARGUMENT.
 class Device {
  public:
   explicit Device(internal::DeviceHandle handle) noexcept : handle_(std::move(handle)) {}
@@ -63,16 +64,24 @@ class Device {
   }
 
   // The facts and limits; its texts live as long as the device.
-  halyard_device_info info() const {
+  Result<halyard_device_info> try_info() const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::info", "Device"));
     auto info = internal::with_size<halyard_device_info>();
-    halyard_error_free(halyard_device_get_info(handle_.get(), &info));
+    HALYARD_HOST_TRY(halyard_device_get_info(handle_.get(), &info));
     return info;
   }
   // OK while the device works.
-  Status fault() const { return Status(halyard_device_fault(handle_.get())); }
+  Status fault() const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::fault", "Device"));
+    return Status(halyard_device_fault(handle_.get()));
+  }
 
-  // The number of GPUs of a logical device; 1 for any other device.
-  size_t gpu_count() const noexcept { return halyard_device_gpu_count(handle_.get()); }
+  // The number of GPUs of a logical device; 1 for any other device. Without exceptions 0 if the
+  // Device was moved from.
+  size_t gpu_count() const {
+    internal::require(handle(), "Device::gpu_count", "Device");
+    return halyard_device_gpu_count(handle_.get());
+  }
 
   // `size` uninitialized elements. `gpu`: the GPU of a logical device whose memory is used.
   template <typename T>
@@ -105,16 +114,22 @@ class Device {
   // elements that have memory.
   template <typename T>
   Status try_commit(const Array<T>& array, size_t first, size_t count) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::commit", "Device"));
+    HALYARD_HOST_TRY(internal::check_given(array.buffer().handle(), "Device::commit", "Array"));
     return Status(halyard_device_commit(handle_.get(), internal::elements(array, first, count)));
   }
   // Gives it back, in whole ranges of commit(). Work that uses it must be done.
   template <typename T>
   Status try_decommit(const Array<T>& array, size_t first, size_t count) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::decommit", "Device"));
+    HALYARD_HOST_TRY(internal::check_given(array.buffer().handle(), "Device::decommit", "Array"));
     return Status(halyard_device_decommit(handle_.get(), internal::elements(array, first, count)));
   }
   // Advice on managed memory, for this device.
   template <typename T>
   Status try_advise(const Array<T>& array, halyard_memory_advice advice) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::advise", "Device"));
+    HALYARD_HOST_TRY(internal::check_given(array.buffer().handle(), "Device::advise", "Array"));
     return Status(
         halyard_device_advise(handle_.get(), halyard_whole(array.buffer().handle()), advice));
   }
@@ -122,6 +137,7 @@ class Device {
   // A file with kernels: a code object, an offload bundle, a program or library of hipcc's, an
   // archive or a folder of these.
   Result<Executable> try_load(const char* path) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::load", "Device"));
     internal::ModuleHandle module;
     HALYARD_HOST_TRY(halyard_module_open(path, nullptr, module.out()));
     internal::ExecutableHandle executable;
@@ -130,6 +146,7 @@ class Device {
   }
   // The same for the bytes of such a file.
   Result<Executable> try_load(std::span<const std::byte> bytes) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::load", "Device"));
     internal::ExecutableHandle executable;
     HALYARD_HOST_TRY(halyard_device_load_executable(handle_.get(), bytes.data(), bytes.size(),
                                                     executable.out()));
@@ -139,6 +156,7 @@ class Device {
   // `gpu`: the GPU of a logical device that runs the queue's work.
   Result<Queue> try_queue(halyard_priority priority = HALYARD_PRIORITY_NORMAL,
                           uint32_t gpu = 0) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::queue", "Device"));
     internal::QueueHandle queue;
     auto options = internal::with_size<halyard_queue_options>();
     options.priority = priority;
@@ -149,6 +167,7 @@ class Device {
   // Over a queue of the vendor runtime (hipStream_t), which the caller keeps and which must outlive
   // it.
   Result<Queue> try_import_queue(void* native_queue) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::import_queue", "Device"));
     internal::QueueHandle queue;
     HALYARD_HOST_TRY(halyard_device_import_queue(handle_.get(), native_queue, queue.out()));
     return with_semaphore(std::move(queue));
@@ -157,6 +176,7 @@ class Device {
   // keeps and which must outlive the array.
   template <typename T>
   Result<Array<T>> try_import_memory(T* device_pointer, size_t size) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::import_memory", "Device"));
     auto options = internal::with_size<halyard_import_options>();
     options.kind = HALYARD_IMPORT_DEVICE_POINTER;
     options.pointer = device_pointer;
@@ -167,6 +187,7 @@ class Device {
   }
 
   Result<Pool> try_pool(const PoolOptions& options) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::pool", "Device"));
     auto info = internal::with_size<halyard_memory_pool_info>();
     info.type = static_cast<halyard_memory_type>(options.memory);
     info.limit_bytes = options.limit;
@@ -178,12 +199,14 @@ class Device {
   // Finds the buffer that contains an address of the device or the host. NOT_FOUND if there is
   // none.
   Result<halyard_allocation_info> try_find_allocation(const void* pointer) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::find_allocation", "Device"));
     auto info = internal::with_size<halyard_allocation_info>();
     HALYARD_HOST_TRY(halyard_device_find_allocation(handle_.get(), pointer, &info));
     return info;
   }
   // The device's and the host's clock at one moment.
   Result<halyard_clock_reading> try_read_clocks() const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::read_clocks", "Device"));
     auto reading = internal::with_size<halyard_clock_reading>();
     HALYARD_HOST_TRY(halyard_device_read_clocks(handle_.get(), &reading));
     return reading;
@@ -194,6 +217,7 @@ class Device {
   template <typename Work>
   Result<std::vector<ProfileEvent>> try_profile(
       Work&& work, std::span<const halyard_profile_kind> kinds = {}) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::profile", "Device"));
     uint64_t bits = 0;
     for (const halyard_profile_kind kind : kinds) bits |= uint64_t{1} << kind;
     HALYARD_HOST_TRY(halyard_device_begin_profile_of(handle_.get(), bits));
@@ -225,6 +249,7 @@ class Device {
   static Device open(const char* uri, const OpenOptions& options = {}) {
     return try_open(uri, options).value();
   }
+  halyard_device_info info() const { return try_info().value(); }
   template <typename T>
   Array<T> managed_array(size_t size) const {
     return try_managed_array<T>(size).value();
@@ -269,11 +294,18 @@ class Device {
                                     std::span<const halyard_profile_kind> kinds = {}) const {
     return try_profile(std::forward<Work>(work), kinds).value();
   }
+#else
+  // Of a Device that was moved from, all of it is 0.
+  halyard_device_info info() const {
+    Result<halyard_device_info> info = try_info();
+    return info.ok() ? *info : halyard_device_info();
+  }
 #endif
 
  private:
   template <typename T>
   Result<Array<T>> array_with(size_t size, const halyard_buffer_options& options) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Device::array", "Device"));
     if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
     internal::BufferHandle buffer;
     HALYARD_HOST_TRY(

@@ -59,6 +59,35 @@ inline void check(Status status) {
 }
 #endif
 
+namespace internal {
+
+// INVALID_ARGUMENT if `handle` is null: the object that `method` is called on, a `type`, is empty.
+inline Status check_object(const void* handle, const char* method, const char* type) {
+  if (handle != nullptr) [[likely]]
+    return {};
+  return {HALYARD_INVALID_ARGUMENT,
+          std::string(method) + " is called on an empty " + type +
+              ": it was moved from, or never had a value. Use the object that it was moved to."};
+}
+// The same of an object that `method` is given.
+inline Status check_given(const void* handle, const char* method, const char* type) {
+  if (handle != nullptr) [[likely]]
+    return {};
+  return {HALYARD_INVALID_ARGUMENT,
+          std::string(method) + " is given an empty " + type +
+              ": it was moved from, or never had a value. Pass the object that it was moved to."};
+}
+// For a method that returns a plain value: throws that Status. Without exceptions the method
+// returns what its comment says.
+inline void require([[maybe_unused]] const void* handle, [[maybe_unused]] const char* method,
+                    [[maybe_unused]] const char* type) {
+#if defined(HALYARD_HOST_EXCEPTIONS)
+  check(check_object(handle, method, type));
+#endif
+}
+
+}  // namespace internal
+
 // A T, or the Status of the failure.
 template <typename T>
 class [[nodiscard]] Result {

@@ -39,7 +39,8 @@ struct Extent {
         z(static_cast<uint64_t>(z_size)) {}
 };
 
-// A function of an Executable, with its arguments as in the metadata.
+// A function of an Executable, with its arguments as in the metadata. A default-constructed or
+// moved-from Kernel is empty.
 class Kernel {
  public:
   struct Parameter {
@@ -49,21 +50,33 @@ class Kernel {
     std::string type_name;  // "float*"; empty if the compiler kept none
   };
 
-  const std::string& name() const noexcept { return facts_->name; }
-  const std::vector<Parameter>& parameters() const noexcept { return facts_->parameters; }
-  halyard_function* handle() const noexcept { return function_; }
+  // INVALID_ARGUMENT if empty; without exceptions no name and no parameters.
+  const std::string& name() const {
+    internal::require(facts_.get(), "Kernel::name", "Kernel");
+    return facts().name;
+  }
+  const std::vector<Parameter>& parameters() const {
+    internal::require(facts_.get(), "Kernel::parameters", "Kernel");
+    return facts().parameters;
+  }
+  // Null if empty.
+  halyard_function* handle() const noexcept {
+    return facts_ != nullptr ? facts_->function : nullptr;
+  }
 
   // How many groups of `group` work-items with `lds` bytes of dynamic LDS the device can run at
   // once. UNIMPLEMENTED for an unknown processor.
   Result<halyard_residency> try_residency(uint32_t group, uint32_t lds = 0) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Kernel::residency", "Kernel"));
     auto residency = internal::with_size<halyard_residency>();
-    HALYARD_HOST_TRY(halyard_function_residency(function_, group, lds, &residency));
+    HALYARD_HOST_TRY(halyard_function_residency(handle(), group, lds, &residency));
     return residency;
   }
   // The same for the group size with the most resident work-items.
   Result<halyard_residency> try_suggest_group(uint32_t lds = 0) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Kernel::suggest_group", "Kernel"));
     auto residency = internal::with_size<halyard_residency>();
-    HALYARD_HOST_TRY(halyard_function_suggest_workgroup_size(function_, lds, &residency));
+    HALYARD_HOST_TRY(halyard_function_suggest_workgroup_size(handle(), lds, &residency));
     return residency;
   }
 #if defined(HALYARD_HOST_EXCEPTIONS)
@@ -76,11 +89,15 @@ class Kernel {
  private:
   friend class Executable;
   struct Facts {
+    internal::ExecutableHandle executable;  // which the function is a part of
+    halyard_function* function = nullptr;
     std::string name;
     std::vector<Parameter> parameters;
   };
-  internal::ExecutableHandle executable_;
-  halyard_function* function_ = nullptr;
+  const Facts& facts() const {
+    static const Facts nothing;
+    return facts_ != nullptr ? *facts_ : nothing;
+  }
   std::shared_ptr<const Facts> facts_;
 };
 
@@ -90,23 +107,26 @@ class Executable {
 
   // NOT_FOUND lists the existing names.
   Result<Kernel> try_kernel(const char* name) const {
-    Kernel kernel;
-    kernel.executable_ = handle_;
-    HALYARD_HOST_TRY(halyard_executable_find(handle_.get(), name, &kernel.function_));
-    auto info = internal::with_size<halyard_function_info>();
-    HALYARD_HOST_TRY(halyard_function_get_info(kernel.function_, &info));
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Executable::kernel", "Executable"));
     auto facts = std::make_shared<Kernel::Facts>();
+    facts->executable = handle_;
+    HALYARD_HOST_TRY(halyard_executable_find(handle_.get(), name, &facts->function));
+    auto info = internal::with_size<halyard_function_info>();
+    HALYARD_HOST_TRY(halyard_function_get_info(facts->function, &info));
     facts->name = info.name;
     for (uint32_t i = 0; i < info.argument_count; ++i) {
       auto argument = internal::with_size<halyard_argument_info>();
-      HALYARD_HOST_TRY(halyard_function_argument(kernel.function_, i, &argument));
+      HALYARD_HOST_TRY(halyard_function_argument(facts->function, i, &argument));
       facts->parameters.push_back(
           {argument.kind, argument.size, argument.name, argument.type_name});
     }
+    Kernel kernel;
     kernel.facts_ = std::move(facts);
     return kernel;
   }
+  // INVALID_ARGUMENT if the Executable was moved from; without exceptions no names.
   std::vector<std::string> kernel_names() const {
+    internal::require(handle(), "Executable::kernel_names", "Executable");
     std::vector<std::string> names;
     const size_t count = halyard_executable_function_count(handle_.get());
     for (size_t i = 0; i < count; ++i) {
@@ -172,6 +192,7 @@ inline const char* name_of(halyard_argument_kind kind) {
 
 // Checks the arguments against the kernel's metadata: their number, kinds and sizes.
 inline Status check_arguments(const Kernel& kernel, std::span<const halyard_argument> arguments) {
+  HALYARD_HOST_TRY(check_given(kernel.handle(), "Queue::launch", "Kernel"));
   const auto& parameters = kernel.parameters();
   if (arguments.size() != parameters.size()) {
     return {HALYARD_INVALID_ARGUMENT,
@@ -182,6 +203,14 @@ inline Status check_arguments(const Kernel& kernel, std::span<const halyard_argu
     const Kernel::Parameter& parameter = parameters[i];
     const halyard_argument& argument = arguments[i];
     const bool is_sized = argument.kind == HALYARD_ARGUMENT_VALUE;
+    if (argument.kind == HALYARD_ARGUMENT_BUFFER && !argument.is_address &&
+        argument.range.buffer == nullptr) {
+      return {HALYARD_INVALID_ARGUMENT,
+              "Queue::launch is given an empty Array or Buffer for argument " + std::to_string(i) +
+                  " of kernel \"" + kernel.name() +
+                  "\": it was moved from, or never had a value. Pass the object that it was moved "
+                  "to, or nullptr for a null pointer."};
+    }
     if (argument.kind == parameter.kind && (!is_sized || argument.size == parameter.size)) continue;
     std::string which = "Argument " + std::to_string(i);
     if (!parameter.name.empty()) which += " (" + parameter.name + ")";

@@ -23,27 +23,48 @@ enum class Memory {
 };
 
 // Contiguous memory that the device can access. It is released with the last copy of this object,
-// when no work uses it any longer.
+// when no work uses it any longer. A default-constructed or moved-from Buffer is empty.
 class Buffer {
  public:
   Buffer() noexcept = default;
   explicit Buffer(internal::BufferHandle handle) noexcept : handle_(std::move(handle)) {}
 
-  uint64_t size() const noexcept { return halyard_buffer_size(handle_.get()); }  // bytes
-  uint64_t device_address() const noexcept { return halyard_buffer_device_address(handle_.get()); }
-  Memory memory() const noexcept { return static_cast<Memory>(halyard_buffer_type(handle_.get())); }
+  // Bytes; 0 if empty.
+  uint64_t size() const noexcept { return halyard_buffer_size(handle_.get()); }
+  // INVALID_ARGUMENT if empty; without exceptions 0 and Memory::kDevice.
+  uint64_t device_address() const {
+    internal::require(handle_.get(), "Buffer::device_address", "Buffer");
+    return halyard_buffer_device_address(handle_.get());
+  }
+  Memory memory() const {
+    internal::require(handle_.get(), "Buffer::memory", "Buffer");
+    return static_cast<Memory>(halyard_buffer_type(handle_.get()));
+  }
   halyard_buffer* handle() const noexcept { return handle_.get(); }
 
  private:
   internal::BufferHandle handle_;
 };
 
-// `size()` elements of a trivially copyable type in a Buffer.
+// `size()` elements of a trivially copyable type in a Buffer. A default-constructed or moved-from
+// Array is empty: it has no elements, and an operation that is given one fails.
 template <typename T>
   requires std::is_trivially_copyable_v<T>
 class Array {
  public:
   Array() noexcept = default;
+  Array(const Array&) = default;
+  Array(Array&& other) noexcept
+      : buffer_(std::move(other.buffer_)),
+        size_(std::exchange(other.size_, 0)),
+        host_(std::move(other.host_)) {}
+  Array& operator=(Array other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    std::swap(size_, other.size_);
+    std::swap(host_, other.host_);
+    return *this;
+  }
+  ~Array() = default;
   // `host` is the host pointer to all of it, or null; it is unmapped with the last copy.
   Array(Buffer buffer, size_t size, T* host) : buffer_(std::move(buffer)), size_(size) {
     if (host == nullptr) return;
@@ -111,12 +132,14 @@ class Pool {
   explicit Pool(internal::PoolHandle handle) noexcept : handle_(std::move(handle)) {}
 
   Result<halyard_pool_statistics> try_statistics() const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Pool::statistics", "Pool"));
     auto statistics = internal::with_size<halyard_pool_statistics>();
     HALYARD_HOST_TRY(halyard_memory_pool_statistics(handle_.get(), &statistics));
     return statistics;
   }
   // Frees unused memory until the pool has at most `keep` bytes of it.
   Status try_trim(uint64_t keep) const {
+    HALYARD_HOST_TRY(internal::check_object(handle(), "Pool::trim", "Pool"));
     return Status(halyard_memory_pool_trim(handle_.get(), keep));
   }
   halyard_memory_pool* handle() const noexcept { return handle_.get(); }

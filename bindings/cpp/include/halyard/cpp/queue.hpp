@@ -23,7 +23,7 @@
 namespace halyard::host {
 
 // The end of an operation of a Queue, and of all earlier ones. The destructor does not
-// wait.
+// wait. A default-constructed or moved-from Future is empty.
 class Future {
  public:
   Future() noexcept = default;
@@ -32,15 +32,18 @@ class Future {
 
   // Waits until the work is done. Returns the work's failure.
   Status try_wait() const {
+    HALYARD_HOST_TRY(internal::check_object(semaphore_.get(), "Future::wait", "Future"));
     return Status(halyard_semaphore_wait(semaphore_.get(), value_, HALYARD_FOREVER));
   }
   // Also DEADLINE_EXCEEDED.
   Status try_wait_for(std::chrono::nanoseconds time) const {
+    HALYARD_HOST_TRY(internal::check_object(semaphore_.get(), "Future::wait_for", "Future"));
     const auto ns = static_cast<uint64_t>(time.count() > 0 ? time.count() : 0);
     return Status(halyard_semaphore_wait(semaphore_.get(), value_, halyard_deadline_after(ns)));
   }
-  // Does not wait. Failed work counts as done.
+  // Does not wait. Failed work counts as done. INVALID_ARGUMENT if empty; without exceptions true.
   bool done() const {
+    internal::require(semaphore_.get(), "Future::done", "Future");
     const Status status(halyard_semaphore_wait(semaphore_.get(), value_, HALYARD_POLL));
     return status.code() != HALYARD_DEADLINE_EXCEEDED;
   }
@@ -64,7 +67,8 @@ class Future {
 
 // Takes a device's work, and runs it in order. Every operation returns a Future at once, unless its
 // comment says otherwise. The first operation that fails makes every later Future fail with its
-// message: then create another queue.
+// message: then create another queue. A method of a Queue that was moved from fails with
+// INVALID_ARGUMENT.
 class Queue {
  public:
   Queue(internal::QueueHandle queue, internal::SemaphoreHandle semaphore)
@@ -93,7 +97,7 @@ class Queue {
       return status;
     if (Status status = internal::to_dim3("work-group", group, &dispatch.workgroup); !status.ok())
       return status;
-    return submit([&](halyard_queue* queue, const halyard_sync* sync) {
+    return submit("Queue::launch", [&](halyard_queue* queue, const halyard_sync* sync) {
       return halyard_queue_dispatch(queue, &dispatch, sync);
     });
   }
@@ -102,8 +106,9 @@ class Queue {
   // change then. INVALID_ARGUMENT unless the sizes are equal.
   template <typename T>
   Result<Future> try_upload(std::span<const T> source, const Array<T>& target) {
+    HALYARD_HOST_TRY(internal::check_given(target.buffer().handle(), "Queue::upload", "Array"));
     if (Status status = check_sizes(source.size(), target.size()); !status.ok()) return status;
-    return submit([&](halyard_queue* queue, const halyard_sync* sync) {
+    return submit("Queue::upload", [&](halyard_queue* queue, const halyard_sync* sync) {
       return halyard_queue_update(queue, halyard_whole(target.buffer().handle()), source.data(),
                                   source.size_bytes(), sync);
     });
@@ -111,14 +116,18 @@ class Queue {
   // Copies the array to host memory. WAITS for the queue's earlier work and for the copy.
   template <typename T>
   Status try_download(const Array<T>& source, std::span<T> target) {
+    HALYARD_HOST_TRY(internal::check_object(state_.get(), "Queue::download", "Queue"));
+    HALYARD_HOST_TRY(internal::check_given(source.buffer().handle(), "Queue::download", "Array"));
     if (Status status = check_sizes(source.size(), target.size()); !status.ok()) return status;
     return download_bytes(source.buffer(), target.data(), target.size_bytes());
   }
   // Copies one array to another, of equal size.
   template <typename T>
   Result<Future> try_copy(const Array<T>& source, const Array<T>& target) {
+    HALYARD_HOST_TRY(internal::check_given(source.buffer().handle(), "Queue::copy", "Array"));
+    HALYARD_HOST_TRY(internal::check_given(target.buffer().handle(), "Queue::copy", "Array"));
     if (Status status = check_sizes(source.size(), target.size()); !status.ok()) return status;
-    return submit([&](halyard_queue* queue, const halyard_sync* sync) {
+    return submit("Queue::copy", [&](halyard_queue* queue, const halyard_sync* sync) {
       return halyard_queue_copy(queue, halyard_whole(source.buffer().handle()),
                                 halyard_whole(target.buffer().handle()), sync);
     });
@@ -127,7 +136,8 @@ class Queue {
   template <typename T>
   Result<Future> try_fill(const Array<T>& target, const std::type_identity_t<T>& value) {
     static_assert(sizeof(T) <= 256);
-    return submit([&](halyard_queue* queue, const halyard_sync* sync) {
+    HALYARD_HOST_TRY(internal::check_given(target.buffer().handle(), "Queue::fill", "Array"));
+    return submit("Queue::fill", [&](halyard_queue* queue, const halyard_sync* sync) {
       return halyard_queue_fill(queue, halyard_whole(target.buffer().handle()), &value, sizeof(T),
                                 sync);
     });
@@ -136,7 +146,8 @@ class Queue {
   // host: a hint.
   template <typename T>
   Result<Future> try_prefetch(const Array<T>& array, bool to_host = false) {
-    return submit([&](halyard_queue* queue, const halyard_sync* sync) {
+    HALYARD_HOST_TRY(internal::check_given(array.buffer().handle(), "Queue::prefetch", "Array"));
+    return submit("Queue::prefetch", [&](halyard_queue* queue, const halyard_sync* sync) {
       return halyard_queue_prefetch(queue, halyard_whole(array.buffer().handle()),
                                     to_host ? HALYARD_PREFETCH_TO_HOST : HALYARD_PREFETCH_TO_DEVICE,
                                     sync);
@@ -145,7 +156,8 @@ class Queue {
   // Later work waits for `future`, which may be another queue's.
   Result<Future> try_after(const Future& future) {
     const halyard_point wait = future.point();
-    return submit([&](halyard_queue* queue, const halyard_sync* sync) {
+    HALYARD_HOST_TRY(internal::check_given(wait.semaphore, "Queue::after", "Future"));
+    return submit("Queue::after", [&](halyard_queue* queue, const halyard_sync* sync) {
       halyard_sync both = *sync;
       both.wait = &wait;
       both.wait_count = 1;
@@ -154,7 +166,7 @@ class Queue {
   }
   // The end of all work submitted so far.
   Result<Future> try_future() {
-    return submit([](halyard_queue* queue, const halyard_sync* sync) {
+    return submit("Queue::future", [](halyard_queue* queue, const halyard_sync* sync) {
       return halyard_queue_barrier(queue, sync);
     });
   }
@@ -169,21 +181,32 @@ class Queue {
   // pool's limit.
   template <typename T>
   Result<Array<T>> try_array(size_t size, const Pool& pool) {
+    HALYARD_HOST_TRY(internal::check_given(pool.handle(), "Queue::array", "Pool"));
     if (Status status = internal::check_array_size(size, sizeof(T)); !status.ok()) return status;
     auto options = internal::with_size<halyard_buffer_options>();
     options.pool = pool.handle();
     internal::BufferHandle buffer;
-    Result<Future> allocated = submit([&](halyard_queue* queue, const halyard_sync* sync) {
-      return halyard_queue_alloca(queue, size * sizeof(T), &options, sync, buffer.out());
-    });
+    Result<Future> allocated =
+        submit("Queue::array", [&](halyard_queue* queue, const halyard_sync* sync) {
+          return halyard_queue_alloca(queue, size * sizeof(T), &options, sync, buffer.out());
+        });
     if (!allocated.ok()) return allocated.status();
     return internal::array_over<T>(std::move(buffer), size);
   }
-  // The queue's number in profiles.
-  uint64_t id() const noexcept { return halyard_queue_id(state_->queue.get()); }
+  // The queue's number in profiles. Without exceptions 0 if the Queue was moved from.
+  uint64_t id() const {
+    internal::require(state_.get(), "Queue::id", "Queue");
+    return halyard_queue_id(handle());
+  }
   // OK while the queue accepts work.
-  Status fault() const { return Status(halyard_queue_fault(state_->queue.get())); }
-  halyard_queue* handle() const noexcept { return state_->queue.get(); }
+  Status fault() const {
+    HALYARD_HOST_TRY(internal::check_object(state_.get(), "Queue::fault", "Queue"));
+    return Status(halyard_queue_fault(handle()));
+  }
+  // Null if the Queue was moved from.
+  halyard_queue* handle() const noexcept {
+    return state_ != nullptr ? state_->queue.get() : nullptr;
+  }
 
 #if defined(HALYARD_HOST_EXCEPTIONS)
   template <typename... Arguments>
@@ -236,8 +259,14 @@ class Queue {
   };
 
   template <typename Operation>
-  Result<Future> submit(Operation&& operation) {
-    const std::lock_guard lock(state_->mutex);
+  Result<Future> submit(const char* method, Operation&& operation) {
+    HALYARD_HOST_TRY(internal::check_object(state_.get(), method, "Queue"));
+    std::unique_lock lock(state_->mutex, std::try_to_lock);
+    if (!lock.owns_lock()) {
+      // In a child of fork the lock's owner may not exist: then this is an error.
+      HALYARD_HOST_TRY(halyard_queue_fault(handle()));
+      lock.lock();
+    }
     const halyard_point signal = {state_->semaphore.get(), state_->last + 1};
     halyard_sync sync = {};
     sync.signal = &signal;
@@ -260,10 +289,11 @@ class Queue {
     options.type = HALYARD_MEMORY_HOST;
     HALYARD_HOST_TRY(
         halyard_device_allocate(halyard_queue_device(handle()), size, &options, staging.out()));
-    Result<Future> copied = submit([&](halyard_queue* queue, const halyard_sync* sync) {
-      return halyard_queue_copy(queue, halyard_whole(source.handle()), halyard_whole(staging.get()),
-                                sync);
-    });
+    Result<Future> copied =
+        submit("Queue::download", [&](halyard_queue* queue, const halyard_sync* sync) {
+          return halyard_queue_copy(queue, halyard_whole(source.handle()),
+                                    halyard_whole(staging.get()), sync);
+        });
     if (!copied.ok()) return copied.status();
     if (Status status = copied->try_wait(); !status.ok()) return status;
     void* bytes = nullptr;
