@@ -13,6 +13,7 @@
 #include "bindings/mlir/memref.h"
 #include "bindings/mlir/runtime.h"
 #include "hal/error.h"
+#include "hal/fork.h"
 
 namespace halyard::mlir {
 namespace {
@@ -31,7 +32,9 @@ namespace {
   fail(call, status.message().empty() ? to_string(status.code()) : status.message());
 }
 
+// In a child of fork() the work is the parent's.
 void end_at_exit() {
+  if (is_fork_of_user()) return;
   const Status done = Runtime::instance().end();
   if (!done.ok()) fail("Work that the program did not wait for", done);
 }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <utility>
 
+#include "drivers/common/exit_handler.h"
 #include "drivers/common/service_thread.h"
 #include "hal/error.h"
 
@@ -32,7 +32,7 @@ All& all() {
 thread_local const PollingThread* PollingThread::current = nullptr;
 
 void PollingThread::stop_at_exit() {
-  static const int registered = std::atexit(stop_all);
+  static const int registered = at_exit_of_this_process<stop_all>();
   static_cast<void>(registered);
 }
 

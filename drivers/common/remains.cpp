@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iterator>
 #include <thread>
 #include <utility>
 
+#include "drivers/common/exit_handler.h"
 #include "drivers/common/service_thread.h"
 #include "hal/types.h"
 
@@ -33,7 +33,7 @@ Remains& Remains::instance() {
 
 // By now the vendor's library is loaded, so this is called before that destroys what it has.
 Remains::Remains() {
-  std::atexit([] { instance().stop(); });
+  at_exit_of_this_process<[] { instance().stop(); }>();
 }
 
 void Remains::stop() {

@@ -2,9 +2,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
+#include "drivers/common/exit_handler.h"
 #include "drivers/hip/agents.h"
 #include "drivers/hip/reserved.h"
 #include "hal/error.h"
@@ -69,7 +69,7 @@ Status Hip::resolve() {
   if (hipGetDeviceProperties == nullptr && hipGetDevicePropertiesR0600 == nullptr) {
     return lacks("hipGetDeviceProperties");
   }
-  std::atexit(wait_for_calls);
+  at_exit_of_this_process<wait_for_calls>();
   return {};
 }
 

@@ -1,8 +1,8 @@
 #include "drivers/hip/registrations.h"
 
 #include <chrono>
-#include <cstdlib>
 
+#include "drivers/common/exit_handler.h"
 #include "drivers/hip/stream.h"
 #include "hal/error.h"
 
@@ -81,7 +81,7 @@ void Registrations::forget_unused(const Hip& hip) {
   if (ended_ || Streams::instance().any_blocks()) return;
   // HIP has compiled something by now. What the compiler registered to be destroyed at the end of
   // the process it destroys after what is registered here.
-  static const int registered = std::atexit([] { instance().end(); });
+  static const int registered = at_exit_of_this_process<[] { instance().end(); }>();
   static_cast<void>(registered);
   if (hip.unregistering_makes_null_streams() && !has_null_streams_) {
     make_null_streams(hip);

@@ -1,8 +1,8 @@
 #include "drivers/hip/reserved.h"
 
 #include <atomic>
-#include <cstdlib>
 
+#include "drivers/common/exit_handler.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/stream.h"
 #include "hal/error.h"
@@ -22,9 +22,9 @@ std::atomic<uint32_t> mappings{0};
 // the reverse order, so this runs before HIP's.
 void keep_hsa_for_mappings(const Hip& hip) {
   static auto* const init = hip.hsa_init;
-  static const int registered = std::atexit([] {
+  static const int registered = at_exit_of_this_process<[] {
     if (init != nullptr && mappings.load() != 0) init();
-  });
+  }>();
   static_cast<void>(registered);
 }
 

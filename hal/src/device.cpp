@@ -120,6 +120,7 @@ bool Device::can_access(const Device& peer) const noexcept {
   if (&peer == this) return true;
   if (peer.info().driver.view() != info().driver.view()) return false;
   if (peer.gpu_count() == 1) {
+    if (is_fork_of_user()) return false;
     const auto ask = internal::optional(contract()->functions, &HalyardDeviceFunctions::can_access);
     return ask != nullptr && ask(contract(), peer.contract());
   }

@@ -13,6 +13,8 @@ namespace halyard {
 
 Result<Ref<Driver>> Driver::create(decltype(HalyardPlugin::create_driver) create_driver,
                                    Span<const Option> options) {
+  HALYARD_RETURN_IF_ERROR(check_fork());
+  note_driver_in_use();
   HalyardDriver* driver = nullptr;
   HALYARD_RETURN_IF_ERROR(internal::call(create_driver, options, &driver));
   return internal::take<Driver>("create_driver", driver);

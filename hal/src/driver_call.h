@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "hal/error.h"
+#include "hal/fork.h"
 #include "hal/ref.h"
 #include "hal/status.h"
 #include "plugins/contract.h"
@@ -20,6 +21,8 @@ void make_whole(T* const& filled) noexcept {
 
 template <typename... P, typename... A>
 Status call(HalyardStatus* (*function)(P...), const A&... given) {
+  if (is_fork_of_user()) [[unlikely]]
+    return check_fork();
   Status status = Status::adopt(function(to_contract(given)...));
   (make_whole(given), ...);
   return status;

@@ -25,6 +25,7 @@ void Semaphore::fail(const Status& cause) {
                 "A semaphore was failed with an OK status, so the cause is unknown."));
     return;
   }
+  if (is_fork_of_user()) return;  // the parent's semaphore goes on
   contract()->functions->fail(contract(), cause.contract());
 }
 

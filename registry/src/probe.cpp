@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "hal/error.h"
+#include "hal/fork.h"
 #include "load_note.h"
 
 namespace halyard {
@@ -136,6 +137,7 @@ std::string winner_before(const std::vector<Candidate>& candidates, size_t index
                                 const DriverSettings& settings) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   LoadNote::silence();
+  use_drivers_in_spite_of_fork();
   // What a plugin prints must not get between the lines of the program's own.
   dup2(STDERR_FILENO, STDOUT_FILENO);
   DriverSettings without_timeout = settings;  // the parent has its own

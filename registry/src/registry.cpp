@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "hal/error.h"
+#include "hal/fork.h"
 #include "hal/text.h"
 #include "probe.h"
 #include "registry/vgpu.h"
@@ -56,8 +57,15 @@ struct Registry::State {
   LoadReport report;
   std::vector<LoadedPlugin> plugins;  // one for each candidate; empty if not usable
 
+  // In a child of fork() the thread that holds the mutex may not exist: then there is no lock.
+  std::unique_lock<std::mutex> lock() {
+    if (is_fork_of_user()) return std::unique_lock(mutex, std::try_to_lock);
+    return std::unique_lock(mutex);
+  }
+
   void load(size_t index) {
     if (report.candidates[index].tried) return;
+    note_driver_in_use();
     const TakenBy taken_by = [&](const std::string& driver) {
       const size_t winner = find(driver);
       return winner < index ? report.candidates[winner].path : std::string();
@@ -143,7 +151,8 @@ std::unique_ptr<Registry> Registry::create(const RegistryOptions& options) {
 }
 
 LoadReport Registry::report() {
-  const std::lock_guard lock(state_->mutex);
+  const auto lock = state_->lock();
+  if (!lock.owns_lock()) return {};
   state_->load_all();
   return state_->report;
 }
@@ -163,12 +172,14 @@ Result<LoadReport> Registry::probe(std::chrono::milliseconds timeout) const {
 }
 
 LoadReport Registry::report_so_far() const {
-  const std::lock_guard lock(state_->mutex);
+  const auto lock = state_->lock();
+  if (!lock.owns_lock()) return {};
   return state_->report;
 }
 
 std::vector<LoadedDriver> Registry::drivers() {
-  const std::lock_guard lock(state_->mutex);
+  const auto lock = state_->lock();
+  if (!lock.owns_lock()) return {};
   state_->load_all();
   std::vector<LoadedDriver> drivers;
   for (size_t i = 0; i < state_->plugins.size(); ++i) {
@@ -181,7 +192,8 @@ std::vector<LoadedDriver> Registry::drivers() {
 }
 
 Result<LoadedDriver> Registry::driver(std::string_view name) {
-  const std::lock_guard lock(state_->mutex);
+  HALYARD_RETURN_IF_ERROR(check_fork());
+  const auto lock = state_->lock();
   HALYARD_ASSIGN_OR_RETURN(const size_t index, state_->driver_index(name));
   return describe(state_->report.candidates[index], state_->plugins[index]);
 }
@@ -246,7 +258,8 @@ Status with_place(const DeviceUri& uri, const std::vector<ConfiguredOption>& con
 Result<DeviceUri> Registry::parse(std::string_view text) {
   Result<DeviceUri> uri = parse_device_uri(text);
   if (uri.ok()) return uri;
-  const std::lock_guard lock(state_->mutex);
+  HALYARD_RETURN_IF_ERROR(check_fork());
+  const auto lock = state_->lock();
   state_->load_all();
   std::vector<std::string> there;
   for (size_t i = 0; i < state_->plugins.size(); ++i) {
@@ -323,7 +336,8 @@ Result<std::vector<Ref<Device>>> Registry::open_devices(std::string_view uri,
 }
 
 Result<Registry::Chosen> Registry::choose(const std::vector<DeviceUri>& uris) {
-  const std::lock_guard lock(state_->mutex);
+  HALYARD_RETURN_IF_ERROR(check_fork());
+  const auto lock = state_->lock();
   Chosen chosen;
   for (const DeviceUri& uri : uris) {
     HALYARD_ASSIGN_OR_RETURN(const size_t index, state_->driver_index(uri.driver));

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "hal/fork.h"
 #include "registry/loader.h"
 #include "registry/registry.h"
 #include "temporary_folder.h"
@@ -47,6 +48,7 @@ End end_of(const std::function<void()>& work, const std::function<void(pid_t)>& 
     close(ends[0]);
     close(ends[1]);
     handle_nothing();
+    use_drivers_in_spite_of_fork();
     work();
     _exit(77);
   }

@@ -1,4 +1,5 @@
 // The C interface's devices, their profiles and semaphores.
+#include "hal/fork.h"
 #include "structs.h"
 
 using namespace halyard;
@@ -361,6 +362,7 @@ halyard_error* halyard_semaphore_fail(halyard_semaphore* semaphore, halyard_code
                    "UNAUTHENTICATED (16).",
                    name, static_cast<int>(code));
     }
+    HALYARD_RETURN_IF_ERROR(check_fork());
     semaphore->object->fail(Status(static_cast<StatusCode>(code), message));
     return {};
   });

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "hal/fork.h"
 #include "plugins/driver.h"
 
 namespace halyard {
@@ -39,6 +40,7 @@ class Object : protected C {
 
  private:
   void destroy_now() const noexcept {
+    if (is_fork_of_user()) return;  // it is the parent's
     C* const object = contract();
     if (object->host != nullptr) object->host->destroy(object->host);
     object->functions->destroy(object);

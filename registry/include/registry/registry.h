@@ -71,7 +71,8 @@ struct LoadedDriver {
   std::vector<DeviceSummary> devices;
 };
 
-// Any thread may use any method. Devices and drivers may outlive the registry.
+// Any thread may use any method. Devices and drivers may outlive the registry. In a child of fork()
+// whose parent had started a driver, nothing can be opened (hal/fork.h).
 class Registry {
  public:
   static std::unique_ptr<Registry> create(const RegistryOptions& options = {});
