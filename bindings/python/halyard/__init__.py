@@ -10,6 +10,9 @@
 Nothing copies or waits unless its documentation says so. Failures raise halyard.Error.
 """
 
+import atexit
+
+from . import _core
 from ._array import Array, Dmabuf
 from ._core import Future, Lds, Semaphore
 from ._device import (
@@ -22,7 +25,7 @@ from ._device import (
     load_virtual_gpu,
     open,
 )
-from ._errors import Code, DeadlineExceeded, Error, OutOfMemory
+from ._errors import Code, DeadlineExceeded, Error, OutOfMemory, WrongType
 from ._kernel import DeviceAddress, Kernel, Module, Parameter
 from ._queue import Queue
 
@@ -45,8 +48,12 @@ __all__ = [
     "ProfileEvent",
     "Queue",
     "Semaphore",
+    "WrongType",
     "drivers",
     "load_report",
     "load_virtual_gpu",
     "open",
 ]
+
+# No function of Queue.call begins while the interpreter ends.
+atexit.register(_core.end)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _core
-from ._errors import Code, Error
+from ._checks import convert, describe, futures
+from ._errors import Code, Error, WrongType
 
 if TYPE_CHECKING:
     from ._device import Device
@@ -58,11 +59,6 @@ def advice_number(name: str) -> int:
         Code.INVALID_ARGUMENT,
         f'The advice ("{name}") does not exist. Legal are {", ".join(ADVICE)}.',
     )
-
-
-def to_shape(shape: Union[int, Sequence[int]]) -> Tuple[int, ...]:
-    """A shape as a tuple; an int is a shape of one dimension."""
-    return (int(shape),) if np.ndim(shape) == 0 else tuple(int(length) for length in shape)
 
 
 class Array(_core.Memory):
@@ -162,9 +158,10 @@ class Array(_core.Memory):
     ) -> _core.Future:
         """Writes the elements in the order of `queue` (by default the device's default queue).
 
-        The data are copied before the call returns. It does not wait for the device.
+        The data are copied before the call returns. It does not wait for the device. The array's
+        type has to hold each value; only floats are rounded.
         """
-        data = np.asarray(data, dtype=self.dtype)
+        data = convert(data, self.dtype)
         if data.shape != self.shape and data.ndim != 0:
             raise Error(
                 Code.INVALID_ARGUMENT,
@@ -172,7 +169,7 @@ class Array(_core.Memory):
             )
         data = np.ascontiguousarray(np.broadcast_to(data, self.shape))
         queue = queue or self.device.default_queue
-        return queue._core.update(self, data.reshape(-1).view(np.uint8), list(after))
+        return queue._core.update(self, data.reshape(-1).view(np.uint8), futures(after))
 
     def download(
         self,
@@ -185,31 +182,40 @@ class Array(_core.Memory):
         WAITS for the earlier work of the queue (by default the device's default queue) and for the
         copy.
         """
-        queue = queue or self.device.default_queue
-        if self.on_host:
-            queue._core.barrier(list(after)).wait()
-            values = self.numpy().copy() if out is None else self.numpy()
-        else:
-            staging = self.device.empty(self.shape, self.dtype, memory="host")
-            queue._core.copy(self, staging, self.nbytes, list(after)).wait()
-            values = staging.numpy()  # the view keeps the staging memory
-        if out is None:
-            return values
-        if out.shape != self.shape:
+        if out is not None and not isinstance(out, np.ndarray):
+            raise WrongType(f"The target of a download ({describe(out)}) is not a NumPy array.")
+        if out is not None and out.shape != self.shape:
             raise Error(
                 Code.INVALID_ARGUMENT,
                 f"An array of shape {self.shape} is to be put into one of shape {out.shape}.",
             )
-        np.copyto(out, values)
+        queue = queue or self.device.default_queue
+        if self.on_host:
+            queue._core.barrier(futures(after)).wait()
+            values = self.numpy().copy() if out is None else self.numpy()
+        else:
+            staging = self.device.empty(self.shape, self.dtype, memory="host")
+            queue._core.copy(self, staging, self.nbytes, futures(after)).wait()
+            values = staging.numpy()  # the view keeps the staging memory
+        if out is None:
+            return values
+        np.copyto(out, convert(values, out.dtype))
         return out
 
     def fill(
         self, value: Any, queue: Optional["Queue"] = None, after: Sequence[_core.Future] = ()
     ) -> _core.Future:
-        """Sets every element, in the order of `queue` or the device's default queue."""
-        pattern = np.asarray(value, dtype=self.dtype).tobytes()
+        """Sets every element, in the order of `queue` or the device's default queue. The array's
+        type has to hold the value; a float is rounded."""
+        element = convert(value, self.dtype)
+        if element.ndim != 0:
+            raise Error(
+                Code.INVALID_ARGUMENT,
+                f"A fill is given values of shape {element.shape}. It takes one value; use upload "
+                f"for several.",
+            )
         queue = queue or self.device.default_queue
-        return queue._core.fill(self, pattern, self.nbytes, list(after))
+        return queue._core.fill(self, element.tobytes(), self.nbytes, futures(after))
 
     def copy_from(
         self,
@@ -218,13 +224,15 @@ class Array(_core.Memory):
         after: Sequence[_core.Future] = (),
     ) -> _core.Future:
         """Copies the bytes of an array of the same size, in the order of `queue`."""
+        if not isinstance(source, Array):
+            raise WrongType(f"The source of a copy ({describe(source)}) is not a halyard.Array.")
         if source.nbytes != self.nbytes:
             raise Error(
                 Code.INVALID_ARGUMENT,
                 f"An array of {self.nbytes} bytes is given one of {source.nbytes} bytes.",
             )
         queue = queue or self.device.default_queue
-        return queue._core.copy(source, self, self.nbytes, list(after))
+        return queue._core.copy(source, self, self.nbytes, futures(after))
 
     def prefetch(
         self,
@@ -240,7 +248,7 @@ class Array(_core.Memory):
                 f'The target of a prefetch ("{to}") does not exist. Legal are device, host.',
             )
         queue = queue or self.device.default_queue
-        return queue._core.prefetch(self, to == "host", list(after))
+        return queue._core.prefetch(self, to == "host", futures(after))
 
     def advise(self, advice: str) -> None:
         """Advises the runtime on an array in managed memory: "read mostly", "prefer device",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -10,8 +9,9 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _core
-from ._array import Array, memory_type, to_shape
-from ._errors import Code, Error
+from ._array import Array, memory_type
+from ._checks import convert, describe, text, to_shape, to_size, whole
+from ._errors import Code, Error, WrongType
 from ._kernel import DeviceAddress, Module
 from ._queue import PRIORITIES, Queue
 
@@ -114,7 +114,14 @@ class Pool:
 
     def trim(self, keep: int = 0) -> None:
         """Frees unused memory until the pool has at most `keep` bytes of it."""
-        self._core.trim(keep)
+        self._core.trim(whole("number of bytes to keep", keep))
+
+
+def _handle(what: str, handle: Any) -> bytes:
+    """The bytes that another process has exported."""
+    if isinstance(handle, (bytes, bytearray, memoryview)):
+        return bytes(handle)
+    raise WrongType(f"The {what} ({describe(handle)}) is not bytes, as an export gives them.")
 
 
 class Device:
@@ -176,21 +183,21 @@ class Device:
         address alone. A GPU that is given the array itself can always use it.
         """
         shape = to_shape(shape)
-        size = math.prod(shape) * np.dtype(dtype).itemsize
-        if not 0 < size < 1 << 63:
-            raise Error(
-                Code.INVALID_ARGUMENT,
-                f"An array of shape {shape} has {size} bytes. Legal are 1 and more.",
-            )
+        size = to_size(shape, np.dtype(dtype))
         managed = memory == "managed"
         memory_ = self._core.allocate(
-            size, memory_type("host" if managed else memory), gpu, shared, managed
+            size,
+            memory_type("host" if managed else memory),
+            whole("index of a GPU", gpu, 0, 2**32 - 1),
+            bool(shared),
+            managed,
         )
         return Array(memory_, self, shape, dtype)
 
     def array(self, data: Any, dtype: Any = None, memory: str = "device") -> Array:
-        """A copy of the data. WAITS for the copy."""
-        data = np.asarray(data, dtype=dtype)
+        """A copy of the data, as `dtype` if that is given; it has to hold each value. WAITS for the
+        copy."""
+        data = np.asarray(data) if dtype is None else convert(data, np.dtype(dtype))
         array = self.empty(data.shape, data.dtype, memory)
         if array.on_host:
             np.copyto(array.numpy(), data)
@@ -203,7 +210,7 @@ class Device:
     ) -> Array:
         """An array of zeros. WAITS for the fill."""
         array = self.empty(shape, dtype, memory)
-        array.fill(0).wait()
+        self.default_queue._core.fill(array, b"\0", array.nbytes, []).wait()
         return array
 
     def from_dlpack(self, source: Any) -> Array:
@@ -211,6 +218,10 @@ class Device:
         (NumPy's arrays, PyTorch's tensors) or a capsule. The memory is kept until no work uses it.
         """
         capsule = source.__dlpack__() if hasattr(source, "__dlpack__") else source
+        if type(capsule).__name__ != "PyCapsule":
+            raise WrongType(
+                f"The source ({describe(source)}) has no __dlpack__ and is no DLPack capsule."
+            )
         memory, code, bits = _core.from_dlpack(self._core, capsule)
         kind = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}.get(code)
         if kind is None:
@@ -229,7 +240,8 @@ class Device:
         """An array over device memory of the vendor's runtime in this process (hipMalloc). `owner`
         stays alive until no work uses the memory."""
         shape = to_shape(shape)
-        size = math.prod(shape) * np.dtype(dtype).itemsize
+        size = to_size(shape, np.dtype(dtype))
+        pointer = whole("pointer", pointer)
         return Array(self._core.import_pointer(pointer, size, owner), self, shape, dtype)
 
     def import_ipc(
@@ -237,8 +249,10 @@ class Device:
     ) -> Array:
         """An array over another process's memory, by the handle of its Array.export_ipc."""
         shape = to_shape(shape)
-        size = math.prod(shape) * np.dtype(dtype).itemsize
-        return Array(self._core.import_ipc(bytes(handle), size), self, shape, dtype)
+        size = to_size(shape, np.dtype(dtype))
+        return Array(
+            self._core.import_ipc(_handle("IPC handle", handle), size), self, shape, dtype
+        )
 
     def import_dmabuf(
         self,
@@ -251,18 +265,16 @@ class Device:
         such as Array.export_dmabuf gives it. The descriptor stays the caller's, and may be closed
         at once."""
         shape = to_shape(shape)
-        size = math.prod(shape) * np.dtype(dtype).itemsize
+        size = to_size(shape, np.dtype(dtype))
+        fd = whole("descriptor of a dma-buf", fd, -(2**31), 2**31 - 1)
+        offset = whole("offset in a dma-buf", offset)
         return Array(self._core.import_dmabuf(fd, offset, size), self, shape, dtype)
 
     def pool(self, memory: str = "device", limit: int = 0, keep: Optional[int] = None) -> Pool:
         """A pool for Queue.empty. limit: the most bytes that it reserves; 0: no limit. keep: the
         unused bytes that it keeps; None: as the device's own pools."""
-        for what, value in (("limit", limit), ("number of bytes to keep", keep or 0)):
-            if not 0 <= value < 1 << 63:
-                raise Error(
-                    Code.INVALID_ARGUMENT,
-                    f"The {what} of a pool ({value}) is not one. Legal are 0 to 2**63 - 1.",
-                )
+        limit = whole("limit of a pool", limit, 0, 2**63 - 1)
+        keep = None if keep is None else whole("number of bytes to keep", keep, 0, 2**63 - 1)
         kept = 0 if keep is None else KEEP_NONE if keep == 0 else keep
         return Pool(self, self._core.create_pool(memory_type(memory), limit, kept))
 
@@ -271,7 +283,7 @@ class Device:
         memory_type, owner ("device", "imported", "host memory"), device_address, size, and
         host_address, which is 0 if the host cannot access it. An Error
         (NOT_FOUND) if there is none."""
-        return self._core.find_allocation(address)
+        return self._core.find_allocation(whole("address", address))
 
     def read_clocks(self) -> Dict[str, int]:
         """The clocks at one moment: device_ticks (what wall_clock64() reads in a kernel),
@@ -289,7 +301,12 @@ class Device:
         program or library of hipcc's, an archive or a folder of these."""
         if isinstance(file, (bytes, bytearray, memoryview)):
             return Module(self, self._core.load_bytes(bytes(file)))
-        return Module(self, self._core.load_file(os.fspath(file)))
+        if not isinstance(file, (str, os.PathLike)):
+            raise WrongType(
+                f"The file with kernels ({describe(file)}) is neither a path (str or PathLike) nor "
+                f"bytes."
+            )
+        return Module(self, self._core.load_file(os.fsencode(file)))
 
     @property
     def default_queue(self) -> Queue:
@@ -311,19 +328,20 @@ class Device:
                 Code.INVALID_ARGUMENT,
                 f'The priority ("{priority}") does not exist. Legal are {", ".join(PRIORITIES)}.',
             )
+        gpu = whole("index of a GPU", gpu, 0, 2**32 - 1)
         return Queue(self, self._core.create_queue(PRIORITIES.index(priority), gpu))
 
     def import_queue(self, native: int) -> Queue:
         """A queue over a queue of the vendor runtime (hipStream_t), which must outlive it."""
-        return Queue(self, self._core.import_queue(native))
+        return Queue(self, self._core.import_queue(whole("native queue", native)))
 
     def semaphore(self, value: int = 0) -> _core.Semaphore:
         """A semaphore with an initial value."""
-        return self._core.create_semaphore(value)
+        return self._core.create_semaphore(whole("value of a semaphore", value))
 
     def import_semaphore(self, handle: bytes) -> _core.Semaphore:
         """A semaphore on another process's timeline, by the handle of its Semaphore.export."""
-        return self._core.import_semaphore(bytes(handle))
+        return self._core.import_semaphore(_handle("semaphore's handle", handle))
 
     def profile(self, kinds: Sequence[str] = ()) -> Profile:
         """Records the work of a block: `with device.profile() as profile:`. kinds: of operations,
@@ -332,6 +350,8 @@ class Device:
 
     def can_access(self, peer: "Device") -> bool:
         """Whether this device's work can use arrays of the peer."""
+        if not isinstance(peer, Device):
+            raise WrongType(f"The peer ({describe(peer)}) is not a halyard.Device.")
         return self._core.can_access(peer._core)
 
     def fault(self) -> None:
@@ -351,14 +371,19 @@ def open(  # noqa: A001, the module's own: halyard.open
     process, which needs no hardware. Only the first open can select it.
     options: of the device; they override the URI's.
     """
+    text("URI of a device", uri)
+    known = {
+        text("key of an option", key): text(f"value of the option {key}", value)
+        for key, value in dict(options or {}).items()
+    }
     if vgpu:
         load_virtual_gpu("" if vgpu is True else vgpu)
-    return Device(uri, _core.open_device(uri, dict(options or {})))
+    return Device(uri, _core.open_device(uri, known))
 
 
 def load_virtual_gpu(profile: str = "") -> None:
     """Loads the virtual GPU into this process, permanently, before any device is opened."""
-    _core.load_virtual_gpu(profile)
+    _core.load_virtual_gpu(text("profile of the virtual GPU", profile))
 
 
 def drivers() -> List[Dict[str, Any]]:

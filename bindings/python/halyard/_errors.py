@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import traceback
 
 
 class Code(enum.IntEnum):
@@ -47,6 +48,25 @@ class DeadlineExceeded(Error, TimeoutError):
 
 class OutOfMemory(Error, MemoryError):
     """There is no room: RESOURCE_EXHAUSTED."""
+
+
+class WrongType(Error, TypeError):
+    """An argument has a type that is not legal: INVALID_ARGUMENT."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Code.INVALID_ARGUMENT, message)
+
+    def __reduce__(self):
+        return (type(self), (self.message,))
+
+
+def describe_exception(error: BaseException) -> str:
+    """The text for an operation that a Python function fails."""
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return text
+    return f"{text} ({frames[-1].filename}:{frames[-1].lineno}, in {frames[-1].name})"
 
 
 def make_error(code: int, message: str) -> Error:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
-from ._array import Array, to_shape
-from ._errors import Code, Error
+from ._array import Array
+from ._checks import describe, futures, to_shape, to_size
+from ._errors import WrongType
 
 if TYPE_CHECKING:
     from ._device import Device, Pool
@@ -42,17 +42,12 @@ class Queue:
         may use it (memory="host") when the queue has come so far. The memory goes back to the pool
         when the array is gone and no work uses it."""
         shape = to_shape(shape)
-        size = math.prod(shape) * np.dtype(dtype).itemsize
-        if not 0 < size < 1 << 63:
-            raise Error(
-                Code.INVALID_ARGUMENT,
-                f"An array of shape {shape} has {size} bytes. Legal are 1 and more.",
-            )
+        size = to_size(shape, np.dtype(dtype))
         return Array(self._core.allocate(pool._core, size), self.device, shape, dtype)
 
-    def after(self, *futures: _core.Future) -> _core.Future:
+    def after(self, *after: _core.Future) -> _core.Future:
         """Later work waits for the futures, which may be other queues'."""
-        return self._core.barrier(list(futures))
+        return self._core.barrier(futures(after))
 
     def future(self) -> _core.Future:
         """The end of all that was submitted so far."""
@@ -66,8 +61,11 @@ class Queue:
         self, function: Callable[[], Any], after: Sequence[_core.Future] = ()
     ) -> _core.Future:
         """Calls a Python function in queue order, on a thread of the driver's. It must not wait for
-        work of the same queue. An exception fails the operation."""
-        return self._core.host_call(function, list(after))
+        work of the same queue. An exception fails the operation. A function whose turn has not
+        come when the interpreter ends is not called."""
+        if not callable(function):
+            raise WrongType(f"The function of a queue's call ({describe(function)}) is not callable.")
+        return self._core.host_call(function, futures(after))
 
     def fault(self) -> None:
         """Raises why the queue takes no work any more; returns while it does."""

@@ -1,5 +1,7 @@
 #include "core.h"
 
+#include <cmath>
+
 namespace halyard::python {
 
 void check(halyard_error* error) {
@@ -63,7 +65,16 @@ void wait(const Point& point, const py::object& timeout) {
   constexpr uint64_t kSlice = 50'000'000;  // ns between two looks for signals
   uint64_t deadline = HALYARD_FOREVER;
   if (!timeout.is_none()) {
-    const auto seconds = timeout.cast<double>();
+    const double seconds = PyFloat_AsDouble(timeout.ptr());
+    const bool is_number = PyErr_Occurred() == nullptr;
+    PyErr_Clear();
+    if (!is_number || std::isnan(seconds)) {
+      fail(HALYARD_INVALID_ARGUMENT,
+           "The timeout (" + describe(timeout) +
+               ") is not a number of seconds. Legal are numbers, and None to wait for "
+               "ever.",
+           !is_number);
+    }
     // Half of the clock's range is for ever, too.
     if (!(seconds > 0)) {
       deadline = HALYARD_POLL;
@@ -75,7 +86,7 @@ void wait(const Point& point, const py::object& timeout) {
     const uint64_t slice = std::min(deadline, halyard_deadline_after(kSlice));
     halyard_error* error = nullptr;
     {
-      const py::gil_scoped_release release;
+      const ReleasedGil released;
       error = halyard_semaphore_wait(point.semaphore.get(), point.value, slice);
     }
     if (halyard_error_code(error) != HALYARD_DEADLINE_EXCEEDED || slice == deadline) {
@@ -99,12 +110,17 @@ PYBIND11_MODULE(_core, module) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const python::CodeError& e) {
-      const pybind11::object make = pybind11::module_::import("halyard._errors").attr("make_error");
-      const pybind11::object error = make(static_cast<int>(e.code), e.message);
+      const pybind11::module_ errors = pybind11::module_::import("halyard._errors");
+      const pybind11::object message = python::to_message(e.message);
+      const pybind11::object error =
+          e.is_type ? errors.attr("WrongType")(message)
+                    : errors.attr("make_error")(static_cast<int>(e.code), message);
       PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
     }
   });
   python::define_memory(module);
   python::define_queue(module);
   python::define_device(module);
+  module.def("end", &python::end_acquisitions);
+  python::refuse_other_calls(module);
 }

@@ -16,28 +16,22 @@
 #include <utility>
 #include <vector>
 
+#include "gil.h"
+#include "text.h"
+
 namespace halyard::python {
 
 namespace py = pybind11;
 
-// Becomes halyard.Error, or the subclass of it that fits the code.
-struct CodeError {
-  halyard_code code;
-  std::string message;
-};
-
 // Throws a CodeError unless `error` is null. With or without the GIL.
 void check(halyard_error* error);
-[[noreturn]] inline void fail(halyard_code code, std::string message) {
-  throw CodeError{code, std::move(message)};
-}
 
 // `call`, without the GIL.
 template <typename Call>
 void unlocked(Call&& call) {
   halyard_error* error = nullptr;
   {
-    const py::gil_scoped_release release;
+    const ReleasedGil released;
     error = call();
   }
   check(error);
@@ -83,7 +77,7 @@ class Held {
   ~Held() {
     if (handle_.get() == nullptr) return;
     if (PyGILState_Check() == 0) return;  // ~Handle
-    const py::gil_scoped_release release;
+    const ReleasedGil released;
     handle_ = Handle();
   }
   auto* get() const { return handle_.get(); }
@@ -151,6 +145,8 @@ void wait(const Point& point, const py::object& timeout);
 void define_device(py::module_& module);
 void define_memory(py::module_& module);
 void define_queue(py::module_& module);
+// After the others: a call that fits none of a function's definitions raises halyard.WrongType.
+void refuse_other_calls(py::module_& module);
 
 // Of queue.cpp, for device.cpp.
 py::object make_queue(const HeldDevice& device, HeldQueue queue);

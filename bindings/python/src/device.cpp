@@ -1,14 +1,13 @@
 // Devices, drivers, the virtual GPU and profiles.
 #include <array>
 #include <cstring>
-#include <map>
 
 #include "core.h"
 
 namespace halyard::python {
 namespace {
 
-using Options = std::map<std::string, std::string>;
+using Options = std::vector<std::pair<Text, Text>>;
 
 host::internal::RegistryHandle registry() {
   host::internal::RegistryHandle handle;
@@ -20,8 +19,10 @@ struct Device {
   HeldDevice handle;
 };
 
-Device open_device(const std::string& uri, const Options& options) {
+Device open_device(const Text& uri, const py::dict& given) {
   const host::internal::RegistryHandle from = registry();
+  Options options;
+  for (const auto& [key, value] : given) options.emplace_back(key.cast<Text>(), value.cast<Text>());
   std::vector<halyard_option> list;
   for (const auto& [key, value] : options) list.push_back({key.c_str(), value.c_str()});
   Device device;
@@ -60,14 +61,14 @@ void add_details(py::dict& dict, const Device& device) {
 py::dict device_info(const Device& device) {
   const auto info = read<halyard_device_info>(&halyard_device_get_info, device.handle.get());
   py::dict dict;
-  dict["driver"] = info.driver;
-  dict["name"] = info.name;
-  dict["uuid"] = info.uuid;
-  dict["target"] = info.target;
+  dict["driver"] = to_str(info.driver);
+  dict["name"] = to_str(info.name);
+  dict["uuid"] = to_str(info.uuid);
+  dict["target"] = to_str(info.target);
   // As `halyard dump devices` calls them.
   const std::string target = info.target;
-  dict["gpu_target"] = target;
-  dict["gpu_arch_name"] = target.substr(0, target.find(':'));
+  dict["gpu_target"] = to_str(target.c_str());
+  dict["gpu_arch_name"] = to_str(target.substr(0, target.find(':')).c_str());
   dict["compute_units"] = info.compute_units;
   dict["wavefront_size"] = info.wavefront_size;
   dict["max_workgroup_size"] = info.max_workgroup_size;
@@ -83,7 +84,7 @@ py::dict device_info(const Device& device) {
   dict["maps_device_memory"] = info.maps_device_memory;
   dict["coherent_map"] = info.coherent_map;
   dict["imports_queues"] = info.imports_queues;
-  dict["pci_address"] = info.pci_address;
+  dict["pci_address"] = to_str(info.pci_address);
   dict["gpu_count"] = info.gpu_count;
   dict["managed_memory"] = info.managed_memory;
   dict["commit_granule"] = info.commit_granule;
@@ -108,21 +109,21 @@ py::list drivers() {
       const auto summary = read<halyard_device_summary>(&halyard_driver_device, driver.get(), j);
       py::dict device;
       device["ordinal"] = summary.ordinal;
-      device["name"] = summary.name;
-      device["uuid"] = summary.uuid;
-      device["target"] = summary.target;
+      device["name"] = to_str(summary.name);
+      device["uuid"] = to_str(summary.uuid);
+      device["target"] = to_str(summary.target);
       device["compute_units"] = summary.compute_units;
       device["memory_bytes"] = summary.memory_bytes;
       devices.append(device);
     }
     py::dict dict;
-    dict["name"] = info.name;
-    dict["version"] = info.version;
-    dict["description"] = info.description;
-    dict["path"] = info.path;
-    dict["library_name"] = info.library_name;
-    dict["library_path"] = info.library_path;
-    dict["library_version"] = info.library_version;
+    dict["name"] = to_str(info.name);
+    dict["version"] = to_str(info.version);
+    dict["description"] = to_str(info.description);
+    dict["path"] = to_str(info.path);
+    dict["library_name"] = to_str(info.library_name);
+    dict["library_path"] = to_str(info.library_path);
+    dict["library_version"] = to_str(info.library_version);
     dict["devices"] = devices;
     list.append(dict);
   }
@@ -130,7 +131,7 @@ py::list drivers() {
 }
 
 // The device's place among its driver's. No other driver is loaded for it.
-uint32_t ordinal_of(const std::string& driver_name, const std::string& uuid) {
+uint32_t ordinal_of(const Text& driver_name, const Text& uuid) {
   const host::internal::RegistryHandle from = registry();
   halyard_driver* driver = nullptr;
   unlocked([&] { return halyard_registry_driver(from.get(), driver_name.c_str(), &driver); });
@@ -139,21 +140,21 @@ uint32_t ordinal_of(const std::string& driver_name, const std::string& uuid) {
   for (size_t i = 0; i < count; ++i) {
     auto summary = host::internal::with_size<halyard_device_summary>();
     halyard_error* const error = halyard_driver_device(driver, i, &summary);
-    if (error == nullptr && uuid == summary.uuid) ordinal = summary.ordinal;
+    if (error == nullptr && uuid.value == summary.uuid) ordinal = summary.ordinal;
     halyard_error_free(error);
   }
   halyard_driver_release(driver);
   return ordinal;
 }
 
-std::string load_report() {
+py::object load_report() {
   const host::internal::RegistryHandle from = registry();
   halyard_load_report* report = nullptr;
   unlocked(
       [&] { return halyard_registry_report(from.get(), HALYARD_REPORT_COMPLETE, 0, &report); });
-  std::string text = halyard_load_report_text(report);
+  const std::string text = halyard_load_report_text(report);
   halyard_load_report_release(report);
-  return text;
+  return to_message(text);
 }
 
 // What ProfileEvent of _device.py has, in its order, of each operation.
@@ -171,7 +172,7 @@ py::list end_profile(const Device& device) {
   });
   py::list list;
   for (const host::ProfileEvent& event : events) {
-    list.append(py::make_tuple(event.name, event.begin_ns, event.end_ns,
+    list.append(py::make_tuple(to_str(event.name.c_str()), event.begin_ns, event.end_ns,
                                halyard_profile_kind_name(event.kind), event.queue, event.bytes,
                                event.execution, event.command, tuple_of(event.grid),
                                tuple_of(event.group)));
@@ -305,7 +306,7 @@ void define_device(py::module_& module) {
       .def("import_ipc", &import_ipc)
       .def("import_dmabuf", &import_dmabuf)
       .def("load_file",
-           [](const Device& device, const std::string& path) {
+           [](const Device& device, const Text& path) {
              HeldExecutable executable;
              unlocked([&]() -> halyard_error* {
                host::internal::ModuleHandle file;
@@ -390,7 +391,7 @@ void define_device(py::module_& module) {
   module.def("drivers", &drivers);
   module.def("load_report", &load_report);
   module.def("ordinal_of", &ordinal_of);
-  module.def("load_virtual_gpu", [](const std::string& profile) {
+  module.def("load_virtual_gpu", [](const Text& profile) {
     unlocked([&] { return halyard_load_virtual_gpu(profile.c_str(), nullptr); });
   });
   module.def("virtual_gpu_loaded", [] { return halyard_virtual_gpu_loaded(); });

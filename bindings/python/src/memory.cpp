@@ -101,9 +101,9 @@ struct Export {
 
 // May be called by anybody, on any thread.
 void delete_export(DLManagedTensor* self) {
-  if (self == nullptr || Py_IsInitialized() == 0) return;
-  const py::gil_scoped_acquire acquire;
-  delete static_cast<Export*>(self->manager_context);
+  if (self == nullptr) return;
+  const AcquiredGil gil;
+  if (gil.entered()) delete static_cast<Export*>(self->manager_context);
 }
 
 void delete_capsule(PyObject* capsule) {
@@ -221,8 +221,12 @@ std::unique_ptr<Memory> take(Memory& other) {
 }
 
 py::tuple from_dlpack(const py::object& device_object, const py::object& capsule) {
+  if (PyCapsule_IsValid(capsule.ptr(), kCapsule) == 0) {
+    fail(HALYARD_INVALID_ARGUMENT,
+         "The DLPack capsule holds no tensor that can be taken: it is of another kind (a "
+         "\"dltensor\" is wanted), or was used before. A capsule is used once.");
+  }
   auto* const pointer = PyCapsule_GetPointer(capsule.ptr(), kCapsule);
-  if (pointer == nullptr) throw py::error_already_set();
   const DLTensor& tensor = static_cast<DLManagedTensor*>(pointer)->tensor;
   const bool on_host =
       tensor.device.device_type == kDLCPU || tensor.device.device_type == kDLROCMHost;

@@ -48,8 +48,13 @@ class Queue {
     }
     for (const Point& point : waited) waits.push_back({point.semaphore.get(), point.value});
     Future future = {{semaphore_.handle(), 0}};
-    unlocked([&] {
-      const std::lock_guard lock(mutex_);
+    unlocked([&]() -> halyard_error* {
+      std::unique_lock lock(mutex_, std::try_to_lock);
+      if (!lock.owns_lock()) {
+        // In a child of fork() the lock's owner may not exist: then this is an error.
+        if (halyard_error* const error = halyard_queue_fault(queue_.get())) return error;
+        lock.lock();
+      }
       const halyard_point signal = {semaphore_.get(), last_ + 1};
       const halyard_sync sync = {waits.data(), waits.size(), &signal, 1};
       halyard_error* const error = operation(queue_.get(), &sync);
@@ -119,25 +124,61 @@ Future launch(Queue& queue, const Function& function, const std::array<uint64_t,
   });
 }
 
+// The functions below call Python. pthread_exit may end them there (gil.h), so nothing in their
+// frames needs a destructor but the last object.
+
+PyObject* call_function(PyObject* function) {
+  SleepsIfUnwound frame;
+  PyObject* const result = PyObject_CallObject(function, nullptr);
+  Py_XDECREF(result);
+  frame.returned();
+  return result;  // null, or not: the object may be gone
+}
+
+// The text of the exception, which is over then; null if there is none.
+PyObject* take_exception() {
+  SleepsIfUnwound frame;
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
+  PyObject* const errors = PyImport_ImportModule("halyard._errors");
+  PyObject* text = nullptr;
+  if (errors != nullptr) text = PyObject_CallMethod(errors, "describe_exception", "O", value);
+  PyErr_Clear();
+  Py_XDECREF(errors);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(traceback);
+  frame.returned();
+  return text;
+}
+
+halyard_error* run(PyObject* function) {
+  if (call_function(function) != nullptr) return nullptr;
+  PyObject* const text = take_exception();
+  const char* const words = text == nullptr ? nullptr : PyUnicode_AsUTF8(text);
+  PyErr_Clear();
+  halyard_error* const error = halyard_error_create(
+      HALYARD_UNKNOWN, words != nullptr ? words : "The function raises an exception.");
+  Py_XDECREF(text);
+  return error;
+}
+
 // A Python function in queue order. `context` is borrowed: the queue's end of it is kept.
-halyard_error* call_python(void* context) {
-  if (Py_IsInitialized() == 0) {
-    return halyard_error_create(HALYARD_CANCELLED, "Python has ended before the function's turn.");
+void call_python(void* context, halyard_completion* completion) {
+  const HostCall call(completion);
+  halyard_error* error = nullptr;
+  {
+    const AcquiredGil gil;
+    error = gil.entered() ? run(static_cast<PyObject*>(context)) : python_has_ended();
   }
-  const py::gil_scoped_acquire acquire;
-  try {
-    py::reinterpret_borrow<py::object>(static_cast<PyObject*>(context))();
-    return nullptr;
-  } catch (const py::error_already_set& e) {
-    return halyard_error_create(HALYARD_UNKNOWN, e.what());
-  } catch (const std::exception& e) {
-    return halyard_error_create(HALYARD_UNKNOWN, e.what());
-  }
+  halyard_completion_complete(completion, error);
 }
 
 Future host_call(Queue& queue, const py::object& function, const py::object& after) {
   Future future = queue.submit({}, after, [&](halyard_queue* handle, const halyard_sync* sync) {
-    return halyard_queue_host_call(handle, &call_python, function.ptr(), sync);
+    return halyard_queue_host_call_deferred(handle, &call_python, function.ptr(), sync);
   });
   keep({}, function, {future.point});
   return future;
@@ -148,9 +189,9 @@ py::dict argument_info(const halyard_argument_info& info) {
   dict["kind"] = static_cast<int>(info.kind);
   dict["offset"] = info.offset;
   dict["size"] = info.size;
-  dict["name"] = info.name;
-  dict["type_name"] = info.type_name;
-  dict["value_kind"] = info.value_kind;
+  dict["name"] = to_str(info.name);
+  dict["type_name"] = to_str(info.type_name);
+  dict["value_kind"] = to_str(info.value_kind);
   return dict;
 }
 
@@ -163,7 +204,7 @@ py::dict function_info(const Function& function) {
     arguments.append(argument_info(argument));
   }
   py::dict dict;
-  dict["name"] = info.name;
+  dict["name"] = to_str(info.name);
   dict["arguments"] = arguments;
   dict["kernarg_size"] = info.kernarg_size;
   dict["group_segment_size"] = info.group_segment_size;
@@ -226,12 +267,23 @@ py::object make_semaphore(const HeldDevice& device, HeldSemaphore semaphore) {
 
 void define_queue(py::module_& module) {
   py::class_<Lds>(module, "Lds", "LDS for a kernel argument that points into it (OpenCL's local).")
-      .def(py::init([](uint32_t bytes) { return Lds{bytes}; }), py::arg("bytes"))
+      .def(py::init([](const py::object& bytes) {
+             const uint64_t size = whole("number of bytes of LDS", bytes, UINT32_MAX);
+             return Lds{static_cast<uint32_t>(size)};
+           }),
+           py::arg("bytes"))
+      .def(py::init([](const py::args&, const py::kwargs&) -> Lds {
+        fail(HALYARD_INVALID_ARGUMENT, "Lds takes (bytes: int).", true);
+      }))
       .def_readonly("bytes", &Lds::bytes, "Bytes of LDS.");
 
   py::class_<Future>(module, "Future",
                      "The end of an operation of a queue, and of all that came before it. Dropping "
                      "it waits for nothing.")
+      .def(py::init([](const py::args&, const py::kwargs&) -> Future {
+        fail(HALYARD_INVALID_ARGUMENT,
+             "A Future is not constructed: an operation of a queue returns it.", true);
+      }))
       .def(
           "wait", [](const Future& f, const py::object& timeout) { wait(f.point, timeout); },
           py::arg("timeout") = py::none(),
@@ -244,6 +296,10 @@ void define_queue(py::module_& module) {
   py::class_<Semaphore>(module, "Semaphore",
                         "A timeline: a 64-bit value that only grows. Queues and the host wait for "
                         "values, and signal them.")
+      .def(py::init([](const py::args&, const py::kwargs&) -> std::unique_ptr<Semaphore> {
+        fail(HALYARD_INVALID_ARGUMENT,
+             "A Semaphore is not constructed: Device.semaphore() returns it.", true);
+      }))
       .def_property_readonly(
           "value",
           [](const Semaphore& s) {
@@ -254,13 +310,14 @@ void define_queue(py::module_& module) {
           "The value reached so far. Raises the failure, if the semaphore has failed.")
       .def(
           "signal",
-          [](const Semaphore& s, uint64_t value) {
-            unlocked([&] { return halyard_semaphore_signal(s.handle.get(), value); });
+          [](const Semaphore& s, const py::object& value) {
+            const uint64_t number = whole("value of a semaphore", value);
+            unlocked([&] { return halyard_semaphore_signal(s.handle.get(), number); });
           },
           py::arg("value"), "Reaches a value, from the host.")
       .def(
           "fail",
-          [](const Semaphore& s, const std::string& message) {
+          [](const Semaphore& s, const Text& message) {
             unlocked([&] {
               return halyard_semaphore_fail(s.handle.get(), HALYARD_ABORTED, message.c_str());
             });
@@ -268,12 +325,14 @@ void define_queue(py::module_& module) {
           py::arg("message"), "Fails for good: each wait gets an Error with this message.")
       .def(
           "at",
-          [](const Semaphore& s, uint64_t value) { return Future{{s.handle.handle(), value}}; },
+          [](const Semaphore& s, const py::object& value) {
+            return Future{{s.handle.handle(), whole("value of a semaphore", value)}};
+          },
           py::arg("value"), "A Future that is done when the value is reached.")
       .def(
           "wait",
-          [](const Semaphore& s, uint64_t value, const py::object& timeout) {
-            wait({s.handle.handle(), value}, timeout);
+          [](const Semaphore& s, const py::object& value, const py::object& timeout) {
+            wait({s.handle.handle(), whole("value of a semaphore", value)}, timeout);
           },
           py::arg("value"), py::arg("timeout") = py::none(),
           "Waits for a value, as Future.wait does.")
@@ -295,7 +354,7 @@ void define_queue(py::module_& module) {
                                  check(halyard_executable_function(e.get(), i, &function));
                                  const auto info = read<halyard_function_info>(
                                      &halyard_function_get_info, function);
-                                 names.append(info.name);
+                                 names.append(to_str(info.name));
                                }
                                return names;
                              })
@@ -303,15 +362,15 @@ void define_queue(py::module_& module) {
                              [](const HeldExecutable& e) {
                                const auto info = read<halyard_executable_info>(
                                    &halyard_executable_get_info, e.get());
-                               return py::make_tuple(info.target, info.code_object_version);
+                               return py::make_tuple(to_str(info.target), info.code_object_version);
                              })
       .def("find",
-           [](const HeldExecutable& e, const std::string& name) {
+           [](const HeldExecutable& e, const Text& name) {
              Function function = {HeldExecutable(e), nullptr};
              check(halyard_executable_find(e.get(), name.c_str(), &function.handle));
              return function;
            })
-      .def("global_variable", [](const HeldExecutable& e, const std::string& name) {
+      .def("global_variable", [](const HeldExecutable& e, const Text& name) {
         const auto info =
             read<halyard_global_info>(&halyard_executable_global, e.get(), name.c_str());
         return py::make_tuple(info.device_address, info.size);
