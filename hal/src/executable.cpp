@@ -40,6 +40,12 @@ Result<const Function*> Executable::find(StringView name) const {
 }
 
 Result<GlobalInfo> Executable::global(StringView name) const {
+  // A vendor's runtime would see another name, which ends there.
+  if (name.view().find('\0') != std::string_view::npos) {
+    return error(StatusCode::kInvalidArgument,
+                 "Executable::global is given a name ({}) that contains a NUL character.",
+                 short_name(name));
+  }
   GlobalInfo info;
   HALYARD_RETURN_IF_ERROR(
       internal::call_optional("Executable::global", device(), contract()->functions,

@@ -141,6 +141,11 @@ Result<Module> Module::read(const void* data, size_t size, const ModuleOptions& 
 }
 
 Result<Module> Module::open(const std::string& path, const ModuleOptions& options) {
+  // The system would see another path, which ends there.
+  if (path.find('\0') != std::string::npos) {
+    return error(StatusCode::kInvalidArgument, "The file's path ({}) contains a NUL character.",
+                 printable(path));
+  }
   auto contents = std::make_unique<Contents>();
   const auto named = [&path](const Status& status) {
     return status.with_context(fmt::format("The module ({})", printable(path)));

@@ -45,6 +45,14 @@ TEST_F(ModuleLoad, ACodeObjectReachesTheDriverAsItIs) {
   EXPECT_THAT(device_->log.calls, ElementsAre(load_of(bytes), load_of(other)));
 }
 
+TEST(ModuleLoadNames, OfAGlobalIsNotCut) {
+  const Ref<testing::FakeDevice> device = Ref<testing::FakeDevice>::adopt(new testing::FakeDevice);
+  const auto executable = Ref<testing::FakeExecutable>::adopt(new testing::FakeExecutable(*device));
+  EXPECT_EQ(executable->global(StringView("a\0b", 3)).status().to_string(),
+            "INVALID_ARGUMENT: Executable::global is given a name (a\\x00b) that contains a NUL "
+            "character.");
+}
+
 TEST_F(ModuleLoad, OneVariantOfABundle) {
   const Bytes exact = read_data("v6.hsaco");
   const Bytes generic = read_data("gfx9-generic.hsaco");

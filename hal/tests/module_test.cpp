@@ -293,6 +293,9 @@ TEST_F(ModuleFolder, WithoutCodeObjectsSaysWhatItHas) {
   const std::string message = Module::open(path_).status().to_string();
   EXPECT_THAT(message, HasSubstr("README (it has none of the formats)"));
   EXPECT_EQ(Module::open(path_ + "/none").status().code(), StatusCode::kNotFound);
+  // A path is not cut.
+  EXPECT_EQ(Module::open(path_ + '\0' + "x").status().to_string(),
+            "INVALID_ARGUMENT: The file's path (" + path_ + "\\x00x) contains a NUL character.");
 }
 
 TEST_F(ModuleFolder, AFileByItsPath) {

@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
     test_buffers();
     test_import_release();
     test_find_allocation();
+    test_fork();
     test_modules();
     test_residency();
     test_dispatch();

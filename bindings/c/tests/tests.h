@@ -42,6 +42,7 @@ void test_dispatch(void);
 void test_dynamic_lds(void);
 void test_errors(void);
 void test_find_allocation(void);
+void test_fork(void);
 void test_host_calls(void);
 void test_import_release(void);
 void test_logical_device(void);

@@ -172,6 +172,14 @@ TEST_F(HppTest, ErrorsSayWhatIsWrong) {
                              {.virtual_gpu = std::nullopt, .options = {{"nosuch", "1"}}});
               }),
               HasSubstr("nosuch"));
+  EXPECT_THAT(error_of([] {
+                Device::open(device_uri, {.virtual_gpu = std::nullopt,
+                                          .options = {{"validation", std::string("none\0", 5)}}});
+              }),
+              HasSubstr("contains a NUL character"));
+  EXPECT_THAT(
+      error_of([] { Device::open(device_uri, {.virtual_gpu = std::string("gfx90a\0x", 8)}); }),
+      HasSubstr("contains a NUL character"));
   EXPECT_THAT(error_of([&] { device.load("/nosuch"); }), HasSubstr("/nosuch"));
   EXPECT_THAT(error_of([&] { device.load(std::span<const std::byte>()); }),
               HasSubstr("INVALID_ARGUMENT"));

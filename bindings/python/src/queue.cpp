@@ -77,25 +77,11 @@ class Queue {
   uint64_t last_ = 0;
 };
 
-halyard_dim3 to_dim3(const char* what, const std::array<uint64_t, 3>& extent) {
-  halyard_dim3 converted = {};
-  uint32_t* const parts[] = {&converted.x, &converted.y, &converted.z};
-  for (size_t i = 0; i < 3; ++i) {
-    if (extent[i] > UINT32_MAX) {
-      fail(HALYARD_INVALID_ARGUMENT, std::string("The ") + what + " has " +
-                                         std::to_string(extent[i]) +
-                                         " work-items in a dimension; at most 4294967295 are "
-                                         "legal.");
-    }
-    *parts[i] = static_cast<uint32_t>(extent[i]);
-  }
-  return converted;
-}
+using Extent = std::array<uint32_t, 3>;
 
 // `arguments`: for each of the function's a Memory, bytes (a value), an int (an address) or Lds.
-Future launch(Queue& queue, const Function& function, const std::array<uint64_t, 3>& grid,
-              const std::array<uint64_t, 3>& block, uint32_t lds, const py::list& arguments,
-              const py::object& after) {
+Future launch(Queue& queue, const Function& function, const Extent& grid, const Extent& block,
+              uint32_t lds, const py::list& arguments, const py::object& after) {
   std::vector<halyard_argument> list;
   std::vector<Memory*> operands;
   for (const py::handle argument : arguments) {
@@ -114,8 +100,8 @@ Future launch(Queue& queue, const Function& function, const std::array<uint64_t,
   }
   auto dispatch = host::internal::with_size<halyard_dispatch>();
   dispatch.function = function.handle;
-  dispatch.grid = to_dim3("grid", grid);
-  dispatch.workgroup = to_dim3("work-group", block);
+  dispatch.grid = {grid[0], grid[1], grid[2]};
+  dispatch.workgroup = {block[0], block[1], block[2]};
   dispatch.dynamic_lds_bytes = lds;
   dispatch.arguments = list.data();
   dispatch.argument_count = list.size();

@@ -130,7 +130,7 @@ class Launches(Base):
             vadd[64]
         with self.assertFails(Code.INVALID_ARGUMENT, "one to three numbers"):
             vadd[(1, 2, 3, 4), 64]
-        with self.assertFails(Code.INVALID_ARGUMENT, "at most 4294967295"):
+        with self.assertFails(Code.INVALID_ARGUMENT, "Legal are 0 to 4294967295"):
             vadd[1 << 32, 64](a, a, a, 64)
         with self.assertFails(Code.INVALID_ARGUMENT, ""):
             vadd[64, 2048](a, a, a, 64)

@@ -99,7 +99,7 @@ class HipInOneProcess(unittest.TestCase):
         self.assertEqual(other.address, own.address)
         other.fill(-1)
         self.assertTrue((own.download() == -1).all())
-        with self.assertRaises(ValueError):  # a capsule is taken over once
+        with self.assertRaisesRegex(halyard.Error, "A capsule is used once"):
             self.device.from_dlpack(capsule)
 
 

@@ -42,6 +42,19 @@ struct OpenOptions {
   std::vector<std::pair<std::string, std::string>> options = {};
 };
 
+namespace internal {
+
+// The C interface would see texts that end at a NUL.
+inline Status check_texts(const OpenOptions& options) {
+  std::string all = options.virtual_gpu.value_or("");
+  for (const auto& [key, value] : options.options) all += key + value;
+  if (all.find('\0') == std::string::npos) return {};
+  return {HALYARD_INVALID_ARGUMENT,
+          "Device::open is given an option or a profile that contains a NUL character."};
+}
+
+}  // namespace internal
+
 // A method of a Device that was moved from fails with INVALID_ARGUMENT.
 class Device {
  public:
@@ -50,6 +63,7 @@ class Device {
   // "amdgpu", "hip:1", "amdgpu://GPU-0123456789abcdef?key=value". NOT_FOUND contains the outcome
   // for every driver.
   static Result<Device> try_open(const char* uri, const OpenOptions& options = {}) {
+    HALYARD_HOST_TRY(internal::check_texts(options));
     if (options.virtual_gpu) {
       HALYARD_HOST_TRY(halyard_load_virtual_gpu(options.virtual_gpu->c_str(), nullptr));
     }
