@@ -67,6 +67,16 @@ if(HALYARD_VGPU)
     set_tests_properties("cts.${driver}.mapped_memory" PROPERTIES TIMEOUT 300 LABELS cts
       ENVIRONMENT HSA_FORCE_FINE_GRAIN_PCIE=1 FAIL_REGULAR_EXPRESSION "SKIPPED")
   endforeach()
+  # Registers with ECC: loads into half of one clear the other half.
+  foreach(driver IN ITEMS amdgpu hip)
+    foreach(profile IN ITEMS gfx906 mi50 gfx908 gfx90a)
+      add_test(NAME "cts.${driver}.half_loads.${profile}"
+               COMMAND halyard-cts "--device=${driver}" "--vgpu=${profile}"
+                       "--filter=Arithmetic.HalfLoads")
+      set_tests_properties("cts.${driver}.half_loads.${profile}" PROPERTIES TIMEOUT 300 LABELS cts
+        FAIL_REGULAR_EXPRESSION "SKIPPED")
+    endforeach()
+  endforeach()
   # With XNACK the runtimes take any memory of the process for the GPU's (HIP 5.2.3's pointers do).
   foreach(driver IN ITEMS amdgpu hip)
     add_test(NAME "cts.${driver}.xnack"
