@@ -12,6 +12,7 @@
 
 #include "elf_check.h"
 #include "hal/error.h"
+#include "hal/target_map.h"
 #include "hal/text.h"
 #include "registry/installation.h"
 #include "registry/load_report.h"
@@ -136,6 +137,20 @@ Status open_library(const std::string& path, Configure* configure) {
   return {};
 }
 
+// "mi300x is a product with gfx942. " for a name that is none of a processor; else empty.
+std::string note_on_name(const std::string& profile) {
+  const std::string name = profile.substr(0, profile.find(','));
+  if (name.empty() || name.find('/') != std::string::npos) return {};
+  const Result<NamedTarget> target = resolve_target_name(name);
+  if (!target.ok() || target->kind == TargetNameKind::kProcessor ||
+      target->kind == TargetNameKind::kGeneric)
+    return {};
+  std::vector<std::string_view> processors;
+  for (const TargetId& id : target->targets) processors.push_back(id.processor);
+  return fmt::format("The {} {} has the processor {}. ", to_string(target->kind), printable(name),
+                     list_of(processors));
+}
+
 Status configure_library(Configure configure, const std::string& profile) {
   char message[2048] = {};
   int result = 0;
@@ -146,7 +161,8 @@ Status configure_library(Configure configure, const std::string& profile) {
   }
   if (result == 0) return {};
   message[sizeof message - 1] = '\0';
-  if (message[0] != '\0') return Status(StatusCode::kInvalidArgument, message);
+  if (message[0] != '\0')
+    return Status(StatusCode::kInvalidArgument, note_on_name(profile) + message);
   return error(StatusCode::kInvalidArgument,
                "The virtual GPU refuses the profile ({}) with {} and no message.",
                printable(profile), result);

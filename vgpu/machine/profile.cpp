@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -22,6 +24,38 @@ constexpr int kMaxDepth = 8;
 constexpr uint32_t kMaxGpus = 64;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+// That the engine executes.
+constexpr std::initializer_list<const char*> kProcessors = {"gfx900", "gfx902", "gfx904", "gfx906",
+                                                            "gfx908", "gfx909", "gfx90a", "gfx90c"};
+
+// Whether the name is a whole one of a processor or of an Instinct GPU: then it is no other one
+// that is written wrong.
+bool is_gpu_name(const std::string& name) {
+  const bool is_processor = name.starts_with("gfx");
+  if (!is_processor && !name.starts_with("mi")) return false;
+  const std::string_view number = std::string_view(name).substr(is_processor ? 3 : 2);
+  return number.size() >= (is_processor ? 3 : 2) &&
+         number.find_first_not_of("0123456789abcdefx") == std::string_view::npos;
+}
+
+// Why no profile has this name, as the rest of a sentence that ends there.
+std::string why_no_profile(const std::string& name, const std::vector<std::string>& names) {
+  if (is_gpu_name(name)) {
+    const bool is_executed =
+        std::find(std::begin(kProcessors), std::end(kProcessors), name) != std::end(kProcessors);
+    if (is_executed) {
+      return fmt::format(
+          ", though the virtual GPU executes code for that processor: write a profile with "
+          "\"gpu: {{processor: {}}}\", and name it by its path.",
+          name);
+    }
+    return fmt::format(": the virtual GPU is not there yet for that GPU. It executes code for {}.",
+                       fmt::join(kProcessors, ", "));
+  }
+  const std::string guess = config::closest_match(name, names);
+  return guess.empty() ? "." : fmt::format("; did you mean {}?", guess);
+}
 
 bool is_path(const std::string& choice) {
   return choice.find('/') != std::string::npos || choice.ends_with(kSuffix);
@@ -49,8 +83,7 @@ void read_pci_location(config::Map& map, GpuProfile& gpu) {
 }
 
 void read_gpu(config::Map map, GpuProfile& gpu) {
-  map.choice("processor", gpu.processor,
-             {"gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909", "gfx90a", "gfx90c"});
+  map.choice("processor", gpu.processor, kProcessors);
   if (map.string("marketing_name", gpu.marketing_name)) {
     const bool ascii = std::all_of(gpu.marketing_name.begin(), gpu.marketing_name.end(),
                                    [](char c) { return c >= ' ' && c <= '~'; });
@@ -363,11 +396,9 @@ bool load_profile(const std::string& choice, const std::string& directory, Profi
           "Halyard, or name a profile by its path.",
           name, directory);
     } else {
-      const std::string guess = config::closest_match(name, names);
       error =
           fmt::format("The virtual GPU's profile ({}) does not exist{} The profiles in {} are: {}.",
-                      name, guess.empty() ? "." : fmt::format("; did you mean {}?", guess),
-                      directory, fmt::join(names, ", "));
+                      name, why_no_profile(name, names), directory, fmt::join(names, ", "));
     }
     return false;
   }

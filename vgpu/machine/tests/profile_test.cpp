@@ -17,6 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A folder of its own for each test.
 class ProfileTest : public ::testing::Test {
@@ -108,6 +109,22 @@ TEST_F(ProfileTest, UnknownNameListsTheProfiles) {
   EXPECT_THAT(load("gfx90"),
               AllOf(HasSubstr("(gfx90)"), HasSubstr("gfx900, mine"), HasSubstr("did you mean")));
   EXPECT_THAT(load("/nonexistent/x.yaml"), HasSubstr("/nonexistent/x.yaml"));
+}
+
+// A processor that is not there yet is no other one that is written wrong.
+TEST_F(ProfileTest, ProcessorsThatAreNotThereYet) {
+  write("gfx900.yaml", "gpu: {processor: gfx900}\n");
+  write("mi100.yaml", "gpu: {processor: gfx908}\n");
+  for (const char* const name : {"gfx942", "gfx950", "gfx1100", "gfx1201", "mi300x"}) {
+    EXPECT_THAT(load(name),
+                AllOf(HasSubstr("(" + std::string(name) +
+                                ") does not exist: the virtual GPU is not "
+                                "there yet for that GPU. It executes code for gfx900, "),
+                      HasSubstr("The profiles in"), Not(HasSubstr("did you mean"))));
+  }
+  EXPECT_THAT(load("gfx90c"), AllOf(HasSubstr("write a profile with \"gpu: {processor: gfx90c}\""),
+                                    Not(HasSubstr("did you mean"))));
+  EXPECT_THAT(load("gfx9o0"), HasSubstr("did you mean gfx900?"));
 }
 
 TEST_F(ProfileTest, EmptyFolderSaysSo) {
