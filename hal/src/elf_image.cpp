@@ -41,6 +41,15 @@ std::string_view other_format(std::string_view bytes) {
   if (bytes.starts_with("!<arch>\n")) {
     return " It is an archive: load it as a module.";
   }
+  // A zip file whose first member is IREE's (its name is 30 bytes behind the begin).
+  constexpr size_t kZipName = 30;
+  if (bytes.starts_with("PK\x03\x04") &&
+      bytes.substr(kZipName < bytes.size() ? kZipName : 0).starts_with("module.fb")) {
+    return " It is a module of IREE's (.vmfb), with a program for the host beside the code. "
+           "Compile "
+           "it again with iree-compile --iree-hal-dump-executable-binaries-to=FOLDER, which writes "
+           "the code objects (*.hsaco) there.";
+  }
   return " A code object is what clang -target amdgcn-amd-amdhsa writes, usually *.hsaco.";
 }
 

@@ -40,6 +40,35 @@ uint32_t ordinal_of(const DeviceSelector& selector) {
   return ordinal;
 }
 
+int value_of(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  const char lower = static_cast<char>(digit | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+// HIP's UUIDs are 16 letters, the runtime's "GPU-48414c5900000210" without its prefix. Who takes
+// them for 16 bytes, as IREE does, prints "GPU-34383431-3463-3539-3030-303030323130". Empty for a
+// text of another form.
+std::string uuid_of_letters(std::string_view text) {
+  constexpr std::string_view kForm = "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+  if (text.size() != kForm.size() || !equal_ignoring_case(text.substr(0, 4), "GPU-")) return {};
+  std::string letters;
+  int high = -1;
+  for (size_t i = 4; i < text.size(); ++i) {
+    if (kForm[i] == '-') {
+      if (text[i] != '-') return {};
+      continue;
+    }
+    const int value = value_of(text[i]);
+    if (value < 0) return {};
+    if (high >= 0) letters += static_cast<char>(high << 4 | value);
+    high = high < 0 ? value : -1;
+  }
+  const bool is_text = std::all_of(letters.begin(), letters.end(),
+                                   [](char letter) { return value_of(letter) >= 0; });
+  return is_text ? "GPU-" + letters : std::string();
+}
+
 bool means(const DeviceSelector& selector, const DeviceSummary& device) {
   switch (selector.kind) {
     case Kind::kOrdinal:
@@ -49,7 +78,9 @@ bool means(const DeviceSelector& selector, const DeviceSummary& device) {
     case Kind::kProcessor:
       return equal_ignoring_case(processor_of(device), selector.text);
     case Kind::kUuid:
-      return equal_ignoring_case(device.uuid, selector.text);
+      return equal_ignoring_case(device.uuid, selector.text) ||
+             (!device.uuid.empty() &&
+              equal_ignoring_case(device.uuid, uuid_of_letters(selector.text)));
   }
   return false;
 }

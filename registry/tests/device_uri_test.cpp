@@ -195,6 +195,20 @@ TEST(SelectDevicesTest, AllUnlessTheUriChooses) {
   EXPECT_EQ(selected("d://gpu-B", devices), (Indices{1}));
 }
 
+// IREE's hip driver prints the letters of HIP's UUID as bytes.
+TEST(SelectDevicesTest, TheBytesOfAUuidsLetters) {
+  const std::vector<DeviceSummary> devices = {device(0, "GPU-48414c5900000210"), device(1, ""),
+                                              device(2, "GPU-48414c5900000211")};
+  EXPECT_EQ(selected("hip://GPU-34383431-3463-3539-3030-303030323131", devices), (Indices{2}));
+  EXPECT_EQ(selected("hip://gpu-34383431-3443-3539-3030-303030323130", devices), (Indices{0}));
+  for (const char* const other : {"hip://GPU-34383431-3463-3539-3030-3030303231",
+                                  "hip://GPU-34383431-3463-3539-3030-3030303231zz",
+                                  "hip://GPU-00383431-3463-3539-3030-303030323131"}) {
+    EXPECT_EQ(select_devices(parsed(other), devices).status().code(), StatusCode::kNotFound)
+        << other;
+  }
+}
+
 TEST(SelectDevicesTest, SelectorsOfEachKindInTheirOrder) {
   const std::vector<DeviceSummary> devices = {
       device(0, "GPU-a", "gfx90a:sramecc+:xnack-", "0000:c1:00.0"),

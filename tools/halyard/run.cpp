@@ -14,10 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "config/settings/apply.h"
 #include "hal/error.h"
 #include "hal/text.h"
 #include "tools/command_line/numbers.h"
 #include "tools/halyard/commands.h"
+#include "tools/halyard/findings.h"
 #include "tools/halyard/interruption.h"
 #include "tools/halyard/progress.h"
 #include "tools/halyard/run_program.h"
@@ -32,20 +34,25 @@ namespace halyard::cli {
 namespace {
 
 constexpr const char* kRunHelp = R"(Values of --input and --expected-output:
-  4xf32=1 2 3 4            a buffer; 2x2xi32=[[1 2][3 4]] nested; commas may separate
-  1024xf32=0               one number for all elements
+  4xf32=1 2 3 4            a buffer; 2x2xi32=[[1 2][3 4]] or [1 2][3 4] nested; commas may separate
+  1024xf32=0               one number for all elements; 1024xf32 is zeros
   @a.npy                   a buffer from a NumPy file (recognized by its contents)
   +a.npy                   the next array of a file with several, after @a.npy
   @-                       a NumPy array, or bytes, from standard input; +- its next array
   4x4xf32=@a.bin           a buffer from raw bytes (or from an .npy file of that type)
   @a.bin                   untyped bytes, for a buffer or an argument passed by value
   &1024xf32                an output-only buffer, which starts as zeros
-  i32=7  f32=1.5           a scalar, passed by value
+  i32=7  f32=1.5           a scalar, passed by value; 7 where the file says the argument's type
+  null                     a null pointer
   {i32=7 f32=1.5 2xi8=[1 2]}  a struct, passed by value, laid out as C does;
                            bytes=0x0a0b gives its bytes
+  {ptr=%sum ptr=%sum+64 i64=0}  a struct with addresses of the buffers of --buffer, plus bytes;
+                           ptr=null
   lds=4096                 bytes of LDS for an argument that points into LDS
   %sum                     the buffer of --buffer=sum=…
-Types: i1 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64. Numbers: 1 -2 0x1f 1.5e3 0x1.8p3 nan inf.
+Types: i1 i4 i8 i16 i32 i64 (also si8 …) u4 u8 u16 u32 u64 (also ui8 …) f16 bf16 f32 f64 f8E5M2
+f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ f8E8M0FNU cf64 cf128 (complex<f32>, complex<f64>: 1+2i).
+Numbers: 1 -2 0x1f 1.5e3 0x1.8p3 nan inf.
 
 Results are the output-only buffers; if there are none, all buffers. Without --output, every result
 is printed on a line, in the form that --input reads: "[2] out: 4xf32=1 2 3 4". --output and
@@ -84,6 +91,7 @@ struct RunFlags {
   uint32_t repeat = 1;
   uint32_t timeout = 0;  // s; 0: none
   std::string profile;   // a file
+  std::string check;     // names, or "all"; empty: none
   bool print_statistics = false;
 };
 
@@ -201,6 +209,11 @@ Result<Job> prepare(const RunFlags& flags, const ProgramText& text, const Module
   HALYARD_ASSIGN_OR_RETURN(job.device, open_device(registry, flags, uri));
   HALYARD_ASSIGN_OR_RETURN(job.program, Program::create(text, modules, *job.device, uri));
   const Program& program = *job.program;
+  if (config::log_level(*flags.session.settings) > config::LogLevel::kWarning) {
+    for (const std::string& note : program.notes) {
+      fmt::print(stderr, "halyard: note: {}{}\n", job.prefix, note);
+    }
+  }
   HALYARD_ASSIGN_OR_RETURN(
       job.expectations, parse_expectations(flags.expected_outputs->results(), program.run.buffers,
                                            program.assign, flags.tolerance, *flags.session.settings,
@@ -230,7 +243,7 @@ Status check_output_files(const RunFlags& flags, const std::vector<Sink>& sinks)
 }
 
 Status run_job(const RunFlags& flags, const ProgramText& text, Job& job,
-               std::optional<values::OutputFile>& trace) {
+               std::optional<values::OutputFile>& trace, Findings& findings) {
   runner::Run& run = job.program->run;
   HALYARD_ASSIGN_OR_RETURN(job.sinks, open_sinks(flags.outputs->results(), run.buffers,
                                                  job.program->results, job.program->assign));
@@ -244,6 +257,7 @@ Status run_job(const RunFlags& flags, const ProgramText& text, Job& job,
   Watch watch(flags, names, [&] {
     job.sinks.clear();
     trace.reset();
+    findings.remove();
   });
   run.while_waiting = [&watch](uint64_t done) { watch(done); };
   if (!flags.profile.empty()) HALYARD_RETURN_IF_ERROR(job.device->begin_profile());
@@ -299,6 +313,8 @@ Status run(const Command& command, const RunFlags& flags) {
                            ModuleFiles::open(flags.program.modules->results()));
   if (!flags.profile.empty()) HALYARD_RETURN_IF_ERROR(keep_roctx_events());
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
+  Findings findings;
+  HALYARD_RETURN_IF_ERROR(findings.begin(flags.check));
   std::vector<Job> jobs;
   for (const std::string& uri : flags.devices) {
     HALYARD_ASSIGN_OR_RETURN(Job job, prepare(flags, text, modules, *registry, uri));
@@ -312,7 +328,7 @@ Status run(const Command& command, const RunFlags& flags) {
   }
   Status compared;
   for (Job& job : jobs) {
-    HALYARD_RETURN_IF_ERROR(run_job(flags, text, job, trace));
+    HALYARD_RETURN_IF_ERROR(run_job(flags, text, job, trace, findings));
     if (flags.print_statistics) {
       Statistics statistics = statistics_of(job.program->run);
       statistics.seconds = job.outcome.seconds;
@@ -323,10 +339,12 @@ Status run(const Command& command, const RunFlags& flags) {
                 compare(job.expectations, job.delivery(flags), fills_standard_output(job.sinks)));
     if (Interruption::signal() != 0) {
       trace.reset();
+      findings.remove();
       Interruption::end_process();
     }
   }
   if (trace) HALYARD_RETURN_IF_ERROR(write_trace(*trace, jobs, flags.devices));
+  add_failure(compared, findings.result());
   return compared;
 }
 
@@ -360,14 +378,17 @@ void add_run_command(Command app, Status& outcome) {
   flags->expected_outputs =
       add_values("--expected-output", "VALUE", "The expected result; a different one is an error");
   command
-      .add_option("--atol", flags->tolerance.absolute,
-                  "With --expected-output: |result - expected| <= atol + rtol * |expected|. By "
-                  "default 0 for integers, 1e-6 f32, 1e-12 f64, 1e-3 f16, 1e-2 bf16")
+      .add_option(
+          "--atol", flags->tolerance.absolute,
+          "With --expected-output: |result - expected| <= atol + rtol * |expected|. By "
+          "default 0 for integers, 1e-6 f32, 1e-12 f64, 1e-3 f16, 1e-2 bf16 and 8-bit floats")
       ->type_name("NUMBER")
       ->check(check_tolerance);
   command
-      .add_option("--rtol", flags->tolerance.relative,
-                  "By default 0 for integers, 1e-5 f32, 1e-9 f64, 1e-3 f16, 1e-2 bf16")
+      .add_option(
+          "--rtol", flags->tolerance.relative,
+          "By default 0 for integers, 1e-5 f32, 1e-9 f64, 1e-3 f16, 1e-2 bf16, 0.125 f8E4M3, "
+          "0.25 f8E5M2")
       ->type_name("NUMBER")
       ->check(check_tolerance);
   add_number(command, "--print-limit", flags->print_limit,
@@ -393,6 +414,7 @@ void add_run_command(Command app, Status& outcome) {
   add_number(command, "--timeout", flags->timeout,
              "The time limit for all launches together; a longer run is an error", {.low = 1})
       ->type_name("SECONDS");
+  add_check_flag(command, flags->check, "With --vgpu, also");
   add_session_flags(command, flags->session);
   command.footer(kRunHelp);
   command.callback([flags, command, &outcome] { outcome = run(command, *flags); });

@@ -16,6 +16,7 @@
 #include "tools/halyard/native.h"
 #include "tools/halyard/progress.h"
 #include "tools/runner/arguments.h"
+#include "tools/runner/code_facts.h"
 #include "tools/runner/launch.h"
 #include "tools/runner/results.h"
 #include "tools/values/input.h"
@@ -45,7 +46,9 @@ Result<RunBuffer> parse_buffer(values::InputReader& reader, const std::string& t
   }
   auto value = reader.read(text.substr(equals + 1));
   if (!value.ok()) return value.status().with_context("The buffer %" + name);
-  if (value->kind != Value::Kind::kBuffer && value->kind != Value::Kind::kBytes) {
+  const bool is_buffer = value->kind == Value::Kind::kBuffer ||
+                         (value->kind == Value::Kind::kBytes && value->pointers.empty());
+  if (!is_buffer) {
     return error(StatusCode::kInvalidArgument,
                  "The buffer %{} is given {}, which is passed by value. Pass it to each function "
                  "with --input.",
@@ -107,20 +110,45 @@ Result<std::vector<FunctionText>> group(const Command& command, const ProgramOpt
   return functions;
 }
 
-Result<const Function*> find_function(const std::vector<Ref<Executable>>& executables,
-                                      const std::string& name) {
+struct FoundFunction {
+  const Function* function;
+  const LoadedModule* module;
+};
+
+Result<FoundFunction> find_function(const std::vector<LoadedModule>& modules,
+                                    const std::string& name) {
   Status first;
-  for (const Ref<Executable>& executable : executables) {
-    auto function = executable->find(name);
-    if (function.ok()) return *function;
+  for (const LoadedModule& module : modules) {
+    auto function = module.executable->find(name);
+    if (function.ok()) return FoundFunction{*function, &module};
     if (first.ok()) first = std::move(function).status();
   }
   return first;
 }
 
-Result<runner::Launch> choose_launch(const FunctionText& text, const Function& function,
+// A kernel with dynamic LDS only, to which nothing gives any: its loads read 0, and nobody says so.
+void note_missing_lds(const FunctionText& text, const FunctionInfo& function,
+                      const runner::CodeFacts& facts, std::vector<std::string>& notes) {
+  const bool has_argument = std::any_of(
+      function.arguments.begin(), function.arguments.end(),
+      [](const ArgumentInfo& argument) { return argument.kind == ArgumentKind::kDynamicLds; });
+  if (!facts.accesses_lds || function.group_segment_size != 0 || has_argument || !text.lds.empty())
+    return;
+  notes.push_back(fmt::format(
+      "The kernel {} accesses LDS, and has none. For HIP's extern __shared__, say --lds=BYTES: "
+      "without it, loads read 0.",
+      short_name(function.name)));
+}
+
+Result<runner::Launch> choose_launch(const FunctionText& text, const FoundFunction& found,
                                      const std::vector<Value>& arguments) {
+  const Function& function = *found.function;
+  const DeviceInfo& device = function.executable().device().info();
   runner::LaunchRequest request;
+  const auto facts =
+      runner::code_facts(*found.module->module, device.target.view(), function.info().name.view());
+  request.reads_shape = runner::reads_shape(function.info(), facts.value_or(runner::CodeFacts()));
+  request.dimensions = facts ? facts->dimensions : 1;
   if (!text.grid.empty()) {
     HALYARD_ASSIGN_OR_RETURN(request.grid, runner::parse_extents("--grid", text.grid));
   }
@@ -129,24 +157,48 @@ Result<runner::Launch> choose_launch(const FunctionText& text, const Function& f
                              runner::parse_extents("--workgroup", text.workgroup));
   }
   const std::vector<size_t> results = runner::results_of(arguments);
-  if (!results.empty()) request.elements = arguments[results.front()].type.element_count();
-  return runner::choose_launch(function.executable().device().info(), function.info(), request);
+  if (!results.empty()) {
+    request.elements = arguments[results.front()].type.element_count();
+    request.shape = arguments[results.front()].type.shape;
+  }
+  HALYARD_ASSIGN_OR_RETURN(runner::Launch launch,
+                           runner::choose_launch(device, function.info(), request));
+  if (facts) note_missing_lds(text, function.info(), *facts, launch.notes);
+  return launch;
 }
 
 // The step of a function, but for Step::buffers.
-Result<runner::Step> make_step(const FunctionText& text,
-                               const std::vector<Ref<Executable>>& executables) {
+Result<runner::Step> make_step(const FunctionText& text, const std::vector<LoadedModule>& modules) {
   runner::Step step;
-  HALYARD_ASSIGN_OR_RETURN(step.function, find_function(executables, text.name));
+  HALYARD_ASSIGN_OR_RETURN(const FoundFunction found, find_function(modules, text.name));
+  step.function = found.function;
   step.arguments = text.values;
   HALYARD_RETURN_IF_ERROR(runner::bind_arguments(step.function->info(), step.arguments));
-  HALYARD_ASSIGN_OR_RETURN(step.launch, choose_launch(text, *step.function, step.arguments));
+  HALYARD_ASSIGN_OR_RETURN(step.launch, choose_launch(text, found, step.arguments));
   if (!text.lds.empty()) {
     HALYARD_ASSIGN_OR_RETURN(const uint64_t bytes,
                              parse_number(text.lds, {.high = UINT32_MAX, .is_size = true}));
     step.dynamic_lds_bytes = static_cast<uint32_t>(bytes);
   }
   return step;
+}
+
+// Ties the addresses in an argument to their buffers.
+Status tie_pointers(const ProgramText& program, size_t argument, const std::string& label,
+                    runner::Step& step, const runner::Run& run) {
+  for (const values::ValuePointer& pointer : step.arguments[argument].pointers) {
+    HALYARD_ASSIGN_OR_RETURN(const size_t place, program.find_buffer(pointer.buffer));
+    const uint64_t bytes = run.buffers[place].value.bytes();
+    if (pointer.offset > bytes) {
+      return error(
+          StatusCode::kOutOfRange,
+          "The kernel's argument {} has an address {} bytes past the begin of {}, which has "
+          "{} bytes.",
+          label, pointer.offset, pointer.buffer, bytes);
+    }
+    step.pointers.push_back({argument, pointer.at, place, pointer.offset});
+  }
+  return {};
 }
 
 // Ties a step's arguments to buffers: named ones, and those that are the function's alone, which
@@ -158,6 +210,7 @@ Status tie_buffers(const ProgramText& program, const FunctionText& text, runner:
   for (size_t i = 0; i < step.arguments.size(); ++i) {
     Value& argument = step.arguments[i];
     if (!ProgramText::is_name(text.inputs[i])) {
+      HALYARD_RETURN_IF_ERROR(tie_pointers(program, i, runner::argument_label(info, i), step, run));
       if (argument.kind != Value::Kind::kBuffer) continue;
       step.buffers[i] = run.buffers.size();
       run.buffers.push_back({runner::argument_label(info, i), std::move(argument)});
@@ -233,10 +286,13 @@ ProgramOptions add_program_options(Command command) {
                        "The value of an argument, once for each argument in order (see below)");
   options.grid =
       add("--grid", "X[,Y[,Z]]",
-          "The total number of work-items; by default one for each element of the first result");
+          "The total number of work-items; by default one for each element of the first result, "
+          "rounded up to whole work-groups of --workgroup for kernels that need whole ones");
   options.workgroup = add(
       "--workgroup", "X[,Y[,Z]]",
-      "The work-items of a work-group; by default the kernel's required size, or one wavefront");
+      "The work-items of a work-group; by default the kernel's required size, or one wavefront. "
+      "Kernels that need whole work-groups (HIP's, for example) get the largest size up to that "
+      "which divides the grid");
   options.lds = add("--lds", "SIZE", "Dynamic LDS (HIP's extern __shared__), such as 4096 or 4KiB")
                     ->check(check_size);
   return options;
@@ -312,37 +368,42 @@ Result<ModuleFiles> ModuleFiles::open(const std::vector<std::string>& paths) {
   return files;
 }
 
-Result<std::vector<Ref<Executable>>> ModuleFiles::load(Device& device,
-                                                       const std::string& uri) const {
-  std::vector<Ref<Executable>> executables;
+Result<std::vector<LoadedModule>> ModuleFiles::load(Device& device, const std::string& uri) const {
+  std::vector<LoadedModule> modules;
   for (const File& file : files_) {
-    std::vector<std::byte> compiled;
-    std::optional<Module> of_source;
+    LoadedModule loaded;
+    loaded.module = file.module;
     if (!file.module) {
-      HALYARD_ASSIGN_OR_RETURN(compiled, compile_for(file.path, device, uri));
-      HALYARD_ASSIGN_OR_RETURN(of_source, Module::read(compiled.data(), compiled.size()));
+      HALYARD_ASSIGN_OR_RETURN(std::vector<std::byte> compiled,
+                               compile_for(file.path, device, uri));
+      loaded.bytes = std::make_shared<const std::vector<std::byte>>(std::move(compiled));
+      HALYARD_ASSIGN_OR_RETURN(Module of_source,
+                               Module::read(loaded.bytes->data(), loaded.bytes->size()));
+      loaded.module = std::make_shared<const Module>(std::move(of_source));
     }
-    auto executable = device.load_executable(of_source ? *of_source : *file.module);
+    auto executable = device.load_executable(*loaded.module);
     if (!executable.ok())
       return executable.status().with_context(fmt::format("The module ({})", file.path));
-    executables.push_back(std::move(executable).value());
+    loaded.executable = std::move(executable).value();
+    modules.push_back(std::move(loaded));
   }
-  return executables;
+  return modules;
 }
 
 Result<std::unique_ptr<Program>> Program::create(const ProgramText& text,
                                                  const ModuleFiles& modules, Device& device,
                                                  const std::string& uri) {
   auto program = std::make_unique<Program>();
-  HALYARD_ASSIGN_OR_RETURN(program->executables, modules.load(device, uri));
+  HALYARD_ASSIGN_OR_RETURN(program->modules, modules.load(device, uri));
   runner::Run& run = program->run;
   run.buffers = text.buffers();
   for (const FunctionText& function : text.functions()) {
-    auto step = make_step(function, program->executables);
+    auto step = make_step(function, program->modules);
     Status status = step.ok() ? tie_buffers(text, function, *step, run) : step.status();
     if (!status.ok() && text.functions().size() > 1)
       return status.with_context("The function " + printable(function.name));
     HALYARD_RETURN_IF_ERROR(std::move(status));
+    for (std::string& note : step->launch.notes) program->notes.push_back(std::move(note));
     run.steps.push_back(std::move(step).value());
   }
   if (text.buffers().empty()) {

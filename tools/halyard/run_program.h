@@ -57,13 +57,20 @@ class ProgramText {
   std::vector<runner::RunBuffer> buffers_;  // with names: "%sum"
 };
 
+// A module on a device.
+struct LoadedModule {
+  Ref<Executable> executable;
+  std::shared_ptr<const std::vector<std::byte>> bytes;  // of a compiled source
+  std::shared_ptr<const Module> module;                 // of the file, or over `bytes`
+};
+
 // Modules in which functions are looked for. Sources are read when there is a device that they are
 // compiled for.
 class ModuleFiles {
  public:
   static Result<ModuleFiles> open(const std::vector<std::string>& paths);
   // `uri`: the device, for messages.
-  Result<std::vector<Ref<Executable>>> load(Device& device, const std::string& uri) const;
+  Result<std::vector<LoadedModule>> load(Device& device, const std::string& uri) const;
 
  private:
   struct File {
@@ -75,10 +82,11 @@ class ModuleFiles {
 
 // Everything on one device.
 struct Program {
-  std::vector<Ref<Executable>> executables;
+  std::vector<LoadedModule> modules;
   runner::Run run;
-  std::vector<size_t> results;  // places in run.buffers, unless texts name others
-  AssignResults assign;         // lives as long as this
+  std::vector<std::string> notes;  // on the choices made for the user: whole sentences
+  std::vector<size_t> results;     // places in run.buffers, unless texts name others
+  AssignResults assign;            // lives as long as this
 
   static Result<std::unique_ptr<Program>> create(const ProgramText& text,
                                                  const ModuleFiles& modules, Device& device,

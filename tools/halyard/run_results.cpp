@@ -70,7 +70,8 @@ Result<Sink> open_sink(const std::string& text, size_t place, const RunBuffer& b
 // What the flags, the configs, or the library says, in this order.
 values::Tolerance tolerance_of(const ToleranceFlags& flags, const config::Settings& settings,
                                std::string_view target, values::ElementType type) {
-  const std::string path = fmt::format("tolerances.{}.", values::to_string(type));
+  const std::string path =
+      fmt::format("tolerances.{}.", values::to_string(values::complex_part(type).value_or(type)));
   const auto chosen = [&](const std::optional<double>& flag, const char* part, double standard) {
     const config::Setting* const setting =
         settings.of_processor(target.substr(0, target.find(':')), path + part);

@@ -21,6 +21,7 @@
 #include "toolchain/process.h"
 #include "toolchain/tools.h"
 #include "tools/halyard/child.h"
+#include "tools/halyard/findings.h"
 #include "tools/halyard/vgpu.h"
 #include "tools/values/file.h"
 
@@ -83,14 +84,6 @@ char first_byte(const std::string& path) {
   char byte = '\0';
   file.get(byte);
   return byte;
-}
-
-// How many findings the program's processes have added to the file.
-size_t count_findings(const std::string& path) {
-  std::ifstream file(path);
-  size_t count = 0;
-  for (std::string line; std::getline(file, line);) count += line.starts_with(kFindingMark) ? 1 : 0;
-  return count;
 }
 
 // Not in this program's place: somebody has to look at what was found, and at whether all of it
@@ -193,18 +186,13 @@ void add_vgpu_exec_command(Command vgpu, Status& outcome) {
       vgpu.add_subcommand("exec", "Run a HIP or HSA program with the virtual GPU as its GPU");
   const auto flags = std::make_shared<ExecFlags>();
   command
-      .add_option("--profile", flags->profile,
-                  "The profile: a name (gfx90a) or a YAML file; by default that of "
-                  "HALYARD_VGPU_PROFILE or of a config, or else gfx900")
+      .add_option(
+          "--profile,--vgpu", flags->profile,
+          "The profile: a name (gfx90a) or a YAML file; by default that of "
+          "HALYARD_VGPU_PROFILE or of a config, or else gfx900. --vgpu is the same, as in other "
+          "commands")
       ->type_name("PROFILE");
-  // A flag that may have a value: the next word is never it.
-  command.add_flag(
-      "--check{all}", flags->check,
-      "Also find mistakes that hardware does not report (exit code 1): accesses outside the "
-      "program's allocations (bounds; a memory fault); uninitialized, out-of-range and racing "
-      "accesses to LDS (lds); a missing s_waitcnt (waits); float atomics that memory drops "
-      "(atomics); missing cache fences (coherence). --check=lds,waits selects some; \"notes\" "
-      "among the names adds what is harmless or the vendor runtime's own");
+  add_check_flag(command, flags->check, "Also");
   command
       .add_option("--trace", flags->trace,
                   "Write every executed instruction and its effects to this file")

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "hal/error.h"
 #include "hal/text.h"
 #include "tools/runner/source_type.h"
@@ -73,7 +75,7 @@ Status wrong_type(const std::string& label, const ArgumentInfo& argument, const 
 
 Status bind_buffer(const std::string& label, const ArgumentInfo& argument, Value& value) {
   const auto declared = source_type(argument.type_name);
-  if (value.kind == Value::Kind::kBytes) {
+  if (value.kind == Value::Kind::kBytes && value.pointers.empty()) {
     const ElementType element = declared ? declared->element : ElementType::kI8;
     const bool divides = value.data.size() % byte_size(element) == 0;
     value.type.element = divides ? element : ElementType::kI8;
@@ -81,6 +83,7 @@ Status bind_buffer(const std::string& label, const ArgumentInfo& argument, Value
     value.kind = Value::Kind::kBuffer;
     return {};
   }
+  if (value.kind == Value::Kind::kNull) return {};
   if (value.kind != Value::Kind::kBuffer) return wrong_kind(label, argument, value);
   // An .npy file with no dimensions holds one number.
   if (value.type.shape.empty()) value.type.shape = {1};
@@ -90,10 +93,39 @@ Status bind_buffer(const std::string& label, const ArgumentInfo& argument, Value
   return {};
 }
 
-Status bind_value(const std::string& label, const ArgumentInfo& argument, const Value& value) {
-  const bool one_number =
-      value.kind == Value::Kind::kBuffer && value.type.shape.empty();  // from an .npy file
-  if (value.kind != Value::Kind::kScalar && value.kind != Value::Kind::kBytes && !one_number) {
+// A number without a type is of the argument's. An integer can stand for a float only where the
+// compiler kept the type, because its bits would mean something else.
+Status bind_number(const std::string& label, const ArgumentInfo& argument, Value& value) {
+  const auto declared = source_type(argument.type_name);
+  std::optional<ElementType> type;
+  if (declared && declared->lanes == 1 && !declared->is_pointer) type = declared->element;
+  const bool is_integer = value.text.find_first_not_of("+-0123456789") == std::string::npos;
+  if (argument.type_name.empty() && !is_integer && value.text.find('x') == std::string::npos) {
+    if (argument.size == 4) type = ElementType::kF32;
+    if (argument.size == 8) type = ElementType::kF64;
+  }
+  if (!type || byte_size(*type) != argument.size) {
+    return error(StatusCode::kInvalidArgument,
+                 "The kernel's argument {} wants {}, and the file does not say of which type: the "
+                 "number ({}) needs one. Write it as {}.",
+                 label, describe(argument), value.text, example(argument));
+  }
+  value.data.resize(argument.size);
+  if (const auto trouble = values::parse_element(*type, value.text, value.data.data())) {
+    return error(StatusCode::kInvalidArgument, "The kernel's argument {} wants {}: {}.", label,
+                 describe(argument), *trouble);
+  }
+  value.kind = Value::Kind::kScalar;
+  value.type = {*type, {}};
+  return {};
+}
+
+Status bind_value(const std::string& label, const ArgumentInfo& argument, Value& value) {
+  if (value.kind == Value::Kind::kNumber) return bind_number(label, argument, value);
+  // The one number of an .npy file without dimensions.
+  if (value.kind == Value::Kind::kBuffer && value.type.shape.empty())
+    value.kind = Value::Kind::kScalar;
+  if (value.kind != Value::Kind::kScalar && value.kind != Value::Kind::kBytes) {
     return wrong_kind(label, argument, value);
   }
   if (value.bytes() != argument.size) {

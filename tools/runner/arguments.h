@@ -21,8 +21,9 @@ std::string describe_arguments(const FunctionInfo& function);
 // and, if the compiler kept the argument's type, of a compatible type. INVALID_ARGUMENT names the
 // argument and its legal values; a wrong number of values lists all arguments.
 //
-// Afterwards every value for a buffer argument is of kind kBuffer: untyped bytes have become
-// elements of the metadata's type, or else of i8.
+// Afterwards every value for a buffer argument is of kind kBuffer or kNull: untyped bytes have
+// become elements of the metadata's type, or else of i8. Every value for a by-value argument is of
+// kind kScalar or kBytes.
 Status bind_arguments(const FunctionInfo& function, std::vector<values::Value>& values);
 
 }  // namespace halyard::runner

@@ -35,6 +35,74 @@ Status check(const char* what, const Extents& extents, const Dim3& limits, uint6
                what, to_text(extents), owner, limits, total_limit);
 }
 
+// OpenCL C's compilers keep the types of arguments, and its kernels work in partial work-groups,
+// unless their metadata says that they do not.
+bool is_opencl(const FunctionInfo& function) {
+  return std::any_of(function.arguments.begin(), function.arguments.end(),
+                     [](const ArgumentInfo& argument) { return !argument.type_name.empty(); });
+}
+
+bool needs_whole_groups(const FunctionInfo& function, const LaunchRequest& request) {
+  return function.uniform_workgroups || (request.reads_shape && !is_opencl(function));
+}
+
+uint64_t largest_divisor(uint64_t number, uint64_t most) {
+  uint64_t divisor = most;
+  while (number % divisor != 0) --divisor;
+  return divisor;
+}
+
+// The work-group in x, where none is requested; the grid has no zero.
+Result<uint64_t> choose_width(const DeviceInfo& device, const FunctionInfo& function,
+                              const LaunchRequest& request, const Extents& grid, Launch& launch) {
+  const uint64_t width =
+      std::min<uint64_t>({device.wavefront_size, grid[0], function.max_workgroup_size,
+                          device.max_workgroup_size, device.max_workgroup.x});
+  if (grid[0] % width == 0 || !needs_whole_groups(function, request)) return width;
+  const uint64_t divisor = largest_divisor(grid[0], width);
+  const uint64_t rounded = (grid[0] + width - 1) / width * width;
+  if (!request.reads_shape) {
+    // Its group size is fixed in its code, where nothing says it.
+    return error(StatusCode::kInvalidArgument,
+                 "The kernel {} is compiled for whole work-groups only, and the grid ({}) is no "
+                 "multiple of the default work-group ({}). Say --grid={}, if the kernel ignores "
+                 "work-items past its end, or --workgroup with the size that the kernel is written "
+                 "for.",
+                 short_name(function.name), to_text(grid), width, rounded);
+  }
+  if (divisor < width / 4) {
+    launch.notes.push_back(fmt::format(
+        "The kernel {} needs whole work-groups, so they have {} work-item{} for the grid {}. If it "
+        "ignores work-items past its end, --grid={} --workgroup={} is faster.",
+        short_name(function.name), divisor, divisor == 1 ? "" : "s", to_text(grid), rounded,
+        width));
+  }
+  return divisor;
+}
+
+// What the chosen shape may not be meant to be.
+void add_notes(const FunctionInfo& function, const LaunchRequest& request, Launch& launch) {
+  const Dim3& grid = launch.grid;
+  const Dim3& group = launch.workgroup;
+  const bool is_partial = grid.x % group.x != 0 || grid.y % group.y != 0 || grid.z % group.z != 0;
+  if (is_partial && !function.uniform_workgroups && needs_whole_groups(function, request)) {
+    launch.notes.push_back(fmt::format(
+        "The last work-group of the grid {} is partial (the work-group is {}): in it the blockDim "
+        "that the kernel {} computes with is smaller.",
+        grid, group, short_name(function.name)));
+  }
+  const auto rows = std::count_if(request.shape.begin(), request.shape.end(),
+                                  [](uint64_t extent) { return extent > 1; });
+  if (request.dimensions > 1 && grid.y == 1 && grid.z == 1 && rows > 1) {
+    const uint64_t inner = request.shape.back();
+    launch.notes.push_back(fmt::format(
+        "The kernel {} uses ids in {} dimensions, and the grid has one ({}). For a work-item for "
+        "each element of the result, say --grid={},{}.",
+        short_name(function.name), request.dimensions, grid, inner,
+        *request.elements / std::max<uint64_t>(inner, 1)));
+  }
+}
+
 Dim3 to_dim3(const Extents& extents) {
   return {static_cast<uint32_t>(extents[0]), static_cast<uint32_t>(extents[1]),
           static_cast<uint32_t>(extents[2])};
@@ -72,25 +140,38 @@ Result<Launch> choose_launch(const DeviceInfo& device, const FunctionInfo& funct
         short_name(function.name));
   }
   // A kernel whose result is empty still runs once.
-  const Extents grid =
+  Extents grid =
       request.grid ? *request.grid : Extents{std::max<uint64_t>(*request.elements, 1), 1, 1};
   HALYARD_RETURN_IF_ERROR(check("grid", grid, device.max_grid, device.max_grid_size,
                                 fmt::format("The device ({})", device.name)));
 
+  Launch launch;
   Extents workgroup = {1, 1, 1};
   const Dim3 required = function.required_workgroup_size;
   if (request.workgroup) {
     workgroup = *request.workgroup;
+    const uint64_t width = workgroup[0];
+    if (!request.grid && width != 0 && grid[0] % width != 0 &&
+        needs_whole_groups(function, request)) {
+      launch.notes.push_back(
+          fmt::format("The kernel {} needs whole work-groups, so the grid has {} work-items for "
+                      "the {} elements "
+                      "of the result: it must ignore those past the end.",
+                      short_name(function.name), (grid[0] + width - 1) / width * width, grid[0]));
+      grid[0] = (grid[0] + width - 1) / width * width;
+    }
   } else if (required.volume() != 0) {
     workgroup = {required.x, required.y, required.z};
   } else {
-    workgroup[0] = std::min<uint64_t>({device.wavefront_size, grid[0], function.max_workgroup_size,
-                                       device.max_workgroup_size, device.max_workgroup.x});
+    HALYARD_ASSIGN_OR_RETURN(workgroup[0], choose_width(device, function, request, grid, launch));
   }
   HALYARD_RETURN_IF_ERROR(check("work-group", workgroup, device.max_workgroup,
                                 device.max_workgroup_size,
                                 fmt::format("The device ({})", device.name)));
-  return Launch{to_dim3(grid), to_dim3(workgroup)};
+  launch.grid = to_dim3(grid);
+  launch.workgroup = to_dim3(workgroup);
+  add_notes(function, request, launch);
+  return launch;
 }
 
 }  // namespace halyard::runner

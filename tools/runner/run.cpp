@@ -142,18 +142,31 @@ Status Session::wait(const Run& run, uint64_t done) {
 Status Session::submit(const Step& step, Span<const SemaphorePoint> signal) {
   const FunctionInfo& info = step.function->info();
   std::vector<Argument> arguments;
+  std::vector<std::vector<std::byte>> bytes(step.arguments.size());  // with addresses
+  for (size_t i = 0; i < step.arguments.size(); ++i) bytes[i] = step.arguments[i].data;
+  for (const StepPointer& pointer : step.pointers) {
+    const uint64_t address = buffers_[pointer.buffer]->device_address() + pointer.offset;
+    std::memcpy(bytes[pointer.argument].data() + pointer.at, &address, sizeof address);
+  }
   for (size_t i = 0; i < step.arguments.size(); ++i) {
     const Value& value = step.arguments[i];
     if (step.buffers[i]) {
       arguments.emplace_back(buffers_[*step.buffers[i]]);
       continue;
     }
+    if (value.kind == Value::Kind::kNull) {
+      arguments.push_back(Argument::address(0));
+      continue;
+    }
     const auto size = static_cast<uint32_t>(value.bytes());
     if (info.arguments[i].kind == ArgumentKind::kDynamicLds) {
       arguments.push_back(Argument::dynamic_lds(size));
     } else {
-      arguments.push_back(Argument::bytes(value.data.data(), size));
+      arguments.push_back(Argument::bytes(bytes[i].data(), size));
     }
+  }
+  for (const StepPointer& pointer : step.pointers) {
+    arguments.push_back(Argument::uses(*buffers_[pointer.buffer]));
   }
   Dispatch dispatch;
   dispatch.function = step.function;

@@ -22,6 +22,14 @@ struct RunBuffer {
   values::Value value;  // of kind kBuffer, as bind_arguments leaves it
 };
 
+// An address in an argument that is passed by value.
+struct StepPointer {
+  size_t argument = 0;
+  size_t at = 0;        // where its 8 bytes are in the argument's
+  size_t buffer = 0;    // in Run::buffers
+  uint64_t offset = 0;  // bytes past the buffer's begin
+};
+
 // A launch of a function.
 struct Step {
   const Function* function = nullptr;
@@ -30,6 +38,7 @@ struct Step {
   std::vector<values::Value> arguments = {};  // as bind_arguments leaves them
   // For each argument that is a buffer its place in Run::buffers, whose contents count.
   std::vector<std::optional<size_t>> buffers = {};
+  std::vector<StepPointer> pointers = {};
 };
 
 struct Run {

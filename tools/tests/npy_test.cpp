@@ -88,7 +88,7 @@ TEST(Npy, RefusesByName) {
               HasSubstr("fortran_order: True"));
   EXPECT_THAT(trouble(npy("{'descr': '>i2', 'fortran_order': False, 'shape': (4,), }", kData)),
               HasSubstr("big endian ('>i2')"));
-  for (const char* type : {"<c8", "|O", "<U3", "|S4", "|V2", "<f16", "", "<"}) {
+  for (const char* type : {"<c4", "|O", "<U3", "|S4", "|V2", "<f16", "", "<"}) {
     EXPECT_THAT(trouble(npy(std::string("{'descr': '") + type +
                                 "', 'fortran_order': False, 'shape': (4,), }",
                             kData)),

@@ -81,6 +81,28 @@ TEST(BindArguments, TakesWhatFits) {
   EXPECT_EQ(bind({}, {}), "");
 }
 
+// Where the metadata says the type, a number needs none; an .npy file's one number is a value.
+TEST(BindArguments, NumbersTakeTheArgumentsType) {
+  EXPECT_EQ(bind(kTyped, {"null", "&4xf32", "4", "lds=64"}), "");
+  EXPECT_THAT(bind(kTyped, {"4xf32=0", "&4xf32", "4.5", "lds=64"}),
+              HasSubstr("\"4.5\" is not a number of type"));
+  EXPECT_THAT(bind(kTyped, {"4xf32=0", "&4xf32", "null", "lds=64"}), HasSubstr("a null pointer"));
+  EXPECT_THAT(bind(kTyped, {"4", "&4xf32", "4", "lds=64"}),
+              HasSubstr("but a number without a type (4) is given"));
+  const ArgumentInfo untyped[] = {by_value("n", 4)};
+  EXPECT_EQ(bind(untyped, {"4.5"}), "");
+  EXPECT_THAT(
+      bind(untyped, {"4"}),
+      HasSubstr("the file does not say of which type: the number (4) needs one. Write it as "
+                "i32=1 or f32=1."));
+  std::vector<Value> values(1);
+  values[0].kind = Value::Kind::kBuffer;
+  values[0].type = {values::ElementType::kU32, {}};
+  values[0].data.resize(4);
+  EXPECT_TRUE(bind_arguments(function_of(untyped), values).ok());
+  EXPECT_EQ(values[0].kind, Value::Kind::kScalar);
+}
+
 TEST(BindArguments, ListsTheArgumentsIfThereAreTooFewOrTooMany) {
   const std::string few = bind(kTyped, {"4xf32=0"});
   EXPECT_THAT(few, HasSubstr("The kernel scale takes 4 arguments, but 1 is given: too few."));
@@ -222,6 +244,63 @@ TEST(ChooseLaunch, DefaultsFollowTheResultAndTheKernel) {
   function.required_workgroup_size = {8, 8, 1};
   launch = choose_launch(device(), function, {.elements = 1000});
   EXPECT_EQ(launch->workgroup, (Dim3{8, 8, 1}));
+}
+
+// A kernel of HIP's computes with blockDim and gridDim, which a partial work-group makes wrong.
+TEST(ChooseLaunch, WholeGroupsForKernelsThatComputeWithTheirSize) {
+  const FunctionInfo function = function_of({});
+  const auto groups_of = [&](uint64_t elements) {
+    return choose_launch(device(), function, {.elements = elements, .reads_shape = true});
+  };
+  EXPECT_EQ(groups_of(100)->workgroup, (Dim3{50, 1, 1}));
+  EXPECT_EQ(groups_of(100)->grid, (Dim3{100, 1, 1}));
+  EXPECT_TRUE(groups_of(100)->notes.empty());
+  EXPECT_EQ(groups_of(128)->workgroup, (Dim3{64, 1, 1}));
+  EXPECT_EQ(groups_of(5)->workgroup, (Dim3{5, 1, 1}));
+  const auto prime = groups_of(1009);
+  EXPECT_EQ(prime->workgroup, (Dim3{1, 1, 1}));
+  EXPECT_THAT(prime->notes, ElementsAre(HasSubstr("--grid=1024 --workgroup=64 is faster")));
+  const auto asked = choose_launch(
+      device(), function, {.workgroup = {{64, 1, 1}}, .elements = 100, .reads_shape = true});
+  EXPECT_EQ(asked->grid, (Dim3{128, 1, 1}));
+  EXPECT_THAT(asked->notes, ElementsAre(HasSubstr("128 work-items for the 100 elements")));
+  const auto partial = choose_launch(
+      device(), function, {.grid = {{100, 1, 1}}, .workgroup = {{64, 1, 1}}, .reads_shape = true});
+  EXPECT_EQ(partial->grid, (Dim3{100, 1, 1}));
+  EXPECT_THAT(partial->notes, ElementsAre(HasSubstr("is partial (the work-group is 64×1×1)")));
+}
+
+// OpenCL C's get_local_size() knows partial work-groups, unless the metadata forbids them.
+TEST(ChooseLaunch, OpenClKernelsHavePartialGroups) {
+  FunctionInfo function = function_of(kTyped);
+  const LaunchRequest request = {.elements = 100, .reads_shape = true};
+  EXPECT_EQ(choose_launch(device(), function, request)->workgroup, (Dim3{64, 1, 1}));
+  function.uniform_workgroups = true;
+  EXPECT_EQ(choose_launch(device(), function, request)->workgroup, (Dim3{50, 1, 1}));
+}
+
+TEST(ChooseLaunch, NoGuessWhereTheGroupIsFixedInTheCode) {
+  FunctionInfo function = function_of({});
+  function.uniform_workgroups = true;
+  EXPECT_TRUE(choose_launch(device(), function, {.elements = 128}).ok());
+  EXPECT_THAT(message_of(choose_launch(device(), function, {.elements = 100}).status()),
+              HasSubstr("the grid (100×1×1) is no multiple of the default work-group (64). Say "
+                        "--grid=128"));
+}
+
+TEST(ChooseLaunch, AHintForAGridOfTooFewDimensions) {
+  const FunctionInfo function = function_of({});
+  LaunchRequest request = {.elements = 512, .shape = {16, 32}, .dimensions = 2};
+  EXPECT_THAT(
+      choose_launch(device(), function, request)->notes,
+      ElementsAre(HasSubstr("ids in 2 dimensions, and the grid has one (512×1×1). For a "
+                            "work-item for each element of the result, say --grid=32,16.")));
+  request.grid = {{32, 16, 1}};
+  EXPECT_THAT(choose_launch(device(), function, request)->notes, IsEmpty());
+  request = {.elements = 512, .shape = {512}, .dimensions = 2};
+  EXPECT_THAT(choose_launch(device(), function, request)->notes, IsEmpty());
+  request = {.elements = 512, .shape = {16, 32}, .dimensions = 1};
+  EXPECT_THAT(choose_launch(device(), function, request)->notes, IsEmpty());
 }
 
 TEST(ChooseLaunch, WhatIsAskedForWins) {

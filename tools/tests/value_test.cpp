@@ -52,6 +52,64 @@ TEST(ParseValue, ReadsNestedLists) {
   EXPECT_THAT(elements<int16_t>("2x0xi16=[[][]]"), ElementsAre());
 }
 
+// As iree-run-module prints results.
+TEST(ParseValue, ReadsRowsWithoutBracketsAroundThem) {
+  EXPECT_THAT(elements<float>("2x2xf32=[1 2][3 4]"), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(elements<int32_t>("2x2x2xsi32=[[1 2][3 4]][[5 6][7 8]]"),
+              ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(elements<int32_t>("1x2xi32=[1 2]"), ElementsAre(1, 2));
+  EXPECT_THAT(elements<int32_t>(" 2x1xi32= [1] , [2] "), ElementsAre(1, 2));
+  EXPECT_THAT(value_trouble("2x2xf32=[1 2]"), HasSubstr("1 of the 2 items of dimension 0"));
+  EXPECT_THAT(value_trouble("2x2xf32=[1 2][3 4][5 6]"), HasSubstr("text after the last element"));
+  EXPECT_THAT(value_trouble("2x2x2xf32=[1 2]"), HasSubstr("nests 3 brackets"));
+}
+
+TEST(ParseValue, AShapeAloneIsZeros) {
+  const Value value = parsed("2x2xf32");
+  EXPECT_EQ(value.kind, Value::Kind::kBuffer);
+  EXPECT_EQ(value.contents, Value::Contents::kSplat);
+  EXPECT_THAT(elements<float>("2x2xf32"), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(elements<float>("0xf32"), ElementsAre());
+  EXPECT_EQ(parsed("1000000000000xf32").bytes(), 4000000000000U);
+}
+
+TEST(ParseValue, ReadsNullAndNumbersWithoutAType) {
+  EXPECT_EQ(parsed("null").kind, Value::Kind::kNull);
+  for (const char* const text : {"7", "-1", "3.14", "0x1f", "1e3", "inf", "true"}) {
+    EXPECT_EQ(parsed(text).kind, Value::Kind::kNumber) << text;
+    EXPECT_EQ(parsed(text).text, text);
+  }
+  EXPECT_THAT(value_trouble("nul"), HasSubstr("or is null"));
+  EXPECT_THAT(value_trouble("7 8"), HasSubstr("column"));
+}
+
+TEST(ParseValue, ReadsStructsWithAddresses) {
+  const Value value = parsed("{u8=1 ptr=%a {ptr=%b+16 i32=2} ptr=null}");
+  EXPECT_EQ(value.data.size(), 40U);
+  EXPECT_THAT(value.pointers, ElementsAre(ValuePointer{8, "%a", 0}, ValuePointer{16, "%b", 16}));
+  EXPECT_THAT(value_trouble("{ptr=a}"), HasSubstr("ptr=%NAME"));
+  EXPECT_THAT(value_trouble("{ptr=%a+x}"), HasSubstr("is not a number"));
+  EXPECT_THAT(value_trouble("{ptr=}"), HasSubstr("ptr=%NAME"));
+}
+
+TEST(ParseValue, HalvesOfBytesArePacked) {
+  EXPECT_EQ(parsed("5xi4=[1 -2 3 4 -8]").data, bytes_of<uint8_t>({0xe1, 0x43, 0x08}));
+  EXPECT_EQ(parsed("2x2xu4=[15 0][1 2]").data, bytes_of<uint8_t>({0x0f, 0x21}));
+  EXPECT_EQ(parsed("3xi4=-1").to_tensor().data, bytes_of<uint8_t>({0xff, 0xff}));
+  EXPECT_EQ(parsed("{3xi4=[1 2 3] u8=9}").data, bytes_of<uint8_t>({0x21, 0x03, 9}));
+  EXPECT_EQ(format_tensor(parsed("5xi4=1 -2 3 4 -8").to_tensor(), 0), "5xi4=1 -2 3 4 -8");
+  EXPECT_EQ(parsed("5xi4=0").bytes(), 3U);
+}
+
+TEST(ParseValue, ComplexNumbersAndEightBitFloats) {
+  EXPECT_THAT(elements<float>("3xcf64=1+2i -3i 4e-1-1e1i"), ElementsAre(1, 2, 0, -3, 0.4F, -10));
+  EXPECT_THAT(elements<double>("1xcomplex<f64>=(1+2j)"), ElementsAre(1, 2));
+  EXPECT_EQ(format_tensor(parsed("2xcf64=1+2i -3i").to_tensor(), 0), "2xcf64=1+2i 0-3i");
+  EXPECT_THAT(elements<uint8_t>("4xf8E4M3FN=1 -2 448 nan"), ElementsAre(0x38, 0xc0, 0x7e, 0x7f));
+  EXPECT_EQ(format_tensor(parsed("2x2xf8E4M3FN=[1 2][3 4.5]").to_tensor(), 0),
+            "2x2xf8E4M3FN=[[1 2][3 4.5]]");
+}
+
 TEST(ParseValue, OneElementStandsForAll) {
   const Value value = parsed("1024xf32=0.5");
   EXPECT_EQ(value.contents, Value::Contents::kSplat);
@@ -192,11 +250,10 @@ TEST(ParseValue, SaysWhereTextIsMalformed) {
   const Malformed cases[] = {
       {"", 1, "a value is expected"},
       {"   ", 4, "a value is expected"},
-      {"4", 2, "an 'x'"},
+      {"4f32=1", 2, "an 'x'"},
       {"4y", 2, "an 'x'"},
       {"4x", 3, "a size or a type"},
       {"4xf33=1", 3, "a size or a type"},
-      {"4xf32", 6, "&4xf32"},
       {"4xf32:1", 6, "'=' is expected"},
       {"4xf32=", 7, "0 of the 4 elements"},
       {"4xf32=1 2 3", 12, "3 of the 4 elements"},
@@ -210,7 +267,8 @@ TEST(ParseValue, SaysWhereTextIsMalformed) {
       {"2xi32=[1 2 3]", 12, "a ']' is expected"},
       {"2xi32=[1]", 9, "1 of the 2 items"},
       {"2xi32=[1 2] 3", 13, "text after the"},
-      {"2x2xi32=[1 2 3 4]", 10, "nests 2 brackets"},
+      {"2x2xi32=[1 2 3 4]", 14, "a ']' is expected after 2 items of dimension 1"},
+      {"2x2x2xi32=[1 2 3 4]", 12, "nests 3 brackets"},
       {"2x2xi32=[[1 2][3 4]", 20, "a ']' is expected"},
       {"2x2xi32=[[1 2]]", 15, "1 of the 2 items"},
       {"99999999999999999999xi8=0", 1, "64 bits"},

@@ -18,7 +18,8 @@ struct Tolerance {
 
 // Exact for integers. For floats a few units in the last place, so that a kernel may round in
 // another order: f64 1e-12 + 1e-9·|e|, f32 1e-6 + 1e-5·|e|, f16 1e-3 + 1e-3·|e|, bf16 1e-2 +
-// 1e-2·|e|.
+// 1e-2·|e|, f8E4M3 1e-2 + 0.125·|e|, f8E5M2 1e-2 + 0.25·|e|; complex
+// as their parts, each on its own.
 Tolerance default_tolerance(ElementType type) noexcept;
 
 struct Comparison {

@@ -11,23 +11,33 @@
 #include <limits>
 
 #include "tools/values/float16.h"
+#include "tools/values/float8.h"
 
 namespace halyard::values {
 namespace {
 
 struct TypeRow {
   const char* name;
-  uint8_t size;  // bytes
+  uint8_t size;  // bytes of one element
   bool is_float;
   bool is_signed;
 };
 constexpr TypeRow kTypes[] = {
-    {"i1", 1, false, false},  {"i8", 1, false, true},   {"i16", 2, false, true},
-    {"i32", 4, false, true},  {"i64", 8, false, true},  {"u8", 1, false, false},
-    {"u16", 2, false, false}, {"u32", 4, false, false}, {"u64", 8, false, false},
-    {"f16", 2, true, true},   {"bf16", 2, true, true},  {"f32", 4, true, true},
-    {"f64", 8, true, true},
+    {"i1", 1, false, false},       {"i8", 1, false, true},       {"i16", 2, false, true},
+    {"i32", 4, false, true},       {"i64", 8, false, true},      {"u8", 1, false, false},
+    {"u16", 2, false, false},      {"u32", 4, false, false},     {"u64", 8, false, false},
+    {"f16", 2, true, true},        {"bf16", 2, true, true},      {"f32", 4, true, true},
+    {"f64", 8, true, true},        {"i4", 1, false, true},       {"u4", 1, false, false},
+    {"f8E5M2", 1, true, true},     {"f8E4M3FN", 1, true, true},  {"f8E5M2FNUZ", 1, true, true},
+    {"f8E4M3FNUZ", 1, true, true}, {"f8E8M0FNU", 1, true, true}, {"cf64", 8, true, true},
+    {"cf128", 16, true, true},
 };
+
+std::optional<Float8> float8_of(ElementType type) noexcept {
+  if (type < ElementType::kF8E5M2 || type > ElementType::kF8E8M0Fnu) return std::nullopt;
+  return static_cast<Float8>(static_cast<uint8_t>(type) -
+                             static_cast<uint8_t>(ElementType::kF8E5M2));
+}
 
 const TypeRow& row(ElementType type) {
   return kTypes[static_cast<size_t>(type)];
@@ -43,6 +53,11 @@ T load(const void* source) {
 template <typename T>
 void store(void* target, T value) {
   std::memcpy(target, &value, sizeof(T));
+}
+
+// The low half of a byte as a number from -8 to 7.
+int signed_half(uint8_t byte) {
+  return ((byte & 0xf) ^ 8) - 8;
 }
 
 // Text of a user's for a message: shortened, and without what would garble a terminal.
@@ -74,7 +89,9 @@ std::optional<std::string> parse_integer(ElementType type, std::string_view text
   if (digits.empty() || end != digits.data() + digits.size()) return not_a_number(type, text);
 
   // i1 is stored in a byte but holds one bit.
-  const unsigned bits = type == ElementType::kI1 ? 1 : static_cast<unsigned>(byte_size(type) * 8);
+  const unsigned bits = type == ElementType::kI1 ? 1
+                        : is_half_byte(type)     ? 4
+                                                 : static_cast<unsigned>(byte_size(type) * 8);
   const bool is_signed = is_signed_integer(type);
   const uint64_t highest = UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
   const uint64_t limit = negative ? (is_signed ? highest + 1 : 0) : highest;
@@ -136,6 +153,70 @@ std::optional<std::string> parse_float(ElementType type, std::string_view text, 
   return std::nullopt;
 }
 
+std::optional<std::string> parse_float8(ElementType type, std::string_view text, void* target) {
+  double value = 0;
+  if (parse_float(ElementType::kF64, text, &value)) return not_a_number(type, text);
+  const Float8 format = *float8_of(type);
+  const std::optional<uint8_t> bits = float8_from_double(format, value);
+  if (!bits) {
+    return fmt::format("{} does not fit {}, which holds {} to {}{}", quoted(text), to_string(type),
+                       type == ElementType::kF8E8M0Fnu ? "powers of two from 2^-127" : "numbers up",
+                       float8_largest(format), float8_has_infinity(format) ? "" : " and nan");
+  }
+  store(target, *bits);
+  return std::nullopt;
+}
+
+// "1.5-2i", "2i", "3"; as Python writes it also "(1+2j)".
+std::optional<std::string> parse_complex(ElementType type, std::string_view text, void* target) {
+  const ElementType part = *complex_part(type);
+  auto* const parts = static_cast<std::byte*>(target);
+  std::memset(parts, 0, byte_size(type));
+  std::string_view rest = text;
+  if (rest.starts_with('(') && rest.ends_with(')')) rest = rest.substr(1, rest.size() - 2);
+  std::string_view imaginary;
+  if (rest.ends_with('i') || rest.ends_with('j')) {
+    imaginary = rest.substr(0, rest.size() - 1);
+    // The last sign that is not an exponent's.
+    size_t at = imaginary.size();
+    while (at > 0) {
+      --at;
+      if (imaginary[at] != '+' && imaginary[at] != '-') continue;
+      const char before = at == 0 ? '\0' : imaginary[at - 1];
+      if (before != 'e' && before != 'E' && before != 'p' && before != 'P') break;
+    }
+    rest = imaginary.substr(0, at);
+    imaginary.remove_prefix(at);
+    if (imaginary.empty() || parse_float(part, imaginary, parts + byte_size(part)))
+      return not_a_number(type, text);
+  }
+  if (rest.empty() && !imaginary.empty()) return std::nullopt;
+  if (parse_float(part, rest, parts)) return not_a_number(type, text);
+  return std::nullopt;
+}
+
+// The shortest text that rounds to the same bits.
+std::string format_float8(ElementType type, uint8_t bits) {
+  const Float8 format = *float8_of(type);
+  const float value = float8_to_float(format, bits);
+  if (!std::isfinite(value)) return fmt::format("{}", value);
+  double read = value;
+  for (int digits = 1; digits <= 9; ++digits) {
+    read = strtod_l(fmt::format("{:.{}g}", value, digits).c_str(), nullptr, c_locale());
+    if (float8_from_double(format, read) == bits) break;
+  }
+  // Whole numbers are exact.
+  return fmt::format("{}", std::fabs(value) < 65536 && value == std::trunc(value) ? value : read);
+}
+
+std::string format_complex(ElementType type, const void* source) {
+  const ElementType part = *complex_part(type);
+  const auto* const parts = static_cast<const std::byte*>(source);
+  const std::string imaginary = format_element(part, parts + byte_size(part));
+  return fmt::format("{}{}{}i", format_element(part, parts), imaginary.starts_with('-') ? "" : "+",
+                     imaginary);
+}
+
 std::string format_float16(ElementType type, uint16_t bits) {
   const bool half = type == ElementType::kF16;
   const float value = half ? f16_to_float(bits) : bf16_to_float(bits);
@@ -158,6 +239,14 @@ const char* to_string(ElementType type) noexcept {
 }
 
 std::optional<ElementType> element_type_from_name(std::string_view name) noexcept {
+  if (name == "complex<f32>") return ElementType::kCf64;
+  if (name == "complex<f64>") return ElementType::kCf128;
+  if (name.starts_with("si")) {
+    const auto type = element_type_from_name(name.substr(1));
+    if (!type || *type == ElementType::kI1 || !is_signed_integer(*type)) return std::nullopt;
+    return type;
+  }
+  if (name == "ui4") return ElementType::kU4;
   if (name.starts_with("ui")) {
     const auto type = element_type_from_name(name.substr(1));  // "ui8" → "i8"
     if (!type || *type == ElementType::kI1 || !is_signed_integer(*type)) return std::nullopt;
@@ -183,6 +272,14 @@ const std::string& element_type_names() {
 size_t byte_size(ElementType type) noexcept {
   return row(type).size;
 }
+bool is_half_byte(ElementType type) noexcept {
+  return type == ElementType::kI4 || type == ElementType::kU4;
+}
+std::optional<ElementType> complex_part(ElementType type) noexcept {
+  if (type == ElementType::kCf64) return ElementType::kF32;
+  if (type == ElementType::kCf128) return ElementType::kF64;
+  return std::nullopt;
+}
 bool is_float(ElementType type) noexcept {
   return row(type).is_float;
 }
@@ -191,6 +288,8 @@ bool is_signed_integer(ElementType type) noexcept {
 }
 
 std::optional<std::string> parse_element(ElementType type, std::string_view text, void* target) {
+  if (complex_part(type)) return parse_complex(type, text, target);
+  if (float8_of(type)) return parse_float8(type, text, target);
   if (is_float(type)) return parse_float(type, text, target);
   if (type == ElementType::kI1 && (text == "true" || text == "false")) {
     store<uint8_t>(target, text == "true" ? 1 : 0);
@@ -226,6 +325,19 @@ std::string format_element(ElementType type, const void* source) {
       return fmt::format("{}", load<float>(source));
     case ElementType::kF64:
       return fmt::format("{}", load<double>(source));
+    case ElementType::kI4:
+      return fmt::format("{}", signed_half(load<uint8_t>(source)));
+    case ElementType::kU4:
+      return fmt::format("{}", load<uint8_t>(source) & 0xf);
+    case ElementType::kF8E5M2:
+    case ElementType::kF8E4M3Fn:
+    case ElementType::kF8E5M2Fnuz:
+    case ElementType::kF8E4M3Fnuz:
+    case ElementType::kF8E8M0Fnu:
+      return format_float8(type, load<uint8_t>(source));
+    case ElementType::kCf64:
+    case ElementType::kCf128:
+      return format_complex(type, source);
   }
   return {};
 }
@@ -256,7 +368,20 @@ long double element_as_number(ElementType type, const void* source) noexcept {
     case ElementType::kF32:
       return load<float>(source);
     case ElementType::kF64:
+    case ElementType::kCf128:
       return load<double>(source);
+    case ElementType::kCf64:
+      return load<float>(source);
+    case ElementType::kI4:
+      return signed_half(load<uint8_t>(source));
+    case ElementType::kU4:
+      return load<uint8_t>(source) & 0xf;
+    case ElementType::kF8E5M2:
+    case ElementType::kF8E4M3Fn:
+    case ElementType::kF8E5M2Fnuz:
+    case ElementType::kF8E4M3Fnuz:
+    case ElementType::kF8E8M0Fnu:
+      return float8_to_float(*float8_of(type), load<uint8_t>(source));
   }
   return 0;
 }

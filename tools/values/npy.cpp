@@ -32,10 +32,11 @@ struct DescrRow {
   const char* code;
 };
 constexpr DescrRow kDescrs[] = {
-    {ElementType::kI1, "b1"},  {ElementType::kI8, "i1"},  {ElementType::kI16, "i2"},
-    {ElementType::kI32, "i4"}, {ElementType::kI64, "i8"}, {ElementType::kU8, "u1"},
-    {ElementType::kU16, "u2"}, {ElementType::kU32, "u4"}, {ElementType::kU64, "u8"},
-    {ElementType::kF16, "f2"}, {ElementType::kF32, "f4"}, {ElementType::kF64, "f8"},
+    {ElementType::kI1, "b1"},   {ElementType::kI8, "i1"},     {ElementType::kI16, "i2"},
+    {ElementType::kI32, "i4"},  {ElementType::kI64, "i8"},    {ElementType::kU8, "u1"},
+    {ElementType::kU16, "u2"},  {ElementType::kU32, "u4"},    {ElementType::kU64, "u8"},
+    {ElementType::kF16, "f2"},  {ElementType::kF32, "f4"},    {ElementType::kF64, "f8"},
+    {ElementType::kCf64, "c8"}, {ElementType::kCf128, "c16"},
 };
 
 Status malformed(std::string_view what) {

@@ -23,8 +23,8 @@ bool is_npz(std::span<const std::byte> file) noexcept;
 // array can follow, and `used` gets its offset, in bytes.
 Result<Tensor> read_npy(std::span<const std::byte> file, size_t* used = nullptr);
 
-// What stands in front of the data, version 1.0. INVALID_ARGUMENT for bf16, which .npy does not
-// have.
+// What stands in front of the data, version 1.0. INVALID_ARGUMENT for bf16, 8-bit floats and
+// halves of bytes, which .npy does not have.
 Result<std::string> npy_header(const TensorType& type);
 
 }  // namespace halyard::values

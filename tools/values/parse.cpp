@@ -26,9 +26,26 @@ size_t round_up(size_t size, size_t alignment) {
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
-bool is_lower(char c) {
-  return c >= 'a' && c <= 'z';
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
+// A struct, or a part of one.
+struct Fields {
+  std::vector<std::byte> data;
+  std::vector<ValuePointer> pointers;
+  size_t alignment = 1;
+
+  // At a multiple of its alignment, as C lays it out.
+  void add(const Fields& field) {
+    alignment = std::max(alignment, field.alignment);
+    data.resize(round_up(data.size(), field.alignment));
+    for (ValuePointer pointer : field.pointers) {
+      pointer.at += data.size();
+      pointers.push_back(std::move(pointer));
+    }
+    data.insert(data.end(), field.data.begin(), field.data.end());
+  }
+};
 
 // The text around a position, and a mark below it. Long text is cut on both sides.
 std::string marked(std::string_view text, size_t position) {
@@ -50,6 +67,18 @@ std::string marked(std::string_view text, size_t position) {
   }
   if (end < text.size()) line += "…";
   return line + "\n" + mark + "^";
+}
+
+// Whether all of the text is a number, without a type.
+bool is_number(std::string_view text) {
+  while (!text.empty() && kSpace.find(text.back()) != std::string_view::npos) text.remove_suffix(1);
+  if (text == "true" || text == "false") return true;
+  std::byte ignored[8];
+  if (parse_element(ElementType::kF64, text, ignored) &&
+      parse_element(text.starts_with('-') ? ElementType::kI64 : ElementType::kU64, text, ignored))
+    return false;
+  // "0xf32" and "0xf16" are also empty tensors.
+  return !text.starts_with("0x") || !element_type_from_name(text.substr(2));
 }
 
 class Parser {
@@ -83,15 +112,30 @@ class Parser {
     const size_t end = std::min(text_.find_first_of(kTokenEnd, position_), text_.size());
     return text_.substr(std::exchange(position_, end), end - position_);
   }
+  // "i32", "f8E4M3FN", "complex<f32>"
   std::string_view take_name() {
     const size_t begin = position_;
-    while (is_lower(peek()) || is_digit(peek())) ++position_;
+    while (is_letter(peek()) || is_digit(peek())) ++position_;
+    if (peek() == '<') position_ = std::min(text_.find('>', position_), text_.size() - 1) + 1;
     return text_.substr(begin, position_ - begin);
+  }
+  // How many brackets open here, one behind the other.
+  size_t count_brackets() const {
+    size_t count = 0;
+    for (size_t i = position_; i < text_.size(); ++i) {
+      if (text_[i] == '[') {
+        ++count;
+      } else if (kSpace.find(text_[i]) == std::string_view::npos) {
+        break;
+      }
+    }
+    return count;
   }
 
   Status take_type(TensorType& type);
   Status take_element(ElementType type, std::vector<std::byte>& data);
   Status take_nested(const TensorType& type, size_t dimension, std::vector<std::byte>& data);
+  Status take_rows(const TensorType& type, std::vector<std::byte>& data);
   Status take_elements(Value& value);
 
   Result<Value> file();
@@ -100,7 +144,10 @@ class Parser {
   Result<Value> scalar();
   Result<Value> lds(Value value);
   Result<Value> hex_bytes(Value value);
-  Status take_fields(std::vector<std::byte>& data, size_t& alignment, int depth);
+  Result<Value> number();
+  Status take_pointer(Fields& field);
+  Status take_field(Fields& field);
+  Status take_fields(Fields& fields, int depth);
   Result<Value> structure();
 
   std::string_view text_;
@@ -144,7 +191,7 @@ Status Parser::take_element(ElementType type, std::vector<std::byte>& data) {
   if (token == "...") {
     return fail(begin, "the text is a shortened print; --print-limit=0 prints all elements");
   }
-  std::byte bytes[8] = {};
+  std::byte bytes[16] = {};
   if (const auto trouble = parse_element(type, token, bytes)) return fail(begin, *trouble);
   data.insert(data.end(), bytes, bytes + byte_size(type));
   return {};
@@ -180,10 +227,30 @@ Status Parser::take_nested(const TensorType& type, size_t dimension, std::vector
   return {};
 }
 
+// "[1 2][3 4]": the items of the first dimension without brackets around them, as IREE prints them.
+Status Parser::take_rows(const TensorType& type, std::vector<std::byte>& data) {
+  for (uint64_t i = 0; i < type.shape[0]; ++i) {
+    if (at_end()) {
+      return fail(position_, fmt::format("{} of the {} items of dimension 0 of {} are there", i,
+                                         type.shape[0], type.to_string()));
+    }
+    HALYARD_RETURN_IF_ERROR(take_nested(type, 1, data));
+    skip_separator();
+  }
+  return {};
+}
+
 // What follows the '=' of a shaped value: nested, flat, or one element for all.
 Status Parser::take_elements(Value& value) {
   skip_space();
-  if (peek() == '[') return take_nested(value.type, 0, value.data);
+  if (peek() == '[') {
+    const size_t rank = value.type.shape.size();
+    const bool is_rows = rank > 1 && count_brackets() + 1 == rank;
+    HALYARD_RETURN_IF_ERROR(is_rows ? take_rows(value.type, value.data)
+                                    : take_nested(value.type, 0, value.data));
+    if (is_half_byte(value.type.element)) pack_half_bytes(value.data);
+    return {};
+  }
   const uint64_t count = value.type.element_count();
   uint64_t taken = 0;
   while (!at_end()) {
@@ -198,12 +265,16 @@ Status Parser::take_elements(Value& value) {
     skip_space();
     if (at_end()) return fail(position_, "a number is expected after the comma");
   }
-  if (taken == 1 && count > 1) value.contents = Value::Contents::kSplat;
   if (taken != count && taken != 1) {
     return fail(position_, fmt::format("{} of the {} elements of {} are there (one would stand for "
                                        "all)",
                                        taken, count, value.type.to_string()));
   }
+  if (taken == 1 && count > 1) {
+    value.contents = Value::Contents::kSplat;
+    if (is_half_byte(value.type.element)) value.data.push_back(value.data.front());
+  }
+  if (is_half_byte(value.type.element)) pack_half_bytes(value.data);
   return {};
 }
 
@@ -263,12 +334,13 @@ Result<Value> Parser::shaped() {
     if (!at_end()) return fail(position_, "an output-only buffer ends after its type");
     return value;
   }
-  if (!take('=')) {
-    return fail(position_, at_end() ? fmt::format("'=' and the elements are expected; &{} is an "
-                                                  "output-only buffer",
-                                                  value.type.to_string())
-                                    : std::string("'=' is expected"));
+  if (at_end()) {  // zeros
+    const bool is_none = value.type.element_count() == 0;
+    value.contents = is_none ? Value::Contents::kData : Value::Contents::kSplat;
+    value.data.resize(is_none ? 0 : byte_size(value.type.element));
+    return value;
   }
+  if (!take('=')) return fail(position_, "'=' is expected");
   if (take('@')) return typed_file(std::move(value));
   HALYARD_RETURN_IF_ERROR(take_elements(value));
   skip_space();
@@ -282,10 +354,14 @@ Result<Value> Parser::scalar() {
   Value value;
   if (name == "lds" && take('=')) return lds(std::move(value));
   if (name == "bytes" && take('=')) return hex_bytes(std::move(value));
+  if (name == "null" && at_end()) {
+    value.kind = Value::Kind::kNull;
+    return value;
+  }
   const auto element = element_type_from_name(name);
   if (!element) {
-    return fail(begin, fmt::format("a value starts with a shape, a type ({}), '@', '&', '{{', "
-                                   "bytes= or lds=",
+    return fail(begin, fmt::format("a value starts with a shape, a type ({}), a number, '@', '&', "
+                                   "'{{', bytes= or lds=, or is null",
                                    element_type_names()));
   }
   value.type.element = *element;
@@ -330,49 +406,86 @@ Result<Value> Parser::hex_bytes(Value value) {
   return value;
 }
 
-// "{i32=7 2xf32=[1 2] {i8=1}}" from behind its first brace: each field at a multiple of its
-// alignment, as C lays it out, and the whole padded to a multiple of the largest.
-Status Parser::take_fields(std::vector<std::byte>& data, size_t& alignment, int depth) {
-  const auto append = [&](const std::vector<std::byte>& field, size_t field_alignment) {
-    alignment = std::max(alignment, field_alignment);
-    data.resize(round_up(data.size(), field_alignment));
-    data.insert(data.end(), field.begin(), field.end());
-  };
+// "%a" or "%a+64" behind "ptr=", or "null".
+Status Parser::take_pointer(Fields& field) {
+  const size_t begin = position_;
+  const std::string_view token = take_token();
+  field.alignment = sizeof(uint64_t);
+  field.data.resize(sizeof(uint64_t));
+  if (token == "null") return {};
+  ValuePointer pointer;
+  pointer.buffer = token.substr(0, token.find('+'));
+  const bool has_offset = pointer.buffer.size() < token.size();
+  const std::string_view offset = has_offset ? token.substr(pointer.buffer.size() + 1) : "0";
+  if (pointer.buffer.size() < 2 || pointer.buffer[0] != '%') {
+    return fail(begin, "a buffer of --buffer (ptr=%NAME, ptr=%NAME+BYTES) or ptr=null is expected");
+  }
+  if (const auto trouble = parse_element(ElementType::kU64, offset, &pointer.offset)) {
+    return fail(begin, *trouble);
+  }
+  field.pointers.push_back(std::move(pointer));
+  return {};
+}
+
+Status Parser::take_field(Fields& field) {
+  if (text_.substr(position_).starts_with("ptr=")) {
+    position_ += 4;
+    return take_pointer(field);
+  }
+  TensorType type;
+  HALYARD_RETURN_IF_ERROR(take_type(type));
+  if (!take('=')) return fail(position_, "'=' is expected after the type");
+  if (!type.shape.empty() && peek() != '[') {
+    return fail(position_, "an array in a struct has its elements in brackets");
+  }
+  HALYARD_RETURN_IF_ERROR(type.shape.empty() ? take_element(type.element, field.data)
+                                             : take_nested(type, 0, field.data));
+  if (!type.shape.empty() && is_half_byte(type.element)) pack_half_bytes(field.data);
+  field.alignment = byte_size(complex_part(type.element).value_or(type.element));
+  return {};
+}
+
+// "{i32=7 2xf32=[1 2] {i8=1}}" from behind its first brace; the whole is padded to a multiple of
+// the largest alignment.
+Status Parser::take_fields(Fields& fields, int depth) {
   const size_t start = position_;
   skip_space();
   while (!take('}')) {
     if (at_end()) return fail(position_, "a '}' is expected");
-    std::vector<std::byte> field;
+    Fields field;
     if (take('{')) {
       if (depth == kMaxDepth) return fail(position_ - 1, "structs are nested too deeply");
-      size_t field_alignment = 1;
-      HALYARD_RETURN_IF_ERROR(take_fields(field, field_alignment, depth + 1));
-      append(field, field_alignment);
+      HALYARD_RETURN_IF_ERROR(take_fields(field, depth + 1));
     } else {
-      TensorType type;
-      HALYARD_RETURN_IF_ERROR(take_type(type));
-      if (!take('=')) return fail(position_, "'=' is expected after the type");
-      if (!type.shape.empty() && peek() != '[') {
-        return fail(position_, "an array in a struct has its elements in brackets");
-      }
-      HALYARD_RETURN_IF_ERROR(type.shape.empty() ? take_element(type.element, field)
-                                                 : take_nested(type, 0, field));
-      append(field, byte_size(type.element));
+      HALYARD_RETURN_IF_ERROR(take_field(field));
     }
+    fields.add(field);
     skip_separator();
   }
-  if (data.empty()) return fail(start, "a struct has at least one field");
-  data.resize(round_up(data.size(), alignment));
+  if (fields.data.empty()) return fail(start, "a struct has at least one field");
+  fields.data.resize(round_up(fields.data.size(), fields.alignment));
   return {};
 }
 
 Result<Value> Parser::structure() {
-  Value value;
-  value.kind = Value::Kind::kBytes;
-  size_t alignment = 1;
-  HALYARD_RETURN_IF_ERROR(take_fields(value.data, alignment, 1));
+  Fields fields;
+  HALYARD_RETURN_IF_ERROR(take_fields(fields, 1));
   skip_space();
   if (!at_end()) return fail(position_, "there is text after the '}'");
+  Value value;
+  value.kind = Value::Kind::kBytes;
+  value.data = std::move(fields.data);
+  value.pointers = std::move(fields.pointers);
+  return value;
+}
+
+// A number on its own. A shape that is one as well ("0xf32") is a shape.
+Result<Value> Parser::number() {
+  Value value;
+  value.kind = Value::Kind::kNumber;
+  value.text = take_token();
+  skip_space();
+  if (!at_end()) return fail(position_, "a number stands alone");
   return value;
 }
 
@@ -381,6 +494,7 @@ Result<Value> Parser::parse() {
   if (at_end()) return fail(position_, "a value is expected, but there is none");
   if (take('@')) return file();
   if (take('{')) return structure();
+  if (is_number(text_.substr(position_))) return number();
   if (peek() == '&' || is_digit(peek())) return shaped();
   return scalar();
 }

@@ -28,6 +28,25 @@ std::string TensorType::to_string() const {
   return text + values::to_string(element);
 }
 
+const std::byte* Tensor::element(uint64_t index) const noexcept {
+  if (!is_half_byte(type.element)) return data.data() + index * byte_size(type.element);
+  static constexpr std::byte kHalves[16] = {
+      std::byte{0},  std::byte{1},  std::byte{2},  std::byte{3}, std::byte{4},  std::byte{5},
+      std::byte{6},  std::byte{7},  std::byte{8},  std::byte{9}, std::byte{10}, std::byte{11},
+      std::byte{12}, std::byte{13}, std::byte{14}, std::byte{15}};
+  const auto both = std::to_integer<unsigned>(data[index / 2]);
+  return &kHalves[index % 2 == 0 ? both & 0xf : both >> 4];
+}
+
+void pack_half_bytes(std::vector<std::byte>& data) {
+  constexpr std::byte kLow{0xf};
+  for (size_t i = 0; i < data.size(); ++i) {
+    const std::byte half = data[i] & kLow;
+    data[i / 2] = i % 2 == 0 ? half : data[i / 2] | half << 4;
+  }
+  data.resize((data.size() + 1) / 2);
+}
+
 bool fits_memory(const TensorType& type) noexcept {
   uint64_t bytes = byte_size(type.element);
   for (const uint64_t extent : type.shape) {

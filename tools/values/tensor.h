@@ -22,7 +22,10 @@ struct TensorType {
     return count;
   }
   // The parser and the readers refuse shapes for which this overflows.
-  uint64_t bytes() const noexcept { return element_count() * byte_size(element); }
+  uint64_t bytes() const noexcept {
+    const uint64_t count = element_count();
+    return is_half_byte(element) ? count / 2 + count % 2 : count * byte_size(element);
+  }
 
   // "2x2xf32".
   std::string to_string() const;
@@ -37,10 +40,12 @@ struct Tensor {
   TensorType type = {};
   std::vector<std::byte> data = {};  // row-major, little endian: type.bytes()
 
-  const std::byte* element(uint64_t index) const noexcept {
-    return data.data() + index * byte_size(type.element);
-  }
+  // Its byte_size(type.element) bytes.
+  const std::byte* element(uint64_t index) const noexcept;
 };
+
+// Puts elements of half a byte, each in a byte of its own, two into a byte, in place.
+void pack_half_bytes(std::vector<std::byte>& data);
 
 // "2x2xi32=[[1 2][3 4]]": what parse_value reads back. With more than `limit` elements only the
 // first `limit` are printed, flat, and then how many are missing: "1024xf32=0 1 2 ... (1021 more)",

@@ -16,6 +16,9 @@ uint64_t Value::bytes() const noexcept {
       return data.size();
     case Kind::kLds:
       return lds_bytes;
+    case Kind::kNumber:
+    case Kind::kNull:
+      return 0;
   }
   return 0;
 }
@@ -27,9 +30,14 @@ std::string Value::describe() const {
     case Kind::kBuffer:
       return fmt::format("a buffer ({})", type.to_string());
     case Kind::kBytes:
-      return fmt::format("a block of {} untyped bytes", data.size());
+      return pointers.empty() ? fmt::format("a block of {} untyped bytes", data.size())
+                              : fmt::format("a struct of {} bytes with pointers", data.size());
     case Kind::kLds:
       return fmt::format("LDS ({} bytes)", lds_bytes);
+    case Kind::kNumber:
+      return fmt::format("a number without a type ({})", text);
+    case Kind::kNull:
+      return "a null pointer";
   }
   return {};
 }

@@ -2,6 +2,8 @@
 //
 //   4xf32=1 2 3 4              a buffer: shape, element type, elements
 //   2x2xi32=[[1 2][3 4]]       the same nested; commas may stand between elements
+//   2x2xi32=[1 2][3 4]         the same as IREE prints it
+//   4xf32                      a buffer of zeros
 //   1024xf32=0                 one number for all elements
 //   4x4xf32=@file.bin          a buffer from a file: raw bytes, or an .npy of this type and shape
 //   @file.npy                  a buffer whose type and shape the file says: any file that begins as
@@ -9,11 +11,16 @@
 //   @file.bin                  untyped bytes: a buffer, or an argument that is passed by value
 //   &1024xf32                  an output-only buffer, which starts as zeros
 //   i32=7                      a scalar, passed by value
+//   7                          the same, if the compiler kept the argument's type
+//   null                       a null pointer
 //   {i32=7 2xi8=[1 2] {f64=1}} a struct, passed by value, laid out as C does on AMDGPU
+//   {ptr=%a ptr=%a+64 i64=0}   a struct with addresses of named buffers, and bytes past them; or
+//                              ptr=null
 //   bytes=0x0a0b               the same as bytes, in memory order
 //   lds=4096                   bytes of LDS for an argument that points into it
 //
-// Element types: i1 i8 i16 i32 i64 u8 u16 u32 u64 (or ui8 …) f16 bf16 f32 f64.
+// Element types: i1 i4 i8 i16 i32 i64 (or si8 …) u4 u8 u16 u32 u64 (or ui8 …) f16 bf16 f32 f64
+// f8E5M2 f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ f8E8M0FNU cf64 cf128 (or complex<f32> …).
 #pragma once
 
 #include <cstddef>
@@ -27,12 +34,22 @@
 
 namespace halyard::values {
 
+// The address of a named buffer in a struct.
+struct ValuePointer {
+  size_t at = 0;        // where its 8 bytes are in Value::data
+  std::string buffer;   // "%a"
+  uint64_t offset = 0;  // bytes that are added
+  friend bool operator==(const ValuePointer&, const ValuePointer&) = default;
+};
+
 struct Value {
   enum class Kind : uint8_t {
     kScalar,  // one element, of type.element
     kBuffer,
     kBytes,  // no type: for a buffer, or for an argument that is passed by value
     kLds,
+    kNumber,  // `text` is a number whose type the argument has
+    kNull,    // a null pointer
   };
   enum class Contents : uint8_t {
     kData,   // `data` is all of it
@@ -44,6 +61,8 @@ struct Value {
   Contents contents = Contents::kData;
   TensorType type = {};
   std::vector<std::byte> data = {};
+  std::vector<ValuePointer> pointers = {};  // kBytes
+  std::string text = {};
   uint64_t lds_bytes = 0;
 
   // What the value takes: of memory for a buffer, of the kernel's arguments otherwise.
