@@ -87,5 +87,67 @@ TEST_F(Pointers, ToWhatTheWorkBeforeHasWritten) {
   EXPECT_TRUE(same(download<uint32_t>(out), std::vector<uint32_t>{11}));
 }
 
+// The address is in an argument that is passed by value, which a driver does not look into. The
+// program drops the buffer before the kernel has begun, and makes others.
+TEST_F(Pointers, ABufferInUseOutlivesItsHandle) {
+  const Ref<Semaphore> gate = new_semaphore();
+  const Ref<Buffer> out = poisoned(4);
+  const Function* const load = function("faults", "load_from");
+  for (const MemoryType type : {MemoryType::kDevice, MemoryType::kHost}) {
+    const uint64_t turn = type == MemoryType::kDevice ? 1 : 2;
+    const SemaphorePoint wait = {gate.get(), turn};
+    Ref<Buffer> target = allocate(256, type);
+    const uint32_t value = 0x1234;
+    write(*target, 64, &value, 4);
+    const Launch launch(load, {1, 1, 1}, {1, 1, 1},
+                        {Argument::of(target->device_address() + 64), out,
+                         Argument::uses(BufferRange(*target, 64, 4))});
+    const Sync signal = next();
+    ASSERT_OK(queue().dispatch(launch, {.wait = {&wait, 1}, .signal = signal.signal}));
+    target = nullptr;
+    std::vector<Ref<Buffer>> others;
+    for (int i = 0; i < 8; ++i) others.push_back(poisoned(256));
+    ASSERT_OK(gate->signal(turn));
+    ASSERT_OK(finish());
+    EXPECT_TRUE(same(download<uint32_t>(out), std::vector<uint32_t>{0x1234}));
+  }
+}
+
+TEST_F(Pointers, ARecordingKeepsBuffersInUse) {
+  Ref<Buffer> target = poisoned(256);
+  const uint32_t value = 0x5678;
+  write(*target, 0, &value, 4);
+  const Ref<CommandBuffer> commands = take(device().create_command_buffer());
+  ASSERT_OK(commands->dispatch(Launch(function("faults", "load_from"), {1, 1, 1}, {1, 1, 1},
+                                      {Argument::of(target->device_address()),
+                                       BufferRange::binding(0, 0, 4), Argument::uses(*target)})));
+  ASSERT_OK(commands->finish());
+  target = nullptr;
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<Ref<Buffer>> others = {poisoned(256), poisoned(256)};
+    const Ref<Buffer> out = poisoned(4);
+    const BufferRange binding(*out, 0, 4);
+    ASSERT_OK(queue().execute(*commands, {&binding, 1}, next()));
+    ASSERT_OK(finish());
+    EXPECT_TRUE(same(download<uint32_t>(out), std::vector<uint32_t>{0x5678}));
+  }
+}
+
+// An optional pointer: the end of a list.
+TEST_F(Pointers, Null) {
+  const Function* const walk = function("pointers", "walk");
+  const Ref<Buffer> out = poisoned(8);
+  ASSERT_OK(run(walk, {1, 1, 1}, {1, 1, 1}, {Argument::address(0), out}));
+  EXPECT_TRUE(same(download<uint32_t>(out), std::vector<uint32_t>{0, 0}));
+  const Ref<CommandBuffer> commands = take(device().create_command_buffer());
+  const Ref<Buffer> recorded = poisoned(8);
+  ASSERT_OK(
+      commands->dispatch(Launch(walk, {1, 1, 1}, {1, 1, 1}, {Argument::address(0), recorded})));
+  ASSERT_OK(commands->finish());
+  ASSERT_OK(queue().execute(*commands, {}, next()));
+  ASSERT_OK(finish());
+  EXPECT_TRUE(same(download<uint32_t>(recorded), std::vector<uint32_t>{0, 0}));
+}
+
 }  // namespace
 }  // namespace halyard::cts

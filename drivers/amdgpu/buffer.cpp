@@ -131,7 +131,8 @@ Status BufferImpl::share_with(DeviceImpl& peer) {
     const bool host = type() != MemoryType::kDevice;
     HALYARD_RETURN_IF_ERROR(give_access(
         own.hsa(), backing_.device, peer.agent(), host ? own.host_agent() : hsa_agent_t{},
-        fmt::format("Giving {} access to a buffer of {}", peer.info().name, own.info().name)));
+        fmt::format("Giving {} ({}) access to a buffer of {} ({})", peer.info().name,
+                    peer.info().uuid, own.info().name, own.info().uuid)));
   }
   peers_.push_back(Ref<Device>::retain(&peer));
   return {};

@@ -9,7 +9,7 @@ namespace halyard::amdgpu {
 void give(const QueueCore& core, const Dispatch& dispatch) {
   static_cast<const FunctionImpl&>(*dispatch.function).users().add(core.user_bit());
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind != Argument::Kind::kBuffer) continue;
+    if (!argument.has_range()) continue;
     impl(*argument.range.buffer).users().add(core.user_bit());
   }
 }
@@ -21,8 +21,8 @@ bool reads_foreign(const Dispatch& dispatch, const KernelCode& code) {
   const Device& device = dispatch.function->executable().device();
   bool foreign = code.may_read_foreign;
   for (const Argument& argument : dispatch.arguments) {
-    foreign |= argument.kind == Argument::Kind::kBuffer &&
-               is_foreign(BufferImpl::origin_for(device, *argument.range.buffer));
+    foreign |=
+        argument.has_range() && is_foreign(BufferImpl::origin_for(device, *argument.range.buffer));
     foreign |= argument.kind == Argument::Kind::kAddress;
   }
   return foreign;
@@ -40,7 +40,7 @@ class HeldDispatch final : public Operation {
         kernarg_(function_.info().kernarg_size) {
     lds_bytes_ = pack_kernel_arguments(dispatch, hidden, kernarg_.data());
     for (const Argument& argument : dispatch.arguments) {
-      if (argument.kind != Argument::Kind::kBuffer) continue;
+      if (!argument.has_range()) continue;
       buffers_.push_back(Ref<Buffer>::retain(argument.range.buffer));
     }
   }

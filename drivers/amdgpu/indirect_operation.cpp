@@ -27,7 +27,7 @@ Result<std::unique_ptr<IndirectOperation>> IndirectOperation::make(
   operation->executable_ = Ref<Executable>::retain(&function.executable());
   operation->buffers_.push_back(Ref<Buffer>::retain(group_counts.buffer));
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind != Argument::Kind::kBuffer) continue;
+    if (!argument.has_range()) continue;
     operation->buffers_.push_back(Ref<Buffer>::retain(argument.range.buffer));
   }
   return operation;

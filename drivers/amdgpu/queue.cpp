@@ -47,7 +47,7 @@ Status QueueImpl::share(Buffer& buffer) {
 
 Status QueueImpl::share_arguments(const Dispatch& dispatch) {
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind != Argument::Kind::kBuffer) continue;
+    if (!argument.has_range()) continue;
     HALYARD_RETURN_IF_ERROR(share(*argument.range.buffer));
   }
   return {};
@@ -72,7 +72,7 @@ inline Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync)
   bool reads_foreign = code.may_read_foreign;
   uint64_t users = function.users().bits();
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind == Argument::Kind::kBuffer) {
+    if (argument.has_range()) {
       BufferImpl& buffer = impl(*argument.range.buffer);
       reads_foreign |= is_foreign(buffer.origin_for(device));
       users &= buffer.users().bits();

@@ -120,7 +120,7 @@ uint32_t pack_indirect_arguments(const Dispatch& dispatch, const HiddenValues& h
 RecordedCommand& Recording::add_dispatch(RecordedKind kind, const Dispatch& dispatch) {
   const FunctionInfo& info = driver::info_of(*dispatch.function);
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind == Argument::Kind::kBuffer) keep(argument.range);
+    if (argument.has_range()) keep(argument.range);
   }
   Executable& executable = dispatch.function->executable();
   if (executables_.empty() || executables_.back().get() != &executable) {

@@ -12,7 +12,7 @@ RecordingCommandBuffer::RecordingCommandBuffer(Device& device,
 
 Status RecordingCommandBuffer::prepare_arguments(const Dispatch& dispatch) {
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind == Argument::Kind::kBuffer) HALYARD_RETURN_IF_ERROR(prepare(argument.range));
+    if (argument.has_range()) HALYARD_RETURN_IF_ERROR(prepare(argument.range));
   }
   return {};
 }

@@ -25,7 +25,7 @@ std::vector<std::shared_ptr<SerialBlock>> blocks_of(Span<const BufferRange> rang
 std::vector<std::shared_ptr<SerialBlock>> blocks_of(const Dispatch& dispatch) {
   std::vector<BufferRange> ranges;
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind == Argument::Kind::kBuffer) ranges.push_back(argument.range);
+    if (argument.has_range()) ranges.push_back(argument.range);
   }
   return blocks_of(ranges);
 }

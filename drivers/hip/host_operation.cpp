@@ -99,7 +99,7 @@ std::unique_ptr<IndirectLaunch> indirect_launch(const Dispatch& dispatch,
   auto launch = std::make_unique<IndirectLaunch>(*dispatch.function, dispatch.workgroup, lds,
                                                  std::move(kernarg), group_counts);
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind == Argument::Kind::kBuffer && argument.range.buffer != nullptr) {
+    if (argument.has_range() && argument.range.buffer != nullptr) {
       launch->keep(argument.range.buffer);
     }
   }

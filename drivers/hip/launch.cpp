@@ -61,7 +61,7 @@ Status DispatchOperation::issue(QueueCore& core) {
   }
   const uint32_t lds = pack_kernel_arguments(dispatch_, kNoHiddenValues, kernarg);
   for (const Argument& argument : dispatch_.arguments) {
-    if (argument.kind == Argument::Kind::kBuffer) use(core, *argument.range.buffer);
+    if (argument.has_range()) use(core, *argument.range.buffer);
   }
   return launch(core, {function, dispatch_.grid, dispatch_.workgroup, lds, kernarg});
 }
@@ -78,7 +78,7 @@ HeldLaunch::HeldLaunch(const Dispatch& dispatch)
       keep_executable_(Ref<Executable>::retain(&function_.executable())) {
   lds_bytes_ = pack_kernel_arguments(dispatch, kNoHiddenValues, kernarg_.data());
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind != Argument::Kind::kBuffer || argument.range.buffer == nullptr) continue;
+    if (!argument.has_range() || argument.range.buffer == nullptr) continue;
     keep_buffers_.push_back(Ref<Buffer>::retain(argument.range.buffer));
   }
 }

@@ -35,7 +35,7 @@ Status QueueImpl::check_usable(const Buffer& buffer) const {
 
 Status QueueImpl::check_usable(const Dispatch& dispatch) const {
   for (const Argument& argument : dispatch.arguments) {
-    if (argument.kind != Argument::Kind::kBuffer) continue;
+    if (!argument.has_range()) continue;
     HALYARD_RETURN_IF_ERROR(check_usable(*argument.range.buffer));
   }
   return {};

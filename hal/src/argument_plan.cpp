@@ -159,6 +159,7 @@ ArgumentPlan* ArgumentPlan::make(const FunctionInfo& info) noexcept {
       .group_segment_size = info.group_segment_size,
       .max_workgroup_size = info.max_workgroup_size,
       .required_workgroup_size = info.required_workgroup_size,
+      .uniform_workgroups = info.uniform_workgroups,
   };
   auto* step = reinterpret_cast<ArgumentStep*>(static_cast<char*>(block) + sizeof(ArgumentPlan));
   for (uint32_t i = 0; i < plan->argument_count; ++i, ++step) {

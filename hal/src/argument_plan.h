@@ -59,6 +59,7 @@ struct alignas(8) ArgumentPlan {
   uint32_t group_segment_size;
   uint32_t max_workgroup_size;
   Dim3 required_workgroup_size;
+  bool uniform_workgroups;
 
   const ArgumentStep* arguments() const noexcept {
     return reinterpret_cast<const ArgumentStep*>(this + 1);

@@ -44,16 +44,35 @@ bool same_driver(const Device& a, const Device& b) noexcept {
   return a.info().driver.view() == b.info().driver.view();
 }
 
+// "amdgpu://GPU-…"; empty if the device has no place of its own.
+std::string uri_of(const DeviceInfo& info) {
+  const StringView place = info.uuid.empty() ? info.pci_address : info.uuid;
+  return place.empty() ? std::string() : fmt::format("{}://{}", info.driver, place);
+}
+
 [[gnu::cold, gnu::noinline]] Status other_device(const char* operation, const char* role,
                                                  const Device& device, const Buffer& buffer) {
+  const DeviceNames names = names_of(device, buffer.device());
   return error(
       StatusCode::kInvalidArgument,
       "{} on device \"{}\" is given a {} in a buffer of another device (\"{}\") that it cannot "
       "access (Device::can_access). Allocate the buffer on the same device.",
-      operation, device.info().name, role, buffer.device().info().name);
+      operation, names.one, role, names.other);
 }
 
 }  // namespace
+
+DeviceNames names_of(const Device& one, const Device& other) {
+  const auto name = [&](const Device& device) {
+    std::string text(device.info().name.view());
+    if (one.info().name.view() != other.info().name.view()) return text;
+    if (device.info().gpu_count > 1)
+      return fmt::format("{}, {} GPUs", text, device.info().gpu_count);
+    const std::string uri = uri_of(device.info());
+    return uri.empty() ? text : fmt::format("{}, {}", text, uri);
+  };
+  return {name(one), name(other)};
+}
 
 bool is_part_of(const Device& gpu, const Device& device) noexcept {
   if (&gpu == &device) return true;
@@ -78,10 +97,11 @@ Status check_own(const char* operation, const Device& device, const Buffer& buff
         "{} is given a buffer whose memory was already deallocated (Queue::dealloca_buffer).",
         operation);
   }
+  const DeviceNames names = names_of(device, buffer.device());
   return error(StatusCode::kInvalidArgument,
                "{} on device \"{}\" is given a buffer of another device (\"{}\"). Call it on that "
                "one.",
-               operation, device.info().name, buffer.device().info().name);
+               operation, names.one, names.other);
 }
 
 Status resolve_range(const char* operation, const char* role, const Device& device,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "hal/buffer.h"
 #include "hal/queue.h"
@@ -17,6 +18,13 @@ namespace halyard::internal {
 // FAILED_PRECONDITION if the buffer was deallocated (`size` is 0).
 Status resolve_length(const char* operation, const char* role, uint64_t size, uint64_t offset,
                       uint64_t* length);
+
+// The names of two devices for a message, with their URIs if the names are equal.
+struct DeviceNames {
+  std::string one;
+  std::string other;
+};
+[[gnu::cold]] DeviceNames names_of(const Device& one, const Device& other);
 
 // FAILED_PRECONDITION: the buffer of the range was deallocated.
 [[gnu::cold]] Status given_back(const char* operation, const char* role);

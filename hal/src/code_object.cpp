@@ -262,6 +262,9 @@ Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImag
   HALYARD_RETURN_IF_ERROR(fields.boolean(".uses_dynamic_stack", &function.uses_dynamic_stack));
   HALYARD_RETURN_IF_ERROR(
       fields.dimensions(".reqd_workgroup_size", &function.required_workgroup_size));
+  uint32_t uniform = 0;
+  HALYARD_RETURN_IF_ERROR(fields.number(".uniform_work_group_size", false, &uniform));
+  function.uniform_workgroups = uniform != 0;
 
   std::vector<ArgumentInfo>& arguments = contents->arguments.emplace_back();
   std::vector<ArgumentInfo>& hidden = contents->arguments.emplace_back();

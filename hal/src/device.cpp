@@ -275,9 +275,10 @@ Result<Ref<Semaphore>> Device::create_semaphore(uint64_t initial_value) {
 Result<ExportedSemaphore> Device::export_semaphore(Semaphore& semaphore) {
   constexpr const char* kName = "Device::export_semaphore";
   if (!internal::is_part_of(semaphore.device(), *this)) {
+    const internal::DeviceNames names = internal::names_of(*this, semaphore.device());
     return error(StatusCode::kInvalidArgument,
                  "{} on device \"{}\" is given a semaphore of another device (\"{}\").", kName,
-                 info().name, semaphore.device().info().name);
+                 names.one, names.other);
   }
   ExportedSemaphore exported;
   HALYARD_RETURN_IF_ERROR(internal::call_optional(
@@ -329,11 +330,12 @@ Result<Ref<CommandBuffer>> Device::create_command_buffer() {
 Status Device::let_in(Buffer& buffer) {
   if (&buffer.device() == this) return {};
   if (!internal::reaches(*this, buffer)) {
+    const internal::DeviceNames names = internal::names_of(*this, buffer.device());
     return error(StatusCode::kFailedPrecondition,
                  "Device::let_in is called on device \"{}\", which cannot access memory of device "
                  "\"{}\" (Device::can_access). Use host memory (MemoryType::kHost), or memory of a "
                  "device that it can access.",
-                 info().name, buffer.device().info().name);
+                 names.one, names.other);
   }
   return internal::call_optional("Device::let_in", *this, contract()->functions,
                                  &HalyardDeviceFunctions::let_in, *this, buffer);

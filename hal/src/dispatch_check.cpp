@@ -34,9 +34,16 @@ std::string name_of(const Dispatch& dispatch) {
                name_of(dispatch));
 }
 
+// Those of the function, without the uses behind them.
+size_t given_arguments(const Dispatch& dispatch) noexcept {
+  size_t count = dispatch.arguments.size();
+  while (count > 0 && dispatch.arguments[count - 1].kind == Argument::Kind::kUse) --count;
+  return count;
+}
+
 [[gnu::cold, gnu::noinline]] Status wrong_count(const Dispatch& dispatch) {
   const FunctionInfo& info = dispatch.function->info();
-  const size_t given = dispatch.arguments.size();
+  const size_t given = given_arguments(dispatch);
   const size_t wanted = info.arguments.size();
   std::string which;
   if (given < wanted) {
@@ -52,11 +59,12 @@ std::string name_of(const Dispatch& dispatch) {
 }
 
 [[gnu::cold, gnu::noinline]] Status other_device(const Device& device, const Dispatch& dispatch) {
+  const DeviceNames names = names_of(device, dispatch.function->executable().device());
   return error(
       StatusCode::kInvalidArgument,
       "A dispatch on device \"{}\" is given function \"{}\" of an executable that is loaded "
       "on another device (\"{}\"). Load the executable on each device that runs it.",
-      device.info().name, name_of(dispatch), dispatch.function->executable().device().info().name);
+      names.one, name_of(dispatch), names.other);
 }
 
 // Work-group.
@@ -134,6 +142,15 @@ std::string name_of(const Dispatch& dispatch) {
                    name_of(dispatch), grid, group, kDimensions[i], at(group, i));
     }
   }
+  for (int i = 0; i < 3 && dispatch.function->info().uniform_workgroups; ++i) {
+    if (at(grid, i) % at(group, i) == 0) continue;
+    return error(StatusCode::kInvalidArgument,
+                 "A dispatch of \"{}\" is given a grid ({}) whose last work-group in {} is partial "
+                 "(the work-group is {}); the function is compiled for whole ones only "
+                 "(.uniform_work_group_size). Use a work-group that divides the grid, or a larger "
+                 "grid if the kernel ignores work-items past its end.",
+                 name_of(dispatch), grid, kDimensions[i], group);
+  }
   if (volume_exceeds(grid, info.max_grid_size)) {
     return error(StatusCode::kInvalidArgument,
                  "A dispatch of \"{}\" is given a grid ({}) of more work-items in all than the "
@@ -166,6 +183,8 @@ const char* kind_name(Argument::Kind kind) noexcept {
       return "dynamic LDS";
     case Argument::Kind::kAddress:
       return "an address";
+    case Argument::Kind::kUse:
+      return "a use of memory (Argument::uses)";
   }
   return "an argument of no known kind";
 }
@@ -183,7 +202,12 @@ const char* wanted_name(ArgumentKind kind) noexcept {
 
 // Argument 2 "n" of "vadd" (int, by_value at offset 24)
 std::string describe(const Dispatch& dispatch, size_t index) {
-  const ArgumentInfo& info = dispatch.function->info().arguments[index];
+  const Span<const ArgumentInfo> arguments = dispatch.function->info().arguments;
+  if (index >= arguments.size()) {
+    return fmt::format("Use {} of memory (Argument::uses) by \"{}\"", index - arguments.size(),
+                       name_of(dispatch));
+  }
+  const ArgumentInfo& info = arguments[index];
   std::string text = fmt::format("Argument {}", index);
   if (!info.name.empty()) text += fmt::format(" \"{}\"", short_name(info.name));
   text += fmt::format(" of \"{}\" (", name_of(dispatch));
@@ -193,20 +217,29 @@ std::string describe(const Dispatch& dispatch, size_t index) {
   return text;
 }
 
+[[gnu::cold, gnu::noinline]] Status no_used_buffer(const Dispatch& dispatch, size_t index) {
+  return error(
+      StatusCode::kInvalidArgument,
+      "{} names no buffer (null). It keeps a buffer alive whose address the kernel is given "
+      "in other data; a binding slot has none.",
+      describe(dispatch, index));
+}
+
 Status explain_range(const Device& device, const Dispatch& dispatch, size_t index, Slots slots) {
   const BufferRange& range = dispatch.arguments[index].range;
   if (range.buffer == nullptr) {
     if (slots == Slots::kYes) return {};
     return error(StatusCode::kInvalidArgument,
                  "{} is given no buffer (null). Only a CommandBuffer takes binding slots in place "
-                 "of buffers.",
+                 "of buffers. For a null pointer, pass Argument::address(0).",
                  describe(dispatch, index));
   }
   if (!reaches(device, *range.buffer)) {
+    const DeviceNames names = names_of(range.buffer->device(), device);
     return error(StatusCode::kInvalidArgument,
                  "{} is given a buffer of another device (\"{}\"; the dispatch is on \"{}\", which "
                  "cannot access it: Device::can_access). Allocate the buffer on the same device.",
-                 describe(dispatch, index), range.buffer->device().info().name, device.info().name);
+                 describe(dispatch, index), names.one, names.other);
   }
   const uint64_t size = range.buffer->size();
   if (size == 0) return given_back(describe(dispatch, index).c_str(), "range");
@@ -234,7 +267,7 @@ Status explain_range(const Device& device, const Dispatch& dispatch, size_t inde
                  describe(dispatch, index), kind_name(argument.kind), wanted_name(info.kind),
                  address
                      ? " For a buffer's address as a number, pass Buffer::device_address() with "
-                       "Argument::of."
+                       "Argument::of, and the buffer with Argument::uses."
                      : "");
   }
   if (argument.kind == Argument::Kind::kBuffer) {
@@ -304,8 +337,12 @@ Status check_dispatch_memory(const Device&, const Dispatch& dispatch) {
   const ArgumentPlan* plan = state_of(*dispatch.function).plan;
   if (plan == nullptr) [[unlikely]]
     return no_plan(dispatch);
-  if (dispatch.arguments.size() != plan->argument_count) [[unlikely]]
-    return wrong_count(dispatch);
+  if (dispatch.arguments.size() == plan->argument_count) [[likely]]
+    return {};
+  if (given_arguments(dispatch) != plan->argument_count) return wrong_count(dispatch);
+  for (size_t i = plan->argument_count; i < dispatch.arguments.size(); ++i) {
+    if (dispatch.arguments[i].range.buffer == nullptr) return no_used_buffer(dispatch, i);
+  }
   return {};
 }
 
@@ -323,6 +360,9 @@ Status check_in_detail(const Device& device, const Dispatch& dispatch, DispatchK
   for (size_t i = 0; i < plan.argument_count; ++i) {
     if (argument_is_plain(device, plan.arguments()[i], dispatch.arguments[i])) continue;
     HALYARD_RETURN_IF_ERROR(explain_argument(device, dispatch, i, slots));
+  }
+  for (size_t i = plan.argument_count; i < dispatch.arguments.size(); ++i) {
+    HALYARD_RETURN_IF_ERROR(explain_range(device, dispatch, i, Slots::kNo));
   }
   const uint64_t lds = lds_of(plan, dispatch);
   return lds > device.info().lds_bytes ? too_much_lds(device, dispatch, lds) : Status();

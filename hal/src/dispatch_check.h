@@ -48,6 +48,11 @@ inline bool grid_is_plain(const DeviceInfo& info, const Dim3& grid, const Dim3& 
          !volume_exceeds(grid, info.max_grid_size);
 }
 
+// Whether the grid has no partial work-group. No side of the group is 0.
+inline bool is_whole(const Dim3& grid, const Dim3& group) noexcept {
+  return grid.x % group.x == 0 && grid.y % group.y == 0 && grid.z % group.z == 0;
+}
+
 inline bool argument_is_plain(const Device& device, const ArgumentStep& step,
                               const Argument& argument) noexcept {
   if (argument.kind == Argument::Kind::kBuffer) [[likely]] {
@@ -92,6 +97,10 @@ inline uint64_t lds_of(const ArgumentPlan& plan, const Dispatch& dispatch) noexc
   const DeviceInfo& info = state_of(device).info;
   if (!workgroup_is_plain(info, *plan, dispatch.workgroup)) return false;
   if (kind == DispatchKind::kDirect && !grid_is_plain(info, dispatch.grid, dispatch.workgroup)) {
+    return false;
+  }
+  if (plan->uniform_workgroups && kind == DispatchKind::kDirect &&
+      !is_whole(dispatch.grid, dispatch.workgroup)) {
     return false;
   }
   const ArgumentStep* step = plan->arguments();

@@ -121,9 +121,10 @@ Status Queue::dispatch_indirect(const Dispatch& dispatch, const BufferRange& gro
 Status Queue::execute(CommandBuffer& commands, Span<const BufferRange> bindings, const Sync& sync) {
   constexpr const char* kName = "Queue::execute";
   if (&commands.device() != &device()) {
+    const internal::DeviceNames names = internal::names_of(device(), commands.device());
     return error(StatusCode::kInvalidArgument,
                  "{} on device \"{}\" is given a command buffer of another device (\"{}\").", kName,
-                 device().info().name, commands.device().info().name);
+                 names.one, names.other);
   }
   if (!commands.finished()) {
     return error(StatusCode::kFailedPrecondition,
@@ -162,9 +163,10 @@ Result<Ref<Buffer>> Queue::alloca_buffer(uint64_t size, const PoolOptions& optio
   HALYARD_RETURN_IF_ERROR(internal::take_struct(kName, options, &known));
   if (known.pool != nullptr) {
     if (!internal::is_part_of(known.pool->device(), device())) {
+      const internal::DeviceNames names = internal::names_of(device(), known.pool->device());
       return error(StatusCode::kInvalidArgument,
                    "{} on device \"{}\" is given a pool of another device (\"{}\").", kName,
-                   device().info().name, known.pool->device().info().name);
+                   names.one, names.other);
     }
     known.type = known.pool->type();
   }

@@ -117,6 +117,15 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+TEST(CodeObject, KnowsKernelsThatNeedWholeWorkGroups) {
+  const CodeObject object = load("uniform.hsaco");
+  const auto uniform = object.find("uniform");
+  ASSERT_TRUE(uniform.ok()) << uniform.status().to_string();
+  EXPECT_TRUE((*uniform)->function.uniform_workgroups);
+  const CodeObject other = load("v5.hsaco");
+  EXPECT_FALSE(other.kernels()[0].function.uniform_workgroups);
+}
+
 TEST(CodeObject, KeepsNamesTypesAndRequiredSizes) {
   const CodeObject object = load("named.hsaco");
   const FunctionInfo& function = object.kernels().at(0).function;

@@ -123,6 +123,81 @@ TEST_F(DispatchCheck, TooManyArguments) {
   expect_invalid("A dispatch of \"vadd\" is given 4 arguments; the function takes 3.");
 }
 
+// What a kernel reaches through an address in other data.
+TEST_F(DispatchCheck, UsesOfMemoryStandBehindTheArguments) {
+  arguments_.push_back(Argument::uses(*buffer_));
+  arguments_.push_back(Argument::uses(BufferRange(*buffer_, 16, 8)));
+  expect_ok();
+  dispatch_.arguments = arguments_;
+  EXPECT_TRUE(queue_->dispatch_indirect(dispatch_, BufferRange(*buffer_, 8, 12)).ok());
+  const Ref<CommandBuffer> commands = device_->create_command_buffer().value();
+  EXPECT_TRUE(commands->dispatch(dispatch_).ok());
+  device_->set_validation(false);
+  expect_ok();
+}
+
+TEST_F(DispatchCheck, AUseIsNoArgument) {
+  arguments_[0] = Argument::uses(*buffer_);
+  expect_invalid(
+      "Argument 0 \"out\" of \"vadd\" (global_buffer of 8 bytes at offset 0) is given a use of "
+      "memory (Argument::uses); it takes a buffer.");
+  arguments_ = {buffer_, Argument::of(count_), Argument::uses(*buffer_)};
+  expect_invalid(
+      "Argument 2 \"scratch\" of \"vadd\" (dynamic_shared_pointer of 4 bytes at offset 12) is "
+      "given "
+      "a use of memory (Argument::uses); it takes dynamic LDS.");
+  arguments_.push_back(Argument::uses(*buffer_));
+  expect_invalid(
+      "A dispatch of \"vadd\" is given 2 arguments; the function takes 3. The first one that is "
+      "missing is argument 2 \"scratch\" (dynamic_shared_pointer, 4 bytes).");
+  arguments_.back() = Argument::dynamic_lds(4);
+  expect_invalid("A dispatch of \"vadd\" is given 4 arguments; the function takes 3.");
+}
+
+TEST_F(DispatchCheck, AUseIsOfABufferInReach) {
+  const std::string none =
+      "Use 0 of memory (Argument::uses) by \"vadd\" names no buffer (null). It keeps a buffer "
+      "alive "
+      "whose address the kernel is given in other data; a binding slot has none.";
+  arguments_.push_back(Argument::uses(BufferRange::binding(0, 0, 8)));
+  expect_invalid(none);
+  const Ref<CommandBuffer> commands = device_->create_command_buffer().value();
+  dispatch_.arguments = arguments_;
+  EXPECT_EQ(commands->dispatch(dispatch_).message().view(), none);
+  device_->set_validation(false);
+  expect_invalid(none);
+  device_->set_validation(true);
+  const Ref<Buffer> elsewhere = other_->allocate(16).value();
+  arguments_.back() = Argument::uses(*elsewhere);
+  EXPECT_THAT(std::string(run().message().view()),
+              HasSubstr("Use 0 of memory (Argument::uses) by \"vadd\" is given a buffer of another "
+                        "device (\"Fake B\""));
+  testing::FakeBuffer::set_size(*buffer_, 0);
+  arguments_[0] = Argument::address(0);
+  arguments_.back() = Argument::uses(*buffer_);
+  EXPECT_EQ(run().code(), StatusCode::kFailedPrecondition);
+}
+
+TEST_F(DispatchCheck, APartialWorkGroupOfAFunctionThatNeedsWholeOnes) {
+  builder_.info.uniform_workgroups = true;
+  expect_ok();
+  dispatch_.grid = {4096, 3, 1};
+  expect_ok();
+  dispatch_.grid = {4095, 1, 1};
+  expect_invalid(
+      "A dispatch of \"vadd\" is given a grid (4095×1×1) whose last work-group in x is partial "
+      "(the "
+      "work-group is 256×1×1); the function is compiled for whole ones only "
+      "(.uniform_work_group_size). Use a work-group that divides the grid, or a larger grid if the "
+      "kernel ignores work-items past its end.");
+  dispatch_.grid = {64, 64, 3};
+  dispatch_.workgroup = {8, 8, 2};
+  EXPECT_THAT(std::string(run().message().view()), HasSubstr("whose last work-group in z"));
+  // Counts of work-groups are whole.
+  dispatch_.arguments = arguments_;
+  EXPECT_TRUE(queue_->dispatch_indirect(dispatch_, BufferRange(*buffer_, 8, 12)).ok());
+}
+
 TEST_F(DispatchCheck, AnArgumentOfTheWrongSize) {
   const uint64_t wide = 1;
   arguments_[1] = Argument::of(wide);
@@ -159,7 +234,8 @@ TEST_F(DispatchCheck, NoValueOrNoBuffer) {
   arguments_[0] = Argument(Ref<Buffer>());
   expect_invalid(
       "Argument 0 \"out\" of \"vadd\" (global_buffer of 8 bytes at offset 0) is given no buffer "
-      "(null). Only a CommandBuffer takes binding slots in place of buffers.");
+      "(null). Only a CommandBuffer takes binding slots in place of buffers. For a null pointer, "
+      "pass Argument::address(0).");
 }
 
 TEST_F(DispatchCheck, ABufferOfAnotherDevice) {
@@ -171,6 +247,18 @@ TEST_F(DispatchCheck, ABufferOfAnotherDevice) {
       std::string(status.message().view()),
       HasSubstr("is given a buffer of another device (\"Fake B\"; the dispatch is on \"Fake "
                 "A\", which cannot access it: Device::can_access)"));
+}
+
+// Two GPUs of one kind have one name: messages tell them apart.
+TEST_F(DispatchCheck, DevicesOfOneNameAreToldApart) {
+  const Ref<FakeDevice> twin = Ref<FakeDevice>::adopt(new FakeDevice);
+  twin->facts().uuid = "GPU-2";
+  const Ref<Buffer> elsewhere = twin->allocate(16).value();
+  arguments_[0] = elsewhere;
+  EXPECT_THAT(
+      std::string(run().message().view()),
+      HasSubstr("is given a buffer of another device (\"Fake A, fake://GPU-2\"; the dispatch "
+                "is on \"Fake A"));
 }
 
 TEST_F(DispatchCheck, ARangePastTheEndOfItsBuffer) {

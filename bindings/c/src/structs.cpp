@@ -57,10 +57,7 @@ SyncPoints::SyncPoints(const char* function, const halyard_sync* sync)
   status_ = convert();
 }
 
-Launch::Launch(const char* function, const halyard_dispatch* given)
-    : arguments_(given != nullptr && check_size<halyard_dispatch>(function, given->struct_size).ok()
-                     ? usable(given->arguments, given->argument_count)
-                     : 0) {
+Launch::Launch(const char* function, const halyard_dispatch* given) {
   if (given == nullptr) {
     status_ = error(StatusCode::kInvalidArgument, "{} is given no dispatch (null).", function);
     return;
@@ -73,13 +70,15 @@ Launch::Launch(const char* function, const halyard_dispatch* given)
 Status Launch::convert(const char* function, const halyard_dispatch& given) {
   HALYARD_RETURN_IF_ERROR(check(function, given.function));
   HALYARD_RETURN_IF_ERROR(check_list(function, "arguments", given.arguments, given.argument_count));
+  HALYARD_RETURN_IF_ERROR(check_list(function, "uses", given.uses, given.use_count));
+  arguments_.emplace(given.argument_count + given.use_count);
   dispatch_.function = given.function->object;
   dispatch_.grid = to_dim3(given.grid);
   dispatch_.workgroup = to_dim3(given.workgroup);
   dispatch_.dynamic_lds_bytes = given.dynamic_lds_bytes;
   for (size_t i = 0; i < given.argument_count; ++i) {
     const halyard_argument& from = given.arguments[i];
-    Argument& to = arguments_[i];
+    Argument& to = (*arguments_)[i];
     switch (from.kind) {
       case HALYARD_ARGUMENT_VALUE:
         if (from.value == nullptr) {
@@ -109,7 +108,12 @@ Status Launch::convert(const char* function, const halyard_dispatch& given) {
                      function, i, static_cast<int>(from.kind));
     }
   }
-  dispatch_.arguments = arguments_.span();
+  for (size_t i = 0; i < given.use_count; ++i) {
+    BufferRange range;
+    HALYARD_RETURN_IF_ERROR(to_range(function, given.uses[i], &range));
+    (*arguments_)[given.argument_count + i] = Argument::uses(range);
+  }
+  dispatch_.arguments = arguments_->span();
   return {};
 }
 

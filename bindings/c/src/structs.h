@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "hal/dispatch.h"
@@ -176,7 +177,7 @@ class Launch {
  private:
   Status convert(const char* function, const halyard_dispatch& given);
 
-  ShortList<Argument> arguments_;
+  std::optional<ShortList<Argument>> arguments_;  // and uses
   Dispatch dispatch_;
   Status status_;
 };

@@ -173,6 +173,58 @@ void test_dispatch(void) {
   halyard_executable_release(executable);
 }
 
+/* A pointer that is null, and one that is inside of a value. */
+void test_pointers(void) {
+  halyard_executable* lists = load("pointers.hipfb");
+  halyard_buffer* out = allocate(8, HALYARD_MEMORY_HOST);
+  uint32_t* words = words_of(out);
+  words[0] = words[1] = 7;
+  halyard_argument arguments[2] = {halyard_address(0), halyard_buffer_argument(halyard_whole(out))};
+  halyard_dispatch dispatch = {.struct_size = sizeof dispatch,
+                               .function = find(lists, "walk"),
+                               .grid = {1, 1, 1},
+                               .workgroup = {1, 1, 1},
+                               .arguments = arguments,
+                               .argument_count = 2};
+  MUST(halyard_queue_dispatch(queue, &dispatch, NULL));
+  finish();
+  CHECK(words[0] == 0 && words[1] == 0);
+
+  halyard_executable* faults = load("faults.hipfb");
+  const uint32_t number = 1234;
+  halyard_buffer* target = allocate(4096, HALYARD_MEMORY_DEVICE);
+  MUST(halyard_queue_update(queue, halyard_part(target, 0, 4), &number, 4, NULL));
+  finish();
+  const struct {
+    uint64_t address;
+  } descriptor = {halyard_buffer_device_address(target)};
+  const halyard_range used = halyard_whole(target);
+  dispatch.function = find(faults, "load_from");
+  arguments[0] = halyard_value(&descriptor, sizeof descriptor);
+  dispatch.uses = &used;
+  dispatch.use_count = 1;
+  halyard_semaphore* gate = NULL;
+  MUST(halyard_device_create_semaphore(device, 0, &gate));
+  const halyard_point closed = {gate, 1};
+  const halyard_sync wait = {&closed, 1, NULL, 0};
+  MUST(halyard_queue_dispatch(queue, &dispatch, &wait));
+  halyard_buffer_release(target);
+  MUST(halyard_semaphore_signal(gate, 1));
+  finish();
+  CHECK(words[0] == number);
+
+  const halyard_range nothing = halyard_whole(NULL);
+  dispatch.uses = &nothing;
+  REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT,
+          "names no buffer (null)");
+  dispatch.uses = NULL;
+  REFUSED(halyard_queue_dispatch(queue, &dispatch, NULL), INVALID_ARGUMENT, "1 uses at no address");
+  halyard_semaphore_release(gate);
+  halyard_buffer_release(out);
+  halyard_executable_release(faults);
+  halyard_executable_release(lists);
+}
+
 void test_dynamic_lds(void) {
   halyard_executable* executable = load("dynamic_lds_cl.hipfb");
   enum { kGroup = 64 };

@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
     test_modules();
     test_residency();
     test_dispatch();
+    test_pointers();
     test_dynamic_lds();
     test_copies_and_files();
     test_pool();

@@ -39,6 +39,7 @@ void test_command_buffers(void);
 void test_copies_and_files(void);
 void test_device(void);
 void test_dispatch(void);
+void test_pointers(void);
 void test_dynamic_lds(void);
 void test_errors(void);
 void test_find_allocation(void);

@@ -119,6 +119,35 @@ TEST_F(HppTest, ValuesOfAnyTrivialTypeArePassed) {
   EXPECT_THAT(out.span(), ElementsAre(26.5, 26.5));  // 0.5 + 2 × (1 + 3 + 4 + 5)
 }
 
+TEST_F(HppTest, PointersAreNullOrInsideOfValues) {
+  const auto out = device.array<uint32_t>(2, Memory::kHost);
+  const Kernel walk = device.load((kKernels + "/pointers.hipfb").c_str()).kernel("walk");
+  out.span()[0] = 7;
+  queue.launch(walk, {1}, {1}, nullptr, out).wait();
+  EXPECT_EQ(out.span()[0], 0u);
+
+  struct Descriptor {
+    uint64_t address;
+  };
+  const Kernel load = device.load((kKernels + "/faults.hipfb").c_str()).kernel("load_from");
+  halyard_semaphore* gate = nullptr;
+  check(Status(halyard_device_create_semaphore(device.handle(), 0, &gate)));
+  const internal::SemaphoreHandle owner(gate);
+  queue.after(Future(owner, 1));
+  Future done;
+  {
+    const auto target = device.array<uint32_t>(64, Memory::kHost);
+    target.span()[3] = 1234;
+    done = queue.launch(load, {1}, {1},
+                        with_memory(Descriptor{target.device_address() + 12}, target), out);
+  }
+  check(Status(halyard_semaphore_signal(gate, 1)));
+  done.wait();
+  EXPECT_EQ(out.span()[0], 1234u);
+  EXPECT_THAT(error_of([&] { queue.launch(load, {1}, {1}, with_memory(5, out), out); }),
+              HasSubstr("is a value of 8 bytes; the launch gives a value of 4 bytes."));
+}
+
 TEST_F(HppTest, CopiesAndFillsAreInOrder) {
   const auto a = device.array<uint32_t>(100), b = device.array<uint32_t>(100);
   queue.fill(a, 7);

@@ -26,8 +26,10 @@ from ._device import (
     open,
 )
 from ._errors import Code, DeadlineExceeded, Error, OutOfMemory, WrongType
-from ._kernel import DeviceAddress, Kernel, Module, Parameter
+from ._kernel import Kernel, Module, Parameter
 from ._queue import Queue
+from ._struct import Struct
+from ._values import DeviceAddress
 
 __all__ = [
     "Array",
@@ -48,6 +50,7 @@ __all__ = [
     "ProfileEvent",
     "Queue",
     "Semaphore",
+    "Struct",
     "WrongType",
     "drivers",
     "load_report",

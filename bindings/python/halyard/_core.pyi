@@ -62,6 +62,7 @@ class Queue:
         block: Tuple[int, int, int],
         lds: int,
         arguments: List[Any],
+        uses: List[Memory],
         after: List[Future],
     ) -> Future: ...
     def allocate(self, pool: Pool, size: int) -> Memory: ...

@@ -13,6 +13,8 @@ from . import _core
 from ._checks import describe, futures, text, whole
 from ._errors import Code, Error, WrongType
 from ._signature import Signature, Type, parse_signature, scalar
+from ._struct import Struct
+from ._values import DeviceAddress
 
 if TYPE_CHECKING:
     from ._device import Device
@@ -27,13 +29,6 @@ _KIND_NAMES = {
     _LDS: "Lds",
 }
 _FLOAT_FORMATS = {2: "<e", 4: "<f", 8: "<d"}
-
-
-@dataclass(frozen=True)
-class DeviceAddress:
-    """An address that is passed to a kernel unchecked. Its memory is not kept alive."""
-
-    value: int
 
 
 @dataclass(frozen=True)
@@ -129,6 +124,8 @@ def pack_value(value: Any, size: int, dtype: Optional[np.dtype]) -> Optional[byt
     """The bytes of a value that a kernel takes with `size` bytes; None if it does not fit."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         packed: Optional[bytes] = bytes(value)
+    elif isinstance(value, Struct):
+        packed = value.data
     elif dtype is not None and not isinstance(value, (ctypes.Structure, ctypes.Union)):
         packed = _pack_typed(value, dtype)
     else:
@@ -141,7 +138,8 @@ class Kernel:
 
     grid and block count work-items: ints, or tuples of up to three. The arguments are checked
     against the file's metadata: their number, kinds and sizes. For memory, pass an Array (or None
-    for a null pointer); for a value an int, a float, a NumPy scalar, a ctypes structure, or bytes.
+    for a null pointer); for a value an int, a float, a NumPy scalar, a ctypes structure, a Struct
+    (which can hold addresses of arrays), or bytes.
     An int or a float becomes a number of the argument's type, which has to hold it. A file that C,
     C++ or HIP was compiled to does not say the types: then the Python type decides (pass 2.0, not
     2, for a float), unless a signature gives them: module.kernel("scale", "float*, float, int").
@@ -303,6 +301,7 @@ class Launcher:
             self._block,
             whole("number of bytes of LDS", lds, 0, 2**32 - 1),
             self._kernel.pack(arguments),
+            [use for argument in arguments if isinstance(argument, Struct) for use in argument.uses],
             futures(after),
         )
 

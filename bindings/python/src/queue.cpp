@@ -80,9 +80,12 @@ class Queue {
 using Extent = std::array<uint32_t, 3>;
 
 // `arguments`: for each of the function's a Memory, bytes (a value), an int (an address) or Lds.
+// `uses`: each Memory that the kernel reaches through an address in a value.
 Future launch(Queue& queue, const Function& function, const Extent& grid, const Extent& block,
-              uint32_t lds, const py::list& arguments, const py::object& after) {
+              uint32_t lds, const py::list& arguments, const std::vector<Memory*>& uses,
+              const py::object& after) {
   std::vector<halyard_argument> list;
+  std::vector<halyard_range> used;
   std::vector<Memory*> operands;
   for (const py::handle argument : arguments) {
     if (py::isinstance<Memory>(argument)) {
@@ -98,6 +101,10 @@ Future launch(Queue& queue, const Function& function, const Extent& grid, const 
       list.push_back(halyard_address(argument.cast<uint64_t>()));
     }
   }
+  for (Memory* const memory : uses) {
+    operands.push_back(memory);
+    used.push_back(halyard_whole(memory->buffer.get()));
+  }
   auto dispatch = host::internal::with_size<halyard_dispatch>();
   dispatch.function = function.handle;
   dispatch.grid = {grid[0], grid[1], grid[2]};
@@ -105,6 +112,8 @@ Future launch(Queue& queue, const Function& function, const Extent& grid, const 
   dispatch.dynamic_lds_bytes = lds;
   dispatch.arguments = list.data();
   dispatch.argument_count = list.size();
+  dispatch.uses = used.data();
+  dispatch.use_count = used.size();
   return queue.submit(operands, after, [&](halyard_queue* handle, const halyard_sync* sync) {
     return halyard_queue_dispatch(handle, &dispatch, sync);
   });

@@ -104,6 +104,31 @@ class Launches(Base):
         with self.assertFails(Code.INVALID_ARGUMENT, "is a value of 48 bytes; the launch gives 47"):
             kernel[64, 64](4, bytes(shape)[:47], 5, out)
 
+    def test_pointers(self):
+        out = DEVICE.array(np.full(2, 7, np.uint32), memory="host")
+        kernels("pointers")["walk"][1, 1](None, out).wait()
+        np.testing.assert_array_equal(np.asarray(out), [0, 0])
+        load = kernels("faults")["load_from"]
+        gate = DEVICE.semaphore()
+        target = DEVICE.array(np.array([1234], np.uint32))
+        done = load[1, 1](halyard.Struct(target), out, after=[gate.at(1)])
+        del target
+        gate.signal(1)
+        done.wait()
+        self.assertEqual(np.asarray(out)[0], 1234)
+        inner = halyard.Struct(np.uint8(1), np.int64(-1))
+        outer = halyard.Struct(np.uint8(2), None, inner, np.array([3, 4], np.uint16))
+        self.assertEqual(
+            outer.data,
+            bytes([2] + [0] * 15 + [1] + [0] * 7 + [255] * 8 + [3, 0, 4, 0] + [0] * 4),
+        )
+        with self.assertFails(Code.INVALID_ARGUMENT, "Struct of 16 bytes"):
+            load[1, 1](inner, out)
+        with self.assertFails(Code.INVALID_ARGUMENT, "Field 1 of a Struct is 5 (int)"):
+            halyard.Struct(out, 5)
+        with self.assertFails(Code.INVALID_ARGUMENT, "at least one field"):
+            halyard.Struct()
+
     def test_lds(self):
         values = DEVICE.array(np.arange(64, dtype=np.uint32), memory="host")
         out = DEVICE.empty(64, np.uint32, memory="host")

@@ -11,16 +11,17 @@
 
 namespace halyard {
 
-// One explicit kernel argument. It contains small values. It refers to large values and buffers,
-// which are read before the call returns.
+// One explicit kernel argument, or memory that the kernel uses without one (`uses`). It contains
+// small values. It refers to large values and buffers, which are read before the call returns.
 struct Argument {
-  enum class Kind : uint32_t { kValue, kBuffer, kDynamicLds, kAddress };
+  enum class Kind : uint32_t { kValue, kBuffer, kDynamicLds, kAddress, kUse };
 
   Kind kind = Kind::kValue;
   uint32_t size = 0;            // kValue: bytes; kDynamicLds: bytes of LDS
   const void* value = nullptr;  // kValue: its address; null: in `immediate`
   union {
     // kBuffer: in a CommandBuffer also a slot. kAddress: no buffer; the offset is the address.
+    // kUse: a buffer.
     BufferRange range;
     unsigned char immediate[sizeof(BufferRange)];
   };
@@ -59,11 +60,19 @@ struct Argument {
     return argument;
   }
   // An address of device memory, or null, for a pointer parameter. The address is not checked, and
-  // the memory is not kept alive.
+  // the memory is not kept alive, unless the dispatch also `uses` it.
   static Argument address(uint64_t device_address) noexcept {
     Argument argument;
     argument.kind = Kind::kAddress;
     argument.range.offset = device_address;
+    return argument;
+  }
+  // No argument of the kernel's: memory that it reaches through an address in other data, such as a
+  // struct that is passed by value (Buffer::device_address). Any number stand behind the kernel's
+  // arguments. Each counts as used: it lives until the work is done, and the device can access it.
+  static Argument uses(const BufferRange& r) noexcept {
+    Argument argument(r);
+    argument.kind = Kind::kUse;
     return argument;
   }
   // `size` bytes of LDS for a kernel argument that points into LDS (OpenCL's __local).
@@ -74,6 +83,8 @@ struct Argument {
     return argument;
   }
 
+  // Whether `range` is memory that the launch uses.
+  bool has_range() const noexcept { return kind == Kind::kBuffer || kind == Kind::kUse; }
   // kValue: its bytes, `size` of them.
   const void* data() const noexcept { return value != nullptr ? value : immediate; }
 };
@@ -87,7 +98,8 @@ struct Dispatch {
   Dim3 workgroup = {};  // work-items
   // In addition to static LDS and LDS arguments (HIP's extern __shared__).
   uint32_t dynamic_lds_bytes = 0;
-  Span<const Argument> arguments = {};  // one for each of FunctionInfo::arguments, in order
+  // One for each of FunctionInfo::arguments, in order; then those of Kind::kUse.
+  Span<const Argument> arguments = {};
 };
 
 }  // namespace halyard

@@ -81,6 +81,8 @@ struct FunctionInfo {
   // 1 + the index into `hidden` of an argument that the driver cannot provide: a dispatch fails,
   // and names it. 0: it provides all.
   uint32_t missing_hidden = 0;
+  // Every dispatch needs whole work-groups (.uniform_work_group_size). Since 2.1.
+  bool uniform_workgroups = false;
 };
 
 // How many work-groups of one size the device can run at once.

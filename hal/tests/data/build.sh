@@ -31,6 +31,8 @@ clang-22 $flags -mcpu=gfx900 -mcode-object-version=5 -x cl -cl-std=CL2.0 -Xclang
 clang-22 $flags -mcpu=gfx900 -mcode-object-version=5 -x ir printf.bc -mllvm -amdgpu-internalize-symbols $libraries \
   -o printf.hsaco
 rm printf.bc
+clang-22 -x hip --cuda-device-only --no-gpu-bundle-output -nogpuinc -nogpulib -O2 --offload-arch=gfx900 \
+  -cuid=none -mcode-object-version=5 -ffile-prefix-map=$PWD=. uniform.hip -o uniform.hsaco
 clang-22 $target -mcpu=gfx900 -O2 -nogpulib -c arguments.c -o relocatable.o
 clang-22 $flags -O0 -g -mcpu=gfx900 arguments.c -o debug.hsaco
 for processor in gfx900 gfx90a; do

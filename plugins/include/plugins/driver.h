@@ -239,6 +239,8 @@ typedef struct HalyardFunctionInfo {
   uint32_t max_workgroup_size;
   HalyardDim3 required_workgroup_size;
   uint32_t missing_hidden; /* 1 + the index of one that the driver lacks; 0: it has all */
+  /* Since 2.1: grids are whole work-groups, which the host checks. */
+  bool uniform_workgroups;
 } HalyardFunctionInfo;
 
 /* Lives as long as its executable. */
@@ -283,7 +285,9 @@ enum {
   HALYARD_ABI_ARGUMENT_VALUE = 0,
   HALYARD_ABI_ARGUMENT_BUFFER = 1,
   HALYARD_ABI_ARGUMENT_DYNAMIC_LDS = 2,
-  HALYARD_ABI_ARGUMENT_ADDRESS = 3
+  HALYARD_ABI_ARGUMENT_ADDRESS = 3,
+  /* Since 2.1: no argument of the function's, but memory that it reaches in another way. */
+  HALYARD_ABI_ARGUMENT_USE = 4
 };
 
 typedef struct HalyardArgument {
@@ -291,7 +295,9 @@ typedef struct HalyardArgument {
   uint32_t size;     /* of a value, or of dynamic LDS: bytes */
   const void* value; /* of a value: its address; null: in `immediate` */
   union {
-    HalyardRange range; /* of a buffer; for an address: no buffer, the offset is the address */
+    /* Of a buffer or a use, which always has a buffer; for an address: no buffer, the offset is the
+     * address. */
+    HalyardRange range;
     unsigned char immediate[sizeof(HalyardRange)];
   } u;
 } HalyardArgument;
@@ -307,7 +313,7 @@ typedef struct HalyardDispatch {
   HalyardDim3 grid;      /* work-items */
   HalyardDim3 workgroup; /* work-items */
   uint32_t dynamic_lds_bytes;
-  HalyardArguments arguments; /* one for each explicit argument of the function */
+  HalyardArguments arguments; /* one for each explicit argument of the function; then uses */
 } HalyardDispatch;
 
 typedef struct HalyardRectangleCopy {

@@ -60,8 +60,9 @@ typedef struct halyard_argument {
   uint32_t size;              /* of a value or of the LDS */
   const void* value;          /* VALUE: read before the call returns */
   halyard_range range;        /* BUFFER; in a command buffer also a slot */
-  /* BUFFER without range.buffer, with `is_address`: an address of device memory, or 0. It is not
-   * checked, and the memory is not kept alive. */
+  /* BUFFER without range.buffer, with `is_address`: an address of device memory, or 0 for a null
+   * pointer. It is not checked, and the memory is not kept alive, unless it is among
+   * halyard_dispatch.uses. */
   uint64_t address;
   bool is_address;
 } halyard_argument;
@@ -96,6 +97,11 @@ typedef struct halyard_dispatch {
   uint32_t dynamic_lds_bytes;
   const halyard_argument* arguments; /* one for each of the function's, in order */
   size_t argument_count;
+  /* Since 0.3: memory that the kernel reaches through an address in other data, such as a struct
+   * that is passed by value (halyard_buffer_device_address). It lives until the work is done, and
+   * the device can access it. */
+  const halyard_range* uses;
+  size_t use_count;
 } halyard_dispatch;
 
 /* A copy of rows, and of slices of rows. A pitch is the distance from the start of a row (or slice)

@@ -7,6 +7,7 @@
 #include <halyard/cpp/handle.hpp>
 #include <halyard/cpp/memory.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,29 @@ struct DeviceAddress {
 struct Lds {
   uint32_t bytes = 0;  // for an argument that points into LDS (OpenCL's local)
 };
+
+// A value with addresses of memory in it (Array::device_address), such as a struct that a kernel
+// takes by value. The memory lives until the work is done. Made by with_memory, for one launch.
+template <typename T, size_t N>
+  requires std::is_trivially_copyable_v<T>
+struct ValueWithMemory {
+  const T& value;
+  std::array<halyard_range, N> uses;
+};
+namespace internal {
+template <typename T>
+halyard_range whole_of(const Array<T>& array) noexcept {
+  return halyard_whole(array.buffer().handle());
+}
+inline halyard_range whole_of(const Buffer& buffer) noexcept {
+  return halyard_whole(buffer.handle());
+}
+}  // namespace internal
+// queue.launch(kernel, {n}, {64}, with_memory(descriptor, array, buffer), n)
+template <typename T, typename... Memories>
+ValueWithMemory<T, sizeof...(Memories)> with_memory(const T& value, const Memories&... memory) {
+  return {value, {internal::whole_of(memory)...}};
+}
 
 // A number of work-items in up to three dimensions: {n}, {width, height}.
 struct Extent {
@@ -175,6 +199,18 @@ inline halyard_argument to_argument(const std::nullptr_t&) {
 }
 inline halyard_argument to_argument(const Lds& lds) {
   return halyard_dynamic_lds(lds.bytes);
+}
+template <typename T, size_t N>
+halyard_argument to_argument(const ValueWithMemory<T, N>& argument) {
+  return halyard_value(&argument.value, sizeof(T));
+}
+
+// Adds the memory that an argument has the address of.
+template <typename T>
+void add_uses(const T&, std::vector<halyard_range>&) {}
+template <typename T, size_t N>
+void add_uses(const ValueWithMemory<T, N>& argument, std::vector<halyard_range>& uses) {
+  uses.insert(uses.end(), argument.uses.begin(), argument.uses.end());
 }
 
 inline const char* name_of(halyard_argument_kind kind) {

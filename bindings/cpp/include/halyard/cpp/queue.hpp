@@ -19,6 +19,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace halyard::host {
 
@@ -93,6 +94,10 @@ class Queue {
     dispatch.dynamic_lds_bytes = bytes;
     dispatch.arguments = list.data();
     dispatch.argument_count = list.size();
+    std::vector<halyard_range> uses;
+    (internal::add_uses(arguments, uses), ...);
+    dispatch.uses = uses.data();
+    dispatch.use_count = uses.size();
     if (Status status = internal::to_dim3("grid", grid, &dispatch.grid); !status.ok())
       return status;
     if (Status status = internal::to_dim3("work-group", group, &dispatch.workgroup); !status.ok())
