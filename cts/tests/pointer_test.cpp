@@ -91,6 +91,7 @@ TEST_F(Pointers, ToWhatTheWorkBeforeHasWritten) {
 // program drops the buffer before the kernel has begun, and makes others.
 TEST_F(Pointers, ABufferInUseOutlivesItsHandle) {
   const Ref<Semaphore> gate = new_semaphore();
+  const Ref<Queue> other_queue = new_queue();
   const Ref<Buffer> out = poisoned(4);
   const Function* const load = function("faults", "load_from");
   for (const MemoryType type : {MemoryType::kDevice, MemoryType::kHost}) {
@@ -106,7 +107,12 @@ TEST_F(Pointers, ABufferInUseOutlivesItsHandle) {
     ASSERT_OK(queue().dispatch(launch, {.wait = {&wait, 1}, .signal = signal.signal}));
     target = nullptr;
     std::vector<Ref<Buffer>> others;
-    for (int i = 0; i < 8; ++i) others.push_back(poisoned(256));
+    const uint8_t byte = 0xee;
+    for (int i = 0; i < 8; ++i) {
+      others.push_back(allocate(256, type));
+      ASSERT_OK(other_queue->fill(others.back(), &byte, 1));
+    }
+    ASSERT_OK(drain(*other_queue));
     ASSERT_OK(gate->signal(turn));
     ASSERT_OK(finish());
     EXPECT_TRUE(same(download<uint32_t>(out), std::vector<uint32_t>{0x1234}));

@@ -41,7 +41,7 @@ SIZE(halyard_point, 16);
 SIZE(halyard_sync, 32);
 SIZE(halyard_queue_options, 24);
 SIZE(halyard_argument, 64);
-SIZE(halyard_dispatch, 64);
+SIZE(halyard_dispatch, 80);
 SIZE(halyard_rectangle, 64);
 SIZE(halyard_file_range, 16);
 SIZE(halyard_memory_pool_info, 32);
