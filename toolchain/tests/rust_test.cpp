@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "toolchain/temporary_folder.h"
 
@@ -141,6 +144,26 @@ TEST_F(Rust, AnEntryOfAnotherFormIsRefused) {
     const Status status = prepare_rust_libraries(*rust, folder_ / "a", &cache, {});
     EXPECT_EQ(status.code(), StatusCode::kDataLoss) << status.to_string();
   }
+}
+
+// A terminal would be silent for a minute.
+TEST_F(Rust, HowFarItIsIsSaidAndClearedBehindEachLibrary) {
+  make_sources();
+  make_rustc("1.96.0");
+  const auto rust = find_rust(context());
+  ASSERT_TRUE(rust.ok());
+  std::vector<std::string> lines;
+  const Status status = prepare_rust_libraries(
+      *rust, folder_ / "a", nullptr, [&](const std::string& line) { lines.push_back(line); });
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  const auto begins = [&](const std::string& text) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return line.starts_with(text); });
+  };
+  EXPECT_TRUE(begins("Compiling Rust's core for AMD GPUs (1 of 4), 0 s"));
+  EXPECT_TRUE(begins("Compiling Rust's alloc for AMD GPUs (3 of 4), "));
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), ""), 4);
+  EXPECT_EQ(lines.back(), "");
 }
 
 TEST(RustCommands, ACrate) {

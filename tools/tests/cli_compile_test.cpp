@@ -407,6 +407,37 @@ TEST_F(CliCompile, CacheIsShownAndCleared) {
               AllOf(HasSubstr("HALYARD_CACHE_SIZE"), HasSubstr("much")));
 }
 
+// As services and containers have it.
+TEST_F(CliCompile, WithoutAHomeTheRunGoesOn) {
+  const std::string k = source("k.c", kScale);
+  source("factor.h", "#define FACTOR 2");
+  for (const char* const home : {"", "relative/home"}) {
+    const SpawnOptions odd{.environment = {{"HOME", home}, {"XDG_CACHE_HOME", ""}}};
+    const std::vector<std::string> run = {
+        "run",           "--device=amdgpu",  "--vgpu=gfx900",
+        "--module=" + k, "--function=scale", "--input=3xf32=1 2 3",
+        "--workgroup=3"};
+    const Outcome outcome = spawn(run, odd);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("halyard: note: There is no folder for the cache"),
+                                   HasSubstr(*home == '\0' ? "which is not set" : home),
+                                   HasSubstr("HALYARD_CACHE_DIR")));
+    EXPECT_THAT(outcome.out, HasSubstr("3xf32=2 4 6"));
+  }
+}
+
+TEST_F(CliCompile, TemporaryFilesGoWhereTmpdirSays) {
+  const std::string k = source("k.c", kScale);
+  source("factor.h", "#define FACTOR 2");
+  SpawnOptions without = options();
+  without.environment["TMPDIR"] = "/nonexistent/tmp";
+  const Outcome outcome = spawn({"compile", k, "--target=gfx900", "-o", folder_ / "out"}, without);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("TMPDIR is /nonexistent/tmp"),
+                                 HasSubstr("Set TMPDIR to a folder that this user can write to")));
+  EXPECT_FALSE(exists("out"));
+}
+
 TEST_F(CliCompile, ACacheThatCannotBeWrittenDoesNotStopTheRun) {
   const std::string k = source("k.c", kScale);
   source("factor.h", "#define FACTOR 2");

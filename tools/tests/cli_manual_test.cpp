@@ -179,7 +179,8 @@ TEST_F(CliManual, FishGetsEveryCommandOptionAndName) {
   const Outcome offers =
       spawn({"--no-config", "-c",
              "source " + (folder_ / "halyard.fish") + "; complete -C '" + line + "'"},
-            {.program = "/usr/bin/fish"});
+            // Where it makes a folder of its own.
+            {.program = "/usr/bin/fish", .environment = {{"XDG_CONFIG_HOME", folder_.path()}}});
   EXPECT_THAT(offers.out, HasSubstr("--device=amdgpu")) << offers.err;
 }
 

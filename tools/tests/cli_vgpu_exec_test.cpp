@@ -179,6 +179,21 @@ TEST(CliVgpuExec, TheKernelDriversFilesLookLikeADriversToOtherPrograms) {
             "character special file\nLinux\n");
 }
 
+TEST(CliVgpuExec, FilesGoWhereTmpdirSays) {
+  const TemporaryFolder folder;
+  SpawnOptions options;
+  options.environment = {{"XDG_RUNTIME_DIR", ""}, {"TMPDIR", folder.path()}};
+  const Outcome good = spawn(exec_command({}, {"printenv", "HALYARD_VGPU_ROOT"}), options);
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr(folder / "halyard-vgpu-"));
+  options.environment["TMPDIR"] = "/nonexistent/tmp";
+  const Outcome bad =
+      spawn(exec_command({"--counts=" + (folder / "counts")}, {"echo", "started"}), options);
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(bad.out, "");
+  EXPECT_THAT(bad.err, HasSubstr("Set TMPDIR to a folder that this user can write to"));
+}
+
 TEST(CliVgpuExec, ReportsReplaceNothingThatIsRead) {
   const TemporaryFolder folder;
   write_bytes(folder / "program", "#!/bin/sh\necho started\n");
