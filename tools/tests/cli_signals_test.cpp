@@ -63,6 +63,8 @@ class CliSignals : public CliTest {
     std::vector<std::string> words = {HALYARD_PROGRAM};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<std::string> variables = {"PATH=/usr/bin:/bin", "TMPDIR=" + (folder_ / "tmp"),
+                                          // Where the kernel driver's files stay for others.
+                                          "XDG_RUNTIME_DIR=" + folder_.path(),
                                           "HALYARD_CLANG=" + sleeper(),
                                           "HALYARD_MLIR_OPT=" + sleeper()};
     const auto pointers_to = [](std::vector<std::string>& texts) {
