@@ -11,6 +11,7 @@
 #include "cts/harness/record.h"
 #include "cts/harness/report.h"
 #include "cts/harness/selection.h"
+#include "tools/command_line/standard_streams.h"
 
 namespace halyard::cts {
 namespace {
@@ -112,6 +113,7 @@ int run_suite(int argc, char** argv) {
 }  // namespace halyard::cts
 
 int main(int argc, char** argv) {
+  halyard::cli::reserve_standard_streams();
   const int code = halyard::cts::run_suite(argc, argv);
   // On a full disk the results, or their last lines, are lost.
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

@@ -18,6 +18,7 @@
 #include "plugins/driver.h"
 #include "toolchain/process.h"
 #include "tools/command_line/command_line.h"
+#include "tools/command_line/standard_streams.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/message.h"
 #include "tools/halyard/mlir_run.h"
@@ -98,6 +99,7 @@ int main_program(int argc, char** argv) {
 }  // namespace halyard::cli
 
 int main(int argc, char** argv) {
+  halyard::cli::reserve_standard_streams();
   try {
     return halyard::cli::finish(halyard::cli::main_program(argc, argv));
   } catch (const std::bad_alloc&) {

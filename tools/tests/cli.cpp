@@ -88,6 +88,7 @@ Outcome spawn(const std::vector<std::string>& arguments, const SpawnOptions& opt
                                      O_WRONLY, 0);
   }
   posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
+  for (const int file : options.closed) posix_spawn_file_actions_addclose(&actions, file);
 
   std::vector<std::string> words = {options.program};
   words.insert(words.end(), arguments.begin(), arguments.end());

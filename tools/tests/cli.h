@@ -25,6 +25,7 @@ struct SpawnOptions {
   std::string program = HALYARD_PROGRAM;
   std::map<std::string, std::string> environment = {};  // on top of this process's
   std::string standard_output = {};                     // a file instead of Outcome::out
+  std::vector<int> closed = {};                         // descriptors that it is started without
 };
 
 // HALYARD_* variables of this process are not handed on, nor is where the user's configs are.

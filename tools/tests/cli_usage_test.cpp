@@ -165,6 +165,38 @@ TEST(CliUsage, WhatCannotBeWrittenIsAnErrorOfEveryCommand) {
   }
 }
 
+// A descriptor that is opened later must not take the output's place.
+TEST(CliUsage, AClosedStandardOutputIsAnErrorOfEveryCommand) {
+  const std::string file = kernel("vadd_c_v6");
+  const std::vector<std::vector<std::string>> commands = {
+      {"--version"},
+      {"targets"},
+      {"objdump", file},
+      {"config", "show"},
+      {"list", "drivers"},
+      {"list", "devices", "--vgpu=gfx900"},
+      {"dump", "devices", "--vgpu=gfx900"},
+      {"run", "--device=amdgpu", "--vgpu=gfx900", "--module=" + file, "--function=vadd",
+       "--input=4xf32=1", "--input=4xf32=2", "--input=&4xf32", "--input=i32=4"},
+      {"vgpu", "exec", "--profile=gfx900", "--", "echo", "hello"}};
+  for (const std::vector<int>& closed : {std::vector<int>{1}, {0, 1}}) {
+    SpawnOptions options;
+    options.closed = closed;
+    for (const auto& command : commands) {
+      const Outcome outcome = spawn(command, options);
+      EXPECT_EQ(outcome.exit_code, 1) << command.front();
+      EXPECT_THAT(outcome.err,
+                  ::testing::AnyOf(HasSubstr("annot be written"), HasSubstr("write error")))
+          << command.front();
+    }
+  }
+  SpawnOptions none;
+  none.closed = {0, 1, 2};
+  for (const auto& command : commands) EXPECT_EQ(spawn(command, none).exit_code, 1);
+  // What needs none of them goes well.
+  EXPECT_EQ(spawn({"vgpu", "exec", "--profile=gfx900", "--", "true"}, none).exit_code, 0);
+}
+
 TEST(CliUsage, NamesTheOptionsThatAreMissing) {
   EXPECT_THAT(error_of({"run"}), HasSubstr("--device is required"));
   EXPECT_THAT(error_of({"run", "--device=a"}), HasSubstr("--module is required"));
