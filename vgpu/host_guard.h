@@ -44,6 +44,7 @@ struct Guard {
   sigjmp_buf jump;
   HostFault fault;
   Guard* outer = nullptr;
+  int accesses = 0;  // that the thread was in
 };
 
 // Makes `guard` the calling thread's, and returns the one that was.
@@ -59,7 +60,7 @@ template <class Function>
 [[gnu::noinline]] bool guarded(Function&& function, HostFault& fault) {
   detail::Guard guard;
   guard.outer = detail::exchange_guard(&guard);
-  const int accesses = SharedMemoryAccess::depth();
+  guard.accesses = SharedMemoryAccess::depth();
   // The signal mask is not saved: the handler does not change it (SA_NODEFER), and a guard must
   // cost no system call. ThreadSanitizer's own handler before it does. C++ has no other way out of
   // a fault.
@@ -74,7 +75,7 @@ template <class Function>
     detail::exchange_guard(guard.outer);
     return true;
   }
-  SharedMemoryAccess::jumped_to(accesses);
+  SharedMemoryAccess::jumped_to(guard.accesses);
   detail::exchange_guard(guard.outer);
   fault = guard.fault;
   return false;

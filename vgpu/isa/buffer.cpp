@@ -25,7 +25,7 @@ template <class Op>
       alignas(8) uint8_t bytes[Op::kBytes < 4 ? 4 : Op::kBytes] = {};
       uint8_t* host[(Op::kBytes + 3) / 4] = {};
       for (unsigned k = 0; k < dwords; ++k) {
-        host[k] = find_host(w, addresses.lane[l] + k * step, 4);
+        host[k] = find_host(w, addresses.lane[l] + k * step, 4, Op::kWrites);
         if (host[k] == nullptr)
           return fault_memory(w, i, addresses.lane[l] + k * step, 4, Op::kWrites,
                               static_cast<int>(l));
@@ -81,7 +81,8 @@ Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const Vecto
           resource.base + soffset + static_cast<uint64_t>(i.offset) / 4 * kSwizzledStep;
       if (soffset + static_cast<uint64_t>(i.offset) + Op::kBytes <= resource.records &&
           (!is_own_segment(w, resource) || in_own_segment(w, row - resource.base, Op::kBytes))) {
-        if (uint8_t* const host = find_host(w, row, Op::kBytes / 4 * kSwizzledStep)) {
+        constexpr uint64_t kSize = Op::kBytes / 4 * kSwizzledStep;
+        if (uint8_t* const host = find_host(w, row, kSize, Op::kWrites)) {
           Op::rows(dst, data, host, kSwizzledStep);
           if constexpr (Op::kWrites) w.stores_pending = true;
           return Outcome::kNext;

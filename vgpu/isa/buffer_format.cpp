@@ -248,7 +248,7 @@ Outcome format_access(Wave& w, const Instruction& i) {
       for (unsigned b = 0; b < size; ++b) {
         const uint64_t p = byte_at(addresses.lane[l], b, step);
         if (!range.contains(p, 1)) {
-          range = find_range(w, p, 1);
+          range = find_range(w, p, 1, kStore);
           if (range.end == 0) {
             const uint64_t dword = byte_at(addresses.lane[l], b / 4 * 4, step);
             return fault_memory(w, i, dword, size, kStore, static_cast<int>(l));

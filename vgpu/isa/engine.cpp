@@ -40,6 +40,11 @@ uint32_t rank_of(int priority) {
 // than waking them takes.
 constexpr std::chrono::microseconds kWorthHelp{30};
 
+// HW_ID's fields of a unit (Vega ISA 3.x): CU 11:8, SH 12, SE 14:13, work-group 19:16.
+uint32_t place_in_hw_id(uint32_t unit) {
+  return (unit & 15) << 8 | (unit >> 4 & 7) << 12 | (unit >> 7 & 15) << 16;
+}
+
 uint64_t monotonic_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -165,6 +170,7 @@ class EngineImpl final : public Engine, public WaveServices {
 
  private:
   bool prepare(const Dispatch& dispatch, Job& job);
+  uint32_t place_of(const Dispatch& dispatch, uint64_t number) const;
   void work(Job& job, bool owner);
   void fail(Job& job, const WorkGroup& group);
   void end_by_watchdog(Job& job, WorkGroup& group);
@@ -284,7 +290,9 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   if (waves > 1) per_unit = std::min(per_unit, kGroupsPerUnit);
   if (dispatch.group_segment_size)
     per_unit = std::min(per_unit, kMaximumLds / dispatch.group_segment_size);
-  job.resident_limit = uint64_t{options_.compute_units} * std::max(1u, per_unit);
+  const std::vector<uint32_t>* const units = dispatch.units;
+  const uint64_t unit_count = units != nullptr ? units->size() : options_.compute_units;
+  job.resident_limit = unit_count * std::max(1u, per_unit);
   if (dispatch.registers == nullptr || dispatch.registers->scratch_wave_bytes == 0) return true;
   const uint32_t parts = dispatch.registers->scratch_waves / waves;
   if (parts == 0) {
@@ -315,6 +323,14 @@ DispatchResult EngineImpl::run(const Dispatch& dispatch, const volatile bool& ca
   return std::move(job.result);
 }
 
+// Where on the device a work-group runs, as HW_ID says it.
+uint32_t EngineImpl::place_of(const Dispatch& dispatch, uint64_t number) const {
+  const auto unit = static_cast<uint32_t>(dispatch.units != nullptr
+                                              ? (*dispatch.units)[number % dispatch.units->size()]
+                                              : number % options_.compute_units);
+  return unit < options_.unit_places.size() ? options_.unit_places[unit] : place_in_hw_id(unit);
+}
+
 // Runs work-groups of `job` until none is left to start and all that this thread started have
 // ended.
 void EngineImpl::work(Job& job, bool owner) {
@@ -336,8 +352,8 @@ void EngineImpl::work(Job& job, bool owner) {
     if (number + 1 == job.total && job.total > 1) set_starting(job, false);
     job.resident.fetch_add(1, std::memory_order_relaxed);
     auto group = spare ? std::move(spare) : take_group();
-    const auto slot = static_cast<uint32_t>(number % options_.compute_units);
-    if (!group->start(job.context, number, slot, scratch_part)) {
+    const uint32_t place = place_of(*job.context.dispatch, number);
+    if (!group->start(job.context, number, place, scratch_part)) {
       const std::lock_guard lock(job.mutex);
       job.result.fault.kind = Fault::Kind::kGroupMemory;
       job.result.fault.message = fmt::format(

@@ -21,14 +21,16 @@ namespace halyard::vgpu::isa {
 struct DroppedAtomic;
 
 struct EngineOptions {
-  std::string processor;          // "gfx900": what LLVM's -mcpu takes
-  std::string features;           // "+sramecc,-xnack" or empty
-  uint32_t workers = 0;           // threads that run work-groups; 0: one per host core
-  uint32_t wave_budget = 4096;    // instructions that a wave runs before another one gets its turn
-  uint64_t watchdog_ns = 0;       // a dispatch that runs longer is a fault; 0: none does
-  uint32_t compute_units = 64;    // bounds how many work-groups are resident at once
-  uint32_t waves_per_unit = 40;   // the same: gfx9 has 4 SIMDs with 10 waves each, gfx90a with 8
-  uint64_t clock_hz = 100000000;  // s_memrealtime's rate
+  std::string processor;         // "gfx900": what LLVM's -mcpu takes
+  std::string features;          // "+sramecc,-xnack" or empty
+  uint32_t workers = 0;          // threads that run work-groups; 0: one per host core
+  uint32_t wave_budget = 4096;   // instructions that a wave runs before another one gets its turn
+  uint64_t watchdog_ns = 0;      // a dispatch that runs longer is a fault; 0: none does
+  uint32_t compute_units = 64;   // bounds how many work-groups are resident at once
+  uint32_t waves_per_unit = 40;  // the same: gfx9 has 4 SIMDs with 10 waves each, gfx90a with 8
+  // Of each unit the bits of HW_ID that say where it is; empty: somewhere.
+  std::vector<uint32_t> unit_places;
+  uint64_t clock_hz = 100000000;          // s_memrealtime's rate
   uint64_t shader_clock_hz = 1000000000;  // s_memtime's rate
   // s_memrealtime, if it must equal the clock of the thunk's GetClockCounters; else CLOCK_MONOTONIC
   // in units of clock_hz.
@@ -74,6 +76,8 @@ struct Dispatch {
   uint32_t group_segment_size = 0;    // bytes of LDS per work-group
   uint32_t shared_aperture_hi = 0;    // amd_queue_t::group_segment_aperture_base_hi
   uint32_t private_aperture_hi = 0;
+  // The compute units that work-groups may run on, by number; null: all. Not empty.
+  const std::vector<uint32_t>* units = nullptr;
   // While a dispatch of a higher priority has work-groups to start, others start none.
   int priority = 0;
 };

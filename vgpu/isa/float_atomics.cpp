@@ -21,7 +21,7 @@ uint64_t carried_out(Wave& wave, VectorRegister* dst, unsigned bytes, uint64_t m
     if (range.contains(at, bytes) || scratch.contains(at, bytes)) continue;
     range = context->float_atomics->find(at);
     // Inaccessible or misaligned addresses are faults, as for other atomics.
-    if (range.contains(at, bytes) || at % bytes != 0 || find_host(wave, at, bytes) == nullptr)
+    if (range.contains(at, bytes) || at % bytes != 0 || find_host(wave, at, bytes, true) == nullptr)
       continue;
     kept &= ~(uint64_t{1} << l);
     if (dst != nullptr) {

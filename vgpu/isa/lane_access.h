@@ -64,7 +64,7 @@ template <class Op>
     const uint64_t first = step == kLinear ? address[l] : address[l] & ~uint64_t{3};
     const uint64_t size = extent<Op>(address[l], step);
     if (!range.contains(first, size)) [[unlikely]] {
-      range = find_range(w, first, size);
+      range = find_range(w, first, size, Op::kWrites);
       if (!range.contains(first, size))
         return fault_memory(w, i, address[l], Op::kBytes, Op::kWrites, static_cast<int>(l));
     }
@@ -149,14 +149,15 @@ Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorR
         differ |= address[l] ^ address[0];
       }
       if (apart == 0 && step == kLinear) {
-        if (uint8_t* const host = find_host(w, address[0], Op::kBytes * kLanes)) {
+        if (uint8_t* const host = find_host(w, address[0], Op::kBytes * kLanes, Op::kWrites)) {
           Op::whole(dst, data, host);
           return Outcome::kNext;
         }
       } else if constexpr (Op::kRows) {
         constexpr uint64_t kRow = 4 * kLanes;
         if (apart == 0 && address[0] % 4 == 0) {
-          if (uint8_t* const host = find_host(w, address[0], (Op::kBytes / 4 - 1) * step + kRow)) {
+          const uint64_t size = (Op::kBytes / 4 - 1) * step + kRow;
+          if (uint8_t* const host = find_host(w, address[0], size, Op::kWrites)) {
             Op::rows(dst, data, host, step);
             return Outcome::kNext;
           }
@@ -164,7 +165,7 @@ Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorR
       }
       if constexpr (Op::kLoads && Op::kRows) {
         if (differ == 0 && step == kLinear) {
-          if (uint8_t* const host = find_host(w, address[0], Op::kBytes)) {
+          if (uint8_t* const host = find_host(w, address[0], Op::kBytes, false)) {
             broadcast<Op>(dst, host);
             return Outcome::kNext;
           }
@@ -176,7 +177,7 @@ Outcome access(Wave& w, const Instruction& i, VectorRegister* dst, const VectorR
     if (step == kLinear && mask != 0) {
       const MemoryRange span = span_of<Op>(mask, address);
       if (span.end != 0) {
-        const MemoryRange range = find_range(w, span.begin, span.end - span.begin);
+        const MemoryRange range = find_range(w, span.begin, span.end - span.begin, Op::kWrites);
         if (range.end != 0) {
           access_range<Op>(dst, data, mask, address, range);
           return Outcome::kNext;

@@ -16,6 +16,7 @@ struct MemoryRange {
   uint64_t begin = 0;
   uint64_t end = 0;
   uint64_t to_host = 0;  // what leads from the GPU's address of a byte to the host's; modulo 2^64
+  bool writable = true;  // for the GPU; the host's protection is apart from that
   bool contains(uint64_t address, uint64_t size) const {
     return address >= begin && address < end && size <= end - address;
   }

@@ -10,12 +10,13 @@ namespace halyard::vgpu::isa {
 // Drops cached ranges if the map has changed. Call it once for each memory instruction; the result
 // is valid for that instruction.
 [[nodiscard]] inline SharedMemoryAccess begin_access(Wave& wave) {
-  const uint64_t epoch = wave.memory->epoch();
-  if (epoch != wave.range_epoch) [[unlikely]] {
-    for (MemoryRange& range : wave.ranges) range = {};
-    wave.range_epoch = epoch;
-  }
-  return {};
+  return SharedMemoryAccess([&wave] {
+    const uint64_t epoch = wave.memory->epoch();
+    if (epoch != wave.range_epoch) [[unlikely]] {
+      for (MemoryRange& range : wave.ranges) range = {};
+      wave.range_epoch = epoch;
+    }
+  });
 }
 
 // The wave's own scratch is the engine's memory and in no map.
@@ -24,10 +25,14 @@ inline MemoryRange scratch_range(const Wave& wave) {
           wave.scratch_base + uint64_t{(wave.scratch_bytes_per_lane + 3) / 4} * 4 * kLanes, 0};
 }
 
-// The accessible range that holds [address, address + size), or an empty one. After begin_access.
-inline MemoryRange find_range(Wave& wave, uint64_t address, uint64_t size) {
+// The range that holds [address, address + size) and may be accessed so, or an empty one. After
+// begin_access.
+inline MemoryRange find_range(Wave& wave, uint64_t address, uint64_t size, bool is_write) {
+  const auto allowed = [is_write](const MemoryRange& range) {
+    return range.writable || !is_write ? range : MemoryRange{};
+  };
   for (const MemoryRange& range : wave.ranges) {
-    if (range.contains(address, size)) return range;
+    if (range.contains(address, size)) return allowed(range);
   }
   const MemoryRange scratch = scratch_range(wave);
   if (scratch.contains(address, size)) return scratch;
@@ -35,13 +40,13 @@ inline MemoryRange find_range(Wave& wave, uint64_t address, uint64_t size) {
   if (!found.contains(address, size)) return {};
   wave.ranges[wave.next_range] = found;
   wave.next_range = static_cast<uint8_t>((wave.next_range + 1) % Wave::kRanges);
-  return found;
+  return allowed(found);
 }
 
-// Where the process has [address, address + size), or null if the wave may not touch all of it.
+// Where the process has [address, address + size), or null if the wave may not access all of it so.
 // After begin_access.
-inline uint8_t* find_host(Wave& wave, uint64_t address, uint64_t size) {
-  const MemoryRange range = find_range(wave, address, size);
+inline uint8_t* find_host(Wave& wave, uint64_t address, uint64_t size, bool is_write) {
+  const MemoryRange range = find_range(wave, address, size, is_write);
   return range.end != 0 ? range.host(address) : nullptr;
 }
 

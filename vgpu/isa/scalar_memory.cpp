@@ -63,7 +63,7 @@ Outcome s_load(Wave& w, const Instruction& i) {
   unsigned count = 0;  // the dwords that are inside
   while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
   // The descriptor may be overwritten: it is not needed any longer.
-  const uint8_t* const host = count != 0 ? find_host(w, address, count * 4) : nullptr;
+  const uint8_t* const host = count != 0 ? find_host(w, address, count * 4, false) : nullptr;
   if (count != 0 && host == nullptr) return fault_memory(w, i, address, count * 4, false, -1);
   uint32_t data[kDwords] = {};
   for (unsigned k = 0; k < count; ++k) data[k] = load<uint32_t>(host + 4 * k);
@@ -77,7 +77,7 @@ Outcome s_store(Wave& w, const Instruction& i) {
   uint64_t address = 0;
   unsigned count = 0;
   while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
-  uint8_t* const host = count != 0 ? find_host(w, address, count * 4) : nullptr;
+  uint8_t* const host = count != 0 ? find_host(w, address, count * 4, true) : nullptr;
   if (count != 0 && host == nullptr) return fault_memory(w, i, address, count * 4, true, -1);
   for (unsigned k = 0; k < count; ++k) store<uint32_t>(host + 4 * k, w.sgpr[i.dst.index + k]);
   w.stores_pending = true;
@@ -92,7 +92,7 @@ Outcome s_atomic(Wave& w, const Instruction& i) {
     if (i.glc) write(w, i.dst, T{0});
     return Outcome::kNext;
   }
-  uint8_t* const host = address % sizeof(T) == 0 ? find_host(w, address, sizeof(T)) : nullptr;
+  uint8_t* const host = address % sizeof(T) == 0 ? find_host(w, address, sizeof(T), true) : nullptr;
   if (host == nullptr) return fault_memory(w, i, address, sizeof(T), true, -1);
   T data, compare = 0;
   std::memcpy(&data, &w.sgpr[i.dst.index], sizeof data);

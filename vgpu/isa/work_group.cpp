@@ -21,10 +21,9 @@ constexpr T round_up(T value, T granule) {
   return (value + granule - 1) / granule * granule;
 }
 
-// HW_ID's fields (Vega ISA 3.x): wave 3:0, SIMD 5:4, CU 11:8, SH 12, SE 14:13, work-group 19:16.
-uint32_t hw_id(uint32_t slot, uint32_t wave) {
-  return ((wave / 4) & 15) | (wave & 3) << 4 | (slot & 15) << 8 | (slot >> 4 & 7) << 12 |
-         (slot >> 7 & 15) << 16;
+// HW_ID's fields of a wave (Vega ISA 3.x): wave 3:0, SIMD 5:4.
+uint32_t hw_id(uint32_t place, uint32_t wave) {
+  return ((wave / 4) & 15) | (wave & 3) << 4 | place;
 }
 
 }  // namespace
@@ -47,7 +46,7 @@ uint8_t* Arena::reserve(uint64_t bytes) {
   return data_;
 }
 
-bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32_t slot,
+bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32_t hw_place,
                       uint32_t part) {
   context = &group_context;
   scratch_part = part;
@@ -103,7 +102,7 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32
     wave.scratch_bytes_per_lane = static_cast<uint32_t>(std::min<uint64_t>(lane_scratch, ~0u));
     wave.program_scratch_bytes_per_lane = program_scratch / kLanes;
     place.scratch_offset = (part * wave_count + n) * program_scratch;
-    wave.hw_id = hw_id(slot, n);
+    wave.hw_id = hw_id(hw_place, n);
     wave.range_epoch = ~uint64_t{0};
     place.wave = n;
     start_wave(kernel, *group_context.target, dispatch, place, wave);

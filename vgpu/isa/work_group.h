@@ -63,7 +63,8 @@ struct WorkGroup {
 
   // Starts work-group number `number` (x fastest). False if the host has no memory for it.
   // `part`: which part of the program's private memory its waves get, if it has some.
-  bool start(const GroupContext& group_context, uint64_t number, uint32_t slot, uint32_t part = 0);
+  bool start(const GroupContext& group_context, uint64_t number, uint32_t hw_place,
+             uint32_t part = 0);
 
   // Runs every wave for a while. After kFault, `faulted` is the wave. Memory that the host does not
   // have is a fault like any other.

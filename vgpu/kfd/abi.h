@@ -365,6 +365,7 @@ inline constexpr uint32_t kNoLocation = 0xffffffff;
 
 inline constexpr uint32_t kSvmHostAccess = 1u << 0;
 inline constexpr uint32_t kSvmCoherent = 1u << 1;
+inline constexpr uint32_t kSvmGpuReadOnly = 1u << 3;
 
 struct SvmAttribute {
   SvmAttributeType type = {};

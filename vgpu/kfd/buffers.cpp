@@ -13,6 +13,7 @@
 #include "vgpu/kfd/dmabuf.h"
 #include "vgpu/kfd/shared_handle.h"
 #include "vgpu/machine/memory_file.h"
+#include "vgpu/shared_memory_access.h"
 #if HALYARD_VGPU_ENGINE
 #include "vgpu/coherence/host_addresses.h"
 #endif
@@ -81,14 +82,25 @@ int Buffers::check(const abi::AllocMemory& arguments, uint32_t node) const {
   if (!is_page_range(has_address ? arguments.address : kPage, arguments.size)) return -EINVAL;
   const bool is_public_vram = kind == abi::kVram && (arguments.flags & abi::kPublic) != 0;
   if (is_public_vram && !machine_.gpu(node)->large_bar) return -EINVAL;
-  if (kind == abi::kMmioRemap && arguments.size != kPage) return -EINVAL;
-  if (is_ring && arguments.size % (2 * kPage) != 0) return -EINVAL;
   if (kind != abi::kUserPointer) return 0;
   if (!is_page_range(arguments.mmap_offset, arguments.size)) return -EINVAL;
   return is_mapped(arguments.mmap_offset, arguments.size) ? 0 : -EFAULT;
 }
 
-int Buffers::allocate(uint32_t node, abi::AllocMemory& arguments) {
+// What the program asks for is given in whole pages (amdgpu_amdkfd_gpuvm_alloc_memory_of_gpu).
+int Buffers::allocate(uint32_t node, abi::AllocMemory& given) {
+  abi::AllocMemory arguments = given;
+  const bool is_ring = (arguments.flags & abi::kAqlQueueMemory) != 0;
+  const uint64_t unit = is_ring ? 2 * kPage : kPage;
+  if (arguments.size > kUserEnd) return -ENOMEM;
+  arguments.size = (arguments.size + unit - 1) / unit * unit;
+  const int result = allocate_pages(node, arguments);
+  arguments.size = given.size;
+  if (result == 0) given = arguments;
+  return result;
+}
+
+int Buffers::allocate_pages(uint32_t node, abi::AllocMemory& arguments) {
   if (const int refused = check(arguments, node); refused != 0) return refused;
   Buffer buffer;
   buffer.begin = arguments.address;
@@ -239,6 +251,8 @@ void Buffers::change_known(const Buffer& buffer, bool added) {
     if (is_placed) placed.remove(host, host + buffer.size);
     if (buffer.to_host != 0) registered_.remove(buffer.begin, end);
     if (is_coarse) coarse.remove(buffer.begin, end);
+    // Packet processors have accessed it, and the addresses may become something else.
+    wait_for_accesses();
   }
 }
 
@@ -272,16 +286,20 @@ int Buffers::map(uint64_t handle, uint32_t node) {
   if (is_claimed(buffer->begin, buffer->size)) return -EINVAL;
   buffer->mapped.insert(node);
   machine_.memory().gpu_memory(node).add(buffer->begin, buffer->begin + buffer->size,
-                                         buffer->to_host);
+                                         buffer->to_host, buffer->gpu_may_write());
   return 0;
 }
 
 int Buffers::unmap(uint64_t handle, uint32_t node) {
-  const std::lock_guard lock(mutex_);
-  Buffer* const buffer = find(handle);
-  if (buffer == nullptr) return -EINVAL;
-  if (buffer->mapped.erase(node) == 0) return 0;
-  machine_.memory().gpu_memory(node).remove(buffer->begin, buffer->begin + buffer->size);
+  {
+    const std::lock_guard lock(mutex_);
+    Buffer* const buffer = find(handle);
+    if (buffer == nullptr) return -EINVAL;
+    if (buffer->mapped.erase(node) == 0) return 0;
+    machine_.memory().gpu_memory(node).remove(buffer->begin, buffer->begin + buffer->size,
+                                              buffer->gpu_may_write());
+  }
+  wait_for_accesses();
   return 0;
 }
 
@@ -419,6 +437,7 @@ void* Buffers::map_for_host(void* address, uint64_t bytes, int protection, int f
     errno = reason;
     return MAP_FAILED;
   };
+  bytes = (bytes + kPage - 1) / kPage * kPage;
   const std::lock_guard lock(mutex_);
   const auto next = by_offset_.upper_bound(offset);
   if (next == by_offset_.begin()) return failed(EINVAL);

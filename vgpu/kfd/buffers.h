@@ -39,7 +39,7 @@ class Buffers {
   Buffers& operator=(const Buffers&) = delete;
 
   // `node`: of the GPU whose memory it is, or through which the memory of the host is allocated.
-  int allocate(uint32_t node, abi::AllocMemory& arguments);
+  int allocate(uint32_t node, abi::AllocMemory& given);
   // EBUSY while a GPU has it mapped, EPERM if it is kept. Its addresses are as they were before.
   int free(uint64_t handle);
   // Memory without an address cannot be mapped: EINVAL.
@@ -104,11 +104,13 @@ class Buffers {
     bool has_address() const { return begin != 0; }
     bool has_pages() const { return (flags & (abi::kVram | abi::kGtt)) != 0; }
     bool is_vram() const { return (flags & abi::kVram) != 0; }
+    bool gpu_may_write() const { return (flags & abi::kWritable) != 0; }
     // The thunk asks for coherent memory unless it is coarse-grained, and for uncached memory if it
     // is for kernel arguments (ROCT-Thunk-Interface 5.2.3, src/fmm.c).
     bool is_coarse_grained() const { return (flags & (abi::kCoherent | abi::kUncached)) == 0; }
   };
 
+  int allocate_pages(uint32_t node, abi::AllocMemory& arguments);
   int check(const abi::AllocMemory& arguments, uint32_t node) const;
   // Whether no buffer has these addresses of the GPU, and none has claimed them.
   bool is_free(uint64_t begin, uint64_t size) const;

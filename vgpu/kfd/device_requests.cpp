@@ -12,10 +12,8 @@
 namespace halyard::vgpu::kfd {
 namespace {
 
-// The apertures through which flat addresses reach LDS and scratch. Above 2^47, so that no host
-// address lies in them.
-constexpr uint64_t kSharedAperture = uint64_t{1} << 48;
-constexpr uint64_t kPrivateAperture = uint64_t{2} << 48;
+constexpr uint64_t kSharedAperture = uint64_t{queue::kSharedApertureHi} << 32;
+constexpr uint64_t kPrivateAperture = uint64_t{queue::kPrivateApertureHi} << 32;
 constexpr uint64_t kApertureMask = 0xffffffff;
 // All of the addresses that a program has on x86-64, but for the first ones.
 constexpr uint64_t kFirstAddress = uint64_t{1} << 16;

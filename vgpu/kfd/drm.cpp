@@ -6,6 +6,7 @@
 
 #include "vgpu/kfd/drm_abi.h"
 #include "vgpu/kfd/user_memory.h"
+#include "vgpu/machine/compute_units.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -59,10 +60,9 @@ drm::DeviceInfo device_info(const GpuProfile& gpu) {
   info.max_memory_khz = gpu.memory_clock_hz / 1000;
   info.active_units = gpu.compute_units;
   info.units_per_array = (gpu.compute_units + gpu.shader_engines - 1) / gpu.shader_engines;
-  uint32_t left = gpu.compute_units;
-  for (uint32_t engine = 0; engine < gpu.shader_engines && engine < 16; ++engine) {
-    const uint32_t units = std::min(info.units_per_array, left);
-    left -= units;
+  const std::vector<uint32_t> counts = machine::units_of_engines(gpu);
+  for (uint32_t engine = 0; engine < counts.size() && engine < 16; ++engine) {
+    const uint32_t units = counts[engine];
     const uint32_t mask = units >= 32 ? ~uint32_t{0} : (uint32_t{1} << units) - 1;
     info.unit_bitmap[engine % 4][engine / 4] = mask;
   }
@@ -105,6 +105,9 @@ int query(Kfd& kfd, uint32_t index, uint64_t user, uint32_t bytes) {
       return answer(info, uint32_t{1});
     case Query::kTimestamp:
       return answer(info, kfd.machine().clock(index + 1).now());
+    case Query::kHwIpInfo:
+      if (info.words[0] >= drm::kHwIpTypes) return -EINVAL;
+      return answer(info, drm::HwIpInfo{});
     case Query::kHwIpCount:
       return answer(info, uint32_t{0});  // no rings: nothing is submitted here
     case Query::kFirmwareVersion:
@@ -129,6 +132,19 @@ int query(Kfd& kfd, uint32_t index, uint64_t user, uint32_t bytes) {
   return -EINVAL;
 }
 
+// Requests that this driver does not have. Of DRM's own those for a display or a master are refused
+// at render nodes, and those for synchronisation objects are the driver's to have.
+int refused(unsigned number) {
+  constexpr unsigned kFirstSyncObject = 0xbf;
+  constexpr unsigned kLastSyncObject = 0xcf;
+  const bool is_drivers =
+      number >= drm::kFirstDriverNumber && number < drm::kFirstDriverNumber + drm::kDriverNumbers;
+  if (is_drivers || number > kLastSyncObject) return -EINVAL;
+  const bool is_sync_object = (number >= kFirstSyncObject && number <= 0xc5) ||
+                              (number >= 0xca && number <= 0xcd) || number == kLastSyncObject;
+  return is_sync_object ? -EOPNOTSUPP : -EACCES;
+}
+
 // As drm_ioctl() in Linux: what a program does not pass is 0, what it does not ask for is not
 // copied.
 template <class T, class Function>
@@ -141,9 +157,44 @@ int with_argument(uint64_t user, uint32_t bytes, Function function) {
   return copy_to_user(user, &argument, known) ? 0 : -EFAULT;
 }
 
-int gem_request(Gem& gem, uint32_t node, unsigned number, uint64_t user, uint32_t bytes) {
+// Contexts and lists of buffers are made; what is to be submitted, or waited for, needs a ring.
+int submission_request(Kfd& kfd, uint32_t node, unsigned number, uint64_t user, uint32_t bytes) {
   using namespace drm;  // NOLINT(google-build-using-namespace)
+  const auto refuse = [](auto&) { return -EINVAL; };
   switch (number) {
+    case kAmdgpuContextNumber:
+      return with_argument<Context>(
+          user, bytes, [&](auto& a) { return kfd.submissions().change_context(node, a); });
+    case kAmdgpuBufferListNumber:
+      return with_argument<BufferList>(
+          user, bytes, [&](auto& a) { return kfd.submissions().change_list(node, kfd.gem(), a); });
+    case kAmdgpuSubmitNumber:
+      return with_argument<Submit>(user, bytes, refuse);
+    case kAmdgpuWaitNumber:
+    case kAmdgpuWaitFencesNumber:
+    case kAmdgpuFenceToHandleNumber:
+      return with_argument<WaitForSubmission>(user, bytes, refuse);
+    case kAmdgpuVmNumber:
+      return with_argument<Vm>(user, bytes, [](Vm& vm) {
+        return vm.operation == kReserveVmid || vm.operation == kUnreserveVmid ? 0 : -EINVAL;
+      });
+    case kAmdgpuScheduleNumber:
+      return -EACCES;  // for a master
+    default:
+      return refused(number);
+  }
+}
+
+int gem_request(Kfd& kfd, uint32_t node, unsigned number, uint64_t user, uint32_t bytes) {
+  using namespace drm;  // NOLINT(google-build-using-namespace)
+  Gem& gem = kfd.gem();
+  switch (number) {
+    case kAmdgpuGemCreateNumber:
+      return with_argument<GemCreate>(user, bytes, [&](auto& a) { return gem.create(node, a); });
+    case kAmdgpuGemWaitNumber:
+      return with_argument<GemWait>(user, bytes, [&](auto& a) { return gem.wait(node, a); });
+    case kAmdgpuGemUserMemoryNumber:
+      return -ENODEV;  // as in a kernel without HMM
     case kGemCloseNumber:
       return with_argument<GemClose>(user, bytes, [&](auto& a) { return gem.close(node, a); });
     case kPrimeHandleToFdNumber:
@@ -167,16 +218,27 @@ int gem_request(Gem& gem, uint32_t node, unsigned number, uint64_t user, uint32_
         return copy_to_user(a.value, &info, sizeof info) ? 0 : -EFAULT;
       });
     default:
-      // Render nodes refuse requests for a display or a master; unknown ones fail, too.
-      return -EACCES;
+      return submission_request(kfd, node, number, user, bytes);
   }
 }
 
 int get_capability(uint64_t user, uint32_t bytes) {
   return with_argument<drm::GetCap>(user, bytes, [](drm::GetCap& cap) {
-    if (cap.capability != drm::kCapPrime) return -EINVAL;
-    cap.value = drm::kPrimeBothWays;
-    return 0;
+    switch (cap.capability) {
+      case drm::kCapPrime:
+        cap.value = drm::kPrimeBothWays;
+        return 0;
+      case drm::kCapMonotonic:
+        cap.value = 1;
+        return 0;
+      case drm::kCapSyncObjects:
+      case drm::kCapTimelines:
+        cap.value = 0;
+        return 0;
+      default:
+        // The others are of displays.
+        return cap.capability <= drm::kCapMost ? -EOPNOTSUPP : -EINVAL;
+    }
   });
 }
 
@@ -194,7 +256,7 @@ int drm_ioctl(Kfd& kfd, uint32_t index, unsigned long code, void* argument) {
     case drm::kGetCapNumber:
       return get_capability(user, _IOC_SIZE(code));
     default:
-      return gem_request(kfd.gem(), index + 1, _IOC_NR(code), user, _IOC_SIZE(code));
+      return gem_request(kfd, index + 1, _IOC_NR(code), user, _IOC_SIZE(code));
   }
 }
 

@@ -1,6 +1,6 @@
 // A render node: the ioctl() requests of /dev/dri/renderD* that libdrm_amdgpu makes when it opens a
-// device and reads its properties, and those for dma-bufs (gem.h); no command submission, no
-// allocation.
+// device and reads its properties, and those for buffers (gem.h); no command submission
+// (submissions.h).
 #pragma once
 
 #include "vgpu/kfd/kfd.h"

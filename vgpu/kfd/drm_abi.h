@@ -14,11 +14,24 @@ inline constexpr unsigned kGemCloseNumber = 0x09;
 inline constexpr unsigned kGetCapNumber = 0x0c;
 inline constexpr unsigned kPrimeHandleToFdNumber = 0x2d;
 inline constexpr unsigned kPrimeFdToHandleNumber = 0x2e;
+inline constexpr unsigned kFirstDriverNumber = 0x40;
+inline constexpr unsigned kDriverNumbers = 0x60;
+inline constexpr unsigned kAmdgpuGemCreateNumber = 0x40 + 0x00;
 inline constexpr unsigned kAmdgpuGemMmapNumber = 0x40 + 0x01;
+inline constexpr unsigned kAmdgpuContextNumber = 0x40 + 0x02;
+inline constexpr unsigned kAmdgpuBufferListNumber = 0x40 + 0x03;
+inline constexpr unsigned kAmdgpuSubmitNumber = 0x40 + 0x04;
 inline constexpr unsigned kAmdgpuInfoNumber = 0x40 + 0x05;
 inline constexpr unsigned kAmdgpuGemMetadataNumber = 0x40 + 0x06;
+inline constexpr unsigned kAmdgpuGemWaitNumber = 0x40 + 0x07;
 inline constexpr unsigned kAmdgpuGemVaNumber = 0x40 + 0x08;
+inline constexpr unsigned kAmdgpuWaitNumber = 0x40 + 0x09;
 inline constexpr unsigned kAmdgpuGemOpNumber = 0x40 + 0x10;
+inline constexpr unsigned kAmdgpuGemUserMemoryNumber = 0x40 + 0x11;
+inline constexpr unsigned kAmdgpuWaitFencesNumber = 0x40 + 0x12;
+inline constexpr unsigned kAmdgpuVmNumber = 0x40 + 0x13;
+inline constexpr unsigned kAmdgpuFenceToHandleNumber = 0x40 + 0x14;
+inline constexpr unsigned kAmdgpuScheduleNumber = 0x40 + 0x15;
 
 struct Version {
   int32_t major = 0;
@@ -51,6 +64,94 @@ struct GetCap {
 };
 inline constexpr uint64_t kCapPrime = 5;
 inline constexpr uint64_t kPrimeBothWays = 3;
+inline constexpr uint64_t kCapMonotonic = 6;  // of time stamps
+inline constexpr uint64_t kCapSyncObjects = 0x13;
+inline constexpr uint64_t kCapTimelines = 0x14;
+inline constexpr uint64_t kCapMost = 0x15;
+
+inline constexpr uint64_t kDomains = 0x3f;
+inline constexpr uint64_t kDomainsOfMemory = 0x7;  // CPU, GTT, VRAM; the others are on the chip
+// Of access, caching, clearing, binding, synchronisation and eviction.
+inline constexpr uint64_t kGemCreateKnownFlags = 0x10cf;
+union GemCreate {
+  struct {
+    uint64_t bytes;
+    uint64_t alignment;
+    uint64_t domains;
+    uint64_t flags;
+  } in = {};
+  struct {
+    uint32_t handle;
+    uint32_t pad;
+  } out;
+};
+static_assert(sizeof(GemCreate) == 32);
+
+union GemWait {
+  struct {
+    uint32_t handle;
+    uint32_t flags;
+    uint64_t timeout;
+  } in = {};
+  struct {
+    uint32_t busy;
+    uint32_t domain;
+  } out;
+};
+static_assert(sizeof(GemWait) == 16);
+
+enum class ContextOperation : uint32_t {
+  kAllocate = 1,
+  kFree = 2,
+  kQueryState = 3,
+  kQueryState2 = 4,
+  kGetPowerState = 5,
+};
+inline constexpr int32_t kHighPriority = 512;
+inline constexpr int32_t kVeryHighPriority = 1023;
+union Context {
+  struct {
+    uint32_t operation;
+    uint32_t flags;
+    uint32_t id;
+    int32_t priority;
+  } in = {};
+  struct {
+    uint32_t id;
+    uint32_t pad;
+  } allocated;
+};
+static_assert(sizeof(Context) == 16);
+
+enum class BufferListOperation : uint32_t { kCreate = 0, kDestroy = 1, kUpdate = 2 };
+union BufferList {
+  struct {
+    uint32_t operation;
+    uint32_t list;
+    uint32_t count;
+    uint32_t entry_bytes;
+    uint64_t pointer;  // to entries, which begin with a handle
+  } in = {};
+  struct {
+    uint32_t list;
+    uint32_t pad;
+  } out;
+};
+static_assert(sizeof(BufferList) == 24);
+
+// What is only refused: as many bytes as Linux reads.
+struct Submit {
+  uint64_t words[3] = {};
+};
+struct WaitForSubmission {
+  uint64_t words[4] = {};
+};
+struct Vm {
+  uint32_t operation = 0;
+  uint32_t flags = 0;
+};
+inline constexpr uint32_t kReserveVmid = 1;
+inline constexpr uint32_t kUnreserveVmid = 2;
 
 union GemMmap {
   struct {
@@ -72,6 +173,8 @@ struct GemMetadata {
 };
 static_assert(sizeof(GemMetadata) == 288);
 
+inline constexpr uint32_t kVaReadable = 1u << 1;
+inline constexpr uint32_t kVaWriteable = 1u << 2;
 inline constexpr uint32_t kVaMap = 1;
 inline constexpr uint32_t kVaUnmap = 2;
 // Of memory types (bits 5 to 8), access, and when and how tables are updated.
@@ -105,6 +208,7 @@ struct GemCreateInfo {
 
 enum class Query : uint32_t {
   kAccelWorking = 0x00,
+  kHwIpInfo = 0x02,
   kHwIpCount = 0x03,
   kTimestamp = 0x05,
   kFirmwareVersion = 0x0e,
@@ -124,6 +228,12 @@ struct Info {
   uint32_t words[4] = {};  // what the query needs
 };
 static_assert(sizeof(Info) == 32);
+
+// Of rings: there are none.
+struct HwIpInfo {
+  uint32_t words[8] = {};
+};
+inline constexpr uint32_t kHwIpTypes = 9;
 
 struct VramGtt {
   uint64_t vram = 0;

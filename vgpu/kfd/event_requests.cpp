@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/kfd.h"
 #include "vgpu/kfd/user_memory.h"
@@ -35,8 +36,10 @@ int error_of(EventStatus status) {
 
 abi::MemoryException exception_of(const queue::MemoryFault& fault) {
   abi::MemoryException exception;
-  exception.not_present = fault.is_hang ? 0 : 1;
-  exception.address = fault.address;
+  exception.not_present = fault.is_hang || fault.is_protected ? 0 : 1;
+  exception.read_only = fault.is_protected ? 1 : 0;
+  // Hardware tells of pages. The windows of LDS and scratch have none.
+  exception.address = fault.address < kUserEnd ? fault.address / kPage * kPage : fault.address;
   exception.gpu_id = gpu_id_of(fault.node - 1);
   exception.error_type = fault.is_hang ? abi::kMemoryErrorHang : 0;
   return exception;

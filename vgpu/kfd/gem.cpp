@@ -11,6 +11,7 @@
 
 #include "vgpu/kfd/abi.h"
 #include "vgpu/kfd/addresses.h"
+#include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -60,6 +61,53 @@ int Gem::import(uint32_t node, drm::PrimeHandle& arguments) {
   return 0;
 }
 
+int Gem::create(uint32_t node, drm::GemCreate& arguments) {
+  const drm::GemCreate in = arguments;
+  if ((in.in.flags & ~drm::kGemCreateKnownFlags) != 0 || (in.in.domains & ~drm::kDomains) != 0 ||
+      in.in.bytes == 0 || (in.in.domains != 0 && (in.in.domains & drm::kDomainsOfMemory) == 0))
+    return -EINVAL;
+  abi::AllocMemory memory;
+  memory.size = in.in.bytes;
+  const bool wants_vram = (in.in.domains & drm::kDomainVram) != 0;
+  memory.flags = (wants_vram ? abi::kVram : abi::kGtt) | abi::kWritable | abi::kExecutable;
+  int result = buffers_.allocate(node, memory);
+  if (result == -ENOMEM && wants_vram) {
+    // As in Linux, where there is none left it may be the host's.
+    memory.flags ^= abi::kVram | abi::kGtt;
+    result = buffers_.allocate(node, memory);
+  }
+  if (result != 0) return result;
+  abi::ExportDmabuf exported;
+  exported.handle = memory.handle;
+  exported.flags = O_CLOEXEC;
+  result = buffers_.export_dmabuf(exported);
+  drm::PrimeHandle prime;
+  if (result == 0) {
+    prime.fd = static_cast<int32_t>(exported.dmabuf_fd);
+    result = import(node, prime);
+    ::close(prime.fd);
+  }
+  if (result != 0) {
+    buffers_.free(memory.handle);
+    return result;
+  }
+  const std::lock_guard lock(mutex_);
+  if (Object* const object = find(node, prime.handle)) object->memory = memory.handle;
+  arguments.out = {prime.handle, 0};
+  return 0;
+}
+
+bool Gem::has(uint32_t node, uint32_t handle) {
+  const std::lock_guard lock(mutex_);
+  return find(node, handle) != nullptr;
+}
+
+int Gem::wait(uint32_t node, drm::GemWait& arguments) {
+  if (!has(node, arguments.in.handle)) return -ENOENT;
+  arguments = {};
+  return 0;
+}
+
 int Gem::export_handle(uint32_t node, drm::PrimeHandle& arguments) {
   const std::lock_guard lock(mutex_);
   const Object* const object = find(node, arguments.handle);
@@ -84,6 +132,7 @@ void Gem::release(uint32_t node, Object& object) {
   for (const Mapping& mapping : object.mappings)
     remove(node, mapping, (object.contents.flags & abi::kVram) != 0);
   ::close(object.file);
+  if (object.memory != 0) buffers_.free(object.memory);
 }
 
 int Gem::find_offset(uint32_t node, drm::GemMmap& arguments) {
@@ -149,10 +198,11 @@ int Gem::map(uint32_t node, Object& object, const drm::GemVa& arguments) {
     buffers_.release_addresses(node, begin);
     return -ENOMEM;
   }
-  const Mapping mapping = {begin, arguments.size, *host};
+  const bool writable = (arguments.flags & drm::kVaWriteable) != 0;
+  const Mapping mapping = {begin, arguments.size, *host, writable};
   const uint64_t end = begin + mapping.size;
   machine::MemoryMap& memory = machine_.memory();
-  memory.gpu_memory(node).add(begin, end, mapping.host - begin);
+  memory.gpu_memory(node).add(begin, end, mapping.host - begin, writable);
   memory.all_memory().add(mapping.host, mapping.host + mapping.size);
   if ((object.contents.flags & abi::kVram) != 0)
     memory.coarse_memory().add(begin, end, mapping.host - begin);
@@ -174,9 +224,10 @@ int Gem::unmap(uint32_t node, Object& object, const drm::GemVa& arguments) {
 void Gem::remove(uint32_t node, const Mapping& mapping, bool is_coarse_grained) {
   const uint64_t end = mapping.begin + mapping.size;
   machine::MemoryMap& memory = machine_.memory();
-  memory.gpu_memory(node).remove(mapping.begin, end);
+  memory.gpu_memory(node).remove(mapping.begin, end, mapping.writable);
   memory.all_memory().remove(mapping.host, mapping.host + mapping.size);
   if (is_coarse_grained) memory.coarse_memory().remove(mapping.begin, end);
+  wait_for_accesses();
   buffers_.release_addresses(node, mapping.begin);
   windows_.unmap(mapping.host);
 }
@@ -190,7 +241,8 @@ void* Gem::map_for_host(void* address, uint64_t bytes, int protection, int flags
   for (const auto& [key, object] : objects_) {
     if (offset < object.offset || offset - object.offset >= object.contents.bytes) continue;
     const uint64_t from = offset - object.offset;
-    if (bytes == 0 || bytes > object.contents.bytes - from) break;
+    const uint64_t pages = (bytes + kPage - 1) / kPage * kPage;
+    if (bytes == 0 || pages > object.contents.bytes - from) break;
     return mmap(address, bytes, protection,
                 MAP_SHARED | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)), object.file,
                 static_cast<off_t>(from));

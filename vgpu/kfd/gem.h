@@ -1,5 +1,5 @@
 // Buffer objects of the render nodes (GEM): dma-bufs that libdrm_amdgpu imports, maps for the host,
-// and gives addresses of the GPU. None is allocated here: what GPUs use comes from /dev/kfd.
+// and gives addresses of the GPU, and memory that it allocates.
 //
 // A handle belongs to a render node, not to its open file as on Linux.
 #pragma once
@@ -28,6 +28,11 @@ class Gem {
   Gem(const Gem&) = delete;
   Gem& operator=(const Gem&) = delete;
 
+  // Memory of the GPU's, or of the host's. EINVAL for what else Linux knows.
+  int create(uint32_t node, drm::GemCreate& arguments);
+  bool has(uint32_t node, uint32_t handle);
+  // Nothing that is submitted here uses it.
+  int wait(uint32_t node, drm::GemWait& arguments);
   // One dma-buf has one handle, however often it is imported.
   int import(uint32_t node, drm::PrimeHandle& arguments);
   int export_handle(uint32_t node, drm::PrimeHandle& arguments);
@@ -49,6 +54,7 @@ class Gem {
     uint64_t begin = 0;  // the GPU's address
     uint64_t size = 0;
     uint64_t host = 0;
+    bool writable = true;  // for the GPU
   };
   struct Object {
     DmabufContents contents;
@@ -57,6 +63,7 @@ class Gem {
     uint64_t inode = 0;
     uint64_t offset = 0;  // for mmap()
     std::vector<Mapping> mappings;
+    uint64_t memory = 0;  // of Buffers, if it was allocated here; 0: imported
   };
   using Key = std::pair<uint32_t, uint32_t>;  // node, handle
 

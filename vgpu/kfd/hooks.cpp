@@ -9,8 +9,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "vgpu/kfd/descriptors.h"
 #include "vgpu/kfd/live_files.h"
 #include "vgpu/kfd/paths.h"
+#include "vgpu/kfd/standard_streams.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -36,6 +38,7 @@ const halyard_kfd_door* (*load_door)() = nullptr;
 const halyard_kfd_door* door = nullptr;  // once loaded
 DeviceFile devices[kMaxDevices];
 unsigned device_count = 0;  // published with release
+Descriptors descriptors;
 
 // Set while the driver runs for a call: its own calls are the C library's, as it may hold locks.
 thread_local bool inside [[gnu::tls_model("initial-exec")]] = false;
@@ -110,6 +113,33 @@ const DeviceFile* device_of(int file) {
   return found ? device_of(state) : nullptr;
 }
 
+// The same, without a system call if it was a device before.
+const DeviceFile* remembered_device_of(int file) {
+  if (__atomic_load_n(&device_count, __ATOMIC_ACQUIRE) == 0) return nullptr;
+  Descriptors::Entry seen = 0;
+  const uint32_t known = descriptors.find(file, seen);
+  if (known != Descriptors::kNone) return &devices[known];
+  const DeviceFile* const found = device_of(file);
+  if (found != nullptr) descriptors.remember(file, seen, static_cast<uint32_t>(found - devices));
+  return found;
+}
+
+// Carries out what gives descriptors from the first to the last to others, or to nobody. Twice: an
+// ioctl() beside it may find the device once more before, and another thread's open() has the
+// number right after.
+template <class Function>
+auto forgetting(unsigned first, unsigned last, Function&& function) {
+  const bool any = __atomic_load_n(&device_count, __ATOMIC_ACQUIRE) != 0;
+  if (any) descriptors.forget(first, last);
+  const auto result = function();
+  if (any) descriptors.forget(first, last);
+  return result;
+}
+template <class Function>
+auto forgetting(int file, Function&& function) {
+  return forgetting(static_cast<unsigned>(file), static_cast<unsigned>(file), function);
+}
+
 // A device's descriptor is open: the driver comes to life. -1 with errno set if it does not.
 int opened(int file, const Redirection& own) {
   if (file < 0) return file;
@@ -133,10 +163,14 @@ bool is_live(const Redirection& own) {
 
 // What a program gets of a file that was opened, or not.
 int opened_file(int file, int flags, const Redirection& own) {
-  if (is_device(own)) return opened(file, own);
-  if (!is_live(own)) return file;
-  const Inside here;
-  return open_live_file(root, file, flags);
+  if (own.place == Place::kElsewhere) return file;
+  const bool live = is_live(own);
+  {
+    const Inside here;
+    if (live) file = open_live_file(root, file, flags);
+    file = behind_standard_streams(file);
+  }
+  return is_device(own) ? opened(file, own) : file;
 }
 
 unsigned number_of(halyard_kfd_device device) {
@@ -160,6 +194,10 @@ void start_hooks(const CLibrary& functions, const char* folder, const halyard_kf
   library = functions;
   load_door = load;
   root = folder;
+}
+
+bool hooks_are_active() {
+  return active();
 }
 
 namespace hook {
@@ -268,7 +306,7 @@ int scandir(const char* path, struct dirent*** list, int (*filter)(const struct 
 int ioctl(int file, unsigned long code, void* argument) {
   const unsigned type = _IOC_TYPE(code);
   const bool may_be_own = type == kKfdRequests || type == kDrmRequests;
-  const DeviceFile* const device = may_be_own && active() ? device_of(file) : nullptr;
+  const DeviceFile* const device = may_be_own && active() ? remembered_device_of(file) : nullptr;
   if (device == nullptr) return library.ioctl(file, code, argument);
   const Inside here;
   const int result = loaded()->ioctl(device->device, code, argument);
@@ -322,6 +360,38 @@ void* mremap(void* address, size_t bytes, size_t new_bytes, int flags, void* tar
     if ((flags & MREMAP_FIXED) != 0) loaded()->unmapped(target, new_bytes);
   }
   return library.mremap(address, bytes, new_bytes, flags, target);
+}
+
+int close(int file) {
+  return forgetting(file, [file] { return library.close(file); });
+}
+
+int dup2(int file, int other) {
+  if (file == other) return library.dup2(file, other);
+  return forgetting(other, [=] { return library.dup2(file, other); });
+}
+
+int dup3(int file, int other, int flags) {
+  return forgetting(other, [=] { return library.dup3(file, other, flags); });
+}
+
+int fclose(FILE* stream) {
+  return forgetting(fileno(stream), [stream] { return library.fclose(stream); });
+}
+
+int close_range(unsigned first, unsigned last, int flags) {
+  if (library.close_range != nullptr)
+    return forgetting(first, last, [=] { return library.close_range(first, last, flags); });
+  errno = ENOSYS;
+  return -1;
+}
+
+void closefrom(int first) {
+  const unsigned from = first > 0 ? static_cast<unsigned>(first) : 0;
+  forgetting(from, ~0u, [first] {
+    if (library.closefrom != nullptr) library.closefrom(first);
+    return 0;
+  });
 }
 
 }  // namespace hook

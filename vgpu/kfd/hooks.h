@@ -2,8 +2,8 @@
 //
 // A path of the driver is redirected to a file with its contents, so the C library's own streams
 // and directory functions work on it. The descriptor of a device refers to such a file, and is
-// recognized by the file's inode. So duplicated, inherited and closed descriptors need no
-// bookkeeping. All other calls go to the C library unchanged.
+// recognized by the file's inode, which ioctl() remembers until the descriptor is closed
+// (descriptors.h). All other calls go to the C library unchanged.
 //
 // This code needs no C++ library and does not allocate: it is in every process below `halyard vgpu
 // exec`, also in those with another C++ library, or none.
@@ -42,12 +42,22 @@ struct CLibrary {
   int (*munmap)(void* address, size_t bytes) = nullptr;
   int (*mprotect)(void* address, size_t bytes, int protection) = nullptr;
   void* (*mremap)(void* address, size_t bytes, size_t new_bytes, int flags, ...) = nullptr;
+  int (*close)(int file) = nullptr;
+  int (*dup2)(int file, int other) = nullptr;
+  int (*dup3)(int file, int other, int flags) = nullptr;
+  int (*fclose)(FILE* stream) = nullptr;
+  // Null before glibc 2.34.
+  int (*close_range)(unsigned first, unsigned last, int flags) = nullptr;
+  void (*closefrom)(int first) = nullptr;
 };
 
 // Call it before any other function here. `root`: the folder of the driver's files; if null, all
 // calls are unchanged. `load`: returns the driver, or null with errno set; called when a device is
 // opened. Call it again, while there is one thread, to name the folder.
 void start_hooks(const CLibrary& library, const char* root, const halyard_kfd_door* (*load)());
+
+// Whether calls are redirected: there is a folder, and it is not the driver that calls.
+bool hooks_are_active();
 
 // Each as the C library's function of that name.
 namespace hook {
@@ -71,6 +81,12 @@ int munmap(void* address, size_t bytes);
 int mprotect(void* address, size_t bytes, int protection);
 // `target` is read only where the flags ask for it, as the C library does.
 void* mremap(void* address, size_t bytes, size_t new_bytes, int flags, void* target);
+int close(int file);
+int dup2(int file, int other);
+int dup3(int file, int other, int flags);
+int fclose(FILE* stream);
+int close_range(unsigned first, unsigned last, int flags);
+void closefrom(int first);
 
 }  // namespace hook
 }  // namespace halyard::vgpu::kfd

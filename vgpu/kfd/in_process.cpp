@@ -19,6 +19,7 @@
 #include "vgpu/kfd/file_folder.h"
 #include "vgpu/kfd/hooks.h"
 #include "vgpu/kfd/import_table.h"
+#include "vgpu/kfd/standard_streams.h"
 #include "vgpu/machine/machine.h"
 #include "vgpu/queue/device.h"
 
@@ -140,6 +141,10 @@ const Redirect kRedirects[] = {
     {"munmap", address_of(hook::munmap)},
     {"mprotect", address_of(hook::mprotect)},
     {"mremap", address_of(hook::mremap)},
+    {"close", address_of(hook::close)},
+    {"dup2", address_of(hook::dup2)},
+    {"dup3", address_of(hook::dup3)},
+    {"fclose", address_of(hook::fclose)},
 };
 
 CLibrary c_library() {
@@ -161,6 +166,10 @@ CLibrary c_library() {
   library.munmap = ::munmap;
   library.mprotect = ::mprotect;
   library.mremap = ::mremap;
+  library.close = ::close;
+  library.dup2 = ::dup2;
+  library.dup3 = ::dup3;
+  library.fclose = ::fclose;
   return library;
 }
 
@@ -207,6 +216,7 @@ bool enter(const std::string& runtime, std::string& error) {
   static bool entered = false;
   const std::lock_guard lock(mutex);
   if (entered) return true;
+  reserve_standard_streams();
   machine::Profile profile;
   if (!machine::chosen_profile(profile, error)) return false;
   // Never freed: hooks of threads that outlive main use it.

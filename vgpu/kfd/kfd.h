@@ -12,6 +12,7 @@
 #include "vgpu/kfd/gem.h"
 #include "vgpu/kfd/queues.h"
 #include "vgpu/kfd/smi_events.h"
+#include "vgpu/kfd/submissions.h"
 #include "vgpu/kfd/svm.h"
 #include "vgpu/kfd/usage.h"
 #include "vgpu/machine/machine.h"
@@ -43,6 +44,7 @@ class Kfd {
   Buffers& buffers() { return buffers_; }
   Svm& svm() { return svm_; }
   Gem& gem() { return gem_; }
+  Submissions& submissions() { return submissions_; }
   Usage& usage() { return usage_; }
   SmiEvents& smi_events() { return smi_events_; }
   machine::Machine& machine() { return machine_; }
@@ -109,6 +111,7 @@ class Kfd {
   Buffers buffers_;
   Svm svm_;
   Gem gem_;
+  Submissions submissions_;
   SmiEvents smi_events_;
   Queues queues_;
   std::mutex event_page_mutex_;

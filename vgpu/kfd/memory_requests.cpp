@@ -1,6 +1,7 @@
 // Requests for memory.
 #include <cerrno>
 
+#include "vgpu/kfd/addresses.h"
 #include "vgpu/kfd/dmabuf.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/kfd.h"
@@ -13,6 +14,7 @@ int Kfd::alloc_memory(abi::AllocMemory& arguments) {
   if (node == 0 || arguments.size == 0) return -EINVAL;
   if ((arguments.flags & abi::kDoorbell) != 0 && arguments.size != Queues::kDoorbellBytes)
     return -EINVAL;
+  if ((arguments.flags & abi::kMmioRemap) != 0 && arguments.size != kPage) return -EINVAL;
   const int result = buffers_.allocate(node, arguments);
   // The page of registers is mapped through /dev/kfd, memory through the render node.
   if (result == 0 && (arguments.flags & abi::kMmioRemap) != 0)

@@ -15,6 +15,7 @@ namespace {
 
 // What tells the driver of memory.
 constexpr const char* kCalls[] = {"mmap", "mmap64", "munmap", "mprotect", "mremap", "ioctl"};
+constexpr const char* kVersion = "GLIBC_2.2.5";  // the first on x86-64
 
 void redirect_own_imports() {
   if (dlopen("libhalyard-kfd-preload.so.0", RTLD_NOW | RTLD_NOLOAD) == nullptr) return;
@@ -26,7 +27,9 @@ void redirect_own_imports() {
     return;
   std::vector<Redirect> redirects;
   for (const char* const name : kCalls) {
-    if (void* const function = dlsym(c_library, name)) redirects.push_back({name, function});
+    // dlsym() itself leads to the preloaded library.
+    void* const function = dlvsym(c_library, name, kVersion);
+    if (function != nullptr) redirects.push_back({name, function});
   }
   std::string error;
   if (redirect_imports(*own, redirects, error) < 0) queue::report("halyard vgpu: " + error);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "vgpu/kfd/hooks.h"
+#include "vgpu/kfd/standard_streams.h"
 
 #define HALYARD_PRELOADED extern "C" __attribute__((visibility("default")))
 
@@ -21,6 +22,9 @@ namespace kfd = halyard::vgpu::kfd;
 
 // Beside this library.
 constexpr const char* kDriver = "libhalyard-kfd.so.0";
+
+// The C library's own, which this library hides: of the oldest version, which all have.
+void* (*real_dlsym)(void* handle, const char* name) = nullptr;
 
 const halyard_kfd_door* load_driver() {
   Dl_info own = {};
@@ -38,18 +42,19 @@ const halyard_kfd_door* load_driver() {
     return nullptr;
   }
   const auto door =
-      reinterpret_cast<halyard_vgpu_kfd_door_t>(dlsym(library, "halyard_vgpu_kfd_door"));
+      reinterpret_cast<halyard_vgpu_kfd_door_t>(real_dlsym(library, "halyard_vgpu_kfd_door"));
   return door != nullptr ? door() : nullptr;
 }
 
 template <class T>
 void find(T& function, const char* name) {
-  function = reinterpret_cast<T>(dlsym(RTLD_NEXT, name));
+  function = reinterpret_cast<T>(real_dlsym(RTLD_NEXT, name));
 }
 
 kfd::CLibrary library;
 
 void find_c_library() {
+  real_dlsym = reinterpret_cast<decltype(real_dlsym)>(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
   find(library.open, "open64");
   find(library.openat, "openat64");
   find(library.fopen, "fopen64");
@@ -67,6 +72,12 @@ void find_c_library() {
   find(library.munmap, "munmap");
   find(library.mprotect, "mprotect");
   find(library.mremap, "mremap");
+  find(library.close, "close");
+  find(library.dup2, "dup2");
+  find(library.dup3, "dup3");
+  find(library.fclose, "fclose");
+  find(library.close_range, "close_range");
+  find(library.closefrom, "closefrom");
   kfd::start_hooks(library, nullptr, load_driver);
 }
 
@@ -104,6 +115,12 @@ void ready() {
   if (environ == nullptr) return;
   static Once looked = kNotYet;
   call_once(looked, find_root);
+}
+
+// What the driver opens later, and the vendor's libraries, must not become the program's output.
+[[gnu::constructor]] void start() {
+  ready();
+  kfd::reserve_standard_streams();
 }
 
 // open()'s last argument is there only for some flags.
@@ -299,4 +316,132 @@ HALYARD_PRELOADED void* mremap(void* address, size_t bytes, size_t new_bytes, in
   ready();
   return kfd::hook::mremap(address, bytes, new_bytes, flags, target);
 }
+HALYARD_PRELOADED int close(int file) {
+  ready();
+  return kfd::hook::close(file);
+}
+HALYARD_PRELOADED int dup2(int file, int other) {
+  ready();
+  return kfd::hook::dup2(file, other);
+}
+HALYARD_PRELOADED int dup3(int file, int other, int flags) {
+  ready();
+  return kfd::hook::dup3(file, other, flags);
+}
+HALYARD_PRELOADED int fclose(FILE* stream) {
+  ready();
+  return kfd::hook::fclose(stream);
+}
+HALYARD_PRELOADED int close_range(unsigned first, unsigned last, int flags) noexcept {
+  ready();
+  return kfd::hook::close_range(first, last, flags);
+}
+HALYARD_PRELOADED void closefrom(int first) noexcept {
+  ready();
+  kfd::hook::closefrom(first);
+}
+
+#if defined(__x86_64__)
+
+namespace {
+
+// The functions above that a program may ask the C library's handle for.
+struct Hook {
+  const char* name;
+  void* function;
+};
+template <class Function>
+void* address_of(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+#define HALYARD_HOOK(name) {#name, address_of(::name)}
+void* hook_named(const char* name) {
+  const Hook hooks[] = {
+      HALYARD_HOOK(open),
+      HALYARD_HOOK(open64),
+      HALYARD_HOOK(openat),
+      HALYARD_HOOK(openat64),
+      HALYARD_HOOK(fopen),
+      HALYARD_HOOK(fopen64),
+      HALYARD_HOOK(opendir),
+      HALYARD_HOOK(access),
+      HALYARD_HOOK(euidaccess),
+      HALYARD_HOOK(faccessat),
+      HALYARD_HOOK(statx),
+      HALYARD_HOOK(readlink),
+      HALYARD_HOOK(readlinkat),
+      HALYARD_HOOK(realpath),
+      HALYARD_HOOK(scandir),
+      HALYARD_HOOK(ioctl),
+      HALYARD_HOOK(mmap),
+      HALYARD_HOOK(mmap64),
+      HALYARD_HOOK(munmap),
+      HALYARD_HOOK(mprotect),
+      HALYARD_HOOK(mremap),
+      HALYARD_HOOK(close),
+      HALYARD_HOOK(dup2),
+      HALYARD_HOOK(dup3),
+      HALYARD_HOOK(fclose),
+      HALYARD_HOOK(close_range),
+      HALYARD_HOOK(closefrom),
+      HALYARD_HOOK(fstat),
+      HALYARD_HOOK(fstat64),
+      HALYARD_HOOK(fstatat),
+      HALYARD_HOOK(fstatat64),
+      HALYARD_HOOK(__xstat),
+      HALYARD_HOOK(__xstat64),
+      HALYARD_HOOK(__lxstat),
+      HALYARD_HOOK(__lxstat64),
+      HALYARD_HOOK(__fxstat),
+      HALYARD_HOOK(__fxstat64),
+      {"stat", reinterpret_cast<void*>(static_cast<int (*)(const char*, struct stat*)>(::stat))},
+      {"stat64",
+       reinterpret_cast<void*>(static_cast<int (*)(const char*, struct stat64*)>(::stat64))},
+      {"lstat", reinterpret_cast<void*>(static_cast<int (*)(const char*, struct stat*)>(::lstat))},
+      {"lstat64",
+       reinterpret_cast<void*>(static_cast<int (*)(const char*, struct stat64*)>(::lstat64))},
+  };
+  for (const Hook& hook : hooks) {
+    if (strcmp(hook.name, name) == 0) return hook.function;
+  }
+  return nullptr;
+}
+#undef HALYARD_HOOK
+
+}  // namespace
+
+// A program that takes a function from the C library's handle gets the one that stands before it:
+// else the driver would not know of what it maps (any ctypes.CDLL("libc.so.6")).
+extern "C" [[gnu::visibility("hidden")]] void* halyard_dlsym_of_handle(void* handle,
+                                                                       const char* name) {
+  ready();
+  void* const found = real_dlsym(handle, name);
+  if (found == nullptr || !kfd::hooks_are_active()) return found;
+  void* const hook = hook_named(name);
+  return hook != nullptr && found == real_dlsym(RTLD_NEXT, name) ? hook : found;
+}
+
+extern "C" [[gnu::visibility("hidden")]] void* halyard_real_dlsym() {
+  ready();
+  return reinterpret_cast<void*>(real_dlsym);
+}
+
+// RTLD_DEFAULT (0) and RTLD_NEXT (-1) depend on who calls: the C library is jumped to, and sees the
+// caller's return address.
+extern "C" __attribute__((visibility("default"), naked)) void* dlsym(
+    void* /*handle*/, const char* /*name*/) noexcept {
+  asm("lea 1(%rdi), %rax\n\t"
+      "cmp $1, %rax\n\t"
+      "ja halyard_dlsym_of_handle\n\t"
+      "push %rdi\n\t"
+      "push %rsi\n\t"
+      "sub $8, %rsp\n\t"
+      "call halyard_real_dlsym\n\t"
+      "add $8, %rsp\n\t"
+      "pop %rsi\n\t"
+      "pop %rdi\n\t"
+      "jmp *%rax");
+}
+
+#endif
 // NOLINTEND(readability-identifier-naming)

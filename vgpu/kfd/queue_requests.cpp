@@ -1,4 +1,5 @@
 // Requests for queues.
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
@@ -19,17 +20,17 @@ int Kfd::destroy_queue(abi::DestroyQueue& arguments) {
 int Kfd::update_queue(abi::UpdateQueue& arguments) {
   if (arguments.percentage > abi::kMaxPercentage || arguments.priority > abi::kMaxPriority)
     return -EINVAL;
-  return queues_.update(arguments.queue_id, arguments.percentage, arguments.priority);
+  return queues_.update(arguments);
 }
 
-// Which compute unit runs a wave cannot be seen from the outside: the mask only has to be there.
+// As in Linux, what is beyond the limit is not looked at.
 int Kfd::set_cu_mask(abi::SetCuMask& arguments) {
   constexpr uint32_t kMaxBits = 1024;
-  if (arguments.bits == 0 || arguments.bits % 32 != 0 || arguments.bits > kMaxBits) return -EINVAL;
-  std::vector<uint32_t> mask(arguments.bits / 32);
+  if (arguments.bits == 0 || arguments.bits % 32 != 0) return -EINVAL;
+  std::vector<uint32_t> mask(std::min(arguments.bits, kMaxBits) / 32);
   if (!copy_from_user(mask.data(), arguments.mask_pointer, mask.size() * sizeof mask[0]))
     return -EFAULT;
-  return queues_.has(arguments.queue_id) ? 0 : -EFAULT;
+  return queues_.set_units(arguments.queue_id, mask);
 }
 
 // No cooperative launch: nodes report no GWS barriers.

@@ -2,13 +2,15 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <utility>
 
 #include "vgpu/kfd/addresses.h"
-#include "vgpu/queue/aql_queue.h"
+#include "vgpu/kfd/user_memory.h"
+#include "vgpu/machine/compute_units.h"
 #include "vgpu/queue/pm4_queue.h"
 #include "vgpu/queue/sdma_queue.h"
 
@@ -16,7 +18,7 @@ namespace halyard::vgpu::kfd {
 namespace {
 
 constexpr size_t kMaxQueues = 1024;
-// Both indices of an AQL queue lie in its amd_queue_t.
+// As a rule both indices of an AQL queue lie in its amd_queue_t.
 constexpr uint64_t kWriteIndexOffset = offsetof(amd_queue_t, write_dispatch_id);
 constexpr uint64_t kReadIndexOffset = offsetof(amd_queue_t, read_dispatch_id);
 
@@ -57,36 +59,54 @@ uint64_t Queues::registers_offset(uint32_t node) {
   return kRegisters | uint64_t{node} << kNodeShift;
 }
 
+// None, or memory that the driver knows: packet processors read it. As in Linux, less than the
+// smallest ring is taken for that.
+int Queues::check_ring(uint64_t base, uint32_t& bytes) const {
+  if (bytes != 0 && !std::has_single_bit(bytes)) return -EINVAL;
+  if (base == 0 || bytes == 0) return 0;
+  bytes = std::max(bytes, abi::kMinRingBytes);
+  return machine_.memory().all_memory().find(base).contains(base, bytes) ? 0 : -EFAULT;
+}
+
 // As amdkfd, set_queue_properties_from_user(); and what the packet processors themselves use must
 // be memory that the driver knows.
-int Queues::check(uint32_t node, const abi::CreateQueue& arguments) const {
+int Queues::check(uint32_t node, abi::CreateQueue& arguments) const {
   if (arguments.percentage > abi::kMaxPercentage || arguments.priority > abi::kMaxPriority)
     return -EINVAL;
   const bool is_aql = arguments.type == abi::QueueType::kComputeAql;
   if (!is_aql && !is_sdma(arguments.type) && arguments.type != abi::QueueType::kCompute)
     return -EINVAL;
   if (is_sdma(arguments.type) && machine_.gpu(node)->sdma_engines == 0) return -ENOMEM;
-  if (!std::has_single_bit(arguments.ring_size) || arguments.ring_size < abi::kMinRingBytes)
-    return -EINVAL;
-  const isa::AddressSpace& memory = machine_.memory().all_memory();
-  const auto is_known = [&memory](uint64_t address, uint64_t bytes) {
-    return memory.find(address).contains(address, bytes);
-  };
-  if (!is_known(arguments.ring_base, arguments.ring_size)) return -EFAULT;
-  if (!is_aql) {
-    if (arguments.read_pointer % 8 != 0 || arguments.write_pointer % 8 != 0) return -EINVAL;
-    return is_known(arguments.read_pointer, 8) && is_known(arguments.write_pointer, 8) ? 0
-                                                                                       : -EFAULT;
-  }
+  if (const int refused = check_ring(arguments.ring_base, arguments.ring_size); refused != 0)
+    return refused;
+  if (arguments.read_pointer % 8 != 0 || arguments.write_pointer % 8 != 0) return -EINVAL;
+  return is_known(arguments.read_pointer, 8) && is_known(arguments.write_pointer, 8) ? 0 : -EFAULT;
+}
+
+bool Queues::is_known(uint64_t address, uint64_t bytes) const {
+  return machine_.memory().all_memory().find(address).contains(address, bytes);
+}
+
+// The packet processor finds the queue's other fields, and the address that kernels get, by the
+// read index: a number behind it says how far it lies from the queue's beginning (amd_hsa_queue.h,
+// read_dispatch_id_field_base_byte_offset). Where the indices do not lie as in an amd_queue_t, the
+// program has none.
+queue::AqlQueueMemory Queues::memory_of(const abi::CreateQueue& arguments) const {
   const uint64_t base = arguments.read_pointer - kReadIndexOffset;
-  if (arguments.read_pointer < kReadIndexOffset || base % 64 != 0 ||
-      arguments.write_pointer != base + kWriteIndexOffset)
-    return -EINVAL;
-  return is_known(base, sizeof(amd_queue_t)) ? 0 : -EFAULT;
+  const bool has_queue = arguments.read_pointer >= kReadIndexOffset && base % 64 == 0 &&
+                         arguments.write_pointer == base + kWriteIndexOffset &&
+                         is_known(base, sizeof(amd_queue_t));
+  if (has_queue) return {reinterpret_cast<amd_queue_t*>(base), base};
+  uint32_t distance = 0;
+  if (is_known(arguments.read_pointer, sizeof(uint64_t) + sizeof distance))
+    copy_from_user(&distance, arguments.read_pointer + sizeof(uint64_t), sizeof distance);
+  return {nullptr, arguments.read_pointer - distance};
 }
 
 int Queues::create(uint32_t node, abi::CreateQueue& arguments) {
-  if (const int refused = check(node, arguments); refused != 0) return refused;
+  abi::CreateQueue checked = arguments;
+  if (const int refused = check(node, checked); refused != 0) return refused;
+  arguments.ring_size = checked.ring_size;
   const std::lock_guard lock(mutex_);
   if (queues_.size() >= kMaxQueues) return -ENOMEM;
   const uint32_t id = next_id_++;
@@ -94,26 +114,15 @@ int Queues::create(uint32_t node, abi::CreateQueue& arguments) {
   Queue created;
   created.node = node;
   std::unique_ptr<queue::HardwareQueue>& queue = created.hardware;
+  const queue::Ring ring = {pointer(arguments.ring_base), arguments.ring_size,
+                            reinterpret_cast<uint64_t*>(arguments.write_pointer),
+                            reinterpret_cast<uint64_t*>(arguments.read_pointer)};
   if (is_sdma(arguments.type)) {
-    queue::SdmaRing ring;
-    ring.base = reinterpret_cast<const uint32_t*>(arguments.ring_base);
-    ring.size = arguments.ring_size;
-    ring.write_index = reinterpret_cast<uint64_t*>(arguments.write_pointer);
-    ring.read_index = reinterpret_cast<uint64_t*>(arguments.read_pointer);
     queue = std::make_unique<queue::SdmaQueue>(device, id, ring);
   } else if (arguments.type == abi::QueueType::kCompute) {
-    queue::Pm4Ring ring;
-    ring.base = reinterpret_cast<const uint32_t*>(arguments.ring_base);
-    ring.size = arguments.ring_size;
-    ring.write_index = reinterpret_cast<uint64_t*>(arguments.write_pointer);
-    ring.read_index = reinterpret_cast<uint32_t*>(arguments.read_pointer);
     queue = std::make_unique<queue::Pm4Queue>(device, id, ring);
   } else {
-    queue::AqlRing ring;
-    ring.base = reinterpret_cast<void*>(arguments.ring_base);
-    ring.size = arguments.ring_size / 64;
-    ring.queue = reinterpret_cast<amd_queue_t*>(arguments.read_pointer - kReadIndexOffset);
-    queue = std::make_unique<queue::AqlQueue>(device, id, ring);
+    queue = std::make_unique<queue::AqlQueue>(device, id, ring, memory_of(arguments));
   }
   queue->set_priority(static_cast<int>(arguments.priority));
   if (arguments.percentage == 0) queue->set_paused(true);
@@ -183,12 +192,26 @@ int Queues::destroy(uint32_t id) {
   return 0;
 }
 
-int Queues::update(uint32_t id, uint32_t percentage, uint32_t priority) {
+// Without a ring, or with 0 percent, the queue takes no packets.
+int Queues::update(const abi::UpdateQueue& arguments) {
+  uint32_t bytes = arguments.ring_size;
+  if (const int refused = check_ring(arguments.ring_base, bytes); refused != 0) return refused;
+  const std::lock_guard lock(mutex_);
+  const auto it = queues_.find(arguments.queue_id);
+  if (it == queues_.end()) return -EFAULT;
+  queue::HardwareQueue& queue = *it->second.hardware;
+  queue.set_ring(pointer(arguments.ring_base), bytes);
+  queue.set_paused(arguments.percentage == 0);
+  queue.set_priority(static_cast<int>(arguments.priority));
+  return 0;
+}
+
+int Queues::set_units(uint32_t id, const std::vector<uint32_t>& mask) {
   const std::lock_guard lock(mutex_);
   const auto it = queues_.find(id);
   if (it == queues_.end()) return -EFAULT;
-  it->second.hardware->set_paused(percentage == 0);
-  it->second.hardware->set_priority(static_cast<int>(priority));
+  const uint32_t count = machine_.gpu(it->second.node)->compute_units;
+  it->second.hardware->set_units(machine::units_in(mask, count));
   return 0;
 }
 
@@ -209,6 +232,7 @@ void* Queues::map(void* address, uint64_t bytes, int protection, int flags, uint
   };
   const uint32_t node = node_at(offset);
   if (machine_.gpu(node) == nullptr) return failed(EINVAL);
+  bytes = (bytes + kPage - 1) / kPage * kPage;
   const bool is_doorbells = offset == doorbells_offset(node) && bytes == kDoorbellBytes;
   const bool is_registers = offset == registers_offset(node) && bytes == kPage;
   if (!is_doorbells && !is_registers) return failed(EINVAL);

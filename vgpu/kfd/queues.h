@@ -10,6 +10,7 @@
 
 #include "vgpu/kfd/abi.h"
 #include "vgpu/machine/machine.h"
+#include "vgpu/queue/aql_queue.h"
 #include "vgpu/queue/hardware_queue.h"
 
 namespace halyard::vgpu::kfd {
@@ -29,7 +30,9 @@ class Queues {
 
   int create(uint32_t node, abi::CreateQueue& arguments);
   int destroy(uint32_t id);
-  int update(uint32_t id, uint32_t percentage, uint32_t priority);
+  int update(const abi::UpdateQueue& arguments);
+  // As Linux: what is set of the GPU's first compute units.
+  int set_units(uint32_t id, const std::vector<uint32_t>& mask);
   bool has(uint32_t id) const;
   bool any() const;
 
@@ -52,7 +55,10 @@ class Queues {
     bool several = false;  // in several places: which of them is rung is not known
   };
 
-  int check(uint32_t node, const abi::CreateQueue& arguments) const;
+  int check(uint32_t node, abi::CreateQueue& arguments) const;
+  int check_ring(uint64_t base, uint32_t& bytes) const;
+  bool is_known(uint64_t address, uint64_t bytes) const;
+  queue::AqlQueueMemory memory_of(const abi::CreateQueue& arguments) const;
   void doorbells_mapped(uint32_t node, uint64_t begin);
   void forget_doorbells(const DoorbellPages& pages);
   void place_doorbell(uint32_t id, Queue& queue);

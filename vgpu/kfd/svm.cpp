@@ -10,6 +10,7 @@
 #include "vgpu/kfd/buffers.h"
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/host_mappings.h"
+#include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -158,9 +159,14 @@ void Svm::publish(uint64_t begin, uint64_t end, const Attributes& before, const 
   const Nodes has = now.access | now.in_place;
   for (uint32_t node = 1; node < machine_.node_count(); ++node) {
     const Nodes bit = Nodes{1} << (node - 1);
-    if (((had ^ has) & bit) == 0) continue;
+    const bool same_writes = before.gpu_may_write() == now.gpu_may_write();
+    if (((had ^ has) & bit) == 0 && ((has & bit) == 0 || same_writes)) continue;
     machine::AddressTable& map = machine_.memory().gpu_memory(node);
-    (has & bit) != 0 ? map.add(begin, end) : map.remove(begin, end);
+    // What stays is there all the time.
+    if ((has & bit) != 0) map.add(begin, end, 0, now.gpu_may_write());
+    if ((had & bit) == 0) continue;
+    map.remove(begin, end, before.gpu_may_write());
+    taken_away_ = true;
   }
   if (before.is_coarse() == now.is_coarse()) return;
   machine::AddressTable& coarse = machine_.memory().coarse_memory();
@@ -199,6 +205,7 @@ int Svm::set(uint64_t begin, uint64_t size, std::span<const abi::SvmAttribute> a
       at = range->second.end;
     }
   }
+  finish_taking_away();
   observe(begin, end);
   return 0;
 }
@@ -273,7 +280,13 @@ void Svm::unmapped(uint64_t begin, uint64_t size) {
     for (auto range = first_above(begin); range != ranges_.end() && range->first < end;)
       range = remove(range);
   }
+  finish_taking_away();
   observe(begin, end);
+}
+
+// Without mutex_, which a GPU's thread may want in an access.
+void Svm::finish_taking_away() {
+  if (std::exchange(taken_away_, false)) wait_for_accesses();
 }
 
 bool Svm::retry(uint32_t node, uint64_t address) {

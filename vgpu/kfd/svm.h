@@ -61,6 +61,7 @@ class Svm final : public machine::RetryHandler {
     bool retried = false;  // made by a retry, and not named since
 
     bool is_coarse() const { return (flags & abi::kSvmCoherent) == 0; }
+    bool gpu_may_write() const { return (flags & abi::kSvmGpuReadOnly) == 0; }
   };
   struct Range {
     uint64_t end = 0;
@@ -94,6 +95,8 @@ class Svm final : public machine::RetryHandler {
   // Under mutex_.
   bool make_accessible(Nodes node, uint64_t address);
 
+  // If GPUs have lost access: waits for what they were about. The caller has changes_.
+  void finish_taking_away();
   // Tells the machine's observer what has changed in [begin, end).
   void observe(uint64_t begin, uint64_t end);
   std::map<uint64_t, Observed> observable(uint64_t begin, uint64_t end);
@@ -108,6 +111,7 @@ class Svm final : public machine::RetryHandler {
   // hold what an observer waits for.
   std::mutex changes_;
   std::map<uint64_t, Observed> observed_;  // by begin; under changes_
+  bool taken_away_ = false;                // from a GPU, by the change under way; under changes_
   mutable std::mutex mutex_;               // after changes_
   Ranges ranges_;
 };

@@ -18,6 +18,7 @@ struct AddressTable::Slots {
     std::atomic<uint64_t> begin{0};
     std::atomic<uint64_t> end{0};
     std::atomic<uint64_t> to_host{0};
+    std::atomic<bool> writable{false};
   };
 
   explicit Slots(size_t capacity) : capacity(capacity), slots(new Slot[capacity]) {}
@@ -25,12 +26,14 @@ struct AddressTable::Slots {
   isa::MemoryRange load(size_t i) const {
     return {slots[i].begin.load(std::memory_order_acquire),
             slots[i].end.load(std::memory_order_acquire),
-            slots[i].to_host.load(std::memory_order_acquire)};
+            slots[i].to_host.load(std::memory_order_acquire),
+            slots[i].writable.load(std::memory_order_acquire)};
   }
   void store(size_t i, const isa::MemoryRange& range) {
     slots[i].begin.store(range.begin, std::memory_order_release);
     slots[i].end.store(range.end, std::memory_order_release);
     slots[i].to_host.store(range.to_host, std::memory_order_release);
+    slots[i].writable.store(range.writable, std::memory_order_release);
   }
   // The number of ranges that begin at or below `address`.
   size_t upper_bound(uint64_t address) const {
@@ -60,11 +63,11 @@ AddressTable::AddressTable() {
 
 AddressTable::~AddressTable() = default;
 
-void AddressTable::add(uint64_t begin, uint64_t end, uint64_t to_host) {
-  change(begin, end, 1, to_host);
+void AddressTable::add(uint64_t begin, uint64_t end, uint64_t to_host, bool writable) {
+  change(begin, end, 1, to_host, writable);
 }
-void AddressTable::remove(uint64_t begin, uint64_t end) {
-  change(begin, end, -1, 0);
+void AddressTable::remove(uint64_t begin, uint64_t end, bool writable) {
+  change(begin, end, -1, 0, writable);
 }
 
 void AddressTable::split(uint64_t address) {
@@ -79,7 +82,8 @@ void AddressTable::merge_at(uint64_t address) {
   if (std::prev(it)->second == it->second) covers_.erase(it);
 }
 
-void AddressTable::change(uint64_t begin, uint64_t end, int delta, uint64_t to_host) {
+void AddressTable::change(uint64_t begin, uint64_t end, int delta, uint64_t to_host,
+                          bool writable) {
   if (begin >= end) return;
   const std::lock_guard lock(mutex_);
   split(begin);
@@ -91,9 +95,13 @@ void AddressTable::change(uint64_t begin, uint64_t end, int delta, uint64_t to_h
     Cover& cover = it->second;
     const uint32_t before = cover.count;
     if (delta < 0 && before == 0) continue;
+    const bool was_writable = cover.writers != 0;
     cover.count = delta > 0 ? before + 1 : before - 1;
-    visible |= (before == 0) != (cover.count == 0);
-    shrinks |= cover.count == 0;
+    if (writable) cover.writers = delta > 0 ? cover.writers + 1 : cover.writers - 1;
+    const bool is_writable = cover.writers != 0;
+    visible |= (before == 0) != (cover.count == 0) || was_writable != is_writable;
+    // Who has the old range would refuse a write, too.
+    shrinks |= cover.count == 0 || (before != 0 && was_writable != is_writable);
     if (before == 0) cover.to_host = to_host;
     if (cover.count == 0) cover.to_host = 0;
   }
@@ -110,7 +118,7 @@ void AddressTable::rewrite(uint64_t begin, uint64_t end) {
   const size_t count = slots->count.load(std::memory_order_relaxed);
   // Published ranges that touch [begin, end], neighbours included: first … last - 1.
   size_t first = slots->upper_bound(begin);
-  if (first > 0 && slots->load(first - 1).end >= begin) --first;
+  while (first > 0 && slots->load(first - 1).end >= begin) --first;
   size_t last = slots->upper_bound(end);
   const uint64_t from = first < last ? std::min(begin, slots->load(first).begin) : begin;
   const uint64_t to = first < last ? std::max(end, slots->load(last - 1).end) : end;
@@ -122,11 +130,12 @@ void AddressTable::rewrite(uint64_t begin, uint64_t end) {
     const auto next = std::next(it);
     const uint64_t a = std::max(it->first, from);
     const uint64_t b = next == covers_.end() ? to : std::min(next->first, to);
-    const uint64_t to_host = it->second.to_host;
-    if (!ranges.empty() && ranges.back().end == a && ranges.back().to_host == to_host) {
+    const isa::MemoryRange range = {a, b, it->second.to_host, it->second.writers != 0};
+    if (!ranges.empty() && ranges.back().end == a && ranges.back().to_host == range.to_host &&
+        ranges.back().writable == range.writable) {
       ranges.back().end = b;
     } else {
-      ranges.push_back({a, b, to_host});
+      ranges.push_back(range);
     }
   }
 
@@ -196,6 +205,7 @@ void AddressTable::describe(uint64_t address, char* text, uint64_t capacity) con
   if (below.contains(address, 1)) {
     words = fmt::format("it lies {} bytes into the {} bytes mapped at {:#x}", address - below.begin,
                         below.end - below.begin, below.begin);
+    if (!below.writable) words += ", which the GPU may only read";
   } else {
     words = "it lies outside all memory that is mapped for the GPU";
     if (below.end != 0) {

@@ -1,8 +1,9 @@
 // The map of what one GPU may touch: isa::AddressSpace over reference-counted ranges.
 //
 // Ranges may be added several times and may overlap (a user's registrations do); an address is
-// accessible while anything covers it. Neighbouring ranges read as one, as neighbouring pages do,
-// if the host's addresses are as far from the GPU's in both.
+// accessible while anything covers it, and writable while a writable range does. Neighbouring
+// ranges read as one, as neighbouring pages do, if the host's addresses are as far from the GPU's
+// in both.
 #pragma once
 
 #include <atomic>
@@ -24,8 +25,8 @@ class AddressTable final : public isa::AddressSpace {
   // [begin, end) gains or loses one cover. Remove only what was added. All covers of an address
   // have the same `to_host` (isa::MemoryRange); later different ones are ignored. A reader sees the
   // table before or after a change, never a mixture.
-  void add(uint64_t begin, uint64_t end, uint64_t to_host = 0);
-  void remove(uint64_t begin, uint64_t end);
+  void add(uint64_t begin, uint64_t end, uint64_t to_host = 0, bool writable = true);
+  void remove(uint64_t begin, uint64_t end, bool writable = true);
 
   // A seqlock: no lock and no shared write for readers, which retry while a writer is at work.
   isa::MemoryRange find(uint64_t address) const override;
@@ -37,10 +38,11 @@ class AddressTable final : public isa::AddressSpace {
   struct Slots;
   struct Cover {
     uint32_t count = 0;
+    uint32_t writers = 0;  // of these, writable ones
     uint64_t to_host = 0;  // 0 while the count is
     bool operator==(const Cover&) const = default;
   };
-  void change(uint64_t begin, uint64_t end, int delta, uint64_t to_host);
+  void change(uint64_t begin, uint64_t end, int delta, uint64_t to_host, bool writable);
   void split(uint64_t address);
   void merge_at(uint64_t address);
   void rewrite(uint64_t begin, uint64_t end);

@@ -52,7 +52,8 @@ isa::MemoryRange CheckedMemory::find(uint64_t address) const {
   if (!block) return blocks_.between(range, address);
   const isa::MemoryRange own{block->begin, block->begin + block->size, 0};
   if (!own.contains(address, 1)) return {};
-  return {std::max(own.begin, range.begin), std::min(own.end, range.end), range.to_host};
+  return {std::max(own.begin, range.begin), std::min(own.end, range.end), range.to_host,
+          range.writable};
 }
 
 void CheckedMemory::describe(uint64_t address, char* text, uint64_t capacity) const {

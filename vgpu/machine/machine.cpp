@@ -10,6 +10,7 @@
 #if HALYARD_VGPU_ENGINE
 #include "vgpu/isa/simd.h"
 #endif
+#include "vgpu/machine/compute_units.h"
 #include "vgpu/queue/kernel_name.h"
 
 namespace halyard::vgpu::machine {
@@ -36,6 +37,7 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.watchdog_ns = gpu.watchdog_ns;
   options.compute_units = gpu.compute_units;
   options.waves_per_unit = gpu.simds_per_cu * gpu.waves_per_simd;
+  options.unit_places = places_of_units(gpu);
   options.clock_hz = gpu.clock_hz;
   options.shader_clock_hz = uint64_t{gpu.engine_clock_mhz()} * 1000000;
   options.reference_clock = [clock = queue::Clock(gpu.clock_hz)] { return clock.now(); };

@@ -79,9 +79,10 @@ QueueError error_of(isa::Fault::Kind kind) {
 
 }  // namespace
 
-AqlQueue::AqlQueue(const Device& device, uint32_t id, const AqlRing& ring)
-    : HardwareQueue(device, id, "aql"),
-      ring_(ring),
+AqlQueue::AqlQueue(const Device& device, uint32_t id, const Ring& ring,
+                   const AqlQueueMemory& memory)
+    : HardwareQueue(device, id, "aql", ring),
+      memory_(memory),
       signals_(device.memory),
       runtime_signals_(device.runtime_memory),
       mailboxes_(device.runtime_memory),
@@ -89,7 +90,8 @@ AqlQueue::AqlQueue(const Device& device, uint32_t id, const AqlRing& ring)
       pm4_(device_, id, idle_, pm4_owner_) {
   // A dispatch that runs takes long enough to publish every index. One that does not would only
   // pass the index's cache line to and fro.
-  if (device.engine == nullptr) publish_interval_ = std::clamp<uint64_t>(ring.size / 4, 1, 32);
+  if (device.engine == nullptr)
+    publish_interval_ = std::clamp<uint64_t>(packets_in_ring() / 4, 1, 32);
 }
 
 // Several packets of a batch that takes no time often share a signal: they finish at once, and
@@ -135,30 +137,30 @@ void AqlQueue::publish(uint64_t index) {
   flush();
   if (index == published_) return;
   published_ = index;
-  __atomic_store_n(&ring_.queue->read_dispatch_id, index, __ATOMIC_RELEASE);
+  __atomic_store_n(ring().read_index, index, __ATOMIC_RELEASE);
 }
 
 void AqlQueue::run() {
-  auto* const ring = static_cast<Packet*>(ring_.base);
-  const uint64_t mask = ring_.size - 1;
-  uint64_t next = __atomic_load_n(&ring_.queue->read_dispatch_id, __ATOMIC_ACQUIRE);
+  uint64_t next = __atomic_load_n(ring().read_index, __ATOMIC_ACQUIRE);
   published_ = next;
   while (!stopping() && !failed()) {
+    offer_ring();
     const uint64_t write = write_index();
-    if (next == write || paused()) {
+    if (next == write || paused() || !ring().exists()) {
       publish(next);
-      idle_.pause_for_doorbell();
+      pause_for_doorbell();
       continue;
     }
     const uint64_t batch = next;
     told_ = false;
     if (device_.engine == nullptr) now_ = device_.clock.now();
     while (next != write) {
-      Packet& packet = ring[next & mask];
+      Packet& packet = packet_at(next);
       const uint16_t header = __atomic_load_n(&packet.header, __ATOMIC_ACQUIRE);
       if ((header & kTypeMask) == HSA_PACKET_TYPE_INVALID) break;  // reserved, not written yet
       idle_.reset();
-      if (write - next > 2) __builtin_prefetch(&ring[(next + 2) & mask], 1);
+      if (write - next > 2) __builtin_prefetch(&packet_at(next + 2), 1);
+      const uint32_t ring_before = ring_changes();
       Completion completion;
       const bool done = device_.observer == nullptr
                             ? process(packet, next, header, completion)
@@ -169,16 +171,18 @@ void AqlQueue::run() {
       }
       // The slot goes back before the signal tells: a producer that counts completions instead of
       // reading the index may then write into it.
-      __atomic_store_n(&packet.header, uint16_t{HSA_PACKET_TYPE_INVALID}, __ATOMIC_RELEASE);
+      const bool is_same_ring = ring_changes() == ring_before;
+      if (is_same_ring)
+        __atomic_store_n(&packet.header, uint16_t{HSA_PACKET_TYPE_INVALID}, __ATOMIC_RELEASE);
       ++next;
       if (next - published_ >= publish_interval_) publish(next);
       complete(completion);
-      if (paused() || stopping() || failed()) break;
+      if (paused() || stopping() || failed() || !is_same_ring) break;
     }
     flush();
     if (next != write) {
       publish(next);
-      idle_.pause_for_doorbell();
+      pause_for_doorbell();
     } else if (device_.engine == nullptr && next - batch < kWorthwhileBatch) {
       // Each look at the write index takes its cache line from the producer. Nothing is gained by
       // looking as often as it writes: let it get ahead. One that has waited will write soon.
@@ -189,11 +193,10 @@ void AqlQueue::run() {
 }
 
 uint64_t AqlQueue::valid_below(uint64_t index) const {
-  const auto* const ring = static_cast<const Packet*>(ring_.base);
-  const uint64_t end = std::min(write_index(), index + ring_.size - 1);
+  if (!ring().exists()) return index;
+  const uint64_t end = std::min(write_index(), index + packets_in_ring() - 1);
   while (index < end) {
-    const uint16_t header =
-        __atomic_load_n(&ring[index & (ring_.size - 1)].header, __ATOMIC_ACQUIRE);
+    const uint16_t header = __atomic_load_n(&packet_at(index).header, __ATOMIC_ACQUIRE);
     if ((header & kTypeMask) == HSA_PACKET_TYPE_INVALID) break;
     ++index;
   }
@@ -206,9 +209,9 @@ void AqlQueue::Ahead::start_behind(uint64_t index) {
 }
 
 const AqlQueue::Packet* AqlQueue::Ahead::find(uint16_t& header) const {
-  if (next_ >= std::min(queue_.write_index(), current_ + queue_.ring_.size)) return nullptr;
-  const Packet& packet =
-      static_cast<const Packet*>(queue_.ring_.base)[next_ & (queue_.ring_.size - 1)];
+  const uint64_t room = queue_.ring().exists() ? queue_.packets_in_ring() : 0;
+  if (next_ >= std::min(queue_.write_index(), current_ + room)) return nullptr;
+  const Packet& packet = queue_.packet_at(next_);
   header = __atomic_load_n(&packet.header, __ATOMIC_ACQUIRE);
   return (header & kTypeMask) == HSA_PACKET_TYPE_INVALID ? nullptr : &packet;
 }
@@ -305,7 +308,7 @@ bool AqlQueue::process(Packet& packet, uint64_t index, uint16_t header, Completi
   return done;
 }
 
-bool AqlQueue::process_dispatch(Packet& packet, uint64_t index, Completion& completion) {
+bool AqlQueue::process_dispatch(const Packet& packet, uint64_t index, Completion& completion) {
   isa::Dispatch dispatch;
   if (!check_dispatch(packet.dispatch, index, dispatch)) return false;
   if (device_.engine == nullptr) {
@@ -315,12 +318,15 @@ bool AqlQueue::process_dispatch(Packet& packet, uint64_t index, Completion& comp
   }
   if (!check_code(packet.dispatch, index, dispatch)) return false;
   completion.start = device_.clock.now();
-  const isa::DispatchResult result = device_.engine->run(dispatch, cancel_);
+  const isa::DispatchResult result = [this, &dispatch] {
+    const RingReleased released(*this);
+    return execute(dispatch);
+  }();
   completion.end = device_.clock.now();
   // A cancelled dispatch has not done its work, so its completion is not signalled.
   if (stopping()) return false;
   if (result.fault.kind == isa::Fault::Kind::kNone) return true;
-  return fail_dispatch(packet, index, result);
+  return fail_dispatch(dispatch.kernel_object, index, result);
 }
 
 bool AqlQueue::check_dispatch(const hsa_kernel_dispatch_packet_t& packet, uint64_t index,
@@ -359,15 +365,18 @@ bool AqlQueue::check_dispatch(const hsa_kernel_dispatch_packet_t& packet, uint64
     return fail(QueueError::kCode, index, "the kernel object is null");
   }
   dispatch.packet_address = reinterpret_cast<uintptr_t>(&packet);
-  dispatch.queue_address = reinterpret_cast<uintptr_t>(ring_.queue);
+  dispatch.queue_address = memory_.address;
   dispatch.kernel_object = packet.kernel_object;
   dispatch.kernarg_address = reinterpret_cast<uintptr_t>(packet.kernarg_address);
   dispatch.dispatch_id = index;
   dispatch.priority = priority();
   dispatch.private_segment_size = packet.private_segment_size;
   dispatch.group_segment_size = packet.group_segment_size;
-  dispatch.shared_aperture_hi = ring_.queue->group_segment_aperture_base_hi;
-  dispatch.private_aperture_hi = ring_.queue->private_segment_aperture_base_hi;
+  const amd_queue_t* const queue = memory_.queue;
+  dispatch.shared_aperture_hi =
+      queue != nullptr ? queue->group_segment_aperture_base_hi : kSharedApertureHi;
+  dispatch.private_aperture_hi =
+      queue != nullptr ? queue->private_segment_aperture_base_hi : kPrivateApertureHi;
   return true;
 }
 
@@ -433,7 +442,7 @@ bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_f
     if (first) publish(index);
     if (stopping()) return false;
     look_ahead();
-    idle_.pause(&wait);
+    pause(&wait);
   }
   idle_.reset();
   return true;
@@ -457,7 +466,7 @@ bool AqlQueue::process_barrier_value(const Packet& packet, uint64_t index) {
     if (first) publish(index);
     if (stopping()) return false;
     look_ahead();
-    idle_.pause(&wait);
+    pause(&wait);
   }
   idle_.reset();
   return true;
@@ -477,11 +486,12 @@ void AqlQueue::Pm4Owner::pause(WakeSource* source) {
   if (is_first_) queue_.publish(index_);
   is_first_ = false;
   queue_.look_ahead();
-  queue_.idle_.pause(source);
+  queue_.pause(source);
 }
 
 isa::DispatchResult AqlQueue::Pm4Owner::run(const isa::Dispatch& dispatch) {
-  return queue_.device_.engine->run(dispatch, queue_.cancel_);
+  const RingReleased released(queue_);
+  return queue_.execute(dispatch);
 }
 
 // The packet processor finishes a buffer before it takes another packet: its dispatches count as
@@ -550,29 +560,31 @@ bool AqlQueue::fail(QueueError error, uint64_t index, const std::string& text) {
                      index, text, static_cast<uint32_t>(error)));
   publish(index);
   set_failed();
-  tell_of_error(error);
+  // A program without that signal waits, at best, for the events of faults.
+  if (!tell_of_error(error)) device_.interrupts->memory_fault({device_.node, 0, false, true});
   return false;
 }
 
 // Stores the error into queue_inactive_signal and wakes its sleepers.
-void AqlQueue::tell_of_error(QueueError error) {
-  const uint64_t handle = ring_.queue->queue_inactive_signal.handle;
+bool AqlQueue::tell_of_error(QueueError error) {
+  const uint64_t handle =
+      memory_.queue != nullptr ? memory_.queue->queue_inactive_signal.handle : 0;
   amd_signal_t* const signal = handle != 0 ? find_signal(handle) : nullptr;
-  if (signal == nullptr) return;
+  if (signal == nullptr) return false;
   const Wakeup wakeup = wakeup_of(*signal);
   __atomic_store_n(&signal->value, static_cast<int64_t>(error), __ATOMIC_SEQ_CST);
   if (wakeup.mailbox == 0 || mailbox_usable(wakeup.mailbox)) {
-    return wake(wakeup, *device_.interrupts);
+    wake(wakeup, *device_.interrupts);
+    return true;
   }
   report(
       fmt::format("halyard vgpu: queue {} cannot wake the threads that wait for its error: the "
                   "signal ({:#x}) has an invalid mailbox ({:#x}); {}",
                   id_, handle, wakeup.mailbox, describe(wakeup.mailbox)));
+  return true;
 }
 
-bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
-                             const isa::DispatchResult& result) {
-  const uint64_t object = copy_of(packet.dispatch).kernel_object;
+bool AqlQueue::fail_dispatch(uint64_t object, uint64_t index, const isa::DispatchResult& result) {
   const isa::Fault& fault = result.fault;
   const std::string text = fmt::format(
       "halyard vgpu: queue {} stopped at packet {}: {} in kernel {}", id_, index,
@@ -587,7 +599,8 @@ bool AqlQueue::fail_dispatch(const Packet& packet, uint64_t index,
   } else {
     report(text);
   }
-  tell_of_error(error_of(fault.kind));
+  if (!tell_of_error(error_of(fault.kind)) && fault.kind != isa::Fault::Kind::kMemory)
+    device_.interrupts->memory_fault({device_.node, 0, false, true});
   return false;
 }
 

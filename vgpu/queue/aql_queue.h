@@ -33,15 +33,16 @@ enum class QueueError : uint32_t {
   kTrap = 0x80000000,
 };
 
-struct AqlRing {
-  void* base = nullptr;
-  uint64_t size = 0;             // packets of 64 bytes, a power of two
-  amd_queue_t* queue = nullptr;  // holds both indices
+// What belongs to a queue besides its ring, whose indices count packets of 64 bytes.
+struct AqlQueueMemory {
+  // Null: the program keeps its indices elsewhere, and gets no error codes.
+  amd_queue_t* queue = nullptr;
+  uint64_t address = 0;  // what kernels get as the queue's
 };
 
 class AqlQueue final : public HardwareQueue {
  public:
-  AqlQueue(const Device& device, uint32_t id, const AqlRing& ring);
+  AqlQueue(const Device& device, uint32_t id, const Ring& ring, const AqlQueueMemory& memory);
 
  protected:
   void run() override;
@@ -64,8 +65,10 @@ class AqlQueue final : public HardwareQueue {
     uint64_t end = 0;
   };
 
-  uint64_t write_index() const {
-    return __atomic_load_n(&ring_.queue->write_dispatch_id, __ATOMIC_ACQUIRE);
+  uint64_t write_index() const { return __atomic_load_n(ring().write_index, __ATOMIC_ACQUIRE); }
+  uint64_t packets_in_ring() const { return ring().bytes / sizeof(Packet); }
+  Packet& packet_at(uint64_t index) const {
+    return static_cast<Packet*>(ring().base)[index & (packets_in_ring() - 1)];
   }
   void publish(uint64_t index);
   // Packets from `index` on that have been written, up to the first that has not.
@@ -112,7 +115,7 @@ class AqlQueue final : public HardwareQueue {
   void flush();
   // False: the queue stops here, and the packet keeps its slot.
   bool process(Packet& packet, uint64_t index, uint16_t header, Completion& completion);
-  bool process_dispatch(Packet& packet, uint64_t index, Completion& completion);
+  bool process_dispatch(const Packet& packet, uint64_t index, Completion& completion);
   bool check_dispatch(const hsa_kernel_dispatch_packet_t& packet, uint64_t index,
                       isa::Dispatch& dispatch);
   bool check_code(const hsa_kernel_dispatch_packet_t& packet, uint64_t index,
@@ -128,11 +131,12 @@ class AqlQueue final : public HardwareQueue {
   amd_signal_t* check_signal(uint64_t handle, uint64_t index, const char* role);
   bool mailbox_usable(uint64_t mailbox);
   void stop_at(uint64_t address, uint64_t index, const std::string& what);
-  void tell_of_error(QueueError error);
+  // False if there is nobody to tell.
+  bool tell_of_error(QueueError error);
   bool fail(QueueError error, uint64_t index, const std::string& text);
-  bool fail_dispatch(const Packet& packet, uint64_t index, const isa::DispatchResult& result);
+  bool fail_dispatch(uint64_t kernel_object, uint64_t index, const isa::DispatchResult& result);
 
-  const AqlRing ring_;
+  const AqlQueueMemory memory_;
   RangeCache signals_;
   RangeCache runtime_signals_;
   RangeCache mailboxes_;

@@ -1,6 +1,7 @@
 // What a packet processor needs of the virtual GPU that it belongs to; vgpu/machine provides it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -22,7 +23,8 @@ struct MemoryFault {
   uint32_t node = 0;
   uint64_t address = 0;
   bool is_write = false;
-  bool is_hang = false;  // not an access: the engine cannot go on
+  bool is_hang = false;       // not an access: the engine cannot go on
+  bool is_protected = false;  // the GPU may read there
 };
 
 // The way from the GPU to host threads that sleep.
@@ -68,16 +70,21 @@ class RangeCache {
  public:
   explicit RangeCache(const isa::AddressSpace* space) : space_(space) {}
 
-  // Where the process has the bytes, or null if they are not all accessible.
-  uint8_t* find(uint64_t address, uint64_t size) {
+  // Where the process has the bytes, or null if they are not all accessible, or only to be read.
+  uint8_t* find(uint64_t address, uint64_t size, bool is_write = false) {
     if (epoch_ != space_->epoch() || !range_.contains(address, size)) {
       epoch_ = space_->epoch();
       range_ = space_->find(address);
       if (!range_.contains(address, size) && !extend(address, size)) return nullptr;
     }
-    return range_.host(address);
+    return is_write && !range_.writable ? nullptr : range_.host(address);
   }
   bool accessible(uint64_t address, uint64_t size) { return find(address, size) != nullptr; }
+  // How many of the bytes from `address` on lie in one range that may be accessed so.
+  uint64_t reach(uint64_t address, uint64_t size, bool is_write) {
+    if (find(address, 1, is_write) == nullptr) return 0;
+    return std::min(size, range_.end - address);
+  }
   const isa::MemoryRange& range() const { return range_; }
 
  private:

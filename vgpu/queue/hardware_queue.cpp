@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <system_error>
+#include <utility>
 
 #include "vgpu/host_guard.h"
 
@@ -23,8 +24,8 @@ void report(std::string_view text) {
   }
 }
 
-HardwareQueue::HardwareQueue(const Device& device, uint32_t id, const char* kind)
-    : device_(device), id_(id), idle_(device.idle), kind_(kind) {
+HardwareQueue::HardwareQueue(const Device& device, uint32_t id, const char* kind, const Ring& ring)
+    : device_(device), id_(id), idle_(device.idle), kind_(kind), ring_(ring) {
   install_host_guard();
 }
 
@@ -46,7 +47,10 @@ bool HardwareQueue::start() {
       Idle::ask_for_short_slices();
       const Idle::Awake awake;
       HostFault gone;
-      if (!guarded([this] { run(); }, gone)) fail_unmapped(gone);
+      hold_ring();
+      const bool ended = guarded([this] { run(); }, gone);
+      if (holds_ring_) release_ring();
+      if (!ended) fail_unmapped(gone);
     });
   } catch (const std::system_error&) {
     started = false;
@@ -78,6 +82,70 @@ void HardwareQueue::fail_unmapped(const HostFault& gone) {
                   kind_, id_, gone.is_write ? "write" : "read", address, describe(address)));
 }
 
+void HardwareQueue::hold_ring() {
+  ring_mutex_.lock();
+  holds_ring_ = true;
+}
+
+void HardwareQueue::release_ring() {
+  holds_ring_ = false;
+  ring_mutex_.unlock();
+}
+
+void HardwareQueue::give_ring() {
+  release_ring();
+  while (ring_wanted_.load(std::memory_order_relaxed) != 0) std::this_thread::yield();
+  hold_ring();
+}
+
+void HardwareQueue::pause(WakeSource* source) {
+  const RingReleased released(*this);
+  idle_.pause(source);
+}
+
+void HardwareQueue::pause_for_doorbell() {
+  const RingReleased released(*this);
+  idle_.pause_for_doorbell();
+}
+
+void HardwareQueue::set_ring(void* base, uint64_t bytes) {
+  ring_wanted_.fetch_add(1, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(ring_mutex_);
+    if (ring_.base != base || ring_.bytes != bytes) ++ring_changes_;
+    ring_.base = base;
+    ring_.bytes = bytes;
+  }
+  ring_wanted_.fetch_sub(1, std::memory_order_relaxed);
+  idle_.wake();
+}
+
+void HardwareQueue::set_units(std::vector<uint32_t> units) {
+  auto made = std::make_shared<const std::vector<uint32_t>>(std::move(units));
+  const std::lock_guard lock(units_mutex_);
+  units_.swap(made);
+}
+
+HardwareQueue::Units HardwareQueue::units() const {
+  const std::lock_guard lock(units_mutex_);
+  return units_;
+}
+
+isa::DispatchResult HardwareQueue::execute(isa::Dispatch dispatch) {
+  const Units units = this->units();
+  if (units != nullptr && units->empty()) {
+    isa::DispatchResult none;
+    none.fault.kind = isa::Fault::Kind::kGroupMemory;
+    none.fault.message =
+        "The queue's mask of compute units has none of this GPU's, so that no work-group can run; "
+        "set at least one bit (hsa_amd_queue_cu_set_mask, HSA_CU_MASK).";
+    none.report = none.fault.message;
+    return none;
+  }
+  dispatch.units = units.get();
+  return device_.engine->run(dispatch, cancel_);
+}
+
 void HardwareQueue::set_paused(bool paused) {
   paused_.store(paused, std::memory_order_seq_cst);
   idle_.wake();
@@ -91,7 +159,12 @@ std::string HardwareQueue::describe(uint64_t address) const {
 
 bool HardwareQueue::fail_with_memory_fault(const MemoryFault& fault, const std::string& text) {
   report(text);
-  return device_.interrupts->memory_fault(fault);
+  MemoryFault known = fault;
+  if (fault.is_write && !fault.is_hang) {
+    const isa::MemoryRange range = device_.memory->find(fault.address);
+    known.is_protected = range.contains(fault.address, 1) && !range.writable;
+  }
+  return device_.interrupts->memory_fault(known);
 }
 
 }  // namespace halyard::vgpu::queue

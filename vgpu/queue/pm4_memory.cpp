@@ -100,6 +100,7 @@ void Processor::move(uint64_t from, uint64_t to, uint64_t bytes, bool reads_l2, 
 
 // A value of 4 or 8 bytes at an address that is a multiple of that, in one access.
 bool Processor::store(uint64_t to, uint64_t value, uint32_t bytes, bool through_l2) {
+  const SharedMemoryAccess in_flight;
   uint8_t* const target = find(to, bytes, true);
   if (target == nullptr) return false;
   move(0, to, bytes, false, through_l2, [=] {
@@ -133,6 +134,7 @@ bool Processor::write_data() {
   }
   const uint64_t to = address(2) & ~uint64_t{3};
   if (to_one_address) return store(to, word(3 + count), 4, destination == kL2);
+  const SharedMemoryAccess in_flight;
   uint8_t* const target = find(to, uint64_t{count} * 4, true);
   if (target == nullptr) return false;
   move(0, to, uint64_t{count} * 4, false, destination == kL2, [=, this] {
@@ -184,6 +186,7 @@ bool Processor::read_source(uint32_t bytes, uint64_t& value) {
     case kMemorySync:
     case kL2: {
       const uint64_t at = address(2) & ~uint64_t{bytes - 1};
+      const SharedMemoryAccess in_flight;
       const uint8_t* const source = find(at, bytes, false);
       if (source == nullptr) return false;
       move(at, 0, bytes, from == kL2, false, [&] {
@@ -226,6 +229,7 @@ bool Processor::dma_data() {
                     from, to, word(6)));
   }
   if (bytes == 0) return true;
+  const SharedMemoryAccess in_flight;
   const uint8_t* source = nullptr;
   if (from != kData) {
     source = find(address(2), bytes, false);
@@ -279,11 +283,9 @@ bool Processor::atomic_of(uint64_t to) {
   if (to % sizeof(T) != 0) {
     return fail(fmt::format("its address ({:#x}) must be a multiple of {}", to, sizeof(T)));
   }
-  uint8_t* const target = find(to, sizeof(T), true);
-  if (target == nullptr) return false;
-  auto* const location = reinterpret_cast<T*>(target);
   T old = 0;
-  const auto once = [&] {
+  bool is_there = true;
+  const auto once = [&](T* location) {
     old = __atomic_load_n(location, __ATOMIC_ACQUIRE);
     do {
       compute_atomic<T>(operation, old, source_data, compare, result);
@@ -291,10 +293,14 @@ bool Processor::atomic_of(uint64_t to) {
                                           __ATOMIC_SEQ_CST));
   };
   const auto look = [&] {
-    move(to, to, sizeof(T), true, true, once);
+    const SharedMemoryAccess in_flight;
+    auto* const location = reinterpret_cast<T*>(find(to, sizeof(T), true));
+    is_there = location != nullptr;
+    if (!is_there) return true;
+    move(to, to, sizeof(T), true, true, [&] { once(location); });
     return !loops || old == compare;
   };
-  if (!poll(to, look)) return false;
+  if (!poll(to, look) || !is_there) return false;
   atomic_result_ = old;
   SignalWait::written(to - kSignalValue);
   return true;

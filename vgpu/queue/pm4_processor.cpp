@@ -286,8 +286,9 @@ bool Processor::condition(uint32_t& skip) {
 }
 
 uint8_t* Processor::find(uint64_t address, uint64_t bytes, bool is_write) {
-  uint8_t* found = memory_.find(address, bytes);
-  if (found == nullptr) found = runtime_.find(address, bytes);
+  uint8_t* found = memory_.find(address, bytes, is_write);
+  if (found == nullptr && !memory_.accessible(address, bytes))
+    found = runtime_.find(address, bytes, is_write);
   if (found != nullptr) return found;
   failure_ = {};
   failure_.kind = Failure::Kind::kAccess;

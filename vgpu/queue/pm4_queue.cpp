@@ -6,14 +6,15 @@
 
 namespace halyard::vgpu::queue {
 
-Pm4Queue::Pm4Queue(const Device& device, uint32_t id, const Pm4Ring& ring)
-    : HardwareQueue(device, id, "pm4"), ring_(ring), processor_(device_, id_, idle_, *this) {}
+Pm4Queue::Pm4Queue(const Device& device, uint32_t id, const Ring& ring)
+    : HardwareQueue(device, id, "pm4", ring), processor_(device_, id_, idle_, *this) {}
 
 void Pm4Queue::run() {
   while (!stopping()) {
+    offer_ring();
     const uint64_t write = write_index();
-    if (at_ == write || paused()) {
-      idle_.pause_for_doorbell();
+    if (at_ == write || paused() || !ring().exists()) {
+      pause_for_doorbell();
       continue;
     }
     if (skip_ != 0) {
@@ -24,18 +25,20 @@ void Pm4Queue::run() {
       continue;
     }
     if (!take(write - at_)) {
-      idle_.pause_for_doorbell();
+      pause_for_doorbell();
       continue;
     }
     idle_.reset();
     uint32_t skip = 0;
-    const uint64_t address = reinterpret_cast<uintptr_t>(ring_.base) + at_ % ring_words() * 4;
+    const uint64_t address = reinterpret_cast<uintptr_t>(ring().base) + at_ % ring_words() * 4;
     const uint32_t words = pm4::Header(packet_[0]).words();
-    const bool done =
-        words <= ring_words()
-            ? processor_.execute(packet_, address, skip)
-            : processor_.refuse(packet_, address,
-                                fmt::format("it has {} dwords, more than its ring", words));
+    const bool fits = words <= ring_words();
+    const bool done = [&] {
+      const RingReleased released(*this);
+      return fits ? processor_.execute(packet_, address, skip)
+                  : processor_.refuse(packet_, address,
+                                      fmt::format("it has {} dwords, more than its ring", words));
+    }();
     if (!done) return stop_with(processor_.failure());
     at_ += words;
     skip_ = skip;
@@ -57,8 +60,8 @@ bool Pm4Queue::take(uint64_t available) {
 }
 
 void Pm4Queue::publish() {
-  __atomic_store_n(ring_.read_index, static_cast<uint32_t>(at_ & (ring_words() - 1)),
-                   __ATOMIC_RELEASE);
+  __atomic_store_n(reinterpret_cast<uint32_t*>(ring().read_index),
+                   static_cast<uint32_t>(at_ & (ring_words() - 1)), __ATOMIC_RELEASE);
 }
 
 void Pm4Queue::stop_with(const pm4::Failure& failure) {

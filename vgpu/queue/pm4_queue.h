@@ -14,43 +14,35 @@
 
 namespace halyard::vgpu::queue {
 
-struct Pm4Ring {
-  const uint32_t* base = nullptr;
-  uint64_t size = 0;  // bytes, a power of two
-  uint64_t* write_index = nullptr;
-  uint32_t* read_index = nullptr;
-};
-
 class Pm4Queue final : public HardwareQueue, private pm4::Owner {
  public:
-  Pm4Queue(const Device& device, uint32_t id, const Pm4Ring& ring);
+  Pm4Queue(const Device& device, uint32_t id, const Ring& ring);
 
  protected:
   void run() override;
 
  private:
-  // pm4::Owner.
+  // pm4::Owner. Packets are executed without the ring.
   bool stopping() const override { return HardwareQueue::stopping(); }
   int priority() const override { return HardwareQueue::priority(); }
   void pause(WakeSource* source) override { idle_.pause(source); }
   isa::DispatchResult run(const isa::Dispatch& dispatch) override {
-    return device_.engine->run(dispatch, cancel_);
+    return HardwareQueue::execute(dispatch);
   }
   PacketObserver::Pm4Place place() override { return {++observed_, at_, write_index()}; }
 
-  uint64_t write_index() const { return __atomic_load_n(ring_.write_index, __ATOMIC_ACQUIRE); }
-  uint64_t ring_words() const { return ring_.size / 4; }
+  uint64_t write_index() const { return __atomic_load_n(ring().write_index, __ATOMIC_ACQUIRE); }
+  uint64_t ring_words() const { return ring().bytes / 4; }
   // A dword of the ring. The host may write it at any time.
   uint32_t ring_word(uint64_t index) const {
     const SharedMemoryAccess host_sees;
-    return ring_.base[index & (ring_words() - 1)];
+    return static_cast<const uint32_t*>(ring().base)[index & (ring_words() - 1)];
   }
   // Takes the packet at at_, of which `available` dwords are there. False: not all of it is.
   bool take(uint64_t available);
   void publish();
   void stop_with(const pm4::Failure& failure);
 
-  const Pm4Ring ring_;
   pm4::Processor processor_;
   uint64_t at_ = 0;    // the dword of the current packet
   uint64_t skip_ = 0;  // dwords that are not to be executed

@@ -6,6 +6,7 @@
 #include "vgpu/queue/pm4_fields.h"
 #include "vgpu/queue/pm4_processor.h"
 #include "vgpu/queue/signal_waits.h"
+#include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::queue::pm4 {
 
@@ -70,13 +71,15 @@ bool Processor::wait_for_memory() {
   const uint32_t function = word(1) & 7;
   const uint32_t reference = word(4);
   const uint32_t mask = word(5);
-  const uint8_t* const source = find(from, 4, false);
-  if (source == nullptr) return false;
-  const auto* const location = reinterpret_cast<const uint32_t*>(source);
-  const auto is_over = [=] {
-    return wait_is_over(function, __atomic_load_n(location, __ATOMIC_ACQUIRE) & mask, reference);
+  bool is_there = true;
+  const auto is_over = [&] {
+    const SharedMemoryAccess in_flight;
+    const auto* const location = reinterpret_cast<const uint32_t*>(find(from, 4, false));
+    is_there = location != nullptr;
+    return !is_there ||
+           wait_is_over(function, __atomic_load_n(location, __ATOMIC_ACQUIRE) & mask, reference);
   };
-  if (!poll(from, is_over)) return false;
+  if (!poll(from, is_over) || !is_there) return false;
   if (device_.observer != nullptr) device_.observer->waited(device_.node, queue_);
   return true;
 }

@@ -13,9 +13,12 @@ namespace halyard::vgpu::queue::sdma {
 enum Operation : uint32_t {
   kNop = 0,
   kCopy = 1,
+  kWrite = 2,
+  kIndirect = 4,
   kFence = 5,
   kTrap = 6,
   kPollRegMem = 8,
+  kCondExe = 9,
   kAtomic = 10,
   kConstFill = 11,
   kTimestamp = 13,
@@ -23,6 +26,10 @@ enum Operation : uint32_t {
 inline constexpr uint32_t kCopyLinear = 0;
 inline constexpr uint32_t kCopyLinearRectangle = 4;
 inline constexpr uint32_t kTimestampGetGlobal = 2;
+// Of a linear copy: to two places.
+inline constexpr uint32_t kBroadcast = uint32_t{1} << 27;
+// Of an atomic operation: again and again, until the comparison holds.
+inline constexpr uint32_t kLoop = uint32_t{1} << 16;
 
 inline constexpr uint32_t kMaximumWords = 13;
 
@@ -30,17 +37,22 @@ struct Packet {
   const char* name;
   uint32_t operation;
   uint32_t sub_operation;
-  uint32_t words;       // a NOP's own length comes on top
+  uint32_t variant;     // bits of the header that make it this packet
+  uint32_t words;       // what follows a NOP's or WRITE's header comes on top
   uint32_t count_word;  // the dword that is a count of bytes, or 0
   // The bits of each dword that hold a field which is implemented. A count's are left out.
   uint32_t fields[kMaximumWords];
 };
 
-// Null if no packet has this header's operation and sub-operation.
+// Null if no packet that is implemented has this header's operation and sub-operation.
 const Packet* find_packet(uint32_t header);
 
-// Dwords of a packet.
-uint32_t length(const Packet& packet, uint32_t header);
+// What SDMA calls a packet that find_packet() does not find; null if gfx9 has none.
+const char* name_of(uint32_t header);
+
+// Dwords behind the packet's own: a NOP's padding, the data that a WRITE has. `words` has the
+// packet's own.
+uint32_t trailing_words(const Packet& packet, const uint32_t* words);
 
 // A sentence fragment about the first dword that has bits set outside of its fields, or nothing.
 // Hardware ignores reserved bits, so a length that does not fit would be cut without a word.

@@ -15,7 +15,7 @@ MemoryRange FakeMemory::find(uint64_t address) const {
   if (at == ranges->begin()) return {};
   --at;
   if (address >= at->first + at->second.size) return {};
-  return {at->first, at->first + at->second.size, at->second.to_host};
+  return {at->first, at->first + at->second.size, at->second.to_host, at->second.writable};
 }
 
 uint64_t FakeMemory::address_of_fault(uint64_t host) const {
@@ -38,8 +38,8 @@ void FakeMemory::change(F&& f) {
 
 void FakeMemory::map(const void* begin, uint64_t size) {
   change([&](Ranges& ranges) {
-    ranges[reinterpret_cast<uint64_t>(begin)] = {size, 0};
-    ranges[address_of(begin)] = {size, uint64_t{0} - kApart};
+    ranges[reinterpret_cast<uint64_t>(begin)] = {size, 0, true};
+    ranges[address_of(begin)] = {size, uint64_t{0} - kApart, true};
   });
 }
 
@@ -47,6 +47,14 @@ void FakeMemory::unmap(const void* begin) {
   change([&](Ranges& ranges) {
     ranges.erase(reinterpret_cast<uint64_t>(begin));
     ranges.erase(address_of(begin));
+  });
+  epoch_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void FakeMemory::protect(const void* begin) {
+  change([&](Ranges& ranges) {
+    for (const uint64_t at : {reinterpret_cast<uint64_t>(begin), address_of(begin)})
+      ranges.at(at).writable = false;
   });
   epoch_.fetch_add(1, std::memory_order_relaxed);
 }

@@ -31,11 +31,14 @@ class FakeMemory final : public AddressSpace {
 
   void map(const void* begin, uint64_t size);
   void unmap(const void* begin);
+  // The GPU may only read there from now on.
+  void protect(const void* begin);
 
  private:
   struct Range {
     uint64_t size = 0;
     uint64_t to_host = 0;
+    bool writable = true;
   };
   using Ranges = std::map<uint64_t, Range>;  // by begin
 

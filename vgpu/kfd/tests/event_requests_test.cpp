@@ -155,7 +155,7 @@ TEST_F(Events, ThePageThatTheDriverHasBeforeIsNoMemoryOfTheGpus) {
 
 TEST_F(Events, AMemoryFaultIsToldOnce) {
   const uint32_t id = create(abi::EventType::kMemory).event_id;
-  EXPECT_TRUE(process_.machine->events().memory_fault({2, 0xabc000, true, false}));
+  EXPECT_TRUE(process_.machine->events().memory_fault({2, 0xabc123, true, false}));
   std::vector<abi::EventData> events(1);
   events[0].event_id = id;
   WaitResult result = WaitResult::kFail;
@@ -164,6 +164,19 @@ TEST_F(Events, AMemoryFaultIsToldOnce) {
   EXPECT_EQ(events[0].memory_exception.address, 0xabc000u);
   EXPECT_EQ(events[0].memory_exception.gpu_id, kOtherGpu);
   EXPECT_EQ(events[0].memory_exception.not_present, 1u);
+  EXPECT_EQ(events[0].memory_exception.read_only, 0u);
+}
+
+TEST_F(Events, AWriteToReadOnlyMemoryIsToldAsThat) {
+  const uint32_t id = create(abi::EventType::kMemory).event_id;
+  EXPECT_TRUE(process_.machine->events().memory_fault({1, 0xabc123, true, false, true}));
+  std::vector<abi::EventData> events(1);
+  events[0].event_id = id;
+  WaitResult result = WaitResult::kFail;
+  ASSERT_EQ(wait(events, false, kForever, &result), 0);
+  EXPECT_EQ(events[0].memory_exception.address, 0xabc000u);
+  EXPECT_EQ(events[0].memory_exception.not_present, 0u);
+  EXPECT_EQ(events[0].memory_exception.read_only, 1u);
 }
 
 TEST_F(Events, OnlyTheDriverSignalsAMemoryEvent) {

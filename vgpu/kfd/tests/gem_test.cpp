@@ -57,8 +57,10 @@ class GemTest : public ::testing::Test {
     return request(drm::kGemCloseNumber, argument);
   }
   int change(uint32_t operation, uint32_t handle, uint64_t address, uint64_t size,
-             uint64_t offset = 0, uint32_t index = 0) {
+             uint64_t offset = 0, uint32_t index = 0,
+             uint32_t flags = drm::kVaReadable | drm::kVaWriteable) {
     drm::GemVa va;
+    va.flags = flags;
     va.handle = handle;
     va.operation = operation;
     va.address = address;
@@ -180,8 +182,7 @@ TEST_F(GemTest, MemoryWithoutAnAddressIsMappedWhereverTheProgramWants) {
   const abi::AllocMemory other = allocate(4 * kPage);
   EXPECT_EQ(process_.kfd->buffers().available(1), before - 8 * kPage);
   allocate(before, -ENOMEM);
-  allocate(100, -EINVAL);
-  allocate(uint64_t{1} << 60, -EINVAL);
+  allocate(uint64_t{1} << 60, -ENOMEM);
   EXPECT_EQ(process_.map(memory.handle, kGpu), -EINVAL) << "it has no address to be mapped at";
   EXPECT_EQ(process_.unmap(memory.handle, kGpu), 0);
   abi::ExportDmabuf exported;
@@ -391,6 +392,19 @@ TEST_F(GemTest, BadRequestsAreRefused) {
   constexpr unsigned long kImport =
       _IOC(_IOC_READ | _IOC_WRITE, drm::kRequestType, drm::kPrimeFdToHandleNumber, 12);
   EXPECT_EQ(drm_ioctl(*process_.kfd, 0, kImport, nullptr), -EFAULT);
+}
+
+TEST_F(GemTest, AMappingWithoutWritesIsReadOnly) {
+  const uint32_t handle = import(dmabuf_);
+  const uint64_t at = process_.reserve(4 * kPage);
+  ASSERT_EQ(change(drm::kVaMap, handle, at, kPage, 0, 0, drm::kVaReadable), 0);
+  ASSERT_EQ(change(drm::kVaMap, handle, at + 2 * kPage, kPage), 0);
+  const isa::AddressSpace& gpu = process_.machine->memory().gpu_memory(1);
+  EXPECT_TRUE(process_.gpu_sees(kGpu, at, kPage));
+  EXPECT_FALSE(gpu.find(at).writable);
+  EXPECT_TRUE(gpu.find(at + 2 * kPage).writable);
+  ASSERT_EQ(change(drm::kVaUnmap, handle, at, kPage), 0);
+  EXPECT_FALSE(process_.gpu_sees(kGpu, at, 1));
 }
 
 }  // namespace

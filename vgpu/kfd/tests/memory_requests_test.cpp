@@ -112,8 +112,8 @@ TEST_F(Memory, BadRequestsAreRefused) {
   };
   EXPECT_EQ(refused([](auto& m) { m.gpu_id = 1; }), -EINVAL);
   EXPECT_EQ(refused([](auto& m) { m.size = 0; }), -EINVAL);
-  EXPECT_EQ(refused([](auto& m) { m.size = 100; }), -EINVAL);
-  EXPECT_EQ(refused([](auto& m) { m.size = uint64_t{1} << 60; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& m) { m.size = uint64_t{1} << 60; }), -ENOMEM);
+  EXPECT_EQ(refused([](auto& m) { m.size = ~uint64_t{0}; }), -ENOMEM);
   EXPECT_EQ(refused([](auto& m) { m = {.gpu_id = m.gpu_id, .flags = m.flags}; }), -EINVAL);
   EXPECT_EQ(refused([](auto& m) {
               m.address = 0;
@@ -181,6 +181,54 @@ TEST_F(Memory, MappingsOfTheHostStayInsideABuffer) {
   EXPECT_EQ(map(0, 5 * kPage, access, MAP_SHARED, memory.mmap_offset), MAP_FAILED);
   ASSERT_EQ(process_.free(memory.handle), 0);
   EXPECT_EQ(map(0, 4 * kPage, access, MAP_SHARED, memory.mmap_offset), MAP_FAILED);
+}
+
+// As in Linux, which allocates and maps whole pages.
+TEST_F(Memory, SizesAreRoundedUpToPages) {
+  abi::AllocMemory memory = plain();
+  memory.size = 3 * kPage + 100;
+  ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, memory), 0);
+  EXPECT_EQ(memory.size, 3 * kPage + 100);
+  ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
+  EXPECT_TRUE(process_.gpu_sees(kGpu, memory.address, 4 * kPage));
+  EXPECT_FALSE(process_.gpu_sees(kGpu, memory.address + 4 * kPage, 1));
+  void* const again = map(0, 3 * kPage + 1, PROT_READ | PROT_WRITE, MAP_SHARED, memory.mmap_offset);
+  ASSERT_NE(again, MAP_FAILED);
+  static_cast<unsigned char*>(again)[4 * kPage - 1] = 4;
+  EXPECT_EQ(memory_at(memory.address)[4 * kPage - 1], 4);
+  munmap(again, 4 * kPage);
+  EXPECT_EQ(map(0, 4 * kPage + 1, PROT_READ, MAP_SHARED, memory.mmap_offset), MAP_FAILED);
+  abi::AllocMemory own = plain();
+  own.flags = abi::kUserPointer | abi::kWritable;
+  own.mmap_offset = process_.own_memory(4 * kPage);
+  ASSERT_EQ(munmap(memory_at(own.mmap_offset + 2 * kPage), 2 * kPage), 0);
+  own.size = kPage + 1;
+  ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, own), 0);
+  ASSERT_EQ(process_.map(own.handle, kGpu), 0);
+  EXPECT_TRUE(process_.gpu_sees(kGpu, own.address, 2 * kPage));
+  own.address = process_.reserve(4 * kPage);
+  own.size = 2 * kPage + 1;
+  EXPECT_EQ(allocate_error(own), -EFAULT) << "the last page is not the program's";
+  abi::AllocMemory ring = plain();
+  ring.flags = kOrdinarySystem | abi::kAqlQueueMemory;
+  ring.size = 2 * kPage + 2;
+  ASSERT_EQ(process_.request(Request::kAllocMemoryOfGpu, ring), 0);
+  memory_at(ring.address)[kPage] = 8;
+  EXPECT_EQ(memory_at(ring.address + 3 * kPage)[0], 8);
+}
+
+TEST_F(Memory, WhatIsNotWritableIsSoForGpusOnly) {
+  const abi::AllocMemory memory = process_.allocate(2 * kPage, kOrdinaryVram & ~abi::kWritable);
+  memory_at(memory.address)[0] = 9;
+  const isa::AddressSpace& gpu = process_.machine->memory().gpu_memory(1);
+  ASSERT_EQ(process_.map(memory.handle, kGpu), 0);
+  EXPECT_TRUE(process_.gpu_sees(kGpu, memory.address, 2 * kPage));
+  EXPECT_FALSE(gpu.find(memory.address).writable);
+  ASSERT_EQ(process_.unmap(memory.handle, kGpu), 0);
+  EXPECT_FALSE(process_.gpu_sees(kGpu, memory.address, 1));
+  const abi::AllocMemory other = process_.allocate(kPage, kOrdinaryVram);
+  ASSERT_EQ(process_.map(other.handle, kGpu), 0);
+  EXPECT_TRUE(gpu.find(other.address).writable);
 }
 
 // An AQL ring of old is mapped twice, one copy behind the other.

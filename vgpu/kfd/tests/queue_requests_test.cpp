@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <thread>
+#include <vector>
 
 #include "vgpu/kfd/tests/fake_process.h"
 
@@ -61,6 +62,8 @@ class QueueRequests : public ::testing::Test {
     abi::UpdateQueue argument;
     argument.queue_id = id;
     argument.percentage = percentage;
+    argument.ring_base = ring_;
+    argument.ring_size = kRingBytes;
     return process_.kfd->ioctl(abi::code<abi::UpdateQueue>(Request::kUpdateQueue, _IOC_WRITE),
                                &argument);
   }
@@ -231,12 +234,11 @@ TEST_F(QueueRequests, BadOnesAreRefused) {
   EXPECT_EQ(refused([](auto& q) { q.percentage = 101; }), -EINVAL);
   EXPECT_EQ(refused([](auto& q) { q.priority = 16; }), -EINVAL);
   EXPECT_EQ(refused([](auto& q) { q.type = static_cast<abi::QueueType>(9); }), -EINVAL);
-  EXPECT_EQ(refused([](auto& q) { q.ring_size = 512; }), -EINVAL);
   EXPECT_EQ(refused([](auto& q) { q.ring_size = 3000; }), -EINVAL);
   EXPECT_EQ(refused([](auto& q) { q.ring_base = 4096; }), -EFAULT);
   EXPECT_EQ(refused([](auto& q) { q.ring_size = 1u << 30; }), -EFAULT);
-  EXPECT_EQ(refused([](auto& q) { q.read_pointer = 8; }), -EINVAL);
-  EXPECT_EQ(refused([](auto& q) { q.write_pointer += 8; }), -EINVAL);
+  EXPECT_EQ(refused([](auto& q) { q.read_pointer = 8; }), -EFAULT);
+  EXPECT_EQ(refused([](auto& q) { q.write_pointer += 1; }), -EINVAL);
   EXPECT_EQ(refused([](auto& q) {
               q.read_pointer = 4096 + offsetof(amd_queue_t, read_dispatch_id);
               q.write_pointer = 4096 + offsetof(amd_queue_t, write_dispatch_id);
@@ -256,6 +258,57 @@ TEST_F(QueueRequests, BadOnesAreRefused) {
   EXPECT_EQ(update(1, 101), -EINVAL);
 }
 
+TEST_F(QueueRequests, AnAqlQueuesIndicesMayBeAnywhere) {
+  abi::CreateQueue queue = aql();
+  queue.read_pointer = indices_ + 128;
+  queue.write_pointer = indices_ + 1024;
+  ASSERT_EQ(process_.request(Request::kCreateQueue, queue), 0);
+  auto* const signal = reinterpret_cast<amd_signal_t*>(signal_);
+  signal->value = 1;
+  auto* const packet = reinterpret_cast<hsa_barrier_and_packet_t*>(ring_);
+  *packet = {};
+  packet->completion_signal.handle = signal_;
+  __atomic_store_n(&packet->header,
+                   static_cast<uint16_t>(HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE),
+                   __ATOMIC_RELEASE);
+  __atomic_store_n(reinterpret_cast<uint64_t*>(queue.write_pointer), 1, __ATOMIC_RELEASE);
+  wait_for_signal();
+  while (__atomic_load_n(reinterpret_cast<uint64_t*>(queue.read_pointer), __ATOMIC_ACQUIRE) != 1)
+    std::this_thread::yield();
+  EXPECT_EQ(destroy(queue.queue_id), 0);
+}
+
+// As in Linux: too small a ring is taken for the smallest one, and none for an idle queue.
+TEST_F(QueueRequests, SmallRingsAreTheSmallestAndNoneIsIdle) {
+  abi::CreateQueue queue = aql();
+  queue.ring_size = 64;
+  ASSERT_EQ(process_.request(Request::kCreateQueue, queue), 0);
+  EXPECT_EQ(queue.ring_size, 1024u);
+  EXPECT_EQ(destroy(queue.queue_id), 0);
+  queue = aql();
+  queue.ring_base = 0;
+  queue.ring_size = 0;
+  ASSERT_EQ(process_.request(Request::kCreateQueue, queue), 0);
+  submit_barrier();
+  EXPECT_EQ(signal_value(), 1);
+  abi::UpdateQueue argument;
+  argument.queue_id = queue.queue_id;
+  argument.percentage = 100;
+  const auto update = [&](uint64_t base, uint32_t bytes) {
+    argument.ring_base = base;
+    argument.ring_size = bytes;
+    return process_.kfd->ioctl(abi::code<abi::UpdateQueue>(Request::kUpdateQueue, _IOC_WRITE),
+                               &argument);
+  };
+  EXPECT_EQ(update(ring_, 3000), -EINVAL);
+  EXPECT_EQ(update(4096, kRingBytes), -EFAULT);
+  EXPECT_EQ(update(0, kRingBytes), 0);
+  EXPECT_EQ(signal_value(), 1);
+  ASSERT_EQ(update(ring_, kRingBytes), 0);
+  wait_for_signal();
+  EXPECT_EQ(destroy(queue.queue_id), 0);
+}
+
 TEST_F(QueueRequests, UnitMasksAreWholeWordsOfAQueue) {
   abi::CreateQueue queue = aql();
   ASSERT_EQ(process_.request(Request::kCreateQueue, queue), 0);
@@ -268,6 +321,12 @@ TEST_F(QueueRequests, UnitMasksAreWholeWordsOfAQueue) {
     return process_.kfd->ioctl(abi::code<abi::SetCuMask>(Request::kSetCuMask, _IOC_WRITE), &mask);
   };
   EXPECT_EQ(set(), 0);
+  // Linux looks at no more than 1024 bits.
+  std::vector<uint32_t> many(32, 1);
+  mask.mask_pointer = reinterpret_cast<uintptr_t>(many.data());
+  mask.bits = 1056;
+  EXPECT_EQ(set(), 0);
+  mask.mask_pointer = reinterpret_cast<uintptr_t>(words);
   mask.bits = 33;
   EXPECT_EQ(set(), -EINVAL);
   mask.bits = 64;

@@ -254,7 +254,12 @@ TEST_F(RenderNode, RefusesWhatItDoesNotHave) {
   uint32_t answer = 0;
   EXPECT_EQ(query(static_cast<drm::Query>(0x99), answer), -EINVAL);
   EXPECT_EQ(query(drm::Query::kAccelWorking, answer, 0), -EINVAL);
-  EXPECT_EQ(drm_ioctl(*process_.kfd, 0, _IOC(_IOC_WRITE, 'd', 0x44, 16), &answer), -EACCES);
+  // For a master, of a display, and none at all.
+  EXPECT_EQ(drm_ioctl(*process_.kfd, 0, _IOC(_IOC_WRITE, 'd', 0x55, 16), &answer), -EACCES);
+  EXPECT_EQ(drm_ioctl(*process_.kfd, 0, _IOC(_IOC_WRITE, 'd', 0xa2, 16), &answer), -EACCES);
+  EXPECT_EQ(drm_ioctl(*process_.kfd, 0, _IOC(_IOC_WRITE, 'd', 0x56, 16), &answer), -EINVAL);
+  // Synchronisation objects.
+  EXPECT_EQ(drm_ioctl(*process_.kfd, 0, _IOC(_IOC_WRITE, 'd', 0xbf, 16), &answer), -EOPNOTSUPP);
   EXPECT_EQ(drm_ioctl(*process_.kfd, 0, _IOC(_IOC_WRITE, 'K', 1, 8), &answer), -ENOTTY);
 }
 

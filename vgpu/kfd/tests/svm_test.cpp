@@ -131,6 +131,24 @@ TEST_F(Svm, GpusWithAccessSeeTheMemory) {
   EXPECT_FALSE(process_.gpu_sees(kGpu, memory + 3 * kPage, 1));
 }
 
+TEST_F(Svm, GpusMayBeAllowedToReadOnly) {
+  const uint64_t memory = process_.own_memory(4 * kPage);
+  const isa::AddressSpace& gpu = process_.machine->memory().gpu_memory(1);
+  ASSERT_EQ(set(memory, 4 * kPage, {{Type::kAccess, kGpu}}), 0);
+  ASSERT_EQ(set(memory + kPage, kPage, {{Type::kSetFlags, abi::kSvmGpuReadOnly}}), 0);
+  EXPECT_TRUE(gpu.find(memory).writable);
+  EXPECT_FALSE(gpu.find(memory + kPage).writable);
+  EXPECT_TRUE(gpu.find(memory + 2 * kPage).writable);
+  ASSERT_EQ(set(memory, 4 * kPage, {{Type::kClearFlags, abi::kSvmGpuReadOnly}}), 0);
+  EXPECT_TRUE(gpu.find(memory + kPage).writable);
+  EXPECT_TRUE(process_.gpu_sees(kGpu, memory, 4 * kPage));
+  ASSERT_EQ(
+      set(memory, 4 * kPage, {{Type::kSetFlags, abi::kSvmGpuReadOnly}, {Type::kNoAccess, kGpu}}),
+      0);
+  EXPECT_FALSE(process_.gpu_sees(kGpu, memory, 1));
+  process_.unmap_own(memory, 4 * kPage);
+}
+
 TEST_F(Svm, ValuesOfSeveralRangesAreWhatTheyHaveInCommon) {
   const uint64_t memory = process_.own_memory(3 * kPage);
   ASSERT_EQ(set(memory, kPage,

@@ -52,6 +52,28 @@ TEST(AddressTable, OverlapsAreCounted) {
   EXPECT_TRUE(table.find(0x3000).contains(0x3000, 0x5000));
 }
 
+TEST(AddressTable, ARangeIsWritableWhileAWritableOneCoversIt) {
+  AddressTable table;
+  table.add(0x1000, 0x4000, 0, false);
+  EXPECT_FALSE(table.find(0x1000).writable);
+  const uint64_t before = table.epoch();
+  table.add(0x2000, 0x3000);
+  EXPECT_NE(table.epoch(), before) << "who has the old range does not write";
+  EXPECT_TRUE(table.find(0x2000).writable);
+  EXPECT_EQ(table.find(0x1000).end, 0x2000u);
+  EXPECT_FALSE(table.find(0x3000).writable);
+  const uint64_t writable = table.epoch();
+  table.remove(0x2000, 0x3000);
+  EXPECT_NE(table.epoch(), writable) << "who has the old range writes";
+  EXPECT_FALSE(table.find(0x2000).writable);
+  EXPECT_TRUE(table.find(0x1000).contains(0x1000, 0x3000));
+  char text[200] = "";
+  table.describe(0x1000, text, sizeof text);
+  EXPECT_THAT(text, HasSubstr("which the GPU may only read"));
+  table.remove(0x1000, 0x4000, false);
+  EXPECT_FALSE(table.find(0x1000).contains(0x1000, 1));
+}
+
 TEST(AddressTable, ARangeSaysWhereTheHostHasIt) {
   AddressTable table;
   constexpr uint64_t kBack = uint64_t{0} - 0x700000;

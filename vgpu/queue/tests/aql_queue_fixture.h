@@ -56,11 +56,11 @@ class AqlQueueTest : public ::testing::Test {
   }
 
   void start(bool execute = true) {
-    AqlRing ring;
-    ring.base = ring_;
-    ring.size = kPackets;
-    ring.queue = &queue_;
-    processor_ = std::make_unique<AqlQueue>(gpu_.device(execute), 7, ring);
+    // The runtime's header declares both indices volatile.
+    const Ring ring = {ring_, sizeof ring_, const_cast<uint64_t*>(&queue_.write_dispatch_id),
+                       const_cast<uint64_t*>(&queue_.read_dispatch_id)};
+    const AqlQueueMemory memory = {&queue_, reinterpret_cast<uintptr_t>(&queue_)};
+    processor_ = std::make_unique<AqlQueue>(gpu_.device(execute), 7, ring, memory);
     ASSERT_TRUE(processor_->start());
   }
 

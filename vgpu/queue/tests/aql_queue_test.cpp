@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -15,6 +17,7 @@ namespace {
 
 using testing::AqlQueueTest;
 using testing::kDispatch;
+using testing::kPackets;
 using testing::Packet;
 using testing::wait_until;
 
@@ -247,6 +250,112 @@ TEST_F(AqlQueueTest, StopEndsAWaitingBarrier) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   processor_->stop();
   EXPECT_EQ(read_index(), 0u);
+}
+
+TEST_F(AqlQueueTest, DispatchesRunOnTheQueuesComputeUnits) {
+  std::vector<std::vector<uint32_t>> seen;
+  gpu_.engine.behaviour = [&](const isa::Dispatch& dispatch, const volatile bool&) {
+    seen.push_back(dispatch.units != nullptr ? *dispatch.units : std::vector<uint32_t>{});
+    return isa::DispatchResult{};
+  };
+  start();
+  amd_signal_t* done = make_signal(2);
+  submit(dispatch_packet(done), kDispatch);
+  wait_until([&] { return value(done) == 1; });
+  processor_->set_units({2, 5});
+  submit(dispatch_packet(done), kDispatch);
+  wait_until([&] { return value(done) == 0; });
+  EXPECT_THAT(seen, ::testing::ElementsAre(::testing::IsEmpty(), ::testing::ElementsAre(2, 5)));
+}
+
+TEST_F(AqlQueueTest, AQueueWithoutComputeUnitsRunsNoDispatch) {
+  ::testing::internal::CaptureStderr();
+  start();
+  processor_->set_units({});
+  submit(dispatch_packet(make_signal(1)), kDispatch);
+  wait_until([&] { return value(inactive_) != 0; });
+  processor_->stop();
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("mask of compute units has none"),
+            std::string::npos);
+  EXPECT_TRUE(gpu_.engine.dispatches().empty());
+}
+
+// Hardware unmaps the queue, and maps it again with the other ring. The indices go on.
+TEST_F(AqlQueueTest, TheRingCanBecomeAnotherOne) {
+  start();
+  amd_signal_t* done = make_signal(2);
+  submit(dispatch_packet(done), kDispatch);
+  wait_until([&] { return value(done) == 1; });
+  std::vector<Packet> other(kPackets * 2);
+  for (Packet& packet : other) packet.dispatch.header = HSA_PACKET_TYPE_INVALID;
+  other[1] = dispatch_packet(done);
+  other[1].dispatch.header = kDispatch;
+  processor_->set_ring(nullptr, 0);
+  __atomic_store_n(&queue_.write_dispatch_id, 2, __ATOMIC_RELEASE);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_EQ(value(done), 1);
+  processor_->set_ring(other.data(), other.size() * sizeof(Packet));
+  wait_until([&] { return value(done) == 0; });
+  EXPECT_EQ(other[1].dispatch.header, HSA_PACKET_TYPE_INVALID);
+  processor_->stop();
+}
+
+// The program may free the ring while a kernel runs.
+TEST_F(AqlQueueTest, ADispatchThatEndsDoesNotTouchTheRingThatItCameFrom) {
+  std::atomic<bool> running{false};
+  std::atomic<bool> ends{false};
+  gpu_.engine.behaviour = [&](const isa::Dispatch&, const volatile bool&) {
+    running = true;
+    while (!ends) std::this_thread::yield();
+    return isa::DispatchResult{};
+  };
+  start();
+  amd_signal_t* done = make_signal(1);
+  submit(dispatch_packet(done), kDispatch);
+  wait_until([&] { return running.load(); });
+  std::vector<Packet> other(kPackets);
+  for (Packet& packet : other) packet.dispatch.header = HSA_PACKET_TYPE_INVALID;
+  processor_->set_ring(other.data(), other.size() * sizeof(Packet));
+  std::memset(ring_, 0x33, sizeof ring_);
+  ends = true;
+  wait_until([&] { return value(done) == 0 && read_index() == 1; });
+  processor_->stop();
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(ring_);
+  EXPECT_TRUE(std::all_of(bytes, bytes + sizeof ring_, [](unsigned char b) { return b == 0x33; }));
+}
+
+// Programs need not have an amd_queue_t: indices may be anywhere.
+TEST_F(AqlQueueTest, WithoutAQueuesMemoryKernelsGetTheMachinesApertures) {
+  alignas(64) uint64_t indices[16] = {};
+  const Ring ring = {ring_, sizeof ring_, &indices[8], &indices[0]};
+  processor_ = std::make_unique<AqlQueue>(gpu_.device(), 7, ring, AqlQueueMemory{nullptr, 0x1234});
+  ASSERT_TRUE(processor_->start());
+  amd_signal_t* done = make_signal(1);
+  fill(0, dispatch_packet(done), kDispatch);
+  __atomic_store_n(&indices[8], 1, __ATOMIC_RELEASE);
+  wait_until([&] { return value(done) == 0; });
+  wait_until([&] { return __atomic_load_n(&indices[0], __ATOMIC_ACQUIRE) == 1; });
+  const isa::Dispatch dispatch = gpu_.engine.dispatches().at(0);
+  EXPECT_EQ(dispatch.queue_address, 0x1234u);
+  EXPECT_EQ(dispatch.shared_aperture_hi, kSharedApertureHi);
+  EXPECT_EQ(dispatch.private_aperture_hi, kPrivateApertureHi);
+}
+
+TEST_F(AqlQueueTest, WithoutAQueuesMemoryAnErrorIsAMemoryEvent) {
+  alignas(64) uint64_t indices[16] = {};
+  const Ring ring = {ring_, sizeof ring_, &indices[8], &indices[0]};
+  processor_ = std::make_unique<AqlQueue>(gpu_.device(), 7, ring, AqlQueueMemory{});
+  ::testing::internal::CaptureStderr();
+  ASSERT_TRUE(processor_->start());
+  Packet packet = dispatch_packet();
+  packet.dispatch.kernel_object = 0;
+  fill(0, packet, kDispatch);
+  __atomic_store_n(&indices[8], 1, __ATOMIC_RELEASE);
+  wait_until([&] { return !gpu_.interrupts.faults().empty(); });
+  processor_->stop();
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("kernel object is null"),
+            std::string::npos);
+  EXPECT_TRUE(gpu_.interrupts.faults()[0].is_hang);
 }
 
 TEST_F(AqlQueueTest, NothingIsWrittenAfterStop) {

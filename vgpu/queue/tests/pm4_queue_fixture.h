@@ -67,7 +67,8 @@ class Pm4QueueTest : public ::testing::Test {
     if (processor_) processor_->stop();
     write_ = pending_ = 0;
     read_ = 0;
-    processor_ = std::make_unique<Pm4Queue>(device, 3, Pm4Ring{ring_, kRingBytes, &write_, &read_});
+    processor_ = std::make_unique<Pm4Queue>(
+        device, 3, Ring{ring_, kRingBytes, &write_, reinterpret_cast<uint64_t*>(&read_)});
     ASSERT_TRUE(processor_->start());
   }
   void TearDown() override { processor_->stop(); }

@@ -42,11 +42,7 @@ class SdmaQueueTest : public ::testing::Test {
 
   void SetUp() override { begin(22); }
   void begin(uint32_t count_bits) {
-    SdmaRing ring;
-    ring.base = ring_;
-    ring.size = kBytes;
-    ring.write_index = &write_;
-    ring.read_index = &read_;
+    const Ring ring = {ring_, kBytes, &write_, &read_};
     Device device = gpu_.device();
     device.limits.sdma_count_bits = count_bits;
     processor_ = std::make_unique<SdmaQueue>(device, 2, ring);
@@ -123,6 +119,153 @@ TEST_F(SdmaQueueTest, FillWritesDwordsOrBytes) {
   run({11, low(words.data()), high(words.data()), 0xee, 5});
   EXPECT_EQ(words[0], 0xeeeeeeeeu);
   EXPECT_EQ(words[1], 0xabcdeeeeu);
+}
+
+TEST_F(SdmaQueueTest, BroadcastCopiesToTwoPlaces) {
+  std::vector<unsigned char> from(100), first(101, 7), second(101, 8);
+  std::iota(from.begin(), from.end(), static_cast<unsigned char>(1));
+  run({1 | 1u << 27, 99, 0, low(from.data()), high(from.data()), low(first.data()),
+       high(first.data()), low(second.data()), high(second.data())});
+  EXPECT_EQ(std::memcmp(from.data(), first.data(), 100), 0);
+  EXPECT_EQ(std::memcmp(from.data(), second.data(), 100), 0);
+  EXPECT_EQ(first[100], 7);
+  EXPECT_EQ(second[100], 8);
+}
+
+TEST_F(SdmaQueueTest, WriteHasItsDataBehindIt) {
+  std::vector<uint32_t> words(6, 9);
+  // Around the ring's end, too.
+  for (uint32_t i = 0; i < 20; ++i) {
+    run({2, low(words.data()), high(words.data()), 4, i, i + 1, i + 2, i + 3, i + 4});
+    EXPECT_THAT(words, ::testing::ElementsAre(i, i + 1, i + 2, i + 3, i + 4, 9));
+  }
+  auto* const odd = reinterpret_cast<unsigned char*>(words.data()) + 1;
+  run({2, low(odd), high(odd), 0, 0x04030201});
+  EXPECT_EQ(odd[0], 1);
+  EXPECT_EQ(odd[3], 4);
+}
+
+TEST_F(SdmaQueueTest, AWriteWaitsForItsData) {
+  uint32_t word = 9;
+  put({2, low(&word), high(&word), 0});
+  publish();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_EQ(__atomic_load_n(&read_, __ATOMIC_ACQUIRE), 0u);
+  run({5});
+  EXPECT_EQ(word, 5u);
+}
+
+TEST_F(SdmaQueueTest, OverlappingCopiesAreAsOfMemmove) {
+  constexpr size_t kMany = (size_t{1} << 20) + 12345;
+  constexpr size_t kShift = 1000;
+  for (const bool is_backward : {false, true}) {
+    std::vector<unsigned char> bytes(kMany + kShift);
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i * 7 >> 3);
+    std::vector<unsigned char> want = bytes;
+    const size_t from = is_backward ? 0 : kShift;
+    const size_t to = is_backward ? kShift : 0;
+    std::memmove(&want[to], &want[from], kMany);
+    run({1, kMany - 1, 0, low(&bytes[from]), high(&bytes[from]), low(&bytes[to]),
+         high(&bytes[to])});
+    EXPECT_TRUE(bytes == want) << is_backward;
+  }
+}
+
+TEST_F(SdmaQueueTest, AnIndirectBufferIsCarriedOut) {
+  alignas(32) uint32_t buffer[16] = {};
+  uint32_t fences[2] = {};
+  const std::vector<uint32_t> packets = {5, low(&fences[0]), high(&fences[0]), 11, 0,
+                                         5, low(&fences[1]), high(&fences[1]), 12};
+  std::copy(packets.begin(), packets.end(), buffer);
+  put({4 | 3u << 16, low(buffer), high(buffer), static_cast<uint32_t>(packets.size()), 0, 0});
+  put({6, 42});
+  finish();
+  EXPECT_EQ(fences[0], 11u);
+  EXPECT_EQ(fences[1], 12u);
+  EXPECT_EQ(gpu_.interrupts.raised(42), 1);
+}
+
+TEST_F(SdmaQueueTest, WhatAnIndirectBufferCutsOffStopsTheQueue) {
+  alignas(32) uint32_t buffer[8] = {0, 5, 0, 0};
+  const std::string text = refused({4, low(buffer), high(buffer), 4, 0, 0});
+  EXPECT_THAT(text, HasSubstr("in dword 1 of its indirect buffer"));
+  EXPECT_THAT(text, HasSubstr("FENCE is longer than what is left"));
+}
+
+TEST_F(SdmaQueueTest, IndirectBuffersDoNotNest) {
+  alignas(32) uint32_t buffer[8] = {4, 0, 0, 8, 0, 0};
+  EXPECT_THAT(refused({4, low(buffer), high(buffer), 6, 0, 0}),
+              HasSubstr("INDIRECT in an indirect buffer"));
+}
+
+TEST_F(SdmaQueueTest, ConditionalPacketsAreSkippedUnlessTheMemoryIsTheReference) {
+  uint32_t condition = 1;
+  uint32_t fence = 0;
+  const auto conditionally = [&](uint32_t value) {
+    put({9, low(&condition), high(&condition), 1, 4});
+    put({5, low(&fence), high(&fence), value});
+    put({0});
+    finish();
+  };
+  conditionally(1);
+  EXPECT_EQ(fence, 1u);
+  condition = 0;
+  conditionally(2);
+  EXPECT_EQ(fence, 1u);
+  // What is skipped may be written later.
+  put({9, low(&condition), high(&condition), 1, 4});
+  finish();
+  run({5, low(&fence), high(&fence), 3});
+  EXPECT_EQ(fence, 1u);
+  run({5, low(&fence), high(&fence), 4});
+  EXPECT_EQ(fence, 4u);
+}
+
+struct Atomic {
+  uint32_t operation;
+  uint64_t before;
+  uint64_t operand;
+  uint64_t comparand;
+  uint64_t after;
+};
+class SdmaAtomics : public SdmaQueueTest, public ::testing::WithParamInterface<Atomic> {};
+
+// In both sizes, with and without an old value that nobody gets.
+TEST_P(SdmaAtomics, ChangeMemory) {
+  const Atomic& atomic = GetParam();
+  for (const uint32_t bits : {0x00u, 0x20u, 0x40u, 0x60u}) {
+    const bool is_wide = (bits & 0x20) != 0;
+    const uint64_t mask = is_wide ? ~uint64_t{0} : 0xffffffff;
+    constexpr uint64_t kAbove = 0x5555555500000000;
+    alignas(8) uint64_t memory = is_wide ? atomic.before : (atomic.before & mask) | kAbove;
+    run({10 | (atomic.operation | bits) << 25, low(&memory), high(&memory),
+         static_cast<uint32_t>(atomic.operand), static_cast<uint32_t>(atomic.operand >> 32),
+         static_cast<uint32_t>(atomic.comparand), static_cast<uint32_t>(atomic.comparand >> 32),
+         0});
+    EXPECT_EQ(memory, is_wide ? atomic.after : (atomic.after & mask) | kAbove) << bits;
+  }
+}
+
+constexpr uint64_t kMinusTwo = ~uint64_t{1};
+INSTANTIATE_TEST_SUITE_P(
+    Operations, SdmaAtomics,
+    ::testing::Values(Atomic{0x07, 5, 9, 0, 9}, Atomic{0x08, 5, 9, 5, 9}, Atomic{0x08, 5, 9, 6, 5},
+                      Atomic{0x0f, 5, kMinusTwo, 0, 3}, Atomic{0x10, 5, 7, 0, kMinusTwo},
+                      Atomic{0x11, 5, kMinusTwo, 0, kMinusTwo}, Atomic{0x12, 5, kMinusTwo, 0, 5},
+                      Atomic{0x13, 5, kMinusTwo, 0, 5}, Atomic{0x14, 5, kMinusTwo, 0, kMinusTwo},
+                      Atomic{0x15, 6, 3, 0, 2}, Atomic{0x16, 6, 3, 0, 7}, Atomic{0x17, 6, 3, 0, 5},
+                      Atomic{0x18, 5, 6, 0, 6}, Atomic{0x18, 6, 6, 0, 0}, Atomic{0x19, 5, 6, 0, 4},
+                      Atomic{0x19, 0, 6, 0, 6}, Atomic{0x19, 9, 6, 0, 6}));
+
+TEST_F(SdmaQueueTest, ACompareSwapInALoopWaits) {
+  alignas(8) uint64_t memory = 1;
+  put({10 | 1u << 16 | 0x28u << 25, low(&memory), high(&memory), 7, 0, 2, 0, 10});
+  publish();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_EQ(__atomic_load_n(&memory, __ATOMIC_ACQUIRE), 1u);
+  __atomic_store_n(&memory, 2, __ATOMIC_RELEASE);
+  finish();
+  EXPECT_EQ(memory, 7u);
 }
 
 TEST_F(SdmaQueueTest, FenceAtomicAndTimestampWriteMemory) {
@@ -302,8 +445,13 @@ INSTANTIATE_TEST_SUITE_P(
     Packets, SdmaFields,
     ::testing::Values(
         WrongField{"NOP's dword 0 (0x80000000)", {1u << 31}},
-        WrongField{"COPY_LINEAR's dword 0 (0x8000001) has bits set (0x8000000)",
-                   {1 | 1u << 27, 0, 0, 0, 0, 0, 0}},
+        WrongField{"COPY_LINEAR's dword 0 (0x10001) has bits set (0x10000)",
+                   {1 | 1u << 16, 0, 0, 0, 0, 0, 0}},
+        WrongField{"COPY_BROADCAST_LINEAR's dword 2 (0x100)",
+                   {1 | 1u << 27, 0, 0x100, 0, 0, 0, 0, 0, 0}},
+        WrongField{"WRITE_LINEAR's dword 3 (0x1000000)", {2, 0, 0, 1u << 24}},
+        WrongField{"INDIRECT's dword 1 (0x8)", {4, 8, 0, 0, 0, 0}},
+        WrongField{"COND_EXE's dword 4 (0x4000)", {9, 0, 0, 0, 0x4000}},
         WrongField{"COPY_LINEAR's dword 2 (0x10000)", {1, 0, 1u << 16, 0, 0, 0, 0}},
         WrongField{"COPY_LINEAR_RECT's dword 4 (0x800)",
                    {1 | 4 << 8, 0, 0, 0, 1u << 11, 0, 0, 0, 0, 0, 0, 0, 0}},
@@ -311,18 +459,45 @@ INSTANTIATE_TEST_SUITE_P(
                    {1 | 4 << 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1u << 14, 0}},
         WrongField{"FENCE's dword 0", {5 | 3u << 16, 0, 0, 0}},
         WrongField{"operation 5 with sub-operation 1", {5 | 1u << 8, 0, 0, 0}},
+        WrongField{"COPY_TILED (operation 1 with sub-operation 1) is not implemented",
+                   {1 | 1u << 8}},
+        WrongField{"SEM (operation 7", {7, 0, 0}},
+        WrongField{"TIMESTAMP_SET (operation 13", {13, 0, 0}},
+        WrongField{"PTEPDE_GEN (operation 12", {12}},
+        WrongField{"a packet of unknown name (operation 200", {200}},
         WrongField{"TRAP's dword 1 (0x10000000)", {6, 1u << 28}},
         WrongField{"operation 8 with sub-operation 1", {8 | 1u << 8, 0, 0, 0, 0, 0}},
         WrongField{"POLL_REGMEM's dword 5", {8 | 1u << 31, 0, 0, 0, 0, 1u << 28}},
         WrongField{"POLL_REGMEM of a register (0x40)", {8 | 3u << 28, 0x40, 0, 0, 0, 0}},
         WrongField{"with function 7 does not exist", {8 | 15u << 28, 0, 0, 0, 0, 0}},
-        WrongField{"ATOMIC's dword 0", {10 | 1u << 16 | 47u << 25, 0, 0, 0, 0, 0, 0, 0}},
+        WrongField{"ATOMIC's dword 0", {10 | 1u << 18 | 47u << 25, 0, 0, 0, 0, 0, 0, 0}},
+        WrongField{"ATOMIC with operation 47 in a loop",
+                   {10 | 1u << 16 | 47u << 25, 0, 0, 0, 0, 0, 0, 0}},
+        WrongField{"ATOMIC with operation 1 is not implemented",
+                   {10 | 1u << 25, 0, 0, 0, 0, 0, 0, 0}},
         WrongField{"CONST_FILL's dword 0", {11 | 1u << 16, 0, 0, 0, 0}},
         WrongField{"TIMESTAMP's dword 0", {13 | 2 << 8 | 1u << 16, 0, 0}}));
 
 TEST_F(SdmaQueueTest, LinuxsHdpFlushIsNoWait) {
   run({8 | 1u << 26 | 3u << 28, 0x1a8, 0x1a4, 1, 1, 10 | 0xfffu << 16});
   EXPECT_FALSE(processor_->failed());
+}
+
+// Hardware unmaps the queue, and maps it again with the other ring. The indices go on.
+TEST_F(SdmaQueueTest, TheRingCanBecomeAnotherOne) {
+  uint32_t fence = 0;
+  run({5, low(&fence), high(&fence), 1});
+  processor_->set_ring(nullptr, 0);
+  put({5, low(&fence), high(&fence), 2});
+  publish();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_EQ(fence, 1u);
+  std::vector<uint32_t> other(2 * kBytes / 4, 0xffffffff);
+  const std::vector<uint32_t> packet = {5, low(&fence), high(&fence), 3};
+  std::copy(packet.begin(), packet.end(), &other[4]);
+  processor_->set_ring(other.data(), 2 * kBytes);
+  wait_until([&] { return __atomic_load_n(&read_, __ATOMIC_ACQUIRE) == pending_; });
+  EXPECT_EQ(fence, 3u);
 }
 
 TEST_F(SdmaQueueTest, StopEndsAPoll) {
