@@ -43,7 +43,10 @@ void run(const Device& device, const uint8_t* data, size_t size) {
   // A signal that the input writes.
   state.queue_inactive_signal.handle = Arena::kRuntimeBegin + 0x40;
   state.write_dispatch_id = packets;
-  AqlQueue queue(device, 1, {ring, kPackets, &state});
+  // The runtime's header declares both indices volatile.
+  const Ring indices = {ring, kPackets * 64, const_cast<uint64_t*>(&state.write_dispatch_id),
+                        const_cast<uint64_t*>(&state.read_dispatch_id)};
+  AqlQueue queue(device, 1, indices, {&state, reinterpret_cast<uintptr_t>(&state)});
   const auto taken = [] { return __atomic_load_n(&state.read_dispatch_id, __ATOMIC_ACQUIRE); };
   run_for_a_moment(queue, [&] { return taken() == packets; });
   if (taken() > packets) abort();

@@ -36,7 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static uint32_t read_index = 0;
   write_index = used;
   read_index = 0;
-  Pm4Queue queue(device, 1, {ring, kRingBytes, &write_index, &read_index});
+  Pm4Queue queue(device, 1,
+                 Ring{ring, kRingBytes, &write_index, reinterpret_cast<uint64_t*>(&read_index)});
   const auto taken = [] { return __atomic_load_n(&read_index, __ATOMIC_ACQUIRE); };
   run_for_a_moment(queue, [&] { return taken() == used; });
   if (taken() > used) abort();

@@ -218,7 +218,8 @@ TEST_F(Pm4QueueTest, AnotherQueueWakesAWaitAtOnce) {
   const Words wait =
       packet(0x3c, {3 | 1 << 4, low(number(memory_)), high(number(memory_)), 1, ~0u, 4});
   std::copy(wait.begin(), wait.end(), ring);
-  Pm4Queue other(gpu_.device(), 4, {ring, sizeof ring, &write, &read});
+  Pm4Queue other(gpu_.device(), 4,
+                 Ring{ring, sizeof ring, &write, reinterpret_cast<uint64_t*>(&read)});
   ASSERT_TRUE(other.start());
   __atomic_store_n(&write, wait.size(), __ATOMIC_RELEASE);
   run(release_mem(memory_, 1));
