@@ -15,11 +15,11 @@ namespace {
 
 using abi::Request;
 
-constexpr uint32_t kSystemMemory = abi::kGtt | abi::kExecutable | abi::kWritable;
-constexpr uint64_t kBytes = uint64_t{64} << 20;
-constexpr unsigned char kOwn = 0x77;
+constexpr uint32_t kHostMemory = abi::kGtt | abi::kExecutable | abi::kWritable;
+constexpr uint64_t kCopiedBytes = uint64_t{64} << 20;
+constexpr unsigned char kProgramsByte = 0x77;
 
-unsigned char* bytes_at(uint64_t address) {
+unsigned char* memory_of(uint64_t address) {
   return reinterpret_cast<unsigned char*>(address);
 }
 
@@ -44,7 +44,7 @@ class Unmapping : public ::testing::Test {
   }
 
   abi::AllocMemory mapped(uint64_t bytes) {
-    const abi::AllocMemory memory = process_.allocate(bytes, kSystemMemory);
+    const abi::AllocMemory memory = process_.allocate(bytes, kHostMemory);
     EXPECT_EQ(process_.map(memory.handle, kGpu), 0);
     return memory;
   }
@@ -57,23 +57,24 @@ class Unmapping : public ::testing::Test {
   static uint32_t high(uint64_t address) { return static_cast<uint32_t>(address >> 32); }
   // Until the GPU has written something there.
   static void wait_for_change(uint64_t address) {
-    while (__atomic_load_n(bytes_at(address), __ATOMIC_ACQUIRE) == 0) std::this_thread::yield();
+    while (__atomic_load_n(memory_of(address), __ATOMIC_ACQUIRE) == 0) std::this_thread::yield();
   }
   // Frees it, puts memory of the program's in its place, and looks whether that stays.
   void expect_free_ends_the_copy(const abi::AllocMemory& memory) {
     ::testing::internal::CaptureStderr();
     ASSERT_EQ(process_.unmap(memory.handle, kGpu), 0);
     ASSERT_EQ(process_.free(memory.handle), 0);
-    void* const own = mmap(bytes_at(memory.address), kBytes, PROT_READ | PROT_WRITE,
+    void* const own = mmap(memory_of(memory.address), kCopiedBytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     ASSERT_NE(own, MAP_FAILED);
-    std::memset(own, kOwn, kBytes);
+    std::memset(own, kProgramsByte, kCopiedBytes);
     // As long as the copy would have taken.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const auto* const begin = bytes_at(memory.address);
-    EXPECT_EQ(std::count(begin, begin + kBytes, kOwn), static_cast<ptrdiff_t>(kBytes));
+    const auto* const begin = memory_of(memory.address);
+    EXPECT_EQ(std::count(begin, begin + kCopiedBytes, kProgramsByte),
+              static_cast<ptrdiff_t>(kCopiedBytes));
     EXPECT_NE(::testing::internal::GetCapturedStderr().find("may not write"), std::string::npos);
-    munmap(own, kBytes);
+    munmap(own, kCopiedBytes);
   }
 
   FakeProcess process_{"gfx90a", false, false};
@@ -83,19 +84,19 @@ class Unmapping : public ::testing::Test {
 };
 
 TEST_F(Unmapping, EndsACopyThatIsUnderWay) {
-  const abi::AllocMemory source = mapped(kBytes);
-  const abi::AllocMemory target = mapped(kBytes);
-  std::memset(bytes_at(source.address), 1, kBytes);
-  submit({1, static_cast<uint32_t>(kBytes - 1), 0, low(source.address), high(source.address),
+  const abi::AllocMemory source = mapped(kCopiedBytes);
+  const abi::AllocMemory target = mapped(kCopiedBytes);
+  std::memset(memory_of(source.address), 1, kCopiedBytes);
+  submit({1, static_cast<uint32_t>(kCopiedBytes - 1), 0, low(source.address), high(source.address),
           low(target.address), high(target.address)});
   wait_for_change(target.address);
   expect_free_ends_the_copy(target);
 }
 
 TEST_F(Unmapping, EndsAFillThatIsUnderWay) {
-  const abi::AllocMemory target = mapped(kBytes);
+  const abi::AllocMemory target = mapped(kCopiedBytes);
   submit({11 | 2u << 30, low(target.address), high(target.address), 0x01010101,
-          static_cast<uint32_t>(kBytes - 1)});
+          static_cast<uint32_t>(kCopiedBytes - 1)});
   wait_for_change(target.address);
   expect_free_ends_the_copy(target);
 }
