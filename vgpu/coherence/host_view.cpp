@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <string>
 
 #include "vgpu/coherence/host_writers.h"
@@ -68,32 +67,17 @@ int protection_of(HostRights rights) {
   return PROT_READ | PROT_WRITE;
 }
 
-void note(ShadowPage& page, HostRights rights) {
-  page.rights = rights;
-  page.was_taken |= rights != HostRights::kAll;
-}
-
 }  // namespace
 
 bool set_rights(uint64_t begin, uint64_t size, HostRights rights) {
   return mprotect(reinterpret_cast<void*>(begin), size, protection_of(rights)) == 0;
 }
 
-void set_rights(ShadowPage& page, HostRights rights) {
-  if (page.rights == rights) return;
-  if (set_rights(page.base, kPageBytes, rights)) note(page, rights);
-}
-
-void set_rights(std::vector<ShadowPage*>& pages, HostRights rights) {
-  std::ranges::sort(pages, {}, [](const ShadowPage* page) { return page->base; });
-  for (size_t first = 0; first < pages.size();) {
-    size_t next = first + 1;
-    while (next < pages.size() && pages[next]->base == pages[next - 1]->base + kPageBytes) ++next;
-    if (set_rights(pages[first]->base, (next - first) * kPageBytes, rights)) {
-      for (size_t n = first; n < next; ++n) note(*pages[n], rights);
-    }
-    first = next;
-  }
+bool set_rights(ShadowPage& page, HostRights rights) {
+  if (!set_rights(page.base, kPageBytes, rights)) return false;
+  page.rights = rights;
+  page.was_taken |= rights != HostRights::kAll;
+  return true;
 }
 
 void watch_host(Model& model) {

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "vgpu/coherence/shadow.h"
 
@@ -28,11 +27,8 @@ inline bool may_take(const ShadowPage& page) {
   return page.allocation.placement.host_visible && page.allocation.placement.own_mapping;
 }
 
-// Changes the process's rights to pages; to nothing where the system does not let it.
-void set_rights(ShadowPage& page, HostRights rights);
-// The same with few system calls. Sorts the pages.
-void set_rights(std::vector<ShadowPage*>& pages, HostRights rights);
-// Of memory without a ShadowPage. False if the system does not let it.
+// Changes the process's rights to a page, or to memory. False if the system does not let it.
+bool set_rights(ShadowPage& page, HostRights rights);
 bool set_rights(uint64_t begin, uint64_t size, HostRights rights);
 
 // Checks this process's accesses to taken pages of `model`. Call it once in a process; `model`

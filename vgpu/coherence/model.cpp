@@ -478,7 +478,6 @@ void Model::copy_reads(WorkId work, uint64_t begin, uint64_t size, const AccessN
 void Model::copy_writes(WorkId work, uint64_t begin, uint64_t size, const AccessNames& names,
                         bool through_l2) {
   check_copy(work, begin, size, names, false, through_l2);
-  open_for_copy(begin, size);
 }
 
 void Model::check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNames& names,
@@ -530,9 +529,8 @@ void Model::take_exposed(uint32_t gpu) {
 bool Model::give_back(uint64_t address, HostRights rights) {
   ShadowPage* const page = shadow_.page(address);
   if (page == nullptr || !page->was_taken) return false;
-  if (page->rights > rights) set_rights(*page, rights);
-  // The system may not let it.
-  if (page->rights > rights) return false;
+  // Another thread may have been faster; not so with a page that is a piece of its own.
+  if (!set_rights(*page, rights)) return false;
   // The next dispatch that ends takes it again, if it must.
   for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
     if (page->l2[gpu] && page->l2[gpu]->listed) expose(gpu, *page);

@@ -251,8 +251,10 @@ class Model {
   void watch(ShadowPage& page);
   static void settle(ShadowPage& page);
   void open_for_gpu(ShadowPage& page);
-  void open_for_copy(uint64_t begin, uint64_t size);
+  bool open(const Allocation& allocation);
   void watch_opened();
+  void stop_watching(const Allocation& allocation);
+  void take_again(const Allocation& allocation);
   static void list_dirty(std::vector<ShadowPage*>& list, CachedPage& cached, ShadowPage& page);
 
   void check_order(const Reader& reader, const ShadowPage& page, const LineAccess& at);
@@ -305,9 +307,10 @@ class Model {
   std::mutex mutex_;
   bool guards_ = false;
   HostWriters host_writers_;
-  std::vector<ShadowPage*> opened_;      // for GPUs' writes, since packets ended last
+  std::vector<Allocation> opened_;       // for GPUs' writes, since packets ended last
   std::deque<ShadowPage*> host_opened_;  // for the host's, the oldest first
   std::string last_library_;             // whose code the host's last one was
+  uint32_t pieces_ = 0;                  // of memory that is watched
   std::vector<Gpu> gpus_;
   Shadow shadow_;
   History history_;

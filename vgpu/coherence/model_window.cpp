@@ -15,29 +15,33 @@ namespace {
 
 // Pages that the host may write to at once without a signal for each store.
 constexpr size_t kHostPages = 16;
+// A page with rights of its own divides a mapping, for good where its memory can be shared (Linux
+// merges no mappings of System V segments). A process may have some 65,000.
+constexpr uint32_t kMostPieces = 8192;
 
 }  // namespace
 
 void Model::allocated(const Allocation& allocation) {
   Allocation known = allocation;
-  known.watched = guards_ && has_window(known.placement) && known.placement.own_mapping &&
-                  set_rights(known.begin, known.size, HostRights::kReads);
+  const bool is_watched = guards_ && has_window(known.placement) && known.placement.own_mapping &&
+                          set_rights(known.begin, known.size, HostRights::kReads);
+  if (is_watched) known.watch = std::make_shared<HostWatch>();
   shadow_.add(known);
 }
 
 // Gives back all that was taken of it: it is to be freed, or to be another process's too.
 void Model::give_back_all(const Allocation& allocation) {
-  const auto is_of = [&](const ShadowPage* page) {
+  std::erase_if(host_opened_, [&](const ShadowPage* page) {
     return page->base - allocation.begin < allocation.size;
-  };
-  std::erase_if(opened_, is_of);
-  std::erase_if(host_opened_, is_of);
-  if (!guards_) return;
-  if (allocation.watched) set_rights(allocation.begin, allocation.size, HostRights::kAll);
+  });
+  std::erase_if(opened_, [&](const Allocation& one) { return one.begin == allocation.begin; });
+  if (allocation.watch != nullptr) {
+    set_rights(allocation.begin, allocation.size, HostRights::kAll);
+    pieces_ -= allocation.watch->pieces;
+  }
   for (ShadowPage* const page : shadow_.pages_of(allocation)) {
-    if (allocation.watched) page->rights = HostRights::kAll;
-    set_rights(*page, HostRights::kAll);
-    page->opened = false;
+    if (allocation.watch != nullptr) page->rights = HostRights::kAll;
+    if (page->rights != HostRights::kAll) set_rights(*page, HostRights::kAll);
   }
 }
 
@@ -51,7 +55,8 @@ void Model::shared(uint64_t begin) {
 // Who stores to the page is asked again from now on.
 void Model::watch(ShadowPage& page) {
   if (!page.window) return;
-  if (guards_ && may_take(page) && page.rights == HostRights::kAll)
+  const HostWatch* const watch = page.allocation.watch.get();
+  if (watch != nullptr && !watch->is_open && !watch->is_stopped && page.rights == HostRights::kAll)
     set_rights(page, HostRights::kReads);
   settle(page);
 }
@@ -71,37 +76,52 @@ void Model::settle(ShadowPage& page) {
   }
 }
 
-// A GPU is about to write to the page. The host may then do so unseen, until the packet ends.
+// A GPU is about to write to the page. The host may then write to its allocation unseen, until the
+// packet ends: page by page, the mapping would be in too many pieces.
 void Model::open_for_gpu(ShadowPage& page) {
   if (!page.window) return;
   if (page.window->writes_now != 0) settle(page);
-  if (!guards_ || !may_take(page)) return;
-  set_rights(page, HostRights::kAll);
-  if (std::exchange(page.opened, true)) return;
-  opened_.push_back(&page);
+  const HostWatch* const watch = page.allocation.watch.get();
+  if (watch == nullptr || watch->is_open || watch->is_stopped) return;
+  if (open(page.allocation)) opened_.push_back(page.allocation);
 }
 
-void Model::open_for_copy(uint64_t begin, uint64_t size) {
-  if (!guards_) return;
-  std::vector<ShadowPage*> pages;
-  for (uint64_t at = begin / kPageBytes * kPageBytes; at < begin + size; at += kPageBytes) {
-    ShadowPage* const page = shadow_.page(at);
-    if (page == nullptr || !page->window || !may_take(*page)) continue;
-    if (page->window->writes_now != 0) settle(*page);
-    if (!std::exchange(page->opened, true)) opened_.push_back(page);
-    if (page->rights != HostRights::kAll) pages.push_back(page);
+bool Model::open(const Allocation& allocation) {
+  watch_host_again();
+  if (!set_rights(allocation.begin, allocation.size, HostRights::kAll)) return false;
+  allocation.watch->is_open = true;
+  take_again(allocation);
+  return true;
+}
+
+// Pages of it that only a cache has, after the rights to all of it have changed.
+void Model::take_again(const Allocation& allocation) {
+  const auto is_of = [&](const ShadowPage* page) {
+    return page->base - allocation.begin < allocation.size;
+  };
+  for (const Gpu& gpu : gpus_) {
+    for (ShadowPage* const page : gpu.dirty) {
+      if (page->rights == HostRights::kNone && is_of(page)) set_rights(*page, HostRights::kNone);
+    }
   }
-  set_rights(pages, HostRights::kAll);
 }
 
 // What GPUs have opened.
 void Model::watch_opened() {
   if (opened_.empty()) return;
-  std::vector<ShadowPage*> pages = std::exchange(opened_, {});
-  for (ShadowPage* const page : pages) page->opened = false;
-  std::erase_if(pages, [](const ShadowPage* page) { return page->rights != HostRights::kAll; });
-  set_rights(pages, HostRights::kReads);
-  for (ShadowPage* const page : pages) settle(*page);
+  watch_host_again();
+  for (const Allocation& allocation : std::exchange(opened_, {})) {
+    if (!set_rights(allocation.begin, allocation.size, HostRights::kReads)) continue;
+    allocation.watch->is_open = false;
+    take_again(allocation);
+  }
+}
+
+// The writers of its bytes are not known from now on.
+void Model::stop_watching(const Allocation& allocation) {
+  if (allocation.watch->is_stopped || !open(allocation)) return;
+  std::erase_if(opened_, [&](const Allocation& one) { return one.begin == allocation.begin; });
+  allocation.watch->is_stopped = true;
 }
 
 void Model::host_writes(uint64_t address, HostWriterId writer) {
@@ -127,19 +147,32 @@ void Model::watch_host_again() {
 }
 
 bool Model::give_back_to_write(uint64_t address, HostWriterId writer) {
+  ShadowPage* const page = shadow_.page(address);
+  HostWatch* const watch = page != nullptr ? page->allocation.watch.get() : nullptr;
+  if (watch != nullptr && !watch->is_stopped && !std::exchange(page->is_piece, true)) {
+    ++watch->pieces;
+    if (++pieces_ > kMostPieces) stop_watching(page->allocation);
+  }
   host_writes(address, writer);
-  return give_back(address, HostRights::kAll);
+  if (give_back(address, HostRights::kAll)) return true;
+  // The system lets a process have only so many pieces; this needs no new one.
+  if (watch != nullptr) stop_watching(page->allocation);
+  return watch != nullptr && watch->is_stopped;
 }
 
 bool Model::give_back_to_read(uint64_t address) {
   const ShadowPage* const page = shadow_.page(address);
-  const bool is_watched = page != nullptr && page->window != nullptr;
+  const HostWatch* const watch = page != nullptr ? page->allocation.watch.get() : nullptr;
+  const bool is_watched = watch != nullptr && !watch->is_open && !watch->is_stopped;
   return give_back(address, is_watched ? HostRights::kReads : HostRights::kAll);
 }
 
 bool Model::give_back_to_gpu(uint64_t address) {
   ShadowPage* const page = shadow_.page(address);
-  if (page != nullptr && page->was_taken) open_for_gpu(*page);
+  if (page == nullptr || !page->was_taken) return false;
+  open_for_gpu(*page);
+  const HostWatch* const watch = page->allocation.watch.get();
+  if (page->rights != HostRights::kNone && watch != nullptr && watch->is_open) return true;
   return give_back(address, HostRights::kAll);
 }
 
@@ -158,7 +191,9 @@ void Model::check_window(const Reader& reader, ShadowPage& page, const LineAcces
   if (stored != 0) {
     watch(page);
     if (__atomic_exchange_n(owner.hdp_flush, 0, __ATOMIC_ACQUIRE) != 0) ++owner.flushes;
-    if (window.flushes[k] == owner.flushes) {
+    const HostWatch* const of_all = page.allocation.watch.get();
+    const bool is_known = window.writer[k] != 0 || of_all == nullptr || !of_all->is_stopped;
+    if (window.flushes[k] == owner.flushes && is_known) {
       wrote(page, {at.line, stored}, 0);
       report(Mistake::kHostWindow, reader, page, {at.line, stored},
              "which have come through the PCI window", "written by ", host_writer_of(page, k),

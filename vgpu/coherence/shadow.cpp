@@ -72,7 +72,7 @@ void Shadow::share(uint64_t begin) {
   if (found == allocations_.end()) return;
   Allocation& allocation = found->second;
   allocation.placement.is_shared = true;
-  allocation.watched = false;
+  allocation.watch = nullptr;
   for (ShadowPage* const page : pages_of(allocation)) {
     page->allocation = allocation;
     page->window.reset();
@@ -97,8 +97,8 @@ ShadowPage* Shadow::page(uint64_t address) {
   auto page = std::make_unique<ShadowPage>();
   page->base = base;
   page->allocation = *allocation;
-  if (allocation->watched) {
-    page->rights = HostRights::kReads;
+  if (allocation->watch != nullptr) {
+    page->rights = allocation->watch->is_stopped ? HostRights::kAll : HostRights::kReads;
     page->was_taken = true;
   }
   if (has_window(allocation->placement)) {

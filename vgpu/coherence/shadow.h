@@ -56,12 +56,18 @@ struct CachedPage {
   bool listed = false;      // among the cache's dirty pages
 };
 
+// Of an allocation whose pages are taken from the host's writes (host_view.h).
+struct HostWatch {
+  bool is_open = false;     // all of it, for the writes of GPUs; until their packet ends
+  bool is_stopped = false;  // for good: it would be in too many pieces
+  uint32_t pieces = 0;      // pages that have had rights of their own
+};
+
 struct Allocation {
   uint64_t begin = 0;
   uint64_t size = 0;
   Placement placement;
-  // Its pages that have no ShadowPage are taken from writes (host_view.h).
-  bool watched = false;
+  std::shared_ptr<HostWatch> watch = nullptr;  // null: they are not
 };
 
 // Memory of a GPU that the host accesses through the PCI window, as of the last access by a GPU or
@@ -95,11 +101,12 @@ struct ShadowPage {
   std::array<uint64_t, kLinesInPage> read = {};
   // How many stores may still be on their way.
   std::array<uint32_t, kLinesInPage> in_flight = {};
-  // host_view.h: the process's; whether they were ever less; to be taken when the dispatch ends.
+  // host_view.h: the process's (of writes, also those of the whole allocation count); whether they
+  // were ever less, and others than its neighbours'; to be taken when the dispatch ends.
   HostRights rights = HostRights::kAll;
   bool was_taken = false;
+  bool is_piece = false;
   bool exposed = false;
-  bool opened = false;  // for a GPU's writes; to be watched again when its packet ends
   std::unique_ptr<WindowPage> window;  // null if the host has no such way to it
   // By GPU, from 0; null where it has nothing of the page.
   std::vector<std::unique_ptr<CachedPage>> l2;

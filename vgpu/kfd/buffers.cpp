@@ -316,8 +316,7 @@ int Buffers::share(abi::IpcExport& arguments) {
     queue::report(kNoSegment);
     return -ENOMEM;
   }
-  machine::MemoryObserver* const observer = machine_.memory().observer();
-  if (observer != nullptr && buffer->has_address()) observer->shared(buffer->begin);
+  if (!tell_shared(*buffer)) return -ENOMEM;
   return encode({buffer->segment, buffer->bytes, buffer->is_vram(), arguments.flags},
                 arguments.share_handle)
              ? 0
@@ -365,6 +364,18 @@ uint64_t Buffers::add_mappable(Buffer buffer) {
   return add(std::move(buffer));
 }
 
+// An observer may have divided the mapping, and Linux counts each part of a segment's as an
+// attachment: it becomes one again.
+bool Buffers::tell_shared(const Buffer& buffer) {
+  machine::MemoryObserver* const observer = machine_.memory().observer();
+  if (observer == nullptr || !buffer.has_address()) return true;
+  observer->shared(buffer.begin);
+  if (!buffer.segment.exists() || buffer.file >= 0 || buffer.size != buffer.bytes) return true;
+  if (!machine::attach_pages(buffer.segment, pointer(buffer.begin), buffer.bytes)) return false;
+  madvise(pointer(buffer.begin), buffer.bytes, MADV_DONTFORK);
+  return true;
+}
+
 int Buffers::move_to_file(Buffer& buffer) {
   if (buffer.file >= 0) return 0;
   // The program has something else at its addresses.
@@ -372,8 +383,10 @@ int Buffers::move_to_file(Buffer& buffer) {
   const int file = make_dmabuf(
       {buffer.node, buffer.flags & (abi::kVram | abi::kGtt | abi::kPublic), buffer.bytes});
   if (file < 0) return file;
-  if (machine::MemoryObserver* const observer = machine_.memory().observer())
-    observer->shared(buffer.begin);
+  if (!tell_shared(buffer)) {
+    close(file);
+    return -ENOMEM;
+  }
   const int result = machine::move_to_memory_file(
       {pointer(buffer.begin), buffer.size, buffer.bytes, buffer.segment}, file, &buffer.forwarding);
   if (result == 0) {

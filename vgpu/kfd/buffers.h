@@ -122,6 +122,8 @@ class Buffers {
   void give_back_addresses(uint64_t begin, uint64_t size);
   int place(Buffer& buffer);
   int make_file(Buffer& buffer);
+  // Before another process gets it. False if the system does not let it.
+  bool tell_shared(const Buffer& buffer);
   int move_to_file(Buffer& buffer);
   uint64_t add_mappable(Buffer buffer);
   void displace(uint64_t begin, uint64_t bytes);

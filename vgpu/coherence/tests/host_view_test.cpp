@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "vgpu/coherence/model.h"
@@ -152,6 +155,48 @@ TEST_F(HostView, AfterAGpuHasWrittenStoresAreSeenAgain) {
   EXPECT_THAT(read(data, 2), IsEmpty());
   program_stores(data + 0, 8);
   EXPECT_THAT(read(data, 2), ElementsAre(HasSubstr("libvgpu_program_stores.so+0x")));
+}
+
+size_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
+}
+
+TEST_F(HostView, AGpusWritesDivideNoMapping) {
+  const size_t before = mappings();
+  for (size_t page = 0; page < kPages; page += 2) gpu_writes(data + page * kPageBytes / 4, 1);
+  EXPECT_LE(mappings(), before + 1);
+  program_stores(data, 8);
+  EXPECT_THAT(read(data), ElementsAre(HasSubstr("libvgpu_program_stores.so+0x")));
+}
+
+// A process may have only so many mappings: then it is not known any more who writes.
+TEST_F(HostView, SoManyPagesAreWatchedAndNoMore) {
+  constexpr size_t kMany = 10000;
+  void* const pages =
+      mmap(nullptr, kMany * kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  auto* const many = static_cast<uint32_t*>(pages);
+  Allocation allocation;
+  allocation.begin = reinterpret_cast<uint64_t>(many);
+  allocation.size = kMany * kPageBytes;
+  allocation.placement = {.node = 1, .host_visible = true, .own_mapping = true};
+  {
+    const Model::Lock lock(model);
+    model.allocated(allocation);
+  }
+  for (size_t page = 0; page < kMany; ++page) {
+    program_stores(many + page * kPageBytes / 4, 1);
+    ASSERT_EQ(many[page * kPageBytes / 4], 1U);
+  }
+  EXPECT_LT(mappings(), 20000U);
+  EXPECT_THAT(read(many), ElementsAre(HasSubstr("libvgpu_program_stores.so+0x")));
+  EXPECT_THAT(read(many + (kMany - 1) * kPageBytes / 4), IsEmpty());
+  {
+    const Model::Lock lock(model);
+    model.freed(allocation.begin);
+  }
+  munmap(pages, kMany * kPageBytes);
 }
 
 TEST_F(HostView, MemoryThatAnotherProcessGetsIsGivenBack) {
