@@ -140,6 +140,8 @@ std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& er
     node.device.memory = memory;
     node.device.runtime_memory = &made->memory_.all_memory();
     node.device.engine = node.engine.get();
+    node.unit_places = std::make_unique<const std::vector<uint32_t>>(places_of_units(gpu));
+    node.device.unit_places = node.unit_places.get();
     node.device.interrupts = &made->events_;
     node.device.clock = queue::Clock(gpu.clock_hz);
     node.device.limits.group_segment_bytes = static_cast<uint32_t>(gpu.lds_bytes);

@@ -57,6 +57,7 @@ class Machine {
     std::unique_ptr<RetryMemory> retried;    // null unless the GPU retries page faults
     std::unique_ptr<CheckedMemory> checked;  // null but in the checking mode
     std::unique_ptr<isa::Engine> engine;
+    std::unique_ptr<const std::vector<uint32_t>> unit_places;
     queue::Device device;
   };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "vgpu/isa/engine.h"
 #include "vgpu/isa/memory.h"
@@ -57,6 +58,7 @@ struct Device {
   const isa::AddressSpace* memory = nullptr;  // what kernels and copies may touch
   // What the packet processor itself may touch besides: signals in memory that was never mapped.
   const isa::AddressSpace* runtime_memory = nullptr;
+  const std::vector<uint32_t>* unit_places = nullptr;  // isa::EngineOptions::unit_places, if known
   isa::Engine* engine = nullptr;  // null: dispatches complete without being executed
   Interrupts* interrupts = nullptr;
   PacketObserver* observer = nullptr;  // null: nobody watches

@@ -6,6 +6,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -131,18 +133,32 @@ HardwareQueue::Units HardwareQueue::units() const {
   return units_;
 }
 
+namespace {
+
+isa::DispatchResult no_units() {
+  isa::DispatchResult none;
+  none.fault.kind = isa::Fault::Kind::kGroupMemory;
+  none.fault.message =
+      "The queue's mask of compute units has none of this GPU's, so that no work-group can run; "
+      "set at least one bit (hsa_amd_queue_cu_set_mask, HSA_CU_MASK).";
+  none.report = none.fault.message;
+  return none;
+}
+
+}  // namespace
+
+// A PM4 dispatch has units of its own, from registers: the queue's narrow them. Both are sorted.
 isa::DispatchResult HardwareQueue::execute(isa::Dispatch dispatch) {
   const Units units = this->units();
-  if (units != nullptr && units->empty()) {
-    isa::DispatchResult none;
-    none.fault.kind = isa::Fault::Kind::kGroupMemory;
-    none.fault.message =
-        "The queue's mask of compute units has none of this GPU's, so that no work-group can run; "
-        "set at least one bit (hsa_amd_queue_cu_set_mask, HSA_CU_MASK).";
-    none.report = none.fault.message;
-    return none;
+  if (units != nullptr && units->empty()) return no_units();
+  if (units == nullptr) return device_.engine->run(dispatch, cancel_);
+  std::vector<uint32_t> both;
+  if (dispatch.units != nullptr) {
+    std::set_intersection(units->begin(), units->end(), dispatch.units->begin(),
+                          dispatch.units->end(), std::back_inserter(both));
   }
-  dispatch.units = units.get();
+  if (dispatch.units != nullptr && both.empty()) return no_units();
+  dispatch.units = dispatch.units != nullptr ? &both : units.get();
   return device_.engine->run(dispatch, cancel_);
 }
 

@@ -206,6 +206,15 @@ bool Processor::dispatch(const uint32_t (&dimensions)[3], uint32_t initiator) {
                     "the GPU; {}",
                     kernel.entry, describe(kernel.entry)));
   }
+  std::vector<uint32_t> units;
+  if (registers_.limits_units() && device_.unit_places != nullptr) {
+    for (uint32_t unit = 0; unit < device_.unit_places->size(); ++unit) {
+      if (registers_.allows_unit((*device_.unit_places)[unit])) units.push_back(unit);
+    }
+    if (units.empty())
+      return fail("COMPUTE_STATIC_THREAD_MGMT leaves none of this GPU's compute units");
+    dispatch.units = &units;
+  }
   dispatch.priority = owner_.priority();
   dispatch.shared_aperture_hi = kSharedApertureHi;
   dispatch.private_aperture_hi = kPrivateApertureHi;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "vgpu/queue/pm4_fields.h"
 
@@ -30,9 +31,17 @@ constexpr uint32_t kOrderedAppend = 1u << 3;
 constexpr uint32_t kDimensionsAreThreads = 1u << 5;
 constexpr uint32_t kRestore = 1u << 14;
 
+// COMPUTE_STATIC_THREAD_MGMT_SE0 to 7. The last four are those of gfx908 and gfx90a (Linux's
+// v9_structs.h, which has the registers' order).
+constexpr uint32_t kThreadManagement[] = {0x16, 0x17, 0x19, 0x1a, 0x26, 0x27, 0x28, 0x29};
+
 constexpr char kAxis[] = {'X', 'Y', 'Z'};
 
 }  // namespace
+
+Registers::Registers() {
+  for (const uint32_t engine : kThreadManagement) compute_[engine] = ~uint32_t{0};
+}
 
 bool Registers::has(uint32_t address) {
   return (address >= kComputeBegin && address < kComputeEnd) || address == kGrbmGfxIndex;
@@ -44,6 +53,17 @@ uint32_t Registers::get(uint32_t address) const {
 
 void Registers::set(uint32_t address, uint32_t value) {
   (address == kGrbmGfxIndex ? grbm_gfx_index_ : compute_[address - kComputeBegin]) = value;
+}
+
+bool Registers::limits_units() const {
+  return std::any_of(std::begin(kThreadManagement), std::end(kThreadManagement),
+                     [this](uint32_t engine) { return compute(engine) != ~uint32_t{0}; });
+}
+
+// HW_ID has CU_ID at 8, SH_ID at 12 and SE_ID at 13; a register has 16 units of each array.
+bool Registers::allows_unit(uint32_t place) const {
+  const uint32_t engine = kThreadManagement[bits(place, 13, 3)];
+  return bits(compute(engine), bits(place, 8, 4) + 16 * bits(place, 12, 1), 1) != 0;
 }
 
 std::string Registers::make_dispatch(const uint32_t (&dimensions)[3], uint32_t initiator,

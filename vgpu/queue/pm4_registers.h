@@ -26,11 +26,18 @@ inline constexpr uint32_t kHdpFlushDone = 0xe27;
 
 class Registers {
  public:
+  Registers();
+
   // Whether a compute queue's packets can access the register.
   static bool has(uint32_t address);
   // Only of those.
   uint32_t get(uint32_t address) const;
   void set(uint32_t address, uint32_t value);
+
+  // COMPUTE_STATIC_THREAD_MGMT, which says which compute units work-groups may run on: whether it
+  // leaves some out, and whether this one, of which `place` are the bits of HW_ID.
+  bool limits_units() const;
+  bool allows_unit(uint32_t place) const;
 
   // Of DISPATCH_DIRECT and DISPATCH_INDIRECT: what they say, with the registers. `dispatch` refers
   // to `kernel`. Not empty: a sentence fragment about what is wrong. `is_empty`: no work-group.

@@ -256,6 +256,26 @@ TEST_F(Pm4Thunk, AKernelIsStartedFromRegisters) {
   EXPECT_EQ(data_[4 * 64], 0u);
 }
 
+// out[i] = HW_ID's engine, array and unit.
+constexpr char kPlace[] = R"(
+  s_lshl_b32 s8, s6, 6
+  v_and_b32 v0, 0x3ff, v0
+  v_add_u32 v0, s8, v0
+  v_lshlrev_b32 v1, 2, v0
+  s_getreg_b32 s9, hwreg(HW_REG_HW_ID, 8, 8)
+  v_mov_b32 v2, s9
+  global_store_dword v1, v2, s[0:1]
+  s_endpgm
+)";
+
+TEST_F(Pm4Thunk, ThreadManagementChoosesComputeUnits) {
+  // The fourth unit of the second engine.
+  const Words one_unit =
+      set_sh(0x2e16, {0, 1u << 3}) + set_sh(0x2e19, {0, 0}) + set_sh(0x2e26, {0, 0, 0, 0});
+  run(kernel(kPlace, 64, {0, 0, 0, 0}) + one_unit + packet(0x15, {10, 1, 1, 5}));
+  for (uint32_t n = 0; n < 10 * 64; ++n) ASSERT_EQ(data_[n], 3u | 1u << 5) << n;
+}
+
 TEST_F(Pm4Thunk, PrivateMemoryIsTheProgramsOwn) {
   constexpr uint32_t kWaves = 8;
   constexpr uint32_t kWaveBytes = 1024;

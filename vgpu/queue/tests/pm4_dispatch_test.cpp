@@ -109,6 +109,35 @@ TEST_F(Pm4Dispatches, PrivateMemoryIsTheProgramsIfTheKernelHasSome) {
               HasSubstr("private memory for 1 waves, and a work-group has 2"));
 }
 
+TEST_F(Pm4Dispatches, ThreadManagementChoosesComputeUnits) {
+  // Two engines with an array of 16 units and a 17th one.
+  std::vector<uint32_t> places;
+  for (uint32_t unit = 0; unit < 34; ++unit)
+    places.push_back((unit / 2 % 16) << 8 | unit / 32 << 12 | unit % 2 << 13);
+  Device device = gpu_.device();
+  device.unit_places = &places;
+  std::vector<uint32_t> used;
+  processor_->stop();
+  gpu_.engine.behaviour = [&](const isa::Dispatch& dispatch, const volatile bool&) {
+    used = dispatch.units != nullptr ? *dispatch.units : std::vector<uint32_t>{99};
+    return isa::DispatchResult{};
+  };
+  begin(device);
+  run(registers() + dispatch_direct(1, 1, 1));
+  EXPECT_THAT(used, ElementsAre(99));
+  run(set_sh(0x2e16, {1u << 16 | 1u << 3, 1u << 2}) + dispatch_direct(1, 1, 1));
+  EXPECT_THAT(used, ElementsAre(5, 6, 32));
+  processor_->set_units({6, 7});
+  run(dispatch_direct(1, 1, 1));
+  EXPECT_THAT(used, ElementsAre(6));
+  processor_->set_units({7});
+  EXPECT_THAT(stopped_by(dispatch_direct(1, 1, 1)), HasSubstr("mask of compute units"));
+  gpu_.interrupts.forget_faults();
+  begin(device);
+  EXPECT_THAT(stopped_by(registers() + set_sh(0x2e16, {0, 0}) + dispatch_direct(1, 1, 1)),
+              HasSubstr("COMPUTE_STATIC_THREAD_MGMT leaves none"));
+}
+
 TEST_F(Pm4Dispatches, WhatCannotRunIsRefused) {
   EXPECT_THAT(refused(registers() + dispatch_direct(1, 1, 1, 4)), HasSubstr("COMPUTE_SHADER_EN"));
   EXPECT_THAT(refused(registers() + dispatch_direct(1, 1, 1, 1 | 8)), HasSubstr("ORDERED_APPEND"));
