@@ -70,7 +70,7 @@ REASONS = frozenset(
 OUTPUT = re.compile(
     r"^(bindings/python/src/.*|plugins/(host_memory|skeleton)/driver.cpp"
     r"|tools/halyard/(dump|list|manual|objdump|run|run_program|targets|vgpu_disasm).cpp"
-    r"|vgpu/observe/(counts|trace).cpp)$")
+    r"|vgpu/coherence/reliances.cpp|vgpu/observe/(counts|trace).cpp)$")
 # Whatever is given this text, it is a message.
 MARK = re.compile(r"^…?halyard(: (error|warning|note):|: [A-Z]| vgpu: )")
 # What these are given is help, a name or output.
