@@ -93,13 +93,13 @@ void add_notes(const FunctionInfo& function, const LaunchRequest& request, Launc
   }
   const auto rows = std::count_if(request.shape.begin(), request.shape.end(),
                                   [](uint64_t extent) { return extent > 1; });
-  if (request.dimensions > 1 && grid.y == 1 && grid.z == 1 && rows > 1) {
+  if (!request.grid && request.dimensions > 1 && grid.y == 1 && grid.z == 1 && rows > 1) {
     const uint64_t inner = request.shape.back();
-    launch.notes.push_back(fmt::format(
-        "The kernel {} uses ids in {} dimensions, and the grid has one ({}). For a work-item for "
-        "each element of the result, say --grid={},{}.",
-        short_name(function.name), request.dimensions, grid, inner,
-        *request.elements / std::max<uint64_t>(inner, 1)));
+    launch.notes.push_back(
+        fmt::format("The kernel {} uses ids in {} dimensions, and the default grid has one ({}). "
+                    "For a work-item for each element of the result, say --grid={},{}.",
+                    short_name(function.name), request.dimensions, grid, inner,
+                    *request.elements / std::max<uint64_t>(inner, 1)));
   }
 }
 

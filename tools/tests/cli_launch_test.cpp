@@ -84,8 +84,9 @@ TEST_P(CliHipLaunch, HintsForWhatALaunchLacks) {
   const std::vector<std::string> arguments = {"--input=&2x3xi32", "--input=i32=3"};
   EXPECT_THAT(
       launch("shape.hip", "coordinates", arguments).err,
-      HasSubstr("uses ids in 2 dimensions, and the grid has one (6×1×1). For a work-item for "
-                "each element of the result, say --grid=3,2."));
+      HasSubstr(
+          "uses ids in 2 dimensions, and the default grid has one (6×1×1). For a work-item for "
+          "each element of the result, say --grid=3,2."));
   const Outcome planar =
       launch("shape.hip", "coordinates", {"--input=&2x3xi32", "--input=i32=3", "--grid=3,2"});
   expect(planar, "[0]: 2x3xi32=[[0 1 2][100 101 102]]\n");

@@ -293,9 +293,11 @@ TEST(ChooseLaunch, AHintForAGridOfTooFewDimensions) {
   LaunchRequest request = {.elements = 512, .shape = {16, 32}, .dimensions = 2};
   EXPECT_THAT(
       choose_launch(device(), function, request)->notes,
-      ElementsAre(HasSubstr("ids in 2 dimensions, and the grid has one (512×1×1). For a "
+      ElementsAre(HasSubstr("ids in 2 dimensions, and the default grid has one (512×1×1). For a "
                             "work-item for each element of the result, say --grid=32,16.")));
   request.grid = {{32, 16, 1}};
+  EXPECT_THAT(choose_launch(device(), function, request)->notes, IsEmpty());
+  request.grid = {{512, 1, 1}};
   EXPECT_THAT(choose_launch(device(), function, request)->notes, IsEmpty());
   request = {.elements = 512, .shape = {512}, .dimensions = 2};
   EXPECT_THAT(choose_launch(device(), function, request)->notes, IsEmpty());
