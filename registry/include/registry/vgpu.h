@@ -41,9 +41,9 @@ Status hook_runtime_with_virtual_gpu();
 // Enables the checks of the loaded virtual GPU (docs/virtual-gpu.md, "Looking inside"), in this
 // process and those that it starts. Call it before the vendor's runtime is initialised.
 //
-// `checks`: "coherence,waits"; empty: all. `findings`: a file to which findings are appended;
-// empty: none. INVALID_ARGUMENT for an unknown check, with the legal ones; FAILED_PRECONDITION if
-// the virtual GPU is not loaded.
+// `checks`: "coherence,waits", or "lds,notes" for notes too; empty: all without notes. `findings`:
+// a file to which findings are appended; empty: none. INVALID_ARGUMENT for an unknown check, with
+// the legal ones; FAILED_PRECONDITION if the virtual GPU is not loaded.
 Status check_with_virtual_gpu(const std::string& checks, const std::string& findings);
 // A finding in the file begins a line with these words.
 inline constexpr std::string_view kFindingMark = "halyard vgpu: check: ";

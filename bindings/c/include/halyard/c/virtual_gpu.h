@@ -26,9 +26,10 @@ HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_load_virtual_gpu(
 HALYARD_API bool halyard_virtual_gpu_loaded(void);
 /* The path of the loaded library, or "". Free it with halyard_text_free. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_virtual_gpu_library(char** path);
-/* Enables the virtual GPU's checks of kernels and their use. `checks`: "coherence,waits"; null or
- * "": all. `findings`: a file to which findings are appended; null or "": none. Call it after
- * halyard_load_virtual_gpu and before the first device is opened. */
+/* Enables the virtual GPU's checks of kernels and their use. `checks`: "coherence,waits", or
+ * "lds,notes" for notes too; null or "": all without notes. `findings`: a file to which findings
+ * are appended; null or "": none. Call it after halyard_load_virtual_gpu and before the first
+ * device is opened. */
 HALYARD_API HALYARD_MUST_CHECK halyard_error* halyard_check_with_virtual_gpu(const char* checks,
                                                                              const char* findings);
 
