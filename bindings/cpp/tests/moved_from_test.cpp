@@ -124,6 +124,8 @@ TEST_F(MovedFromTest, BuffersAndArrays) {
     EXPECT_EQ(empty.size(), 0u);
     EXPECT_THAT(empty.span(), IsEmpty());
     EXPECT_EQ(empty.buffer().handle(), nullptr);
+    EXPECT_EQ(error_of([&] { static_cast<void>(empty.device_address()); }),
+              on("Array::device_address", "Array"));
     const auto fails = [](const char* method, auto&& work) {
       EXPECT_EQ(error_of(work), given(method, "Array"));
     };
@@ -155,6 +157,11 @@ TEST_F(MovedFromTest, AnEmptyArrayIsNoNullPointer) {
   EXPECT_EQ(error_of([&] { queue.launch(vadd, {4}, {64}, array, moved.from, array, 4u); }),
             expected);
   EXPECT_EQ(error_of([&] { queue.launch(vadd, {4}, {64}, array, Buffer(), array, 4u); }), expected);
+  // The same where a value has the address.
+  const Kernel load = device.load((kKernels + "/faults.hipfb").c_str()).kernel("load_from");
+  EXPECT_EQ(
+      error_of([&] { queue.launch(load, {1}, {1}, with_memory(uint64_t{0}, moved.from), array); }),
+      given("with_memory", "Array or Buffer"));
 }
 
 TEST_F(MovedFromTest, ExecutablesAndKernels) {

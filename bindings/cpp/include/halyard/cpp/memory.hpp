@@ -75,8 +75,12 @@ class Array {
 
   size_t size() const noexcept { return size_; }  // elements
   const Buffer& buffer() const noexcept { return buffer_; }
-  // For a struct that a kernel takes by value: with_memory.
-  uint64_t device_address() const noexcept { return buffer_.device_address(); }
+  // For a struct that a kernel takes by value: with_memory. INVALID_ARGUMENT if empty; without
+  // exceptions 0.
+  uint64_t device_address() const {
+    internal::require(buffer_.handle(), "Array::device_address", "Array");
+    return halyard_buffer_device_address(buffer_.handle());
+  }
   // The elements themselves, if the host can access this memory; otherwise empty. A kernel's writes
   // are visible when its Future is done. For Memory::kDeviceMapped, call halyard_buffer_flush and
   // halyard_buffer_invalidate if info().coherent_map is false.

@@ -96,6 +96,9 @@ class Queue {
     dispatch.argument_count = list.size();
     std::vector<halyard_range> uses;
     (internal::add_uses(arguments, uses), ...);
+    for (const halyard_range& use : uses) {
+      HALYARD_HOST_TRY(internal::check_given(use.buffer, "with_memory", "Array or Buffer"));
+    }
     dispatch.uses = uses.data();
     dispatch.use_count = uses.size();
     if (Status status = internal::to_dim3("grid", grid, &dispatch.grid); !status.ok())
