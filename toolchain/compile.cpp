@@ -388,7 +388,14 @@ Result<std::vector<Unit>> Job::lower_mlir(const Unit& unit) {
   HALYARD_ASSIGN_OR_RETURN(const std::vector<std::vector<std::byte>> modules,
                            bitcode_in(view_of(text)));
   if (modules.empty()) {
-    return error(StatusCode::kInvalidArgument, "There is no kernel in the file ({}). {}",
+    const std::string others = units.size() > 1 ? " or in the others" : "";
+  if (!kernels.empty()) {
+    const FunctionInfo& kernel = kernels.front().function;
+    return error(StatusCode::kInvalidArgument,
+                 "No kernel in the file ({}){} can be used, the first (\"{}\") for this reason: {}",
+                 printable(first.input), others, short_name(kernel.name), kernel.problem);
+  }
+  return error(StatusCode::kInvalidArgument, "There is no kernel in the file ({}). {}",
                  printable(unit.input), how_to_write_a_kernel(unit.language));
   }
   std::vector<Unit> parts;
@@ -544,11 +551,21 @@ Status Job::link_objects(const std::vector<std::string>& objects, const std::str
 Status Job::check_kernels(const std::vector<Unit>& units,
                           const std::vector<std::byte>& bytes) const {
   HALYARD_ASSIGN_OR_RETURN(const CodeObject object, CodeObject::read(bytes.data(), bytes.size()));
-  if (!object.kernels().empty()) return {};
+  const auto& kernels = object.kernels();
+  const bool any_usable = std::any_of(kernels.begin(), kernels.end(), [](const KernelInfo& kernel) {
+    return kernel.function.problem.empty();
+  });
+  if (any_usable) return {};
   const Unit& first = units.front();
+  const std::string others = units.size() > 1 ? " or in the others" : "";
+  if (!kernels.empty()) {
+    const FunctionInfo& kernel = kernels.front().function;
+    return error(StatusCode::kInvalidArgument,
+                 "No kernel in the file ({}){} can be used, the first (\"{}\") for this reason: {}",
+                 printable(first.input), others, short_name(kernel.name), kernel.problem);
+  }
   return error(StatusCode::kInvalidArgument, "There is no kernel in the file ({}){}. {}",
-               printable(first.input), units.size() > 1 ? " or in the others" : "",
-               how_to_write_a_kernel(first.language));
+               printable(first.input), others, how_to_write_a_kernel(first.language));
 }
 
 Result<Compiled> Job::run(const std::vector<std::string>& inputs) {

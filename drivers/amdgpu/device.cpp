@@ -94,6 +94,7 @@ DeviceImpl::~DeviceImpl() {
   Faults::forget(*this);
   cross_waits_.close();
   memory_.collect();
+  kernel_heap().release();
   pools_.reset();
   owned_cores_.clear();
   for (const hsa_signal_t signal : signals_) hsa_.hsa_signal_destroy(signal);
@@ -220,6 +221,18 @@ void DeviceImpl::announce_loss(QueueCore& core, const Status& cause) {
     watcher_.add_interest();
   }
   progress();
+}
+
+void DeviceImpl::fail_work(const std::string& what) {
+  std::vector<QueueCore*> cores;
+  list_cores(&cores);
+  std::erase_if(cores, [](QueueCore* core) { return core->loss().lost() || core->epoch().idle(); });
+  std::vector<std::string> running;
+  for (const QueueCore* core : cores) running.push_back(describe_current(*core));
+  const Status cause = work_failed(info_.name, what, running);
+  for (QueueCore* const core : cores) {
+    if (core->lose(cause, true)) announce_loss(*core, cause);
+  }
 }
 
 void DeviceImpl::lose_device(const std::string& what) {

@@ -101,6 +101,7 @@ class DeviceImpl final : public DriverDevice {
   void queue_failed(QueueCore& core, hsa_status_t status);
   void lose_queue(QueueCore& core, const Status& cause);
   void lose_device(const std::string& what);
+  void fail_work(const std::string& what) override;
   // Queue::abandon.
   void abandon_queue(QueueCore& core);
 

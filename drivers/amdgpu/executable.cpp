@@ -50,14 +50,18 @@ void ExecutableImpl::destroy() noexcept {
     delete this;
     return;
   }
-  // Kernels in flight run its code, and messages about them name its functions.
+  Memory& memory = static_cast<DeviceImpl&>(device()).memory();
+  if (has_fini()) return finish_first(in_flight(users(), memory));
+  // Kernels in flight run its code, and messages about them name its functions. Its variables may
+  // have been written.
   const Ref<Device> device = std::move(keep_alive_);
+  memory.retire(users(), [this] { delete this; }, {.is_cached = true}, {});
+}
+
+uint64_t ExecutableImpl::users() const {
   uint64_t users = 0;
   for (const FunctionImpl& function : functions_) users |= function.users().bits();
-  // Its variables may have been written.
-  static_cast<DeviceImpl*>(device.get())
-      ->memory()
-      .retire(users, [this] { delete this; }, {.is_cached = true}, {});
+  return users;
 }
 
 Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {
@@ -145,11 +149,9 @@ void ExecutableImpl::unload() {
   reader_ = {};
 }
 
-Status ExecutableImpl::make_functions() {
-  for (const KernelInfo& kernel : object_.kernels()) {
-    HALYARD_ASSIGN_OR_RETURN(const KernelCode code, code_of(kernel));
-    functions_.emplace_back(*this, kernel.function, code);
-  }
+Status ExecutableImpl::make_function(const KernelInfo& kernel) {
+  HALYARD_ASSIGN_OR_RETURN(const KernelCode code, code_of(kernel));
+  functions_.emplace_back(*this, kernel.function, code);
   return {};
 }
 

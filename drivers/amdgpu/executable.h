@@ -32,6 +32,7 @@ class FunctionImpl final : public driver::FunctionBase {
  public:
   FunctionImpl(Executable& executable, const FunctionInfo& info, const KernelCode& code)
       : FunctionBase(executable, info), code_(code) {}
+  FunctionImpl(Executable& executable, const FunctionInfo& info) : FunctionBase(executable, info) {}
   ~FunctionImpl() = default;
 
   const KernelCode& code() const { return code_; }
@@ -53,6 +54,8 @@ class ExecutableImpl final : public LoadedExecutable<FunctionImpl> {
   ExecutableImpl(DeviceImpl& device, Ref<Device> keep_alive, CodeObject object);
   ~ExecutableImpl();
   void destroy() noexcept override;
+  // Of the queues that have launched a function of this.
+  uint64_t users() const;
 
   static Result<Ref<Executable>> load(DeviceImpl& device, Ref<Device> keep_alive, const void* data,
                                       size_t size);
@@ -60,7 +63,7 @@ class ExecutableImpl final : public LoadedExecutable<FunctionImpl> {
   // What a first attempt has made is undone.
   hsa_status_t try_load(const void* data, size_t size, const char** step);
   void unload();
-  Status make_functions() override;
+  Status make_function(const KernelInfo& kernel) override;
   Result<SharedMemory> allocate_shared(size_t bytes) override;
   Result<KernelCode> code_of(const KernelInfo& kernel) const;
 

@@ -216,7 +216,7 @@ Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, cons
   }
   // The runtime aligns to its own measure; what is asked for beyond that is made room for.
   const RoundedSize rounded = round_up(size, alignment, from.alignment, from.granule);
-  collect();
+  if (!wait.is_for_kernel) collect();
   const Search search{*this, type, size, rounded, &made->base};
   HALYARD_RETURN_IF_ERROR(retired_.find_memory(type, rounded.bytes, wait, search));
   usage(type).add_buffer();

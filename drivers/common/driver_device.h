@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "drivers/common/allocations.h"
+#include "drivers/common/device_heap.h"
 #include "drivers/common/device_options.h"
 #include "drivers/common/host_window.h"
 #include "drivers/common/pool_group.h"
@@ -87,6 +88,13 @@ class DriverDevice : public driver::DeviceBase {
   Allocations& allocations() { return allocations_; }
   // The device's queue-ordered memory.
   virtual PoolGroup& pools(MemoryType type) = 0;
+  // What kernels allocate. A driver gives it back (DeviceHeap::release) when no kernel runs any
+  // more, before its memory goes.
+  DeviceHeap& kernel_heap() { return heap_; }
+  // A kernel has done something that makes its results wrong: `what`, as "a kernel freed …". It is
+  // not known which. All queues with work in flight are abandoned, so that the work fails when this
+  // returns. The work goes on until it ends. On any thread; it waits for no work.
+  virtual void fail_work(const std::string& what) = 0;
   // Before pools are looked at: what a driver has to ask for to know what is done.
   virtual void look_at_work() {}
   // Queues of this device's own making that live: QueuePlace.
@@ -154,6 +162,7 @@ class DriverDevice : public driver::DeviceBase {
   const Ref<Driver> keep_alive_;
   const DeviceOptions options_;
   Allocations allocations_;
+  DeviceHeap heap_{*this};
   static inline std::atomic<uint64_t> queue_ids{1};
   std::atomic<uint32_t> queues_{0};
 };

@@ -53,6 +53,9 @@ class HostcallBuffer {
 
 // The services that the device library asks for, by number.
 inline constexpr uint32_t kPrintService = 2;
+// Memory: the first word is the address of what is freed, or 0, and the second then how many bytes
+// are wanted, whose address is the answer.
+inline constexpr uint32_t kMemoryService = 3;
 
 // Texts that work-items send in pieces of up to seven words. Answers of service kPrintService.
 class HostcallMessages {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "drivers/common/driver_device.h"
 #include "hal/error.h"
 #include "plugins/objects.h"
 
@@ -29,7 +30,7 @@ Services& services() {
 
 }  // namespace
 
-Result<std::shared_ptr<HostcallService>> HostcallService::of(const Device& device,
+Result<std::shared_ptr<HostcallService>> HostcallService::of(DriverDevice& device,
                                                              const AllocateShared& allocate) {
   Services& all = services();
   const std::lock_guard lock(all.mutex);
@@ -46,7 +47,7 @@ Result<std::shared_ptr<HostcallService>> HostcallService::of(const Device& devic
         fmt::format("The buffer of {} bytes through which kernels print", bytes));
   }
   std::memset(memory->host, 0, bytes);
-  std::shared_ptr<HostcallService> made(new HostcallService(std::move(*memory), packets));
+  std::shared_ptr<HostcallService> made(new HostcallService(device, std::move(*memory), packets));
   HALYARD_RETURN_IF_ERROR(made->thread_.start(
       "halyard-calls", "kernels that print need one to answer them", [service = made.get()] {
         return service->buffer_.serve(
@@ -56,8 +57,8 @@ Result<std::shared_ptr<HostcallService>> HostcallService::of(const Device& devic
   return made;
 }
 
-HostcallService::HostcallService(SharedMemory memory, uint32_t packets)
-    : memory_(std::move(memory)), buffer_(memory_.host, memory_.device, packets) {}
+HostcallService::HostcallService(DriverDevice& device, SharedMemory memory, uint32_t packets)
+    : device_(device), memory_(std::move(memory)), buffer_(memory_.host, memory_.device, packets) {}
 
 HostcallService::~HostcallService() {
   thread_.stop();
@@ -71,15 +72,27 @@ void HostcallService::handle(uint32_t service, HostcallSlots& slots) {
     });
     return;
   }
-  const uint64_t bit = uint64_t{1} << (service & 63);
-  if ((refused_ & bit) == 0) {
-    std::fprintf(stderr,
-                 "halyard: error: A kernel asks the host for service %u, and gets 0. Halyard "
-                 "answers service %u, which is printf and assert.\n",
-                 service, kPrintService);
-    refused_ |= bit;
-  }
+  if (service == kMemoryService) return serve_memory(slots);
+  // The answer is wrong, so what is in flight fails. But the kernel gets one, so that it ends.
+  device_.fail_work(fmt::format(
+      "a kernel asked the host for service {}, which Halyard does not have: it answers services {} "
+      "(printf and assert) and {} (malloc and new). Remove the call from the kernel",
+      service, kPrintService, kMemoryService));
   slots.fill(0);
+}
+
+void HostcallService::serve_memory(HostcallSlots& slots) {
+  const uint64_t freed = slots[0];
+  if (freed == 0) {
+    slots[0] = device_.kernel_heap().allocate(slots[1]);
+    return;
+  }
+  slots[0] = 0;
+  if (device_.kernel_heap().free(freed)) return;
+  device_.fail_work(
+      fmt::format("a kernel called free or delete for {:#x}, which malloc has not returned, or "
+                  "which was free already",
+                  freed));
 }
 
 }  // namespace halyard

@@ -20,12 +20,15 @@ struct SharedMemory {
 };
 using AllocateShared = std::function<Result<SharedMemory>(size_t bytes)>;
 
-// What kernels print goes to this process's standard output and standard error.
+class DriverDevice;
+
+// What kernels print goes to this process's standard output and standard error; what they allocate
+// comes from the device's heap.
 class HostcallService {
  public:
   // The one of the device; made, with memory that `allocate` gives, unless somebody holds it. To
   // be held while kernels that make host calls may run.
-  static Result<std::shared_ptr<HostcallService>> of(const Device& device,
+  static Result<std::shared_ptr<HostcallService>> of(DriverDevice& device,
                                                      const AllocateShared& allocate);
   ~HostcallService();
   HostcallService(const HostcallService&) = delete;
@@ -35,13 +38,14 @@ class HostcallService {
   uint64_t address() const { return memory_.device; }
 
  private:
-  HostcallService(SharedMemory memory, uint32_t packets);
+  HostcallService(DriverDevice& device, SharedMemory memory, uint32_t packets);
   void handle(uint32_t service, HostcallSlots& slots);
+  void serve_memory(HostcallSlots& slots);
 
+  DriverDevice& device_;  // the holders keep it
   SharedMemory memory_;
   HostcallBuffer buffer_;
   HostcallMessages messages_;
-  uint64_t refused_ = 0;  // services that were refused: a bit for each number
   PollingThread thread_;
 };
 

@@ -4,12 +4,27 @@
 
 namespace halyard {
 
-Status device_lost(StringView device, std::string_view what,
-                   const std::vector<std::string>& running) {
+namespace {
+
+std::string name_all(const std::vector<std::string>& running) {
   std::string names;
   for (const std::string& name : running) names += (names.empty() ? " Running: " : ", ") + name;
-  if (!names.empty()) names += '.';
-  return error(StatusCode::kInternal, "The device {} is lost: {}.{}", device, what, names);
+  return names.empty() ? names : names + '.';
+}
+
+}  // namespace
+
+Status device_lost(StringView device, std::string_view what,
+                   const std::vector<std::string>& running) {
+  return error(StatusCode::kInternal, "The device {} is lost: {}.{}", device, what,
+               name_all(running));
+}
+
+Status work_failed(StringView device, std::string_view what,
+                   const std::vector<std::string>& running) {
+  return error(StatusCode::kInternal,
+               "On {} {}. The queues that had work are lost; make new ones.{}", device, what,
+               name_all(running));
 }
 
 Status device_was_lost(StringView device, std::string_view fault) {

@@ -16,6 +16,10 @@ Status device_lost(StringView device, std::string_view what,
 // UNAVAILABLE: the device cannot be opened since an earlier fault.
 Status device_was_lost(StringView device, std::string_view fault);
 
+// INTERNAL: DriverDevice::fail_work, while `running` (kernels, by name) was on the device.
+Status work_failed(StringView device, std::string_view what,
+                   const std::vector<std::string>& running);
+
 // CANCELLED: Queue::abandon was called on a queue of the device, while `doing`.
 Status queue_abandoned(StringView device, std::string_view doing);
 // What a queue is at, for queue_abandoned: the operation is the one that it holds back first, and

@@ -20,6 +20,9 @@ struct MemoryWait {
   // elsewhere what it looks for. May be null.
   const std::atomic<uint64_t>* changes = nullptr;
   uint64_t seen = 0;
+  // The caller is a thread that a kernel waits for: it takes what is free, and neither collects
+  // what is retired nor calls what may wait for kernels.
+  bool is_for_kernel = false;
 
   bool is_over() const {
     return changes != nullptr && changes->load(std::memory_order_acquire) != seen;
@@ -30,5 +33,6 @@ struct MemoryWait {
 };
 inline constexpr MemoryWait kNoMemoryWait = {};
 inline constexpr MemoryWait kMemoryWait = {.allowed = true};
+inline constexpr MemoryWait kKernelWaits = {.is_for_kernel = true};
 
 }  // namespace halyard

@@ -27,6 +27,8 @@ class PoolGroup {
   PoolGroup(const PoolGroup&) = delete;
   PoolGroup& operator=(const PoolGroup&) = delete;
 
+  // What its pools allocate from.
+  PoolSource& source() { return source_; }
   QueuePool& own() { return own_; }
   // Of own() it does not count references.
   std::shared_ptr<QueuePool> shared_own() { return {std::shared_ptr<void>(), &own_}; }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "drivers/common/driver_device.h"
 #include "drivers/common/polling_thread.h"
 #include "drivers/common/printf_buffer.h"
 #include "hal/hidden_buffers.h"
@@ -52,25 +53,40 @@ class PrintfService {
 PrintServices::PrintServices() = default;
 PrintServices::~PrintServices() = default;
 
-Status PrintServices::start(const std::vector<driver::FunctionBase*>& functions, const void* data,
+Status PrintServices::start_printf(const void* data, size_t size, const AllocateShared& allocate) {
+  const Result<std::vector<PrintfFormat>> formats = read_printf_formats(data, size);
+  if (!formats.ok()) {
+    bad_formats_ = formats.status().message().view();
+    return {};
+  }
+  HALYARD_ASSIGN_OR_RETURN(SharedMemory memory, allocate(kPrintfBytes));
+  printf_ = std::make_unique<PrintfService>(std::move(memory), *formats);
+  return printf_->start();
+}
+
+Status PrintServices::start(DriverDevice& device,
+                            const std::vector<driver::FunctionBase*>& functions, const void* data,
                             size_t size, const AllocateShared& allocate) {
   for (driver::FunctionBase* const function : functions) {
+    if (!function->info().problem.empty()) continue;
     if (wants_hidden_buffer(function->info(), ArgumentKind::kHiddenHostcallBuffer)) {
       if (!calls_) {
-        HALYARD_ASSIGN_OR_RETURN(calls_,
-                                 HostcallService::of(function->executable().device(), allocate));
+        HALYARD_ASSIGN_OR_RETURN(calls_, HostcallService::of(device, allocate));
       }
       function->give_hidden_buffer(ArgumentKind::kHiddenHostcallBuffer, calls_->address());
     }
+    if (wants_hidden_buffer(function->info(), ArgumentKind::kHiddenHeap)) {
+      HALYARD_ASSIGN_OR_RETURN(const uint64_t state, device.kernel_heap().state());
+      function->give_hidden_buffer(ArgumentKind::kHiddenHeap, state);
+    }
     if (wants_hidden_buffer(function->info(), ArgumentKind::kHiddenPrintfBuffer)) {
-      if (!printf_) {
-        HALYARD_ASSIGN_OR_RETURN(const std::vector<PrintfFormat> formats,
-                                 read_printf_formats(data, size));
-        HALYARD_ASSIGN_OR_RETURN(SharedMemory memory, allocate(kPrintfBytes));
-        printf_ = std::make_unique<PrintfService>(std::move(memory), formats);
-        HALYARD_RETURN_IF_ERROR(printf_->start());
+      if (!printf_ && bad_formats_.empty())
+        HALYARD_RETURN_IF_ERROR(start_printf(data, size, allocate));
+      if (printf_) {
+        function->give_hidden_buffer(ArgumentKind::kHiddenPrintfBuffer, printf_->address());
+      } else {
+        function->refuse(bad_formats_);
       }
-      function->give_hidden_buffer(ArgumentKind::kHiddenPrintfBuffer, printf_->address());
     }
   }
   return {};

@@ -1,8 +1,9 @@
-// What the kernels of an executable print through.
+// What the kernels of an executable print through, and allocate from.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "drivers/common/hostcall_service.h"
@@ -22,13 +23,17 @@ class PrintServices {
   PrintServices& operator=(const PrintServices&) = delete;
 
   // Gives the functions, which are those of the code object in `data`, the buffers that they want;
-  // nothing for those that do not print.
-  Status start(const std::vector<driver::FunctionBase*>& functions, const void* data, size_t size,
-               const AllocateShared& allocate);
+  // nothing for those that neither print nor allocate. If the formats of printf cannot be used, the
+  // functions that need them are refused.
+  Status start(DriverDevice& device, const std::vector<driver::FunctionBase*>& functions,
+               const void* data, size_t size, const AllocateShared& allocate);
 
  private:
+  Status start_printf(const void* data, size_t size, const AllocateShared& allocate);
+
   std::shared_ptr<HostcallService> calls_;
   std::unique_ptr<PrintfService> printf_;
+  std::string bad_formats_;  // why printf_ cannot be
 };
 
 }  // namespace halyard

@@ -221,6 +221,11 @@ bool SerialCore::advance() {
   }
   // The work has waited itself, and the queue is lost meanwhile.
   if (in_flight_) return true;
+  if (failure.ok() && step == SerialStep::kDone) {
+    // It has been abandoned while this thread saw to the end of the work.
+    const std::lock_guard lock(mutex_);
+    if (loss_ == Loss::kAbandoned) failure = fault_;
+  }
   in_flight_ = failure.ok() && step == SerialStep::kStarted;
   if (!failure.ok() || step == SerialStep::kDone) {
     if (failure.ok()) end_timing();

@@ -73,6 +73,8 @@ class SerialCore {
   // For the driver: the runtime says so, in its own words.
   void lose(std::string_view words);
   void abandon();
+  // For this reason. What is in flight fails when it has ended.
+  void abandon(const Status& cause) { lose(cause, Loss::kAbandoned); }
   const SerialEngine& engine() const { return *engine_; }
   // Takes it for a new queue of that capacity, if it is idle and has none.
   bool take(uint32_t capacity);

@@ -51,6 +51,7 @@ void SerialDevice::destroy() noexcept {
     // While this is still the driver's device, whose memory and engines these are.
     GpuFaults::instance().forget(*this);
     cores_.clear();
+    kernel_heap().release();
     memory_.close();
     delete this;
     return true;
@@ -75,6 +76,15 @@ std::vector<SerialCore*> SerialDevice::cores() {
   std::vector<SerialCore*> cores;
   for (const auto& core : cores_) cores.push_back(core.get());
   return cores;
+}
+
+void SerialDevice::fail_work(const std::string& what) {
+  std::vector<SerialCore*> busy = cores();
+  std::erase_if(busy, [](SerialCore* core) { return core->is_idle() || core->is_lost(); });
+  std::vector<std::string> running;
+  for (const SerialCore* core : busy) running.push_back(core->describe());
+  const Status cause = work_failed(info_.name, what, running);
+  for (SerialCore* const core : busy) core->abandon(cause);
 }
 
 void SerialDevice::lose(const std::string& what) {

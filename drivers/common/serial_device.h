@@ -35,6 +35,7 @@ class SerialDevice : public DriverDevice {
   std::vector<SerialCore*> cores();
   // The GPU has had a fault: everything that the device has fails.
   void lose(const std::string& what);
+  void fail_work(const std::string& what) override;
 
   // --- What a driver has of its own. Any thread.
 

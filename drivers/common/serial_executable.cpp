@@ -17,6 +17,7 @@ SerialExecutable::SerialExecutable(SerialDevice& device, CodeObject object, uint
       newest_version_(newest_version) {}
 
 void SerialExecutable::destroy() noexcept {
+  if (has_fini()) return finish_first([] { return false; });
   const Ref<Device> device = keep_alive_;
   delete this;
 }
@@ -44,23 +45,21 @@ Result<SharedMemory> SerialExecutable::allocate_shared(size_t bytes) {
   return SharedMemory{block.base, block.address, [&host, block] { host.free(block); }};
 }
 
-Status SerialExecutable::make_functions() {
-  for (const KernelInfo& kernel : object_.kernels()) {
-    const FunctionInfo& info = kernel.function;
-    if (info.kernarg_size > SerialCore::kArenaBytes) {
-      return error(
-          StatusCode::kUnimplemented,
-          "The kernel \"{}\" takes {} bytes of arguments; the driver {} passes at most {}.",
-          short_name(info.name), info.kernarg_size, device_.info().driver, SerialCore::kArenaBytes);
-    }
-    uint64_t object = 0;
-    HALYARD_RETURN_IF_ERROR(find_kernel(std::string(kernel.symbol.view()), &object));
-    uint32_t private_bytes = info.private_segment_size;
-    if (info.uses_dynamic_stack) {
-      private_bytes = std::max(private_bytes, device_.options().stack_bytes);
-    }
-    functions_.emplace_back(*this, info, object, private_bytes);
+Status SerialExecutable::make_function(const KernelInfo& kernel) {
+  const FunctionInfo& info = kernel.function;
+  if (info.kernarg_size > SerialCore::kArenaBytes) {
+    return error(StatusCode::kUnimplemented,
+                 "The kernel \"{}\" takes {} bytes of arguments; the driver {} passes at most {}.",
+                 short_name(info.name), info.kernarg_size, device_.info().driver,
+                 SerialCore::kArenaBytes);
   }
+  uint64_t object = 0;
+  HALYARD_RETURN_IF_ERROR(find_kernel(std::string(kernel.symbol.view()), &object));
+  uint32_t private_bytes = info.private_segment_size;
+  if (info.uses_dynamic_stack) {
+    private_bytes = std::max(private_bytes, device_.options().stack_bytes);
+  }
+  functions_.emplace_back(*this, info, object, private_bytes);
   return {};
 }
 

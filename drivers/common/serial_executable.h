@@ -19,6 +19,8 @@ class SerialFunction final : public driver::FunctionBase {
   SerialFunction(Executable& executable, const FunctionInfo& info, uint64_t object,
                  uint32_t private_bytes)
       : FunctionBase(executable, info), object_(object), private_bytes_(private_bytes) {}
+  SerialFunction(Executable& executable, const FunctionInfo& info)
+      : SerialFunction(executable, info, 0, 0) {}
   ~SerialFunction() = default;
   static const SerialFunction& of(const Function& function) {
     return static_cast<const SerialFunction&>(function);
@@ -50,7 +52,7 @@ class SerialExecutable : public LoadedExecutable<SerialFunction> {
   // Operations in flight keep their executables, so nothing uses it any more.
   void destroy() noexcept final;
   Status load_code(const void* data, size_t size) final;
-  Status make_functions() final;
+  Status make_function(const KernelInfo& kernel) final;
   Result<SharedMemory> allocate_shared(size_t bytes) final;
 
   SerialDevice& device_;

@@ -45,7 +45,7 @@ Status SerialHeap::allocate(uint64_t size, uint64_t alignment, const MemoryWait&
       return heap.wait_until(evaluate, deadline);
     }
   } search{*this, size, rounded};
-  memory_.retired().collect();
+  if (!wait.is_for_kernel) memory_.retired().collect();
   HALYARD_RETURN_IF_ERROR(memory_.retired().find_memory(info_.type, rounded.bytes, wait, search));
   usage_.add_buffer();
   *block = {search.base, reinterpret_cast<uint64_t>(align_up(search.base, alignment)), size,

@@ -7,6 +7,15 @@
 #include <utility>
 
 namespace halyard {
+namespace {
+
+thread_local bool is_of_driver = false;
+
+}  // namespace
+
+bool is_service_thread() {
+  return is_of_driver;
+}
 
 std::thread start_service_thread(const char* name, std::function<void()> work) {
   // A thread starts with the mask of the one that starts it.
@@ -18,6 +27,7 @@ std::thread start_service_thread(const char* name, std::function<void()> work) {
   try {
     thread = std::thread([name, work = std::move(work)] {
       pthread_setname_np(pthread_self(), name);
+      is_of_driver = true;
       work();
     });
   } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)

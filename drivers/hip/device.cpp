@@ -40,6 +40,8 @@ Result<Ref<Device>> DeviceImpl::create(Driver& driver, Hip& hip, const GpuFacts&
 void DeviceImpl::destroy() noexcept {
   // What HIP has goes with the process.
   if (Hip::process_ends()) return;
+  // What kernels in flight use stays until they are done.
+  kernel_heap().release();
   const auto release = [this] {
     if (!memory_.release_all()) return false;
     delete this;
@@ -50,6 +52,20 @@ void DeviceImpl::destroy() noexcept {
   } else {
     Remains::instance().keep(release);
   }
+}
+
+void DeviceImpl::fail_work(const std::string& what) {
+  Streams& streams = Streams::instance();
+  std::vector<Stream*> busy = streams.of_device(facts_.device);
+  std::erase_if(busy, [](Stream* stream) { return stream->lost() || stream->is_quiescent(); });
+  std::vector<std::string> running;
+  for (Stream* const stream : busy) {
+    std::string names = stream->describe_running();
+    if (!names.empty()) running.push_back(std::move(names));
+  }
+  const Status cause = work_failed(info_.name, what, running);
+  for (Stream* const stream : busy) streams.abandon(*stream, cause);
+  Progress::instance().changed();
 }
 
 Status DeviceImpl::do_create_queue(const QueueOptions& options, Queue** queue) {

@@ -25,6 +25,7 @@ class DeviceImpl final : public DriverDevice {
   Memory& memory() { return memory_; }
   Profiler& profiler() { return profiler_; }
   PoolGroup& pools(MemoryType type) override { return memory_.pools(type); }
+  void fail_work(const std::string& what) override;
   void look_at_work() override;
 
  private:

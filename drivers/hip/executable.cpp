@@ -20,9 +20,11 @@ ExecutableImpl::~ExecutableImpl() {
 }
 
 void ExecutableImpl::destroy() noexcept {
+  Memory& memory = static_cast<DeviceImpl&>(device()).memory();
+  if (has_fini() && !Hip::process_ends()) return finish_first(in_flight(users_.bits(), memory));
   // Kernels in flight run its code.
   const Ref<Device> device = std::move(keep_alive_);
-  static_cast<DeviceImpl*>(device.get())->memory().retire(users_.bits(), [this] { delete this; });
+  memory.retire(users_.bits(), [this] { delete this; });
 }
 
 Result<Ref<Executable>> ExecutableImpl::load(DeviceImpl& device, const void* data, size_t size) {
@@ -66,15 +68,13 @@ Status ExecutableImpl::load_code(const void* data, size_t size) {
                   object_.version(), target_, size, device.info().name, device.info().target));
 }
 
-Status ExecutableImpl::make_functions() {
+Status ExecutableImpl::make_function(const KernelInfo& kernel) {
   const CurrentDevice current(hip_, device_number_);
-  for (const KernelInfo& kernel : object_.kernels()) {
-    hipFunction_t handle = nullptr;
-    const std::string name(kernel.function.name.view());
-    HALYARD_RETURN_IF_ERROR(check(hip_, hip_.hipModuleGetFunction(&handle, module_, name.c_str()),
-                                  fmt::format("Looking up the kernel {}", short_name(name))));
-    functions_.emplace_back(*this, kernel.function, handle);
-  }
+  hipFunction_t handle = nullptr;
+  const std::string name(kernel.function.name.view());
+  HALYARD_RETURN_IF_ERROR(check(hip_, hip_.hipModuleGetFunction(&handle, module_, name.c_str()),
+                                fmt::format("Looking up the kernel {}", short_name(name))));
+  functions_.emplace_back(*this, kernel.function, handle);
   return {};
 }
 

@@ -17,7 +17,7 @@ class DeviceImpl;
 
 class FunctionImpl final : public driver::FunctionBase {
  public:
-  FunctionImpl(Executable& executable, const FunctionInfo& info, hipFunction_t handle)
+  FunctionImpl(Executable& executable, const FunctionInfo& info, hipFunction_t handle = nullptr)
       : FunctionBase(executable, info), handle_(handle) {}
   ~FunctionImpl() = default;
 
@@ -39,7 +39,8 @@ class ExecutableImpl final : public LoadedExecutable<FunctionImpl> {
   void destroy() noexcept override;
 
   Status load_code(const void* data, size_t size) override;
-  Status make_functions() override;
+  Status make_function(const KernelInfo& kernel) override;
+  bool runtime_places_managed_variables() const override { return true; }
   Result<SharedMemory> allocate_shared(size_t bytes) override;
 
   Status global_address(const std::string& name, uint64_t* address) const override;

@@ -97,8 +97,9 @@ bool Memory::unpark(MemoryType type, uint64_t size, void** base) {
   return true;
 }
 
-hipError_t Memory::raw_allocate(MemoryType type, uint64_t size, void** base) {
-  if (unpark(type, size, base)) return hipSuccess;
+hipError_t Memory::raw_allocate(MemoryType type, uint64_t size, void** base, bool is_for_kernel) {
+  // Who holds the lock may be in a hipFree that waits for the kernel.
+  if (!is_for_kernel && unpark(type, size, base)) return hipSuccess;
   const Hip& hip = device_.hip();
   const CurrentDevice current(hip, device_.facts().device);
   const auto attempt = [&] {
@@ -113,7 +114,7 @@ hipError_t Memory::raw_allocate(MemoryType type, uint64_t size, void** base) {
     }
   };
   const hipError_t result = attempt();
-  if (result == hipSuccess) return result;
+  if (result == hipSuccess || is_for_kernel) return result;
   {
     // Also for what another thread is freeing just now.
     const std::lock_guard lock(parked_mutex_);
@@ -208,9 +209,10 @@ bool Memory::lingers() {
   return false;
 }
 
-Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block) {
+Status Memory::try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block,
+                            bool is_for_kernel) {
   HALYARD_RETURN_IF_ERROR(usage(type).take(info(type), device_.info().name, size, rounded));
-  const hipError_t result = raw_allocate(type, rounded, &block->base);
+  const hipError_t result = raw_allocate(type, rounded, &block->base, is_for_kernel);
   if (result != hipSuccess) {
     const uint64_t in_use = usage(type).untake(rounded);
     return error(code_for(result),
@@ -231,7 +233,7 @@ struct Memory::Search {
   uint64_t size, rounded;
   Block* block;
 
-  Status attempt() const { return memory.try_allocate(type, size, rounded, block); }
+  Status attempt() const { return memory.try_allocate(type, size, rounded, block, false); }
   void reclaim() const {
     memory.collect();
     memory.pools(type).trim_all();
@@ -252,9 +254,13 @@ Status Memory::allocate(MemoryType type, uint64_t size, uint64_t alignment, cons
                         Block* block, void** pointer) {
   // HIP aligns to its own measure; what is asked for beyond that is made room for.
   const uint64_t rounded = round_up(size, alignment, kAlignment, kGranule).bytes;
-  collect();
-  const Search search{*this, type, size, rounded, block};
-  HALYARD_RETURN_IF_ERROR(retired_.find_memory(type, rounded, wait, search));
+  if (wait.is_for_kernel) {
+    HALYARD_RETURN_IF_ERROR(try_allocate(type, size, rounded, block, true));
+  } else {
+    collect();
+    const Search search{*this, type, size, rounded, block};
+    HALYARD_RETURN_IF_ERROR(retired_.find_memory(type, rounded, wait, search));
+  }
   *pointer = align_up(block->base, alignment);
   return {};
 }

@@ -115,9 +115,10 @@ class Memory final : public DeviceHeaps {
   void retire(uint64_t users, MemoryType type, uint64_t bytes, std::function<void()> release);
   void keep(Retired retired);
   struct Search;
-  Status try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block);
-  // From the blocks that are parked, or from HIP.
-  hipError_t raw_allocate(MemoryType type, uint64_t size, void** base);
+  Status try_allocate(MemoryType type, uint64_t size, uint64_t rounded, Block* block,
+                      bool is_for_kernel);
+  // From the blocks that are parked, or from HIP. MemoryWait::is_for_kernel: from HIP only.
+  hipError_t raw_allocate(MemoryType type, uint64_t size, void** base, bool is_for_kernel = false);
   void raw_free(MemoryType type, const Block& block, bool is_managed = false);
   bool unpark(MemoryType type, uint64_t size, void** base);
   // Whether freeing memory of this type may wait for ever.

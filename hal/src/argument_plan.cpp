@@ -58,8 +58,8 @@ StepKind hidden_kind(ArgumentKind kind, bool everything) noexcept {
       return StepKind::kZero;
     case ArgumentKind::kHiddenHostcallBuffer:
     case ArgumentKind::kHiddenPrintfBuffer:
-      return StepKind::kAddress;
     case ArgumentKind::kHiddenHeap:
+      return StepKind::kAddress;
     case ArgumentKind::kHiddenDefaultQueue:
     case ArgumentKind::kHiddenCompletionAction:
       return everything ? StepKind::kZero : StepKind::kRefused;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "code_object_header.h"
 #include "damaged.h"
@@ -18,7 +19,8 @@ struct CodeObject::Contents {
   internal::CodeObjectHeader header;
   std::string metadata;  // the note, copied; the strings below lie in it
   std::string_view metadata_target;
-  std::deque<std::string> names;  // of globals
+  std::deque<std::string> names;     // of globals
+  std::deque<std::string> problems;  // of kernels
   // The arguments of each kernel: a deque, since FunctionInfo points into its elements.
   std::deque<std::vector<ArgumentInfo>> arguments;
   std::vector<KernelInfo> kernels;
@@ -35,6 +37,9 @@ using internal::MetadataTree;
 using Node = internal::MetadataTree::Node;
 
 // LLVM AMDGPUUsage, "Note Records" and "Code Object Metadata".
+
+// Runtimes set aside a segment for each function, so a size that no kernel has is refused.
+constexpr uint32_t kMaxKernargBytes = 1 << 20;
 
 struct KindName {
   std::string_view name;
@@ -226,6 +231,39 @@ void drop_unused(const LibraryUse& use, const FunctionInfo& function,
   }
 }
 
+// Why the kernel has no descriptor, or none that loaders find.
+std::string no_descriptor(const ElfImage& image, const KernelInfo& kernel) {
+  const auto& local = image.static_symbols();
+  const bool hidden = std::any_of(local.begin(), local.end(), [&](const ElfSymbol& s) {
+    return s.name == kernel.symbol.view();
+  });
+  const std::string symbol = short_name(kernel.symbol);
+  if (!hidden) {
+    return fmt::format(
+        "The code object has no symbol \"{}\", which is its descriptor: link the file that "
+        "defines the kernel too.",
+        symbol);
+  }
+  return fmt::format(
+      "The code object has no exported symbol \"{}\", which is its descriptor. The symbol is "
+      "local, and loaders skip it: compile with -fvisibility=protected.",
+      symbol);
+}
+
+Status read_kind(const Fields& fields, KernelKind* kind) {
+  std::string_view text = "normal";
+  HALYARD_RETURN_IF_ERROR(fields.string(".kind", false, &text));
+  constexpr std::pair<std::string_view, KernelKind> kNames[] = {
+      {"normal", KernelKind::kNormal}, {"init", KernelKind::kInit}, {"fini", KernelKind::kFini}};
+  for (const auto& [name, known] : kNames) {
+    if (name != text) continue;
+    *kind = known;
+    return {};
+  }
+  return damaged("has {} whose .kind (\"{}\") is not \"normal\", \"init\" or \"fini\".",
+                 fields.where(), printable(text));
+}
+
 Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImage& image,
                    const LibraryUse& use, CodeObject::Contents* contents, KernelInfo* kernel) {
   FunctionInfo& function = kernel->function;
@@ -259,6 +297,7 @@ Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImag
     return damaged("has {} whose .wavefront_size ({}) is neither 32 nor 64.", fields.where(),
                    function.wavefront_size);
   }
+  HALYARD_RETURN_IF_ERROR(read_kind(fields, &kernel->kind));
   HALYARD_RETURN_IF_ERROR(fields.boolean(".uses_dynamic_stack", &function.uses_dynamic_stack));
   HALYARD_RETURN_IF_ERROR(
       fields.dimensions(".reqd_workgroup_size", &function.required_workgroup_size));
@@ -275,18 +314,19 @@ Status read_kernel(const MetadataTree& tree, const Fields& fields, const ElfImag
 
   const ElfSymbol* symbol = image.find(kernel->symbol.view());
   if (symbol == nullptr) {
-    const auto& local = image.static_symbols();
-    const bool hidden = std::any_of(local.begin(), local.end(), [&](const ElfSymbol& s) {
-      return s.name == kernel->symbol.view();
-    });
-    return damaged(
-        "has {} without its descriptor: there is no {}symbol \"{}\".{}", fields.where(),
-        hidden ? "exported " : "", kernel->symbol,
-        hidden ? " It is local, and loaders skip it: compile with -fvisibility=protected." : "");
+    function.problem = contents->problems.emplace_back(no_descriptor(image, *kernel));
+    return {};
   }
   HALYARD_ASSIGN_OR_RETURN(kernel->descriptor_offset,
                            image.file_offset(*symbol, internal::kDescriptorBytes));
   kernel->descriptor_address = symbol->symbol.st_value;
+  kernel->has_descriptor = true;
+  if (function.kernarg_size > kMaxKernargBytes) {
+    function.problem = contents->problems.emplace_back(fmt::format(
+        "It takes {} bytes of arguments (.kernarg_segment_size); a kernel takes {} at most. Pass "
+        "the address of a buffer instead.",
+        function.kernarg_size, kMaxKernargBytes));
+  }
   return {};
 }
 

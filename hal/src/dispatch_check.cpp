@@ -28,6 +28,8 @@ std::string name_of(const Dispatch& dispatch) {
 }
 
 [[gnu::cold, gnu::noinline]] Status no_plan(const Dispatch& dispatch) {
+  const FunctionInfo& info = dispatch.function->info();
+  if (!info.problem.empty()) return unusable(info);
   return error(StatusCode::kResourceExhausted,
                "A dispatch of \"{}\" fails: there was no host memory for its argument layout when "
                "the executable was loaded.",
@@ -330,6 +332,11 @@ const char* without(ArgumentKind kind) noexcept {
 }
 
 }  // namespace
+
+Status unusable(const FunctionInfo& function) {
+  return error(StatusCode::kFailedPrecondition, "The function \"{}\" cannot be dispatched. {}",
+               name_of(function), function.problem);
+}
 
 Status check_dispatch_memory(const Device&, const Dispatch& dispatch) {
   if (dispatch.function == nullptr) [[unlikely]]

@@ -21,6 +21,9 @@ Status check_in_detail(const Device& device, const Dispatch& dispatch, DispatchK
 // What even an unvalidated dispatch needs so that the driver reads no memory that is not there.
 Status check_dispatch_memory(const Device& device, const Dispatch& dispatch);
 
+// Why no dispatch of the function is possible: FunctionInfo::problem, which is not empty.
+Status unusable(const FunctionInfo& function);
+
 // Each of these is false if something is wrong, or if it takes a closer look to see that nothing
 // is: an empty range at the end of its buffer, a slot in place of a buffer.
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "dispatch_check.h"
 #include "driver_call.h"
 #include "function_name.h"
 #include "hal/error.h"
@@ -36,7 +37,9 @@ Result<const Function*> Executable::find(StringView name) const {
   }
   HALYARD_ASSIGN_OR_RETURN(const size_t index, internal::find_function_name(
                                                    name.view(), names, "function", "executable"));
-  return &function(index);
+  const Function& found = function(index);
+  if (!found.info().problem.empty()) return internal::unusable(found.info());
+  return &found;
 }
 
 Result<GlobalInfo> Executable::global(StringView name) const {

@@ -52,6 +52,8 @@ FunctionState& make_state(const Function& function) {
   state->hidden = known(given.hidden);
   state->info.arguments = state->arguments;
   state->info.hidden = state->hidden;
+  // Without a plan there is no dispatch, validated or not.
+  if (!state->info.problem.empty()) return publish(&function.contract()->host, state);
   // What the driver can give, only it knows.
   if (ArgumentPlan* const plan = ArgumentPlan::make(state->info); plan != nullptr) {
     plan->refused_hidden = state->info.missing_hidden - 1;

@@ -15,9 +15,6 @@ constexpr uint64_t kDescriptorAlignment = 64;
 constexpr uint64_t kEntryAlignment = 256;
 constexpr uint64_t kSmallestInstruction = 4;  // bytes
 
-// Runtimes set aside a segment for each function, so a size that no kernel has is refused.
-constexpr uint32_t kMaxKernargBytes = 1 << 20;
-
 // Offsets in a kernel descriptor.
 constexpr uint64_t kGroupSegmentSize = 0;
 constexpr uint64_t kPrivateSegmentSize = 4;
@@ -293,12 +290,6 @@ class DescriptorCheck {
           "offset {}).",
           name(), size.key, size.metadata, value, offset(size.offset));
     }
-    if (function.kernarg_size > kMaxKernargBytes) {
-      return damaged(
-          "has kernel {} with {} bytes of arguments (.kernarg_segment_size). It takes {} "
-          "at most; pass the address of a buffer instead.",
-          name(), function.kernarg_size, kMaxKernargBytes);
-    }
     const bool wave32 = (descriptor_.read<uint16_t>(kProperties) >> 10 & 1) != 0;
     if (generation_ != Generation::kUnknown && (function.wavefront_size == 32) != wave32) {
       return damaged(
@@ -324,6 +315,7 @@ Status check_kernels(const ElfImage& image, const CodeObject& object) {
     if (!names.insert(kernel.function.name.view()).second) {
       return damaged("has two kernels named \"{}\".", short_name(kernel.function.name));
     }
+    if (!kernel.has_descriptor) continue;
     HALYARD_RETURN_IF_ERROR(DescriptorCheck(image, object, kernel).run());
   }
   return {};

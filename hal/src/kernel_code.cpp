@@ -35,6 +35,10 @@ uint64_t function_size(const std::vector<internal::ElfSymbol>& symbols, uint64_t
 }  // namespace
 
 Result<KernelCode> kernel_code(std::span<const std::byte> object, const KernelInfo& kernel) {
+  if (!kernel.has_descriptor) {
+    return error(StatusCode::kInvalidArgument, "The kernel \"{}\" has no code. {}",
+                 short_name(kernel.function.name), kernel.function.problem);
+  }
   HALYARD_ASSIGN_OR_RETURN(const internal::ElfImage image,
                            internal::ElfImage::open(object.data(), object.size()));
   if (kernel.descriptor_offset > object.size() ||

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dispatch_check.h"
 #include "gpu_group.h"
 #include "hal/error.h"
 #include "hal/text.h"
@@ -119,6 +120,8 @@ Status choose_variant(const Device& device, size_t gpu, const Function** functio
     return no_variant(device, gpu, **function,
                       static_cast<const LogicalExecutable&>(executable).part(gpu));
   }
+  if (!variant->info().problem.empty()) [[unlikely]]
+    return unusable(variant->info());
   *function = variant;
   return {};
 }

@@ -94,8 +94,8 @@ Status pack_arguments(const FunctionInfo& function, Map* kernel) {
   return {};
 }
 
-Status pack_kernel(const KernelInfo& info, const Node* kind, uint32_t dynamic_stack_bytes,
-                   Packer* packer) {
+// Without `.kind`: the runtime would run an init kernel before the driver can give it arguments.
+Status pack_kernel(const KernelInfo& info, uint32_t dynamic_stack_bytes, Packer* packer) {
   const FunctionInfo& function = info.function;
   uint32_t scratch = function.private_segment_size;
   if (function.uses_dynamic_stack) scratch = std::max(scratch, dynamic_stack_bytes);
@@ -118,14 +118,6 @@ Status pack_kernel(const KernelInfo& info, const Node* kind, uint32_t dynamic_st
     Packer& sizes = kernel.entry(".reqd_workgroup_size");
     sizes.pack_array(3);
     for (const uint32_t size : {required.x, required.y, required.z}) sizes.pack(size);
-  }
-  if (kind != nullptr) {
-    if (kind->text != "normal" && kind->text != "init" && kind->text != "fini") {
-      return damaged(
-          "has kernel \"{}\" whose .kind (\"{}\") is not \"normal\", \"init\" or \"fini\".",
-          short_name(function.name), printable(kind->text));
-    }
-    kernel.text(".kind", kind->text);
   }
   kernel.write(*packer);
   return {};
@@ -160,13 +152,12 @@ Result<std::string> with_opaque_arguments(const CodeObject& object, std::string_
   HALYARD_ASSIGN_OR_RETURN(const MetadataTree tree, MetadataTree::parse(metadata, base));
   Map root;
   Packer& kernels = root.entry("amdhsa.kernels");
-  kernels.pack_array(static_cast<uint32_t>(object.kernels().size()));
-  const Node* const list = tree.find(tree.root(), "amdhsa.kernels");
-  const Node* node = list == nullptr ? nullptr : tree.child(*list);
-  for (const KernelInfo& kernel : object.kernels()) {
-    HALYARD_RETURN_IF_ERROR(
-        pack_kernel(kernel, tree.find(*node, ".kind"), dynamic_stack_bytes, &kernels));
-    node = tree.sibling(*node);
+  const auto is_usable = [](const KernelInfo& kernel) { return kernel.function.problem.empty(); };
+  const auto& all = object.kernels();
+  kernels.pack_array(static_cast<uint32_t>(std::count_if(all.begin(), all.end(), is_usable)));
+  for (const KernelInfo& kernel : all) {
+    if (!is_usable(kernel)) continue;
+    HALYARD_RETURN_IF_ERROR(pack_kernel(kernel, dynamic_stack_bytes, &kernels));
   }
   if (!object.metadata_target().empty()) root.text("amdhsa.target", object.metadata_target());
   HALYARD_RETURN_IF_ERROR(pack_version(tree, base, &root));

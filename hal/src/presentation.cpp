@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "dynamic_symbols.h"
 #include "elf_image.h"
 #include "hal/error.h"
 #include "hal/target_map.h"
@@ -256,7 +257,8 @@ Result<std::vector<std::byte>> present_opaque_arguments(const void* data, size_t
   std::vector<std::byte> file(begin, begin + size);
   for (const KernelInfo& kernel : object.kernels()) {
     const FunctionInfo& function = kernel.function;
-    if (!function.uses_dynamic_stack || function.private_segment_size >= dynamic_stack_bytes) {
+    if (!kernel.has_descriptor || !function.uses_dynamic_stack ||
+        function.private_segment_size >= dynamic_stack_bytes) {
       continue;
     }
     patch(&file, kernel.descriptor_offset + kPrivateSegmentSize, dynamic_stack_bytes);
@@ -265,6 +267,7 @@ Result<std::vector<std::byte>> present_opaque_arguments(const void* data, size_t
     return internal::with_opaque_arguments(object, metadata, base, dynamic_stack_bytes);
   };
   HALYARD_RETURN_IF_ERROR(rewrite_notes(image, hide, &file));
+  internal::add_dynamic_symbols(image, &file);
   return file;
 }
 

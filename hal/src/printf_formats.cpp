@@ -48,16 +48,18 @@ std::string unescape(std::string_view text) {
   return plain;
 }
 
-// "id:count:size:…:format".
+// "id:count:size:…:format". Of arguments that the format does not use LLVM counts all, and writes
+// neither the sizes nor the values. A colon of the format itself is escaped.
 Result<PrintfFormat> parse(std::string_view entry) {
   PrintfFormat format;
   std::string_view rest = entry;
   uint32_t count = 0;
   bool good = take_number(&rest, &format.id) && take_number(&rest, &count) && format.id != 0 &&
               count <= kMostArguments;
-  for (uint32_t i = 0; good && i < count; ++i) {
+  while (good && rest.find(':') != std::string_view::npos) {
+    good = format.sizes.size() < count;
     uint32_t size = 0;
-    good = take_number(&rest, &size) && size <= kLargestArgument;
+    good = take_number(&rest, &size) && size <= kLargestArgument && good;
     format.sizes.push_back(size);
   }
   if (!good) {

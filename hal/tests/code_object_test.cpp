@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <ostream>
+#include <span>
+#include <string>
 
 #include "code_objects.h"
+#include "hal/kernel_code.h"
 
 namespace halyard {
 namespace {
@@ -413,11 +417,6 @@ TEST(BadCodeObject, WithFieldsThatAreMissingOrWrong) {
   } cases[] = {
       {".kernarg_segment_size", ".kernarg_segment_sizz",
        "has kernel \"every_kind\" without .kernarg_segment_size"},
-      {".symbol\xad"
-       "every_kind.kd",
-       ".symbol\xad"
-       "every_kinx.kd",
-       "there is no symbol \"every_kinx.kd\""},
       {".value_kind\xad"
        "global_buffer",
        ".value_kinx\xad"
@@ -436,10 +435,55 @@ TEST(BadCodeObject, WithFieldsThatAreMissingOrWrong) {
   }
 }
 
-// clang before 17 hides the kernels of C sources.
-TEST(BadCodeObject, WithKernelsThatAreNotExported) {
-  expect_error(read_data("hidden.hsaco"), StatusCode::kInvalidArgument,
-               {"there is no exported symbol \"every_kind.kd\"", "-fvisibility=protected"});
+// The rest of the file can be used. clang before 17 hides the kernels of C sources.
+TEST(CodeObject, AKernelWithoutADescriptorHasAProblem) {
+  const auto hidden = read(read_data("hidden.hsaco"));
+  ASSERT_TRUE(hidden.ok()) << hidden.status().to_string();
+  ASSERT_FALSE(hidden->kernels().empty());
+  EXPECT_FALSE(hidden->kernels()[0].has_descriptor);
+  EXPECT_THAT(std::string(hidden->kernels()[0].function.problem.view()),
+              ::testing::AllOf(HasSubstr("no exported symbol \"every_kind.kd\""),
+                               HasSubstr("-fvisibility=protected")));
+
+  Bytes bytes = read_data("v4.hsaco");
+  testing::replace(bytes,
+                   ".symbol\xad"
+                   "every_kind.kd",
+                   ".symbol\xad"
+                   "every_kinx.kd");
+  const auto other = read(bytes);
+  ASSERT_TRUE(other.ok()) << other.status().to_string();
+  size_t usable = 0;
+  for (const KernelInfo& kernel : other->kernels()) {
+    if (kernel.function.name.view() != "every_kind") {
+      usable += kernel.has_descriptor && kernel.function.problem.empty();
+      continue;
+    }
+    EXPECT_THAT(std::string(kernel.function.problem.view()),
+                HasSubstr("no symbol \"every_kinx.kd\""));
+    const auto code = kernel_code(std::as_bytes(std::span(bytes)), kernel);
+    ASSERT_FALSE(code.ok());
+    EXPECT_THAT(std::string(code.status().message().view()), HasSubstr("has no code"));
+  }
+  EXPECT_EQ(usable, other->kernels().size() - 1);
+}
+
+TEST(CodeObject, KernelsForLoadersAreToldApart) {
+  const auto object = read(read_data("start.hsaco"));
+  ASSERT_TRUE(object.ok()) << object.status().to_string();
+  std::map<std::string, KernelKind> kinds;
+  for (const KernelInfo& kernel : object->kernels())
+    kinds[std::string(kernel.function.name.view())] = kernel.kind;
+  EXPECT_EQ(kinds, (std::map<std::string, KernelKind>{{"amdgcn.device.init", KernelKind::kInit},
+                                                      {"amdgcn.device.fini", KernelKind::kFini},
+                                                      {"read_built", KernelKind::kNormal}}));
+  Bytes bytes = read_data("start.hsaco");
+  testing::replace(bytes,
+                   ".kind\xa4"
+                   "init",
+                   ".kind\xa4"
+                   "inix");
+  expect_error(bytes, StatusCode::kInvalidArgument, {".kind (\"inix\")", "\"fini\""});
 }
 
 TEST(BadCodeObject, WithAnArgumentOutsideOfItsSegment) {

@@ -75,6 +75,7 @@ SAME(FunctionInfo, HalyardFunctionInfo, hidden, hidden);
 SAME(FunctionInfo, HalyardFunctionInfo, uses_dynamic_stack, uses_dynamic_stack);
 SAME(FunctionInfo, HalyardFunctionInfo, max_workgroup_size, max_workgroup_size);
 SAME(FunctionInfo, HalyardFunctionInfo, missing_hidden, missing_hidden);
+SAME(FunctionInfo, HalyardFunctionInfo, problem, problem);
 SAME(ExecutableInfo, HalyardExecutableInfo, code_object_version, code_object_version);
 SAME(GlobalInfo, HalyardGlobalInfo, size, size);
 SAME(Dispatch, HalyardDispatch, grid, grid);

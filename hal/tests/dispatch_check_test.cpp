@@ -103,6 +103,19 @@ TEST_F(DispatchCheck, NoFunction) {
   expect_invalid("A dispatch is given no function (null). Executable::find returns one.");
 }
 
+// Not even without validation: the driver has no code for it.
+TEST_F(DispatchCheck, AFunctionWithAProblem) {
+  builder_.info.problem = "It is made of cheese.";
+  expect_refused(StatusCode::kFailedPrecondition,
+                 "The function \"vadd\" cannot be dispatched. It is made of cheese.");
+  device_->set_validation(false);
+  expect_refused(StatusCode::kFailedPrecondition,
+                 "The function \"vadd\" cannot be dispatched. It is made of cheese.");
+  const auto found = executable_->find("vadd");
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.status().code(), StatusCode::kFailedPrecondition);
+}
+
 TEST_F(DispatchCheck, AFunctionOfAnotherDevice) {
   const Ref<FakeExecutable> elsewhere = Ref<FakeExecutable>::adopt(new FakeExecutable(*other_));
   dispatch_.function = &builder_.build(*elsewhere);

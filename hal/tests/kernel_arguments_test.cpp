@@ -297,7 +297,8 @@ TEST_F(KernelArguments, BuffersOfTheDriverGoWhereTheyAreWanted) {
       .add(ArgumentKind::kHiddenPrintfBuffer, 8, 8)
       .add(ArgumentKind::kHiddenNone, 16, 8)
       .add(ArgumentKind::kHiddenHostcallBuffer, 24, 8)
-      .add(ArgumentKind::kHiddenNone, 32, 8);
+      .add(ArgumentKind::kHiddenNone, 32, 8)
+      .add(ArgumentKind::kHiddenHeap, 40, 8);
   testing::FakeFunction& function = builder.build(*executable_);
   const uint64_t value = 7;
   const Argument arguments[] = {Argument::of(value)};
@@ -314,6 +315,13 @@ TEST_F(KernelArguments, BuffersOfTheDriverGoWhereTheyAreWanted) {
   EXPECT_EQ(at<uint64_t>(16), 0u);
   EXPECT_EQ(at<uint64_t>(24), 0x123456789abcu);
   EXPECT_EQ(at<uint64_t>(32), 0u);
+  EXPECT_EQ(at<uint64_t>(40), 0u);
+  EXPECT_EQ(function.info().missing_hidden, 5u) << "a kernel with malloc is refused without it";
+  function.give_hidden_buffer(ArgumentKind::kHiddenHeap, 0x7000);
+  EXPECT_EQ(function.info().missing_hidden, 0u);
+  pack(function, arguments);
+  EXPECT_EQ(at<uint64_t>(24), 0x123456789abcu);
+  EXPECT_EQ(at<uint64_t>(40), 0x7000u);
 }
 
 }  // namespace

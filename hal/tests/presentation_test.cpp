@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "code_objects.h"
 
@@ -208,6 +210,64 @@ TEST(OpaqueArguments, LeaveTheQueuesAddressToTheRuntime) {
     EXPECT_LE(after.kernels()[i].function.hidden.size(),
               before.kernels()[i].function.hidden.size());
   }
+}
+
+// The driver runs init kernels itself, and HIP would refuse the module for a kernel without a
+// descriptor.
+TEST(OpaqueArguments, LeaveNoKernelThatHipWouldRunOrMiss) {
+  Bytes original = read_data("start.hsaco");
+  const auto opaque = present_opaque_arguments(original.data(), original.size(), 4096);
+  ASSERT_TRUE(opaque.ok()) << opaque.status().to_string();
+  const auto* begin = reinterpret_cast<const char*>(opaque->data());
+  const CodeObject after = parse(Bytes(begin, begin + opaque->size()));
+  EXPECT_EQ(after.kernels().size(), 3u);
+  for (const KernelInfo& kernel : after.kernels()) EXPECT_EQ(kernel.kind, KernelKind::kNormal);
+
+  testing::replace(original, "\xadread_built.kd", "\xadread_bui_t.kd");
+  const auto fewer = present_opaque_arguments(original.data(), original.size(), 4096);
+  ASSERT_TRUE(fewer.ok()) << fewer.status().to_string();
+  begin = reinterpret_cast<const char*>(fewer->data());
+  EXPECT_EQ(parse(Bytes(begin, begin + fewer->size())).kernels().size(), 2u);
+}
+
+// direct.hsaco is made by direct.py.
+TEST(OpaqueArguments, ComeWithDynamicSymbols) {
+  const Bytes original = read_data("direct.hsaco");
+  const auto sections_of = [](const Bytes& bytes) {
+    const auto header = testing::get<Elf64_Ehdr>(bytes, 0);
+    std::vector<Elf64_Shdr> sections;
+    for (int i = 0; i < header.e_shnum; ++i)
+      sections.push_back(testing::get<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr)));
+    return sections;
+  };
+  const auto has_type = [](uint32_t type) {
+    return [type](const Elf64_Shdr& section) { return section.sh_type == type; };
+  };
+  const auto before = sections_of(original);
+  ASSERT_EQ(std::count_if(before.begin(), before.end(), has_type(SHT_DYNSYM)), 0);
+  const auto opaque = present_opaque_arguments(original.data(), original.size(), 4096);
+  ASSERT_TRUE(opaque.ok()) << opaque.status().to_string();
+  const auto* begin = reinterpret_cast<const char*>(opaque->data());
+  const Bytes after(begin, begin + opaque->size());
+  const auto sections = sections_of(after);
+  ASSERT_EQ(sections.size(), before.size() + 2);
+  const Elf64_Shdr& table = *std::find_if(sections.begin(), sections.end(), has_type(SHT_DYNSYM));
+  ASSERT_LT(table.sh_link, sections.size());
+  const Elf64_Shdr& strings = sections[table.sh_link];
+  EXPECT_EQ(strings.sh_type, Elf64_Word{SHT_STRTAB});
+  std::vector<std::string> names;
+  for (uint64_t at = 0; at < table.sh_size; at += sizeof(Elf64_Sym)) {
+    const auto symbol = testing::get<Elf64_Sym>(after, table.sh_offset + at);
+    ASSERT_LT(symbol.st_name, strings.sh_size);
+    names.emplace_back(after.data() + strings.sh_offset + symbol.st_name);
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("", "small", "small.kd"));
+  // A file with such symbols gets no second table.
+  const Bytes usual = read_data("v5.hsaco");
+  const auto same = present_opaque_arguments(usual.data(), usual.size(), 4096);
+  ASSERT_TRUE(same.ok());
+  begin = reinterpret_cast<const char*>(same->data());
+  EXPECT_EQ(sections_of(Bytes(begin, begin + same->size())).size(), sections_of(usual).size());
 }
 
 // HIP parses what it finds in the metadata and trusts it.

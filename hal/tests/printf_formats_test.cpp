@@ -53,10 +53,22 @@ TEST(PrintfFormats, OfACodeObjectThatDoesNotPrintThereAreNone) {
 
 TEST(PrintfFormats, AnEntryThatIsNotAsLlvmWritesItIsNamed) {
   EXPECT_THAT(damage(":4:4:8:16:", ":4:4:8:1x:"), HasSubstr("amdhsa.printf has an entry ("));
-  EXPECT_THAT(damage("2:4:4:4:8:16:item", "2:9:4:4:8:16:item"),
+  EXPECT_THAT(damage("2:4:4:4:8:16:item", "2:3:4:4:8:16:item"),
               HasSubstr("amdhsa.printf has an entry ("));
   EXPECT_THAT(damage("1:0:plain", "0:0:plain"), HasSubstr("an id from 1 on"));
   EXPECT_THAT(damage("1:0:plain", "2:0:plain"), HasSubstr("two formats with the id 2"));
+}
+
+// printf("%d\\n", 1, 2): LLVM counts both arguments, and writes the size of the one that is used.
+TEST(PrintfFormats, OfArgumentsThatTheFormatDoesNotUseThereIsOnlyTheCount) {
+  Bytes bytes = read_data("printf.hsaco");
+  testing::replace(bytes, "2:4:4:4:8:16:item", "2:9:4:4:8:16:item");
+  const auto formats = read_formats(bytes);
+  ASSERT_TRUE(formats.ok()) << formats.status().to_string();
+  ASSERT_EQ(formats->size(), 2u);
+  const auto& last = (*formats)[1].sizes.empty() ? (*formats)[0] : (*formats)[1];
+  EXPECT_THAT(last.sizes, ElementsAre(4, 4, 8, 16));
+  EXPECT_EQ(last.text, "item %d: %f, %s; %v4hlf\n");
 }
 
 }  // namespace

@@ -67,6 +67,18 @@ std::string kind_of(const ArgumentInfo& argument) {
   return kind.starts_with("hidden_") ? kind.substr(7) : kind;
 }
 
+const char* kind_name(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::kInit:
+      return "init";
+    case KernelKind::kFini:
+      return "fini";
+    case KernelKind::kNormal:
+      break;
+  }
+  return "normal";
+}
+
 void append_arguments(std::string& text, const FunctionInfo& info) {
   if (info.arguments.empty() && info.hidden.empty()) return;
   std::vector<Row> rows = {{"OFFSET", "SIZE", "KIND", "TYPE", "NAME"}};
@@ -91,6 +103,11 @@ void append_kernel(std::string& text, const ObjdumpFlags& flags, const Variant& 
                    const KernelInfo& kernel) {
   const FunctionInfo& info = kernel.function;
   text += fmt::format("    {}\n", text_of(info.name));
+  if (kernel.kind != KernelKind::kNormal) {
+    text += fmt::format("      run by loaders (.kind {})\n", kind_name(kernel.kind));
+  }
+  if (!info.problem.empty())
+    text += fmt::format("      cannot be used: {}\n", text_of(info.problem));
   const Result<KernelCode> code = kernel_code(variant.in_module->bytes, kernel);
   if (code.ok()) {
     text += fmt::format("      code {} bytes at address {:#x}, wavefronts of {}\n",
@@ -214,6 +231,8 @@ Json to_json(const ObjdumpFlags& flags, const Variant& variant, const KernelInfo
                {"max_workgroup_size", info.max_workgroup_size},
                {"arguments", to_json(info.arguments)},
                {"hidden_arguments", to_json(info.hidden)}};
+  if (kernel.kind != KernelKind::kNormal) json["kind"] = kind_name(kernel.kind);
+  if (!info.problem.empty()) json["problem"] = text_of(info.problem);
   const Dim3& required = info.required_workgroup_size;
   if (product(required) != 0)
     json["required_workgroup_size"] = {required.x, required.y, required.z};

@@ -128,7 +128,7 @@ Status disasm(const DisasmFlags& flags) {
                              CodeObject::read(variant.bytes.data(), variant.bytes.size()));
     std::vector<const KernelInfo*> kernels;
     for (const KernelInfo& kernel : object.kernels()) {
-      if (flags.kernels.empty()) kernels.push_back(&kernel);
+      if (flags.kernels.empty() && kernel.has_descriptor) kernels.push_back(&kernel);
     }
     for (const std::string& name : flags.kernels) {
       HALYARD_ASSIGN_OR_RETURN(const KernelInfo* const kernel, object.find(name));

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -286,6 +287,77 @@ TEST_F(SerialDeviceTest, ALostDeviceFailsWhatItHasAndRefusesMore) {
   EXPECT_THAT(message(done_->wait(1)), HasSubstr("A meteorite"));
   EXPECT_FALSE(queue_->fill(device, "a", 1).ok());
   EXPECT_FALSE(device_->create_queue().ok());
+}
+
+// What kernels allocate (DeviceHeap).
+class KernelHeap : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kSlab = 2 << 20;
+
+  explicit KernelHeap(uint64_t most = 64 << 20) {
+    bench_.most = most;
+    device_ = TestDevice::make<TestDevice>(bench_);
+  }
+  ~KernelHeap() override {
+    device_ = {};
+    EXPECT_EQ(bench_.live, 0) << "the device has given everything back";
+  }
+  DeviceHeap& heap() { return static_cast<TestDevice&>(*device_).kernel_heap(); }
+
+  Bench bench_;
+  Ref<Device> device_;
+};
+
+TEST_F(KernelHeap, SlabsAreAlignedToTheirSizeAndOthersToPages) {
+  std::map<uint64_t, uint64_t> blocks;
+  for (const uint64_t bytes : {uint64_t{5000}, kSlab, uint64_t{1}, kSlab + 1, kSlab}) {
+    const uint64_t address = heap().allocate(bytes);
+    ASSERT_NE(address, 0u) << bytes;
+    EXPECT_EQ(address % (bytes < kSlab ? 4096 : kSlab), 0u) << bytes;
+    blocks[address] = bytes;
+  }
+  EXPECT_EQ(blocks.size(), 5u);
+  uint64_t end = 0;
+  for (const auto& [address, bytes] : blocks) {
+    EXPECT_GE(address, end) << "none lies in another";
+    end = address + bytes;
+    std::memset(reinterpret_cast<void*>(address), 1, bytes);
+  }
+}
+
+TEST_F(KernelHeap, WhatIsFreedIsUsedAgain) {
+  EXPECT_EQ(heap().allocate(0), 0u);
+  EXPECT_FALSE(heap().free(0x1000));
+  for (int round = 0; round < 100; ++round) {
+    const uint64_t a = heap().allocate(3 << 20);
+    const uint64_t b = heap().allocate(5000);
+    const uint64_t c = heap().allocate(3 << 20);
+    ASSERT_TRUE(a != 0 && b != 0 && c != 0) << round;
+    EXPECT_TRUE(heap().free(b) && heap().free(a) && heap().free(c));
+    EXPECT_FALSE(heap().free(a)) << "it is free already";
+    EXPECT_LE(bench_.live, 3) << round;
+  }
+  // Neighbours are one again.
+  EXPECT_NE(heap().allocate(7 << 20), 0u);
+  EXPECT_LE(bench_.live, 3);
+}
+
+TEST_F(KernelHeap, WithoutMemoryThereIsNone) {
+  EXPECT_EQ(heap().allocate(uint64_t{65} << 20), 0u);
+  EXPECT_EQ(heap().allocate(UINT64_MAX), 0u);
+  EXPECT_EQ(bench_.live, 0);
+  EXPECT_NE(heap().allocate(1), 0u);
+  heap().release();
+  EXPECT_EQ(bench_.live, 0);
+}
+
+// A device with less than what the heap asks for first.
+class SmallKernelHeap : public KernelHeap {
+ protected:
+  SmallKernelHeap() : KernelHeap(5 << 20) {}
+};
+TEST_F(SmallKernelHeap, TakesAsMuchAsIsWanted) {
+  EXPECT_NE(heap().allocate(100), 0u);
 }
 
 // While the engine is at it, the memory that an abandoned operation uses is nobody else's.

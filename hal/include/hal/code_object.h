@@ -19,13 +19,24 @@
 
 namespace halyard {
 
+// What runs a kernel: `.kind` of its metadata (LLVM AMDGPUUsage, "AMDHSA Code Object Kernel
+// Metadata Map").
+enum class KernelKind : uint8_t {
+  kNormal,  // the program
+  kInit,    // the loader, once: it initializes global variables
+  kFini,    // the loader, once, before the executable goes
+};
+
 struct KernelInfo {
   // For the constructor of a driver's Function. Its views live as long as the CodeObject. Hidden
-  // arguments that the file provably does not use have the kind kHiddenNone.
+  // arguments that the file provably does not use have the kind kHiddenNone. `problem` is what
+  // keeps every loader from running the kernel, while others of the file can be run.
   FunctionInfo function;
+  KernelKind kind = KernelKind::kNormal;
   StringView symbol;                // of the kernel descriptor: "name.kd"
-  uint64_t descriptor_address = 0;  // virtual, as in the ELF
-  uint64_t descriptor_offset = 0;   // in the file; 64 bytes are there
+  bool has_descriptor = false;      // loaders find it
+  uint64_t descriptor_address = 0;  // if so: virtual, as in the ELF
+  uint64_t descriptor_offset = 0;   // if so: in the file; 64 bytes are there
   // Registers that the compiler spilled to scratch.
   uint32_t sgpr_spill_count = 0;
   uint32_t vgpr_spill_count = 0;

@@ -83,6 +83,8 @@ struct FunctionInfo {
   uint32_t missing_hidden = 0;
   // Every dispatch needs whole work-groups (.uniform_work_group_size). Since 2.1.
   bool uniform_workgroups = false;
+  // Why no dispatch of the function is possible, in sentences. Empty: dispatches are. Since 2.1.
+  StringView problem;
 };
 
 // How many work-groups of one size the device can run at once.
@@ -145,7 +147,8 @@ class Executable : public Object<HalyardExecutable> {
   size_t function_count() const;
   // `index` < function_count().
   const Function& function(size_t index) const;
-  // NOT_FOUND lists the existing names and suggests one.
+  // NOT_FOUND lists the existing names and suggests one. FAILED_PRECONDITION has the reason if the
+  // function cannot be dispatched (FunctionInfo::problem).
   Result<const Function*> find(StringView name) const;
   // For a logical device: the first GPU's.
   Result<GlobalInfo> global(StringView name) const;

@@ -9,8 +9,9 @@
 
 namespace halyard {
 
-// Whether the function has the argument kHiddenHostcallBuffer or kHiddenPrintfBuffer. The first is
-// not reported if the code object shows that it is unused (kernel_arguments.h).
+// Whether the function has the argument kHiddenHostcallBuffer, kHiddenHeap or kHiddenPrintfBuffer.
+// The first two are not reported if the code object shows that they are unused
+// (kernel_arguments.h).
 bool wants_hidden_buffer(const FunctionInfo& info, ArgumentKind kind) noexcept;
 
 }  // namespace halyard

@@ -8,8 +8,8 @@
 //   hidden_multigrid_sync_arg  null: what HIP passes for a launch that is not cooperative.
 //   hidden_printf_buffer       refused, unless the driver gives one (hal/hidden_buffers.h).
 //   hidden_hostcall_buffer     likewise, or null where it is not used.
-//   hidden_heap_v1             refused, or null where it is not used.
-//   hidden_default_queue       likewise.
+//   hidden_heap_v1             likewise.
+//   hidden_default_queue       refused, or null where it is not used.
 //   hidden_completion_action   likewise.
 // LLVM lists each of the last four unless it has proved that the kernel does not use it. What tells
 // otherwise: (1) the code object has none of the library functions that every host call and every

@@ -35,8 +35,10 @@ Result<std::vector<std::byte>> present_code_object(const void* data, size_t size
 // queue (hidden_queue_ptr, hidden_private_base, hidden_shared_base) stay, for the runtime to
 // fill. Kernels with a stack of unknown depth state that they need at least
 // `dynamic_stack_bytes` of scratch per work-item. The metadata is newly written from the facts
-// that CodeObject reads and each kernel's kind, because such a runtime trusts its entries, for
-// example for printf.
+// that CodeObject reads, because such a runtime trusts its entries, for example for printf.
+// Kernels with a problem (FunctionInfo::problem) are left out, and init and fini kernels are
+// ordinary ones: a driver runs them itself. A file without dynamic symbols gets those of its
+// .symtab.
 Result<std::vector<std::byte>> present_opaque_arguments(const void* data, size_t size,
                                                         uint32_t dynamic_stack_bytes);
 

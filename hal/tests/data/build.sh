@@ -38,6 +38,10 @@ clang-22 $flags -O0 -g -mcpu=gfx900 arguments.c -o debug.hsaco
 for processor in gfx900 gfx90a; do
   clang-22 $flags -mcpu=$processor relocations.c -o relocations-$processor.hsaco
 done
+clang-22 $flags -mcpu=gfx900 -mcode-object-version=5 start.c -o start.hsaco
+clang-22 $flags -mcpu=gfx900 -mcode-object-version=4 small.c -o small.hsaco
+python3 direct.py small.hsaco small direct.hsaco
+rm small.hsaco
 
 # Fat files. The library is what a user has, made with hipcc; the bundles are clang-offload-bundler's.
 hipcc -O2 $lld_15 -shared -fPIC -s --offload-arch=gfx900 --offload-arch=gfx906 --offload-arch=gfx908 \

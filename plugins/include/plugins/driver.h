@@ -241,6 +241,7 @@ typedef struct HalyardFunctionInfo {
   uint32_t missing_hidden; /* 1 + the index of one that the driver lacks; 0: it has all */
   /* Since 2.1: grids are whole work-groups, which the host checks. */
   bool uniform_workgroups;
+  HalyardText problem; /* why no dispatch is possible; empty: it is; since 2.1 */
 } HalyardFunctionInfo;
 
 /* Lives as long as its executable. */

@@ -329,6 +329,13 @@ class FunctionBase : public Function {
   // From now on, every dispatch passes the address for the hidden argument of this kind
   // (hal/hidden_buffers.h). Call it before other code knows the function.
   void give_hidden_buffer(ArgumentKind kind, uint64_t address) noexcept;
+  // No dispatch of it is possible, for this reason (FunctionInfo::problem): a text that lives as
+  // long. Call it before other code knows the function.
+  void refuse(StringView problem) noexcept {
+    info_.problem = problem;
+    // A host of before 2.1 does not know of problems. It refuses every work-group.
+    info_.max_workgroup_size = 0;
+  }
 
  protected:
   // The views in `info` stay valid while the function lives.
