@@ -11,7 +11,7 @@
 namespace halyard::vgpu::machine {
 namespace {
 
-struct Wait {
+struct SeenWait {
   const char* function;
   uint64_t signal;
   hsa_signal_condition_t condition;
@@ -19,7 +19,7 @@ struct Wait {
   uint64_t timeout;
   hsa_wait_state_t state;
 };
-std::vector<Wait> waits;
+std::vector<SeenWait> waits;
 
 hsa_signal_value_t value_of(uint64_t handle) {
   return __atomic_load_n(&reinterpret_cast<amd_signal_t*>(handle)->value, __ATOMIC_ACQUIRE);
@@ -81,7 +81,7 @@ TEST_F(WaitHooks, AnActiveWaitForASignalWithAnEventIsABlockedOne) {
   EXPECT_EQ(waits[1].condition, HSA_SIGNAL_CONDITION_EQ);
   EXPECT_EQ(waits[1].value, 2);
   EXPECT_EQ(waits[1].timeout, UINT64_MAX);
-  for (const Wait& wait : waits) {
+  for (const SeenWait& wait : waits) {
     EXPECT_EQ(wait.signal, handle.handle);
     EXPECT_EQ(wait.state, HSA_WAIT_STATE_BLOCKED);
   }
