@@ -197,7 +197,7 @@ Status Job::missing_libraries(const std::string& input) const {
 
 Status Job::compile_step(const Compilation& compilation, const Command& command) {
   HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end,
-                           run_process(command, {.output = Output::kToErrors}));
+                           run_process(command, folder_.process(Output::kToErrors)));
   if (end.ok()) return {};
   const bool is_hip = compilation.language == Language::kHip;
   const bool is_hipcc = is_hip && compilation.hip_headers.empty();
@@ -212,7 +212,7 @@ Status Job::compile_step(const Compilation& compilation, const Command& command)
       const ProcessEnd probe,
       run_process(is_hip && !is_hipcc ? to_bitcode(empty, folder_ / "empty.bc", "")
                                       : to_object(empty, folder_ / "empty.o", ""),
-                  {.output = Output::kCapture}));
+                  folder_.process(Output::kCapture)));
   if (!probe.ok()) {
     return error(StatusCode::kInvalidArgument,
                  "The compiler ({}) cannot compile even an empty file for {}; its messages are "
@@ -251,7 +251,7 @@ Compilation Job::compilation_of(const Unit& unit, bool alone) const {
 
 // A HIP file's code object.
 Result<std::string> Job::hip_object(const Unit& unit) {
-  HALYARD_ASSIGN_OR_RETURN(const HipCompiler hip, find_hip_compiler(target_, context_));
+  HALYARD_ASSIGN_OR_RETURN(const HipCompiler hip, find_hip_compiler(target_, context_, folder_));
   if (!hip.headers.empty()) {
     HALYARD_ASSIGN_OR_RETURN(const Unit part, lower_hip(unit, hip));
     HALYARD_ASSIGN_OR_RETURN(const std::string object,
@@ -373,7 +373,7 @@ Result<std::vector<Unit>> Job::lower_mlir(const Unit& unit) {
       target_,  options_.code_object_version.value_or(default_code_object_version(target_)),
       kit,      options_.compiler_options};
   HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end, run_process(mlir_to_bitcode(compilation, lowered),
-                                                             {.output = Output::kCapture}));
+                                                             folder_.process(Output::kCapture)));
   fmt::print(stderr, "{}{}", end.output, end.errors);
   if (!end.ok()) {
     const bool lacks_libraries =
@@ -422,8 +422,9 @@ Result<Unit> Job::lower_rust(const Unit& unit) {
   const Command command =
       rust_to_bitcode({rust.rustc, unit.input, target_, sysroot, options_.compiler_options},
                       folder_ / ".", part.input, folder_ / (unit.stem + ".d"));
-  ProcessOptions process = rust_process();
-  process.output = Output::kToErrors;
+  ProcessOptions process = folder_.process(Output::kToErrors);
+  const std::vector<std::string> more = rust_process().environment;
+  process.environment.insert(process.environment.end(), more.begin(), more.end());
   HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end, run_process(command, process));
   if (end.ok()) return part;
   return error(StatusCode::kInvalidArgument,
@@ -519,8 +520,8 @@ Result<std::vector<std::string>> Job::objects_of(const std::vector<Unit>& units)
 
 Status Job::link_objects(const std::vector<std::string>& objects, const std::string& output) {
   HALYARD_ASSIGN_OR_RETURN(const std::string lld, find_tool(Tool::kLld, context_));
-  HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end,
-                           run_process(link(lld, objects, output), {.output = Output::kCapture}));
+  HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end, run_process(link(lld, objects, output),
+                                                             folder_.process(Output::kCapture)));
   // Captured only to be looked at.
   fmt::print(stderr, "{}{}", end.output, end.errors);
   if (end.ok()) return {};

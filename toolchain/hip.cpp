@@ -23,10 +23,11 @@ std::string hip_headers_of(const std::string& hipcc) {
 
 }  // namespace
 
-Result<HipCompiler> find_hip_compiler(const TargetId& target, const SearchContext& context) {
+Result<HipCompiler> find_hip_compiler(const TargetId& target, const SearchContext& context,
+                                      const TemporaryFolder& folder) {
   HALYARD_ASSIGN_OR_RETURN(std::string hipcc, find_tool(Tool::kHipcc, context));
   HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end, run_process(hip_target_question(hipcc, target),
-                                                             {.output = Output::kCapture}));
+                                                             folder.process(Output::kCapture)));
   HipCompiler compiler{.path = std::move(hipcc)};
   // clang 15 ends well although it has no device libraries for the target. Whatever else is wrong,
   // compiling shows.

@@ -7,6 +7,7 @@
 
 #include "hal/status.h"
 #include "hal/target_id.h"
+#include "toolchain/temporary_folder.h"
 #include "toolchain/tools.h"
 
 namespace halyard::toolchain {
@@ -18,7 +19,8 @@ struct HipCompiler {
 
 // Asks hipcc whether it knows the target. NOT_FOUND without hipcc. It is hipcc too if there is no
 // other compiler, or no header: its own message then says what is wrong.
-Result<HipCompiler> find_hip_compiler(const TargetId& target, const SearchContext& context);
+Result<HipCompiler> find_hip_compiler(const TargetId& target, const SearchContext& context,
+                                      const TemporaryFolder& folder);
 
 // What HIP 5's headers expect of the compiler and clang 22 no longer has; in front of a source.
 std::string hip_prelude(const TargetId& target, const std::vector<std::string>& options);

@@ -25,6 +25,10 @@ class TemporaryFolder {
   ~TemporaryFolder();
 
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
+  // For a tool, whose own temporary files are put into this folder: clang leaves some behind.
+  ProcessOptions process(Output output) const {
+    return {.output = output, .environment = {"TMPDIR=" + path_}};
+  }
 
  private:
   explicit TemporaryFolder(std::unique_ptr<SignalGuard> guard) : guard_(std::move(guard)) {}

@@ -40,7 +40,7 @@ constexpr const char* kKnowsGfx900 =
 TEST_F(Hip, HipccCompilesWhatItKnows) {
   const std::string hipcc = program("hipcc", kKnowsGfx900);
   headers();
-  const auto compiler = find_hip_compiler(*parse_target_id("gfx900"), context());
+  const auto compiler = find_hip_compiler(*parse_target_id("gfx900"), context(), folder_);
   ASSERT_TRUE(compiler.ok()) << compiler.status().to_string();
   EXPECT_EQ(compiler->path, hipcc);
   EXPECT_EQ(compiler->headers, "");
@@ -50,7 +50,7 @@ TEST_F(Hip, ClangCompilesTheRestWithTheHeadersBesideHipcc) {
   program("hipcc", kKnowsGfx900);
   headers();
   for (const char* const target : {"gfx1100", "gfx1201"}) {
-    const auto compiler = find_hip_compiler(*parse_target_id(target), context());
+    const auto compiler = find_hip_compiler(*parse_target_id(target), context(), folder_);
     ASSERT_TRUE(compiler.ok()) << compiler.status().to_string();
     EXPECT_EQ(compiler->path, clang_);
     EXPECT_EQ(compiler->headers, folder_ / "include");
@@ -59,12 +59,12 @@ TEST_F(Hip, ClangCompilesTheRestWithTheHeadersBesideHipcc) {
 
 TEST_F(Hip, WithoutHeadersOrForAnotherFailureItIsHipcc) {
   const std::string hipcc = program("hipcc", kKnowsGfx900);
-  const auto without = find_hip_compiler(*parse_target_id("gfx1201"), context());
+  const auto without = find_hip_compiler(*parse_target_id("gfx1201"), context(), folder_);
   ASSERT_TRUE(without.ok());
   EXPECT_EQ(without->path, hipcc);
   headers();
   program("hipcc", "echo 'perl: not found' >&2; exit 127");
-  const auto broken = find_hip_compiler(*parse_target_id("gfx1201"), context());
+  const auto broken = find_hip_compiler(*parse_target_id("gfx1201"), context(), folder_);
   ASSERT_TRUE(broken.ok());
   EXPECT_EQ(broken->path, hipcc);
 }

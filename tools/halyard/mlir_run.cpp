@@ -240,7 +240,7 @@ Result<std::string> Runner::run(const std::string& name, const std::string& pipe
   HALYARD_ASSIGN_OR_RETURN(
       const toolchain::ProcessEnd lowering,
       toolchain::run_process({mlir_opt_, program, "--pass-pipeline=" + pipeline, "-o", lowered},
-                             {.output = toolchain::Output::kToErrors}));
+                             folder_.process(toolchain::Output::kToErrors)));
   if (!lowering.ok()) {
     return error(StatusCode::kInvalidArgument,
                  "mlir-opt ({}) {} while it lowered the file ({}) for the {}; its messages are "
