@@ -206,7 +206,7 @@ int gem_request(Kfd& kfd, uint32_t node, unsigned number, uint64_t user, uint32_
       return with_argument<GemMmap>(user, bytes, [&](auto& a) { return gem.find_offset(node, a); });
     case kAmdgpuGemMetadataNumber:
       return with_argument<GemMetadata>(user, bytes,
-                                        [&](auto& a) { return gem.get_metadata(node, a); });
+                                        [&](auto& a) { return gem.change_metadata(node, a); });
     case kAmdgpuGemVaNumber:
       return with_argument<GemVa>(user, bytes,
                                   [&](auto& a) { return gem.change_addresses(node, a); });

@@ -162,6 +162,7 @@ union GemMmap {
 };
 static_assert(sizeof(GemMmap) == 8);
 
+inline constexpr uint32_t kGemSetMetadata = 1;
 inline constexpr uint32_t kGemGetMetadata = 2;
 struct GemMetadata {
   uint32_t handle = 0;

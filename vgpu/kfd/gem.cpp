@@ -155,15 +155,34 @@ int Gem::get_info(uint32_t node, const drm::GemOp& arguments, drm::GemCreateInfo
   return 0;
 }
 
-// No buffer has metadata, which graphics drivers attach to textures.
-int Gem::get_metadata(uint32_t node, drm::GemMetadata& arguments) {
+// Graphics drivers say so what a texture is.
+int Gem::change_metadata(uint32_t node, drm::GemMetadata& arguments) {
   const std::lock_guard lock(mutex_);
-  if (find(node, arguments.handle) == nullptr) return -ENOENT;
+  Object* const object = find(node, arguments.handle);
+  if (object == nullptr) return -ENOENT;
+  if (arguments.op == drm::kGemSetMetadata) {
+    if (arguments.bytes > sizeof arguments.data) return -EINVAL;
+    object->metadata = arguments;
+    return 0;
+  }
   if (arguments.op != drm::kGemGetMetadata) return -EINVAL;
-  arguments.flags = 0;
-  arguments.tiling = 0;
-  arguments.bytes = 0;
+  const drm::GemMetadata asked = arguments;
+  arguments = object->metadata;
+  arguments.handle = asked.handle;
+  arguments.op = asked.op;
   return 0;
+}
+
+std::vector<unsigned char> Gem::metadata_of(int dmabuf) {
+  struct stat state = {};
+  if (fstat(dmabuf, &state) != 0) return {};
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, object] : objects_) {
+    if (object.device != state.st_dev || object.inode != state.st_ino) continue;
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(object.metadata.data);
+    if (object.metadata.bytes != 0) return {bytes, bytes + object.metadata.bytes};
+  }
+  return {};
 }
 
 int Gem::change_addresses(uint32_t node, const drm::GemVa& arguments) {

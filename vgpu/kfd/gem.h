@@ -40,7 +40,10 @@ class Gem {
   int close(uint32_t node, const drm::GemClose& arguments);
   int find_offset(uint32_t node, drm::GemMmap& arguments);
   int get_info(uint32_t node, const drm::GemOp& arguments, drm::GemCreateInfo& info);
-  int get_metadata(uint32_t node, drm::GemMetadata& arguments);
+  // What programs attach to a buffer, for others that get it.
+  int change_metadata(uint32_t node, drm::GemMetadata& arguments);
+  // Of a dma-buf that a render node has open; empty for others.
+  std::vector<unsigned char> metadata_of(int dmabuf);
   int change_addresses(uint32_t node, const drm::GemVa& arguments);
 
   // Whether an offset of a render node's file is one of find_offset().
@@ -63,6 +66,7 @@ class Gem {
     uint64_t inode = 0;
     uint64_t offset = 0;  // for mmap()
     std::vector<Mapping> mappings;
+    drm::GemMetadata metadata;
     uint64_t memory = 0;  // of Buffers, if it was allocated here; 0: imported
   };
   using Key = std::pair<uint32_t, uint32_t>;  // node, handle

@@ -1,5 +1,6 @@
 // Requests for memory.
 #include <cerrno>
+#include <vector>
 
 #include "vgpu/kfd/addresses.h"
 #include "vgpu/kfd/dmabuf.h"
@@ -73,14 +74,21 @@ int Kfd::ipc_import(abi::IpcImport& arguments) {
   return node != 0 ? buffers_.import(node, arguments) : -EINVAL;
 }
 
-// No buffer has metadata, which graphics drivers attach to textures.
 int Kfd::get_dmabuf_info(abi::GetDmabufInfo& arguments) {
   DmabufContents contents;
   if (const int failed = read_dmabuf(static_cast<int>(arguments.dmabuf_fd), contents); failed != 0)
     return failed;
   if (contents.node >= machine_.node_count()) return -EINVAL;
   arguments.size = contents.bytes;
-  arguments.metadata_size = 0;
+  const std::vector<unsigned char> metadata =
+      gem_.metadata_of(static_cast<int>(arguments.dmabuf_fd));
+  const auto room = arguments.metadata_size;
+  arguments.metadata_size = static_cast<uint32_t>(metadata.size());
+  // The caller asks again with that much room.
+  if (room != 0 && room < metadata.size()) return -EINVAL;
+  if (room != 0 && !metadata.empty() &&
+      !copy_to_user(arguments.metadata_pointer, metadata.data(), metadata.size()))
+    return -EFAULT;
   arguments.gpu_id = gpu_id_of(contents.node - 1);
   arguments.flags = contents.flags;
   return 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -87,6 +88,41 @@ TEST_F(RenderRequests, ABufferThatVramHasNoRoomForIsTheHosts) {
   drm::GemOp operation{handle, drm::kGemGetCreateInfo, reinterpret_cast<uintptr_t>(&info)};
   ASSERT_EQ(request(drm::kAmdgpuGemOpNumber, operation), 0);
   EXPECT_EQ(info.domains, drm::kDomainGtt);
+}
+
+TEST_F(RenderRequests, MetadataGoesWithTheBuffer) {
+  uint32_t handle = 0;
+  ASSERT_EQ(create(kPage, drm::kDomainVram, handle), 0);
+  drm::GemMetadata metadata;
+  metadata.handle = handle;
+  metadata.op = drm::kGemSetMetadata;
+  metadata.tiling = 7;
+  metadata.bytes = 8;
+  metadata.data[1] = 0x12345678;
+  ASSERT_EQ(request(drm::kAmdgpuGemMetadataNumber, metadata), 0);
+  drm::GemMetadata got;
+  got.handle = handle;
+  got.op = drm::kGemGetMetadata;
+  ASSERT_EQ(request(drm::kAmdgpuGemMetadataNumber, got), 0);
+  EXPECT_EQ(got.tiling, 7u);
+  EXPECT_EQ(got.bytes, 8u);
+  EXPECT_EQ(got.data[1], 0x12345678u);
+  // The kernel driver's own question about the dma-buf.
+  drm::PrimeHandle prime;
+  prime.handle = handle;
+  ASSERT_EQ(request(drm::kPrimeHandleToFdNumber, prime), 0);
+  uint32_t words[2] = {};
+  abi::GetDmabufInfo info;
+  info.dmabuf_fd = static_cast<uint32_t>(prime.fd);
+  info.metadata_pointer = reinterpret_cast<uintptr_t>(words);
+  info.metadata_size = 4;
+  EXPECT_EQ(process_.request(abi::Request::kGetDmabufInfo, info), -EINVAL);
+  EXPECT_EQ(info.metadata_size, 8u);
+  ASSERT_EQ(process_.request(abi::Request::kGetDmabufInfo, info), 0);
+  EXPECT_EQ(words[1], 0x12345678u);
+  close(prime.fd);
+  metadata.bytes = 257;
+  EXPECT_EQ(request(drm::kAmdgpuGemMetadataNumber, metadata), -EINVAL);
 }
 
 TEST_F(RenderRequests, BadBuffersAreRefused) {
