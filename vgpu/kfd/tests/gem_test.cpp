@@ -356,7 +356,8 @@ TEST_F(GemTest, PropertiesAreOfTheBuffer) {
   ASSERT_EQ(request(drm::kAmdgpuGemMetadataNumber, metadata), 0);
   EXPECT_EQ(metadata.bytes, 0u);
   metadata.op = 3;
-  EXPECT_EQ(request(drm::kAmdgpuGemMetadataNumber, metadata), -EINVAL) << "there is no such operation";
+  EXPECT_EQ(request(drm::kAmdgpuGemMetadataNumber, metadata), -EINVAL)
+      << "there is no such operation";
   drm::GetCap cap;
   cap.capability = drm::kCapPrime;
   ASSERT_EQ(request(drm::kGetCapNumber, cap), 0);
