@@ -388,14 +388,7 @@ Result<std::vector<Unit>> Job::lower_mlir(const Unit& unit) {
   HALYARD_ASSIGN_OR_RETURN(const std::vector<std::vector<std::byte>> modules,
                            bitcode_in(view_of(text)));
   if (modules.empty()) {
-    const std::string others = units.size() > 1 ? " or in the others" : "";
-  if (!kernels.empty()) {
-    const FunctionInfo& kernel = kernels.front().function;
-    return error(StatusCode::kInvalidArgument,
-                 "No kernel in the file ({}){} can be used, the first (\"{}\") for this reason: {}",
-                 printable(first.input), others, short_name(kernel.name), kernel.problem);
-  }
-  return error(StatusCode::kInvalidArgument, "There is no kernel in the file ({}). {}",
+    return error(StatusCode::kInvalidArgument, "There is no kernel in the file ({}). {}",
                  printable(unit.input), how_to_write_a_kernel(unit.language));
   }
   std::vector<Unit> parts;
