@@ -91,7 +91,8 @@ TEST(FromIreePage, HasWhatTheTwoPagesHave) {
         "rocm_agent_enumerator | sed -n '2 p'",
         "--iree-hip-target=", "--iree-hip-bc-dir=", "--iree-hip-target=mi300x", "`gfx942`",
         "`cdna3`", "amdgpu-arch", "--iree-rocm-target=", "--iree-rocm-bc-dir=", "libamdhip64.so",
-        "hipLaunchHostFunc", "--iree-hal-dump-executable-binaries-to=", "--compile-to=hal", "--module=mobilenet_rocm.vmfb", "--function=torch-jit-export",
+        "hipLaunchHostFunc", "--iree-hal-dump-executable-binaries-to=", "--compile-to=hal",
+        "--module=mobilenet_rocm.vmfb", "--function=torch-jit-export",
         "--input=\"1x3x224x224xf32=0\""}) {
     EXPECT_THAT(page, ::testing::HasSubstr(words));
   }
