@@ -22,7 +22,7 @@ Status too_long(const std::string& path) {
       StatusCode::kOutOfRange,
       "The pipe ({}) brings more than {} bytes, which is the most that is read from a "
       "pipe. Write it to a file, and name that.",
-      path, kLongestPipe);
+      path, size_t{kLongestPipe});
 }
 
 class Descriptor {

@@ -204,8 +204,11 @@ TEST_F(CliBadInput, AFaultNamesTheKernel) {
   };
   EXPECT_THAT(fault("illegal_instruction", {"--input=&64xi32", "--grid=64"}),
               HasSubstr("illegal_instruction"));
+  // As Linux: of the address, the page.
   EXPECT_THAT(fault("store_to", {"--input=u64=0x10", "--input=u32=1", "--grid=64"}),
-              AllOf(HasSubstr("store_to"), HasSubstr("0x10")));
+              AllOf(HasSubstr("store_to"), HasSubstr("address 0x0:")));
+  EXPECT_THAT(fault("store_to", {"--input=u64=0x5010", "--input=u32=1", "--grid=64"}),
+              AllOf(HasSubstr("store_to"), HasSubstr("address 0x5000:")));
   EXPECT_THAT(fault("trap", {"--input=&64xi32", "--grid=64"}), HasSubstr("\"trap\""));
 }
 

@@ -202,9 +202,13 @@ TEST_F(CliRun, GridAndWorkgroupAreAsAskedFor) {
       run_well("shape_c_v6", "shape_builtin",
                {"--input=&12x12xu32", "--grid=3,2,2", "--workgroup=3,2,1", "--print-limit=0"}),
       HasSubstr("[2 1 0 0 0 1 3 2 1 3 2 2]]"));
-  // Without --grid: one work-item for each element of the first result.
-  EXPECT_EQ(run_well("shape_cl_v5", "fill_ids", {"--input=&2x3xu32", "--input=u32=7"}),
-            "[0] out: 2x3xu32=[[7 8 9][10 11 12]]\n");
+  // Without --grid: one work-item for each element of the first result. The kernel could use more
+  // dimensions.
+  const Outcome outcome = run("shape_cl_v5", "fill_ids", {"--input=&2x3xu32", "--input=u32=7"});
+  EXPECT_EQ(outcome.out, "[0] out: 2x3xu32=[[7 8 9][10 11 12]]\n");
+  EXPECT_THAT(outcome.err,
+              HasSubstr("halyard: note: The kernel fill_ids uses ids in 3 dimensions"));
+  EXPECT_THAT(outcome.err, HasSubstr("--grid=3,2"));
 }
 
 TEST_F(CliRun, LdsArgumentsAndDynamicLds) {
