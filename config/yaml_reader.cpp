@@ -81,14 +81,17 @@ std::vector<std::string> Diagnostics::errors() const {
   for (const Error& error : errors_) {
     if (rank(error) == std::ssize(files)) files.push_back(error.where.file);
   }
-  std::vector<Error> sorted = errors_;
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Error& a, const Error& b) {
-    return std::tuple(rank(a), a.where.line, a.where.column) <
-           std::tuple(rank(b), b.where.line, b.where.column);
-  });
+  std::vector<const Error*> sorted;
+  for (const Error& error : errors_) sorted.push_back(&error);
+  // Of equal places, the one that was reported first is first.
+  const auto place = [&](const Error* error) {
+    return std::tuple(rank(*error), error->where.line, error->where.column, error);
+  };
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const Error* a, const Error* b) { return place(a) < place(b); });
   std::vector<std::string> lines;
-  for (const Error& error : sorted) {
-    lines.push_back(fmt::format("{}: {}", error.where.to_string(), error.sentence));
+  for (const Error* error : sorted) {
+    lines.push_back(fmt::format("{}: {}", error->where.to_string(), error->sentence));
   }
   return lines;
 }

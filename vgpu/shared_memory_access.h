@@ -65,7 +65,7 @@ class SharedMemoryAccess {
   }
   // Runs `after` inside of the access.
   template <class Function>
-  explicit SharedMemoryAccess(Function&& after) : SharedMemoryAccess() {
+  explicit SharedMemoryAccess(Function after) : SharedMemoryAccess() {
     after();
   }
   ~SharedMemoryAccess() {

@@ -14,14 +14,14 @@ std::vector<const CLI::Option*> positionals_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
 }
 
-std::vector<std::string> path_of(const CLI::App& command) {
+std::vector<std::string> command_path(const CLI::App& command) {
   std::vector<std::string> path;
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
     path.insert(path.begin(), app->get_name());
   }
   return path;
 }
-std::string joined(const std::vector<std::string>& words, std::string_view between) {
+std::string joined_words(const std::vector<std::string>& words, std::string_view between) {
   std::string text;
   for (const std::string& word : words) {
     if (!text.empty()) text += between;

@@ -15,8 +15,8 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app);
 std::vector<const CLI::Option*> positionals_of(const CLI::App& app);
 
 // The command after all of its parents: {"halyard", "list", "devices"}.
-std::vector<std::string> path_of(const CLI::App& command);
-std::string joined(const std::vector<std::string>& words, std::string_view between);
+std::vector<std::string> command_path(const CLI::App& command);
+std::string joined_words(const std::vector<std::string>& words, std::string_view between);
 
 // `visit` for the program and all commands, each before those below it.
 template <typename Visit>

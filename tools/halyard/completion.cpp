@@ -36,8 +36,8 @@ std::string step_cases(const CLI::App& program) {
   std::string cases;
   for_each_command(program, [&](const CLI::App& command) {
     if (command.get_parent() == nullptr) return;
-    cases +=
-        fmt::format("      {}) at=\"$at $word\" ;;\n", shell_word(joined(path_of(command), " ")));
+    cases += fmt::format("      {}) at=\"$at $word\" ;;\n",
+                         shell_word(joined_words(command_path(command), " ")));
   });
   return cases;
 }
@@ -70,7 +70,7 @@ void for_each_named_value(const CLI::App& program, const Visit& visit) {
       const std::string_view kind = kind_of(*option);
       if (kind.empty()) continue;
       for (const std::string& name : names_of(*option))
-        visit(joined(path_of(command), " "), name, kind);
+        visit(joined_words(command_path(command), " "), name, kind);
     }
   });
 }
@@ -123,9 +123,10 @@ std::string bash_completion(const CLI::App& program) {
       for (const std::string& option_name : names_of(*option)) words.push_back(option_name);
     }
     const std::string_view kind = positional_kind(command);
-    text += fmt::format("    {}) words={}{} ;;\n", shell_word(joined(path_of(command), " ")),
-                        shell_word(joined(words, " ")),
-                        kind.empty() ? "" : fmt::format(" kind=${{kind:-{}}}", kind));
+    text +=
+        fmt::format("    {}) words={}{} ;;\n", shell_word(joined_words(command_path(command), " ")),
+                    shell_word(joined_words(words, " ")),
+                    kind.empty() ? "" : fmt::format(" kind=${{kind:-{}}}", kind));
   });
   text += fmt::format(
       "  esac\n"
@@ -162,8 +163,9 @@ std::string zsh_completion(const CLI::App& program) {
       "  case $at in\n",
       name, step_cases(program));
   for_each_command(program, [&](const CLI::App& command) {
-    text += fmt::format("    {})\n      kind={}\n      commands=(",
-                        shell_word(joined(path_of(command), " ")), positional_kind(command));
+    text +=
+        fmt::format("    {})\n      kind={}\n      commands=(",
+                    shell_word(joined_words(command_path(command), " ")), positional_kind(command));
     for (const CLI::App* below : commands_of(command)) {
       text +=
           "\n        " + shell_word(below->get_name() + ":" + zsh_text(below->get_description()));
@@ -215,7 +217,7 @@ std::string fish_completion(const CLI::App& program) {
   for_each_command(program, [&](const CLI::App& command) {
     if (command.get_parent() == nullptr) return;
     text += fmt::format("      case {}\n        set at \"$at $word\"\n",
-                        fish_word(joined(path_of(command), " ")));
+                        fish_word(joined_words(command_path(command), " ")));
   });
   text += fmt::format(
       "    end\n"
@@ -231,9 +233,9 @@ std::string fish_completion(const CLI::App& program) {
       "end\n",
       name);
   for_each_command(program, [&](const CLI::App& command) {
-    const std::string line =
-        fmt::format("complete -c {0} -n {1}", name,
-                    fish_word(fmt::format("__{}_at {}", name, joined(path_of(command), " "))));
+    const std::string line = fmt::format(
+        "complete -c {0} -n {1}", name,
+        fish_word(fmt::format("__{}_at {}", name, joined_words(command_path(command), " "))));
     for (const CLI::App* below : commands_of(command)) {
       text += fmt::format("{} -f -a {} -d {}\n", line, fish_word(below->get_name()),
                           fish_word(first_line(below->get_description())));

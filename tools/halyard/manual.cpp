@@ -37,7 +37,7 @@ std::string upper(std::string text) {
 }
 
 std::string option_entry(const CLI::Option& option) {
-  std::string head = "\\fB" + roff(joined(names_of(option), ", ")) + "\\fR";
+  std::string head = "\\fB" + roff(joined_words(names_of(option), ", ")) + "\\fR";
   if (takes_value(option)) {
     // Its type's name has brackets of its own then.
     const bool is_optional = option.get_items_expected_min() == 0;
@@ -47,11 +47,12 @@ std::string option_entry(const CLI::Option& option) {
 }
 
 std::string man_page(const CLI::App& command, const std::string& version) {
-  const std::vector<std::string> path = path_of(command);
-  std::string text = fmt::format(
-      ".TH {} 1 \"\" \"{}\" \"Halyard\"\n.SH NAME\n{} \\- {}\n", roff(upper(joined(path, "-"))),
-      roff(version), roff(joined(path, "-")), roff(first_line(command.get_description())));
-  text += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(joined(path, " ")));
+  const std::vector<std::string> path = command_path(command);
+  std::string text =
+      fmt::format(".TH {} 1 \"\" \"{}\" \"Halyard\"\n.SH NAME\n{} \\- {}\n",
+                  roff(upper(joined_words(path, "-"))), roff(version),
+                  roff(joined_words(path, "-")), roff(first_line(command.get_description())));
+  text += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(joined_words(path, " ")));
   const auto commands = commands_of(command);
   const auto options = options_of(command);
   const auto positionals = positionals_of(command);
@@ -64,7 +65,7 @@ std::string man_page(const CLI::App& command, const std::string& version) {
   if (!commands.empty()) {
     text += ".SH COMMANDS\n";
     for (const CLI::App* below : commands) {
-      text += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", roff(joined(path_of(*below), "-")),
+      text += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", roff(joined_words(command_path(*below), "-")),
                           roff(below->get_description()));
     }
   }
@@ -85,7 +86,7 @@ std::string man_page(const CLI::App& command, const std::string& version) {
   text += ".SH EXIT STATUS\n0, or 1 for any error.\n";
   if (command.get_parent() != nullptr) {
     const std::vector<std::string> above(path.begin(), path.end() - 1);
-    text += fmt::format(".SH SEE ALSO\n\\fB{}\\fR(1)\n", roff(joined(above, "-")));
+    text += fmt::format(".SH SEE ALSO\n\\fB{}\\fR(1)\n", roff(joined_words(above, "-")));
   }
   return text;
 }
@@ -95,7 +96,7 @@ std::string man_page(const CLI::App& command, const std::string& version) {
 std::vector<ManPage> man_pages(const CLI::App& program, const std::string& version) {
   std::vector<ManPage> pages;
   for_each_command(program, [&](const CLI::App& command) {
-    pages.push_back({joined(path_of(command), "-"), man_page(command, version)});
+    pages.push_back({joined_words(command_path(command), "-"), man_page(command, version)});
   });
   return pages;
 }

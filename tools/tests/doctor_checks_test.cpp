@@ -191,7 +191,7 @@ TEST(DoctorText, PutsTheFixAndTheEntryBelow) {
 
 TEST(InstalledEntry, IsWhereTheDocumentsAre) {
   const testing::TemporaryFolder folder;
-  const std::string prefix = folder.path();
+  const std::string& prefix = folder.path();
   const std::string entry = "docs/errors/doctor.md#variables-hide-gpus";
   EXPECT_EQ(installed_entry(entry, {prefix}), entry) << "nothing is installed there";
   fs::create_directories(folder / "share/doc/halyard/docs/errors");

@@ -7,7 +7,7 @@
 namespace halyard::vgpu::hip_testing {
 namespace {
 
-constexpr int kCount = 256;
+constexpr int kWindowCount = 256;
 
 class Window : public HipTest {
  protected:
@@ -15,15 +15,16 @@ class Window : public HipTest {
 
   // A kernel reads what was stored.
   void use() {
-    DeviceArray<float> doubled(kCount);
-    HIP_OK(launch("saxpy", dim3(1), dim3(kCount), 2.0F, data.data(), doubled.data(), kCount));
+    DeviceArray<float> doubled(kWindowCount);
+    HIP_OK(launch("saxpy", dim3(1), dim3(kWindowCount), 2.0F, data.data(), doubled.data(),
+                  kWindowCount));
     HIP_OK(hipDeviceSynchronize());
     const std::vector<float> found = doubled.read();
-    for (int i = 0; i < kCount; ++i) ASSERT_EQ(found[i], 2 * values[i]) << i;
+    for (int i = 0; i < kWindowCount; ++i) ASSERT_EQ(found[i], 2 * values[i]) << i;
   }
 
-  std::vector<float> values = std::vector<float>(kCount);
-  DeviceArray<float> data{kCount};
+  std::vector<float> values = std::vector<float>(kWindowCount);
+  DeviceArray<float> data{kWindowCount};
 };
 
 class HipWindow : public Window {};
@@ -31,14 +32,16 @@ class HipWindow : public Window {};
 TEST_F(HipWindow, SmallCopiesAreTheRuntimes) {
   for (int times = 0; times < 3; ++times) {
     for (float& value : values) value += 1;
-    HIP_OK(hipMemcpy(data.data(), values.data(), kCount * sizeof(float), hipMemcpyHostToDevice));
+    HIP_OK(
+        hipMemcpy(data.data(), values.data(), kWindowCount * sizeof(float), hipMemcpyHostToDevice));
     use();
   }
 }
 
 TEST_F(HipWindow, ASmallCopyOverAKernelsResult) {
-  HIP_OK(hipMemset(data.data(), 1, kCount * sizeof(float)));
-  HIP_OK(hipMemcpy(data.data(), values.data(), kCount * sizeof(float), hipMemcpyHostToDevice));
+  HIP_OK(hipMemset(data.data(), 1, kWindowCount * sizeof(float)));
+  HIP_OK(
+      hipMemcpy(data.data(), values.data(), kWindowCount * sizeof(float), hipMemcpyHostToDevice));
   use();
 }
 
@@ -53,14 +56,15 @@ class HipWindowUnflushed : public Window {
 };
 
 TEST_F(HipWindowUnflushed, AStoreIsTheProgramsOwn) {
-  for (int i = 0; i < kCount; ++i) data.data()[i] = values[i];
+  for (int i = 0; i < kWindowCount; ++i) data.data()[i] = values[i];
   use();
 }
 
 TEST_F(HipWindowUnflushed, SoIsOneBehindASmallCopy) {
-  HIP_OK(hipMemcpy(data.data(), values.data(), kCount * sizeof(float), hipMemcpyHostToDevice));
-  values[kCount - 1] = -1;
-  data.data()[kCount - 1] = -1;
+  HIP_OK(
+      hipMemcpy(data.data(), values.data(), kWindowCount * sizeof(float), hipMemcpyHostToDevice));
+  values[kWindowCount - 1] = -1;
+  data.data()[kWindowCount - 1] = -1;
   use();
 }
 
