@@ -12,8 +12,8 @@
 
 namespace halyard::toolchain {
 
-// Where temporary files go: TMPDIR, or else /tmp. NOT_FOUND with the remedy if there is no such
-// folder. The environment of a process with more privileges than its caller does not count.
+// Where temporary files go: TMPDIR, or else /tmp. NOT_FOUND with the remedy if that folder
+// does not exist. The environment of a process with more privileges than its caller does not count.
 Result<std::string> temporary_base();
 
 // Removed with the object, with everything in it, also if a signal asks for the process's end.

@@ -24,7 +24,7 @@ TEST_P(DeviceHeapOf, ListsOfSmallBlocks) {
   }
 }
 
-// What is freed is used again.
+// malloc reuses blocks that kernels have freed.
 TEST_P(DeviceHeapOf, LargeBlocks) {
   const Ref<Buffer> out = poisoned(4);
   uint64_t live = 0;

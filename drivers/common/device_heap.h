@@ -31,9 +31,9 @@ class DeviceHeap {
   // For a kernel: a slab or a large block, on the boundary that the library takes its kind to begin
   // at. 0: there is no memory, and malloc gives null.
   uint64_t allocate(uint64_t bytes);
-  // False if there is no such block.
+  // False if no block begins at the address.
   bool free(uint64_t address);
-  // Gives everything back. No kernel runs any more, or the driver waits with what it gets back.
+  // Gives all memory back to the driver. Kernels may still run if the driver delays its reuse.
   void release();
 
  private:

@@ -83,8 +83,8 @@ Result<ByteRange> contents_of(const ByteRange& range, const Elf64_Shdr& section,
   return range.part(section.sh_offset, section.sh_size);
 }
 
-// Which of them is the name at the start of `rest`; empty for none. Reads no more than necessary:
-// there can be as many sections as names have bytes.
+// The section of kFatSections whose name is at the start of `rest`, or empty. It reads only as far
+// as the longest name: a damaged file can have as many sections as its names have bytes.
 std::string_view fat_section_at(std::string_view rest) {
   for (const std::string_view name : kFatSections) {
     if (rest.starts_with(name) && (rest.size() == name.size() || rest[name.size()] == '\0')) {

@@ -28,7 +28,7 @@ Result<std::vector<std::byte>> read_through_pipe(size_t size) {
     close(ends[1]);
   });
   auto bytes = read_file("/dev/fd/" + std::to_string(ends[0]));
-  // What is left is thrown away, so that the writer ends.
+  // Drains the pipe, so that the writer ends.
   std::vector<std::byte> rest(size_t{1} << 16);
   while (::read(ends[0], rest.data(), rest.size()) > 0) {
   }

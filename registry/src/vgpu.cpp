@@ -137,7 +137,8 @@ Status open_library(const std::string& path, Configure* configure) {
   return {};
 }
 
-// "mi300x is a product with gfx942. " for a name that is none of a processor; else empty.
+// "The product mi300x has the processor gfx942. " for a product, an architecture or a family;
+// otherwise empty.
 std::string note_on_name(const std::string& profile) {
   const std::string name = profile.substr(0, profile.find(','));
   if (name.empty() || name.find('/') != std::string::npos) return {};

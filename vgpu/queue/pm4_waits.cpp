@@ -3,6 +3,7 @@
 
 #include <iterator>
 
+#include "vgpu/queue/memory_poll.h"
 #include "vgpu/queue/pm4_fields.h"
 #include "vgpu/queue/pm4_processor.h"
 #include "vgpu/queue/signal_waits.h"
@@ -17,25 +18,6 @@ constexpr uint32_t kMemorySpace = 1;
 constexpr uint32_t kWait = 0;
 constexpr uint32_t kWriteWaitWrite = 1;
 constexpr uint32_t kWaitPreemptable = 3;
-
-bool wait_is_over(uint32_t function, uint32_t value, uint32_t reference) {
-  switch (function) {
-    case 1:
-      return value < reference;
-    case 2:
-      return value <= reference;
-    case 3:
-      return value == reference;
-    case 4:
-      return value != reference;
-    case 5:
-      return value >= reference;
-    case 6:
-      return value > reference;
-    default:
-      return true;  // 0; 7 has been refused
-  }
-}
 
 }  // namespace
 
@@ -77,7 +59,7 @@ bool Processor::wait_for_memory() {
     const auto* const location = reinterpret_cast<const uint32_t*>(find(from, 4, false));
     is_there = location != nullptr;
     return !is_there ||
-           wait_is_over(function, __atomic_load_n(location, __ATOMIC_ACQUIRE) & mask, reference);
+           poll_holds(function, __atomic_load_n(location, __ATOMIC_ACQUIRE) & mask, reference);
   };
   if (!poll(from, is_over) || !is_there) return false;
   if (device_.observer != nullptr) device_.observer->waited(device_.node, queue_);
@@ -109,7 +91,7 @@ bool Processor::wait_for_register() {
                     first));
   }
   const uint32_t value = registers_.get(first) & word(5);
-  if (wait_is_over(word(1) & 7, value, word(4))) return true;
+  if (poll_holds(word(1) & 7, value, word(4))) return true;
   return fail(
       fmt::format("it would wait for ever for the register {:#x}, which only this queue's "
                   "packets change, and of which the masked value is {:#x}",

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "vgpu/fence.h"
+#include "vgpu/queue/memory_poll.h"
 #include "vgpu/queue/signal_waits.h"
 
 namespace halyard::vgpu::queue {
@@ -16,26 +17,6 @@ namespace halyard::vgpu::queue {
 namespace {
 
 constexpr uint64_t kSignalValue = offsetof(amd_signal_t, value);
-
-// POLL_REGMEM's function field.
-bool poll_holds(uint32_t function, uint32_t value, uint32_t reference) {
-  switch (function) {
-    case 1:
-      return value < reference;
-    case 2:
-      return value <= reference;
-    case 3:
-      return value == reference;
-    case 4:
-      return value != reference;
-    case 5:
-      return value >= reference;
-    case 6:
-      return value > reference;
-    default:
-      return true;  // 0; 7 has been refused
-  }
-}
 
 // The caches' operations (Linux, vega10_enum.h, TC_OP), which ATOMIC's field names: bits 0 to 4 say
 // what, bit 5 that it is of 64 bits, bit 6 that nobody gets the old value, as here.
