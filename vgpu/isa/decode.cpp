@@ -136,7 +136,7 @@ bool hide_tfe(const Target& target, uint8_t bytes[8]) {
   std::memcpy(words, bytes, sizeof words);
   const Format format = format_of(words[0]);
   const bool atomic = format == Format::kMubuf && (words[0] >> 18 & 0x7f) >= kFirstAtomic;
-  if (target.unified_registers || (format != Format::kMtbuf && !atomic) || (words[1] & kTfe) == 0)
+  if (!target.buffer_tfe || (format != Format::kMtbuf && !atomic) || (words[1] & kTfe) == 0)
     return false;
   words[1] &= ~kTfe;
   std::memcpy(bytes, words, sizeof words);

@@ -235,7 +235,7 @@ struct FieldReader {
       const std::string_view name = opcode.mnemonic;
       const bool write = name == "v_accvgpr_write_b32" || name == "v_accvgpr_write";
       const bool read = name == "v_accvgpr_read_b32" || name == "v_accvgpr_read";
-      if (!read && (write || !target.unified_registers || field(w0, 15, 1)))
+      if (!read && (write || !target.matrix_acc_cd_bit || field(w0, 15, 1)))
         out.dst.kind = OperandKind::kAcc;
       if (read && out.src[0].kind != OperandKind::kLdsDirect) out.src[0].kind = OperandKind::kAcc;
       if (!read && !write) {
@@ -291,7 +291,7 @@ struct FieldReader {
   }
 
   void use_accumulators(bool acc, bool data) {
-    if (!acc || !target.unified_registers) return;
+    if (!acc || !target.memory_acc_bit) return;
     if (out.dst.kind == OperandKind::kVector) out.dst.kind = OperandKind::kAcc;
     for (unsigned i = 1; data && i < 3; ++i) {
       if (out.src[i].kind == OperandKind::kVector) out.src[i].kind = OperandKind::kAcc;
@@ -352,7 +352,7 @@ struct FieldReader {
       out.slc = field(w0, 17, 1);
     }
     if (opcode.dst == Type::kNone && opcode.src[1] == Type::kNone) return;  // buffer_wbinvl1
-    out.tfe = !target.unified_registers && field(w1, 23, 1);
+    out.tfe = target.buffer_tfe && field(w1, 23, 1);
     out.dst = vector(field(w1, 8, 8));
     if (out.offen || out.idxen) out.src[0] = vector(field(w1, 0, 8));
     out.src[1] = scalar_register(field(w1, 16, 5) * 4);

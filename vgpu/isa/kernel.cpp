@@ -52,7 +52,7 @@ void count_registers(const Target& target, Kernel& kernel) {
   const uint32_t registers = (bits(kernel.rsrc1, 0, 6) + 1) * target.vgpr_granule;
   kernel.vgprs = static_cast<uint16_t>(std::min(registers, 256u));
   kernel.agprs = target.accumulators ? kernel.vgprs : 0;
-  if (target.unified_registers) {
+  if (target.accum_offset) {
     // rsrc3 bits 5:0: ACCUM_OFFSET / 4 - 1; AGPRs have the rest of the file.
     const uint32_t accum = (bits(kernel.rsrc3, 0, 6) + 1) * 4;
     kernel.vgprs = static_cast<uint16_t>(std::min(accum, registers));

@@ -117,14 +117,14 @@ Outcome multiply(Wave& w, const Instruction& i) {
 template <MatrixShape kShape, unsigned kInputDwords>
 Outcome multiply_f16(Wave& w, const Instruction& i) {
   using namespace matrix;
-  if (w.target->unified_registers)
+  if (w.target->matrix_arithmetic == MatrixArithmetic::kCdna2)
     return multiply<Flushing16<4>, FlushedFloat16Elements, kShape, kInputDwords>(w, i);
   return multiply<Exact16<4>, Float16Elements, kShape, kInputDwords>(w, i);
 }
 template <MatrixShape kShape, unsigned kInputDwords>
 Outcome multiply_bf16(Wave& w, const Instruction& i) {
   using namespace matrix;
-  if (w.target->unified_registers)
+  if (w.target->matrix_arithmetic == MatrixArithmetic::kCdna2)
     return multiply<Flushing16<2>, FlushedBfloat16Elements, kShape, kInputDwords>(w, i);
   return multiply<Exact16<2>, Bfloat16Elements, kShape, kInputDwords>(w, i);
 }

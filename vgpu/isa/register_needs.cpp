@@ -64,8 +64,10 @@ const char* register_needs(const Target& target, const Instruction& i, uint64_t&
     if (operand.kind == OperandKind::kVector || operand.kind == OperandKind::kAcc) {
       if (end > 256) problem = "has an operand that runs past the end of its register file";
       // LLVM's FeatureRequiresAlignedVGPRs.
-      if (target.unified_registers && dwords > 1 && operand.index % 2 != 0)
-        problem = "has an operand of several VGPRs that starts at an odd one, which gfx90a forbids";
+      if (target.aligned_vgpr_pairs && dwords > 1 && operand.index % 2 != 0)
+        problem =
+            "has an operand of several VGPRs that starts at an odd one, which this processor "
+            "forbids";
       unsigned& file = operand.kind == OperandKind::kVector ? vgprs : agprs;
       file = std::max(file, end);
     } else if (operand.kind == OperandKind::kScalar) {

@@ -10,6 +10,7 @@
 #include "vgpu/isa/fault.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
+#include "vgpu/isa/target.h"
 
 namespace halyard::vgpu::isa {
 namespace {
@@ -188,15 +189,14 @@ Outcome s_setvskip(Wave& w, const Instruction& i) {
 
 // Hardware registers (Vega ISA 3.x and 13.1.4, LLVM's AMDGPUUsage "hwreg").
 namespace hwreg {
-// Vega ISA, 5.4 (table of S_GETREG's registers); the last four as LLVM AMDGPUUsage names them for
-// gfx9.
+// Vega ISA, 5.4 (table of S_GETREG's registers); from 16 on as LLVM AMDGPUUsage names them.
 constexpr unsigned kMode = 1, kStatus = 2, kTrapsts = 3, kHwId = 4, kGprAlloc = 5, kLdsAlloc = 6,
-                   kIbSts = 7, kShMemBases = 15, kTmaHi = 19;
+                   kIbSts = 7, kShMemBases = 15, kXccId = 20;
 }  // namespace hwreg
 
-bool is_hwreg(unsigned id) {
+bool is_hwreg(const Target& target, unsigned id) {
   return (id >= hwreg::kMode && id <= hwreg::kIbSts) ||
-         (id >= hwreg::kShMemBases && id <= hwreg::kTmaHi);
+         (id >= hwreg::kShMemBases && id <= target.last_hwreg);
 }
 
 uint32_t read_hwreg(const Wave& w, unsigned id) {
@@ -210,15 +210,20 @@ uint32_t read_hwreg(const Wave& w, unsigned id) {
       return w.trapsts;
     case hwreg::kHwId:
       return w.hw_id;
-    case hwreg::kGprAlloc:  // sizes in granules, less one: 4 VGPRs, 16 SGPRs
-      return ((w.allocated & 0xffff) / 4 - 1) << 8 | ((w.allocated >> 16 & 0xffff) / 16 - 1) << 24;
-    case hwreg::kLdsAlloc:  // 512-byte granules
-      return w.lds_size / 512 << 12;
+    case hwreg::kGprAlloc: {  // sizes in granules, less one; of SGPRs a granule is 16
+      const uint32_t vgprs = w.vgpr_count + (w.target->accum_offset ? w.agpr_count : 0u);
+      return (vgprs / w.target->vgpr_granule - 1) << 8 |
+             (static_cast<uint32_t>(w.allocated >> 16 & 0xffff) / 16 - 1) << 24;
+    }
+    case hwreg::kLdsAlloc:
+      return w.lds_size / w.target->lds_granule << 12;
     case hwreg::kShMemBases:  // bits 63:48 of both apertures
       return static_cast<uint32_t>(w.apertures[0] >> 48) << 16 |
              static_cast<uint32_t>(w.apertures[2] >> 48);
+    case hwreg::kXccId:
+      return w.xcc_id;
     // IB_STS: an instruction's memory operations have ended before the next one. TBA and TMA: there
-    // is no trap handler.
+    // is no trap handler. SQ_PERF_SNAPSHOT_*: nobody samples the wave.
     default:
       return 0;
   }
@@ -238,13 +243,13 @@ struct HwregField {
       w, i,
       fmt::format(
           "names the hardware register {}, which this processor does not have; it has 1 to 7 "
-          "and 15 to 19",
-          id));
+          "and 15 to {}",
+          id, w.target->last_hwreg));
 }
 
 Outcome s_getreg(Wave& w, const Instruction& i) {
   const HwregField f(i);
-  if (!is_hwreg(f.id)) return fault_hwreg(w, i, f.id);
+  if (!is_hwreg(*w.target, f.id)) return fault_hwreg(w, i, f.id);
   write(w, i.dst, (read_hwreg(w, f.id) >> f.offset) & f.mask);
   return Outcome::kNext;
 }
@@ -252,7 +257,7 @@ Outcome s_getreg(Wave& w, const Instruction& i) {
 // The other registers are read-only for a user's wave.
 Outcome s_setreg(Wave& w, const Instruction& i) {
   const HwregField f(i);
-  if (!is_hwreg(f.id)) return fault_hwreg(w, i, f.id);
+  if (!is_hwreg(*w.target, f.id)) return fault_hwreg(w, i, f.id);
   const uint32_t mask = f.mask << f.offset;
   const uint32_t value = (read32(w, i.src[0]) << f.offset) & mask;
   if (f.id == hwreg::kTrapsts) w.trapsts = (w.trapsts & ~mask) | value;

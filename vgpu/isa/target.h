@@ -1,25 +1,71 @@
-// The differences between the targets of the family gfx9 that affect execution: what the processor
-// is, and which of its features are on.
+// What differs between the processors of the family gfx9, as facts with names, and which features
+// of the processor are on. Whoever executes, decodes or starts a wave asks for the fact, never for
+// the processor.
+//
+// Sources: LLVM's AMDGPUUsage ("Processors", "Kernel Descriptor", "Initial Kernel Execution State")
+// and its subtarget features; AMD's ISA documents of Vega, MI100, MI200, CDNA 3 and CDNA 4.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halyard::vgpu::isa {
 
+// How matrix instructions compute: each generation rounds and flushes in its own way.
+enum class MatrixArithmetic : uint8_t { kNone, kCdna1, kCdna2, kCdna3, kCdna4 };
+
+// What the bits of an 8-bit float mean.
+enum class Float8 : uint8_t {
+  kNone,
+  kFnuz,  // one zero and one NaN, no infinities; exponent biases 8 (fp8) and 16 (bf8)
+  kOcp,   // E4M3 and E5M2 of the Open Compute Project; biases 7 and 15
+};
+
 struct Target {
   std::string processor;
-  uint32_t vgpr_granule = 4;          // rsrc1's GRANULATED_WORKITEM_VGPR_COUNT counts in these
-  bool accumulators = false;          // gfx908 and later: AGPRs
-  bool unified_registers = false;     // gfx90a: AGPRs start at ACCUM_OFFSET of one file
-  bool packed_work_item_ids = false;  // gfx90a: v0 holds x, y and z, 10 bits each
-  bool lds_direct = true;             // not gfx90a: vector instructions have src_lds_direct
+
+  // --- Registers.
+  uint32_t vgpr_granule = 4;      // rsrc1's GRANULATED_WORKITEM_VGPR_COUNT counts in these
+  uint32_t vgprs_per_simd = 256;  // per lane, AGPRs of the same file included
+  bool accumulators = false;      // there are AGPRs
+  // AGPRs are the rest of one file, from ACCUM_OFFSET (rsrc3) on. Otherwise they have a file of
+  // their own, of the same size as the VGPRs'.
+  bool accum_offset = false;
+  bool aligned_vgpr_pairs = false;  // an operand of several VGPRs starts at an even one
   // The register file has ECC, so no load can write half of a register: a D16 load writes 0 to the
   // other half. So it is with sramecc on (LLVM, AMDGPUSubtarget's d16PreservesUnusedBits), and on
   // gfx90a always (seen there with ECC off: github.com/ROCm/rocMLIR, pull request 422).
   bool d16_loads_clear = false;
+
+  // --- Encodings.
+  bool lds_direct = true;          // vector instructions have src_lds_direct
+  bool buffer_tfe = true;          // buffer instructions have TFE
+  bool memory_acc_bit = false;     // memory instructions say that their data are in AGPRs
+  bool matrix_acc_cd_bit = false;  // matrix instructions say where C and D are; else in AGPRs
+  bool scope_bits = false;         // memory instructions have SC0, SC1 and NT, not GLC, SLC, SCC
+
+  // --- Arithmetic.
+  MatrixArithmetic matrix_arithmetic = MatrixArithmetic::kNone;
+  Float8 float8 = Float8::kNone;
+
+  // --- Start of a wave.
+  bool packed_work_item_ids = false;      // v0 holds x, y and z, 10 bits each
+  bool architected_flat_scratch = false;  // FLAT_SCRATCH is set; no SGPRs say where scratch is
+  bool kernarg_preload = false;           // descriptors ask for kernel arguments in user SGPRs
+
+  // --- A compute unit.
+  uint32_t waves_per_simd = 10;
+  uint32_t lds_bytes = 65536;
+  uint32_t lds_granule = 512;
+
+  // --- Hardware registers: 1 to 7 and from 15 on. gfx942's begin at 20 with XCC_ID.
+  uint32_t last_hwreg = 19;
 };
+
+// The processors that the engine executes, in the order of their numbers.
+const std::vector<std::string>& known_processors();
 
 // `features` is what LLVM takes as target features: "+sramecc,-xnack"; a feature that it does not
 // name is off. False if the engine does not execute this processor; `error` then says which ones it

@@ -131,6 +131,7 @@ struct Wave {
   uint32_t lds_size = 0;
   WaveServices* services = nullptr;
   uint32_t hw_id = 0;    // HW_ID as s_getreg_b32 sees it: where on the device the wave sits
+  uint32_t xcc_id = 0;   // XCC_ID: which of the GPU's dies with compute units
   uint32_t trapsts = 0;  // TRAPSTS; exceptions are not raised, so it holds what was written to it
 
   // Ranges that were found for earlier accesses, valid while AddressSpace::epoch() is

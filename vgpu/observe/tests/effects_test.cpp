@@ -310,7 +310,7 @@ TEST_P(EffectsAsLlvm, Agree) {
     const bool has_acc =
         std::ranges::any_of(theirs.read, is_acc) || std::ranges::any_of(theirs.written, is_acc);
     const bool may_have = i.format == isa::Format::kVop3p ? decoder->target().accumulators
-                                                          : decoder->target().unified_registers;
+                                                          : decoder->target().memory_acc_bit;
     if (has_acc && !may_have) return false;
     compared.insert(i.mnemonic);
     // LLVM does not have the stack that the first three keep in SGPRs, nor what M0 does to the
