@@ -33,6 +33,9 @@ enum class Type : uint8_t {
   kB1024,
   kF64x4,  // four f64 in a row (gfx90a's matrix instructions)
   kMask,   // a 64-bit lane mask in scalars
+  kB192,   // 32 values of 6 bits (gfx950)
+  kBF16,
+  kPkBF16,  // two bf16
 };
 
 struct Opcode {

@@ -24,6 +24,8 @@ unsigned dwords_of(Type type) {
     case Type::kF32:
     case Type::kPkB16:
     case Type::kPkF16:
+    case Type::kBF16:
+    case Type::kPkBF16:
       return 1;
     case Type::kB64:
     case Type::kI64:
@@ -35,6 +37,8 @@ unsigned dwords_of(Type type) {
       return 3;
     case Type::kB128:
       return 4;
+    case Type::kB192:
+      return 6;
     case Type::kB256:
     case Type::kF64x4:
       return 8;

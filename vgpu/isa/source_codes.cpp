@@ -26,6 +26,8 @@ uint64_t float_constant(unsigned index, Type type) {
                                       0xbff0000000000000, 0x4000000000000000, 0xc000000000000000,
                                       0x4010000000000000, 0xc010000000000000, 0x3fc45f306dc9c882};
   if (type == Type::kF16 || type == Type::kPkF16) return kF16[index];
+  // Those of bf16 are the upper halves of f32's (LLVM, SIDefines and isInlinableLiteralBF16).
+  if (type == Type::kBF16 || type == Type::kPkBF16) return kF32[index] >> 16;
   return is_64bit(type) ? kF64[index] : kF32[index];
 }
 
@@ -52,6 +54,7 @@ uint64_t literal_constant(uint32_t literal, Type type) {
       return static_cast<uint64_t>(literal) << 32;
     case Type::kB16:
     case Type::kF16:
+    case Type::kBF16:
       return literal & 0xffff;
     default:
       return literal;
