@@ -1,6 +1,9 @@
 // How fast the virtual GPU's engine is: wave-instructions per second by class, and whole kernels
 // against the same kernels compiled for the host.
 //
+// Whatever is measured is compared first with what it is to compute: a class with a second model of
+// the instructions, a kernel with the host's results.
+//
 // CPU time is measured, so that a busy machine matters little, but for what a second core is worth,
 // which is of wall-clock time and wants an idle machine. A ratio is of medians of one run.
 
@@ -11,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -66,15 +70,55 @@ class Reporter : public benchmark::ConsoleReporter {
 };
 
 constexpr std::string_view kHelp =
-    "halyard-bench-vgpu [--smoke] [google-benchmark's options]\n"
-    "  --smoke   only show that everything runs: tiny sizes, one iteration, results checked\n"
-    "  --benchmark_filter=REGEX   e.g. class/valu or kernel/\n";
+    "halyard-bench-vgpu [--smoke] [--against=PATH [--rounds=N]] [google-benchmark's options]\n"
+    "  --smoke   only show that everything runs: tiny sizes, one iteration\n"
+    "  --against=PATH   measure this build and another one's halyard-bench-vgpu in turn, and "
+    "print\n"
+    "            CPU time of both for each class (for one wave-instruction) and kernel (for a "
+    "run),\n"
+    "            medians and their ratio; exits with 1 if a result differs\n"
+    "  --rounds=N   of --against: how often each is measured, by processes of its own; 9\n"
+    "  --benchmark_filter=REGEX   e.g. class/valu, /chain or kernel/\n"
+    "  --serve   what --against starts: measure what standard input names, a name on a line\n"
+    "Whatever is measured is compared first: classes with a second model of the instructions,\n"
+    "kernels with the host's.\n";
+
+// The value of "--name=value", if `argument` is that.
+bool has_value(std::string_view argument, std::string_view name, std::string& value) {
+  if (!argument.starts_with(name)) return false;
+  value = argument.substr(name.size());
+  return true;
+}
+
+void register_one(const halyard::bench::Benchmark& one) {
+  auto* const added =
+      benchmark::RegisterBenchmark(one.name.c_str(), [&one](benchmark::State& state) {
+        const auto subject = one.make();
+        for (auto _ : state) subject->run();
+        if (subject->instructions() == 0) return;
+        state.counters["inst"] =
+            benchmark::Counter(subject->instructions() * static_cast<double>(state.iterations()),
+                               benchmark::Counter::kIsRate);
+      });
+  added->Unit(benchmark::kMillisecond);
+  // What all threads use; iterations by the clock on the wall, which is to be compared.
+  if (one.every_core) added->MeasureProcessCPUTime()->UseRealTime();
+}
 
 }  // namespace
+
+uint64_t halyard::bench::digest_of(const void* bytes, size_t count) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (size_t n = 0; n < count; ++n)
+    hash = (hash ^ static_cast<const unsigned char*>(bytes)[n]) * 0x100000001b3;
+  return hash;
+}
 
 int main(int argc, char** argv) {
   using namespace halyard::bench;
   VgpuOptions options;
+  Comparison comparison;
+  bool serves = false;
   std::vector<char*> arguments;
   for (int i = 0; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -82,12 +126,33 @@ int main(int argc, char** argv) {
       std::fwrite(kHelp.data(), 1, kHelp.size(), stdout);
       return 0;
     }
-    if (argument == "--smoke") {
+    std::string rounds;
+    if (has_value(argument, "--rounds=", rounds)) {
+      char* end = nullptr;
+      const unsigned long count = std::strtoul(rounds.c_str(), &end, 10);
+      if (count == 0 || count > 1000 || *end != 0) {
+        std::fprintf(stderr, "halyard-bench-vgpu: --rounds (%s) is no number from 1 to 1000.\n",
+                     rounds.c_str());
+        return 1;
+      }
+      comparison.rounds = static_cast<unsigned>(count);
+      continue;
+    }
+    if (has_value(argument, "--against=", comparison.other)) continue;
+    if (argument == "--serve") {
+      serves = true;
+    } else if (argument == "--smoke") {
       options.smoke = true;
     } else {
+      has_value(argument, "--benchmark_filter=", comparison.filter);
       arguments.push_back(argv[i]);
     }
   }
+  std::vector<Benchmark> benchmarks;
+  add_class_benchmarks(benchmarks, options);
+  add_kernel_benchmarks(benchmarks, options);
+  if (serves) return serve(benchmarks);
+  if (!comparison.other.empty()) return compare_builds(comparison);
   std::string once = "--benchmark_min_time=0";
   std::string repetitions = "--benchmark_repetitions=1";
   if (options.smoke) {
@@ -98,8 +163,7 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
   std::printf("build of the handlers: %s\n", halyard::vgpu::isa::simd_build().name);
-  add_class_benchmarks(options);
-  add_kernel_benchmarks(options);
+  for (const Benchmark& one : benchmarks) register_one(one);
   Reporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   if (!options.smoke) reporter.summarise();

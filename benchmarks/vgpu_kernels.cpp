@@ -1,7 +1,6 @@
 // Whole kernels (kernels/whole.c) on the virtual GPU, with one thread and with one for each core,
 // and the same source compiled for the host at -O3.
 
-#include <benchmark/benchmark.h>
 #include <elf.h>
 
 #include <algorithm>
@@ -251,29 +250,38 @@ struct Where {
 };
 constexpr Where kWheres[] = {{"host", false, 1}, {"vgpu", true, 1}, {"vgpu_every_core", true, 0}};
 
+class KernelSubject final : public Subject {
+ public:
+  KernelSubject(const char* name, const Sizes& sizes, const Where& where)
+      : bench_(name, sizes, where.workers), gpu_(where.gpu) {
+    bench_.compare();
+  }
+  void run() override {
+    if (gpu_)
+      bench_.run_on_gpu();
+    else
+      bench_.run_on_host();
+  }
+  uint64_t digest() override {
+    return digest_of(bench_.c.result, bench_.c.result_words * sizeof(float));
+  }
+
+ private:
+  Bench bench_;
+  const bool gpu_;
+};
+
 }  // namespace
 
-void add_kernel_benchmarks(const VgpuOptions& options) {
+void add_kernel_benchmarks(std::vector<Benchmark>& benchmarks, const VgpuOptions& options) {
   const Sizes sizes =
       options.smoke ? Sizes{8192, 64, 64, 256, 32, 20} : Sizes{1u << 18, 256, 256, 1024, 256, 200};
   for (const char* const name :
        {"copy", "saxpy", "sgemm_lds", "sgemm_mfma", "nbody", "reduction", "mandelbrot"}) {
     for (const Where& where : kWheres) {
-      auto* const added = benchmark::RegisterBenchmark(
-          (std::string("kernel/") + name + "/" + where.name).c_str(), [=](benchmark::State& state) {
-            Bench bench(name, sizes, where.workers);
-            bench.compare();
-            for (auto _ : state) {
-              if (where.gpu) {
-                bench.run_on_gpu();
-              } else {
-                bench.run_on_host();
-              }
-            }
-          });
-      added->Unit(benchmark::kMillisecond);
-      // What all threads use; iterations by the clock on the wall, which is to be compared.
-      if (where.workers == 0) added->MeasureProcessCPUTime()->UseRealTime();
+      benchmarks.push_back({std::string("kernel/") + name + "/" + where.name,
+                            [=] { return std::make_unique<KernelSubject>(name, sizes, where); },
+                            where.workers == 0});
     }
   }
 }
