@@ -1,12 +1,14 @@
-// VOP3P-MAI: matrix multiply-accumulate (MI100 ISA and MI200 ISA, chapter 7).
+// VOP3P-MAI: matrix multiply-accumulate (MI100, MI200 and MI300 ISA, chapter 7).
 //
 // The decoder has put CBSZ into Instruction::abs, ABID into op_sel and BLGP into neg. EXEC plays no
-// part: all lanes are read and written.
+// part: all lanes are read and written. What MI300 and MI350 do with floats of 16 bits and less is
+// in matrix_floats.cpp.
 
 #include <algorithm>
 
 #include "vgpu/isa/lane_access.h"
 #include "vgpu/isa/matrix_arithmetic.h"
+#include "vgpu/isa/matrix_floats.h"
 #include "vgpu/isa/matrix_layout.h"
 #include "vgpu/isa/opcode.h"
 #include "vgpu/isa/tables.h"
@@ -74,7 +76,10 @@ Outcome multiply(Wave& w, const Instruction& i) {
   static constexpr OutputLayout kD(kShape, sizeof(Out));
   static_assert(kShape.k % Math::kStep == 0);
 
-  const unsigned cbsz = i.abs, abid = i.op_sel, blgp = i.neg;
+  // MI300 negates f64's A, B and C by the bits of BLGP; others have no BLGP there.
+  constexpr bool kNegates = std::is_same_v<Out, double>;
+  const unsigned cbsz = i.abs, abid = i.op_sel, blgp = kNegates ? 0 : i.neg;
+  const auto sign = [&](unsigned source) { return i.neg >> source & 1 ? -1.0 : 1.0; };
   Matrix<In, kA, kShape.k> a;
   Matrix<In, kB, kShape.k> b;
   a.template load<Elements>(vector_registers(w, i.src[0]), kInputDwords,
@@ -94,9 +99,13 @@ Outcome multiply(Wave& w, const Instruction& i) {
       Out sum[kShape.n];
       for (unsigned j = 0; j < kShape.n; ++j)
         sum[j] = Math::prepare(c ? get_element<Out>(c, element, lane + j) : constant);
+      if constexpr (kNegates) {
+        for (unsigned j = 0; j < kShape.n; ++j) sum[j] *= sign(2);
+      }
       for (unsigned k = 0; k < kShape.k; k += Math::kStep) {
         In left[Math::kStep];
         for (unsigned s = 0; s < Math::kStep; ++s) left[s] = a.at[block][k + s][row];
+        if constexpr (kNegates) left[0] *= sign(0) * sign(1);
         for (unsigned j = 0; j < kShape.n; ++j) {
           In right[Math::kStep];
           for (unsigned s = 0; s < Math::kStep; ++s) right[s] = b.at[block][k + s][j];
@@ -113,13 +122,26 @@ Outcome multiply(Wave& w, const Instruction& i) {
   return Outcome::kNext;
 }
 
-// 16-bit floats: gfx908 sums exactly, gfx90a flushes.
+// 16-bit floats: MI100 sums exactly, MI200 flushes.
 template <MatrixShape kShape, unsigned kInputDwords>
 Outcome multiply_f16(Wave& w, const Instruction& i) {
   using namespace matrix;
+  switch (w.target->matrix_arithmetic) {
+    case MatrixArithmetic::kCdna1:
+      return multiply<Exact16<4>, Float16Elements, kShape, kInputDwords>(w, i);
+    case MatrixArithmetic::kCdna2:
+      return multiply<Flushing16<4>, FlushedFloat16Elements, kShape, kInputDwords>(w, i);
+    default:
+      return multiply_floats(w, i, {kShape, ElementFormat::kF16, ElementFormat::kF16});
+  }
+}
+// Four bf16 in a lane.
+template <MatrixShape kShape>
+Outcome multiply_bf16_1k(Wave& w, const Instruction& i) {
+  using namespace matrix;
   if (w.target->matrix_arithmetic == MatrixArithmetic::kCdna2)
-    return multiply<Flushing16<4>, FlushedFloat16Elements, kShape, kInputDwords>(w, i);
-  return multiply<Exact16<4>, Float16Elements, kShape, kInputDwords>(w, i);
+    return multiply<Flushing16<4>, FlushedBfloat16Elements, kShape, 2>(w, i);
+  return multiply_floats(w, i, {kShape, ElementFormat::kBf16, ElementFormat::kBf16});
 }
 template <MatrixShape kShape, unsigned kInputDwords>
 Outcome multiply_bf16(Wave& w, const Instruction& i) {
@@ -129,11 +151,36 @@ Outcome multiply_bf16(Wave& w, const Instruction& i) {
   return multiply<Exact16<2>, Bfloat16Elements, kShape, kInputDwords>(w, i);
 }
 
+// What only MI300 and later have.
+template <MatrixShape kShape, matrix::ElementFormat kA, matrix::ElementFormat kB>
+Outcome multiply_dense(Wave& w, const Instruction& i) {
+  return multiply_floats(w, i, {kShape, kA, kB});
+}
+template <MatrixShape kShape, matrix::ElementFormat kA, matrix::ElementFormat kB>
+Outcome multiply_sparse(Wave& w, const Instruction& i) {
+  return multiply_floats(w, i, {kShape, kA, kB, true});
+}
+template <MatrixShape kShape>
+Outcome multiply_sparse_i8(Wave& w, const Instruction& i) {
+  return multiply_sparse_integers(w, i, kShape);
+}
+template <MatrixShape kShape, bool kScaled>
+Outcome multiply_selected(Wave& w, const Instruction& i) {
+  return multiply_selected_floats(w, i, {kShape, {}, {}, false, kScaled});
+}
+
 // The operand type of so many elements of C and D.
 constexpr Type output_type(const MatrixShape& s, bool is_f64) {
   const unsigned elements = s.m * s.n * s.blocks / 64;
   if (is_f64) return elements == 1 ? Type::kF64 : Type::kF64x4;
   return elements == 4 ? Type::kB128 : elements == 16 ? Type::kB512 : Type::kB1024;
+}
+
+constexpr Type bits_type(unsigned dwords) {
+  return dwords == 1   ? Type::kB32
+         : dwords == 2 ? Type::kB64
+         : dwords == 4 ? Type::kB128
+                       : Type::kB256;
 }
 
 constexpr Opcode row(const char* mnemonic, Handler handler, Type input, Type output) {
@@ -153,15 +200,14 @@ template <MatrixShape kShape>
 constexpr Opcode bf16(const char* name) {
   return row(name, multiply_bf16<kShape, 1>, Type::kB32, output_type(kShape, false));
 }
-// Four bf16 in a lane; gfx90a only.
 template <MatrixShape kShape>
 constexpr Opcode bf16_1k(const char* name) {
-  return row(name, multiply<matrix::Flushing16<4>, matrix::FlushedBfloat16Elements, kShape, 2>,
-             Type::kB64, output_type(kShape, false));
+  return row(name, multiply_bf16_1k<kShape>, Type::kB64, output_type(kShape, false));
 }
 template <MatrixShape kShape>
 constexpr Opcode i8(const char* name) {
-  return row(name, multiply<matrix::I8, matrix::Int8Elements, kShape, 1>, Type::kB32,
+  constexpr unsigned kDwords = kShape.m * kShape.k * kShape.blocks / 256;
+  return row(name, multiply<matrix::I8, matrix::Int8Elements, kShape, kDwords>, bits_type(kDwords),
              output_type(kShape, false));
 }
 template <MatrixShape kShape>
@@ -169,6 +215,44 @@ constexpr Opcode f64(const char* name) {
   return row(name, multiply<matrix::F64, matrix::Float64Elements, kShape, 2>, Type::kF64,
              output_type(kShape, true));
 }
+
+constexpr unsigned dwords_per_lane(const MatrixShape& s, unsigned bits) {
+  return s.m * s.k * s.blocks / 64 * bits / 32;
+}
+template <MatrixShape kShape, matrix::ElementFormat kA, matrix::ElementFormat kB = kA>
+constexpr Opcode dense(const char* name) {
+  const unsigned dwords = dwords_per_lane(kShape, matrix::info(kA).bits);
+  return row(name, multiply_dense<kShape, kA, kB>, bits_type(dwords), output_type(kShape, false));
+}
+// A has half as many elements as B. S2 is the register of indices; C is D.
+constexpr Opcode sparse_row(const char* name, Handler handler, const MatrixShape& shape,
+                            unsigned bits) {
+  const unsigned dwords = dwords_per_lane(shape, bits);
+  return {name,
+          handler,
+          handler,
+          output_type(shape, false),
+          {bits_type(dwords / 2), bits_type(dwords), Type::kB32}};
+}
+template <MatrixShape kShape, matrix::ElementFormat kA, matrix::ElementFormat kB = kA>
+constexpr Opcode sparse(const char* name) {
+  return sparse_row(name, multiply_sparse<kShape, kA, kB>, kShape, matrix::info(kA).bits);
+}
+template <MatrixShape kShape>
+constexpr Opcode sparse_i8(const char* name) {
+  return sparse_row(name, multiply_sparse_i8<kShape>, kShape, 8);
+}
+// The widest A and B, of 8-bit elements; f8f6f4_dwords() says how wide they are.
+template <MatrixShape kShape, bool kScaled>
+constexpr Opcode selected(const char* name) {
+  return row(name, multiply_selected<kShape, kScaled>, Type::kB256, output_type(kShape, false));
+}
+
+constexpr auto kF16 = matrix::ElementFormat::kF16;
+constexpr auto kBf16 = matrix::ElementFormat::kBf16;
+constexpr auto kXf32 = matrix::ElementFormat::kXf32;
+constexpr auto kFp8 = matrix::ElementFormat::kFp8;
+constexpr auto kBf8 = matrix::ElementFormat::kBf8;
 
 constexpr Opcode kOpcodes[] = {
     f32<MatrixShape{32, 32, 1, 2}>("v_mfma_f32_32x32x1f32"),
@@ -198,6 +282,78 @@ constexpr Opcode kOpcodes[] = {
     bf16_1k<MatrixShape{16, 16, 16, 1}>("v_mfma_f32_16x16x16bf16_1k"),
     f64<MatrixShape{16, 16, 4, 1}>("v_mfma_f64_16x16x4f64"),
     f64<MatrixShape{4, 4, 4, 4}>("v_mfma_f64_4x4x4f64"),
+    // MI300's names.
+    f32<MatrixShape{32, 32, 1, 2}>("v_mfma_f32_32x32x1_2b_f32"),
+    f32<MatrixShape{16, 16, 1, 4}>("v_mfma_f32_16x16x1_4b_f32"),
+    f32<MatrixShape{4, 4, 1, 16}>("v_mfma_f32_4x4x1_16b_f32"),
+    f32<MatrixShape{32, 32, 2, 1}>("v_mfma_f32_32x32x2_f32"),
+    f32<MatrixShape{16, 16, 4, 1}>("v_mfma_f32_16x16x4_f32"),
+    f16<MatrixShape{32, 32, 4, 2}>("v_mfma_f32_32x32x4_2b_f16"),
+    f16<MatrixShape{16, 16, 4, 4}>("v_mfma_f32_16x16x4_4b_f16"),
+    f16<MatrixShape{4, 4, 4, 16}>("v_mfma_f32_4x4x4_16b_f16"),
+    f16<MatrixShape{32, 32, 8, 1}>("v_mfma_f32_32x32x8_f16"),
+    f16<MatrixShape{16, 16, 16, 1}>("v_mfma_f32_16x16x16_f16"),
+    bf16_1k<MatrixShape{32, 32, 4, 2}>("v_mfma_f32_32x32x4_2b_bf16"),
+    bf16_1k<MatrixShape{16, 16, 4, 4}>("v_mfma_f32_16x16x4_4b_bf16"),
+    bf16_1k<MatrixShape{4, 4, 4, 16}>("v_mfma_f32_4x4x4_16b_bf16"),
+    bf16_1k<MatrixShape{32, 32, 8, 1}>("v_mfma_f32_32x32x8_bf16"),
+    bf16_1k<MatrixShape{16, 16, 16, 1}>("v_mfma_f32_16x16x16_bf16"),
+    i8<MatrixShape{32, 32, 4, 2}>("v_mfma_i32_32x32x4_2b_i8"),
+    i8<MatrixShape{16, 16, 4, 4}>("v_mfma_i32_16x16x4_4b_i8"),
+    i8<MatrixShape{4, 4, 4, 16}>("v_mfma_i32_4x4x4_16b_i8"),
+    i8<MatrixShape{32, 32, 16, 1}>("v_mfma_i32_32x32x16_i8"),
+    i8<MatrixShape{16, 16, 32, 1}>("v_mfma_i32_16x16x32_i8"),
+    f64<MatrixShape{16, 16, 4, 1}>("v_mfma_f64_16x16x4_f64"),
+    f64<MatrixShape{4, 4, 4, 4}>("v_mfma_f64_4x4x4_4b_f64"),
+    dense<MatrixShape{16, 16, 8, 1}, kXf32>("v_mfma_f32_16x16x8_xf32"),
+    dense<MatrixShape{32, 32, 4, 1}, kXf32>("v_mfma_f32_32x32x4_xf32"),
+    dense<MatrixShape{16, 16, 32, 1}, kBf8, kBf8>("v_mfma_f32_16x16x32_bf8_bf8"),
+    dense<MatrixShape{16, 16, 32, 1}, kBf8, kFp8>("v_mfma_f32_16x16x32_bf8_fp8"),
+    dense<MatrixShape{16, 16, 32, 1}, kFp8, kBf8>("v_mfma_f32_16x16x32_fp8_bf8"),
+    dense<MatrixShape{16, 16, 32, 1}, kFp8, kFp8>("v_mfma_f32_16x16x32_fp8_fp8"),
+    dense<MatrixShape{32, 32, 16, 1}, kBf8, kBf8>("v_mfma_f32_32x32x16_bf8_bf8"),
+    dense<MatrixShape{32, 32, 16, 1}, kBf8, kFp8>("v_mfma_f32_32x32x16_bf8_fp8"),
+    dense<MatrixShape{32, 32, 16, 1}, kFp8, kBf8>("v_mfma_f32_32x32x16_fp8_bf8"),
+    dense<MatrixShape{32, 32, 16, 1}, kFp8, kFp8>("v_mfma_f32_32x32x16_fp8_fp8"),
+    sparse<MatrixShape{16, 16, 32, 1}, kF16>("v_smfmac_f32_16x16x32_f16"),
+    sparse<MatrixShape{16, 16, 32, 1}, kBf16>("v_smfmac_f32_16x16x32_bf16"),
+    sparse<MatrixShape{32, 32, 16, 1}, kF16>("v_smfmac_f32_32x32x16_f16"),
+    sparse<MatrixShape{32, 32, 16, 1}, kBf16>("v_smfmac_f32_32x32x16_bf16"),
+    sparse_i8<MatrixShape{16, 16, 64, 1}>("v_smfmac_i32_16x16x64_i8"),
+    sparse<MatrixShape{16, 16, 64, 1}, kBf8, kBf8>("v_smfmac_f32_16x16x64_bf8_bf8"),
+    sparse<MatrixShape{16, 16, 64, 1}, kBf8, kFp8>("v_smfmac_f32_16x16x64_bf8_fp8"),
+    sparse<MatrixShape{16, 16, 64, 1}, kFp8, kBf8>("v_smfmac_f32_16x16x64_fp8_bf8"),
+    sparse<MatrixShape{16, 16, 64, 1}, kFp8, kFp8>("v_smfmac_f32_16x16x64_fp8_fp8"),
+    sparse_i8<MatrixShape{32, 32, 32, 1}>("v_smfmac_i32_32x32x32_i8"),
+    sparse<MatrixShape{32, 32, 32, 1}, kBf8, kBf8>("v_smfmac_f32_32x32x32_bf8_bf8"),
+    sparse<MatrixShape{32, 32, 32, 1}, kBf8, kFp8>("v_smfmac_f32_32x32x32_bf8_fp8"),
+    sparse<MatrixShape{32, 32, 32, 1}, kFp8, kBf8>("v_smfmac_f32_32x32x32_fp8_bf8"),
+    sparse<MatrixShape{32, 32, 32, 1}, kFp8, kFp8>("v_smfmac_f32_32x32x32_fp8_fp8"),
+    // MI350.
+    dense<MatrixShape{16, 16, 32, 1}, kF16>("v_mfma_f32_16x16x32_f16"),
+    dense<MatrixShape{16, 16, 32, 1}, kBf16>("v_mfma_f32_16x16x32_bf16"),
+    dense<MatrixShape{32, 32, 16, 1}, kF16>("v_mfma_f32_32x32x16_f16"),
+    dense<MatrixShape{32, 32, 16, 1}, kBf16>("v_mfma_f32_32x32x16_bf16"),
+    i8<MatrixShape{16, 16, 64, 1}>("v_mfma_i32_16x16x64_i8"),
+    i8<MatrixShape{32, 32, 32, 1}>("v_mfma_i32_32x32x32_i8"),
+    sparse<MatrixShape{16, 16, 64, 1}, kF16>("v_smfmac_f32_16x16x64_f16"),
+    sparse<MatrixShape{16, 16, 64, 1}, kBf16>("v_smfmac_f32_16x16x64_bf16"),
+    sparse<MatrixShape{32, 32, 32, 1}, kF16>("v_smfmac_f32_32x32x32_f16"),
+    sparse<MatrixShape{32, 32, 32, 1}, kBf16>("v_smfmac_f32_32x32x32_bf16"),
+    sparse_i8<MatrixShape{16, 16, 128, 1}>("v_smfmac_i32_16x16x128_i8"),
+    sparse<MatrixShape{16, 16, 128, 1}, kBf8, kBf8>("v_smfmac_f32_16x16x128_bf8_bf8"),
+    sparse<MatrixShape{16, 16, 128, 1}, kBf8, kFp8>("v_smfmac_f32_16x16x128_bf8_fp8"),
+    sparse<MatrixShape{16, 16, 128, 1}, kFp8, kBf8>("v_smfmac_f32_16x16x128_fp8_bf8"),
+    sparse<MatrixShape{16, 16, 128, 1}, kFp8, kFp8>("v_smfmac_f32_16x16x128_fp8_fp8"),
+    sparse_i8<MatrixShape{32, 32, 64, 1}>("v_smfmac_i32_32x32x64_i8"),
+    sparse<MatrixShape{32, 32, 64, 1}, kBf8, kBf8>("v_smfmac_f32_32x32x64_bf8_bf8"),
+    sparse<MatrixShape{32, 32, 64, 1}, kBf8, kFp8>("v_smfmac_f32_32x32x64_bf8_fp8"),
+    sparse<MatrixShape{32, 32, 64, 1}, kFp8, kBf8>("v_smfmac_f32_32x32x64_fp8_bf8"),
+    sparse<MatrixShape{32, 32, 64, 1}, kFp8, kFp8>("v_smfmac_f32_32x32x64_fp8_fp8"),
+    selected<MatrixShape{16, 16, 128, 1}, false>("v_mfma_f32_16x16x128_f8f6f4"),
+    selected<MatrixShape{16, 16, 128, 1}, true>("v_mfma_scale_f32_16x16x128_f8f6f4"),
+    selected<MatrixShape{32, 32, 64, 1}, false>("v_mfma_f32_32x32x64_f8f6f4"),
+    selected<MatrixShape{32, 32, 64, 1}, true>("v_mfma_scale_f32_32x32x64_f8f6f4"),
 };
 
 }  // namespace

@@ -56,6 +56,50 @@ struct OutputLayout {
   constexpr unsigned elements() const { return shape.m * shape.n * shape.blocks / 64; }
 };
 
+// SMFMAC: of each four elements of A's row that follow each other in k, two are there, which two
+// says the lane's index register: two bits for each, from bit 4 * (pair) on. The register has
+// several sets of indices; ABID chooses one if CBSZ is 0, else it is the first.
+constexpr unsigned index_sets(unsigned sparse_per_lane) {
+  return 32 / (2 * sparse_per_lane);
+}
+constexpr unsigned first_index_bit(unsigned sparse_per_lane, unsigned cbsz, unsigned abid) {
+  return cbsz == 0 ? abid % index_sets(sparse_per_lane) * 2 * sparse_per_lane : 0;
+}
+
+// F8F6F4: the dwords of A or B by its type (CBSZ, BLGP): fp8, bf8, fp6, bf6, fp4.
+constexpr unsigned f8f6f4_dwords(unsigned type) {
+  return type < 2 ? 8 : type < 4 ? 6 : 4;
+}
+
+// The lanes of F8F6F4 hold 32 elements each. 6-bit and 4-bit ones follow each other in k; 8-bit
+// ones are two runs of 16, the second of which comes after all lanes' first ones (AMD's Composable
+// Kernel, test/mx_mfma_op; ROCm blogs, "Matrix Core Programming on AMD CDNA3 and CDNA4"). The scale
+// of the 32 elements from 32 * n on is with the n-th group of lanes either way.
+struct F8f6f4Layout {
+  unsigned edge;
+  bool halves;
+
+  constexpr unsigned groups() const { return 64 / edge; }
+  constexpr unsigned k(unsigned group, unsigned element) const {
+    if (!halves) return 32 * group + element;
+    return element / 16 * 16 * groups() + 16 * group + element % 16;
+  }
+};
+
+// Where the scales of v_mfma_scale_* are: a VGPR and which of its bytes, for A and B. They travel
+// in Instruction::offset.
+struct Scales {
+  unsigned vgpr[2];
+  unsigned byte[2];
+};
+constexpr int32_t pack_scales(const Scales& s) {
+  return static_cast<int32_t>(s.vgpr[0] | s.vgpr[1] << 8 | s.byte[0] << 16 | s.byte[1] << 18);
+}
+constexpr Scales unpack_scales(int32_t packed) {
+  const auto bits = static_cast<uint32_t>(packed);
+  return {{bits & 0xff, bits >> 8 & 0xff}, {bits >> 16 & 3, bits >> 18 & 3}};
+}
+
 // CBSZ and ABID: groups of 2^CBSZ blocks read the A of the group's block number ABID.
 constexpr unsigned broadcast_block(unsigned block, unsigned cbsz, unsigned abid) {
   return (block >> cbsz << cbsz) + abid;

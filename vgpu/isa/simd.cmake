@@ -11,6 +11,7 @@ set(HALYARD_SIMD_SOURCES
   flat.cpp
   lds.cpp
   matrix.cpp
+  matrix_floats.cpp
   simd_entry.cpp
   valu/general.cpp
   valu/lane_access.cpp

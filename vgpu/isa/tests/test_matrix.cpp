@@ -1,5 +1,5 @@
-// Every matrix instruction of gfx908 and gfx90a against a model that goes element by element, on
-// random and edge-case operands and with every legal modifier.
+// Every matrix instruction of gfx908 and gfx90a, by their names, against a model that goes element
+// by element, on random and edge-case operands and with every legal modifier.
 
 #include <gmock/gmock.h>
 
@@ -475,8 +475,16 @@ TEST_P(Matrices, CAndDInVgprs) {
   });
 }
 
+// MI300's names have an underscore before the type; model/test_matrix_model.cpp tests those.
+bool is_of_mi300(const std::string& name) {
+  const size_t shape = name.rfind('x');
+  const size_t depth_end = name.find_first_not_of("0123456789", shape + 1);
+  return name.starts_with("v_smfmac") || name[depth_end] == '_' || name.find("xf32") != name.npos;
+}
+
 TEST_P(Matrices, EveryOneOfTheTableIsTested) {
   for (const Opcode& opcode : matrix_opcodes()) {
+    if (is_of_mi300(opcode.mnemonic)) continue;
     const bool tested = std::any_of(std::begin(kCases), std::end(kCases), [&](const MatrixCase& c) {
       return c.name == std::string(opcode.mnemonic);
     });

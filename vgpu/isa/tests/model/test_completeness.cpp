@@ -63,10 +63,8 @@ const std::set<std::string>& modelled() {
                                    "ds_bpermute_b32",
                                    "ds_nop"})
       all.insert(name);  // test_lds_model.cpp
-    for (const Opcode& o : matrix_opcodes()) {
-      const std::string name = o.mnemonic;
-      if (name.starts_with("v_mfma_")) all.insert(name);  // test_matrix.cpp
-    }
+    // test_matrix.cpp and test_matrix_model.cpp
+    for (const Opcode& o : matrix_opcodes()) all.insert(o.mnemonic);
     return all;
   }();
   return names;
