@@ -24,7 +24,6 @@
 namespace halyard::vgpu::isa {
 namespace {
 
-constexpr uint32_t kMaximumLds = 65536;
 constexpr uint32_t kMaximumGroup = 1024;
 constexpr uint32_t kGroupsPerUnit = 16;  // that have more than one wave
 
@@ -139,6 +138,7 @@ class EngineImpl final : public Engine, public WaveServices {
         program_(std::move(decoder), memory, !options.observers.empty()) {
     if (options_.wave_budget == 0) options_.wave_budget = 4096;
     if (options_.compute_units == 0) options_.compute_units = 1;
+    options_.xccs = std::clamp(options_.xccs, 1u, kMaximumXccs);
     if (options_.waves_per_unit == 0) options_.waves_per_unit = 1;
     if (options_.workers == 0) options_.workers = std::max(1u, std::thread::hardware_concurrency());
   }
@@ -170,7 +170,7 @@ class EngineImpl final : public Engine, public WaveServices {
 
  private:
   bool prepare(const Dispatch& dispatch, Job& job);
-  uint32_t place_of(const Dispatch& dispatch, uint64_t number) const;
+  UnitPlace place_of(const Dispatch& dispatch, uint64_t number) const;
   void work(Job& job, bool owner);
   void fail(Job& job, const WorkGroup& group);
   void end_by_watchdog(Job& job, WorkGroup& group);
@@ -253,10 +253,10 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
                   fmt::format("A grid of ({}x{}x{}) work-items cannot run: no dimension may be 0.",
                               dispatch.grid[0], dispatch.grid[1], dispatch.grid[2]));
   }
-  if (dispatch.group_segment_size > kMaximumLds) {
+  if (dispatch.group_segment_size > target_.lds_bytes) {
     return refuse(Fault::Kind::kGroupMemory,
                   fmt::format("A work-group cannot have ({}) bytes of LDS: a compute unit has {}.",
-                              dispatch.group_segment_size, kMaximumLds));
+                              dispatch.group_segment_size, target_.lds_bytes));
   }
   if (!find_kernel(memory_, target_, dispatch, job.kernel, fault)) return false;
 
@@ -267,6 +267,7 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   job.context.memory = &memory_;
   job.context.services = this;
   job.context.wave_budget = options_.wave_budget;
+  job.context.first_xcc = options_.first_xcc;
   job.context.observers = options_.observers;
   job.context.float_atomics = options_.float_atomics;
   job.context.dropped_atomic = &options_.dropped_atomic;
@@ -289,7 +290,7 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   uint32_t per_unit = std::max(1u, options_.waves_per_unit / waves);
   if (waves > 1) per_unit = std::min(per_unit, kGroupsPerUnit);
   if (dispatch.group_segment_size)
-    per_unit = std::min(per_unit, kMaximumLds / dispatch.group_segment_size);
+    per_unit = std::min(per_unit, target_.lds_bytes / dispatch.group_segment_size);
   const std::vector<uint32_t>* const units = dispatch.units;
   const uint64_t unit_count = units != nullptr ? units->size() : options_.compute_units;
   job.resident_limit = unit_count * std::max(1u, per_unit);
@@ -323,12 +324,14 @@ DispatchResult EngineImpl::run(const Dispatch& dispatch, const volatile bool& ca
   return std::move(job.result);
 }
 
-// Where on the device a work-group runs, as HW_ID says it.
-uint32_t EngineImpl::place_of(const Dispatch& dispatch, uint64_t number) const {
+// Where on the device a work-group runs. Units are counted over the dies, which so take turns.
+UnitPlace EngineImpl::place_of(const Dispatch& dispatch, uint64_t number) const {
   const auto unit = static_cast<uint32_t>(dispatch.units != nullptr
                                               ? (*dispatch.units)[number % dispatch.units->size()]
                                               : number % options_.compute_units);
-  return unit < options_.unit_places.size() ? options_.unit_places[unit] : place_in_hw_id(unit);
+  const uint32_t hw_id =
+      unit < options_.unit_places.size() ? options_.unit_places[unit] : place_in_hw_id(unit);
+  return {hw_id, unit % options_.xccs};
 }
 
 // Runs work-groups of `job` until none is left to start and all that this thread started have
@@ -352,7 +355,7 @@ void EngineImpl::work(Job& job, bool owner) {
     if (number + 1 == job.total && job.total > 1) set_starting(job, false);
     job.resident.fetch_add(1, std::memory_order_relaxed);
     auto group = spare ? std::move(spare) : take_group();
-    const uint32_t place = place_of(*job.context.dispatch, number);
+    const UnitPlace place = place_of(*job.context.dispatch, number);
     if (!group->start(job.context, number, place, scratch_part)) {
       const std::lock_guard lock(job.mutex);
       job.result.fault.kind = Fault::Kind::kGroupMemory;

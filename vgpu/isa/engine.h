@@ -30,6 +30,10 @@ struct EngineOptions {
   uint32_t waves_per_unit = 40;  // the same: gfx9 has 4 SIMDs with 10 waves each, gfx90a with 8
   // Of each unit the bits of HW_ID that say where it is; empty: somewhere.
   std::vector<uint32_t> unit_places;
+  // The dies with compute units: unit n is one of die n % xccs. Work-groups are given to one after
+  // the other. XCC_ID counts from `first_xcc` on.
+  uint32_t xccs = 1;
+  uint32_t first_xcc = 0;
   uint64_t clock_hz = 100000000;          // s_memrealtime's rate
   uint64_t shader_clock_hz = 1000000000;  // s_memtime's rate
   // s_memrealtime, if it must equal the clock of the thunk's GetClockCounters; else CLOCK_MONOTONIC
@@ -46,6 +50,9 @@ struct EngineOptions {
   std::vector<Observer*> observers;
 };
 
+// The most dies with compute units that a GPU has.
+inline constexpr uint32_t kMaximumXccs = 8;
+
 // A kernel that registers describe instead of a kernel object: PM4's SET_SH_REG sets COMPUTE_*.
 struct KernelRegisters {
   uint64_t entry = 0;  // COMPUTE_PGM_LO and HI
@@ -53,10 +60,13 @@ struct KernelRegisters {
   uint32_t rsrc2 = 0;
   uint32_t rsrc3 = 0;
   uint32_t user_data[16] = {};  // the first SGPRs
-  // Private memory is the program's: waves get the offset of their part of it, and find it by
-  // FLAT_SCRATCH or a buffer descriptor that they make themselves (COMPUTE_TMPRING_SIZE).
-  uint32_t scratch_waves = 0;       // that can have a part at once
+  // Private memory is the program's (COMPUTE_TMPRING_SIZE). Waves get the offset of their part of
+  // it and find it by FLAT_SCRATCH or a buffer descriptor that they make themselves. Where flat
+  // scratch is architected, FLAT_SCRATCH leads to their part of their die's memory at
+  // `scratch_base` (COMPUTE_DISPATCH_SCRATCH_BASE).
+  uint32_t scratch_waves = 0;       // that can have a part at once, on each die
   uint32_t scratch_wave_bytes = 0;  // of one wave
+  uint64_t scratch_base[kMaximumXccs] = {};
 };
 
 // The facts of one kernel dispatch: the packet's fields (HSA System Architecture 2.9.6, table 2-12)

@@ -62,6 +62,34 @@ void count_registers(const Target& target, Kernel& kernel) {
   kernel.sgprs = static_cast<uint16_t>(std::min<uint32_t>(sgprs, scalar::kFlatScratch));
 }
 
+// Kernel arguments to preload (LLVM's AMDGPUUsage, "Preloaded Kernel Arguments"). The code for a
+// packet processor that does so begins 256 bytes behind the entry: what is before loads them.
+constexpr uint32_t kPrologueBytes = 256;
+
+bool preload(const AddressSpace& memory, const Dispatch& dispatch, Kernel& kernel, Fault& fault) {
+  const uint32_t length = bits(kernel.properties, 16, 7);
+  const uint32_t offset = bits(kernel.properties, 23, 9);
+  if (length == 0) return true;
+  kernel.preload_count = std::min(length, Kernel::kMaximumPreload);
+  const uint64_t from = dispatch.kernarg_address + uint64_t{offset} * 4;
+  const uint64_t bytes = uint64_t{kernel.preload_count} * 4;
+  const MemoryRange range = memory.find(from);
+  if (!range.contains(from, bytes) || !read_host(kernel.preload, range.host(from), bytes)) {
+    char where[256] = "";
+    memory.describe(from, where, sizeof where);
+    fault.kind = Fault::Kind::kMemory;
+    fault.address = from;
+    fault.message = fmt::format(
+        "The {} bytes of kernel arguments at 0x{:x} that the kernel's descriptor asks to preload "
+        "are "
+        "not readable memory{}{}.",
+        bytes, from, where[0] ? ": " : "", where);
+    return false;
+  }
+  kernel.entry += kPrologueBytes;
+  return true;
+}
+
 }  // namespace
 
 bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t object, Kernel& kernel,
@@ -84,7 +112,9 @@ bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t obje
   // The packet processor reads it at this offset for every version of the object: the vendor
   // runtime's own gfx90a shaders store it in amd_kernel_code_t's max_scratch_backing_memory.
   kernel.rsrc3 = copy.field<uint32_t>(44);
-  kernel.properties = kernel.legacy ? copy.field<uint32_t>(56) : uint32_t{copy.field<uint16_t>(56)};
+  // KERNARG_PRELOAD_SPEC_LENGTH and OFFSET are the upper half, where processors have them.
+  kernel.properties = kernel.legacy || target.kernarg_preload ? copy.field<uint32_t>(56)
+                                                              : uint32_t{copy.field<uint16_t>(56)};
   if (kernel.entry % 4 != 0 || !memory.find(kernel.entry).contains(kernel.entry, 4)) {
     bad_kernel(fault, fmt::format("The entry (0x{:x}) of the kernel object (0x{:x}) is not mapped.",
                                   kernel.entry, object));
@@ -96,8 +126,11 @@ bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t obje
 
 bool find_kernel(const AddressSpace& memory, const Target& target, const Dispatch& dispatch,
                  Kernel& kernel, Fault& fault) {
-  if (dispatch.registers == nullptr)
-    return read_kernel(memory, target, dispatch.kernel_object, kernel, fault);
+  if (dispatch.registers == nullptr) {
+    if (!read_kernel(memory, target, dispatch.kernel_object, kernel, fault)) return false;
+    if (!target.kernarg_preload || kernel.legacy) return true;
+    return preload(memory, dispatch, kernel, fault);
+  }
   const KernelRegisters& registers = *dispatch.registers;
   kernel.entry = registers.entry;
   kernel.rsrc1 = registers.rsrc1;
@@ -148,7 +181,10 @@ void start_wave(const Kernel& kernel, const Target& target, const Dispatch& disp
     const uint32_t count = std::min(bits(kernel.rsrc2, 1, 5), 16u);
     for (uint32_t n = 0; n < count; ++n) put(dispatch.registers->user_data[n]);
   }
-  if (properties & kPrivateSegmentBuffer) {
+  // Where flat scratch is architected, descriptors may not ask for where scratch is.
+  if (target.architected_flat_scratch) {
+    wave.set_scalar64(scalar::kFlatScratch, place.scratch_base);
+  } else if (properties & kPrivateSegmentBuffer) {
     // A swizzled buffer over this wave's own scratch: stride 0, ADD_TID_ENABLE, 64 lanes
     // interleaved. The scratch wave offset is therefore 0.
     put64(wave.scratch_base | uint64_t{1} << 63);
@@ -160,7 +196,7 @@ void start_wave(const Kernel& kernel, const Target& target, const Dispatch& disp
   if (properties & kQueuePtr) put64(dispatch.queue_address);
   if (properties & kKernargPtr) put64(dispatch.kernarg_address);
   if (properties & kDispatchId) put64(dispatch.dispatch_id);
-  if (properties & kFlatScratchInit) put64(wave.scratch_base);
+  if ((properties & kFlatScratchInit) && !target.architected_flat_scratch) put64(wave.scratch_base);
   if (properties & kPrivateSegmentSize) put(dispatch.private_segment_size);
   if (kernel.legacy) {
     for (unsigned d = 0; d < 3; ++d) {
@@ -169,12 +205,14 @@ void start_wave(const Kernel& kernel, const Target& target, const Dispatch& disp
         put(static_cast<uint32_t>((uint64_t{dispatch.grid[d]} + size - 1) / size));
     }
   }
+  for (uint32_t n = 0; n < kernel.preload_count && next < Kernel::kMaximumPreload; ++n)
+    put(kernel.preload[n]);
   next = bits(kernel.rsrc2, 1, 5);
   for (unsigned d = 0; d < 3; ++d) {
     if (bits(kernel.rsrc2, 7 + d, 1)) put(place.group[d]);
   }
   if (bits(kernel.rsrc2, 10, 1)) put(uint32_t{place.wave == 0} << 31 | place.wave_count);
-  if (bits(kernel.rsrc2, 0, 1)) put(place.scratch_offset);
+  if (bits(kernel.rsrc2, 0, 1) && !target.architected_flat_scratch) put(place.scratch_offset);
 
   // Work-item ids, and EXEC for the lanes that have one.
   const uint32_t dimensions = bits(kernel.rsrc2, 11, 2);

@@ -19,6 +19,11 @@ struct Kernel {
   uint32_t rsrc3 = 0;
   uint32_t properties = 0;
 
+  // Kernel arguments that the packet processor puts into user SGPRs.
+  static constexpr uint32_t kMaximumPreload = 16;
+  uint32_t preload_count = 0;
+  uint32_t preload[kMaximumPreload] = {};
+
   uint16_t vgprs = 0;  // arch VGPRs of a wave
   uint16_t agprs = 0;
   uint16_t sgprs = 0;
@@ -28,7 +33,7 @@ struct Kernel {
 // Of a dispatch: what its descriptor or its registers say. On failure `fault` says why.
 bool find_kernel(const AddressSpace& memory, const Target& target, const Dispatch& dispatch,
                  Kernel& kernel, Fault& fault);
-// Reads the descriptor at `object`. On failure `fault` says why.
+// Reads the descriptor at `object`, but no kernel arguments. On failure `fault` says why.
 bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t object, Kernel& kernel,
                  Fault& fault);
 
@@ -39,6 +44,7 @@ struct WavePlace {
   uint32_t wave = 0;            // number in the work-group
   uint32_t wave_count = 0;      // of the work-group
   uint32_t scratch_offset = 0;  // of the wave's part of the program's private memory
+  uint64_t scratch_base = 0;    // for FLAT_SCRATCH: where the wave's private memory is
 };
 
 // Sets registers, EXEC, MODE and pc. Pointers (vgpr, agpr, lds, scratch) are set already; the VGPRs

@@ -19,8 +19,20 @@ bool is_on(std::string_view features, std::string_view feature) {
   return on;
 }
 
+// gfx902, gfx909 and gfx90c: in a processor, with the host's memory.
+void add_apu(Target& target) {
+  target.own_memory = false;
+}
+
+// gfx906.
+void add_vega20(Target& target) {
+  target.has_sramecc = true;
+}
+
 // gfx908 (CDNA 1): AGPRs, in a file of their own.
 void add_cdna1(Target& target) {
+  add_vega20(target);
+  target.float_atomics_in_l2 = true;
   target.accumulators = true;
   target.matrix_arithmetic = MatrixArithmetic::kCdna1;
 }
@@ -40,15 +52,21 @@ void add_cdna2(Target& target) {
   target.packed_work_item_ids = true;
   target.kernarg_preload = true;
   target.waves_per_simd = 8;
+  target.xnack_per_process = true;
+  target.sdma_count_bits = 30;
   target.matrix_arithmetic = MatrixArithmetic::kCdna2;
 }
 
-// gfx942 (CDNA 3): several dies in one GPU, whose caches instructions name by their scope.
+// gfx942 (CDNA 3): several dies in one GPU, whose caches instructions name by their scope. Float
+// atomics work in all memory at the scope of an agent (LLVM,
+// FeatureAgentScopeFineGrainedRemoteMemoryAtomics).
 void add_cdna3(Target& target) {
   add_cdna2(target);
+  target.float_atomics_in_l2 = false;
   target.scope_bits = true;
   target.architected_flat_scratch = true;
   target.last_hwreg = 24;
+  target.has_xcds = true;
   target.matrix_arithmetic = MatrixArithmetic::kCdna3;
   target.float8 = Float8::kFnuz;
 }
@@ -62,42 +80,41 @@ void add_cdna4(Target& target) {
   target.float8 = Float8::kOcp;
 }
 
-struct Processor {
-  const char* name;
-  void (*add_facts)(Target&);  // null: those of Vega
-};
-
-constexpr Processor kProcessors[] = {
-    {"gfx900", nullptr},   {"gfx902", nullptr},   {"gfx904", nullptr},   {"gfx906", nullptr},
-    {"gfx908", add_cdna1}, {"gfx909", nullptr},   {"gfx90a", add_cdna2}, {"gfx90c", nullptr},
-    {"gfx942", add_cdna3}, {"gfx950", add_cdna4},
-};
+// What is added to the facts of Vega. False: the engine does not execute the processor.
+bool add_facts(std::string_view processor, Target& target) {
+  if (processor == "gfx900" || processor == "gfx904") return true;
+  if (processor == "gfx902" || processor == "gfx909" || processor == "gfx90c") {
+    add_apu(target);
+  } else if (processor == "gfx906") {
+    add_vega20(target);
+  } else if (processor == "gfx908") {
+    add_cdna1(target);
+  } else if (processor == "gfx90a") {
+    add_cdna2(target);
+  } else if (processor == "gfx942") {
+    add_cdna3(target);
+  } else if (processor == "gfx950") {
+    add_cdna4(target);
+  } else {
+    return false;
+  }
+  return true;
+}
 
 }  // namespace
-
-const std::vector<std::string>& known_processors() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const Processor& processor : kProcessors) all.emplace_back(processor.name);
-    return all;
-  }();
-  return names;
-}
 
 bool find_target(std::string_view processor, std::string_view features, Target& target,
                  std::string& error) {
   target = Target{};
   target.processor = processor;
-  for (const Processor& known : kProcessors) {
-    if (processor != known.name) continue;
-    if (known.add_facts != nullptr) known.add_facts(target);
+  if (add_facts(processor, target)) {
     if (is_on(features, "sramecc")) target.d16_loads_clear = true;
     return true;
   }
-  const std::vector<std::string>& names = known_processors();
   error =
       fmt::format("The virtual GPU cannot execute code for processor ({}); it executes {} and {}.",
-                  processor, fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+                  processor, fmt::join(kKnownProcessors.begin(), kKnownProcessors.end() - 1, ", "),
+                  *(kKnownProcessors.end() - 1));
   return false;
 }
 

@@ -7,9 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace halyard::vgpu::isa {
 
@@ -55,7 +55,22 @@ struct Target {
   bool architected_flat_scratch = false;  // FLAT_SCRATCH is set; no SGPRs say where scratch is
   bool kernarg_preload = false;           // descriptors ask for kernel arguments in user SGPRs
 
-  // --- A compute unit.
+  // --- Features that a program or an administrator chooses.
+  bool has_sramecc = false;
+  // Each process chooses whether page faults are retried (XNACK). Elsewhere Linux turns retries off
+  // when it starts, unless it is told otherwise (amdgpu_gmc.c, kfd_process.c).
+  bool xnack_per_process = false;
+
+  // --- Memory.
+  bool own_memory = true;  // not the host's, as those of Ryzen have it
+  // Float atomics need memory that the L2 holds: coarse-grained memory (float_atomics.h).
+  bool float_atomics_in_l2 = false;
+  // The lengths of SDMA's packets: 22 bits in SDMA 4.0 to 4.2, 30 from 4.4 on (Linux, sdma_v4_0.c
+  // and sdma_v4_4_2.c).
+  uint32_t sdma_count_bits = 22;
+
+  // --- A compute unit, and the dies with compute units.
+  bool has_xcds = false;  // a GPU can have several of them (XCDs), each with an L2
   uint32_t waves_per_simd = 10;
   uint32_t lds_bytes = 65536;
   uint32_t lds_granule = 512;
@@ -64,8 +79,10 @@ struct Target {
   uint32_t last_hwreg = 19;
 };
 
-// The processors that the engine executes, in the order of their numbers.
-const std::vector<std::string>& known_processors();
+// The processors that the engine executes.
+inline constexpr std::initializer_list<const char*> kKnownProcessors = {
+    "gfx900", "gfx902", "gfx904", "gfx906", "gfx908",
+    "gfx909", "gfx90a", "gfx90c", "gfx942", "gfx950"};
 
 // `features` is what LLVM takes as target features: "+sramecc,-xnack"; a feature that it does not
 // name is off. False if the engine does not execute this processor; `error` then says which ones it

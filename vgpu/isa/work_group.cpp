@@ -13,8 +13,7 @@ namespace halyard::vgpu::isa {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint32_t kLdsGranule = 512;     // gfx9 allocates LDS in 128 dwords
-constexpr uint32_t kScratchGranule = 16;  // and scratch in 256 dwords a wave: 16 bytes a lane
+constexpr uint32_t kScratchGranule = 16;  // 256 dwords a wave are 16 bytes a lane
 
 template <class T>
 constexpr T round_up(T value, T granule) {
@@ -46,10 +45,11 @@ uint8_t* Arena::reserve(uint64_t bytes) {
   return data_;
 }
 
-bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32_t hw_place,
+bool WorkGroup::start(const GroupContext& group_context, uint64_t number, const UnitPlace& unit,
                       uint32_t part) {
   context = &group_context;
   scratch_part = part;
+  xcc = unit.xcc;
   const Dispatch& dispatch = *group_context.dispatch;
   const Kernel& kernel = *group_context.kernel;
   id[0] = static_cast<uint32_t>(number % group_context.groups[0]);
@@ -71,7 +71,8 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32
 
   const uint64_t file = kernel.registers();
   uint8_t* const registers = registers_.reserve(file * wave_count * sizeof(VectorRegister));
-  const uint32_t lds_size = round_up(dispatch.group_segment_size, kLdsGranule);
+  const uint32_t lds_size =
+      round_up(dispatch.group_segment_size, group_context.target->lds_granule);
   uint8_t* const lds = lds_.reserve(lds_size);
   const uint64_t lane_scratch = round_up<uint64_t>(dispatch.private_segment_size, kScratchGranule);
   const uint64_t wave_scratch = lane_scratch * kLanes;
@@ -102,7 +103,11 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, uint32
     wave.scratch_bytes_per_lane = static_cast<uint32_t>(std::min<uint64_t>(lane_scratch, ~0u));
     wave.program_scratch_bytes_per_lane = program_scratch / kLanes;
     place.scratch_offset = (part * wave_count + n) * program_scratch;
-    wave.hw_id = hw_id(hw_place, n);
+    place.scratch_base = program_scratch != 0
+                             ? program->scratch_base[unit.xcc] + place.scratch_offset
+                             : wave.scratch_base;
+    wave.hw_id = hw_id(unit.hw_id, n);
+    wave.xcc_id = group_context.first_xcc + unit.xcc;
     wave.range_epoch = ~uint64_t{0};
     place.wave = n;
     start_wave(kernel, *group_context.target, dispatch, place, wave);

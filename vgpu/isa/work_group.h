@@ -45,6 +45,7 @@ struct GroupContext {
   WaveServices* services = nullptr;
   uint32_t groups[3] = {};  // the grid's size in work-groups
   uint32_t wave_budget = 0;
+  uint32_t first_xcc = 0;
   std::span<Observer* const> observers;
   // As EngineOptions has them.
   const AddressSpace* float_atomics = nullptr;
@@ -58,12 +59,18 @@ enum class Turn : uint8_t {
   kFault,
 };
 
+// Where on the device a work-group runs.
+struct UnitPlace {
+  uint32_t hw_id = 0;  // as HW_ID says it
+  uint32_t xcc = 0;    // the die, counted from 0
+};
+
 struct WorkGroup {
   enum class State : uint8_t { kReady, kBarrier, kDone };
 
   // Starts work-group number `number` (x fastest). False if the host has no memory for it.
   // `part`: which part of the program's private memory its waves get, if it has some.
-  bool start(const GroupContext& group_context, uint64_t number, uint32_t hw_place,
+  bool start(const GroupContext& group_context, uint64_t number, const UnitPlace& unit,
              uint32_t part = 0);
 
   // Runs every wave for a while. After kFault, `faulted` is the wave. Memory that the host does not
@@ -72,6 +79,7 @@ struct WorkGroup {
 
   const GroupContext* context = nullptr;  // of the dispatch that it belongs to
   uint32_t id[3] = {};
+  uint32_t xcc = 0;  // the die that it runs on, counted from 0
   uint32_t scratch_part = 0;
   std::vector<Wave> waves;  // `wave_count` of them are in use
   std::vector<State> states;

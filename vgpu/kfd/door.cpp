@@ -13,6 +13,7 @@
 #include "vgpu/kfd/gpu_ids.h"
 #include "vgpu/kfd/kfd.h"
 #include "vgpu/kfd/own_calls.h"
+#include "vgpu/kfd/runtime_processors.h"
 #include "vgpu/machine/machine.h"
 
 namespace halyard::vgpu::kfd {
@@ -56,13 +57,23 @@ void leave_folder() {
   kfd->smi_events().remove();
 }
 
+// Whether the process's runtime, if it has one, can use a GPU of the profile.
+bool is_known_to_runtime(const machine::Profile& profile) {
+  const std::string runtime = loaded_runtime();
+  if (runtime.empty()) return true;
+  bool usable = true;
+  const std::string unknown = unknown_processors(profile, runtime, usable);
+  if (!unknown.empty()) queue::report("halyard vgpu: " + unknown);
+  return usable;
+}
+
 int open_device(halyard_kfd_device device, const char* root) {
   Process& p = process();
   const std::lock_guard lock(p.mutex);
   Kfd* kfd = p.kfd.load(std::memory_order_relaxed);
   if (kfd == nullptr) {
     machine::Machine* const machine = machine::open_machine();
-    if (machine == nullptr) return -ENODEV;
+    if (machine == nullptr || !is_known_to_runtime(machine->profile())) return -ENODEV;
     static bool once = false;
     if (!once) {
       once = true;

@@ -60,6 +60,7 @@ drm::DeviceInfo device_info(const GpuProfile& gpu) {
   info.max_memory_khz = gpu.memory_clock_hz / 1000;
   info.active_units = gpu.compute_units;
   info.units_per_array = (gpu.compute_units + gpu.shader_engines - 1) / gpu.shader_engines;
+  // The engines of the first XCD; there is room for 16.
   const std::vector<uint32_t> counts = machine::units_of_engines(gpu);
   for (uint32_t engine = 0; engine < counts.size() && engine < 16; ++engine) {
     const uint32_t units = counts[engine];

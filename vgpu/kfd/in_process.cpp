@@ -19,6 +19,7 @@
 #include "vgpu/kfd/file_folder.h"
 #include "vgpu/kfd/hooks.h"
 #include "vgpu/kfd/import_table.h"
+#include "vgpu/kfd/runtime_processors.h"
 #include "vgpu/kfd/standard_streams.h"
 #include "vgpu/machine/machine.h"
 #include "vgpu/queue/device.h"
@@ -183,7 +184,22 @@ int redirect_library(void* library, std::string& error) {
   return -1;
 }
 
-bool redirect_runtime(const std::string& path, std::string& error) {
+// Whether the runtime knows a GPU of the profile.
+bool check_processors(const machine::Profile& profile, void* runtime, std::string& error) {
+  link_map* map = nullptr;
+  if (dlinfo(runtime, RTLD_DI_LINKMAP, &map) != 0) return true;
+  bool usable = true;
+  const std::string unknown = unknown_processors(profile, map->l_name, usable);
+  if (!usable) {
+    error = unknown;
+  } else if (!unknown.empty()) {
+    queue::report("halyard vgpu: " + unknown);
+  }
+  return usable;
+}
+
+bool redirect_runtime(const std::string& path, const machine::Profile& profile,
+                      std::string& error) {
   void* const runtime = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (runtime == nullptr) {
     const char* const reason = dlerror();
@@ -193,6 +209,7 @@ bool redirect_runtime(const std::string& path, std::string& error) {
         path, reason != nullptr ? reason : "the loader does not say why");
     return false;
   }
+  if (!check_processors(profile, runtime, error)) return false;
   int count = redirect_library(runtime, error);
   for (const char* const name : kHelpers) {
     if (count < 0) return false;
@@ -224,12 +241,12 @@ bool enter(const std::string& runtime, std::string& error) {
   *root = make_file_folder(driver_files(profile, host_facts()), default_folder_parent(), error);
   if (root->empty()) return false;
   start_hooks(c_library(), root->c_str(), halyard_vgpu_kfd_door);
-  entered = redirect_runtime(runtime.empty() ? kRuntime : runtime, error);
+  entered = redirect_runtime(runtime.empty() ? kRuntime : runtime, profile, error);
   if (entered || runtime.empty()) return entered;
   // A driver that uses the system's runtime still has its GPUs. A driver that uses this one reports
   // its error itself.
   std::string ignored;
-  entered = redirect_runtime(kRuntime, ignored);
+  entered = redirect_runtime(kRuntime, profile, ignored);
   return entered;
 }
 

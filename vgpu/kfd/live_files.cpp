@@ -40,11 +40,14 @@ bool is_live_file(const char* path) {
 int open_live_file(const char* root, int file, int flags) {
   if (file < 0 || (flags & O_ACCMODE) != O_RDONLY || (flags & O_PATH) != 0) return file;
   char text[64] = "";
-  unsigned gpu = 0;
+  unsigned first = 0;
+  unsigned count = 0;
   unsigned long long limit = 0;
-  if (pread(file, text, sizeof text - 1, 0) <= 0 || sscanf(text, kLiveFormat, &gpu, &limit) != 2)
+  if (pread(file, text, sizeof text - 1, 0) <= 0 ||
+      sscanf(text, kLiveFormat, &first, &count, &limit) != 3)
     return file;
-  const uint64_t bytes = usage_of_all(root, gpu);
+  uint64_t bytes = 0;
+  for (unsigned gpu = first; gpu < first + count; ++gpu) bytes += usage_of_all(root, gpu);
   const int number = make_number(bytes < limit ? bytes : limit, flags);
   const int reason = errno;
   close(file);

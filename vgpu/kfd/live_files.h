@@ -9,9 +9,9 @@
 
 namespace halyard::vgpu::kfd {
 
-// What such a file has on disk, as arguments of printf: the GPU, which counts from 0, and the
-// limit.
-inline constexpr const char* kLiveFormat = "%u %llu\n";
+// What such a file has on disk, as arguments of printf: the device's first GPU, counted from 0, how
+// many GPUs its partitions are, and the limit.
+inline constexpr const char* kLiveFormat = "%u %u %llu\n";
 
 // Whether a path has the name of such a file.
 bool is_live_file(const char* path);

@@ -19,8 +19,8 @@ constexpr const char* kOwn[] = {
     "/sys/module/amdgpu",
     "/usr/share/libdrm/amdgpu.ids",
 };
-// DRM's devices, by number: 226 is its major.
-constexpr const char* kOwnDevices = "/sys/dev/char/226:";
+// DRM's devices, by number: 226 is its major. And the devices of partitions.
+constexpr const char* kOwnPrefixes[] = {"/sys/dev/char/226:", "/sys/devices/platform/amdgpu_xcp_"};
 constexpr const char* kRenderPrefix = "/dev/dri/renderD";
 
 bool starts_with(const char* text, const char* prefix) {
@@ -28,7 +28,9 @@ bool starts_with(const char* text, const char* prefix) {
 }
 
 bool is_own(const char* path) {
-  if (starts_with(path, kOwnDevices)) return true;
+  for (const char* const prefix : kOwnPrefixes) {
+    if (starts_with(path, prefix)) return true;
+  }
   for (const char* own : kOwn) {
     const size_t length = std::strlen(own);
     if (std::strncmp(path, own, length) == 0 && (path[length] == '\0' || path[length] == '/'))

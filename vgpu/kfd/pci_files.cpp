@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "vgpu/kfd/gpu_ids.h"
+#include "vgpu/kfd/ip_discovery.h"
 #include "vgpu/kfd/live_files.h"
 
 namespace halyard::vgpu::kfd {
@@ -38,8 +39,8 @@ std::string configuration_of(const GpuProfile& gpu) {
   return bytes;
 }
 
-std::string live_text(uint32_t index, uint64_t limit) {
-  return fmt::sprintf(kLiveFormat, index, limit);
+std::string live_text(const GpuProfile& gpu, uint32_t index, uint64_t limit) {
+  return fmt::sprintf(kLiveFormat, index, gpu.partition_count, limit);
 }
 
 // Seven windows: the six of a device, and its ROM.
@@ -49,20 +50,54 @@ std::string no_resources() {
   return text;
 }
 
-void add_drm_node(FileTree& tree, const std::string& device, const std::string& pci,
-                  const std::string& name, uint32_t minor) {
-  const std::string node = device + "/drm/" + name;
+// A node of DRM in the folder of its device, which is at `place` in /sys/devices.
+void add_drm_node(FileTree& tree, const std::string& place, const std::string& name,
+                  uint32_t minor) {
+  const std::string node = fmt::format("/sys/devices/{}/drm/{}", place, name);
+  std::string up = "../../../../";  // from the node to /sys
+  for (const char c : place) up += c == '/' ? "../" : "";
   tree.files[node + "/dev"] = fmt::format("226:{}\n", minor);
   tree.files[node + "/uevent"] =
       fmt::format("MAJOR=226\nMINOR={}\nDEVNAME=dri/{}\nDEVTYPE=drm_minor\n", minor, name);
-  tree.links[node + "/device"] = "../../../" + pci;
-  tree.links[node + "/subsystem"] = "../../../../../../class/drm";
-  const std::string target = fmt::format("../../devices/virtual/pci/{}/drm/{}", pci, name);
+  tree.links[node + "/device"] = "../../../" + place.substr(place.rfind('/') + 1);
+  tree.links[node + "/subsystem"] = up + "class/drm";
+  const std::string target = fmt::format("../../devices/{}/drm/{}", place, name);
   tree.links["/sys/class/drm/" + name] = target;
   tree.links[fmt::format("/sys/dev/char/226:{}", minor)] = target;
 }
 
-void add_gpu(FileTree& tree, const GpuProfile& gpu, uint32_t index) {
+void add_drm_nodes(FileTree& tree, const std::string& place, uint32_t index) {
+  add_drm_node(tree, place, fmt::format("card{}", index), index);
+  const uint32_t minor = render_minor_of(index);
+  add_drm_node(tree, place, fmt::format("renderD{}", minor), minor);
+}
+
+// What amdgpu has for devices with several dies (amdgpu_gfx.c, amdgpu_gmc.c).
+void add_partitions(FileTree& tree, const std::string& device, const GpuProfile& gpu) {
+  constexpr const char* kModes[] = {"SPX", "DPX", "TPX", "QPX", "CPX"};
+  const uint32_t dies = gpu.xcds * gpu.partition_count;
+  const char* const available = dies == 8   ? "SPX, DPX, QPX, CPX"
+                                : dies == 6 ? "SPX, TPX, CPX"
+                                : dies == 4 ? "SPX, DPX, CPX"
+                                : dies == 2 ? "SPX, CPX"
+                                            : "SPX";
+  tree.files[device + "/available_compute_partition"] = fmt::format("{}\n", available);
+  tree.files[device + "/current_compute_partition"] =
+      fmt::format("{}\n", kModes[static_cast<size_t>(gpu.partition)]);
+  tree.files[device + "/available_memory_partition"] = "NPS1\n";
+  tree.files[device + "/current_memory_partition"] = "NPS1\n";
+}
+
+// The first partition of a device has the PCI device's own nodes of DRM. The others have those of
+// devices that are no hardware's (amdgpu_xcp_drv.c).
+void add_further_partition(FileTree& tree, const GpuProfile& gpu, uint32_t index) {
+  const std::string place = fmt::format("platform/amdgpu_xcp_{}", index);
+  tree.files[fmt::format("/sys/devices/{}/uevent", place)] = "DRIVER=amdgpu_xcp\n";
+  tree.files[fmt::format("/sys/devices/{}/unique_id", place)] = fmt::format("{:016x}\n", gpu.uuid);
+  add_drm_nodes(tree, place, index);
+}
+
+void add_device(FileTree& tree, const GpuProfile& gpu, uint32_t index) {
   const std::string name = pci_name(gpu);
   const std::string device = fmt::format("{}/{}", kVirtualDevices, name);
   const auto add = [&](const char* file, const std::string& text) {
@@ -91,19 +126,20 @@ void add_gpu(FileTree& tree, const GpuProfile& gpu, uint32_t index) {
   add("vbios_version", "virtual-none\n");
   add("vendor", fmt::format("0x{:04x}\n", kVendorAmd));
 
-  const uint64_t visible = gpu.visible_memory_bytes();
-  add("mem_info_vram_total", fmt::format("{}\n", gpu.memory_bytes));
+  const uint64_t total = gpu.memory_bytes * gpu.partition_count;
+  const uint64_t visible = gpu.visible_memory_bytes() * gpu.partition_count;
+  add("mem_info_vram_total", fmt::format("{}\n", total));
   add("mem_info_vis_vram_total", fmt::format("{}\n", visible));
-  add("mem_info_vram_used", live_text(index, gpu.memory_bytes));
-  add("mem_info_vis_vram_used", live_text(index, visible));
+  add("mem_info_vram_used", live_text(gpu, index, total));
+  add("mem_info_vis_vram_used", live_text(gpu, index, visible));
+  if (gpu.target().has_xcds) add_partitions(tree, device, gpu);
+  add_ip_discovery(tree, device, gpu);
 
   tree.links[device + "/driver"] = "../../../../bus/pci/drivers/amdgpu";
   tree.links[device + "/subsystem"] = "../../../../bus/pci";
   tree.links[fmt::format("{}/{}", kHostDevices, name)] = kToDevices + ("virtual/pci/" + name);
   tree.links["/sys/bus/pci/drivers/amdgpu/" + name] = "../../../../devices/virtual/pci/" + name;
-  add_drm_node(tree, device, name, fmt::format("card{}", index), index);
-  const uint32_t minor = render_minor_of(index);
-  add_drm_node(tree, device, name, fmt::format("renderD{}", minor), minor);
+  add_drm_nodes(tree, "virtual/pci/" + name, index);
 }
 
 }  // namespace
@@ -116,7 +152,10 @@ void add_pci_files(FileTree& tree, const Profile& profile, const HostFacts& host
     const std::string folder = "/sys/devices/" + place.substr(0, place.find('/'));
     tree.links[folder] = folder;
   }
-  for (uint32_t i = 0; i < profile.gpus.size(); ++i) add_gpu(tree, profile.gpus[i], i);
+  for (uint32_t i = 0; i < profile.gpus.size(); ++i) {
+    const GpuProfile& gpu = profile.gpus[i];
+    gpu.partition_id == 0 ? add_device(tree, gpu, i) : add_further_partition(tree, gpu, i);
+  }
   tree.files["/sys/class/drm/version"] = "drm 1.1.0 20060810\n";
 }
 

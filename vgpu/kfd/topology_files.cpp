@@ -25,8 +25,10 @@ constexpr uint32_t kCpuClockMhz = 2000;
 // What the kernel driver reports: for PCIe, between a GPU and a CPU, and for one hop of xGMI.
 constexpr uint32_t kLinkWeight = 20;
 constexpr uint32_t kXgmiWeight = 15;
+constexpr uint32_t kInsideWeight = 13;  // between what is in one package
 constexpr uint32_t kPcieMegabytes = 16000;
 constexpr uint32_t kXgmiMegabytes = 50000;
+constexpr uint32_t kInsideMegabytes = 819200;
 constexpr uint32_t kLinkEnabled = 1;
 // What the numbers of the files mean: amdkfd, kfd_topology.h and kfd_crat.h.
 enum LinkKind : uint32_t { kPcieLink = 2, kXgmiLink = 11 };
@@ -38,6 +40,7 @@ constexpr uint32_t kTwoWatchPointBits = 2u << 8;
 constexpr uint32_t kDoorbellsOf64Bits = 2u << 12;  // which hold the packet's index
 constexpr uint32_t kSramEcc = 1u << 26;
 constexpr uint32_t kSvm = 1u << 27;
+constexpr uint32_t kCoherentHostAccess = 1u << 28;
 constexpr uint64_t kHive = 0x48414c59;
 // Firmware versions: those of 2022, which the runtimes believe to have all features.
 constexpr uint32_t kFirmware = 460;
@@ -59,6 +62,7 @@ class Properties {
 struct Link {
   uint32_t to = 0;
   LinkType type = LinkType::kPcie;
+  bool is_inside = false;  // of one package
 };
 
 // The links that leave a node. The kernel driver keeps PCIe links between GPUs apart ("p2p").
@@ -73,11 +77,14 @@ struct Links {
 std::vector<Links> links_of(const Profile& profile) {
   std::vector<Links> nodes(profile.gpus.size() + 1);
   for (uint32_t gpu = 1; gpu < nodes.size(); ++gpu) {
-    if (profile.gpus[gpu - 1].large_bar) nodes[0].io.push_back({gpu, LinkType::kPcie});
-    nodes[gpu].io.push_back({0, LinkType::kPcie});
+    const bool apu = profile.gpus[gpu - 1].apu;
+    const LinkType type = apu ? LinkType::kXgmi : LinkType::kPcie;
+    if (apu || profile.gpus[gpu - 1].large_bar) nodes[0].io.push_back({gpu, type, apu});
+    nodes[gpu].io.push_back({0, type, apu});
   }
   const auto add = [&](uint32_t from, uint32_t to, LinkType type) {
-    if (type == LinkType::kXgmi) nodes[from].io.push_back({to, type});
+    const bool inside = profile.gpus[from - 1].is_same_device(profile.gpus[to - 1]);
+    if (type == LinkType::kXgmi) nodes[from].io.push_back({to, type, inside});
     if (type == LinkType::kPcie && profile.gpus[to - 1].large_bar)
       nodes[from].p2p.push_back({to, type});
   };
@@ -91,14 +98,17 @@ std::vector<Links> links_of(const Profile& profile) {
 std::string link_text(uint32_t from, const Link& link) {
   const bool is_xgmi = link.type == LinkType::kXgmi;
   const bool between_gpus = from != 0 && link.to != 0;
-  const uint32_t megabytes = is_xgmi ? kXgmiMegabytes : kPcieMegabytes;
+  const uint32_t megabytes = link.is_inside ? kInsideMegabytes
+                             : is_xgmi      ? kXgmiMegabytes
+                                            : kPcieMegabytes;
   return Properties()
       .add("type", is_xgmi ? kXgmiLink : kPcieLink)
       .add("version_major", 0)
       .add("version_minor", 0)
       .add("node_from", from)
       .add("node_to", link.to)
-      .add("weight", is_xgmi        ? kXgmiWeight
+      .add("weight", link.is_inside ? kInsideWeight
+                     : is_xgmi      ? kXgmiWeight
                      : between_gpus ? 2 * kLinkWeight
                                     : kLinkWeight)
       .add("min_latency", 0)
@@ -185,7 +195,7 @@ std::string cpu_text(const HostFacts& host, const Links& links) {
 
 uint32_t capability_of(const GpuProfile& gpu) {
   return kQueueSizePowerOfTwo | kWatchPoints | kTwoWatchPointBits | kDoorbellsOf64Bits |
-         (gpu.sramecc ? kSramEcc : 0) | (gpu.svm ? kSvm : 0);
+         (gpu.sramecc ? kSramEcc : 0) | (gpu.svm ? kSvm : 0) | (gpu.apu ? kCoherentHostAccess : 0);
 }
 
 std::string gpu_text(const GpuProfile& gpu, uint32_t index, uint64_t hive, const Links& links) {
@@ -193,7 +203,7 @@ std::string gpu_text(const GpuProfile& gpu, uint32_t index, uint64_t hive, const
       .add("cpu_cores_count", 0)
       .add("simd_count", gpu.compute_units * gpu.simds_per_cu)
       .add("mem_banks_count", 1)
-      .add("caches_count", 2)
+      .add("caches_count", gpu.l3_bytes != 0 ? 3 : 2)
       .add("io_links_count", links.io.size())
       .add("p2p_links_count", links.p2p.size())
       .add("cpu_core_id_base", 0)
@@ -212,7 +222,7 @@ std::string gpu_text(const GpuProfile& gpu, uint32_t index, uint64_t hive, const
            gpu.major_version() * 10000 + gpu.minor_version() * 100 + gpu.stepping())
       .add("vendor_id", kVendorAmd)
       .add("device_id", gpu.device_id)
-      .add("location_id", gpu.pci_location)
+      .add("location_id", gpu.pci_location | gpu.partition_id)
       .add("domain", gpu.pci_domain)
       .add("drm_render_minor", render_minor_of(index))
       .add("hive_id", hive)
@@ -226,7 +236,7 @@ std::string gpu_text(const GpuProfile& gpu, uint32_t index, uint64_t hive, const
       .add("capability", capability_of(gpu))
       .add("sdma_fw_version", kSdmaFirmware)
       .add("unique_id", gpu.uuid)
-      .add("num_xcc", 1)
+      .add("num_xcc", gpu.xcds)
       .add("max_engine_clk_ccompute", kCpuClockMhz)
       .text();
 }
@@ -257,6 +267,10 @@ void add_gpu(FileTree& tree, const GpuProfile& gpu, uint32_t index, uint64_t hiv
       cache_text(1, gpu.l1_bytes, gpu.cache_line_bytes, 0x80000000 + index * 0x1000);
   tree.files[folder + "/caches/1/properties"] =
       cache_text(2, gpu.l2_bytes, gpu.cache_line_bytes, 0x80000000 + index * 0x1000);
+  if (gpu.l3_bytes != 0) {
+    tree.files[folder + "/caches/2/properties"] =
+        cache_text(3, gpu.l3_bytes, gpu.cache_line_bytes, 0x80000000 + index * 0x1000);
+  }
   add_folders(tree, folder, index + 1, links);
 
   tree.files[fmt::format("/dev/dri/renderD{}", render_minor_of(index))] = "";

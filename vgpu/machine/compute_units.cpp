@@ -14,10 +14,11 @@ constexpr uint32_t kEngineMask = 7;
 }  // namespace
 
 std::vector<uint32_t> units_of_engines(const GpuProfile& gpu) {
-  const uint32_t engines = std::max(gpu.shader_engines, 1u);
-  const uint32_t most = (gpu.compute_units + engines - 1) / engines;
+  const uint32_t engines = std::max(gpu.shader_engines / gpu.xcds, 1u);
+  const uint32_t units = gpu.compute_units / gpu.xcds;
+  const uint32_t most = (units + engines - 1) / engines;
   std::vector<uint32_t> counts;
-  for (uint32_t left = gpu.compute_units; counts.size() < engines;) {
+  for (uint32_t left = units; counts.size() < engines;) {
     counts.push_back(std::min(most, left));
     left -= counts.back();
   }
@@ -30,9 +31,10 @@ std::vector<uint32_t> places_of_units(const GpuProfile& gpu) {
   for (uint32_t unit = 0; places.size() < gpu.compute_units; ++unit) {
     for (uint32_t engine = 0; engine < counts.size(); ++engine) {
       if (unit >= counts[engine]) continue;
-      places.push_back((unit & kUnitMask) << kUnitShift |
-                       (unit > kUnitMask ? uint32_t{1} << kArrayShift : 0) |
-                       (engine & kEngineMask) << kEngineShift);
+      const uint32_t place = (unit & kUnitMask) << kUnitShift |
+                             (unit > kUnitMask ? uint32_t{1} << kArrayShift : 0) |
+                             (engine & kEngineMask) << kEngineShift;
+      places.insert(places.end(), gpu.xcds, place);
     }
   }
   return places;

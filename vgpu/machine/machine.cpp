@@ -38,6 +38,8 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.compute_units = gpu.compute_units;
   options.waves_per_unit = gpu.simds_per_cu * gpu.waves_per_simd;
   options.unit_places = places_of_units(gpu);
+  options.xccs = gpu.xcds;
+  options.first_xcc = gpu.first_xcc();
   options.clock_hz = gpu.clock_hz;
   options.shader_clock_hz = uint64_t{gpu.engine_clock_mhz()} * 1000000;
   options.reference_clock = [clock = queue::Clock(gpu.clock_hz)] { return clock.now(); };
@@ -111,7 +113,8 @@ std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& er
       memory = node.retried.get();
     }
     isa::EngineOptions options;
-    if (gpu.has_float_atomics_in_l2()) options.float_atomics = &made->memory_.coarse_memory();
+    const isa::Target target = gpu.target();
+    if (target.float_atomics_in_l2) options.float_atomics = &made->memory_.coarse_memory();
 #if HALYARD_VGPU_ENGINE
     options.observers = made->observers_->list();
     if (observe::AtomicCheck* const check = made->observers_->atomics()) {
@@ -146,9 +149,11 @@ std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& er
     node.device.clock = queue::Clock(gpu.clock_hz);
     node.device.limits.group_segment_bytes = static_cast<uint32_t>(gpu.lds_bytes);
     node.device.limits.simds_per_cu = gpu.simds_per_cu;
-    node.device.limits.vgprs_per_simd = gpu.is_gfx90a() ? 512 : 256;
-    node.device.limits.vgpr_granule = gpu.is_gfx90a() ? 8 : 4;
-    node.device.limits.sdma_count_bits = gpu.sdma_count_bits();
+    node.device.limits.vgprs_per_simd = target.vgprs_per_simd;
+    node.device.limits.vgpr_granule = target.vgpr_granule;
+    node.device.limits.lds_granule = target.lds_granule;
+    node.device.limits.sdma_count_bits = target.sdma_count_bits;
+    node.device.limits.xccs = gpu.xcds;
     node.device.idle.spin_ns = gpu.spin_ns;
     node.device.idle.max_sleep_ns = gpu.max_sleep_ns;
     made->nodes_.push_back(std::move(node));

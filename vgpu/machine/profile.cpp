@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "config/yaml_reader.h"
+#include "vgpu/machine/partitions.h"
 #include "vgpu/machine/shrink.h"
 
 namespace halyard::vgpu::machine {
@@ -24,10 +25,6 @@ constexpr int kMaxDepth = 8;
 constexpr uint32_t kMaxGpus = 64;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
-
-// That the engine executes.
-constexpr std::initializer_list<const char*> kProcessors = {"gfx900", "gfx902", "gfx904", "gfx906",
-                                                            "gfx908", "gfx909", "gfx90a", "gfx90c"};
 
 // Whether the name is a whole one of a processor or of an Instinct GPU: then it is no other one
 // that is written wrong.
@@ -43,7 +40,8 @@ bool is_gpu_name(const std::string& name) {
 std::string why_no_profile(const std::string& name, const std::vector<std::string>& names) {
   if (is_gpu_name(name)) {
     const bool is_executed =
-        std::find(std::begin(kProcessors), std::end(kProcessors), name) != std::end(kProcessors);
+        std::find(std::begin(isa::kKnownProcessors), std::end(isa::kKnownProcessors), name) !=
+        std::end(isa::kKnownProcessors);
     if (is_executed) {
       return fmt::format(
           ", though the virtual GPU executes code for that processor: write a profile with "
@@ -51,7 +49,7 @@ std::string why_no_profile(const std::string& name, const std::vector<std::strin
           name);
     }
     return fmt::format(": the virtual GPU is not there yet for that GPU. It executes code for {}.",
-                       fmt::join(kProcessors, ", "));
+                       fmt::join(isa::kKnownProcessors, ", "));
   }
   const std::string guess = config::closest_match(name, names);
   return guess.empty() ? "." : fmt::format("; did you mean {}?", guess);
@@ -82,8 +80,30 @@ void read_pci_location(config::Map& map, GpuProfile& gpu) {
   gpu.pci_location = bus << 8 | device << 3 | function;
 }
 
+struct PartitionMode {
+  const char* name;
+  Partition partition;
+};
+constexpr PartitionMode kPartitionModes[] = {{"spx", Partition::kSpx},
+                                             {"dpx", Partition::kDpx},
+                                             {"tpx", Partition::kTpx},
+                                             {"qpx", Partition::kQpx},
+                                             {"cpx", Partition::kCpx}};
+
+void read_partition(config::Map& map, GpuProfile& gpu) {
+  std::string name;
+  if (!map.choice("partition", name, {"spx", "dpx", "tpx", "qpx", "cpx"})) return;
+  for (const PartitionMode& mode : kPartitionModes) {
+    if (name == mode.name) gpu.partition = mode.partition;
+  }
+}
+
 void read_gpu(config::Map map, GpuProfile& gpu) {
-  map.choice("processor", gpu.processor, kProcessors);
+  if (map.choice("processor", gpu.processor, isa::kKnownProcessors)) {
+    const isa::Target target = gpu.target();
+    gpu.waves_per_simd = target.waves_per_simd;
+    gpu.lds_bytes = target.lds_bytes;
+  }
   if (map.string("marketing_name", gpu.marketing_name)) {
     const bool ascii = std::all_of(gpu.marketing_name.begin(), gpu.marketing_name.end(),
                                    [](char c) { return c >= ' ' && c <= '~'; });
@@ -106,19 +126,23 @@ void read_gpu(config::Map map, GpuProfile& gpu) {
   }
   map.integer("waves_per_simd", gpu.waves_per_simd, 1, 32);
   map.integer("shader_engines", gpu.shader_engines, 1, 32);
+  map.integer("xcds", gpu.xcds, 1, 8);
+  read_partition(map, gpu);
   map.frequency("engine_clock", gpu.engine_clock_hz, 1000000, 10000000000);
   map.size("memory_size", gpu.memory_bytes, 16 * kMiB, 1024 * kGiB);
   map.frequency("memory_clock", gpu.memory_clock_hz, 1000000, 10000000000);
   map.integer("memory_width", gpu.memory_width, 32, 16384);
-  map.size("lds_size", gpu.lds_bytes, 65536, 65536);
+  map.size("lds_size", gpu.lds_bytes, 65536, 163840);
   map.size("l1_cache", gpu.l1_bytes, 1024, kMiB);
   map.size("l2_cache", gpu.l2_bytes, 65536, kGiB);
+  map.size("l3_cache", gpu.l3_bytes, 0, kGiB);
   map.size("cache_line", gpu.cache_line_bytes, 32, 256);
   map.integer("sdma_engines", gpu.sdma_engines, 0, 8);
-  map.integer("xgmi_sdma_engines", gpu.xgmi_sdma_engines, 0, 8);
+  map.integer("xgmi_sdma_engines", gpu.xgmi_sdma_engines, 0, 16);
   map.integer("compute_queues", gpu.compute_queues, 1, 128);
   map.boolean("fine_grained_memory", gpu.fine_grained_memory);
   map.boolean("large_bar", gpu.large_bar);
+  map.boolean("apu", gpu.apu);
   map.boolean("sramecc", gpu.sramecc);
   map.boolean("svm", gpu.svm);
   map.finish();
@@ -217,18 +241,31 @@ bool ProfileFiles::check(const std::string& path, const GpuProfile& gpu, const s
                        fmt::format("The profile has no {}gpu.processor; give one, such as gfx900, "
                                    "or extend a profile that has one.",
                                    where));
-  } else if (gpu.sramecc && !gpu.has_sramecc()) {
-    diagnostics_.error({path, 0, 0},
-                       fmt::format("{}gpu.sramecc is true, but the processor ({}) has no sramecc "
-                                   "feature; gfx906, gfx908 and gfx90a have it.",
-                                   where, gpu.processor));
-  } else if (gpu.svm && !gpu.may_have_svm()) {
-    diagnostics_.error({path, 0, 0},
-                       fmt::format("{}gpu.svm is true, but Linux has no SVM on the processor ({}), "
-                                   "which has no memory of its own; gfx900, gfx904, gfx906, gfx908 "
-                                   "and gfx90a can have it.",
-                                   where, gpu.processor));
+    return false;
   }
+  const isa::Target target = gpu.target();
+  const auto fail = [&](const std::string& sentence) {
+    diagnostics_.error({path, 0, 0}, where + sentence);
+  };
+  if (gpu.sramecc && !target.has_sramecc) {
+    fail(
+        fmt::format("gpu.sramecc is true, but the processor ({}) has no sramecc feature; gfx906, "
+                    "gfx908, gfx90a, gfx942 and gfx950 have it.",
+                    gpu.processor));
+  }
+  if (gpu.svm && !target.own_memory) {
+    fail(
+        fmt::format("gpu.svm is true, but Linux has no SVM on the processor ({}), which has no "
+                    "memory of its own; the processors except gfx902, gfx909 and gfx90c can have "
+                    "it.",
+                    gpu.processor));
+  }
+  if (gpu.lds_bytes > target.lds_bytes) {
+    fail(fmt::format("gpu.lds_size is {}, but a compute unit of the processor ({}) has {}.",
+                     config::quantity_text(gpu.lds_bytes, config::Quantity::kSize), gpu.processor,
+                     config::quantity_text(target.lds_bytes, config::Quantity::kSize)));
+  }
+  if (const std::string wrong = wrong_dies(gpu); !wrong.empty()) fail(wrong);
   return diagnostics_.ok();
 }
 
@@ -257,8 +294,9 @@ bool ProfileFiles::read_gpus(config::Map& root, const std::string& path, const G
     entry.integer("count", count, 1, kMaxGpus);
     entry.finish();
     if (!check(path, gpu, fmt::format("gpus[{}].", profile.gpus.size()))) return false;
-    // Checked first: each GPU needs its own place on the bus, which has 256.
-    if (const size_t all = profile.gpus.size() + count; all > kMaxGpus) {
+    // Checked first: each device needs its own place on the bus, which has 256.
+    const size_t all = profile.gpus.size() + size_t{count} * partitions_of(gpu);
+    if (all > kMaxGpus) {
       root.fail("gpus", fmt::format("gpus describes ({}) GPUs or more; it must be from 1 to {}.",
                                     all, kMaxGpus));
       return false;
@@ -270,16 +308,14 @@ bool ProfileFiles::read_gpus(config::Map& root, const std::string& path, const G
           [](GpuProfile& g) { g.uuid = g.uuid == UINT64_MAX ? 1 : g.uuid + 1; });
       const bool has_place = make_unique(
           profile.gpus, gpu, i == 0 && section.has("pci_location"),
-          [](const GpuProfile& a, const GpuProfile& b) {
-            return a.pci_domain == b.pci_domain && a.pci_location == b.pci_location;
-          },
+          [](const GpuProfile& a, const GpuProfile& b) { return a.is_same_device(b); },
           [](GpuProfile& g) { g.pci_location = (g.pci_location + 0x100) & 0xffff; });
       if (!has_id || !has_place) {
         section.fail(has_id ? "pci_location" : "uuid",
                      "Another GPU of the profile has this one already; each needs its own.");
         return false;
       }
-      profile.gpus.push_back(gpu);
+      for (GpuProfile& part : split_device(gpu)) profile.gpus.push_back(std::move(part));
     }
   }
   if (profile.gpus.empty()) {
@@ -295,12 +331,20 @@ LinkType read_link_type(config::Map& map, const char* key, LinkType otherwise) {
   return type == "xgmi" ? LinkType::kXgmi : LinkType::kPcie;
 }
 
-void read_links(config::Map& root, Profile& profile) {
-  const LinkType usual = read_link_type(root, "default_link", LinkType::kPcie);
+// Partitions of a device are linked as by xGMI, whatever links devices.
+void link_all(Profile& profile, LinkType usual) {
   const auto count = static_cast<uint32_t>(profile.gpus.size());
   for (uint32_t from = 0; from < count; ++from) {
-    for (uint32_t to = from + 1; to < count; ++to) profile.links.push_back({from, to, usual});
+    for (uint32_t to = from + 1; to < count; ++to) {
+      const bool inside = profile.gpus[from].is_same_device(profile.gpus[to]);
+      profile.links.push_back({from, to, inside ? LinkType::kXgmi : usual});
+    }
   }
+}
+
+void read_links(config::Map& root, Profile& profile) {
+  link_all(profile, read_link_type(root, "default_link", LinkType::kPcie));
+  const auto count = static_cast<uint32_t>(profile.gpus.size());
   for (config::Map& entry : root.list("links")) {
     LinkProfile wanted;
     entry.integer("from", wanted.from, 0, count - 1);
@@ -329,8 +373,10 @@ bool ProfileFiles::read(const std::string& path, Profile& profile) {
   read_sections(root, gpu);
   if (!root.has("gpus")) {
     root.finish();
-    profile.gpus = {gpu};
-    return check(path, gpu, "");
+    if (!check(path, gpu, "")) return false;
+    profile.gpus = split_device(gpu);
+    link_all(profile, LinkType::kPcie);
+    return true;
   }
   if (!read_gpus(root, path, gpu, profile)) return false;
   read_links(root, profile);
@@ -352,16 +398,17 @@ uint32_t GpuProfile::stepping() const {
   return static_cast<uint32_t>(std::stoul(processor.substr(processor.size() - 1), nullptr, 16));
 }
 
-bool GpuProfile::has_sramecc() const {
-  return processor == "gfx906" || processor == "gfx908" || processor == "gfx90a";
-}
-
-bool GpuProfile::may_have_svm() const {
-  return processor != "gfx902" && processor != "gfx909" && processor != "gfx90c";
+isa::Target GpuProfile::target() const {
+  isa::Target target;
+  std::string unknown;
+  isa::find_target(processor, features(), target, unknown);
+  return target;
 }
 
 std::string GpuProfile::features() const {
-  if (!has_sramecc()) return "-xnack";
+  isa::Target target;
+  std::string unknown;
+  if (!isa::find_target(processor, "", target, unknown) || !target.has_sramecc) return "-xnack";
   return sramecc ? "+sramecc,-xnack" : "-sramecc,-xnack";
 }
 

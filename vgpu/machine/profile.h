@@ -6,7 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "vgpu/isa/target.h"
+
 namespace halyard::vgpu::machine {
+
+// How a device's dies (XCDs) make GPUs: all of them one, or two, three, four, or each its own.
+enum class Partition : uint8_t { kSpx, kDpx, kTpx, kQpx, kCpx };
 
 // One GPU's facts and settings.
 struct GpuProfile {
@@ -20,21 +25,29 @@ struct GpuProfile {
   uint32_t simds_per_cu = 4;
   uint32_t waves_per_simd = 10;
   uint32_t shader_engines = 4;
+  uint32_t xcds = 1;  // that the compute units and shader engines are spread over
   uint64_t engine_clock_hz = 1500000000;
   uint64_t memory_bytes = uint64_t{8} << 30;
   uint64_t memory_clock_hz = 945000000;
   uint32_t memory_width = 2048;
   uint64_t lds_bytes = 65536;
   uint64_t l1_bytes = 16384;
-  uint64_t l2_bytes = uint64_t{4} << 20;
+  uint64_t l2_bytes = uint64_t{4} << 20;  // of each XCD
+  uint64_t l3_bytes = 0;                  // the Infinity Cache; 0: none
   uint64_t cache_line_bytes = 64;
   uint32_t sdma_engines = 2;
   uint32_t xgmi_sdma_engines = 0;
   uint32_t compute_queues = 24;
   bool fine_grained_memory = false;
   bool large_bar = true;
+  bool apu = false;  // it is in one package with the host's processor, and shares its memory
   bool sramecc = false;
   bool svm = false;
+
+  // Partitions of one device are GPUs with the same place on the bus.
+  Partition partition = Partition::kSpx;
+  uint32_t partition_id = 0;
+  uint32_t partition_count = 1;
 
   bool execute = true;
   uint32_t workers = 0;
@@ -50,21 +63,11 @@ struct GpuProfile {
   uint32_t major_version() const;
   uint32_t minor_version() const;
   uint32_t stepping() const;
-  bool has_sramecc() const;
-  bool is_gfx90a() const { return processor == "gfx90a"; }
-  // Linux lets each process choose whether gfx90a retries page faults. On other processors it turns
-  // retries off when it starts, unless it is told otherwise (amdgpu_gmc.c, kfd_process.c).
-  bool retries_faults() const { return svm && is_gfx90a(); }
-  // Linux has SVM on GPUs with memory of their own (kfd_migrate.c).
-  bool may_have_svm() const;
-  // The lengths in packets of SDMA 4.0 to 4.2 have 22 bits, those of 4.4 have 30 (Linux,
-  // sdma_v4_0.c).
-  uint32_t sdma_count_bits() const { return is_gfx90a() ? 30 : 22; }
+  // The processor's facts. It must be one of isa::kKnownProcessors.
+  isa::Target target() const;
+  bool retries_faults() const { return svm && target().xnack_per_process; }
   // What LLVM takes as target features: "-xnack", "+sramecc,-xnack".
   std::string features() const;
-  // Whether float atomics need memory that the L2 holds, coarse-grained memory
-  // (isa/float_atomics.h).
-  bool has_float_atomics_in_l2() const { return processor == "gfx908" || is_gfx90a(); }
   // What the PCI device's window shows. Without a large one it is of the size that all devices
   // have.
   uint64_t visible_memory_bytes() const {
@@ -72,6 +75,11 @@ struct GpuProfile {
   }
   // What the topology reports, and so what s_memtime counts in.
   uint32_t engine_clock_mhz() const { return static_cast<uint32_t>(engine_clock_hz / 1000000); }
+  bool is_same_device(const GpuProfile& other) const {
+    return pci_domain == other.pci_domain && pci_location == other.pci_location;
+  }
+  // The first of its dies, as XCC_ID counts those of the device.
+  uint32_t first_xcc() const { return partition_id * xcds; }
 };
 
 enum class LinkType { kNone, kPcie, kXgmi };

@@ -82,6 +82,14 @@ bool apply_shrink(const Shrink& shrink, Profile& profile, std::string& error) {
     if (shrink.memory_bytes) gpu.memory_bytes = std::min(gpu.memory_bytes, *shrink.memory_bytes);
     if (shrink.compute_units)
       gpu.compute_units = std::min(gpu.compute_units, *shrink.compute_units);
+    if (gpu.compute_units % gpu.xcds != 0) {
+      error = fmt::format(
+          "The limit compute_units ({}) does not fit a GPU of the profile {}, which has {} XCDs "
+          "with "
+          "equally many compute units; it must be a multiple of {}.",
+          *shrink.compute_units, profile.name, gpu.xcds, gpu.xcds);
+      return false;
+    }
     if (gpu.compute_units * gpu.simds_per_cu < kMinSimds) {
       error = fmt::format(
           "The limit compute_units ({}) leaves {} SIMDs of a GPU; it must leave {} "

@@ -46,10 +46,13 @@ class Interrupts {
 struct DeviceLimits {
   uint32_t group_segment_bytes = 64 * 1024;
   uint32_t work_group_size = 1024;
-  uint32_t vgprs_per_simd = 256;  // per lane; gfx90a: 512
   uint32_t simds_per_cu = 4;
-  uint32_t vgpr_granule = 4;      // gfx90a: 8
-  uint32_t sdma_count_bits = 22;  // of the lengths in SDMA's packets; gfx90a: 30
+  // As isa::Target has them.
+  uint32_t vgprs_per_simd = 256;
+  uint32_t vgpr_granule = 4;
+  uint32_t lds_granule = 512;
+  uint32_t sdma_count_bits = 22;
+  uint32_t xccs = 1;  // dies with compute units, each of which executes the packets of a queue
 };
 
 // One GPU, as its queues see it. Everything pointed to outlives every queue.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -179,8 +180,8 @@ bool Processor::read_source(uint32_t bytes, uint64_t& value) {
                         "queues have",
                         first));
       }
-      value = registers_.get(first);
-      if (bytes == 8) value |= uint64_t{registers_.get(first + 1)} << 32;
+      value = first_registers().get(first);
+      if (bytes == 8) value |= uint64_t{first_registers().get(first + 1)} << 32;
       return true;
     }
     case kMemorySync:
@@ -297,7 +298,9 @@ bool Processor::atomic_of(uint64_t to) {
     auto* const location = reinterpret_cast<T*>(find(to, sizeof(T), true));
     is_there = location != nullptr;
     if (!is_there) return true;
-    move(to, to, sizeof(T), true, true, [&] { once(location); });
+    // Every die that executes the packet does so.
+    for (int die = std::popcount(dies_); die > 0; --die)
+      move(to, to, sizeof(T), true, true, [&] { once(location); });
     return !loops || old == compare;
   };
   if (!poll(to, look) || !is_there) return false;

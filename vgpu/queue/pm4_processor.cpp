@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -39,13 +41,35 @@ Processor::Processor(const Device& device, uint32_t queue, Idle& idle, Owner& ow
       owner_(owner),
       memory_(device.memory),
       runtime_(device.runtime_memory),
-      buffers_(device.memory) {}
+      buffers_(device.memory),
+      registers_(std::clamp(device.limits.xccs, 1u, isa::kMaximumXccs)) {
+  selection_.dies = all_dies();
+  dies_ = all_dies();
+}
+
+const Registers& Processor::first_registers() const {
+  return registers_[static_cast<size_t>(std::countr_zero(dies_))];
+}
+
+void Processor::advance_selection(uint32_t words) {
+  if (selection_.words == 0) return;
+  selection_.words -= std::min(words, selection_.words);
+  if (selection_.words == 0) selection_.dies = all_dies();
+}
 
 bool Processor::execute(std::span<const uint32_t> packet, uint64_t at, uint32_t& skip) {
   packet_ = packet;
   at_ = at;
   skip = 0;
+  dies_ = selection_.dies;
   const Header header(word(0));
+  advance_selection(header.words());
+  const bool done = carry_out(header, skip);
+  advance_selection(skip);
+  return done;
+}
+
+bool Processor::carry_out(const Header& header, uint32_t& skip) {
   if (const std::string wrong = wrong_header(kGeneration, header); !wrong.empty())
     return fail(wrong);
   if (header.type == 2 || header.opcode == kNop) return true;
@@ -61,8 +85,7 @@ bool Processor::execute(std::span<const uint32_t> packet, uint64_t at, uint32_t&
     case kCondExec:
       return condition(skip);
     case kPredExec:
-      // The packets behind are for the XCCs that the upper bits select. This GPU is the first one.
-      if ((word(1) >> 24 & 1) == 0) skip = word(1) & 0x3fff;
+      select_dies(skip);
       return true;
     case kWriteData:
       return write_data();
@@ -106,9 +129,22 @@ bool Processor::run_buffer_of(std::span<const uint32_t> packet, uint64_t at) {
 
 bool Processor::run_buffer(uint64_t address, uint32_t words) {
   ++depth_;
+  const Selection outside = std::exchange(selection_, {dies_, 0});
   const bool done = run_to_end({address, words});
+  selection_ = outside;
   --depth_;
   return done;
+}
+
+// The packets behind are for the dies (XCCs) that the upper bits select.
+void Processor::select_dies(uint32_t& skip) {
+  const uint32_t dies = word(1) >> 24 & all_dies();
+  const uint32_t words = word(1) & 0x3fff;
+  if (dies == 0) {
+    skip = words;
+  } else if (words != 0) {
+    selection_ = {dies, words};
+  }
 }
 
 bool Processor::run_to_end(Buffer buffer) {
@@ -188,7 +224,9 @@ bool Processor::set_register(uint32_t address, uint32_t value) {
                     "have (COMPUTE_* at {:#x} to {:#x}, GRBM_GFX_INDEX at {:#x})",
                     address, kComputeBegin, kComputeEnd - 1, kGrbmGfxIndex));
   }
-  registers_.set(address, value);
+  for (size_t die = 0; die < registers_.size(); ++die) {
+    if ((dies_ >> die & 1) != 0) registers_[die].set(address, value);
+  }
   return true;
 }
 
@@ -196,10 +234,18 @@ bool Processor::dispatch(const uint32_t (&dimensions)[3], uint32_t initiator) {
   isa::KernelRegisters kernel;
   isa::Dispatch dispatch;
   bool is_empty = false;
-  const std::string wrong =
-      registers_.make_dispatch(dimensions, initiator, device_.limits, kernel, dispatch, is_empty);
+  if (dies_ != all_dies()) {
+    return fail(fmt::format(
+        "PRED_EXEC selects some of the {} dies (mask {:#x}) for it, and a grid that not "
+        "all dies start is not implemented",
+        registers_.size(), dies_));
+  }
+  const std::string wrong = first_registers().make_dispatch(dimensions, initiator, device_.limits,
+                                                            kernel, dispatch, is_empty);
   if (!wrong.empty()) return fail(wrong);
   if (is_empty) return true;
+  for (size_t die = 0; die < registers_.size(); ++die)
+    kernel.scratch_base[die] = registers_[die].scratch_base();
   if (memory_.find(kernel.entry, 4) == nullptr) {
     return fail(
         fmt::format("COMPUTE_PGM_LO and HI lead to code at {:#x}, which is not memory of "
@@ -207,9 +253,12 @@ bool Processor::dispatch(const uint32_t (&dimensions)[3], uint32_t initiator) {
                     kernel.entry, describe(kernel.entry)));
   }
   std::vector<uint32_t> units;
-  if (registers_.limits_units() && device_.unit_places != nullptr) {
+  const bool limits = std::any_of(registers_.begin(), registers_.end(),
+                                  [](const Registers& die) { return die.limits_units(); });
+  if (limits && device_.unit_places != nullptr) {
     for (uint32_t unit = 0; unit < device_.unit_places->size(); ++unit) {
-      if (registers_.allows_unit((*device_.unit_places)[unit])) units.push_back(unit);
+      const Registers& die = registers_[unit % registers_.size()];
+      if (die.allows_unit((*device_.unit_places)[unit])) units.push_back(unit);
     }
     if (units.empty())
       return fail("COMPUTE_STATIC_THREAD_MGMT leaves none of this GPU's compute units");

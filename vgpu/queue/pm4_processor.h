@@ -62,7 +62,7 @@ class Processor {
   bool run_buffer_of(std::span<const uint32_t> packet, uint64_t at);
 
   const Failure& failure() const { return failure_; }
-  const Registers& registers() const { return registers_; }
+  const Registers& registers() const { return registers_[0]; }
 
  private:
   struct Buffer {
@@ -70,6 +70,7 @@ class Processor {
     uint32_t words = 0;
   };
 
+  bool carry_out(const Header& header, uint32_t& skip);
   bool run_to_end(Buffer buffer);
 
   bool indirect_buffer();
@@ -80,6 +81,7 @@ class Processor {
   bool event_write();
   bool acquire();
   bool condition(uint32_t& skip);
+  void select_dies(uint32_t& skip);
 
   // pm4_memory.cpp.
   bool write_data();
@@ -120,7 +122,21 @@ class Processor {
   RangeCache runtime_;
   RangeCache buffers_;
 
-  Registers registers_;
+  // Which dies execute packets, one bit for each, and for how many dwords; 0: until the buffer
+  // ends.
+  struct Selection {
+    uint32_t dies = 0;
+    uint32_t words = 0;
+  };
+  uint32_t all_dies() const { return (1u << registers_.size()) - 1; }
+  // Of the dies that execute the packet.
+  const Registers& first_registers() const;
+  // Makes the selection that of the packet behind one of so many dwords.
+  void advance_selection(uint32_t words);
+
+  std::vector<Registers> registers_;  // by die
+  Selection selection_;
+  uint32_t dies_ = 0;           // that execute the packet
   uint64_t atomic_result_ = 0;  // for COPY_DATA
   bool is_ordered_ = true;      // nothing that has been started may still run
   uint32_t depth_ = 0;          // of indirect buffers

@@ -16,6 +16,8 @@ constexpr uint32_t kStartX = 0x04;
 constexpr uint32_t kNumThreadX = 0x07;
 constexpr uint32_t kPgmLo = 0x0c;
 constexpr uint32_t kPgmHi = 0x0d;
+constexpr uint32_t kScratchBaseLo = 0x10;
+constexpr uint32_t kScratchBaseHi = 0x11;
 constexpr uint32_t kPgmRsrc1 = 0x12;
 constexpr uint32_t kPgmRsrc2 = 0x13;
 constexpr uint32_t kTmpringSize = 0x18;
@@ -64,6 +66,11 @@ bool Registers::limits_units() const {
 bool Registers::allows_unit(uint32_t place) const {
   const uint32_t engine = kThreadManagement[bits(place, 13, 3)];
   return bits(compute(engine), bits(place, 8, 4) + 16 * bits(place, 12, 1), 1) != 0;
+}
+
+// In units of 256 bytes.
+uint64_t Registers::scratch_base() const {
+  return (uint64_t{compute(kScratchBaseHi) & 0xff} << 32 | compute(kScratchBaseLo)) << 8;
 }
 
 std::string Registers::make_dispatch(const uint32_t (&dimensions)[3], uint32_t initiator,
@@ -144,8 +151,7 @@ std::string Registers::make_kernel(const DeviceLimits& limits, isa::Dispatch& di
     return fmt::format("COMPUTE_PGM_RSRC2 ({:#x}) asks for {} user SGPRs, of which there are {}",
                        kernel.rsrc2, user_data, kUserDataCount);
   }
-  // LDS_SIZE counts 128 dwords.
-  const uint32_t lds = bits(kernel.rsrc2, 15, 9) * 512;
+  const uint32_t lds = bits(kernel.rsrc2, 15, 9) * limits.lds_granule;
   if (lds > limits.group_segment_bytes) {
     return fmt::format(
         "COMPUTE_PGM_RSRC2 ({:#x}) asks for {} bytes of LDS, of which a work-group "

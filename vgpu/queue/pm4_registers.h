@@ -24,6 +24,7 @@ inline constexpr uint32_t kGrbmGfxIndex = 0xc200;
 inline constexpr uint32_t kHdpFlushRequest = 0xe26;
 inline constexpr uint32_t kHdpFlushDone = 0xe27;
 
+// Of one die with compute units (XCC): each has its own.
 class Registers {
  public:
   Registers();
@@ -38,6 +39,9 @@ class Registers {
   // leaves some out, and whether this one, of which `place` are the bits of HW_ID.
   bool limits_units() const;
   bool allows_unit(uint32_t place) const;
+
+  // COMPUTE_DISPATCH_SCRATCH_BASE, of gfx942 and later.
+  uint64_t scratch_base() const;
 
   // Of DISPATCH_DIRECT and DISPATCH_INDIRECT: what they say, with the registers. `dispatch` refers
   // to `kernel`. Not empty: a sentence fragment about what is wrong. `is_empty`: no work-group.

@@ -90,7 +90,7 @@ bool Processor::wait_for_register() {
                     "GPU's compute queues have",
                     first));
   }
-  const uint32_t value = registers_.get(first) & word(5);
+  const uint32_t value = first_registers().get(first) & word(5);
   if (poll_holds(word(1) & 7, value, word(4))) return true;
   return fail(
       fmt::format("it would wait for ever for the register {:#x}, which only this queue's "

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "vgpu/isa/target.h"
 #include "vgpu/isa/tests/assembler.h"
 
 namespace halyard::vgpu::isa::testing {
@@ -104,7 +105,10 @@ uint64_t Machine::kernel_from_bytes(const std::vector<uint8_t>& code,
   const auto put = [&](uint64_t offset, auto value) {
     std::memcpy(object + offset, &value, sizeof value);
   };
-  const uint32_t granule = processor_ == "gfx90a" ? 8 : 4;
+  Target target;
+  std::string unknown;
+  find_target(processor_, "", target, unknown);
+  const uint32_t granule = target.vgpr_granule;
   put(16, int64_t{kEntry});
   const uint32_t vgpr_granules = (options.vgprs + granule - 1) / granule - 1;
   const uint32_t sgpr_granules = ((options.sgprs + 15) / 16 - 1) * 2;

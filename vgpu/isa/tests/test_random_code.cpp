@@ -87,7 +87,7 @@ void run_random_code(const std::string& processor, uint64_t seed) {
   uint32_t executed = 0;
   for (uint32_t n = 0; n < kInstructions; ++n) {
     if (n % 16 == 0) {
-      ASSERT_TRUE(group.start(context, 0, 0));
+      ASSERT_TRUE(group.start(context, 0, {}));
     }
     Wave& wave = group.waves[0];
     // Pointers, descriptors and small numbers, so that accesses reach something.

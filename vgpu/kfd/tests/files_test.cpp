@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -102,7 +103,9 @@ int64_t link_type(const FileTree& tree, int64_t from, int64_t to) {
 
 class Files : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Files, AreThoseCheckedIn) {
+class KnownFiles : public Files {};
+
+TEST_P(KnownFiles, AreThoseCheckedIn) {
   const std::string text = text_of(tree_of(GetParam()));
   const fs::path expected = fs::path(HALYARD_EXPECTED_FILES) / (GetParam() + ".txt");
   if (std::getenv("HALYARD_UPDATE_EXPECTED") != nullptr) std::ofstream(expected) << text;
@@ -143,9 +146,10 @@ TEST_P(Files, EveryGpuHasItsIdAndItsRenderNode) {
     const int64_t minor = property(tree, folder + "/properties", "drm_render_minor");
     EXPECT_TRUE(tree.files.contains("/dev/dri/renderD" + std::to_string(minor)));
     const int64_t version = property(tree, folder + "/properties", "gfx_target_version");
-    EXPECT_EQ(version, profile.gpus[i].is_gfx90a()
-                           ? 90010
-                           : 90000 + std::stoi(profile.gpus[i].processor.substr(5)));
+    const std::map<std::string, int64_t> versions = {{"gfx900", 90000}, {"gfx906", 90006},
+                                                     {"gfx908", 90008}, {"gfx90a", 90010},
+                                                     {"gfx942", 90402}, {"gfx950", 90500}};
+    EXPECT_EQ(version, versions.at(profile.gpus[i].processor));
   }
 }
 
@@ -163,14 +167,21 @@ TEST_P(Files, LinksLeaveTheirNodeAndLeadToAnother) {
   }
 }
 
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::erase(name, '-');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, KnownFiles,
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "mixed",
+                                           "two-gfx90a", "mi300x"),
+                         test_name);
 INSTANTIATE_TEST_SUITE_P(Profiles, Files,
                          ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "mixed",
-                                           "two-gfx90a"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+                                           "two-gfx90a", "mi300x", "mi300a", "mi350x",
+                                           "mi300x-cpx"),
+                         test_name);
 
 // The path that a symbolic link of the driver's leads to. Links on the way are not followed.
 std::string target_of(const FileTree& tree, const std::string& link) {
@@ -184,6 +195,62 @@ bool is_folder(const FileTree& tree, const std::string& path) {
     if (file.starts_with(path + "/")) return true;
   }
   return false;
+}
+
+// Linux, amdgpu_discovery.c: what tinygrad and rocm-smi read.
+TEST(IpDiscovery, NamesTheBlocksOfGfx942AndGfx950) {
+  const std::string pci = "/sys/devices/virtual/pci/0000:03:00.0/";
+  const auto version = [&](const FileTree& tree, const std::string& block) {
+    std::string text;
+    for (const char* const part : {"major", "minor", "revision"})
+      text += tree.files.at(pci + "ip_discovery/die/0/" + block + "/0/" + part);
+    return text;
+  };
+  const FileTree mi300x = tree_of("mi300x");
+  EXPECT_EQ(version(mi300x, "11"), "9\n4\n3\n");
+  EXPECT_EQ(version(mi300x, "42"), "4\n4\n2\n");
+  EXPECT_EQ(version(mi300x, "108"), "7\n9\n0\n");
+  EXPECT_EQ(mi300x.links.at(pci + "ip_discovery/die/0/GC"), "11");
+  EXPECT_TRUE(mi300x.files.contains(pci + "ip_discovery/die/0/11/7/hw_id"));
+  EXPECT_FALSE(mi300x.files.contains(pci + "ip_discovery/die/0/11/8/hw_id"));
+  EXPECT_TRUE(mi300x.files.contains(pci + "ip_discovery/die/0/42/15/hw_id"));
+  const FileTree mi350x = tree_of("mi350x");
+  EXPECT_EQ(version(mi350x, "11"), "9\n5\n0\n");
+  EXPECT_EQ(version(mi350x, "42"), "4\n4\n5\n");
+  EXPECT_FALSE(tree_of("gfx90a").files.contains(pci + "ip_discovery/die/0/num_ips"));
+}
+
+TEST(Partitions, AreGpusWithOnePciDevice) {
+  const FileTree tree = tree_of("mi300x-cpx");
+  const std::string pci = "/sys/devices/virtual/pci/0000:03:00.0";
+  EXPECT_EQ(tree.files.at(pci + "/current_compute_partition"), "CPX\n");
+  EXPECT_EQ(tree.files.at(pci + "/available_compute_partition"), "SPX, DPX, QPX, CPX\n");
+  EXPECT_EQ(tree.files.at(pci + "/current_memory_partition"), "NPS1\n");
+  EXPECT_EQ(tree.files.at(pci + "/mem_info_vram_total"), "206158430208\n");
+  EXPECT_TRUE(tree.files.contains(pci + "/ip_discovery/die/0/11/7/hw_id"));
+  for (int64_t node = 1; node <= 8; ++node) {
+    const std::string properties = kNodes + std::to_string(node) + "/properties";
+    EXPECT_EQ(property(tree, properties, "location_id"), 0x0300 + node - 1);
+    EXPECT_EQ(property(tree, properties, "num_xcc"), 1);
+    EXPECT_EQ(property(tree, properties, "array_count"), 4);
+    EXPECT_NE(property(tree, properties, "hive_id"), 0);
+    EXPECT_EQ(link_type(tree, node, 0), 2);
+    EXPECT_EQ(link_type(tree, node, node % 8 + 1), 11);
+    const std::string link = "/sys/class/drm/renderD" + std::to_string(127 + node);
+    const std::string device = target_of(tree, link);
+    EXPECT_TRUE(is_folder(tree, target_of(tree, device + "/device"))) << device;
+    EXPECT_EQ(device.find("devices/virtual/pci/") != std::string::npos, node == 1) << device;
+  }
+  EXPECT_EQ(tree_of("mi300x").files.at(pci + "/current_compute_partition"), "SPX\n");
+}
+
+TEST(Apu, IsLinkedInsideOfItsPackage) {
+  const FileTree tree = tree_of("mi300a");
+  const std::string properties = kNodes + "1/properties";
+  EXPECT_EQ(property(tree, properties, "num_xcc"), 6);
+  EXPECT_NE(property(tree, properties, "capability") & 1 << 28, 0);
+  EXPECT_EQ(link_type(tree, 1, 0), 11);
+  EXPECT_EQ(property(tree, kNodes + "1/io_links/0/properties", "weight"), 13);
 }
 
 // Each of several GPUs has its own PCI device, from which its card and its render node are found,

@@ -145,10 +145,12 @@ TEST_F(UsageTest, ALiveFileSaysHowMuchIsInUse) {
   Usage own;
   own.start(root_.c_str());
   own.set(1, 300);
-  EXPECT_EQ(read_live("0 1000\n"), "0\n");
-  EXPECT_EQ(read_live("1 1000\n"), "300\n");
+  EXPECT_EQ(read_live("0 1 1000\n"), "0\n");
+  EXPECT_EQ(read_live("1 1 1000\n"), "300\n");
   // No more than there is: each process may use all of it.
-  EXPECT_EQ(read_live("1 256\n"), "256\n");
+  EXPECT_EQ(read_live("1 1 256\n"), "256\n");
+  // Of a device with two partitions.
+  EXPECT_EQ(read_live("0 2 1000\n"), "300\n");
   // Other text, and a file that is open for writing, are read as they are.
   EXPECT_EQ(read_live("text\n"), "text\n");
   EXPECT_EQ(read_live("1 1000\n", O_RDWR), "1 1000\n");

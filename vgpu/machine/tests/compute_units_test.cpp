@@ -28,6 +28,18 @@ TEST(ComputeUnits, AreCountedAcrossTheShaderEngines) {
                           place(0, 2), place(1, 2)));
 }
 
+// HW_ID says where in its die a unit is.
+TEST(ComputeUnits, AreCountedAcrossTheDies) {
+  GpuProfile profile = gpu(8, 4);
+  profile.processor = "gfx942";
+  profile.xcds = 2;
+  EXPECT_THAT(units_of_engines(profile), ElementsAre(2, 2));
+  const auto place = [](uint32_t engine, uint32_t unit) { return engine << 13 | unit << 8; };
+  EXPECT_THAT(places_of_units(profile),
+              ElementsAre(place(0, 0), place(0, 0), place(1, 0), place(1, 0), place(0, 1),
+                          place(0, 1), place(1, 1), place(1, 1)));
+}
+
 TEST(ComputeUnits, EachHasItsOwnPlace) {
   for (const auto& [units, engines] : {std::pair{60u, 4u}, {64u, 4u}, {120u, 8u}, {104u, 8u}}) {
     std::vector<uint32_t> places = places_of_units(gpu(units, engines));

@@ -81,26 +81,87 @@ TEST_F(ProfileTest, SteppingIsHexadecimal) {
   EXPECT_EQ(profile_.gpus[0].features(), "+sramecc,-xnack");
 }
 
-TEST_F(ProfileTest, SdmaCountsHave30BitsOnGfx90aOnly) {
+TEST_F(ProfileTest, SdmaCountsHave30BitsFromGfx90aOn) {
   GpuProfile gpu;
   for (const char* const processor : {"gfx900", "gfx906", "gfx908"}) {
     gpu.processor = processor;
-    EXPECT_EQ(gpu.sdma_count_bits(), 22u) << processor;
+    EXPECT_EQ(gpu.target().sdma_count_bits, 22u) << processor;
   }
-  gpu.processor = "gfx90a";
-  EXPECT_EQ(gpu.sdma_count_bits(), 30u);
+  for (const char* const processor : {"gfx90a", "gfx942", "gfx950"}) {
+    gpu.processor = processor;
+    EXPECT_EQ(gpu.target().sdma_count_bits, 30u) << processor;
+  }
 }
 
 TEST_F(ProfileTest, FloatAtomicsNeedTheL2OnMi100AndMi200) {
   GpuProfile gpu;
-  for (const char* const processor : {"gfx900", "gfx906"}) {
+  for (const char* const processor : {"gfx900", "gfx906", "gfx942", "gfx950"}) {
     gpu.processor = processor;
-    EXPECT_FALSE(gpu.has_float_atomics_in_l2()) << processor;
+    EXPECT_FALSE(gpu.target().float_atomics_in_l2) << processor;
   }
   for (const char* const processor : {"gfx908", "gfx90a"}) {
     gpu.processor = processor;
-    EXPECT_TRUE(gpu.has_float_atomics_in_l2()) << processor;
+    EXPECT_TRUE(gpu.target().float_atomics_in_l2) << processor;
   }
+}
+
+TEST_F(ProfileTest, Mi300xHasEightDies) {
+  std::string error;
+  ASSERT_TRUE(load_profile("mi300x", HALYARD_VGPU_PROFILES, profile_, error)) << error;
+  ASSERT_EQ(profile_.gpus.size(), 1u);
+  const GpuProfile& gpu = profile_.gpus[0];
+  EXPECT_EQ(gpu.minor_version(), 4u);
+  EXPECT_EQ(gpu.stepping(), 2u);
+  EXPECT_EQ(gpu.features(), "+sramecc,-xnack");
+  EXPECT_EQ(gpu.compute_units, 304u);
+  EXPECT_EQ(gpu.xcds, 8u);
+  EXPECT_EQ(gpu.waves_per_simd, 8u);
+  EXPECT_TRUE(gpu.retries_faults());
+  ASSERT_TRUE(load_profile("mi350x", HALYARD_VGPU_PROFILES, profile_, error)) << error;
+  EXPECT_EQ(profile_.gpus[0].lds_bytes, uint64_t{160} << 10);
+}
+
+TEST_F(ProfileTest, PartitionsAreGpusOfOneDevice) {
+  std::string error;
+  ASSERT_TRUE(load_profile("mi300x-cpx", HALYARD_VGPU_PROFILES, profile_, error)) << error;
+  ASSERT_EQ(profile_.gpus.size(), 8u);
+  EXPECT_EQ(profile_.links.size(), 28u);
+  for (const LinkProfile& link : profile_.links) EXPECT_EQ(link.type, LinkType::kXgmi);
+  for (uint32_t i = 0; i < 8; ++i) {
+    const GpuProfile& gpu = profile_.gpus[i];
+    EXPECT_TRUE(gpu.is_same_device(profile_.gpus[0]));
+    EXPECT_EQ(gpu.uuid, profile_.gpus[0].uuid + i);
+    EXPECT_EQ(gpu.partition_id, i);
+    EXPECT_EQ(gpu.first_xcc(), i);
+    EXPECT_EQ(gpu.compute_units, 38u);
+    EXPECT_EQ(gpu.shader_engines, 4u);
+    EXPECT_EQ(gpu.memory_bytes, uint64_t{24} << 30);
+    EXPECT_EQ(gpu.sdma_engines, 2u);
+    EXPECT_EQ(gpu.xgmi_sdma_engines, 0u);
+  }
+  write("two.yaml", "gpus:\n  - extends: " + std::string(HALYARD_VGPU_PROFILES) +
+                        "/mi300a.yaml\n    gpu: {partition: tpx}\n    count: 2\n");
+  ASSERT_EQ(load("two"), "");
+  ASSERT_EQ(profile_.gpus.size(), 6u);
+  EXPECT_TRUE(profile_.gpus[2].is_same_device(profile_.gpus[0]));
+  EXPECT_FALSE(profile_.gpus[3].is_same_device(profile_.gpus[0]));
+  EXPECT_EQ(profile_.gpus[3].xcds, 2u);
+  EXPECT_EQ(profile_.gpus[4].first_xcc(), 2u);
+}
+
+TEST_F(ProfileTest, DiesMustFit) {
+  write("one.yaml", "gpu: {processor: gfx90a, xcds: 2}\n");
+  EXPECT_THAT(load("one"), HasSubstr("gpu.xcds is 2, but the processor (gfx90a) has one die"));
+  write("odd.yaml", "gpu: {processor: gfx942, xcds: 8, compute_units: 100}\n");
+  EXPECT_THAT(load("odd"), HasSubstr("gpu.compute_units (100) and gpu.shader_engines (4) must be "
+                                     "multiples of gpu.xcds (8)"));
+  write(
+      "three.yaml",
+      "gpu: {processor: gfx942, xcds: 8, compute_units: 80, shader_engines: 8, partition: tpx}\n");
+  EXPECT_THAT(load("three"), HasSubstr("gpu.partition makes 3 GPUs"));
+  write("lds.yaml", "gpu: {processor: gfx942, lds_size: 160KiB}\n");
+  EXPECT_THAT(load("lds"), HasSubstr("gpu.lds_size is 160KiB, but a compute unit of the processor "
+                                     "(gfx942) has 64KiB"));
 }
 
 TEST_F(ProfileTest, UnknownNameListsTheProfiles) {
@@ -115,7 +176,7 @@ TEST_F(ProfileTest, UnknownNameListsTheProfiles) {
 TEST_F(ProfileTest, ProcessorsThatAreNotThereYet) {
   write("gfx900.yaml", "gpu: {processor: gfx900}\n");
   write("mi100.yaml", "gpu: {processor: gfx908}\n");
-  for (const char* const name : {"gfx942", "gfx950", "gfx1100", "gfx1201", "mi300x"}) {
+  for (const char* const name : {"gfx1030", "gfx1100", "gfx1201", "mi450x"}) {
     EXPECT_THAT(load(name),
                 AllOf(HasSubstr("(" + std::string(name) +
                                 ") does not exist: the virtual GPU is not "

@@ -138,6 +138,44 @@ TEST_F(Pm4Dispatches, ThreadManagementChoosesComputeUnits) {
               HasSubstr("COMPUTE_STATIC_THREAD_MGMT leaves none"));
 }
 
+// Each die has registers of its own, which PRED_EXEC selects: as many dwords as it says, also those
+// of buffers that packets among them lead to.
+TEST_F(Pm4Dispatches, EachDieHasItsRegisters) {
+  Device device = gpu_.device();
+  device.limits.xccs = 2;
+  begin(device);
+  const auto base = [](uint32_t value) { return set_sh(0x2e10, {value, 0}); };
+  const auto predicate = [](uint32_t dies, uint32_t words) {
+    return packet(0x23, {dies << 24 | words});
+  };
+  const auto words = static_cast<uint32_t>(base(0).size());
+  Words nested = base(0x300);
+  run(registers(64, 4 << 1 | 1) + set_sh(0x2e18, {8 | 3 << 12}) + base(0x100) +
+      predicate(2, words) + base(0x200) + dispatch_direct(1, 1, 1));
+  EXPECT_EQ(kernel_.scratch_base[0], 0x10000u);
+  EXPECT_EQ(kernel_.scratch_base[1], 0x20000u);
+  run(predicate(1, 4) + indirect_buffer(nested.data(), words) + dispatch_direct(1, 1, 1));
+  EXPECT_EQ(kernel_.scratch_base[0], 0x30000u);
+  EXPECT_EQ(kernel_.scratch_base[1], 0x20000u);
+  run(predicate(4, words) + base(0x400) + dispatch_direct(1, 1, 1));
+  EXPECT_EQ(kernel_.scratch_base[0], 0x30000u);
+  EXPECT_THAT(stopped_by(predicate(1, 5) + dispatch_direct(1, 1, 1)),
+              HasSubstr("PRED_EXEC selects some of the 2 dies (mask 0x1)"));
+}
+
+// Every die that executes ATOMIC_MEM does so.
+TEST_F(Pm4Dispatches, EachDieDoesItsAtomics) {
+  Device device = gpu_.device();
+  device.limits.xccs = 4;
+  begin(device);
+  const uint64_t to = number(memory_);
+  const Words add = packet(0x1e, {0x0f, low(to), high(to), 1, 0, 0, 0, 0});
+  run(add);
+  EXPECT_EQ(memory_[0], 4u);
+  run(packet(0x23, {5u << 24 | static_cast<uint32_t>(add.size())}) + add);
+  EXPECT_EQ(memory_[0], 6u);
+}
+
 TEST_F(Pm4Dispatches, WhatCannotRunIsRefused) {
   EXPECT_THAT(refused(registers() + dispatch_direct(1, 1, 1, 4)), HasSubstr("COMPUTE_SHADER_EN"));
   EXPECT_THAT(refused(registers() + dispatch_direct(1, 1, 1, 1 | 8)), HasSubstr("ORDERED_APPEND"));

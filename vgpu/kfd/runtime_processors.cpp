@@ -1,0 +1,91 @@
+#include "vgpu/kfd/runtime_processors.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+// Since which release runtimes know a processor; those that all of them know from 5.2 on are not
+// here.
+struct Since {
+  const char* processor;
+  const char* release;
+  const char* debian;
+};
+constexpr Since kSince[] = {{"gfx942", "6.1", "Debian 13 has 6.1.2"},
+                            {"gfx950", "6.4", "Debian unstable has 6.4.3"}};
+
+const Since* since_of(const std::string& processor) {
+  const auto* const found =
+      std::find_if(std::begin(kSince), std::end(kSince),
+                   [&](const Since& since) { return processor == since.processor; });
+  return found != std::end(kSince) ? found : nullptr;
+}
+
+bool contains(const std::string& bytes, const std::string& name) {
+  return bytes.find(name) != std::string::npos;
+}
+
+int add_name(dl_phdr_info* info, size_t /*size*/, void* names) {
+  if (info->dlpi_name != nullptr && *info->dlpi_name != '\0')
+    static_cast<std::vector<std::string>*>(names)->emplace_back(info->dlpi_name);
+  return 0;
+}
+
+}  // namespace
+
+std::string loaded_runtime() {
+  std::vector<std::string> names;
+  dl_iterate_phdr(add_name, &names);
+  for (const std::string& name : names) {
+    void* const library = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    // Of a library that needs the runtime, the function is the runtime's too.
+    void* const function = dlsym(library, "hsa_init");
+    Dl_info info = {};
+    const bool found = function != nullptr && dladdr(function, &info) != 0;
+    std::string file = found && info.dli_fname != nullptr ? info.dli_fname : "";
+    dlclose(library);
+    if (!file.empty()) return file;
+  }
+  return {};
+}
+
+std::string unknown_processors(const machine::Profile& profile, const std::string& runtime,
+                               bool& usable) {
+  usable = true;
+  const auto is_new = [](const machine::GpuProfile& gpu) {
+    return since_of(gpu.processor) != nullptr;
+  };
+  if (std::none_of(profile.gpus.begin(), profile.gpus.end(), is_new)) return {};
+  std::ifstream file(runtime, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.empty()) return {};
+  const Since* unknown = nullptr;
+  usable = false;
+  for (const machine::GpuProfile& gpu : profile.gpus) {
+    const Since* const since = since_of(gpu.processor);
+    if (since == nullptr || contains(bytes, since->processor)) {
+      usable = true;
+    } else {
+      unknown = since;
+    }
+  }
+  if (unknown == nullptr) return {};
+  return fmt::format(
+      "The HSA runtime ({}) does not know the processor ({}) of the virtual GPU's profile ({}), "
+      "and "
+      "leaves that GPU out. Releases from {} on know it ({}); with this one, use a profile of "
+      "gfx90a "
+      "or an earlier processor.",
+      runtime, unknown->processor, profile.name, unknown->release, unknown->debian);
+}
+
+}  // namespace halyard::vgpu::kfd

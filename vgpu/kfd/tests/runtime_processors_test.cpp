@@ -1,0 +1,64 @@
+// Profiles whose processors the vendor's runtime does not know.
+#include "vgpu/kfd/runtime_processors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace halyard::vgpu::kfd {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A runtime is a file that has the processors' names in it.
+class RuntimeProcessors : public ::testing::Test {
+ protected:
+  RuntimeProcessors() { std::ofstream(path_) << "\x7f ELF gfx900 gfx90a:xnack+ gfx942:xL"; }
+  ~RuntimeProcessors() override { std::filesystem::remove(path_); }
+
+  std::string said_of(const std::vector<std::string>& processors) {
+    machine::Profile profile;
+    profile.name = "mine";
+    for (const std::string& processor : processors) {
+      machine::GpuProfile gpu;
+      gpu.processor = processor;
+      profile.gpus.push_back(gpu);
+    }
+    return unknown_processors(profile, path_, usable_);
+  }
+
+  const std::string path_ = ::testing::TempDir() + "runtime_of_" + std::to_string(getpid());
+  bool usable_ = false;
+};
+
+TEST_F(RuntimeProcessors, AReleaseIsNamedThatKnowsTheProcessor) {
+  EXPECT_THAT(said_of({"gfx900"}), IsEmpty());
+  EXPECT_TRUE(usable_);
+  EXPECT_THAT(said_of({"gfx942"}), IsEmpty());
+  EXPECT_TRUE(usable_);
+  EXPECT_THAT(said_of({"gfx950"}),
+              AllOf(HasSubstr("(" + path_ + ") does not know the processor (gfx950)"),
+                    HasSubstr("profile (mine)"), HasSubstr("Releases from 6.4 on know it")));
+  EXPECT_FALSE(usable_);
+}
+
+TEST_F(RuntimeProcessors, OneGpuThatIsKnownIsEnough) {
+  EXPECT_THAT(said_of({"gfx950", "gfx90a"}), HasSubstr("leaves that GPU out"));
+  EXPECT_TRUE(usable_);
+}
+
+TEST_F(RuntimeProcessors, AFileThatCannotBeReadSaysNothing) {
+  std::filesystem::remove(path_);
+  EXPECT_THAT(said_of({"gfx950"}), IsEmpty());
+  EXPECT_TRUE(usable_);
+}
+
+}  // namespace
+}  // namespace halyard::vgpu::kfd
