@@ -65,8 +65,8 @@ typedef int (*halyard_vgpu_files_t)(const char* profile, char* path, size_t path
  * Each finding is reported on standard error. Sets environment variables (HALYARD_VGPU_CHECK and
  * _CHECKS, and some of the HSA runtime's).
  *
- * checks      names, separated by commas: "bounds", "lds", "waits", "atomics", "coherence", and
- *             "notes" for their notes (docs/virtual-gpu.md); null or "": all checks
+ * checks      names, separated by commas: "bounds", "lds", "waits", "atomics", "coherence",
+ *             "races", and "notes" for their notes (docs/virtual-gpu.md); null or "": all checks
  * findings    the absolute path of a file to which findings are appended; null or "": none
  * error       receives the error, as sentences; may be null
  * error_size  bytes of `error`, the final zero included

@@ -35,10 +35,11 @@ void add_subject(CLI::App& app, Options& options, Texts& texts) {
       ->type_name("[PROFILE]")
       ->expected(0, 1)
       ->group(group);
-  app.add_flag("--check{all}", texts.check,
-               "Enable the virtual GPU's checks: bounds, lds, waits, atomics, coherence. A finding "
-               "fails its test. --check=lds,waits selects some; \"notes\" among the names adds "
-               "their notes")
+  app.add_flag(
+         "--check{all}", texts.check,
+         "Enable the virtual GPU's checks: bounds, lds, waits, atomics, coherence, races. A "
+         "finding fails its test. --check=lds,waits selects some; \"notes\" among the names adds "
+         "their notes")
       ->group(group);
   app.add_option("--plugin-path,--plugin", options.plugin_paths,
                  "A folder with driver plugins, or one plugin. May be repeated")

@@ -15,8 +15,9 @@ void add_check_flag(Command command, std::string& checks, const std::string& whe
           " find mistakes that hardware does not report (exit code 1): accesses outside the "
           "program's allocations (bounds; a memory fault); uninitialized, out-of-range and racing "
           "accesses to LDS (lds); a missing s_waitcnt (waits); float atomics that memory drops "
-          "(atomics); missing cache fences (coherence). --check=lds,waits selects some; \"notes\" "
-          "among the names adds what is harmless or the vendor runtime's own");
+          "(atomics); missing cache fences (coherence); races of waves in global memory (races). "
+          "--check=lds,waits selects some; \"notes\" among the names adds what is harmless or the "
+          "vendor runtime's own");
 }
 
 size_t count_findings(const std::string& path) {

@@ -79,7 +79,7 @@ TEST_F(CliVgpuCheck, ACheckThatDoesNotExistIsRefusedBeforeTheProgramStarts) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("no check (coherent)"),
-                                 HasSubstr("bounds, lds, waits, atomics and coherence")));
+                                 HasSubstr("bounds, lds, waits, atomics, coherence and races")));
 }
 
 TEST_F(CliVgpuCheck, TheProgramsOwnFailureStays) {

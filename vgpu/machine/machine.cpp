@@ -73,10 +73,13 @@ bool Machine::watch(std::string& error) {
   observers_ = observe::Observers::create(settings, names, queue::report, error);
   if (!observers_) return false;
   if (settings.checks.bounds) blocks_ = std::make_unique<BlockMap>();
+  const auto report = [this](std::string_view text) { observers_->report(text); };
+  if (settings.checks.races) {
+    races_ = std::make_unique<races::RaceCheck>(races::RaceCheck::Options{
+        .names = names, .report = report, .warn = queue::report, .notes = settings.checks.notes});
+  }
   if (settings.checks.coherence) {
-    coherence_ = std::make_unique<CoherenceCheck>(
-        profile_, names, [this](std::string_view text) { observers_->report(text); },
-        settings.checks.notes);
+    coherence_ = std::make_unique<CoherenceCheck>(profile_, names, report, settings.checks.notes);
     memory_.set_observer(coherence_.get());
   }
 #else
@@ -122,6 +125,7 @@ std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& er
         check->dropped(atomic);
       };
     }
+    if (made->races_) options.observers.push_back(made->races_.get());
     if (made->coherence_) {
       options.observers.push_back(&made->coherence_->kernels());
       if (gpu.execute) node.device.observer = &made->coherence_->packets();

@@ -14,6 +14,7 @@
 #if HALYARD_VGPU_ENGINE
 #include "vgpu/machine/coherence_check.h"
 #include "vgpu/observe/observers.h"
+#include "vgpu/races/race_check.h"
 #endif
 #include "vgpu/machine/block_map.h"
 #include "vgpu/machine/doorbells.h"
@@ -71,6 +72,7 @@ class Machine {
 #if HALYARD_VGPU_ENGINE
   std::unique_ptr<observe::Observers> observers_;
   std::unique_ptr<CoherenceCheck> coherence_;  // null but in that checking mode
+  std::unique_ptr<races::RaceCheck> races_;    // the same
 #endif
   std::vector<Node> nodes_;  // by GPU, not by node number
   Doorbells doorbells_;

@@ -57,8 +57,12 @@ class Opener {
 }  // namespace
 
 bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
-  constexpr Checks kAll = {
-      .bounds = true, .lds = true, .waits = true, .atomics = true, .coherence = true};
+  constexpr Checks kAll = {.bounds = true,
+                           .lds = true,
+                           .waits = true,
+                           .atomics = true,
+                           .coherence = true,
+                           .races = true};
   checks = list.empty() ? kAll : Checks{};
   bool has_checks = list.empty();
   for (size_t begin = 0; !list.empty() && begin <= list.size();) {
@@ -81,11 +85,13 @@ bool Checks::parse(std::string_view list, Checks& checks, std::string& error) {
                         : name == "waits"     ? &checks.waits
                         : name == "atomics"   ? &checks.atomics
                         : name == "coherence" ? &checks.coherence
+                        : name == "races"     ? &checks.races
                                               : nullptr;
     if (check == nullptr) {
       error = fmt::format(
-          "There is no check ({}). The checks are bounds, lds, waits, atomics and coherence; "
-          "separate several by commas. \"all\" is all of them, and \"notes\" adds their notes.",
+          "There is no check ({}). The checks are bounds, lds, waits, atomics, coherence and "
+          "races; separate several by commas. \"all\" is all of them, and \"notes\" adds their "
+          "notes.",
           name);
       return false;
     }

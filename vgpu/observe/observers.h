@@ -22,6 +22,7 @@ struct Checks {
   bool waits = false;      // registers and LDS used before the s_waitcnt that they need
   bool atomics = false;    // float atomics that memory does not carry out
   bool coherence = false;  // memory that caches may hold otherwise (vgpu/coherence)
+  bool races = false;      // memory that waves use with no order (vgpu/races)
   // What the checks know to be harmless, or the vendor's runtime's own, is reported as well.
   bool notes = false;
 

@@ -71,10 +71,11 @@ TEST_F(ObserversTest, NotesAreAskedForByName) {
   for (const char* list : {"", "all", "lds", "all,lds"}) EXPECT_FALSE(parse(list).notes) << list;
   const Checks lds = parse("lds,notes");
   EXPECT_TRUE(lds.notes && lds.lds);
-  EXPECT_FALSE(lds.bounds || lds.waits || lds.atomics || lds.coherence);
+  EXPECT_FALSE(lds.bounds || lds.waits || lds.atomics || lds.coherence || lds.races);
   for (const char* list : {"notes", "all,notes", "notes,all"}) {
     const Checks all = parse(list);
-    EXPECT_TRUE(all.notes && all.bounds && all.lds && all.waits && all.atomics && all.coherence)
+    EXPECT_TRUE(all.notes && all.bounds && all.lds && all.waits && all.atomics && all.coherence &&
+                all.races)
         << list;
   }
 }
@@ -85,7 +86,7 @@ TEST_F(ObserversTest, ACheckThatDoesNotExistIsAnErrorThatNamesThoseThatDo) {
   Settings settings;
   EXPECT_FALSE(Settings::from_environment(settings, error));
   EXPECT_THAT(error, HasSubstr("no check (coherent)"));
-  EXPECT_THAT(error, HasSubstr("bounds, lds, waits, atomics and coherence"));
+  EXPECT_THAT(error, HasSubstr("bounds, lds, waits, atomics, coherence and races"));
   EXPECT_THAT(error, HasSubstr("HALYARD_VGPU_CHECKS"));
 }
 

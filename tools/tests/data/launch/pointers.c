@@ -26,3 +26,17 @@ KERNEL race(G int* o) {
   s[0] = (int)i;
   o[i] = s[0];
 }
+// Two waves of a work-group race in memory: each sum becomes 1 or 2.
+KERNEL sum(G int* o) {
+  unsigned i = __builtin_amdgcn_workitem_id_x() % 64;
+  o[i] = o[i] + 1;
+}
+// The same with a barrier between disjoint parts: no race.
+KERNEL reverse(G int* o) {
+  unsigned i = __builtin_amdgcn_workitem_id_x();
+  o[i] = (int)i;
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  o[128 + i] = o[127 - i];
+}
