@@ -165,22 +165,22 @@ TEST_P(CliLaunch, ChecksOfTheVirtualGpu) {
 
 // Names among the checks what a run without any does not see: the sums are 2 here every time.
 TEST_P(CliLaunch, RacesInMemory) {
-  const auto run = [](const std::string& function, const std::string& buffer,
-                      const std::string& check) {
+  const auto run = [&](const std::string& function, const std::string& buffer,
+                       const std::string& check) {
     return launch("pointers.c", function,
                   {"--input=&" + buffer, "--workgroup=128", check, "--print-limit=1"});
   };
   for (const char* const check : {"--check", "--check=races"}) {
-    const Outcome race = run("sum", "64xi32", check);
+    const Outcome race = run("sum", "128xi32", check);
     EXPECT_EQ(race.exit_code, 1);
     EXPECT_THAT(race.err, AllOf(HasSubstr("halyard vgpu: check: race in global memory in kernel"),
                                 HasSubstr("wave 0 of the same work-group has written"),
-                                HasSubstr("256 bytes"), HasSubstr("but the check found")));
+                                HasSubstr("in the 512 bytes at"), HasSubstr("but the check found")));
     const Outcome clean = run("reverse", "256xi32", check);
     EXPECT_EQ(clean.exit_code, 0) << clean.err;
     EXPECT_THAT(clean.err, IsEmpty());
   }
-  EXPECT_EQ(run("sum", "64xi32", "--check=waits,coherence").exit_code, 0);
+  EXPECT_EQ(run("sum", "128xi32", "--check=waits,coherence").exit_code, 0);
 }
 
 class CliLaunchOnce : public CliTest {};

@@ -25,7 +25,7 @@ bool set_variables(const std::string& checks, const std::string& findings, std::
   setenv("HALYARD_VGPU_CHECKS", checks.c_str(), 1);
   // Each of the program's allocations is one of the runtime's then.
   setenv("HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", 1);
-  if (!chosen.bounds) return true;
+  if (!chosen.bounds && !chosen.races) return true;
   // The runtime tells this library of each block that the program allocates.
   halyard_vgpu_hook_runtime();
   return true;

@@ -72,11 +72,19 @@ bool Machine::watch(std::string& error) {
   };
   observers_ = observe::Observers::create(settings, names, queue::report, error);
   if (!observers_) return false;
-  if (settings.checks.bounds) blocks_ = std::make_unique<BlockMap>();
+  checks_bounds_ = settings.checks.bounds;
+  if (settings.checks.bounds || settings.checks.races) blocks_ = std::make_unique<BlockMap>();
   const auto report = [this](std::string_view text) { observers_->report(text); };
   if (settings.checks.races) {
     races_ = std::make_unique<races::RaceCheck>(races::RaceCheck::Options{
-        .names = names, .report = report, .warn = queue::report, .notes = settings.checks.notes});
+        .names = names,
+        .report = report,
+        .warn = queue::report,
+        .describe =
+            [this](uint64_t address, char* text, uint64_t capacity) {
+              CheckedMemory(memory_.all_memory(), *blocks_).describe(address, text, capacity);
+            },
+        .notes = settings.checks.notes});
   }
   if (settings.checks.coherence) {
     coherence_ = std::make_unique<CoherenceCheck>(profile_, names, report, settings.checks.notes);
@@ -131,7 +139,7 @@ std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& er
       if (gpu.execute) node.device.observer = &made->coherence_->packets();
     }
 #endif
-    if (made->blocks_) {
+    if (made->checks_bounds_) {
       node.checked = std::make_unique<CheckedMemory>(*memory, *made->blocks_);
       memory = node.checked.get();
     }

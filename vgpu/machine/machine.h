@@ -39,7 +39,7 @@ class Machine {
   const GpuProfile* gpu(uint32_t node) const;
   MemoryMap& memory() { return memory_; }
   EventTable& events() { return events_; }
-  // The program's own blocks; null but in the checking mode.
+  // The program's own blocks; null unless a check wants to know them.
   BlockMap* blocks() { return blocks_.get(); }
   queue::Clock clock(uint32_t node) const;
   // What queues see of a GPU, which the node must be.
@@ -69,6 +69,7 @@ class Machine {
   MemoryMap memory_;
   EventTable events_;
   std::unique_ptr<BlockMap> blocks_;
+  bool checks_bounds_ = false;
 #if HALYARD_VGPU_ENGINE
   std::unique_ptr<observe::Observers> observers_;
   std::unique_ptr<CoherenceCheck> coherence_;  // null but in that checking mode

@@ -35,43 +35,51 @@ enum class Conflict : uint8_t {
   kRace,
 };
 
+// What a write finds and leaves: whether the two differ, and hashes of them.
+struct Bytes {
+  bool changes = false;
+  uint32_t before = 0;
+  uint32_t after = 0;
+};
+
 class Cell {
  public:
   // `found(Conflict, Access)` gets the earlier accesses that have no order with this one.
   template <class Found>
   void read(const Order& order, const Access& now, Found&& found);
-  // A plain one. `changes`: it leaves other bytes than were there.
+  // A plain one.
   template <class Found>
-  void write(const Order& order, const Access& now, bool changes, Found&& found);
+  void write(const Order& order, const Access& now, const Bytes& bytes, Found&& found);
   // A read-modify-write, or a store that is known to be atomic.
   template <class Found>
   void update(const Order& order, const Access& now, Found&& found);
 
   const Access& last_write() const { return write_; }
+  // It is now one of several cells, whose bytes are not those that it had.
+  void divide() { is_left_known_ = 0; }
 
  private:
+  static constexpr unsigned kHashBits = 29;
+
   // Whether the wave has written what is there, too.
   bool has_written(WaveId wave) const {
-    const bool same_group = wave.group == write_.wave().group;
-    return (same_group && (equal_waves_ >> wave.index & 1) != 0) ||
-           (has_other_ != 0 && other_ == number_of(wave));
+    return wave.group == write_.wave().group && (equal_waves_ >> wave.index & 1) != 0;
   }
   void forget_equals() {
     equal_waves_ = 0;
-    has_other_ = has_many_ = 0;
+    has_groups_ = 0;
   }
   void add_equal(WaveId earlier, WaveId now) {
     if (earlier.group == now.group) {
       equal_waves_ |= 1u << earlier.index;
-      return;
+    } else {
+      equal_waves_ = 0;
+      has_groups_ = 1;
     }
-    has_many_ = has_other_ != 0 || equal_waves_ != 0;
-    equal_waves_ = 0;
-    has_other_ = 1;
-    other_ = number_of(earlier);
   }
-  static uint32_t number_of(WaveId wave) {
-    return (wave.group << Access::kIndexBits | wave.index) & ((1u << kNumberBits) - 1);
+  // The host, or another dispatch, has written since: it is for them to order that.
+  bool was_changed_by_others(uint32_t before) const {
+    return is_left_known_ != 0 && left_ != (before & ((1u << kHashBits) - 1));
   }
   bool has_no_order(const Order& order, const Access& earlier) const {
     return earlier && !order.is_behind(earlier);
@@ -79,14 +87,11 @@ class Cell {
 
   Access write_;
   Access reads_[2];  // plain ones; since the write
-  static constexpr unsigned kNumberBits = Access::kGroupBits + Access::kIndexBits;
-
-  // Waves that have written the same bytes as the newest writer with no order: of its work-group,
-  // and one of another. There may be more: who reads is then taken for one of them.
+  // Waves of the newest writer's work-group that have written the same bytes with no order.
   uint32_t equal_waves_ = 0;
-  uint32_t other_ : kNumberBits = 0;
-  uint32_t has_other_ : 1 = 0;
-  uint32_t has_many_ : 1 = 0;
+  uint32_t left_ : kHashBits = 0;  // the hash of what the write has left
+  uint32_t is_left_known_ : 1 = 0;
+  uint32_t has_groups_ : 1 = 0;  // waves of other work-groups have written the same, too
   uint32_t is_changed_ : 1 = 0;  // by the write, or by those that it is equal to
 };
 static_assert(sizeof(Cell) == 32);
@@ -94,7 +99,7 @@ static_assert(sizeof(Cell) == 32);
 template <class Found>
 void Cell::read(const Order& order, const Access& now, Found&& found) {
   if (has_no_order(order, write_) && !has_written(order.wave)) {
-    const bool matters = is_changed_ != 0 && has_many_ == 0;
+    const bool matters = is_changed_ != 0 && has_groups_ == 0;
     found(write_.is_atomic() ? Conflict::kMixed
           : matters          ? Conflict::kRace
                              : Conflict::kEqual,
@@ -113,7 +118,9 @@ void Cell::read(const Order& order, const Access& now, Found&& found) {
 }
 
 template <class Found>
-void Cell::write(const Order& order, const Access& now, bool changes, Found&& found) {
+void Cell::write(const Order& order, const Access& now, const Bytes& bytes, Found&& found) {
+  if (was_changed_by_others(bytes.before)) *this = {};
+  const bool changes = bytes.changes;
   bool changed = changes;
   const bool overlaps = has_no_order(order, write_);
   const bool is_equal = overlaps && !write_.is_atomic() && !changes;
@@ -140,6 +147,8 @@ void Cell::write(const Order& order, const Access& now, bool changes, Found&& fo
   }
   write_ = now;
   is_changed_ = changed ? 1 : 0;
+  left_ = bytes.after & ((1u << kHashBits) - 1);
+  is_left_known_ = 1;
   if (!keeps_reads) reads_[0] = reads_[1] = {};
 }
 
@@ -151,6 +160,7 @@ void Cell::update(const Order& order, const Access& now, Found&& found) {
   }
   write_ = now;
   is_changed_ = 1;
+  is_left_known_ = 0;
   forget_equals();
   reads_[0] = reads_[1] = {};
 }

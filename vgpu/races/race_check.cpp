@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -71,12 +72,32 @@ bool is_marked(const Instruction& instruction, const isa::Target& target, const 
   return effect.use == Use::kLoad && instruction.glc && !instruction.slc;
 }
 
+using Bytes64 = std::array<uint8_t, kLineBytes>;
+
 // The bytes in which two lines differ.
-uint64_t differences(const uint8_t* before, const uint8_t* after) {
-  if (std::memcmp(before, after, kLineBytes) == 0) return 0;
+uint64_t differences(const Bytes64& before, const Bytes64& after) {
+  if (before == after) return 0;
   uint64_t mask = 0;
   for (unsigned n = 0; n < kLineBytes; ++n) mask |= uint64_t{before[n] != after[n]} << n;
   return mask;
+}
+
+// Of the bytes of a cell: a line's, a dword's, or one.
+uint32_t hash_of(const Bytes64& line, uint64_t cell) {
+  constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;
+  uint64_t hash = 0;
+  uint64_t words[kLineBytes / 8];
+  if (cell == kAllBytes) {
+    std::memcpy(words, line.data(), kLineBytes);
+    for (const uint64_t word : words) hash = (hash ^ word) * kFactor ^ hash >> 29;
+  } else {
+    const auto first = static_cast<size_t>(std::countr_zero(cell));
+    const auto count = static_cast<size_t>(std::popcount(cell));
+    std::memcpy(words, line.data() + first, count);
+    std::memset(reinterpret_cast<uint8_t*>(words) + count, 0, 8 - count);
+    hash = words[0] * kFactor;
+  }
+  return static_cast<uint32_t>(hash >> 32);
 }
 
 // The dwords that have a byte of `mask`.
@@ -146,7 +167,7 @@ class RaceCheck::Group final : public isa::GroupObserver {
   void look(const Now& now);
   void acquire(const Now& now);
   void release(const Now& now);
-  void use(const Now& now, const LineAccess& at, uint64_t changed, const Order& order);
+  void use(const Now& now, size_t line, const Order& order);
   void found(const Now& now, Conflict conflict, const Access& earlier, uint64_t line,
              uint64_t mask);
   std::string name_of(WaveId other) const;
@@ -160,11 +181,11 @@ class RaceCheck::Group final : public isa::GroupObserver {
   Shadow::Shards locked_ = 0;
   bool is_stopped_ = false;
   bool is_lds_atomic_ = false;
-  std::vector<uint64_t> lds_offsets_;                   // of the instruction that is executed
-  std::vector<std::array<uint8_t, kLineBytes>> bytes_;  // of the lines, before it writes
-  std::vector<Known> published_;                        // by wave
-  std::vector<std::pair<uint64_t, SiteId>> sites_;      // direct-mapped, by pc
-  std::vector<uint64_t> found_;                         // pairs of sites and a conflict
+  std::vector<uint64_t> lds_offsets_;               // of the instruction that is executed
+  std::vector<Bytes64> bytes_;                      // of the lines, before it writes
+  std::vector<Known> published_;                    // by wave
+  std::vector<std::pair<uint64_t, SiteId>> sites_;  // direct-mapped, by pc
+  std::vector<uint64_t> found_;                     // pairs of sites and a conflict
 };
 
 void RaceCheck::Group::lock() {
@@ -186,7 +207,7 @@ void RaceCheck::Group::before(const Wave& wave, const Instruction& instruction) 
   accesses_.read(wave, instruction, effect);
   if (accesses_.lines().empty()) return;
   lock();
-  if (effect.use == Use::kStore) keep_bytes();
+  if (effect.use == Use::kStore && !is_marked(instruction, *context_.target, effect)) keep_bytes();
 }
 
 // LDS atomics order waves too.
@@ -267,15 +288,7 @@ void RaceCheck::Group::look(const Now& now) {
     }
   }
   const Order order = waves_.order(self);
-  const auto& lines = accesses_.lines();
-  for (size_t n = 0; n < lines.size(); ++n) {
-    uint64_t changed = 0;
-    if (now.effect.use == Use::kStore) {
-      const SharedMemoryAccess host_sees;
-      changed = lines[n].mask & differences(bytes_[n].data(), coherence::memory_at(lines[n].line));
-    }
-    use(now, lines[n], changed, order);
-  }
+  for (size_t n = 0; n < accesses_.lines().size(); ++n) use(now, n, order);
   waves_.accessed();
   if (now.releases()) release(now);
 }
@@ -318,26 +331,37 @@ void RaceCheck::Group::release(const Now& now) {
   if (waves_.is_full()) stop("a work-group has too many atomics");
 }
 
-void RaceCheck::Group::use(const Now& now, const LineAccess& at, uint64_t changed,
-                           const Order& order) {
+void RaceCheck::Group::use(const Now& now, size_t number, const Order& order) {
   // A marked load tells nobody, and what it reads it has acquired.
   if (now.effect.use == Use::kLoad && now.is_marked) return;
-  // One cell for the line is enough if all of it has changed, or nothing.
-  const uint64_t dwords = whole_dwords(changed);
-  const bool is_uniform = at.mask != kAllBytes || dwords == 0 || dwords == kAllBytes;
-  Line* const line = dispatch_.shadow().line(at.line, is_uniform ? at.mask : dwords);
+  const LineAccess& at = accesses_.lines()[number];
+  const bool writes = now.effect.use == Use::kStore && !now.is_atomic();
+  uint64_t division = at.mask;
+  uint64_t changed = 0;
+  Bytes64 after;
+  if (writes) {
+    const SharedMemoryAccess host_sees;
+    std::memcpy(after.data(), coherence::memory_at(at.line), kLineBytes);
+    changed = at.mask & differences(bytes_[number], after);
+    // One cell for the line is enough if all of it has changed, or nothing.
+    const uint64_t dwords = whole_dwords(changed);
+    if (at.mask == kAllBytes && dwords != 0) division = dwords;
+  }
+  Line* const line = dispatch_.shadow().line(at.line, division);
   if (line == nullptr) return;
   const Access access(order.wave, waves_.now(), now.site, now.is_atomic());
   line->for_each_cell(at.mask, [&](Cell& cell, uint64_t bytes) {
     const auto tell = [&](Conflict conflict, const Access& earlier) {
       found(now, conflict, earlier, at.line, bytes);
     };
-    if (now.is_atomic()) {
+    if (writes) {
+      const Bytes values{(changed & bytes) != 0, hash_of(bytes_[number], bytes),
+                         hash_of(after, bytes)};
+      cell.write(order, access, values, tell);
+    } else if (now.is_atomic()) {
       cell.update(order, access, tell);
-    } else if (now.effect.use == Use::kLoad) {
-      cell.read(order, access, tell);
     } else {
-      cell.write(order, access, (changed & bytes) != 0, tell);
+      cell.read(order, access, tell);
     }
   });
 }
@@ -365,7 +389,11 @@ void RaceCheck::Group::found(const Now& now, Conflict conflict, const Access& ea
   const coherence::Accesses::Lane lane = accesses_.find(line, mask);
   const uint64_t address = context_.memory->address_of_fault(lane.address);
   char place[256] = "";
-  context_.memory->describe(address, place, sizeof place);
+  if (check_.options_.describe) {
+    check_.options_.describe(address, place, sizeof place);
+  } else {
+    context_.memory->describe(address, place, sizeof place);
+  }
   check_.options_.report(fmt::format(
       "halyard vgpu: check: {} in {} on {}\n"
       "  work-group {}, wave {}{} {} {} byte{} at {:#x}, which {} has {}, with no barrier and no "

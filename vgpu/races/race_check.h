@@ -47,6 +47,8 @@ class RaceCheck final : public isa::Observer {
     observe::KernelNames names;
     Report report;  // gets each finding as one block of text
     Report warn;    // gets a sentence about what was not checked
+    // A sentence fragment on where an address lies; by default the engine's memory's.
+    std::function<void(uint64_t address, char* text, uint64_t capacity)> describe;
     bool notes = false;
     uint64_t most_bytes = uint64_t{2} << 30;  // of all dispatches together
   };

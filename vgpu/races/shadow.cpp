@@ -33,7 +33,10 @@ bool Line::divide(uint64_t mask, Budget& budget, uint64_t& used) {
   }
   used += (count - before) * sizeof(Cell);
   auto cells = std::make_unique<Cell[]>(count);
-  for (unsigned n = 0; n < count; ++n) cells[n] = before == 0 ? whole_ : cells_[n / 4];
+  for (unsigned n = 0; n < count; ++n) {
+    cells[n] = before == 0 ? whole_ : cells_[n / 4];
+    cells[n].divide();
+  }
   cells_ = std::move(cells);
   division_ = dwords ? Division::kDwords : Division::kBytes;
   return true;

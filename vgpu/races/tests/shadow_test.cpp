@@ -40,7 +40,7 @@ TEST_F(ShadowTest, DividedCellsKeepWhatTheOneHad) {
   const Order order{{0, 0}, 1, nullptr};
   Line* line = shadow.line(0x2000, kAll);
   line->for_each_cell(kAll, [&](Cell& cell, uint64_t) {
-    cell.write(order, Access({0, 0}, 1, 9, false), true, nothing);
+    cell.write(order, Access({0, 0}, 1, 9, false), {true, 0, 1}, nothing);
   });
   for (const uint64_t mask : {uint64_t{0xf}, uint64_t{1} << 63}) {
     line = shadow.line(0x2000, mask);

@@ -22,6 +22,7 @@ class RacesTest : public ::testing::Test {
       : check({.names = [](uint64_t) { return "sum"; },
                .report = [this](std::string_view text) { add(findings, text); },
                .warn = [this](std::string_view text) { add(warnings, text); },
+               .describe = {},
                .notes = notes,
                .most_bytes = most_bytes}),
         machine([&] {
