@@ -175,7 +175,7 @@ TEST_P(CliLaunch, RacesInMemory) {
     EXPECT_EQ(race.exit_code, 1);
     EXPECT_THAT(race.err, AllOf(HasSubstr("halyard vgpu: check: race in global memory in kernel"),
                                 HasSubstr("wave 0 of the same work-group has written"),
-                                HasSubstr("in the 512 bytes at"), HasSubstr("but the check found")));
+                                HasSubstr(" bytes at [0x"), HasSubstr("but the check found")));
     const Outcome clean = run("reverse", "256xi32", check);
     EXPECT_EQ(clean.exit_code, 0) << clean.err;
     EXPECT_THAT(clean.err, IsEmpty());
