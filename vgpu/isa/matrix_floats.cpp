@@ -162,7 +162,7 @@ void for_each_row(Wave& w, const Instruction& i, const MatrixShape& shape, bool 
   for (unsigned block = 0; block < shape.blocks; ++block) {
     for (unsigned row = 0; row < shape.m; ++row) {
       const unsigned element = layout.element(block, row), lane = layout.lane(block, row);
-      T d[kMostRows];
+      T d[kMostRows] = {};
       for (unsigned j = 0; j < shape.n; ++j) {
         d[j] = std::bit_cast<T>(c != nullptr ? c[element].lane[lane + j]
                                              : static_cast<uint32_t>(i.src[2].value));
@@ -182,8 +182,9 @@ void make_canonical(float* d, unsigned n) {
 // --- MI300.
 
 struct Factors {
-  float significand[kMostElements];
-  int32_t exponent[kMostElements];
+  // The columns beyond n of the last row.
+  float significand[kMostElements + matrix::kColumns];
+  int32_t exponent[kMostElements + matrix::kColumns];
   int32_t highest = matrix::kZeroExponent;
 
   void load_from(const Input& in, ElementFormat format) {
@@ -197,6 +198,8 @@ struct Factors {
     });
     const unsigned count = kLanes * in.per_lane;
     for (unsigned n = 0; n < count; ++n) highest = std::max(highest, exponent[n]);
+    std::fill_n(significand + count, matrix::kColumns, 0.0f);
+    std::fill_n(exponent + count, matrix::kColumns, matrix::kZeroExponent);
   }
 };
 
@@ -238,14 +241,12 @@ void multiply_truncating(Wave& w, const Instruction& i, const FloatMultiply& wha
                                             exponents, count);
           });
         }
-      } else if (shape.n == 4) {
-        add(0, [&](float* c) {
-          Step::template add<4>(c, factor + first, exponent + first, factors, exponents, count);
-        });
       } else {
-        for (unsigned j = 0; j < shape.n; j += 16) {
+        // Columns beyond n are computed and not used.
+        for (unsigned j = 0; j < shape.n; j += matrix::kColumns) {
           add(j, [&](float* c) {
-            Step::template add<16>(c, factor + first, exponent + first, factors, exponents, count);
+            Step::template add<matrix::kColumns>(c, factor + first, exponent + first, factors,
+                                                 exponents, count);
           });
         }
       }

@@ -18,6 +18,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace halyard::vgpu::isa::matrix {
@@ -48,29 +49,53 @@ inline int32_t shifted_down(int32_t x, int32_t places) {
   return x >> std::min(places, 31);
 }
 
-// The products of one group, in units of 2^(top - 24).
+// Vectors as wide as the build's, of columns of D.
+#if defined(__AVX512F__)
+inline constexpr unsigned kColumns = 16;
+#elif defined(__AVX2__)
+inline constexpr unsigned kColumns = 8;
+#else
+inline constexpr unsigned kColumns = 4;
+#endif
+template <unsigned kWidth>
+struct Vectors {
+  using Ints [[gnu::vector_size(4 * kWidth)]] = int32_t;
+  using Floats [[gnu::vector_size(4 * kWidth)]] = float;
+};
+
+// The products of one group, in units of 2^(top - 24), of kWidth columns.
 template <unsigned kWidth>
 struct Group {
   int32_t top[kWidth];
   int32_t sum[kWidth];
 
-  // a and b: `count` factors with `stride` between them; b's are rows of kWidth.
+  // `count` factors of A, `stride` apart, and as many rows of B.
   void add(const float* a, const int32_t* a_exponents, const float* const* b,
            const int32_t* const* b_exponents, unsigned count, unsigned stride) {
-    std::fill_n(top, kWidth, 2 * kZeroExponent);
-    std::fill_n(sum, kWidth, 0);
-    for (unsigned s = 0; s < count; s += stride) {
-      for (unsigned j = 0; j < kWidth; ++j)
-        top[j] = std::max(top[j], a_exponents[s] + b_exponents[s][j]);
+    using Ints = typename Vectors<kWidth>::Ints;
+    using Floats = typename Vectors<kWidth>::Floats;
+    const auto exponents = [&](unsigned s) {
+      Ints row;
+      std::memcpy(&row, b_exponents[s], sizeof row);
+      return row + a_exponents[s];
+    };
+    Ints highest = exponents(0);
+    for (unsigned s = stride; s < count; s += stride) {
+      const Ints next = exponents(s);
+      highest = highest > next ? highest : next;
     }
+    Ints total{};
     for (unsigned s = 0; s < count; s += stride) {
-      for (unsigned j = 0; j < kWidth; ++j) {
-        // 31 places lower, nothing is left of a product, which is below 4.
-        const int32_t below = std::max(a_exponents[s] + b_exponents[s][j] - top[j], -31);
-        const float scale = std::bit_cast<float>((24 + 127 + below) << 23);
-        sum[j] += static_cast<int32_t>(a[s] * b[s][j] * scale);
-      }
+      // 31 places lower, nothing is left of a product, which is below 4.
+      const Ints difference = exponents(s) - highest;
+      const Ints below = difference > -31 ? difference : Ints{} - 31;
+      Floats row;
+      std::memcpy(&row, b[s], sizeof row);
+      const Ints scale = (below + (24 + 127)) << 23;
+      total += __builtin_convertvector(row * a[s] * reinterpret_cast<const Floats&>(scale), Ints);
     }
+    std::memcpy(top, &highest, sizeof top);
+    std::memcpy(sum, &total, sizeof sum);
   }
 };
 
@@ -84,23 +109,24 @@ inline float rounded_sum(float c, int32_t sum, int32_t top, int32_t farthest_c) 
   const int32_t exponent = std::max(top, c_exponent);
   const int32_t c_places = exponent - c_exponent;
   const int32_t aligned_c = c_places > farthest_c ? 0 : shifted_down(2 * significand, c_places);
-  const int64_t aligned_sum = (static_cast<int64_t>(sum) << 8) >> std::min(exponent - top, 63);
-  // In units of 2^(exponent - 32). Denormals have one bit less.
-  const int64_t total = (aligned_sum + (static_cast<int64_t>(aligned_c) << 8)) &
-                        (exponent == -126 ? ~int64_t{1} : ~int64_t{0});
-  // Below 2^51, so adding the bits of 3 * 2^51 and subtracting the number converts it.
-  constexpr int64_t kShifter = 0x4338000000000000;
-  const double exact = std::bit_cast<double>(total + kShifter) - 0x1.8p52;
+  // The sum keeps 8 bits more than c. In units of 2^(exponent - 32), with doubles as integers; the
+  // last of these bits is lost where the result's exponent cannot be lower.
+  const int32_t places = exponent - top;
+  const int32_t last = places >= 8 && exponent == -126 ? ~1 : ~0;
+  const int32_t aligned_sum = shifted_down(sum, std::max(places - 8, 0)) & last;
+  const float left = std::bit_cast<float>((127 + 8 - std::min(places, 8)) << 23);
+  const double total =
+      static_cast<double>(aligned_c) * 256 + static_cast<double>(aligned_sum) * double{left};
   // Down to 32 significant bits of a double's 53.
   constexpr uint64_t kLost = (uint64_t{1} << 21) - 1;
-  const uint64_t away = std::bit_cast<uint64_t>(exact) + (total < 0 ? kLost : 0);
+  const uint64_t away = std::bit_cast<uint64_t>(total) + (total < 0 ? kLost : 0);
   const double kept = std::bit_cast<double>(away & ~kLost);
   const double unit = std::bit_cast<double>(static_cast<int64_t>(exponent - 32 + 1023) << 52);
   const float result = static_cast<float>(kept * unit);
   return biased == 255 ? c : result;
 }
 
-// One group of up to 8 products (Step::kLength of xf32 is 4).
+// One group of up to 8 products (4 of xf32).
 template <unsigned kProducts>
 struct TruncatingStep {
   static constexpr unsigned kLength = kProducts;
