@@ -25,6 +25,8 @@ class CodeObject {
   CodeObject(isa::testing::Machine& machine, const std::string& path, std::string& error);
 
   bool has(const std::string& kernel) const { return kernels_.count(kernel) != 0; }
+  // The address of the kernel's descriptor, which is the same for the GPU and the host.
+  uint64_t descriptor(const std::string& kernel) const { return kernels_.at(kernel); }
   // The kernel must be there. Throws std::invalid_argument if it has more or fewer arguments.
   isa::DispatchResult run(const std::string& kernel, const Launch& launch);
 

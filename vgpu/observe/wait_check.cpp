@@ -19,6 +19,8 @@ using isa::Format;
 using isa::Instruction;
 using isa::Wave;
 
+constexpr uint64_t kEveryLane = ~uint64_t{0};
+
 bool is_counted(const Instruction& i) {
   switch (i.format) {
     case Format::kSmem:
@@ -45,10 +47,26 @@ bool one_path_to_lds(Kind a, Kind b) {
 }
 
 // Whether what an instruction of these kinds returns comes behind what `entry` returns.
-bool returns_behind(const Kinds& kinds, const InFlight& entry) {
-  const Kind other = entry.tickets[0].kind;
-  return kinds.list().size() == 1 && kinds.list()[0] == other && in_order(other) &&
-         entry.tickets[1].number == 0;
+bool returns_behind(const Kinds& kinds, const InFlight& entry, const WaitCounters& counters) {
+  return kinds.list().size() == 1 && in_order(kinds.list()[0]) &&
+         entry.is_only(kinds.list()[0], counters);
+}
+
+// An entry of one instruction.
+InFlight in_flight(uint64_t pc, uint64_t lanes) {
+  return {pc, lanes, {}};
+}
+
+bool ignores_exec(const Instruction& i) {
+  const std::string_view name = i.mnemonic;
+  return name.starts_with("v_readlane") || name.starts_with("v_readfirstlane") ||
+         name.starts_with("v_writelane") || name.starts_with("v_mfma");
+}
+
+// The lanes whose vector registers an instruction reads and writes. DPP and DS permutations take
+// nothing from lanes that EXEC leaves out.
+uint64_t lanes_of(const Wave& wave, const Instruction& instruction) {
+  return ignores_exec(instruction) ? kEveryLane : wave.exec();
 }
 
 const char* name_of(Counter counter) {
@@ -116,7 +134,8 @@ class WaitCheck::Group final : public isa::GroupObserver {
   void control(const Wave& wave, const Instruction& instruction, State& state);
   void arrive(const Wave& wave, State& state);
   void look_at(const Wave& wave, const Instruction& instruction, const Kinds& kinds, State& state);
-  void check_registers(const Wave& wave, const Effects& effects, const Kinds& kinds, State& state);
+  void check_registers(const Wave& wave, const Instruction& instruction, const Effects& effects,
+                       const Kinds& kinds, State& state);
   void check_lds(const Wave& wave, const Instruction& instruction, const Kinds& kinds,
                  State& state);
   void issue(const Wave& wave, const Instruction& instruction, const Effects& effects,
@@ -158,7 +177,8 @@ void WaitCheck::Group::control(const Wave& wave, const Instruction& instruction,
 void WaitCheck::Group::arrive(const Wave& wave, State& state) {
   if (waves_.size() == 1) return;
   for (const LdsOperation& operation : state.lds.operations()) {
-    const InFlight entry{operation.pc, {operation.ticket, Ticket{}}};
+    InFlight entry = in_flight(operation.pc, kEveryLane);
+    entry.add(operation.ticket);
     if (state.counters.outstanding(operation.ticket))
       arriving_.push_back({wave.index_in_group, operation, missing_wait(state.counters, entry)});
   }
@@ -169,17 +189,20 @@ void WaitCheck::Group::look_at(const Wave& wave, const Instruction& instruction,
   if (may_access_lds(instruction)) check_lds(wave, instruction, kinds, state);
   Effects effects;
   find_effects(wave, instruction, effects);
-  if (state.counters.any_outstanding()) check_registers(wave, effects, kinds, state);
+  if (state.counters.any_outstanding()) check_registers(wave, instruction, effects, kinds, state);
   issue(wave, instruction, effects, kinds, state);
 }
 
-void WaitCheck::Group::check_registers(const Wave& wave, const Effects& effects, const Kinds& kinds,
-                                       State& state) {
+void WaitCheck::Group::check_registers(const Wave& wave, const Instruction& instruction,
+                                       const Effects& effects, const Kinds& kinds, State& state) {
   WaitCounters& counters = state.counters;
+  const uint64_t lanes = lanes_of(wave, instruction);
   const auto find = [&](RegistersInFlight& registers, const RegisterRange& range, const char* use,
                         const char* by) {
-    registers.for_each(range, counters, [&](unsigned index, const InFlight& entry) {
-      if (&registers == &state.written && *use == 'w' && returns_behind(kinds, entry)) return;
+    const uint64_t touched = range.file == RegisterFile::kScalar ? kEveryLane : lanes;
+    registers.for_each(range, touched, counters, [&](unsigned index, const InFlight& entry) {
+      if (&registers == &state.written && *use == 'w' && returns_behind(kinds, entry, counters))
+        return;
       report_register(wave, use, range.file, index, by, entry, state);
       for (const Ticket& ticket : entry.tickets)
         if (counters.outstanding(ticket)) counters.wait_for(ticket);
@@ -209,7 +232,8 @@ void WaitCheck::Group::check_lds(const Wave& wave, const Instruction& instructio
   for_each_lds_access(wave, instruction, [&](const LdsAccess& access) {
     for (const LdsOperation& operation : operations) {
       if (!other_path(operation) || !operation.conflicts(access)) continue;
-      const InFlight entry{operation.pc, {operation.ticket, Ticket{}}};
+      InFlight entry = in_flight(operation.pc, kEveryLane);
+      entry.add(operation.ticket);
       report_lds(wave, access, operation, "its wave",
                  missing_wait(state.counters, entry) + " between");
       state.counters.wait_for(operation.ticket);
@@ -226,22 +250,29 @@ void WaitCheck::Group::check_lds(const Wave& wave, const Instruction& instructio
 
 void WaitCheck::Group::issue(const Wave& wave, const Instruction& instruction,
                              const Effects& effects, const Kinds& kinds, State& state) {
-  InFlight writing{wave.pc, {}};
-  unsigned count = 0;
+  InFlight writing = in_flight(wave.pc, wave.exec());
+  bool returns = false;
   for (const Kind kind : kinds.list()) {
     const Ticket ticket = state.counters.issue(kind);
     if (kind == Kind::kExport) {
-      const InFlight reading{wave.pc, {ticket, Ticket{}}};
+      // Nothing says that a GDS instruction does not look at inactive lanes' data.
+      InFlight reading = in_flight(wave.pc, kEveryLane);
+      reading.add(ticket);
       for (const RegisterRange& range : effects.read())
-        if (range.file != RegisterFile::kScalar) state.locked.add(range, reading);
+        if (range.file != RegisterFile::kScalar) state.locked.add(range, state.counters, reading);
       continue;
     }
-    writing.tickets[count++] = ticket;
+    writing.add(ticket);
+    returns = true;
     const bool in_lds = kind == Kind::kLds || kind == Kind::kFlatLds || instruction.lds;
     if (in_lds) state.lds.add(wave, instruction, ticket);
   }
-  if (count == 0) return;
-  for (const RegisterRange& range : effects.written()) state.written.add(range, writing);
+  if (!returns) return;
+  for (const RegisterRange& range : effects.written()) {
+    InFlight entry = writing;
+    if (range.file == RegisterFile::kScalar) entry.lanes = kEveryLane;
+    state.written.add(range, state.counters, entry);
+  }
 }
 
 void WaitCheck::Group::report_register(const Wave& wave, const char* use, RegisterFile file,

@@ -1,8 +1,8 @@
 // Finds places where an s_waitcnt is missing or waits for too little, by the rules of
 // wait_counters.h:
 //
-//   - a read, or a write, of a register that a load will still write (a write by another
-//     instruction of the same kind is legal, because those return in order);
+//   - a read, or a write, of a register that a load will still write, in lanes that it writes (a
+//     write by another instruction of the same kind is legal, because those return in order);
 //   - a write of a VGPR that a GDS instruction may still have to read;
 //   - LDS: an access that its wave has not waited for before a barrier, and that conflicts with
 //     another wave's access after the barrier;

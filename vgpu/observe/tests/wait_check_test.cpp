@@ -272,6 +272,34 @@ TEST(WaitCheck, LoadsOfOneKindReturnInOrder) {
                 "global_load_short_d16_hi v2, v[8:9], off offset:8\ns_waitcnt vmcnt(0)");
 }
 
+// --- A load writes the lanes that were active; others may go on with what they have.
+
+const char* const kLower = "s_mov_b32 exec_lo, -1\ns_mov_b32 exec_hi, 0\n";
+const char* const kUpper = "s_mov_b32 exec_lo, 0\ns_mov_b32 exec_hi, -1\n";
+
+TEST(WaitCheck, OtherLanesOfARegisterAreFree) {
+  Watched watched;
+  const std::string load = std::string(kLower) + "global_load_dword v2, v[8:9], off\n" + kUpper;
+  expect_silent(watched, load + "v_mov_b32 v2, v0\nv_mov_b32 v3, v2");
+  expect_silent(watched, load + "global_store_dword v[8:9], v2, off");
+  expect_missing(watched, {load + "s_mov_b64 exec, -1\nv_mov_b32 v3, v2", {"reads v2"}});
+  expect_missing(watched, {load + "v_readlane_b32 s11, v2, 0", {"reads v2"}});
+  expect_missing(watched, {load + "v_readlane_b32 s11, v2, s10", {"reads v2"}});
+  expect_missing(watched, {load + "v_writelane_b32 v2, s10, 0", {"writes v2"}});
+}
+
+TEST(WaitCheck, TwoLoadsOfOneRegisterMustBothHaveReturned) {
+  Watched watched;
+  // The older one, by LDS, is not covered by a wait for the newer one, by memory.
+  const std::string loads = std::string(kLower) + "ds_read_b32 v2, v1\n" + kUpper +
+                            "global_load_dword v2, v[8:9], off\ns_mov_b64 exec, -1\n";
+  expect_missing(watched, {loads + "s_waitcnt vmcnt(0)\nv_mov_b32 v3, v2",
+                           {"reads v2", "s_waitcnt lgkmcnt(0) between"}});
+  expect_missing(watched, {loads + "s_waitcnt lgkmcnt(0)\nv_mov_b32 v3, v2",
+                           {"reads v2", "s_waitcnt vmcnt(0) between"}});
+  expect_silent(watched, loads + "s_waitcnt vmcnt(0) lgkmcnt(0)\nv_mov_b32 v3, v2");
+}
+
 TEST(WaitCheck, AnAddressIsRead) {
   Watched watched;
   expect_missing(watched, {"v_mov_b32 v10, s4\nv_mov_b32 v11, s5\n"
