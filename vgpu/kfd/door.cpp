@@ -58,11 +58,11 @@ void leave_folder() {
 }
 
 // Whether the process's runtime, if it has one, can use a GPU of the profile.
-bool is_known_to_runtime(const machine::Profile& profile) {
-  const std::string runtime = loaded_runtime();
-  if (runtime.empty()) return true;
+bool is_known(const machine::Profile& profile, Runtime runtime) {
+  const std::string file = loaded_runtime(runtime);
+  if (file.empty()) return true;
   bool usable = true;
-  const std::string unknown = unknown_processors(profile, runtime, usable);
+  const std::string unknown = unknown_processors(profile, runtime, file, usable);
   if (!unknown.empty()) queue::report("halyard vgpu: " + unknown);
   return usable;
 }
@@ -73,7 +73,8 @@ int open_device(halyard_kfd_device device, const char* root) {
   Kfd* kfd = p.kfd.load(std::memory_order_relaxed);
   if (kfd == nullptr) {
     machine::Machine* const machine = machine::open_machine();
-    if (machine == nullptr || !is_known_to_runtime(machine->profile())) return -ENODEV;
+    if (machine == nullptr || !is_known(machine->profile(), Runtime::kHsa)) return -ENODEV;
+    is_known(machine->profile(), Runtime::kHip);  // the rest of the process has its GPUs
     static bool once = false;
     if (!once) {
       once = true;

@@ -189,7 +189,7 @@ bool check_processors(const machine::Profile& profile, void* runtime, std::strin
   link_map* map = nullptr;
   if (dlinfo(runtime, RTLD_DI_LINKMAP, &map) != 0) return true;
   bool usable = true;
-  const std::string unknown = unknown_processors(profile, map->l_name, usable);
+  const std::string unknown = unknown_processors(profile, Runtime::kHsa, map->l_name, usable);
   if (!usable) {
     error = unknown;
   } else if (!unknown.empty()) {

@@ -12,20 +12,25 @@
 namespace halyard::vgpu::kfd {
 namespace {
 
-// Since which release runtimes know a processor; those that all of them know from 5.2 on are not
+// Since which release a runtime knows a processor; those that all of them know from 5.2 on are not
 // here.
 struct Since {
+  Runtime runtime;
   const char* processor;
   const char* release;
-  const char* debian;
+  const char* debian;  // what Debian has of it
 };
-constexpr Since kSince[] = {{"gfx942", "6.1", "Debian 13 has 6.1.2"},
-                            {"gfx950", "6.4", "Debian unstable has 6.4.3"}};
+constexpr Since kSince[] = {
+    {Runtime::kHsa, "gfx942", "6.1", "Debian 13 has 6.1.2"},
+    {Runtime::kHsa, "gfx950", "6.4", "Debian unstable has 6.4.3"},
+    {Runtime::kHip, "gfx942", "5.7", "Debian 13 has 5.7.1"},
+    {Runtime::kHip, "gfx950", "7.0", "Debian has none; the driver amdgpu needs no HIP"},
+};
 
-const Since* since_of(const std::string& processor) {
-  const auto* const found =
-      std::find_if(std::begin(kSince), std::end(kSince),
-                   [&](const Since& since) { return processor == since.processor; });
+const Since* since_of(Runtime runtime, const std::string& processor) {
+  const auto* const found = std::find_if(
+      std::begin(kSince), std::end(kSince),
+      [&](const Since& since) { return runtime == since.runtime && processor == since.processor; });
   return found != std::end(kSince) ? found : nullptr;
 }
 
@@ -41,14 +46,14 @@ int add_name(dl_phdr_info* info, size_t /*size*/, void* names) {
 
 }  // namespace
 
-std::string loaded_runtime() {
+std::string loaded_runtime(Runtime runtime) {
   std::vector<std::string> names;
   dl_iterate_phdr(add_name, &names);
   for (const std::string& name : names) {
     void* const library = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) continue;
     // Of a library that needs the runtime, the function is the runtime's too.
-    void* const function = dlsym(library, "hsa_init");
+    void* const function = dlsym(library, runtime == Runtime::kHsa ? "hsa_init" : "hipInit");
     Dl_info info = {};
     const bool found = function != nullptr && dladdr(function, &info) != 0;
     std::string file = found && info.dli_fname != nullptr ? info.dli_fname : "";
@@ -58,20 +63,20 @@ std::string loaded_runtime() {
   return {};
 }
 
-std::string unknown_processors(const machine::Profile& profile, const std::string& runtime,
-                               bool& usable) {
+std::string unknown_processors(const machine::Profile& profile, Runtime runtime,
+                               const std::string& file, bool& usable) {
   usable = true;
-  const auto is_new = [](const machine::GpuProfile& gpu) {
-    return since_of(gpu.processor) != nullptr;
+  const auto is_new = [&](const machine::GpuProfile& gpu) {
+    return since_of(runtime, gpu.processor) != nullptr;
   };
   if (std::none_of(profile.gpus.begin(), profile.gpus.end(), is_new)) return {};
-  std::ifstream file(runtime, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::ifstream stream(file, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   if (bytes.empty()) return {};
   const Since* unknown = nullptr;
   usable = false;
   for (const machine::GpuProfile& gpu : profile.gpus) {
-    const Since* const since = since_of(gpu.processor);
+    const Since* const since = since_of(runtime, gpu.processor);
     if (since == nullptr || contains(bytes, since->processor)) {
       usable = true;
     } else {
@@ -80,12 +85,12 @@ std::string unknown_processors(const machine::Profile& profile, const std::strin
   }
   if (unknown == nullptr) return {};
   return fmt::format(
-      "The HSA runtime ({}) does not know the processor ({}) of the virtual GPU's profile ({}), "
-      "and "
+      "The {} runtime ({}) does not know the processor ({}) of the virtual GPU's profile ({}), and "
       "leaves that GPU out. Releases from {} on know it ({}); with this one, use a profile of "
       "gfx90a "
       "or an earlier processor.",
-      runtime, unknown->processor, profile.name, unknown->release, unknown->debian);
+      runtime == Runtime::kHsa ? "HSA" : "HIP", file, unknown->processor, profile.name,
+      unknown->release, unknown->debian);
 }
 
 }  // namespace halyard::vgpu::kfd

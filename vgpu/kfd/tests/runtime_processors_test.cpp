@@ -23,7 +23,7 @@ class RuntimeProcessors : public ::testing::Test {
   RuntimeProcessors() { std::ofstream(path_) << "\x7f ELF gfx900 gfx90a:xnack+ gfx942:xL"; }
   ~RuntimeProcessors() override { std::filesystem::remove(path_); }
 
-  std::string said_of(const std::vector<std::string>& processors) {
+  std::string said_of(const std::vector<std::string>& processors, Runtime runtime = Runtime::kHsa) {
     machine::Profile profile;
     profile.name = "mine";
     for (const std::string& processor : processors) {
@@ -31,7 +31,7 @@ class RuntimeProcessors : public ::testing::Test {
       gpu.processor = processor;
       profile.gpus.push_back(gpu);
     }
-    return unknown_processors(profile, path_, usable_);
+    return unknown_processors(profile, runtime, path_, usable_);
   }
 
   const std::string path_ = ::testing::TempDir() + "runtime_of_" + std::to_string(getpid());
@@ -47,6 +47,11 @@ TEST_F(RuntimeProcessors, AReleaseIsNamedThatKnowsTheProcessor) {
               AllOf(HasSubstr("(" + path_ + ") does not know the processor (gfx950)"),
                     HasSubstr("profile (mine)"), HasSubstr("Releases from 6.4 on know it")));
   EXPECT_FALSE(usable_);
+}
+
+TEST_F(RuntimeProcessors, HipHasReleasesOfItsOwn) {
+  EXPECT_THAT(said_of({"gfx950"}, Runtime::kHip),
+              AllOf(HasSubstr("The HIP runtime ("), HasSubstr("Releases from 7.0 on know it")));
 }
 
 TEST_F(RuntimeProcessors, OneGpuThatIsKnownIsEnough) {
