@@ -2,11 +2,17 @@
 // what they stand for.
 #include "vgpu/corpus/corpus.h"
 
-#if defined(__gfx906__) || defined(__gfx908__) || defined(__gfx90a__)
+#if defined(__gfx942__) || defined(__gfx950__)
+#define HAS_SPARSE 1  // and 8-bit floats
+#endif
+#if defined(__gfx908__) || defined(__gfx90a__) || defined(HAS_SPARSE)
+#define HAS_MFMA 1
+#endif
+#if defined(__gfx906__) || defined(HAS_MFMA)
 #define HAS_DOT 1
 #endif
-#if defined(__gfx908__) || defined(__gfx90a__)
-#define HAS_MFMA 1
+#if defined(__gfx90a__) || defined(HAS_SPARSE)
+#define HAS_MFMA_F64 1
 #endif
 
 typedef f16 f16x2 __attribute__((ext_vector_type(2)));
@@ -44,7 +50,8 @@ FUNCTION i32 dot_i4(u32 a, u32 b, i32 c) {
 }
 FUNCTION i32 dot_i16(u32 a, u32 b, i32 c) {
 #ifdef HAS_DOT
-  return __builtin_amdgcn_sdot2(__builtin_bit_cast(i16x2, a), __builtin_bit_cast(i16x2, b), c, false);
+  return __builtin_amdgcn_sdot2(__builtin_bit_cast(i16x2, a), __builtin_bit_cast(i16x2, b), c,
+                                false);
 #else
   return c + (i16)a * (i16)b + (i16)(a >> 16) * (i16)(b >> 16);
 #endif
@@ -161,7 +168,7 @@ CASE(multiply_4x4x4_i8, .items = {64}, .words_in = 128, .words_out = 256)
 KERNEL(multiply_16x16x4_f64, 64) {
   const u32 l = local_id(), row = l & 15, quarter = l >> 4;
   f64x4 c = {0};
-#ifdef __gfx90a__
+#ifdef HAS_MFMA_F64
   for (u32 k = 0; k < 16; k += 4) {
     const f64 a = small_integer(in[row * 16 + k + quarter]) * 0x1p-30;
     const f64 b = small_integer(in[256 + (k + quarter) * 16 + row]);
@@ -194,8 +201,7 @@ KERNEL(sgemm_by_matrix, 64) {
   for (u32 k = 0; k < 32; k += 2)
     c = __builtin_amdgcn_mfma_f32_32x32x2f32(matrix_a[row * 32 + k + half],
                                              matrix_b[(k + half) * 32 + row], c, 0, 0, 0);
-  for (u32 e = 0; e < 16; ++e)
-    out[(8 * (e / 4) + 4 * half + e % 4) * 32 + row] = f32_bits(c[e]);
+  for (u32 e = 0; e < 16; ++e) out[(8 * (e / 4) + 4 * half + e % 4) * 32 + row] = f32_bits(c[e]);
 #else
   for (u32 y = half; y < 32; y += 2) {
     f32 sum = 0;
@@ -221,3 +227,143 @@ KERNEL(packed_singles, 64) {
 }
 CASE(packed_singles, .items = {64}, .groups = {2}, .words_in = 256, .words_out = 256,
      .prepare = unit_floats)
+
+// --- MI300 and MI350. Each lane has row 4 * (l / 16) + e, column l % 16 of D.
+
+typedef i32 i32x2 __attribute__((ext_vector_type(2)));
+typedef i32 i32x8 __attribute__((ext_vector_type(8)));
+typedef f16 f16x8 __attribute__((ext_vector_type(8)));
+typedef f32 f32x2 __attribute__((ext_vector_type(2)));
+
+KERNEL(multiply_16x16x8_xf32, 64) {
+  const u32 l = local_id(), row = l & 15, quarter = l >> 4;
+  f32x4 c = {0};
+#ifdef __gfx942__
+  f32x2 a, b;
+  for (u32 k = 0; k < 2; ++k) {
+    // What is cut off must not count.
+    a[k] = as_f32(f32_bits(small_integer(in[row * 8 + quarter * 2 + k])) | (in[l] & 0x1fff));
+    b[k] = as_f32(f32_bits(small_integer(in[128 + (quarter * 2 + k) * 16 + row])));
+  }
+  c = __builtin_amdgcn_mfma_f32_16x16x8_xf32(a, b, c, 0, 0, 0);
+#else
+  for (u32 e = 0; e < 4; ++e)
+    for (u32 k = 0; k < 8; ++k)
+      c[e] += small_integer(in[(quarter * 4 + e) * 8 + k]) * small_integer(in[128 + k * 16 + row]);
+#endif
+  for (u32 e = 0; e < 4; ++e) out[(quarter * 4 + e) * 16 + row] = f32_bits(c[e]);
+}
+CASE(multiply_16x16x8_xf32, .items = {64}, .words_in = 256, .words_out = 256)
+
+KERNEL(multiply_16x16x32_i8, 64) {
+  const u32 l = local_id(), row = l & 15, quarter = l >> 4;
+  i32x4 c = {(i32)l, 1, 2, 3};
+#ifdef HAS_SPARSE
+  const u64 a = in[2 * l] | (u64)in[2 * l + 1] << 32,
+            b = in[128 + 2 * l] | (u64)in[129 + 2 * l] << 32;
+  c = __builtin_amdgcn_mfma_i32_16x16x32_i8((i64)a, (i64)b, c, 0, 0, 0);
+#else
+  for (u32 e = 0; e < 4; ++e)
+    for (u32 k = 0; k < 32; ++k) {
+      const u32 a_lane = k / 8 * 16 + quarter * 4 + e, b_lane = k / 8 * 16 + row, dword = k / 4 % 2;
+      c[e] += (i8)(in[2 * a_lane + dword] >> k % 4 * 8) *
+              (i8)(in[128 + 2 * b_lane + dword] >> k % 4 * 8);
+    }
+#endif
+  for (u32 e = 0; e < 4; ++e) out[(quarter * 4 + e) * 16 + row] = (u32)c[e];
+}
+CASE(multiply_16x16x32_i8, .items = {64}, .words_in = 256, .words_out = 256)
+
+#ifdef HAS_SPARSE
+// The byte of E4M3 that small_integer(v) is, biased by 8 on gfx942 and by 7 on gfx950.
+FUNCTION u32 small_fp8(u32 v) {
+#ifdef __gfx942__
+  const u32 bias = 8;
+#else
+  const u32 bias = 7;
+#endif
+  const i32 value = (i32)(v % 17) - 8;
+  const u32 magnitude = (u32)(value < 0 ? -value : value);
+  if (magnitude == 0) return 0;
+  const u32 exponent = 31 - (u32)__builtin_clz(magnitude);
+  return (value < 0 ? 128 : 0) | (exponent + bias) << 3 | ((magnitude << 3 >> exponent) & 7);
+}
+#endif
+
+KERNEL(multiply_16x16x32_fp8, 64) {
+  const u32 l = local_id(), row = l & 15, quarter = l >> 4;
+  f32x4 c = {0.5f, 1, 2, 3};
+#ifdef HAS_SPARSE
+  u64 a = 0, b = 0;
+  for (u32 k = 0; k < 8; ++k) {
+    a |= (u64)small_fp8(in[row * 32 + quarter * 8 + k]) << 8 * k;
+    b |= (u64)small_fp8(in[512 + (quarter * 8 + k) * 16 + row]) << 8 * k;
+  }
+  c = __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8((i64)a, (i64)b, c, 0, 0, 0);
+#else
+  for (u32 e = 0; e < 4; ++e)
+    for (u32 k = 0; k < 32; ++k)
+      c[e] += small_integer(in[(quarter * 4 + e) * 32 + k]) * small_integer(in[512 + k * 16 + row]);
+#endif
+  for (u32 e = 0; e < 4; ++e) out[(quarter * 4 + e) * 16 + row] = f32_bits(c[e]);
+}
+CASE(multiply_16x16x32_fp8, .items = {64}, .words_in = 1024, .words_out = 256)
+
+KERNEL(sparse_16x16x32_f16, 64) {
+  // Two of each four elements of A: which, say two bits for each, in the second set of indices.
+  const u32 l = local_id(), row = l & 15, quarter = l >> 4;
+  f32x4 c = {1, 2, 3, 4};
+#ifdef HAS_SPARSE
+  f16x4 a;
+  f16x8 b;
+  for (u32 t = 0; t < 4; ++t) a[t] = (f16)small_integer(in[row * 16 + quarter * 4 + t]);
+  for (u32 k = 0; k < 8; ++k) b[k] = (f16)small_integer(in[256 + (quarter * 8 + k) * 16 + row]);
+  c = __builtin_amdgcn_smfmac_f32_16x16x32_f16(a, b, c, (i32)in[l], 0, 1);
+#else
+  for (u32 e = 0; e < 4; ++e)
+    for (u32 t = 0; t < 16; ++t) {
+      const u32 y = quarter * 4 + e, k = t / 2 * 4 + (in[t / 4 * 16 + y] >> (8 + t % 4 * 2) & 3);
+      c[e] += small_integer(in[y * 16 + t]) * small_integer(in[256 + k * 16 + row]);
+    }
+#endif
+  for (u32 e = 0; e < 4; ++e) out[(quarter * 4 + e) * 16 + row] = f32_bits(c[e]);
+}
+CASE(sparse_16x16x32_f16, .items = {64}, .words_in = 768, .words_out = 256)
+
+#ifndef __gfx950__
+// The value of four bits of E2M1.
+FUNCTION f32 fp4_value(u32 bits) {
+  const u32 exponent = bits >> 1 & 3;
+  const f32 magnitude = exponent == 0
+                            ? 0.5f * (f32)(bits & 1)
+                            : (1.0f + 0.5f * (f32)(bits & 1)) * (f32)(1 << (exponent - 1));
+  return bits & 8 ? -magnitude : magnitude;
+}
+#endif
+
+KERNEL(scaled_16x16x128_fp4, 64) {
+  // 32 elements of 4 bits in a lane, and a scale between 2^-1 and 2^2 in its byte 1.
+  const u32 l = local_id(), row = l & 15, quarter = l >> 4;
+  f32x4 c = {1, 2, 3, 4};
+#ifdef __gfx950__
+  i32x8 a = {0}, b = {0};
+  for (u32 d = 0; d < 4; ++d) {
+    a[d] = (i32)in[4 * l + d];
+    b[d] = (i32)in[256 + 4 * l + d];
+  }
+  const u32 a_scale = ((in[l] >> 9 & 3) + 126) << 8, b_scale = ((in[64 + l] >> 9 & 3) + 126) << 8;
+  c = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(a, b, c, 4, 4, 1, (i32)a_scale, 1,
+                                                       (i32)b_scale);
+#else
+  for (u32 e = 0; e < 4; ++e)
+    for (u32 k = 0; k < 128; ++k) {
+      const u32 a_lane = k / 32 * 16 + quarter * 4 + e, b_lane = k / 32 * 16 + row;
+      const u32 dword = k / 8 % 4, shift = k % 8 * 4;
+      const f32 scales = 0.25f * (f32)(1 << ((in[a_lane] >> 9 & 3) + (in[64 + b_lane] >> 9 & 3)));
+      c[e] += fp4_value(in[4 * a_lane + dword] >> shift & 15) *
+              fp4_value(in[256 + 4 * b_lane + dword] >> shift & 15) * scales;
+    }
+#endif
+  for (u32 e = 0; e < 4; ++e) out[(quarter * 4 + e) * 16 + row] = f32_bits(c[e]);
+}
+CASE(scaled_16x16x128_fp4, .items = {64}, .words_in = 512, .words_out = 256)
