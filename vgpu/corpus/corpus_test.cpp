@@ -16,11 +16,13 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/corpus/case.h"
 #include "vgpu/corpus/code_object.h"
 #include "vgpu/corpus/compare.h"
 #include "vgpu/corpus/host_result.h"
 #include "vgpu/observe/wait_check.h"
+#include "vgpu/races/race_check.h"
 
 namespace halyard::vgpu::corpus {
 namespace {
@@ -49,6 +51,17 @@ std::vector<Object> objects_of(const CorpusCase& one) {
   return objects;
 }
 
+// The machine's addresses are not the host's: for checks that look at memory.
+class RegisteredMemory {
+ public:
+  explicit RegisteredMemory(const isa::AddressSpace& memory) {
+    coherence::set_registered_memory(&memory);
+  }
+  ~RegisteredMemory() { coherence::set_registered_memory(nullptr); }
+  RegisteredMemory(const RegisteredMemory&) = delete;
+  RegisteredMemory& operator=(const RegisteredMemory&) = delete;
+};
+
 class Corpus : public testing::TestWithParam<CorpusCase*> {
  protected:
   // Runs each build of the kernel, and compares with the host.
@@ -66,6 +79,7 @@ void Corpus::run(const std::vector<isa::Observer*>& observers) {
     options.processor = object.processor;
     options.observers = observers;
     isa::testing::Machine machine(options);
+    const RegisteredMemory registered(machine.memory());
     auto* const gpu_in = machine.allocate<uint32_t>(one.words_in);
     auto* const gpu_out = machine.allocate<uint32_t>(one.words_out);
     auto* const gpu_work = machine.allocate<uint32_t>(one.words_work);
@@ -102,6 +116,22 @@ TEST_P(Corpus, LacksNoWait) {
                              const std::lock_guard lock(mutex);
                              findings += text;
                            });
+  run({&check});
+  EXPECT_EQ(findings, "");
+}
+
+// The kernels are written without races, also those that wait for each other.
+TEST_P(Corpus, HasNoRace) {
+  std::mutex mutex;
+  std::string findings;
+  const auto add = [&](std::string_view text) {
+    const std::lock_guard lock(mutex);
+    findings += text;
+  };
+  races::RaceCheck check({.names = [](uint64_t) { return std::string(GetParam()->name); },
+                          .report = add,
+                          .warn = add,
+                          .describe = {}});
   run({&check});
   EXPECT_EQ(findings, "");
 }
