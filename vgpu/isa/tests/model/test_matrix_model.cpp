@@ -422,7 +422,8 @@ class MatrixModel : public ::testing::TestWithParam<const char*> {
     w.target = &target_;
     w.vgpr = r.data();
     w.agpr = r.data() + 256;
-    w.set_exec(5);  // plays no part
+    w.set_exec(5);                                        // plays no part
+    w.set_mode(static_cast<uint32_t>(random_() & 0xff));  // nor do its rounding and denormals
     const auto reg = [](bool acc, unsigned index) {
       return Operand{acc ? OperandKind::kAcc : OperandKind::kVector, static_cast<uint16_t>(index),
                      0};
