@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string_view>
-#include <unordered_map>
 
 #include "vgpu/coherence/host_addresses.h"
 #include "vgpu/isa/buffer_resource.h"
@@ -15,62 +13,29 @@ using isa::Format;
 using isa::Instruction;
 using isa::Wave;
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-Effect control(std::string_view name) {
+Effect::Kind kind_of(isa::CacheOp cache) {
   using Kind = Effect::Kind;
-  if (name == "s_waitcnt") return {Kind::kWait};
-  if (name == "s_icache_inv") return {Kind::kInvalidateCode};
-  if (name.starts_with("s_dcache_inv")) return {Kind::kInvalidateScalar};
-  if (name.starts_with("s_dcache_wb")) return {Kind::kWriteBackScalar};
-  if (name.starts_with("buffer_wbinvl1")) return {Kind::kInvalidateL1};
-  if (name == "buffer_wbl2") return {Kind::kWriteBackL2};
-  if (name == "buffer_invl2") return {Kind::kInvalidateL2};
-  return {};
-}
-
-Use use_of(std::string_view name) {
-  if (contains(name, "atomic")) return Use::kAtomic;
-  return contains(name, "store") ? Use::kStore : Use::kLoad;
-}
-
-uint8_t vector_bytes(std::string_view name) {
-  if (contains(name, "format")) return 0;
-  if (contains(name, "atomic")) return name.ends_with("_x2") || name.ends_with("_f64") ? 8 : 4;
-  if (contains(name, "byte")) return 1;
-  if (contains(name, "short")) return 2;
-  if (name.ends_with("x2")) return 8;
-  if (name.ends_with("x3")) return 12;
-  return name.ends_with("x4") ? 16 : 4;
-}
-
-uint8_t scalar_bytes(std::string_view name) {
-  if (contains(name, "atomic")) return name.ends_with("_x2") ? 8 : 4;
-  if (name.ends_with("x16")) return 64;
-  if (name.ends_with("x8")) return 32;
-  if (name.ends_with("x4")) return 16;
-  return name.ends_with("x2") ? 8 : 4;
-}
-
-Effect make_effect(const Instruction& i) {
-  const std::string_view name = i.mnemonic;
-  const Effect effect = control(name);
-  if (effect.kind != Effect::Kind::kNone) return effect;
-  switch (i.format) {
-    case Format::kSmem:
-      if (!contains(name, "load") && !contains(name, "store") && !contains(name, "atomic"))
-        return {};
-      return {Effect::Kind::kScalar, use_of(name), scalar_bytes(name)};
-    case Format::kFlat:
-      return {Effect::Kind::kVector, use_of(name), vector_bytes(name)};
-    case Format::kMubuf:
-    case Format::kMtbuf:
-      return {Effect::Kind::kVector, use_of(name), vector_bytes(name)};
+  switch (cache) {
+    case isa::CacheOp::kInvalidateVector:
+      return Kind::kInvalidateL1;
+    case isa::CacheOp::kWriteBackL2:
+      return Kind::kWriteBackL2;
+    case isa::CacheOp::kInvalidateL2:
+      return Kind::kInvalidateL2;
+    case isa::CacheOp::kInvalidateScalar:
+      return Kind::kInvalidateScalar;
+    case isa::CacheOp::kWriteBackScalar:
+      return Kind::kWriteBackScalar;
+    case isa::CacheOp::kInvalidateCode:
+      return Kind::kInvalidateCode;
     default:
-      return {};
+      return Kind::kNone;
   }
+}
+
+Use use_of(isa::Access access) {
+  if (access == isa::Access::kAtomic) return Use::kAtomic;
+  return access == isa::Access::kStore ? Use::kStore : Use::kLoad;
 }
 
 uint64_t offset_of(const Instruction& i) {
@@ -79,23 +44,24 @@ uint64_t offset_of(const Instruction& i) {
 
 }  // namespace
 
-const Effect& effect_of(const Instruction& instruction) {
-  static const Effect none;
-  switch (instruction.format) {
-    case Format::kSopp:
-    case Format::kSmem:
-    case Format::kFlat:
-    case Format::kMubuf:
-    case Format::kMtbuf:
+Effect effect_of(const Instruction& instruction) {
+  const isa::Row& row = isa::row_of(instruction.op);
+  const isa::Memory& memory = row.memory;
+  if (row.has(isa::kWait)) return {Effect::Kind::kWait};
+  switch (memory.access) {
+    case isa::Access::kCache:
+      return {kind_of(memory.cache)};
+    case isa::Access::kLoad:
+    case isa::Access::kStore:
+    case isa::Access::kAtomic:
       break;
     default:
-      return none;
+      return {};
   }
-  // Mnemonics live as long as the process.
-  thread_local std::unordered_map<const char*, Effect> known;
-  const auto [found, is_new] = known.try_emplace(instruction.mnemonic);
-  if (is_new) found->second = make_effect(instruction);
-  return found->second;
+  if (instruction.format == Format::kDs) return {};
+  const auto kind =
+      instruction.format == Format::kSmem ? Effect::Kind::kScalar : Effect::Kind::kVector;
+  return {kind, use_of(memory.access), memory.bytes};
 }
 
 void Accesses::add_line(uint64_t line, uint64_t mask) {
@@ -167,14 +133,14 @@ void Accesses::read_buffer(const Wave& wave, const Instruction& i, const Effect&
 
 void Accesses::read_scalar(const Wave& wave, const Instruction& i, const Effect& effect) {
   constexpr uint64_t kDwords = ~uint64_t{3};
-  const std::string_view name = i.mnemonic;
-  if (contains(name, "scratch")) return;
+  const isa::Row& row = isa::row_of(i.op);
+  if (row.has(isa::kScratchScalar)) return;
   const uint64_t offset_register =
       i.src[1].kind == isa::OperandKind::kNone ? 0 : isa::read32(wave, i.src[1]);
   const uint64_t offset = (offset_of(i) + offset_register) & kDwords;
   const unsigned base_register = i.src[0].index;
-  if (!contains(name, "buffer"))
-    return add(-1, (wave.scalar64(base_register) & kDwords) + offset, effect.bytes);
+  const bool is_buffer = row.src[0] == isa::Type::kB128;
+  if (!is_buffer) return add(-1, (wave.scalar64(base_register) & kDwords) + offset, effect.bytes);
   const uint64_t base = wave.scalar64(base_register) & 0xffffffffffff & kDwords;
   const uint64_t stride = wave.sgpr[base_register + 1] >> 16 & 0x3fff;
   const uint64_t records = wave.sgpr[base_register + 2];

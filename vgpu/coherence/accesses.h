@@ -1,4 +1,4 @@
-// The effects of an instruction on memory and caches, derived from the mnemonic and the registers
+// The effects of an instruction on memory and caches, from its row and the registers
 // before it is executed.
 #pragma once
 
@@ -29,8 +29,7 @@ struct Effect {
   uint8_t bytes = 0;  // of a lane's access; 0: the buffer's format says
 };
 
-// Looks the mnemonic up; remembers the answer for each thread.
-const Effect& effect_of(const isa::Instruction& instruction);
+Effect effect_of(const isa::Instruction& instruction);
 
 // The lines that a memory instruction is about to touch, and each lane's first byte.
 class Accesses {

@@ -48,7 +48,7 @@ class MutantChecks final : public isa::Observer {
       one->pc = mutant.pc;
       const uint32_t code = 0xbf8c0000 | mutant.fields.encode();
       std::memcpy(one->bytes, &code, sizeof code);
-      decoder.decode(one->bytes, mutant.pc, one->instruction);
+      decoder.decode(one->bytes, one->instruction);
       one->check =
           std::make_unique<observe::WaitCheck>([](uint64_t) { return std::string(); },
                                                [text = &one->report](std::string_view found) {

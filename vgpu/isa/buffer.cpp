@@ -163,68 +163,65 @@ Outcome cache_control(Wave& w, const Instruction&) {
   return Outcome::kNext;
 }
 
-constexpr Type kN = Type::kNone, k32 = Type::kB32, k64 = Type::kB64, k96 = Type::kB96,
-               k128 = Type::kB128;
-
-constexpr Opcode op(const char* name, Handler handler, Type data) {
-  return {name, handler, handler, data, {k32, k128, k32}};
+constexpr Opcode op(Op op, Handler handler) {
+  return {op, handler, handler};
 }
 
-#define HALYARD_D16(name, M, half)                     \
-  op(name, buffer_load<LoadSmall<M, Part::half>>, k32) \
+#define HALYARD_D16(name, M, half)                    \
+  op(Op::name, buffer_load<LoadSmall<M, Part::half>>) \
       .or_clearing(buffer_load<LoadSmall<M, Part::half##Clearing>>)
 
-#define HALYARD_ATOMIC(name, F)                                               \
-  op("buffer_atomic_" name, buffer_atomic<Atomic<atomic::F, uint32_t>>, k32), \
-      op("buffer_atomic_" name "_x2", buffer_atomic<Atomic<atomic::F, uint64_t>>, k64)
+#define HALYARD_ATOMIC(name, F)                                             \
+  op(Op::buffer_atomic_##name, buffer_atomic<Atomic<atomic::F, uint32_t>>), \
+      op(Op::buffer_atomic_##name##_x2, buffer_atomic<Atomic<atomic::F, uint64_t>>)
 
 constexpr Opcode kOpcodes[] = {
-    op("buffer_load_ubyte", buffer_load<LoadSmall<uint8_t, Part::kFull>>, k32),
-    op("buffer_load_sbyte", buffer_load<LoadSmall<int8_t, Part::kFull>>, k32),
-    op("buffer_load_ushort", buffer_load<LoadSmall<uint16_t, Part::kFull>>, k32),
-    op("buffer_load_sshort", buffer_load<LoadSmall<int16_t, Part::kFull>>, k32),
-    HALYARD_D16("buffer_load_ubyte_d16", uint8_t, kLow),
-    HALYARD_D16("buffer_load_ubyte_d16_hi", uint8_t, kHigh),
-    HALYARD_D16("buffer_load_sbyte_d16", int8_t, kLow),
-    HALYARD_D16("buffer_load_sbyte_d16_hi", int8_t, kHigh),
-    HALYARD_D16("buffer_load_short_d16", uint16_t, kLow),
-    HALYARD_D16("buffer_load_short_d16_hi", uint16_t, kHigh),
-    op("buffer_load_dword", buffer_load<LoadDwords<1>>, k32),
-    op("buffer_load_dwordx2", buffer_load<LoadDwords<2>>, k64),
-    op("buffer_load_dwordx3", buffer_load<LoadDwords<3>>, k96),
-    op("buffer_load_dwordx4", buffer_load<LoadDwords<4>>, k128),
-    op("buffer_store_byte", buffer_store<StoreSmall<uint8_t, Part::kLow>>, k32),
-    op("buffer_store_byte_d16_hi", buffer_store<StoreSmall<uint8_t, Part::kHigh>>, k32),
-    op("buffer_store_short", buffer_store<StoreSmall<uint16_t, Part::kLow>>, k32),
-    op("buffer_store_short_d16_hi", buffer_store<StoreSmall<uint16_t, Part::kHigh>>, k32),
-    op("buffer_store_dword", buffer_store<StoreDwords<1>>, k32),
-    op("buffer_store_dwordx2", buffer_store<StoreDwords<2>>, k64),
-    op("buffer_store_dwordx3", buffer_store<StoreDwords<3>>, k96),
-    op("buffer_store_dwordx4", buffer_store<StoreDwords<4>>, k128),
-    HALYARD_ATOMIC("swap", Swap),
-    HALYARD_ATOMIC("add", Add),
-    HALYARD_ATOMIC("sub", Sub),
-    HALYARD_ATOMIC("smin", Smin),
-    HALYARD_ATOMIC("umin", Umin),
-    HALYARD_ATOMIC("smax", Smax),
-    HALYARD_ATOMIC("umax", Umax),
-    HALYARD_ATOMIC("and", And),
-    HALYARD_ATOMIC("or", Or),
-    HALYARD_ATOMIC("xor", Xor),
-    HALYARD_ATOMIC("inc", Inc),
-    HALYARD_ATOMIC("dec", Dec),
-    op("buffer_atomic_cmpswap", buffer_atomic<Atomic<atomic::Cmpswap, uint32_t>>, k64),
-    op("buffer_atomic_cmpswap_x2", buffer_atomic<Atomic<atomic::Cmpswap, uint64_t>>, k128),
+    op(Op::buffer_load_ubyte, buffer_load<LoadSmall<uint8_t, Part::kFull>>),
+    op(Op::buffer_load_sbyte, buffer_load<LoadSmall<int8_t, Part::kFull>>),
+    op(Op::buffer_load_ushort, buffer_load<LoadSmall<uint16_t, Part::kFull>>),
+    op(Op::buffer_load_sshort, buffer_load<LoadSmall<int16_t, Part::kFull>>),
+    HALYARD_D16(buffer_load_ubyte_d16, uint8_t, kLow),
+    HALYARD_D16(buffer_load_ubyte_d16_hi, uint8_t, kHigh),
+    HALYARD_D16(buffer_load_sbyte_d16, int8_t, kLow),
+    HALYARD_D16(buffer_load_sbyte_d16_hi, int8_t, kHigh),
+    HALYARD_D16(buffer_load_short_d16, uint16_t, kLow),
+    HALYARD_D16(buffer_load_short_d16_hi, uint16_t, kHigh),
+    op(Op::buffer_load_dword, buffer_load<LoadDwords<1>>),
+    op(Op::buffer_load_dwordx2, buffer_load<LoadDwords<2>>),
+    op(Op::buffer_load_dwordx3, buffer_load<LoadDwords<3>>),
+    op(Op::buffer_load_dwordx4, buffer_load<LoadDwords<4>>),
+    op(Op::buffer_store_byte, buffer_store<StoreSmall<uint8_t, Part::kLow>>),
+    op(Op::buffer_store_byte_d16_hi, buffer_store<StoreSmall<uint8_t, Part::kHigh>>),
+    op(Op::buffer_store_short, buffer_store<StoreSmall<uint16_t, Part::kLow>>),
+    op(Op::buffer_store_short_d16_hi, buffer_store<StoreSmall<uint16_t, Part::kHigh>>),
+    op(Op::buffer_store_dword, buffer_store<StoreDwords<1>>),
+    op(Op::buffer_store_dwordx2, buffer_store<StoreDwords<2>>),
+    op(Op::buffer_store_dwordx3, buffer_store<StoreDwords<3>>),
+    op(Op::buffer_store_dwordx4, buffer_store<StoreDwords<4>>),
+    HALYARD_ATOMIC(swap, Swap),
+    HALYARD_ATOMIC(add, Add),
+    HALYARD_ATOMIC(sub, Sub),
+    HALYARD_ATOMIC(smin, Smin),
+    HALYARD_ATOMIC(umin, Umin),
+    HALYARD_ATOMIC(smax, Smax),
+    HALYARD_ATOMIC(umax, Umax),
+    HALYARD_ATOMIC(and, And),
+    HALYARD_ATOMIC(or, Or),
+    HALYARD_ATOMIC(xor, Xor),
+    HALYARD_ATOMIC(inc, Inc),
+    HALYARD_ATOMIC(dec, Dec),
+    op(Op::buffer_atomic_cmpswap, buffer_atomic<Atomic<atomic::Cmpswap, uint32_t>>),
+    op(Op::buffer_atomic_cmpswap_x2, buffer_atomic<Atomic<atomic::Cmpswap, uint64_t>>),
     // gfx908 and gfx90a
-    op("buffer_atomic_add_f32", buffer_atomic<Atomic<atomic::FaddMemory, uint32_t>>, k32),
-    op("buffer_atomic_pk_add_f16", buffer_atomic<Atomic<atomic::PkFaddF16, uint32_t>>, k32),
-    op("buffer_atomic_add_f64", buffer_atomic<Atomic<atomic::Fadd, uint64_t>>, k64),
-    op("buffer_atomic_min_f64", buffer_atomic<Atomic<atomic::Fmin, uint64_t>>, k64),
-    op("buffer_atomic_max_f64", buffer_atomic<Atomic<atomic::Fmax, uint64_t>>, k64),
-    {"buffer_wbinvl1", cache_control, cache_control, kN, {kN, kN, kN}},
-    {"buffer_wbinvl1_vol", cache_control, cache_control, kN, {kN, kN, kN}},
-    {"buffer_wbl2", cache_control, cache_control, kN, {kN, kN, kN}},
-    {"buffer_invl2", cache_control, cache_control, kN, {kN, kN, kN}},
+    op(Op::buffer_atomic_add_f32, buffer_atomic<Atomic<atomic::FaddMemory, uint32_t>>),
+    op(Op::buffer_atomic_pk_add_f16, buffer_atomic<Atomic<atomic::PkFaddF16, uint32_t>>),
+    op(Op::buffer_atomic_add_f64, buffer_atomic<Atomic<atomic::Fadd, uint64_t>>),
+    op(Op::buffer_atomic_min_f64, buffer_atomic<Atomic<atomic::Fmin, uint64_t>>),
+    op(Op::buffer_atomic_max_f64, buffer_atomic<Atomic<atomic::Fmax, uint64_t>>),
+    op(Op::buffer_wbinvl1, cache_control),
+    op(Op::buffer_wbinvl1_vol, cache_control),
+    op(Op::buffer_wbl2, cache_control),
+    op(Op::buffer_invl2, cache_control),
 };
 
 #undef HALYARD_D16

@@ -304,40 +304,38 @@ Outcome format_access(Wave& w, const Instruction& i) {
   return Outcome::kNext;
 }
 
-constexpr Type k32 = Type::kB32, k64 = Type::kB64, k96 = Type::kB96, k128 = Type::kB128;
-
-constexpr Opcode op(const char* name, Handler handler, Type data) {
-  return {name, handler, handler, data, {k32, k128, k32}};
+constexpr Opcode op(Op op, Handler handler) {
+  return {op, handler, handler};
 }
 
 // Loads that leave a half of a register without a component.
-#define HALYARD_D16(name, components, half, data)              \
-  op(name, format_access<components, Half::half, false>, data) \
+#define HALYARD_D16(name, components, half)                  \
+  op(Op::name, format_access<components, Half::half, false>) \
       .or_clearing(format_access<components, Half::half, false, OtherHalf::kCleared>)
 
-#define HALYARD_FORMATS(prefix)                                                        \
-  op(prefix "_load_format_x", format_access<1, Half::kNo, false>, k32),                \
-      op(prefix "_load_format_xy", format_access<2, Half::kNo, false>, k64),           \
-      op(prefix "_load_format_xyz", format_access<3, Half::kNo, false>, k96),          \
-      op(prefix "_load_format_xyzw", format_access<4, Half::kNo, false>, k128),        \
-      op(prefix "_store_format_x", format_access<1, Half::kNo, true>, k32),            \
-      op(prefix "_store_format_xy", format_access<2, Half::kNo, true>, k64),           \
-      op(prefix "_store_format_xyz", format_access<3, Half::kNo, true>, k96),          \
-      op(prefix "_store_format_xyzw", format_access<4, Half::kNo, true>, k128),        \
-      HALYARD_D16(prefix "_load_format_d16_x", 1, kPacked, k32),                       \
-      op(prefix "_load_format_d16_xy", format_access<2, Half::kPacked, false>, k32),   \
-      HALYARD_D16(prefix "_load_format_d16_xyz", 3, kPacked, k64),                     \
-      op(prefix "_load_format_d16_xyzw", format_access<4, Half::kPacked, false>, k64), \
-      op(prefix "_store_format_d16_x", format_access<1, Half::kPacked, true>, k32),    \
-      op(prefix "_store_format_d16_xy", format_access<2, Half::kPacked, true>, k32),   \
-      op(prefix "_store_format_d16_xyz", format_access<3, Half::kPacked, true>, k64),  \
-      op(prefix "_store_format_d16_xyzw", format_access<4, Half::kPacked, true>, k64)
+#define HALYARD_FORMATS(prefix)                                                      \
+  op(Op::prefix##_load_format_x, format_access<1, Half::kNo, false>),                \
+      op(Op::prefix##_load_format_xy, format_access<2, Half::kNo, false>),           \
+      op(Op::prefix##_load_format_xyz, format_access<3, Half::kNo, false>),          \
+      op(Op::prefix##_load_format_xyzw, format_access<4, Half::kNo, false>),         \
+      op(Op::prefix##_store_format_x, format_access<1, Half::kNo, true>),            \
+      op(Op::prefix##_store_format_xy, format_access<2, Half::kNo, true>),           \
+      op(Op::prefix##_store_format_xyz, format_access<3, Half::kNo, true>),          \
+      op(Op::prefix##_store_format_xyzw, format_access<4, Half::kNo, true>),         \
+      HALYARD_D16(prefix##_load_format_d16_x, 1, kPacked),                           \
+      op(Op::prefix##_load_format_d16_xy, format_access<2, Half::kPacked, false>),   \
+      HALYARD_D16(prefix##_load_format_d16_xyz, 3, kPacked),                         \
+      op(Op::prefix##_load_format_d16_xyzw, format_access<4, Half::kPacked, false>), \
+      op(Op::prefix##_store_format_d16_x, format_access<1, Half::kPacked, true>),    \
+      op(Op::prefix##_store_format_d16_xy, format_access<2, Half::kPacked, true>),   \
+      op(Op::prefix##_store_format_d16_xyz, format_access<3, Half::kPacked, true>),  \
+      op(Op::prefix##_store_format_d16_xyzw, format_access<4, Half::kPacked, true>)
 
 constexpr Opcode kOpcodes[] = {
-    HALYARD_FORMATS("buffer"),
-    HALYARD_FORMATS("tbuffer"),
-    HALYARD_D16("buffer_load_format_d16_hi_x", 1, kHigh, k32),
-    op("buffer_store_format_d16_hi_x", format_access<1, Half::kHigh, true>, k32),
+    HALYARD_FORMATS(buffer),
+    HALYARD_FORMATS(tbuffer),
+    HALYARD_D16(buffer_load_format_d16_hi_x, 1, kHigh),
+    op(Op::buffer_store_format_d16_hi_x, format_access<1, Half::kHigh, true>),
 };
 
 #undef HALYARD_FORMATS

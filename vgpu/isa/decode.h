@@ -1,7 +1,7 @@
-// Turns machine code into Instructions, with LLVM's MC library for names, sizes and texts.
+// Turns machine code into Instructions.
 //
-// LLVM's AMDGPU disassembler has no public enumeration of its opcodes, so an instruction is known
-// by its mnemonic; the operand fields are read from the encoding itself (encoding.h).
+// The rows (rows/row.h) say which numbers name which instruction and what its fields hold;
+// encoding.h takes the fields out. A test compares all of it with LLVM's disassembler.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,43 @@
 #include <string>
 
 #include "vgpu/isa/instruction.h"
+#include "vgpu/isa/op_table.h"
 #include "vgpu/isa/target.h"
 
 namespace halyard::vgpu::isa {
 
+class LlvmText;
+
+// Any thread may use one.
 class Decoder {
  public:
-  // Fails with a message if LLVM or the engine does not know the processor.
+  // The longest instruction of any generation. decode() looks at no more.
+  static constexpr unsigned kMostBytes = 20;
+
+  // Fails with a message if the engine does not execute the processor.
   static std::unique_ptr<Decoder> create(const std::string& processor, const std::string& features,
                                          std::string& error);
-  virtual ~Decoder() = default;
+  ~Decoder();
 
-  virtual const Target& target() const = 0;
+  const Target& target() const { return target_; }
 
-  // Decodes the instruction that `bytes` start with. Always fills `instruction`: what LLVM does not
-  // know, or what no table has a handler for, gets a handler that faults and says so. Such an
-  // instruction is 4 bytes long if LLVM does not know it. Needs at least 4 bytes. Any thread.
-  virtual void decode(std::span<const uint8_t> bytes, uint64_t address,
-                      Instruction& instruction) = 0;
+  // Decodes the instruction that `bytes` start with; at least 4. Always fills `instruction`: what
+  // is no instruction of this processor, or what the engine does not execute, has Op::none and a
+  // handler that faults and says why. It is 4 bytes long if it is no instruction.
+  void decode(std::span<const uint8_t> bytes, Instruction& instruction) const;
 
-  // The assembler text, for reports; "<not an instruction>" if LLVM does not know it. Any thread.
-  virtual std::string text(std::span<const uint8_t> bytes, uint64_t address) = 0;
+  // The assembler text, for reports: by LLVM, which is loaded for it, if one is installed; else the
+  // instruction's name. "<not an instruction>" if it is none.
+  std::string text(std::span<const uint8_t> bytes, uint64_t address) const;
+
+ private:
+  explicit Decoder(Target target);
+
+  const OpTable::Entry& entry_of(uint32_t word0) const;
+
+  const Target target_;
+  const OpTable& table_;
+  const std::unique_ptr<LlvmText> llvm_;
 };
 
 }  // namespace halyard::vgpu::isa

@@ -1,8 +1,6 @@
 #include "vgpu/isa/encoding.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <string_view>
 
 #include "vgpu/isa/lds_direct.h"
 #include "vgpu/isa/source_codes.h"
@@ -13,9 +11,8 @@ namespace {
 // Decodes one instruction's fields; `problem` collects what went wrong.
 struct FieldReader {
   const Target& target;
-  const Opcode& opcode;
+  const Row& row;
   const uint32_t* words;
-  unsigned size;
   Instruction& out;
   const char* problem = nullptr;
 
@@ -31,39 +28,52 @@ struct FieldReader {
     out.literal = words[1];
   }
 
+  // The hardware ignores the low bits of the number of a run of SGPRs, as LLVM does. M0 is alone,
+  // and no run goes past it.
+  void align_scalars() {
+    const auto align = [this](Operand& operand, unsigned dwords) {
+      if (operand.kind != OperandKind::kScalar || dwords < 2) return;
+      operand.index &= static_cast<uint16_t>(dwords == 2 ? ~1u : ~3u);
+      const unsigned end = operand.index + dwords;
+      if (operand.index < scalar::kExec && end > scalar::kM0)
+        problem = "has an operand of several SGPRs that runs over M0";
+    };
+    align(out.dst, result_dwords(out));
+    align(out.sdst, dwords_of(Type::kMask));
+    for (unsigned s = 0; s < 3; ++s) align(out.src[s], source_dwords(out, s));
+  }
+
   void sop1() {
+    if (row.dst != Type::kNone) out.dst = scalar_register(field(words[0], 16, 7));
+    if (row.src[0] == Type::kNone) return;
     take_literal(field(words[0], 0, 8) == code::kLiteral);
-    out.dst = scalar_register(field(words[0], 16, 7));
-    out.src[0] = source(field(words[0], 0, 8), opcode.src[0]);
-    if (opcode.dst == Type::kNone) out.dst = {};
-    if (opcode.src[0] == Type::kNone) out.src[0] = {};
+    out.src[0] = source(field(words[0], 0, 8), row.src[0]);
   }
 
   void sop2() {
     take_literal(field(words[0], 0, 8) == code::kLiteral ||
                  field(words[0], 8, 8) == code::kLiteral);
     out.dst = scalar_register(field(words[0], 16, 7));
-    out.src[0] = source(field(words[0], 0, 8), opcode.src[0]);
-    out.src[1] = source(field(words[0], 8, 8), opcode.src[1]);
-    if (opcode.dst == Type::kNone) out.dst = {};
+    out.src[0] = source(field(words[0], 0, 8), row.src[0]);
+    out.src[1] = source(field(words[0], 8, 8), row.src[1]);
+    if (row.dst == Type::kNone) out.dst = {};
   }
 
   void sopc() {
     // s_set_gpr_idx_on has four bare bits in SSRC1.
-    const bool bare = opcode.src[1] == Type::kNone;
+    const bool bare = row.src[1] == Type::kNone;
     take_literal(field(words[0], 0, 8) == code::kLiteral ||
                  (!bare && field(words[0], 8, 8) == code::kLiteral));
-    out.src[0] = source(field(words[0], 0, 8), opcode.src[0]);
-    out.src[1] =
-        bare ? constant(field(words[0], 8, 8)) : source(field(words[0], 8, 8), opcode.src[1]);
+    out.src[0] = source(field(words[0], 0, 8), row.src[0]);
+    out.src[1] = bare ? constant(field(words[0], 8, 8)) : source(field(words[0], 8, 8), row.src[1]);
   }
 
   void sopk() {
     out.offset = static_cast<int16_t>(field(words[0], 0, 16));
     const Operand immediate = constant(static_cast<uint32_t>(out.offset));
     const Operand reg = scalar_register(field(words[0], 16, 7));
-    if (size == 8) take_literal(true);  // s_setreg_imm32_b32
-    if (opcode.dst != Type::kNone) {
+    take_literal(row.has(kLiteralK));  // s_setreg_imm32_b32
+    if (row.dst != Type::kNone) {
       out.dst = reg;
       out.src[0] = immediate;
     } else {
@@ -87,9 +97,9 @@ struct FieldReader {
     } else if (!immediate) {
       out.src[1] = scalar_register(field(w1, 0, 7));
     }
-    out.data_dwords = static_cast<uint8_t>(dwords_of(opcode.dst));
-    if (opcode.dst == Type::kNone) out.dst = {};
-    if (opcode.src[0] == Type::kNone) {
+    out.data_dwords = static_cast<uint8_t>(dwords_of(row.dst));
+    if (row.dst == Type::kNone) out.dst = {};
+    if (row.src[0] == Type::kNone) {
       out.src[0] = {};
       out.src[1] = {};
     }
@@ -114,10 +124,10 @@ struct FieldReader {
       out.abs |= static_cast<uint8_t>(field(w, 21 + 8 * i, 1) << i);
     }
     const unsigned src0 = field(w, 0, 8);
-    out.src[0] = source(field(w, 23, 1) ? src0 : src0 + code::kVgpr0, opcode.src[0]);
-    if (opcode.src[1] != Type::kNone) {
+    out.src[0] = source(field(w, 23, 1) ? src0 : src0 + code::kVgpr0, row.src[0]);
+    if (row.src[1] != Type::kNone) {
       const unsigned src1 = field(words[0], 9, 8);
-      out.src[1] = source(field(w, 31, 1) ? src1 : src1 + code::kVgpr0, opcode.src[1]);
+      out.src[1] = source(field(w, 31, 1) ? src1 : src1 + code::kVgpr0, row.src[1]);
     }
   }
 
@@ -140,45 +150,36 @@ struct FieldReader {
     if (src0 == code::kSdwa) return sdwa(compare);
     if (src0 == code::kDpp) return dpp();
     take_literal(src0 == code::kLiteral);
-    out.src[0] = source(src0, opcode.src[0]);
+    out.src[0] = source(src0, row.src[0]);
   }
 
-  // The lane mask that v_cndmask_b32 and the carry ops read or write where no field names one.
+  // VCC is the lane mask where no field names one.
   void implied_vcc() {
-    const std::string_view name = opcode.mnemonic;
     const Operand vcc = scalar_register(scalar::kVcc);
-    if (name == "v_cndmask_b32") out.src[2] = vcc;
-    if (name.find("_co_") != name.npos) out.sdst = vcc;
-    if (name.starts_with("v_addc_") || name.starts_with("v_subb_") ||
-        name.starts_with("v_subbrev_")) {
-      out.src[2] = vcc;
-    }
+    if (row.has(kMaskResult)) out.sdst = vcc;
+    if (row.src[2] == Type::kMask) out.src[2] = vcc;
   }
 
   void vop1() {
     out.dst = vector(field(words[0], 17, 8));
     vector_source0(false);
-    const std::string_view name = opcode.mnemonic;
-    if (name == "v_readfirstlane_b32") out.dst = scalar_register(field(words[0], 17, 8) & 127);
-    if (name == "v_accvgpr_mov_b32") {
-      out.dst.kind = OperandKind::kAcc;
-      if (out.src[0].kind == OperandKind::kVector) out.src[0].kind = OperandKind::kAcc;
-    }
+    if (row.has(kScalarResult)) out.dst = scalar_register(field(words[0], 17, 8) & 127);
+    if (row.has(kAccResult)) out.dst.kind = OperandKind::kAcc;
+    if (row.has(kAccSource) && out.src[0].kind == OperandKind::kVector)
+      out.src[0].kind = OperandKind::kAcc;
     if (out.dst.kind == OperandKind::kScalar && field(words[0], 17, 8) > code::kSgprLast)
       problem = "has a destination that is no register";
-    if (opcode.dst == Type::kNone) out.dst = {};
-    if (opcode.src[0] == Type::kNone) out.src[0] = {};
+    if (row.dst == Type::kNone) out.dst = {};
+    if (row.src[0] == Type::kNone) out.src[0] = {};
   }
 
   void vop2() {
-    const std::string_view name = opcode.mnemonic;
     out.dst = vector(field(words[0], 17, 8));
     out.src[1] = vector(field(words[0], 9, 8));
-    if (name.starts_with("v_madmk_") || name.starts_with("v_madak_") ||
-        name.starts_with("v_fmamk_") || name.starts_with("v_fmaak_")) {
+    if (row.has(kLiteralK)) {
       take_literal(true);
-      out.src[0] = source(field(words[0], 0, 9), opcode.src[0]);
-      out.src[2] = constant(literal_constant(out.literal, opcode.src[2]));
+      out.src[0] = source(field(words[0], 0, 9), row.src[0]);
+      out.src[2] = constant(literal_constant(out.literal, row.src[2]));
       return;
     }
     vector_source0(false);
@@ -193,11 +194,8 @@ struct FieldReader {
 
   void vop3() {
     const uint32_t w0 = words[0], w1 = words[1];
-    const std::string_view name = opcode.mnemonic;
-    const unsigned op = field(w0, 16, 10);
-    const bool compare = op < 0x100;
-    const bool has_sdst = name.find("_co_") != name.npos || name.starts_with("v_div_scale_") ||
-                          name == "v_mad_u64_u32" || name == "v_mad_i64_i32";
+    const bool compare = row.dst == Type::kMask;
+    const bool has_sdst = row.has(kMaskResult) && !compare;
     const unsigned vdst = field(w0, 0, 8);
     out.clamp = field(w0, 15, 1);
     out.omod = static_cast<uint8_t>(field(w1, 27, 2));
@@ -213,12 +211,11 @@ struct FieldReader {
       out.abs = static_cast<uint8_t>(field(w0, 8, 3));
       out.op_sel = static_cast<uint8_t>(field(w0, 11, 4));
     }
-    if (name == "v_readlane_b32" || name == "v_readfirstlane_b32")
-      out.dst = scalar_register(vdst & 127);
+    if (row.has(kScalarResult)) out.dst = scalar_register(vdst & 127);
     for (unsigned i = 0; i < 3; ++i) {
-      if (opcode.src[i] != Type::kNone) out.src[i] = source(field(w1, 9 * i, 9), opcode.src[i]);
+      if (row.src[i] != Type::kNone) out.src[i] = source(field(w1, 9 * i, 9), row.src[i]);
     }
-    if (opcode.dst == Type::kNone) out.dst = {};
+    if (row.dst == Type::kNone) out.dst = {};
     if ((compare || out.dst.kind == OperandKind::kScalar) && vdst > code::kSgprLast)
       problem = "has a destination that is no register";
   }
@@ -226,34 +223,22 @@ struct FieldReader {
   void vop3p() {
     const uint32_t w0 = words[0], w1 = words[1];
     out.dst = vector(field(w0, 0, 8));
+    out.op_sel_hi = static_cast<uint8_t>(field(w1, 27, 2) | field(w0, 14, 1) << 2);
     for (unsigned i = 0; i < 3; ++i) {
-      if (opcode.src[i] != Type::kNone) out.src[i] = source(field(w1, 9 * i, 9), opcode.src[i]);
+      const bool is_f16 = row.has(kMixesTypes) && (out.op_sel_hi >> i & 1) != 0;
+      const Type type = is_f16 ? Type::kF16 : row.src[i];
+      if (row.src[i] != Type::kNone) out.src[i] = source(field(w1, 9 * i, 9), type);
     }
-    if (target.accumulators && field(w0, 16, 7) >= 0x40) {
-      // VOP3P-MAI (MI100 ISA): cbsz, abid and blgp take the places of the modifiers; ACC bits say
-      // which of the operands are AGPRs.
-      const std::string_view name = opcode.mnemonic;
-      const bool write = name == "v_accvgpr_write_b32" || name == "v_accvgpr_write";
-      const bool read = name == "v_accvgpr_read_b32" || name == "v_accvgpr_read";
-      if (!read && (write || !target.matrix_acc_cd_bit || field(w0, 15, 1)))
-        out.dst.kind = OperandKind::kAcc;
-      if (read && out.src[0].kind != OperandKind::kLdsDirect) out.src[0].kind = OperandKind::kAcc;
-      if (!read && !write) {
-        for (unsigned i = 0; i < 2; ++i) {
-          if (out.src[i].kind == OperandKind::kVector && field(w1, 27 + i, 1))
-            out.src[i].kind = OperandKind::kAcc;
-        }
-        if (out.src[2].kind == OperandKind::kVector) out.src[2].kind = out.dst.kind;
-        out.abs = static_cast<uint8_t>(field(w0, 8, 3));      // CBSZ
-        out.op_sel = static_cast<uint8_t>(field(w0, 11, 4));  // ABID
-        out.neg = static_cast<uint8_t>(field(w1, 29, 3));     // BLGP
-        matrix_modifiers();
-      }
+    if (row.has(kMatrix)) return matrix();
+    if (row.has(kAccResult)) out.dst.kind = OperandKind::kAcc;
+    if (row.has(kAccSource) && out.src[0].kind != OperandKind::kLdsDirect)
+      out.src[0].kind = OperandKind::kAcc;
+    if (row.has(kAccSource) || row.has(kAccResult)) {
+      out.op_sel_hi = 0;
       return;
     }
     out.abs = static_cast<uint8_t>(field(w0, 8, 3));
     out.op_sel = static_cast<uint8_t>(field(w0, 11, 3));
-    out.op_sel_hi = static_cast<uint8_t>(field(w1, 27, 2) | field(w0, 14, 1) << 2);
     out.clamp = field(w0, 15, 1);
     out.neg = static_cast<uint8_t>(field(w1, 29, 3));
     join_halves(out);
@@ -263,18 +248,34 @@ struct FieldReader {
   // What NEG makes of an integer is not documented (docs/virtual-gpu.md, "Open readings").
   void negated_integers() {
     for (unsigned i = 0; i < 3; ++i) {
-      const Type type = opcode.src[i];
+      const Type type = row.src[i];
       const bool integer = type == Type::kB16 || type == Type::kB32 || type == Type::kPkB16;
       if (integer && ((out.neg | out.abs) >> i & 1) != 0)
         problem = "negates an integer (NEG_LO or NEG_HI), which is defined for floats only";
     }
   }
 
+  // VOP3P-MAI (MI100 ISA): CBSZ, ABID and BLGP take the places of the modifiers; ACC bits say which
+  // of the operands are AGPRs.
+  void matrix() {
+    const uint32_t w0 = words[0], w1 = words[1];
+    if (!target.matrix_acc_cd_bit || field(w0, 15, 1)) out.dst.kind = OperandKind::kAcc;
+    for (unsigned i = 0; i < 2; ++i) {
+      if (out.src[i].kind == OperandKind::kVector && field(w1, 27 + i, 1))
+        out.src[i].kind = OperandKind::kAcc;
+    }
+    // C is where D is. The indices of a sparse A are always in a VGPR.
+    if (out.src[2].kind == OperandKind::kVector && !row.has(kSparse))
+      out.src[2].kind = out.dst.kind;
+    out.op_sel_hi = 0;
+    out.abs = static_cast<uint8_t>(field(w0, 8, 3));      // CBSZ
+    out.op_sel = static_cast<uint8_t>(field(w0, 11, 4));  // ABID
+    out.neg = static_cast<uint8_t>(field(w1, 29, 3));     // BLGP
+    matrix_modifiers();
+  }
+
   // The combinations of the matrix instruction calculator. The others' effects are not documented.
   void matrix_modifiers() {
-    unsigned m, n, k;
-    const std::string_view name = opcode.mnemonic;
-    if (std::sscanf(opcode.mnemonic, "v_mfma_%*3c_%ux%ux%u", &m, &n, &k) != 3) return;
     const auto is_register = [](const Operand& operand) {
       return operand.kind == OperandKind::kVector || operand.kind == OperandKind::kAcc;
     };
@@ -282,12 +283,39 @@ struct FieldReader {
       problem = "needs VGPRs or AGPRs as A and B";
     if (!is_register(out.src[2]) && out.src[2].kind != OperandKind::kConstant)
       problem = "needs VGPRs, AGPRs or an inline constant as C";
-    const unsigned elements = dwords_of(opcode.dst) / (name.starts_with("v_mfma_f64") ? 2 : 1);
-    const unsigned blocks = elements * 64 / (m * n);
-    if (1u << out.abs > blocks) problem = "has a CBSZ that is larger than its number of blocks";
+    if (row.has(kSparse)) return sparse_modifiers();
+    if (row.has(kSelectsTypes)) {
+      constexpr unsigned kTypes = 5;  // fp8, bf8, fp6, bf6, fp4
+      if (out.abs >= kTypes) problem = "has a CBSZ that names no type";
+      if (out.neg >= kTypes) problem = "has a BLGP that names no type";
+      // ABID says that scales are in the instruction before, which is then part of this one.
+      const bool is_scaled = out.size == 16;
+      if (out.op_sel != (is_scaled ? 1 : 0)) problem = "has an ABID that does not fit its scales";
+      out.op_sel = 0;
+      return;
+    }
+    if (row.has(kNoPermutes)) {
+      if (out.abs | out.op_sel | out.neg)
+        problem = "has CBSZ, ABID or BLGP, which it does not have";
+      return;
+    }
+    if (1u << out.abs > row.matrix.blocks)
+      problem = "has a CBSZ that is larger than its number of blocks";
     if (out.op_sel >= 1u << out.abs) problem = "has an ABID that CBSZ does not allow";
-    if (out.neg && name.starts_with("v_mfma_f64"))
+    const bool is_f64 = row.src[0] == Type::kF64;
+    if (out.neg && is_f64 && !target.matrix_f64_negates)
       problem = "has BLGP, which matrix instructions of f64 do not have";
+  }
+
+  // With CBSZ 0, ABID chooses one of the sets of indices that fit in src[2]; otherwise it is set 0.
+  void sparse_modifiers() {
+    constexpr unsigned kIndexBits = 2;
+    const unsigned elements = row.matrix.m * row.matrix.k / 2 / kLanes;  // of A, in a lane
+    const unsigned sets = 32 / (kIndexBits * elements);
+    if (out.src[2].kind != OperandKind::kVector) problem = "needs a VGPR with the indices of A";
+    if (out.abs >= 4) problem = "has a CBSZ that is larger than 3";
+    if (out.op_sel >= sets) problem = "has an ABID that names no set of indices";
+    if (out.neg) problem = "has BLGP, which sparse matrix instructions do not have";
   }
 
   void use_accumulators(bool acc, bool data) {
@@ -302,18 +330,19 @@ struct FieldReader {
     const uint32_t w0 = words[0], w1 = words[1];
     out.offset = static_cast<int32_t>(field(w0, 0, 16));
     out.gds = field(w0, 16, 1);
-    if (opcode.dst != Type::kNone) out.dst = vector(field(w1, 24, 8));
-    if (opcode.src[0] != Type::kNone) out.src[0] = vector(field(w1, 0, 8));
-    if (opcode.src[1] != Type::kNone) out.src[1] = vector(field(w1, 8, 8));
-    if (opcode.src[2] != Type::kNone) out.src[2] = vector(field(w1, 16, 8));
-    out.data_dwords =
-        static_cast<uint8_t>(std::max(dwords_of(opcode.dst), dwords_of(opcode.src[1])));
+    if (row.dst != Type::kNone) out.dst = vector(field(w1, 24, 8));
+    if (row.src[0] != Type::kNone) out.src[0] = vector(field(w1, 0, 8));
+    if (row.src[1] != Type::kNone) out.src[1] = vector(field(w1, 8, 8));
+    if (row.src[2] != Type::kNone) out.src[2] = vector(field(w1, 16, 8));
+    out.data_dwords = static_cast<uint8_t>(std::max(dwords_of(row.dst), dwords_of(row.src[1])));
     use_accumulators(field(w0, 25, 1), true);
   }
 
   void flat() {
     const uint32_t w0 = words[0], w1 = words[1];
-    out.lds = field(w0, 13, 1);
+    // Bit 13 is LDS, or SVE: scratch with scope bits says by it whether it has a VADDR.
+    const bool bit13 = field(w0, 13, 1);
+    out.lds = bit13 && !target.scope_bits;
     out.segment = static_cast<uint8_t>(field(w0, 14, 2));
     out.glc = field(w0, 16, 1);
     out.slc = field(w0, 17, 1);
@@ -322,17 +351,18 @@ struct FieldReader {
                                   : static_cast<int32_t>(w0 << 19) >> 19;
     const unsigned saddr = field(w1, 16, 7);
     if (out.segment != 0 && saddr != 0x7f) out.src[2] = scalar_register(saddr);
-    if (!(out.segment == 1 && saddr != 0x7f)) out.src[0] = vector(field(w1, 0, 8));
-    if (opcode.src[1] != Type::kNone) out.src[1] = vector(field(w1, 8, 8));
+    const bool has_vaddr = out.segment != 1 || (target.scope_bits ? bit13 : saddr == 0x7f);
+    if (has_vaddr) out.src[0] = vector(field(w1, 0, 8));
+    if (target.scope_bits) out.sc1 = field(w0, 25, 1);
+    if (row.src[1] != Type::kNone) out.src[1] = vector(field(w1, 8, 8));
     // Loads always return; atomics (which have data too) only with GLC.
-    if (opcode.dst != Type::kNone && !out.lds && (opcode.src[1] == Type::kNone || out.glc))
+    if (row.dst != Type::kNone && !out.lds && !row.has(kToLds) &&
+        (row.src[1] == Type::kNone || out.glc))
       out.dst = vector(field(w1, 24, 8));
-    out.data_dwords =
-        static_cast<uint8_t>(std::max(dwords_of(opcode.dst), dwords_of(opcode.src[1])));
+    out.data_dwords = static_cast<uint8_t>(std::max(dwords_of(row.dst), dwords_of(row.src[1])));
     use_accumulators(field(w1, 23, 1), true);
     if (out.segment == 3) problem = "has a segment that this processor does not have (3)";
-    const bool loads_a_dword = opcode.src[1] == Type::kNone && dwords_of(opcode.dst) == 1;
-    if (out.lds && (out.segment == 0 || !loads_a_dword))
+    if (out.lds && !row.has(kMayLoadToLds))
       problem = "has the LDS bit, which only global and scratch loads of up to a dword have";
   }
 
@@ -343,6 +373,7 @@ struct FieldReader {
     out.offen = field(w0, 12, 1);
     out.idxen = field(w0, 13, 1);
     out.glc = field(w0, 14, 1);
+    if (target.scope_bits) out.sc1 = field(w0, 15, 1);
     if (typed) {
       out.dfmt = static_cast<uint8_t>(field(w0, 19, 4));
       out.nfmt = static_cast<uint8_t>(field(w0, 23, 3));
@@ -351,13 +382,13 @@ struct FieldReader {
       out.lds = field(w0, 16, 1);
       out.slc = field(w0, 17, 1);
     }
-    if (opcode.dst == Type::kNone && opcode.src[1] == Type::kNone) return;  // buffer_wbinvl1
+    if (row.dst == Type::kNone && row.src[1] == Type::kNone) return;  // buffer_wbinvl1
     out.tfe = target.buffer_tfe && field(w1, 23, 1);
     out.dst = vector(field(w1, 8, 8));
     if (out.offen || out.idxen) out.src[0] = vector(field(w1, 0, 8));
     out.src[1] = scalar_register(field(w1, 16, 5) * 4);
     out.src[2] = source(field(w1, 24, 8), Type::kB32);
-    out.data_dwords = static_cast<uint8_t>(dwords_of(opcode.dst));
+    out.data_dwords = static_cast<uint8_t>(dwords_of(row.dst));
     use_accumulators(field(w1, 23, 1), false);
     if (out.tfe && out.lds) problem = "has both the TFE and the LDS bit, which exclude each other";
   }
@@ -365,45 +396,103 @@ struct FieldReader {
 
 }  // namespace
 
-Format format_of(uint32_t word0) {
-  if (!(word0 >> 31)) {
-    if (field(word0, 25, 6) == 0x3f) return Format::kVop1;
-    if (field(word0, 25, 6) == 0x3e) return Format::kVopc;
-    return Format::kVop2;
-  }
-  if (word0 >> 30 == 2) {
-    if (word0 >> 23 == 0x17d) return Format::kSop1;
-    if (word0 >> 23 == 0x17e) return Format::kSopc;
-    if (word0 >> 23 == 0x17f) return Format::kSopp;
-    if (word0 >> 28 == 0xb) return Format::kSopk;
-    return Format::kSop2;
-  }
-  switch (word0 >> 26) {
-    case 0x30:
-      return Format::kSmem;
-    case 0x31:
-      return Format::kExp;
-    case 0x34:
-      return word0 >> 23 == 0x1a7 ? Format::kVop3p : Format::kVop3;
-    case 0x35:
-      return Format::kVintrp;
-    case 0x36:
-      return Format::kDs;
-    case 0x37:
-      return Format::kFlat;
-    case 0x38:
-      return Format::kMubuf;
-    case 0x3a:
-      return Format::kMtbuf;
+// An SDWA dword with a selection that has no meaning (Vega ISA 13.3.7).
+bool reserved_selection(Format format, uint32_t w1) {
+  constexpr uint32_t kReserved = 7, kReservedUnused = 3;
+  // A comparison has the number of its scalar result where others select parts of theirs.
+  const bool compares = format == Format::kVopc;
+  if (!compares && (field(w1, 8, 3) == kReserved || field(w1, 11, 2) == kReservedUnused))
+    return true;
+  if (field(w1, 16, 3) == kReserved) return true;
+  return format != Format::kVop1 && field(w1, 24, 3) == kReserved;
+}
+
+bool vop3_has_scalar_result(const Row& row) {
+  return row.dst == Type::kMask || row.has(kScalarResult);
+}
+
+// Bits that must be 0: those of fields that the instruction does not have. Hardware may ignore
+// them; LLVM knows no instruction with them.
+const char* unused_bits(const Target& target, const Row& row, Format format,
+                        const uint32_t words[]) {
+  constexpr const char* kNoLiteral = "has a literal operand but no literal";
+  constexpr const char* kProblem = "has bits in a field that it does not have";
+  const uint32_t w0 = words[0], w1 = words[1];
+  const auto used = [](Type type, unsigned low, unsigned width) {
+    return type == Type::kNone ? 0u : ((1u << width) - 1) << low;
+  };
+  switch (format) {
+    case Format::kSopp:
+      return row.has(kNoOperand) && field(w0, 0, 16) ? kProblem : nullptr;
+    case Format::kVop3:
+      // So a scalar result is: there it would be a literal's code.
+      if (vop3_has_scalar_result(row) && field(w0, 0, 8) == code::kLiteral) return kNoLiteral;
+      [[fallthrough]];
+    case Format::kVop3p:
+      for (unsigned s = 0; s < 3; ++s) {
+        if (field(w1, 9 * s, 9) == code::kLiteral) return kNoLiteral;
+      }
+      return nullptr;
+    case Format::kMubuf:
+    case Format::kMtbuf:
+      return field(w1, 24, 8) == code::kLiteral ? kNoLiteral : nullptr;
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVopc:
+      if (field(w0, 0, 9) != code::kSdwa || row.src[0] == Type::kNone) return nullptr;
+      return reserved_selection(format, w1) ? "has a reserved SDWA selection" : nullptr;
+    case Format::kDs: {
+      const uint32_t fields = used(row.src[0], 0, 8) | used(row.src[1], 8, 8) |
+                              used(row.src[2], 16, 8) | used(row.dst, 24, 8);
+      const bool acc = field(w0, 25, 1) && !target.memory_acc_bit;
+      return (w1 & ~fields) || acc ? kProblem : nullptr;
+    }
     default:
-      return Format::kMimg;
+      return nullptr;
   }
 }
 
-const char* decode_fields(const Target& target, const Opcode& opcode, const uint32_t words[2],
-                          unsigned size, Instruction& instruction) {
-  instruction.format = format_of(words[0]);
-  FieldReader reader{target, opcode, words, size, instruction};
+unsigned segment_of(Format format, uint32_t word0) {
+  return format == Format::kFlat ? field(word0, 14, 2) : 0;
+}
+
+EncodingSize find_size(const Target& target, const OpTable::Entry& entry, Format format,
+                       const uint32_t words[]) {
+  const Row& row = row_of(entry.op);
+  if (const char* problem = unused_bits(target, row, format, words)) return {4, problem};
+  const uint32_t w0 = words[0];
+  const auto with_literal = [](bool literal) {
+    return EncodingSize{literal ? uint8_t{8} : uint8_t{4}};
+  };
+  switch (format) {
+    case Format::kSop1:
+      return with_literal(row.src[0] != Type::kNone && field(w0, 0, 8) == code::kLiteral);
+    case Format::kSop2:
+    case Format::kSopc:
+      return with_literal(field(w0, 0, 8) == code::kLiteral ||
+                          (row.src[1] != Type::kNone && field(w0, 8, 8) == code::kLiteral));
+    case Format::kSopk:
+      return with_literal(row.has(kLiteralK));
+    case Format::kSopp:
+    case Format::kVintrp:
+      return {4};
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVopc: {
+      const unsigned src0 = field(w0, 0, 9);
+      if (row.src[0] == Type::kNone) return {4};
+      if (src0 == code::kSdwa && !entry.sdwa) return {4, "has no form with SDWA"};
+      if (src0 == code::kDpp && !entry.dpp) return {4, "has no form with DPP"};
+      return with_literal(row.has(kLiteralK) || src0 == code::kLiteral || src0 == code::kSdwa ||
+                          src0 == code::kDpp);
+    }
+    default:
+      return {8};
+  }
+}
+
+const char* decode_fields(const Target& target, const uint32_t words[], Instruction& instruction) {
+  FieldReader reader{target, row_of(instruction.op), words, instruction};
   switch (instruction.format) {
     case Format::kSop1:
       reader.sop1();
@@ -453,8 +542,9 @@ const char* decode_fields(const Target& target, const Opcode& opcode, const uint
     case Format::kExp:
       return "belongs to the graphics pipeline, which the virtual GPU does not have";
   }
+  if (!reader.problem) reader.align_scalars();
   if (reader.problem) return reader.problem;
-  return lds_direct_problem(target, opcode, instruction);
+  return lds_direct_problem(target, instruction);
 }
 
 }  // namespace halyard::vgpu::isa

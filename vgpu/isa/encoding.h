@@ -5,28 +5,38 @@
 #include <cstdint>
 
 #include "vgpu/isa/instruction.h"
-#include "vgpu/isa/opcode.h"
+#include "vgpu/isa/op_table.h"
 #include "vgpu/isa/target.h"
 
 namespace halyard::vgpu::isa {
 
-// The format that the first dword belongs to.
-Format format_of(uint32_t word0);
+// The segment of a FLAT instruction: 0 flat, 1 scratch, 2 global. 0 for other formats.
+unsigned segment_of(Format format, uint32_t word0);
 
-// Fills everything but execute, mnemonic, opcode and size. `size` is what LLVM says; `words` are
-// the first two dwords of the instruction, zero where it is shorter. Returns null, or what cannot
-// be decoded, as the end of the sentence "<mnemonic> …".
-const char* decode_fields(const Target& target, const Opcode& opcode, const uint32_t words[2],
-                          unsigned size, Instruction& instruction);
+// What an encoding's size is, in bytes; or why it is none, as the end of the sentence
+// "<mnemonic> …".
+struct EncodingSize {
+  uint8_t size = 4;
+  const char* problem = nullptr;
+};
+EncodingSize find_size(const Target& target, const OpTable::Entry& entry, Format format,
+                       const uint32_t words[]);
+
+// Fills the operands and modifiers. Returns null, or what cannot be executed, as the end of the
+// sentence "<mnemonic> …". `words` are zero behind the instruction's end; `instruction` has its
+// op, format and size.
+const char* decode_fields(const Target& target, const uint32_t words[], Instruction& instruction);
 
 // True if the encoding carries a modifier that only Opcode::general understands.
 bool has_modifier(const Instruction& instruction);
 
+// How many dwords of its register file source `s` spans; 0 if the instruction has none.
+unsigned source_dwords(const Instruction& instruction, unsigned s);
+// And its result.
+unsigned result_dwords(const Instruction& instruction);
+
 // Sets Instruction::needs. Returns null, or the mistake in a register operand, as the end of the
 // sentence "<mnemonic> …".
 const char* register_needs(const Target& target, const Instruction& instruction, uint64_t& needs);
-
-// How many dwords of a register file an operand of this type spans.
-unsigned dwords_of(Type type);
 
 }  // namespace halyard::vgpu::isa

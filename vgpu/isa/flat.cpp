@@ -182,67 +182,64 @@ Outcome scratch(Wave& w, const Instruction& i) {
   return access_or_load_to_lds<Op, true>(w, i, addresses);
 }
 
-constexpr Type kN = Type::kNone, k32 = Type::kB32, k64 = Type::kB64, k96 = Type::kB96,
-               k128 = Type::kB128;
-
-constexpr Opcode op(const char* name, Handler handler, Type result, Type data) {
-  return {name, handler, handler, result, {k64, data, k64}};
+constexpr Opcode op(Op op, Handler handler) {
+  return {op, handler, handler};
 }
 
-#define HALYARD_D16(name, space, M, half)            \
-  op(name, space<LoadSmall<M, Part::half>>, k32, kN) \
+#define HALYARD_D16(name, space, M, half)       \
+  op(Op::name, space<LoadSmall<M, Part::half>>) \
       .or_clearing(space<LoadSmall<M, Part::half##Clearing>>)
 
-#define HALYARD_TRANSFERS(prefix, space)                                                   \
-  op(prefix "_load_ubyte", space<LoadSmall<uint8_t, Part::kFull>>, k32, kN),               \
-      op(prefix "_load_sbyte", space<LoadSmall<int8_t, Part::kFull>>, k32, kN),            \
-      op(prefix "_load_ushort", space<LoadSmall<uint16_t, Part::kFull>>, k32, kN),         \
-      op(prefix "_load_sshort", space<LoadSmall<int16_t, Part::kFull>>, k32, kN),          \
-      HALYARD_D16(prefix "_load_ubyte_d16", space, uint8_t, kLow),                         \
-      HALYARD_D16(prefix "_load_ubyte_d16_hi", space, uint8_t, kHigh),                     \
-      HALYARD_D16(prefix "_load_sbyte_d16", space, int8_t, kLow),                          \
-      HALYARD_D16(prefix "_load_sbyte_d16_hi", space, int8_t, kHigh),                      \
-      HALYARD_D16(prefix "_load_short_d16", space, uint16_t, kLow),                        \
-      HALYARD_D16(prefix "_load_short_d16_hi", space, uint16_t, kHigh),                    \
-      op(prefix "_load_dword", space<LoadDwords<1>>, k32, kN),                             \
-      op(prefix "_load_dwordx2", space<LoadDwords<2>>, k64, kN),                           \
-      op(prefix "_load_dwordx3", space<LoadDwords<3>>, k96, kN),                           \
-      op(prefix "_load_dwordx4", space<LoadDwords<4>>, k128, kN),                          \
-      op(prefix "_store_byte", space<StoreSmall<uint8_t, Part::kLow>>, kN, k32),           \
-      op(prefix "_store_byte_d16_hi", space<StoreSmall<uint8_t, Part::kHigh>>, kN, k32),   \
-      op(prefix "_store_short", space<StoreSmall<uint16_t, Part::kLow>>, kN, k32),         \
-      op(prefix "_store_short_d16_hi", space<StoreSmall<uint16_t, Part::kHigh>>, kN, k32), \
-      op(prefix "_store_dword", space<StoreDwords<1>>, kN, k32),                           \
-      op(prefix "_store_dwordx2", space<StoreDwords<2>>, kN, k64),                         \
-      op(prefix "_store_dwordx3", space<StoreDwords<3>>, kN, k96),                         \
-      op(prefix "_store_dwordx4", space<StoreDwords<4>>, kN, k128)
+#define HALYARD_TRANSFERS(prefix, space)                                             \
+  op(Op::prefix##_load_ubyte, space<LoadSmall<uint8_t, Part::kFull>>),               \
+      op(Op::prefix##_load_sbyte, space<LoadSmall<int8_t, Part::kFull>>),            \
+      op(Op::prefix##_load_ushort, space<LoadSmall<uint16_t, Part::kFull>>),         \
+      op(Op::prefix##_load_sshort, space<LoadSmall<int16_t, Part::kFull>>),          \
+      HALYARD_D16(prefix##_load_ubyte_d16, space, uint8_t, kLow),                    \
+      HALYARD_D16(prefix##_load_ubyte_d16_hi, space, uint8_t, kHigh),                \
+      HALYARD_D16(prefix##_load_sbyte_d16, space, int8_t, kLow),                     \
+      HALYARD_D16(prefix##_load_sbyte_d16_hi, space, int8_t, kHigh),                 \
+      HALYARD_D16(prefix##_load_short_d16, space, uint16_t, kLow),                   \
+      HALYARD_D16(prefix##_load_short_d16_hi, space, uint16_t, kHigh),               \
+      op(Op::prefix##_load_dword, space<LoadDwords<1>>),                             \
+      op(Op::prefix##_load_dwordx2, space<LoadDwords<2>>),                           \
+      op(Op::prefix##_load_dwordx3, space<LoadDwords<3>>),                           \
+      op(Op::prefix##_load_dwordx4, space<LoadDwords<4>>),                           \
+      op(Op::prefix##_store_byte, space<StoreSmall<uint8_t, Part::kLow>>),           \
+      op(Op::prefix##_store_byte_d16_hi, space<StoreSmall<uint8_t, Part::kHigh>>),   \
+      op(Op::prefix##_store_short, space<StoreSmall<uint16_t, Part::kLow>>),         \
+      op(Op::prefix##_store_short_d16_hi, space<StoreSmall<uint16_t, Part::kHigh>>), \
+      op(Op::prefix##_store_dword, space<StoreDwords<1>>),                           \
+      op(Op::prefix##_store_dwordx2, space<StoreDwords<2>>),                         \
+      op(Op::prefix##_store_dwordx3, space<StoreDwords<3>>),                         \
+      op(Op::prefix##_store_dwordx4, space<StoreDwords<4>>)
 
-#define HALYARD_ATOMIC(prefix, space, name, F)                              \
-  op(prefix "_atomic_" name, space<Atomic<atomic::F, uint32_t>>, k32, k32), \
-      op(prefix "_atomic_" name "_x2", space<Atomic<atomic::F, uint64_t>>, k64, k64)
+#define HALYARD_ATOMIC(prefix, space, name, F)                        \
+  op(Op::prefix##_atomic_##name, space<Atomic<atomic::F, uint32_t>>), \
+      op(Op::prefix##_atomic_##name##_x2, space<Atomic<atomic::F, uint64_t>>)
 
-#define HALYARD_ATOMICS(prefix, space)                                                          \
-  HALYARD_ATOMIC(prefix, space, "swap", Swap), HALYARD_ATOMIC(prefix, space, "add", Add),       \
-      HALYARD_ATOMIC(prefix, space, "sub", Sub), HALYARD_ATOMIC(prefix, space, "smin", Smin),   \
-      HALYARD_ATOMIC(prefix, space, "umin", Umin), HALYARD_ATOMIC(prefix, space, "smax", Smax), \
-      HALYARD_ATOMIC(prefix, space, "umax", Umax), HALYARD_ATOMIC(prefix, space, "and", And),   \
-      HALYARD_ATOMIC(prefix, space, "or", Or), HALYARD_ATOMIC(prefix, space, "xor", Xor),       \
-      HALYARD_ATOMIC(prefix, space, "inc", Inc), HALYARD_ATOMIC(prefix, space, "dec", Dec),     \
-      op(prefix "_atomic_cmpswap", space<Atomic<atomic::Cmpswap, uint32_t>>, k32, k64),         \
-      op(prefix "_atomic_cmpswap_x2", space<Atomic<atomic::Cmpswap, uint64_t>>, k64,            \
-         k128), /* gfx908 and gfx90a */                                                         \
-      op(prefix "_atomic_add_f64", space<Atomic<atomic::Fadd, uint64_t>>, k64, k64),            \
-      op(prefix "_atomic_min_f64", space<Atomic<atomic::Fmin, uint64_t>>, k64, k64),            \
-      op(prefix "_atomic_max_f64", space<Atomic<atomic::Fmax, uint64_t>>, k64, k64)
+#define HALYARD_ATOMICS(prefix, space)                                                      \
+  HALYARD_ATOMIC(prefix, space, swap, Swap), HALYARD_ATOMIC(prefix, space, add, Add),       \
+      HALYARD_ATOMIC(prefix, space, sub, Sub), HALYARD_ATOMIC(prefix, space, smin, Smin),   \
+      HALYARD_ATOMIC(prefix, space, umin, Umin), HALYARD_ATOMIC(prefix, space, smax, Smax), \
+      HALYARD_ATOMIC(prefix, space, umax, Umax), HALYARD_ATOMIC(prefix, space, and, And),   \
+      HALYARD_ATOMIC(prefix, space, or, Or), HALYARD_ATOMIC(prefix, space, xor, Xor),       \
+      HALYARD_ATOMIC(prefix, space, inc, Inc), HALYARD_ATOMIC(prefix, space, dec, Dec),     \
+      op(Op::prefix##_atomic_cmpswap, space<Atomic<atomic::Cmpswap, uint32_t>>),            \
+      op(Op::prefix##_atomic_cmpswap_x2,                                                    \
+         space<Atomic<atomic::Cmpswap, uint64_t>>), /* gfx908 and gfx90a */                 \
+      op(Op::prefix##_atomic_add_f64, space<Atomic<atomic::Fadd, uint64_t>>),               \
+      op(Op::prefix##_atomic_min_f64, space<Atomic<atomic::Fmin, uint64_t>>),               \
+      op(Op::prefix##_atomic_max_f64, space<Atomic<atomic::Fmax, uint64_t>>)
 
 constexpr Opcode kOpcodes[] = {
-    HALYARD_TRANSFERS("flat", flat),
-    HALYARD_TRANSFERS("global", global),
-    HALYARD_TRANSFERS("scratch", scratch),
-    HALYARD_ATOMICS("flat", flat),
-    HALYARD_ATOMICS("global", global),
-    op("global_atomic_add_f32", global<Atomic<atomic::FaddMemory, uint32_t>>, k32, k32),
-    op("global_atomic_pk_add_f16", global<Atomic<atomic::PkFaddF16, uint32_t>>, k32, k32),
+    HALYARD_TRANSFERS(flat, flat),
+    HALYARD_TRANSFERS(global, global),
+    HALYARD_TRANSFERS(scratch, scratch),
+    HALYARD_ATOMICS(flat, flat),
+    HALYARD_ATOMICS(global, global),
+    op(Op::global_atomic_add_f32, global<Atomic<atomic::FaddMemory, uint32_t>>),
+    op(Op::global_atomic_pk_add_f16, global<Atomic<atomic::PkFaddF16, uint32_t>>),
 };
 
 #undef HALYARD_D16

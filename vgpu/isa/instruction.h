@@ -1,11 +1,13 @@
 // One AMDGCN instruction, decoded once and executed many times.
 //
-// The decoder (decode.h) asks LLVM's MC library for the instruction's name and size, and takes the
-// operand fields from the encoding itself, as the "Vega" ISA document, chapter 13 ("Microcode
-// Formats"), lays them out. A handler then never looks at encodings again.
+// The decoder (decode.h) finds the row of the instruction (rows/row.h) and takes the operand fields
+// from the encoding, as the "Vega" ISA document, chapter 13 ("Microcode Formats"), lays them out. A
+// handler then never looks at encodings again.
 #pragma once
 
 #include <cstdint>
+
+#include "vgpu/isa/rows/row.h"
 
 namespace halyard::vgpu::isa {
 
@@ -26,27 +28,6 @@ enum class Outcome : uint8_t {
 };
 
 using Handler = Outcome (*)(Wave&, const Instruction&);
-
-enum class Format : uint8_t {
-  kSop1,
-  kSop2,
-  kSopc,
-  kSopk,
-  kSopp,
-  kSmem,
-  kVop1,
-  kVop2,
-  kVopc,
-  kVop3,  // VOP3A and VOP3B, and the 64-bit forms of VOP1, VOP2 and VOPC
-  kVop3p,
-  kVintrp,
-  kDs,
-  kFlat,  // flat, global and scratch
-  kMubuf,
-  kMtbuf,
-  kMimg,
-  kExp,
-};
 
 enum class OperandKind : uint8_t {
   kNone,
@@ -135,10 +116,12 @@ struct Dpp {
 // VGPR indexing (s_set_gpr_idx_on) is applied before a handler sees the instruction.
 struct Instruction {
   Handler execute = nullptr;
-  const char* mnemonic = "";  // without _e32, _e64, _sdwa, _dpp; lives as long as the process
-  uint64_t encoding = 0;      // the first 8 bytes (less if the instruction is shorter)
-  uint32_t literal = 0;       // the dword behind the encoding, if `has_literal`
-  uint8_t size = 0;           // bytes
+  // For people only: as this processor spells it. Lives as long as the process.
+  const char* mnemonic = "";
+  uint64_t encoding = 0;  // the first 8 bytes (less if the instruction is shorter)
+  uint32_t literal = 0;   // the dword behind the encoding, if `has_literal`
+  Op op = Op::none;       // none: it cannot be executed
+  uint8_t size = 0;       // bytes
   Format format = Format::kSop1;
   bool has_literal = false;
 
@@ -157,8 +140,9 @@ struct Instruction {
 
   int32_t offset = 0;       // memory: byte offset, sign-extended; SOPK, SOPP: simm16, sign-extended
   uint8_t data_dwords = 0;  // memory: dwords moved per lane
-  bool glc = false;
-  bool slc = false;
+  bool glc = false;         // SC0, where memory instructions have scope bits (Target::scope_bits)
+  bool slc = false;         // NT there
+  bool sc1 = false;
   bool lds = false;
   bool offen = false;   // MUBUF
   bool idxen = false;   // MUBUF
@@ -172,7 +156,6 @@ struct Instruction {
   // bits 47:32, each the highest index plus one. Checked against Wave::allocated before it is
   // executed.
   uint64_t needs = 0;
-  const struct Opcode* opcode = nullptr;  // null if no table knows the mnemonic
   Handler observed = nullptr;  // the real handler, if `execute` tells observers (observer.h)
 };
 

@@ -33,32 +33,13 @@ bool has_registers(uint64_t allocated, uint64_t needs) {
   return Stop::kFault;
 }
 
-bool is_valu(Format format) {
-  return format == Format::kVop1 || format == Format::kVop2 || format == Format::kVopc ||
-         format == Format::kVop3 || format == Format::kVop3p;
-}
-
-bool is_vector(Format format) {
-  switch (format) {
-    case Format::kSop1:
-    case Format::kSop2:
-    case Format::kSopc:
-    case Format::kSopk:
-    case Format::kSopp:
-    case Format::kSmem:
-      return false;
-    default:
-      return true;
-  }
-}
-
 // VGPR indexing (Vega ISA 3.8 and 5.x, s_set_gpr_idx_*): M0[7:0] is added to the VGPR numbers of
 // the operands that M0[15:12] names (src0, src1, src2, dst). Out of range, a source reads v0 and a
 // result is dropped with the whole instruction.
 Outcome execute_indexed(Wave& wave, const Instruction& instruction) {
-  const std::string_view name = instruction.mnemonic;
-  if (!instruction.opcode || name == "v_readlane_b32" || name == "v_writelane_b32" ||
-      name == "v_readfirstlane_b32") {
+  const Op op = instruction.op;
+  if (op == Op::none || op == Op::v_readlane_b32 || op == Op::v_writelane_b32 ||
+      op == Op::v_readfirstlane_b32) {
     return instruction.execute(wave, instruction);
   }
   const uint32_t displacement = wave.m0() & 0xff;
@@ -68,20 +49,21 @@ Outcome execute_indexed(Wave& wave, const Instruction& instruction) {
     Operand& source = displaced.src[s];
     if (!(operands >> s & 1) || source.kind != OperandKind::kVector) continue;
     const uint32_t index = source.index + displacement;
-    const bool inside = index + dwords_of(instruction.opcode->src[s]) <= wave.vgpr_count;
+    const bool inside = index + source_dwords(instruction, s) <= wave.vgpr_count;
     source.index = inside ? static_cast<uint16_t>(index) : 0;
   }
   if ((operands >> 3 & 1) && displaced.dst.kind == OperandKind::kVector) {
     const uint32_t index = displaced.dst.index + displacement;
-    if (index + dwords_of(instruction.opcode->dst) > wave.vgpr_count) return Outcome::kNext;
+    if (index + result_dwords(instruction) > wave.vgpr_count) return Outcome::kNext;
     displaced.dst.index = static_cast<uint16_t>(index);
   }
   return displaced.execute(wave, displaced);
 }
 
 Outcome execute_special(Wave& wave, const Instruction& instruction) {
-  if (wave.vskip && is_vector(instruction.format)) return Outcome::kNext;
-  if (wave.gpr_indexing && is_valu(instruction.format)) return execute_indexed(wave, instruction);
+  if (wave.vskip && !is_scalar(instruction.format)) return Outcome::kNext;
+  if (wave.gpr_indexing && is_vector_alu(instruction.format))
+    return execute_indexed(wave, instruction);
   return instruction.execute(wave, instruction);
 }
 

@@ -347,101 +347,97 @@ Outcome ds_nop(Wave&, const Instruction&) {
   return Outcome::kNext;
 }
 
-constexpr Type kN = Type::kNone, k32 = Type::kB32, k64 = Type::kB64, k96 = Type::kB96,
-               k128 = Type::kB128;
-
-constexpr Opcode op(const char* name, Handler handler, Type result, Type address, Type data0 = kN,
-                    Type data1 = kN) {
-  return {name, handler, handler, result, {address, data0, data1}};
+constexpr Opcode op(Op op, Handler handler) {
+  return {op, handler, handler};
 }
 
-#define HALYARD_DS(name32, name64, F)                                   \
-  op("ds_" name32, ds_atomic<F, uint32_t, false, false>, kN, k32, k32), \
-      op("ds_" name64, ds_atomic<F, uint64_t, false, false>, kN, k32, k64)
-#define HALYARD_DS_RTN(name32, name64, F)                               \
-  op("ds_" name32, ds_atomic<F, uint32_t, true, false>, k32, k32, k32), \
-      op("ds_" name64, ds_atomic<F, uint64_t, true, false>, k64, k32, k64)
-#define HALYARD_DS_BOTH(name, type, F)                   \
-  HALYARD_DS(name "_" type "32", name "_" type "64", F), \
-      HALYARD_DS_RTN(name "_rtn_" type "32", name "_rtn_" type "64", F)
-#define HALYARD_DS_TWO(name, type, F)                                                           \
-  op("ds_" name "_" type "32", ds_atomic<F, uint32_t, false, true>, kN, k32, k32, k32),         \
-      op("ds_" name "_" type "64", ds_atomic<F, uint64_t, false, true>, kN, k32, k64, k64),     \
-      op("ds_" name "_rtn_" type "32", ds_atomic<F, uint32_t, true, true>, k32, k32, k32, k32), \
-      op("ds_" name "_rtn_" type "64", ds_atomic<F, uint64_t, true, true>, k64, k32, k64, k64)
+#define HALYARD_DS(name32, name64, F)                        \
+  op(Op::ds_##name32, ds_atomic<F, uint32_t, false, false>), \
+      op(Op::ds_##name64, ds_atomic<F, uint64_t, false, false>)
+#define HALYARD_DS_RTN(name32, name64, F)                   \
+  op(Op::ds_##name32, ds_atomic<F, uint32_t, true, false>), \
+      op(Op::ds_##name64, ds_atomic<F, uint64_t, true, false>)
+#define HALYARD_DS_BOTH(name, type, F)                 \
+  HALYARD_DS(name##_##type##32, name##_##type##64, F), \
+      HALYARD_DS_RTN(name##_rtn_##type##32, name##_rtn_##type##64, F)
+#define HALYARD_DS_TWO(name, type, F)                                         \
+  op(Op::ds_##name##_##type##32, ds_atomic<F, uint32_t, false, true>),        \
+      op(Op::ds_##name##_##type##64, ds_atomic<F, uint64_t, false, true>),    \
+      op(Op::ds_##name##_rtn_##type##32, ds_atomic<F, uint32_t, true, true>), \
+      op(Op::ds_##name##_rtn_##type##64, ds_atomic<F, uint64_t, true, true>)
 
-#define HALYARD_DS_D16(name, M, half)                     \
-  op(name, ds_access<LoadSmall<M, Part::half>>, k32, k32) \
+#define HALYARD_DS_D16(name, M, half)               \
+  op(Op::name, ds_access<LoadSmall<M, Part::half>>) \
       .or_clearing(ds_access<LoadSmall<M, Part::half##Clearing>>)
 
 constexpr Opcode kOpcodes[] = {
-    HALYARD_DS_BOTH("add", "u", atomic::Add),
-    HALYARD_DS_BOTH("sub", "u", atomic::Sub),
-    HALYARD_DS_BOTH("rsub", "u", atomic::Rsub),
-    HALYARD_DS_BOTH("inc", "u", atomic::Inc),
-    HALYARD_DS_BOTH("dec", "u", atomic::Dec),
-    HALYARD_DS_BOTH("min", "i", atomic::Smin),
-    HALYARD_DS_BOTH("max", "i", atomic::Smax),
-    HALYARD_DS_BOTH("min", "u", atomic::Umin),
-    HALYARD_DS_BOTH("max", "u", atomic::Umax),
-    HALYARD_DS_BOTH("and", "b", atomic::And),
-    HALYARD_DS_BOTH("or", "b", atomic::Or),
-    HALYARD_DS_BOTH("xor", "b", atomic::Xor),
-    HALYARD_DS_BOTH("min", "f", atomic::Fmin),
-    HALYARD_DS_BOTH("max", "f", atomic::Fmax),
-    op("ds_add_f32", ds_add_float<uint32_t, false>, kN, k32, k32),
-    op("ds_add_f64", ds_add_float<uint64_t, false>, kN, k32, k64),
-    op("ds_add_rtn_f32", ds_add_float<uint32_t, true>, k32, k32, k32),
-    op("ds_add_rtn_f64", ds_add_float<uint64_t, true>, k64, k32, k64),
-    HALYARD_DS_RTN("wrxchg_rtn_b32", "wrxchg_rtn_b64", atomic::Swap),
-    HALYARD_DS_TWO("mskor", "b", Mskor),
-    HALYARD_DS_TWO("cmpst", "b", Cmpst),
-    HALYARD_DS_TWO("cmpst", "f", CmpstFloat),
-    op("ds_wrap_rtn_b32", ds_atomic<Wrap, uint32_t, true, true>, k32, k32, k32, k32),
-    op("ds_condxchg32_rtn_b64", ds_condxchg32_rtn_b64, k64, k32, k64),
-    op("ds_wrxchg2_rtn_b32", ds_wrxchg2<uint32_t, 4>, k64, k32, k32, k32),
-    op("ds_wrxchg2_rtn_b64", ds_wrxchg2<uint64_t, 8>, k128, k32, k64, k64),
-    op("ds_wrxchg2st64_rtn_b32", ds_wrxchg2<uint32_t, 256>, k64, k32, k32, k32),
-    op("ds_wrxchg2st64_rtn_b64", ds_wrxchg2<uint64_t, 512>, k128, k32, k64, k64),
+    HALYARD_DS_BOTH(add, u, atomic::Add),
+    HALYARD_DS_BOTH(sub, u, atomic::Sub),
+    HALYARD_DS_BOTH(rsub, u, atomic::Rsub),
+    HALYARD_DS_BOTH(inc, u, atomic::Inc),
+    HALYARD_DS_BOTH(dec, u, atomic::Dec),
+    HALYARD_DS_BOTH(min, i, atomic::Smin),
+    HALYARD_DS_BOTH(max, i, atomic::Smax),
+    HALYARD_DS_BOTH(min, u, atomic::Umin),
+    HALYARD_DS_BOTH(max, u, atomic::Umax),
+    HALYARD_DS_BOTH(and, b, atomic::And),
+    HALYARD_DS_BOTH(or, b, atomic::Or),
+    HALYARD_DS_BOTH(xor, b, atomic::Xor),
+    HALYARD_DS_BOTH(min, f, atomic::Fmin),
+    HALYARD_DS_BOTH(max, f, atomic::Fmax),
+    op(Op::ds_add_f32, ds_add_float<uint32_t, false>),
+    op(Op::ds_add_f64, ds_add_float<uint64_t, false>),
+    op(Op::ds_add_rtn_f32, ds_add_float<uint32_t, true>),
+    op(Op::ds_add_rtn_f64, ds_add_float<uint64_t, true>),
+    HALYARD_DS_RTN(wrxchg_rtn_b32, wrxchg_rtn_b64, atomic::Swap),
+    HALYARD_DS_TWO(mskor, b, Mskor),
+    HALYARD_DS_TWO(cmpst, b, Cmpst),
+    HALYARD_DS_TWO(cmpst, f, CmpstFloat),
+    op(Op::ds_wrap_rtn_b32, ds_atomic<Wrap, uint32_t, true, true>),
+    op(Op::ds_condxchg32_rtn_b64, ds_condxchg32_rtn_b64),
+    op(Op::ds_wrxchg2_rtn_b32, ds_wrxchg2<uint32_t, 4>),
+    op(Op::ds_wrxchg2_rtn_b64, ds_wrxchg2<uint64_t, 8>),
+    op(Op::ds_wrxchg2st64_rtn_b32, ds_wrxchg2<uint32_t, 256>),
+    op(Op::ds_wrxchg2st64_rtn_b64, ds_wrxchg2<uint64_t, 512>),
 
-    op("ds_read_u8", ds_access<LoadSmall<uint8_t, Part::kFull>>, k32, k32),
-    op("ds_read_i8", ds_access<LoadSmall<int8_t, Part::kFull>>, k32, k32),
-    op("ds_read_u16", ds_access<LoadSmall<uint16_t, Part::kFull>>, k32, k32),
-    op("ds_read_i16", ds_access<LoadSmall<int16_t, Part::kFull>>, k32, k32),
-    HALYARD_DS_D16("ds_read_u8_d16", uint8_t, kLow),
-    HALYARD_DS_D16("ds_read_u8_d16_hi", uint8_t, kHigh),
-    HALYARD_DS_D16("ds_read_i8_d16", int8_t, kLow),
-    HALYARD_DS_D16("ds_read_i8_d16_hi", int8_t, kHigh),
-    HALYARD_DS_D16("ds_read_u16_d16", uint16_t, kLow),
-    HALYARD_DS_D16("ds_read_u16_d16_hi", uint16_t, kHigh),
-    op("ds_read_b32", ds_access<LoadDwords<1>>, k32, k32),
-    op("ds_read_b64", ds_access<LoadDwords<2>>, k64, k32),
-    op("ds_read_b96", ds_access<LoadDwords<3>>, k96, k32),
-    op("ds_read_b128", ds_access<LoadDwords<4>>, k128, k32),
-    op("ds_write_b8", ds_access<StoreSmall<uint8_t, Part::kLow>>, kN, k32, k32),
-    op("ds_write_b8_d16_hi", ds_access<StoreSmall<uint8_t, Part::kHigh>>, kN, k32, k32),
-    op("ds_write_b16", ds_access<StoreSmall<uint16_t, Part::kLow>>, kN, k32, k32),
-    op("ds_write_b16_d16_hi", ds_access<StoreSmall<uint16_t, Part::kHigh>>, kN, k32, k32),
-    op("ds_write_b32", ds_access<StoreDwords<1>>, kN, k32, k32),
-    op("ds_write_b64", ds_access<StoreDwords<2>>, kN, k32, k64),
-    op("ds_write_b96", ds_access<StoreDwords<3>>, kN, k32, k96),
-    op("ds_write_b128", ds_access<StoreDwords<4>>, kN, k32, k128),
-    op("ds_read2_b32", ds_read2<1, 4>, k64, k32),
-    op("ds_read2_b64", ds_read2<2, 8>, k128, k32),
-    op("ds_read2st64_b32", ds_read2<1, 256>, k64, k32),
-    op("ds_read2st64_b64", ds_read2<2, 512>, k128, k32),
-    op("ds_write2_b32", ds_write2<1, 4>, kN, k32, k32, k32),
-    op("ds_write2_b64", ds_write2<2, 8>, kN, k32, k64, k64),
-    op("ds_write2st64_b32", ds_write2<1, 256>, kN, k32, k32, k32),
-    op("ds_write2st64_b64", ds_write2<2, 512>, kN, k32, k64, k64),
-    op("ds_append", ds_count<true>, k32, kN),
-    op("ds_consume", ds_count<false>, k32, kN),
-    op("ds_read_addtid_b32", ds_read_addtid_b32, k32, kN),
-    op("ds_write_addtid_b32", ds_write_addtid_b32, kN, kN, k32),
-    op("ds_swizzle_b32", ds_swizzle_b32, k32, k32),
-    op("ds_permute_b32", ds_permute_b32, k32, k32, k32),
-    op("ds_bpermute_b32", ds_bpermute_b32, k32, k32, k32),
-    op("ds_nop", ds_nop, kN, kN),
+    op(Op::ds_read_u8, ds_access<LoadSmall<uint8_t, Part::kFull>>),
+    op(Op::ds_read_i8, ds_access<LoadSmall<int8_t, Part::kFull>>),
+    op(Op::ds_read_u16, ds_access<LoadSmall<uint16_t, Part::kFull>>),
+    op(Op::ds_read_i16, ds_access<LoadSmall<int16_t, Part::kFull>>),
+    HALYARD_DS_D16(ds_read_u8_d16, uint8_t, kLow),
+    HALYARD_DS_D16(ds_read_u8_d16_hi, uint8_t, kHigh),
+    HALYARD_DS_D16(ds_read_i8_d16, int8_t, kLow),
+    HALYARD_DS_D16(ds_read_i8_d16_hi, int8_t, kHigh),
+    HALYARD_DS_D16(ds_read_u16_d16, uint16_t, kLow),
+    HALYARD_DS_D16(ds_read_u16_d16_hi, uint16_t, kHigh),
+    op(Op::ds_read_b32, ds_access<LoadDwords<1>>),
+    op(Op::ds_read_b64, ds_access<LoadDwords<2>>),
+    op(Op::ds_read_b96, ds_access<LoadDwords<3>>),
+    op(Op::ds_read_b128, ds_access<LoadDwords<4>>),
+    op(Op::ds_write_b8, ds_access<StoreSmall<uint8_t, Part::kLow>>),
+    op(Op::ds_write_b8_d16_hi, ds_access<StoreSmall<uint8_t, Part::kHigh>>),
+    op(Op::ds_write_b16, ds_access<StoreSmall<uint16_t, Part::kLow>>),
+    op(Op::ds_write_b16_d16_hi, ds_access<StoreSmall<uint16_t, Part::kHigh>>),
+    op(Op::ds_write_b32, ds_access<StoreDwords<1>>),
+    op(Op::ds_write_b64, ds_access<StoreDwords<2>>),
+    op(Op::ds_write_b96, ds_access<StoreDwords<3>>),
+    op(Op::ds_write_b128, ds_access<StoreDwords<4>>),
+    op(Op::ds_read2_b32, ds_read2<1, 4>),
+    op(Op::ds_read2_b64, ds_read2<2, 8>),
+    op(Op::ds_read2st64_b32, ds_read2<1, 256>),
+    op(Op::ds_read2st64_b64, ds_read2<2, 512>),
+    op(Op::ds_write2_b32, ds_write2<1, 4>),
+    op(Op::ds_write2_b64, ds_write2<2, 8>),
+    op(Op::ds_write2st64_b32, ds_write2<1, 256>),
+    op(Op::ds_write2st64_b64, ds_write2<2, 512>),
+    op(Op::ds_append, ds_count<true>),
+    op(Op::ds_consume, ds_count<false>),
+    op(Op::ds_read_addtid_b32, ds_read_addtid_b32),
+    op(Op::ds_write_addtid_b32, ds_write_addtid_b32),
+    op(Op::ds_swizzle_b32, ds_swizzle_b32),
+    op(Op::ds_permute_b32, ds_permute_b32),
+    op(Op::ds_bpermute_b32, ds_bpermute_b32),
+    op(Op::ds_nop, ds_nop),
 };
 
 #undef HALYARD_DS

@@ -1,7 +1,5 @@
 #include "vgpu/isa/lds_direct.h"
 
-#include <string_view>
-
 #include "vgpu/isa/encoding.h"
 #include "vgpu/isa/memory_access.h"
 
@@ -11,24 +9,6 @@ namespace {
 template <class T>
 uint32_t extended(const uint8_t* p) {
   return static_cast<uint32_t>(static_cast<int32_t>(load<T>(p)));
-}
-
-bool is_vector_alu(Format format) {
-  switch (format) {
-    case Format::kVop1:
-    case Format::kVop2:
-    case Format::kVopc:
-    case Format::kVop3:
-    case Format::kVop3p:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Subtractions and shifts that take their sources in reverse.
-bool is_reversed(std::string_view name) {
-  return name.find("rev_") != std::string_view::npos && !name.starts_with("v_bfrev_");
 }
 
 // Where in LDS the operand reads.
@@ -76,18 +56,17 @@ uint32_t read_lds_direct(const Wave& wave) {
   return load<uint32_t>(p);
 }
 
-const char* lds_direct_problem(const Target& target, const Opcode& opcode,
-                               const Instruction& instruction) {
+const char* lds_direct_problem(const Target& target, const Instruction& instruction) {
   const Instruction& i = instruction;
   const bool elsewhere = is_lds_direct(i.src[1]) || is_lds_direct(i.src[2]);
   if (!elsewhere && !is_lds_direct(i.src[0])) return nullptr;
   if (!target.lds_direct) return "reads src_lds_direct, which this processor does not have";
   if (!is_vector_alu(i.format)) return "cannot read src_lds_direct";
   if (elsewhere) return "reads src_lds_direct as another source than the first";
-  const std::string_view name = opcode.mnemonic;
-  if (i.sdwa.enabled || i.dpp.enabled || is_reversed(name) || dwords_of(opcode.src[0]) != 1 ||
-      name == "v_writelane_b32" || name == "v_swap_b32" || name == "v_accvgpr_read_b32" ||
-      name.starts_with("v_mfma_")) {
+  const Row& row = row_of(i.op);
+  if (i.sdwa.enabled || i.dpp.enabled || row.has(kReverses) || row.has(kMatrix) ||
+      dwords_of(row.src[0]) != 1 || i.op == Op::v_writelane_b32 || row.has(kSwaps) ||
+      row.has(kAccSource)) {
     return "cannot read src_lds_direct";
   }
   return nullptr;

@@ -2,7 +2,7 @@
 // ISA 11.3.1, "LDS Direct Reads").
 #pragma once
 
-#include "vgpu/isa/opcode.h"
+#include "vgpu/isa/instruction.h"
 #include "vgpu/isa/target.h"
 #include "vgpu/isa/wave.h"
 
@@ -13,7 +13,6 @@ namespace halyard::vgpu::isa {
 
 // Null, or why `instruction` may not have the operands of kind kLdsDirect that it has, as the end
 // of the sentence "<mnemonic> …" (LLVM, AMDGPUAsmParser::validateLdsDirect).
-const char* lds_direct_problem(const Target& target, const Opcode& opcode,
-                               const Instruction& instruction);
+const char* lds_direct_problem(const Target& target, const Instruction& instruction);
 
 }  // namespace halyard::vgpu::isa

@@ -169,83 +169,51 @@ Outcome multiply_selected(Wave& w, const Instruction& i) {
   return multiply_selected_floats(w, i, {kShape, {}, {}, false, kScaled});
 }
 
-// The operand type of so many elements of C and D.
-constexpr Type output_type(const MatrixShape& s, bool is_f64) {
-  const unsigned elements = s.m * s.n * s.blocks / 64;
-  if (is_f64) return elements == 1 ? Type::kF64 : Type::kF64x4;
-  return elements == 4 ? Type::kB128 : elements == 16 ? Type::kB512 : Type::kB1024;
-}
-
-constexpr Type bits_type(unsigned dwords) {
-  return dwords == 1   ? Type::kB32
-         : dwords == 2 ? Type::kB64
-         : dwords == 4 ? Type::kB128
-                       : Type::kB256;
-}
-
-constexpr Opcode row(const char* mnemonic, Handler handler, Type input, Type output) {
-  return {mnemonic, handler, handler, output, {input, input, output}};
+constexpr Opcode row(Op op, Handler handler) {
+  return {op, handler, handler};
 }
 
 template <MatrixShape kShape>
-constexpr Opcode f32(const char* name) {
-  return row(name, multiply<matrix::F32, matrix::Float32Elements, kShape, 1>, Type::kF32,
-             output_type(kShape, false));
+constexpr Opcode f32(Op op) {
+  return row(op, multiply<matrix::F32, matrix::Float32Elements, kShape, 1>);
 }
 template <MatrixShape kShape>
-constexpr Opcode f16(const char* name) {
-  return row(name, multiply_f16<kShape, 2>, Type::kB64, output_type(kShape, false));
+constexpr Opcode f16(Op op) {
+  return row(op, multiply_f16<kShape, 2>);
 }
 template <MatrixShape kShape>
-constexpr Opcode bf16(const char* name) {
-  return row(name, multiply_bf16<kShape, 1>, Type::kB32, output_type(kShape, false));
+constexpr Opcode bf16(Op op) {
+  return row(op, multiply_bf16<kShape, 1>);
 }
 template <MatrixShape kShape>
-constexpr Opcode bf16_1k(const char* name) {
-  return row(name, multiply_bf16_1k<kShape>, Type::kB64, output_type(kShape, false));
+constexpr Opcode bf16_1k(Op op) {
+  return row(op, multiply_bf16_1k<kShape>);
 }
 template <MatrixShape kShape>
-constexpr Opcode i8(const char* name) {
+constexpr Opcode i8(Op op) {
   constexpr unsigned kDwords = kShape.m * kShape.k * kShape.blocks / 256;
-  return row(name, multiply<matrix::I8, matrix::Int8Elements, kShape, kDwords>, bits_type(kDwords),
-             output_type(kShape, false));
+  return row(op, multiply<matrix::I8, matrix::Int8Elements, kShape, kDwords>);
 }
 template <MatrixShape kShape>
-constexpr Opcode f64(const char* name) {
-  return row(name, multiply<matrix::F64, matrix::Float64Elements, kShape, 2>, Type::kF64,
-             output_type(kShape, true));
+constexpr Opcode f64(Op op) {
+  return row(op, multiply<matrix::F64, matrix::Float64Elements, kShape, 2>);
 }
 
-constexpr unsigned dwords_per_lane(const MatrixShape& s, unsigned bits) {
-  return s.m * s.k * s.blocks / 64 * bits / 32;
+template <MatrixShape kShape, matrix::ElementFormat kA, matrix::ElementFormat kB = kA>
+constexpr Opcode dense(Op op) {
+  return row(op, multiply_dense<kShape, kA, kB>);
 }
 template <MatrixShape kShape, matrix::ElementFormat kA, matrix::ElementFormat kB = kA>
-constexpr Opcode dense(const char* name) {
-  const unsigned dwords = dwords_per_lane(kShape, matrix::info(kA).bits);
-  return row(name, multiply_dense<kShape, kA, kB>, bits_type(dwords), output_type(kShape, false));
-}
-// A has half as many elements as B. S2 is the register of indices; C is D.
-constexpr Opcode sparse_row(const char* name, Handler handler, const MatrixShape& shape,
-                            unsigned bits) {
-  const unsigned dwords = dwords_per_lane(shape, bits);
-  return {name,
-          handler,
-          handler,
-          output_type(shape, false),
-          {bits_type(dwords / 2), bits_type(dwords), Type::kB32}};
-}
-template <MatrixShape kShape, matrix::ElementFormat kA, matrix::ElementFormat kB = kA>
-constexpr Opcode sparse(const char* name) {
-  return sparse_row(name, multiply_sparse<kShape, kA, kB>, kShape, matrix::info(kA).bits);
+constexpr Opcode sparse(Op op) {
+  return row(op, multiply_sparse<kShape, kA, kB>);
 }
 template <MatrixShape kShape>
-constexpr Opcode sparse_i8(const char* name) {
-  return sparse_row(name, multiply_sparse_i8<kShape>, kShape, 8);
+constexpr Opcode sparse_i8(Op op) {
+  return row(op, multiply_sparse_i8<kShape>);
 }
-// The widest A and B, of 8-bit elements; f8f6f4_dwords() says how wide they are.
 template <MatrixShape kShape, bool kScaled>
-constexpr Opcode selected(const char* name) {
-  return row(name, multiply_selected<kShape, kScaled>, Type::kB256, output_type(kShape, false));
+constexpr Opcode selected(Op op) {
+  return row(op, multiply_selected<kShape, kScaled>);
 }
 
 constexpr auto kF16 = matrix::ElementFormat::kF16;
@@ -255,105 +223,85 @@ constexpr auto kFp8 = matrix::ElementFormat::kFp8;
 constexpr auto kBf8 = matrix::ElementFormat::kBf8;
 
 constexpr Opcode kOpcodes[] = {
-    f32<MatrixShape{32, 32, 1, 2}>("v_mfma_f32_32x32x1f32"),
-    f32<MatrixShape{16, 16, 1, 4}>("v_mfma_f32_16x16x1f32"),
-    f32<MatrixShape{4, 4, 1, 16}>("v_mfma_f32_4x4x1f32"),
-    f32<MatrixShape{32, 32, 2, 1}>("v_mfma_f32_32x32x2f32"),
-    f32<MatrixShape{16, 16, 4, 1}>("v_mfma_f32_16x16x4f32"),
-    f16<MatrixShape{32, 32, 4, 2}>("v_mfma_f32_32x32x4f16"),
-    f16<MatrixShape{16, 16, 4, 4}>("v_mfma_f32_16x16x4f16"),
-    f16<MatrixShape{4, 4, 4, 16}>("v_mfma_f32_4x4x4f16"),
-    f16<MatrixShape{32, 32, 8, 1}>("v_mfma_f32_32x32x8f16"),
-    f16<MatrixShape{16, 16, 16, 1}>("v_mfma_f32_16x16x16f16"),
-    i8<MatrixShape{32, 32, 4, 2}>("v_mfma_i32_32x32x4i8"),
-    i8<MatrixShape{16, 16, 4, 4}>("v_mfma_i32_16x16x4i8"),
-    i8<MatrixShape{4, 4, 4, 16}>("v_mfma_i32_4x4x4i8"),
-    i8<MatrixShape{32, 32, 8, 1}>("v_mfma_i32_32x32x8i8"),
-    i8<MatrixShape{16, 16, 16, 1}>("v_mfma_i32_16x16x16i8"),
-    bf16<MatrixShape{32, 32, 2, 2}>("v_mfma_f32_32x32x2bf16"),
-    bf16<MatrixShape{16, 16, 2, 4}>("v_mfma_f32_16x16x2bf16"),
-    bf16<MatrixShape{4, 4, 2, 16}>("v_mfma_f32_4x4x2bf16"),
-    bf16<MatrixShape{32, 32, 4, 1}>("v_mfma_f32_32x32x4bf16"),
-    bf16<MatrixShape{16, 16, 8, 1}>("v_mfma_f32_16x16x8bf16"),
-    bf16_1k<MatrixShape{32, 32, 4, 2}>("v_mfma_f32_32x32x4bf16_1k"),
-    bf16_1k<MatrixShape{16, 16, 4, 4}>("v_mfma_f32_16x16x4bf16_1k"),
-    bf16_1k<MatrixShape{4, 4, 4, 16}>("v_mfma_f32_4x4x4bf16_1k"),
-    bf16_1k<MatrixShape{32, 32, 8, 1}>("v_mfma_f32_32x32x8bf16_1k"),
-    bf16_1k<MatrixShape{16, 16, 16, 1}>("v_mfma_f32_16x16x16bf16_1k"),
-    f64<MatrixShape{16, 16, 4, 1}>("v_mfma_f64_16x16x4f64"),
-    f64<MatrixShape{4, 4, 4, 4}>("v_mfma_f64_4x4x4f64"),
-    // MI300's names.
-    f32<MatrixShape{32, 32, 1, 2}>("v_mfma_f32_32x32x1_2b_f32"),
-    f32<MatrixShape{16, 16, 1, 4}>("v_mfma_f32_16x16x1_4b_f32"),
-    f32<MatrixShape{4, 4, 1, 16}>("v_mfma_f32_4x4x1_16b_f32"),
-    f32<MatrixShape{32, 32, 2, 1}>("v_mfma_f32_32x32x2_f32"),
-    f32<MatrixShape{16, 16, 4, 1}>("v_mfma_f32_16x16x4_f32"),
-    f16<MatrixShape{32, 32, 4, 2}>("v_mfma_f32_32x32x4_2b_f16"),
-    f16<MatrixShape{16, 16, 4, 4}>("v_mfma_f32_16x16x4_4b_f16"),
-    f16<MatrixShape{4, 4, 4, 16}>("v_mfma_f32_4x4x4_16b_f16"),
-    f16<MatrixShape{32, 32, 8, 1}>("v_mfma_f32_32x32x8_f16"),
-    f16<MatrixShape{16, 16, 16, 1}>("v_mfma_f32_16x16x16_f16"),
-    bf16_1k<MatrixShape{32, 32, 4, 2}>("v_mfma_f32_32x32x4_2b_bf16"),
-    bf16_1k<MatrixShape{16, 16, 4, 4}>("v_mfma_f32_16x16x4_4b_bf16"),
-    bf16_1k<MatrixShape{4, 4, 4, 16}>("v_mfma_f32_4x4x4_16b_bf16"),
-    bf16_1k<MatrixShape{32, 32, 8, 1}>("v_mfma_f32_32x32x8_bf16"),
-    bf16_1k<MatrixShape{16, 16, 16, 1}>("v_mfma_f32_16x16x16_bf16"),
-    i8<MatrixShape{32, 32, 4, 2}>("v_mfma_i32_32x32x4_2b_i8"),
-    i8<MatrixShape{16, 16, 4, 4}>("v_mfma_i32_16x16x4_4b_i8"),
-    i8<MatrixShape{4, 4, 4, 16}>("v_mfma_i32_4x4x4_16b_i8"),
-    i8<MatrixShape{32, 32, 16, 1}>("v_mfma_i32_32x32x16_i8"),
-    i8<MatrixShape{16, 16, 32, 1}>("v_mfma_i32_16x16x32_i8"),
-    f64<MatrixShape{16, 16, 4, 1}>("v_mfma_f64_16x16x4_f64"),
-    f64<MatrixShape{4, 4, 4, 4}>("v_mfma_f64_4x4x4_4b_f64"),
-    dense<MatrixShape{16, 16, 8, 1}, kXf32>("v_mfma_f32_16x16x8_xf32"),
-    dense<MatrixShape{32, 32, 4, 1}, kXf32>("v_mfma_f32_32x32x4_xf32"),
-    dense<MatrixShape{16, 16, 32, 1}, kBf8, kBf8>("v_mfma_f32_16x16x32_bf8_bf8"),
-    dense<MatrixShape{16, 16, 32, 1}, kBf8, kFp8>("v_mfma_f32_16x16x32_bf8_fp8"),
-    dense<MatrixShape{16, 16, 32, 1}, kFp8, kBf8>("v_mfma_f32_16x16x32_fp8_bf8"),
-    dense<MatrixShape{16, 16, 32, 1}, kFp8, kFp8>("v_mfma_f32_16x16x32_fp8_fp8"),
-    dense<MatrixShape{32, 32, 16, 1}, kBf8, kBf8>("v_mfma_f32_32x32x16_bf8_bf8"),
-    dense<MatrixShape{32, 32, 16, 1}, kBf8, kFp8>("v_mfma_f32_32x32x16_bf8_fp8"),
-    dense<MatrixShape{32, 32, 16, 1}, kFp8, kBf8>("v_mfma_f32_32x32x16_fp8_bf8"),
-    dense<MatrixShape{32, 32, 16, 1}, kFp8, kFp8>("v_mfma_f32_32x32x16_fp8_fp8"),
-    sparse<MatrixShape{16, 16, 32, 1}, kF16>("v_smfmac_f32_16x16x32_f16"),
-    sparse<MatrixShape{16, 16, 32, 1}, kBf16>("v_smfmac_f32_16x16x32_bf16"),
-    sparse<MatrixShape{32, 32, 16, 1}, kF16>("v_smfmac_f32_32x32x16_f16"),
-    sparse<MatrixShape{32, 32, 16, 1}, kBf16>("v_smfmac_f32_32x32x16_bf16"),
-    sparse_i8<MatrixShape{16, 16, 64, 1}>("v_smfmac_i32_16x16x64_i8"),
-    sparse<MatrixShape{16, 16, 64, 1}, kBf8, kBf8>("v_smfmac_f32_16x16x64_bf8_bf8"),
-    sparse<MatrixShape{16, 16, 64, 1}, kBf8, kFp8>("v_smfmac_f32_16x16x64_bf8_fp8"),
-    sparse<MatrixShape{16, 16, 64, 1}, kFp8, kBf8>("v_smfmac_f32_16x16x64_fp8_bf8"),
-    sparse<MatrixShape{16, 16, 64, 1}, kFp8, kFp8>("v_smfmac_f32_16x16x64_fp8_fp8"),
-    sparse_i8<MatrixShape{32, 32, 32, 1}>("v_smfmac_i32_32x32x32_i8"),
-    sparse<MatrixShape{32, 32, 32, 1}, kBf8, kBf8>("v_smfmac_f32_32x32x32_bf8_bf8"),
-    sparse<MatrixShape{32, 32, 32, 1}, kBf8, kFp8>("v_smfmac_f32_32x32x32_bf8_fp8"),
-    sparse<MatrixShape{32, 32, 32, 1}, kFp8, kBf8>("v_smfmac_f32_32x32x32_fp8_bf8"),
-    sparse<MatrixShape{32, 32, 32, 1}, kFp8, kFp8>("v_smfmac_f32_32x32x32_fp8_fp8"),
+    f32<MatrixShape{32, 32, 1, 2}>(Op::v_mfma_f32_32x32x1f32),
+    f32<MatrixShape{16, 16, 1, 4}>(Op::v_mfma_f32_16x16x1f32),
+    f32<MatrixShape{4, 4, 1, 16}>(Op::v_mfma_f32_4x4x1f32),
+    f32<MatrixShape{32, 32, 2, 1}>(Op::v_mfma_f32_32x32x2f32),
+    f32<MatrixShape{16, 16, 4, 1}>(Op::v_mfma_f32_16x16x4f32),
+    f16<MatrixShape{32, 32, 4, 2}>(Op::v_mfma_f32_32x32x4f16),
+    f16<MatrixShape{16, 16, 4, 4}>(Op::v_mfma_f32_16x16x4f16),
+    f16<MatrixShape{4, 4, 4, 16}>(Op::v_mfma_f32_4x4x4f16),
+    f16<MatrixShape{32, 32, 8, 1}>(Op::v_mfma_f32_32x32x8f16),
+    f16<MatrixShape{16, 16, 16, 1}>(Op::v_mfma_f32_16x16x16f16),
+    i8<MatrixShape{32, 32, 4, 2}>(Op::v_mfma_i32_32x32x4i8),
+    i8<MatrixShape{16, 16, 4, 4}>(Op::v_mfma_i32_16x16x4i8),
+    i8<MatrixShape{4, 4, 4, 16}>(Op::v_mfma_i32_4x4x4i8),
+    i8<MatrixShape{32, 32, 8, 1}>(Op::v_mfma_i32_32x32x8i8),
+    i8<MatrixShape{16, 16, 16, 1}>(Op::v_mfma_i32_16x16x16i8),
+    bf16<MatrixShape{32, 32, 2, 2}>(Op::v_mfma_f32_32x32x2bf16),
+    bf16<MatrixShape{16, 16, 2, 4}>(Op::v_mfma_f32_16x16x2bf16),
+    bf16<MatrixShape{4, 4, 2, 16}>(Op::v_mfma_f32_4x4x2bf16),
+    bf16<MatrixShape{32, 32, 4, 1}>(Op::v_mfma_f32_32x32x4bf16),
+    bf16<MatrixShape{16, 16, 8, 1}>(Op::v_mfma_f32_16x16x8bf16),
+    bf16_1k<MatrixShape{32, 32, 4, 2}>(Op::v_mfma_f32_32x32x4bf16_1k),
+    bf16_1k<MatrixShape{16, 16, 4, 4}>(Op::v_mfma_f32_16x16x4bf16_1k),
+    bf16_1k<MatrixShape{4, 4, 4, 16}>(Op::v_mfma_f32_4x4x4bf16_1k),
+    bf16_1k<MatrixShape{32, 32, 8, 1}>(Op::v_mfma_f32_32x32x8bf16_1k),
+    bf16_1k<MatrixShape{16, 16, 16, 1}>(Op::v_mfma_f32_16x16x16bf16_1k),
+    f64<MatrixShape{16, 16, 4, 1}>(Op::v_mfma_f64_16x16x4f64),
+    f64<MatrixShape{4, 4, 4, 4}>(Op::v_mfma_f64_4x4x4f64),
+    // MI300.
+    i8<MatrixShape{32, 32, 16, 1}>(Op::v_mfma_i32_32x32x16_i8),
+    i8<MatrixShape{16, 16, 32, 1}>(Op::v_mfma_i32_16x16x32_i8),
+    dense<MatrixShape{16, 16, 8, 1}, kXf32>(Op::v_mfma_f32_16x16x8_xf32),
+    dense<MatrixShape{32, 32, 4, 1}, kXf32>(Op::v_mfma_f32_32x32x4_xf32),
+    dense<MatrixShape{16, 16, 32, 1}, kBf8, kBf8>(Op::v_mfma_f32_16x16x32_bf8_bf8),
+    dense<MatrixShape{16, 16, 32, 1}, kBf8, kFp8>(Op::v_mfma_f32_16x16x32_bf8_fp8),
+    dense<MatrixShape{16, 16, 32, 1}, kFp8, kBf8>(Op::v_mfma_f32_16x16x32_fp8_bf8),
+    dense<MatrixShape{16, 16, 32, 1}, kFp8, kFp8>(Op::v_mfma_f32_16x16x32_fp8_fp8),
+    dense<MatrixShape{32, 32, 16, 1}, kBf8, kBf8>(Op::v_mfma_f32_32x32x16_bf8_bf8),
+    dense<MatrixShape{32, 32, 16, 1}, kBf8, kFp8>(Op::v_mfma_f32_32x32x16_bf8_fp8),
+    dense<MatrixShape{32, 32, 16, 1}, kFp8, kBf8>(Op::v_mfma_f32_32x32x16_fp8_bf8),
+    dense<MatrixShape{32, 32, 16, 1}, kFp8, kFp8>(Op::v_mfma_f32_32x32x16_fp8_fp8),
+    sparse<MatrixShape{16, 16, 32, 1}, kF16>(Op::v_smfmac_f32_16x16x32_f16),
+    sparse<MatrixShape{16, 16, 32, 1}, kBf16>(Op::v_smfmac_f32_16x16x32_bf16),
+    sparse<MatrixShape{32, 32, 16, 1}, kF16>(Op::v_smfmac_f32_32x32x16_f16),
+    sparse<MatrixShape{32, 32, 16, 1}, kBf16>(Op::v_smfmac_f32_32x32x16_bf16),
+    sparse_i8<MatrixShape{16, 16, 64, 1}>(Op::v_smfmac_i32_16x16x64_i8),
+    sparse<MatrixShape{16, 16, 64, 1}, kBf8, kBf8>(Op::v_smfmac_f32_16x16x64_bf8_bf8),
+    sparse<MatrixShape{16, 16, 64, 1}, kBf8, kFp8>(Op::v_smfmac_f32_16x16x64_bf8_fp8),
+    sparse<MatrixShape{16, 16, 64, 1}, kFp8, kBf8>(Op::v_smfmac_f32_16x16x64_fp8_bf8),
+    sparse<MatrixShape{16, 16, 64, 1}, kFp8, kFp8>(Op::v_smfmac_f32_16x16x64_fp8_fp8),
+    sparse_i8<MatrixShape{32, 32, 32, 1}>(Op::v_smfmac_i32_32x32x32_i8),
+    sparse<MatrixShape{32, 32, 32, 1}, kBf8, kBf8>(Op::v_smfmac_f32_32x32x32_bf8_bf8),
+    sparse<MatrixShape{32, 32, 32, 1}, kBf8, kFp8>(Op::v_smfmac_f32_32x32x32_bf8_fp8),
+    sparse<MatrixShape{32, 32, 32, 1}, kFp8, kBf8>(Op::v_smfmac_f32_32x32x32_fp8_bf8),
+    sparse<MatrixShape{32, 32, 32, 1}, kFp8, kFp8>(Op::v_smfmac_f32_32x32x32_fp8_fp8),
     // MI350.
-    dense<MatrixShape{16, 16, 32, 1}, kF16>("v_mfma_f32_16x16x32_f16"),
-    dense<MatrixShape{16, 16, 32, 1}, kBf16>("v_mfma_f32_16x16x32_bf16"),
-    dense<MatrixShape{32, 32, 16, 1}, kF16>("v_mfma_f32_32x32x16_f16"),
-    dense<MatrixShape{32, 32, 16, 1}, kBf16>("v_mfma_f32_32x32x16_bf16"),
-    i8<MatrixShape{16, 16, 64, 1}>("v_mfma_i32_16x16x64_i8"),
-    i8<MatrixShape{32, 32, 32, 1}>("v_mfma_i32_32x32x32_i8"),
-    sparse<MatrixShape{16, 16, 64, 1}, kF16>("v_smfmac_f32_16x16x64_f16"),
-    sparse<MatrixShape{16, 16, 64, 1}, kBf16>("v_smfmac_f32_16x16x64_bf16"),
-    sparse<MatrixShape{32, 32, 32, 1}, kF16>("v_smfmac_f32_32x32x32_f16"),
-    sparse<MatrixShape{32, 32, 32, 1}, kBf16>("v_smfmac_f32_32x32x32_bf16"),
-    sparse_i8<MatrixShape{16, 16, 128, 1}>("v_smfmac_i32_16x16x128_i8"),
-    sparse<MatrixShape{16, 16, 128, 1}, kBf8, kBf8>("v_smfmac_f32_16x16x128_bf8_bf8"),
-    sparse<MatrixShape{16, 16, 128, 1}, kBf8, kFp8>("v_smfmac_f32_16x16x128_bf8_fp8"),
-    sparse<MatrixShape{16, 16, 128, 1}, kFp8, kBf8>("v_smfmac_f32_16x16x128_fp8_bf8"),
-    sparse<MatrixShape{16, 16, 128, 1}, kFp8, kFp8>("v_smfmac_f32_16x16x128_fp8_fp8"),
-    sparse_i8<MatrixShape{32, 32, 64, 1}>("v_smfmac_i32_32x32x64_i8"),
-    sparse<MatrixShape{32, 32, 64, 1}, kBf8, kBf8>("v_smfmac_f32_32x32x64_bf8_bf8"),
-    sparse<MatrixShape{32, 32, 64, 1}, kBf8, kFp8>("v_smfmac_f32_32x32x64_bf8_fp8"),
-    sparse<MatrixShape{32, 32, 64, 1}, kFp8, kBf8>("v_smfmac_f32_32x32x64_fp8_bf8"),
-    sparse<MatrixShape{32, 32, 64, 1}, kFp8, kFp8>("v_smfmac_f32_32x32x64_fp8_fp8"),
-    selected<MatrixShape{16, 16, 128, 1}, false>("v_mfma_f32_16x16x128_f8f6f4"),
-    selected<MatrixShape{16, 16, 128, 1}, true>("v_mfma_scale_f32_16x16x128_f8f6f4"),
-    selected<MatrixShape{32, 32, 64, 1}, false>("v_mfma_f32_32x32x64_f8f6f4"),
-    selected<MatrixShape{32, 32, 64, 1}, true>("v_mfma_scale_f32_32x32x64_f8f6f4"),
+    dense<MatrixShape{16, 16, 32, 1}, kF16>(Op::v_mfma_f32_16x16x32_f16),
+    dense<MatrixShape{16, 16, 32, 1}, kBf16>(Op::v_mfma_f32_16x16x32_bf16),
+    dense<MatrixShape{32, 32, 16, 1}, kF16>(Op::v_mfma_f32_32x32x16_f16),
+    dense<MatrixShape{32, 32, 16, 1}, kBf16>(Op::v_mfma_f32_32x32x16_bf16),
+    i8<MatrixShape{16, 16, 64, 1}>(Op::v_mfma_i32_16x16x64_i8),
+    i8<MatrixShape{32, 32, 32, 1}>(Op::v_mfma_i32_32x32x32_i8),
+    sparse<MatrixShape{16, 16, 64, 1}, kF16>(Op::v_smfmac_f32_16x16x64_f16),
+    sparse<MatrixShape{16, 16, 64, 1}, kBf16>(Op::v_smfmac_f32_16x16x64_bf16),
+    sparse<MatrixShape{32, 32, 32, 1}, kF16>(Op::v_smfmac_f32_32x32x32_f16),
+    sparse<MatrixShape{32, 32, 32, 1}, kBf16>(Op::v_smfmac_f32_32x32x32_bf16),
+    sparse_i8<MatrixShape{16, 16, 128, 1}>(Op::v_smfmac_i32_16x16x128_i8),
+    sparse<MatrixShape{16, 16, 128, 1}, kBf8, kBf8>(Op::v_smfmac_f32_16x16x128_bf8_bf8),
+    sparse<MatrixShape{16, 16, 128, 1}, kBf8, kFp8>(Op::v_smfmac_f32_16x16x128_bf8_fp8),
+    sparse<MatrixShape{16, 16, 128, 1}, kFp8, kBf8>(Op::v_smfmac_f32_16x16x128_fp8_bf8),
+    sparse<MatrixShape{16, 16, 128, 1}, kFp8, kFp8>(Op::v_smfmac_f32_16x16x128_fp8_fp8),
+    sparse_i8<MatrixShape{32, 32, 64, 1}>(Op::v_smfmac_i32_32x32x64_i8),
+    sparse<MatrixShape{32, 32, 64, 1}, kBf8, kBf8>(Op::v_smfmac_f32_32x32x64_bf8_bf8),
+    sparse<MatrixShape{32, 32, 64, 1}, kBf8, kFp8>(Op::v_smfmac_f32_32x32x64_bf8_fp8),
+    sparse<MatrixShape{32, 32, 64, 1}, kFp8, kBf8>(Op::v_smfmac_f32_32x32x64_fp8_bf8),
+    sparse<MatrixShape{32, 32, 64, 1}, kFp8, kFp8>(Op::v_smfmac_f32_32x32x64_fp8_fp8),
+    selected<MatrixShape{16, 16, 128, 1}, false>(Op::v_mfma_f32_16x16x128_f8f6f4),
+    selected<MatrixShape{16, 16, 128, 1}, true>(Op::v_mfma_scale_f32_16x16x128_f8f6f4),
+    selected<MatrixShape{32, 32, 64, 1}, false>(Op::v_mfma_f32_32x32x64_f8f6f4),
+    selected<MatrixShape{32, 32, 64, 1}, true>(Op::v_mfma_scale_f32_32x32x64_f8f6f4),
 };
 
 }  // namespace

@@ -5,15 +5,12 @@
 
 #include <cstdint>
 
+#include "vgpu/isa/rows/row.h"
+
 namespace halyard::vgpu::isa {
 
-// D = A * B + C in `blocks` independent blocks: A is m × k, B is k × n, C and D are m × n.
-struct MatrixShape {
-  unsigned m;
-  unsigned n;
-  unsigned k;
-  unsigned blocks;
-};
+// MatrixShape (rows/row.h): D = A * B + C in `blocks` independent blocks. A is m × k, B is k × n, C
+// and D are m × n.
 
 // A and B: each lane holds `per_lane` elements that follow each other in k, packed into its
 // registers from the low bits up.

@@ -13,13 +13,12 @@ namespace {
 // jump past it wastes the decoding of skipped code.
 constexpr unsigned kRun = 64;
 
-// No gfx9 instruction is longer than 8 bytes: one dword behind the page is all it can need.
-constexpr uint64_t kTail = 4;
+// What an instruction that begins in the page can have behind it.
+constexpr uint64_t kTail = Decoder::kMostBytes - 4;
 
 bool ends_run(const Instruction& instruction) {
-  const std::string_view name = instruction.mnemonic;
-  return name == "s_endpgm" || name == "s_branch" || name == "s_setpc_b64" ||
-         name == "s_swappc_b64";
+  const Flow flow = row_of(instruction.op).flow;
+  return instruction.op == Op::none || flow == Flow::kJump || flow == Flow::kEnd;
 }
 
 }  // namespace
@@ -187,10 +186,10 @@ const Instruction* Program::decode_at(const CodePage& const_page, uint64_t pc) {
     const uint64_t left = page.valid_end - at;
     run.emplace_back();
     slots.push_back(slot);
-    decoder_->decode({bytes, std::min<uint64_t>(left, 8)}, at, run.back());
+    decoder_->decode({bytes, std::min<uint64_t>(left, Decoder::kMostBytes)}, run.back());
     if (observed_) observe(run.back());
     at += run.back().size;
-    if (ends_run(run.back()) || !run.back().opcode) break;
+    if (ends_run(run.back())) break;
   }
   auto block = std::make_unique<Instruction[]>(run.size());
   std::copy(run.begin(), run.end(), block.get());
@@ -215,7 +214,7 @@ const Instruction* Program::instruction(uint64_t pc) {
 std::string Program::text(uint64_t pc) const {
   const MemoryRange range = memory_.find(pc);
   if (!range.contains(pc, 4)) return "<not mapped>";
-  uint8_t bytes[8];
+  uint8_t bytes[Decoder::kMostBytes];
   const uint64_t size = std::min<uint64_t>(range.end - pc, sizeof bytes);
   if (!read_host(bytes, range.host(pc), size)) return "<not mapped>";
   return decoder_->text({bytes, size}, pc);

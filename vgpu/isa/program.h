@@ -35,8 +35,8 @@ struct CodePage {
   uint64_t base = 0;
   std::atomic<uint64_t> verified_epoch{0};
   std::atomic<uint64_t> verified_generation{0};
-  uint64_t valid_begin = 0;  // the mapped part when the page was made, [begin, end), plus the first
-  uint64_t valid_end = 0;    // dword behind the page if that is mapped too
+  uint64_t valid_begin = 0;  // the mapped part when the page was made, [begin, end), plus what an
+  uint64_t valid_end = 0;    // instruction can have behind the page if that is mapped too
   std::vector<uint8_t> bytes;
   std::vector<std::unique_ptr<Instruction[]>> blocks;
   size_t size = 0;                         // bytes that the page takes, with its instructions

@@ -1,61 +1,58 @@
 // What an instruction touches of the register files, and whether its encoding carries modifiers.
 
 #include <algorithm>
+#include <iterator>
 
 #include "vgpu/isa/encoding.h"
 
 namespace halyard::vgpu::isa {
 namespace {
 
-unsigned source_dwords(Type type, OperandKind kind) {
-  if (kind == OperandKind::kNone) return 0;
-  return std::max(dwords_of(type), 1u);
+// A and B of f8f6f4: 32 values of 8, 6 or 4 bits.
+unsigned selected_dwords(unsigned type) {
+  constexpr unsigned kDwords[] = {8, 8, 6, 6, 4};
+  return type < std::size(kDwords) ? kDwords[type] : 8;
 }
 
 }  // namespace
 
-unsigned dwords_of(Type type) {
-  switch (type) {
-    case Type::kNone:
-      return 0;
-    case Type::kB16:
-    case Type::kF16:
-    case Type::kB32:
-    case Type::kF32:
-    case Type::kPkB16:
-    case Type::kPkF16:
-    case Type::kBF16:
-    case Type::kPkBF16:
-      return 1;
-    case Type::kB64:
-    case Type::kI64:
-    case Type::kF64:
-    case Type::kPkF32:
-    case Type::kMask:
-      return 2;
-    case Type::kB96:
-      return 3;
-    case Type::kB128:
-      return 4;
-    case Type::kB192:
-      return 6;
-    case Type::kB256:
-    case Type::kF64x4:
-      return 8;
-    case Type::kB512:
-      return 16;
-    case Type::kB1024:
-      return 32;
+unsigned source_dwords(const Instruction& i, unsigned s) {
+  const Operand& source = i.src[s];
+  if (source.kind == OperandKind::kNone) return 0;
+  const Row& row = row_of(i.op);
+  switch (i.format) {
+    case Format::kMubuf:
+    case Format::kMtbuf: {
+      const unsigned dwords[] = {unsigned{i.offen} + i.idxen, 4, 1};
+      return dwords[s];
+    }
+    case Format::kFlat: {
+      const bool is_scratch = i.segment == 1;
+      const bool narrow = is_scratch || i.src[2].kind == OperandKind::kScalar;
+      const unsigned dwords[] = {narrow ? 1u : 2u, dwords_of(row.src[1]), is_scratch ? 1u : 2u};
+      return dwords[s];
+    }
+    case Format::kSmem:
+      return s == 0 ? dwords_of(row.src[0]) : 1;
+    default:
+      if (row.has(kSelectsTypes) && s < 2) return selected_dwords(s == 0 ? i.abs : i.neg);
+      // Some types (of constants, say) name none.
+      return std::max(dwords_of(row.src[s]), 1u);
   }
-  return 0;
+}
+
+unsigned result_dwords(const Instruction& i) {
+  if (i.dst.kind == OperandKind::kNone) return 0;
+  return std::max(dwords_of(row_of(i.op).dst), 1u);
 }
 
 bool has_modifier(const Instruction& i) {
   if (i.sdwa.enabled || i.dpp.enabled || i.neg || i.abs || i.op_sel || i.omod || i.clamp)
     return true;
-  if (i.format != Format::kVop3p || !i.opcode) return false;
+  if (i.format != Format::kVop3p) return false;
+  const Row& row = row_of(i.op);
   for (unsigned s = 0; s < 3; ++s) {
-    if (i.opcode->src[s] != Type::kNone && !((i.op_sel_hi >> s) & 1)) return true;
+    if (row.src[s] != Type::kNone && !((i.op_sel_hi >> s) & 1)) return true;
   }
   return false;
 }
@@ -82,31 +79,10 @@ const char* register_needs(const Target& target, const Instruction& i, uint64_t&
         sgprs = std::max(sgprs, std::min<unsigned>(end, scalar::kFlatScratch));
     }
   };
-  const Opcode& opcode = *i.opcode;
-  add(i.dst, source_dwords(opcode.dst, i.dst.kind));
-  add(i.sdst, source_dwords(Type::kMask, i.sdst.kind));
-  switch (i.format) {
-    case Format::kMubuf:
-    case Format::kMtbuf:
-      // TFE's status goes to the VGPR behind the data (Vega ISA, chapter 13, MUBUF).
-      if (i.tfe) add(i.dst, source_dwords(opcode.dst, i.dst.kind) + 1);
-      add(i.src[0], i.src[0].kind == OperandKind::kNone ? 0u : unsigned{i.offen} + i.idxen);
-      add(i.src[1], i.src[1].kind == OperandKind::kNone ? 0u : 4u);
-      add(i.src[2], 1);
-      break;
-    case Format::kFlat:
-      add(i.src[0], i.segment == 1 || i.src[2].kind == OperandKind::kScalar ? 1u : 2u);
-      add(i.src[1], source_dwords(opcode.src[1], i.src[1].kind));
-      add(i.src[2], i.segment == 1 ? 1u : 2u);
-      break;
-    case Format::kSmem:
-      add(i.src[0], source_dwords(opcode.src[0], i.src[0].kind));
-      add(i.src[1], 1);
-      break;
-    default:
-      for (unsigned s = 0; s < 3; ++s) add(i.src[s], source_dwords(opcode.src[s], i.src[s].kind));
-      break;
-  }
+  // TFE's status goes to the VGPR behind the data (Vega ISA, chapter 13, MUBUF).
+  add(i.dst, result_dwords(i) + i.tfe);
+  add(i.sdst, i.sdst.kind == OperandKind::kNone ? 0 : dwords_of(Type::kMask));
+  for (unsigned s = 0; s < 3; ++s) add(i.src[s], source_dwords(i, s));
   needs = uint64_t{agprs} << 32 | uint64_t{sgprs} << 16 | vgprs;
   return problem;
 }

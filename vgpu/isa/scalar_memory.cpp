@@ -126,67 +126,59 @@ Outcome s_memrealtime(Wave& w, const Instruction& i) {
   return Outcome::kNext;
 }
 
-constexpr Type kN = Type::kNone, k32 = Type::kB32, k64 = Type::kB64, k128 = Type::kB128;
-
-constexpr Opcode op(const char* name, Handler handler, Type data = kN, Type base = kN) {
-  return {name, handler, handler, data, {base, kN, kN}};
+constexpr Opcode op(Op op, Handler handler) {
+  return {op, handler, handler};
 }
 
-#define HALYARD_ATOMICS(prefix, Space, base, name, F)               \
-  op(prefix name, s_atomic<Space, atomic::F, uint32_t>, k32, base), \
-      op(prefix name "_x2", s_atomic<Space, atomic::F, uint64_t>, k64, base)
+#define HALYARD_ATOMICS(prefix, Space, name, F)               \
+  op(Op::prefix##name, s_atomic<Space, atomic::F, uint32_t>), \
+      op(Op::prefix##name##_x2, s_atomic<Space, atomic::F, uint64_t>)
 
-#define HALYARD_ALL_ATOMICS(prefix, Space, base)                                   \
-  HALYARD_ATOMICS(prefix, Space, base, "swap", Swap),                              \
-      HALYARD_ATOMICS(prefix, Space, base, "add", Add),                            \
-      HALYARD_ATOMICS(prefix, Space, base, "sub", Sub),                            \
-      HALYARD_ATOMICS(prefix, Space, base, "smin", Smin),                          \
-      HALYARD_ATOMICS(prefix, Space, base, "umin", Umin),                          \
-      HALYARD_ATOMICS(prefix, Space, base, "smax", Smax),                          \
-      HALYARD_ATOMICS(prefix, Space, base, "umax", Umax),                          \
-      HALYARD_ATOMICS(prefix, Space, base, "and", And),                            \
-      HALYARD_ATOMICS(prefix, Space, base, "or", Or),                              \
-      HALYARD_ATOMICS(prefix, Space, base, "xor", Xor),                            \
-      HALYARD_ATOMICS(prefix, Space, base, "inc", Inc),                            \
-      HALYARD_ATOMICS(prefix, Space, base, "dec", Dec),                            \
-      op(prefix "cmpswap", s_atomic<Space, atomic::Cmpswap, uint32_t>, k64, base), \
-      op(prefix "cmpswap_x2", s_atomic<Space, atomic::Cmpswap, uint64_t>, k128, base)
+#define HALYARD_ALL_ATOMICS(prefix, Space)                                                    \
+  HALYARD_ATOMICS(prefix, Space, swap, Swap), HALYARD_ATOMICS(prefix, Space, add, Add),       \
+      HALYARD_ATOMICS(prefix, Space, sub, Sub), HALYARD_ATOMICS(prefix, Space, smin, Smin),   \
+      HALYARD_ATOMICS(prefix, Space, umin, Umin), HALYARD_ATOMICS(prefix, Space, smax, Smax), \
+      HALYARD_ATOMICS(prefix, Space, umax, Umax), HALYARD_ATOMICS(prefix, Space, and, And),   \
+      HALYARD_ATOMICS(prefix, Space, or, Or), HALYARD_ATOMICS(prefix, Space, xor, Xor),       \
+      HALYARD_ATOMICS(prefix, Space, inc, Inc), HALYARD_ATOMICS(prefix, Space, dec, Dec),     \
+      op(Op::prefix##cmpswap, s_atomic<Space, atomic::Cmpswap, uint32_t>),                    \
+      op(Op::prefix##cmpswap_x2, s_atomic<Space, atomic::Cmpswap, uint64_t>)
 
 constexpr Opcode kOpcodes[] = {
-    op("s_load_dword", s_load<Plain, 1>, k32, k64),
-    op("s_load_dwordx2", s_load<Plain, 2>, k64, k64),
-    op("s_load_dwordx4", s_load<Plain, 4>, k128, k64),
-    op("s_load_dwordx8", s_load<Plain, 8>, Type::kB256, k64),
-    op("s_load_dwordx16", s_load<Plain, 16>, Type::kB512, k64),
-    op("s_buffer_load_dword", s_load<Buffer, 1>, k32, k128),
-    op("s_buffer_load_dwordx2", s_load<Buffer, 2>, k64, k128),
-    op("s_buffer_load_dwordx4", s_load<Buffer, 4>, k128, k128),
-    op("s_buffer_load_dwordx8", s_load<Buffer, 8>, Type::kB256, k128),
-    op("s_buffer_load_dwordx16", s_load<Buffer, 16>, Type::kB512, k128),
-    op("s_scratch_load_dword", s_load<Scratch, 1>, k32, k64),
-    op("s_scratch_load_dwordx2", s_load<Scratch, 2>, k64, k64),
-    op("s_scratch_load_dwordx4", s_load<Scratch, 4>, k128, k64),
-    op("s_store_dword", s_store<Plain, 1>, k32, k64),
-    op("s_store_dwordx2", s_store<Plain, 2>, k64, k64),
-    op("s_store_dwordx4", s_store<Plain, 4>, k128, k64),
-    op("s_buffer_store_dword", s_store<Buffer, 1>, k32, k128),
-    op("s_buffer_store_dwordx2", s_store<Buffer, 2>, k64, k128),
-    op("s_buffer_store_dwordx4", s_store<Buffer, 4>, k128, k128),
-    op("s_scratch_store_dword", s_store<Scratch, 1>, k32, k64),
-    op("s_scratch_store_dwordx2", s_store<Scratch, 2>, k64, k64),
-    op("s_scratch_store_dwordx4", s_store<Scratch, 4>, k128, k64),
-    op("s_dcache_inv", s_dcache),
-    op("s_dcache_wb", s_dcache),
-    op("s_dcache_inv_vol", s_dcache),
-    op("s_dcache_wb_vol", s_dcache),
-    op("s_dcache_discard", s_no_effect, kN, k64),
-    op("s_dcache_discard_x2", s_no_effect, kN, k64),
-    op("s_atc_probe", s_no_effect, kN, k64),
-    op("s_atc_probe_buffer", s_no_effect, kN, k128),
-    op("s_memtime", s_memtime, k64),
-    op("s_memrealtime", s_memrealtime, k64),
-    HALYARD_ALL_ATOMICS("s_atomic_", Plain, k64),
-    HALYARD_ALL_ATOMICS("s_buffer_atomic_", Buffer, k128),
+    op(Op::s_load_dword, s_load<Plain, 1>),
+    op(Op::s_load_dwordx2, s_load<Plain, 2>),
+    op(Op::s_load_dwordx4, s_load<Plain, 4>),
+    op(Op::s_load_dwordx8, s_load<Plain, 8>),
+    op(Op::s_load_dwordx16, s_load<Plain, 16>),
+    op(Op::s_buffer_load_dword, s_load<Buffer, 1>),
+    op(Op::s_buffer_load_dwordx2, s_load<Buffer, 2>),
+    op(Op::s_buffer_load_dwordx4, s_load<Buffer, 4>),
+    op(Op::s_buffer_load_dwordx8, s_load<Buffer, 8>),
+    op(Op::s_buffer_load_dwordx16, s_load<Buffer, 16>),
+    op(Op::s_scratch_load_dword, s_load<Scratch, 1>),
+    op(Op::s_scratch_load_dwordx2, s_load<Scratch, 2>),
+    op(Op::s_scratch_load_dwordx4, s_load<Scratch, 4>),
+    op(Op::s_store_dword, s_store<Plain, 1>),
+    op(Op::s_store_dwordx2, s_store<Plain, 2>),
+    op(Op::s_store_dwordx4, s_store<Plain, 4>),
+    op(Op::s_buffer_store_dword, s_store<Buffer, 1>),
+    op(Op::s_buffer_store_dwordx2, s_store<Buffer, 2>),
+    op(Op::s_buffer_store_dwordx4, s_store<Buffer, 4>),
+    op(Op::s_scratch_store_dword, s_store<Scratch, 1>),
+    op(Op::s_scratch_store_dwordx2, s_store<Scratch, 2>),
+    op(Op::s_scratch_store_dwordx4, s_store<Scratch, 4>),
+    op(Op::s_dcache_inv, s_dcache),
+    op(Op::s_dcache_wb, s_dcache),
+    op(Op::s_dcache_inv_vol, s_dcache),
+    op(Op::s_dcache_wb_vol, s_dcache),
+    op(Op::s_dcache_discard, s_no_effect),
+    op(Op::s_dcache_discard_x2, s_no_effect),
+    op(Op::s_atc_probe, s_no_effect),
+    op(Op::s_atc_probe_buffer, s_no_effect),
+    op(Op::s_memtime, s_memtime),
+    op(Op::s_memrealtime, s_memrealtime),
+    HALYARD_ALL_ATOMICS(s_atomic_, Plain),
+    HALYARD_ALL_ATOMICS(s_buffer_atomic_, Buffer),
 };
 
 #undef HALYARD_ALL_ATOMICS

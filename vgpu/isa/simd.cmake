@@ -36,7 +36,7 @@ set_source_files_properties(valu/tables_float16.cpp valu/tables_packed.cpp PROPE
   "$<$<CXX_COMPILER_ID:GNU>:-finline-limit=2000;--param=max-inline-insns-single=2000;--param=max-inline-insns-auto=2000;--param=large-function-growth=100000;--param=inline-unit-growth=100000>")
 
 function(halyard_simd_options target name)
-  target_link_libraries(${target} PRIVATE halyard_options)
+  target_link_libraries(${target} PRIVATE halyard_options halyard_vgpu_rows)
   target_compile_definitions(${target} PRIVATE HALYARD_SIMD_BUILD=${name})
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   # No contraction: v_mad rounds twice, and builds must agree. No code reads float exceptions or

@@ -1,5 +1,6 @@
 #include "vgpu/isa/tables.h"
 
+#include <array>
 #include <vector>
 
 #include "vgpu/isa/simd.h"
@@ -26,6 +27,18 @@ std::span<const Opcode> memory_opcodes() {
   static const std::vector<Opcode>* const all =
       join({simd_build().flat, simd_build().buffer, buffer_format_opcodes()});
   return *all;
+}
+
+const Opcode* find_opcode(Op op) {
+  static const auto& all = *new std::array<const Opcode*, kOps>([] {
+    std::array<const Opcode*, kOps> by_op{};
+    for (const auto& family :
+         {scalar_opcodes(), vector_opcodes(), matrix_opcodes(), memory_opcodes(), lds_opcodes()}) {
+      for (const Opcode& opcode : family) by_op[static_cast<unsigned>(opcode.op)] = &opcode;
+    }
+    return by_op;
+  }());
+  return all[static_cast<unsigned>(op)];
 }
 
 }  // namespace halyard::vgpu::isa

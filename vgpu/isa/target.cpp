@@ -27,6 +27,7 @@ void add_apu(Target& target) {
 // gfx906.
 void add_vega20(Target& target) {
   target.has_sramecc = true;
+  target.generation = Generation::kGfx906;
 }
 
 // gfx908 (CDNA 1): AGPRs, in a file of their own.
@@ -35,6 +36,7 @@ void add_cdna1(Target& target) {
   target.float_atomics_in_l2 = true;
   target.accumulators = true;
   target.matrix_arithmetic = MatrixArithmetic::kCdna1;
+  target.generation = Generation::kGfx908;
 }
 
 // gfx90a (CDNA 2): one register file for both.
@@ -55,6 +57,7 @@ void add_cdna2(Target& target) {
   target.xnack_per_process = true;
   target.sdma_count_bits = 30;
   target.matrix_arithmetic = MatrixArithmetic::kCdna2;
+  target.generation = Generation::kGfx90a;
 }
 
 // gfx942 (CDNA 3): several dies in one GPU, whose caches instructions name by their scope. Float
@@ -68,7 +71,9 @@ void add_cdna3(Target& target) {
   target.last_hwreg = 24;
   target.has_xcds = true;
   target.matrix_arithmetic = MatrixArithmetic::kCdna3;
+  target.matrix_f64_negates = true;
   target.float8 = Float8::kFnuz;
+  target.generation = Generation::kGfx942;
 }
 
 // gfx950 (CDNA 4).
@@ -78,12 +83,15 @@ void add_cdna4(Target& target) {
   target.lds_granule = 1280;
   target.matrix_arithmetic = MatrixArithmetic::kCdna4;
   target.float8 = Float8::kOcp;
+  target.generation = Generation::kGfx950;
 }
 
 // What is added to the facts of Vega. False: the engine does not execute the processor.
 bool add_facts(std::string_view processor, Target& target) {
-  if (processor == "gfx900" || processor == "gfx904") return true;
-  if (processor == "gfx902" || processor == "gfx909" || processor == "gfx90c") {
+  if (processor == "gfx900") return true;
+  if (processor == "gfx904") {
+    target.generation = Generation::kGfx904;
+  } else if (processor == "gfx902" || processor == "gfx909" || processor == "gfx90c") {
     add_apu(target);
   } else if (processor == "gfx906") {
     add_vega20(target);

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "vgpu/isa/generation.h"
+
 namespace halyard::vgpu::isa {
 
 // How matrix instructions compute: each generation rounds and flushes in its own way.
@@ -25,6 +27,7 @@ enum class Float8 : uint8_t {
 
 struct Target {
   std::string processor;
+  Generation generation = Generation::kGfx900;  // whose encodings it has
 
   // --- Registers.
   uint32_t vgpr_granule = 4;      // rsrc1's GRANULATED_WORKITEM_VGPR_COUNT counts in these
@@ -49,6 +52,7 @@ struct Target {
   // --- Arithmetic.
   MatrixArithmetic matrix_arithmetic = MatrixArithmetic::kNone;
   Float8 float8 = Float8::kNone;
+  bool matrix_f64_negates = false;  // BLGP of f64 matrix instructions negates A, B and C
 
   // --- Start of a wave.
   bool packed_work_item_ids = false;      // v0 holds x, y and z, 10 bits each

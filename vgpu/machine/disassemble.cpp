@@ -21,9 +21,10 @@ bool disassemble(const char* processor, const uint8_t* code, size_t size, uint64
   const auto decoder = isa::Decoder::create(processor, "", error);
   if (!decoder) return false;
   for (size_t at = 0; at + 4 <= size;) {
-    const std::span<const uint8_t> bytes(code + at, std::min<size_t>(size - at, 8));
+    const std::span<const uint8_t> bytes(code + at,
+                                         std::min<size_t>(size - at, isa::Decoder::kMostBytes));
     isa::Instruction decoded;
-    decoder->decode(bytes, address + at, decoded);
+    decoder->decode(bytes, decoded);
     const std::string text = decoder->text(bytes, address + at);
     halyard_vgpu_instruction instruction = {};
     instruction.address = address + at;
@@ -31,7 +32,7 @@ bool disassemble(const char* processor, const uint8_t* code, size_t size, uint64
     instruction.text = text.c_str();
     instruction.kind =
         halyard::vgpu::observe::class_name(halyard::vgpu::observe::class_of(decoded));
-    instruction.executes = decoded.opcode != nullptr;
+    instruction.executes = decoded.op != isa::Op::none;
     if (visit(user, &instruction) != 0) break;
     at += decoded.size;
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string_view>
 #include <unordered_map>
 
 #include "vgpu/isa/target.h"
@@ -17,9 +16,16 @@ constexpr size_t kHottest = 20;
 constexpr const char* kClassNames[kClasses] = {"vector",        "matrix", "scalar", "scalar memory",
                                                "vector memory", "LDS",    "branch", "other"};
 
-bool is_branch(std::string_view name) {
-  return name.starts_with("s_branch") || name.starts_with("s_cbranch") ||
-         name.starts_with("s_setpc") || name.starts_with("s_swappc") || name.starts_with("s_call");
+bool is_branch(const isa::Row& row) {
+  switch (row.flow) {
+    case isa::Flow::kJump:
+    case isa::Flow::kBranch:
+    case isa::Flow::kFork:
+    case isa::Flow::kJoin:
+      return true;
+    default:
+      return false;
+  }
 }
 
 double percent(uint64_t part, uint64_t whole) {
@@ -72,7 +78,7 @@ const char* class_name(Class kind) {
 
 Class class_of(const isa::Instruction& instruction) {
   using isa::Format;
-  const std::string_view name = instruction.mnemonic;
+  const isa::Row& row = isa::row_of(instruction.op);
   switch (instruction.format) {
     case Format::kVop1:
     case Format::kVop2:
@@ -81,14 +87,14 @@ Class class_of(const isa::Instruction& instruction) {
     case Format::kVintrp:
       return Class::kVector;
     case Format::kVop3p:
-      return name.starts_with("v_mfma") ? Class::kMatrix : Class::kVector;
+      return row.has(isa::kMatrix) ? Class::kMatrix : Class::kVector;
     case Format::kSop1:
     case Format::kSop2:
     case Format::kSopc:
     case Format::kSopk:
-      return is_branch(name) ? Class::kBranch : Class::kScalar;
+      return is_branch(row) ? Class::kBranch : Class::kScalar;
     case Format::kSopp:
-      return is_branch(name) ? Class::kBranch : Class::kOther;
+      return is_branch(row) ? Class::kBranch : Class::kOther;
     case Format::kSmem:
       return Class::kScalarMemory;
     case Format::kDs:

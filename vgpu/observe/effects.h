@@ -1,5 +1,5 @@
 // The registers that an instruction reads and writes, and its kind for waits: one description for
-// all checks, derived from the decoded Instruction and its opcode.
+// all checks, from the decoded Instruction and its row.
 #pragma once
 
 #include <array>
@@ -72,7 +72,7 @@ struct Effects {
   bool is_cut_ = false;
 };
 
-// kNone for an instruction that no table knows.
+// kNone for what is not executed.
 Role role_of(const isa::Instruction& instruction);
 
 // Of an instruction that `wave` is about to execute: registers that M0 or MODE displace are the

@@ -1,6 +1,6 @@
 // The bytes of LDS that an instruction accesses.
 //
-// Derived from the mnemonic and the registers before the instruction is executed, not by the
+// Derived from the row and the registers before the instruction is executed, not by the
 // handlers that execute it (vgpu/isa/lds.cpp, flat.cpp, lds_direct.cpp). So the check does not
 // share the handlers' mistakes, and the handlers contain no checks.
 #pragma once

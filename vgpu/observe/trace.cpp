@@ -138,9 +138,10 @@ void GroupTrace::after(const Wave& wave, const Instruction& instruction, uint64_
     add("fault: " + wave.fault.message);
   } else {
     // A store's dst field is the data that it reads.
-    const bool stores = instruction.opcode && instruction.opcode->dst == isa::Type::kNone;
-    if (instruction.opcode && !stores)
-      add_operand(wave, instruction.dst, isa::dwords_of(instruction.opcode->dst));
+    const bool stores =
+        instruction.op != isa::Op::none && isa::row_of(instruction.op).dst == isa::Type::kNone;
+    if (instruction.op != isa::Op::none && !stores)
+      add_operand(wave, instruction.dst, isa::result_dwords(instruction));
     add_operand(wave, instruction.sdst, 2);
     add_state(wave);
   }

@@ -58,9 +58,8 @@ InFlight in_flight(uint64_t pc, uint64_t lanes) {
 }
 
 bool ignores_exec(const Instruction& i) {
-  const std::string_view name = i.mnemonic;
-  return name.starts_with("v_readlane") || name.starts_with("v_readfirstlane") ||
-         name.starts_with("v_writelane") || name.starts_with("v_mfma");
+  const isa::Row& row = isa::row_of(i.op);
+  return row.has(isa::kIgnoresExec) || row.has(isa::kScalarResult);
 }
 
 // The lanes whose vector registers an instruction reads and writes. DPP and DS permutations take

@@ -30,7 +30,7 @@ bool stores(const isa::Instruction& instruction) {
 
 Kinds kinds_of(const isa::Wave& wave, const isa::Instruction& instruction) {
   Kinds kinds;
-  if (instruction.opcode == nullptr) return kinds;
+  if (instruction.op == isa::Op::none) return kinds;
   switch (instruction.format) {
     case Format::kSmem:
       kinds.add(Kind::kScalar);

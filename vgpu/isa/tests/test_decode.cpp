@@ -45,8 +45,8 @@ TEST_P(Decode, TakesEveryConstantOfMultiplyAdd) {
     for (const uint32_t constant : {0xffu, 0xfeu, 0x1ffu, 0x100ffu, 0x800000ffu}) {
       const auto bytes = bytes_of(opcode << 25 | 3 << 17 | 2 << 9 | 1, constant);
       Instruction instruction;
-      decoder_->decode(bytes, 0, instruction);
-      EXPECT_NE(instruction.opcode, nullptr) << instruction.mnemonic;
+      decoder_->decode(bytes, instruction);
+      EXPECT_NE(instruction.op, Op::none) << instruction.mnemonic;
       EXPECT_EQ(instruction.size, 8);
       EXPECT_EQ(decoder_->text(bytes, 0), fmt::format(fmt::runtime(text), constant));
     }
@@ -76,9 +76,9 @@ TEST_P(Decode, RefusesToNegateIntegers) {
       const uint32_t second = 0x18000000 | 259u << 9 | 258u | (high == 0 ? 1u << 29 : 0);
       Instruction instruction;
       const uint32_t third = c.sources == 3 ? 260u << 18 : 0;
-      decoder_->decode(bytes_of(first | 1u << 14, second | third), 0, instruction);
+      decoder_->decode(bytes_of(first | 1u << 14, second | third), instruction);
       ASSERT_NE(instruction.execute, nullptr);
-      EXPECT_EQ(instruction.opcode == nullptr, c.integer) << instruction.mnemonic << " " << high;
+      EXPECT_EQ((instruction.op == Op::none), c.integer) << instruction.mnemonic << " " << high;
     }
   }
 }

@@ -165,7 +165,7 @@ class IntegerAtomics : public ::testing::Test {
 TEST_F(IntegerAtomics, OfVectorMemory) {
   unsigned found = 0;
   for (const Opcode& opcode : memory_opcodes()) {
-    const auto a = memory_atomic(opcode.mnemonic);
+    const auto a = memory_atomic(row_of(opcode.op).name);
     if (!a) continue;
     ++found;
     const unsigned dwords = a->bits / 32;
@@ -195,7 +195,7 @@ TEST_F(IntegerAtomics, OfVectorMemory) {
 TEST_F(IntegerAtomics, OfLds) {
   unsigned found = 0;
   for (const Opcode& opcode : lds_opcodes()) {
-    const auto a = lds_atomic(opcode.mnemonic);
+    const auto a = lds_atomic(row_of(opcode.op).name);
     if (!a) continue;
     ++found;
     const unsigned dwords = a->bits / 32;
@@ -211,7 +211,7 @@ TEST_F(IntegerAtomics, OfLds) {
 TEST_F(IntegerAtomics, OfScalarMemory) {
   unsigned found = 0;
   for (const Opcode& opcode : scalar_opcodes()) {
-    const auto a = memory_atomic(opcode.mnemonic);
+    const auto a = memory_atomic(row_of(opcode.op).name);
     if (!a) continue;
     ++found;
     const unsigned dwords = a->bits / 32;

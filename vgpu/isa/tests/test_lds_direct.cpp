@@ -173,8 +173,8 @@ TEST(LdsDirectDecoding, WhatLlvmAssembles) {
       const std::vector<uint8_t> code = assemble(text, processor, error);
       ASSERT_EQ(error, "") << text;
       Instruction instruction;
-      decoder->decode(code, 0, instruction);
-      EXPECT_NE(instruction.opcode, nullptr) << text;
+      decoder->decode(code, instruction);
+      EXPECT_NE(instruction.op, Op::none) << text;
       EXPECT_EQ(instruction.src[0].kind, OperandKind::kLdsDirect) << text;
       EXPECT_THAT(decoder->text(code, 0), HasSubstr("src_lds_direct")) << text;
     }

@@ -264,16 +264,16 @@ TEST_F(ScalarModel, EveryInstructionAgrees) {
   constexpr unsigned kCases = 24;
   Machine m;
   for (const Opcode& opcode : scalar_alu_opcodes()) {
-    const std::string name = opcode.mnemonic;
+    const std::string name = row_of(opcode.op).name;
     const bool sopk = is_sopk(name), unsigned_k = sopk && name.ends_with("u32");
     auto* const cases = m.allocate<ScalarCase>(kCases);
     std::vector<State> expected(kCases);
     std::string text = "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n";
     for (unsigned n = 0; n < kCases; ++n) {
       ScalarCase& c = cases[n];
-      c.s0 = operand(opcode.src[0]);
-      c.s1 = operand(opcode.src[1]);
-      c.d = operand(opcode.dst);
+      c.s0 = operand(row_of(opcode.op).src[0]);
+      c.s1 = operand(row_of(opcode.op).src[1]);
+      c.d = operand(row_of(opcode.op).dst);
       c.exec = operand(Type::kB64);
       c.scc = static_cast<uint32_t>(random() % 2);
       const auto k = static_cast<int16_t>(random() % 3 ? random() : random() % 5);
@@ -290,9 +290,11 @@ TEST_F(ScalarModel, EveryInstructionAgrees) {
         s.s0 = moves ? immediate : s.d;
         s.s1 = immediate;
       } else {
-        if (opcode.dst != Type::kNone) operands = registers(16, opcode.dst) + ", ";
-        operands += registers(8, opcode.src[0]);
-        if (opcode.src[1] != Type::kNone) operands += ", " + registers(10, opcode.src[1]);
+        if (row_of(opcode.op).dst != Type::kNone)
+          operands = registers(16, row_of(opcode.op).dst) + ", ";
+        operands += registers(8, row_of(opcode.op).src[0]);
+        if (row_of(opcode.op).src[1] != Type::kNone)
+          operands += ", " + registers(10, row_of(opcode.op).src[1]);
       }
       const std::string at = std::to_string(n * sizeof(ScalarCase));
       const auto plus = [&](unsigned o) { return std::to_string(n * sizeof(ScalarCase) + o); };
@@ -308,7 +310,7 @@ TEST_F(ScalarModel, EveryInstructionAgrees) {
     m.expect_ok(text, {address_of(cases)});
     for (unsigned n = 0; n < kCases; ++n) {
       const ScalarCase& got = cases[n];
-      const uint64_t mask = dwords_of(opcode.dst) == 2 ? ~uint64_t{0} : 0xffffffff;
+      const uint64_t mask = dwords_of(row_of(opcode.op).dst) == 2 ? ~uint64_t{0} : 0xffffffff;
       ASSERT_TRUE((got.d & mask) == (expected[n].d & mask) && got.scc == expected[n].scc &&
                   got.exec == expected[n].exec)
           << name << std::hex << " s0 " << before[n].s0 << " s1 " << expected[n].s1 << " d "

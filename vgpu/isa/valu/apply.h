@@ -114,10 +114,8 @@ struct Operation {
     constexpr unsigned kDwords = kShape.src_dwords[kSource];
     const Operand& operand = source_operand(in, kShape, kSource);
     const VectorRegister* const from = vector_source(w, operand);
-    if (from == nullptr) [[unlikely]] {
+    if (from == nullptr) [[unlikely]]
       splat<kDwords>(w, operand, scratch);
-      if constexpr (kTraits.mixed_sources) mix_constant(in, kSource, scratch->lane);
-    }
     for (unsigned d = 0; d < kDwords; ++d) {
       args.src[kSource][d] = from != nullptr ? from[d].lane : scratch[d].lane;
     }
@@ -233,10 +231,11 @@ struct Operation {
     return run_general(w, in, kShape, &core<kFunction, kFast>);
   }
 
-  static constexpr Opcode opcode(const char* mnemonic) {
+  static constexpr Opcode opcode(Op name) {
     // Mixing, and results in the upper half, are never without modifiers.
     constexpr bool kPlain = !kTraits.to_high && !kTraits.mixed_sources;
-    Opcode o{mnemonic, kPlain ? &plain : nullptr, &general};
+    Opcode o{name, kPlain ? &plain : nullptr, &general};
+    o.is_typed = true;
     o.dst = kShape.dst;
     for (unsigned i = 0; i < 3; ++i) {
       // An accumulator is the destination, not an operand of the encoding.
@@ -250,18 +249,18 @@ struct Operation {
 
 // Rows of the opcode tables.
 template <auto kFunction, Traits kTraits = Traits{}>
-constexpr Opcode op(const char* mnemonic) {
-  return Operation<kFunction, nullptr, nullptr, kTraits>::opcode(mnemonic);
+constexpr Opcode op(Op name) {
+  return Operation<kFunction, nullptr, nullptr, kTraits>::opcode(name);
 }
 // kFast: see core().
 template <auto kFunction, auto kFast, Traits kTraits = Traits{}>
-constexpr Opcode op_fast(const char* mnemonic) {
-  return Operation<kFunction, kFast, nullptr, kTraits>::opcode(mnemonic);
+constexpr Opcode op_fast(Op name) {
+  return Operation<kFunction, kFast, nullptr, kTraits>::opcode(name);
 }
 // kClamped: what an integer operation does instead if CLAMP is set.
 template <auto kFunction, auto kClamped, Traits kTraits = Traits{}>
-constexpr Opcode op_clamp(const char* mnemonic) {
-  return Operation<kFunction, nullptr, kClamped, kTraits>::opcode(mnemonic);
+constexpr Opcode op_clamp(Op name) {
+  return Operation<kFunction, nullptr, kClamped, kTraits>::opcode(name);
 }
 
 }  // namespace halyard::vgpu::isa::valu

@@ -135,7 +135,6 @@ template <bool kDpp>
     const VectorRegister* const from = vector_source(w, operand);
     if (from == nullptr) {
       splat_rows(w, operand, shape.src_dwords[i], buffer[i]);
-      if (shape.mixed_sources) mix_constant(in, i, buffer[i][0].lane);
     }
     for (unsigned d = 0; d < shape.src_dwords[i]; ++d) {
       args.src[i][d] = from != nullptr ? from[d].lane : buffer[i][d].lane;

@@ -68,25 +68,21 @@ Outcome nothing(Wave&, const Instruction&) {
   return Outcome::kNext;
 }
 
-constexpr Opcode row_of(const char* mnemonic, Handler handler, Type dst, Type src0, Type src1) {
-  Opcode o{mnemonic, handler, handler};
-  o.dst = dst;
-  o.src[0] = src0;
-  o.src[1] = src1;
-  return o;
+constexpr Opcode op(Op op, Handler handler) {
+  return {op, handler, handler};
 }
 
 constexpr Opcode kOpcodes[] = {
-    row_of("v_readlane_b32", read_lane, Type::kB32, Type::kB32, Type::kB32),
-    row_of("v_readfirstlane_b32", read_first_lane, Type::kB32, Type::kB32, Type::kNone),
-    row_of("v_writelane_b32", write_lane, Type::kB32, Type::kB32, Type::kB32),
-    row_of("v_swap_b32", swap, Type::kB32, Type::kB32, Type::kNone),
-    row_of("v_accvgpr_read_b32", acc_move, Type::kB32, Type::kB32, Type::kNone),
-    row_of("v_accvgpr_write_b32", acc_move, Type::kB32, Type::kB32, Type::kNone),
-    row_of("v_accvgpr_mov_b32", acc_move, Type::kB32, Type::kB32, Type::kNone),
-    row_of("v_nop", nothing, Type::kNone, Type::kNone, Type::kNone),
+    op(Op::v_readlane_b32, read_lane),
+    op(Op::v_readfirstlane_b32, read_first_lane),
+    op(Op::v_writelane_b32, write_lane),
+    op(Op::v_swap_b32, swap),
+    op(Op::v_accvgpr_read_b32, acc_move),
+    op(Op::v_accvgpr_write_b32, acc_move),
+    op(Op::v_accvgpr_mov_b32, acc_move),
+    op(Op::v_nop, nothing),
     // Float exceptions are not recorded, so there is nothing to clear.
-    row_of("v_clrexcp", nothing, Type::kNone, Type::kNone, Type::kNone),
+    op(Op::v_clrexcp, nothing),
 };
 
 }  // namespace

@@ -61,23 +61,6 @@ struct Shape {
 
 using Core = void (*)(const LaneArgs&, const FloatMode&);
 
-constexpr uint8_t dwords_of(Type type) {
-  switch (type) {
-    case Type::kNone:
-    case Type::kMask:
-      return 0;
-    case Type::kB64:
-    case Type::kI64:
-    case Type::kF64:
-    case Type::kPkF32:
-      return 2;
-    case Type::kB128:
-      return 4;
-    default:
-      return 1;
-  }
-}
-
 // The value of an operand that is neither a register nor a constant.
 uint64_t special_value(const Wave& w, const Operand& operand);
 

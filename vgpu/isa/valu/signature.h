@@ -92,11 +92,11 @@ struct Signature<R (*)(A...)> {
     Shape s;
     if constexpr (!std::is_void_v<Value>) {
       s.dst = Carrier<Value>::kType;
+      s.dst_dwords = static_cast<uint8_t>(dwords_of(s.dst));
       s.float_result = kIsReal<Value>;
     } else {
       s.dst = Type::kMask;
     }
-    s.dst_dwords = dwords_of(s.dst);
     (add_source<A>(s), ...);
     s.flag_result = kFlagResult;
     s.exec_result = traits.writes_exec;
@@ -123,7 +123,7 @@ struct Signature<R (*)(A...)> {
   static constexpr void add_source(Shape& s) {
     if constexpr (kIsSource<T>) {
       s.src[s.sources] = Carrier<T>::kType;
-      s.src_dwords[s.sources] = dwords_of(Carrier<T>::kType);
+      s.src_dwords[s.sources] = static_cast<uint8_t>(dwords_of(Carrier<T>::kType));
       ++s.sources;
     }
   }

@@ -84,15 +84,6 @@ void change_sources(const Instruction& in, const Shape& shape, LaneArgs& args, L
   }
 }
 
-void mix_constant(const Instruction& in, unsigned source, uint32_t* row) {
-  // Source field 240..248: 0.5 … 1/(2 pi).
-  const unsigned field = static_cast<unsigned>(in.encoding >> (32 + 9 * source)) & 0x1ff;
-  if (in.src[source].kind != OperandKind::kConstant || field < 240 || field > 248) return;
-  if ((in.op_sel_hi >> source & 1) == 0) return;
-  for (unsigned lane = 0; lane < kLanes; ++lane)
-    row[lane] = nearest_f16(from_bits<float>(row[lane])).bits;
-}
-
 void mix_sources(const Instruction& in, const FloatMode& mode, LaneArgs& args, LaneBuffer* copies) {
   for (unsigned i = 0; i < 3; ++i) {
     const uint32_t*& row = args.src[i][0];

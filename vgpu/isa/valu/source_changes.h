@@ -128,9 +128,7 @@ inline constexpr unsigned kChangedRows = 2;
 void change_sources(const Instruction& in, const Shape& shape, LaneArgs& args, LaneBuffer* copies);
 
 // The same for v_mad_mix and its kin: a source is an f32, or, with its op_sel_hi bit, the half of a
-// dword that op_sel says, which becomes an f32. mix_constant() has been called for the sources that
-// are not registers: it makes the row of a float constant, which the decoder gave as an f32, f16.
-void mix_constant(const Instruction& in, unsigned source, uint32_t* row);
+// dword that op_sel says, which becomes an f32.
 void mix_sources(const Instruction& in, const FloatMode& mode, LaneArgs& args, LaneBuffer* copies);
 
 }  // namespace halyard::vgpu::isa::valu

@@ -297,9 +297,9 @@ TEST_P(EffectsAsLlvm, Agree) {
     uint8_t bytes[8];
     std::memcpy(bytes, &encoding, sizeof bytes);
     isa::Instruction i;
-    decoder->decode(bytes, 0, i);
+    decoder->decode(bytes, i);
     Operands theirs;
-    if (i.opcode == nullptr || !llvm.operands_of(bytes, theirs)) return false;
+    if (i.op == isa::Op::none || !llvm.operands_of(bytes, theirs)) return false;
     Effects effects;
     find_effects(wave, i, effects);
     const std::string text = decoder->text(bytes, 0);
@@ -371,7 +371,7 @@ class EffectsTest : public ::testing::Test {
     std::vector<uint8_t> code = isa::testing::assemble(line, processor, error);
     ASSERT_EQ(error, "");
     code.resize(8);
-    decoder->decode(code, 0, instruction);
+    decoder->decode(code, instruction);
     isa::Wave wave = wave_of_102_scalars();
     wave.sgpr[isa::scalar::kM0] = m0;
     wave.mode_bits = 2u << 29;  // the depth of the stack of branches

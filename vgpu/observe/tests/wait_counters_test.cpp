@@ -25,7 +25,7 @@ class WaitCountersTest : public ::testing::Test {
     EXPECT_EQ(error, "");
     code.resize(8);
     isa::Instruction instruction;
-    decoder->decode(code, 0, instruction);
+    decoder->decode(code, instruction);
     return instruction;
   }
   void follow(const std::string& line) { counters.follow(wave, instruction_of(line)); }

@@ -88,7 +88,7 @@ void MemoryMachine::run(const std::vector<uint8_t>& code, const std::string& tex
   std::memcpy(wave_.sgpr, r.s, sizeof r.s);
   wave_.set_mode(mode.bits());
   Instruction in;
-  decoder_->decode(std::span(code), 0, in);
+  decoder_->decode(std::span(code), in);
   const Outcome outcome = in.execute(wave_, in);
   EXPECT_EQ(outcome, Outcome::kNext) << text << ": " << wave_.fault.message;
 }

@@ -20,9 +20,10 @@ const std::set<std::string>& modelled() {
   static const std::set<std::string> names = [] {
     std::set<std::string> all;
     for (const Row& row : vector_rows()) all.insert(row.name);
-    for (const Opcode& o : scalar_alu_opcodes()) all.insert(o.mnemonic);  // test_scalar_model.cpp
+    for (const Opcode& o : scalar_alu_opcodes())
+      all.insert(row_of(o.op).name);  // test_scalar_model.cpp
     for (const Opcode& o : scalar_opcodes()) {
-      const std::string name = o.mnemonic;
+      const std::string name = row_of(o.op).name;
       // test_integer_atomics.cpp
       if (name.starts_with("s_atomic_") || name.starts_with("s_buffer_atomic_")) all.insert(name);
       // test_scalar_memory_model.cpp
@@ -36,8 +37,9 @@ const std::set<std::string>& modelled() {
     for (const auto& family : {memory_opcodes(), lds_opcodes()}) {
       for (const Opcode& o : family) {
         MemoryOperation operation;
-        if (parse_memory(o.mnemonic, operation)) all.insert(o.mnemonic);  // test_memory_model.cpp
-        const std::string name = o.mnemonic;
+        if (parse_memory(row_of(o.op).name, operation))
+          all.insert(row_of(o.op).name);  // test_memory_model.cpp
+        const std::string name = row_of(o.op).name;
         if (name.find("_format_") != name.npos) all.insert(name);  // test_format_model.cpp
       }
     }
@@ -64,7 +66,7 @@ const std::set<std::string>& modelled() {
                                    "ds_nop"})
       all.insert(name);  // test_lds_model.cpp
     // test_matrix.cpp and test_matrix_model.cpp
-    for (const Opcode& o : matrix_opcodes()) all.insert(o.mnemonic);
+    for (const Opcode& o : matrix_opcodes()) all.insert(row_of(o.op).name);
     return all;
   }();
   return names;

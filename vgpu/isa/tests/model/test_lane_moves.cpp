@@ -123,7 +123,7 @@ TEST_P(LaneMoves, AgreeWithTheModel) {
       std::memcpy(agprs.get(), m->acc.v, sizeof m->acc.v);
       std::memcpy(wave.sgpr, m->r.s, sizeof m->r.s);
       Instruction in;
-      decoder->decode(std::span(code), 0, in);
+      decoder->decode(std::span(code), in);
       ASSERT_EQ(in.execute(wave, in), Outcome::kNext) << text;
       move.model(*m);
       EXPECT_EQ(std::memcmp(vgprs.get(), m->r.v, sizeof m->r.v), 0) << text;

@@ -18,7 +18,7 @@ namespace halyard::vgpu::isa::test {
 
 inline const Opcode& opcode(std::string_view mnemonic) {
   for (const Opcode& o : vector_opcodes()) {
-    if (mnemonic == o.mnemonic) return o;
+    if (mnemonic == row_of(o.op).name) return o;
   }
   ADD_FAILURE() << "no opcode " << mnemonic;
   return vector_opcodes().front();
@@ -145,6 +145,7 @@ class Machine {
   static Instruction make(const char* mnemonic, Format format = Format::kVop3) {
     Instruction in;
     in.mnemonic = mnemonic;
+    in.op = find_op(mnemonic);
     in.format = format;
     in.sdst = vcc();
     in.op_sel_hi = format == Format::kVop3p ? 7 : 0;

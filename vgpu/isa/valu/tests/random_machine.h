@@ -54,7 +54,8 @@ class RandomMachine : public Machine {
   }
 
   Instruction instruction(const Opcode& o) {
-    Instruction in = make(o.mnemonic, is_packed(o.mnemonic) ? Format::kVop3p : Format::kVop3);
+    Instruction in =
+        make(row_of(o.op).name, is_packed(row_of(o.op).name) ? Format::kVop3p : Format::kVop3);
     for (Operand& operand : in.src) operand = source();
     in.dst = vreg(kDst);
     in.sdst = sreg(static_cast<unsigned>(random() % 100));

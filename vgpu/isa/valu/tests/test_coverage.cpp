@@ -38,7 +38,7 @@ std::set<std::string> mnemonics(const std::string& processor) {
 
 std::set<std::string> implemented() {
   std::set<std::string> names;
-  for (const Opcode& o : vector_opcodes()) names.insert(o.mnemonic);
+  for (const Opcode& o : vector_opcodes()) names.insert(row_of(o.op).name);
   return names;
 }
 
@@ -60,11 +60,11 @@ INSTANTIATE_TEST_SUITE_P(Processors, Coverage, testing::Values("gfx900", "gfx906
 TEST(Opcodes, NoMnemonicAppearsTwice) {
   std::set<std::string> seen;
   for (const Opcode& o : vector_opcodes())
-    EXPECT_TRUE(seen.insert(o.mnemonic).second) << o.mnemonic;
+    EXPECT_TRUE(seen.insert(row_of(o.op).name).second) << row_of(o.op).name;
 }
 
 TEST(Opcodes, EveryOpcodeHasAGeneralHandler) {
-  for (const Opcode& o : vector_opcodes()) EXPECT_NE(o.general, nullptr) << o.mnemonic;
+  for (const Opcode& o : vector_opcodes()) EXPECT_NE(o.general, nullptr) << row_of(o.op).name;
 }
 
 TEST(Opcodes, NothingIsImplementedThatNoProcessorHas) {

@@ -12,7 +12,7 @@ namespace {
 TEST(EveryOpcode, PlainAndGeneralHandlersAgree) {
   RandomMachine m(101);
   for (const Opcode& o : vector_opcodes()) {
-    if (o.plain == nullptr || moves_lanes(o.mnemonic)) continue;
+    if (o.plain == nullptr || moves_lanes(row_of(o.op).name)) continue;
     for (int round = 0; round < 12; ++round) {
       m.randomize();
       m.run_both(m.instruction(o), kDstDwords);
@@ -24,7 +24,7 @@ TEST(EveryOpcode, PlainAndGeneralHandlersAgree) {
 TEST(EveryOpcode, DisabledLanesKeepTheirValuesUnderAnyModifiers) {
   RandomMachine m(102);
   for (const Opcode& o : vector_opcodes()) {
-    if (moves_lanes(o.mnemonic)) continue;
+    if (moves_lanes(row_of(o.op).name)) continue;
     for (int round = 0; round < 12; ++round) {
       m.randomize();
       m.wave.set_exec(m.random());
@@ -32,13 +32,13 @@ TEST(EveryOpcode, DisabledLanesKeepTheirValuesUnderAnyModifiers) {
       Instruction in = m.instruction(o);
       m.modify(in);
       const std::vector<VectorRegister> before(m.wave.vgpr, m.wave.vgpr + Machine::kRegisters);
-      ASSERT_EQ(o.general(m.wave, decoded(in)), Outcome::kNext) << o.mnemonic;
+      ASSERT_EQ(o.general(m.wave, decoded(in)), Outcome::kNext) << row_of(o.op).name;
       for (unsigned r = 0; r < Machine::kRegisters; ++r) {
         for (unsigned lane = 0; lane < kLanes; ++lane) {
           const bool may_change = r >= kDst && r < kDst + kDstDwords && (exec >> lane & 1) != 0;
           if (!may_change) {
             ASSERT_EQ(m.v(r, lane), before[r].lane[lane])
-                << o.mnemonic << " changed v" << r << " in lane " << lane;
+                << row_of(o.op).name << " changed v" << r << " in lane " << lane;
           }
         }
       }

@@ -120,7 +120,7 @@ class FastEdges : public testing::Test {
       std::memcpy(m.wave.vgpr + kDst, old.data(), sizeof old[0] * kDstDwords);
       m.wave.set_exec(~0ull);
       m.wave.set_vcc(vcc_before);
-      EXPECT_EQ(handler(m.wave, in), Outcome::kNext) << o.mnemonic;
+      EXPECT_EQ(handler(m.wave, in), Outcome::kNext) << row_of(o.op).name;
       return Results(m.wave);
     };
     const Results usual = run();
@@ -136,10 +136,10 @@ class FastEdges : public testing::Test {
       for (unsigned d = 0; d < kDstDwords; ++d)
         same &= usual.rows[d].lane[lane] == full.rows[d].lane[lane];
       if (same) continue;
-      ADD_FAILURE() << o.mnemonic << std::hex << " of " << m.v64(0, lane) << ' ' << m.v64(4, lane)
-                    << ' ' << m.v64(8, lane) << ": " << usual.rows[1].lane[lane] << '\''
-                    << usual.rows[0].lane[lane] << ", for all operands " << full.rows[1].lane[lane]
-                    << '\'' << full.rows[0].lane[lane];
+      ADD_FAILURE() << row_of(o.op).name << std::hex << " of " << m.v64(0, lane) << ' '
+                    << m.v64(4, lane) << ' ' << m.v64(8, lane) << ": " << usual.rows[1].lane[lane]
+                    << '\'' << usual.rows[0].lane[lane] << ", for all operands "
+                    << full.rows[1].lane[lane] << '\'' << full.rows[0].lane[lane];
       return false;
     }
     return true;
@@ -160,7 +160,7 @@ class FastEdges : public testing::Test {
 TEST_F(FastEdges, AgreeWithTheLoopsForAllOperands) {
   m.wave.mode = FloatMode{};
   for (const Opcode& o : vector_opcodes()) {
-    if (moves_lanes(o.mnemonic)) continue;
+    if (moves_lanes(row_of(o.op).name)) continue;
     for (unsigned round = 0; round < 600 && agrees(o, round); ++round) continue;
   }
 }

@@ -78,9 +78,9 @@ TEST(FastPaths, AgreeWithTheExactFunctions) {
   constexpr uint32_t kRare[] = {0x7ff17d01, 0x00010001, 0x08080808};
   Rows m;
   for (const Opcode& o : vector_opcodes()) {
-    if (o.plain == nullptr || moves_lanes(o.mnemonic)) continue;
-    Instruction in =
-        Machine::make(o.mnemonic, is_packed(o.mnemonic) ? Format::kVop3p : Format::kVop3);
+    if (o.plain == nullptr || moves_lanes(row_of(o.op).name)) continue;
+    Instruction in = Machine::make(row_of(o.op).name,
+                                   is_packed(row_of(o.op).name) ? Format::kVop3p : Format::kVop3);
     for (unsigned i = 0; i < 3; ++i) in.src[i] = vreg(kSourceStride * i);
     in.dst = o.dst == Type::kMask ? Operand{} : vreg(kDst);
     for (int round = 0; round < 24; ++round) {
@@ -99,12 +99,12 @@ TEST(FastPaths, AgreeWithTheExactFunctions) {
         for (unsigned r = 0; r < kDst; ++r) m.v(r, kSlowLane) = rare;
         m.run(in);
         constexpr uint64_t kOthers = ~(1ull << kSlowLane);
-        ASSERT_EQ(m.wave.vcc() & kOthers, mask & kOthers) << o.mnemonic;
-        ASSERT_EQ(m.wave.exec() & kOthers, exec & kOthers) << o.mnemonic;
+        ASSERT_EQ(m.wave.vcc() & kOthers, mask & kOthers) << row_of(o.op).name;
+        ASSERT_EQ(m.wave.exec() & kOthers, exec & kOthers) << row_of(o.op).name;
         for (unsigned d = 0; d < kDstDwords; ++d) {
           for (unsigned lane = 0; lane < kSlowLane; ++lane) {
             ASSERT_EQ(fast[kDst + d].lane[lane], m.v(kDst + d, lane))
-                << o.mnemonic << " of " << std::hex << before[0].lane[lane] << ", "
+                << row_of(o.op).name << " of " << std::hex << before[0].lane[lane] << ", "
                 << before[kSourceStride].lane[lane] << ", " << before[2 * kSourceStride].lane[lane]
                 << ", and in the next registers " << before[1].lane[lane] << ", "
                 << before[kSourceStride + 1].lane[lane] << ", "

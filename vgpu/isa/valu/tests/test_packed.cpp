@@ -222,13 +222,13 @@ TEST_F(Packed, MixedPrecisionRoundsItsF32SumInF32sMode) {
 
 TEST_F(Packed, MixedPrecisionReadsFloatConstantsInTheSourcesType) {
   Instruction in = Machine::make("v_fma_mix_f32", Format::kVop3p);
-  in.src[0] = constant(bits(0.5f));
-  in.src[1] = constant(bits(0.5f));
   in.src[2] = constant(0);
   in.dst = vreg(0);
-  in.encoding = uint64_t{240} << 32 | uint64_t{240} << 41 | uint64_t{128} << 50;
   for (const uint8_t halves : {0, 1, 2, 3, 7}) {
     in.op_sel_hi = halves;
+    // The decoder makes them of the type that OP_SEL_HI says.
+    for (unsigned s = 0; s < 2; ++s)
+      in.src[s] = constant((halves >> s & 1) != 0 ? 0x3800u : bits(0.5f));
     m.run(in);
     EXPECT_EQ(f32(m.v(0)), 0.25f) << int(halves);
   }

@@ -65,8 +65,8 @@ TEST_F(SimdBuilds, HaveTheSameInstructionsInTheSameOrder) {
       ASSERT_EQ((baseline.*family).size(), (build->*family).size()) << build->name;
       for (size_t i = 0; i < (baseline.*family).size(); ++i) {
         const Opcode& o = (baseline.*family)[i];
-        EXPECT_STREQ(o.mnemonic, (build->*family)[i].mnemonic);
-        EXPECT_NE(o.general, (build->*family)[i].general) << o.mnemonic << " is shared";
+        EXPECT_EQ(o.op, (build->*family)[i].op) << row_of(o.op).name;
+        EXPECT_NE(o.general, (build->*family)[i].general) << row_of(o.op).name << " is shared";
       }
     }
   }
@@ -81,7 +81,7 @@ TEST_F(SimdBuilds, AgreeOnTheVectorAlu) {
         Instruction in = m.instruction(o);
         expect_same(m, o.plain, other.plain, in, build->name);
         m.randomize();
-        if (!moves_lanes(o.mnemonic)) m.modify(in);
+        if (!moves_lanes(row_of(o.op).name)) m.modify(in);
         expect_same(m, o.general, other.general, in, build->name);
         if (HasFailure()) return;
       }
@@ -94,7 +94,7 @@ TEST_F(SimdBuilds, AgreeWhereRegistersOverlap) {
   for (const SimdBuild* const build : simd_builds().subspan(1)) {
     for (size_t i = 0; i < baseline.vector.size(); ++i) {
       const Opcode &o = baseline.vector[i], &other = build->vector[i];
-      if (o.dst == Type::kMask || moves_lanes(o.mnemonic)) continue;
+      if (o.dst == Type::kMask || moves_lanes(row_of(o.op).name)) continue;
       for (unsigned round = 0; round < 9; ++round) {
         m.randomize();
         Instruction in = m.instruction(o);
@@ -118,7 +118,7 @@ TEST_F(SimdBuilds, AgreeOnMatrices) {
       for (size_t i = 0; i < baseline.matrix.size(); ++i) {
         for (unsigned round = 0; round < 4; ++round) {
           m.randomize();
-          Instruction in = Machine::make(baseline.matrix[i].mnemonic, Format::kVop3p);
+          Instruction in = Machine::make(row_of(baseline.matrix[i].op).name, Format::kVop3p);
           in.src[0] = vreg(0);
           in.src[1] = vreg(8);
           in.src[2] = round % 2 != 0 ? vreg(16) : constant(m.random());

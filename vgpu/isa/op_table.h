@@ -1,0 +1,38 @@
+// Which instruction an encoding's OP field names, for one generation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/isa/rows/row.h"
+
+namespace halyard::vgpu::isa {
+
+class OpTable {
+ public:
+  struct Entry {
+    Op op = Op::none;
+    bool sdwa = false;
+    bool dpp = false;
+    const char* name = nullptr;  // as this generation spells it
+  };
+
+  // The tables are made at their first use and live as long as the process. Any thread.
+  static const OpTable& of(Generation generation);
+
+  // Op::none if the number is none of this format's. `segment`: of FLAT, else 0.
+  const Entry& find(Format format, unsigned number, unsigned segment) const;
+
+ private:
+  explicit OpTable(Generation generation);
+
+  std::vector<Entry> entries_;
+};
+
+// The format that the first dword belongs to (Vega ISA, chapter 13).
+Format format_of(uint32_t word0);
+
+// The OP field of the first dword, which is of this format.
+unsigned op_number(Format format, uint32_t word0);
+
+}  // namespace halyard::vgpu::isa

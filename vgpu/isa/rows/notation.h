@@ -1,0 +1,298 @@
+// How rows are written:
+//
+//   INSTRUCTION(name, encodings, operands(result, source...), fact...)
+//
+//   INSTRUCTION(s_addc_u32, sop2(4), operands(b32, b32, b32), reads(scc), writes(scc))
+//   INSTRUCTION(v_add_f32, vop2(1), operands(f32, f32, f32), reads(mode))
+//   INSTRUCTION(v_mul_legacy_f32, vop2(4).until(gfx908) | vop3(0x2a1).from(gfx90a), …)
+//   INSTRUCTION(global_load_dword, global(20), operands(b32, b64, none, b64), load(4))
+//
+// An encoding is its format and the number in its OP field. It holds for all generations but for
+// what from() and until() say; named() gives the spelling from a generation on, if it differs.
+// VOP1, VOP2 and VOPC have a 64-bit form as well (VOP3), SDWA and DPP, unless long_only(),
+// no_long(), no_sdwa() or no_dpp() say otherwise.
+//
+// Operands are those of the encoding's fields, in the order that instruction.h lists for each
+// format. Vector instructions and vector memory instructions read EXEC, flat and scratch ones
+// FLAT_SCRATCH; facts name all else that no field does.
+#pragma once
+
+#include "vgpu/isa/rows/row.h"
+
+namespace halyard::vgpu::isa::rows {
+
+// NOLINTBEGIN(readability-identifier-naming): a notation of its own.
+
+inline constexpr Generation gfx904 = Generation::kGfx904, gfx906 = Generation::kGfx906,
+                            gfx908 = Generation::kGfx908, gfx90a = Generation::kGfx90a,
+                            gfx942 = Generation::kGfx942, gfx950 = Generation::kGfx950,
+                            gfx900 = Generation::kGfx900;
+
+inline constexpr Type none = Type::kNone, b16 = Type::kB16, f16 = Type::kF16, b32 = Type::kB32,
+                      f32 = Type::kF32, b64 = Type::kB64, i64 = Type::kI64, f64 = Type::kF64,
+                      pk_b16 = Type::kPkB16, pk_f16 = Type::kPkF16, pk_f32 = Type::kPkF32,
+                      b96 = Type::kB96, b128 = Type::kB128, b192 = Type::kB192, bf16 = Type::kBF16,
+                      pk_bf16 = Type::kPkBF16, b256 = Type::kB256, b512 = Type::kB512,
+                      b1024 = Type::kB1024, f64x4 = Type::kF64x4, mask = Type::kMask;
+
+inline constexpr uint8_t scc = kImpliesScc, vcc = kImpliesVcc, exec = kImpliesExec, m0 = kImpliesM0,
+                         mode = kImpliesMode, flat_scratch = kImpliesFlatScratch;
+
+// Some encodings of one instruction.
+struct Encodings {
+  Encoding one[Row::kMostEncodings];
+  uint8_t count = 0;
+
+  consteval Encodings from(Generation g) const {
+    Encodings all = *this;
+    for (Encoding& e : all.one) e.first = g;
+    return all;
+  }
+  consteval Encodings until(Generation g) const {
+    Encodings all = *this;
+    for (Encoding& e : all.one) e.last = g;
+    return all;
+  }
+  // Spelled `name` everywhere.
+  consteval Encodings called(const char* name) const {
+    Encodings all = *this;
+    for (Encoding& e : all.one) e.name = name;
+    return all;
+  }
+  // Two spellings: the second holds from `g` on.
+  consteval Encodings named(Generation g, const char* name) const {
+    Encodings early = *this, late = *this;
+    for (Encoding& e : early.one) e.last = static_cast<Generation>(static_cast<int>(g) - 1);
+    for (Encoding& e : late.one) {
+      e.first = g;
+      e.name = name;
+    }
+    return early | late;
+  }
+  consteval Encodings no_sdwa() const {
+    Encodings all = *this;
+    for (Encoding& e : all.one) e.sdwa = false;
+    return all;
+  }
+  consteval Encodings no_dpp() const {
+    Encodings all = *this;
+    for (Encoding& e : all.one) e.dpp = false;
+    return all;
+  }
+  consteval Encodings no_long() const {
+    Encodings all;
+    for (unsigned i = 0; i < count; ++i) {
+      if (!one[i].is_long_form) all.one[all.count++] = one[i];
+    }
+    return all;
+  }
+  consteval Encodings operator|(const Encodings& other) const {
+    Encodings all = *this;
+    for (unsigned i = 0; i < other.count; ++i) all.one[all.count++] = other.one[i];
+    return all;
+  }
+};
+
+consteval Encodings encoded(Format format, unsigned number, uint8_t segment = 0) {
+  Encodings all;
+  all.one[0].format = format;
+  all.one[0].number = static_cast<uint16_t>(number);
+  all.one[0].segment = segment;
+  all.count = 1;
+  return all;
+}
+consteval Encodings with_long_form(Format format, unsigned number, unsigned first_long) {
+  Encodings all = encoded(format, number) | encoded(Format::kVop3, first_long + number);
+  all.one[0].sdwa = true;
+  all.one[0].dpp = format != Format::kVopc;
+  all.one[1].is_long_form = true;
+  return all;
+}
+
+consteval Encodings sop1(unsigned n) {
+  return encoded(Format::kSop1, n);
+}
+consteval Encodings sop2(unsigned n) {
+  return encoded(Format::kSop2, n);
+}
+consteval Encodings sopc(unsigned n) {
+  return encoded(Format::kSopc, n);
+}
+consteval Encodings sopk(unsigned n) {
+  return encoded(Format::kSopk, n);
+}
+consteval Encodings sopp(unsigned n) {
+  return encoded(Format::kSopp, n);
+}
+consteval Encodings smem(unsigned n) {
+  return encoded(Format::kSmem, n);
+}
+// The 64-bit forms' numbers: Vega ISA 13.3.5, "VOP3A".
+consteval Encodings vop1(unsigned n) {
+  return with_long_form(Format::kVop1, n, 0x140);
+}
+consteval Encodings vop2(unsigned n) {
+  return with_long_form(Format::kVop2, n, 0x100);
+}
+consteval Encodings vopc(unsigned n) {
+  return with_long_form(Format::kVopc, n, 0);
+}
+consteval Encodings vop3(unsigned n) {
+  return encoded(Format::kVop3, n);
+}
+consteval Encodings vop3p(unsigned n) {
+  return encoded(Format::kVop3p, n);
+}
+consteval Encodings vintrp(unsigned n) {
+  return encoded(Format::kVintrp, n);
+}
+consteval Encodings ds(unsigned n) {
+  return encoded(Format::kDs, n);
+}
+consteval Encodings flat(unsigned n) {
+  return encoded(Format::kFlat, n, 0);
+}
+consteval Encodings scratch(unsigned n) {
+  return encoded(Format::kFlat, n, 1);
+}
+consteval Encodings global(unsigned n) {
+  return encoded(Format::kFlat, n, 2);
+}
+consteval Encodings mubuf(unsigned n) {
+  return encoded(Format::kMubuf, n);
+}
+consteval Encodings mtbuf(unsigned n) {
+  return encoded(Format::kMtbuf, n);
+}
+consteval Encodings mimg(unsigned n) {
+  return encoded(Format::kMimg, n);
+}
+// v_mfma_ld_scale_b32 and the VOP3P instruction behind it, as one of 16 bytes.
+consteval Encodings scaled() {
+  return {};
+}
+consteval Encodings exports() {
+  return encoded(Format::kExp, 0);
+}
+
+struct Operands {
+  Type dst = Type::kNone;
+  Type src[3] = {Type::kNone, Type::kNone, Type::kNone};
+};
+consteval Operands operands(Type dst = none, Type a = none, Type b = none, Type c = none) {
+  return {dst, {a, b, c}};
+}
+
+// Facts. Each changes a row.
+struct Reads {
+  unsigned registers;
+};
+struct Writes {
+  unsigned registers;
+};
+struct Is {
+  uint32_t traits;
+};
+struct Goes {
+  Flow flow;
+};
+struct Accesses {
+  Memory memory;
+};
+struct Multiplies {
+  MatrixShape shape;
+};
+
+consteval Reads reads(unsigned registers) {
+  return {registers};
+}
+consteval Writes writes(unsigned registers) {
+  return {registers};
+}
+consteval Is is(uint32_t traits) {
+  return {traits};
+}
+consteval Goes goes(Flow flow) {
+  return {flow};
+}
+consteval Accesses memory(Access access, unsigned bytes, unsigned count = 1, unsigned unit = 1) {
+  Memory m;
+  m.access = access;
+  m.bytes = static_cast<uint8_t>(bytes);
+  m.count = static_cast<uint8_t>(count);
+  m.unit = static_cast<uint8_t>(unit);
+  return {m};
+}
+// `bytes` of each element, of `count` elements whose offsets count in `unit` elements.
+consteval Accesses load(unsigned bytes, unsigned count = 1, unsigned unit = 1) {
+  return memory(Access::kLoad, bytes, count, unit);
+}
+consteval Accesses store(unsigned bytes, unsigned count = 1, unsigned unit = 1) {
+  return memory(Access::kStore, bytes, count, unit);
+}
+consteval Accesses atomic(AtomicOp op, unsigned bytes, unsigned count = 1, unsigned unit = 1) {
+  Accesses a = memory(Access::kAtomic, bytes, count, unit);
+  a.memory.atomic = op;
+  return a;
+}
+consteval Accesses cache(CacheOp op) {
+  Accesses a = memory(Access::kCache, 0);
+  a.memory.cache = op;
+  return a;
+}
+consteval Accesses clock() {
+  return memory(Access::kClock, 8);
+}
+consteval Accesses probe() {
+  return memory(Access::kProbe, 0);
+}
+// M × N × K, in so many blocks.
+consteval Multiplies matrix(unsigned m, unsigned n, unsigned k, unsigned blocks) {
+  return {{m, n, k, blocks}};
+}
+
+consteval void apply(Row& row, Reads fact) {
+  row.reads |= static_cast<uint8_t>(fact.registers);
+}
+consteval void apply(Row& row, Writes fact) {
+  row.writes |= static_cast<uint8_t>(fact.registers);
+}
+consteval void apply(Row& row, Is fact) {
+  row.traits |= fact.traits;
+}
+consteval void apply(Row& row, Goes fact) {
+  row.flow = fact.flow;
+}
+consteval void apply(Row& row, Accesses fact) {
+  row.memory = fact.memory;
+}
+consteval void apply(Row& row, Multiplies fact) {
+  row.matrix = fact.shape;
+  row.traits |= kMatrix | kIgnoresExec;
+}
+
+constexpr bool reads_exec(Format format) {
+  return format >= Format::kVop1 && format <= Format::kMimg;
+}
+
+template <class... Facts>
+consteval Row row(const char* name, const Encodings& encodings, const Operands& operands,
+                  Facts... facts) {
+  Row row;
+  row.name = name;
+  row.encoding_count = encodings.count;
+  for (unsigned i = 0; i < encodings.count; ++i) row.encodings[i] = encodings.one[i];
+  row.dst = operands.dst;
+  for (unsigned i = 0; i < 3; ++i) row.src[i] = operands.src[i];
+  const Encoding& first = encodings.one[0];
+  (apply(row, facts), ...);
+  const bool controls_caches = row.memory.access == Access::kCache;
+  if (reads_exec(first.format) && !row.has(kIgnoresExec) && !controls_caches)
+    row.reads |= kImpliesExec;
+  if (first.format == Format::kFlat && first.segment < 2) row.reads |= kImpliesFlatScratch;
+  return row;
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+}  // namespace halyard::vgpu::isa::rows
