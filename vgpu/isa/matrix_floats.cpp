@@ -56,51 +56,69 @@ float value_of(uint32_t bits) {
   }
 }
 
-// Calls store(place, value) for each element.
-template <ElementFormat kFormat, class Store>
-void load(const Input& in, Store&& store) {
+// An element of all lanes, from bit `shift` of `low` on; the bits that are not there are the lowest
+// of `high`. Loops of a constant length over memory of their own become vectors where they are not
+// inlined.
+using Converter = void (*)(const uint32_t* low, const uint32_t* high, unsigned shift,
+                           float* values);
+template <ElementFormat kFormat>
+[[gnu::noinline]] void convert_lanes(const uint32_t* __restrict low,
+                                     const uint32_t* __restrict high, unsigned shift,
+                                     float* __restrict values) {
   constexpr unsigned kBits = matrix::info(kFormat).bits;
   constexpr uint32_t kMask = kBits == 32 ? ~0u : (1u << kBits) - 1;
-  for (unsigned e = 0; e < in.per_lane; ++e) {
-    const unsigned dword = e * kBits / 32, shift = e * kBits % 32;
-    const bool straddles = shift + kBits > 32;
-    for (unsigned block = 0; block < in.blocks; ++block) {
-      for (unsigned group = 0; group < in.groups(); ++group) {
-        const unsigned lane = in.first_lane(block, group);
-        const uint32_t* const low = in.registers[dword].lane + lane;
-        const uint32_t* const high = in.registers[dword + (straddles ? 1 : 0)].lane + lane;
-        const unsigned place = in.row(block, group, e) * in.edge;
-        for (unsigned p = 0; p < in.edge; ++p) {
-          uint32_t bits = low[p] >> shift;
-          if constexpr (32 % kBits != 0) {
-            if (straddles) bits |= high[p] << (32 - shift);
-          }
-          store(place + p, value_of<kFormat>(bits & kMask));
-        }
-      }
-    }
+  const unsigned rest = (32 - shift) % 32;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    uint32_t bits = low[l] >> shift;
+    if constexpr (32 % kBits != 0) bits |= high[l] << rest;
+    values[l] = value_of<kFormat>(bits & kMask);
   }
 }
 
-// Calls f with the constant of `format`.
-template <class F>
-void with_format(ElementFormat format, F&& f) {
+Converter converter_of(ElementFormat format) {
   switch (format) {
-#define HALYARD_FORMAT(name)                                         \
-  case ElementFormat::name:                                          \
-    f(std::integral_constant<ElementFormat, ElementFormat::name>{}); \
-    return;
-    HALYARD_FORMAT(kF16)
-    HALYARD_FORMAT(kBf16)
-    HALYARD_FORMAT(kXf32)
-    HALYARD_FORMAT(kFp8Fnuz)
-    HALYARD_FORMAT(kBf8Fnuz)
-    HALYARD_FORMAT(kFp8)
-    HALYARD_FORMAT(kBf8)
-    HALYARD_FORMAT(kFp6)
-    HALYARD_FORMAT(kBf6)
-    HALYARD_FORMAT(kFp4)
-#undef HALYARD_FORMAT
+    case ElementFormat::kF16:
+      return convert_lanes<ElementFormat::kF16>;
+    case ElementFormat::kBf16:
+      return convert_lanes<ElementFormat::kBf16>;
+    case ElementFormat::kXf32:
+      return convert_lanes<ElementFormat::kXf32>;
+    case ElementFormat::kFp8Fnuz:
+      return convert_lanes<ElementFormat::kFp8Fnuz>;
+    case ElementFormat::kBf8Fnuz:
+      return convert_lanes<ElementFormat::kBf8Fnuz>;
+    case ElementFormat::kFp8:
+      return convert_lanes<ElementFormat::kFp8>;
+    case ElementFormat::kBf8:
+      return convert_lanes<ElementFormat::kBf8>;
+    case ElementFormat::kFp6:
+      return convert_lanes<ElementFormat::kFp6>;
+    case ElementFormat::kBf6:
+      return convert_lanes<ElementFormat::kBf6>;
+    case ElementFormat::kFp4:
+      return convert_lanes<ElementFormat::kFp4>;
+  }
+  return nullptr;
+}
+
+// Calls prepare(values) with each element of all lanes, and then put(place, lane) for each run of
+// `edge` lanes of it, whose place is `place`.
+template <class Prepare, class Put>
+void load(const Input& in, ElementFormat format, Prepare&& prepare, Put&& put) {
+  const unsigned bits = matrix::info(format).bits;
+  const Converter convert = converter_of(format);
+  for (unsigned e = 0; e < in.per_lane; ++e) {
+    const unsigned dword = e * bits / 32, shift = e * bits % 32;
+    const uint32_t* const low = in.registers[dword].lane;
+    // Where `low` has all of the element, the mask drops what `high` adds.
+    const bool straddles = shift + bits > 32;
+    float values[kLanes];
+    convert(low, straddles ? in.registers[dword + 1].lane : low, shift, values);
+    prepare(values);
+    for (unsigned block = 0; block < in.blocks; ++block) {
+      for (unsigned group = 0; group < in.groups(); ++group)
+        put(in.row(block, group, e) * in.edge, in.first_lane(block, group));
+    }
   }
 }
 
@@ -188,14 +206,16 @@ struct Factors {
   int32_t highest = matrix::kZeroExponent;
 
   void load_from(const Input& in, ElementFormat format) {
-    with_format(format, [&](auto constant) {
-      constexpr ElementFormat kFormat = constant;
-      constexpr int kLeast = matrix::info(kFormat).least_exponent();
-      load<kFormat>(in, [&](unsigned place, float value) {
-        significand[place] = matrix::significand_of(value, kLeast);
-        exponent[place] = matrix::exponent_of(value, kLeast);
-      });
-    });
+    const int least = matrix::info(format).least_exponent();
+    float significands[kLanes];
+    int32_t exponents[kLanes];
+    load(
+        in, format,
+        [&](const float* values) { matrix::take_apart(values, least, significands, exponents); },
+        [&](unsigned place, unsigned lane) {
+          std::copy_n(significands + lane, in.edge, significand + place);
+          std::copy_n(exponents + lane, in.edge, exponent + place);
+        });
     const unsigned count = kLanes * in.per_lane;
     for (unsigned n = 0; n < count; ++n) highest = std::max(highest, exponent[n]);
     std::fill_n(significand + count, matrix::kColumns, 0.0f);
@@ -265,9 +285,10 @@ struct Values {
 
   void load_from(const Input& in, ElementFormat format) {
     mantissa = matrix::info(format).mantissa;
-    with_format(format, [&](auto constant) {
-      load<constant>(in, [&](unsigned place, float x) { value[place] = double{x}; });
-    });
+    double wide[kLanes];
+    load(
+        in, format, [&](const float* values) { std::copy_n(values, kLanes, wide); },
+        [&](unsigned place, unsigned lane) { std::copy_n(wide + lane, in.edge, value + place); });
   }
 
   // By the scales of each 32 elements along k, E8M0: 2^(byte - 127), or NaN.

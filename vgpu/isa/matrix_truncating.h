@@ -44,6 +44,16 @@ inline float significand_of(float value, int least) {
   return exponent == 128 ? value : exponent < least ? denormal : normal;
 }
 
+// Of all lanes. Not inlined, so that its loop becomes vectors.
+[[gnu::noinline]] inline void take_apart(const float* __restrict values, int least,
+                                         float* __restrict significands,
+                                         int32_t* __restrict exponents) {
+  for (unsigned l = 0; l < 64; ++l) {
+    significands[l] = significand_of(values[l], least);
+    exponents[l] = exponent_of(values[l], least);
+  }
+}
+
 // floor(x / 2^places) of any number of places.
 inline int32_t shifted_down(int32_t x, int32_t places) {
   return x >> std::min(places, 31);
