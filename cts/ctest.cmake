@@ -129,7 +129,7 @@ if(HALYARD_VGPU)
     list(GET words 0 driver)
     list(GET words 1 profile)
     add_test(NAME "cts.${driver}.checked_on_${profile}"
-             COMMAND halyard-cts "--device=${driver}" "--vgpu=${profile}" --check=coherence,waits,lds
+             COMMAND halyard-cts "--device=${driver}" "--vgpu=${profile}" --check=coherence,races,waits,lds
                      ${brief})
     set_tests_properties("cts.${driver}.checked_on_${profile}" PROPERTIES ${whole_run})
   endforeach()
