@@ -65,10 +65,10 @@ const char* text_of(Conflict conflict) {
 
 // Whether the encoding of a load or store says that it is an atomic one (LLVM, AMDGPUUsage, memory
 // models of gfx6 to gfx9, gfx90a and gfx942). On gfx9 loads of agent scope have GLC, nontemporal
-// ones SLC too, and stores are all alike; the scope bits of gfx942 are those of loads and stores.
+// ones SLC too, and stores are all alike; scope bits (SC0, SC1) are those of loads and stores.
 bool is_marked(const Instruction& instruction, const isa::Target& target, const Effect& effect) {
   if (effect.kind != Effect::Kind::kVector || effect.use == Use::kAtomic) return false;
-  if (target.scope_bits) return instruction.glc;
+  if (target.scope_bits) return instruction.glc || instruction.sc1;
   return effect.use == Use::kLoad && instruction.glc && !instruction.slc;
 }
 
@@ -378,12 +378,18 @@ std::string RaceCheck::Group::name_of(WaveId other) const {
 
 void RaceCheck::Group::found(const Now& now, Conflict conflict, const Access& earlier,
                              uint64_t line, uint64_t mask) {
-  if (conflict != Conflict::kRace && !check_.options_.notes) return;
+  const bool scopes_tell = context_.target->scope_bits && conflict == Conflict::kMixed;
+  if (conflict != Conflict::kRace && !scopes_tell && !check_.options_.notes) return;
   const uint64_t pair = (uint64_t{earlier.site()} << Access::kSiteBits | now.site) * 4 +
                         static_cast<uint64_t>(conflict);
   if (std::find(found_.begin(), found_.end(), pair) != found_.end()) return;
   found_.push_back(pair);
   const Site& other = dispatch_.site(earlier.site());
+  // A store that is no atomic one, where the encoding tells.
+  const bool has_plain_store = (now.effect.use == Use::kStore && !now.is_marked) ||
+                               (other.use == Use::kStore && !other.is_marked);
+  if (scopes_tell && has_plain_store) conflict = Conflict::kRace;
+  if (conflict != Conflict::kRace && !check_.options_.notes) return;
   const uint64_t object = context_.dispatch->kernel_object;
   if (!check_.is_new(object, now.pc, other.pc, conflict)) return;
   const coherence::Accesses::Lane lane = accesses_.find(line, mask);

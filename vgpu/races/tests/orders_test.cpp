@@ -11,6 +11,9 @@ using ::testing::IsEmpty;
 
 class OrdersTest : public RacesTest {
  protected:
+  explicit OrdersTest(const char* processor = "gfx900")
+      : RacesTest(false, uint64_t{1} << 26, processor) {}
+
   // The first work-group (of one wave) does `first`, the second one `second`.
   void pass(const std::string& first, const std::string& second) {
     std::fill_n(data, kDwords, 0);
@@ -82,6 +85,30 @@ TEST_F(OrdersTest, APlainLoadOfAFlagOrdersNothing) {
 TEST_F(OrdersTest, ANontemporalLoadIsAPlainOne) {
   pass(store, "global_load_dword v3, v1, s[6:7] offset:1024 glc slc");
   EXPECT_THAT(findings, ElementsAre(HasSubstr("glc slc")));
+}
+
+// Where encodings tell what an atomic store is.
+class ScopeBitsTest : public OrdersTest {
+ protected:
+  ScopeBitsTest() : OrdersTest("gfx942") {}
+
+  const std::string poll_agent =
+      "poll:\ns_sleep 1\nglobal_load_dword v4, v2, s[6:7] sc1\ns_waitcnt vmcnt(0)\n"
+      "v_readfirstlane_b32 s12, v4\ns_cmp_eq_u32 s12, 0\ns_cbranch_scc1 poll\n";
+};
+
+TEST_F(ScopeBitsTest, AnAtomicStoreTellsAnAtomicLoad) {
+  pass(store + "global_store_dword v2, v8, s[6:7] sc1\n", poll_agent + load);
+  EXPECT_THAT(findings, IsEmpty());
+  pass("global_store_dword v2, v8, s[6:7] sc0 sc1\n" + store, poll_agent + load);
+  EXPECT_THAT(findings, ElementsAre(HasSubstr("race in global memory in kernel sum on gfx942")));
+}
+
+TEST_F(ScopeBitsTest, APlainStoreBesideAnAtomicIsARace) {
+  pass("global_store_dword v2, v8, s[6:7] sc1\n", add);
+  EXPECT_THAT(findings, IsEmpty());
+  pass(raise, add);
+  EXPECT_THAT(findings, ElementsAre(HasSubstr("lane 0 updates 4 bytes")));
 }
 
 // Each work-group adds to a counter; the last one reads what all have stored.

@@ -41,11 +41,14 @@ class RacesTest : public ::testing::Test {
   // s[6:7] is the memory, s10 the wave's number in its work-group, s2 the work-group's; v0 the
   // work-item, v1 four times that, v2 is 0.
   void run(const std::string& text, uint32_t groups = 1, uint32_t waves = 2) {
+    isa::testing::KernelOptions options;
+    options.rsrc3 = 15;  // 64 VGPRs, where AGPRs are in the same file
     machine.expect_ok(
         "s_load_dwordx2 s[6:7], s[0:1], 0x0\nv_lshlrev_b32 v1, 2, v0\nv_mov_b32 v2, 0\n"
         "v_readfirstlane_b32 s10, v0\ns_lshr_b32 s10, s10, 6\ns_waitcnt lgkmcnt(0)\n" +
             text,
-        {address_of(data)}, Machine::grid(groups * waves * 64, static_cast<uint16_t>(waves * 64)));
+        {address_of(data)}, Machine::grid(groups * waves * 64, static_cast<uint16_t>(waves * 64)),
+        options);
   }
 
   static constexpr size_t kDwords = 1 << 16;
