@@ -45,9 +45,8 @@ const char* not_executed(const Instruction& instruction) {
 }
 
 // v_mfma_ld_scale_b32 and the f8f6f4 instruction behind it are one instruction of 16 bytes (CDNA 4
-// ISA, "VOP3PX"). Takes the first half off `words` and returns what it says of the scales: their
-// VGPRs in bits 7:0 (A) and 15:8 (B), which byte of them in 17:16 and 19:18. Sets `problem` where
-// there is no such instruction.
+// ISA, "VOP3PX"). Takes the first half off `words` and returns what it says of the scales. Sets
+// `problem` where there is no such instruction.
 int32_t take_scales(uint32_t words[], const char*& problem) {
   constexpr unsigned kVgpr0 = 256;
   const auto bit = [](uint32_t word, unsigned at) { return word >> at & 1; };
@@ -57,7 +56,7 @@ int32_t take_scales(uint32_t words[], const char*& problem) {
   const uint32_t byte_b = bit(words[0], 12) | bit(words[1], 28) << 1;
   words[0] = words[2];
   words[1] = words[3];
-  return static_cast<int32_t>((a & 0xff) | (b & 0xff) << 8 | byte_a << 16 | byte_b << 18);
+  return pack_scales({{a & 0xff, b & 0xff}, {byte_a, byte_b}});
 }
 
 Op scaled_form(Op op) {

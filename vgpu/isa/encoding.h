@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "vgpu/isa/instruction.h"
+#include "vgpu/isa/matrix_layout.h"
 #include "vgpu/isa/op_table.h"
 #include "vgpu/isa/target.h"
 
@@ -34,6 +36,9 @@ bool has_modifier(const Instruction& instruction);
 unsigned source_dwords(const Instruction& instruction, unsigned s);
 // And its result.
 unsigned result_dwords(const Instruction& instruction);
+
+// Where the scales of v_mfma_scale_* are; nothing of other instructions.
+std::optional<Scales> scales_of(const Instruction& instruction);
 
 // Sets Instruction::needs. Returns null, or the mistake in a register operand, as the end of the
 // sentence "<mnemonic> …".

@@ -1,21 +1,11 @@
 // What an instruction touches of the register files, and whether its encoding carries modifiers.
 
 #include <algorithm>
-#include <iterator>
 
 #include "vgpu/isa/encoding.h"
+#include "vgpu/isa/matrix_layout.h"
 
 namespace halyard::vgpu::isa {
-namespace {
-
-// A and B of f8f6f4: 32 values of 8, 6 or 4 bits.
-unsigned selected_dwords(unsigned type) {
-  constexpr unsigned kDwords[] = {8, 8, 6, 6, 4};
-  return type < std::size(kDwords) ? kDwords[type] : 8;
-}
-
-}  // namespace
-
 unsigned source_dwords(const Instruction& i, unsigned s) {
   const Operand& source = i.src[s];
   if (source.kind == OperandKind::kNone) return 0;
@@ -35,7 +25,7 @@ unsigned source_dwords(const Instruction& i, unsigned s) {
     case Format::kSmem:
       return s == 0 ? dwords_of(row.src[0]) : 1;
     default:
-      if (row.has(kSelectsTypes) && s < 2) return selected_dwords(s == 0 ? i.abs : i.neg);
+      if (row.has(kSelectsTypes) && s < 2) return f8f6f4_dwords(s == 0 ? i.abs : i.neg);
       // Some types (of constants, say) name none.
       return std::max(dwords_of(row.src[s]), 1u);
   }
@@ -44,6 +34,12 @@ unsigned source_dwords(const Instruction& i, unsigned s) {
 unsigned result_dwords(const Instruction& i) {
   if (i.dst.kind == OperandKind::kNone) return 0;
   return std::max(dwords_of(row_of(i.op).dst), 1u);
+}
+
+std::optional<Scales> scales_of(const Instruction& i) {
+  constexpr unsigned kScaledSize = 16;
+  if (i.size != kScaledSize || !row_of(i.op).has(kSelectsTypes)) return std::nullopt;
+  return unpack_scales(i.offset);
 }
 
 bool has_modifier(const Instruction& i) {
@@ -83,6 +79,10 @@ const char* register_needs(const Target& target, const Instruction& i, uint64_t&
   add(i.dst, result_dwords(i) + i.tfe);
   add(i.sdst, i.sdst.kind == OperandKind::kNone ? 0 : dwords_of(Type::kMask));
   for (unsigned s = 0; s < 3; ++s) add(i.src[s], source_dwords(i, s));
+  if (const auto scales = scales_of(i)) {
+    for (const unsigned vgpr : scales->vgpr)
+      add({OperandKind::kVector, static_cast<uint16_t>(vgpr), 0}, 1);
+  }
   needs = uint64_t{agprs} << 32 | uint64_t{sgprs} << 16 | vgprs;
   return problem;
 }

@@ -79,6 +79,10 @@ class Finder {
 
   void sources() {
     for (unsigned s = 0; s < 3; ++s) read(i_.src[s], isa::source_dwords(i_, s));
+    if (const auto scales = isa::scales_of(i_)) {
+      for (const unsigned vgpr : scales->vgpr)
+        out_.add_read(RegisterFile::kVector, static_cast<uint16_t>(vgpr), 1);
+    }
   }
 
   void implied() {

@@ -505,6 +505,60 @@ TEST_P(Matrices, ModifiersThatNobodyDefinesAreRefused) {
   }
 }
 
+// By LLVM's assembler, but for what it refuses.
+void expect_refused(const char* processor, std::initializer_list<const char*> texts) {
+  EngineOptions engine;
+  engine.processor = processor;
+  Machine m(engine);
+  KernelOptions options;
+  options.vgprs = 64;
+  options.rsrc3 = 64 / 4 - 1;
+  for (const char* text : texts) {
+    const DispatchResult result = m.run(m.kernel(text, options), {0, 0});
+    EXPECT_EQ(result.fault.kind, Fault::Kind::kIllegalInstruction) << text;
+  }
+}
+
+TEST(MatrixModifiers, WhatTheyCannotMeanIsRefused) {
+  for (const char* processor : {"gfx942", "gfx950"}) {
+    expect_refused(processor,
+                   {"v_mfma_f32_32x32x2_f32 v[0:15], v0, v1, v[0:15] cbsz:1",
+                    "v_mfma_f32_32x32x16_fp8_fp8 v[0:15], v[0:1], v[2:3], v[0:15] blgp:1",
+                    "v_mfma_i32_16x16x32_i8 v[0:3], v[0:1], v[2:3], v[0:3] blgp:2",
+                    "v_mfma_i32_16x16x32_i8 v[0:3], v[0:1], v[2:3], v[0:3] cbsz:1",
+                    "v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[8:11], v12 abid:4",
+                    "v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[8:11], v12 cbsz:4",
+                    "v_smfmac_i32_16x16x64_i8 v[0:3], v[4:5], v[8:11], v12 abid:2"});
+  }
+  expect_refused(
+      "gfx950",
+      {"v_smfmac_i32_16x16x128_i8 v[0:3], v[4:7], v[8:15], v16 abid:1",
+       // Types 5 to 7, and scales that are no VGPRs, or not the kernel's.
+       ".long 0xd3ad0500, 0x04021108", ".long 0xd3ad0000, 0xa4021108",
+       ".long 0xd3ac0000, 0x00020a80, 0xd3ad0800, 0x04021108",
+       "v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[8:15], v[16:23], v[0:3], v64, v4",
+       "v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[8:15], v[16:23], v[0:3], v4, v255",
+       // Scales for nobody.
+       "v_mfma_ld_scale_b32 v0, v1\ns_nop 0",
+       ".long 0xd3ac0000, 0x00020b04, 0xd3ad0000, 0x04021108", ".long 0xd3ad0800, 0x04021108"});
+}
+
+// Four registers of fp4 may be the last ones.
+TEST(MatrixModifiers, NarrowTypesNeedFewerRegisters) {
+  EngineOptions engine;
+  engine.processor = "gfx950";
+  Machine m(engine);
+  KernelOptions options;
+  options.vgprs = 64;
+  options.rsrc3 = 64 / 4 - 1;
+  m.expect_ok("v_mfma_f32_16x16x128_f8f6f4 v[0:3], v[60:63], v[8:15], v[0:3] cbsz:4", {0, 0}, {},
+              options);
+  m.expect_ok(
+      "v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[58:63], v[58:63], v[0:3], v63, v63 "
+      "cbsz:2 blgp:3",
+      {0, 0}, {}, options);
+}
+
 INSTANTIATE_TEST_SUITE_P(Processors, Matrices, ::testing::Values("gfx908", "gfx90a"),
                          [](const auto& info) { return std::string(info.param); });
 

@@ -215,6 +215,23 @@ TEST(WaitCheck, AnAccumulatorIsARegister) {
   }
 }
 
+TEST(WaitCheck, MatrixInstructionsReadWhatTheirTypesAndScalesSay) {
+  Watched watched("gfx950");
+  const std::string load = "global_load_dword v20, v[8:9], off\n";
+  const std::string start = load + "v_mfma_scale_f32_16x16x128_f8f6f4 v[4:7], v[16:";
+  const std::string rest = ", v[24:31], v[4:7], ";
+  expect_missing(watched, {start + "23]" + rest + "v10, v11", {"reads v20"}});
+  // Of fp6 there are 6 registers, of fp4 4.
+  expect_missing(watched, {start + "21]" + rest + "v10, v11 cbsz:2", {"reads v20"}});
+  expect_silent(watched, start + "19]" + rest + "v10, v11 cbsz:4");
+  expect_missing(watched, {start + "19]" + rest + "v20, v11 cbsz:4", {"reads v20"}});
+  expect_missing(watched, {start + "19]" + rest + "v10, v20 cbsz:4", {"reads v20"}});
+  // D is C as well, and there are indices.
+  const std::string sparse = load + "v_smfmac_f32_16x16x32_f16 ";
+  expect_missing(watched, {sparse + "v[20:23], v[24:25], v[28:31], v10", {"reads v20"}});
+  expect_missing(watched, {sparse + "v[4:7], v[24:25], v[28:31], v20", {"reads v20"}});
+}
+
 // --- FLAT.
 
 TEST(WaitCheck, FlatNeedsZeroOfTheCounterItsDataComesBy) {
