@@ -18,6 +18,8 @@ Effect::Kind kind_of(isa::CacheOp cache) {
   switch (cache) {
     case isa::CacheOp::kInvalidateVector:
       return Kind::kInvalidateL1;
+    case isa::CacheOp::kInvalidateScoped:
+      return Kind::kInvalidateScoped;
     case isa::CacheOp::kWriteBackL2:
       return Kind::kWriteBackL2;
     case isa::CacheOp::kInvalidateL2:

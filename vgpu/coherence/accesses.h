@@ -18,6 +18,7 @@ struct Effect {
     kScalar,  // scalar memory
     kWait,    // s_waitcnt
     kInvalidateL1,
+    kInvalidateScoped,  // the L1, and the L2 as far as the scope says
     kInvalidateL2,
     kWriteBackL2,
     kInvalidateScalar,

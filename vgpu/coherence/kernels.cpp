@@ -42,6 +42,21 @@ uint32_t vector_count(const isa::Instruction& instruction) {
   return (bits & 15) | (bits >> 10 & 0x30);
 }
 
+// The scope of SC1 and SC0 (LLVM AMDGPUUsage, "Memory Model GFX942"): 2 is the agent's, 3 the
+// system's; narrower ones are not the caches' matter here. Of an atomic SC1 alone says it: SC0 asks
+// for a result.
+Scope scope_of(const isa::Target& target, const isa::Instruction& i, Use use) {
+  if (!target.scope_bits) return Scope::kNone;
+  if (!i.sc1) return Scope::kNone;
+  const bool sc0 = i.glc;
+  return sc0 || use == Use::kAtomic ? Scope::kSystem : Scope::kAgent;
+}
+
+// The scope of a cache instruction: where there are no bits for it, it is for the whole cache.
+Scope scope_of_cache(const isa::Target& target, const isa::Instruction& i) {
+  return target.scope_bits ? scope_of(target, i, Use::kLoad) : Scope::kSystem;
+}
+
 }  // namespace
 
 class Kernels::Group final : public isa::GroupObserver {
@@ -50,6 +65,7 @@ class Kernels::Group final : public isa::GroupObserver {
         WorkId work, uint32_t gpu)
       : kernels_(kernels), model_(kernels.model_), group_(group), context_(context) {
     view_.gpu = gpu;
+    view_.l2 = model_.l2_of(gpu, group.xcc);
     view_.work = work;
     model_.enter(view_, group.wave_count);
   }
@@ -137,7 +153,8 @@ VectorAccess Kernels::Group::vector_access(const isa::Wave& wave,
                                            const Effect& effect) {
   VectorAccess access;
   access.use = effect.use;
-  access.past_l1 = instruction.glc;
+  access.scope = scope_of(*context_.target, instruction, effect.use);
+  access.past_l1 = context_.target->scope_bits ? access.scope != Scope::kNone : instruction.glc;
   access.wave = wave.index_in_group;
   access.lines = &accesses_.lines();
   return access;
@@ -218,10 +235,13 @@ void Kernels::Group::done(const isa::Wave& wave, const isa::Instruction& instruc
       return model_.wait(view_, wave.index_in_group, vector_count(instruction));
     case Effect::Kind::kInvalidateL1:
       return Model::invalidate_l1(view_);
+    case Effect::Kind::kInvalidateScoped:
+      Model::invalidate_l1(view_);
+      return model_.invalidate_l2(view_, scope_of_cache(*context_.target, instruction));
     case Effect::Kind::kInvalidateL2:
-      return model_.invalidate_l2(view_.gpu);
+      return model_.invalidate_l2(view_);
     case Effect::Kind::kWriteBackL2:
-      return model_.write_back_l2(view_.gpu);
+      return model_.write_back_l2(view_, scope_of_cache(*context_.target, instruction));
     case Effect::Kind::kInvalidateScalar:
       return model_.invalidate_scalar(view_.gpu);
     case Effect::Kind::kWriteBackScalar:

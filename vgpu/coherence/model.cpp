@@ -14,19 +14,23 @@ namespace {
 // fence. This bounds the lines that are kept for them: 64 MiB.
 constexpr size_t kMaxLeftLines = size_t{1} << 20;
 
-// Operations that a wave may lack to see a write of which it was notified.
-constexpr const char* kInvalidateL1 = "buffer_wbinvl1_vol";
-constexpr const char* kInvalidateL2 = "buffer_invl2";
+size_t count_l2s(const std::vector<GpuFacts>& gpus) {
+  size_t count = 0;
+  for (const GpuFacts& facts : gpus) count += facts.xcds;
+  return count;
+}
 
 }  // namespace
 
 thread_local bool Model::Lock::is_held = false;
 
 Model::Model(std::vector<GpuFacts> gpus, Findings::Report report, bool notes)
-    : shadow_(gpus.size()), findings_(std::move(report), notes) {
+    : shadow_(gpus.size(), count_l2s(gpus)), findings_(std::move(report), notes) {
   for (GpuFacts& facts : gpus) {
     Gpu gpu;
-    gpu.is_gfx90a = facts.processor == "gfx90a";
+    gpu.first_l2 = static_cast<uint32_t>(l2s_.size());
+    for (uint32_t xcd = 0; xcd < facts.xcds; ++xcd)
+      l2s_.emplace_back().gpu = static_cast<uint32_t>(gpus_.size());
     gpu.facts = std::move(facts);
     gpus_.push_back(std::move(gpu));
   }
@@ -48,10 +52,10 @@ void Model::freed(uint64_t begin) {
   const auto allocation = shadow_.find(begin);
   if (!allocation) return;
   const auto goes = pages_of(*allocation);
-  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-    const std::vector<ShadowPage*>& dirty = gpus_[gpu].dirty;
+  for (uint32_t l2 = 0; l2 < l2s_.size(); ++l2) {
+    const std::vector<ShadowPage*>& dirty = l2s_[l2].dirty;
     const auto page = std::find_if(dirty.begin(), dirty.end(), goes);
-    if (page != dirty.end()) check_freed(**page, gpu);
+    if (page != dirty.end()) check_freed(**page, l2);
   }
   forget(begin);
 }
@@ -61,11 +65,11 @@ void Model::forget(uint64_t begin) {
   if (!allocation) return;
   give_back_all(*allocation);
   const auto goes = pages_of(*allocation);
-  for (Gpu& gpu : gpus_) {
-    std::erase_if(gpu.dirty, goes);
-    std::erase_if(gpu.scalar_dirty, goes);
-    std::erase_if(gpu.exposed, goes);
+  for (L2& l2 : l2s_) {
+    std::erase_if(l2.dirty, goes);
+    std::erase_if(l2.exposed, goes);
   }
+  for (Gpu& gpu : gpus_) std::erase_if(gpu.scalar_dirty, goes);
   shadow_.remove(begin);
   // New memory at that address has not been in an L1.
   for (Gpu& gpu : gpus_) {
@@ -106,13 +110,16 @@ void Model::end(WorkId id) {
 
 void Model::acquire(uint32_t gpu, const queue::PacketObserver::Caches& caches) {
   if (caches.write_back_scalar) write_back_scalar(gpu);
-  if (caches.write_back_l2) write_back_l2(gpu);
+  if (caches.write_back_l2) {
+    gpus_[gpu].released = clock_;
+    write_back_l2s(gpu);
+  }
   if (caches.scalar) invalidate_scalar(gpu);
   if (caches.l1) {
     gpus_[gpu].left.clear();
     gpus_[gpu].left_lines = 0;
   }
-  if (caches.l2) drop_l2(gpu);
+  if (caches.l2) drop_l2s(gpu);
 }
 
 void Model::release(uint32_t gpu, const queue::PacketObserver::Caches& caches) {
@@ -121,7 +128,7 @@ void Model::release(uint32_t gpu, const queue::PacketObserver::Caches& caches) {
 }
 
 void Model::flush_work(uint32_t gpu) {
-  release(gpu, Scope::kAgent);
+  gpus_[gpu].released = clock_;
 }
 
 void Model::acquire(uint32_t gpu, Scope scope) {
@@ -129,25 +136,42 @@ void Model::acquire(uint32_t gpu, Scope scope) {
   invalidate_scalar(gpu);
   gpus_[gpu].left.clear();
   gpus_[gpu].left_lines = 0;
-  if (scope == Scope::kSystem) drop_l2(gpu);
+  if (reaches_l2s(gpu, scope)) drop_l2s(gpu);
 }
 
 // Writes of all queues of the GPU go along: it is the caches that are written back.
 void Model::release(uint32_t gpu, Scope scope) {
   if (scope == Scope::kNone) return;
   gpus_[gpu].released = clock_;
-  if (scope != Scope::kSystem) return;
-  for (ShadowPage* const page : gpus_[gpu].dirty) {
-    CachedPage& cached = *page->l2[gpu];
+  if (reaches_l2s(gpu, scope)) write_back_l2s(gpu);
+}
+
+void Model::write_back(L2& l2, uint32_t index) {
+  for (ShadowPage* const page : std::exchange(l2.dirty, {})) {
+    CachedPage& cached = *page->l2[index];
     cached.dirty.fill(0);
     cached.listed = false;
     if (page->rights == HostRights::kNone) give_back_to_read(page->base);
   }
-  gpus_[gpu].dirty.clear();
 }
 
-void Model::drop_l2(uint32_t gpu) {
-  ++gpus_[gpu].l2_generation;
+void Model::write_back_l2s(uint32_t gpu) {
+  const Gpu& of = gpus_[gpu];
+  for (uint32_t xcd = 0; xcd < of.facts.xcds; ++xcd)
+    write_back(l2s_[of.first_l2 + xcd], of.first_l2 + xcd);
+}
+
+void Model::drop_l2s(uint32_t gpu) {
+  const Gpu& of = gpus_[gpu];
+  for (uint32_t xcd = 0; xcd < of.facts.xcds; ++xcd) ++l2s_[of.first_l2 + xcd].generation;
+}
+
+void Model::write_back_l2(const GroupView& view, Scope scope) {
+  if (reaches_l2s(view.gpu, scope)) write_back(l2s_[view.l2], view.l2);
+}
+
+void Model::invalidate_l2(const GroupView& view, Scope scope) {
+  if (reaches_l2s(view.gpu, scope)) ++l2s_[view.l2].generation;
 }
 
 void Model::write_back_scalar(uint32_t gpu) {
@@ -157,7 +181,8 @@ void Model::write_back_scalar(uint32_t gpu) {
     for (unsigned k = 0; k < kLinesInPage; ++k) {
       const uint64_t mask = std::exchange(cached.dirty[k], 0);
       if (mask != 0)
-        write_l2(gpu, cached.line[k].filler, *page, {page->base + k * kLineBytes, mask});
+        write_l2(gpus_[gpu].first_l2, cached.line[k].filler, *page,
+                 {page->base + k * kLineBytes, mask});
     }
   }
 }
@@ -165,7 +190,8 @@ void Model::write_back_scalar(uint32_t gpu) {
 // Caches.
 
 Caching Model::caching_of(const ShadowPage& page, uint32_t gpu) const {
-  return caching(page.allocation.placement, gpus_[gpu].facts.node, gpus_[gpu].is_gfx90a);
+  const GpuFacts& facts = gpus_[gpu].facts;
+  return caching(page.allocation.placement, facts.node, facts.caching);
 }
 
 namespace {
@@ -182,8 +208,8 @@ CachedPage& current(std::unique_ptr<CachedPage>& cached, uint64_t generation) {
 
 }  // namespace
 
-CachedPage& Model::l2_page(ShadowPage& page, uint32_t gpu) {
-  return current(page.l2[gpu], gpus_[gpu].l2_generation);
+CachedPage& Model::l2_page(ShadowPage& page, uint32_t l2) {
+  return current(page.l2[l2], l2s_[l2].generation);
 }
 
 CachedPage& Model::scalar_page(ShadowPage& page, uint32_t gpu) {
@@ -203,7 +229,7 @@ void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& pag
   if (!is_new) {
     if (const uint64_t stale = cached.stale(at.mask, memory); stale != 0) {
       report_stale(reader, page, {at.line, stale}, "the L1 of this work-group's compute unit",
-                   cached, cure_in_kernel(kInvalidateL1));
+                   cached, cure_in_kernel(gpus_[reader.gpu].facts.invalidate_l1));
       cached.take(stale, memory, writes_);
     }
     return;
@@ -215,8 +241,9 @@ void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& pag
     if (line == left.l1.end()) continue;
     const uint64_t stale = line->second.stale(at.mask, memory);
     if (stale == 0) continue;
-    report_stale(reader, page, {at.line, stale}, "the L1 of a compute unit", line->second,
-                 missing_acquire(reader, left.work, Scope::kAgent, kInvalidateL1));
+    report_stale(
+        reader, page, {at.line, stale}, "the L1 of a compute unit", line->second,
+        missing_acquire(reader, left.work, Scope::kAgent, gpus_[reader.gpu].facts.invalidate_l1));
     break;
   }
   cached.take(~uint64_t{0}, memory, writes_);
@@ -227,9 +254,11 @@ void Model::read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at
   const Caching caching = caching_of(page, reader.gpu);
   if (caching == Caching::kUncached) return;
   const unsigned k = index_of(at.line);
-  CachedPage& cached = l2_page(page, reader.gpu);
+  CachedPage& cached = l2_page(page, reader.l2);
   CachedLine& line = cached.line[k];
   const uint8_t* const memory = memory_at(at.line);
+  // A load whose scope is wider than the L2 is answered by memory.
+  if (reaches_l2s(reader.gpu, reader.scope)) line.valid &= cached.dirty[k];
   const uint64_t stale = line.stale(at.mask, memory);
   if (stale != 0) {
     // What another process has written came by this same L2.
@@ -237,12 +266,13 @@ void Model::read_l2(const Reader& reader, ShadowPage& page, const LineAccess& at
         page.allocation.placement.is_shared && page.allocation.placement.node != 0;
     if (caching != Caching::kProbed && !is_others) {
       // No acquire drops data that are still to be written back.
-      report_stale(reader, page, {at.line, stale},
-                   fmt::format("the L2 of GPU {}", gpus_[reader.gpu].facts.node), line,
+      report_stale(reader, page, {at.line, stale}, name_of_l2(reader.l2), line,
                    (cached.dirty[k] & stale) != 0
-                       ? missing_write_back(reader.gpu, line.filler)
+                       ? missing_write_back(reader.gpu, line.filler, Scope::kSystem)
                        : missing_acquire(reader, line.filler, Scope::kSystem,
-                                         gpus_[reader.gpu].is_gfx90a ? kInvalidateL2 : nullptr));
+                                         gpus_[reader.gpu].facts.invalidate_l2 != nullptr
+                                             ? gpus_[reader.gpu].facts.invalidate_l2
+                                             : ""));
     }
     line.take(stale, memory, writes_);
   }
@@ -264,15 +294,21 @@ void Model::read_scalar(const Reader& reader, ShadowPage& page, const LineAccess
   line.take(~line.valid, memory, writes_);
 }
 
-void Model::write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAccess& at) {
-  if (caching_of(page, gpu) == Caching::kUncached) return;
-  CachedPage& cached = l2_page(page, gpu);
+void Model::write_l2(uint32_t l2, WorkId work, ShadowPage& page, const LineAccess& at,
+                     bool through) {
+  if (caching_of(page, l2s_[l2].gpu) == Caching::kUncached) return;
+  CachedPage& cached = l2_page(page, l2);
   const unsigned k = index_of(at.line);
+  if (through) {
+    cached.dirty[k] &= ~at.mask;
+    cached.line[k].take(at.mask & cached.line[k].valid, memory_at(at.line), writes_);
+    return;
+  }
   cached.line[k].filler = work;
   cached.line[k].take(at.mask, memory_at(at.line), writes_);
   cached.dirty[k] |= at.mask;
-  list_dirty(gpus_[gpu].dirty, cached, page);
-  expose(gpu, page);
+  list_dirty(l2s_[l2].dirty, cached, page);
+  expose(l2, page);
 }
 
 void Model::wrote(ShadowPage& page, const LineAccess& at, AuthorId id) {
@@ -349,7 +385,9 @@ void Model::leave(GroupView& view) {
 }
 
 void Model::before(GroupView& view, const VectorAccess& access, const AccessNames& names) {
-  Reader reader{view.gpu, view.work, &names};
+  Reader reader{view.gpu, view.l2, view.work, &names};
+  // Without scope bits, atomics are atomic for the agent.
+  reader.scope = access.use == Use::kAtomic ? std::max(access.scope, Scope::kAgent) : access.scope;
   reader.reads = access.use != Use::kStore;
   reader.synchronises = access.use == Use::kAtomic || access.past_l1;
   for (const LineAccess& at : *access.lines) {
@@ -385,7 +423,10 @@ void Model::after(GroupView& view, const VectorAccess& access) {
     wrote(*page, at, access.author);
     if (const auto own = view.l1.find(at.line); own != view.l1.end())
       own->second.take(at.mask, memory_at(at.line), writes_);
-    write_l2(view.gpu, view.work, *page, at);
+    // What is wider in scope than the L2 goes through it.
+    const bool is_wide = reaches_l2s(view.gpu, access.scope);
+    const bool through = is_wide || (access.use == Use::kAtomic && has_several_l2s(view.gpu));
+    write_l2(view.l2, view.work, *page, at, through);
     if (access.use == Use::kAtomic) continue;
     wave.pending.push_back({at.line, at.mask, wave.operations});
     ++page->in_flight[index_of(at.line)];
@@ -409,7 +450,7 @@ void Model::landed(const PendingStore& store) {
 
 void Model::before_scalar(GroupView& view, Use use, const std::vector<LineAccess>& lines,
                           const AccessNames& names) {
-  Reader reader{view.gpu, view.work, &names};
+  Reader reader{view.gpu, view.l2, view.work, &names};
   reader.reads = use != Use::kStore;
   reader.synchronises = use == Use::kAtomic;
   for (const LineAccess& at : lines) {
@@ -436,7 +477,7 @@ void Model::after_scalar(GroupView& view, Use use, AuthorId author,
     wrote(*page, at, author);
     // Atomics are the L2's.
     if (use == Use::kAtomic) {
-      write_l2(view.gpu, view.work, *page, at);
+      write_l2(view.l2, view.work, *page, at);
       continue;
     }
     const unsigned k = index_of(at.line);
@@ -446,8 +487,8 @@ void Model::after_scalar(GroupView& view, Use use, AuthorId author,
     cached.dirty[k] |= at.mask;
     list_dirty(gpus_[view.gpu].scalar_dirty, cached, *page);
     // For reads of these bytes through the L2, the report names the scalar cache, not the host.
-    if (page->l2[view.gpu]) {
-      CachedLine& line = l2_page(*page, view.gpu).line[k];
+    if (page->l2[view.l2]) {
+      CachedLine& line = l2_page(*page, view.l2).line[k];
       line.take(at.mask & line.valid, memory_at(at.line), writes_);
     }
   }
@@ -484,7 +525,7 @@ void Model::check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNam
                        bool reads, bool through_l2) {
   const Work* const work = history_.work(id);
   if (work == nullptr) return;
-  Reader reader{work->node - 1, id, &names};
+  Reader reader{work->node - 1, gpus_[work->node - 1].first_l2, id, &names};
   reader.reads = reads;
   reader.past_l2 = !through_l2;
   for_each_line(begin, size, [&](const LineAccess& at) {
@@ -506,23 +547,26 @@ void Model::copy_wrote(WorkId id, uint64_t begin, uint64_t size, bool through_l2
     ShadowPage* const page = shadow_.page(at.line);
     if (page == nullptr) return;
     wrote(*page, at, author);
-    if (through_l2 && work != nullptr) write_l2(work->node - 1, id, *page, at);
+    if (through_l2 && work != nullptr) write_l2(gpus_[work->node - 1].first_l2, id, *page, at);
   });
 }
 
 // The host.
 
-void Model::expose(uint32_t gpu, ShadowPage& page) {
+void Model::expose(uint32_t l2, ShadowPage& page) {
   if (!guards_ || page.exposed || !may_take(page)) return;
   page.exposed = true;
-  gpus_[gpu].exposed.push_back(&page);
+  l2s_[l2].exposed.push_back(&page);
 }
 
 void Model::take_exposed(uint32_t gpu) {
-  for (ShadowPage* const page : std::exchange(gpus_[gpu].exposed, {})) {
-    page->exposed = false;
-    const CachedPage* const cached = page->l2[gpu].get();
-    if (cached != nullptr && cached->listed) set_rights(*page, HostRights::kNone);
+  const Gpu& of = gpus_[gpu];
+  for (uint32_t l2 = of.first_l2; l2 < of.first_l2 + of.facts.xcds; ++l2) {
+    for (ShadowPage* const page : std::exchange(l2s_[l2].exposed, {})) {
+      page->exposed = false;
+      const CachedPage* const cached = page->l2[l2].get();
+      if (cached != nullptr && cached->listed) set_rights(*page, HostRights::kNone);
+    }
   }
 }
 
@@ -532,8 +576,8 @@ bool Model::give_back(uint64_t address, HostRights rights) {
   // Another thread may have been faster; not so with a page that is a piece of its own.
   if (!set_rights(*page, rights)) return false;
   // The next dispatch that ends takes it again, if it must.
-  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-    if (page->l2[gpu] && page->l2[gpu]->listed) expose(gpu, *page);
+  for (uint32_t l2 = 0; l2 < l2s_.size(); ++l2) {
+    if (page->l2[l2] && page->l2[l2]->listed) expose(l2, *page);
   }
   return true;
 }

@@ -8,7 +8,8 @@
 //     one), written through, invalidated by buffer_wbinvl1 and by a packet's acquire fence;
 //   - one scalar cache, invalidated by s_dcache_inv and by a packet's acquire fence;
 //   - the L2, which bypasses, keeps or probes a page as its memory type says (caching.h), written
-//     back by a release and invalidated by an acquire at system scope;
+//     back by a release and invalidated by an acquire at system scope; of a GPU with several XCDs
+//     one for each, which fences at agent scope write back and invalidate too;
 //   - stores that no s_waitcnt has waited for;
 //
 // and also the host, whose writes appear as memory that changed without another writer, and the
@@ -42,7 +43,16 @@ namespace halyard::vgpu::coherence {
 struct GpuFacts {
   uint32_t node = 1;
   std::string processor;  // "gfx90a"
+  CachingFacts caching;
+  uint32_t xcds = 1;  // each has an L2
+  // What a wave invalidates and writes back caches with; null: it cannot.
+  const char* invalidate_l1 = "buffer_wbinvl1_vol";
+  const char* invalidate_l2 = nullptr;
+  const char* write_back_l2 = nullptr;
 };
+
+// Of a GPU, from the facts of its processor.
+GpuFacts facts_of(uint32_t node, const std::string& processor, uint32_t xcds = 1, bool apu = false);
 
 // The bytes of one line that an instruction or a copy touches.
 struct LineAccess {
@@ -82,6 +92,7 @@ struct WaveState {
 // A work-group's view: the L1 of its compute unit, and what its waves have under way.
 struct GroupView {
   uint32_t gpu = 0;
+  uint32_t l2 = 0;  // that of its XCD: Model::l2_of()
   WorkId work = 0;
   std::unordered_map<uint64_t, CachedLine> l1;
   bool invalidated = false;  // it has dropped its L1, and what others left there
@@ -93,7 +104,9 @@ enum class Use : uint8_t { kLoad, kStore, kAtomic };
 // A vector memory instruction.
 struct VectorAccess {
   Use use = Use::kLoad;
-  bool past_l1 = false;  // glc: a load that the L1 does not answer
+  bool past_l1 = false;  // a load that the L1 does not answer
+  // The scope of the instruction's bits (SC0, SC1), where it has some.
+  Scope scope = Scope::kNone;
   uint32_t wave = 0;
   AuthorId author = 0;  // of a store or an atomic
   const std::vector<LineAccess>* lines = nullptr;
@@ -123,6 +136,8 @@ class Model {
   History& history() { return history_; }
   Findings& findings() { return findings_; }
   const GpuFacts& gpu(uint32_t gpu) const { return gpus_[gpu].facts; }
+  // The L2 of a GPU's XCD, as all L2s are counted.
+  uint32_t l2_of(uint32_t gpu, uint32_t xcd) const { return gpus_[gpu].first_l2 + xcd; }
   std::optional<Allocation> allocation(uint64_t address) const { return shadow_.find(address); }
 
   void allocated(const Allocation& allocation);
@@ -183,8 +198,9 @@ class Model {
     view.l1.clear();
     view.invalidated = true;
   }
-  void write_back_l2(uint32_t gpu) { release(gpu, Scope::kSystem); }
-  void invalidate_l2(uint32_t gpu) { drop_l2(gpu); }
+  // Of the L2 of one XCD. At agent scope they do nothing to the only L2 of a GPU.
+  void write_back_l2(const GroupView& view, Scope scope = Scope::kSystem);
+  void invalidate_l2(const GroupView& view, Scope scope = Scope::kSystem);
   void invalidate_scalar(uint32_t gpu) { ++gpus_[gpu].scalar_generation; }
   void write_back_scalar(uint32_t gpu);
   void invalidate_code(uint32_t gpu) { gpus_[gpu].code.clear(); }
@@ -208,15 +224,12 @@ class Model {
  private:
   struct Gpu {
     GpuFacts facts;
-    bool is_gfx90a = false;
+    uint32_t first_l2 = 0;
     bool is_lost = false;
     uint32_t* hdp_flush = nullptr;
     uint64_t flushes = 0;  // that have been seen
-    uint64_t l2_generation = 1;
     uint64_t scalar_generation = 1;
-    std::vector<ShadowPage*> dirty;         // with bytes that only this L2 has
-    std::vector<ShadowPage*> scalar_dirty;  // the same of the scalar cache
-    std::vector<ShadowPage*> exposed;       // dirty, and the host may touch it unseen
+    std::vector<ShadowPage*> scalar_dirty;  // with bytes that only the scalar cache has
     uint64_t released = 0;                  // when a packet last released at agent scope or wider
     std::unordered_map<uint64_t, std::vector<uint8_t>> code;  // by page, as it was fetched
     // What work-groups that are gone have left in the L1s since the last acquire.
@@ -228,23 +241,39 @@ class Model {
     size_t left_lines = 0;
   };
 
+  struct L2 {
+    uint32_t gpu = 0;
+    uint64_t generation = 1;
+    std::vector<ShadowPage*> dirty;    // with bytes that only this L2 has
+    std::vector<ShadowPage*> exposed;  // dirty, and the host may touch it unseen
+  };
+
   // The source and the kind of an access.
   struct Reader {
     uint32_t gpu = 0;
+    uint32_t l2 = 0;
     WorkId work = 0;
     const AccessNames* names = nullptr;
-    bool reads = true;          // or writes only
-    bool past_l2 = false;       // a copy engine, or the host
-    bool synchronises = false;  // an atomic, or a load that goes past the L1 as atomic ones do
+    bool reads = true;           // or writes only
+    bool past_l2 = false;        // a copy engine, or the host
+    Scope scope = Scope::kNone;  // of the instruction's bits
+    bool synchronises = false;   // an atomic, or a load that goes past the L1 as atomic ones do
   };
 
   void release(uint32_t gpu, Scope scope);
-  void drop_l2(uint32_t gpu);
+  bool has_several_l2s(uint32_t gpu) const { return gpus_[gpu].facts.xcds > 1; }
+  // Whether a fence of a scope is for the GPU's L2s.
+  bool reaches_l2s(uint32_t gpu, Scope scope) const {
+    return scope == Scope::kSystem || (scope == Scope::kAgent && has_several_l2s(gpu));
+  }
+  void write_back(L2& l2, uint32_t index);
+  void write_back_l2s(uint32_t gpu);
   void landed(const PendingStore& store);
   Caching caching_of(const ShadowPage& page, uint32_t gpu) const;
-  CachedPage& l2_page(ShadowPage& page, uint32_t gpu);
+  void drop_l2s(uint32_t gpu);
+  CachedPage& l2_page(ShadowPage& page, uint32_t l2);
   CachedPage& scalar_page(ShadowPage& page, uint32_t gpu);
-  void expose(uint32_t gpu, ShadowPage& page);
+  void expose(uint32_t l2, ShadowPage& page);
   void take_exposed(uint32_t gpu);
   bool give_back(uint64_t address, HostRights rights);
   void give_back_all(const Allocation& allocation);
@@ -262,7 +291,7 @@ class Model {
   bool check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at);
   void check_scalar(const Reader& reader, const ShadowPage& page, const LineAccess& at);
   // Of a page that is freed.
-  void check_freed(const ShadowPage& page, uint32_t gpu);
+  void check_freed(const ShadowPage& page, uint32_t l2);
   void check_window(const Reader& reader, ShadowPage& page, const LineAccess& at);
   static void know(ShadowPage& page, const LineAccess& at);
   // `in_order`: the work-group whose stores the access comes behind; null for scalar loads, copies.
@@ -273,7 +302,9 @@ class Model {
   void read_scalar(const Reader& reader, ShadowPage& page, const LineAccess& at);
   void check_copy(WorkId id, uint64_t begin, uint64_t size, const AccessNames& names, bool reads,
                   bool through_l2);
-  void write_l2(uint32_t gpu, WorkId work, ShadowPage& page, const LineAccess& at);
+  // `through`: to memory, so that the L2 has nothing that memory has not.
+  void write_l2(uint32_t l2, WorkId work, ShadowPage& page, const LineAccess& at,
+                bool through = false);
   void wrote(ShadowPage& page, const LineAccess& at, AuthorId author);
   static void read(ShadowPage& page, const LineAccess& at, WorkId work);
   // The writer of bytes, if known.
@@ -299,10 +330,12 @@ class Model {
   std::string fence_in(WorkId work, const char* fence, const char* scope) const;
   std::string packet_at(WorkId work, const char* fence, const char* scope) const;
   std::string missing_acquire(const Reader& reader, WorkId filler, Scope scope,
-                              const char* instruction) const;
+                              const std::string& instruction) const;
   // The instruction, and its place in a kernel: behind the notification of a write.
-  static std::string cure_in_kernel(const char* instruction);
-  std::string missing_write_back(uint32_t gpu, WorkId writer) const;
+  static std::string cure_in_kernel(const std::string& instruction);
+  std::string missing_write_back(uint32_t gpu, WorkId writer, Scope scope) const;
+  // "the L2 of GPU 1", "the L2 of XCD 3 of GPU 1".
+  std::string name_of_l2(uint32_t l2) const;
 
   std::mutex mutex_;
   bool guards_ = false;
@@ -312,6 +345,7 @@ class Model {
   std::string last_library_;             // whose code the host's last one was
   uint32_t pieces_ = 0;                  // of memory that is watched
   std::vector<Gpu> gpus_;
+  std::vector<L2> l2s_;
   Shadow shadow_;
   History history_;
   Findings findings_;

@@ -25,7 +25,13 @@ std::string range_text(const ShadowPage& page, uint64_t line, uint64_t bytes) {
 
 }  // namespace
 
-std::string Model::cure_in_kernel(const char* instruction) {
+std::string Model::name_of_l2(uint32_t l2) const {
+  const Gpu& gpu = gpus_[l2s_[l2].gpu];
+  if (gpu.facts.xcds == 1) return fmt::format("the L2 of GPU {}", gpu.facts.node);
+  return fmt::format("the L2 of XCD {} of GPU {}", l2 - gpu.first_l2, gpu.facts.node);
+}
+
+std::string Model::cure_in_kernel(const std::string& instruction) {
   return fmt::format("{} between the operation that notified this wave of the write, and this read",
                      instruction);
 }
@@ -59,36 +65,37 @@ std::string Model::packet_at(WorkId id, const char* fence, const char* scope) co
 }
 
 // What would have dropped a line that `filler` has had fetched. Packets' fences do nothing for a
-// dispatch that runs; null: nor does an instruction of the processor's.
+// dispatch that runs; empty: nor does an instruction of the processor's.
 std::string Model::missing_acquire(const Reader& reader, WorkId filler, Scope scope,
-                                   const char* instruction) const {
+                                   const std::string& instruction) const {
   const Work* const work = history_.work(reader.work);
   const bool acquired = work != nullptr && work->acquire >= scope;
   if (filler != reader.work && !acquired) return fence_in(reader.work, "acquire", text_of(scope));
-  if (instruction != nullptr) return cure_in_kernel(instruction);
+  if (!instruction.empty()) return cure_in_kernel(instruction);
   return fmt::format(
       "a dispatch of its own for this read, with an acquire fence at {} scope (a kernel cannot "
       "invalidate lines of this L2), or fine-grained memory",
       text_of(scope));
 }
 
-// What would have written the dirty bytes of an L2 back.
-std::string Model::missing_write_back(uint32_t gpu, WorkId writer) const {
+// What would have written the dirty bytes of an L2 back, for whoever reads them in `scope`.
+std::string Model::missing_write_back(uint32_t gpu, WorkId writer, Scope scope) const {
+  const GpuFacts& facts = gpus_[gpu].facts;
+  const char* const wide = text_of(scope);
   const Work* const work = history_.work(writer);
   if (work == nullptr)
-    return fmt::format("a release fence at system scope on GPU {}", gpus_[gpu].facts.node);
-  if (work->ended != 0) return fence_in(writer, "release", "system");
-  std::string end =
-      work->release == Scope::kSystem
-          ? fmt::format("a wait for the end of {}, whose packet releases at system scope",
-                        history_.describe(writer))
-          : fmt::format("a wait for the end of {}, and {}", history_.describe(writer),
-                        fence_in(writer, "release", "system"));
-  if (!gpus_[gpu].is_gfx90a) return end;
+    return fmt::format("a release fence at {} scope on GPU {}", wide, facts.node);
+  if (work->ended != 0) return fence_in(writer, "release", wide);
+  std::string end = work->release >= scope
+                        ? fmt::format("a wait for the end of {}, whose packet releases at {} scope",
+                                      history_.describe(writer), text_of(work->release))
+                        : fmt::format("a wait for the end of {}, and {}", history_.describe(writer),
+                                      fence_in(writer, "release", wide));
+  if (facts.write_back_l2 == nullptr) return end;
   return fmt::format(
-      "buffer_wbl2 and s_waitcnt vmcnt(0) after the store, before its wave notifies others (a "
-      "release at system scope), or {}",
-      end);
+      "{} and s_waitcnt vmcnt(0) after the store, before its wave notifies others (a "
+      "release at {} scope), or {}",
+      scope == Scope::kAgent ? "buffer_wbl2 sc1" : facts.write_back_l2, wide, end);
 }
 
 void Model::report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,

@@ -23,9 +23,10 @@ class FreeNames final : public AccessNames {
 
 // An L2 does not know owners: a late write-back can overwrite what the next owner has written past
 // it. Another process that has the memory can still use it.
-void Model::check_freed(const ShadowPage& page, uint32_t gpu) {
+void Model::check_freed(const ShadowPage& page, uint32_t l2) {
+  const uint32_t gpu = l2s_[l2].gpu;
   if (page.allocation.placement.is_shared || gpus_[gpu].is_lost) return;
-  const CachedPage& cached = *page.l2[gpu];
+  const CachedPage& cached = *page.l2[l2];
   const auto dirty =
       std::find_if(cached.dirty.begin(), cached.dirty.end(), [](uint64_t d) { return d != 0; });
   if (dirty == cached.dirty.end()) return;
@@ -33,10 +34,10 @@ void Model::check_freed(const ShadowPage& page, uint32_t gpu) {
   const LineAccess bytes = {page.base + k * kLineBytes, *dirty};
   const Writer writer = writer_of(page, bytes, cached.line[k].filler);
   const FreeNames names;
-  report(Mistake::kUnreleasedFree, {gpu, 0, &names}, page, bytes,
+  report(Mistake::kUnreleasedFree, {gpu, l2, 0, &names}, page, bytes,
          "of which bytes are still to be written back", "written by ", writer,
-         fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
-         missing_write_back(gpu, writer.work));
+         fmt::format("; {} has them since", name_of_l2(l2)),
+         missing_write_back(gpu, writer.work, Scope::kSystem));
 }
 
 // Whether a dispatch may run beside an earlier packet of its queue.
@@ -92,21 +93,23 @@ void Model::check_order(const Reader& reader, const ShadowPage& page, const Line
          may_run, missing());
 }
 
-// Bytes that are in an L2 and not in memory. A kernel reads them through its own GPU's L2.
+// Bytes that are in an L2 and not in memory. A kernel reads them through the L2 of its own GPU, or
+// XCD. Writes by other XCDs of the same GPU are races, which are not the caches' matter.
 bool Model::check_l2s(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
   const unsigned k = index_of(at.line);
-  for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-    if (gpu == reader.gpu && !reader.past_l2) continue;
-    if (!page.l2[gpu]) continue;
-    const uint64_t bytes = page.l2[gpu]->dirty[k] & at.mask;
+  for (uint32_t l2 = 0; l2 < l2s_.size(); ++l2) {
+    const uint32_t gpu = l2s_[l2].gpu;
+    const bool is_inside = gpu == reader.gpu && !reader.past_l2;
+    if (is_inside && (l2 == reader.l2 || !reader.reads)) continue;
+    if (!page.l2[l2]) continue;
+    const uint64_t bytes = page.l2[l2]->dirty[k] & at.mask;
     if (bytes == 0) continue;
-    const Writer writer = writer_of(page, {at.line, bytes}, page.l2[gpu]->line[k].filler);
+    const Writer writer = writer_of(page, {at.line, bytes}, page.l2[l2]->line[k].filler);
     report(reader.reads ? Mistake::kUnreleasedRead : Mistake::kUnreleasedWrite, reader, page,
            {at.line, bytes},
            reader.reads ? "which are not in memory yet" : "which are still to be written back",
-           "written by ", writer,
-           fmt::format("; the L2 of GPU {} has them since", gpus_[gpu].facts.node),
-           missing_write_back(gpu, writer.work));
+           "written by ", writer, fmt::format("; {} has them since", name_of_l2(l2)),
+           missing_write_back(gpu, writer.work, is_inside ? Scope::kAgent : Scope::kSystem));
     return true;
   }
   return false;

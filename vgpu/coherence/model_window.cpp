@@ -99,8 +99,8 @@ void Model::take_again(const Allocation& allocation) {
   const auto is_of = [&](const ShadowPage* page) {
     return page->base - allocation.begin < allocation.size;
   };
-  for (const Gpu& gpu : gpus_) {
-    for (ShadowPage* const page : gpu.dirty) {
+  for (const L2& l2 : l2s_) {
+    for (ShadowPage* const page : l2.dirty) {
       if (page->rights == HostRights::kNone && is_of(page)) set_rights(*page, HostRights::kNone);
     }
   }

@@ -106,7 +106,7 @@ ShadowPage* Shadow::page(uint64_t address) {
     // The system gives memory as zeros.
     page->window->known.fill(~uint64_t{0});
   }
-  page->l2.resize(gpus_);
+  page->l2.resize(l2s_);
   page->scalar.resize(gpus_);
   last_ = page.get();
   pages_.emplace(base, std::move(page));

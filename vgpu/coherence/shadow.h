@@ -108,7 +108,7 @@ struct ShadowPage {
   bool is_piece = false;
   bool exposed = false;
   std::unique_ptr<WindowPage> window;  // null if the host has no such way to it
-  // By GPU, from 0; null where it has nothing of the page.
+  // By L2, and by GPU, from 0; null where it has nothing of the page.
   std::vector<std::unique_ptr<CachedPage>> l2;
   std::vector<std::unique_ptr<CachedPage>> scalar;
 };
@@ -116,7 +116,7 @@ struct ShadowPage {
 // The pages of all allocations. Addresses are the host's.
 class Shadow {
  public:
-  explicit Shadow(size_t gpus) : gpus_(gpus) {}
+  Shadow(size_t gpus, size_t l2s) : gpus_(gpus), l2s_(l2s) {}
 
   void add(const Allocation& allocation);
   // The allocation's pages that are known.
@@ -133,6 +133,7 @@ class Shadow {
 
  private:
   size_t gpus_;
+  size_t l2s_;
   std::map<uint64_t, Allocation> allocations_;
   std::unordered_map<uint64_t, std::unique_ptr<ShadowPage>> pages_;
   ShadowPage* last_ = nullptr;

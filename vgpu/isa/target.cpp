@@ -55,6 +55,7 @@ void add_cdna2(Target& target) {
   target.kernarg_preload = true;
   target.waves_per_simd = 8;
   target.xnack_per_process = true;
+  target.probed_l2 = true;
   target.sdma_count_bits = 30;
   target.matrix_arithmetic = MatrixArithmetic::kCdna2;
   target.generation = Generation::kGfx90a;

@@ -69,6 +69,9 @@ struct Target {
   bool own_memory = true;  // not the host's, as those of Ryzen have it
   // Float atomics need memory that the L2 holds: coarse-grained memory (float_atomics.h).
   bool float_atomics_in_l2 = false;
+  // Writes from outside drop the lines that the L2 holds of the GPU's own memory (MTYPE RW); waves
+  // can write it back and invalidate it.
+  bool probed_l2 = false;
   // The lengths of SDMA's packets: 22 bits in SDMA 4.0 to 4.2, 30 from 4.4 on (Linux, sdma_v4_0.c
   // and sdma_v4_4_2.c).
   uint32_t sdma_count_bits = 22;

@@ -10,8 +10,10 @@ namespace {
 
 std::vector<coherence::GpuFacts> facts_of(const Profile& profile) {
   std::vector<coherence::GpuFacts> facts;
-  for (const GpuProfile& gpu : profile.gpus)
-    facts.push_back({static_cast<uint32_t>(facts.size()) + 1, gpu.processor});
+  for (const GpuProfile& gpu : profile.gpus) {
+    const auto node = static_cast<uint32_t>(facts.size()) + 1;
+    facts.push_back(coherence::facts_of(node, gpu.processor, gpu.xcds, gpu.apu));
+  }
   return facts;
 }
 

@@ -9,19 +9,31 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+constexpr CachingFacts kVega{};
+constexpr CachingFacts kAldebaran{.probes_own = true};
+constexpr CachingFacts kMi300x{
+    .probes_own = true, .holds_fine_grained = true, .host_is_uncached = true};
+constexpr CachingFacts kMi300a{.probes_own = true, .holds_fine_grained = true, .host_is_own = true};
+
 constexpr Scope kNoScope = Scope::kNone, kAgentScope = Scope::kAgent, kSystem = Scope::kSystem;
 
 // Which memory an L2 holds in a way that somebody can miss.
-static_assert(caching({0, false, true}, 1, false) == Caching::kUncached);
-static_assert(caching({1, false, true}, 1, false) == Caching::kUncached);
-static_assert(caching({2, false, true}, 1, true) == Caching::kUncached);
-static_assert(caching({1, false, false}, 1, true) == Caching::kUncached);
-static_assert(caching({0, true, true}, 1, false) == Caching::kNonCoherent);
-static_assert(caching({0, true, true}, 1, true) == Caching::kNonCoherent);
-static_assert(caching({1, true, false}, 1, false) == Caching::kNonCoherent);
-static_assert(caching({2, true, false}, 1, false) == Caching::kNonCoherent);
-static_assert(caching({2, true, false}, 1, true) == Caching::kNonCoherent);
-static_assert(caching({1, true, false}, 1, true) == Caching::kProbed);
+static_assert(caching({0, false, true}, 1, kVega) == Caching::kUncached);
+static_assert(caching({1, false, true}, 1, kVega) == Caching::kUncached);
+static_assert(caching({2, false, true}, 1, kAldebaran) == Caching::kUncached);
+static_assert(caching({1, false, false}, 1, kAldebaran) == Caching::kUncached);
+static_assert(caching({0, true, true}, 1, kVega) == Caching::kNonCoherent);
+static_assert(caching({0, true, true}, 1, kAldebaran) == Caching::kNonCoherent);
+static_assert(caching({1, true, false}, 1, kVega) == Caching::kNonCoherent);
+static_assert(caching({2, true, false}, 1, kVega) == Caching::kNonCoherent);
+static_assert(caching({2, true, false}, 1, kAldebaran) == Caching::kNonCoherent);
+static_assert(caching({1, true, false}, 1, kAldebaran) == Caching::kProbed);
+static_assert(caching({1, true, false}, 1, kMi300x) == Caching::kProbed);
+static_assert(caching({1, false, true}, 1, kMi300x) == Caching::kProbed);
+static_assert(caching({2, true, false}, 1, kMi300x) == Caching::kNonCoherent);
+static_assert(caching({2, false, true}, 1, kMi300x) == Caching::kUncached);
+static_assert(caching({0, true, true}, 1, kMi300x) == Caching::kUncached);
+static_assert(caching({0, false, true}, 1, kMi300a) == Caching::kProbed);
 
 struct L2 : ::testing::Test {
   // Reads a word in a dispatch of its own.
@@ -158,7 +170,7 @@ TEST_F(L2, TheCureWithinAKernelIsAnInstruction) {
     group.load(data);
     *data = 8;
     group.invalidate_l1();
-    s.model().invalidate_l2(0);
+    s.model().invalidate_l2(group.view());
     group.load(data);
     return s.take();
   };
@@ -265,10 +277,12 @@ TEST_F(L2, IsWrittenBackByAnInstruction) {
       aldebaran.take(),
       one_finding("missing: buffer_wbl2 and s_waitcnt vmcnt(0) after the store",
                   "or a wait for the end of dispatch 1", "whose packet releases at system scope"));
-  aldebaran.model().write_back_l2(1);
+  const WorkId others = aldebaran.begin(2);
+  Group other(aldebaran, others);
+  aldebaran.model().write_back_l2(other.view());
   aldebaran.copy_out(1, data);
   EXPECT_THAT(aldebaran.take(), SizeIs(1)) << "the other GPU's L2";
-  aldebaran.model().write_back_l2(0);
+  aldebaran.model().write_back_l2(group.view());
   group.wait();
   read(aldebaran, 2, data, kAgentScope);
   aldebaran.copy_out(1, data);

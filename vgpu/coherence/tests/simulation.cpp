@@ -21,10 +21,10 @@ std::vector<LineAccess> lines_of(const uint32_t* at, size_t words) {
   return lines;
 }
 
-std::vector<GpuFacts> facts_of(const std::vector<std::string>& processors) {
+std::vector<GpuFacts> facts_of_all(const std::vector<std::string>& processors, uint32_t xcds) {
   std::vector<GpuFacts> facts;
   for (const std::string& processor : processors)
-    facts.push_back({static_cast<uint32_t>(facts.size()) + 1, processor});
+    facts.push_back(facts_of(static_cast<uint32_t>(facts.size()) + 1, processor, xcds));
   return facts;
 }
 
@@ -45,10 +45,10 @@ class CopyNames final : public AccessNames {
 
 }  // namespace
 
-Simulation::Simulation(const std::vector<std::string>& processors, bool notes)
+Simulation::Simulation(const std::vector<std::string>& processors, bool notes, uint32_t xcds)
     : model_(std::make_unique<Model>(
-          facts_of(processors), [this](std::string_view text) { found_.emplace_back(text); },
-          notes)),
+          facts_of_all(processors, xcds),
+          [this](std::string_view text) { found_.emplace_back(text); }, notes)),
       registers_(processors.size()) {
   for (uint32_t gpu = 0; gpu < registers_.size(); ++gpu)
     model_->set_window_register(gpu, &registers_[gpu]);
@@ -132,10 +132,11 @@ class Group::Names final : public AccessNames {
   const uint64_t place_;
 };
 
-Group::Group(Simulation& simulation, WorkId work, uint32_t waves)
+Group::Group(Simulation& simulation, WorkId work, uint32_t waves, uint32_t xcd)
     : simulation_(simulation), model_(simulation.model()) {
   view_.work = work;
   view_.gpu = model_.history().work(work)->node - 1;
+  view_.l2 = model_.l2_of(view_.gpu, xcd);
   model_.enter(view_, waves);
 }
 
@@ -161,7 +162,8 @@ void Group::vector(Use use, bool past_l1, const uint32_t* at, size_t words, cons
   const Names names(work != nullptr ? work->name : "a kernel", use, place);
   VectorAccess access;
   access.use = use;
-  access.past_l1 = past_l1;
+  access.past_l1 = past_l1 || scope_ != Scope::kNone;
+  access.scope = std::exchange(scope_, Scope::kNone);
   access.wave = wave_;
   access.lines = &lines;
   model_.before(view_, access, names);

@@ -26,7 +26,8 @@ struct Packet {
 
 class Simulation {
  public:
-  explicit Simulation(const std::vector<std::string>& processors, bool notes = false);
+  explicit Simulation(const std::vector<std::string>& processors, bool notes = false,
+                      uint32_t xcds = 1);
   ~Simulation();
 
   Model& model() { return *model_; }
@@ -70,7 +71,7 @@ class Simulation {
 // which.
 class Group {
  public:
-  Group(Simulation& simulation, WorkId work, uint32_t waves = 1);
+  Group(Simulation& simulation, WorkId work, uint32_t waves = 1, uint32_t xcd = 0);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -90,6 +91,17 @@ class Group {
   void add(uint32_t* to);
   void wait(uint32_t count = 0);
   void invalidate_l1() { Model::invalidate_l1(view_); }
+  // What gfx942's buffer_inv and buffer_wbl2 do, and the scope of the next access.
+  void invalidate(Scope scope) {
+    invalidate_l1();
+    model_.invalidate_l2(view_, scope);
+  }
+  void write_back(Scope scope) { model_.write_back_l2(view_, scope); }
+  Group& scope(Scope scope) {
+    scope_ = scope;
+    return *this;
+  }
+  const GroupView& view() const { return view_; }
 
   void load_scalar(const uint32_t* from);
   void store_scalar(uint32_t* to, uint32_t value);
@@ -110,6 +122,7 @@ class Group {
   GroupView view_;
   uint32_t wave_ = 0;
   uint64_t place_ = 0;  // 0: a new one
+  Scope scope_ = Scope::kNone;
 };
 
 // One finding, with these parts in it.
