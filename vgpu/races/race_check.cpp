@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vgpu/host_guard.h"
+#include "vgpu/isa/buffer_resource.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/target.h"
 #include "vgpu/observe/effects.h"
@@ -73,6 +74,13 @@ bool is_marked(const Instruction& instruction, const isa::Target& target, const 
 }
 
 using Bytes64 = std::array<uint8_t, kLineBytes>;
+
+// Private memory: a work-group gets what an earlier one has left.
+bool is_private(const Wave& wave, const Instruction& instruction) {
+  const bool is_buffer =
+      instruction.format == isa::Format::kMubuf || instruction.format == isa::Format::kMtbuf;
+  return is_buffer && isa::BufferResource::read(wave, instruction.src[1]).is_private_segment();
+}
 
 // The bytes in which two lines differ.
 uint64_t differences(const Bytes64& before, const Bytes64& after) {
@@ -203,7 +211,7 @@ void RaceCheck::Group::before(const Wave& wave, const Instruction& instruction) 
       effect.kind == Effect::Kind::kVector || effect.kind == Effect::Kind::kScalar;
   if (instruction.format == isa::Format::kDs || (is_memory && effect.use == Use::kAtomic))
     note_lds(wave, instruction, effect);
-  if (!is_memory) return;
+  if (!is_memory || is_private(wave, instruction)) return;
   accesses_.read(wave, instruction, effect);
   if (accesses_.lines().empty()) return;
   lock();

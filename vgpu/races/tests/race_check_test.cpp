@@ -78,6 +78,20 @@ TEST_F(RaceCheckTest, SoDoBuffers) {
               ElementsAre(AllOf(HasSubstr("wave 1, lane 0 writes"), HasSubstr("buffer_store"))));
 }
 
+// What one work-group has had, the next one gets.
+TEST_F(RaceCheckTest, PrivateMemoryIsNobodyElses) {
+  const std::string descriptor =
+      "s_mov_b32 s12, s6\ns_or_b32 s13, s7, 0x80000000\ns_mov_b32 s14, -1\n"
+      "s_mov_b32 s15, 0xe00000\nv_mov_b32 v3, s2\n";
+  run(descriptor + "buffer_store_dword v3, v2, s[12:15], 0 offen", 3, 1);
+  EXPECT_THAT(findings, IsEmpty());
+  run(descriptor +
+          "s_mov_b32 s13, s7\ns_mov_b32 s15, 0x27000\n"
+          "buffer_store_dword v3, v2, s[12:15], 0 offen",
+      3, 1);
+  EXPECT_THAT(findings, SizeIs(1));
+}
+
 TEST_F(RaceCheckTest, BytesSideBySideDoNotRace) {
   run("v_lshrrev_b32 v3, 6, v0\nv_and_b32 v4, 63, v0\nv_lshlrev_b32 v4, 1, v4\n"
       "v_add_u32 v4, v4, v3\nglobal_store_byte v4, v0, s[6:7]");
