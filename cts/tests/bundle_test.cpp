@@ -46,7 +46,7 @@ class BrokenBundle : public DeviceTest {
   void SetUp() override {
     DeviceTest::SetUp();
     const std::string mine = processor_of(device().info().target);
-    const Bytes code = take(Environment::get().read_object(mine, "vadd_c_v6"));
+    const Bytes code = take(Environment::get().read_object(mine, "vadd_c_v5"));
     const Bytes other = take(Environment::get().read_object("gfx1100", "vadd_c_v6"));
     good_ = write_bundle({{bundle_entry_id(take(parse_target_id("gfx11-generic"))), other},
                           {bundle_entry_id(take(parse_target_id(mine))), code}});
