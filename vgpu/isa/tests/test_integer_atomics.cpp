@@ -8,6 +8,7 @@
 #include <string>
 
 #include "vgpu/isa/opcode.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/machine.h"
 
 namespace halyard::vgpu::isa::testing {
@@ -162,6 +163,17 @@ class IntegerAtomics : public ::testing::Test {
   }
 };
 
+Covered integer_atomics_covered([] {
+  Names names;
+  for (const auto& family : {memory_opcodes(), scalar_opcodes()}) {
+    for (const Opcode& opcode : family)
+      if (memory_atomic(row_of(opcode.op).name)) names.insert(row_of(opcode.op).name);
+  }
+  for (const Opcode& opcode : lds_opcodes())
+    if (lds_atomic(row_of(opcode.op).name)) names.insert(row_of(opcode.op).name);
+  return names;
+});
+
 TEST_F(IntegerAtomics, OfVectorMemory) {
   unsigned found = 0;
   for (const Opcode& opcode : memory_opcodes()) {
@@ -188,7 +200,10 @@ TEST_F(IntegerAtomics, OfVectorMemory) {
       for (int round = 0; round < 3; ++round) check(*a, prepare + text, returns, false);
       if (HasFatalFailure()) return;
     }
+    integer_atomics_covered.compared(a->name);
   }
+  integer_atomics_covered.expect_all(
+      [](const std::string& name) { return !name.starts_with("ds_") && !name.starts_with("s_"); });
   EXPECT_EQ(found, 3u * 26);  // 13 operations, 2 widths, 3 formats
 }
 
@@ -203,7 +218,10 @@ TEST_F(IntegerAtomics, OfLds) {
                              pair(6, dwords) + (a->two ? ", " + pair(8, dwords) : "");
     for (int round = 0; round < 3; ++round) check(*a, text, a->returns, true);
     if (HasFatalFailure()) return;
+    integer_atomics_covered.compared(a->name);
   }
+  integer_atomics_covered.expect_all(
+      [](const std::string& name) { return name.starts_with("ds_"); });
   EXPECT_EQ(found, 59u);  // 14 operations in 4 forms, wrxchg in 2, wrap in 1
 }
 
@@ -229,7 +247,10 @@ TEST_F(IntegerAtomics, OfScalarMemory) {
         ", 0x0 glc\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v10, s20\nv_mov_b32 v11, s21";
     for (int round = 0; round < 8; ++round) check(*a, text, true, false, 1);
     if (HasFatalFailure()) return;
+    integer_atomics_covered.compared(a->name);
   }
+  integer_atomics_covered.expect_all(
+      [](const std::string& name) { return name.starts_with("s_"); });
   EXPECT_EQ(found, 2u * 26);
 }
 

@@ -6,11 +6,14 @@
 #include <bit>
 #include <cmath>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "vgpu/isa/coverage.h"
 #include "vgpu/isa/matrix_layout.h"
 #include "vgpu/isa/opcode.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/exact_sum.h"
 #include "vgpu/isa/tests/machine.h"
 #include "vgpu/isa/valu/half.h"
@@ -391,11 +394,20 @@ class Matrices : public ::testing::TestWithParam<const char*> {
   std::mt19937_64 random{20260101};
 };
 
+Covered matrices_covered([] {
+  Names names;
+  for (const MatrixCase& c : kCases) names.insert(c.name);
+  return names;
+});
+
 TEST_P(Matrices, FiniteOperands) {
   Machine m = machine();
   each([&](const MatrixCase& c) {
     for (int round = 0; round < 4; ++round) check(m, c, {}, random, false);
+    matrices_covered.compared(c.name);
   });
+  const std::set<std::string> implemented = find_coverage(GetParam()).implemented;
+  matrices_covered.expect_all([&](const std::string& name) { return implemented.contains(name); });
 }
 
 TEST_P(Matrices, InfinitiesAndNans) {

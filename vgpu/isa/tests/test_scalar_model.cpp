@@ -10,6 +10,7 @@
 
 #include "vgpu/isa/encoding.h"
 #include "vgpu/isa/tables.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/machine.h"
 
 namespace halyard::vgpu::isa::testing {
@@ -260,6 +261,12 @@ struct ScalarCase {
   uint32_t unused[7];
 };
 
+Covered scalar_alu_covered([] {
+  Names names;
+  for (const Opcode& opcode : scalar_alu_opcodes()) names.insert(row_of(opcode.op).name);
+  return names;
+});
+
 TEST_F(ScalarModel, EveryInstructionAgrees) {
   constexpr unsigned kCases = 24;
   Machine m;
@@ -318,7 +325,9 @@ TEST_F(ScalarModel, EveryInstructionAgrees) {
           << got.d << " scc " << got.scc << " exec " << got.exec << "\nexpected d " << expected[n].d
           << " scc " << expected[n].scc << " exec " << expected[n].exec;
     }
+    scalar_alu_covered.compared(name);
   }
+  scalar_alu_covered.expect_all([](const std::string&) { return true; });
 }
 
 }  // namespace

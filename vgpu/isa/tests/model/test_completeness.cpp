@@ -1,4 +1,5 @@
-// Every instruction that a processor executes has a model, or stands here with the reason why not.
+// Every instruction that a processor executes is compared with a model, or stands here with the
+// reason why not. Tests that compare say which (tests/covered.h), and fail if they do not.
 
 #include <gtest/gtest.h>
 
@@ -8,69 +9,11 @@
 #include <vector>
 
 #include "vgpu/isa/coverage.h"
-#include "vgpu/isa/opcode.h"
-#include "vgpu/isa/tables.h"
-#include "vgpu/isa/tests/model/memory_operation.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/row.h"
 
 namespace halyard::vgpu::isa::model {
 namespace {
-
-const std::set<std::string>& modelled() {
-  static const std::set<std::string> names = [] {
-    std::set<std::string> all;
-    for (const Row& row : vector_rows()) all.insert(row.name);
-    for (const Opcode& o : scalar_alu_opcodes())
-      all.insert(row_of(o.op).name);  // test_scalar_model.cpp
-    for (const Opcode& o : scalar_opcodes()) {
-      const std::string name = row_of(o.op).name;
-      // test_integer_atomics.cpp
-      if (name.starts_with("s_atomic_") || name.starts_with("s_buffer_atomic_")) all.insert(name);
-      // test_scalar_memory_model.cpp
-      if (name.find("_load_dword") != name.npos || name.find("_store_dword") != name.npos)
-        all.insert(name);
-    }
-    for (const char* const name :
-         {"v_readlane_b32", "v_readfirstlane_b32", "v_writelane_b32", "v_swap_b32", "v_nop",
-          "v_clrexcp", "v_accvgpr_read_b32", "v_accvgpr_write_b32", "v_accvgpr_mov_b32"})
-      all.insert(name);  // test_lane_moves.cpp
-    for (const auto& family : {memory_opcodes(), lds_opcodes()}) {
-      for (const Opcode& o : family) {
-        MemoryOperation operation;
-        if (parse_memory(row_of(o.op).name, operation))
-          all.insert(row_of(o.op).name);  // test_memory_model.cpp
-        const std::string name = row_of(o.op).name;
-        if (name.find("_format_") != name.npos) all.insert(name);  // test_format_model.cpp
-      }
-    }
-    for (const char* const name : {"ds_read2_b32",
-                                   "ds_read2_b64",
-                                   "ds_read2st64_b32",
-                                   "ds_read2st64_b64",
-                                   "ds_write2_b32",
-                                   "ds_write2_b64",
-                                   "ds_write2st64_b32",
-                                   "ds_write2st64_b64",
-                                   "ds_wrxchg2_rtn_b32",
-                                   "ds_wrxchg2_rtn_b64",
-                                   "ds_wrxchg2st64_rtn_b32",
-                                   "ds_wrxchg2st64_rtn_b64",
-                                   "ds_append",
-                                   "ds_consume",
-                                   "ds_read_addtid_b32",
-                                   "ds_write_addtid_b32",
-                                   "ds_condxchg32_rtn_b64",
-                                   "ds_swizzle_b32",
-                                   "ds_permute_b32",
-                                   "ds_bpermute_b32",
-                                   "ds_nop"})
-      all.insert(name);  // test_lds_model.cpp
-    // test_matrix.cpp and test_matrix_model.cpp
-    for (const Opcode& o : matrix_opcodes()) all.insert(row_of(o.op).name);
-    return all;
-  }();
-  return names;
-}
 
 struct Exception {
   const char* reason;
@@ -146,7 +89,7 @@ class Completeness : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Completeness, EveryInstructionHasAModelOrAReason) {
   for (const std::string& name : find_coverage(GetParam()).implemented) {
-    EXPECT_TRUE(modelled().contains(name) || has_reason(name)) << name;
+    EXPECT_TRUE(testing::covered_names().contains(name) || has_reason(name)) << name;
   }
 }
 
@@ -160,7 +103,7 @@ TEST(CompletenessOfRows, EachExceptionIsNeeded) {
     found.merge(find_coverage(processor).implemented);
   for (const Exception& e : exceptions()) {
     for (const char* const name : e.names)
-      EXPECT_TRUE(found.contains(name) && !modelled().contains(name)) << name;
+      EXPECT_TRUE(found.contains(name) && !testing::covered_names().contains(name)) << name;
   }
 }
 

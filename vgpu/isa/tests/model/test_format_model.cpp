@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "vgpu/isa/tests/assembler.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/memory_machine.h"
 
 namespace halyard::vgpu::isa::model {
@@ -137,6 +138,26 @@ struct Form {
            kComponents[components];
   }
 };
+
+std::vector<Form> all_forms() {
+  std::vector<Form> forms;
+  for (const bool store : {false, true}) {
+    for (const bool typed : {false, true}) {
+      for (unsigned components = 1; components <= 4; ++components) {
+        for (const bool d16 : {false, true})
+          forms.push_back({typed, store, d16, false, components});
+      }
+    }
+    forms.push_back({false, store, true, true, 1});
+  }
+  return forms;
+}
+
+testing::Covered formats_covered([] {
+  testing::Names names;
+  for (const Form& form : all_forms()) names.insert(form.name());
+  return names;
+});
 
 class FormatModel : public ::testing::TestWithParam<MemoryTarget> {
  protected:
@@ -274,17 +295,7 @@ class FormatModel : public ::testing::TestWithParam<MemoryTarget> {
 };
 
 TEST_P(FormatModel, EveryFormat) {
-  std::vector<Form> forms;
-  for (const bool store : {false, true}) {
-    for (const bool typed : {false, true}) {
-      for (unsigned components = 1; components <= 4; ++components) {
-        for (const bool d16 : {false, true})
-          forms.push_back({typed, store, d16, false, components});
-      }
-    }
-    forms.push_back({false, store, true, true, 1});
-  }
-  for (const Form& form : forms) {
+  for (const Form& form : all_forms()) {
     for (const DataFormat& data : kData) {
       for (const unsigned number : {kUnorm, kSnorm, kUscaled, kSscaled, kUint, kSint, kFloat}) {
         // There are no floats of 8 or 2 bits, and of 32 bits nothing else but integers.
@@ -294,7 +305,9 @@ TEST_P(FormatModel, EveryFormat) {
         ASSERT_NO_FATAL_FAILURE(check(form, data, number));
       }
     }
+    formats_covered.compared(form.name());
   }
+  formats_covered.expect_all([](const std::string&) { return true; });
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, FormatModel, ::testing::ValuesIn(kMemoryTargets),

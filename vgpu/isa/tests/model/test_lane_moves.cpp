@@ -6,10 +6,14 @@
 
 #include <bit>
 #include <cstring>
+#include <set>
 #include <span>
+#include <string>
 
+#include "vgpu/isa/coverage.h"
 #include "vgpu/isa/decode.h"
 #include "vgpu/isa/tests/assembler.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/case.h"
 #include "vgpu/isa/wave.h"
 
@@ -79,6 +83,17 @@ const Move kMoves[] = {
     {"v_clrexcp", [](Machine&) {}, false, false},
 };
 
+std::string name_of(const Move& move) {
+  const std::string text = move.text;
+  return text.substr(0, text.find(' '));
+}
+
+testing::Covered lane_moves_covered([] {
+  testing::Names names;
+  for (const Move& move : kMoves) names.insert(name_of(move));
+  return names;
+});
+
 class LaneMoves : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(LaneMoves, AgreeWithTheModel) {
@@ -130,7 +145,11 @@ TEST_P(LaneMoves, AgreeWithTheModel) {
       EXPECT_EQ(std::memcmp(agprs.get(), m->acc.v, sizeof m->acc.v), 0) << text;
       EXPECT_EQ(std::memcmp(wave.sgpr, m->r.s, sizeof m->r.s), 0) << text;
     }
+    lane_moves_covered.compared(name_of(move));
   }
+  const std::set<std::string> implemented = find_coverage(processor).implemented;
+  lane_moves_covered.expect_all(
+      [&](const std::string& name) { return implemented.contains(name); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, LaneMoves,

@@ -7,10 +7,27 @@
 #include <cstring>
 
 #include "vgpu/isa/tests/assembler.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/memory_machine.h"
 
 namespace halyard::vgpu::isa::model {
 namespace {
+
+const testing::Names kTwoPlaces = {
+    "ds_read2_b32",       "ds_read2_b64",       "ds_read2st64_b32",       "ds_read2st64_b64",
+    "ds_write2_b32",      "ds_write2_b64",      "ds_write2st64_b32",      "ds_write2st64_b64",
+    "ds_wrxchg2_rtn_b32", "ds_wrxchg2_rtn_b64", "ds_wrxchg2st64_rtn_b32", "ds_wrxchg2st64_rtn_b64"};
+const testing::Names kOnePlace = {"ds_append", "ds_consume", "ds_read_addtid_b32",
+                                  "ds_write_addtid_b32"};
+const testing::Names kMoves = {"ds_swizzle_b32", "ds_permute_b32", "ds_bpermute_b32"};
+const testing::Names kOthers = {"ds_condxchg32_rtn_b64", "ds_nop"};
+
+testing::Covered lds_covered([] {
+  testing::Names names;
+  for (const testing::Names& some : {kTwoPlaces, kOnePlace, kMoves, kOthers})
+    names.insert(some.begin(), some.end());
+  return names;
+});
 
 class LdsModel : public ::testing::TestWithParam<const char*> {
  protected:
@@ -21,6 +38,11 @@ class LdsModel : public ::testing::TestWithParam<const char*> {
     const std::vector<uint8_t> code = testing::assemble(text, GetParam(), error);
     ASSERT_EQ(error, "") << text;
     m.run(code, text);
+  }
+  // All that the instruction can change is as the model has it.
+  void compare(const std::string& text) {
+    m.expect_same(text);
+    lds_covered.compared(text.substr(0, text.find(' ')));
   }
   template <class F>
   void for_lanes(F f) {
@@ -79,11 +101,12 @@ TEST_P(LdsModel, TwoPlaces) {
               }
             }
           });
-          ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
+          ASSERT_NO_FATAL_FAILURE(compare(text));
         }
       }
     }
   }
+  lds_covered.expect_all([](const std::string& name) { return kTwoPlaces.contains(name); });
 }
 
 TEST_P(LdsModel, OnePlaceForTheWave) {
@@ -108,8 +131,9 @@ TEST_P(LdsModel, OnePlaceForTheWave) {
       if (n % 4 == 2) m.r.v[3][lane] = get(own);
       if (n % 4 == 3) put(own, m.r.v[3][lane]);
     });
-    ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
+    ASSERT_NO_FATAL_FAILURE(compare(text));
   }
+  lds_covered.expect_all([](const std::string& name) { return kOnePlace.contains(name); });
 }
 
 TEST_P(LdsModel, ConditionalExchange) {
@@ -126,8 +150,9 @@ TEST_P(LdsModel, ConditionalExchange) {
         m.r.v[12 + d][lane] = old;
       }
     });
-    ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
+    ASSERT_NO_FATAL_FAILURE(compare(text));
   }
+  lds_covered.expect_all([](const std::string& name) { return name == "ds_condxchg32_rtn_b64"; });
 }
 
 // What a lane of a swizzle reads, by the four modes of the offset.
@@ -183,14 +208,16 @@ TEST_P(LdsModel, MovesBetweenLanes) {
         result[lane] = is_on(from) ? m.r.v[4][from] : 0;
     });
     for_lanes([&](unsigned lane) { m.r.v[3][lane] = result[lane]; });
-    ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
+    ASSERT_NO_FATAL_FAILURE(compare(text));
   }
+  lds_covered.expect_all([](const std::string& name) { return kMoves.contains(name); });
 }
 
 TEST_P(LdsModel, NothingHappens) {
   m.randomize();
   ASSERT_NO_FATAL_FAILURE(execute("ds_nop"));
-  m.expect_same("ds_nop");
+  compare("ds_nop");
+  lds_covered.expect_all([](const std::string& name) { return name == "ds_nop"; });
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, LdsModel,

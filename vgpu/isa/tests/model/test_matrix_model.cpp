@@ -20,6 +20,7 @@
 #include "vgpu/isa/matrix_layout.h"
 #include "vgpu/isa/opcode.h"
 #include "vgpu/isa/target.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/matrix_model.h"
 #include "vgpu/isa/wave.h"
 
@@ -516,14 +517,26 @@ class MatrixModel : public ::testing::TestWithParam<const char*> {
 constexpr Style kStyles[] = {Style::kAny,   Style::kNear,  Style::kSpread, Style::kDenormal,
                              Style::kLarge, Style::kZeros, Style::kTies,   Style::kOverflow};
 
+testing::Covered matrix_model_covered([] {
+  testing::Names names;
+  names.insert(std::begin(kOfBoth), std::end(kOfBoth));
+  names.insert(std::begin(kOfGfx942), std::end(kOfGfx942));
+  names.insert(std::begin(kOfGfx950), std::end(kOfGfx950));
+  return names;
+});
+
 TEST_P(MatrixModel, AnyOperands) {
+  testing::Names mine;
   each([&](const MatrixCase& c) {
     for (const Style style : kStyles) {
       Variant v;
       v.style = style;
       check(c, v, 40);
     }
+    mine.insert(c.name);
+    matrix_model_covered.compared(c.name);
   });
+  matrix_model_covered.expect_all([&](const std::string& name) { return mine.contains(name); });
 }
 
 TEST_P(MatrixModel, BroadcastsOfA) {

@@ -10,7 +10,9 @@
 #include <set>
 
 #include "vgpu/isa/coverage.h"
+#include "vgpu/isa/opcode.h"
 #include "vgpu/isa/tests/assembler.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/memory_machine.h"
 #include "vgpu/isa/tests/model/memory_operation.h"
 
@@ -30,6 +32,19 @@ unsigned rounds(unsigned usual) {
   const char* const text = std::getenv("HALYARD_MODEL_CASES");
   return text ? static_cast<unsigned>(std::atoi(text)) : usual;
 }
+
+// Everything whose name says what it does, of the formats that tests below are of.
+testing::Covered memory_covered([] {
+  testing::Names names;
+  for (const auto& family : {memory_opcodes(), lds_opcodes()}) {
+    for (const Opcode& opcode : family) {
+      MemoryOperation operation;
+      if (parse_memory(row_of(opcode.op).name, operation))
+        names.insert(row_of(opcode.op).name);
+    }
+  }
+  return names;
+});
 
 class MemoryModel : public ::testing::TestWithParam<MemoryTarget> {
  protected:
@@ -95,6 +110,13 @@ class MemoryModel : public ::testing::TestWithParam<MemoryTarget> {
     return name + " " + (o.returns ? result_text(o) + ", " : "") + address + ", " + data_text(o);
   }
 
+  // Of those that begin with `prefix` nothing may be left out.
+  void expect_covered(const std::string& prefix) const {
+    memory_covered.expect_all([&](const std::string& name) {
+      return implemented.contains(name) && name.starts_with(prefix);
+    });
+  }
+
   // Names with a prefix, and what they do; fails if there are fewer than `least`.
   std::vector<std::pair<std::string, MemoryOperation>> operations(const std::string& prefix,
                                                                   size_t least) {
@@ -134,7 +156,9 @@ TEST_P(MemoryModel, Lds) {
       });
       ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
     }
+    memory_covered.compared(name);
   }
+  expect_covered("ds_");
 }
 
 TEST_P(MemoryModel, Global) {
@@ -166,7 +190,9 @@ TEST_P(MemoryModel, Global) {
             [&](unsigned lane, unsigned byte) { return m.at(address[lane] + byte); });
       ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
     }
+    memory_covered.compared(name);
   }
+  expect_covered("global_");
 }
 
 // Each lane in memory, LDS or scratch; atomics not in scratch.
@@ -203,7 +229,9 @@ TEST_P(MemoryModel, Flat) {
       });
       ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
     }
+    memory_covered.compared(name);
   }
+  expect_covered("flat_");
 }
 
 TEST_P(MemoryModel, Scratch) {
@@ -229,7 +257,9 @@ TEST_P(MemoryModel, Scratch) {
       });
       ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
     }
+    memory_covered.compared(name);
   }
+  expect_covered("scratch_");
 }
 
 // A buffer's descriptor and one instruction's fields (Vega ISA 8.1.4 to 8.1.8).
@@ -326,7 +356,9 @@ TEST_P(MemoryModel, Buffer) {
           text + (b.swizzled ? " swizzled" : "") + (b.add_lane ? " add_lane" : "") + " stride " +
           std::to_string(b.stride) + " records " + std::to_string(b.records)));
     }
+    memory_covered.compared(name);
   }
+  expect_covered("buffer_");
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, MemoryModel, ::testing::ValuesIn(kMemoryTargets),

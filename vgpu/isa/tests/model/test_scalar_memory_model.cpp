@@ -4,14 +4,31 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "vgpu/isa/tests/assembler.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/memory_machine.h"
 
 namespace halyard::vgpu::isa::model {
 namespace {
 
 constexpr unsigned kBase = 20, kOffset = 30, kData = 40;
+
+testing::Covered scalar_memory_covered([] {
+  testing::Names names;
+  for (const char* const kind : {"s_load", "s_buffer_load", "s_scratch_load", "s_store",
+                                 "s_buffer_store", "s_scratch_store"}) {
+    for (const char* const size : {"_dword", "_dwordx2", "_dwordx4", "_dwordx8", "_dwordx16"}) {
+      const bool wide =
+          std::string_view(size).ends_with("x8") || std::string_view(size).ends_with("x16");
+      const std::string_view k = kind;
+      if (!wide || k == "s_load" || k == "s_buffer_load") names.insert(std::string(kind) + size);
+    }
+  }
+  return names;
+});
 
 class ScalarMemoryModel : public ::testing::TestWithParam<const char*> {
  protected:
@@ -63,6 +80,7 @@ class ScalarMemoryModel : public ::testing::TestWithParam<const char*> {
       if (!store && inside) std::memcpy(&reg, p, 4);
     }
     ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
+    scalar_memory_covered.compared(prefix);
   }
 };
 
@@ -79,6 +97,7 @@ TEST_P(ScalarMemoryModel, LoadsAndStores) {
       ASSERT_NO_FATAL_FAILURE(check("s_scratch_store_" + size, Space::kScratch, true, dwords));
     }
   }
+  scalar_memory_covered.expect_all([](const std::string&) { return true; });
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, ScalarMemoryModel,

@@ -16,6 +16,7 @@
 #include "vgpu/isa/coverage.h"
 #include "vgpu/isa/decode.h"
 #include "vgpu/isa/tests/assembler.h"
+#include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/case.h"
 #include "vgpu/isa/wave.h"
 
@@ -115,6 +116,12 @@ class VectorModel : public ::testing::TestWithParam<const char*> {
   uint8_t lds_[kLdsBytes] = {};
 };
 
+testing::Covered vector_covered([] {
+  testing::Names names;
+  for (const Row& row : vector_rows()) names.insert(row.name);
+  return names;
+});
+
 TEST_P(VectorModel, EveryInstructionAgreesInEveryEncoding) {
   const std::string processor = GetParam();
   const std::set<std::string> implemented = find_coverage(processor).implemented;
@@ -171,11 +178,8 @@ TEST_P(VectorModel, EveryInstructionAgreesInEveryEncoding) {
       ADD_FAILURE() << line << "\n" << wrong << "\n" << describe(mode);
   }
   EXPECT_EQ(at, code.size());
-  for (const Row& row : vector_rows()) {
-    if (implemented.contains(row.name)) {
-      EXPECT_GT(tested[row.name], 0u) << row.name;
-    }
-  }
+  for (const auto& [name, count] : tested) vector_covered.compared(name);
+  vector_covered.expect_all([&](const std::string& name) { return implemented.contains(name); });
   // Floors, so that a mistake in the text does not pass for an encoding that does not exist.
   RecordProperty("cases", static_cast<int>(lines.size()));
   EXPECT_GT(by_encoding[Encoding::kShort].size(), 280u);
