@@ -1,6 +1,7 @@
 # LLVM from 19 to 22, the newest that is installed: the library target halyard_llvm, and
-# HALYARD_LLVM_COMPILE_OPTIONS for the files that see its headers. The virtual GPU needs it; nothing
-# else of the product does. -DHALYARD_LLVM_CONFIG=/usr/bin/llvm-config-19 chooses another.
+# HALYARD_LLVM_COMPILE_OPTIONS for the files that see its headers. Tests compare the virtual
+# GPU's decoder with it; the product neither links it nor needs it to build.
+# -DHALYARD_LLVM_CONFIG=/usr/bin/llvm-config-19 chooses another.
 
 # The versions that decode instructions: all that tests compare.
 set(HALYARD_LLVM_VERSIONS 22 21 20 19)

@@ -33,8 +33,14 @@ struct FieldReader {
   void align_scalars() {
     const auto align = [this](Operand& operand, unsigned dwords) {
       if (operand.kind != OperandKind::kScalar || dwords < 2) return;
+      // Among the special registers a pair begins at an even number.
+      if (operand.index >= scalar::kFlatScratch && operand.index % 2 != 0)
+        problem = "has an operand of several SGPRs that begins at an odd one";
       operand.index &= static_cast<uint16_t>(dwords == 2 ? ~1u : ~3u);
       const unsigned end = operand.index + dwords;
+      // Four and more lie among the SGPRs or among the TTMPs.
+      if (dwords >= 4 && end > scalar::kFlatScratch && operand.index < scalar::kTtmp0)
+        problem = "has an operand of several SGPRs that runs over VCC";
       if (operand.index < scalar::kExec && end > scalar::kM0)
         problem = "has an operand of several SGPRs that runs over M0";
     };
@@ -384,7 +390,7 @@ struct FieldReader {
     }
     if (row.dst == Type::kNone && row.src[1] == Type::kNone) return;  // buffer_wbinvl1
     out.tfe = target.buffer_tfe && field(w1, 23, 1);
-    out.dst = vector(field(w1, 8, 8));
+    if (!out.lds) out.dst = vector(field(w1, 8, 8));
     if (out.offen || out.idxen) out.src[0] = vector(field(w1, 0, 8));
     out.src[1] = scalar_register(field(w1, 16, 5) * 4);
     out.src[2] = source(field(w1, 24, 8), Type::kB32);
@@ -395,101 +401,6 @@ struct FieldReader {
 };
 
 }  // namespace
-
-// An SDWA dword with a selection that has no meaning (Vega ISA 13.3.7).
-bool reserved_selection(Format format, uint32_t w1) {
-  constexpr uint32_t kReserved = 7, kReservedUnused = 3;
-  // A comparison has the number of its scalar result where others select parts of theirs.
-  const bool compares = format == Format::kVopc;
-  if (!compares && (field(w1, 8, 3) == kReserved || field(w1, 11, 2) == kReservedUnused))
-    return true;
-  if (field(w1, 16, 3) == kReserved) return true;
-  return format != Format::kVop1 && field(w1, 24, 3) == kReserved;
-}
-
-bool vop3_has_scalar_result(const Row& row) {
-  return row.dst == Type::kMask || row.has(kScalarResult);
-}
-
-// Bits that must be 0: those of fields that the instruction does not have. Hardware may ignore
-// them; LLVM knows no instruction with them.
-const char* unused_bits(const Target& target, const Row& row, Format format,
-                        const uint32_t words[]) {
-  constexpr const char* kNoLiteral = "has a literal operand but no literal";
-  constexpr const char* kProblem = "has bits in a field that it does not have";
-  const uint32_t w0 = words[0], w1 = words[1];
-  const auto used = [](Type type, unsigned low, unsigned width) {
-    return type == Type::kNone ? 0u : ((1u << width) - 1) << low;
-  };
-  switch (format) {
-    case Format::kSopp:
-      return row.has(kNoOperand) && field(w0, 0, 16) ? kProblem : nullptr;
-    case Format::kVop3:
-      // So a scalar result is: there it would be a literal's code.
-      if (vop3_has_scalar_result(row) && field(w0, 0, 8) == code::kLiteral) return kNoLiteral;
-      [[fallthrough]];
-    case Format::kVop3p:
-      for (unsigned s = 0; s < 3; ++s) {
-        if (field(w1, 9 * s, 9) == code::kLiteral) return kNoLiteral;
-      }
-      return nullptr;
-    case Format::kMubuf:
-    case Format::kMtbuf:
-      return field(w1, 24, 8) == code::kLiteral ? kNoLiteral : nullptr;
-    case Format::kVop1:
-    case Format::kVop2:
-    case Format::kVopc:
-      if (field(w0, 0, 9) != code::kSdwa || row.src[0] == Type::kNone) return nullptr;
-      return reserved_selection(format, w1) ? "has a reserved SDWA selection" : nullptr;
-    case Format::kDs: {
-      const uint32_t fields = used(row.src[0], 0, 8) | used(row.src[1], 8, 8) |
-                              used(row.src[2], 16, 8) | used(row.dst, 24, 8);
-      const bool acc = field(w0, 25, 1) && !target.memory_acc_bit;
-      return (w1 & ~fields) || acc ? kProblem : nullptr;
-    }
-    default:
-      return nullptr;
-  }
-}
-
-unsigned segment_of(Format format, uint32_t word0) {
-  return format == Format::kFlat ? field(word0, 14, 2) : 0;
-}
-
-EncodingSize find_size(const Target& target, const OpTable::Entry& entry, Format format,
-                       const uint32_t words[]) {
-  const Row& row = row_of(entry.op);
-  if (const char* problem = unused_bits(target, row, format, words)) return {4, problem};
-  const uint32_t w0 = words[0];
-  const auto with_literal = [](bool literal) {
-    return EncodingSize{literal ? uint8_t{8} : uint8_t{4}};
-  };
-  switch (format) {
-    case Format::kSop1:
-      return with_literal(row.src[0] != Type::kNone && field(w0, 0, 8) == code::kLiteral);
-    case Format::kSop2:
-    case Format::kSopc:
-      return with_literal(field(w0, 0, 8) == code::kLiteral ||
-                          (row.src[1] != Type::kNone && field(w0, 8, 8) == code::kLiteral));
-    case Format::kSopk:
-      return with_literal(row.has(kLiteralK));
-    case Format::kSopp:
-    case Format::kVintrp:
-      return {4};
-    case Format::kVop1:
-    case Format::kVop2:
-    case Format::kVopc: {
-      const unsigned src0 = field(w0, 0, 9);
-      if (row.src[0] == Type::kNone) return {4};
-      if (src0 == code::kSdwa && !entry.sdwa) return {4, "has no form with SDWA"};
-      if (src0 == code::kDpp && !entry.dpp) return {4, "has no form with DPP"};
-      return with_literal(row.has(kLiteralK) || src0 == code::kLiteral || src0 == code::kSdwa ||
-                          src0 == code::kDpp);
-    }
-    default:
-      return {8};
-  }
-}
 
 const char* decode_fields(const Target& target, const uint32_t words[], Instruction& instruction) {
   FieldReader reader{target, row_of(instruction.op), words, instruction};

@@ -119,4 +119,14 @@ unsigned op_number(Format format, uint32_t word0) {
   return word0 >> field.shift & ((1u << field.bits) - 1);
 }
 
+void set_op_number(Format format, unsigned number, uint32_t& word0) {
+  const OpField field = kOpFields[static_cast<unsigned>(format)];
+  const uint32_t mask = ((1u << field.bits) - 1) << field.shift;
+  word0 = (word0 & ~mask) | number << field.shift;
+}
+
+unsigned op_numbers(Format format) {
+  return 1u << kOpFields[static_cast<unsigned>(format)].bits;
+}
+
 }  // namespace halyard::vgpu::isa

@@ -34,5 +34,8 @@ Format format_of(uint32_t word0);
 
 // The OP field of the first dword, which is of this format.
 unsigned op_number(Format format, uint32_t word0);
+void set_op_number(Format format, unsigned number, uint32_t& word0);
+// How many numbers the field can hold.
+unsigned op_numbers(Format format);
 
 }  // namespace halyard::vgpu::isa

@@ -37,6 +37,7 @@ void add_cdna1(Target& target) {
   target.accumulators = true;
   target.matrix_arithmetic = MatrixArithmetic::kCdna1;
   target.generation = Generation::kGfx908;
+  target.float_atomics_return = false;
 }
 
 // gfx90a (CDNA 2): one register file for both.
@@ -59,6 +60,7 @@ void add_cdna2(Target& target) {
   target.sdma_count_bits = 30;
   target.matrix_arithmetic = MatrixArithmetic::kCdna2;
   target.generation = Generation::kGfx90a;
+  target.float_atomics_return = true;
 }
 
 // gfx942 (CDNA 3): several dies in one GPU, whose caches instructions name by their scope. Float
@@ -85,6 +87,7 @@ void add_cdna4(Target& target) {
   target.matrix_arithmetic = MatrixArithmetic::kCdna4;
   target.float8 = Float8::kOcp;
   target.generation = Generation::kGfx950;
+  target.wide_lds_loads = true;
 }
 
 // What is added to the facts of Vega. False: the engine does not execute the processor.

@@ -41,7 +41,7 @@ struct Watched {
     model.set_window_register(0, &hdp_flush);
   }
   std::vector<std::string> found;
-  Model model{{{1, "gfx906"}}, [this](std::string_view text) { found.emplace_back(text); }};
+  Model model{{{1, "gfx906", {}}}, [this](std::string_view text) { found.emplace_back(text); }};
   uint32_t hdp_flush = 0;
 };
 

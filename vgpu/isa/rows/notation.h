@@ -193,6 +193,12 @@ struct Writes {
 struct Is {
   uint32_t traits;
 };
+struct Takes {
+  unsigned modifiers;
+};
+struct OpSel {
+  unsigned bits;
+};
 struct Goes {
   Flow flow;
 };
@@ -211,6 +217,17 @@ consteval Writes writes(unsigned registers) {
 }
 consteval Is is(uint32_t traits) {
   return {traits};
+}
+// The modifiers of the 64-bit encodings.
+inline constexpr unsigned signs1 = kSignOf0, signs2 = kSignOf0 | kSignOf1,
+                          signs3 = kSignOf0 | kSignOf1 | kSignOf2, sign_b = kSignOf1,
+                          sign_c = kSignOf2, clamp = kTakesClamp, omod = kTakesOmod;
+consteval Takes takes(unsigned modifiers) {
+  return {modifiers};
+}
+// The bits of OP_SEL, where not all of them are allowed.
+consteval OpSel op_sel(unsigned bits) {
+  return {bits};
 }
 consteval Goes goes(Flow flow) {
   return {flow};
@@ -259,6 +276,12 @@ consteval void apply(Row& row, Writes fact) {
 }
 consteval void apply(Row& row, Is fact) {
   row.traits |= fact.traits;
+}
+consteval void apply(Row& row, Takes fact) {
+  row.modifiers = static_cast<uint8_t>(fact.modifiers);
+}
+consteval void apply(Row& row, OpSel fact) {
+  row.op_sel = static_cast<uint8_t>(fact.bits);
 }
 consteval void apply(Row& row, Goes fact) {
   row.flow = fact.flow;

@@ -241,7 +241,17 @@ enum Trait : uint32_t {
   kMixesTypes = 1u << 26,       // OP_SEL_HI says which sources are f16 (v_mad_mix, v_fma_mix)
   kScratchScalar = 1u << 27,    // s_scratch_*: scalar memory instructions of private memory
   kSelectsTypes = 1u << 28,     // CBSZ and BLGP are the types of A and B (f8f6f4)
+  kKeepsRest = 1u << 30,        // keeps the part of its destination that it does not write
   kNoOperand = 1u << 29,        // SOPP without SIMM16
+};
+
+// Which modifiers the 64-bit encodings have; SDWA and DPP have fields of their own.
+enum Modifier : uint8_t {
+  kSignOf0 = 1,  // NEG and ABS of src[0]
+  kSignOf1 = 2,
+  kSignOf2 = 4,
+  kTakesClamp = 8,
+  kTakesOmod = 16,
 };
 
 struct Row {
@@ -255,7 +265,9 @@ struct Row {
   uint8_t reads = 0;   // Implied
   uint8_t writes = 0;  // Implied
   Flow flow = Flow::kNext;
-  uint32_t traits = 0;  // Trait
+  uint32_t traits = 0;    // Trait
+  uint8_t modifiers = 0;  // Modifier
+  uint8_t op_sel = 15;    // the bits of OP_SEL that it may have
   Memory memory;
   MatrixShape matrix;
 

@@ -1,0 +1,201 @@
+// How long an encoding is, and whether it is one: which bits must be 0.
+
+#include "vgpu/isa/encoding.h"
+#include "vgpu/isa/source_codes.h"
+
+namespace halyard::vgpu::isa {
+
+unsigned segment_of(Format format, uint32_t word0) {
+  return format == Format::kFlat ? field(word0, 14, 2) : 0;
+}
+
+namespace {
+
+// An SDWA dword with a selection that has no meaning (Vega ISA 13.3.7).
+bool reserved_selection(Format format, uint32_t w1) {
+  constexpr uint32_t kReserved = 7, kReservedUnused = 3;
+  // A comparison has the number of its scalar result where others select parts of theirs.
+  const bool compares = format == Format::kVopc;
+  if (!compares && (field(w1, 8, 3) == kReserved || field(w1, 11, 2) == kReservedUnused))
+    return true;
+  if (field(w1, 16, 3) == kReserved) return true;
+  return format != Format::kVop1 && field(w1, 24, 3) == kReserved;
+}
+
+bool vop3_has_scalar_result(const Row& row) {
+  return row.dst == Type::kMask || row.has(kScalarResult);
+}
+
+// Whether the modifiers of VOP3 and VOP3P are among those that the instruction has.
+bool has_modifiers_it_takes(const Row& row, Format format, const uint32_t words[]) {
+  const uint32_t w0 = words[0], w1 = words[1];
+  // VOP3B has its scalar result where others have ABS and CLAMP's neighbours.
+  const bool is_vop3b = format == Format::kVop3 && row.has(kMaskResult) && row.dst != Type::kMask;
+  const unsigned signs = field(w1, 29, 3) | (is_vop3b ? 0 : field(w0, 8, 3));
+  if ((signs & ~row.modifiers & (kSignOf0 | kSignOf1 | kSignOf2)) != 0) return false;
+  if (field(w0, 15, 1) && (row.modifiers & kTakesClamp) == 0) return false;
+  if (format == Format::kVop3p) {
+    unsigned sources = 0;
+    for (unsigned s = 0; s < 3; ++s) sources |= row.src[s] != Type::kNone ? 1u << s : 0;
+    return (field(w0, 11, 3) & ~(sources & row.op_sel)) == 0;
+  }
+  if (field(w1, 27, 2) && (row.modifiers & kTakesOmod) == 0) return false;
+  return is_vop3b || (field(w0, 11, 4) & ~unsigned{row.op_sel}) == 0;
+}
+
+unsigned encoded_sources(const Row& row) {
+  unsigned sources = 0;
+  for (unsigned s = 0; s < 2; ++s) sources |= row.src[s] != Type::kNone ? 1u << s : 0;
+  return sources;
+}
+
+// NEG and ABS are those of the 64-bit form.
+bool has_dpp_it_takes(const Row& row, uint32_t w1) {
+  const unsigned signs =
+      field(w1, 20, 1) | field(w1, 21, 1) | field(w1, 22, 1) << 1 | field(w1, 23, 1) << 1;
+  return (signs & ~(row.modifiers & encoded_sources(row))) == 0;
+}
+
+// Floats have NEG and ABS, integers SEXT.
+bool has_sdwa_it_takes(const Row& row, Format format, uint32_t w1) {
+  const unsigned sources = encoded_sources(row);
+  constexpr uint32_t kSecondSource = 0xbf000000;  // without its reserved bit
+  if (format == Format::kVop1 && (w1 & kSecondSource)) return false;
+  // The exponent of v_ldexp_f16 is an integer here.
+  const bool has_exponent = row.src[0] == Type::kF16 && row.src[1] == Type::kB16;
+  const unsigned floats = row.modifiers & (has_exponent ? 1u : sources);
+  for (unsigned s = 0; s < 2; ++s) {
+    const unsigned sext = field(w1, 19 + 8 * s, 1), signs = field(w1, 20 + 8 * s, 2);
+    if (sext && ((floats >> s & 1) != 0 || (sources >> s & 1) == 0)) return false;
+    if (signs && (floats >> s & 1) == 0) return false;
+  }
+  if (format == Format::kVopc) return true;
+  const bool is_norm = row.src[0] == Type::kF16 && row.dst == Type::kB16 && !row.has(kKeepsRest);
+  if (is_norm && field(w1, 14, 2)) return false;
+  return field(w1, 14, 2) == 0 || (row.modifiers & kTakesOmod) != 0;
+}
+
+// The LDS bit of MUBUF.
+bool may_load_to_lds(const Target& target, const Row& row, uint32_t w1) {
+  if (!row.has(kMayLoadToLds) || (target.memory_acc_bit && field(w1, 23, 1))) return false;
+  return row.memory.bytes <= 4 || target.wide_lds_loads;
+}
+
+// Whether the atomic can have the old value as its result.
+bool may_return(const Target& target, const Row& row) {
+  const AtomicOp op = row.memory.atomic;
+  const bool is_float = op == AtomicOp::kFadd || op == AtomicOp::kPkFaddF16;
+  return !is_float || target.float_atomics_return;
+}
+
+// Bits that must be 0: those of fields that the instruction does not have. Hardware may ignore
+// them; LLVM knows no instruction with them.
+const char* unused_bits(const Target& target, const Row& row, Format format,
+                        const uint32_t words[]) {
+  // Of a cache control: OFFEN, IDXEN and LDS of the first dword, TFE of the second; and what others
+  // have as the scope.
+  constexpr uint32_t kCacheBits = 0x00013000, kScopeBits = 0x0000c000, kCacheTfe = 1u << 23;
+  constexpr const char* kNoLiteral = "has a literal operand but no literal";
+  constexpr const char* kProblem = "has bits in a field that it does not have";
+  const uint32_t w0 = words[0], w1 = words[1];
+  const auto used = [](Type type, unsigned low, unsigned width) {
+    return type == Type::kNone ? 0u : ((1u << width) - 1) << low;
+  };
+  switch (format) {
+    case Format::kSopp:
+      return row.has(kNoOperand) && field(w0, 0, 16) ? kProblem : nullptr;
+    case Format::kVop3:
+      // So a scalar result is: there it would be a literal's code.
+      if (vop3_has_scalar_result(row) && field(w0, 0, 8) == code::kLiteral) return kNoLiteral;
+      [[fallthrough]];
+    case Format::kVop3p:
+      for (unsigned s = 0; s < 3; ++s) {
+        if (field(w1, 9 * s, 9) == code::kLiteral) return kNoLiteral;
+      }
+      if (format == Format::kVop3 && row.dst == Type::kNone && field(w0, 0, 8)) return kProblem;
+      return row.has(kMatrix) || has_modifiers_it_takes(row, format, words) ? nullptr : kProblem;
+    case Format::kMubuf:
+      if (row.memory.access == Access::kCache) {
+        const CacheOp op = row.memory.cache;
+        const bool has_scope = op == CacheOp::kWriteBackL2 || op == CacheOp::kInvalidateScoped;
+        const uint32_t unused = has_scope ? kCacheBits : kCacheBits | kScopeBits;
+        return (w0 & unused) || (w1 & kCacheTfe) ? kProblem : nullptr;
+      }
+      if (field(w0, 16, 1) && !may_load_to_lds(target, row, w1)) return kProblem;
+      if (field(w0, 14, 1) && !may_return(target, row)) return kProblem;
+      [[fallthrough]];
+    case Format::kMtbuf:
+      return field(w1, 24, 8) == code::kLiteral ? kNoLiteral : nullptr;
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVopc:
+      if (row.src[0] == Type::kNone) return field(w0, 17, 8) ? kProblem : nullptr;
+      if (field(w0, 0, 9) == code::kDpp) return has_dpp_it_takes(row, w1) ? nullptr : kProblem;
+      if (field(w0, 0, 9) != code::kSdwa) return nullptr;
+      if (reserved_selection(format, w1)) return "has a reserved SDWA selection";
+      return has_sdwa_it_takes(row, format, w1) ? nullptr : kProblem;
+    case Format::kSmem:
+      // Without a base there is no offset.
+      return row.src[0] == Type::kNone && field(w0, 17, 1) ? kProblem : nullptr;
+    case Format::kFlat:
+      if (field(w1, 23, 1) && !target.memory_acc_bit) return kProblem;
+      if (field(w0, 16, 1) && !may_return(target, row)) return kProblem;
+      // Data that go to LDS are in no AGPR.
+      if (field(w0, 13, 1) && field(w1, 23, 1) && !target.scope_bits) return kProblem;
+      if (segment_of(format, w0) == 0 && (field(w1, 16, 7) != 0 || field(w0, 13, 1)))
+        return kProblem;
+      return segment_of(format, w0) == 2 && target.scope_bits && field(w0, 13, 1) ? kProblem
+                                                                                  : nullptr;
+    case Format::kDs: {
+      if (row.has(kGraphics)) return nullptr;
+      // ds_permute and ds_bpermute have no form for GDS.
+      if (row.has(kPermutes) && row.src[1] != Type::kNone && field(w0, 16, 1)) return kProblem;
+      if (row.memory.access == Access::kNone && field(w0, 0, 16)) return kProblem;
+      const uint32_t fields = used(row.src[0], 0, 8) | used(row.src[1], 8, 8) |
+                              used(row.src[2], 16, 8) | used(row.dst, 24, 8);
+      const bool acc = field(w0, 25, 1) && !target.memory_acc_bit;
+      return (w1 & ~fields) || acc ? kProblem : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+EncodingSize find_size(const Target& target, const OpTable::Entry& entry, Format format,
+                       const uint32_t words[]) {
+  const Row& row = row_of(entry.op);
+  if (const char* problem = unused_bits(target, row, format, words)) return {4, problem};
+  const uint32_t w0 = words[0];
+  const auto with_literal = [](bool literal) {
+    return EncodingSize{literal ? uint8_t{8} : uint8_t{4}};
+  };
+  switch (format) {
+    case Format::kSop1:
+      return with_literal(row.src[0] != Type::kNone && field(w0, 0, 8) == code::kLiteral);
+    case Format::kSop2:
+    case Format::kSopc:
+      return with_literal(field(w0, 0, 8) == code::kLiteral ||
+                          (row.src[1] != Type::kNone && field(w0, 8, 8) == code::kLiteral));
+    case Format::kSopk:
+      return with_literal(row.has(kLiteralK));
+    case Format::kSopp:
+    case Format::kVintrp:
+      return {4};
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVopc: {
+      const unsigned src0 = field(w0, 0, 9);
+      if (row.src[0] == Type::kNone) return {4};
+      if (src0 == code::kSdwa && !entry.sdwa) return {4, "has no form with SDWA"};
+      if (src0 == code::kDpp && !entry.dpp) return {4, "has no form with DPP"};
+      return with_literal(row.has(kLiteralK) || src0 == code::kLiteral || src0 == code::kSdwa ||
+                          src0 == code::kDpp);
+    }
+    default:
+      return {8};
+  }
+}
+
+}  // namespace halyard::vgpu::isa
