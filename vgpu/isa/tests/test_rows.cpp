@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "vgpu/isa/op_table.h"
@@ -88,6 +92,34 @@ TEST(Rows, SayWhatTheyDoToMemory) {
     EXPECT_EQ(memory.access == Access::kAtomic, memory.atomic != AtomicOp::kNone) << row.name;
     EXPECT_EQ(memory.access == Access::kCache, memory.cache != CacheOp::kNone) << row.name;
   });
+}
+
+// Names are for people: what an instruction does, its row says. These files put a name into a text,
+// or give an instruction its name; coverage.cpp groups them for a page. vgpu/corpus has tests, with
+// decisions of their own.
+TEST(Rows, NobodyLooksAtNames) {
+  const std::set<std::string> allowed = {"isa/decode.cpp", "isa/fault.cpp", "isa/interpreter.cpp",
+                                         "isa/lds.cpp", "isa/work_group.cpp"};
+  const std::regex reads_a_name("(\\.|->)mnemonic\\b");
+  const std::regex compares_a_name(
+      "(starts_with|ends_with|find|contains|==)[ (]*\"(v|s|ds|global|"
+      "flat|scratch|buffer|tbuffer)_[a-z0-9_]*\"");
+  const std::filesystem::path root = HALYARD_VGPU_SOURCES;
+  unsigned files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    const std::string extension = entry.path().extension();
+    const std::string file = std::filesystem::relative(entry.path(), root);
+    const bool is_test = file.find("tests/") != file.npos || file.starts_with("corpus/");
+    if ((extension != ".cpp" && extension != ".h") || is_test) continue;
+    ++files;
+    std::ifstream stream(entry.path());
+    std::stringstream text;
+    text << stream.rdbuf();
+    const std::string code = text.str();
+    EXPECT_TRUE(allowed.contains(file) || !std::regex_search(code, reads_a_name)) << file;
+    EXPECT_TRUE(file == "isa/coverage.cpp" || !std::regex_search(code, compares_a_name)) << file;
+  }
+  EXPECT_GT(files, 200u);
 }
 
 }  // namespace
