@@ -201,12 +201,24 @@ TEST_F(CliLaunchOnce, TheRaceInATopKOfIree) {
 }
 
 TEST_F(CliLaunchOnce, AProcessorThatTheVirtualGpuDoesNotHave) {
-  const Outcome outcome = spawn({"list", "devices", "--vgpu=gfx942"});
+  const Outcome outcome = spawn({"list", "devices", "--vgpu=gfx1100"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("the virtual GPU is not there yet for that GPU"),
                                  HasSubstr("gfx90a"), Not(HasSubstr("did you mean"))));
-  EXPECT_THAT(spawn({"list", "devices", "--vgpu=mi300x"}).err,
-              HasSubstr("The product mi300x has the processor gfx942."));
+  EXPECT_THAT(spawn({"list", "devices", "--vgpu=v710"}).err,
+              HasSubstr("The product v710 has the processor gfx1101."));
+}
+
+// A runtime that does not know the processor finds no device, and a sentence says since when
+// runtimes know it.
+TEST_F(CliLaunchOnce, AProcessorThatTheRuntimeDoesNotKnow) {
+  const Outcome outcome = spawn({"list", "devices", "--vgpu=mi350x"});
+  if (outcome.exit_code == 0) {
+    EXPECT_THAT(outcome.out, HasSubstr("gfx950"));
+    return;
+  }
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("does not know the processor (gfx950)"),
+                                 HasSubstr("Releases from 6.4 on know it")));
 }
 
 TEST_F(CliLaunchOnce, VgpuExecTakesVgpu) {
