@@ -60,6 +60,8 @@ Environment::Environment(const Options& options, config::Settings settings)
 // Before the registry loads a driver, as that is what the virtual GPU has to be below of.
 Status Environment::prepare() {
   if (!options_.vgpu) return {};
+  // load_virtual_gpu() reads it, in this process and in those that tests start.
+  if (!options_.schedule.empty()) setenv("HALYARD_VGPU_SCHEDULE", options_.schedule.c_str(), 1);
   HALYARD_ASSIGN_OR_RETURN(const std::string profile,
                            config::virtual_gpu_profile(settings_, *options_.vgpu));
   HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, config::virtual_gpu_options(settings_)));

@@ -41,6 +41,12 @@ void add_subject(CLI::App& app, Options& options, Texts& texts) {
          "finding fails its test. --check=lds,waits selects some; \"notes\" among the names adds "
          "their notes")
       ->group(group);
+  app.add_option("--schedule", options.schedule,
+                 "The order of the virtual GPU's waves: waves (one after another), waits (they "
+                 "change at waits for memory), every:COUNT or seed:NUMBER; by default that of "
+                 "HALYARD_VGPU_SCHEDULE or of the profile")
+      ->type_name("SCHEDULE")
+      ->group(group);
   app.add_option("--plugin-path,--plugin", options.plugin_paths,
                  "A folder with driver plugins, or one plugin. May be repeated")
       ->type_name("PATH")
@@ -120,6 +126,11 @@ std::string take_texts(const CLI::App& app, const Texts& texts, Options* options
   if (given("--check")) options->check = texts.check == "all" ? "" : texts.check;
   if (given("--expectations")) {
     options->expectations = texts.expectations == "none" ? "" : texts.expectations;
+  }
+  if (given("--schedule") && !given("--vgpu")) {
+    return "--schedule needs the virtual GPU, which alone has an order of waves that can be "
+           "chosen. "
+           "Say --vgpu.";
   }
   if (given("--shard") && !parse_shard(texts.shard, &options->shard)) {
     return fmt::format("--shard: the value ({}) is not I/N with 1 <= I <= N, as 2/3.",

@@ -23,9 +23,10 @@ struct Options {
   Shard shard;                       // --shard=I/N
   uint32_t repeat = 1;               // --repeat=N
   std::optional<std::string> check;  // --check[=NAMES]: of the virtual GPU; empty: all
-  std::optional<int> shuffle;        // --shuffle[=SEED]; 0: a seed of gtest's choice
-  uint64_t seed = 20261120;          // --seed=N
-  uint64_t timeout_seconds = 60;     // --timeout=SECONDS
+  std::string schedule;        // --schedule: the virtual GPU's order of waves; empty: the profile's
+  std::optional<int> shuffle;  // --shuffle[=SEED]; 0: a seed of gtest's choice
+  uint64_t seed = 20261120;    // --seed=N
+  uint64_t timeout_seconds = 60;  // --timeout=SECONDS
 
   std::string junit;  // --junit=FILE
   std::string json;   // --json=FILE

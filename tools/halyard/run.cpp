@@ -24,6 +24,7 @@
 #include "tools/halyard/progress.h"
 #include "tools/halyard/run_program.h"
 #include "tools/halyard/run_results.h"
+#include "tools/halyard/schedule.h"
 #include "tools/halyard/session.h"
 #include "tools/halyard/trace.h"
 #include "tools/runner/run.h"
@@ -92,6 +93,7 @@ struct RunFlags {
   uint32_t timeout = 0;  // s; 0: none
   std::string profile;   // a file
   std::string check;     // names, or "all"; empty: none
+  std::string schedule;  // empty: the profile's
   bool print_statistics = false;
 };
 
@@ -312,6 +314,12 @@ Status run(const Command& command, const RunFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const ModuleFiles modules,
                            ModuleFiles::open(flags.program.modules->results()));
   if (!flags.profile.empty()) HALYARD_RETURN_IF_ERROR(keep_roctx_events());
+  if (!flags.schedule.empty() && flags.session.vgpu->count() == 0) {
+    return Status(StatusCode::kFailedPrecondition,
+                  "--schedule needs the virtual GPU, which alone has an order of waves that can be "
+                  "chosen. Say --vgpu.");
+  }
+  use_schedule(flags.schedule);
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
   Findings findings;
   HALYARD_RETURN_IF_ERROR(findings.begin(flags.check));
@@ -415,6 +423,7 @@ void add_run_command(Command app, Status& outcome) {
              "The time limit for all launches together; a longer run is an error", {.low = 1})
       ->type_name("SECONDS");
   add_check_flag(command, flags->check, "With --vgpu, also");
+  add_schedule_flag(command, flags->schedule, "With --vgpu, ");
   add_session_flags(command, flags->session);
   command.footer(kRunHelp);
   command.callback([flags, command, &outcome] { outcome = run(command, *flags); });

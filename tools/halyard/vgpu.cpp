@@ -10,6 +10,7 @@ void add_vgpu_command(Command app, Status& outcome) {
   vgpu.require_subcommand(1);
   add_vgpu_exec_command(vgpu, outcome);
   add_vgpu_disasm_command(vgpu, outcome);
+  add_vgpu_explore_command(vgpu, outcome);
   vgpu.footer(
       "Example:\n"
       "  halyard vgpu exec --profile=mi210 -- ./my_hip_program");

@@ -8,5 +8,6 @@ namespace halyard::cli {
 
 void add_vgpu_exec_command(Command vgpu, Status& outcome);
 void add_vgpu_disasm_command(Command vgpu, Status& outcome);
+void add_vgpu_explore_command(Command vgpu, Status& outcome);
 
 }  // namespace halyard::cli

@@ -11,18 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "config/settings/apply.h"
 #include "hal/error.h"
 #include "hal/file.h"
 #include "hal/text.h"
-#include "registry/load_report.h"
-#include "registry/trust.h"
 #include "registry/vgpu.h"
 #include "toolchain/process.h"
 #include "toolchain/tools.h"
 #include "tools/halyard/child.h"
 #include "tools/halyard/findings.h"
+#include "tools/halyard/schedule.h"
 #include "tools/halyard/vgpu.h"
+#include "tools/halyard/vgpu_program.h"
 #include "tools/values/file.h"
 
 namespace halyard::cli {
@@ -30,40 +29,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kProfile = "HALYARD_VGPU_PROFILE";
-constexpr const char* kPreload = "LD_PRELOAD";
-constexpr const char* kRoot = "HALYARD_VGPU_ROOT";
-
 struct ExecFlags {
   std::string profile;
   std::string trace;
   std::string counts;
-  std::string check;  // names, or "all"; empty: none
+  std::string check;     // names, or "all"; empty: none
+  std::string schedule;  // empty: the profile's
   std::vector<std::string> program;
 };
-
-// A profile that is a file is found from every folder that the program may go to.
-std::string absolute_profile(const std::string& profile) {
-  const std::string_view name = std::string_view(profile).substr(0, profile.find(','));
-  const bool is_file = profile.find('/') != std::string::npos || name.ends_with(".yaml");
-  return is_file ? fs::absolute(profile).string() : profile;
-}
-
-// Puts a path before those that the variable holds.
-void prepend(const char* variable, const std::string& path) {
-  const char* const before = std::getenv(variable);
-  const bool is_empty = before == nullptr || *before == '\0';
-  setenv(variable, is_empty ? path.c_str() : (path + ":" + before).c_str(), 1);
-}
-
-Status set_environment(const std::string& profile) {
-  if (!profile.empty()) setenv(kProfile, profile.c_str(), 1);
-  VirtualKernelDriver driver;
-  HALYARD_RETURN_IF_ERROR(make_virtual_kernel_driver(profile, &driver));
-  prepend(kPreload, driver.preload);
-  setenv(kRoot, driver.root.c_str(), 1);
-  return {};
-}
 
 // The program's processes only ever add to the file: it starts empty.
 Status start_output(const char* option, const char* variable, const std::string& path) {
@@ -118,19 +91,9 @@ Status exec_and_look(const ExecFlags& flags, const std::vector<std::string>& pro
       printable(program[0]), count, count == 1 ? "" : "s");
 }
 
-// The program's file, as execvp finds it; its name if there is none.
-std::string file_of(const std::string& program) {
-  if (program.find('/') != std::string::npos) return program;
-  for (const std::string& folder : toolchain::SearchContext::of_process().folders) {
-    std::string path = folder + "/" + program;
-    if (access(path.c_str(), X_OK) == 0) return path;
-  }
-  return program;
-}
-
 // Reports begin as empty files, and processes add to both at once.
 Status check_reports(const ExecFlags& flags, const std::string& profile) {
-  std::vector<std::string> inputs = {file_of(flags.program[0]), profile};
+  std::vector<std::string> inputs = {program_file(flags.program[0]), profile};
   std::error_code ignored;
   for (size_t i = 1; i < flags.program.size(); ++i) {
     if (fs::is_regular_file(flags.program[i], ignored)) inputs.push_back(flags.program[i]);
@@ -151,28 +114,13 @@ Status check_reports(const ExecFlags& flags, const std::string& profile) {
 }
 
 Status exec(const ExecFlags& flags) {
-  if (runs_privileged()) {
-    return error(StatusCode::kPermissionDenied,
-                 "halyard vgpu exec runs no program with more privileges than its caller has "
-                 "(set-user-ID, set-group-ID, file capabilities): the dynamic linker would not put "
-                 "the virtual GPU into it. Start a copy of halyard without them.");
-  }
-  const char* const environment = std::getenv(kProfile);
-  config::SettingsSources sources;
-  if (!flags.profile.empty()) sources.flags.push_back({"vgpu.profile", flags.profile});
-  HALYARD_ASSIGN_OR_RETURN(const config::Settings settings, config::Settings::load(sources));
-  HALYARD_ASSIGN_OR_RETURN(std::string profile, config::virtual_gpu_profile(settings, ""));
-  if (profile.empty() && environment != nullptr) profile = environment;
-  profile = absolute_profile(profile);
-  VirtualGpuOptions options = config::virtual_gpu_options(settings);
-  options.in_this_process = false;
-  // Loaded here as well, so that a profile with a mistake stops the program before it starts.
-  HALYARD_RETURN_IF_ERROR(load_virtual_gpu(profile, options));
+  use_schedule(flags.schedule);
+  HALYARD_ASSIGN_OR_RETURN(const std::string profile,
+                           choose_program_profile("halyard vgpu exec", flags.profile));
   HALYARD_RETURN_IF_ERROR(check_reports(flags, profile));
   HALYARD_RETURN_IF_ERROR(start_output("--trace", "HALYARD_VGPU_TRACE", flags.trace));
   HALYARD_RETURN_IF_ERROR(start_output("--counts", "HALYARD_VGPU_COUNTS", flags.counts));
-  HALYARD_RETURN_IF_ERROR(set_environment(profile));
-  HALYARD_RETURN_IF_ERROR(hook_runtime_with_virtual_gpu());
+  HALYARD_RETURN_IF_ERROR(set_program_environment(profile));
 
   std::vector<std::string> words = flags.program;
   const bool reports = !flags.check.empty() || !flags.trace.empty() || !flags.counts.empty();
@@ -193,6 +141,7 @@ void add_vgpu_exec_command(Command vgpu, Status& outcome) {
           "commands")
       ->type_name("PROFILE");
   add_check_flag(command, flags->check, "Also");
+  add_schedule_flag(command, flags->schedule, "Choose ");
   command
       .add_option("--trace", flags->trace,
                   "Write every executed instruction and its effects to this file")

@@ -199,6 +199,7 @@ class EngineImpl final : public Engine, public WaveServices {
   const Target target_;
   Program program_;
 
+  std::atomic<uint64_t> executed_{0};  // instructions, as far as Schedule::until counts them
   std::atomic<uint32_t> idle_helpers_{0};
   std::atomic<uint32_t> starting_ranks_{0};  // bit r: starting_[r] is not 0
 
@@ -266,7 +267,6 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   job.context.program = &program_;
   job.context.memory = &memory_;
   job.context.services = this;
-  job.context.wave_budget = options_.wave_budget;
   job.context.first_xcc = options_.first_xcc;
   job.context.observers = options_.observers;
   job.context.float_atomics = options_.float_atomics;
@@ -342,7 +342,9 @@ void EngineImpl::work(Job& job, bool owner) {
   const HostFloatMode float_mode;
   PageCache pages(program_);
   Backoff backoff;
-  bool published = !owner || options_.workers < 2;
+  Turns turns(options_.schedule, options_.wave_budget, job.context.dispatch->dispatch_id,
+              executed_);
+  bool published = !owner || options_.workers < 2 || options_.schedule.has_one_thread();
   const auto began = std::chrono::steady_clock::now();
   uint64_t finished = 0;
 
@@ -373,17 +375,22 @@ void EngineImpl::work(Job& job, bool owner) {
   // when it has none to run.
   const auto has_to_stay = [&] { return owner && !all_started(job); };
 
-  start_next();
+  for (size_t more = turns.first_starts(); more > 0; --more) start_next();
   while ((!running.empty() || has_to_stay()) && !job.stop.load(std::memory_order_relaxed)) {
     bool worked = false, ended = false;
     pages.rest();
     if (__atomic_load_n(job.cancel, __ATOMIC_RELAXED))
       job.stop.store(true, std::memory_order_relaxed);
-    for (size_t n = 0; n < running.size();) {
+    // As many turns as there are work-groups: each has one, or they are drawn.
+    const Schedule::Kind kind = turns.kind();
+    const bool is_drawn = kind == Schedule::Kind::kSeed;
+    size_t n = 0;
+    for (size_t left = running.size(); left > 0 && turns.kind() == kind; --left) {
       if (__atomic_load_n(job.cancel, __ATOMIC_RELAXED))
         job.stop.store(true, std::memory_order_relaxed);
       if (job.stop.load(std::memory_order_relaxed)) break;
-      const Turn turn = running[n]->turn(pages);
+      if (is_drawn) n = turns.draw(running.size());
+      const Turn turn = running[n]->turn(pages, turns);
       if (turn == Turn::kFault) {
         fail(job, *running[n]);
         break;
@@ -408,10 +415,7 @@ void EngineImpl::work(Job& job, bool owner) {
       end_by_watchdog(job, *running.front());
       break;
     }
-    // Work-groups that do not wait for others are finished before more are started. If a round ends
-    // none, they may be waiting for later ones: half as many again, so that a whole grid is
-    // resident after a few rounds.
-    for (size_t more = ended ? 1 : 1 + running.size() / 2; more > 0; --more) start_next();
+    for (size_t more = turns.starts(running.size(), ended, worked); more > 0; --more) start_next();
     if (worked || ended) {
       backoff.worked();
     } else {

@@ -14,6 +14,7 @@
 
 #include "vgpu/isa/memory.h"
 #include "vgpu/isa/observer.h"
+#include "vgpu/isa/schedule.h"
 #include "vgpu/isa/wave.h"
 
 namespace halyard::vgpu::isa {
@@ -25,6 +26,7 @@ struct EngineOptions {
   std::string features;          // "+sramecc,-xnack" or empty
   uint32_t workers = 0;          // threads that run work-groups; 0: one per host core
   uint32_t wave_budget = 4096;   // instructions that a wave runs before another one gets its turn
+  Schedule schedule;             // the order of waves and work-groups
   uint64_t watchdog_ns = 0;      // a dispatch that runs longer is a fault; 0: none does
   uint32_t compute_units = 64;   // bounds how many work-groups are resident at once
   uint32_t waves_per_unit = 40;  // the same: gfx9 has 4 SIMDs with 10 waves each, gfx90a with 8

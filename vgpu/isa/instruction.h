@@ -24,6 +24,7 @@ enum class Outcome : uint8_t {
   kYield,    // s_sleep and the like: let another wave run
   kEnd,      // s_endpgm
   kFault,    // wave.fault says what and why
+  kWait,     // s_waitcnt of memory: as kNext, and hardware may run other waves meanwhile
   kMode,     // as kNext, but VGPR indexing, VSKIP or the code itself has changed: look again
 };
 

@@ -77,7 +77,8 @@ const Instruction* fetch(Wave& wave, Program& program, PageCache& pages, const C
 
 }  // namespace
 
-Stop run_wave(Wave& wave, Program& program, PageCache& pages, uint32_t& budget) {
+Stop run_wave(Wave& wave, Program& program, PageCache& pages, uint32_t& budget,
+              bool stop_at_waits) {
   const CodePage* page = nullptr;
   uint64_t base = 1;  // no pc has this page: the first fetch looks it up
   bool special = wave.gpr_indexing || wave.vskip;
@@ -108,6 +109,9 @@ Stop run_wave(Wave& wave, Program& program, PageCache& pages, uint32_t& budget) 
     if (outcome == Outcome::kFault) return Stop::kFault;
     wave.pc += instruction->size;
     switch (outcome) {
+      case Outcome::kWait:
+        if (stop_at_waits) return Stop::kWait;
+        break;
       case Outcome::kMode:
         special = wave.gpr_indexing || wave.vskip;
         base = 1;

@@ -50,12 +50,15 @@ class PageCache {
 enum class Stop : uint8_t {
   kBudget,   // all of the budget is used
   kYield,    // the wave sleeps
+  kWait,     // pc is behind an s_waitcnt
   kBarrier,  // pc is behind the s_barrier
   kEnd,
   kFault,  // pc is at the instruction; wave.fault says what
 };
 
-// Executes up to `budget` instructions and takes those it executed off it.
-Stop run_wave(Wave& wave, Program& program, PageCache& pages, uint32_t& budget);
+// Executes up to `budget` instructions and takes those it executed off it. Stops at waits for
+// memory if `stop_at_waits`.
+Stop run_wave(Wave& wave, Program& program, PageCache& pages, uint32_t& budget,
+              bool stop_at_waits = false);
 
 }  // namespace halyard::vgpu::isa

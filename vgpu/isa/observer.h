@@ -29,6 +29,8 @@ class GroupObserver {
                      Outcome outcome) = 0;
   // Every wave has reached the barrier, and all continue.
   virtual void barrier() = 0;
+  // Schedule::until is reached: the wave's last instruction was the last one of that order.
+  virtual void order_ends(const Wave& /*wave*/) {}
 };
 
 // Sees the dispatches of one engine. Any thread.

@@ -296,7 +296,8 @@ Outcome s_waitcnt(Wave& w, const Instruction& i) {
     w.stores_pending = false;
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  return Outcome::kNext;
+  const bool waits = vector_count != 63 || scalar_count != 15;
+  return waits ? Outcome::kWait : Outcome::kNext;
 }
 
 Outcome s_sendmsg(Wave& w, const Instruction& i) {

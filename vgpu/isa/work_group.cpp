@@ -131,10 +131,10 @@ bool WorkGroup::release_barrier() {
   return true;
 }
 
-Turn WorkGroup::turn(PageCache& pages) {
+Turn WorkGroup::turn(PageCache& pages, Turns& turns) {
   Turn turn = Turn::kFault;
   HostFault gone;
-  if (guarded([&] { turn = run_turn(pages); }, gone)) return turn;
+  if (guarded([&] { turn = run_turn(pages, turns); }, gone)) return turn;
   faulted = running_;
   Wave& wave = waves[faulted];
   const Instruction* const instruction = context->program->instruction(wave.pc);
@@ -142,48 +142,102 @@ Turn WorkGroup::turn(PageCache& pages) {
   return Turn::kFault;
 }
 
-Turn WorkGroup::run_turn(PageCache& pages) {
+Turn WorkGroup::run_turn(PageCache& pages, Turns& turns) {
+  switch (turns.kind()) {
+    case Schedule::Kind::kEvery:
+      return run_shares(pages, turns);
+    case Schedule::Kind::kSeed:
+      return run_drawn_wave(pages, turns);
+    default:
+      return run_budgets(pages, turns);
+  }
+}
+
+Stop WorkGroup::visit(uint32_t n, uint32_t& share, bool stop_at_waits, PageCache& pages,
+                      Turns& turns) {
+  running_ = n;
+  const uint32_t given = share;
+  const Stop stop = run_wave(waves[n], *context->program, pages, share, stop_at_waits);
+  const Schedule::Kind kind = turns.kind();
+  turns.ran(given - share);
+  if (turns.kind() != kind) {
+    for (const auto& observer : observers) observer->order_ends(waves[n]);
+  }
+  switch (stop) {
+    case Stop::kBarrier:
+      states[n] = State::kBarrier;
+      ++at_barrier;
+      break;
+    case Stop::kEnd:
+      states[n] = State::kDone;
+      --alive;
+      break;
+    case Stop::kFault:
+      faulted = n;
+      break;
+    default:
+      break;
+  }
+  return stop;
+}
+
+// Each wave runs until something stops it. With kWaits, an s_waitcnt does, and the wave goes on
+// when the others have had their turn.
+Turn WorkGroup::run_budgets(PageCache& pages, Turns& turns) {
   std::fill_n(rested_.begin(), wave_count, uint8_t{0});
-  uint64_t left = uint64_t{context->wave_budget} * alive;
+  const Schedule::Kind kind = turns.kind();
+  uint64_t left = uint64_t{turns.wave_budget()} * alive;
   bool worked = false;
   bool again = true;
   while (again && left > 0) {
     again = false;
     for (uint32_t n = 0; n < wave_count; ++n) {
       if (states[n] != State::kReady || rested_[n]) continue;
-      const auto share = static_cast<uint32_t>(std::min<uint64_t>(context->wave_budget, left));
-      if (share == 0) break;
-      uint32_t budget = share;
-      running_ = n;
-      const Stop stop = run_wave(waves[n], *context->program, pages, budget);
-      left -= share - budget;
-      switch (stop) {
-        case Stop::kBudget:
-          rested_[n] = 1;
-          worked = true;
-          break;
-        case Stop::kYield:
-          rested_[n] = 1;
-          break;
-        case Stop::kBarrier:
-          states[n] = State::kBarrier;
-          ++at_barrier;
-          worked = true;
-          break;
-        case Stop::kEnd:
-          states[n] = State::kDone;
-          --alive;
-          worked = true;
-          break;
-        case Stop::kFault:
-          faulted = n;
-          return Turn::kFault;
-      }
+      const auto given = static_cast<uint32_t>(std::min<uint64_t>(turns.share(), left));
+      if (given == 0) break;
+      uint32_t share = given;
+      const bool has_others = alive - at_barrier > 1;
+      const Stop stop = visit(n, share, has_others && kind == Schedule::Kind::kWaits, pages, turns);
+      left -= given - share;
+      if (stop == Stop::kFault) return Turn::kFault;
+      rested_[n] = stop == Stop::kBudget || stop == Stop::kYield;
+      again = again || stop == Stop::kWait;
+      worked = worked || stop != Stop::kYield;
+      // The order changes: from the first wave of the first work-group on.
+      if (turns.kind() != kind) left = 0;
     }
     if (alive == 0) return Turn::kFinished;
-    again = release_barrier();
+    if (release_barrier()) again = true;
   }
   return worked ? Turn::kBusy : Turn::kIdle;
+}
+
+// Each wave runs for its share of instructions.
+Turn WorkGroup::run_shares(PageCache& pages, Turns& turns) {
+  bool worked = false;
+  for (uint32_t n = 0; n < wave_count && turns.kind() == Schedule::Kind::kEvery; ++n) {
+    if (states[n] != State::kReady) continue;
+    uint32_t share = turns.share();
+    const Stop stop = visit(n, share, false, pages, turns);
+    if (stop == Stop::kFault) return Turn::kFault;
+    worked = worked || stop != Stop::kYield;
+  }
+  if (alive == 0) return Turn::kFinished;
+  release_barrier();
+  return worked ? Turn::kBusy : Turn::kIdle;
+}
+
+// One of the waves that can run has a turn.
+Turn WorkGroup::run_drawn_wave(PageCache& pages, Turns& turns) {
+  uint64_t before = turns.draw(alive - at_barrier);
+  uint32_t n = 0;
+  while (states[n] != State::kReady || before-- > 0) ++n;
+  uint32_t share = turns.share();
+  const Stop stop = visit(n, share, false, pages, turns);
+  if (stop == Stop::kFault) return Turn::kFault;
+  if (alive == 0) return Turn::kFinished;
+  release_barrier();
+  return stop == Stop::kYield ? Turn::kIdle : Turn::kBusy;
 }
 
 }  // namespace halyard::vgpu::isa

@@ -13,6 +13,7 @@
 #include "vgpu/isa/interpreter.h"
 #include "vgpu/isa/kernel.h"
 #include "vgpu/isa/observer.h"
+#include "vgpu/isa/schedule.h"
 
 namespace halyard::vgpu::isa {
 
@@ -44,7 +45,6 @@ struct GroupContext {
   AddressSpace* memory = nullptr;
   WaveServices* services = nullptr;
   uint32_t groups[3] = {};  // the grid's size in work-groups
-  uint32_t wave_budget = 0;
   uint32_t first_xcc = 0;
   std::span<Observer* const> observers;
   // As EngineOptions has them.
@@ -73,9 +73,9 @@ struct WorkGroup {
   bool start(const GroupContext& group_context, uint64_t number, const UnitPlace& unit,
              uint32_t part = 0);
 
-  // Runs every wave for a while. After kFault, `faulted` is the wave. Memory that the host does not
-  // have is a fault like any other.
-  Turn turn(PageCache& pages);
+  // Runs waves for a while, as the schedule says: each of them, or a drawn one. After kFault,
+  // `faulted` is the wave. Memory that the host does not have is a fault like any other.
+  Turn turn(PageCache& pages, Turns& turns);
 
   const GroupContext* context = nullptr;  // of the dispatch that it belongs to
   uint32_t id[3] = {};
@@ -90,7 +90,13 @@ struct WorkGroup {
   std::vector<std::unique_ptr<GroupObserver>> observers;
 
  private:
-  Turn run_turn(PageCache& pages);
+  Turn run_turn(PageCache& pages, Turns& turns);
+  Turn run_budgets(PageCache& pages, Turns& turns);
+  Turn run_shares(PageCache& pages, Turns& turns);
+  Turn run_drawn_wave(PageCache& pages, Turns& turns);
+  // Runs wave `n` for up to `share` instructions, takes those it executed off it, and records how
+  // the wave stopped.
+  Stop visit(uint32_t n, uint32_t& share, bool stop_at_waits, PageCache& pages, Turns& turns);
   bool release_barrier();
 
   uint32_t running_ = 0;         // the wave that is being run

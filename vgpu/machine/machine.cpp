@@ -34,6 +34,7 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.features = gpu.features();
   options.workers = gpu.workers;
   options.wave_budget = gpu.wave_budget;
+  options.schedule = gpu.schedule;
   options.watchdog_ns = gpu.watchdog_ns;
   options.compute_units = gpu.compute_units;
   options.waves_per_unit = gpu.simds_per_cu * gpu.waves_per_simd;
@@ -90,6 +91,28 @@ bool Machine::watch(std::string& error) {
     coherence_ = std::make_unique<CoherenceCheck>(profile_, names, report, settings.checks.notes);
     memory_.set_observer(coherence_.get());
   }
+#endif
+  return watch_order(error);
+}
+
+// HALYARD_VGPU_MOVED: the file for what changed places under a schedule that ends.
+bool Machine::watch_order(std::string& error) {
+#if HALYARD_VGPU_ENGINE
+  const char* const path = std::getenv("HALYARD_VGPU_MOVED");
+  if (path == nullptr || *path == '\0') return true;
+  const auto lost = [](const std::string& why) {
+    queue::report(fmt::format("halyard vgpu: {} HALYARD_VGPU_MOVED names it.", why));
+  };
+  moved_file_ = observe::OutputFile::open(path, lost, error);
+  if (!moved_file_) {
+    error += " HALYARD_VGPU_MOVED names it.";
+    return false;
+  }
+  const auto names = [this](uint64_t object) {
+    return queue::kernel_name(object, memory_.all_memory());
+  };
+  moved_ = std::make_unique<explore::MovedAccess>(
+      names, [this](std::string_view text) { moved_file_->append(text); });
 #else
   static_cast<void>(error);
 #endif
@@ -138,6 +161,7 @@ std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& er
       options.observers.push_back(&made->coherence_->kernels());
       if (gpu.execute) node.device.observer = &made->coherence_->packets();
     }
+    if (made->moved_) options.observers.push_back(made->moved_.get());
 #endif
     if (made->checks_bounds_) {
       node.checked = std::make_unique<CheckedMemory>(*memory, *made->blocks_);
@@ -227,13 +251,35 @@ void close_in_children() {
                  });
 }
 
+// HALYARD_VGPU_SCHEDULE replaces the schedules of the profile.
+bool apply_schedule(Profile& profile, std::string& error) {
+  const char* const text = std::getenv("HALYARD_VGPU_SCHEDULE");
+  if (text == nullptr || *text == '\0') return true;
+#if HALYARD_VGPU_ENGINE
+  isa::Schedule schedule;
+  if (!isa::Schedule::parse(text, schedule, error)) {
+    error += " HALYARD_VGPU_SCHEDULE names it.";
+    return false;
+  }
+  for (GpuProfile& gpu : profile.gpus) gpu.schedule = schedule;
+  return true;
+#else
+  static_cast<void>(profile);
+  error =
+      "This virtual GPU was built without its engine (HALYARD_VGPU_ENGINE=OFF): no kernel runs "
+      "whose waves a schedule (HALYARD_VGPU_SCHEDULE) could order.";
+  return false;
+#endif
+}
+
 bool load(Process& p, std::string& error) {
   if (p.is_loaded) return true;
   if (!engine_is_usable(error)) return false;
   std::string choice = p.chosen;
   const char* const environment = std::getenv("HALYARD_VGPU_PROFILE");
   if (choice.empty() && environment != nullptr) choice = environment;
-  p.is_loaded = load_profile(choice, profile_directory(), p.loaded, error);
+  p.is_loaded =
+      load_profile(choice, profile_directory(), p.loaded, error) && apply_schedule(p.loaded, error);
   return p.is_loaded;
 }
 
@@ -258,6 +304,7 @@ bool configure(const std::string& profile, std::string& error) {
   Profile loaded;
   if (!load_profile(profile, profile_directory(), loaded, error)) return false;
   if (!engine_is_usable(error) || !environment_is_good(error)) return false;
+  if (!apply_schedule(loaded, error)) return false;
   if (p.machine.load(std::memory_order_relaxed) != nullptr) {
     if (p.loaded.name == loaded.name) return true;
     error = fmt::format(

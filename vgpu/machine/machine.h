@@ -12,6 +12,7 @@
 
 #include "vgpu/isa/engine.h"
 #if HALYARD_VGPU_ENGINE
+#include "vgpu/explore/moved_access.h"
 #include "vgpu/machine/coherence_check.h"
 #include "vgpu/observe/observers.h"
 #include "vgpu/races/race_check.h"
@@ -64,6 +65,7 @@ class Machine {
 
   explicit Machine(const Profile& profile);
   bool watch(std::string& error);
+  bool watch_order(std::string& error);
 
   Profile profile_;
   MemoryMap memory_;
@@ -74,6 +76,8 @@ class Machine {
   std::unique_ptr<observe::Observers> observers_;
   std::unique_ptr<CoherenceCheck> coherence_;  // null but in that checking mode
   std::unique_ptr<races::RaceCheck> races_;    // the same
+  std::unique_ptr<observe::OutputFile> moved_file_;
+  std::unique_ptr<explore::MovedAccess> moved_;  // null but for `halyard vgpu explore`
 #endif
   std::vector<Node> nodes_;  // by GPU, not by node number
   Doorbells doorbells_;

@@ -148,10 +148,18 @@ void read_gpu(config::Map map, GpuProfile& gpu) {
   map.finish();
 }
 
+void read_schedule(config::Map& map, GpuProfile& gpu) {
+  std::string text;
+  std::string error;
+  if (!map.string("schedule", text)) return;
+  if (!isa::Schedule::parse(text, gpu.schedule, error)) map.fail("schedule", error);
+}
+
 void read_engine(config::Map map, GpuProfile& gpu) {
   map.boolean("execute", gpu.execute);
   map.integer("workers", gpu.workers, 0, 1024);
   map.integer("wave_budget", gpu.wave_budget, 16, 1000000000);
+  read_schedule(map, gpu);
   map.duration("watchdog", gpu.watchdog_ns, 0, 86400 * uint64_t{1000000000});
   map.frequency("clock", gpu.clock_hz, 1000000, 1000000000);
   map.finish();

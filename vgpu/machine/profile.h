@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "vgpu/isa/schedule.h"
 #include "vgpu/isa/target.h"
 
 namespace halyard::vgpu::machine {
@@ -52,6 +53,7 @@ struct GpuProfile {
   bool execute = true;
   uint32_t workers = 0;
   uint32_t wave_budget = 4096;
+  isa::Schedule schedule;
   uint64_t watchdog_ns = 0;
   uint64_t clock_hz = 100000000;
 

@@ -258,9 +258,11 @@ std::string parse(Names arguments, Options* options) {
 TEST(CommandLine, ValuesBehindAnEqualsSignOrASpace) {
   Options options;
   ASSERT_EQ(parse({"--device", "mine:1", "--shard", "2/3", "--repeat=4", "--shuffle=7", "--vgpu",
-                   "--check=waits", "--filter=A.*", "--junit=x", "--json", "y", "--timeout=2"},
+                   "--check=waits", "--schedule=seed:3", "--filter=A.*", "--junit=x", "--json", "y",
+                   "--timeout=2"},
                   &options),
             "");
+  EXPECT_EQ(options.schedule, "seed:3");
   EXPECT_EQ(options.device, "mine:1");
   EXPECT_EQ(options.shard.index, 2u);
   EXPECT_EQ(options.shard.count, 3u);

@@ -81,7 +81,6 @@ void run_random_code(const std::string& processor, uint64_t seed) {
   context.memory = &memory;
   context.services = &services;
   context.groups[0] = context.groups[1] = context.groups[2] = 1;
-  context.wave_budget = 1;
   WorkGroup group;
   PageCache pages(program);
   uint32_t executed = 0;

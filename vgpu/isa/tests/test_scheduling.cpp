@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <numeric>
+#include <ostream>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -21,12 +23,35 @@ EngineOptions with_workers(uint32_t workers, uint32_t budget = 4096) {
   return options;
 }
 
-class Scheduling : public ::testing::TestWithParam<uint32_t> {
- protected:
-  Machine machine{with_workers(GetParam())};
+struct Way {
+  uint32_t workers;
+  const char* schedule;
 };
 
-INSTANTIATE_TEST_SUITE_P(Workers, Scheduling, ::testing::Values(1, 2, 4));
+std::ostream& operator<<(std::ostream& out, const Way& way) {
+  return out << way.schedule << " on " << way.workers;
+}
+
+EngineOptions options_of(const Way& way) {
+  EngineOptions options = with_workers(way.workers);
+  std::string error;
+  EXPECT_TRUE(Schedule::parse(way.schedule, options.schedule, error)) << error;
+  return options;
+}
+
+// Under every schedule, resident waves make progress.
+class Scheduling : public ::testing::TestWithParam<Way> {
+ protected:
+  Machine machine{options_of(GetParam())};
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, Scheduling,
+                         ::testing::Values(Way{1, "waves"}, Way{2, "waves"}, Way{4, "waves"},
+                                           Way{4, "waves,serial"}, Way{1, "waits"}, Way{4, "waits"},
+                                           Way{1, "every:1"}, Way{1, "every:7"}, Way{1, "seed:1"},
+                                           Way{1, "seed:2"}, Way{4, "seed:3"},
+                                           Way{1, "seed:4,until:2000"},
+                                           Way{1, "every:3,until:1000"}));
 
 constexpr char kReverseThroughLds[] = R"(
     s_load_dwordx2 s[8:9], s[0:1], 0x0
