@@ -19,6 +19,7 @@
 #include "vgpu/isa/host_float_mode.h"
 #include "vgpu/isa/kernel.h"
 #include "vgpu/isa/program.h"
+#include "vgpu/isa/wave_slots.h"
 #include "vgpu/isa/work_group.h"
 
 namespace halyard::vgpu::isa {
@@ -111,6 +112,7 @@ struct Job {
   GroupContext context;
   Kernel kernel;
   uint64_t total = 0;  // work-groups
+  uint32_t waves = 1;  // of each
   uint64_t resident_limit = 0;
   ScratchParts scratch_parts;
   const volatile bool* cancel = nullptr;
@@ -124,6 +126,15 @@ struct Job {
   std::mutex mutex;  // result
   DispatchResult result;
 
+  // Makes one more work-group resident, unless the device is full.
+  bool reserve() {
+    uint64_t before = resident.load(std::memory_order_relaxed);
+    do {
+      if (before >= resident_limit) return false;
+    } while (!resident.compare_exchange_weak(before, before + 1, std::memory_order_relaxed));
+    return true;
+  }
+
   // Under the engine's lock.
   uint32_t helpers = 0;
   bool starting = false;  // counts in starting_: has work-groups to start
@@ -135,7 +146,9 @@ class EngineImpl final : public Engine, public WaveServices {
       : options_(options),
         memory_(memory),
         target_(decoder->target()),
-        program_(std::move(decoder), memory, !options.observers.empty()) {
+        program_(std::move(decoder), memory, !options.observers.empty()),
+        slots_(options.compute_units, options.simds_per_unit,
+               options.waves_per_unit / std::max(options.simds_per_unit, 1u)) {
     if (options_.wave_budget == 0) options_.wave_budget = 4096;
     if (options_.compute_units == 0) options_.compute_units = 1;
     options_.xccs = std::clamp(options_.xccs, 1u, kMaximumXccs);
@@ -170,7 +183,9 @@ class EngineImpl final : public Engine, public WaveServices {
 
  private:
   bool prepare(const Dispatch& dispatch, Job& job);
-  UnitPlace place_of(const Dispatch& dispatch, uint64_t number) const;
+  UnitPlace place_on(uint32_t unit) const;
+  UnitPlace take_place(const Job& job, uint64_t number);
+  void give_place(WorkGroup& group);
   void work(Job& job, bool owner);
   void fail(Job& job, const WorkGroup& group);
   void end_by_watchdog(Job& job, WorkGroup& group);
@@ -198,6 +213,7 @@ class EngineImpl final : public Engine, public WaveServices {
   AddressSpace& memory_;
   const Target target_;
   Program program_;
+  WaveSlots slots_;
 
   std::atomic<uint64_t> executed_{0};  // instructions, as far as Schedule::until counts them
   std::atomic<uint32_t> idle_helpers_{0};
@@ -287,6 +303,7 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   // As many work-groups as the device would hold at once: programs that synchronise across the grid
   // count on it.
   const auto waves = static_cast<uint32_t>((items + kLanes - 1) / kLanes);
+  job.waves = waves;
   uint32_t per_unit = std::max(1u, options_.waves_per_unit / waves);
   if (waves > 1) per_unit = std::min(per_unit, kGroupsPerUnit);
   if (dispatch.group_segment_size)
@@ -324,14 +341,36 @@ DispatchResult EngineImpl::run(const Dispatch& dispatch, const volatile bool& ca
   return std::move(job.result);
 }
 
-// Where on the device a work-group runs. Units are counted over the dies, which so take turns.
-UnitPlace EngineImpl::place_of(const Dispatch& dispatch, uint64_t number) const {
-  const auto unit = static_cast<uint32_t>(dispatch.units != nullptr
-                                              ? (*dispatch.units)[number % dispatch.units->size()]
-                                              : number % options_.compute_units);
-  const uint32_t hw_id =
+UnitPlace EngineImpl::place_on(uint32_t unit) const {
+  UnitPlace place;
+  place.hw_id =
       unit < options_.unit_places.size() ? options_.unit_places[unit] : place_in_hw_id(unit);
-  return {hw_id, unit % options_.xccs};
+  place.xcc = unit % options_.xccs;
+  place.unit = unit;
+  return place;
+}
+
+// Where on the device a work-group runs. Units are counted over the dies, which so take turns. If
+// the work-group's unit is full, another one of its die is taken, or else one of another die. If
+// all are full because of other dispatches, the work-group shares its places with one of theirs.
+UnitPlace EngineImpl::take_place(const Job& job, uint64_t number) {
+  const std::vector<uint32_t>* const units = job.context.dispatch->units;
+  const uint64_t count = units != nullptr ? units->size() : options_.compute_units;
+  const auto unit_at = [&](uint64_t index) {
+    return units != nullptr ? (*units)[index % count] : static_cast<uint32_t>(index % count);
+  };
+  for (uint64_t die = 0; die < options_.xccs; ++die) {
+    for (uint64_t n = 0; n < count; n += options_.xccs) {
+      UnitPlace place = place_on(unit_at(number + die + n));
+      if (slots_.take(place.unit, job.waves, place.slots)) return place;
+    }
+  }
+  return place_on(unit_at(number));
+}
+
+void EngineImpl::give_place(WorkGroup& group) {
+  slots_.give(group.place.unit, group.place.slots);
+  group.place.slots.mask = 0;
 }
 
 // Runs work-groups of `job` until none is left to start and all that this thread started have
@@ -349,15 +388,18 @@ void EngineImpl::work(Job& job, bool owner) {
   uint64_t finished = 0;
 
   const auto start_next = [&] {
-    if (!has_work(job)) return;
+    if (!has_work(job) || !job.reserve()) return;
     uint32_t scratch_part = 0;
-    if (!job.scratch_parts.take(scratch_part)) return;
-    const uint64_t number = job.next.fetch_add(1, std::memory_order_relaxed);
-    if (number >= job.total) return job.scratch_parts.give(scratch_part);
+    const bool has_part = job.scratch_parts.take(scratch_part);
+    const uint64_t number = has_part ? job.next.fetch_add(1, std::memory_order_relaxed) : job.total;
+    if (number >= job.total) {
+      if (has_part) job.scratch_parts.give(scratch_part);
+      job.resident.fetch_sub(1, std::memory_order_relaxed);
+      return;
+    }
     if (number + 1 == job.total && job.total > 1) set_starting(job, false);
-    job.resident.fetch_add(1, std::memory_order_relaxed);
     auto group = spare ? std::move(spare) : take_group();
-    const UnitPlace place = place_of(*job.context.dispatch, number);
+    const UnitPlace place = take_place(job, number);
     if (!group->start(job.context, number, place, scratch_part)) {
       const std::lock_guard lock(job.mutex);
       job.result.fault.kind = Fault::Kind::kGroupMemory;
@@ -403,6 +445,7 @@ void EngineImpl::work(Job& job, bool owner) {
       ended = true;
       ++finished;
       job.scratch_parts.give(running[n]->scratch_part);
+      give_place(*running[n]);
       leave_room(job);
       if (spare) give_group(std::move(spare));
       spare = std::move(running[n]);
@@ -433,6 +476,7 @@ void EngineImpl::work(Job& job, bool owner) {
   job.resident.fetch_sub(running.size(), std::memory_order_relaxed);
   for (auto& group : running) {
     group->observers.clear();
+    give_place(*group);
     give_group(std::move(group));
   }
   if (spare) give_group(std::move(spare));

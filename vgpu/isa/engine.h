@@ -30,6 +30,7 @@ struct EngineOptions {
   uint64_t watchdog_ns = 0;      // a dispatch that runs longer is a fault; 0: none does
   uint32_t compute_units = 64;   // bounds how many work-groups are resident at once
   uint32_t waves_per_unit = 40;  // the same: gfx9 has 4 SIMDs with 10 waves each, gfx90a with 8
+  uint32_t simds_per_unit = 4;   // that share these waves
   // Of each unit the bits of HW_ID that say where it is; empty: somewhere.
   std::vector<uint32_t> unit_places;
   // The dies with compute units: unit n is one of die n % xccs. Work-groups are given to one after

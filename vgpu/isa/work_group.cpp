@@ -20,9 +20,9 @@ constexpr T round_up(T value, T granule) {
   return (value + granule - 1) / granule * granule;
 }
 
-// HW_ID's fields of a wave (Vega ISA 3.x): wave 3:0, SIMD 5:4.
-uint32_t hw_id(uint32_t place, uint32_t wave) {
-  return ((wave / 4) & 15) | (wave & 3) << 4 | place;
+// Bits 5:0 of HW_ID of a wave that shares them with others.
+uint32_t shared_slot(uint32_t wave) {
+  return ((wave / 4) & 15) | (wave & 3) << 4;
 }
 
 }  // namespace
@@ -50,22 +50,23 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, const 
   context = &group_context;
   scratch_part = part;
   xcc = unit.xcc;
+  place = unit;
   const Dispatch& dispatch = *group_context.dispatch;
   const Kernel& kernel = *group_context.kernel;
   id[0] = static_cast<uint32_t>(number % group_context.groups[0]);
   id[1] = static_cast<uint32_t>(number / group_context.groups[0] % group_context.groups[1]);
   id[2] = static_cast<uint32_t>(number / group_context.groups[0] / group_context.groups[1]);
-  WavePlace place;
+  WavePlace wave_place;
   uint32_t items = 1;
   for (unsigned d = 0; d < 3; ++d) {
     const uint32_t size = dispatch.group[d];
-    place.extent[d] = std::min(size, dispatch.grid[d] - id[d] * size);
-    items *= place.extent[d];
+    wave_place.extent[d] = std::min(size, dispatch.grid[d] - id[d] * size);
+    items *= wave_place.extent[d];
     id[d] += dispatch.first_group[d];
-    place.group[d] = id[d];
+    wave_place.group[d] = id[d];
   }
   wave_count = (items + kLanes - 1) / kLanes;
-  place.wave_count = wave_count;
+  wave_place.wave_count = wave_count;
   alive = wave_count;
   at_barrier = 0;
 
@@ -102,15 +103,15 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, const 
     wave.scratch_base = reinterpret_cast<uintptr_t>(scratch) + wave_scratch * n;
     wave.scratch_bytes_per_lane = static_cast<uint32_t>(std::min<uint64_t>(lane_scratch, ~0u));
     wave.program_scratch_bytes_per_lane = program_scratch / kLanes;
-    place.scratch_offset = (part * wave_count + n) * program_scratch;
-    place.scratch_base = program_scratch != 0
-                             ? program->scratch_base[unit.xcc] + place.scratch_offset
-                             : wave.scratch_base;
-    wave.hw_id = hw_id(unit.hw_id, n);
+    wave_place.scratch_offset = (part * wave_count + n) * program_scratch;
+    wave_place.scratch_base = program_scratch != 0
+                                  ? program->scratch_base[unit.xcc] + wave_place.scratch_offset
+                                  : wave.scratch_base;
+    wave.hw_id = unit.hw_id | (unit.slots.mask != 0 ? unit.slots.slot[n] : shared_slot(n));
     wave.xcc_id = group_context.first_xcc + unit.xcc;
     wave.range_epoch = ~uint64_t{0};
-    place.wave = n;
-    start_wave(kernel, *group_context.target, dispatch, place, wave);
+    wave_place.wave = n;
+    start_wave(kernel, *group_context.target, dispatch, wave_place, wave);
     states[n] = State::kReady;
   }
   for (Observer* const observer : group_context.observers) {

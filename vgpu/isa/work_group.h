@@ -14,6 +14,7 @@
 #include "vgpu/isa/kernel.h"
 #include "vgpu/isa/observer.h"
 #include "vgpu/isa/schedule.h"
+#include "vgpu/isa/wave_slots.h"
 
 namespace halyard::vgpu::isa {
 
@@ -63,6 +64,8 @@ enum class Turn : uint8_t {
 struct UnitPlace {
   uint32_t hw_id = 0;  // as HW_ID says it
   uint32_t xcc = 0;    // the die, counted from 0
+  uint32_t unit = 0;
+  TakenSlots slots;  // none if the unit has more waves than HW_ID can tell apart
 };
 
 struct WorkGroup {
@@ -81,6 +84,7 @@ struct WorkGroup {
   uint32_t id[3] = {};
   uint32_t xcc = 0;  // the die that it runs on, counted from 0
   uint32_t scratch_part = 0;
+  UnitPlace place;
   std::vector<Wave> waves;  // `wave_count` of them are in use
   std::vector<State> states;
   uint32_t wave_count = 0;

@@ -38,6 +38,7 @@ std::unique_ptr<isa::Engine> make_engine(const GpuProfile& gpu, isa::AddressSpac
   options.watchdog_ns = gpu.watchdog_ns;
   options.compute_units = gpu.compute_units;
   options.waves_per_unit = gpu.simds_per_cu * gpu.waves_per_simd;
+  options.simds_per_unit = gpu.simds_per_cu;
   options.unit_places = places_of_units(gpu);
   options.xccs = gpu.xcds;
   options.first_xcc = gpu.first_xcc();

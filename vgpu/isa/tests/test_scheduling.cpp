@@ -5,6 +5,9 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <numeric>
 #include <ostream>
 #include <string>
@@ -361,6 +364,59 @@ TEST(SchedulingHelpers, ADispatchRunsWithoutThem) {
   for (uint32_t n = 0; n < 256 * 20; ++n) ASSERT_EQ(out[n], 7 + 255 - n % 256) << n;
   // They start when they can.
   machine.expect_ok(kReverseThroughLds, {address_of(out)}, dispatch);
+}
+
+// Three work-groups fill the device and wait, on the dispatch's own thread and on one of two
+// helpers; the other helper finds no room. When they have ended, each of the three threads has to
+// run one of the next three work-groups, which meet in a call that blocks its thread.
+TEST(SchedulingHelpers, AreWokenWhenThereIsRoom) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint32_t meeting = 0;
+  bool all_met = true;
+  EngineOptions options = with_workers(3, 1u << 20);
+  options.compute_units = 1;
+  options.raise_event = [&](uint32_t) {
+    std::unique_lock lock(mutex);
+    ++meeting;
+    changed.notify_all();
+    if (!changed.wait_for(lock, std::chrono::seconds(20), [&] { return meeting == 3; }))
+      all_met = false;
+  };
+  Machine machine(options);
+  auto* const words = machine.allocate<uint32_t>(2);  // how many have started; they may end
+  Dispatch dispatch = Machine::grid(6 * 64, 64);
+  dispatch.group_segment_size = 65536 / 3 / 512 * 512;
+  std::thread host([&] {
+    while (__atomic_load_n(&words[0], __ATOMIC_ACQUIRE) < 3) std::this_thread::yield();
+    // Time for the other helper to look for room and go to sleep. It may be too short: then the
+    // test sees less, and passes.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    __atomic_store_n(&words[1], 1, __ATOMIC_RELEASE);
+  });
+  machine.expect_ok(R"(
+    s_load_dwordx2 s[8:9], s[0:1], 0x0
+    s_mov_b64 exec, 1
+    v_mov_b32 v1, 0
+    v_mov_b32 v2, 1
+    s_mov_b32 m0, 0
+    s_cmp_gt_u32 s2, 2
+    s_cbranch_scc1 meet
+    s_waitcnt lgkmcnt(0)
+    global_atomic_add v1, v2, s[8:9]
+  spin:
+    global_load_dword v3, v1, s[8:9] offset:4 glc
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s4, v3
+    s_cmp_eq_u32 s4, 0
+    s_cbranch_scc1 spin
+    s_endpgm
+  meet:
+    s_sendmsg sendmsg(MSG_INTERRUPT))",
+                    {address_of(words)}, dispatch);
+  host.join();
+  EXPECT_EQ(meeting, 3u);
+  EXPECT_TRUE(all_met) << "a helper slept while there was room for a work-group";
 }
 
 TEST(SchedulingQueues, ManyThreadsDispatchAtOnce) {

@@ -245,6 +245,15 @@ TEST_F(ProfileTest, SvmNeedsAProcessorWithMemoryOfItsOwn) {
   EXPECT_TRUE(profile_.gpus[0].retries_faults());
 }
 
+TEST_F(ProfileTest, AScheduleIsOneThatTheEngineHas) {
+  write("good.yaml", "gpu: {processor: gfx900}\nengine: {schedule: \"seed:7,until:100\"}\n");
+  EXPECT_EQ(load("good"), "");
+  EXPECT_EQ(profile_.gpus[0].schedule.text(), "seed:7,until:100");
+  write("bad.yaml", "gpu: {processor: gfx900}\nengine:\n  schedule: every\n");
+  EXPECT_THAT(load("bad"),
+              AllOf(HasSubstr("bad.yaml:3:13: "), HasSubstr("The schedule (every) needs a number")));
+}
+
 TEST_F(ProfileTest, CircularExtensionIsAnError) {
   write("a.yaml", "extends: b\n");
   write("b.yaml", "extends: a\n");
