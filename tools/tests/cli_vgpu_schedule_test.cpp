@@ -120,6 +120,22 @@ TEST(CliVgpuExplore, ARaceIsFoundAndItsCommandsRepeatBothResults) {
   EXPECT_EQ(run_reported(earlier).out, kTwos);
 }
 
+// The top-k gives 6 6 5 if one wave comes after the other, and 6 5 4 if both read before either
+// writes.
+TEST(CliVgpuExplore, TheRaceInATopKOfIree) {
+  const Outcome outcome =
+      spawn(under({"vgpu", "explore", "--profile=gfx90a"},
+                  {"run", "--device=amdgpu", "--module=" HALYARD_TEST_DATA "/iree/topk.hsaco",
+                   "--function=topk_2d_dim1_max_dispatch_0_topk_2x6xf32", "--grid=128",
+                   "--input=2x6xf32=[6 5 4 3 2 1][6 5 4 3 2 1]", "--input=2x6xi32=0",
+                   "--input=&32xf32", "--input=&32xi32", "--print-limit=3"}));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("waves,serial: [2]: 32xf32=6 6 5 ..."),
+                                 HasSubstr("waits,serial: [2]: 32xf32=6 5 4 ..."),
+                                 HasSubstr("wave 1 at +0x0048: buffer_load_dwordx4"),
+                                 HasSubstr("wave 0 at +0x00c0: buffer_store_dwordx3")));
+}
+
 TEST(CliVgpuExplore, WithoutARaceTheResultIsTheSameEverywhere) {
   const Outcome outcome = spawn(under({"vgpu", "explore", "--runs=6"}, run_race("no_race")));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
