@@ -305,12 +305,16 @@ struct FieldReader {
         problem = "has CBSZ, ABID or BLGP, which it does not have";
       return;
     }
-    if (1u << out.abs > row.matrix.blocks)
-      problem = "has a CBSZ that is larger than its number of blocks";
-    if (out.op_sel >= 1u << out.abs) problem = "has an ABID that CBSZ does not allow";
     const bool is_f64 = row.src[0] == Type::kF64;
+    if (1u << out.abs > (is_f64 ? 1u : row.matrix.blocks))
+      problem = is_f64 ? "has a CBSZ, which matrix instructions of f64 do not have"
+                       : "has a CBSZ that is larger than its number of blocks";
+    if (out.op_sel >= 1u << out.abs) problem = "has an ABID that CBSZ does not allow";
     if (out.neg && is_f64 && !target.matrix_f64_negates)
       problem = "has BLGP, which matrix instructions of f64 do not have";
+    const bool is_one_of_halves = row.matrix.blocks == 1 && row.src[0] == Type::kB64;
+    if (out.neg && is_one_of_halves && !target.matrix_halves_permute)
+      problem = "has BLGP, which this processor has for several blocks of f16 and bf16 only";
   }
 
   // With CBSZ 0, ABID chooses one of the sets of indices that fit in src[2]; otherwise it is set 0.

@@ -75,6 +75,7 @@ void add_cdna3(Target& target) {
   target.has_xcds = true;
   target.matrix_arithmetic = MatrixArithmetic::kCdna3;
   target.matrix_f64_negates = true;
+  target.matrix_halves_permute = false;
   target.float8 = Float8::kFnuz;
   target.generation = Generation::kGfx942;
 }

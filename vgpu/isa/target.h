@@ -52,9 +52,10 @@ struct Target {
   // --- Arithmetic.
   MatrixArithmetic matrix_arithmetic = MatrixArithmetic::kNone;
   Float8 float8 = Float8::kNone;
-  bool wide_lds_loads = false;       // also of 3 and 4 dwords, with 16 bytes of LDS for each lane
-  bool float_atomics_return = true;  // atomics of f32 and of two f16 can return the old value
-  bool matrix_f64_negates = false;   // BLGP of f64 matrix instructions negates A, B and C
+  bool wide_lds_loads = false;        // also of 3 and 4 dwords, with 16 bytes of LDS for each lane
+  bool float_atomics_return = true;   // atomics of f32 and of two f16 can return the old value
+  bool matrix_f64_negates = false;    // BLGP of f64 matrix instructions negates A, B and C
+  bool matrix_halves_permute = true;  // BLGP permutes B of one block of f16 or bf16
 
   // --- Start of a wave.
   bool packed_work_item_ids = false;      // v0 holds x, y and z, 10 bits each

@@ -1,7 +1,7 @@
 // Every matrix instruction of gfx942 and gfx950 against the model, on random and edge-case operands
 // and with every modifier that AMD's matrix instruction calculator (CDNA 3) and LLVM allow.
 //
-// Handlers are called with instructions built by hand.
+// LLVM assembles them, the decoder decodes them, and their handlers are called.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <set>
@@ -17,9 +19,10 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/isa/matrix_layout.h"
+#include "vgpu/isa/decode.h"
 #include "vgpu/isa/opcode.h"
 #include "vgpu/isa/target.h"
+#include "vgpu/isa/tests/assembler.h"
 #include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/matrix_model.h"
 #include "vgpu/isa/wave.h"
@@ -96,15 +99,9 @@ struct MatrixCase {
     return kind == Kind::kF64 ? 64 : kind == Kind::kF32 ? 32 : element_bits(b);
   }
   unsigned products() const { return sparse ? k / 2 : k; }
-  // CBSZ and ABID, and BLGP, are for the shapes that MI200 has too.
-  bool broadcasts() const {
-    return !sparse && kind != Kind::kSelected && (blocks > 1 || kind == Kind::kF32);
-  }
-  bool permutes() const {
-    if (sparse || kind == Kind::kF64 || kind == Kind::kSelected) return false;
-    const bool mi200_depth = m == 32 ? k <= 8 : k <= 16;
-    return (bits_a() == 16 && mi200_depth) || kind == Kind::kF32 || blocks > 1;
-  }
+  // CBSZ and ABID are for several blocks, BLGP for those and for f32, and neither for f64.
+  bool broadcasts() const { return blocks > 1 && kind != Kind::kF64; }
+  bool permutes() const { return broadcasts() || kind == Kind::kF32; }
 };
 
 MatrixCase parse(std::string_view name, bool fnuz) {
@@ -250,11 +247,12 @@ struct Variant {
 
 class MatrixModel : public ::testing::TestWithParam<const char*> {
  protected:
-  static constexpr unsigned kA = 0, kB = 16, kC = 64, kIndices = 48, kScales = 50;
+  static constexpr unsigned kA = 0, kB = 16, kC = 64, kD = 96, kIndices = 48, kScales = 50;
 
   void SetUp() override {
     std::string error;
-    ASSERT_TRUE(find_target(GetParam(), "", target_, error)) << error;
+    decoder_ = Decoder::create(GetParam(), "", error);
+    ASSERT_NE(decoder_, nullptr) << error;
   }
   bool gfx942() const { return std::string_view(GetParam()) == "gfx942"; }
 
@@ -268,12 +266,53 @@ class MatrixModel : public ::testing::TestWithParam<const char*> {
     return all;
   }
 
-  static Handler handler(const std::string& name) {
-    for (const Opcode& opcode : matrix_opcodes()) {
-      if (opcode.op == find_op(name.c_str())) return opcode.general;
+  static bool is_inline(float constant) { return constant == 0 || constant == 1; }
+
+  // As LLVM's assembler takes it.
+  static std::string text_of(const MatrixCase& c, const Variant& v) {
+    const auto registers = [](bool acc, unsigned first, unsigned count) {
+      const std::string file = acc ? "a" : "v";
+      if (count == 1) return file + std::to_string(first);
+      return file + "[" + std::to_string(first) + ":" + std::to_string(first + count - 1) + "]";
+    };
+    const auto list = [](const char* name, unsigned first, unsigned second, unsigned third) {
+      return std::string(" ") + name + ":[" + std::to_string(first) + "," + std::to_string(second) +
+             "," + std::to_string(third) + "]";
+    };
+    const unsigned a = c.m * c.products() * c.blocks / 64 * c.bits_a() / 32;
+    const unsigned b = c.n * c.k * c.blocks / 64 * c.bits_b() / 32;
+    const unsigned d = c.m * c.n * c.blocks / 64 * (c.kind == Kind::kF64 ? 2 : 1);
+    std::string text = c.name + " " + registers(v.accumulators, c.sparse ? kC : kD, d) + ", " +
+                       registers(v.accumulators, kA, a) + ", " + registers(false, kB, b) + ", ";
+    if (c.sparse)
+      text += registers(false, kIndices, 1);
+    else if (v.constant_c)
+      text += *v.constant_c == 1 ? "1.0" : "0";
+    else
+      text += registers(v.accumulators, kC, d);
+    if (c.scaled) {
+      const unsigned x = v.scale_bytes[0], y = v.scale_bytes[1];
+      text += ", " + registers(false, kScales, 1) + ", " + registers(false, kScales + 1, 1) +
+              list("op_sel", x & 1, y & 1, 0) + list("op_sel_hi", x >> 1, y >> 1, 0);
     }
-    ADD_FAILURE() << "no handler of " << name;
-    return nullptr;
+    if (c.kind == Kind::kF64) return text + list("neg", v.blgp & 1, v.blgp >> 1 & 1, v.blgp >> 2);
+    if (v.cbsz != 0) text += " cbsz:" + std::to_string(v.cbsz);
+    if (v.abid != 0) text += " abid:" + std::to_string(v.abid);
+    if (v.blgp != 0) text += " blgp:" + std::to_string(v.blgp);
+    return text;
+  }
+
+  const Instruction& decoded(const MatrixCase& c, const Variant& v) {
+    const std::string text = text_of(c, v);
+    const auto [at, is_new] = decoded_.try_emplace(text);
+    if (is_new) {
+      std::string error;
+      const std::vector<uint8_t> bytes = testing::assemble(text, GetParam(), error);
+      EXPECT_EQ(error, "") << text;
+      EXPECT_GE(bytes.size(), 8u) << text;
+      if (bytes.size() >= 8) decoder_->decode(bytes, at->second);
+    }
+    return at->second;
   }
 
   // The calculator's "lane" and "GPR" of A[i][k] or B[k][i], as a lane and the first bit.
@@ -420,32 +459,20 @@ class MatrixModel : public ::testing::TestWithParam<const char*> {
     const std::vector<VectorRegister> before = r;
 
     Wave w;
-    w.target = &target_;
+    w.target = &decoder_->target();
     w.vgpr = r.data();
     w.agpr = r.data() + 256;
     w.set_exec(5);                                        // plays no part
     w.set_mode(static_cast<uint32_t>(random_() & 0xff));  // nor do its rounding and denormals
-    const auto reg = [](bool acc, unsigned index) {
-      return Operand{acc ? OperandKind::kAcc : OperandKind::kVector, static_cast<uint16_t>(index),
-                     0};
-    };
-    Instruction i;
-    i.src[0] = reg(v.accumulators, kA);
-    i.src[1] = reg(false, kB);
-    i.src[2] = c.sparse ? reg(false, kIndices) : reg(v.accumulators, kC);
-    if (v.constant_c) {
-      const auto bits = c.kind == Kind::kF64 ? std::bit_cast<uint64_t>(double{*v.constant_c})
-                                             : std::bit_cast<uint32_t>(*v.constant_c);
-      i.src[2] = {OperandKind::kConstant, 0, bits};
+    Instruction i = decoded(c, v);
+    if (HasFatalFailure()) return;
+    // What LLVM's assembler refuses.
+    if (!c.sparse) i.dst.index = static_cast<uint16_t>(v.destination);
+    if (v.constant_c && !is_inline(*v.constant_c)) {
+      i.src[2] = {OperandKind::kConstant, 0, std::bit_cast<uint32_t>(*v.constant_c)};
     }
-    i.dst = reg(v.accumulators, c.sparse ? kC : v.destination);
-    i.abs = static_cast<uint8_t>(v.cbsz);
-    i.op_sel = static_cast<uint8_t>(v.abid);
-    i.neg = static_cast<uint8_t>(v.blgp);
-    i.offset = pack_scales({{kScales, kScales + 1}, {v.scale_bytes[0], v.scale_bytes[1]}});
-    const Handler run = handler(c.name);
-    ASSERT_NE(run, nullptr);
-    ASSERT_EQ(run(w, i), Outcome::kNext);
+    ASSERT_EQ(i.op, find_op(c.name.c_str())) << text_of(c, v) << " is refused";
+    ASSERT_EQ(i.execute(w, i), Outcome::kNext);
 
     const unsigned d_base = a_file + i.dst.index;
     const unsigned all = c.blocks * c.m * c.n;
@@ -510,7 +537,8 @@ class MatrixModel : public ::testing::TestWithParam<const char*> {
     }
   }
 
-  Target target_;
+  std::unique_ptr<Decoder> decoder_;
+  std::map<std::string, Instruction> decoded_;
   std::mt19937_64 random_{20261127};
 };
 
