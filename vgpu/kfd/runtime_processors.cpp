@@ -24,7 +24,7 @@ constexpr Since kSince[] = {
     {Runtime::kHsa, "gfx942", "6.1", "Debian 13 has 6.1.2"},
     {Runtime::kHsa, "gfx950", "6.4", "Debian unstable has 6.4.3"},
     {Runtime::kHip, "gfx942", "5.7", "Debian 13 has 5.7.1"},
-    {Runtime::kHip, "gfx950", "7.0", "Debian has none; the driver amdgpu needs no HIP"},
+    {Runtime::kHip, "gfx950", "7.0", "no Debian has it, and the driver amdgpu needs no HIP"},
 };
 
 const Since* since_of(Runtime runtime, const std::string& processor) {
