@@ -23,8 +23,6 @@
 namespace halyard::vgpu::corpus {
 namespace {
 
-using File = OperandRegister::File;
-
 [[noreturn]] void fail(const std::string& what) {
   std::fprintf(stderr, "wait mutations: %s\n", what.c_str());
   std::exit(2);
@@ -48,8 +46,10 @@ constexpr Named kNamed[] = {
 // "VGPR4", "SGPR8_SGPR9", "FLAT_SCR_LO_vi": the dwords of LLVM's register.
 std::vector<OperandRegister> dwords_of(std::string_view name) {
   std::vector<OperandRegister> all;
-  constexpr std::pair<std::string_view, File> kFiles[] = {
-      {"VGPR", File::kVector}, {"AGPR", File::kAcc}, {"SGPR", File::kScalar}};
+  constexpr std::pair<std::string_view, OperandRegister::File> kFiles[] = {
+      {"VGPR", OperandRegister::File::kVector},
+      {"AGPR", OperandRegister::File::kAcc},
+      {"SGPR", OperandRegister::File::kScalar}};
   for (const auto& [prefix, file] : kFiles) {
     if (!name.starts_with(prefix)) continue;
     for (size_t at = 0; at < name.size(); at = name.find('_', at) + 1) {
@@ -67,7 +67,7 @@ std::vector<OperandRegister> dwords_of(std::string_view name) {
     const bool fits = rest.empty() || (rest.size() > 1 && rest[0] == '_' && rest[1] >= 'a');
     if (!fits) continue;
     for (uint16_t n = 0; n < one.count; ++n)
-      all.push_back({File::kScalar, static_cast<uint16_t>(one.first + n)});
+      all.push_back({OperandRegister::File::kScalar, static_cast<uint16_t>(one.first + n)});
     return all;
   }
   return all;
@@ -151,7 +151,8 @@ LlvmOperands LlvmReader::read(std::span<const uint8_t> bytes, uint64_t address) 
       append(found.writes, dwords);
     else if (!tied || !keeps)
       append(found.reads, dwords);
-    if (dwords[0].file != File::kScalar && !tied) found.operands.push_back(dwords[0]);
+    if (dwords[0].file != OperandRegister::File::kScalar && !tied)
+      found.operands.push_back(dwords[0]);
   }
   // An operand that LLVM's decoder leaves out because another one has its register.
   for (unsigned n = inst.getNumOperands(); n < desc.getNumOperands(); ++n) {

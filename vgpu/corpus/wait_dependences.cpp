@@ -16,7 +16,6 @@ namespace halyard::vgpu::corpus {
 namespace {
 
 using isa::Wave;
-using File = OperandRegister::File;
 
 constexpr uint64_t kEveryLane = ~uint64_t{0};
 
@@ -241,7 +240,7 @@ void WaitDependences::Group::find_places(const Wave& wave, Event& event) {
   const unsigned bytes = bytes_of(o.name);
   const auto vgpr = [&](unsigned n, unsigned lane) { return wave.vgpr[n].lane[lane]; };
   // The address comes first in the text, but for loads and what else returns something.
-  const bool returns = !o.writes.empty() && o.writes[0].file != File::kScalar;
+  const bool returns = !o.writes.empty() && o.writes[0].file != OperandRegister::File::kScalar;
   const auto address = [&]() -> std::optional<unsigned> {
     const size_t at = returns ? 1 : 0;
     if (at >= o.operands.size()) return std::nullopt;
@@ -273,7 +272,7 @@ void WaitDependences::Group::find_places(const Wave& wave, Event& event) {
       uint64_t base = vgpr(*address(), lane);
       const auto scalar =
           std::find_if(o.reads.begin(), o.reads.end(), [](const OperandRegister& r) {
-            return r.file == File::kScalar && (r.number < 102 || r.number == 106);
+            return r.file == OperandRegister::File::kScalar && (r.number < 102 || r.number == 106);
           });
       if (o.name.starts_with("global_") && scalar != o.reads.end())
         base += wave.scalar64(scalar->number);
@@ -310,25 +309,26 @@ void WaitDependences::Group::before(const Wave& wave, const isa::Instruction&) {
       wave.gpr_indexing && operands.name.starts_with("v_") ? wave.m0() & 0xff : 0;
   const unsigned indexed = wave.gpr_indexing ? wave.m0() >> 12 & 15 : 0;
   const auto moved = [&](OperandRegister one, unsigned bit) {
-    if (one.file == File::kVector && (indexed >> bit & 1) != 0)
+    if (one.file == OperandRegister::File::kVector && (indexed >> bit & 1) != 0)
       one.number = static_cast<uint16_t>(one.number + shift);
     return one;
   };
   unsigned source = 0;
   for (const OperandRegister& one : operands.reads) {
-    const bool vector = one.file != File::kScalar;
+    const bool vector = one.file != OperandRegister::File::kScalar;
     use(history, event, moved(one, source), vector ? lanes : kEveryLane, false);
     if (vector) ++source;
   }
   for (const OperandRegister& one : operands.writes)
-    use(history, event, moved(one, 3), one.file != File::kScalar ? lanes : kEveryLane, true);
+    use(history, event, moved(one, 3),
+        one.file != OperandRegister::File::kScalar ? lanes : kEveryLane, true);
 
   if (event.path == Path::kVector) event.of_path = ++history.vector;
   if (event.path == Path::kLds) event.of_path = ++history.lds;
   const size_t number = history.events.size();
   if (event.path != Path::kNone) {
     for (const OperandRegister& one : operands.writes) {
-      const uint64_t written = one.file != File::kScalar ? event.exec : kEveryLane;
+      const uint64_t written = one.file != OperandRegister::File::kScalar ? event.exec : kEveryLane;
       if (written == 0) continue;
       auto& pending = history.pending[static_cast<uint32_t>(one.file) << 16 | one.number];
       pending.push_back({number, written});
@@ -351,7 +351,9 @@ void WaitDependences::Group::use(WaveHistory& history, const Event& event,
     // One that returns behind it may write the register too.
     const bool in_order = first.path == Path::kVector || first.path == Path::kLds;
     if (writes && in_order && event.path == first.path) continue;
-    const char file = one.file == File::kScalar ? 's' : one.file == File::kVector ? 'v' : 'a';
+    const char file = one.file == OperandRegister::File::kScalar   ? 's'
+                      : one.file == OperandRegister::File::kVector ? 'v'
+                                                                   : 'a';
     const std::string what = event.operands->text + (writes ? " writes " : " reads ") + file +
                              std::to_string(one.number) + ", which " + first.operands->text +
                              " will write";

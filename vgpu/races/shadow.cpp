@@ -7,7 +7,7 @@ namespace halyard::vgpu::races {
 namespace {
 
 constexpr unsigned kBytes = 64;
-constexpr unsigned kDwords = 16;
+constexpr unsigned kDwordsOfLine = 16;
 
 bool is_in_dwords(uint64_t mask) {
   constexpr uint64_t kLow = 0x1111111111111111;
@@ -25,8 +25,8 @@ bool Line::divide(uint64_t mask, Budget& budget, uint64_t& used) {
   if (division_ == Division::kLost) return false;
   if (division_ == Division::kWhole ? mask == ~uint64_t{0} : is_in_dwords(mask)) return true;
   const bool dwords = is_in_dwords(mask);
-  const unsigned count = dwords ? kDwords : kBytes;
-  const unsigned before = division_ == Division::kDwords ? kDwords : 0;
+  const unsigned count = dwords ? kDwordsOfLine : kBytes;
+  const unsigned before = division_ == Division::kDwords ? kDwordsOfLine : 0;
   if (!budget.take((count - before) * sizeof(Cell))) {
     division_ = Division::kLost;
     return false;

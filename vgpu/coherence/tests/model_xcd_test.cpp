@@ -9,8 +9,6 @@ namespace {
 
 using ::testing::IsEmpty;
 
-constexpr Scope kNoScope = Scope::kNone, kAgentScope = Scope::kAgent, kSystem = Scope::kSystem;
-
 struct Xcds : ::testing::Test {
   Simulation spx{{"gfx942", "gfx942"}, false, 2};
   Simulation cpx{{"gfx942", "gfx942"}, false, 1};
@@ -24,11 +22,11 @@ TEST_F(Xcds, DoNotSeeEachOthersStoresBeforeTheyAreWrittenBack) {
     const WorkId work = spx.begin(1, {.name = "kernel barrier"});
     Group writer(spx, work, 1, 0), reader(spx, work, 1, 1);
     writer.store(data, 7);
-    if (writes_back) writer.write_back(kAgentScope);
+    if (writes_back) writer.write_back(Scope::kAgent);
     writer.wait();
-    writer.scope(kAgentScope).store(flag, 1);
-    reader.scope(kAgentScope).load(flag);
-    reader.invalidate(kAgentScope);
+    writer.scope(Scope::kAgent).store(flag, 1);
+    reader.scope(Scope::kAgent).load(flag);
+    reader.invalidate(Scope::kAgent);
     reader.load(data);
     spx.end(work);
     return spx.take();
@@ -48,17 +46,17 @@ TEST_F(Xcds, ThatAreGpusOfTheirOwnHaveOneL2) {
   Group writer(cpx, work), reader(cpx, work);
   writer.store(data, 7);
   writer.wait();
-  reader.invalidate(kAgentScope);
+  reader.invalidate(Scope::kAgent);
   reader.load(data);
   EXPECT_THAT(cpx.take(), IsEmpty());
-  writer.write_back(kAgentScope);
+  writer.write_back(Scope::kAgent);
   const WorkId others = cpx.begin(2);
   Group other(cpx, others);
   other.load(data);
   EXPECT_THAT(cpx.take(),
               one_finding("the L2 of GPU 1 has them since", "missing: buffer_wbl2 sc0 sc1"));
-  writer.write_back(kSystem);
-  other.invalidate(kSystem);
+  writer.write_back(Scope::kSystem);
+  other.invalidate(Scope::kSystem);
   other.load(data);
   EXPECT_THAT(cpx.take(), IsEmpty());
 }
@@ -70,10 +68,10 @@ TEST_F(Xcds, HoldStaleLinesOfAnotherGpusMemory) {
     Group writer(spx, work, 1, 0), reader(spx, work, 1, 1);
     reader.load(data);
     writer.store(data, *data + 1);
-    writer.write_back(kAgentScope);
+    writer.write_back(Scope::kAgent);
     writer.wait();
     if (invalidates) {
-      reader.invalidate(kAgentScope);
+      reader.invalidate(Scope::kAgent);
     } else {
       reader.invalidate_l1();
     }
@@ -94,9 +92,9 @@ TEST_F(Xcds, ScopesOfAccessesReachBeyondTheL2) {
   const WorkId work = spx.begin(1);
   Group writer(spx, work, 1, 0), reader(spx, work, 1, 1);
   reader.load(data);
-  writer.scope(kAgentScope).store(data, 7);
+  writer.scope(Scope::kAgent).store(data, 7);
   writer.wait();
-  reader.scope(kAgentScope).load(data);
+  reader.scope(Scope::kAgent).load(data);
   writer.add(data);
   reader.add(data);
   EXPECT_THAT(spx.take(), IsEmpty());
@@ -119,8 +117,8 @@ TEST_F(Xcds, AreWrittenBackByAReleaseAtAgentScope) {
     reader.load(data);
     return spx.take();
   };
-  EXPECT_THAT(between(kAgentScope, kAgentScope), IsEmpty());
-  EXPECT_THAT(between(kNoScope, kAgentScope), ::testing::Not(IsEmpty()));
+  EXPECT_THAT(between(Scope::kAgent, Scope::kAgent), IsEmpty());
+  EXPECT_THAT(between(Scope::kNone, Scope::kAgent), ::testing::Not(IsEmpty()));
 }
 
 }  // namespace
