@@ -14,6 +14,13 @@ namespace halyard::vgpu::machine {
 // How a device's dies (XCDs) make GPUs: all of them one, or two, three, four, or each its own.
 enum class Partition : uint8_t { kSpx, kDpx, kTpx, kQpx, kCpx };
 
+// The schedule of a profile that names none.
+inline isa::Schedule near_to_hardware() {
+  isa::Schedule schedule;
+  schedule.kind = isa::Schedule::Kind::kWaits;
+  return schedule;
+}
+
 // One GPU's facts and settings.
 struct GpuProfile {
   std::string processor;
@@ -53,7 +60,7 @@ struct GpuProfile {
   bool execute = true;
   uint32_t workers = 0;
   uint32_t wave_budget = 4096;
-  isa::Schedule schedule;
+  isa::Schedule schedule = near_to_hardware();
   uint64_t watchdog_ns = 0;
   uint64_t clock_hz = 100000000;
 

@@ -64,6 +64,7 @@ TEST_F(ProfileTest, DefaultIsGfx900) {
   EXPECT_EQ(gpu.memory_bytes, uint64_t{8} << 30);
   EXPECT_TRUE(gpu.execute);
   EXPECT_EQ(gpu.features(), "-xnack");
+  EXPECT_EQ(gpu.schedule.text(), "waits");
 }
 
 TEST_F(ProfileTest, NoexecExtendsGfx900) {
