@@ -51,9 +51,9 @@ Status close_standard_input() {
 }
 
 // Runs the program of the flags.
-class Runner {
+class ProgramRunner {
  public:
-  explicit Runner(const ExploreFlags& flags) : flags_(flags) {}
+  explicit ProgramRunner(const ExploreFlags& flags) : flags_(flags) {}
 
   // `moved`: the file that gets the pair of instructions; empty: none.
   Result<Observed> run(const std::string& schedule, const std::string& moved = "") {
@@ -88,7 +88,7 @@ std::string command_text(const ExploreFlags& flags, const std::string& schedule)
 }
 
 // The two instructions whose order makes the difference, or why they cannot be told.
-Result<std::string> moved_text(Runner& runner, const std::string& schedule) {
+Result<std::string> moved_text(ProgramRunner& runner, const std::string& schedule) {
   TemporaryFile moved;
   HALYARD_RETURN_IF_ERROR(moved.create(""));
   HALYARD_RETURN_IF_ERROR(runner.run(schedule, moved.path()).status());
@@ -99,7 +99,8 @@ Result<std::string> moved_text(Runner& runner, const std::string& schedule) {
       "bytes that another wave uses behind it in the same dispatch.\n");
 }
 
-Status print_difference(const ExploreFlags& flags, const Exploration& found, Runner& runner) {
+Status print_difference(const ExploreFlags& flags, const Exploration& found,
+                        ProgramRunner& runner) {
   std::string text = fmt::format(
       "The result depends on the order of waves: under {} it is not that of {}.\n{}\n"
       "To repeat them:\n  {}\n  {}\n",
@@ -147,7 +148,7 @@ Status explore_program(const ExploreFlags& flags) {
   }
   HALYARD_RETURN_IF_ERROR(set_program_environment(profile));
   HALYARD_RETURN_IF_ERROR(close_standard_input());
-  Runner runner(flags);
+  ProgramRunner runner(flags);
   HALYARD_ASSIGN_OR_RETURN(
       const Exploration found,
       explore(schedules_to_try(flags.runs, flags.seed),
