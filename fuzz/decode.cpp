@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const auto& decoder : decoders) {
     for (size_t at = 0; at + 4 <= size;) {
       const std::span<const uint8_t> bytes(data + at, std::min<size_t>(size - at, 8));
-      halyard::vgpu::isa::Instruction instruction;
+      halyard::vgpu::isa::DecodedInstruction instruction;
       decoder->decode(bytes, instruction);
       if (instruction.execute == nullptr || instruction.size < 4 || instruction.size > bytes.size())
         abort();

@@ -122,7 +122,7 @@ class Kernels::Names final : public AccessNames {
                         at.id[1], at.id[2], wave_.index_in_group, lane, verb(use_), access.bytes,
                         access.bytes == 1 ? "" : "s", access.address),
             fmt::format("pc {}: {}", offset_text(context, wave_.pc),
-                        group_.kernels_.text(context, wave_.pc, instruction_.encoding))};
+                        group_.kernels_.text(context, wave_.pc, instruction_.extra->encoding))};
   }
   uint64_t place() const override {
     const Work* const work = group_.model_.history().work(group_.view_.work);
@@ -142,7 +142,7 @@ AuthorId Kernels::Group::author_of(uint64_t pc, const isa::Instruction& instruct
     if (known == pc) return author;
   }
   const std::string place = fmt::format("at {} ({})", offset_text(context_, pc),
-                                        kernels_.text(context_, pc, instruction.encoding));
+                                        kernels_.text(context_, pc, instruction.extra->encoding));
   const AuthorId author = model_.history().author(view_.work, pc, place, use == Use::kAtomic);
   authors_.emplace_back(pc, author);
   return author;

@@ -75,7 +75,7 @@ class MutantChecks final : public isa::Observer {
   struct One {
     uint64_t pc = 0;
     uint8_t bytes[8] = {};
-    isa::Instruction instruction;
+    isa::DecodedInstruction instruction;
     std::string report;  // the first
     std::unique_ptr<observe::WaitCheck> check;
   };

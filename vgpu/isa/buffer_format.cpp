@@ -166,7 +166,8 @@ struct Format {
 constexpr uint32_t kIdentitySelect = 4 | 5 << 3 | 6 << 6 | 7 << 9;
 
 Format format_of(const Instruction& i, const BufferResource& r) {
-  if (i.format == isa::Format::kMtbuf) return {kLayouts[i.dfmt], i.nfmt, r.word3 & 0xfff};
+  if (i.format == isa::Format::kMtbuf)
+    return {kLayouts[i.extra->dfmt], i.extra->nfmt, r.word3 & 0xfff};
   // With ADD_TID_ENABLE the descriptor has no data format: dwords.
   if (r.add_lane) return {kLayouts[4], kUint, kIdentitySelect};
   return {kLayouts[r.word3 >> 15 & 15], r.word3 >> 12 & 7, r.word3 & 0xfff};

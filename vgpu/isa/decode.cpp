@@ -13,23 +13,19 @@ namespace {
 
 constexpr const char* kNothing = "<not an instruction>";
 
-// Why an instruction cannot be executed travels in dst.value as a pointer to a string that lives as
-// long as the process: such an instruction has no operands.
 Outcome undecodable(Wave& wave, const Instruction& instruction) {
-  return fault_illegal(
-      wave, instruction,
-      reinterpret_cast<const char*>(static_cast<uintptr_t>(instruction.dst.value)));
+  return fault_illegal(wave, instruction, instruction.extra->problem);
 }
 
+// Such an instruction has no operands.
 void make_undecodable(Instruction& instruction, const char* why) {
   const Instruction old = instruction;
   instruction = Instruction{};
   instruction.execute = undecodable;
-  instruction.mnemonic = old.mnemonic;
-  instruction.encoding = old.encoding;
+  instruction.extra = old.extra;
+  instruction.extra->problem = why;
   instruction.size = old.size;
   instruction.format = old.format;
-  instruction.dst.value = reinterpret_cast<uintptr_t>(why);
 }
 
 const char* not_executed(const Instruction& instruction) {
@@ -86,15 +82,18 @@ const OpTable::Entry& Decoder::entry_of(uint32_t word0) const {
   return table_.find(format, op_number(format, word0), segment_of(format, word0));
 }
 
-void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction) const {
+void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction,
+                     InstructionExtra& extra) const {
   instruction = Instruction{};
+  extra = InstructionExtra{};
+  instruction.extra = &extra;
   uint32_t words[kMostBytes / 4] = {};
   const size_t available = std::min<size_t>(bytes.size(), sizeof words);
   std::memcpy(words, bytes.data(), available);
   instruction.size = 4;
-  instruction.encoding = words[0];
+  extra.encoding = words[0];
   instruction.format = format_of(words[0]);
-  instruction.mnemonic = kNothing;
+  extra.mnemonic = kNothing;
 
   const OpTable::Entry* entry = &entry_of(words[0]);
   EncodingSize encoding = find_size(target_, *entry, instruction.format, words);
@@ -110,10 +109,10 @@ void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction) c
   }
   if (op == Op::none || encoding.problem || encoding.size > available)
     return make_undecodable(instruction, "is no encoding of this processor");
-  instruction.mnemonic = op == entry->op ? entry->name : row_of(op).name;
+  extra.mnemonic = op == entry->op ? entry->name : row_of(op).name;
   instruction.size = encoding.size;
   instruction.op = op;
-  if (encoding.size > 4) instruction.encoding |= uint64_t{words[1]} << 32;
+  if (encoding.size > 4) extra.encoding |= uint64_t{words[1]} << 32;
   std::fill(words + encoding.size / 4, std::end(words), 0);
   const Opcode* const opcode = find_opcode(op);
   if (!opcode) return make_undecodable(instruction, not_executed(instruction));
@@ -128,12 +127,13 @@ void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction) c
 }
 
 std::string Decoder::text(std::span<const uint8_t> bytes, uint64_t address) const {
-  Instruction instruction;
+  DecodedInstruction instruction;
   decode(bytes, instruction);
-  if (instruction.mnemonic == kNothing) return kNothing;
+  const char* const name = name_of(instruction);
+  if (name == kNothing) return kNothing;
   std::string text =
       llvm_->text(bytes.first(std::min<size_t>(bytes.size(), instruction.size)), address);
-  return text.empty() ? instruction.mnemonic : text;
+  return text.empty() ? name : text;
 }
 
 }  // namespace halyard::vgpu::isa

@@ -33,7 +33,11 @@ class Decoder {
   // Decodes the instruction that `bytes` start with; at least 4. Always fills `instruction`: what
   // is no instruction of this processor, or what the engine does not execute, has Op::none and a
   // handler that faults and says why. It is 4 bytes long if it is no instruction.
-  void decode(std::span<const uint8_t> bytes, Instruction& instruction) const;
+  void decode(std::span<const uint8_t> bytes, Instruction& instruction,
+              InstructionExtra& extra) const;
+  void decode(std::span<const uint8_t> bytes, DecodedInstruction& instruction) const {
+    decode(bytes, instruction, instruction.own);
+  }
 
   // The assembler text, for reports: by LLVM, which is loaded for it, if one is installed; else the
   // instruction's name. "<not an instruction>" if it is none.

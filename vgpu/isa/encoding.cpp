@@ -15,23 +15,23 @@ struct FieldReader {
   const uint32_t* words;
   Instruction& out;
   const char* problem = nullptr;
+  bool has_literal = false;
 
   // A 9-bit source field; 8-bit scalar fields use the lower half of the same table.
   Operand source(unsigned value, Type type) {
-    return decode_source(value, type, out.has_literal ? &out.literal : nullptr, problem);
+    return decode_source(value, type, has_literal ? &words[1] : nullptr, problem);
   }
 
   // Needs `literal_dword`'s words: the literal is the second dword of every format that has one.
   void take_literal(bool present) {
     if (!present) return;
-    out.has_literal = true;
-    out.literal = words[1];
+    has_literal = true;
   }
 
   // The hardware ignores the low bits of the number of a run of SGPRs, as LLVM does. M0 is alone,
   // and no run goes past it.
   void align_scalars() {
-    const auto align = [this](Operand& operand, unsigned dwords) {
+    const auto align = [this](auto& operand, unsigned dwords) {
       if (operand.kind != OperandKind::kScalar || dwords < 2) return;
       // Among the special registers a pair begins at an even number.
       if (operand.index >= scalar::kFlatScratch && operand.index % 2 != 0)
@@ -84,7 +84,7 @@ struct FieldReader {
       out.src[0] = immediate;
     } else {
       // The register is read: s_cmpk_*, s_setreg_b32, s_cbranch_i_fork.
-      out.src[0] = out.has_literal ? constant(out.literal) : reg;
+      out.src[0] = has_literal ? constant(words[1]) : reg;
       out.src[1] = immediate;
     }
   }
@@ -103,7 +103,6 @@ struct FieldReader {
     } else if (!immediate) {
       out.src[1] = scalar_register(field(w1, 0, 7));
     }
-    out.data_dwords = static_cast<uint8_t>(dwords_of(row.dst));
     if (row.dst == Type::kNone) out.dst = {};
     if (row.src[0] == Type::kNone) {
       out.src[0] = {};
@@ -114,18 +113,18 @@ struct FieldReader {
   // The dword behind VOP1, VOP2 and VOPC with SRC0 = 249 (Vega ISA 13.3.7).
   void sdwa(bool compare) {
     const uint32_t w = words[1];
-    out.sdwa.enabled = true;
+    out.has_sdwa = true;
     if (compare) {
       out.sdst = scalar_register(field(w, 15, 1) ? field(w, 8, 7) : unsigned{scalar::kVcc});
     } else {
-      out.sdwa.dst_sel = static_cast<SubDword>(std::min(field(w, 8, 3), 6u));
-      out.sdwa.dst_unused = static_cast<DstUnused>(std::min(field(w, 11, 2), 2u));
+      out.extra->sdwa.dst_sel = static_cast<SubDword>(std::min(field(w, 8, 3), 6u));
+      out.extra->sdwa.dst_unused = static_cast<DstUnused>(std::min(field(w, 11, 2), 2u));
       out.clamp = field(w, 13, 1);
       out.omod = static_cast<uint8_t>(field(w, 14, 2));
     }
     for (unsigned i = 0; i < 2; ++i) {
-      out.sdwa.src_sel[i] = static_cast<SubDword>(std::min(field(w, 16 + 8 * i, 3), 6u));
-      out.sdwa.sext[i] = field(w, 19 + 8 * i, 1);
+      out.extra->sdwa.src_sel[i] = static_cast<SubDword>(std::min(field(w, 16 + 8 * i, 3), 6u));
+      out.extra->sdwa.sext[i] = field(w, 19 + 8 * i, 1);
       out.neg |= static_cast<uint8_t>(field(w, 20 + 8 * i, 1) << i);
       out.abs |= static_cast<uint8_t>(field(w, 21 + 8 * i, 1) << i);
     }
@@ -140,13 +139,13 @@ struct FieldReader {
   // The dword behind VOP1 and VOP2 with SRC0 = 250 (Vega ISA 13.3.8).
   void dpp() {
     const uint32_t w = words[1];
-    out.dpp.enabled = true;
-    out.dpp.control = static_cast<uint16_t>(field(w, 8, 9));
-    out.dpp.bound_ctrl = field(w, 19, 1);
+    out.has_dpp = true;
+    out.extra->dpp.control = static_cast<uint16_t>(field(w, 8, 9));
+    out.extra->dpp.bound_ctrl = field(w, 19, 1);
     out.neg = static_cast<uint8_t>(field(w, 20, 1) | field(w, 22, 1) << 1);
     out.abs = static_cast<uint8_t>(field(w, 21, 1) | field(w, 23, 1) << 1);
-    out.dpp.bank_mask = static_cast<uint8_t>(field(w, 24, 4));
-    out.dpp.row_mask = static_cast<uint8_t>(field(w, 28, 4));
+    out.extra->dpp.bank_mask = static_cast<uint8_t>(field(w, 24, 4));
+    out.extra->dpp.row_mask = static_cast<uint8_t>(field(w, 28, 4));
     out.src[0] = vector(field(w, 0, 8));
   }
 
@@ -185,7 +184,7 @@ struct FieldReader {
     if (row.has(kLiteralK)) {
       take_literal(true);
       out.src[0] = source(field(words[0], 0, 9), row.src[0]);
-      out.src[2] = constant(literal_constant(out.literal, row.src[2]));
+      out.src[2] = constant(literal_constant(words[1], row.src[2]));
       return;
     }
     vector_source0(false);
@@ -344,7 +343,6 @@ struct FieldReader {
     if (row.src[0] != Type::kNone) out.src[0] = vector(field(w1, 0, 8));
     if (row.src[1] != Type::kNone) out.src[1] = vector(field(w1, 8, 8));
     if (row.src[2] != Type::kNone) out.src[2] = vector(field(w1, 16, 8));
-    out.data_dwords = static_cast<uint8_t>(std::max(dwords_of(row.dst), dwords_of(row.src[1])));
     use_accumulators(field(w0, 25, 1), true);
   }
 
@@ -369,7 +367,6 @@ struct FieldReader {
     if (row.dst != Type::kNone && !out.lds && !row.has(kToLds) &&
         (row.src[1] == Type::kNone || out.glc))
       out.dst = vector(field(w1, 24, 8));
-    out.data_dwords = static_cast<uint8_t>(std::max(dwords_of(row.dst), dwords_of(row.src[1])));
     use_accumulators(field(w1, 23, 1), true);
     if (out.segment == 3) problem = "has a segment that this processor does not have (3)";
     if (out.lds && !row.has(kMayLoadToLds))
@@ -385,8 +382,8 @@ struct FieldReader {
     out.glc = field(w0, 14, 1);
     if (target.scope_bits) out.sc1 = field(w0, 15, 1);
     if (typed) {
-      out.dfmt = static_cast<uint8_t>(field(w0, 19, 4));
-      out.nfmt = static_cast<uint8_t>(field(w0, 23, 3));
+      out.extra->dfmt = static_cast<uint8_t>(field(w0, 19, 4));
+      out.extra->nfmt = static_cast<uint8_t>(field(w0, 23, 3));
       out.slc = field(w1, 22, 1);
     } else {
       out.lds = field(w0, 16, 1);
@@ -398,7 +395,6 @@ struct FieldReader {
     if (out.offen || out.idxen) out.src[0] = vector(field(w1, 0, 8));
     out.src[1] = scalar_register(field(w1, 16, 5) * 4);
     out.src[2] = source(field(w1, 24, 8), Type::kB32);
-    out.data_dwords = static_cast<uint8_t>(dwords_of(row.dst));
     use_accumulators(field(w1, 23, 1), false);
     if (out.tfe && out.lds) problem = "has both the TFE and the LDS bit, which exclude each other";
   }

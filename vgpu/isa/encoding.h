@@ -42,6 +42,6 @@ std::optional<Scales> scales_of(const Instruction& instruction);
 
 // Sets Instruction::needs. Returns null, or the mistake in a register operand, as the end of the
 // sentence "<mnemonic> …".
-const char* register_needs(const Target& target, const Instruction& instruction, uint64_t& needs);
+const char* register_needs(const Target& target, const Instruction& instruction, uint32_t& needs);
 
 }  // namespace halyard::vgpu::isa

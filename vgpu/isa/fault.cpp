@@ -6,7 +6,7 @@ namespace halyard::vgpu::isa {
 
 Outcome fault_illegal(Wave& wave, const Instruction& instruction, const std::string& why) {
   wave.fault.kind = Fault::Kind::kIllegalInstruction;
-  wave.fault.message = fmt::format("{} {}", instruction.mnemonic, why);
+  wave.fault.message = fmt::format("{} {}", name_of(instruction), why);
   return Outcome::kFault;
 }
 
@@ -19,7 +19,7 @@ Outcome fault_access(Wave& wave, const Instruction& instruction, uint64_t addres
   wave.fault.is_write = is_write;
   wave.fault.lane = lane;
   wave.fault.message =
-      fmt::format("{} cannot {} {} byte{} at address 0x{:x}{}", instruction.mnemonic,
+      fmt::format("{} cannot {} {} byte{} at address 0x{:x}{}", name_of(instruction),
                   is_write ? "write" : "read", size, size == 1 ? "" : "s", address, where);
   return Outcome::kFault;
 }

@@ -35,7 +35,7 @@ enum class OperandKind : uint8_t {
   kScalar,    // Wave::sgpr[index]; EXEC, VCC, M0, FLAT_SCRATCH and the TTMPs are scalars too
   kVector,    // Wave::vgpr[index]
   kAcc,       // Wave::agpr[index] (gfx908 and gfx90a)
-  kConstant,  // Operand::value: an inline constant or a literal
+  kConstant,  // Operand::value(): an inline constant or a literal
   kAperture,  // SRC_SHARED_BASE … SRC_PRIVATE_LIMIT: Wave::apertures[index]
   kVccz,
   kExecz,
@@ -43,14 +43,47 @@ enum class OperandKind : uint8_t {
   kLdsDirect,  // SRC_LDS_DIRECT: what M0 names in LDS (lds_direct.h)
 };
 
-// A source or destination. `index` is the register's number in its file; an operand of several
-// dwords starts there. `value` holds a constant as the operand's type sees it: a float inline
-// constant is already an f16, f32 or f64 bit pattern, an integer one is sign-extended, and a
-// literal of a 64-bit operand is extended as the ISA says (upper half for f64, sign for i64).
+// How the 32 bits that a constant has become 64 for an operand of 64.
+enum class Widening : uint16_t {
+  kZero,
+  kSign,
+  kHigh,         // they are the upper half: floats
+  kInverseOf2Pi  // 1/(2π) as f64, the one inline constant with two halves that are not 0
+};
+
+// A source. `index` is the register's number in its file; an operand of several dwords starts
+// there. A constant is as the operand's type sees it: a float inline constant is already an f16,
+// f32 or f64 bit pattern, an integer one is sign-extended, and a literal of a 64-bit operand is
+// extended as the ISA says (upper half for f64, sign for i64).
 struct Operand {
   OperandKind kind = OperandKind::kNone;
+  uint16_t index = 0;  // of a constant: Widening
+  uint32_t bits = 0;   // of a constant
+
+  uint64_t value() const {
+    switch (static_cast<Widening>(index)) {
+      case Widening::kZero:
+        break;
+      case Widening::kSign:
+        return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(bits)));
+      case Widening::kHigh:
+        return uint64_t{bits} << 32;
+      case Widening::kInverseOf2Pi:
+        return kInverseOf2Pi;
+    }
+    return bits;
+  }
+  static constexpr uint64_t kInverseOf2Pi = 0x3fc45f306dc9c882;
+};
+
+// A destination: a register, or none.
+struct Register {
+  OperandKind kind = OperandKind::kNone;
   uint16_t index = 0;
-  uint64_t value = 0;
+
+  Register() = default;
+  Register(const Operand& operand) : kind(operand.kind), index(operand.index) {}
+  operator Operand() const { return {kind, index, 0}; }
 };
 
 // Scalar register numbers, as encodings give them (gfx9).
@@ -70,7 +103,6 @@ enum class SubDword : uint8_t { kByte0, kByte1, kByte2, kByte3, kWord0, kWord1, 
 enum class DstUnused : uint8_t { kPad, kSext, kPreserve };
 
 struct Sdwa {
-  bool enabled = false;
   SubDword dst_sel = SubDword::kDword;
   DstUnused dst_unused = DstUnused::kPad;
   SubDword src_sel[2] = {SubDword::kDword, SubDword::kDword};
@@ -81,7 +113,6 @@ struct Sdwa {
 enum HalvesBits : uint8_t { kOpSel = 1, kOpSelHi = 2, kNegLo = 4, kNegHi = 8 };
 
 struct Dpp {
-  bool enabled = false;
   uint16_t control = 0;  // DPP_CTRL, 9 bits (Vega ISA 13.3.8)
   uint8_t bank_mask = 0xf;
   uint8_t row_mask = 0xf;
@@ -115,58 +146,95 @@ struct Dpp {
 //                     offset, whose bytes are offset0 and offset1.
 //
 // VGPR indexing (s_set_gpr_idx_on) is applied before a handler sees the instruction.
-struct Instruction {
-  Handler execute = nullptr;
+// It fills one cache line: what few instructions have, or few ask for, stands beside it.
+struct InstructionExtra {
   // For people only: as this processor spells it. Lives as long as the process.
   const char* mnemonic = "";
-  uint64_t encoding = 0;  // the first 8 bytes (less if the instruction is shorter)
-  uint32_t literal = 0;   // the dword behind the encoding, if `has_literal`
-  Op op = Op::none;       // none: it cannot be executed
-  uint8_t size = 0;       // bytes
-  Format format = Format::kSop1;
-  bool has_literal = false;
-
-  Operand dst;         // vdst, sdst, vdata or data destination
-  Operand sdst;        // VOP3B's and VOPC's scalar result, VCC where the encoding implies it
-  Operand src[3];      // src0..2; memory formats use src as their handler file documents
-  uint8_t neg = 0;     // bit i: negate src[i] (VOP3, DPP, SDWA); VOP3P: neg_lo
-  uint8_t abs = 0;     // bit i: absolute value of src[i]; VOP3P: neg_hi
-  uint8_t op_sel = 0;  // VOP3: op_sel[0..3]; VOP3P: op_sel
-  uint8_t op_sel_hi = 0;
-  uint8_t halves[3] = {0, 0, 0};  // VOP3P: the four above for each source (HalvesBits)
-  uint8_t omod = 0;               // 0 none, 1 ×2, 2 ×4, 3 ÷2
-  bool clamp = false;
-  Sdwa sdwa;
-  Dpp dpp;
-
-  int32_t offset = 0;       // memory: byte offset, sign-extended; SOPK, SOPP: simm16, sign-extended
-  uint8_t data_dwords = 0;  // memory: dwords moved per lane
-  bool glc = false;         // SC0, where memory instructions have scope bits (Target::scope_bits)
-  bool slc = false;         // NT there
-  bool sc1 = false;
-  bool lds = false;
-  bool offen = false;   // MUBUF
-  bool idxen = false;   // MUBUF
-  bool gds = false;     // DS
-  uint8_t segment = 0;  // FLAT: 0 flat, 1 scratch, 2 global
-  bool tfe = false;     // MUBUF, MTBUF: a VGPR behind the data belongs to dst
-  uint8_t dfmt = 0;     // MTBUF: data and number format
+  uint64_t encoding = 0;          // the first 8 bytes (less if the instruction is shorter)
+  Handler observed = nullptr;     // the real handler, if `execute` tells observers (observer.h)
+  const char* problem = nullptr;  // why it cannot be executed; lives as long as the process
+  Sdwa sdwa;                      // if has_sdwa
+  Dpp dpp;                        // if has_dpp
+  uint8_t dfmt = 0;               // MTBUF: data and number format
   uint8_t nfmt = 0;
-
-  // How much of the register files it touches: VGPRs in bits 15:0, SGPRs in bits 31:16, AGPRs in
-  // bits 47:32, each the highest index plus one. Checked against Wave::allocated before it is
-  // executed.
-  uint64_t needs = 0;
-  Handler observed = nullptr;  // the real handler, if `execute` tells observers (observer.h)
 };
 
-// Fills `halves` from the modifiers that it joins.
-inline void join_halves(Instruction& in) {
-  for (unsigned i = 0; i < 3; ++i) {
-    const auto bit = [i](unsigned sources) { return sources >> i & 1; };
-    in.halves[i] = static_cast<uint8_t>(bit(in.op_sel) * kOpSel | bit(in.op_sel_hi) * kOpSelHi |
-                                        bit(in.neg) * kNegLo | bit(in.abs) * kNegHi);
+struct alignas(64) Instruction {
+  Handler execute = nullptr;
+  InstructionExtra* extra = nullptr;  // not null if decoded; lives as long as the instruction
+
+  Operand src[3];      // src0..2; memory formats use src as their handler file documents
+  Register dst;        // vdst, sdst, vdata or data destination
+  Register sdst;       // VOP3B's and VOPC's scalar result, VCC where the encoding implies it
+  uint32_t needs = 0;  // registers, packed as pack_registers() does
+  Op op = Op::none;    // none: it cannot be executed
+  uint8_t size = 0;    // bytes
+  Format format = Format::kSop1;
+
+  // Memory: byte offset, sign-extended; SOPK, SOPP: simm16, sign-extended.
+  int32_t offset : 24 = 0;
+  int32_t halves_of_0_and_1 : 8 = 0;
+
+  uint8_t neg : 3 = 0;     // bit i: negate src[i] (VOP3, DPP, SDWA); VOP3P: neg_lo
+  uint8_t abs : 3 = 0;     // bit i: absolute value of src[i]; VOP3P: neg_hi
+  uint8_t omod : 2 = 0;    // 0 none, 1 ×2, 2 ×4, 3 ÷2
+  uint8_t op_sel : 4 = 0;  // VOP3: op_sel[0..3]; VOP3P: op_sel
+  uint8_t op_sel_hi : 3 = 0;
+  bool clamp : 1 = false;
+  bool glc : 1 = false;  // SC0, where memory instructions have scope bits (Target::scope_bits)
+  bool slc : 1 = false;  // NT there
+  bool sc1 : 1 = false;
+  bool lds : 1 = false;
+  bool offen : 1 = false;   // MUBUF
+  bool idxen : 1 = false;   // MUBUF
+  bool gds : 1 = false;     // DS
+  bool tfe : 1 = false;     // MUBUF, MTBUF: a VGPR behind the data belongs to dst
+  uint8_t segment : 2 = 0;  // FLAT: 0 flat, 1 scratch, 2 global
+  bool has_sdwa : 1 = false;
+  bool has_dpp : 1 = false;
+  uint8_t halves_of_2 : 4 = 0;
+
+  // VOP3P: the bits of source `i` (HalvesBits), which join_halves() has joined.
+  uint8_t halves(unsigned i) const {
+    return i == 2 ? halves_of_2 : static_cast<uint8_t>(halves_of_0_and_1 >> 4 * i & 15);
   }
+};
+static_assert(sizeof(Instruction) <= 64);
+
+// Fills halves() from the modifiers that it joins.
+inline void join_halves(Instruction& in) {
+  const auto joined = [&in](unsigned i) {
+    const auto bit = [i](unsigned sources) { return sources >> i & 1; };
+    return bit(in.op_sel) * kOpSel | bit(in.op_sel_hi) * kOpSelHi | bit(in.neg) * kNegLo |
+           bit(in.abs) * kNegHi;
+  };
+  in.halves_of_0_and_1 = static_cast<int8_t>(joined(0) | joined(1) << 4);
+  in.halves_of_2 = static_cast<uint8_t>(joined(2));
+}
+
+// An instruction with what stands beside it; `extra` points into it, so it is not copied.
+struct DecodedInstruction : Instruction {
+  InstructionExtra own;
+
+  DecodedInstruction() { extra = &own; }
+  DecodedInstruction(const DecodedInstruction&) = delete;
+  DecodedInstruction& operator=(const DecodedInstruction&) = delete;
+};
+
+inline const char* name_of(const Instruction& instruction) {
+  return instruction.extra ? instruction.extra->mnemonic : "";
+}
+
+// How much of the register files something has or touches, at most 256 VGPRs, 255 SGPRs and 256
+// AGPRs, with a guard bit above each number.
+constexpr uint32_t pack_registers(unsigned vgprs, unsigned sgprs, unsigned agprs) {
+  return vgprs | sgprs << 10 | agprs << 20;
+}
+struct RegisterCounts {
+  unsigned vgprs, sgprs, agprs;
+};
+constexpr RegisterCounts unpack_registers(uint32_t packed) {
+  return {packed & 0x1ff, packed >> 10 & 0x1ff, packed >> 20 & 0x1ff};
 }
 
 }  // namespace halyard::vgpu::isa

@@ -9,26 +9,25 @@ namespace halyard::vgpu::isa {
 namespace {
 
 // One subtraction compares all three counts: a borrow clears the guard bit.
-constexpr uint64_t kGuards = 0x800080008000;
+constexpr uint32_t kGuards = pack_registers(1u << 9, 1u << 9, 1u << 9);
 
-bool has_registers(uint64_t allocated, uint64_t needs) {
+bool has_registers(uint32_t allocated, uint32_t needs) {
   return (((allocated | kGuards) - needs) & kGuards) == kGuards;
 }
 
 [[gnu::cold]] Outcome fault_registers(Wave& wave, const Instruction& instruction) {
-  const auto count = [](uint64_t packed, unsigned file) { return packed >> (16 * file) & 0xffff; };
-  const uint64_t needs = instruction.needs, has = wave.allocated;
+  const RegisterCounts needs = unpack_registers(instruction.needs);
+  const RegisterCounts has = unpack_registers(wave.allocated);
   return fault_illegal(
       wave, instruction,
       fmt::format("uses {} VGPRs, {} SGPRs and {} AGPRs, but the kernel's descriptor asks for {}, "
                   "{} and {}",
-                  count(needs, 0), count(needs, 1), count(needs, 2), count(has, 0), count(has, 1),
-                  count(has, 2)));
+                  needs.vgprs, needs.sgprs, needs.agprs, has.vgprs, has.sgprs, has.agprs));
 }
 
 [[gnu::cold]] Stop fault_fetch(Wave& wave) {
-  Instruction fetch;
-  fetch.mnemonic = "instruction fetch";
+  DecodedInstruction fetch;
+  fetch.own.mnemonic = "instruction fetch";
   fault_memory(wave, fetch, wave.pc, 4, false, -1);
   return Stop::kFault;
 }

@@ -155,8 +155,7 @@ void start_wave(const Kernel& kernel, const Target& target, const Dispatch& disp
   wave.pc = kernel.entry;
   wave.vgpr_count = kernel.vgprs;
   wave.agpr_count = kernel.agprs;
-  wave.allocated =
-      uint64_t{kernel.agprs} << 32 | uint64_t{kernel.sgprs} << 16 | uint64_t{kernel.vgprs};
+  wave.allocated = pack_registers(kernel.vgprs, kernel.sgprs, kernel.agprs);
   wave.target = &target;
   // rsrc1: rounding and denormal modes (19:12), DX10_CLAMP (21), IEEE (23), FP16_OVFL (26).
   wave.set_mode(bits(kernel.rsrc1, 12, 8) | bits(kernel.rsrc1, 21, 1) << 8 |

@@ -25,7 +25,7 @@ const uint32_t* lanes_of(Wave& w, const Operand& operand) {
   if (w.exec() == 0) return Outcome::kNext;
   w.fault.kind = Fault::Kind::kAperture;
   w.fault.lane = std::countr_zero(w.exec());
-  w.fault.message = std::string(i.mnemonic) +
+  w.fault.message = std::string(name_of(i)) +
                     " accesses the global data share (GDS), of which the kernel driver gives a "
                     "compute process 0 bytes; use LDS or global memory";
   return Outcome::kFault;

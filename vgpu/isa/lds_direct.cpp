@@ -64,7 +64,7 @@ const char* lds_direct_problem(const Target& target, const Instruction& instruct
   if (!is_vector_alu(i.format)) return "cannot read src_lds_direct";
   if (elsewhere) return "reads src_lds_direct as another source than the first";
   const Row& row = row_of(i.op);
-  if (i.sdwa.enabled || i.dpp.enabled || row.has(kReverses) || row.has(kMatrix) ||
+  if (i.has_sdwa || i.has_dpp || row.has(kReverses) || row.has(kMatrix) ||
       dwords_of(row.src[0]) != 1 || i.op == Op::v_writelane_b32 || row.has(kSwaps) ||
       row.has(kAccSource)) {
     return "cannot read src_lds_direct";

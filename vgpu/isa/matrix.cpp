@@ -41,9 +41,9 @@ void put_element(VectorRegister* registers, unsigned element, unsigned lane, T v
 template <class T>
 T constant_element(const Operand& operand) {
   if constexpr (sizeof(T) == 8)
-    return std::bit_cast<T>(operand.value);
+    return std::bit_cast<T>(operand.value());
   else
-    return std::bit_cast<T>(static_cast<uint32_t>(operand.value));
+    return std::bit_cast<T>(operand.bits);
 }
 
 // All elements of A or B by (block, k, position), so that the loops over them are plain.

@@ -182,8 +182,7 @@ void for_each_row(Wave& w, const Instruction& i, const MatrixShape& shape, bool 
       const unsigned element = layout.element(block, row), lane = layout.lane(block, row);
       T d[kMostRows] = {};
       for (unsigned j = 0; j < shape.n; ++j) {
-        d[j] = std::bit_cast<T>(c != nullptr ? c[element].lane[lane + j]
-                                             : static_cast<uint32_t>(i.src[2].value));
+        d[j] = std::bit_cast<T>(c != nullptr ? c[element].lane[lane + j] : i.src[2].bits);
       }
       compute(block, row, d);
       for (unsigned j = 0; j < shape.n; ++j)

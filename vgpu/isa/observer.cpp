@@ -9,7 +9,7 @@ Outcome execute_observed(Wave& wave, const Instruction& instruction) {
   const auto& observers = wave.group->observers;
   const uint64_t pc = wave.pc;
   for (const auto& observer : observers) observer->before(wave, instruction);
-  const Outcome outcome = instruction.observed(wave, instruction);
+  const Outcome outcome = instruction.extra->observed(wave, instruction);
   for (const auto& observer : observers) observer->after(wave, instruction, pc, outcome);
   return outcome;
 }
@@ -17,7 +17,7 @@ Outcome execute_observed(Wave& wave, const Instruction& instruction) {
 }  // namespace
 
 void observe(Instruction& instruction) {
-  instruction.observed = instruction.execute;
+  instruction.extra->observed = instruction.execute;
   instruction.execute = execute_observed;
 }
 

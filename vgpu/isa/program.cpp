@@ -177,6 +177,7 @@ const Instruction* Program::decode_at(const CodePage& const_page, uint64_t pc) {
   if (const Instruction* known = page.slot[first].load(std::memory_order_relaxed)) return known;
 
   std::vector<Instruction> run;
+  std::vector<InstructionExtra> extras(kRun);  // never grows: instructions point into it
   std::vector<uint64_t> slots;
   uint64_t at = pc;
   while (run.size() < kRun && at + 4 <= page.valid_end && at < page.base + CodePage::kBytes) {
@@ -186,17 +187,22 @@ const Instruction* Program::decode_at(const CodePage& const_page, uint64_t pc) {
     const uint64_t left = page.valid_end - at;
     run.emplace_back();
     slots.push_back(slot);
-    decoder_->decode({bytes, std::min<uint64_t>(left, Decoder::kMostBytes)}, run.back());
+    decoder_->decode({bytes, std::min<uint64_t>(left, Decoder::kMostBytes)}, run.back(),
+                     extras[run.size() - 1]);
     if (observed_) observe(run.back());
     at += run.back().size;
     if (ends_run(run.back())) break;
   }
-  auto block = std::make_unique<Instruction[]>(run.size());
-  std::copy(run.begin(), run.end(), block.get());
-  for (size_t i = 0; i < run.size(); ++i)
-    page.slot[slots[i]].store(&block[i], std::memory_order_release);
+  CodeBlock block{std::make_unique<Instruction[]>(run.size()),
+                  std::make_unique<InstructionExtra[]>(run.size())};
+  for (size_t i = 0; i < run.size(); ++i) {
+    block.extras[i] = extras[i];
+    block.instructions[i] = run[i];
+    block.instructions[i].extra = &block.extras[i];
+    page.slot[slots[i]].store(&block.instructions[i], std::memory_order_release);
+  }
   page.blocks.push_back(std::move(block));
-  const size_t size = run.size() * sizeof(Instruction);
+  const size_t size = run.size() * (sizeof(Instruction) + sizeof(InstructionExtra));
   page.size += size;
   // Another thread may have replaced it meanwhile.
   if (!page.retired) {

@@ -26,6 +26,12 @@
 
 namespace halyard::vgpu::isa {
 
+// A straight run of instructions, and what stands beside each.
+struct CodeBlock {
+  std::unique_ptr<Instruction[]> instructions;
+  std::unique_ptr<InstructionExtra[]> extras;
+};
+
 // 4 KiB of code. `slot` is filled under the program's lock and read without it: a non-null pointer
 // was published with release and stays valid as long as the page.
 struct CodePage {
@@ -38,7 +44,7 @@ struct CodePage {
   uint64_t valid_begin = 0;  // the mapped part when the page was made, [begin, end), plus what an
   uint64_t valid_end = 0;    // instruction can have behind the page if that is mapped too
   std::vector<uint8_t> bytes;
-  std::vector<std::unique_ptr<Instruction[]>> blocks;
+  std::vector<CodeBlock> blocks;
   size_t size = 0;                         // bytes that the page takes, with its instructions
   std::atomic<bool> recently_used{false};  // looked up again since the last search for one to evict
   bool retired = false;                    // waits to be freed

@@ -43,8 +43,7 @@ std::optional<Scales> scales_of(const Instruction& i) {
 }
 
 bool has_modifier(const Instruction& i) {
-  if (i.sdwa.enabled || i.dpp.enabled || i.neg || i.abs || i.op_sel || i.omod || i.clamp)
-    return true;
+  if (i.has_sdwa || i.has_dpp || i.neg || i.abs || i.op_sel || i.omod || i.clamp) return true;
   if (i.format != Format::kVop3p) return false;
   const Row& row = row_of(i.op);
   for (unsigned s = 0; s < 3; ++s) {
@@ -53,7 +52,7 @@ bool has_modifier(const Instruction& i) {
   return false;
 }
 
-const char* register_needs(const Target& target, const Instruction& i, uint64_t& needs) {
+const char* register_needs(const Target& target, const Instruction& i, uint32_t& needs) {
   unsigned vgprs = 0, sgprs = 0, agprs = 0;
   const char* problem = nullptr;
   const auto add = [&](const Operand& operand, unsigned dwords) {
@@ -83,7 +82,7 @@ const char* register_needs(const Target& target, const Instruction& i, uint64_t&
     for (const unsigned vgpr : scales->vgpr)
       add({OperandKind::kVector, static_cast<uint16_t>(vgpr), 0}, 1);
   }
-  needs = uint64_t{agprs} << 32 | uint64_t{sgprs} << 16 | vgprs;
+  needs = pack_registers(vgprs, sgprs, agprs);
   return problem;
 }
 

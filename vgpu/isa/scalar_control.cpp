@@ -127,7 +127,7 @@ Outcome s_cbranch_join(Wave& w, const Instruction& i) {
 bool relative(const Wave& w, unsigned base, unsigned dwords, unsigned& index) {
   const uint64_t wide = uint64_t{base} + w.m0();
   index = static_cast<unsigned>(wide);
-  return wide + dwords <= (w.allocated >> 16 & 0xffff);
+  return wide + dwords <= unpack_registers(w.allocated).sgprs;
 }
 
 template <class T>
@@ -213,7 +213,7 @@ uint32_t read_hwreg(const Wave& w, unsigned id) {
     case hwreg::kGprAlloc: {  // sizes in granules, less one; of SGPRs a granule is 16
       const uint32_t vgprs = w.vgpr_count + (w.target->accum_offset ? w.agpr_count : 0u);
       return (vgprs / w.target->vgpr_granule - 1) << 8 |
-             (static_cast<uint32_t>(w.allocated >> 16 & 0xffff) / 16 - 1) << 24;
+             (unpack_registers(w.allocated).sgprs / 16 - 1) << 24;
     }
     case hwreg::kLdsAlloc:
       return w.lds_size / w.target->lds_granule << 12;

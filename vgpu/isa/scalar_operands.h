@@ -10,13 +10,13 @@ namespace halyard::vgpu::isa {
 
 inline uint32_t read32(const Wave& wave, const Operand& operand) {
   if (operand.kind == OperandKind::kScalar) return wave.sgpr[operand.index];
-  if (operand.kind == OperandKind::kConstant) return static_cast<uint32_t>(operand.value);
+  if (operand.kind == OperandKind::kConstant) return operand.bits;
   return static_cast<uint32_t>(read_special(wave, operand));
 }
 
 inline uint64_t read64(const Wave& wave, const Operand& operand) {
   if (operand.kind == OperandKind::kScalar) return wave.scalar64(operand.index);
-  if (operand.kind == OperandKind::kConstant) return operand.value;
+  if (operand.kind == OperandKind::kConstant) return operand.value();
   return read_special(wave, operand);
 }
 
@@ -30,7 +30,7 @@ T read(const Wave& wave, const Operand& operand) {
 }
 
 template <class T>
-void write(Wave& wave, const Operand& operand, T value) {
+void write(Wave& wave, const Register& operand, T value) {
   if constexpr (sizeof(T) == 8) {
     wave.set_scalar64(operand.index, static_cast<uint64_t>(value));
   } else {

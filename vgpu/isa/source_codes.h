@@ -46,11 +46,20 @@ inline Operand scalar_register(unsigned index) {
   return operand;
 }
 
+// `value` is one that an inline constant or a literal can have.
 inline Operand constant(uint64_t value) {
-  Operand operand;
-  operand.kind = OperandKind::kConstant;
-  operand.value = value;
-  return operand;
+  const auto low = static_cast<uint32_t>(value), high = static_cast<uint32_t>(value >> 32);
+  auto widening = Widening::kZero;
+  uint32_t bits = low;
+  if (value == Operand::kInverseOf2Pi) {
+    widening = Widening::kInverseOf2Pi;
+  } else if (high == ~0u && low >> 31 != 0) {
+    widening = Widening::kSign;
+  } else if (high != 0) {
+    widening = Widening::kHigh;
+    bits = high;
+  }
+  return {OperandKind::kConstant, static_cast<uint16_t>(widening), bits};
 }
 
 // A literal as an operand of this type sees it.

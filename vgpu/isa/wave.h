@@ -126,7 +126,7 @@ struct Wave {
   AddressSpace* memory = nullptr;
   uint32_t index_in_group = 0;
 
-  uint64_t allocated = 0;  // registers of each file, packed as in Instruction::needs
+  uint32_t allocated = 0;  // registers of each file, packed as in Instruction::needs
   uint8_t* lds = nullptr;  // the work-group's; only the thread that runs the group touches it
   uint32_t lds_size = 0;
   WaveServices* services = nullptr;

@@ -139,7 +139,7 @@ Turn WorkGroup::turn(PageCache& pages, Turns& turns) {
   faulted = running_;
   Wave& wave = waves[faulted];
   const Instruction* const instruction = context->program->instruction(wave.pc);
-  fault_unmapped(wave, instruction ? instruction->mnemonic : "an instruction", gone);
+  fault_unmapped(wave, instruction ? name_of(*instruction) : "an instruction", gone);
   return Turn::kFault;
 }
 

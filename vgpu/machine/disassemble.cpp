@@ -23,7 +23,7 @@ bool disassemble(const char* processor, const uint8_t* code, size_t size, uint64
   for (size_t at = 0; at + 4 <= size;) {
     const std::span<const uint8_t> bytes(code + at,
                                          std::min<size_t>(size - at, isa::Decoder::kMostBytes));
-    isa::Instruction decoded;
+    isa::DecodedInstruction decoded;
     decoder->decode(bytes, decoded);
     const std::string text = decoder->text(bytes, address + at);
     halyard_vgpu_instruction instruction = {};

@@ -116,7 +116,7 @@ class Finder {
     }
     if (row_.has(isa::kAccumulates) || row_.has(isa::kSwaps)) read(i_.dst, dwords);
     if (row_.has(isa::kSwaps)) write(i_.src[0], isa::source_dwords(i_, 0));
-    write(row_.has(isa::kRelativeResult) ? displaced(i_.dst, dwords) : i_.dst, dwords);
+    write(row_.has(isa::kRelativeResult) ? displaced(i_.dst, dwords) : Operand(i_.dst), dwords);
     write(i_.sdst, 2);
   }
 
@@ -124,7 +124,7 @@ class Finder {
   // written).
   Operand displaced(Operand operand, unsigned dwords) const {
     const uint64_t index = uint64_t{operand.index} + wave_.m0();
-    const bool inside = index + dwords <= (wave_.allocated >> 16 & 0xffff);
+    const bool inside = index + dwords <= isa::unpack_registers(wave_.allocated).sgprs;
     if (!inside && row_.has(isa::kRelativeResult)) return {};
     operand.index = inside ? static_cast<uint16_t>(index) : uint16_t{0};
     return operand;

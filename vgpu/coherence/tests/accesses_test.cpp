@@ -79,7 +79,7 @@ class Recorder final : public isa::Observer {
       for (size_t at = 0; at < kBytes; ++at) {
         if (recorder_.memory[at] == before_[at]) continue;
         if (said_.empty() || !said_[at] || is_load_)
-          recorder_.unsaid.push_back(fmt::format("{} changes {}", instruction.mnemonic, at));
+          recorder_.unsaid.push_back(fmt::format("{} changes {}", isa::name_of(instruction), at));
       }
     }
     void barrier() override {}

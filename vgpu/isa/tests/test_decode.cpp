@@ -44,9 +44,9 @@ TEST_P(Decode, TakesEveryConstantOfMultiplyAdd) {
   for (const auto& [opcode, text] : kOpcodes) {
     for (const uint32_t constant : {0xffu, 0xfeu, 0x1ffu, 0x100ffu, 0x800000ffu}) {
       const auto bytes = bytes_of(opcode << 25 | 3 << 17 | 2 << 9 | 1, constant);
-      Instruction instruction;
+      DecodedInstruction instruction;
       decoder_->decode(bytes, instruction);
-      EXPECT_NE(instruction.op, Op::none) << instruction.mnemonic;
+      EXPECT_NE(instruction.op, Op::none) << instruction.extra->mnemonic;
       EXPECT_EQ(instruction.size, 8);
       EXPECT_EQ(decoder_->text(bytes, 0), fmt::format(fmt::runtime(text), constant));
     }
@@ -74,11 +74,11 @@ TEST_P(Decode, RefusesToNegateIntegers) {
     for (const uint32_t high : {0u, 1u}) {
       const uint32_t first = 0xd3800000 | c.opcode << 16 | high << 8 | 1;
       const uint32_t second = 0x18000000 | 259u << 9 | 258u | (high == 0 ? 1u << 29 : 0);
-      Instruction instruction;
+      DecodedInstruction instruction;
       const uint32_t third = c.sources == 3 ? 260u << 18 : 0;
       decoder_->decode(bytes_of(first | 1u << 14, second | third), instruction);
       ASSERT_NE(instruction.execute, nullptr);
-      EXPECT_EQ((instruction.op == Op::none), c.integer) << instruction.mnemonic << " " << high;
+      EXPECT_EQ((instruction.op == Op::none), c.integer) << instruction.extra->mnemonic << " " << high;
     }
   }
 }

@@ -172,7 +172,7 @@ TEST(LdsDirectDecoding, WhatLlvmAssembles) {
           "v_div_scale_f32 v0, vcc, src_lds_direct, v1, v1"}) {
       const std::vector<uint8_t> code = assemble(text, processor, error);
       ASSERT_EQ(error, "") << text;
-      Instruction instruction;
+      DecodedInstruction instruction;
       decoder->decode(code, instruction);
       EXPECT_NE(instruction.op, Op::none) << text;
       EXPECT_EQ(instruction.src[0].kind, OperandKind::kLdsDirect) << text;

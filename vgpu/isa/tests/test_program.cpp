@@ -61,7 +61,7 @@ TEST_F(ProgramTest, DecodedCodeIsLimited) {
   PageCache pages(*program_);
   for (unsigned round = 0; round < 3; ++round) {
     for (size_t page = 0; page < kPages; ++page) {
-      EXPECT_EQ(run_through(pages, page)->mnemonic, "s_nop");
+      EXPECT_EQ(run_through(pages, page)->extra->mnemonic, "s_nop");
       EXPECT_LE(program_->decoded_bytes(), kMost);
       pages.rest();
     }
@@ -73,8 +73,8 @@ TEST_F(ProgramTest, DecodedCodeIsLimited) {
 TEST_F(ProgramTest, ThePageInUseStaysHoweverSmallTheLimit) {
   make(2, 1);
   PageCache pages(*program_);
-  EXPECT_EQ(run_through(pages, 0)->mnemonic, "s_nop");
-  EXPECT_EQ(run_through(pages, 1)->mnemonic, "s_nop");
+  EXPECT_EQ(run_through(pages, 0)->extra->mnemonic, "s_nop");
+  EXPECT_EQ(run_through(pages, 1)->extra->mnemonic, "s_nop");
 }
 
 TEST_F(ProgramTest, APageThatIsUsedAllTheTimeStays) {
@@ -117,7 +117,7 @@ TEST_F(ProgramTest, AThreadThatDoesNotRestKeepsWhatItHolds) {
   run_through(pages, 0);
   pages.rest();
   EXPECT_GT(program_->retired_bytes(), 0u);
-  EXPECT_EQ(held->mnemonic, "s_nop");  // asan sees it if the page is gone
+  EXPECT_EQ(held->extra->mnemonic, "s_nop");  // asan sees it if the page is gone
   other.rest();
   {
     const Program::Reader anybody(*program_);

@@ -51,6 +51,7 @@ struct Operation {
 
   static bool amounts_are_uniform(const Instruction& in) {
     for (unsigned i = 0; i < kShape.sources; ++i) {
+      if (is_accumulator(kShape, i)) continue;
       const OperandKind kind = source_operand(in, kShape, i).kind;
       const bool vector = kind == OperandKind::kVector || kind == OperandKind::kAcc;
       if ((kTraits.amounts >> i & 1) != 0 && vector) return false;
@@ -80,7 +81,7 @@ struct Operation {
   template <size_t... I>
   static void change(const Instruction& in, LaneArgs& args, LaneBuffer* copies,
                      std::index_sequence<I...>) {
-    (change_vop3p_source(kShape.src[I], in.halves[I], args.src[I], copies + I * kChangedRows), ...);
+    (change_vop3p_source(kShape.src[I], in.halves(I), args.src[I], copies + I * kChangedRows), ...);
   }
 
   // Writes results that are not in their place yet; of a dword of which they fill a half, the other
@@ -112,10 +113,15 @@ struct Operation {
   [[gnu::always_inline]] static void fetch_one(const Wave& w, const Instruction& in, LaneArgs& args,
                                                LaneBuffer* scratch) {
     constexpr unsigned kDwords = kShape.src_dwords[kSource];
-    const Operand& operand = source_operand(in, kShape, kSource);
-    const VectorRegister* const from = vector_source(w, operand);
-    if (from == nullptr) [[unlikely]]
-      splat<kDwords>(w, operand, scratch);
+    const VectorRegister* from = nullptr;
+    if constexpr (is_accumulator(kShape, kSource)) {
+      from = vector_source(w, in.dst);
+    } else {
+      const Operand& operand = source_operand(in, kShape, kSource);
+      from = vector_source(w, operand);
+      if (from == nullptr) [[unlikely]]
+        splat<kDwords>(w, operand, scratch);
+    }
     for (unsigned d = 0; d < kDwords; ++d) {
       args.src[kSource][d] = from != nullptr ? from[d].lane : scratch[d].lane;
     }
@@ -147,7 +153,7 @@ struct Operation {
     LaneArgs args;
     fetch(w, in, args, scratch, std::make_index_sequence<kShape.sources>{});
     if constexpr (kLoopMixes) {
-      std::copy_n(in.halves, 3, args.halves);
+      for (unsigned s = 0; s < 3; ++s) args.halves[s] = in.halves(s);
     } else if constexpr (kTraits.mixed_sources) {
       mix_sources(in, w.mode, args, changed);
     } else if constexpr (kSelects) {
@@ -215,7 +221,7 @@ struct Operation {
   // Whether NEG and ABS are all that the encoding has, so that plain() can execute it.
   static bool only_signs(const Instruction& in) {
     return (in.neg | in.abs) != 0 && in.format == Format::kVop3 && in.op_sel == 0 && in.omod == 0 &&
-           !in.clamp && !in.dpp.enabled && !in.sdwa.enabled;
+           !in.clamp && !in.has_dpp && !in.has_sdwa;
   }
 
   static Outcome general(Wave& w, const Instruction& in) {

@@ -48,7 +48,7 @@ void read_flags(const Wave& w, const Instruction& in, const Shape& shape, LaneBu
 bool is_of_dwords(const Instruction& in, const Shape& shape) {
   const unsigned dwords =
       shape.dst_dwords | shape.src_dwords[0] | shape.src_dwords[1] | shape.src_dwords[2];
-  return dwords == 1 && (in.dpp.enabled || in.sdwa.enabled) && !shape.mixed_sources &&
+  return dwords == 1 && (in.has_dpp || in.has_sdwa) && !shape.mixed_sources &&
          in.format != Format::kVop3 && in.format != Format::kVop3p;
 }
 
@@ -63,7 +63,7 @@ template <bool kDpp>
   LaneBuffer out;
   const auto fetch = [&](unsigned i) __attribute__((always_inline)) {
     if (i >= shape.sources) return;
-    const Operand& operand = source_operand(in, shape, i);
+    const Operand operand = is_accumulator(shape, i) ? Operand(in.dst) : source_operand(in, shape, i);
     const VectorRegister* const from = vector_source(w, operand);
     if (from == nullptr) [[unlikely]]
       splat<1>(w, operand, &buffer[i]);
@@ -72,9 +72,9 @@ template <bool kDpp>
   [[maybe_unused]] const auto select = [&](unsigned i) __attribute__((always_inline)) {
     const bool accumulator = shape.accumulates && i + 1u == shape.sources;
     if (i >= shape.sources || accumulator) return;
-    const SubDword sel = in.sdwa.src_sel[i];
+    const SubDword sel = in.extra->sdwa.src_sel[i];
     if (sel == SubDword::kDword) return;
-    if (in.sdwa.sext[i]) {
+    if (in.extra->sdwa.sext[i]) {
       extend_row(sel, args.src[i][0], buffer[i].lane);
     } else {
       change_row(static_cast<unsigned>(sel), ~0u, 0, args.src[i][0], buffer[i].lane);
@@ -95,7 +95,7 @@ template <bool kDpp>
   fetch(2);
   uint64_t exec = w.exec();
   if constexpr (kDpp) {
-    const DppLanes lanes = dpp_lanes(in.dpp, exec);
+    const DppLanes lanes = dpp_lanes(in.extra->dpp, exec);
     permute(lanes.control, lanes.valid, args.src[0][0], buffer[0].lane);
     args.src[0][0] = buffer[0].lane;
     exec &= lanes.written;
@@ -131,7 +131,7 @@ template <bool kDpp>
   LaneBuffer buffer[3][kMaxDwords];
   LaneBuffer copies[3 * kChangedRows];
   for (unsigned i = 0; i < shape.sources; ++i) {
-    const Operand& operand = source_operand(in, shape, i);
+    const Operand operand = is_accumulator(shape, i) ? Operand(in.dst) : source_operand(in, shape, i);
     const VectorRegister* const from = vector_source(w, operand);
     if (from == nullptr) {
       splat_rows(w, operand, shape.src_dwords[i], buffer[i]);
@@ -141,8 +141,8 @@ template <bool kDpp>
     }
   }
   uint64_t exec = w.exec();
-  if (in.dpp.enabled) {
-    const DppLanes lanes = dpp_lanes(in.dpp, exec);
+  if (in.has_dpp) {
+    const DppLanes lanes = dpp_lanes(in.extra->dpp, exec);
     for (unsigned d = 0; d < shape.src_dwords[0]; ++d) {
       permute(lanes.control, lanes.valid, args.src[0][d], buffer[0][d].lane);
       args.src[0][d] = buffer[0][d].lane;
@@ -180,8 +180,8 @@ template <bool kDpp>
 
 Outcome run_general(Wave& w, const Instruction& in, const Shape& shape, Core core) {
   if (is_of_dwords(in, shape)) {
-    return in.dpp.enabled ? run_dwords<true>(w, in, shape, core)
-                          : run_dwords<false>(w, in, shape, core);
+    return in.has_dpp ? run_dwords<true>(w, in, shape, core)
+                      : run_dwords<false>(w, in, shape, core);
   }
   return run_any(w, in, shape, core);
 }

@@ -66,7 +66,7 @@ uint64_t special_value(const Wave& w, const Operand& operand);
 
 // The operand's value in scalars or as a constant (not for vector operands).
 inline uint64_t uniform_value(const Wave& w, const Operand& operand) {
-  if (operand.kind == OperandKind::kConstant) return operand.value;
+  if (operand.kind == OperandKind::kConstant) return operand.value();
   if (operand.kind == OperandKind::kScalar) {
     if (operand.index + 1u >= scalar::kCount) return w.sgpr[scalar::kCount - 1];
     return w.scalar64(operand.index);
@@ -87,7 +87,8 @@ void splat(const Wave& w, const Operand& operand, LaneBuffer* rows) {
 }
 
 // A vector operand's first row; null if the operand is the same in all lanes.
-inline const VectorRegister* vector_source(const Wave& w, const Operand& operand) {
+template <class AnyOperand>
+const VectorRegister* vector_source(const Wave& w, const AnyOperand& operand) {
   if (operand.kind == OperandKind::kVector) return w.vgpr + operand.index;
   if (operand.kind == OperandKind::kAcc) return w.agpr + operand.index;
   return nullptr;
@@ -103,9 +104,13 @@ inline const uint32_t* row(const Wave& w, const Operand& operand, unsigned index
   return buffer.lane;
 }
 
-// The operand that an operation's source `i` is read from.
+// Whether an operation's source `i` is its destination's old value.
+constexpr bool is_accumulator(const Shape& shape, unsigned i) {
+  return shape.accumulates && i + 1u == shape.sources;
+}
+
+// The operand that another source is read from.
 inline const Operand& source_operand(const Instruction& in, const Shape& shape, unsigned i) {
-  if (shape.accumulates && i + 1u == shape.sources) return in.dst;
   if (shape.literal_multiplicand && i != 0) return in.src[3 - i];
   return in.src[i];
 }
@@ -199,14 +204,14 @@ inline void blend_row(uint32_t* to, const uint32_t* from, uint64_t exec) {
 }
 
 // A vector destination's first row, or null if the operand is none.
-inline VectorRegister* destination(Wave& w, const Operand& dst) {
+inline VectorRegister* destination(Wave& w, const Register& dst) {
   if (dst.kind == OperandKind::kVector) return w.vgpr + dst.index;
   if (dst.kind == OperandKind::kAcc) return w.agpr + dst.index;
   return nullptr;
 }
 
 // Writes rows to a vector destination, in the lanes of `exec`.
-inline void commit(Wave& w, const Operand& dst, const LaneBuffer* rows, unsigned dwords,
+inline void commit(Wave& w, const Register& dst, const LaneBuffer* rows, unsigned dwords,
                    uint64_t exec) {
   VectorRegister* const to = destination(w, dst);
   if (to == nullptr) return;
@@ -220,7 +225,7 @@ inline void commit(Wave& w, const Operand& dst, const LaneBuffer* rows, unsigned
 }
 
 // Writes a lane mask to an SGPR pair.
-inline void commit_mask(Wave& w, const Operand& sdst, uint64_t mask) {
+inline void commit_mask(Wave& w, const Register& sdst, uint64_t mask) {
   if (sdst.kind == OperandKind::kScalar && sdst.index + 1u < scalar::kCount) {
     w.set_scalar64(sdst.index, mask);
   }

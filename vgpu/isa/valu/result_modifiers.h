@@ -129,15 +129,15 @@ inline bool goes_to_high(const Instruction& in, const Shape& shape) {
 
 // Whether a result fills only a part of its dword.
 inline bool is_partial(const Instruction& in, const Shape& shape) {
-  return in.sdwa.enabled ? in.sdwa.dst_sel < SubDword::kDword
-                         : goes_to_high(in, shape) || shape.keeps_other;
+  return in.has_sdwa ? in.extra->sdwa.dst_sel < SubDword::kDword
+                     : goes_to_high(in, shape) || shape.keeps_other;
 }
 
 inline void merge_destination(const Wave& w, const Instruction& in, const Shape& shape,
                               LaneBuffer& out) {
   LaneBuffer scratch;
   const uint32_t* const old = row(w, in.dst, 0, scratch);
-  if (in.sdwa.enabled) return merge_sdwa(in.sdwa, old, out.lane);
+  if (in.has_sdwa) return merge_sdwa(in.extra->sdwa, old, out.lane);
   if (goes_to_high(in, shape)) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
       out.lane[lane] = out.lane[lane] << 16 | (old[lane] & 0xffff);

@@ -44,15 +44,15 @@ void change_sources(const Instruction& in, const Shape& shape, LaneArgs& args, L
   const unsigned encoded = shape.sources - (shape.accumulates ? 1u : 0u);
   if (in.format == Format::kVop3p) {
     for (unsigned i = 0; i < encoded; ++i)
-      change_vop3p_source(shape.src[i], in.halves[i], args.src[i], copies + i * kChangedRows);
+      change_vop3p_source(shape.src[i], in.halves(i), args.src[i], copies + i * kChangedRows);
     return;
   }
   const unsigned op_sel = in.format == Format::kVop3 ? in.op_sel : 0u;
   // Only the sources (a bit for each) that may need it.
   unsigned left = unsigned{in.neg} | in.abs | op_sel;
-  if (in.sdwa.enabled) {
-    left |= in.sdwa.src_sel[0] != SubDword::kDword ? 1u : 0u;
-    left |= in.sdwa.src_sel[1] != SubDword::kDword ? 2u : 0u;
+  if (in.has_sdwa) {
+    left |= in.extra->sdwa.src_sel[0] != SubDword::kDword ? 1u : 0u;
+    left |= in.extra->sdwa.src_sel[1] != SubDword::kDword ? 2u : 0u;
   }
   for (left &= (1u << encoded) - 1; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
@@ -71,10 +71,10 @@ void change_sources(const Instruction& in, const Shape& shape, LaneArgs& args, L
       flip = neg << sign;
       if (is_16bit(type) && from_high != 0) part = kWord1;
     }
-    if (in.sdwa.enabled && i < 2) {
-      part = static_cast<unsigned>(in.sdwa.src_sel[i]);
-      if (in.sdwa.sext[i]) [[unlikely]] {
-        extend_row(in.sdwa.src_sel[i], row, to);
+    if (in.has_sdwa && i < 2) {
+      part = static_cast<unsigned>(in.extra->sdwa.src_sel[i]);
+      if (in.extra->sdwa.sext[i]) [[unlikely]] {
+        extend_row(in.extra->sdwa.src_sel[i], row, to);
         row = to;
         part = kDword;
       }

@@ -54,7 +54,7 @@ Names names_of(std::span<const RegisterRange> ranges) {
 
 isa::Wave wave_of_102_scalars() {
   isa::Wave wave;
-  wave.allocated = uint64_t{102} << 16;
+  wave.allocated = isa::pack_registers(0, 102, 0);
   return wave;
 }
 
@@ -218,7 +218,7 @@ void erase(Names& from, const Names& what) {
 // Where LLVM's descriptions and these differ, and why.
 void settle(const isa::Instruction& i, const Operands& llvm, Names& read, Names& written,
             Names& llvm_read, Names& llvm_written) {
-  const std::string_view name = i.mnemonic;
+  const std::string_view name = isa::name_of(i);
   const Names exec = {"exec_lo", "exec_hi"};
   // An operand that LLVM ties to a result is a source of v_mac and the like; of others it is what
   // the instruction keeps. Which, their names decide: read by us, then it must be tied.
@@ -296,7 +296,7 @@ TEST_P(EffectsAsLlvm, Agree) {
   const auto compare = [&](uint64_t encoding) {
     uint8_t bytes[8];
     std::memcpy(bytes, &encoding, sizeof bytes);
-    isa::Instruction i;
+    isa::DecodedInstruction i;
     decoder->decode(bytes, i);
     Operands theirs;
     if (i.op == isa::Op::none || !llvm.operands_of(bytes, theirs)) return false;
@@ -312,10 +312,10 @@ TEST_P(EffectsAsLlvm, Agree) {
     const bool may_have = i.format == isa::Format::kVop3p ? decoder->target().accumulators
                                                           : decoder->target().memory_acc_bit;
     if (has_acc && !may_have) return false;
-    compared.insert(i.mnemonic);
+    compared.insert(isa::name_of(i));
     // LLVM does not have the stack that the first three keep in SGPRs, nor what M0 does to the
     // next, but has TFE's status as data of a store.
-    const std::string_view name = i.mnemonic;
+    const std::string_view name = isa::name_of(i);
     if (name.ends_with("_fork") || name == "s_cbranch_join" || name.starts_with("s_movrel") ||
         (i.tfe && role_of(i) == Role::kStore)) {
       return false;
@@ -381,7 +381,7 @@ class EffectsTest : public ::testing::Test {
     written = names_of(effects.written());
   }
 
-  isa::Instruction instruction;
+  isa::DecodedInstruction instruction;
   Names read, written;
 };
 

@@ -24,7 +24,7 @@ class WaitCountersTest : public ::testing::Test {
     std::vector<uint8_t> code = isa::testing::assemble(line, "gfx900", error);
     EXPECT_EQ(error, "");
     code.resize(8);
-    isa::Instruction instruction;
+    isa::DecodedInstruction instruction;
     decoder->decode(code, instruction);
     return instruction;
   }

@@ -137,7 +137,7 @@ bool is_misread(const Target& target, const std::array<uint32_t, 5>& words) {
 }
 
 const char* refusal(const Instruction& i) {
-  return reinterpret_cast<const char*>(static_cast<uintptr_t>(i.dst.value));
+  return i.extra->problem;
 }
 
 // Releases of LLVM differ in which reserved bits they accept: the newest decides. What older ones
@@ -150,13 +150,13 @@ bool knows_processor(std::string_view processor) {
 
 // What differs, or nothing.
 std::string difference(const Instruction& ours, const std::optional<LlvmInstruction>& llvm) {
-  const bool is_known = ours.mnemonic[0] != '<';
+  const bool is_known = name_of(ours)[0] != '<';
   if (!kDecides && (!llvm || !is_known)) return "";
-  if (!llvm) return ours.op == Op::none ? "" : std::string("only ours: ") + ours.mnemonic;
+  if (!llvm) return ours.op == Op::none ? "" : std::string("only ours: ") + name_of(ours);
   if (llvm->text.find("/*Invalid") != llvm->text.npos) return "";
   if (llvm->name == "v_mfma_ld_scale_b32") return "";  // by itself it scales nothing
   if (!is_known) return "only LLVM's: " + llvm->name;
-  if (llvm->name != ours.mnemonic) return "LLVM's name is " + llvm->name;
+  if (llvm->name != name_of(ours)) return "LLVM's name is " + llvm->name;
   if (llvm->size != ours.size) return "another size: " + llvm->name;
   if (ours.op == Op::none) return "";  // refused by name
   std::set<Registers> registers = registers_of(ours), llvm_registers = llvm->registers;
@@ -185,7 +185,7 @@ TEST_P(DecoderBesideLlvm, KnowsTheSameInstructions) {
     if (is_misread(decoder->target(), words)) return;
     uint8_t bytes[sizeof words];
     std::memcpy(bytes, words.data(), sizeof bytes);
-    Instruction ours;
+    DecodedInstruction ours;
     decoder->decode(bytes, ours);
     const auto theirs = llvm.decode({bytes, 16});
     if (theirs) compared.insert(ours.op);
@@ -193,7 +193,7 @@ TEST_P(DecoderBesideLlvm, KnowsTheSameInstructions) {
     if (what.empty()) return;
     char text[300];
     std::snprintf(text, sizeof text, "%08x %08x: %s; ours: %s %s", words[0], words[1],
-                  theirs ? theirs->text.c_str() : "nothing", ours.mnemonic,
+                  theirs ? theirs->text.c_str() : "nothing", name_of(ours),
                   ours.op == Op::none ? refusal(ours) : "");
     differences.emplace(std::string(kFormatNames[static_cast<unsigned>(format)]) + ", " + what,
                         text);

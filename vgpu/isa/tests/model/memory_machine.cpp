@@ -87,7 +87,7 @@ void MemoryMachine::run(const std::vector<uint8_t>& code, const std::string& tex
   std::memcpy(vgprs_.get(), r.v, sizeof r.v);
   std::memcpy(wave_.sgpr, r.s, sizeof r.s);
   wave_.set_mode(mode.bits());
-  Instruction in;
+  DecodedInstruction in;
   decoder_->decode(std::span(code), in);
   const Outcome outcome = in.execute(wave_, in);
   EXPECT_EQ(outcome, Outcome::kNext) << text << ": " << wave_.fault.message;

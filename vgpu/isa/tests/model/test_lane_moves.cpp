@@ -137,7 +137,7 @@ TEST_P(LaneMoves, AgreeWithTheModel) {
       std::memcpy(vgprs.get(), m->r.v, sizeof m->r.v);
       std::memcpy(agprs.get(), m->acc.v, sizeof m->acc.v);
       std::memcpy(wave.sgpr, m->r.s, sizeof m->r.s);
-      Instruction in;
+      DecodedInstruction in;
       decoder->decode(std::span(code), in);
       ASSERT_EQ(in.execute(wave, in), Outcome::kNext) << text;
       move.model(*m);

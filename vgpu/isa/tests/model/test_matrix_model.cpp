@@ -301,7 +301,7 @@ class MatrixModel : public ::testing::TestWithParam<const char*> {
     return text;
   }
 
-  const Instruction& decoded(const MatrixCase& c, const Variant& v) {
+  const DecodedInstruction& decoded(const MatrixCase& c, const Variant& v) {
     const std::string text = text_of(c, v);
     const auto [at, is_new] = decoded_.try_emplace(text);
     if (is_new) {
@@ -537,7 +537,7 @@ class MatrixModel : public ::testing::TestWithParam<const char*> {
   }
 
   std::unique_ptr<Decoder> decoder_;
-  std::map<std::string, Instruction> decoded_;
+  std::map<std::string, DecodedInstruction> decoded_;
   std::mt19937_64 random_{20261127};
 };
 

@@ -155,10 +155,10 @@ TEST_P(VectorModel, EveryInstructionAgreesInEveryEncoding) {
   size_t at = 0;
   for (const std::string& line : lines) {
     const Case& c = *by_text.at(line);
-    Instruction in;
+    DecodedInstruction in;
     decoder->decode(std::span(code).subspan(at), in);
     at += in.size;
-    ASSERT_EQ(in.mnemonic, c.row->name) << line;
+    ASSERT_EQ(in.extra->mnemonic, c.row->name) << line;
     // One NaN among 64 lanes, or another mode, and the engine leaves its fast paths.
     constexpr Values kValues[] = {Values::kAny, Values::kAny, Values::kTame, Values::kSmall};
     const Values values = kValues[random() % std::size(kValues)];

@@ -7,11 +7,13 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "vgpu/isa/opcode.h"
+#include "vgpu/isa/source_codes.h"
 #include "vgpu/isa/wave.h"
 
 namespace halyard::vgpu::isa::test {
@@ -46,9 +48,7 @@ inline Operand areg(unsigned index) {
 inline Operand sreg(unsigned index) {
   return {OperandKind::kScalar, static_cast<uint16_t>(index), 0};
 }
-inline Operand constant(uint64_t value) {
-  return {OperandKind::kConstant, 0, value};
-}
+using isa::constant;
 inline Operand vcc() {
   return sreg(scalar::kVcc);
 }
@@ -89,19 +89,19 @@ class Machine {
 
   // Runs with the handler that the decoder would choose.
   void run(const Instruction& in) {
-    const Opcode& o = opcode(in.mnemonic);
-    bool modified = in.sdwa.enabled || in.dpp.enabled || in.neg != 0 || in.abs != 0 ||
-                    in.omod != 0 || in.clamp || in.op_sel != 0;
+    const Opcode& o = opcode(in.extra->mnemonic);
+    bool modified = in.has_sdwa || in.has_dpp || in.neg != 0 || in.abs != 0 || in.omod != 0 ||
+                    in.clamp || in.op_sel != 0;
     for (unsigned i = 0; i < 3 && in.format == Format::kVop3p; ++i) {
       modified |= o.src[i] != Type::kNone && (in.op_sel_hi >> i & 1) == 0;
     }
     const Handler handler = !modified && o.plain != nullptr ? o.plain : o.general;
-    ASSERT_NE(handler, nullptr) << in.mnemonic;
-    EXPECT_EQ(handler(wave, decoded(in)), Outcome::kNext) << in.mnemonic;
+    ASSERT_NE(handler, nullptr) << in.extra->mnemonic;
+    EXPECT_EQ(handler(wave, decoded(in)), Outcome::kNext) << in.extra->mnemonic;
   }
   // Runs both forms, which must agree, on the same input; `dst` says what to compare.
   void run_both(const Instruction& in, unsigned dst_dwords = 1) {
-    const Opcode& o = opcode(in.mnemonic);
+    const Opcode& o = opcode(in.extra->mnemonic);
     if (o.plain == nullptr) return run(in);
     Wave before = wave;
     const std::vector<VectorRegister> registers(wave.vgpr, wave.vgpr + kRegisters);
@@ -114,10 +114,10 @@ class Machine {
     for (unsigned d = 0; d < dst_dwords && in.dst.kind == OperandKind::kVector; ++d) {
       for (unsigned lane = 0; lane < kLanes; ++lane) {
         EXPECT_EQ(general[in.dst.index + d].lane[lane], v(in.dst.index + d, lane))
-            << in.mnemonic << ": the plain and the general form differ in lane " << lane;
+            << in.extra->mnemonic << ": the plain and the general form differ in lane " << lane;
       }
     }
-    EXPECT_EQ(std::memcmp(after.sgpr, wave.sgpr, sizeof wave.sgpr), 0) << in.mnemonic;
+    EXPECT_EQ(std::memcmp(after.sgpr, wave.sgpr, sizeof wave.sgpr), 0) << in.extra->mnemonic;
   }
 
   // One operation on lane 0 (all lanes get the same input). Operands are bit patterns.
@@ -143,8 +143,11 @@ class Machine {
   }
 
   static Instruction make(const char* mnemonic, Format format = Format::kVop3) {
+    // Never freed: instructions are copied, and share it.
+    static auto& extras = *new std::deque<InstructionExtra>;
     Instruction in;
-    in.mnemonic = mnemonic;
+    in.extra = &extras.emplace_back();
+    in.extra->mnemonic = mnemonic;
     in.op = find_op(mnemonic);
     in.format = format;
     in.sdst = vcc();

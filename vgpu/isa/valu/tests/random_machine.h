@@ -71,17 +71,17 @@ class RandomMachine : public Machine {
     in.clamp = random() % 2;
     in.op_sel = random() % 16;
     in.op_sel_hi = random() % 8;
-    in.dpp.enabled = random() % 4 == 0;
-    in.dpp.control = random() % 512;
-    in.dpp.bank_mask = random() % 16;
-    in.dpp.row_mask = random() % 16;
-    in.dpp.bound_ctrl = random() % 2;
-    in.sdwa.enabled = !in.dpp.enabled && random() % 3 == 0;
-    in.sdwa.dst_sel = static_cast<SubDword>(random() % 7);
-    in.sdwa.dst_unused = static_cast<DstUnused>(random() % 3);
+    in.has_dpp = random() % 4 == 0;
+    in.extra->dpp.control = random() % 512;
+    in.extra->dpp.bank_mask = random() % 16;
+    in.extra->dpp.row_mask = random() % 16;
+    in.extra->dpp.bound_ctrl = random() % 2;
+    in.has_sdwa = !in.has_dpp && random() % 3 == 0;
+    in.extra->sdwa.dst_sel = static_cast<SubDword>(random() % 7);
+    in.extra->sdwa.dst_unused = static_cast<DstUnused>(random() % 3);
     for (unsigned i = 0; i < 2; ++i) {
-      in.sdwa.src_sel[i] = static_cast<SubDword>(random() % 7);
-      in.sdwa.sext[i] = random() % 2;
+      in.extra->sdwa.src_sel[i] = static_cast<SubDword>(random() % 7);
+      in.extra->sdwa.sext[i] = random() % 2;
     }
   }
 };

@@ -182,7 +182,7 @@ TEST(Float32, AccumulatorsAndLiterals) {
   mk.dst = vreg(2);
   m.run_both(mk);
   EXPECT_EQ(f32(m.v(2)), 203.0f);  // 2 * K + 3
-  mk.mnemonic = "v_madak_f32";
+  mk.extra->mnemonic = "v_madak_f32";
   m.run_both(mk);
   EXPECT_EQ(f32(m.v(2)), 106.0f);  // 2 * 3 + K
 }

@@ -202,11 +202,11 @@ TEST(Half, MacAndLiteralForms) {
   in.dst = vreg(2);
   m.run_both(in);
   EXPECT_EQ(m.v(2, 7), 0x1234'4900u);  // 10; these forms keep the upper half
-  in.mnemonic = "v_madmk_f16";
+  in.extra->mnemonic = "v_madmk_f16";
   in.src[2] = constant(0x4900);
   m.run_both(in);
   EXPECT_EQ(m.v(2, 7), 0x1234'4dc0u);  // 2 * 10 + 3
-  in.mnemonic = "v_madak_f16";
+  in.extra->mnemonic = "v_madak_f16";
   m.run_both(in);
   EXPECT_EQ(m.v(2, 7), 0x1234'4c00u);  // 2 * 3 + 10
 }

@@ -245,12 +245,12 @@ TEST(Integer, QuadSumsSlideOverEightBytes) {
   EXPECT_EQ(m.v64(12, 9), 0x0010'000b'0006'0001u);
 
   m.fill(2, 0x04000201);
-  in.mnemonic = "v_mqsad_pk_u16_u8";
+  in.extra->mnemonic = "v_mqsad_pk_u16_u8";
   m.run_both(in, 2);
   EXPECT_EQ(m.v64(12, 9), 0x000d'0009'0005'0001u);
 
   for (unsigned d = 0; d < 4; ++d) m.fill(8 + d, 100 * d);
-  in.mnemonic = "v_mqsad_u32_u8";
+  in.extra->mnemonic = "v_mqsad_u32_u8";
   in.src[2] = vreg(8);
   in.dst = vreg(8);  // in place
   m.run_both(in, 4);
@@ -268,10 +268,10 @@ TEST(Integer, SixtyFourBitShifts) {
     in.dst = vreg(4);
     m.run_both(in, 2);
     EXPECT_EQ(m.v64(4), x << (n % 64));
-    in.mnemonic = "v_lshrrev_b64";
+    in.extra->mnemonic = "v_lshrrev_b64";
     m.run_both(in, 2);
     EXPECT_EQ(m.v64(4), x >> (n % 64));
-    in.mnemonic = "v_ashrrev_i64";
+    in.extra->mnemonic = "v_ashrrev_i64";
     m.run_both(in, 2);
     EXPECT_EQ(m.v64(4), static_cast<uint64_t>(static_cast<int64_t>(x) >> (n % 64)));
   }
@@ -297,7 +297,7 @@ TEST(Integer, CarriesChainInto64BitArithmetic) {
       in.src[1] = vreg(2);
       in.dst = vreg(4);
       m.run_both(in);
-      in.mnemonic = high;
+      in.extra->mnemonic = high;
       in.src[0] = vreg(1);
       in.src[1] = vreg(3);
       in.src[2] = vcc();
@@ -332,7 +332,7 @@ TEST(Integer, CarryInputsFromASgprPairAndCarryOfCarry) {
   EXPECT_EQ(m.v(2, 0), 0xffffffffu);
   EXPECT_EQ(m.v(2, 1), 0xfffffffeu);
   EXPECT_EQ(m.wave.scalar64(32), ~0ull);
-  in.mnemonic = "v_subb_co_u32";
+  in.extra->mnemonic = "v_subb_co_u32";
   m.run_both(in);
   EXPECT_EQ(m.v(2, 0), 0xffffffffu);
   EXPECT_EQ(m.v(2, 1), 0u);
@@ -426,7 +426,7 @@ TEST(Integer, LaneCountsBelow) {
   in.src[1] = constant(0);
   in.dst = vreg(0);
   m.run_both(in);
-  in.mnemonic = "v_mbcnt_hi_u32_b32";
+  in.extra->mnemonic = "v_mbcnt_hi_u32_b32";
   in.src[1] = vreg(0);
   m.run_both(in);
   for (unsigned lane = 0; lane < kLanes; ++lane) EXPECT_EQ(m.v(0, lane), lane);

@@ -346,9 +346,9 @@ TEST(Dpp, EachControlReadsTheLaneItNames) {
           m.v(2, lane) = 7;
         }
         Instruction in = add(2, vreg(0), vreg(1));
-        in.dpp.enabled = true;
-        in.dpp.control = static_cast<uint16_t>(test.control);
-        in.dpp.bound_ctrl = bound_ctrl;
+        in.has_dpp = true;
+        in.extra->dpp.control = static_cast<uint16_t>(test.control);
+        in.extra->dpp.bound_ctrl = bound_ctrl;
         m.wave.set_exec(exec);
         m.run(in);
         for (int lane = 0; lane < 64; ++lane) {
@@ -373,10 +373,10 @@ TEST(Dpp, RowAndBankMasksDisableWrites) {
   Machine m;
   for (unsigned lane = 0; lane < kLanes; ++lane) m.v(2, lane) = 7;
   Instruction in = add(2, vreg(0), constant(5));
-  in.dpp.enabled = true;
-  in.dpp.control = 0xe4;
-  in.dpp.row_mask = 0xa;
-  in.dpp.bank_mask = 0x6;
+  in.has_dpp = true;
+  in.extra->dpp.control = 0xe4;
+  in.extra->dpp.row_mask = 0xa;
+  in.extra->dpp.bank_mask = 0x6;
   m.run(in);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const bool written = (lane / 16) % 2 == 1 && (lane / 4 % 4 == 1 || lane / 4 % 4 == 2);
@@ -390,9 +390,9 @@ TEST(Dpp, SignsApplyAfterTheShuffleAndTheDestinationMayBeTheSource) {
   Instruction in = Machine::make("v_add_f32", Format::kVop2);
   in.src[0] = in.src[1] = in.dst = vreg(0);
   in.neg = 1;
-  in.dpp.enabled = true;
-  in.dpp.control = 0x111;  // row_shr:1
-  in.dpp.bound_ctrl = true;
+  in.has_dpp = true;
+  in.extra->dpp.control = 0x111;  // row_shr:1
+  in.extra->dpp.bound_ctrl = true;
   m.run(in);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     EXPECT_EQ(f32(m.v(0, lane)), lane % 16 == 0 ? static_cast<float>(lane) : 1.0f);
@@ -409,8 +409,8 @@ TEST(Dpp, AnAccumulatorIsNotShuffled) {
   in.src[0] = vreg(0);
   in.src[1] = constant(bits(1.0f));
   in.dst = vreg(2);
-  in.dpp.enabled = true;
-  in.dpp.control = 0x140;  // row_mirror
+  in.has_dpp = true;
+  in.extra->dpp.control = 0x140;  // row_mirror
   m.run(in);
   EXPECT_EQ(f32(m.v(2, 18)), 100.0f * 18 + 29);
 }
@@ -442,11 +442,11 @@ TEST(Sdwa, SourcesAreSelectedAndExtended) {
         m.fill(0, 0x81f27e05);
         m.wave.sgpr[4] = 0x7fee8011;
         Instruction in = add(2, vreg(0), sreg(4));
-        in.sdwa.enabled = true;
-        in.sdwa.src_sel[0] = static_cast<SubDword>(s0);
-        in.sdwa.src_sel[1] = static_cast<SubDword>(s1);
-        in.sdwa.sext[0] = sext;
-        in.sdwa.sext[1] = !sext;
+        in.has_sdwa = true;
+        in.extra->sdwa.src_sel[0] = static_cast<SubDword>(s0);
+        in.extra->sdwa.src_sel[1] = static_cast<SubDword>(s1);
+        in.extra->sdwa.sext[0] = sext;
+        in.extra->sdwa.sext[1] = !sext;
         m.run(in);
         EXPECT_EQ(m.v(2, 40), select_part(0x81f27e05, static_cast<SubDword>(s0), sext) +
                                   select_part(0x7fee8011, static_cast<SubDword>(s1), !sext));
@@ -482,9 +482,9 @@ TEST(Sdwa, ResultsArePaddedExtendedOrPreserved) {
     m.fill(0, 0x12340000);
     m.fill(2, 0x55555555);
     Instruction in = add(2, vreg(0), constant(0x98f6));
-    in.sdwa.enabled = true;
-    in.sdwa.dst_sel = c.sel;
-    in.sdwa.dst_unused = c.unused;
+    in.has_sdwa = true;
+    in.extra->sdwa.dst_sel = c.sel;
+    in.extra->sdwa.dst_unused = c.unused;
     m.wave.set_exec(~1ull);
     m.run(in);
     EXPECT_EQ(m.v(2, 1), c.expected) << int(c.sel) << " " << int(c.unused);
@@ -498,11 +498,11 @@ TEST(Sdwa, WordsOfF16WithSigns) {
   Instruction in = Machine::make("v_mul_f16", Format::kVop2);
   in.src[0] = in.src[1] = vreg(0);
   in.dst = vreg(1);
-  in.sdwa.enabled = true;
-  in.sdwa.src_sel[0] = SubDword::kWord1;
-  in.sdwa.src_sel[1] = SubDword::kWord0;
-  in.sdwa.dst_sel = SubDword::kWord1;
-  in.sdwa.dst_unused = DstUnused::kPreserve;
+  in.has_sdwa = true;
+  in.extra->sdwa.src_sel[0] = SubDword::kWord1;
+  in.extra->sdwa.src_sel[1] = SubDword::kWord0;
+  in.extra->sdwa.dst_sel = SubDword::kWord1;
+  in.extra->sdwa.dst_unused = DstUnused::kPreserve;
   in.neg = 2;
   m.fill(1, 0x1111);
   m.run(in);
@@ -516,8 +516,8 @@ TEST(Sdwa, ComparesWriteTheirMask) {
   in.src[0] = vreg(0);
   in.src[1] = constant(10);
   in.sdst = sreg(20);
-  in.sdwa.enabled = true;
-  in.sdwa.src_sel[0] = SubDword::kWord1;
+  in.has_sdwa = true;
+  in.extra->sdwa.src_sel[0] = SubDword::kWord1;
   m.run(in);
   EXPECT_EQ(m.wave.scalar64(20), 0x3ffu);
 }

@@ -42,12 +42,12 @@ TEST(OpenReadings, AccumulatingAndLiteralMultiplyAddsOfF16Flush) {
   in.dst = vreg(2);
   m.run_both(in);
   EXPECT_EQ(m.v(2, 7), 0x12340000u);
-  in.mnemonic = "v_madmk_f16";
+  in.extra->mnemonic = "v_madmk_f16";
   m.fill(1, 0x0001);
   in.src[2] = constant(0x0400);
   m.run_both(in);
   EXPECT_EQ(m.v(2, 7), 0x12340400u);
-  in.mnemonic = "v_madak_f16";
+  in.extra->mnemonic = "v_madak_f16";
   m.run_both(in);
   EXPECT_EQ(m.v(2, 7), 0x12340400u);
 }

@@ -38,14 +38,14 @@ struct State {
 void expect_same(Machine& m, Handler one, Handler other, const Instruction& fields,
                  const char* build) {
   const Instruction in = decoded(fields);
-  ASSERT_EQ(one == nullptr, other == nullptr) << in.mnemonic;
+  ASSERT_EQ(one == nullptr, other == nullptr) << in.extra->mnemonic;
   if (one == nullptr) return;
   const State before(m.wave);
-  ASSERT_EQ(one(m.wave, in), Outcome::kNext) << in.mnemonic;
+  ASSERT_EQ(one(m.wave, in), Outcome::kNext) << in.extra->mnemonic;
   const State after(m.wave);
   before.restore(m.wave);
-  ASSERT_EQ(other(m.wave, in), Outcome::kNext) << in.mnemonic;
-  EXPECT_TRUE(after.same(m.wave)) << in.mnemonic << " differs in the build for " << build;
+  ASSERT_EQ(other(m.wave, in), Outcome::kNext) << in.extra->mnemonic;
+  EXPECT_TRUE(after.same(m.wave)) << in.extra->mnemonic << " differs in the build for " << build;
 }
 
 class SimdBuilds : public testing::Test {
