@@ -1,6 +1,9 @@
 #include "cts/harness/environment.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -27,6 +30,18 @@ Result<config::Settings> read_configs(const Options& options) {
   return config::Settings::load(sources);
 }
 
+// The virtual GPU of this process and of tests' child processes adds to the file.
+Status start_fidelity(const std::string& path) {
+  if (path.empty()) return {};
+  errno = 0;
+  if (!std::ofstream(path, std::ios::trunc)) {
+    return error(StatusCode::kInvalidArgument, "The file ({}) of --fidelity cannot be written: {}.",
+                 path, std::strerror(errno));
+  }
+  setenv("HALYARD_VGPU_FIDELITY", std::filesystem::absolute(path).c_str(), 1);
+  return {};
+}
+
 }  // namespace
 
 Status Environment::start(const Options& options) {
@@ -34,6 +49,7 @@ Status Environment::start(const Options& options) {
   for (const std::string& warning : settings.warnings()) {
     std::fprintf(stderr, "halyard-cts: warning: %s\n", warning.c_str());
   }
+  HALYARD_RETURN_IF_ERROR(start_fidelity(options.fidelity));
   the_environment = new Environment(options, std::move(settings));
   return {};
 }

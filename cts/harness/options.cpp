@@ -104,6 +104,12 @@ void add_reports(CLI::App& app, Options& options) {
                  "Write JSON, with driver, device, library versions and commit")
       ->type_name("FILE")
       ->group(group);
+  app.add_option("--fidelity", options.fidelity,
+                 "With --vgpu, write which instructions were executed and how often, and which of "
+                 "them are exact, differ from hardware's by a known bound at most, or were not "
+                 "verified against hardware. JSON, if its name ends in .json")
+      ->type_name("FILE")
+      ->group(group);
 }
 
 bool parse_shard(std::string_view text, Shard* shard) {
@@ -192,6 +198,11 @@ bool parse_options(int* argc, char** argv, Options* options, std::string* proble
   const bool runs = !options->list && !options->gtest_lists_tests;
   if (problem->empty() && options->device.empty() && runs) {
     *problem = "No device is named. Give one with --device=URI, such as --device=amdgpu.";
+  }
+  if (problem->empty() && !options->fidelity.empty() && !options->vgpu) {
+    *problem =
+        "--fidelity needs the virtual GPU, which knows how near its results are to hardware's. Say "
+        "--vgpu.";
   }
   return problem->empty();
 }

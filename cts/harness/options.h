@@ -30,6 +30,9 @@ struct Options {
 
   std::string junit;  // --junit=FILE
   std::string json;   // --json=FILE
+  // --fidelity=FILE: of the virtual GPU. Tests' child processes add to it and do not get the
+  // option.
+  std::string fidelity;
 
   std::string help;                // what --help prints; empty if it was not asked for
   bool gtest_lists_tests = false;  // --gtest_list_tests, as build systems ask for it

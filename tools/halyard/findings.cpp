@@ -1,8 +1,13 @@
 #include "tools/halyard/findings.h"
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "hal/error.h"
+#include "hal/text.h"
 #include "registry/vgpu.h"
 
 namespace halyard::cli {
@@ -18,6 +23,28 @@ void add_check_flag(Command command, std::string& checks, const std::string& whe
           "(atomics); missing cache fences (coherence); races of waves in global memory (races). "
           "--check=lds,waits selects some; \"notes\" among the names adds what is harmless or the "
           "vendor runtime's own");
+}
+
+void add_fidelity_option(Command command, std::string& path, const std::string& when) {
+  command
+      .add_option("--fidelity", path,
+                  when +
+                      "rite to this file which instructions were executed and how often, and which "
+                      "of them are exact, differ from hardware's by a known bound at most, or were "
+                      "not verified against hardware. JSON, if its name ends in .json")
+      ->type_name("FILE");
+}
+
+Status start_report(const char* option, const char* variable, const std::string& path) {
+  if (path.empty()) return {};
+  errno = 0;
+  const std::ofstream file(path, std::ios::trunc);
+  if (!file) {
+    return error(StatusCode::kInvalidArgument, "The file ({}) of {} cannot be written: {}.",
+                 printable(path), option, std::strerror(errno));
+  }
+  setenv(variable, std::filesystem::absolute(path).c_str(), 1);
+  return {};
 }
 
 size_t count_findings(const std::string& path) {

@@ -17,6 +17,7 @@
 #include "config/settings/apply.h"
 #include "hal/error.h"
 #include "hal/text.h"
+#include "registry/vgpu.h"
 #include "tools/command_line/numbers.h"
 #include "tools/halyard/commands.h"
 #include "tools/halyard/findings.h"
@@ -94,6 +95,7 @@ struct RunFlags {
   std::string profile;   // a file
   std::string check;     // names, or "all"; empty: none
   std::string schedule;  // empty: the profile's
+  std::string fidelity;  // a file
   bool print_statistics = false;
 };
 
@@ -320,7 +322,14 @@ Status run(const Command& command, const RunFlags& flags) {
                   "chosen. Say --vgpu.");
   }
   use_schedule(flags.schedule);
+  HALYARD_RETURN_IF_ERROR(values::check_is_not_read(flags.fidelity, protected_files(flags)));
+  HALYARD_RETURN_IF_ERROR(start_report("--fidelity", kFidelityVariable, flags.fidelity));
   HALYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Registry> registry, open_session(flags.session));
+  if (!flags.fidelity.empty() && !virtual_gpu_loaded()) {
+    return error(StatusCode::kFailedPrecondition,
+                 "--fidelity needs the virtual GPU, which knows how near its results are to "
+                 "hardware's. Say --vgpu.");
+  }
   Findings findings;
   HALYARD_RETURN_IF_ERROR(findings.begin(flags.check));
   std::vector<Job> jobs;
@@ -424,6 +433,7 @@ void add_run_command(Command app, Status& outcome) {
       ->type_name("SECONDS");
   add_check_flag(command, flags->check, "With --vgpu, also");
   add_schedule_flag(command, flags->schedule, "With --vgpu, ");
+  add_fidelity_option(command, flags->fidelity, "With --vgpu, w");
   add_session_flags(command, flags->session);
   command.footer(kRunHelp);
   command.callback([flags, command, &outcome] { outcome = run(command, *flags); });

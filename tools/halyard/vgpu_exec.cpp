@@ -33,23 +33,11 @@ struct ExecFlags {
   std::string profile;
   std::string trace;
   std::string counts;
+  std::string fidelity;
   std::string check;     // names, or "all"; empty: none
   std::string schedule;  // empty: the profile's
   std::vector<std::string> program;
 };
-
-// The program's processes only ever add to the file: it starts empty.
-Status start_output(const char* option, const char* variable, const std::string& path) {
-  if (path.empty()) return {};
-  errno = 0;
-  const std::ofstream file(path, std::ios::trunc);
-  if (!file) {
-    return error(StatusCode::kInvalidArgument, "The file ({}) of {} cannot be written: {}.",
-                 printable(path), option, std::strerror(errno));
-  }
-  setenv(variable, fs::absolute(path).c_str(), 1);
-  return {};
-}
 
 // '\0' if there is none.
 char first_byte(const std::string& path) {
@@ -98,19 +86,30 @@ Status check_reports(const ExecFlags& flags, const std::string& profile) {
   for (size_t i = 1; i < flags.program.size(); ++i) {
     if (fs::is_regular_file(flags.program[i], ignored)) inputs.push_back(flags.program[i]);
   }
-  for (const std::string* const path : {&flags.trace, &flags.counts}) {
-    HALYARD_RETURN_IF_ERROR(values::check_is_not_read(*path, inputs));
+  struct Report {
+    const char* option;
+    const std::string& path;
+  };
+  const Report reports[] = {
+      {"--trace", flags.trace}, {"--counts", flags.counts}, {"--fidelity", flags.fidelity}};
+  for (const Report& one : reports) {
+    HALYARD_RETURN_IF_ERROR(values::check_is_not_read(one.path, inputs));
   }
-  const bool is_one =
-      !flags.trace.empty() && !flags.counts.empty() &&
-      fs::weakly_canonical(flags.trace, ignored) == fs::weakly_canonical(flags.counts, ignored);
-  // Two devices or pipes (/dev/null) are no harm.
-  if (!is_one || (fs::exists(flags.trace, ignored) && !fs::is_regular_file(flags.trace, ignored))) {
-    return {};
+  const auto file_of_report = [&](const std::string& path) {
+    return fs::weakly_canonical(path, ignored);
+  };
+  for (const Report& one : reports) {
+    for (const Report& other : reports) {
+      if (&one >= &other || one.path.empty() || other.path.empty()) continue;
+      if (file_of_report(one.path) != file_of_report(other.path)) continue;
+      // Two devices or pipes (/dev/null) are no harm.
+      if (fs::exists(one.path, ignored) && !fs::is_regular_file(one.path, ignored)) continue;
+      return error(StatusCode::kInvalidArgument,
+                   "{} and {} name one file ({}). Give each report a file of its own.", one.option,
+                   other.option, printable(one.path));
+    }
   }
-  return error(StatusCode::kInvalidArgument,
-               "--trace and --counts name one file ({}). Give each report a file of its own.",
-               printable(flags.trace));
+  return {};
 }
 
 Status exec(const ExecFlags& flags) {
@@ -118,12 +117,14 @@ Status exec(const ExecFlags& flags) {
   HALYARD_ASSIGN_OR_RETURN(const std::string profile,
                            choose_program_profile("halyard vgpu exec", flags.profile));
   HALYARD_RETURN_IF_ERROR(check_reports(flags, profile));
-  HALYARD_RETURN_IF_ERROR(start_output("--trace", "HALYARD_VGPU_TRACE", flags.trace));
-  HALYARD_RETURN_IF_ERROR(start_output("--counts", "HALYARD_VGPU_COUNTS", flags.counts));
+  HALYARD_RETURN_IF_ERROR(start_report("--trace", "HALYARD_VGPU_TRACE", flags.trace));
+  HALYARD_RETURN_IF_ERROR(start_report("--counts", "HALYARD_VGPU_COUNTS", flags.counts));
+  HALYARD_RETURN_IF_ERROR(start_report("--fidelity", kFidelityVariable, flags.fidelity));
   HALYARD_RETURN_IF_ERROR(set_program_environment(profile));
 
   std::vector<std::string> words = flags.program;
-  const bool reports = !flags.check.empty() || !flags.trace.empty() || !flags.counts.empty();
+  const bool reports = !flags.check.empty() || !flags.trace.empty() || !flags.counts.empty() ||
+                       !flags.fidelity.empty();
   return reports ? exec_and_look(flags, words) : replace_by(words);
 }
 
@@ -151,6 +152,7 @@ void add_vgpu_exec_command(Command vgpu, Status& outcome) {
                   "Write the number of executed instructions of each kernel and kind, and the "
                   "hottest ones, to this file")
       ->type_name("FILE");
+  add_fidelity_option(command, flags->fidelity, "W");
   command
       .add_option("program", flags->program,
                   "The program, searched in PATH, and its arguments. They follow \"--\", so that "
@@ -158,9 +160,10 @@ void add_vgpu_exec_command(Command vgpu, Status& outcome) {
       ->type_name("PROGRAM [ARGUMENT]")
       ->required();
   command.footer(
-      "Without --check, --trace and --counts, the program replaces the halyard process. With them, "
-      "halyard\n"
-      "waits for it and ends with its exit code or signal. If the exit code is 0 although a check "
+      "Without --check, --trace, --counts and --fidelity, the program replaces the halyard "
+      "process.\n"
+      "With them, halyard waits for it and ends with its exit code or signal. If the exit code is "
+      "0 although a check "
       "found a\n"
       "mistake or a report could not be written, it becomes 1. Programs that the program starts "
       "also use the\n"

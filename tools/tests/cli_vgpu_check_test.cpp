@@ -1,4 +1,5 @@
-// `halyard vgpu exec --check`, `--trace` and `--counts`: what is seen of a program's kernels.
+// `halyard vgpu exec --check`, `--trace`, `--counts` and `--fidelity`: what is seen of a program's
+// kernels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,6 +114,71 @@ TEST_F(CliVgpuWatch, CountsNameTheKernelAndItsInstructions) {
                     HasSubstr("+0x0000   s_load_dword s0, s[4:5], 0x2c\n")));
 }
 
+// Of the kernel and of the runtime's own, for copies; none of theirs adds floats.
+TEST_F(CliVgpuWatch, FidelitySaysWhatTheRunWasWorth) {
+  write_bytes(folder_ / "worth", "old\n");
+  const Outcome outcome = watch({"--fidelity", folder_ / "worth"}, "vadd_c_v6", "vadd", vadd_of(4));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(
+      text_of("worth"),
+      AllOf(StartsWith("instructions that waves have executed: "),
+            HasSubstr("\n  bounded                                     0    0.0 %\n"),
+            HasSubstr("\n\nexact\n"), HasSubstr("\n               1  gfx900    v_add_f32\n")));
+}
+
+// Of a run in this process, and of several processes, in JSON.
+TEST_F(CliVgpuWatch, FidelityOfARunAndOfSeveralProcesses) {
+  const std::vector<std::string> vadd = vadd_of(4);
+  const std::string file = folder_ / "worth.json";
+  const auto adds = [](int count) {
+    return "{\"executed\": " + std::to_string(count) +
+           ", \"processor\": \"gfx900\", \"instruction\": \"v_add_f32\", \"fidelity\": \"exact\"}";
+  };
+  std::vector<std::string> run = {"run",
+                                  "--device=amdgpu",
+                                  "--vgpu",
+                                  "--module=" + kernel("vadd_c_v6"),
+                                  "--function=vadd",
+                                  "--fidelity=" + file};
+  run.insert(run.end(), vadd.begin(), vadd.end());
+  const Outcome one = spawn(run);
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_THAT(text_of("worth.json"), AllOf(StartsWith("{\n  \"instructions\": "),
+                                           HasSubstr("\n  \"bounded\": 0,\n"), HasSubstr(adds(1))));
+
+  std::string again = std::string(HALYARD_PROGRAM) +
+                      " run --device=amdgpu --vgpu --module=" + kernel("vadd_c_v6") +
+                      " --function=vadd";
+  for (const std::string& word : vadd) again += " '" + word + "'";
+  const Outcome both =
+      spawn({"vgpu", "exec", "--fidelity=" + file, "--", "sh", "-c", again + "; " + again});
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_THAT(text_of("worth.json"),
+              AllOf(StartsWith("{\n  \"instructions\": "), HasSubstr(adds(2))));
+}
+
+TEST_F(CliVgpuWatch, FidelityThatCannotBeToldIsAnError) {
+  const Outcome no_gpu = spawn({"run", "--device=amdgpu", "--module=" + kernel("vadd_c_v6"),
+                                "--function=vadd", "--fidelity=" + (folder_ / "worth")});
+  EXPECT_EQ(no_gpu.exit_code, 1);
+  EXPECT_THAT(no_gpu.err, HasSubstr("--fidelity needs the virtual GPU, which knows how near"));
+  const Outcome same = spawn({"vgpu", "exec", "--fidelity=" + (folder_ / "one"),
+                              "--counts=" + (folder_ / "one"), "--", "true"});
+  EXPECT_EQ(same.exit_code, 1);
+  EXPECT_THAT(same.err, HasSubstr("--counts and --fidelity name one file ("));
+  // The file of the environment is not emptied, and keeps what is in it.
+  write_bytes(folder_ / "mine", "my words\n");
+  SpawnOptions options;
+  options.environment["HALYARD_VGPU_FIDELITY"] = folder_ / "mine";
+  std::vector<std::string> run = {"run", "--device=amdgpu", "--vgpu",
+                                  "--module=" + kernel("vadd_c_v6"), "--function=vadd"};
+  const std::vector<std::string> vadd = vadd_of(4);
+  run.insert(run.end(), vadd.begin(), vadd.end());
+  const Outcome kept = spawn(run, options);
+  EXPECT_THAT(kept.err, HasSubstr("has something else in it than a report of instructions"));
+  EXPECT_EQ(text_of("mine"), "my words\n");
+}
+
 TEST_F(CliVgpuWatch, TheTraceShowsTheSums) {
   const Outcome outcome = watch({"--trace", folder_ / "trace"}, "vadd_c_v6", "vadd", vadd_of(4));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -122,7 +188,8 @@ TEST_F(CliVgpuWatch, TheTraceShowsTheSums) {
 }
 
 TEST_F(CliVgpuWatch, AReportThatIsLostMakesTheExitCodeOne) {
-  for (const char* const option : {"--counts=/dev/full", "--trace=/dev/full"}) {
+  for (const char* const option :
+       {"--counts=/dev/full", "--trace=/dev/full", "--fidelity=/dev/full"}) {
     const Outcome outcome = watch({option}, "vadd_c_v6", "vadd", vadd_of(4));
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.out, "[2]: 4xf32=11 12 13 14\n");

@@ -22,6 +22,7 @@ std::string variable(const char* name) {
 
 constexpr const char* kTrace = "HALYARD_VGPU_TRACE";
 constexpr const char* kCounts = "HALYARD_VGPU_COUNTS";
+constexpr const char* kFidelity = "HALYARD_VGPU_FIDELITY";
 constexpr const char* kCheck = "HALYARD_VGPU_CHECK";
 
 // Tells the parent process that reports are incomplete.
@@ -40,19 +41,35 @@ class Opener {
 
   std::unique_ptr<OutputFile> open(const char* name, const std::string& path,
                                    std::string& error) const {
-    const auto lost = [name, mark = mark_, report = report_](const std::string& why) {
-      report(fmt::format("halyard vgpu: {} {} names it.", why, name));
-      mark_as_lost(mark);
-    };
-    auto file = OutputFile::open(path, lost, error);
+    auto file = OutputFile::open(
+        path, [name, self = *this](const std::string& why) { self.lost(name, why); }, error);
     if (!file) error = fmt::format("{} {} names it.", error, name);
     return file;
+  }
+
+  // What was to be in the file that the variable names is not there.
+  void lost(const char* name, const std::string& why) const {
+    report_(fmt::format("halyard vgpu: {} {} names it.", why, name));
+    mark_as_lost(mark_);
   }
 
  private:
   std::string mark_;
   std::function<void(std::string_view)> report_;
 };
+
+// The file has one report, of all processes.
+void add_fidelity(OutputFile& file, bool json, const FidelityCounts& counted,
+                  const std::function<void()>& refuse) {
+  file.replace([&](const std::string& before) -> std::string {
+    FidelityCounts all = counted;
+    if (!before.empty() && !all.add(before)) {
+      refuse();
+      return "";
+    }
+    return json ? all.json() : all.text();
+  });
+}
 
 }  // namespace
 
@@ -107,6 +124,7 @@ bool Settings::from_environment(Settings& settings, std::string& error) {
   settings = {};
   settings.trace = variable(kTrace);
   settings.counts = variable(kCounts);
+  settings.fidelity = variable(kFidelity);
   const std::string check = variable(kCheck);
   if (!check.empty() && check != "0" &&
       !Checks::parse(variable("HALYARD_VGPU_CHECKS"), settings.checks, error)) {
@@ -124,7 +142,7 @@ bool check_settings(const Settings& settings, std::string& error) {
     return path.empty() || opener.open(name, path, error) != nullptr;
   };
   return is_good(kTrace, settings.trace) && is_good(kCounts, settings.counts) &&
-         is_good(kCheck, settings.findings);
+         is_good(kFidelity, settings.fidelity) && is_good(kCheck, settings.findings);
 }
 
 std::unique_ptr<Observers> Observers::create(const Settings& settings, const KernelNames& names,
@@ -144,6 +162,21 @@ std::unique_ptr<Observers> Observers::create(const Settings& settings, const Ker
     result->counts_ = std::make_unique<Counts>(names, [file](std::string_view text) {
       file->append(fmt::format("process {}\n{}", getpid(), text));
     });
+  }
+  if (!settings.fidelity.empty()) {
+    result->fidelity_file_ = opener.open(kFidelity, settings.fidelity, error);
+    if (!result->fidelity_file_) return nullptr;
+    const bool json = settings.fidelity.ends_with(".json");
+    const auto write = [file = result->fidelity_file_.get(), json, path = settings.fidelity,
+                        opener](const FidelityCounts& counted) {
+      add_fidelity(*file, json, counted, [&] {
+        opener.lost(kFidelity,
+                    fmt::format("The file ({}) has something else in it than a report of "
+                                "instructions, so none is written to it.",
+                                path));
+      });
+    };
+    result->fidelity_ = std::make_unique<FidelityCounter>(write);
   }
   if (!settings.findings.empty()) {
     result->findings_file_ = opener.open(kCheck, settings.findings, error);
@@ -168,11 +201,13 @@ std::vector<isa::Observer*> Observers::list() const {
   std::vector<isa::Observer*> list;
   for (const auto& observer : others_) list.push_back(observer.get());
   if (counts_) list.push_back(counts_.get());
+  if (fidelity_) list.push_back(fidelity_.get());
   return list;
 }
 
 void Observers::finish() {
   if (counts_) counts_->flush();
+  if (fidelity_) fidelity_->flush();
 }
 
 }  // namespace halyard::vgpu::observe

@@ -10,6 +10,7 @@
 #include "vgpu/isa/observer.h"
 #include "vgpu/observe/atomic_check.h"
 #include "vgpu/observe/counts.h"
+#include "vgpu/observe/fidelity.h"
 #include "vgpu/observe/kernel_names.h"
 #include "vgpu/observe/output_file.h"
 
@@ -34,6 +35,7 @@ struct Checks {
 struct Settings {
   std::string trace;     // HALYARD_VGPU_TRACE: a file; empty: none
   std::string counts;    // HALYARD_VGPU_COUNTS: a file; empty: none
+  std::string fidelity;  // HALYARD_VGPU_FIDELITY: a file, in JSON if its name ends in ".json"
   Checks checks;         // if HALYARD_VGPU_CHECK is set and is not 0
   std::string findings;  // its value, if that is a path: what was found goes there as well
   // HALYARD_VGPU_LOST: a file of at least one byte, which becomes '1' when one of the others cannot
@@ -68,8 +70,10 @@ class Observers {
 
   std::function<void(std::string_view)> report_;
   std::unique_ptr<OutputFile> counts_file_;
+  std::unique_ptr<OutputFile> fidelity_file_;
   std::unique_ptr<OutputFile> findings_file_;
   std::unique_ptr<Counts> counts_;
+  std::unique_ptr<FidelityCounter> fidelity_;
   std::unique_ptr<AtomicCheck> atomics_;
   std::vector<std::unique_ptr<isa::Observer>> others_;
 };

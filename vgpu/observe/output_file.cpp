@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,6 +38,29 @@ void OutputFile::append(std::string_view block) {
     }
     block.remove_prefix(static_cast<size_t>(written));
   }
+}
+
+void OutputFile::replace(const std::function<std::string(const std::string& text)>& make) {
+  struct stat facts{};
+  const bool regular = fstat(file_, &facts) == 0 && S_ISREG(facts.st_mode);
+  std::string text;
+  if (regular) {
+    while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    const int reader = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    char part[4096];
+    ssize_t count = 0;
+    while (reader >= 0 && (count = ::read(reader, part, sizeof part)) > 0)
+      text.append(part, static_cast<size_t>(count));
+    if (reader >= 0) ::close(reader);
+  }
+  const std::string made = make(text);
+  if (!made.empty()) {
+    if (regular) [[maybe_unused]]
+      const int cut = ftruncate(file_, 0);
+    append(made);
+  }
+  if (regular) flock(file_, LOCK_UN);
 }
 
 }  // namespace halyard::vgpu::observe

@@ -25,6 +25,10 @@ class OutputFile {
   // system refuses (a full disk) is lost, and `lost` hears of it.
   void append(std::string_view block);
 
+  // Puts what `make` returns in place of the file's text, which it gets; one process at a time. An
+  // empty result leaves the file as it is. (What is no regular file has no text, and gets more.)
+  void replace(const std::function<std::string(const std::string& text)>& make);
+
  private:
   OutputFile(int file, std::string path, Lost lost)
       : file_(file), path_(std::move(path)), lost_(std::move(lost)) {}

@@ -1,0 +1,121 @@
+#include "vgpu/isa/fidelity.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "vgpu/isa/rows/row.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+// Instructions of which one thing is said.
+struct Entry {
+  FidelityFact fact;
+  std::vector<Op> ops;
+};
+
+// CDNA 3 ISA, notes of VOP1 ("1ULP accuracy", "(2**29)ULP accuracy"). v_rcp_iflag, v_exp_legacy and
+// v_log_legacy have no note; LLVM and the documents use them for the same.
+constexpr unsigned kUlpsOfF64 = 1u << 29;
+
+const std::vector<Entry>& entries() {
+  static const auto& all = *new std::vector<Entry>{
+      {{Fidelity::kBounded, 1, ""},
+       {Op::v_rcp_f32, Op::v_rcp_iflag_f32, Op::v_rsq_f32, Op::v_exp_f32, Op::v_exp_legacy_f32,
+        Op::v_log_f32, Op::v_log_legacy_f32, Op::v_rcp_f16, Op::v_rsq_f16, Op::v_sqrt_f16,
+        Op::v_exp_f16, Op::v_log_f16}},
+      {{Fidelity::kBounded, 1, "denormals are open; here they are flushed in every mode"},
+       {Op::v_sqrt_f32}},
+      {{Fidelity::kBounded, kUlpsOfF64, ""}, {Op::v_rcp_f64, Op::v_rsq_f64, Op::v_sqrt_f64}},
+
+      {{Fidelity::kUnverified, 0, "no document bounds its error; here it is rounded correctly"},
+       {Op::v_sin_f32, Op::v_cos_f32, Op::v_sin_f16, Op::v_cos_f16}},
+      {{Fidelity::kUnverified, 0, "order and rounding of its sums are open"},
+       {Op::v_dot2_f32_f16, Op::v_dot2c_f32_f16, Op::v_dot2_f32_bf16, Op::v_dot2c_f32_bf16}},
+      {{Fidelity::kUnverified, 0, "truncates here; one source says that MODE rounds"},
+       {Op::v_cvt_pk_u8_f32}},
+      {{Fidelity::kUnverified, 0, "the clock is the virtual GPU's"},
+       {Op::s_memtime, Op::s_memrealtime}},
+      {{Fidelity::kUnverified, 0, "where a wave runs (HW_ID, XCC_ID) is the virtual GPU's choice"},
+       {Op::s_getreg_b32}},
+
+      {{Fidelity::kUnverified, 0,
+        "how the seed is added is open; here as HIP's host functions do it"},
+       {Op::v_cvt_sr_fp8_f32, Op::v_cvt_sr_bf8_f32, Op::v_cvt_sr_f16_f32, Op::v_cvt_sr_bf16_f32}},
+      {{Fidelity::kUnverified, 0, "here computed exactly and rounded once"},
+       {Op::v_cvt_scalef32_pk_fp8_f32,       Op::v_cvt_scalef32_pk_bf8_f32,
+        Op::v_cvt_scalef32_sr_fp8_f32,       Op::v_cvt_scalef32_sr_bf8_f32,
+        Op::v_cvt_scalef32_pk_f32_fp8,       Op::v_cvt_scalef32_pk_f32_bf8,
+        Op::v_cvt_scalef32_f32_fp8,          Op::v_cvt_scalef32_f32_bf8,
+        Op::v_cvt_scalef32_pk_fp4_f32,       Op::v_cvt_scalef32_sr_pk_fp4_f32,
+        Op::v_cvt_scalef32_pk_f32_fp4,       Op::v_cvt_scalef32_pk_fp8_f16,
+        Op::v_cvt_scalef32_pk_bf8_f16,       Op::v_cvt_scalef32_sr_fp8_f16,
+        Op::v_cvt_scalef32_sr_bf8_f16,       Op::v_cvt_scalef32_pk_fp8_bf16,
+        Op::v_cvt_scalef32_pk_bf8_bf16,      Op::v_cvt_scalef32_sr_fp8_bf16,
+        Op::v_cvt_scalef32_sr_bf8_bf16,      Op::v_cvt_scalef32_pk_f16_fp8,
+        Op::v_cvt_scalef32_pk_f16_bf8,       Op::v_cvt_scalef32_f16_fp8,
+        Op::v_cvt_scalef32_f16_bf8,          Op::v_cvt_scalef32_pk_fp4_f16,
+        Op::v_cvt_scalef32_pk_fp4_bf16,      Op::v_cvt_scalef32_sr_pk_fp4_f16,
+        Op::v_cvt_scalef32_sr_pk_fp4_bf16,   Op::v_cvt_scalef32_pk_f16_fp4,
+        Op::v_cvt_scalef32_pk_bf16_fp4,      Op::v_cvt_scalef32_2xpk16_fp6_f32,
+        Op::v_cvt_scalef32_2xpk16_bf6_f32,   Op::v_cvt_scalef32_sr_pk32_fp6_f32,
+        Op::v_cvt_scalef32_sr_pk32_bf6_f32,  Op::v_cvt_scalef32_pk32_f32_fp6,
+        Op::v_cvt_scalef32_pk32_f32_bf6,     Op::v_cvt_scalef32_pk32_fp6_f16,
+        Op::v_cvt_scalef32_pk32_fp6_bf16,    Op::v_cvt_scalef32_pk32_bf6_f16,
+        Op::v_cvt_scalef32_pk32_bf6_bf16,    Op::v_cvt_scalef32_sr_pk32_fp6_f16,
+        Op::v_cvt_scalef32_sr_pk32_fp6_bf16, Op::v_cvt_scalef32_sr_pk32_bf6_f16,
+        Op::v_cvt_scalef32_sr_pk32_bf6_bf16, Op::v_cvt_scalef32_pk32_f16_fp6,
+        Op::v_cvt_scalef32_pk32_bf16_fp6,    Op::v_cvt_scalef32_pk32_f16_bf6,
+        Op::v_cvt_scalef32_pk32_bf16_bf6,    Op::v_cvt_scalef32_pk_bf16_fp8,
+        Op::v_cvt_scalef32_pk_bf16_bf8}},
+      {{Fidelity::kUnverified, 0, "what inactive partners give is open"},
+       {Op::v_permlane16_swap_b32, Op::v_permlane32_swap_b32}},
+
+      {{Fidelity::kExact, 0, "denormals (open; here they are flushed in every mode)"},
+       {Op::v_mad_f16, Op::v_mac_f16, Op::v_madmk_f16, Op::v_madak_f16, Op::v_mad_legacy_f16}},
+      {{Fidelity::kExact, 0, "modes that do not round to nearest even (open)"},
+       {Op::v_cvt_norm_i16_f16, Op::v_cvt_norm_u16_f16, Op::v_cvt_pknorm_i16_f32,
+        Op::v_cvt_pknorm_u16_f32, Op::v_cvt_pknorm_i16_f16, Op::v_cvt_pknorm_u16_f16}},
+      {{Fidelity::kExact, 0, "denormals, and operands that VCC says are scaled (open)"},
+       {Op::v_div_fmas_f32, Op::v_div_fmas_f64}},
+      {{Fidelity::kExact, 0, "inline constants as operands (open)"},
+       {Op::v_pk_add_f32, Op::v_pk_mul_f32, Op::v_pk_fma_f32, Op::v_pk_mov_b32}},
+  };
+  return all;
+}
+
+const std::vector<Op> kIntegerMatrices = {
+    Op::v_mfma_i32_32x32x4i8,   Op::v_mfma_i32_16x16x4i8,   Op::v_mfma_i32_4x4x4i8,
+    Op::v_mfma_i32_32x32x8i8,   Op::v_mfma_i32_16x16x16i8,  Op::v_mfma_i32_32x32x16_i8,
+    Op::v_mfma_i32_16x16x32_i8, Op::v_mfma_i32_16x16x64_i8, Op::v_mfma_i32_32x32x32_i8};
+
+// docs/virtual-gpu.md has the sources of matrices' arithmetic.
+FidelityFact fidelity_of_matrix(Op op, const Row& row, Generation generation) {
+  if (row.has(kSparse))
+    return {Fidelity::kUnverified, 0, "which elements of B its indices name is open"};
+  if (std::ranges::find(kIntegerMatrices, op) != kIntegerMatrices.end()) return {};
+  const bool is_wide = row.src[0] == Type::kF32 || row.src[0] == Type::kF64;
+  if (generation == Generation::kGfx950)
+    return {Fidelity::kUnverified, 0,
+            is_wide ? "taken to be as on gfx942" : "here its sum is exact and rounded once"};
+  if (generation == Generation::kGfx908 && !is_wide)
+    return {Fidelity::kUnverified, 0, "what is published of its 16-bit sums contradicts itself"};
+  return {Fidelity::kExact, 0, "the bits of a NaN (open)"};
+}
+
+}  // namespace
+
+FidelityFact fidelity_of(Op op, Generation generation) {
+  static const auto& facts = *new std::vector<const FidelityFact*>([] {
+    std::vector<const FidelityFact*> by_op(kOps);
+    for (const Entry& entry : entries())
+      for (const Op one : entry.ops) by_op[static_cast<unsigned>(one)] = &entry.fact;
+    return by_op;
+  }());
+  const Row& row = row_of(op);
+  if (row.matrix.m != 0) return fidelity_of_matrix(op, row, generation);
+  const FidelityFact* const fact = facts[static_cast<unsigned>(op)];
+  return fact != nullptr ? *fact : FidelityFact{};
+}
+
+}  // namespace halyard::vgpu::isa
