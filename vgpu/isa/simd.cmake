@@ -4,7 +4,8 @@
 # symbol, and the linker keeps any one of them: code for AVX-512 could run on a CPU without it. So
 # the objects of each build except the baseline are linked into one, in which every symbol except
 # the entry becomes local. Then a build uses only its own copies of functions that are not inlined,
-# and no other code can use them.
+# and no other code can use them. What an object does not define stays as it is: the functions of
+# sanitizers are asked of their one runtime.
 
 set(HALYARD_SIMD_SOURCES
   buffer.cpp
@@ -52,8 +53,6 @@ function(halyard_add_simd_build out name)
   add_library(${target} OBJECT ${HALYARD_SIMD_SOURCES})
   # Unique symbols, as gcc makes them for templates' static members, cannot become local.
   halyard_simd_options(${target} ${name} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> ${ARGN})
-  # Linting the same sources again would find nothing else.
-  set_target_properties(${target} PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
   set(object "${CMAKE_CURRENT_BINARY_DIR}/simd_${name}.o")
   add_custom_command(OUTPUT "${object}"
     COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o "${object}.all" $<TARGET_OBJECTS:${target}>
@@ -94,8 +93,7 @@ set(HALYARD_VGPU_SIMD all CACHE STRING
     "SIMD builds of the virtual GPU: all, or native: for this machine's CPU only")
 set_property(CACHE HALYARD_VGPU_SIMD PROPERTY STRINGS all native)
 set(HALYARD_SIMD_BUILDS baseline)
-# Fuzzers and sanitizers look at the sources, which are the same in each build.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT HALYARD_FUZZ AND NOT HALYARD_SANITIZE)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   if(HALYARD_VGPU_SIMD STREQUAL all)
     set(HALYARD_SIMD_BUILDS baseline avx2 avx512)
   elseif(HALYARD_VGPU_SIMD STREQUAL native)
