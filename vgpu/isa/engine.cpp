@@ -140,7 +140,7 @@ struct Job {
   bool starting = false;  // counts in starting_: has work-groups to start
 };
 
-class EngineImpl final : public Engine, public WaveServices {
+class EngineImpl final : public Engine, public WaveServices, public PlaceSource {
  public:
   EngineImpl(const EngineOptions& options, AddressSpace& memory, std::unique_ptr<Decoder> decoder)
       : options_(options),
@@ -167,6 +167,10 @@ class EngineImpl final : public Engine, public WaveServices {
 
   DispatchResult run(const Dispatch& dispatch, const volatile bool& cancel) override;
 
+  UnitPlace take_place(const WorkGroup& group) override {
+    return place_for(*group.context->dispatch, group.number, group.wave_count);
+  }
+
   void invalidate_code() override { program_.invalidate(); }
 
   void raise_event(uint32_t payload) override {
@@ -184,7 +188,8 @@ class EngineImpl final : public Engine, public WaveServices {
  private:
   bool prepare(const Dispatch& dispatch, Job& job);
   UnitPlace place_on(uint32_t unit) const;
-  UnitPlace take_place(const Job& job, uint64_t number);
+  uint32_t unit_at(const Dispatch& dispatch, uint64_t index) const;
+  UnitPlace place_for(const Dispatch& dispatch, uint64_t number, uint32_t waves);
   void give_place(WorkGroup& group);
   void work(Job& job, bool owner);
   void fail(Job& job, const WorkGroup& group);
@@ -283,6 +288,7 @@ bool EngineImpl::prepare(const Dispatch& dispatch, Job& job) {
   job.context.program = &program_;
   job.context.memory = &memory_;
   job.context.services = this;
+  job.context.places = this;
   job.context.first_xcc = options_.first_xcc;
   job.context.observers = options_.observers;
   job.context.float_atomics = options_.float_atomics;
@@ -350,25 +356,29 @@ UnitPlace EngineImpl::place_on(uint32_t unit) const {
   return place;
 }
 
-// Where on the device a work-group runs. Units are counted over the dies, which so take turns. If
-// the work-group's unit is full, another one of its die is taken, or else one of another die. If
-// all are full because of other dispatches, the work-group shares its places with one of theirs.
-UnitPlace EngineImpl::take_place(const Job& job, uint64_t number) {
-  const std::vector<uint32_t>* const units = job.context.dispatch->units;
-  const uint64_t count = units != nullptr ? units->size() : options_.compute_units;
-  const auto unit_at = [&](uint64_t index) {
-    return units != nullptr ? (*units)[index % count] : static_cast<uint32_t>(index % count);
-  };
+uint32_t EngineImpl::unit_at(const Dispatch& dispatch, uint64_t index) const {
+  return static_cast<uint32_t>(dispatch.units != nullptr
+                                   ? (*dispatch.units)[index % dispatch.units->size()]
+                                   : index % options_.compute_units);
+}
+
+// A place that no other resident work-group has. If the work-group's unit is full, another one of
+// its die is taken, or else one of another die. If all are full because of other dispatches, the
+// work-group shares its places with one of theirs.
+UnitPlace EngineImpl::place_for(const Dispatch& dispatch, uint64_t number, uint32_t waves) {
+  const uint64_t count =
+      dispatch.units != nullptr ? dispatch.units->size() : options_.compute_units;
   for (uint64_t die = 0; die < options_.xccs; ++die) {
     for (uint64_t n = 0; n < count; n += options_.xccs) {
-      UnitPlace place = place_on(unit_at(number + die + n));
-      if (slots_.take(place.unit, job.waves, place.slots)) return place;
+      UnitPlace place = place_on(unit_at(dispatch, number + die + n));
+      if (slots_.take(place.unit, waves, place.slots)) return place;
     }
   }
-  return place_on(unit_at(number));
+  return place_on(unit_at(dispatch, number));
 }
 
 void EngineImpl::give_place(WorkGroup& group) {
+  if (group.place.slots.mask == 0) return;
   slots_.give(group.place.unit, group.place.slots);
   group.place.slots.mask = 0;
 }
@@ -399,7 +409,11 @@ void EngineImpl::work(Job& job, bool owner) {
     }
     if (number + 1 == job.total && job.total > 1) set_starting(job, false);
     auto group = spare ? std::move(spare) : take_group();
-    const UnitPlace place = take_place(job, number);
+    // Units are counted over the dies, which so take turns. Where there are several, a work-group
+    // needs its die before it starts.
+    const Dispatch& dispatch = *job.context.dispatch;
+    const UnitPlace place = options_.xccs > 1 ? place_for(dispatch, number, job.waves)
+                                              : place_on(unit_at(dispatch, number));
     if (!group->start(job.context, number, place, scratch_part)) {
       const std::lock_guard lock(job.mutex);
       job.result.fault.kind = Fault::Kind::kGroupMemory;

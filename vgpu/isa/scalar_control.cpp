@@ -11,6 +11,7 @@
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
 #include "vgpu/isa/target.h"
+#include "vgpu/isa/work_group.h"
 
 namespace halyard::vgpu::isa {
 namespace {
@@ -209,6 +210,7 @@ uint32_t read_hwreg(const Wave& w, unsigned id) {
     case hwreg::kTrapsts:
       return w.trapsts;
     case hwreg::kHwId:
+      if (w.group != nullptr) w.group->settle();
       return w.hw_id;
     case hwreg::kGprAlloc: {  // sizes in granules, less one; of SGPRs a granule is 16
       const uint32_t vgprs = w.vgpr_count + (w.target->accum_offset ? w.agpr_count : 0u);

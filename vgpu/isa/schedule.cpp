@@ -139,7 +139,7 @@ uint64_t Turns::draw(uint64_t count) {
   return count < 2 ? 0 : next_random() % count;
 }
 
-uint32_t Turns::share() {
+uint32_t Turns::other_share() {
   uint64_t share = wave_budget_;
   if (kind_ == Schedule::Kind::kEvery) share = number_;
   if (kind_ == Schedule::Kind::kSeed) share = 1 + draw(uint64_t{2} * mean_share_ - 1);
@@ -150,7 +150,7 @@ uint32_t Turns::share() {
   return static_cast<uint32_t>(share);
 }
 
-size_t Turns::starts(size_t running, bool ended, bool worked) {
+size_t Turns::other_starts(size_t running, bool ended, bool worked) {
   // Work-groups that do not wait for others are finished before more are started. If a round ends
   // none, they may be waiting for later ones: half as many again, so that a whole grid is resident
   // after a few rounds.

@@ -55,7 +55,7 @@ class Turns {
   Schedule::Kind kind() const { return kind_; }
   uint32_t wave_budget() const { return wave_budget_; }
   // How many instructions the next wave may run. At least 1.
-  uint32_t share();
+  uint32_t share() { return is_plain() ? wave_budget_ : other_share(); }
   // A wave has run so many.
   void ran(uint32_t instructions) {
     since_start_ += instructions;
@@ -67,9 +67,14 @@ class Turns {
   size_t first_starts() const { return window_; }
   // How many to start when each of the `running` ones has had a turn. `ended`: one of
   // them has ended. `worked`: not all of them sleep.
-  size_t starts(size_t running, bool ended, bool worked);
+  size_t starts(size_t running, bool ended, bool worked) {
+    return is_plain() && ended ? 1 : other_starts(running, ended, worked);
+  }
 
  private:
+  bool is_plain() const { return kind_ <= Schedule::Kind::kWaits && !is_counting_; }
+  uint32_t other_share();
+  size_t other_starts(size_t running, bool ended, bool worked);
   void count(uint32_t instructions);
   uint64_t next_random();
 

@@ -20,9 +20,10 @@ constexpr T round_up(T value, T granule) {
   return (value + granule - 1) / granule * granule;
 }
 
-// Bits 5:0 of HW_ID of a wave that shares them with others.
-uint32_t shared_slot(uint32_t wave) {
-  return ((wave / 4) & 15) | (wave & 3) << 4;
+// HW_ID of a wave. Without slots, it shares bits 5:0 with others.
+uint32_t hw_id_of(const UnitPlace& place, uint32_t wave) {
+  if (place.slots.mask != 0) return place.hw_id | place.slots.slot[wave];
+  return place.hw_id | ((wave / 4) & 15) | (wave & 3) << 4;
 }
 
 }  // namespace
@@ -45,17 +46,19 @@ uint8_t* Arena::reserve(uint64_t bytes) {
   return data_;
 }
 
-bool WorkGroup::start(const GroupContext& group_context, uint64_t number, const UnitPlace& unit,
-                      uint32_t part) {
+bool WorkGroup::start(const GroupContext& group_context, uint64_t group_number,
+                      const UnitPlace& unit, uint32_t part) {
   context = &group_context;
   scratch_part = part;
   xcc = unit.xcc;
   place = unit;
+  number = group_number;
+  is_settled = unit.slots.mask != 0;
   const Dispatch& dispatch = *group_context.dispatch;
   const Kernel& kernel = *group_context.kernel;
-  id[0] = static_cast<uint32_t>(number % group_context.groups[0]);
-  id[1] = static_cast<uint32_t>(number / group_context.groups[0] % group_context.groups[1]);
-  id[2] = static_cast<uint32_t>(number / group_context.groups[0] / group_context.groups[1]);
+  id[0] = static_cast<uint32_t>(group_number % group_context.groups[0]);
+  id[1] = static_cast<uint32_t>(group_number / group_context.groups[0] % group_context.groups[1]);
+  id[2] = static_cast<uint32_t>(group_number / group_context.groups[0] / group_context.groups[1]);
   WavePlace wave_place;
   uint32_t items = 1;
   for (unsigned d = 0; d < 3; ++d) {
@@ -107,7 +110,7 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, const 
     wave_place.scratch_base = program_scratch != 0
                                   ? program->scratch_base[unit.xcc] + wave_place.scratch_offset
                                   : wave.scratch_base;
-    wave.hw_id = unit.hw_id | (unit.slots.mask != 0 ? unit.slots.slot[n] : shared_slot(n));
+    wave.hw_id = hw_id_of(unit, n);
     wave.xcc_id = group_context.first_xcc + unit.xcc;
     wave.range_epoch = ~uint64_t{0};
     wave_place.wave = n;
@@ -119,6 +122,13 @@ bool WorkGroup::start(const GroupContext& group_context, uint64_t number, const 
       observers.push_back(std::move(watching));
   }
   return true;
+}
+
+void WorkGroup::settle() {
+  if (is_settled || context == nullptr || context->places == nullptr) return;
+  is_settled = true;
+  place = context->places->take_place(*this);
+  for (uint32_t n = 0; n < wave_count; ++n) waves[n].hw_id = hw_id_of(place, n);
 }
 
 bool WorkGroup::release_barrier() {

@@ -36,6 +36,7 @@ class Arena {
 };
 
 struct DroppedAtomic;
+class PlaceSource;
 
 // What all work-groups of a dispatch have in common.
 struct GroupContext {
@@ -47,6 +48,7 @@ struct GroupContext {
   WaveServices* services = nullptr;
   uint32_t groups[3] = {};  // the grid's size in work-groups
   uint32_t first_xcc = 0;
+  PlaceSource* places = nullptr;
   std::span<Observer* const> observers;
   // As EngineOptions has them.
   const AddressSpace* float_atomics = nullptr;
@@ -68,6 +70,13 @@ struct UnitPlace {
   TakenSlots slots;  // none if the unit has more waves than HW_ID can tell apart
 };
 
+// Gives work-groups places that no other resident one has.
+class PlaceSource {
+ public:
+  virtual ~PlaceSource() = default;
+  virtual UnitPlace take_place(const WorkGroup& group) = 0;
+};
+
 struct WorkGroup {
   enum class State : uint8_t { kReady, kBarrier, kDone };
 
@@ -80,11 +89,17 @@ struct WorkGroup {
   // `faulted` is the wave. Memory that the host does not have is a fault like any other.
   Turn turn(PageCache& pages, Turns& turns);
 
+  // Before the first look at a wave's HW_ID: gives its waves places of their own. Few kernels look,
+  // and the others need not pay for it.
+  void settle();
+
   const GroupContext* context = nullptr;  // of the dispatch that it belongs to
+  uint64_t number = 0;                    // in the dispatch
   uint32_t id[3] = {};
   uint32_t xcc = 0;  // the die that it runs on, counted from 0
   uint32_t scratch_part = 0;
   UnitPlace place;
+  bool is_settled = false;
   std::vector<Wave> waves;  // `wave_count` of them are in use
   std::vector<State> states;
   uint32_t wave_count = 0;
