@@ -128,24 +128,35 @@ struct FaddFlushing {
     return to_bits(kDenormals & 2 ? sum : flush(sum));
   }
 };
-// f32 in memory: denormals are flushed in every mode (LLVM's SIISelLowering on global atomics,
-// https://reviews.llvm.org/D87864: "a hardcoded FP mode", no f32 denormals, but those of v2f16).
+// f32 in memory, up to gfx90a: denormals are flushed in every mode (LLVM's SIISelLowering on global
+// atomics, https://reviews.llvm.org/D87864: "a hardcoded FP mode", no f32 denormals, but those of
+// v2f16). Where Target::f32_atomic_denormals is set it is Fadd.
 using FaddMemory = FaddFlushing<0>;
 
-// Two f16, each on its own. f32 has bits enough for rounding twice to be harmless.
-struct PkFaddF16 {
+inline valu::F16 rounded_to(valu::F16, float x) {
+  return valu::nearest_f16(x);
+}
+inline valu::BF16 rounded_to(valu::BF16, float x) {
+  return valu::nearest_bf16(x);
+}
+// Two f16 or bf16, each on its own. f32 has bits enough for rounding twice to be harmless.
+// kDenormals: as for FaddFlushing.
+template <class Half, unsigned kDenormals>
+struct PkFadd {
   template <class T>
   static T f(T old, T data, T) {
     const auto half = [&](unsigned shift) {
-      const valu::F16 a{static_cast<uint16_t>(old >> shift)};
-      const valu::F16 b{static_cast<uint16_t>(data >> shift)};
+      Half a{static_cast<uint16_t>(old >> shift)}, b{static_cast<uint16_t>(data >> shift)};
+      if (!(kDenormals & 1)) a = valu::flush(a), b = valu::flush(b);
       const float sum = valu::to_f32(a) + valu::to_f32(b);
-      const valu::F16 r = valu::is_nan(sum) ? valu::nan_result(a, b) : valu::nearest_f16(sum);
-      return T{r.bits} << shift;
+      const Half r = valu::is_nan(sum) ? valu::nan_result(a, b) : rounded_to(a, sum);
+      return T{(kDenormals & 2 ? r : valu::flush(r)).bits} << shift;
     };
     return half(0) | half(16);
   }
 };
+using PkFaddF16 = PkFadd<valu::F16, 3>;
+using PkFaddBF16 = PkFadd<valu::BF16, 3>;
 // A NaN on either side compares false: memory is left as it is.
 struct Fmin {
   template <class T>

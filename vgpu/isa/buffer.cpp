@@ -6,6 +6,7 @@
 #include "vgpu/isa/float_atomics.h"
 #include "vgpu/isa/private_access.h"
 #include "vgpu/isa/tables.h"
+#include "vgpu/isa/target.h"
 
 namespace halyard::vgpu::isa {
 namespace {
@@ -126,21 +127,20 @@ Outcome transfer(Wave& w, const Instruction& i, VectorRegister* dst, const Vecto
 // With the LDS bit a load's result goes to LDS.
 template <class Op>
 [[gnu::noinline]] Outcome load_to_lds(Wave& w, const Instruction& i) {
-  VectorRegister result = {};
-  const Outcome outcome = transfer<Op>(w, i, &result, nullptr);
+  constexpr unsigned kDwords = (Op::kBytes + 3) / 4;
+  if (kDwords == 2 || (kDwords > 2 && !w.target->wide_lds_loads))
+    return fault_illegal(w, i, "cannot load so many dwords to LDS on this processor");
+  VectorRegister results[kDwords] = {};
+  const Outcome outcome = transfer<Op>(w, i, results, nullptr);
   if (outcome != Outcome::kNext) return outcome;
-  to_lds(w, i, result);
+  to_lds(w, i, w.m0() & w.target->buffer_lds_m0, results, kDwords);
   return Outcome::kNext;
 }
 
 template <class Op>
 Outcome buffer_load(Wave& w, const Instruction& i) {
-  if constexpr (Op::kBytes <= 4) {
-    if (i.lds) [[unlikely]]
-      return load_to_lds<Op>(w, i);
-  } else if (i.lds) {
-    return fault_illegal(w, i, "cannot load more than a dword to LDS");
-  }
+  if (i.lds) [[unlikely]]
+    return load_to_lds<Op>(w, i);
   return transfer<Op>(w, i, vector_registers(w, i.dst), nullptr);
 }
 
@@ -154,6 +154,12 @@ template <class Op>
 Outcome buffer_atomic(Wave& w, const Instruction& i) {
   VectorRegister* const data = vector_registers(w, i.dst);
   return transfer<Op>(w, i, i.glc ? data : nullptr, data);
+}
+
+// Target::f32_atomic_denormals.
+Outcome buffer_atomic_add_f32(Wave& w, const Instruction& i) {
+  return w.target->f32_atomic_denormals ? buffer_atomic<Atomic<atomic::Fadd, uint32_t>>(w, i)
+                                        : buffer_atomic<Atomic<atomic::FaddMemory, uint32_t>>(w, i);
 }
 
 // The host's caches are coherent: only the order of accesses is left to keep.
@@ -213,15 +219,18 @@ constexpr Opcode kOpcodes[] = {
     op(Op::buffer_atomic_cmpswap, buffer_atomic<Atomic<atomic::Cmpswap, uint32_t>>),
     op(Op::buffer_atomic_cmpswap_x2, buffer_atomic<Atomic<atomic::Cmpswap, uint64_t>>),
     // gfx908 and gfx90a
-    op(Op::buffer_atomic_add_f32, buffer_atomic<Atomic<atomic::FaddMemory, uint32_t>>),
+    op(Op::buffer_atomic_add_f32, buffer_atomic_add_f32),
     op(Op::buffer_atomic_pk_add_f16, buffer_atomic<Atomic<atomic::PkFaddF16, uint32_t>>),
     op(Op::buffer_atomic_add_f64, buffer_atomic<Atomic<atomic::Fadd, uint64_t>>),
     op(Op::buffer_atomic_min_f64, buffer_atomic<Atomic<atomic::Fmin, uint64_t>>),
     op(Op::buffer_atomic_max_f64, buffer_atomic<Atomic<atomic::Fmax, uint64_t>>),
+    // gfx950
+    op(Op::buffer_atomic_pk_add_bf16, buffer_atomic<Atomic<atomic::PkFaddBF16, uint32_t>>),
     op(Op::buffer_wbinvl1, cache_control),
     op(Op::buffer_wbinvl1_vol, cache_control),
     op(Op::buffer_wbl2, cache_control),
     op(Op::buffer_invl2, cache_control),
+    op(Op::buffer_inv, cache_control),  // gfx942
 };
 
 #undef HALYARD_D16

@@ -7,6 +7,7 @@
 
 #include "vgpu/isa/buffer_resource.h"
 #include "vgpu/isa/tables.h"
+#include "vgpu/isa/target.h"
 
 namespace halyard::vgpu::isa {
 namespace {
@@ -301,7 +302,7 @@ Outcome format_access(Wave& w, const Instruction& i) {
       }
     }
   }
-  if (i.lds) to_lds(w, i, result);
+  if (i.lds) to_lds(w, i, w.m0() & w.target->buffer_lds_m0, &result);
   return Outcome::kNext;
 }
 

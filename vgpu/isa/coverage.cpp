@@ -80,7 +80,9 @@ Coverage find_coverage(const std::string& processor) {
 }
 
 const char* left_out(const std::string& name) {
-  const Row& row = row_of(find_op(name.c_str()));
+  const Op op = find_op(name.c_str());
+  const Row& row = row_of(op);
+  if (op == Op::v_mfma_ld_scale_b32) return "is the first half of v_mfma_scale_*";
   if (!row.has(kGraphics)) return nullptr;
   const std::span<const Encoding> encodings = row.all_encodings();
   switch (encodings.front().format) {
@@ -136,7 +138,7 @@ std::string coverage_page() {
       "The virtual GPU refuses these forms of executed instructions by name:\n"
       "\n"
       "- modifiers of matrix instructions that AMD's calculator does not allow;\n"
-      "- loads of more than a dword from a buffer to LDS;\n"
+      "- loads of two dwords, and before gfx950 of more than one, from a buffer to LDS;\n"
       "- messages of `s_sendmsg` other than 1 (an interrupt);\n"
       "- instructions that halt a wave (`s_sethalt 1`, `s_sendmsghalt`).\n"
       "\n"

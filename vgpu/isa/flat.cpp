@@ -8,6 +8,7 @@
 #include "vgpu/isa/private_access.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
+#include "vgpu/isa/target.h"
 
 namespace halyard::vgpu::isa {
 namespace {
@@ -125,27 +126,41 @@ Outcome flat(Wave& w, const Instruction& i) {
   return access_memory<Op>(w, i, dst, data, mask, addresses.lane);
 }
 
-// A global or scratch access, whose results may go to LDS. The offset then counts at both ends
-// (LLVM, IntrinsicsAMDGPU.td, llvm.amdgcn.global.load.lds).
+// A global or scratch access at the lanes' addresses.
 template <class Op, bool kScratch>
-Outcome access_or_load_to_lds(Wave& w, const Instruction& i, const Addresses& addresses) {
-  const auto go = [&](VectorRegister* dst, const VectorRegister* data) {
-    if constexpr (kScratch) return access_scratch<Op>(w, i, dst, data, w.exec(), addresses);
-    return access_memory<Op>(w, i, dst, data, w.exec(), addresses.lane);
-  };
-  if constexpr (Op::kLoads && !Op::kWrites && Op::kBytes <= 4) {
-    if (i.lds) [[unlikely]] {
-      VectorRegister result = {};
-      const Outcome outcome = go(&result, nullptr);
-      if (outcome == Outcome::kNext) to_lds(w, i, result);
-      return outcome;
-    }
-  }
-  return go(vector_registers(w, i.dst), vector_registers(w, i.src[1]));
+Outcome access_in_space(Wave& w, const Instruction& i, VectorRegister* dst,
+                        const VectorRegister* data, const Addresses& addresses) {
+  if constexpr (kScratch) return access_scratch<Op>(w, i, dst, data, w.exec(), addresses);
+  return access_memory<Op>(w, i, dst, data, w.exec(), addresses.lane);
 }
 
-template <class Op>
-Outcome global(Wave& w, const Instruction& i) {
+// One whose results go to LDS. The offset counts at both ends (LLVM, IntrinsicsAMDGPU.td,
+// llvm.amdgcn.global.load.lds).
+template <class Op, bool kScratch>
+[[gnu::noinline]] Outcome load_to_lds(Wave& w, const Instruction& i, const Addresses& addresses) {
+  constexpr unsigned kDwords = (Op::kBytes + 3) / 4;
+  VectorRegister results[kDwords] = {};
+  const Outcome outcome = access_in_space<Op, kScratch>(w, i, results, nullptr, addresses);
+  if (outcome == Outcome::kNext) to_lds(w, i, w.m0() & w.target->flat_lds_m0, results, kDwords);
+  return outcome;
+}
+
+// Where results go: to registers, or to LDS if the LDS bit says so (up to gfx90a), or always.
+enum class To : uint8_t { kAsBitSays, kLds };
+
+template <class Op, bool kScratch, To kTo>
+Outcome access_or_load_to_lds(Wave& w, const Instruction& i, const Addresses& addresses) {
+  if constexpr (kTo == To::kLds) return load_to_lds<Op, kScratch>(w, i, addresses);
+  if constexpr (Op::kLoads && !Op::kWrites && Op::kBytes <= 4) {
+    if (i.lds) [[unlikely]]
+      return load_to_lds<Op, kScratch>(w, i, addresses);
+  }
+  return access_in_space<Op, kScratch>(w, i, vector_registers(w, i.dst),
+                                       vector_registers(w, i.src[1]), addresses);
+}
+
+template <class Op, To kTo>
+Outcome access_global(Wave& w, const Instruction& i) {
   const SharedMemoryAccess host_sees = begin_access(w);
   Addresses addresses;
   if (i.src[2].kind == OperandKind::kScalar) {
@@ -156,17 +171,30 @@ Outcome global(Wave& w, const Instruction& i) {
   } else {
     wide_addresses(w, i, addresses);
   }
-  return access_or_load_to_lds<Op, false>(w, i, addresses);
+  return access_or_load_to_lds<Op, false, kTo>(w, i, addresses);
+}
+template <class Op>
+Outcome global(Wave& w, const Instruction& i) {
+  return access_global<Op, To::kAsBitSays>(w, i);
+}
+template <class Op>
+Outcome global_to_lds(Wave& w, const Instruction& i) {
+  return access_global<Op, To::kLds>(w, i);
 }
 
-template <class Op>
-Outcome scratch(Wave& w, const Instruction& i) {
+// VADDR, SADDR, both of them (gfx942's SVE) or neither, and the offset.
+template <class Op, To kTo>
+Outcome access_private_segment(Wave& w, const Instruction& i) {
   const SharedMemoryAccess host_sees = begin_access(w);
   Addresses addresses;
-  const auto offset = static_cast<uint32_t>(i.offset);
-  if (i.src[2].kind == OperandKind::kScalar) {
-    const uint64_t at = uint64_t{read32(w, i.src[2]) + offset};
-    if constexpr (Op::kRows) {
+  auto start = static_cast<uint32_t>(i.offset);
+  if (i.src[2].kind == OperandKind::kScalar) start += read32(w, i.src[2]);
+  if (i.src[0].kind == OperandKind::kVector) {
+    const uint32_t* const base = w.vgpr[i.src[0].index].lane;
+    for (unsigned l = 0; l < kLanes; ++l) addresses.lane[l] = base[l] + start;
+  } else {
+    const uint64_t at = start;
+    if constexpr (Op::kRows && kTo == To::kAsBitSays) {
       if (w.exec() == kAllLanes && at % 4 == 0 && at + Op::kBytes <= w.scratch_bytes_per_lane &&
           !i.lds) {
         Op::rows(vector_registers(w, i.dst), vector_registers(w, i.src[1]),
@@ -175,11 +203,26 @@ Outcome scratch(Wave& w, const Instruction& i) {
       }
     }
     std::fill_n(addresses.lane, kLanes, at);
-  } else {
-    const uint32_t* const base = w.vgpr[i.src[0].index].lane;
-    for (unsigned l = 0; l < kLanes; ++l) addresses.lane[l] = base[l] + offset;
   }
-  return access_or_load_to_lds<Op, true>(w, i, addresses);
+  return access_or_load_to_lds<Op, true, kTo>(w, i, addresses);
+}
+template <class Op>
+Outcome scratch(Wave& w, const Instruction& i) {
+  return access_private_segment<Op, To::kAsBitSays>(w, i);
+}
+template <class Op>
+Outcome scratch_to_lds(Wave& w, const Instruction& i) {
+  return access_private_segment<Op, To::kLds>(w, i);
+}
+
+// Target::f32_atomic_denormals.
+Outcome flat_atomic_add_f32(Wave& w, const Instruction& i) {
+  return w.target->f32_atomic_denormals ? flat<Atomic<atomic::Fadd, uint32_t>>(w, i)
+                                        : flat<Atomic<atomic::FaddMemory, uint32_t>>(w, i);
+}
+Outcome global_atomic_add_f32(Wave& w, const Instruction& i) {
+  return w.target->f32_atomic_denormals ? global<Atomic<atomic::Fadd, uint32_t>>(w, i)
+                                        : global<Atomic<atomic::FaddMemory, uint32_t>>(w, i);
 }
 
 constexpr Opcode op(Op op, Handler handler) {
@@ -214,6 +257,13 @@ constexpr Opcode op(Op op, Handler handler) {
       op(Op::prefix##_store_dwordx3, space<StoreDwords<3>>),                         \
       op(Op::prefix##_store_dwordx4, space<StoreDwords<4>>)
 
+#define HALYARD_LOADS_TO_LDS(prefix, space)                                      \
+  op(Op::prefix##_load_lds_ubyte, space<LoadSmall<uint8_t, Part::kFull>>),       \
+      op(Op::prefix##_load_lds_sbyte, space<LoadSmall<int8_t, Part::kFull>>),    \
+      op(Op::prefix##_load_lds_ushort, space<LoadSmall<uint16_t, Part::kFull>>), \
+      op(Op::prefix##_load_lds_sshort, space<LoadSmall<int16_t, Part::kFull>>),  \
+      op(Op::prefix##_load_lds_dword, space<LoadDwords<1>>)
+
 #define HALYARD_ATOMIC(prefix, space, name, F)                        \
   op(Op::prefix##_atomic_##name, space<Atomic<atomic::F, uint32_t>>), \
       op(Op::prefix##_atomic_##name##_x2, space<Atomic<atomic::F, uint64_t>>)
@@ -238,12 +288,23 @@ constexpr Opcode kOpcodes[] = {
     HALYARD_TRANSFERS(scratch, scratch),
     HALYARD_ATOMICS(flat, flat),
     HALYARD_ATOMICS(global, global),
-    op(Op::global_atomic_add_f32, global<Atomic<atomic::FaddMemory, uint32_t>>),
+    op(Op::global_atomic_add_f32, global_atomic_add_f32),
     op(Op::global_atomic_pk_add_f16, global<Atomic<atomic::PkFaddF16, uint32_t>>),
+    // gfx942
+    op(Op::flat_atomic_add_f32, flat_atomic_add_f32),
+    op(Op::flat_atomic_pk_add_f16, flat<Atomic<atomic::PkFaddF16, uint32_t>>),
+    op(Op::flat_atomic_pk_add_bf16, flat<Atomic<atomic::PkFaddBF16, uint32_t>>),
+    op(Op::global_atomic_pk_add_bf16, global<Atomic<atomic::PkFaddBF16, uint32_t>>),
+    HALYARD_LOADS_TO_LDS(global, global_to_lds),
+    HALYARD_LOADS_TO_LDS(scratch, scratch_to_lds),
+    // gfx950
+    op(Op::global_load_lds_dwordx3, global_to_lds<LoadDwords<3>>),
+    op(Op::global_load_lds_dwordx4, global_to_lds<LoadDwords<4>>),
 };
 
 #undef HALYARD_D16
 #undef HALYARD_TRANSFERS
+#undef HALYARD_LOADS_TO_LDS
 #undef HALYARD_ATOMIC
 #undef HALYARD_ATOMICS
 

@@ -30,8 +30,8 @@ inline constexpr bool kFloatAtomic = false;
 template <class F, class T>
 inline constexpr bool kFloatAtomic<Atomic<F, T>> =
     std::is_same_v<F, atomic::Fadd> || std::is_same_v<F, atomic::FaddMemory> ||
-    std::is_same_v<F, atomic::PkFaddF16> || std::is_same_v<F, atomic::Fmin> ||
-    std::is_same_v<F, atomic::Fmax>;
+    std::is_same_v<F, atomic::PkFaddF16> || std::is_same_v<F, atomic::PkFaddBF16> ||
+    std::is_same_v<F, atomic::Fmin> || std::is_same_v<F, atomic::Fmax>;
 
 // The lanes of `mask` whose atomics are executed or illegal. The results of the others, if any, are
 // 0. `bytes`: size of an operand.

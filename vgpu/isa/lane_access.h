@@ -125,13 +125,18 @@ void access_range(VectorRegister* dst, const VectorRegister* data, uint64_t mask
   }
 }
 
-// Where the results of a load with the LDS bit go: to M0[15:0] + offset + lane * 4 (Vega
-// ISA 8.1.9).
-inline void to_lds(Wave& w, const Instruction& i, const VectorRegister& result) {
-  const uint32_t base = (w.m0() & 0xffff) + static_cast<uint32_t>(i.offset);
+// Where a load to LDS puts its `dwords`, 1, 3 or 4 for each lane: at `m0` + offset, a dword or, if
+// there are more, 16 bytes from one lane to the next (Vega ISA 8.1.9, CDNA 4 ISA 9.1.9). `m0`: the
+// bits of M0 that count.
+inline void to_lds(Wave& w, const Instruction& i, uint32_t m0, const VectorRegister* results,
+                   unsigned dwords = 1) {
+  const uint32_t base = m0 + static_cast<uint32_t>(i.offset);
+  const uint32_t stride = dwords == 1 ? 4 : 16;
   for_each_lane(w.exec(), [&](unsigned l) {
-    const uint32_t offset = base + l * 4;
-    if (uint64_t{offset} + 4 <= w.lds_size) std::memcpy(w.lds + offset, &result.lane[l], 4);
+    for (unsigned k = 0; k < dwords; ++k) {
+      const uint32_t offset = base + l * stride + 4 * k;
+      if (uint64_t{offset} + 4 <= w.lds_size) std::memcpy(w.lds + offset, &results[k].lane[l], 4);
+    }
   });
 }
 

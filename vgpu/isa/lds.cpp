@@ -217,6 +217,60 @@ Outcome ds_add_float(Wave& w, const Instruction& i) {
   }
 }
 
+// Two f16 or bf16. The document says that MODE counts here, and has one field for all floats that
+// are not f32 (CDNA 4 ISA 9.2; docs/virtual-gpu.md, "Open readings").
+template <class Half, bool kReturns>
+Outcome ds_pk_add(Wave& w, const Instruction& i) {
+  switch (w.mode.denorm_f16_f64) {
+    case 0:
+      return ds_atomic<atomic::PkFadd<Half, 0>, uint32_t, kReturns, false>(w, i);
+    case 1:
+      return ds_atomic<atomic::PkFadd<Half, 1>, uint32_t, kReturns, false>(w, i);
+    case 2:
+      return ds_atomic<atomic::PkFadd<Half, 2>, uint32_t, kReturns, false>(w, i);
+    default:
+      return ds_atomic<atomic::PkFadd<Half, 3>, uint32_t, kReturns, false>(w, i);
+  }
+}
+
+// Loads that transpose: what the 16 lanes of a row read, one behind the other, are the rows of a
+// matrix with 16 columns, and each lane gets a column (CDNA 4 ISA 11.4). An element has kBits bits.
+// EXEC must be all ones; the elements of inactive lanes are zeros here.
+template <unsigned kDwords, unsigned kBits>
+Outcome ds_read_transposed(Wave& w, const Instruction& i) {
+  if (i.gds) [[unlikely]]
+    return no_gds(w, i);
+  constexpr unsigned kRow = 16, kElements = kDwords * 32 / kBits;  // of a lane
+  constexpr unsigned kLanesOfRow = kRow / kElements;
+  uint16_t elements[kLanes][kElements] = {};
+  const uint32_t* const address = lanes_of(w, i.src[0]);
+  for_each_lane(w.exec(), [&](unsigned l) {
+    uint32_t read[kDwords + 1] = {};
+    const uint8_t* const p = lds_at(w, address[l] + static_cast<uint32_t>(i.offset), kDwords * 4);
+    if (p != nullptr) std::memcpy(read, p, kDwords * 4);
+    for (unsigned e = 0; e < kElements; ++e) {
+      const unsigned bit = e * kBits;
+      const uint64_t both = read[bit / 32] | uint64_t{read[bit / 32 + 1]} << 32;
+      const auto element = static_cast<uint32_t>(both >> bit % 32) & ((1u << kBits) - 1);
+      elements[l][e] = static_cast<uint16_t>(element);
+    }
+  });
+  VectorRegister* const dst = vector_registers(w, i.dst);
+  for_each_lane(w.exec(), [&](unsigned l) {
+    const unsigned first = l & ~(kRow - 1), column = l % kRow;
+    uint64_t gathered[kDwords] = {};
+    for (unsigned row = 0; row < kElements; ++row) {
+      const unsigned from = first + kLanesOfRow * row + column / kElements;
+      const uint64_t element = elements[from][column % kElements];
+      const unsigned bit = row * kBits;
+      gathered[bit / 32] |= element << bit % 32;
+      if (bit % 32 + kBits > 32) gathered[bit / 32 + 1] |= element >> (32 - bit % 32);
+    }
+    for (unsigned k = 0; k < kDwords; ++k) dst[k].lane[l] = static_cast<uint32_t>(gathered[k]);
+  });
+  return Outcome::kNext;
+}
+
 // Conditionally exchanges two dwords: each is written, without its top bit, if the data's top bit
 // is set.
 Outcome ds_condxchg32_rtn_b64(Wave& w, const Instruction& i) {
@@ -438,6 +492,16 @@ constexpr Opcode kOpcodes[] = {
     op(Op::ds_permute_b32, ds_permute_b32),
     op(Op::ds_bpermute_b32, ds_bpermute_b32),
     op(Op::ds_nop, ds_nop),
+    // gfx942
+    op(Op::ds_pk_add_f16, ds_pk_add<valu::F16, false>),
+    op(Op::ds_pk_add_rtn_f16, ds_pk_add<valu::F16, true>),
+    op(Op::ds_pk_add_bf16, ds_pk_add<valu::BF16, false>),
+    op(Op::ds_pk_add_rtn_bf16, ds_pk_add<valu::BF16, true>),
+    // gfx950
+    op(Op::ds_read_b64_tr_b4, ds_read_transposed<2, 4>),
+    op(Op::ds_read_b96_tr_b6, ds_read_transposed<3, 6>),
+    op(Op::ds_read_b64_tr_b8, ds_read_transposed<2, 8>),
+    op(Op::ds_read_b64_tr_b16, ds_read_transposed<2, 16>),
 };
 
 #undef HALYARD_DS

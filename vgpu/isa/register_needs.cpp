@@ -59,8 +59,9 @@ const char* register_needs(const Target& target, const Instruction& i, uint32_t&
     const unsigned end = operand.index + dwords;
     if (operand.kind == OperandKind::kVector || operand.kind == OperandKind::kAcc) {
       if (end > 256) problem = "has an operand that runs past the end of its register file";
-      // LLVM's FeatureRequiresAlignedVGPRs.
-      if (target.aligned_vgpr_pairs && dwords > 1 && operand.index % 2 != 0)
+      // LLVM's FeatureRequiresAlignedVGPRs; and its validateVGPRAlign has the exception.
+      if (target.aligned_vgpr_pairs && dwords > 1 && operand.index % 2 != 0 &&
+          i.op != Op::ds_read_b96_tr_b6)
         problem =
             "has an operand of several VGPRs that starts at an odd one, which this processor "
             "forbids";

@@ -17,6 +17,7 @@ set(HALYARD_SIMD_SOURCES
   valu/general.cpp
   valu/lane_access.cpp
   valu/operands.cpp
+  valu/scaled_conversions.cpp
   valu/source_changes.cpp
   valu/tables_byte.cpp
   valu/tables_compare_float.cpp
@@ -28,7 +29,9 @@ set(HALYARD_SIMD_SOURCES
   valu/tables_integer.cpp
   valu/tables_integer16.cpp
   valu/tables_packed.cpp
+  valu/tables_small_float.cpp
   valu/tables_transcendental.cpp
+  valu/truth_table.cpp
 )
 
 # One call that gcc leaves in a loop over lanes keeps it from being vectorised; the helpers of f16

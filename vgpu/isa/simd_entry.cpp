@@ -25,7 +25,8 @@ extern "C" const halyard::vgpu::isa::SimdBuild* HALYARD_ENTRY(HALYARD_SIMD_BUILD
          {valu::integer_opcodes, valu::float32_opcodes, valu::conversion_opcodes,
           valu::compare_float_opcodes, valu::compare_integer_opcodes, valu::lane_access_opcodes,
           valu::float64_opcodes, valu::float16_opcodes, valu::integer16_opcodes,
-          valu::packed_opcodes, valu::transcendental_opcodes, valu::byte_opcodes})
+          valu::packed_opcodes, valu::transcendental_opcodes, valu::byte_opcodes,
+          valu::small_float_opcodes, valu::scaled_conversion_opcodes, valu::truth_table_opcodes})
       joined.insert(joined.end(), part().begin(), part().end());
     return joined;
   }());

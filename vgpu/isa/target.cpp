@@ -78,6 +78,8 @@ void add_cdna3(Target& target) {
   target.matrix_halves_permute = false;
   target.float8 = Float8::kFnuz;
   target.generation = Generation::kGfx942;
+  target.f32_atomic_denormals = true;
+  target.flat_lds_m0 = 0x3fffc;
 }
 
 // gfx950 (CDNA 4).
@@ -88,6 +90,7 @@ void add_cdna4(Target& target) {
   target.matrix_arithmetic = MatrixArithmetic::kCdna4;
   target.float8 = Float8::kOcp;
   target.generation = Generation::kGfx950;
+  target.buffer_lds_m0 = 0x3ffff;
   target.wide_lds_loads = true;
 }
 

@@ -52,10 +52,17 @@ struct Target {
   // --- Arithmetic.
   MatrixArithmetic matrix_arithmetic = MatrixArithmetic::kNone;
   Float8 float8 = Float8::kNone;
-  bool wide_lds_loads = false;        // also of 3 and 4 dwords, with 16 bytes of LDS for each lane
   bool float_atomics_return = true;   // atomics of f32 and of two f16 can return the old value
   bool matrix_f64_negates = false;    // BLGP of f64 matrix instructions negates A, B and C
   bool matrix_halves_permute = true;  // BLGP permutes B of one block of f16 or bf16
+  // Adding to an f32 in memory keeps denormals (LLVM, FeatureMemoryAtomicFAddF32DenormalSupport);
+  // else they are flushed whatever MODE says.
+  bool f32_atomic_denormals = false;
+
+  // --- Loads from memory to LDS (CDNA 3 ISA and CDNA 4 ISA, 9.1.9 and 10.3).
+  uint32_t buffer_lds_m0 = 0xffff;  // the bits of M0 that are the offset in LDS
+  uint32_t flat_lds_m0 = 0xffff;    // of global and scratch loads
+  bool wide_lds_loads = false;      // also of 3 and 4 dwords, with 16 bytes of LDS for each lane
 
   // --- Start of a wave.
   bool packed_work_item_ids = false;      // v0 holds x, y and z, 10 bits each

@@ -25,7 +25,8 @@ TEST_P(CoverageOf, EveryOpcodeIsExecutedOrLeftOutForGood) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, CoverageOf,
-                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"),
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "gfx942",
+                                           "gfx950"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Coverage, TheSweepFindsWhatIsNewInEachProcessor) {

@@ -54,7 +54,7 @@ struct Atomic {
 
 bool is_float(const std::string& name) {
   return name.find("_f16") != name.npos || name.find("_f32") != name.npos ||
-         name.find("_f64") != name.npos;
+         name.find("_f64") != name.npos || name.find("_bf16") != name.npos;
 }
 
 // "global_atomic_add_x2" and the like.

@@ -13,6 +13,7 @@
 #include "vgpu/isa/opcode.h"
 #include "vgpu/isa/valu/loops.h"
 #include "vgpu/isa/valu/operands.h"
+#include "vgpu/isa/valu/result_modifiers.h"
 #include "vgpu/isa/valu/signature.h"
 #include "vgpu/isa/valu/source_changes.h"
 #include "vgpu/isa/valu/values.h"
@@ -28,7 +29,9 @@ struct Operation {
 
   static constexpr bool kPacked = [] {
     for (const Type type : kShape.src) {
-      if (type == Type::kPkB16 || type == Type::kPkF16 || type == Type::kPkF32) return true;
+      if (type == Type::kPkB16 || type == Type::kPkF16 || type == Type::kPkBF16 ||
+          type == Type::kPkF32)
+        return true;
     }
     return false;
   }();
@@ -63,8 +66,7 @@ struct Operation {
   [[gnu::noinline]] static void apply_signs(const Instruction& in, LaneArgs& args,
                                             LaneBuffer* scratch) {
     for (unsigned i = 0; i < kShape.sources; ++i) {
-      const uint32_t sign =
-          kShape.src[i] == Type::kF16 || kShape.src[i] == Type::kB16 ? 0x8000 : 0x80000000;
+      const uint32_t sign = is_16bit(kShape.src[i]) ? 0x8000 : 0x80000000;
       const uint32_t keep = (in.abs >> i & 1) != 0 ? ~sign : ~0u;
       const uint32_t flip = (in.neg >> i & 1) != 0 ? sign : 0;
       if ((keep == ~0u && flip == 0) || (kShape.accumulates && i + 1u == kShape.sources)) continue;

@@ -100,6 +100,8 @@ struct Carrier<float> : DwordCarrier<float, Type::kF32> {};
 template <>
 struct Carrier<PkF16> : PairCarrier<PkF16, F16, Type::kPkF16> {};
 template <>
+struct Carrier<PkBF16> : PairCarrier<PkBF16, BF16, Type::kPkBF16> {};
+template <>
 struct Carrier<PkU16> : PairCarrier<PkU16, uint16_t, Type::kPkB16> {};
 template <>
 struct Carrier<PkI16> : PairCarrier<PkI16, int16_t, Type::kPkB16> {};
@@ -109,6 +111,8 @@ template <>
 struct Carrier<int16_t> : WordCarrier<int16_t, Type::kB16> {};
 template <>
 struct Carrier<F16> : WordCarrier<F16, Type::kF16> {};
+template <>
+struct Carrier<BF16> : WordCarrier<BF16, Type::kBF16> {};
 template <>
 struct Carrier<uint64_t> : QwordCarrier<uint64_t, Type::kB64> {};
 template <>

@@ -23,7 +23,8 @@ void splat_rows(const Wave& w, const Operand& operand, unsigned dwords, LaneBuff
 [[gnu::noinline]] void finish(const Wave& w, const Instruction& in, const Shape& shape,
                               LaneBuffer* out) {
   if (shape.float_result && (in.omod != 0 || in.clamp)) {
-    const bool single = shape.dst == Type::kF32 || shape.dst == Type::kPkF32;
+    const bool single =
+        shape.dst == Type::kF32 || shape.dst == Type::kPkF32 || shape.dst == Type::kPkBF16;
     const RoundingScope scope(single ? w.mode.round_f32 : w.mode.round_f16_f64);
     modify_results(in, w.mode, shape.dst, out);
   }

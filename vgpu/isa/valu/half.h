@@ -40,6 +40,17 @@ inline F16 nearest_f16(float x) {
   return F16{static_cast<uint16_t>(bits)};
 }
 
+// A NaN keeps its sign and the upper bits of its payload, and becomes quiet.
+constexpr uint16_t bf16_nan(uint32_t bits) {
+  return static_cast<uint16_t>(bits >> 16 | 0x40);
+}
+// Nearest even.
+inline BF16 nearest_bf16(float x) {
+  const uint32_t bits = to_bits(x);
+  const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return BF16{is_nan(x) ? bf16_nan(bits) : static_cast<uint16_t>(rounded)};
+}
+
 // Any mode. With `saturate` (MODE.FP16_OVFL) a finite value that overflows becomes ±65504.
 inline F16 round_f16(double x, unsigned rounding, bool saturate = false) {
   const uint64_t bits = to_bits(x);

@@ -375,4 +375,25 @@ inline int16_t mad_i16_clamp(int16_t a, int16_t b, int16_t c) {
   return saturate<int16_t>(int64_t{a} * b + c);
 }
 
+// --- gfx942 and gfx950.
+inline uint64_t mov_b64(uint64_t a) {
+  return a;
+}
+// A count above 4 is taken for 0 (CDNA 4 ISA, V_LSHL_ADD_U64).
+inline uint64_t lshl_add_u64(uint64_t a, uint32_t count, uint64_t c) {
+  const uint32_t bits = count & 7;
+  return (a << (bits > 4 ? 0 : bits)) + c;
+}
+// A step of a linear feedback shift register.
+inline uint32_t prng_b32(uint32_t x) {
+  return x << 1 ^ (x >> 31 != 0 ? 197u : 0u);
+}
+template <class Byte>
+uint16_t ashr_pk(int32_t a, int32_t b, uint32_t amount) {
+  const auto byte = [&](int32_t x) {
+    return static_cast<uint16_t>(static_cast<uint8_t>(saturate<Byte>(x >> (amount & 31))));
+  };
+  return static_cast<uint16_t>(byte(a) | byte(b) << 8);
+}
+
 }  // namespace halyard::vgpu::isa::valu

@@ -112,6 +112,30 @@ T med3(T a, T b, T c, const FloatMode& m) {
   return max_num(a, b, m);
 }
 
+// IEEE 754-2019's minimum and maximum: a NaN comes out, quiet, a signalling one before others (RDNA
+// 4 ISA, V_MINIMUM_F32; CDNA 4's document names the function only), and -0 is less than +0.
+template <bool kHigher, class T>
+T choose_ieee(T x, T y, const FloatMode& m) {
+  const T a = flush_input(x, m);
+  const T b = flush_input(y, m);
+  T r = (kHigher ? less(b, a) : less(a, b)) ? a : b;
+  const auto zeros =
+      static_cast<BitsOf<T>>(kHigher ? to_bits(a) & to_bits(b) : to_bits(a) | to_bits(b));
+  r = both(is_zero(a), is_zero(b)) ? from_bits<T>(zeros) : r;
+  r = is_nan(b) ? quieted(b) : r;
+  r = is_nan(a) ? quieted(a) : r;
+  r = is_signaling(b) ? quieted(b) : r;
+  return is_signaling(a) ? quieted(a) : r;
+}
+template <class T>
+T minimum3(T a, T b, T c, const FloatMode& m) {
+  return choose_ieee<false>(choose_ieee<false>(a, b, m), c, m);
+}
+template <class T>
+T maximum3(T a, T b, T c, const FloatMode& m) {
+  return choose_ieee<true>(choose_ieee<true>(a, b, m), c, m);
+}
+
 template <class T>
 bool is_unusual_order(T a, T b, T c) {
   return either(either(is_unusual_order(a, b), is_unusual_order(b, c)), is_unusual_order(a, c));

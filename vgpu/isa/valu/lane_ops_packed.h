@@ -98,6 +98,17 @@ inline float dot2_f32_f16_fast(PkF16 a, PkF16 b, float c) {
   return to_f32(a.hi) * to_f32(b.hi) + low;
 }
 
+// Of bf16, which are f32: rounded step by step, as the document's pseudocode has it (CDNA 4 ISA,
+// V_DOT2_F32_BF16 and V_DOT2C_F32_BF16, which begin at different ends).
+inline float dot2_f32_bf16(PkBF16 a, PkBF16 b, float c, const FloatMode& m) {
+  const float low = mul(to_f32(a.lo), to_f32(b.lo), m), high = mul(to_f32(a.hi), to_f32(b.hi), m);
+  return add(add(low, high, m), c, m);
+}
+inline float dot2c_f32_bf16(PkBF16 a, PkBF16 b, float c, const FloatMode& m) {
+  const float low = mul(to_f32(a.lo), to_f32(b.lo), m), high = mul(to_f32(a.hi), to_f32(b.hi), m);
+  return add(add(c, low, m), high, m);
+}
+
 // v_mad_mix and v_fma_mix: every source is an f32 by now (mix_sources()). The f16 result of the lo
 // and hi forms is the f32 result, rounded again.
 inline float mad_mix(float a, float b, float c, const FloatMode& m) {

@@ -8,7 +8,7 @@
 namespace halyard::vgpu::isa::valu {
 
 constexpr bool is_16bit(Type type) {
-  return type == Type::kF16 || type == Type::kB16;
+  return type == Type::kF16 || type == Type::kB16 || type == Type::kBF16;
 }
 
 inline unsigned sub_dword_shift(SubDword sel) {
@@ -73,6 +73,14 @@ void replace(Type type, LaneBuffer* out, F value) {
       out[1].lane[lane] = static_cast<uint32_t>(bits >> 32);
     }
   } else if constexpr (std::is_same_v<T, float>) {
+    if (type == Type::kPkBF16) {
+      // As f32: what scaling and bounding make of an f32 that ends with 16 zeros ends so too.
+      for (uint32_t& lane : out[0].lane) {
+        const uint32_t low = to_bits(value(from_bits<float>(lane << 16))) >> 16;
+        lane = low | (to_bits(value(from_bits<float>(lane & 0xffff0000))) & 0xffff0000);
+      }
+      return;
+    }
     for (unsigned d = 0; d < (type == Type::kPkF32 ? 2u : 1u); ++d) {
       for (uint32_t& lane : out[d].lane) lane = to_bits(value(from_bits<float>(lane)));
     }
@@ -99,7 +107,8 @@ void modify_results(const Instruction& in, const FloatMode& m, LaneBuffer* out, 
 // Out of line, so that no float operation can move out of the caller's rounding scope.
 [[gnu::noinline]] inline void modify_results(const Instruction& in, const FloatMode& m, Type type,
                                              LaneBuffer* out) {
-  if (type == Type::kF32 || type == Type::kPkF32) return modify_results<float>(in, m, out, type);
+  if (type == Type::kF32 || type == Type::kPkF32 || type == Type::kPkBF16)
+    return modify_results<float>(in, m, out, type);
   if (type == Type::kF16 || type == Type::kPkF16) return modify_results<F16>(in, m, out, type);
   if (type == Type::kF64) modify_results<double>(in, m, out, type);
 }

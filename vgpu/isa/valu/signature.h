@@ -45,7 +45,7 @@ struct ResultOf<Flagged<T>> {
 template <class T>
 inline constexpr bool kIsReal =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, F16> ||
-    std::is_same_v<T, PkF16> || std::is_same_v<T, PkF32>;
+    std::is_same_v<T, PkF16> || std::is_same_v<T, PkBF16> || std::is_same_v<T, PkF32>;
 
 // What an operation needs beyond what its signature says.
 struct Traits {

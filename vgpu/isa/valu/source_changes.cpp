@@ -9,7 +9,7 @@ namespace halyard::vgpu::isa::valu {
 namespace {
 
 constexpr bool is_packed16(Type type) {
-  return type == Type::kPkF16 || type == Type::kPkB16;
+  return type == Type::kPkF16 || type == Type::kPkBF16 || type == Type::kPkB16;
 }
 
 // Makes an f32 of a half of each dword. `to` may be `from`.

@@ -114,7 +114,7 @@ inline constexpr unsigned kChangedRows = 2;
       return;
     if (neg_lo) change(0, kDword, ~0u, 0x80000000);
     if (neg_hi) change(1, kDword, ~0u, 0x80000000);
-  } else if (type == Type::kPkF16 || type == Type::kPkB16) {
+  } else if (type == Type::kPkF16 || type == Type::kPkBF16 || type == Type::kPkB16) {
     if (halves == kOpSelHi) return;
     const uint32_t flip = (neg_lo ? 0x8000u : 0u) | (neg_hi ? 0x80000000u : 0u);
     change(0, kLowTwice + (halves & (kOpSel | kOpSelHi)), ~0u, flip);

@@ -19,5 +19,8 @@ std::span<const Opcode> conversion_opcodes();
 std::span<const Opcode> compare_float_opcodes();
 std::span<const Opcode> compare_integer_opcodes();
 std::span<const Opcode> lane_access_opcodes();
+std::span<const Opcode> small_float_opcodes();
+std::span<const Opcode> scaled_conversion_opcodes();
+std::span<const Opcode> truth_table_opcodes();
 
 }  // namespace halyard::vgpu::isa::valu

@@ -24,12 +24,16 @@ constexpr Opcode kOpcodes[] = {
     op_fast<mad_f32, mad_f32_fast, kAccumulates>(Op::v_mac_f32),
     op_fast<mad_f32, mad_f32_fast, kLiteralMultiplicand>(Op::v_madmk_f32),
     op_fast<mad_f32, mad_f32_fast>(Op::v_madak_f32),
+    op_fast<fma<float>, fma_f32_fast, kLiteralMultiplicand>(Op::v_fmamk_f32),
+    op_fast<fma<float>, fma_f32_fast>(Op::v_fmaak_f32),
     op_fast<mad_legacy_f32, mad_legacy_f32_fast>(Op::v_mad_legacy_f32),
 
     op_fast<min_num<float>, min_fast<float>>(Op::v_min_f32),
     op_fast<max_num<float>, max_fast<float>>(Op::v_max_f32),
     op_fast<min3<float>, min3_f32_fast>(Op::v_min3_f32),
     op_fast<max3<float>, max3_f32_fast>(Op::v_max3_f32),
+    op_fast<minimum3<float>, min3_f32_fast>(Op::v_minimum3_f32),
+    op_fast<maximum3<float>, max3_f32_fast>(Op::v_maximum3_f32),
     op_fast<med3<float>, med3_f32_fast>(Op::v_med3_f32),
 
     op_fast<trunc<float>, trunc_fast<float>>(Op::v_trunc_f32),

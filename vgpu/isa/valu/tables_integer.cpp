@@ -12,6 +12,7 @@ constexpr Traits kAmount0{.amounts = 1};
 constexpr Traits kAmount1{.amounts = 2};
 constexpr Traits kAmount2{.amounts = 4};
 constexpr Traits kField{.amounts = 6};
+constexpr Traits kKeep{.keeps_other = true};
 
 constexpr Opcode kOpcodes[] = {
     op<mov_b32>(Op::v_mov_b32),
@@ -85,6 +86,12 @@ constexpr Opcode kOpcodes[] = {
     op<min3_int<uint32_t>>(Op::v_min3_u32),
     op<max3_int<uint32_t>>(Op::v_max3_u32),
     op<med3_int<uint32_t>>(Op::v_med3_u32),
+
+    op<mov_b64>(Op::v_mov_b64),
+    op<lshl_add_u64>(Op::v_lshl_add_u64),
+    op<prng_b32>(Op::v_prng_b32),
+    op<ashr_pk<int8_t>, kKeep>(Op::v_ashr_pk_i8_i32),
+    op<ashr_pk<uint8_t>, kKeep>(Op::v_ashr_pk_u8_i32),
 };
 
 }  // namespace

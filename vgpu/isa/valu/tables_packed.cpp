@@ -39,6 +39,8 @@ constexpr Opcode kOpcodes[] = {
     op_fast<packed_float3<PkF16, fma<F16>>, pk_fma_f16_fast, kAccumulates>(Op::v_pk_fmac_f16),
     op_fast<packed_float2<PkF16, min_num<F16>>, pk_min_f16_fast>(Op::v_pk_min_f16),
     op_fast<packed_float2<PkF16, max_num<F16>>, pk_max_f16_fast>(Op::v_pk_max_f16),
+    op<packed_float3<PkF16, minimum3<F16>>>(Op::v_pk_minimum3_f16),
+    op<packed_float3<PkF16, maximum3<F16>>>(Op::v_pk_maximum3_f16),
 
     op_fast<packed_float2<PkF32, add<float>>, packed2<PkF32, add_fast<float>>>(Op::v_pk_add_f32),
     op_fast<packed_float2<PkF32, mul<float>>, packed2<PkF32, mul_fast<float>>>(Op::v_pk_mul_f32),
@@ -53,6 +55,8 @@ constexpr Opcode kOpcodes[] = {
     op_fast<fma_mix_f16, fma_mix_f16_fast<true>, kMixHigh>(Op::v_fma_mixhi_f16),
 
     op_fast<dot2_f32_f16, dot2_f32_f16_fast>(Op::v_dot2_f32_f16),
+    op<dot2_f32_bf16>(Op::v_dot2_f32_bf16),
+    op<dot2c_f32_bf16, kAccumulates>(Op::v_dot2c_f32_bf16),
     op_clamp<dot2_i32_i16<false>, dot2_i32_i16<true>>(Op::v_dot2_i32_i16),
     op_clamp<dot2_u32_u16<false>, dot2_u32_u16<true>>(Op::v_dot2_u32_u16),
     op_clamp<dot<int32_t, 8, false>, dot<int32_t, 8, true>>(Op::v_dot4_i32_i8),

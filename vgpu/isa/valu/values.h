@@ -23,6 +23,12 @@ struct F16 {
 struct PkF16 {
   F16 lo, hi;
 };
+struct BF16 {
+  uint16_t bits;
+};
+struct PkBF16 {
+  BF16 lo, hi;
+};
 struct PkU16 {
   uint16_t lo, hi;
 };
@@ -102,6 +108,13 @@ struct Real<F16> {
   static constexpr unsigned round(const FloatMode& m) { return m.round_f16_f64; }
 };
 
+template <>
+struct Real<BF16> {
+  using Bits = uint16_t;
+  static constexpr Bits kSign = 0x8000, kExponent = 0x7f80, kQuiet = 0x0040;
+  static constexpr int kMantissaBits = 7, kBias = 127;
+};
+
 template <class T>
 using BitsOf = typename Real<T>::Bits;
 
@@ -112,6 +125,11 @@ constexpr BitsOf<T> to_bits(T x) {
 template <class T>
 constexpr T from_bits(BitsOf<T> bits) {
   return std::bit_cast<T>(bits);
+}
+
+// A bf16 is the upper half of an f32.
+constexpr float to_f32(BF16 x) {
+  return std::bit_cast<float>(uint32_t{x.bits} << 16);
 }
 
 // `&&` and `||` that evaluate both sides: a branch would keep a loop from being vectorised.

@@ -44,6 +44,7 @@ struct Case {
   unsigned flag_out = kVccRegister, flag_in = kVccRegister;
   unsigned negate = 0, absolute = 0;  // a bit for each source; of packed operands neg_lo, neg_hi
   unsigned op_sel = 0, op_sel_hi = 7;
+  unsigned table = 0;   // v_bitop3
   bool packed = false;  // VOP3P
   unsigned omod = 0;    // 1: * 2, 2: * 4, 3: / 2
   bool clamp = false;

@@ -109,6 +109,9 @@ uint64_t random_value(Kind kind, Values values, Random& random) {
     case Kind::kPkB16:
       return kind == Kind::kPkB16 && random() % 2 ? random_integer(random)
                                                   : real(Float::kF16) | real(Float::kF16) << 16;
+    case Kind::kBF16:
+    case Kind::kPkBF16:
+      return real(Float::kBF16) | real(Float::kBF16) << 16;
     case Kind::kF32:
       return real(Float::kF32);
     case Kind::kMix:
@@ -278,6 +281,9 @@ void modify_result(const Case& c, const Mode& mode, Dwords& d) {
   if (kind == Kind::kPkF16) {
     d[0] =
         static_cast<uint32_t>(one(Float::kF16, d[0] & 0xffff) | one(Float::kF16, d[0] >> 16) << 16);
+  } else if (kind == Kind::kPkBF16) {
+    d[0] = static_cast<uint32_t>(one(Float::kBF16, d[0] & 0xffff) | one(Float::kBF16, d[0] >> 16)
+                                                                        << 16);
   } else if (kind == Kind::kPkF32) {
     for (unsigned i = 0; i < 2; ++i) d[i] = static_cast<uint32_t>(one(Float::kF32, d[i]));
   } else {
@@ -318,13 +324,20 @@ Lane lane_of(const Case& c, const Mode& mode, const Registers& r, unsigned numbe
   l.number = number;
   l.mode = mode;
   l.clamp = c.clamp && row.clamps_integer;
+  l.op_sel = c.op_sel;
+  l.table = c.table;
   for (unsigned i = 0; i < row.sources.size(); ++i) {
     const Kind kind = row.sources[i];
     Dwords d{};
     const bool moved = i == 0 && c.encoding == Encoding::kDpp;
     if (!moved || source_lane >= 0)
       d = read(r, c.source[i], moved ? static_cast<unsigned>(source_lane) : number, kind);
-    if (c.encoding == Encoding::kSdwa && i < 2) d[0] = selected(d[0], c.source_sel[i], c.extend[i]);
+    if (c.encoding == Encoding::kSdwa && kind == Kind::kByte) {
+      d[0] >>= c.source_sel[0] < 4 ? 8 * c.source_sel[0] : 0;
+    } else if (c.encoding == Encoding::kSdwa && kind == Kind::kBytes) {
+      d[0] >>= c.source_sel[0] % 4 == 1 ? 16 : 0;
+    } else if (c.encoding == Encoding::kSdwa && i < 2)
+      d[0] = selected(d[0], c.source_sel[i], c.extend[i]);
     if (kind == Kind::kMix)
       d[0] = mixed(c, i, d[0], mode);
     else

@@ -44,12 +44,15 @@ constexpr FloatConstant kFloatConstants[] = {
 // An inline constant: an integer is sign-extended to the operand, a float is of its format.
 void make_constant(Source& s, Kind kind, Random& random) {
   s.where = Source::Where::kConstant;
-  const bool real =
-      kind == Kind::kF16 || kind == Kind::kF32 || kind == Kind::kF64 || kind == Kind::kPkF16;
+  const bool real = kind == Kind::kF16 || kind == Kind::kF32 || kind == Kind::kF64 ||
+                    kind == Kind::kPkF16 || kind == Kind::kBF16 || kind == Kind::kPkBF16;
   if (real && random() % 2 == 0) {
-    const FloatConstant& c = kFloatConstants[random() % std::size(kFloatConstants)];
+    // LLVM takes the last one's text for a literal if it is a bf16, as it rounds to another number.
+    const size_t count = std::size(kFloatConstants) - (format(kind) == Float::kBF16 ? 1 : 0);
+    const FloatConstant& c = kFloatConstants[random() % count];
     s.text = c.text;
     s.value = kind == Kind::kF64 ? c.f64 : kind == Kind::kF32 ? c.f32 : c.f16;
+    if (format(kind) == Float::kBF16) s.value = c.f32 >> 16;
     return;
   }
   const auto n = static_cast<int64_t>(random() % 81) - 16;
@@ -66,6 +69,11 @@ void make_literal(Source& s, Kind kind, Random& random) {
 // Not documented: constants of packed f32 and of v_mad_mix.
 bool takes_constants(Kind kind) {
   return kind != Kind::kPkF32 && kind != Kind::kMix && kind != Kind::kB128;
+}
+
+// SDWA of v_cvt_f32_fp8 and its kin selects the source's part and nothing else.
+bool selects_bytes(const Row& row) {
+  return !row.sources.empty() && (row.sources[0] == Kind::kByte || row.sources[0] == Kind::kBytes);
 }
 
 void choose_sources(Case& c, Random& random) {
@@ -145,7 +153,13 @@ void choose_modifiers(Case& c, Random& random) {
   }
   if (c.encoding == Encoding::kLong && !c.packed && is_half(row.dst) && exact && random() % 4 == 0)
     c.op_sel |= 8;
-  if (c.encoding == Encoding::kSdwa) {
+  if (row.selects_byte) c.op_sel = 4 * static_cast<unsigned>(random() % 4);
+  if (row.truth_table) c.table = static_cast<unsigned>(random() % 256);
+  if (c.encoding == Encoding::kSdwa && selects_bytes(row)) {
+    c.clamp = false;
+    c.omod = 0;
+    c.source_sel[0] = static_cast<unsigned>(random() % 7);
+  } else if (c.encoding == Encoding::kSdwa) {
     if (row.dst != Kind::kNone && exact) {
       c.dst_sel = static_cast<unsigned>(random() % 7);
       c.dst_unused = static_cast<unsigned>(random() % 3);
@@ -193,11 +207,14 @@ std::string long_modifiers(const Case& c) {
     for (const Kind kind : c.row->sources) halves |= is_packed16(kind) || kind == Kind::kPkF32;
     if (halves && c.negate != 0) text += bit_list("neg_lo", c.negate, sources);
     if (halves && c.absolute != 0) text += bit_list("neg_hi", c.absolute, sources);
+  } else if (c.row->selects_byte) {
+    text += bit_list("op_sel", c.op_sel, 4);
   } else if (c.op_sel != 0) {
     // The destination's bit is the last of the list.
     const unsigned bits = (c.op_sel & 7) | (c.op_sel >> 3 & 1) << sources;
     text += bit_list("op_sel", bits, sources + 1);
   }
+  if (c.row->truth_table) text += " bitop3:" + hex(c.table);
   return text + result_modifiers(c);
 }
 
@@ -206,7 +223,7 @@ std::string sdwa_modifiers(const Case& c) {
                                   "WORD_0", "WORD_1", "DWORD"};
   constexpr const char* kUnused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
   std::string text = result_modifiers(c);
-  if (c.row->dst != Kind::kNone) {
+  if (c.row->dst != Kind::kNone && !selects_bytes(*c.row)) {
     text += std::string(" dst_sel:") + kSel[c.dst_sel] + " dst_unused:" + kUnused[c.dst_unused];
   }
   for (size_t i = 0; i < c.row->sources.size() && i < 2; ++i)

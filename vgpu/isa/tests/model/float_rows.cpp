@@ -187,6 +187,8 @@ void add_float_rows(std::vector<Row>& rows) {
   rows.push_back(accumulating(f32, "v_mac", unfused, true));
   rows.push_back(with_literal(three(f32, "v_madmk", unfused, true), true));
   rows.push_back(with_literal(three(f32, "v_madak", unfused, true), false));
+  rows.push_back(with_literal(three(f32, "v_fmamk", fused), true));
+  rows.push_back(with_literal(three(f32, "v_fmaak", fused), false));
   // AMD's texts say of v_add_f16 and v_mul_f16 that they support denormals, and leave it out here.
   rows.push_back(keeping(three(f16, "v_mad", unfused, true)));
   rows.push_back(three(f16, "v_mad_legacy", unfused, true));

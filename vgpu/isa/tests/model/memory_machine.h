@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vgpu/isa/decode.h"
+#include "vgpu/isa/target.h"
 #include "vgpu/isa/tests/machine.h"
 #include "vgpu/isa/tests/model/case.h"
 #include "vgpu/isa/wave.h"
@@ -25,7 +26,7 @@ struct MemoryTarget {
 inline constexpr MemoryTarget kMemoryTargets[] = {
     {"gfx900", "", false},         {"gfx906", "-sramecc", false}, {"gfx906", "+sramecc", true},
     {"gfx908", "-sramecc", false}, {"gfx908", "+sramecc", true},  {"gfx90a", "-sramecc", true},
-    {"gfx90a", "+sramecc", true},
+    {"gfx90a", "+sramecc", true},  {"gfx942", "+sramecc", true},  {"gfx950", "+sramecc", true},
 };
 // "gfx906", "gfx906_sramecc"
 inline std::string name_of(const MemoryTarget& target) {
@@ -38,6 +39,8 @@ class MemoryMachine {
   static constexpr uint64_t kSharedBase = 0x1000'0000'0000, kPrivateBase = 0x2000'0000'0000;
 
   explicit MemoryMachine(const std::string& processor, const std::string& features = "");
+
+  const Target& target() const { return decoder_->target(); }
 
   Random random{17};
   Registers r;  // the model's

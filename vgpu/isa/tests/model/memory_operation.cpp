@@ -59,6 +59,14 @@ bool parse_lds(std::string text, MemoryOperation& o) {
   if (last == std::string::npos) return false;
   const std::string type = text.substr(last + 1);
   text.erase(last);
+  if (text == "pk_add" || text == "pk_add_rtn") {
+    if (type != "f16" && type != "bf16") return false;
+    o.what = MemoryOperation::What::kAtomic;
+    o.returns = text == "pk_add_rtn";
+    o.type = type == "f16" ? 'p' : 'q';
+    o.op = "add";
+    return true;
+  }
   if (type != "u32" && type != "u64" && type != "i32" && type != "i64" && type != "b32" &&
       type != "b64" && type != "f32" && type != "f64")
     return false;
@@ -80,16 +88,20 @@ int64_t as_signed(uint64_t x, unsigned bytes) {
   return bytes == 8 ? static_cast<int64_t>(x) : int64_t{static_cast<int32_t>(x)};
 }
 
-// Sums round to nearest even whatever MODE says. Denormals: f32 in memory are flushed, LDS asks
-// MODE, f64 and packed f16 in memory are kept (docs/virtual-gpu.md has the sources).
+// Sums round to nearest even whatever MODE says. Denormals: f32 in memory are flushed before
+// gfx942, LDS asks MODE, f64 and pairs in memory are kept (docs/virtual-gpu.md has the sources).
 uint64_t float_sum(const MemoryOperation& o, const Mode& mode, uint64_t old, uint64_t data) {
-  const Float f = o.type == 'p' ? Float::kF16 : o.bytes == 8 ? Float::kF64 : Float::kF32;
+  const bool pairs = o.type == 'p' || o.type == 'q';
+  const Float f = o.type == 'p'   ? Float::kF16
+                  : o.type == 'q' ? Float::kBF16
+                  : o.bytes == 8  ? Float::kF64
+                                  : Float::kF32;
   FloatRules rules;
-  if (o.lds) rules = mode.rules(f);
-  if (!o.lds && f == Float::kF32) rules = flushing(rules);
+  if (o.lds) rules = mode.rules(pairs ? Float::kF16 : f);
+  if (!o.lds && f == Float::kF32 && !o.keeps_denormals) rules = flushing(rules);
   rules.rounding = 0;
   rules.saturate = false;
-  if (o.type != 'p') return sum(f, rules, old, data);
+  if (!pairs) return sum(f, rules, old, data);
   return sum(f, rules, old & 0xffff, data & 0xffff) | sum(f, rules, old >> 16, data >> 16) << 16;
 }
 
@@ -115,6 +127,7 @@ bool parse_memory(const std::string& name, MemoryOperation& o) {
     if (take_end(text, "_f64")) o.bytes = 8, o.type = 'f';
     if (take_end(text, "_f32")) o.type = 'f';
     if (text == "pk_add_f16") text = "add", o.type = 'p';
+    if (text == "pk_add_bf16") text = "add", o.type = 'q';
     o.op = text;
     o.second = text == "cmpswap";
     return true;
@@ -129,7 +142,7 @@ uint64_t atomic_result(const MemoryOperation& o, const Mode& mode, uint64_t old,
                        uint64_t second) {
   const auto is = [&](const char* name) { return o.op == name; };
   const int64_t so = as_signed(old, o.bytes), sd = as_signed(data, o.bytes);
-  const bool floats = o.type == 'f' || o.type == 'p';
+  const bool floats = o.type == 'f' || o.type == 'p' || o.type == 'q';
   uint64_t r = 0;
   if (is("swap") || is("wrxchg")) r = data;
   if (is("add")) r = floats ? float_sum(o, mode, old, data) : old + data;

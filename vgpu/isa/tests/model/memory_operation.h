@@ -16,7 +16,8 @@ struct MemoryOperation {
   bool low_half = false, high_half = false;  // the D16 forms: of the register
   bool ecc = false;                          // of the registers: a load of a half clears the rest
   std::string op;                            // "add", "smin", "cmpswap", …
-  char type = 'u';                           // of an atomic: u, i, b, f; p: two f16
+  char type = 'u';                           // of an atomic: u, i, b, f; p, q: two f16, two bf16
+  bool keeps_denormals = false;              // of f32 in memory: gfx942 and later
   bool returns = false;
   bool second = false;  // takes two data operands (compare and swap, mskor, wrap)
   bool lds = false;

@@ -11,7 +11,7 @@
 
 namespace halyard::vgpu::isa::model {
 
-enum class Float : uint8_t { kF16, kF32, kF64 };
+enum class Float : uint8_t { kF16, kBF16, kF32, kF64 };
 
 // What the MODE register says about one format (Vega ISA 3.4).
 struct FloatRules {
@@ -27,6 +27,7 @@ struct Layout {
 };
 constexpr Layout layout(Float f) {
   if (f == Float::kF16) return {16, 11, -14, 15};
+  if (f == Float::kBF16) return {16, 8, -126, 127};
   if (f == Float::kF32) return {32, 24, -126, 127};
   return {64, 53, -1022, 1023};
 }

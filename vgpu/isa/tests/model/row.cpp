@@ -18,22 +18,23 @@ unsigned dwords(Kind kind) {
   }
 }
 bool is_packed16(Kind kind) {
-  return kind == Kind::kPkB16 || kind == Kind::kPkF16;
+  return kind == Kind::kPkB16 || kind == Kind::kPkF16 || kind == Kind::kPkBF16;
 }
 bool is_half(Kind kind) {
-  return kind == Kind::kB16 || kind == Kind::kF16;
+  return kind == Kind::kB16 || kind == Kind::kF16 || kind == Kind::kBF16;
 }
 bool is_real(Kind kind) {
   return kind == Kind::kF16 || kind == Kind::kF32 || kind == Kind::kF64 || kind == Kind::kPkF16 ||
-         kind == Kind::kPkF32 || kind == Kind::kMix;
+         kind == Kind::kPkF32 || kind == Kind::kMix || kind == Kind::kBF16 || kind == Kind::kPkBF16;
 }
 Float format(Kind kind) {
   if (kind == Kind::kF64) return Float::kF64;
+  if (kind == Kind::kBF16 || kind == Kind::kPkBF16) return Float::kBF16;
   return kind == Kind::kF16 || kind == Kind::kPkF16 ? Float::kF16 : Float::kF32;
 }
 
 FloatRules Mode::rules(Float f) const {
-  const bool single = f == Float::kF32;
+  const bool single = f == Float::kF32 || f == Float::kBF16;
   const unsigned denormals = single ? denormals32 : denormals16_64;
   return {single ? round32 : round16_64, (denormals & 1) != 0, (denormals & 2) != 0,
           f == Float::kF16 && overflow16};
@@ -57,6 +58,7 @@ const std::vector<Row>& vector_rows() {
     add_integer16_rows(all);
     add_byte_rows(all);
     add_packed_rows(all);
+    add_small_float_rows(all);
     return all;
   }();
   return rows;

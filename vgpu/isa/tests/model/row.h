@@ -23,6 +23,10 @@ enum class Kind : uint8_t {
   kPkB16,
   kPkF16,
   kPkF32,
+  kBF16,
+  kPkBF16,
+  kByte,   // a float of 8 bits: SDWA says which byte of the dword
+  kBytes,  // two of them: which word
   kMix,    // v_mad_mix: an f32, or half of a dword
   kClass,  // a mask of classes
   kMask,   // a lane mask in scalars
@@ -37,6 +41,7 @@ struct Mode {
   unsigned round32 = 0, round16_64 = 0;  // 0 nearest even, 1 up, 2 down, 3 toward zero
   unsigned denormals32 = 3, denormals16_64 = 3;
   bool dx10_clamp = true, ieee = true, overflow16 = false;
+  bool fnuz = false;  // no part of MODE: 8-bit floats are those of gfx942
 
   FloatRules rules(Float f) const;
   uint32_t bits() const;
@@ -51,7 +56,8 @@ struct Lane {
   bool flag = false;  // carry in, or v_cndmask's and v_div_fmas's condition
   unsigned number = 0;
   Mode mode;
-  bool clamp = false;  // of integers: saturate
+  bool clamp = false;              // of integers: saturate
+  unsigned op_sel = 0, table = 0;  // as the row has selects_byte or truth_table
 
   Dwords result{};
   bool result_flag = false;
@@ -82,6 +88,8 @@ struct Row {
   bool keeps_upper = false;     // a 16-bit result leaves the dword's other half
   bool to_upper = false;        // v_mad_mixhi
   bool clamps_integer = false;  // CLAMP saturates
+  bool selects_byte = false;    // op_sel[3:2] is the byte of the destination
+  bool truth_table = false;     // v_bitop3
   unsigned ulps = 0;            // how far the result may be from the model's
 };
 
@@ -96,6 +104,7 @@ void add_integer_rows(std::vector<Row>& rows);
 void add_integer16_rows(std::vector<Row>& rows);
 void add_byte_rows(std::vector<Row>& rows);
 void add_packed_rows(std::vector<Row>& rows);
+void add_small_float_rows(std::vector<Row>& rows);
 const std::vector<Row>& vector_rows();
 
 }  // namespace halyard::vgpu::isa::model

@@ -12,6 +12,7 @@
 
 #include "vgpu/isa/coverage.h"
 #include "vgpu/isa/decode.h"
+#include "vgpu/isa/target.h"
 #include "vgpu/isa/tests/assembler.h"
 #include "vgpu/isa/tests/covered.h"
 #include "vgpu/isa/tests/model/case.h"
@@ -29,7 +30,8 @@ struct Move {
   const char* text;  // with D, A and B for the numbers of registers
   void (*model)(Machine& m);
   bool accumulators;
-  bool moving_accumulators;  // from one to another: gfx90a only
+  bool moving_accumulators;   // from one to another: gfx90a and later
+  bool swaps_groups = false;  // gfx950
 };
 
 uint64_t exec(const Machine& m) {
@@ -41,6 +43,22 @@ void for_lanes(const Machine& m, F f) {
   for (unsigned lane = 0; lane < kLaneCount; ++lane) {
     if ((mask >> lane & 1) != 0) f(lane);
   }
+}
+
+// gfx950: D's odd groups of lanes change places with A's even ones, of which an inactive one gives
+// nothing, a zero, or its value.
+enum class Fetch : uint8_t { kNothing, kZero, kInactive };
+template <unsigned kGroup, Fetch kFetch>
+void swap_groups(Machine& m) {
+  const Registers before = m.r;
+  for_lanes(m, [&](unsigned lane) {
+    const bool odd = (lane & kGroup) != 0;
+    const unsigned partner = lane ^ kGroup;
+    const bool active = (exec(m) >> partner & 1) != 0;
+    if (!active && kFetch == Fetch::kNothing) return;
+    const uint32_t value = before.v[odd ? m.a : m.d][partner];
+    m.r.v[odd ? m.d : m.a][lane] = active || kFetch == Fetch::kInactive ? value : 0;
+  });
 }
 
 const Move kMoves[] = {
@@ -79,6 +97,14 @@ const Move kMoves[] = {
        for_lanes(m, [&](unsigned lane) { m.acc.v[m.d][lane] = m.acc.v[m.a][lane]; });
      },
      true, true},
+    {"v_permlane16_swap_b32 vD, vA", swap_groups<16, Fetch::kNothing>, false, false, true},
+    {"v_permlane32_swap_b32 vD, vA", swap_groups<32, Fetch::kNothing>, false, false, true},
+    {"v_permlane16_swap_b32_e64 vD, vA bound_ctrl:1", swap_groups<16, Fetch::kZero>, false, false,
+     true},
+    {"v_permlane32_swap_b32_e64 vD, vA fi:1", swap_groups<32, Fetch::kInactive>, false, false,
+     true},
+    {"v_permlane16_swap_b32_e64 vD, vA bound_ctrl:1 fi:1", swap_groups<16, Fetch::kInactive>, false,
+     false, true},
     {"v_nop", [](Machine&) {}, false, false},
     {"v_clrexcp", [](Machine&) {}, false, false},
 };
@@ -112,8 +138,10 @@ TEST_P(LaneMoves, AgreeWithTheModel) {
     for (uint32_t& x : r.s) x = static_cast<uint32_t>(random());
   };
   for (const Move& move : kMoves) {
-    if (move.accumulators && processor != "gfx908" && processor != "gfx90a") continue;
-    if (move.moving_accumulators && processor != "gfx90a") continue;
+    const Target& target = decoder->target();
+    if (move.accumulators && !target.accumulators) continue;
+    if (move.moving_accumulators && !target.accum_offset) continue;
+    if (move.swaps_groups && target.matrix_arithmetic != MatrixArithmetic::kCdna4) continue;
     for (unsigned n = 0; n < 40; ++n) {
       randomize(m->r);
       randomize(m->acc);
@@ -153,7 +181,8 @@ TEST_P(LaneMoves, AgreeWithTheModel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, LaneMoves,
-                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"),
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "gfx942",
+                                           "gfx950"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

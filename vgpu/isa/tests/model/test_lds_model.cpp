@@ -20,11 +20,13 @@ const testing::Names kTwoPlaces = {
 const testing::Names kOnePlace = {"ds_append", "ds_consume", "ds_read_addtid_b32",
                                   "ds_write_addtid_b32"};
 const testing::Names kMoves = {"ds_swizzle_b32", "ds_permute_b32", "ds_bpermute_b32"};
+const testing::Names kTransposed = {"ds_read_b64_tr_b4", "ds_read_b96_tr_b6", "ds_read_b64_tr_b8",
+                                    "ds_read_b64_tr_b16"};
 const testing::Names kOthers = {"ds_condxchg32_rtn_b64", "ds_nop"};
 
 testing::Covered lds_covered([] {
   testing::Names names;
-  for (const testing::Names& some : {kTwoPlaces, kOnePlace, kMoves, kOthers})
+  for (const testing::Names& some : {kTwoPlaces, kOnePlace, kMoves, kTransposed, kOthers})
     names.insert(some.begin(), some.end());
   return names;
 });
@@ -220,8 +222,58 @@ TEST_P(LdsModel, NothingHappens) {
   lds_covered.expect_all([](const std::string& name) { return name == "ds_nop"; });
 }
 
+// Transposing loads (CDNA 4 ISA 11.4), as AMD's text and measurements of a MI350X describe them: of
+// 16-bit elements a lane gets four of one column, and the rows that 16 lanes read have 16 columns;
+// of bytes these are two 8 by 8 matrices whose lanes alternate; of 4 bits, one of 16 by 16.
+TEST(TransposedReads, EachLaneGetsAColumn) {
+  MemoryMachine m{"gfx950"};
+  struct Kind {
+    const char* name;
+    unsigned bits, bytes, alignment;
+  };
+  constexpr Kind kKinds[] = {{"ds_read_b64_tr_b16", 16, 8, 8},
+                             {"ds_read_b64_tr_b8", 8, 8, 8},
+                             {"ds_read_b64_tr_b4", 4, 8, 8},
+                             {"ds_read_b96_tr_b6", 6, 12, 16}};
+  for (const Kind& kind : kKinds) {
+    for (unsigned n = 0; n < 8; ++n) {
+      m.randomize();
+      m.r.set_pair(kExecRegister, ~uint64_t{0});
+      for (uint32_t& x : m.r.v[0]) x = m.below(1024) * kind.alignment;
+      const std::string text = std::string(kind.name) + " v[4:" + (kind.bytes == 8 ? "5" : "6") +
+                               "], v0 offset:" + std::to_string(16 * n);
+      std::string error;
+      const std::vector<uint8_t> code = testing::assemble(text, "gfx950", error);
+      ASSERT_EQ(error, "") << text;
+      m.run(code, text);
+      const auto bit_of = [&](unsigned lane, unsigned bit) {
+        return *m.lds_at(uint64_t{m.r.v[0][lane]} + 16 * n + bit / 8) >> bit % 8 & 1u;
+      };
+      const unsigned elements = kind.bytes * 8 / kind.bits;
+      uint32_t out[3][kLaneCount] = {};
+      for (unsigned lane = 0; lane < kLaneCount; ++lane) {
+        for (unsigned e = 0; e < elements; ++e) {
+          // The matrix's row e is spread over 16 / elements lanes.
+          const unsigned column = lane % 16, spread = 16 / elements;
+          const unsigned from = lane / 16 * 16 + e * spread + column / elements;
+          for (unsigned b = 0; b < kind.bits; ++b) {
+            const unsigned bit = e * kind.bits + b;
+            out[bit / 32][lane] |= bit_of(from, column % elements * kind.bits + b) << bit % 32;
+          }
+        }
+      }
+      for (unsigned d = 0; d < kind.bytes / 4; ++d)
+        std::memcpy(m.r.v[4 + d], out[d], sizeof out[d]);
+      ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
+    }
+    lds_covered.compared(kind.name);
+  }
+  lds_covered.expect_all([](const std::string& name) { return kTransposed.contains(name); });
+}
+
 INSTANTIATE_TEST_SUITE_P(Processors, LdsModel,
-                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"),
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "gfx942",
+                                           "gfx950"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

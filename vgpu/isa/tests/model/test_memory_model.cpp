@@ -98,6 +98,10 @@ class MemoryModel : public ::testing::TestWithParam<MemoryTarget> {
   static std::string result_text(const MemoryOperation& o) {
     return range('v', kResult, o.data_dwords());
   }
+  std::string returns_text(const MemoryOperation& o) const {
+    if (!o.returns) return "";
+    return m.target().scope_bits ? " sc0" : " glc";
+  }
   // Memory: the comparison is behind the data.
   static unsigned second_of(const MemoryOperation& o) {
     return o.lds ? kSecond : kData + o.data_dwords();
@@ -125,6 +129,7 @@ class MemoryModel : public ::testing::TestWithParam<MemoryTarget> {
       MemoryOperation o;
       if (!name.starts_with(prefix) || !parse_memory(name, o)) continue;
       o.ecc = GetParam().ecc;
+      o.keeps_denormals = m.target().f32_atomic_denormals;
       found.emplace_back(name, o);
     }
     EXPECT_GE(found.size(), least) << prefix;
@@ -184,7 +189,7 @@ TEST_P(MemoryModel, Global) {
       if (processor == "gfx908" && (o.type == 'f' || o.type == 'p')) o.returns = false;
       const std::string text = flat_text(name, o, scalar_base ? "v0" : "v[0:1]") +
                                (scalar_base ? ", s[20:21]" : ", off") +
-                               " offset:" + std::to_string(offset) + (o.returns ? " glc" : "");
+                               " offset:" + std::to_string(offset) + returns_text(o);
       ASSERT_NO_FATAL_FAILURE(execute(text));
       model(o, kData, second_of(o), kResult,
             [&](unsigned lane, unsigned byte) { return m.at(address[lane] + byte); });
@@ -219,8 +224,8 @@ TEST_P(MemoryModel, Flat) {
         m.r.v[kAddress + 1][lane] = static_cast<uint32_t>(address >> 32);
       }
       o.returns = atomic && m.below(2) != 0;
-      const std::string text = flat_text(name, o, "v[0:1]") + " offset:" + std::to_string(offset) +
-                               (o.returns ? " glc" : "");
+      const std::string text =
+          flat_text(name, o, "v[0:1]") + " offset:" + std::to_string(offset) + returns_text(o);
       ASSERT_NO_FATAL_FAILURE(execute(text));
       model(o, kData, second_of(o), kResult, [&](unsigned lane, unsigned byte) -> uint8_t* {
         if (kind[lane] == 1) return m.lds_at(place[lane] + byte);
@@ -238,21 +243,23 @@ TEST_P(MemoryModel, Scratch) {
   for (const auto& [name, o] : operations("scratch_", 22)) {
     for (unsigned n = 0; n < rounds(8); ++n) {
       m.randomize();
-      const bool scalar = m.below(2) != 0;
-      const int offset = static_cast<int>(m.below(64)) * 4 - 128;
-      const unsigned uniform = 256 + within(o, true);
-      m.r.s[20] = uniform;
-      for (uint32_t& x : m.r.v[kAddress]) x = 256 + m.below(16) * 16 + within(o, true);
+      // SADDR, VADDR, and on gfx942 both or neither.
+      const bool any = m.target().architected_flat_scratch;
+      const bool scalar = m.below(2) != 0, vector = any ? m.below(2) != 0 : !scalar;
+      const int least = scalar || vector ? -128 : 0;
+      const int offset = static_cast<int>(m.below(64)) * 4 + least;
+      m.r.s[20] = 128 + within(o, true);
+      for (uint32_t& x : m.r.v[kAddress]) x = 128 + m.below(16) * 16 + within(o, true);
       const std::string data =
           o.what == MemoryOperation::What::kLoad ? result_text(o) : data_text(o);
-      const std::string address = scalar ? "off" : "v0", base = scalar ? ", s20" : ", off";
+      const std::string address = vector ? "v0" : "off", base = scalar ? ", s20" : ", off";
       const std::string text =
           name + " " +
           (o.what == MemoryOperation::What::kLoad ? data + ", " + address : address + ", " + data) +
           base + " offset:" + std::to_string(offset);
       ASSERT_NO_FATAL_FAILURE(execute(text));
       model(o, kData, second_of(o), kResult, [&](unsigned lane, unsigned byte) {
-        const unsigned start = scalar ? uniform : m.r.v[kAddress][lane];
+        const unsigned start = (scalar ? m.r.s[20] : 0) + (vector ? m.r.v[kAddress][lane] : 0);
         return m.scratch_at(lane, start + static_cast<unsigned>(offset) + byte);
       });
       ASSERT_NO_FATAL_FAILURE(m.expect_same(text));
@@ -346,7 +353,7 @@ TEST_P(MemoryModel, Buffer) {
       text += ", s[20:23], s24";
       if (b.idxen) text += " idxen";
       if (b.offen) text += " offen";
-      text += " offset:" + std::to_string(b.immediate) + (o.returns ? " glc" : "");
+      text += " offset:" + std::to_string(b.immediate) + returns_text(o);
       ASSERT_NO_FATAL_FAILURE(execute(text));
       model(o, kData, second_of(o), result, [&](unsigned lane, unsigned byte) -> uint8_t* {
         const uint64_t address = b.place(lane, index[lane], offset[lane], byte, o.bytes);

@@ -101,7 +101,8 @@ TEST_P(ScalarMemoryModel, LoadsAndStores) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, ScalarMemoryModel,
-                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"),
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "gfx942",
+                                           "gfx950"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

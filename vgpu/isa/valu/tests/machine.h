@@ -14,6 +14,7 @@
 
 #include "vgpu/isa/opcode.h"
 #include "vgpu/isa/source_codes.h"
+#include "vgpu/isa/target.h"
 #include "vgpu/isa/wave.h"
 
 namespace halyard::vgpu::isa::test {
@@ -61,15 +62,18 @@ inline Instruction decoded(Instruction in) {
 
 class Machine {
  public:
-  static constexpr unsigned kRegisters = 64;
+  static constexpr unsigned kRegisters = 128;
 
   Machine() : vgprs_(new VectorRegister[kRegisters]()), agprs_(new VectorRegister[kRegisters]()) {
+    target.float8 = Float8::kOcp;
+    wave.target = &target;
     wave.vgpr = vgprs_.get();
     wave.agpr = agprs_.get();
     wave.vgpr_count = wave.agpr_count = kRegisters;
     wave.set_exec(~0ull);
   }
 
+  Target target;
   Wave wave;
 
   uint32_t& v(unsigned reg, unsigned lane = 0) { return wave.vgpr[reg].lane[lane]; }

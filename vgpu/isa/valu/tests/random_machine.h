@@ -9,7 +9,8 @@
 
 namespace halyard::vgpu::isa::test {
 
-inline constexpr unsigned kDst = 40, kDstDwords = 4;
+// Sources begin below 36 and have up to 32 dwords.
+inline constexpr unsigned kDst = 80, kDstDwords = 32;
 
 inline bool is_packed(const std::string& name) {
   return name.starts_with("v_pk_") || name.starts_with("v_dot") || name.find("_mix") != name.npos;
@@ -24,9 +25,10 @@ class RandomMachine : public Machine {
   void randomize() {
     for (unsigned r = 0; r < kRegisters; ++r) {
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        uint32_t value = static_cast<uint32_t>(random());
-        if (random() % 6 == 0) value |= 0x7f807c00;
-        if (random() % 6 == 0) value &= ~0x7f807c00u;
+        const uint64_t drawn = random();
+        uint32_t value = static_cast<uint32_t>(drawn);
+        if ((drawn >> 32 & 0xffff) % 6 == 0) value |= 0x7f807c00;
+        if ((drawn >> 48) % 6 == 0) value &= ~0x7f807c00u;
         wave.vgpr[r].lane[lane] = value;
       }
     }

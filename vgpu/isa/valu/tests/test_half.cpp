@@ -14,7 +14,7 @@ namespace {
 
 TEST(Half, EveryValueConvertsToF32Exactly) {
   for (unsigned h = 0; h < 0x10000; ++h) {
-    const float x = valu::to_f32({static_cast<uint16_t>(h)});
+    const float x = valu::to_f32(valu::F16{static_cast<uint16_t>(h)});
     if ((h & 0x7fff) < 0x7c00) {
       ASSERT_EQ(x, half_value(static_cast<uint16_t>(h)));
       ASSERT_EQ(std::signbit(x), (h & 0x8000) != 0);
