@@ -72,7 +72,7 @@ void Corpus::run(const std::vector<isa::Observer*>& observers) {
   const CorpusCase& one = *GetParam();
   const HostResult host = run_on_host(one);
   const std::vector<Object> objects = objects_of(one);
-  ASSERT_THAT(objects, testing::SizeIs(16)) << objects_folder;  // 4 processors, 4 levels
+  ASSERT_THAT(objects, testing::SizeIs(24)) << objects_folder;  // 6 processors, 4 levels
   for (const Object& object : objects) {
     SCOPED_TRACE(object.path.filename().string() + ", kernel " + one.name);
     isa::EngineOptions options;

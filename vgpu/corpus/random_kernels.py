@@ -22,7 +22,7 @@ import tempfile
 
 from kernel_generator import write
 
-PROCESSORS = ["gfx900", "gfx906", "gfx908", "gfx90a"]
+PROCESSORS = ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"]
 
 
 # Up to LLVM 22, the pass si-lower-sgpr-spills may define the VGPR that holds spilled SGPRs anew in each
