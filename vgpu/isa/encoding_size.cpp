@@ -58,6 +58,11 @@ bool has_dpp_it_takes(const Row& row, uint32_t w1) {
 
 // Floats have NEG and ABS, integers SEXT.
 bool has_sdwa_it_takes(const Row& row, Format format, uint32_t w1) {
+  // Conversions of small floats select a byte of bits, and write whole dwords.
+  const bool is_of_small_float = format == Format::kVop1 && row.src[0] == Type::kB32 &&
+                                 (row.dst == Type::kPkF32 || &row == &row_of(Op::v_cvt_f32_fp8) ||
+                                  &row == &row_of(Op::v_cvt_f32_bf8));
+  if (is_of_small_float && (field(w1, 8, 3) != 6 || field(w1, 19, 1))) return false;
   const unsigned sources = encoded_sources(row);
   constexpr uint32_t kSecondSource = 0xbf000000;  // without its reserved bit
   if (format == Format::kVop1 && (w1 & kSecondSource)) return false;
@@ -142,6 +147,7 @@ const char* unused_bits(const Target& target, const Row& row, Format format,
       if (field(w0, 16, 1) && !may_return(target, row)) return kProblem;
       // Data that go to LDS are in no AGPR.
       if (field(w0, 13, 1) && field(w1, 23, 1) && !target.scope_bits) return kProblem;
+      if (field(w1, 23, 1) && row.has(kToLds)) return kProblem;
       if (segment_of(format, w0) == 0 && (field(w1, 16, 7) != 0 || field(w0, 13, 1)))
         return kProblem;
       return segment_of(format, w0) == 2 && target.scope_bits && field(w0, 13, 1) ? kProblem

@@ -14,6 +14,7 @@
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/MCTargetOptions.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 
@@ -68,6 +69,9 @@ struct Operands {
 class Llvm {
  public:
   explicit Llvm(const std::string& processor) {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUDisassembler();
     const llvm::Triple triple("amdgcn-amd-amdhsa");
     std::string error;
     const llvm::Target* const target =
