@@ -84,6 +84,12 @@ std::vector<std::byte> DeviceTest::object_bytes(std::string_view object) {
   return take(Environment::get().read_module(object));
 }
 
+bool DeviceTest::has_code_for_device(std::string_view object) {
+  const std::vector<std::byte> bytes = object_bytes(object);
+  const auto loaded = device().load_executable(bytes.data(), bytes.size());
+  return loaded.ok() || loaded.status().code() != StatusCode::kFailedPrecondition;
+}
+
 const Function* DeviceTest::function(std::string_view object, std::string_view name) {
   return take(executable(object)->find(name));
 }
