@@ -21,7 +21,7 @@ FOLDERS = ("bindings", "config", "cts", "drivers", "hal", "library", "plugins", 
 SKIPPED = re.compile(
     r"(^|/)(tests|hip_tests|corpus|kernels|frozen|broken|faulty)/|_test\.\w+$"
     r"|^cts/harness/(child|device_test|other_process|check|threads|when)\."
-    r"|^(config/settings/(generate|documents|key_table)|vgpu/isa/(coverage|isa_table))\.cpp$"
+    r"|^(config/settings/(generate|documents|key_table)|vgpu/isa/(coverage|fidelity|isa_table))\.cpp$"
     r"|^tools/bench/(goals|plot)\.cpp$|^hal/src/target_map_table\.cpp$")
 
 # Their first text is a message, however short.
@@ -70,7 +70,7 @@ REASONS = frozenset(
 OUTPUT = re.compile(
     r"^(bindings/python/src/.*|plugins/(host_memory|skeleton)/driver.cpp"
     r"|tools/halyard/(dump|list|manual|objdump|run|run_program|targets|vgpu_disasm).cpp"
-    r"|vgpu/coherence/reliances.cpp|vgpu/observe/(counts|trace).cpp)$")
+    r"|vgpu/coherence/reliances.cpp|vgpu/observe/(counts|fidelity|trace).cpp)$")
 # Whatever is given this text, it is a message.
 MARK = re.compile(r"^…?halyard(: (error|warning|note):|: [A-Z]| vgpu: )")
 # What these are given is help, a name or output.
