@@ -120,8 +120,8 @@ TEST_F(CliObjdump, ATargetThatThereIsNotIsSaidToBeThat) {
   EXPECT_THAT(nonsense.err, HasSubstr("The target map has no entry named (nonsense)"));
   EXPECT_THAT(dump("gfx90b").err, HasSubstr("Did you mean \"gfx90"));
   EXPECT_THAT(dump("gfx803").err, HasSubstr("has no code for the target (gfx803). It has gfx900"));
-  EXPECT_THAT(dump("mi300x").err,
-              HasSubstr("has no code for the target (mi300x, which is gfx942). It has gfx900"));
+  EXPECT_THAT(dump("w7900").err,
+              HasSubstr("has no code for the target (w7900, which is gfx1100). It has gfx900"));
   // A product stands for its processor.
   EXPECT_EQ(dump("mi210").exit_code, 0);
   EXPECT_EQ(dump("mi210").out, dump("gfx90a").out);
