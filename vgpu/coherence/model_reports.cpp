@@ -78,7 +78,7 @@ std::string Model::missing_acquire(const Reader& reader, WorkId filler, Scope sc
       text_of(scope));
 }
 
-// What would have written the dirty bytes of an L2 back, for whoever reads them in `scope`.
+// The release that is missing: with it, a reader in `scope` would see what is dirty in the L2.
 std::string Model::missing_write_back(uint32_t gpu, WorkId writer, Scope scope) const {
   const GpuFacts& facts = gpus_[gpu].facts;
   const char* const wide = text_of(scope);

@@ -41,8 +41,8 @@ const char* not_executed(const Instruction& instruction) {
 }
 
 // v_mfma_ld_scale_b32 and the f8f6f4 instruction behind it are one instruction of 16 bytes (CDNA 4
-// ISA, "VOP3PX"). Takes the first half off `words` and returns what it says of the scales. Sets
-// `problem` where there is no such instruction.
+// ISA, "VOP3PX"). Takes the first half off `words` and returns what it says of the scales. If
+// the pair is not legal, `problem` says why.
 int32_t take_scales(uint32_t words[], const char*& problem) {
   constexpr unsigned kVgpr0 = 256;
   const auto bit = [](uint32_t word, unsigned at) { return word >> at & 1; };

@@ -80,6 +80,20 @@ const std::vector<Entry>& entries() {
        {Op::v_div_fmas_f32, Op::v_div_fmas_f64}},
       {{Fidelity::kExact, 0, "inline constants as operands (open)"},
        {Op::v_pk_add_f32, Op::v_pk_mul_f32, Op::v_pk_fma_f32, Op::v_pk_mov_b32}},
+      {{Fidelity::kExact, 0, "NaNs (open)"},
+       {Op::v_minimum3_f32, Op::v_maximum3_f32, Op::v_pk_minimum3_f16, Op::v_pk_maximum3_f16}},
+      {{Fidelity::kExact, 0, "NaNs, and what FP16_OVFL does (open)"},
+       {Op::v_cvt_f32_fp8, Op::v_cvt_f32_bf8, Op::v_cvt_pk_f32_fp8, Op::v_cvt_pk_f32_bf8,
+        Op::v_cvt_pk_fp8_f32, Op::v_cvt_pk_bf8_f32}},
+      {{Fidelity::kExact, 0, "signalling NaNs (open)"}, {Op::v_cvt_f32_bf16}},
+      {{Fidelity::kExact, 0, "shifts by more than 4 (open)"}, {Op::v_lshl_add_u64}},
+      {{Fidelity::kExact, 0, "denormals (open)"}, {Op::ds_pk_add_bf16, Op::ds_pk_add_rtn_bf16}},
+      {{Fidelity::kExact, 0, "denormals on gfx942 and gfx950 (open)"},
+       {Op::global_atomic_add_f32, Op::flat_atomic_add_f32, Op::buffer_atomic_add_f32}},
+      {{Fidelity::kUnverified, 0, "no document has its layout; here as one program's test has it"},
+       {Op::ds_read_b96_tr_b6}},
+      {{Fidelity::kExact, 0, "inactive lanes (open)"},
+       {Op::ds_read_b64_tr_b4, Op::ds_read_b64_tr_b8, Op::ds_read_b64_tr_b16}},
   };
   return all;
 }

@@ -1,6 +1,7 @@
 #include "vgpu/isa/op_table.h"
 
 #include <array>
+#include <mutex>
 
 namespace halyard::vgpu::isa {
 namespace {
@@ -66,13 +67,13 @@ OpTable::OpTable(Generation generation) : entries_(kStarts[kFormats]) {
 }
 
 const OpTable& OpTable::of(Generation generation) {
-  // Never destroyed: the vendor runtime's threads outlive static destructors.
-  static const auto& tables = *new std::array<const OpTable*, kGenerations>([] {
-    std::array<const OpTable*, kGenerations> all{};
-    for (unsigned g = 0; g < kGenerations; ++g) all[g] = new OpTable(static_cast<Generation>(g));
-    return all;
-  }());
-  return *tables[static_cast<unsigned>(generation)];
+  // Most processes ask for one of them. Never destroyed: the vendor runtime's threads outlive
+  // static destructors.
+  static std::array<std::once_flag, kGenerations> made;
+  static std::array<const OpTable*, kGenerations> tables;
+  const auto g = static_cast<unsigned>(generation);
+  std::call_once(made[g], [&] { tables[g] = new OpTable(generation); });
+  return *tables[g];
 }
 
 const OpTable::Entry& OpTable::find(Format format, unsigned number, unsigned segment) const {

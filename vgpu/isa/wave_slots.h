@@ -20,7 +20,7 @@ struct TakenSlots {
 // Any thread.
 class WaveSlots {
  public:
-  // WAVE_ID has 4 bits and SIMD_ID 2: a unit has no more than 4 SIMDs of 16 waves each.
+  // At most 4 SIMDs in a unit and 16 waves in a SIMD: HW_ID has 2 bits for SIMD_ID, 4 for WAVE_ID.
   WaveSlots(uint32_t units, uint32_t simds_per_unit, uint32_t waves_per_simd);
 
   // Slots of `unit` for `waves` waves, spread over its SIMDs. False, and nothing is taken, if it

@@ -5,11 +5,10 @@
 //
 //   - one wave executes them;
 //   - the waves are of one work-group, and an s_barrier lies between;
-//   - a chain of atomics leads from the first to the second. An atomic tells whoever reads the
-//   value
-//     that it has left all that its wave did before, and all that this wave knew: a
-//     read-modify-write with a result reads, and so does an atomic load. A wave that reads a plain
-//     store with one of these knows of it too, because gfx9 has no other stores.
+//   - a chain of atomics leads from the first to the second. Who reads the value that an atomic
+//     has left knows all that the atomic's wave did before, and all that this wave knew. Atomic
+//     loads read, and read-modify-writes with a result. They learn of a plain store in the same
+//     way, because gfx9 has no other stores.
 //
 // Whether a wave has waited for its stores before it tells of them, and whether caches are
 // invalidated, is the subject of the checks of waits and of coherence: a barrier or an atomic
