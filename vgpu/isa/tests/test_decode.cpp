@@ -78,7 +78,8 @@ TEST_P(Decode, RefusesToNegateIntegers) {
       const uint32_t third = c.sources == 3 ? 260u << 18 : 0;
       decoder_->decode(bytes_of(first | 1u << 14, second | third), instruction);
       ASSERT_NE(instruction.execute, nullptr);
-      EXPECT_EQ((instruction.op == Op::none), c.integer) << instruction.extra->mnemonic << " " << high;
+      EXPECT_EQ((instruction.op == Op::none), c.integer)
+          << instruction.extra->mnemonic << " " << high;
     }
   }
 }

@@ -64,7 +64,8 @@ template <bool kDpp>
   LaneBuffer out;
   const auto fetch = [&](unsigned i) __attribute__((always_inline)) {
     if (i >= shape.sources) return;
-    const Operand operand = is_accumulator(shape, i) ? Operand(in.dst) : source_operand(in, shape, i);
+    const Operand operand =
+        is_accumulator(shape, i) ? Operand(in.dst) : source_operand(in, shape, i);
     const VectorRegister* const from = vector_source(w, operand);
     if (from == nullptr) [[unlikely]]
       splat<1>(w, operand, &buffer[i]);
@@ -132,7 +133,8 @@ template <bool kDpp>
   LaneBuffer buffer[3][kMaxDwords];
   LaneBuffer copies[3 * kChangedRows];
   for (unsigned i = 0; i < shape.sources; ++i) {
-    const Operand operand = is_accumulator(shape, i) ? Operand(in.dst) : source_operand(in, shape, i);
+    const Operand operand =
+        is_accumulator(shape, i) ? Operand(in.dst) : source_operand(in, shape, i);
     const VectorRegister* const from = vector_source(w, operand);
     if (from == nullptr) {
       splat_rows(w, operand, shape.src_dwords[i], buffer[i]);

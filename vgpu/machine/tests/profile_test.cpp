@@ -251,8 +251,8 @@ TEST_F(ProfileTest, AScheduleIsOneThatTheEngineHas) {
   EXPECT_EQ(load("good"), "");
   EXPECT_EQ(profile_.gpus[0].schedule.text(), "seed:7,until:100");
   write("bad.yaml", "gpu: {processor: gfx900}\nengine:\n  schedule: every\n");
-  EXPECT_THAT(load("bad"),
-              AllOf(HasSubstr("bad.yaml:3:13: "), HasSubstr("The schedule (every) needs a number")));
+  EXPECT_THAT(load("bad"), AllOf(HasSubstr("bad.yaml:3:13: "),
+                                 HasSubstr("The schedule (every) needs a number")));
 }
 
 TEST_F(ProfileTest, CircularExtensionIsAnError) {

@@ -54,7 +54,8 @@ class Recorder final : public isa::Observer {
                isa::Outcome) override {
       for (uint32_t at = 0; at < wave.lds_size; ++at) {
         if (wave.lds[at] != before_[at] && !may_change_[at])
-          recorder_.wrong.push_back(std::string(isa::name_of(instruction)) + " " + std::to_string(at));
+          recorder_.wrong.push_back(std::string(isa::name_of(instruction)) + " " +
+                                    std::to_string(at));
       }
     }
     void barrier() override {}

@@ -39,8 +39,7 @@ testing::Covered memory_covered([] {
   for (const auto& family : {memory_opcodes(), lds_opcodes()}) {
     for (const Opcode& opcode : family) {
       MemoryOperation operation;
-      if (parse_memory(row_of(opcode.op).name, operation))
-        names.insert(row_of(opcode.op).name);
+      if (parse_memory(row_of(opcode.op).name, operation)) names.insert(row_of(opcode.op).name);
     }
   }
   return names;
