@@ -38,110 +38,105 @@ function(halyard_add_cts name)
                        DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
 endfunction()
 
+# halyard_add_cts_run(NAME [FILTER gtest-filter | WHOLE] [NO_SKIPS] [ENVIRONMENT VAR=value…] ARGUMENTS flag…)
+# Runs the suite, or a part of it, in one process, as the ctest test cts.NAME. Its report says how each test
+# ended (scripts/count-tests). Of a WHOLE run only what fails is printed: logs are cut off. It starts before
+# the short ones, so that no core is idle at the end.
+function(halyard_add_cts_run name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WHOLE;NO_SKIPS" "FILTER" "ENVIRONMENT;ARGUMENTS")
+  set(reports "${PROJECT_BINARY_DIR}/suite-reports")
+  file(MAKE_DIRECTORY "${reports}")
+  set(flags "--junit=${reports}/cts.${name}.xml")
+  set(properties TIMEOUT 300 LABELS cts)
+  if(arg_WHOLE)
+    list(APPEND flags --gtest_brief=1)
+    set(properties TIMEOUT 600 LABELS cts COST 100)
+  endif()
+  if(arg_FILTER)
+    list(APPEND flags "--filter=${arg_FILTER}")
+  endif()
+  if(arg_NO_SKIPS)
+    list(APPEND properties FAIL_REGULAR_EXPRESSION SKIPPED)
+  endif()
+  if(arg_ENVIRONMENT)
+    list(APPEND properties ENVIRONMENT "${arg_ENVIRONMENT}")
+  endif()
+  add_test(NAME cts.${name} COMMAND halyard-cts ${arg_ARGUMENTS} ${flags})
+  set_tests_properties(cts.${name} PROPERTIES ${properties})
+endfunction()
+
 # Results that are lost on a full disk are no success.
 add_test(NAME cts.results_on_a_full_disk
          COMMAND sh -c [["$1" --list >/dev/full; test $? -eq 2]] sh "$<TARGET_FILE:halyard-cts>")
 
 # What needs no GPU, on the driver that has none; it is excused from the rest.
-halyard_add_cts(host_memory ARGUMENTS --device=host_memory)
+halyard_add_cts_run(host_memory WHOLE ARGUMENTS --device=host_memory)
 if(HALYARD_VGPU)
   halyard_add_cts(amdgpu ARGUMENTS --device=amdgpu --vgpu=gfx900)
   # A second opinion: on the same runtime, one packet at a time.
   set(plugin "${PROJECT_BINARY_DIR}/plugins/skeleton/libhalyard_driver_skeleton.so")
-  halyard_add_cts(skeleton ARGUMENTS "--plugin=${plugin}" --device=skeleton --vgpu=gfx900)
+  halyard_add_cts_run(skeleton WHOLE ARGUMENTS "--plugin=${plugin}" --device=skeleton --vgpu=gfx900)
   # Without copy engines, the runtime copies with its own kernels.
   halyard_add_cts(amdgpu_without_sdma FILTER "*Transfer*:*Copy*:*Fill*:Memory.*"
                   ENVIRONMENT HSA_ENABLE_SDMA=0 ARGUMENTS --device=amdgpu --vgpu=gfx900)
   halyard_add_cts(hip ARGUMENTS --device=hip --vgpu=gfx900)
-  # Without interrupts, the runtime reports no memory faults.
   foreach(driver IN ITEMS amdgpu hip)
+    # Without interrupts, the runtime reports no memory faults.
     halyard_add_cts(${driver}_without_interrupts FILTER "*MemoryFault.*"
                     ENVIRONMENT HSA_ENABLE_INTERRUPT=0 ARGUMENTS --device=${driver} --vgpu=gfx900)
-  endforeach()
-  # Memory of the device that the host maps: only in a hive has ROCR fine-grained VRAM by itself, and
-  # there the host may have none of it (docs/amdgpu-driver.md).
-  foreach(driver IN ITEMS amdgpu hip)
-    add_test(NAME "cts.${driver}.mapped_memory"
-             COMMAND halyard-cts "--device=${driver}" --vgpu=gfx90a
-                     "--filter=Coherence.*MappedDeviceMemory:Memory.*:Facts.AHeapForMapped*")
-    set_tests_properties("cts.${driver}.mapped_memory" PROPERTIES TIMEOUT 300 LABELS cts
-      ENVIRONMENT HSA_FORCE_FINE_GRAIN_PCIE=1 FAIL_REGULAR_EXPRESSION "SKIPPED")
-  endforeach()
-  # Registers with ECC: loads into half of one clear the other half.
-  foreach(driver IN ITEMS amdgpu hip)
+    # Memory of the device that the host maps: only in a hive has ROCR fine-grained VRAM by itself, and
+    # there the host may have none of it (docs/amdgpu-driver.md).
+    halyard_add_cts_run(${driver}.mapped_memory NO_SKIPS
+      FILTER "Coherence.*MappedDeviceMemory:Memory.*:Facts.AHeapForMapped*"
+      ENVIRONMENT HSA_FORCE_FINE_GRAIN_PCIE=1 ARGUMENTS --device=${driver} --vgpu=gfx90a)
+    # Registers with ECC: loads into half of one clear the other half.
     foreach(profile IN ITEMS gfx906 mi50 gfx908 gfx90a)
-      add_test(NAME "cts.${driver}.half_loads.${profile}"
-               COMMAND halyard-cts "--device=${driver}" "--vgpu=${profile}"
-                       "--filter=Arithmetic.HalfLoads")
-      set_tests_properties("cts.${driver}.half_loads.${profile}" PROPERTIES TIMEOUT 300 LABELS cts
-        FAIL_REGULAR_EXPRESSION "SKIPPED")
+      halyard_add_cts_run(${driver}.half_loads.${profile} NO_SKIPS FILTER Arithmetic.HalfLoads
+                          ARGUMENTS --device=${driver} --vgpu=${profile})
     endforeach()
-  endforeach()
-  # With XNACK the runtimes take any memory of the process for the GPU's (HIP 5.2.3's pointers do).
-  foreach(driver IN ITEMS amdgpu hip)
-    add_test(NAME "cts.${driver}.xnack"
-             COMMAND halyard-cts "--device=${driver}" --vgpu=gfx90a "--filter=Import*:Export*:Managed*")
-    set_tests_properties("cts.${driver}.xnack" PROPERTIES TIMEOUT 300 LABELS cts
-      ENVIRONMENT HSA_XNACK=1)
-  endforeach()
-  # Two GPUs linked by xGMI, four behind PCIe, and two without a link.
-  foreach(driver IN ITEMS amdgpu hip)
+    # With XNACK the runtimes take any memory of the process for the GPU's (HIP 5.2.3's pointers do).
+    halyard_add_cts_run(${driver}.xnack FILTER "Import*:Export*:Managed*"
+                        ENVIRONMENT HSA_XNACK=1 ARGUMENTS --device=${driver} --vgpu=gfx90a)
+    # Two GPUs linked by xGMI, four behind PCIe, and two without a link.
     foreach(profile IN ITEMS two-gfx90a mixed "${PROJECT_SOURCE_DIR}/vgpu/hip_tests/unlinked.yaml")
       get_filename_component(name "${profile}" NAME_WE)
-      add_test(NAME "cts.${driver}.peers_on_${name}"
-               COMMAND halyard-cts "--device=${driver}:0" "--vgpu=${profile}"
-                       "--filter=TwoDevices.*:Peer.*")
-      set_tests_properties("cts.${driver}.peers_on_${name}" PROPERTIES TIMEOUT 300 LABELS cts)
+      halyard_add_cts_run(${driver}.peers_on_${name} FILTER "TwoDevices.*:Peer.*"
+                          ARGUMENTS --device=${driver}:0 --vgpu=${profile})
     endforeach()
-  endforeach()
-  # Of a run of all, only what fails is printed: logs are cut off. It starts before the short ones, so that
-  # no core is idle at the end.
-  set(brief --gtest_brief=1)
-  set(whole_run TIMEOUT 600 LABELS cts COST 100)
-  # Logical devices of two and four GPUs, alike and mixed: all of the suite. With amdgpu on four mixed
-  # ones it runs under the checks below; hip on two and on mixed ones is left to ./check --all.
-  set(whole "amdgpu two two-gfx90a 0,1" "amdgpu four four-mi210 0,1,2,3" "amdgpu two_mixed mixed 0,3"
-            "hip four four-mi210 0,1,2,3")
-  foreach(run IN LISTS whole)
-    string(REPLACE " " ";" words "${run}")
-    list(POP_FRONT words driver name profile selectors)
-    add_test(NAME "cts.${driver}.logical_of_${name}"
-             COMMAND halyard-cts "--device=${driver}://${selectors}" "--vgpu=${profile}" ${brief})
-    set_tests_properties("cts.${driver}.logical_of_${name}" PROPERTIES ${whole_run})
-  endforeach()
-  # What is about several GPUs, without a link between them and in another order, in which the first GPU is
-  # not the vendor's first.
-  foreach(driver IN ITEMS amdgpu hip)
+    # What is about several GPUs, without a link between them and in another order, in which the first GPU is
+    # not the vendor's first.
     foreach(run IN ITEMS "without_a_link ${PROJECT_SOURCE_DIR}/vgpu/hip_tests/unlinked.yaml 0,1"
                          "in_another_order mixed 3,0")
       string(REPLACE " " ";" words "${run}")
       list(POP_FRONT words name profile selectors)
-      add_test(NAME "cts.${driver}.logical_${name}"
-               COMMAND halyard-cts "--device=${driver}://${selectors}" "--vgpu=${profile}"
-                       "--filter=Logical.*:SeveralGpus.*:LinkedGpus.*:TwoDevices.*:Peer.*:*Import*.*")
-      set_tests_properties("cts.${driver}.logical_${name}" PROPERTIES TIMEOUT 300 LABELS cts)
+      halyard_add_cts_run(${driver}.logical_${name}
+        FILTER "Logical.*:SeveralGpus.*:LinkedGpus.*:TwoDevices.*:Peer.*:*Import*.*"
+        ARGUMENTS --device=${driver}://${selectors} --vgpu=${profile})
     endforeach()
+  endforeach()
+  # Logical devices of two and four GPUs, alike and mixed: all of the suite. With amdgpu on four mixed
+  # ones it runs under the checks below; hip on two and on mixed ones is left to ./check --all.
+  foreach(run IN ITEMS "amdgpu two two-gfx90a 0,1" "amdgpu four four-mi210 0,1,2,3" "amdgpu two_mixed mixed 0,3"
+                       "hip four four-mi210 0,1,2,3")
+    string(REPLACE " " ";" words "${run}")
+    list(POP_FRONT words driver name profile selectors)
+    halyard_add_cts_run(${driver}.logical_of_${name} WHOLE
+                        ARGUMENTS --device=${driver}://${selectors} --vgpu=${profile})
   endforeach()
   # Under the checks that see what only hardware would punish (docs/virtual-gpu.md): each finding fails
   # its test.
   foreach(run IN ITEMS amdgpu.gfx900 amdgpu.gfx90a amdgpu.mixed hip.gfx900)
     string(REPLACE "." ";" words ${run})
-    list(GET words 0 driver)
-    list(GET words 1 profile)
-    add_test(NAME "cts.${driver}.checked_on_${profile}"
-             COMMAND halyard-cts "--device=${driver}" "--vgpu=${profile}" --check=coherence,races,waits,lds
-                     ${brief})
-    set_tests_properties("cts.${driver}.checked_on_${profile}" PROPERTIES ${whole_run})
+    list(POP_FRONT words driver profile)
+    halyard_add_cts_run(${driver}.checked_on_${profile} WHOLE
+                        ARGUMENTS --device=${driver} --vgpu=${profile} --check=coherence,races,waits,lds)
   endforeach()
   # The other processors, which take other variants of the kernels: a run each, of everything. The runs of
   # hip on gfx906 and gfx908 are left to ./check --all.
   foreach(run IN ITEMS amdgpu.gfx906 amdgpu.gfx908 amdgpu.gfx90a hip.gfx90a)
     string(REPLACE "." ";" words ${run})
-    list(GET words 0 driver)
-    list(GET words 1 profile)
-    add_test(NAME "cts.${driver}.on_${profile}"
-             COMMAND halyard-cts "--device=${driver}" "--vgpu=${profile}" ${brief})
-    set_tests_properties("cts.${driver}.on_${profile}" PROPERTIES ${whole_run})
+    list(POP_FRONT words driver profile)
+    halyard_add_cts_run(${driver}.on_${profile} WHOLE ARGUMENTS --device=${driver} --vgpu=${profile})
   endforeach()
 endif()
 
