@@ -13,16 +13,17 @@ set(sdk "${CMAKE_INSTALL_DATADIR}/halyard/sdk")
 install(TARGETS halyard_shared EXPORT HalyardTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libhalyard0
           NAMELINK_COMPONENT libhalyard-dev)
-install(TARGETS halyard_static halyard_driver_common EXPORT HalyardStaticTargets
+install(TARGETS halyard_static halyard_driver_core EXPORT HalyardStaticTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libhalyard-dev)
 install(EXPORT HalyardTargets NAMESPACE Halyard:: DESTINATION "${package}" COMPONENT libhalyard-dev)
 install(EXPORT HalyardStaticTargets NAMESPACE Halyard:: DESTINATION "${package}"
         COMPONENT libhalyard-dev)
 
 # #include "hal/device.h" and so on, below include/halyard; #include "halyard/halyard.h" below include.
+file(GLOB contract_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/hal/contract/*.h")
+install(FILES ${contract_headers} DESTINATION "${headers}/hal/contract" COMPONENT libhalyard-dev)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/hal/include/hal"
                   "${PROJECT_SOURCE_DIR}/registry/include/registry"
-                  "${PROJECT_SOURCE_DIR}/plugins/include/plugins"
         DESTINATION "${headers}" COMPONENT libhalyard-dev FILES_MATCHING PATTERN "*.h")
 foreach(binding c cpp)
   if(EXISTS "${PROJECT_SOURCE_DIR}/bindings/${binding}/include/halyard")
@@ -31,8 +32,9 @@ foreach(binding c cpp)
             FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
   endif()
 endforeach()
-file(GLOB core_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/drivers/common/*.h")
-install(FILES ${core_headers} DESTINATION "${headers}/drivers/common" COMPONENT libhalyard-dev)
+file(GLOB core_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/plugins/sdk/*.h")
+install(FILES ${core_headers} DESTINATION "${headers}/plugins/sdk" COMPONENT libhalyard-dev)
+install(DIRECTORY "${HALYARD_FORMER_HEADERS}/" DESTINATION "${headers}" COMPONENT libhalyard-dev)
 
 # The SDK: in the shape of a checkout, with the sources that a driver for another compiler or C++
 # library compiles itself.
@@ -40,8 +42,8 @@ install(FILES "${PROJECT_SOURCE_DIR}/plugins/HalyardDriver.cmake" "${PROJECT_SOU
         DESTINATION "${sdk}/plugins" COMPONENT libhalyard-dev)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/hal/src" DESTINATION "${sdk}/hal" COMPONENT libhalyard-dev
         FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h")
-file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/drivers/common/*.cpp")
-install(FILES ${core_sources} DESTINATION "${sdk}/drivers/common" COMPONENT libhalyard-dev)
+file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/plugins/sdk/*.cpp")
+install(FILES ${core_sources} DESTINATION "${sdk}/plugins/sdk" COMPONENT libhalyard-dev)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugins/skeleton" "${PROJECT_SOURCE_DIR}/plugins/host_memory" DESTINATION "${CMAKE_INSTALL_DATADIR}/halyard"
         COMPONENT libhalyard-dev)
 

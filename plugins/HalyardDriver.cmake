@@ -11,7 +11,7 @@
 # It makes the targets that a driver links:
 #
 #   Halyard::driver_sdk    the driver's side of the interface; halyard_add_driver links it
-#   Halyard::driver_core   what drivers share (drivers/common): name it in LIBS
+#   Halyard::driver_core   what drivers share (plugins/sdk): name it in LIBS
 #
 # With an installed Halyard and the C++ library that it was built with these are static libraries. In
 # a checkout, with another C++ library (clang's -stdlib=libc++) and with
@@ -37,6 +37,19 @@ function(_halyard_has_libstdcxx out)
   set(${out} "${${variable}}" PARENT_SCOPE)
 endfunction()
 
+# Makes, in `folder`, headers for drivers that include the contract as plugins/X.h and the driver core as
+# drivers/common/X.h, which is where both were once: each includes today's.
+function(halyard_former_headers root folder)
+  set(todays hal/contract plugins/sdk)
+  set(formers plugins drivers/common)
+  foreach(today was IN ZIP_LISTS todays formers)
+    file(GLOB headers RELATIVE "${root}/${today}" CONFIGURE_DEPENDS "${root}/${today}/*.h")
+    foreach(header IN LISTS headers)
+      file(CONFIGURE OUTPUT "${folder}/${was}/${header}" CONTENT "#include \"${today}/${header}\"\n")
+    endforeach()
+  endforeach()
+endfunction()
+
 # Compiles hal and the driver core for this project.
 function(_halyard_compile_sdk root)
   find_package(Threads REQUIRED)
@@ -44,7 +57,8 @@ function(_halyard_compile_sdk root)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(HALYARD_SDK_LIBRARIES REQUIRED IMPORTED_TARGET libelf zlib libzstd libmd)
   if(EXISTS "${root}/hal/include")  # a checkout
-    set(include_directories "${root}" "${root}/hal/include" "${root}/plugins/include")
+    halyard_former_headers("${root}" "${CMAKE_CURRENT_BINARY_DIR}/halyard-former-headers")
+    set(include_directories "${root}" "${root}/hal/include" "${CMAKE_CURRENT_BINARY_DIR}/halyard-former-headers")
   else()  # PREFIX/share/halyard/sdk
     get_filename_component(include_directories "${root}/../../../include/halyard" ABSOLUTE)
   endif()
@@ -56,16 +70,16 @@ function(_halyard_compile_sdk root)
     message(FATAL_ERROR "Compiling Halyard's part of a driver takes msgpack's headers (Debian: libmsgpack-cxx-dev).")
   endif()
   file(GLOB hal_sources CONFIGURE_DEPENDS "${root}/hal/src/*.cpp")
-  file(GLOB core_sources CONFIGURE_DEPENDS "${root}/drivers/common/*.cpp")
+  file(GLOB core_sources CONFIGURE_DEPENDS "${root}/plugins/sdk/*.cpp")
   # What of fmt is not in its headers is compiled too (hal/src/fmt.cpp).
   get_target_property(fmt_headers fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
   add_library(halyard_hal STATIC EXCLUDE_FROM_ALL ${hal_sources})
   target_include_directories(halyard_hal PRIVATE "${root}/hal/src")
   target_compile_definitions(halyard_hal PRIVATE MSGPACK_NO_BOOST)
   target_link_libraries(halyard_hal PRIVATE PkgConfig::HALYARD_SDK_LIBRARIES)
-  add_library(halyard_driver_common STATIC EXCLUDE_FROM_ALL ${core_sources})
-  target_link_libraries(halyard_driver_common PUBLIC halyard_hal ${CMAKE_DL_LIBS})
-  foreach(library halyard_hal halyard_driver_common)
+  add_library(halyard_driver_core STATIC EXCLUDE_FROM_ALL ${core_sources})
+  target_link_libraries(halyard_driver_core PUBLIC halyard_hal ${CMAKE_DL_LIBS})
+  foreach(library halyard_hal halyard_driver_core)
     target_compile_features(${library} PUBLIC cxx_std_20)
     target_include_directories(${library} PUBLIC ${include_directories})
     target_include_directories(${library} SYSTEM PUBLIC "${fmt_headers}")
@@ -76,7 +90,7 @@ function(_halyard_compile_sdk root)
   add_library(halyard_driver_sdk INTERFACE)
   target_link_libraries(halyard_driver_sdk INTERFACE halyard_hal)
   add_library(Halyard::driver_sdk ALIAS halyard_driver_sdk)
-  add_library(Halyard::driver_core ALIAS halyard_driver_common)
+  add_library(Halyard::driver_core ALIAS halyard_driver_core)
 endfunction()
 
 if(NOT TARGET halyard_plugin_sdk)

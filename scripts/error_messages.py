@@ -62,7 +62,7 @@ HELPERS = {
 }
 # Files in which each text of three words is a part of a message that ends it.
 REASONS = frozenset(
-    ["drivers/common/memory_fault.cpp", "hal/src/module_reader.cpp", "hal/src/selection.cpp",
+    ["plugins/sdk/memory_fault.cpp", "hal/src/module_reader.cpp", "hal/src/selection.cpp",
      "hal/src/target_id.cpp", "registry/src/discovery.cpp", "tools/values/element_type.cpp",
      "vgpu/isa/decode.cpp", "vgpu/isa/encoding.cpp", "vgpu/isa/fault.cpp", "vgpu/isa/lds_direct.cpp",
      "vgpu/isa/register_needs.cpp", "vgpu/isa/source_codes.cpp", "vgpu/queue/sdma_packets.cpp"])

@@ -5,8 +5,8 @@
 
 #include "fault.h"
 #include "hal/command_buffer.h"
+#include "hal/contract/objects.h"
 #include "hal/device.h"
-#include "plugins/objects.h"
 
 namespace faulty {
 

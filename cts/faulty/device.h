@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "fault.h"
+#include "hal/contract/objects.h"
 #include "hal/device.h"
-#include "plugins/objects.h"
 
 namespace faulty {
 

@@ -7,10 +7,10 @@
 
 #include "device.h"
 #include "fault.h"
+#include "hal/contract/guard.h"
+#include "hal/contract/objects.h"
+#include "hal/contract/plugin.h"
 #include "hal/error.h"
-#include "plugins/guard.h"
-#include "plugins/objects.h"
-#include "plugins/plugin.h"
 #include "registry/registry.h"
 
 namespace faulty {

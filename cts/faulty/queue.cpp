@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "command_buffer.h"
-#include "plugins/objects.h"
+#include "hal/contract/objects.h"
 
 namespace faulty {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "fault.h"
+#include "hal/contract/objects.h"
 #include "hal/device.h"
 #include "hal/queue.h"
-#include "plugins/objects.h"
 
 namespace faulty {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "drivers/common/hsa_agent.h"
-#include "drivers/common/numa_node.h"
 #include "hal/error.h"
+#include "plugins/sdk/hsa_agent.h"
+#include "plugins/sdk/numa_node.h"
 
 namespace halyard::amdgpu {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
-#include "drivers/common/driver_device.h"
 #include "hal/status.h"
+#include "plugins/sdk/driver_device.h"
 
 namespace halyard::amdgpu {
 

@@ -11,14 +11,14 @@
 #include "drivers/amdgpu/memory.h"
 #include "drivers/amdgpu/release.h"
 #include "drivers/amdgpu/visibility.h"
-#include "drivers/common/host_maps.h"
-#include "drivers/common/mapped_buffer.h"
-#include "drivers/common/pool_lease.h"
-#include "drivers/common/reserved_memory.h"
-#include "drivers/common/users.h"
 #include "hal/buffer.h"
+#include "hal/contract/objects.h"
 #include "hal/ref.h"
-#include "plugins/objects.h"
+#include "plugins/sdk/host_maps.h"
+#include "plugins/sdk/mapped_buffer.h"
+#include "plugins/sdk/pool_lease.h"
+#include "plugins/sdk/reserved_memory.h"
+#include "plugins/sdk/users.h"
 
 namespace halyard::amdgpu {
 

@@ -7,7 +7,7 @@
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/program.h"
 #include "drivers/amdgpu/program_instance.h"
-#include "drivers/common/recording_command_buffer.h"
+#include "plugins/sdk/recording_command_buffer.h"
 
 namespace halyard::amdgpu {
 

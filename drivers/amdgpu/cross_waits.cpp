@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "drivers/amdgpu/device.h"
-#include "drivers/common/workers.h"
+#include "plugins/sdk/workers.h"
 
 namespace halyard::amdgpu {
 

@@ -15,12 +15,12 @@
 #include "drivers/amdgpu/reserved.h"
 #include "drivers/amdgpu/semaphore.h"
 #include "drivers/amdgpu/transfers.h"
-#include "drivers/common/clock.h"
-#include "drivers/common/device_clock.h"
-#include "drivers/common/loss.h"
-#include "drivers/common/managed.h"
-#include "drivers/common/remains.h"
 #include "hal/error.h"
+#include "plugins/sdk/clock.h"
+#include "plugins/sdk/device_clock.h"
+#include "plugins/sdk/loss.h"
+#include "plugins/sdk/managed.h"
+#include "plugins/sdk/remains.h"
 
 namespace halyard::amdgpu {
 

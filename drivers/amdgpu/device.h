@@ -19,9 +19,9 @@
 #include "drivers/amdgpu/profiler.h"
 #include "drivers/amdgpu/queue_core.h"
 #include "drivers/amdgpu/watcher.h"
-#include "drivers/common/driver_device.h"
 #include "hal/device.h"
 #include "hal/driver.h"
+#include "plugins/sdk/driver_device.h"
 
 namespace halyard::amdgpu {
 

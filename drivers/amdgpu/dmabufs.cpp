@@ -1,6 +1,6 @@
 #include "drivers/amdgpu/dmabufs.h"
 
-#include "drivers/common/dmabuf.h"
+#include "plugins/sdk/dmabuf.h"
 
 namespace halyard::amdgpu {
 namespace {

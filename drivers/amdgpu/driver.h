@@ -5,7 +5,7 @@
 
 #include "drivers/amdgpu/agents.h"
 #include "drivers/amdgpu/hsa.h"
-#include "drivers/common/vendor_driver.h"
+#include "plugins/sdk/vendor_driver.h"
 
 namespace halyard::amdgpu {
 

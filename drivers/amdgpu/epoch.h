@@ -13,7 +13,7 @@
 #include "drivers/amdgpu/packet_ring.h"
 #include "drivers/amdgpu/queue_loss.h"
 #include "drivers/amdgpu/uncounted_runs.h"
-#include "drivers/common/point_state.h"
+#include "plugins/sdk/point_state.h"
 
 namespace halyard::amdgpu {
 

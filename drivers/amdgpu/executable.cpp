@@ -5,10 +5,10 @@
 
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/ring.h"
+#include "hal/contract/objects.h"
 #include "hal/error.h"
 #include "hal/presentation.h"
 #include "hal/text.h"
-#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 

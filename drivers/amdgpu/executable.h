@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
-#include "drivers/common/loaded_executable.h"
-#include "drivers/common/users.h"
+#include "hal/contract/objects.h"
 #include "hal/ref.h"
-#include "plugins/objects.h"
+#include "plugins/sdk/loaded_executable.h"
+#include "plugins/sdk/users.h"
 
 namespace halyard::amdgpu {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "drivers/amdgpu/device.h"
-#include "drivers/common/gpu_faults.h"
+#include "plugins/sdk/gpu_faults.h"
 
 namespace halyard::amdgpu {
 

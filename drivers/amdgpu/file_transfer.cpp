@@ -6,8 +6,8 @@
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/transfers.h"
-#include "drivers/common/remains.h"
 #include "hal/error.h"
+#include "plugins/sdk/remains.h"
 
 namespace halyard::amdgpu {
 namespace {

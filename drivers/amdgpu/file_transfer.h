@@ -2,8 +2,8 @@
 #pragma once
 
 #include "drivers/amdgpu/queue_core.h"
-#include "drivers/common/file_work.h"
 #include "hal/status.h"
+#include "plugins/sdk/file_work.h"
 
 namespace halyard::amdgpu {
 

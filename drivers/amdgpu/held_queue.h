@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "drivers/amdgpu/operation.h"
-#include "drivers/common/held_queue.h"
+#include "plugins/sdk/held_queue.h"
 
 namespace halyard::amdgpu {
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "drivers/common/fault_listener.h"
-#include "drivers/common/vendor_runtime.h"
 #include "hal/status.h"
+#include "plugins/sdk/fault_listener.h"
+#include "plugins/sdk/vendor_runtime.h"
 
 namespace halyard::amdgpu {
 

@@ -7,9 +7,9 @@
 #include "drivers/amdgpu/buffer.h"
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/dmabufs.h"
-#include "drivers/common/dmabuf.h"
-#include "drivers/common/ipc_handle.h"
 #include "hal/error.h"
+#include "plugins/sdk/dmabuf.h"
+#include "plugins/sdk/ipc_handle.h"
 
 namespace halyard::amdgpu {
 

@@ -7,7 +7,7 @@
 #include "drivers/amdgpu/indirect.h"
 #include "drivers/amdgpu/launch.h"
 #include "drivers/amdgpu/library_operation.h"
-#include "drivers/common/recording.h"
+#include "plugins/sdk/recording.h"
 
 namespace halyard::amdgpu {
 

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "drivers/amdgpu/hsa.h"
-#include "drivers/common/driver_device.h"
-#include "drivers/common/heap_usage.h"
-#include "drivers/common/pool.h"
-#include "drivers/common/retired.h"
-#include "drivers/common/spare_staging.h"
 #include "hal/buffer.h"
 #include "hal/device.h"
 #include "hal/status.h"
+#include "plugins/sdk/driver_device.h"
+#include "plugins/sdk/heap_usage.h"
+#include "plugins/sdk/pool.h"
+#include "plugins/sdk/retired.h"
+#include "plugins/sdk/spare_staging.h"
 
 namespace halyard::amdgpu {
 

@@ -8,10 +8,10 @@
 
 #include "drivers/amdgpu/queue_core.h"
 #include "drivers/amdgpu/semaphore.h"
-#include "drivers/common/operation.h"
 #include "hal/queue.h"
 #include "hal/ref.h"
 #include "hal/status.h"
+#include "plugins/sdk/operation.h"
 
 namespace halyard::amdgpu {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "drivers/amdgpu/operation.h"
-#include "drivers/common/wait_plan.h"
+#include "plugins/sdk/wait_plan.h"
 
 namespace halyard::amdgpu {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "drivers/amdgpu/operation.h"
-#include "drivers/common/pool_lease.h"
+#include "plugins/sdk/pool_lease.h"
 
 namespace halyard::amdgpu {
 

@@ -1,12 +1,12 @@
-// Pools: a device's queue-ordered memory, a group of pools for each type (drivers/common/pool.h).
+// Pools: a device's queue-ordered memory, a group of pools for each type (plugins/sdk/pool.h).
 #pragma once
 
 #include <array>
 #include <memory>
 
 #include "drivers/amdgpu/queue_core.h"
-#include "drivers/common/pool_group.h"
 #include "hal/buffer.h"
+#include "plugins/sdk/pool_group.h"
 
 namespace halyard::amdgpu {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "drivers/amdgpu/operation.h"
-#include "drivers/common/device_clock.h"
-#include "drivers/common/profile_recorder.h"
+#include "plugins/sdk/device_clock.h"
+#include "plugins/sdk/profile_recorder.h"
 
 namespace halyard::amdgpu {
 

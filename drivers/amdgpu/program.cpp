@@ -7,9 +7,9 @@
 #include "drivers/amdgpu/indirect.h"
 #include "drivers/amdgpu/library_launch.h"
 #include "drivers/amdgpu/packet_header.h"
+#include "hal/contract/objects.h"
 #include "hal/error.h"
 #include "hal/text.h"
-#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 

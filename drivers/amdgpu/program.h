@@ -13,8 +13,8 @@
 
 #include "drivers/amdgpu/executable.h"
 #include "drivers/amdgpu/packet.h"
-#include "drivers/common/recording.h"
 #include "hal/status.h"
+#include "plugins/sdk/recording.h"
 
 namespace halyard::amdgpu {
 

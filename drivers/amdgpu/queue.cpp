@@ -10,9 +10,9 @@
 #include "drivers/amdgpu/managed.h"
 #include "drivers/amdgpu/memory_operations.h"
 #include "drivers/amdgpu/pool_operation.h"
-#include "drivers/common/host_operation.h"
-#include "drivers/common/managed.h"
 #include "hal/error.h"
+#include "plugins/sdk/host_operation.h"
+#include "plugins/sdk/managed.h"
 
 namespace halyard::amdgpu {
 

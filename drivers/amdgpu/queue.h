@@ -2,10 +2,10 @@
 #pragma once
 
 #include "drivers/amdgpu/queue_core.h"
-#include "drivers/common/driver_device.h"
-#include "drivers/common/file_work.h"
+#include "hal/contract/objects.h"
 #include "hal/queue.h"
-#include "plugins/objects.h"
+#include "plugins/sdk/driver_device.h"
+#include "plugins/sdk/file_work.h"
 
 namespace halyard::amdgpu {
 

@@ -15,9 +15,9 @@
 #include "drivers/amdgpu/queue_fences.h"
 #include "drivers/amdgpu/queue_loss.h"
 #include "drivers/amdgpu/ring_room.h"
-#include "drivers/common/users.h"
 #include "hal/device.h"
 #include "hal/status.h"
+#include "plugins/sdk/users.h"
 
 namespace halyard::amdgpu {
 

@@ -5,9 +5,9 @@
 #include "drivers/amdgpu/held_queue.h"
 #include "drivers/amdgpu/program.h"
 #include "drivers/amdgpu/queue_core.h"
+#include "hal/contract/objects.h"
 #include "hal/error.h"
 #include "hal/text.h"
-#include "plugins/objects.h"
 
 namespace halyard::amdgpu {
 

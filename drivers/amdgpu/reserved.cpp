@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "drivers/amdgpu/device.h"
-#include "drivers/common/reserved_memory.h"
 #include "hal/error.h"
+#include "plugins/sdk/reserved_memory.h"
 
 namespace halyard::amdgpu {
 

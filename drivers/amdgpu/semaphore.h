@@ -12,7 +12,7 @@
 
 #include "drivers/amdgpu/point_table.h"
 #include "drivers/amdgpu/queue_core.h"
-#include "drivers/common/timeline.h"
+#include "plugins/sdk/timeline.h"
 
 namespace halyard::amdgpu {
 

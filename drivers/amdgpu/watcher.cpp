@@ -2,7 +2,7 @@
 
 #include "drivers/amdgpu/device.h"
 #include "drivers/amdgpu/wait_any.h"
-#include "drivers/common/service_thread.h"
+#include "plugins/sdk/service_thread.h"
 
 namespace halyard::amdgpu {
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "drivers/amdgpu/queue_core.h"
-#include "drivers/common/wait_loop.h"
 #include "hal/status.h"
+#include "plugins/sdk/wait_loop.h"
 
 namespace halyard::amdgpu {
 

@@ -1,9 +1,9 @@
 #include "drivers/hip/agents.h"
 
-#include "drivers/common/clock.h"
-#include "drivers/common/device_clock.h"
-#include "drivers/common/dmabuf.h"
 #include "hal/error.h"
+#include "plugins/sdk/clock.h"
+#include "plugins/sdk/device_clock.h"
+#include "plugins/sdk/dmabuf.h"
 
 namespace halyard::hip {
 

@@ -6,16 +6,16 @@
 #include <mutex>
 #include <vector>
 
-#include "drivers/common/host_maps.h"
-#include "drivers/common/mapped_buffer.h"
-#include "drivers/common/pool_lease.h"
-#include "drivers/common/users.h"
 #include "drivers/hip/exported_memory.h"
 #include "drivers/hip/memory.h"
 #include "drivers/hip/reserved.h"
 #include "hal/buffer.h"
+#include "hal/contract/objects.h"
 #include "hal/ref.h"
-#include "plugins/objects.h"
+#include "plugins/sdk/host_maps.h"
+#include "plugins/sdk/mapped_buffer.h"
+#include "plugins/sdk/pool_lease.h"
+#include "plugins/sdk/users.h"
 
 namespace halyard::hip {
 

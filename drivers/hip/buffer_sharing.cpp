@@ -2,14 +2,14 @@
 #include <cstddef>
 #include <cstring>
 
-#include "drivers/common/checksum.h"
-#include "drivers/common/dmabuf.h"
 #include "drivers/hip/agents.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/peers.h"
 #include "drivers/hip/registrations.h"
 #include "hal/error.h"
+#include "plugins/sdk/checksum.h"
+#include "plugins/sdk/dmabuf.h"
 
 namespace halyard::hip {
 

@@ -6,11 +6,11 @@
 
 #include <vector>
 
-#include "drivers/common/recording_command_buffer.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/operation.h"
 #include "drivers/hip/queue_core.h"
 #include "hal/ref.h"
+#include "plugins/sdk/recording_command_buffer.h"
 
 namespace halyard::hip {
 

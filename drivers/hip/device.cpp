@@ -1,8 +1,5 @@
 #include "drivers/hip/device.h"
 
-#include "drivers/common/loss.h"
-#include "drivers/common/managed.h"
-#include "drivers/common/remains.h"
 #include "drivers/hip/agents.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
@@ -15,6 +12,9 @@
 #include "drivers/hip/queue.h"
 #include "drivers/hip/semaphore.h"
 #include "hal/error.h"
+#include "plugins/sdk/loss.h"
+#include "plugins/sdk/managed.h"
+#include "plugins/sdk/remains.h"
 
 namespace halyard::hip {
 

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "drivers/common/driver_device.h"
 #include "drivers/hip/facts.h"
 #include "drivers/hip/hip.h"
 #include "drivers/hip/memory.h"
 #include "drivers/hip/profiler.h"
 #include "hal/device.h"
 #include "hal/driver.h"
+#include "plugins/sdk/driver_device.h"
 
 namespace halyard::hip {
 

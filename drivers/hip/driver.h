@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "drivers/common/vendor_driver.h"
 #include "drivers/hip/facts.h"
 #include "drivers/hip/hip.h"
+#include "plugins/sdk/vendor_driver.h"
 
 namespace halyard::hip {
 

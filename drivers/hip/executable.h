@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "drivers/common/loaded_executable.h"
-#include "drivers/common/users.h"
 #include "drivers/hip/hip.h"
+#include "hal/contract/objects.h"
 #include "hal/ref.h"
-#include "plugins/objects.h"
+#include "plugins/sdk/loaded_executable.h"
+#include "plugins/sdk/users.h"
 
 namespace halyard::hip {
 

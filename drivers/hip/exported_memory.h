@@ -7,10 +7,10 @@
 
 #include <memory>
 
-#include "drivers/common/users.h"
 #include "drivers/hip/abi.h"
 #include "drivers/hip/memory.h"
 #include "hal/ref.h"
+#include "plugins/sdk/users.h"
 
 namespace halyard::hip {
 

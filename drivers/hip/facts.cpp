@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "drivers/common/numa_node.h"
 #include "drivers/hip/reserved.h"
 #include "hal/error.h"
+#include "plugins/sdk/numa_node.h"
 
 namespace halyard::hip {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "drivers/common/driver_device.h"
 #include "drivers/hip/hip.h"
 #include "hal/status.h"
+#include "plugins/sdk/driver_device.h"
 
 namespace halyard::hip {
 

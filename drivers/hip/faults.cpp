@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "drivers/common/loss.h"
-#include "drivers/common/memory_fault.h"
-#include "drivers/common/workers.h"
 #include "drivers/hip/agents.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/stream.h"
 #include "hal/error.h"
+#include "plugins/sdk/loss.h"
+#include "plugins/sdk/memory_fault.h"
+#include "plugins/sdk/workers.h"
 
 namespace halyard::hip {
 

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <thread>
 
-#include "drivers/common/exit_handler.h"
 #include "drivers/hip/agents.h"
 #include "drivers/hip/reserved.h"
 #include "hal/error.h"
+#include "plugins/sdk/exit_handler.h"
 
 namespace halyard::hip {
 

@@ -7,10 +7,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "drivers/common/fault_listener.h"
-#include "drivers/common/vendor_runtime.h"
 #include "drivers/hip/abi.h"
 #include "hal/status.h"
+#include "plugins/sdk/fault_listener.h"
+#include "plugins/sdk/vendor_runtime.h"
 
 namespace halyard::hip {
 

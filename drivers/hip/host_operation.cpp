@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "drivers/common/recording.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
 #include "drivers/hip/device.h"
@@ -11,6 +10,7 @@
 #include "drivers/hip/transfers.h"
 #include "hal/error.h"
 #include "hal/text.h"
+#include "plugins/sdk/recording.h"
 
 namespace halyard::hip {
 

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "drivers/common/file_work.h"
 #include "drivers/hip/launch.h"
 #include "drivers/hip/operation.h"
 #include "hal/command_buffer.h"
 #include "hal/queue.h"
+#include "plugins/sdk/file_work.h"
 
 namespace halyard::hip {
 

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "drivers/hip/stream.h"
+#include "hal/contract/objects.h"
 #include "hal/executable.h"
-#include "plugins/objects.h"
 
 namespace halyard::hip {
 

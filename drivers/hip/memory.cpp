@@ -6,11 +6,11 @@
 #include <chrono>
 #include <thread>
 
-#include "drivers/common/workers.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/registrations.h"
 #include "hal/error.h"
+#include "plugins/sdk/workers.h"
 
 namespace halyard::hip {
 

@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "drivers/common/driver_device.h"
-#include "drivers/common/heap_usage.h"
-#include "drivers/common/pool_group.h"
-#include "drivers/common/retired.h"
-#include "drivers/common/spare_staging.h"
 #include "drivers/hip/stream.h"
 #include "hal/buffer.h"
 #include "hal/device.h"
 #include "hal/status.h"
+#include "plugins/sdk/driver_device.h"
+#include "plugins/sdk/heap_usage.h"
+#include "plugins/sdk/pool_group.h"
+#include "plugins/sdk/retired.h"
+#include "plugins/sdk/spare_staging.h"
 
 namespace halyard::hip {
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "drivers/common/operation.h"
 #include "drivers/hip/stream.h"
 #include "hal/status.h"
+#include "plugins/sdk/operation.h"
 
 namespace halyard::hip {
 

@@ -1,5 +1,5 @@
 // The plugin's one exported function.
-#include "plugins/plugin.h"
+#include "hal/contract/plugin.h"
 
 #include "drivers/hip/driver.h"
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include "drivers/common/clock.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/progress.h"
 #include "hal/error.h"
+#include "plugins/sdk/clock.h"
 
 namespace halyard::hip {
 

@@ -10,10 +10,10 @@
 #include <mutex>
 #include <vector>
 
-#include "drivers/common/profile_recorder.h"
 #include "drivers/hip/queue_core.h"
 #include "drivers/hip/stream.h"
 #include "hal/status.h"
+#include "plugins/sdk/profile_recorder.h"
 
 namespace halyard::hip {
 

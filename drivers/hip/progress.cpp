@@ -4,9 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "drivers/common/clock.h"
-#include "drivers/common/workers.h"
 #include "drivers/hip/queue_core.h"
+#include "plugins/sdk/clock.h"
+#include "plugins/sdk/workers.h"
 
 namespace halyard::hip {
 

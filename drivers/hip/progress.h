@@ -13,8 +13,8 @@
 #include <mutex>
 #include <vector>
 
-#include "drivers/common/wait_loop.h"
 #include "drivers/hip/stream.h"
+#include "plugins/sdk/wait_loop.h"
 
 namespace halyard::hip {
 

@@ -1,7 +1,5 @@
 #include "drivers/hip/queue.h"
 
-#include "drivers/common/host_operation.h"
-#include "drivers/common/managed.h"
 #include "drivers/hip/buffer.h"
 #include "drivers/hip/command_buffer.h"
 #include "drivers/hip/device.h"
@@ -10,6 +8,8 @@
 #include "drivers/hip/managed.h"
 #include "drivers/hip/transfers.h"
 #include "hal/error.h"
+#include "plugins/sdk/host_operation.h"
+#include "plugins/sdk/managed.h"
 
 namespace halyard::hip {
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <optional>
 
-#include "drivers/common/driver_device.h"
-#include "drivers/common/file_work.h"
 #include "drivers/hip/queue_core.h"
+#include "hal/contract/objects.h"
 #include "hal/queue.h"
-#include "plugins/objects.h"
+#include "plugins/sdk/driver_device.h"
+#include "plugins/sdk/file_work.h"
 
 namespace halyard::hip {
 

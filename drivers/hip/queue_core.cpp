@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "drivers/common/loss.h"
-#include "drivers/common/workers.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/handover.h"
 #include "drivers/hip/progress.h"
 #include "hal/error.h"
+#include "plugins/sdk/loss.h"
+#include "plugins/sdk/workers.h"
 
 namespace halyard::hip {
 

@@ -16,11 +16,11 @@
 #include <mutex>
 #include <vector>
 
-#include "drivers/common/held_queue.h"
 #include "drivers/hip/operation.h"
 #include "drivers/hip/semaphore.h"
 #include "drivers/hip/stream.h"
 #include "hal/queue.h"
+#include "plugins/sdk/held_queue.h"
 
 namespace halyard::hip {
 

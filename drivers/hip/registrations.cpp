@@ -2,9 +2,9 @@
 
 #include <chrono>
 
-#include "drivers/common/exit_handler.h"
 #include "drivers/hip/stream.h"
 #include "hal/error.h"
+#include "plugins/sdk/exit_handler.h"
 
 namespace halyard::hip {
 

@@ -2,10 +2,10 @@
 
 #include <atomic>
 
-#include "drivers/common/exit_handler.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/stream.h"
 #include "hal/error.h"
+#include "plugins/sdk/exit_handler.h"
 
 namespace halyard::hip {
 

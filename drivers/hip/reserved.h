@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "drivers/common/reserved_memory.h"
 #include "drivers/hip/hip.h"
 #include "hal/status.h"
+#include "plugins/sdk/reserved_memory.h"
 
 namespace halyard::hip {
 

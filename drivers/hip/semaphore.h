@@ -9,8 +9,8 @@
 #include <mutex>
 #include <vector>
 
-#include "drivers/common/timeline.h"
 #include "drivers/hip/stream.h"
+#include "plugins/sdk/timeline.h"
 
 namespace halyard::hip {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "drivers/hip/semaphore.h"
+#include "hal/contract/objects.h"
 #include "hal/error.h"
 #include "hal/text.h"
-#include "plugins/objects.h"
 
 namespace halyard::hip {
 

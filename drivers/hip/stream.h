@@ -20,14 +20,14 @@
 #include <utility>
 #include <vector>
 
-#include "drivers/common/point_state.h"
-#include "drivers/common/users.h"
 #include "drivers/hip/done_words.h"
 #include "drivers/hip/hip.h"
 #include "drivers/hip/mark_plan.h"
 #include "hal/executable.h"
 #include "hal/status.h"
 #include "hal/types.h"
+#include "plugins/sdk/point_state.h"
+#include "plugins/sdk/users.h"
 
 namespace halyard::hip {
 

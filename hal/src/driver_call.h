@@ -1,13 +1,13 @@
-// Calling a driver's functions (plugins/driver.h), and taking what they make.
+// Calling a driver's functions (hal/contract/driver.h), and taking what they make.
 #pragma once
 
 #include <cstddef>
 
+#include "hal/contract/contract.h"
 #include "hal/error.h"
 #include "hal/fork.h"
 #include "hal/ref.h"
 #include "hal/status.h"
-#include "plugins/contract.h"
 
 namespace halyard::internal {
 

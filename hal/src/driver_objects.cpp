@@ -1,6 +1,6 @@
 #include "argument_plan.h"
+#include "hal/contract/objects.h"
 #include "hal/error.h"
-#include "plugins/objects.h"
 
 namespace halyard::driver {
 

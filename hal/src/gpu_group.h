@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "hal/contract/objects.h"
 #include "hal/device.h"
 #include "hal/ref.h"
-#include "plugins/objects.h"
 
 namespace halyard {
 

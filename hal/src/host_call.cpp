@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "plugins/objects.h"
+#include "hal/contract/objects.h"
 
 namespace halyard {
 namespace internal {

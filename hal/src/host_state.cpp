@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plugins/contract.h"
+#include "hal/contract/contract.h"
 
 namespace halyard::internal {
 namespace {

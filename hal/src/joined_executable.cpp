@@ -4,8 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "hal/contract/objects.h"
 #include "hal/device.h"
-#include "plugins/objects.h"
 
 namespace halyard::internal {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "argument_plan.h"
-#include "plugins/objects.h"
+#include "hal/contract/objects.h"
 
 namespace halyard {
 namespace {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "gpu_group.h"
+#include "hal/contract/objects.h"
 #include "hal/error.h"
 #include "logical_executable.h"
-#include "plugins/objects.h"
 
 namespace halyard::internal {
 namespace {

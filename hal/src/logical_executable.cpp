@@ -8,9 +8,9 @@
 
 #include "dispatch_check.h"
 #include "gpu_group.h"
+#include "hal/contract/objects.h"
 #include "hal/error.h"
 #include "hal/text.h"
-#include "plugins/objects.h"
 
 namespace halyard::internal {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "gpu_group.h"
 #include "hal/command_buffer.h"
+#include "hal/contract/objects.h"
 #include "hal/error.h"
 #include "logical_command_buffer.h"
 #include "logical_executable.h"
-#include "plugins/objects.h"
 
 namespace halyard::internal {
 namespace {

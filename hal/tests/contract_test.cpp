@@ -1,6 +1,6 @@
-// The two sides of the contract (plugins/driver.h): that its structs are those of hal/include/hal,
-// what the host does without a function that a driver does not have, and what the driver's base
-// classes (plugins/objects.h) make of a host of another version.
+// The two sides of the contract (hal/contract/driver.h): that its structs are those of
+// hal/include/hal, what the host does without a function that a driver does not have, and what the
+// driver's base classes (hal/contract/objects.h) make of a host of another version.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::FakeDevice;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Sizes and alignments are checked in plugins/contract.h.
+// Sizes and alignments are checked in hal/contract/contract.h.
 #define SAME(T, C, member, c_member) static_assert(offsetof(T, member) == offsetof(C, c_member))
 SAME(DeviceInfo, HalyardDeviceInfo, target, target);
 SAME(DeviceInfo, HalyardDeviceInfo, max_grid_size, max_grid_size);

@@ -1,6 +1,6 @@
 // What of a driver's answers reaches the host, also from a driver of another minor version.
 #include "hal/driver.h"
-#include "plugins/objects.h"
+#include "hal/contract/objects.h"
 
 #include <gtest/gtest.h>
 

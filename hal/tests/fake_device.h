@@ -12,8 +12,8 @@
 
 #include "hal/code_object.h"
 #include "hal/command_buffer.h"
+#include "hal/contract/objects.h"
 #include "hal/device.h"
-#include "plugins/objects.h"
 
 namespace halyard::testing {
 

@@ -7,8 +7,8 @@
 
 #include "fake_device.h"
 #include "fat_files.h"
+#include "hal/contract/objects.h"
 #include "hal/driver.h"
-#include "plugins/objects.h"
 
 namespace halyard {
 namespace {

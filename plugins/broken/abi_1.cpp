@@ -1,5 +1,5 @@
 // Was built for the contract's first major version: answers as its HALYARD_PLUGIN did.
-#include "plugins/driver.h"
+#include "hal/contract/driver.h"
 
 extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost* host,
                                                                      HalyardPlugin* plugin) {

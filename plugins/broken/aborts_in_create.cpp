@@ -1,8 +1,8 @@
 // Aborts while it makes its driver, as a vendor library does.
 #include <cstdlib>
 
+#include "hal/contract/plugin.h"
 #include "hal/driver.h"
-#include "plugins/plugin.h"
 
 namespace {
 halyard::Status create(halyard::Span<const halyard::Option>, halyard::Driver**) {

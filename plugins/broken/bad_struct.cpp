@@ -1,7 +1,7 @@
 // Was built against a HalyardPlugin that had fewer fields.
 #include <cstddef>
 
-#include "plugins/plugin.h"
+#include "hal/contract/plugin.h"
 
 extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost*,
                                                                      HalyardPlugin* plugin) {

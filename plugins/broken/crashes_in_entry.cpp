@@ -1,5 +1,5 @@
 // Executes an instruction that there is not, in its entry point.
-#include "plugins/plugin.h"
+#include "hal/contract/plugin.h"
 
 extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost*,
                                                                      HalyardPlugin*) {

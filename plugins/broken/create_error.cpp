@@ -1,6 +1,6 @@
 // Cannot make its driver and says why, as a driver without its vendor library does.
+#include "hal/contract/plugin.h"
 #include "hal/driver.h"
-#include "plugins/plugin.h"
 
 namespace {
 halyard::Status create(halyard::Span<const halyard::Option>, halyard::Driver**) {

@@ -1,5 +1,5 @@
 // Throws from create_driver, and not even a std::exception. HALYARD_PLUGIN would have caught it.
-#include "plugins/plugin.h"
+#include "hal/contract/plugin.h"
 
 extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost*,
                                                                      HalyardPlugin* plugin) {

@@ -1,7 +1,7 @@
 // Throws from the entry point.
 #include <stdexcept>
 
-#include "plugins/plugin.h"
+#include "hal/contract/plugin.h"
 
 extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost*,
                                                                      HalyardPlugin*) {

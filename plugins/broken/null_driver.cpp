@@ -1,6 +1,6 @@
 // create_driver says that all is well and gives nothing.
+#include "hal/contract/plugin.h"
 #include "hal/driver.h"
-#include "plugins/plugin.h"
 
 namespace {
 halyard::Status create(halyard::Span<const halyard::Option>, halyard::Driver**) {

@@ -1,6 +1,6 @@
 // Has no name.
+#include "hal/contract/plugin.h"
 #include "hal/driver.h"
-#include "plugins/plugin.h"
 
 namespace {
 halyard::Status create(halyard::Span<const halyard::Option>, halyard::Driver**) {

@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "hal/contract/objects.h"
+#include "hal/contract/plugin.h"
 #include "hal/driver.h"
-#include "plugins/objects.h"
-#include "plugins/plugin.h"
 
 class TinyDriver final : public halyard::driver::DriverBase {
  public:

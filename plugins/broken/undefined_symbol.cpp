@@ -1,6 +1,6 @@
 // Calls a function that nobody has.
+#include "hal/contract/plugin.h"
 #include "hal/driver.h"
-#include "plugins/plugin.h"
 
 extern "C" int halyard_test_function_that_nobody_has();
 

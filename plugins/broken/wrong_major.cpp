@@ -1,5 +1,5 @@
 // Speaks an ABI that this host does not.
-#include "plugins/plugin.h"
+#include "hal/contract/plugin.h"
 
 extern "C" __attribute__((visibility("default"))) int halyard_plugin(const HalyardHost*,
                                                                      HalyardPlugin* plugin) {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "device.h"
+#include "hal/contract/guard.h"
 #include "hal/error.h"
-#include "plugins/guard.h"
 
 namespace host_memory {
 

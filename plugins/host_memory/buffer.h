@@ -6,7 +6,7 @@
 #include <set>
 
 #include "hal/buffer.h"
-#include "plugins/objects.h"
+#include "hal/contract/objects.h"
 
 namespace host_memory {
 

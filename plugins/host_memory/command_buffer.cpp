@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "device.h"
+#include "hal/contract/guard.h"
 #include "operations.h"
-#include "plugins/guard.h"
 
 namespace host_memory {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hal/command_buffer.h"
-#include "plugins/objects.h"
+#include "hal/contract/objects.h"
 
 namespace host_memory {
 

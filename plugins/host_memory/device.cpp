@@ -3,8 +3,8 @@
 #include "buffer.h"
 #include "command_buffer.h"
 #include "executable.h"
+#include "hal/contract/guard.h"
 #include "hal/error.h"
-#include "plugins/guard.h"
 #include "queue.h"
 #include "semaphore.h"
 

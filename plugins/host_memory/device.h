@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "hal/contract/objects.h"
 #include "hal/device.h"
-#include "plugins/objects.h"
 
 namespace host_memory {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "device.h"
+#include "hal/contract/guard.h"
+#include "hal/contract/objects.h"
+#include "hal/contract/plugin.h"
 #include "hal/error.h"
-#include "plugins/guard.h"
-#include "plugins/objects.h"
-#include "plugins/plugin.h"
 
 namespace host_memory {
 namespace {

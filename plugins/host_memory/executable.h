@@ -1,8 +1,8 @@
 // Executable of the host_memory driver: takes any ELF file and finds no function in it.
 #pragma once
 
+#include "hal/contract/objects.h"
 #include "hal/executable.h"
-#include "plugins/objects.h"
 
 namespace host_memory {
 

@@ -6,10 +6,10 @@
 #include "buffer.h"
 #include "command_buffer.h"
 #include "device.h"
+#include "hal/contract/guard.h"
+#include "hal/contract/objects.h"
 #include "hal/error.h"
 #include "operations.h"
-#include "plugins/guard.h"
-#include "plugins/objects.h"
 
 namespace host_memory {
 

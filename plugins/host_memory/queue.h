@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "hal/contract/objects.h"
 #include "hal/queue.h"
-#include "plugins/objects.h"
 #include "semaphore.h"
 
 namespace host_memory {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "hal/contract/objects.h"
 #include "hal/semaphore.h"
-#include "plugins/objects.h"
 
 namespace host_memory {
 

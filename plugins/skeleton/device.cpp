@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "drivers/common/clock.h"
 #include "engine.h"
 #include "executable.h"
 #include "hal/error.h"
+#include "plugins/sdk/clock.h"
 
 namespace halyard::skeleton {
 

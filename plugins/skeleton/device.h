@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "drivers/common/serial_device.h"
 #include "hsa.h"
+#include "plugins/sdk/serial_device.h"
 
 namespace halyard::skeleton {
 

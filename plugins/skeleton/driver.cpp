@@ -2,10 +2,10 @@
 #include <vector>
 
 #include "device.h"
-#include "drivers/common/hsa_agent.h"
-#include "drivers/common/vendor_driver.h"
+#include "hal/contract/plugin.h"
 #include "hal/error.h"
-#include "plugins/plugin.h"
+#include "plugins/sdk/hsa_agent.h"
+#include "plugins/sdk/vendor_driver.h"
 
 namespace halyard::skeleton {
 namespace {

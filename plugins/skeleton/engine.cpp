@@ -2,8 +2,8 @@
 
 #include <hsa/amd_hsa_queue.h>
 
-#include "drivers/common/serial_executable.h"
 #include "hal/error.h"
+#include "plugins/sdk/serial_executable.h"
 
 namespace halyard::skeleton {
 

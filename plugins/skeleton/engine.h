@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device.h"
-#include "drivers/common/serial_core.h"
+#include "plugins/sdk/serial_core.h"
 
 namespace halyard::skeleton {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "device.h"
-#include "drivers/common/serial_executable.h"
+#include "plugins/sdk/serial_executable.h"
 
 namespace halyard::skeleton {
 

@@ -1,7 +1,7 @@
 #include "hsa.h"
 
-#include "drivers/common/gpu_faults.h"
 #include "hal/error.h"
+#include "plugins/sdk/gpu_faults.h"
 
 namespace halyard::skeleton {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "drivers/common/vendor_runtime.h"
 #include "hal/status.h"
+#include "plugins/sdk/vendor_runtime.h"
 
 namespace halyard::skeleton {
 

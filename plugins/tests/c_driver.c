@@ -1,4 +1,4 @@
-/* A driver in plain C: the contract (plugins/driver.h) and nothing else. Its one device is the
+/* A driver in plain C: the contract (hal/contract/driver.h) and nothing else. Its one device is the
  * host's memory; an operation is done when the call that submits it returns, after the waits. It
  * has no kernels. Of the optional functions it has those for mapping buffers. */
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "plugins/driver.h"
+#include "hal/contract/driver.h"
 
 /* Status. */
 

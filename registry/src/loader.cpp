@@ -8,11 +8,11 @@
 #include <exception>
 
 #include "elf_check.h"
+#include "hal/contract/driver.h"
 #include "hal/error.h"
 #include "hal/text.h"
 #include "load_note.h"
 #include "plugin_symbol.h"
-#include "plugins/driver.h"
 #include "registry/discovery.h"
 
 namespace halyard {

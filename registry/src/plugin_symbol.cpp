@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "plugins/driver.h"
+#include "hal/contract/driver.h"
 
 namespace halyard {
 namespace {
@@ -55,7 +55,7 @@ bool may_be_function(unsigned type) {
 std::string no_function(const std::string& what) {
   return fmt::format(
       "The library's {} is {}, not a function, so the library is not a Halyard plugin. A plugin "
-      "defines it with the macro HALYARD_PLUGIN of plugins/plugin.h.",
+      "defines it with the macro HALYARD_PLUGIN of hal/contract/plugin.h.",
       HALYARD_PLUGIN_SYMBOL, what);
 }
 

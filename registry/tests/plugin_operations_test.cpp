@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "plugins/objects.h"
+#include "hal/contract/objects.h"
 #include "registry/registry.h"
 
 namespace halyard {

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "hal/contract/driver.h"
 #include "hal/status.h"
-#include "plugins/driver.h"
 #include "toolchain/process.h"
 #include "tools/command_line/command_line.h"
 #include "tools/command_line/standard_streams.h"

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "drivers/amdgpu/tests/virtual_device.h"
-#include "drivers/common/clock.h"
+#include "plugins/sdk/clock.h"
 
 namespace halyard::amdgpu {
 namespace {

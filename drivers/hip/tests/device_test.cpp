@@ -15,12 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "drivers/common/clock.h"
 #include "drivers/hip/device.h"
 #include "drivers/hip/driver.h"
 #include "drivers/hip/progress.h"
 #include "drivers/hip/queue.h"
 #include "drivers/hip/tests/virtual_hip.h"
+#include "plugins/sdk/clock.h"
 
 namespace halyard::hip {
 namespace {

@@ -56,7 +56,7 @@ struct GpuChoice {
 // Any thread may use any method.
 class Driver : public Object<HalyardDriver> {
  public:
-  // Calls a plugin's create_driver (plugins/driver.h) with these options.
+  // Calls a plugin's create_driver (hal/contract/driver.h) with these options.
   static Result<Ref<Driver>> create(decltype(HalyardPlugin::create_driver) create_driver,
                                     Span<const Option> options);
 

@@ -115,7 +115,7 @@ class Function : protected HalyardFunction {
   // no work-group fits.
   Result<Residency> suggest_workgroup_size(uint32_t dynamic_lds_bytes = 0) const;
 
-  // For hal and the driver SDK: the function in the contract (plugins/driver.h), and back.
+  // For hal and the driver SDK: the function in the contract (hal/contract/driver.h), and back.
   HalyardFunction* contract() const noexcept { return const_cast<Function*>(this); }
   static Function* from_contract(const HalyardFunction* function) noexcept {
     return static_cast<Function*>(const_cast<HalyardFunction*>(function));

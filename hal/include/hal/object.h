@@ -1,12 +1,12 @@
 // Object: the base of the interface's classes. Each class is the host's view of a driver's object
-// in the contract (plugins/driver.h). Its members are exactly that struct's, and its methods check
-// their arguments before they call the driver's functions.
+// in the contract (hal/contract/driver.h). Its members are exactly that struct's, and its methods
+// check their arguments before they call the driver's functions.
 #pragma once
 
 #include <cstdint>
 
+#include "hal/contract/driver.h"
 #include "hal/fork.h"
-#include "plugins/driver.h"
 
 namespace halyard {
 

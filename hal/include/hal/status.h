@@ -14,8 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include "hal/contract/driver.h"
 #include "hal/types.h"
-#include "plugins/driver.h"
 
 namespace halyard {
 
@@ -70,7 +70,7 @@ class [[nodiscard]] Status {
   // The same failure with "context: " before its message. OK stays OK.
   Status with_context(std::string_view context) const;
 
-  // For the contract (plugins/driver.h): takes over a reference, and passes it on.
+  // For the contract (hal/contract/driver.h): takes over a reference, and passes it on.
   static Status adopt(HalyardStatus* status) noexcept {
     Status adopted;
     adopted.payload_ = status;
