@@ -14,10 +14,14 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+constexpr const char* kRaceModule = "--module=" HALYARD_TEST_DATA "/race.hsaco";
+constexpr const char* kTopKModule = "--module=" HALYARD_TEST_DATA "/iree/topk.hsaco";
+constexpr const char* kCompareProgram = "--compare=" HALYARD_PROGRAM;
+
 std::vector<std::string> run_race(const std::string& function) {
   return {"run",
           "--device=amdgpu",
-          "--module=" HALYARD_TEST_DATA "/race.hsaco",
+          kRaceModule,
           "--function=" + function,
           "--input=&64xi32",
           "--grid=128",
@@ -123,12 +127,11 @@ TEST(CliVgpuExplore, ARaceIsFoundAndItsCommandsRepeatBothResults) {
 // The top-k gives 6 6 5 if one wave comes after the other, and 6 5 4 if both read before either
 // writes.
 TEST(CliVgpuExplore, TheRaceInATopKOfIree) {
-  const Outcome outcome =
-      spawn(under({"vgpu", "explore", "--profile=gfx90a"},
-                  {"run", "--device=amdgpu", "--module=" HALYARD_TEST_DATA "/iree/topk.hsaco",
-                   "--function=topk_2d_dim1_max_dispatch_0_topk_2x6xf32", "--grid=128",
-                   "--input=2x6xf32=[6 5 4 3 2 1][6 5 4 3 2 1]", "--input=2x6xi32=0",
-                   "--input=&32xf32", "--input=&32xi32", "--print-limit=3"}));
+  const Outcome outcome = spawn(under(
+      {"vgpu", "explore", "--profile=gfx90a"},
+      {"run", "--device=amdgpu", kTopKModule, "--function=topk_2d_dim1_max_dispatch_0_topk_2x6xf32",
+       "--grid=128", "--input=2x6xf32=[6 5 4 3 2 1][6 5 4 3 2 1]", "--input=2x6xi32=0",
+       "--input=&32xf32", "--input=&32xi32", "--print-limit=3"}));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("waves,serial: [2]: 32xf32=6 6 5 ..."),
                                  HasSubstr("waits,serial: [2]: 32xf32=6 5 4 ..."),
@@ -176,7 +179,7 @@ TEST(CliVgpuExplore, MistakesAreSaidBeforeTheProgramStarts) {
   EXPECT_THAT(profile.err, HasSubstr("did you mean gfx900?"));
   EXPECT_THAT(profile.out, Not(HasSubstr("started")));
   const Outcome input =
-      spawn({"vgpu", "explore", "--compare=" HALYARD_PROGRAM, "--", HALYARD_PROGRAM, "--version"});
+      spawn({"vgpu", "explore", kCompareProgram, "--", HALYARD_PROGRAM, "--version"});
   EXPECT_EQ(input.exit_code, 1);
   EXPECT_THAT(input.err, HasSubstr("is a file that the command reads ("));
 }

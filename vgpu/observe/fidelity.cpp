@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <tuple>
 #include <vector>
 
 #include "vgpu/isa/engine.h"
@@ -37,7 +38,7 @@ std::string bound_text(unsigned ulps) {
 
 // The bound, what is open, or both.
 std::string remark(const isa::FidelityFact& fact) {
-  const std::string why = fact.why;
+  std::string why = fact.why;
   if (fact.fidelity == Fidelity::kUnverified || (fact.ulps == 0 && why.empty())) return why;
   if (fact.fidelity == Fidelity::kExact) return "but for " + why;
   return bound_text(fact.ulps) + (why.empty() ? "" : "; " + why);
@@ -85,9 +86,10 @@ std::vector<FidelityCounts::Line> FidelityCounts::lines() const {
     all.push_back({processor, instruction, executed,
                    isa::fidelity_of(op, known ? target.generation : isa::kNewest)});
   }
-  std::ranges::stable_sort(all, [](const Line& a, const Line& b) {
-    return a.fact.fidelity != b.fact.fidelity ? a.fact.fidelity > b.fact.fidelity
-                                              : a.executed > b.executed;
+  // The surest last, the most frequent first.
+  std::ranges::sort(all, [](const Line& a, const Line& b) {
+    return std::tie(b.fact.fidelity, b.executed, a.processor, a.instruction) <
+           std::tie(a.fact.fidelity, a.executed, b.processor, b.instruction);
   });
   return all;
 }

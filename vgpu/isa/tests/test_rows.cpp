@@ -79,7 +79,7 @@ TEST(Rows, HaveTheOperandsOfTheirLaneFunctions) {
 // An access has a size where no buffer format gives one, and an atomic an operation.
 TEST(Rows, SayWhatTheyDoToMemory) {
   for_each_row([](Op, const Row& row) {
-    const Memory& memory = row.memory;
+    const isa::Memory& memory = row.memory;
     if (row.has(kGraphics)) return;
     const Format format =
         row.all_encodings().empty() ? Format::kVop3p : row.all_encodings().front().format;

@@ -13,8 +13,8 @@
 namespace halyard::vgpu::isa::test {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr uint32_t kNan = 0x7fc00000, kMinusNan = 0xffc00001;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr uint32_t kPlusNan = 0x7fc00000, kMinusNan = 0xffc00001;
 
 class SmallFloat : public testing::Test, public Machine {
  protected:
@@ -76,7 +76,7 @@ TEST_F(SmallFloat, FnuzBytesHaveOneZeroAndTwiceAsLargeABias) {
 
 // CDNA 4 ISA 7.3, "FP16_OVFL rule".
 TEST_F(SmallFloat, OverflowIsNanOrInfinityOrWithFp16OvflTheLargestNumber) {
-  const uint32_t values[] = {bits(kInf), bits(-500.0f), bits(-kInf), kNan, kMinusNan};
+  const uint32_t values[] = {bits(kInfinity), bits(-500.0f), bits(-kInfinity), kPlusNan, kMinusNan};
   const uint32_t fp8[] = {0x7f, 0xff, 0xff, 0x7f, 0xff},
                  saturated8[] = {0x7e, 0xfe, 0xfe, 0x7f, 0xff};
   for (unsigned i = 0; i < std::size(values); ++i) {
@@ -90,12 +90,12 @@ TEST_F(SmallFloat, OverflowIsNanOrInfinityOrWithFp16OvflTheLargestNumber) {
   EXPECT_EQ(byte_of("v_cvt_pk_bf8_f32", kMinusNan), 0xfeu);
   wave.mode.fp16_overflow = true;
   EXPECT_EQ(byte("v_cvt_pk_bf8_f32", -70000), 0xfbu);
-  EXPECT_EQ(byte("v_cvt_pk_bf8_f32", kInf), 0x7bu);
+  EXPECT_EQ(byte("v_cvt_pk_bf8_f32", kInfinity), 0x7bu);
   target.float8 = Float8::kFnuz;
-  EXPECT_EQ(byte("v_cvt_pk_fp8_f32", -kInf), 0xffu);
+  EXPECT_EQ(byte("v_cvt_pk_fp8_f32", -kInfinity), 0xffu);
   EXPECT_EQ(byte_of("v_cvt_pk_fp8_f32", kMinusNan), 0x80u);
   wave.mode.fp16_overflow = false;
-  EXPECT_EQ(byte("v_cvt_pk_fp8_f32", -kInf), 0x80u);
+  EXPECT_EQ(byte("v_cvt_pk_fp8_f32", -kInfinity), 0x80u);
   EXPECT_EQ(byte("v_cvt_pk_bf8_f32", 70000), 0x80u);
 }
 
@@ -196,7 +196,7 @@ TEST_F(SmallFloat, Bf16RoundsToNearestEvenWhateverTheMode) {
   EXPECT_EQ(pair_of(f32(0x007fffff), f32(0x80018000)), 0x80000000u);
   wave.mode.fp16_overflow = true;
   EXPECT_EQ(pair_of(f32(0x7f7fffff), 0), 0x7f80u) << "FP16_OVFL is for f16";
-  EXPECT_EQ(op32("v_cvt_pk_f16_f32", {bits(1e6f), bits(-kInf)}), 0xfc007bffu);
+  EXPECT_EQ(op32("v_cvt_pk_f16_f32", {bits(1e6f), bits(-kInfinity)}), 0xfc007bffu);
   EXPECT_EQ(op32("v_cvt_f32_bf16", {0x12347f81}), 0x7f810000u) << "all of its bits";
 }
 
@@ -256,10 +256,10 @@ TEST_F(SmallFloat, Fp4AndFp6SaturateWhateverFp16OvflSays) {
     const auto fp4 = [&](float a, float b) {
       return convert<1>("v_cvt_scalef32_pk_fp4_f32", {{bits(a)}, {bits(b)}, {scale(0)}})[0] & 0xff;
     };
-    EXPECT_EQ(fp4(100, -kInf), 0xf7u);
+    EXPECT_EQ(fp4(100, -kInfinity), 0xf7u);
     EXPECT_EQ(fp4(5, -0.25f), 0x86u) << "ties go to even";
     EXPECT_EQ(fp4(0.26f, -0.0f), 0x81u);
-    EXPECT_EQ(fp4(f32(kNan), f32(kMinusNan)), 0xf7u);
+    EXPECT_EQ(fp4(f32(kPlusNan), f32(kMinusNan)), 0xf7u);
   }
 }
 
@@ -280,7 +280,7 @@ TEST_F(SmallFloat, ThirtyTwoValuesOfSixBits) {
   const auto values =
       convert<32>("v_cvt_scalef32_pk32_f32_fp6", {{packed.begin(), packed.end()}, {scale(1)}});
   for (unsigned i = 0; i < 32; ++i)
-    EXPECT_EQ(f32(values[i]), i % 2 == 0 ? 0.25f * static_cast<float>(i / 2) : -15) << i;
+    EXPECT_EQ(f32(values[i]), i % 2 == 0 ? static_cast<float>(i) * 0.125f : -15) << i;
   const auto halves =
       convert<16>("v_cvt_scalef32_pk32_f16_fp6", {{packed.begin(), packed.end()}, {scale(0)}});
   EXPECT_EQ(halves[4], 0xc7803800u);
@@ -332,7 +332,7 @@ TEST_F(SmallFloat, ShiftCountsAboveFourAreTakenForZero) {
 
 TEST_F(SmallFloat, MinimumOfANumberAndANanIsTheNan) {
   EXPECT_EQ(op32("v_minimum3_f32", {bits(1.0f), kMinusNan, bits(2.0f)}), kMinusNan);
-  EXPECT_EQ(op32("v_maximum3_f32", {kNan, 0xff800001, bits(2.0f)}), 0xffc00001u)
+  EXPECT_EQ(op32("v_maximum3_f32", {kPlusNan, 0xff800001, bits(2.0f)}), 0xffc00001u)
       << "a signalling one first";
   EXPECT_EQ(op32("v_minimum3_f32", {bits(0.0f), bits(-0.0f), bits(1.0f)}), 0x80000000u);
   EXPECT_EQ(op32("v_maximum3_f32", {bits(-1.0f), bits(-0.0f), bits(0.0f)}), 0u);
