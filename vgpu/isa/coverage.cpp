@@ -91,6 +91,8 @@ const char* left_out(const std::string& name) {
     case Format::kMimg:
       return "samples or stores images";
     case Format::kVintrp:
+    case Format::kVinterp:
+    case Format::kLdsDirect:
     case Format::kVop3:
       return "interpolates a pixel shader's parameters";
     case Format::kMubuf:

@@ -34,6 +34,8 @@ const char* not_executed(const Instruction& instruction) {
       return "needs images, which the virtual GPU does not have (docs/virtual-gpu.md)";
     case Format::kVintrp:
     case Format::kExp:
+    case Format::kLdsDirect:
+    case Format::kVinterp:
       return "belongs to the graphics pipeline, which the virtual GPU does not have";
     default:
       return "is not implemented";
@@ -65,6 +67,7 @@ Op scaled_form(Op op) {
 
 Decoder::Decoder(Target target)
     : target_(std::move(target)),
+      layout_(layout_of(target_.generation)),
       table_(OpTable::of(target_.generation)),
       llvm_(std::make_unique<LlvmText>(target_)) {}
 
@@ -77,9 +80,18 @@ std::unique_ptr<Decoder> Decoder::create(const std::string& processor, const std
   return std::unique_ptr<Decoder>(new Decoder(std::move(target)));
 }
 
-const OpTable::Entry& Decoder::entry_of(uint32_t word0) const {
-  const Format format = format_of(word0);
-  return table_.find(format, op_number(format, word0), segment_of(format, word0));
+std::unique_ptr<Decoder> Decoder::create_for_reading(const std::string& processor,
+                                                     const std::string& features,
+                                                     std::string& error) {
+  Target target;
+  if (!find_encodings(processor, features, target, error)) return nullptr;
+  return std::unique_ptr<Decoder>(new Decoder(std::move(target)));
+}
+
+const OpTable::Entry& Decoder::entry_of(const uint32_t words[]) const {
+  const Format format = format_of(layout_, words[0]);
+  return table_.find(format, op_number(layout_, format, words),
+                     segment_of(layout_, format, words[0]));
 }
 
 void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction,
@@ -92,19 +104,19 @@ void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction,
   std::memcpy(words, bytes.data(), available);
   instruction.size = 4;
   extra.encoding = words[0];
-  instruction.format = format_of(words[0]);
+  instruction.format = format_of(layout_, words[0]);
   extra.mnemonic = kNothing;
 
-  const OpTable::Entry* entry = &entry_of(words[0]);
+  const OpTable::Entry* entry = &entry_of(words);
   EncodingSize encoding = find_size(target_, *entry, instruction.format, words);
   Op op = entry->op;
   int32_t scales = 0;
   const char* problem = nullptr;
   if (op == Op::v_mfma_ld_scale_b32) {
     scales = take_scales(words, problem);
-    entry = &entry_of(words[0]);
+    entry = &entry_of(words);
     op = scaled_form(entry->op);
-    encoding = find_size(target_, *entry, format_of(words[0]), words);
+    encoding = find_size(target_, *entry, format_of(layout_, words[0]), words);
     encoding.size = 16;
   }
   if (op == Op::none || encoding.problem || encoding.size > available)
@@ -114,7 +126,7 @@ void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction,
   instruction.op = op;
   if (encoding.size > 4) extra.encoding |= uint64_t{words[1]} << 32;
   std::fill(words + encoding.size / 4, std::end(words), 0);
-  const Opcode* const opcode = find_opcode(op);
+  const Opcode* const opcode = target_.is_executed ? find_opcode(op) : nullptr;
   if (!opcode) return make_undecodable(instruction, not_executed(instruction));
   if (!problem) problem = decode_fields(target_, words, instruction);
   if (encoding.size == 16) instruction.offset = scales;

@@ -26,6 +26,11 @@ class Decoder {
   // Fails with a message if the engine does not execute the processor.
   static std::unique_ptr<Decoder> create(const std::string& processor, const std::string& features,
                                          std::string& error);
+  // For reading only: also of processors that the engine does not execute. Their instructions have
+  // a name and a size, and no operands.
+  static std::unique_ptr<Decoder> create_for_reading(const std::string& processor,
+                                                     const std::string& features,
+                                                     std::string& error);
   ~Decoder();
 
   const Target& target() const { return target_; }
@@ -46,9 +51,10 @@ class Decoder {
  private:
   explicit Decoder(Target target);
 
-  const OpTable::Entry& entry_of(uint32_t word0) const;
+  const OpTable::Entry& entry_of(const uint32_t words[]) const;
 
   const Target target_;
+  const Layout layout_;
   const OpTable& table_;
   const std::unique_ptr<LlvmText> llvm_;
 };

@@ -451,6 +451,9 @@ const char* decode_fields(const Target& target, const uint32_t words[], Instruct
     case Format::kVintrp:
     case Format::kMimg:
     case Format::kExp:
+    case Format::kLdsDirect:
+    case Format::kVinterp:
+    case Format::kVopd:
       return "belongs to the graphics pipeline, which the virtual GPU does not have";
   }
   if (!reader.problem) reader.align_scalars();

@@ -12,9 +12,6 @@
 
 namespace halyard::vgpu::isa {
 
-// The segment of a FLAT instruction: 0 flat, 1 scratch, 2 global. 0 for other formats.
-unsigned segment_of(Format format, uint32_t word0);
-
 // What an encoding's size is, in bytes; or why it is none, as the end of the sentence
 // "<mnemonic> …".
 struct EncodingSize {
@@ -23,6 +20,9 @@ struct EncodingSize {
 };
 EncodingSize find_size(const Target& target, const OpTable::Entry& entry, Format format,
                        const uint32_t words[]);
+// Of gfx10 and later.
+EncodingSize find_rdna_size(const Target& target, const OpTable::Entry& entry, Format format,
+                            const uint32_t words[]);
 
 // Fills the operands and modifiers. Returns null, or what cannot be executed, as the end of the
 // sentence "<mnemonic> …". `words` are zero behind the instruction's end; `instruction` has its

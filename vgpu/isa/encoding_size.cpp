@@ -5,10 +5,6 @@
 
 namespace halyard::vgpu::isa {
 
-unsigned segment_of(Format format, uint32_t word0) {
-  return format == Format::kFlat ? field(word0, 14, 2) : 0;
-}
-
 namespace {
 
 // An SDWA dword with a selection that has no meaning (Vega ISA 13.3.7).
@@ -148,10 +144,11 @@ const char* unused_bits(const Target& target, const Row& row, Format format,
       // Data that go to LDS are in no AGPR.
       if (field(w0, 13, 1) && field(w1, 23, 1) && !target.scope_bits) return kProblem;
       if (field(w1, 23, 1) && row.has(kToLds)) return kProblem;
-      if (segment_of(format, w0) == 0 && (field(w1, 16, 7) != 0 || field(w0, 13, 1)))
+      if (segment_of(Layout::kGfx9, format, w0) == 0 && (field(w1, 16, 7) != 0 || field(w0, 13, 1)))
         return kProblem;
-      return segment_of(format, w0) == 2 && target.scope_bits && field(w0, 13, 1) ? kProblem
-                                                                                  : nullptr;
+      return segment_of(Layout::kGfx9, format, w0) == 2 && target.scope_bits && field(w0, 13, 1)
+                 ? kProblem
+                 : nullptr;
     case Format::kDs: {
       if (row.has(kGraphics)) return nullptr;
       // ds_permute and ds_bpermute have no form for GDS.
@@ -171,6 +168,8 @@ const char* unused_bits(const Target& target, const Row& row, Format format,
 
 EncodingSize find_size(const Target& target, const OpTable::Entry& entry, Format format,
                        const uint32_t words[]) {
+  if (layout_of(target.generation) != Layout::kGfx9)
+    return find_rdna_size(target, entry, format, words);
   const Row& row = row_of(entry.op);
   if (const char* problem = unused_bits(target, row, format, words)) return {4, problem};
   const uint32_t w0 = words[0];

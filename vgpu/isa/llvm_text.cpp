@@ -16,8 +16,8 @@ constexpr int kNewestVersion = 40;
 // The first version that knows the encodings (LLVM's release notes, "Changes to the AMDGPU
 // Backend"). An older one would print a warning of its own.
 int first_version(Generation generation) {
-  if (generation >= Generation::kGfx950) return 20;
-  if (generation >= Generation::kGfx942) return 17;
+  if (generation == Generation::kGfx950 || generation >= Generation::kGfx1150) return 20;
+  if (generation == Generation::kGfx942 || generation >= Generation::kGfx1100) return 17;
   return 15;
 }
 
@@ -38,8 +38,10 @@ constexpr uint32_t kConstant = 255, kStandIn = 0x100ff;  // of 16 bits both mean
 // Typed buffer accesses and buffer atomics with TFE.
 bool hide_tfe(const Target& target, uint32_t words[2]) {
   constexpr unsigned kFirstAtomic = 0x40;
-  const Format format = format_of(words[0]);
-  const bool atomic = format == Format::kMubuf && op_number(format, words[0]) >= kFirstAtomic;
+  if (layout_of(target.generation) != Layout::kGfx9) return false;
+  const Format format = format_of(Layout::kGfx9, words[0]);
+  const bool atomic =
+      format == Format::kMubuf && op_number(Layout::kGfx9, format, words) >= kFirstAtomic;
   if (!target.buffer_tfe || (format != Format::kMtbuf && !atomic) || (words[1] & kTfe) == 0)
     return false;
   words[1] &= ~kTfe;

@@ -29,13 +29,16 @@ class OpTable {
   std::vector<Entry> entries_;
 };
 
-// The format that the first dword belongs to (Vega ISA, chapter 13).
-Format format_of(uint32_t word0);
+// The format that the first dword belongs to.
+Format format_of(Layout layout, uint32_t word0);
 
-// The OP field of the first dword, which is of this format.
-unsigned op_number(Format format, uint32_t word0);
-void set_op_number(Format format, unsigned number, uint32_t& word0);
+// The segment of a FLAT instruction: 0 flat, 1 scratch, 2 global. 0 for other formats.
+unsigned segment_of(Layout layout, Format format, uint32_t word0);
+
+// The OP field of two dwords, which are of this format.
+unsigned op_number(Layout layout, Format format, const uint32_t words[]);
+void set_op_number(Layout layout, Format format, unsigned number, uint32_t words[]);
 // How many numbers the field can hold.
-unsigned op_numbers(Format format);
+unsigned op_numbers(Layout layout, Format format);
 
 }  // namespace halyard::vgpu::isa

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace halyard::vgpu::isa {
 namespace {
@@ -94,6 +95,27 @@ void add_cdna4(Target& target) {
   target.wide_lds_loads = true;
 }
 
+// Processors of RDNA, whose code can be read.
+bool add_rdna(std::string_view processor, Target& target) {
+  static constexpr std::pair<std::string_view, Generation> kRdna[] = {
+      {"gfx1030", Generation::kGfx1030}, {"gfx1031", Generation::kGfx1030},
+      {"gfx1032", Generation::kGfx1030}, {"gfx1033", Generation::kGfx1030},
+      {"gfx1034", Generation::kGfx1030}, {"gfx1035", Generation::kGfx1030},
+      {"gfx1036", Generation::kGfx1030}, {"gfx1100", Generation::kGfx1100},
+      {"gfx1101", Generation::kGfx1100}, {"gfx1102", Generation::kGfx1100},
+      {"gfx1103", Generation::kGfx1100}, {"gfx1150", Generation::kGfx1150},
+      {"gfx1151", Generation::kGfx1150}, {"gfx1152", Generation::kGfx1150},
+      {"gfx1153", Generation::kGfx1150}, {"gfx1200", Generation::kGfx1200},
+      {"gfx1201", Generation::kGfx1200}};
+  for (const auto& [name, generation] : kRdna) {
+    if (name != processor) continue;
+    target.generation = generation;
+    target.is_executed = false;
+    return true;
+  }
+  return false;
+}
+
 // What is added to the facts of Vega. False: the engine does not execute the processor.
 bool add_facts(std::string_view processor, Target& target) {
   if (processor == "gfx900") return true;
@@ -118,6 +140,13 @@ bool add_facts(std::string_view processor, Target& target) {
 }
 
 }  // namespace
+
+bool find_encodings(std::string_view processor, std::string_view features, Target& target,
+                    std::string& error) {
+  target = Target{};
+  target.processor = processor;
+  return add_rdna(processor, target) || find_target(processor, features, target, error);
+}
 
 bool find_target(std::string_view processor, std::string_view features, Target& target,
                  std::string& error) {

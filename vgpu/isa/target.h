@@ -1,4 +1,4 @@
-// What differs between the processors of the family gfx9, as facts with names, and which features
+// What differs between processors, as facts with names, and which features
 // of the processor are on. Whoever executes, decodes or starts a wave asks for the fact, never for
 // the processor.
 //
@@ -28,6 +28,7 @@ enum class Float8 : uint8_t {
 struct Target {
   std::string processor;
   Generation generation = Generation::kGfx900;  // whose encodings it has
+  bool is_executed = true;                      // by the engine; else its code can be read only
 
   // --- Registers.
   uint32_t vgpr_granule = 4;      // rsrc1's GRANULATED_WORKITEM_VGPR_COUNT counts in these
@@ -106,5 +107,9 @@ inline constexpr std::initializer_list<const char*> kKnownProcessors = {
 // does.
 bool find_target(std::string_view processor, std::string_view features, Target& target,
                  std::string& error);
+
+// The same, but for a processor whose code can be read, whether the engine executes it or not.
+bool find_encodings(std::string_view processor, std::string_view features, Target& target,
+                    std::string& error);
 
 }  // namespace halyard::vgpu::isa

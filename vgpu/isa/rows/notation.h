@@ -7,8 +7,12 @@
 //   INSTRUCTION(v_mul_legacy_f32, vop2(4).until(gfx908) | vop3(0x2a1).from(gfx90a), …)
 //   INSTRUCTION(global_load_dword, global(20), operands(b32, b64, none, b64), load(4))
 //
-// An encoding is its format and the number in its OP field. It holds for all generations but for
-// what from() and until() say; named() gives the spelling from a generation on, if it differs.
+//   INSTRUCTION(global_load_dword, global(20).gfx10(12).gfx11(20, "global_load_b32"), …)
+//
+// An encoding is its format and the number in its OP field. It holds for all of gfx9 but for what
+// from() and until() say; named() gives the spelling from a generation on, if it differs. gfx10(),
+// gfx11() and gfx12() give the number, and the spelling if it differs, from that generation on;
+// gone() says where the last of them ends.
 // VOP1, VOP2 and VOPC have a 64-bit form as well (VOP3), SDWA and DPP, unless long_only(),
 // no_long(), no_sdwa() or no_dpp() say otherwise.
 //
@@ -26,7 +30,9 @@ namespace halyard::vgpu::isa::rows {
 inline constexpr Generation gfx904 = Generation::kGfx904, gfx906 = Generation::kGfx906,
                             gfx908 = Generation::kGfx908, gfx90a = Generation::kGfx90a,
                             gfx942 = Generation::kGfx942, gfx950 = Generation::kGfx950,
-                            gfx900 = Generation::kGfx900;
+                            gfx900 = Generation::kGfx900, gfx1030 = Generation::kGfx1030,
+                            gfx1100 = Generation::kGfx1100, gfx1150 = Generation::kGfx1150,
+                            gfx1200 = Generation::kGfx1200;
 
 inline constexpr Type none = Type::kNone, b16 = Type::kB16, f16 = Type::kF16, b32 = Type::kB32,
                       f32 = Type::kF32, b64 = Type::kB64, i64 = Type::kI64, f64 = Type::kF64,
@@ -38,6 +44,9 @@ inline constexpr Type none = Type::kNone, b16 = Type::kB16, f16 = Type::kF16, b3
 inline constexpr uint8_t scc = kImpliesScc, vcc = kImpliesVcc, exec = kImpliesExec, m0 = kImpliesM0,
                          mode = kImpliesMode, flat_scratch = kImpliesFlatScratch;
 
+// How much further the 64-bit forms of VOP1 begin from gfx10 on (RDNA ISA, "VOP3").
+inline constexpr unsigned kVop1LongFromGfx10 = 0x40;
+
 // Some encodings of one instruction.
 struct Encodings {
   Encoding one[Row::kMostEncodings];
@@ -45,7 +54,29 @@ struct Encodings {
 
   consteval Encodings from(Generation g) const {
     Encodings all = *this;
-    for (Encoding& e : all.one) e.first = g;
+    for (Encoding& e : all.one) {
+      e.first = g;
+      if (g <= kNewestGfx9) continue;
+      e.last = kNewest;
+      if (e.is_long_form && one[0].format == Format::kVop1) e.number += kVop1LongFromGfx10;
+    }
+    return all;
+  }
+  // The same instruction, in the same format, of later generations.
+  consteval Encodings gfx10(unsigned number, const char* name = nullptr) const {
+    return then(Generation::kGfx1030, number, name);
+  }
+  consteval Encodings gfx11(unsigned number, const char* name = nullptr) const {
+    return then(Generation::kGfx1100, number, name);
+  }
+  consteval Encodings gfx12(unsigned number, const char* name = nullptr) const {
+    return then(Generation::kGfx1200, number, name);
+  }
+  consteval Encodings gone(Generation g) const {
+    Encodings all = *this;
+    for (Encoding& e : all.one) {
+      if (e.last == kNewest) e.last = static_cast<Generation>(static_cast<int>(g) - 1);
+    }
     return all;
   }
   consteval Encodings until(Generation g) const {
@@ -85,6 +116,29 @@ struct Encodings {
       if (!one[i].is_long_form) all.one[all.count++] = one[i];
     }
     return all;
+  }
+  consteval Encodings then(Generation g, unsigned number, const char* name) const {
+    Encodings later;
+    for (unsigned i = 0; i < count; ++i) {
+      // Those of the first generation that it lists stand for all.
+      if (one[i].first != one[0].first) break;
+      Encoding e = one[i];
+      // The long form's number goes with the short one's.
+      e.number = static_cast<uint16_t>(number + e.number - one[0].number);
+      if (!e.is_long_form) e.number = static_cast<uint16_t>(number);
+      e.name = name;
+      later.one[later.count++] = e;
+    }
+    const bool is_gfx9 = one[0].first <= kNewestGfx9;
+    Encodings from_there = later;
+    for (unsigned i = 0; i < later.count; ++i) {
+      Encoding& e = from_there.one[i];
+      e.first = g;
+      e.last = kNewest;
+      if (e.is_long_form && e.format == Format::kVop3 && one[0].format == Format::kVop1 && is_gfx9)
+        e.number += kVop1LongFromGfx10;
+    }
+    return gone(g) | from_there;
   }
   consteval Encodings operator|(const Encodings& other) const {
     Encodings all = *this;
@@ -170,6 +224,13 @@ consteval Encodings mimg(unsigned n) {
 // v_mfma_ld_scale_b32 and the VOP3P instruction behind it, as one of 16 bytes.
 consteval Encodings scaled() {
   return {};
+}
+// One half of VOPD: the numbers from 16 on are those of the second half only.
+consteval Encodings vopd(unsigned n) {
+  return encoded(Format::kVopd, n).from(gfx1100);
+}
+consteval Encodings ldsdir(unsigned n) {
+  return encoded(Format::kLdsDirect, n);
 }
 consteval Encodings exports() {
   return encoded(Format::kExp, 0);

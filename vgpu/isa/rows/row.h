@@ -31,6 +31,9 @@ enum class Format : uint8_t {
   kMtbuf,
   kMimg,
   kExp,
+  kLdsDirect,  // from gfx11 on
+  kVinterp,
+  kVopd,  // two VALU instructions in one
 };
 // VOP1, VOP2, VOPC, VOP3 and VOP3P.
 constexpr bool is_vector_alu(Format format) {
@@ -41,7 +44,7 @@ constexpr bool is_scalar(Format format) {
   return format <= Format::kSmem;
 }
 
-inline constexpr unsigned kFormats = static_cast<unsigned>(Format::kExp) + 1;
+inline constexpr unsigned kFormats = static_cast<unsigned>(Format::kVopd) + 1;
 
 // The type of an operand: its number of dwords, and the meaning of an inline constant or a literal
 // (Vega ISA, table "Scalar/vector source operand encodings").
@@ -112,7 +115,7 @@ struct Encoding {
   uint8_t segment = 0;  // FLAT: 0 flat, 1 scratch, 2 global
   uint16_t number = 0;
   Generation first = Generation::kGfx900;
-  Generation last = kNewest;
+  Generation last = kNewestGfx9;
   const char* name = nullptr;  // where this generation spells the instruction in another way
   bool sdwa = false;           // has a form with SDWA
   bool dpp = false;            // has a form with DPP
@@ -170,6 +173,9 @@ enum class AtomicOp : uint8_t {
   kAppend,
   kConsume,
   kCondxchg,
+  kSubClamp,    // 0 where it would be negative
+  kCondSub,     // only where it is not negative
+  kOrderedAdd,  // in the order of the work-groups
 };
 
 enum class CacheOp : uint8_t {
@@ -182,6 +188,9 @@ enum class CacheOp : uint8_t {
   kWriteBackScalar,
   kDiscardScalar,
   kInvalidateCode,
+  kInvalidateGl1,  // the L1 of a shader array (gfx10, gfx11)
+  kWriteBackScoped,
+  kWriteBackInvalidateScoped,
 };
 
 // Of a lane's access. Where it goes, the format and its segment say.
@@ -255,7 +264,7 @@ enum Modifier : uint8_t {
 };
 
 struct Row {
-  static constexpr unsigned kMostEncodings = 4;
+  static constexpr unsigned kMostEncodings = 10;
 
   const char* name = "";
   Encoding encodings[kMostEncodings];

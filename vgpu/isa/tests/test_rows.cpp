@@ -45,7 +45,9 @@ TEST(Rows, NumbersAreOfOneInstructionEach) {
     for_each_row([&](Op op, const Row& row) {
       for (const Encoding& e : row.all_encodings()) {
         if (!e.is_of(generation)) continue;
-        EXPECT_LT(e.number, op_numbers(e.format)) << row.name;
+        const bool is_half = e.format == Format::kVopd;  // of OPX or OPY
+        const unsigned numbers = op_numbers(layout_of(generation), e.format);
+        EXPECT_TRUE(is_half || e.number < numbers) << row.name;
         EXPECT_EQ(OpTable::of(generation).find(e.format, e.number, e.segment).op, op) << row.name;
       }
     });

@@ -139,12 +139,23 @@ std::optional<LlvmInstruction> LlvmOracle::decode(std::span<const uint8_t> bytes
   return found;
 }
 
-bool crashes_llvm(std::span<const uint32_t> words) {
-  constexpr uint32_t kLiteral = 255, kSdwa = 249, kReservedSelection = 7, kReservedUnused = 3;
-  constexpr uint32_t kMadmkF16 = 36, kMadakF16 = 37;
+namespace {
+
+bool has_reserved_selection(Format format, uint32_t w0, uint32_t w1) {
+  constexpr uint32_t kSdwa = 249, kReserved = 7, kReservedUnused = 3;
+  if ((w0 & 0x1ff) != kSdwa) return false;
+  const auto field = [w1](unsigned bit, unsigned width) { return w1 >> bit & ((1u << width) - 1); };
+  const bool compares = format == Format::kVopc;
+  if (!compares && (field(8, 3) == kReserved || field(11, 2) == kReservedUnused)) return true;
+  if (field(16, 3) == kReserved) return true;
+  return format != Format::kVop1 && field(24, 3) == kReserved;
+}
+
+bool crashes_at_gfx9(std::span<const uint32_t> words) {
+  constexpr uint32_t kLiteral = 255, kMadmkF16 = 36, kMadakF16 = 37;
   const uint32_t w0 = words[0], w1 = words[1];
-  const Format format = format_of(w0);
-  const unsigned number = op_number(format, w0);
+  const Format format = format_of(Layout::kGfx9, w0);
+  const unsigned number = op_number(Layout::kGfx9, format, words.data());
   switch (format) {
     case Format::kVop3:
       // A scalar result is decoded as a source is: comparisons, v_readfirstlane, v_readlane.
@@ -157,23 +168,39 @@ bool crashes_llvm(std::span<const uint32_t> words) {
     case Format::kMubuf:
     case Format::kMtbuf:
       return w1 >> 24 == kLiteral;
-    case Format::kVop1:
     case Format::kVop2:
-    case Format::kVopc: {
-      if (format == Format::kVop2 && (number == kMadmkF16 || number == kMadakF16)) return w1 == 255;
-      if ((w0 & 0x1ff) != kSdwa) return false;
-      const auto field = [w1](unsigned bit, unsigned width) {
-        return w1 >> bit & ((1u << width) - 1);
-      };
-      const bool compares = format == Format::kVopc;
-      if (!compares && (field(8, 3) == kReservedSelection || field(11, 2) == kReservedUnused))
-        return true;
-      if (field(16, 3) == kReservedSelection) return true;
-      return format != Format::kVop1 && field(24, 3) == kReservedSelection;
-    }
+      if (number == kMadmkF16 || number == kMadakF16) return w1 == kLiteral;
+      return has_reserved_selection(format, w0, w1);
+    case Format::kVop1:
+    case Format::kVopc:
+      return has_reserved_selection(format, w0, w1);
     default:
       return false;
   }
+}
+
+}  // namespace
+
+bool crashes_llvm(Layout layout, std::span<const uint32_t> words) {
+  const Format format = format_of(layout, words[0]);
+  switch (layout) {
+    case Layout::kGfx9:
+      return crashes_at_gfx9(words);
+    case Layout::kGfx10: {
+      const bool is_short =
+          format == Format::kVop1 || format == Format::kVop2 || format == Format::kVopc;
+      return is_short && has_reserved_selection(format, words[0], words[1]);
+    }
+    case Layout::kGfx11:
+      return false;
+    case Layout::kGfx12: {
+      constexpr unsigned kFirst = 0x4e, kLast = 0x52, kLiteral = 255;
+      const unsigned number = op_number(layout, format, words.data());
+      return format == Format::kSop1 && number >= kFirst && number <= kLast &&
+             (words[0] & 0xff) == kLiteral;
+    }
+  }
+  return false;
 }
 
 }  // namespace halyard::vgpu::isa::testing

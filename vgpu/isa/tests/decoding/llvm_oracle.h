@@ -9,6 +9,8 @@
 #include <string>
 #include <tuple>
 
+#include "vgpu/isa/generation.h"
+
 namespace halyard::vgpu::isa::testing {
 
 // A run of registers: 's', 'v' or 'a', the first one's number as encodings give it, and how many.
@@ -39,7 +41,8 @@ class LlvmOracle {
 };
 
 // Encodings at which LLVM 22 crashes: an 8-byte one with a literal as a source, SDWA with a
-// selection that has no meaning, and v_madmk_f16 or v_madak_f16 with the constant 255.
-bool crashes_llvm(std::span<const uint32_t> words);
+// selection that has no meaning, and v_madmk_f16 or v_madak_f16 with the constant 255. Of gfx10 the
+// second only, and of gfx12 s_barrier_* and s_get_barrier_state with a literal.
+bool crashes_llvm(Layout layout, std::span<const uint32_t> words);
 
 }  // namespace halyard::vgpu::isa::testing

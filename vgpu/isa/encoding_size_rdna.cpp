@@ -1,0 +1,98 @@
+// How long an encoding of gfx10 and later is (RDNA 2, RDNA 3 and RDNA 4 ISA, "Microcode Formats").
+
+#include "vgpu/isa/encoding.h"
+#include "vgpu/isa/source_codes.h"
+
+namespace halyard::vgpu::isa {
+namespace {
+
+constexpr unsigned kDpp8 = 233, kDpp8Fi = 234;
+
+bool is_dpp(unsigned source) {
+  return source == code::kDpp || source == kDpp8 || source == kDpp8Fi;
+}
+
+// A dword follows VOP1, VOP2 and VOPC for a literal, SDWA (gfx10) or DPP.
+EncodingSize short_vector_size(Layout layout, const OpTable::Entry& entry, Format format,
+                               unsigned src0) {
+  const Row& row = row_of(entry.op);
+  if (row.src[0] == Type::kNone) return {4};
+  if (src0 == code::kSdwa && (!entry.sdwa || layout != Layout::kGfx10))
+    return {4, "has no form with SDWA"};
+  const bool has_dpp = entry.dpp || (layout != Layout::kGfx10 && format == Format::kVopc);
+  if (is_dpp(src0) && !has_dpp) return {4, "has no form with DPP"};
+  const bool is_longer = row.has(kLiteralK) || src0 == code::kLiteral || src0 == code::kSdwa;
+  return {is_longer || is_dpp(src0) ? uint8_t{8} : uint8_t{4}};
+}
+
+// VOP3 and VOP3P can have a literal, and from gfx11 on DPP.
+EncodingSize long_vector_size(Layout layout, const Row& row, uint32_t w1) {
+  bool literal = false;
+  for (unsigned s = 0; s < 3; ++s)
+    literal |= row.src[s] != Type::kNone && field(w1, 9 * s, 9) == code::kLiteral;
+  const bool dpp = layout != Layout::kGfx10 && is_dpp(field(w1, 0, 9));
+  return {literal || dpp ? uint8_t{12} : uint8_t{8}};
+}
+
+// The literal of both halves: where one of them reads it, or has a constant of its own.
+EncodingSize dual_size(const uint32_t words[]) {
+  constexpr unsigned kFmaak = 1, kFmamk = 2;
+  const unsigned x = field(words[0], 22, 4), y = field(words[0], 17, 5);
+  const bool has_constant = x == kFmaak || x == kFmamk || y == kFmaak || y == kFmamk;
+  const bool reads =
+      field(words[0], 0, 9) == code::kLiteral || field(words[1], 0, 9) == code::kLiteral;
+  return {has_constant || reads ? uint8_t{12} : uint8_t{8}};
+}
+
+// Addresses beyond the first follow in dwords of their own (NSA): their number in gfx10, whether
+// there is one in gfx11.
+EncodingSize image_size(Layout layout, uint32_t w0) {
+  if (layout == Layout::kGfx12) return {12};
+  const unsigned dwords = layout == Layout::kGfx10 ? field(w0, 1, 2) : field(w0, 0, 1);
+  return {static_cast<uint8_t>(8 + 4 * dwords)};
+}
+
+}  // namespace
+
+EncodingSize find_rdna_size(const Target& target, const OpTable::Entry& entry, Format format,
+                            const uint32_t words[]) {
+  const Layout layout = layout_of(target.generation);
+  const Row& row = row_of(entry.op);
+  const uint32_t w0 = words[0];
+  const auto with_literal = [](bool literal) {
+    return EncodingSize{literal ? uint8_t{8} : uint8_t{4}};
+  };
+  switch (format) {
+    case Format::kSop1:
+      return with_literal(row.src[0] != Type::kNone && field(w0, 0, 8) == code::kLiteral);
+    case Format::kSop2:
+    case Format::kSopc:
+      return with_literal(row.has(kLiteralK) || field(w0, 0, 8) == code::kLiteral ||
+                          (row.src[1] != Type::kNone && field(w0, 8, 8) == code::kLiteral));
+    case Format::kSopk:
+      return with_literal(row.has(kLiteralK));
+    case Format::kSopp:
+    case Format::kVintrp:
+    case Format::kLdsDirect:
+      return {4};
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVopc:
+      return short_vector_size(layout, entry, format, field(w0, 0, 9));
+    case Format::kVop3:
+    case Format::kVop3p:
+      return long_vector_size(layout, row, words[1]);
+    case Format::kVopd:
+      return dual_size(words);
+    case Format::kMimg:
+      return image_size(layout, w0);
+    case Format::kFlat:
+    case Format::kMubuf:
+    case Format::kMtbuf:
+      return {layout == Layout::kGfx12 ? uint8_t{12} : uint8_t{8}};
+    default:
+      return {8};
+  }
+}
+
+}  // namespace halyard::vgpu::isa
