@@ -126,7 +126,13 @@ void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction,
   instruction.op = op;
   if (encoding.size > 4) extra.encoding |= uint64_t{words[1]} << 32;
   std::fill(words + encoding.size / 4, std::end(words), 0);
-  const Opcode* const opcode = target_.is_executed ? find_opcode(op) : nullptr;
+  if (!target_.is_executed) {
+    const char* const mistake = decode_rdna_fields(target_, words, instruction);
+    extra.problem = mistake ? mistake : "is of a processor that the virtual GPU does not execute";
+    instruction.execute = undecodable;
+    return;
+  }
+  const Opcode* const opcode = find_opcode(op);
   if (!opcode) return make_undecodable(instruction, not_executed(instruction));
   if (!problem) problem = decode_fields(target_, words, instruction);
   if (encoding.size == 16) instruction.offset = scales;

@@ -26,8 +26,7 @@ class Decoder {
   // Fails with a message if the engine does not execute the processor.
   static std::unique_ptr<Decoder> create(const std::string& processor, const std::string& features,
                                          std::string& error);
-  // For reading only: also of processors that the engine does not execute. Their instructions have
-  // a name and a size, and no operands.
+  // For reading only: also of processors that the engine does not execute.
   static std::unique_ptr<Decoder> create_for_reading(const std::string& processor,
                                                      const std::string& features,
                                                      std::string& error);

@@ -28,27 +28,6 @@ struct FieldReader {
     has_literal = true;
   }
 
-  // The hardware ignores the low bits of the number of a run of SGPRs, as LLVM does. M0 is alone,
-  // and no run goes past it.
-  void align_scalars() {
-    const auto align = [this](auto& operand, unsigned dwords) {
-      if (operand.kind != OperandKind::kScalar || dwords < 2) return;
-      // Among the special registers a pair begins at an even number.
-      if (operand.index >= scalar::kFlatScratch && operand.index % 2 != 0)
-        problem = "has an operand of several SGPRs that begins at an odd one";
-      operand.index &= static_cast<uint16_t>(dwords == 2 ? ~1u : ~3u);
-      const unsigned end = operand.index + dwords;
-      // Four and more lie among the SGPRs or among the TTMPs.
-      if (dwords >= 4 && end > scalar::kFlatScratch && operand.index < scalar::kTtmp0)
-        problem = "has an operand of several SGPRs that runs over VCC";
-      if (operand.index < scalar::kExec && end > scalar::kM0)
-        problem = "has an operand of several SGPRs that runs over M0";
-    };
-    align(out.dst, result_dwords(out));
-    align(out.sdst, dwords_of(Type::kMask));
-    for (unsigned s = 0; s < 3; ++s) align(out.src[s], source_dwords(out, s));
-  }
-
   void sop1() {
     if (row.dst != Type::kNone) out.dst = scalar_register(field(words[0], 16, 7));
     if (row.src[0] == Type::kNone) return;
@@ -402,6 +381,35 @@ struct FieldReader {
 
 }  // namespace
 
+// The hardware ignores the low bits of the number of a run of SGPRs, as LLVM does. M0 is alone, and
+// no run goes past it.
+const char* align_scalars(const Target& target, Instruction& out) {
+  const char* problem = nullptr;
+  const unsigned first_special = target.first_special_scalar;
+  const auto align = [&](auto& operand, unsigned dwords) {
+    if (operand.kind != OperandKind::kScalar || dwords < 2) return;
+    if (target.has_null_scalar && operand.index == scalar::kNull) return;
+    // Among the special registers a pair begins at an even number.
+    if (operand.index >= first_special && operand.index % 2 != 0)
+      problem = "has an operand of several SGPRs that begins at an odd one";
+    operand.index &= static_cast<uint16_t>(dwords == 2 ? ~1u : ~3u);
+    const unsigned end = operand.index + dwords;
+    // Four and more lie among the SGPRs or among the TTMPs.
+    if (dwords >= 4 && end > first_special && operand.index < scalar::kTtmp0)
+      problem = "has an operand of several SGPRs that runs over VCC";
+    if (operand.index < scalar::kExec && end > scalar::kM0)
+      problem = "has an operand of several SGPRs that runs over M0";
+  };
+  align(out.dst, result_dwords(out));
+  const unsigned mask_dwords = target.wave_size / 32;
+  align(out.sdst, mask_dwords);
+  for (unsigned s = 0; s < 3; ++s) {
+    const bool is_mask = row_of(out.op).src[s] == Type::kMask;
+    align(out.src[s], is_mask ? mask_dwords : source_dwords(out, s));
+  }
+  return problem;
+}
+
 const char* decode_fields(const Target& target, const uint32_t words[], Instruction& instruction) {
   FieldReader reader{target, row_of(instruction.op), words, instruction};
   switch (instruction.format) {
@@ -456,7 +464,7 @@ const char* decode_fields(const Target& target, const uint32_t words[], Instruct
     case Format::kVopd:
       return "belongs to the graphics pipeline, which the virtual GPU does not have";
   }
-  if (!reader.problem) reader.align_scalars();
+  if (!reader.problem) reader.problem = align_scalars(target, instruction);
   if (reader.problem) return reader.problem;
   return lds_direct_problem(target, instruction);
 }

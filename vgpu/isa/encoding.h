@@ -28,6 +28,13 @@ EncodingSize find_rdna_size(const Target& target, const OpTable::Entry& entry, F
 // sentence "<mnemonic> …". `words` are zero behind the instruction's end; `instruction` has its
 // op, format and size.
 const char* decode_fields(const Target& target, const uint32_t words[], Instruction& instruction);
+// Of gfx10 and later.
+const char* decode_rdna_fields(const Target& target, const uint32_t words[],
+                               Instruction& instruction);
+
+// Makes the numbers of runs of SGPRs what the hardware takes them for. Returns null, or the
+// mistake.
+const char* align_scalars(const Target& target, Instruction& instruction);
 
 // True if the encoding carries a modifier that only Opcode::general understands.
 bool has_modifier(const Instruction& instruction);

@@ -6,12 +6,6 @@
 namespace halyard::vgpu::isa {
 namespace {
 
-constexpr unsigned kDpp8 = 233, kDpp8Fi = 234;
-
-bool is_dpp(unsigned source) {
-  return source == code::kDpp || source == kDpp8 || source == kDpp8Fi;
-}
-
 // A dword follows VOP1, VOP2 and VOPC for a literal, SDWA (gfx10) or DPP.
 EncodingSize short_vector_size(Layout layout, const OpTable::Entry& entry, Format format,
                                unsigned src0) {
@@ -20,17 +14,19 @@ EncodingSize short_vector_size(Layout layout, const OpTable::Entry& entry, Forma
   if (src0 == code::kSdwa && (!entry.sdwa || layout != Layout::kGfx10))
     return {4, "has no form with SDWA"};
   const bool has_dpp = entry.dpp || (layout != Layout::kGfx10 && format == Format::kVopc);
-  if (is_dpp(src0) && !has_dpp) return {4, "has no form with DPP"};
+  if (is_dpp_code(src0) && !has_dpp) return {4, "has no form with DPP"};
   const bool is_longer = row.has(kLiteralK) || src0 == code::kLiteral || src0 == code::kSdwa;
-  return {is_longer || is_dpp(src0) ? uint8_t{8} : uint8_t{4}};
+  return {is_longer || is_dpp_code(src0) ? uint8_t{8} : uint8_t{4}};
 }
 
 // VOP3 and VOP3P can have a literal, and from gfx11 on DPP.
 EncodingSize long_vector_size(Layout layout, const Row& row, uint32_t w1) {
   bool literal = false;
-  for (unsigned s = 0; s < 3; ++s)
-    literal |= row.src[s] != Type::kNone && field(w1, 9 * s, 9) == code::kLiteral;
-  const bool dpp = layout != Layout::kGfx10 && is_dpp(field(w1, 0, 9));
+  for (unsigned s = 0; s < 3; ++s) {
+    const bool has_source = row.src[s] != Type::kNone || row.has(kMatrix);
+    literal |= has_source && field(w1, 9 * s, 9) == code::kLiteral;
+  }
+  const bool dpp = layout != Layout::kGfx10 && is_dpp_code(field(w1, 0, 9));
   return {literal || dpp ? uint8_t{12} : uint8_t{8}};
 }
 

@@ -86,13 +86,15 @@ struct Register {
   operator Operand() const { return {kind, index, 0}; }
 };
 
-// Scalar register numbers, as encodings give them (gfx9).
+// Scalar register numbers, as encodings of gfx9 and gfx10 give them. gfx11 has M0 and NULL
+// exchanged, which only the decoder knows.
 namespace scalar {
 inline constexpr uint16_t kFlatScratch = 102;
 inline constexpr uint16_t kXnackMask = 104;
 inline constexpr uint16_t kVcc = 106;
 inline constexpr uint16_t kTtmp0 = 108;
 inline constexpr uint16_t kM0 = 124;
+inline constexpr uint16_t kNull = 125;  // from gfx10 on: reads 0, and what is written is lost
 inline constexpr uint16_t kExec = 126;
 inline constexpr uint16_t kCount = 128;
 }  // namespace scalar
@@ -117,6 +119,10 @@ struct Dpp {
   uint8_t bank_mask = 0xf;
   uint8_t row_mask = 0xf;
   bool bound_ctrl = false;  // the BC bit: a lane out of bounds reads 0 instead of being disabled
+  // From gfx10 on (RDNA 2 ISA, "DPP8" and "DPP16").
+  bool fetch_inactive = false;  // inactive lanes are read too
+  bool is_dpp8 = false;
+  uint32_t selects = 0;  // DPP8: for each of eight lanes, the lane that it reads; 3 bits each
 };
 
 // Which field holds what, where the names below leave it open:
@@ -157,6 +163,11 @@ struct InstructionExtra {
   Dpp dpp;                        // if has_dpp
   uint8_t dfmt = 0;               // MTBUF: data and number format
   uint8_t nfmt = 0;
+  uint8_t buffer_format = 0;  // MTBUF from gfx10 on
+  // Cache policies: of gfx10 and gfx11 a third bit beside GLC and SLC, of gfx12 SCOPE and TH.
+  bool dlc = false;
+  uint8_t scope = 0;
+  uint8_t temporal_hint = 0;
 };
 
 struct alignas(64) Instruction {

@@ -14,6 +14,8 @@ inline constexpr unsigned kSgprLast = 127;  // SGPRs, FLAT_SCRATCH, XNACK_MASK, 
 inline constexpr unsigned kIntegerZero = 128;
 inline constexpr unsigned kIntegerMaximum = 192;
 inline constexpr unsigned kIntegerMinimum = 208;
+inline constexpr unsigned kDpp8 = 233;  // from gfx10 on
+inline constexpr unsigned kDpp8Fi = 234;
 inline constexpr unsigned kSharedBase = 235;
 inline constexpr unsigned kPrivateLimit = 238;
 inline constexpr unsigned kFloatFirst = 240;
@@ -27,6 +29,10 @@ inline constexpr unsigned kLdsDirect = 254;
 inline constexpr unsigned kLiteral = 255;
 inline constexpr unsigned kVgpr0 = 256;
 }  // namespace code
+
+constexpr bool is_dpp_code(unsigned source) {
+  return source == code::kDpp || source == code::kDpp8 || source == code::kDpp8Fi;
+}
 
 constexpr uint32_t field(uint32_t word, unsigned low, unsigned width) {
   return (word >> low) & ((1u << width) - 1);

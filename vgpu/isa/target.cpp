@@ -96,7 +96,7 @@ void add_cdna4(Target& target) {
 }
 
 // Processors of RDNA, whose code can be read.
-bool add_rdna(std::string_view processor, Target& target) {
+bool add_rdna(std::string_view processor, std::string_view features, Target& target) {
   static constexpr std::pair<std::string_view, Generation> kRdna[] = {
       {"gfx1030", Generation::kGfx1030}, {"gfx1031", Generation::kGfx1030},
       {"gfx1032", Generation::kGfx1030}, {"gfx1033", Generation::kGfx1030},
@@ -111,6 +111,9 @@ bool add_rdna(std::string_view processor, Target& target) {
     if (name != processor) continue;
     target.generation = generation;
     target.is_executed = false;
+    target.first_special_scalar = 106;
+    target.has_null_scalar = true;
+    target.wave_size = is_on(features, "wavefrontsize64") ? 64 : 32;
     return true;
   }
   return false;
@@ -145,7 +148,7 @@ bool find_encodings(std::string_view processor, std::string_view features, Targe
                     std::string& error) {
   target = Target{};
   target.processor = processor;
-  return add_rdna(processor, target) || find_target(processor, features, target, error);
+  return add_rdna(processor, features, target) || find_target(processor, features, target, error);
 }
 
 bool find_target(std::string_view processor, std::string_view features, Target& target,

@@ -31,9 +31,12 @@ struct Target {
   bool is_executed = true;                      // by the engine; else its code can be read only
 
   // --- Registers.
-  uint32_t vgpr_granule = 4;      // rsrc1's GRANULATED_WORKITEM_VGPR_COUNT counts in these
-  uint32_t vgprs_per_simd = 256;  // per lane, AGPRs of the same file included
-  bool accumulators = false;      // there are AGPRs
+  unsigned wave_size = 64;
+  bool has_null_scalar = false;  // a scalar that reads 0, and of which what is written is lost
+  unsigned first_special_scalar = 102;  // FLAT_SCRATCH or, from gfx10 on, VCC
+  uint32_t vgpr_granule = 4;            // rsrc1's GRANULATED_WORKITEM_VGPR_COUNT counts in these
+  uint32_t vgprs_per_simd = 256;        // per lane, AGPRs of the same file included
+  bool accumulators = false;            // there are AGPRs
   // AGPRs are the rest of one file, from ACCUM_OFFSET (rsrc3) on. Otherwise they have a file of
   // their own, of the same size as the VGPRs'.
   bool accum_offset = false;

@@ -252,6 +252,7 @@ enum Trait : uint32_t {
   kSelectsTypes = 1u << 28,     // CBSZ and BLGP are the types of A and B (f8f6f4)
   kKeepsRest = 1u << 30,        // keeps the part of its destination that it does not write
   kNoOperand = 1u << 29,        // SOPP without SIMM16
+  kHalfLast = 1u << 31,         // from gfx11 on its last source has 16 bits
 };
 
 // Which modifiers the 64-bit encodings have; SDWA and DPP have fields of their own.

@@ -47,9 +47,12 @@ std::optional<Registers> registers_of(std::string_view name) {
       {"VCC_HI", {'s', 107, 1}},        {"M0", {'s', 124, 1}},
       {"EXEC", {'s', 126, 2}},          {"EXEC_LO", {'s', 126, 1}},
       {"EXEC_HI", {'s', 127, 1}},       {"SGPR_NULL", {'s', 125, 1}},
+      {"SGPR_NULL64", {'s', 125, 2}},
   };
-  // "FLAT_SCR_LO_vi", "M0_gfxpre11" and "TTMP4_gfx9plus" are encodings' own names.
-  for (const std::string_view suffix : {"_vi", "_gfx9plus", "_gfxpre11"}) {
+  // "FLAT_SCR_LO_vi", "M0_gfxpre11" and "TTMP4_gfx9plus" are encodings' own names; "VGPR1_HI16" is
+  // a half.
+  for (const std::string_view suffix :
+       {"_vi", "_gfx9plus", "_gfxpre11", "_gfx11plus", "_LO16", "_HI16"}) {
     while (name.find(suffix) != name.npos) {
       const size_t at = name.find(suffix);
       static thread_local std::string kept;
@@ -91,7 +94,8 @@ struct LlvmOracle::Parts {
   std::unique_ptr<llvm::MCInstPrinter> printer;
 };
 
-LlvmOracle::LlvmOracle(const std::string& processor) : parts_(std::make_unique<Parts>()) {
+LlvmOracle::LlvmOracle(const std::string& processor, const std::string& features)
+    : parts_(std::make_unique<Parts>()) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeAMDGPUTargetInfo();
@@ -106,7 +110,7 @@ LlvmOracle::LlvmOracle(const std::string& processor) : parts_(std::make_unique<P
   p.registers.reset(target->createMCRegInfo(argument(triple)));
   p.asm_info.reset(target->createMCAsmInfo(*p.registers, argument(triple), p.options));
   p.instructions.reset(target->createMCInstrInfo());
-  p.subtarget.reset(target->createMCSubtargetInfo(argument(triple), processor, ""));
+  p.subtarget.reset(target->createMCSubtargetInfo(argument(triple), processor, features));
   p.context = std::make_unique<llvm::MCContext>(triple, p.asm_info.get(), p.registers.get(),
                                                 p.subtarget.get());
   p.disassembler.reset(target->createMCDisassembler(*p.subtarget, *p.context));

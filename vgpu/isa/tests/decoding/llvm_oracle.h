@@ -28,7 +28,7 @@ struct LlvmInstruction {
 
 class LlvmOracle {
  public:
-  explicit LlvmOracle(const std::string& processor);
+  explicit LlvmOracle(const std::string& processor, const std::string& features = "");
   ~LlvmOracle();
 
   // What the bytes begin with, if it is an instruction of the processor. At least 16 bytes, as LLVM

@@ -139,7 +139,7 @@ class Encodings {
 };
 
 // The registers that the operands name. VCC is none where no field names it.
-std::set<Registers> registers_of(const Instruction& i) {
+std::set<Registers> registers_of(const Instruction& i, unsigned mask_dwords = 2) {
   std::set<Registers> all;
   const auto add = [&](const Operand& operand, unsigned dwords) {
     const char file = operand.kind == OperandKind::kScalar   ? 's'
@@ -151,10 +151,11 @@ std::set<Registers> registers_of(const Instruction& i) {
   const bool is_short =
       i.format == Format::kVop1 || i.format == Format::kVop2 || i.format == Format::kVopc;
   add(i.dst, result_dwords(i) + i.tfe);
-  add(i.sdst, dwords_of(Type::kMask));
+  add(i.sdst, mask_dwords);
   for (unsigned s = 0; s < 3; ++s) {
     const bool is_implied = is_short && s == 2 && i.src[2].kind == OperandKind::kScalar;
-    if (!is_implied) add(i.src[s], source_dwords(i, s));
+    const bool is_mask = row_of(i.op).src[s] == Type::kMask;
+    if (!is_implied) add(i.src[s], is_mask ? mask_dwords : source_dwords(i, s));
   }
   return all;
 }
@@ -292,11 +293,31 @@ bool has_literal_offset(Layout layout, Format format, uint32_t word1) {
 // graphics pipeline have no rows yet.
 class ReaderBesideLlvm : public ::testing::TestWithParam<const char*> {};
 
-std::string difference_in_reading(const Instruction& ours, const LlvmInstruction& llvm) {
+std::string difference_in_reading(const Target& target, const Instruction& ours,
+                                  const LlvmInstruction& llvm) {
   if (llvm.text.find("/*Invalid") != llvm.text.npos) return "";
   if (name_of(ours)[0] == '<') return kDecides ? "only LLVM's: " + llvm.name : "";
   if (llvm.name != name_of(ours)) return "LLVM's name is " + llvm.name;
-  return llvm.size == ours.size ? "" : "another size: " + llvm.name;
+  if (llvm.size != ours.size) return "another size: " + llvm.name;
+  // A field with what names no operand: LLVM takes such for some other one.
+  if (std::string_view(refusal(ours)).starts_with("has ")) return "";
+  const Row& row = row_of(ours.op);
+  // Pairs are read as a whole, and matrices' registers depend on the size of a wave.
+  if (ours.format == Format::kVopd || row.has(kMatrix) || row.has(kGraphics)) return "";
+  const unsigned mask_dwords = target.wave_size / 32;
+  std::set<Registers> registers = registers_of(ours, mask_dwords), theirs = llvm.registers;
+  for (std::set<Registers>* const all : {&registers, &theirs}) {
+    // What LLVM has as a field of some of its descriptions, and not of others.
+    std::erase_if(*all, [](const Registers& r) {
+      return std::get<0>(r) == 's' &&
+             (std::get<1>(r) == scalar::kNull || std::get<1>(r) == scalar::kVcc);
+    });
+    // M0 is none of its operands there.
+    if (ours.format == Format::kSop1) all->erase({'s', scalar::kM0, 1});
+    const bool is_cmpx = row.dst == Type::kMask && (row.writes & kImpliesExec) != 0;
+    if (is_cmpx) all->erase({'s', scalar::kExec, mask_dwords});
+  }
+  return registers == theirs ? "" : "other registers: " + llvm.name;
 }
 
 TEST_P(ReaderBesideLlvm, KnowsTheSameInstructions) {
@@ -305,7 +326,8 @@ TEST_P(ReaderBesideLlvm, KnowsTheSameInstructions) {
   const auto decoder = Decoder::create_for_reading(GetParam(), "", error);
   ASSERT_TRUE(decoder) << error;
   const Layout layout = layout_of(decoder->target().generation);
-  const LlvmOracle llvm(GetParam());
+  // LLVM 22 still reads gfx12's operands of 16 bits as it did before it knew of halves.
+  const LlvmOracle llvm(GetParam(), layout >= Layout::kGfx11 ? "+real-true16" : "");
   std::map<std::string, std::string> differences;
   std::set<std::string> compared;
   for (unsigned f = 0; f < kFormats; ++f) {
@@ -327,7 +349,7 @@ TEST_P(ReaderBesideLlvm, KnowsTheSameInstructions) {
         DecodedInstruction ours;
         decoder->decode(bytes, ours);
         compared.insert(theirs->name);
-        const std::string what = difference_in_reading(ours, *theirs);
+        const std::string what = difference_in_reading(decoder->target(), ours, *theirs);
         if (what.empty()) continue;
         char text[300];
         std::snprintf(text, sizeof text, "%08x %08x %08x: %s; ours: %s, %u bytes", words[0],
