@@ -128,7 +128,7 @@ void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction,
   std::fill(words + encoding.size / 4, std::end(words), 0);
   if (!target_.is_executed) {
     const char* const mistake = decode_rdna_fields(target_, words, instruction);
-    extra.problem = mistake ? mistake : "is of a processor that the virtual GPU does not execute";
+    extra.problem = mistake ? mistake : not_executed(instruction);
     instruction.execute = undecodable;
     return;
   }

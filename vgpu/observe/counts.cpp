@@ -85,6 +85,8 @@ Class class_of(const isa::Instruction& instruction) {
     case Format::kVopc:
     case Format::kVop3:
     case Format::kVintrp:
+    case Format::kVinterp:
+    case Format::kVopd:
       return Class::kVector;
     case Format::kVop3p:
       return row.has(isa::kMatrix) ? Class::kMatrix : Class::kVector;
@@ -98,6 +100,7 @@ Class class_of(const isa::Instruction& instruction) {
     case Format::kSmem:
       return Class::kScalarMemory;
     case Format::kDs:
+    case Format::kLdsDirect:
       return Class::kLds;
     case Format::kFlat:
     case Format::kMubuf:

@@ -301,6 +301,7 @@ std::string difference_in_reading(const Target& target, const Instruction& ours,
   if (llvm.size != ours.size) return "another size: " + llvm.name;
   // A field with what names no operand: LLVM takes such for some other one.
   if (std::string_view(refusal(ours)).starts_with("has ")) return "";
+  if (!kDecides) return "";
   const Row& row = row_of(ours.op);
   // Pairs are read as a whole, and matrices' registers depend on the size of a wave.
   if (ours.format == Format::kVopd || row.has(kMatrix) || row.has(kGraphics)) return "";
