@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/isa/buffer_resource.h"
 
 namespace halyard::vgpu::coherence {
@@ -79,7 +78,10 @@ void Accesses::add_line(uint64_t line, uint64_t mask) {
 }
 
 void Accesses::add(int lane, uint64_t address, unsigned bytes) {
-  address = host_address(address);
+  // The model knows memory by the host's addresses. Where the GPU has none, the instruction fails.
+  if (!range_.contains(address, 1)) range_ = memory_->find(address);
+  if (!range_.contains(address, 1)) return;
+  address += range_.to_host;
   lanes_.push_back({lane, address, bytes});
   while (bytes > 0) {
     const uint64_t line = line_of(address);
@@ -156,6 +158,8 @@ void Accesses::read_scalar(const Wave& wave, const Instruction& i, const Effect&
 void Accesses::read(const Wave& wave, const Instruction& instruction, const Effect& effect) {
   lines_.clear();
   lanes_.clear();
+  memory_ = wave.memory;
+  range_ = {};
   if (effect.kind == Effect::Kind::kScalar) return read_scalar(wave, instruction, effect);
   if (instruction.format == Format::kFlat) return read_flat(wave, instruction, effect);
   read_buffer(wave, instruction, effect);

@@ -56,6 +56,8 @@ class Accesses {
 
   std::vector<LineAccess> lines_;
   std::vector<Lane> lanes_;
+  const isa::AddressSpace* memory_ = nullptr;  // the GPU's
+  isa::MemoryRange range_;                     // of it, the last that was found
 };
 
 }  // namespace halyard::vgpu::coherence

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "vgpu/coherence/accesses.h"
-#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/host_guard.h"
+#include "vgpu/isa/kernel.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/target.h"
 #include "vgpu/shared_memory_access.h"
@@ -55,6 +55,14 @@ Scope scope_of(const isa::Target& target, const isa::Instruction& i, Use use) {
 // The scope of a cache instruction: where there are no bits for it, it is for the whole cache.
 Scope scope_of_cache(const isa::Target& target, const isa::Instruction& i) {
   return target.scope_bits ? scope_of(target, i, Use::kLoad) : Scope::kSystem;
+}
+
+// A work-group's scope (SC0 alone) is a matter of the L1 only if waves of a work-group can be on
+// several compute units, as TG_SPLIT of the kernel's descriptor says (CDNA 3 ISA, tables 49 and
+// 52).
+bool reaches_split_groups(const isa::GroupContext& context, const isa::Instruction& i) {
+  constexpr uint32_t kTgSplit = 1u << 16;  // of rsrc3
+  return context.target->scope_bits && i.glc && (context.kernel->rsrc3 & kTgSplit) != 0;
 }
 
 }  // namespace
@@ -154,7 +162,13 @@ VectorAccess Kernels::Group::vector_access(const isa::Wave& wave,
   VectorAccess access;
   access.use = effect.use;
   access.scope = scope_of(*context_.target, instruction, effect.use);
-  access.past_l1 = context_.target->scope_bits ? access.scope != Scope::kNone : instruction.glc;
+  const bool is_marked =
+      context_.target->scope_bits ? access.scope != Scope::kNone : instruction.glc;
+  access.synchronises = effect.use == Use::kAtomic || is_marked;
+  // A nontemporal load misses the L1 (CDNA 3 ISA, table 49), and is none that waves synchronize by.
+  const bool is_nontemporal = context_.target->scope_bits && instruction.slc;
+  access.past_l1 =
+      access.synchronises || is_nontemporal || reaches_split_groups(context_, instruction);
   access.wave = wave.index_in_group;
   access.lines = &accesses_.lines();
   return access;
@@ -168,7 +182,8 @@ void Kernels::Group::check_code(const isa::Wave& wave) {
   if (std::find(code_pages_.begin(), code_pages_.end(), page) != code_pages_.end()) return;
   code_pages_.push_back(page);
   // Read before the model is locked: the host may have taken the memory away.
-  const uint64_t here = host_address(page);
+  const isa::MemoryRange range = context_.memory->find(wave.pc);
+  const uint64_t here = page + range.to_host;
   std::array<uint8_t, kPageBytes> code;
   if (!read_host(code.data(), memory_at(here), kPageBytes)) return;
   const Model::Lock lock(model_);
@@ -235,9 +250,12 @@ void Kernels::Group::done(const isa::Wave& wave, const isa::Instruction& instruc
       return model_.wait(view_, wave.index_in_group, vector_count(instruction));
     case Effect::Kind::kInvalidateL1:
       return Model::invalidate_l1(view_);
-    case Effect::Kind::kInvalidateScoped:
+    case Effect::Kind::kInvalidateScoped: {
+      const Scope scope = scope_of_cache(*context_.target, instruction);
+      if (scope == Scope::kNone && !reaches_split_groups(context_, instruction)) return;
       Model::invalidate_l1(view_);
-      return model_.invalidate_l2(view_, scope_of_cache(*context_.target, instruction));
+      return model_.invalidate_l2(view_, scope);
+    }
     case Effect::Kind::kInvalidateL2:
       return model_.invalidate_l2(view_);
     case Effect::Kind::kWriteBackL2:

@@ -389,7 +389,7 @@ void Model::before(GroupView& view, const VectorAccess& access, const AccessName
   // Without scope bits, atomics are atomic for the agent.
   reader.scope = access.use == Use::kAtomic ? std::max(access.scope, Scope::kAgent) : access.scope;
   reader.reads = access.use != Use::kStore;
-  reader.synchronises = access.use == Use::kAtomic || access.past_l1;
+  reader.synchronises = access.synchronises;
   for (const LineAccess& at : *access.lines) {
     ShadowPage* const page = shadow_.page(at.line);
     if (page == nullptr) continue;
@@ -400,11 +400,13 @@ void Model::before(GroupView& view, const VectorAccess& access, const AccessName
     if (reader.reads) check_window(reader, *page, at);
     if (access.use != Use::kLoad) open_for_gpu(*page);
     if (!reader.reads) continue;
-    if (reader.synchronises) {
-      view.l1.erase(at.line);
-    } else {
+    if (!reader.synchronises) {
       if (!is_hidden) check_flight(&view, reader, *page, at);
       read(*page, at, view.work);
+    }
+    if (access.past_l1) {
+      view.l1.erase(at.line);
+    } else {
       read_l1(view, reader, *page, at);
     }
     read_l2(reader, *page, at);

@@ -104,7 +104,8 @@ enum class Use : uint8_t { kLoad, kStore, kAtomic };
 // A vector memory instruction.
 struct VectorAccess {
   Use use = Use::kLoad;
-  bool past_l1 = false;  // a load that the L1 does not answer
+  bool past_l1 = false;       // a load that the L1 does not answer
+  bool synchronises = false;  // an atomic, or a load as waves synchronize by
   // The scope of the instruction's bits (SC0, SC1), where it has some.
   Scope scope = Scope::kNone;
   uint32_t wave = 0;
@@ -257,7 +258,7 @@ class Model {
     bool reads = true;           // or writes only
     bool past_l2 = false;        // a copy engine, or the host
     Scope scope = Scope::kNone;  // of the instruction's bits
-    bool synchronises = false;   // an atomic, or a load that goes past the L1 as atomic ones do
+    bool synchronises = false;   // an atomic, or a load as waves synchronize by
   };
 
   void release(uint32_t gpu, Scope scope);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/host_guard.h"
 #include "vgpu/shared_memory_access.h"
 
@@ -216,9 +215,9 @@ void Packets::flush_window(uint32_t node) {
 std::vector<uint8_t> Packets::arguments_of(const AqlPacket& packet) const {
   constexpr uint32_t kMostBytes = 64 * 1024;
   uint32_t size = 0;
-  const uint64_t object = host_address(packet.kernel_object);
+  const uint64_t object = addresses_(packet.node, packet.kernel_object);
   if (!read_host(&size, reinterpret_cast<const void*>(object + 8), sizeof size)) return {};
-  const uint64_t begin = host_address(packet.kernarg);
+  const uint64_t begin = addresses_(packet.node, packet.kernarg);
   const auto allocation = model_.allocation(begin);
   if (!allocation || size > kMostBytes || size > allocation->begin + allocation->size - begin)
     return {};
@@ -293,8 +292,8 @@ void Packets::copy(const Copy& copy, const std::function<void()>& move) {
     facts.packet = copy.packet;
     facts.is_pm4 = copy.is_pm4;
     const WorkId work = model_.begin(std::move(facts));
-    const uint64_t from = host_address(copy.from);
-    const uint64_t to = host_address(copy.to);
+    const uint64_t from = addresses_(copy.node, copy.from);
+    const uint64_t to = addresses_(copy.node, copy.to);
     const CopyNames reads(copy, true);
     const CopyNames writes(copy, false);
     // The model looks at the memory too. The lock is outside: a fault jumps past what is inside.

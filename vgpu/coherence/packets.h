@@ -18,9 +18,14 @@ namespace halyard::vgpu::coherence {
 // The name of the kernel whose descriptor lies at an address, or empty. Any thread.
 using KernelNames = std::function<std::string(uint64_t kernel_object)>;
 
+// Where the host has what a GPU sees at an address: the model knows memory by the host's addresses.
+// Any thread.
+using HostAddresses = std::function<uint64_t(uint32_t node, uint64_t address)>;
+
 class Packets final : public queue::PacketObserver {
  public:
-  Packets(Model& model, KernelNames names) : model_(model), names_(std::move(names)) {}
+  Packets(Model& model, KernelNames names, HostAddresses addresses)
+      : model_(model), names_(std::move(names)), addresses_(std::move(addresses)) {}
 
   void begin(const AqlPacket& packet, Ahead& ahead) override;
   void look(uint32_t node, uint32_t queue) override;
@@ -79,6 +84,7 @@ class Packets final : public queue::PacketObserver {
 
   Model& model_;
   KernelNames names_;
+  HostAddresses addresses_;
   // Under the model's mutex.
   std::map<std::pair<uint32_t, uint32_t>, Queue> queues_;
   std::unordered_map<uint64_t, std::string> known_names_;

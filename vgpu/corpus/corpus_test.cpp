@@ -16,7 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/corpus/case.h"
 #include "vgpu/corpus/code_object.h"
 #include "vgpu/corpus/compare.h"
@@ -51,17 +50,6 @@ std::vector<Object> objects_of(const CorpusCase& one) {
   return objects;
 }
 
-// The machine's addresses are not the host's: for checks that look at memory.
-class RegisteredMemory {
- public:
-  explicit RegisteredMemory(const isa::AddressSpace& memory) {
-    coherence::set_registered_memory(&memory);
-  }
-  ~RegisteredMemory() { coherence::set_registered_memory(nullptr); }
-  RegisteredMemory(const RegisteredMemory&) = delete;
-  RegisteredMemory& operator=(const RegisteredMemory&) = delete;
-};
-
 class Corpus : public testing::TestWithParam<CorpusCase*> {
  protected:
   // Runs each build of the kernel, and compares with the host.
@@ -79,7 +67,6 @@ void Corpus::run(const std::vector<isa::Observer*>& observers) {
     options.processor = object.processor;
     options.observers = observers;
     isa::testing::Machine machine(options);
-    const RegisteredMemory registered(machine.memory());
     auto* const gpu_in = machine.allocate<uint32_t>(one.words_in);
     auto* const gpu_out = machine.allocate<uint32_t>(one.words_out);
     auto* const gpu_work = machine.allocate<uint32_t>(one.words_work);

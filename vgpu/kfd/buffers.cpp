@@ -14,9 +14,6 @@
 #include "vgpu/kfd/shared_handle.h"
 #include "vgpu/machine/memory_file.h"
 #include "vgpu/shared_memory_access.h"
-#if HALYARD_VGPU_ENGINE
-#include "vgpu/coherence/host_addresses.h"
-#endif
 
 namespace halyard::vgpu::kfd {
 namespace {
@@ -59,17 +56,10 @@ bool reserve_again(uint64_t begin, uint64_t size) {
 }  // namespace
 
 Buffers::Buffers(machine::Machine& machine, Usage& usage)
-    : machine_(machine), usage_(usage), vram_used_(machine.node_count(), uint64_t{0}) {
-#if HALYARD_VGPU_ENGINE
-  coherence::set_registered_memory(&registered_);
-#endif
-}
+    : machine_(machine), usage_(usage), vram_used_(machine.node_count(), uint64_t{0}) {}
 
 Buffers::~Buffers() {
   for (auto& [handle, buffer] : buffers_) release(buffer);
-#if HALYARD_VGPU_ENGINE
-  coherence::set_registered_memory(nullptr);
-#endif
 }
 
 // As amdkfd, kfd_ioctl_alloc_memory_of_gpu, and what this driver does not do.
@@ -244,12 +234,10 @@ void Buffers::change_known(const Buffer& buffer, bool added) {
   if (added) {
     all.add(host, host + buffer.size);
     if (is_placed) placed.add(host, host + buffer.size);
-    if (buffer.to_host != 0) registered_.add(buffer.begin, end, buffer.to_host);
     if (is_coarse) coarse.add(buffer.begin, end, buffer.to_host);
   } else {
     all.remove(host, host + buffer.size);
     if (is_placed) placed.remove(host, host + buffer.size);
-    if (buffer.to_host != 0) registered_.remove(buffer.begin, end);
     if (is_coarse) coarse.remove(buffer.begin, end);
     // Packet processors have accessed it, and the addresses may become something else.
     wait_for_accesses();

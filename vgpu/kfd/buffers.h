@@ -143,7 +143,6 @@ class Buffers {
   std::map<uint64_t, uint64_t> ends_;        // of all buffers' addresses, by begin
   std::map<uint64_t, Claim> claims_;         // by begin
   Reservations reservations_;
-  machine::AddressTable registered_;  // user pointers, from the GPU's addresses
   uint64_t next_handle_ = 1;
   uint64_t next_offset_ = uint64_t{1} << 32;
   uint32_t segments_ = 0;

@@ -20,10 +20,11 @@ std::vector<coherence::GpuFacts> facts_of(const Profile& profile) {
 }  // namespace
 
 CoherenceCheck::CoherenceCheck(const Profile& profile, coherence::KernelNames names,
+                               coherence::HostAddresses addresses,
                                std::function<void(std::string_view)> report, bool notes)
     : profile_(profile),
       model_(facts_of(profile), std::move(report), notes),
-      packets_(model_, std::move(names)),
+      packets_(model_, std::move(names), std::move(addresses)),
       kernels_(model_, packets_) {
   model_.guard_host_pages();
   coherence::watch_host(model_);

@@ -17,7 +17,8 @@ class CoherenceCheck final : public MemoryObserver {
  public:
   // `notes`: of what the vendor's runtime relies on, too.
   CoherenceCheck(const Profile& profile, coherence::KernelNames names,
-                 std::function<void(std::string_view)> report, bool notes);
+                 coherence::HostAddresses addresses, std::function<void(std::string_view)> report,
+                 bool notes);
 
   void set_window_register(uint32_t node, uint32_t* hdp_flush);
   queue::PacketObserver& packets() { return packets_; }

@@ -89,7 +89,12 @@ bool Machine::watch(std::string& error) {
         .notes = settings.checks.notes});
   }
   if (settings.checks.coherence) {
-    coherence_ = std::make_unique<CoherenceCheck>(profile_, names, report, settings.checks.notes);
+    const auto addresses = [this](uint32_t node, uint64_t address) {
+      const isa::MemoryRange range = memory_.gpu_memory(node).find(address);
+      return range.contains(address, 1) ? address + range.to_host : address;
+    };
+    coherence_ =
+        std::make_unique<CoherenceCheck>(profile_, names, addresses, report, settings.checks.notes);
     memory_.set_observer(coherence_.get());
   }
 #endif

@@ -85,7 +85,8 @@ class PacketsTest : public ::testing::Test {
 
   Simulation s{{"gfx900", "gfx900"}};
   std::string name = "reader";
-  Packets packets{s.model(), [this](uint64_t) { return name; }};
+  Packets packets{s.model(), [this](uint64_t) { return name; },
+                  [](uint32_t, uint64_t address) { return address; }};
   uint32_t* const data = s.allocate(1);
   uint32_t* const kernarg = s.fine();
   Ahead ahead;

@@ -41,7 +41,8 @@ class Pm4PacketsTest : public ::testing::Test {
   }
 
   Simulation s{{"gfx900"}};
-  Packets packets{s.model(), [](uint64_t) { return std::string("reader"); }};
+  Packets packets{s.model(), [](uint64_t) { return std::string("reader"); },
+                  [](uint32_t, uint64_t address) { return address; }};
   uint32_t* const data = s.allocate(1);
   uint64_t index_ = 0;
 };

@@ -162,7 +162,8 @@ void Group::vector(Use use, bool past_l1, const uint32_t* at, size_t words, cons
   const Names names(work != nullptr ? work->name : "a kernel", use, place);
   VectorAccess access;
   access.use = use;
-  access.past_l1 = past_l1 || scope_ != Scope::kNone;
+  access.synchronises = use == Use::kAtomic || past_l1 || scope_ != Scope::kNone;
+  access.past_l1 = access.synchronises;
   access.scope = std::exchange(scope_, Scope::kNone);
   access.wave = wave_;
   access.lines = &lines;

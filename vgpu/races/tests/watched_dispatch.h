@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/coherence/host_addresses.h"
 #include "vgpu/isa/tests/machine.h"
 #include "vgpu/races/race_check.h"
 
@@ -32,11 +31,7 @@ class RacesTest : public ::testing::Test {
           options.observers = {&check};
           return options;
         }()),
-        data(machine.allocate<uint32_t>(kDwords)) {
-    // The machine's addresses are not the host's.
-    coherence::set_registered_memory(&machine.memory());
-  }
-  ~RacesTest() override { coherence::set_registered_memory(nullptr); }
+        data(machine.allocate<uint32_t>(kDwords)) {}
 
   // s[6:7] is the memory, s10 the wave's number in its work-group, s2 the work-group's; v0 the
   // work-item, v1 four times that, v2 is 0.
