@@ -22,6 +22,16 @@ TEST(ServiceThread, TakesNoSignals) {
   EXPECT_TRUE(blocked);
 }
 
+// Vendors' libraries run on it, and the handlers of faults are the program's or the virtual GPU's.
+TEST(ServiceThread, TakesTheSignalsOfItsOwnFaults) {
+  bool blocked = true;
+  start_service_thread("halyard-test", [&] {
+    blocked =
+        blocks(SIGSEGV) || blocks(SIGBUS) || blocks(SIGFPE) || blocks(SIGILL) || blocks(SIGTRAP);
+  }).join();
+  EXPECT_FALSE(blocked);
+}
+
 TEST(ServiceThread, LeavesTheCallersSignalsAlone) {
   sigset_t one;
   sigemptyset(&one);
