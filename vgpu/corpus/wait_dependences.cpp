@@ -473,8 +473,9 @@ const LlvmOperands& WaitDependences::operands_at(uint64_t pc) {
   if (known != known_.end()) return known->second;
   // CodeObject puts code where its GPU address is the host's; its segments end with s_code_end or
   // padding, longer than an instruction.
+  constexpr size_t kMostBytes = 16;  // a matrix instruction behind its scales
   const auto* const bytes = reinterpret_cast<const uint8_t*>(pc);
-  return known_.emplace(pc, reader_.read(std::span(bytes, 8), pc)).first->second;
+  return known_.emplace(pc, reader_.read(std::span(bytes, kMostBytes), pc)).first->second;
 }
 
 std::unique_ptr<isa::GroupObserver> WaitDependences::watch(const isa::WorkGroup& group,
