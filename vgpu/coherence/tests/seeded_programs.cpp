@@ -426,6 +426,19 @@ void l1_is_not_invalidated(Program& program, const Machine&, bool mistake) {
   hand_over(program, mistake ? "hand_over_no_invalidate" : "hand_over");
 }
 
+void l1_is_invalidated_for_the_group_only(Program& program, const Machine&, bool mistake) {
+  hand_over(program, mistake ? "hand_over_invalidate_in_group" : "hand_over");
+}
+
+void l2_of_an_xcd_is_not_written_back(Program& program, const Machine&, bool mistake) {
+  hand_over(program, mistake ? "hand_over_no_write_back" : "hand_over");
+}
+
+void l2_of_an_xcd_is_written_back_for_the_group_only(Program& program, const Machine&,
+                                                     bool mistake) {
+  hand_over(program, mistake ? "hand_over_write_back_in_group" : "hand_over");
+}
+
 void scalar_store_is_not_written_back(Program& program, const Machine&, bool mistake) {
   Gpu& gpu = program.gpu(1);
   Queue queue(program, gpu);

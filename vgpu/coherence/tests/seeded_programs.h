@@ -12,12 +12,23 @@ namespace halyard::vgpu::coherence::testing {
 // The processors of the profile's GPUs, of which programs use the first, or it and the last.
 struct Machine {
   std::vector<std::string> processors;
+  uint32_t xcds = 1;  // of each GPU
 
   bool has_peer() const { return processors.size() > 1; }
   // Whether the host reaches the GPUs' memory through the PCI window.
   bool has_window() const { return processors != std::vector<std::string>{"gfx900"}; }
   size_t peer() const { return processors.size(); }  // the number of its GPU
-  bool is_gfx90a(size_t gpu = 1) const { return processors[gpu - 1] == "gfx90a"; }
+  // gfx942 and gfx950: instructions have scopes, a GPU's L2s hold fine-grained memory of its own
+  // too, and nothing of the host's.
+  bool has_scopes(size_t gpu = 1) const {
+    return processors[gpu - 1] == "gfx942" || processors[gpu - 1] == "gfx950";
+  }
+  // What others write to a GPU's own memory leaves its L2, and waves can write the L2 back.
+  bool is_probed(size_t gpu = 1) const {
+    return processors[gpu - 1] == "gfx90a" || has_scopes(gpu);
+  }
+  // Then fences at agent scope are for the L2s too.
+  bool has_several_l2s() const { return xcds > 1; }
 };
 
 using SeededProgram = void(Program& program, const Machine& machine, bool mistake);
@@ -57,6 +68,9 @@ SeededProgram code_is_replaced_by_a_kernel;
 SeededProgram store_is_not_waited_for;
 SeededProgram wait_count_is_one_too_high;
 SeededProgram l1_is_not_invalidated;
+SeededProgram l1_is_invalidated_for_the_group_only;
+SeededProgram l2_of_an_xcd_is_not_written_back;
+SeededProgram l2_of_an_xcd_is_written_back_for_the_group_only;
 SeededProgram scalar_store_is_not_written_back;
 SeededProgram scalar_cache_is_not_invalidated;
 SeededProgram scalar_load_overtakes_a_store;

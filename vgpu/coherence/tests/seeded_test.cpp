@@ -26,11 +26,14 @@ namespace {
 
 using ::testing::ContainsRegex;
 
-// Of HALYARD_VGPU_PROFILE.
+// Of HALYARD_VGPU_PROFILE; of a file, its name is the profile's.
 Machine machine() {
   const char* const profile = std::getenv("HALYARD_VGPU_PROFILE");
   const std::string name = profile != nullptr ? profile : "gfx900";
   if (name == "two-gfx90a") return {{"gfx90a", "gfx90a"}};
+  if (name.ends_with("/two-gfx942.yaml")) return {{"gfx942", "gfx942"}};
+  if (name == "mi300x") return {{"gfx942"}, 8};
+  if (name == "mi350x") return {{"gfx950"}, 8};
   if (name == "mixed") return {{"gfx900", "gfx906", "gfx908", "gfx90a"}};
   return {{name}};
 }

@@ -20,6 +20,10 @@ std::string copy(size_t gpu = 1) {
   return fmt::format(R"(copy [0-9]+ \(SDMA queue [0-9]+ of GPU {}\))", gpu);
 }
 
+std::string unreleased_in(const std::string& writer, const char* cache) {
+  return fmt::format("written by {}; {} has them since$", writer, cache);
+}
+
 class List {
  public:
   explicit List(const Machine& machine) : machine_(machine) {}
@@ -32,6 +36,7 @@ class List {
   void window();
   void code();
   void groups();
+  void scopes();
   void scalars();
   void peers();
 
@@ -39,6 +44,22 @@ class List {
   // "stale read in kernel read_words on gfx900"
   std::string in(const char* mistake, const char* name, size_t gpu = 1) const {
     return fmt::format("{} in kernel {} on {}", mistake, name, machine_.processors[gpu - 1]);
+  }
+
+  // Whether a release at agent scope leaves data in the L2 that others would need.
+  bool agent_keeps_l2() const { return !machine_.has_several_l2s(); }
+  // Whether the L2 holds the host's coarse-grained memory.
+  bool holds_the_hosts() const { return !machine_.has_scopes(); }
+  std::string unreleased(const std::string& writer) const {
+    return unreleased_in(
+        writer, machine_.has_several_l2s() ? "the L2 of XCD 0 of GPU 1" : "the L2 of GPU 1");
+  }
+  // The instructions of LLVM's code sequences.
+  const char* invalidate_l1() const {
+    return machine_.has_scopes() ? "buffer_inv sc1" : "buffer_wbinvl1_vol";
+  }
+  const char* write_back_l2() const {
+    return machine_.has_scopes() ? "buffer_wbl2 sc0 sc1" : "buffer_wbl2";
   }
 
   const Machine& machine_;
@@ -82,16 +103,13 @@ std::string release(const char* scope, const std::string& packet, const char* ha
       "a release fence at {} scope in {}, whose packet has {}, or in a packet between$", scope,
       packet, has);
 }
-std::string unreleased(const std::string& writer, const char* cache = "the L2 of GPU 1") {
-  return fmt::format("written by {}; {} has them since$", writer, cache);
-}
 
 void List::packets() {
   const std::string write = kernel("write_words", 0);
   const std::string stored = write + instruction("global_store_dword");
   const std::string stale = in("stale read", "read_words");
   seeds_.push_back({"AcquireIsAgent",
-                    true,
+                    holds_the_hosts(),
                     {stale, lane("reads", kOlder, kInHost),
                      held("the L2 of GPU 1", kernel("read_words", 1), copy()),
                      acquire("system", kernel("read_words", 2), "agent")},
@@ -112,7 +130,7 @@ void List::packets() {
         acquire("agent", kernel("read_words", 1), "none")},
        acquire_is_none_for_arguments});
   seeds_.push_back({"ReleaseIsAgentBeforeACopy",
-                    true,
+                    agent_keeps_l2(),
                     {kByCopy, copying("reads", kNotInMemory), unreleased(stored),
                      release("system", write, "agent")},
                     release_is_agent_before_a_copy});
@@ -123,15 +141,15 @@ void List::packets() {
         lane("reads", "which an earlier packet has written and not released", kInDevice),
         "written by " + stored + "$", release("agent", write, "none")},
        release_is_none});
-  // gfx90a's own memory is probed.
+  // From gfx90a on, a GPU's own memory is probed.
   seeds_.push_back({"AcquireIsAgentAfterACopy",
-                    !machine_.is_gfx90a(),
+                    !machine_.is_probed(),
                     {stale, lane("reads", kOlder, kInDevice),
                      held("the L2 of GPU 1", kernel("read_words", 0), copy()),
                      acquire("system", kernel("read_words", 1), "agent")},
                     acquire_is_agent_after_a_copy});
   seeds_.push_back({"AcquireIsAgentAfterTheHost",
-                    true,
+                    holds_the_hosts(),
                     {stale, lane("reads", kOlder, kInHost),
                      held("the L2 of GPU 1", kernel("read_words", 0), "the host"),
                      acquire("system", kernel("read_words", 1), "agent")},
@@ -164,12 +182,12 @@ void List::packets() {
                      "the barrier bit in " + kernel("read_words", 3) + "$"},
                     barrier_packet_waits_for_nothing});
   seeds_.push_back({"BarrierPacketReleasesToAgent",
-                    true,
+                    agent_keeps_l2(),
                     {kByCopy, copying("reads", kNotInMemory), unreleased(stored),
                      release("system", write, "none")},
                     barrier_packet_releases_to_agent});
   seeds_.push_back({"BarrierPacketAcquiresFromAgent",
-                    true,
+                    holds_the_hosts(),
                     {stale, lane("reads", kOlder, kInHost),
                      held("the L2 of GPU 1", kernel("read_words", 0), "the host"),
                      acquire("system", kernel("read_words", 2), "agent")},
@@ -182,12 +200,12 @@ void List::writes() {
   const char* const unwritten = "which are still to be written back";
   seeds_.push_back(
       {"CopyOverUnreleasedData",
-       true,
+       agent_keeps_l2(),
        {"overwrite of unreleased data in a copy by SDMA queue [0-9]+ of GPU 1",
         copying("writes", unwritten), unreleased(stored), release("system", write, "agent")},
        copy_over_unreleased_data});
   seeds_.push_back({"ReleaseIsAgentBeforeMemoryIsFreed",
-                    true,
+                    agent_keeps_l2(),
                     {"unreleased data in freed memory in the host's program",
                      fmt::format("the host frees memory, of which bytes are still to be written "
                                  "back: byte 0 of the [0-9]+ bytes of {} memory",
@@ -207,12 +225,12 @@ void List::host() {
   const std::string stored = kernel("write_words", 0) + instruction("global_store_dword");
   const std::string missing = release("system", kernel("write_words", 0), "agent");
   seeds_.push_back({"ReleaseIsAgentBeforeTheHostReads",
-                    true,
+                    holds_the_hosts(),
                     {"read of unreleased data in the host's program",
                      touching("reads from", kNotInMemory, kInHost), unreleased(stored), missing},
                     release_is_agent_before_the_host_reads});
   seeds_.push_back({"ReleaseIsAgentBeforeTheHostWrites",
-                    true,
+                    holds_the_hosts(),
                     {"overwrite of unreleased data in the host's program",
                      touching("writes to", "which are still to be written back", kInHost),
                      unreleased(stored), missing},
@@ -223,7 +241,7 @@ void List::host() {
                     true,
                     {kByCopy, copying("reads", kNotInMemory),
                      unreleased(write + instruction("global_store_dword")),
-                     (machine_.is_gfx90a() ? "buffer_wbl2 .*, or " : "") +
+                     (machine_.is_probed() ? "buffer_wbl2 .*, or " : "") +
                          std::string("a wait for the end of ") + write +
                          ", whose packet releases at system scope$"},
                     copy_while_the_kernel_runs});
@@ -255,12 +273,12 @@ void List::window() {
   const std::string stored = kernel("write_words", 0) + instruction("global_store_dword");
   const std::string missing = release("system", kernel("write_words", 0), "agent");
   seeds_.push_back({"ReleaseIsAgentBeforeTheHostReadsVram",
-                    true,
+                    agent_keeps_l2(),
                     {"read of unreleased data in the host's program",
                      touching("reads from", kNotInMemory, kInDevice), unreleased(stored), missing},
                     release_is_agent_before_the_host_reads_vram});
   seeds_.push_back({"ReleaseIsAgentBeforeTheHostWritesVram",
-                    true,
+                    agent_keeps_l2(),
                     {"overwrite of unreleased data in the host's program",
                      touching("writes to", "which are still to be written back", kInDevice),
                      unreleased(stored), missing},
@@ -280,10 +298,10 @@ void List::window() {
                     {"host write in flight in a copy by SDMA queue [0-9]+ of GPU 1",
                      copying("reads", came), still, flush},
                     host_write_is_not_flushed_before_a_copy});
-  // gfx90a's own memory is probed.
+  // From gfx90a on, a GPU's own memory is probed.
   seeds_.push_back(
       {"AcquireIsAgentAfterAFlush",
-       !machine_.is_gfx90a(),
+       !machine_.is_probed(),
        {in("stale read", "read_words"), lane("reads", kOlder, kInDevice),
         held("the L2 of GPU 1", kernel("read_words", 0), "the host, in .*vgpu_seeded_test.*"),
         acquire("system", kernel("read_words", 1), "agent")},
@@ -319,9 +337,36 @@ void List::groups() {
                     {in("stale read", name), lane("reads", kOlder, kInDevice, 1),
                      held("the L1 of this work-group's compute unit", "this dispatch first read it",
                           kernel(name, 0) + instruction("global_store_dword")),
-                     "buffer_wbinvl1_vol between the operation that notified this wave of the "
-                     "write, and this read$"},
+                     std::string(invalidate_l1()) +
+                         " between the operation that notified this wave of the write, and this "
+                         "read$"},
                     l1_is_not_invalidated});
+  if (machine_.has_scopes()) scopes();
+}
+
+// A work-group's scope is too narrow for another one, on whichever die that runs.
+void List::scopes() {
+  const auto written = [](const char* name) {
+    return kernel(name, 0) + instruction("global_store_dword");
+  };
+  const char* name = "hand_over_invalidate_in_group";
+  seeds_.push_back({"L1IsInvalidatedForTheGroupOnly",
+                    true,
+                    {in("stale read", name), lane("reads", kOlder, kInDevice, 1),
+                     held("the L1 of this work-group's compute unit", "this dispatch first read it",
+                          written(name)),
+                     "buffer_inv sc1 between the operation that notified this wave"},
+                    l1_is_invalidated_for_the_group_only});
+  const auto not_there = [&](const char* kernel) {
+    return Words{in("read of unreleased data", kernel), lane("reads", kNotInMemory, kInDevice, 1),
+                 unreleased(written(kernel)),
+                 R"(buffer_wbl2 sc1 and s_waitcnt vmcnt\(0\) after the store)"};
+  };
+  seeds_.push_back({"L2OfAnXcdIsNotWrittenBack", machine_.has_several_l2s(),
+                    not_there("hand_over_no_write_back"), l2_of_an_xcd_is_not_written_back});
+  seeds_.push_back({"L2OfAnXcdIsWrittenBackForTheGroupOnly", machine_.has_several_l2s(),
+                    not_there("hand_over_write_back_in_group"),
+                    l2_of_an_xcd_is_written_back_for_the_group_only});
 }
 
 void List::scalars() {
@@ -329,8 +374,8 @@ void List::scalars() {
       {"ScalarStoreIsNotWrittenBack",
        true,
        {in("read of unreleased data", "read_words"), lane("reads", kNotInMemory, kInDevice),
-        unreleased(kernel("scalar_store_no_write_back", 0) + instruction("s_store_dword"),
-                   "the scalar cache of GPU 1"),
+        unreleased_in(kernel("scalar_store_no_write_back", 0) + instruction("s_store_dword"),
+                      "the scalar cache of GPU 1"),
         "s_dcache_wb after the store$"},
        scalar_store_is_not_written_back});
   const char* const name = "scalar_read_again_no_invalidate";
@@ -375,7 +420,7 @@ void List::peers() {
         acquire("system", kernel("read_words", 1, peer), "agent")},
        acquire_is_agent_on_a_peer});
   seeds_.push_back({"AcquireIsAgentAfterAPeer",
-                    !machine_.is_gfx90a(),
+                    !machine_.is_probed(),
                     {in("stale read", "read_words"), lane("reads", kOlder, kInDevice),
                      held("the L2 of GPU 1", kernel("read_words", 0),
                           kernel("write_words", 0, peer) + instruction("global_store_dword")),
@@ -396,14 +441,14 @@ void List::peers() {
                     true,
                     {in("read of unreleased data", "await_of_agent", peer),
                      lane("reads", kNotInMemory, in_peer.c_str()), unreleased(published),
-                     machine_.is_gfx90a() ? "buffer_wbl2 " : "a wait for the end of " + ending},
+                     machine_.is_probed() ? "buffer_wbl2 " : "a wait for the end of " + ending},
                     coarse_grained_memory_is_shared});
-  if (!machine_.is_gfx90a() || !machine_.is_gfx90a(peer)) return;
+  if (!machine_.is_probed() || !machine_.is_probed(peer)) return;
   seeds_.push_back({"L2IsNotWrittenBack",
                     true,
                     {in("read of unreleased data", "await_of_system", peer),
                      lane("reads", kNotInMemory, kInDevice), unreleased(published),
-                     R"(buffer_wbl2 and s_waitcnt vmcnt\(0\) after the store)"},
+                     std::string(write_back_l2()) + R"( and s_waitcnt vmcnt\(0\) after the store)"},
                     l2_is_not_written_back});
   seeds_.push_back(
       {"L2IsNotInvalidated",
@@ -411,7 +456,8 @@ void List::peers() {
        {in("stale read", "await_of_agent", peer), lane("reads", kOlder, kInDevice),
         held(fmt::format("the L2 of GPU {}", peer), "this dispatch first read it",
              kernel("publish_to_system", 0) + instruction("global_store_dword")),
-        "buffer_invl2 between the operation that notified this wave of the write, and this read$"},
+        std::string(machine_.has_scopes() ? "buffer_inv sc0 sc1" : "buffer_invl2") +
+            " between the operation that notified this wave of the write, and this read$"},
        l2_is_not_invalidated});
 }
 

@@ -41,11 +41,24 @@ DEVICE void write_scalar(words to, uint value) {
                    : "memory");
 }
 
-// A relaxed atomic load: past the L1.
+// Relaxed atomic loads and stores of a flag: past the caches.
+#if defined(__gfx942__) || defined(__gfx950__)
+#define HAS_SCOPES
+#define ATOMIC_LOAD " sc0 sc1"
+#define ATOMIC_STORE " sc0 sc1"
+#else
+#define ATOMIC_LOAD " glc"
+#define ATOMIC_STORE
+#endif
+
+DEVICE void set_flag(words flag) {
+  __asm__ volatile("global_store_dword %0, %1, off" ATOMIC_STORE ::"v"(flag), "v"(1) : "memory");
+}
 DEVICE void wait_until_set(words flag) {
   uint value;
   do {
-    __asm__ volatile("s_sleep 1\n\tglobal_load_dword %0, %1, off glc\n\ts_waitcnt vmcnt(0)"
+    __asm__ volatile("s_sleep 1\n\tglobal_load_dword %0, %1, off" ATOMIC_LOAD
+                     "\n\ts_waitcnt vmcnt(0)"
                      : "=v"(value)
                      : "v"(flag)
                      : "memory");
@@ -68,20 +81,31 @@ struct Flags {
     write((data) + lane(), 40 + lane());      \
     write((data) + 64 + lane(), 80 + lane()); \
     CODE(release);                            \
-    write(&(flags)->written, 1);              \
+    set_flag(&(flags)->written);              \
   } while (0)
 
 #define AWAIT(data, flags, acquire)    \
   do {                                 \
     read((data) + 64 + lane());        \
-    write(&(flags)->ready, 1);         \
+    set_flag(&(flags)->ready);         \
     wait_until_set(&(flags)->written); \
     CODE(acquire);                     \
     read((data) + 64 + lane());        \
   } while (0)
 
-#define RELEASE_AGENT "s_waitcnt vmcnt(0)"
+// LLVM AMDGPUUsage, the memory models' code sequences.
+#ifdef HAS_SCOPES
+#define WRITE_BACK_AGENT "buffer_wbl2 sc1\n\t"
+#define ACQUIRE_AGENT "buffer_inv sc1"
+#define RELEASE_SYSTEM "buffer_wbl2 sc0 sc1\n\ts_waitcnt vmcnt(0)"
+#define ACQUIRE_SYSTEM "buffer_inv sc0 sc1"
+#else
+#define WRITE_BACK_AGENT ""
 #define ACQUIRE_AGENT "buffer_wbinvl1_vol"
+#define RELEASE_SYSTEM "buffer_wbl2\n\ts_waitcnt vmcnt(0)"
+#define ACQUIRE_SYSTEM "buffer_invl2\n\tbuffer_wbinvl1_vol"
+#endif
+#define RELEASE_AGENT WRITE_BACK_AGENT "s_waitcnt vmcnt(0)"
 
 #define HAND_OVER(name, release, acquire)                         \
   KERNEL void name(words data, GLOBAL struct Flags* flags) {      \
@@ -92,9 +116,14 @@ struct Flags {
   }
 
 HAND_OVER(hand_over, RELEASE_AGENT, ACQUIRE_AGENT)
-HAND_OVER(hand_over_no_wait, "", ACQUIRE_AGENT)
-HAND_OVER(hand_over_short_wait, "s_waitcnt vmcnt(1)", ACQUIRE_AGENT)
+HAND_OVER(hand_over_no_wait, WRITE_BACK_AGENT, ACQUIRE_AGENT)
+HAND_OVER(hand_over_short_wait, "s_waitcnt vmcnt(1)\n\t" WRITE_BACK_AGENT, ACQUIRE_AGENT)
 HAND_OVER(hand_over_no_invalidate, RELEASE_AGENT, "")
+#ifdef HAS_SCOPES
+HAND_OVER(hand_over_no_write_back, "s_waitcnt vmcnt(0)", ACQUIRE_AGENT)
+HAND_OVER(hand_over_write_back_in_group, "buffer_wbl2 sc0\n\ts_waitcnt vmcnt(0)", ACQUIRE_AGENT)
+HAND_OVER(hand_over_invalidate_in_group, RELEASE_AGENT, "buffer_inv sc0")
+#endif
 
 // Without waiting for vector memory.
 DEVICE void stay_until_set(words flag) {
@@ -119,12 +148,12 @@ DEVICE void set(words flag) {
     set(&flags->seen);                                       \
   }
 
-PUBLISH_TO_PEER(publish_no_wait, "")
+PUBLISH_TO_PEER(publish_no_wait, WRITE_BACK_AGENT)
 PUBLISH_TO_PEER(publish_to_agent, RELEASE_AGENT)
 AWAIT_PEER(await_of_agent, ACQUIRE_AGENT)
-#ifdef __gfx90a__
-PUBLISH_TO_PEER(publish_to_system, "buffer_wbl2\n\ts_waitcnt vmcnt(0)")
-AWAIT_PEER(await_of_system, "buffer_invl2\n\tbuffer_wbinvl1_vol")
+#if defined(__gfx90a__) || defined(HAS_SCOPES)
+PUBLISH_TO_PEER(publish_to_system, RELEASE_SYSTEM)
+AWAIT_PEER(await_of_system, ACQUIRE_SYSTEM)
 #endif
 
 // Each work-item reads or writes its word.
@@ -142,19 +171,19 @@ KERNEL void overwrite_words(words to, uint value) {
 KERNEL void write_words_and_wait(words data, GLOBAL struct Flags* flags) {
   write(data + lane(), 7 + lane());
   CODE("s_waitcnt vmcnt(0)");
-  write(&flags->written, 1);
+  set_flag(&flags->written);
   wait_until_set(&flags->ready);
 }
 
 KERNEL void wait_for_end(GLOBAL struct Flags* flags, uint unused) {
-  write(&flags->written, 1);
+  set_flag(&flags->written);
   wait_until_set(&flags->ready);
 }
 
 // Answers when it is spoken to, and ends when it is told to.
 KERNEL void echo(GLOBAL struct Flags* flags) {
   wait_until_set(&flags->ready);
-  write(&flags->written, 1);
+  set_flag(&flags->written);
   wait_until_set(&flags->seen);
 }
 
