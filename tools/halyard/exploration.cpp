@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "hal/error.h"
 #include "hal/text.h"
@@ -52,6 +53,40 @@ std::string text_difference(const std::string& what, const std::string& schedule
   }
 }
 
+using Data = std::map<std::string, std::vector<std::string>>;
+
+// Of what two runs of one schedule have got, what is not the same.
+std::vector<std::string> differing(const Data& first, const Data& other) {
+  std::vector<std::string> keys;
+  for (const auto& [key, digests] : first) {
+    const auto same = other.find(key);
+    if (same == other.end() || same->second != digests) keys.push_back(key);
+  }
+  for (const auto& [key, digests] : other) {
+    if (!first.contains(key)) keys.push_back(key);
+  }
+  return keys;
+}
+
+std::string data_difference(const std::string& schedule, const Data& first, const Data& other) {
+  const std::string key = differing(first, other).front();
+  const auto digests_of = [&key](const Data& data) {
+    const auto found = data.find(key);
+    return found != data.end() ? found->second : std::vector<std::string>();
+  };
+  const std::vector<std::string> here = digests_of(first);
+  const std::vector<std::string> there = digests_of(other);
+  if (here.size() != there.size()) {
+    return fmt::format("  what the host gets: {}\n    {}: {} times\n    {}: {} times\n", key,
+                       kFirstSchedule, here.size(), schedule, there.size());
+  }
+  std::vector<std::string> changed;
+  std::set_difference(here.begin(), here.end(), there.begin(), there.end(),
+                      std::back_inserter(changed));
+  return fmt::format("  what the host gets: {}: {} of {} have other bytes\n", key, changed.size(),
+                     here.size());
+}
+
 // Finds the smallest order that is known to be enough. Nothing if no order is.
 Result<std::optional<uint64_t>> narrow(const std::string& schedule, const Observed& first,
                                        const RunProgram& run) {
@@ -81,10 +116,33 @@ std::vector<std::string> schedules_to_try(uint64_t count, uint64_t seed) {
   return schedules;
 }
 
-Result<Exploration> explore(const std::vector<std::string>& schedules, const RunProgram& run) {
+std::map<std::string, std::vector<std::string>> parse_data(std::string_view lines) {
+  Data data;
+  std::string_view line;
+  for (size_t number = 0; line_at(lines, number, line); ++number) {
+    const size_t tab = line.find('\t');
+    if (tab != std::string_view::npos)
+      data[std::string(line.substr(0, tab))].emplace_back(line.substr(tab + 1));
+  }
+  for (auto& [key, digests] : data) std::sort(digests.begin(), digests.end());
+  return data;
+}
+
+Result<Exploration> explore(const std::vector<std::string>& schedules, const RunProgram& run_all) {
   Exploration result;
-  HALYARD_ASSIGN_OR_RETURN(result.first, run(kFirstSchedule));
-  HALYARD_ASSIGN_OR_RETURN(result.again, run(kFirstSchedule));
+  HALYARD_ASSIGN_OR_RETURN(result.first, run_all(kFirstSchedule));
+  HALYARD_ASSIGN_OR_RETURN(result.again, run_all(kFirstSchedule));
+  result.unsteady_data = differing(result.first.data, result.again.data);
+  const auto forget_unsteady = [&result](Observed& observed) {
+    for (const std::string& key : result.unsteady_data) observed.data.erase(key);
+  };
+  forget_unsteady(result.first);
+  forget_unsteady(result.again);
+  const auto run = [&](const std::string& schedule) -> Result<Observed> {
+    HALYARD_ASSIGN_OR_RETURN(Observed observed, run_all(schedule));
+    forget_unsteady(observed);
+    return observed;
+  };
   result.is_steady = result.first == result.again;
   if (!result.is_steady) return result;
   for (const std::string& schedule : schedules) {
@@ -122,6 +180,7 @@ std::string difference_text(const std::string& schedule, const Observed& first,
     return fmt::format("  the file {}, from byte {} on ({} and {} bytes)\n", printable(files[n]),
                        at.first - here.begin(), here.size(), there.size());
   }
+  if (first.data != other.data) return data_difference(schedule, first.data, other.data);
   return "  nothing\n";
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,9 @@ struct Observed {
   int exit_code = 0;
   int signal = 0;  // that has ended it; 0: none
   std::string output;
-  std::vector<std::string> files;  // the contents of those that are compared
+  std::vector<std::string> files = {};  // the contents of those that are compared
+  // What the host has got of the GPUs' work: digests, sorted, by what has brought it.
+  std::map<std::string, std::vector<std::string>> data = {};
 
   bool operator==(const Observed&) const = default;
 };
@@ -29,17 +32,21 @@ inline constexpr const char* kFirstSchedule = "waves,serial";
 std::vector<std::string> schedules_to_try(uint64_t count, uint64_t seed);
 
 struct Exploration {
-  Observed first;                     // under kFirstSchedule
-  bool is_steady = true;              // a second run under kFirstSchedule did the same
-  Observed again;                     // if it did not
-  std::vector<std::string> tried;     // with the result of `first`
-  std::vector<std::string> unsteady;  // with another result, which a second run did not have
+  Observed first;                          // under kFirstSchedule
+  bool is_steady = true;                   // a second run under kFirstSchedule did the same
+  Observed again;                          // if it did not
+  std::vector<std::string> unsteady_data;  // is not compared: it differed between these two
+  std::vector<std::string> tried;          // with the result of `first`
+  std::vector<std::string> unsteady;       // with another result, which a second run did not have
 
   std::string different;  // the first schedule with another result; empty: none
   Observed other;         // its result
   // The order of so many instructions is enough, and one instruction less is not.
   std::optional<uint64_t> until;
 };
+
+// Of lines with what has brought data, a tab, and a digest.
+std::map<std::string, std::vector<std::string>> parse_data(std::string_view lines);
 
 // Runs the program under a schedule.
 using RunProgram = std::function<Result<Observed>(const std::string& schedule)>;

@@ -26,6 +26,7 @@ namespace halyard::cli {
 namespace {
 
 constexpr const char* kMovedVariable = "HALYARD_VGPU_MOVED";
+constexpr const char* kDataVariable = "HALYARD_VGPU_DATA";
 
 struct ExploreFlags {
   std::string profile;
@@ -59,15 +60,19 @@ class ProgramRunner {
   Result<Observed> run(const std::string& schedule, const std::string& moved = "") {
     // A file of the last run is none of this one.
     for (const std::string& path : flags_.files) unlink(path.c_str());
+    TemporaryFile data;
+    HALYARD_RETURN_IF_ERROR(data.create(""));
     toolchain::ProcessOptions options;
     options.output = toolchain::Output::kCapture;
-    options.environment = {std::string(kScheduleVariable) + "=" + schedule};
+    options.environment = {std::string(kScheduleVariable) + "=" + schedule,
+                           std::string(kDataVariable) + "=" + data.path()};
     if (!moved.empty()) options.environment.push_back(std::string(kMovedVariable) + "=" + moved);
     HALYARD_ASSIGN_OR_RETURN(const toolchain::ProcessEnd end,
                              toolchain::run_process(flags_.program, options));
     // The other runs would say the same.
     if (runs_++ == 0) std::fputs(end.errors.c_str(), stderr);
-    Observed observed{end.exit_code, end.signal, end.output, {}};
+    Observed observed{end.exit_code, end.signal, end.output};
+    observed.data = parse_data(contents_of(data.path()));
     for (const std::string& path : flags_.files) observed.files.push_back(contents_of(path));
     return observed;
   }
@@ -127,6 +132,10 @@ Status print_none(const ExploreFlags& flags, const Exploration& found) {
   for (const std::string& schedule : found.tried) tried += ", " + schedule;
   HALYARD_RETURN_IF_ERROR(print(fmt::format("The result is the same under {} schedules: {}.\n",
                                             found.tried.size() + 1, tried)));
+  for (const std::string& what : found.unsteady_data) {
+    HALYARD_RETURN_IF_ERROR(
+        print(fmt::format("Not compared, because it differs from run to run: {}.\n", what)));
+  }
   if (found.unsteady.empty()) return {};
   std::string unsteady;
   for (const std::string& schedule : found.unsteady)
@@ -169,7 +178,8 @@ Status explore_program(const ExploreFlags& flags) {
 
 void add_vgpu_explore_command(Command vgpu, Status& outcome) {
   Command command = vgpu.add_subcommand(
-      "explore", "Run a program under many schedules, and compare what it prints");
+      "explore",
+      "Run a program under many schedules, and compare what it prints and gets of the GPU");
   const auto flags = std::make_shared<ExploreFlags>();
   command
       .add_option("--profile,--vgpu", flags->profile,
@@ -197,16 +207,11 @@ void add_vgpu_explore_command(Command vgpu, Status& outcome) {
       ->type_name("PROGRAM [ARGUMENT]")
       ->required();
   command.footer(
-      "What the program prints on standard output, and its exit code, are its result. The exit "
-      "code "
-      "is 0 if\n"
-      "the result is the same under all schedules, and 1 if not; the report then says how to "
-      "repeat "
-      "both\n"
-      "results, and which two instructions have changed places. Standard error is shown of the "
-      "first "
-      "run, and\n"
-      "standard input is empty.\n"
+      "What the program prints on standard output, its exit code, and the data that copies and\n"
+      "kernels bring to the host's memory are its result. The exit code is 0 if the result is the\n"
+      "same under all schedules, and 1 if not; the report then says how to repeat both results,\n"
+      "and which two instructions have changed places. Standard error is shown of the first run,\n"
+      "and standard input is empty.\n"
       "\n"
       "Examples:\n"
       "  halyard vgpu explore -- ./my_hip_program\n"

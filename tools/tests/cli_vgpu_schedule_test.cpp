@@ -151,12 +151,35 @@ TEST(CliVgpuExplore, FilesOfTheProgramAreCompared) {
   const TemporaryFolder folder;
   std::vector<std::string> program = run_race("race");
   program.emplace_back("--output=@" + (folder / "sum.bin"));
-  const Outcome unseen = spawn(under({"vgpu", "explore", "--runs=1"}, program));
-  EXPECT_EQ(unseen.exit_code, 0) << unseen.out;
   const Outcome seen =
       spawn(under({"vgpu", "explore", "--runs=1", "--compare=" + (folder / "sum.bin")}, program));
   EXPECT_EQ(seen.exit_code, 1);
   EXPECT_THAT(seen.out, HasSubstr("sum.bin, from byte 0 on (256 and 256 bytes)"));
+}
+
+// What it gets of the GPU is compared, by copies or in memory that kernels write.
+TEST(CliVgpuExplore, ARaceOfAProgramThatPrintsNothingIsFound) {
+  const TemporaryFolder folder;
+  std::string silent = HALYARD_PROGRAM;
+  for (const std::string& word : run_race("race")) silent += " '" + word + "'";
+  silent += " >" + (folder / "out");
+  const Outcome outcome = spawn({"vgpu", "explore", "--runs=1", "--", "/bin/sh", "-c", silent});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("under waits,serial it is not that of waves,serial"),
+                    HasSubstr("\n  what the host gets: "), HasSubstr("have other bytes\n"),
+                    HasSubstr("These two instructions have changed places: kernel race, in")));
+}
+
+// Pointers, say; here the process's number.
+TEST(CliVgpuExplore, DataThatDiffersFromRunToRunIsNamedAndNotCompared) {
+  const std::string silent =
+      HALYARD_PROGRAM " run --device=amdgpu --module=" + kernel("vadd_c_v6") +
+      " --function=vadd --input=4xf32=$$ --input=4xf32=10 '--input=&4xf32' --input=i32=4 "
+      "--grid=4 >/dev/null";
+  const Outcome outcome = spawn({"vgpu", "explore", "--runs=1", "--", "/bin/sh", "-c", silent});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\nNot compared, because it differs from run to run: "));
 }
 
 TEST(CliVgpuExplore, AProgramThatNeverRepeatsItselfCannotBeCompared) {

@@ -101,6 +101,35 @@ TEST(Exploration, AResultThatDoesNotRepeatIsNoFinding) {
   EXPECT_THAT(found->tried, ElementsAre("seed:2"));
 }
 
+// What the host gets counts as what is printed does.
+TEST(Exploration, OtherDataIsAnotherResult) {
+  const Result<Exploration> found =
+      explore({"every:1"}, [](const std::string& schedule) -> Result<Observed> {
+        Observed observed;
+        observed.data =
+            parse_data(schedule == "every:1" ? "copies of 4 bytes\t1\n" : "copies of 4 bytes\t2\n");
+        return observed;
+      });
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->different, "every:1");
+  EXPECT_THAT(found->unsteady_data, IsEmpty());
+}
+
+// Pointers, say, and what the host's own threads decide.
+TEST(Exploration, DataThatDiffersFromRunToRunIsNotCompared) {
+  int n = 0;
+  const Result<Exploration> found = explore({"every:1"}, [&](const std::string&) {
+    Observed observed;
+    observed.data = parse_data("kernel a\t" + std::to_string(n++) + "\nkernel b\t7\nkernel b\t6\n");
+    return Result<Observed>(observed);
+  });
+  ASSERT_TRUE(found.ok());
+  EXPECT_TRUE(found->is_steady);
+  EXPECT_EQ(found->different, "");
+  EXPECT_THAT(found->unsteady_data, ElementsAre("kernel a"));
+  EXPECT_THAT(found->first.data.at("kernel b"), ElementsAre("6", "7"));
+}
+
 TEST(Exploration, DifferencesAreShownWhereTheyBegin) {
   const auto differences = [](const Observed& first, const Observed& other) {
     return difference_text("seed:1", first, other, {"out.bin"});
@@ -115,6 +144,15 @@ TEST(Exploration, DifferencesAreShownWhereTheyBegin) {
   EXPECT_THAT(differences({0, 0, "", {}}, {0, 11, "", {}}), HasSubstr("ended by signal 11"));
   EXPECT_EQ(differences({0, 0, "", {"abc"}}, {0, 0, "", {"abd!"}}),
             "  the file out.bin, from byte 2 on (3 and 4 bytes)\n");
+  const auto with_data = [](const char* lines) {
+    Observed observed;
+    observed.data = parse_data(lines);
+    return observed;
+  };
+  EXPECT_EQ(differences(with_data("copies\t1\ncopies\t2\n"), with_data("copies\t2\ncopies\t3\n")),
+            "  what the host gets: copies: 1 of 2 have other bytes\n");
+  EXPECT_EQ(differences(with_data("copies\t1\n"), with_data("")),
+            "  what the host gets: copies\n    waves,serial: 1 times\n    seed:1: 0 times\n");
 }
 
 TEST(Exploration, CommandsAreForAShell) {

@@ -90,8 +90,7 @@ bool Machine::watch(std::string& error) {
   }
   if (settings.checks.coherence) {
     const auto addresses = [this](uint32_t node, uint64_t address) {
-      const isa::MemoryRange range = memory_.gpu_memory(node).find(address);
-      return range.contains(address, 1) ? address + range.to_host : address;
+      return host_address(node, address);
     };
     coherence_ =
         std::make_unique<CoherenceCheck>(profile_, names, addresses, report, settings.checks.notes);
@@ -101,28 +100,45 @@ bool Machine::watch(std::string& error) {
   return watch_order(error);
 }
 
-// HALYARD_VGPU_MOVED: the file for what changed places under a schedule that ends.
+// What `halyard vgpu explore` asks of a process. HALYARD_VGPU_DATA: the file for what the host
+// gets. HALYARD_VGPU_MOVED: that for what changed places under a schedule that ends.
 bool Machine::watch_order(std::string& error) {
 #if HALYARD_VGPU_ENGINE
-  const char* const path = std::getenv("HALYARD_VGPU_MOVED");
-  if (path == nullptr || *path == '\0') return true;
-  const auto lost = [](const std::string& why) {
-    queue::report(fmt::format("halyard vgpu: {} HALYARD_VGPU_MOVED names it.", why));
+  const auto open = [&error](const char* variable, std::unique_ptr<observe::OutputFile>& file) {
+    const char* const path = std::getenv(variable);
+    if (path == nullptr || *path == '\0') return true;
+    const auto lost = [variable](const std::string& why) {
+      queue::report(fmt::format("halyard vgpu: {} {} names it.", why, variable));
+    };
+    file = observe::OutputFile::open(path, lost, error);
+    if (!file) error += fmt::format(" {} names it.", variable);
+    return file != nullptr;
   };
-  moved_file_ = observe::OutputFile::open(path, lost, error);
-  if (!moved_file_) {
-    error += " HALYARD_VGPU_MOVED names it.";
+  if (!open("HALYARD_VGPU_MOVED", moved_file_) || !open("HALYARD_VGPU_DATA", data_file_))
     return false;
-  }
   const auto names = [this](uint64_t object) {
     return queue::kernel_name(object, memory_.all_memory());
   };
-  moved_ = std::make_unique<explore::MovedAccess>(
-      names, [this](std::string_view text) { moved_file_->append(text); });
+  if (moved_file_) {
+    moved_ = std::make_unique<explore::MovedAccess>(
+        names, [this](std::string_view text) { moved_file_->append(text); });
+  }
+  // The coherence check has the machine's memory and packets for itself.
+  if (data_file_ && !coherence_) {
+    data_ = std::make_unique<HostDataWatch>(
+        names, [this](uint32_t node, uint64_t address) { return host_address(node, address); },
+        [this](std::string_view line) { data_file_->append(line); });
+    memory_.set_observer(data_.get());
+  }
 #else
   static_cast<void>(error);
 #endif
   return true;
+}
+
+uint64_t Machine::host_address(uint32_t node, uint64_t address) {
+  const isa::MemoryRange range = memory_.gpu_memory(node).find(address);
+  return range.contains(address, 1) ? address + range.to_host : address;
 }
 
 void Machine::watch_window(uint32_t node, uint32_t* hdp_flush) {
@@ -168,6 +184,10 @@ std::unique_ptr<Machine> Machine::create(const Profile& profile, std::string& er
       if (gpu.execute) node.device.observer = &made->coherence_->packets();
     }
     if (made->moved_) options.observers.push_back(made->moved_.get());
+    if (made->data_) {
+      options.observers.push_back(&made->data_->kernels());
+      if (gpu.execute) node.device.observer = made->data_.get();
+    }
 #endif
     if (made->checks_bounds_) {
       node.checked = std::make_unique<CheckedMemory>(*memory, *made->blocks_);

@@ -14,6 +14,7 @@
 #if HALYARD_VGPU_ENGINE
 #include "vgpu/explore/moved_access.h"
 #include "vgpu/machine/coherence_check.h"
+#include "vgpu/machine/host_data_watch.h"
 #include "vgpu/observe/observers.h"
 #include "vgpu/races/race_check.h"
 #endif
@@ -66,6 +67,8 @@ class Machine {
   explicit Machine(const Profile& profile);
   bool watch(std::string& error);
   bool watch_order(std::string& error);
+  // Where the host has what a GPU sees at an address.
+  uint64_t host_address(uint32_t node, uint64_t address);
 
   Profile profile_;
   MemoryMap memory_;
@@ -78,6 +81,8 @@ class Machine {
   std::unique_ptr<races::RaceCheck> races_;    // the same
   std::unique_ptr<observe::OutputFile> moved_file_;
   std::unique_ptr<explore::MovedAccess> moved_;  // null but for `halyard vgpu explore`
+  std::unique_ptr<observe::OutputFile> data_file_;
+  std::unique_ptr<HostDataWatch> data_;  // the same
 #endif
   std::vector<Node> nodes_;  // by GPU, not by node number
   Doorbells doorbells_;
