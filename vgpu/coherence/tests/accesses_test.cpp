@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -378,6 +379,104 @@ TEST_F(AldebaranAccessesTest, HasTwoMoreAndAtomicsOf64BitFloats) {
   EXPECT_THAT(accesses_of("global_atomic_pk_add_f16 v[2:3], v6, off"), ElementsAre("atomic 0+4"));
   EXPECT_THAT(recorder.unsaid, IsEmpty());
 }
+
+// gfx942 and gfx950, with the sizes of CDNA 3 ISA, chapter 10 (table "Flat, Global and Scratch
+// Opcodes"): each as a global and as a flat instruction. That stores and atomics touch what they
+// are said to, memory itself tells (Recorder::unsaid).
+struct Cdna3AccessesTest : AccessesTest {
+  Cdna3AccessesTest() : AccessesTest(GetParam()) {}
+
+  struct Sized {
+    const char* name;  // behind "global_" and "flat_"
+    unsigned bytes;
+    unsigned data = 0;  // dwords of data; 0: as many as the bytes have
+  };
+
+  // `operands`: of a global instruction; {0} is the data.
+  void expect(const std::vector<Sized>& all, const std::string& use, const char* operands) {
+    for (const Sized& one : all) {
+      const unsigned dwords = one.data != 0 ? one.data : std::max(1u, one.bytes / 4);
+      const std::string data = dwords == 1 ? "v6" : fmt::format("v[6:{}]", 5 + dwords);
+      const std::string with = fmt::format(fmt::runtime(operands), data);
+      const std::string said = fmt::format("{} 8+{}", use, one.bytes);
+      for (const std::string& text : {fmt::format("global_{} {}, off offset:8", one.name, with),
+                                      fmt::format("flat_{} {} offset:8", one.name, with)}) {
+        EXPECT_THAT(accesses_of(text), ElementsAre(said)) << text;
+      }
+    }
+    EXPECT_THAT(recorder.unsaid, IsEmpty());
+  }
+};
+
+TEST_P(Cdna3AccessesTest, Loads) {
+  expect({{"load_ubyte", 1},
+          {"load_sbyte", 1},
+          {"load_ubyte_d16", 1},
+          {"load_ubyte_d16_hi", 1},
+          {"load_sbyte_d16", 1},
+          {"load_sbyte_d16_hi", 1},
+          {"load_ushort", 2},
+          {"load_sshort", 2},
+          {"load_short_d16", 2},
+          {"load_short_d16_hi", 2},
+          {"load_dword", 4},
+          {"load_dwordx2", 8},
+          {"load_dwordx3", 12},
+          {"load_dwordx4", 16}},
+         "load", "{}, v[2:3]");
+}
+
+TEST_P(Cdna3AccessesTest, Stores) {
+  expect({{"store_byte", 1},
+          {"store_byte_d16_hi", 1},
+          {"store_short", 2},
+          {"store_short_d16_hi", 2},
+          {"store_dword", 4},
+          {"store_dwordx2", 8},
+          {"store_dwordx3", 12},
+          {"store_dwordx4", 16}},
+         "store", "v[2:3], {}");
+}
+
+TEST_P(Cdna3AccessesTest, Atomics) {
+  expect({{"atomic_swap", 4},        {"atomic_cmpswap", 4, 2}, {"atomic_add", 4},
+          {"atomic_sub", 4},         {"atomic_smin", 4},       {"atomic_umin", 4},
+          {"atomic_smax", 4},        {"atomic_umax", 4},       {"atomic_and", 4},
+          {"atomic_or", 4},          {"atomic_xor", 4},        {"atomic_inc", 4},
+          {"atomic_dec", 4},         {"atomic_add_f32", 4},    {"atomic_pk_add_f16", 4},
+          {"atomic_pk_add_bf16", 4}, {"atomic_add_f64", 8},    {"atomic_min_f64", 8},
+          {"atomic_max_f64", 8},     {"atomic_swap_x2", 8},    {"atomic_cmpswap_x2", 8, 4},
+          {"atomic_add_x2", 8},      {"atomic_sub_x2", 8},     {"atomic_smin_x2", 8},
+          {"atomic_umin_x2", 8},     {"atomic_smax_x2", 8},    {"atomic_umax_x2", 8},
+          {"atomic_and_x2", 8},      {"atomic_or_x2", 8},      {"atomic_xor_x2", 8},
+          {"atomic_inc_x2", 8},      {"atomic_dec_x2", 8}},
+         "atomic", "v[2:3], {}");
+}
+
+// They read memory and change LDS only.
+TEST_P(Cdna3AccessesTest, LoadsToLds) {
+  const auto load = [&](const char* name) {
+    return accesses_of(fmt::format("s_mov_b32 m0, 0\nglobal_load_lds_{} v[2:3], off", name));
+  };
+  EXPECT_THAT(load("ubyte"), ElementsAre("load 0+1"));
+  EXPECT_THAT(load("sshort"), ElementsAre("load 0+2"));
+  EXPECT_THAT(load("dword"), ElementsAre("load 0+4"));
+  if (std::string_view(GetParam()) == "gfx950") {
+    EXPECT_THAT(load("dwordx3"), ElementsAre("load 0+12"));
+    EXPECT_THAT(load("dwordx4"), ElementsAre("load 0+16"));
+  }
+  EXPECT_THAT(recorder.unsaid, IsEmpty());
+}
+
+TEST_P(Cdna3AccessesTest, CacheInstructions) {
+  using Kind = Effect::Kind;
+  accesses_of("buffer_wbl2 sc1\nbuffer_inv sc0 sc1");
+  EXPECT_THAT(recorder.kinds,
+              ElementsAre(Kind::kWait, Kind::kWriteBackL2, Kind::kInvalidateScoped));
+}
+
+INSTANTIATE_TEST_SUITE_P(Processors, Cdna3AccessesTest, ::testing::Values("gfx942", "gfx950"),
+                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace halyard::vgpu::coherence::testing
