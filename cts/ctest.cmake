@@ -123,6 +123,12 @@ if(HALYARD_VGPU)
     halyard_add_cts_run(${driver}.logical_of_${name} WHOLE
                         ARGUMENTS --device=${driver}://${selectors} --vgpu=${profile})
   endforeach()
+  # What a run was worth: one report by the suite's own option and by what runs it.
+  if(Python3_FOUND AND TARGET halyard)
+    add_test(NAME cts.fidelity COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/fidelity_test.py"
+             "$<TARGET_FILE:halyard-cts>" "$<TARGET_FILE:halyard>")
+    set_tests_properties(cts.fidelity PROPERTIES TIMEOUT 120 LABELS cts)
+  endif()
   # Under the checks that see what only hardware would punish (docs/virtual-gpu.md): each finding fails
   # its test.
   foreach(run IN ITEMS amdgpu.gfx900 amdgpu.gfx90a amdgpu.mixed hip.gfx900)
