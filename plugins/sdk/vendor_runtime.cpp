@@ -167,8 +167,8 @@ Status VendorRuntime::initialise() {
   initialised_ = true;
   if (const std::string words = start(); !words.empty()) {
     status_ = error(StatusCode::kUnavailable,
-                    "The {} runtime ({}) does not start: {}. It needs an AMD GPU and access to the "
-                    "device file of its kernel driver (/dev/kfd).",
+                    "The {} runtime ({}) does not start: {}. It needs an AMD GPU that this release "
+                    "knows, and access to the device file of its kernel driver (/dev/kfd).",
                     library_.name, path_, words);
   }
   return status_;

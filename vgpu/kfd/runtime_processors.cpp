@@ -5,6 +5,8 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -38,6 +40,30 @@ bool contains(const std::string& bytes, const std::string& name) {
   return bytes.find(name) != std::string::npos;
 }
 
+// What the runtimes take every GPU for, whatever it is, if the user says so; empty: nothing.
+std::string override_processor() {
+  const char* const text = std::getenv("HSA_OVERRIDE_GFX_VERSION");
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned stepping = 0;
+  char rest = 0;
+  if (text == nullptr || std::sscanf(text, "%u.%u.%u%c", &major, &minor, &stepping, &rest) != 3)
+    return {};
+  return fmt::format("gfx{}{:x}{:x}", major, minor, stepping);
+}
+
+// What to do with the release that the file is. A gfx950 executes what compilers make for
+// gfx9-4-generic, and most of what they make for gfx942.
+std::string remedy(const std::string& bytes, const std::string& unknown) {
+  const bool knows_gfx942 = contains(bytes, "gfx942");
+  return fmt::format(
+      "use a profile of {} or an earlier processor{}", knows_gfx942 ? "gfx942" : "gfx90a",
+      knows_gfx942 && unknown == "gfx950"
+          ? ", or have it taken for a gfx942 (HSA_OVERRIDE_GFX_VERSION=9.4.2), whose "
+            "code it then runs"
+          : "");
+}
+
 int add_name(dl_phdr_info* info, size_t /*size*/, void* names) {
   if (info->dlpi_name != nullptr && *info->dlpi_name != '\0')
     static_cast<std::vector<std::string>*>(names)->emplace_back(info->dlpi_name);
@@ -66,9 +92,11 @@ std::string loaded_runtime(Runtime runtime) {
 std::string unknown_processors(const machine::Profile& profile, Runtime runtime,
                                const std::string& file, bool& usable) {
   usable = true;
-  const auto is_new = [&](const machine::GpuProfile& gpu) {
-    return since_of(runtime, gpu.processor) != nullptr;
+  const std::string instead = override_processor();
+  const auto since_of_gpu = [&](const machine::GpuProfile& gpu) {
+    return since_of(runtime, instead.empty() ? gpu.processor : instead);
   };
+  const auto is_new = [&](const machine::GpuProfile& gpu) { return since_of_gpu(gpu) != nullptr; };
   if (std::none_of(profile.gpus.begin(), profile.gpus.end(), is_new)) return {};
   std::ifstream stream(file, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
@@ -76,7 +104,7 @@ std::string unknown_processors(const machine::Profile& profile, Runtime runtime,
   const Since* unknown = nullptr;
   usable = false;
   for (const machine::GpuProfile& gpu : profile.gpus) {
-    const Since* const since = since_of(runtime, gpu.processor);
+    const Since* const since = since_of_gpu(gpu);
     if (since == nullptr || contains(bytes, since->processor)) {
       usable = true;
     } else {
@@ -86,11 +114,9 @@ std::string unknown_processors(const machine::Profile& profile, Runtime runtime,
   if (unknown == nullptr) return {};
   return fmt::format(
       "The {} runtime ({}) does not know the processor ({}) of the virtual GPU's profile ({}), and "
-      "leaves that GPU out. Releases from {} on know it ({}); with this one, use a profile of "
-      "gfx90a "
-      "or an earlier processor.",
+      "leaves that GPU out. Releases from {} on know it ({}); with this one, {}.",
       runtime == Runtime::kHsa ? "HSA" : "HIP", file, unknown->processor, profile.name,
-      unknown->release, unknown->debian);
+      unknown->release, unknown->debian, remedy(bytes, unknown->processor));
 }
 
 }  // namespace halyard::vgpu::kfd

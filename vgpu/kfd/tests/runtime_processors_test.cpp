@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -16,6 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // A runtime is a file that has the processors' names in it.
 class RuntimeProcessors : public ::testing::Test {
@@ -47,6 +49,30 @@ TEST_F(RuntimeProcessors, AReleaseIsNamedThatKnowsTheProcessor) {
               AllOf(HasSubstr("(" + path_ + ") does not know the processor (gfx950)"),
                     HasSubstr("profile (mine)"), HasSubstr("Releases from 6.4 on know it")));
   EXPECT_FALSE(usable_);
+}
+
+// What can be done with the release at hand: it may know processors after gfx90a.
+TEST_F(RuntimeProcessors, WhatCanBeUsedInsteadIsNamed) {
+  EXPECT_THAT(said_of({"gfx950"}), AllOf(HasSubstr("use a profile of gfx942 or an earlier"),
+                                         HasSubstr("HSA_OVERRIDE_GFX_VERSION=9.4.2")));
+  std::ofstream(path_) << "\x7f ELF gfx900 gfx90a";
+  EXPECT_THAT(said_of({"gfx950"}),
+              AllOf(HasSubstr("use a profile of gfx90a or an earlier processor."),
+                    Not(HasSubstr("OVERRIDE"))));
+  EXPECT_THAT(said_of({"gfx942"}), HasSubstr("use a profile of gfx90a or an earlier processor."));
+}
+
+// The runtime takes the GPU for another that it knows.
+TEST_F(RuntimeProcessors, AUserOverridesTheProcessor) {
+  setenv("HSA_OVERRIDE_GFX_VERSION", "9.4.2", 1);
+  EXPECT_THAT(said_of({"gfx950"}), IsEmpty());
+  EXPECT_TRUE(usable_);
+  setenv("HSA_OVERRIDE_GFX_VERSION", "9.5.0", 1);
+  EXPECT_THAT(said_of({"gfx942"}), HasSubstr("does not know the processor (gfx950)"));
+  EXPECT_FALSE(usable_);
+  setenv("HSA_OVERRIDE_GFX_VERSION", "9.4", 1);  // the runtime does not take that
+  EXPECT_THAT(said_of({"gfx950"}), HasSubstr("does not know the processor (gfx950)"));
+  unsetenv("HSA_OVERRIDE_GFX_VERSION");
 }
 
 TEST_F(RuntimeProcessors, HipHasReleasesOfItsOwn) {
