@@ -65,9 +65,11 @@ void add_hip_headers(Command& command, const Compilation& compilation) {
   if (compilation.hip_headers.empty()) return;
   const std::filesystem::path headers = compilation.hip_headers;
   command.push_back("--rocm-path=" + headers.parent_path().string());
-  // Behind all other folders: it may be the system's, whose place among them is fixed.
-  command.insert(command.end(), {"-idirafter", compilation.hip_headers, "-nogpulib", "-include",
-                                 compilation.hip_prelude});
+  // The headers are behind all other folders: they may be the system's, whose place among them is
+  // fixed. Without an id of the compilation, which is made of the output's path, a source always
+  // makes the same code.
+  command.insert(command.end(), {"-idirafter", compilation.hip_headers, "-nogpulib",
+                                 "-fuse-cuid=none", "-include", compilation.hip_prelude});
 }
 
 // Up to what becomes of the input.

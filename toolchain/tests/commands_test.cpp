@@ -151,8 +151,9 @@ TEST(Commands, HipByClangNamesWhatHipccWould) {
   compilation.hip_headers = "/opt/rocm/include";
   compilation.hip_prelude = "p.h";
   const Command command = to_bitcode(compilation, "k.bc", "k.d");
-  EXPECT_TRUE(has(command, {"--rocm-path=/opt/rocm", "-idirafter", "/opt/rocm/include", "-nogpulib",
-                            "-include", "p.h", "-x", "hip", "-c", "-emit-llvm"}));
+  EXPECT_TRUE(
+      has(command, {"--rocm-path=/opt/rocm", "-idirafter", "/opt/rocm/include", "-nogpulib",
+                    "-fuse-cuid=none", "-include", "p.h", "-x", "hip", "-c", "-emit-llvm"}));
   EXPECT_TRUE(has(command, {"-Xclang", "-dependency-file", "-Xclang", "k.d"}));
   EXPECT_THAT(command, Not(Contains("-MF")));
   EXPECT_THAT(to_bitcode(compilation, "k.bc", ""), Not(Contains("-dependency-file")));

@@ -87,7 +87,19 @@ class HipTest : public ::testing::Test {
   }
 };
 
-// Built with HIP 5.7, which differs from the releases before and behind it here and there.
-inline constexpr bool kIsHip57 = HIP_VERSION_MAJOR == 5 && HIP_VERSION_MINOR == 7;
+// Under HIP 5.7, which differs from the releases before and behind it here and there.
+inline bool is_hip_57() {
+  int version = 0;
+  EXPECT_EQ(hipRuntimeGetVersion(&version), hipSuccess);
+  return version / 100000 == 507;
+}
+
+// HIP 5.7 takes the alignment of rows from what it knows of images. Of gfx94x it knows that there
+// are none: rows are 0 bytes long, and not allocated.
+inline bool has_pitched_memory() {
+  hipDeviceProp_t properties;
+  EXPECT_EQ(hipGetDeviceProperties(&properties, 0), hipSuccess);
+  return !is_hip_57() || std::string(properties.gcnArchName).rfind("gfx94", 0) != 0;
+}
 
 }  // namespace halyard::vgpu::hip_testing

@@ -1,5 +1,5 @@
 // Device code of the HIP programs beside this file. scripts/rebuild-fat-binary makes kernels.hipfb
-// of it, a fat binary for gfx900, gfx906, gfx908 and gfx90a, so that the tests need no device
+// of it, a fat binary for the processors that the virtual GPU runs, so that the tests need no device
 // compiler.
 #include <hip/hip_runtime.h>
 // The order matters.

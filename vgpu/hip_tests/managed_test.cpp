@@ -185,7 +185,7 @@ TEST_F(HipXnack, KernelsUseTheProgramsMemory) {
 }
 
 TEST_F(HipXnack, AdviceIsForAnyMemory) {
-  if (kIsHip57) GTEST_SKIP() << "HIP 5.7 refuses advice for memory that it has not allocated.";
+  if (is_hip_57()) GTEST_SKIP() << "HIP 5.7 refuses advice for memory that it has not allocated.";
   std::vector<int> values(kCount, 1);
   HIP_OK(hipMemPrefetchAsync(values.data(), kBytes, 0, nullptr));
   add(values.data(), kCount, 1);
