@@ -21,7 +21,8 @@ if(HALYARD_MAKES_ITS_BINARIES AND HALYARD_CLANG_22 AND HALYARD_BUNDLER_22 AND Py
   add_test(NAME cts_kernels.are_as_their_sources_say
            COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/kernels/build.py"
                    --check ${languages})
-  set_tests_properties(cts_kernels.are_as_their_sources_say PROPERTIES PROCESSORS 2)
+  set_tests_properties(cts_kernels.are_as_their_sources_say PROPERTIES PROCESSORS 2
+                       ENVIRONMENT "HALYARD=$<TARGET_FILE:halyard>")
 endif()
 
 # halyard_add_cts(NAME [FILTER gtest-filter] [ENVIRONMENT VAR=value…] ARGUMENTS flag…)

@@ -1,10 +1,6 @@
 #include "cts/harness/device_test.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "cts/harness/environment.h"
-#include "hal/target_map.h"
 
 namespace halyard::cts {
 
@@ -86,21 +82,6 @@ Ref<Executable> DeviceTest::executable(std::string_view object) {
 
 std::vector<std::byte> DeviceTest::object_bytes(std::string_view object) {
   return take(Environment::get().read_module(object));
-}
-
-bool DeviceTest::has_code_for_device(std::string_view object) {
-  // What runs no code of AMD GPUs says so in its own way.
-  const std::string_view target = device().info().target.view();
-  const std::string_view processor = target.substr(0, target.find(':'));
-  if (find_processor(processor) == nullptr) return true;
-  // ROCm 5.2.3's HIP compiler knows these (modules.yaml, `without_hip`): a load that is refused
-  // there has found a bug.
-  static constexpr std::string_view kHaveAll[] = {"gfx900", "gfx906",  "gfx908",
-                                                  "gfx90a", "gfx1010", "gfx1030"};
-  if (std::ranges::find(kHaveAll, processor) != std::end(kHaveAll)) return true;
-  const std::vector<std::byte> bytes = object_bytes(object);
-  const auto loaded = device().load_executable(bytes.data(), bytes.size());
-  return loaded.ok() || loaded.status().code() != StatusCode::kFailedPrecondition;
 }
 
 const Function* DeviceTest::function(std::string_view object, std::string_view name) {

@@ -56,9 +56,6 @@ class DeviceTest : public testing::Test {
   Ref<Executable> executable(std::string_view object);
   // The fat file that it comes from.
   std::vector<std::byte> object_bytes(std::string_view object);
-  // Whether it has code for the device. Modules of the compiler of ROCm 5.2.3 have none for
-  // processors that are newer (cts/kernels/modules.yaml).
-  bool has_code_for_device(std::string_view object);
 
   // Submits and waits.
   Status run(const Function* function, Dim3 grid, Dim3 workgroup,

@@ -5,7 +5,9 @@ Without options it rebuilds all of them. --check compares instead, byte by byte.
 the tree, so that nothing else needs these compilers. Debian 12 packages:
 
   clang-22 lld-22 clang-tools-22   C and OpenCL C, HIP for generic targets; the bundler
-  hipcc libamdhip64-dev            HIP, with clang-15
+  hipcc libamdhip64-dev            HIP, with clang-15; its headers, for processors that it does
+                                   not know: `halyard compile` takes clang 22 for them
+                                   (HALYARD names the program; by default build/release's)
   rocm-device-libs                 the device libraries of OpenCL C and HIP
   python3-yaml
 
@@ -28,6 +30,8 @@ from checked_in import Failure, differences, output_of, run_main  # noqa: E402
 WARNINGS = ["-O2", "-Wall", "-Wextra", "-Werror"]
 # A generic target needs it.
 GENERIC_VERSION = 6
+NEWER_THAN_HIPCC = ["gfx942", "gfx950", "gfx1100", "gfx1200"]
+HALYARD = os.environ.get("HALYARD", FOLDER.parent.parent / "build/release/bin/halyard")
 
 
 def run(command):
@@ -66,6 +70,10 @@ def compile_cl(source, target, version):
 def compile_hip(source, target, version):
     options = ["-x", "hip", f"--offload-arch={target}", *WARNINGS, "--cuda-device-only", "-c",
                "--no-gpu-bundle-output", f"-mcode-object-version={version}", source]
+    if target in NEWER_THAN_HIPCC:
+        # Halyard knows what clang 22 needs for HIP's headers and ROCm 5.2.3's device libraries.
+        return [HALYARD, "compile", source, f"--target={target}", f"--code-object-version={version}",
+                *[f"--compiler-option={warning}" for warning in WARNINGS]]
     if target.endswith("-generic"):
         return ["clang-22", "-nogpulib", "-nogpuinc", "-fuse-cuid=none", "-Iwithout_hip", *options]
     return ["hipcc", "-B/usr/lib/llvm-15/bin", *options]

@@ -8,12 +8,6 @@ namespace {
 // from a hidden argument.
 class DeviceHeapOf : public DeviceTest, public testing::WithParamInterface<const char*> {
  protected:
-  void SetUp() override {
-    DeviceTest::SetUp();
-    if (HasFatalFailure() || IsSkipped()) return;
-    if (!has_code_for_device(GetParam()))
-      GTEST_SKIP() << "ROCm 5.2.3's HIP compiler does not know the device's processor.";
-  }
   const Function* kernel(std::string_view name) { return function(GetParam(), name); }
 };
 
@@ -84,8 +78,6 @@ class DeviceHeapTest : public DeviceTest {};
 
 // The heap is the device's.
 TEST_F(DeviceHeapTest, MemoryOutlivesItsExecutable) {
-  if (!has_code_for_device("device_heap_v5"))
-    GTEST_SKIP() << "ROCm 5.2.3's HIP compiler does not know the device's processor.";
   const std::vector<std::byte> bytes = object_bytes("device_heap_v5");
   const Ref<Buffer> at = poisoned(8);
   const Ref<Buffer> out = poisoned(8);

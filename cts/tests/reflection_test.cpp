@@ -99,15 +99,14 @@ TEST_F(Reflection, TypesAndValueKinds) {
 }
 
 TEST_F(Reflection, HiddenArguments) {
-  if (!has_code_for_device("vadd_hip_v5"))
-    GTEST_SKIP() << "ROCm 5.2.3's HIP compiler does not know the device's processor.";
   const Function* version4 = function("vadd_cl_v4", "vadd");
   EXPECT_TRUE(has_hidden(version4, "hidden_global_offset_x"));
   EXPECT_FALSE(has_hidden(version4, "hidden_block_count_x"));
   const Function* version5 = function("vadd_hip_v5", "vadd");
   EXPECT_TRUE(has_hidden(version5, "hidden_block_count_x"));
   EXPECT_TRUE(has_hidden(version5, "hidden_grid_dims"));
-  EXPECT_TRUE(has_hidden(version5, "hidden_hostcall_buffer"));
+  // What a kernel does not use, newer compilers leave out.
+  EXPECT_TRUE(has_hidden(function("device_heap_v5", "large"), "hidden_hostcall_buffer"));
   EXPECT_EQ(version5->info().arguments.size(), 4u);
 }
 
