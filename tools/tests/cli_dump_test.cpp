@@ -155,8 +155,8 @@ TEST(CliDump, FactsAreWhatIsCheckedIn) {
 // A profile that is added has an expectation, or this fails.
 // The dumps are those of ROCm 5.2, which does not know the processors of some.
 TEST(CliDump, IsCheckedInForEveryProfile) {
-  const std::set<std::string> newer = {"gfx942",     "gfx942-noexec", "gfx950", "mi300x",
-                                       "mi300x-cpx", "mi300a",        "mi325x", "mi350x"};
+  const std::set<std::string> newer = {"gfx942", "gfx942-noexec", "gfx950", "mi300x", "mi300x-cpx",
+                                       "mi300a", "mi308x",        "mi325x", "mi350x", "mi355x"};
   std::set<std::string> wanted = {"facts.txt"};
   for (const auto& entry : std::filesystem::directory_iterator(HALYARD_PROFILES)) {
     if (entry.path().extension() != ".yaml") continue;

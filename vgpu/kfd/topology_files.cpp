@@ -38,6 +38,7 @@ constexpr uint32_t kQueueSizePowerOfTwo = 1u << 3;
 constexpr uint32_t kWatchPoints = 1u << 7;
 constexpr uint32_t kTwoWatchPointBits = 2u << 8;
 constexpr uint32_t kDoorbellsOf64Bits = 2u << 12;  // which hold the packet's index
+constexpr uint32_t kAsicRevision = 1u << 22;       // its lowest of 4 bits
 constexpr uint32_t kSramEcc = 1u << 26;
 constexpr uint32_t kSvm = 1u << 27;
 constexpr uint32_t kCoherentHostAccess = 1u << 28;
@@ -195,7 +196,8 @@ std::string cpu_text(const HostFacts& host, const Links& links) {
 
 uint32_t capability_of(const GpuProfile& gpu) {
   return kQueueSizePowerOfTwo | kWatchPoints | kTwoWatchPointBits | kDoorbellsOf64Bits |
-         (gpu.sramecc ? kSramEcc : 0) | (gpu.svm ? kSvm : 0) | (gpu.apu ? kCoherentHostAccess : 0);
+         (gpu.sramecc ? kSramEcc : 0) | (gpu.svm ? kSvm : 0) | (gpu.apu ? kCoherentHostAccess : 0) |
+         gpu.asic_revision * kAsicRevision;
 }
 
 std::string gpu_text(const GpuProfile& gpu, uint32_t index, uint64_t hive, const Links& links) {

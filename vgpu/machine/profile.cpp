@@ -140,6 +140,7 @@ void read_gpu(config::Map map, GpuProfile& gpu) {
   map.integer("sdma_engines", gpu.sdma_engines, 0, 8);
   map.integer("xgmi_sdma_engines", gpu.xgmi_sdma_engines, 0, 16);
   map.integer("compute_queues", gpu.compute_queues, 1, 128);
+  map.integer("asic_revision", gpu.asic_revision, 0, 15);
   map.boolean("fine_grained_memory", gpu.fine_grained_memory);
   map.boolean("large_bar", gpu.large_bar);
   map.boolean("apu", gpu.apu);

@@ -46,6 +46,7 @@ struct GpuProfile {
   uint32_t sdma_engines = 2;
   uint32_t xgmi_sdma_engines = 0;
   uint32_t compute_queues = 24;
+  uint32_t asic_revision = 0;
   bool fine_grained_memory = false;
   bool large_bar = true;
   bool apu = false;  // it is in one package with the host's processor, and shares its memory
