@@ -1,7 +1,7 @@
 //! Kernels in Rust: a `no_std` crate for amdgcn-amd-amdhsa. Each function shows one part of the
 //! language on a GPU. In this folder,
 //!
-//!     halyard compile kernels.rs lds.c --target=gfx900,gfx90a -o kernels.hipfb
+//!     halyard compile kernels.rs lds.c --target=gfx900,gfx90a,gfx9-4-generic -o kernels.hipfb
 //!
 //! makes kernels.hipfb, which is checked in.
 #![no_std]

@@ -42,9 +42,10 @@ std::string what_is_missing() {
 // examples/rust, compiled once, by the command that kernels.rs names.
 std::string compiled() {
   static TemporaryFolder folder;
-  static const Outcome outcome = spawn({"compile", kFolder + "kernels.rs", kFolder + "lds.c",
-                                        "--target=gfx900,gfx90a", "-o", folder / "kernels.hipfb"},
-                                       with_cache());
+  static const Outcome outcome =
+      spawn({"compile", kFolder + "kernels.rs", kFolder + "lds.c",
+             "--target=gfx900,gfx90a,gfx9-4-generic", "-o", folder / "kernels.hipfb"},
+            with_cache());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out + outcome.err, "");
   return folder / "kernels.hipfb";
