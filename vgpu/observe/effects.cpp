@@ -1,6 +1,7 @@
 #include "vgpu/observe/effects.h"
 
 #include "vgpu/isa/encoding.h"
+#include "vgpu/observe/lds_access.h"
 
 namespace halyard::vgpu::observe {
 namespace {
@@ -148,7 +149,7 @@ class Finder {
     const unsigned data = isa::result_dwords(i_);
     const bool data_in_dst = i_.format != Format::kFlat;
     if (data_in_dst && (access == Access::kStore || access == Access::kAtomic)) read(i_.dst, data);
-    if (i_.lds || row_.has(isa::kToLds)) return;
+    if (loads_to_lds(i_)) return;
     // TFE's status goes to the VGPR behind the data.
     if (access == Access::kLoad || access == Access::kClock) write(i_.dst, data + i_.tfe);
     if (access != Access::kAtomic || !i_.glc) return;

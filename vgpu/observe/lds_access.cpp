@@ -1,8 +1,10 @@
 #include "vgpu/observe/lds_access.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "vgpu/isa/lane_access.h"
+#include "vgpu/isa/target.h"
 
 namespace halyard::vgpu::observe {
 namespace {
@@ -74,10 +76,17 @@ void visit_flat(const Wave& wave, const Instruction& i, const Visit& visit) {
   });
 }
 
-// A buffer, global or scratch load with the LDS bit: M0[15:0] + offset + lane * 4 (Vega ISA 8.1.9).
+// M0 + offset, and from there whole dwords: one for each lane, or, of wider loads, 16 bytes from
+// one lane to the next (Vega ISA 8.1.9, CDNA 4 ISA 9.1.9).
 void visit_load_to_lds(const Wave& wave, const Instruction& i, const Visit& visit) {
-  const uint32_t base = (wave.m0() & 0xffff) + static_cast<uint32_t>(i.offset);
-  for_each_lane(wave.exec(), [&](unsigned l) { visit({LdsUse::kWrite, l, base + l * 4, 4}); });
+  const isa::Target& target = *wave.target;
+  const uint32_t m0 =
+      wave.m0() & (i.format == Format::kFlat ? target.flat_lds_m0 : target.buffer_lds_m0);
+  const uint32_t base = m0 + static_cast<uint32_t>(i.offset);
+  const unsigned bytes = std::max<unsigned>(4, isa::row_of(i.op).memory.bytes);
+  const uint32_t step = bytes == 4 ? 4 : 16;
+  for_each_lane(wave.exec(),
+                [&](unsigned l) { visit({LdsUse::kWrite, l, base + l * step, bytes}); });
 }
 
 // src_lds_direct: one place for all lanes, M0[15:0], of the type M0[18:16] (Vega ISA 11.3.1).
@@ -105,10 +114,14 @@ const char* verb(LdsUse use) {
   return "uses";
 }
 
+bool loads_to_lds(const Instruction& instruction) {
+  return instruction.lds || isa::row_of(instruction.op).has(isa::kToLds);
+}
+
 void for_each_lds_access(const Wave& wave, const Instruction& instruction, const Visit& visit) {
   if (instruction.format == Format::kDs) {
     visit_ds(wave, instruction, visit);
-  } else if (instruction.lds || isa::row_of(instruction.op).has(isa::kToLds)) {
+  } else if (loads_to_lds(instruction)) {
     visit_load_to_lds(wave, instruction, visit);
   } else if (instruction.format == Format::kFlat) {
     visit_flat(wave, instruction, visit);

@@ -24,6 +24,10 @@ struct LdsAccess {
   unsigned bytes = 0;
 };
 
+// A buffer, global or scratch load whose result goes to LDS: the LDS bit says so, or (from gfx942
+// on) the instruction itself.
+bool loads_to_lds(const isa::Instruction& instruction);
+
 // Calls `visit` for each access of each active lane, in the order of lanes. For none if the
 // instruction does not use LDS memory (permutes and swizzles do not).
 void for_each_lds_access(const isa::Wave& wave, const isa::Instruction& instruction,

@@ -16,10 +16,9 @@
 namespace halyard::vgpu::observe {
 namespace {
 
-// No compute unit has LDS from here on, and a read there returns 0 (Vega ISA 11, "out of range").
-// Tensile selects such an offset (0xf00000) for the lanes whose operands are to be 0. From 2 GiB
-// on it is a negative offset, which is a mistake.
-constexpr uint64_t kBeyondAnyLds = 64 * 1024;
+// Behind what a compute unit has of LDS, a read returns 0 (Vega ISA 11, "out of range"). Tensile
+// selects such an offset (0xf00000) for the lanes whose operands are to be 0. From 2 GiB on it is a
+// negative offset, which is a mistake.
 constexpr uint64_t kNegative = uint64_t{1} << 31;
 
 constexpr unsigned kMostBytes = 16;  // of one lane's access
@@ -94,8 +93,8 @@ void LdsCheck::Group::before(const isa::Wave& wave, const isa::Instruction& inst
 
 void LdsCheck::Group::look_at(const isa::Wave& wave, const LdsAccess& access) {
   if (access.offset + access.bytes > bytes_.size()) {
-    const bool on_purpose =
-        access.use == LdsUse::kRead && access.offset >= kBeyondAnyLds && access.offset < kNegative;
+    const bool on_purpose = access.use == LdsUse::kRead &&
+                            access.offset >= wave.target->lds_bytes && access.offset < kNegative;
     const Kind kind = on_purpose ? Kind::kOutOfAnyLds : Kind::kOutside;
     return report(wave.index_in_group, wave.pc, access, kind, [&] {
       return fmt::format("outside the {} bytes of LDS that the dispatch asks for{}", bytes_.size(),

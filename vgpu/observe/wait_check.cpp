@@ -7,6 +7,7 @@
 
 #include "vgpu/isa/target.h"
 #include "vgpu/observe/effects.h"
+#include "vgpu/observe/lds_access.h"
 #include "vgpu/observe/lds_in_flight.h"
 #include "vgpu/observe/register_names.h"
 #include "vgpu/observe/registers_in_flight.h"
@@ -37,7 +38,8 @@ bool is_counted(const Instruction& i) {
 }
 
 bool may_access_lds(const Instruction& i) {
-  return i.format == Format::kDs || i.lds || (i.format == Format::kFlat && i.segment == 0) ||
+  return i.format == Format::kDs || loads_to_lds(i) ||
+         (i.format == Format::kFlat && i.segment == 0) ||
          i.src[0].kind == isa::OperandKind::kLdsDirect;
 }
 
@@ -263,7 +265,7 @@ void WaitCheck::Group::issue(const Wave& wave, const Instruction& instruction,
     }
     writing.add(ticket);
     returns = true;
-    const bool in_lds = kind == Kind::kLds || kind == Kind::kFlatLds || instruction.lds;
+    const bool in_lds = kind == Kind::kLds || kind == Kind::kFlatLds || loads_to_lds(instruction);
     if (in_lds) state.lds.add(wave, instruction, ticket);
   }
   if (!returns) return;

@@ -177,6 +177,36 @@ TEST_F(LdsAccessTest, ScratchLoadsWithTheLdsBitWrite) {
   EXPECT_THAT(recorder.wrong, IsEmpty());
 }
 
+// gfx950's loads of three and four dwords put them 16 bytes from one lane to the next. It has 160
+// KiB of LDS, so M0's offset has more than 16 bits.
+TEST(LdsAccess, WideLoadsToLdsBeyond64KiB) {
+  const std::vector<uint64_t> arguments(8, 7);
+  const auto accesses_of = [&](const std::string& load) {
+    SCOPED_TRACE(load);
+    Recorder recorder;
+    Machine machine{watched_by(recorder, "gfx950")};
+    machine.expect_ok(
+        "s_mov_b64 exec, 8\nv_mov_b32 v1, 0\ns_mov_b32 m0, 0x12000\n"
+        "s_mov_b32 s2, 64\ns_mov_b32 s3, 0x27000\n" +
+            load + "\ns_waitcnt vmcnt(0)",
+        arguments, one_group(1, 0x14000));
+    EXPECT_THAT(recorder.wrong, IsEmpty());
+    return recorder.accesses;
+  };
+  const auto writes = [](uint64_t offset, unsigned bytes) {
+    return ElementsAre(LdsAccess{LdsUse::kWrite, 3, 0x12000 + offset, bytes});
+  };
+  EXPECT_THAT(accesses_of("global_load_lds_ubyte v1, s[0:1] offset:8"), writes(8 + 3 * 4, 4));
+  EXPECT_THAT(accesses_of("global_load_lds_dword v1, s[0:1] offset:8"), writes(8 + 3 * 4, 4));
+  EXPECT_THAT(accesses_of("global_load_lds_dwordx3 v1, s[0:1] offset:8"), writes(8 + 3 * 16, 12));
+  EXPECT_THAT(accesses_of("global_load_lds_dwordx4 v1, s[0:1] offset:8"), writes(8 + 3 * 16, 16));
+  EXPECT_THAT(accesses_of("buffer_load_dword off, s[0:3], 0 offset:8 lds"), writes(8 + 3 * 4, 4));
+  EXPECT_THAT(accesses_of("buffer_load_dwordx3 off, s[0:3], 0 offset:8 lds"),
+              writes(8 + 3 * 16, 12));
+  EXPECT_THAT(accesses_of("buffer_load_dwordx4 off, s[0:3], 0 offset:8 lds"),
+              writes(8 + 3 * 16, 16));
+}
+
 TEST_F(LdsAccessTest, LdsDirectReadsOnce) {
   const auto reads = [&](const char* m0, const char* text) {
     return accesses_of("s_mov_b32 m0, " + std::string(m0) + "\n" + text);

@@ -109,6 +109,16 @@ TEST_F(LdsCheckTest, AReadBeyondAnyLdsIsANote) {
                                  HasSubstr("which returns 0")));
 }
 
+// gfx950 has 160 KiB: an offset of 64 KiB is in the compute unit's LDS, and not in the dispatch's.
+TEST_F(LdsCheckTest, AnyLdsIsAsLargeAsTheProcessorHasIt) {
+  Machine watched{watched_by(check, "gfx950")};
+  watched.expect_ok(
+      "v_mov_b32 v2, 0x10000\nds_read_b32 v3, v2\nv_mov_b32 v2, 0x28000\nds_read_b32 v3, v2", {},
+      one_group(1, 1024));
+  EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("access outside LDS"),
+                                          HasSubstr("reads 4 bytes at LDS offset 65536,"))));
+}
+
 TEST_F(LdsCheckTest, AtomicsDoNotRaceWithEachOtherButWithPlainAccesses) {
   const std::string start =
       "v_mov_b32 v2, 0\nv_mov_b32 v4, 0\ns_cmp_eq_u32 s10, 0\ns_cbranch_scc0 ready\n"

@@ -473,6 +473,20 @@ TEST(WaitCheck, ALoadToLdsIsWaitedForByVmcnt) {
                            {"reads 1 byte at LDS offset 0", "vmcnt(0) between"}});
 }
 
+// From gfx942 on, instructions of their own load to LDS, and no bit says so.
+TEST(WaitCheck, ALoadOfThatNameToLdsIsWaitedForByVmcnt) {
+  Watched watched("gfx942");
+  const std::string load = "s_mov_b32 m0, 0\nglobal_load_lds_dword v[8:9], off\n";
+  expect_missing(watched, {(load + "s_waitcnt lgkmcnt(0)\nds_read_b32 v2, v1"),
+                           {"lane 0 reads 4 bytes at LDS offset 0, which its wave writes at",
+                            "(global_load_lds_dword v[8:9], off)", "s_waitcnt vmcnt(0) between",
+                            "ds_read_b32 v2, v1"}});
+  expect_silent(watched, load + "s_waitcnt vmcnt(0)\nds_read_b32 v2, v1");
+  expect_missing(watched, {("ds_read_b32 v2, v1\n" + load),
+                           {"writes 4 bytes at LDS offset 0, which its wave reads",
+                            "s_waitcnt lgkmcnt(0) between", "global_load_lds_dword"}});
+}
+
 TEST(WaitCheck, ALoadToLdsIsWaitedForBeforeABarrier) {
   Watched watched;
   const std::string load =
