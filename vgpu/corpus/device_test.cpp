@@ -1,5 +1,8 @@
 // The corpus on the vendor's unmodified runtime: one build of each kernel, through the driver
 // amdgpu. HALYARD_VGPU_PROFILE says on which processor.
+//
+//   --target=TARGET   what the code is for: the processor, or a generic target that covers it
+//   --driver=NAME     another driver: hip
 
 #include <gtest/gtest.h>
 
@@ -11,6 +14,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "hal/device.h"
 #include "registry/registry.h"
@@ -22,10 +26,19 @@ namespace halyard::vgpu::corpus {
 namespace {
 
 constexpr const char* kLevel = "O2";
+std::string target;
+std::string driver = "amdgpu";
 
 std::string processor() {
   const char* const profile = std::getenv("HALYARD_VGPU_PROFILE");
   return profile ? profile : "gfx900";
+}
+
+// The file's code object.
+std::filesystem::path object_of(const std::string& source) {
+  const bool is_generic = target.ends_with("-generic");
+  return std::filesystem::path(HALYARD_CORPUS_OBJECTS) / (is_generic ? "generic" : "") /
+         (source + "." + (target.empty() ? processor() : target) + "." + kLevel + ".hsaco");
 }
 
 class CorpusDevice : public testing::Test {
@@ -101,7 +114,7 @@ Result<std::vector<uint32_t>> run_on_device(Device& device, Executable& executab
 }
 
 TEST_F(CorpusDevice, AgreesWithHost) {
-  Result<Ref<Device>> device = registry()->open_device("amdgpu");
+  Result<Ref<Device>> device = registry()->open_device(driver);
   ASSERT_TRUE(device.ok()) << device.status().to_string();
   std::map<std::string, Ref<Executable>> executables;
   for (const CorpusCase* one : all_cases()) {
@@ -110,9 +123,7 @@ TEST_F(CorpusDevice, AgreesWithHost) {
     const std::string source = std::filesystem::path(one->file).filename();
     Ref<Executable>& executable = executables[source];
     if (!executable) {
-      std::ifstream file(std::string(HALYARD_CORPUS_OBJECTS) + "/" + source + "." + processor() +
-                             "." + kLevel + ".hsaco",
-                         std::ios::binary);
+      std::ifstream file(object_of(source), std::ios::binary);
       const std::string code{std::istreambuf_iterator<char>(file), {}};
       Result<Ref<Executable>> loaded = (*device)->load_executable(code.data(), code.size());
       ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
@@ -128,3 +139,18 @@ TEST_F(CorpusDevice, AgreesWithHost) {
 
 }  // namespace
 }  // namespace halyard::vgpu::corpus
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const std::string_view target_flag = "--target=";
+  const std::string_view driver_flag = "--driver=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word.starts_with(target_flag)) {
+      halyard::vgpu::corpus::target = word.substr(target_flag.size());
+    } else if (word.starts_with(driver_flag)) {
+      halyard::vgpu::corpus::driver = word.substr(driver_flag.size());
+    }
+  }
+  return RUN_ALL_TESTS();
+}
