@@ -179,8 +179,8 @@ INSTANTIATE_TEST_SUITE_P(Profiles, KnownFiles,
                          test_name);
 INSTANTIATE_TEST_SUITE_P(Profiles, Files,
                          ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "mixed",
-                                           "two-gfx90a", "mi300x", "mi300a", "mi308x", "mi350x", "mi355x",
-                                           "mi300x-cpx"),
+                                           "two-gfx90a", "mi300x", "mi300a", "mi308x", "mi350x",
+                                           "mi355x", "mi300x-cpx"),
                          test_name);
 
 // The path that a symbolic link of the driver's leads to. Links on the way are not followed.
