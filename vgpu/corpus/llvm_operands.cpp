@@ -1,24 +1,13 @@
 #include "vgpu/corpus/llvm_operands.h"
 
-#include <llvm/MC/MCAsmInfo.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCDisassembler/MCDisassembler.h>
-#include <llvm/MC/MCInst.h>
-#include <llvm/MC/MCInstPrinter.h>
-#include <llvm/MC/MCInstrInfo.h>
-#include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/MCTargetOptions.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/TargetParser/Triple.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 
-#include "vgpu/isa/llvm_versions.h"
+#include "vgpu/isa/tests/llvm_mc.h"
 
 namespace halyard::vgpu::corpus {
 namespace {
@@ -28,48 +17,15 @@ namespace {
   std::exit(2);
 }
 
-// Scalars that have names of their own, and where encodings have them (Vega ISA, table 3.1).
-struct Named {
-  const char* name;
-  uint16_t first, count;
-};
-constexpr Named kNamed[] = {
-    {"FLAT_SCR_LO", 102, 1},   {"FLAT_SCR_HI", 103, 1},
-    {"FLAT_SCR", 102, 2},      {"XNACK_MASK_LO", 104, 1},
-    {"XNACK_MASK_HI", 105, 1}, {"XNACK_MASK", 104, 2},
-    {"VCC_LO", 106, 1},        {"VCC_HI", 107, 1},
-    {"VCC", 106, 2},           {"M0", 124, 1},
-    {"EXEC_LO", 126, 1},       {"EXEC_HI", 127, 1},
-    {"EXEC", 126, 2},
-};
-
-// "VGPR4", "SGPR8_SGPR9", "FLAT_SCR_LO_vi": the dwords of LLVM's register.
+// The dwords of LLVM's register.
 std::vector<OperandRegister> dwords_of(std::string_view name) {
+  using File = OperandRegister::File;
   std::vector<OperandRegister> all;
-  constexpr std::pair<std::string_view, OperandRegister::File> kFiles[] = {
-      {"VGPR", OperandRegister::File::kVector},
-      {"AGPR", OperandRegister::File::kAcc},
-      {"SGPR", OperandRegister::File::kScalar}};
-  for (const auto& [prefix, file] : kFiles) {
-    if (!name.starts_with(prefix)) continue;
-    for (size_t at = 0; at < name.size(); at = name.find('_', at) + 1) {
-      if (name.substr(at).starts_with(prefix))
-        all.push_back({file, static_cast<uint16_t>(std::atoi(name.data() + at + prefix.size()))});
-      if (name.find('_', at) == std::string_view::npos) break;
-    }
-    return all;
-  }
-  for (const Named& one : kNamed) {
-    // A generation's name may stand behind it, in small letters.
-    const std::string_view rest = name.starts_with(one.name)
-                                      ? name.substr(std::string_view(one.name).size())
-                                      : std::string_view("?");
-    const bool fits = rest.empty() || (rest.size() > 1 && rest[0] == '_' && rest[1] >= 'a');
-    if (!fits) continue;
-    for (uint16_t n = 0; n < one.count; ++n)
-      all.push_back({OperandRegister::File::kScalar, static_cast<uint16_t>(one.first + n)});
-    return all;
-  }
+  const auto found = isa::testing::registers_of(name);
+  if (!found) return all;
+  const auto [letter, first, count] = *found;
+  const File file = letter == 'v' ? File::kVector : letter == 'a' ? File::kAcc : File::kScalar;
+  for (unsigned n = 0; n < count; ++n) all.push_back({file, static_cast<uint16_t>(first + n)});
   return all;
 }
 
@@ -79,36 +35,14 @@ void append(std::vector<OperandRegister>& to, const std::vector<OperandRegister>
 
 }  // namespace
 
-struct LlvmReader::Parts {
-  llvm::Triple triple{"amdgcn-amd-amdhsa"};
-  llvm::MCTargetOptions options;
-  std::unique_ptr<llvm::MCRegisterInfo> registers;
-  std::unique_ptr<llvm::MCAsmInfo> info;
-  std::unique_ptr<llvm::MCInstrInfo> instructions;
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
-  std::unique_ptr<llvm::MCContext> context;
-  std::unique_ptr<llvm::MCDisassembler> disassembler;
-  std::unique_ptr<llvm::MCInstPrinter> printer;
+struct LlvmReader::Parts : isa::testing::LlvmDisassembler {
+  using LlvmDisassembler::LlvmDisassembler;
 };
 
-LlvmReader::LlvmReader(const std::string& processor) : parts_(std::make_unique<Parts>()) {
-  LLVMInitializeAMDGPUTargetInfo();
-  LLVMInitializeAMDGPUTargetMC();
-  LLVMInitializeAMDGPUDisassembler();
-  Parts& p = *parts_;
-  using isa::argument;
-  std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(argument(p.triple), error);
-  if (!target) fail(error);
-  p.registers.reset(target->createMCRegInfo(argument(p.triple)));
-  p.info.reset(target->createMCAsmInfo(*p.registers, argument(p.triple), p.options));
-  p.instructions.reset(target->createMCInstrInfo());
-  p.subtarget.reset(target->createMCSubtargetInfo(argument(p.triple), processor, ""));
-  p.context = std::make_unique<llvm::MCContext>(p.triple, p.info.get(), p.registers.get(),
-                                                p.subtarget.get());
-  p.disassembler.reset(target->createMCDisassembler(*p.subtarget, *p.context));
-  p.printer.reset(target->createMCInstPrinter(p.triple, 0, *p.info, *p.instructions, *p.registers));
-  if (!p.disassembler || !p.printer) fail("LLVM does not know " + processor);
+LlvmReader::LlvmReader(const std::string& processor) try
+    : parts_(std::make_unique<Parts>(processor)) {
+} catch (const std::exception& unknown) {
+  fail(unknown.what());
 }
 
 LlvmReader::~LlvmReader() = default;

@@ -1,31 +1,21 @@
 #include "vgpu/isa/tests/assembler.h"
 
 #include <llvm/MC/MCAsmBackend.h>
-#include <llvm/MC/MCAsmInfo.h>
 #include <llvm/MC/MCCodeEmitter.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCInstrInfo.h>
 #include <llvm/MC/MCObjectFileInfo.h>
 #include <llvm/MC/MCObjectWriter.h>
 #include <llvm/MC/MCParser/MCAsmParser.h>
 #include <llvm/MC/MCParser/MCTargetAsmParser.h>
-#include <llvm/MC/MCRegisterInfo.h>
 #include <llvm/MC/MCStreamer.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/MCTargetOptions.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/TargetParser/Triple.h>
 
 #include <memory>
-#include <mutex>
 #include <set>
 
-#include "vgpu/isa/llvm_versions.h"
+#include "vgpu/isa/tests/llvm_mc.h"
 
 namespace halyard::vgpu::isa::testing {
 namespace {
@@ -38,17 +28,8 @@ struct Diagnostics {
 std::vector<uint8_t> assemble(const std::string& text, const std::string& processor,
                               Diagnostics& diagnostics) {
   std::string& error = diagnostics.text;
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeAMDGPUTargetInfo();
-    LLVMInitializeAMDGPUTargetMC();
-    LLVMInitializeAMDGPUAsmParser();
-  });
   error.clear();
-  const llvm::Triple triple("amdgcn-amd-amdhsa");
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(argument(triple), error);
-  if (!target) return {};
-
+  const LlvmMc mc(processor);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text + "\n"), llvm::SMLoc());
   sources.setDiagHandler(
@@ -60,32 +41,27 @@ std::vector<uint8_t> assemble(const std::string& text, const std::string& proces
       },
       &diagnostics);
 
-  const llvm::MCTargetOptions options;
-  const std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(argument(triple)));
-  const std::unique_ptr<llvm::MCAsmInfo> info(
-      target->createMCAsmInfo(*registers, argument(triple), options));
-  const std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
-  const std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(argument(triple), processor, ""));
-  llvm::MCContext context(triple, info.get(), registers.get(), subtarget.get(), &sources, &options);
+  llvm::MCContext context(mc.triple, mc.info.get(), mc.registers.get(), mc.subtarget.get(),
+                          &sources, &mc.options);
   const std::unique_ptr<llvm::MCObjectFileInfo> object_info(
-      target->createMCObjectFileInfo(context, /*PIC=*/true));
+      mc.target->createMCObjectFileInfo(context, /*PIC=*/true));
   context.setObjectFileInfo(object_info.get());
 
   llvm::SmallVector<char, 0> object;
   {
     llvm::raw_svector_ostream stream(object);
     std::unique_ptr<llvm::MCAsmBackend> backend(
-        target->createMCAsmBackend(*subtarget, *registers, options));
+        mc.target->createMCAsmBackend(*mc.subtarget, *mc.registers, mc.options));
     std::unique_ptr<llvm::MCObjectWriter> writer = backend->createObjectWriter(stream);
     std::unique_ptr<llvm::MCCodeEmitter> emitter(
-        target->createMCCodeEmitter(*instructions, context));
-    const std::unique_ptr<llvm::MCStreamer> streamer(target->createMCObjectStreamer(
-        triple, context, std::move(backend), std::move(writer), std::move(emitter), *subtarget));
+        mc.target->createMCCodeEmitter(*mc.instructions, context));
+    const std::unique_ptr<llvm::MCStreamer> streamer(
+        mc.target->createMCObjectStreamer(mc.triple, context, std::move(backend), std::move(writer),
+                                          std::move(emitter), *mc.subtarget));
     const std::unique_ptr<llvm::MCAsmParser> parser(
-        llvm::createMCAsmParser(sources, context, *streamer, *info));
+        llvm::createMCAsmParser(sources, context, *streamer, *mc.info));
     const std::unique_ptr<llvm::MCTargetAsmParser> target_parser(
-        target->createMCAsmParser(*subtarget, *parser, *instructions, options));
+        mc.target->createMCAsmParser(*mc.subtarget, *parser, *mc.instructions, mc.options));
     parser->setTargetParser(*target_parser);
     if (parser->Run(/*NoInitialTextSection=*/false)) {
       if (error.empty()) error = "the assembler failed";

@@ -4,19 +4,8 @@
 #include "vgpu/observe/effects.h"
 
 #include <gmock/gmock.h>
-#include <llvm/MC/MCAsmInfo.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCDisassembler/MCDisassembler.h>
-#include <llvm/MC/MCInst.h>
 #include <llvm/MC/MCInstrDesc.h>
-#include <llvm/MC/MCInstrInfo.h>
-#include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/MCTargetOptions.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 #include <bit>
@@ -31,9 +20,9 @@
 
 #include "vgpu/isa/coverage.h"
 #include "vgpu/isa/decode.h"
-#include "vgpu/isa/llvm_versions.h"
 #include "vgpu/isa/opcode.h"
 #include "vgpu/isa/tests/assembler.h"
+#include "vgpu/isa/tests/llvm_mc.h"
 #include "vgpu/observe/register_names.h"
 
 namespace halyard::vgpu::observe::testing {
@@ -68,31 +57,16 @@ struct Operands {
 
 class Llvm {
  public:
-  explicit Llvm(const std::string& processor) {
-    LLVMInitializeAMDGPUTargetInfo();
-    LLVMInitializeAMDGPUTargetMC();
-    LLVMInitializeAMDGPUDisassembler();
-    const llvm::Triple triple("amdgcn-amd-amdhsa");
-    std::string error;
-    const llvm::Target* const target =
-        llvm::TargetRegistry::lookupTarget(isa::argument(triple), error);
-    registers_.reset(target->createMCRegInfo(isa::argument(triple)));
-    info_.reset(target->createMCAsmInfo(*registers_, isa::argument(triple), options_));
-    instructions_.reset(target->createMCInstrInfo());
-    subtarget_.reset(target->createMCSubtargetInfo(isa::argument(triple), processor, ""));
-    context_ =
-        std::make_unique<llvm::MCContext>(triple, info_.get(), registers_.get(), subtarget_.get());
-    disassembler_.reset(target->createMCDisassembler(*subtarget_, *context_));
-  }
+  explicit Llvm(const std::string& processor) : llvm_(processor) {}
 
   bool operands_of(const uint8_t (&bytes)[8], Operands& out) const {
     llvm::MCInst inst;
     uint64_t size = 0;
-    if (disassembler_->getInstruction(inst, size, bytes, 0, llvm::nulls()) !=
+    if (llvm_.disassembler->getInstruction(inst, size, bytes, 0, llvm::nulls()) !=
         llvm::MCDisassembler::Success) {
       return false;
     }
-    const llvm::MCInstrDesc& desc = instructions_->get(inst.getOpcode());
+    const llvm::MCInstrDesc& desc = llvm_.instructions->get(inst.getOpcode());
     for (unsigned i = 0; i < inst.getNumOperands(); ++i) {
       const llvm::MCOperand& operand = inst.getOperand(i);
       if (!operand.isReg()) continue;
@@ -112,46 +86,22 @@ class Llvm {
   }
 
  private:
-  // "VGPR3_VGPR4", "SGPR2", "VCC", "FLAT_SCR_LO_vi", "SRC_VCCZ"
   void add(llvm::MCRegister reg, Names& names) const {
-    std::string_view name = registers_->getName(reg);
-    for (const std::string_view suffix : {"_vi", "_gfx9plus", "_gfxpre11"}) {
-      if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
-    }
-    const auto pair = [&](std::string_view llvm, const char* ours) {
-      if (name == llvm || name == std::string(llvm) + "_LO")
-        names.insert(std::string(ours) + "_lo");
-      if (name == llvm || name == std::string(llvm) + "_HI")
-        names.insert(std::string(ours) + "_hi");
-    };
-    pair("VCC", "vcc");
-    pair("EXEC", "exec");
-    pair("FLAT_SCR", "flat_scratch");
-    pair("XNACK_MASK", "xnack_mask");
+    const std::string_view name = llvm_.registers->getName(reg);
     if (name == "SRC_VCCZ") names.insert({"vcc_lo", "vcc_hi"});
     if (name == "SRC_EXECZ") names.insert({"exec_lo", "exec_hi"});
-    if (name == "M0" || name == "LDS_DIRECT" || name == "SRC_LDS_DIRECT") names.insert("m0");
-    while (!name.empty()) {
-      const std::string_view part = name.substr(0, name.find('_'));
-      name.remove_prefix(std::min(name.size(), part.size() + 1));
-      const size_t digits = part.find_first_of("0123456789");
-      if (digits == part.npos) continue;
-      const std::string_view file = part.substr(0, digits);
-      const std::string number(part.substr(digits));
-      if (file == "VGPR") names.insert("v" + number);
-      if (file == "AGPR") names.insert("a" + number);
-      if (file == "SGPR") names.insert("s" + number);
-      if (file == "TTMP") names.insert("ttmp" + number);
-    }
+    if (name == "LDS_DIRECT" || name == "SRC_LDS_DIRECT") names.insert("m0");
+    const auto found = isa::testing::registers_of(name);
+    if (!found) return;
+    const auto [letter, first, count] = *found;
+    const RegisterFile file = letter == 'v'   ? RegisterFile::kVector
+                              : letter == 'a' ? RegisterFile::kAcc
+                                              : RegisterFile::kScalar;
+    for (unsigned n = 0; n < count; ++n)
+      names.insert(register_name(file, static_cast<uint16_t>(first + n)));
   }
 
-  llvm::MCTargetOptions options_;
-  std::unique_ptr<llvm::MCRegisterInfo> registers_;
-  std::unique_ptr<llvm::MCAsmInfo> info_;
-  std::unique_ptr<llvm::MCInstrInfo> instructions_;
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget_;
-  std::unique_ptr<llvm::MCContext> context_;
-  std::unique_ptr<llvm::MCDisassembler> disassembler_;
+  const isa::testing::LlvmDisassembler llvm_;
 };
 
 // A format's encodings: the bits that say that it is the format, and where the opcode is.

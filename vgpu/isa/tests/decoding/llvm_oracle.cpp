@@ -1,26 +1,11 @@
 #include "vgpu/isa/tests/decoding/llvm_oracle.h"
 
-#include <llvm/MC/MCAsmInfo.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCDisassembler/MCDisassembler.h>
-#include <llvm/MC/MCInst.h>
-#include <llvm/MC/MCInstPrinter.h>
-#include <llvm/MC/MCInstrInfo.h>
-#include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/MCTargetOptions.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/TargetParser/Triple.h>
 
-#include <cstdlib>
-#include <mutex>
-#include <stdexcept>
 #include <string_view>
 
-#include "vgpu/isa/llvm_versions.h"
 #include "vgpu/isa/op_table.h"
+#include "vgpu/isa/tests/llvm_mc.h"
 
 namespace halyard::vgpu::isa::testing {
 namespace {
@@ -33,90 +18,14 @@ std::string_view bare(std::string_view name) {
   return name;
 }
 
-// "SGPR4_SGPR5" → s, 4, 2; "VCC" → s, 106, 2. Nothing for what has no number of its own.
-std::optional<Registers> registers_of(std::string_view name) {
-  struct Named {
-    std::string_view name;
-    Registers registers;
-  };
-  static const Named kNamed[] = {
-      {"FLAT_SCR", {'s', 102, 2}},      {"FLAT_SCR_LO", {'s', 102, 1}},
-      {"FLAT_SCR_HI", {'s', 103, 1}},   {"XNACK_MASK", {'s', 104, 2}},
-      {"XNACK_MASK_LO", {'s', 104, 1}}, {"XNACK_MASK_HI", {'s', 105, 1}},
-      {"VCC", {'s', 106, 2}},           {"VCC_LO", {'s', 106, 1}},
-      {"VCC_HI", {'s', 107, 1}},        {"M0", {'s', 124, 1}},
-      {"EXEC", {'s', 126, 2}},          {"EXEC_LO", {'s', 126, 1}},
-      {"EXEC_HI", {'s', 127, 1}},       {"SGPR_NULL", {'s', 125, 1}},
-      {"SGPR_NULL64", {'s', 125, 2}},
-  };
-  // "FLAT_SCR_LO_vi", "M0_gfxpre11" and "TTMP4_gfx9plus" are encodings' own names; "VGPR1_HI16" is
-  // a half.
-  for (const std::string_view suffix :
-       {"_vi", "_gfx9plus", "_gfxpre11", "_gfx11plus", "_LO16", "_HI16"}) {
-    while (name.find(suffix) != name.npos) {
-      const size_t at = name.find(suffix);
-      static thread_local std::string kept;
-      kept = std::string(name.substr(0, at)) + std::string(name.substr(at + suffix.size()));
-      name = kept;
-    }
-  }
-  for (const Named& named : kNamed) {
-    if (named.name == name) return named.registers;
-  }
-  struct File {
-    std::string_view prefix;
-    char file;
-    unsigned offset;
-  };
-  static const File kFiles[] = {
-      {"SGPR", 's', 0}, {"VGPR", 'v', 0}, {"AGPR", 'a', 0}, {"TTMP", 's', 108}};
-  for (const File& file : kFiles) {
-    if (!name.starts_with(file.prefix)) continue;
-    const auto first = static_cast<unsigned>(
-        std::strtoul(std::string(name.substr(file.prefix.size())).c_str(), nullptr, 10));
-    unsigned count = 1;
-    for (const char c : name) count += c == '_' ? 1 : 0;
-    return Registers{file.file, file.offset + first, count};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-struct LlvmOracle::Parts {
-  llvm::MCTargetOptions options;
-  std::unique_ptr<llvm::MCRegisterInfo> registers;
-  std::unique_ptr<llvm::MCAsmInfo> asm_info;
-  std::unique_ptr<llvm::MCInstrInfo> instructions;
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
-  std::unique_ptr<llvm::MCContext> context;
-  std::unique_ptr<llvm::MCDisassembler> disassembler;
-  std::unique_ptr<llvm::MCInstPrinter> printer;
+struct LlvmOracle::Parts : LlvmDisassembler {
+  using LlvmDisassembler::LlvmDisassembler;
 };
 
 LlvmOracle::LlvmOracle(const std::string& processor, const std::string& features)
-    : parts_(std::make_unique<Parts>()) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeAMDGPUTargetInfo();
-    LLVMInitializeAMDGPUTargetMC();
-    LLVMInitializeAMDGPUDisassembler();
-  });
-  const llvm::Triple triple("amdgcn-amd-amdhsa");
-  std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(argument(triple), error);
-  if (!target) throw std::runtime_error("LLVM has no AMDGPU target: " + error);
-  Parts& p = *parts_;
-  p.registers.reset(target->createMCRegInfo(argument(triple)));
-  p.asm_info.reset(target->createMCAsmInfo(*p.registers, argument(triple), p.options));
-  p.instructions.reset(target->createMCInstrInfo());
-  p.subtarget.reset(target->createMCSubtargetInfo(argument(triple), processor, features));
-  p.context = std::make_unique<llvm::MCContext>(triple, p.asm_info.get(), p.registers.get(),
-                                                p.subtarget.get());
-  p.disassembler.reset(target->createMCDisassembler(*p.subtarget, *p.context));
-  p.printer.reset(
-      target->createMCInstPrinter(triple, 0, *p.asm_info, *p.instructions, *p.registers));
-}
+    : parts_(std::make_unique<Parts>(processor, features)) {}
 
 LlvmOracle::~LlvmOracle() = default;
 
