@@ -8,6 +8,8 @@
 #include "vgpu/isa/buffer_resource.h"
 #include "vgpu/isa/tables.h"
 #include "vgpu/isa/target.h"
+#include "vgpu/isa/valu/half.h"
+#include "vgpu/isa/valu/small_floats.h"
 
 namespace halyard::vgpu::isa {
 namespace {
@@ -62,43 +64,23 @@ int32_t sign_extend(uint32_t value, unsigned bits) {
   return static_cast<int32_t>(value << (32 - bits)) >> (32 - bits);
 }
 
-// Floats narrower than 32 bits have 5 exponent bits with bias 15: f16 with a sign and 10 bits of
-// mantissa, the 11- and 10-bit ones with no sign and 6 or 5 bits.
-float small_to_float(uint32_t value, unsigned mantissa_bits, bool has_sign) {
-  const uint32_t mantissa = value & mask_of(mantissa_bits);
-  const uint32_t exponent = (value >> mantissa_bits) & 31;
-  float magnitude;
-  if (exponent == 31) {
-    magnitude = mantissa ? std::bit_cast<float>(0x7fc00000u | mantissa << (23 - mantissa_bits))
-                         : std::bit_cast<float>(0x7f800000u);
-  } else if (exponent == 0) {
-    magnitude = std::ldexp(static_cast<float>(mantissa), -14 - static_cast<int>(mantissa_bits));
-  } else {
-    magnitude = std::bit_cast<float>((exponent + 112) << 23 | mantissa << (23 - mantissa_bits));
-  }
-  const bool negative = has_sign && (value >> (mantissa_bits + 5) & 1);
-  return negative ? -magnitude : magnitude;
+// Floats narrower than 32 bits are f16s, the 11- and 10-bit ones without the sign and the last 4 or
+// 5 bits of the mantissa. NaNs become quiet.
+float small_to_float(uint32_t value, unsigned mantissa_bits) {
+  const float f = valu::to_f32(valu::F16{static_cast<uint16_t>(value << (10 - mantissa_bits))});
+  return std::isnan(f) ? std::bit_cast<float>(std::bit_cast<uint32_t>(f) | 0x400000) : f;
 }
 
-// Rounds to nearest even.
+// Rounds to nearest even. NaNs have no payload.
 uint32_t float_to_small(float value, unsigned mantissa_bits, bool has_sign) {
+  const valu::FloatFormat format{5, mantissa_bits, 15, valu::Specials::kIeee};
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const uint32_t sign = bits >> 31;
-  const uint32_t infinity = 31u << mantissa_bits;
-  const uint32_t sign_bit = has_sign ? sign << (mantissa_bits + 5) : 0;
-  if (std::isnan(value)) return sign_bit | infinity | 1u << (mantissa_bits - 1);
-  if (sign && !has_sign) return 0;
-  const float magnitude = std::fabs(value);
-  if (std::isinf(magnitude)) return sign_bit | infinity;
-  if (magnitude == 0) return sign_bit;  // std::frexp gives it an exponent like that of 0.5
-  // In units of the smallest denormal of the binade (or of zero's).
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  const int lowest = -14 - static_cast<int>(mantissa_bits);
-  const int unit = std::max(exponent - 1 - static_cast<int>(mantissa_bits), lowest);
-  const auto scaled = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
-  const uint32_t encoded = (static_cast<uint32_t>(unit - lowest) << mantissa_bits) + scaled;
-  return sign_bit | std::min(encoded, infinity);
+  const bool negative = bits >> 31;
+  const uint32_t sign = has_sign && negative ? format.sign() : 0;
+  if (std::isnan(value)) return sign | format.infinity() | 1u << (mantissa_bits - 1);
+  if (negative && !has_sign) return 0;
+  const valu::Unpacked magnitude = valu::unpack(valu::kBinary32, bits & 0x7fffffff);
+  return sign | valu::pack(format, magnitude, {}, false);
 }
 
 uint32_t decode_component(uint32_t raw, unsigned bits, unsigned number) {
@@ -117,8 +99,8 @@ uint32_t decode_component(uint32_t raw, unsigned bits, unsigned number) {
     case kSint:
       return static_cast<uint32_t>(sign_extend(raw, bits));
     case kFloat:
-      if (bits == 16) return as_bits(small_to_float(raw, 10, true));
-      if (bits == 11 || bits == 10) return as_bits(small_to_float(raw, bits - 5, false));
+      if (bits == 16) return as_bits(small_to_float(raw, 10));
+      if (bits == 11 || bits == 10) return as_bits(small_to_float(raw, bits - 5));
       return raw;
     default:
       return raw;
@@ -189,7 +171,7 @@ uint32_t to_half(uint32_t value, unsigned number) {
 uint32_t from_half(uint32_t value, unsigned number) {
   if (number == kUint) return value & 0xffff;
   if (number == kSint) return static_cast<uint32_t>(sign_extend(value & 0xffff, 16));
-  return std::bit_cast<uint32_t>(small_to_float(value & 0xffff, 10, true));
+  return std::bit_cast<uint32_t>(small_to_float(value & 0xffff, 10));
 }
 
 template <OtherHalf kOther>

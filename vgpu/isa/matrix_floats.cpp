@@ -41,9 +41,6 @@ struct Input {
 };
 
 template <ElementFormat kFormat>
-constexpr auto kValues = matrix::small_values<kFormat>();
-
-template <ElementFormat kFormat>
 float value_of(uint32_t bits) {
   if constexpr (kFormat == ElementFormat::kF16) {
     return valu::to_f32(valu::F16{static_cast<uint16_t>(bits)});
@@ -52,7 +49,7 @@ float value_of(uint32_t bits) {
   } else if constexpr (kFormat == ElementFormat::kXf32) {
     return std::bit_cast<float>(bits & ~0x1fffu);
   } else {
-    return kValues<kFormat>[bits];
+    return std::bit_cast<float>(valu::kF32OfByte<matrix::float_format(kFormat)>[bits]);
   }
 }
 
@@ -65,7 +62,7 @@ template <ElementFormat kFormat>
 [[gnu::noinline]] void convert_lanes(const uint32_t* __restrict low,
                                      const uint32_t* __restrict high, unsigned shift,
                                      float* __restrict values) {
-  constexpr unsigned kBits = matrix::info(kFormat).bits;
+  constexpr unsigned kBits = matrix::bits_of(kFormat);
   constexpr uint32_t kMask = kBits == 32 ? ~0u : (1u << kBits) - 1;
   const unsigned rest = (32 - shift) % 32;
   for (unsigned l = 0; l < kLanes; ++l) {
@@ -105,7 +102,7 @@ Converter converter_of(ElementFormat format) {
 // `edge` lanes of it, whose place is `place`.
 template <class Prepare, class Put>
 void load(const Input& in, ElementFormat format, Prepare&& prepare, Put&& put) {
-  const unsigned bits = matrix::info(format).bits;
+  const unsigned bits = matrix::bits_of(format);
   const Converter convert = converter_of(format);
   for (unsigned e = 0; e < in.per_lane; ++e) {
     const unsigned dword = e * bits / 32, shift = e * bits % 32;
@@ -205,7 +202,7 @@ struct Factors {
   int32_t highest = matrix::kZeroExponent;
 
   void load_from(const Input& in, ElementFormat format) {
-    const int least = matrix::info(format).least_exponent();
+    const int least = matrix::float_format(format).least_exponent();
     float significands[kLanes];
     int32_t exponents[kLanes];
     load(
@@ -283,7 +280,7 @@ struct Values {
   int lowest = 2000;
 
   void load_from(const Input& in, ElementFormat format) {
-    mantissa = matrix::info(format).mantissa;
+    mantissa = matrix::float_format(format).mantissa_bits;
     double wide[kLanes];
     load(
         in, format, [&](const float* values) { std::copy_n(values, kLanes, wide); },
@@ -401,11 +398,11 @@ Outcome multiply_floats(Wave& w, const Instruction& i, const FloatMultiply& what
     in.a.cbsz = i.abs;
     in.a.abid = i.op_sel;
     in.b.registers =
-        permuted(in.b.registers, in.b.per_lane * matrix::info(how.b).bits / 32, i.neg, in.room);
+        permuted(in.b.registers, in.b.per_lane * matrix::bits_of(how.b) / 32, i.neg, in.room);
   }
   if (w.target->matrix_arithmetic != MatrixArithmetic::kCdna3) {
     multiply_exactly(w, i, how, in.a, in.b);
-  } else if (matrix::info(how.a).bits == 8) {
+  } else if (matrix::bits_of(how.a) == 8) {
     multiply_truncating<matrix::GroupedStep>(w, i, how, in.a, in.b);
   } else if (how.a == ElementFormat::kXf32) {
     multiply_truncating<matrix::TruncatingStep<4>>(w, i, how, in.a, in.b);
@@ -422,8 +419,8 @@ Outcome multiply_selected_floats(Wave& w, const Instruction& i, FloatMultiply wh
   what.a = kFormats[i.abs];
   what.b = kFormats[i.neg];
   Inputs in(w, i, what);
-  in.a.halves = matrix::info(what.a).bits == 8;
-  in.b.halves = matrix::info(what.b).bits == 8;
+  in.a.halves = matrix::bits_of(what.a) == 8;
+  in.b.halves = matrix::bits_of(what.b) == 8;
   multiply_exactly(w, i, what, in.a, in.b);
   return Outcome::kNext;
 }

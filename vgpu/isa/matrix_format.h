@@ -1,13 +1,13 @@
-// The floats of 4 to 32 bits that matrix instructions multiply, and their values.
+// The floats of 4 to 32 bits that matrix instructions multiply.
 //
 // gfx942's 8-bit floats are FNUZ (one zero, one NaN, no infinity), gfx950's are those of the Open
 // Compute Project, as are its floats of 6 and 4 bits ("OCP Microscaling Formats", 5.3), which have
 // neither infinities nor NaNs.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstdint>
+
+#include "vgpu/isa/valu/small_floats.h"
 
 namespace halyard::vgpu::isa::matrix {
 
@@ -24,79 +24,35 @@ enum class ElementFormat : uint8_t {
   kFp4,  // E2M1
 };
 
-// Which bit patterns are no finite numbers.
-enum class Specials : uint8_t {
-  kIeee,          // the highest exponent: infinities and NaNs
-  kNegativeZero,  // the bits of -0: the only NaN
-  kAllOnes,       // all bits but the sign set: NaN
-  kNone,
-};
-
-struct ElementInfo {
-  unsigned bits;
-  unsigned mantissa;
-  int bias;
-  Specials specials;
-
-  // Of the smallest normal number and of all denormals.
-  constexpr int least_exponent() const { return 1 - bias; }
-};
-
-constexpr ElementInfo info(ElementFormat format) {
+constexpr valu::FloatFormat float_format(ElementFormat format) {
   switch (format) {
     case ElementFormat::kF16:
-      return {16, 10, 15, Specials::kIeee};
+      return valu::kBinary16;
     case ElementFormat::kBf16:
-      return {16, 7, 127, Specials::kIeee};
+      return valu::kBrain16;
     case ElementFormat::kXf32:
-      return {32, 10, 127, Specials::kIeee};
+      return {8, 10, 127, valu::Specials::kIeee};
     case ElementFormat::kFp8Fnuz:
-      return {8, 3, 8, Specials::kNegativeZero};
+      return valu::kE4M3Fnuz;
     case ElementFormat::kBf8Fnuz:
-      return {8, 2, 16, Specials::kNegativeZero};
+      return valu::kE5M2Fnuz;
     case ElementFormat::kFp8:
-      return {8, 3, 7, Specials::kAllOnes};
+      return valu::kE4M3;
     case ElementFormat::kBf8:
-      return {8, 2, 15, Specials::kIeee};
+      return valu::kE5M2;
     case ElementFormat::kFp6:
-      return {6, 3, 1, Specials::kNone};
+      return valu::kE2M3;
     case ElementFormat::kBf6:
-      return {6, 2, 3, Specials::kNone};
+      return valu::kE3M2;
     case ElementFormat::kFp4:
-      return {4, 1, 1, Specials::kNone};
+      return valu::kE2M1;
   }
   return {};
 }
 
-// A value of at most 8 bits.
-constexpr float small_value(const ElementInfo& f, uint32_t code) {
-  const uint32_t ones = (1u << (f.bits - 1)) - 1;
-  const uint32_t magnitude = code & ones;
-  const uint32_t fraction = magnitude & ((1u << f.mantissa) - 1);
-  const uint32_t exponent = magnitude >> f.mantissa;
-  const bool negative = code > ones;
-  constexpr uint32_t kNan = 0x7fc00000, kInfinity = 0x7f800000;
-  if (f.specials == Specials::kNegativeZero && negative && magnitude == 0)
-    return std::bit_cast<float>(kNan);
-  if (f.specials == Specials::kAllOnes && magnitude == ones) return std::bit_cast<float>(kNan);
-  if (f.specials == Specials::kIeee && exponent == ones >> f.mantissa) {
-    if (fraction != 0) return std::bit_cast<float>(kNan);
-    return std::bit_cast<float>(kInfinity | (negative ? 0x80000000u : 0));
-  }
-  const int power =
-      (exponent == 0 ? 1 : static_cast<int>(exponent)) - f.bias - static_cast<int>(f.mantissa);
-  const uint32_t significand = fraction | (exponent == 0 ? 0 : 1u << f.mantissa);
-  const float value = static_cast<float>(significand) *
-                      std::bit_cast<float>(static_cast<uint32_t>(127 + power) << 23);
-  return negative ? -value : value;
-}
-
-template <ElementFormat kFormat>
-constexpr std::array<float, 256> small_values() {
-  std::array<float, 256> values{};
-  for (uint32_t code = 0; code < 1u << info(kFormat).bits; ++code)
-    values[code] = small_value(info(kFormat), code);
-  return values;
+// That an element takes.
+constexpr unsigned bits_of(ElementFormat format) {
+  return format == ElementFormat::kXf32 ? 32 : float_format(format).bits();
 }
 
 }  // namespace halyard::vgpu::isa::matrix
