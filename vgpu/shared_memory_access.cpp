@@ -3,12 +3,12 @@
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <thread>
 
 #include "vgpu/fence.h"
+#include "vgpu/monotonic.h"
 
 namespace halyard::vgpu {
 namespace detail {
@@ -66,12 +66,6 @@ AccessState* unused_state() {
     if (state->used.compare_exchange_strong(used, true, std::memory_order_acq_rel)) return state;
   }
   return nullptr;
-}
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 // Whether the accesses that a thread was in have ended.

@@ -30,8 +30,9 @@ Effect::Kind kind_of(isa::CacheOp cache) {
     case isa::CacheOp::kInvalidateCode:
       return Kind::kInvalidateCode;
     default:
-      return Kind::kNone;
+      break;
   }
+  return Kind::kNone;
 }
 
 Use use_of(isa::Access access) {
@@ -44,6 +45,18 @@ uint64_t offset_of(const Instruction& i) {
 }
 
 }  // namespace
+
+const char* verb(Use use) {
+  switch (use) {
+    case Use::kLoad:
+      return "reads";
+    case Use::kStore:
+      return "writes";
+    case Use::kAtomic:
+      return "updates";
+  }
+  return "uses";
+}
 
 Effect effect_of(const Instruction& instruction) {
   const isa::Row& row = isa::row_of(instruction.op);

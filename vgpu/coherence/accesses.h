@@ -60,4 +60,7 @@ class Accesses {
   isa::MemoryRange range_;                     // of it, the last that was found
 };
 
+// "reads", "writes", "updates".
+const char* verb(Use use);
+
 }  // namespace halyard::vgpu::coherence

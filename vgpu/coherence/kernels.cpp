@@ -12,35 +12,14 @@
 #include "vgpu/coherence/accesses.h"
 #include "vgpu/host_guard.h"
 #include "vgpu/isa/kernel.h"
+#include "vgpu/isa/place_text.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/target.h"
+#include "vgpu/isa/wait_counts.h"
 #include "vgpu/shared_memory_access.h"
 
 namespace halyard::vgpu::coherence {
 namespace {
-
-const char* verb(Use use) {
-  switch (use) {
-    case Use::kLoad:
-      return "reads";
-    case Use::kStore:
-      return "writes";
-    case Use::kAtomic:
-      return "updates";
-  }
-  return "uses";
-}
-
-std::string offset_text(const isa::GroupContext& context, uint64_t pc) {
-  const uint64_t entry = context.kernel->entry;
-  return pc >= entry ? fmt::format("+0x{:04x}", pc - entry) : fmt::format("-0x{:04x}", entry - pc);
-}
-
-// VM_CNT of s_waitcnt (Vega ISA 4.4; gfx9: bits 3:0 and 15:14).
-uint32_t vector_count(const isa::Instruction& instruction) {
-  const auto bits = static_cast<uint32_t>(instruction.offset);
-  return (bits & 15) | (bits >> 10 & 0x30);
-}
 
 // The scope of SC1 and SC0 (LLVM AMDGPUUsage, "Memory Model GFX942"): 2 is the agent's, 3 the
 // system's; narrower ones are not the caches' matter here. Of an atomic SC1 alone says it: SC0 asks
@@ -129,7 +108,7 @@ class Kernels::Names final : public AccessNames {
             fmt::format("work-group ({}, {}, {}), wave {}{} {} {} byte{} at 0x{:x}", at.id[0],
                         at.id[1], at.id[2], wave_.index_in_group, lane, verb(use_), access.bytes,
                         access.bytes == 1 ? "" : "s", access.address),
-            fmt::format("pc {}: {}", offset_text(context, wave_.pc),
+            fmt::format("pc {}: {}", isa::offset_text(context, wave_.pc),
                         group_.kernels_.text(context, wave_.pc, instruction_.extra->encoding))};
   }
   uint64_t place() const override {
@@ -149,7 +128,7 @@ AuthorId Kernels::Group::author_of(uint64_t pc, const isa::Instruction& instruct
   for (const auto& [known, author] : authors_) {
     if (known == pc) return author;
   }
-  const std::string place = fmt::format("at {} ({})", offset_text(context_, pc),
+  const std::string place = fmt::format("at {} ({})", isa::offset_text(context_, pc),
                                         kernels_.text(context_, pc, instruction.extra->encoding));
   const AuthorId author = model_.history().author(view_.work, pc, place, use == Use::kAtomic);
   authors_.emplace_back(pc, author);
@@ -203,7 +182,7 @@ void Kernels::Group::check_code(const isa::Wave& wave) {
        .history = "written by " + changed->writer,
        .cure = "an invalidation of the instruction cache behind the write (PM4 ACQUIRE_MEM in a "
                "vendor packet, or s_icache_inv)",
-       .place = fmt::format("pc {}", offset_text(context_, wave.pc))});
+       .place = fmt::format("pc {}", isa::offset_text(context_, wave.pc))});
 }
 
 void Kernels::Group::before(const isa::Wave& wave, const isa::Instruction& instruction) {
@@ -247,7 +226,8 @@ void Kernels::Group::done(const isa::Wave& wave, const isa::Instruction& instruc
       return model_.after_scalar(view_, effect.use, author_of(pc, instruction, effect.use),
                                  accesses_.lines());
     case Effect::Kind::kWait:
-      return model_.wait(view_, wave.index_in_group, vector_count(instruction));
+      return model_.wait(view_, wave.index_in_group,
+                         isa::WaitCounts::decode(static_cast<uint32_t>(instruction.offset)).vm);
     case Effect::Kind::kInvalidateL1:
       return Model::invalidate_l1(view_);
     case Effect::Kind::kInvalidateScoped: {

@@ -4,6 +4,7 @@
 #include "vgpu/fence.h"
 #include "vgpu/isa/buffer_resource.h"
 #include "vgpu/isa/float_atomics.h"
+#include "vgpu/isa/plain_opcode.h"
 #include "vgpu/isa/private_access.h"
 #include "vgpu/isa/tables.h"
 #include "vgpu/isa/target.h"
@@ -167,10 +168,6 @@ Outcome cache_control(Wave& w, const Instruction&) {
   full_fence();
   w.stores_pending = false;
   return Outcome::kNext;
-}
-
-constexpr Opcode op(Op op, Handler handler) {
-  return {op, handler, handler};
 }
 
 #define HALYARD_D16(name, M, half)                    \

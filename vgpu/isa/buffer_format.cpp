@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "vgpu/isa/buffer_resource.h"
+#include "vgpu/isa/plain_opcode.h"
 #include "vgpu/isa/tables.h"
 #include "vgpu/isa/target.h"
 #include "vgpu/isa/valu/half.h"
@@ -286,10 +287,6 @@ Outcome format_access(Wave& w, const Instruction& i) {
   }
   if (i.lds) to_lds(w, i, w.m0() & w.target->buffer_lds_m0, &result);
   return Outcome::kNext;
-}
-
-constexpr Opcode op(Op op, Handler handler) {
-  return {op, handler, handler};
 }
 
 // Loads that leave a half of a register without a component.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,6 +20,7 @@
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/wave_slots.h"
 #include "vgpu/isa/work_group.h"
+#include "vgpu/monotonic.h"
 
 namespace halyard::vgpu::isa {
 namespace {
@@ -43,12 +43,6 @@ constexpr std::chrono::microseconds kWorthHelp{30};
 // HW_ID's fields of a unit (Vega ISA 3.x): CU 11:8, SH 12, SE 14:13, work-group 19:16.
 uint32_t place_in_hw_id(uint32_t unit) {
   return (unit & 15) << 8 | (unit >> 4 & 7) << 12 | (unit >> 7 & 15) << 16;
-}
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 uint64_t monotonic(uint64_t hz) {

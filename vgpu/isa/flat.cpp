@@ -5,6 +5,7 @@
 
 #include "vgpu/isa/float_atomics.h"
 #include "vgpu/isa/lane_access.h"
+#include "vgpu/isa/plain_opcode.h"
 #include "vgpu/isa/private_access.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
@@ -223,10 +224,6 @@ Outcome flat_atomic_add_f32(Wave& w, const Instruction& i) {
 Outcome global_atomic_add_f32(Wave& w, const Instruction& i) {
   return w.target->f32_atomic_denormals ? global<Atomic<atomic::Fadd, uint32_t>>(w, i)
                                         : global<Atomic<atomic::FaddMemory, uint32_t>>(w, i);
-}
-
-constexpr Opcode op(Op op, Handler handler) {
-  return {op, handler, handler};
 }
 
 #define HALYARD_D16(name, space, M, half)       \

@@ -5,6 +5,7 @@
 // an offset to a base that may be negative (AMDGPUISelDAGToDAG, isDSOffsetLegal).
 
 #include "vgpu/isa/lane_access.h"
+#include "vgpu/isa/plain_opcode.h"
 #include "vgpu/isa/tables.h"
 
 namespace halyard::vgpu::isa {
@@ -399,10 +400,6 @@ Outcome ds_bpermute_b32(Wave& w, const Instruction& i) {
 
 Outcome ds_nop(Wave&, const Instruction&) {
   return Outcome::kNext;
-}
-
-constexpr Opcode op(Op op, Handler handler) {
-  return {op, handler, handler};
 }
 
 #define HALYARD_DS(name32, name64, F)                        \

@@ -3,6 +3,7 @@
 #include <bit>
 #include <type_traits>
 
+#include "vgpu/isa/plain_opcode.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
 
@@ -444,10 +445,6 @@ Outcome s_addk_i32(Wave& w, const Instruction& i) {
 Outcome s_mulk_i32(Wave& w, const Instruction& i) {
   write(w, i.dst, read32(w, i.dst) * read32(w, i.src[0]));
   return Outcome::kNext;
-}
-
-constexpr Opcode op(Op op, Handler handler) {
-  return {op, handler, handler};
 }
 
 constexpr Opcode kOpcodes[] = {

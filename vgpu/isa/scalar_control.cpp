@@ -8,9 +8,11 @@
 
 #include "vgpu/fence.h"
 #include "vgpu/isa/fault.h"
+#include "vgpu/isa/plain_opcode.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
 #include "vgpu/isa/target.h"
+#include "vgpu/isa/wait_counts.h"
 #include "vgpu/isa/work_group.h"
 
 namespace halyard::vgpu::isa {
@@ -290,15 +292,13 @@ Outcome s_sleep(Wave&, const Instruction& i) {
 // host a load may still overtake an earlier store of this wave, which a wait for that store
 // forbids.
 Outcome s_waitcnt(Wave& w, const Instruction& i) {
-  const uint32_t bits = static_cast<uint32_t>(i.offset);
-  const uint32_t vector_count = (bits & 15) | (bits >> 10 & 0x30);
-  const uint32_t scalar_count = bits >> 8 & 15;
-  if (w.stores_pending && (vector_count == 0 || scalar_count == 0)) {
+  const auto counts = WaitCounts::decode(static_cast<uint32_t>(i.offset));
+  if (w.stores_pending && (counts.vm == 0 || counts.lgkm == 0)) {
     full_fence();
     w.stores_pending = false;
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  const bool waits = vector_count != 63 || scalar_count != 15;
+  const bool waits = counts.vm != WaitCounts::kMostVm || counts.lgkm != WaitCounts::kMostLgkm;
   return waits ? Outcome::kWait : Outcome::kNext;
 }
 
@@ -344,10 +344,6 @@ Outcome s_setkill(Wave&, const Instruction& i) {
 Outcome s_icache_inv(Wave& w, const Instruction&) {
   if (w.services) w.services->invalidate_code();
   return Outcome::kMode;
-}
-
-constexpr Opcode op(Op op, Handler handler) {
-  return {op, handler, handler};
 }
 
 constexpr Opcode kOpcodes[] = {

@@ -6,6 +6,7 @@
 #include "vgpu/isa/atomics.h"
 #include "vgpu/isa/fault.h"
 #include "vgpu/isa/memory_access.h"
+#include "vgpu/isa/plain_opcode.h"
 #include "vgpu/isa/scalar_operands.h"
 #include "vgpu/isa/tables.h"
 
@@ -124,10 +125,6 @@ Outcome s_memtime(Wave& w, const Instruction& i) {
 Outcome s_memrealtime(Wave& w, const Instruction& i) {
   write(w, i.dst, w.services ? w.services->reference_clock() : uint64_t{0});
   return Outcome::kNext;
-}
-
-constexpr Opcode op(Op op, Handler handler) {
-  return {op, handler, handler};
 }
 
 #define HALYARD_ATOMICS(prefix, Space, name, F)               \

@@ -64,12 +64,6 @@ __attribute__((noinline, no_sanitize("thread"))) uint64_t load_slot(const uint64
 
 }  // namespace
 
-uint64_t Doorbells::monotonic_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
 Doorbell::~Doorbell() {
   owner_.release(*this);
 }

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "vgpu/monotonic.h"
 #include "vgpu/queue/idle.h"
 
 namespace halyard::vgpu::machine {
@@ -55,8 +56,6 @@ class Doorbells {
   static constexpr uint64_t kPageBytes = 4096;
 
   using Clock = uint64_t (*)();  // nanoseconds, never 0
-  static uint64_t monotonic_ns();
-
   // `watch`: use userfaultfd if the kernel has it for us. Doorbells must go before this does.
   explicit Doorbells(bool watch, Clock clock = monotonic_ns);
   ~Doorbells();

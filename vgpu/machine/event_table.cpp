@@ -13,6 +13,7 @@
 
 #include "vgpu/fence.h"
 #include "vgpu/host_guard.h"
+#include "vgpu/monotonic.h"
 
 namespace halyard::vgpu::machine {
 
@@ -26,12 +27,6 @@ constexpr uint64_t kSharedWaitNs = 10 * 1000 * 1000;
 timespec to_timespec(uint64_t ns) {
   return {.tv_sec = static_cast<time_t>(ns / 1000000000),
           .tv_nsec = static_cast<long>(ns % 1000000000)};
-}
-
-uint64_t now_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
 }  // namespace
@@ -331,7 +326,7 @@ bool EventTable::is_shared(const Entry& entry) {
 EventStatus EventTable::wait(const uint32_t* ids, uint32_t count, bool all, uint32_t milliseconds,
                              uint64_t* ages) {
   if (ids == nullptr || count == 0) return EventStatus::kInvalid;
-  const uint64_t deadline = now_ns() + uint64_t{milliseconds} * 1000000;
+  const uint64_t deadline = monotonic_ns() + uint64_t{milliseconds} * 1000000;
   Waiter waiter;
   Entry few[16];
   std::unique_ptr<Entry[]> many;
@@ -391,7 +386,7 @@ EventStatus EventTable::wait(const uint32_t* ids, uint32_t count, bool all, uint
       timeout = to_timespec(kSharedWaitNs);
       limit = &timeout;
     } else if (!endless) {
-      const uint64_t now = now_ns();
+      const uint64_t now = monotonic_ns();
       if (now >= deadline) break;
       timeout = to_timespec(deadline - now);
       limit = &timeout;

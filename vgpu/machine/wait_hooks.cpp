@@ -1,7 +1,8 @@
 #include "vgpu/machine/wait_hooks.h"
 
 #include <hsa/amd_hsa_signal.h>
-#include <time.h>
+
+#include "vgpu/monotonic.h"
 
 namespace halyard::vgpu::machine {
 namespace {
@@ -12,12 +13,6 @@ using Wait = decltype(hsa_signal_wait_relaxed);
 Wait* wait_relaxed = nullptr;
 Wait* wait_scacquire = nullptr;
 decltype(hsa_system_get_info)* system_get_info = nullptr;
-
-uint64_t now_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 // Whether the runtime has an event to sleep for. Its handles are addresses.
 bool has_event(hsa_signal_t signal) {
@@ -56,11 +51,11 @@ hsa_signal_value_t sleep_with(Wait* wait, hsa_signal_t signal, hsa_signal_condit
                               hsa_signal_value_t value, uint64_t timeout) {
   if (signal.handle == 0 || has_event(signal))
     return wait(signal, condition, value, timeout, HSA_WAIT_STATE_BLOCKED);
-  const uint64_t begin = now_ns();
+  const uint64_t begin = monotonic_ns();
   const uint64_t most = nanoseconds(timeout);
   for (;;) {
     const hsa_signal_value_t is = wait(signal, condition, value, 0, HSA_WAIT_STATE_BLOCKED);
-    const uint64_t waited = now_ns() - begin;
+    const uint64_t waited = monotonic_ns() - begin;
     if (holds(condition, is, value) || waited >= most) return is;
     const uint64_t nap = nap_ns(waited);
     if (nap == 0) continue;

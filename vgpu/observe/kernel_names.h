@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "vgpu/isa/work_group.h"
+#include "vgpu/isa/place_text.h"
 
 namespace halyard::vgpu::observe {
 
@@ -15,10 +15,7 @@ using KernelNames = std::function<std::string(uint64_t kernel_object)>;
 // "kernel vadd" or "kernel of unknown name (0x7f…)".
 std::string kernel_text(const KernelNames& names, uint64_t kernel_object);
 
-// The distance from the kernel's entry: "+0x0040", "-0x0010".
-std::string offset_text(const isa::GroupContext& context, uint64_t pc);
-
-// "(1, 0, 0)"
-std::string group_text(const isa::WorkGroup& group);
+using isa::group_text;
+using isa::offset_text;
 
 }  // namespace halyard::vgpu::observe

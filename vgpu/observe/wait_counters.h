@@ -23,18 +23,21 @@
 #include <cstdint>
 #include <span>
 
+#include "vgpu/isa/wait_counts.h"
 #include "vgpu/isa/wave.h"
 
 namespace halyard::vgpu::observe {
 
 enum class Counter : uint8_t { kVm, kLgkm, kExp };
 
-// s_waitcnt's operand on gfx9. A count that is the highest of its field waits for nothing.
+// What s_waitcnt waits for.
 struct WaitCounts {
-  static constexpr unsigned kMost[] = {63, 15, 7};  // by Counter
+  static constexpr unsigned kMost[] = {isa::WaitCounts::kMostVm, isa::WaitCounts::kMostLgkm,
+                                       isa::WaitCounts::kMostExp};  // by Counter
 
   static WaitCounts decode(uint16_t simm16) {
-    return {{(simm16 & 15u) | (simm16 >> 10 & 0x30u), simm16 >> 8 & 15u, simm16 >> 4 & 7u}};
+    const auto counts = isa::WaitCounts::decode(simm16);
+    return {{counts.vm, counts.lgkm, counts.exp}};
   }
   static WaitCounts nothing_left() { return {{0, 0, 0}}; }
   unsigned of(Counter counter) const { return count[static_cast<unsigned>(counter)]; }

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <climits>
 
+#include "vgpu/monotonic.h"
+
 namespace halyard::vgpu::queue {
 
 namespace {
@@ -31,12 +33,6 @@ constexpr uint64_t kShortestSliceNs = 100000;
 
 // The threads of the process's queues that are not asleep.
 std::atomic<uint32_t> awake{0};
-
-uint64_t now_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 }  // namespace
 
@@ -89,7 +85,7 @@ bool Idle::polls_on(uint64_t now, const WakeSource* source, bool crowded) const 
 }
 
 void Idle::pause(WakeSource* source) {
-  const uint64_t now = now_ns();
+  const uint64_t now = monotonic_ns();
   if (polls_ == 0) spin_start_ns_ = now;
   ++polls_;
   // The host needs a core as well.
@@ -102,7 +98,7 @@ void Idle::pause(WakeSource* source) {
         break;
       case CoreSharing::Next::kYield:
         sched_yield();
-        sharing_.yielded(now, now_ns());
+        sharing_.yielded(now, monotonic_ns());
         break;
       case CoreSharing::Next::kNap:
         wait(wakes_.load(std::memory_order_seq_cst), kNapNs);
@@ -134,7 +130,7 @@ void Idle::pause(WakeSource* source) {
 void Idle::nap_on_one_processor(uint64_t now) {
   if (polls_ == 1) return;
   wait(wakes_.load(std::memory_order_seq_cst), kNapOnOneProcessorNs);
-  sharing_.napped(kNapOnOneProcessorNs, now, now_ns());
+  sharing_.napped(kNapOnOneProcessorNs, now, monotonic_ns());
 }
 
 void Idle::sleep(uint32_t seen, uint64_t nanoseconds) {

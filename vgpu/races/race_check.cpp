@@ -29,18 +29,6 @@ constexpr uint64_t kAllBytes = ~uint64_t{0};
 constexpr unsigned kLineBytes = 64;
 constexpr unsigned kDwords = 16;
 
-const char* verb(Use use) {
-  switch (use) {
-    case Use::kLoad:
-      return "reads";
-    case Use::kStore:
-      return "writes";
-    case Use::kAtomic:
-      return "updates";
-  }
-  return "uses";
-}
-
 const char* participle(Use use) {
   switch (use) {
     case Use::kLoad:

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "vgpu/isa/plain_opcode.h"
 #include "vgpu/isa/valu/operands.h"
 #include "vgpu/isa/valu/tables.h"
 
@@ -95,10 +96,6 @@ Outcome acc_move(Wave& w, const Instruction& in) {
 
 Outcome nothing(Wave&, const Instruction&) {
   return Outcome::kNext;
-}
-
-constexpr Opcode op(Op op, Handler handler) {
-  return {op, handler, handler};
 }
 
 constexpr Opcode kOpcodes[] = {

@@ -1,6 +1,7 @@
 // v_bitop3: any function of three bits, by a table of its eight results (CDNA 4 ISA, V_BITOP3_B32).
 // The table stands where other instructions have OMOD, ABS and NEG.
 
+#include "vgpu/isa/plain_opcode.h"
 #include "vgpu/isa/valu/operands.h"
 #include "vgpu/isa/valu/tables.h"
 
@@ -59,10 +60,6 @@ Outcome bitop3_b16(Wave& w, const Instruction& in) {
   }
   commit(w, in.dst, &out, 1, w.exec());
   return Outcome::kNext;
-}
-
-constexpr Opcode op(Op op, Handler handler) {
-  return {op, handler, handler};
 }
 
 constexpr Opcode kOpcodes[] = {
