@@ -10,7 +10,8 @@
 #include "vgpu/isa/matrix_arithmetic.h"
 #include "vgpu/isa/matrix_floats.h"
 #include "vgpu/isa/matrix_layout.h"
-#include "vgpu/isa/opcode.h"
+#include "vgpu/isa/plain_opcode.h"
+#include "vgpu/isa/rows/matrix_shapes.h"
 #include "vgpu/isa/tables.h"
 #include "vgpu/isa/target.h"
 
@@ -169,51 +170,51 @@ Outcome multiply_selected(Wave& w, const Instruction& i) {
   return multiply_selected_floats(w, i, {kShape, {}, {}, false, kScaled});
 }
 
-constexpr Opcode row(Op op, Handler handler) {
-  return {op, handler, handler};
-}
+template <Op kOp>
+constexpr MatrixShape kShapeOf = rows::matrix_shape(kOp);
 
-template <MatrixShape kShape>
-constexpr Opcode f32(Op op) {
-  return row(op, multiply<matrix::F32, matrix::Float32Elements, kShape, 1>);
+template <Op kOp>
+constexpr Opcode f32() {
+  return op(kOp, multiply<matrix::F32, matrix::Float32Elements, kShapeOf<kOp>, 1>);
 }
-template <MatrixShape kShape>
-constexpr Opcode f16(Op op) {
-  return row(op, multiply_f16<kShape, 2>);
+template <Op kOp>
+constexpr Opcode f16() {
+  return op(kOp, multiply_f16<kShapeOf<kOp>, 2>);
 }
-template <MatrixShape kShape>
-constexpr Opcode bf16(Op op) {
-  return row(op, multiply_bf16<kShape, 1>);
+template <Op kOp>
+constexpr Opcode bf16() {
+  return op(kOp, multiply_bf16<kShapeOf<kOp>, 1>);
 }
-template <MatrixShape kShape>
-constexpr Opcode bf16_1k(Op op) {
-  return row(op, multiply_bf16_1k<kShape>);
+template <Op kOp>
+constexpr Opcode bf16_1k() {
+  return op(kOp, multiply_bf16_1k<kShapeOf<kOp>>);
 }
-template <MatrixShape kShape>
-constexpr Opcode i8(Op op) {
+template <Op kOp>
+constexpr Opcode i8() {
+  constexpr MatrixShape kShape = kShapeOf<kOp>;
   constexpr unsigned kDwords = kShape.m * kShape.k * kShape.blocks / 256;
-  return row(op, multiply<matrix::I8, matrix::Int8Elements, kShape, kDwords>);
+  return op(kOp, multiply<matrix::I8, matrix::Int8Elements, kShape, kDwords>);
 }
-template <MatrixShape kShape>
-constexpr Opcode f64(Op op) {
-  return row(op, multiply<matrix::F64, matrix::Float64Elements, kShape, 2>);
+template <Op kOp>
+constexpr Opcode f64() {
+  return op(kOp, multiply<matrix::F64, matrix::Float64Elements, kShapeOf<kOp>, 2>);
 }
 
-template <MatrixShape kShape, matrix::ElementFormat kA, matrix::ElementFormat kB = kA>
-constexpr Opcode dense(Op op) {
-  return row(op, multiply_dense<kShape, kA, kB>);
+template <Op kOp, matrix::ElementFormat kA, matrix::ElementFormat kB = kA>
+constexpr Opcode dense() {
+  return op(kOp, multiply_dense<kShapeOf<kOp>, kA, kB>);
 }
-template <MatrixShape kShape, matrix::ElementFormat kA, matrix::ElementFormat kB = kA>
-constexpr Opcode sparse(Op op) {
-  return row(op, multiply_sparse<kShape, kA, kB>);
+template <Op kOp, matrix::ElementFormat kA, matrix::ElementFormat kB = kA>
+constexpr Opcode sparse() {
+  return op(kOp, multiply_sparse<kShapeOf<kOp>, kA, kB>);
 }
-template <MatrixShape kShape>
-constexpr Opcode sparse_i8(Op op) {
-  return row(op, multiply_sparse_i8<kShape>);
+template <Op kOp>
+constexpr Opcode sparse_i8() {
+  return op(kOp, multiply_sparse_i8<kShapeOf<kOp>>);
 }
-template <MatrixShape kShape, bool kScaled>
-constexpr Opcode selected(Op op) {
-  return row(op, multiply_selected<kShape, kScaled>);
+template <Op kOp, bool kScaled>
+constexpr Opcode selected() {
+  return op(kOp, multiply_selected<kShapeOf<kOp>, kScaled>);
 }
 
 constexpr auto kF16 = matrix::ElementFormat::kF16;
@@ -223,85 +224,85 @@ constexpr auto kFp8 = matrix::ElementFormat::kFp8;
 constexpr auto kBf8 = matrix::ElementFormat::kBf8;
 
 constexpr Opcode kOpcodes[] = {
-    f32<MatrixShape{32, 32, 1, 2}>(Op::v_mfma_f32_32x32x1f32),
-    f32<MatrixShape{16, 16, 1, 4}>(Op::v_mfma_f32_16x16x1f32),
-    f32<MatrixShape{4, 4, 1, 16}>(Op::v_mfma_f32_4x4x1f32),
-    f32<MatrixShape{32, 32, 2, 1}>(Op::v_mfma_f32_32x32x2f32),
-    f32<MatrixShape{16, 16, 4, 1}>(Op::v_mfma_f32_16x16x4f32),
-    f16<MatrixShape{32, 32, 4, 2}>(Op::v_mfma_f32_32x32x4f16),
-    f16<MatrixShape{16, 16, 4, 4}>(Op::v_mfma_f32_16x16x4f16),
-    f16<MatrixShape{4, 4, 4, 16}>(Op::v_mfma_f32_4x4x4f16),
-    f16<MatrixShape{32, 32, 8, 1}>(Op::v_mfma_f32_32x32x8f16),
-    f16<MatrixShape{16, 16, 16, 1}>(Op::v_mfma_f32_16x16x16f16),
-    i8<MatrixShape{32, 32, 4, 2}>(Op::v_mfma_i32_32x32x4i8),
-    i8<MatrixShape{16, 16, 4, 4}>(Op::v_mfma_i32_16x16x4i8),
-    i8<MatrixShape{4, 4, 4, 16}>(Op::v_mfma_i32_4x4x4i8),
-    i8<MatrixShape{32, 32, 8, 1}>(Op::v_mfma_i32_32x32x8i8),
-    i8<MatrixShape{16, 16, 16, 1}>(Op::v_mfma_i32_16x16x16i8),
-    bf16<MatrixShape{32, 32, 2, 2}>(Op::v_mfma_f32_32x32x2bf16),
-    bf16<MatrixShape{16, 16, 2, 4}>(Op::v_mfma_f32_16x16x2bf16),
-    bf16<MatrixShape{4, 4, 2, 16}>(Op::v_mfma_f32_4x4x2bf16),
-    bf16<MatrixShape{32, 32, 4, 1}>(Op::v_mfma_f32_32x32x4bf16),
-    bf16<MatrixShape{16, 16, 8, 1}>(Op::v_mfma_f32_16x16x8bf16),
-    bf16_1k<MatrixShape{32, 32, 4, 2}>(Op::v_mfma_f32_32x32x4bf16_1k),
-    bf16_1k<MatrixShape{16, 16, 4, 4}>(Op::v_mfma_f32_16x16x4bf16_1k),
-    bf16_1k<MatrixShape{4, 4, 4, 16}>(Op::v_mfma_f32_4x4x4bf16_1k),
-    bf16_1k<MatrixShape{32, 32, 8, 1}>(Op::v_mfma_f32_32x32x8bf16_1k),
-    bf16_1k<MatrixShape{16, 16, 16, 1}>(Op::v_mfma_f32_16x16x16bf16_1k),
-    f64<MatrixShape{16, 16, 4, 1}>(Op::v_mfma_f64_16x16x4f64),
-    f64<MatrixShape{4, 4, 4, 4}>(Op::v_mfma_f64_4x4x4f64),
+    f32<Op::v_mfma_f32_32x32x1f32>(),
+    f32<Op::v_mfma_f32_16x16x1f32>(),
+    f32<Op::v_mfma_f32_4x4x1f32>(),
+    f32<Op::v_mfma_f32_32x32x2f32>(),
+    f32<Op::v_mfma_f32_16x16x4f32>(),
+    f16<Op::v_mfma_f32_32x32x4f16>(),
+    f16<Op::v_mfma_f32_16x16x4f16>(),
+    f16<Op::v_mfma_f32_4x4x4f16>(),
+    f16<Op::v_mfma_f32_32x32x8f16>(),
+    f16<Op::v_mfma_f32_16x16x16f16>(),
+    i8<Op::v_mfma_i32_32x32x4i8>(),
+    i8<Op::v_mfma_i32_16x16x4i8>(),
+    i8<Op::v_mfma_i32_4x4x4i8>(),
+    i8<Op::v_mfma_i32_32x32x8i8>(),
+    i8<Op::v_mfma_i32_16x16x16i8>(),
+    bf16<Op::v_mfma_f32_32x32x2bf16>(),
+    bf16<Op::v_mfma_f32_16x16x2bf16>(),
+    bf16<Op::v_mfma_f32_4x4x2bf16>(),
+    bf16<Op::v_mfma_f32_32x32x4bf16>(),
+    bf16<Op::v_mfma_f32_16x16x8bf16>(),
+    bf16_1k<Op::v_mfma_f32_32x32x4bf16_1k>(),
+    bf16_1k<Op::v_mfma_f32_16x16x4bf16_1k>(),
+    bf16_1k<Op::v_mfma_f32_4x4x4bf16_1k>(),
+    bf16_1k<Op::v_mfma_f32_32x32x8bf16_1k>(),
+    bf16_1k<Op::v_mfma_f32_16x16x16bf16_1k>(),
+    f64<Op::v_mfma_f64_16x16x4f64>(),
+    f64<Op::v_mfma_f64_4x4x4f64>(),
     // MI300.
-    i8<MatrixShape{32, 32, 16, 1}>(Op::v_mfma_i32_32x32x16_i8),
-    i8<MatrixShape{16, 16, 32, 1}>(Op::v_mfma_i32_16x16x32_i8),
-    dense<MatrixShape{16, 16, 8, 1}, kXf32>(Op::v_mfma_f32_16x16x8_xf32),
-    dense<MatrixShape{32, 32, 4, 1}, kXf32>(Op::v_mfma_f32_32x32x4_xf32),
-    dense<MatrixShape{16, 16, 32, 1}, kBf8, kBf8>(Op::v_mfma_f32_16x16x32_bf8_bf8),
-    dense<MatrixShape{16, 16, 32, 1}, kBf8, kFp8>(Op::v_mfma_f32_16x16x32_bf8_fp8),
-    dense<MatrixShape{16, 16, 32, 1}, kFp8, kBf8>(Op::v_mfma_f32_16x16x32_fp8_bf8),
-    dense<MatrixShape{16, 16, 32, 1}, kFp8, kFp8>(Op::v_mfma_f32_16x16x32_fp8_fp8),
-    dense<MatrixShape{32, 32, 16, 1}, kBf8, kBf8>(Op::v_mfma_f32_32x32x16_bf8_bf8),
-    dense<MatrixShape{32, 32, 16, 1}, kBf8, kFp8>(Op::v_mfma_f32_32x32x16_bf8_fp8),
-    dense<MatrixShape{32, 32, 16, 1}, kFp8, kBf8>(Op::v_mfma_f32_32x32x16_fp8_bf8),
-    dense<MatrixShape{32, 32, 16, 1}, kFp8, kFp8>(Op::v_mfma_f32_32x32x16_fp8_fp8),
-    sparse<MatrixShape{16, 16, 32, 1}, kF16>(Op::v_smfmac_f32_16x16x32_f16),
-    sparse<MatrixShape{16, 16, 32, 1}, kBf16>(Op::v_smfmac_f32_16x16x32_bf16),
-    sparse<MatrixShape{32, 32, 16, 1}, kF16>(Op::v_smfmac_f32_32x32x16_f16),
-    sparse<MatrixShape{32, 32, 16, 1}, kBf16>(Op::v_smfmac_f32_32x32x16_bf16),
-    sparse_i8<MatrixShape{16, 16, 64, 1}>(Op::v_smfmac_i32_16x16x64_i8),
-    sparse<MatrixShape{16, 16, 64, 1}, kBf8, kBf8>(Op::v_smfmac_f32_16x16x64_bf8_bf8),
-    sparse<MatrixShape{16, 16, 64, 1}, kBf8, kFp8>(Op::v_smfmac_f32_16x16x64_bf8_fp8),
-    sparse<MatrixShape{16, 16, 64, 1}, kFp8, kBf8>(Op::v_smfmac_f32_16x16x64_fp8_bf8),
-    sparse<MatrixShape{16, 16, 64, 1}, kFp8, kFp8>(Op::v_smfmac_f32_16x16x64_fp8_fp8),
-    sparse_i8<MatrixShape{32, 32, 32, 1}>(Op::v_smfmac_i32_32x32x32_i8),
-    sparse<MatrixShape{32, 32, 32, 1}, kBf8, kBf8>(Op::v_smfmac_f32_32x32x32_bf8_bf8),
-    sparse<MatrixShape{32, 32, 32, 1}, kBf8, kFp8>(Op::v_smfmac_f32_32x32x32_bf8_fp8),
-    sparse<MatrixShape{32, 32, 32, 1}, kFp8, kBf8>(Op::v_smfmac_f32_32x32x32_fp8_bf8),
-    sparse<MatrixShape{32, 32, 32, 1}, kFp8, kFp8>(Op::v_smfmac_f32_32x32x32_fp8_fp8),
+    i8<Op::v_mfma_i32_32x32x16_i8>(),
+    i8<Op::v_mfma_i32_16x16x32_i8>(),
+    dense<Op::v_mfma_f32_16x16x8_xf32, kXf32>(),
+    dense<Op::v_mfma_f32_32x32x4_xf32, kXf32>(),
+    dense<Op::v_mfma_f32_16x16x32_bf8_bf8, kBf8, kBf8>(),
+    dense<Op::v_mfma_f32_16x16x32_bf8_fp8, kBf8, kFp8>(),
+    dense<Op::v_mfma_f32_16x16x32_fp8_bf8, kFp8, kBf8>(),
+    dense<Op::v_mfma_f32_16x16x32_fp8_fp8, kFp8, kFp8>(),
+    dense<Op::v_mfma_f32_32x32x16_bf8_bf8, kBf8, kBf8>(),
+    dense<Op::v_mfma_f32_32x32x16_bf8_fp8, kBf8, kFp8>(),
+    dense<Op::v_mfma_f32_32x32x16_fp8_bf8, kFp8, kBf8>(),
+    dense<Op::v_mfma_f32_32x32x16_fp8_fp8, kFp8, kFp8>(),
+    sparse<Op::v_smfmac_f32_16x16x32_f16, kF16>(),
+    sparse<Op::v_smfmac_f32_16x16x32_bf16, kBf16>(),
+    sparse<Op::v_smfmac_f32_32x32x16_f16, kF16>(),
+    sparse<Op::v_smfmac_f32_32x32x16_bf16, kBf16>(),
+    sparse_i8<Op::v_smfmac_i32_16x16x64_i8>(),
+    sparse<Op::v_smfmac_f32_16x16x64_bf8_bf8, kBf8, kBf8>(),
+    sparse<Op::v_smfmac_f32_16x16x64_bf8_fp8, kBf8, kFp8>(),
+    sparse<Op::v_smfmac_f32_16x16x64_fp8_bf8, kFp8, kBf8>(),
+    sparse<Op::v_smfmac_f32_16x16x64_fp8_fp8, kFp8, kFp8>(),
+    sparse_i8<Op::v_smfmac_i32_32x32x32_i8>(),
+    sparse<Op::v_smfmac_f32_32x32x32_bf8_bf8, kBf8, kBf8>(),
+    sparse<Op::v_smfmac_f32_32x32x32_bf8_fp8, kBf8, kFp8>(),
+    sparse<Op::v_smfmac_f32_32x32x32_fp8_bf8, kFp8, kBf8>(),
+    sparse<Op::v_smfmac_f32_32x32x32_fp8_fp8, kFp8, kFp8>(),
     // MI350.
-    dense<MatrixShape{16, 16, 32, 1}, kF16>(Op::v_mfma_f32_16x16x32_f16),
-    dense<MatrixShape{16, 16, 32, 1}, kBf16>(Op::v_mfma_f32_16x16x32_bf16),
-    dense<MatrixShape{32, 32, 16, 1}, kF16>(Op::v_mfma_f32_32x32x16_f16),
-    dense<MatrixShape{32, 32, 16, 1}, kBf16>(Op::v_mfma_f32_32x32x16_bf16),
-    i8<MatrixShape{16, 16, 64, 1}>(Op::v_mfma_i32_16x16x64_i8),
-    i8<MatrixShape{32, 32, 32, 1}>(Op::v_mfma_i32_32x32x32_i8),
-    sparse<MatrixShape{16, 16, 64, 1}, kF16>(Op::v_smfmac_f32_16x16x64_f16),
-    sparse<MatrixShape{16, 16, 64, 1}, kBf16>(Op::v_smfmac_f32_16x16x64_bf16),
-    sparse<MatrixShape{32, 32, 32, 1}, kF16>(Op::v_smfmac_f32_32x32x32_f16),
-    sparse<MatrixShape{32, 32, 32, 1}, kBf16>(Op::v_smfmac_f32_32x32x32_bf16),
-    sparse_i8<MatrixShape{16, 16, 128, 1}>(Op::v_smfmac_i32_16x16x128_i8),
-    sparse<MatrixShape{16, 16, 128, 1}, kBf8, kBf8>(Op::v_smfmac_f32_16x16x128_bf8_bf8),
-    sparse<MatrixShape{16, 16, 128, 1}, kBf8, kFp8>(Op::v_smfmac_f32_16x16x128_bf8_fp8),
-    sparse<MatrixShape{16, 16, 128, 1}, kFp8, kBf8>(Op::v_smfmac_f32_16x16x128_fp8_bf8),
-    sparse<MatrixShape{16, 16, 128, 1}, kFp8, kFp8>(Op::v_smfmac_f32_16x16x128_fp8_fp8),
-    sparse_i8<MatrixShape{32, 32, 64, 1}>(Op::v_smfmac_i32_32x32x64_i8),
-    sparse<MatrixShape{32, 32, 64, 1}, kBf8, kBf8>(Op::v_smfmac_f32_32x32x64_bf8_bf8),
-    sparse<MatrixShape{32, 32, 64, 1}, kBf8, kFp8>(Op::v_smfmac_f32_32x32x64_bf8_fp8),
-    sparse<MatrixShape{32, 32, 64, 1}, kFp8, kBf8>(Op::v_smfmac_f32_32x32x64_fp8_bf8),
-    sparse<MatrixShape{32, 32, 64, 1}, kFp8, kFp8>(Op::v_smfmac_f32_32x32x64_fp8_fp8),
-    selected<MatrixShape{16, 16, 128, 1}, false>(Op::v_mfma_f32_16x16x128_f8f6f4),
-    selected<MatrixShape{16, 16, 128, 1}, true>(Op::v_mfma_scale_f32_16x16x128_f8f6f4),
-    selected<MatrixShape{32, 32, 64, 1}, false>(Op::v_mfma_f32_32x32x64_f8f6f4),
-    selected<MatrixShape{32, 32, 64, 1}, true>(Op::v_mfma_scale_f32_32x32x64_f8f6f4),
+    dense<Op::v_mfma_f32_16x16x32_f16, kF16>(),
+    dense<Op::v_mfma_f32_16x16x32_bf16, kBf16>(),
+    dense<Op::v_mfma_f32_32x32x16_f16, kF16>(),
+    dense<Op::v_mfma_f32_32x32x16_bf16, kBf16>(),
+    i8<Op::v_mfma_i32_16x16x64_i8>(),
+    i8<Op::v_mfma_i32_32x32x32_i8>(),
+    sparse<Op::v_smfmac_f32_16x16x64_f16, kF16>(),
+    sparse<Op::v_smfmac_f32_16x16x64_bf16, kBf16>(),
+    sparse<Op::v_smfmac_f32_32x32x32_f16, kF16>(),
+    sparse<Op::v_smfmac_f32_32x32x32_bf16, kBf16>(),
+    sparse_i8<Op::v_smfmac_i32_16x16x128_i8>(),
+    sparse<Op::v_smfmac_f32_16x16x128_bf8_bf8, kBf8, kBf8>(),
+    sparse<Op::v_smfmac_f32_16x16x128_bf8_fp8, kBf8, kFp8>(),
+    sparse<Op::v_smfmac_f32_16x16x128_fp8_bf8, kFp8, kBf8>(),
+    sparse<Op::v_smfmac_f32_16x16x128_fp8_fp8, kFp8, kFp8>(),
+    sparse_i8<Op::v_smfmac_i32_32x32x64_i8>(),
+    sparse<Op::v_smfmac_f32_32x32x64_bf8_bf8, kBf8, kBf8>(),
+    sparse<Op::v_smfmac_f32_32x32x64_bf8_fp8, kBf8, kFp8>(),
+    sparse<Op::v_smfmac_f32_32x32x64_fp8_bf8, kFp8, kBf8>(),
+    sparse<Op::v_smfmac_f32_32x32x64_fp8_fp8, kFp8, kFp8>(),
+    selected<Op::v_mfma_f32_16x16x128_f8f6f4, false>(),
+    selected<Op::v_mfma_scale_f32_16x16x128_f8f6f4, true>(),
+    selected<Op::v_mfma_f32_32x32x64_f8f6f4, false>(),
+    selected<Op::v_mfma_scale_f32_32x32x64_f8f6f4, true>(),
 };
 
 }  // namespace
