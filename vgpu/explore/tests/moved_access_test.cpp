@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "vgpu/isa/tests/racing_kernel.h"
 #include "vgpu/observe/tests/watched_machine.h"
 
 namespace halyard::vgpu::explore::testing {
 namespace {
 
 using isa::testing::address_of;
+using isa::testing::kRace;
 using isa::testing::Machine;
 using observe::testing::one_group;
 using observe::testing::one_name;
@@ -31,8 +33,7 @@ class Watched {
  private:
   isa::EngineOptions options_of(const std::string& schedule) {
     isa::EngineOptions options = watched_by(moved_);
-    std::string error;
-    EXPECT_TRUE(isa::Schedule::parse(schedule, options.schedule, error)) << error;
+    options.schedule = isa::testing::schedule_of(schedule);
     return options;
   }
 
@@ -40,17 +41,6 @@ class Watched {
   MovedAccess moved_{one_name("race"), [this](std::string_view text) { told_.emplace_back(text); }};
   Machine machine_;
 };
-
-// sum[0] += 1 by each wave: the fifth instruction loads, the eighth stores.
-constexpr char kRace[] = R"(
-    s_load_dwordx2 s[8:9], s[0:1], 0x0
-    s_mov_b64 exec, 1
-    v_mov_b32 v1, 0
-    s_waitcnt lgkmcnt(0)
-    global_load_dword v2, v1, s[8:9]
-    s_waitcnt vmcnt(0)
-    v_add_u32 v2, 1, v2
-    global_store_dword v1, v2, s[8:9])";
 
 struct Result {
   uint32_t sum = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vgpu/isa/tests/machine.h"
+#include "vgpu/isa/tests/racing_kernel.h"
 
 namespace halyard::vgpu::isa::testing {
 namespace {
@@ -17,13 +18,6 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Schedule schedule_of(const std::string& text) {
-  Schedule schedule;
-  std::string error;
-  EXPECT_TRUE(Schedule::parse(text, schedule, error)) << error;
-  return schedule;
-}
 
 TEST(ScheduleText, IsReadAsItIsWritten) {
   for (const char* const text :
@@ -146,17 +140,6 @@ class Racing {
   }
   Machine machine_;
 };
-
-// sum[0] += 1 by each wave, with nothing between them.
-constexpr char kRace[] = R"(
-    s_load_dwordx2 s[8:9], s[0:1], 0x0
-    s_mov_b64 exec, 1
-    v_mov_b32 v1, 0
-    s_waitcnt lgkmcnt(0)
-    global_load_dword v2, v1, s[8:9]
-    s_waitcnt vmcnt(0)
-    v_add_u32 v2, 1, v2
-    global_store_dword v1, v2, s[8:9])";
 
 uint32_t sum_of_race(const std::string& schedule, uint32_t items, uint16_t group) {
   Racing racing(schedule);
