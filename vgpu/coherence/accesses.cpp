@@ -29,7 +29,14 @@ Effect::Kind kind_of(isa::CacheOp cache) {
       return Kind::kWriteBackScalar;
     case isa::CacheOp::kInvalidateCode:
       return Kind::kInvalidateCode;
-    default:
+    // A line may have been written back at any time before, so what it held is not known to be
+    // lost.
+    case isa::CacheOp::kDiscardScalar:
+    // Nothing executes the processors that have these.
+    case isa::CacheOp::kInvalidateGl1:
+    case isa::CacheOp::kWriteBackScoped:
+    case isa::CacheOp::kWriteBackInvalidateScoped:
+    case isa::CacheOp::kNone:
       break;
   }
   return Kind::kNone;

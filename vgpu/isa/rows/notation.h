@@ -352,7 +352,7 @@ consteval void apply(Row& row, Accesses fact) {
 }
 consteval void apply(Row& row, Multiplies fact) {
   row.matrix = fact.shape;
-  row.traits |= kMatrix | kIgnoresExec;
+  row.traits |= kMatrix | kIgnoresExec | kCrossLane;
 }
 
 constexpr bool reads_exec(Format format) {
