@@ -8,15 +8,16 @@
 #include <string_view>
 #include <utility>
 
-#include "hal/code_object.h"
 #include "hal/error.h"
 #include "hal/file.h"
 #include "hal/text.h"
 #include "toolchain/builtin_names.h"
 #include "toolchain/commands.h"
+#include "toolchain/compile_inputs.h"
 #include "toolchain/device_libraries.h"
 #include "toolchain/hip.h"
 #include "toolchain/language.h"
+#include "toolchain/link_objects.h"
 #include "toolchain/mlir.h"
 #include "toolchain/process.h"
 #include "toolchain/rust.h"
@@ -27,20 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One input on its way to an object file.
-struct Unit {
-  std::string input;
-  Language language;
-  std::string stem;  // distinct among the inputs
-  // By another compiler, which the user's options have gone to.
-  bool is_generated = false;
-};
-
-std::string how_it_ended(const ProcessEnd& end) {
-  return end.signal != 0 ? fmt::format("was ended by signal {}", end.signal)
-                         : fmt::format("ended with exit code {}", end.exit_code);
-}
-
 bool exists(const std::string& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
@@ -48,44 +35,6 @@ bool exists(const std::string& path) {
 
 std::string_view view_of(const std::vector<std::byte>& text) {
   return {reinterpret_cast<const char*>(text.data()), text.size()};
-}
-
-Result<bool> has_metadata(const std::string& assembly) {
-  HALYARD_ASSIGN_OR_RETURN(const std::vector<std::byte> text, read_file(assembly));
-  return view_of(text).find(".amdgpu_metadata") != std::string_view::npos;
-}
-
-Result<std::vector<Unit>> units_of(const std::vector<std::string>& inputs) {
-  std::vector<Unit> units;
-  for (const std::string& input : inputs) {
-    HALYARD_ASSIGN_OR_RETURN(const Language language, language_of(input));
-    if (!exists(input)) {
-      return error(StatusCode::kNotFound, "The file ({}) does not exist.", printable(input));
-    }
-    std::string stem = fs::path(input).stem().string();
-    const auto is_taken = [&](const Unit& unit) { return unit.stem == stem; };
-    if (std::any_of(units.begin(), units.end(), is_taken)) {
-      stem += fmt::format(".{}", units.size());
-    }
-    units.push_back({input, language, std::move(stem), false});
-    if (inputs.size() > 1 && language == Language::kAssembly) {
-      HALYARD_ASSIGN_OR_RETURN(const bool has_kernels, has_metadata(input));
-      if (has_kernels) {
-        return error(StatusCode::kInvalidArgument,
-                     "The assembly file ({}) has metadata of kernels (.amdgpu_metadata) and is not "
-                     "the only input, but a code object has one record of metadata. Compile it "
-                     "alone, or keep only functions in it.",
-                     printable(input));
-      }
-    }
-    if (inputs.size() > 1 && language == Language::kHip) {
-      return error(StatusCode::kInvalidArgument,
-                   "The HIP file ({}) is not the only input: hipcc links each HIP file by itself. "
-                   "Compile it alone, or include the other files in it.",
-                   printable(input));
-    }
-  }
-  return units;
 }
 
 // Whether kernels call the printf of the device libraries, which prints nothing; or what LLVM has
@@ -105,29 +54,6 @@ Result<std::vector<std::byte>> read_builtin_library(const std::string& folder) {
   const std::string file = folder + "/opencl.bc";
   if (folder.empty() || !exists(file)) return std::vector<std::byte>();
   return read_file(file);
-}
-
-const char* how_to_write_a_kernel(Language language) {
-  switch (language) {
-    case Language::kC:
-      return "In C a kernel is a function with __attribute__((amdgpu_kernel)).";
-    case Language::kOpenCl:
-      return "In OpenCL C a kernel is a function with `kernel` before its type.";
-    case Language::kHip:
-      return "In HIP a kernel is a function with __global__; a template has to be used or "
-             "instantiated.";
-    case Language::kLlvmIr:
-      return "In LLVM IR a kernel is a function with the calling convention amdgpu_kernel.";
-    case Language::kAssembly:
-      return "In assembly a kernel has a descriptor (.amdhsa_kernel) and an entry in "
-             ".amdgpu_metadata.";
-    case Language::kMlir:
-      return "In MLIR a kernel is a gpu.launch, or a gpu.func with the attribute `kernel`.";
-    case Language::kRust:
-      return "In Rust a kernel is a function with `#[unsafe(no_mangle)] pub extern "
-             "\"gpu-kernel\"` before its name.";
-  }
-  return "";
 }
 
 class Job {
@@ -156,8 +82,7 @@ class Job {
   Compilation compilation_of(const Unit& unit, bool alone) const;
   Status compile_step(const Compilation& compilation, const Command& command);
   Status clang_steps(const Compilation& compilation, const Unit& unit, const std::string& object);
-  Status link_objects(const std::vector<std::string>& objects, const std::string& output);
-  Status check_kernels(const std::vector<Unit>& units, const std::vector<std::byte>& bytes) const;
+  Status link(const std::vector<std::string>& objects, const std::string& output) const;
   Status missing_libraries(const std::string& input) const;
 
   // The file for the IR or assembly of a unit that the user wants to keep. It is none of the
@@ -257,7 +182,7 @@ Result<std::string> Job::hip_object(const Unit& unit) {
     HALYARD_ASSIGN_OR_RETURN(const std::string object,
                              clang_object(part, compilation_of(part, true), false));
     std::string linked = folder_ / "linked.hsaco";
-    HALYARD_RETURN_IF_ERROR(link_objects({object}, linked));
+    HALYARD_RETURN_IF_ERROR(link({object}, linked));
     return linked;
   }
   Compilation compilation = compilation_of(unit, true);
@@ -511,55 +436,8 @@ Result<std::vector<std::string>> Job::objects_of(const std::vector<Unit>& units)
   return objects;
 }
 
-Status Job::link_objects(const std::vector<std::string>& objects, const std::string& output) {
-  HALYARD_ASSIGN_OR_RETURN(const std::string lld, find_tool(Tool::kLld, context_));
-  HALYARD_ASSIGN_OR_RETURN(const ProcessEnd end, run_process(link(lld, objects, output),
-                                                             folder_.process(Output::kCapture)));
-  // Captured only to be looked at.
-  fmt::print(stderr, "{}{}", end.output, end.errors);
-  if (end.ok()) return {};
-  std::string advice;
-  if (end.errors.find("undefined") != std::string::npos) {
-    advice = " A function or variable is used that no input defines: add the file that defines it.";
-  }
-  if (end.errors.find("__rust_alloc") != std::string::npos) {
-    advice =
-        " The Rust crate uses `alloc` and has no allocator: give it a static with "
-        "#[global_allocator].";
-  }
-  if (end.errors.find("__oclc_ABI_version") != std::string::npos) {
-    advice =
-        " The device libraries have no constants for this code object version: name newer ones "
-        "(--bitcode-dir), or choose another version (--code-object-version).";
-  } else if (end.errors.find("undefined hidden symbol: _Z") != std::string::npos ||
-             end.errors.find("undefined symbol: _Z") != std::string::npos) {
-    advice +=
-        " OpenCL C's builtin functions are in ROCm's device libraries: the Debian package "
-        "rocm-device-libs, or --bitcode-dir.";
-  }
-  return error(StatusCode::kInvalidArgument,
-               "The linker ({}) {} for the target {}; its messages are above.{}", lld,
-               how_it_ended(end), to_string(target_), advice);
-}
-
-Status Job::check_kernels(const std::vector<Unit>& units,
-                          const std::vector<std::byte>& bytes) const {
-  HALYARD_ASSIGN_OR_RETURN(const CodeObject object, CodeObject::read(bytes.data(), bytes.size()));
-  const auto& kernels = object.kernels();
-  const bool any_usable = std::any_of(kernels.begin(), kernels.end(), [](const KernelInfo& kernel) {
-    return kernel.function.problem.empty();
-  });
-  if (any_usable) return {};
-  const Unit& first = units.front();
-  const std::string others = units.size() > 1 ? " or in the others" : "";
-  if (!kernels.empty()) {
-    const FunctionInfo& kernel = kernels.front().function;
-    return error(StatusCode::kInvalidArgument,
-                 "No kernel in the file ({}){} can be used, the first (\"{}\") for this reason: {}",
-                 printable(first.input), others, short_name(kernel.name), kernel.problem);
-  }
-  return error(StatusCode::kInvalidArgument, "There is no kernel in the file ({}){}. {}",
-               printable(first.input), others, how_to_write_a_kernel(first.language));
+Status Job::link(const std::vector<std::string>& objects, const std::string& output) const {
+  return link_objects({target_, context_, folder_}, objects, output);
 }
 
 Result<Compiled> Job::run(const std::vector<std::string>& inputs) {
@@ -571,7 +449,7 @@ Result<Compiled> Job::run(const std::vector<std::string>& inputs) {
   } else {
     HALYARD_ASSIGN_OR_RETURN(const std::vector<std::string> objects, objects_of(units));
     output = folder_ / "linked.hsaco";
-    HALYARD_RETURN_IF_ERROR(link_objects(objects, output));
+    HALYARD_RETURN_IF_ERROR(link(objects, output));
   }
   Compiled compiled;
   HALYARD_ASSIGN_OR_RETURN(compiled.bytes, read_file(output));

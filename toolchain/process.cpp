@@ -1,6 +1,7 @@
 #include "toolchain/process.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -251,6 +252,11 @@ void end_by_signal(int signal) {
   ::signal(signal, SIG_DFL);
   raise(signal);
   std::_Exit(128 + signal);
+}
+
+std::string how_it_ended(const ProcessEnd& end) {
+  return end.signal != 0 ? fmt::format("was ended by signal {}", end.signal)
+                         : fmt::format("ended with exit code {}", end.exit_code);
 }
 
 Result<ProcessEnd> run_process(const std::vector<std::string>& words,

@@ -25,6 +25,9 @@ struct ProcessEnd {
   bool ok() const { return exit_code == 0 && signal == 0; }
 };
 
+// "ended with exit code 1", "was ended by signal 9": behind a program's name.
+std::string how_it_ended(const ProcessEnd& end);
+
 enum class Role {
   // A part of this process's work, with a process group of its own: a signal that asks for this
   // process's end ends it and what it has started. run_process then fails.

@@ -171,11 +171,6 @@ std::vector<std::string> environment_of(const MlirRunFlags& flags) {
   return environment;
 }
 
-std::string how_it_ended(const toolchain::ProcessEnd& end) {
-  return end.signal != 0 ? fmt::format("was ended by signal {}", end.signal)
-                         : fmt::format("ended with exit code {}", end.exit_code);
-}
-
 // What running a program takes, whatever it is lowered for.
 class Runner {
  public:
