@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "vgpu/host_guard.h"
+#include "vgpu/isa/fault_report.h"
 #include "vgpu/isa/float_atomics.h"
 #include "vgpu/isa/host_float_mode.h"
-#include "vgpu/isa/kernel.h"
+#include "vgpu/isa/job.h"
 #include "vgpu/isa/program.h"
 #include "vgpu/isa/wave_slots.h"
-#include "vgpu/isa/work_group.h"
 #include "vgpu/monotonic.h"
 
 namespace halyard::vgpu::isa {
@@ -66,72 +66,6 @@ class Backoff {
 
  private:
   unsigned rounds_ = 0;
-};
-
-// The parts of the program's private memory that a dispatch's work-groups have: each one for its
-// time. Any thread.
-class ScratchParts {
- public:
-  void limit(uint32_t count) { count_ = count; }
-  bool limited() const { return count_ != 0; }
-
-  // False: none is free.
-  bool take(uint32_t& part) {
-    if (!limited()) return true;
-    const std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      part = free_.back();
-      free_.pop_back();
-      return true;
-    }
-    if (next_ == count_) return false;
-    part = next_++;
-    return true;
-  }
-  void give(uint32_t part) {
-    if (!limited()) return;
-    const std::lock_guard lock(mutex_);
-    free_.push_back(part);
-  }
-
- private:
-  uint32_t count_ = 0;  // 0: the engine itself has the memory
-  std::mutex mutex_;
-  uint32_t next_ = 0;  // from here on none has been taken yet
-  std::vector<uint32_t> free_;
-};
-
-// A dispatch under way. Lives on the stack of Engine::run; helpers are gone before that returns.
-struct Job {
-  GroupContext context;
-  Kernel kernel;
-  uint64_t total = 0;  // work-groups
-  uint32_t waves = 1;  // of each
-  uint64_t resident_limit = 0;
-  ScratchParts scratch_parts;
-  const volatile bool* cancel = nullptr;
-  uint32_t rank = 0;
-
-  // Written for every work-group, and so kept away from read-only data.
-  alignas(64) std::atomic<uint64_t> next{0};  // the next work-group to start
-  std::atomic<uint64_t> resident{0};          // started and not finished
-  alignas(64) std::atomic<bool> stop{false};  // a fault, or cancelled
-
-  std::mutex mutex;  // result
-  DispatchResult result;
-
-  // Makes one more work-group resident, unless the device is full.
-  bool reserve() {
-    uint64_t before = resident.load(std::memory_order_relaxed);
-    do {
-      if (before >= resident_limit) return false;
-    } while (!resident.compare_exchange_weak(before, before + 1, std::memory_order_relaxed));
-    return true;
-  }
-
-  // Under the engine's lock.
-  uint32_t helpers = 0;
-  bool starting = false;  // counts in starting_: has work-groups to start
 };
 
 class EngineImpl final : public Engine, public WaveServices, public PlaceSource {
@@ -523,32 +457,7 @@ void EngineImpl::fail(Job& job, const WorkGroup& group) {
   job.stop.store(true, std::memory_order_relaxed);
   if (job.result.fault.kind != Fault::Kind::kNone) return;
   job.result.fault = wave.fault;
-  std::string raw;
-  const MemoryRange range = memory_.find(wave.pc);
-  uint8_t byte = 0;
-  for (unsigned n = 0; n < 8 && range.contains(wave.pc + n, 1); ++n) {
-    if (!read_host(&byte, range.host(wave.pc + n), 1)) break;
-    raw += fmt::format("{}{:02x}", n ? " " : "", byte);
-  }
-  const Dispatch& dispatch = *job.context.dispatch;
-  job.result.report = fmt::format(
-      "{}\n"
-      "  kernel object 0x{:x}, entry 0x{:x}{}\n"
-      "  grid {}x{}x{}, work-groups of {}x{}x{}\n"
-      "  work-group ({}, {}, {}), wave {} of {}, lane {}, EXEC 0x{:016x}\n"
-      "  pc 0x{:x} (entry {} 0x{:x})\n"
-      "  instruction: {}\n"
-      "  bytes: {}\n",
-      wave.fault.message, dispatch.kernel_object, job.kernel.entry,
-      job.kernel.legacy    ? " (amd_kernel_code_t)"
-      : dispatch.registers ? " (started from registers)"
-                           : "",
-      dispatch.grid[0], dispatch.grid[1], dispatch.grid[2], dispatch.group[0], dispatch.group[1],
-      dispatch.group[2], group.id[0], group.id[1], group.id[2], wave.index_in_group,
-      group.wave_count, wave.fault.lane < 0 ? std::string("any") : std::to_string(wave.fault.lane),
-      wave.exec(), wave.pc, wave.pc >= job.kernel.entry ? "+" : "-",
-      wave.pc >= job.kernel.entry ? wave.pc - job.kernel.entry : job.kernel.entry - wave.pc,
-      program_.text(wave.pc), raw.empty() ? "<not mapped>" : raw);
+  job.result.report = fault_report(job, group, memory_, program_.text(wave.pc));
 }
 
 // Asks the pool to help with `job`. The pool's threads start with the first dispatch that is worth
