@@ -51,6 +51,8 @@ HELPERS = {
     ("vgpu/isa/*", "make_undecodable"): "… {}",
     ("vgpu/queue/aql_queue.cpp", "fail"): "halyard vgpu: queue … stopped at packet …: {}",
     ("vgpu/queue/aql_queue.cpp", "stop_at"): "halyard vgpu: queue … stopped at packet …: {}",
+    ("vgpu/queue/aql_vendor_packets.cpp", "fail"):
+        "halyard vgpu: queue … stopped at packet …: {}",
     ("vgpu/queue/sdma_queue.cpp", "unknown"): "halyard vgpu: SDMA queue … stopped at byte …: {}",
     ("tools/*", "fail"): "{}",
     ("tools/*", "say"): "{}",

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "vgpu/queue/barrier_value.h"
 #include "vgpu/queue/kernel_fault.h"
 #include "vgpu/queue/signal.h"
 #include "vgpu/queue/signal_waits.h"
@@ -16,41 +17,12 @@ namespace halyard::vgpu::queue {
 namespace {
 
 constexpr uint16_t kTypeMask = 0xff;
-constexpr uint8_t kAmdFormatPm4 = 1;
-constexpr uint8_t kAmdFormatBarrierValue = 2;
 
 // If packets take no time: a batch smaller than this is followed by this many pauses, or by this
 // many if a thread may wait for it.
 constexpr uint64_t kWorthwhileBatch = 32;
 constexpr uint32_t kBatchRelax = 64;
 constexpr uint32_t kToldRelax = 16;
-
-// AMD's barrier-value packet (hsa_ext_amd.h), by dword.
-struct BarrierValue {
-  uint32_t header;
-  uint32_t reserved0;
-  uint64_t signal;
-  int64_t value;
-  int64_t mask;
-  uint32_t condition;
-  uint32_t reserved1;
-  uint64_t reserved2[2];
-  uint64_t completion_signal;
-};
-static_assert(sizeof(BarrierValue) == 64);
-
-bool holds(uint32_t condition, int64_t a, int64_t b) {
-  switch (condition) {
-    case HSA_SIGNAL_CONDITION_EQ:
-      return a == b;
-    case HSA_SIGNAL_CONDITION_NE:
-      return a != b;
-    case HSA_SIGNAL_CONDITION_LT:
-      return a < b;
-    default:
-      return a >= b;
-  }
-}
 
 // A packet lies in memory that the host writes.
 template <typename Packet>
@@ -65,6 +37,8 @@ uint64_t completion_signal(const hsa_kernel_dispatch_packet_t& packet) {
   return packet.completion_signal.handle;
 }
 
+}  // namespace
+
 QueueError error_of(isa::Fault::Kind kind) {
   switch (kind) {
     case isa::Fault::Kind::kAperture:
@@ -76,8 +50,6 @@ QueueError error_of(isa::Fault::Kind kind) {
       return QueueError::kTrap;
   }
 }
-
-}  // namespace
 
 AqlQueue::AqlQueue(const Device& device, uint32_t id, const Ring& ring,
                    const AqlQueueMemory& memory)
@@ -446,87 +418,6 @@ bool AqlQueue::process_barrier(const Packet& packet, uint64_t index, bool wait_f
   }
   idle_.reset();
   return true;
-}
-
-bool AqlQueue::process_barrier_value(const Packet& packet, uint64_t index) {
-  BarrierValue barrier;
-  std::memcpy(&barrier, &packet, sizeof barrier);
-  if (barrier.condition > HSA_SIGNAL_CONDITION_GTE) {
-    return fail(QueueError::kVendorPacketFormat, index,
-                fmt::format("the barrier-value packet's condition ({}) must be 0 (==), 1 (!=), 2 "
-                            "(<) or 3 (>=)",
-                            barrier.condition));
-  }
-  if (barrier.signal == 0) return true;
-  const amd_signal_t* const signal = check_signal(barrier.signal, index, "dependency signal");
-  if (signal == nullptr) return false;
-  SignalWait wait(idle_, &barrier.signal, 1);
-  for (bool first = true;; first = false) {
-    if (holds(barrier.condition, load_signal(*signal) & barrier.mask, barrier.value)) break;
-    if (first) publish(index);
-    if (stopping()) return false;
-    look_ahead();
-    pause(&wait);
-  }
-  idle_.reset();
-  return true;
-}
-
-bool AqlQueue::process_vendor(const Packet& packet, uint64_t address, uint64_t index) {
-  const uint32_t format = (packet.words[0] >> 16) & 0xff;
-  if (format == kAmdFormatPm4) return process_pm4(packet, address, index);
-  if (format == kAmdFormatBarrierValue) return process_barrier_value(packet, index);
-  return fail(QueueError::kVendorPacketFormat, index,
-              fmt::format("the vendor packet's format ({}) must be 1 (PM4 indirect buffer) or 2 "
-                          "(barrier value)",
-                          format));
-}
-
-void AqlQueue::Pm4Owner::pause(WakeSource* source) {
-  if (is_first_) queue_.publish(index_);
-  is_first_ = false;
-  queue_.look_ahead();
-  queue_.pause(source);
-}
-
-isa::DispatchResult AqlQueue::Pm4Owner::run(const isa::Dispatch& dispatch) {
-  const RingReleased released(queue_);
-  return queue_.execute(dispatch);
-}
-
-// The packet processor finishes a buffer before it takes another packet: its dispatches count as
-// the packet's.
-PacketObserver::Pm4Place AqlQueue::Pm4Owner::place() {
-  return {index_, index_, queue_.valid_below(index_ + 1)};
-}
-
-// The packet's next four dwords are a PM4 INDIRECT_BUFFER (ROCR, amd_aql_pm4_ib).
-bool AqlQueue::process_pm4(const Packet& packet, uint64_t address, uint64_t index) {
-  constexpr uint64_t kHeaderBytes = 4;
-  pm4_owner_.begin(index);
-  const std::span<const uint32_t> jump(&packet.words[1], 4);
-  if (pm4_.run_buffer_of(jump, address + kHeaderBytes)) return true;
-  return fail_pm4(pm4_.failure(), index);
-}
-
-bool AqlQueue::fail_pm4(const pm4::Failure& failure, uint64_t index) {
-  using Kind = pm4::Failure::Kind;
-  if (failure.kind == Kind::kCancelled) return false;
-  if (failure.kind == Kind::kPacket)
-    return fail(QueueError::kVendorPacketFormat, index, "the PM4 packet " + failure.text);
-  const std::string text = fmt::format(
-      "halyard vgpu: queue {} stopped at packet {}: the PM4 packet {}", id_, index, failure.text);
-  const bool is_access =
-      failure.kind == Kind::kAccess || failure.fault == isa::Fault::Kind::kMemory;
-  publish(index);
-  set_failed();
-  if (is_access) {
-    if (fail_with_memory_fault(failure.access, text)) return false;
-  } else {
-    report(text);
-  }
-  tell_of_error(is_access ? QueueError::kAperture : error_of(failure.fault));
-  return false;
 }
 
 amd_signal_t* AqlQueue::find_signal(uint64_t handle) {

@@ -32,6 +32,7 @@ enum class QueueError : uint32_t {
   kIllegalInstruction = 0x40000000,
   kTrap = 0x80000000,
 };
+QueueError error_of(isa::Fault::Kind kind);
 
 // What belongs to a queue besides its ring, whose indices count packets of 64 bytes.
 struct AqlQueueMemory {
