@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -11,6 +13,7 @@
 
 #include "vgpu/isa/interpreter.h"
 #include "vgpu/isa/program.h"
+#include "vgpu/isa/tests/assembler.h"
 #include "vgpu/isa/tests/machine.h"
 
 namespace halyard::vgpu::isa::testing {
@@ -149,6 +152,90 @@ TEST_F(ProgramTest, ThreadsShareCodeThatChanges) {
   }
   done.store(true);
   for (std::thread& thread : threads) thread.join();
+}
+
+// Memory that can be told to let a lookup of one address wait.
+class SlowMemory final : public AddressSpace {
+ public:
+  explicit SlowMemory(const AddressSpace& memory) : memory_(memory) {}
+  MemoryRange find(uint64_t address) const override {
+    if (address == waits_at) {
+      waiting.set_value();
+      may_go.wait();
+    }
+    return memory_.find(address);
+  }
+  uint64_t address_of_fault(uint64_t host) const override { return memory_.address_of_fault(host); }
+  uint64_t epoch() const override { return memory_.epoch(); }
+  void describe(uint64_t address, char* text, uint64_t capacity) const override {
+    memory_.describe(address, text, capacity);
+  }
+
+  uint64_t waits_at = 0;
+  mutable std::promise<void> waiting;
+  std::shared_future<void> may_go;
+
+ private:
+  const AddressSpace& memory_;
+};
+
+// While one thread makes a page, under the program's lock, others run through 512 KiB of code.
+TEST_F(ProgramTest, ALoopOverMuchCodeTakesNoLock) {
+  constexpr size_t kPages = 128;
+  make(kPages + 1, Program::kMostBytes);
+  SlowMemory slow(memory_);
+  std::string error;
+  Program program(Decoder::create("gfx900", "", error), slow);
+  const auto run_through_all = [&] {
+    size_t known = 0;
+    for (size_t page = 0; page < kPages; ++page) {
+      const CodePage* const code = program.page(address(page));
+      known += code != nullptr && code->slot[0].load() != nullptr;
+    }
+    return known;
+  };
+  // A reader takes the lock where it begins and ends.
+  const Program::Reader reader(program);
+  for (size_t page = 0; page < kPages; ++page)
+    program.decode_at(*program.page(address(page)), address(page));
+  ASSERT_EQ(run_through_all(), kPages);
+
+  std::promise<void> go;
+  slow.may_go = go.get_future().share();
+  slow.waits_at = address(kPages);
+  std::thread maker([&] { EXPECT_NE(program.page(address(kPages)), nullptr); });
+  slow.waiting.get_future().wait();
+  std::promise<size_t> looped;
+  std::future<size_t> known = looped.get_future();
+  std::thread looper([&] { looped.set_value(run_through_all()); });
+  EXPECT_EQ(known.wait_for(std::chrono::seconds(20)), std::future_status::ready)
+      << "it waits for the lock";
+  go.set_value();
+  maker.join();
+  looper.join();
+  EXPECT_EQ(known.get(), kPages);
+}
+
+// An instruction of 16 bytes, of which a page has the first 4, 8 or 12.
+TEST_F(ProgramTest, LongInstructionsReachIntoTheNextPage) {
+  make(2, Program::kMostBytes);
+  std::string error;
+  const std::vector<uint8_t> code =
+      assemble("v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:11], v[12:19], v[0:3], v20, v21",
+               "gfx950", error);
+  if (code.empty()) GTEST_SKIP() << "this release of LLVM does not know gfx950: " << error;
+  ASSERT_EQ(code.size(), 16u);
+  for (const size_t inside : {4, 8, 12}) {
+    const uint64_t at = address(1) - inside;
+    std::copy(code.begin(), code.end(), host_of(at));
+    Program program(Decoder::create("gfx950", "", error), memory_);
+    Program::Reader reader(program);
+    const Instruction* const found = program.decode_at(*program.page(at), at);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->size, 16u) << inside;
+    EXPECT_EQ(found->op, Op::v_mfma_scale_f32_16x16x128_f8f6f4) << inside;
+    EXPECT_EQ(program.text(at).substr(0, 12), "v_mfma_scale") << inside;
+  }
 }
 
 }  // namespace
