@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kLdsLanes = 64;
 constexpr uint32_t kLdsSize = 4096;
 
-struct Outcome {
+struct LdsOutcome {
   uint32_t v[8][kLdsLanes];    // v8..v15
   uint32_t lds[kLdsSize / 4];  // afterwards
   uint8_t byte(uint32_t at) const { return reinterpret_cast<const uint8_t*>(lds)[at]; }
@@ -26,8 +26,8 @@ class Lds : public ::testing::Test {
 
   // LDS starts as dword n = 1000 + n, v0 = lane, v1 = lane * 4, v2 = lane * 8, v8..v15 =
   // 0xd0d0d0d0.
-  Outcome run(const std::string& text) {
-    auto* out = machine.allocate<Outcome>(1);
+  LdsOutcome run(const std::string& text) {
+    auto* out = machine.allocate<LdsOutcome>(1);
     std::string prologue = R"(
       s_load_dwordx2 s[6:7], s[0:1], 0x0
       s_mov_b32 m0, -1
@@ -71,7 +71,7 @@ class Lds : public ::testing::Test {
 };
 
 TEST_F(Lds, ReadsOfEveryWidth) {
-  const Outcome r = run(R"(
+  const LdsOutcome r = run(R"(
       ds_read_u8 v8, v1 offset:1
       ds_read_i8 v9, v1
       ds_read_u16 v10, v1
@@ -92,7 +92,7 @@ TEST_F(Lds, ReadsOfEveryWidth) {
 }
 
 TEST_F(Lds, WideReadsAndTheirHalves) {
-  const Outcome r = run(R"(
+  const LdsOutcome r = run(R"(
       v_lshlrev_b32 v3, 4, v0
       ds_read_b128 v[8:11], v3
       ds_read_b96 v[12:14], v3 offset:4
@@ -105,7 +105,7 @@ TEST_F(Lds, WideReadsAndTheirHalves) {
 }
 
 TEST_F(Lds, TwoAddressFormsScaleTheirOffsets) {
-  const Outcome r = run(R"(
+  const LdsOutcome r = run(R"(
       ds_read2_b32 v[8:9], v1 offset0:1 offset1:3
       ds_read2st64_b32 v[10:11], v1 offset0:1 offset1:2
       ds_read2_b64 v[12:15], v2 offset1:64
@@ -133,7 +133,7 @@ TEST_F(Lds, TwoAddressFormsScaleTheirOffsets) {
 }
 
 TEST_F(Lds, NarrowWritesLeaveTheRest) {
-  const Outcome r = run(R"(
+  const LdsOutcome r = run(R"(
       v_mov_b32 v4, 0x11223344
       s_mov_b64 exec, 1
       ds_write_b8 v1, v4
@@ -185,7 +185,7 @@ TEST_F(Lds, AtomicsChangeMemoryAndReturnWhatWasThere) {
     const std::string name = c.name;
     const bool second =
         name.starts_with("mskor") || name.starts_with("cmpst") || name.starts_with("wrap");
-    const Outcome r =
+    const LdsOutcome r =
         run("v_mov_b32 v3, " + std::to_string(c.before) + "\nds_write_b32 v1, v3\nv_mov_b32 v4, " +
             std::to_string(c.data0) + "\nv_mov_b32 v5, " + std::to_string(c.data1) + "\nds_" +
             name + " v8, v1, v4" + (second ? ", v5" : ""));
@@ -197,7 +197,7 @@ TEST_F(Lds, AtomicsChangeMemoryAndReturnWhatWasThere) {
 }
 
 TEST_F(Lds, SixtyFourBitAtomics) {
-  const Outcome r = run(R"(
+  const LdsOutcome r = run(R"(
       v_mov_b32 v4, -1
       v_mov_b32 v5, 0
       ds_write_b64 v2, v[4:5]
@@ -219,7 +219,7 @@ TEST_F(Lds, SixtyFourBitAtomics) {
 }
 
 TEST_F(Lds, AtomicsOnOneAddressRunInLaneOrder) {
-  const Outcome r =
+  const LdsOutcome r =
       run("v_mov_b32 v3, 0\nv_mov_b32 v4, 1\nds_write_b32 v3, v3\n"
           "ds_add_rtn_u32 v8, v3, v4");
   for (uint32_t l = 0; l < kLdsLanes; ++l) ASSERT_EQ(r.v[0][l], l);
@@ -227,7 +227,7 @@ TEST_F(Lds, AtomicsOnOneAddressRunInLaneOrder) {
 }
 
 TEST_F(Lds, ExchangesOfTwoAddresses) {
-  const Outcome r =
+  const LdsOutcome r =
       run("v_mov_b32 v4, 5\nv_mov_b32 v5, 6\n"
           "ds_wrxchg2_rtn_b32 v[8:9], v2, v4, v5 offset0:0 offset1:1\n"
           "v_mov_b32 v6, 0x80000007\nv_mov_b32 v7, 9\n"
@@ -243,7 +243,7 @@ TEST_F(Lds, ExchangesOfTwoAddresses) {
 }
 
 TEST_F(Lds, AppendAndConsumeCountActiveLanes) {
-  const Outcome r =
+  const LdsOutcome r =
       run("s_mov_b32 m0, 0x100000\ns_mov_b64 exec, 0x7\nds_append v8 offset:4\n"
           "s_mov_b64 exec, 0x1\nds_consume v9 offset:4");
   EXPECT_EQ(r.v[0][0], 1005u);  // dword (16 + 4) / 4
@@ -254,7 +254,7 @@ TEST_F(Lds, AppendAndConsumeCountActiveLanes) {
 }
 
 TEST_F(Lds, BeyondTheEndReadsZeroAndWritesNothing) {
-  const Outcome r = run(R"(
+  const LdsOutcome r = run(R"(
       s_movk_i32 s8, 0xf80
       v_add_u32 v3, s8, v1
       ds_read_b32 v8, v3
@@ -277,7 +277,7 @@ TEST_F(Lds, BeyondTheEndReadsZeroAndWritesNothing) {
 
 // LLVM gives offsets to bases that may be negative (AMDGPUISelDAGToDAG, isDSOffsetLegal).
 TEST_F(Lds, BaseAndOffsetAddUpIn32Bits) {
-  const Outcome r = run(R"(
+  const LdsOutcome r = run(R"(
       v_sub_u32 v3, 0, v1
       v_add_u32 v3, -4, v3
       v_mov_b32 v5, -16
@@ -325,7 +325,7 @@ TEST_F(Lds, SwizzleModes) {
       {"0xc460", [](uint32_t l) { return (l & 32) | ((l - 3) & 31); }},
   };
   for (const Case& c : cases) {
-    const Outcome r =
+    const LdsOutcome r =
         run(std::string("v_add_u32 v3, 500, v0\nds_swizzle_b32 v8, v3 offset:") + c.pattern);
     for (uint32_t l = 0; l < kLdsLanes; ++l)
       ASSERT_EQ(r.v[0][l], 500 + c.source(l)) << c.pattern << " " << l;
@@ -333,7 +333,7 @@ TEST_F(Lds, SwizzleModes) {
 }
 
 TEST_F(Lds, PermuteSendsAndBpermuteFetches) {
-  const Outcome r = run(R"(
+  const LdsOutcome r = run(R"(
       v_add_u32 v3, 500, v0
       v_sub_u32 v4, 63, v0
       v_lshlrev_b32 v4, 2, v4
@@ -356,7 +356,7 @@ TEST_F(Lds, PermuteSendsAndBpermuteFetches) {
 }
 
 TEST_F(Lds, LaneAddressedTransfers) {
-  const Outcome r =
+  const LdsOutcome r =
       run("s_movk_i32 m0, 16\nds_read_addtid_b32 v8 offset:4\nv_mov_b32 v4, 3\n"
           "ds_write_addtid_b32 v4 offset:0x400");
   for (uint32_t l = 0; l < kLdsLanes; ++l) {

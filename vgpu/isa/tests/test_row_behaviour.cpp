@@ -199,7 +199,7 @@ bool same_results(State a, State b) {
 constexpr uint16_t hwreg_mode(unsigned offset, unsigned bits) {
   return static_cast<uint16_t>(1 | offset << 6 | (bits - 1) << 11);
 }
-constexpr unsigned kStatus = 2;
+constexpr unsigned kStatusRegister = 2;
 const uint16_t kImmediates[] = {0, 1, 2, 3, 9, hwreg_mode(0, 10), hwreg_mode(0, 32), 0x8001};
 
 TEST(RowBehaviour, InstructionsGoWhereTheirRowSays) {
@@ -287,7 +287,7 @@ TEST(RowBehaviour, RowsNameTheImpliedRegisters) {
     for (int round = 0; round < rounds; ++round) {
       const uint16_t simm16 = kImmediates[round % std::size(kImmediates)];
       // STATUS shows SCC, VCCZ and EXECZ, and is an operand of s_getreg.
-      if (e.format == Format::kSopk && (simm16 & 63) == kStatus) continue;
+      if (e.format == Format::kSopk && (simm16 & 63) == kStatusRegister) continue;
       const std::vector<uint32_t> words = encode(row, e, simm16, random);
       DecodedInstruction instruction;
       decoder.decode({reinterpret_cast<const uint8_t*>(words.data()), words.size() * 4},

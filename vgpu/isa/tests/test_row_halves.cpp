@@ -76,7 +76,7 @@ std::vector<Line> lines_of(Access access, Generation generation) {
 
 // s20 and s21: what the test chooses. s[8:9]: memory that is read or written; s[4:7]: a buffer of
 // it (16_16_16_16, UINT); v1: the lane's offset there; v[2:3] its address.
-constexpr char kPrologue[] = R"(
+constexpr char kHalvesPrologue[] = R"(
     s_load_dwordx4 s[8:11], s[0:1], 0x0
     s_load_dwordx2 s[20:21], s[0:1], 0x10
     v_lshlrev_b32 v1, 4, v0
@@ -114,7 +114,7 @@ class RowHalves : public ::testing::TestWithParam<const char*> {
     dispatch.group_segment_size = 0x8000;
     KernelOptions kernel;
     kernel.rsrc3 = kernel.vgprs / 4 - 1;  // where the VGPRs end and the AGPRs begin
-    machine.expect_ok(kPrologue + text, arguments, dispatch, kernel);
+    machine.expect_ok(kHalvesPrologue + text, arguments, dispatch, kernel);
   }
 
   Machine machine{options()};
