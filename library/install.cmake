@@ -20,7 +20,8 @@ install(EXPORT HalyardStaticTargets NAMESPACE Halyard:: DESTINATION "${package}"
         COMPONENT libhalyard-dev)
 
 # #include "hal/device.h" and so on, below include/halyard; #include "halyard/halyard.h" below include.
-file(GLOB contract_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/hal/contract/*.h")
+file(GLOB contract_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/hal/contract/*.h"
+     "${PROJECT_SOURCE_DIR}/hal/contract/*.inl")
 install(FILES ${contract_headers} DESTINATION "${headers}/hal/contract" COMPONENT libhalyard-dev)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/hal/include/hal"
                   "${PROJECT_SOURCE_DIR}/registry/include/registry"

@@ -5,16 +5,17 @@
 
 #include "fault.h"
 #include "hal/command_buffer.h"
-#include "hal/contract/objects.h"
+#include "hal/contract/forwarding.h"
 #include "hal/device.h"
 
 namespace faulty {
 
-class FaultyCommandBuffer final : public halyard::driver::CommandBufferBase {
+class FaultyCommandBuffer final
+    : public halyard::driver::ForwardingCommandBuffer<FaultyCommandBuffer> {
  public:
   FaultyCommandBuffer(halyard::Ref<halyard::Device> device,
                       halyard::Ref<halyard::CommandBuffer> inner, Fault fault)
-      : CommandBufferBase(*device),
+      : ForwardingCommandBuffer(*device),
         owner_(std::move(device)),
         inner_(std::move(inner)),
         fault_(fault) {}
@@ -24,26 +25,24 @@ class FaultyCommandBuffer final : public halyard::driver::CommandBufferBase {
   std::vector<halyard::BufferRange> first_bindings;
   std::vector<halyard::Ref<halyard::Buffer>> first_buffers;
 
+  template <typename Record>
+  halyard::Status forward(Record record) {
+    return lost() ? halyard::Status() : record(*inner_, 0);
+  }
+
  private:
   ~FaultyCommandBuffer() = default;
   void destroy() noexcept override { delete this; }
 
-  halyard::Status do_fill(const halyard::BufferRange& target, const void* pattern,
-                          uint32_t pattern_size) override;
-  halyard::Status do_update(const halyard::BufferRange& target, const void* source,
-                            uint64_t size) override;
-  halyard::Status do_copy(const halyard::BufferRange& source,
-                          const halyard::BufferRange& target) override;
-  halyard::Status do_dispatch(const halyard::Dispatch& dispatch) override;
   halyard::Status do_dispatch_indirect(const halyard::Dispatch& dispatch,
-                                       const halyard::BufferRange& group_counts) override;
-  halyard::Status do_barrier() override;
-  halyard::Status do_begin_debug_group(halyard::StringView label) override;
-  halyard::Status do_end_debug_group() override;
-  halyard::Status do_finish() override;
-  halyard::Status do_copy_rectangle(const halyard::BufferRange& source,
-                                    const halyard::BufferRange& target,
-                                    const halyard::RectangleCopy& shape) override;
+                                       const halyard::BufferRange& group_counts) override {
+    return inner_->dispatch_indirect(dispatch, group_counts);
+  }
+  halyard::Status do_barrier() override {
+    ++barriers_;
+    return inner_->barrier();
+  }
+  halyard::Status do_finish() override { return inner_->finish(); }
 
   bool lost() const { return fault_ == Fault::kLostBarrierCommand && barriers_ >= 2; }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "command_buffer.h"
-#include "hal/contract/objects.h"
 
 namespace faulty {
 
@@ -32,11 +31,6 @@ Status FaultyQueue::do_fill(const BufferRange& target, const void* pattern, uint
   if (fault_ == Fault::kOffByOneFill) to.length -= pattern_size;
   if (fault_ == Fault::kShortPattern && pattern_size == 16) pattern_size = 8;
   return inner_->fill(to, pattern, pattern_size, spoil(sync));
-}
-
-Status FaultyQueue::do_update(const BufferRange& target, const void* source, uint64_t size,
-                              const Sync& sync) {
-  return inner_->update(target, source, size, spoil(sync));
 }
 
 Status FaultyQueue::do_copy(const BufferRange& source, const BufferRange& target,
@@ -118,11 +112,6 @@ Status FaultyQueue::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
   return inner_->dispatch(changed, spoilt);
 }
 
-Status FaultyQueue::do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts,
-                                         const Sync& sync) {
-  return inner_->dispatch_indirect(dispatch, group_counts, spoil(sync));
-}
-
 Status FaultyQueue::do_execute(CommandBuffer& commands, Span<const BufferRange> bindings,
                                const Sync& sync) {
   auto& recording = static_cast<FaultyCommandBuffer&>(commands);
@@ -138,25 +127,11 @@ Status FaultyQueue::do_execute(CommandBuffer& commands, Span<const BufferRange> 
   return inner_->execute(recording.inner(), recording.first_bindings, sync);
 }
 
-Status FaultyQueue::do_alloca(uint64_t size, const PoolOptions& options, const Sync& sync,
-                              Buffer** buffer) {
-  Result<Ref<Buffer>> made = inner_->alloca_buffer(size, options, spoil(sync));
-  if (made.ok()) *buffer = Ref<Buffer>(*made).leak();
-  return made.status();
-}
-Status FaultyQueue::do_dealloca(Buffer& buffer, const Sync& sync) {
-  return inner_->dealloca_buffer(buffer, spoil(sync));
-}
-
 Status FaultyQueue::do_read(const FileRange& source, const BufferRange& target, const Sync& sync) {
   FileRange from = source;
   if (fault_ == Fault::kFileOffset) from.offset = 0;
   return inner_->read(from, target, spoil(sync));
 }
-Status FaultyQueue::do_write(const BufferRange& source, const FileRange& target, const Sync& sync) {
-  return inner_->write(source, target, spoil(sync));
-}
-
 namespace {
 
 // Of a host call that is over when run() returns.
@@ -168,10 +143,6 @@ class Outcome final : public driver::CompletionBase {
 
 }  // namespace
 
-Status FaultyQueue::do_prefetch(const BufferRange& range, PrefetchTarget to, const Sync& sync) {
-  return inner_->prefetch(range, to, spoil(sync));
-}
-
 Status FaultyQueue::do_host_call(const HostCall& call, const Sync& sync) {
   if (fault_ == Fault::kEagerHostCall && call.deferred == nullptr) {
     Outcome outcome;
@@ -180,24 +151,6 @@ Status FaultyQueue::do_host_call(const HostCall& call, const Sync& sync) {
     return inner_->barrier(sync);
   }
   return inner_->host_call(call, spoil(sync));
-}
-
-Status FaultyQueue::do_barrier(const Sync& sync) {
-  return inner_->barrier(spoil(sync));
-}
-void* FaultyQueue::do_native_handle() const noexcept {
-  return inner_->native_handle();
-}
-Status FaultyQueue::do_fault() const {
-  return inner_->fault();
-}
-Status FaultyQueue::do_abandon() {
-  return inner_->abandon();
-}
-
-Status FaultyQueue::do_copy_rectangle(const BufferRange& source, const BufferRange& target,
-                                      const halyard::RectangleCopy& shape, const Sync& sync) {
-  return inner_->copy_rectangle(source, target, shape, spoil(sync));
 }
 
 }  // namespace faulty

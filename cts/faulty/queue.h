@@ -6,16 +6,25 @@
 #include <vector>
 
 #include "fault.h"
-#include "hal/contract/objects.h"
+#include "hal/contract/forwarding.h"
 #include "hal/device.h"
 #include "hal/queue.h"
 
 namespace faulty {
 
-class FaultyQueue final : public halyard::driver::QueueBase {
+class FaultyQueue final : public halyard::driver::ForwardingQueue<FaultyQueue> {
  public:
   FaultyQueue(halyard::Ref<halyard::Device> device, halyard::Ref<halyard::Queue> inner, Fault fault)
-      : QueueBase(*device), owner_(std::move(device)), inner_(std::move(inner)), fault_(fault) {}
+      : ForwardingQueue(*device),
+        owner_(std::move(device)),
+        inner_(std::move(inner)),
+        fault_(fault) {}
+
+  halyard::Queue& inner() const { return *inner_; }
+  template <typename Submit>
+  halyard::Status forward(const halyard::Sync& sync, Submit submit) {
+    return submit(*inner_, spoil(sync));
+  }
 
  private:
   ~FaultyQueue() = default;
@@ -23,37 +32,16 @@ class FaultyQueue final : public halyard::driver::QueueBase {
 
   halyard::Status do_fill(const halyard::BufferRange& target, const void* pattern,
                           uint32_t pattern_size, const halyard::Sync& sync) override;
-  halyard::Status do_update(const halyard::BufferRange& target, const void* source, uint64_t size,
-                            const halyard::Sync& sync) override;
   halyard::Status do_copy(const halyard::BufferRange& source, const halyard::BufferRange& target,
                           const halyard::Sync& sync) override;
   halyard::Status do_dispatch(const halyard::Dispatch& dispatch,
                               const halyard::Sync& sync) override;
-  halyard::Status do_dispatch_indirect(const halyard::Dispatch& dispatch,
-                                       const halyard::BufferRange& group_counts,
-                                       const halyard::Sync& sync) override;
   halyard::Status do_execute(halyard::CommandBuffer& commands,
                              halyard::Span<const halyard::BufferRange> bindings,
                              const halyard::Sync& sync) override;
-  halyard::Status do_alloca(uint64_t size, const halyard::PoolOptions& options,
-                            const halyard::Sync& sync, halyard::Buffer** buffer) override;
-  halyard::Status do_dealloca(halyard::Buffer& buffer, const halyard::Sync& sync) override;
   halyard::Status do_read(const halyard::FileRange& source, const halyard::BufferRange& target,
                           const halyard::Sync& sync) override;
-  halyard::Status do_write(const halyard::BufferRange& source, const halyard::FileRange& target,
-                           const halyard::Sync& sync) override;
   halyard::Status do_host_call(const halyard::HostCall& call, const halyard::Sync& sync) override;
-  halyard::Status do_prefetch(const halyard::BufferRange& range, halyard::PrefetchTarget to,
-                              const halyard::Sync& sync) override;
-  halyard::Status do_barrier(const halyard::Sync& sync) override;
-  void* do_native_handle() const noexcept override;
-  halyard::Status do_fault() const override;
-  halyard::Status do_abandon() override;
-  halyard::Status do_copy_rectangle(const halyard::BufferRange& source,
-                                    const halyard::BufferRange& target,
-                                    const halyard::RectangleCopy& shape,
-                                    const halyard::Sync& sync) override;
-  uint64_t do_id() const noexcept override { return inner_->id(); }
 
   // What becomes of an operation's waits and signals.
   halyard::Sync spoil(const halyard::Sync& sync) const;

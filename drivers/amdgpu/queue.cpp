@@ -55,7 +55,9 @@ Status QueueImpl::share_arguments(const Dispatch& dispatch) {
 
 // A dispatch that waits for nothing goes from here to the doorbell without a lock, an allocation or
 // a system call (docs/amdgpu-driver.md, "A dispatch").
-inline Status QueueImpl::do_dispatch(const Dispatch& dispatch, const Sync& sync) {
+// Inlined into the table's function.
+[[gnu::always_inline]] inline Status QueueImpl::do_dispatch(const Dispatch& dispatch,
+                                                            const Sync& sync) {
   QueueCore& core = core_;
   PacketRing& ring = core.ring();
   if (core.device().has_peers()) [[unlikely]]

@@ -188,6 +188,15 @@ struct Call<R (O::*)(A...) const noexcept> : Call<R (O::*)(A...)> {};
   }                                                 \
   virtual void destroy() noexcept = 0
 
+// The method of a row of operations.inl: REQUIRED or OPTIONAL, which answers UNIMPLEMENTED.
+#define HALYARD_METHOD_REQUIRED(text, arguments) = 0;
+#define HALYARD_METHOD_OPTIONAL(text, arguments) \
+  {                                              \
+    return unused arguments, left_out(text);     \
+  }
+template <typename... A>
+void unused(const A&...) noexcept {}
+
 class BufferBase;
 class CommandBufferBase;
 class DeviceBase;
@@ -205,7 +214,7 @@ struct BufferTable {
 };
 template <typename Q>
 struct CommandBufferTable {
-  static const HalyardCommandBufferFunctions kFunctions;
+  static constinit const HalyardCommandBufferFunctions kFunctions;
 };
 template <typename Q>
 struct DeviceTable {
@@ -225,7 +234,7 @@ struct MemoryPoolTable {
 };
 template <typename Q>
 struct QueueTable {
-  static const HalyardQueueFunctions kFunctions;
+  static constinit const HalyardQueueFunctions kFunctions;
 };
 template <typename Q>
 struct SemaphoreTable {
@@ -389,38 +398,26 @@ class CommandBufferBase : public CommandBuffer {
   // What a driver implements; called by the host, through the table.
   HALYARD_DRIVER_OBJECT(HalyardCommandBuffer, HalyardCommandBufferFunctions);
 
-  virtual Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) = 0;
-  virtual Status do_update(const BufferRange& target, const void* source, uint64_t size) = 0;
-  virtual Status do_copy(const BufferRange& source, const BufferRange& target) = 0;
-  virtual Status do_dispatch(const Dispatch& dispatch) = 0;
-  virtual Status do_barrier() = 0;
+#define HALYARD_COMMAND(name, need, arguments, ...) \
+  virtual Status do_##name(__VA_ARGS__) HALYARD_METHOD_##need("CommandBuffer::" #name, arguments)
+#include "hal/contract/operations.inl"
   virtual Status do_finish() = 0;
-  // The pitches are given, and the ranges as long as they have to be.
-  virtual Status do_copy_rectangle(const BufferRange&, const BufferRange&, const RectangleCopy&) {
-    return left_out("CommandBuffer::copy_rectangle");
-  }
-  virtual Status do_dispatch_indirect(const Dispatch&, const BufferRange&) {
-    return left_out("CommandBuffer::dispatch_indirect");
-  }
   virtual Status do_begin_debug_group(StringView) { return {}; }
   virtual Status do_end_debug_group() { return {}; }
 };
 
 template <typename Q>
-const HalyardCommandBufferFunctions CommandBufferTable<Q>::kFunctions = {
-    .struct_size = sizeof(HalyardCommandBufferFunctions),
-    .destroy = HALYARD_SLOT(CommandBuffer, destroy),
-    .fill = HALYARD_SLOT(CommandBuffer, do_fill),
-    .update = HALYARD_SLOT(CommandBuffer, do_update),
-    .copy = HALYARD_SLOT(CommandBuffer, do_copy),
-    .dispatch = HALYARD_SLOT(CommandBuffer, do_dispatch),
-    .barrier = HALYARD_SLOT(CommandBuffer, do_barrier),
-    .finish = HALYARD_SLOT(CommandBuffer, do_finish),
-    .copy_rectangle = HALYARD_SLOT(CommandBuffer, do_copy_rectangle),
-    .dispatch_indirect = HALYARD_SLOT(CommandBuffer, do_dispatch_indirect),
-    .begin_debug_group = HALYARD_SLOT(CommandBuffer, do_begin_debug_group),
-    .end_debug_group = HALYARD_SLOT(CommandBuffer, do_end_debug_group),
-};
+constinit const HalyardCommandBufferFunctions CommandBufferTable<Q>::kFunctions = [] {
+  HalyardCommandBufferFunctions table = {};
+  table.struct_size = sizeof table;
+  table.destroy = HALYARD_SLOT(CommandBuffer, destroy);
+#define HALYARD_COMMAND(name, ...) table.name = HALYARD_SLOT(CommandBuffer, do_##name);
+#include "hal/contract/operations.inl"
+  table.finish = HALYARD_SLOT(CommandBuffer, do_finish);
+  table.begin_debug_group = HALYARD_SLOT(CommandBuffer, do_begin_debug_group);
+  table.end_debug_group = HALYARD_SLOT(CommandBuffer, do_end_debug_group);
+  return table;
+}();
 
 // The driver's side of a host call: called once with the outcome.
 class CompletionBase : public HostCompletion {
@@ -453,73 +450,34 @@ class QueueBase : public Queue {
   // What a driver implements; called by the host, through the table.
   HALYARD_DRIVER_OBJECT(HalyardQueue, HalyardQueueFunctions);
 
-  virtual Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size,
-                         const Sync& sync) = 0;
-  virtual Status do_update(const BufferRange& target, const void* source, uint64_t size,
-                           const Sync& sync) = 0;
-  virtual Status do_copy(const BufferRange& source, const BufferRange& target,
-                         const Sync& sync) = 0;
-  virtual Status do_dispatch(const Dispatch& dispatch, const Sync& sync) = 0;
-  virtual Status do_barrier(const Sync& sync) = 0;
-  virtual Status do_fault() const = 0;
-  virtual Status do_abandon() = 0;
-  // The pitches are given, and the ranges as long as they have to be.
-  virtual Status do_copy_rectangle(const BufferRange&, const BufferRange&, const RectangleCopy&,
-                                   const Sync&) {
-    return left_out("Queue::copy_rectangle");
-  }
-  virtual Status do_dispatch_indirect(const Dispatch&, const BufferRange&, const Sync&) {
-    return left_out("Queue::dispatch_indirect");
-  }
-  virtual Status do_execute(CommandBuffer&, Span<const BufferRange>, const Sync&) {
-    return left_out("Queue::execute");
-  }
+#define HALYARD_QUEUE_OPERATION(name, need, arguments, ...) \
+  virtual Status do_##name(__VA_ARGS__) HALYARD_METHOD_##need("Queue::" #name, arguments)
+#include "hal/contract/operations.inl"
   virtual Status do_alloca(uint64_t, const PoolOptions&, const Sync&, Buffer**) {
     return left_out("Queue::alloca_buffer");
   }
   virtual Status do_dealloca(Buffer&, const Sync&) { return left_out("Queue::dealloca_buffer"); }
-  virtual Status do_read(const FileRange&, const BufferRange&, const Sync&) {
-    return left_out("Queue::read");
-  }
-  virtual Status do_write(const BufferRange&, const FileRange&, const Sync&) {
-    return left_out("Queue::write");
-  }
-  virtual Status do_host_call(const HostCall&, const Sync&) { return left_out("Queue::host_call"); }
+  virtual Status do_fault() const = 0;
+  virtual Status do_abandon() = 0;
   virtual void* do_native_handle() const noexcept { return nullptr; }
   virtual uint64_t do_id() const noexcept { return 0; }
-  virtual Status do_prefetch(const BufferRange&, PrefetchTarget, const Sync&) {
-    return left_out("Queue::prefetch");
-  }
 };
 
 template <typename Q>
-const HalyardQueueFunctions QueueTable<Q>::kFunctions = {
-    .struct_size = sizeof(HalyardQueueFunctions),
-    .destroy = HALYARD_SLOT(Queue, destroy),
-    .fill = HALYARD_SLOT(Queue, do_fill),
-    .update = HALYARD_SLOT(Queue, do_update),
-    .copy = HALYARD_SLOT(Queue, do_copy),
-    .dispatch = HALYARD_SLOT(Queue, do_dispatch),
-    .barrier = HALYARD_SLOT(Queue, do_barrier),
-    .fault = HALYARD_SLOT(Queue, do_fault),
-    .abandon = HALYARD_SLOT(Queue, do_abandon),
-    .copy_rectangle = HALYARD_SLOT(Queue, do_copy_rectangle),
-    .dispatch_indirect = HALYARD_SLOT(Queue, do_dispatch_indirect),
-    .execute = HALYARD_SLOT(Queue, do_execute),
-    .alloca_buffer =
-        [](HalyardQueue* queue, uint64_t size, const HalyardPoolOptions* options,
-           const HalyardSync* sync, HalyardBuffer** buffer) {
-          const auto slot = HALYARD_SLOT(Queue, do_alloca);
-          return slot(queue, size, options, sync, buffer);
-        },
-    .dealloca_buffer = HALYARD_SLOT(Queue, do_dealloca),
-    .read = HALYARD_SLOT(Queue, do_read),
-    .write = HALYARD_SLOT(Queue, do_write),
-    .host_call = HALYARD_SLOT(Queue, do_host_call),
-    .native_handle = HALYARD_SLOT(Queue, do_native_handle),
-    .id = HALYARD_SLOT(Queue, do_id),
-    .prefetch = HALYARD_SLOT(Queue, do_prefetch),
-};
+constinit const HalyardQueueFunctions QueueTable<Q>::kFunctions = [] {
+  HalyardQueueFunctions table = {};
+  table.struct_size = sizeof table;
+  table.destroy = HALYARD_SLOT(Queue, destroy);
+#define HALYARD_QUEUE_OPERATION(name, ...) table.name = HALYARD_SLOT(Queue, do_##name);
+#include "hal/contract/operations.inl"
+  table.alloca_buffer = HALYARD_SLOT(Queue, do_alloca);
+  table.dealloca_buffer = HALYARD_SLOT(Queue, do_dealloca);
+  table.fault = HALYARD_SLOT(Queue, do_fault);
+  table.abandon = HALYARD_SLOT(Queue, do_abandon);
+  table.native_handle = HALYARD_SLOT(Queue, do_native_handle);
+  table.id = HALYARD_SLOT(Queue, do_id);
+  return table;
+}();
 
 class MemoryPoolBase : public MemoryPool {
  protected:
@@ -694,6 +652,8 @@ const HalyardDriverFunctions DriverTable<Q>::kFunctions = {
     .device_options = HALYARD_SLOT(Driver, do_device_options),
 };
 
+#undef HALYARD_METHOD_REQUIRED
+#undef HALYARD_METHOD_OPTIONAL
 #undef HALYARD_SLOT
 #undef HALYARD_DRIVER_OBJECT
 

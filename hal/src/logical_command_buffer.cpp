@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpu_group.h"
-#include "hal/contract/objects.h"
+#include "hal/contract/forwarding.h"
 #include "hal/error.h"
 #include "logical_executable.h"
 
@@ -13,10 +13,10 @@ namespace {
 
 // Every command is recorded for every GPU, as the queue is known only at execution. A GPU that
 // refuses one is out from then on; the command fails where no GPU is left.
-class LogicalCommandBuffer final : public driver::CommandBufferBase {
+class LogicalCommandBuffer final : public driver::ForwardingCommandBuffer<LogicalCommandBuffer> {
  public:
   LogicalCommandBuffer(GpuGroup& device, std::vector<Ref<CommandBuffer>> recordings)
-      : CommandBufferBase(device), keep_alive_(Ref<Device>::retain(&device)) {
+      : ForwardingCommandBuffer(device), keep_alive_(Ref<Device>::retain(&device)) {
     for (Ref<CommandBuffer>& recording : recordings) parts_.push_back({std::move(recording), {}});
   }
 
@@ -27,18 +27,9 @@ class LogicalCommandBuffer final : public driver::CommandBufferBase {
                  device().gpu(gpu).info().name, parts_[gpu].refusal.message());
   }
 
- private:
-  struct Part {
-    Ref<CommandBuffer> recording;
-    Status refusal;  // of the first command that the GPU has refused
-  };
-
-  ~LogicalCommandBuffer() = default;
-  void destroy() noexcept override { delete this; }
-
   // `record(recording, gpu)` for each GPU that is left.
   template <typename Record>
-  Status on_each(Record record) {
+  Status forward(Record record) {
     std::vector<Status> outcomes(parts_.size());
     Status first;
     bool taken = false;
@@ -56,46 +47,28 @@ class LogicalCommandBuffer final : public driver::CommandBufferBase {
     return {};
   }
 
-  Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) override {
-    return on_each(
-        [&](CommandBuffer& own, size_t) { return own.fill(target, pattern, pattern_size); });
-  }
-  Status do_update(const BufferRange& target, const void* source, uint64_t size) override {
-    return on_each([&](CommandBuffer& own, size_t) { return own.update(target, source, size); });
-  }
-  Status do_copy(const BufferRange& source, const BufferRange& target) override {
-    return on_each([&](CommandBuffer& own, size_t) { return own.copy(source, target); });
-  }
-  Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
-                           const RectangleCopy& shape) override {
-    return on_each(
-        [&](CommandBuffer& own, size_t) { return own.copy_rectangle(source, target, shape); });
-  }
+ private:
+  struct Part {
+    Ref<CommandBuffer> recording;
+    Status refusal;  // of the first command that the GPU has refused
+  };
+
+  ~LogicalCommandBuffer() = default;
+  void destroy() noexcept override { delete this; }
+
   Status do_dispatch(const Dispatch& dispatch) override {
-    return on_each([&](CommandBuffer& own, size_t gpu) -> Status {
+    return forward([&](CommandBuffer& own, size_t gpu) -> Status {
       Dispatch variant = dispatch;
       HALYARD_RETURN_IF_ERROR(choose_variant(device(), gpu, &variant.function));
       return own.dispatch(variant);
     });
   }
   Status do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts) override {
-    return on_each([&](CommandBuffer& own, size_t gpu) -> Status {
+    return forward([&](CommandBuffer& own, size_t gpu) -> Status {
       Dispatch variant = dispatch;
       HALYARD_RETURN_IF_ERROR(choose_variant(device(), gpu, &variant.function));
       return own.dispatch_indirect(variant, group_counts);
     });
-  }
-  Status do_barrier() override {
-    return on_each([](CommandBuffer& own, size_t) { return own.barrier(); });
-  }
-  Status do_begin_debug_group(StringView label) override {
-    return on_each([&](CommandBuffer& own, size_t) { return own.begin_debug_group(label); });
-  }
-  Status do_end_debug_group() override {
-    return on_each([](CommandBuffer& own, size_t) { return own.end_debug_group(); });
-  }
-  Status do_finish() override {
-    return on_each([](CommandBuffer& own, size_t) { return own.finish(); });
   }
 
   const Ref<Device> keep_alive_;

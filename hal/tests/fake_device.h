@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -116,36 +118,63 @@ class FakeExecutable final : public driver::ExecutableBase {
   std::vector<std::unique_ptr<FakeFunction>> functions_;
 };
 
+// What a log says of an argument: " 16@8" of a range, " 4" of a number, and nothing of most.
+template <typename T>
+std::string words(const T& argument) {
+  if constexpr (std::is_integral_v<T>) {
+    return " " + std::to_string(argument);
+  } else if constexpr (std::is_enum_v<T>) {
+    return " " + std::to_string(static_cast<int>(argument));
+  } else {
+    return {};
+  }
+}
+inline std::string words(const BufferRange& range) {
+  return " " + std::to_string(range.length) + "@" + std::to_string(range.offset);
+}
+inline std::string words(const Span<const BufferRange>& bindings) {
+  return words(bindings.size());
+}
+inline std::string words(const HostCall& call) {
+  return call.deferred != nullptr ? " deferred" : "";
+}
+inline std::string words(const RectangleCopy& shape) {
+  return " pitches " + std::to_string(shape.source_row_pitch) + "/" +
+         std::to_string(shape.source_slice_pitch) + " " + std::to_string(shape.target_row_pitch) +
+         "/" + std::to_string(shape.target_slice_pitch);
+}
+
+// An operation, called with its arguments: puts it into the log.
+struct Noting {
+  Log& log;
+  std::string prefix;
+  std::string_view name;
+
+  template <typename... A>
+  Status operator()(const A&... arguments) const {
+    if (log.refuses_barriers && name == "barrier")
+      return Status(StatusCode::kResourceExhausted, "There is no more.");
+    (keep(arguments), ...);
+    log.calls.push_back((prefix + std::string(name) + ... + words(arguments)));
+    return {};
+  }
+  template <typename T>
+  void keep(const T& argument) const {
+    if constexpr (std::is_same_v<T, Dispatch>) log.dispatched = argument.function;
+    if constexpr (std::is_same_v<T, HostCall>) log.host_call = known_part(argument);
+  }
+};
+
 class FakeCommandBuffer final : public driver::CommandBufferBase {
  public:
   FakeCommandBuffer(Device& device, Log& log) : CommandBufferBase(device), log_(log) {}
 
  private:
   HALYARD_FAKE_DESTROY
-  Status do_fill(const BufferRange&, const void*, uint32_t) override { return call("fill"); }
-  Status do_update(const BufferRange&, const void*, uint64_t) override { return call("update"); }
-  Status do_copy(const BufferRange& from, const BufferRange& to) override {
-    return call("copy " + std::to_string(from.length) + " " + std::to_string(to.length));
-  }
-  Status do_dispatch(const Dispatch&) override { return call("dispatch"); }
-  Status do_dispatch_indirect(const Dispatch&, const BufferRange&) override {
-    return call("dispatch_indirect");
-  }
-  Status do_barrier() override {
-    if (log_.refuses_barriers) return Status(StatusCode::kResourceExhausted, "There is no more.");
-    return call("barrier");
-  }
-  Status do_begin_debug_group(StringView) override { return {}; }
-  Status do_end_debug_group() override { return {}; }
-  Status do_finish() override { return call("finish"); }
-  Status do_copy_rectangle(const BufferRange& from, const BufferRange& to,
-                           const RectangleCopy&) override {
-    return call("copy_rectangle " + std::to_string(from.length) + " " + std::to_string(to.length));
-  }
-  Status call(const std::string& what) {
-    log_.calls.push_back("record " + what);
-    return {};
-  }
+#define HALYARD_COMMAND(name, need, arguments, ...) \
+  Status do_##name(__VA_ARGS__) override { return Noting{log_, "record ", #name} arguments; }
+#include "hal/contract/operations.inl"
+  Status do_finish() override { return Noting{log_, "record ", "finish"}(); }
   Log& log_;
 };
 
@@ -155,68 +184,23 @@ class FakeQueue final : public driver::QueueBase {
 
  private:
   HALYARD_FAKE_DESTROY
-  static std::string text(const BufferRange& range) {
-    return std::to_string(range.length) + "@" + std::to_string(range.offset);
-  }
-  Status call(const std::string& what) {
-    log_.calls.push_back(what);
-    return {};
-  }
-  Status do_fill(const BufferRange& target, const void*, uint32_t size, const Sync&) override {
-    return call("fill " + text(target) + " pattern " + std::to_string(size));
-  }
-  Status do_update(const BufferRange& target, const void*, uint64_t size, const Sync&) override {
-    return call("update " + text(target) + " from " + std::to_string(size));
-  }
-  Status do_copy(const BufferRange& source, const BufferRange& target, const Sync&) override {
-    return call("copy " + text(source) + " to " + text(target));
-  }
-  Status do_dispatch(const Dispatch& dispatch, const Sync&) override {
-    log_.dispatched = dispatch.function;
-    return call("dispatch");
-  }
-  Status do_dispatch_indirect(const Dispatch&, const BufferRange& counts, const Sync&) override {
-    return call("dispatch_indirect " + text(counts));
-  }
-  Status do_execute(CommandBuffer&, Span<const BufferRange> bindings, const Sync&) override {
-    return call("execute " + std::to_string(bindings.size()));
-  }
+#define HALYARD_QUEUE_OPERATION(name, need, arguments, ...) \
+  Status do_##name(__VA_ARGS__) override { return Noting{log_, "", #name} arguments; }
+#include "hal/contract/operations.inl"
   Status do_alloca(uint64_t size, const PoolOptions& options, const Sync&,
                    Buffer** buffer) override {
     *buffer = new FakeBuffer(device(), options.type, size, 0x9000, log_);
-    return call("alloca " + std::to_string(size) + (options.pool != nullptr ? " of a pool" : ""));
+    log_.calls.push_back("alloca " + std::to_string(size) +
+                         (options.pool != nullptr ? " of a pool" : ""));
+    return {};
   }
   Status do_dealloca(Buffer&, const Sync&) override {
     if (log_.refuses_deallocas) return Status(StatusCode::kResourceExhausted, "There is no more.");
-    return call("dealloca");
-  }
-  Status do_read(const FileRange&, const BufferRange& target, const Sync&) override {
-    return call("read " + text(target));
-  }
-  Status do_write(const BufferRange& source, const FileRange&, const Sync&) override {
-    return call("write " + text(source));
-  }
-  Status do_prefetch(const BufferRange& range, PrefetchTarget to, const Sync&) override {
-    return call("prefetch " + text(range) + " to " + std::to_string(static_cast<int>(to)));
-  }
-  Status do_host_call(const HostCall& given, const Sync&) override {
-    log_.host_call = known_part(given);
-    return call(given.deferred != nullptr ? "host_call_deferred" : "host_call");
+    return Noting{log_, "", "dealloca"}();
   }
   void* do_native_handle() const noexcept override { return &log_; }
-  Status do_barrier(const Sync&) override {
-    if (log_.refuses_barriers) return Status(StatusCode::kResourceExhausted, "There is no more.");
-    return call("barrier");
-  }
   Status do_fault() const override { return log_.queue_fault; }
-  Status do_abandon() override { return call("abandon"); }
-  Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
-                           const RectangleCopy& shape, const Sync&) override {
-    return call(
-        "copy_rectangle " + text(source) + " pitch " + std::to_string(shape.source_row_pitch) +
-        "/" + std::to_string(shape.source_slice_pitch) + " to " + text(target) + " pitch " +
-        std::to_string(shape.target_row_pitch) + "/" + std::to_string(shape.target_slice_pitch));
-  }
+  Status do_abandon() override { return Noting{log_, "", "abandon"}(); }
   uint64_t do_id() const noexcept override { return 7; }
   Log& log_;
 };

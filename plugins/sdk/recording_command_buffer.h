@@ -29,16 +29,10 @@ class RecordingCommandBuffer : public driver::CommandBufferBase {
   virtual Status prepare(const BufferRange&) { return {}; }
   Status prepare_arguments(const Dispatch& dispatch);
 
-  Status do_fill(const BufferRange& target, const void* pattern, uint32_t pattern_size) final;
-  Status do_update(const BufferRange& target, const void* source, uint64_t size) final;
-  Status do_copy(const BufferRange& source, const BufferRange& target) final;
-  Status do_dispatch(const Dispatch& dispatch) final;
-  Status do_dispatch_indirect(const Dispatch& dispatch, const BufferRange& group_counts) final;
-  Status do_barrier() final;
+#define HALYARD_COMMAND(name, need, arguments, ...) Status do_##name(__VA_ARGS__) final;
+#include "hal/contract/operations.inl"
   Status do_begin_debug_group(StringView label) final;
   Status do_end_debug_group() final;
-  Status do_copy_rectangle(const BufferRange& source, const BufferRange& target,
-                           const RectangleCopy& shape) final;
 
   bool has_indirect_ = false;
 };

@@ -217,6 +217,15 @@ Status SerialQueue::do_host_call(const HostCall& call, const Sync& sync) {
   return core_.submit({.facts = facts_of(ProfileKind::kHostCall), .work = work}, sync);
 }
 
+Status SerialQueue::do_barrier(const Sync& sync) {
+  return core_.submit({.facts = facts_of(ProfileKind::kBarrier)}, sync);
+}
+
+// The devices have no managed memory.
+Status SerialQueue::do_prefetch(const BufferRange&, PrefetchTarget, const Sync&) {
+  return driver::left_out("Queue::prefetch");
+}
+
 Status SerialQueue::do_abandon() {
   core_.abandon();
   return {};

@@ -25,77 +25,38 @@ void halyard_command_buffer_release(halyard_command_buffer* commands) {
 
 halyard_error* halyard_command_buffer_fill(halyard_command_buffer* commands, halyard_range target,
                                            const void* pattern, uint32_t pattern_size) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, commands));
-    BufferRange to;
-    HALYARD_RETURN_IF_ERROR(to_range(name, target, &to));
-    return commands->object->fill(to, pattern, pattern_size);
-  });
+  return pass_on(__func__, commands, &CommandBuffer::fill, target, pattern, pattern_size);
 }
 
 halyard_error* halyard_command_buffer_update(halyard_command_buffer* commands, halyard_range target,
                                              const void* source, uint64_t size) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, commands));
-    BufferRange to;
-    HALYARD_RETURN_IF_ERROR(to_range(name, target, &to));
-    return commands->object->update(to, source, size);
-  });
+  return pass_on(__func__, commands, &CommandBuffer::update, target, source, size);
 }
 
 halyard_error* halyard_command_buffer_copy(halyard_command_buffer* commands, halyard_range source,
                                            halyard_range target) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, commands));
-    BufferRange from, to;
-    HALYARD_RETURN_IF_ERROR(to_range(name, source, &from));
-    HALYARD_RETURN_IF_ERROR(to_range(name, target, &to));
-    return commands->object->copy(from, to);
-  });
+  return pass_on(__func__, commands, &CommandBuffer::copy, source, target);
 }
 
 halyard_error* halyard_command_buffer_copy_rectangle(halyard_command_buffer* commands,
                                                      halyard_range source, halyard_range target,
                                                      const halyard_rectangle* shape) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, commands));
-    BufferRange from, to;
-    RectangleCopy rectangle;
-    HALYARD_RETURN_IF_ERROR(to_range(name, source, &from));
-    HALYARD_RETURN_IF_ERROR(to_range(name, target, &to));
-    HALYARD_RETURN_IF_ERROR(to_rectangle(name, shape, &rectangle));
-    return commands->object->copy_rectangle(from, to, rectangle);
-  });
+  return pass_on(__func__, commands, &CommandBuffer::copy_rectangle, source, target, shape);
 }
 
 halyard_error* halyard_command_buffer_dispatch(halyard_command_buffer* commands,
                                                const halyard_dispatch* dispatch) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, commands));
-    const Launch launch(name, dispatch);
-    HALYARD_RETURN_IF_ERROR(launch.status());
-    return commands->object->dispatch(launch.get());
-  });
+  return pass_on(__func__, commands, &CommandBuffer::dispatch, dispatch);
 }
 
 halyard_error* halyard_command_buffer_dispatch_indirect(halyard_command_buffer* commands,
                                                         const halyard_dispatch* dispatch,
                                                         halyard_range group_counts) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, commands));
-    const Launch launch(name, dispatch);
-    HALYARD_RETURN_IF_ERROR(launch.status());
-    BufferRange counts;
-    HALYARD_RETURN_IF_ERROR(to_range(name, group_counts, &counts));
-    return commands->object->dispatch_indirect(launch.get(), counts);
-  });
+  return pass_on(__func__, commands, &CommandBuffer::dispatch_indirect, dispatch, group_counts);
 }
 
 halyard_error* halyard_command_buffer_barrier(halyard_command_buffer* commands) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, commands));
-    return commands->object->barrier();
-  });
+  return pass_on(__func__, commands, &CommandBuffer::barrier);
 }
 
 halyard_error* halyard_command_buffer_begin_debug_group(halyard_command_buffer* commands,
@@ -108,17 +69,11 @@ halyard_error* halyard_command_buffer_begin_debug_group(halyard_command_buffer* 
 }
 
 halyard_error* halyard_command_buffer_end_debug_group(halyard_command_buffer* commands) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, commands));
-    return commands->object->end_debug_group();
-  });
+  return pass_on(__func__, commands, &CommandBuffer::end_debug_group);
 }
 
 halyard_error* halyard_command_buffer_finish(halyard_command_buffer* commands) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, commands));
-    return commands->object->finish();
-  });
+  return pass_on(__func__, commands, &CommandBuffer::finish);
 }
 
 bool halyard_command_buffer_finished(halyard_command_buffer* commands) {

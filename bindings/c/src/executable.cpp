@@ -52,7 +52,7 @@ halyard_function::halyard_function(halyard_executable* e, const Function& f)
       hidden(texts_of(f.info().hidden)) {}
 
 halyard_executable::halyard_executable(halyard_device* d, Ref<Executable> o)
-    : OfDevice(kKind, d, std::move(o)), target(text(object->info().target)) {
+    : OfDevice(d, std::move(o)), target(text(object->info().target)) {
   const size_t count = object->function_count();
   for (size_t i = 0; i < count; ++i) {
     functions.push_back(std::make_unique<halyard_function>(this, object->function(i)));

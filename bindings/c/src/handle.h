@@ -177,50 +177,54 @@ struct halyard_device : halyard::c::Handle {
 
 namespace halyard::c {
 
+constexpr const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::kBuffer:
+      return "buffer";
+    case Kind::kSemaphore:
+      return "semaphore";
+    case Kind::kQueue:
+      return "queue";
+    case Kind::kCommandBuffer:
+      return "command buffer";
+    case Kind::kMemoryPool:
+      return "memory pool";
+    case Kind::kExecutable:
+      return "executable";
+    default:
+      return "handle";
+  }
+}
+
 // An object of a device: it also holds the device's handle, for queries of its device.
-template <typename T>
+template <typename T, Kind own_kind>
 struct OfDevice : Handle {
-  OfDevice(Kind k, halyard_device* d, Ref<T> o) noexcept
-      : Handle(k), device(d), object(std::move(o)) {}
+  static constexpr Kind kKind = own_kind;
+  static constexpr const char* kName = name_of(own_kind);
+  OfDevice(halyard_device* d, Ref<T> o) noexcept
+      : Handle(own_kind), device(d), object(std::move(o)) {}
   Hold<halyard_device> device;  // goes last
   Ref<T> object;
 };
 
 }  // namespace halyard::c
 
-struct halyard_buffer : halyard::c::OfDevice<halyard::Buffer> {
-  static constexpr auto kKind = halyard::c::Kind::kBuffer;
-  static constexpr const char* kName = "buffer";
-  halyard_buffer(halyard_device* d, halyard::Ref<halyard::Buffer> o) noexcept
-      : OfDevice(kKind, d, std::move(o)) {}
+struct halyard_buffer : halyard::c::OfDevice<halyard::Buffer, halyard::c::Kind::kBuffer> {
+  using OfDevice::OfDevice;
 };
-
-struct halyard_semaphore : halyard::c::OfDevice<halyard::Semaphore> {
-  static constexpr auto kKind = halyard::c::Kind::kSemaphore;
-  static constexpr const char* kName = "semaphore";
-  halyard_semaphore(halyard_device* d, halyard::Ref<halyard::Semaphore> o) noexcept
-      : OfDevice(kKind, d, std::move(o)) {}
+struct halyard_semaphore : halyard::c::OfDevice<halyard::Semaphore, halyard::c::Kind::kSemaphore> {
+  using OfDevice::OfDevice;
 };
-
-struct halyard_queue : halyard::c::OfDevice<halyard::Queue> {
-  static constexpr auto kKind = halyard::c::Kind::kQueue;
-  static constexpr const char* kName = "queue";
-  halyard_queue(halyard_device* d, halyard::Ref<halyard::Queue> o) noexcept
-      : OfDevice(kKind, d, std::move(o)) {}
+struct halyard_queue : halyard::c::OfDevice<halyard::Queue, halyard::c::Kind::kQueue> {
+  using OfDevice::OfDevice;
 };
-
-struct halyard_command_buffer : halyard::c::OfDevice<halyard::CommandBuffer> {
-  static constexpr auto kKind = halyard::c::Kind::kCommandBuffer;
-  static constexpr const char* kName = "command buffer";
-  halyard_command_buffer(halyard_device* d, halyard::Ref<halyard::CommandBuffer> o) noexcept
-      : OfDevice(kKind, d, std::move(o)) {}
+struct halyard_command_buffer
+    : halyard::c::OfDevice<halyard::CommandBuffer, halyard::c::Kind::kCommandBuffer> {
+  using OfDevice::OfDevice;
 };
-
-struct halyard_memory_pool : halyard::c::OfDevice<halyard::MemoryPool> {
-  static constexpr auto kKind = halyard::c::Kind::kMemoryPool;
-  static constexpr const char* kName = "memory pool";
-  halyard_memory_pool(halyard_device* d, halyard::Ref<halyard::MemoryPool> o) noexcept
-      : OfDevice(kKind, d, std::move(o)) {}
+struct halyard_memory_pool
+    : halyard::c::OfDevice<halyard::MemoryPool, halyard::c::Kind::kMemoryPool> {
+  using OfDevice::OfDevice;
 };
 
 struct halyard_module : halyard::c::Handle {
@@ -245,9 +249,8 @@ struct halyard_function : halyard::c::Handle {
   std::vector<ArgumentText> arguments, hidden;
 };
 
-struct halyard_executable : halyard::c::OfDevice<halyard::Executable> {
-  static constexpr auto kKind = halyard::c::Kind::kExecutable;
-  static constexpr const char* kName = "executable";
+struct halyard_executable
+    : halyard::c::OfDevice<halyard::Executable, halyard::c::Kind::kExecutable> {
   halyard_executable(halyard_device* d, halyard::Ref<halyard::Executable> o);
   std::string target;
   std::vector<std::unique_ptr<halyard_function>> functions;

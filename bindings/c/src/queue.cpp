@@ -105,83 +105,35 @@ uint64_t halyard_queue_id(halyard_queue* queue) {
 
 halyard_error* halyard_queue_fill(halyard_queue* queue, halyard_range target, const void* pattern,
                                   uint32_t pattern_size, const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    BufferRange to;
-    HALYARD_RETURN_IF_ERROR(to_range(name, target, &to));
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->fill(to, pattern, pattern_size, points.get());
-  });
+  return pass_on(__func__, queue, &Queue::fill, target, pattern, pattern_size, sync);
 }
 
 halyard_error* halyard_queue_update(halyard_queue* queue, halyard_range target, const void* source,
                                     uint64_t size, const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    BufferRange to;
-    HALYARD_RETURN_IF_ERROR(to_range(name, target, &to));
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->update(to, source, size, points.get());
-  });
+  return pass_on(__func__, queue, &Queue::update, target, source, size, sync);
 }
 
 halyard_error* halyard_queue_copy(halyard_queue* queue, halyard_range source, halyard_range target,
                                   const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    BufferRange from, to;
-    HALYARD_RETURN_IF_ERROR(to_range(name, source, &from));
-    HALYARD_RETURN_IF_ERROR(to_range(name, target, &to));
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->copy(from, to, points.get());
-  });
+  return pass_on(__func__, queue, &Queue::copy, source, target, sync);
 }
 
 halyard_error* halyard_queue_copy_rectangle(halyard_queue* queue, halyard_range source,
                                             halyard_range target, const halyard_rectangle* shape,
                                             const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    BufferRange from, to;
-    RectangleCopy rectangle;
-    HALYARD_RETURN_IF_ERROR(to_range(name, source, &from));
-    HALYARD_RETURN_IF_ERROR(to_range(name, target, &to));
-    HALYARD_RETURN_IF_ERROR(to_rectangle(name, shape, &rectangle));
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->copy_rectangle(from, to, rectangle, points.get());
-  });
+  return pass_on(__func__, queue, &Queue::copy_rectangle, source, target, shape, sync);
 }
 
 halyard_error* halyard_queue_dispatch(halyard_queue* queue, const halyard_dispatch* dispatch,
                                       const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    const Launch launch(name, dispatch);
-    HALYARD_RETURN_IF_ERROR(launch.status());
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->dispatch(launch.get(), points.get());
-  });
+  return pass_on(__func__, queue, &Queue::dispatch, dispatch, sync);
 }
 
 halyard_error* halyard_queue_dispatch_indirect(halyard_queue* queue,
                                                const halyard_dispatch* dispatch,
                                                halyard_range group_counts,
                                                const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    const Launch launch(name, dispatch);
-    HALYARD_RETURN_IF_ERROR(launch.status());
-    BufferRange counts;
-    HALYARD_RETURN_IF_ERROR(to_range(name, group_counts, &counts));
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->dispatch_indirect(launch.get(), counts, points.get());
-  });
+  return pass_on(__func__, queue, &Queue::dispatch_indirect, dispatch, group_counts, sync);
 }
 
 halyard_error* halyard_queue_execute(halyard_queue* queue, halyard_command_buffer* commands,
@@ -256,26 +208,12 @@ halyard_error* halyard_queue_dealloca(halyard_queue* queue, halyard_buffer* buff
 
 halyard_error* halyard_queue_read(halyard_queue* queue, halyard_file_range source,
                                   halyard_range target, const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    BufferRange to;
-    HALYARD_RETURN_IF_ERROR(to_range(name, target, &to));
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->read({source.descriptor, source.offset}, to, points.get());
-  });
+  return pass_on(__func__, queue, &Queue::read, source, target, sync);
 }
 
 halyard_error* halyard_queue_write(halyard_queue* queue, halyard_range source,
                                    halyard_file_range target, const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    BufferRange from;
-    HALYARD_RETURN_IF_ERROR(to_range(name, source, &from));
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->write(from, {target.descriptor, target.offset}, points.get());
-  });
+  return pass_on(__func__, queue, &Queue::write, source, target, sync);
 }
 
 halyard_error* halyard_queue_host_call(halyard_queue* queue, halyard_host_function function,
@@ -306,23 +244,11 @@ void halyard_completion_complete(halyard_completion* completion, halyard_error* 
 
 halyard_error* halyard_queue_prefetch(halyard_queue* queue, halyard_range range,
                                       halyard_prefetch_target to, const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    BufferRange known;
-    HALYARD_RETURN_IF_ERROR(to_range(name, range, &known));
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->prefetch(known, static_cast<PrefetchTarget>(to), points.get());
-  });
+  return pass_on(__func__, queue, &Queue::prefetch, range, to, sync);
 }
 
 halyard_error* halyard_queue_barrier(halyard_queue* queue, const halyard_sync* sync) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    SyncPoints points(name, sync);
-    HALYARD_RETURN_IF_ERROR(points.status());
-    return queue->object->barrier(points.get());
-  });
+  return pass_on(__func__, queue, &Queue::barrier, sync);
 }
 
 void* halyard_queue_native_handle(halyard_queue* queue) {
@@ -337,8 +263,5 @@ halyard_error* halyard_queue_fault(halyard_queue* queue) {
 }
 
 halyard_error* halyard_queue_abandon(halyard_queue* queue) {
-  return guarded(__func__, [&](const char* name) -> Status {
-    HALYARD_RETURN_IF_ERROR(check(name, queue));
-    return queue->object->abandon();
-  });
+  return pass_on(__func__, queue, &Queue::abandon);
 }

@@ -182,6 +182,85 @@ class Launch {
   Status status_;
 };
 
+Status to_rectangle(const char* function, const halyard_rectangle* given, RectangleCopy* shape);
+
+// A parameter as hal's, for as long as a call takes; of most types it is what it was.
+template <typename T>
+class Taken {
+ public:
+  Taken(const char*, const T& given) noexcept : value_(given) {}
+  Status status() const noexcept { return {}; }
+  const T& get() const noexcept { return value_; }
+
+ private:
+  const T& value_;
+};
+template <typename Hal>
+class Converted {
+ public:
+  const Status& status() const noexcept { return status_; }
+  const Hal& get() const noexcept { return value_; }
+
+ protected:
+  Hal value_;
+  Status status_;
+};
+template <>
+class Taken<halyard_range> : public Converted<BufferRange> {
+ public:
+  Taken(const char* function, const halyard_range& given) {
+    status_ = to_range(function, given, &value_);
+  }
+};
+template <>
+class Taken<halyard_file_range> : public Converted<FileRange> {
+ public:
+  Taken(const char*, const halyard_file_range& given) noexcept {
+    value_ = {given.descriptor, given.offset};
+  }
+};
+template <>
+class Taken<const halyard_rectangle*> : public Converted<RectangleCopy> {
+ public:
+  Taken(const char* function, const halyard_rectangle* given) {
+    status_ = to_rectangle(function, given, &value_);
+  }
+};
+template <>
+class Taken<halyard_prefetch_target> : public Converted<PrefetchTarget> {
+ public:
+  Taken(const char*, halyard_prefetch_target given) noexcept {
+    value_ = static_cast<PrefetchTarget>(given);
+  }
+};
+template <>
+class Taken<const halyard_dispatch*> : public Launch {
+ public:
+  using Launch::Launch;
+};
+template <>
+class Taken<const halyard_sync*> : public SyncPoints {
+ public:
+  using SyncPoints::SyncPoints;
+};
+
+// The body of a function that is an operation of hal's: `operation` of the handle's object, with
+// the parameters as hal's.
+template <typename T, typename Object, typename... P, typename... G>
+halyard_error* pass_on(const char* function, T* handle, Status (Object::*operation)(P...),
+                       const G&... given) noexcept {
+  return guarded(function, [&](const char* name) -> Status {
+    HALYARD_RETURN_IF_ERROR(check(name, handle));
+    const auto submit = [&](auto&&... taken) -> Status {
+      Status status;
+      (void)((status = taken.status(), status.ok()) && ...);
+      HALYARD_RETURN_IF_ERROR(std::move(status));
+      return (*handle->object.*operation)(taken.get()...);
+    };
+    return submit(Taken<G>(name, given)...);
+  });
+}
+
 // The texts of the list live as long as the caller's.
 std::vector<Option> to_options(const halyard_option* options, size_t count);
 Status check_options(const char* function, const halyard_option* options, size_t count);
@@ -190,7 +269,6 @@ inline MemoryType to_memory_type(halyard_memory_type type) noexcept {
   return static_cast<MemoryType>(type);
 }
 halyard_pool_statistics to_c(const PoolStatistics& from) noexcept;
-Status to_rectangle(const char* function, const halyard_rectangle* given, RectangleCopy* shape);
 inline Dim3 to_dim3(const halyard_dim3& d) noexcept {
   return {d.x, d.y, d.z};
 }
