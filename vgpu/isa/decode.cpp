@@ -108,7 +108,7 @@ void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction,
   extra.mnemonic = kNothing;
 
   const OpTable::Entry* entry = &entry_of(words);
-  EncodingSize encoding = find_size(target_, *entry, instruction.format, words);
+  unsigned size = find_size(target_, *entry, instruction.format, words);
   Op op = entry->op;
   int32_t scales = 0;
   const char* problem = nullptr;
@@ -116,16 +116,15 @@ void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction,
     scales = take_scales(words, problem);
     entry = &entry_of(words);
     op = scaled_form(entry->op);
-    encoding = find_size(target_, *entry, format_of(layout_, words[0]), words);
-    encoding.size = 16;
+    size = find_size(target_, *entry, format_of(layout_, words[0]), words) != 0 ? 16 : 0;
   }
-  if (op == Op::none || encoding.problem || encoding.size > available)
+  if (op == Op::none || size == 0 || size > available)
     return make_undecodable(instruction, "is no encoding of this processor");
   extra.mnemonic = op == entry->op ? entry->name : row_of(op).name;
-  instruction.size = encoding.size;
+  instruction.size = static_cast<uint8_t>(size);
   instruction.op = op;
-  if (encoding.size > 4) extra.encoding |= uint64_t{words[1]} << 32;
-  std::fill(words + encoding.size / 4, std::end(words), 0);
+  if (size > 4) extra.encoding |= uint64_t{words[1]} << 32;
+  std::fill(words + size / 4, std::end(words), 0);
   if (!target_.is_executed) {
     const char* const mistake = decode_rdna_fields(target_, words, instruction);
     extra.problem = mistake ? mistake : not_executed(instruction);
@@ -135,7 +134,7 @@ void Decoder::decode(std::span<const uint8_t> bytes, Instruction& instruction,
   const Opcode* const opcode = find_opcode(op);
   if (!opcode) return make_undecodable(instruction, not_executed(instruction));
   if (!problem) problem = decode_fields(target_, words, instruction);
-  if (encoding.size == 16) instruction.offset = scales;
+  if (size == 16) instruction.offset = scales;
   if (!problem) problem = register_needs(target_, instruction, instruction.needs);
   if (problem) return make_undecodable(instruction, problem);
   instruction.execute =

@@ -12,17 +12,12 @@
 
 namespace halyard::vgpu::isa {
 
-// What an encoding's size is, in bytes; or why it is none, as the end of the sentence
-// "<mnemonic> …".
-struct EncodingSize {
-  uint8_t size = 4;
-  const char* problem = nullptr;
-};
-EncodingSize find_size(const Target& target, const OpTable::Entry& entry, Format format,
-                       const uint32_t words[]);
+// The size of an encoding in bytes; 0 if it is none.
+unsigned find_size(const Target& target, const OpTable::Entry& entry, Format format,
+                   const uint32_t words[]);
 // Of gfx10 and later.
-EncodingSize find_rdna_size(const Target& target, const OpTable::Entry& entry, Format format,
-                            const uint32_t words[]);
+unsigned find_rdna_size(const Target& target, const OpTable::Entry& entry, Format format,
+                        const uint32_t words[]);
 
 // Fills the operands and modifiers. Returns null, or what cannot be executed, as the end of the
 // sentence "<mnemonic> …". `words` are zero behind the instruction's end; `instruction` has its

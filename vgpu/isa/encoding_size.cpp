@@ -1,6 +1,7 @@
 // How long an encoding is, and whether it is one: which bits must be 0.
 
 #include "vgpu/isa/encoding.h"
+#include "vgpu/isa/rows/sdwa.h"
 #include "vgpu/isa/source_codes.h"
 
 namespace halyard::vgpu::isa {
@@ -54,26 +55,23 @@ bool has_dpp_it_takes(const Row& row, uint32_t w1) {
 
 // Floats have NEG and ABS, integers SEXT.
 bool has_sdwa_it_takes(const Row& row, Format format, uint32_t w1) {
-  // Conversions of small floats select a byte of bits, and write whole dwords.
-  const bool is_of_small_float = format == Format::kVop1 && row.src[0] == Type::kB32 &&
-                                 (row.dst == Type::kPkF32 || &row == &row_of(Op::v_cvt_f32_fp8) ||
-                                  &row == &row_of(Op::v_cvt_f32_bf8));
-  if (is_of_small_float && (field(w1, 8, 3) != 6 || field(w1, 19, 1))) return false;
-  const unsigned sources = encoded_sources(row);
   constexpr uint32_t kSecondSource = 0xbf000000;  // without its reserved bit
   if (format == Format::kVop1 && (w1 & kSecondSource)) return false;
-  // The exponent of v_ldexp_f16 is an integer here.
-  const bool has_exponent = row.src[0] == Type::kF16 && row.src[1] == Type::kB16;
-  const unsigned floats = row.modifiers & (has_exponent ? 1u : sources);
+  const unsigned sources = encoded_sources(row);
+  const bool selects_bits = row.modifiers & kSdwaSelectsBits;
+  const unsigned integer1 = row.modifiers & kSdwaInteger1 ? unsigned{kSignOf1} : 0;
+  const unsigned floats = row.modifiers & sources & ~integer1;
+  const unsigned integers = selects_bits ? 0 : sources & ~floats;
   for (unsigned s = 0; s < 2; ++s) {
     const unsigned sext = field(w1, 19 + 8 * s, 1), signs = field(w1, 20 + 8 * s, 2);
-    if (sext && ((floats >> s & 1) != 0 || (sources >> s & 1) == 0)) return false;
+    if (sext && (integers >> s & 1) == 0) return false;
     if (signs && (floats >> s & 1) == 0) return false;
   }
   if (format == Format::kVopc) return true;
-  const bool is_norm = row.src[0] == Type::kF16 && row.dst == Type::kB16 && !row.has(kKeepsRest);
-  if (is_norm && field(w1, 14, 2)) return false;
-  return field(w1, 14, 2) == 0 || (row.modifiers & kTakesOmod) != 0;
+  constexpr unsigned kWholeDword = 6;
+  if (selects_bits && field(w1, 8, 3) != kWholeDword) return false;
+  const bool has_omod = (row.modifiers & kTakesOmod) != 0 && (row.modifiers & kSdwaNoOmod) == 0;
+  return has_omod || field(w1, 14, 2) == 0;
 }
 
 // The LDS bit of MUBUF.
@@ -89,93 +87,87 @@ bool may_return(const Target& target, const Row& row) {
   return !is_float || target.float_atomics_return;
 }
 
-// Bits that must be 0: those of fields that the instruction does not have. Hardware may ignore
-// them; LLVM knows no instruction with them.
-const char* unused_bits(const Target& target, const Row& row, Format format,
-                        const uint32_t words[]) {
+// Whether the bits are 0 that must be: those of fields that the instruction does not have. Hardware
+// may ignore them; LLVM knows no instruction with them. And whether a literal is where there may be
+// one.
+bool has_fields_it_takes(const Target& target, const Row& row, Format format,
+                         const uint32_t words[]) {
   // Of a cache control: OFFEN, IDXEN and LDS of the first dword, TFE of the second; and what others
   // have as the scope.
   constexpr uint32_t kCacheBits = 0x00013000, kScopeBits = 0x0000c000, kCacheTfe = 1u << 23;
-  constexpr const char* kNoLiteral = "has a literal operand but no literal";
-  constexpr const char* kProblem = "has bits in a field that it does not have";
   const uint32_t w0 = words[0], w1 = words[1];
   const auto used = [](Type type, unsigned low, unsigned width) {
     return type == Type::kNone ? 0u : ((1u << width) - 1) << low;
   };
   switch (format) {
     case Format::kSopp:
-      return row.has(kNoOperand) && field(w0, 0, 16) ? kProblem : nullptr;
+      return !row.has(kNoOperand) || field(w0, 0, 16) == 0;
     case Format::kVop3:
       // So a scalar result is: there it would be a literal's code.
-      if (vop3_has_scalar_result(row) && field(w0, 0, 8) == code::kLiteral) return kNoLiteral;
+      if (vop3_has_scalar_result(row) && field(w0, 0, 8) == code::kLiteral) return false;
       [[fallthrough]];
     case Format::kVop3p:
       for (unsigned s = 0; s < 3; ++s) {
-        if (field(w1, 9 * s, 9) == code::kLiteral) return kNoLiteral;
+        if (field(w1, 9 * s, 9) == code::kLiteral) return false;
       }
-      if (format == Format::kVop3 && row.dst == Type::kNone && field(w0, 0, 8)) return kProblem;
-      return row.has(kMatrix) || has_modifiers_it_takes(row, format, words) ? nullptr : kProblem;
+      if (format == Format::kVop3 && row.dst == Type::kNone && field(w0, 0, 8)) return false;
+      return row.has(kMatrix) || has_modifiers_it_takes(row, format, words);
     case Format::kMubuf:
       if (row.memory.access == Access::kCache) {
         const CacheOp op = row.memory.cache;
         const bool has_scope = op == CacheOp::kWriteBackL2 || op == CacheOp::kInvalidateScoped;
         const uint32_t unused = has_scope ? kCacheBits : kCacheBits | kScopeBits;
-        return (w0 & unused) || (w1 & kCacheTfe) ? kProblem : nullptr;
+        return (w0 & unused) == 0 && (w1 & kCacheTfe) == 0;
       }
-      if (field(w0, 16, 1) && !may_load_to_lds(target, row, w1)) return kProblem;
-      if (field(w0, 14, 1) && !may_return(target, row)) return kProblem;
+      if (field(w0, 16, 1) && !may_load_to_lds(target, row, w1)) return false;
+      if (field(w0, 14, 1) && !may_return(target, row)) return false;
       [[fallthrough]];
     case Format::kMtbuf:
-      return field(w1, 24, 8) == code::kLiteral ? kNoLiteral : nullptr;
+      return field(w1, 24, 8) != code::kLiteral;
     case Format::kVop1:
     case Format::kVop2:
     case Format::kVopc:
-      if (row.src[0] == Type::kNone) return field(w0, 17, 8) ? kProblem : nullptr;
-      if (field(w0, 0, 9) == code::kDpp) return has_dpp_it_takes(row, w1) ? nullptr : kProblem;
-      if (field(w0, 0, 9) != code::kSdwa) return nullptr;
-      if (reserved_selection(format, w1)) return "has a reserved SDWA selection";
-      return has_sdwa_it_takes(row, format, w1) ? nullptr : kProblem;
+      if (row.src[0] == Type::kNone) return field(w0, 17, 8) == 0;
+      if (field(w0, 0, 9) == code::kDpp) return has_dpp_it_takes(row, w1);
+      if (field(w0, 0, 9) != code::kSdwa) return true;
+      return !reserved_selection(format, w1) && has_sdwa_it_takes(row, format, w1);
     case Format::kSmem:
       // Without a base there is no offset.
-      return row.src[0] == Type::kNone && field(w0, 17, 1) ? kProblem : nullptr;
-    case Format::kFlat:
-      if (field(w1, 23, 1) && !target.memory_acc_bit) return kProblem;
-      if (field(w0, 16, 1) && !may_return(target, row)) return kProblem;
+      return row.src[0] != Type::kNone || field(w0, 17, 1) == 0;
+    case Format::kFlat: {
+      const bool acc = field(w1, 23, 1), lds = field(w0, 13, 1);
+      if (acc && !target.memory_acc_bit) return false;
+      if (field(w0, 16, 1) && !may_return(target, row)) return false;
       // Data that go to LDS are in no AGPR.
-      if (field(w0, 13, 1) && field(w1, 23, 1) && !target.scope_bits) return kProblem;
-      if (field(w1, 23, 1) && row.has(kToLds)) return kProblem;
-      if (segment_of(Layout::kGfx9, format, w0) == 0 && (field(w1, 16, 7) != 0 || field(w0, 13, 1)))
-        return kProblem;
-      return segment_of(Layout::kGfx9, format, w0) == 2 && target.scope_bits && field(w0, 13, 1)
-                 ? kProblem
-                 : nullptr;
+      if (acc && (row.has(kToLds) || (lds && !target.scope_bits))) return false;
+      if (segment_of(Layout::kGfx9, format, w0) == 0) return field(w1, 16, 7) == 0 && !lds;
+      return segment_of(Layout::kGfx9, format, w0) != 2 || !target.scope_bits || !lds;
+    }
     case Format::kDs: {
-      if (row.has(kGraphics)) return nullptr;
+      if (row.has(kGraphics)) return true;
       // ds_permute and ds_bpermute have no form for GDS.
-      if (row.has(kPermutes) && row.src[1] != Type::kNone && field(w0, 16, 1)) return kProblem;
-      if (row.memory.access == Access::kNone && field(w0, 0, 16)) return kProblem;
+      if (row.has(kPermutes) && row.src[1] != Type::kNone && field(w0, 16, 1)) return false;
+      if (row.memory.access == Access::kNone && field(w0, 0, 16)) return false;
       const uint32_t fields = used(row.src[0], 0, 8) | used(row.src[1], 8, 8) |
                               used(row.src[2], 16, 8) | used(row.dst, 24, 8);
       const bool acc = field(w0, 25, 1) && !target.memory_acc_bit;
-      return (w1 & ~fields) || acc ? kProblem : nullptr;
+      return (w1 & ~fields) == 0 && !acc;
     }
     default:
-      return nullptr;
+      return true;
   }
 }
 
 }  // namespace
 
-EncodingSize find_size(const Target& target, const OpTable::Entry& entry, Format format,
-                       const uint32_t words[]) {
+unsigned find_size(const Target& target, const OpTable::Entry& entry, Format format,
+                   const uint32_t words[]) {
   if (layout_of(target.generation) != Layout::kGfx9)
     return find_rdna_size(target, entry, format, words);
   const Row& row = row_of(entry.op);
-  if (const char* problem = unused_bits(target, row, format, words)) return {4, problem};
+  if (!has_fields_it_takes(target, row, format, words)) return 0;
   const uint32_t w0 = words[0];
-  const auto with_literal = [](bool literal) {
-    return EncodingSize{literal ? uint8_t{8} : uint8_t{4}};
-  };
+  const auto with_literal = [](bool literal) { return literal ? 8u : 4u; };
   switch (format) {
     case Format::kSop1:
       return with_literal(row.src[0] != Type::kNone && field(w0, 0, 8) == code::kLiteral);
@@ -187,19 +179,18 @@ EncodingSize find_size(const Target& target, const OpTable::Entry& entry, Format
       return with_literal(row.has(kLiteralK));
     case Format::kSopp:
     case Format::kVintrp:
-      return {4};
+      return 4;
     case Format::kVop1:
     case Format::kVop2:
     case Format::kVopc: {
       const unsigned src0 = field(w0, 0, 9);
-      if (row.src[0] == Type::kNone) return {4};
-      if (src0 == code::kSdwa && !entry.sdwa) return {4, "has no form with SDWA"};
-      if (src0 == code::kDpp && !entry.dpp) return {4, "has no form with DPP"};
+      if (row.src[0] == Type::kNone) return 4;
+      if ((src0 == code::kSdwa && !entry.sdwa) || (src0 == code::kDpp && !entry.dpp)) return 0;
       return with_literal(row.has(kLiteralK) || src0 == code::kLiteral || src0 == code::kSdwa ||
                           src0 == code::kDpp);
     }
     default:
-      return {8};
+      return 8;
   }
 }
 

@@ -7,57 +7,54 @@ namespace halyard::vgpu::isa {
 namespace {
 
 // A dword follows VOP1, VOP2 and VOPC for a literal, SDWA (gfx10) or DPP.
-EncodingSize short_vector_size(Layout layout, const OpTable::Entry& entry, Format format,
-                               unsigned src0) {
+unsigned short_vector_size(Layout layout, const OpTable::Entry& entry, Format format,
+                           unsigned src0) {
   const Row& row = row_of(entry.op);
-  if (row.src[0] == Type::kNone) return {4};
-  if (src0 == code::kSdwa && (!entry.sdwa || layout != Layout::kGfx10))
-    return {4, "has no form with SDWA"};
+  if (row.src[0] == Type::kNone) return 4;
+  if (src0 == code::kSdwa && (!entry.sdwa || layout != Layout::kGfx10)) return 0;
   const bool has_dpp = entry.dpp || (layout != Layout::kGfx10 && format == Format::kVopc);
-  if (is_dpp_code(src0) && !has_dpp) return {4, "has no form with DPP"};
+  if (is_dpp_code(src0) && !has_dpp) return 0;
   const bool is_longer = row.has(kLiteralK) || src0 == code::kLiteral || src0 == code::kSdwa;
-  return {is_longer || is_dpp_code(src0) ? uint8_t{8} : uint8_t{4}};
+  return is_longer || is_dpp_code(src0) ? 8 : 4;
 }
 
 // VOP3 and VOP3P can have a literal, and from gfx11 on DPP.
-EncodingSize long_vector_size(Layout layout, const Row& row, uint32_t w1) {
+unsigned long_vector_size(Layout layout, const Row& row, uint32_t w1) {
   bool literal = false;
   for (unsigned s = 0; s < 3; ++s) {
     const bool has_source = row.src[s] != Type::kNone || row.has(kMatrix);
     literal |= has_source && field(w1, 9 * s, 9) == code::kLiteral;
   }
   const bool dpp = layout != Layout::kGfx10 && is_dpp_code(field(w1, 0, 9));
-  return {literal || dpp ? uint8_t{12} : uint8_t{8}};
+  return literal || dpp ? 12 : 8;
 }
 
 // The literal of both halves: where one of them reads it, or has a constant of its own.
-EncodingSize dual_size(const uint32_t words[]) {
+unsigned dual_size(const uint32_t words[]) {
   constexpr unsigned kFmaak = 1, kFmamk = 2;
   const unsigned x = field(words[0], 22, 4), y = field(words[0], 17, 5);
   const bool has_constant = x == kFmaak || x == kFmamk || y == kFmaak || y == kFmamk;
   const bool reads =
       field(words[0], 0, 9) == code::kLiteral || field(words[1], 0, 9) == code::kLiteral;
-  return {has_constant || reads ? uint8_t{12} : uint8_t{8}};
+  return has_constant || reads ? 12 : 8;
 }
 
 // Addresses beyond the first follow in dwords of their own (NSA): their number in gfx10, whether
 // there is one in gfx11.
-EncodingSize image_size(Layout layout, uint32_t w0) {
-  if (layout == Layout::kGfx12) return {12};
+unsigned image_size(Layout layout, uint32_t w0) {
+  if (layout == Layout::kGfx12) return 12;
   const unsigned dwords = layout == Layout::kGfx10 ? field(w0, 1, 2) : field(w0, 0, 1);
-  return {static_cast<uint8_t>(8 + 4 * dwords)};
+  return 8 + 4 * dwords;
 }
 
 }  // namespace
 
-EncodingSize find_rdna_size(const Target& target, const OpTable::Entry& entry, Format format,
-                            const uint32_t words[]) {
+unsigned find_rdna_size(const Target& target, const OpTable::Entry& entry, Format format,
+                        const uint32_t words[]) {
   const Layout layout = layout_of(target.generation);
   const Row& row = row_of(entry.op);
   const uint32_t w0 = words[0];
-  const auto with_literal = [](bool literal) {
-    return EncodingSize{literal ? uint8_t{8} : uint8_t{4}};
-  };
+  const auto with_literal = [](bool literal) { return literal ? 8u : 4u; };
   switch (format) {
     case Format::kSop1:
       return with_literal(row.src[0] != Type::kNone && field(w0, 0, 8) == code::kLiteral);
@@ -70,7 +67,7 @@ EncodingSize find_rdna_size(const Target& target, const OpTable::Entry& entry, F
     case Format::kSopp:
     case Format::kVintrp:
     case Format::kLdsDirect:
-      return {4};
+      return 4;
     case Format::kVop1:
     case Format::kVop2:
     case Format::kVopc:
@@ -85,9 +82,9 @@ EncodingSize find_rdna_size(const Target& target, const OpTable::Entry& entry, F
     case Format::kFlat:
     case Format::kMubuf:
     case Format::kMtbuf:
-      return {layout == Layout::kGfx12 ? uint8_t{12} : uint8_t{8}};
+      return layout == Layout::kGfx12 ? 12 : 8;
     default:
-      return {8};
+      return 8;
   }
 }
 

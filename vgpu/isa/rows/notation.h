@@ -22,6 +22,7 @@
 #pragma once
 
 #include "vgpu/isa/rows/row.h"
+#include "vgpu/isa/rows/sdwa.h"
 
 namespace halyard::vgpu::isa::rows {
 
@@ -279,10 +280,12 @@ consteval Writes writes(unsigned registers) {
 consteval Is is(uint32_t traits) {
   return {traits};
 }
-// The modifiers of the 64-bit encodings.
+// The modifiers of the 64-bit encodings, and how SDWA differs from them (sdwa.h).
 inline constexpr unsigned signs1 = kSignOf0, signs2 = kSignOf0 | kSignOf1,
                           signs3 = kSignOf0 | kSignOf1 | kSignOf2, sign_b = kSignOf1,
-                          sign_c = kSignOf2, clamp = kTakesClamp, omod = kTakesOmod;
+                          sign_c = kSignOf2, clamp = kTakesClamp, omod = kTakesOmod,
+                          sdwa_integer_b = kSdwaInteger1, sdwa_no_omod = kSdwaNoOmod,
+                          sdwa_selects_bits = kSdwaSelectsBits;
 consteval Takes takes(unsigned modifiers) {
   return {modifiers};
 }
