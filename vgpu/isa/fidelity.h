@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "vgpu/isa/generation.h"
 #include "vgpu/isa/op.h"
@@ -24,5 +25,14 @@ struct FidelityFact {
 
 // Of instructions that the generation executes. Any thread.
 FidelityFact fidelity_of(Op op, Generation generation);
+
+// A row of the page's "Open readings", and the instructions whose results it leaves open.
+struct OpenReading {
+  const char* what;     // as the first column has it
+  std::vector<Op> ops;  // none if the virtual GPU refuses what is open
+};
+
+// In the page's order. Any thread.
+const std::vector<OpenReading>& open_readings();
 
 }  // namespace halyard::vgpu::isa

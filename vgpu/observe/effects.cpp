@@ -115,8 +115,7 @@ class Finder {
     } else {
       sources();
     }
-    if (row_.has(isa::kAccumulates) || row_.has(isa::kSwaps) || row_.has(isa::kKeepsRest))
-      read(i_.dst, dwords);
+    if (row_.has(isa::kAccumulates) || row_.has(isa::kSwaps)) read(i_.dst, dwords);
     if (row_.has(isa::kSwaps)) write(i_.src[0], isa::source_dwords(i_, 0));
     write(row_.has(isa::kRelativeResult) ? displaced(i_.dst, dwords) : Operand(i_.dst), dwords);
     write(i_.sdst, 2);

@@ -209,7 +209,8 @@ void settle(const isa::Instruction& i, const Operands& llvm, Names& read, Names&
     }
   }
   // It leaves FLAT_SCRATCH out where a scratch load goes to LDS.
-  if (i.format == isa::Format::kFlat && i.segment == 1 && i.lds)
+  if (i.format == isa::Format::kFlat && i.segment == 1 &&
+      (i.lds || isa::row_of(i.op).has(isa::kToLds)))
     llvm_read.insert({"flat_scratch_lo", "flat_scratch_hi"});
   // LLVM has results of the size of both operands for these.
   if (name.find("_cmpswap") != name.npos) {
@@ -302,7 +303,8 @@ TEST_P(EffectsAsLlvm, Agree) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, EffectsAsLlvm,
-                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a"));
+                         ::testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "gfx942",
+                                           "gfx950"));
 
 TEST(Effects, KeepWhatFitsAndSayThatTheyAreCut) {
   Effects effects;
