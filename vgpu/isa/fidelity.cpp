@@ -119,7 +119,7 @@ const std::vector<Entry>& entries() {
 
       {{Fidelity::kExact, 0, "the register's upper half (open)"}, kKeepsUpperHalf},
       {{Fidelity::kExact, 0,
-        "denormals (flushed here in every mode) and the register's upper half (open)"},
+        "denormals (open; flushed here in every mode) and the register's upper half (open)"},
        kMadF16},
       {{Fidelity::kExact, 0, "modes that do not round to nearest even (open)"},
        {Op::v_cvt_norm_i16_f16, Op::v_cvt_norm_u16_f16, Op::v_cvt_pknorm_i16_f32,
