@@ -16,7 +16,7 @@ using halyard::vgpu::isa::Decoder;
 
 std::vector<std::unique_ptr<Decoder>> make_decoders() {
   std::vector<std::unique_ptr<Decoder>> decoders;
-  for (const char* processor : {"gfx900", "gfx906", "gfx908", "gfx90a"}) {
+  for (const char* processor : halyard::vgpu::isa::kKnownProcessors) {
     std::string error;
     decoders.push_back(Decoder::create(processor, "", error));
     if (!decoders.back()) abort();
