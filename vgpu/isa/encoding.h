@@ -18,6 +18,8 @@ unsigned find_size(const Target& target, const OpTable::Entry& entry, Format for
 // Of gfx10 and later.
 unsigned find_rdna_size(const Target& target, const OpTable::Entry& entry, Format format,
                         const uint32_t words[]);
+// An SDWA dword with a selection that has no meaning (Vega ISA 13.3.7; gfx10 has the same dword).
+bool has_reserved_selection(Format format, uint32_t w1);
 
 // Fills the operands and modifiers. Returns null, or what cannot be executed, as the end of the
 // sentence "<mnemonic> …". `words` are zero behind the instruction's end; `instruction` has its

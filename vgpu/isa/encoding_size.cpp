@@ -8,17 +8,6 @@ namespace halyard::vgpu::isa {
 
 namespace {
 
-// An SDWA dword with a selection that has no meaning (Vega ISA 13.3.7).
-bool reserved_selection(Format format, uint32_t w1) {
-  constexpr uint32_t kReserved = 7, kReservedUnused = 3;
-  // A comparison has the number of its scalar result where others select parts of theirs.
-  const bool compares = format == Format::kVopc;
-  if (!compares && (field(w1, 8, 3) == kReserved || field(w1, 11, 2) == kReservedUnused))
-    return true;
-  if (field(w1, 16, 3) == kReserved) return true;
-  return format != Format::kVop1 && field(w1, 24, 3) == kReserved;
-}
-
 bool vop3_has_scalar_result(const Row& row) {
   return row.dst == Type::kMask || row.has(kScalarResult);
 }
@@ -130,7 +119,7 @@ bool has_fields_it_takes(const Target& target, const Row& row, Format format,
       if (row.src[0] == Type::kNone) return field(w0, 17, 8) == 0;
       if (field(w0, 0, 9) == code::kDpp) return has_dpp_it_takes(row, w1);
       if (field(w0, 0, 9) != code::kSdwa) return true;
-      return !reserved_selection(format, w1) && has_sdwa_it_takes(row, format, w1);
+      return !has_reserved_selection(format, w1) && has_sdwa_it_takes(row, format, w1);
     case Format::kSmem:
       // Without a base there is no offset.
       return row.src[0] != Type::kNone || field(w0, 17, 1) == 0;
@@ -159,6 +148,16 @@ bool has_fields_it_takes(const Target& target, const Row& row, Format format,
 }
 
 }  // namespace
+
+bool has_reserved_selection(Format format, uint32_t w1) {
+  constexpr uint32_t kReserved = 7, kReservedUnused = 3;
+  // A comparison has the number of its scalar result where others select parts of theirs.
+  const bool compares = format == Format::kVopc;
+  if (!compares && (field(w1, 8, 3) == kReserved || field(w1, 11, 2) == kReservedUnused))
+    return true;
+  if (field(w1, 16, 3) == kReserved) return true;
+  return format != Format::kVop1 && field(w1, 24, 3) == kReserved;
+}
 
 unsigned find_size(const Target& target, const OpTable::Entry& entry, Format format,
                    const uint32_t words[]) {

@@ -8,14 +8,27 @@ namespace {
 
 // A dword follows VOP1, VOP2 and VOPC for a literal, SDWA (gfx10) or DPP.
 unsigned short_vector_size(Layout layout, const OpTable::Entry& entry, Format format,
-                           unsigned src0) {
+                           const uint32_t words[]) {
   const Row& row = row_of(entry.op);
+  const unsigned src0 = field(words[0], 0, 9);
   if (row.src[0] == Type::kNone) return 4;
   if (src0 == code::kSdwa && (!entry.sdwa || layout != Layout::kGfx10)) return 0;
+  if (src0 == code::kSdwa && has_reserved_selection(format, words[1])) return 0;
   const bool has_dpp = entry.dpp || (layout != Layout::kGfx10 && format == Format::kVopc);
   if (is_dpp_code(src0) && !has_dpp) return 0;
   const bool is_longer = row.has(kLiteralK) || src0 == code::kLiteral || src0 == code::kSdwa;
   return is_longer || is_dpp_code(src0) ? 8 : 4;
+}
+
+// Whose source is the number of a barrier: an inline constant or M0 (RDNA 4 ISA, S_BARRIER_SIGNAL).
+bool names_a_barrier(Op op) {
+  return op == Op::s_barrier_signal || op == Op::s_barrier_signal_isfirst ||
+         op == Op::s_get_barrier_state || op == Op::s_barrier_init || op == Op::s_barrier_join;
+}
+
+unsigned one_source_size(const OpTable::Entry& entry, uint32_t w0) {
+  if (row_of(entry.op).src[0] == Type::kNone || field(w0, 0, 8) != code::kLiteral) return 4;
+  return names_a_barrier(entry.op) ? 0 : 8;
 }
 
 // VOP3 and VOP3P can have a literal, and from gfx11 on DPP.
@@ -57,7 +70,7 @@ unsigned find_rdna_size(const Target& target, const OpTable::Entry& entry, Forma
   const auto with_literal = [](bool literal) { return literal ? 8u : 4u; };
   switch (format) {
     case Format::kSop1:
-      return with_literal(row.src[0] != Type::kNone && field(w0, 0, 8) == code::kLiteral);
+      return one_source_size(entry, w0);
     case Format::kSop2:
     case Format::kSopc:
       return with_literal(row.has(kLiteralK) || field(w0, 0, 8) == code::kLiteral ||
@@ -71,7 +84,7 @@ unsigned find_rdna_size(const Target& target, const OpTable::Entry& entry, Forma
     case Format::kVop1:
     case Format::kVop2:
     case Format::kVopc:
-      return short_vector_size(layout, entry, format, field(w0, 0, 9));
+      return short_vector_size(layout, entry, format, words);
     case Format::kVop3:
     case Format::kVop3p:
       return long_vector_size(layout, row, words[1]);
