@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -31,6 +30,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "hal/base/process.h"
 
 namespace {
 
@@ -136,29 +137,18 @@ int measure(const std::string& folder, bool with_runtime, uint32_t batches, uint
 
 // What the command prints.
 std::string output_of(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  for (const std::string& argument : command) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
-  int ends[2];
-  require(pipe2(ends, O_CLOEXEC) == 0, "pipe2");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  halyard::base::Pipe pipe;
+  require(pipe.open() == 0, "pipe2");
   pid_t child = 0;
-  const int error = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
+  const int error = halyard::base::start(
+      {.words = command, .descriptors = {{pipe.writer(), STDOUT_FILENO}}}, &child);
   if (error != 0) fail(fmt::format("{} cannot be started: {}.", command[0], std::strerror(error)));
-  close(ends[1]);
+  pipe.close_writer();
   std::string text;
-  char bytes[4096];
-  for (ssize_t n; (n = read(ends[0], bytes, sizeof bytes)) > 0;) {
-    text.append(bytes, static_cast<size_t>(n));
+  while (halyard::base::read_some(pipe.reader(), halyard::base::kForever, &text) ==
+         halyard::base::Got::kBytes) {
   }
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
+  const int status = halyard::base::wait_for(child);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     fail(fmt::format("{} fails (status {}).", fmt::join(command, " "), status));
   }

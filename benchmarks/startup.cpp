@@ -6,7 +6,6 @@
 
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -23,6 +22,7 @@
 #include <vector>
 
 #include "benchmarks/run_failed.h"
+#include "hal/base/process.h"
 
 namespace {
 
@@ -80,17 +80,11 @@ int start_hip() {
 // --- The processes.
 
 void run_process(benchmark::State& state, const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  for (const std::string& argument : command) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
   double cpu_ms = 0;
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
     pid_t child = 0;
-    const int error =
-        posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environ);
+    const int error = halyard::base::start({.words = command}, &child);
     if (error != 0) {
       state.SkipWithError(("It cannot be started: " + std::string(std::strerror(error))).c_str());
       return;

@@ -7,8 +7,6 @@
 // "<seconds of a run> <instructions of a run> <digest of its results>", or the names and an empty
 // line.
 
-#include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +21,7 @@
 #include <regex>
 
 #include "benchmarks/vgpu.h"
+#include "hal/base/process.h"
 
 namespace halyard::bench {
 namespace {
@@ -48,26 +47,25 @@ bool read_line(FILE* from, std::string& line) {
 class Build {
  public:
   Build(std::string path) : path_(std::move(path)) {
-    int to[2], from[2];
-    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) return;
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(to[0], STDIN_FILENO);
-      dup2(from[1], STDOUT_FILENO);
-      execl(path_.c_str(), path_.c_str(), "--serve", nullptr);
+    base::Pipe questions;
+    base::Pipe answers;
+    if (questions.open() != 0 || answers.open() != 0) return;
+    const int why = base::start(
+        {.words = {path_, "--serve"},
+         .descriptors = {{questions.reader(), STDIN_FILENO}, {answers.writer(), STDOUT_FILENO}}},
+        &pid_);
+    if (why != 0) {
       std::fprintf(stderr, "halyard-bench-vgpu: cannot run %s: %s\n", path_.c_str(),
-                   std::strerror(errno));
-      _exit(127);
+                   std::strerror(why));
+      return;
     }
-    close(to[0]);
-    close(from[1]);
-    questions_ = fdopen(to[1], "w");
-    answers_ = fdopen(from[0], "r");
+    questions_ = fdopen(questions.take_writer(), "w");
+    answers_ = fdopen(answers.take_reader(), "r");
   }
   ~Build() {
     if (questions_) std::fclose(questions_);
     if (answers_) std::fclose(answers_);
-    if (pid_ > 0) waitpid(pid_, nullptr, 0);
+    if (pid_ > 0) base::wait_for(pid_);
   }
   Build(const Build&) = delete;
   Build& operator=(const Build&) = delete;

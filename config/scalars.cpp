@@ -7,6 +7,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "hal/text.h"
+
 namespace halyard::config {
 
 namespace {
@@ -70,23 +72,6 @@ std::string leading_zero(std::string_view text) {
   if (!has_one) return {};
   return "begins with a zero, which some readers of YAML take for octal and others for decimal; "
          "write a decimal number without it, or a hexadecimal one with 0x.";
-}
-
-// Insertions, deletions, substitutions and swaps of neighbours.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
-  for (size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t differs = a[i - 1] == b[j - 1] ? 0 : 1;
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + differs});
-      const bool swapped =
-          i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && differs != 0;
-      if (swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-    }
-  }
-  return cost[a.size()][b.size()];
 }
 
 }  // namespace
@@ -163,32 +148,19 @@ std::string unit_names(Quantity quantity) {
   return names;
 }
 
+std::string guess_of(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string_view meant = did_you_mean(word, {candidates.begin(), candidates.end()});
+  return meant.empty() ? "" : fmt::format(", did you mean {}?", meant);
+}
+
 std::string read_choice(std::string_view text, std::string& out,
                         const std::vector<std::string>& allowed) {
   if (std::find(allowed.begin(), allowed.end(), text) != allowed.end()) {
     out = text;
     return {};
   }
-  const std::string guess = closest_match(text, allowed);
-  return fmt::format("is unknown{}; it must be one of: {}.",
-                     guess.empty() ? "" : fmt::format(", did you mean {}?", guess),
+  return fmt::format("is unknown{}; it must be one of: {}.", guess_of(text, allowed),
                      fmt::join(allowed, ", "));
-}
-
-std::string closest_match(std::string_view word, const std::vector<std::string>& candidates) {
-  // A longer one is never meant, and the distance needs memory for both lengths.
-  constexpr size_t kLongest = 256;
-  if (word.size() > kLongest) return {};
-  std::string best;
-  // A third of the word may be wrong: more than that is another word.
-  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const size_t distance = edit_distance(word, candidate);
-    if (distance >= best_distance) continue;
-    best = candidate;
-    best_distance = distance;
-  }
-  return best;
 }
 
 }  // namespace halyard::config

@@ -34,7 +34,8 @@ std::string unit_names(Quantity quantity);
 std::string read_choice(std::string_view text, std::string& out,
                         const std::vector<std::string>& allowed);
 
-// The entry of `candidates` that `word` is most likely meant to be, or empty if none is near.
-std::string closest_match(std::string_view word, const std::vector<std::string>& candidates);
+// ", did you mean x?" with the entry of `candidates` that `word` is most likely meant to be, or
+// empty if none is near.
+std::string guess_of(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace halyard::config

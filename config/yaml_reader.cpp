@@ -329,11 +329,10 @@ void Map::finish() {
     if (!entry.first.IsScalar()) continue;
     const std::string& key = entry.first.Scalar();
     if (state_->asked.contains(key)) continue;
-    const std::string guess = closest_match(key, known);
     state_->diagnostics->error(
         location_of(state_->file, entry.first.Mark()),
         fmt::format("The key ({}) is unknown in {}{}; the keys there are: {}.", key, state_->name(),
-                    guess.empty() ? "" : fmt::format(", did you mean {}?", guess), joined(known)));
+                    guess_of(key, known), joined(known)));
   }
 }
 

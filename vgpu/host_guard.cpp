@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "hal/base/signals.h"
 #include "vgpu/held_accesses.h"
 
 namespace halyard::vgpu {
@@ -42,23 +43,8 @@ bool wrote([[maybe_unused]] const void* context) {
 }
 
 // Not a guard's: what would have happened without this handler.
-void hand_on(int signal, siginfo_t* info, void* context) {
-  const struct sigaction& before = signal == SIGSEGV ? before_segv : before_bus;
-  if ((before.sa_flags & SA_SIGINFO) != 0) {
-    before.sa_sigaction(signal, info, context);
-    return;
-  }
-  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-    before.sa_handler(signal);
-    return;
-  }
-  // A sent signal that is ignored stays ignored. Otherwise the default applies: an access is
-  // executed again without this handler, and a sent signal is sent again.
-  if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
-  struct sigaction standard = {};
-  standard.sa_handler = SIG_DFL;
-  sigaction(signal, &standard, nullptr);
-  if (info->si_code <= 0) raise(signal);
+void pass_on(int signal, siginfo_t* info, void* context) {
+  base::hand_on(signal == SIGSEGV ? before_segv : before_bus, signal, info, context);
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
@@ -72,7 +58,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     if (watcher(access)) return;
   }
   // A code above 0 says that the kernel made the signal, for an access of this thread.
-  if (guard == nullptr || info->si_code <= 0) return hand_on(signal, info, context);
+  if (guard == nullptr || info->si_code <= 0) return pass_on(signal, info, context);
   guard->fault.address = reinterpret_cast<uintptr_t>(info->si_addr);
   guard->fault.is_write = wrote(context);
   siglongjmp(guard->jump, 1);  // NOLINT(cert-err52-cpp)

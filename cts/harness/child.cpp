@@ -1,9 +1,7 @@
 #include "cts/harness/child.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,19 +16,12 @@
 
 #include "cts/harness/environment.h"
 #include "cts/harness/record.h"
+#include "hal/base/process.h"
 
 namespace halyard::cts {
 namespace {
 
 constexpr const char* kMark = "HALYARD_CTS_CHILD";
-
-// argv and environ for posix_spawn, which takes arrays of char*.
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // "Suite.Test".
 std::string current_test() {
@@ -62,8 +53,8 @@ std::vector<std::string> arguments_for(const std::string& test) {
 // This process's variables, without those that would have the child write over gtest's reports.
 std::vector<std::string> variables_for_child() {
   std::vector<std::string> variables = {std::string(kMark) + "=1"};
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (const std::string text = *entry; !text.starts_with("GTEST_")) variables.push_back(text);
+  for (const std::string& text : base::Program::this_environment()) {
+    if (!text.starts_with("GTEST_")) variables.push_back(text);
   }
   return variables;
 }
@@ -74,43 +65,23 @@ struct ChildEnd {
   std::string errors;  // what it wrote to stderr, which is passed on
 };
 
-std::string read_to_end(int descriptor) {
-  std::string text;
-  char piece[4096];
-  for (;;) {
-    const ssize_t size = read(descriptor, piece, sizeof piece);
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return text;
-    text.append(piece, static_cast<size_t>(size));
-    std::fwrite(piece, 1, static_cast<size_t>(size), stderr);
-  }
-}
-
-// What waitpid gives when it has ended.
-int wait_for(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 // Nothing, with a failure added to the test, if there is no such process.
 std::optional<ChildEnd> run_child() {
-  int ends[2] = {-1, -1};
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    ADD_FAILURE() << "There is no pipe for the test's own process (error " << errno << ").";
+  base::Pipe pipe;
+  if (const int why = pipe.open(); why != 0) {
+    ADD_FAILURE() << "There is no pipe for the test's own process (error " << why << ").";
     return std::nullopt;
   }
-  const pid_t child = start_child(ends[1], STDERR_FILENO);
-  close(ends[1]);
-  if (child < 0) {
-    close(ends[0]);
-    return std::nullopt;
-  }
+  const pid_t child = start_child(pipe.writer(), STDERR_FILENO);
+  pipe.close_writer();
+  if (child < 0) return std::nullopt;
   ChildEnd end;
-  end.errors = read_to_end(ends[0]);
-  close(ends[0]);
-  end.status = wait_for(child);
+  for (std::string piece;
+       base::read_some(pipe.reader(), base::kForever, &piece) == base::Got::kBytes; piece.clear()) {
+    std::fwrite(piece.data(), 1, piece.size(), stderr);
+    end.errors += piece;
+  }
+  end.status = base::wait_for(child);
   return end;
 }
 
@@ -137,7 +108,7 @@ std::optional<int> wait_with_timeout(pid_t child) {
     std::this_thread::sleep_for(kPause);
   }
   kill(child, SIGKILL);
-  wait_for(child);
+  base::wait_for(child);
   return std::nullopt;
 }
 
@@ -148,26 +119,23 @@ bool is_child() {
 }
 
 pid_t start_child(int descriptor, int as) {
-  std::vector<std::string> arguments = arguments_for(current_test());
-  std::vector<std::string> variables = variables_for_child();
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, descriptor, as);
   pid_t child = -1;
-  const int problem = posix_spawn(&child, "/proc/self/exe", &actions, nullptr,
-                                  pointers_to(arguments).data(), pointers_to(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
+  const int problem = base::start({.words = arguments_for(current_test()),
+                                   .file = "/proc/self/exe",
+                                   .environment = variables_for_child(),
+                                   .descriptors = {{descriptor, as}}},
+                                  &child);
   if (problem == 0) return child;
   ADD_FAILURE() << "The test's own process does not start (error " << problem << ").";
   return -1;
 }
 
 void finish_child(pid_t child) {
-  expect_success(wait_for(child));
+  expect_success(base::wait_for(child));
 }
 
 void finish_killed_child(pid_t child) {
-  const int status = wait_for(child);
+  const int status = base::wait_for(child);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
       << "The test's own process ends by itself.";
 }

@@ -1,46 +1,21 @@
 #include "drivers/hip/last_words.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstring>
 #include <mutex>
 #include <string_view>
 
 #include "drivers/hip/stream.h"
+#include "hal/base/signals.h"
 #include "hal/contract/objects.h"
 #include "hal/executable.h"
 
 namespace halyard::hip {
 
 namespace {
-
-// A line of limited length, as a signal handler has no memory to allocate.
-class Line {
- public:
-  void add(std::string_view text) {
-    const size_t size = std::min(text.size(), text_.size() - size_);
-    std::memcpy(text_.data() + size_, text.data(), size);
-    size_ += size;
-  }
-  void add(int number) {
-    char digits[16];
-    const auto end = std::to_chars(std::begin(digits), std::end(digits), number);
-    add({digits, static_cast<size_t>(end.ptr - digits)});
-  }
-  void write() const {
-    // There is nobody to tell of a failure.
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text_.data(), size_);
-  }
-
- private:
-  std::array<char, 1024> text_{};
-  size_t size_ = 0;
-};
 
 // The kernels of a stream's first unfinished launches, each once.
 void describe(const Stream& stream) {
@@ -58,7 +33,7 @@ void describe(const Stream& stream) {
     if (std::find(names.begin(), end, name) == end) names[count++] = name;
   }
   if (count == 0) return;
-  Line line;
+  base::SignalLine line;
   line.add("halyard: abort() is called while HIP device ");
   line.add(stream.device());
   line.add(count == 1 ? " runs the kernel \"" : " runs one of the kernels \"");

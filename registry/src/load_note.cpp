@@ -11,12 +11,12 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <string_view>
 
+#include "hal/base/signals.h"
 #include "hal/text.h"
 
 namespace halyard {
@@ -58,29 +58,6 @@ pid_t this_thread() {
   return static_cast<pid_t>(syscall(SYS_gettid));
 }
 
-// A line of limited length, as a signal handler has no memory to allocate.
-class Line {
- public:
-  void add(std::string_view text) {
-    const size_t size = std::min(text.size(), text_.size() - size_);
-    std::memcpy(text_.data() + size_, text.data(), size);
-    size_ += size;
-  }
-  void add(int number) {
-    char digits[16];
-    const auto end = std::to_chars(std::begin(digits), std::end(digits), number);
-    add({digits, static_cast<size_t>(end.ptr - digits)});
-  }
-  void write() const {
-    // There is no way to report a failure.
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text_.data(), size_);
-  }
-
- private:
-  std::array<char, 2 * kLongestPath> text_{};
-  size_t size_ = 0;
-};
-
 // sigabbrev_np is only a table, so a handler may use it.
 std::string_view abbreviation(int signal) {
   const char* const name = sigabbrev_np(signal);
@@ -88,7 +65,7 @@ std::string_view abbreviation(int signal) {
 }
 
 void describe(const Slot& slot, int signal) {
-  Line line;
+  base::SignalLine line;
   line.add("halyard: The process ends with signal ");
   line.add(signal);
   line.add(" (SIG");
@@ -101,46 +78,19 @@ void describe(const Slot& slot, int signal) {
   line.write();
 }
 
-bool is_standard(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) == 0 &&
-         (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN);
-}
-
-// As if this handler were not there.
-void hand_on(int signal, siginfo_t* info, void* context) {
-  const struct sigaction& before = note_state().before[static_cast<size_t>(signal)];
-  if ((before.sa_flags & SA_SIGINFO) != 0) {
-    before.sa_sigaction(signal, info, context);
-    return;
-  }
-  if (!is_standard(before)) {
-    before.sa_handler(signal);
-    return;
-  }
-  // A sent signal that is ignored stays ignored. Otherwise the default applies: a faulting
-  // instruction is executed again without this handler, any other signal is sent again.
-  if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
-  struct sigaction standard = {};
-  standard.sa_handler = SIG_DFL;
-  sigaction(signal, &standard, nullptr);
-  const bool repeats =
-      signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
-  if (!repeats || info->si_code <= 0) raise(signal);
-}
-
 // Another handler can survive a fault of another thread, but not one of the thread that is in the
 // plugin.
 void handle(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   NoteState& now = note_state();
-  const bool ends = is_standard(now.before[static_cast<size_t>(signal)]);
+  const bool ends = base::is_standard(now.before[static_cast<size_t>(signal)]);
   const pid_t thread = this_thread();
   for (const Slot& slot : now.slots) {
     const pid_t owner = slot.thread.load();
     if (owner != 0 && !now.silent.load() && (ends || owner == thread)) describe(slot, signal);
   }
   errno = saved;
-  hand_on(signal, info, context);
+  base::hand_on(now.before[static_cast<size_t>(signal)], signal, info, context);
 }
 
 void at_exit(int code, void*) {
@@ -148,7 +98,7 @@ void at_exit(int code, void*) {
   const pid_t thread = this_thread();
   for (const Slot& slot : now.slots) {
     if (slot.thread.load() != thread || now.silent.load()) continue;
-    Line line;
+    base::SignalLine line;
     line.add("halyard: The process ends because exit(");
     line.add(code);
     line.add(") is called. It was loading the plugin (");
@@ -167,7 +117,7 @@ void install(NoteState& now, int signal, bool only_above_default) {
   if (now.installed[index]) return;
   struct sigaction current = {};
   if (sigaction(signal, nullptr, &current) != 0) return;
-  const bool is_default = is_standard(current) && current.sa_handler == SIG_DFL;
+  const bool is_default = base::is_standard(current) && current.sa_handler == SIG_DFL;
   if (only_above_default && !is_default) return;
   now.before[index] = current;
   struct sigaction action = {};
@@ -284,7 +234,7 @@ void LoadNote::watch(std::chrono::milliseconds timeout) {
         "tries each plugin in a separate process; plugins.load_timeout of a config sets the time "
         "limit.\n",
         slot.path, seconds, slot.time.load());
-    Line line;
+    base::SignalLine line;
     line.add(text.data());
     line.write();
     _exit(1);

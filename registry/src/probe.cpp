@@ -1,16 +1,11 @@
 #include "probe.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -18,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "hal/base/process.h"
 #include "hal/error.h"
 #include "hal/fork.h"
 #include "load_note.h"
@@ -26,6 +22,7 @@ namespace halyard {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kSlice{20};
 
 // A child says of a candidate how far it is, again and again; the last word counts.
 //
@@ -105,16 +102,11 @@ void code(Coder& coder, AnyCandidate& candidate) {
   coder(candidate.device_count);
 }
 
-// In the child. A parent that is gone takes the child with it (SIGPIPE, PR_SET_PDEATHSIG).
+// In the child. A parent that is gone takes the child with it.
 void send(int pipe, const std::string& message) {
   Writer head;
   head.number(message.size());
-  const std::string bytes = head.bytes() + message;
-  for (size_t sent = 0; sent < bytes.size();) {
-    const ssize_t count = write(pipe, bytes.data() + sent, bytes.size() - sent);
-    if (count < 0 && errno != EINTR) _exit(1);
-    if (count > 0) sent += static_cast<size_t>(count);
-  }
+  if (!base::write_all(pipe, head.bytes() + message)) _exit(1);
 }
 
 void send(int pipe, size_t index, bool done, const Candidate& candidate) {
@@ -133,13 +125,10 @@ std::string winner_before(const std::vector<Candidate>& candidates, size_t index
   return {};
 }
 
-[[noreturn]] void load_in_child(int pipe, std::vector<Candidate>& candidates, size_t first,
-                                const DriverSettings& settings) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+void load_in_child(int pipe, std::vector<Candidate>& candidates, size_t first,
+                   const DriverSettings& settings) {
   LoadNote::silence();
   use_drivers_in_spite_of_fork();
-  // What a plugin prints must not get between the lines of the program's own.
-  dup2(STDERR_FILENO, STDOUT_FILENO);
   DriverSettings without_timeout = settings;  // the parent has its own
   without_timeout.load_timeout = {};
   std::vector<LoadedPlugin> loaded;  // drivers stay, as they do where they are used
@@ -154,7 +143,7 @@ std::string winner_before(const std::vector<Candidate>& candidates, size_t index
   Writer writer;
   writer.number(kAllDone);
   send(pipe, writer.bytes());
-  _exit(0);
+  _exit(0);  // drivers stay as they are
 }
 
 // The parent's side of one child.
@@ -162,25 +151,20 @@ class Child {
  public:
   Child(pid_t pid, int pipe, std::vector<Candidate>& candidates, size_t first)
       : pid_(pid), pipe_(pipe), candidates_(candidates), at_(first) {}
-  ~Child() { close(pipe_); }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
 
   // Until the child has ended, or has been ended.
   void watch(std::chrono::milliseconds timeout) {
     Clock::time_point deadline = Clock::now() + timeout;
     while (!reap(WNOHANG)) {
       // A child's own children may hold the pipe, so that its end says nothing.
-      pollfd poll_of = {is_open_ ? pipe_ : -1, POLLIN, 0};
-      constexpr int kSlice = 20;  // ms
-      if (poll(&poll_of, 1, kSlice) > 0 && take()) deadline = Clock::now() + timeout;
+      if (take(kSlice)) deadline = Clock::now() + timeout;
       if (Clock::now() < deadline) continue;
       kill(pid_, SIGKILL);
       timed_out_ = true;
       reap(0);
       break;
     }
-    while (is_open_ && take()) {
+    while (take(std::chrono::milliseconds(0))) {
     }
   }
 
@@ -215,16 +199,11 @@ class Child {
     return ended != 0;
   }
 
-  // Reads what there is. False if that is nothing.
-  bool take() {
-    std::array<char, 4096> block;
-    const ssize_t count = read(pipe_, block.data(), block.size());
-    if (count < 0 && errno == EINTR) return true;
-    if (count <= 0) {
-      is_open_ = count < 0 && errno == EAGAIN;
-      return false;
-    }
-    received_.append(block.data(), static_cast<size_t>(count));
+  // Reads what there is, or comes within the time. False if that is nothing.
+  bool take(std::chrono::milliseconds patience) {
+    const base::Got got = base::read_some(is_open_ ? pipe_ : -1, patience, &received_);
+    if (got == base::Got::kEnd) is_open_ = false;
+    if (got != base::Got::kBytes) return false;
     while (take_message()) {
     }
     return true;
@@ -276,27 +255,15 @@ Status probe_candidates(std::vector<Candidate>& candidates, const DriverSettings
                         std::chrono::milliseconds timeout) {
   size_t first = 0;
   while (first < candidates.size()) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-      return error(StatusCode::kResourceExhausted,
-                   "The pipe for trying plugins cannot be created: {}.", std::strerror(errno));
-    }
-    // A plugin that calls exit() in the child would write this process's buffered output again.
-    std::fflush(nullptr);
-    const pid_t pid = fork();
-    if (pid == 0) {
-      close(ends[0]);
-      load_in_child(ends[1], candidates, first, settings);
-    }
-    const int why = errno;
-    close(ends[1]);
-    if (pid < 0) {
-      close(ends[0]);
+    base::Pipe pipe;
+    pid_t pid = 0;
+    const int why = base::start_child(
+        pipe, [&](int writer) { load_in_child(writer, candidates, first, settings); }, &pid);
+    if (why != 0) {
       return error(StatusCode::kResourceExhausted,
                    "The process for trying plugins cannot be started: {}.", std::strerror(why));
     }
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    Child child(pid, ends[0], candidates, first);
+    Child child(pid, pipe.reader(), candidates, first);
     child.watch(timeout);
     first = child.next(timeout);
   }

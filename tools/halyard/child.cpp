@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "hal/base/process.h"
 #include "hal/error.h"
 #include "hal/file.h"
 #include "hal/text.h"
@@ -13,13 +14,6 @@
 
 namespace halyard::cli {
 namespace {
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 Status cannot_run(const std::string& program, int reason) {
   return error(StatusCode::kNotFound, "The program ({}) cannot be run: {}.", printable(program),
@@ -29,7 +23,7 @@ Status cannot_run(const std::string& program, int reason) {
 }  // namespace
 
 Status replace_by(std::vector<std::string>& words) {
-  execvp(words[0].c_str(), pointers_to(words).data());
+  execvp(words[0].c_str(), base::pointers_to(words).data());
   return cannot_run(words[0], errno);
 }
 

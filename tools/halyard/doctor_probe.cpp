@@ -1,22 +1,17 @@
 #include "tools/halyard/doctor_probe.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
-#include <exception>
 #include <span>
 #include <string_view>
 
+#include "hal/base/process.h"
 #include "hal/error.h"
 #include "hal/module.h"
 #include "hal/target_id.h"
@@ -152,23 +147,15 @@ std::string one_line(std::string text) {
 }
 
 void send(int pipe, const std::string& text) {
-  for (size_t sent = 0; sent < text.size();) {
-    const ssize_t count = write(pipe, text.data() + sent, text.size() - sent);
-    if (count < 0 && errno != EINTR) _exit(1);
-    if (count > 0) sent += static_cast<size_t>(count);
-  }
+  if (!base::write_all(pipe, text)) _exit(1);
 }
 
-[[noreturn]] void probe_in_child(int pipe, Registry& registry, const std::string& name,
-                                 size_t first) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // What a driver prints must not get between the lines of the program's own.
-  dup2(STDERR_FILENO, STDOUT_FILENO);
+void probe_in_child(int pipe, Registry& registry, const std::string& name, size_t first) {
   const auto driver = registry.driver(name);
   if (!driver.ok()) {
     const std::string why(driver.status().message().view());
     send(pipe, one_line("driver " + name) + one_line("w" + why) + "\n\n");
-    _exit(0);
+    return;
   }
   for (size_t i = first; i < driver->devices.size(); ++i) {
     const DeviceSummary& device = driver->devices[i];
@@ -179,7 +166,6 @@ void send(int pipe, const std::string& text) {
                                                        : 'w';
     send(pipe, one_line(state + finding.text) + one_line(finding.fix) + one_line(finding.see));
   }
-  _exit(0);
 }
 
 // The lines that a child has written.
@@ -234,17 +220,13 @@ class Lines {
 bool read_lines(int pipe, std::chrono::seconds timeout, Lines& lines) {
   Clock::time_point deadline = Clock::now() + timeout;
   for (;;) {
+    std::string block;
     const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd poll_of = {pipe, POLLIN, 0};
-    if (poll(&poll_of, 1, static_cast<int>(left)) <= 0) continue;
-    std::array<char, 4096> block;
-    const ssize_t count = read(pipe, block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return true;
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    const base::Got got = base::read_some(pipe, left, &block);
+    if (got != base::Got::kBytes) return got == base::Got::kEnd;
     const size_t before = lines.count();
-    lines.add({block.data(), static_cast<size_t>(count)});
+    lines.add(block);
     if (lines.count() != before) deadline = Clock::now() + timeout;
   }
 }
@@ -259,38 +241,21 @@ Finding wrong(std::string check, std::string text) {
 // its process with the last device that it added, so that those behind it are still to be tried.
 bool probe_once(Registry& registry, const std::string& driver, size_t first,
                 std::chrono::seconds timeout, std::vector<Finding>& findings) {
-  std::array<int, 2> pipe = {-1, -1};
-  if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
-    findings.push_back(wrong("driver " + driver,
-                             fmt::format("There is no pipe for it: {}.", std::strerror(errno))));
-    return false;
-  }
-  std::fflush(nullptr);
-  const pid_t pid = fork();
-  if (pid == 0) {
-    close(pipe[0]);
-    try {
-      probe_in_child(pipe[1], registry, driver, first);
-    } catch (const std::exception&) {
-      _exit(1);
-    }
-  }
-  const int reason = errno;
-  close(pipe[1]);
-  if (pid < 0) {
-    close(pipe[0]);
+  base::Pipe pipe;
+  pid_t pid = 0;
+  const int why = base::start_child(
+      pipe, [&](int writer) { probe_in_child(writer, registry, driver, first); }, &pid);
+  if (why != 0) {
     findings.push_back(wrong(
         "driver " + driver,
-        fmt::format("The process for this check cannot be started: {}.", std::strerror(reason))));
+        fmt::format("The process for this check cannot be started: {}.", std::strerror(why))));
     return false;
   }
   Lines lines;
-  const bool in_time = read_lines(pipe[0], timeout, lines);
-  close(pipe[0]);
+  const bool in_time = read_lines(pipe.reader(), timeout, lines);
+  pipe.close_reader();
   if (!in_time) kill(pid, SIGKILL);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = base::wait_for(pid);
   const std::string current = lines.current();
   for (Finding& finding : lines.take_findings()) findings.push_back(std::move(finding));
   const std::string who = current.empty() ? "driver " + driver : current;

@@ -2,20 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <span>
 #include <sstream>
 
+#include "hal/base/process.h"
 #include "hal/text.h"
 
 namespace halyard::cli {
@@ -48,26 +44,13 @@ std::string list_in_this_process(Registry& registry) {
   return lines;
 }
 
-[[noreturn]] void list_in_child(int pipe, Registry& registry,
-                                std::span<const char* const> hide_nothing) {
+void list_in_child(int pipe, Registry& registry, std::span<const char* const> hide_nothing) {
   for (const char* const variable : hide_nothing) unsetenv(variable);
   // Vendor libraries write to standard output and error, which is not for this program's reader.
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   dup2(nowhere, STDOUT_FILENO);
   dup2(nowhere, STDERR_FILENO);
-  std::string lines;
-  try {
-    lines = list_in_this_process(registry);
-  } catch (const std::exception&) {
-    _exit(1);
-  }
-  for (size_t at = 0; at < lines.size();) {
-    const ssize_t written = ::write(pipe, lines.data() + at, lines.size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) _exit(1);
-    at += static_cast<size_t>(written);
-  }
-  _exit(0);
+  if (!base::write_all(pipe, list_in_this_process(registry))) _exit(1);
 }
 
 // What the child writes until it closes the pipe; false if that takes too long.
@@ -75,35 +58,26 @@ bool read_all(int pipe, std::chrono::seconds timeout, std::string& text) {
   const Clock::time_point deadline = Clock::now() + timeout;
   for (;;) {
     const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd poll_of = {pipe, POLLIN, 0};
-    if (poll(&poll_of, 1, static_cast<int>(left)) <= 0) continue;
-    std::array<char, 4096> block;
-    const ssize_t count = read(pipe, block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return true;
-    text.append(block.data(), static_cast<size_t>(count));
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    const base::Got got = base::read_some(pipe, left, &text);
+    if (got != base::Got::kBytes) return got == base::Got::kEnd;
   }
 }
 
 // The GPUs that a process without `unset` lists. False if that fails.
 bool list_without(Registry& registry, std::span<const char* const> unset,
                   std::chrono::seconds timeout, std::vector<ListedGpu>& gpus) {
-  std::array<int, 2> pipe = {-1, -1};
-  if (pipe2(pipe.data(), O_CLOEXEC) != 0) return false;
-  std::fflush(nullptr);
-  const pid_t pid = fork();
-  if (pid == 0) list_in_child(pipe[1], registry, unset);
-  close(pipe[1]);
-  std::string text;
-  const bool in_time = pid > 0 && read_all(pipe[0], timeout, text);
-  close(pipe[0]);
-  if (pid < 0) return false;
-  if (!in_time) kill(pid, SIGKILL);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  base::Pipe pipe;
+  pid_t pid = 0;
+  if (base::start_child(
+          pipe, [&](int writer) { list_in_child(writer, registry, unset); }, &pid) != 0) {
+    return false;
   }
+  std::string text;
+  const bool in_time = read_all(pipe.reader(), timeout, text);
+  pipe.close_reader();
+  if (!in_time) kill(pid, SIGKILL);
+  const int status = base::wait_for(pid);
   if (!in_time || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return false;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

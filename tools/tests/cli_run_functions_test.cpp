@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <pty.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "hal/base/process.h"
 #include "tools/tests/cli.h"
 
 namespace halyard::testing {
@@ -187,20 +187,16 @@ std::string on_terminal(const Words& arguments, const std::string& until) {
   int terminal = -1;
   int end = -1;
   if (openpty(&terminal, &end, nullptr, nullptr, nullptr) != 0) return "no terminal";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, end, STDERR_FILENO);
-  Words words = Words{HALYARD_PROGRAM} + arguments;
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  std::string term = "TERM=xterm";
-  char* environment[] = {term.data(), nullptr};
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   pid_t pid = -1;
-  EXPECT_EQ(posix_spawn(&pid, HALYARD_PROGRAM, &actions, nullptr, pointers.data(), environment), 0);
-  posix_spawn_file_actions_destroy(&actions);
+  EXPECT_EQ(base::start({.words = Words{HALYARD_PROGRAM} + arguments,
+                         .environment = {"TERM=xterm"},
+                         .descriptors = {{nothing, STDIN_FILENO},
+                                         {nothing, STDOUT_FILENO},
+                                         {end, STDERR_FILENO}}},
+                        &pid),
+            0);
+  close(nothing);
   close(end);
   std::string text;
   bool is_asked = false;

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "hal/base/process.h"
 #include "tools/tests/cli.h"
 
 namespace halyard::testing {
@@ -78,11 +78,8 @@ TEST_P(CliRunRepeat, CtrlCEndsARunAndLeavesNoFile) {
   for (const int number : {SIGINT, SIGTERM}) {
     std::vector<std::string> texts = endless({});
     texts.insert(texts.begin(), HALYARD_PROGRAM);
-    std::vector<char*> pointers;
-    for (std::string& text : texts) pointers.push_back(text.data());
-    pointers.push_back(nullptr);
     pid_t pid = 0;
-    ASSERT_EQ(posix_spawn(&pid, HALYARD_PROGRAM, nullptr, nullptr, pointers.data(), environ), 0);
+    ASSERT_EQ(base::start({.words = texts}, &pid), 0);
     // The unfinished file is there when everything before the launch has been done.
     int status = 0;
     while (files().empty() && waitpid(pid, &status, WNOHANG) == 0) {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "hal/base/process.h"
 #include "tools/tests/cli.h"
 
 namespace halyard::testing {
@@ -67,15 +67,7 @@ class CliSignals : public CliTest {
                                           "XDG_RUNTIME_DIR=" + folder_.path(),
                                           "HALYARD_CLANG=" + sleeper(),
                                           "HALYARD_MLIR_OPT=" + sleeper()};
-    const auto pointers_to = [](std::vector<std::string>& texts) {
-      std::vector<char*> pointers;
-      for (std::string& text : texts) pointers.push_back(text.data());
-      pointers.push_back(nullptr);
-      return pointers;
-    };
-    ASSERT_EQ(posix_spawn(&pid_, HALYARD_PROGRAM, nullptr, nullptr, pointers_to(words).data(),
-                          pointers_to(variables).data()),
-              0);
+    ASSERT_EQ(base::start({.words = words, .environment = variables}, &pid_), 0);
     ASSERT_TRUE(becomes_true([&] { return std::filesystem::exists(folder_ / "pids"); }));
     std::ifstream file(folder_ / "pids");
     for (pid_t pid = 0; file >> pid;) sleepers_.push_back(pid);

@@ -51,8 +51,8 @@ std::string why_no_profile(const std::string& name, const std::vector<std::strin
     return fmt::format(": the virtual GPU is not there yet for that GPU. It executes code for {}.",
                        fmt::join(isa::kKnownProcessors, ", "));
   }
-  const std::string guess = config::closest_match(name, names);
-  return guess.empty() ? "." : fmt::format("; did you mean {}?", guess);
+  const std::string guess = config::guess_of(name, names);
+  return guess.empty() ? "." : guess;
 }
 
 bool is_path(const std::string& choice) {
@@ -214,10 +214,8 @@ bool ProfileFiles::extend(config::Map& map, const std::string& path, int depth, 
   std::error_code code;
   if (!fs::is_regular_file(base_path, code)) {
     const std::vector<std::string> names = list_profiles(directory_);
-    const std::string guess = config::closest_match(base, names);
     map.fail("extends", fmt::format("extends ({}) names no profile{}; the profiles are: {}.", base,
-                                    guess.empty() ? "" : fmt::format(", did you mean {}?", guess),
-                                    fmt::join(names, ", ")));
+                                    config::guess_of(base, names), fmt::join(names, ", ")));
     return false;
   }
   gpu = {};
