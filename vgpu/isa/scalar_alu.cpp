@@ -584,6 +584,22 @@ constexpr Opcode kOpcodes[] = {
 
 }  // namespace
 
+// Beside its callers: gcc then knows which registers it leaves alone, and they save none for it.
+uint64_t read_special(const Wave& wave, const Operand& operand) {
+  switch (operand.kind) {
+    case OperandKind::kAperture:
+      return wave.apertures[operand.index & 3];
+    case OperandKind::kVccz:
+      return wave.vcc() == 0;
+    case OperandKind::kExecz:
+      return wave.exec() == 0;
+    case OperandKind::kScc:
+      return wave.scc;
+    default:
+      return 0;
+  }
+}
+
 std::span<const Opcode> scalar_alu_opcodes() {
   return kOpcodes;
 }
