@@ -17,14 +17,15 @@ namespace {
 constexpr uint64_t kDwordMask = ~uint64_t{3};
 
 uint64_t offset_of(const Wave& w, const Instruction& i) {
-  const uint64_t reg = i.src[1].kind == OperandKind::kNone ? 0 : read32(w, i.src[1]);
+  const uint64_t reg = i.src[1].kind == OperandKind::kNone ? 0 : w.sgpr[i.src[1].index];
   return (static_cast<uint64_t>(static_cast<int64_t>(i.offset)) + reg) & kDwordMask;
 }
 
-// s_load and its like: a 64-bit base.
+// s_load and its like: a 64-bit base, which is always in SGPRs.
 struct Plain {
+  static constexpr bool kHasEnd = false;
   static bool resolve(Wave& w, const Instruction& i, unsigned, uint64_t& address) {
-    address = (read64(w, i.src[0]) & kDwordMask) + offset_of(w, i);
+    address = (w.scalar64(i.src[0].index) & kDwordMask) + offset_of(w, i);
     return true;
   }
 };
@@ -32,6 +33,7 @@ struct Plain {
 // s_buffer_*: base and size from a buffer descriptor. False if the dwords from `first` on are
 // beyond the buffer: a load then reads zeros, a store does nothing.
 struct Buffer {
+  static constexpr bool kHasEnd = true;
   static bool resolve(Wave& w, const Instruction& i, unsigned first, uint64_t& address) {
     const unsigned s = i.src[0].index;
     const uint64_t base = (w.scalar64(s) & 0xffffffffffff) & kDwordMask;
@@ -48,21 +50,33 @@ struct Buffer {
 // s_scratch_*: SBASE holds FLAT_SCRATCH-like base; the offset register counts units of 64 bytes,
 // the immediate bytes (Vega ISA 7.3; CLRX's GcnInstrsSmem).
 struct Scratch {
+  static constexpr bool kHasEnd = false;
   static bool resolve(Wave& w, const Instruction& i, unsigned, uint64_t& address) {
     const uint64_t reg =
-        i.src[1].kind == OperandKind::kNone ? 0 : uint64_t{read32(w, i.src[1])} * 64;
-    address = (read64(w, i.src[0]) & kDwordMask) +
+        i.src[1].kind == OperandKind::kNone ? 0 : uint64_t{w.sgpr[i.src[1].index]} * 64;
+    address = (w.scalar64(i.src[0].index) & kDwordMask) +
               ((reg + static_cast<uint64_t>(static_cast<int64_t>(i.offset))) & kDwordMask);
     return true;
   }
 };
 
+// How many of the dwords are inside, and the address of the first.
+template <class Space, unsigned kDwords>
+unsigned resolve_dwords(Wave& w, const Instruction& i, uint64_t& address) {
+  if constexpr (!Space::kHasEnd) {
+    Space::resolve(w, i, 0, address);
+    return kDwords;
+  }
+  unsigned count = 0;
+  while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
+  return count;
+}
+
 template <class Space, unsigned kDwords>
 Outcome s_load(Wave& w, const Instruction& i) {
   const SharedMemoryAccess host_sees = begin_access(w);
   uint64_t address = 0;
-  unsigned count = 0;  // the dwords that are inside
-  while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
+  const unsigned count = resolve_dwords<Space, kDwords>(w, i, address);
   // The descriptor may be overwritten: it is not needed any longer.
   const uint8_t* const host = count != 0 ? find_host(w, address, count * 4, false) : nullptr;
   if (count != 0 && host == nullptr) return fault_memory(w, i, address, count * 4, false, -1);
@@ -76,8 +90,7 @@ template <class Space, unsigned kDwords>
 Outcome s_store(Wave& w, const Instruction& i) {
   const SharedMemoryAccess host_sees = begin_access(w);
   uint64_t address = 0;
-  unsigned count = 0;
-  while (count < kDwords && Space::resolve(w, i, count, address)) ++count;
+  const unsigned count = resolve_dwords<Space, kDwords>(w, i, address);
   uint8_t* const host = count != 0 ? find_host(w, address, count * 4, true) : nullptr;
   if (count != 0 && host == nullptr) return fault_memory(w, i, address, count * 4, true, -1);
   for (unsigned k = 0; k < count; ++k) store<uint32_t>(host + 4 * k, w.sgpr[i.dst.index + k]);
