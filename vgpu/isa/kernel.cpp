@@ -90,6 +90,40 @@ bool preload(const AddressSpace& memory, const Dispatch& dispatch, Kernel& kerne
   return true;
 }
 
+// Work-item ids, and EXEC for the lanes that have one.
+void set_work_items(const Kernel& kernel, const Target& target, const WavePlace& place,
+                    Wave& wave) {
+  const uint32_t dimensions = bits(kernel.rsrc2, 11, 2);
+  // A work-group has at most 1,024 (engine.cpp).
+  const uint32_t items = place.extent[0] * place.extent[1] * place.extent[2];
+  const uint32_t first = place.wave * kLanes;
+  const uint32_t active = std::min(items - first, uint32_t{kLanes});
+  wave.set_exec(active == kLanes ? ~uint64_t{0} : (uint64_t{1} << active) - 1);
+  const uint32_t row = first / place.extent[0];
+  uint32_t x = first - row * place.extent[0];
+  uint32_t z = row / place.extent[1];
+  uint32_t y = row - z * place.extent[1];
+  const bool has_y = dimensions > 0 && (target.packed_work_item_ids || kernel.vgprs > 1);
+  const bool has_z = dimensions > 1 && (target.packed_work_item_ids || kernel.vgprs > 2);
+  VectorRegister* const ids = wave.vgpr;
+  // So many lanes at a time as are in one row of the work-group.
+  for (unsigned lane = 0; lane < active;) {
+    const unsigned end = lane + std::min(active - lane, place.extent[0] - x);
+    const uint32_t packed =
+        target.packed_work_item_ids ? (has_y ? y << 10 : 0) | (has_z ? z << 20 : 0) : 0;
+    const uint32_t offset = x - lane;
+    for (unsigned l = lane; l < end; ++l) ids[0].lane[l] = (offset + l) | packed;
+    if (!target.packed_work_item_ids && has_y) std::fill(ids[1].lane + lane, ids[1].lane + end, y);
+    if (!target.packed_work_item_ids && has_z) std::fill(ids[2].lane + lane, ids[2].lane + end, z);
+    lane = end;
+    x = 0;
+    if (++y == place.extent[1]) {
+      y = 0;
+      ++z;
+    }
+  }
+}
+
 }  // namespace
 
 bool read_kernel(const AddressSpace& memory, const Target& target, uint64_t object, Kernel& kernel,
@@ -213,31 +247,7 @@ void start_wave(const Kernel& kernel, const Target& target, const Dispatch& disp
   if (bits(kernel.rsrc2, 10, 1)) put(uint32_t{place.wave == 0} << 31 | place.wave_count);
   if (bits(kernel.rsrc2, 0, 1) && !target.architected_flat_scratch) put(place.scratch_offset);
 
-  // Work-item ids, and EXEC for the lanes that have one.
-  const uint32_t dimensions = bits(kernel.rsrc2, 11, 2);
-  const uint64_t items = uint64_t{place.extent[0]} * place.extent[1] * place.extent[2];
-  const uint64_t first = uint64_t{place.wave} * kLanes;
-  const auto active = static_cast<unsigned>(std::min<uint64_t>(items - first, kLanes));
-  wave.set_exec(active == kLanes ? ~uint64_t{0} : (uint64_t{1} << active) - 1);
-  uint32_t x = static_cast<uint32_t>(first % place.extent[0]);
-  uint32_t y = static_cast<uint32_t>(first / place.extent[0] % place.extent[1]);
-  uint32_t z = static_cast<uint32_t>(first / place.extent[0] / place.extent[1]);
-  for (unsigned l = 0; l < active; ++l) {
-    if (target.packed_work_item_ids) {
-      wave.vgpr[0].lane[l] = x | (dimensions > 0 ? y << 10 : 0) | (dimensions > 1 ? z << 20 : 0);
-    } else {
-      wave.vgpr[0].lane[l] = x;
-      if (dimensions > 0 && kernel.vgprs > 1) wave.vgpr[1].lane[l] = y;
-      if (dimensions > 1 && kernel.vgprs > 2) wave.vgpr[2].lane[l] = z;
-    }
-    if (++x == place.extent[0]) {
-      x = 0;
-      if (++y == place.extent[1]) {
-        y = 0;
-        ++z;
-      }
-    }
-  }
+  set_work_items(kernel, target, place, wave);
 }
 
 }  // namespace halyard::vgpu::isa

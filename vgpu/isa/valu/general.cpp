@@ -64,11 +64,12 @@ template <bool kDpp>
   LaneBuffer out;
   const auto fetch = [&](unsigned i) __attribute__((always_inline)) {
     if (i >= shape.sources) return;
-    const Operand operand =
-        is_accumulator(shape, i) ? Operand(in.dst) : source_operand(in, shape, i);
-    const VectorRegister* const from = vector_source(w, operand);
+    // An accumulator is a register.
+    const VectorRegister* const from = is_accumulator(shape, i)
+                                           ? vector_source(w, in.dst)
+                                           : vector_source(w, source_operand(in, shape, i));
     if (from == nullptr) [[unlikely]]
-      splat<1>(w, operand, &buffer[i]);
+      splat<1>(w, source_operand(in, shape, i), &buffer[i]);
     args.src[i][0] = from != nullptr ? from->lane : buffer[i].lane;
   };
   [[maybe_unused]] const auto select = [&](unsigned i) __attribute__((always_inline)) {
