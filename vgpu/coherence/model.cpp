@@ -221,6 +221,13 @@ void Model::list_dirty(std::vector<ShadowPage*>& list, CachedPage& cached, Shado
   list.push_back(&page);
 }
 
+// Whether atomics of the reader's own dispatch have written the bytes last. A plain load that meets
+// them is the first look of a compare-and-swap loop, which an old value costs one more turn.
+bool Model::is_of_own_atomics(const Reader& reader, const ShadowPage& page, const LineAccess& at) {
+  const unsigned k = index_of(at.line);
+  return page.work[k] == reader.work && (at.mask & ~page.written_by_atomics[k]) == 0;
+}
+
 void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& page,
                     const LineAccess& at) {
   const uint8_t* const memory = memory_at(at.line);
@@ -228,8 +235,10 @@ void Model::read_l1(GroupView& view, const Reader& reader, const ShadowPage& pag
   CachedLine& cached = found->second;
   if (!is_new) {
     if (const uint64_t stale = cached.stale(at.mask, memory); stale != 0) {
-      report_stale(reader, page, {at.line, stale}, "the L1 of this work-group's compute unit",
-                   cached, cure_in_kernel(gpus_[reader.gpu].facts.invalidate_l1));
+      if (!is_of_own_atomics(reader, page, {at.line, stale})) {
+        report_stale(reader, page, {at.line, stale}, "the L1 of this work-group's compute unit",
+                     cached, cure_in_kernel(gpus_[reader.gpu].facts.invalidate_l1));
+      }
       cached.take(stale, memory, writes_);
     }
     return;

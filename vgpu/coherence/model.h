@@ -321,6 +321,7 @@ class Model {
   // Of the host's stores through the PCI window.
   Writer host_writer_of(const ShadowPage& page, unsigned line) const;
   static bool overlaps(const Work* earlier, const Work* work);
+  static bool is_of_own_atomics(const Reader& reader, const ShadowPage& page, const LineAccess& at);
   void report_stale(const Reader& reader, const ShadowPage& page, const LineAccess& stale,
                     const std::string& cache, const CachedLine& line, const std::string& cure);
   // `before` and `after` stand around the writer's name.

@@ -71,6 +71,17 @@ TEST_F(L1, DoesNotAnswerAtomicsNorLoadsWithGlc) {
   EXPECT_THAT(s.take(), IsEmpty());
 }
 
+// HIP's atomics of floats begin so: an old value costs one more turn.
+TEST_F(L1, MayHoldTheFirstLookOfACompareAndSwapLoop) {
+  reader.load(data);
+  writer.add(data);
+  reader.load(data);
+  EXPECT_THAT(s.take(), IsEmpty());
+  write(7);
+  reader.load(data);
+  EXPECT_THAT(s.take(), one_finding("stale read"));
+}
+
 TEST_F(L1, HasTheStoresOfItsGroup) {
   writer.load(data);
   write(7);
