@@ -1,4 +1,6 @@
 // malloc, free, new and delete in kernels.
+#include <cstdlib>
+
 #include "cts/harness/device_test.h"
 
 namespace halyard::cts {
@@ -12,13 +14,15 @@ class DeviceHeapOf : public DeviceTest, public testing::WithParamInterface<const
 };
 
 TEST_P(DeviceHeapOf, ListsOfSmallBlocks) {
-  constexpr uint32_t kItems = 256;
+  // One work-group under the virtual GPU's checks: they know no order through the host, which gives
+  // one what another has given back (docs/races-check.md).
+  const uint32_t items = std::getenv("HALYARD_VGPU_CHECK") != nullptr ? 64 : 256;
   constexpr uint32_t kNodes = 20;
-  const Ref<Buffer> out = poisoned(kItems * sizeof(uint32_t));
+  const Ref<Buffer> out = poisoned(items * sizeof(uint32_t));
   for (int i = 0; i < 2; ++i) {
-    ASSERT_OK(run(kernel("list"), {kItems, 1, 1}, {64, 1, 1}, {out, Argument::of(kNodes)}));
+    ASSERT_OK(run(kernel("list"), {items, 1, 1}, {64, 1, 1}, {out, Argument::of(kNodes)}));
     const auto sums = download<uint32_t>(out);
-    for (uint32_t item = 0; item < kItems; ++item) {
+    for (uint32_t item = 0; item < items; ++item) {
       EXPECT_EQ(sums[item], kNodes * (kNodes - 1) / 2 * (item + 1)) << item;
     }
   }
