@@ -22,8 +22,8 @@ std::thread start_service_thread(const char* name, std::function<void()> work) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // Faults of its own are whoever's who asks for them: with one of these blocked, Linux ends the
-  // process and no handler runs, neither a crash reporter's nor the virtual GPU's.
+  // The signals of the thread's own faults stay open. If one of them is blocked, Linux ends the
+  // process without a handler: a crash reporter and the virtual GPU would not see the fault.
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread thread;

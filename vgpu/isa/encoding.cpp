@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "vgpu/isa/field_reading.h"
 #include "vgpu/isa/lds_direct.h"
 #include "vgpu/isa/source_codes.h"
 
@@ -412,58 +413,8 @@ const char* align_scalars(const Target& target, Instruction& out) {
 
 const char* decode_fields(const Target& target, const uint32_t words[], Instruction& instruction) {
   FieldReader reader{target, row_of(instruction.op), words, instruction};
-  switch (instruction.format) {
-    case Format::kSop1:
-      reader.sop1();
-      break;
-    case Format::kSop2:
-      reader.sop2();
-      break;
-    case Format::kSopc:
-      reader.sopc();
-      break;
-    case Format::kSopk:
-      reader.sopk();
-      break;
-    case Format::kSopp:
-      reader.sopp();
-      break;
-    case Format::kSmem:
-      reader.smem();
-      break;
-    case Format::kVop1:
-      reader.vop1();
-      break;
-    case Format::kVop2:
-      reader.vop2();
-      break;
-    case Format::kVopc:
-      reader.vopc();
-      break;
-    case Format::kVop3:
-      reader.vop3();
-      break;
-    case Format::kVop3p:
-      reader.vop3p();
-      break;
-    case Format::kDs:
-      reader.ds();
-      break;
-    case Format::kFlat:
-      reader.flat();
-      break;
-    case Format::kMubuf:
-    case Format::kMtbuf:
-      reader.buffer();
-      break;
-    case Format::kVintrp:
-    case Format::kMimg:
-    case Format::kExp:
-    case Format::kLdsDirect:
-    case Format::kVinterp:
-    case Format::kVopd:
-      return "belongs to the graphics pipeline, which the virtual GPU does not have";
-  }
+  if (!read_fields(reader, instruction.format))
+    return "belongs to the graphics pipeline, which the virtual GPU does not have";
   if (!reader.problem) reader.problem = align_scalars(target, instruction);
   if (reader.problem) return reader.problem;
   return lds_direct_problem(target, instruction);

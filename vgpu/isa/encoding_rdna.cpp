@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vgpu/isa/encoding.h"
+#include "vgpu/isa/field_reading.h"
 #include "vgpu/isa/source_codes.h"
 
 namespace halyard::vgpu::isa {
@@ -89,6 +90,8 @@ struct RdnaReader {
       out.src[1] = immediate;
     }
   }
+
+  void sopp() { out.offset = static_cast<int16_t>(field(words[0], 0, 16)); }
 
   void smem() {
     const uint32_t w0 = words[0], w1 = words[1];
@@ -371,58 +374,7 @@ struct RdnaReader {
 const char* decode_rdna_fields(const Target& target, const uint32_t words[],
                                Instruction& instruction) {
   RdnaReader reader{target, row_of(instruction.op), words, instruction};
-  switch (instruction.format) {
-    case Format::kSop1:
-      reader.sop1();
-      break;
-    case Format::kSop2:
-      reader.sop2();
-      break;
-    case Format::kSopc:
-      reader.sopc();
-      break;
-    case Format::kSopk:
-      reader.sopk();
-      break;
-    case Format::kSopp:
-      instruction.offset = static_cast<int16_t>(field(words[0], 0, 16));
-      break;
-    case Format::kSmem:
-      reader.smem();
-      break;
-    case Format::kVop1:
-      reader.vop1();
-      break;
-    case Format::kVop2:
-      reader.vop2();
-      break;
-    case Format::kVopc:
-      reader.vopc();
-      break;
-    case Format::kVop3:
-      reader.vop3();
-      break;
-    case Format::kVop3p:
-      reader.vop3p();
-      break;
-    case Format::kDs:
-      reader.ds();
-      break;
-    case Format::kFlat:
-      reader.flat();
-      break;
-    case Format::kMubuf:
-    case Format::kMtbuf:
-      reader.buffer();
-      break;
-    case Format::kVopd:
-    case Format::kVintrp:
-    case Format::kMimg:
-    case Format::kExp:
-    case Format::kLdsDirect:
-    case Format::kVinterp:
-      break;
-  }
+  read_fields(reader, instruction.format);
   return reader.problem ? reader.problem : align_scalars(target, instruction);
 }
 
